@@ -86,7 +86,7 @@ check_commit(const struct image_commit *c, const struct image *image)
 		return "level";
 	if (l->ns1 < l->ns0 || l->ns1 < l->start_ns || l->ns1 > INT64_MAX ||
 	    l->stamp1 < l->stamp0)
-		return "line";
+		return "timeline";
 	if (!isfinite(l->slope) || l->slope < 0 || l->slope > 1e6)
 		return "slope";
 	return NULL;

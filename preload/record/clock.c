@@ -15,19 +15,26 @@
 _Atomic uint64_t clock_tick;
 bool clock_has_counter;
 
-/* Has a second thread been announced?  Then a tick is used only if granted. */
+/*
+ * Has clock_go_stamped() announced a second thread?  From then on a thread uses
+ * a tick only if the writer has granted it.
+ */
 static _Atomic bool clock_stamped;
 
-/* The thread that has, or is getting, the tick; valid if 'clock_stamped'. */
+/*
+ * The thread that the tick is granted to, or is about to be granted to; valid
+ * if 'clock_stamped'.
+ */
 static const void *_Atomic clock_owner;
 
 #define TIMING_TRIES 3u
 
 /*
- * Is the system's clock read without a system call?  Then by the counter, also
- * on the virtual machines that do so by way of a page of their host's: every
- * other source is read in the kernel.  To measure that takes less than a
- * microsecond, to ask /sys 7 to 25.  False: perhaps not.
+ * Is the system's clock read without a system call?  If so, it is derived from
+ * the counter, on a virtual machine perhaps by way of a page that the host
+ * shares with it: every other clock source is read in the kernel.  This
+ * measurement takes less than a microsecond, a look into /sys 7 to 25.  False:
+ * unknown.
  */
 static bool
 clock_needs_no_call(void)
@@ -52,8 +59,9 @@ clock_needs_no_call(void)
 }
 
 /*
- * The kernel gives up the counter as its clock source when it has seen it run
- * unevenly between processors; then we must not trust it either.
+ * The kernel stops using the counter as its clock source when it finds that the
+ * counters of the processors differ.  The recorder must not trust the counter
+ * then, either.
  */
 static bool
 kernel_trusts_counter(void)
@@ -68,7 +76,7 @@ kernel_trusts_counter(void)
 			     O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
-		return true; /* a sandbox: rely on the processor alone */
+		return true; /* a sandbox: rely on the processor's own word */
 
 	const long n = syscall(SYS_read, fd, name, sizeof(name) - 1);
 
@@ -89,8 +97,8 @@ counter_is_invariant(void)
 #if defined(__x86_64__)
 #ifdef CPU_FEATURE_PRESENT
 	/*
-	 * libc has asked; again it would take some microseconds on a virtual
-	 * machine.
+	 * libc has executed CPUID and kept the result.  On a virtual machine
+	 * another CPUID would take some microseconds.
 	 */
 	return CPU_FEATURE_PRESENT(INVARIANT_TSC);
 #else
@@ -101,7 +109,7 @@ counter_is_invariant(void)
 	       (d & 1u << 8) != 0;
 #endif
 #elif defined(__aarch64__)
-	return true; /* the generic timer is, by its architecture */
+	return true; /* the architecture requires it of the generic timer */
 #else
 	return false;
 #endif
@@ -113,7 +121,10 @@ clock_stamp_by_system(void)
 	return sys_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Accept two readings of the system's clock that are so close; try so often. */
+/*
+ * Accept a stamp between two readings of the system's clock that are at most
+ * READ_WITHIN_NS apart; after READ_TRIES tries, take the best.
+ */
 #define READ_WITHIN_NS 250u
 #define READ_TRIES     8u
 
@@ -143,7 +154,7 @@ clock_read(void)
 void
 clock_init(bool stamped)
 {
-	static bool asked; /* a fork's child inherits the answer */
+	static bool asked; /* the child of a fork inherits the answer */
 
 	if (!asked)
 		clock_has_counter =
@@ -158,7 +169,10 @@ clock_init(bool stamped)
 	atomic_store_explicit(&clock_owner, NULL, memory_order_relaxed);
 }
 
-/* Take the tick away, whatever it is; an idle clock stays idle. */
+/*
+ * Change to stamped mode: replace a tick, or CLOCK_PENDING, by CLOCK_STAMPED.
+ * An idle clock stays idle.
+ */
 static void
 drop_tick(void)
 {
@@ -175,15 +189,15 @@ bool
 clock_go_stamped(void)
 {
 	/*
-	 * release: who sees the flag or the word afterwards does so through a
-	 * later synchronisation of the program's own (the start of the thread,
-	 * the allocator's lock); seq_cst keeps the two stores in order for
+	 * release: another thread sees the flag and the word through a later
+	 * synchronisation of the program's own (the start of the thread, the
+	 * allocator's lock).  seq_cst keeps the two stores in order for
 	 * clock_wake().
 	 */
 	if (atomic_exchange_explicit(&clock_stamped, true,
 				     memory_order_seq_cst))
 		return false;
-	/* An idle clock: clock_wake() reads the flag. */
+	/* If the clock is idle, clock_wake() will read the flag. */
 	drop_tick();
 	return true;
 }
@@ -192,8 +206,8 @@ bool
 clock_expects_threads(void)
 {
 	/*
-	 * relaxed: a thread that finds false calls clock_go_stamped(), which
-	 * orders.
+	 * relaxed: a thread that reads false calls clock_go_stamped(), whose
+	 * exchange orders.
 	 */
 	return atomic_load_explicit(&clock_stamped, memory_order_relaxed);
 }
@@ -201,7 +215,7 @@ clock_expects_threads(void)
 bool
 clock_is_stamped(void)
 {
-	/* relaxed, both: only the writer asks, to note it in the trace. */
+	/* relaxed, both: only for a note that the writer puts in the trace. */
 	const uint64_t tick =
 		atomic_load_explicit(&clock_tick, memory_order_relaxed);
 
@@ -222,7 +236,7 @@ clock_wake(void)
 		&clock_tick, &idle, tick, memory_order_seq_cst,
 		memory_order_seq_cst);
 
-	/* The flag may have been set between our two steps. */
+	/* Another thread may have set the flag since it was read above. */
 	if (woken && tick != CLOCK_STAMPED &&
 	    atomic_load_explicit(&clock_stamped, memory_order_seq_cst))
 		drop_tick();
@@ -236,7 +250,10 @@ clock_renew(uint64_t stamp)
 
 	if (tick >= CLOCK_STAMPED || tick == CLOCK_IDLE || tick >= stamp)
 		return;
-	/* relaxed: a tick orders nothing; a lost race leaves CLOCK_STAMPED. */
+	/*
+	 * relaxed: a tick orders nothing.  If another thread changed the word
+	 * meanwhile, its new value stays.
+	 */
 	atomic_compare_exchange_strong_explicit(&clock_tick, &tick, stamp,
 						memory_order_relaxed,
 						memory_order_relaxed);
@@ -246,9 +263,9 @@ void
 clock_set_idle(void)
 {
 	/*
-	 * seq_cst: before the writer's last look at the rings.  A producer that
-	 * read the old word just before is seen by that look or, at the latest,
-	 * when the writer's sleep times out.
+	 * seq_cst: the store precedes the writer's last look at the rings.  If
+	 * a producer read the old word just before the store, the writer finds
+	 * its event in that look or, at the latest, when its sleep times out.
 	 */
 	atomic_store_explicit(&clock_tick, CLOCK_IDLE, memory_order_seq_cst);
 }
@@ -260,9 +277,10 @@ clock_is_owned(uint64_t tick, const void *self)
 	if (!atomic_load_explicit(&clock_stamped, memory_order_relaxed))
 		return true;
 	/*
-	 * acquire, and the word once more: a later owner is stored before the
-	 * word changes to CLOCK_PENDING, but after the tick at hand was
-	 * revoked.
+	 * The owner alone does not suffice: it may be the owner of a later
+	 * tick.  The writer stores a later owner after this tick was revoked,
+	 * and before the word becomes CLOCK_PENDING.  The acquire load orders
+	 * the second reading of the word after that of the owner.
 	 */
 	return atomic_load_explicit(&clock_owner, memory_order_acquire) ==
 		       self &&
@@ -273,8 +291,8 @@ void
 clock_revoke(uint64_t tick)
 {
 	/*
-	 * seq_cst: in one order with the two steps of a grant.  If the word is
-	 * another one by now the caller looks at that.
+	 * seq_cst: in one total order with the two steps of a grant.  If the
+	 * word has changed already, the caller continues with the new value.
 	 */
 	atomic_compare_exchange_strong_explicit(
 		&clock_tick, &tick, CLOCK_STAMPED, memory_order_seq_cst,
@@ -300,15 +318,15 @@ clock_grant_end(void)
 {
 	uint64_t pending = CLOCK_PENDING;
 
-	/* The clock must be read after CLOCK_PENDING can be seen by all. */
+	/* Read the clock only after all threads can see CLOCK_PENDING. */
 	atomic_thread_fence(memory_order_seq_cst);
 
 	const uint64_t tick = clock_stamp() + 1;
 
-	/* Later stamps are larger, on a clock of large steps too. */
+	/* Wait until new stamps are larger, also if the clock is coarse. */
 	while (clock_stamp() <= tick)
 		;
-	/* release: the owner is seen with it. */
+	/* seq_cst: includes the release that publishes the owner. */
 	return atomic_compare_exchange_strong_explicit(
 		&clock_tick, &pending, tick, memory_order_seq_cst,
 		memory_order_seq_cst);

@@ -2,38 +2,41 @@
 /*
  * clock.h - the cheapest time stamp that orders events across threads
  *
- * A stamp is a count of the processor's invariant counter (or, where there is
- * none that can be trusted, of nanoseconds).  Reading it is the most expensive
- * part of an event, so where order needs no stamp there is none: events carry a
- * tick, 'clock_tick', that the writer thread renews every millisecond.  That is
- * so while the process has one thread, and after that whenever one thread alone
- * has had events for some time: the writer grants it the tick, and any other
- * thread revokes that before its first event.
+ * A stamp is a value of the processor's invariant counter or, where there is no
+ * counter that can be trusted, a time in nanoseconds.  Reading it is the most
+ * expensive part of an event.  Where order needs no stamp, events have none:
+ * they use a tick, 'clock_tick', that the writer thread renews every
+ * millisecond.  This is the case while the process has one thread.  It is also
+ * the case later, whenever only one thread has had events for some time: the
+ * writer grants that thread the tick, and any other thread revokes the grant
+ * before its own first event.
  *
  * One word holds the whole state of the clock for a producer:
  *
  *   CLOCK_IDLE      the writer sleeps; wake it (clock_wake())
- *   CLOCK_STAMPED   stamp each event, and look at the word once more after it
- *   CLOCK_PENDING   the same; the tick is about to be granted
+ *   CLOCK_STAMPED   stamp each event, and read the word again after the stamp
+ *   CLOCK_PENDING   the same; the writer is about to grant the tick
  *   anything else   the current tick, itself a stamp; for its owner only
  *
- * Why stamps and ticks order what they must: let an event of one thread precede
- * one of another, as order.h has it, that is by the allocator's synchronisation
- * or the program's own.
+ * Why stamps and ticks give the right order: let event A of one thread precede
+ * event B of another (as defined in order.h: through the synchronisation of the
+ * allocator or of the program).
  *
- *   owner, then another: a tick is older than the moment of its use, so it is
- *     below every stamp that is taken, and every tick that is granted, later.
- *   another, then owner: the other one's event is stamped.  Either it revoked
- *     the tick (stored CLOCK_STAMPED) before its event could have consequences;
- *     then the owner, who comes after it, reads that or a later word, and not
- *     the old tick.  Or it found CLOCK_STAMPED again after it had its stamp;
- *     then that stamp was taken before the writer stored CLOCK_PENDING, while
- *     the tick granted is larger than a stamp taken after that.
- *   two threads that do not own the tick: both events are stamped.
+ *   A by the owner, B by another thread: a tick is older than the moment of its
+ *     use, so A's tick is below every stamp that is taken later, and below
+ *     every tick that is granted later.
+ *   A by another thread, B by the owner: A is stamped.  Its thread did one of
+ *     two things.  It revoked the tick (stored CLOCK_STAMPED) before A could
+ *     have consequences: then the owner, whose B comes later, reads
+ *     CLOCK_STAMPED or a later word, and not the old tick.  Or it read
+ *     CLOCK_STAMPED again after it had taken A's stamp: then that stamp is
+ *     older than the writer's store of CLOCK_PENDING, and the tick that is
+ *     granted is larger than a stamp taken after that store.
+ *   Neither thread owns the tick: both events are stamped.
  *
- * A thread that is slow to record, and uses a tick that was revoked long ago,
- * is no exception: whatever precedes its event precedes its reading of the
- * word. tests/unit/test_clock.c tries all interleavings.
+ * This also holds for a thread that is slow to record and uses a tick that was
+ * revoked long ago: whatever precedes its event also precedes its reading of
+ * the word.  tests/unit/test_clock.c tries all interleavings.
  */
 #ifndef CLOCK_H
 #define CLOCK_H
@@ -45,7 +48,7 @@
 #include "preload/sys/sys.h"
 
 #define CLOCK_IDLE 0ull
-/* A value that 'clock_tick' never has: the thread has announced no tick. */
+/* Never the value of 'clock_tick': the thread has announced no tick. */
 #define CLOCK_NO_TICK UINT64_MAX
 #define CLOCK_STAMPED (1ull << 63)
 #define CLOCK_PENDING (CLOCK_STAMPED | 1)
@@ -59,20 +62,20 @@ struct clock_reading {
 };
 
 /*
- * Writer: read both clocks, and again if too much time has passed in between.
- * Unless the thread gets no processor, less than a microsecond lies between the
- * two.
+ * Writer: read both clocks, and repeat that if too much time passed between the
+ * two readings.  They are less than a microsecond apart, unless the thread is
+ * starved.
  */
 struct clock_reading clock_read(void);
 
-/* The stamp where there is no counter. */
+/* A stamp in nanoseconds of CLOCK_MONOTONIC, where there is no counter. */
 uint64_t clock_stamp_by_system(void);
 
 /* Read by every producer at every event; written rarely. */
 extern _Atomic uint64_t clock_tick;
 extern bool clock_has_counter; /* constant after clock_init() */
 
-/* Read the processor's counter after all earlier loads are done. */
+/* Read the processor's counter after all earlier loads have completed. */
 static inline uint64_t
 clock_read_counter(void)
 {
@@ -90,12 +93,13 @@ clock_read_counter(void)
 }
 
 /*
- * A stamp that lies between what the program did before and what it does after.
- * The fence is needed on both sides of the allocator: without it the counter
- * may be read while the load that handed us the block (or the lock under which
- * the allocator got it) is still on its way from another processor, and the
- * stamp would be older than the other thread's.  Later stores cannot overtake
- * it.
+ * Take a stamp, after everything that the calling thread did before and before
+ * everything that it does later.  The fence is needed both before and after the
+ * call of the allocator: without the fence, the processor may read the counter
+ * while the load that handed us the block (or the load of the lock under which
+ * the allocator got it) still waits for another processor.  The stamp would
+ * then be older than that of the other thread's event.  Later stores cannot
+ * overtake the reading.
  */
 static inline uint64_t
 clock_stamp(void)
@@ -105,9 +109,9 @@ clock_stamp(void)
 }
 
 /*
- * The word once more, read after the clock that gave 'stamp': a load may
- * overtake the counter, but not one whose address is made of what the counter
- * said.
+ * Read the word again, after the reading of the clock that gave 'stamp'.  A
+ * load may overtake the reading of the counter, but not if the load's address
+ * depends on the counter's value.
  */
 static inline uint64_t
 clock_tick_after(uint64_t stamp)
@@ -115,7 +119,7 @@ clock_tick_after(uint64_t stamp)
 	uintptr_t offset = 0;
 
 #if defined(__x86_64__)
-	/* A zero that depends on 'stamp', also for the processor. */
+	/* Zero, but the processor treats it as dependent on 'stamp'. */
 	__asm__ volatile("mov %1, %0\n\tand $0, %0"
 			 : "=&r"(offset)
 			 : "r"(stamp)
@@ -129,16 +133,19 @@ clock_tick_after(uint64_t stamp)
 	(void)stamp;
 	atomic_thread_fence(memory_order_seq_cst);
 #endif
-	/* relaxed: see the top; what matters is when it is read. */
+	/* relaxed: only the moment of the reading matters, see the top. */
 	return atomic_load_explicit(&clock_tick + offset, memory_order_relaxed);
 }
 
-/* Find out whether the counter can be used; start in coarse or stamped mode. */
+/*
+ * Find out whether the counter can be used, and start the clock: with a tick,
+ * or in stamped mode if 'stamped'.
+ */
 void clock_init(bool stamped);
 
 /*
- * The process has, or will have, a second thread: from now on a tick is used
- * only where it is granted.  Returns true the first time.
+ * The process has, or will have, a second thread: from now on a thread uses a
+ * tick only if the writer has granted it.  Return true for the first call.
  */
 bool clock_go_stamped(void);
 
@@ -155,27 +162,31 @@ bool clock_is_stamped(void);
 bool clock_wake(void);
 
 /*
- * Producer: may the thread that 'self' stands for go by 'tick', which it has
- * just read and which is neither CLOCK_IDLE nor CLOCK_STAMPED?  If not, it must
- * call clock_revoke() with it and read the word again.
+ * Producer: may the thread that 'self' identifies use 'tick', which it has just
+ * read and which is neither CLOCK_IDLE nor CLOCK_STAMPED?  If not, it must call
+ * clock_revoke() with this tick and read the word again.
  */
 bool clock_is_owned(uint64_t tick, const void *self);
+
+/* Producer: change to stamped mode if the word is still 'tick'. */
 void clock_revoke(uint64_t tick);
 
-/* Writer: renew the tick, go to sleep, come back. */
+/* Writer: make 'stamp' the tick, if there is a tick and it is older. */
 void clock_renew(uint64_t stamp);
+
+/* Writer: it is about to sleep; the next producer calls clock_wake(). */
 void clock_set_idle(void);
 
 /*
- * Writer: the thread that 'self' stands for, and no other, may go by ticks
- * until another one has an event.  In two steps, of which the first one fails
- * where events are not stamped, the second one where another thread had an
- * event in between.
+ * Writer: grant the tick to the thread that 'self' identifies.  That thread,
+ * and no other, uses ticks until another thread has an event.  The grant has
+ * two steps.  The first one fails if events are not stamped at present, the
+ * second one if another thread had an event in between.
  */
 bool clock_grant_begin(const void *self);
 bool clock_grant_end(void);
 
-/* Writer: take the tick back if there is more than one thread. */
+/* Writer: take back a grant, if the process has more than one thread. */
 void clock_drop_grant(void);
 
 #endif /* CLOCK_H */

@@ -15,12 +15,12 @@
 #include "preload/sys/sys.h"
 
 /*
- * We take one part of so many.  With 4, what a program has is at the worst a
- * quarter less than its limit; with 8, only limits above 80 MiB would do for a
- * trace.
+ * The recorder takes at most 1/SHARE of the memory that the program does not
+ * use.  With 4, a program can lose a quarter of its limit at most; with 8, only
+ * limits above 80 MiB would leave enough for a trace.
  */
 #define SHARE 4u
-/* Wait so long for an answer: a busy machine may delay the writer. */
+/* The longest wait for an answer: a busy machine may delay the writer. */
 #define ASK_NS	(2 * NS_PER_SEC)
 #define LOOK_NS (NS_PER_SEC / 50)
 
@@ -36,13 +36,13 @@ struct headroom {
 	uint64_t all, data;
 };
 
-static _Atomic bool is_limited; /* as far as is known */
-static _Atomic uint64_t left;	/* of 'all', at the last answer */
-/* Futex word: the number of the last question that is answered. */
+static _Atomic bool is_limited; /* when the limits were last read */
+static _Atomic uint64_t left;	/* of 'all', since the last answer */
+/* Futex word: the number of the last question that the writer answered. */
 static _Atomic uint32_t answered;
-static _Atomic uint32_t asked; /* questions so far */
+static _Atomic uint32_t asked; /* number of questions so far */
 
-/* Bytes in use.  False: /proc cannot be read. */
+/* Read the bytes in use.  False: /proc cannot be read. */
 static bool
 read_use(struct headroom *use_ret)
 {
@@ -77,8 +77,9 @@ subtract(uint64_t a, uint64_t b)
 }
 
 /*
- * What may still be taken of a limit, of which so much is in use and so much of
- * that is ours: a part of what the program does not use itself.
+ * Return the bytes that the recorder may still take of a limit: a share of the
+ * bytes that the program does not use.  'use' bytes are in use, of which 'ours'
+ * are the recorder's.
  */
 static uint64_t
 limit_share(uint64_t limit, uint64_t use, uint64_t ours)
@@ -100,8 +101,8 @@ read_limits(struct rlimit *all, struct rlimit *data)
 			     data->rlim_cur != RLIM_INFINITY;
 
 	/*
-	 * relaxed: who sets a limit does not expect it to hold for mappings
-	 * that are just being made.
+	 * relaxed: a new limit need not hold for mappings that other threads
+	 * are making at that moment.
 	 */
 	atomic_store_explicit(&is_limited, limited, memory_order_relaxed);
 	return limited;
@@ -152,8 +153,8 @@ void
 memory_limit_answer(void)
 {
 	/*
-	 * acquire: pairs with the release in memory_limit_take(): what is in
-	 * use is read after it was asked.
+	 * acquire: pairs with the release in memory_limit_take().  The writer
+	 * reads the bytes in use after the question.
 	 */
 	const uint32_t n = atomic_load_explicit(&asked, memory_order_acquire);
 
@@ -197,7 +198,7 @@ memory_limit_take(size_t shared_nbytes)
 	if (!await_answer(1 + atomic_fetch_add_explicit(&asked, 1,
 							memory_order_release)))
 		return false;
-	/* relaxed, here: a sum; it is as old as the answer or newer. */
+	/* relaxed, all: a sum; it is as recent as the answer, or more so. */
 	now = atomic_load_explicit(&left, memory_order_relaxed);
 	while (now >= shared_nbytes)
 		if (atomic_compare_exchange_weak_explicit(

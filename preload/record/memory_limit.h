@@ -2,15 +2,16 @@
 /*
  * memory_limit.h - how much memory the recorder may take under a limit
  *
- * Under RLIMIT_AS or RLIMIT_DATA every mapping of ours is one that the program
- * may lack.  So the tracer takes at most a quarter of what the program does not
- * use itself at the time, but for the table that segments begin from
- * (live_blocks.h).  What it does without is counted as missing.  Where nothing
- * is limited nothing is asked.
+ * Under RLIMIT_AS or RLIMIT_DATA, the program cannot use memory that the
+ * recorder has mapped.  The recorder therefore takes at most a quarter of the
+ * memory that the program does not use at the time.  An exception is the table
+ * of live blocks, from which segments begin (live_blocks.h).  If the recorder
+ * lacks memory for events, it counts them as lost.  Without a limit, nothing is
+ * checked.
  *
- * What is in use is read from /proc, which only the writer does and the thread
- * that starts the trace: a filter on system calls may forbid it to the
- * program's threads.  They ask the writer.
+ * The bytes in use are read from /proc.  Only the writer thread, and the thread
+ * that starts the trace, read it; the other threads ask the writer, since a
+ * filter of system calls may forbid them to open files.
  */
 #ifndef MEMORY_LIMIT_H
 #define MEMORY_LIMIT_H
@@ -18,20 +19,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Is there a limit?  If not, everything below is allowed. */
+/* Read whether there is a limit; without one the functions below allow all. */
 bool memory_limit_exists(void);
 
 /*
- * May so much be mapped, private and shared?  Not where there is a limit and
- * what is in use cannot be found out.  Writer thread, or the one that starts
- * the trace.
+ * May the recorder map this much private and shared memory?  No, if there is a
+ * limit and /proc cannot be read.  For the writer thread and the thread that
+ * starts the trace.  Keeps errno.
  */
 bool memory_limit_allows(size_t private_nbytes, size_t shared_nbytes);
 
 /*
- * Any thread of the program: take 'shared_nbytes' out of the shared memory that
- * is left.  Under a limit, ask the writer and wait for its answer, at most two
- * seconds.  False: not enough is left, or no answer came.  May change errno.
+ * Any thread of the program: take 'shared_nbytes' of the memory that is left.
+ * Under a limit, ask the writer and wait for its answer, at most two seconds.
+ * False: not enough is left, or no answer came.  May change errno.
  */
 bool memory_limit_take(size_t shared_nbytes);
 

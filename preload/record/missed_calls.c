@@ -10,7 +10,7 @@
 #include "preload/config/note_writer.h"
 #include "preload/sys/say.h"
 
-/* Room for a path; still fits into a line of the trailer. */
+/* Enough for most paths; a line of the trailer has room for it. */
 #define SENTENCE_MAX_NBYTES 200u
 
 enum note_state {
@@ -22,7 +22,7 @@ enum note_state {
 static char sentence[SENTENCE_MAX_NBYTES];
 static _Atomic uint32_t state; /* enum note_state */
 
-/* Written by the writers only; in the child of a fork it is the parent's. */
+/* Only the writer uses it; the child of a fork inherits it. */
 static bool is_said;
 
 void

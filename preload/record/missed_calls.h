@@ -23,8 +23,8 @@ void missed_calls_note(const char *object, const char *why);
 const char *missed_calls_text(void);
 
 /*
- * The writer: say it on standard error unless that has been done, or 'hatf
- * record' is going to.
+ * Writer: report the note for the trace at 'path' on standard error.  Do so
+ * once, and not at all if 'hatf record' reads the notes and will report it.
  */
 void missed_calls_report(const char *path);
 

@@ -24,8 +24,7 @@ static _Atomic(struct process *) process;
 
 /* Not wiped. */
 static _Atomic uint32_t facts; /* enum process_fact */
-static int traced_pid;
-
+static int traced_pid;	       /* see process_pid() */
 #define CLOSE PROCESS_WAS_UNTRACED | PROCESS_IS_OFF
 
 /* One entry: next state, action, flag of the fast path, facts. */
@@ -146,10 +145,10 @@ process_map(void)
 
 	struct process *const mine = memory_map_wiped(sizeof(*mine));
 
-	/* Write it before it is read, or its page is made twice. */
+	/* A write first: a read would map a page of zeros before that. */
 	if (mine != NULL)
 		atomic_init(&mine->state, PROCESS_NEW);
-	/* Another thread may have been first; its mapping then counts. */
+	/* If another thread was first, its mapping is used. */
 	return (mine != NULL &&
 		atomic_compare_exchange_strong_explicit(
 			&process, &none, mine, memory_order_acq_rel,
@@ -166,11 +165,14 @@ process_lookup(enum process_state state, enum process_cause cause)
 bool
 process_has(enum process_fact fact)
 {
-	/* relaxed: a fact about a state comes with the state. */
+	/* relaxed: reading the state orders the facts that belong to it. */
 	return (atomic_load_explicit(&facts, memory_order_relaxed) & fact) != 0;
 }
 
-/* relaxed, all: the state publishes them; alone each is a hint. */
+/*
+ * Change facts and flag as 'move' says.  relaxed, all: publish() orders them;
+ * read alone, each is a hint.
+ */
 static void
 note(const struct process_move *move)
 {
@@ -184,7 +186,7 @@ note(const struct process_move *move)
 	    (move->sleep == PROCESS_SLEEP_OFF &&
 	     process_has(PROCESS_IS_SANDBOXED)))
 		return;
-	/* Events that other threads record in between are in no trace. */
+	/* Events of other threads before the new state are in no trace. */
 	atomic_store_explicit(&record_dormant, move->sleep == PROCESS_SLEEP_ON,
 			      memory_order_relaxed);
 }
@@ -195,7 +197,7 @@ publish(struct process *p, uint32_t from, uint32_t to)
 {
 	if (from == to)
 		return true;
-	/* acq_rel: publishes all that the thread has set up before. */
+	/* acq_rel: publishes everything that this thread has set up. */
 	return p != NULL && atomic_compare_exchange_strong_explicit(
 				    &p->state, &from, to, memory_order_acq_rel,
 				    memory_order_acquire);
@@ -211,7 +213,7 @@ process_move(enum process_cause cause)
 	do {
 		from = process_state();
 		move = process_lookup(from, cause);
-		/* Without memory for a state it cannot be left. */
+		/* Without memory for the state, the process stays NEW. */
 		if (move->action == PROCESS_DO_REFUSE ||
 		    (p == NULL && move->next != from))
 			return PROCESS_DO_REFUSE;
@@ -268,17 +270,18 @@ process_next_ticket(void)
 {
 	struct process *const p = get_process();
 
-	/* relaxed: a number. */
+	/* relaxed: a number, ordered with nothing. */
 	return p == NULL ? 0
 			 : 1 + atomic_fetch_add_explicit(&p->ticket, 1,
 							 memory_order_relaxed);
 }
 
 /*
- * The child's first event is to start a trace, even if the parent's trace has
- * failed: there may be space again, and if not, the child reports that.  (A
- * child of clone(2) by an instruction of the program's own does not come here.
- * It stays dormant if its parent was, and takes no orders.)
+ * If the parent is dormant only because its trace failed, report it as
+ * recording: the child's first event then starts a trace.  There may be space
+ * again, and if not, the child reports that.  (A child of clone(2) by a system
+ * call instruction in the program does not call this function.  It stays
+ * dormant if its parent was, and takes no orders.)
  */
 void
 process_report_child(void)
@@ -301,7 +304,7 @@ process_scope(void)
 		return PROCESS_SCOPE_UNTRACED;
 	if (process_state() == PROCESS_NEW)
 		return PROCESS_SCOPE_NEW;
-	/* A child that shares our memory is about to become another program. */
+	/* A child that shares the memory will soon execute another program. */
 	return process_is_tracing() && process_is_own()
 		       ? PROCESS_SCOPE_TRACED
 		       : PROCESS_SCOPE_UNTRACED;

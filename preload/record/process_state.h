@@ -4,15 +4,15 @@
  *
  * A process is in one of the states below.  A thread reports a cause to
  * process_move(), which looks up state and cause in one table (process_state.c)
- * and changes the state and the facts as the table says.  Nothing else changes
- * them.
+ * and changes the state and the facts accordingly.  Nothing else changes the
+ * state and the facts.
  *
  * The state lies in memory that the kernel wipes in the child of a fork, so
  * every child is NEW, whichever system call made it.  The facts and the pid are
  * in ordinary memory: a child inherits them.
  *
  * Any thread may call these functions, also in a signal handler.  They take no
- * lock, allocate nothing (but process_map(), once) and keep errno.
+ * lock, keep errno, and allocate nothing, except for process_map(), once.
  */
 #ifndef PROCESS_STATE_H
 #define PROCESS_STATE_H
@@ -21,37 +21,38 @@
 #include <stdint.h>
 
 enum process_state {
-	PROCESS_NEW = 0,  /* as wiped memory: nothing has been started */
+	PROCESS_NEW = 0,  /* also in wiped memory: nothing has started */
 	PROCESS_STARTING, /* one thread starts the trace, the others wait */
 	PROCESS_TRACING,  /* recording, or dormant and able to record */
-	PROCESS_ENDED,	  /* likewise, but the exit handlers have run */
-	PROCESS_OFF,	  /* nothing is recorded any more */
+	PROCESS_ENDED,	  /* like TRACING, but the exit handlers have run */
+	PROCESS_OFF,	  /* from now on nothing is recorded */
 	PROCESS_STATES
 };
 
 enum process_cause {
-	/* start.c: an event, a thread or the constructor wants a trace */
+	/* start.c: an event, a thread or the constructor needs a trace */
 	PROCESS_WANTED = 0,
-	/* ... in a child, and children are not to be traced */
+	/* start.c: the same, in a child that must not be traced */
 	PROCESS_WANTED_BARRED,
 	/* start.c: no memory for the state, or a sanitizer's run-time */
 	PROCESS_IMPOSSIBLE,
-	/* start.c, the thread that got PROCESS_DO_BEGIN: how that went */
+	/* start.c, the thread that got PROCESS_DO_BEGIN: the outcome */
 	PROCESS_BEGAN,
 	PROCESS_BEGAN_DORMANT,
 	PROCESS_NOT_BEGUN,
-	/* begin.c, the same thread: a child must not try, and report, again */
+	/* begin.c, the same thread: children must not try and report again */
 	PROCESS_REFUSED,
-	/* writer thread: a new trace is open; the trace cannot be continued */
+	/* writer thread: it has opened a new trace */
 	PROCESS_TRACE_OPENED,
+	/* writer thread: it cannot continue the trace */
 	PROCESS_TRACE_FAILED,
 	/* the writer, or a thread that found it dead: the trace is over */
 	PROCESS_WRITER_OVER,
 	/* end.c: an exit handler has finished the trace */
 	PROCESS_EXITED,
-	/* end.c: the recorder cannot work under a filter that is coming */
+	/* end.c: a filter comes, under which the recorder cannot run */
 	PROCESS_SANDBOXED,
-	/* end.c: ... the traces of children cannot begin under it */
+	/* end.c: a filter comes, under which no child can begin a trace */
 	PROCESS_CHILDREN_BARRED,
 	/* confinement.c: the process has a filter of system calls */
 	PROCESS_CONFINED,
@@ -64,25 +65,25 @@ enum process_cause {
 
 /* What the thread that reported the cause must do now. */
 enum process_action {
-	PROCESS_DO_REFUSE = 0, /* the cause is impossible here: no change */
-	PROCESS_DO_NOTHING,    /* it is done, or was before */
-	PROCESS_DO_BEGIN,      /* start the trace, then report how it went */
-	PROCESS_DO_WAIT,       /* another thread starts it */
-	PROCESS_DO_TRACE,      /* it is there: record */
+	PROCESS_DO_REFUSE = 0, /* no change: the cause is impossible here */
+	PROCESS_DO_NOTHING,    /* there is nothing left to do */
+	PROCESS_DO_BEGIN,      /* start the trace, then report the outcome */
+	PROCESS_DO_WAIT,       /* another thread is starting the trace */
+	PROCESS_DO_TRACE,      /* there is a trace: record */
 	PROCESS_DO_SKIP	       /* nothing is recorded in this process */
 };
 
 /* Facts that children inherit. */
 enum process_fact {
-	PROCESS_IS_CHILDLESS = 1u << 0, /* children are not traced */
-	PROCESS_IS_SANDBOXED = 1u << 1, /* nor is this process, any more */
+	PROCESS_IS_CHILDLESS = 1u << 0, /* its children are not traced */
+	PROCESS_IS_SANDBOXED = 1u << 1, /* a filter has ended its trace */
 	PROCESS_IS_CONFINED = 1u << 2,	/* it has a filter */
-	PROCESS_IS_FRESH = 1u << 3,	/* a child before its start */
+	PROCESS_IS_FRESH = 1u << 3,	/* a child whose trace has not begun */
 	PROCESS_IS_OFF = 1u << 4,	/* not traced at all */
-	PROCESS_WAS_UNTRACED = 1u << 5, /* it or an ancestor went untraced */
-	PROCESS_IS_REFUSED = 1u << 6,	/* wrong settings or no memory: said */
-	PROCESS_HAS_FAILED = 1u << 7,	/* dormant because its trace failed */
-	PROCESS_BEGINS_DORMANT = 1u << 8, /* it, or the child to come */
+	PROCESS_WAS_UNTRACED = 1u << 5, /* it or an ancestor was untraced */
+	PROCESS_IS_REFUSED = 1u << 6, /* it was reported why it cannot begin */
+	PROCESS_HAS_FAILED = 1u << 7, /* dormant because its trace failed */
+	PROCESS_BEGINS_DORMANT = 1u << 8, /* its trace, or its next child's */
 	PROCESS_FACTS = (1u << 9) - 1
 };
 
@@ -90,7 +91,7 @@ enum process_fact {
 enum process_sleep {
 	PROCESS_SLEEP_KEEP = 0,
 	PROCESS_SLEEP_ON,
-	PROCESS_SLEEP_OFF /* but a sandboxed process stays asleep */
+	PROCESS_SLEEP_OFF /* except in a sandboxed process */
 };
 
 /* An entry of the table. */
@@ -106,8 +107,8 @@ const struct process_move *process_lookup(enum process_state state,
 					  enum process_cause cause);
 
 /*
- * Report 'cause'.  Facts and flag change before the new state can be seen, so
- * whoever sees it sees them.
+ * Report 'cause', and return what the caller must do.  The facts and the flag
+ * change before the state: a thread that reads the new state also sees them.
  */
 enum process_action process_move(enum process_cause cause);
 
@@ -127,28 +128,33 @@ bool process_is_closed(void);
 bool process_is_barred(void);
 
 /*
- * Is the calling thread one of the traced process, and not of a child by
- * vfork(2) or its like, which shares the memory?
+ * Does the calling thread belong to the traced process, and not to a child that
+ * shares its memory, as by vfork(2)?
  */
 bool process_is_own(void);
 
 /* For the thread that starts the trace: note this process as the traced one. */
 void process_set_pid(void);
 
-/* This process if it is traced, else the last traced ancestor; 0: none. */
+/*
+ * The id of this process if it is traced, else of the nearest traced ancestor;
+ * 0: there is none.
+ */
 int process_pid(void);
 
-/* A number for a fork, from 1; 0 is no number. */
+/* Return a new number for a fork, from 1; 0: there is no process state. */
 uint64_t process_next_ticket(void);
 
 /* In the child of a fork by libc: find the cause, and report it. */
 void process_report_child(void);
 
-/* Which trace does a filter affect that the calling thread is about to get? */
+/*
+ * Which trace does a filter affect that the calling thread is about to install?
+ */
 enum process_scope {
-	PROCESS_SCOPE_UNTRACED, /* nothing */
-	PROCESS_SCOPE_TRACED,	/* the trace goes on under it */
-	PROCESS_SCOPE_NEW	/* a child's trace has to start under it */
+	PROCESS_SCOPE_UNTRACED, /* no trace */
+	PROCESS_SCOPE_TRACED,	/* the trace of this process */
+	PROCESS_SCOPE_NEW	/* a child's trace, which begins later */
 };
 enum process_scope process_scope(void);
 

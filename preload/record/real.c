@@ -18,15 +18,17 @@
 
 MEMORY_LARGE _Alignas(16) uint8_t real_arena[REAL_ARENA_NBYTES];
 
-/* The size of the block with which real_is_reached() tests. */
+/* The size of the block that real_is_reached() allocates as a test. */
 #define ASKED_NBYTES 24u
 
 /* Each early block has its size in front of it. */
 #define EARLY_HEADER_NBYTES 16
 
 static _Atomic size_t arena_used;
-static _Atomic int resolving_tid; /* 0: nobody; -1: done */
+/* The thread that resolves; 0: nothing is resolved yet; -1: all is. */
+static _Atomic int resolving_tid;
 
+/* Allocate from the early arena, zeroed; NULL if the arena is full. */
 static void *
 early_alloc(size_t size)
 {
@@ -34,8 +36,8 @@ early_alloc(size_t size)
 	size_t used;
 
 	/*
-	 * Only what libc needs to look up names comes here: a few hundred
-	 * bytes.  relaxed: the sum is all that matters.
+	 * The only blocks here are those that libc allocates while it looks up
+	 * names: a few hundred bytes.  relaxed: only the sum matters.
 	 */
 	if (size > REAL_ARENA_NBYTES)
 		return NULL;
@@ -59,7 +61,7 @@ real_realloc_early(void *p, size_t size)
 	return q;
 }
 
-/* Is this call made by libc within this thread's own resolution? */
+/* Does libc make this call while this thread resolves the functions? */
 static bool
 is_resolving(void)
 {
@@ -86,12 +88,12 @@ first_malloc(size_t size)
 static void
 first_free(void *p)
 {
-	/* What is in the arena stays there. */
+	/* An early block is not freed. */
 	if (!is_resolving())
 		settled()->free(p);
 }
 
-/* What is in the arena stays there. */
+/* Free a block of the allocator; early blocks are not freed. */
 static void
 free_checked(void *p)
 {
@@ -108,7 +110,7 @@ first_calloc(size_t n, size_t size)
 		return settled()->calloc(n, size);
 	if (__builtin_mul_overflow(n, size, &nbytes))
 		return NULL;
-	return early_alloc(nbytes); /* zeroed: no early block is used again */
+	return early_alloc(nbytes); /* zeroed: no early block is reused */
 }
 
 static void *
@@ -182,7 +184,7 @@ static const struct symbol allocation_symbols[] = {
 	{ "aligned_alloc", offsetof(struct real, aligned_alloc) },
 	{ "valloc", offsetof(struct real, valloc) },
 	{ "pvalloc", offsetof(struct real, pvalloc) },
-	/* Last, since it ends the time of early blocks for malloc(). */
+	/* Last: from then on malloc() returns no more early blocks. */
 	{ "malloc", offsetof(struct real, malloc) },
 };
 
@@ -228,14 +230,20 @@ static const struct symbol other_symbols[] = {
 	{ "fstatat64", offsetof(struct real, fstatat64) },
 };
 
-/* By this one the others are found, without the loader's costs for each. */
+/*
+ * lookup_next() finds all other functions with this one, which costs less than
+ * a dlsym() for each.
+ */
 static const struct symbol iterate_symbol[] = {
 	{ "dl_iterate_phdr", offsetof(struct real, dl_iterate_phdr) },
 };
 
 #define OTHER_COUNT (sizeof(other_symbols) / sizeof(other_symbols[0]))
 
-/* False: there is none. */
+/*
+ * Store the function that was found, or, if it is NULL, the one that dlsym()
+ * finds.  False: no library defines it.
+ */
 static bool
 look_up_one(const struct symbol *symbol, void *found)
 {
@@ -253,7 +261,7 @@ look_up(const struct symbol *symbols, size_t n)
 		look_up_one(&symbols[i], NULL);
 }
 
-/* False: one of them does not exist. */
+/* False: no library defines one of them. */
 static bool
 look_up_others(void)
 {
@@ -282,20 +290,21 @@ real_resolve(void)
 		const int saved_errno = errno;
 
 		/*
-		 * What libc allocates for the look-up is not the program's.  No
-		 * dlerror() here: it takes libc's locale lock, which the first
-		 * allocation of a process may well be made under.
+		 * Muted: libc's allocations for the look-up are not the
+		 * program's.  Do not call dlerror() here: it takes libc's
+		 * locale lock, and the process may hold that lock when it makes
+		 * its first allocation.
 		 */
 		thread_self = &thread_muted;
 		look_up(allocation_symbols,
 			sizeof(allocation_symbols) / sizeof(struct symbol));
-		/* relaxed: what was taken was taken by this thread. */
+		/* relaxed: only this thread has allocated early blocks. */
 		if (atomic_load_explicit(&arena_used, memory_order_relaxed) ==
 		    0)
 			real.free_any = real.free;
 		thread_self = self;
 		errno = saved_errno;
-		/* release: pairs with the acquire of those who wait. */
+		/* release: pairs with the acquire of the waiting loop below. */
 		atomic_store_explicit(&resolving_tid, -1, memory_order_release);
 		return;
 	}
@@ -314,7 +323,7 @@ resolve_others(void)
 	real_resolve();
 	thread_self = &thread_muted;
 	if (!look_up_others())
-		dlerror(); /* or the program would be told of it */
+		dlerror(); /* or the program's dlerror() would report it */
 	thread_self = self;
 	errno = saved_errno;
 	/* release: pairs with the acquire in real_resolve_others(). */
@@ -322,9 +331,9 @@ resolve_others(void)
 }
 
 /*
- * A child by clone(2) whose thread-local memory is none of libc's, as
- * Chromium's sandbox makes it, may call this: nothing thread-local is touched
- * once all is resolved.
+ * A child by clone(2) may call this even if its thread-local memory is not set
+ * up by libc, as in Chromium's sandbox: once all is resolved, this function
+ * uses no thread-local variable.
  */
 void
 real_resolve_others(void)
@@ -334,21 +343,21 @@ real_resolve_others(void)
 		resolve_others();
 }
 
-/* The thread that tests; only its calls count. */
+/* The thread that tests; calls by other threads are not part of the test. */
 static _Atomic int asking_tid;
 static bool is_reached;
 
-/* The functions that 'real' has when no test is under way. */
+/* The functions that 'real' has outside a test. */
 static __typeof__(real.malloc) answer_malloc;
 static __typeof__(real.free) answer_free;
 
-/* The block that the testing thread gets, so that the heap is unchanged. */
+/* The block that the testing thread gets: the test leaves the heap alone. */
 MEMORY_LARGE static _Alignas(16) uint8_t asked_block[16 * ASKED_NBYTES];
 
 static void *
 asked_malloc(size_t size)
 {
-	/* relaxed: the thread's own. */
+	/* relaxed: a thread reads its own id here only if it stored that id. */
 	if (atomic_load_explicit(&asking_tid, memory_order_relaxed) !=
 	    sys_tid())
 		return answer_malloc(size);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * real.h - the functions that ours replace and call
+ * real.h - the functions that the recorder's functions replace and call
  *
- * 'real' holds the next definition of each after ours in the search order:
- * libc's or that of an allocator which the program is linked with or preloads.
- * Until it is resolved, the allocation functions point to a resolver, so that
- * nobody has to ask; what libc allocates while it resolves comes from a small
- * arena of ours.
+ * 'real' holds, for each function, the next definition after the recorder's in
+ * the search order: libc's, or that of an allocator which the program is linked
+ * with or preloads.  Until an allocation function is resolved, its pointer
+ * points to a function that resolves all of them first; no caller has to check.
+ * While libc looks up the names, its own allocations come from a small static
+ * array, the early arena.
  */
 #ifndef REAL_H
 #define REAL_H
@@ -40,7 +41,7 @@ struct real {
 	void (*_exit)(int) __attribute__((noreturn));
 	void (*_Exit)(int) __attribute__((noreturn));
 	void (*abort)(void) __attribute__((noreturn));
-	int (*_Fork)(void); /* NULL in a libc that is older than it */
+	int (*_Fork)(void); /* NULL before glibc 2.34 */
 	void (*assert_fail)(const char *, const char *, unsigned, const char *)
 		__attribute__((noreturn));
 	int (*execve)(const char *, char *const *, char *const *);
@@ -67,7 +68,8 @@ struct real {
 	int (*chroot)(const char *);
 	int (*setrlimit)(int, const void *);
 	int (*prlimit)(pid_t, int, const void *, void *);
-	void (*mount)(void); /* these are only jumped to */
+	/* The next four are only jumped to, with the program's arguments. */
+	void (*mount)(void);
 	void (*umount)(void);
 	void (*umount2)(void);
 	void (*pivot_root)(void);
@@ -75,52 +77,64 @@ struct real {
 	int (*unshare)(int);
 	int (*setns)(int, int);
 	DIR *(*opendir)(const char *);
-	/* NULL in a libc that has it inline. */
+	/* NULL before glibc 2.33, which has it as an inline function. */
 	int (*fstatat64)(int, const char *, struct stat64 *, int);
 	int (*dl_iterate_phdr)(int (*)(struct dl_phdr_info *, size_t, void *),
 			       void *);
 };
 
-/* Hidden, to save one indirection for each function; so is the arena. */
+/* 'real' and the arena are hidden: a visible symbol costs an indirection. */
 extern struct real real __attribute__((visibility("hidden")));
 
-/* Resolve the allocation functions that every libc has. */
+/*
+ * Resolve the allocation functions, which every libc has, or wait until another
+ * thread has resolved them.  Keeps errno.  Any thread, any number of times.
+ */
 void real_resolve(void);
 
 /*
- * Resolve the others too.  The constructor (load.c) calls this, since later the
- * loader's lock may belong to a thread that a fork did not copy.  An entry
- * point calls it if the program is earlier than the constructor.
+ * Resolve the other functions too.  The constructor (load.c) calls this, since
+ * later the loader's lock may belong to a thread that a fork did not copy.  An
+ * entry point also calls it: the program may call the entry point before the
+ * constructor runs.  Keeps errno.
  */
 void real_resolve_others(void);
 
 /*
- * Does the program's malloc() reach ours, be it through another library's?  If
- * the program's is another library's, this calls it once to find out.
+ * Does the program's malloc() call the recorder's, directly or through another
+ * library's malloc()?  If the program's malloc() is another library's, this
+ * function calls it once, and free() once, to find out.
  */
 bool real_is_reached(void);
 
-/* The early arena. */
+/* The early arena; its blocks are never freed. */
 #define REAL_ARENA_NBYTES (64u << 10)
 extern uint8_t real_arena[REAL_ARENA_NBYTES]
 	__attribute__((visibility("hidden")));
 
-/* Is 'p' from there?  Such a block is never given to the allocator. */
+/*
+ * Is 'p' a block of the early arena?  Such a block must never be passed to the
+ * allocator.
+ */
 static inline bool
 real_is_early(const void *p)
 {
 	return (uintptr_t)p - (uintptr_t)real_arena < REAL_ARENA_NBYTES;
 }
 
-/* realloc() of an early block: moves it into the allocator's heap. */
+/*
+ * realloc() of an early block: copy it to a new block of the allocator.  NULL
+ * and errno if the allocator has no memory.
+ */
 void *real_realloc_early(void *p, size_t size);
 
 /*
- * The next definition of a C++ operator, found when it is first needed, since
- * the library that has it may be loaded late.  '*direct_ret' tells whether it
- * belongs to the allocator itself, rather than to a C++ library that calls
- * malloc() and free().  Never NULL: without any the process aborts with a
- * message, as it would have failed to start.
+ * Find the next definition of a C++ operator.  Callers do so when they first
+ * need the operator, since the library that defines it may be loaded late.  Set
+ * '*direct_ret' if the definition belongs to the allocator itself, rather than
+ * to a C++ library that calls malloc() and free().  Never NULL: if no library
+ * defines the operator, abort the process with a message, as the loader would
+ * have done without the recorder.
  */
 void *real_find_operator(const char *symbol, bool *direct_ret);
 

@@ -15,7 +15,7 @@
 
 #define WAIT_NS 2000000ull
 
-/* Recordings of a thread that may be open at a time, one inside the other. */
+/* Recordings that a thread may have open, each interrupting the one before. */
 #define DEPTH_MAX 16u
 
 static void
@@ -37,8 +37,8 @@ enter(void)
 
 	for (unsigned depth = 0;; depth++) {
 		/*
-		 * Handlers that leave by longjmp() keep their rings: bound
-		 * them.
+		 * A signal handler that leaves by longjmp() never gives its
+		 * ring back: bound their number.
 		 */
 		if (depth > DEPTH_MAX) {
 			count_unattached();
@@ -53,10 +53,10 @@ enter(void)
 		    THREAD_MUTED)
 			return NULL;
 		/*
-		 * Wiped, free or unattached: this thread is new here.  These
-		 * two are the only calls from the recording side up into the
-		 * process's (attach.h); attach.c records the thread's birth by
-		 * calling us again.
+		 * A wiped, free or unattached 't': the thread has no ring yet.
+		 * These two calls are the only upcalls from preload/record to
+		 * preload/process.  attach.c then records the thread's first
+		 * event, by calling record_operands().
 		 */
 		if (!thread_is_attached(t))
 			t = attach_thread(0, 0);
@@ -87,9 +87,9 @@ static void
 count_lost(struct thread *t)
 {
 	/*
-	 * relaxed, all accesses: the writer looks when the thread is dead or
-	 * the process ends; an event dropped at that very moment may be missed
-	 * as it may have been recorded.
+	 * relaxed, all accesses: the writer reads the count when the thread is
+	 * dead or the process ends.  It may miss an event that is dropped at
+	 * that moment, just as it may miss one that is recorded then.
 	 */
 	if (atomic_fetch_add_explicit(&t->ring->lost_count, 1,
 				      memory_order_relaxed) == 0)
@@ -97,7 +97,7 @@ count_lost(struct thread *t)
 				      memory_order_relaxed);
 }
 
-/* Can the ring grow without the writer: in no file, and below its limit? */
+/* Is the ring in memory only, and can it grow?  Then no writer is needed. */
 static bool
 is_extensible(const struct ring *r)
 {
@@ -113,7 +113,10 @@ record_has_room(uint64_t words)
 	       t->ring->words_max - (t->head - ring_tail(t->ring)) >= words;
 }
 
-/* Sleep until 'words' more fit.  False: the writer has ended. */
+/*
+ * Sleep until 'words' more words fit.  False: the writer has ended, or there is
+ * none and this process cannot make it (counted).
+ */
 static bool
 wait_for_room(struct thread *t, unsigned words)
 {
@@ -124,7 +127,7 @@ wait_for_room(struct thread *t, unsigned words)
 			return false;
 		ring_wait_announce(t->ring);
 		wake_writer();
-		/* A child that shares the memory cannot make the writer. */
+		/* A child that shares the memory cannot make a writer. */
 		if (!wake_has_writer() && !process_is_own()) {
 			if (is_extensible(t->ring)) {
 				ringfile_extend(t->ring);
@@ -191,7 +194,7 @@ put_wide(struct thread *t, uint64_t head, enum event_type type, unsigned flags,
 	return head;
 }
 
-/* The events that may be dropped; the others hold the trace together. */
+/* May events of this type be dropped?  A trace needs all others. */
 static bool
 may_drop(enum event_type type)
 {
@@ -213,7 +216,7 @@ may_drop(enum event_type type)
 #define ROOM_WORDS (2 + 4 + EVENT_WORDS_MAX)
 
 /*
- * Put an event into the ring of 't', which is closed; returns the new head, or
+ * Put an event into the ring of 't', which is closed.  Return the new head, or
  * the old one if the event was dropped.
  */
 static uint64_t
@@ -254,7 +257,7 @@ put_event(struct thread *t, enum event_type type, unsigned flags,
 
 	const uint64_t stamp = clock_stamp();
 
-	/* As after a stamp in record_word(); it has no consequences yet. */
+	/* As record_confirm_order(): the event has no consequences yet. */
 	if (clock_tick_after(stamp) != CLOCK_STAMPED)
 		read_tick(t);
 	return put_wide(t, head, type, flags, stamp, operand,
@@ -268,7 +271,7 @@ record_operands(enum event_type type, unsigned flags, const uint64_t *operand)
 	struct thread *t;
 	bool recorded = false;
 
-	/* The later trace must know a thread that is attached while dormant. */
+	/* A later trace needs the threads that are attached while dormant. */
 	if (record_is_dormant() && type != EVENT_THREAD &&
 	    type != EVENT_HANDOVER)
 		return false;
@@ -374,8 +377,8 @@ record_is_last_alloc(const void *p, size_t size)
 }
 
 /*
- * An event of one word and a stamp; 'kind' is what the one without it has.
- * False if it does not take a stamp, or there is no room.
+ * Put an event of one word and a stamp; 'stamped_kind' is the word's kind.
+ * False if events are not stamped at present, or if there is no room.
  */
 static inline bool
 put_stamped(uint64_t word, unsigned stamped_kind)
@@ -444,7 +447,7 @@ record_free_slow(const void *p)
 	if ((address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
 	    put_stamped(address, EVENT_KIND_FREE_STAMPED))
 		return;
-	/* Part of an operator delete that has been recorded. */
+	/* Skip a free by an operator delete that has been recorded itself. */
 	if (thread_self->deleting != p)
 		record_event(EVENT_FREE, 0, address, 0, 0);
 }

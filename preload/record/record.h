@@ -2,18 +2,19 @@
 /*
  * record.h - put an event into the calling thread's ring
  *
- * The fast path of the whole project.  By count: one thread-local load, the
- * thread's first cache line (limit, head, ring, tick), the shared tick (a line
- * that is written once a millisecond), one or two stores into the ring's next
- * line and one of its head.  No locked instruction, no system call, two
- * branches that are almost always taken the same way.  Only the owner of the
- * tick finds it equal to the last tick that it announced; see clock.h.
+ * The fast path of the recorder.  Its costs: one thread-local load, the
+ * thread's first cache line (limit, head, ring, tick), the shared tick (in a
+ * line that is written once a millisecond), one or two stores into the ring,
+ * and one store of the ring's head.  There is no locked instruction and no
+ * system call, and the two branches almost always go the same way.  The fast
+ * path is taken only if the shared tick is equal to the last tick that the
+ * thread announced, which is the case for the owner of the tick; see clock.h.
  *
- * Against signals: 'limit' is 0 from before 'head' is read until after it is
- * published.  A handler that allocates in between finds 0, takes the slow path,
- * and gets a ring of its own; one that comes before or after is complete by
- * itself.  Compiler barriers alone order all of it, since a handler runs on the
- * same processor.
+ * Signals: 'limit' is 0 from before 'head' is read until after it is published.
+ * A handler that allocates in between finds 0, takes the slow path, and gets a
+ * ring of its own.  A handler that runs earlier or later completes its own
+ * recordings.  Compiler barriers suffice for this order, since a handler runs
+ * on the same processor.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -28,20 +29,22 @@
 #include "preload/record/thread.h"
 
 /*
- * Loaded, but not recording (HATFTRACE_START=off, or 'hatf ctl stop').  Written
- * by the writer thread and process_state.c; in a line of its own that all
- * threads only read.
+ * Is the recorder loaded, but not recording (HATFTRACE_START=off, or 'hatf ctl
+ * stop')?  Written by the writer thread and process_state.c.  The cache line
+ * has nothing else, so all threads share it unmodified.
  */
 extern _Atomic bool record_dormant __attribute__((visibility("hidden")));
 
 /*
- * The whole cost of a dormant recorder.  malloc() asks after the real call, so
- * it records if recording has begun meanwhile; free() asks before it.  relaxed
- * suffices: whoever gets a block from another thread, from the program or
- * through the allocator, has synchronised with it and can read no older value
- * than that thread did.  So if a block is in the trace its free is too, and if
- * a free is, so is the next allocation there.  When it is turned off, events
- * that are published late are told by their stamp; see writer_stop().
+ * The whole cost of a dormant recorder.  malloc() checks the flag after the
+ * real call, and therefore records if recording has begun meanwhile; free()
+ * checks it before the real call.  relaxed suffices: a thread that gets a block
+ * from another thread, directly or through the allocator, has synchronised with
+ * that thread, and cannot read an older value than that thread did.  Therefore,
+ * if the allocation of a block is in the trace, its free is also there, and if
+ * a free is there, so is the next allocation at the same address.  When
+ * recording stops, the writer recognises events that are published late by
+ * their stamps; see writer_stop().
  */
 static inline __attribute__((always_inline)) bool
 record_is_dormant(void)
@@ -63,9 +66,10 @@ dormant:
 }
 
 /*
- * A process without a writer thread reads one byte, in a file that 'hatf ctl'
- * writes to (bell_file.h): while it is dormant, in functions that allocate,
- * after the flag above; while it records, when an event finds the clock idle.
+ * The bell: a byte in a file to which 'hatf ctl' writes (bell_file.h).  The
+ * threads of a process without a writer thread read it: while the process is
+ * dormant, in functions that allocate, after they have read the flag above;
+ * while it records, when an event finds the clock idle.
  */
 extern _Atomic uint8_t *record_bell __attribute__((visibility("hidden")));
 extern _Atomic uint8_t record_no_bell __attribute__((visibility("hidden")));
@@ -73,7 +77,7 @@ extern _Atomic uint8_t record_no_bell __attribute__((visibility("hidden")));
 static inline __attribute__((always_inline)) bool
 record_is_called(void)
 {
-	/* relaxed: seeing it some time later does no harm. */
+	/* relaxed: a caller may see the byte some time later. */
 	return __builtin_expect(
 		atomic_load_explicit(record_bell, memory_order_relaxed) != 0,
 		0);
@@ -93,14 +97,18 @@ bool record_operands(enum event_type type, unsigned flags,
 		     const uint64_t *operand);
 
 /*
- * A realloc of 'old', which is not NULL, will be called.  Between begin and end
- * the ring stays closed, so that the end follows the begin in it whatever a
- * signal handler does meanwhile.  Returns what the end wants, or NULL if there
- * is to be none: nothing is traced, or it was dropped and counted.
+ * Record the begin of a realloc of 'old', which is not NULL, before the real
+ * call.  The ring stays closed until record_realloc_end(): a signal handler
+ * uses another ring, so the end directly follows the begin.  Return the first
+ * argument of record_realloc_end(), or NULL if the caller must not call that
+ * function: nothing is traced, or the begin was dropped and counted.
  */
 struct thread *record_realloc_begin(const void *old);
 
-/* The realloc has returned 'p'; 't' is from record_realloc_begin(). */
+/*
+ * Record the end of a realloc that returned 'p'; 't' is the value that
+ * record_realloc_begin() returned, not NULL.
+ */
 void record_realloc_end(struct thread *t, unsigned flags, const void *old,
 			const void *p, size_t size);
 
@@ -120,8 +128,8 @@ void record_confirm_order(const struct thread *t);
 bool record_has_room(uint64_t words);
 
 /*
- * The parts of what follows.  'limit' is 0 from record_close(), which returns
- * what it was, to record_open(): a signal handler then takes another ring.
+ * Close the ring of 't': set 'limit' to 0, so that signal handlers use another
+ * ring, and return the old 'limit' for record_open().
  */
 static inline __attribute__((always_inline)) uint64_t
 record_close(struct thread *t)
@@ -145,9 +153,9 @@ static inline __attribute__((always_inline)) bool
 record_has_tick(const struct thread *t)
 {
 	/*
-	 * relaxed: an old tick is at most a tick too early; an old tick instead
-	 * of CLOCK_STAMPED cannot be read once another thread's event can be
-	 * noticed, see clock.h.
+	 * relaxed: an old tick makes the event at most one tick too early.  A
+	 * thread cannot read an old tick instead of CLOCK_STAMPED once another
+	 * thread's event can have consequences for it, see clock.h.
 	 */
 	return atomic_load_explicit(&clock_tick, memory_order_relaxed) ==
 	       t->tick;
@@ -162,10 +170,10 @@ record_put(struct thread *t, uint64_t head, uint64_t word)
 }
 
 /*
- * Put an event of one word, that goes by the tick, into the ring of 't', which
- * is the calling thread's.  False if it does not fit, or takes a stamp, or
- * there is no room, or anything else is in the way: then nothing has been
- * recorded.
+ * Put an event of one word into the ring of 't', which is the calling thread's;
+ * 'fits' says whether one word can hold the event.  False, with nothing
+ * recorded, if it cannot, if the event needs a stamp or a new tick, if there is
+ * no room, or if the ring is closed.
  */
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_word(struct thread *t, uint64_t word, bool fits)
@@ -181,9 +189,9 @@ record_word(struct thread *t, uint64_t word, bool fits)
 }
 
 /*
- * The same for a realloc of 'old', which is not NULL: its begin.  If it has
- * been recorded the ring stays closed and '*limit_ret' is what 'limit' was, to
- * be given to record_realloc_word().  The end has room too.
+ * Like record_word(), for the begin of a realloc of 'old', which is not NULL.
+ * If the begin is recorded, the ring stays closed, and '*limit_ret' is the old
+ * 'limit', for record_realloc_word().  There is also room for the end.
  */
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_realloc_old(struct thread *t, const void *old, uint64_t *limit_ret)
@@ -204,8 +212,9 @@ record_realloc_old(struct thread *t, const void *old, uint64_t *limit_ret)
 }
 
 /*
- * Its end: 'p' has 'size' bytes now.  False if that is not recorded, and the
- * ring still closed: it takes record_realloc_end().
+ * Record the end of that realloc, and open the ring: the block is now at 'p'
+ * and has 'size' bytes.  False if one word cannot hold the end: the ring is
+ * still closed, and the caller must call record_realloc_end().
  */
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_realloc_word(struct thread *t, const void *p, size_t size,
@@ -228,24 +237,25 @@ record_realloc_word(struct thread *t, const void *p, size_t size,
 
 /*
  * Is the calling thread's last event the allocation of 'p' with this size?  If
- * so, an allocator's operator new has called a function that is recorded
- * itself.
+ * so, the operator new of an allocator has called another entry point, which
+ * has recorded the allocation.
  */
 bool record_is_last_alloc(const void *p, size_t size);
 
 /*
- * All other ways, out of line: with a stamp, or wide.  record_alloc_slow()
- * returns 'p', so that it can be the last that a caller does.
+ * The slow path: record an event with a stamp, or as a wide event.  The first
+ * two return 'p', so that a caller can call them as a tail call.
  */
 void *record_alloc_slow(void *p, size_t size);
 void *record_calloc_slow(void *p, size_t size);
 void record_free_slow(const void *p);
 
-/* An allocation as a wide event. */
+/* Record an allocation as a wide event. */
 void record_alloc_wide(const void *p, size_t size, unsigned flags);
 
 /*
- * malloc() has returned 'p'; NULL is an allocation that failed.  Returns 'p'.
+ * Record that malloc() has returned 'p'; NULL is a failed allocation.  Return
+ * 'p'.
  */
 static inline __attribute__((always_inline)) void *
 record_alloc(void *p, size_t size)
@@ -261,7 +271,7 @@ record_alloc(void *p, size_t size)
 	return p;
 }
 
-/* calloc() has returned 'p', of 'size' bytes in all.  Returns 'p'. */
+/* Record that calloc() has returned 'p', 'size' bytes in all.  Return 'p'. */
 static inline __attribute__((always_inline)) void *
 record_calloc(void *p, size_t size)
 {
@@ -277,7 +287,8 @@ record_calloc(void *p, size_t size)
 }
 
 /*
- * free(p) will be called; 'p' is not NULL.  False: it takes record_free_slow().
+ * Record free(p), before the real call; 'p' is not NULL.  False: nothing is
+ * recorded, and the caller must call record_free_slow().
  */
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_free(const void *p)

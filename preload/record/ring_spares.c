@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring_spares.c - rings for new threads, which the writer makes ahead
+ * ring_spares.c - spare rings, which the writer makes before threads need them
  *
- * A producer takes one (ringfile_take()) and waits for a moment if there is
- * none; the writer makes more (ringfile_make_spares()).  See ringfile.h.
+ * A new thread takes a spare ring (ringfile_take()), and waits for a moment if
+ * there is none.  The writer makes more (ringfile_make_spares()).  See
+ * ringfile.h.
  */
 
 #include <stddef.h>
@@ -17,8 +18,8 @@
 #include "preload/sys/sys.h"
 
 /*
- * How long a new thread waits for its ring: on a busy machine the writer may
- * not get a processor for a while.
+ * The longest time that a new thread waits for its ring: on a busy machine the
+ * writer may be starved for a while.
  */
 #define TAKE_NS (2 * NS_PER_SEC)
 
@@ -73,7 +74,7 @@ ringfile_take(bool is_initial)
 bool
 ringfile_expects_thread(void)
 {
-	/* relaxed: a wish. */
+	/* relaxed: a hint for the writer. */
 	return rf == NULL || rf->image == NULL ||
 	       atomic_load_explicit(&rf->ahead, memory_order_relaxed) != 0;
 }
@@ -83,7 +84,7 @@ ringfile_expect_thread(void)
 {
 	uint32_t none = 0;
 
-	/* relaxed: a wish. */
+	/* relaxed: a hint for the writer. */
 	if (rf != NULL && rf->image != NULL &&
 	    atomic_compare_exchange_strong_explicit(&rf->ahead, &none, 1,
 						    memory_order_relaxed,
@@ -99,7 +100,7 @@ put_spare(struct ring *r)
 	for (unsigned i = 0; i < SPARES_MAX; i++) {
 		struct ring *none = NULL;
 
-		/* release: the ring is made for whoever takes it. */
+		/* release: pairs with the acquire in take_spare(). */
 		if (atomic_compare_exchange_strong_explicit(
 			    &rf->spare[i], &none, r, memory_order_release,
 			    memory_order_relaxed))
@@ -130,7 +131,7 @@ ringfile_make_spares(void)
 
 	if (rf->image == NULL)
 		return;
-	/* relaxed, here: as where they are written. */
+	/* relaxed, here: see where producers write them. */
 	ahead = atomic_load_explicit(&rf->ahead, memory_order_relaxed);
 	if (ahead == AHEAD_NEVER) {
 		if (sys_clock_ns(CLOCK_MONOTONIC) < rf->retry_ns)
@@ -138,7 +139,7 @@ ringfile_make_spares(void)
 		ahead = 1;
 	}
 	wanted = atomic_exchange_explicit(&rf->wanted, 0, memory_order_relaxed);
-	/* A producer had to wait, so more spares are needed at a time. */
+	/* A producer had to wait: keep more spares. */
 	if (wanted > 0 && ahead < SPARES_MAX / 2)
 		ahead = ahead * 2 + 1;
 	for (uint32_t n = spare_count(); n < ahead + wanted && n < SPARES_MAX;

@@ -9,9 +9,10 @@ void
 ring_wait_announce(struct ring *r)
 {
 	/*
-	 * seq_cst here and in ring_wait_release(): 'waiting' is stored before
-	 * the limit is read, there the tail before 'waiting'; one of the two
-	 * sides must see the other.  (The time-out would mend a miss, late.)
+	 * seq_cst here and in ring_wait_release().  The producer stores
+	 * 'waiting' and then reads the tail; the consumer stores the tail and
+	 * then reads 'waiting'.  At least one of them must see the other's
+	 * store.  (Otherwise the producer would sleep until its time-out.)
 	 */
 	atomic_store_explicit(&r->waiting, RING_WAITING, memory_order_seq_cst);
 }
@@ -25,7 +26,10 @@ ring_wait_sleep(struct ring *r, uint64_t need_limit, uint64_t timeout_ns)
 		    ring_mask(r) + 1 <
 	    need_limit)
 		sys_futex_wait(&r->waiting, RING_WAITING, timeout_ns);
-	/* acquire: pairs with the release in ring_wait_grow(). */
+	/*
+	 * Wait until ring_wait_grow() has finished.  acquire: pairs with its
+	 * release.
+	 */
 	while (!atomic_compare_exchange_strong_explicit(&r->waiting, &expected,
 							0, memory_order_acquire,
 							memory_order_acquire) &&
@@ -38,7 +42,7 @@ ring_wait_sleep(struct ring *r, uint64_t need_limit, uint64_t timeout_ns)
 void
 ring_wait_release(struct ring *r, uint64_t tail)
 {
-	/* seq_cst: a release for ring_limit(), and before the load. */
+	/* seq_cst: includes the release for ring_limit(); before the load. */
 	atomic_store_explicit(&r->tail, tail, memory_order_seq_cst);
 	/* seq_cst: see ring_wait_announce(). */
 	if (atomic_load_explicit(&r->waiting, memory_order_seq_cst) == 0)
@@ -58,19 +62,20 @@ ring_wait_grow(struct ring *r, uint64_t capacity)
 	uint32_t expected = RING_WAITING;
 	uint64_t head;
 
-	/* acquire: after what the producer did before it waited. */
+	/* acquire: everything that the producer did before it waited. */
 	if (!atomic_compare_exchange_strong_explicit(
 		    &r->waiting, &expected, RING_GROWING, memory_order_acquire,
 		    memory_order_relaxed))
 		return false;
 	head = ring_head(r);
-	/* Copy, so that the words are in place for both capacities. */
+	/* Copy words, so that each is in its slot for both capacities. */
 	for (uint64_t pos = tail; pos != head; pos++)
 		if ((pos & (capacity - 1)) != (pos & old_mask))
 			r->words[pos & (capacity - 1)] =
 				r->words[pos & old_mask];
 	/*
-	 * release: for recovery after a kill, and for ring_wait_sleep().
+	 * release: recovery, after a kill, then finds the copied words; and
+	 * pairs with the acquire in ring_wait_sleep().
 	 */
 	atomic_store_explicit(&r->capacity, capacity, memory_order_release);
 	atomic_store_explicit(&r->waiting, 0, memory_order_release);
@@ -81,6 +86,6 @@ ring_wait_grow(struct ring *r, uint64_t capacity)
 bool
 ring_wait_is_pending(const struct ring *r)
 {
-	/* relaxed: a hint to commit early; a round later does no harm. */
+	/* relaxed: a hint to commit early; the next round sees it, too. */
 	return atomic_load_explicit(&r->waiting, memory_order_relaxed) != 0;
 }

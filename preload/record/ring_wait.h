@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring_wait.h - waiting for room in a ring, and giving room back
+ * ring_wait.h - wait for room in a ring; release and add room
  *
  * The part of ring.h that needs system calls: a producer whose ring is full
  * sleeps on a futex, and the consumer wakes it once the events are in the file.
@@ -14,15 +14,15 @@
 #include "hatf/rings/ring.h"
 
 /*
- * Producer: announce that it will wait for room.  After that it may wake the
+ * Producer: announce that it will wait for room.  Only then may it wake the
  * consumer.
  */
 void ring_wait_announce(struct ring *r);
 
 /*
- * Producer: after ring_wait_announce(), sleep until the consumer has made room,
- * or 'timeout_ns' has passed.  Ask and call again until ring_limit() shows the
- * room.
+ * Producer, after ring_wait_announce(): sleep until ring_limit() may be at
+ * least 'need_limit', or until 'timeout_ns' has passed.  Call both functions
+ * again until ring_limit() shows the room.
  */
 void ring_wait_sleep(struct ring *r, uint64_t need_limit, uint64_t timeout_ns);
 
@@ -30,9 +30,9 @@ void ring_wait_sleep(struct ring *r, uint64_t need_limit, uint64_t timeout_ns);
 void ring_wait_release(struct ring *r, uint64_t tail);
 
 /*
- * Consumer: if the producer waits, give it a ring of 'capacity' words, a power
- * of two above what it has, which have memory; and wake it.  False if it does
- * not wait.
+ * Consumer: if the producer waits, extend its ring to 'capacity' words and wake
+ * it.  'capacity' is a power of two above the ring's present capacity, and has
+ * been reserved.  False if the producer does not wait.
  */
 bool ring_wait_grow(struct ring *r, uint64_t capacity);
 

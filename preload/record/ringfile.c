@@ -26,10 +26,10 @@
 
 #define TRIES_MAX 1000u
 
-/* What a ring begins with; a power of two. */
+/* The initial capacity of a ring in the file; a power of two. */
 #define FIRST_WORDS 8192u
 
-/* More words than an event and a tick before it take. */
+/* More words than an event takes, with the tick that may precede it. */
 #define UNPUBLISHED_WORDS 64u
 
 #ifndef XFS_SUPER_MAGIC
@@ -41,9 +41,9 @@ struct ringfile *rf;
 /* The file --------------------------------------------------------------- */
 
 /*
- * Does the file system always have room for a page that was reserved?  File
- * systems that copy on write do so only if that can be turned off.  Network
- * file systems may make the program wait for a server.
+ * Does the file system always have room for a page that was reserved?  A file
+ * system that copies on write does so only if this can be turned off for the
+ * file.  A network file system may make the program wait for a server.
  */
 static bool
 is_safe(int fd)
@@ -70,7 +70,7 @@ is_safe(int fd)
 	}
 }
 
-/* Allocate the bytes on the disk.  False and errno. */
+/* Allocate the bytes on the disk.  False, and errno, if that fails. */
 static bool
 reserve(uint64_t offset, uint64_t nbytes)
 {
@@ -90,6 +90,10 @@ reserve(uint64_t offset, uint64_t nbytes)
 	return result == 0;
 }
 
+/*
+ * Map the bytes of the file at the address 'at', over what is mapped there, or
+ * with NULL at any address.  NULL if that fails.
+ */
 static void *
 map(void *at, uint64_t offset, uint64_t nbytes)
 {
@@ -99,15 +103,15 @@ map(void *at, uint64_t offset, uint64_t nbytes)
 
 	if (p == MAP_FAILED)
 		return NULL;
-	/* A forked child must not have it: it would write into our trace. */
+	/* A forked child must not have it: it would write into our rings. */
 	if (madvise(p, nbytes, MADV_DONTFORK) != 0) {
 		munmap(p, nbytes);
 		return NULL;
 	}
 	/*
-	 * Nothing is to be read from it.  Reading ahead at the first touch
-	 * would fill as much memory with zeros as the disk is set to: megabytes
-	 * for each ring, where most need a page or two.
+	 * Turn off read-ahead: the pages are empty.  With read-ahead, the first
+	 * access would fill as much memory with zeros as the disk's setting
+	 * says: megabytes for each ring, of which most need a page or two.
 	 */
 	madvise(p, nbytes, MADV_RANDOM);
 	if (at == NULL)
@@ -143,7 +147,10 @@ ringfile_make_ring(uint64_t words_max)
 	return image_init_ring(p, offset, words_max, first);
 }
 
-/* "0f3a..." with dashes between; zeros if it cannot be had. */
+/*
+ * Read the kernel's boot id, hexadecimal digits with dashes between them.  Set
+ * zeros if it cannot be read.
+ */
 static void
 read_boot_id(uint64_t id_ret[2])
 {
@@ -171,7 +178,7 @@ read_boot_id(uint64_t id_ret[2])
 	}
 }
 
-/* The name of the try with this number; false if it is too long. */
+/* Build the path for the try with this number; false if it is too long. */
 static bool
 build_path(const struct config *config, const char *trace_path, uint64_t number)
 {
@@ -224,10 +231,7 @@ create(const struct config *config, const char *trace_path)
 		return false;
 	}
 	rf->id = id;
-	/*
-	 * We remove the file from this folder, whatever the folder is called
-	 * then.
-	 */
+	/* For the removal of the file, also if the folder is renamed. */
 	rf->dir_fd = file_above_standard(file_open_folder(rf->path));
 	return true;
 }
@@ -237,11 +241,14 @@ lock(void)
 {
 	const struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
-	/* The lock says that the process lives: the descriptor keeps it. */
+	/*
+	 * The lock tells other processes that this one is alive.  The kernel
+	 * releases it with the descriptor.
+	 */
 	syscall(SYS_fcntl, rf->fd, F_OFD_SETLK, &whole);
 }
 
-/* Write at an offset of the file, where there is room. */
+/* Write at an offset of the file, where room has been reserved. */
 static bool
 write_at(uint64_t offset, const void *data, uint64_t nbytes)
 {
@@ -262,7 +269,7 @@ write_at(uint64_t offset, const void *data, uint64_t nbytes)
 	return true;
 }
 
-/* Write what 'r' holds, as a ring at this offset of the file. */
+/* Write the content of 'r' as a ring at this offset of the file. */
 static bool
 write_ring(const struct ring *r, uint64_t offset)
 {
@@ -277,22 +284,19 @@ write_ring(const struct ring *r, uint64_t offset)
 	head->magic = IMAGE_RING_MAGIC;
 	head->offset = offset;
 	head->generation = rf->generation;
-	/* The numbers of commits begin again. */
+	/* Commits are numbered for each file: 'r' has none in this one. */
 	for (unsigned i = 0; i < 2; i++)
 		atomic_store_explicit(&head->commit[i].seq, RING_NO_COMMIT,
 				      memory_order_relaxed);
-	/*
-	 * Write the header last: readers take a place without one for no
-	 * ring.
-	 */
+	/* Write the header last: without one, readers see no ring here. */
 	return write_at(offset + sizeof(bytes), r->words,
 			used * sizeof(uint64_t)) &&
 	       write_at(offset, bytes, sizeof(bytes));
 }
 
 /*
- * Put 'r' at the end of the file, at the address that it has.  Its producer
- * waits.  Where that cannot be it stays as it is.
+ * Move 'r' to the end of the file, and keep its address.  Its producer must be
+ * waiting.  If this is impossible, 'r' stays in memory only.
  */
 static void
 adopt_ring(struct ring *r)
@@ -312,9 +316,9 @@ adopt_ring(struct ring *r)
 }
 
 /*
- * Write the header and make the first ring, for the initial thread; with
- * 'will_adopt' that thread's ring comes later, by adopt_ring().  False and
- * errno if there is no room.
+ * Write the header and make the first ring, for the initial thread.  With
+ * 'will_adopt', make no ring: adopt_ring() will move that thread's ring into
+ * the file.  False, and errno, if there is no room.
  */
 static bool
 fill(bool will_adopt)
@@ -346,12 +350,12 @@ fill(bool will_adopt)
 		image->file_ino = st.st_ino;
 	}
 	/*
-	 * Until the ring is in the file, a kill would lose its events.
-	 * relaxed: image_init() writes the magic number after it.
+	 * Count the ring that is not in the file yet: a kill would lose its
+	 * events.  relaxed: image_init() writes the magic number later.
 	 */
 	atomic_store_explicit(&image->hidden, will_adopt, memory_order_relaxed);
 	image_init(image, boot_id, (uint64_t)sys_pid());
-	/* relaxed: no other thread has anything to do with it yet. */
+	/* relaxed: no other thread uses the file yet. */
 	atomic_store_explicit(&rf->initial, r, memory_order_relaxed);
 	rf->image = image;
 	return true;
@@ -414,7 +418,7 @@ ringfile_make(const struct config *config, const char *trace_path,
 		errno = EOPNOTSUPP;
 		if ((config->rings_asked || is_safe(rf->fd)) &&
 		    fill(will_adopt)) {
-			/* For the time until the first commit. */
+			/* This names the trace until the first commit. */
 			set_path(&rf->image->trace[0], trace_path);
 			return;
 		}
@@ -425,7 +429,7 @@ ringfile_make(const struct config *config, const char *trace_path,
 bool
 ringfile_init(const struct config *config)
 {
-	/* In the child of a fork the parent's mapping, wiped. */
+	/* The child of a fork has its parent's mapping, wiped. */
 	if (rf == NULL)
 		rf = memory_map_wiped(sizeof(*rf));
 	if (rf == NULL)
@@ -550,11 +554,11 @@ ringfile_count_unattached(void)
 
 /* The writer -------------------------------------------------------------- */
 
-/* Memory for words [from, to) of the ring. */
+/* Reserve room in the file for words [from, to) of the ring. */
 static bool
 reserve_words(const struct ring *r, uint64_t from, uint64_t to)
 {
-	/* What is in no file has it from the beginning. */
+	/* A ring in memory only needs no room in the file. */
 	if (r->offset == 0)
 		return true;
 	if (r->generation != rf->generation ||
@@ -614,7 +618,7 @@ ringfile_commit_ring(struct ring *r, const struct order_source *source,
 				  image_next_seq(rf->image));
 }
 
-/* Index of the current trace's place, of the two. */
+/* Return the index, 0 or 1, of the current trace in image->trace. */
 static uint64_t
 trace_idx(void)
 {
@@ -650,7 +654,7 @@ ringfile_commit(struct image_commit *commit, const char *path,
 	idx = trace_idx();
 	t = &rf->image->trace[idx];
 	if (t->head_hash != head_hash || t->head_nbytes != head_nbytes) {
-		/* Another trace file: the other place, until this commit. */
+		/* Another trace file: use the other slot from now on. */
 		idx ^= 1;
 		t = &rf->image->trace[idx];
 		t->head_nbytes = head_nbytes;
@@ -672,6 +676,5 @@ void
 ringfile_tell_removed(void)
 {
 	if (rf->image != NULL && rf->is_removed)
-		tell_loss(config_own(),
-			  "removed by an exec that failed, with threads");
+		tell_loss(config_own(), "removed before an exec, which failed");
 }

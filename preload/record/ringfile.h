@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ringfile.h - the file of the rings, in which they outlive a kill
+ * ringfile.h - the ring file, in which the rings outlive a kill
  *
- * One for each process, made together with its trace file and removed after the
- * trailer.  Events from before it was made are in memory only, and move into
- * it.  image.h describes its content.  The file must never end the program:
- * every page has its place on the disk before anybody touches it (a page that
- * the disk has no room for would be a SIGBUS), so rings begin small and are
- * extended ahead of the producer.
+ * Each process has one.  The writer makes it together with the trace file and
+ * removes it after the trailer.  Earlier events are in a ring in memory only,
+ * which the writer then moves into the file.  image.h describes the content.
+ * The file must never end the program: a page for which the disk has no room
+ * would raise SIGBUS, so the writer reserves each page on the disk before any
+ * thread accesses it.  Rings therefore begin small, and the writer extends them
+ * ahead of the producer.
  *
- * Only the writer thread, whose descriptor table is its own, works with the
- * file.  It keeps spare rings for new threads; a thread that finds none waits
- * for a moment, and then gets anonymous memory: such a ring is as good until
- * the process is killed.  All rings are in such memory where there can be no
- * file.
+ * Only the writer thread, which has its own descriptor table, opens and extends
+ * the file.  It keeps spare rings for new threads.  A thread that finds no
+ * spare ring waits for a moment, and then gets a ring in anonymous memory.  The
+ * only difference is that a kill loses the events of such a ring.  If there can
+ * be no file, all rings are in anonymous memory.
  *
- * The state is wiped in the child of a fork, which makes a file of its own.
+ * The state is wiped in the child of a fork, which makes its own file.
  */
 #ifndef RINGFILE_H
 #define RINGFILE_H
@@ -27,72 +28,80 @@
 #include "hatf/rings/image.h"
 
 /*
- * With so many words, a power of two, a block of events leaves room for the
- * next one.  A ring that has less grows fast.
+ * A ring of this many words, a power of two, has room for a block of events and
+ * for the next block meanwhile.  A smaller ring grows fourfold, a larger one
+ * twofold.
  */
 #define RINGFILE_USUAL_WORDS 131072u
 
 /*
- * Before the first ring is taken: there is no file yet, so rings are in memory
- * only.  False: there is no memory at all.
+ * Prepare the state, before the first ring is taken.  There is no file yet, so
+ * rings are in memory only.  False: there is no memory.
  */
 bool ringfile_init(const struct config *config);
 
 /*
  * Writer: make the file for the trace at 'trace_path', with a new ring for the
- * initial thread.  With 'will_adopt' without that ring; until ringfile_adopt()
- * the file then says that a ring is elsewhere.  Where a file is impossible, or
- * not wanted, there is none; a line says so if the user asked for one.
+ * initial thread.  With 'will_adopt', make no ring; until ringfile_adopt() the
+ * header says that a ring is not in the file.  If HATFTRACE_RINGS is "none",
+ * make no file.  If a file is impossible, make none, and report that if the
+ * user asked for one or for all lines (HATFTRACE_VERBOSE).
  */
 void ringfile_open(const struct config *config, const char *trace_path,
 		   bool will_adopt);
 
 /*
- * Writer, after a commit: 'r', in memory only, whose producer waits, moves into
- * the file, at the address that it has.
+ * Writer, after a commit: move 'r', which is in memory only, into the file, and
+ * keep its address.  Its producer must be waiting.
  */
 void ringfile_adopt(struct ring *r);
 
 /*
- * Writer: the trace at 'trace_path' begins after a time without one.  Make the
- * file if there is none yet, or note of which trace it is from now on.  Rings
- * that threads have from before are as they are.
+ * Writer: the trace at 'trace_path' begins after a time without a trace.  Make
+ * the file if there is none yet, or note in it to which trace it now belongs.
+ * The rings that threads already have stay where they are.
  */
 void ringfile_begin(const struct config *config, const char *trace_path);
 
 /*
- * Would ringfile_come_back() find the file again?  With 'complete' all rings
- * must be in it as well, so that events recorded without a writer thread
- * outlive a kill.
+ * Would ringfile_come_back() find the file again?  With 'complete', also
+ * require that all rings are in the file: events that are recorded while there
+ * is no writer thread then outlive a kill.  If there is no file, the answer is
+ * true unless 'complete'.
  */
 bool ringfile_can_leave(bool complete);
 
 /*
- * The file once more, by its name, and its folder; -1: no.  Any thread, while
- * there is no writer thread.
+ * Open the file again by its name, or its folder.  The caller closes the
+ * descriptor; -1 if it cannot be opened.  Any thread, while there is no writer
+ * thread.
  */
 int ringfile_reopen(void);
 int ringfile_reopen_folder(void);
 
 /*
- * Writer thread, after a time without one: use these descriptors, or for -1
- * open the file again.  A file that cannot be found stays mapped, and does not
- * grow.
+ * Writer thread, after a time without a writer thread: take over these
+ * descriptors of the file and its folder, or for -1 open them again.  If the
+ * file cannot be found, its rings stay mapped and do not grow.
  */
 void ringfile_come_back(int fd, int dir_fd);
 
-/* Its name, NULL: there is none.  Valid until ringfile_remove(). */
+/* The path of the file; NULL: there is no file.  Valid until its removal. */
 const char *ringfile_path(void);
 
-/* Take a ring for a thread.  NULL: use anonymous memory instead. */
+/*
+ * Any thread: take a ring of the file.  NULL: use anonymous memory instead.
+ */
 struct ring *ringfile_take(bool is_initial);
 
-/* May a ring whose life has ended be used again?  If not, it is unmapped. */
+/*
+ * May a new thread use this recycled ring?  If not, unmap it and return false.
+ */
 bool ringfile_may_reuse(struct ring *r);
 
 /*
- * May a new thread take over this ring with its events?  Not if the ring would
- * be lost in a kill while a new ring would not.
+ * May a new thread take over this ring with its events?  Not if a kill would
+ * lose the ring, but not a new ring.
  */
 bool ringfile_may_hand_over(const struct ring *r);
 
@@ -102,31 +111,35 @@ void ringfile_count_hidden(void);
 /* Count an event that could not be recorded at all. */
 void ringfile_count_unattached(void);
 
-/* There will be a second thread: have a spare ring for it. */
+/* There will be a second thread: keep a spare ring for it. */
 void ringfile_expect_thread(void);
 
 /* Has ringfile_expect_thread() been called already, or is there no file? */
 bool ringfile_expects_thread(void);
 
-/* Writer: make the spare rings that are wanted. */
+/* Writer: make the spare rings that threads wait for or will need. */
 void ringfile_make_spares(void);
 
 /*
- * Writer, or where there is none and 'r' is in memory only, its producer: make
- * the ring larger if its producer waits for room.
+ * Make the ring larger if its producer waits for room.  The writer calls this;
+ * if there is no writer, and 'r' is in memory only, its producer does.
  */
 void ringfile_extend(struct ring *r);
 
-/* Writer: give back the memory of an unused ring above 'keep_words'. */
+/*
+ * Writer: release the memory of an unused ring above 'keep_words', or all of
+ * its memory if the ring is in memory only.
+ */
 void ringfile_shrink(struct ring *r, uint64_t keep_words);
 
-/* Writer: the clocks have been read; see image_note_reading(). */
+/* Writer: note a reading of the clocks in the file: image_note_reading(). */
 void ringfile_note_reading(uint64_t stamp, uint64_t ns);
 
 /*
- * Writer: a block has reached the trace file.  For each ring, then for the
- * whole (the file's name and what it begins with: struct image_trace), then
- * give the rings' room back.
+ * Writer: commit a block that has reached the trace file.  Call
+ * ringfile_commit_ring() for each ring, then ringfile_commit() with the path of
+ * the trace file and the length and hash of its beginning (struct image_trace).
+ * Only then may the producers reuse the room of the committed events.
  */
 void ringfile_commit_ring(struct ring *r, const struct order_source *source,
 			  bool is_gone);
@@ -134,21 +147,28 @@ void ringfile_commit(struct image_commit *commit, const char *path,
 		     uint64_t head_nbytes, uint64_t head_hash);
 
 /*
- * Writer: the next commit will be about the trace at 'path', of which there may
- * be something before that.
+ * Writer: note that the next commit will be about the trace at 'path', whose
+ * file may exist before that commit.
  */
 void ringfile_announce(const char *path);
 
-/* Writer: the trace has its trailer, or never will: remove the file. */
+/*
+ * Writer: remove the file, since the trace has its trailer or will never have
+ * one.
+ */
 void ringfile_remove(void);
 
 /*
- * Writer: the process goes on after all.  Make a new file and put 'r', the one
- * ring that there is, whose producer waits for us, into it in place.
+ * Writer: the process goes on after its end was expected.  Make a new file and
+ * move 'r' into it, as ringfile_adopt() does.  'r' must be the only ring, and
+ * its producer must be waiting for the writer.
  */
 void ringfile_renew(struct ring *r, const char *trace_path);
 
-/* Writer: the process goes on after all, without the file: report that. */
+/*
+ * Writer: the process goes on after its end was expected; if its file was
+ * removed, report that as ringfile_open() does.
+ */
 void ringfile_tell_removed(void);
 
 #endif /* RINGFILE_H */

@@ -17,38 +17,38 @@
 
 #define SPARES_MAX 16u
 
-/* After a full disk, try again no earlier than this. */
+/* After a failed reservation, try again no earlier than this. */
 #define RETRY_NS NS_PER_SEC
 
 struct ringfile {
 	struct image *image; /* NULL: there is no file */
 	int fd, dir_fd;
 	struct file_id id;
-	uint64_t end; /* of the last ring's place */
+	uint64_t end; /* offset after the last ring */
+	/* The largest capacity of the initial thread's ring, and of others. */
 	uint64_t initial_words, words;
-	bool reserve_all; /* a producer does not wait for more */
+	bool reserve_all; /* producers never wait, so rings do not grow */
 	bool is_removed;
-	uint64_t generation; /* of the file, if there is another after it */
-	uint64_t retry_ns, refused_ns; /* of a new ring; of more for one */
+	uint64_t generation; /* counts the files of the process */
+	/* Earliest times of the next try: for a new ring, to extend one. */
+	uint64_t retry_ns, refused_ns;
 	char path[2 * PATH_MAX + 32];
 	/* Spare rings: put here by the writer, taken by producers. */
 	_Atomic(struct ring *) initial, spare[SPARES_MAX];
-	_Atomic uint32_t ahead;	 /* spares to keep */
-	_Atomic uint32_t wanted; /* producers that wait for one */
-	_Atomic uint32_t made;	 /* futex: changes when there may be one */
+	_Atomic uint32_t ahead;	 /* spares to keep, or AHEAD_NEVER */
+	_Atomic uint32_t wanted; /* producers that wait for a spare */
+	_Atomic uint32_t made;	 /* futex: changed when a spare was made */
 };
 
 /* Wiped in the child of a fork; NULL: ringfile_init() has not run. */
 extern struct ringfile *rf;
 
-/*
- * Another ring at the end of the file; NULL and errno if there is no room.
- */
+/* Add a ring at the end of the file.  NULL, and errno, if there is no room. */
 struct ring *ringfile_make_ring(uint64_t words_max);
 
 /*
- * A file with a first ring, or none.  With 'will_adopt' the initial thread's
- * ring comes later, by ringfile_adopt().
+ * Make the file, with a first ring unless 'will_adopt': see ringfile_open().
+ * On failure there is no file.
  */
 void ringfile_make(const struct config *config, const char *trace_path,
 		   bool will_adopt);

@@ -17,39 +17,39 @@
 #include "preload/sys/sys.h"
 
 /*
- * Threads that end at about the same time, and whose rings new threads can take
- * over.  The rings of more are recycled by the writer.
+ * The most ended threads at a time whose rings are offered to new threads.  The
+ * writer recycles the rings of the others.
  */
 #define ENDED_MAX 64u
 
 /*
- * A new thread asks the kernel whether so many others still exist.  One that
- * has been joined may exist for some microseconds more.
+ * A new thread asks the kernel at most for this many other threads whether they
+ * still exist.  A thread may exist for some microseconds after it was joined.
  */
 #define PROBES_MAX 8u
 
 /*
- * Where the pool is.  The counters are part of the mapping, so that a fork
- * wipes them together with the threads they count.
+ * The state of the pool.  The counters are in a mapping of their own, so that a
+ * fork wipes them as it wipes the threads that they count.
  */
 struct pool {
 	_Atomic uint32_t used;	     /* threads [0, used) have been claimed */
-	_Atomic uint32_t free_count; /* of these are free again, about */
-	_Atomic uint32_t cursor;     /* where to look for a free one */
+	_Atomic uint32_t free_count; /* of these, about how many are free */
+	_Atomic uint32_t cursor;     /* where to look for a free thread */
 	_Atomic uint64_t next_id;    /* the initial thread is 0 */
 	/*
-	 * Threads that have become ENDING, the oldest at 'ended_from' or behind
-	 * it.  Hints: one may be missing, be there twice or be in use again.
+	 * Threads that have become ENDING, the oldest at 'ended_from' or later.
+	 * Hints: a thread may be missing, be here twice or be in use again.
 	 */
 	_Atomic uint32_t ended_to, ended_from;
 	_Atomic(struct thread *) ended[ENDED_MAX];
 };
 
 /*
- * Its threads, in parts that are mapped when they are about to be needed: all
- * of them would be 24 MiB of what a program may have limited.  A part stays
- * where it is.  In the child of a fork the parts are those of its parent,
- * wiped.
+ * The pool's threads, in parts that are mapped shortly before they are needed:
+ * all of them take 24 MiB of address space, which a program may have limited.
+ * A part is never moved or unmapped.  The child of a fork has the parts of its
+ * parent, wiped.
  */
 #define PART_THREADS 512u
 #define PART_NBYTES  (PART_THREADS * sizeof(struct thread))
@@ -57,7 +57,10 @@ static _Atomic(struct thread *) parts[THREAD_MAX / PART_THREADS];
 /* Stands for a thread whose part is not mapped. */
 static struct thread absent = { .state = THREAD_MUTED };
 
-/* Not wiped in a child, which has the filter as well. */
+/*
+ * Has thread_end_handovers() been called?  Not wiped in a child, which inherits
+ * the filter.
+ */
 static _Atomic bool has_no_handovers;
 
 static struct pool *pool;
@@ -69,12 +72,13 @@ __thread struct thread *thread_self __attribute__((tls_model("initial-exec"))) =
 	&thread_unattached;
 
 /*
- * The first size of a ring that is in no file: room for some thousand events;
- * only used pages take memory.  The ring grows if its producer waits.
+ * The initial capacity of a ring that is not in the ring file: room for some
+ * thousand events.  Only used pages take memory.  The ring grows if its
+ * producer waits for room.
  */
 #define FIRST_RING_WORDS 32768u
 
-/* Above this a recycled ring's pages go back to the system. */
+/* When a ring is recycled, its pages above this go back to the system. */
 #define RING_KEEP_WORDS 8192
 
 static bool
@@ -95,7 +99,10 @@ make_part(uint32_t i)
 	part = memory_map_wiped(PART_NBYTES);
 	if (part == NULL)
 		return false;
-	/* release: for thread_pool_at(); another thread may have been first. */
+	/*
+	 * Another thread may have mapped the part first.  release: pairs with
+	 * the acquire in thread_pool_at().
+	 */
 	if (!atomic_compare_exchange_strong_explicit(&parts[i], &none, part,
 						     memory_order_release,
 						     memory_order_relaxed))
@@ -109,13 +116,13 @@ thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words,
 {
 	pool_initial_ring_words = initial_ring_words;
 	pool_ring_words = ring_words;
-	/* A producer that never blocks cannot ask to grow: full size now. */
+	/* A producer that never waits never makes the ring grow. */
 	pool_first_ring_words = may_wait ? FIRST_RING_WORDS : UINT64_MAX;
 	if (pool == NULL)
 		pool = memory_map_wiped(sizeof(*pool));
 	if (pool == NULL || !make_part(0))
 		return false;
-	/* relaxed: no other thread has anything to do with the pool yet. */
+	/* relaxed: no other thread uses the pool yet. */
 	atomic_store_explicit(&pool->next_id, 1, memory_order_relaxed);
 	return true;
 }
@@ -124,8 +131,8 @@ uint32_t
 thread_pool_count(void)
 {
 	/*
-	 * relaxed: a thread that is missed is seen in the next round; its state
-	 * is what publishes it.
+	 * relaxed: a caller that misses a thread sees it in its next round.
+	 * The thread is published by its state, not by this count.
 	 */
 	const uint32_t n =
 		atomic_load_explicit(&pool->used, memory_order_relaxed);
@@ -179,22 +186,25 @@ claim_fresh(void)
 		const uint32_t next = thread_pool_count();
 		uint32_t fresh;
 
-		/* Check first, or each failed try would use up a number. */
+		/* Check first: a failed try must not use up an index. */
 		if (next >= THREAD_MAX || !get_part(next / PART_THREADS))
 			return NULL;
-		/* relaxed: a number; try_claim() orders. */
+		/* relaxed: only an index; try_claim() orders. */
 		fresh = atomic_fetch_add_explicit(&pool->used, 1,
 						  memory_order_relaxed);
-		/* Others may have taken numbers meanwhile. */
+		/* Other threads may have taken indices meanwhile. */
 		if (fresh >= THREAD_MAX || !get_part(fresh / PART_THREADS))
 			return NULL;
-		/* Fails for a thread that thread_repair_interrupted() took. */
+		/* Fails if thread_repair_interrupted() has claimed it. */
 		if (try_claim(thread_pool_at(fresh)))
 			return thread_pool_at(fresh);
 	}
 }
 
-/* Claim a thread that was used before, else one never used, else NULL. */
+/*
+ * Claim a thread that is free again, else one that was never used.  NULL: there
+ * is no memory, or there are THREAD_MAX threads already.
+ */
 static struct thread *
 claim(void)
 {
@@ -220,8 +230,8 @@ claim(void)
 }
 
 /*
- * A ring for the initial thread, or another; the one it had before if it can
- * be.
+ * Give 't' a ring: its earlier one if that can be reused, else a spare ring of
+ * the ring file, else one in memory only.  False: no memory.
  */
 static bool
 give_ring(struct thread *t, bool is_initial)
@@ -237,7 +247,7 @@ give_ring(struct thread *t, bool is_initial)
 		return true;
 	if (!memory_limit_take(ring_nbytes(words)))
 		return false;
-	/* memory_limit_take() may have had the writer made, and so the file. */
+	/* memory_limit_take() may have started the writer, and it the file. */
 	t->ring = ringfile_take(is_initial);
 	if (t->ring != NULL)
 		return true;
@@ -252,7 +262,7 @@ give_ring(struct thread *t, bool is_initial)
 	return true;
 }
 
-/* Claim a thread, and have a ring for it; NULL: there is no memory. */
+/* Claim a thread and give it a ring.  NULL: there is no memory. */
 static struct thread *
 acquire(bool is_initial)
 {
@@ -264,7 +274,7 @@ acquire(bool is_initial)
 	return NULL;
 }
 
-/* The kernel's numbers of a thread. */
+/* The kernel's ids of a thread. */
 struct kernel_id {
 	int tid, pid;
 };
@@ -275,20 +285,20 @@ own_kernel_id(void)
 	return (struct kernel_id){ .tid = sys_tid(), .pid = sys_pid() };
 }
 
-/* Make the calling thread, which gets this number, the owner. */
+/* Make the calling thread the owner of 't', with this HATF thread number. */
 static void
 set_owner(struct thread *t, uint64_t id, struct kernel_id self)
 {
 	t->id = id;
 	t->nested = NULL;
 	t->deleting = NULL;
-	/* relaxed, both: thread_has_ended() asks again in PROBED. */
+	/* relaxed, both: thread_has_ended() reads them again in PROBED. */
 	atomic_store_explicit(&t->tid, self.tid, memory_order_relaxed);
 	atomic_store_explicit(&t->pid, self.pid, memory_order_relaxed);
 	t->pthread = (uint64_t)pthread_self();
 }
 
-/* Prepare it to record for thread 'id'. */
+/* Prepare 't' to record for HATF thread 'id', and make it ACTIVE. */
 static void
 prepare(struct thread *t, uint64_t id, struct kernel_id self, bool is_nested)
 {
@@ -306,6 +316,7 @@ prepare(struct thread *t, uint64_t id, struct kernel_id self, bool is_nested)
 	atomic_store_explicit(&t->state, THREAD_ACTIVE, memory_order_release);
 }
 
+/* Does the kernel still know the owner of 't'? */
 static bool
 exists(const struct thread *t)
 {
@@ -316,7 +327,7 @@ exists(const struct thread *t)
 	return syscall(SYS_tgkill, pid, tid, 0) == 0 || errno != ESRCH;
 }
 
-/* Take 't' from ENDING to PROBED; the caller then gives it another state. */
+/* Move 't' from ENDING to PROBED; on success the caller must move it on. */
 static bool
 try_probe(struct thread *t)
 {
@@ -329,10 +340,11 @@ try_probe(struct thread *t)
 }
 
 /*
- * May the calling thread go on in the ring of 't', which is PROBED?  A thread
- * that was killed within a recording leaves 'limit' 0.  A ring of a handler's
- * has events of the same thread, and their order to what follows here would be
- * unknown.  The initial thread's ring has another size.
+ * May the calling thread take over the ring of 't', which is PROBED?  A thread
+ * that was killed within a recording leaves 'limit' 0.  If the thread had a
+ * second ring for its signal handlers, the order of that ring's events relative
+ * to those that follow here would be unknown.  The initial thread's ring has
+ * another size.
  */
 static bool
 may_take_over(const struct thread *t, int own_pid)
@@ -342,8 +354,8 @@ may_take_over(const struct thread *t, int own_pid)
 	    exists(t))
 		return false;
 	/*
-	 * acquire: what follows is read after the kernel has said that the
-	 * thread is gone; what the thread did before it ended is then visible.
+	 * acquire: read the fields below only after the kernel has said that
+	 * the thread is gone.  Everything that the thread did is then visible.
 	 */
 	(void)atomic_load_explicit(&t->state, memory_order_acquire);
 	return t->limit != 0 && t->nested == NULL && !t->is_nested &&
@@ -351,9 +363,9 @@ may_take_over(const struct thread *t, int own_pid)
 }
 
 enum probe {
-	PROBE_TAKEN,   /* the caller has it, PROBED */
-	PROBE_ALIVE,   /* it still exists; or the writer probes it */
-	PROBE_USELESS, /* nobody can take it over any more */
+	PROBE_TAKEN,   /* PROBED; the caller takes over its ring */
+	PROBE_ALIVE,   /* it still exists, or another thread probes it */
+	PROBE_USELESS, /* it is not ENDING any more */
 };
 
 static enum probe
@@ -372,7 +384,7 @@ probe(struct thread *t, int own_pid)
 	return PROBE_ALIVE;
 }
 
-/* Put 't' where it was, for another thread to try. */
+/* Put 't' back into its slot, so that another thread can probe it. */
 static void
 put_ended(_Atomic(struct thread *) *slot, struct thread *t)
 {
@@ -384,9 +396,9 @@ put_ended(_Atomic(struct thread *) *slot, struct thread *t)
 }
 
 /*
- * The place of the oldest thread that has ended.  relaxed, here and where it is
- * written: a hint.  A thread that it skips comes round again, or the writer
- * recycles it.
+ * The index of the oldest thread that has ended.  relaxed, here and where it is
+ * written: a hint.  If a search skips a thread, a later search finds it, or the
+ * writer recycles it.
  */
 static uint32_t
 oldest_ended(uint32_t to)
@@ -397,10 +409,7 @@ oldest_ended(uint32_t to)
 	return to - from <= ENDED_MAX ? from : to - ENDED_MAX;
 }
 
-/*
- * Find a thread that has ended and whose ring can be used on: PROBED.  Or
- * NULL.
- */
+/* Find a thread that has ended, and whose ring can be taken over, or NULL. */
 static struct thread *
 find_ended(int own_pid)
 {
@@ -440,15 +449,18 @@ find_ended(int own_pid)
 void
 thread_end_handovers(void)
 {
-	/* relaxed: a filter holds for the calling thread first of all. */
+	/*
+	 * relaxed: the calling thread, which is about to install the filter,
+	 * sees its own store.
+	 */
 	atomic_store_explicit(&has_no_handovers, true, memory_order_relaxed);
 }
 
-/* Go on in the ring of a thread that has ended; NULL: there is none. */
+/* Take over the ring of a thread that has ended.  NULL: there is none. */
 static struct thread *
 take_over(struct kernel_id self)
 {
-	/* relaxed: as above. */
+	/* relaxed: see thread_end_handovers(). */
 	struct thread *const t =
 		atomic_load_explicit(&has_no_handovers, memory_order_relaxed)
 			? NULL
@@ -462,7 +474,7 @@ take_over(struct kernel_id self)
 		  atomic_fetch_add_explicit(&pool->next_id, 1,
 					    memory_order_relaxed),
 		  self);
-	/* release: pairs with the acquire of who reads the state. */
+	/* release: pairs with the acquire in thread_is_in_use(). */
 	atomic_store_explicit(&t->state, THREAD_ACTIVE, memory_order_release);
 	return t;
 }
@@ -477,8 +489,8 @@ attach_anew(struct kernel_id self, bool is_initial)
 	if (t == NULL)
 		return NULL;
 	/*
-	 * Only now: who has got no ring tries again at each event.  relaxed: a
-	 * number, ordered with nothing.
+	 * Assign the number only now: a thread that gets no ring tries again at
+	 * each event.  relaxed: a number, ordered with nothing.
 	 */
 	if (!is_initial)
 		id = atomic_fetch_add_explicit(&pool->next_id, 1,
@@ -501,8 +513,8 @@ thread_attach(int initial_tid, bool *is_handover_ret)
 		return NULL;
 	thread_self = t;
 	/*
-	 * Last, and behind a compiler barrier: from here on a signal handler
-	 * may record through it.
+	 * Last, and after a compiler barrier: once 'limit' is set, a signal
+	 * handler may record in this ring.
 	 */
 	atomic_signal_fence(memory_order_release);
 	t->limit = ring_limit(t->ring);
@@ -522,7 +534,7 @@ thread_attach_nested(struct thread *t)
 	return n;
 }
 
-/* Limit of nested interrupted recordings; deeper ones are not repaired. */
+/* Interrupted recordings, one in the other, that a fork can repair. */
 #define INTERRUPTED_MAX 4
 
 static __thread struct {
@@ -537,8 +549,8 @@ thread_note_interrupted(void)
 	struct thread *t = thread_self;
 
 	/*
-	 * The first always: a recording may have got as far as reading 'limit',
-	 * which does not show.
+	 * Always note the thread itself: a recording may have read 'limit' and
+	 * not yet set it to 0.
 	 */
 	for (size_t i = 0; i < INTERRUPTED_MAX; i++) {
 		interrupted[i].thread = t;
@@ -560,13 +572,13 @@ thread_repair_interrupted(void)
 
 		if (t == NULL)
 			return;
-		/* At the same place: its address may be in a register. */
+		/* At the same address, which a register may hold. */
 		if (!memory_map_at(interrupted[i].ring,
 				   ring_nbytes(interrupted[i].words)))
 			return;
 		t->ring = ring_init(interrupted[i].ring, interrupted[i].words);
 		t->mask = interrupted[i].words - 1;
-		/* relaxed: so that nobody in this process claims it. */
+		/* Keep other threads of this process from claiming it. */
 		atomic_store_explicit(&t->state, THREAD_CLAIMED,
 				      memory_order_relaxed);
 		thread_self = &thread_unattached;
@@ -606,9 +618,10 @@ thread_has_ended(struct thread *t)
 	uint32_t expected = THREAD_ACTIVE;
 
 	/*
-	 * One that has not said that it ends.  'tid' may be that of a thread
-	 * before it, if the ring has just been taken over: it is asked again
-	 * below.  relaxed: nobody but the owner and we move it from there.
+	 * A thread that has not announced its end.  If a new thread has just
+	 * taken over the ring, 'tid' may still be that of the old one: the
+	 * check below in PROBED decides.  relaxed: only the owner and the
+	 * writer move the state from ACTIVE.
 	 */
 	if (atomic_load_explicit(&t->state, memory_order_relaxed) ==
 	    THREAD_ACTIVE) {
@@ -618,7 +631,7 @@ thread_has_ended(struct thread *t)
 			&t->state, &expected, THREAD_ENDING,
 			memory_order_relaxed, memory_order_relaxed);
 	}
-	/* Else it is DEAD already, or a new thread is about to have it. */
+	/* If this fails, it is DEAD already, or a new thread probes it. */
 	if (!try_probe(t))
 		return atomic_load_explicit(&t->state, memory_order_relaxed) ==
 		       THREAD_DEAD;
@@ -649,7 +662,7 @@ thread_recycle(struct thread *t)
 bool
 thread_is_attached(const struct thread *t)
 {
-	/* relaxed: only the thread itself asks. */
+	/* relaxed: only the thread itself relies on the answer. */
 	const uint32_t state =
 		atomic_load_explicit(&t->state, memory_order_relaxed);
 

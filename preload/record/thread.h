@@ -2,13 +2,13 @@
 /*
  * thread.h - what the recorder knows of each thread
  *
- * A 'struct thread' belongs to one thread of the program (the producer, through
- * 'thread_self') and to the writer; each field says whose it is.  They live in
- * a pool that is mapped part by part, wiped in the child of a fork
- * (MADV_WIPEONFORK) and never unmapped.  A wiped, free or never attached thread
- * has 'limit' 0, which sends the producer to the slow path: so one comparison
- * answers "is there room", "am I attached", "is this a forked child" and "am I
- * a signal handler that interrupted a recording".
+ * A 'struct thread' is used by one thread of the program (the producer, through
+ * 'thread_self') and by the writer; each field says who writes it.  These
+ * structs are in a pool that is mapped part by part, wiped in the child of a
+ * fork (MADV_WIPEONFORK) and never unmapped.  A wiped, free or never attached
+ * thread has 'limit' 0, which sends the producer to the slow path.  One
+ * comparison therefore answers "is there room", "am I attached", "is this a
+ * forked child" and "am I a signal handler that interrupted a recording".
  *
  *   FREE ──claim──► CLAIMED ──attach──► ACTIVE ──► ENDING ◄──► PROBED
  *    ▲                                    ▲                     │  │
@@ -17,8 +17,8 @@
  *
  * A thread that is ENDING still records: late frees, after every destructor,
  * need a ring.  Once the kernel no longer knows the thread, nothing is added to
- * that ring.  A thread that asks the kernel takes the state to PROBED first,
- * which only one can:
+ * that ring.  Before another thread asks the kernel, it moves the state to
+ * PROBED; only one thread can do so:
  *
  *   - A new thread that finds the old one gone takes over the ring with its
  *     events, and records after them (EVENT_HANDOVER).  A new thread then needs
@@ -38,39 +38,39 @@
 #include "hatf/rings/order.h"
 
 enum thread_state {
-	THREAD_FREE = 0, /* also what wiped memory says */
+	THREAD_FREE = 0, /* also the state in wiped memory */
 	THREAD_CLAIMED,
 	THREAD_ACTIVE,
 	THREAD_ENDING,
 	THREAD_PROBED,
 	THREAD_DEAD,
-	THREAD_MUTED, /* not a pool state: the recorder's own calls run */
+	THREAD_MUTED, /* outside the pool: do not record the thread's calls */
 };
 
 #define THREAD_MAX IMAGE_RINGS_MAX
 
 struct thread {
 	/*
-	 * The producer's.  0 while the thread is recording, so that a signal
-	 * handler that allocates in the midst of it takes another ring.
+	 * The producer's.  0 while the thread is recording: a signal handler
+	 * that interrupts the recording and allocates uses another ring.
 	 */
 	_Alignas(RING_CACHE_LINE) uint64_t limit; /* words */
 	uint64_t head;				  /* words written */
 	uint64_t tick; /* the last one announced in the ring */
-	uint64_t mask; /* of the ring, here to spare a cache line */
+	uint64_t mask; /* of the ring; a copy, saves a cache line */
 	struct ring *ring;
 	struct thread *nested; /* for signal handlers, made when needed */
-	const void *deleting;  /* what an operator delete of the allocator's is
-				  at, see interpose_cxx.c */
+	const void *deleting;  /* the block that the allocator's own operator
+				  delete is freeing, see interpose_cxx.c */
 
 	/* The producer's, rarely touched; the writer reads the counters. */
 	_Atomic uint64_t wait_count, wait_ns;
 
-	/* Shared: who moves it is in the picture above. */
+	/* Shared: the picture above has the transitions. */
 	_Alignas(RING_CACHE_LINE) _Atomic uint32_t state;
 	/*
-	 * Constant while attached, and from one PROBED to the next.  A child by
-	 * clone() that shares the memory has a pid of its own.
+	 * Constant while attached; a new owner changes them in PROBED.  A child
+	 * by clone() that shares the memory has a pid of its own.
 	 */
 	_Atomic int tid, pid;
 	bool is_nested;	  /* constant while attached */
@@ -79,8 +79,8 @@ struct thread {
 
 	/* The writer's. */
 	/*
-	 * 'source.id' is the thread whose events are being drained, 'id' that
-	 * which records.
+	 * 'source.id' is the HATF number of the thread whose events the writer
+	 * takes from the ring; 'id' is that of the thread that records.
 	 */
 	_Alignas(RING_CACHE_LINE) struct order_source source;
 	bool is_gone;		/* its destroyThread is written */
@@ -90,18 +90,18 @@ struct thread {
 	uint64_t idle_since_ns; /* 0: has had events in the last round */
 };
 
-/* The thread's own; never NULL.  Initial-exec TLS: one pointer. */
+/* The calling thread's; never NULL.  Initial-exec TLS: one pointer. */
 extern __thread struct thread *thread_self
 	__attribute__((tls_model("initial-exec")));
 
-/* Stands in for a thread that has not been attached, and for a muted one. */
+/* 'thread_self' of threads that are not attached, and of muted threads. */
 extern struct thread thread_unattached, thread_muted;
 
 /*
- * Map the pool; 'ring_words' is the capacity of each ring, 'initial_ring_words'
- * that of the initial thread's; 'may_wait' that producers wait for room.  False
- * if there is no memory.  In the child of a fork the mapping of the parent is
- * used again, which the kernel has wiped.
+ * Map the pool.  'ring_words' is the capacity of each ring,
+ * 'initial_ring_words' that of the initial thread's ring; with 'may_wait'
+ * producers wait for room.  False if there is no memory.  The child of a fork
+ * reuses the mapping of its parent, which the kernel has wiped.
  */
 bool thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words,
 		      bool may_wait);
@@ -114,22 +114,26 @@ uint32_t thread_pool_count(void);
 struct thread *thread_pool_at(uint32_t idx);
 
 /*
- * Attach the calling thread: claim a thread, map its ring, make it
- * 'thread_self'.  It gets number 0 if its kernel id is 'initial_tid'.  NULL if
- * there is no memory.  All signals must be blocked.  With '*is_handover_ret'
- * the ring is that of a thread which has ended, and the first event must be an
- * EVENT_HANDOVER.
+ * Attach the calling thread: claim a 'struct thread', map its ring and make it
+ * 'thread_self'.  The thread gets number 0 if its kernel id is 'initial_tid'.
+ * NULL if there is no memory.  The caller must have blocked all signals.  If
+ * '*is_handover_ret' is set, the thread has taken over the ring of an ended
+ * thread, and its first event must be an EVENT_HANDOVER.
  */
 struct thread *thread_attach(int initial_tid, bool *is_handover_ret);
 
-/* The ring for a signal handler that interrupted 't'; NULL: no memory. */
+/*
+ * Attach a second 'struct thread', with its own ring, for a signal handler that
+ * interrupted a recording of 't'.  NULL: no memory.
+ */
 struct thread *thread_attach_nested(struct thread *t);
 
 /*
- * For a fork from a signal handler that interrupted a recording.  Before it,
- * note what the calling thread is at; in the child, where the threads are wiped
- * and the rings gone, give what was interrupted something to come to its end
- * with, and detach the thread.
+ * For a fork from a signal handler that interrupted a recording.  Before the
+ * fork, note the rings that the calling thread may be writing to.  In the
+ * child, the threads are wiped and the rings are not mapped: map memory at the
+ * same addresses, into which the interrupted recording can write its last
+ * words, and detach the thread.
  */
 void thread_note_interrupted(void);
 void thread_repair_interrupted(void);
@@ -138,8 +142,9 @@ void thread_repair_interrupted(void);
 void thread_mark_ending(void);
 
 /*
- * A filter comes that kills for tgkill(2), by which the recorder asks whether a
- * thread has ended.  From here on no thread takes over the ring of another.
+ * From now on no thread takes over the ring of another.  Call this before a
+ * seccomp filter that kills for tgkill(2): with that call a new thread asks
+ * whether an old one has ended.
  */
 void thread_end_handovers(void);
 
@@ -147,17 +152,17 @@ void thread_end_handovers(void);
 void thread_recycle(struct thread *t);
 
 /*
- * Writer: has the thread ended?  Then it is DEAD, and all that it published is
- * visible to the caller.
+ * Writer: has the thread ended?  If so, it is now DEAD, and everything that it
+ * published is visible to the caller.
  */
 bool thread_has_ended(struct thread *t);
 
-/* Is 't' attached?  For a thread itself, or as a hint. */
+/* Is 't' attached?  For other threads than its owner the answer is a hint. */
 bool thread_is_attached(const struct thread *t);
 
 /*
- * Writer: is its ring in use?  That is so from the attachment until it is
- * recycled.
+ * Writer: is the ring of 't' in use?  It is, from the attachment until
+ * thread_recycle().
  */
 bool thread_is_in_use(const struct thread *t);
 

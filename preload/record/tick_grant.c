@@ -11,8 +11,8 @@
 #define PATIENCE_MAX_NS 256000000ull
 
 /*
- * A grant that lasted so many times the patience was worth it; one that lasted
- * less than the lower number was not.
+ * A grant that lasted more than LASTED_WELL times the patience halves the
+ * patience; one that lasted less than LASTED_BADLY times doubles it.
  */
 #define LASTED_WELL  16u
 #define LASTED_BADLY 4u

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tick_grant.h - which thread is granted the tick, and when
+ * tick_grant.h - decide which thread the writer grants the tick, and when
  *
- * In many programs with several threads, only one allocates for long times.
- * That one needs no stamps (clock.h) until another thread has an event.  Taking
- * the tick back costs that thread a locked instruction, so granting it often
- * would do no harm to the program, but each grant takes space in the trace.  So
- * the patience, the time for which a thread must have been the only one, grows
- * if grants do not last.
+ * In many programs with several threads, there are long times in which only one
+ * thread allocates.  That thread needs no stamps (clock.h) until another thread
+ * has an event.  The other thread then revokes the tick by a locked
+ * instruction.  Frequent grants would therefore cost the program little, but
+ * each grant takes space in the trace.  The patience is the time for which a
+ * thread must have been the only one with events before it is granted the tick.
+ * It grows if grants do not last.
  *
- * Belongs to the writer thread.
+ * Only the writer thread calls these functions.
  */
 #ifndef TICK_GRANT_H
 #define TICK_GRANT_H
@@ -25,11 +26,13 @@ struct tick_grant {
 	uint64_t patience_ns;
 };
 
+/* No grant, and the shortest patience. */
 void tick_grant_init(struct tick_grant *g);
 
 /*
- * After a round, at 'now_ns': 'alone' is the only thread that had events in it,
- * NULL if there were several.  Rounds without events do not count.
+ * Grant the tick if it is time.  Call this at 'now_ns' after each round that
+ * had events; 'alone' is the only thread that had events in the round, or NULL
+ * if there were several.
  */
 void tick_grant_end_round(struct tick_grant *g, const void *alone,
 			  uint64_t now_ns);

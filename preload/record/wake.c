@@ -17,8 +17,8 @@
 #define LOOK_NS 10000000ull
 
 /*
- * Make the writer when events have waited for so long in the ring, or when they
- * take so many words, whatever the ring has room for.
+ * Without a writer, events wait in the ring.  Make the writer when they have
+ * waited for this long, or take this many words, even if the ring has room.
  */
 #define AWAY_MAX_NS    200000000ull
 #define AWAY_MAX_WORDS 24576u
@@ -26,7 +26,7 @@
 _Atomic uint8_t record_no_bell;
 _Atomic uint8_t *record_bell = &record_no_bell;
 
-/* Not wiped, but what 'wake' points to is. */
+/* The pointers are not wiped in the child of a fork, but '*wake' is. */
 static struct wake *wake;
 static const struct wake_calls *calls;
 
@@ -57,7 +57,7 @@ wake_claim(void)
 {
 	uint32_t away = WAKE_AWAY;
 
-	/* acq_rel: what a writer before this one has left is seen. */
+	/* acq_rel: the caller sees everything that an earlier writer did. */
 	return atomic_compare_exchange_strong_explicit(
 		&wake->presence, &away, WAKE_COMING, memory_order_acq_rel,
 		memory_order_acquire);
@@ -80,17 +80,17 @@ static void
 give_up_if_killed(enum wake_presence expected)
 {
 	/*
-	 * Twice, since a writer may have left and another one come meanwhile:
-	 * each is alive before it says that it is here.
+	 * Look twice: a writer may have left, and another one may have come,
+	 * since the first look.  A writer is alive before it sets WAKE_HERE.
 	 */
 	for (unsigned look = 0; look < 2; look++)
 		if (spawn_is_alive() || get_presence() != expected)
 			return;
-	/* A child of a fork that libc does not know of never had a writer. */
+	/* A child by a fork that bypassed libc never had a writer. */
 	if (!process_is_own())
 		return;
 	say("the writer thread was killed; not tracing");
-	/* Recovery must not call the trace complete. */
+	/* Recovery must then mark the trace incomplete. */
 	calls->note_killed();
 	give_up();
 }
@@ -115,8 +115,8 @@ wake_make_writer(void)
 			give_up_if_killed(WAKE_COMING);
 	}
 	/*
-	 * A writer that could not begin is gone before the program goes on,
-	 * which may look at its threads next.
+	 * If the writer could not begin, wait until its thread is gone: the
+	 * program may look at its threads next.
 	 */
 	if (is_maker && !process_is_tracing())
 		spawn_await_gone();
@@ -145,7 +145,7 @@ wake_is_wanted(uint64_t used, uint64_t capacity)
 {
 	uint64_t since, now;
 
-	/* relaxed: the caller wakes a writer that is here in any case. */
+	/* relaxed: if this value is old, wake_writer() still decides. */
 	if (atomic_load_explicit(&wake->presence, memory_order_relaxed) !=
 	    WAKE_AWAY)
 		return true;
@@ -154,7 +154,7 @@ wake_is_wanted(uint64_t used, uint64_t capacity)
 		return process_is_own();
 	if (is_called())
 		return true;
-	/* relaxed, both: another thread's event at the same time is as good. */
+	/* relaxed, both: of two first events at a time, either is as good. */
 	since = atomic_load_explicit(&wake->away_since_ns,
 				     memory_order_relaxed);
 	now = sys_clock_ns(CLOCK_MONOTONIC_COARSE);
@@ -173,8 +173,8 @@ wake_writer_if_here(void)
 	 */
 	atomic_fetch_add_explicit(&wake->word, 1, memory_order_seq_cst);
 	/*
-	 * seq_cst: a writer that leaves looks at the word after it has said
-	 * so.
+	 * seq_cst: a writer that leaves changes the presence first, and then
+	 * reads the word.
 	 */
 	if (atomic_load_explicit(&wake->presence, memory_order_seq_cst) !=
 	    WAKE_HERE)
@@ -195,7 +195,7 @@ wake_writer(void)
 void
 wake_count_unattached(void)
 {
-	/* relaxed, both: a count, and once is enough. */
+	/* relaxed, both: a count, and a flag that orders nothing. */
 	atomic_fetch_add_explicit(&wake->unattached, 1, memory_order_relaxed);
 	if (!atomic_exchange_explicit(&wake->is_loss_reported, true,
 				      memory_order_relaxed))

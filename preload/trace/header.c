@@ -40,7 +40,7 @@ header_environment(void)
 
 	if (environ != NULL)
 		return environ;
-	/* Libc has not set it yet: ask the kernel. */
+	/* Libc has not set it yet: read the kernel's copy. */
 	const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/environ",
 				    O_RDONLY | O_CLOEXEC);
 
@@ -130,7 +130,7 @@ add_told_arguments(struct text *t)
 	}
 }
 
-/* As the kernel would list them: without the empty ones at the end. */
+/* Without the empty arguments at the end, as add_told_arguments() does. */
 static void
 add_known_arguments(struct text *t)
 {
@@ -165,13 +165,15 @@ add_line(struct text *t, const char *key, const char *value)
 	text_line(t, key, value, strlen(value));
 }
 
-/* The loader's string, of an object that stays loaded; NULL: not found yet. */
+/*
+ * The path of the object that has the real malloc(); NULL: not found yet.  The
+ * string belongs to the loader, and the object stays loaded.
+ */
 static const char *allocator;
 
 /*
- * Not by dladdr(): it takes the loader's lock, and a thread that holds that
- * lock may be waiting for the start of the trace, which this function is part
- * of.
+ * Do not use dladdr(): it takes the loader's lock.  A thread that holds that
+ * lock may be waiting for the start of the trace, which includes this call.
  */
 void
 header_note_allocator(void)
@@ -208,7 +210,7 @@ add_parent(struct text *t, const struct header_parent *parent)
 	if (parent->pid == 0)
 		return;
 	text_line_u64(t, "parent_pid", parent->pid);
-	/* The parent never recorded. */
+	/* Without a name: the parent never recorded. */
 	if (parent->trace[0] == '\0')
 		return;
 	add_line(t, "parent_trace", parent->trace);

@@ -2,9 +2,9 @@
 /*
  * header.h - the header comment: a description of the process and the machine
  *
- * Called once per process, before it has a writer; all buffers are static,
- * since the thread that happens to make the first allocation may have a small
- * stack.
+ * The thread that starts the trace builds the header, once per process; the
+ * writer thread then completes it for each segment.  All buffers are static,
+ * since the thread that makes the first allocation may have a small stack.
  */
 #ifndef HEADER_H
 #define HEADER_H
@@ -21,8 +21,8 @@ struct header_parent {
 	uint64_t pid;
 	const char *trace; /* "": the parent had no trace */
 	uint64_t event;	   /* logical events of its trace before the fork */
-	bool is_exact;	   /* 'event' is known, not estimated */
-	uint64_t fork;	   /* number of the fork in the parent; 0: not known */
+	bool is_exact;	   /* 'event' is exact, not estimated */
+	uint64_t fork;	   /* number of the fork in the parent; 0: unknown */
 };
 
 /* The environment, read from the kernel if libc has not set it yet. */

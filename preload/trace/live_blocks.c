@@ -2,14 +2,14 @@
 /*
  * live_blocks.c - see live_blocks.h
  *
- * Removal shifts later blocks of the run back instead of leaving a mark, so the
- * length of a search depends on what is in the table now.
+ * A removal leaves no mark in its slot.  Instead it moves later blocks of the
+ * run back, so the length of a search depends only on the present blocks.
  *
- * A destroyed heap frees its blocks.  A search of the whole table for them
+ * The end of a heap frees its blocks.  A search of the whole table for them
  * would take too long for programs that often create and destroy heaps.
- * Instead a mark is put: a block of the heap GONE whose address is the heap's
- * number.  The next rebuild of the table, before it grows or is read, drops
- * these blocks.
+ * Instead, put a mark into the table: a block of the heap GONE whose address is
+ * the heap's number.  The next rebuild of the table, before it grows or is
+ * read, drops the marks and the blocks of the destroyed heaps.
  */
 
 #include "preload/trace/live_blocks.h"
@@ -21,7 +21,7 @@
 #include "preload/sys/memory.h"
 
 #define SLOTS_MIN_SHIFT 12
-/* Tables from this size on ask for huge pages, to avoid a TLB miss as well. */
+/* From this size on, use huge pages: look-ups then miss the TLB less often. */
 #define HUGE_NBYTES ((size_t)2 << 20)
 
 /* The heap of the marks; no heap has this number. */
@@ -97,7 +97,7 @@ seek(const struct live_blocks *c, uint64_t address, uint32_t heap)
 	return &c->slots[i];
 }
 
-/* Is the block a mark, or of a heap that was destroyed? */
+/* Is the block a mark, or a block of a destroyed heap? */
 static bool
 is_gone(const struct live_blocks *c, const struct live_block *b)
 {
@@ -215,7 +215,10 @@ fit(struct live_blocks *c)
 	return true;
 }
 
-/* Apply the oldest change, and put this one in its place in the queue. */
+/*
+ * Apply the oldest change in the queue, and replace it by this one.  False: no
+ * memory, and live_blocks_fini() has been called.
+ */
 static bool
 enqueue(struct live_blocks *c, int what, const struct live_block *block)
 {
@@ -255,7 +258,7 @@ live_blocks_apply_queue(struct live_blocks *c)
 	return true;
 }
 
-/* A whole realloc, with the meaning of its records (narrate.c). */
+/* Enqueue a whole realloc, as narrate.c interprets it. */
 static bool
 add_realloc(struct live_blocks *c, const struct event *ev,
 	    struct live_block *block)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * live_blocks.h - the live blocks, which the next segment begins with
+ * live_blocks.h - the table of live blocks, from which the next segment begins
  *
- * Belongs to the writer thread, which adds each event that goes into the trace.
- * Exists only where segments are asked for, since it takes memory in proportion
- * to the live blocks.  An open-addressing table of 24 bytes a slot, between 1/8
- * and 3/4 full, in mappings of its own that the child of a fork does not have.
- * Look-ups miss the cache: a queue delays each event by some events, while its
- * slot is prefetched.
+ * Only the writer thread uses it, and adds each event that goes into the trace.
+ * The table exists only if the user wants segments, since it takes memory in
+ * proportion to the live blocks.  It uses open addressing, has 24 bytes a slot,
+ * and is between 1/8 and 3/4 full.  Its mappings are not inherited by the child
+ * of a fork.  Look-ups miss the cache.  Therefore a queue delays each event by
+ * some events, while the event's slot is prefetched.
  */
 #ifndef LIVE_BLOCKS_H
 #define LIVE_BLOCKS_H
@@ -21,7 +21,7 @@
 struct live_block {
 	uint64_t address; /* 0: the slot is free */
 	uint64_t size;
-	uint32_t thread; /* that allocated it, modulo 2^32 */
+	uint32_t thread; /* the thread that allocated it, modulo 2^32 */
 	uint32_t heap;	 /* modulo 2^32; 0 is malloc's */
 };
 
@@ -39,7 +39,7 @@ struct live_block_change {
 };
 
 struct live_blocks {
-	struct live_block *slots; /* NULL: nothing is kept */
+	struct live_block *slots; /* NULL: there is no table */
 	uint64_t slot_count;	  /* a power of two */
 	uint64_t used, nbytes;	  /* blocks, and the sum of their sizes */
 	uint64_t seed;
@@ -49,7 +49,7 @@ struct live_blocks {
 	struct live_block_change queue[LIVE_BLOCKS_QUEUE];
 };
 
-/* Begin with no block.  False: no memory. */
+/* Map an empty table.  False: no memory. */
 bool live_blocks_init(struct live_blocks *c);
 
 /* Unmap the table.  From now on 'slots' is NULL and events are ignored. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_begin.c - the writer's memory, and what is in it before the first
- * round
+ * writer_begin.c - map and initialise the writer's memory
  *
- * The thread that starts the process's trace calls it, by way of begin.c.
+ * The thread that begins the process's trace calls these functions, through
+ * begin.c.
  */
 
 #include "hatf/recorder/config.h"
@@ -25,7 +25,7 @@ writer_memory_nbytes(int level)
 	return sizeof(*writer) + tables_nbytes(level);
 }
 
-/* A child of a fork finds the mappings of its parent, wiped. */
+/* Map the tables; the child of a fork has its parent's mapping, wiped. */
 static bool
 map_tables(int level)
 {
@@ -49,7 +49,7 @@ writer_reserve(const struct config *config, bool is_child, bool is_dormant)
 		writer = memory_map_wiped(sizeof(*writer));
 	if (writer == NULL)
 		return false;
-	/* relaxed: no other thread knows of the writer yet. */
+	/* relaxed: no other thread uses the writer yet. */
 	atomic_store_explicit(&writer->is_dormant, is_dormant,
 			      memory_order_relaxed);
 	writer->start_ns = sys_clock_ns(CLOCK_MONOTONIC);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_place.c - where the trace is: its file, its segment, its events
+ * writer_place.c - the current trace file, its segment and its event count
  *
- * The writer writes it, and every thread may read it, also in the child of a
- * fork.
+ * Only the writer changes these.  Any thread may read them, also in the child
+ * of a fork.
  */
 
 #include <string.h>
@@ -12,9 +12,9 @@
 #include "preload/writer/writer_state.h"
 
 /*
- * Not wiped: a child of a fork wants them.  It may come in the midst of a
- * rotation, so the file of the current segment and of the one before take
- * turns.
+ * Not wiped in the child of a fork, which reads them for its header.  A fork
+ * may happen during a rotation; therefore one slot has the current segment, and
+ * the writer fills the other one before it changes 'file_idx'.
  */
 MEMORY_LARGE static struct file {
 	uint64_t segment;
@@ -26,7 +26,7 @@ static _Atomic uint64_t event_count; /* of the segment */
 void
 writer_note_file(void)
 {
-	/* relaxed: only this thread, or one before it, writes it. */
+	/* relaxed: only the writer thread, or an earlier one, writes it. */
 	const uint32_t next =
 		!atomic_load_explicit(&file_idx, memory_order_relaxed);
 	const char *const path = writer->trace.output.path;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_reach.c - the files that the writer may open while a trace is being
- * written
+ * writer_reach.c - restrict the writer to the files that it needs
  *
- * Those of the trace, of its rings and of control, each in its folder, and
- * those of /proc.  A folder that does not exist yet cannot be in Landlock's
- * rules, so the writer restricts itself once the trace has its first file.
+ * By Landlock, the writer thread limits itself to the folders of the trace, of
+ * the ring file and of the control files, and to /proc.  Landlock's rules
+ * cannot name a folder that does not exist yet, so the writer does this once
+ * the trace has its first file.
  */
 
 #include <string.h>
@@ -19,6 +19,7 @@
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer_state.h"
 
+/* Allow the folders of the trace and of the ring file. */
 static void
 allow_trace(int rules)
 {
@@ -41,7 +42,7 @@ writer_limit_reach(void)
 	if (writer->is_limited)
 		return;
 	writer->is_limited = true;
-	/* Its library lies outside what the rules allow. */
+	/* Load it now: the rules do not allow the library's folder. */
 	if (writer->trace.level != 0)
 		deflate_load();
 	rules = landlock_open();
@@ -51,7 +52,7 @@ writer_limit_reach(void)
 	allow_trace(rules);
 	control_allow(rules, privileges_may_change_user());
 	landlock_allow_path(rules, "/proc", LANDLOCK_READ);
-	/* Where a filter does not let us copy the descriptor (say.c). */
+	/* For say.c, if a filter forbids it to copy the descriptor. */
 	landlock_allow_path(rules, "/proc/self/fd/2", LANDLOCK_APPEND);
 	landlock_enter(rules);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* info.c - hatf info: print the figures of a trace */
+/* info.c - hatf info: print statistics of a trace */
 #include "tools/commands/commands.h"
 #include "tools/trace/name_hint.h"
 #include "tools/trace/scan.h"

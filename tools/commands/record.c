@@ -71,7 +71,9 @@ static const struct opt options[] = {
 	{ "start", 's', "WHEN",
 	  "on (the default), or off: record nothing until\n"
 	  "'hatf ctl' sends start" },
-	{ "verbose", 'v', NULL, "report each step of the recorder" },
+	{ "verbose", 'v', NULL,
+	  "print one line for each trace file that the recorder's\n"
+	  "thread completes, or if there can be no ring file" },
 	{ NULL, 0, NULL, NULL },
 };
 

@@ -5,6 +5,7 @@
 #include "tools/trace/rewrite.h"
 #include "tools/ui/message.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -189,9 +190,15 @@ encoding_measure(const struct spool *trace, enum encoding e, unsigned flags,
 		open_and_copy(trace, e, flags, fd, true, err);
 	struct stat st;
 
-	if (status == HATF_OK && fstat(fd, &st) == 0)
-		*nbytes_ret = (uint64_t)st.st_size;
-	return status;
+	if (status != HATF_OK)
+		return status;
+	if (fstat(fd, &st) != 0) {
+		*err = (struct hatf_error){ .status = HATF_IO,
+					    .sys_errno = errno };
+		return HATF_IO;
+	}
+	*nbytes_ret = (uint64_t)st.st_size;
+	return HATF_OK;
 }
 
 void

@@ -75,8 +75,9 @@ enum hatf_status encoding_write(const struct spool *trace, enum encoding e,
 				unsigned flags, int fd, struct hatf_error *err);
 
 /*
- * Like encoding_write(), but set '*nbytes_ret' to the length.  'fd' must come
- * from spool_memory(); its memory is released during writing.
+ * Like encoding_write(), but set '*nbytes_ret' to the length; on an error leave
+ * '*nbytes_ret' unchanged.  'fd' must come from spool_memory(); its memory is
+ * released during writing.
  */
 enum hatf_status encoding_measure(const struct spool *trace, enum encoding e,
 				  unsigned flags, int fd, uint64_t *nbytes_ret,
