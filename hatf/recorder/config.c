@@ -297,6 +297,40 @@ set_begin(struct config *c, const char *value)
 	return c->begin_now || strcmp(value, "late") == 0;
 }
 
+/* Words for a number of frames. */
+static const struct {
+	const char *word;
+	uint32_t depth;
+} stack_words[] = {
+	{ "off", 0 },
+	{ "caller", 1 },
+	{ "on", CONFIG_STACK_DEPTH_MAX },
+};
+
+static bool
+set_stacks(struct config *c, const char *value)
+{
+	const char *end = strchr(value, ':');
+	size_t n = end != NULL ? (size_t)(end - value) : strlen(value);
+	uint64_t depth;
+
+	c->stack_frees = end != NULL;
+	if (end != NULL && strcmp(end, ":frees") != 0)
+		return false;
+	for (unsigned i = 0; i < 3; i++) {
+		if (strncmp(value, stack_words[i].word, n) == 0 &&
+		    stack_words[i].word[n] == '\0' && n != 0) {
+			c->stack_depth = stack_words[i].depth;
+			return c->stack_depth != 0 || end == NULL;
+		}
+	}
+	c->stack_depth = 0;
+	if (!take_number(&value, &depth) || (*value != '\0' && value != end))
+		return false;
+	c->stack_depth = (uint32_t)depth;
+	return depth >= 1 && depth <= CONFIG_STACK_DEPTH_MAX;
+}
+
 /* Check the value only: preload/config/note_writer.c reads it by itself. */
 static bool
 set_notes(struct config *c, const char *value)
@@ -332,6 +366,8 @@ static const struct variable {
 	{ "HATFTRACE_BEGIN", set_begin, "late", "late or now" },
 	{ "HATFTRACE_CONTROL", set_control, "on", "on or off" },
 	{ "HATFTRACE_NOTES", set_notes, "none", "none or an absolute path" },
+	{ "HATFTRACE_STACKS", set_stacks, "off",
+	  "off, caller, on or 1 to 256 frames, and :frees" },
 	{ "HATFTRACE_VERBOSE", set_verbose, "0", "0 or 1" },
 };
 

@@ -18,6 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The most frames of a call stack. */
+#define CONFIG_STACK_DEPTH_MAX 256u
+
 enum config_clock {
 	CONFIG_CLOCK_AUTO,
 	CONFIG_CLOCK_OFF,
@@ -46,6 +49,8 @@ struct config {
 	bool begin_now;	     /* the first event makes file and writer thread */
 	uint64_t ring_words; /* capacity of a ring, a power of two */
 	uint64_t initial_ring_words; /* likewise, of the initial thread's */
+	uint32_t stack_depth; /* frames of a call stack; 0: no stacks */
+	bool stack_frees;     /* frees have stacks, too */
 	struct follow follow;
 	char out[PATH_MAX]; /* template, see output.h */
 	char globs[GLOBS_NBYTES];
@@ -53,7 +58,7 @@ struct config {
 };
 
 /* The environment variables, by number: 0 to CONFIG_VARIABLE_COUNT - 1. */
-#define CONFIG_VARIABLE_COUNT 14
+#define CONFIG_VARIABLE_COUNT 15
 #define CONFIG_PREFIX	      "HATFTRACE_"
 
 const char *config_variable_name(size_t variable);

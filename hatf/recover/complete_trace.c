@@ -2,6 +2,7 @@
 /* complete_trace.c - append the events left in the rings to the trace */
 #include "hatf/deflate/deflate.h"
 #include "hatf/recover/recovery.h"
+#include "hatf/rings/narrate_stacks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -69,6 +70,8 @@ restore_narrator(struct recovery *r, const struct image_commit *c)
 	struct narrator *const n = r->narrator;
 
 	narrate_init(n, r->memory);
+	n->stacks = r->stacks;
+	n->stacks->has_frees = (c->flags & IMAGE_COMMIT_STACKED_FREES) != 0;
 	n->encoder.has_sums = r->level == 0;
 	n->timeline = n->far_timeline = c->timeline;
 	n->unit_ns = (uint32_t)c->unit_ns;
@@ -98,7 +101,8 @@ prepare(struct recovery *r)
 	r->narrator =
 		aligned_alloc(64, (sizeof(*r->narrator) + 63) & ~(size_t)63);
 	r->memory = aligned_alloc(64, narrate_memory_nbytes());
-	if (r->narrator == NULL || r->memory == NULL)
+	r->stacks = calloc(1, sizeof(*r->stacks));
+	if (r->narrator == NULL || r->memory == NULL || r->stacks == NULL)
 		return recovery_fail(r, HATF_NO_MEMORY, 0, NULL);
 	restore_narrator(r, c);
 	cap = r->narrator->encoder.cap;

@@ -129,6 +129,7 @@ hatf_recover(const char *rings, const char *trace, unsigned flags,
 	saved_rings_fini(&r.set);
 	free(r.header);
 	free(r.narrator);
+	free(r.stacks);
 	free(r.memory);
 	free(r.member);
 	free(r.work);

@@ -2,6 +2,7 @@
 /* record.c - the slow path into the ring; see record.h */
 
 #include "preload/record/record.h"
+#include "preload/record/record_steps.h"
 
 #include <errno.h>
 
@@ -25,13 +26,8 @@ count_unattached(void)
 	ringfile_count_unattached();
 }
 
-/*
- * Find the ring to record into and close it to signal handlers.  Return NULL if
- * there is none: nothing is traced, the recorder itself makes the call, or
- * there is no memory (counted).
- */
-static struct thread *
-enter(void)
+struct thread *
+record_enter(void)
 {
 	struct thread *t = thread_self;
 
@@ -70,8 +66,8 @@ enter(void)
 	}
 }
 
-static void
-leave(struct thread *t, uint64_t head)
+void
+record_leave(struct thread *t, uint64_t head)
 {
 	t->head = head;
 	ring_publish(t->ring, head);
@@ -79,8 +75,11 @@ leave(struct thread *t, uint64_t head)
 	const uint64_t limit = ring_limit(t->ring);
 
 	t->mask = ring_mask(t->ring);
+	t->room = limit;
 	atomic_signal_fence(memory_order_seq_cst);
-	t->limit = limit;
+	t->limit = record_has_stacks && limit > THREAD_SLOW_LIMIT
+			   ? THREAD_SLOW_LIMIT
+			   : limit;
 }
 
 static void
@@ -113,12 +112,8 @@ record_has_room(uint64_t words)
 	       t->ring->words_max - (t->head - ring_tail(t->ring)) >= words;
 }
 
-/*
- * Sleep until 'words' more words fit.  False: the writer has ended, or there is
- * none and this process cannot make it (counted).
- */
-static bool
-wait_for_room(struct thread *t, unsigned words)
+bool
+record_await_room(struct thread *t, unsigned words)
 {
 	const uint64_t start = sys_clock_ns(CLOCK_MONOTONIC);
 
@@ -215,13 +210,9 @@ may_drop(enum event_type type)
 /* Words for a tick, a report of loss and the event itself. */
 #define ROOM_WORDS (2 + 4 + EVENT_WORDS_MAX)
 
-/*
- * Put an event into the ring of 't', which is closed.  Return the new head, or
- * the old one if the event was dropped.
- */
-static uint64_t
-put_event(struct thread *t, enum event_type type, unsigned flags,
-	  const uint64_t *operand)
+uint64_t
+record_put_event(struct thread *t, enum event_type type, unsigned flags,
+		 const uint64_t *operand)
 {
 	const uint64_t tick = read_tick(t);
 	const bool stamped = tick == CLOCK_STAMPED || t->is_nested;
@@ -233,7 +224,7 @@ put_event(struct thread *t, enum event_type type, unsigned flags,
 			wake_writer();
 			return head;
 		}
-		if (!wait_for_room(t, ROOM_WORDS))
+		if (!record_await_room(t, ROOM_WORDS))
 			return head;
 	}
 	if (atomic_load_explicit(&t->ring->lost_count, memory_order_relaxed) !=
@@ -275,12 +266,14 @@ record_operands(enum event_type type, unsigned flags, const uint64_t *operand)
 	if (record_is_dormant() && type != EVENT_THREAD &&
 	    type != EVENT_HANDOVER)
 		return false;
-	t = enter();
+	t = record_enter();
 	if (t != NULL) {
-		const uint64_t head = put_event(t, type, flags, operand);
+		uint64_t head;
 
+		record_note_stack(t, type);
+		head = record_put_event(t, type, flags, operand);
 		recorded = head != t->head;
-		leave(t, head);
+		record_leave(t, head);
 	}
 	errno = saved_errno;
 	return recorded;
@@ -299,16 +292,19 @@ static struct thread *
 begin_realloc(enum event_type type, const uint64_t *operand)
 {
 	const int saved_errno = errno;
-	struct thread *t = enter();
+	struct thread *t = record_enter();
 
 	if (t != NULL) {
-		const uint64_t head = put_event(t, type, 0, operand);
+		uint64_t head;
+
+		record_note_stack(t, type);
+		head = record_put_event(t, type, 0, operand);
 
 		if (head != t->head) {
 			t->head = head;
 			ring_publish(t->ring, head);
 		} else {
-			leave(t, head);
+			record_leave(t, head);
 			t = NULL;
 		}
 	}
@@ -340,7 +336,7 @@ record_heap_realloc_end(struct thread *t, unsigned flags, const void *old,
 	const uint64_t operand[4] = { (uintptr_t)old, (uintptr_t)p, size,
 				      heap };
 
-	leave(t, put_event(t, EVENT_HEAP_REALLOC_END, flags, operand));
+	record_leave(t, record_put_event(t, EVENT_HEAP_REALLOC_END, flags, operand));
 	errno = saved_errno;
 }
 
@@ -351,7 +347,7 @@ record_realloc_end(struct thread *t, unsigned flags, const void *old,
 	const int saved_errno = errno;
 	const uint64_t operand[3] = { (uintptr_t)old, (uintptr_t)p, size };
 
-	leave(t, put_event(t, EVENT_REALLOC_END, flags, operand));
+	record_leave(t, record_put_event(t, EVENT_REALLOC_END, flags, operand));
 	errno = saved_errno;
 }
 
@@ -426,7 +422,9 @@ record_alloc_wide(const void *p, size_t size, unsigned flags)
 void *
 record_alloc_slow(void *p, size_t size)
 {
-	if (!put_alloc_stamped(p, size, EVENT_KIND_ALLOC_STAMPED))
+	if (record_has_stacks)
+		record_stacked_alloc(p, size, 0);
+	else if (!put_alloc_stamped(p, size, EVENT_KIND_ALLOC_STAMPED))
 		record_alloc_wide(p, size, 0);
 	return p;
 }
@@ -434,7 +432,9 @@ record_alloc_slow(void *p, size_t size)
 void *
 record_calloc_slow(void *p, size_t size)
 {
-	if (!put_alloc_stamped(p, size, EVENT_KIND_CALLOC_STAMPED))
+	if (record_has_stacks)
+		record_stacked_alloc(p, size, EVENT_FLAG_ZEROED);
+	else if (!put_alloc_stamped(p, size, EVENT_KIND_CALLOC_STAMPED))
 		record_alloc_wide(p, size, EVENT_FLAG_ZEROED);
 	return p;
 }
@@ -444,10 +444,16 @@ record_free_slow(const void *p)
 {
 	const uint64_t address = (uintptr_t)p;
 
+	/* Part of an operator delete that has been recorded. */
+	if (record_has_stacks && thread_self->deleting == p)
+		return;
+	if (record_has_stacks) {
+		record_stacked_free(p);
+		return;
+	}
 	if ((address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
 	    put_stamped(address, EVENT_KIND_FREE_STAMPED))
 		return;
-	/* Skip a free by an operator delete that has been recorded itself. */
 	if (thread_self->deleting != p)
 		record_event(EVENT_FREE, 0, address, 0, 0);
 }

@@ -84,6 +84,19 @@ record_is_called(void)
 }
 
 /*
+ * Do events have call stacks?  Constant from the start of a process on.  Then
+ * no event takes the fast path (THREAD_SLOW_LIMIT).
+ */
+extern bool record_has_stacks __attribute__((visibility("hidden")));
+
+/*
+ * Before the first event of a process: its events have stacks of at most
+ * 'depth' frames, 0: none; frees have them only 'with_frees'.  False: it cannot
+ * be.
+ */
+bool record_init_stacks(uint32_t depth, bool with_frees);
+
+/*
  * The slow path, for every event in every state: attach the thread, wake the
  * writer, announce a new tick, wait for room.  Return false if the event is not
  * in the ring: nothing is traced, or the event was dropped and counted.

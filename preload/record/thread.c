@@ -511,6 +511,7 @@ thread_attach(int initial_tid, bool *is_handover_ret)
 		t = attach_anew(self, is_initial);
 	if (t == NULL)
 		return NULL;
+	t->stack_generation = 0;
 	thread_self = t;
 	/*
 	 * Last, and after a compiler barrier: once 'limit' is set, a signal
@@ -529,6 +530,7 @@ thread_attach_nested(struct thread *t)
 	if (n == NULL)
 		return NULL;
 	prepare(n, t->id, own_kernel_id(), true);
+	n->stack_generation = 0;
 	t->nested = n;
 	n->limit = ring_limit(n->ring);
 	return n;

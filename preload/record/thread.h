@@ -49,6 +49,9 @@ enum thread_state {
 
 #define THREAD_MAX IMAGE_RINGS_MAX
 
+/* A 'limit' that no event is below, since EVENT_THREAD is the first of each. */
+#define THREAD_SLOW_LIMIT 1u
+
 struct thread {
 	/*
 	 * The producer's.  0 while the thread is recording: a signal handler
@@ -62,6 +65,16 @@ struct thread {
 	struct thread *nested; /* for signal handlers, made when needed */
 	const void *deleting;  /* the block that the allocator's own operator
 				  delete is freeing, see interpose_cxx.c */
+
+	/*
+	 * The producer's.  While call stacks are recorded, 'limit' is at most
+	 * THREAD_SLOW_LIMIT, so that each event takes the slow path, and 'room'
+	 * is the real one.
+	 */
+	uint64_t room;
+	struct walk *walk; /* NULL: no stack was captured yet */
+	uint32_t stack;	   /* that the ring's events have, as announced */
+	uint32_t stack_generation; /* when it was announced; 0: never */
 
 	/* The producer's, rarely touched; the writer reads the counters. */
 	_Atomic uint64_t wait_count, wait_ns;

@@ -14,6 +14,7 @@
 struct tables {
 	_Atomic uint32_t node_count, frame_count; /* less 1 */
 	_Atomic uint64_t full_count;
+	_Atomic uint32_t generation; /* less 1 */
 	_Atomic uint8_t is_retired[STACK_IMAGE_OBJECTS_MAX];
 	/* The first one of each bucket; 0: none. */
 	_Atomic uint32_t node_bucket[1u << BUCKETS_BITS];
@@ -22,6 +23,9 @@ struct tables {
 	uint32_t node_next[STACK_IMAGE_NODES_MAX];
 	uint32_t frame_next[STACK_IMAGE_NODES_MAX];
 	uint64_t frame[STACK_IMAGE_NODES_MAX];
+	/* The generation in which a ring has its definition. */
+	_Atomic uint32_t defined[STACK_IMAGE_NODES_MAX];
+	_Atomic uint32_t defined_object[STACK_IMAGE_OBJECTS_MAX];
 	struct stack_image_node node[STACK_IMAGE_NODES_MAX];
 };
 
@@ -193,4 +197,52 @@ stack_table_retire(uint32_t object)
 	/* relaxed: see is_node(). */
 	atomic_store_explicit(&tables->is_retired[object], 1,
 			      memory_order_relaxed);
+}
+
+uint32_t
+stack_table_generation(void)
+{
+	/* relaxed: see stack_table_begin_segment(). */
+	return 1 + atomic_load_explicit(&tables->generation,
+					memory_order_relaxed);
+}
+
+void
+stack_table_begin_segment(void)
+{
+	/* relaxed: an event that comes too late for it has its definitions in
+	 * the segment before. */
+	if (tables != NULL)
+		atomic_fetch_add_explicit(&tables->generation, 1,
+					  memory_order_relaxed);
+}
+
+bool
+stack_table_is_defined(uint32_t id, uint32_t generation)
+{
+	/* acquire: pairs with the release in stack_table_set_defined(). */
+	return atomic_load_explicit(&tables->defined[id],
+				    memory_order_acquire) == generation;
+}
+
+void
+stack_table_set_defined(uint32_t id, uint32_t generation)
+{
+	/* release: the definition has been published. */
+	atomic_store_explicit(&tables->defined[id], generation,
+			      memory_order_release);
+}
+
+bool
+stack_table_is_object_defined(uint32_t id, uint32_t generation)
+{
+	return atomic_load_explicit(&tables->defined_object[id],
+				    memory_order_acquire) == generation;
+}
+
+void
+stack_table_set_object_defined(uint32_t id, uint32_t generation)
+{
+	atomic_store_explicit(&tables->defined_object[id], generation,
+			      memory_order_release);
 }

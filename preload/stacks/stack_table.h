@@ -57,4 +57,18 @@ uint64_t stack_table_full(void);
 /* Addresses in this object are those of another one from now on. */
 void stack_table_retire(uint32_t object);
 
+/*
+ * Rings must have the definitions of what their events refer to, for recovery.
+ * A definition counts for a generation, which is a segment of the trace: the
+ * next one has to define all again.  'id' is that of a stack, or of an object.
+ */
+uint32_t stack_table_generation(void);
+bool stack_table_is_defined(uint32_t id, uint32_t generation);
+void stack_table_set_defined(uint32_t id, uint32_t generation);
+bool stack_table_is_object_defined(uint32_t id, uint32_t generation);
+void stack_table_set_object_defined(uint32_t id, uint32_t generation);
+
+/* Writer: a segment begins. */
+void stack_table_begin_segment(void);
+
 #endif /* STACK_TABLE_H */

@@ -10,6 +10,7 @@
 #include "preload/record/ringfile.h"
 #include "preload/record/thread.h"
 #include "preload/sys/memory.h"
+#include "preload/stacks/stack_table.h"
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
 #include "preload/trace/header.h"
@@ -213,6 +214,7 @@ begin(struct segment *s)
 		return false;
 	if (s->number == 0 && !s->is_late)
 		return true;
+	stack_table_begin_segment();
 	if (t->clock == CONFIG_CLOCK_AUTO && clock_is_stamped())
 		narrate_begin_stamps(&t->narrator);
 	put_threads(s);

@@ -7,8 +7,13 @@
 #include <string.h>
 
 #include "hatf/deflate/deflate.h"
+#include "hatf/rings/narrate_stacks.h"
 #include "preload/record/clock.h"
 #include "preload/record/missed_calls.h"
+#include "preload/record/record.h"
+#include "preload/stacks/object_table.h"
+#include "preload/stacks/stack_table.h"
+#include "preload/sys/memory.h"
 #include "preload/sys/say.h"
 
 #define COARSE_US 1000u
@@ -37,6 +42,23 @@ trace_memory_nbytes(int level)
 	return n;
 }
 
+/*
+ * The stacks that the trace defines; NULL: no memory, so that its events have
+ * none.
+ */
+static struct narrate_stacks *
+make_stacks(const struct config *config)
+{
+	struct narrate_stacks *const s = memory_map_wiped(sizeof(*s));
+
+	if (s == NULL)
+		return NULL;
+	s->node = stack_table_node;
+	s->object = object_table_get;
+	s->has_frees = config->stack_frees;
+	return s;
+}
+
 void
 trace_open(struct trace *t, const struct config *config,
 	   const struct output *output, void *memory)
@@ -47,6 +69,8 @@ trace_open(struct trace *t, const struct config *config,
 	struct clock_reading now;
 
 	narrate_init(n, memory);
+	if (record_has_stacks)
+		n->stacks = make_stacks(config);
 	output_copy(&t->output, output);
 	t->level = config->level;
 	n->encoder.has_sums = t->level == 0;
@@ -253,7 +277,10 @@ trace_get_state(const struct trace *t, struct image_commit *state_ret)
 		.grain = n->grain,
 		.flags =
 			(n->is_stamped ? IMAGE_COMMIT_STAMPED : 0) |
-			(missed_calls_text() != NULL ? IMAGE_COMMIT_MISSED : 0),
+			(missed_calls_text() != NULL ? IMAGE_COMMIT_MISSED : 0) |
+			(n->stacks != NULL && n->stacks->has_frees
+				 ? IMAGE_COMMIT_STACKED_FREES
+				 : 0),
 		.level = t->level,
 	};
 }

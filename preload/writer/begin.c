@@ -9,6 +9,7 @@
 #include "preload/record/clock.h"
 #include "preload/record/memory_limit.h"
 #include "preload/record/process_state.h"
+#include "preload/record/record.h"
 #include "preload/record/ringfile.h"
 #include "preload/record/thread.h"
 #include "preload/sys/memory.h"
@@ -93,6 +94,10 @@ begin_reserve(const struct header_parent *its_parent, bool is_first,
 		say("RLIMIT_AS or RLIMIT_DATA leaves too little; not tracing");
 		return refuse();
 	}
+	if (!record_init_stacks(config_own()->stack_depth,
+				config_own()->stack_frees))
+		say("HATFTRACE_STACKS: no memory for call stacks; "
+		    "recording without");
 	if (!thread_pool_init(config_own()->initial_ring_words,
 			      config_own()->ring_words, !config_own()->drop))
 		return fail();

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record_stacks.c - events with their call stacks; see record_steps.h
+ *
+ * A ring says which stack its next events have, by a word before the first of
+ * them (EVENT_STACK).  So events of one stack in a row cost no words.  Before
+ * the first word that names a stack, a ring has its definition.
+ */
+
+#include "preload/record/record_steps.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "preload/stacks/capture.h"
+#include "preload/stacks/object_table.h"
+#include "preload/stacks/stack_table.h"
+
+bool record_has_stacks;
+static bool has_frees;
+
+bool
+record_init_stacks(uint32_t depth, bool with_frees)
+{
+	record_has_stacks = depth != 0 && capture_init(depth);
+	has_frees = with_frees;
+	return record_has_stacks || depth == 0;
+}
+
+static bool
+takes_stack(enum event_type type)
+{
+	switch (type) {
+	case EVENT_ALLOC:
+	case EVENT_REALLOC_BEGIN:
+	case EVENT_REALLOC_END:
+	case EVENT_HEAP_ALLOC:
+	case EVENT_HEAP_REALLOC:
+	case EVENT_HEAP_REALLOC_BEGIN:
+		return true;
+	case EVENT_FREE:
+	case EVENT_HEAP_FREE:
+		return has_frees;
+	default:
+		return false;
+	}
+}
+
+/* Put an event that defines something.  False: there was no room. */
+static bool
+put_definition(struct thread *t, enum event_type type, unsigned flags,
+	       const uint64_t *operand)
+{
+	const uint64_t head = record_put_event(t, type, flags, operand);
+	const bool is_put = head != t->head;
+
+	t->head = head;
+	return is_put;
+}
+
+/* Write "BUILD-ID\nPATH" of an object; return its length. */
+static size_t
+write_object_text(const struct stack_image_object *object, char *text)
+{
+	const size_t path_nbytes = strlen(object->path);
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < object->build_id_nbytes; i++) {
+		text[used++] = "0123456789abcdef"[object->build_id[i] >> 4];
+		text[used++] = "0123456789abcdef"[object->build_id[i] & 15];
+	}
+	text[used++] = '\n';
+	memcpy(text + used, object->path, path_nbytes);
+	return used + path_nbytes;
+}
+
+static bool
+define_object(struct thread *t, uint32_t id, uint32_t generation)
+{
+	const struct stack_image_object *const object = object_table_get(id);
+	const uint64_t operand[4] = { id, object->begin, object->end,
+				      object->base };
+	char text[sizeof(*object) + 64] = "";
+	const size_t nbytes = write_object_text(object, text);
+	uint64_t piece[4];
+
+	if (!put_definition(t, EVENT_OBJECT, 0, operand))
+		return false;
+	for (size_t at = 0; at < nbytes; at += sizeof(piece)) {
+		const bool is_last = at + sizeof(piece) >= nbytes;
+
+		memset(piece, 0, sizeof(piece));
+		memcpy(piece, text + at,
+		       is_last ? nbytes - at : sizeof(piece));
+		if (!put_definition(t, EVENT_OBJECT_TEXT,
+				    is_last ? 0 : EVENT_FLAG_MORE, piece))
+			return false;
+	}
+	ring_publish(t->ring, t->head);
+	stack_table_set_object_defined(id, generation);
+	return true;
+}
+
+static bool
+define_node(struct thread *t, uint32_t id, uint32_t generation)
+{
+	const struct stack_image_node *const node = stack_table_node(id);
+	const uint32_t object = stack_frame_object(node->frame);
+	const uint64_t operand[3] = { id | (uint64_t)node->parent << 32,
+				      node->frame, node->frame_id };
+
+	if (object != 0 &&
+	    !stack_table_is_object_defined(object, generation) &&
+	    !define_object(t, object, generation))
+		return false;
+	if (!put_definition(t, EVENT_STACK_NODE, 0, operand))
+		return false;
+	ring_publish(t->ring, t->head);
+	stack_table_set_defined(id, generation);
+	return true;
+}
+
+/* Callers that a chain of definitions is followed through at a time. */
+#define CHAIN_MAX 32u
+
+/* Define a stack, and before it its callers as far as they are not defined. */
+static bool
+define(struct thread *t, uint32_t id, uint32_t generation)
+{
+	uint32_t chain[CHAIN_MAX], count;
+
+	while (id != 0 && !stack_table_is_defined(id, generation)) {
+		count = 0;
+		for (uint32_t next = id;
+		     next != 0 && !stack_table_is_defined(next, generation);
+		     next = stack_table_node(next)->parent)
+			chain[count++ % CHAIN_MAX] = next;
+		for (uint32_t i = 0; i < count && i < CHAIN_MAX; i++)
+			if (!define_node(t, chain[(count - 1 - i) % CHAIN_MAX],
+					 generation))
+				return false;
+	}
+	return true;
+}
+
+/* Say in the ring that its next events have this stack. */
+static __attribute__((noinline)) void
+announce(struct thread *t, uint32_t id, uint32_t generation)
+{
+	if (!stack_table_is_defined(id, generation) &&
+	    !define(t, id, generation))
+		return;
+	/* A tick, a report of loss and the event have room after it. */
+	if (t->head >= ring_limit(t->ring) && !record_await_room(t, 1))
+		return;
+	ring_put(t->ring, t->head++, event_stack(id));
+	t->stack = id;
+	t->stack_generation = generation;
+}
+
+static inline void
+note_stack(struct thread *t)
+{
+	const uint32_t generation = stack_table_generation();
+	uint32_t id;
+
+	if (__builtin_expect(t->walk == NULL, 0)) {
+		t->walk = capture_make_walk();
+		if (t->walk == NULL)
+			return;
+	}
+	id = capture_stack(t->walk);
+	if (id != t->stack || t->stack_generation != generation)
+		announce(t, id, generation);
+}
+
+void
+record_note_stack(struct thread *t, enum event_type type)
+{
+	if (record_has_stacks && takes_stack(type))
+		note_stack(t);
+}
+
+/*
+ * Put an event of one word into the ring, which is closed, or of two words with
+ * a stamp.  False: it takes another form, or there is no room.
+ */
+static bool
+put_short(struct thread *t, uint64_t word, enum event_kind kind,
+	  enum event_kind stamped_kind)
+{
+	/* relaxed: as in record_has_tick(). */
+	const uint64_t tick =
+		atomic_load_explicit(&clock_tick, memory_order_relaxed);
+
+	if (t->head + 2 > ring_limit(t->ring))
+		return false;
+	if (tick == t->tick && tick != CLOCK_STAMPED) {
+		ring_put(t->ring, t->head, word | kind);
+		record_leave(t, t->head + 1);
+		return true;
+	}
+	if (tick != CLOCK_STAMPED)
+		return false;
+
+	const uint64_t stamp = clock_stamp();
+
+	ring_put(t->ring, t->head, word | stamped_kind);
+	ring_put(t->ring, t->head + 1, stamp);
+	record_leave(t, t->head + 2);
+	if (__builtin_expect(clock_tick_after(stamp) != CLOCK_STAMPED, 0))
+		record_confirm_order(t);
+	return true;
+}
+
+void
+record_stacked_alloc(const void *p, size_t size, unsigned flags)
+{
+	const int saved_errno = errno;
+	const uint64_t operand[3] = { (uintptr_t)p, size, 0 };
+	const bool is_zeroed = flags != 0;
+	struct thread *t;
+
+	if (record_is_dormant())
+		return;
+	t = record_enter();
+	if (t == NULL) {
+		errno = saved_errno;
+		return;
+	}
+	note_stack(t);
+	if ((operand[0] & EVENT_ADDRESS_EXTRA_BITS) != 0 ||
+	    size >= EVENT_SIZE_LIMIT ||
+	    !put_short(t, (uint64_t)size << EVENT_SIZE_SHIFT | operand[0],
+		       is_zeroed ? EVENT_KIND_CALLOC : EVENT_KIND_ALLOC,
+		       is_zeroed ? EVENT_KIND_CALLOC_STAMPED
+				 : EVENT_KIND_ALLOC_STAMPED))
+		record_leave(t, record_put_event(t, EVENT_ALLOC, flags,
+						 operand));
+	errno = saved_errno;
+}
+
+void
+record_stacked_free(const void *p)
+{
+	const int saved_errno = errno;
+	const uint64_t operand[1] = { (uintptr_t)p };
+	struct thread *t;
+
+	if (record_is_dormant())
+		return;
+	t = record_enter();
+	if (t == NULL) {
+		errno = saved_errno;
+		return;
+	}
+	if (has_frees)
+		note_stack(t);
+	if ((operand[0] & EVENT_ADDRESS_EXTRA_BITS) != 0 ||
+	    !put_short(t, operand[0], EVENT_KIND_FREE,
+		       EVENT_KIND_FREE_STAMPED))
+		record_leave(t, record_put_event(t, EVENT_FREE, 0, operand));
+	errno = saved_errno;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * capture.h - the number of the call stack that the calling thread is on
+ *
+ * Walks the stack (walk.h) and looks up the numbers of the frames that are not
+ * as they were in the last walk (stack_table.h).
+ */
+#ifndef CAPTURE_H
+#define CAPTURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "preload/stacks/walk.h"
+
+/*
+ * Once for a process and again in the child of a fork, before the first
+ * capture: stacks of at most 'depth' frames, 1 to WALK_DEPTH_MAX; 1 is the
+ * caller alone.  False: no memory, or no way on this machine.
+ */
+bool capture_init(uint32_t depth);
+
+/* The state of a thread's captures, all 0; NULL: no memory. */
+struct walk *capture_make_walk(void);
+
+/*
+ * Capture the stack of the caller, without its frames in the recorder.  Returns
+ * its number; 0: none.  'walk' is of the calling thread, which no handler may
+ * use meanwhile.
+ */
+uint32_t capture_stack(struct walk *walk);
+
+#endif /* CAPTURE_H */

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* object_table.c - see object_table.h */
+
+#include "preload/stacks/object_table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "preload/stacks/code_object.h"
+#include "preload/stacks/stack_table.h"
+#include "preload/stacks/unwind_rule.h"
+#include "preload/sys/memory.h"
+#include "preload/sys/sys.h"
+
+/* Wiped in the child of a fork. */
+struct objects {
+	_Atomic uint32_t lock;
+	_Atomic uint32_t count; /* less 1 */
+	_Atomic bool is_retired[STACK_IMAGE_OBJECTS_MAX];
+	struct stack_image_object object[STACK_IMAGE_OBJECTS_MAX];
+};
+
+static struct objects *objects;
+
+bool
+object_table_init(void)
+{
+	if (objects == NULL)
+		objects = memory_map_wiped(sizeof(*objects));
+	return objects != NULL;
+}
+
+static uint32_t
+count(void)
+{
+	/* acquire: pairs with the release in add(). */
+	return atomic_load_explicit(&objects->count, memory_order_acquire);
+}
+
+static bool
+is_retired(uint32_t id)
+{
+	/* relaxed: see stack_table.c. */
+	return atomic_load_explicit(&objects->is_retired[id],
+				    memory_order_relaxed);
+}
+
+static void
+retire(uint32_t id)
+{
+	atomic_store_explicit(&objects->is_retired[id], true,
+			      memory_order_relaxed);
+	stack_table_retire(id);
+	unwind_forget_rules();
+}
+
+static uint32_t
+find(uintptr_t address)
+{
+	for (uint32_t id = count(); id > 0; id--) {
+		const struct stack_image_object *const o = &objects->object[id];
+
+		if (address >= o->begin && address < o->end && !is_retired(id))
+			return id;
+	}
+	return 0;
+}
+
+/* Store the path of an object; the loader does not know that of the program. */
+static void
+set_path(struct stack_image_object *object, const char *path)
+{
+	const size_t cap = sizeof(object->path) - 1;
+	const int saved_errno = errno;
+	long n;
+
+	if (path != NULL && path[0] != '\0') {
+		strncpy(object->path, path, cap);
+		return;
+	}
+	n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", object->path,
+		    cap);
+	if (n < 0)
+		memset(object->path, 0, sizeof(object->path));
+	errno = saved_errno;
+}
+
+static uint32_t
+add(const struct code_object *code)
+{
+	/* relaxed: only the owner of the lock changes it. */
+	const uint32_t id = 1 + atomic_load_explicit(&objects->count,
+						     memory_order_relaxed);
+	struct stack_image_object *const o = &objects->object[id];
+	const uint8_t *build_id;
+	size_t nbytes = 0;
+
+	if (id >= STACK_IMAGE_OBJECTS_MAX)
+		return 0;
+	for (uint32_t old = id - 1; old > 0; old--)
+		if (!is_retired(old) &&
+		    objects->object[old].begin < code->end &&
+		    code->begin < objects->object[old].end)
+			retire(old);
+	o->begin = code->begin;
+	o->end = code->end;
+	o->base = code->base;
+	set_path(o, code->path);
+	build_id = code_object_build_id(code, &nbytes);
+	if (build_id != NULL && nbytes <= sizeof(o->build_id)) {
+		memcpy(o->build_id, build_id, nbytes);
+		o->build_id_nbytes = (uint32_t)nbytes;
+	}
+	/* release: who sees the number sees the object. */
+	atomic_store_explicit(&objects->count, id, memory_order_release);
+	return id;
+}
+
+static void
+lock(void)
+{
+	/* acquire: pairs with the release in unlock(). */
+	while (atomic_exchange_explicit(&objects->lock, 1,
+					memory_order_acquire) != 0)
+		sched_yield();
+}
+
+static void
+unlock(void)
+{
+	atomic_store_explicit(&objects->lock, 0, memory_order_release);
+}
+
+uint32_t
+object_table_find(uintptr_t address)
+{
+	uint32_t id = find(address);
+	struct code_object code;
+	uint64_t mask;
+
+	/* Without our lock: this may take the loader's. */
+	if (id != 0 || !code_object_find(address, &code))
+		return id;
+	mask = sys_block_signals();
+	lock();
+	id = find(address);
+	if (id == 0)
+		id = add(&code);
+	unlock();
+	sys_restore_signals(mask);
+	return id;
+}
+
+const struct stack_image_object *
+object_table_get(uint32_t id)
+{
+	return &objects->object[id];
+}
+
+void
+object_table_check(void)
+{
+	struct code_object code;
+
+	if (objects == NULL)
+		return;
+	for (uint32_t id = count(); id > 0; id--) {
+		const struct stack_image_object *const o = &objects->object[id];
+
+		if (!is_retired(id) &&
+		    (!code_object_find(o->begin, &code) ||
+		     code.begin != o->begin || code.end != o->end))
+			retire(id);
+	}
+}
