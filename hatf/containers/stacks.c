@@ -435,20 +435,26 @@ refuse(struct hatf_stacks *s, const char *fault)
 	return false;
 }
 
-/* Read the id that the comment defines; it must be new. */
+/* Read the id that the comment defines. */
 static bool
-parse_new_id(struct hatf_stacks *s, const struct definition *d, const char *key,
-	     const struct index *index, uint64_t *id_ret)
+parse_id(struct hatf_stacks *s, const struct definition *d, const char *key,
+	 uint64_t *id_ret)
 {
-	uint32_t row;
-
 	if (!parse_number(d, key, id_ret))
 		return refuse(s, "its id is not a number");
-	if (*id_ret == 0)
-		return refuse(s, "it has no id");
-	if (index_find(index, *id_ret, &row))
-		return refuse(s, "its id has been defined before");
-	return true;
+	return *id_ret != 0 || refuse(s, "it has no id");
+}
+
+/* An id may be defined again, but not otherwise. */
+static enum hatf_status
+compare(struct hatf_stacks *s, bool is_same, const char *key,
+	const char **field_ret)
+{
+	if (is_same)
+		return HATF_OK;
+	refuse(s, "its id has been defined otherwise before");
+	*field_ret = key;
+	return HATF_BAD_COMMENT;
 }
 
 /* Read the numbers of a frame.  Return NULL, or the key whose value is bad. */
@@ -458,7 +464,7 @@ parse_content(struct hatf_stacks *s, const struct definition *d,
 {
 	uint64_t end_column;
 
-	if (!parse_new_id(s, d, "frame", &s->frame_ids, id_ret))
+	if (!parse_id(s, d, "frame", id_ret))
 		return "frame";
 	s->fault = "its line is not a number";
 	if (!parse_number(d, "line", &content->line))
@@ -482,7 +488,7 @@ read_frame(struct hatf_stacks *s, const struct definition *d,
 {
 	struct content content = { .line = 0 };
 	enum hatf_status status;
-	uint32_t number;
+	uint32_t number, row;
 	uint64_t id;
 
 	*field_ret = parse_content(s, d, &content, &id);
@@ -500,6 +506,8 @@ read_frame(struct hatf_stacks *s, const struct definition *d,
 	if (status == HATF_OK)
 		status = string_table_put(&s->contents, &content,
 					  sizeof(content), &number);
+	if (status == HATF_OK && index_find(&s->frame_ids, id, &row))
+		return compare(s, s->frames[row] == number, "frame", field_ret);
 	return status == HATF_OK ? add_frame(s, id, number) : status;
 }
 
@@ -534,8 +542,9 @@ read_stack(struct hatf_stacks *s, const struct definition *d,
 {
 	struct hatf_stack stack = { 0, 0 };
 	uint64_t id;
+	uint32_t row;
 
-	if (!parse_new_id(s, d, "stack", &s->stack_ids, &id))
+	if (!parse_id(s, d, "stack", &id))
 		*field_ret = "stack";
 	else if (!parse_parent(s, d, &stack.parent))
 		*field_ret = "parent";
@@ -543,6 +552,11 @@ read_stack(struct hatf_stacks *s, const struct definition *d,
 		*field_ret = "frame";
 	if (*field_ret != NULL)
 		return HATF_BAD_COMMENT;
+	if (index_find(&s->stack_ids, id, &row))
+		return compare(s,
+			       s->stacks[row].parent == stack.parent &&
+				       s->stacks[row].frame == stack.frame,
+			       "stack", field_ret);
 	return add_stack(s, id, &stack);
 }
 

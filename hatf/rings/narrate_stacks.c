@@ -27,21 +27,6 @@ is_set(const uint64_t *bits, uint32_t id)
 	return (bits[id / 64] >> (id & 63) & 1) != 0;
 }
 
-/* Append "key=0x...\n". */
-static void
-put_address(struct text *text, const char *key, uint64_t address)
-{
-	char digits[19] = "0x";
-	unsigned used = 2;
-	int shift = 60;
-
-	while (shift > 0 && address >> shift == 0)
-		shift -= 4;
-	for (; shift >= 0; shift -= 4)
-		digits[used++] = "0123456789abcdef"[address >> shift & 15];
-	text_line(text, key, digits, used);
-}
-
 static void
 put_comment(struct narrator *n, const struct text *text)
 {
@@ -66,9 +51,9 @@ put_object(struct narrator *n, const struct stack_image_object *object)
 	text_str(&text, "HATF object\n");
 	text_line(&text, "object", object->path,
 		  strnlen(object->path, sizeof(object->path)));
-	put_address(&text, "address", object->begin);
+	text_line_hex(&text, "address", object->begin);
 	text_line_u64(&text, "size", object->end - object->begin);
-	put_address(&text, "base", object->base);
+	text_line_hex(&text, "base", object->base);
 	if (nbytes != 0)
 		text_line(&text, "build_id", hex, 2 * nbytes);
 	put_comment(n, &text);
@@ -103,7 +88,7 @@ put_frame(struct narrator *n, uint32_t id, uint64_t frame)
 	if (name != NULL)
 		text_line(&text, "function", name, strlen(name));
 	else
-		put_address(&text, "address", stack_frame_address(frame));
+		text_line_hex(&text, "address", stack_frame_address(frame));
 	put_comment(n, &text);
 }
 

@@ -10,7 +10,6 @@
 #include "hatf/rings/narrate_stacks.h"
 #include "preload/record/clock.h"
 #include "preload/record/missed_calls.h"
-#include "preload/record/record.h"
 #include "preload/stacks/object_table.h"
 #include "preload/stacks/stack_table.h"
 #include "preload/sys/memory.h"
@@ -69,7 +68,8 @@ trace_open(struct trace *t, const struct config *config,
 	struct clock_reading now;
 
 	narrate_init(n, memory);
-	if (record_has_stacks)
+	if (config->stack_depth != 0 && stack_table_init() &&
+	    object_table_init())
 		n->stacks = make_stacks(config);
 	output_copy(&t->output, output);
 	t->level = config->level;

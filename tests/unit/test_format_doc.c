@@ -409,6 +409,7 @@ static const size_t ring_offsets[] = {
 	offsetof(struct ring_commit, realloc_old),
 	offsetof(struct ring_commit, flags),
 	offsetof(struct ring_commit, thread),
+	offsetof(struct ring_commit, stack),
 };
 #define RING_OFFSET_COUNT (sizeof(ring_offsets) / sizeof(ring_offsets[0]))
 
