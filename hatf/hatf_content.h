@@ -304,8 +304,8 @@ HATF_API enum hatf_status hatf_stacks_note(struct hatf_stacks *stacks,
 
 /*
  * After hatf_stacks_note() returned HATF_BAD_COMMENT: what is wrong with the
- * definition, an English phrase such as "its id has been defined before";
- * static.
+ * definition, an English phrase such as "its id has been defined otherwise
+ * before"; static.
  */
 HATF_API const char *hatf_stacks_fault(const struct hatf_stacks *stacks);
 

@@ -42,10 +42,11 @@ hatf/events: api hatf hatf/codec hatf/containers hatf/io hatf/base hatf/decoder
 hatf/recover: api hatf hatf/codec hatf/deflate hatf/formats/common hatf/io hatf/rings hatf/base
 preload:
 preload/sys: hatf/codec
+preload/stacks: hatf/rings preload/sys
 preload/config: api hatf/codec hatf/deflate hatf/recorder preload/sys
 preload/confine: hatf/codec hatf/rings preload/sys
-preload/record: api hatf/codec hatf/recorder hatf/rings preload/config preload/confine preload/sys
-preload/trace: api hatf/codec hatf/deflate hatf/recorder hatf/rings preload/config preload/record preload/sys
+preload/record: api hatf/codec hatf/recorder hatf/rings preload/config preload/confine preload/stacks preload/sys
+preload/trace: api hatf/codec hatf/deflate hatf/recorder hatf/rings preload/config preload/record preload/stacks preload/sys
 preload/writer: api hatf/codec hatf/deflate hatf/recorder hatf/rings preload/config preload/confine preload/record preload/sys preload/trace
 preload/heaps: hatf/rings preload preload/record preload/sys
 preload/process: api hatf/codec hatf/recorder hatf/rings preload/config preload/confine preload/heaps preload/record preload/sys preload/trace preload/writer

@@ -146,14 +146,16 @@ END
 }
 stack_fault 'HATF frame\n' 'frame: it has no id'
 stack_fault 'HATF frame\nframe=0\n' 'frame: it has no id'
-stack_fault 'HATF frame\nframe=1\nline=2\n' 'frame: its id has been defined before'
+stack_fault 'HATF frame\nframe=1\nline=2\n' \
+	'frame: its id has been defined otherwise before'
 stack_fault 'HATF frame\nframe=two\n' 'frame: its id is not a number'
 stack_fault 'HATF frame\nframe=18446744073709551616\n' 'frame: its id is not a number'
 stack_fault 'HATF frame\nframe=2\nline=-1\n' 'frame: its line is not a number'
 stack_fault 'HATF frame\nframe=2\ncolumn=1x\n' 'frame: its column is not a number'
 stack_fault 'HATF frame\nframe=2\naddress=4096\n' 'frame: its address is not a hexadecimal number'
 stack_fault 'HATF stack\nframe=1\n' 'stack: it has no id'
-stack_fault 'HATF stack\nstack=1\nframe=1\n' 'stack: its id has been defined before'
+stack_fault 'HATF stack\nstack=1\nparent=1\nframe=1\n' \
+	'stack: its id has been defined otherwise before'
 stack_fault 'HATF stack\nstack=2\n' 'stack: it has no frame'
 stack_fault 'HATF stack\nstack=2\nframe=9\n' 'stack: its frame has not been defined'
 stack_fault 'HATF stack\nstack=2\nparent=9\nframe=1\n' \
