@@ -124,17 +124,18 @@ list_calls()
 		}'
 }
 
-# Drop the one call upwards: record.c has a thread attached (attach.h).
+# Drop the one call upwards: record_steps.c has a thread attached (attach.h).
 drop_upcall()
 {
-	grep -vE '^preload/record/record\.c preload/process/attach\.'
+	grep -vE '^preload/record/record_steps\.c preload/process/attach\.'
 }
 
 # Drop what two files that are one module use of each other: narrate.c puts
-# records, narrate_comments.c comments, and both open blocks (narrate_comments.h).
+# records, narrate_comments.c and narrate_stacks.c comments, and all open blocks
+# (narrate_comments.h, narrate_stacks.h).
 drop_siblings()
 {
-	grep -v '^hatf/rings/narrate_comments\.c hatf/rings/narrate\.c'
+	grep -vE '^hatf/rings/narrate_(comments|stacks)\.c hatf/rings/narrate\.c'
 }
 
 # FROM TO FILE WHAT: which room uses which other one, where, and by what.

@@ -3,7 +3,7 @@
  * attach.h - a thread of the program gets a ring to record into
  *
  * attach_thread() and attach_nested() are the only functions of the process's
- * side that the recording side calls (record.c, enter()): a thread is attached
+ * side that the recording side calls (record_steps.c): a thread is attached
  * by its first event, and the first event of all starts the trace.  The
  * thread's own first events go back into record.c.
  */

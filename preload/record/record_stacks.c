@@ -16,7 +16,6 @@
 #include "preload/stacks/object_table.h"
 #include "preload/stacks/stack_table.h"
 
-bool record_has_stacks;
 static bool has_frees;
 
 bool

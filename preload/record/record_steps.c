@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* record_steps.c - see record_steps.h */
+
+#include "preload/record/record_steps.h"
+
+#include <errno.h>
+
+#include "preload/config/environment.h"
+#include "preload/process/attach.h"
+#include "preload/record/process_state.h"
+#include "preload/record/ring_wait.h"
+#include "preload/record/ringfile.h"
+#include "preload/record/wake.h"
+#include "preload/sys/sys.h"
+
+bool record_has_stacks;
+
+#define WAIT_NS 2000000ull
+
+/* Recordings that a thread may have open, each interrupting the one before. */
+#define DEPTH_MAX 16u
+
+static void
+count_unattached(void)
+{
+	wake_count_unattached();
+	ringfile_count_unattached();
+}
+
+struct thread *
+record_enter(void)
+{
+	struct thread *t = thread_self;
+
+	for (unsigned depth = 0;; depth++) {
+		/*
+		 * A signal handler that leaves by longjmp() never gives its
+		 * ring back: bound their number.
+		 */
+		if (depth > DEPTH_MAX) {
+			count_unattached();
+			return NULL;
+		}
+		if (t->limit != 0) {
+			t->limit = 0;
+			atomic_signal_fence(memory_order_seq_cst);
+			return t;
+		}
+		if (atomic_load_explicit(&t->state, memory_order_relaxed) ==
+		    THREAD_MUTED)
+			return NULL;
+		/*
+		 * A wiped, free or unattached 't': the thread has no ring yet.
+		 * These two calls are the only upcalls from preload/record to
+		 * preload/process.  attach.c then records the thread's first
+		 * event, by calling record_operands().
+		 */
+		if (!thread_is_attached(t))
+			t = attach_thread(0, 0);
+		else
+			t = attach_nested(t);
+		if (t == NULL) {
+			if (process_is_tracing() && !record_is_dormant())
+				count_unattached();
+			return NULL;
+		}
+	}
+}
+
+void
+record_leave(struct thread *t, uint64_t head)
+{
+	t->head = head;
+	ring_publish(t->ring, head);
+	atomic_signal_fence(memory_order_seq_cst);
+	const uint64_t limit = ring_limit(t->ring);
+
+	t->mask = ring_mask(t->ring);
+	t->room = limit;
+	atomic_signal_fence(memory_order_seq_cst);
+	t->limit = record_has_stacks && limit > THREAD_SLOW_LIMIT
+			   ? THREAD_SLOW_LIMIT
+			   : limit;
+}
+
+static void
+count_lost(struct thread *t)
+{
+	/*
+	 * relaxed, all accesses: the writer reads the count when the thread is
+	 * dead or the process ends.  It may miss an event that is dropped at
+	 * that moment, just as it may miss one that is recorded then.
+	 */
+	if (atomic_fetch_add_explicit(&t->ring->lost_count, 1,
+				      memory_order_relaxed) == 0)
+		atomic_store_explicit(&t->ring->lost_first, clock_stamp(),
+				      memory_order_relaxed);
+}
+
+/* Is the ring in memory only, and can it grow?  Then no writer is needed. */
+static bool
+is_extensible(const struct ring *r)
+{
+	return r->offset == 0 && ring_mask(r) + 1 < r->words_max;
+}
+
+bool
+record_has_room(uint64_t words)
+{
+	const struct thread *const t = thread_self;
+
+	return thread_is_attached(t) && t->ring->offset == 0 &&
+	       t->ring->words_max - (t->head - ring_tail(t->ring)) >= words;
+}
+
+bool
+record_await_room(struct thread *t, unsigned words)
+{
+	const uint64_t start = sys_clock_ns(CLOCK_MONOTONIC);
+
+	while (t->head + words > ring_limit(t->ring)) {
+		if (!process_is_tracing())
+			return false;
+		ring_wait_announce(t->ring);
+		wake_writer();
+		/* A child that shares the memory cannot make a writer. */
+		if (!wake_has_writer() && !process_is_own()) {
+			if (is_extensible(t->ring)) {
+				ringfile_extend(t->ring);
+				continue;
+			}
+			count_lost(t);
+			return false;
+		}
+		ring_wait_sleep(t->ring, t->head + words, WAIT_NS);
+	}
+	/* relaxed, both: statistics, written by this thread only. */
+	atomic_fetch_add_explicit(&t->wait_count, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&t->wait_ns,
+				  sys_clock_ns(CLOCK_MONOTONIC) - start,
+				  memory_order_relaxed);
+	return true;
+}
+
+/*
+ * Read the clock.  Wake the writer if it sleeps, and revoke the tick of another
+ * thread.  Return the tick if 't' may use it, else CLOCK_STAMPED.
+ */
+static uint64_t
+read_tick(const struct thread *t)
+{
+	for (;;) {
+		/* acquire: pairs with the release in clock_grant_end(). */
+		const uint64_t tick =
+			atomic_load_explicit(&clock_tick, memory_order_acquire);
+
+		if (tick == CLOCK_STAMPED)
+			return tick;
+		if (tick == CLOCK_IDLE) {
+			if (!wake_is_wanted(t->head - ring_tail(t->ring),
+					    t->mask + 1))
+				return CLOCK_STAMPED;
+			if (clock_wake())
+				wake_writer();
+		} else if (clock_is_owned(tick, t)) {
+			return tick == CLOCK_PENDING ? CLOCK_STAMPED : tick;
+		} else {
+			clock_revoke(tick);
+		}
+	}
+}
+
+void
+record_confirm_order(const struct thread *t)
+{
+	const int saved_errno = errno;
+
+	read_tick(t);
+	errno = saved_errno;
+}
+
+static uint64_t
+put_wide(struct thread *t, uint64_t head, enum event_type type, unsigned flags,
+	 uint64_t stamp, const uint64_t *operand, unsigned n)
+{
+	ring_put(t->ring, head++, event_wide(type, 2 + n, flags));
+	ring_put(t->ring, head++, stamp);
+	for (unsigned i = 0; i < n; i++)
+		ring_put(t->ring, head++, operand[i]);
+	return head;
+}
+
+/* May events of this type be dropped?  A trace needs all others. */
+static bool
+may_drop(enum event_type type)
+{
+	switch (type) {
+	case EVENT_ALLOC:
+	case EVENT_FREE:
+	case EVENT_REALLOC_BEGIN:
+	case EVENT_HEAP_ALLOC:
+	case EVENT_HEAP_FREE:
+	case EVENT_HEAP_REALLOC:
+	case EVENT_HEAP_REALLOC_BEGIN:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Words for a tick, a report of loss and the event itself. */
+#define ROOM_WORDS (2 + 4 + EVENT_WORDS_MAX)
+
+uint64_t
+record_put_event(struct thread *t, enum event_type type, unsigned flags,
+		 const uint64_t *operand)
+{
+	const uint64_t tick = read_tick(t);
+	const bool stamped = tick == CLOCK_STAMPED || t->is_nested;
+	uint64_t head = t->head;
+
+	if (head + ROOM_WORDS > ring_limit(t->ring)) {
+		if (may_drop(type) && config_own()->drop) {
+			count_lost(t);
+			wake_writer();
+			return head;
+		}
+		if (!record_await_room(t, ROOM_WORDS))
+			return head;
+	}
+	if (atomic_load_explicit(&t->ring->lost_count, memory_order_relaxed) !=
+	    0) {
+		const uint64_t lost[2] = {
+			atomic_exchange_explicit(&t->ring->lost_count, 0,
+						 memory_order_relaxed),
+			atomic_load_explicit(&t->ring->lost_first,
+					     memory_order_relaxed),
+		};
+
+		head = put_wide(t, head, EVENT_LOST, 0, clock_stamp(), lost, 2);
+	}
+	if (!stamped && tick != t->tick) {
+		head = put_wide(t, head, EVENT_TICK, 0, tick, NULL, 0);
+		t->tick = tick;
+	}
+	if (!stamped)
+		return put_wide(t, head, type, flags, tick, operand,
+				event_operand_count(type));
+
+	const uint64_t stamp = clock_stamp();
+
+	/* As record_confirm_order(): the event has no consequences yet. */
+	if (clock_tick_after(stamp) != CLOCK_STAMPED)
+		read_tick(t);
+	return put_wide(t, head, type, flags, stamp, operand,
+			event_operand_count(type));
+}
