@@ -41,6 +41,12 @@ wrong HATFTRACE_BUFFER 99999999999999999999 bytes
 wrong HATFTRACE_BUFFER '1M ' bytes
 wrong HATFTRACE_RINGS none! beside
 wrong HATFTRACE_NOTES notes none
+wrong HATFTRACE_STACKS maybe caller
+wrong HATFTRACE_STACKS 0 caller
+wrong HATFTRACE_STACKS 257 caller
+wrong HATFTRACE_STACKS off:frees caller
+wrong HATFTRACE_STACKS on:free caller
+wrong HATFTRACE_STACKS : caller
 wrong HATFTRACE_VERBOSE 2 1
 wrong HATFTRACE_OUT '' path
 wrong HATFTRACE_OUT x%q.gz %p

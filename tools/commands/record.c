@@ -42,6 +42,7 @@ enum {
 	OPT_ROTATE,
 	OPT_KEEP,
 	OPT_START,
+	OPT_STACKS,
 	OPT_VERBOSE,
 };
 
@@ -71,6 +72,9 @@ static const struct opt options[] = {
 	{ "start", 's', "WHEN",
 	  "on (the default), or off: record nothing until\n"
 	  "'hatf ctl' sends start" },
+	{ "stacks", 'S', "HOW",
+	  "the call stack of each allocation: off (the default), on,\n"
+	  "caller, or a number of frames; with :frees, of frees too" },
 	{ "verbose", 'v', NULL,
 	  "print one line for each trace file that the recorder's\n"
 	  "thread completes, or if there can be no ring file" },
@@ -196,6 +200,8 @@ take_option(unsigned idx, const char *value, void *ctx)
 		return take("--rotate", "HATFTRACE_ROTATE", value);
 	case OPT_KEEP:
 		return take("--keep", "HATFTRACE_KEEP", value);
+	case OPT_STACKS:
+		return take("--stacks", "HATFTRACE_STACKS", value);
 	default:
 		return pass_on("HATFTRACE_VERBOSE", "1");
 	}
