@@ -14,9 +14,9 @@
 #define COARSE_US 1000u
 
 /*
- * So few bytes take one block of the file system, compressed or not.  For a
- * short process, compressing them would take longer than all other work for the
- * trace.
+ * A file of at most this many bytes takes one block of the file system,
+ * compressed or not.  For a short process, compression would take longer than
+ * all other work for the trace.
  */
 #define BRIEF_NBYTES 4000u
 
