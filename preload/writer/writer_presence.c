@@ -279,7 +279,7 @@ is_idle(uint64_t now)
 		writer->quiet_since_ns = now;
 	if (now - writer->quiet_since_ns <= LEAVE_AFTER_NS)
 		return false;
-	/* acquire: see all events that were published before the clock idled. */
+	/* acquire: is_settled() sees the events published before that. */
 	return writer->is_dormant ||
 	       (now - writer->last_event_ns > LEAVE_AFTER_NS &&
 		atomic_load_explicit(&clock_tick, memory_order_acquire) ==

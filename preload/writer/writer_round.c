@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_round.c - events out of the rings, blocks into the file
+ * writer_round.c - move events from the rings into blocks, and into the file
  *
- * A round: read the clock, drain what the order allows, look after threads that
- * have ended, commit if a block is full or old or if a producer wants its room
- * back.  Run by the writer thread, or by the thread that does its work
+ * A round: read the clock, drain the events whose order is known, tend threads
+ * that have ended, commit if a block is full or old or if a producer needs
+ * room.  Run by the writer thread, or by the thread that does its work
  * (writer_brief.c).
  */
 
@@ -16,9 +16,9 @@
 #include "preload/sys/sys.h"
 #include "preload/writer/writer_state.h"
 
-/* A realloc that takes longer must not keep the other threads waiting. */
+/* Events of other threads wait for the end of a realloc at most this long. */
 #define BLOCKED_MAX_NS 100000000ull
-/* Commit early when so many ended threads wait for their last block. */
+/* Commit early if the last events of more ended threads wait for a commit. */
 #define GONE_MAX 16u
 
 static const char *const end_names[] = {
@@ -127,10 +127,7 @@ writer_take_event(void *narrator, const struct order_source *source,
 
 	if (__builtin_expect(narrate_is_full(narrator), 0) && writer_commit())
 		rotate_if_due();
-	/*
-	 * In the last round: the event was stamped after the clocks were
-	 * read.
-	 */
+	/* Before the trailer, an event may be later than the last reading. */
 	if (__builtin_expect(ev->stamp > line->stamp1, 0))
 		writer_read_clock();
 	if (__builtin_expect(ev->type >= EVENT_THREAD, 0)) {
@@ -142,7 +139,7 @@ writer_take_event(void *narrator, const struct order_source *source,
 	narrate_event(narrator, source, ev);
 }
 
-/* The order_run_sink: the same for a run, where there is no live table. */
+/* An order_run_sink: like writer_take_event(), if there is no live table. */
 static size_t
 take_run(void *narrator, const struct order_source *source,
 	 const uint64_t *words, size_t n, uint64_t stamp)
@@ -170,8 +167,8 @@ is_room_wanted(void)
 }
 
 /*
- * Returns whether all up to there that had been published is in the trace
- * now.
+ * Drain events with stamps up to 'until'; with 'force', even if a realloc is
+ * open.  Return whether the trace now has all of them that were published.
  */
 static bool
 drain(uint64_t until, bool force)
@@ -187,7 +184,7 @@ drain(uint64_t until, bool force)
 	return force || o->blocked == NULL;
 }
 
-/* No tick from before this moment is used any more, or it is another one's. */
+/* Note that each event recorded from now on has a newer tick, or a stamp. */
 static void
 note_ticks_end(void)
 {
@@ -196,7 +193,7 @@ note_ticks_end(void)
 	n->ticks_end_ns = sys_clock_ns(CLOCK_MONOTONIC) - n->timeline.start_ns;
 }
 
-/* Has the same begin without an end stopped the others for too long? */
+/* Has the same open realloc kept other events waiting for too long? */
 static bool
 is_blocked_too_long(uint64_t now)
 {
@@ -211,7 +208,7 @@ is_blocked_too_long(uint64_t now)
 	return now - writer->blocked_since_ns > BLOCKED_MAX_NS;
 }
 
-/* Unless 'clock' asks for fine times, grant the tick to a lone thread. */
+/* Grant the tick to a lone thread, unless the clock setting is us or ns. */
 static void
 grant_tick(uint64_t now)
 {
@@ -236,7 +233,7 @@ writer_round(void)
 	clock_renew(r.stamp);
 	note_ticks_end();
 	writer_collect_threads();
-	/* Once the last ticks are out. */
+	/* A round later, since this round may still drain events with ticks. */
 	trace_set_clock(&writer->trace, stamped && writer->was_stamped);
 	writer->was_stamped = stamped;
 	/* Events with the current tick wait until that tick has ended. */
@@ -260,8 +257,8 @@ void
 writer_prepare_end(struct narrate_trailer *end, uint64_t until)
 {
 	/*
-	 * Twice: the second time there is little that comes after the
-	 * reading.
+	 * Twice: the first drain takes time, and the second one leaves few
+	 * events that are later than the reading of the clocks.
 	 */
 	for (unsigned i = 0; i < 2; i++) {
 		const uint64_t stamp = writer_read_clock().stamp;

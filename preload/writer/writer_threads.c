@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_threads.c - the program's threads, as the writer knows them
+ * writer_threads.c - the writer's list of the program's threads
  *
  * The list of threads, their ends, their lost events, and the forks under way.
  */
@@ -12,14 +12,14 @@
 #include "preload/sys/sys.h"
 #include "preload/writer/writer_state.h"
 
-/* How often a silent thread is looked for. */
+/* How often to ask the kernel whether a thread without events exists. */
 #define DEAD_CHECK_NS NS_PER_SEC
 /*
- * For so long, a new thread may take over the ring of an ended one.  After that
- * the writer recycles it.
+ * For this time, a new thread may take over the ring of an ended one.  After
+ * that the writer recycles the ring.
  */
 #define OFFER_NS (10 * TICK_NS)
-/* How long forks may keep a segment from ending. */
+/* The longest time for which forks keep a segment from ending. */
 #define FORK_MAX_NS NS_PER_SEC
 
 static void
@@ -107,8 +107,8 @@ writer_tend_thread(struct thread *t, uint64_t stamp, uint64_t now, bool check)
 		return;
 	t->idle_since_ns = now;
 	/*
-	 * What it published before it ended is visible after this, so its last
-	 * events are drained in the next round, and then it is gone.
+	 * If it has ended, its last events are visible now: the next round
+	 * drains them, and a later call marks the thread as gone.
 	 */
 	t->source.is_dead = thread_has_ended(t);
 }
@@ -183,7 +183,7 @@ writer_is_waiting_inside(const struct order_source *source)
 	return false;
 }
 
-/* Forks under way, and what a later segment is to say of threads. */
+/* Count forks under way; note threads and names for later segments. */
 static void
 note_thread(const struct order_source *source, const struct event *ev)
 {
@@ -227,7 +227,7 @@ writer_is_forking(uint64_t now)
 		writer->fork_count = 0;
 	if (writer->fork_kept_ns == 0)
 		writer->fork_kept_ns = now;
-	/* Readers then do not take such a child's blocks for known. */
+	/* Readers treat the child's blocks as unknown if its fork is split. */
 	if (writer->fork_count == 0 ||
 	    now - writer->fork_kept_ns > FORK_MAX_NS) {
 		writer->fork_kept_ns = 0;
