@@ -184,7 +184,7 @@ drain(uint64_t until, bool force)
 	return force || o->blocked == NULL;
 }
 
-/* Note that each event recorded from now on has a newer tick, or a stamp. */
+/* Note that all ticks before the present one have ended by now. */
 static void
 note_ticks_end(void)
 {
