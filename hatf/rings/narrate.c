@@ -589,7 +589,7 @@ narrate_run(void *context, const struct order_source *source,
 	note_tick(to, stamp);
 
 	const uint64_t time = time_of(to, stamp);
-	const size_t room = encoder_window_left(&to->encoder);
+	const size_t room = encoder_span_left(&to->encoder);
 
 	if (n > room)
 		n = room;

@@ -28,7 +28,7 @@
 
 /*
  * Size of the buffer of a block.  Beyond the length of a block and the
- * encoder's window it has room for three records: an event is at most three
+ * encoder's span it has room for three records: an event is at most three
  * records, all in one block, and a few comments and the trailer may follow.
  */
 #define NARRATE_BUFFER_NBYTES(room) \
@@ -130,7 +130,7 @@ void narrate_event(void *context, const struct order_source *source,
 
 /*
  * Narrate a run of events: an order_run_sink with the narrator as 'context'.
- * Take no more events than fit the encoder's window.
+ * Take no more events than fit the encoder's span.
  */
 size_t narrate_run(void *context, const struct order_source *source,
 		   const uint64_t *words, size_t n, uint64_t stamp);
