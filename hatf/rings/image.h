@@ -163,7 +163,7 @@ void image_end_ring(struct ring *r);
  * Do step 1 of commit 'seq' for one ring.  'is_gone': the destroyThread record
  * of its thread is in the trace.
  */
-void image_commit_ring(struct ring *r, const struct order_source *source,
+void image_commit_ring(struct ring *r, const struct order_producer *producer,
 		       bool is_gone, uint64_t seq);
 
 /* Return the number of the next commit. */

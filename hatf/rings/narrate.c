@@ -267,7 +267,7 @@ begin_event(struct narrator *n, const struct event *ev)
 
 /* Slow path: put an alloc of a heap, or one with attributes. */
 static void
-put_special_alloc(struct narrator *n, const struct order_source *source,
+put_special_alloc(struct narrator *n, const struct order_producer *producer,
 		  const struct event *ev, uint64_t heap, uint64_t alignment)
 {
 	const struct hatf_attr_item zeroed = { .key = HATF_ATTR_ZEROED };
@@ -287,7 +287,7 @@ put_special_alloc(struct narrator *n, const struct order_source *source,
 		.tag = HATF_ALLOC,
 		.size = ev->operand[1],
 		.address = ev->operand[0],
-		.thread = source->id,
+		.thread = producer->id,
 		.heap = heap,
 		.time = n->time,
 		.attributes = attributes,
@@ -298,21 +298,21 @@ put_special_alloc(struct narrator *n, const struct order_source *source,
 }
 
 static void
-put_alloc(struct narrator *n, const struct order_source *source,
+put_alloc(struct narrator *n, const struct order_producer *producer,
 	  const struct event *ev)
 {
 	if (__builtin_expect(ev->flags != 0 || ev->operand[2] != 0, 0))
-		put_special_alloc(n, source, ev, 0, ev->operand[2]);
+		put_special_alloc(n, producer, ev, 0, ev->operand[2]);
 	else
 		encoder_put_plain(&n->encoder, HATF_ALLOC, ev->operand[1],
-				  ev->operand[0], source->id, n->time);
+				  ev->operand[0], producer->id, n->time);
 }
 
 static void
-put_free(struct narrator *n, const struct order_source *source,
+put_free(struct narrator *n, const struct order_producer *producer,
 	 uint64_t address)
 {
-	encoder_put_plain(&n->encoder, HATF_FREE, 0, address, source->id,
+	encoder_put_plain(&n->encoder, HATF_FREE, 0, address, producer->id,
 			  n->time);
 }
 
@@ -352,7 +352,7 @@ put_realloc_records(struct narrator *n, const struct hatf_record *realloc)
 }
 
 static void
-put_realloc(struct narrator *n, const struct order_source *source,
+put_realloc(struct narrator *n, const struct order_producer *producer,
 	    const struct event *ev)
 {
 	const enum hatf_tag tag = realloc_tag(ev);
@@ -361,7 +361,7 @@ put_realloc(struct narrator *n, const struct order_source *source,
 		.old_address = ev->operand[0],
 		.address = ev->operand[1],
 		.size = ev->operand[2],
-		.thread = source->id,
+		.thread = producer->id,
 		.time = n->time,
 	};
 
@@ -467,15 +467,15 @@ narrate_carried_heap(struct narrator *n, uint64_t heap, const uint64_t *name)
 
 /* Put the records of an event of a heap: those of malloc, with the heap. */
 static void
-put_heap_event(struct narrator *n, const struct order_source *source,
+put_heap_event(struct narrator *n, const struct order_producer *producer,
 	       const struct event *ev)
 {
 	const uint64_t *const o = ev->operand;
-	struct hatf_record rec = { .thread = source->id, .time = n->time };
+	struct hatf_record rec = { .thread = producer->id, .time = n->time };
 
 	switch (ev->type) {
 	case EVENT_HEAP_ALLOC:
-		put_special_alloc(n, source, ev, o[2], o[3]);
+		put_special_alloc(n, producer, ev, o[2], o[3]);
 		return;
 	case EVENT_HEAP_FREE:
 		rec.tag = HATF_FREE;
@@ -496,7 +496,7 @@ put_heap_event(struct narrator *n, const struct order_source *source,
 
 /* Narrate an event of a rare type. */
 static void
-put_rare(struct narrator *n, const struct order_source *source,
+put_rare(struct narrator *n, const struct order_producer *producer,
 	 const struct event *ev)
 {
 	switch (ev->type) {
@@ -504,25 +504,25 @@ put_rare(struct narrator *n, const struct order_source *source,
 		narrate_name(n, ev->operand[0], &ev->operand[1]);
 		break;
 	case EVENT_LOST:
-		narrate_lost(n, source, ev->operand[0], ev->operand[1],
+		narrate_lost(n, producer, ev->operand[0], ev->operand[1],
 			     ev->stamp);
 		break;
 	case EVENT_CREATE_HEAP:
 		time_of(n, ev->stamp);
-		put_heap_record(n, HATF_CREATE_HEAP, source->id, ev->operand[0],
-				&ev->operand[1], false);
+		put_heap_record(n, HATF_CREATE_HEAP, producer->id,
+				ev->operand[0], &ev->operand[1], false);
 		break;
 	case EVENT_DESTROY_HEAP:
 		time_of(n, ev->stamp);
-		put_heap_record(n, HATF_DESTROY_HEAP, source->id,
+		put_heap_record(n, HATF_DESTROY_HEAP, producer->id,
 				ev->operand[0], NULL, false);
 		break;
 	case EVENT_MARK:
 		time_of(n, ev->stamp);
-		narrate_put_mark(n, source, ev);
+		narrate_put_mark(n, producer, ev);
 		break;
 	case EVENT_HANDOVER:
-		narrate_thread_end(n, source, ev->stamp);
+		narrate_thread_end(n, producer, ev->stamp);
 		break;
 	default: /* the sink never gets a tick */
 		break;
@@ -530,7 +530,7 @@ put_rare(struct narrator *n, const struct order_source *source,
 }
 
 void
-narrate_event(void *context, const struct order_source *source,
+narrate_event(void *context, const struct order_producer *producer,
 	      const struct event *ev)
 {
 	struct narrator *const n = context;
@@ -539,42 +539,42 @@ narrate_event(void *context, const struct order_source *source,
 	switch (ev->type) {
 	case EVENT_ALLOC:
 		time_of(n, ev->stamp);
-		put_alloc(n, source, ev);
+		put_alloc(n, producer, ev);
 		n->event_count++;
 		break;
 	case EVENT_FREE:
 		time_of(n, ev->stamp);
-		put_free(n, source, ev->operand[0]);
+		put_free(n, producer, ev->operand[0]);
 		n->event_count++;
 		break;
 	case EVENT_REALLOC_END:
 		time_of(n, ev->stamp);
-		put_realloc(n, source, ev);
+		put_realloc(n, producer, ev);
 		n->event_count++;
 		break;
 	case EVENT_THREAD:
 		time_of(n, ev->stamp);
-		put_create_thread(n, source->id, ev->operand, false);
+		put_create_thread(n, producer->id, ev->operand, false);
 		break;
 	case EVENT_REALLOC_BEGIN:
 	case EVENT_FORK:
 		time_of(n, ev->stamp);
-		narrate_put_fork(n, source, ev);
+		narrate_put_fork(n, producer, ev);
 		break;
 	case EVENT_HEAP_ALLOC:
 	case EVENT_HEAP_FREE:
 	case EVENT_HEAP_REALLOC:
 		time_of(n, ev->stamp);
-		put_heap_event(n, source, ev);
+		put_heap_event(n, producer, ev);
 		n->event_count++;
 		break;
 	default:
-		put_rare(n, source, ev);
+		put_rare(n, producer, ev);
 	}
 }
 
 size_t
-narrate_run(void *context, const struct order_source *source,
+narrate_run(void *context, const struct order_producer *producer,
 	    const uint64_t *words, size_t n, uint64_t stamp)
 {
 	struct narrator *const to = context;
@@ -593,7 +593,7 @@ narrate_run(void *context, const struct order_source *source,
 
 	if (n > room)
 		n = room;
-	if (encoder_begin_run(&to->encoder, source->id, time, &run)) {
+	if (encoder_begin_run(&to->encoder, producer->id, time, &run)) {
 		while (done < n &&
 		       encoder_run_put(
 			       &run, (unsigned)(words[done] & EVENT_KIND_MASK),
@@ -607,18 +607,18 @@ narrate_run(void *context, const struct order_source *source,
 				  (uint8_t)(words[done] & EVENT_KIND_MASK),
 				  words[done] >> EVENT_SIZE_SHIFT,
 				  words[done] & ~EVENT_ADDRESS_EXTRA_BITS,
-				  source->id, time);
+				  producer->id, time);
 	to->event_count += n;
 	return n;
 }
 
 void
-narrate_thread_end(struct narrator *n, const struct order_source *source,
+narrate_thread_end(struct narrator *n, const struct order_producer *producer,
 		   uint64_t stamp)
 {
 	const struct hatf_record rec = {
 		.tag = HATF_DESTROY_THREAD,
-		.thread = source->id,
+		.thread = producer->id,
 		.time = time_of(n, stamp),
 	};
 

@@ -610,11 +610,11 @@ ringfile_note_reading(uint64_t stamp, uint64_t ns)
 }
 
 void
-ringfile_commit_ring(struct ring *r, const struct order_source *source,
+ringfile_commit_ring(struct ring *r, const struct order_producer *producer,
 		     bool is_gone)
 {
 	if (r->offset != 0 && rf->image != NULL)
-		image_commit_ring(r, source, is_gone,
+		image_commit_ring(r, producer, is_gone,
 				  image_next_seq(rf->image));
 }
 

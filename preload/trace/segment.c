@@ -133,9 +133,9 @@ put_threads(struct segment *s)
 			continue;
 		if (t->is_announced)
 			narrate_carried_thread(&s->trace->narrator,
-					       t->source.id, t->announced);
+					       t->producer.id, t->announced);
 		if (t->name[0] != 0)
-			narrate_name(&s->trace->narrator, t->source.id,
+			narrate_name(&s->trace->narrator, t->producer.id,
 				     t->name);
 	}
 }

@@ -127,11 +127,11 @@ void segment_note_heap(struct segment *s, const struct event *ev);
 
 /* Call this for each event, before the event goes into the trace. */
 static inline void
-segment_note_event(struct segment *s, const struct order_source *source,
+segment_note_event(struct segment *s, const struct order_producer *producer,
 		   const struct event *ev)
 {
 	if (s->live.slots != NULL &&
-	    !live_blocks_add_event(&s->live, source, ev))
+	    !live_blocks_add_event(&s->live, producer, ev))
 		segment_lose_track(s);
 }
 

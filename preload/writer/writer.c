@@ -97,8 +97,8 @@ go_idle(uint32_t wake)
 	clock_set_idle();
 	writer_collect_threads();
 	for (uint32_t i = 0; i < writer->thread_count; i++)
-		if (writer->sources[i]->pos !=
-		    ring_head(writer->sources[i]->ring))
+		if (writer->producers[i]->pos !=
+		    ring_head(writer->producers[i]->ring))
 			return true;
 	control_sleep(&writer->wake.word, wake,
 		      writer->trace.narrator.in_block ? BLOCK_AGE_NS
@@ -135,7 +135,7 @@ serve_rings(void)
 	thread_pool_extend();
 	writer_collect_threads();
 	for (uint32_t i = 0; i < writer->thread_count; i++)
-		ringfile_extend(writer->sources[i]->ring);
+		ringfile_extend(writer->producers[i]->ring);
 }
 
 /* If a thread reports that an exec has failed, continue the trace. */
@@ -159,7 +159,7 @@ resume(void)
 	 * left.
 	 */
 	if (writer->thread_count == 1 && !writer->is_dormant) {
-		ringfile_renew(writer->sources[0]->ring,
+		ringfile_renew(writer->producers[0]->ring,
 			       writer->trace.output.path);
 		writer_commit_rings();
 	} else if (ringfile_path() != NULL) {
@@ -188,7 +188,7 @@ is_holding(uint64_t now)
 	if (until - now > WRITER_HOLD_NS - HOLD_BUSY_NS)
 		return true;
 	for (uint32_t i = 0; i < writer->thread_count; i++) {
-		const struct ring *const r = writer->sources[i]->ring;
+		const struct ring *const r = writer->producers[i]->ring;
 
 		/* relaxed: see count_lost(), record.c. */
 		if (ring_wait_is_pending(r) ||

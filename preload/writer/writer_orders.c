@@ -25,16 +25,16 @@
  * heaps.  'narrator' is that of a trace that has just begun, or NULL.
  */
 static void
-discard_event(void *narrator, const struct order_source *source,
+discard_event(void *narrator, const struct order_producer *producer,
 	      const struct event *ev)
 {
 	if (ev->type != EVENT_THREAD && ev->type != EVENT_HANDOVER &&
 	    ev->type != EVENT_NAME && ev->type != EVENT_CREATE_HEAP &&
 	    ev->type != EVENT_DESTROY_HEAP)
 		return;
-	writer_note_rare_event(source, ev);
+	writer_note_rare_event(producer, ev);
 	if (narrator != NULL)
-		narrate_event(narrator, source, ev);
+		narrate_event(narrator, producer, ev);
 }
 
 /*
@@ -50,23 +50,23 @@ discard(uint64_t until, struct narrator *narrator)
 	o->sink = discard_event;
 	o->run_sink = NULL;
 	o->context = narrator;
-	order_round(o, writer->sources, writer->thread_count, until, true);
+	order_round(o, writer->producers, writer->thread_count, until, true);
 	o->sink = writer_take_event;
 	o->context = &writer->trace.narrator;
 	if (narrator != NULL)
 		writer_commit();
 	for (uint32_t i = 0; i < writer->thread_count; i++) {
-		struct order_source *const source = writer->sources[i];
+		struct order_producer *const producer = writer->producers[i];
 
 		/*
 		 * If a realloc is under way, the next trace does not know its
 		 * old block; record only the new one.
 		 */
-		if (source->realloc_open && !source->realloc_done)
-			source->realloc_freed = true;
-		ring_wait_release(source->ring, source->pos);
+		if (producer->realloc_open && !producer->realloc_done)
+			producer->realloc_freed = true;
+		ring_wait_release(producer->ring, producer->pos);
 		/* relaxed: events that were dropped now are in no trace. */
-		atomic_store_explicit(&source->ring->lost_count, 0,
+		atomic_store_explicit(&producer->ring->lost_count, 0,
 				      memory_order_relaxed);
 	}
 }

@@ -42,8 +42,8 @@ count_hidden_rings(void)
 {
 	writer_collect_threads();
 	for (uint32_t i = 0; i < writer->thread_count; i++)
-		if (writer->sources[i]->ring->offset == 0 &&
-		    writer->sources[i]->ring != writer->adopt)
+		if (writer->producers[i]->ring->offset == 0 &&
+		    writer->producers[i]->ring != writer->adopt)
 			ringfile_count_hidden();
 }
 
@@ -211,8 +211,8 @@ is_settled(void)
 		return false;
 	writer_collect_threads();
 	for (uint32_t i = 0; i < writer->thread_count; i++)
-		if (writer->sources[i]->pos !=
-		    ring_head(writer->sources[i]->ring))
+		if (writer->producers[i]->pos !=
+		    ring_head(writer->producers[i]->ring))
 			return false;
 	return true;
 }

@@ -48,8 +48,8 @@ writer_commit_rings(void)
 	struct image_commit state;
 
 	for (uint32_t i = 0; i < writer->thread_count; i++)
-		ringfile_commit_ring(writer->sources[i]->ring,
-				     writer->sources[i],
+		ringfile_commit_ring(writer->producers[i]->ring,
+				     writer->producers[i],
 				     writer->threads[i]->is_gone);
 	trace_get_state(t, &state);
 	if (writer->is_ended)
@@ -77,8 +77,8 @@ writer_commit(void)
 	clock_renew(clock_stamp());
 	writer_commit_rings();
 	for (uint32_t i = 0; i < writer->thread_count; i++)
-		ring_wait_release(writer->sources[i]->ring,
-				  writer->sources[i]->pos);
+		ring_wait_release(writer->producers[i]->ring,
+				  writer->producers[i]->pos);
 	return true;
 }
 
@@ -120,7 +120,7 @@ rotate_if_due(void)
 }
 
 void
-writer_take_event(void *narrator, const struct order_source *source,
+writer_take_event(void *narrator, const struct order_producer *producer,
 		  const struct event *ev)
 {
 	const struct timeline *const line = &writer->trace.narrator.timeline;
@@ -133,20 +133,20 @@ writer_take_event(void *narrator, const struct order_source *source,
 	if (__builtin_expect(ev->type >= EVENT_THREAD, 0)) {
 		if (writer_is_between_forks(ev) && writer_commit())
 			rotate_if_due();
-		writer_note_rare_event(source, ev);
+		writer_note_rare_event(producer, ev);
 	}
-	segment_note_event(&writer->segment, source, ev);
-	narrate_event(narrator, source, ev);
+	segment_note_event(&writer->segment, producer, ev);
+	narrate_event(narrator, producer, ev);
 }
 
 /* An order_run_sink: like writer_take_event(), if there is no live table. */
 static size_t
-take_run(void *narrator, const struct order_source *source,
+take_run(void *narrator, const struct order_producer *producer,
 	 const uint64_t *words, size_t n, uint64_t stamp)
 {
 	if (__builtin_expect(narrate_is_full(narrator), 0) && writer_commit())
 		rotate_if_due();
-	return narrate_run(narrator, source, words, n, stamp);
+	return narrate_run(narrator, producer, words, n, stamp);
 }
 
 /* Does any producer wait for room, or is its ring half full? */
@@ -154,7 +154,7 @@ static bool
 is_room_wanted(void)
 {
 	for (uint32_t i = 0; i < writer->thread_count; i++) {
-		const struct ring *const r = writer->sources[i]->ring;
+		const struct ring *const r = writer->producers[i]->ring;
 		/* relaxed, both: only this thread writes them. */
 		const uint64_t used =
 			ring_head(r) -
@@ -177,7 +177,7 @@ drain(uint64_t until, bool force)
 
 	/* The live blocks need each event on its own, so no runs. */
 	o->run_sink = writer->segment.live.slots == NULL ? take_run : NULL;
-	order_round(o, writer->sources, writer->thread_count, until, force);
+	order_round(o, writer->producers, writer->thread_count, until, force);
 	if (o->event_count != 0)
 		writer->last_event_ns = writer->trace.narrator.timeline.ns1;
 	writer_note_events(writer->trace.narrator.event_count);
@@ -197,7 +197,7 @@ note_ticks_end(void)
 static bool
 is_blocked_too_long(uint64_t now)
 {
-	const struct order_source *const s = writer->order.blocked;
+	const struct order_producer *const s = writer->order.blocked;
 
 	if (s == NULL || s != writer->blocked || s->pos != writer->blocked_pos)
 		writer->blocked_since_ns = now;
@@ -242,7 +242,7 @@ writer_round(void)
 	grant_tick(r.ns);
 	writer_note_unattached();
 	for (uint32_t i = 0; i < writer->thread_count; i++) {
-		ringfile_extend(writer->sources[i]->ring);
+		ringfile_extend(writer->producers[i]->ring);
 		writer_tend_thread(writer->threads[i], writer->covered_stamp,
 				   r.ns, false);
 	}

@@ -83,7 +83,7 @@ struct writer {
 	int last_error;	   /* errno of the error that ended it; 0: a stop */
 	uint64_t start_ns; /* of the process, approximately */
 	int exit_status;   /* of the process, if only the writer is left */
-	const struct order_source
+	const struct order_producer
 		*blocked; /* as in 'order', of the last round */
 	uint64_t blocked_pos, blocked_since_ns;
 	_Atomic uint64_t hold_until_ns; /* 0: no trailer has been written */
@@ -109,7 +109,7 @@ struct writer {
 	uint64_t ending_since_ns; /* when the writer saw that; 0: not yet */
 	/* In 'struct writer_tables'. */
 	struct thread **threads;
-	struct order_source **sources, **heap;
+	struct order_producer **producers, **heap;
 	uint8_t *memory;
 };
 
@@ -120,8 +120,8 @@ struct writer {
  */
 struct writer_tables {
 	struct thread *threads[THREAD_MAX];
-	/* The source of each thread, and the same sources as a heap. */
-	struct order_source *sources[THREAD_MAX], *heap[THREAD_MAX];
+	/* The producer of each thread, and the same producers as a heap. */
+	struct order_producer *producers[THREAD_MAX], *heap[THREAD_MAX];
 	uint8_t memory[];
 };
 
@@ -143,12 +143,12 @@ enum writer_departure {
 	WRITER_DEPART_FOR_CALL, /* leave until writer_return() */
 };
 
-/* The thread whose order_source this is. */
+/* The thread whose order_producer this is. */
 static inline struct thread *
-writer_thread_of(const struct order_source *source)
+writer_thread_of(const struct order_producer *producer)
 {
-	return (struct thread *)((uintptr_t)source -
-				 offsetof(struct thread, source));
+	return (struct thread *)((uintptr_t)producer -
+				 offsetof(struct thread, producer));
 }
 
 /* writer.c ---------------------------------------------------------------- */
@@ -168,7 +168,7 @@ struct clock_reading writer_read_clock(void);
 bool writer_round(void);
 
 /* An order_sink: put an event into a block that has room for it. */
-void writer_take_event(void *narrator, const struct order_source *source,
+void writer_take_event(void *narrator, const struct order_producer *producer,
 		       const struct event *ev);
 
 /*
@@ -224,7 +224,7 @@ bool writer_serve_departure(void);
 
 /* writer_threads.c -------------------------------------------------------- */
 
-/* List the threads whose rings are in use, with the order_source of each. */
+/* List the threads whose rings are in use, with the order_producer of each. */
 void writer_collect_threads(void);
 
 /* Recycle a thread that has ended and whose last event is in the file. */
@@ -255,7 +255,7 @@ void writer_note_lost(struct thread *t);
 void writer_note_unattached(void);
 
 /* Note an event that is no allocation: threads, names, forks, heaps. */
-void writer_note_rare_event(const struct order_source *source,
+void writer_note_rare_event(const struct order_producer *producer,
 			    const struct event *ev);
 
 /*
@@ -276,7 +276,7 @@ bool writer_is_between_forks(const struct event *ev);
  * Does a signal handler that interrupted the realloc wait for room?  Then the
  * realloc cannot end before the writer makes room.
  */
-bool writer_is_waiting_inside(const struct order_source *source);
+bool writer_is_waiting_inside(const struct order_producer *producer);
 
 /* Fill in the trailer's figures for the whole process. */
 void writer_sum_up(struct narrate_trailer *end);
