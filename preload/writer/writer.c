@@ -73,7 +73,7 @@ serve_follow(void)
 	/* The socket is in the old user's folder; it will be made again. */
 	control_close();
 	/* After the seal, the file could not be removed at the end. */
-	if (writer->follow_to->filter == PRIVILEGES_SEAL)
+	if (writer->follow_to->filter == PRIVILEGES_MINIMAL_FILTER)
 		ringfile_remove();
 	done = privileges_take_on(writer->follow_to);
 	/* release: pairs with the acquire in writer_follow(). */
