@@ -26,9 +26,10 @@ void landlock_drop_rights(void);
 
 /* What the thread may do with a file, or with the files in a folder. */
 enum landlock_use {
-	LANDLOCK_USE_READ,	    /* read */
-	LANDLOCK_USE_WRITE,	    /* write to an existing file */
-	LANDLOCK_USE_FILES,	    /* create, write, read, truncate, remove */
+	LANDLOCK_USE_READ,  /* read */
+	LANDLOCK_USE_WRITE, /* write to an existing file */
+	/* create, read, write, truncate, remove */
+	LANDLOCK_USE_FILES,
 	LANDLOCK_USE_FILES_SOCKETS, /* the same, and create sockets */
 	/* create folders and sockets, and remove sockets */
 	LANDLOCK_USE_SOCKET_FOLDERS,
