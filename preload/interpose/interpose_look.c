@@ -68,7 +68,7 @@ end_writer(void)
 	int saved_errno;
 	uint64_t mask;
 
-	/* These checks come first: errno may not be used yet. */
+	/* Nothing here is thread-local, unlike errno: real_resolve_others(). */
 	if (!process_is_tracing() || !process_is_own() || !wake_has_writer() ||
 	    !remaining_threads_single())
 		return;

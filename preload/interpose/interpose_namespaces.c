@@ -75,9 +75,8 @@ prepare_writer(int types)
 		return false;
 	if (writer_depart(true))
 		return true;
-	end_for_sandbox("the program must have one thread for a "
-			"user namespace, and the writer thread "
-			"cannot come back");
+	end_for_sandbox("a user namespace needs a single-threaded process, "
+			"and the writer thread could not restart");
 	return false;
 }
 
