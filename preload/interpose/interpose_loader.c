@@ -4,7 +4,8 @@
  *
  * The run-time library of AddressSanitizer ends a program that has loaded
  * another library before it.  It calls this function to list the libraries.  In
- * such a program, the list lacks our library.
+ * a program with that run-time library, the list lacks our library for all
+ * callers but ourselves.
  */
 
 #include <link.h>
@@ -18,7 +19,7 @@
 
 typedef int visit_fn(struct dl_phdr_info *info, size_t nbytes, void *context);
 
-struct filter {
+struct visitor {
 	visit_fn *visit;
 	void *context;
 };
@@ -32,7 +33,7 @@ extern const char own_end[] __asm__("_end")
 static int
 visit_others(struct dl_phdr_info *info, size_t nbytes, void *context)
 {
-	const struct filter *const h = context;
+	const struct visitor *const h = context;
 
 	return dynamic_has(info, PT_LOAD, (uintptr_t)own_start)
 		       ? 0
@@ -43,7 +44,7 @@ EXPORT int
 dl_iterate_phdr(visit_fn *fn, void *context)
 {
 	const char *const caller = __builtin_return_address(0);
-	struct filter h = { fn, context };
+	struct visitor h = { fn, context };
 
 	real_resolve_others();
 	if (!sanitizer_must_be_first() ||

@@ -3,7 +3,7 @@
  * interpose_look.c - the program counts its threads
  *
  * A program that must have one thread only checks /proc/self/task before it
- * goes on:  Chromium's zygote by fstatat64(3), most others by opendir(3).  The
+ * goes on: Chromium's zygote by fstatat64(3), most others by opendir(3).  The
  * writer thread ends before such a check; later events start it again.
  *
  * Not interposed: open(2), stat(2) and the like, since libc never reads their

@@ -33,7 +33,7 @@
 #include "preload/writer/writer.h"
 #include "preload/writer/writer_sleep.h"
 
-/* The kernel takes both as unsigned int. */
+/* The low half of an argument that the kernel reads as unsigned int. */
 #define WORD(x) ((uint32_t)(x))
 
 /*

@@ -96,6 +96,7 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	b->argument = argument;
 	b->parent = thread_self->id;
 	result = real.pthread_create(thread, attr, thread_main, b);
+	/* release: pairs with the acquire in take_birth(). */
 	if (result != 0)
 		atomic_store_explicit(&b->taken, false, memory_order_release);
 	return result;
