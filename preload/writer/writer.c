@@ -72,8 +72,8 @@ serve_follow(void)
 		return;
 	/* The socket is in the old user's folder: make another one later. */
 	control_close();
-	/* Remove the ring file now: after the seal that would be impossible. */
-	if (writer->follow_to->filter == PRIVILEGES_SEAL)
+	/* Remove the ring file now: the minimal filter will not allow that. */
+	if (writer->follow_to->filter == PRIVILEGES_MINIMAL_FILTER)
 		ringfile_remove();
 	done = privileges_take_on(writer->follow_to);
 	/* release: pairs with the acquire in writer_follow(). */
