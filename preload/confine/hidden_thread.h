@@ -14,8 +14,9 @@
 
 /*
  * Run 'body' in a new thread with all signals blocked; when it returns the
- * thread ends.  'keep' are the 'n' descriptors that the thread has, at most
- * SPAWN_KEEP_MAX; -1 is none.  False if the system refuses (errno).
+ * thread ends.  The status that it returns, as of wait(2), is that of the
+ * process if this is its last thread.  'keep' are the 'n' descriptors that the
+ * thread has, at most SPAWN_KEEP_MAX; -1 is none.  False if the system refuses (errno).
  */
 #define SPAWN_KEEP_MAX 4
 bool spawn_thread(int (*body)(void *), void *argument, const int *keep,

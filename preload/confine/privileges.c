@@ -136,6 +136,7 @@ static const struct seal {
 } seal_calls[] = {
 	{ SYS_write, 0, 0 },
 	{ SYS_read, 0, 0 },
+	{ SYS_pread64, 0, 0 },
 	{ SYS_close, 0, 0 },
 	{ SYS_fstat, 0, 0 },
 	{ SYS_fallocate, 0, 0 },
@@ -164,8 +165,10 @@ const void *const PRIVILEGES_SEAL = &seal;
 
 #define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define DENY  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
+/* A last thread dies of it by SIGSYS (hidden_thread.c). */
+#define END   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_THREAD)
 
-/* Five instructions a call, and five around them; returns how many. */
+/* Five instructions a call, and seven around them; returns how many. */
 static unsigned
 build_seal(struct sock_filter *f)
 {
@@ -176,6 +179,8 @@ build_seal(struct sock_filter *f)
 		DENY,
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigaction, 0, 1),
+		END,
 	};
 	unsigned n = sizeof(start) / sizeof(*start);
 
@@ -204,7 +209,7 @@ build_seal(struct sock_filter *f)
 static bool
 add_seal(void)
 {
-	struct sock_filter filter[5 * SEAL_CALLS + 5];
+	struct sock_filter filter[5 * SEAL_CALLS + 7];
 	const struct sock_fprog program = {
 		.len = (unsigned short)build_seal(filter),
 		.filter = filter,

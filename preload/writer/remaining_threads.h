@@ -16,10 +16,14 @@ void remaining_threads_init(void);
 /* The writer: open the process's folder in /proc, before it is out of reach. */
 void remaining_threads_open_proc(void);
 
+/* The writer, before it may open no more files: open what is read below. */
+void remaining_threads_open_stat(void);
+
 /*
  * Have all threads of the program ended, without ending the process?  Then only
  * the writer keeps it alive.  /proc/self describes the initial thread, which
- * stays as a zombie.  '*status_ret' is the exit status of that thread.
+ * stays as a zombie.  '*status_ret' is the status of that thread, as of
+ * wait(2): a filter may have ended it by a signal.
  */
 bool remaining_threads_none(int *status_ret);
 

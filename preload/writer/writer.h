@@ -42,6 +42,7 @@ enum writer_end {
 	WRITER_END_EXEC,
 	WRITER_END_SANDBOX,	/* the recorder cannot work any more */
 	WRITER_END_LAST_THREAD, /* it ended without ending the process */
+	WRITER_END_KILLED,	/* the same, and a filter has ended it */
 	WRITER_END_STOP,	/* recording was stopped; the process goes on */
 };
 

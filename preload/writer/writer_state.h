@@ -88,7 +88,8 @@ struct writer {
 	uint64_t last_events, last_lost; /* of the trace that a stop ended */
 	int last_error;			 /* ... or this errno value */
 	uint64_t start_ns;		 /* of the process, about */
-	int exit_status; /* of the process, if only the writer is left */
+	/* Of the process, as of wait(2), if only the writer is left. */
+	int exit_status;
 	const struct order_source
 		*blocked; /* as in 'order', of the last round */
 	uint64_t blocked_pos, blocked_since_ns;

@@ -57,6 +57,21 @@ for kind in strict nothing renderer no-figures unknown; do
 	done
 done
 
+# A filter that ends a thread ends the process with its only one, by a signal,
+# although the writer thread is another.
+caught()
+{
+	timeout -s KILL 20 "${RUN[@]}" "$FAULTS/filters" "$1" self "$2"
+}
+for kind in misdeed misdeed-open; do
+	ONLY_STATUS=1 fault "seccomp: $kind" \
+		"filter that ends the program's only thread" \
+		complete caught $kind 100000
+	for trace in traced/*; do
+		check "$kind: end" "$(trailer "$trace" end)" killed
+	done
+done
+
 # In a program of several threads the recorder asks and tells the kernel more.
 for kind in no-actions no-signals; do
 	TALLY=1 fault "seccomp: $kind" "filter, in a program of threads" \

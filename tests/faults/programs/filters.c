@@ -19,6 +19,8 @@
  * kills the thread that does it unseen-all the same for all threads (TSYNC)
  *   no-pid     getpid kills
  *   pid-fails  getpid fails (EPERM)
+ *   misdeed    asking for the parent's number kills the thread, and is done
+ *   misdeed-open the same, and so does opening a file
  *   nothing    everything but write and exit kills
  *   no-actions to ask for the action of a signal or to change it kills
  *   no-signals to send a signal to a thread kills
@@ -168,6 +170,16 @@ static const struct kind kinds[] = {
 	  SECCOMP_RET_ERRNO | EPERM,
 	  0,
 	  { SYS_getpid, END } },
+	{ "misdeed",
+	  ALLOW,
+	  SECCOMP_RET_KILL_THREAD,
+	  0,
+	  { SYS_getppid, END } },
+	{ "misdeed-open",
+	  ALLOW,
+	  SECCOMP_RET_KILL_THREAD,
+	  0,
+	  { SYS_getppid, SYS_openat, END } },
 	{ "nothing", KILL, ALLOW, 0, { SYS_write, SYS_exit_group, END } },
 	{ "no-actions", ALLOW, KILL, 0, { SYS_rt_sigaction, END } },
 	{ "no-signals", ALLOW, KILL, 0, { SYS_tgkill, END } },
@@ -378,6 +390,8 @@ main(int argc, char **argv)
 		nanosleep(&a_while, NULL);
 		say("later", work(atol(argv[3])));
 	}
+	if (strncmp(argv[1], "misdeed", 7) == 0)
+		(void)getppid();
 	if (is_strict)
 		syscall(SYS_exit, 5);
 	_exit(5);
