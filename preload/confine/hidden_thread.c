@@ -214,9 +214,8 @@ thread_main(void *unused)
 	 * crash.
 	 */
 	for (;;) {
-		syscall(SYS_exit, WIFSIGNALED(status)
-					  ? 128 + WTERMSIG(status)
-					  : WEXITSTATUS(status));
+		syscall(SYS_exit, WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+						      : WEXITSTATUS(status));
 		sys_sleep(NS_PER_SEC / 10);
 	}
 }

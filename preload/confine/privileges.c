@@ -166,7 +166,7 @@ const void *const PRIVILEGES_SEAL = &seal;
 #define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define DENY  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
 /* A last thread dies of it by SIGSYS (hidden_thread.c). */
-#define END   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_THREAD)
+#define END BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_THREAD)
 
 /* Five instructions a call, and seven around them; returns how many. */
 static unsigned
@@ -294,7 +294,9 @@ limit_inheritance(void)
 {
 	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0)
 		return;
-	for (unsigned long n = 0; prctl(PR_CAPBSET_DROP, n, 0, 0, 0) == 0; n++)
+	/* A filter may claim success for a number without a capability, too. */
+	for (unsigned long n = 0;
+	     n < 64 && prctl(PR_CAPBSET_DROP, n, 0, 0, 0) == 0; n++)
 		;
 	prctl(PR_SET_SECUREBITS,
 	      SECBIT_NOROOT | SECBIT_NOROOT_LOCKED |

@@ -39,8 +39,8 @@ procstat_read(int folder, const char *path, char *buf)
 const char *
 procstat_read_open(int fd, char *buf)
 {
-	return find_state(buf, syscall(SYS_pread64, fd, buf,
-				       PROCSTAT_NBYTES - 1, 0));
+	return find_state(
+		buf, syscall(SYS_pread64, fd, buf, PROCSTAT_NBYTES - 1, 0));
 }
 
 uint64_t

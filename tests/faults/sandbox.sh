@@ -29,7 +29,7 @@ before()
 
 # From the start: the recorder starts within, and does without what it cannot
 # have.
-for kind in service container old; do
+for kind in service container old pretend; do
 	TALLY=1 fault "seccomp: $kind" "filter from before the start" \
 		complete before $kind
 done
@@ -45,7 +45,7 @@ short_of_room()
 fault "seccomp: service, and a limit" "the same, ulimit -f 32" ended short_of_room
 
 # Put on while running.  What lets the recorder be, it goes on under.
-for kind in privsep service container old no-exit; do
+for kind in privsep service container old no-exit pretend; do
 	TALLY=1 fault "seccomp: $kind" "filter that the program puts on" \
 		complete within $kind 100000
 done

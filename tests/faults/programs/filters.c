@@ -21,6 +21,7 @@
  *   pid-fails  getpid fails (EPERM)
  *   misdeed    asking for the parent's number kills the thread, and is done
  *   misdeed-open the same, and so does opening a file
+ *   pretend    some calls do nothing and claim success
  *   nothing    everything but write and exit kills
  *   no-actions to ask for the action of a signal or to change it kills
  *   no-signals to send a signal to a thread kills
@@ -170,16 +171,17 @@ static const struct kind kinds[] = {
 	  SECCOMP_RET_ERRNO | EPERM,
 	  0,
 	  { SYS_getpid, END } },
-	{ "misdeed",
-	  ALLOW,
-	  SECCOMP_RET_KILL_THREAD,
-	  0,
-	  { SYS_getppid, END } },
+	{ "misdeed", ALLOW, SECCOMP_RET_KILL_THREAD, 0, { SYS_getppid, END } },
 	{ "misdeed-open",
 	  ALLOW,
 	  SECCOMP_RET_KILL_THREAD,
 	  0,
 	  { SYS_getppid, SYS_openat, END } },
+	{ "pretend",
+	  ALLOW,
+	  SECCOMP_RET_ERRNO,
+	  0,
+	  { SYS_prctl, SYS_fallocate, END } },
 	{ "nothing", KILL, ALLOW, 0, { SYS_write, SYS_exit_group, END } },
 	{ "no-actions", ALLOW, KILL, 0, { SYS_rt_sigaction, END } },
 	{ "no-signals", ALLOW, KILL, 0, { SYS_tgkill, END } },
