@@ -172,6 +172,7 @@ static const struct call program_calls[] = {
 	{ SYS_munmap, { 0, 4096 } },
 	{ SYS_madvise, { 0, 4096, MADV_NOHUGEPAGE } },
 	{ SYS_madvise, { 0, 4096, MADV_DONTFORK } },
+	{ SYS_madvise, { 0, 4096, MADV_WIPEONFORK } },
 };
 
 /* In the writer. */
@@ -186,6 +187,8 @@ static const struct call writer_calls[] = {
 	{ SYS_read, { 1000 } },
 	{ SYS_close, { 1000 } },
 	{ SYS_fstat, { 1000 } },
+	{ SYS_newfstatat, { (uint64_t)-100 } },
+	{ SYS_fcntl, { 1000, 1030, 3 } },
 	{ SYS_mmap, { 0, 4096, RW, MAP_SHARED, 1000 } },
 	{ SYS_munmap, { 0, 4096 } },
 	{ SYS_madvise, { 0, 4096, MADV_REMOVE } },

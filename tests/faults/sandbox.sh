@@ -49,7 +49,7 @@ for kind in privsep service container old no-exit pretend; do
 	TALLY=1 fault "seccomp: $kind" "filter that the program puts on" \
 		complete within $kind 100000
 done
-for kind in strict nothing renderer no-figures unknown; do
+for kind in strict nothing renderer no-figures no-stat unknown; do
 	fault "seccomp: $kind" "filter that the program puts on" cut \
 		within $kind 100000
 	for trace in traced/*; do
@@ -77,6 +77,14 @@ for kind in no-actions no-signals; do
 	TALLY=1 fault "seccomp: $kind" "filter, in a program of threads" \
 		complete threads_within $kind
 done
+
+# The memory for the buffers of new threads has no name then.
+crowd_within()
+{
+	"${RUN[@]}" "$FAULTS/filters" "$1" crowd 10000
+}
+WITH=HATFTRACE_RINGS=none TALLY=1 fault "seccomp: no-prctl" \
+	"filter, then several threads" complete crowd_within no-prctl
 
 # A filter that the recorder does not see ends the writer thread and no other:
 # the program does not wait for a writer that is dead.

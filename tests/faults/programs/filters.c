@@ -5,6 +5,7 @@
  *   filters KIND exec COMMAND...   put it on, then be the command
  *   filters KIND self N            work, put it on, work, with N rounds each
  *   filters KIND threads N         the same, in one thread after the other
+ *   filters KIND crowd N           put it on, work in threads at the same time
  *
  * KIND is one of
  *   strict     SECCOMP_MODE_STRICT: read, write, exit
@@ -15,6 +16,8 @@
  *   old        what came with Linux 5.2 and later is not there (ENOSYS)
  *   no-exit    for all threads: no thread may end (EPERM)
  *   no-figures for all threads: what has been used is not told, asking kills
+ *   no-stat    for all threads: asking about a file by its name kills
+ *   no-prctl   for all threads: prctl kills
  *   unseen     by no function of libc: what only the recorder's thread does
  * kills the thread that does it unseen-all the same for all threads (TSYNC)
  *   no-pid     getpid kills
@@ -153,6 +156,16 @@ static const struct kind kinds[] = {
 	  KILL,
 	  SECCOMP_FILTER_FLAG_TSYNC,
 	  { SYS_clock_gettime, SYS_getrusage, END } },
+	{ "no-stat",
+	  ALLOW,
+	  KILL,
+	  SECCOMP_FILTER_FLAG_TSYNC,
+	  { SYS_newfstatat, END } },
+	{ "no-prctl",
+	  ALLOW,
+	  KILL,
+	  SECCOMP_FILTER_FLAG_TSYNC,
+	  { SYS_prctl, END } },
 	{ "unseen",
 	  ALLOW,
 	  SECCOMP_RET_KILL_THREAD,
@@ -285,6 +298,22 @@ work_in_thread(void *rounds)
 	return (void *)(uintptr_t)work((long)rounds);
 }
 
+/* With blocks of its own. */
+static void *
+work_apart(void *rounds)
+{
+	uintptr_t sum = 0;
+
+	for (long i = 0; i < (long)rounds; i++) {
+		unsigned char *const p = malloc(16 + (size_t)i % 200);
+
+		*p = (unsigned char)i;
+		sum += *p;
+		free(p);
+	}
+	return (void *)sum;
+}
+
 /* In one thread after the other. */
 static unsigned
 work_in_threads(long rounds)
@@ -298,6 +327,25 @@ work_in_threads(long rounds)
 				   (void *)rounds) != 0)
 			_exit(8);
 		pthread_join(thread, &result);
+		sum += (unsigned)(uintptr_t)result;
+	}
+	return sum;
+}
+
+/* In threads at the same time. */
+static unsigned
+work_in_crowd(long rounds)
+{
+	pthread_t threads[8];
+	unsigned sum = 0;
+	void *result;
+
+	for (int i = 0; i < 8; i++)
+		if (pthread_create(&threads[i], NULL, work_apart,
+				   (void *)rounds) != 0)
+			_exit(8);
+	for (int i = 0; i < 8; i++) {
+		pthread_join(threads[i], &result);
 		sum += (unsigned)(uintptr_t)result;
 	}
 	return sum;
@@ -360,7 +408,9 @@ main(int argc, char **argv)
 		go = work_in_threads;
 	if (strcmp(argv[2], "children") == 0)
 		go = work_in_children;
-	if (strcmp(argv[2], "exec") != 0) {
+	if (strcmp(argv[2], "crowd") == 0)
+		go = work_in_crowd;
+	if (strcmp(argv[2], "exec") != 0 && strcmp(argv[2], "crowd") != 0) {
 		say("before", go(atol(argv[3])));
 		/* Long enough for the recorder to have fallen asleep. */
 		usleep(300000);
