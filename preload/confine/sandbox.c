@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -268,7 +269,9 @@ static const struct call start_calls[] = {
 	{ SYS_capget, { 0 } },
 	{ SYS_capset, { 0 } },
 	{ SYS_fstatfs, { 1000 } },
-	{ SYS_prctl, { 15 } },
+	{ SYS_prctl, { PR_SET_NAME } },
+	{ SYS_prctl, { PR_GET_SECCOMP } },
+	{ SYS_prctl, { PR_SET_NO_NEW_PRIVS } },
 };
 
 /*

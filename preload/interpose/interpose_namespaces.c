@@ -12,9 +12,11 @@
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "preload/interpose/namespaces.h"
 #include "preload/process/confinement.h"
@@ -76,6 +78,18 @@ leave_alone(int types)
 	return false;
 }
 
+/* Are children in another PID namespace?  Then the kernel refuses a third. */
+static bool
+has_other_pids(void)
+{
+	struct stat own, for_children;
+
+	return fstatat(AT_FDCWD, "/proc/self/ns/pid", &own, 0) == 0 &&
+	       fstatat(AT_FDCWD, "/proc/self/ns/pid_for_children",
+		       &for_children, 0) == 0 &&
+	       own.st_ino != for_children.st_ino;
+}
+
 /*
  * Make the call with 'given', which is for these 'types' of namespaces.  In two
  * steps for a user and a PID namespace: the first needs the process without the
@@ -84,9 +98,9 @@ leave_alone(int types)
 static int
 enter(enter_call *call, int fd, int given, int types)
 {
-	const bool both =
-		(given & CLONE_NEWUSER) != 0 && (given & CLONE_NEWPID) != 0;
 	int saved_errno = errno, result;
+	const bool both = (given & CLONE_NEWUSER) != 0 &&
+			  (given & CLONE_NEWPID) != 0 && !has_other_pids();
 	const uint64_t mask = sys_block_signals();
 	const bool is_away = leave_alone(types);
 

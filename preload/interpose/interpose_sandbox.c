@@ -29,6 +29,7 @@
 #include "preload/record/thread.h"
 #include "preload/sys/export.h"
 #include "preload/sys/memory.h"
+#include "preload/sys/say.h"
 #include "preload/sys/sys.h"
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer.h"
@@ -63,6 +64,7 @@ expect(unsigned harm, bool all_threads)
 	const enum process_scope scope = process_scope();
 
 	memory_end_names();
+	say_expect_filter();
 	/* Later it may not be possible to make the writer thread. */
 	confinement_set((harm & SANDBOX_ASK) != 0);
 	if ((harm & SANDBOX_PROGRAM) != 0 ||

@@ -39,11 +39,26 @@ add_clean(struct text *t, const char *s)
 		text_str(t, "...");
 }
 
-/* Common filters end a process for what debuggers do, pidfd_getfd among it. */
+/* Not wiped in a child, which has the filter as well. */
+static _Atomic bool is_filter_known;
+
+void
+say_expect_filter(void)
+{
+	/* relaxed: a filter holds for the calling thread first of all. */
+	atomic_store_explicit(&is_filter_known, true, memory_order_relaxed);
+}
+
+/*
+ * Common filters end a process for what debuggers do, pidfd_getfd among it; and
+ * some for the question.
+ */
 static bool
 is_sandboxed(void)
 {
-	return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0;
+	/* relaxed: as above. */
+	return atomic_load_explicit(&is_filter_known, memory_order_relaxed) ||
+	       prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0;
 }
 
 /* The program's standard error, for a thread that has a table of its own. */

@@ -16,6 +16,9 @@
  */
 void say(const char *format, ...);
 
+/* A filter comes: from now on a line is written by the calls that write(2). */
+void say_expect_filter(void);
+
 /*
  * For a thread of the program that has waited for the writer: write the line
  * that the writer could not write for lack of a descriptor.  Without such a

@@ -83,6 +83,12 @@ crowd_within()
 {
 	"${RUN[@]}" "$FAULTS/filters" "$1" crowd 10000
 }
+twice_within()
+{
+	"${RUN[@]}" "$FAULTS/filters" "$1" twice 10000
+}
+fault "seccomp: no-prctl, twice" "filter, and another that ends the trace" \
+	cut twice_within no-prctl
 WITH=HATFTRACE_RINGS=none TALLY=1 fault "seccomp: no-prctl" \
 	"filter, then several threads" complete crowd_within no-prctl
 

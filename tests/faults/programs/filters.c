@@ -5,6 +5,7 @@
  *   filters KIND exec COMMAND...   put it on, then be the command
  *   filters KIND self N            work, put it on, work, with N rounds each
  *   filters KIND threads N         the same, in one thread after the other
+ *   filters KIND twice N           the same with 'no-figures' as the second
  *   filters KIND crowd N           put it on, work in threads at the same time
  *
  * KIND is one of
@@ -37,6 +38,7 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -205,6 +207,16 @@ static const struct kind kinds[] = {
 	  { SYS_clock_gettime, SYS_getrusage, END } },
 };
 
+static const struct kind *
+find(const char *name)
+{
+	const struct kind *kind = kinds;
+
+	while (strcmp(kind->name, name) != 0)
+		kind++;
+	return kind;
+}
+
 /* seccomp(2) that nobody can stand in front of. */
 static long
 seccomp_unseen(unsigned long flags, const struct sock_fprog *program)
@@ -226,6 +238,7 @@ seccomp_unseen(unsigned long flags, const struct sock_fprog *program)
 static int
 put_on(const struct kind *kind)
 {
+	static bool is_bound;
 	struct sock_filter filter[160];
 	unsigned short n = 0;
 
@@ -241,8 +254,10 @@ put_on(const struct kind *kind)
 		(struct sock_filter)BPF_STMT(BPF_RET | BPF_K, kind->otherwise);
 	const struct sock_fprog program = { n, filter };
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+	/* Once: a filter may not allow it again. */
+	if (!is_bound && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -1;
+	is_bound = true;
 	if (strncmp(kind->name, "unseen", 6) == 0)
 		return (int)seccomp_unseen(kind->flags, &program);
 	if (kind->flags != 0)
@@ -400,7 +415,7 @@ main(int argc, char **argv)
 {
 	const int is_strict = argc > 1 && strcmp(argv[1], "strict") == 0;
 	unsigned (*go)(long) = work;
-	const struct kind *kind = kinds;
+	const struct kind *kind;
 
 	if (argc < 4)
 		return 2;
@@ -422,8 +437,7 @@ main(int argc, char **argv)
 		if (ask() != 0)
 			return 3;
 	} else {
-		while (strcmp(kind->name, argv[1]) != 0)
-			kind++;
+		kind = find(argv[1]);
 		if ((strcmp(argv[2], "vfork") == 0 ? put_on_in_vfork(kind)
 						   : put_on(kind)) != 0) {
 			perror("filter");
@@ -434,6 +448,8 @@ main(int argc, char **argv)
 		execvp(argv[3], argv + 3);
 		return 127;
 	}
+	if (strcmp(argv[2], "twice") == 0 && put_on(find("no-figures")) != 0)
+		return 3;
 	say("within", go(atol(argv[3])));
 	if (strcmp(argv[1], "renderer") == 0 ||
 	    strcmp(argv[1], "privsep") == 0) {
