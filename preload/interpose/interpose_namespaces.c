@@ -78,16 +78,21 @@ leave_alone(int types)
 	return false;
 }
 
-/* Are children in another PID namespace?  Then the kernel refuses a third. */
+/*
+ * Are children in another PID namespace?  Then the kernel refuses a third.
+ * Until the first of them there is no file of it.
+ */
 static bool
 has_other_pids(void)
 {
 	struct stat own, for_children;
 
-	return fstatat(AT_FDCWD, "/proc/self/ns/pid", &own, 0) == 0 &&
-	       fstatat(AT_FDCWD, "/proc/self/ns/pid_for_children",
-		       &for_children, 0) == 0 &&
-	       own.st_ino != for_children.st_ino;
+	if (fstatat(AT_FDCWD, "/proc/self/ns/pid", &own, 0) != 0)
+		return false;
+	return fstatat(AT_FDCWD, "/proc/self/ns/pid_for_children",
+		       &for_children, 0) == 0
+		       ? own.st_ino != for_children.st_ino
+		       : errno == ENOENT;
 }
 
 /*
