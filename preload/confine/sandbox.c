@@ -216,6 +216,14 @@ static const struct call action_calls[] = {
 	{ SYS_rt_sigaction, { SIGTERM } },
 };
 
+/* On threads of the program, with a line of the writer's (say.c). */
+static const struct call say_calls[] = {
+	{ SYS_fstat, { 2 } },
+	{ SYS_rt_sigprocmask, { SIG_SETMASK } },
+	{ SYS_write, { 2 } },
+	{ SYS_rt_sigtimedwait, { 0 } },
+};
+
 /*
  * On threads of the program that have changed their privileges
  * (privileges.c).
@@ -361,6 +369,8 @@ get_harm(const struct sock_filter *filter, uint32_t n)
 		harm |= SANDBOX_WAKE;
 	if (ANY_DEADLY(action_calls))
 		harm |= SANDBOX_ACTIONS;
+	if (ANY_DEADLY(say_calls))
+		harm |= SANDBOX_SAY;
 	if (is_any_refused(filter, n))
 		harm |= SANDBOX_WORK;
 	if (ANY_DEADLY(ask_calls))

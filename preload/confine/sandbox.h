@@ -30,6 +30,7 @@ enum sandbox_harm {
 	SANDBOX_WORK = 64,   /* in the writer, which could not write any more */
 	SANDBOX_START = 4,   /* when the trace of a forked child starts */
 	SANDBOX_ACTIONS = 128, /* on threads of the program: rt_sigaction(2) */
+	SANDBOX_SAY = 256,     /* on threads of the program, with a message */
 };
 
 /*

@@ -64,7 +64,7 @@ expect(unsigned harm, bool all_threads)
 	const enum process_scope scope = process_scope();
 
 	memory_end_names();
-	say_expect_filter();
+	say_expect_filter(false);
 	/* Later it may not be possible to make the writer thread. */
 	confinement_set((harm & SANDBOX_ASK) != 0);
 	if ((harm & SANDBOX_PROGRAM) != 0 ||
@@ -81,6 +81,8 @@ expect(unsigned harm, bool all_threads)
 		signals_leave_actions();
 	if ((harm & SANDBOX_CONTROL) != 0)
 		end_control(all_threads || remaining_threads_single());
+	/* What was to be said about the filter has been said. */
+	say_expect_filter((harm & SANDBOX_SAY) != 0);
 }
 
 static void

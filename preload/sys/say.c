@@ -40,13 +40,15 @@ add_clean(struct text *t, const char *s)
 }
 
 /* Not wiped in a child, which has the filter as well. */
-static _Atomic bool is_filter_known;
+static _Atomic bool is_filter_known, is_muted;
 
 void
-say_expect_filter(void)
+say_expect_filter(bool kills)
 {
-	/* relaxed: a filter holds for the calling thread first of all. */
+	/* relaxed, both: a filter holds for the calling thread first of all. */
 	atomic_store_explicit(&is_filter_known, true, memory_order_relaxed);
+	if (kills)
+		atomic_store_explicit(&is_muted, true, memory_order_relaxed);
 }
 
 /*
@@ -141,7 +143,9 @@ is_full(int fd)
 static bool
 try_write(int fd, const char *line, size_t nbytes)
 {
-	if (is_data(fd) || is_full(fd))
+	/* relaxed: as in say_expect_filter(). */
+	if (atomic_load_explicit(&is_muted, memory_order_relaxed) ||
+	    is_data(fd) || is_full(fd))
 		return true;
 
 	const uint64_t mask = sys_block_signals();

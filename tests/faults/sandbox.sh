@@ -78,6 +78,9 @@ for kind in no-actions no-signals; do
 		complete threads_within $kind
 done
 
+# The writer cannot make the next segment, and nobody may say so.
+WITH=HATFTRACE_ROTATE=64K fault "seccomp: no-fstat, segments" \
+	"filter that kills for a message" "complete|cut" within no-fstat 300000
 # The memory for the buffers of new threads has no name then.
 crowd_within()
 {

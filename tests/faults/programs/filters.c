@@ -18,6 +18,7 @@
  *   no-exit    for all threads: no thread may end (EPERM)
  *   no-figures for all threads: what has been used is not told, asking kills
  *   no-stat    for all threads: asking about a file by its name kills
+ *   no-fstat   to ask about an open file kills
  *   no-prctl   for all threads: prctl kills
  *   unseen     by no function of libc: what only the recorder's thread does
  * kills the thread that does it unseen-all the same for all threads (TSYNC)
@@ -163,6 +164,7 @@ static const struct kind kinds[] = {
 	  KILL,
 	  SECCOMP_FILTER_FLAG_TSYNC,
 	  { SYS_newfstatat, END } },
+	{ "no-fstat", ALLOW, KILL, 0, { SYS_fstat, END } },
 	{ "no-prctl",
 	  ALLOW,
 	  KILL,
