@@ -132,7 +132,7 @@ is_a_part(const struct claims *c)
 	       (segment != NULL && strcmp(segment, "0") != 0);
 }
 
-/* Did the process go on, maybe with a thread of which the trace knows nothing? */
+/* Did the process go on, maybe with a thread that the trace does not know? */
 static bool
 has_gone_on(const struct claims *c)
 {
