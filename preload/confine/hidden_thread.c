@@ -40,7 +40,7 @@
 struct start {
 	int (*body)(void *);
 	void *argument;
-	int keep[SPAWN_KEEP_MAX];
+	int keep[HIDDEN_THREAD_KEEP_MAX];
 	unsigned n;
 };
 
@@ -204,7 +204,7 @@ thread_main(void *unused)
 	close_others();
 	prctl(PR_SET_NAME, "hatftrace");
 	privileges_limit();
-	landlock_begin();
+	landlock_drop_rights();
 	const int status = start.body(start.argument);
 
 	if (WIFSIGNALED(status))
@@ -221,7 +221,7 @@ thread_main(void *unused)
 }
 
 bool
-spawn_is_alive(void)
+hidden_thread_is_alive(void)
 {
 	/* acquire: pairs with the kernel's store when the thread is gone. */
 	return life != NULL &&
@@ -232,7 +232,7 @@ spawn_is_alive(void)
 static void
 await_end(void)
 {
-	while (spawn_is_alive())
+	while (hidden_thread_is_alive())
 		sys_sleep(LOOK_NS);
 }
 
@@ -251,7 +251,7 @@ make_stack(void)
 }
 
 bool
-spawn_thread(int (*body)(void *), void *argument, const int *keep, unsigned n)
+hidden_thread_start(int (*body)(void *), void *argument, const int *keep, unsigned n)
 {
 	uint8_t *const stack = make_stack();
 	void *const tls = make_tls();
@@ -261,7 +261,7 @@ spawn_thread(int (*body)(void *), void *argument, const int *keep, unsigned n)
 		return false;
 	}
 	start = (struct start){ .body = body, .argument = argument };
-	for (; start.n < n && start.n < SPAWN_KEEP_MAX; start.n++)
+	for (; start.n < n && start.n < HIDDEN_THREAD_KEEP_MAX; start.n++)
 		start.keep[start.n] = keep[start.n];
 
 	/* It may be on its way out, on the same stack. */
@@ -282,14 +282,14 @@ spawn_thread(int (*body)(void *), void *argument, const int *keep, unsigned n)
 
 #if defined(__x86_64__)
 /* body(argument) with the stack pointer at 'top'; what it returns. */
-int spawn_call_on(void *top, int (*body)(void *), void *argument)
+int hidden_thread_call_on(void *top, int (*body)(void *), void *argument)
 	__attribute__((visibility("hidden")));
 __asm__(".pushsection .text\n"
 	".p2align 4\n"
-	".globl spawn_call_on\n"
-	".hidden spawn_call_on\n"
-	".type spawn_call_on, @function\n"
-	"spawn_call_on:\n"
+	".globl hidden_thread_call_on\n"
+	".hidden hidden_thread_call_on\n"
+	".type hidden_thread_call_on, @function\n"
+	"hidden_thread_call_on:\n"
 	".cfi_startproc\n"
 	"	endbr64\n"
 	"	pushq %rbp\n"
@@ -304,11 +304,11 @@ __asm__(".pushsection .text\n"
 	"	.cfi_def_cfa %rsp, 8\n"
 	"	ret\n"
 	".cfi_endproc\n"
-	".size spawn_call_on, . - spawn_call_on\n"
+	".size hidden_thread_call_on, . - hidden_thread_call_on\n"
 	".popsection\n");
 
 bool
-spawn_run_here(int (*body)(void *), void *argument)
+hidden_thread_run_here(int (*body)(void *), void *argument)
 {
 	uint8_t *const stack = make_stack();
 
@@ -316,12 +316,12 @@ spawn_run_here(int (*body)(void *), void *argument)
 		return false;
 	/* The last thread may be on its way out, on the same stack. */
 	await_end();
-	spawn_call_on(stack + GUARD_NBYTES + STACK_NBYTES, body, argument);
+	hidden_thread_call_on(stack + GUARD_NBYTES + STACK_NBYTES, body, argument);
 	return true;
 }
 #else
 bool
-spawn_run_here(int (*body)(void *), void *argument)
+hidden_thread_run_here(int (*body)(void *), void *argument)
 {
 	(void)body;
 	(void)argument;
@@ -330,7 +330,7 @@ spawn_run_here(int (*body)(void *), void *argument)
 #endif
 
 void
-spawn_await_gone(void)
+hidden_thread_join(void)
 {
 	await_end();
 	/* Until then the process has a second thread. */

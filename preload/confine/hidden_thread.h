@@ -16,10 +16,10 @@
  * Run 'body' in a new thread with all signals blocked; when it returns the
  * thread ends.  The status that it returns, as of wait(2), is that of the
  * process if this is its last thread.  'keep' are the 'n' descriptors that the
- * thread has, at most SPAWN_KEEP_MAX; -1 is none.  False if the system refuses (errno).
+ * thread has, at most HIDDEN_THREAD_KEEP_MAX; -1 is none.  False if the system refuses (errno).
  */
-#define SPAWN_KEEP_MAX 4
-bool spawn_thread(int (*body)(void *), void *argument, const int *keep,
+#define HIDDEN_THREAD_KEEP_MAX 4
+bool hidden_thread_start(int (*body)(void *), void *argument, const int *keep,
 		  unsigned n);
 
 /*
@@ -27,17 +27,17 @@ bool spawn_thread(int (*body)(void *), void *argument, const int *keep,
  * caller's own may be tiny.  All signals must be blocked.  False: there is no
  * such stack, and 'body' has not run.
  */
-bool spawn_run_here(int (*body)(void *), void *argument);
+bool hidden_thread_run_here(int (*body)(void *), void *argument);
 
 /*
- * Does the thread live that spawn_thread() has made last?  Any thread may ask.
+ * Does the thread live that hidden_thread_start() has made last?  Any thread may ask.
  */
-bool spawn_is_alive(void);
+bool hidden_thread_is_alive(void);
 
 /*
- * Return when the thread that spawn_thread() has made is no more, if there is
+ * Return when the thread that hidden_thread_start() has made is no more, if there is
  * one.
  */
-void spawn_await_gone(void);
+void hidden_thread_join(void);
 
 #endif /* HIDDEN_THREAD_H */

@@ -52,11 +52,11 @@ struct attributes {
 	 LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_DIR)
 
 static const uint64_t uses[] = {
-	[LANDLOCK_READ] = LANDLOCK_ACCESS_FS_READ_FILE,
-	[LANDLOCK_APPEND] = LANDLOCK_ACCESS_FS_WRITE_FILE,
-	[LANDLOCK_KEEP] = FS_KEEP,
-	[LANDLOCK_SERVE] = FS_KEEP | LANDLOCK_ACCESS_FS_MAKE_SOCK,
-	[LANDLOCK_SETTLE] = LANDLOCK_ACCESS_FS_MAKE_DIR |
+	[LANDLOCK_USE_READ] = LANDLOCK_ACCESS_FS_READ_FILE,
+	[LANDLOCK_USE_WRITE] = LANDLOCK_ACCESS_FS_WRITE_FILE,
+	[LANDLOCK_USE_FILES] = FS_KEEP,
+	[LANDLOCK_USE_FILES_SOCKETS] = FS_KEEP | LANDLOCK_ACCESS_FS_MAKE_SOCK,
+	[LANDLOCK_USE_SOCKET_FOLDERS] = LANDLOCK_ACCESS_FS_MAKE_DIR |
 			    LANDLOCK_ACCESS_FS_MAKE_SOCK |
 			    LANDLOCK_ACCESS_FS_REMOVE_FILE,
 };
@@ -86,7 +86,7 @@ make(const struct attributes *a)
 }
 
 void
-landlock_begin(void)
+landlock_drop_rights(void)
 {
 	const int version = get_version();
 	struct attributes a = { .fs = FS_NEVER };
@@ -105,11 +105,11 @@ landlock_begin(void)
 		if (errata > 0 && (errata & ERRATUM_OWN_SIGNAL) != 0)
 			a.scoped |= SCOPE_SIGNAL;
 	}
-	landlock_enter(make(&a));
+	landlock_enforce(make(&a));
 }
 
 int
-landlock_open(void)
+landlock_create_rules(void)
 {
 	const int version = get_version();
 	const struct attributes a = {
@@ -154,7 +154,7 @@ landlock_allow_path(int rules, const char *path, enum landlock_use use)
 }
 
 void
-landlock_enter(int rules)
+landlock_enforce(int rules)
 {
 	if (rules < 0)
 		return;

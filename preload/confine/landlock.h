@@ -21,21 +21,21 @@
  * pipes and symbolic links, has no TCP connections, sends signals only to its
  * own process and connects to no abstract sockets of others.
  */
-void landlock_begin(void);
+void landlock_drop_rights(void);
 
 enum landlock_use {
-	LANDLOCK_READ,	 /* files are read */
-	LANDLOCK_APPEND, /* a file that is there is written to */
-	LANDLOCK_KEEP,	 /* files are made, written, read, cut, removed */
-	LANDLOCK_SERVE,	 /* so are files, and sockets are made */
-	LANDLOCK_SETTLE, /* folders and sockets are made, and removed */
+	LANDLOCK_USE_READ,	 /* files are read */
+	LANDLOCK_USE_WRITE, /* a file that is there is written to */
+	LANDLOCK_USE_FILES,	 /* files are made, written, read, cut, removed */
+	LANDLOCK_USE_FILES_SOCKETS,	 /* so are files, and sockets are made */
+	LANDLOCK_USE_SOCKET_FOLDERS, /* folders and sockets are made, and removed */
 };
 
 /*
- * A set of rules, for landlock_allow() and landlock_enter(); -1: there are
+ * A set of rules, for landlock_allow() and landlock_enforce(); -1: there are
  * none.
  */
-int landlock_open(void);
+int landlock_create_rules(void);
 
 /* The file or folder 'fd', by O_PATH, may be used so.  'fd' may be -1. */
 void landlock_allow(int rules, int fd, enum landlock_use use);
@@ -47,6 +47,6 @@ void landlock_allow_path(int rules, const char *path, enum landlock_use use);
  * From here on no other file may be opened, made or removed.  Closes
  * 'rules'.
  */
-void landlock_enter(int rules);
+void landlock_enforce(int rules);
 
 #endif /* LANDLOCK_H */

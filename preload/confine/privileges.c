@@ -161,7 +161,7 @@ static const struct seal {
 #define SEAL_CALLS (sizeof(seal_calls) / sizeof(*seal_calls))
 
 static const char seal;
-const void *const PRIVILEGES_SEAL = &seal;
+const void *const PRIVILEGES_MINIMAL_FILTER = &seal;
 
 #define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define DENY  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
@@ -222,7 +222,7 @@ add_seal(void)
 static bool
 add_filter(const void *program)
 {
-	if (program == PRIVILEGES_SEAL)
+	if (program == PRIVILEGES_MINIMAL_FILTER)
 		return add_seal();
 	/* One that is wrong the program will not get either. */
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, program) == 0 ||
@@ -246,7 +246,7 @@ add_ruleset(int fd)
 static bool
 take_on(const struct privileges *p)
 {
-	if ((p->root_of != 0 && !change_root(p->root_of)) ||
+	if ((p->root_tid != 0 && !change_root(p->root_tid)) ||
 	    (p->ruleset >= 0 && !add_ruleset(p->ruleset)))
 		return false;
 	if (is_within(p))
@@ -316,7 +316,7 @@ privileges_limit(void)
 }
 
 static void
-set_effective(const struct privileges_lowered *all, uint64_t effective)
+set_effective(const struct privileges_saved *all, uint64_t effective)
 {
 	struct __user_cap_header_struct header = {
 		.version = _LINUX_CAPABILITY_VERSION_3,
@@ -333,7 +333,7 @@ set_effective(const struct privileges_lowered *all, uint64_t effective)
 }
 
 void
-privileges_lower(struct privileges_lowered *before_ret)
+privileges_lower(struct privileges_saved *before_ret)
 {
 	struct __user_cap_header_struct header = {
 		.version = _LINUX_CAPABILITY_VERSION_3,
@@ -342,7 +342,7 @@ privileges_lower(struct privileges_lowered *before_ret)
 
 	memset(data, 0, sizeof(data));
 	syscall(SYS_capget, &header, data);
-	*before_ret = (struct privileges_lowered){
+	*before_ret = (struct privileges_saved){
 		(uint64_t)data[1].effective << 32 | data[0].effective,
 		(uint64_t)data[1].permitted << 32 | data[0].permitted,
 		(uint64_t)data[1].inheritable << 32 | data[0].inheritable,
@@ -352,7 +352,7 @@ privileges_lower(struct privileges_lowered *before_ret)
 }
 
 void
-privileges_raise(const struct privileges_lowered *before)
+privileges_restore(const struct privileges_saved *before)
 {
 	if ((before->effective & ~KEPT) != 0)
 		set_effective(before, before->effective);

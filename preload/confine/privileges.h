@@ -35,11 +35,11 @@
 
 /*
  * Where the program's new filter would not let the writer do its work, the
- * writer gets one of its own instead, PRIVILEGES_SEAL: it may write to what it
+ * writer gets one of its own instead, PRIVILEGES_MINIMAL_FILTER: it may write to what it
  * has open, wait, map memory that is not executable, and end.  It opens nothing
  * any more.
  */
-extern const void *const PRIVILEGES_SEAL;
+extern const void *const PRIVILEGES_MINIMAL_FILTER;
 
 struct privileges {
 	uid_t uid[3]; /* real, effective, saved */
@@ -51,7 +51,7 @@ struct privileges {
 	int group_count;
 	gid_t *groups; /* 'groups_nbytes' long, mapped */
 	size_t groups_nbytes;
-	pid_t root_of; /* the thread whose root directory counts; 0: no change
+	pid_t root_tid; /* the thread whose root directory counts; 0: no change
 			*/
 	/* struct sock_fprog of a new one, and nothing else changes; or NULL */
 	const void *filter;
@@ -76,14 +76,14 @@ void privileges_limit(void);
 
 /*
  * A thread of the program that does the writer's work: it has no more
- * privileges for it than the writer thread would have.  privileges_raise()
+ * privileges for it than the writer thread would have.  privileges_restore()
  * gives it back those that it had.
  */
-struct privileges_lowered {
+struct privileges_saved {
 	uint64_t effective, permitted, inheritable;
 };
-void privileges_lower(struct privileges_lowered *before_ret);
-void privileges_raise(const struct privileges_lowered *before);
+void privileges_lower(struct privileges_saved *before_ret);
+void privileges_restore(const struct privileges_saved *before);
 
 /* The writer thread: may it, and so the program, become another user? */
 bool privileges_may_change_user(void);

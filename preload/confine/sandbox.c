@@ -368,13 +368,13 @@ get_harm(const struct sock_filter *filter, uint32_t n)
 	if (ANY_DEADLY(wake_calls))
 		harm |= SANDBOX_WAKE;
 	if (ANY_DEADLY(action_calls))
-		harm |= SANDBOX_ACTIONS;
+		harm |= SANDBOX_SIGACTION;
 	if (ANY_DEADLY(say_calls))
 		harm |= SANDBOX_SAY;
 	if (is_any_refused(filter, n))
-		harm |= SANDBOX_WORK;
+		harm |= SANDBOX_WRITER_REFUSED;
 	if (ANY_DEADLY(ask_calls))
-		harm |= SANDBOX_ASK;
+		harm |= SANDBOX_CREDENTIALS;
 	if (ANY_DEADLY(control_calls))
 		harm |= SANDBOX_CONTROL;
 	if (ANY_DEADLY(start_calls))

@@ -26,10 +26,10 @@ enum sandbox_harm {
 	SANDBOX_WRITER = 2,  /* in the writer, if it is for all threads */
 	SANDBOX_CONTROL = 8, /* in the writer, when it takes orders */
 	SANDBOX_WAKE = 16,   /* on threads of the program, by tgkill(2) */
-	SANDBOX_ASK = 32,    /* on threads that ask for their own privileges */
-	SANDBOX_WORK = 64,   /* in the writer, which could not write any more */
+	SANDBOX_CREDENTIALS = 32,    /* on threads that ask for their own privileges */
+	SANDBOX_WRITER_REFUSED = 64,   /* in the writer, which could not write any more */
 	SANDBOX_START = 4,   /* when the trace of a forked child starts */
-	SANDBOX_ACTIONS = 128, /* on threads of the program: rt_sigaction(2) */
+	SANDBOX_SIGACTION = 128, /* on threads of the program: rt_sigaction(2) */
 	SANDBOX_SAY = 256,     /* on threads of the program, with a message */
 };
 

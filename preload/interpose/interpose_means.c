@@ -68,10 +68,10 @@ prlimit64(pid_t pid, enum __rlimit_resource resource,
  * Called below; they return where to go on.  A program's library may have
  * functions of these names that mean something else.
  */
-uintptr_t means_watch_mount(void);
-uintptr_t means_watch_umount(void);
-uintptr_t means_watch_umount2(void);
-uintptr_t means_watch_pivot_root(void);
+uintptr_t interpose_watch_mount(void);
+uintptr_t interpose_watch_umount(void);
+uintptr_t interpose_watch_umount2(void);
+uintptr_t interpose_watch_pivot_root(void);
 
 /* Return the address at 'call', which is known only after prepare(). */
 static uintptr_t
@@ -82,30 +82,30 @@ watch(uint64_t number, void (*const *call)(void))
 }
 
 uintptr_t
-means_watch_mount(void)
+interpose_watch_mount(void)
 {
 	return watch(SYS_mount, &real.mount);
 }
 
 uintptr_t
-means_watch_umount(void)
+interpose_watch_umount(void)
 {
 	return watch(SYS_umount2, &real.umount);
 }
 
 uintptr_t
-means_watch_umount2(void)
+interpose_watch_umount2(void)
 {
 	return watch(SYS_umount2, &real.umount2);
 }
 
 uintptr_t
-means_watch_pivot_root(void)
+interpose_watch_pivot_root(void)
 {
 	return watch(SYS_pivot_root, &real.pivot_root);
 }
 
-JUMP_AFTER("mount", "means_watch_mount");
-JUMP_AFTER("umount", "means_watch_umount");
-JUMP_AFTER("umount2", "means_watch_umount2");
-JUMP_AFTER("pivot_root", "means_watch_pivot_root");
+JUMP_AFTER("mount", "interpose_watch_mount");
+JUMP_AFTER("umount", "interpose_watch_umount");
+JUMP_AFTER("umount2", "interpose_watch_umount2");
+JUMP_AFTER("pivot_root", "interpose_watch_pivot_root");

@@ -66,7 +66,7 @@ expect(unsigned harm, bool all_threads)
 	memory_end_names();
 	say_expect_filter(false);
 	/* Later it may not be possible to make the writer thread. */
-	confinement_set((harm & SANDBOX_ASK) != 0);
+	confinement_set((harm & SANDBOX_CREDENTIALS) != 0);
 	if ((harm & SANDBOX_PROGRAM) != 0 ||
 	    (all_threads && (harm & SANDBOX_WRITER) != 0) ||
 	    (scope == PROCESS_SCOPE_NEW && (harm & SANDBOX_START) != 0))
@@ -77,7 +77,7 @@ expect(unsigned harm, bool all_threads)
 		writer_sleep_end_signals();
 		thread_end_handovers();
 	}
-	if ((harm & SANDBOX_ACTIONS) != 0)
+	if ((harm & SANDBOX_SIGACTION) != 0)
 		signals_leave_actions();
 	if ((harm & SANDBOX_CONTROL) != 0)
 		end_control(all_threads || remaining_threads_single());
@@ -107,8 +107,8 @@ expect_filter(const void *program, bool all_threads)
 	if (!all_threads && remaining_threads_single())
 		confinement_before_filter(
 			(harm &
-			 (SANDBOX_WRITER | SANDBOX_CONTROL | SANDBOX_WORK)) != 0
-				? PRIVILEGES_SEAL
+			 (SANDBOX_WRITER | SANDBOX_CONTROL | SANDBOX_WRITER_REFUSED)) != 0
+				? PRIVILEGES_MINIMAL_FILTER
 				: program);
 	/* The kernel would refuse it, because of the writer. */
 	else if (all_threads && confinement_has_own_filter())
@@ -161,10 +161,10 @@ expect_by_number(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 }
 
 /* They are called below, and return where to go on. */
-uintptr_t sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b,
+uintptr_t interpose_watch_syscall(uint64_t number, uint64_t a, uint64_t b,
 				uint64_t c);
-uintptr_t sandbox_watch_prctl(uint64_t option, uint64_t mode, uint64_t program);
-uintptr_t sandbox_watch_vfork(void);
+uintptr_t interpose_watch_prctl(uint64_t option, uint64_t mode, uint64_t program);
+uintptr_t interpose_watch_vfork(void);
 
 /* An exec by its number; where it goes on to when that fails. */
 static long
@@ -261,7 +261,7 @@ privilege_by_number(long number, long a, long b, long c, long d, long e, long f)
 
 /* seccomp(2), or prctl(2) by its number, or an end, or none of these. */
 uintptr_t
-sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
+interpose_watch_syscall(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 {
 	real_resolve_others();
 	means_watch(number, a, b, c);
@@ -284,7 +284,7 @@ sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 }
 
 uintptr_t
-sandbox_watch_prctl(uint64_t option, uint64_t mode, uint64_t program)
+interpose_watch_prctl(uint64_t option, uint64_t mode, uint64_t program)
 {
 	real_resolve_others();
 	expect_by_number(SYS_prctl, option, mode, program);
@@ -292,13 +292,13 @@ sandbox_watch_prctl(uint64_t option, uint64_t mode, uint64_t program)
 }
 
 uintptr_t
-sandbox_watch_vfork(void)
+interpose_watch_vfork(void)
 {
 	real_resolve_others();
 	fork_before_vfork();
 	return (uintptr_t)real.vfork;
 }
 
-JUMP_AFTER("syscall", "sandbox_watch_syscall");
-JUMP_AFTER("prctl", "sandbox_watch_prctl");
-JUMP_AFTER("vfork", "sandbox_watch_vfork");
+JUMP_AFTER("syscall", "interpose_watch_syscall");
+JUMP_AFTER("prctl", "interpose_watch_prctl");
+JUMP_AFTER("vfork", "interpose_watch_vfork");

@@ -38,7 +38,7 @@ have_followed(bool known, const struct privileges *p)
 
 /* Give the writer the caller's privileges, and a new root or rules. */
 static void
-follow(pid_t root_of, int ruleset)
+follow(pid_t root_tid, int ruleset)
 {
 	struct privileges p;
 	bool known;
@@ -57,7 +57,7 @@ follow(pid_t root_of, int ruleset)
 		have_followed(false, NULL);
 	} else {
 		known = privileges_read(&p);
-		p.root_of = root_of;
+		p.root_tid = root_tid;
 		p.ruleset = ruleset;
 		have_followed(known, &p);
 		privileges_fini(&p);

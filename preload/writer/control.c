@@ -367,7 +367,7 @@ allow_in(const char *directory)
 	syscall(SYS_umask, 077);
 	if (!make_directory(directory))
 		return false;
-	landlock_allow_path(c.rules, directory, LANDLOCK_SERVE);
+	landlock_allow_path(c.rules, directory, LANDLOCK_USE_FILES_SOCKETS);
 	return true;
 }
 
@@ -386,9 +386,9 @@ control_allow(int rules, bool is_changeable)
 	 * folder.
 	 */
 	if (c.runtime[0] != '\0')
-		landlock_allow_path(rules, c.runtime, LANDLOCK_SETTLE);
-	landlock_allow_path(rules, SOCKET_PATH_RUN, LANDLOCK_SETTLE);
-	landlock_allow_path(rules, SOCKET_PATH_TMP, LANDLOCK_SETTLE);
+		landlock_allow_path(rules, c.runtime, LANDLOCK_USE_SOCKET_FOLDERS);
+	landlock_allow_path(rules, SOCKET_PATH_RUN, LANDLOCK_USE_SOCKET_FOLDERS);
+	landlock_allow_path(rules, SOCKET_PATH_TMP, LANDLOCK_USE_SOCKET_FOLDERS);
 }
 
 static void

@@ -75,7 +75,7 @@ serve_follow(void)
 	/* The socket is in the old user's folder; it will be made again. */
 	control_close();
 	/* After the seal, no file can be removed or opened. */
-	if (writer->follow_to->filter == PRIVILEGES_SEAL) {
+	if (writer->follow_to->filter == PRIVILEGES_MINIMAL_FILTER) {
 		ringfile_remove();
 		remaining_threads_open_stat();
 	}

@@ -109,7 +109,7 @@ bool
 writer_finish_brief(enum writer_end end)
 {
 	struct brief brief = { .end = end };
-	struct privileges_lowered before;
+	struct privileges_saved before;
 
 	/*
 	 * relaxed: a dormant process has a ring file for the writer to
@@ -122,9 +122,9 @@ writer_finish_brief(enum writer_end end)
 	if (thread_id_count() != 1 || writer->segment.is_open || !wake_claim())
 		return false;
 	privileges_lower(&before);
-	if (spawn_run_here(write_trace, &brief) && brief.is_done)
+	if (hidden_thread_run_here(write_trace, &brief) && brief.is_done)
 		leave_trace(end);
-	privileges_raise(&before);
+	privileges_restore(&before);
 	wake_set_presence(WAKE_AWAY);
 	return brief.is_done;
 }

@@ -47,7 +47,7 @@ make_writer(void)
 
 	writer->adopt = own_ring();
 	const bool done =
-		spawn_thread(writer_main, NULL, fd >= 0 ? &fd : writer->held,
+		hidden_thread_start(writer_main, NULL, fd >= 0 ? &fd : writer->held,
 			     fd >= 0 ? 1 : writer->held_count);
 	if (!done)
 		say("cannot start the writer thread: %s; not tracing",
@@ -110,7 +110,7 @@ await_departure(uint32_t asked)
 	if (atomic_load_explicit(&writer->wake.presence,
 				 memory_order_acquire) != WAKE_AWAY)
 		return false;
-	spawn_await_gone();
+	hidden_thread_join();
 	return true;
 }
 
@@ -277,7 +277,7 @@ writer_end_dormant(void)
 void
 writer_await_gone(void)
 {
-	spawn_await_gone();
+	hidden_thread_join();
 }
 
 void
