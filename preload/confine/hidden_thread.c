@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include "preload/confine/landlock.h"
 #include "preload/confine/privileges.h"
@@ -181,6 +182,25 @@ close_others(void)
 	}
 }
 
+/*
+ * End the process, of which this is the last thread, by this signal.  A filter
+ * may do so at the first call, or may refuse it all.
+ */
+static void
+end_by_signal(int signal)
+{
+	const struct {
+		uintptr_t handler;
+		unsigned long flags, restorer;
+		uint64_t mask;
+	} standard = { .handler = (uintptr_t)SIG_DFL };
+
+	syscall(SYS_rt_sigaction, signal, &standard, NULL,
+		sizeof(standard.mask));
+	syscall(SYS_tgkill, sys_pid(), sys_tid(), signal);
+	sys_restore_signals(~((uint64_t)1 << (signal - 1)));
+}
+
 static __attribute__((noreturn)) int
 thread_main(void *unused)
 {
@@ -191,12 +211,15 @@ thread_main(void *unused)
 	landlock_drop_rights();
 	const int status = task.body(task.argument);
 
+	if (WIFSIGNALED(status))
+		end_by_signal(WTERMSIG(status));
 	/*
 	 * A filter may refuse exit(2).  Do not return to libc's clone(): it
 	 * calls exit(2) too, and crashes the program if that fails.
 	 */
 	for (;;) {
-		syscall(SYS_exit, status);
+		syscall(SYS_exit, WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+						      : WEXITSTATUS(status));
 		sys_sleep(NS_PER_SEC / 10);
 	}
 }

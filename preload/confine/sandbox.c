@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -177,6 +178,7 @@ static const struct call program_calls[] = {
 	{ SYS_munmap, { 0, 4096 } },
 	{ SYS_madvise, { 0, 4096, MADV_NOHUGEPAGE } },
 	{ SYS_madvise, { 0, 4096, MADV_DONTFORK } },
+	{ SYS_madvise, { 0, 4096, MADV_WIPEONFORK } },
 };
 
 /* On the writer thread. */
@@ -191,6 +193,8 @@ static const struct call writer_calls[] = {
 	{ SYS_read, { 1000 } },
 	{ SYS_close, { 1000 } },
 	{ SYS_fstat, { 1000 } },
+	{ SYS_newfstatat, { (uint64_t)-100 } },
+	{ SYS_fcntl, { 1000, 1030, 3 } },
 	{ SYS_mmap, { 0, 4096, RW, MAP_SHARED, 1000 } },
 	{ SYS_munmap, { 0, 4096 } },
 	{ SYS_madvise, { 0, 4096, MADV_REMOVE } },
@@ -216,6 +220,14 @@ static const struct call wake_calls[] = {
 /* On a thread of the program, when the program ends (signals.c). */
 static const struct call sigaction_calls[] = {
 	{ SYS_rt_sigaction, { SIGTERM } },
+};
+
+/* On threads of the program, with a line of the writer's (say.c). */
+static const struct call say_calls[] = {
+	{ SYS_fstat, { 2 } },
+	{ SYS_rt_sigprocmask, { SIG_SETMASK } },
+	{ SYS_write, { 2 } },
+	{ SYS_rt_sigtimedwait, { 0 } },
 };
 
 /*
@@ -271,7 +283,9 @@ static const struct call start_calls[] = {
 	{ SYS_capget, { 0 } },
 	{ SYS_capset, { 0 } },
 	{ SYS_fstatfs, { 1000 } },
-	{ SYS_prctl, { 15 } },
+	{ SYS_prctl, { PR_SET_NAME } },
+	{ SYS_prctl, { PR_GET_SECCOMP } },
+	{ SYS_prctl, { PR_SET_NO_NEW_PRIVS } },
 };
 
 /*
@@ -361,6 +375,8 @@ get_harm(const struct sock_filter *filter, uint32_t n)
 		harm |= SANDBOX_WRITER | SANDBOX_START;
 	if (ANY_DEADLY(wake_calls))
 		harm |= SANDBOX_WAKE;
+	if (ANY_DEADLY(say_calls))
+		harm |= SANDBOX_SAY;
 	if (ANY_DEADLY(sigaction_calls))
 		harm |= SANDBOX_SIGACTION;
 	if (is_any_refused(filter, n))

@@ -15,9 +15,11 @@
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "preload/interpose/namespaces.h"
 #include "preload/process/confinement.h"
@@ -81,6 +83,23 @@ prepare_writer(int types)
 }
 
 /*
+ * Are children in another PID namespace?  Then the kernel refuses a third one.
+ * The namespace has no file until its first process exists.
+ */
+static bool
+has_other_pids(void)
+{
+	struct stat own, for_children;
+
+	if (fstatat(AT_FDCWD, "/proc/self/ns/pid", &own, 0) != 0)
+		return false;
+	return fstatat(AT_FDCWD, "/proc/self/ns/pid_for_children",
+		       &for_children, 0) == 0
+		       ? own.st_ino != for_children.st_ino
+		       : errno == ENOENT;
+}
+
+/*
  * Make the call with the argument 'given', which asks for these 'types' of
  * namespaces.  Make two calls for a user and a PID namespace: the writer must
  * not exist during the first, and cannot be made after the second.
@@ -88,9 +107,9 @@ prepare_writer(int types)
 static int
 enter(enter_call *call, int fd, int given, int types)
 {
-	const bool both =
-		(given & CLONE_NEWUSER) != 0 && (given & CLONE_NEWPID) != 0;
 	int saved_errno = errno, result;
+	const bool both = (given & CLONE_NEWUSER) != 0 &&
+			  (given & CLONE_NEWPID) != 0 && !has_other_pids();
 	const uint64_t mask = sys_block_signals();
 	const bool is_away = prepare_writer(types);
 

@@ -28,6 +28,8 @@
 #include "preload/record/record.h"
 #include "preload/record/thread.h"
 #include "preload/sys/export.h"
+#include "preload/sys/memory.h"
+#include "preload/sys/say.h"
 #include "preload/sys/sys.h"
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer.h"
@@ -61,6 +63,8 @@ avoid_harm(unsigned harm, bool all_threads)
 {
 	const enum process_scope scope = process_scope();
 
+	memory_end_names();
+	say_expect_filter(false);
 	/* Make the writer thread now: later that may be impossible. */
 	confinement_set((harm & SANDBOX_CREDENTIALS) != 0);
 	if ((harm & SANDBOX_PROGRAM) != 0 ||
@@ -77,6 +81,8 @@ avoid_harm(unsigned harm, bool all_threads)
 		signals_leave_actions();
 	if ((harm & SANDBOX_CONTROL) != 0)
 		end_control(all_threads || remaining_threads_single());
+	/* What was to be said about the filter has been said. */
+	say_expect_filter((harm & SANDBOX_SAY) != 0);
 }
 
 static void

@@ -15,10 +15,14 @@ void remaining_threads_init(void);
 /* The writer: open the process's folder in /proc, while that is possible. */
 void remaining_threads_open_proc(void);
 
+/* The writer, before it may open no more files: open what is read below. */
+void remaining_threads_open_stat(void);
+
 /*
  * Have all threads of the program ended, so that only the writer keeps the
  * process alive?  /proc/self describes the initial thread, which stays as a
- * zombie.  '*status_ret' is the exit status of that thread.
+ * zombie.  '*status_ret' is the status of that thread, as of wait(2): a filter
+ * may have ended the thread by a signal.
  */
 bool remaining_threads_none(int *status_ret);
 

@@ -8,6 +8,8 @@
  * events the writer goes idle, and the next event wakes it.
  */
 
+#include <sys/wait.h>
+
 #include "preload/record/clock.h"
 #include "preload/record/memory_limit.h"
 #include "preload/record/process_state.h"
@@ -72,9 +74,11 @@ serve_follow(void)
 		return;
 	/* The socket is in the old user's folder: make another one later. */
 	control_close();
-	/* Remove the ring file now: the minimal filter will not allow that. */
-	if (writer->follow_to->filter == PRIVILEGES_MINIMAL_FILTER)
+	/* The minimal filter lets nobody remove or open a file later. */
+	if (writer->follow_to->filter == PRIVILEGES_MINIMAL_FILTER) {
 		ringfile_remove();
+		remaining_threads_open_stat();
+	}
 	done = privileges_take_on(writer->follow_to);
 	/* release: pairs with the acquire in writer_follow(). */
 	atomic_store_explicit(&writer->follow,
@@ -91,7 +95,9 @@ static bool
 go_idle(uint32_t wake)
 {
 	if (remaining_threads_none(&writer->exit_status)) {
-		writer_end_trace(WRITER_END_LAST_THREAD);
+		writer_end_trace(WIFSIGNALED(writer->exit_status)
+					 ? WRITER_END_KILLED
+					 : WRITER_END_LAST_THREAD);
 		return false;
 	}
 	clock_set_idle();

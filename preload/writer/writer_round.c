@@ -29,6 +29,7 @@ static const char *const end_names[] = {
 	[WRITER_END_EXEC] = "exec",
 	[WRITER_END_SANDBOX] = "sandbox",
 	[WRITER_END_LAST_THREAD] = "last_thread",
+	[WRITER_END_KILLED] = "killed",
 };
 
 struct clock_reading

@@ -82,7 +82,8 @@ struct writer {
 	uint64_t last_events, last_lost; /* of the last trace that ended */
 	int last_error;	   /* errno of the error that ended it; 0: a stop */
 	uint64_t start_ns; /* of the process, approximately */
-	int exit_status;   /* of the process, if only the writer is left */
+	/* Of the process, as of wait(2), if only the writer is left. */
+	int exit_status;
 	const struct order_producer
 		*blocked; /* as in 'order', of the last round */
 	uint64_t blocked_pos, blocked_since_ns;
