@@ -22,9 +22,9 @@ _Static_assert(ENCODER_RECORD_MAX_NBYTES >= 6 * 28 + 1 + 6 * 8 + 2 + 65535,
 	       "room for one record and its metadata");
 
 static const struct place_planner default_planner = {
-	.plan = place_window,
-	.records = PLACE_WINDOW_RECORDS,
-	.changes = 2 * PLACE_WINDOW_RECORDS,
+	.plan = place_span,
+	.records = PLACE_SPAN_RECORDS,
+	.changes = 2 * PLACE_SPAN_RECORDS,
 };
 
 static size_t
@@ -84,8 +84,8 @@ encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
 	e->planner = planner != NULL ? *planner : default_planner;
 	if (planner == NULL)
 		e->planner.context = &e->place;
-	e->window = memory;
-	next += round_up(e->planner.records * sizeof(*e->window));
+	e->span = memory;
+	next += round_up(e->planner.records * sizeof(*e->span));
 	e->changes = (struct place_change *)(void *)next;
 	next += round_up(e->planner.changes * sizeof(*e->changes));
 	e->texts = next;
@@ -311,7 +311,7 @@ put_metadata(struct encoder *e, const struct hatf_metadata *metadata)
 
 /* Plan 'n' records and write them with their metadata. */
 static void
-put_window(struct encoder *e, const struct hatf_record *records, size_t n)
+put_span(struct encoder *e, const struct hatf_record *records, size_t n)
 {
 	while (n != 0) {
 		size_t count, done = 0;
@@ -349,7 +349,7 @@ put_restart(struct encoder *e)
 void
 encoder_flush(struct encoder *e)
 {
-	put_window(e, e->window, e->pending);
+	put_span(e, e->span, e->pending);
 	if (e->restart)
 		put_restart(e);
 	e->pending = 0;
@@ -358,10 +358,10 @@ encoder_flush(struct encoder *e)
 }
 
 static inline void
-append_to_window(struct encoder *e, const struct hatf_record *rec,
-		 const uint8_t *attributes)
+append_to_span(struct encoder *e, const struct hatf_record *rec,
+	       const uint8_t *attributes)
 {
-	struct hatf_record *const r = &e->window[e->pending++];
+	struct hatf_record *const r = &e->span[e->pending++];
 
 	r->tag = rec->tag;
 	r->attributes_nbytes = rec->attributes_nbytes;
@@ -379,7 +379,7 @@ void
 encoder_set_fast(struct encoder *e, bool is_fast)
 {
 	e->is_fast = is_fast;
-	e->planner.plan = is_fast ? place_fast : place_window;
+	e->planner.plan = is_fast ? place_fast : place_span;
 }
 
 /* Does an alloc or free of heap 0 without attributes fit the layout? */
@@ -501,8 +501,8 @@ put_slowly(struct encoder *e, const struct hatf_record *rec)
 	if (e->pending_max == 0)
 		return false;
 	if (nbytes > texts_nbytes) {
-		/* The window is empty: write the record without a copy. */
-		put_window(e, rec, 1);
+		/* The span is empty: write the record without a copy. */
+		put_span(e, rec, 1);
 		e->record_count[rec->tag]++;
 		e->pending_max = encoder_choose_pending_max(e);
 		return true;
@@ -513,7 +513,7 @@ put_slowly(struct encoder *e, const struct hatf_record *rec)
 	if (nbytes != 0)
 		memcpy(copy, rec->attributes, nbytes);
 	e->texts_used += nbytes;
-	append_to_window(e, rec, copy);
+	append_to_span(e, rec, copy);
 	return true;
 }
 
@@ -523,7 +523,7 @@ put(struct encoder *e, const struct hatf_record *rec)
 	if (e->pending >= e->pending_max || rec->attributes_nbytes != 0 ||
 	    rec->tag > HATF_COMMENT)
 		return put_slowly(e, rec);
-	append_to_window(e, rec, e->texts);
+	append_to_span(e, rec, e->texts);
 	return true;
 }
 
@@ -535,7 +535,7 @@ encoder_put(struct encoder *e, const struct hatf_record *rec)
 	return put(e, rec);
 }
 
-/* The window is full, or the encoder is in fast mode. */
+/* The span is full, or the encoder is in fast mode. */
 bool
 encoder_put_plain_slow(struct encoder *e, uint8_t tag, uint64_t size,
 		       uint64_t address, uint64_t thread, uint64_t time)

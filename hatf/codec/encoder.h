@@ -6,7 +6,7 @@
  * metadata that a planner (place.h) puts between them, and the comments that
  * frame a block.  The recorder and hatf_writer share it.
  *
- * Records wait in a window until it is full, or until encoder_flush() or
+ * Records wait in the span until it is full, or until encoder_flush() or
  * encoder_end() empties it.  Until then 'used' does not include them.
  *
  * The encoder runs inside traced programs, in a thread without libc state of
@@ -16,7 +16,7 @@
  *
  * Invariant: [buf, buf + used) is a legal HATF stream that depends on no
  * earlier byte, except that encoder_end() fills in the "bytes=" of the block
- * comment; and the buffer has room for the records of the window.
+ * comment; and the buffer has room for the records of the span.
  */
 #ifndef HATF_ENCODER_H
 #define HATF_ENCODER_H
@@ -51,11 +51,11 @@ struct encoder {
 	bool has_sums;
 	/* Offset in 'buf' of the digits of the sum; 0: no sum yet. */
 	size_t sum_off;
-	/* The window and its arrays, in the caller's memory. */
-	struct hatf_record *window;
+	/* The span and its arrays, in the caller's memory. */
+	struct hatf_record *span;
 	struct place_change *changes;
-	uint8_t *texts; /* the attributes and comments of the window */
-	size_t pending, pending_max; /* records in the window; its capacity */
+	uint8_t *texts; /* the attributes and comments of the span */
+	size_t pending, pending_max; /* records in the span; its capacity */
 	size_t texts_used;
 	size_t at_once_max; /* fast mode: write at once while 'used' is less */
 	uint64_t stream_nbytes; /* bytes of all blocks before this buffer */
@@ -65,10 +65,10 @@ struct encoder {
 };
 
 /*
- * Return the bytes of memory that the window of a planner (NULL: the default,
- * place_window()) needs beside the buffer, and the bytes of the buffer that it
+ * Return the bytes of memory that the span of a planner (NULL: the default,
+ * place_span()) needs beside the buffer, and the bytes of the buffer that it
  * needs beyond the length at which the caller ends a block: room for the
- * records of the window, and one more.
+ * records of the span, and one more.
  */
 size_t encoder_memory_nbytes(const struct place_planner *planner);
 size_t encoder_room_nbytes(const struct place_planner *planner);
@@ -90,7 +90,7 @@ bool encoder_comment(struct encoder *e, const char *text, size_t nbytes);
 
 /*
  * Append the trailer.  'text' has its lines, and room for the line of the sum,
- * which is added if there are sums.  The window must be empty, and the next
+ * which is added if there are sums.  The span must be empty, and the next
  * call must be encoder_end().  Return false if the trailer does not fit.
  */
 bool encoder_trailer(struct encoder *e, struct text *text);
@@ -126,7 +126,7 @@ static inline bool
 encoder_put_plain(struct encoder *e, uint8_t tag, uint64_t size,
 		  uint64_t address, uint64_t thread, uint64_t time)
 {
-	struct hatf_record *const r = &e->window[e->pending];
+	struct hatf_record *const r = &e->span[e->pending];
 
 	if (__builtin_expect(e->is_fast || e->pending >= e->pending_max, 0))
 		return encoder_put_plain_slow(e, tag, size, address, thread,
@@ -159,7 +159,7 @@ struct encoder_run {
 };
 
 /*
- * Begin a run.  Return false if the encoder is not in fast mode, the window is
+ * Begin a run.  Return false if the encoder is not in fast mode, the span is
  * not empty, or the layout does not fit the thread and time.
  */
 bool encoder_begin_run(struct encoder *e, uint64_t thread, uint64_t time,
@@ -195,9 +195,9 @@ encoder_run_put(struct encoder_run *run, unsigned tag, uint64_t size,
 /* End the run and count its records. */
 void encoder_end_run(struct encoder *e, const struct encoder_run *run);
 
-/* Return the number of records that can be put before the window is full. */
+/* Return the number of records that can be put before the span is full. */
 static inline size_t
-encoder_window_left(const struct encoder *e)
+encoder_span_left(const struct encoder *e)
 {
 	return e->pending < e->pending_max ? e->pending_max - e->pending : 0;
 }
@@ -215,11 +215,11 @@ void encoder_set_fast(struct encoder *e, bool is_fast);
  */
 bool encoder_is_full(const struct encoder *e, size_t block_nbytes);
 
-/* Write the records of the window. */
+/* Write the records of the span. */
 void encoder_flush(struct encoder *e);
 
 /*
- * End the block: empty the window, append the comment with the sum if there are
+ * End the block: empty the span, append the comment with the sum if there are
  * sums and no trailer has it, and fill in "bytes=".  The block is e->buf[0,
  * e->used).  Return how many records were appended: 0 or 1.  encoder_reset()
  * then empties the buffer for the next block.
@@ -233,7 +233,7 @@ void encoder_reset(struct encoder *e);
  */
 void encoder_cancel(struct encoder *e);
 
-/* Return the number of data records (tags 0 to 10), including the window. */
+/* Return the number of data records (tags 0 to 10), including the span. */
 uint64_t encoder_data_records(const struct encoder *e);
 
 #endif /* HATF_ENCODER_H */

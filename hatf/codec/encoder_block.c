@@ -101,7 +101,7 @@ encoder_is_full(const struct encoder *e, size_t block_nbytes)
 {
 	if (e->used >= block_nbytes)
 		return true;
-	return e->planner.is_window_block &&
+	return e->planner.is_span_block &&
 	       (e->pending == e->pending_max ||
 		e->texts_used > e->planner.records * ENCODER_TEXT_NBYTES / 2);
 }

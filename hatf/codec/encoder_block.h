@@ -14,7 +14,7 @@
 #define ENCODER_TEXT_NBYTES 8
 
 /*
- * Return the number of records that may wait in the window: the buffer must
+ * Return the number of records that may wait in the span: the buffer must
  * have room for them and for the longest record.
  */
 size_t encoder_choose_pending_max(const struct encoder *e);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * field_uses.h - classify the uses of each field in a window of records
+ * field_uses.h - classify the uses of each field in a span of records
  *
- * field_uses_scan() reads the records of a window once and gives each use of a
+ * field_uses_scan() reads the records of a span once and gives each use of a
  * field its class (field_states.h).  Size and address share the numbering of
  * their uses: each record with an address is one use; a realloc is two, of
  * which the first has its size.  For the other fields each record is one use.
@@ -17,13 +17,13 @@
 #include "hatf/codec/layout.h"
 #include "hatf/hatf.h"
 
-#define FIELD_USES_RECORDS 256 /* the most records of a window */
+#define FIELD_USES_RECORDS 256 /* the most records of a span */
 
 _Static_assert(2 * FIELD_USES_RECORDS <= TRELLIS_USES,
-	       "room for a window of reallocs only");
+	       "room for a span of reallocs only");
 
 struct field_uses {
-	/* The window.  'restart': no field has a state before it. */
+	/* The span.  'restart': no field has a state before it. */
 	const struct hatf_record *records;
 	const struct layout *layout;
 	size_t record_count;
@@ -33,8 +33,8 @@ struct field_uses {
 	uint16_t record[TRELLIS_USES];
 	_Alignas(16) uint8_t address_class[TRELLIS_USES];
 	_Alignas(16) uint8_t size_class[TRELLIS_USES];
-	/* OR over the window: the bits of time, thread and heap that differ
-	 * from the value before the window; the lengths of attributes. */
+	/* OR over the span: the bits of time, thread and heap that differ
+	 * from the value before the span; the lengths of attributes. */
 	uint64_t time, thread, heap;
 	uint32_t attributes;
 	/* Result of field_uses_classify(). */
@@ -50,16 +50,16 @@ uint64_t field_uses_value(const struct hatf_record *rec, unsigned field);
 
 /*
  * Return the value that the first use of a field is compared with: the present
- * value of the field, or on a restart the first value of the window.
+ * value of the field, or on a restart the first value of the span.
  */
 uint64_t field_uses_previous(const struct field_uses *u, unsigned field);
 
-/* Return the first value of a field in the window; 0 if there is none. */
+/* Return the first value of a field in the span; 0 if there is none. */
 uint64_t field_uses_first(const struct field_uses *u, unsigned field);
 
 /*
- * Begin a window of 'n' records and classify sizes and addresses; 'base' is the
- * base of the address.  The window and the layout stay the caller's, and must
+ * Begin a span of 'n' records and classify sizes and addresses; 'base' is the
+ * base of the address.  The span and the layout stay the caller's, and must
  * last until the next call.
  */
 void field_uses_scan(struct field_uses *u, const struct hatf_record *records,

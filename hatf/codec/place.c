@@ -4,19 +4,19 @@
  *
  * The fields do not depend on each other.  So each field has a trellis of its
  * own (trellis.h) over a few useful states (field_states.h), and takes the
- * cheapest path through the window.  The address has one base, which may change
- * between two windows.  Time, thread, heap and attributes often do not change
- * in a window; then there is nothing to decide.
+ * cheapest path through the span.  The address has one base, which may change
+ * between two spans.  Time, thread, heap and attributes often do not change
+ * in a span; then there is nothing to decide.
  *
- * Each window starts from the actual state after the last one.  So the plan is
- * optimal within a window, but ignores the records after its end.
+ * Each span starts from the actual state after the last one.  So the plan is
+ * optimal within a span, but ignores the records after its end.
  */
 #include "hatf/codec/place.h"
 
 #include "hatf/codec/hatf_record.h"
 
-/* Number of addresses that candidates are compared on; windows between two
- * trials; bytes that a new base must save in a window. */
+/* Number of addresses that candidates are compared on; spans between two
+ * trials; bytes that a new base must save in a span. */
 #define BASE_SAMPLES 16
 #define BASE_TRIAL   8
 #define BASE_GAIN    96
@@ -33,7 +33,7 @@ static const uint8_t default_last_width[HATF_FIELD_COUNT] = {
 void
 place_init(struct place *p)
 {
-	/* Each window writes the other fields before it reads them. */
+	/* Each span writes the other fields before it reads them. */
 	memset(p, 0, offsetof(struct place, uses));
 	field_states_init(&p->states);
 }
@@ -64,8 +64,8 @@ candidate_cost(const uint64_t *addresses, size_t n, uint64_t base,
 }
 
 /*
- * Take one address of the window, another one each time, and replace each
- * candidate for which it gives a lower cost on a sample of the window.
+ * Take one address of the span, another one each time, and replace each
+ * candidate for which it gives a lower cost on a sample of the span.
  */
 static void
 renew_candidates(struct place *p, const struct hatf_record *records, size_t n)
@@ -82,7 +82,7 @@ renew_candidates(struct place *p, const struct hatf_record *records, size_t n)
 	for (unsigned i = 0; i < PLACE_CANDIDATES; i++) {
 		const uint8_t *const weight = candidate_weight[i];
 		const uint64_t base =
-			sample[p->window_count % count] + candidate_distance[i];
+			sample[p->span_count % count] + candidate_distance[i];
 
 		if (!p->base_known ||
 		    candidate_cost(sample, count, base, weight) <
@@ -107,13 +107,13 @@ least_cost(const struct trellis_costs *c)
 }
 
 /*
- * Every few windows, plan the addresses of the present window again with a
+ * Every few spans, plan the addresses of the present span again with a
  * candidate, and make it the base if it is clearly cheaper.
  */
 static void
 try_candidate(struct place *p)
 {
-	const uint32_t count = p->window_count++;
+	const uint32_t count = p->span_count++;
 	const uint64_t base = p->candidate[count % PLACE_CANDIDATES];
 	const size_t uses = p->uses.count;
 	struct trellis_costs start;
@@ -184,7 +184,7 @@ emit_interpretation(struct field_plan *f, size_t record,
 	f->now.width = interpretation == HATF_DEFAULT ? 0 : f->now.last_width;
 }
 
-/* Is there room for another turn?  If not, end the window before 'record'. */
+/* Is there room for another turn?  If not, end the span before 'record'. */
 static bool
 has_room(struct field_plan *f, size_t record)
 {
@@ -240,7 +240,7 @@ present_state(const struct field_plan *f)
 }
 
 /*
- * Set the cost of each state at the start of the window: 0 for the present
+ * Set the cost of each state at the start of the span: 0 for the present
  * state, no other state is possible.  Without a present state, each state costs
  * the metadata that enters it.
  */
@@ -385,7 +385,7 @@ plan_size_and_address(struct place *p, size_t cut)
 
 /*
  * Plan time, thread, heap or attributes.  'varies' is false if all uses repeat
- * the value before the window, or no record has attributes.
+ * the value before the span, or no record has attributes.
  */
 static size_t
 plan_field(struct place *p, unsigned field, bool varies, size_t cut)
@@ -434,7 +434,7 @@ next_field(const struct place *p, const uint32_t *done, size_t cut)
 
 /*
  * Merge the changes of all fields in the order of their records.  If 'changes'
- * gets full, end the window before the record of the change that has no room,
+ * gets full, end the span before the record of the change that has no room,
  * and drop the other changes before that record.
  */
 static size_t
@@ -462,13 +462,13 @@ merge(const struct place *p, size_t cut, struct place_change *changes,
 }
 
 size_t
-place_window(void *place, const struct layout *layout, bool restart,
-	     const struct hatf_record *records, size_t n,
-	     struct place_change *changes, size_t cap, size_t *count_ret)
+place_span(void *place, const struct layout *layout, bool restart,
+	   const struct hatf_record *records, size_t n,
+	   struct place_change *changes, size_t cap, size_t *count_ret)
 {
 	struct place *const p = place;
 	const struct field_uses *const u = &p->uses;
-	size_t cut = n < PLACE_WINDOW_RECORDS ? n : PLACE_WINDOW_RECORDS;
+	size_t cut = n < PLACE_SPAN_RECORDS ? n : PLACE_SPAN_RECORDS;
 
 	renew_candidates(p, records, cut);
 	field_uses_scan(&p->uses, records, cut, layout, restart, p->base);
@@ -506,9 +506,9 @@ take_value(struct layout_field *f, uint64_t value)
 	return fits;
 }
 
-/* Does the whole window fit this state of the field? */
+/* Does the whole span fit this state of the field? */
 static bool
-fits_window(const struct field_uses *u, unsigned field, struct layout_field f)
+fits_span(const struct field_uses *u, unsigned field, struct layout_field f)
 {
 	for (size_t i = 0; i < u->record_count; i++) {
 		const struct hatf_record *const rec = &u->records[i];
@@ -530,7 +530,7 @@ fits_window(const struct field_uses *u, unsigned field, struct layout_field f)
 	return true;
 }
 
-/* Enter this state before the window.  Does the whole window fit it? */
+/* Enter this state before the span.  Does the whole span fit it? */
 static bool
 try_fast_state(struct place *p, unsigned field, unsigned state)
 {
@@ -541,7 +541,7 @@ try_fast_state(struct place *p, unsigned field, unsigned state)
 	enter(&f, 0, state, field_uses_first(u, field), u->restart);
 	for (uint32_t i = 0; i < p->list_count[field]; i++)
 		layout_apply(&after, &p->list[field][i].metadata);
-	return fits_window(u, field, after.field[field]);
+	return fits_span(u, field, after.field[field]);
 }
 
 static void
@@ -550,7 +550,7 @@ plan_fast(struct place *p, unsigned field)
 	const struct field_uses *const u = &p->uses;
 
 	p->list_count[field] = 0;
-	if (!u->restart && fits_window(u, field, u->layout->field[field]))
+	if (!u->restart && fits_span(u, field, u->layout->field[field]))
 		return;
 	for (unsigned i = 0; i < fast_states[field].count; i++) {
 		if (try_fast_state(p, field, fast_states[field].state[i]))
@@ -570,9 +570,9 @@ place_fast(void *place, const struct layout *layout, bool restart,
 	   struct place_change *changes, size_t cap, size_t *count_ret)
 {
 	struct place *const p = place;
-	const size_t cut = n < PLACE_WINDOW_RECORDS ? n : PLACE_WINDOW_RECORDS;
+	const size_t cut = n < PLACE_SPAN_RECORDS ? n : PLACE_SPAN_RECORDS;
 
-	p->window_count++;
+	p->span_count++;
 	renew_candidates(p, records, cut);
 	p->uses.records = records;
 	p->uses.record_count = cut;

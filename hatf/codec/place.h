@@ -2,10 +2,10 @@
 /*
  * place.h - decide which metadata to write, and where
  *
- * A planner gets a window of records and the layout before it, and returns the
+ * A planner gets a span of records and the layout before it, and returns the
  * metadata to write between the records so that each record fits.  The encoder
- * keeps the records in its window until then.  place_window() is the default
- * planner, and the recorder's: it considers one window at a time, and takes
+ * keeps the records in its span until then.  place_span() is the default
+ * planner, and the recorder's: it considers one span at a time, and takes
  * constant time per record.  A caller of the encoder can supply another one,
  * see 'struct place_planner'.
  *
@@ -21,13 +21,13 @@
 #include "hatf/codec/trellis.h"
 #include "hatf/hatf.h"
 
-/* The most records that place_window() plans in one call. */
-#define PLACE_WINDOW_RECORDS FIELD_USES_RECORDS
+/* The most records that place_span() plans in one call. */
+#define PLACE_SPAN_RECORDS FIELD_USES_RECORDS
 
 /* The most metadata records before one record: three per field. */
 #define PLACE_METADATA_MAX (3 * HATF_FIELD_COUNT)
 
-/* A metadata record to write before 'records[before]' of the window. */
+/* A metadata record to write before 'records[before]' of the span. */
 struct place_change {
 	uint32_t before;
 	struct hatf_metadata metadata;
@@ -35,7 +35,7 @@ struct place_change {
 
 /*
  * A planner decides which metadata must precede each of 'n' records, at least 1
- * (tags 0 to 10; comments need none).  'layout' is the state before the window.
+ * (tags 0 to 10; comments need none).  'layout' is the state before the span.
  * Store the '*count_ret' changes in the order of their records, at most
  * PLACE_METADATA_MAX of them before one record; 'changes' has room for 'cap',
  * at least PLACE_METADATA_MAX.  With 'restart' a block begins: the changes
@@ -44,7 +44,7 @@ struct place_change {
  *
  * Return the number of records planned, at least 1: fewer than 'n' if there is
  * no room for more changes, or if the planner does not consider more records.
- * The next window begins after these records, with the resulting layout.
+ * The next span begins after these records, with the resulting layout.
  */
 typedef size_t place_fn(void *context, const struct layout *layout,
 			bool restart, const struct hatf_record *records,
@@ -53,27 +53,27 @@ typedef size_t place_fn(void *context, const struct layout *layout,
 
 struct place_planner {
 	place_fn *plan;
-	void *context;	      /* its first argument */
-	uint32_t records;     /* of a full window */
-	uint32_t changes;     /* value of 'cap' */
-	bool is_window_block; /* a full window ends the block */
+	void *context;	    /* its first argument */
+	uint32_t records;   /* of a full span */
+	uint32_t changes;   /* value of 'cap' */
+	bool is_span_block; /* a full span ends the block */
 };
 
-/* The most changes of one field in a window; a window ends before more. */
+/* The most changes of one field in a span; a span ends before more. */
 #define PLACE_FIELD_CHANGES 128
 
 #define PLACE_CANDIDATES 2
 
 /*
- * The state and scratch memory of place_window(), about 60 KB.  The fields
- * before 'uses' last from one window to the next; the others are here because
+ * The state and scratch memory of place_span(), about 60 KB.  The fields
+ * before 'uses' last from one span to the next; the others are here because
  * the writer's stack is too small for them.
  */
 struct place {
 	/* The base of the address under baseOffset (FORMAT "Interpretations"),
 	 * and the candidates that could replace it. */
 	uint64_t base, candidate[PLACE_CANDIDATES];
-	uint32_t window_count;
+	uint32_t span_count;
 	bool base_known;
 	struct field_states states;
 	struct field_uses uses;
@@ -87,15 +87,14 @@ struct place {
 void place_init(struct place *p);
 
 /* The default planner: a 'place_fn' with a 'struct place' as context. */
-size_t place_window(void *place, const struct layout *layout, bool restart,
-		    const struct hatf_record *records, size_t n,
-		    struct place_change *changes, size_t cap,
-		    size_t *count_ret);
+size_t place_span(void *place, const struct layout *layout, bool restart,
+		  const struct hatf_record *records, size_t n,
+		  struct place_change *changes, size_t cap, size_t *count_ret);
 
 /*
  * The planner of fast mode, with the same 'struct place'.  A field keeps its
- * state if the whole window fits it; else it gets a state that the window and
- * most later records fit.  Takes less time than place_window(), and some more
+ * state if the whole span fits it; else it gets a state that the span and
+ * most later records fit.  Takes less time than place_span(), and some more
  * bytes.
  */
 size_t place_fast(void *place, const struct layout *layout, bool restart,

@@ -56,8 +56,8 @@ static const char *const folders[] = {
 #define SPAN_MAX ((size_t)64 << 20)
 
 struct library {
-	uint8_t *base; /* where address 0 of the file is mapped */
-	size_t span;   /* bytes of address space */
+	uint8_t *base;	   /* where address 0 of the file is mapped */
+	size_t map_nbytes; /* bytes of address space */
 	const Elf64_Dyn *dynamic;
 	const Elf64_Sym *symbols;
 	const char *strings;
@@ -175,7 +175,7 @@ relocate_one(const struct library *l, const Elf64_Rela *r)
 	void *found;
 	uint64_t value;
 
-	if (r->r_offset > l->span - sizeof(value))
+	if (r->r_offset > l->map_nbytes - sizeof(value))
 		return false;
 	if (type == RELATIVE) {
 		value = (uintptr_t)l->base + (uint64_t)r->r_addend;
@@ -251,8 +251,8 @@ read_dynamic(struct library *l)
 }
 
 /*
- * Map one segment over the reserved span.  Its pages beyond the file keep the
- * anonymous memory of the reservation.
+ * Map one segment over the reserved addresses.  Its pages beyond the file keep
+ * the anonymous memory of the reservation.
  */
 static bool
 map_segment(const struct library *l, int fd, const Elf64_Phdr *p)
@@ -306,11 +306,11 @@ map_segments(struct library *l, int fd, const Elf64_Phdr *phdrs, unsigned n)
 {
 	void *base;
 
-	l->span = measure(phdrs, n);
-	if (l->span == 0)
+	l->map_nbytes = measure(phdrs, n);
+	if (l->map_nbytes == 0)
 		return false;
-	base = mmap(NULL, l->span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-		    0);
+	base = mmap(NULL, l->map_nbytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+		    -1, 0);
 	if (base == MAP_FAILED)
 		return false;
 	l->base = base;
@@ -427,6 +427,6 @@ mapped_library_open(const char *name, struct mapped_library_function *functions,
 		done = functions[i].address != NULL;
 	}
 	if (!done && l.base != NULL)
-		munmap(l.base, l.span);
+		munmap(l.base, l.map_nbytes);
 	return done;
 }

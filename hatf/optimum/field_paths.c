@@ -174,7 +174,7 @@ gap_note_bases(struct field_paths_gap *g, const struct bases *b)
 	}
 }
 
-/* Start from the state before the window, as an episode in progress. */
+/* Start from the state before the span, as an episode in progress. */
 static void
 open_episodes_start(struct open_episodes *c, struct field_paths *p)
 {

@@ -45,14 +45,14 @@ struct episode {
 	unsigned lane; /* at its first use */
 	unsigned last; /* last width before it began */
 	uint64_t base;
-	bool is_under_way; /* it began before the window */
+	bool is_under_way; /* it began before the span */
 };
 
 struct field_paths {
 	/* The uses. */
 	size_t count;
 	uint64_t *values;
-	uint32_t *records; /* their indices in the window */
+	uint32_t *records; /* their indices in the span */
 	bool *tied;	   /* no metadata may precede this use */
 	/* The state of the field at the start, and what is allowed. */
 	unsigned field;

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 /* A realloc uses the address field twice. */
-#define VALUE_MAX (2 * OPTIMUM_WINDOW)
+#define VALUE_MAX (2 * OPTIMUM_SPAN)
 
 struct optimum {
 	const struct technique *technique;
@@ -33,10 +33,10 @@ optimum_new(const struct technique *technique)
 
 	if (o == NULL)
 		return NULL;
-	max += (HATF_FIELD_COUNT - 1) * field_paths_change_max(OPTIMUM_WINDOW);
+	max += (HATF_FIELD_COUNT - 1) * field_paths_change_max(OPTIMUM_SPAN);
 	o->technique = technique;
 	o->paths = field_paths_new(VALUE_MAX);
-	o->widths = widths_new(OPTIMUM_WINDOW);
+	o->widths = widths_new(OPTIMUM_SPAN);
 	o->changes = malloc(max * sizeof(*o->changes));
 	if (o->paths != NULL && o->widths != NULL && o->changes != NULL)
 		return o;
@@ -144,9 +144,9 @@ merge(struct optimum *o, size_t n, struct place_change *changes, size_t cap,
 }
 
 size_t
-optimum_window(void *optimum, const struct layout *layout, bool restart,
-	       const struct hatf_record *records, size_t n,
-	       struct place_change *changes, size_t cap, size_t *count_ret)
+optimum_span(void *optimum, const struct layout *layout, bool restart,
+	     const struct hatf_record *records, size_t n,
+	     struct place_change *changes, size_t cap, size_t *count_ret)
 {
 	struct optimum *const o = optimum;
 	size_t used = 0;

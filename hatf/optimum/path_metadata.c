@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Is the state before the window an episode of this kind? */
+/* Is the state before the span an episode of this kind? */
 static bool
 is_under_way(const struct field_paths *p, const struct episode *e)
 {

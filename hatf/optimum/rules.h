@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules.h - what a technique allows for the values of a window
+ * rules.h - what a technique allows for the values of a span
  *
  * technique.h has the general rules.  Some depend on the values: the one base
  * or the one width that suits them best.

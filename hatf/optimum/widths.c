@@ -11,7 +11,7 @@
 #define CODE_COUNT 7
 
 /*
- * The state before the first "none" of the window.  Its width is 0 if it may be
+ * The state before the first "none" of the span.  Its width is 0 if it may be
  * used.
  */
 #define OUTSIDE CODE_COUNT

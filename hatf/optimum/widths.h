@@ -26,7 +26,7 @@ void widths_add(struct widths *w, uint32_t nbytes, uint32_t record);
 
 /*
  * Like path_metadata_place().  With 'any' change the width wherever that pays;
- * else use one width for the whole window.
+ * else use one width for the whole span.
  */
 size_t widths_place(struct widths *w, const struct layout_field *state,
 		    bool restart, bool any, struct place_change *changes);

@@ -49,8 +49,8 @@ struct config {
 	bool begin_now;	     /* the first event makes file and writer thread */
 	uint64_t ring_words; /* capacity of a ring, a power of two */
 	uint64_t initial_ring_words; /* likewise, of the initial thread's */
-	uint32_t stack_depth; /* frames of a call stack; 0: no stacks */
-	bool stack_frees;     /* frees have stacks, too */
+	uint32_t stack_depth;	     /* frames of a call stack; 0: no stacks */
+	bool stack_frees;	     /* frees have stacks, too */
 	struct follow follow;
 	char out[PATH_MAX]; /* template, see output.h */
 	char globs[GLOBS_NBYTES];

@@ -53,14 +53,14 @@ end_block(struct recovery *r)
 }
 
 static void
-on_event(void *context, const struct order_source *source,
+on_event(void *context, const struct order_producer *producer,
 	 const struct event *ev)
 {
 	struct recovery *const r = context;
 
 	if (narrate_is_full(r->narrator))
 		end_block(r);
-	narrate_event(r->narrator, source, ev);
+	narrate_event(r->narrator, producer, ev);
 }
 
 /* Set the narrator to the state of a commit. */
@@ -150,19 +150,19 @@ static bool
 drain(struct recovery *r)
 {
 	const uint32_t n = r->set.count;
-	struct order_source **const sources =
-		calloc(2 * (size_t)n + 1, sizeof(struct order_source *));
+	struct order_producer **const producers =
+		calloc(2 * (size_t)n + 1, sizeof(struct order_producer *));
 	struct order order;
 
-	if (sources == NULL)
+	if (producers == NULL)
 		return false;
-	order_init(&order, sources + n, n, on_event, r);
+	order_init(&order, producers + n, n, on_event, r);
 	for (uint32_t i = 0; i < n; i++) {
-		sources[i] = &r->set.rings[i].source;
-		order.open_count += sources[i]->realloc_open;
+		producers[i] = &r->set.rings[i].producer;
+		order.open_count += producers[i]->realloc_open;
 	}
-	order_round(&order, sources, n, UINT64_MAX, true);
-	free(sources);
+	order_round(&order, producers, n, UINT64_MAX, true);
+	free(producers);
 	return true;
 }
 
@@ -181,10 +181,11 @@ add_final_records(struct recovery *r)
 		if (narrate_is_full(n))
 			end_block(r);
 		if (ring->lost_count != 0)
-			narrate_lost(n, &ring->source, ring->lost_count,
+			narrate_lost(n, &ring->producer, ring->lost_count,
 				     ring->lost_first, stamp);
-		if (ring->source.is_dead && !ring->is_gone && !ring->is_nested)
-			narrate_thread_end(n, &ring->source, stamp);
+		if (ring->producer.is_dead && !ring->is_gone &&
+		    !ring->is_nested)
+			narrate_thread_end(n, &ring->producer, stamp);
 	}
 	if (r->set.image->unattached > r->set.commit->unattached)
 		narrate_lost(n, NULL, unattached, n->timeline.stamp0, stamp);
@@ -254,9 +255,9 @@ add_trailer(struct recovery *r)
 	};
 
 	for (uint32_t i = 0; i < r->set.count; i++)
-		if (r->set.rings[i].source.id >= end.threads &&
-		    r->set.rings[i].source.id != UINT64_MAX)
-			end.threads = r->set.rings[i].source.id + 1;
+		if (r->set.rings[i].producer.id >= end.threads &&
+		    r->set.rings[i].producer.id != UINT64_MAX)
+			end.threads = r->set.rings[i].producer.id + 1;
 	narrate_trailer(r->narrator, &end);
 	r->found->complete = r->narrator->lost_count == 0 &&
 			     !end.is_incomplete && end.missed == NULL;

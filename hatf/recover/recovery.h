@@ -32,7 +32,7 @@ struct recovery {
 	char *header;
 	size_t header_nbytes;
 	struct checked_file rings, trace;
-	unsigned flags;		/* HATF_RECOVER_... */
+	unsigned flags;		       /* HATF_RECOVER_... */
 	struct narrate_stacks *stacks; /* of the narrator */
 	uint64_t events_before; /* events in the trace at the last commit */
 	bool is_short;		/* the trace lacks committed bytes ... */

@@ -185,7 +185,8 @@ event_words(uint64_t word)
 	}
 	if (event_is_stack(word))
 		return 1;
-	if (type >= EVENT_TYPE_COUNT || type == EVENT_STACK || word >> 32 != 0 ||
+	if (type >= EVENT_TYPE_COUNT || type == EVENT_STACK ||
+	    word >> 32 != 0 ||
 	    (word >> 8 & 255) != 2 + event_operand_count((enum event_type)type))
 		return 0;
 	return (unsigned)(word >> 8 & 255);
@@ -348,7 +349,7 @@ static void
 copy_state(struct saved_ring *ring, const struct ring *from,
 	   const struct ring_commit *last)
 {
-	struct order_source *const s = &ring->source;
+	struct order_producer *const s = &ring->producer;
 
 	s->id = from->id;
 	ring->is_nested = from->is_nested != 0;
@@ -390,22 +391,22 @@ copy_ring(struct saved_rings *set, const struct file *f,
 	if (!add_ring(set, &ring))
 		return fail(f, HATF_NO_MEMORY, from->offset, NULL);
 	copy_state(ring, from, last);
-	ring->source.ring = make_ring(capacity_for(from->head - pos));
-	if (ring->source.ring == NULL)
+	ring->producer.ring = make_ring(capacity_for(from->head - pos));
+	if (ring->producer.ring == NULL)
 		return fail(f, HATF_NO_MEMORY, from->offset, NULL);
 	/* Count it even on failure, so that saved_rings_fini() frees it. */
 	set->count++;
-	status = copy_words(f, from, pos, ring->source.ring, &end);
+	status = copy_words(f, from, pos, ring->producer.ring, &end);
 	if (status != HATF_OK)
 		return status;
-	end = check_events(set, ring->source.ring, pos, end);
+	end = check_events(set, ring->producer.ring, pos, end);
 	if (end != from->head && !salvage)
 		return fail(f, HATF_BAD_RINGS,
 			    from->offset + RING_HEADER_NBYTES +
 				    (end & ring_mask(from)) * sizeof(uint64_t),
 			    "event");
 	set->is_cut |= end != from->head;
-	ring_publish(ring->source.ring, end);
+	ring_publish(ring->producer.ring, end);
 	set->word_count += end - pos;
 	return HATF_OK;
 }
@@ -521,7 +522,7 @@ void
 saved_rings_fini(struct saved_rings *set)
 {
 	for (uint32_t i = 0; i < set->count; i++)
-		free(set->rings[i].source.ring);
+		free(set->rings[i].producer.ring);
 	free(set->rings);
 	free(set->image);
 	*set = (struct saved_rings){ .count = 0 };

@@ -15,7 +15,7 @@
 
 /* The copy of one ring. */
 struct saved_ring {
-	struct order_source source;
+	struct order_producer producer;
 	bool is_nested, is_gone;
 	/* dropped events that the ring itself does not report */
 	uint64_t lost_count, lost_first;

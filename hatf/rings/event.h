@@ -79,12 +79,12 @@ enum event_type {
 	EVENT_HEAP_REALLOC_END,	  /* as EVENT_HEAP_REALLOC */
 	EVENT_HANDOVER, /* new thread: the ring's thread has ended, and the
 			   new one produced all events after this one */
-	EVENT_STACK, /* none; one word, whose upper half is the number of the
+	EVENT_STACK,	/* none; one word, whose upper half is the number of the
 			call stack of the ring's next events; 0: none */
-	EVENT_STACK_NODE,   /* number and, in the upper half, its caller's; frame
+	EVENT_STACK_NODE,  /* number and, in the upper half, its caller's; frame
 			       (stack_image.h); number of the frame */
-	EVENT_OBJECT,	    /* number, begin, end, base */
-	EVENT_OBJECT_TEXT,  /* 32 bytes of the last object's build id in hex, a
+	EVENT_OBJECT,	   /* number, begin, end, base */
+	EVENT_OBJECT_TEXT, /* 32 bytes of the last object's build id in hex, a
 			       newline and its path */
 	EVENT_TYPE_COUNT
 };

@@ -85,7 +85,7 @@ image_end_ring(struct ring *r)
 }
 
 static uint64_t
-flags_of(const struct order_source *s, bool is_gone)
+flags_of(const struct order_producer *s, bool is_gone)
 {
 	return (s->realloc_open ? RING_COMMIT_REALLOC_OPEN : 0u) |
 	       (s->realloc_done ? RING_COMMIT_REALLOC_DONE : 0u) |
@@ -114,27 +114,27 @@ last_slot(const struct ring *r, uint64_t seq)
 }
 
 void
-image_commit_ring(struct ring *r, const struct order_source *source,
+image_commit_ring(struct ring *r, const struct order_producer *producer,
 		  bool is_gone, uint64_t seq)
 {
-	const uint64_t flags = flags_of(source, is_gone);
+	const uint64_t flags = flags_of(producer, is_gone);
 	const int slot = last_slot(r, RING_NO_COMMIT - 1);
 	const struct ring_commit *const last = &r->commit[slot == 1];
 	struct ring_commit *const c = &r->commit[slot == 0];
 
 	/* Nothing has changed since the last commit. */
-	if (slot >= 0 && last->pos == source->pos && last->flags == flags)
+	if (slot >= 0 && last->pos == producer->pos && last->flags == flags)
 		return;
 	atomic_store_explicit(&c->seq, RING_NO_COMMIT, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	IMAGE_STEP();
-	c->pos = source->pos;
+	c->pos = producer->pos;
 	IMAGE_STEP();
-	c->stamp = source->stamp;
-	c->realloc_old = source->realloc_old;
+	c->stamp = producer->stamp;
+	c->realloc_old = producer->realloc_old;
 	c->flags = flags;
-	c->thread = source->id;
-	c->stack = source->stack;
+	c->thread = producer->id;
+	c->stack = producer->stack;
 	IMAGE_STEP();
 	/* release: a reader that sees the number sees the whole slot. */
 	atomic_store_explicit(&c->seq, seq, memory_order_release);

@@ -67,10 +67,10 @@
 /* Length of the first block of a trace: four times a recorder's buffer. */
 #define IMAGE_HEAD_NBYTES_MAX (4u << 20)
 
-#define IMAGE_COMMIT_ENDED   1u /* the last block has a trailer */
-#define IMAGE_COMMIT_STAMPED 2u /* as in struct narrator */
-#define IMAGE_COMMIT_STOPPED 4u /* events in the rings belong to no trace */
-#define IMAGE_COMMIT_MISSED  8u /* some calls bypassed the recorder */
+#define IMAGE_COMMIT_ENDED	   1u /* the last block has a trailer */
+#define IMAGE_COMMIT_STAMPED	   2u /* as in struct narrator */
+#define IMAGE_COMMIT_STOPPED	   4u /* events in the rings belong to no trace */
+#define IMAGE_COMMIT_MISSED	   8u  /* some calls bypassed the recorder */
 #define IMAGE_COMMIT_STACKED_FREES 16u /* frees have stacks, too */
 
 /* The state of the trace: everything that a reader needs to continue it. */
@@ -164,7 +164,7 @@ void image_end_ring(struct ring *r);
  * Do step 1 of commit 'seq' for one ring.  'is_gone': the destroyThread record
  * of its thread is in the trace.
  */
-void image_commit_ring(struct ring *r, const struct order_source *source,
+void image_commit_ring(struct ring *r, const struct order_producer *producer,
 		       bool is_gone, uint64_t seq);
 
 /* Return the number of the next commit. */

@@ -270,27 +270,27 @@ begin_event(struct narrator *n, const struct event *ev)
 }
 
 /*
- * Append the attribute of the call stack of the events of 'source', if they
+ * Append the attribute of the call stack of the events of 'producer', if they
  * have one, and define the stack.
  */
 static void
-put_stack_attribute(struct narrator *n, const struct order_source *source,
+put_stack_attribute(struct narrator *n, const struct order_producer *producer,
 		    uint8_t *attributes, size_t cap, size_t *used)
 {
 	const struct hatf_attr_item stack = {
 		.key = HATF_ATTR_STACK,
-		.value = source->stack,
+		.value = producer->stack,
 	};
 
-	if (n->stacks == NULL || source->stack == 0)
+	if (n->stacks == NULL || producer->stack == 0)
 		return;
-	narrate_define_stack(n, source->stack);
+	narrate_define_stack(n, producer->stack);
 	hatf_attr_put(attributes, cap, used, &stack);
 }
 
 /* Slow path: put an alloc of a heap, or one with attributes. */
 static void
-put_special_alloc(struct narrator *n, const struct order_source *source,
+put_special_alloc(struct narrator *n, const struct order_producer *producer,
 		  const struct event *ev, uint64_t heap, uint64_t alignment)
 {
 	const struct hatf_attr_item zeroed = { .key = HATF_ATTR_ZEROED };
@@ -305,13 +305,13 @@ put_special_alloc(struct narrator *n, const struct order_source *source,
 		hatf_attr_put(attributes, sizeof(attributes), &used, &zeroed);
 	if (alignment != 0)
 		hatf_attr_put(attributes, sizeof(attributes), &used, &aligned);
-	put_stack_attribute(n, source, attributes, sizeof(attributes), &used);
+	put_stack_attribute(n, producer, attributes, sizeof(attributes), &used);
 
 	const struct hatf_record rec = {
 		.tag = HATF_ALLOC,
 		.size = ev->operand[1],
 		.address = ev->operand[0],
-		.thread = source->id,
+		.thread = producer->id,
 		.heap = heap,
 		.time = n->time,
 		.attributes = attributes,
@@ -322,34 +322,35 @@ put_special_alloc(struct narrator *n, const struct order_source *source,
 }
 
 static void
-put_alloc(struct narrator *n, const struct order_source *source,
+put_alloc(struct narrator *n, const struct order_producer *producer,
 	  const struct event *ev)
 {
-	if (__builtin_expect(ev->flags != 0 || ev->operand[2] != 0 ||
-				     (n->stacks != NULL && source->stack != 0),
-			     0))
-		put_special_alloc(n, source, ev, 0, ev->operand[2]);
+	if (__builtin_expect(
+		    ev->flags != 0 || ev->operand[2] != 0 ||
+			    (n->stacks != NULL && producer->stack != 0),
+		    0))
+		put_special_alloc(n, producer, ev, 0, ev->operand[2]);
 	else
 		encoder_put_plain(&n->encoder, HATF_ALLOC, ev->operand[1],
-				  ev->operand[0], source->id, n->time);
+				  ev->operand[0], producer->id, n->time);
 }
 
 /* Put a free of any heap. */
 static void
-put_free(struct narrator *n, const struct order_source *source,
+put_free(struct narrator *n, const struct order_producer *producer,
 	 uint64_t address, uint64_t heap)
 {
 	uint8_t attributes[16];
 	size_t used = 0;
 
 	if (n->stacks != NULL && n->stacks->has_frees)
-		put_stack_attribute(n, source, attributes, sizeof(attributes),
+		put_stack_attribute(n, producer, attributes, sizeof(attributes),
 				    &used);
 	if (used != 0 || heap != 0) {
 		const struct hatf_record rec = {
 			.tag = HATF_FREE,
 			.address = address,
-			.thread = source->id,
+			.thread = producer->id,
 			.heap = heap,
 			.time = n->time,
 			.attributes = attributes,
@@ -359,7 +360,7 @@ put_free(struct narrator *n, const struct order_source *source,
 		encoder_put(&n->encoder, &rec);
 		return;
 	}
-	encoder_put_plain(&n->encoder, HATF_FREE, 0, address, source->id,
+	encoder_put_plain(&n->encoder, HATF_FREE, 0, address, producer->id,
 			  n->time);
 }
 
@@ -379,7 +380,7 @@ realloc_tag(const struct event *ev)
 
 /* Put the realloc, then the alloc and the free that it announces. */
 static void
-put_realloc_records(struct narrator *n, const struct order_source *source,
+put_realloc_records(struct narrator *n, const struct order_producer *producer,
 		    struct hatf_record *realloc)
 {
 	const uint8_t tag = realloc->tag;
@@ -387,7 +388,7 @@ put_realloc_records(struct narrator *n, const struct order_source *source,
 	uint8_t attributes[16];
 	size_t used = 0;
 
-	put_stack_attribute(n, source, attributes, sizeof(attributes), &used);
+	put_stack_attribute(n, producer, attributes, sizeof(attributes), &used);
 	realloc->attributes = attributes;
 	realloc->attributes_nbytes = (uint32_t)used;
 	encoder_put(&n->encoder, realloc);
@@ -405,7 +406,7 @@ put_realloc_records(struct narrator *n, const struct order_source *source,
 }
 
 static void
-put_realloc(struct narrator *n, const struct order_source *source,
+put_realloc(struct narrator *n, const struct order_producer *producer,
 	    const struct event *ev)
 {
 	const enum hatf_tag tag = realloc_tag(ev);
@@ -414,11 +415,11 @@ put_realloc(struct narrator *n, const struct order_source *source,
 		.old_address = ev->operand[0],
 		.address = ev->operand[1],
 		.size = ev->operand[2],
-		.thread = source->id,
+		.thread = producer->id,
 		.time = n->time,
 	};
 
-	put_realloc_records(n, source, &rec);
+	put_realloc_records(n, producer, &rec);
 }
 
 static void
@@ -520,18 +521,18 @@ narrate_carried_heap(struct narrator *n, uint64_t heap, const uint64_t *name)
 
 /* Put the records of an event of a heap: those of malloc, with the heap. */
 static void
-put_heap_event(struct narrator *n, const struct order_source *source,
+put_heap_event(struct narrator *n, const struct order_producer *producer,
 	       const struct event *ev)
 {
 	const uint64_t *const o = ev->operand;
-	struct hatf_record rec = { .thread = source->id, .time = n->time };
+	struct hatf_record rec = { .thread = producer->id, .time = n->time };
 
 	switch (ev->type) {
 	case EVENT_HEAP_ALLOC:
-		put_special_alloc(n, source, ev, o[2], o[3]);
+		put_special_alloc(n, producer, ev, o[2], o[3]);
 		return;
 	case EVENT_HEAP_FREE:
-		put_free(n, source, o[0], o[1]);
+		put_free(n, producer, o[0], o[1]);
 		return;
 	default:
 		rec.tag = (uint8_t)realloc_tag(ev);
@@ -539,13 +540,13 @@ put_heap_event(struct narrator *n, const struct order_source *source,
 		rec.address = o[1];
 		rec.size = o[2];
 		rec.heap = o[3];
-		put_realloc_records(n, source, &rec);
+		put_realloc_records(n, producer, &rec);
 	}
 }
 
 /* Narrate an event of a rare type. */
 static void
-put_rare(struct narrator *n, const struct order_source *source,
+put_rare(struct narrator *n, const struct order_producer *producer,
 	 const struct event *ev)
 {
 	switch (ev->type) {
@@ -553,25 +554,25 @@ put_rare(struct narrator *n, const struct order_source *source,
 		narrate_name(n, ev->operand[0], &ev->operand[1]);
 		break;
 	case EVENT_LOST:
-		narrate_lost(n, source, ev->operand[0], ev->operand[1],
+		narrate_lost(n, producer, ev->operand[0], ev->operand[1],
 			     ev->stamp);
 		break;
 	case EVENT_CREATE_HEAP:
 		time_of(n, ev->stamp);
-		put_heap_record(n, HATF_CREATE_HEAP, source->id, ev->operand[0],
-				&ev->operand[1], false);
+		put_heap_record(n, HATF_CREATE_HEAP, producer->id,
+				ev->operand[0], &ev->operand[1], false);
 		break;
 	case EVENT_DESTROY_HEAP:
 		time_of(n, ev->stamp);
-		put_heap_record(n, HATF_DESTROY_HEAP, source->id,
+		put_heap_record(n, HATF_DESTROY_HEAP, producer->id,
 				ev->operand[0], NULL, false);
 		break;
 	case EVENT_MARK:
 		time_of(n, ev->stamp);
-		narrate_put_mark(n, source, ev);
+		narrate_put_mark(n, producer, ev);
 		break;
 	case EVENT_HANDOVER:
-		narrate_thread_end(n, source, ev->stamp);
+		narrate_thread_end(n, producer, ev->stamp);
 		break;
 	case EVENT_STACK_NODE:
 	case EVENT_OBJECT:
@@ -584,7 +585,7 @@ put_rare(struct narrator *n, const struct order_source *source,
 }
 
 void
-narrate_event(void *context, const struct order_source *source,
+narrate_event(void *context, const struct order_producer *producer,
 	      const struct event *ev)
 {
 	struct narrator *const n = context;
@@ -593,42 +594,42 @@ narrate_event(void *context, const struct order_source *source,
 	switch (ev->type) {
 	case EVENT_ALLOC:
 		time_of(n, ev->stamp);
-		put_alloc(n, source, ev);
+		put_alloc(n, producer, ev);
 		n->event_count++;
 		break;
 	case EVENT_FREE:
 		time_of(n, ev->stamp);
-		put_free(n, source, ev->operand[0], 0);
+		put_free(n, producer, ev->operand[0], 0);
 		n->event_count++;
 		break;
 	case EVENT_REALLOC_END:
 		time_of(n, ev->stamp);
-		put_realloc(n, source, ev);
+		put_realloc(n, producer, ev);
 		n->event_count++;
 		break;
 	case EVENT_THREAD:
 		time_of(n, ev->stamp);
-		put_create_thread(n, source->id, ev->operand, false);
+		put_create_thread(n, producer->id, ev->operand, false);
 		break;
 	case EVENT_REALLOC_BEGIN:
 	case EVENT_FORK:
 		time_of(n, ev->stamp);
-		narrate_put_fork(n, source, ev);
+		narrate_put_fork(n, producer, ev);
 		break;
 	case EVENT_HEAP_ALLOC:
 	case EVENT_HEAP_FREE:
 	case EVENT_HEAP_REALLOC:
 		time_of(n, ev->stamp);
-		put_heap_event(n, source, ev);
+		put_heap_event(n, producer, ev);
 		n->event_count++;
 		break;
 	default:
-		put_rare(n, source, ev);
+		put_rare(n, producer, ev);
 	}
 }
 
 size_t
-narrate_run(void *context, const struct order_source *source,
+narrate_run(void *context, const struct order_producer *producer,
 	    const uint64_t *words, size_t n, uint64_t stamp)
 {
 	struct narrator *const to = context;
@@ -638,16 +639,16 @@ narrate_run(void *context, const struct order_source *source,
 	_Static_assert((unsigned)EVENT_KIND_ALLOC == (unsigned)HATF_ALLOC &&
 			       (unsigned)EVENT_KIND_FREE == (unsigned)HATF_FREE,
 		       "the kind of a one-word event is its tag");
-	if (!to->in_block || (to->stacks != NULL && source->stack != 0))
+	if (!to->in_block || (to->stacks != NULL && producer->stack != 0))
 		return 0;
 	note_tick(to, stamp);
 
 	const uint64_t time = time_of(to, stamp);
-	const size_t room = encoder_window_left(&to->encoder);
+	const size_t room = encoder_span_left(&to->encoder);
 
 	if (n > room)
 		n = room;
-	if (encoder_begin_run(&to->encoder, source->id, time, &run)) {
+	if (encoder_begin_run(&to->encoder, producer->id, time, &run)) {
 		while (done < n &&
 		       encoder_run_put(
 			       &run, (unsigned)(words[done] & EVENT_KIND_MASK),
@@ -661,18 +662,18 @@ narrate_run(void *context, const struct order_source *source,
 				  (uint8_t)(words[done] & EVENT_KIND_MASK),
 				  words[done] >> EVENT_SIZE_SHIFT,
 				  words[done] & ~EVENT_ADDRESS_EXTRA_BITS,
-				  source->id, time);
+				  producer->id, time);
 	to->event_count += n;
 	return n;
 }
 
 void
-narrate_thread_end(struct narrator *n, const struct order_source *source,
+narrate_thread_end(struct narrator *n, const struct order_producer *producer,
 		   uint64_t stamp)
 {
 	const struct hatf_record rec = {
 		.tag = HATF_DESTROY_THREAD,
-		.thread = source->id,
+		.thread = producer->id,
 		.time = time_of(n, stamp),
 	};
 

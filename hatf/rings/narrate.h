@@ -28,7 +28,7 @@
 
 /*
  * Size of the buffer of a block.  Beyond the length of a block and the
- * encoder's window it has room for three records: an event is at most three
+ * encoder's span it has room for three records: an event is at most three
  * records, all in one block, and a few comments and the trailer may follow.
  */
 #define NARRATE_BUFFER_NBYTES(room) \
@@ -129,19 +129,19 @@ void narrate_open_block(struct narrator *n);
 uint64_t narrate_cancel_block(struct narrator *n);
 
 /* Narrate one event: an order_sink with the narrator as 'context'. */
-void narrate_event(void *context, const struct order_source *source,
+void narrate_event(void *context, const struct order_producer *producer,
 		   const struct event *ev);
 
 /*
  * Narrate a run of events: an order_run_sink with the narrator as 'context'.
- * Take no more events than fit the encoder's window.
+ * Take no more events than fit the encoder's span.
  */
-size_t narrate_run(void *context, const struct order_source *source,
+size_t narrate_run(void *context, const struct order_producer *producer,
 		   const uint64_t *words, size_t n, uint64_t stamp);
 
-/* Put the destroyThread record of the thread of 'source', which has ended. */
-void narrate_thread_end(struct narrator *n, const struct order_source *source,
-			uint64_t stamp);
+/* Put the destroyThread record of the thread of 'producer', which has ended. */
+void narrate_thread_end(struct narrator *n,
+			const struct order_producer *producer, uint64_t stamp);
 
 /* Put a block that is live when the trace begins (FORMAT.md, "Segments"). */
 void narrate_carried_block(struct narrator *n, uint64_t address, uint64_t size,
@@ -171,11 +171,11 @@ void narrate_carried_heap(struct narrator *n, uint64_t heap,
 void narrate_begin_stamps(struct narrator *n);
 
 /*
- * Put a comment that 'count' events of the thread of 'source' were lost between
- * the stamps 'from' and 'to'.  With NULL for 'source' they were lost for lack
- * of memory, by no particular thread.
+ * Put a comment that 'count' events of the thread of 'producer' were lost
+ * between the stamps 'from' and 'to'.  With NULL for 'producer' they were lost
+ * for lack of memory, by no particular thread.
  */
-void narrate_lost(struct narrator *n, const struct order_source *source,
+void narrate_lost(struct narrator *n, const struct order_producer *producer,
 		  uint64_t count, uint64_t from, uint64_t to);
 
 /* Should the caller end the block before the next event? */

@@ -45,7 +45,7 @@ narrate_name(struct narrator *n, uint64_t thread, const uint64_t *name)
 
 /* Put the comment of a realloc that was in progress during a fork. */
 static void
-put_open_realloc(struct narrator *n, const struct order_source *source,
+put_open_realloc(struct narrator *n, const struct order_producer *producer,
 		 const struct event *ev)
 {
 	char buf[192];
@@ -53,7 +53,7 @@ put_open_realloc(struct narrator *n, const struct order_source *source,
 
 	text_init(&text, buf, sizeof(buf));
 	text_str(&text, "HATF realloc\n");
-	text_line_u64(&text, "thread", source->id);
+	text_line_u64(&text, "thread", producer->id);
 	text_line_u64(&text, "fork", ev->operand[2]);
 	text_line_u64(&text, "old", ev->operand[0]);
 	if (ev->operand[1] != 0)
@@ -62,7 +62,7 @@ put_open_realloc(struct narrator *n, const struct order_source *source,
 }
 
 void
-narrate_put_fork(struct narrator *n, const struct order_source *source,
+narrate_put_fork(struct narrator *n, const struct order_producer *producer,
 		 const struct event *ev)
 {
 	const uint64_t ticket = ev->operand[0];
@@ -71,12 +71,12 @@ narrate_put_fork(struct narrator *n, const struct order_source *source,
 	struct text text;
 
 	if (ev->type == EVENT_REALLOC_BEGIN) {
-		put_open_realloc(n, source, ev);
+		put_open_realloc(n, producer, ev);
 		return;
 	}
 	text_init(&text, buf, sizeof(buf));
 	text_str(&text, "HATF fork\n");
-	text_line_u64(&text, "thread", source->id);
+	text_line_u64(&text, "thread", producer->id);
 	text_line_u64(&text, "fork", ticket);
 	if (after)
 		text_line_u64(&text, "forked", 1);
@@ -93,7 +93,7 @@ narrate_put_fork(struct narrator *n, const struct order_source *source,
 }
 
 void
-narrate_lost(struct narrator *n, const struct order_source *source,
+narrate_lost(struct narrator *n, const struct order_producer *producer,
 	     uint64_t count, uint64_t from, uint64_t to)
 {
 	char buf[256];
@@ -102,8 +102,8 @@ narrate_lost(struct narrator *n, const struct order_source *source,
 	n->lost_count += count;
 	text_init(&text, buf, sizeof(buf));
 	text_str(&text, "HATF lost\n");
-	if (source != NULL)
-		text_line_u64(&text, "thread", source->id);
+	if (producer != NULL)
+		text_line_u64(&text, "thread", producer->id);
 	text_line_u64(&text, "count", count);
 	text_line_u64(&text, "from", narrate_time_at(n, from));
 	text_line_u64(&text, "to", narrate_time_at(n, to));
@@ -111,7 +111,7 @@ narrate_lost(struct narrator *n, const struct order_source *source,
 }
 
 void
-narrate_put_mark(struct narrator *n, const struct order_source *source,
+narrate_put_mark(struct narrator *n, const struct order_producer *producer,
 		 const struct event *ev)
 {
 	const char *const piece = (const char *)ev->operand;
@@ -127,7 +127,7 @@ narrate_put_mark(struct narrator *n, const struct order_source *source,
 		return;
 	text_init(&text, buf, sizeof(buf));
 	text_str(&text, "HATF mark\n");
-	text_line_u64(&text, "thread", source->id);
+	text_line_u64(&text, "thread", producer->id);
 	text_line_u64(&text, "time", n->time);
 	text_line(&text, "text", n->mark, n->mark_nbytes);
 	n->mark_nbytes = 0;

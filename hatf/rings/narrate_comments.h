@@ -19,11 +19,11 @@ void narrate_put_clock(struct narrator *n, const char *name);
  * Put the comment of an EVENT_FORK; or that of an EVENT_REALLOC_BEGIN, a
  * realloc that was in progress during a fork.
  */
-void narrate_put_fork(struct narrator *n, const struct order_source *source,
+void narrate_put_fork(struct narrator *n, const struct order_producer *producer,
 		      const struct event *ev);
 
 /* Add a piece to the mark, and put its comment if the piece is the last. */
-void narrate_put_mark(struct narrator *n, const struct order_source *source,
+void narrate_put_mark(struct narrator *n, const struct order_producer *producer,
 		      const struct event *ev);
 
 /*

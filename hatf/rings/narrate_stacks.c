@@ -138,7 +138,8 @@ narrate_define_stack(struct narrator *n, uint32_t id)
 		     next = s->node(next)->parent)
 			chain[count++ % CHAIN_MAX] = next;
 		for (uint32_t i = 0; i < count && i < CHAIN_MAX; i++) {
-			const uint32_t outer = chain[(count - 1 - i) % CHAIN_MAX];
+			const uint32_t outer =
+				chain[(count - 1 - i) % CHAIN_MAX];
 
 			test_and_set(s->nodes, outer);
 			define_node(n, outer);
@@ -164,15 +165,15 @@ put_named_object(struct narrator *n)
 		const unsigned digit = c >= 'a' ? (unsigned)(c - 'a') + 10
 						: (unsigned)(c - '0');
 
-		object->build_id[i / 2] = (uint8_t)(
-			object->build_id[i / 2] << 4 | (digit & 15));
+		object->build_id[i / 2] =
+			(uint8_t)(object->build_id[i / 2] << 4 | (digit & 15));
 	}
 	memset(object->path, 0, sizeof(object->path));
 	memcpy(object->path, end + 1,
-	       strnlen(end + 1, s->text_nbytes - digits - 1 <
-						sizeof(object->path) - 1
-					? s->text_nbytes - digits - 1
-					: sizeof(object->path) - 1));
+	       strnlen(end + 1,
+		       s->text_nbytes - digits - 1 < sizeof(object->path) - 1
+			       ? s->text_nbytes - digits - 1
+			       : sizeof(object->path) - 1));
 	put_object(n, object);
 }
 

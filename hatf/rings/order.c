@@ -2,7 +2,7 @@
 /*
  * order.c - see order.h
  *
- * The queue is a binary heap of sources by the stamp of their next event.
+ * The queue is a binary heap of producers by the stamp of their next event.
  */
 
 #include "hatf/rings/order.h"
@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 void
-order_init(struct order *o, struct order_source **queue, uint32_t queue_max,
+order_init(struct order *o, struct order_producer **queue, uint32_t queue_max,
 	   order_sink *sink, void *context)
 {
 	*o = (struct order){
@@ -22,7 +22,7 @@ order_init(struct order *o, struct order_source **queue, uint32_t queue_max,
 }
 
 static void
-decode_wide(const struct order_source *s, uint64_t word, struct event *ev)
+decode_wide(const struct order_producer *s, uint64_t word, struct event *ev)
 {
 	const struct ring *const r = s->ring;
 	const uint64_t pos = s->pos;
@@ -57,7 +57,7 @@ decode_realloc(uint64_t word, uint64_t old, struct event *ev)
 
 /* Decode the event at s->pos. */
 static void
-decode(const struct order_source *s, struct event *ev)
+decode(const struct order_producer *s, struct event *ev)
 {
 	const struct ring *const r = s->ring;
 	const uint64_t pos = s->pos;
@@ -100,7 +100,7 @@ decode(const struct order_source *s, struct event *ev)
  * was stamped before it.
  */
 static bool
-peek(struct order_source *s)
+peek(struct order_producer *s)
 {
 	while (!s->has_event) {
 		if (s->pos == s->seen_head)
@@ -125,7 +125,7 @@ peek(struct order_source *s)
 }
 
 static void
-consume(struct order_source *s)
+consume(struct order_producer *s)
 {
 	s->stamp = s->event.stamp;
 	s->pos += s->event.words;
@@ -135,7 +135,7 @@ consume(struct order_source *s)
 static void
 sift_down(struct order *o, uint32_t i)
 {
-	struct order_source *const s = o->queue[i];
+	struct order_producer *const s = o->queue[i];
 
 	for (;;) {
 		uint32_t child = 2 * i + 1;
@@ -154,7 +154,7 @@ sift_down(struct order *o, uint32_t i)
 	o->queue[i] = s;
 }
 
-/* The smallest stamp in the queue after the first source's; or UINT64_MAX. */
+/* The smallest stamp in the queue after the first producer's; or UINT64_MAX. */
 static uint64_t
 second_stamp(const struct order *o)
 {
@@ -167,22 +167,22 @@ second_stamp(const struct order *o)
 }
 
 static void
-pass(struct order *o, const struct order_source *s, const struct event *ev)
+pass(struct order *o, const struct order_producer *s, const struct event *ev)
 {
 	o->event_count++;
 	o->sink(o->context, s, ev);
 }
 
 /*
- * Return the source whose open realloc has 'address' as its old block, and of
+ * Return the producer whose open realloc has 'address' as its old block, and of
  * which nothing has been passed on; or NULL.
  */
-static struct order_source *
-find_open_realloc(struct order_source *const *sources, uint32_t n,
+static struct order_producer *
+find_open_realloc(struct order_producer *const *producers, uint32_t n,
 		  uint64_t address)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		struct order_source *const s = sources[i];
+		struct order_producer *const s = producers[i];
 
 		if (s->realloc_open && !s->realloc_done && !s->realloc_freed &&
 		    !s->realloc_moved && s->realloc_old == address)
@@ -237,7 +237,7 @@ alloc_of_realloc(const struct event *end)
  * gets its old block: all of it if its end is known ('done'), else its free.
  */
 static void
-pass_realloc_early(struct order *o, struct order_source *s, bool done,
+pass_realloc_early(struct order *o, struct order_producer *s, bool done,
 		   uint64_t stamp)
 {
 	struct event ev;
@@ -263,17 +263,18 @@ pass_realloc_early(struct order *o, struct order_source *s, bool done,
  * An event at 'stamp' is about to allocate 'address': pass on the open realloc
  * whose old block that is, and before it the one whose old block it gets, and
  * so on.  The chain can be as long as there are threads, and the writer's stack
- * is small, so 'realloc_after' of the sources links it instead of recursion.
- * The loop ends because each step marks one source.
+ * is small, so 'realloc_after' of the producers links it instead of recursion.
+ * The loop ends because each step marks one producer.
  */
 static void
-pass_open_reallocs(struct order *o, struct order_source *const *sources,
+pass_open_reallocs(struct order *o, struct order_producer *const *producers,
 		   uint32_t n, uint64_t address, uint64_t stamp)
 {
-	struct order_source *last = NULL;
+	struct order_producer *last = NULL;
 
 	while (o->open_count != 0) {
-		struct order_source *s = find_open_realloc(sources, n, address);
+		struct order_producer *s =
+			find_open_realloc(producers, n, address);
 
 		if (s == NULL && last == NULL)
 			return;
@@ -297,7 +298,7 @@ pass_open_reallocs(struct order *o, struct order_source *const *sources,
 }
 
 static void
-begin_realloc(struct order *o, struct order_source *s)
+begin_realloc(struct order *o, struct order_producer *s)
 {
 	s->realloc_open = true;
 	s->realloc_done = s->realloc_freed = false;
@@ -310,8 +311,8 @@ begin_realloc(struct order *o, struct order_source *s)
 }
 
 static void
-end_realloc(struct order *o, struct order_source *const *sources, uint32_t n,
-	    struct order_source *s)
+end_realloc(struct order *o, struct order_producer *const *producers,
+	    uint32_t n, struct order_producer *s)
 {
 	struct event ev = whole_realloc(&s->event);
 
@@ -320,7 +321,7 @@ end_realloc(struct order *o, struct order_source *const *sources, uint32_t n,
 		o->open_count--;
 	}
 	if (!s->realloc_done) {
-		pass_open_reallocs(o, sources, n, ev.operand[1], ev.stamp);
+		pass_open_reallocs(o, producers, n, ev.operand[1], ev.stamp);
 		if (s->realloc_freed)
 			ev = alloc_of_realloc(&s->event);
 		/* If it only freed its block, the sink already has that. */
@@ -336,7 +337,7 @@ end_realloc(struct order *o, struct order_source *const *sources, uint32_t n,
  * event follows a begin, that is its end.
  */
 static bool
-lacks_end(const struct order_source *s)
+lacks_end(const struct order_producer *s)
 {
 	return is_begin(&s->event) && s->pos + s->event.words == s->seen_head;
 }
@@ -346,8 +347,8 @@ lacks_end(const struct order_source *s)
  * before the fork and ends after it, so report these reallocs first.
  */
 static void
-pass_fork(struct order *o, struct order_source *const *sources, uint32_t n,
-	  struct order_source *forking)
+pass_fork(struct order *o, struct order_producer *const *producers, uint32_t n,
+	  struct order_producer *forking)
 {
 	struct event ev = {
 		.type = EVENT_REALLOC_BEGIN,
@@ -356,7 +357,7 @@ pass_fork(struct order *o, struct order_source *const *sources, uint32_t n,
 	};
 
 	for (uint32_t i = 0; i < n && o->open_count != 0; i++) {
-		const struct order_source *const s = sources[i];
+		const struct order_producer *const s = producers[i];
 
 		if (!s->realloc_open || s->realloc_done || s->realloc_freed)
 			continue;
@@ -371,8 +372,8 @@ pass_fork(struct order *o, struct order_source *const *sources, uint32_t n,
 }
 
 static void
-step(struct order *o, struct order_source *const *sources, uint32_t n,
-     struct order_source *s)
+step(struct order *o, struct order_producer *const *producers, uint32_t n,
+     struct order_producer *s)
 {
 	switch (s->event.type) {
 	case EVENT_REALLOC_BEGIN:
@@ -381,19 +382,19 @@ step(struct order *o, struct order_source *const *sources, uint32_t n,
 		break;
 	case EVENT_REALLOC_END:
 	case EVENT_HEAP_REALLOC_END:
-		end_realloc(o, sources, n, s);
+		end_realloc(o, producers, n, s);
 		break;
 	case EVENT_ALLOC:
 	case EVENT_HEAP_ALLOC:
 		if (o->open_count != 0)
-			pass_open_reallocs(o, sources, n, s->event.operand[0],
+			pass_open_reallocs(o, producers, n, s->event.operand[0],
 					   s->event.stamp);
 		pass(o, s, &s->event);
 		consume(s);
 		break;
 	case EVENT_HEAP_REALLOC:
 		if (o->open_count != 0)
-			pass_open_reallocs(o, sources, n, s->event.operand[1],
+			pass_open_reallocs(o, producers, n, s->event.operand[1],
 					   s->event.stamp);
 		pass(o, s, &s->event);
 		consume(s);
@@ -405,7 +406,7 @@ step(struct order *o, struct order_source *const *sources, uint32_t n,
 		break;
 	case EVENT_FORK:
 		if ((s->event.flags & EVENT_FLAG_FORKED) != 0) {
-			pass_fork(o, sources, n, s);
+			pass_fork(o, producers, n, s);
 			break;
 		}
 		__attribute__((fallthrough));
@@ -423,7 +424,7 @@ step(struct order *o, struct order_source *const *sources, uint32_t n,
  * memory; '*words_ret' is the first.
  */
 static size_t
-run_length(const struct order_source *s, const uint64_t **words_ret)
+run_length(const struct order_producer *s, const uint64_t **words_ret)
 {
 	const uint64_t mask = ring_mask(s->ring);
 	const uint64_t at = s->pos & mask;
@@ -443,10 +444,10 @@ run_length(const struct order_source *s, const uint64_t **words_ret)
 
 /*
  * Pass a run of one-word events to the run sink.  All of them have the tick of
- * the event before, so no event of another source can come between them.
+ * the event before, so no event of another producer can come between them.
  */
 static void
-pass_run(struct order *o, struct order_source *s)
+pass_run(struct order *o, struct order_producer *s)
 {
 	const uint64_t *words;
 	size_t n, taken;
@@ -461,12 +462,12 @@ pass_run(struct order *o, struct order_source *s)
 }
 
 static void
-fill_queue(struct order *o, struct order_source *const *sources, uint32_t n,
+fill_queue(struct order *o, struct order_producer *const *producers, uint32_t n,
 	   uint64_t until)
 {
 	o->queue_count = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		struct order_source *const s = sources[i];
+		struct order_producer *const s = producers[i];
 
 		s->seen_head = ring_head(s->ring);
 		if (!peek(s))
@@ -481,15 +482,15 @@ fill_queue(struct order *o, struct order_source *const *sources, uint32_t n,
 }
 
 void
-order_round(struct order *o, struct order_source *const *sources, uint32_t n,
-	    uint64_t until, bool force)
+order_round(struct order *o, struct order_producer *const *producers,
+	    uint32_t n, uint64_t until, bool force)
 {
 	o->event_count = 0;
 	o->active_count = 0;
 	o->blocked = NULL;
-	fill_queue(o, sources, n, until);
+	fill_queue(o, producers, n, until);
 	while (o->queue_count > 0) {
-		struct order_source *const s = o->queue[0];
+		struct order_producer *const s = o->queue[0];
 		uint64_t bound = second_stamp(o);
 
 		if (bound > until)
@@ -500,7 +501,7 @@ order_round(struct order *o, struct order_source *const *sources, uint32_t n,
 				if (!force)
 					return;
 			}
-			step(o, sources, n, s);
+			step(o, producers, n, s);
 			if (o->run_sink != NULL && o->open_count == 0)
 				pass_run(o, s);
 		} while (peek(s) && s->event.stamp <= bound);

@@ -43,13 +43,13 @@
 #include "hatf/rings/ring.h"
 
 /*
- * The consumer's state of one ring.  The caller sets the first three fields and
- * zeroes the others; 'pos' is the first word to read.  'ring' repeats a pointer
- * that the producer has, too: the producer's copy is on a cache line that the
- * producer writes at each event, and reading it there would bounce that line
- * between two processors.
+ * A producer as the consumer sees it: its thread, its ring, and the consumer's
+ * position in the ring.  The caller sets the first three fields and zeroes the
+ * others; 'pos' is the first word to read.  The producer has its own copy of
+ * 'ring', on a cache line that it writes at each event: if the consumer read
+ * that copy, the line would bounce between two processors.
  */
-struct order_source {
+struct order_producer {
 	uint64_t id; /* HATF thread number; an EVENT_HANDOVER changes it */
 	struct ring *ring;
 	uint64_t pos;	    /* words drained */
@@ -66,7 +66,7 @@ struct order_source {
 	/* Of the open realloc: its old address, and the heap (0: malloc's). */
 	uint64_t realloc_old, realloc_heap;
 	/* In pass_open_reallocs(): the realloc that gets the old block. */
-	struct order_source *realloc_after;
+	struct order_producer *realloc_after;
 	struct event event;
 };
 
@@ -82,49 +82,50 @@ struct order_source {
  * which nothing has been passed on.  Its operands are the old address, the new
  * address (0: unknown) and the ticket of the fork.
  */
-typedef void order_sink(void *context, const struct order_source *s,
+typedef void order_sink(void *context, const struct order_producer *s,
 			const struct event *ev);
 
 /*
  * A run sink takes the first few of 'n' one-word events, each an alloc or free
- * with this stamp, that begin at source->pos of the ring.  It returns how many
- * it took; order_round() then moves source->pos past these.  The event that it
- * did not take goes to the order_sink.
+ * with this stamp, that begin at producer->pos of the ring.  It returns the
+ * number of events that it took; order_round() then moves producer->pos past
+ * these.  The first event that it did not take goes to the order_sink.
  */
-typedef size_t order_run_sink(void *context, const struct order_source *source,
+typedef size_t order_run_sink(void *context,
+			      const struct order_producer *producer,
 			      const uint64_t *words, size_t n, uint64_t stamp);
 
 struct order {
-	struct order_source *
+	struct order_producer *
 		*queue; /* room for 'queue_max', smallest stamp first */
 	uint32_t queue_max, queue_count;
-	uint32_t open_count; /* sources with an open realloc */
+	uint32_t open_count; /* producers with an open realloc */
 	order_sink *sink;
 	order_run_sink *run_sink; /* set by the caller; NULL: none */
 	void *context;		  /* first argument of both sinks */
 	/* Results of the last round: */
-	uint64_t event_count;		   /* events passed on */
-	uint32_t active_count;		   /* sources with unread words */
-	const struct order_source *active; /* the last of these */
-	/* The source whose begin without an end stopped the round, or NULL. */
-	const struct order_source *blocked;
+	uint64_t event_count;		     /* events passed on */
+	uint32_t active_count;		     /* producers with unread words */
+	const struct order_producer *active; /* the last of these */
+	/* The producer whose open realloc stopped the round, or NULL. */
+	const struct order_producer *blocked;
 };
 
 /*
- * Start with no round done.  'queue' has room for 'queue_max' sources and stays
- * the caller's; a round passes on at most that many sources.
+ * Start with no round done.  'queue' has room for 'queue_max' producers and
+ * stays the caller's; a round takes at most that many producers.
  */
-void order_init(struct order *o, struct order_source **queue,
+void order_init(struct order *o, struct order_producer **queue,
 		uint32_t queue_max, order_sink *sink, void *context);
 
 /*
- * Do one round over 'n' sources: read their heads, pass on the events that
+ * Do one round over 'n' producers: read their heads, pass on the events that
  * rules 3 and 4 allow.  'until' is the time T, as a stamp.  With 'force', a
- * begin without an end does not stop the other sources: if its old block is
+ * begin without an end does not stop the other producers: if its old block is
  * handed out again before the end is published, a free of that block is passed
  * on first, and an alloc at the end.
  */
-void order_round(struct order *o, struct order_source *const *sources,
+void order_round(struct order *o, struct order_producer *const *producers,
 		 uint32_t n, uint64_t until, bool force);
 
 #endif /* ORDER_H */

@@ -18,7 +18,7 @@
  *     free  │ drained, but not  │ published, not   │  free         │
  *           │ yet in the file   │ yet drained      │               │
  *
- * The consumer keeps its reading position elsewhere (struct order_source).
+ * The consumer keeps its reading position elsewhere (struct order_producer).
  * 'tail' moves only when the block that holds the events has reached the file:
  * an event that the file lacks is still in the ring.
  *
@@ -47,14 +47,14 @@
  */
 struct ring_commit {
 	_Atomic uint64_t seq; /* of the commit; RING_NO_COMMIT: not valid */
-	uint64_t pos, stamp, realloc_old; /* as in struct order_source */
+	uint64_t pos, stamp, realloc_old; /* as in struct order_producer */
 	uint64_t flags;			  /* RING_COMMIT_... */
 	uint64_t thread; /* that produced the word at 'pos': HATF number */
 	uint64_t stack;	 /* as in struct order_source */
 };
 
 #define RING_NO_COMMIT		  UINT64_MAX
-#define RING_COMMIT_REALLOC_OPEN  1u /* as in struct order_source */
+#define RING_COMMIT_REALLOC_OPEN  1u /* as in struct order_producer */
 #define RING_COMMIT_REALLOC_DONE  2u
 #define RING_COMMIT_REALLOC_FREED 4u
 #define RING_COMMIT_DEAD	  8u

@@ -26,9 +26,9 @@
  * their object 0.
  */
 enum stack_mark {
-	STACK_MARK_CUT = 1,    /* there are more frames than are recorded */
-	STACK_MARK_LOST,       /* from here on nobody knows the way */
-	STACK_MARK_FULL,       /* the table is full: a frame further in */
+	STACK_MARK_CUT = 1, /* there are more frames than are recorded */
+	STACK_MARK_LOST,    /* from here on nobody knows the way */
+	STACK_MARK_FULL,    /* the table is full: a frame further in */
 	STACK_MARK_COUNT
 };
 

@@ -13,46 +13,48 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include "preload/confine/landlock.h"
 #include "preload/confine/privileges.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 
-/* How often to look whether the thread is gone. */
-#define LOOK_NS 20000u
+/* Interval of the checks whether the thread has ended. */
+#define POLL_NS 20000u
 
 #define STACK_NBYTES (512u << 10)
-/* Below the stack; a page of any system. */
+/* Below the stack.  At least one page, whatever the page size is. */
 #define GUARD_NBYTES (64u << 10)
 
-/* Descriptors that a process may open unless it is told more. */
+/* The usual limit of descriptors of a process (RLIMIT_NOFILE). */
 #define FD_COMMON_MAX 1024
 
 /*
- * Around the thread pointer: libc's thread descriptor and the thread-local
- * variables of all libraries, of which only errno is used.  How far errno is
- * away depends on how much the program itself has; the rest is room to spare.
+ * libc's thread descriptor and the thread-local variables of all libraries lie
+ * around the thread pointer.  The hidden thread uses only errno of these.  Its
+ * distance from the thread pointer depends on the size of the program's own
+ * thread-local variables.  This is the margin beyond errno.
  */
 #define TLS_SPARE_NBYTES (64u << 10)
 
-struct start {
+struct task {
 	int (*body)(void *);
 	void *argument;
-	int keep[SPAWN_KEEP_MAX];
+	int keep[HIDDEN_THREAD_KEEP_MAX];
 	unsigned n;
 };
 
-static struct start start;
+static struct task task;
 
-/* The kernel id of the thread; the kernel clears it when the thread is gone. */
-struct life {
+/* Kernel id of the thread; the kernel clears it when the thread has ended. */
+struct tid_word {
 	_Alignas(64) _Atomic int tid;
 };
 
-/* Wiped in the child of a fork, where there is no such thread. */
-static struct life *life;
-static int spawned_tid; /* of the last one; 0: there was none */
+/* In memory that fork(2) zeroes in the child, which has no such thread. */
+static struct tid_word *alive;
+static int last_tid; /* of the last thread; 0: none was made */
 
 static uint8_t *
 thread_pointer(void)
@@ -60,14 +62,14 @@ thread_pointer(void)
 	return __builtin_thread_pointer();
 }
 
-/* A thread-local area whose thread pointer is returned; NULL: no memory. */
+/* Make a thread-local area.  Return its thread pointer; NULL: no memory. */
 static void *
 make_tls(void)
 {
 	const ptrdiff_t errno_off = (uint8_t *)&errno - thread_pointer();
 	const size_t reach = (size_t)(errno_off < 0 ? -errno_off : errno_off) +
 			     TLS_SPARE_NBYTES;
-	/* A process does this once; the child of a fork has its parent's. */
+	/* Mapped once; the child of a fork reuses the area of its parent. */
 	static uint8_t *area;
 	static size_t area_nbytes;
 
@@ -75,41 +77,41 @@ make_tls(void)
 		area_nbytes = 2 * reach;
 		area = memory_map_wiped(area_nbytes);
 	}
-	/* At the beginning; the thread pointer is in the middle. */
-	life = (struct life *)(void *)area;
+	/* At the start of the area; the thread pointer is in the middle. */
+	alive = (struct tid_word *)(void *)area;
 	if (area == NULL)
 		return NULL;
 	uint8_t *const tp =
 		(uint8_t *)((uintptr_t)(area + reach) & ~(uintptr_t)63);
 #if defined(__x86_64__)
 	/*
-	 * The first words at %fs: the descriptor's own address (twice), the
-	 * stack guard at 0x28, the pointer guard at 0x30.
+	 * At %fs are: the descriptor's own address at 0 and 0x10, the dtv at
+	 * 8, the stack guard at 0x28, the pointer guard at 0x30.
 	 */
 	const uintptr_t self = (uintptr_t)tp;
 
 	memcpy(tp, thread_pointer(), 0x38);
 	memcpy(tp, &self, sizeof(self));
 	memcpy(tp + 0x10, &self, sizeof(self));
-	memset(tp + 8, 0, 8); /* no dtv: nothing dynamic may be used */
+	memset(tp + 8, 0, 8); /* no dtv: no dynamic TLS may be used */
 #endif
 	return tp;
 }
 
-/* The smallest descriptor to keep that is not below 'least'; none: UINT_MAX. */
+/* Return the smallest kept descriptor >= 'least'; UINT_MAX: none. */
 static unsigned
 next_kept(unsigned least)
 {
 	unsigned next = UINT_MAX;
 
-	for (unsigned i = 0; i < start.n; i++)
-		if (start.keep[i] >= 0 && (unsigned)start.keep[i] >= least &&
-		    (unsigned)start.keep[i] < next)
-			next = (unsigned)start.keep[i];
+	for (unsigned i = 0; i < task.n; i++)
+		if (task.keep[i] >= 0 && (unsigned)task.keep[i] >= least &&
+		    (unsigned)task.keep[i] < next)
+			next = (unsigned)task.keep[i];
 	return next;
 }
 
-/* As linux/dirent.h would have it. */
+/* struct linux_dirent64 of getdents64(2). */
 struct entry {
 	uint64_t inode, off;
 	uint16_t nbytes;
@@ -118,7 +120,7 @@ struct entry {
 };
 
 static unsigned
-number_of(const char *name)
+parse_fd(const char *name)
 {
 	unsigned n = 0;
 
@@ -127,7 +129,7 @@ number_of(const char *name)
 	return n;
 }
 
-/* Close one by one what the folder of the thread's descriptors shows. */
+/* Close one by one the descriptors that the thread's folder in /proc lists. */
 static void
 close_listed(void)
 {
@@ -137,7 +139,7 @@ close_listed(void)
 				  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	long n;
 
-	/* Without /proc: as many as there commonly are. */
+	/* Without /proc, close the usual range. */
 	if ((int)dir < 0)
 		for (unsigned fd = 0; fd < FD_COMMON_MAX; fd++)
 			if (next_kept(fd) != fd)
@@ -146,7 +148,7 @@ close_listed(void)
 	       (n = syscall(SYS_getdents64, dir, buf, sizeof(buf))) > 0)
 		for (long at = 0; at < n;) {
 			const struct entry *const e = (const void *)(buf + at);
-			const unsigned fd = number_of(e->name);
+			const unsigned fd = parse_fd(e->name);
 
 			at += e->nbytes;
 			if (e->name[0] != '.' && next_kept(fd) != fd &&
@@ -157,14 +159,17 @@ close_listed(void)
 		syscall(SYS_close, dir);
 }
 
-/* The table is a copy: let go of everything that is the program's. */
+/*
+ * The thread's table of descriptors is a copy of the program's.  Close all but
+ * those to keep, so that files do not stay open after the program closes them.
+ */
 static void
 close_others(void)
 {
 	for (unsigned from = 0;;) {
 		const unsigned kept = next_kept(from);
 
-		/* Not before Linux 5.9, nor where a filter does not know it. */
+		/* Fails before Linux 5.9, and under filters that are older. */
 		if (kept > from &&
 		    syscall(SYS_close_range, from,
 			    kept == UINT_MAX ? kept : kept - 1, 0) != 0) {
@@ -177,6 +182,25 @@ close_others(void)
 	}
 }
 
+/*
+ * End the process, of which this is the last thread, by this signal.  A filter
+ * may do so at the first call, or may refuse it all.
+ */
+static void
+end_by_signal(int signal)
+{
+	const struct {
+		uintptr_t handler;
+		unsigned long flags, restorer;
+		uint64_t mask;
+	} standard = { .handler = (uintptr_t)SIG_DFL };
+
+	syscall(SYS_rt_sigaction, signal, &standard, NULL,
+		sizeof(standard.mask));
+	syscall(SYS_tgkill, sys_pid(), sys_tid(), signal);
+	sys_restore_signals(~((uint64_t)1 << (signal - 1)));
+}
+
 static __attribute__((noreturn)) int
 thread_main(void *unused)
 {
@@ -184,40 +208,46 @@ thread_main(void *unused)
 	close_others();
 	prctl(PR_SET_NAME, "hatftrace");
 	privileges_limit();
-	landlock_begin();
-	const int status = start.body(start.argument);
+	landlock_drop_rights();
+	const int status = task.body(task.argument);
 
+	if (WIFSIGNALED(status))
+		end_by_signal(WTERMSIG(status));
 	/*
-	 * A filter may refuse it, and what is behind a return from here is a
-	 * crash.
+	 * A filter may refuse exit(2).  Do not return to libc's clone(): it
+	 * calls exit(2) too, and crashes the program if that fails.
 	 */
 	for (;;) {
-		syscall(SYS_exit, status);
+		syscall(SYS_exit, WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+						      : WEXITSTATUS(status));
 		sys_sleep(NS_PER_SEC / 10);
 	}
 }
 
 bool
-spawn_is_alive(void)
+hidden_thread_is_alive(void)
 {
-	/* acquire: pairs with the kernel's store when the thread is gone. */
-	return life != NULL &&
-	       atomic_load_explicit(&life->tid, memory_order_acquire) != 0;
+	/* acquire: pairs with the kernel's store when the thread ends. */
+	return alive != NULL &&
+	       atomic_load_explicit(&alive->tid, memory_order_acquire) != 0;
 }
 
-/* It uses none of its memory any more; the kernel may still count it. */
+/*
+ * Wait until the thread uses its memory no longer.  The kernel may still count
+ * it as a thread of the process.
+ */
 static void
 await_end(void)
 {
-	while (spawn_is_alive())
-		sys_sleep(LOOK_NS);
+	while (hidden_thread_is_alive())
+		sys_sleep(POLL_NS);
 }
 
-/* Stack and guard page; NULL: no memory. */
+/* Return the stack, with the guard below it; NULL: no memory. */
 static uint8_t *
 make_stack(void)
 {
-	static uint8_t *stack; /* as in make_tls() */
+	static uint8_t *stack; /* mapped once, as the area in make_tls() */
 
 	if (stack == NULL) {
 		stack = memory_map_wiped(GUARD_NBYTES + STACK_NBYTES);
@@ -228,7 +258,8 @@ make_stack(void)
 }
 
 bool
-spawn_thread(int (*body)(void *), void *argument, const int *keep, unsigned n)
+hidden_thread_start(int (*body)(void *), void *argument, const int *keep,
+		    unsigned n)
 {
 	uint8_t *const stack = make_stack();
 	void *const tls = make_tls();
@@ -237,11 +268,11 @@ spawn_thread(int (*body)(void *), void *argument, const int *keep, unsigned n)
 		errno = ENOMEM;
 		return false;
 	}
-	start = (struct start){ .body = body, .argument = argument };
-	for (; start.n < n && start.n < SPAWN_KEEP_MAX; start.n++)
-		start.keep[start.n] = keep[start.n];
+	task = (struct task){ .body = body, .argument = argument };
+	for (; task.n < n && task.n < HIDDEN_THREAD_KEEP_MAX; task.n++)
+		task.keep[task.n] = keep[task.n];
 
-	/* It may be on its way out, on the same stack. */
+	/* The previous thread may still be ending, on the same stack. */
 	await_end();
 	const uint64_t mask = sys_block_signals();
 	const int tid =
@@ -249,24 +280,24 @@ spawn_thread(int (*body)(void *), void *argument, const int *keep, unsigned n)
 		      CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
 			      CLONE_SETTLS | CLONE_PARENT_SETTID |
 			      CLONE_CHILD_CLEARTID,
-		      NULL, (pid_t *)(uintptr_t)&life->tid, tls,
-		      (pid_t *)(uintptr_t)&life->tid);
+		      NULL, (pid_t *)(uintptr_t)&alive->tid, tls,
+		      (pid_t *)(uintptr_t)&alive->tid);
 
 	sys_restore_signals(mask);
-	spawned_tid = tid;
+	last_tid = tid;
 	return tid >= 0;
 }
 
 #if defined(__x86_64__)
-/* body(argument) with the stack pointer at 'top'; what it returns. */
-int spawn_call_on(void *top, int (*body)(void *), void *argument)
+/* Call body(argument) on the stack that ends at 'top'; return its result. */
+int hidden_thread_call_on(void *top, int (*body)(void *), void *argument)
 	__attribute__((visibility("hidden")));
 __asm__(".pushsection .text\n"
 	".p2align 4\n"
-	".globl spawn_call_on\n"
-	".hidden spawn_call_on\n"
-	".type spawn_call_on, @function\n"
-	"spawn_call_on:\n"
+	".globl hidden_thread_call_on\n"
+	".hidden hidden_thread_call_on\n"
+	".type hidden_thread_call_on, @function\n"
+	"hidden_thread_call_on:\n"
 	".cfi_startproc\n"
 	"	endbr64\n"
 	"	pushq %rbp\n"
@@ -281,24 +312,25 @@ __asm__(".pushsection .text\n"
 	"	.cfi_def_cfa %rsp, 8\n"
 	"	ret\n"
 	".cfi_endproc\n"
-	".size spawn_call_on, . - spawn_call_on\n"
+	".size hidden_thread_call_on, . - hidden_thread_call_on\n"
 	".popsection\n");
 
 bool
-spawn_run_here(int (*body)(void *), void *argument)
+hidden_thread_run_here(int (*body)(void *), void *argument)
 {
 	uint8_t *const stack = make_stack();
 
 	if (stack == NULL)
 		return false;
-	/* The last thread may be on its way out, on the same stack. */
+	/* The last thread may still be ending, on the same stack. */
 	await_end();
-	spawn_call_on(stack + GUARD_NBYTES + STACK_NBYTES, body, argument);
+	hidden_thread_call_on(stack + GUARD_NBYTES + STACK_NBYTES, body,
+			      argument);
 	return true;
 }
 #else
 bool
-spawn_run_here(int (*body)(void *), void *argument)
+hidden_thread_run_here(int (*body)(void *), void *argument)
 {
 	(void)body;
 	(void)argument;
@@ -307,11 +339,10 @@ spawn_run_here(int (*body)(void *), void *argument)
 #endif
 
 void
-spawn_await_gone(void)
+hidden_thread_join(void)
 {
 	await_end();
-	/* Until then the process has a second thread. */
-	while (spawned_tid > 0 &&
-	       syscall(SYS_tgkill, sys_pid(), spawned_tid, 0) == 0)
-		sys_sleep(LOOK_NS);
+	/* The kernel counts the thread until tgkill(2) no longer finds it. */
+	while (last_tid > 0 && syscall(SYS_tgkill, sys_pid(), last_tid, 0) == 0)
+		sys_sleep(POLL_NS);
 }

@@ -2,10 +2,13 @@
 /*
  * hidden_thread.h - a thread that libc does not know
  *
- * clone(2) with the program's memory and nothing else of it.  The thread has a
- * thread-local area of its own, zeroed but for what code compiled by us needs
- * (the stack guard), so that errno works; everything else that libc keeps per
- * thread is absent.
+ * clone(2) makes a thread that shares the program's memory, but has its own
+ * table of descriptors, working directory and root directory.  Its thread-local
+ * area is its own, too: zero except for the words that compiled code needs (the
+ * stack guard), so errno works.  Everything else that libc keeps per thread is
+ * absent: the thread must not call libc functions that use it.
+ *
+ * There is at most one such thread in a process at a time.
  */
 #ifndef HIDDEN_THREAD_H
 #define HIDDEN_THREAD_H
@@ -13,30 +16,33 @@
 #include <stdbool.h>
 
 /*
- * Run 'body' in a new thread with all signals blocked; when it returns the
- * thread ends.  'keep' are the 'n' descriptors that the thread has, at most
- * SPAWN_KEEP_MAX; -1 is none.  False if the system refuses (errno).
+ * Run 'body' in a new thread with all signals blocked.  The thread ends when
+ * 'body' returns.  If it is the last thread of the process then, the status
+ * that 'body' returns, as of wait(2), is that of the process.  It keeps open the 'n' descriptors in 'keep', at most
+ * HIDDEN_THREAD_KEEP_MAX, and no others; entries of -1 are ignored.  'keep' is
+ * copied.  Wait first until the previous thread has ended.  Return false with
+ * errno if there is no memory or the kernel refuses.  One thread may call this
+ * at a time.
  */
-#define SPAWN_KEEP_MAX 4
-bool spawn_thread(int (*body)(void *), void *argument, const int *keep,
-		  unsigned n);
+#define HIDDEN_THREAD_KEEP_MAX 4
+bool hidden_thread_start(int (*body)(void *), void *argument, const int *keep,
+			 unsigned n);
 
 /*
- * Run 'body' in the calling thread, on the stack of a thread to come: the
- * caller's own may be tiny.  All signals must be blocked.  False: there is no
- * such stack, and 'body' has not run.
+ * Run 'body' in the calling thread, on the stack of the hidden thread, since
+ * the caller's own stack may be tiny.  All signals must be blocked.  Return
+ * false, without running 'body', if there is no memory for the stack, or the
+ * architecture is not x86-64.
  */
-bool spawn_run_here(int (*body)(void *), void *argument);
+bool hidden_thread_run_here(int (*body)(void *), void *argument);
+
+/* Is the last hidden thread still running?  Any thread may call this. */
+bool hidden_thread_is_alive(void);
 
 /*
- * Does the thread live that spawn_thread() has made last?  Any thread may ask.
+ * Wait until the last hidden thread has ended and the kernel no longer counts
+ * it as a thread of the process.  Return at once if there was none.
  */
-bool spawn_is_alive(void);
-
-/*
- * Return when the thread that spawn_thread() has made is no more, if there is
- * one.
- */
-void spawn_await_gone(void);
+void hidden_thread_join(void);
 
 #endif /* HIDDEN_THREAD_H */

@@ -11,82 +11,85 @@
 
 #include "preload/sys/sys.h"
 
-/* Constants that are not in the first version of <linux/landlock.h>. */
+/* Constants that the first version of <linux/landlock.h> lacks. */
 #define FS_TRUNCATE	((uint64_t)1 << 14)
 #define FS_IOCTL_DEV	((uint64_t)1 << 15)
 #define NET_BIND_TCP	((uint64_t)1 << 0)
 #define NET_CONNECT_TCP ((uint64_t)1 << 1)
 #define SCOPE_ABSTRACT	((uint64_t)1 << 0)
 #define SCOPE_SIGNAL	((uint64_t)1 << 1)
-#define ASK_VERSION	1u
-#define ASK_ERRATA	2u
+#define QUERY_VERSION	1u
+#define QUERY_ERRATA	2u
 #define ABI_TRUNCATE	3
 #define ABI_NET		4
 #define ABI_IOCTL_DEV	5
 #define ABI_SCOPE	6
-/* Signals to threads of the same process are never refused. */
+/* Bit of a fix: signals to threads of the same process are never refused. */
 #define ERRATUM_OWN_SIGNAL ((long)1 << 1)
 
 /*
- * As the kernel has it from version 6 on; fields that an older one lacks are
- * 0.
+ * struct landlock_ruleset_attr of version 6.  An older kernel accepts it if the
+ * fields that it does not know are 0.
  */
 struct attributes {
 	uint64_t fs, net, scoped;
 };
 
-/* Rights that the writer needs for no file. */
+/* Rights that the writer never needs. */
 #define FS_NEVER                                                       \
 	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR |   \
 	 LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM | \
 	 LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_REMOVE_DIR)
 
-#define FS_KEEP                                                          \
+#define FS_FILES                                                         \
 	(LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_WRITE_FILE |   \
 	 LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_REMOVE_FILE | \
 	 FS_TRUNCATE)
 
-/* Rights that it needs in some folders. */
-#define FS_SOMEWHERE                             \
-	(FS_KEEP | LANDLOCK_ACCESS_FS_READ_DIR | \
+/* Rights that the writer needs in some folders. */
+#define FS_SOMEWHERE                              \
+	(FS_FILES | LANDLOCK_ACCESS_FS_READ_DIR | \
 	 LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_DIR)
 
 static const uint64_t uses[] = {
-	[LANDLOCK_READ] = LANDLOCK_ACCESS_FS_READ_FILE,
-	[LANDLOCK_APPEND] = LANDLOCK_ACCESS_FS_WRITE_FILE,
-	[LANDLOCK_KEEP] = FS_KEEP,
-	[LANDLOCK_SERVE] = FS_KEEP | LANDLOCK_ACCESS_FS_MAKE_SOCK,
-	[LANDLOCK_SETTLE] = LANDLOCK_ACCESS_FS_MAKE_DIR |
-			    LANDLOCK_ACCESS_FS_MAKE_SOCK |
-			    LANDLOCK_ACCESS_FS_REMOVE_FILE,
+	[LANDLOCK_USE_READ] = LANDLOCK_ACCESS_FS_READ_FILE,
+	[LANDLOCK_USE_WRITE] = LANDLOCK_ACCESS_FS_WRITE_FILE,
+	[LANDLOCK_USE_FILES] = FS_FILES,
+	[LANDLOCK_USE_FILES_SOCKETS] = FS_FILES | LANDLOCK_ACCESS_FS_MAKE_SOCK,
+	[LANDLOCK_USE_SOCKET_FOLDERS] = LANDLOCK_ACCESS_FS_MAKE_DIR |
+					LANDLOCK_ACCESS_FS_MAKE_SOCK |
+					LANDLOCK_ACCESS_FS_REMOVE_FILE,
 };
 
 static long
-ask(unsigned what)
+query(unsigned what)
 {
 	return syscall(SYS_landlock_create_ruleset, NULL, 0, what);
 }
 
-/* Version of Landlock; 0: there is none, or to ask may be fatal. */
+/*
+ * Return the kernel's version of Landlock.  Return 0 if it has none, or if a
+ * filter is installed, which might kill for the query.
+ */
 static int
 get_version(void)
 {
 	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0)
 		return 0;
 
-	const long version = ask(ASK_VERSION);
+	const long version = query(QUERY_VERSION);
 
 	return version > 0 ? (int)version : 0;
 }
 
 static int
-make(const struct attributes *a)
+create_ruleset(const struct attributes *a)
 {
 	return (int)syscall(SYS_landlock_create_ruleset, a, sizeof(*a), 0);
 }
 
 void
-landlock_begin(void)
+landlock_drop_rights(void)
 {
 	const int version = get_version();
 	struct attributes a = { .fs = FS_NEVER };
@@ -98,18 +101,18 @@ landlock_begin(void)
 	if (version >= ABI_IOCTL_DEV)
 		a.fs |= FS_IOCTL_DEV;
 	if (version >= ABI_SCOPE) {
-		const long errata = ask(ASK_ERRATA);
+		const long errata = query(QUERY_ERRATA);
 
 		a.scoped = SCOPE_ABSTRACT;
-		/* The writer asks by signal 0 whether a thread is there. */
+		/* The writer sends signal 0 to check whether a thread lives. */
 		if (errata > 0 && (errata & ERRATUM_OWN_SIGNAL) != 0)
 			a.scoped |= SCOPE_SIGNAL;
 	}
-	landlock_enter(make(&a));
+	landlock_enforce(create_ruleset(&a));
 }
 
 int
-landlock_open(void)
+landlock_create_rules(void)
 {
 	const int version = get_version();
 	const struct attributes a = {
@@ -117,7 +120,7 @@ landlock_open(void)
 					      : FS_SOMEWHERE & ~FS_TRUNCATE,
 	};
 
-	return version == 0 ? -1 : make(&a);
+	return version == 0 ? -1 : create_ruleset(&a);
 }
 
 void
@@ -130,7 +133,7 @@ landlock_allow(int rules, int fd, enum landlock_use use)
 
 	if (rules < 0 || fd < 0)
 		return;
-	/* An older kernel refuses a right that it does not know. */
+	/* A kernel refuses a right that it does not know: try without it. */
 	if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH,
 		    &rule, 0) == 0 ||
 	    errno != EINVAL)
@@ -154,7 +157,7 @@ landlock_allow_path(int rules, const char *path, enum landlock_use use)
 }
 
 void
-landlock_enter(int rules)
+landlock_enforce(int rules)
 {
 	if (rules < 0)
 		return;

@@ -1,52 +1,61 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * landlock.h - the writer thread reaches no files but those that it works with
+ * landlock.h - the writer thread can open only the files that it works with
  *
- * A thread puts Landlock's rules on itself and cannot take them off again.
- * They hold whatever the thread is made to do, also by an intruder's code in
- * the process, after the program has given up privileges in a way that we
- * cannot see.  Other threads do not have the rules and notice nothing, as they
- * would of a filter on system calls (privileges.h).  For the writer thread
- * only.
+ * A thread puts Landlock's rules on itself and cannot remove them.  The rules
+ * hold whatever the thread executes, even code that an intruder injects into
+ * the process after the program has given up privileges by a call that the
+ * recorder cannot see.  The rules do not affect other threads, as a filter on
+ * system calls would (privileges.h).  Only the writer thread calls these
+ * functions.
  *
- * Where the kernel has no Landlock, or less of it, there are no rules, or
- * fewer.  Under a filter on system calls there are none either: the filter
- * might end the process for the attempt.
+ * A kernel with an old version of Landlock enforces fewer rules, and one
+ * without Landlock none.  Under a filter on system calls, no rules are made
+ * either: the filter might kill the process for the attempt.
  */
 #ifndef LANDLOCK_H
 #define LANDLOCK_H
 
 /*
- * Call this first: from here on the thread executes nothing, makes no devices,
- * pipes and symbolic links, has no TCP connections, sends signals only to its
- * own process and connects to no abstract sockets of others.
+ * Give up what the writer never needs.  Call this first.  From then on the
+ * thread cannot execute programs, make devices, pipes and symbolic links,
+ * remove folders, use TCP, send signals to other processes, or connect to the
+ * abstract sockets of others.
  */
-void landlock_begin(void);
+void landlock_drop_rights(void);
 
+/* What the thread may do with a file, or with the files in a folder. */
 enum landlock_use {
-	LANDLOCK_READ,	 /* files are read */
-	LANDLOCK_APPEND, /* a file that is there is written to */
-	LANDLOCK_KEEP,	 /* files are made, written, read, cut, removed */
-	LANDLOCK_SERVE,	 /* so are files, and sockets are made */
-	LANDLOCK_SETTLE, /* folders and sockets are made, and removed */
+	LANDLOCK_USE_READ,  /* read */
+	LANDLOCK_USE_WRITE, /* write to an existing file */
+	/* create, read, write, truncate, remove */
+	LANDLOCK_USE_FILES,
+	LANDLOCK_USE_FILES_SOCKETS, /* the same, and create sockets */
+	/* create folders and sockets, and remove sockets */
+	LANDLOCK_USE_SOCKET_FOLDERS,
 };
 
 /*
- * A set of rules, for landlock_allow() and landlock_enter(); -1: there are
- * none.
+ * Return the descriptor of a new set of rules, which allows nothing yet.  Pass
+ * it to landlock_allow() and then to landlock_enforce(), which closes it.
+ * Return -1 if the kernel has no Landlock or a filter is installed; the other
+ * functions ignore -1.
  */
-int landlock_open(void);
+int landlock_create_rules(void);
 
-/* The file or folder 'fd', by O_PATH, may be used so.  'fd' may be -1. */
+/*
+ * Allow 'use' of the file or folder 'fd', a descriptor that may be of O_PATH.
+ * The caller keeps 'fd'; -1 is ignored.
+ */
 void landlock_allow(int rules, int fd, enum landlock_use use);
 
-/* The same for a name; without a file of that name nothing happens. */
+/* Like landlock_allow(), but by name.  A missing file is ignored. */
 void landlock_allow_path(int rules, const char *path, enum landlock_use use);
 
 /*
- * From here on no other file may be opened, made or removed.  Closes
- * 'rules'.
+ * From here on, the calling thread can open, create and remove only what
+ * 'rules' allow.  Close 'rules'.
  */
-void landlock_enter(int rules);
+void landlock_enforce(int rules);
 
 #endif /* LANDLOCK_H */

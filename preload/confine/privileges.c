@@ -19,13 +19,13 @@
 
 #define CAPABILITY(n) ((uint64_t)1 << (n))
 
-/* What the writer needs to follow the program. */
+/* The capabilities that the writer needs to follow the program. */
 #define KEPT                                               \
 	(CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SETGID) | \
 	 CAPABILITY(CAP_SYS_CHROOT))
 
 static uint64_t
-get_capabilities(void)
+get_permitted(void)
 {
 	struct __user_cap_header_struct header = {
 		.version = _LINUX_CAPABILITY_VERSION_3,
@@ -38,17 +38,17 @@ get_capabilities(void)
 	return (uint64_t)data[1].permitted << 32 | data[0].permitted;
 }
 
-/* Those that are in force are raised only while they are used. */
+/* Set the permitted capabilities, and make them effective or not. */
 static void
-set_capabilities(uint64_t set, bool in_force)
+set_capabilities(uint64_t set, bool effective)
 {
 	struct __user_cap_header_struct header = {
 		.version = _LINUX_CAPABILITY_VERSION_3,
 	};
 	const uint32_t low = (uint32_t)set, high = (uint32_t)(set >> 32);
 	const struct __user_cap_data_struct data[2] = {
-		{ .effective = in_force ? low : 0, .permitted = low },
-		{ .effective = in_force ? high : 0, .permitted = high },
+		{ .effective = effective ? low : 0, .permitted = low },
+		{ .effective = effective ? high : 0, .permitted = high },
 	};
 
 	syscall(SYS_capset, &header, data);
@@ -75,9 +75,9 @@ read_groups(struct privileges *p)
 bool
 privileges_read(struct privileges *p)
 {
-	*p = (struct privileges){ .capabilities = get_capabilities(),
+	*p = (struct privileges){ .capabilities = get_permitted(),
 				  .ruleset = -1 };
-	/* No number is set by -1; the one that counts is returned. */
+	/* -1 changes nothing; the current id is returned. */
 	p->fs_uid = (uid_t)syscall(SYS_setfsuid, -1);
 	p->fs_gid = (gid_t)syscall(SYS_setfsgid, -1);
 	return syscall(SYS_getresuid, &p->uid[0], &p->uid[1], &p->uid[2]) ==
@@ -94,7 +94,10 @@ privileges_fini(struct privileges *p)
 		munmap(p->groups, p->groups_nbytes);
 }
 
-/* Does the calling thread have the same user, groups and nothing above? */
+/*
+ * Does the calling thread have the user and groups of '*p', and no capability
+ * that '*p' lacks?
+ */
 static bool
 is_within(const struct privileges *p)
 {
@@ -113,7 +116,7 @@ is_within(const struct privileges *p)
 	return within;
 }
 
-/* The root directory of a thread, which may have another than this one. */
+/* Take the root directory of thread 'tid', which may differ from ours. */
 static bool
 change_root(pid_t tid)
 {
@@ -125,17 +128,19 @@ change_root(pid_t tid)
 	text_u64(&t, (uint64_t)tid);
 	text_str(&t, "/root");
 	path[t.used] = '\0';
-	/* And no way back by the working directory. */
+	/* The old working directory may be outside the new root: leave it. */
 	return syscall(SYS_chroot, path) == 0 && syscall(SYS_chdir, "/") == 0;
 }
 
-static const struct seal {
+/* The system calls that the minimal filter allows. */
+static const struct allowed_call {
 	uint32_t number;
-	/* Only where none of these bits is set in this argument; 0: always. */
+	/* Deny the call if argument no. 'argument' has a 'forbidden' bit. */
 	uint32_t argument, forbidden;
-} seal_calls[] = {
+} allowed_calls[] = {
 	{ SYS_write, 0, 0 },
 	{ SYS_read, 0, 0 },
+	{ SYS_pread64, 0, 0 },
 	{ SYS_close, 0, 0 },
 	{ SYS_fstat, 0, 0 },
 	{ SYS_fallocate, 0, 0 },
@@ -152,22 +157,27 @@ static const struct seal {
 	{ SYS_madvise, 0, 0 },
 	{ SYS_rt_sigprocmask, 0, 0 },
 	{ SYS_rt_sigtimedwait, 0, 0 },
-	{ SYS_tgkill, 2, UINT32_MAX },	  /* to ask whether a thread is there */
-	{ SYS_prlimit64, 2, UINT32_MAX }, /* to ask */
+	{ SYS_tgkill, 2, UINT32_MAX },	  /* signal 0: a check only */
+	{ SYS_prlimit64, 2, UINT32_MAX }, /* read, do not set */
 	{ SYS_exit, 0, 0 },
 };
 
-#define SEAL_CALLS (sizeof(seal_calls) / sizeof(*seal_calls))
+#define ALLOWED_CALLS (sizeof(allowed_calls) / sizeof(*allowed_calls))
 
-static const char seal;
-const void *const PRIVILEGES_SEAL = &seal;
+static const char minimal_filter; /* only its address counts */
+const void *const PRIVILEGES_MINIMAL_FILTER = &minimal_filter;
 
 #define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define DENY  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
+/* A last thread dies of it by SIGSYS (hidden_thread.c). */
+#define END BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_THREAD)
 
-/* Five instructions a call, and five around them; returns how many. */
+/*
+ * Write the minimal filter: five instructions for each call, and seven around
+ * them.  Return how many were written.
+ */
 static unsigned
-build_seal(struct sock_filter *f)
+build_minimal_filter(struct sock_filter *f)
 {
 	const struct sock_filter start[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
@@ -176,19 +186,21 @@ build_seal(struct sock_filter *f)
 		DENY,
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigaction, 0, 1),
+		END,
 	};
 	unsigned n = sizeof(start) / sizeof(*start);
 
 	memcpy(f, start, sizeof(start));
-	for (size_t i = 0; i < SEAL_CALLS; i++) {
-		const struct seal *const s = &seal_calls[i];
+	for (size_t i = 0; i < ALLOWED_CALLS; i++) {
+		const struct allowed_call *const c = &allowed_calls[i];
 		const struct sock_filter check[] = {
-			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, s->number, 0, 4),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, c->number, 0, 4),
 			BPF_STMT(
 				BPF_LD | BPF_W | BPF_ABS,
 				(uint32_t)(offsetof(struct seccomp_data, args) +
-					   s->argument * sizeof(uint64_t))),
-			BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, s->forbidden, 1,
+					   c->argument * sizeof(uint64_t))),
+			BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, c->forbidden, 1,
 				 0),
 			ALLOW,
 			DENY,
@@ -202,29 +214,36 @@ build_seal(struct sock_filter *f)
 }
 
 static bool
-add_seal(void)
+add_minimal_filter(void)
 {
-	struct sock_filter filter[5 * SEAL_CALLS + 5];
+	struct sock_filter filter[5 * ALLOWED_CALLS + 7];
 	const struct sock_fprog program = {
-		.len = (unsigned short)build_seal(filter),
+		.len = (unsigned short)build_minimal_filter(filter),
 		.filter = filter,
 	};
 
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
 }
 
-/* 'program' is in the memory that is shared. */
+/*
+ * Install a filter on this thread.  Return false if it has no new filter.
+ * 'program' may be an address that the program passes to the kernel: all
+ * threads share the memory.
+ */
 static bool
 add_filter(const void *program)
 {
-	if (program == PRIVILEGES_SEAL)
-		return add_seal();
-	/* One that is wrong the program will not get either. */
+	if (program == PRIVILEGES_MINIMAL_FILTER)
+		return add_minimal_filter();
+	/* EINVAL, EFAULT: the kernel will refuse the program's call, too. */
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, program) == 0 ||
-	       errno == EINVAL || errno == EFAULT || add_seal();
+	       errno == EINVAL || errno == EFAULT || add_minimal_filter();
 }
 
-/* Restrict this thread by what the program has open as 'fd'. */
+/*
+ * Restrict this thread by the Landlock ruleset that the program has open as
+ * 'fd'.  This thread has another table of descriptors.
+ */
 static bool
 add_ruleset(int fd)
 {
@@ -241,22 +260,22 @@ add_ruleset(int fd)
 static bool
 take_on(const struct privileges *p)
 {
-	if ((p->root_of != 0 && !change_root(p->root_of)) ||
+	if ((p->root_tid != 0 && !change_root(p->root_tid)) ||
 	    (p->ruleset >= 0 && !add_ruleset(p->ruleset)))
 		return false;
 	if (is_within(p))
 		return true;
-	/* Or the change of the user would take away what the next one needs. */
+	/* Else the change of the user would drop the permitted capabilities. */
 	prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
 	syscall(SYS_setgroups, p->group_count, p->groups);
 	syscall(SYS_setresgid, p->gid[0], p->gid[1], p->gid[2]);
 	syscall(SYS_setfsgid, p->fs_gid);
 	syscall(SYS_setresuid, p->uid[0], p->uid[1], p->uid[2]);
-	/* What was in force has gone with the user. */
-	set_capabilities(get_capabilities() & KEPT, true);
+	/* The change of the user has cleared the effective capabilities. */
+	set_capabilities(get_permitted() & KEPT, true);
 	syscall(SYS_setfsuid, p->fs_uid);
 	prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
-	set_capabilities(get_capabilities() & p->capabilities & KEPT, false);
+	set_capabilities(get_permitted() & p->capabilities & KEPT, false);
 	return is_within(p);
 }
 
@@ -267,29 +286,32 @@ privileges_take_on(const struct privileges *p)
 
 	if (p->filter != NULL)
 		return add_filter(p->filter);
-	set_capabilities(get_capabilities() & KEPT, true);
+	set_capabilities(get_permitted() & KEPT, true);
 	done = take_on(p);
-	set_capabilities(get_capabilities() & KEPT, false);
+	set_capabilities(get_permitted() & KEPT, false);
 	return done;
 }
 
 bool
 privileges_may_change_user(void)
 {
-	return (get_capabilities() & CAPABILITY(CAP_SETUID)) != 0;
+	return (get_permitted() & CAPABILITY(CAP_SETUID)) != 0;
 }
 
 /*
- * What only counts for programs that a thread executes, which this one never
- * does: the program may give it up at any time.  Unless it may not, or a filter
- * is there that might not let it live.
+ * Drop the bounding set and the special rights of root.  They only matter to
+ * programs that a thread executes; this thread executes none, and so need not
+ * follow when the program drops them.  The calls fail without the capability
+ * for them.  Make none under a filter, which might kill for them.
  */
 static void
 limit_inheritance(void)
 {
 	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0)
 		return;
-	for (unsigned long n = 0; prctl(PR_CAPBSET_DROP, n, 0, 0, 0) == 0; n++)
+	/* A filter may claim success for a number without a capability, too. */
+	for (unsigned long n = 0;
+	     n < 64 && prctl(PR_CAPBSET_DROP, n, 0, 0, 0) == 0; n++)
 		;
 	prctl(PR_SET_SECUREBITS,
 	      SECBIT_NOROOT | SECBIT_NOROOT_LOCKED |
@@ -302,14 +324,14 @@ void
 privileges_limit(void)
 {
 	limit_inheritance();
-	/* With the inheritable ones go the ambient ones. */
-	set_capabilities(get_capabilities() & KEPT, false);
-	/* Nothing that it could run has more, either. */
+	/* This clears the inheritable set, and with it the ambient set. */
+	set_capabilities(get_permitted() & KEPT, false);
+	/* A setuid program that this thread executed would gain nothing. */
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
 static void
-set_effective(const struct privileges_lowered *all, uint64_t effective)
+set_effective(const struct privileges_saved *saved, uint64_t effective)
 {
 	struct __user_cap_header_struct header = {
 		.version = _LINUX_CAPABILITY_VERSION_3,
@@ -319,14 +341,14 @@ set_effective(const struct privileges_lowered *all, uint64_t effective)
 	for (unsigned i = 0; i < 2; i++)
 		data[i] = (struct __user_cap_data_struct){
 			.effective = (uint32_t)(effective >> 32 * i),
-			.permitted = (uint32_t)(all->permitted >> 32 * i),
-			.inheritable = (uint32_t)(all->inheritable >> 32 * i),
+			.permitted = (uint32_t)(saved->permitted >> 32 * i),
+			.inheritable = (uint32_t)(saved->inheritable >> 32 * i),
 		};
 	syscall(SYS_capset, &header, data);
 }
 
 void
-privileges_lower(struct privileges_lowered *before_ret)
+privileges_lower(struct privileges_saved *before_ret)
 {
 	struct __user_cap_header_struct header = {
 		.version = _LINUX_CAPABILITY_VERSION_3,
@@ -335,7 +357,7 @@ privileges_lower(struct privileges_lowered *before_ret)
 
 	memset(data, 0, sizeof(data));
 	syscall(SYS_capget, &header, data);
-	*before_ret = (struct privileges_lowered){
+	*before_ret = (struct privileges_saved){
 		(uint64_t)data[1].effective << 32 | data[0].effective,
 		(uint64_t)data[1].permitted << 32 | data[0].permitted,
 		(uint64_t)data[1].inheritable << 32 | data[0].inheritable,
@@ -345,7 +367,7 @@ privileges_lower(struct privileges_lowered *before_ret)
 }
 
 void
-privileges_raise(const struct privileges_lowered *before)
+privileges_restore(const struct privileges_saved *before)
 {
 	if ((before->effective & ~KEPT) != 0)
 		set_effective(before, before->effective);

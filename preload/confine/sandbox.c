@@ -2,8 +2,9 @@
 /*
  * sandbox.c - see sandbox.h
  *
- * A filter is a program in classic BPF of a few dozen instructions over the
- * number of the call and its arguments; it is run here as the kernel would.
+ * A filter is a program in classic BPF, often of a few dozen instructions.  It
+ * computes an action from the number and the arguments of a system call.  This
+ * file interprets it as the kernel would.
  */
 
 #include "preload/confine/sandbox.h"
@@ -16,13 +17,14 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
 #include "preload/sys/sys.h"
 
-/* What runs: the accumulator, the index, and some words of memory. */
+/* State of the interpreter: accumulator, index register, memory, input. */
 struct machine {
 	const struct seccomp_data *data;
 	uint32_t a, x, memory[BPF_MEMWORDS];
@@ -84,7 +86,7 @@ compute(const struct machine *m, const struct sock_filter *f)
 	}
 }
 
-/* How many instructions the jump steps over. */
+/* Return how many instructions the jump skips. */
 static uint32_t
 jump(const struct machine *m, const struct sock_filter *f)
 {
@@ -109,7 +111,11 @@ jump(const struct machine *m, const struct sock_filter *f)
 	return is_true ? f->jt : f->jf;
 }
 
-/* Run it; a program that comes to no end is one that the kernel refuses. */
+/*
+ * Run the filter on a call and return its action.  Jumps only go forward, so
+ * this ends.  The kernel refuses a filter that can run past its end; the result
+ * for it does not matter.
+ */
 static uint32_t
 run(const struct sock_filter *filter, uint32_t n,
     const struct seccomp_data *data)
@@ -150,7 +156,7 @@ run(const struct sock_filter *filter, uint32_t n,
 	return SECCOMP_RET_ALLOW;
 }
 
-/* A call that we make, with the arguments that filters are interested in. */
+/* A call of the recorder, with those arguments that filters often check. */
 struct call {
 	int number;
 	uint64_t args[6];
@@ -160,7 +166,7 @@ struct call {
 #define WAIT FUTEX_WAIT_PRIVATE
 #define WAKE FUTEX_WAKE_PRIVATE
 
-/* On threads of the program, as long as a trace is being written. */
+/* On threads of the program, while a trace is being written. */
 static const struct call program_calls[] = {
 	{ SYS_futex, { 0, WAIT } },
 	{ SYS_futex, { 0, WAKE } },
@@ -172,9 +178,10 @@ static const struct call program_calls[] = {
 	{ SYS_munmap, { 0, 4096 } },
 	{ SYS_madvise, { 0, 4096, MADV_NOHUGEPAGE } },
 	{ SYS_madvise, { 0, 4096, MADV_DONTFORK } },
+	{ SYS_madvise, { 0, 4096, MADV_WIPEONFORK } },
 };
 
-/* In the writer. */
+/* On the writer thread. */
 static const struct call writer_calls[] = {
 	{ SYS_write, { 1000 } },
 	{ SYS_futex, { 0, WAIT } },
@@ -186,6 +193,8 @@ static const struct call writer_calls[] = {
 	{ SYS_read, { 1000 } },
 	{ SYS_close, { 1000 } },
 	{ SYS_fstat, { 1000 } },
+	{ SYS_newfstatat, { (uint64_t)-100 } },
+	{ SYS_fcntl, { 1000, 1030, 3 } },
 	{ SYS_mmap, { 0, 4096, RW, MAP_SHARED, 1000 } },
 	{ SYS_munmap, { 0, 4096 } },
 	{ SYS_madvise, { 0, 4096, MADV_REMOVE } },
@@ -199,37 +208,46 @@ static const struct call writer_calls[] = {
 };
 
 /*
- * On threads of the program: where the writer sleeps for orders (control.c),
- * and where a new thread wants the ring of one that has ended (thread.c).
+ * On threads of the program: to wake a writer that sleeps until orders come
+ * (control.c), and to check, before a new thread takes over a ring, whether the
+ * old owner has ended (thread.c).
  */
 static const struct call wake_calls[] = {
 	{ SYS_tgkill, { 0, 0, 32 } },
 	{ SYS_tgkill, { 0, 0, 0 } },
 };
 
-/* On threads of the program, as it ends (signals.c). */
-static const struct call action_calls[] = {
+/* On a thread of the program, when the program ends (signals.c). */
+static const struct call sigaction_calls[] = {
 	{ SYS_rt_sigaction, { SIGTERM } },
+};
+
+/* On threads of the program, with a line of the writer's (say.c). */
+static const struct call say_calls[] = {
+	{ SYS_fstat, { 2 } },
+	{ SYS_rt_sigprocmask, { SIG_SETMASK } },
+	{ SYS_write, { 2 } },
+	{ SYS_rt_sigtimedwait, { 0 } },
 };
 
 /*
  * On threads of the program that have changed their privileges
  * (privileges.c).
  */
-static const struct call ask_calls[] = {
+static const struct call credentials_calls[] = {
 	{ SYS_capget, { 0 } },	     { SYS_getresuid, { 0 } },
 	{ SYS_getresgid, { 0 } },    { SYS_getgroups, { 0 } },
 	{ SYS_setfsuid, { ~0ull } }, { SYS_setfsgid, { ~0ull } },
 };
 
-/* In the writer, which cannot work if the filter only refuses them. */
-static const struct call work_calls[] = {
+/* On the writer thread, which cannot work if one of these fails. */
+static const struct call essential_calls[] = {
 	{ SYS_write, { 1000 } },
 	{ SYS_futex, { 0, WAIT } },
 	{ SYS_futex, { 0, WAKE } },
 };
 
-/* In the writer, where it takes orders (control.c). */
+/* On the writer thread, when it takes orders (control.c). */
 static const struct call control_calls[] = {
 	{ SYS_ppoll, { 0 } },
 	{ SYS_signalfd4, { (uint64_t)-1 } },
@@ -249,7 +267,7 @@ static const struct call control_calls[] = {
 	{ SYS_fcntl, { 1000, 1030, 3 } },
 };
 
-/* And what a start needs, beside those. */
+/* At the start of a trace, in addition to the calls of the writer. */
 static const struct call start_calls[] = {
 	{ SYS_clone,
 	  { CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
@@ -265,12 +283,14 @@ static const struct call start_calls[] = {
 	{ SYS_capget, { 0 } },
 	{ SYS_capset, { 0 } },
 	{ SYS_fstatfs, { 1000 } },
-	{ SYS_prctl, { 15 } },
+	{ SYS_prctl, { PR_SET_NAME } },
+	{ SYS_prctl, { PR_GET_SECCOMP } },
+	{ SYS_prctl, { PR_SET_NO_NEW_PRIVS } },
 };
 
 /*
- * Does the call do more than fail?  The kernel kills by an action that it does
- * not know.
+ * Does the action do more than let the call fail?  The kernel kills for an
+ * unknown action.
  */
 static bool
 is_deadly(uint32_t action)
@@ -287,7 +307,7 @@ is_deadly(uint32_t action)
 	}
 }
 
-/* What the filter returns for a call: an action, and its data. */
+/* Return the filter's result for a call: an action, or-ed with its data. */
 static uint32_t
 try_call(const struct sock_filter *filter, uint32_t n, const struct call *call)
 {
@@ -333,8 +353,10 @@ sandbox_copy(void *to, const void *from, size_t nbytes)
 static bool
 is_any_refused(const struct sock_filter *filter, uint32_t n)
 {
-	for (size_t i = 0; i < sizeof(work_calls) / sizeof(*work_calls); i++)
-		if (try_call(filter, n, &work_calls[i]) != SECCOMP_RET_ALLOW)
+	for (size_t i = 0;
+	     i < sizeof(essential_calls) / sizeof(*essential_calls); i++)
+		if (try_call(filter, n, &essential_calls[i]) !=
+		    SECCOMP_RET_ALLOW)
 			return true;
 	return false;
 }
@@ -353,12 +375,14 @@ get_harm(const struct sock_filter *filter, uint32_t n)
 		harm |= SANDBOX_WRITER | SANDBOX_START;
 	if (ANY_DEADLY(wake_calls))
 		harm |= SANDBOX_WAKE;
-	if (ANY_DEADLY(action_calls))
-		harm |= SANDBOX_ACTIONS;
+	if (ANY_DEADLY(say_calls))
+		harm |= SANDBOX_SAY;
+	if (ANY_DEADLY(sigaction_calls))
+		harm |= SANDBOX_SIGACTION;
 	if (is_any_refused(filter, n))
-		harm |= SANDBOX_WORK;
-	if (ANY_DEADLY(ask_calls))
-		harm |= SANDBOX_ASK;
+		harm |= SANDBOX_WRITER_REFUSED;
+	if (ANY_DEADLY(credentials_calls))
+		harm |= SANDBOX_CREDENTIALS;
 	if (ANY_DEADLY(control_calls))
 		harm |= SANDBOX_CONTROL;
 	if (ANY_DEADLY(start_calls))
@@ -376,7 +400,7 @@ sandbox_harm(const void *program)
 	if (!sandbox_copy(&p, program, sizeof(p)) || p.len == 0 ||
 	    p.len > BPF_MAXINSNS)
 		return 0;
-	/* More than a small stack has; as in program_calls. */
+	/* Too large for a small stack.  program_calls has this mmap(), too. */
 	filter = mmap(NULL, p.len * sizeof(*filter), RW,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (filter == MAP_FAILED)

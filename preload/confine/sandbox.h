@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sandbox.h - filters that a program puts on its own system calls
+ * sandbox.h - filters that a program installs on its own system calls
  *
- * From then on the kernel may end the program for a call of ours.  A filter
- * that comes by prctl(2) or seccomp(2) is tried on our calls before it is in
- * force (interpose_sandbox.c); one by which we would do harm ends the trace
- * first.
+ * Once a filter is in force, the kernel may kill the program for a system call
+ * of the recorder.  So before the program installs a filter by prctl(2) or
+ * seccomp(2), interpose_sandbox.c tries the filter on the recorder's calls.  If
+ * recording under the filter would do harm, the trace ends first.
+ *
+ * Any thread of the program may call these functions.  They may change errno.
  */
 #ifndef SANDBOX_H
 #define SANDBOX_H
@@ -20,28 +22,45 @@
 #define SANDBOX_ARCH AUDIT_ARCH_AARCH64
 #endif
 
-/* Where a filter would do harm. */
+/*
+ * The places where a filter would do harm.  All but SANDBOX_WRITER_REFUSED mean
+ * that the filter kills for a call that the recorder makes there.
+ */
 enum sandbox_harm {
-	SANDBOX_PROGRAM = 1, /* on threads of the program, while they record */
-	SANDBOX_WRITER = 2,  /* in the writer, if it is for all threads */
-	SANDBOX_CONTROL = 8, /* in the writer, when it takes orders */
-	SANDBOX_WAKE = 16,   /* on threads of the program, by tgkill(2) */
-	SANDBOX_ASK = 32,    /* on threads that ask for their own privileges */
-	SANDBOX_WORK = 64,   /* in the writer, which could not write any more */
-	SANDBOX_START = 4,   /* when the trace of a forked child starts */
-	SANDBOX_ACTIONS = 128, /* on threads of the program: rt_sigaction(2) */
+	/* threads of the program, while they record */
+	SANDBOX_PROGRAM = 1,
+	/* the writer, if the filter is for all threads */
+	SANDBOX_WRITER = 2,
+	/* the start of the trace of a forked child */
+	SANDBOX_START = 4,
+	/* the writer, when it takes orders */
+	SANDBOX_CONTROL = 8,
+	/* threads of the program, when they call tgkill(2) */
+	SANDBOX_WAKE = 16,
+	/* threads of the program, when they read their own credentials */
+	SANDBOX_CREDENTIALS = 32,
+	/* the writer: a call that it cannot work without fails, or kills */
+	SANDBOX_WRITER_REFUSED = 64,
+	/* threads of the program, when they call rt_sigaction(2) */
+	SANDBOX_SIGACTION = 128,
+	/* on threads of the program: a message of the recorder */
+	SANDBOX_SAY = 256,
 };
 
 /*
- * Which of these this filter would do; 'program' is the struct sock_fprog that
- * the program has given, and may be anything.  0 also for what the kernel will
- * refuse.
+ * Return the harm that a filter would do: values of enum sandbox_harm, or-ed.
+ * 'program' is the address of the struct sock_fprog that the program passes to
+ * the kernel, and may be invalid.  Return 0 for a filter without harm, and for
+ * one that the kernel will refuse.  If there is no memory to try the filter,
+ * return SANDBOX_PROGRAM | SANDBOX_START.
  */
 unsigned sandbox_harm(const void *program);
 
 /*
- * Copy from an address that the program gives, and that may be wrong; false if
- * it is.  Where the kernel does not do it for us the address is believed.
+ * Copy 'nbytes' bytes from an address that the program passes, and that may be
+ * invalid.  Return false if it is.  Where the kernel refuses to copy for us
+ * (process_vm_readv(2)), any address but NULL counts as valid: an invalid one
+ * then crashes the program.
  */
 bool sandbox_copy(void *to, const void *from, size_t nbytes);
 

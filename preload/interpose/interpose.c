@@ -2,12 +2,12 @@
 /*
  * interpose.c - the allocation functions of C
  *
- * Thin: call the real one, make an event.  The order of the two is what order.h
- * builds on: free is recorded before the real call, since after it the block
- * may be another thread's; an allocation after it and before we return, since
- * from then on another thread may be given it.  realloc, which is both, has a
- * begin and an end.  Values, errno, alignment and size are the allocator's
- * business.
+ * Each function calls the real one and records an event.  order.h relies on the
+ * order of the two.  A free is recorded before the real call, since afterwards
+ * another thread may get the block.  An allocation is recorded after the real
+ * call and before the function returns, since from then on another thread may
+ * free the block.  realloc does both, so it has a begin event and an end event.
+ * Values, errno, alignment and size are those of the real function.
  */
 
 #include <errno.h>
@@ -29,13 +29,13 @@ malloc(size_t size)
 }
 
 static __attribute__((noinline)) void
-free_rest(void *p)
+free_slow(void *p)
 {
 	record_free_slow(p);
 	real.free(p);
 }
 
-/* Without a frame: each way ends with a jump. */
+/* All exits are tail calls, so no stack frame is needed. */
 EXPORT void
 free(void *p)
 {
@@ -48,7 +48,7 @@ free(void *p)
 	if (record_free(p))
 		real.free(p);
 	else
-		free_rest(p);
+		free_slow(p);
 }
 
 EXPORT void *
@@ -59,17 +59,15 @@ calloc(size_t n, size_t size)
 
 	if (record_is_dormant())
 		return record_is_called() ? writer_answer_bell(p) : p;
-	/*
-	 * A product that overflows has failed; the most is what it asked for.
-	 */
+	/* If the product overflows, calloc has failed: record SIZE_MAX. */
 	if (__builtin_expect(__builtin_mul_overflow(n, size, &nbytes), 0))
 		return record_calloc_slow(p, SIZE_MAX);
 	return record_calloc(p, nbytes);
 }
 
 /*
- * A realloc that began while nothing was recorded: its old block is not in the
- * trace, but the new one must be if recording has been started meanwhile.
+ * A realloc that began while recording was off: the trace lacks the old block.
+ * Record the new block if recording has started during the call.
  */
 static __attribute__((noinline)) void *
 realloc_dormant(void *old, size_t size)
@@ -83,9 +81,9 @@ realloc_dormant(void *old, size_t size)
 	return record_is_called() ? writer_answer_bell(p) : p;
 }
 
-/* There is no old block, or it is not the allocator's. */
+/* The old block is NULL, or lies in the early arena. */
 static __attribute__((noinline)) void *
-realloc_first(void *old, size_t size)
+realloc_no_old(void *old, size_t size)
 {
 	void *const p = old == NULL ? real.realloc(NULL, size)
 				    : real_realloc_early(old, size);
@@ -102,9 +100,9 @@ end_realloc(struct thread *t, void *old, void *p, size_t size)
 	return p;
 }
 
-/* Begin and end as they have to be now and then: stamped, and wide. */
+/* Slow path: the ring is closed, or the events need a stamp or more words. */
 static __attribute__((noinline)) void *
-realloc_rest(void *old, size_t size)
+realloc_slow(void *old, size_t size)
 {
 	struct thread *const t = record_realloc_begin(old);
 	void *const p = real.realloc(old, size);
@@ -122,17 +120,20 @@ realloc(void *old, size_t size)
 	if (record_is_dormant())
 		return realloc_dormant(old, size);
 	if (old == NULL || __builtin_expect(real_is_early(old), 0))
-		return realloc_first(old, size);
+		return realloc_no_old(old, size);
 	t = thread_self;
 	if (!record_realloc_old(t, old, &limit))
-		return realloc_rest(old, size);
+		return realloc_slow(old, size);
 	p = real.realloc(old, size);
 	if (!record_realloc_word(t, p, size, limit))
 		return end_realloc(t, old, p, size);
 	return p;
 }
 
-/* libc's own calls realloc() by its public name, which is ours. */
+/*
+ * libc's reallocarray() would call realloc() by its public name, which is our
+ * function.  So call that here, and record a product that overflows.
+ */
 EXPORT void *
 reallocarray(void *old, size_t n, size_t size)
 {
@@ -197,10 +198,9 @@ pvalloc(size_t size)
 }
 
 /*
- * C23.  The sizes only help the allocator to find the block's class, and free()
- * does without; so these work whether or not the allocator has them.  (Whether
- * it has could be asked only by a look-up that makes libc allocate when it
- * fails.)
+ * C23.  The sizes only help the allocator to find the size class of the block,
+ * so free() can do the job of both functions.  We do not look up the
+ * allocator's own: if it has none, libc allocates during the failed look-up.
  */
 EXPORT void
 free_sized(void *p, size_t size)

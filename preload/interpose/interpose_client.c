@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interpose_client.c - the side of hatftrace.h that does the work
+ * interpose_client.c - the functions that hatftrace.h declares as weak
  *
- * Nothing is stood in front of: these are the functions that are weak there.
+ * These functions replace none of libc.  A program that includes hatftrace.h
+ * calls them if the recorder is loaded.
  */
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 #include "preload/sys/export.h"
 #include "preload/writer/writer.h"
 
-/* Goes on in the child of a fork, which may use its parent's heaps. */
+/* The child of a fork continues the count, as it may use its parent's heaps. */
 static _Atomic uint64_t heap_count;
 
 static int
@@ -64,7 +65,7 @@ hatftrace_client_mark(const char *text)
 	size_t left = text != NULL ? strnlen(text, 256) : 0;
 	uint64_t piece[4];
 
-	/* The header looks too; not each caller has it from there. */
+	/* A caller may bypass the inline function, which checks this, too. */
 	if (text == NULL)
 		return;
 	do {
@@ -82,7 +83,7 @@ hatftrace_client_mark(const char *text)
 EXPORT uint64_t
 hatftrace_client_heap_create(const char *name)
 {
-	/* relaxed: a number. */
+	/* relaxed: a unique number; orders nothing else. */
 	const uint64_t heap = 1 + atomic_fetch_add_explicit(
 					  &heap_count, 1, memory_order_relaxed);
 	uint64_t words[2] = { 0, 0 };

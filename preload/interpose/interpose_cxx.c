@@ -2,17 +2,18 @@
 /*
  * interpose_cxx.c - operator new and delete
  *
- * In a C++ library they call malloc() and free(), where the event is made; then
- * there is nothing to do here.  Allocators such as tcmalloc and jemalloc bring
- * operators of their own that do not; these are recorded here.  Which it is, is
- * a matter of where the next definition lives, found out when an operator is
- * first called.
+ * The operators of a C++ library call malloc() and free(), which record the
+ * events; these operators are not recorded here.  Allocators such as tcmalloc
+ * and jemalloc bring "direct" operators, which do not call malloc() and free().
+ * These are recorded here.  The first call of an operator finds out which kind
+ * it is: that depends on the library that defines it.
  *
- * Such operators may in turn call others, or malloc(), by their public names,
- * which are ours; the innermost new and the outermost delete is recorded.
+ * Direct operators may in turn call other operators, or malloc(), by their
+ * public names, which are ours.  Of nested calls, the innermost new and the
+ * outermost delete are recorded.
  *
- * C++ exceptions may pass through: operator new throws when it fails, and that
- * too is an event.
+ * C++ exceptions may pass through: operator new throws if it fails, and the
+ * failure is recorded as an event.
  */
 
 #include <stdint.h>
@@ -25,7 +26,8 @@
 
 /*
  * Each operator by its mangled name (Itanium C++ ABI, 5.1.5; 'm' is size_t on
- * 64-bit systems).  The handles: the real one, or NULL before the first call.
+ * 64-bit systems).  'real' is the next definition, or NULL before the first
+ * call; 'direct' says that it does not call malloc() and free().
  */
 struct operator_slot {
 	_Atomic(void *) real;
@@ -45,15 +47,15 @@ get_operator(struct operator_slot *slot, const char *symbol)
 	return p;
 }
 
-/* A new under way; if an exception ends it, 'p' is still NULL. */
+/* An operator new that is running; if it throws, 'p' is still NULL. */
 struct pending {
 	void *p;
 	size_t size, alignment;
 };
 
-/* False: it is of malloc's heap. */
+/* Record a block of a pool.  Return false if it is a block of malloc's heap. */
 static bool
-record_pooled(const struct pending *pending)
+record_in_pool(const struct pending *pending)
 {
 	struct pool *const pool = pooled_of(pending->p);
 
@@ -68,7 +70,7 @@ record_pooled(const struct pending *pending)
 static void
 record_new(const struct pending *pending)
 {
-	if (pools_are_used() && record_pooled(pending))
+	if (pools_are_used() && record_in_pool(pending))
 		return;
 	if (record_is_dormant() ||
 	    record_is_last_alloc(pending->p, pending->size))
@@ -80,15 +82,16 @@ record_new(const struct pending *pending)
 			     pending->size, pending->alignment);
 }
 
-/* What end_delete() puts back. */
+/* State of the thread that end_delete() restores. */
 struct deletion {
 	const void *outer;
 	uint64_t limit;
 };
 
 /*
- * The ring stays closed while the allocator is at it, which sends a free() that
- * it calls the slow way, where it is told from one of the program's.
+ * Record the free.  Then keep the ring closed until end_delete(), so that a
+ * free() that the allocator calls meanwhile takes the slow path.  The slow path
+ * ignores a free of the block that is being deleted.
  */
 static struct deletion
 begin_delete(const void *p)
@@ -105,7 +108,7 @@ begin_delete(const void *p)
 		return before;
 	if (!in_pool && !record_free(p))
 		record_free_slow(p);
-	t = thread_self; /* may be attached only now */
+	t = thread_self; /* the free may have attached the thread */
 	before.limit = t->limit;
 	if (thread_is_attached(t)) {
 		t->deleting = p;
@@ -124,8 +127,8 @@ end_delete(struct deletion before)
 }
 
 /*
- * Calls the real operator with arguments 'args' and records it, if that is for
- * us to do, when the scope is left in whichever way.
+ * Call the real operator with the arguments 'args'.  If it is direct, record
+ * the call when the scope ends, by a return or by an exception.
  */
 #define CALL_NEW(type, symbol, size_, alignment_, args)                    \
 	static struct operator_slot slot;                                  \
@@ -196,7 +199,7 @@ typedef void delete_aligned_tag_fn(void *, size_t, const void *);
 		CALL_DELETE(delete_fn, #symbol, p, (p)); \
 	}
 
-/* Sized, or aligned: both are a size_t. */
+/* For a sized and for an aligned delete: the argument is a size_t in both. */
 #define DEFINE_DELETE_SIZED(symbol)                                  \
 	EXPORT delete_sized_fn symbol;                               \
 	EXPORT void symbol(void *p, size_t size)                     \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interpose_exit.c - ends and forks of a process that no handler sees
+ * interpose_exit.c - ends and forks of a process that run no handlers
  *
- * exit() and return from main run our handler (end.c); these do not.  The
- * functions that take their arguments as a list are all that they stand for in
- * terms of the others.
+ * exit() and a return from main() run our exit handler (end.c); the functions
+ * here do not.  Those that take their arguments as a list (execl() and the
+ * like) build an array and call one of the others.
  */
 
 #include <errno.h>
@@ -44,8 +44,9 @@ abort(void)
 }
 
 /*
- * What assert(3) calls; it does not come by abort().  The few blocks that libc
- * makes for its message come after the trailer.
+ * assert(3) calls this.  libc's function then aborts without our abort().  The
+ * trace ends before the call, so it lacks the few blocks that libc allocates
+ * for its message.
  */
 EXPORT void __assert_fail(const char *assertion, const char *file,
 			  unsigned line, const char *function)
@@ -128,9 +129,9 @@ execveat(int dirfd, const char *path, char *const argv[], char *const envp[],
 }
 
 /*
- * The fork for signal handlers: it runs no handlers of pthread_atfork().  A
- * child that went on with the recording which the signal interrupted would do
- * so without a ring.
+ * The fork for signal handlers, which runs no handlers of pthread_atfork().
+ * Without these calls, the child would return from the signal handler into the
+ * recording that the signal interrupted, and would have no ring for it.
  */
 EXPORT pid_t _Fork(void);
 
@@ -151,7 +152,7 @@ _Fork(void)
 }
 
 static int
-redirect_to_null(void)
+redirect_standard_to_null(void)
 {
 	const int fd = open("/dev/null", O_RDWR);
 
@@ -164,7 +165,10 @@ redirect_to_null(void)
 	return 0;
 }
 
-/* daemon(3), whose parent would end unseen inside libc. */
+/*
+ * daemon(3) without libc's function, whose parent process would end inside libc
+ * and not end its trace.
+ */
 EXPORT int
 daemon(int nochdir, int noclose)
 {
@@ -176,10 +180,10 @@ daemon(int nochdir, int noclose)
 		return -1;
 	if (nochdir == 0 && chdir("/") != 0)
 		return -1;
-	return noclose == 0 ? redirect_to_null() : 0;
+	return noclose == 0 ? redirect_standard_to_null() : 0;
 }
 
-/* The number of arguments up to the NULL that ends them, 'first' included. */
+/* Count the arguments before the NULL that ends the list, with 'first'. */
 static size_t
 count_list(const char *first, va_list list)
 {
@@ -192,7 +196,7 @@ count_list(const char *first, va_list list)
 	return n;
 }
 
-/* Fill 'argv', of n + 1 pointers, and step over the NULL. */
+/* Fill 'argv', of n + 1 pointers.  Leave 'list' after the NULL. */
 static void
 fill_list(char **argv, size_t n, const char *first, va_list *list)
 {
@@ -207,8 +211,9 @@ fill_list(char **argv, size_t n, const char *first, va_list *list)
 }
 
 /*
- * The list is as long as the caller made it, on its stack; so is the copy,
- * since no memory may be allocated between vfork and exec.
+ * Copy the list to an array on the stack, since no memory may be allocated
+ * between vfork and exec.  The caller has the list on its stack too, so the
+ * copy is not larger than a stack can hold.
  */
 #define LIST_TO_ARGV(argv, first, list)                                   \
 	va_start(list, first);                                            \

@@ -2,9 +2,10 @@
 /*
  * interpose_loader.c - dl_iterate_phdr(3)
  *
- * AddressSanitizer in a library ends a program in which another library comes
- * before its own.  It calls this function to see that; the function leaves us
- * out then.
+ * The run-time library of AddressSanitizer ends a program that has loaded
+ * another library before it.  It calls this function to list the libraries.  In
+ * a program with that run-time library, the list lacks our library for all
+ * callers but ourselves.
  */
 
 #include <link.h>
@@ -18,12 +19,12 @@
 
 typedef int visit_fn(struct dl_phdr_info *info, size_t nbytes, void *context);
 
-struct hiding {
+struct visitor {
 	visit_fn *visit;
 	void *context;
 };
 
-/* Of our own object, by the linker. */
+/* Start and end of our own library; the linker defines both. */
 extern const char own_start[] __asm__("__ehdr_start")
 	__attribute__((visibility("hidden")));
 extern const char own_end[] __asm__("_end")
@@ -32,7 +33,7 @@ extern const char own_end[] __asm__("_end")
 static int
 visit_others(struct dl_phdr_info *info, size_t nbytes, void *context)
 {
-	const struct hiding *const h = context;
+	const struct visitor *const h = context;
 
 	return dynamic_has(info, PT_LOAD, (uintptr_t)own_start)
 		       ? 0
@@ -43,7 +44,7 @@ EXPORT int
 dl_iterate_phdr(visit_fn *fn, void *context)
 {
 	const char *const caller = __builtin_return_address(0);
-	struct hiding h = { fn, context };
+	struct visitor h = { fn, context };
 
 	real_resolve_others();
 	if (!sanitizer_must_be_first() ||

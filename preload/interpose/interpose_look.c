@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interpose_look.c - a program looks how many threads it has
+ * interpose_look.c - the program counts its threads
  *
- * A program that must be the only thread looks into /proc/self/task before it
- * goes on:  Chromium's zygote by fstatat64(3), most others by opendir(3).  The
- * writer thread leaves before such a look, and comes back with later events.
+ * A program that must have one thread only checks /proc/self/task before it
+ * goes on: Chromium's zygote by fstatat64(3), most others by opendir(3).  The
+ * writer thread ends before such a check; later events start it again.
  *
  * Not interposed: open(2), stat(2) and the like, since libc never reads their
- * paths, so reading a bad one here could crash the program; and reads of
- * /proc/self/stat and status, which are frequent and seldom look for threads.
+ * paths, so reading an invalid path here could crash the program.  Nor are
+ * reads of /proc/self/stat and /proc/self/status, which are frequent and seldom
+ * serve to count threads.
  */
 
 #include <dirent.h>
@@ -28,10 +29,7 @@
 #define PROC "/proc/"
 #define SELF "self/"
 
-/*
- * Skip the number of this process at 'p' and its slash; 'p' if there is
- * none.
- */
+/* Skip the id of this process and a slash at 'p'; else return 'p'. */
 static const char *
 skip_pid(const char *p)
 {
@@ -44,8 +42,8 @@ skip_pid(const char *p)
 }
 
 /*
- * Is it the folder of the process's threads?  The path begins at "/" or
- * /proc.
+ * Is 'path' the folder of this process's threads?  If 'from_root' is set, the
+ * path is absolute; otherwise it is relative to a folder that may be /proc.
  */
 static bool
 is_folder_of_threads(const char *path, bool from_root)
@@ -63,13 +61,14 @@ is_folder_of_threads(const char *path, bool from_root)
 	       (strcmp(path, "task") == 0 || strcmp(path, "task/") == 0);
 }
 
+/* If the program has one thread, have the writer thread end. */
 static void
-leave_alone(void)
+end_writer(void)
 {
 	int saved_errno;
 	uint64_t mask;
 
-	/* First, and without errno: see real_resolve_others(). */
+	/* Nothing here is thread-local, unlike errno: real_resolve_others(). */
 	if (!process_is_tracing() || !process_is_own() || !wake_has_writer() ||
 	    !remaining_threads_single())
 		return;
@@ -85,25 +84,25 @@ opendir(const char *path)
 {
 	real_resolve_others();
 	if (is_folder_of_threads(path, true))
-		leave_alone();
+		end_writer();
 	return real.opendir(path);
 }
 
-/* Only paths below an open folder, which may be /proc. */
+/* Check a path that is relative to an open folder, which may be /proc. */
 static void
-look_below(int fd, const char *path)
+check_relative(int fd, const char *path)
 {
 	real_resolve_others();
 	if (fd >= 0 && path != NULL &&
 	    (path[0] == 's' || (path[0] >= '1' && path[0] <= '9')) &&
 	    is_folder_of_threads(path, false))
-		leave_alone();
+		end_writer();
 }
 
 EXPORT int
 fstatat64(int fd, const char *path, struct stat64 *st, int flags)
 {
-	look_below(fd, path);
+	check_relative(fd, path);
 	if (real.fstatat64 == NULL)
 		return (int)syscall(SYS_newfstatat, fd, path, st, flags);
 	return real.fstatat64(fd, path, st, flags);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interpose_means.c - the calls by which a program lowers limits and mounts
+ * interpose_means.c - libc's functions that lower limits or change mounts
  *
- * setrlimit(2) and mount(2) and their kin, as libc has them.  The trace, if it
- * has not begun yet, does so before (means.h).
+ * setrlimit(2), mount(2) and the like.  If the trace has not begun, it begins
+ * before the call (means.h).
  */
 
 #include <stdint.h>
@@ -35,7 +35,7 @@ setrlimit(__rlimit_resource_t resource, const struct rlimit *limit)
 	return set_limit((int)resource, limit);
 }
 
-/* The same where an offset has 64 bits. */
+/* On 64-bit systems the two structures are equal. */
 EXPORT int
 setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *limit)
 {
@@ -65,15 +65,17 @@ prlimit64(pid_t pid, enum __rlimit_resource resource,
 }
 
 /*
- * Called below; they return where to go on.  A program's library may have
- * functions of these names that mean something else.
+ * The functions that JUMP_AFTER() calls.  Each returns the address of the real
+ * function.  The entry points jump to it with all registers unchanged, since a
+ * library of the program may have its own functions of these names, with other
+ * arguments.
  */
-uintptr_t means_watch_mount(void);
-uintptr_t means_watch_umount(void);
-uintptr_t means_watch_umount2(void);
-uintptr_t means_watch_pivot_root(void);
+uintptr_t interpose_watch_mount(void);
+uintptr_t interpose_watch_umount(void);
+uintptr_t interpose_watch_umount2(void);
+uintptr_t interpose_watch_pivot_root(void);
 
-/* Return the address at 'call', which is known only after prepare(). */
+/* Return '*call', which is valid only after prepare(). */
 static uintptr_t
 watch(uint64_t number, void (*const *call)(void))
 {
@@ -82,30 +84,30 @@ watch(uint64_t number, void (*const *call)(void))
 }
 
 uintptr_t
-means_watch_mount(void)
+interpose_watch_mount(void)
 {
 	return watch(SYS_mount, &real.mount);
 }
 
 uintptr_t
-means_watch_umount(void)
+interpose_watch_umount(void)
 {
 	return watch(SYS_umount2, &real.umount);
 }
 
 uintptr_t
-means_watch_umount2(void)
+interpose_watch_umount2(void)
 {
 	return watch(SYS_umount2, &real.umount2);
 }
 
 uintptr_t
-means_watch_pivot_root(void)
+interpose_watch_pivot_root(void)
 {
 	return watch(SYS_pivot_root, &real.pivot_root);
 }
 
-JUMP_AFTER("mount", "means_watch_mount");
-JUMP_AFTER("umount", "means_watch_umount");
-JUMP_AFTER("umount2", "means_watch_umount2");
-JUMP_AFTER("pivot_root", "means_watch_pivot_root");
+JUMP_AFTER("mount", "interpose_watch_mount");
+JUMP_AFTER("umount", "interpose_watch_umount");
+JUMP_AFTER("umount2", "interpose_watch_umount2");
+JUMP_AFTER("pivot_root", "interpose_watch_pivot_root");

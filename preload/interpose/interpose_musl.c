@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interpose_musl.c - have musl's loader leave us alone
+ * interpose_musl.c - two symbols that make musl's loader skip this library
  *
- * A traced program may execute a program that is linked with musl, whose
- * LD_PRELOAD then names us.  Nothing of ours works there, and musl's loader
- * ends a program when a preloaded library needs functions that only glibc has.
- * But the loader skips a library that it takes for another libc: one that
- * defines both of these symbols.  (It then goes on as if its own "libc.so" had
- * been named instead.)
+ * A traced program may execute a program that is linked with musl.  LD_PRELOAD
+ * then names our library there, too.  It does not work with musl, and musl's
+ * loader ends a program if a preloaded library needs functions that only glibc
+ * has.  But the loader skips a library that defines both symbols below, since
+ * it takes it for another libc.  (It goes on as if LD_PRELOAD had named its own
+ * "libc.so" instead.)
  *
- * No other loader must find the two.  scripts/hide-symbols.sh marks them as
- * hidden in the finished library: glibc skips hidden symbols, and musl ignores
- * the mark.  The linker cannot do that, since it leaves out symbols that are
- * hidden in an object.
+ * No other loader must find the symbols.  scripts/hide-symbols.sh marks them as
+ * hidden in the linked library: glibc skips hidden symbols, and musl ignores
+ * the mark.  The linker cannot mark them, since it leaves out symbols that are
+ * hidden in an object file.
  */
 
 #include "preload/sys/export.h"

@@ -2,19 +2,24 @@
 /*
  * interpose_namespaces.c - unshare(2) and setns(2)
  *
- * Three things about namespaces concern the writer thread.  A process with a
- * second thread gets no user namespace, so the writer leaves before the call,
- * with its files kept open, and comes back after it.  A process that has
- * unshared its PID namespace can make no thread, so the writer must exist
- * before.  And a thread that stays in the old mount namespace still has the old
- * root directory, through which the program could reach files that it has given
- * up, so the writer takes on the program's root.
+ * Three kinds of namespaces concern the writer thread:
+ *
+ * - User: a process with a second thread cannot get a user namespace.  The
+ *   writer thread ends before the call, its files stay open, and a new writer
+ *   starts after the call.
+ * - PID: a process that has unshared its PID namespace cannot make a thread.
+ *   The writer thread starts before the call.
+ * - Mount: a thread that stays in the old mount namespace keeps the old root
+ *   directory, through which the program could reach files that it has given
+ *   up.  The writer adopts the program's root.
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "preload/interpose/namespaces.h"
 #include "preload/process/confinement.h"
@@ -27,11 +32,12 @@
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer.h"
 
-/* ioctl_ns(2): the CLONE_NEW... of a descriptor. */
+/* NS_GET_NSTYPE of ioctl_ns(2): returns the CLONE_NEW... of a descriptor. */
 #define GET_NAMESPACE_TYPE 0xb703ul
 
-/* For these the process must have one thread; unshare(2), setns(2). */
-#define ALONE (CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM)
+/* unshare(2) and setns(2) need a single-threaded process for these flags. */
+#define NEEDS_ONE_THREAD \
+	(CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM)
 
 static bool
 is_traced(void)
@@ -39,7 +45,7 @@ is_traced(void)
 	return process_is_tracing() && process_is_own();
 }
 
-/* One of the two calls; 'fd' is setns(2)'s. */
+/* call_unshare() or call_setns(); only setns(2) uses 'fd'. */
 typedef int enter_call(int fd, int types);
 
 static int
@@ -56,13 +62,14 @@ call_setns(int fd, int types)
 }
 
 /*
- * Where the writer thread would be the second one, have it leave.  True: it has
- * left, and writer_return() must be called.
+ * Prepare the writer thread for a call with these types of namespaces.  End it
+ * if it is the only second thread and the call needs one thread.  Return true
+ * if it has ended: the caller must call writer_return().
  */
 static bool
-leave_alone(int types)
+prepare_writer(int types)
 {
-	if ((types & ALONE) == 0) {
+	if ((types & NEEDS_ONE_THREAD) == 0) {
 		writer_make_early();
 		return false;
 	}
@@ -70,25 +77,41 @@ leave_alone(int types)
 		return false;
 	if (writer_depart(true))
 		return true;
-	end_for_sandbox("the program must have one thread for a "
-			"user namespace, and the writer thread "
-			"cannot come back");
+	end_for_sandbox("a user namespace needs a single-threaded process, "
+			"and the writer thread could not restart");
 	return false;
 }
 
 /*
- * Make the call with 'given', which is for these 'types' of namespaces.  In two
- * steps for a user and a PID namespace: the first needs the process without the
- * writer, and after the second no writer can be made.
+ * Are children in another PID namespace?  Then the kernel refuses a third one.
+ * The namespace has no file until its first process exists.
+ */
+static bool
+has_other_pids(void)
+{
+	struct stat own, for_children;
+
+	if (fstatat(AT_FDCWD, "/proc/self/ns/pid", &own, 0) != 0)
+		return false;
+	return fstatat(AT_FDCWD, "/proc/self/ns/pid_for_children",
+		       &for_children, 0) == 0
+		       ? own.st_ino != for_children.st_ino
+		       : errno == ENOENT;
+}
+
+/*
+ * Make the call with the argument 'given', which asks for these 'types' of
+ * namespaces.  Make two calls for a user and a PID namespace: the writer must
+ * not exist during the first, and cannot be made after the second.
  */
 static int
 enter(enter_call *call, int fd, int given, int types)
 {
-	const bool both =
-		(given & CLONE_NEWUSER) != 0 && (given & CLONE_NEWPID) != 0;
 	int saved_errno = errno, result;
+	const bool both = (given & CLONE_NEWUSER) != 0 &&
+			  (given & CLONE_NEWPID) != 0 && !has_other_pids();
 	const uint64_t mask = sys_block_signals();
-	const bool is_away = leave_alone(types);
+	const bool is_away = prepare_writer(types);
 
 	errno = saved_errno;
 	result = call(fd, both ? given & ~CLONE_NEWPID : given);
@@ -97,7 +120,7 @@ enter(enter_call *call, int fd, int given, int types)
 		writer_return();
 	else if (result == 0 && both)
 		writer_make_early();
-	/* A writer that is made after the call has the caller's root. */
+	/* A writer that was made after the call has the caller's root. */
 	if (result == 0 && !is_away && (types & CLONE_NEWNS) != 0 &&
 	    wake_has_writer())
 		confinement_after_chroot();
@@ -128,7 +151,7 @@ setns(int fd, int types)
 	if (type == 0)
 		type = (int)syscall(SYS_ioctl, fd, GET_NAMESPACE_TYPE);
 	errno = saved_errno;
-	/* The kernel refuses a descriptor that is no namespace. */
+	/* The kernel will refuse a descriptor that is not a namespace. */
 	return type > 0 ? enter(call_setns, fd, types, type)
 			: real.setns(fd, types);
 }

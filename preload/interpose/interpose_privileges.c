@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interpose_privileges.c - the calls by which a program gives up privileges
+ * interpose_privileges.c - libc's functions that give up privileges
  *
- * Those of setuid(2) and its kin, capset(2) and chroot(2), as libc has them:
- * for the whole process, but for capset.  The writer thread follows
- * (privileges.h).
+ * setuid(2) and the like, capset(2) and chroot(2).  libc's functions change the
+ * whole process, except for setfsuid, setfsgid and capset, which change the
+ * calling thread.  Before the call the writer thread is made, if there is none.
+ * After it the writer makes the same change (privileges.h).
  */
 
 #include <grp.h>
@@ -19,7 +20,7 @@
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer.h"
 
-/* The writer follows a call that has returned 'result', which is handed on. */
+/* If the call has succeeded, have the writer follow.  Return 'result'. */
 static int
 follow(int result)
 {
@@ -105,7 +106,10 @@ initgroups(const char *user, gid_t group)
 	return follow(real.initgroups(user, group));
 }
 
-/* Of the calling thread, both, and both return what was before. */
+/*
+ * setfsuid(2) and setfsgid(2) change the calling thread, and return the
+ * previous id whether or not they succeed.
+ */
 EXPORT int
 setfsuid(uid_t uid)
 {
@@ -130,10 +134,13 @@ setfsgid(gid_t gid)
 	return before;
 }
 
-/* Declared by no header but libcap's. */
+/* Only the header of libcap declares it. */
 EXPORT int capset(void *header, const void *data);
 
-/* Of the calling thread; where there are others, they may have more. */
+/*
+ * capset(2) changes the calling thread.  If the program has other threads, they
+ * may keep more capabilities, so the writer does not follow.
+ */
 EXPORT int
 capset(void *header, const void *data)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interpose_sandbox.c - the calls by which a program gets a filter, forks or
- * ends
+ * interpose_sandbox.c - prctl(3), syscall(3) and vfork(3)
  *
- * prctl(3) and syscall(3), by which libseccomp and others call seccomp(2),
- * which has no function of its own; and vfork(3).  All other calls go on to
- * libc's functions unchanged: the entry points below are jumps, so that
- * arguments, stack and return are as if they were not there.
+ * A program installs a filter on its system calls by prctl(3), or by
+ * syscall(3), as libseccomp does, since libc has no function for seccomp(2).
+ * syscall(3) can also fork, exec, end the process and give up privileges.  The
+ * entry points inspect the arguments and jump to libc's function, which then
+ * sees the same arguments, stack and return address as without us (jump.h).
  */
 
 #include <linux/filter.h>
@@ -28,23 +28,25 @@
 #include "preload/record/record.h"
 #include "preload/record/thread.h"
 #include "preload/sys/export.h"
+#include "preload/sys/memory.h"
+#include "preload/sys/say.h"
 #include "preload/sys/sys.h"
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer.h"
 #include "preload/writer/writer_sleep.h"
 
-/* The kernel takes both as unsigned int. */
+/* The low half of an argument that the kernel reads as unsigned int. */
 #define WORD(x) ((uint32_t)(x))
 
 /*
- * Would the kernel take a filter by this call, with these flags?  It refuses
- * flags that it does not know, and whoever could fool a setuid program with a
- * filter.  It looks at a program last of all, so one that cannot be read tells.
- * The call is the one that is about to be made, which filters that are there
- * already allow.
+ * Would the kernel accept a filter by this call?  It refuses flags that it does
+ * not know, and a caller that could use a filter to trick a setuid program.
+ * Since it reads the filter last, EFAULT for an unreadable filter means that
+ * all else is in order.  Filters that are already installed treat this call as
+ * they will treat the program's own, which is the same.
  */
 static bool
-may_have_filter(long number, uint64_t first, uint64_t second)
+would_accept_filter(long number, uint64_t first, uint64_t second)
 {
 	const struct sock_fprog unreadable = {
 		.len = 1,
@@ -55,75 +57,80 @@ may_have_filter(long number, uint64_t first, uint64_t second)
 	       errno == EFAULT;
 }
 
-/* Prepare for a filter that will be there as soon as the call is made. */
+/* Give up all that a new filter with this harm would make fatal. */
 static void
-expect(unsigned harm, bool all_threads)
+avoid_harm(unsigned harm, bool all_threads)
 {
 	const enum process_scope scope = process_scope();
 
-	/* Later it may not be possible to make the writer thread. */
-	confinement_set((harm & SANDBOX_ASK) != 0);
+	memory_end_names();
+	say_expect_filter(false);
+	/* Make the writer thread now: later that may be impossible. */
+	confinement_set((harm & SANDBOX_CREDENTIALS) != 0);
 	if ((harm & SANDBOX_PROGRAM) != 0 ||
 	    (all_threads && (harm & SANDBOX_WRITER) != 0) ||
 	    (scope == PROCESS_SCOPE_NEW && (harm & SANDBOX_START) != 0))
-		end_for_sandbox("a filter comes that forbids recording");
+		end_for_sandbox("a new filter forbids recording");
 	else if ((harm & SANDBOX_START) != 0)
 		end_with_children();
 	if ((harm & SANDBOX_WAKE) != 0) {
 		writer_sleep_end_signals();
 		thread_end_handovers();
 	}
-	if ((harm & SANDBOX_ACTIONS) != 0)
+	if ((harm & SANDBOX_SIGACTION) != 0)
 		signals_leave_actions();
 	if ((harm & SANDBOX_CONTROL) != 0)
 		end_control(all_threads || remaining_threads_single());
+	/* What was to be said about the filter has been said. */
+	say_expect_filter((harm & SANDBOX_SAY) != 0);
 }
 
 static void
 expect_strict(void)
 {
 	if (process_scope() != PROCESS_SCOPE_UNTRACED)
-		expect(SANDBOX_PROGRAM | SANDBOX_START, false);
+		avoid_harm(SANDBOX_PROGRAM | SANDBOX_START, false);
 }
 
 /*
- * A filter is about to be installed, for the calling thread or for all.  If the
- * caller is the only thread, the writer takes on the filter now, since
- * afterwards the caller may not be allowed to ask for that; or another filter,
- * if the writer could not work under this one.
+ * A filter is about to be installed, for the calling thread or for all threads.
+ * If the caller is the only thread, the writer installs the filter now, since
+ * under the filter the caller may not be able to ask the writer.  If the writer
+ * could not work under this filter, it installs the minimal filter instead.
  */
 static void
 expect_filter(const void *program, bool all_threads)
 {
 	const unsigned harm = sandbox_harm(program);
 
-	expect(harm, all_threads);
+	avoid_harm(harm, all_threads);
 	if (!all_threads && remaining_threads_single())
 		confinement_before_filter(
-			(harm &
-			 (SANDBOX_WRITER | SANDBOX_CONTROL | SANDBOX_WORK)) != 0
-				? PRIVILEGES_SEAL
+			(harm & (SANDBOX_WRITER | SANDBOX_CONTROL |
+				 SANDBOX_WRITER_REFUSED)) != 0
+				? PRIVILEGES_MINIMAL_FILTER
 				: program);
-	/* The kernel would refuse it, because of the writer. */
+	/* While the writer has another filter, the kernel refuses this one. */
 	else if (all_threads && confinement_has_own_filter())
 		end_for_sandbox(
-			"a filter comes for all threads after one of its own");
+			"a new filter is for all threads, "
+			"but the writer thread has a filter of its own");
 }
 
 static void
 expect_seccomp(uint64_t operation, uint64_t flags, const void *program)
 {
 	/*
-	 * Libraries probe the call with other arguments, or without a program.
-	 * That must not make a writer thread: next they look for other
-	 * threads.
+	 * Libraries probe the call with other arguments, or without a filter,
+	 * and then count the threads of the process.  So do not make the writer
+	 * thread for a probe.
 	 */
 	if (WORD(operation) == SECCOMP_SET_MODE_STRICT && WORD(flags) == 0 &&
 	    program == NULL)
 		expect_strict();
 	else if (WORD(operation) == SECCOMP_SET_MODE_FILTER &&
 		 program != NULL &&
-		 may_have_filter(SYS_seccomp, operation, flags))
+		 would_accept_filter(SYS_seccomp, operation, flags))
 		expect_filter(program,
 			      (flags & SECCOMP_FILTER_FLAG_TSYNC) != 0);
 }
@@ -134,11 +141,14 @@ expect_prctl(uint64_t mode, const void *program)
 	if (mode == SECCOMP_MODE_STRICT)
 		expect_strict();
 	else if (mode == SECCOMP_MODE_FILTER && program != NULL &&
-		 may_have_filter(SYS_prctl, PR_SET_SECCOMP, mode))
+		 would_accept_filter(SYS_prctl, PR_SET_SECCOMP, mode))
 		expect_filter(program, false);
 }
 
-/* A call of seccomp(2) or prctl(2); errno as in real_resolve_others(). */
+/*
+ * seccomp(2) or prctl(2), by number, is about to be called.  Do not touch errno
+ * in an untraced process: see real_resolve_others().
+ */
 static void
 expect_by_number(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 {
@@ -154,13 +164,17 @@ expect_by_number(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 	errno = saved_errno;
 }
 
-/* They are called below, and return where to go on. */
-uintptr_t sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b,
-				uint64_t c);
-uintptr_t sandbox_watch_prctl(uint64_t option, uint64_t mode, uint64_t program);
-uintptr_t sandbox_watch_vfork(void);
+/*
+ * The functions that JUMP_AFTER() calls.  Each returns the address of the
+ * function to jump to, which does the program's call.
+ */
+uintptr_t interpose_watch_syscall(uint64_t number, uint64_t a, uint64_t b,
+				  uint64_t c);
+uintptr_t interpose_watch_prctl(uint64_t option, uint64_t mode,
+				uint64_t program);
+uintptr_t interpose_watch_vfork(void);
 
-/* An exec by its number; where it goes on to when that fails. */
+/* SYS_execve or SYS_execveat.  Returns only if the exec fails. */
 static long
 exec_by_number(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -172,7 +186,7 @@ exec_by_number(long number, long a, long b, long c, long d, long e, long f)
 	return result;
 }
 
-/* A fork by its number, which runs no handlers either. */
+/* SYS_fork or SYS_clone, which run no handlers of pthread_atfork(). */
 static long
 fork_by_number(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -184,7 +198,11 @@ fork_by_number(long number, long a, long b, long c, long d, long e, long f)
 	return result;
 }
 
-/* With memory of its own; on a shared stack there must be no frame of ours. */
+/*
+ * Is the call a fork whose child has its own memory and goes on with this
+ * stack?  If parent and child shared the stack, both would return through the
+ * frame of fork_by_number(), and the first would overwrite it.
+ */
 static bool
 is_fork(uint64_t number, uint64_t flags, uint64_t stack)
 {
@@ -195,7 +213,10 @@ is_fork(uint64_t number, uint64_t flags, uint64_t stack)
 	return number == SYS_clone && (flags & CLONE_VM) == 0 && stack == 0;
 }
 
-/* Landlock's rules are a thread's; the writer gets those of the only thread. */
+/*
+ * SYS_landlock_restrict_self.  The rules belong to the calling thread.  If that
+ * is the only one, the writer adopts them.
+ */
 static long
 restrict_by_number(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -209,11 +230,12 @@ restrict_by_number(long number, long a, long b, long c, long d, long e, long f)
 }
 
 /*
- * Does the call change privileges?  By its number, of the calling thread
- * alone.
+ * Must the writer follow this call, which changes privileges?  By number, all
+ * calls but chroot(2) change the calling thread only, so the writer follows
+ * them only if the process has no other threads.
  */
 static bool
-is_privilege(uint64_t number)
+changes_privileges(uint64_t number)
 {
 	switch (number) {
 	case SYS_setuid:
@@ -232,9 +254,9 @@ is_privilege(uint64_t number)
 	}
 }
 
-/* These return the value before, not an error. */
+/* Does the call return the previous id instead of 0 or an error? */
 static bool
-is_for_files(long number)
+returns_previous_id(long number)
 {
 	return number == SYS_setfsuid || number == SYS_setfsgid;
 }
@@ -248,14 +270,17 @@ privilege_by_number(long number, long a, long b, long c, long d, long e, long f)
 	result = real.syscall(number, a, b, c, d, e, f);
 	if (result == 0 && number == SYS_chroot)
 		confinement_after_chroot();
-	else if (result == 0 || is_for_files(number))
+	else if (result == 0 || returns_previous_id(number))
 		confinement_after_privileges();
 	return result;
 }
 
-/* seccomp(2), or prctl(2) by its number, or an end, or none of these. */
+/*
+ * Prepare for the system call 'number'.  Return the function that makes it:
+ * one of the above, or libc's syscall().
+ */
 uintptr_t
-sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
+interpose_watch_syscall(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 {
 	real_resolve_others();
 	means_watch(number, a, b, c);
@@ -271,14 +296,14 @@ sandbox_watch_syscall(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 		return (uintptr_t)restrict_by_number;
 	if (number == SYS_unshare || number == SYS_setns)
 		return (uintptr_t)namespaces_by_number;
-	if (is_privilege(number))
+	if (changes_privileges(number))
 		return (uintptr_t)privilege_by_number;
 	return is_fork(number, a, b) ? (uintptr_t)fork_by_number
 				     : (uintptr_t)real.syscall;
 }
 
 uintptr_t
-sandbox_watch_prctl(uint64_t option, uint64_t mode, uint64_t program)
+interpose_watch_prctl(uint64_t option, uint64_t mode, uint64_t program)
 {
 	real_resolve_others();
 	expect_by_number(SYS_prctl, option, mode, program);
@@ -286,13 +311,13 @@ sandbox_watch_prctl(uint64_t option, uint64_t mode, uint64_t program)
 }
 
 uintptr_t
-sandbox_watch_vfork(void)
+interpose_watch_vfork(void)
 {
 	real_resolve_others();
 	fork_before_vfork();
 	return (uintptr_t)real.vfork;
 }
 
-JUMP_AFTER("syscall", "sandbox_watch_syscall");
-JUMP_AFTER("prctl", "sandbox_watch_prctl");
-JUMP_AFTER("vfork", "sandbox_watch_vfork");
+JUMP_AFTER("syscall", "interpose_watch_syscall");
+JUMP_AFTER("prctl", "interpose_watch_prctl");
+JUMP_AFTER("vfork", "interpose_watch_vfork");

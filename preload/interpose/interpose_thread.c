@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interpose_thread.c - the birth and the names of threads
+ * interpose_thread.c - the start and the names of threads
  *
- * A thread made by pthread_create() begins in 'thread_main', which attaches it
- * with what its parent knows.  One that came by another way is attached at its
- * first event.  That a thread is ending is noted however it ends (return,
- * pthread_exit, cancellation all unwind 'thread_main'); that it has ended, the
- * writer learns from the kernel.
+ * A thread made by pthread_create() starts in thread_main(), which attaches it
+ * and records its parent and its start function.  A thread made in another way
+ * is attached at its first event.  A return, pthread_exit() and a cancellation
+ * all unwind thread_main(), which marks the thread as ending.  When the thread
+ * has ended, the writer learns that from the kernel.
  *
- * Compiled without exceptions, so that libc's own pthread_cleanup_push() does
- * that without the unwinder's library, which is not to be loaded into every
- * program.
+ * This file is compiled without exceptions: then pthread_cleanup_push() is a
+ * function of libc, and needs no unwinder library, which would be loaded into
+ * every program.
  */
 
 #include <pthread.h>
@@ -24,7 +24,7 @@
 #include "preload/sys/export.h"
 #include "preload/sys/memory.h"
 
-/* What a thread gets from its parent. */
+/* What the parent passes to a new thread. */
 struct birth {
 	_Atomic bool taken;
 	void *(*start)(void *);
@@ -33,8 +33,9 @@ struct birth {
 };
 
 /*
- * Births under way, not threads: a handful is much.  When all are taken a
- * thread simply begins without.
+ * A birth is in use only until its thread runs, so a handful would do.  If all
+ * are taken, a new thread starts in its own function, and is attached at its
+ * first event.
  */
 #define BIRTHS_MAX 1024
 MEMORY_LARGE static struct birth births[BIRTHS_MAX];
@@ -95,14 +96,16 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	b->argument = argument;
 	b->parent = thread_self->id;
 	result = real.pthread_create(thread, attr, thread_main, b);
+	/* release: pairs with the acquire in take_birth(). */
 	if (result != 0)
 		atomic_store_explicit(&b->taken, false, memory_order_release);
 	return result;
 }
 
 /*
- * The thread that has this pthread_t; NULL: none that has had an event.  One
- * that has ended may still be there with the same: the latest counts.
+ * Return the thread with this pthread_t; NULL: none with an event has it.  A
+ * thread that has ended may still be in the pool with the same pthread_t, so
+ * return the latest.
  */
 static const struct thread *
 find_thread(pthread_t thread)
@@ -135,7 +138,7 @@ pthread_setname_np(pthread_t thread, const char *name)
 	const struct thread *const t = find_thread(thread);
 
 	if (t != NULL) {
-		/* At most 15 bytes: the real one has checked. */
+		/* At most 15 bytes: the real function has checked that. */
 		memcpy(words, name, strnlen(name, sizeof(words)));
 		record_event(EVENT_NAME, 0, t->id, words[0], words[1]);
 	}

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jump.h - a function that looks at its arguments and jumps to another
+ * jump.h - a function that inspects its arguments and jumps to another
  *
- * JUMP_AFTER(name, watch) defines 'name', which calls 'watch' with the
- * arguments that are in registers and jumps to the address that 'watch'
- * returns.  So arguments, stack and return are as if 'name' was not there,
- * whatever arguments it takes.
+ * JUMP_AFTER(name, watch) defines the function 'name'.  It calls 'watch' with
+ * the arguments that are in registers, and then jumps to the address that
+ * 'watch' returns.  The target sees the same arguments, stack and return
+ * address as if its caller had called it directly, whatever its arguments are.
+ * Both names are strings.
  */
 #ifndef JUMP_H
 #define JUMP_H
 
 /*
- * Keep the registers that hold arguments, ask, and jump.  (The stack must be a
- * multiple of 16 below; at the entry of an x86-64 function it is 8 off.)
+ * Save the registers that hold arguments, call 'watch', restore them, and jump.
+ * (At a call the stack pointer must be a multiple of 16.  At the entry of an
+ * x86-64 function it is 8 less, so the seven pushes align it.)
  */
 #if defined(__x86_64__)
 #define JUMP_AFTER(name, watch)                                           \

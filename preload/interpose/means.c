@@ -13,19 +13,16 @@
 #include "preload/sys/sys.h"
 #include "preload/writer/writer.h"
 
-/* With so many descriptors the writer does well. */
+/* The writer works with any limit of descriptors from this on. */
 #define FILES_ENOUGH 64u
 
-/*
- * Could it be impossible to make the writer thread or its files under this
- * limit?
- */
+/* Might the writer thread or its files be impossible to make under a limit? */
 static bool
 is_tight(uint64_t resource, const void *limit)
 {
 	struct rlimit new;
 
-	/* What cannot be read sets no limit. */
+	/* An invalid address sets no limit: the kernel refuses the call. */
 	if (limit == NULL || !sandbox_copy(&new, limit, sizeof(new)))
 		return false;
 	switch (resource) {
@@ -41,8 +38,9 @@ is_tight(uint64_t resource, const void *limit)
 	}
 }
 
+/* Might the trace be impossible to begin after this system call? */
 static bool
-takes_away(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
+may_block_trace(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 {
 	switch (number) {
 	case SYS_mount:
@@ -60,9 +58,9 @@ takes_away(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 	}
 }
 
-/* May it become impossible to write to the file that there is? */
+/* Does the call set the limit of file sizes?  Writes may fail afterwards. */
 static bool
-is_of_size(uint64_t number, uint64_t a, uint64_t b)
+sets_file_size(uint64_t number, uint64_t a, uint64_t b)
 {
 	return (number == SYS_setrlimit && a == RLIMIT_FSIZE) ||
 	       (number == SYS_prlimit64 && b == RLIMIT_FSIZE);
@@ -76,10 +74,10 @@ means_watch(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 	if (!process_is_tracing() || !process_is_own())
 		return;
 	saved_errno = errno;
-	if (takes_away(number, a, b, c)) {
+	if (may_block_trace(number, a, b, c)) {
 		writer_make_early();
-		/* What was recorded so far is to be in the file then. */
-		if (is_of_size(number, a, b) && !record_is_dormant())
+		/* Write the events so far while writing is still possible. */
+		if (sets_file_size(number, a, b) && !record_is_dormant())
 			writer_obey(WRITER_ORDER_FLUSH);
 	}
 	errno = saved_errno;

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * namespaces.h - unshare(2) and setns(2) by their numbers
+ * namespaces.h - unshare(2) and setns(2) that a program calls by syscall(2)
+ *
+ * interpose_namespaces.c defines the function.
  */
 #ifndef NAMESPACES_H
 #define NAMESPACES_H
 
-/* As syscall(2): 'number' is SYS_unshare or SYS_setns. */
+/*
+ * Do the job of syscall(2) for SYS_unshare or SYS_setns.  Arguments, result and
+ * errno are those of syscall(2).  Any thread of the program may call this.
+ */
 long namespaces_by_number(long number, long a, long b, long c, long d, long e,
 			  long f);
 

@@ -15,7 +15,8 @@
 #include "preload/sys/sys.h"
 
 /*
- * Record the birth of the calling thread, not the initial one, which has 't'.
+ * Record the beginning of the calling thread, which is attached to 't' and is
+ * not the initial thread.
  */
 static void
 record_birth(const struct thread *t, bool is_handover, uint64_t parent,
@@ -23,8 +24,8 @@ record_birth(const struct thread *t, bool is_handover, uint64_t parent,
 {
 	clock_go_stamped();
 	/*
-	 * Down into record.c, which called us: the thread is attached now, so
-	 * it does not call again.
+	 * record.c has called attach_thread().  This call back into record.c
+	 * ends there, since the thread is attached now.
 	 */
 	if (is_handover)
 		record_event(EVENT_HANDOVER, 0, t->id, 0, 0);
@@ -34,7 +35,7 @@ record_birth(const struct thread *t, bool is_handover, uint64_t parent,
 struct thread *
 attach_thread(uint64_t parent, uint64_t start_routine)
 {
-	/* Every event takes this path when tracing is off: no system call. */
+	/* Make no system call: if tracing is off, each event comes here. */
 	if (process_is_closed())
 		return NULL;
 
@@ -45,7 +46,8 @@ attach_thread(uint64_t parent, uint64_t start_routine)
 
 	if (start_if_new() && !record_is_dormant()) {
 		/*
-		 * What start_recording() has set up before it cleared the flag.
+		 * acquire: see everything that start_recording() did before it
+		 * cleared the flag.
 		 */
 		atomic_thread_fence(memory_order_acquire);
 		t = thread_attach(process_pid(), &is_handover);
@@ -69,7 +71,7 @@ attach_nested(struct thread *t)
 
 	if (process_is_tracing()) {
 		nested = thread_attach_nested(t);
-		/* Two rings: only stamps can order them. */
+		/* A thread with two rings: only stamps order their events. */
 		clock_go_stamped();
 	}
 	sys_restore_signals(mask);
@@ -78,8 +80,8 @@ attach_nested(struct thread *t)
 }
 
 /*
- * Has attach_expect_thread() run already, in this process, and does the writer
- * still exist?  Then a further thread needs no system call here.
+ * Has attach_expect_thread() run in this process, and does the writer still
+ * exist?  If so, a further thread needs no system call here.
  */
 static bool
 expects_threads(void)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attach.h - a thread of the program gets a ring to record into
+ * attach.h - give a thread of the program a ring to record into
  *
- * attach_thread() and attach_nested() are the only functions of the process's
- * side that the recording side calls (record_steps.c): a thread is attached
- * by its first event, and the first event of all starts the trace.  The
- * thread's own first events go back into record.c.
+ * A thread is attached by its first event, and the first event of the process
+ * starts the trace.  Therefore preload/record (record_steps.c, record_enter())
+ * calls attach_thread() and attach_nested(), and no other function of this
+ * folder.  attach_thread() records the beginning of the thread, by calling
+ * record.c.
  */
 #ifndef ATTACH_H
 #define ATTACH_H
@@ -16,9 +17,10 @@
 #include "preload/record/thread.h"
 
 /*
- * Attach the calling thread, which must not be attached; start the process's
- * trace if need be.  'parent' and 'start' are for createThread (0, 0: not
- * known).  NULL: nothing is traced.  Keeps errno.
+ * Attach the calling thread, which must not be attached, and first start the
+ * process's trace if it has not started.  'parent' and 'start' are for
+ * createThread (0, 0: unknown).  NULL: nothing is traced, or there is no
+ * memory.  Keeps errno.
  */
 struct thread *attach_thread(uint64_t parent, uint64_t start);
 
@@ -26,8 +28,9 @@ struct thread *attach_thread(uint64_t parent, uint64_t start);
 struct thread *attach_nested(struct thread *t);
 
 /*
- * The process will have a second thread: start the trace if need be, and stamp
- * from now on.  Returns whether events are recorded.  Keeps errno.
+ * The process will have a second thread: start the trace if it has not started,
+ * and stamp events from now on.  Return whether events are recorded.  Keeps
+ * errno.
  */
 bool attach_expect_thread(void);
 

@@ -13,7 +13,7 @@
 #include "preload/sys/sys.h"
 #include "preload/writer/writer.h"
 
-/* Not wiped in a child, which has the filters as well. */
+/* Not wiped in a child, which inherits the filters. */
 static bool cannot_ask;	   /* filters kill a thread that reads privileges */
 static int own_filter_pid; /* process whose writer has its own filters */
 
@@ -38,14 +38,14 @@ have_followed(bool known, const struct privileges *p)
 
 /* Give the writer the caller's privileges, and a new root or rules. */
 static void
-follow(pid_t root_of, int ruleset)
+follow(pid_t root_tid, int ruleset)
 {
 	struct privileges p;
 	bool known;
 
 	/*
-	 * First, and without errno: see real_resolve_others().  A writer that
-	 * is made later has the privileges of the thread that makes it.
+	 * Check this first, without using errno: see real_resolve_others().  A
+	 * writer that is made later has the privileges of its maker.
 	 */
 	if (!process_is_tracing() || !process_is_own() || !wake_has_writer())
 		return;
@@ -57,7 +57,7 @@ follow(pid_t root_of, int ruleset)
 		have_followed(false, NULL);
 	} else {
 		known = privileges_read(&p);
-		p.root_of = root_of;
+		p.root_tid = root_tid;
 		p.ruleset = ruleset;
 		have_followed(known, &p);
 		privileges_fini(&p);
@@ -90,10 +90,10 @@ confinement_before_filter(const void *filter)
 	const int saved_errno = errno;
 	const struct privileges p = { .filter = filter };
 
-	/* The call will fail without a filter. */
+	/* Without a filter, the program's call will fail. */
 	if (filter == NULL || !process_is_tracing() || !process_is_own())
 		return;
-	/* In a child, the thread that makes the writer has the filters, too. */
+	/* By process: in a child, the maker of the writer has the filters. */
 	own_filter_pid = sys_pid();
 	have_followed(true, &p);
 	errno = saved_errno;

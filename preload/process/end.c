@@ -22,12 +22,12 @@
 int __cxa_atexit(void (*f)(void *), void *argument, void *dso);
 int __cxa_at_quick_exit(void (*f)(void *), void *dso);
 
-/* Libc says: it has made no second thread.  Not there before glibc 2.32. */
+/* Not 0: libc has made no second thread.  Missing before glibc 2.32. */
 extern char __libc_single_threaded __attribute__((weak));
 
 /*
- * Has the program other threads?  Libc answers at once.  Without its answer the
- * kernel has to be asked; under a filter of system calls, asking it may kill.
+ * Has the program several threads?  Without libc's variable, read the kernel's
+ * count, but not under a filter of system calls, which may kill for that.
  */
 static bool
 has_threads(void)
@@ -45,8 +45,8 @@ static void
 finish_held(enum writer_end how)
 {
 	/*
-	 * After a failed exec, or in a handler of SIGABRT, the process goes on;
-	 * then the signals of other threads must reach them.
+	 * The process may go on after a failed exec, or in a handler of
+	 * SIGABRT.  Its other threads must then get their signals.
 	 */
 	const bool goes_on =
 		how == WRITER_END_EXEC ||
@@ -69,7 +69,7 @@ end_trace(enum writer_end how)
 {
 	int saved_errno;
 
-	/* First, and without errno: see real_resolve_others(). */
+	/* Check this first, without using errno: see real_resolve_others(). */
 	if (!process_is_tracing())
 		say_rest();
 	if (!process_is_tracing() || !process_is_own())
@@ -137,11 +137,12 @@ end_control(bool now)
 }
 
 /*
- * Two threads may call exit().  One of them runs our handler; the other finds
- * no handler left, and ends the process meanwhile.  So our handler first
- * registers itself again: each thread that calls exit() finds it, and waits for
- * the same end.  (Many registrations at the start would do as well, but libc
- * has room for 32 before it allocates, which would show in the program's heap.)
+ * Two threads may call exit().  If the handler were registered once, one thread
+ * would run it; the other would find no handler, and would end the process
+ * meanwhile.  The handler therefore registers itself again first: each thread
+ * that calls exit() runs it, and waits for the same end.  (Many registrations
+ * at the start would also help, but libc has room for 32.  Then it allocates,
+ * which would change the program's heap.)
  */
 static void
 at_exit(void *unused)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * end.h - the process ends, execs, or confines itself beyond tracing
+ * end.h - end the trace: at an exit or exec, or before a filter
  *
- * For threads of the program: the interposed functions call these
- * (interpose_*.c, confinement.c), and libc the exit handlers.  The writer
- * thread never does.
+ * Only threads of the program call these functions: from the entry points
+ * (interpose_*.c), from confinement.c, and from the exit handlers, which libc
+ * calls.
  */
 #ifndef END_H
 #define END_H
@@ -21,33 +21,36 @@ void end_register(void);
 
 /*
  * The process is about to end, or to exec: write all events and the trailer.
- * Signals that arrive meanwhile do not change how it ends (signals.h).  No
- * effect in a vfork child, which shares the memory of its parent.  Keeps errno.
+ * Signals that arrive meanwhile do not change how the process ends (signals.h).
+ * No effect in a vfork child, which shares the memory of its parent.  Keeps
+ * errno.
  */
 void end_trace(enum writer_end how);
 
 /*
- * The only thread of the process is about to end by pthread_exit() or its like,
- * and there is no writer thread that would notice.  Keeps errno.
+ * The calling thread is about to end, as by pthread_exit().  If it is the only
+ * thread of the process, end the trace: there is no writer thread that would
+ * detect the end.  Keeps errno.
  */
 void end_last_thread(void);
 
-/* After end_trace() and a failed exec: the trace goes on.  Keeps errno. */
+/* After end_trace() and a failed exec: continue the trace.  Keeps errno. */
 void end_resume(void);
 
 /*
- * A change is about to happen, or has just happened, under which the recorder
- * cannot work or which the writer cannot follow: end the trace, and record
- * nothing from here on, neither here nor in children.  'why' goes into the line
- * on standard error.
+ * The program makes, or has just made, a change under which the recorder cannot
+ * run, or which the writer cannot make: end the trace.  From now on record
+ * nothing, neither in this process nor in its children.  'why' is part of the
+ * line on standard error.
  */
 void end_for_sandbox(const char *why);
 
-/* A change after which only the traces of children cannot begin. */
+/* The program makes a change after which no child can begin a trace. */
 void end_with_children(void);
 
 /*
- * Children take no orders from here on; with 'now' neither does this process.
+ * From now on children take no orders; with 'now', this process takes none,
+ * either, and the call returns when its socket is gone.
  */
 void end_control(bool now);
 

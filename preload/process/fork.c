@@ -20,22 +20,23 @@
 #include "preload/writer/writer.h"
 
 /*
- * Provided by libc; declared in no header.  Unlike pthread_atfork(3), it is in
- * no start file.  NULL: the handlers stay for the life of the process.
+ * Provided by libc; declared in no header.  pthread_atfork(3) needs a symbol of
+ * the compiler's start files, with which the library is not linked.  With NULL
+ * for 'dso', the handlers stay for the life of the process.
  */
 int __register_atfork(void (*prepare)(void), void (*parent)(void),
 		      void (*child)(void), void *dso);
 
-/* How long fork() may wait to learn its event number. */
+/* The longest time that fork() waits for its event number. */
 #define FORK_WAIT_NS 200000000ull
 
-/* About 40 000 events; a child before its exec has few. */
+/* Room for about 40 000 events; a child has few before its exec. */
 #define VFORK_WORDS 131072u
 
-/* The calling thread's fork, from just before it to just after it. */
+/* The calling thread's fork: set before it, and cleared after it. */
 struct pending {
 	bool is_pending;
-	bool is_exact; /* the place is known, not estimated */
+	bool is_exact; /* 'place' is exact, not estimated */
 	struct writer_place place;
 	uint64_t ticket;
 };
@@ -75,15 +76,16 @@ after_fork_in_child(void)
 }
 
 /*
- * Events of other threads between the two fork events may have happened before
- * or after the memory was copied; see hatf/events/parent_heap.c.
+ * Record the second fork event.  Events of other threads between the two may
+ * have happened before or after the kernel copied the memory; see
+ * hatf/events/parent_heap.c.
  */
 static void
 after_fork_in_parent(void)
 {
 	const int saved_errno = errno;
 
-	/* A process that has had no event has no trace for the fork. */
+	/* A process without any event has no trace yet. */
 	if (pending.is_pending && process_is_tracing() &&
 	    sys_pid() == process_pid()) {
 		record_event(EVENT_FORK, EVENT_FLAG_FORKED, pending.ticket, 0,

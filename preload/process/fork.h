@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork.h - the process forks
+ * fork.h - record forks, and tell the child its place in the parent's trace
  *
  * The parent records each fork, and the child's header names the place in the
- * parent's trace.  Forks by libc come here through pthread_atfork(); the
- * functions of interpose_exit.c and interpose_sandbox.c report the others.
+ * parent's trace.  For forks by libc, libc calls the handlers that
+ * fork_register() has registered; for other forks, interpose_exit.c and
+ * interpose_sandbox.c call fork_before() and fork_after().
  */
 #ifndef FORK_H
 #define FORK_H
@@ -26,9 +27,10 @@ void fork_after(bool is_child);
 
 /*
  * The calling thread is about to make a child that shares the memory, records
- * into the same ring, and cannot make the writer thread.  Make the writer now,
- * unless the ring has room for the events of such a child and the child's own
- * trace, after its exec, gets another name.  Keeps errno.
+ * into the same ring, and cannot make the writer thread.  Make the writer now.
+ * This is not necessary if the ring has room for the events of such a child,
+ * and if the child's own trace, after its exec, will have another name.  Keeps
+ * errno.
  */
 void fork_before_vfork(void);
 

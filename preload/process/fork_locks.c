@@ -7,10 +7,11 @@
 #include "preload/heaps/heap_table.h"
 
 /*
- * How many calls of fork(3) the thread is in; a handler restores it.  A handler
- * that interrupts this file between 'depth' and the locks forks without them.
- * Another thread may then hold one; but after such a fork, the child of a
- * multithreaded program must not allocate anyway.
+ * The calls of fork(3) that the thread has under way, one in the other; a
+ * signal handler that forks leaves the number unchanged.  If a handler
+ * interrupts this file after the change of 'depth' and before the locks, it
+ * forks without the locks, and another thread may hold one.  But after such a
+ * fork, the child of a multithreaded program must not allocate anyway.
  */
 static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 

@@ -10,8 +10,10 @@
 #ifndef FORK_LOCKS_H
 #define FORK_LOCKS_H
 
-/* Before fork(3); after it, in the parent and in the child. */
+/* Take the locks, before fork(3). */
 void fork_locks_hold(void);
+
+/* Release the locks, after fork(3), both in the parent and in the child. */
 void fork_locks_release(void);
 
 #endif /* FORK_LOCKS_H */

@@ -25,8 +25,8 @@
 #include "preload/writer/begin.h"
 
 /*
- * If no other library's constructor has allocated before, the trace begins
- * here: a program without any heap event has a trace too.
+ * Start the trace, unless an earlier constructor has allocated and started it.
+ * Therefore a program without any heap event has a trace, too.
  */
 static void
 start_at_load(void)
@@ -38,9 +38,7 @@ start_at_load(void)
 	jemalloc_patch();
 	mimalloc_patch();
 	late_patch();
-	/*
-	 * Attach the initial thread as such, even if another allocates first.
-	 */
+	/* Attach the initial thread now: another thread may allocate first. */
 	if (start_if_new() && !record_is_dormant() &&
 	    !thread_is_attached(thread_self) && sys_tid() == process_pid())
 		attach_thread(0, 0);

@@ -66,7 +66,7 @@ look(void)
 static enum answer
 get_answer(void)
 {
-	/* relaxed, both: each thread that looks finds the same. */
+	/* relaxed, both: all threads find the same answer. */
 	uint32_t a = atomic_load_explicit(&answer, memory_order_relaxed);
 
 	if (a == UNKNOWN) {
@@ -82,7 +82,7 @@ sanitizer_is_here(void)
 	return get_answer() != NONE;
 }
 
-/* Change a slot that has our function, or would get it at its first call. */
+/* Change a slot that has, or will get, the address of a recorder's function. */
 static void
 let_go(const struct patch_slot *slot, void *unused)
 {

@@ -13,7 +13,7 @@
 #define BIT(signal) ((uint64_t)1 << ((signal)-1))
 
 /*
- * A thread raises these in itself, and a program may depend on handling them.
+ * A thread raises these in itself, and a program may rely on its handlers.
  */
 #define FAULTS                                                    \
 	(BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | \
@@ -22,26 +22,32 @@
 /* The first two cannot be changed; the other two are libc's own. */
 #define FIXED (BIT(SIGKILL) | BIT(SIGSTOP) | BIT(32) | BIT(33))
 
-/* The default is to do nothing.  To ignore SIGCHLD would change wait(2). */
+/*
+ * The default action of these is to do nothing.  SIG_IGN for SIGCHLD would
+ * change wait(2).
+ */
 #define HARMLESS (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH))
 
 /* exit() may raise these in its own thread when it flushes. */
 #define RAISED_BY_FLUSH (FAULTS | BIT(SIGPIPE) | BIT(SIGXFSZ))
 
-/* Not wiped in a child, which has the filter as well. */
+/* Not wiped in a child, which inherits the filter. */
 static _Atomic bool are_actions_left;
 
 void
 signals_leave_actions(void)
 {
-	/* relaxed: a filter holds for the calling thread first of all. */
+	/*
+	 * relaxed: the calling thread, which is about to install the filter,
+	 * sees its own store.
+	 */
 	atomic_store_explicit(&are_actions_left, true, memory_order_relaxed);
 }
 
 static bool
 may_change_actions(void)
 {
-	/* relaxed: as above. */
+	/* relaxed: see signals_leave_actions(). */
 	return !atomic_load_explicit(&are_actions_left, memory_order_relaxed);
 }
 
@@ -54,8 +60,8 @@ change_action(int signal, const struct signals_action *action,
 }
 
 /*
- * Not SIG_IGN, which children that other threads start would keep after an
- * exec.
+ * A handler that does nothing.  Do not use SIG_IGN instead: children that other
+ * threads start would inherit it, even after an exec.
  */
 static void
 ignore(int unused)
@@ -64,7 +70,7 @@ ignore(int unused)
 }
 
 #if defined(__x86_64__)
-/* What the kernel has a handler return to; sigreturn(2). */
+/* The code to which a handler returns; see sigreturn(2). */
 extern const char signals_restore[] __attribute__((visibility("hidden")));
 __asm__(".pushsection .text\n.type signals_restore, @function\n"
 	"signals_restore:\n"
@@ -134,14 +140,16 @@ signals_release_late(const struct signals_held *held)
 
 	restore_actions(held);
 	/*
-	 * A filter may kill for the calls below: then all others stay blocked.
+	 * A filter may kill for the calls below: keep all other signals
+	 * blocked.
 	 */
 	if (process_has(PROCESS_IS_CONFINED)) {
 		sys_restore_signals(~flush);
 		return;
 	}
 	/*
-	 * The flush may raise these again: take back those that have arrived.
+	 * The signals that the flush may raise are about to be unblocked:
+	 * discard those that arrived before it.
 	 */
 	while (syscall(SYS_rt_sigtimedwait, &flush, NULL, &now, sizeof(flush)) >
 	       0)

@@ -2,18 +2,18 @@
 /*
  * signals.h - block signals while the trace of an ending process is finished
  *
- * Without the recorder, a call that ends the process ends it at once.  With it,
- * the writer finishes the trace first.  A signal that arrives meanwhile would
- * have found no process, so no handler of it may run, and it must not change
- * the exit status.
+ * Without the recorder, a call that ends the process ends it at once.  With the
+ * recorder, the writer finishes the trace first.  Without the recorder, a
+ * signal that arrives meanwhile would have found no process: therefore its
+ * handler must not run, and it must not change the exit status.
  *
- * The calling thread blocks all signals.  Nobody can block them in other
- * threads, so where there are any the process handles signals by doing nothing
- * instead.  Not ignored are the ones that a thread brings upon itself (SIGSEGV
- * and the like), SIGCHLD and the others whose default is to do nothing, and
- * libc's own two.
+ * The calling thread blocks all signals.  A thread cannot block signals in
+ * other threads.  If there are other threads, the process gets a handler that
+ * does nothing.  Exceptions are the signals that a thread raises in itself
+ * (SIGSEGV and the like) and libc's own two, which are unchanged, and those
+ * whose default action is to do nothing, such as SIGCHLD, which get it.
  *
- * Everything is raw system calls, on the ending thread.
+ * The ending thread makes all these changes, by raw system calls.
  */
 #ifndef SIGNALS_H
 #define SIGNALS_H
@@ -24,7 +24,7 @@
 /* SIGRTMAX in the kernel: signals are 1 to this. */
 #define SIGNALS_MAX 64
 
-/* What the kernel keeps for one signal; rt_sigaction(2). */
+/* The kernel's struct for rt_sigaction(2). */
 struct signals_action {
 	uintptr_t handler; /* or SIG_DFL, SIG_IGN */
 	unsigned long flags;
@@ -33,8 +33,8 @@ struct signals_action {
 };
 
 struct signals_held {
-	uint64_t mask;	  /* of the thread, before */
-	uint64_t changed; /* bit n - 1: the process does nothing at signal n */
+	uint64_t mask;	  /* of the thread, before signals_hold() */
+	uint64_t changed; /* bit n - 1: the action of signal n was changed */
 	struct signals_action before[SIGNALS_MAX];
 };
 
@@ -42,30 +42,34 @@ struct signals_held {
 void signals_hold(struct signals_held *held);
 
 /*
- * After that: no other thread runs a handler either, except of those named
- * above.
+ * After signals_hold(): keep other threads from running handlers, too, except
+ * those of the signals named above.
  */
 void signals_hold_others(struct signals_held *held);
 
-/* The process goes on: restore everything; pending signals are delivered. */
+/*
+ * The process goes on: restore everything.  The kernel then delivers pending
+ * signals.
+ */
 void signals_release(const struct signals_held *held);
 
 /*
  * exit() goes on: libc flushes its streams, which may block for ever or raise
  * SIGPIPE.  Restore everything, but keep the signals blocked that have arrived
- * meanwhile.
+ * since signals_hold().
  */
 void signals_release_late(const struct signals_held *held);
 
 /*
- * Does the process have a handler for SIGABRT?  True also where the recorder
- * must not ask.
+ * Does the process have a handler for SIGABRT?  Also true after
+ * signals_leave_actions(), since the answer is then unknown.
  */
 bool signals_abort_is_handled(void);
 
 /*
- * A filter is coming that kills for rt_sigaction(2): do not call it any more.
- * From here on handlers may run while a trace is being finished.
+ * The program is about to install a filter that kills for rt_sigaction(2): from
+ * now on do not call it.  Handlers may then run while a trace is being
+ * finished.
  */
 void signals_leave_actions(void);
 

@@ -22,14 +22,15 @@
 #include "preload/writer/writer.h"
 
 /*
- * Registered before the program itself could register anything: the handlers
- * run last, after all destructors.  (With a handle of our library, ours
- * would run when the library is finalised, before those of others.)
+ * The handlers are registered before the program can register its own:
+ * therefore they run last, after all destructors.  (Do not pass a handle of the
+ * recorder's library: libc would then run them when it finalises the library,
+ * before other handlers.)
  */
 void
 start_register_handlers(void)
 {
-	static _Atomic bool registered; /* a fork's child inherits them */
+	static _Atomic bool registered; /* the child of a fork inherits them */
 
 	/* Exchange first: reading a fresh page would cost a second fault. */
 	if (atomic_exchange_explicit(&registered, true, memory_order_relaxed))
@@ -38,7 +39,7 @@ start_register_handlers(void)
 	fork_register();
 }
 
-/* Set the trace up.  False: nothing will be traced. */
+/* Prepare the trace.  False: nothing will be traced. */
 static bool
 set_up(bool *is_dormant_ret)
 {
@@ -77,8 +78,8 @@ is_writer_wanted(bool is_dormant)
 }
 
 /*
- * 'thread_self' is muted, so that libc's allocations for us are not recorded as
- * the program's.
+ * Start the trace and report the outcome.  Meanwhile 'thread_self' is muted, so
+ * that libc's allocations on behalf of the recorder are not recorded.
  */
 static void
 start(void)

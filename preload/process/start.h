@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * start.h - the process's trace starts
+ * start.h - start the trace of the process
  *
- * Tracing starts with the first heap event of a process, whichever it is and
- * however early, and in the child of a fork with the child's first one.  The
- * library's constructor (load.c) starts it if no event came before.
+ * Tracing starts with the first heap event of a process, however early, and in
+ * the child of a fork with the child's first event.  If no event has come by
+ * then, the library's constructor (load.c) starts it.
  */
 #ifndef START_H
 #define START_H
@@ -12,15 +12,15 @@
 #include <stdbool.h>
 
 /*
- * Start the trace, unless that has been tried in this process.  False: nothing
- * is traced here.  attach.c and the constructor call it, with all signals
- * blocked.
+ * Start the trace, unless a thread of this process has tried that before; if
+ * another thread is starting it, wait.  False: nothing is traced in this
+ * process.  attach.c and the constructor call this, with all signals blocked.
  */
 bool start_if_new(void);
 
 /*
- * Have libc report forks and the end of the process, once.  The handlers stay
- * registered when nothing is traced.
+ * Register handlers with libc for forks and for the end of the process, unless
+ * that has been done.  They stay registered if nothing is traced.
  */
 void start_register_handlers(void);
 

@@ -88,7 +88,8 @@ record_heap_realloc_end(struct thread *t, unsigned flags, const void *old,
 	const uint64_t operand[4] = { (uintptr_t)old, (uintptr_t)p, size,
 				      heap };
 
-	record_leave(t, record_put_event(t, EVENT_HEAP_REALLOC_END, flags, operand));
+	record_leave(
+		t, record_put_event(t, EVENT_HEAP_REALLOC_END, flags, operand));
 	errno = saved_errno;
 }
 

@@ -89,8 +89,7 @@ define_object(struct thread *t, uint32_t id, uint32_t generation)
 		const bool is_last = at + sizeof(piece) >= nbytes;
 
 		memset(piece, 0, sizeof(piece));
-		memcpy(piece, text + at,
-		       is_last ? nbytes - at : sizeof(piece));
+		memcpy(piece, text + at, is_last ? nbytes - at : sizeof(piece));
 		if (!put_definition(t, EVENT_OBJECT_TEXT,
 				    is_last ? 0 : EVENT_FLAG_MORE, piece))
 			return false;
@@ -108,8 +107,7 @@ define_node(struct thread *t, uint32_t id, uint32_t generation)
 	const uint64_t operand[3] = { id | (uint64_t)node->parent << 32,
 				      node->frame, node->frame_id };
 
-	if (object != 0 &&
-	    !stack_table_is_object_defined(object, generation) &&
+	if (object != 0 && !stack_table_is_object_defined(object, generation) &&
 	    !define_object(t, object, generation))
 		return false;
 	if (!put_definition(t, EVENT_STACK_NODE, 0, operand))
@@ -234,8 +232,8 @@ record_stacked_alloc(const void *p, size_t size, unsigned flags)
 		       is_zeroed ? EVENT_KIND_CALLOC : EVENT_KIND_ALLOC,
 		       is_zeroed ? EVENT_KIND_CALLOC_STAMPED
 				 : EVENT_KIND_ALLOC_STAMPED))
-		record_leave(t, record_put_event(t, EVENT_ALLOC, flags,
-						 operand));
+		record_leave(t,
+			     record_put_event(t, EVENT_ALLOC, flags, operand));
 	errno = saved_errno;
 }
 
@@ -256,8 +254,7 @@ record_stacked_free(const void *p)
 	if (has_frees)
 		note_stack(t);
 	if ((operand[0] & EVENT_ADDRESS_EXTRA_BITS) != 0 ||
-	    !put_short(t, operand[0], EVENT_KIND_FREE,
-		       EVENT_KIND_FREE_STAMPED))
+	    !put_short(t, operand[0], EVENT_KIND_FREE, EVENT_KIND_FREE_STAMPED))
 		record_leave(t, record_put_event(t, EVENT_FREE, 0, operand));
 	errno = saved_errno;
 }

@@ -70,6 +70,18 @@ is_safe(int fd)
 	}
 }
 
+/* A filter may make fallocate() report success without doing anything. */
+static bool
+has_nbytes(uint64_t nbytes)
+{
+	struct stat st;
+
+	if (fstat(rf->fd, &st) != 0)
+		return false;
+	errno = ENOSPC;
+	return (uint64_t)st.st_size >= nbytes;
+}
+
 /* Allocate the bytes on the disk.  False, and errno, if that fails. */
 static bool
 reserve(uint64_t offset, uint64_t nbytes)
@@ -87,7 +99,7 @@ reserve(uint64_t offset, uint64_t nbytes)
 	do
 		result = syscall(SYS_fallocate, rf->fd, 0, offset, nbytes);
 	while (result != 0 && errno == EINTR);
-	return result == 0;
+	return result == 0 && has_nbytes(offset + nbytes);
 }
 
 /*
@@ -610,11 +622,11 @@ ringfile_note_reading(uint64_t stamp, uint64_t ns)
 }
 
 void
-ringfile_commit_ring(struct ring *r, const struct order_source *source,
+ringfile_commit_ring(struct ring *r, const struct order_producer *producer,
 		     bool is_gone)
 {
 	if (r->offset != 0 && rf->image != NULL)
-		image_commit_ring(r, source, is_gone,
+		image_commit_ring(r, producer, is_gone,
 				  image_next_seq(rf->image));
 }
 

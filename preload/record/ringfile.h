@@ -141,7 +141,7 @@ void ringfile_note_reading(uint64_t stamp, uint64_t ns);
  * the trace file and the length and hash of its beginning (struct image_trace).
  * Only then may the producers reuse the room of the committed events.
  */
-void ringfile_commit_ring(struct ring *r, const struct order_source *source,
+void ringfile_commit_ring(struct ring *r, const struct order_producer *producer,
 			  bool is_gone);
 void ringfile_commit(struct image_commit *commit, const char *path,
 		     uint64_t head_nbytes, uint64_t head_hash);

@@ -308,7 +308,7 @@ prepare(struct thread *t, uint64_t id, struct kernel_id self, bool is_nested)
 	t->tick = CLOCK_NO_TICK;
 	set_owner(t, id, self);
 	t->is_nested = is_nested;
-	t->source = (struct order_source){ .id = id, .ring = t->ring };
+	t->producer = (struct order_producer){ .id = id, .ring = t->ring };
 	t->is_gone = t->is_announced = false;
 	t->name[0] = t->name[1] = 0;
 	t->idle_since_ns = 0;
@@ -651,7 +651,7 @@ thread_recycle(struct thread *t)
 {
 	if (t->ring != NULL) {
 		image_end_ring(t->ring);
-		if (t->source.pos > RING_KEEP_WORDS)
+		if (t->producer.pos > RING_KEEP_WORDS)
 			ringfile_shrink(t->ring, RING_KEEP_WORDS);
 	}
 	t->limit = 0;

@@ -92,10 +92,10 @@ struct thread {
 
 	/* The writer's. */
 	/*
-	 * 'source.id' is the HATF number of the thread whose events the writer
-	 * takes from the ring; 'id' is that of the thread that records.
+	 * 'producer.id' is the HATF number of the thread whose events the
+	 * writer takes from the ring; 'id' is that of the thread that records.
 	 */
-	_Alignas(RING_CACHE_LINE) struct order_source source;
+	_Alignas(RING_CACHE_LINE) struct order_producer producer;
 	bool is_gone;		/* its destroyThread is written */
 	bool is_announced;	/* its createThread is written */
 	uint64_t announced[3];	/* the operands of its EVENT_THREAD */

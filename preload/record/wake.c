@@ -84,7 +84,7 @@ give_up_if_killed(enum wake_presence expected)
 	 * since the first look.  A writer is alive before it sets WAKE_HERE.
 	 */
 	for (unsigned look = 0; look < 2; look++)
-		if (spawn_is_alive() || get_presence() != expected)
+		if (hidden_thread_is_alive() || get_presence() != expected)
 			return;
 	/* A child by a fork that bypassed libc never had a writer. */
 	if (!process_is_own())
@@ -119,7 +119,7 @@ wake_make_writer(void)
 	 * program may look at its threads next.
 	 */
 	if (is_maker && !process_is_tracing())
-		spawn_await_gone();
+		hidden_thread_join();
 	say_rest();
 	sys_restore_signals(mask);
 	errno = saved_errno;

@@ -184,8 +184,7 @@ cursor_at(const struct cfi_section *section, uintptr_t address)
 	struct cursor c = { NULL, NULL, true };
 
 	if (is_within(section, address)) {
-		c.next = section->begin +
-			 (address - (uintptr_t)section->begin);
+		c.next = section->begin + (address - (uintptr_t)section->begin);
 		c.end = section->end;
 		c.is_bad = false;
 	}
@@ -213,8 +212,7 @@ find_fde(const struct cfi_section *section, uintptr_t pc)
 	    table_encoding != (PE_DATAREL | PE_SDATA4))
 		return 0;
 	count = take_pointer(&c, count_encoding, section->index);
-	if (c.is_bad ||
-	    count > (uint64_t)(c.end - c.next) / sizeof(entry))
+	if (c.is_bad || count > (uint64_t)(c.end - c.next) / sizeof(entry))
 		return 0;
 	for (high = count; low < high;) {
 		const uint64_t middle = low + (high - low) / 2;

@@ -29,7 +29,7 @@ code_object_init(void)
 
 /* The program headers of an object, in its memory. */
 struct headers {
-	const ElfW(Phdr) *first;
+	const ElfW(Phdr) * first;
 	size_t count;
 	uintptr_t base;
 };
@@ -178,8 +178,7 @@ code_object_build_id(const struct code_object *object, size_t *nbytes_ret)
 		const uint8_t *p = (const uint8_t *)(headers.base + h->p_vaddr);
 		size_t left = h->p_filesz;
 
-		if (h->p_type != PT_NOTE ||
-		    (uintptr_t)p < object->begin ||
+		if (h->p_type != PT_NOTE || (uintptr_t)p < object->begin ||
 		    (uintptr_t)p >= object->end ||
 		    left > object->end - (uintptr_t)p)
 			continue;

@@ -92,8 +92,8 @@ static uint32_t
 add(const struct code_object *code)
 {
 	/* relaxed: only the owner of the lock changes it. */
-	const uint32_t id = 1 + atomic_load_explicit(&objects->count,
-						     memory_order_relaxed);
+	const uint32_t id =
+		1 + atomic_load_explicit(&objects->count, memory_order_relaxed);
 	struct stack_image_object *const o = &objects->object[id];
 	const uint8_t *build_id;
 	size_t nbytes = 0;

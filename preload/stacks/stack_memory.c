@@ -59,8 +59,8 @@ stack_memory_init(struct stack_memory *memory, uintptr_t sp)
 	memory->low = sp & ~(uintptr_t)7;
 	memory->is_known = end != 0;
 	/* What lies on the page of the stack pointer is mapped. */
-	memory->high = end != 0 ? end & ~(uintptr_t)7
-				: (sp | (PAGE_NBYTES - 1)) + 1;
+	memory->high =
+		end != 0 ? end & ~(uintptr_t)7 : (sp | (PAGE_NBYTES - 1)) + 1;
 }
 
 /*

@@ -77,10 +77,9 @@ uint32_t
 stack_table_find(uint32_t parent, uintptr_t address)
 {
 	/* acquire: pairs with the release in stack_table_insert(). */
-	return search(atomic_load_explicit(
-			      &tables->node_bucket[bucket_of(
-				      node_key(parent, address))],
-			      memory_order_acquire),
+	return search(atomic_load_explicit(&tables->node_bucket[bucket_of(
+						   node_key(parent, address))],
+					   memory_order_acquire),
 		      0, parent, address);
 }
 
@@ -110,9 +109,9 @@ number_frame(uint64_t frame)
 	do {
 		tables->frame_next[id] = first;
 		/* release: who finds the frame sees what it is. */
-	} while (!atomic_compare_exchange_weak_explicit(
-		bucket, &first, id, memory_order_release,
-		memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(bucket, &first, id,
+							memory_order_release,
+							memory_order_relaxed));
 	return id;
 }
 
@@ -159,9 +158,9 @@ stack_table_insert(uint32_t id)
 		 * release: who finds the stack sees what it is.  acquire: so do
 		 * we of what others have inserted.
 		 */
-	} while (!atomic_compare_exchange_weak_explicit(
-		bucket, &first, id, memory_order_release,
-		memory_order_acquire));
+	} while (!atomic_compare_exchange_weak_explicit(bucket, &first, id,
+							memory_order_release,
+							memory_order_acquire));
 	return id;
 }
 
@@ -175,8 +174,8 @@ uint32_t
 stack_table_count(void)
 {
 	/* relaxed: the caller knows what it has seen in a ring. */
-	const uint32_t count = atomic_load_explicit(&tables->node_count,
-						    memory_order_relaxed);
+	const uint32_t count =
+		atomic_load_explicit(&tables->node_count, memory_order_relaxed);
 
 	return count < STACK_IMAGE_NODES_MAX - 1 ? count + 1
 						 : STACK_IMAGE_NODES_MAX;
@@ -203,8 +202,8 @@ uint32_t
 stack_table_generation(void)
 {
 	/* relaxed: see stack_table_begin_segment(). */
-	return 1 + atomic_load_explicit(&tables->generation,
-					memory_order_relaxed);
+	return 1 +
+	       atomic_load_explicit(&tables->generation, memory_order_relaxed);
 }
 
 void

@@ -35,18 +35,17 @@ pack_row(const struct cfi_row *row)
 	if (row->is_signal_frame || row->cfa.how != CFI_OFFSET ||
 	    (!by_sp && row->cfa_register != CFI_RBP) ||
 	    !fits(row->cfa.offset, 1 << 16) || pc->how != CFI_AT_OFFSET ||
-	    pc->offset != -8 ||
-	    row->caller[CFI_RSP].how != CFI_OFFSET ||
+	    pc->offset != -8 || row->caller[CFI_RSP].how != CFI_OFFSET ||
 	    row->caller[CFI_RSP].offset != 0 ||
 	    (is_saved ? !fits(-(int64_t)bp->offset, 1 << 11)
 		      : bp->how != CFI_SAME) ||
 	    (!is_saved && !by_sp))
 		return pack(UNWIND_ROW, 0, 0);
-	return pack(!by_sp	  ? UNWIND_BP
-		    : is_saved	  ? UNWIND_SP_BP
-				  : UNWIND_SP,
+	return pack(!by_sp     ? UNWIND_BP
+		    : is_saved ? UNWIND_SP_BP
+			       : UNWIND_SP,
 		    (uint64_t)row->cfa.offset,
-		    is_saved ? (uint64_t)-(int64_t)bp->offset : 0);
+		    is_saved ? (uint64_t) - (int64_t)bp->offset : 0);
 }
 
 uint64_t
@@ -67,8 +66,8 @@ unwind_find_rule(uintptr_t return_address)
 		/* Code that came without an object goes the same way. */
 		return pack(UNWIND_UNKNOWN, 0, 0);
 	rule = object.section.index != NULL &&
-			       cfi_find_row(&object.section,
-					    return_address - 1, &row)
+			       cfi_find_row(&object.section, return_address - 1,
+					    &row)
 		       ? pack_row(&row)
 		       : pack(UNWIND_UNKNOWN, 0, 0);
 	rule |= hash & ((1ull << UNWIND_TAG_BITS) - 1);

@@ -151,8 +151,8 @@ step_by_rule(struct position *at, uint64_t rule, struct stack_memory *memory,
 	     struct walk_frame *frame)
 {
 	const enum unwind_kind kind = unwind_kind(rule);
-	const uintptr_t cfa = (kind == UNWIND_BP ? at->bp : at->sp) +
-			      unwind_cfa_offset(rule);
+	const uintptr_t cfa =
+		(kind == UNWIND_BP ? at->bp : at->sp) + unwind_cfa_offset(rule);
 	uintptr_t pc, bp = at->bp;
 
 	if (!stack_memory_read(memory, cfa - sizeof(uintptr_t), &pc))
@@ -252,7 +252,8 @@ find_change(struct walk *walk, int64_t idx, uintptr_t bp)
  * from '*at'.
  */
 static uint32_t
-join(struct walk *walk, uint32_t idx, struct position *at, uint32_t *inner_count)
+join(struct walk *walk, uint32_t idx, struct position *at,
+     uint32_t *inner_count)
 {
 	const int64_t change = find_change(walk, idx, at->bp);
 	const struct walk_frame *last;
@@ -304,8 +305,8 @@ try_walk(struct walk *walk, const struct walk_context *context, uint32_t top,
 
 	stack_memory_init(&memory, at.sp);
 	while (base == 0 && step(walk, &at, &memory, &inner[n])) {
-		if (n == 0 && inner[0].address - hidden_begin <
-				      hidden_end - hidden_begin)
+		if (n == 0 &&
+		    inner[0].address - hidden_begin < hidden_end - hidden_begin)
 			continue;
 		while (top > 0 && walk->frame[top - 1].slot < inner[n].slot)
 			top--;

@@ -34,9 +34,9 @@ struct walk_frame {
 	 * in.  WALK_BY_ROW: the frame was found by more than a frame pointer.
 	 */
 	uintptr_t bp_slot;
-	uint32_t node;	/* the stack from the outermost frame to here: the
+	uint32_t node; /* the stack from the outermost frame to here: the
 			   user's */
-	bool is_by_bp;	/* the frame further in gave the place by its bp */
+	bool is_by_bp; /* the frame further in gave the place by its bp */
 };
 
 #define WALK_BP_KEPT ((uintptr_t)0)
@@ -59,7 +59,7 @@ struct walk {
 	 */
 	uint32_t same_count;
 	enum walk_end end;
-	uint32_t depth; /* set by the owner: 1 to WALK_DEPTH_MAX */
+	uint32_t depth;		   /* set by the owner: 1 to WALK_DEPTH_MAX */
 	uint64_t walked, verified; /* frames since the thread began */
 	struct walk_frame frame[WALK_FRAMES_MAX];
 	struct walk_frame inner[WALK_FRAMES_MAX]; /* of the current walk */

@@ -22,6 +22,16 @@
 
 static _Atomic uint64_t mapped[MEMORY_KINDS];
 
+/* Not wiped in a child, which has the filter as well. */
+static _Atomic bool is_unnamed;
+
+void
+memory_end_names(void)
+{
+	/* relaxed: a filter holds for the calling thread first of all. */
+	atomic_store_explicit(&is_unnamed, true, memory_order_relaxed);
+}
+
 /* relaxed, all four: sums, of which nothing else depends. */
 uint64_t
 memory_mapped(enum memory_kind kind)
@@ -62,7 +72,9 @@ map(size_t nbytes, int flags)
 	/* Where these are the rule, the first byte would take 2 MiB. */
 	if ((flags & MAP_PRIVATE) != 0 && nbytes >= HUGE_NBYTES)
 		madvise(p, nbytes, MADV_NOHUGEPAGE);
-	prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, p, nbytes, "hatftrace");
+	/* relaxed: as above. */
+	if (!atomic_load_explicit(&is_unnamed, memory_order_relaxed))
+		prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, p, nbytes, "hatftrace");
 	return p;
 }
 

@@ -26,6 +26,9 @@
  */
 void memory_prepare(void);
 
+/* A filter comes, which may kill for naming: what is mapped later has none. */
+void memory_end_names(void);
+
 /* Private, and wiped in the child of a fork. */
 void *memory_map_wiped(size_t nbytes);
 

@@ -10,22 +10,37 @@
 
 #define FIELD_STATE 3
 
+/* In the 'n' bytes that were read. */
+static const char *
+find_state(char *buf, long n)
+{
+	const char *name_end;
+
+	buf[n > 0 ? n : 0] = '\0';
+	/* The name before the state may hold anything. */
+	name_end = strrchr(buf, ')');
+	return name_end != NULL && name_end[1] == ' ' ? name_end + 2 : NULL;
+}
+
 const char *
 procstat_read(int folder, const char *path, char *buf)
 {
 	const int fd =
 		(int)syscall(SYS_openat, folder, path, O_RDONLY | O_CLOEXEC);
-	const char *name_end;
 	long n;
 
 	if (fd < 0)
 		return NULL;
 	n = syscall(SYS_read, fd, buf, PROCSTAT_NBYTES - 1);
 	syscall(SYS_close, fd);
-	buf[n > 0 ? n : 0] = '\0';
-	/* The name before the state may hold anything. */
-	name_end = strrchr(buf, ')');
-	return name_end != NULL && name_end[1] == ' ' ? name_end + 2 : NULL;
+	return find_state(buf, n);
+}
+
+const char *
+procstat_read_open(int fd, char *buf)
+{
+	return find_state(
+		buf, syscall(SYS_pread64, fd, buf, PROCSTAT_NBYTES - 1, 0));
 }
 
 uint64_t

@@ -20,6 +20,9 @@
  */
 const char *procstat_read(int folder, const char *path, char *buf);
 
+/* The same for the open file itself, from its beginning. */
+const char *procstat_read_open(int fd, char *buf);
+
 /* The number that is field 'n' of the line, from 3 on; 0 if it is not there. */
 uint64_t procstat_field(const char *state, int n);
 

@@ -39,11 +39,28 @@ add_clean(struct text *t, const char *s)
 		text_str(t, "...");
 }
 
-/* Common filters end a process for what debuggers do, pidfd_getfd among it. */
+/* Not wiped in a child, which has the filter as well. */
+static _Atomic bool is_filter_known, is_muted;
+
+void
+say_expect_filter(bool kills)
+{
+	/* relaxed, both: a filter holds for the calling thread first of all. */
+	atomic_store_explicit(&is_filter_known, true, memory_order_relaxed);
+	if (kills)
+		atomic_store_explicit(&is_muted, true, memory_order_relaxed);
+}
+
+/*
+ * Common filters end a process for what debuggers do, pidfd_getfd among it; and
+ * some for the question.
+ */
 static bool
 is_sandboxed(void)
 {
-	return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0;
+	/* relaxed: as above. */
+	return atomic_load_explicit(&is_filter_known, memory_order_relaxed) ||
+	       prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0;
 }
 
 /* The program's standard error, for a thread that has a table of its own. */
@@ -126,7 +143,9 @@ is_full(int fd)
 static bool
 try_write(int fd, const char *line, size_t nbytes)
 {
-	if (is_data(fd) || is_full(fd))
+	/* relaxed: as in say_expect_filter(). */
+	if (atomic_load_explicit(&is_muted, memory_order_relaxed) ||
+	    is_data(fd) || is_full(fd))
 		return true;
 
 	const uint64_t mask = sys_block_signals();

@@ -9,12 +9,20 @@
 #ifndef SAY_H
 #define SAY_H
 
+#include <stdbool.h>
+
 /*
  * Write "hatftrace: ", the text and a line end to standard error.  'format'
  * knows %s, %u (uint64_t) and %%; bytes that a terminal could act on become
  * '?'.
  */
 void say(const char *format, ...);
+
+/*
+ * A filter comes: from now on a line is written by as few calls as can be.
+ * 'kills': the filter may kill for these, too, so no line is written.
+ */
+void say_expect_filter(bool kills);
 
 /*
  * For a thread of the program that has waited for the writer: write the line

@@ -280,10 +280,11 @@ add_realloc(struct live_blocks *c, const struct event *ev,
 }
 
 bool
-live_blocks_add_event(struct live_blocks *c, const struct order_source *source,
+live_blocks_add_event(struct live_blocks *c,
+		      const struct order_producer *producer,
 		      const struct event *ev)
 {
-	struct live_block block = { .thread = (uint32_t)source->id };
+	struct live_block block = { .thread = (uint32_t)producer->id };
 
 	if (c->slots == NULL)
 		return true;

@@ -60,7 +60,7 @@ void live_blocks_fini(struct live_blocks *c);
  * False: no memory, and live_blocks_fini() has been called.
  */
 bool live_blocks_add_event(struct live_blocks *c,
-			   const struct order_source *source,
+			   const struct order_producer *producer,
 			   const struct event *ev);
 
 /*

@@ -13,9 +13,9 @@
  */
 #define PRESSURE_HIGH 8u
 #define PRESSURE_MAX  32u
-/* After so many bytes, halve the sums: old costs count less. */
+/* After this many bytes, halve the sums, so that older costs weigh less. */
 #define COST_NBYTES (16u << 20)
-/* How long the writer's load is watched before it is judged. */
+/* Measure the writer's load over this time before judging it. */
 #define JUDGE_NS (NS_PER_SEC / 20)
 /* Below this load, in percent, the writer has time to compress. */
 #define LOAD_MAX 75

@@ -10,8 +10,8 @@
  * (encoder_set_fast()), and, if producers wait and storing is faster than
  * compressing, blocks are stored.
  *
- * Belongs to the writer thread, which reports waits, sleeps and costs, and asks
- * at the end of each block.
+ * Only the writer thread calls these functions.  It reports waits, sleeps and
+ * costs, and gets a decision at the end of each block.
  */
 #ifndef LOAD_POLICY_H
 #define LOAD_POLICY_H
@@ -33,8 +33,9 @@ struct load_policy {
 	uint64_t compress_ns, compressed_nbytes, saved_nbytes;
 	uint64_t write_ns, written_nbytes;
 	/*
-	 * While pressed: time since the load was last judged, the part of it
-	 * that was work or would have been, and the sleep in this block.
+	 * While pressed: the time since the load was last judged; the work in
+	 * that time, with the compression that was saved; and the sleep in this
+	 * block.
 	 */
 	uint64_t wall_ns, work_ns, slept_ns;
 	uint64_t block_ns; /* when the last block ended; 0: none has */
@@ -42,7 +43,7 @@ struct load_policy {
 	uint64_t preemptions;	      /* of all threads of the process */
 };
 
-/* A block is written: producers have waited 'waits' times so far. */
+/* Call at each block: producers have waited 'waits' times so far. */
 void load_policy_note_waits(struct load_policy *p, uint64_t waits);
 
 /* The writer has slept for 'ns'. */
@@ -60,12 +61,13 @@ void load_policy_note_compressed(struct load_policy *p, uint64_t ns,
 void load_policy_note_written(struct load_policy *p, uint64_t ns,
 			      size_t nbytes);
 
-/* Is the next block to be stored rather than compressed? */
+/* Should the writer store the next block rather than compress it? */
 bool load_policy_is_storing(const struct load_policy *p);
 
 /*
- * A block of 'nbytes' ended at 'now_ns' of CLOCK_MONOTONIC.  Return whether the
- * encoder is to place the metadata of the next block without a search.
+ * Call at 'now_ns' of CLOCK_MONOTONIC, after a block of 'nbytes'.  Return
+ * whether the encoder should place the metadata of the next block without a
+ * search.
  */
 bool load_policy_end_block(struct load_policy *p, uint64_t now_ns,
 			   size_t nbytes);

@@ -207,8 +207,8 @@ output_advice(const struct output *o, int error, bool begin_now)
 		return "; HATFTRACE_BEGIN=now begins before the program sets "
 		       "such a limit";
 	if (root.device != o->root.device || root.inode != o->root.inode)
-		return "; the program has another root directory by now, "
-		       "HATFTRACE_BEGIN=now begins before";
+		return "; the program has changed its root directory, "
+		       "HATFTRACE_BEGIN=now begins before that";
 	return "";
 }
 
@@ -360,7 +360,7 @@ output_reopen_trace(const struct output *o)
 	const int fd = file_reopen(o->path, &o->id, O_WRONLY | O_APPEND);
 	struct stat st;
 
-	/* The inode number of a removed file may belong to another by now. */
+	/* Another file may have got the inode number of a removed file. */
 	if (fd < 0 ||
 	    (fstat(fd, &st) == 0 && (uint64_t)st.st_size == o->nbytes))
 		return fd;

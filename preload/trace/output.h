@@ -2,9 +2,9 @@
 /*
  * output.h - the files of a trace: names and descriptors
  *
- * A trace consists of segments, each a file of its own.  output_init() runs on
- * a thread of the program, the rest on the writer thread.  The writer has a
- * descriptor table of its own, so the program cannot close these descriptors.
+ * A trace consists of segments, each in its own file.  output_init() runs on a
+ * thread of the program, the other functions on the writer thread.  The writer
+ * has its own descriptor table, so the program cannot close these descriptors.
  */
 #ifndef OUTPUT_H
 #define OUTPUT_H
@@ -19,7 +19,7 @@
 /* Values for the conversions of a template. */
 struct output_names {
 	uint64_t pid;
-	const char *path; /* of the executable; "" if not known */
+	const char *path; /* of the executable; "": unknown */
 	const char *exe;  /* its base name */
 	const char *host;
 };
@@ -33,7 +33,7 @@ struct output {
 	struct file_id root; /* directory of the process, at output_init() */
 	/* RLIMIT_NOFILE and RLIMIT_FSIZE, at output_init(). */
 	uint64_t file_limit, size_limit;
-	uint64_t number; /* the running number with which its name was free */
+	uint64_t number; /* the running number of the file's name */
 	const char *template;
 	const struct output_names *names;
 	bool numbers_all;	 /* number the first segment as well */
@@ -51,10 +51,10 @@ struct output {
  */
 void output_init(struct output *o, const char *template, bool numbers_all);
 
-/* Does the template have %p, so that each process has a file of its own? */
+/* Does the template have %p, so that each process has its own file? */
 bool output_has_pid(const char *template);
 
-/* Copy '*from', but of its two buffers of four pages only the used bytes. */
+/* Copy '*from', but only the used bytes of its two large buffers. */
 void output_copy(struct output *to, const struct output *from);
 
 /*
@@ -89,7 +89,10 @@ void output_hold_directory(struct output *o);
  */
 int output_open_root(const struct output *o);
 
-/* The writer thread is about to end, which closes its descriptors. */
+/*
+ * Mark both descriptors as closed: the writer thread is about to end, and the
+ * kernel then closes them.
+ */
 void output_forget(struct output *o);
 
 /*
@@ -119,7 +122,7 @@ const char *output_base(const struct output *o);
 
 /*
  * Remove the file of an earlier segment with this 'number' and 'id', unless its
- * name belongs to another file by now.
+ * name now belongs to another file.
  */
 void output_remove(const struct output *o, uint64_t segment, uint64_t number,
 		   const struct file_id *id);

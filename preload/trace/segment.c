@@ -9,8 +9,8 @@
 #include "preload/record/clock.h"
 #include "preload/record/ringfile.h"
 #include "preload/record/thread.h"
-#include "preload/sys/memory.h"
 #include "preload/stacks/stack_table.h"
+#include "preload/sys/memory.h"
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
 #include "preload/trace/header.h"
@@ -121,7 +121,7 @@ make_room(struct segment *s)
 	return trace_commit(s->trace);
 }
 
-/* The threads that the trace has begun and not ended. */
+/* Write the threads that the trace has begun and not ended. */
 static void
 put_threads(struct segment *s)
 {
@@ -134,9 +134,9 @@ put_threads(struct segment *s)
 			continue;
 		if (t->is_announced)
 			narrate_carried_thread(&s->trace->narrator,
-					       t->source.id, t->announced);
+					       t->producer.id, t->announced);
 		if (t->name[0] != 0)
-			narrate_name(&s->trace->narrator, t->source.id,
+			narrate_name(&s->trace->narrator, t->producer.id,
 				     t->name);
 	}
 }
@@ -222,7 +222,7 @@ begin(struct segment *s)
 	if (!put_blocks(s) || !trace_commit(t))
 		return false;
 	s->head_nbytes = t->output.nbytes;
-	/* The file has the blocks of before, or never will. */
+	/* The file now has all live blocks; without a table it never will. */
 	s->is_known = s->live.slots != NULL;
 	return true;
 }
@@ -244,9 +244,9 @@ segment_begin_first(struct segment *s)
 /* -------------------------------------------------------------- retention */
 
 /*
- * Before the next file is begun: remove the oldest files, so that the others
- * and the next one stay within the bounds.  The last finished file has 'nbytes'
- * and is not in the list yet.
+ * Before the next file begins, remove the oldest files, so that the others and
+ * the next one stay within the limits.  The current file, of 'nbytes', is not
+ * in the list yet.
  */
 static void
 retain(struct segment *s, uint64_t nbytes)
@@ -449,7 +449,7 @@ segment_is_due(const struct segment *s, uint64_t now_ns)
 {
 	const struct config *const c = s->config;
 	const struct trace *const t = s->trace;
-	/* At most half of a file is the live blocks that it begins with. */
+	/* The live blocks at the beginning take at most half of a file. */
 	const uint64_t limit = c->rotate_nbytes > 2 * s->head_nbytes
 				       ? c->rotate_nbytes
 				       : 2 * s->head_nbytes;

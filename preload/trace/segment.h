@@ -2,11 +2,11 @@
 /*
  * segment.h - the trace as a sequence of files, each complete in itself
  *
- * Belongs to the writer thread, which calls it between events.  A segment
+ * Only the writer thread calls these functions, between events.  A segment
  * begins with a header and, if live blocks are tracked (live_blocks.h), with
- * those blocks (FORMAT.md, "Segments").  It ends with a trailer of its own.
- * Owns the segment numbers, the sums of earlier segments, and the list of files
- * that retention may remove.
+ * those blocks (FORMAT.md, "Segments").  It ends with its own trailer.  'struct
+ * segment' has the segment numbers, the sums of earlier segments, and the list
+ * of files that retention may remove.
  */
 #ifndef SEGMENT_H
 #define SEGMENT_H
@@ -50,10 +50,11 @@ struct segment {
 	uint64_t events_before, lost_before, bytes_before;
 	uint64_t waits, wait_ns, cpu_ns;
 	char previous[NAME_MAX + 1];
-	/* When the next one is due. */
-	uint64_t head_nbytes; /* of the file before its first event */
-	uint64_t since_ns, retry_nbytes;
-	bool is_failing; /* no next file can be opened; the user knows */
+	/* These decide when the next segment is due. */
+	uint64_t head_nbytes;  /* of the file before its first event */
+	uint64_t since_ns;     /* when the file began; CLOCK_MONOTONIC */
+	uint64_t retry_nbytes; /* length at which to retry a failed rotation */
+	bool is_failing;       /* the next file failed to open, and was said */
 	struct segment_file kept[SEGMENT_KEEP_MAX]; /* a ring */
 	uint32_t kept_first, kept_count;
 	uint64_t kept_nbytes;
@@ -115,7 +116,10 @@ bool segment_abandon(struct segment *s, const struct narrate_trailer *end);
 /* Is it time to rotate? */
 bool segment_is_due(const struct segment *s, uint64_t now_ns);
 
-/* No memory for the live blocks: later segments begin without them. */
+/*
+ * There is no memory for the live blocks: report that later segments begin
+ * without them.
+ */
 void segment_lose_track(struct segment *s);
 
 /* Note an EVENT_CREATE_HEAP or EVENT_DESTROY_HEAP that goes into the trace. */
@@ -123,11 +127,11 @@ void segment_note_heap(struct segment *s, const struct event *ev);
 
 /* Call this for each event, before the event goes into the trace. */
 static inline void
-segment_note_event(struct segment *s, const struct order_source *source,
+segment_note_event(struct segment *s, const struct order_producer *producer,
 		   const struct event *ev)
 {
 	if (s->live.slots != NULL &&
-	    !live_blocks_add_event(&s->live, source, ev))
+	    !live_blocks_add_event(&s->live, producer, ev))
 		segment_lose_track(s);
 }
 

@@ -18,9 +18,9 @@
 #define COARSE_US 1000u
 
 /*
- * So few bytes take one block of the file system, compressed or not.  For a
- * short process, compressing them would take longer than all other work for the
- * trace.
+ * A file of at most this many bytes takes one block of the file system,
+ * compressed or not.  For a short process, compression would take longer than
+ * all other work for the trace.
  */
 #define BRIEF_NBYTES 4000u
 
@@ -275,12 +275,12 @@ trace_get_state(const struct trace *t, struct image_commit *state_ret)
 		.timeline = n->timeline,
 		.unit_ns = n->unit_ns,
 		.grain = n->grain,
-		.flags =
-			(n->is_stamped ? IMAGE_COMMIT_STAMPED : 0) |
-			(missed_calls_text() != NULL ? IMAGE_COMMIT_MISSED : 0) |
-			(n->stacks != NULL && n->stacks->has_frees
-				 ? IMAGE_COMMIT_STACKED_FREES
-				 : 0),
+		.flags = (n->is_stamped ? IMAGE_COMMIT_STAMPED : 0) |
+			 (missed_calls_text() != NULL ? IMAGE_COMMIT_MISSED
+						      : 0) |
+			 (n->stacks != NULL && n->stacks->has_frees
+				  ? IMAGE_COMMIT_STACKED_FREES
+				  : 0),
 		.level = t->level,
 	};
 }

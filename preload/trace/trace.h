@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace.h - the trace being written: blocks into the file
+ * trace.h - write the blocks of the trace into its file
  *
- * Belongs to the writer thread.  The narrator (narrate.h) fills the blocks;
- * this file compresses and writes them.
+ * Only the writer thread calls these functions, or the thread that does its
+ * work.  The narrator (narrate.h) fills the blocks; this file compresses and
+ * writes them.
  */
 #ifndef TRACE_H
 #define TRACE_H
@@ -29,7 +30,7 @@ struct trace {
 	struct load_policy load;
 	enum config_clock clock;
 	int error;	      /* errno of the failure that ended it, or 0 */
-	bool is_end_reported; /* the user knows that it ended */
+	bool is_end_reported; /* a line has said that the trace ended */
 	uint64_t missing;     /* events that the error lost */
 	/* Free space on a full disk.  False: there is none to free. */
 	bool (*make_space)(void *context);
@@ -50,10 +51,10 @@ void trace_open(struct trace *t, const struct config *config,
 /* Write the header comment, in a block without records, into a new file. */
 bool trace_begin(struct trace *t, const char *header, size_t header_nbytes);
 
-/* Read both clocks, and extend the trace's time line up to there. */
+/* Read both clocks, and extend the trace's timeline up to this reading. */
 struct clock_reading trace_read_clock(struct trace *t);
 
-/* From here on events have stamps of their own, or ticks if not 'stamped'. */
+/* From now on each event has its own stamp or, if not 'stamped', a tick. */
 void trace_set_clock(struct trace *t, bool stamped);
 
 /*

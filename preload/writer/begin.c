@@ -20,7 +20,7 @@
 MEMORY_LARGE static struct output output;
 static struct header_parent parent;
 
-/* The reason is reported; children must not report it again. */
+/* The reason has been reported: keep children from reporting it again. */
 static bool
 refuse(void)
 {
@@ -28,7 +28,7 @@ refuse(void)
 	return false;
 }
 
-/* Read the executable's name only if a setting needs it: that takes time. */
+/* The executable's name takes time: read it only if a setting needs it. */
 static bool
 is_followed(void)
 {
@@ -101,7 +101,7 @@ begin_reserve(const struct header_parent *its_parent, bool is_first,
 	if (!thread_pool_init(config_own()->initial_ring_words,
 			      config_own()->ring_words, !config_own()->drop))
 		return fail();
-	/* A relative name is one in the folder that the program begins in. */
+	/* Relative names start from the program's first working directory. */
 	output_init(&output, config_own()->out,
 		    config_own()->rotate_nbytes != 0 ||
 			    config_own()->rotate_ns != 0);
@@ -123,7 +123,7 @@ begin_prepare(void)
 	if (!writer_prepare(config_own(), &output))
 		return fail();
 	header_build(config_own(), &parent, writer_start_ns());
-	/* There is no writer thread that could renew the tick. */
+	/* Idle, since there is no writer thread that renews the tick. */
 	clock_set_idle();
 	return true;
 }

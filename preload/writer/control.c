@@ -26,10 +26,10 @@
 /* How long a client may take to send its order. */
 #define CLIENT_NS 200000000ull
 
-/* A poll of an idle socket while the program allocates. */
+/* While the program allocates, poll an idle socket this often. */
 #define SERVE_EVERY_NS 10000000ull
 
-/* Clients served at a time before the rings are looked at again. */
+/* Clients to serve before the writer returns to the rings. */
 #define CLIENTS_AT_ONCE 16
 
 #define ORDER_MAX_NBYTES  32
@@ -37,7 +37,7 @@
 
 static struct {
 	_Atomic bool wanted; /* written by the writer */
-	bool tried;	     /* to make the socket */
+	bool tried;	     /* has the writer tried to make the socket? */
 	control_obey *obey;
 	char runtime[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 	struct sockaddr_un address; /* sun_path "": there is no socket */
@@ -49,15 +49,15 @@ static struct {
 	char order[ORDER_MAX_NBYTES];
 	size_t order_nbytes;
 	/*
-	 * The writer is making the socket; a thread of the program removes it,
-	 * and no other may be made.
+	 * 'is_making': the writer is making the socket.  'is_unlinked': a
+	 * thread of the program removes it, and no other may be made.
 	 */
 	_Atomic bool is_making, is_unlinked;
 	char bell[sizeof(((struct sockaddr_un *)NULL)->sun_path)]; /* or "" */
 	struct bell_file *bell_page;
 } c;
 
-/* Not wiped: it holds in children as well. */
+/* Not wiped: it also applies to children. */
 static _Atomic bool is_forbidden;
 
 void
@@ -66,12 +66,12 @@ control_init(bool wanted, char *const environment[], control_obey *obey)
 	static const char name[] = SOCKET_PATH_VARIABLE;
 	const size_t n = sizeof(name) - 1;
 
-	/* In the child of a fork it is the parent's. */
+	/* In the child of a fork, this is the parent's bell: unmap it. */
 	record_bell = &record_no_bell;
 	if (c.bell_page != NULL)
 		munmap(c.bell_page, BELL_FILE_NBYTES);
 	memset(&c, 0, sizeof(c));
-	/* relaxed: set by a thread that this one comes from. */
+	/* relaxed: this thread sees what the thread that made it has set. */
 	c.wanted = wanted &&
 		   !atomic_load_explicit(&is_forbidden, memory_order_relaxed);
 	c.obey = obey;
@@ -103,7 +103,10 @@ control_begin(void)
 
 /* The socket -------------------------------------------------------------- */
 
-/* Make the directory if need be.  True: ours, and only we can write to it. */
+/*
+ * Make the directory unless it exists.  True: it belongs to this user, and no
+ * other user can write to it.
+ */
 static bool
 make_directory(const char *path)
 {
@@ -119,7 +122,10 @@ make_directory(const char *path)
 	       (st.st_mode & 077) == 0;
 }
 
-/* Does a process with our number, in another container, listen there? */
+/*
+ * Does a process listen there already?  It has the same process id, in another
+ * container.
+ */
 static bool
 is_taken(socklen_t nbytes)
 {
@@ -137,8 +143,9 @@ is_taken(socklen_t nbytes)
 }
 
 /*
- * Listen at c.address.  Bind under another name first, then rename: others may
- * remove a socket that refuses connections, since its process has ended.
+ * Listen at c.address.  Bind the socket to another name first, and rename it
+ * when it listens: another process may remove a socket that refuses
+ * connections, because it assumes that its owner has ended.
  */
 static bool
 listen_at(int fd, size_t path_nbytes)
@@ -166,8 +173,8 @@ listen_at(int fd, size_t path_nbytes)
 }
 
 /*
- * Fill in the name of our file with this suffix in 'directory', which is made
- * if need be.  Returns the name's length, or 0.
+ * Make 'directory' unless it exists, and build the path of this process's file
+ * with this suffix in it.  Return the path's length, or 0.
  */
 static size_t
 build_name(char *path, size_t cap, const char *directory, const char *suffix)
@@ -193,7 +200,7 @@ open_in(const char *directory)
 	size_t used;
 	int fd;
 
-	/* The umask of this thread alone: 0700, and 0600 below. */
+	/* Only this thread's umask: the modes are 0700, and 0600 below. */
 	syscall(SYS_umask, 077);
 	used = build_name(c.address.sun_path, sizeof(c.address.sun_path),
 			  directory, SOCKET_PATH_SUFFIX);
@@ -212,7 +219,7 @@ open_in(const char *directory)
 	return false;
 }
 
-/* Is XDG_RUNTIME_DIR ours, so that no other user can replace our files? */
+/* Is XDG_RUNTIME_DIR this user's, so that no other user can replace files? */
 static bool
 is_own_runtime(void)
 {
@@ -242,7 +249,7 @@ write_status(struct bell_file *bell, size_t cap)
 static size_t
 status_length(const struct bell_file *bell)
 {
-	/* relaxed: as above. */
+	/* relaxed: as in write_status(). */
 	return atomic_load_explicit(&bell->status_nbytes, memory_order_relaxed);
 }
 
@@ -250,8 +257,8 @@ status_length(const struct bell_file *bell)
 #define BELL_SMALL_NBYTES 1024u
 
 /*
- * Fill the file, so that its page has a place on the disk (see ringfile.h).  By
- * a write: file systems delay it, so a file that is soon removed never reaches
+ * Fill the file, which reserves its page on the disk (see ringfile.h).  Use a
+ * write: file systems delay it, so a file that is soon removed never reaches
  * the disk.
  */
 static bool
@@ -270,7 +277,7 @@ fill_bell(int fd)
 	const size_t used =
 		offsetof(struct bell_file, status) + status_length(bell);
 
-	/* The mapping keeps the lock, which works across PID namespaces. */
+	/* The mapping keeps the lock; it also works across PID namespaces. */
 	syscall(SYS_flock, fd, LOCK_EX | LOCK_NB);
 	return syscall(SYS_pwrite64, fd, bell, used, 0) == (long)used;
 }
@@ -305,8 +312,8 @@ make_bell_in(const char *directory)
 	if (fd < 0)
 		return false;
 	/*
-	 * At the address of the last one, which another thread may be
-	 * reading.
+	 * Map it at the address of the last bell, which another thread may
+	 * still be reading.
 	 */
 	if (fill_bell(fd))
 		page = mmap(c.bell_page, BELL_FILE_NBYTES,
@@ -360,14 +367,14 @@ is_one_user(void)
 	       real == effective && real == saved;
 }
 
-/* As 'try' above. */
+/* For try_directories(). */
 static bool
 allow_in(const char *directory)
 {
 	syscall(SYS_umask, 077);
 	if (!make_directory(directory))
 		return false;
-	landlock_allow_path(c.rules, directory, LANDLOCK_SERVE);
+	landlock_allow_path(c.rules, directory, LANDLOCK_USE_FILES_SOCKETS);
 	return true;
 }
 
@@ -386,9 +393,12 @@ control_allow(int rules, bool is_changeable)
 	 * folder.
 	 */
 	if (c.runtime[0] != '\0')
-		landlock_allow_path(rules, c.runtime, LANDLOCK_SETTLE);
-	landlock_allow_path(rules, SOCKET_PATH_RUN, LANDLOCK_SETTLE);
-	landlock_allow_path(rules, SOCKET_PATH_TMP, LANDLOCK_SETTLE);
+		landlock_allow_path(rules, c.runtime,
+				    LANDLOCK_USE_SOCKET_FOLDERS);
+	landlock_allow_path(rules, SOCKET_PATH_RUN,
+			    LANDLOCK_USE_SOCKET_FOLDERS);
+	landlock_allow_path(rules, SOCKET_PATH_TMP,
+			    LANDLOCK_USE_SOCKET_FOLDERS);
 }
 
 static void
@@ -405,7 +415,7 @@ remove_socket(void)
 		syscall(SYS_unlinkat, AT_FDCWD, c.address.sun_path, 0);
 }
 
-/* Let go of client and socket; another may be made. */
+/* Close the client and the socket; another socket may be made. */
 static void
 close_socket(void)
 {
@@ -421,8 +431,9 @@ static bool
 replace_socket(void)
 {
 	/*
-	 * seq_cst: as in make_socket().  A second user could truncate the file,
-	 * and SIGBUS would end the program.
+	 * seq_cst: as in make_socket().  Make no bell if the process has two
+	 * users: the second one could truncate the file, and SIGBUS would end
+	 * the program.
 	 */
 	if (atomic_load_explicit(&c.is_unlinked, memory_order_seq_cst) ||
 	    !is_one_user())
@@ -452,7 +463,7 @@ control_make_bell(void)
 	return done;
 }
 
-/* True: there was one. */
+/* Remove the bell's file.  False: there was no bell. */
 static bool
 unlink_bell(void)
 {
@@ -461,7 +472,7 @@ unlink_bell(void)
 	if (was_there)
 		syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
 	c.bell[0] = '\0';
-	/* Another thread may be about to read it: the page stays mapped. */
+	/* Keep the page mapped: another thread may be about to read it. */
 	record_bell = &record_no_bell;
 	return was_there;
 }
@@ -469,7 +480,7 @@ unlink_bell(void)
 uint8_t
 control_remove_bell(void)
 {
-	/* relaxed: a byte, of which nothing else depends. */
+	/* relaxed: no other data depends on this byte. */
 	return unlink_bell() ? atomic_load_explicit(&c.bell_page->rung,
 						    memory_order_relaxed)
 			     : 0;
@@ -481,7 +492,7 @@ control_is_busy(void)
 	return c.client >= 0;
 }
 
-/* As long as the writer may take to make a socket. */
+/* The longest time that the writer may take to make a socket. */
 #define MAKING_NS 100000000ull
 
 void
@@ -508,7 +519,7 @@ make_socket(void)
 	atomic_store_explicit(&c.is_making, true, memory_order_seq_cst);
 	if (!atomic_load_explicit(&c.is_unlinked, memory_order_seq_cst))
 		open_socket();
-	/* release: the address is written. */
+	/* release: publishes the address. */
 	atomic_store_explicit(&c.is_making, false, memory_order_release);
 }
 
@@ -578,7 +589,7 @@ answer_client(void)
 		text_line(&t, "reason", wrong, strlen(wrong));
 	else
 		text_bytes(&t, answer.buf, answer.used);
-	/* A new socket's buffer has room for it, whether or not it is read. */
+	/* A new socket's buffer has room for the answer, even if unread. */
 	syscall(SYS_sendto, c.client, t.buf, t.used,
 		MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
 }

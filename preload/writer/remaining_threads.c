@@ -20,13 +20,13 @@
 #define FOLDER_PATH "/proc/self"
 #define STAT_PATH   FOLDER_PATH "/stat"
 
-/* The writer's descriptor of that folder; -1: there is none. */
-static int folder = -1;
+/* The writer's descriptors of these; -1: there is none. */
+static int folder = -1, stat_file = -1;
 
 void
 remaining_threads_init(void)
 {
-	folder = -1;
+	folder = stat_file = -1;
 }
 
 void
@@ -37,17 +37,32 @@ remaining_threads_open_proc(void)
 			     O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
+void
+remaining_threads_open_stat(void)
+{
+	if (stat_file < 0)
+		stat_file = file_above_standard((int)syscall(
+			SYS_openat, AT_FDCWD, STAT_PATH, O_RDONLY | O_CLOEXEC));
+}
+
+static const char *
+read_stat(char *buf)
+{
+	if (stat_file >= 0)
+		return procstat_read_open(stat_file, buf);
+	return folder >= 0 ? procstat_read(folder, "stat", buf)
+			   : procstat_read(AT_FDCWD, STAT_PATH, buf);
+}
+
 bool
 remaining_threads_none(int *status_ret)
 {
 	char buf[PROCSTAT_NBYTES];
-	const char *const state =
-		folder >= 0 ? procstat_read(folder, "stat", buf)
-			    : procstat_read(AT_FDCWD, STAT_PATH, buf);
+	const char *const state = read_stat(buf);
 
 	if (state == NULL || *state != 'Z')
 		return false;
-	*status_ret = (int)(procstat_field(state, STAT_EXIT_CODE) >> 8 & 0xff);
+	*status_ret = (int)procstat_field(state, STAT_EXIT_CODE);
 	return procstat_field(state, STAT_NUM_THREADS) == 2;
 }
 

@@ -3,10 +3,12 @@
  * writer.c - see writer.h
  *
  * The thread's main loop: answer requests, make a round (writer_round.c),
- * sleep.  While the program allocates, a round comes about every millisecond
- * and is also the tick of the coarse clock.  After some time without events the
- * writer goes idle, and the next event wakes it.
+ * sleep.  While the program allocates, the thread makes a round about every
+ * millisecond, which also renews the tick (clock.h).  After some time without
+ * events the writer goes idle, and the next event wakes it.
  */
+
+#include <sys/wait.h>
 
 #include "preload/record/clock.h"
 #include "preload/record/memory_limit.h"
@@ -35,13 +37,13 @@ answer(void)
 	sys_futex_wake(&writer->done);
 }
 
-/* Returns false when the writer's work is over. */
+/* Answer a request to end the trace.  False: the writer's work is over. */
 static bool
 serve_request(void)
 {
 	/*
-	 * acquire: pairs with the exchange in writer_finish(): what that thread
-	 * published before is seen by the drain.
+	 * acquire: pairs with the exchange in writer_finish().  The drain sees
+	 * everything that the requesting thread published before.
 	 */
 	const uint32_t request =
 		atomic_load_explicit(&writer->request, memory_order_acquire);
@@ -60,7 +62,7 @@ serve_request(void)
 	return end == WRITER_END_EXEC || end == WRITER_END_ABORT;
 }
 
-/* The program has other privileges now. */
+/* If a thread has asked for it, make the same change of privileges. */
 static void
 serve_follow(void)
 {
@@ -70,11 +72,13 @@ serve_follow(void)
 	if (atomic_load_explicit(&writer->follow, memory_order_acquire) !=
 	    WRITER_FOLLOW_ASKED)
 		return;
-	/* The socket is in the old user's folder; it will be made again. */
+	/* The socket is in the old user's folder: make another one later. */
 	control_close();
-	/* After the seal, the file could not be removed at the end. */
-	if (writer->follow_to->filter == PRIVILEGES_SEAL)
+	/* The minimal filter lets nobody remove or open a file later. */
+	if (writer->follow_to->filter == PRIVILEGES_MINIMAL_FILTER) {
 		ringfile_remove();
+		remaining_threads_open_stat();
+	}
 	done = privileges_take_on(writer->follow_to);
 	/* release: pairs with the acquire in writer_follow(). */
 	atomic_store_explicit(&writer->follow,
@@ -83,19 +87,24 @@ serve_follow(void)
 	sys_futex_wake(&writer->follow);
 }
 
-/* No events: stop the clock.  The next event starts it and wakes the writer. */
+/*
+ * There are no events: stop the clock and sleep.  The next event starts the
+ * clock and wakes the writer.  False: the program's threads have ended.
+ */
 static bool
 go_idle(uint32_t wake)
 {
 	if (remaining_threads_none(&writer->exit_status)) {
-		writer_end_trace(WRITER_END_LAST_THREAD);
+		writer_end_trace(WIFSIGNALED(writer->exit_status)
+					 ? WRITER_END_KILLED
+					 : WRITER_END_LAST_THREAD);
 		return false;
 	}
 	clock_set_idle();
 	writer_collect_threads();
 	for (uint32_t i = 0; i < writer->thread_count; i++)
-		if (writer->sources[i]->pos !=
-		    ring_head(writer->sources[i]->ring))
+		if (writer->producers[i]->pos !=
+		    ring_head(writer->producers[i]->ring))
 			return true;
 	control_sleep(&writer->wake.word, wake,
 		      writer->trace.narrator.in_block ? BLOCK_AGE_NS
@@ -123,7 +132,7 @@ rest(uint32_t wake)
 	return goes_on;
 }
 
-/* Serve the threads that wait for a ring, memory or a place in the pool. */
+/* Serve the threads that wait for a ring, for memory or for a larger pool. */
 static void
 serve_rings(void)
 {
@@ -132,30 +141,31 @@ serve_rings(void)
 	thread_pool_extend();
 	writer_collect_threads();
 	for (uint32_t i = 0; i < writer->thread_count; i++)
-		ringfile_extend(writer->sources[i]->ring);
+		ringfile_extend(writer->producers[i]->ring);
 }
 
-/* An exec has failed: the process goes on, and so does its trace. */
+/* If a thread reports that an exec has failed, continue the trace. */
 static void
 resume(void)
 {
 	/* acquire: pairs with the release in writer_resume(). */
 	if (atomic_load_explicit(&writer->resume, memory_order_acquire) == 0)
 		return;
-	/* Made again by the next control_serve(). */
+	/* The next control_serve() makes the socket again. */
 	control_close();
-	/* relaxed: only now, as nothing could be begun, is it of interest. */
+	/* relaxed: only this thread reads it, in start_recording(). */
 	atomic_store_explicit(&writer->is_ending, false, memory_order_relaxed);
 	writer_collect_threads();
 	/*
-	 * A ring that is being written cannot be moved: its producer takes no
-	 * lock and cannot be stopped, so words that it stored between the copy
-	 * and the new mapping would be lost.  Nor can the old file get its name
-	 * back: it had to be removed before the exec, in case that succeeds,
-	 * and the system links no file again that has lost its last name.
+	 * Only the ring of the thread that waits here can be moved.  A producer
+	 * takes no lock and cannot be stopped: words that it stored between the
+	 * copy and the new mapping would be lost.  Nor can the old file get its
+	 * name back.  It had to be removed before the exec, which could have
+	 * succeeded, and the kernel does not link a file again that has no name
+	 * left.
 	 */
 	if (writer->thread_count == 1 && !writer->is_dormant) {
-		ringfile_renew(writer->sources[0]->ring,
+		ringfile_renew(writer->producers[0]->ring,
 			       writer->trace.output.path);
 		writer_commit_rings();
 	} else if (ringfile_path() != NULL) {
@@ -168,9 +178,9 @@ resume(void)
 }
 
 /*
- * Was the trailer written only a moment ago?  If producers still allocate, the
- * process may not have ended: a handler of SIGABRT may have jumped out of
- * abort().
+ * Is the writer in the pause after a trailer (writer_resume())?  Producers that
+ * wait for room end the pause early: the process may not have ended, since a
+ * handler of SIGABRT may have jumped out of abort().
  */
 static bool
 is_holding(uint64_t now)
@@ -184,7 +194,7 @@ is_holding(uint64_t now)
 	if (until - now > WRITER_HOLD_NS - HOLD_BUSY_NS)
 		return true;
 	for (uint32_t i = 0; i < writer->thread_count; i++) {
-		const struct ring *const r = writer->sources[i]->ring;
+		const struct ring *const r = writer->producers[i]->ring;
 
 		/* relaxed: see count_lost(), record.c. */
 		if (ring_wait_is_pending(r) ||
@@ -196,8 +206,8 @@ is_holding(uint64_t now)
 }
 
 /*
- * Is a dormant process about to end?  A process that said so and still exists a
- * second later goes on.
+ * Is a dormant process about to end?  If it still exists a second after
+ * writer_end_dormant(), it goes on.
  */
 static bool
 is_ending_dormant(uint64_t now)
@@ -219,7 +229,10 @@ is_ending_dormant(uint64_t now)
 	return false;
 }
 
-/* Nothing is recorded: sleep until an order or a request comes. */
+/*
+ * Nothing is recorded: sleep until an order or a request comes.  False: the
+ * program's threads have ended.
+ */
 static bool
 sleep_dormant(uint32_t wake)
 {
@@ -233,15 +246,18 @@ sleep_dormant(uint32_t wake)
 	return true;
 }
 
-/* The thread ends: release all that wait for it; return its exit status. */
+/*
+ * The thread ends: wake all threads that wait for it.  Return its exit status.
+ */
 static int
 leave_for_good(void)
 {
 	control_close();
 	process_move(PROCESS_WRITER_OVER);
 	/*
-	 * If the trace file could not be opened again, the ring file has the
-	 * events that the trace lacks, up to now.  Later events are nowhere.
+	 * If the trace file could not be opened again, keep the ring file: it
+	 * has the events up to now that the trace lacks.  Later events are in
+	 * neither file.
 	 */
 	if (writer->has_left)
 		ringfile_count_hidden();
@@ -260,7 +276,7 @@ writer_main(void *unused)
 
 	(void)unused;
 	while (running) {
-		/* acquire: what was done before a wake is seen after it. */
+		/* acquire: pairs with the release in wake_writer_if_here(). */
 		const uint32_t wake = atomic_load_explicit(
 			&writer->wake.word, memory_order_acquire);
 

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer.h - the background thread: drain, order, encode, commit
+ * writer.h - the writer thread: drain, order, encode, commit
  *
  * One thread per traced process takes the events out of all rings (order.h),
- * encodes them, and commits them block by block: compress, write, and only then
- * let the producers have the room back.
+ * encodes them, and commits them block by block: compress a block, write it,
+ * and only then release its room in the rings.
  *
- * The thread is made when it is needed: when the initial thread's ring is
- * nearly full, when recording has gone on for some time, before a second thread
- * or a fork, or at the end of the process.  Until then events wait in the ring,
- * and there is no file.  With HATFTRACE_BEGIN=now the first event makes the
- * thread.
+ * A thread of the program makes the writer thread when it is needed: when the
+ * initial thread's ring is nearly full, after some time of recording, before a
+ * second thread or a fork, or at the end of the process.  Until then events
+ * wait in the ring, and there is no file.  With HATFTRACE_BEGIN=now the first
+ * event makes the thread.
  *
- * When there have been no events for some time the thread leaves, and is made
- * again when it is needed again.  Meanwhile events wait in the rings, which are
- * in a file by then.
+ * After some time without events the thread leaves; a thread of the program
+ * makes another when it is needed.  Meanwhile events wait in the rings, which
+ * are then in the ring file.
  *
- * It is made by clone(2) rather than by pthread_create(), so that for libc and
- * the program it does not exist: a process that had one thread keeps libc's
- * single-thread paths, and one whose last thread leaves ends.  It shares the
- * memory, but neither descriptors nor working directory nor umask.  In return
- * it may call nothing that needs libc's thread state (no malloc, stdio, locale,
- * pthread_*), takes no lock and never waits for a thread of the program.
+ * The thread is made by clone(2) rather than by pthread_create(): libc and the
+ * program do not know it.  Therefore a process with one thread keeps libc's
+ * single-thread paths, and a process ends when its last other thread ends.  The
+ * writer shares the memory, but has its own descriptors, working directory and
+ * umask.  It must not call anything that needs libc's thread state (no malloc,
+ * stdio, locale, pthread_*).  It takes no lock and never waits for a thread of
+ * the program.
  */
 #ifndef WRITER_H
 #define WRITER_H
@@ -40,15 +41,16 @@ enum writer_end {
 	WRITER_END_QUICK_EXIT,
 	WRITER_END_ABORT,
 	WRITER_END_EXEC,
-	WRITER_END_SANDBOX,	/* the recorder cannot work any more */
-	WRITER_END_LAST_THREAD, /* it ended without ending the process */
+	WRITER_END_SANDBOX,	/* a filter or privileges stop the recorder */
+	WRITER_END_LAST_THREAD, /* the last thread ended, not by exit() */
+	WRITER_END_KILLED,	/* a filter ended the last thread */
 	WRITER_END_STOP,	/* recording was stopped; the process goes on */
 };
 
-/* A place in the trace. */
+/* A position in the trace. */
 struct writer_place {
 	uint64_t segment;
-	uint64_t event; /* logical events in it before */
+	uint64_t event; /* number of logical events before it, in the segment */
 };
 
 /* Bytes that writer_reserve() and writer_prepare() map. */
@@ -63,15 +65,17 @@ bool writer_reserve(const struct config *config, bool is_child,
 		    bool is_dormant);
 
 /*
- * Set up the tables for that trace, with the names of 'output'.  No thread and
- * no file is made yet.  False: no memory.
+ * Prepare the tables for that trace, with the names of 'output'.  This makes
+ * neither a thread nor a file.  False: no memory.
  */
 bool writer_prepare(const struct config *config, const struct output *output);
+
+/* Has writer_prepare() run in this process? */
 bool writer_is_prepared(void);
 
 /*
  * A thread of the program: take the second step of begin.h now, unless another
- * thread does.  Keeps errno.
+ * thread is taking it.  Keeps errno.
  */
 void writer_get_ready(void);
 
@@ -95,19 +99,20 @@ uint64_t writer_start_ns(void);
 
 /*
  * The calling thread, the only one of the process, is about to make a call that
- * fails in a process of several threads: the writer writes all events so far to
- * the file, and ends.  Return when the thread is gone; false: it has to stay.
- * The writer is made again when it is needed.  With 'for_call' writer_return()
- * makes it, with the privileges that the caller has then; until then its files
- * are open in the program's table of descriptors.  All signals must be blocked.
+ * fails in a process of several threads: make the writer write all events so
+ * far to the file, and end.  Return when its thread is gone; false: it must
+ * stay.  A later event makes it again.  With 'for_call', the caller must call
+ * writer_return() after its call.  This makes the writer, with the privileges
+ * that the caller has then; until then the files of the trace are open in the
+ * program's descriptor table.  All signals must be blocked.
  */
 bool writer_depart(bool for_call);
 void writer_return(void);
 
 /*
  * A thread of the program, while nothing is recorded: the process is about to
- * end or to exec, so no trace may begin any more.  False: a trace has begun
- * meanwhile, or a ring file exists, and the caller must call writer_finish().
+ * end or to exec, so let no trace begin.  False: a trace has begun meanwhile,
+ * or a ring file exists, and the caller must call writer_finish().
  */
 bool writer_end_dormant(void);
 
@@ -119,22 +124,23 @@ enum writer_order {
 };
 
 /*
- * A thread of the program: have the writer carry out 'order', as 'hatf ctl'
+ * A thread of the program: make the writer carry out 'order', as 'hatf ctl'
  * does.  Return when the order is done; false: it failed.
  */
 bool writer_obey(enum writer_order order);
 
 /*
- * A thread of the program: have the writer write everything published so far to
- * the file, and a trailer with 'end'.  Return when that is done, or when the
- * writer has ended.  The process may go on afterwards.
+ * A thread of the program: make the writer write all published events to the
+ * file, and a trailer with 'end'.  Return when that is done, or when the writer
+ * has ended.  The process may go on afterwards.
  */
 void writer_finish(enum writer_end end);
 
 /*
- * Like writer_finish(), but if no writer thread was needed so far, the calling
- * thread writes the whole trace itself.  All signals must be blocked.  False:
- * nothing is written, and the caller must call writer_finish().
+ * Like writer_finish(), but the calling thread writes the whole trace itself.
+ * This is possible if no writer thread was needed so far.  All signals must be
+ * blocked.  False: nothing was written, and the caller must call
+ * writer_finish().
  */
 bool writer_finish_brief(enum writer_end end);
 
@@ -149,9 +155,9 @@ bool writer_follow(const struct privileges *p);
 void writer_await_gone(void);
 
 /*
- * After writer_finish() the writer pauses for up to a second, so that events of
- * other threads, while the process ends, do not follow the trailer.  This ends
- * the pause, since the process goes on (an exec has failed).  Return when the
+ * End the pause after writer_finish(), since the process goes on: an exec has
+ * failed.  (The writer pauses for up to a second, so that events of other
+ * threads, while the process ends, do not follow the trailer.)  Return when the
  * rings are in use as before.  All signals must be blocked.
  */
 void writer_resume(void);
@@ -165,14 +171,15 @@ bool writer_await_fork(uint64_t ticket, uint64_t timeout_ns,
 		       struct writer_place *place_ret);
 
 /*
- * The approximate end of the trace; a raw copy of the process finds the same.
+ * The approximate end of the trace.  The child of any kind of fork gets the
+ * parent's value, until its own trace begins.  Any thread.
  */
 struct writer_place writer_place(void);
 
 /*
- * The file of a segment: the current one or the one before it.  For others,
- * return that of the current one.  In the child of a fork, the parent's file
- * until the child starts a writer.
+ * The path of a segment's file, if that is the current segment or the one
+ * before it; else the path of the current one.  The child of a fork gets the
+ * parent's path until its own trace begins.  Any thread.
  */
 const char *writer_path(uint64_t segment);
 

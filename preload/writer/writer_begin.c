@@ -36,7 +36,7 @@ map_tables(int level)
 	if (tables == NULL)
 		return false;
 	writer->threads = tables->threads;
-	writer->sources = tables->sources;
+	writer->producers = tables->producers;
 	writer->heap = tables->heap;
 	writer->memory = tables->memory;
 	return true;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_brief.c - the writer before there is a writer thread
+ * writer_brief.c - write the trace of a short process without a writer thread
  *
- * The writer is prepared with the first event of the process.  If the process
- * ends before it needs the thread, the program's thread that ends it does the
- * work: it makes the trace file, writes header, events and trailer, and closes
- * the file.  That takes a fraction of the time of making a thread, a ring file
- * and a socket, and of waiting for them.  The work is the same as in the writer
- * thread (writer_round.c), on the stack of that thread and with its privileges.
- * But the file is in the program's own table of descriptors meanwhile, above
- * the standard ones and closed on exec.
+ * The first event of the process prepares the writer.  If the process ends
+ * before it needs the writer thread, the thread of the program that ends it
+ * does the writer's work: it makes the trace file, writes header, events and
+ * trailer, and closes the file.  This takes a fraction of the time that a
+ * thread, a ring file and a socket would take.  The work is the same as in the
+ * writer thread (writer_round.c), with the writer's stack and privileges.  But
+ * meanwhile the file is in the program's descriptor table, above the standard
+ * descriptors and closed on exec.
  */
 
 #include <errno.h>
@@ -28,7 +28,7 @@ struct brief {
 	bool is_done;
 };
 
-/* Make the file.  False: failed; the writer thread will report why. */
+/* Make the file.  False: that failed; the writer thread will report why. */
 static bool
 open_trace(void)
 {
@@ -50,7 +50,7 @@ write_trace(void *argument)
 	b->is_done = open_trace();
 	if (!b->is_done)
 		return 0;
-	/* This thread's time up to here is the program's. */
+	/* The thread's processor time so far is the program's. */
 	writer->segment.cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	writer->trace.is_brief = true;
 	header_complete();
@@ -78,9 +78,9 @@ writer_get_ready(void)
 }
 
 /*
- * After an exec that fails the trace goes on: then writer_resume() makes the
- * writer thread, which takes over the file.  An exec that succeeds closes the
- * file.
+ * Close the file, unless the process is about to exec.  If the exec succeeds,
+ * it closes the file.  If it fails, the trace goes on: writer_resume() makes
+ * the writer thread, which takes over the file.
  */
 static void
 leave_trace(enum writer_end end)
@@ -94,9 +94,10 @@ leave_trace(enum writer_end end)
 }
 
 /*
- * Must the header name the ring file?  That file is made only if an exec fails,
- * when the header is written already.  A ring file beside the trace is found
- * without its name.
+ * Must the header name the ring file?  It must, if the file may be made in
+ * another folder; recovery finds a ring file beside the trace without its name.
+ * This thread would make the file only after a failed exec, too late for the
+ * header.
  */
 static bool
 must_name_rings(enum writer_end end)
@@ -109,22 +110,22 @@ bool
 writer_finish_brief(enum writer_end end)
 {
 	struct brief brief = { .end = end };
-	struct privileges_lowered before;
+	struct privileges_saved before;
 
 	/*
-	 * relaxed: a dormant process has a ring file for the writer to
-	 * remove.
+	 * relaxed: only a hint here.  A dormant process that comes here has a
+	 * ring file, which the writer must remove.
 	 */
 	if (atomic_load_explicit(&writer->is_dormant, memory_order_relaxed) ||
 	    must_name_rings(end))
 		return false;
-	/* acquire: what the program's other threads have published is seen. */
+	/* wake_claim() orders what an earlier writer has done. */
 	if (thread_id_count() != 1 || writer->segment.is_open || !wake_claim())
 		return false;
 	privileges_lower(&before);
-	if (spawn_run_here(write_trace, &brief) && brief.is_done)
+	if (hidden_thread_run_here(write_trace, &brief) && brief.is_done)
 		leave_trace(end);
-	privileges_raise(&before);
+	privileges_restore(&before);
 	wake_set_presence(WAKE_AWAY);
 	return brief.is_done;
 }

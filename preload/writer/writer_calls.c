@@ -21,8 +21,8 @@
 #include "preload/writer/writer_state.h"
 
 /*
- * The initial thread's own ring if it is in memory only, so that it may
- * move.
+ * The calling thread's ring, if it is the initial thread's and in memory only:
+ * the writer can then move it into the ring file.  Else NULL.
  */
 static struct ring *
 own_ring(void)
@@ -46,13 +46,13 @@ make_writer(void)
 	const int fd = o->fd;
 
 	writer->adopt = own_ring();
-	const bool done =
-		spawn_thread(writer_main, NULL, fd >= 0 ? &fd : writer->held,
-			     fd >= 0 ? 1 : writer->held_count);
+	const bool done = hidden_thread_start(writer_main, NULL,
+					      fd >= 0 ? &fd : writer->held,
+					      fd >= 0 ? 1 : writer->held_count);
 	if (!done)
 		say("cannot start the writer thread: %s; not tracing",
 		    say_errno(errno));
-	/* The thread has its own. */
+	/* The new thread has its own copy. */
 	if (fd >= 0)
 		syscall(SYS_close, fd);
 	return done;
@@ -85,11 +85,11 @@ writer_make_early(void)
 		wake_make_writer();
 }
 
-/* Limit of the wait: the writer answers sooner unless it waits for a disk. */
+/* The longest wait: the writer answers sooner unless it waits for a disk. */
 #define LOOK_MAX_NS NS_PER_SEC
 
 /*
- * Wait until the writer that was asked to leave has answered; true: it is
+ * Wait for the writer's answer to the request to leave.  True: its thread is
  * gone.
  */
 static bool
@@ -106,11 +106,11 @@ await_departure(uint32_t asked)
 			break;
 		sys_futex_wait(&writer->departure, asked, 10 * TICK_NS);
 	}
-	/* acquire: likewise; the files are the caller's to open. */
+	/* acquire: likewise; the caller may now open the files. */
 	if (atomic_load_explicit(&writer->wake.presence,
 				 memory_order_acquire) != WAKE_AWAY)
 		return false;
-	spawn_await_gone();
+	hidden_thread_join();
 	return true;
 }
 
@@ -137,16 +137,16 @@ writer_depart(bool for_call)
 	uint32_t none = WRITER_DEPART_NONE;
 	bool gone;
 
-	/* release: what the caller has published is seen. */
+	/* release: the writer sees what the caller has published. */
 	if (!atomic_compare_exchange_strong_explicit(
 		    &writer->departure, &none, asked, memory_order_acq_rel,
 		    memory_order_relaxed))
 		return false;
 	gone = await_departure(asked);
-	/* release: for the next one, if the writer has not answered. */
+	/* release: for the next request, if the writer has not answered. */
 	atomic_store_explicit(&writer->departure, WRITER_DEPART_NONE,
 			      memory_order_release);
-	/* Without a trace under way there are no files. */
+	/* If the writer did not leave during a trace, there are no files. */
 	if (gone && for_call && writer->has_left)
 		hold_files();
 	return gone;
@@ -170,7 +170,7 @@ writer_finish(enum writer_end end)
 	const uint32_t done =
 		atomic_load_explicit(&writer->done, memory_order_acquire);
 
-	/* If another thread has asked already, its trailer serves both. */
+	/* If another thread has asked already, one trailer serves both. */
 	atomic_compare_exchange_strong_explicit(
 		&writer->request, &none, (uint32_t)end + 1,
 		memory_order_acq_rel, memory_order_acquire);
@@ -206,7 +206,7 @@ writer_obey(enum writer_order order)
 					 memory_order_acquire) != order)
 			break;
 	}
-	/* relaxed: another thread's order may have followed; as it is. */
+	/* relaxed: if another order followed, its result is as good. */
 	done = atomic_load_explicit(&writer->client_done, memory_order_relaxed);
 	return done && process_is_tracing();
 }
@@ -235,7 +235,7 @@ writer_follow(const struct privileges *p)
 	uint32_t none = WRITER_FOLLOW_NONE;
 	bool done;
 
-	/* acquire: after the thread that was here before. */
+	/* acquire: pairs with the release of the request before this one. */
 	while (!atomic_compare_exchange_weak_explicit(
 		&writer->follow, &none, WRITER_FOLLOW_TAKEN,
 		memory_order_acquire, memory_order_relaxed)) {
@@ -248,9 +248,9 @@ writer_follow(const struct privileges *p)
 	/* release: pairs with the acquire in serve_follow(), writer.c. */
 	atomic_store_explicit(&writer->follow, WRITER_FOLLOW_ASKED,
 			      memory_order_release);
-	/* A writer that has ended has no privileges. */
+	/* If the writer has ended instead, there is nothing left to change. */
 	done = await_following() != WRITER_FOLLOW_FAILED;
-	/* release: for the next one. */
+	/* release: for the next request. */
 	atomic_store_explicit(&writer->follow, WRITER_FOLLOW_NONE,
 			      memory_order_release);
 	return done;
@@ -260,13 +260,14 @@ bool
 writer_end_dormant(void)
 {
 	/*
-	 * seq_cst, both: either start_recording() sees the flag, or we see that
-	 * it has begun; a stop that has not come to its end is no dormancy.
+	 * seq_cst, both: either start_recording() sees the flag, or this thread
+	 * sees that recording has begun.  Until a stop is complete, the process
+	 * is not dormant.
 	 */
 	atomic_store_explicit(&writer->is_ending, true, memory_order_seq_cst);
 	if (!atomic_load_explicit(&writer->is_dormant, memory_order_seq_cst))
 		return false;
-	/* A file that the writer must remove. */
+	/* The writer must remove the ring file. */
 	if (ringfile_path() != NULL)
 		return false;
 	say_rest();
@@ -277,7 +278,7 @@ writer_end_dormant(void)
 void
 writer_await_gone(void)
 {
-	spawn_await_gone();
+	hidden_thread_join();
 }
 
 void
@@ -285,7 +286,7 @@ writer_resume(void)
 {
 	/* release: pairs with the acquire in resume(). */
 	atomic_store_explicit(&writer->resume, 1, memory_order_release);
-	/* acquire: the ring may be another one now, at the same place. */
+	/* acquire: see the new ring file, mapped at the ring's address. */
 	while (process_is_tracing() &&
 	       atomic_load_explicit(&writer->resume, memory_order_acquire) !=
 		       0) {
@@ -324,10 +325,7 @@ void *
 writer_answer_bell(void *p)
 {
 	const int saved_errno = errno;
-	/*
-	 * relaxed: only one thread finds it rung, and no other data depends on
-	 * it.
-	 */
+	/* relaxed: one thread gets the byte; no other data depends on it. */
 	const uint8_t rung =
 		atomic_exchange_explicit(record_bell, 0, memory_order_relaxed);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_orders.c - the orders: start, stop, flush, rotate, status
+ * writer_orders.c - carry out orders: start, stop, flush, rotate, status
  *
  * They come from the socket (control.h) or from the program itself.
  */
@@ -21,26 +21,25 @@
 #include "preload/writer/writer_state.h"
 
 /*
- * An order_sink for events that are in no trace; it keeps those that describe
- * threads and heaps.  'narrator' is NULL, or that of a trace that has just
- * begun.
+ * An order_sink that discards events, except those that describe threads and
+ * heaps.  'narrator' is that of a trace that has just begun, or NULL.
  */
 static void
-discard_event(void *narrator, const struct order_source *source,
+discard_event(void *narrator, const struct order_producer *producer,
 	      const struct event *ev)
 {
 	if (ev->type != EVENT_THREAD && ev->type != EVENT_HANDOVER &&
 	    ev->type != EVENT_NAME && ev->type != EVENT_CREATE_HEAP &&
 	    ev->type != EVENT_DESTROY_HEAP)
 		return;
-	writer_note_rare_event(source, ev);
+	writer_note_rare_event(producer, ev);
 	if (narrator != NULL)
-		narrate_event(narrator, source, ev);
+		narrate_event(narrator, producer, ev);
 }
 
 /*
- * Skip all published events with stamps up to 'until', so that no thread waits
- * for room in a full ring.
+ * Discard all published events with stamps up to 'until', so that no thread
+ * waits for room in a full ring.
  */
 static void
 discard(uint64_t until, struct narrator *narrator)
@@ -51,37 +50,38 @@ discard(uint64_t until, struct narrator *narrator)
 	o->sink = discard_event;
 	o->run_sink = NULL;
 	o->context = narrator;
-	order_round(o, writer->sources, writer->thread_count, until, true);
+	order_round(o, writer->producers, writer->thread_count, until, true);
 	o->sink = writer_take_event;
 	o->context = &writer->trace.narrator;
 	if (narrator != NULL)
 		writer_commit();
 	for (uint32_t i = 0; i < writer->thread_count; i++) {
-		struct order_source *const source = writer->sources[i];
+		struct order_producer *const producer = writer->producers[i];
 
 		/*
-		 * A realloc is under way: the next trace does not know its old
-		 * block, and begins with the new one.
+		 * If a realloc is under way, the next trace does not know its
+		 * old block; record only the new one.
 		 */
-		if (source->realloc_open && !source->realloc_done)
-			source->realloc_freed = true;
-		ring_wait_release(source->ring, source->pos);
+		if (producer->realloc_open && !producer->realloc_done)
+			producer->realloc_freed = true;
+		ring_wait_release(producer->ring, producer->pos);
 		/* relaxed: events that were dropped now are in no trace. */
-		atomic_store_explicit(&source->ring->lost_count, 0,
+		atomic_store_explicit(&producer->ring->lost_count, 0,
 				      memory_order_relaxed);
 	}
 }
 
 /*
- * Begin a trace.  The program's threads go on meanwhile: from when they see the
- * flag they publish events, which may be of blocks that the trace does not know
- * (FORMAT, "start=late").  What was published before the stamp T, taken after
- * the flag was set, is passed over.  That is consistent: if an event of a block
- * is kept, all later ones of that block are, since their stamps are larger; and
- * an event before T that is published only later is an allocation that nobody
- * has seen or a free that has not happened (order.h, rule 3), so everybody who
- * learns of it sees the flag.  With one thread, without stamps, what is passed
- * over is the first part of its ring.
+ * Begin a trace.  The program's threads continue meanwhile: once they see the
+ * flag, they publish events, perhaps of blocks that the trace does not know
+ * (FORMAT.md, "start=late").  Take a stamp T after setting the flag, and
+ * discard all events that were published with stamps up to T.  The rest is
+ * consistent.  If an event of a block is kept, all later events of that block
+ * are kept, since their stamps are larger.  An event with a stamp before T that
+ * is published later is an allocation whose block no other thread has, or a
+ * free that has not happened (order.h, rule 3).  Any thread that learns of such
+ * an event later also sees the flag.  In a process with one thread, without
+ * stamps, the first part of its ring is discarded.
  */
 static const char *
 start_recording(void)
@@ -114,14 +114,15 @@ start_recording(void)
 	writer_limit_reach();
 	writer_note_file();
 	/*
-	 * A thread that is made from here on makes the clock stamped before its
-	 * first event (attach_thread()); what its parent records with ticks
-	 * before it can know of that thread's blocks is in order.
+	 * A thread that is made later changes the clock to stamped mode before
+	 * its first event (attach_thread()).  Events that its parent records
+	 * with ticks precede any use of that thread's blocks, so their order is
+	 * right.
 	 */
 	if (remaining_threads_several(true))
 		clock_go_stamped();
 	clock_set_idle();
-	/* From here on recovery is about this trace. */
+	/* From now on recovery completes this trace. */
 	writer_collect_threads();
 	writer_commit_rings();
 	/* seq_cst: before the stamp is taken and the heads are read. */
@@ -133,9 +134,9 @@ start_recording(void)
 }
 
 /*
- * End the trace; the program goes on.  The stamp T is taken before the flag is
- * set: whoever saw the flag and therefore left out an event did so after T, so
- * up to T nothing is left out, and what comes later is passed over.
+ * End the trace; the program goes on.  Take a stamp T before setting the flag.
+ * A thread that sees the flag, and does not record an event, does so after T.
+ * Therefore the events up to T are complete; discard those after T.
  */
 static void
 halt(struct narrate_trailer *end)
@@ -143,8 +144,8 @@ halt(struct narrate_trailer *end)
 	uint64_t until;
 
 	/*
-	 * What a thread records when it knows of another one's unrecorded event
-	 * has a stamp, then, and not a tick from before T.
+	 * An event that depends on another thread's unrecorded event must have
+	 * a stamp, and not a tick from before T.
 	 */
 	clock_drop_grant();
 	until = clock_stamp();
@@ -153,7 +154,7 @@ halt(struct narrate_trailer *end)
 	writer_prepare_end(end, until);
 }
 
-/* The trailer is in the file. */
+/* After the trailer is in the file: close it, and record nothing. */
 static void
 become_dormant(const struct narrate_trailer *end)
 {
@@ -165,11 +166,11 @@ become_dormant(const struct narrate_trailer *end)
 	writer->quiet_since_ns = sys_clock_ns(CLOCK_MONOTONIC);
 	discard(UINT64_MAX, NULL);
 	clock_set_idle();
-	/* release: the trailer is written. */
+	/* release: a thread that reads it may rely on the written trailer. */
 	atomic_store_explicit(&writer->is_dormant, true, memory_order_release);
 }
 
-/* After halt(). */
+/* After halt() and a failed write: end the trace as writer_fail() does. */
 static bool
 end_failed(const struct narrate_trailer *end)
 {
@@ -244,7 +245,7 @@ tell_status(struct text *answer)
 	const char *const error = say_errno(writer->last_error);
 
 	text_line_u64(answer, "pid", (uint64_t)sys_pid());
-	/* Only if it is known already: 'hatf ctl' can find it out itself. */
+	/* Only if it has been read: 'hatf ctl' can read it, too. */
 	if (exe != NULL)
 		text_line(answer, "exe", exe, strlen(exe));
 	text_line(answer, "state", state, strlen(state));
@@ -271,7 +272,7 @@ rotate(void)
 {
 	if (writer->is_dormant)
 		return "not recording";
-	/* What is published belongs to the segment that ends. */
+	/* The published events belong to the segment that ends. */
 	if (!writer_round())
 		return say_errno(writer->trace.error);
 	if (writer_is_forking(writer->trace.narrator.timeline.ns1)) {
@@ -323,8 +324,8 @@ writer_serve_client(void)
 	};
 	MEMORY_LARGE static char buf[16384];
 	/*
-	 * acquire: pairs with the release in writer_obey(): what that thread
-	 * published before is seen.
+	 * acquire: pairs with the release in writer_obey().  The writer sees
+	 * everything that the thread published before.
 	 */
 	const uint32_t order = atomic_load_explicit(&writer->client_order,
 						    memory_order_acquire);
@@ -333,7 +334,7 @@ writer_serve_client(void)
 	if (order == WRITER_ORDER_NONE)
 		return;
 	text_init(&unheard, buf, sizeof(buf));
-	/* relaxed: published with the order's end. */
+	/* relaxed: the store of 'client_order' publishes it. */
 	atomic_store_explicit(&writer->client_done,
 			      writer_obey_order(words[order], &unheard) == NULL,
 			      memory_order_relaxed);

@@ -2,13 +2,13 @@
 /*
  * writer_presence.c - the writer thread comes, leaves, and comes back
  *
- * The thread begins by making the trace file.  It leaves after some time
- * without events, or when a thread of the program is about to make a call for
- * which the process must be single-threaded.  By then all events that it has
+ * The thread first makes the trace file.  It leaves after some time without
+ * events, or when a thread of the program is about to make a call for which the
+ * process must be single-threaded.  Before it leaves, all events that it has
  * taken out of the rings are in the file.  Later events wait in the rings,
- * which lie in a file, too.  Its descriptors end with it; a later thread opens
- * the same files again by their names, which is tried before the first one
- * leaves.
+ * which are in the ring file.  The kernel closes the thread's descriptors.  A
+ * later writer thread opens the same files again by their names; the first one
+ * leaves only if it finds that this works.
  */
 
 #include <errno.h>
@@ -28,22 +28,22 @@
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer_state.h"
 
-/* Leave after so long without events and without a client. */
+/* Leave after this time without events and without a client. */
 #define LEAVE_AFTER_NS (2 * NS_PER_SEC)
 
-/* Rounds until the rings are empty, while the thread that asks stands still. */
+/* The most rounds to empty the rings, while the thread that asks waits. */
 #define SETTLE_ROUNDS 3u
 
 /* Coming ------------------------------------------------------------------ */
 
-/* Rings that are not in the file, where there is one, do not outlive a kill. */
+/* Count, for recovery, the rings in memory only, which a kill would lose. */
 static void
 count_hidden_rings(void)
 {
 	writer_collect_threads();
 	for (uint32_t i = 0; i < writer->thread_count; i++)
-		if (writer->sources[i]->ring->offset == 0 &&
-		    writer->sources[i]->ring != writer->adopt)
+		if (writer->producers[i]->ring->offset == 0 &&
+		    writer->producers[i]->ring != writer->adopt)
 			ringfile_count_hidden();
 }
 
@@ -70,7 +70,8 @@ begin_rings(void)
 	writer_limit_reach();
 	count_hidden_rings();
 	/*
-	 * A commit first: recovery takes what is in the ring for what follows.
+	 * Commit first: recovery appends the events in the ring to the trace,
+	 * from the last commit on.
 	 */
 	writer_read_clock();
 	writer_commit_rings();
@@ -78,7 +79,7 @@ begin_rings(void)
 		ringfile_adopt(writer->adopt);
 }
 
-/* A thread of the program has made the trace file (writer_brief.c). */
+/* Take over the trace file of a thread of the program (writer_brief.c). */
 static void
 take_over(void)
 {
@@ -89,7 +90,7 @@ take_over(void)
 	begin_rings();
 }
 
-/* Make the files of the trace; the thread's first task unless dormant. */
+/* Make the files of the trace.  False: that failed; reported. */
 static bool
 begin(void)
 {
@@ -102,7 +103,7 @@ begin(void)
 	ringfile_open(config_own(), o->path, writer->adopt != NULL);
 	header_complete();
 	writer_note_file();
-	/* The header at once: whatever happens, there is a trace. */
+	/* Write the header at once, so that there is a trace from now on. */
 	if (!segment_begin_first(&writer->segment)) {
 		output_discard(o);
 		ringfile_remove();
@@ -113,8 +114,8 @@ begin(void)
 }
 
 /*
- * The trace file is not where it was.  It stays as it is, without a trailer,
- * and the events in the rings go into the next file.
+ * The trace file cannot be found.  Leave it as it is, without a trailer, and
+ * write the events in the rings to another file.
  */
 static bool
 continue_elsewhere(int error)
@@ -133,7 +134,10 @@ continue_elsewhere(int error)
 	return true;
 }
 
-/* The trace is under way: open its files again. */
+/*
+ * During a trace: open its files again, or take over the descriptors 'held'.
+ * False: the trace cannot go on.
+ */
 static bool
 have_files(const int *held)
 {
@@ -197,7 +201,7 @@ writer_take_up(void)
 
 /* Leaving ----------------------------------------------------------------- */
 
-/* Is everything that has been published in the trace file? */
+/* Are all published events in the trace file? */
 static bool
 is_settled(void)
 {
@@ -207,13 +211,13 @@ is_settled(void)
 		return false;
 	writer_collect_threads();
 	for (uint32_t i = 0; i < writer->thread_count; i++)
-		if (writer->sources[i]->pos !=
-		    ring_head(writer->sources[i]->ring))
+		if (writer->producers[i]->pos !=
+		    ring_head(writer->producers[i]->ring))
 			return false;
 	return true;
 }
 
-/* Could a writer that is made later open the files of the trace? */
+/* Could a later writer open the files of the trace? */
 static bool
 can_reopen(bool complete)
 {
@@ -230,9 +234,9 @@ can_reopen(bool complete)
 }
 
 /*
- * Could the program's thread make another one?  Not under all filters, and not
- * once its children are to be of another PID namespace; then there is no such
- * file, or it is that one's.
+ * Could a thread of the program make another writer?  Perhaps not under a
+ * filter, and not if the children of the process will be in another PID
+ * namespace: then 'pid_for_children' is missing or names that namespace.
  */
 static bool
 can_return(void)
@@ -257,13 +261,13 @@ must_stay(void)
 		(c->rotate_ns != 0 || remaining_threads_several(true)));
 }
 
-/* The thread is about to end, which closes its descriptors. */
+/* The thread is about to end, and the kernel will close its descriptors. */
 static void
 forget_files(void)
 {
 	output_forget(&writer->trace.output);
 	writer->has_left = !writer->is_dormant;
-	/* relaxed: whoever makes the next writer comes after this thread. */
+	/* relaxed: the presence orders it for the maker of the next writer. */
 	atomic_store_explicit(&writer->wake.away_since_ns, 0,
 			      memory_order_relaxed);
 }
@@ -275,7 +279,7 @@ is_idle(uint64_t now)
 		writer->quiet_since_ns = now;
 	if (now - writer->quiet_since_ns <= LEAVE_AFTER_NS)
 		return false;
-	/* acquire: what was published before somebody wanted it is seen. */
+	/* acquire: is_settled() sees the events published before that. */
 	return writer->is_dormant ||
 	       (now - writer->last_event_ns > LEAVE_AFTER_NS &&
 		atomic_load_explicit(&clock_tick, memory_order_acquire) ==
@@ -283,7 +287,10 @@ is_idle(uint64_t now)
 		is_settled());
 }
 
-/* Replace the socket by a bell, unless orders are over.  False: no bell. */
+/*
+ * Replace the socket by a bell, unless the process takes no more orders.
+ * False: no bell can be made.
+ */
 static bool
 have_bell(void)
 {
@@ -316,7 +323,10 @@ writer_leave_if_idle(uint64_t now, uint32_t wake)
 	return true;
 }
 
-/* Write all events in the rings to the file.  False: more keep coming. */
+/*
+ * Write all events in the rings to the file.  False: a write failed, or more
+ * events keep coming.
+ */
 static bool
 settle(void)
 {

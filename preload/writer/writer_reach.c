@@ -27,11 +27,12 @@ allow_trace(int rules)
 	const char *const rings = config_own()->rings;
 	const int root = o->directory >= 0 ? -1 : output_open_root(o);
 
-	landlock_allow(rules, root >= 0 ? root : o->directory, LANDLOCK_KEEP);
+	landlock_allow(rules, root >= 0 ? root : o->directory,
+		       LANDLOCK_USE_FILES);
 	if (root >= 0)
 		syscall(SYS_close, root);
 	if (strcmp(rings, "none") != 0 && strcmp(rings, "beside") != 0)
-		landlock_allow_path(rules, rings, LANDLOCK_KEEP);
+		landlock_allow_path(rules, rings, LANDLOCK_USE_FILES);
 }
 
 void
@@ -45,14 +46,14 @@ writer_limit_reach(void)
 	/* Load it now: the rules do not allow the library's folder. */
 	if (writer->trace.level != 0)
 		deflate_load();
-	rules = landlock_open();
+	rules = landlock_create_rules();
 	if (rules < 0)
 		return;
 	remaining_threads_open_proc();
 	allow_trace(rules);
 	control_allow(rules, privileges_may_change_user());
-	landlock_allow_path(rules, "/proc", LANDLOCK_READ);
+	landlock_allow_path(rules, "/proc", LANDLOCK_USE_READ);
 	/* For say.c, if a filter forbids it to copy the descriptor. */
-	landlock_allow_path(rules, "/proc/self/fd/2", LANDLOCK_APPEND);
-	landlock_enter(rules);
+	landlock_allow_path(rules, "/proc/self/fd/2", LANDLOCK_USE_WRITE);
+	landlock_enforce(rules);
 }

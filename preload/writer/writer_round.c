@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_round.c - events out of the rings, blocks into the file
+ * writer_round.c - move events from the rings into blocks, and into the file
  *
- * A round: read the clock, drain what the order allows, look after threads that
- * have ended, commit if a block is full or old or if a producer wants its room
- * back.  Run by the writer thread, or by the thread that does its work
+ * A round: read the clock, drain the events whose order is known, tend threads
+ * that have ended, commit if a block is full or old or if a producer needs
+ * room.  Run by the writer thread, or by the thread that does its work
  * (writer_brief.c).
  */
 
@@ -16,9 +16,9 @@
 #include "preload/sys/sys.h"
 #include "preload/writer/writer_state.h"
 
-/* A realloc that takes longer must not keep the other threads waiting. */
+/* Events of other threads wait for the end of a realloc at most this long. */
 #define BLOCKED_MAX_NS 100000000ull
-/* Commit early when so many ended threads wait for their last block. */
+/* Commit early if the last events of more ended threads wait for a commit. */
 #define GONE_MAX 16u
 
 static const char *const end_names[] = {
@@ -29,6 +29,7 @@ static const char *const end_names[] = {
 	[WRITER_END_EXEC] = "exec",
 	[WRITER_END_SANDBOX] = "sandbox",
 	[WRITER_END_LAST_THREAD] = "last_thread",
+	[WRITER_END_KILLED] = "killed",
 };
 
 struct clock_reading
@@ -48,8 +49,8 @@ writer_commit_rings(void)
 	struct image_commit state;
 
 	for (uint32_t i = 0; i < writer->thread_count; i++)
-		ringfile_commit_ring(writer->sources[i]->ring,
-				     writer->sources[i],
+		ringfile_commit_ring(writer->producers[i]->ring,
+				     writer->producers[i],
 				     writer->threads[i]->is_gone);
 	trace_get_state(t, &state);
 	if (writer->is_ended)
@@ -77,8 +78,8 @@ writer_commit(void)
 	clock_renew(clock_stamp());
 	writer_commit_rings();
 	for (uint32_t i = 0; i < writer->thread_count; i++)
-		ring_wait_release(writer->sources[i]->ring,
-				  writer->sources[i]->pos);
+		ring_wait_release(writer->producers[i]->ring,
+				  writer->producers[i]->pos);
 	return true;
 }
 
@@ -120,36 +121,33 @@ rotate_if_due(void)
 }
 
 void
-writer_take_event(void *narrator, const struct order_source *source,
+writer_take_event(void *narrator, const struct order_producer *producer,
 		  const struct event *ev)
 {
 	const struct timeline *const line = &writer->trace.narrator.timeline;
 
 	if (__builtin_expect(narrate_is_full(narrator), 0) && writer_commit())
 		rotate_if_due();
-	/*
-	 * In the last round: the event was stamped after the clocks were
-	 * read.
-	 */
+	/* Before the trailer, an event may be later than the last reading. */
 	if (__builtin_expect(ev->stamp > line->stamp1, 0))
 		writer_read_clock();
 	if (__builtin_expect(ev->type >= EVENT_THREAD, 0)) {
 		if (writer_is_between_forks(ev) && writer_commit())
 			rotate_if_due();
-		writer_note_rare_event(source, ev);
+		writer_note_rare_event(producer, ev);
 	}
-	segment_note_event(&writer->segment, source, ev);
-	narrate_event(narrator, source, ev);
+	segment_note_event(&writer->segment, producer, ev);
+	narrate_event(narrator, producer, ev);
 }
 
-/* The order_run_sink: the same for a run, where there is no live table. */
+/* An order_run_sink: like writer_take_event(), if there is no live table. */
 static size_t
-take_run(void *narrator, const struct order_source *source,
+take_run(void *narrator, const struct order_producer *producer,
 	 const uint64_t *words, size_t n, uint64_t stamp)
 {
 	if (__builtin_expect(narrate_is_full(narrator), 0) && writer_commit())
 		rotate_if_due();
-	return narrate_run(narrator, source, words, n, stamp);
+	return narrate_run(narrator, producer, words, n, stamp);
 }
 
 /* Does any producer wait for room, or is its ring half full? */
@@ -157,7 +155,7 @@ static bool
 is_room_wanted(void)
 {
 	for (uint32_t i = 0; i < writer->thread_count; i++) {
-		const struct ring *const r = writer->sources[i]->ring;
+		const struct ring *const r = writer->producers[i]->ring;
 		/* relaxed, both: only this thread writes them. */
 		const uint64_t used =
 			ring_head(r) -
@@ -170,8 +168,8 @@ is_room_wanted(void)
 }
 
 /*
- * Returns whether all up to there that had been published is in the trace
- * now.
+ * Drain events with stamps up to 'until'; with 'force', even if a realloc is
+ * open.  Return whether the trace now has all of them that were published.
  */
 static bool
 drain(uint64_t until, bool force)
@@ -180,14 +178,14 @@ drain(uint64_t until, bool force)
 
 	/* The live blocks need each event on its own, so no runs. */
 	o->run_sink = writer->segment.live.slots == NULL ? take_run : NULL;
-	order_round(o, writer->sources, writer->thread_count, until, force);
+	order_round(o, writer->producers, writer->thread_count, until, force);
 	if (o->event_count != 0)
 		writer->last_event_ns = writer->trace.narrator.timeline.ns1;
 	writer_note_events(writer->trace.narrator.event_count);
 	return force || o->blocked == NULL;
 }
 
-/* No tick from before this moment is used any more, or it is another one's. */
+/* Note that all ticks before the present one have ended by now. */
 static void
 note_ticks_end(void)
 {
@@ -196,11 +194,11 @@ note_ticks_end(void)
 	n->ticks_end_ns = sys_clock_ns(CLOCK_MONOTONIC) - n->timeline.start_ns;
 }
 
-/* Has the same begin without an end stopped the others for too long? */
+/* Has the same open realloc kept other events waiting for too long? */
 static bool
 is_blocked_too_long(uint64_t now)
 {
-	const struct order_source *const s = writer->order.blocked;
+	const struct order_producer *const s = writer->order.blocked;
 
 	if (s == NULL || s != writer->blocked || s->pos != writer->blocked_pos)
 		writer->blocked_since_ns = now;
@@ -211,7 +209,7 @@ is_blocked_too_long(uint64_t now)
 	return now - writer->blocked_since_ns > BLOCKED_MAX_NS;
 }
 
-/* Unless 'clock' asks for fine times, grant the tick to a lone thread. */
+/* Grant the tick to a lone thread, unless the clock setting is us or ns. */
 static void
 grant_tick(uint64_t now)
 {
@@ -236,7 +234,7 @@ writer_round(void)
 	clock_renew(r.stamp);
 	note_ticks_end();
 	writer_collect_threads();
-	/* Once the last ticks are out. */
+	/* A round later, since this round may still drain events with ticks. */
 	trace_set_clock(&writer->trace, stamped && writer->was_stamped);
 	writer->was_stamped = stamped;
 	/* Events with the current tick wait until that tick has ended. */
@@ -245,7 +243,7 @@ writer_round(void)
 	grant_tick(r.ns);
 	writer_note_unattached();
 	for (uint32_t i = 0; i < writer->thread_count; i++) {
-		ringfile_extend(writer->sources[i]->ring);
+		ringfile_extend(writer->producers[i]->ring);
 		writer_tend_thread(writer->threads[i], writer->covered_stamp,
 				   r.ns, false);
 	}
@@ -260,8 +258,8 @@ void
 writer_prepare_end(struct narrate_trailer *end, uint64_t until)
 {
 	/*
-	 * Twice: the second time there is little that comes after the
-	 * reading.
+	 * Twice: the first drain takes time, and the second one leaves few
+	 * events that are later than the reading of the clocks.
 	 */
 	for (unsigned i = 0; i < 2; i++) {
 		const uint64_t stamp = writer_read_clock().stamp;

@@ -14,20 +14,19 @@
 #define SLICE_NS 250000000ull
 
 /*
- * A signal that nobody else uses: libc keeps it for the cancellation of its
- * own threads, of which the writer is none, and lets no program block or send
- * it.
+ * Libc reserves this signal for the cancellation of its own threads, and keeps
+ * programs from blocking or sending it.  The writer is not a thread of libc.
  */
 #define WAKE_SIGNAL 32
 
 static struct {
 	int pid, tid; /* of the writer */
 	int signals;  /* the signalfd; -1: none */
-	/* 1 while the writer is in ppoll() or about to be. */
+	/* 1 while the writer is in ppoll() or about to call it. */
 	_Atomic uint32_t is_polling;
 } s; /* writer_sleep_init() sets the descriptor */
 
-/* Ordinary memory, which the child of a fork inherits: it holds there, too. */
+/* Not wiped: it also applies to the child of a fork. */
 static _Atomic bool has_no_signals;
 
 void
@@ -36,7 +35,7 @@ writer_sleep_init(void)
 	s.pid = 0;
 	s.tid = 0;
 	s.signals = -1;
-	/* relaxed: the thread to come is the only user. */
+	/* relaxed: there is no other user before the thread is made. */
 	atomic_store_explicit(&s.is_polling, 0, memory_order_relaxed);
 }
 
@@ -103,10 +102,10 @@ writer_sleep(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns,
 		return;
 	}
 	/*
-	 * seq_cst, here and in writer_sleep_interrupt() with its caller's
-	 * change of the word: here 'is_polling' is stored before the word is
-	 * read, there the word is changed before 'is_polling' is read.  One of
-	 * the two sides sees the other.
+	 * seq_cst, here, in writer_sleep_interrupt(), and in its caller's
+	 * change of the word.  The writer stores 'is_polling' and then reads
+	 * the word.  The other thread changes the word and then reads
+	 * 'is_polling'.  At least one of them sees the other's store.
 	 */
 	atomic_store_explicit(&s.is_polling, 1, memory_order_seq_cst);
 	if (atomic_load_explicit(&has_no_signals, memory_order_seq_cst)) {
@@ -118,7 +117,7 @@ writer_sleep(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns,
 		poll_both(fd, timeout_ns);
 	/*
 	 * relaxed: the caller reads the word again, with acquire.  A signal
-	 * that comes only now ends the next sleep early, which does no harm.
+	 * that arrives later only ends the next sleep early.
 	 */
 	if (atomic_exchange_explicit(&s.is_polling, 0, memory_order_relaxed) ==
 	    0)
@@ -140,7 +139,7 @@ wake_by_signal(void)
 void
 writer_sleep_end_signals(void)
 {
-	/* seq_cst: see writer_sleep().  Wake a writer that has not seen it. */
+	/* seq_cst: see writer_sleep().  Wake the writer, if it is polling. */
 	if (!atomic_exchange_explicit(&has_no_signals, true,
 				      memory_order_seq_cst))
 		wake_by_signal();
@@ -149,7 +148,7 @@ writer_sleep_end_signals(void)
 bool
 writer_sleep_interrupt(void)
 {
-	/* seq_cst: a writer that is about to sleep sees the change as well. */
+	/* seq_cst: see writer_sleep(). */
 	return !atomic_load_explicit(&has_no_signals, memory_order_seq_cst) &&
 	       wake_by_signal();
 }

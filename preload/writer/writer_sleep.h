@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_sleep.h - how the writer thread sleeps, and how others wake it
+ * writer_sleep.h - put the writer thread to sleep, and wake it
  *
  * The idle or dormant writer must wake up for a thread of the program and for a
- * client of its socket.  A client is a descriptor.  A thread of the program has
- * no descriptor to write to, since the writer's descriptor table is its own:
- * the thread sends the writer a signal, which the writer blocks and reads from
- * a signalfd.  Without a socket, or without the signal, the writer sleeps on a
- * futex.
+ * client of its socket.  For a client, a descriptor becomes readable.  A thread
+ * of the program has no descriptor to write to, since the writer has its own
+ * descriptor table: the thread sends the writer a signal, which the writer
+ * blocks and reads from a signalfd.  Without a socket, or without the signal,
+ * the writer sleeps on a futex.
  */
 #ifndef WRITER_SLEEP_H
 #define WRITER_SLEEP_H
@@ -31,20 +31,21 @@ void writer_sleep_close(void);
 /*
  * The writer: sleep until writer_sleep_interrupt(), until 'fd' is readable, or
  * until 'timeout_ns' has passed.  'fd' is -1 for none.  Return at once if
- * '*word' is not 'expected': whoever wakes the writer first changes '*word'.
+ * '*word' is not 'expected': a thread that wakes the writer changes '*word'
+ * first.
  */
 void writer_sleep(_Atomic uint32_t *word, uint32_t expected,
 		  uint64_t timeout_ns, int fd);
 
 /*
- * Any thread: end writer_sleep() by the signal.  False if the writer does not
- * sleep in a way that the signal ends; it may be in a futex.
+ * Any thread: end writer_sleep() by the signal.  False if the writer is not
+ * polling: the caller must wake the futex.
  */
 bool writer_sleep_interrupt(void);
 
 /*
- * Any thread: from here on no thread may send the signal, here and in child
- * processes.  The writer then looks for clients from time to time.
+ * Any thread: from now on no thread may send the signal, in this process and in
+ * its children.  The writer then checks for clients from time to time.
  */
 void writer_sleep_end_signals(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_threads.c - the program's threads, as the writer knows them
+ * writer_threads.c - the writer's list of the program's threads
  *
  * The list of threads, their ends, their lost events, and the forks under way.
  */
@@ -12,20 +12,20 @@
 #include "preload/sys/sys.h"
 #include "preload/writer/writer_state.h"
 
-/* How often a silent thread is looked for. */
+/* How often to ask the kernel whether a thread without events exists. */
 #define DEAD_CHECK_NS NS_PER_SEC
 /*
- * For so long, a new thread may take over the ring of an ended one.  After that
- * the writer recycles it.
+ * For this time, a new thread may take over the ring of an ended one.  After
+ * that the writer recycles the ring.
  */
 #define OFFER_NS (10 * TICK_NS)
-/* How long forks may keep a segment from ending. */
+/* The longest time for which forks keep a segment from ending. */
 #define FORK_MAX_NS NS_PER_SEC
 
 static void
 add_thread(struct thread *t)
 {
-	writer->sources[writer->thread_count] = &t->source;
+	writer->producers[writer->thread_count] = &t->producer;
 	writer->threads[writer->thread_count++] = t;
 }
 
@@ -65,7 +65,7 @@ writer_note_lost(struct thread *t)
 						    memory_order_relaxed);
 
 	if (n != 0)
-		narrate_lost(&writer->trace.narrator, &t->source, n,
+		narrate_lost(&writer->trace.narrator, &t->producer, n,
 			     atomic_load_explicit(&t->ring->lost_first,
 						  memory_order_relaxed),
 			     writer->trace.narrator.timeline.stamp1);
@@ -74,7 +74,7 @@ writer_note_lost(struct thread *t)
 void
 writer_recycle(struct thread *t)
 {
-	if (t->source.realloc_open)
+	if (t->producer.realloc_open)
 		writer->order.open_count--;
 	writer->gone_count--;
 	thread_recycle(t);
@@ -86,17 +86,17 @@ writer_tend_thread(struct thread *t, uint64_t stamp, uint64_t now, bool check)
 	const uint32_t state =
 		atomic_load_explicit(&t->state, memory_order_relaxed);
 
-	if (t->is_gone || t->source.pos != ring_head(t->source.ring)) {
+	if (t->is_gone || t->producer.pos != ring_head(t->producer.ring)) {
 		t->idle_since_ns = 0;
 		return;
 	}
-	if (t->source.is_dead) {
+	if (t->producer.is_dead) {
 		writer_note_lost(t);
 		t->is_gone = true;
 		writer->gone_count++;
 		if (!t->is_nested)
-			narrate_thread_end(&writer->trace.narrator, &t->source,
-					   stamp);
+			narrate_thread_end(&writer->trace.narrator,
+					   &t->producer, stamp);
 		return;
 	}
 	if (t->idle_since_ns == 0)
@@ -107,10 +107,10 @@ writer_tend_thread(struct thread *t, uint64_t stamp, uint64_t now, bool check)
 		return;
 	t->idle_since_ns = now;
 	/*
-	 * What it published before it ended is visible after this, so its last
-	 * events are drained in the next round, and then it is gone.
+	 * If it has ended, its last events are visible now: the next round
+	 * drains them, and a later call marks the thread as gone.
 	 */
-	t->source.is_dead = thread_has_ended(t);
+	t->producer.is_dead = thread_has_ended(t);
 }
 
 void
@@ -127,7 +127,7 @@ writer_tend_last(void)
 			writer_tend_thread(t, writer->covered_stamp, line->ns1,
 					   true);
 			pending |= !t->is_gone &&
-				   (t->source.is_dead ||
+				   (t->producer.is_dead ||
 				    atomic_load_explicit(
 					    &t->state, memory_order_relaxed) ==
 					    THREAD_ENDING);
@@ -145,7 +145,7 @@ writer_recycle_ended(void)
 	for (uint32_t i = 0; i < writer->thread_count; i++) {
 		struct thread *const t = writer->threads[i];
 
-		if (t->source.pos != ring_head(t->source.ring) ||
+		if (t->producer.pos != ring_head(t->producer.ring) ||
 		    !thread_has_ended(t))
 			continue;
 		writer->gone_count++;
@@ -173,9 +173,9 @@ writer_sum_up(struct narrate_trailer *end)
 }
 
 bool
-writer_is_waiting_inside(const struct order_source *source)
+writer_is_waiting_inside(const struct order_producer *producer)
 {
-	const struct thread *const t = writer_thread_of(source);
+	const struct thread *const t = writer_thread_of(producer);
 
 	for (const struct thread *n = t->nested; n != NULL; n = n->nested)
 		if (ring_wait_is_pending(n->ring))
@@ -183,11 +183,11 @@ writer_is_waiting_inside(const struct order_source *source)
 	return false;
 }
 
-/* Forks under way, and what a later segment is to say of threads. */
+/* Count forks under way; note threads and names for later segments. */
 static void
-note_thread(const struct order_source *source, const struct event *ev)
+note_thread(const struct order_producer *producer, const struct event *ev)
 {
-	struct thread *t = writer_thread_of(source);
+	struct thread *t = writer_thread_of(producer);
 
 	if (ev->type == EVENT_FORK && (ev->flags & EVENT_FLAG_FORKED) == 0) {
 		writer->fork_count++;
@@ -203,7 +203,7 @@ note_thread(const struct order_source *source, const struct event *ev)
 	} else if (ev->type == EVENT_NAME) {
 		/* One thread may name another. */
 		for (uint32_t i = 0; i < writer->thread_count; i++)
-			if (writer->sources[i]->id == ev->operand[0] &&
+			if (writer->producers[i]->id == ev->operand[0] &&
 			    !writer->threads[i]->is_nested)
 				memcpy(writer->threads[i]->name,
 				       &ev->operand[1], sizeof(t->name));
@@ -211,13 +211,13 @@ note_thread(const struct order_source *source, const struct event *ev)
 }
 
 void
-writer_note_rare_event(const struct order_source *source,
+writer_note_rare_event(const struct order_producer *producer,
 		       const struct event *ev)
 {
 	if (ev->type == EVENT_CREATE_HEAP || ev->type == EVENT_DESTROY_HEAP)
 		segment_note_heap(&writer->segment, ev);
 	else
-		note_thread(source, ev);
+		note_thread(producer, ev);
 }
 
 bool
@@ -227,7 +227,7 @@ writer_is_forking(uint64_t now)
 		writer->fork_count = 0;
 	if (writer->fork_kept_ns == 0)
 		writer->fork_kept_ns = now;
-	/* Readers then do not take such a child's blocks for known. */
+	/* Readers treat the child's blocks as unknown if its fork is split. */
 	if (writer->fork_count == 0 ||
 	    now - writer->fork_kept_ns > FORK_MAX_NS) {
 		writer->fork_kept_ns = 0;

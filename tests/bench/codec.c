@@ -41,7 +41,7 @@ static struct hatf_record *records;
 static size_t record_count;
 static const char *scratch;
 
-static uint8_t *block, *packed, *work, *window;
+static uint8_t *block, *packed, *work, *span;
 static struct gzip_best *squeeze; /* for levels beyond the recorder's */
 static size_t block_cap, packed_cap;
 
@@ -175,7 +175,7 @@ encode(int level)
 	static struct encoder e;
 	uint64_t nbytes = 0;
 
-	encoder_init(&e, block, block_cap, NULL, window);
+	encoder_init(&e, block, block_cap, NULL, span);
 	for (size_t i = 0; i < record_count; i++) {
 		if (e.used == 0)
 			encoder_begin(&e, i, records[i].time);
@@ -437,7 +437,7 @@ main(int argc, char **argv)
 	deflate_load();
 	block_cap = BLOCK_NBYTES + encoder_room_nbytes(NULL);
 	block = xmalloc(block_cap);
-	window = xmalloc(encoder_memory_nbytes(NULL));
+	span = xmalloc(encoder_memory_nbytes(NULL));
 	packed_cap = deflate_bound(block_cap);
 	packed = xmalloc(packed_cap);
 	work = xmalloc(deflate_work_nbytes(DEFLATE_LEVEL_MAX));

@@ -208,20 +208,20 @@ load(const char *path)
 /* ------------------------------------------------------------------- runs */
 
 static void
-drop_event(void *context, const struct order_source *source,
+drop_event(void *context, const struct order_producer *producer,
 	   const struct event *ev)
 {
 	(void)context;
-	(void)source;
+	(void)producer;
 	(void)ev;
 }
 
 static size_t
-drop_run(void *context, const struct order_source *source,
+drop_run(void *context, const struct order_producer *producer,
 	 const uint64_t *run_words, size_t n, uint64_t stamp)
 {
 	(void)context;
-	(void)source;
+	(void)producer;
 	(void)run_words;
 	(void)stamp;
 	return n;
@@ -240,32 +240,32 @@ commit(struct narrator *n)
 }
 
 static void
-take_event(void *context, const struct order_source *source,
+take_event(void *context, const struct order_producer *producer,
 	   const struct event *ev)
 {
 	struct narrator *const n = context;
 
 	if (narrate_is_full(n))
 		commit(n);
-	narrate_event(n, source, ev);
+	narrate_event(n, producer, ev);
 }
 
 static size_t
-take_run(void *context, const struct order_source *source,
+take_run(void *context, const struct order_producer *producer,
 	 const uint64_t *run_words, size_t n, uint64_t stamp)
 {
 	struct narrator *const narrate = context;
 
 	if (narrate_is_full(narrate))
 		commit(narrate);
-	return narrate_run(narrate, source, run_words, n, stamp);
+	return narrate_run(narrate, producer, run_words, n, stamp);
 }
 
 static uint64_t
 run(unsigned stage, unsigned stamped, struct ring *ring, void *memory)
 {
-	struct order_source source = { .ring = ring };
-	struct order_source *sources[] = { &source }, *heap[1];
+	struct order_producer producer = { .ring = ring };
+	struct order_producer *producers[] = { &producer }, *heap[1];
 	struct order order;
 	uint64_t took_ns = 0, pos = 0;
 
@@ -289,7 +289,7 @@ run(unsigned stage, unsigned stamped, struct ring *ring, void *memory)
 
 		const uint64_t start_ns = cpu_ns();
 
-		order_round(&order, sources, 1, UINT64_MAX, false);
+		order_round(&order, producers, 1, UINT64_MAX, false);
 		took_ns += cpu_ns() - start_ns;
 	}
 	return took_ns;

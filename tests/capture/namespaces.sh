@@ -70,6 +70,16 @@ same 'all namespaces' unshare -Urmpfinu --mount-proc sh -c "$inside"
 same 'one in another' unshare -Urpf --mount-proc \
 	unshare -Urpf --mount-proc sh -c "$inside"
 same 'process namespace' unshare -pf --mount-proc sh -c "$inside"
+# A call that fails changes nothing.
+cat >third.py <<'EOT'
+import ctypes, os, sys
+
+libc = ctypes.CDLL(None)
+print(libc.unshare(0x20000000))
+print(libc.unshare(0x30000000), os.getuid())
+sys.exit(7)
+EOT
+same 'a third process namespace' "$PYTHON" third.py
 # Processes with numbers of their own are counted, too.
 if unshare -Urpf --mount-proc true 2>/dev/null; then
 	mkdir inner

@@ -268,6 +268,12 @@ alloc 32 0x1000 0 0 7 >>x.hatf
 trailer x.hatf 1 2 complete=1 end=exit threads=3 lost=0
 refused 'threads of one' x.hatf 'the trailer states another number of threads'
 
+# The second thread began as the trace ended.
+begin x.hatf segment=0
+alloc 32 0x1000 0 0 7 >>x.hatf
+trailer x.hatf 1 2 complete=1 end=rotate threads=2 lost=0
+passes 'a thread that is about to begin' x.hatf
+
 # carried COUNT BYTES: what the header claims of one block of 24 bytes
 carried()
 {

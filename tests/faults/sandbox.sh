@@ -29,7 +29,7 @@ before()
 
 # From the start: the recorder starts within, and does without what it cannot
 # have.
-for kind in service container old; do
+for kind in service container old pretend; do
 	TALLY=1 fault "seccomp: $kind" "filter from before the start" \
 		complete before $kind
 done
@@ -45,15 +45,30 @@ short_of_room()
 fault "seccomp: service, and a limit" "the same, ulimit -f 32" ended short_of_room
 
 # Put on while running.  What lets the recorder be, it goes on under.
-for kind in privsep service container old no-exit; do
+for kind in privsep service container old no-exit pretend; do
 	TALLY=1 fault "seccomp: $kind" "filter that the program puts on" \
 		complete within $kind 100000
 done
-for kind in strict nothing renderer no-figures unknown; do
+for kind in strict nothing renderer no-figures no-stat unknown; do
 	fault "seccomp: $kind" "filter that the program puts on" cut \
 		within $kind 100000
 	for trace in traced/*; do
 		check "$kind: end" "$(trailer "$trace" end)" sandbox
+	done
+done
+
+# A filter that ends a thread ends the process with its only one, by a signal,
+# although the writer thread is another.
+caught()
+{
+	timeout -s KILL 20 "${RUN[@]}" "$FAULTS/filters" "$1" self "$2"
+}
+for kind in misdeed misdeed-open; do
+	ONLY_STATUS=1 fault "seccomp: $kind" \
+		"filter that ends the program's only thread" \
+		complete caught $kind 100000
+	for trace in traced/*; do
+		check "$kind: end" "$(trailer "$trace" end)" killed
 	done
 done
 
@@ -62,6 +77,23 @@ for kind in no-actions no-signals; do
 	TALLY=1 fault "seccomp: $kind" "filter, in a program of threads" \
 		complete threads_within $kind
 done
+
+# The writer cannot make the next segment, and nobody may say so.
+WITH=HATFTRACE_ROTATE=64K fault "seccomp: no-fstat, segments" \
+	"filter that kills for a message" "complete|cut" within no-fstat 300000
+# The memory for the buffers of new threads has no name then.
+crowd_within()
+{
+	"${RUN[@]}" "$FAULTS/filters" "$1" crowd 10000
+}
+twice_within()
+{
+	"${RUN[@]}" "$FAULTS/filters" "$1" twice 10000
+}
+fault "seccomp: no-prctl, twice" "filter, and another that ends the trace" \
+	cut twice_within no-prctl
+WITH=HATFTRACE_RINGS=none TALLY=1 fault "seccomp: no-prctl" \
+	"filter, then several threads" complete crowd_within no-prctl
 
 # A filter that the recorder does not see ends the writer thread and no other:
 # the program does not wait for a writer that is dead.

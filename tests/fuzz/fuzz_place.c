@@ -2,9 +2,9 @@
 /*
  * fuzz_place.c - every planner of metadata, on any records
  *
- * The first three bytes of an input choose planner and windows, the others are
+ * The first three bytes of an input choose planner and spans, the others are
  * the records (see generate.h).  What a planner names is applied to a layout;
- * then every record must fit and be read back as it was.  And where a window is
+ * then every record must fit and be read back as it was.  And where a span is
  * a block, a technique must not be larger than one that allows less, nor the
  * optimum than anything.
  */
@@ -25,7 +25,7 @@
 
 /* How the records are handed to a planner. */
 struct cut {
-	size_t window;	/* records at a time */
+	size_t span;	/* records at a time */
 	size_t block;	/* records from one restart to the next */
 	size_t changes; /* room for */
 };
@@ -146,11 +146,11 @@ check_same_state(const struct layout *a, const struct layout *b)
 }
 
 /*
- * Apply what precedes the window's first record; returns its bytes.  At a
+ * Apply what precedes the span's first record; returns its bytes.  At a
  * restart it must lead to the same state whatever was before.
  */
 static size_t
-begin_window(struct layout *layout, bool restart, size_t count, size_t *used)
+begin_span(struct layout *layout, bool restart, size_t count, size_t *used)
 {
 	struct layout other;
 	size_t nbytes = 0, i = 0;
@@ -167,11 +167,11 @@ begin_window(struct layout *layout, bool restart, size_t count, size_t *used)
 	return nbytes;
 }
 
-/* Let the planner decide for one window; returns the records decided. */
+/* Let the planner decide for one span; returns the records decided. */
 static size_t
-plan_window(const struct place_planner *planner, struct layout *layout,
-	    bool restart, const struct hatf_record *records, size_t n,
-	    size_t cap, uint64_t *nbytes)
+plan_span(const struct place_planner *planner, struct layout *layout,
+	  bool restart, const struct hatf_record *records, size_t n, size_t cap,
+	  uint64_t *nbytes)
 {
 	const struct layout before = *layout;
 	size_t count, used, decided, last = SIZE_MAX, run = 0;
@@ -180,7 +180,7 @@ plan_window(const struct place_planner *planner, struct layout *layout,
 				changes, cap, &count);
 	fuzz_check(memcmp(&before, layout, sizeof(before)) == 0);
 	fuzz_check(decided >= 1 && decided <= n && count <= cap);
-	*nbytes += begin_window(layout, restart, count, &used);
+	*nbytes += begin_span(layout, restart, count, &used);
 	fuzz_check(used <= PLACE_METADATA_MAX);
 	for (size_t i = 0; i < decided; i++) {
 		for (; used < count && changes[used].before == i; used++) {
@@ -209,18 +209,18 @@ plan(const struct place_planner *planner, const struct generated *g,
 	for (size_t i = 0; i < g->n;) {
 		const size_t left = g->n - i;
 		const size_t block_left = cut->block - in_block;
-		size_t n = cut->window < left ? cut->window : left;
+		size_t n = cut->span < left ? cut->span : left;
 
 		n = n < block_left ? n : block_left;
-		n = plan_window(planner, &layout, in_block == 0, &g->records[i],
-				n, cut->changes, &nbytes);
+		n = plan_span(planner, &layout, in_block == 0, &g->records[i],
+			      n, cut->changes, &nbytes);
 		i += n;
 		in_block = (in_block + n) % cut->block;
 	}
 	return nbytes;
 }
 
-/* By technique_find(); "online" is place_window(), "wide" place_fast(). */
+/* By technique_find(); "online" is place_span(), "wide" place_fast(). */
 static const char *const names[] = {
 	"naive",	 "small-size",	  "same-size",	      "combined-size",
 	"base-offset-1", "base-offset-2", "best-base-offset", "stride",
@@ -270,14 +270,14 @@ static uint64_t
 plan_by(const char *name, const struct generated *g, const struct cut *cut)
 {
 	struct place place;
-	struct place_planner planner = { .plan = place_window,
+	struct place_planner planner = { .plan = place_span,
 					 .context = &place };
 
 	place_init(&place);
 	if (strcmp(name, "wide") == 0)
 		planner.plan = place_fast;
 	else if (strcmp(name, "online") != 0)
-		planner = (struct place_planner){ .plan = optimum_window,
+		planner = (struct place_planner){ .plan = optimum_span,
 						  .context = optimum_of(name) };
 	return plan(&planner, g, cut);
 }
@@ -299,7 +299,7 @@ check_order(unsigned code, const struct generated *g, struct cut cut)
 				    PLACE_METADATA_MAX + code };
 	uint64_t nbytes;
 
-	cut.window = GENERATE_MAX;
+	cut.span = GENERATE_MAX;
 	cut.changes = CHANGES_MAX;
 	nbytes = plan_by(pair[0], g, &cut);
 	fuzz_check(nbytes <= plan_by(pair[1], g, &cut));
@@ -320,7 +320,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 		return 0;
 
 	const struct cut cut = {
-		.window = choose_size(data[0]),
+		.span = choose_size(data[0]),
 		.block = choose_size(data[0] >> 4),
 		.changes = data[1] < 128 ? CHANGES_MAX
 					 : PLACE_METADATA_MAX + data[1] % 64,

@@ -73,13 +73,13 @@ struct patch {
 
 struct thread {
 	struct ring *ring;
-	struct order_source source;
+	struct order_producer producer;
 	bool is_alive, is_gone;
 };
 
 static struct world {
 	struct thread threads[RINGS];
-	struct order_source *list[RINGS], *heap[RINGS];
+	struct order_producer *list[RINGS], *heap[RINGS];
 	struct order order;
 	struct trace trace;
 	uint64_t clock, thread_count, commit_flags;
@@ -146,13 +146,13 @@ end_block(void)
 }
 
 static void
-take_event(void *context, const struct order_source *source,
+take_event(void *context, const struct order_producer *producer,
 	   const struct event *ev)
 {
 	(void)context;
 	if (narrate_is_full(&world.trace.narrator))
 		end_block();
-	narrate_event(&world.trace.narrator, source, ev);
+	narrate_event(&world.trace.narrator, producer, ev);
 }
 
 /* A trace begins with this text; segments differ from one another. */
@@ -191,7 +191,7 @@ write_rings(void)
 		return;
 	for (unsigned i = 0; i < RINGS; i++)
 		if (world.threads[i].is_alive)
-			world.list[n++] = &world.threads[i].source;
+			world.list[n++] = &world.threads[i].producer;
 	narrate_read_clock(&world.trace.narrator, world.clock,
 			   world.clock * 1000);
 	order_round(&world.order, world.list, n, world.clock, false);
@@ -200,18 +200,18 @@ write_rings(void)
 
 		if (!t->is_alive)
 			continue;
-		t->is_gone = t->source.is_dead &&
-			     t->source.pos == ring_head(t->ring);
-		if (t->is_gone && t->source.id != 0)
-			narrate_thread_end(&world.trace.narrator, &t->source,
-					   t->source.stamp);
+		t->is_gone = t->producer.is_dead &&
+			     t->producer.pos == ring_head(t->ring);
+		if (t->is_gone && t->producer.id != 0)
+			narrate_thread_end(&world.trace.narrator, &t->producer,
+					   t->producer.stamp);
 	}
 	end_block();
 	for (unsigned i = 0; i < RINGS; i++) {
 		const struct thread *const t = &world.threads[i];
 
 		if (t->is_alive)
-			image_commit_ring(t->ring, &t->source, t->is_gone,
+			image_commit_ring(t->ring, &t->producer, t->is_gone,
 					  image_next_seq(image));
 	}
 	commit();
@@ -220,7 +220,7 @@ write_rings(void)
 
 		if (!t->is_alive)
 			continue;
-		atomic_store(&t->ring->tail, t->source.pos);
+		atomic_store(&t->ring->tail, t->producer.pos);
 		if (t->is_gone) {
 			image_end_ring(t->ring);
 			t->is_alive = false;
@@ -235,10 +235,10 @@ live_thread(unsigned i)
 
 	if (t->is_alive)
 		return t;
-	t->source = (struct order_source){ .id = world.thread_count++,
-					   .ring = t->ring };
+	t->producer = (struct order_producer){ .id = world.thread_count++,
+					       .ring = t->ring };
 	t->is_alive = true;
-	image_begin_ring(t->ring, t->source.id, i / RINGS % 2 != 0);
+	image_begin_ring(t->ring, t->producer.id, i / RINGS % 2 != 0);
 	return t;
 }
 
@@ -378,7 +378,7 @@ operate(struct input *in)
 		live_thread(which)->ring->lost_count = take(in);
 		break;
 	case OP_DIE:
-		live_thread(which)->source.is_dead = true;
+		live_thread(which)->producer.is_dead = true;
 		break;
 	case OP_COMMIT:
 		write_rings();

@@ -20,7 +20,7 @@
 #include "../unit/support/ours.h"
 
 /*
- * Usual traces are small, for speed; others are three blocks, or windows, long.
+ * Usual traces are small, for speed; others are three blocks, or spans, long.
  */
 #define SMALL_RECORDS	 300
 #define SMALL_ATTRIBUTES 4096

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /*
- * More than one batch of the decoder and more than one window of the encoder.
+ * More than one batch of the decoder and more than one span of the encoder.
  */
 #define CARRIED 5000u
 #define BASE	0x5500000000u

@@ -222,9 +222,9 @@ encode(const struct hatf_record *records, size_t count, enum mode mode,
        struct sink *s, struct encoder *e)
 {
 	uint8_t *const buf = malloc(CAP);
-	void *const window = malloc(encoder_memory_nbytes(NULL));
+	void *const span = malloc(encoder_memory_nbytes(NULL));
 
-	encoder_init(e, buf, CAP, NULL, window);
+	encoder_init(e, buf, CAP, NULL, span);
 	for (size_t i = 0; i < count;) {
 		if (e->used == 0)
 			begin_block(e, s, i, &records[i]);
@@ -239,7 +239,7 @@ encode(const struct hatf_record *records, size_t count, enum mode mode,
 	if (e->used != 0)
 		end_block(e, s);
 	s->block_off[s->block_count] = s->used;
-	free(window);
+	free(span);
 	free(buf);
 }
 
@@ -414,7 +414,7 @@ END_TEST
  * there.
  */
 static void
-fill_buffer(uint8_t *buf, size_t cap, void *window,
+fill_buffer(uint8_t *buf, size_t cap, void *span,
 	    const struct hatf_record *largest, const struct hatf_record *alloc)
 {
 	struct encoder e;
@@ -423,7 +423,7 @@ fill_buffer(uint8_t *buf, size_t cap, void *window,
 	size_t count = 0;
 
 	buf[cap] = 0xee;
-	encoder_init(&e, buf, cap, NULL, window);
+	encoder_init(&e, buf, cap, NULL, span);
 	encoder_begin(&e, 0, 0);
 	while (encoder_put(&e, count % 3 == 0 ? largest : alloc))
 		count++;
@@ -445,7 +445,7 @@ fill_buffer(uint8_t *buf, size_t cap, void *window,
 
 START_TEST(a_full_buffer_refuses_and_stays_as_it_is)
 {
-	void *const window = malloc(encoder_memory_nbytes(NULL));
+	void *const span = malloc(encoder_memory_nbytes(NULL));
 	uint8_t *const buf = malloc(CAP + FULL_STEP * FULL_COUNT);
 	const struct hatf_record alloc = { .tag = HATF_ALLOC, .size = 24 };
 	const struct hatf_record largest = {
@@ -461,20 +461,20 @@ START_TEST(a_full_buffer_refuses_and_stays_as_it_is)
 	};
 
 	for (size_t i = 0; i < FULL_COUNT; i++)
-		fill_buffer(buf, CAP + FULL_STEP * i, window, &largest, &alloc);
+		fill_buffer(buf, CAP + FULL_STEP * i, span, &largest, &alloc);
 	free(buf);
-	free(window);
+	free(span);
 }
 END_TEST
 
 START_TEST(what_hatf_cannot_express_is_refused)
 {
-	void *const window = malloc(encoder_memory_nbytes(NULL));
+	void *const span = malloc(encoder_memory_nbytes(NULL));
 	uint8_t *const buf = malloc(CAP);
 	struct hatf_record r = { .tag = HATF_METADATA };
 	struct encoder e;
 
-	encoder_init(&e, buf, CAP, NULL, window);
+	encoder_init(&e, buf, CAP, NULL, span);
 	encoder_begin(&e, 0, 0);
 	encoder_flush(&e);
 
@@ -492,14 +492,14 @@ START_TEST(what_hatf_cannot_express_is_refused)
 	encoder_flush(&e);
 	ck_assert_uint_eq(e.used, used);
 	free(buf);
-	free(window);
+	free(span);
 }
 END_TEST
 
 START_TEST(comments_stand_before_and_in_a_block)
 {
 	static const char header[] = "HATF 1.0\nproducer=test\n";
-	void *const window = malloc(encoder_memory_nbytes(NULL));
+	void *const span = malloc(encoder_memory_nbytes(NULL));
 	uint8_t *const buf = malloc(CAP);
 	struct hatf_record r = { .tag = HATF_COMMENT,
 				 .attributes = (const uint8_t *)"note",
@@ -507,7 +507,7 @@ START_TEST(comments_stand_before_and_in_a_block)
 	struct encoder e;
 	struct mini m;
 
-	encoder_init(&e, buf, CAP, NULL, window);
+	encoder_init(&e, buf, CAP, NULL, span);
 	ck_assert(encoder_comment(&e, header, sizeof(header) - 1));
 	encoder_begin(&e, 7, 0);
 	ck_assert(encoder_put(&e, &r));
@@ -529,22 +529,22 @@ START_TEST(comments_stand_before_and_in_a_block)
 	ck_assert(!encoder_comment(&e, "12345", 5));
 	ck_assert(encoder_comment(&e, "1234", 4));
 	free(buf);
-	free(window);
+	free(span);
 }
 END_TEST
 
-/* A plain record is that small once the first window has set the layout. */
+/* A plain record is that small once the first span has set the layout. */
 START_TEST(fast_mode_writes_a_fitting_record_at_once)
 {
 	uint8_t *const buf = malloc(CAP);
-	void *const window = malloc(encoder_memory_nbytes(NULL));
+	void *const span = malloc(encoder_memory_nbytes(NULL));
 	struct encoder e;
 	size_t used;
 
-	encoder_init(&e, buf, CAP, NULL, window);
+	encoder_init(&e, buf, CAP, NULL, span);
 	encoder_set_fast(&e, true);
 	encoder_begin(&e, 0, 0);
-	for (size_t i = 0; i <= PLACE_WINDOW_RECORDS; i++)
+	for (size_t i = 0; i <= PLACE_SPAN_RECORDS; i++)
 		mini_check(encoder_put_plain(&e, HATF_ALLOC, i * 100,
 					     0x555555559000 + i * 16, i % 3,
 					     2000 + i * 3));
@@ -556,7 +556,7 @@ START_TEST(fast_mode_writes_a_fitting_record_at_once)
 		/* Tag, size, address, thread and time. */
 		ck_assert_uint_eq(e.used - used, 1 + 2 + 4 + 1 + 1);
 	}
-	free(window);
+	free(span);
 	free(buf);
 }
 END_TEST
@@ -564,14 +564,14 @@ END_TEST
 /* A block that is cancelled, open or ended, leaves no effect. */
 START_TEST(a_cancelled_block_leaves_nothing)
 {
-	void *const window = malloc(encoder_memory_nbytes(NULL));
+	void *const span = malloc(encoder_memory_nbytes(NULL));
 	uint8_t *const buf = malloc(CAP);
 	struct hatf_record r = { .tag = HATF_ALLOC, .address = 64, .size = 1 };
 	struct encoder e;
 	struct mini m;
 	uint64_t length;
 
-	encoder_init(&e, buf, CAP, NULL, window);
+	encoder_init(&e, buf, CAP, NULL, span);
 	encoder_begin(&e, 0, 0);
 	ck_assert(encoder_put(&e, &r));
 	encoder_end(&e);
@@ -603,7 +603,7 @@ START_TEST(a_cancelled_block_leaves_nothing)
 	ck_assert_uint_eq(r.time, 5);
 	ck_assert(!mini_read(&m, &r));
 	free(buf);
-	free(window);
+	free(span);
 }
 END_TEST
 

@@ -41,12 +41,12 @@ static void
 tell(struct live_blocks *c, enum event_type type, unsigned flags,
      uint32_t thread, uint64_t op0, uint64_t op1, uint64_t op2)
 {
-	const struct order_source source = { .id = thread };
+	const struct order_producer producer = { .id = thread };
 	const struct event ev = { .type = type,
 				  .flags = flags,
 				  .operand = { op0, op1, op2 } };
 
-	ck_assert(live_blocks_add_event(c, &source, &ev));
+	ck_assert(live_blocks_add_event(c, &producer, &ev));
 }
 
 static void

@@ -36,12 +36,12 @@ place_block_by(const struct technique *t, const struct layout *layout,
 	ck_assert_ptr_nonnull(o);
 	while (done < n) {
 		size_t count;
-		const size_t more = optimum_window(
+		const size_t more = optimum_span(
 			o, &j.layout, restart && done == 0, records + done,
 			n - done, changes, cap, &count);
 
 		mini_check(more >= 1 && more <= n - done && count <= cap);
-		judge_window(&j, records + done, more, changes, count);
+		judge_span(&j, records + done, more, changes, count);
 		done += more;
 	}
 	optimum_free(o);
@@ -122,11 +122,11 @@ any_state(struct layout *l, unsigned field, const uint64_t *values, size_t n)
 }
 
 /*
- * Make a window in which 'field' has these values and other fields need no
+ * Make a span in which 'field' has these values and other fields need no
  * metadata.
  */
 static size_t
-make_window(unsigned field, const uint64_t *values, bool *tied, size_t n)
+make_span(unsigned field, const uint64_t *values, bool *tied, size_t n)
 {
 	const size_t rarity = pick(2) ? 4 : 40;
 	size_t count = 0;
@@ -186,7 +186,7 @@ compare_with_search(const struct technique *t, unsigned field, bool restart)
 	struct layout layout;
 	const size_t n = make_values(values);
 
-	const size_t count = make_window(field, values, tied, n);
+	const size_t count = make_span(field, values, tied, n);
 
 	any_state(&layout, field, values, n);
 
@@ -269,7 +269,7 @@ START_TEST(offsets_reach_as_far_as_their_width_allows)
 }
 END_TEST
 
-/* ------------------------------------------------------------ long windows */
+/* ------------------------------------------------------------ long spans */
 
 /* A program: a few sizes, a heap that is reused, some distant blocks. */
 static void
@@ -434,15 +434,15 @@ START_TEST(the_recorder_does_not_beat_the_optimum)
 	layout_init(&online.layout);
 	place_init(&place);
 	while (done < COUNT) {
-		const size_t window = COUNT - done < PLACE_WINDOW_RECORDS
-					      ? COUNT - done
-					      : PLACE_WINDOW_RECORDS;
+		const size_t span = COUNT - done < PLACE_SPAN_RECORDS
+					    ? COUNT - done
+					    : PLACE_SPAN_RECORDS;
 		size_t count;
-		const size_t more = place_window(
-			&place, &online.layout, done == 0, records + done,
-			window, changes, ALL_CHANGES, &count);
+		const size_t more = place_span(&place, &online.layout,
+					       done == 0, records + done, span,
+					       changes, ALL_CHANGES, &count);
 
-		judge_window(&online, records + done, more, changes, count);
+		judge_span(&online, records + done, more, changes, count);
 		done += more;
 	}
 
@@ -625,7 +625,7 @@ START_TEST(the_greedy_writer_does_not_beat_any_technique)
 }
 END_TEST
 
-START_TEST(a_window_of_comments_puts_every_field_into_a_state)
+START_TEST(a_span_of_comments_puts_every_field_into_a_state)
 {
 	struct judge j;
 
@@ -672,7 +672,7 @@ main(void)
 			    2 * MAKE_COUNT);
 	tcase_add_loop_test(tc, the_greedy_writer_does_not_beat_any_technique,
 			    0, 4);
-	tcase_add_test(tc, a_window_of_comments_puts_every_field_into_a_state);
+	tcase_add_test(tc, a_span_of_comments_puts_every_field_into_a_state);
 	suite_add_tcase(suite, tc);
 
 	SRunner *const runner = srunner_create(suite);

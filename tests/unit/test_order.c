@@ -18,7 +18,7 @@
 static char out[1u << 16];
 
 static void
-note(void *context, const struct order_source *s, const struct event *ev)
+note(void *context, const struct order_producer *s, const struct event *ev)
 {
 	char *const end = out + strlen(out);
 	const size_t left = sizeof(out) - strlen(out);
@@ -151,10 +151,10 @@ START_TEST(test_a_ring_is_handed_over)
 	/* End the round between the events of the two threads. */
 	run(15);
 	ck_assert_str_eq(out, "A1:16 ");
-	ck_assert_uint_eq(threads[1].source.id, 1);
+	ck_assert_uint_eq(threads[1].producer.id, 1);
 	run(100);
 	ck_assert_str_eq(out, "A1:16 H1:3 F0:8 F3:16 ");
-	ck_assert_uint_eq(threads[1].source.id, 3);
+	ck_assert_uint_eq(threads[1].producer.id, 3);
 }
 END_TEST
 
@@ -172,13 +172,13 @@ END_TEST
 
 /* A run sink that alternately takes two events, as "a1:8", and none. */
 static size_t
-note_run(void *context, const struct order_source *source,
+note_run(void *context, const struct order_producer *producer,
 	 const uint64_t *words, size_t n, uint64_t stamp)
 {
 	static unsigned calls;
 
 	(void)context;
-	ck_assert_uint_eq(stamp, source->stamp);
+	ck_assert_uint_eq(stamp, producer->stamp);
 	if (++calls % 2 == 0)
 		return 0;
 	for (size_t i = 0; i < n && i < 2; i++) {
@@ -187,7 +187,7 @@ note_run(void *context, const struct order_source *source,
 		snprintf(out + used, sizeof(out) - used, "%c%u:%u ",
 			 (words[i] & EVENT_KIND_MASK) == EVENT_KIND_FREE ? 'f'
 									 : 'a',
-			 (unsigned)source->id,
+			 (unsigned)producer->id,
 			 (unsigned)(words[i] & 0xffffffff) & ~7u);
 	}
 	return n < 2 ? n : 2;
@@ -206,7 +206,7 @@ START_TEST(test_runs)
 	while (threads[0].head < WORDS - 6)
 		put(0, 2, (uint64_t[]){ event_wide(EVENT_TICK, 2, 0), ++tick });
 	run(tick);
-	ring_wait_release(threads[0].ring, threads[0].source.pos);
+	ring_wait_release(threads[0].ring, threads[0].producer.pos);
 	put(0, 2, (uint64_t[]){ event_wide(EVENT_TICK, 2, 0), 5000 });
 	put(0, 6,
 	    (uint64_t[]){ 8, 16, 24, 8 | EVENT_KIND_FREE, 16 | EVENT_KIND_FREE,
@@ -220,7 +220,7 @@ START_TEST(test_runs)
 	run(10000);
 	ck_assert_str_eq(out, want);
 	ck_assert_uint_eq(order.event_count, 10);
-	ck_assert_uint_eq(threads[0].source.pos, threads[0].head);
+	ck_assert_uint_eq(threads[0].producer.pos, threads[0].head);
 }
 END_TEST
 
@@ -295,7 +295,8 @@ static unsigned chain_left;
 
 /* Expect the reallocs of the chain in reverse order, then the allocation. */
 static void
-note_chain(void *context, const struct order_source *s, const struct event *ev)
+note_chain(void *context, const struct order_producer *s,
+	   const struct event *ev)
 {
 	(void)context;
 	if (chain_left == 0) {
@@ -325,16 +326,16 @@ make_ring(unsigned n, const uint64_t *words)
 static void *
 run_chain(void *unused)
 {
-	static struct order_source sources[CHAIN + 1];
-	static struct order_source *all[CHAIN + 1], *space[CHAIN + 1];
+	static struct order_producer producers[CHAIN + 1];
+	static struct order_producer *all[CHAIN + 1], *space[CHAIN + 1];
 
 	(void)unused;
 	for (unsigned i = 0; i <= CHAIN; i++) {
 		const uint64_t old = (i + 1) * 16;
 
-		all[i] = &sources[i];
-		sources[i].id = i;
-		sources[i].ring =
+		all[i] = &producers[i];
+		producers[i].id = i;
+		producers[i].ring =
 			i == CHAIN
 				? make_ring(
 					  2,
@@ -358,7 +359,7 @@ run_chain(void *unused)
 	ck_assert_uint_eq(order.event_count, CHAIN + 1);
 	ck_assert_uint_eq(chain_left, 0);
 	for (unsigned i = 0; i <= CHAIN; i++)
-		free(sources[i].ring);
+		free(producers[i].ring);
 	return NULL;
 }
 

@@ -68,7 +68,7 @@ set_live(unsigned block, bool live)
 }
 
 static void
-judge(void *context, const struct order_source *s, const struct event *ev)
+judge(void *context, const struct order_producer *s, const struct event *ev)
 {
 	(void)context;
 	(void)s;
@@ -197,7 +197,7 @@ consume_round(uint64_t until)
 {
 	run(until);
 	for (unsigned i = 0; i < THREADS; i++)
-		ring_wait_release(threads[i].ring, threads[i].source.pos);
+		ring_wait_release(threads[i].ring, threads[i].producer.pos);
 }
 
 /* Finish the operations in progress. */

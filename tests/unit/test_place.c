@@ -18,7 +18,7 @@
 
 typedef void make_fn(uint64_t i, uint64_t *seed, struct hatf_record *r);
 
-static uint8_t *buf, *window;
+static uint8_t *buf, *span;
 static struct encoder encoder;
 
 /* Return the bytes of 'count' records, without the start of the block. */
@@ -28,7 +28,7 @@ cost(make_fn *make, size_t count, bool is_fast)
 	struct hatf_record r;
 	uint64_t seed = 88172645463325252u;
 
-	encoder_init(&encoder, buf, CAP, NULL, window);
+	encoder_init(&encoder, buf, CAP, NULL, span);
 	encoder_set_fast(&encoder, is_fast);
 	encoder_begin(&encoder, 0, 0);
 
@@ -297,13 +297,13 @@ static void
 set_up(void)
 {
 	buf = malloc(CAP);
-	window = malloc(encoder_memory_nbytes(NULL));
+	span = malloc(encoder_memory_nbytes(NULL));
 }
 
 static void
 tear_down(void)
 {
-	free(window);
+	free(span);
 	free(buf);
 }
 

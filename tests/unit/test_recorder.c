@@ -29,7 +29,7 @@
 #include "support/blocks.h"
 
 static struct thread threads[THREADS];
-static struct order_source *list[THREADS], *heap[THREADS];
+static struct order_producer *list[THREADS], *heap[THREADS];
 static struct order order;
 static struct image image;
 static _Atomic unsigned running;
@@ -147,7 +147,7 @@ drain(uint64_t until)
 	commit.event_count = seen;
 	image_commit(&image, &commit);
 	for (unsigned i = 0; i < THREADS; i++)
-		ring_wait_release(threads[i].ring, threads[i].source.pos);
+		ring_wait_release(threads[i].ring, threads[i].producer.pos);
 }
 
 START_TEST(test_real_threads)
@@ -168,10 +168,10 @@ START_TEST(test_real_threads)
 				 0);
 		threads[i].ring = ring_init(memory, WORDS);
 		image_begin_ring(threads[i].ring, i, false);
-		threads[i].source = (struct order_source){
+		threads[i].producer = (struct order_producer){
 			.ring = threads[i].ring,
 		};
-		list[i] = &threads[i].source;
+		list[i] = &threads[i].producer;
 	}
 	for (unsigned i = 0; i < THREADS; i++)
 		ck_assert_int_eq(
@@ -187,7 +187,7 @@ START_TEST(test_real_threads)
 	ck_assert_uint_eq(mistakes, 0);
 	ck_assert_uint_ge(seen, ROUNDS);
 	for (unsigned i = 0; i < THREADS; i++) {
-		ck_assert_uint_eq(threads[i].source.pos, threads[i].head);
+		ck_assert_uint_eq(threads[i].producer.pos, threads[i].head);
 		ck_assert_uint_eq(
 			image_last_ring_commit(threads[i].ring, image.seq)->pos,
 			threads[i].head);

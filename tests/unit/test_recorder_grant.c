@@ -35,7 +35,7 @@
 #include "support/blocks.h"
 
 static struct thread threads[THREADS];
-static struct order_source *list[THREADS], *heap[THREADS];
+static struct order_producer *list[THREADS], *heap[THREADS];
 static struct order order;
 static _Atomic unsigned running;
 static _Atomic unsigned alone; /* 0, or the number of a thread and 1 */
@@ -203,7 +203,7 @@ drain(uint64_t until)
 {
 	order_round(&order, list, THREADS, until, false);
 	for (unsigned i = 0; i < THREADS; i++)
-		ring_wait_release(threads[i].ring, threads[i].source.pos);
+		ring_wait_release(threads[i].ring, threads[i].producer.pos);
 }
 
 static void
@@ -218,7 +218,7 @@ prepare(struct thread *t)
 	t->mask = WORDS - 1;
 	t->tick = CLOCK_NO_TICK;
 	t->limit = ring_limit(t->ring);
-	t->source = (struct order_source){ .ring = t->ring };
+	t->producer = (struct order_producer){ .ring = t->ring };
 	atomic_store_explicit(&t->state, THREAD_ACTIVE, memory_order_relaxed);
 }
 
@@ -248,7 +248,7 @@ START_TEST(test_grants_between_threads)
 	atomic_store_explicit(&running, THREADS, memory_order_relaxed);
 	for (unsigned i = 0; i < THREADS; i++) {
 		prepare(&threads[i]);
-		list[i] = &threads[i].source;
+		list[i] = &threads[i].producer;
 	}
 	for (unsigned i = 0; i < THREADS; i++)
 		ck_assert_int_eq(
@@ -264,7 +264,7 @@ START_TEST(test_grants_between_threads)
 	ck_assert_uint_ge(seen, ROUNDS);
 	ck_assert_uint_gt(ticks, 0);
 	for (unsigned i = 0; i < THREADS; i++) {
-		ck_assert_uint_eq(threads[i].source.pos, threads[i].head);
+		ck_assert_uint_eq(threads[i].producer.pos, threads[i].head);
 		free(threads[i].ring);
 	}
 	for (unsigned b = 1; b <= BLOCKS; b++)

@@ -42,7 +42,7 @@ make_file(void)
 	static const uint64_t boot_id[2];
 	struct image *const image = (struct image *)file;
 	struct image_commit commit = { .grain = 1, .unit_ns = 1000 };
-	struct order_source source = { .pos = 4, .stamp = 2 };
+	struct order_producer producer = { .pos = 4, .stamp = 2 };
 	uint64_t head = 0;
 	struct ring *r;
 
@@ -59,7 +59,7 @@ make_file(void)
 				  i + 1 });
 	put(r, &head, 3,
 	    (uint64_t[]){ event_wide(EVENT_REALLOC_BEGIN, 3, 0), 9, 1 << 12 });
-	image_commit_ring(r, &source, false, 1);
+	image_commit_ring(r, &producer, false, 1);
 	image_commit(image, &commit);
 	r = image_init_ring(file + IMAGE_HEADER_NBYTES + RING_NBYTES,
 			    IMAGE_HEADER_NBYTES + RING_NBYTES, WORDS, WORDS);
@@ -72,11 +72,11 @@ make_file(void)
 }
 
 static void
-count_event(void *context, const struct order_source *source,
+count_event(void *context, const struct order_producer *producer,
 	    const struct event *ev)
 {
 	(void)context;
-	(void)source;
+	(void)producer;
 	(void)ev;
 	event_count++;
 }
@@ -84,18 +84,19 @@ count_event(void *context, const struct order_source *source,
 static void
 drain(struct saved_rings *set)
 {
-	struct order_source **const sources =
-		calloc(2 * (size_t)set->count + 1, sizeof(*sources));
+	struct order_producer **const producers =
+		calloc(2 * (size_t)set->count + 1, sizeof(*producers));
 	struct order order;
 
-	ck_assert_ptr_nonnull(sources);
-	order_init(&order, sources + set->count, set->count, count_event, NULL);
+	ck_assert_ptr_nonnull(producers);
+	order_init(&order, producers + set->count, set->count, count_event,
+		   NULL);
 	for (uint32_t i = 0; i < set->count; i++) {
-		sources[i] = &set->rings[i].source;
-		order.open_count += sources[i]->realloc_open;
+		producers[i] = &set->rings[i].producer;
+		order.open_count += producers[i]->realloc_open;
 	}
-	order_round(&order, sources, set->count, UINT64_MAX, true);
-	free(sources);
+	order_round(&order, producers, set->count, UINT64_MAX, true);
+	free(producers);
 }
 
 static enum hatf_status

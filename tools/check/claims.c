@@ -132,6 +132,20 @@ is_a_part(const struct claims *c)
 	       (segment != NULL && strcmp(segment, "0") != 0);
 }
 
+/* Did the process go on, maybe with a thread that the trace does not know? */
+static bool
+has_gone_on(const struct claims *c)
+{
+	static const char *const ends[] = { "rotate", "stop", "sandbox",
+					    "error" };
+	const char *const end = hatf_reader_trailer(c->reader, "end");
+
+	for (size_t i = 0; end != NULL && i < sizeof(ends) / sizeof(*ends); i++)
+		if (strcmp(end, ends[i]) == 0)
+			return true;
+	return false;
+}
+
 static bool
 threads_fit(const struct claims *c, const struct hatf_events_stats *seen,
 	    uint64_t lost_count)
@@ -143,7 +157,8 @@ threads_fit(const struct claims *c, const struct hatf_events_stats *seen,
 	    told == c->threads_created + 1 || told == known)
 		return true;
 	/* A thread gets its number before the trace mentions it. */
-	return told > known && (known > 1 || is_a_part(c) || lost_count != 0);
+	return told > known &&
+	       (known > 1 || is_a_part(c) || has_gone_on(c) || lost_count != 0);
 }
 
 static bool

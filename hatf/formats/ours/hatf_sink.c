@@ -32,7 +32,7 @@ struct hatf {
 	bool in_block;
 	size_t buf_nbytes;
 	uint8_t *buf;	 /* buf_nbytes */
-	void *window;	 /* of the encoder */
+	void *span;	 /* of the encoder */
 	uint8_t *member; /* deflate_bound(buf_nbytes); NULL if plain */
 	struct gzip_best *squeeze; /* NULL if plain */
 	bool smallest;		   /* the placement is TECHNIQUE_SMALLEST */
@@ -41,7 +41,7 @@ struct hatf {
 
 /* Encode all records so far into the buffer. */
 static void
-flush_window(struct hatf *h)
+flush_span(struct hatf *h)
 {
 	if (h->trial != NULL)
 		trial_flush(h->trial, &h->encoder);
@@ -56,7 +56,7 @@ flush(struct sink *s)
 	struct hatf *const h = s->ctx;
 	struct encoder *const e = &h->encoder;
 
-	flush_window(h);
+	flush_span(h);
 	s->tally.record_count += encoder_end(e);
 	if (e->used == 0)
 		return HATF_OK;
@@ -141,7 +141,7 @@ put_trailer(struct sink *s)
 	char buf[SINK_TRAILER_MAX];
 	struct text t;
 
-	flush_window(h);
+	flush_span(h);
 	text_init(&t, buf, sizeof(buf));
 	sink_trailer(s, &t);
 	text_line_u64(&t, "hatf_bytes", e->stream_nbytes + e->used);
@@ -175,10 +175,10 @@ allocate(struct sink *s)
 	h->buf_nbytes = BLOCK_NBYTES + encoder_room_nbytes(planner) +
 			ENCODER_RECORD_MAX_NBYTES;
 	h->buf = malloc(h->buf_nbytes);
-	h->window = malloc(encoder_memory_nbytes(planner));
-	if (h->buf == NULL || h->window == NULL)
+	h->span = malloc(encoder_memory_nbytes(planner));
+	if (h->buf == NULL || h->span == NULL)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
-	encoder_init(&h->encoder, h->buf, h->buf_nbytes, planner, h->window);
+	encoder_init(&h->encoder, h->buf, h->buf_nbytes, planner, h->span);
 	/* The members of a compressed trace have their own checksums. */
 	h->encoder.has_sums = s->options.plain && !s->options.bare;
 	if (s->options.plain)
@@ -212,10 +212,10 @@ choose_planner(struct sink *s)
 	if (technique == NULL)
 		return sink_fail(s, HATF_BAD_OPTION, "placement");
 	h->planner = &h->offline;
-	h->offline.plan = optimum_window;
-	h->offline.records = OPTIMUM_WINDOW;
-	h->offline.changes = OPTIMUM_WINDOW;
-	h->offline.is_window_block = true;
+	h->offline.plan = optimum_span;
+	h->offline.records = OPTIMUM_SPAN;
+	h->offline.changes = OPTIMUM_SPAN;
+	h->offline.is_span_block = true;
 	h->offline.context = optimum_new(technique);
 	if (h->offline.context == NULL)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
@@ -253,7 +253,7 @@ close_sink(struct sink *s)
 	trial_free(h->trial);
 	optimum_free(h->offline.context);
 	free(h->buf);
-	free(h->window);
+	free(h->span);
 	free(h->member);
 	gzip_best_close(h->squeeze);
 	free(h);

@@ -25,10 +25,10 @@ struct splitaddr_sink {
 	struct gzip_members pack;
 	uint32_t record_count; /* in the group */
 	uint8_t *buf;
-	void *window; /* of the encoder */
+	void *span; /* of the encoder */
 };
 
-/* Plan like place_window(), but let addresses take no bytes. */
+/* Plan like place_span(), but let addresses take no bytes. */
 static size_t
 plan_without_addresses(void *context, const struct layout *layout, bool restart,
 		       const struct hatf_record *records, size_t n,
@@ -44,8 +44,8 @@ plan_without_addresses(void *context, const struct layout *layout, bool restart,
 	size_t count;
 	size_t kept = 0;
 
-	n = place_window(context, layout, restart, records, n,
-			 changes + restart, cap - restart, &count);
+	n = place_span(context, layout, restart, records, n, changes + restart,
+		       cap - restart, &count);
 	if (restart)
 		changes[kept++] = no_address;
 	for (size_t i = 0; i < count; i++) {
@@ -125,8 +125,8 @@ open_sink(struct sink *s)
 	struct splitaddr_sink *const p = calloc(1, sizeof(*p));
 	struct place_planner planner = {
 		.plan = plan_without_addresses,
-		.records = PLACE_WINDOW_RECORDS,
-		.changes = 2 * PLACE_WINDOW_RECORDS,
+		.records = PLACE_SPAN_RECORDS,
+		.changes = 2 * PLACE_SPAN_RECORDS,
 	};
 	const size_t buf_nbytes = GROUP_NBYTES + encoder_room_nbytes(&planner);
 
@@ -134,12 +134,12 @@ open_sink(struct sink *s)
 	if (p == NULL || address_stream_writer_init(&p->addresses) != HATF_OK)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	p->buf = malloc(buf_nbytes);
-	p->window = malloc(encoder_memory_nbytes(&planner));
-	if (p->buf == NULL || p->window == NULL)
+	p->span = malloc(encoder_memory_nbytes(&planner));
+	if (p->buf == NULL || p->span == NULL)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	place_init(&p->place);
 	planner.context = &p->place;
-	encoder_init(&p->encoder, p->buf, buf_nbytes, &planner, p->window);
+	encoder_init(&p->encoder, p->buf, buf_nbytes, &planner, p->span);
 	outfile_bytes(&s->out, SPLITADDR_MAGIC, GROUP_MAGIC_NBYTES);
 	s->offset = GROUP_MAGIC_NBYTES;
 	return group_check_level(s);
@@ -155,7 +155,7 @@ close_sink(struct sink *s)
 	address_stream_writer_fini(&p->addresses);
 	gzip_members_fini(&p->pack);
 	free(p->buf);
-	free(p->window);
+	free(p->span);
 	free(p);
 }
 

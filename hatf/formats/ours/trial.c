@@ -57,7 +57,7 @@ trial_free(struct trial *t)
 	free(t);
 }
 
-/* Empty the window with the n-th technique. */
+/* Empty the span with the n-th technique. */
 static void
 flush(struct trial *t, struct encoder *e, size_t n)
 {
@@ -66,7 +66,7 @@ flush(struct trial *t, struct encoder *e, size_t n)
 	if (n < TECHNIQUE_COUNT) {
 		optimum_choose(t->optimum, t->techniques[n]);
 	} else {
-		e->planner.plan = place_window;
+		e->planner.plan = place_span;
 		e->planner.context = &e->place;
 	}
 	encoder_flush(e);

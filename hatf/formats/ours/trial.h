@@ -18,7 +18,7 @@
 struct trial;
 
 /*
- * Create a trial for an encoder whose planner is optimum_window() with
+ * Create a trial for an encoder whose planner is optimum_span() with
  * 'optimum', whose buffer has 'buf_nbytes', and whose blocks 'squeeze'
  * compresses.  The caller keeps ownership of all three.  Returns NULL if memory
  * is short.
@@ -29,7 +29,7 @@ struct trial *trial_new(struct optimum *optimum, struct gzip_best *squeeze,
 void trial_free(struct trial *t);
 
 /*
- * Empty the encoder's window like encoder_flush(), with the technique that
+ * Empty the encoder's span like encoder_flush(), with the technique that
  * gives the smallest member.
  */
 void trial_flush(struct trial *t, struct encoder *e);

@@ -5,6 +5,8 @@
  *   filters KIND exec COMMAND...   put it on, then be the command
  *   filters KIND self N            work, put it on, work, with N rounds each
  *   filters KIND threads N         the same, in one thread after the other
+ *   filters KIND twice N           the same with 'no-figures' as the second
+ *   filters KIND crowd N           put it on, work in threads at the same time
  *
  * KIND is one of
  *   strict     SECCOMP_MODE_STRICT: read, write, exit
@@ -15,10 +17,16 @@
  *   old        what came with Linux 5.2 and later is not there (ENOSYS)
  *   no-exit    for all threads: no thread may end (EPERM)
  *   no-figures for all threads: what has been used is not told, asking kills
+ *   no-stat    for all threads: asking about a file by its name kills
+ *   no-fstat   to ask about an open file kills
+ *   no-prctl   for all threads: prctl kills
  *   unseen     by no function of libc: what only the recorder's thread does
  * kills the thread that does it unseen-all the same for all threads (TSYNC)
  *   no-pid     getpid kills
  *   pid-fails  getpid fails (EPERM)
+ *   misdeed    asking for the parent's number kills the thread, and is done
+ *   misdeed-open the same, and so does opening a file
+ *   pretend    some calls do nothing and claim success
  *   nothing    everything but write and exit kills
  *   no-actions to ask for the action of a signal or to change it kills
  *   no-signals to send a signal to a thread kills
@@ -31,6 +39,7 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -150,6 +159,17 @@ static const struct kind kinds[] = {
 	  KILL,
 	  SECCOMP_FILTER_FLAG_TSYNC,
 	  { SYS_clock_gettime, SYS_getrusage, END } },
+	{ "no-stat",
+	  ALLOW,
+	  KILL,
+	  SECCOMP_FILTER_FLAG_TSYNC,
+	  { SYS_newfstatat, END } },
+	{ "no-fstat", ALLOW, KILL, 0, { SYS_fstat, END } },
+	{ "no-prctl",
+	  ALLOW,
+	  KILL,
+	  SECCOMP_FILTER_FLAG_TSYNC,
+	  { SYS_prctl, END } },
 	{ "unseen",
 	  ALLOW,
 	  SECCOMP_RET_KILL_THREAD,
@@ -168,6 +188,17 @@ static const struct kind kinds[] = {
 	  SECCOMP_RET_ERRNO | EPERM,
 	  0,
 	  { SYS_getpid, END } },
+	{ "misdeed", ALLOW, SECCOMP_RET_KILL_THREAD, 0, { SYS_getppid, END } },
+	{ "misdeed-open",
+	  ALLOW,
+	  SECCOMP_RET_KILL_THREAD,
+	  0,
+	  { SYS_getppid, SYS_openat, END } },
+	{ "pretend",
+	  ALLOW,
+	  SECCOMP_RET_ERRNO,
+	  0,
+	  { SYS_prctl, SYS_fallocate, END } },
 	{ "nothing", KILL, ALLOW, 0, { SYS_write, SYS_exit_group, END } },
 	{ "no-actions", ALLOW, KILL, 0, { SYS_rt_sigaction, END } },
 	{ "no-signals", ALLOW, KILL, 0, { SYS_tgkill, END } },
@@ -177,6 +208,16 @@ static const struct kind kinds[] = {
 	  SECCOMP_FILTER_FLAG_TSYNC,
 	  { SYS_clock_gettime, SYS_getrusage, END } },
 };
+
+static const struct kind *
+find(const char *name)
+{
+	const struct kind *kind = kinds;
+
+	while (strcmp(kind->name, name) != 0)
+		kind++;
+	return kind;
+}
 
 /* seccomp(2) that nobody can stand in front of. */
 static long
@@ -199,6 +240,7 @@ seccomp_unseen(unsigned long flags, const struct sock_fprog *program)
 static int
 put_on(const struct kind *kind)
 {
+	static bool is_bound;
 	struct sock_filter filter[160];
 	unsigned short n = 0;
 
@@ -214,8 +256,10 @@ put_on(const struct kind *kind)
 		(struct sock_filter)BPF_STMT(BPF_RET | BPF_K, kind->otherwise);
 	const struct sock_fprog program = { n, filter };
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+	/* Once: a filter may not allow it again. */
+	if (!is_bound && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -1;
+	is_bound = true;
 	if (strncmp(kind->name, "unseen", 6) == 0)
 		return (int)seccomp_unseen(kind->flags, &program);
 	if (kind->flags != 0)
@@ -271,6 +315,22 @@ work_in_thread(void *rounds)
 	return (void *)(uintptr_t)work((long)rounds);
 }
 
+/* With blocks of its own. */
+static void *
+work_apart(void *rounds)
+{
+	uintptr_t sum = 0;
+
+	for (long i = 0; i < (long)rounds; i++) {
+		unsigned char *const p = malloc(16 + (size_t)i % 200);
+
+		*p = (unsigned char)i;
+		sum += *p;
+		free(p);
+	}
+	return (void *)sum;
+}
+
 /* In one thread after the other. */
 static unsigned
 work_in_threads(long rounds)
@@ -284,6 +344,25 @@ work_in_threads(long rounds)
 				   (void *)rounds) != 0)
 			_exit(8);
 		pthread_join(thread, &result);
+		sum += (unsigned)(uintptr_t)result;
+	}
+	return sum;
+}
+
+/* In threads at the same time. */
+static unsigned
+work_in_crowd(long rounds)
+{
+	pthread_t threads[8];
+	unsigned sum = 0;
+	void *result;
+
+	for (int i = 0; i < 8; i++)
+		if (pthread_create(&threads[i], NULL, work_apart,
+				   (void *)rounds) != 0)
+			_exit(8);
+	for (int i = 0; i < 8; i++) {
+		pthread_join(threads[i], &result);
 		sum += (unsigned)(uintptr_t)result;
 	}
 	return sum;
@@ -338,7 +417,7 @@ main(int argc, char **argv)
 {
 	const int is_strict = argc > 1 && strcmp(argv[1], "strict") == 0;
 	unsigned (*go)(long) = work;
-	const struct kind *kind = kinds;
+	const struct kind *kind;
 
 	if (argc < 4)
 		return 2;
@@ -346,7 +425,9 @@ main(int argc, char **argv)
 		go = work_in_threads;
 	if (strcmp(argv[2], "children") == 0)
 		go = work_in_children;
-	if (strcmp(argv[2], "exec") != 0) {
+	if (strcmp(argv[2], "crowd") == 0)
+		go = work_in_crowd;
+	if (strcmp(argv[2], "exec") != 0 && strcmp(argv[2], "crowd") != 0) {
 		say("before", go(atol(argv[3])));
 		/* Long enough for the recorder to have fallen asleep. */
 		usleep(300000);
@@ -358,8 +439,7 @@ main(int argc, char **argv)
 		if (ask() != 0)
 			return 3;
 	} else {
-		while (strcmp(kind->name, argv[1]) != 0)
-			kind++;
+		kind = find(argv[1]);
 		if ((strcmp(argv[2], "vfork") == 0 ? put_on_in_vfork(kind)
 						   : put_on(kind)) != 0) {
 			perror("filter");
@@ -370,6 +450,8 @@ main(int argc, char **argv)
 		execvp(argv[3], argv + 3);
 		return 127;
 	}
+	if (strcmp(argv[2], "twice") == 0 && put_on(find("no-figures")) != 0)
+		return 3;
 	say("within", go(atol(argv[3])));
 	if (strcmp(argv[1], "renderer") == 0 ||
 	    strcmp(argv[1], "privsep") == 0) {
@@ -378,6 +460,8 @@ main(int argc, char **argv)
 		nanosleep(&a_while, NULL);
 		say("later", work(atol(argv[3])));
 	}
+	if (strncmp(argv[1], "misdeed", 7) == 0)
+		(void)getppid();
 	if (is_strict)
 		syscall(SYS_exit, 5);
 	_exit(5);

@@ -25,10 +25,11 @@ set_live(uint64_t address, bool now)
 
 /* An order_sink: counts an event, and a mistake if it cannot be. */
 static inline void
-judge(void *context, const struct order_source *source, const struct event *ev)
+judge(void *context, const struct order_producer *producer,
+      const struct event *ev)
 {
 	(void)context;
-	(void)source;
+	(void)producer;
 	seen++;
 	if (ev->type == EVENT_ALLOC) {
 		set_live(ev->operand[0], true);

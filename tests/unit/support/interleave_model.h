@@ -60,7 +60,8 @@ static struct {
 static struct {
 	struct trace trace;
 	struct order order;
-	struct order_source sources[THREADS], *list[THREADS], *heap[THREADS];
+	struct order_producer producers[THREADS], *list[THREADS],
+		*heap[THREADS];
 	bool is_active[THREADS], is_gone[THREADS];
 	uint64_t head[THREADS];
 	uint64_t clock;
@@ -215,14 +216,15 @@ second_thread(void)
 static bool
 may_take_over(void)
 {
-	return takes_over && actors[1].is_done && !model.sources[1].is_dead;
+	return takes_over && actors[1].is_done && !model.producers[1].is_dead;
 }
 
 static void
 begin_ring_anew(void)
 {
 	image_begin_ring(rings[1], 2, false);
-	model.sources[2] = (struct order_source){ .id = 2, .ring = rings[1] };
+	model.producers[2] =
+		(struct order_producer){ .id = 2, .ring = rings[1] };
 	model.head[2] = 0;
 	model.is_active[2] = true;
 }
@@ -275,13 +277,13 @@ write_block(void)
 }
 
 static unsigned
-list_sources(void)
+list_producers(void)
 {
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < THREADS; i++)
 		if (model.is_active[i])
-			model.list[n++] = &model.sources[i];
+			model.list[n++] = &model.producers[i];
 	return n;
 }
 
@@ -289,7 +291,7 @@ list_sources(void)
 static void
 tend(unsigned id)
 {
-	struct order_source *const s = &model.sources[id];
+	struct order_producer *const s = &model.producers[id];
 
 	if (!model.is_active[id] || model.is_gone[id] ||
 	    s->pos != ring_head(s->ring))
@@ -311,9 +313,10 @@ commit(unsigned n)
 
 	write_block();
 	for (unsigned i = 0; i < n; i++) {
-		image_commit_ring(model.list[i]->ring, model.list[i],
-				  model.is_gone[model.list[i] - model.sources],
-				  image_next_seq(image));
+		image_commit_ring(
+			model.list[i]->ring, model.list[i],
+			model.is_gone[model.list[i] - model.producers],
+			image_next_seq(image));
 		pos[i] = model.list[i]->pos;
 	}
 	trace_get_state(&model.trace, &state);
@@ -332,7 +335,7 @@ round_of_writer(void)
 	unsigned n;
 
 	step();
-	n = list_sources();
+	n = list_producers();
 	order_round(&model.order, model.list, n, until, true);
 	for (unsigned i = 0; i < THREADS; i++)
 		tend(i);
@@ -340,7 +343,7 @@ round_of_writer(void)
 	for (unsigned i = 0; i < THREADS; i++) {
 		if (!model.is_active[i] || !model.is_gone[i])
 			continue;
-		image_end_ring(model.sources[i].ring);
+		image_end_ring(model.producers[i].ring);
 		model.is_active[i] = false;
 		model.ring_is_free = true;
 	}
@@ -404,8 +407,8 @@ begin_threads(void)
 		rings[i] =
 			image_init_ring(memory + offset, offset, WORDS, WORDS);
 		image_begin_ring(rings[i], i, false);
-		model.sources[i] =
-			(struct order_source){ .id = i, .ring = rings[i] };
+		model.producers[i] =
+			(struct order_producer){ .id = i, .ring = rings[i] };
 		model.is_active[i] = true;
 	}
 	for (unsigned i = 0; i < (WORDS - 4) / 4; i++) {
@@ -486,10 +489,10 @@ hash_world(uint64_t h)
 	for (unsigned i = 0; i < ACTORS; i++)
 		h = image_hash(h, &actors[i].steps, sizeof(actors[i].steps));
 	for (unsigned i = 0; i < THREADS; i++) {
-		h = image_hash(h, &model.sources[i].pos, sizeof(uint64_t));
-		h = image_hash(h, &model.sources[i].id, sizeof(uint64_t));
+		h = image_hash(h, &model.producers[i].pos, sizeof(uint64_t));
+		h = image_hash(h, &model.producers[i].id, sizeof(uint64_t));
 		h = image_hash(h, &model.is_gone[i], sizeof(bool));
-		h = image_hash(h, &model.sources[i].is_dead, sizeof(bool));
+		h = image_hash(h, &model.producers[i].is_dead, sizeof(bool));
 	}
 	h = image_hash(h, &model.is_taken, sizeof(bool));
 	return image_hash(h, &model.trace.narrator.event_count,

@@ -2,7 +2,7 @@
 /*
  * judge.h - check a placement and compute its cost
  *
- * Goes through a window with its changes as a writer would.  Fails the running
+ * Goes through a span with its changes as a writer would.  Fails the running
  * test if a change is illegal or out of order, or if a value does not fit.
  */
 #ifndef TESTS_JUDGE_H
@@ -91,8 +91,8 @@ judge_change(struct judge *j, const struct hatf_metadata *m)
 
 /* Go through records[0, n); 'changes' must be all used up. */
 static inline void
-judge_window(struct judge *j, const struct hatf_record *records, size_t n,
-	     const struct place_change *changes, size_t count)
+judge_span(struct judge *j, const struct hatf_record *records, size_t n,
+	   const struct place_change *changes, size_t count)
 {
 	size_t next = 0;
 

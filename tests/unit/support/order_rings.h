@@ -17,7 +17,7 @@
 #define THREADS 4
 
 static struct thread threads[THREADS];
-static struct order_source *list[THREADS], *heap[THREADS];
+static struct order_producer *list[THREADS], *heap[THREADS];
 static struct order order;
 
 static void
@@ -33,8 +33,9 @@ set_up(order_sink *sink)
 					 0);
 		memset(&threads[i], 0, sizeof(threads[i]));
 		threads[i].ring = ring_init(r, WORDS);
-		threads[i].source = (struct order_source){ .id = i, .ring = r };
-		list[i] = &threads[i].source;
+		threads[i].producer =
+			(struct order_producer){ .id = i, .ring = r };
+		list[i] = &threads[i].producer;
 	}
 	order_init(&order, heap, THREADS, sink, NULL);
 }
