@@ -230,14 +230,24 @@ static const struct call say_calls[] = {
 	{ SYS_rt_sigtimedwait, { 0 } },
 };
 
+/* On threads of the program that count the others (remaining_threads.c). */
+static const struct call look_calls[] = {
+	{ SYS_openat, { (uint64_t)-100, 0, 0 } },
+	{ SYS_read, { 1000 } },
+	{ SYS_close, { 1000 } },
+};
+
 /*
- * On threads of the program that have changed their privileges
- * (privileges.c).
+ * On threads of the program that have changed their privileges, and on the
+ * writer thread, which then changes its own (privileges.c).
  */
 static const struct call credentials_calls[] = {
 	{ SYS_capget, { 0 } },	     { SYS_getresuid, { 0 } },
 	{ SYS_getresgid, { 0 } },    { SYS_getgroups, { 0 } },
 	{ SYS_setfsuid, { ~0ull } }, { SYS_setfsgid, { ~0ull } },
+	{ SYS_capset, { 0 } },	     { SYS_prctl, { PR_SET_KEEPCAPS, 1 } },
+	{ SYS_setgroups, { 0 } },    { SYS_setresgid, { 0 } },
+	{ SYS_setresuid, { 0 } },
 };
 
 /* On the writer thread, which cannot work if one of these fails. */
@@ -369,6 +379,8 @@ get_harm(const struct sock_filter *filter, uint32_t n)
 {
 	unsigned harm = 0;
 
+	if (ANY_DEADLY(look_calls))
+		harm |= SANDBOX_LOOK;
 	if (ANY_DEADLY(program_calls))
 		harm |= SANDBOX_PROGRAM;
 	if (ANY_DEADLY(writer_calls))

@@ -43,8 +43,10 @@ enum sandbox_harm {
 	SANDBOX_WRITER_REFUSED = 64,
 	/* threads of the program, when they call rt_sigaction(2) */
 	SANDBOX_SIGACTION = 128,
-	/* on threads of the program: a message of the recorder */
+	/* threads of the program, when they print a message of the recorder */
 	SANDBOX_SAY = 256,
+	/* threads of the program, when they count the threads in /proc */
+	SANDBOX_LOOK = 512,
 };
 
 /*

@@ -2,7 +2,7 @@
 /*
  * interpose_namespaces.c - unshare(2) and setns(2)
  *
- * Three kinds of namespaces concern the writer thread:
+ * Four kinds of namespaces concern the writer thread:
  *
  * - User: a process with a second thread cannot get a user namespace.  The
  *   writer thread ends before the call, its files stay open, and a new writer
@@ -12,6 +12,9 @@
  * - Mount: a thread that stays in the old mount namespace keeps the old root
  *   directory, through which the program could reach files that it has given
  *   up.  The writer adopts the program's root.
+ * - Network and IPC: through a thread that stays in the old namespace, an
+ *   intruder could use it.  The writer thread ends before the call, and a new
+ *   writer starts after it, in the new namespace.
  */
 
 #include <errno.h>
@@ -39,6 +42,9 @@
 #define NEEDS_ONE_THREAD \
 	(CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM)
 
+/* A thread that is made after the call is in these new namespaces. */
+#define SHARED (CLONE_NEWNET | CLONE_NEWIPC)
+
 static bool
 is_traced(void)
 {
@@ -62,23 +68,27 @@ call_setns(int fd, int types)
 }
 
 /*
- * Prepare the writer thread for a call with these types of namespaces.  End it
- * if it is the only second thread and the call needs one thread.  Return true
+ * Prepare the writer thread for a call with these types of namespaces.  If it
+ * is the only second thread, end it where the call needs one thread, or where
+ * the writer would keep a namespace that the program leaves.  Return true
  * if it has ended: the caller must call writer_return().
  */
 static bool
 prepare_writer(int types)
 {
-	if ((types & NEEDS_ONE_THREAD) == 0) {
+	if ((types & NEEDS_ONE_THREAD) == 0 && (types & ~SHARED) != 0)
 		writer_make_early();
-		return false;
-	}
-	if (!wake_has_writer() || !remaining_threads_single())
+	if ((types & (NEEDS_ONE_THREAD | SHARED)) == 0 || !wake_has_writer() ||
+	    !remaining_threads_single())
 		return false;
 	if (writer_depart(true))
 		return true;
-	end_for_sandbox("a user namespace needs a single-threaded process, "
-			"and the writer thread could not restart");
+	end_for_sandbox((types & NEEDS_ONE_THREAD) != 0
+				? "a user namespace needs a single-threaded "
+				  "process, and the writer thread could not "
+				  "restart"
+				: "the program enters another namespace, and "
+				  "the writer thread could not follow");
 	return false;
 }
 
@@ -91,7 +101,9 @@ has_other_pids(void)
 {
 	struct stat own, for_children;
 
-	if (fstatat(AT_FDCWD, "/proc/self/ns/pid", &own, 0) != 0)
+	/* A filter may kill for the question. */
+	if (process_has(PROCESS_IS_CONFINED) ||
+	    fstatat(AT_FDCWD, "/proc/self/ns/pid", &own, 0) != 0)
 		return false;
 	return fstatat(AT_FDCWD, "/proc/self/ns/pid_for_children",
 		       &for_children, 0) == 0
@@ -101,17 +113,19 @@ has_other_pids(void)
 
 /*
  * Make the call with the argument 'given', which asks for these 'types' of
- * namespaces.  Make two calls for a user and a PID namespace: the writer must
- * not exist during the first, and cannot be made after the second.
+ * namespaces.  Make two calls for a PID namespace and another one for which the
+ * writer ends: the writer must not exist during the first call, and cannot be
+ * made after the second.
  */
 static int
 enter(enter_call *call, int fd, int given, int types)
 {
 	int saved_errno = errno, result;
-	const bool both = (given & CLONE_NEWUSER) != 0 &&
-			  (given & CLONE_NEWPID) != 0 && !has_other_pids();
 	const uint64_t mask = sys_block_signals();
 	const bool is_away = prepare_writer(types);
+	const bool both = (given & CLONE_NEWPID) != 0 &&
+			  (is_away || (given & CLONE_NEWUSER) != 0) &&
+			  !has_other_pids();
 
 	errno = saved_errno;
 	result = call(fd, both ? given & ~CLONE_NEWPID : given);

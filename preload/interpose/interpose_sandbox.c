@@ -102,9 +102,13 @@ static void
 expect_filter(const void *program, bool all_threads)
 {
 	const unsigned harm = sandbox_harm(program);
+	bool is_single;
 
 	avoid_harm(harm, all_threads);
-	if (!all_threads && remaining_threads_single())
+	is_single = remaining_threads_single();
+	if ((harm & SANDBOX_LOOK) != 0)
+		remaining_threads_end_looks();
+	if (!all_threads && is_single)
 		confinement_before_filter(
 			(harm & (SANDBOX_WRITER | SANDBOX_CONTROL |
 				 SANDBOX_WRITER_REFUSED)) != 0

@@ -4,6 +4,7 @@
 #include "preload/writer/remaining_threads.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,8 @@
 
 /* The writer's descriptors of these; -1: there is none. */
 static int folder = -1, stat_file = -1;
+/* Not wiped in a child, which has the filter as well. */
+static _Atomic bool is_blind;
 
 void
 remaining_threads_init(void)
@@ -66,12 +69,23 @@ remaining_threads_none(int *status_ret)
 	return procstat_field(state, STAT_NUM_THREADS) == 2;
 }
 
+void
+remaining_threads_end_looks(void)
+{
+	/* relaxed: a filter holds for the calling thread first of all. */
+	atomic_store_explicit(&is_blind, true, memory_order_relaxed);
+}
+
 bool
 remaining_threads_several(bool has_writer)
 {
 	char buf[PROCSTAT_NBYTES];
-	const char *const state = procstat_read(AT_FDCWD, STAT_PATH, buf);
+	const char *state;
 
+	/* relaxed: as above. */
+	if (atomic_load_explicit(&is_blind, memory_order_relaxed))
+		return true;
+	state = procstat_read(AT_FDCWD, STAT_PATH, buf);
 	return state == NULL ||
 	       procstat_field(state, STAT_NUM_THREADS) > (has_writer ? 2 : 1);
 }

@@ -26,6 +26,9 @@ void remaining_threads_open_stat(void);
  */
 bool remaining_threads_none(int *status_ret);
 
+/* A filter comes that kills for reading /proc: read it no more. */
+void remaining_threads_end_looks(void);
+
 /*
  * Does the program have more than one thread, including those that have
  * recorded nothing?  'has_writer': the writer thread exists; do not count it.

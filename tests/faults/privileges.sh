@@ -22,7 +22,8 @@ give_up()
 
 for how in setuid setgid setgroups setresuid seteuid initgroups raw chain \
 	capset no_new_privs filter sync bare landlock chroot joined mount pid user \
-	setfsuid setfsgid rawfsuid bounding ambient secure limits; do
+	setfsuid setfsgid rawfsuid bounding ambient secure limits net ipc \
+	netpid; do
 	# A process in a chroot gets no user namespace.
 	if [ $how = user ] && ! unshare -U true 2>/dev/null; then
 		untried "privileges: $how" "given up in the midst of work" \
@@ -33,6 +34,10 @@ for how in setuid setgid setgroups setresuid seteuid initgroups raw chain \
 		complete give_up "$how" "$TMP/root"
 	check "$how: the writer" "$(head -n 1 out)" within
 done
+# The writer could not follow without harm.
+fault "privileges: prctl" "setresuid under a filter that kills for prctl" cut \
+	give_up prctl
+check "prctl: the writer" "$(head -n 1 out)" within
 ONLY_STATUS=1 fault "privileges: threads" "setresuid beside three threads" \
 	complete give_up threads
 check "threads: the writer" "$(head -n 1 out)" within

@@ -78,6 +78,13 @@ for kind in no-actions no-signals; do
 		complete threads_within $kind
 done
 
+# With a second filter, the first one counts, too.
+again_within()
+{
+	"${RUN[@]}" "$FAULTS/filters" "$1" again 10000
+}
+fault "seccomp: no-open, again" "filter twice, in a program of threads" \
+	"complete|cut" again_within no-open
 # The writer cannot make the next segment, and nobody may say so.
 WITH=HATFTRACE_ROTATE=64K fault "seccomp: no-fstat, segments" \
 	"filter that kills for a message" "complete|cut" within no-fstat 300000

@@ -5,6 +5,7 @@
  *   filters KIND exec COMMAND...   put it on, then be the command
  *   filters KIND self N            work, put it on, work, with N rounds each
  *   filters KIND threads N         the same, in one thread after the other
+ *   filters KIND again N           as 'threads', and put it on twice
  *   filters KIND twice N           the same with 'no-figures' as the second
  *   filters KIND crowd N           put it on, work in threads at the same time
  *
@@ -18,6 +19,7 @@
  *   no-exit    for all threads: no thread may end (EPERM)
  *   no-figures for all threads: what has been used is not told, asking kills
  *   no-stat    for all threads: asking about a file by its name kills
+ *   no-open    to open a file kills
  *   no-fstat   to ask about an open file kills
  *   no-prctl   for all threads: prctl kills
  *   unseen     by no function of libc: what only the recorder's thread does
@@ -164,6 +166,7 @@ static const struct kind kinds[] = {
 	  KILL,
 	  SECCOMP_FILTER_FLAG_TSYNC,
 	  { SYS_newfstatat, END } },
+	{ "no-open", ALLOW, KILL, 0, { SYS_openat, END } },
 	{ "no-fstat", ALLOW, KILL, 0, { SYS_fstat, END } },
 	{ "no-prctl",
 	  ALLOW,
@@ -421,7 +424,7 @@ main(int argc, char **argv)
 
 	if (argc < 4)
 		return 2;
-	if (strcmp(argv[2], "threads") == 0)
+	if (strcmp(argv[2], "threads") == 0 || strcmp(argv[2], "again") == 0)
 		go = work_in_threads;
 	if (strcmp(argv[2], "children") == 0)
 		go = work_in_children;
@@ -450,6 +453,8 @@ main(int argc, char **argv)
 		execvp(argv[3], argv + 3);
 		return 127;
 	}
+	if (strcmp(argv[2], "again") == 0 && put_on(kind) != 0)
+		return 3;
 	if (strcmp(argv[2], "twice") == 0 && put_on(find("no-figures")) != 0)
 		return 3;
 	say("within", go(atol(argv[3])));

@@ -14,11 +14,13 @@
  * setfsuid, setfsgid, rawfsuid (setfsuid by syscall(3)), bounding (the
  * capabilities that programs may get), ambient (those that they do get), secure
  * (the bits that say how), limits (of descriptors and locks) or bare (a filter
- * for all threads, by the system call instruction itself).
+ * for all threads, by the system call instruction itself), net, ipc or netpid
+ * (these namespaces), or prctl (setresuid under a filter that kills for that).
  *
  * Then compares each thread of this process by /proc/self/task/TID/status with
  * the initial one: no other user, group or root, no more capabilities of any
- * set, no fewer filters, no_new_privs where that has it, the same limits.
+ * set, no fewer filters, no_new_privs where that has it, the same limits,
+ * network and IPC namespace.
  * Prints "within" or what is not, and a sum.  /proc is opened before.
  */
 #include <dirent.h>
@@ -32,6 +34,7 @@
 #include <linux/securebits.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +81,24 @@ work_once(void *unused)
 {
 	work(1000);
 	return unused;
+}
+
+/* Be nobody, under a filter that kills for prctl(2). */
+static int
+without_prctl(void)
+{
+	struct sock_filter some[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { .len = 4, .filter = some };
+
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+		return -1;
+	return setresuid(NOBODY, NOBODY, NOBODY);
 }
 
 static int
@@ -232,6 +253,8 @@ give_up(const char *how, const char *directory)
 		return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (strcmp(how, "filter") == 0)
 		return filter(0);
+	if (strcmp(how, "prctl") == 0)
+		return without_prctl();
 	if (strcmp(how, "sync") == 0)
 		return filter(SECCOMP_FILTER_FLAG_TSYNC);
 	if (strcmp(how, "landlock") == 0)
@@ -240,6 +263,12 @@ give_up(const char *how, const char *directory)
 		return unshare(CLONE_NEWNS);
 	if (strcmp(how, "pid") == 0)
 		return unshare(CLONE_NEWPID);
+	if (strcmp(how, "net") == 0)
+		return unshare(CLONE_NEWNET);
+	if (strcmp(how, "ipc") == 0)
+		return unshare(CLONE_NEWIPC | CLONE_NEWNS);
+	if (strcmp(how, "netpid") == 0)
+		return unshare(CLONE_NEWNET | CLONE_NEWPID);
 	if (strcmp(how, "user") == 0) {
 		errno = 0;
 		return unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0 || errno != 0
@@ -355,6 +384,19 @@ has_other_limits(const char *tid, const char *main_tid)
 	return strcmp(limits, main_limits) != 0;
 }
 
+static int
+has_other_space(const char *tid, const char *main_tid, const char *which)
+{
+	char path[64], own[64] = "", main_own[64] = "";
+
+	snprintf(path, sizeof(path), "%s/ns/%s", tid, which);
+	if (readlinkat(tasks, path, own, sizeof(own) - 1) < 0)
+		return 0;
+	snprintf(path, sizeof(path), "%s/ns/%s", main_tid, which);
+	return readlinkat(tasks, path, main_own, sizeof(main_own) - 1) > 0 &&
+	       strcmp(own, main_own) != 0;
+}
+
 /* Prints what thread 'tid' has that the initial one has not. */
 static int
 compare(const char *tid, const char *main_tid)
@@ -382,6 +424,10 @@ compare(const char *tid, const char *main_tid)
 		wrong = "filters";
 	else if (has_other_root(tid, main_tid))
 		wrong = "root";
+	else if (has_other_space(tid, main_tid, "net"))
+		wrong = "network";
+	else if (has_other_space(tid, main_tid, "ipc"))
+		wrong = "ipc";
 	else if (has_other_limits(tid, main_tid))
 		wrong = "limits";
 	if (wrong != NULL)
