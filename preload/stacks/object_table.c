@@ -78,7 +78,8 @@ set_path(struct stack_image_object *object, const char *path)
 	long n;
 
 	if (path != NULL && path[0] != '\0') {
-		strncpy(object->path, path, cap);
+		n = (long)strnlen(path, cap);
+		memcpy(object->path, path, (size_t)n);
 		return;
 	}
 	n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", object->path,

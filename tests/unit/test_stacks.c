@@ -296,7 +296,11 @@ START_TEST(hostile_definitions_are_refused)
 	       "address");
 	refuse(s, "HATF stack\nframe=1\n", "stack");
 	refuse(s, "HATF stack\nstack=0\nframe=1\n", "stack");
-	refuse(s, "HATF stack\nstack=1\nframe=1\n", "stack");
+	/* The same words again are fine, others are not. */
+	note(s, "HATF stack\nstack=1\nframe=1\n");
+	note(s, "HATF frame\nframe=1\n");
+	refuse(s, "HATF frame\nframe=1\nline=7\n", "frame");
+	refuse(s, "HATF stack\nstack=1\nparent=1\nframe=1\n", "stack");
 	refuse(s, "HATF stack\nstack=2\n", "frame");
 	refuse(s, "HATF stack\nstack=2\nframe=2\n", "frame");
 	refuse(s, "HATF stack\nstack=2\nparent=2\nframe=1\n", "parent");
