@@ -18,11 +18,11 @@
 /*
  * Run 'body' in a new thread with all signals blocked.  The thread ends when
  * 'body' returns.  If it is the last thread of the process then, the status
- * that 'body' returns, as of wait(2), is that of the process.  It keeps open the 'n' descriptors in 'keep', at most
- * HIDDEN_THREAD_KEEP_MAX, and no others; entries of -1 are ignored.  'keep' is
- * copied.  Wait first until the previous thread has ended.  Return false with
- * errno if there is no memory or the kernel refuses.  One thread may call this
- * at a time.
+ * that 'body' returns, as of wait(2), is that of the process.  The thread keeps
+ * open the 'n' descriptors in 'keep', at most HIDDEN_THREAD_KEEP_MAX, and no
+ * others; entries of -1 are ignored.  'keep' is copied.  Wait first until the
+ * previous thread has ended.  Return false with errno if there is no memory or
+ * the kernel refuses.  One thread may call this at a time.
  */
 #define HIDDEN_THREAD_KEEP_MAX 4
 bool hidden_thread_start(int (*body)(void *), void *argument, const int *keep,

@@ -52,7 +52,7 @@ number_mark(enum stack_mark mark)
 	return id != 0 ? stack_table_insert(id) : 0;
 }
 
-/* The number of the outermost caller: 0, or what says that others are missing. */
+/* The number of the outermost caller: 0, or a mark if others are missing. */
 static uint32_t
 number_end(const struct walk *walk)
 {

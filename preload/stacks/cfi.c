@@ -123,7 +123,7 @@ skip(struct cursor *c, uint64_t nbytes)
 		c->next += nbytes;
 }
 
-/* Take a number in the format of an encoding, without what it is relative to. */
+/* Take a number in the format of an encoding, without adding a base. */
 static uint64_t
 take_format(struct cursor *c, unsigned encoding)
 {

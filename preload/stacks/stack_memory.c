@@ -33,7 +33,7 @@ known_end(uintptr_t sp)
 
 	if (sp < initial_end && initial_end - sp < INITIAL_REACH)
 		return initial_end;
-	/* ELF TLS for x86-64: the word at %fs:0 is the control block's address. */
+	/* ELF TLS, x86-64: the word at %fs:0 is the block's address. */
 	__asm__("movq %%fs:0, %0" : "=r"(block));
 	if (stack_memory_thread_low != 0 && sp >= stack_memory_thread_low &&
 	    sp < block)
