@@ -69,8 +69,8 @@
 
 #define IMAGE_COMMIT_ENDED	   1u /* the last block has a trailer */
 #define IMAGE_COMMIT_STAMPED	   2u /* as in struct narrator */
-#define IMAGE_COMMIT_STOPPED	   4u /* events in the rings belong to no trace */
-#define IMAGE_COMMIT_MISSED	   8u  /* some calls bypassed the recorder */
+#define IMAGE_COMMIT_STOPPED	   4u /* the rings' events belong to no trace */
+#define IMAGE_COMMIT_MISSED	   8u /* some calls bypassed the recorder */
 #define IMAGE_COMMIT_STACKED_FREES 16u /* frees have stacks, too */
 
 /* The state of the trace: everything that a reader needs to continue it. */

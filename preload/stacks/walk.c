@@ -103,8 +103,8 @@ step_by_row(struct position *at, struct stack_memory *memory,
 
 /*
  * Does a call instruction end at 'pc', which lies in an object?  It is E8 and
- * four bytes, or FF /2 with a register or memory, two to seven bytes long (Intel
- * SDM, CALL).
+ * four bytes, or FF /2 with a register or memory, two to seven bytes long
+ * (Intel SDM, CALL).
  */
 static bool
 follows_call(const struct code_object *object, uintptr_t pc)
