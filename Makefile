@@ -7,6 +7,7 @@
 #   WERROR=1                         warnings are errors (as with CI=true)
 #   ISAL=0 LIBDEFLATE=0              leave isa-l or libdeflate out: zlib does it
 #   ZSTD=0 LZ4=0                     leave them out: such files are refused
+#   LIBDW=0 LIBIBERTY=0              leave them out: no symbols, mangled names
 #   CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS   come after the project's own
 #   PREFIX BINDIR LIBDIR INCDIR MANDIR DTDDIR DESTDIR   where 'install' puts things
 
@@ -42,13 +43,21 @@ override ZSTD := $(filter 1,$(ZSTD))
 LZ4 ?= $(shell echo '\#include <lz4frame.h>' | \
 	$(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && echo 1)
 override LZ4 := $(filter 1,$(LZ4))
+# What the command alone needs.
+LIBDW ?= $(shell echo '\#include <elfutils/libdwfl.h>' | \
+	$(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && echo 1)
+override LIBDW := $(filter 1,$(LIBDW))
+LIBIBERTY ?= $(shell echo '\#include <libiberty/demangle.h>' | \
+	$(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && echo 1)
+override LIBIBERTY := $(filter 1,$(LIBIBERTY))
+SYMBOL_LIBS := $(if $(LIBDW),-ldw -lelf) $(if $(LIBIBERTY),-liberty)
 FRAME_LIBS := $(if $(ZSTD),-lzstd) $(if $(LZ4),-llz4)
 # A library inside ours where there is a static one, else beside it.
 static_or = $(or $(filter /%,$(shell $(CC) -print-file-name=$1)),$2)
 # What libhatf needs, in the shared library and beside the static one.
 HATF_LIBS := $(if $(LIBDEFLATE),$(call static_or,libdeflate.a,-ldeflate)) -lz $(FRAME_LIBS) -lexpat
 HATF_LIBS_PRIVATE := $(if $(LIBDEFLATE),-ldeflate) -lz $(FRAME_LIBS) -lexpat -pthread
-LIBS := $(HATF_LIBS) -ljansson -lpthread
+LIBS := $(HATF_LIBS) -ljansson $(SYMBOL_LIBS) -lpthread
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wconversion \
 	-Wno-sign-conversion -Wcast-qual -Wpointer-arith -Wwrite-strings \
@@ -57,7 +66,8 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wconversion \
 	$(if $(filter 1,$(WERROR))$(filter true,$(CI)),-Werror)
 CPP_FLAGS := -D_GNU_SOURCE -I. $(if $(ISAL),-DHAVE_ISAL) \
 	$(if $(LIBDEFLATE),-DHAVE_LIBDEFLATE) $(if $(ZSTD),-DHAVE_ZSTD) \
-	$(if $(LZ4),-DHAVE_LZ4)
+	$(if $(LZ4),-DHAVE_LZ4) $(if $(LIBDW),-DHAVE_LIBDW) \
+	$(if $(LIBIBERTY),-DHAVE_LIBIBERTY)
 OPTIMIZE := -O2
 # Sanitizers do all of this better.  Shadow stacks are said to be fine
 # ('shstk'), as they are for the start files and static libraries that say

@@ -57,6 +57,7 @@ tools/check: public tools/trace tools/ui
 tools/program: public hatf/recorder tools/trace tools/ui
 tools/control: public hatf/recorder tools/trace tools/ui
 tools/recording: public hatf/recorder tools/control tools/program tools/trace tools/ui
+tools/symbols: public tools/ui
 tools/measure: public tools/trace tools/ui
 tools/paper: public tools/measure tools/trace tools/ui
 tools/commands: public hatf/recorder tools/*
@@ -70,6 +71,7 @@ hatf/formats/ours: zlib\.h
 hatf/formats/text: expat.*\.h
 tools/ui: jansson\.h
 tools/trace: jansson\.h
+tools/symbols: dwarf\.h|elfutils/.*|libiberty/.*
 tools/check: jansson\.h
 tools/recording: jansson\.h
 tools/control: jansson\.h
