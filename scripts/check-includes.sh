@@ -48,9 +48,9 @@ preload/confine: hatf/codec hatf/rings preload/sys
 preload/record: api hatf/codec hatf/recorder hatf/rings preload/config preload/confine preload/stacks preload/sys
 preload/trace: api hatf/codec hatf/deflate hatf/recorder hatf/rings preload/config preload/record preload/stacks preload/sys
 preload/writer: api hatf/codec hatf/deflate hatf/recorder hatf/rings preload/config preload/confine preload/record preload/sys preload/trace
-preload/heaps: hatf/rings preload preload/record preload/sys
+preload/heaps: hatf/rings preload preload/record preload/stacks preload/sys
 preload/process: api hatf/codec hatf/recorder hatf/rings preload/config preload/confine preload/heaps preload/record preload/sys preload/trace preload/writer
-preload/interpose: hatf/rings preload preload/confine preload/heaps preload/process preload/record preload/sys preload/writer
+preload/interpose: hatf/rings preload preload/confine preload/heaps preload/process preload/record preload/stacks preload/sys preload/writer
 tools/ui: public
 tools/trace: public tools/ui
 tools/check: public tools/trace tools/ui
