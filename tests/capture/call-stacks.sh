@@ -12,9 +12,9 @@ need python3
 [ "$(uname -m)" = x86_64 ] || skip 'call stacks are for x86-64'
 PROG=$BUILD/tests/capture/programs/call_paths
 
-# paths FILE: for each alloc and realloc of a size, SIZE and the functions of the
-# program on its stack, innermost first, each line once.  By nm, without our
-# own symbols.
+# paths FILE: for each alloc and realloc of a size, SIZE and the functions of
+# the program on its stack, innermost first, each line once.  By nm, without
+# our own symbols.
 cat >paths.py <<'END'
 import bisect, gzip, re, subprocess, sys
 trace, program, kind = sys.argv[1:4]
@@ -93,7 +93,8 @@ HATFTRACE_STACKS=on trace on.hatf.gz "$PROG"
 clean on.hatf.gz
 check 'on' "$(paths on.hatf.gz | grep -E '^[1-6]000 ')" "$all"
 check 'every alloc has a stack' "$(paths on.hatf.gz | grep -c NONE)" 0
-check 'no free has one' "$("$HATF" dump on.hatf.gz | grep -c ' free .*stack=')" 0
+check 'no free has one' \
+	"$("$HATF" dump on.hatf.gz | grep -c ' free .*stack=')" 0
 
 HATFTRACE_STACKS=caller trace caller.hatf.gz "$PROG"
 clean caller.hatf.gz
@@ -104,7 +105,8 @@ check 'caller' "$(paths caller.hatf.gz | grep -E '^[1-6]000 ')" \
 HATFTRACE_STACKS=2 trace two.hatf.gz "$PROG"
 clean two.hatf.gz
 # Up to twice as many frames are kept, and what is missing is said.
-check 'two: an outer path' "$(paths two.hatf.gz | grep -c '^1000 inner outer')" 1
+check 'two: an outer path' \
+	"$(paths two.hatf.gz | grep -c '^1000 inner outer')" 1
 check_ge 'two: cut off' "$(paths two.hatf.gz | grep -c 'cut off')" 1
 
 HATFTRACE_STACKS=on:frees trace frees.hatf.gz "$PROG"
@@ -115,7 +117,10 @@ check 'frees' "$("$HATF" dump frees.hatf.gz |
 # Each segment stands alone.
 HATFTRACE_STACKS=on HATFTRACE_ROTATE=64K HATFTRACE_COMPRESS=none \
 	HATFTRACE_OUT='seg.%s.hatf' LD_PRELOAD=$SO perl -e '
-	sub f { my @x = map { { $_ => "x" x $_ } } 1 .. 50; f($_[0] - 1) if $_[0] }
+	sub f {
+		my @x = map { { $_ => "x" x $_ } } 1 .. 50;
+		f($_[0] - 1) if $_[0]
+	}
 	f(10) for 1 .. 30'
 check_ge 'segments' "$(find . -name 'seg.*.hatf' | wc -l)" 3
 clean seg.*.hatf
@@ -138,11 +143,13 @@ for delay in 0.05 0.1 0.2 0.3; do
 	kill -9 $pid
 	wait $pid 2>/dev/null
 	rm -f ready
-	"$HATF" recover kill.hatf.gz >/dev/null 2>err || fail "recover: $(cat err)"
+	"$HATF" recover kill.hatf.gz >/dev/null 2>err ||
+		fail "recover: $(cat err)"
 	clean kill.hatf.gz
 	check "killed after $delay s: without a stack" \
 		"$(paths kill.hatf.gz | grep -c NONE)" 0
-	check "killed after $delay s" "$(paths kill.hatf.gz | grep '^1000 ' | sort -u)" \
+	check "killed after $delay s" \
+		"$(paths kill.hatf.gz | grep '^1000 ' | sort -u)" \
 		"$(printf '%s\n' '1000 inner outer main' \
 			'1000 inner outer run_round main')"
 done
