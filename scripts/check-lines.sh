@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check-lines.sh - no line of C or C++ or of the pages is above 80 columns
+# check-lines.sh - no line of source code, pages or scripts exceeds 80 columns
 #
 # usage: scripts/check-lines.sh [FILE...]
 #
-# Without arguments: each such file that git tracks.  A tab reaches to the next multiple of
-# 8 columns.  Exempt are lines with a URL, here-documents of scripts, tables and
-# fenced blocks of pages, tests/data and the fuzz corpora.
+# The default is each such file that git tracks.  A tab ends at the next
+# multiple of 8 columns.  Exempt are lines with a URL, here-documents of
+# scripts, tables and fenced blocks of pages, tests/data and the fuzz corpora.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 export LC_ALL=C.UTF-8
@@ -18,7 +18,7 @@ list_files()
 		':!tests/fuzz/corpus*'
 }
 
-# print_long FILE: expand tabs, then print each line that is too long.
+# print_long FILE: expand tabs, then print each line above 80 columns.
 print_long()
 {
 	expand -t 8 "$1" | awk -v file="$1" '
