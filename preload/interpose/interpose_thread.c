@@ -65,8 +65,8 @@ end_thread(void *unused)
 }
 
 /*
- * The size of the stack of a new thread, its control block included; 0: unknown,
- * or nobody wants to know.
+ * The size of the stack of a new thread, its control block included; 0: it is
+ * unknown, or no call stacks are recorded.
  */
 static size_t
 stack_nbytes_of(const pthread_attr_t *attr)
