@@ -3,16 +3,16 @@
  * bells.h - the file by which 'hatf ctl' calls a process without a writer
  * thread
  *
- * BELLS_NAME lies in the folder of the sockets (socket_path.h), once for all
- * processes of a user, who share it.  The first process that finds none makes
- * it.  A process that takes orders this way maps a page of it, which it can
- * only read, and looks at one slot, which its number gives.  'hatf ctl' calls
- * the process by writing an order into that slot.  The next allocation of the
- * process finds that the slot is not what it was.  Nobody takes an order out
- * again: it stays until another one replaces it.
+ * BELLS_NAME is a file in the folder of the sockets (socket_path.h), which all
+ * processes of a user share.  The first process that finds no file makes it.  A
+ * process that takes orders this way maps one page of the file, read-only, and
+ * reads one slot; the process id gives the slot's index.  'hatf ctl' calls the
+ * process by writing an order into that slot.  The next allocation of the
+ * process finds that the slot has changed.  An order stays in its slot until
+ * another order replaces it.
  *
  * Several processes may have the same slot, one after the other or in different
- * PID namespaces.  So an order says whom it is for:
+ * PID namespaces.  So an order names its process:
  *
  *	bits 63-58  the process's number divided by the number of slots, ...
  *	bits 57-45  the inode of its PID namespace, ...
@@ -20,8 +20,8 @@
  *	bits 31-2   a number that each order increases
  *	bits 1-0    enum bell_call
  *
- * A number and a namespace name one living process.  The start tells it from an
- * earlier process of that number.
+ * A number and a namespace name one live process.  The start tells that process
+ * from an earlier one with the same number.
  */
 #ifndef BELLS_H
 #define BELLS_H
@@ -30,10 +30,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of this layout; another one gets another name. */
+/* A file of another layout gets another name. */
 #define BELLS_NAME "bells-1"
 
-/* NUMBER and this suffix: the file for the moment in which NUMBER makes it. */
+/* NUMBER and this suffix: the file's name while process NUMBER makes it. */
 #define BELLS_MAKING_SUFFIX ".bel-"
 
 #define BELLS_SLOTS 65536u
@@ -43,14 +43,14 @@ struct bells {
 	_Atomic uint64_t slot[BELLS_SLOTS];
 };
 
-/* What the process does once it allocates. */
+/* What the process does at its next allocation. */
 enum bell_call {
 	BELL_CALL = 1, /* make the writer thread, which takes orders then */
 	BELL_START,    /* the same, and begin to record */
 	BELL_STOP,     /* the same, and end the trace */
 };
 
-/* Whom an order is for. */
+/* The process that an order is for. */
 struct bells_process {
 	uint64_t number;      /* in its own PID namespace */
 	uint64_t namespace;   /* inode of that namespace; 0: unknown */
@@ -81,7 +81,7 @@ bells_order(uint64_t before, const struct bells_process *p, enum bell_call call)
 	       (((before | 3) + 1) & UINT32_MAX) | (uint64_t)call;
 }
 
-/* Is 'order', in the slot of 'p', for it?  Nothing unknown says no. */
+/* Is 'order', in the slot of 'p', for 'p'?  Unknown fields match. */
 static inline bool
 bells_is_for(uint64_t order, const struct bells_process *p)
 {
@@ -92,7 +92,7 @@ bells_is_for(uint64_t order, const struct bells_process *p)
 		namespace == (p->namespace & BELLS_FIELD_MASK));
 }
 
-/* ... and is it certainly for no earlier process of that number? */
+/* Is it also certainly not for an earlier process with the same number? */
 static inline bool
 bells_is_since_start(uint64_t order, const struct bells_process *p)
 {

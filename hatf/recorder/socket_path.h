@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * socket_path.h - where the files are by which traced processes are reached
+ * socket_path.h - where the sockets, bells and status files of processes are
  *
  * The folder is the first of these three that the process may use, where UID is
  * its effective user:

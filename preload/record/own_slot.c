@@ -9,12 +9,12 @@
 #include "preload/record/process_state.h"
 #include "preload/sys/procstat.h"
 
-/* Both on one cache line, which the program reads and hardly anybody writes. */
+/* Both fields on one cache line, which is read often and written rarely. */
 _Alignas(2 * sizeof(uint64_t)) struct own_slot own_slot = {
 	.order = &own_slot.seen,
 };
 
-/* Without /proc, which another root directory may lack, it is unknown. */
+/* Without /proc, which another root directory may lack, leave it unknown. */
 static void
 find_namespace(struct bells_process *p)
 {
@@ -40,7 +40,7 @@ is_for_us(uint64_t order)
 {
 	struct bells_process p = { .number = (uint64_t)process_pid() };
 
-	/* Ask the kernel only if that can tell. */
+	/* Call the kernel only if the process id matches. */
 	if (!bells_is_for(order, &p))
 		return false;
 	find_namespace(&p);
@@ -59,7 +59,7 @@ is_since_start(uint64_t order)
 	return bells_is_for(order, &p) && bells_is_since_start(order, &p);
 }
 
-/* Find an order that has not been seen.  False: there is none. */
+/* Find an order that this process has not yet seen.  False: there is none. */
 static bool
 find_new(uint64_t *order_ret, uint64_t *seen_ret)
 {
@@ -67,7 +67,7 @@ find_new(uint64_t *order_ret, uint64_t *seen_ret)
 	const _Atomic uint64_t *const order =
 		atomic_load_explicit(&own_slot.order, memory_order_acquire);
 
-	/* relaxed, both: nothing else depends on them. */
+	/* relaxed, both: no other data depends on them. */
 	*order_ret = atomic_load_explicit(order, memory_order_relaxed);
 	*seen_ret = atomic_load_explicit(&own_slot.seen, memory_order_relaxed);
 	return order != &own_slot.seen && *order_ret != *seen_ret;
@@ -77,16 +77,16 @@ find_new(uint64_t *order_ret, uint64_t *seen_ret)
 static bool
 remember(uint64_t order, uint64_t seen)
 {
-	/* relaxed, both: only the order itself is agreed upon. */
+	/* relaxed, both: no other data depends on 'seen'. */
 	return atomic_compare_exchange_strong_explicit(
 		&own_slot.seen, &seen, order, memory_order_relaxed,
 		memory_order_relaxed);
 }
 
 /*
- * Does the order concern the caller?  A child that shares the memory cannot
- * carry it out, and leaves it.  A child of clone(2) that libc does not know of
- * has a copy of the memory, in which nothing is traced.
+ * May the caller take the order?  A child that shares the memory cannot carry
+ * out an order, and leaves it to its parent.  A child of clone(2) without libc
+ * has a copy of the memory, in which nothing is traced; it ignores the order.
  */
 static bool
 is_ours_to_take(uint64_t order, uint64_t seen)
@@ -123,12 +123,12 @@ own_slot_take(void)
 uint64_t
 own_slot_open(const _Atomic uint64_t *order, bool is_first)
 {
-	/* relaxed: nothing else depends on it. */
+	/* relaxed: no other data depends on it. */
 	uint64_t seen = atomic_load_explicit(order, memory_order_relaxed);
 
 	if (is_first && is_since_start(seen))
 		seen = ~seen;
-	/* relaxed: published with the address. */
+	/* relaxed: the store below publishes it. */
 	atomic_store_explicit(&own_slot.seen, seen, memory_order_relaxed);
 	/* release: pairs with the acquire in find_new(). */
 	atomic_store_explicit(&own_slot.order, order, memory_order_release);
@@ -138,7 +138,7 @@ own_slot_open(const _Atomic uint64_t *order, bool is_first)
 void
 own_slot_close(void)
 {
-	/* relaxed: whoever has read the other address finds no order there. */
+	/* relaxed: the old address stays readable, see bells_unmap(). */
 	atomic_store_explicit(&own_slot.order, &own_slot.seen,
 			      memory_order_relaxed);
 }

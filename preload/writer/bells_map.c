@@ -15,12 +15,12 @@
 
 #define NBYTES sizeof(struct bells)
 
-/* On the stack: a static buffer would be one more page to write to. */
+/* For the stack: a static buffer would cost one more page fault. */
 struct path {
 	char text[192];
 };
 
-/* False: too long. */
+/* False: the path is too long. */
 static bool
 build_path(struct path *path, const char *directory, bool is_making)
 {
@@ -37,8 +37,8 @@ build_path(struct path *path, const char *directory, bool is_making)
 }
 
 /*
- * Is it what bells.h describes, and can no other user write to it?  A shorter
- * file would end the program by SIGBUS.
+ * Is the file as bells.h describes, and can no other user write to it?  A
+ * shorter file would end the program by SIGBUS.
  */
 static bool
 is_fit(int fd, uint32_t uid)
@@ -51,8 +51,8 @@ is_fit(int fd, uint32_t uid)
 }
 
 /*
- * Return a descriptor of a fit file; -1: there is none.  'is_unfit_ret': the
- * name is taken by something else.
+ * Return a descriptor of a fit file, or -1.  '*is_unfit_ret': something else
+ * has that name.
  */
 static int
 open_fit(const struct path *path, uint32_t uid, bool *is_unfit_ret)
@@ -71,16 +71,16 @@ open_fit(const struct path *path, uint32_t uid, bool *is_unfit_ret)
 }
 
 /*
- * Give the file its size, and each page a place: tmpfs looks for one when a
- * page is first read, and SIGBUS would end the program if there were none.
- * Other file systems do not, and may not know how to.
+ * Give the file its size, and reserve its pages: tmpfs allocates a page at the
+ * first read, and on a full tmpfs SIGBUS would end the program.  Other file
+ * systems read holes without pages, and may not support fallocate().
  */
 static bool
 fill(int fd)
 {
 	struct rlimit limit;
 
-	/* SIGXFSZ is the program's. */
+	/* Cause no SIGXFSZ, which the program may handle. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < NBYTES)
 		return false;
 	if (syscall(SYS_fallocate, fd, 0, (off_t)0, (off_t)NBYTES) == 0)
@@ -90,8 +90,8 @@ fill(int fd)
 }
 
 /*
- * Make the file under another name, so that nobody finds a shorter one.  Of
- * several processes that make it at the same time, one is first.
+ * Make the file under another name, so that no process finds a shorter one.  If
+ * several processes make it at the same time, the first rename wins.
  */
 static void
 make(const struct path *path, const char *directory)
@@ -107,7 +107,7 @@ make(const struct path *path, const char *directory)
 			  0600);
 	if (fd < 0)
 		return;
-	/* Whatever the umask is. */
+	/* The umask may have removed bits. */
 	if (syscall(SYS_fchmod, fd, 0600) != 0 || !fill(fd) ||
 	    syscall(SYS_renameat2, AT_FDCWD, first.text, AT_FDCWD, path->text,
 		    RENAME_NOREPLACE) != 0)
@@ -127,14 +127,14 @@ open_or_make(const char *directory, uint32_t uid)
 	fd = open_fit(&path, uid, &is_unfit);
 	if (fd >= 0)
 		return fd;
-	/* The directory is ours: nobody else has a use for what is in it. */
+	/* The directory is hatftrace's alone: remove a wrong file. */
 	if (is_unfit)
 		syscall(SYS_unlinkat, AT_FDCWD, path.text, 0);
 	make(&path, directory);
 	return open_fit(&path, uid, &is_unfit);
 }
 
-/* In the file. */
+/* The offset in the file. */
 static uint64_t
 slot_offset(uint64_t number)
 {

@@ -18,21 +18,21 @@ struct bells_page {
 	bool is_mapped; /* else the memory is only readable */
 };
 
-/* Does it have the slot of process 'number' of that user? */
+/* Does the page have the slot of process 'number' of that user? */
 bool bells_are_mapped(const struct bells_page *page, uint32_t uid,
 		      uint64_t number);
 
 /*
  * Map the page with the slot of process 'number' from the file in 'directory',
- * which belongs to user 'uid' alone, where the page was mapped before.  Make
- * the file if there is none.  The page is never more than readable.  False:
- * that failed, and nothing has changed.
+ * which belongs to user 'uid' alone, at the address of the last page.  Make the
+ * file if there is none.  The mapping is read-only.  False: the page could not
+ * be mapped, and nothing has changed.
  */
 bool bells_map(struct bells_page *page, const char *directory, uint32_t uid,
 	       uint64_t number);
 
 /*
- * Take the file away; the memory stays readable, since another thread may be
+ * Unmap the file.  The memory stays readable, because another thread may be
  * about to read it.
  */
 void bells_unmap(struct bells_page *page);

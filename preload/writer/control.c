@@ -270,14 +270,14 @@ create_status(void)
 			    0600);
 }
 
-/* True: it is written, and mapped to keep the lock. */
+/* Write the file, and map it to keep the lock.  False: that failed. */
 static bool
 write_status(int fd)
 {
 	MEMORY_LARGE static struct status_file file;
 	const size_t used = build_status(&file);
 
-	/* The lock works across PID namespaces. */
+	/* The mapping keeps the lock; it also works across PID namespaces. */
 	syscall(SYS_flock, fd, LOCK_EX | LOCK_NB);
 	if (syscall(SYS_pwrite64, fd, &file, used, 0) != (long)used)
 		return false;
@@ -316,8 +316,8 @@ make_status_in(const char *directory)
 		return false;
 	fd = create_status();
 	/*
-	 * An existing file belongs to a process that ended; the directory is
-	 * ours.
+	 * An existing file belongs to a process that ended, because only this
+	 * user's processes write to the directory.
 	 */
 	if (fd < 0 && errno == EEXIST) {
 		syscall(SYS_unlinkat, AT_FDCWD, c.status, 0);
@@ -449,7 +449,7 @@ listen_for_bell(bool is_leaving)
 	if (atomic_load_explicit(&c.is_unlinked, memory_order_seq_cst) ||
 	    !is_one_user() || !have_bells())
 		return false;
-	/* First: who finds no socket rings. */
+	/* Before the socket goes: a client without a socket rings. */
 	c.seen = own_slot_open(bells_slot(&bells, (uint64_t)c.pid),
 			       !c.has_listened);
 	c.has_listened = true;
@@ -482,7 +482,7 @@ void
 control_stop_listening(void)
 {
 	own_slot_close();
-	/* Nobody must believe that the process takes orders this way. */
+	/* 'hatf ctl' takes the mapping as a sign that the process listens. */
 	bells_unmap(&bells);
 	remove_status();
 	unmap_status();
@@ -494,7 +494,7 @@ control_inherit(bool is_dormant)
 	own_slot_close();
 	if (!is_dormant)
 		bells_unmap(&bells);
-	/* The parent's. */
+	/* The status file is the parent's. */
 	c.status[0] = '\0';
 }
 

@@ -9,9 +9,9 @@
  * program does not have.
  *
  * A process whose writer thread has left, or that is dormant from the start,
- * maps the file of bells instead (bells.h).  After 'hatf ctl' has rung its bell,
- * the next allocation of the process makes the writer thread, which makes a
- * socket.  A writer thread that leaves also leaves its status (status_file.h).
+ * maps the file of bells instead (bells.h).  After 'hatf ctl' has rung the
+ * bell, the next allocation of the process makes the writer thread, which makes
+ * a socket.  A writer thread that leaves writes its status (status_file.h).
  *
  * A client never keeps the writer waiting: no call blocks, an order has a short
  * buffer and a time-out, and there is one client at a time.

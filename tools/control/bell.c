@@ -54,8 +54,8 @@ slot_offset(const struct bells_process *p)
 }
 
 /*
- * By reads and writes: the file may be shortened meanwhile, which would end us
- * by SIGBUS if we mapped it.
+ * Read and write the file instead of mapping it: if another process shortened
+ * the file, SIGBUS would end 'hatf ctl'.
  */
 bool
 bell_ring(int fd, const struct bells_process *p, enum bell_call call)

@@ -438,7 +438,7 @@ open_bells(const struct place *place, pid_t pid)
 {
 	int place_fd, fd;
 
-	/* Other users' files are none of its. */
+	/* A process maps only its own user's file. */
 	if (place->owner != geteuid() && !is_user_of(pid, place->owner))
 		return -1;
 	place_fd = open_place(place);
@@ -460,7 +460,7 @@ ring_in(const struct place *place, pid_t pid, enum bell_call call)
 	if (fd < 0)
 		return BELL_NO;
 	listening = bell_is_mapped(fd, pid);
-	/* Only a process of that user could have mapped it unseen. */
+	/* Without the maps, the process must at least be that user's. */
 	if ((listening == BELL_UNKNOWN && !is_user_of(pid, place->owner)) ||
 	    (listening != BELL_NO && !bell_ring(fd, &p, call)))
 		listening = BELL_NO;
