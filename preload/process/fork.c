@@ -17,6 +17,7 @@
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 #include "preload/trace/output.h"
+#include "preload/writer/control.h"
 #include "preload/writer/writer.h"
 
 /*
@@ -72,6 +73,8 @@ after_fork_in_child(void)
 	if (pending.is_pending)
 		thread_repair_interrupted();
 	process_report_child();
+	control_inherit(process_has(PROCESS_BEGINS_DORMANT) &&
+			!process_is_barred() && config_own()->follow.forks);
 	errno = saved_errno;
 }
 

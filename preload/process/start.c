@@ -74,7 +74,7 @@ static bool
 is_writer_wanted(bool is_dormant)
 {
 	return config_own()->begin_now || process_has(PROCESS_IS_CONFINED) ||
-	       (is_dormant && config_own()->control && !control_make_bell());
+	       (is_dormant && config_own()->control && !control_listen(false));
 }
 
 /*

@@ -18,6 +18,7 @@
 #include "preload/config/ancestry.h"
 #include "preload/config/environment.h"
 #include "preload/record/clock.h"
+#include "preload/record/own_slot.h"
 #include "preload/record/process_state.h"
 #include "preload/record/ringfile.h"
 #include "preload/sys/file.h"
@@ -185,17 +186,18 @@ have_trace(void)
 bool
 writer_take_up(void)
 {
-	uint8_t rung;
+	enum bell_call call;
 
 	remaining_threads_init();
 	writer->is_limited = false;
 	if (!have_trace())
 		return false;
 	writer->quiet_since_ns = sys_clock_ns(CLOCK_MONOTONIC);
-	rung = control_remove_bell();
+	call = own_slot_take();
+	control_stop_listening();
 	control_begin();
 	wake_set_presence(WAKE_HERE);
-	writer_obey_bell(rung);
+	writer_obey_bell(call);
 	return true;
 }
 
@@ -294,7 +296,7 @@ is_idle(uint64_t now)
 static bool
 have_bell(void)
 {
-	if (!control_is_over() && !control_make_bell())
+	if (!control_is_over() && !control_listen(true))
 		writer->has_no_bell = true;
 	return !writer->has_no_bell;
 }
@@ -316,7 +318,7 @@ writer_leave_if_idle(uint64_t now, uint32_t wake)
 	    atomic_compare_exchange_strong_explicit(
 		    &writer->wake.presence, &away, WAKE_HERE,
 		    memory_order_seq_cst, memory_order_seq_cst)) {
-		control_remove_bell();
+		control_stop_listening();
 		return false;
 	}
 	forget_files();

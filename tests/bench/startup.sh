@@ -16,7 +16,7 @@
 # the machine does not show.  Traces go to a new folder in DIR, the build's
 # unless told: one in memory shows the recorder alone.
 #
-# Sockets and bells go to memory, as they do where there is a /run/user.
+# Sockets and the file of bells go to memory, as they do where there is a /run/user.
 set -u
 
 rounds=200

@@ -108,8 +108,7 @@ os.wait()' 2>record.err &
 		[ "$(count "$sockets"/*.sock)" = 2 ] && break
 		sleep 0.02
 	done
-	# shellcheck disable=SC2012 # numbers
-	pid=$(ls "$sockets" | sort -n | head -n 1)
+	pid=$(left | head -n 1)
 	pid=${pid%.sock}
 	cd beside || exit 1
 	# As many as there are processes, and again.
@@ -219,7 +218,7 @@ test_wrong_processes()
 	ctl status 2>/dev/null
 	check 'no process' "$?" 2
 	trace "$TMP/short.hatf.gz" true
-	check 'sockets' "$(ls "$sockets")" ''
+	check 'sockets' "$(left)" ''
 }
 
 test_all()
@@ -264,7 +263,7 @@ for i in range(1000):
     time.sleep(0.02)
 os.kill(os.getpid(), 9)' "$sockets" 2>/dev/null
 	check 'exit status of a killed program' "$?" 137
-	check 'sockets after a kill' "$(ls "$sockets")" ''
+	check 'sockets after a kill' "$(left)" ''
 }
 
 # A server of processes: each has a socket of its own.
@@ -291,7 +290,7 @@ test_forks()
 	spawn fork.%p.hatf.gz "$PYTHON" server.py
 	await_socket "$pid"
 	for ((i = 0; i < 100; i++)); do
-		[ "$(count "$sockets"/*)" = 4 ] && break
+		[ "$(left | wc -l)" = 4 ] && break
 		sleep 0.05
 	done
 	check 'processes' "$(ctl --all status 2>/dev/null | ours |
@@ -301,7 +300,7 @@ test_forks()
 	wait "$pid"
 	check 'traces' "$(count fork.*.hatf.gz)" 4
 	clean fork.*.hatf.gz
-	check 'sockets after a family' "$(ls "$sockets")" ''
+	check 'sockets after a family' "$(left)" ''
 }
 
 # Garbage, silence, no reading, a thousand connections, all at once; and an

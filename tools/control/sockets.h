@@ -34,16 +34,21 @@ uint64_t sockets_now_ms(void);
 int sockets_connect(pid_t pid, uint64_t until_ms, uid_t *uid_ret);
 
 /*
- * Ring the bell of 'pid', whose tracer has no thread and no socket at the
- * moment.  With its next allocation the process starts both and does what
- * 'call' says.  False if the process has no bell.
+ * Write the order 'call' into the slot of 'pid' in the file of bells.  If its
+ * tracer has no thread and no socket at the moment, the process starts both
+ * with its next allocation and does what 'call' says.  BELL_NO: the process
+ * does not take orders this way, or the order cannot be written.  BELL_UNKNOWN:
+ * we may not see whether it does.
  */
-bool sockets_ring(pid_t pid, enum bell_call call);
+enum bell_listening sockets_ring(pid_t pid, enum bell_call call);
+
+/* Does 'pid' take orders by the file of bells? */
+bool sockets_is_listening(pid_t pid);
 
 /*
- * Read the answer to "status" from the bell of 'pid': "ok" and lines,
- * NUL-terminated.  '*uid_ret' is as above.  False if there is no bell or no
- * answer in it.
+ * Find the answer to "status" without the help of 'pid', which takes orders by
+ * the file of bells: "ok" and lines, NUL-terminated.  '*uid_ret' is as above.
+ * False if the process does not do so, or its status cannot be read.
  */
 bool sockets_read_status(pid_t pid, char *answer, size_t cap, uid_t *uid_ret);
 
