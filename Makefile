@@ -7,6 +7,7 @@
 #   WERROR=1                         warnings are errors (as with CI=true)
 #   ISAL=0 LIBDEFLATE=0              use zlib instead of isa-l or libdeflate
 #   ZSTD=0 LZ4=0                     build without them: such files are refused
+#   LIBDW=0 LIBIBERTY=0              build without: no symbols, mangled names
 #   CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS   come after the project's own
 #   PREFIX BINDIR LIBDIR INCDIR MANDIR DTDDIR DESTDIR   folders of 'install'
 
@@ -42,6 +43,14 @@ override ZSTD := $(filter 1,$(ZSTD))
 LZ4 ?= $(shell echo '\#include <lz4frame.h>' | \
 	$(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && echo 1)
 override LZ4 := $(filter 1,$(LZ4))
+# What the command alone needs.
+LIBDW ?= $(shell echo '\#include <elfutils/libdwfl.h>' | \
+	$(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && echo 1)
+override LIBDW := $(filter 1,$(LIBDW))
+LIBIBERTY ?= $(shell echo '\#include <libiberty/demangle.h>' | \
+	$(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && echo 1)
+override LIBIBERTY := $(filter 1,$(LIBIBERTY))
+SYMBOL_LIBS := $(if $(LIBDW),-ldw -lelf) $(if $(LIBIBERTY),-liberty)
 FRAME_LIBS := $(if $(ZSTD),-lzstd) $(if $(LZ4),-llz4)
 # The path of the static library $1, to be linked into ours; if there is none,
 # the option $2.
@@ -52,7 +61,7 @@ HATF_LIBS := $(if $(LIBDEFLATE),$(call static_or,libdeflate.a,-ldeflate)) \
 	-lz $(FRAME_LIBS) -lexpat
 HATF_LIBS_PRIVATE := $(if $(LIBDEFLATE),-ldeflate) -lz $(FRAME_LIBS) -lexpat \
 	-pthread
-LIBS := $(HATF_LIBS) -ljansson -lpthread
+LIBS := $(HATF_LIBS) -ljansson $(SYMBOL_LIBS) -lpthread
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wconversion \
 	-Wno-sign-conversion -Wcast-qual -Wpointer-arith -Wwrite-strings \
@@ -61,7 +70,8 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wconversion \
 	$(if $(filter 1,$(WERROR))$(filter true,$(CI)),-Werror)
 CPP_FLAGS := -D_GNU_SOURCE -I. $(if $(ISAL),-DHAVE_ISAL) \
 	$(if $(LIBDEFLATE),-DHAVE_LIBDEFLATE) $(if $(ZSTD),-DHAVE_ZSTD) \
-	$(if $(LZ4),-DHAVE_LZ4)
+	$(if $(LZ4),-DHAVE_LZ4) $(if $(LIBDW),-DHAVE_LIBDW) \
+	$(if $(LIBIBERTY),-DHAVE_LIBIBERTY)
 OPTIMIZE := -O2
 # Sanitizers replace all of this.  'shstk' marks the output as compatible with
 # shadow stacks; so are the start files and the static libraries that lack the

@@ -56,12 +56,12 @@ preload/trace: api hatf/codec hatf/deflate hatf/recorder hatf/rings \
   preload/config preload/record preload/stacks preload/sys
 preload/writer: api hatf/codec hatf/deflate hatf/recorder hatf/rings \
   preload/config preload/confine preload/record preload/sys preload/trace
-preload/heaps: hatf/rings preload preload/record preload/sys
+preload/heaps: hatf/rings preload preload/record preload/stacks preload/sys
 preload/process: api hatf/codec hatf/recorder hatf/rings preload/config \
   preload/confine preload/heaps preload/record preload/sys preload/trace \
   preload/writer
 preload/interpose: hatf/rings preload preload/confine preload/heaps \
-  preload/process preload/record preload/sys preload/writer
+  preload/process preload/record preload/stacks preload/sys preload/writer
 tools/ui: public
 tools/trace: public tools/ui
 tools/check: public tools/trace tools/ui
@@ -69,6 +69,7 @@ tools/program: public hatf/recorder tools/trace tools/ui
 tools/control: public hatf/recorder tools/trace tools/ui
 tools/recording: public hatf/recorder tools/control tools/program tools/trace \
   tools/ui
+tools/symbols: public tools/ui
 tools/measure: public tools/trace tools/ui
 tools/paper: public tools/measure tools/trace tools/ui
 tools/commands: public hatf/recorder tools/*
@@ -83,6 +84,7 @@ hatf/formats/ours: zlib\.h
 hatf/formats/text: expat.*\.h
 tools/ui: jansson\.h
 tools/trace: jansson\.h
+tools/symbols: dwarf\.h|elfutils/.*|libiberty/.*
 tools/check: jansson\.h
 tools/recording: jansson\.h
 tools/control: jansson\.h

@@ -44,7 +44,8 @@ __cxa_at_quick_exit __cxa_atexit __cxa_finalize __register_atfork clone
 __environ environ __errno_location __libc_stack_end __libc_single_threaded
 __stack_chk_fail getauxval pthread_once
 __pthread_register_cancel __pthread_unregister_cancel __pthread_unwind_next
-__sigsetjmp __x86_get_cpuid_feature_leaf pthread_self sysconf
+__sigsetjmp __x86_get_cpuid_feature_leaf
+pthread_self pthread_attr_getstacksize pthread_getattr_default_np sysconf
 _r_debug dlerror dlopen dlsym
 chdir close dup2 fork open setsid'
 

@@ -19,6 +19,8 @@
 #include "preload/heaps/patch_calls.h"
 #include "preload/record/missed_calls.h"
 #include "preload/record/real.h"
+#include "preload/record/record.h"
+#include "preload/stacks/object_table.h"
 #include "preload/sys/elf_lookup.h"
 #include "preload/sys/sys.h"
 
@@ -259,6 +261,9 @@ our_catch(void *exception, void (*operate)(void *), void *argument)
 		const int saved_errno = errno;
 
 		atomic_store_explicit(&is_told, true, memory_order_relaxed);
+		/* They may lie where another object lay, now unloaded. */
+		if (record_has_stacks)
+			object_table_check();
 		look(true);
 		errno = saved_errno;
 	}

@@ -17,6 +17,7 @@ int command_info(int argc, char **argv);
 int command_optimize(int argc, char **argv);
 int command_record(int argc, char **argv);
 int command_recover(int argc, char **argv);
+int command_symbolize(int argc, char **argv);
 int command_tables(int argc, char **argv);
 int command_tree(int argc, char **argv);
 int command_verify(int argc, char **argv);

@@ -30,6 +30,8 @@ static const struct command commands[] = {
 	  command_optimize },
 	{ "recover", "hatf recover", "complete the trace of a killed process",
 	  command_recover },
+	{ "symbolize", "hatf symbolize", "name the functions of call stacks",
+	  command_symbolize },
 	{ "tables", "hatf tables", "print the HATF paper's tables for traces",
 	  command_tables },
 	{ "tree", "hatf tree", "show the tree of the traced processes",

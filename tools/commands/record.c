@@ -72,9 +72,9 @@ static const struct opt options[] = {
 	{ "start", 's', "WHEN",
 	  "on (the default), or off: record nothing until\n"
 	  "'hatf ctl' sends start" },
-	{ "stacks", 'S', "HOW",
-	  "the call stack of each allocation: off (the default), on,\n"
-	  "caller, or a number of frames; with :frees, of frees too" },
+	{ "stacks", 'g', "HOW",
+	  "call stacks of allocations: off (the default), on,\n"
+	  "caller, or a number of frames; on:frees: of frees too" },
 	{ "verbose", 'v', NULL,
 	  "print one line for each trace file that the recorder's\n"
 	  "thread completes, or if there can be no ring file" },

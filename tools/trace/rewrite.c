@@ -186,6 +186,21 @@ show_progress(struct run *run)
 	progress_update(&run->progress, stats.file_nbytes, run->record_count);
 }
 
+static enum hatf_status
+write_records(struct run *run, size_t n)
+{
+	const struct rewrite *const r = run->r;
+	enum hatf_status status = HATF_OK;
+
+	if (r->write == NULL)
+		return hatf_writer_write(run->writer, run->records, n);
+	for (size_t i = 0; i < n && status == HATF_OK; i++)
+		status = r->write(r->context, &run->records[i], run->writer);
+	if (status == HATF_NO_MEMORY)
+		message_print("%s", hatf_status_text(status));
+	return status;
+}
+
 /*
  * Copy all records.  Return the status with which reading ended, or HATF_OK if
  * writing failed first.
@@ -195,7 +210,7 @@ copy(struct run *run, size_t n)
 {
 	enum hatf_status status = HATF_OK;
 
-	while (hatf_writer_write(run->writer, run->records, n) == HATF_OK) {
+	while (write_records(run, n) == HATF_OK) {
 		run->record_count += n;
 		if (run->format.keeps != KEEPS_ALL)
 			kept_fields_note(&run->keeping, run->records, n);

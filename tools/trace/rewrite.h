@@ -20,6 +20,13 @@ struct rewrite {
 	 */
 	struct hatf_writer_options options;
 	/*
+	 * Write a record, or what stands for it, to the writer; return its
+	 * status, or HATF_NO_MEMORY.  NULL: write the records as they are.
+	 */
+	enum hatf_status (*write)(void *context, const struct hatf_record *rec,
+				  struct hatf_writer *writer);
+	void *context; /* of 'write' */
+	/*
 	 * Set by rewrite_trace(): 'out' was written completely, and statistics
 	 * of the source.
 	 */

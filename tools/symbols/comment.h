@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * comment.h - the lines of a comment of ours (FORMAT "Comments of this
+ * project")
+ */
+#ifndef COMMENT_H
+#define COMMENT_H
+
+#include "hatf/hatf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Is the record a comment of this kind ("HATF frame\n")? */
+bool comment_is(const struct hatf_record *rec, const char *kind);
+
+/*
+ * Store the value of 'key', unescaped and NUL-terminated, truncated to 'cap'
+ * bytes with the NUL.  Return its length, or -1 if there is no such line.
+ */
+long comment_value(const struct hatf_record *rec, const char *key, char *buf,
+		   size_t cap);
+
+/* The value as a number, decimal or with 0x; 0 if there is none. */
+uint64_t comment_number(const struct hatf_record *rec, const char *key);
+
+/* A comment that is being written. */
+struct comment {
+	size_t used;
+	bool is_full; /* something did not fit, and is left out */
+	char text[HATF_DEFINITION_MAX];
+};
+
+void comment_begin(struct comment *c, const char *kind);
+void comment_put(struct comment *c, const char *key, const char *value);
+void comment_put_number(struct comment *c, const char *key, uint64_t n);
+void comment_put_address(struct comment *c, const char *key, uint64_t n);
+
+/* The comment as a record, valid as long as 'c' does not change. */
+struct hatf_record comment_record(const struct comment *c);
+
+#endif /* COMMENT_H */

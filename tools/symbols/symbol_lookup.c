@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/* symbol_lookup.c - see symbol_lookup.h */
+#include "tools/symbols/symbol_lookup.h"
+
+#include "hatf/hatf.h"
+#include "tools/symbols/demangle.h"
+#include "tools/ui/message.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef HAVE_LIBDW
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+
+/* Where separate debug files are by default; see libdwfl.h. */
+#define DEBUG_PATH "+:.debug:/usr/lib/debug"
+
+enum state {
+	UNOPENED,
+	USABLE,
+	MISSING, /* there is no such file, or it cannot be read */
+	OTHER,	 /* the file has another build id */
+};
+
+struct object {
+	char *path, *build_id;
+	enum state state;
+	bool has_debug; /* information, with files and lines */
+	Dwfl *dwfl;
+	Dwfl_Module *module;
+	uint64_t count; /* places looked up */
+};
+
+struct symbol_lookup {
+	struct object *objects;
+	int object_count, object_cap;
+	char *debug_path;
+	Dwfl_Callbacks callbacks;
+	/* Demangled names, which live as long as this does. */
+	char **names;
+	size_t name_count, name_cap;
+};
+
+struct symbol_lookup *
+symbol_lookup_open(const struct symbol_lookup_options *options)
+{
+	struct symbol_lookup *const l = calloc(1, sizeof(*l));
+
+	if (l == NULL)
+		return NULL;
+	if (asprintf(&l->debug_path, "%s%s%s", DEBUG_PATH,
+		     options->debug_dir != NULL ? ":" : "",
+		     options->debug_dir != NULL ? options->debug_dir : "") <
+	    0) {
+		free(l);
+		return NULL;
+	}
+	/* libdw asks servers whenever this variable is set. */
+	if (!options->use_debuginfod)
+		unsetenv("DEBUGINFOD_URLS");
+	l->callbacks = (Dwfl_Callbacks){
+		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.section_address = dwfl_offline_section_address,
+		.debuginfo_path = &l->debug_path,
+	};
+	return l;
+}
+
+void
+symbol_lookup_close(struct symbol_lookup *l)
+{
+	if (l == NULL)
+		return;
+	for (int i = 0; i < l->object_count; i++) {
+		free(l->objects[i].path);
+		free(l->objects[i].build_id);
+		if (l->objects[i].dwfl != NULL)
+			dwfl_end(l->objects[i].dwfl);
+	}
+	for (size_t i = 0; i < l->name_count; i++)
+		free(l->names[i]);
+	free(l->names);
+	free(l->objects);
+	free(l->debug_path);
+	free(l);
+}
+
+int
+symbol_lookup_object(struct symbol_lookup *l, const char *path,
+		     const char *build_id)
+{
+	struct object *o;
+
+	for (int i = 0; i < l->object_count; i++)
+		if (strcmp(l->objects[i].path, path) == 0 &&
+		    strcmp(l->objects[i].build_id, build_id) == 0)
+			return i;
+	if (l->object_count == l->object_cap) {
+		const int cap = l->object_cap == 0 ? 16 : 2 * l->object_cap;
+
+		o = reallocarray(l->objects, (size_t)cap, sizeof(*o));
+		if (o == NULL)
+			return -1;
+		l->objects = o;
+		l->object_cap = cap;
+	}
+	o = &l->objects[l->object_count];
+	*o = (struct object){ .path = strdup(path),
+			      .build_id = strdup(build_id) };
+	if (o->path == NULL || o->build_id == NULL) {
+		free(o->path);
+		free(o->build_id);
+		return -1;
+	}
+	return l->object_count++;
+}
+
+/* Has the file the build id that the trace gives, as far as both have one? */
+static bool
+is_same_build(const struct object *o)
+{
+	const unsigned char *bits;
+	GElf_Addr address;
+	const int nbytes = dwfl_module_build_id(o->module, &bits, &address);
+	char hex[2 * 64 + 1] = "";
+
+	if (nbytes <= 0 || nbytes > 64 || o->build_id[0] == '\0')
+		return true;
+	for (int i = 0; i < nbytes; i++)
+		snprintf(hex + 2 * i, 3, "%02x", bits[i]);
+	return strcmp(hex, o->build_id) == 0;
+}
+
+static void
+open_object(struct symbol_lookup *l, struct object *o)
+{
+	char path[PATH_MAX];
+	Dwarf_Addr bias;
+	int fd;
+
+	o->state = MISSING;
+	/* Libraries are often symbolic links, which the next call refuses. */
+	if (realpath(o->path, path) == NULL ||
+	    hatf_file_open_found(path, &fd, NULL) != HATF_OK)
+		return;
+	o->dwfl = dwfl_begin(&l->callbacks);
+	if (o->dwfl == NULL) {
+		close(fd);
+		return;
+	}
+	dwfl_report_begin(o->dwfl);
+	/* It takes the descriptor if it succeeds. */
+	o->module = dwfl_report_offline(o->dwfl, path, path, fd);
+	if (o->module == NULL)
+		close(fd);
+	dwfl_report_end(o->dwfl, NULL, NULL);
+	if (o->module == NULL)
+		return;
+	o->state = is_same_build(o) ? USABLE : OTHER;
+	o->has_debug = o->state == USABLE &&
+		       dwfl_module_getdwarf(o->module, &bias) != NULL;
+}
+
+/* Keep a string as long as the lookup; NULL: no memory. */
+static const char *
+keep(struct symbol_lookup *l, char *name)
+{
+	if (name == NULL)
+		return NULL;
+	if (l->name_count == l->name_cap) {
+		const size_t cap = l->name_cap == 0 ? 256 : 2 * l->name_cap;
+		char **const names =
+			reallocarray(l->names, cap, sizeof(*names));
+
+		if (names == NULL) {
+			free(name);
+			return NULL;
+		}
+		l->names = names;
+		l->name_cap = cap;
+	}
+	l->names[l->name_count++] = name;
+	return name;
+}
+
+/* The name as in the source; 'name' itself if it is not mangled. */
+static const char *
+readable(struct symbol_lookup *l, const char *name)
+{
+	char *const demangled = name != NULL ? demangle(name) : NULL;
+	const char *const kept = keep(l, demangled);
+
+	return kept != NULL ? kept : name;
+}
+
+static const char *
+function_of(struct symbol_lookup *l, Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	const char *name = dwarf_formstring(
+		dwarf_attr_integrate(die, DW_AT_linkage_name, &attr));
+
+	if (name == NULL)
+		name = dwarf_formstring(dwarf_attr_integrate(
+			die, DW_AT_MIPS_linkage_name, &attr));
+	return name != NULL ? readable(l, name) : dwarf_diename(die);
+}
+
+static bool
+is_function(Dwarf_Die *die)
+{
+	const int tag = dwarf_tag(die);
+
+	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+	       tag == DW_TAG_entry_point;
+}
+
+static uint64_t
+number_of(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word n;
+
+	return dwarf_formudata(dwarf_attr(die, name, &attr), &n) == 0 ? n : 0;
+}
+
+/* Where an inlined function was called, which is a place in its caller. */
+static void
+set_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct symbol_lookup_name *caller)
+{
+	const uint64_t idx = number_of(inlined, DW_AT_call_file);
+	Dwarf_Files *files;
+	size_t count;
+
+	if (dwarf_getsrcfiles(unit, &files, &count) == 0 && idx < count)
+		caller->file = dwarf_filesrc(files, idx, NULL, NULL);
+	caller->line = number_of(inlined, DW_AT_call_line);
+	caller->column = number_of(inlined, DW_AT_call_column);
+}
+
+/* Where the instruction at 'address' comes from, which is the innermost place. */
+static void
+set_line(struct object *o, Dwarf_Addr address, struct symbol_lookup_name *name)
+{
+	Dwfl_Line *const line = dwfl_module_getsrc(o->module, address);
+	int number, column;
+
+	if (line == NULL)
+		return;
+	name->file = dwfl_lineinfo(line, NULL, &number, &column, NULL, NULL);
+	name->line = number > 0 ? (uint64_t)number : 0;
+	name->column = column > 0 ? (uint64_t)column : 0;
+}
+
+/*
+ * The functions around 'address', by debug information.  The scopes of the
+ * address name the innermost function; those of its entry are all that the
+ * function was inlined into.
+ */
+static size_t
+find_functions(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
+	       struct symbol_lookup_name *names)
+{
+	Dwarf_Addr bias;
+	Dwarf_Die *const unit = dwfl_module_addrdie(o->module, address, &bias);
+	Dwarf_Die *scopes = NULL, *around = NULL, innermost;
+	size_t n = 0;
+	int count = unit == NULL
+			    ? 0
+			    : dwarf_getscopes(unit, address - bias, &scopes);
+
+	if (count > 0) {
+		innermost = scopes[0];
+		count = dwarf_getscopes_die(&innermost, &around);
+	}
+	for (int i = 0; i < count && n < SYMBOL_LOOKUP_NAMES_MAX; i++) {
+		if (!is_function(&around[i]))
+			continue;
+		names[n].function = function_of(l, &around[i]);
+		if (n == 0)
+			set_line(o, address, &names[0]);
+		n++;
+		if (dwarf_tag(&around[i]) != DW_TAG_inlined_subroutine)
+			break;
+		if (n < SYMBOL_LOOKUP_NAMES_MAX)
+			set_call(unit, &around[i], &names[n]);
+	}
+	free(scopes);
+	free(around);
+	return n;
+}
+
+size_t
+symbol_lookup_find(struct symbol_lookup *l, int object, uint64_t address,
+		   struct symbol_lookup_name names[SYMBOL_LOOKUP_NAMES_MAX])
+{
+	struct object *const o = &l->objects[object];
+	GElf_Addr bias;
+	GElf_Sym symbol;
+	GElf_Off offset;
+	size_t n = 0;
+
+	memset(names, 0, SYMBOL_LOOKUP_NAMES_MAX * sizeof(*names));
+	o->count++;
+	if (o->state == UNOPENED)
+		open_object(l, o);
+	if (o->state != USABLE || dwfl_module_getelf(o->module, &bias) == NULL)
+		return 0;
+	address += bias;
+	if (o->has_debug)
+		n = find_functions(l, o, address, names);
+	if (n != 0 && names[n - 1].function != NULL)
+		return n;
+	if (n == 0)
+		n = 1;
+	names[n - 1].function =
+		readable(l, dwfl_module_addrinfo(o->module, address, &offset,
+						 &symbol, NULL, NULL, NULL));
+	if (n == 1 && o->has_debug && names[0].file == NULL)
+		set_line(o, address, &names[0]);
+	return names[n - 1].function != NULL || names[0].file != NULL ? n : 0;
+}
+
+/* What is missing of an object; NULL: nothing. */
+static const char *
+missing_of(const struct object *o)
+{
+	switch (o->state) {
+	case MISSING:
+		return "the file cannot be read";
+	case OTHER:
+		return "the file is of another build";
+	case USABLE:
+		return o->has_debug ? NULL : "no debug information";
+	default:
+		return NULL;
+	}
+}
+
+unsigned
+symbol_lookup_report(const struct symbol_lookup *l)
+{
+	unsigned count = 0;
+
+	for (int i = 0; i < l->object_count; i++) {
+		const struct object *const o = &l->objects[i];
+		const char *const missing = missing_of(o);
+
+		if (missing == NULL)
+			continue;
+		count++;
+		message_print("%s: %s (build id %s)", message_path(o->path),
+			      missing,
+			      o->build_id[0] != '\0' ? o->build_id : "unknown");
+	}
+	return count;
+}
+
+#else /* without libdw */
+
+struct symbol_lookup *
+symbol_lookup_open(const struct symbol_lookup_options *options)
+{
+	(void)options;
+	errno = ENOSYS;
+	return NULL;
+}
+
+void
+symbol_lookup_close(struct symbol_lookup *l)
+{
+	(void)l;
+}
+
+int
+symbol_lookup_object(struct symbol_lookup *l, const char *path,
+		     const char *build_id)
+{
+	(void)l;
+	(void)path;
+	(void)build_id;
+	return -1;
+}
+
+size_t
+symbol_lookup_find(struct symbol_lookup *l, int object, uint64_t address,
+		   struct symbol_lookup_name names[SYMBOL_LOOKUP_NAMES_MAX])
+{
+	(void)l;
+	(void)object;
+	(void)address;
+	(void)names;
+	return 0;
+}
+
+unsigned
+symbol_lookup_report(const struct symbol_lookup *l)
+{
+	(void)l;
+	return 0;
+}
+
+#endif
