@@ -108,7 +108,7 @@ endef
 below = $(sort $(shell find $1 -name '$2'))
 # Objects have a folder of their own: $B/hatf is the command.
 obj   = $(patsubst %.c,$B/obj/%.o,$(wildcard $1))
-unit  = $(patsubst %.c,$B/%,$(wildcard $(addprefix tests/unit/,$1)))
+unit  = $(patsubst %.c,$B/%,$(foreach name,$1,$(call below,tests/unit,$(name))))
 LIB   := $B/libhatf.a
 DSO   := $B/libhatf.so.0
 SO    := $B/libhatftrace.so
@@ -121,7 +121,7 @@ ENCODER := $(call obj,$(addprefix hatf/,codec/*.c deflate/*.c rings/*.c \
 	recorder/*.c))
 # Under TSan, build only the unit tests of code that several threads run.
 UNIT  := $(call unit,$(if $(filter thread,$(SAN)),test_ring*.c \
-	test_writer_thread*.c test_recorder*.c test_input*.c,test_*.c))
+	test_recorder*.c test_input*.c,test_*.c))
 FUZZ  := $(patsubst %.c,$B/%,$(wildcard tests/fuzz/fuzz_*.c))
 PROGRAMS := $(patsubst %.c,$B/%,$(wildcard tests/capture/programs/*.c \
 		tests/faults/programs/*.c)) \

@@ -5,7 +5,7 @@
 #
 # usage: scripts/run-tests.sh [-b BUILD] [-j JOBS] [TEST...]
 #
-# A test is an executable: a unit test of BUILD/tests/unit (default
+# A test is an executable: a unit test below BUILD/tests/unit (default
 # build/plain), a fuzz target of BUILD/tests/fuzz, which replays its corpus, or
 # a script tests/{cli,capture,faults}/*.sh or scripts/check-*.sh.  Without
 # arguments all of them run.  A test gets BUILD (absolute) and TMP (a fresh
@@ -59,9 +59,10 @@ if [ $# -eq 0 ]; then
 		[ -x "$script" ] && tests+=("$script")
 	done
 	# Skip programs in BUILD whose sources were removed.
-	for source in tests/unit/test_*.c tests/fuzz/fuzz_*.c; do
-		[ -e "$source" ] && tests+=("$BUILD/${source%.c}")
-	done
+	while read -r source; do
+		tests+=("$BUILD/${source%.c}")
+	done < <(find tests/unit tests/fuzz -name 'test_*.c' -o \
+		-name 'fuzz_*.c' | sort)
 fi
 
 # source_of TEST: print the name of the file that states TEST's purpose.
@@ -133,7 +134,7 @@ report()
 	124 | 137) word=TIMEOUT failed=$((failed + 1)) ;;
 	*) word="FAILED ($status)" failed=$((failed + 1)) ;;
 	esac
-	printf '%-34s %s %3d.%d s  %s\n' "$name" "$word" $((tenths / 10)) \
+	printf '%-50s %s %3d.%d s  %s\n' "$name" "$word" $((tenths / 10)) \
 		$((tenths % 10)) "$(purpose_of "$test")"
 	case $word in
 	ok) ;;

@@ -4,7 +4,7 @@
  *
  * A file is read after its process has ended, so release order is enough to
  * make a store visible only after the stores before it.  IMAGE_STEP() marks the
- * points where tests/unit/test_interleave.c kills the process.
+ * points where tests/unit/rings/test_interleave.c kills the process.
  */
 
 #include "hatf/rings/image.h"

@@ -1,18 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# abrupt.sh - processes that end without a word to the tracer
+# abrupt.sh - processes that end without notifying the recorder
 #
-# By a system call of their own, as all of Go's do, or by a signal: 'hatf
-# record' completes their traces, and what reads them without it says what is
-# missing.
+# A process ends by a direct system call, as all Go programs do, or by a
+# signal.  'hatf record' completes its trace.  Without 'hatf record', the
+# commands that read the trace report which events are missing.
 . "$(dirname "$0")/lib.sh"
 
 stat -f -c %T . | grep -qE 'ext|xfs|tmpfs|overlay|btrfs|f2fs' ||
 	skip "no ring file is safe on $(stat -f -c %T .)"
 raw=$PROGS/rawexit
 
-# whole FILE EVENTS END: complete, with so many events, and this end.
+# whole FILE EVENTS END: FILE is complete and has EVENTS events and this end.
 whole()
 {
 	clean "$1"
@@ -21,13 +21,13 @@ whole()
 	[ -e "$1.rings" ] && fail "$1.rings is left"
 }
 
-# The command itself.
+# The command itself ends abruptly.
 for want in 0 5; do
 	"$HATF" record -o "raw$want.gz" -- "$raw" "$want" >out 2>err
 	check "exit $want: status" $? "$want"
 	check "exit $want: lines" "$(wc -l <err)" 1
-	grep -q ' 1 501 events.*, nothing lost of its own, completed after an abrupt end$' \
-		err || fail "exit $want: $(cat err)"
+	text=' 1 501 events.*, nothing lost of its own, completed after an'
+	grep -q "$text abrupt end\$" err || fail "exit $want: $(cat err)"
 	whole "raw$want.gz" 1501 raw_exit
 done
 check "tree" "$("$HATF" tree raw5.gz | grep -c 'raw_exit, 1 501 events')" 1
@@ -35,14 +35,15 @@ HATFTRACE_BEGIN=now "$HATF" record -o killed.gz -- sh -c 'kill -9 $$' >out 2>err
 check "killed: status" $? 137
 whole killed.gz "$(info killed.gz events)" killed
 
-# Children: nobody but their parents knows how they ended.
+# Children end abruptly: only their parents know how they ended.
 mkdir tree
 HATFTRACE_BEGIN=now "$HATF" record -o 'tree/%e.%p.gz' -- \
 	sh -c "$raw 3; $raw 0 && echo on; kill -9 \$\$" >out 2>err
 check "children: status" $? 137
 check "children: output" "$(cat out)" on
-grep -q '(+ 2 traces of child processes, 2 of these completed after an abrupt end, nothing lost in these)' \
-	err || fail "children: $(cat err)"
+text='(+ 2 traces of child processes, 2 of these completed after an'
+grep -q "$text abrupt end, nothing lost in these)" err ||
+	fail "children: $(cat err)"
 for file in tree/rawexit.*.gz; do
 	whole "$file" 1501 abrupt
 done
@@ -50,25 +51,27 @@ check "children: tree" "$("$HATF" tree tree | grep -c 'abrupt, 1 501')" 2
 "$HATF" record -o 'tree/none.%e.%p.gz' -- sh -c "$raw 3; exit 0" 2>err ||
 	fail "a child with status 3 turns 0 into $?: $(cat err)"
 
-# One that goes on is left alone.
+# 'hatf record' leaves a child alone that is still running.
 mkdir on
 HATFTRACE_BEGIN=now "$HATF" record -o 'on/%e.%p.gz' -- \
-	sh -c 'sleep 50 >/dev/null 2>&1 & echo $!; wait -n 2>/dev/null & sleep 0.5' \
+	sh -c 'sleep 50 >/dev/null 2>&1 & echo $!
+		wait -n 2>/dev/null & sleep 0.5' \
 	>out 2>err
 check "goes on: status" $? 0
-grep -q ', 1 of these still being written: the processes are running)$' err || fail "goes on: $(cat err)"
+grep -q ', 1 of these still being written: the processes are running)$' err ||
+	fail "goes on: $(cat err)"
 [ -e "on/sleep.$(cat out).gz.rings" ] || fail 'goes on: its ring file is gone'
 "$HATF" info "on/sleep.$(cat out).gz" 2>&1 |
 	grep -q 'is still being written by process' || fail 'goes on: info'
 kill "$(cat out)"
 
-# Without 'hatf record': what is missing is known.
+# Without 'hatf record', the commands report what is missing.
 trace "$TMP/alone.gz" "$raw" 7
 check "alone: status" $? 7
 for command in info verify; do
 	"$HATF" $command alone.gz >out 2>err && fail "alone: $command is fine"
-	grep -q "alone.gz: ended without its last 1501 events, recoverable" err ||
-		fail "alone: $command: $(cat err)"
+	grep -q "alone.gz: ended without its last 1501 events, recoverable" \
+		err || fail "alone: $command: $(cat err)"
 done
 "$HATF" recover alone.gz >out 2>&1 || fail "alone: recover: $(cat out)"
 whole alone.gz 1501 abrupt

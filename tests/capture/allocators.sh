@@ -3,10 +3,11 @@
 #
 # allocators.sh - other allocators preloaded before or after the recorder
 #
-# Real programs do the same with each of them as without the recorder.  Behind,
-# every call is in the trace.  In front, an allocator takes the calls before us:
-# that is said in one line, and such a trace is not complete, even one that is
-# recovered.
+# Real programs behave with each allocator as they do without the recorder.  If
+# the allocator is preloaded after the recorder, the trace has every call.  If
+# it is preloaded before, it takes the calls, and the recorder sees none of
+# them: one line reports this, and the trace is not complete, even after
+# recovery.
 . "$(dirname "$0")/lib.sh"
 need perl python3 sqlite3
 
@@ -46,7 +47,7 @@ python=("$PYTHON" script.py)
 # shellcheck disable=SC2034
 sqlite=(sqlite3 -batch -init script.sql :memory: .quit)
 
-# path NAME: of a library, as the loader finds it.
+# path NAME: print the path at which the loader finds this library.
 path()
 {
 	ldconfig -p | awk -v name="$1" '$1 == name { print $NF; exit }'
@@ -54,7 +55,7 @@ path()
 
 line=" has the malloc() that is called, not the recorder's"
 
-# behind WHAT LIBRARY COMMAND...
+# behind WHAT LIBRARY COMMAND...: the recorder comes before LIBRARY.
 behind()
 {
 	local what=$1 library=$2 file=$1.behind.gz
@@ -68,7 +69,7 @@ behind()
 	check_ge "$what behind: events" "$(info "$file" events)" "$events"
 }
 
-# in_front WHAT LIBRARY COMMAND...
+# in_front WHAT LIBRARY COMMAND...: LIBRARY comes before the recorder.
 in_front()
 {
 	local what=$1 library=$2 file=$TMP/$1.front.gz
@@ -108,7 +109,7 @@ for library in libtcmalloc_minimal.so.4 libjemalloc.so.2 libmimalloc.so.2; do
 done
 [ $tried -ne 0 ] || skip 'no other allocator'
 
-# A process that is killed leaves it to recovery to say so.
+# If the process is killed, 'hatf recover' reports the missed calls.
 cat >killed.py <<'EOT'
 import os, signal, time
 time.sleep(0.3)
@@ -126,13 +127,13 @@ check 'killed: complete' "$(trailer killed.gz complete)" 0
 check 'killed: missed' "$(trailer killed.gz missed)" \
 	'calls went past the recorder'
 
-# A child that puts one in front is the one that is reported.
+# If a child preloads an allocator, the summary reports the child.
 "$HATF" record -o record.gz -- sh -c "LD_PRELOAD=$path:\$LD_PRELOAD exec \
 	$PYTHON -c pass" >out 2>err
 grep -q "NOT COMPLETE: calls went past the recorder: $path$line" err ||
 	fail "record: $(cat err)"
 
-# One that passes each call on, as a counting library does, hides nothing.
+# A library that counts calls and passes each one on hides nothing.
 cat >passes.c <<'EOT'
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -179,7 +180,7 @@ clean passes.gz
 check 'passes: allocs' "$("$HATF" dump passes.gz |
 	grep -c ' alloc size=23456 ')" 500
 
-# A program with a malloc() of its own, that its libraries call too.
+# A program defines a malloc() of its own, and its libraries call that too.
 ${CC:-cc} -w -fno-builtin -D_GNU_SOURCE -rdynamic -o own \
 	"$CAPTURE/shared/ownheap.c" -ldl || fail 'cannot build own'
 trace own.gz ./own >out 2>err

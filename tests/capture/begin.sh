@@ -3,7 +3,7 @@
 #
 # begin.sh - the writer thread and the file exist only once needed
 #
-# A program that says what it sees: how many threads it has and what is in the
+# The program reports how many threads it has and how many files are in the
 # folder of its trace.
 . "$(dirname "$0")/lib.sh"
 
@@ -19,12 +19,13 @@ def churn(n):
         libc.free(libc.malloc(100))
 
 def look():
-    # The recorder does not make way for this, as for a look into /proc/self/task.
+    # The recorder ends its thread before a look into /proc/self/task, but
+    # not before a look into this file.
     with open("/proc/self/status") as f:
         threads = [line.split()[1] for line in f if line.startswith("Threads")]
     return f'{threads[0]} {len(os.listdir("traces"))}'
 
-# What Python itself has done by now is less than the ring holds.
+# Up to here Python has caused fewer events than the ring can hold.
 before = look()
 for what in sys.argv[1:]:
     if what == 'events':
@@ -43,7 +44,8 @@ for what in sys.argv[1:]:
 print(before, look())
 EOF
 
-# see WHAT WANT [VARIABLE...]: threads and files before and after.
+# see WHAT WANT [VARIABLE...]: WANT has the numbers of threads and files before
+# and after.
 see()
 {
 	local what=$1 want=$2
@@ -58,21 +60,22 @@ see()
 	check "$what $*: threads, files" "$(cat out)" "$want"
 }
 
-# Trace and rings are two files; the thread comes with them.
+# The trace and the ring file make two; the recorder creates them together with
+# the thread.
 see 'nothing' '1 0 1 0'
 clean traces/*
 see 'events' '1 0 2 2'
 clean traces/*
 see 'pause' '1 0 2 2'
 clean traces/*
-see 'fork' '1 0 2 3' # the child's, too
+see 'fork' '1 0 2 3' # the third file is the child's trace
 clean traces/*
 see 'nothing' '2 2 2 2' HATFTRACE_BEGIN=now
 clean traces/*
 see 'nothing' '1 0 1 0' HATFTRACE_START=off
 check 'traces of a dormant process' "$(ls traces)" ''
 see 'events' '1 0 1 0' HATFTRACE_START=off
-# The moment from which on the trace outlives a kill.
+# The trace survives a kill from the moment when the file exists.
 see 'kill' ''
 check 'killed before: status' "$status" 137
 check 'killed before: files' "$(ls traces)" ''
@@ -85,7 +88,8 @@ see 'events kill' ''
 clean traces/*.gz
 check_ge 'events' "$(info traces/*.gz events)" 40000
 
-# A child that shares the memory cannot make the thread; its parent can.
+# A child that shares its parent's memory cannot start the thread; the parent
+# can.
 trace_tallied tally "$PROGS/lifecycle" vfork >out 2>err || fail "vfork: $?"
 clean tally.traces/*
 compare_tallies tally

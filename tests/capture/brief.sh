@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# brief.sh - a process that ends soon pays for its trace and for nothing else
+# brief.sh - a short process pays for its trace and for nothing else
 #
-# strace shows what the recorder does in it: no thread, no file of rings, no
-# socket, no library, and few system calls beside those of the program.
+# strace shows what the recorder does in such a process: it creates no thread,
+# ring file or socket, loads no library and makes few system calls.
 . "$(dirname "$0")/lib.sh"
 
 need strace python3 dash
 strace -o /dev/null true 2>/dev/null || skip 'strace may not be used here'
 
-# watch LOG COMMAND...: traced, with all system calls in LOG.
+# watch LOG COMMAND...: run it recorded, with all its system calls in LOG.
 watch()
 {
 	local log=$1
@@ -24,7 +24,7 @@ calls()
 	grep -c '(' "$1"
 }
 
-# lacks LOG WHAT...: none of these words is in it.
+# lacks LOG WORD...: fail if LOG contains one of these words.
 lacks()
 {
 	local log=$1 word
@@ -38,7 +38,8 @@ mkdir traces
 strace -f -o bare /bin/true
 watch recorded /bin/true
 watch dormant -E HATFTRACE_START=off /bin/true
-# About 65 and 50; a thread and its files are 80 more.
+# The recorder makes about 65 calls, and 50 if dormant.  A thread and its files
+# would take 80 more.
 check_le 'calls, recorded' $(($(calls recorded) - $(calls bare))) 100
 check_le 'calls, dormant' $(($(calls dormant) - $(calls bare))) 80
 lacks recorded CLONE_ .rings socket libisal
@@ -48,15 +49,15 @@ check 'mode' "$(stat -c %a traces/*)" 600
 check 'end' "$(trailer "$(echo traces/*)" end)" exit
 clean traces/*
 
-# A shell that has others run by vfork(), and then becomes another program.
+# A shell runs other programs by vfork(), and then executes another one.
 rm traces/*
 watch shell dash -c '/bin/true; /bin/true; exec /bin/true'
 lacks shell CLONE_THREAD .rings
 check 'files of a shell' "$(find traces -type f | wc -l)" 4
 clean traces/*
 
-# What is exec'ed has none of our descriptors, and knows of no signal or
-# privilege less.
+# An executed program inherits no descriptor of the recorder, and has the same
+# signals and privileges as without it.
 cat >state.py <<'EOF2'
 import os
 print(os.listdir('/proc/self/fd'))
@@ -65,11 +66,12 @@ for line in open('/proc/self/status'):
         print(line, end='')
 EOF2
 dash -c "exec $PYTHON -S -I state.py" >want
-env HATFTRACE_OUT="$TMP/traces/e.%p.gz" LD_PRELOAD="$SO" HATFTRACE_FOLLOW='all:dash' \
+env HATFTRACE_OUT="$TMP/traces/e.%p.gz" LD_PRELOAD="$SO" \
+	HATFTRACE_FOLLOW='all:dash' \
 	dash -c "exec $PYTHON -S -I state.py" >got
 check 'state after an exec' "$(cat got)" "$(cat want)"
 
-# Standard descriptors that are closed stay the program's; so does a small stack.
+# Closed standard descriptors stay closed, and a small stack is large enough.
 rm -rf traces
 trace "$TMP/traces.gz" /bin/true <&- >&- 2>&-
 check 'no descriptors' "$?" 0
@@ -80,11 +82,11 @@ clean traces.gz
 )
 check 'small stack' "$?" 0
 clean small.gz
-# A name that is taken.
+# The name of the trace is taken.
 trace "$TMP/small.gz" /bin/true
 clean small.gz.1
 
-# A block that takes more than a page of the disk is compressed.
+# A block that takes more than one page on the disk is compressed.
 cat >churn.py <<'EOF2'
 import ctypes
 libc = ctypes.CDLL(None)

@@ -1,16 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# client.sh - hatftrace.h: what a program tells the tracer itself
+# client.sh - hatftrace.h: what a program tells the recorder itself
 #
-# A program that uses it runs the same without the tracer; with it, exactly what
-# lies between a start and a stop is in the trace, and pools are heaps.
+# A program that uses this interface runs the same without the recorder.  With
+# the recorder, the trace has exactly the events between a start and a stop, and
+# the program's pools are heaps.
 # shellcheck source=tests/capture/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 client=$PROGS/client
 
-# tags FILE TAG [PATTERN]: records of a tag (whose line has the pattern).
+# tags FILE TAG [PATTERN]: count the records of a tag whose lines match.
 tags()
 {
 	"$HATF" dump "$1" | awk -v tag="$2" '$2 == tag' | grep -c -- "${3:-}"
@@ -44,7 +45,7 @@ test_header_alone()
 	check 'mark' "$(plain one.hatf.gz | grep -ac '^text=x$')" 1
 }
 
-# NULL wherever a pointer may be, through the header and past it.
+# Pass NULL wherever a pointer may be, through the header and around it.
 test_nulls()
 {
 	cat >nulls.c <<-'EOF'
@@ -82,20 +83,22 @@ test_nulls()
 	check 'frees of NULL' "$(tags nulls.hatf.gz free heap=1)" 0
 }
 
-# 1000 allocations, then 1000 frees, and nothing else; 'unseen' are the blocks.
+# The program makes 1000 allocations, then 1000 frees, and nothing else.
 test_order()
 {
-	local first=order.hatf.gz second=order.s0001.hatf.gz
+	local first=order.hatf.gz second=order.s0001.hatf.gz text
 	HATFTRACE_START=off trace "$TMP/order.hatf.gz" "$client" order \
 		>order.out || fail 'order'
 	check 'orders' "$(cat order.out)" '0 0 0 1 0 0 '
 	clean "$first" "$second"
 	check 'events of the first' "$(info $first events)" 1000
-	check 'its sizes' "$(events $first | awk '{ s += $2 } END { print s }')" \
+	check 'its sizes' \
+		"$(events $first | awk '{ s += $2 } END { print s }')" \
 		$((100 * 1000 + 999 * 1000 / 2))
 	check 'its end' "$(trailer $first end)" stop
+	text='text=the first "part" is over, and this text is long enough for'
 	check 'mark' "$(plain $first | grep -a '^text=the')" \
-		'text=the first "part" is over, and this text is long enough for several pieces of it\x0a'
+		"$text several pieces of it\x0a"
 	check 'events of the second' "$(info $second events)" 1000
 	check 'its frees' "$(tags $second free)" 1000
 }
@@ -110,12 +113,12 @@ test_heaps()
 	check 'cut' "$(tags heaps.hatf.gz createHeap 'a name that is t')" 1
 	check 'allocations' "$(tags heaps.hatf.gz alloc 'heap=1 ')" 1002
 	check 'frees' "$(tags heaps.hatf.gz free 'heap=2 ')" 502
-	# Of the second pool; the first is gone with all it had.
+	# These are the blocks of the second pool: the first one was destroyed.
 	check_ge 'live at the end' "$(info heaps.hatf.gz end_live_objects)" 500
 	check_le 'live at the end' "$(info heaps.hatf.gz end_live_objects)" 510
 }
 
-# Every piece of a row of segments can be read alone, heaps too.
+# Each segment can be read alone, with its heaps.
 test_segments()
 {
 	HATFTRACE_ROTATE=64K trace "$TMP/pools.hatf.gz" "$client" threads ||

@@ -5,8 +5,8 @@
 . "$(dirname "$0")/lib.sh"
 PROG=$PROGS/lifecycle
 
-# untraced WHAT PATTERN COMMAND...: it runs as ever (status 0), one line says
-# why there is no trace, and there is none.
+# untraced WHAT PATTERN COMMAND...: the command must run as it does bare (status
+# 0), one line must say why there is no trace, and there must be none.
 untraced()
 {
 	local what=$1 pattern=$2 status
@@ -21,7 +21,7 @@ untraced()
 	check "$what: files" "$(find empty -type f | wc -l)" 0
 }
 
-# wrong NAME VALUE WANT
+# wrong NAME VALUE WANT: the value is refused; the message names WANT.
 wrong()
 {
 	untraced "$1='$2'" "$1.*want.*$3" env "$1=$2" LD_PRELOAD="$SO" \
@@ -54,7 +54,7 @@ wrong HATFTRACE_OUT x% %p
 untraced "a very long name" 'want\|name too long' env \
 	HATFTRACE_OUT="$(printf '%05000d' 0)" LD_PRELOAD="$SO" "$PROG" image
 
-# The same with nowhere to say it.
+# The same, with standard error closed.
 HATFTRACE_CLOCK=fast trace closed.gz "$PROG" image 2>&-
 check "wrong value, stderr closed: status" $? 0
 [ -e closed.gz ] && fail "wrong value, but a trace"
@@ -62,7 +62,7 @@ trace closed.gz "$PROG" image 0<&- 1>&- 2>&-
 check "all closed: status" $? 0
 clean closed.gz
 
-# Places where no file can be made.
+# The file cannot be created in these places.
 untraced "no directory" "no such file" env HATFTRACE_OUT=none/t.gz \
 	LD_PRELOAD="$SO" "$PROG" image
 untraced "a file for a directory" "not a directory" env \
@@ -76,8 +76,8 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 			HATFTRACE_OUT="$TMP/closed/t.gz" \
 			LD_PRELOAD="$TMP/libhatftrace.so" \
 			"$TMP/lifecycle" image
-		# In a setuid program the loader takes no preload from its user,
-		# and we no settings.
+		# In a setuid program, the loader ignores the user's LD_PRELOAD,
+		# and the recorder the user's settings.
 		chmod 4755 lifecycle
 		setpriv --reuid=65534 --clear-groups env \
 			HATFTRACE_OUT="$TMP/closed/t.gz" \
@@ -88,7 +88,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	fi
 fi
 
-# Names.
+# The name of the trace.
 rm -rf names && mkdir names
 for _ in 1 2 3; do
 	trace "$TMP/names/same.gz" "$PROG" image

@@ -1,29 +1,29 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# control.sh - orders from outside: 'hatf ctl' and what else may connect
+# control.sh - 'hatf ctl', and other clients of the control socket
 #
-# A traced process does as it is told, tells the truth about itself, and nobody
-# who connects, however badly behaved, holds up its recording or the program.
+# A traced process carries out orders and reports its state correctly.  No
+# client delays the recording or the program, however it behaves.
 # shellcheck source=tests/capture/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 need jq
 control_folder
 
-# spawn NAME COMMAND...: in the background, traced to NAME; sets 'pid'.
+# spawn NAME COMMAND...: run it in the background, traced to NAME; set 'pid'.
 spawn()
 {
 	local name=$1
 	shift
-	# Quiet ones are to have a socket, too.
+	# HATFTRACE_BEGIN=now: processes with few events have a socket, too.
 	(exec env HATFTRACE_OUT="$TMP/$name" HATFTRACE_BEGIN=now \
 		LD_PRELOAD="$SO" "$@") &
 	pid=$!
 }
 
-# ours: of lines about processes, those about ours; there may be others that an
-# order to all reaches.
+# ours: filter lines about processes; keep those of this test.  An order to all
+# may reach other processes of the machine.
 ours()
 {
 	local line
@@ -32,7 +32,7 @@ ours()
 	done
 }
 
-# start NAME COMMAND...: likewise, and there is a socket.
+# start NAME COMMAND...: as 'spawn', then wait until there is a socket.
 start()
 {
 	local name=$1
@@ -41,7 +41,7 @@ start()
 	await_socket "$pid"
 }
 
-# value PID KEY: of its status.
+# value PID KEY: print one value of the process's status.
 value()
 {
 	ctl --json "$1" status | jq -r ".$2"
@@ -69,17 +69,17 @@ test_status_and_flush()
 	check 'lost' "$(value $pid lost)" 0
 	check 'mode of the socket' "$(stat -c %a "$sockets/$pid.sock")" 600
 	check 'mode of its folder' "$(stat -c %a "$sockets")" 700
-	# All of what was published by then is in the file.
+	# The file has every event that was published before the flush.
 	ctl "$pid" flush >flush.txt || fail 'flush'
 	cp status.hatf.gz flushed.hatf.gz
 	clean_but_cut flushed.hatf.gz
-	local told
+	local told text
 	told=$(sed -nE 's/.* ([0-9 ]+) events.*/\1/p' flush.txt | tr -d ' ')
 	check_ge 'events in the file after a flush' \
 		"$(info flushed.hatf.gz events 2>/dev/null)" "${told:-1}"
 	ctl "$pid" snapshot -o snap.hatf.gz >snap.txt || fail 'snapshot'
-	grep -qE "^$pid: snap.hatf.gz: [0-9 ]+ live blocks, [0-9.]+ [KMG]?i?B$" \
-		snap.txt || fail "snapshot: $(cat snap.txt)"
+	text="^$pid: snap.hatf.gz: [0-9 ]+ live blocks, [0-9.]+ [KMG]?i?B$"
+	grep -qE "$text" snap.txt || fail "snapshot: $(cat snap.txt)"
 	clean snap.hatf.gz
 	check 'events of a snapshot' "$(info snap.hatf.gz events)" 0
 	check_ge 'blocks of a snapshot' \
@@ -90,12 +90,13 @@ test_status_and_flush()
 	[ -e "$sockets/$pid.sock" ] && fail 'its socket is left'
 }
 
-# Snapshots beside the trace, more than one, of what is known and what is not.
+# Take several snapshots beside the trace, with all live blocks known.
 test_snapshots()
 {
 	local i
 	mkdir beside
-	HATFTRACE_BEGIN=now "$HATF" record -o "$TMP/beside/kept.%p.hatf.gz" -- "$PYTHON" -c '
+	HATFTRACE_BEGIN=now "$HATF" record \
+		-o "$TMP/beside/kept.%p.hatf.gz" -- "$PYTHON" -c '
 import os, time
 keep = [bytearray(1000 + i) for i in range(500)]
 if os.fork() == 0:
@@ -111,7 +112,7 @@ os.wait()' 2>record.err &
 	pid=$(left | head -n 1)
 	pid=${pid%.sock}
 	cd beside || exit 1
-	# As many as there are processes, and again.
+	# Take one of each process, and another one of the first.
 	for i in "$sockets"/*.sock; do
 		i=${i##*/}
 		ctl "${i%.sock}" snapshot || fail 'a snapshot of each'
@@ -150,7 +151,8 @@ os.wait()' 2>record.err &
 	done
 }
 
-# After a start that is late, or a rotation without the live set.
+# After a late start, or a rotation without the live set, older blocks are
+# unknown.
 test_snapshots_of_a_part()
 {
 	local order
@@ -181,7 +183,7 @@ for i in range(60):
 	"$HATF" info part.s0001.hatf.gz |
 		grep -q '^  live at the start *not known$' ||
 		fail "info: $("$HATF" info part.s0001.hatf.gz)"
-	# With the live set there is nothing to be said.
+	# With the live set, no block is unknown.
 	HATFTRACE_ROTATE=1G start whole.hatf.gz "$PYTHON" -c '
 import time
 keep = [bytearray(1000 + i) for i in range(500)]
@@ -206,7 +208,8 @@ test_wrong_processes()
 	refused 'not traced' 'not traced' ctl $$ status
 	HATFTRACE_CONTROL=off spawn deaf.hatf.gz sleep 3
 	sleep 0.5
-	refused 'no socket' "$pid: traced, but takes no orders: HATFTRACE_CONTROL is off$" \
+	refused 'no socket' \
+		"$pid: traced, but takes no orders: HATFTRACE_CONTROL is off$" \
 		ctl "$pid" status
 	kill "$pid"
 	wait "$pid" 2>/dev/null
@@ -239,7 +242,8 @@ test_all()
 	[ -S "$sockets/$killed.sock" ] || fail 'no socket is left to be stale'
 	check 'flush of all' "$(ctl --all flush 2>/dev/null | ours | wc -l)" 2
 	[ -e "$sockets/$killed.sock" ] && fail 'a stale socket stays'
-	# Killed while it was made; and one that may be in the making.
+	# Two sockets that were bound but not renamed: the process of the first
+	# is dead; the second may still be in use.
 	"$PYTHON" -c '
 import os, socket, sys
 for name in sys.argv[1:]:
@@ -250,11 +254,12 @@ os.utime(sys.argv[1], (1, 1))' "$sockets/$killed.soc-" "$sockets/$$.soc-"
 	[ -e "$sockets/$killed.soc-" ] && fail 'a half-made socket stays'
 	[ -e "$sockets/$$.soc-" ] || fail 'a socket was removed under its maker'
 	rm -f "$sockets/$$.soc-"
-	check 'processes left' "$(ctl --all status 2>/dev/null | ours | wc -l)" 2
+	check 'processes left' \
+		"$(ctl --all status 2>/dev/null | ours | wc -l)" 2
 	wait "$p"
 	wait
 	clean a.hatf.gz b.hatf.gz
-	# Nor does 'hatf record' leave one of what it has started.
+	# 'hatf record' removes the socket of a program that was killed.
 	timeout 60 "$HATF" record -o killed.hatf.gz -- "$PYTHON" -c '
 import os, sys, time
 for i in range(1000):
@@ -266,7 +271,7 @@ os.kill(os.getpid(), 9)' "$sockets" 2>/dev/null
 	check 'sockets after a kill' "$(left)" ''
 }
 
-# A server of processes: each has a socket of its own.
+# A server forks processes: each one has a socket of its own.
 test_forks()
 {
 	local i
@@ -295,7 +300,8 @@ test_forks()
 	done
 	check 'processes' "$(ctl --all status 2>/dev/null | ours |
 		grep -c recording)" 4
-	check 'flush of a family' "$(ctl --all flush 2>/dev/null | ours | wc -l)" 4
+	check 'flush of a family' \
+		"$(ctl --all flush 2>/dev/null | ours | wc -l)" 4
 	touch over
 	wait "$pid"
 	check 'traces' "$(count fork.*.hatf.gz)" 4
@@ -303,8 +309,8 @@ test_forks()
 	check 'sockets after a family' "$(left)" ''
 }
 
-# Garbage, silence, no reading, a thousand connections, all at once; and an
-# order by somebody else gets through all the while.
+# A thousand clients send garbage, send nothing or do not read, all at once.
+# Orders of another client still get through.
 test_hostile_clients()
 {
 	cat >hostile.py <<-'EOF'
@@ -348,7 +354,7 @@ test_hostile_clients()
 	check 'lost' "$(info hostile.hatf.gz lost)" 0
 }
 
-# Nobody else is answered, even where he could reach the socket.
+# Other users get no answer, even if they can reach the socket.
 test_other_user()
 {
 	local hatf
@@ -368,8 +374,8 @@ test_other_user()
 	clean other.hatf.gz
 }
 
-# As soon as there is a process there is somebody to obey; but nobody waits for
-# a process that is not traced.
+# 'hatf ctl' can reach a process as soon as it exists, and does not wait for a
+# process that is not traced.
 test_young()
 {
 	local i start
@@ -385,7 +391,8 @@ test_young()
 	check_le 'wait for nothing' "$((${EPOCHREALTIME/./} - start))" 900000
 }
 
-# A process that was root's when it began; and root finds everybody's.
+# A process drops root's privileges after its start; root finds the processes of
+# all users.
 test_dropped_privileges()
 {
 	local user=64999 other
@@ -400,7 +407,8 @@ time.sleep(4)"
 	sleep 0.5
 	check 'state after a setuid' "$(value "$pid" state)" recording
 	other=$pid
-	(exec env HATFTRACE_OUT="$TMP/dropped/user.hatf.gz" HATFTRACE_BEGIN=now \
+	(exec env HATFTRACE_OUT="$TMP/dropped/user.hatf.gz" \
+		HATFTRACE_BEGIN=now \
 		LD_PRELOAD="$(reachable "$SO")" setpriv --reuid $user \
 		--regid $user --clear-groups \
 		"$PYTHON" -c 'import time; time.sleep(4)') &
@@ -412,7 +420,7 @@ time.sleep(4)"
 	check 'state of another' "$(value "$pid" state)" recording
 	check 'both of all' "$(ctl --all status 2>/dev/null |
 		grep -cE "^($pid|$other): recording")" 2
-	# What somebody else says for a process is not taken for its word.
+	# 'hatf ctl' ignores a socket that another user made for a process.
 	"$PYTHON" -c "
 import os, socket, time
 os.setgid($user)
@@ -430,21 +438,21 @@ time.sleep(2)" &
 	export XDG_RUNTIME_DIR=$TMP/run
 }
 
-# unsafe_above WHAT: no socket is made in the folder $XDG_RUNTIME_DIR, which is
-# one ...
+# unsafe_above WHAT: the recorder makes no socket, because the folder
+# $XDG_RUNTIME_DIR is one WHAT.
 unsafe_above()
 {
 	mkdir -m 700 "$TMP/above/hatftrace"
 	touch -d @1 "$TMP/above/hatftrace"
 	spawn above.hatf.gz sleep 1
 	wait "$pid"
-	# Whatever is made there, and removed again, changes the time.
+	# A file that was created and removed again would have changed the time.
 	check "in a folder $1" "$(stat -c %Y "$TMP/above/hatftrace")" 1
 	clean above.hatf.gz
 	rm -rf above.hatf.gz "$TMP/above/hatftrace"
 }
 
-# A folder that is not ours alone is not used.
+# The recorder does not use a socket folder that others can write to.
 test_unsafe_folder()
 {
 	local XDG_RUNTIME_DIR=$TMP/unsafe
@@ -455,7 +463,8 @@ test_unsafe_folder()
 	check 'sockets in an open folder' "$(ls "$TMP/unsafe/hatftrace")" ''
 	wait "$pid"
 	clean unsafe.hatf.gz
-	# Whoever may write to the folder above it could exchange it.
+	# Whoever may write to the parent folder could exchange the socket
+	# folder.
 	XDG_RUNTIME_DIR=$TMP/above
 	mkdir "$TMP/above"
 	chmod 777 "$TMP/above"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# deepbind.sh - objects that the loader binds past us are recorded all the same
+# deepbind.sh - calls of objects that the loader binds around the recorder
 #
-# A plug-in loaded with RTLD_DEEPBIND finds libc's malloc() before ours.  It
-# says what it has done, from its constructor on, and so does its host; the
-# trace must say the same.
+# A plug-in loaded with RTLD_DEEPBIND finds libc's malloc() before the
+# recorder's.  The plug-in, from its constructor on, and its host report what
+# they do; the trace must say the same.
 . "$(dirname "$0")/lib.sh"
 
 build()
@@ -15,7 +15,7 @@ build()
 		fail "cannot build $1"
 }
 
-# said FILE: what the trace has of their blocks, as they print it.
+# said FILE: print their blocks from the trace, in the form that they use.
 said()
 {
 	"$HATF" dump "$1" | awk '
@@ -36,7 +36,7 @@ said()
 	}'
 }
 
-# run WHAT PROGRAM ARGS...: into out, err and WHAT.gz.
+# run WHAT PROGRAM ARGS...: write out, err and WHAT.gz.
 run()
 {
 	local what=$1
@@ -64,15 +64,16 @@ for mode in lazy now; do
 	exact $mode-plain ./host ./$mode.so crossing
 	exact $mode-apart ./host ./$mode.so apart deep
 	exact $mode-crossing ./host ./$mode.so crossing deep
-	# By the name alone, found by where the host says: dlopen() still
-	# knows who calls it.
+	# The host loads the plug-in by its name, from its own RPATH: dlopen()
+	# must still see the host as its caller.
 	mkdir -p elsewhere
 	cp $mode.so elsewhere/byname.so
 	build byname -DMAIN "-Wl,-rpath,$TMP/elsewhere"
 	exact $mode-byname ./byname byname.so crossing deep
 done
 
-# One that brings its own malloc() keeps it, and nothing of it is recorded.
+# A plug-in with a malloc() of its own keeps it, and none of its calls is
+# recorded.
 for mode in lazy now; do
 	build own-$mode.so -DOWN -fPIC -shared -Wl,-z,$mode
 	exact_of=own-$mode
@@ -81,8 +82,8 @@ for mode in lazy now; do
 	check "$exact_of: events" "$(said $exact_of.gz)" ''
 done
 
-# Behind a preloaded allocator it takes from libc, as without us: that cannot be
-# followed, and is said.
+# If another allocator is preloaded, the plug-in takes its memory from libc, as
+# without the recorder.  The recorder cannot follow this and reports it.
 jemalloc=$(ldconfig -p | sed -nE 's|.*libjemalloc\.so\.2 .*=> (/.*)|\1|p' |
 	head -n 1)
 if [ -n "$jemalloc" ]; then
@@ -104,7 +105,7 @@ past the recorder: ./now.so calls another allocator, past the recorder"
 		fail "record: $(cat err)"
 fi
 
-# PHP's opcache is loaded so, with blocks that cross the border.
+# PHP loads its opcache this way, and each frees blocks of the other.
 if command -v php >/dev/null && php -m | grep -q OPcache; then
 	cat >script.php <<'EOT'
 <?php

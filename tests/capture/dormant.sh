@@ -3,16 +3,17 @@
 #
 # dormant.sh - HATFTRACE_START=off, and recording that starts and stops
 #
-# A dormant tracer leaves nothing behind and sleeps; each trace between a start
-# and a stop is complete and consistent, however many threads are at it.
+# A dormant recorder leaves nothing on the disk and sleeps.  Each trace between
+# a start and a stop is complete and consistent, however many threads the
+# program has.
 # shellcheck source=tests/capture/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 need jq
 control_folder
 
-# dormant NAME COMMAND...: in the background, with a writer thread from the
-# start; sets 'pid', awaits its socket.
+# dormant NAME COMMAND...: run it in the background, with a writer thread from
+# the start; set 'pid', wait for its socket.
 dormant()
 {
 	local name=$1
@@ -42,7 +43,7 @@ subprocess.run(["sh", "-c", "ls | wc -l; exec true"], stdout=subprocess.DEVNULL)
 	check 'sockets afterwards' "$(left)" ''
 }
 
-# The writer's thread: voluntary switches are its wake-ups.
+# The writer thread's voluntary context switches count how often it wakes up.
 test_sleeps()
 {
 	local task before after
@@ -58,7 +59,7 @@ test_sleeps()
 	check_le 'wake-ups in 3 s' "$((after - before))" 4
 	kill "$pid"
 	wait "$pid" 2>/dev/null
-	rm -f "$sockets/$pid.sock" # nobody else could
+	rm -f "$sockets/$pid.sock" # left by the killed process
 }
 
 test_start_and_stop()
@@ -91,7 +92,7 @@ test_start_and_stop()
 		sort | tr '\n' ' ')" 'exit rotate stop stop stop '
 }
 
-# As fast as it goes, with more threads than processors.
+# Start and stop as fast as possible, with more threads than processors.
 test_storm()
 {
 	local rounds=0 file
@@ -110,7 +111,7 @@ test_storm()
 	done
 }
 
-# What runs in one thread keeps the coarse clock.
+# A process with one thread keeps the coarse clock.
 test_one_thread()
 {
 	dormant single.hatf.gz "$PYTHON" -c '
@@ -128,7 +129,7 @@ while time.time() < end:
 		fail 'one thread has stamps'
 }
 
-# Children are what their parent is at the fork.
+# A child is dormant or recording, as its parent is at the fork.
 test_children()
 {
 	local i p early
@@ -178,7 +179,7 @@ test_children()
 		"fork $pid null"
 }
 
-# Ends of a process whose tracer sleeps.
+# A process with a dormant recorder ends.
 test_ends()
 {
 	local how
@@ -197,7 +198,7 @@ test_ends()
 	check 'sockets of the dead' "$(left)" ''
 }
 
-# An exec that fails leaves it reachable.
+# After a failed exec the process can still be reached.
 test_failed_exec()
 {
 	dormant exec.hatf.gz "$PYTHON" -c '
@@ -213,8 +214,8 @@ time.sleep(2)'
 	wait "$pid"
 }
 
-# A stop ends with the program; forked children have it, what they execute has
-# not.
+# A stop ends with the program image: forked children inherit it, executed
+# programs do not.
 test_stop_and_exec()
 {
 	mkdir over
@@ -320,7 +321,7 @@ test_bell()
 	check 'swept' "$(left)" ''
 }
 
-# A relative name is one in the folder that the program began in.
+# A relative file name refers to the folder in which the program began.
 test_moved()
 {
 	(exec env HATFTRACE_START=off HATFTRACE_OUT=moved.hatf.gz \
@@ -339,8 +340,7 @@ while time.monotonic() < end:
 	check 'where it was then' "$(header "$TMP/moved.hatf.gz" cwd)" /
 }
 
-# Behind another root directory there is no /proc that tells the name of the
-# program.
+# Under another root directory, no /proc gives the recorder the program's name.
 test_rooted()
 {
 	[ "$(id -u)" = 0 ] || return 0

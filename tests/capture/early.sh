@@ -4,8 +4,8 @@
 # early.sh - fork, kill or exit while the first writer thread starts
 . "$(dirname "$0")/lib.sh"
 
-# A handler that forks in the midst of a call has the writer made, and the ring
-# moved into its file, while the call is half recorded.
+# A signal handler forks during a call.  The fork starts the writer and moves
+# the ring into its file while the call is only half recorded.
 for ((i = 0; i < 60; i++)); do
 	trace handler.gz "$PROGS/early" handler $((60 + i))
 	check "handler $i: status" $? 5
@@ -15,7 +15,8 @@ for ((i = 0; i < 60; i++)); do
 	rm -f handler.gz*
 done
 
-# What recovery calls complete has every call that had returned.
+# If recovery says that a trace is complete, it has every call that had
+# returned.
 found=0
 for ((n = 2000; n < 4000; n += 50)); do
 	rm -f kill.gz*
@@ -29,7 +30,7 @@ for ((n = 2000; n < 4000; n += 50)); do
 done
 check_ge 'kills with a trace' "$found" 1
 
-# A child that another thread starts meanwhile ignores nothing.
+# Another thread starts a child meanwhile; the child must ignore no signal.
 for ((i = 0; i < 20; i++)); do
 	trace spawn.gz "$PROGS/early" spawn || fail "spawn: $?"
 	rm -f spawn.gz*
@@ -38,13 +39,13 @@ found=0
 for pid in $(pgrep -x sleep); do
 	[ "$(readlink "/proc/$pid/cwd")" = "$PWD" ] || continue
 	found=$((found + 1))
-	# posix_spawn() has it ignore two that are libc's own.
+	# posix_spawn() makes the child ignore two signals of libc's own.
 	ignored=0x$(sed -n 's/^SigIgn:[ \t]*//p' "/proc/$pid/status")
 	check 'signals that a child ignores' $((ignored & ~0x180000000)) 0
 	kill -KILL "$pid"
 done
 check_ge 'children' "$found" 1
-# A child without anything thread-local to rely on.
+# A child that has no valid thread-local storage.
 if [ "$(id -u)" -eq 0 ]; then
 	HATFTRACE_START=off trace bare.gz "$PROGS/early" bare
 	check 'bare: status, dormant' $? 66

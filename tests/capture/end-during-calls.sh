@@ -3,13 +3,13 @@
 #
 # end-during-calls.sh - a trace is right however its process ends
 #
-# However a process ends, and in the midst of whatever, its trace says how and
+# Whatever the process is doing when it ends, its trace says how it ended and
 # has every event that reached the allocator.
 . "$(dirname "$0")/lib.sh"
 
-# image TRACE TALLY SLACK END: one trace against what 'tally' counted below the
-# recorder.  Calls under way, up to SLACK of them, may be in one and not the
-# other.
+# image TRACE TALLY SLACK END: compare one trace with what 'tally' counted
+# between recorder and allocator.  Up to SLACK calls may be under way at the
+# end: only one side has these.
 image()
 {
 	local got want
@@ -41,33 +41,32 @@ ends()
 	done
 }
 
-# A handler that ends the process in the midst of one call: that one may be
-# counted here and not there.
+# A handler ends the process during one call: only 'tally' may have counted it.
 ends handler-exit 21 exit 1 5
 ends handler-_exit 22 _exit 1 5
 ends handler-quick_exit 23 quick_exit 1 5
 ends handler-abort 134 abort 1 5
 ends handler-exec 0 exec 1 5
 
-# By number.
+# By a direct system call.
 ends syscall-exit 28 _exit 0
 ends syscall-exec 0 exec 0
 
-# One end inside another.
+# A second way to end begins during the first one.
 ends atexit-abort 134 abort 0
 ends destructor-abort 134 abort 0
 ends atexit-_exit 22 _exit 0
 ends atexit-exec 0 exec 0
 ends at_quick_exit-abort 134 abort 0
-# libc writes its message after the trailer, and its buffer grows with the
-# names.
+# libc writes its message after the trailer, and allocates a buffer whose size
+# depends on the names.
 ends assert 134 abort 8
 ends err 24 exit 0
 
-# Others go on until the kernel stops them: after the trailer, one call each
-# ends in the allocator, and what they then begin comes to no end.  Of two that
-# call exit() one may be in the program's handler, with its 10 events, while the
-# other has come to ours.
+# Other threads run until the kernel stops them: after the trailer, each one can
+# finish one call in the allocator; further calls wait for ever.  If two threads
+# call exit(), one may be in the program's handler, which makes 10 events, while
+# the other has come to the recorder's.
 ends exit-twice 25 exit 10 5
 for how in "exit 21 exit" "_exit 22 _exit" "quick_exit 23 quick_exit" \
 	"abort 134 abort" "exec 0 exec"; do
@@ -90,17 +89,18 @@ check "busy-exec-fails: end" "$(trailer traces/t.gz end)" exit
 ends all-leave 0 exit 0
 ends main-cancelled 0 exit 0
 
-# Children that share the memory: what they do is in the parent's trace.
+# Children share the memory of their parent: their events are in its trace.
 ends vm-children 27 exit 0
 
-# The ways of a child that was forked; its parent's trace is whole too.
-# child WAY STATUS END: END '-': nobody can write a trailer
+# child WAY STATUS END: a forked child ends so, and its parent's trace is
+# whole.  END '-' means that nobody can write a trailer.
 child()
 {
 	local trace parent=0 found=0
 	rm -rf traces
 	mkdir traces
-	trace "$TMP/traces/t.%p.gz" "$PROGS/end_during_calls" "fork-$1" 2>/dev/null
+	trace "$TMP/traces/t.%p.gz" "$PROGS/end_during_calls" "fork-$1" \
+		2>/dev/null
 	check "fork-$1: status" $? "$2"
 	for trace in traces/*.gz; do
 		if [ -z "$(header "$trace" parent_pid)" ]; then
@@ -126,10 +126,10 @@ child assert 134 abort
 child busy-exit 21 exit
 child all-leave 0 exit
 
-# From the first event on.
+# Record from the first event on.
 export HATFTRACE_BEGIN=now
-# Nobody can write a trailer: the program dies as it would, and 'hatf recover'
-# makes up for it, where rings are in a file (the default).
+# Nobody can write a trailer: the program dies as it does bare.  'hatf recover'
+# completes the trace if its rings are in a file, as by default.
 child segv 139 -
 child term 143 -
 child raw-exit 9 -
@@ -137,11 +137,12 @@ if "$HATF" --help | grep -q '^  recover '; then
 	for way in segv term raw-exit; do
 		rm -rf traces
 		mkdir traces
-		trace "$TMP/traces/t.gz" "$PROGS/end_during_calls" $way 2>/dev/null
+		trace "$TMP/traces/t.gz" "$PROGS/end_during_calls" $way \
+			2>/dev/null
 		"$HATF" recover traces/t.gz >out 2>err ||
 			fail "$way: recover: $(cat err)"
 		clean traces/t.gz
-		# 1000 by churn(), and what libc does at start.
+		# churn() makes 1000; libc adds some at the start.
 		check_ge "$way: events" "$(info traces/t.gz events)" 1000
 	done
 fi

@@ -4,17 +4,17 @@
 # end-signals.sh - signals do not change how a process ends once it is ending
 #
 # ROUNDS is the number of children for each way to end and each action (default
-# 16); 2000 and more in all are a thorough run.
+# 16).  Use 2000 or more for a thorough run.
 . "$(dirname "$0")/lib.sh"
 
 rounds=${ROUNDS:-16}
 export HATFTRACE_OUT=$TMP/%e.%p.hatf.gz
 
 children=0 again=0
-# run WAY ACTION: whether all children ended as they should.  A busy host may
-# take the processor from the whole machine before a child has called anything,
-# bare too, and nothing here can see that: three tries, and all of them are
-# counted.
+# run WAY ACTION: check that all children ended as they should.  If the host is
+# busy, it may suspend the whole machine before a child has called anything;
+# this also happens bare, and the test cannot detect it.  So try three times,
+# and count all tries.
 run()
 {
 	local got
@@ -32,7 +32,7 @@ run()
 
 for way in return exit _exit quick_exit pthread_exit raw abort exec; do
 	for action in default ignore block handle threads silent; do
-		# The thread that stays would keep the process going.
+		# The thread that stays would keep the process running.
 		case $way.$action in
 		pthread_exit.threads | pthread_exit.silent) continue ;;
 		esac

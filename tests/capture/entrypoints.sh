@@ -3,12 +3,12 @@
 #
 # entrypoints.sh - every entry point, in every outcome, over every allocator
 #
-# The programs say what they did (notes.h); the trace must say the same, and
-# what the calls return must be the same with and without the recorder.
+# The programs report what they did (notes.h); the trace must say the same.  The
+# calls must return the same with and without the recorder.
 . "$(dirname "$0")/lib.sh"
 LIBS=/usr/lib/$(${CC:-cc} -print-multiarch 2>/dev/null)
 
-# window FILE: the events between the two marks.
+# window FILE: print the events between the two marks.
 window()
 {
 	events "$1" | awk '
@@ -18,7 +18,8 @@ window()
 	$1 == "alloc" && $2 == 7777001 { on = first = 1 }'
 }
 
-# In 'want', '*' is any size.  Prints what is wrong.
+# compare_windows STRICT: print the differences between 'want' and 'got'.  In
+# 'want', '*' is any size.
 compare_windows()
 {
 	awk -v strict="$1" -v i=0 -v n=0 '
@@ -27,12 +28,13 @@ compare_windows()
 		split(want[i], w, " ")
 		if (w[2] == "*")
 			w[2] = $2
-		if (i < n && w[1] " " w[2] " " w[3] " " w[4] " " w[5] " " w[6] == $0) {
+		if (i < n && w[1] " " w[2] " " w[3] " " w[4] " " w[5] " " \
+		    w[6] == $0) {
 			i++
 			next
 		}
-		# What is allowed besides, in C++: failed attempts, and what an
-		# exception takes.
+		# In C++ the trace may also have failed attempts and the memory
+		# of exceptions.
 		if (!strict && $1 == "alloc" && $3 == "0x0")
 			next
 		if (!strict && $1 == "alloc" && $2 >= 132 && $2 <= 136) {
@@ -89,7 +91,7 @@ for lib in tcmalloc_minimal.so.4 jemalloc.so.2 mimalloc.so.2.0; do
 	mimalloc*) over "${lib%%.*}" all no-failures ;;
 	*) over "${lib%%.*}" all all ;;
 	esac
-	# The same again with a program that is linked with the allocator.
+	# Again, with a program that is linked with the allocator.
 	${CXX:-c++} -w -std=gnu++17 -O0 -fno-builtin -D_GNU_SOURCE -o linked \
 		"$CAPTURE/programs/cxxnew.cc" -Wl,--no-as-needed "$PRELOAD" ||
 		fail "cannot link with $lib"

@@ -4,7 +4,7 @@
 # execs.sh - a new image has a new trace, and the old one is whole
 . "$(dirname "$0")/lib.sh"
 
-# start WAY STATUS: run it and look at every trace.
+# start WAY STATUS: run it and check every trace.
 start()
 {
 	rm -rf tally tally.traces
@@ -17,7 +17,8 @@ start()
 		"$(find tally -type f | wc -l)"
 }
 
-# Both images have the same process number, so the second name is taken.
+# Both images have the same process number, so the name of the second trace is
+# taken.
 for way in exec exec-in-thread; do
 	start $way 0
 	first=$(find tally.traces -name '*.gz')
@@ -35,13 +36,13 @@ check "exec-fail: end" "$(trailer tally.traces/* end)" exit
 waited=$(trailer tally.traces/* wait_ns)
 check_le 'exec-fail: time that producers wait' "${waited:-0}" 500000000
 
-# Nor is there a long wait after an abort that a handler left by a jump.
+# Also after an abort() that a handler leaves by a jump, no thread waits long.
 start abort-jump 12
 check "abort-jump: end" "$(trailer tally.traces/* end)" exit
 waited=$(trailer tally.traces/* wait_ns)
 check_le 'abort-jump: time that producers wait' "${waited:-0}" 500000000
 
-# Nine children, each with a trace before and one after.
+# Each of nine children has one trace before the exec and one after it.
 start exec-variants 0
 check "exec-variants: processes" "$(find tally.traces -name '*.gz' | wc -l)" 10
 for trace in tally.traces/*.gz; do
@@ -65,7 +66,7 @@ done
 
 start system 0
 
-# An image that is not traced leaves no mark.
+# An image that is not traced leaves no file.
 start exec-clean 0
 check "exec-clean: traces" "$(find tally.traces -type f | wc -l)" 1
 check "exec-clean: end" "$(trailer tally.traces/* end)" exec

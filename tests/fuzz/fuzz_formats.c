@@ -12,9 +12,9 @@
  *   - the second format takes any records, and what it makes of them it reads
  * back without an error, to the last record if it keeps everything.
  */
-#include "../unit/support/streams.h"
 #include "fuzz.h"
 #include "hatf/hatf.h"
+#include "tests/unit/support/streams.h"
 
 #include <stdbool.h>
 

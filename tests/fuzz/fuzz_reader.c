@@ -14,13 +14,13 @@
  *     costs two readings and a corpus sees all of them;
  *   - the event stage must take whatever the reader delivers.
  */
-#include "../unit/support/streams.h"
 #include "fuzz.h"
 #include "hatf/codec/layout.h"
 #include "hatf/deflate/deflate.h"
 #include "hatf/hatf.h"
 #include "hatf/io/frame_reader.h"
 #include "reader_mutator.h"
+#include "tests/unit/support/streams.h"
 
 #include <setjmp.h>
 #include <stdbool.h>
@@ -31,7 +31,7 @@ static jmp_buf illegal;
 		if (!(condition))            \
 			longjmp(illegal, 1); \
 	} while (0)
-#include "../unit/support/mini.h"
+#include "tests/unit/support/mini.h"
 
 /* A small file can hold a large trace; no more of it is read than this. */
 #define RECORD_MAX 20000

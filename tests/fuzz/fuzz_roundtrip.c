@@ -7,17 +7,17 @@
  * held against the decoder of tests/unit/support/mini.h, which does not accept
  * what a writer must not write.
  */
-#include "../unit/support/streams.h"
 #include "fuzz.h"
 #include "generate.h"
 #include "hatf/codec/comment_text.h"
 #include "hatf/formats/common/framing.h"
+#include "tests/unit/support/streams.h"
 
 #include <sys/stat.h>
 
 #define mini_check fuzz_check
-#include "../unit/support/mini.h"
-#include "../unit/support/ours.h"
+#include "tests/unit/support/mini.h"
+#include "tests/unit/support/ours.h"
 
 /*
  * Usual traces are small, for speed; others are three blocks, or spans, long.

@@ -8,9 +8,9 @@
  * can be read is read to its end.  Of the formats of lines that have nothing
  * but calls, it is also written again: the same bytes come of it.
  */
-#include "../unit/support/streams.h"
 #include "fuzz.h"
 #include "generate.h"
+#include "tests/unit/support/streams.h"
 
 #define OPTIONS_NBYTES 2
 #define RECORD_MAX     2000

@@ -8,9 +8,9 @@
  * anything it cannot know is not a violation.
  */
 #include "hatf/hatf.h"
-#include "support/ours.h"
+#include "tests/unit/support/ours.h"
 
-#include "support/checks.h"
+#include "tests/unit/support/checks.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

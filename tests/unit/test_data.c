@@ -7,7 +7,7 @@
  * record in their NAME.expect. tests/data/README.md describes the files.
  */
 #include "hatf/hatf.h"
-#include "support/hand.h"
+#include "tests/unit/support/hand.h"
 
 #include <glob.h>
 #include <inttypes.h>

@@ -10,8 +10,8 @@
 #include "hatf/codec/bytes.h"
 #include "hatf/hatf.h"
 #include "hatf/rings/image.h"
-#include "support/mini.h"
-#include "support/streams.h"
+#include "tests/unit/support/mini.h"
+#include "tests/unit/support/streams.h"
 
 #include <ctype.h>
 #include <inttypes.h>

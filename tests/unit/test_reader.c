@@ -7,9 +7,9 @@
  * them and stay.
  */
 #include "hatf/hatf.h"
-#include "support/hand.h"
-#include "support/open.h"
-#include "support/streams.h"
+#include "tests/unit/support/hand.h"
+#include "tests/unit/support/open.h"
+#include "tests/unit/support/streams.h"
 
 #include <errno.h>
 #include <fcntl.h>

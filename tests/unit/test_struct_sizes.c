@@ -6,7 +6,7 @@
  * of hatf.h.  An older caller has a smaller struct, a newer one a larger.
  */
 #include "hatf/hatf.h"
-#include "support/hand.h"
+#include "tests/unit/support/hand.h"
 
 #include <check.h>
 #include <stddef.h>

@@ -9,9 +9,9 @@
  */
 #include "hatf/codec/crc32c.h"
 #include "hatf/hatf.h"
-#include "support/hand.h"
-#include "support/open.h"
-#include "support/streams.h"
+#include "tests/unit/support/hand.h"
+#include "tests/unit/support/open.h"
+#include "tests/unit/support/streams.h"
 
 #include <fcntl.h>
 

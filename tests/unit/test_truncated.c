@@ -9,8 +9,8 @@
  * bytes remain to tell what the file is.
  */
 #include "hatf/hatf.h"
-#include "support/hand.h"
-#include "support/streams.h"
+#include "tests/unit/support/hand.h"
+#include "tests/unit/support/streams.h"
 
 #include <stdarg.h>
 

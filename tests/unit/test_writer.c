@@ -10,7 +10,7 @@
 #include "hatf/codec/bytes.h"
 #include "hatf/codec/comment_text.h"
 #include "hatf/hatf.h"
-#include "support/mini.h"
+#include "tests/unit/support/mini.h"
 
 #include <errno.h>
 #include <stdio.h>

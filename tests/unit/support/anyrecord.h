@@ -8,7 +8,7 @@
 #define TESTS_ANYRECORD_H
 
 #include "hatf/hatf.h"
-#include "mini.h"
+#include "tests/unit/support/mini.h"
 
 #define ANYRECORD_ARENA (1 << 20)
 

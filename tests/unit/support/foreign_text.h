@@ -5,9 +5,9 @@
 #ifndef TESTS_FOREIGN_TEXT_H
 #define TESTS_FOREIGN_TEXT_H
 
-#include "hand.h"
 #include "hatf/hatf.h"
-#include "streams.h"
+#include "tests/unit/support/hand.h"
+#include "tests/unit/support/streams.h"
 
 static const char hummingbird[] = "Allocate 0x55d0c0 24\n"
 				  "Allocate 0x55d0e0 0\n"

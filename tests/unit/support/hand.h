@@ -10,7 +10,7 @@
 #ifndef TESTS_HAND_H
 #define TESTS_HAND_H
 
-#include "checks.h"
+#include "tests/unit/support/checks.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #ifndef TESTS_INTERLEAVE_MODEL_H
 #define TESTS_INTERLEAVE_MODEL_H
 
-#include "checks.h"
+#include "tests/unit/support/checks.h"
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
@@ -16,7 +16,7 @@
 static void step(void);
 
 #define IMAGE_STEP() step()
-#include "../../../hatf/rings/image.c"
+#include "hatf/rings/image.c"
 
 #include "hatf/hatf.h"
 #include "hatf/rings/narrate.h"

@@ -10,7 +10,7 @@
 
 #include "hatf/codec/layout.h"
 #include "hatf/codec/place.h"
-#include "mini.h"
+#include "tests/unit/support/mini.h"
 
 struct judge {
 	struct layout layout;

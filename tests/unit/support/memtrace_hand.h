@@ -7,9 +7,9 @@
 #ifndef TESTS_MEMTRACE_HAND_H
 #define TESTS_MEMTRACE_HAND_H
 
-#include "hand.h"
 #include "hatf/hatf.h"
-#include "streams.h"
+#include "tests/unit/support/hand.h"
+#include "tests/unit/support/streams.h"
 
 #define BEGIN UINT64_C(1600000000000000)
 

@@ -21,7 +21,7 @@
  * Who is no unit test has defined another one.
  */
 #ifndef mini_check
-#include "checks.h"
+#include "tests/unit/support/checks.h"
 #define mini_check(condition)                                     \
 	do {                                                      \
 		if (!(condition))                                 \

@@ -5,9 +5,9 @@
 #ifndef TESTS_OPEN_H
 #define TESTS_OPEN_H
 
-#include "hand.h"
 #include "hatf/hatf.h"
-#include "streams.h"
+#include "tests/unit/support/hand.h"
+#include "tests/unit/support/streams.h"
 
 /* A reader over a file with the bytes of 'h'; the caller closes both. */
 static inline struct hatf_reader *

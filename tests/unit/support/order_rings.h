@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checks.h"
 #include "preload/record/thread.h"
+#include "tests/unit/support/checks.h"
 
 #define WORDS	4096
 #define THREADS 4

@@ -11,7 +11,7 @@
 
 #include "hatf/codec/layout.h"
 #include "hatf/optimum/technique.h"
-#include "judge.h"
+#include "tests/unit/support/judge.h"
 
 #define STATE_MAX 30000
 #define HASH_SIZE 65536

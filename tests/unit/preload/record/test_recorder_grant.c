@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_recorder_grant.c - ticks granted and taken back, on real threads
+ *
+ * What test_clock.c shows for a model must hold for the hot path itself:
+ * several threads record through record.h what they do with blocks that they
+ * snatch from each other without a lock, while the consumer grants the tick to
+ * one thread after the other, far more often than the writer does, and orders
+ * what comes out.  No address may be allocated while live or freed while not.
+ * Now and then a thread works alone, so that grants last, too.
+ */
+#include "tests/unit/support/checks.h"
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "preload/process/attach.h"
+#include "preload/record/clock.h"
+#include "preload/record/record.h"
+#include "preload/record/ring_wait.h"
+#include "preload/record/thread.h"
+#include "preload/record/wake.h"
+
+#define THREADS 3
+#define WORDS	1024u
+#define BLOCKS	4u
+#define ROUNDS	100000u /* operations of each thread */
+#define TURN	5000u	/* operations between two stretches of being alone */
+#define ALONE	500u
+
+/* What an operation takes at most: two wide events, each with a tick. */
+#define ROOM 64u
+
+/* What the trace says; the consumer's. */
+#include "tests/unit/support/blocks.h"
+
+static struct thread threads[THREADS];
+static struct order_producer *list[THREADS], *heap[THREADS];
+static struct order order;
+static _Atomic unsigned running;
+static _Atomic unsigned alone; /* 0, or the number of a thread and 1 */
+
+/*
+ * What record.c calls in circumstances that do not come here.  The real ones,
+ * once linked, would record this very program.
+ */
+struct thread *
+attach_thread(uint64_t parent, uint64_t start)
+{
+	(void)parent;
+	(void)start;
+	abort();
+}
+
+struct thread *
+attach_nested(struct thread *t)
+{
+	(void)t;
+	abort();
+}
+
+void
+wake_writer(void)
+{
+	abort();
+}
+
+bool
+wake_has_writer(void)
+{
+	abort();
+}
+
+bool
+wake_is_wanted(uint64_t used, uint64_t capacity)
+{
+	(void)used;
+	(void)capacity;
+	abort();
+}
+
+void
+wake_count_unattached(void)
+{
+	abort();
+}
+
+/* The heap: a block is free if its number is in its place. */
+static _Atomic unsigned free_blocks[BLOCKS];
+
+static uint64_t ticks; /* granted */
+
+/* Somebody's block, 0: none is free. */
+static unsigned
+heap_take(unsigned from)
+{
+	for (unsigned i = 0; i < BLOCKS; i++) {
+		/* acquire: pairs with the release in heap_give(). */
+		const unsigned block = atomic_exchange_explicit(
+			&free_blocks[(from + i) % BLOCKS], 0,
+			memory_order_acquire);
+
+		if (block != 0)
+			return block;
+	}
+	return 0;
+}
+
+static void
+heap_give(unsigned block)
+{
+	atomic_store_explicit(&free_blocks[block - 1], block,
+			      memory_order_release);
+}
+
+static void *
+address_of(unsigned block)
+{
+	return (void *)(uintptr_t)(block * 8);
+}
+
+static unsigned
+do_realloc(unsigned block, unsigned i)
+{
+	struct thread *t = thread_self;
+	uint64_t limit = 0;
+	const bool as_words = record_realloc_old(t, address_of(block), &limit);
+	unsigned taken;
+
+	if (!as_words)
+		t = record_realloc_begin(address_of(block));
+	taken = heap_take(i);
+	if (taken != 0)
+		heap_give(block);
+	else
+		taken = block;
+	if (!as_words || !record_realloc_word(t, address_of(taken), 1, limit))
+		record_realloc_end(t, 0, address_of(block), address_of(taken),
+				   1);
+	return taken;
+}
+
+/* One operation; returns the block that the thread has after it. */
+static unsigned
+operate(unsigned block, unsigned i)
+{
+	if (block == 0) {
+		block = heap_take(i);
+		if (block != 0)
+			record_alloc(address_of(block), 1);
+		return block;
+	}
+	if (i % 7 == 0)
+		return do_realloc(block, i);
+	if (!record_free(address_of(block)))
+		record_free_slow(address_of(block));
+	heap_give(block);
+	return 0;
+}
+
+/* There is room, so that nothing in record.c wants a writer to wait for. */
+static void
+await_room(struct thread *t)
+{
+	while (t->head + ROOM > ring_limit(t->ring))
+		sched_yield();
+	t->limit = ring_limit(t->ring);
+}
+
+static void *
+produce(void *argument)
+{
+	struct thread *const t = argument;
+	const unsigned me = (unsigned)(t - threads) + 1;
+	unsigned block = 0;
+
+	thread_self = t;
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		const unsigned who =
+			atomic_load_explicit(&alone, memory_order_relaxed);
+
+		if (i % TURN == me * TURN / (THREADS + 1) && who == 0)
+			atomic_store_explicit(&alone, me, memory_order_relaxed);
+		if (i % TURN == me * TURN / (THREADS + 1) + ALONE && who == me)
+			atomic_store_explicit(&alone, 0, memory_order_relaxed);
+		if (who != 0 && who != me)
+			sched_yield();
+		await_room(t);
+		block = operate(block, i);
+	}
+	atomic_store_explicit(&alone, 0, memory_order_relaxed);
+	await_room(t);
+	if (block != 0)
+		operate(block, 1);
+	thread_self = &thread_unattached;
+	/* release: the consumer that sees it also sees the last head. */
+	atomic_fetch_sub_explicit(&running, 1, memory_order_release);
+	return NULL;
+}
+
+static void
+drain(uint64_t until)
+{
+	order_round(&order, list, THREADS, until, false);
+	for (unsigned i = 0; i < THREADS; i++)
+		ring_wait_release(threads[i].ring, threads[i].producer.pos);
+}
+
+static void
+prepare(struct thread *t)
+{
+	void *memory = NULL;
+
+	ck_assert_int_eq(
+		posix_memalign(&memory, RING_HEADER_NBYTES, ring_nbytes(WORDS)),
+		0);
+	t->ring = ring_init(memory, WORDS);
+	t->mask = WORDS - 1;
+	t->tick = CLOCK_NO_TICK;
+	t->limit = ring_limit(t->ring);
+	t->producer = (struct order_producer){ .ring = t->ring };
+	atomic_store_explicit(&t->state, THREAD_ACTIVE, memory_order_relaxed);
+}
+
+/* A round of the writer's, with a grant to whoever is next. */
+static void
+consume(unsigned round)
+{
+	const uint64_t stamp = clock_stamp();
+
+	clock_renew(stamp);
+	drain(stamp);
+	if (clock_is_stamped() &&
+	    clock_grant_begin(&threads[round / 2 % THREADS]))
+		ticks += clock_grant_end();
+	sched_yield();
+}
+
+START_TEST(test_grants_between_threads)
+{
+	pthread_t ids[THREADS];
+
+	clock_init(false);
+	clock_go_stamped();
+	order_init(&order, heap, THREADS, judge, NULL);
+	for (unsigned b = 1; b <= BLOCKS; b++)
+		heap_give(b);
+	atomic_store_explicit(&running, THREADS, memory_order_relaxed);
+	for (unsigned i = 0; i < THREADS; i++) {
+		prepare(&threads[i]);
+		list[i] = &threads[i].producer;
+	}
+	for (unsigned i = 0; i < THREADS; i++)
+		ck_assert_int_eq(
+			pthread_create(&ids[i], NULL, produce, &threads[i]), 0);
+	/* acquire: pairs with the release in produce(). */
+	for (unsigned round = 0;
+	     atomic_load_explicit(&running, memory_order_acquire) != 0; round++)
+		consume(round);
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(ids[i], NULL);
+	drain(UINT64_MAX);
+	ck_assert_uint_eq(mistakes, 0);
+	ck_assert_uint_ge(seen, ROUNDS);
+	ck_assert_uint_gt(ticks, 0);
+	for (unsigned i = 0; i < THREADS; i++) {
+		ck_assert_uint_eq(threads[i].producer.pos, threads[i].head);
+		free(threads[i].ring);
+	}
+	for (unsigned b = 1; b <= BLOCKS; b++)
+		ck_assert(!live[b]);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *const s = suite_create("recorder_grant");
+	TCase *const tc = tcase_create("recorder_grant");
+	SRunner *const runner = srunner_create(s);
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_test(tc, test_grants_between_threads);
+	suite_add_tcase(s, tc);
+	srunner_run_all(runner, CK_NORMAL);
+
+	const int failed = srunner_ntests_failed(runner);
+
+	srunner_free(runner);
+	return failed == 0 ? 0 : 1;
+}

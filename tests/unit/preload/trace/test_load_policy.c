@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_load_policy.c - short pauses only if producers wait or are preempted
+ *
+ * The writer must be in haste where its producers wait again and again, or its
+ * program is preempted, and only there; it must stay so for as long as it would
+ * fall behind with more to do, and not a moment longer.
+ */
+#include "tests/unit/support/checks.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "preload/trace/load_policy.h"
+
+#define MS     1000000u
+#define NBYTES (256u << 10)
+
+static struct load_policy policy;
+static uint64_t now_ns;
+static long preemptions;
+
+/* The system's, as this test would have it. */
+int
+getrusage(__rusage_who_t who, struct rusage *usage)
+{
+	ck_assert_int_eq((int)who, RUSAGE_SELF);
+	memset(usage, 0, sizeof(*usage));
+	usage->ru_nivcsw = preemptions;
+	return 0;
+}
+
+static void
+set_up(void)
+{
+	memset(&policy, 0, sizeof(policy));
+	now_ns = 1000 * (uint64_t)MS;
+	preemptions = 7000;
+}
+
+/* A block comes every millisecond, of which so many percent are sleep. */
+static bool
+end_block(unsigned sleep, bool has_waited)
+{
+	now_ns += MS;
+	load_policy_note_waits(&policy, policy.waits + has_waited);
+	load_policy_note_sleep(&policy, sleep * (uint64_t)MS / 100);
+	if (!load_policy_is_storing(&policy))
+		load_policy_note_compressed(&policy, MS / 2, NBYTES,
+					    NBYTES / 2);
+	load_policy_note_written(&policy, MS / 20, NBYTES);
+	return load_policy_end_block(&policy, now_ns, NBYTES);
+}
+
+/* 'count' blocks; returns whether all, or none, are in haste. */
+static bool
+end_blocks(unsigned count, unsigned sleep, bool has_waited)
+{
+	const bool first = end_block(sleep, has_waited);
+
+	for (unsigned i = 1; i < count; i++)
+		ck_assert(end_block(sleep, has_waited) == first);
+	return first;
+}
+
+START_TEST(there_is_no_haste_while_nobody_waits)
+{
+	ck_assert(!end_blocks(1000, 0, false));
+	ck_assert(!load_policy_is_storing(&policy));
+}
+END_TEST
+
+START_TEST(a_wait_now_and_then_is_no_reason)
+{
+	for (unsigned i = 0; i < 1000; i++)
+		ck_assert(!end_block(0, i % 3 == 0));
+}
+END_TEST
+
+START_TEST(waits_again_and_again_are_one)
+{
+	ck_assert(!end_blocks(5, 0, true));
+	end_block(0, true);
+	end_block(0, true);
+	ck_assert(end_blocks(100, 0, true));
+	ck_assert(load_policy_is_storing(&policy));
+}
+END_TEST
+
+static void
+press(void)
+{
+	for (unsigned i = 0; i < 20; i++)
+		end_block(0, true);
+	ck_assert(policy.is_pressed);
+}
+
+/*
+ * Compressing takes half of the time: so with 60 % sleep it would be too much.
+ */
+START_TEST(who_would_fall_behind_again_stays_in_haste)
+{
+	press();
+	ck_assert(end_blocks(1000, 60, false));
+	ck_assert(load_policy_is_storing(&policy));
+}
+END_TEST
+
+START_TEST(who_has_time_again_takes_it)
+{
+	press();
+	for (unsigned i = 0; i < 110; i++)
+		end_block(90, false);
+	ck_assert(!end_blocks(100, 90, false));
+	ck_assert(!load_policy_is_storing(&policy));
+}
+END_TEST
+
+/* Nothing is stored where the file takes longer than the compressor. */
+START_TEST(a_slow_file_is_no_place_for_stored_blocks)
+{
+	for (unsigned i = 0; i < 40; i++) {
+		load_policy_note_written(&policy, 100 * MS, NBYTES);
+		end_block(0, true);
+		ck_assert(!load_policy_is_storing(&policy));
+	}
+	ck_assert(policy.is_pressed);
+}
+END_TEST
+
+/* So many preemptions a second, for half a second. */
+static bool
+preempt(unsigned a_second)
+{
+	bool is_fast = false;
+
+	for (unsigned i = 0; i < 500; i++) {
+		preemptions += (i + 1) * a_second / 1000 - i * a_second / 1000;
+		is_fast = end_block(50, false);
+	}
+	return is_fast;
+}
+
+START_TEST(a_program_that_is_preempted_gets_the_processor)
+{
+	ck_assert(!preempt(0));
+	ck_assert(!preempt(150));
+	ck_assert(preempt(1000));
+	ck_assert(!load_policy_is_storing(&policy));
+	ck_assert(preempt(150));
+	ck_assert(!preempt(50));
+}
+END_TEST
+
+/* What it had to bear before is no matter. */
+START_TEST(the_first_look_tells_nothing)
+{
+	preemptions = 1000000;
+	ck_assert(!end_blocks(500, 0, false));
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *const suite = suite_create("policy");
+	TCase *const tc = tcase_create("policy");
+	SRunner *const runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(tc, set_up, NULL);
+	tcase_add_test(tc, there_is_no_haste_while_nobody_waits);
+	tcase_add_test(tc, a_wait_now_and_then_is_no_reason);
+	tcase_add_test(tc, waits_again_and_again_are_one);
+	tcase_add_test(tc, who_would_fall_behind_again_stays_in_haste);
+	tcase_add_test(tc, who_has_time_again_takes_it);
+	tcase_add_test(tc, a_slow_file_is_no_place_for_stored_blocks);
+	tcase_add_test(tc, a_program_that_is_preempted_gets_the_processor);
+	tcase_add_test(tc, the_first_look_tells_nothing);
+	suite_add_tcase(suite, tc);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
