@@ -17,7 +17,7 @@ libjansson-dev libzstd-dev liblz4-dev libexpat1-dev libdw-dev libiberty-dev'
 test='check valgrind clang clang-format clang-tidy shellcheck mandoc binutils
 file procps jq strace libc-devtools elfutils libunwind-dev
 python3 perl sqlite3 gawk xz-utils zstd lz4 pigz libxml2-utils
-redis-server redis-tools memcached nginx-light libunwind-dev
+redis-server redis-tools memcached nginx-light
 libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0
 heaptrack faketime musl-tools'
 

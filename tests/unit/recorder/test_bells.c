@@ -7,7 +7,7 @@
  */
 #include "hatf/recorder/bells.h"
 
-#include "support/hand.h"
+#include "tests/unit/support/hand.h"
 
 static const struct bells_process one = { 4711, 4026531836u, 123456 };
 
