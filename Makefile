@@ -77,7 +77,7 @@ FLAGS = -std=gnu11 $(OPTIMIZE) $(HARDEN) $(FORTIFY) -g -fPIC -fvisibility=hidden
 PRELOAD_FLAGS := -ftls-model=initial-exec -fexceptions \
 	-fasynchronous-unwind-tables $(addprefix -fno-builtin-,malloc calloc \
 	realloc free memalign aligned_alloc posix_memalign) \
-	-Dsyscall=direct_syscall -Dprctl=direct_prctl
+	-Dsyscall=own_syscall -Dprctl=own_prctl
 # At -O0 without built-ins every allocation that a test program writes is made.
 define program
 	@mkdir -p $(@D)

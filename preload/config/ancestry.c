@@ -114,7 +114,7 @@ inherit_ancestors(const struct process *parent)
 }
 
 void
-lineage_read(void)
+ancestry_read(void)
 {
 	const struct process before = lineage.self;
 	/* relaxed, both, with a fence: see above. */
@@ -135,7 +135,7 @@ lineage_read(void)
 }
 
 void
-lineage_add(struct text *t)
+ancestry_add(struct text *t)
 {
 	char buf[64 * ANCESTORS_MAX];
 	struct text list;
@@ -157,7 +157,7 @@ lineage_add(struct text *t)
 }
 
 uint64_t
-lineage_start_ns(void)
+ancestry_start_ns(void)
 {
 	/* relaxed: as above. */
 	return atomic_load_explicit(&lineage.is_known, memory_order_relaxed)

@@ -17,15 +17,15 @@
  * by the writer of one that began dormant.  The child of a fork takes over what
  * its parent knew.
  */
-void lineage_read(void);
+void ancestry_read(void);
 
 /*
  * The header's lines "pid_start" and "ancestors"; none where /proc does not
  * show them.
  */
-void lineage_add(struct text *t);
+void ancestry_add(struct text *t);
 
 /* When this process began, in ns since the system's start; 0: not known. */
-uint64_t lineage_start_ns(void);
+uint64_t ancestry_start_ns(void);
 
 #endif /* ANCESTRY_H */

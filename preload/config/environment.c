@@ -42,7 +42,7 @@ environment_read(char *const environment[], struct config *config_ret)
 	size_t wrong;
 
 	if (is_under_valgrind(environment)) {
-		if (!jotter_untraced("under valgrind"))
+		if (!note_writer_untraced("under valgrind"))
 			say("valgrind knows nothing of threads like the "
 			    "tracer's; not tracing");
 		return false;
@@ -59,13 +59,13 @@ environment_read(char *const environment[], struct config *config_ret)
 MEMORY_LARGE static struct config own;
 
 bool
-config_read_own(char *const environment[])
+environment_read_own(char *const environment[])
 {
 	return environment_read(environment, &own);
 }
 
 const struct config *
-config_own(void)
+environment_own(void)
 {
 	return &own;
 }

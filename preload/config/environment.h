@@ -19,7 +19,7 @@ bool environment_read(char *const environment[], struct config *config_ret);
  * from 'environment', as above.  Constant from then on; what they say before is
  * of no use.
  */
-bool config_read_own(char *const environment[]);
-const struct config *config_own(void);
+bool environment_read_own(char *const environment[]);
+const struct config *environment_own(void);
 
 #endif /* ENVIRONMENT_H */

@@ -39,7 +39,7 @@ find_name(char *const environment[])
 }
 
 bool
-jotter_init(char *const environment[])
+note_writer_init(char *const environment[])
 {
 	const char *const name = find_name(environment);
 
@@ -50,7 +50,7 @@ jotter_init(char *const environment[])
 }
 
 void
-jotter_set_exe(const char *exe)
+note_writer_set_exe(const char *exe)
 {
 	const size_t n = strnlen(exe, sizeof(own_exe) - 1);
 
@@ -113,7 +113,7 @@ append(const struct text *t, const char *line)
 }
 
 void
-jotter_begin(uint64_t start_ns, const char *out)
+note_writer_begin(uint64_t start_ns, const char *out)
 {
 	char line[LINE_MAX_NBYTES];
 	struct text t;
@@ -133,7 +133,7 @@ jotter_begin(uint64_t start_ns, const char *out)
 }
 
 bool
-jotter_untraced(const char *why)
+note_writer_untraced(const char *why)
 {
 	char line[LINE_MAX_NBYTES];
 	struct text t;
@@ -151,7 +151,7 @@ jotter_untraced(const char *why)
 }
 
 bool
-jotter_has_reader(void)
+note_writer_has_reader(void)
 {
 	const int fd = open_file();
 

@@ -16,19 +16,19 @@
  * First: the environment that may name the file.  False: nobody takes notes.
  * Else the name of the executable is to follow.  Both are copied.
  */
-bool jotter_init(char *const environment[]);
-void jotter_set_exe(const char *exe);
+bool note_writer_init(char *const environment[]);
+void note_writer_set_exe(const char *exe);
 
 /* This process's trace starts, with time 0 at 'start_ns', named by 'out'. */
-void jotter_begin(uint64_t start_ns, const char *out);
+void note_writer_begin(uint64_t start_ns, const char *out);
 
 /*
  * It will have no trace.  False: not noted, so the caller must say it
  * otherwise.
  */
-bool jotter_untraced(const char *why);
+bool note_writer_untraced(const char *why);
 
 /* Is there such a file, so that 'hatf record' will say what the trace lacks? */
-bool jotter_has_reader(void);
+bool note_writer_has_reader(void);
 
 #endif /* NOTE_WRITER_H */

@@ -22,20 +22,20 @@
  * The heap that 'p' is of, which has been taken from malloc() or another
  * function that is not told a heap.  'p' may be NULL, of a call that failed.
  */
-typedef struct pool *pooled_of_fn(const void *p);
+typedef struct pool *heap_calls_of_fn(const void *p);
 
 /*
  * The allocator which has the function 'companion' has its first heap, or will
  * have it now.  To be called where the loader's lock may be taken.  Keeps
  * errno.
  */
-void pooled_begin(pooled_of_fn *of, const void *companion);
+void heap_calls_begin(heap_calls_of_fn *of, const void *companion);
 
 /* Have the objects that were loaded since call by here too. */
-void pooled_patch_again(void);
+void heap_calls_patch_again(void);
 
 /* As it is for a function that is not told a heap. */
-struct pool *pooled_of(const void *p);
+struct pool *heap_calls_of(const void *p);
 
 /* Allocations ------------------------------------------------------------- */
 
@@ -44,21 +44,21 @@ struct pool *pooled_of(const void *p);
  * 'alignment' is 0 where none was asked for; 'flags' are EVENT_FLAG_ZEROED or
  * 0.  Returns 'p'.
  */
-void *pooled_took(struct pool *pool, void *p, size_t size, size_t alignment,
-		  unsigned flags);
+void *heap_calls_took(struct pool *pool, void *p, size_t size, size_t alignment,
+		      unsigned flags);
 
 /* Size of an array; the most is what one asked for that overflows. */
-size_t pooled_product(size_t n, size_t size);
+size_t heap_calls_product(size_t n, size_t size);
 
 /* Frees ------------------------------------------------------------------- */
 
 /*
  * 'p' will be freed.  False: it is malloc's, or NULL, and nothing is recorded.
  */
-bool pooled_drop_other(const void *p);
+bool heap_calls_drop_other(const void *p);
 
 /* 'p' will be freed; it may be NULL. */
-void pooled_drop(const void *p);
+void heap_calls_drop(const void *p);
 
 /* Reallocs ---------------------------------------------------------------- */
 
@@ -66,7 +66,7 @@ void pooled_drop(const void *p);
  * One under way.  It may go from one heap to another, which HATF's realloc
  * cannot say: that is a realloc that frees, and an alloc.
  */
-struct pooled_change {
+struct heap_calls_change {
 	struct pool *from, *to;
 	struct thread *thread; /* between the begin and the end */
 	void *old, *p;
@@ -76,12 +76,12 @@ struct pooled_change {
 };
 
 /* A realloc of 'old', which may be NULL, to 'size' bytes will be called. */
-struct pooled_change pooled_change_begin(void *old, size_t size);
+struct heap_calls_change heap_calls_change_begin(void *old, size_t size);
 
 /*
  * It has returned c->p, taken from c->to.  If an exception ends the real call,
  * it has failed.
  */
-void pooled_change_end(struct pooled_change *c);
+void heap_calls_change_end(struct heap_calls_change *c);
 
 #endif /* HEAP_CALLS_H */

@@ -63,7 +63,7 @@ static _Atomic uint32_t lock_word;
 static _Atomic uintptr_t forker;
 static unsigned forker_depth;
 
-_Atomic bool pools_used;
+_Atomic bool heap_table_used;
 
 static uintptr_t
 own_address(void)
@@ -116,7 +116,7 @@ release(void)
 }
 
 void
-pools_before_fork(void)
+heap_table_before_fork(void)
 {
 	hold();
 	/* relaxed: see hold(). */
@@ -124,7 +124,7 @@ pools_before_fork(void)
 }
 
 void
-pools_after_fork(void)
+heap_table_after_fork(void)
 {
 	atomic_store_explicit(&forker, 0, memory_order_relaxed);
 	release();
@@ -265,7 +265,7 @@ drop_block(struct block *b)
 	return pool;
 }
 
-/* If nobody needs it any more; returns what pools_settle() does. */
+/* If nobody needs it any more; returns what heap_table_settle() does. */
 static uint64_t
 drop_pool(struct pool *pool)
 {
@@ -278,13 +278,13 @@ drop_pool(struct pool *pool)
 }
 
 struct pool *
-pools_add(const void *handle, uint64_t number)
+heap_table_add(const void *handle, uint64_t number)
 {
 	union cell *cell;
 	struct pool *pool = NULL;
 
-	/* relaxed: see pools_are_used(). */
-	atomic_store_explicit(&pools_used, true, memory_order_relaxed);
+	/* relaxed: see heap_table_is_used(). */
+	atomic_store_explicit(&heap_table_used, true, memory_order_relaxed);
 	hold();
 	cell = new_cell();
 	if (cell != NULL) {
@@ -301,7 +301,7 @@ pools_add(const void *handle, uint64_t number)
 }
 
 struct pool *
-pools_find(const void *handle)
+heap_table_find(const void *handle)
 {
 	struct pool *pool;
 
@@ -312,13 +312,13 @@ pools_find(const void *handle)
 }
 
 uint64_t
-pools_number(const struct pool *pool)
+heap_table_number(const struct pool *pool)
 {
 	return pool->number;
 }
 
 bool
-pools_put(struct pool *pool, const void *p, size_t size)
+heap_table_put(struct pool *pool, const void *p, size_t size)
 {
 	union cell *cell;
 	struct block *b;
@@ -348,7 +348,7 @@ pools_put(struct pool *pool, const void *p, size_t size)
 }
 
 struct pool *
-pools_take(const void *p, size_t *size_ret)
+heap_table_take(const void *p, size_t *size_ret)
 {
 	struct pool *pool = NULL;
 	struct block *b;
@@ -364,7 +364,7 @@ pools_take(const void *p, size_t *size_ret)
 }
 
 uint64_t
-pools_settle(struct pool *pool)
+heap_table_settle(struct pool *pool)
 {
 	uint64_t number;
 
@@ -390,7 +390,7 @@ take_handle(const void *handle)
 }
 
 uint64_t
-pools_delete(const void *handle)
+heap_table_delete(const void *handle)
 {
 	struct pool *pool;
 	uint64_t number = 0;
@@ -404,7 +404,7 @@ pools_delete(const void *handle)
 }
 
 uint64_t
-pools_destroy(const void *handle)
+heap_table_destroy(const void *handle)
 {
 	struct pool *pool;
 	uint64_t number = 0;
@@ -423,7 +423,7 @@ pools_destroy(const void *handle)
 }
 
 bool
-pools_knows(const void *p)
+heap_table_knows(const void *p)
 {
 	bool known;
 
@@ -437,12 +437,12 @@ pools_knows(const void *p)
  * What becomes of all blocks of a heap is known only afterwards ---------------
  */
 
-struct pools_block {
+struct heap_table_block {
 	struct block block;
 };
 
-struct pools_block *
-pools_hide(struct pool *pool)
+struct heap_table_block *
+heap_table_hide(struct pool *pool)
 {
 	struct block *first;
 
@@ -452,19 +452,20 @@ pools_hide(struct pool *pool)
 	for (struct block *b = first; b != NULL; b = b->after)
 		take_out(&blocks, &b->node);
 	release();
-	return (struct pools_block *)first;
+	return (struct heap_table_block *)first;
 }
 
-const struct pools_block *
-pools_next(const struct pools_block *at, const void **p_ret, size_t *size_ret)
+const struct heap_table_block *
+heap_table_next(const struct heap_table_block *at, const void **p_ret,
+		size_t *size_ret)
 {
 	*p_ret = (const void *)at->block.node.key;
 	*size_ret = at->block.size;
-	return (const struct pools_block *)at->block.after;
+	return (const struct heap_table_block *)at->block.after;
 }
 
 static void
-forget(struct pool *pool, struct pools_block *hidden)
+forget(struct pool *pool, struct heap_table_block *hidden)
 {
 	for (struct block *b = (struct block *)hidden, *next; b != NULL;
 	     b = next) {
@@ -475,7 +476,7 @@ forget(struct pool *pool, struct pools_block *hidden)
 }
 
 void
-pools_forget(struct pool *pool, struct pools_block *hidden)
+heap_table_forget(struct pool *pool, struct heap_table_block *hidden)
 {
 	hold();
 	forget(pool, hidden);
@@ -483,7 +484,7 @@ pools_forget(struct pool *pool, struct pools_block *hidden)
 }
 
 void
-pools_show(struct pool *pool, struct pools_block *hidden)
+heap_table_show(struct pool *pool, struct heap_table_block *hidden)
 {
 	hold();
 	for (struct block *b = (struct block *)hidden, *next; b != NULL;
@@ -497,7 +498,7 @@ pools_show(struct pool *pool, struct pools_block *hidden)
 }
 
 struct pool *
-pools_hide_handle(const void *handle)
+heap_table_hide_handle(const void *handle)
 {
 	struct pool *pool;
 
@@ -510,7 +511,7 @@ pools_hide_handle(const void *handle)
 }
 
 void
-pools_bury(struct pool *pool, struct pools_block *hidden)
+heap_table_bury(struct pool *pool, struct heap_table_block *hidden)
 {
 	hold();
 	forget(pool, hidden);
@@ -521,11 +522,12 @@ pools_bury(struct pool *pool, struct pools_block *hidden)
 }
 
 void
-pools_revive(struct pool *pool, uint64_t number, struct pools_block *hidden)
+heap_table_revive(struct pool *pool, uint64_t number,
+		  struct heap_table_block *hidden)
 {
 	hold();
 	pool->number = number;
 	insert(&handles, &pool->node);
 	release();
-	pools_show(pool, hidden);
+	heap_table_show(pool, hidden);
 }

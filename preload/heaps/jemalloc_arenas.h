@@ -42,9 +42,9 @@ struct arenas {
 	mallctl_fn *mallctl; /* the real ones */
 	mallctlnametomib_fn *mallctlnametomib;
 	mallctlbymib_fn *mallctlbymib;
-	const char *handles;	/* ARENAS_MAX bytes, for their addresses */
-	pooled_of_fn *of_plain; /* as pooled_begin() wants it */
-	_Atomic int state;	/* of what follows: is it known? */
+	const char *handles;	    /* ARENAS_MAX bytes, for their addresses */
+	heap_calls_of_fn *of_plain; /* as heap_calls_begin() wants it */
+	_Atomic int state;	    /* of what follows: is it known? */
 	size_t mib[ARENAS_NAME_COUNT][3];
 	size_t mib_count[ARENAS_NAME_COUNT]; /* 0: it has no such name */
 	unsigned own_count;		     /* arenas it makes for itself */
@@ -65,7 +65,7 @@ struct arenas_act {
 	enum arenas_name name; /* ARENAS_NAME_COUNT: none that matters */
 	unsigned arena;
 	struct pool *pool;
-	struct pools_block *blocks;
+	struct heap_table_block *blocks;
 };
 
 /* It will be called. */

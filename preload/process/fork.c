@@ -148,7 +148,8 @@ fork_before_vfork(void)
 	if (record_is_dormant() || !process_is_tracing() || !process_is_own())
 		return;
 	/* Without %p, the parent must create its file before the child does. */
-	if (!output_has_pid(config_own()->out) || !record_has_room(VFORK_WORDS))
+	if (!output_has_pid(environment_own()->out) ||
+	    !record_has_room(VFORK_WORDS))
 		wake_make_writer();
 }
 

@@ -20,14 +20,14 @@
  * library for itself).  NULL: there is none.  '*together_ret': is it in the
  * object that holds 'companion'?
  */
-void *lookup_function(const char *name, const void *companion,
-		      bool *together_ret);
+void *elf_lookup_function(const char *name, const void *companion,
+			  bool *together_ret);
 
 /* A function by name, and where it is, or NULL. */
-struct lookup_next {
+struct elf_lookup_next {
 	const char *name;
 	void *found;
-	uint32_t hash; /* of the name; lookup_next()'s own, like the next */
+	uint32_t hash; /* of the name; elf_lookup_next()'s own, like the next */
 	bool is_settled;
 };
 
@@ -37,33 +37,33 @@ struct lookup_next {
  * then.  This calls 'iterate', which is dl_iterate_phdr(3), and may be the
  * first thing that we do.
  */
-void lookup_next(struct lookup_next *wanted, size_t n,
-		 int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *),
-				void *));
+void elf_lookup_next(
+	struct elf_lookup_next *wanted, size_t n,
+	int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *));
 
 /*
  * Is 'address' the first definition of 'name' in all objects but ours, those
  * before us too: what the others call by that name?
  */
-bool lookup_is_first(const char *name, const void *address);
+bool elf_lookup_is_first(const char *name, const void *address);
 
 /* What the loaded objects but ours have of a name, in their order. */
-struct lookup_all {
+struct elf_lookup_all {
 	void *first;	/* the first definition, also before us; or NULL */
 	void *next;	/* the first one after us; or NULL */
 	unsigned count; /* of definitions */
 };
-struct lookup_all lookup_all(const char *name);
+struct elf_lookup_all elf_lookup_all(const char *name);
 
 /* The function that we export by this name, or NULL. */
-void *lookup_own(const char *name);
+void *elf_lookup_own(const char *name);
 
 /* Does the object with these tables define the name? */
-bool lookup_defines(const struct dynamic *dynamic, const char *name);
+bool elf_lookup_defines(const struct dynamic *dynamic, const char *name);
 
 /*
  * The name of the object that 'address' is in, as the loader has it, or NULL.
  */
-const char *lookup_object(const void *address);
+const char *elf_lookup_object(const void *address);
 
 #endif /* ELF_LOOKUP_H */
