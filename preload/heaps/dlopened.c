@@ -32,9 +32,9 @@ void *dlopened_entry(void *handle, const char *name)
 	__attribute__((visibility("hidden")));
 
 /*
- * dlopened_find(), and where it returns NULL, the real dlsym() as if the caller had
- * called it: whose caller it is, it tells by its return address.  No compiler
- * promises such a jump.
+ * Call dlopened_find(), and if it returns NULL, jump to the real dlsym().
+ * dlsym() identifies its caller by the return address, so that address must be
+ * the program's.  C cannot guarantee such a tail call, hence assembly.
  */
 #if defined(__x86_64__)
 __asm__(".text\n"

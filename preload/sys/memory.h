@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.h - the tracer's own memory
+ * memory.h - the recorder's own memory
  *
  * Mapped, named (it shows as "[anon:hatftrace]" in /proc/PID/maps where the
  * kernel can) and never from the traced heap.  All return zeroed memory that is
