@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bell.h - the bell: a file through which a tracer without a thread is woken
+ * bell.h - the bell: a file through which a recorder without a thread is woken
  *
- * A tracer whose writer thread has ended has no socket.  Instead the traced
+ * A recorder whose writer thread has ended has no socket.  Instead the traced
  * process maps NUMBER.bell, in the directory of the sockets (sockets.h).  A
  * byte written into the file makes the process start its writer thread with its
  * next allocation; the rest of the file is the status of the process
@@ -36,7 +36,7 @@ bool bell_is_abandoned(int fd);
 bool bell_is_mapped(int fd, pid_t pid);
 
 /*
- * Read the status of 'pid' from its bell, in the form of a tracer's answer to
+ * Read the status of 'pid' from its bell, in the form of a recorder's answer to
  * "status": "ok" and lines, NUL-terminated.  If the bell was rung for a start
  * or stop, "pending=" says so.  'now_ms', from sockets_now_ms(), brings the
  * seconds up to date.  False if the file has no status.
