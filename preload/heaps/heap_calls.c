@@ -16,13 +16,13 @@
 #include "preload/sys/elf_lookup.h"
 #include "preload/sys/export.h"
 
-/* NULL: malloc() takes from no heap that we know. */
+/* NULL until heap_calls_begin(): malloc() uses no known heap. */
 static _Atomic(heap_calls_of_fn *) of_plain;
 
 struct pool *
 heap_calls_of(const void *p)
 {
-	/* relaxed: a function; whose heap it may find is known by then. */
+	/* relaxed: a function pointer; any heap that it finds is already known. */
 	heap_calls_of_fn *const of =
 		atomic_load_explicit(&of_plain, memory_order_relaxed);
 
@@ -130,21 +130,21 @@ heap_calls_change_begin(void *old, size_t size)
 	return begin_change(from, old_size, old, size);
 }
 
-/* Has the block another heap now?  Only one that moves can. */
+/* Has the block moved to another heap?  Without a move, it cannot change. */
 static bool
 leaves(const struct heap_calls_change *c)
 {
 	return c->p != NULL && c->p != c->old && c->to != c->from;
 }
 
-/* The block of a heap, which has been taken from it. */
+/* End the realloc of a block that was in a heap; heap_table has let it go. */
 static void
 end_pool_change(struct heap_calls_change *c)
 {
 	const bool freed = leaves(c) || (c->p == NULL && c->frees);
 	void *const p = c->p == NULL ? c->old : c->p;
 	const size_t size = c->p == NULL ? c->old_size : c->size;
-	/* Without memory to know it by it becomes malloc's. */
+	/* If the table has no memory for it, record it as malloc's. */
 	const bool known = !freed && heap_table_put(c->from, p, size);
 	const uint64_t number = heap_table_number(c->from);
 
@@ -166,7 +166,7 @@ end_pool_change(struct heap_calls_change *c)
 	settle(c->from);
 }
 
-/* The block of malloc's heap. */
+/* End the realloc of a block of malloc's heap. */
 static void
 end_plain_change(const struct heap_calls_change *c)
 {
@@ -200,7 +200,7 @@ heap_calls_change_end(struct heap_calls_change *c)
 	}
 }
 
-/* C's --------------------------------------------------------------------- */
+/* C functions ------------------------------------------------------------ */
 
 #define TAKE_C(name, params, args, size, alignment, flags)                   \
 	static void *our_##name params                                       \
@@ -298,7 +298,7 @@ static struct patch of_c[] = {
 void
 heap_calls_patch_again(void)
 {
-	/* relaxed: who sees it too late has not made a heap. */
+	/* relaxed: a thread that reads the old value has not made a heap. */
 	if (atomic_load_explicit(&of_plain, memory_order_relaxed) != NULL)
 		patch_known(of_c, sizeof(of_c) / sizeof(of_c[0]));
 }
@@ -309,7 +309,7 @@ heap_calls_begin(heap_calls_of_fn *of, const void *companion)
 	const int saved_errno = errno;
 	bool is_malloc;
 
-	/* Is the allocator what they call? */
+	/* Do the C functions call this allocator? */
 	if (elf_lookup_function("malloc", companion, &is_malloc) != NULL &&
 	    is_malloc) {
 		atomic_store_explicit(&of_plain, of, memory_order_relaxed);

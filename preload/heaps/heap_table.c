@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_table.c - see heap_table.h; two hash tables with chains, and one lock
- * for all
+ * heap_table.c - see heap_table.h; two chained hash tables (heaps by handle,
+ * blocks by address) and one lock for both
  */
 
 #include "preload/heaps/heap_table.h"
@@ -40,7 +40,7 @@ struct pool {
 	struct block *blocks;
 };
 
-/* What one piece of memory is used for, and then for another. */
+/* Holds a block or a heap, or is free; reused for either. */
 union cell {
 	struct block block;
 	struct pool pool;
@@ -57,8 +57,10 @@ static union cell *free_cells;
 static _Atomic uint32_t lock_word;
 
 /*
- * Who holds the lock over a fork, by an address of a thread's own, which its
- * child has too; and how often more.  Other handlers of that fork may allocate.
+ * The thread that holds the lock during a fork, identified by the address of a
+ * thread-local variable, which is the same in the child; and how many more
+ * times it has taken the lock.  It takes the lock again if other handlers of
+ * the fork allocate.
  */
 static _Atomic uintptr_t forker;
 static unsigned forker_depth;
@@ -76,7 +78,7 @@ hold(void)
 {
 	uint32_t state = LOCK_FREE;
 
-	/* relaxed: equal only if this thread has stored it. */
+	/* relaxed: the values are equal only if this thread stored it. */
 	if (atomic_load_explicit(&forker, memory_order_relaxed) ==
 	    own_address()) {
 		forker_depth++;
@@ -178,7 +180,7 @@ find(const struct table *t, uintptr_t key)
 	return node;
 }
 
-/* Twice the buckets.  Without memory for them the old ones will do. */
+/* Double the buckets.  Without memory, keep the old ones. */
 static void
 grow(struct table *t)
 {
@@ -248,7 +250,7 @@ link_block(struct pool *pool, struct block *b)
 	pool->blocks = b;
 }
 
-/* The block is in no list any more, but still counts. */
+/* Remove the block from the table; the caller updates its heap's count. */
 static struct pool *
 drop_block(struct block *b)
 {
@@ -265,7 +267,7 @@ drop_block(struct block *b)
 	return pool;
 }
 
-/* If nobody needs it any more; returns what heap_table_settle() does. */
+/* Remove a deleted heap without blocks; return as heap_table_settle(). */
 static uint64_t
 drop_pool(struct pool *pool)
 {
@@ -325,7 +327,7 @@ heap_table_put(struct pool *pool, const void *p, size_t size)
 	bool done;
 
 	hold();
-	/* One whose free went another way. */
+	/* A stale block, whose free was not seen. */
 	b = (struct block *)find(&blocks, (uintptr_t)p);
 	if (b != NULL)
 		drop_block(b)->count--;
@@ -375,7 +377,7 @@ heap_table_settle(struct pool *pool)
 	return number;
 }
 
-/* Its handle is no heap's any more; NULL: it was none's. */
+/* Release the handle and mark its heap deleted; NULL: no such heap. */
 static struct pool *
 take_handle(const void *handle)
 {
@@ -433,9 +435,7 @@ heap_table_knows(const void *p)
 	return known;
 }
 
-/*
- * What becomes of all blocks of a heap is known only afterwards ---------------
- */
+/* Calls on all blocks of a heap, whose result is known only afterwards ---- */
 
 struct heap_table_block {
 	struct block block;
@@ -490,7 +490,7 @@ heap_table_show(struct pool *pool, struct heap_table_block *hidden)
 	for (struct block *b = (struct block *)hidden, *next; b != NULL;
 	     b = next) {
 		next = b->after;
-		/* The table has had room for it before. */
+		/* It fits: the table held this block before. */
 		insert(&blocks, &b->node);
 		link_block(pool, b);
 	}
