@@ -22,7 +22,7 @@ static _Atomic(heap_calls_of_fn *) of_plain;
 struct pool *
 heap_calls_of(const void *p)
 {
-	/* relaxed: a function pointer; any heap that it finds is already known. */
+	/* relaxed: a function pointer; heaps that it finds are known. */
 	heap_calls_of_fn *const of =
 		atomic_load_explicit(&of_plain, memory_order_relaxed);
 
