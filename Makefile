@@ -94,7 +94,7 @@ FLAGS = -std=gnu11 $(OPTIMIZE) $(HARDEN) $(FORTIFY) -g -fPIC \
 PRELOAD_FLAGS := -ftls-model=initial-exec -fexceptions \
 	-fasynchronous-unwind-tables $(addprefix -fno-builtin-,malloc calloc \
 	realloc free memalign aligned_alloc posix_memalign) \
-	-Dsyscall=direct_syscall -Dprctl=direct_prctl
+	-Dsyscall=own_syscall -Dprctl=own_prctl
 # -O0 and -fno-builtin keep every allocation in the source of a test program.
 define program
 	@mkdir -p $(@D)

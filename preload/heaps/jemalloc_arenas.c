@@ -84,7 +84,7 @@ get_ready(struct arenas *a)
 static struct pool *
 find(const struct arenas *a, unsigned arena)
 {
-	return arena < ARENAS_MAX ? pools_find(a->handles + arena) : NULL;
+	return arena < ARENAS_MAX ? heap_table_find(a->handles + arena) : NULL;
 }
 
 static uint64_t
@@ -114,15 +114,16 @@ add(struct arenas *a, unsigned arena)
 		return;
 	/* relaxed: who has a block of the first has synchronised with us. */
 	if (!atomic_load_explicit(&a->are_made, memory_order_relaxed)) {
-		pooled_begin(a->of_plain, (const void *)(uintptr_t)a->mallctl);
+		heap_calls_begin(a->of_plain,
+				 (const void *)(uintptr_t)a->mallctl);
 		atomic_store_explicit(&a->are_made, true, memory_order_relaxed);
 	}
 	/* The end of one that had this number has not been seen. */
-	number = pools_delete(handle);
+	number = heap_table_delete(handle);
 	if (number != 0)
 		hatftrace_client_heap_destroy(number);
 	number = new_heap(arena);
-	if (pools_add(handle, number) == NULL)
+	if (heap_table_add(handle, number) == NULL)
 		hatftrace_client_heap_destroy(number);
 }
 
@@ -261,34 +262,34 @@ begin_end_of_all(const struct arenas *a, struct arenas_act *act)
 	size_t size;
 
 	if (act->name == ARENAS_DESTROY && act->arena < ARENAS_MAX)
-		act->pool = pools_hide_handle(a->handles + act->arena);
+		act->pool = heap_table_hide_handle(a->handles + act->arena);
 	else
 		act->pool = find(a, act->arena);
 	if (act->pool == NULL)
 		return;
 
-	const uint64_t number = pools_number(act->pool);
+	const uint64_t number = heap_table_number(act->pool);
 
-	act->blocks = pools_hide(act->pool);
+	act->blocks = heap_table_hide(act->pool);
 	if (act->name == ARENAS_DESTROY) {
 		hatftrace_client_heap_destroy(number);
 		return;
 	}
-	for (const struct pools_block *b = act->blocks; b != NULL;) {
-		b = pools_next(b, &p, &size);
+	for (const struct heap_table_block *b = act->blocks; b != NULL;) {
+		b = heap_table_next(b, &p, &size);
 		record_event(EVENT_HEAP_FREE, 0, (uintptr_t)p, number, 0);
 	}
 }
 
 static void
-record_again(const struct pools_block *blocks, uint64_t number)
+record_again(const struct heap_table_block *blocks, uint64_t number)
 {
 	while (blocks != NULL) {
 		uint64_t operand[4] = { 0, 0, number, 0 };
 		const void *p;
 		size_t size;
 
-		blocks = pools_next(blocks, &p, &size);
+		blocks = heap_table_next(blocks, &p, &size);
 		operand[0] = (uintptr_t)p;
 		operand[1] = size;
 		record_operands(EVENT_HEAP_ALLOC, 0, operand);
@@ -299,11 +300,11 @@ static void
 end_reset(const struct arenas_act *act, int error)
 {
 	if (error == 0) {
-		pools_forget(act->pool, act->blocks);
+		heap_table_forget(act->pool, act->blocks);
 		return;
 	}
-	record_again(act->blocks, pools_number(act->pool));
-	pools_show(act->pool, act->blocks);
+	record_again(act->blocks, heap_table_number(act->pool));
+	heap_table_show(act->pool, act->blocks);
 }
 
 static void
@@ -312,13 +313,13 @@ end_destroy(const struct arenas_act *act, int error)
 	uint64_t number;
 
 	if (error == 0) {
-		pools_bury(act->pool, act->blocks);
+		heap_table_bury(act->pool, act->blocks);
 		return;
 	}
 	/* A number is not used again. */
 	number = new_heap(act->arena);
 	record_again(act->blocks, number);
-	pools_revive(act->pool, number, act->blocks);
+	heap_table_revive(act->pool, number, act->blocks);
 }
 
 static struct arenas_act
@@ -326,7 +327,7 @@ begin(const struct arenas *a, enum arenas_name name, unsigned arena)
 {
 	struct arenas_act act = { .name = name, .arena = arena };
 
-	if (has_index(name) && pools_are_used())
+	if (has_index(name) && heap_table_is_used())
 		begin_end_of_all(a, &act);
 	return act;
 }

@@ -75,7 +75,7 @@ bool
 patch_is_unbound(const struct patch_slot *slot)
 {
 	return slot->is_call &&
-	       dynamic_has(slot->info, PT_LOAD, (uintptr_t)*slot->at);
+	       elf_dynamic_has(slot->info, PT_LOAD, (uintptr_t)*slot->at);
 }
 
 void
@@ -129,9 +129,9 @@ visit(struct dl_phdr_info *info, size_t nbytes, void *context)
 	struct dynamic dynamic;
 
 	(void)nbytes;
-	if (!dynamic_has(info, PT_LOAD, (uintptr_t)&patch_calls) &&
-	    !dynamic_has(info, PT_LOAD, (uintptr_t)w->patches[0].real) &&
-	    dynamic_read(info, &dynamic))
+	if (!elf_dynamic_has(info, PT_LOAD, (uintptr_t)&patch_calls) &&
+	    !elf_dynamic_has(info, PT_LOAD, (uintptr_t)w->patches[0].real) &&
+	    elf_dynamic_read(info, &dynamic))
 		patch_each_slot(info, &dynamic, patch_slot, context);
 	return 0;
 }
@@ -145,16 +145,17 @@ find_real(struct patch *patches, size_t n, const char *const *markers)
 	for (size_t i = 0; i < n; i++) {
 		struct patch *const p = &patches[i];
 
-		p->real = lookup_function(p->name, patches[0].real, &together);
+		p->real = elf_lookup_function(p->name, patches[0].real,
+					      &together);
 		if (p->real != NULL && (i == 0 || together) &&
-		    lookup_is_first(p->name, p->real))
+		    elf_lookup_is_first(p->name, p->real))
 			continue;
 		if (!p->is_optional)
 			return false;
 		p->real = NULL;
 	}
 	for (; *markers != NULL; markers++)
-		if (lookup_function(*markers, patches[0].real, &together) ==
+		if (elf_lookup_function(*markers, patches[0].real, &together) ==
 			    NULL ||
 		    !together)
 			return false;

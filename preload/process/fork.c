@@ -74,7 +74,8 @@ after_fork_in_child(void)
 		thread_repair_interrupted();
 	process_report_child();
 	control_inherit(process_has(PROCESS_BEGINS_DORMANT) &&
-			!process_is_barred() && config_own()->follow.forks);
+			!process_is_barred() &&
+			environment_own()->follow.forks);
 	errno = saved_errno;
 }
 
@@ -151,7 +152,8 @@ fork_before_vfork(void)
 	if (record_is_dormant() || !process_is_tracing() || !process_is_own())
 		return;
 	/* Without %p, the parent must create its file before the child does. */
-	if (!output_has_pid(config_own()->out) || !record_has_room(VFORK_WORDS))
+	if (!output_has_pid(environment_own()->out) ||
+	    !record_has_room(VFORK_WORDS))
 		wake_make_writer();
 }
 

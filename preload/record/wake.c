@@ -138,7 +138,7 @@ wake_is_wanted(uint64_t used, uint64_t capacity)
 	if (atomic_load_explicit(&wake->presence, memory_order_relaxed) !=
 	    WAKE_AWAY)
 		return true;
-	if (config_own()->begin_now || used >= capacity / 4 * 3 ||
+	if (environment_own()->begin_now || used >= capacity / 4 * 3 ||
 	    used >= AWAY_MAX_WORDS)
 		return process_is_own();
 	if (record_is_called() && own_slot_has_order())

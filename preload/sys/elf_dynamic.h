@@ -24,17 +24,18 @@ struct dynamic {
 };
 
 /* Is the address in a segment of the object that has this type? */
-bool dynamic_has(const struct dl_phdr_info *info, Elf64_Word type,
-		 uintptr_t address);
+bool elf_dynamic_has(const struct dl_phdr_info *info, Elf64_Word type,
+		     uintptr_t address);
 
 /* False: it has no symbols. */
-bool dynamic_read(const struct dl_phdr_info *info, struct dynamic *dynamic_ret);
+bool elf_dynamic_read(const struct dl_phdr_info *info,
+		      struct dynamic *dynamic_ret);
 
 /*
  * The same of the dynamic section 'd', or NULL, of an object that lies at
  * 'base'.
  */
-bool dynamic_read_section(const Elf64_Dyn *d, uintptr_t base,
-			  struct dynamic *dynamic_ret);
+bool elf_dynamic_read_section(const Elf64_Dyn *d, uintptr_t base,
+			      struct dynamic *dynamic_ret);
 
 #endif /* ELF_DYNAMIC_H */

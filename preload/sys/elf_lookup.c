@@ -133,7 +133,7 @@ tables_of(const struct dl_phdr_info *info)
 	if (k->headers != info->dlpi_phdr || k->changes != changes) {
 		k->headers = info->dlpi_phdr;
 		k->changes = changes;
-		if (!dynamic_read(info, &k->tables))
+		if (!elf_dynamic_read(info, &k->tables))
 			k->tables.hash = NULL;
 	}
 	return k->tables.hash != NULL ? &k->tables : NULL;
@@ -179,12 +179,12 @@ visit(struct dl_phdr_info *info, size_t nbytes, void *context)
 	s->found = definition_in(info, s->name, s->hash);
 	if (s->found == NULL)
 		return 0;
-	s->together = dynamic_has(info, PT_LOAD, s->companion);
+	s->together = elf_dynamic_has(info, PT_LOAD, s->companion);
 	return 1;
 }
 
 void *
-lookup_function(const char *name, const void *companion, bool *together_ret)
+elf_lookup_function(const char *name, const void *companion, bool *together_ret)
 {
 	struct search s = {
 		.name = name,
@@ -209,7 +209,7 @@ is_plain(const struct dynamic *t, const Elf64_Sym *s)
 }
 
 struct next {
-	struct lookup_next *wanted;
+	struct elf_lookup_next *wanted;
 	size_t n;
 	bool past_us;
 };
@@ -230,7 +230,7 @@ visit_next(struct dl_phdr_info *info, size_t nbytes, void *context)
 	if (tables == NULL)
 		return 1;
 	for (size_t i = 0; i < c->n; i++) {
-		struct lookup_next *const w = &c->wanted[i];
+		struct elf_lookup_next *const w = &c->wanted[i];
 		const Elf64_Sym *const s =
 			w->is_settled ? NULL
 				      : find_symbol(tables, w->name, w->hash);
@@ -245,9 +245,9 @@ visit_next(struct dl_phdr_info *info, size_t nbytes, void *context)
 }
 
 void
-lookup_next(struct lookup_next *wanted, size_t n,
-	    int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *),
-			   void *))
+elf_lookup_next(struct elf_lookup_next *wanted, size_t n,
+		int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *),
+			       void *))
 {
 	struct next c = { .wanted = wanted, .n = n };
 
@@ -257,7 +257,7 @@ lookup_next(struct lookup_next *wanted, size_t n,
 }
 
 bool
-lookup_is_first(const char *name, const void *address)
+elf_lookup_is_first(const char *name, const void *address)
 {
 	struct search s = {
 		.name = name,
@@ -272,7 +272,7 @@ lookup_is_first(const char *name, const void *address)
 struct sum {
 	const char *name;
 	uint32_t hash;
-	struct lookup_all all;
+	struct elf_lookup_all all;
 	bool past_us;
 };
 
@@ -298,8 +298,8 @@ visit_all(struct dl_phdr_info *info, size_t nbytes, void *context)
 	return 0;
 }
 
-struct lookup_all
-lookup_all(const char *name)
+struct elf_lookup_all
+elf_lookup_all(const char *name)
 {
 	struct sum s = { .name = name, .hash = gnu_hash(name) };
 
@@ -363,13 +363,13 @@ visit_own(struct dl_phdr_info *info, size_t nbytes, void *context)
 	if (!is_us(info))
 		return 0;
 	own->base = info->dlpi_addr;
-	if (dynamic_read(info, &own->tables) && own->tables.hash != NULL)
+	if (elf_dynamic_read(info, &own->tables) && own->tables.hash != NULL)
 		note_beginnings(own);
 	return 1;
 }
 
 void *
-lookup_own(const char *name)
+elf_lookup_own(const char *name)
 {
 	static struct own own;
 	const unsigned bit = beginning(name);
@@ -385,7 +385,7 @@ lookup_own(const char *name)
 }
 
 bool
-lookup_defines(const struct dynamic *dynamic, const char *name)
+elf_lookup_defines(const struct dynamic *dynamic, const char *name)
 {
 	return dynamic->hash != NULL &&
 	       find_symbol(dynamic, name, gnu_hash(name)) != NULL;
@@ -402,14 +402,14 @@ visit_owner(struct dl_phdr_info *info, size_t nbytes, void *context)
 	struct owner *const o = context;
 
 	(void)nbytes;
-	if (!dynamic_has(info, PT_LOAD, o->address))
+	if (!elf_dynamic_has(info, PT_LOAD, o->address))
 		return 0;
 	o->name = info->dlpi_name;
 	return 1;
 }
 
 const char *
-lookup_object(const void *address)
+elf_lookup_object(const void *address)
 {
 	struct owner o = { .address = (uintptr_t)address };
 

@@ -25,8 +25,8 @@ syscall(long number, ...)
 	for (size_t i = 0; i < 6; i++)
 		a[i] = va_arg(list, long);
 	va_end(list);
-	return direct_result(
-		direct_call(number, a[0], a[1], a[2], a[3], a[4], a[5]));
+	return raw_syscall_result(
+		raw_syscall_call(number, a[0], a[1], a[2], a[3], a[4], a[5]));
 }
 
 TAKES_MORE int
@@ -39,6 +39,6 @@ prctl(int option, ...)
 	for (size_t i = 0; i < 4; i++)
 		a[i] = va_arg(list, long);
 	va_end(list);
-	return (int)direct_result(
-		direct_call(SYS_prctl, option, a[0], a[1], a[2], a[3], 0));
+	return (int)raw_syscall_result(
+		raw_syscall_call(SYS_prctl, option, a[0], a[1], a[2], a[3], 0));
 }

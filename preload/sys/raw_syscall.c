@@ -33,7 +33,7 @@ void *
 mmap(void *p, size_t nbytes, int protection, int flags, int fd, off_t off)
 {
 	/* MAP_FAILED is -1 as well. */
-	return (void *)direct_result(direct_call(
+	return (void *)raw_syscall_result(raw_syscall_call(
 		SYS_mmap, (long)p, (long)nbytes, protection, flags, fd, off));
 }
 
@@ -41,49 +41,50 @@ mmap(void *p, size_t nbytes, int protection, int flags, int fd, off_t off)
 int
 open(const char *path, int flags, ...)
 {
-	return (int)direct_result(
-		direct_call(SYS_openat, AT_FDCWD, (long)path, flags, 0, 0, 0));
+	return (int)raw_syscall_result(raw_syscall_call(
+		SYS_openat, AT_FDCWD, (long)path, flags, 0, 0, 0));
 }
 
 int
 close(int fd)
 {
-	return (int)direct_result(direct_call(SYS_close, fd, 0, 0, 0, 0, 0));
+	return (int)raw_syscall_result(
+		raw_syscall_call(SYS_close, fd, 0, 0, 0, 0, 0));
 }
 
 int
 munmap(void *p, size_t nbytes)
 {
-	return (int)direct_result(
-		direct_call(SYS_munmap, (long)p, (long)nbytes, 0, 0, 0, 0));
+	return (int)raw_syscall_result(raw_syscall_call(
+		SYS_munmap, (long)p, (long)nbytes, 0, 0, 0, 0));
 }
 
 int
 mprotect(void *p, size_t nbytes, int protection)
 {
-	return (int)direct_result(direct_call(
+	return (int)raw_syscall_result(raw_syscall_call(
 		SYS_mprotect, (long)p, (long)nbytes, protection, 0, 0, 0));
 }
 
 int
 madvise(void *p, size_t nbytes, int advice)
 {
-	return (int)direct_result(direct_call(SYS_madvise, (long)p,
-					      (long)nbytes, advice, 0, 0, 0));
+	return (int)raw_syscall_result(raw_syscall_call(
+		SYS_madvise, (long)p, (long)nbytes, advice, 0, 0, 0));
 }
 
 int
 getrlimit(__rlimit_resource_t resource, struct rlimit *limit_ret)
 {
-	return (int)direct_result(direct_call(SYS_prlimit64, 0, (long)resource,
-					      0, (long)limit_ret, 0, 0));
+	return (int)raw_syscall_result(raw_syscall_call(
+		SYS_prlimit64, 0, (long)resource, 0, (long)limit_ret, 0, 0));
 }
 
 int
 getrusage(__rusage_who_t who, struct rusage *usage_ret)
 {
-	return (int)direct_result(direct_call(SYS_getrusage, (long)who,
-					      (long)usage_ret, 0, 0, 0, 0));
+	return (int)raw_syscall_result(raw_syscall_call(
+		SYS_getrusage, (long)who, (long)usage_ret, 0, 0, 0, 0));
 }
 
 int
@@ -96,29 +97,29 @@ int
 fstatat(int dir, const char *restrict path, struct stat *restrict st_ret,
 	int flags)
 {
-	return (int)direct_result(direct_call(SYS_newfstatat, dir, (long)path,
-					      (long)st_ret, flags, 0, 0));
+	return (int)raw_syscall_result(raw_syscall_call(
+		SYS_newfstatat, dir, (long)path, (long)st_ret, flags, 0, 0));
 }
 
 int
 fstat(int fd, struct stat *st_ret)
 {
-	return (int)direct_result(
-		direct_call(SYS_fstat, fd, (long)st_ret, 0, 0, 0, 0));
+	return (int)raw_syscall_result(
+		raw_syscall_call(SYS_fstat, fd, (long)st_ret, 0, 0, 0, 0));
 }
 
 int
 uname(struct utsname *name_ret)
 {
-	return (int)direct_result(
-		direct_call(SYS_uname, (long)name_ret, 0, 0, 0, 0, 0));
+	return (int)raw_syscall_result(
+		raw_syscall_call(SYS_uname, (long)name_ret, 0, 0, 0, 0, 0));
 }
 
 int
 sched_yield(void)
 {
-	return (int)direct_result(
-		direct_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0));
+	return (int)raw_syscall_result(
+		raw_syscall_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0));
 }
 
 /* The clock, which the kernel answers without a system call --------------- */
@@ -134,8 +135,8 @@ typedef int clock_fn(clockid_t, struct timespec *);
 static int
 clock_by_call(clockid_t id, struct timespec *ts_ret)
 {
-	return (int)direct_call(SYS_clock_gettime, id, (long)ts_ret, 0, 0, 0,
-				0);
+	return (int)raw_syscall_call(SYS_clock_gettime, id, (long)ts_ret, 0, 0,
+				     0, 0);
 }
 
 /* Where the kernel's library is, and its tables; addresses are relative. */
@@ -206,5 +207,5 @@ clock_gettime(clockid_t id, struct timespec *ts_ret)
 		clock = find_clock();
 		atomic_store_explicit(&found, clock, memory_order_relaxed);
 	}
-	return (int)direct_result(clock(id, ts_ret));
+	return (int)raw_syscall_result(clock(id, ts_ret));
 }

@@ -5,7 +5,7 @@
  *
  * For raw_syscall.c, and for own_syscall.c, whose two functions have names of
  * their own
- * (-Dsyscall=direct_syscall, Makefile) since we stand in front of libc's.
+ * (-Dsyscall=own_syscall, Makefile) since we stand in front of libc's.
  */
 #ifndef RAW_SYSCALL_H
 #define RAW_SYSCALL_H
@@ -16,7 +16,7 @@
 #if defined(__x86_64__)
 
 static inline long
-direct_call(long number, long a, long b, long c, long d, long e, long f)
+raw_syscall_call(long number, long a, long b, long c, long d, long e, long f)
 {
 	register long r10 __asm__("r10") = d;
 	register long r8 __asm__("r8") = e;
@@ -34,7 +34,7 @@ direct_call(long number, long a, long b, long c, long d, long e, long f)
 #elif defined(__aarch64__)
 
 static inline long
-direct_call(long number, long a, long b, long c, long d, long e, long f)
+raw_syscall_call(long number, long a, long b, long c, long d, long e, long f)
 {
 	register long x8 __asm__("x8") = number;
 	register long x0 __asm__("x0") = a;
@@ -57,7 +57,7 @@ direct_call(long number, long a, long b, long c, long d, long e, long f)
 
 /* As libc gives it to its callers. */
 static inline long
-direct_result(long result)
+raw_syscall_result(long result)
 {
 	if ((unsigned long)result < -4095ul)
 		return result;

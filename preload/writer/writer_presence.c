@@ -60,7 +60,7 @@ open_trace(void)
 		    o->path);
 	else if (error != 0)
 		say("%s: %s; not tracing%s", o->path, say_errno(error),
-		    output_advice(o, error, config_own()->begin_now));
+		    output_advice(o, error, environment_own()->begin_now));
 	return error == 0;
 }
 
@@ -87,7 +87,7 @@ take_over(void)
 	struct output *const o = &writer->trace.output;
 
 	output_hold_directory(o);
-	ringfile_open(config_own(), o->path, writer->adopt != NULL);
+	ringfile_open(environment_own(), o->path, writer->adopt != NULL);
 	begin_rings();
 }
 
@@ -100,8 +100,8 @@ begin(void)
 	if (!open_trace())
 		return false;
 	output_hold_directory(o);
-	lineage_read();
-	ringfile_open(config_own(), o->path, writer->adopt != NULL);
+	ancestry_read();
+	ringfile_open(environment_own(), o->path, writer->adopt != NULL);
 	header_complete();
 	writer_note_file();
 	/* Write the header at once, so that there is a trace from now on. */
@@ -256,7 +256,7 @@ can_return(void)
 static bool
 must_stay(void)
 {
-	const struct config *const c = config_own();
+	const struct config *const c = environment_own();
 
 	return writer->has_no_bell || c->begin_now || !can_return() ||
 	       (!writer->is_dormant &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bell.h - the file of bells, through which a tracer without a thread is woken
+ * bell.h - the file of bells, through which a recorder without a thread is woken
  *
- * A tracer whose writer thread has ended has no socket.  Instead the traced
+ * A recorder whose writer thread has ended has no socket.  Instead the traced
  * process maps a file in the directory of the sockets (sockets.h), which all
  * processes of a user share, and looks at its slot (hatf/recorder/bells.h).  An
  * order in the slot makes the process start its writer thread with its next

@@ -22,7 +22,7 @@ bool quiet_is_preloaded(pid_t pid);
 bool quiet_is_waiting(pid_t pid);
 
 /*
- * If so (quiet_is_waiting()), write the answer that the tracer would give to
+ * If so (quiet_is_waiting()), write the answer that the recorder would give to
  * "status", and return true.
  */
 bool quiet_read_status(pid_t pid, char *answer, size_t cap);

@@ -33,7 +33,7 @@
 #define CROWDED_US 10000
 
 /*
- * Upper bound of the time that a tracer needs to create a socket
+ * Upper bound of the time that a recorder needs to create a socket
  * (SOCKET_PATH_MAKING_SUFFIX).
  */
 #define MAKING_SECONDS 2

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Timeout of one exchange; a tracer serves its clients far more often. */
+/* Timeout of one exchange; a recorder serves its clients far more often. */
 #define ANSWER_SECONDS 10
 
 /*
@@ -248,7 +248,7 @@ go_without_socket(struct talk *t, const char *order, int e)
 }
 
 /*
- * The tracer closed the connection without an answer.  Its writer thread may
+ * The recorder closed the connection without an answer.  Its writer thread may
  * have ended just then, and the socket with it, so try once more.  The second
  * time, report it.
  */
