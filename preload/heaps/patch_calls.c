@@ -64,7 +64,7 @@ patch_write(const struct patch_slot *slot, void *value)
 
 	if (sealed && mprotect(page, size, PROT_READ | PROT_WRITE) != 0)
 		return false;
-	/* relaxed: the other value would do as well. */
+	/* relaxed: a caller that reads the old value is correct, too. */
 	__atomic_store_n(slot->at, value, __ATOMIC_RELAXED);
 	if (sealed)
 		mprotect(page, size, PROT_READ);
@@ -106,7 +106,7 @@ patch_each_slot(const struct dl_phdr_info *info, const struct dynamic *dynamic,
 	}
 }
 
-/* One that calls a real function, or has not yet found out which to call. */
+/* Does the slot hold a real function, or is it not bound yet? */
 static void
 patch_slot(const struct patch_slot *slot, void *context)
 {
@@ -136,7 +136,7 @@ visit(struct dl_phdr_info *info, size_t nbytes, void *context)
 	return 0;
 }
 
-/* Find them all in one object, and that it is the one which is meant. */
+/* Find all functions in one object, and check its markers. */
 static bool
 find_real(struct patch *patches, size_t n, const char *const *markers)
 {

@@ -19,7 +19,7 @@ elf_dynamic_has(const struct dl_phdr_info *info, Elf64_Word type,
 	return false;
 }
 
-/* glibc has turned offsets into addresses, except where it cannot write. */
+/* glibc replaces offsets by addresses, except in read-only sections. */
 static const void *
 resolve(uintptr_t base, uintptr_t value)
 {

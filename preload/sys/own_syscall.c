@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* own_syscall.c - syscall(2) and prctl(2) for us alone; see raw_syscall.c */
+/* own_syscall.c - our own syscall(2) and prctl(2); see raw_syscall.c */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,9 +9,9 @@
 #include "preload/sys/raw_syscall.h"
 
 /*
- * More arguments are taken than may have been given; the kernel ignores the
- * others. They are the caller's registers and stack, whatever that holds, which
- * a sanitizer need not like.
+ * Always read the largest number of arguments; the kernel ignores those that a
+ * call lacks.  What is read instead is left over in registers or on the
+ * caller's stack, which a sanitizer may report.
  */
 #define TAKES_MORE __attribute__((no_sanitize("address")))
 

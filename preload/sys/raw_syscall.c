@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * raw_syscall.c - system calls that no other library comes between
+ * raw_syscall.c - system calls that no other library can intercept
  *
  * A program, or another preloaded library, may export a clock_gettime() that
- * makes up the time, an lstat() that makes up owners, an mmap() that counts or
- * a syscall() that records; by the rules of the loader they would be ours too,
- * run in the writer thread, where nothing of libc works, and in the midst of
- * malloc(). So what we use of libc's thin wrappers is defined here once more,
- * hidden; calls by name in all our files bind to these.  What is left to libc
- * is in scripts/check-symbols.sh.
+ * fakes the time, an lstat() that fakes owners, an mmap() that counts or a
+ * syscall() that records.  By the loader's rules, our calls would reach these
+ * functions too, from inside malloc() and from the writer thread, where nothing
+ * of libc works.  This file therefore defines the thin wrappers of libc that we
+ * use again, hidden, and calls by name in all our files bind to them.
+ * scripts/check-symbols.sh lists the functions that we still take from libc.
  */
 
 #include "preload/sys/raw_syscall.h"
@@ -32,7 +32,7 @@
 void *
 mmap(void *p, size_t nbytes, int protection, int flags, int fd, off_t off)
 {
-	/* MAP_FAILED is -1 as well. */
+	/* MAP_FAILED is -1, too. */
 	return (void *)raw_syscall_result(raw_syscall_call(
 		SYS_mmap, (long)p, (long)nbytes, protection, flags, fd, off));
 }
@@ -139,7 +139,7 @@ clock_by_call(clockid_t id, struct timespec *ts_ret)
 				     0, 0);
 }
 
-/* Where the kernel's library is, and its tables; addresses are relative. */
+/* Base of the vDSO and its tables; addresses in them are relative to it. */
 struct vdso {
 	uintptr_t base;
 	const Elf64_Sym *symbols;
@@ -200,7 +200,7 @@ int
 clock_gettime(clockid_t id, struct timespec *ts_ret)
 {
 	static _Atomic(clock_fn *) found;
-	/* relaxed: whoever looks finds the same function. */
+	/* relaxed: every thread finds the same function. */
 	clock_fn *clock = atomic_load_explicit(&found, memory_order_relaxed);
 
 	if (__builtin_expect(clock == NULL, 0)) {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * raw_syscall.h - the system call instruction, and what libc makes of its
- * result
+ * raw_syscall.h - the system call instruction, and its result in libc's form
  *
- * For raw_syscall.c, and for own_syscall.c, whose two functions have names of
- * their own
- * (-Dsyscall=own_syscall, Makefile) since we stand in front of libc's.
+ * For raw_syscall.c and own_syscall.c.  We intercept syscall() and prctl(), so
+ * own_syscall.c defines ours under other names (-Dsyscall=own_syscall in the
+ * Makefile).
  */
 #ifndef RAW_SYSCALL_H
 #define RAW_SYSCALL_H
@@ -55,7 +54,7 @@ raw_syscall_call(long number, long a, long b, long c, long d, long e, long f)
 #error "no system call instruction is known for this processor"
 #endif
 
-/* As libc gives it to its callers. */
+/* Convert the kernel's result to -1 with errno, as libc does. */
 static inline long
 raw_syscall_result(long result)
 {
