@@ -14,8 +14,8 @@ export LC_ALL=C.UTF-8
 
 list_files()
 {
-	git ls-files -- '*.c' '*.h' '*.cc' '*.md' ':!tests/data' \
-		':!tests/fuzz/corpus*'
+	git ls-files -- '*.c' '*.h' '*.cc' '*.md' Makefile .ci/run scripts \
+		tests/cli ':!tests/data' ':!tests/fuzz/corpus*'
 }
 
 # print_long FILE: expand tabs, then print each line above 80 columns.
