@@ -3,14 +3,14 @@
 #
 # capture.sh - what recording costs, beside two peers, on five real programs
 #
-# One interleaved run: in each round every program runs bare, under ours, with
-# ours dormant (loaded, HATFTRACE_START=off, nothing recorded), under ours with
-# each clock and without compression, under LTTng-UST's libc wrapper (lossless
-# settings) and under heaptrack's raw recording, in an order that rotates.  Raw
-# figures go to build/bench/capture/raw.tsv, a report in Markdown to stdout and
-# to report.md.
+# In each round every program runs with each tool, in an order that rotates:
+# bare, recorded, with the recorder dormant (loaded, HATFTRACE_START=off),
+# recorded with each clock and without compression, under LTTng-UST's libc
+# wrapper (lossless settings) and under heaptrack's raw recording.  Raw figures
+# go to build/bench/capture/raw.tsv, a report in Markdown to stdout and to
+# report.md.
 #
-# The HATFTRACE_* variables of the environment reach our recorder, except
+# The HATFTRACE_* variables of the environment reach the recorder, except
 # HATFTRACE_OUT.
 set -u
 
@@ -63,7 +63,7 @@ measure=$BUILD/tests/bench/measure
 
 # ------------------------------------------------------------------ inputs
 
-# Sizes for 5 to 15 million events each; the shares keep the mix.
+# Scale sizes to 5 to 15 million events for each program, in a fixed mix.
 size()
 {
 	awk -v n="$1" -v quick="$quick" \
@@ -81,7 +81,7 @@ make_inputs()
 	gcc -E -o "$OUT/unit.i" "$OUT/unit.c" || die "gcc -E failed"
 }
 
-# set_command PROGRAM: into the arrays 'vars' and 'command', and 'input'.
+# set_command PROGRAM: set the arrays 'vars' and 'command', and 'input'.
 set_command()
 {
 	vars=(LC_ALL=C)
@@ -89,7 +89,8 @@ set_command()
 	case $1 in
 	python3)
 		vars+=(PYTHONMALLOC=malloc PYTHONHASHSEED=1)
-		command=(/usr/bin/python3 "$BENCH/workloads/python.py" "$(size 3)")
+		command=(/usr/bin/python3 "$BENCH/workloads/python.py"
+			"$(size 3)")
 		;;
 	perl)
 		vars+=(PERL_HASH_SEED=1)
@@ -104,9 +105,10 @@ set_command()
 			"$OUT/unit.i" -o "$OUT/unit.s")
 		;;
 	redis)
-		command=(/usr/bin/redis-server --port 0 --save '' --appendonly no
-			--daemonize no --unixsocket "$OUT/redis.sock"
-			--dir "$OUT" --loglevel warning)
+		command=(/usr/bin/redis-server --port 0 --save ''
+			--appendonly no --daemonize no
+			--unixsocket "$OUT/redis.sock" --dir "$OUT"
+			--loglevel warning)
 		;;
 	*) die "no such program: $1" ;;
 	esac
@@ -114,13 +116,13 @@ set_command()
 
 # ------------------------------------------------------------------- tools
 
-# record RUN [VARIABLE=VALUE]: with our recorder, and one setting of it.
+# record RUN [VARIABLE=VALUE]: use the recorder, with one setting.
 record()
 {
 	vars+=("HATFTRACE_OUT=$OUT/$1.hatf" "LD_PRELOAD=$SO" "${@:2}")
 }
 
-# set_tool TOOL RUN: variables into 'vars', a command before 'command'.
+# set_tool TOOL RUN: add variables to 'vars', or a command before 'command'.
 set_tool()
 {
 	case $1 in
@@ -145,8 +147,9 @@ set_tool()
 	esac
 }
 
-# What a tool left behind: "key=value" words.  Removes it.  Whether a trace of
-# ours is complete and lost nothing, the report tells.
+# collect_tool TOOL RUN: print "key=value" words about a tool's files, and
+# remove them.  The report checks that the recorder's traces are complete and
+# lost nothing.
 collect_tool()
 {
 	local lost
@@ -166,7 +169,8 @@ collect_tool()
 		rm -rf "$OUT/$2.lttng"
 		;;
 	heaptrack)
-		echo "bytes=$(du -cb "$OUT/$2".heaptrack* | tail -n 1 | cut -f1)"
+		echo "bytes=$(du -cb "$OUT/$2".heaptrack* | tail -n 1 |
+			cut -f1)"
 		rm -f "$OUT/$2".heaptrack*
 		;;
 	esac
@@ -189,7 +193,7 @@ redis_cli()
 	redis-cli -s "$OUT/redis.sock" "$@" 2>/dev/null
 }
 
-# Nanoseconds a request takes: "SET=820,GET=..." on stdout.
+# Print the nanoseconds that a request takes: "SET=820,GET=...".
 redis_load()
 {
 	local test n
@@ -198,8 +202,9 @@ redis_load()
 		n=$(size "${test#*:}")
 		redis-benchmark -s "$OUT/redis.sock" -P 16 -n "$n" -r 100000 \
 			--csv -t "${test%:*}" | tr -d '"' |
-			awk -F, -v t="${test%:*}" \
-				'index($1, t) == 1 { printf "%s=%.1f,", t, 1e9 / $2 }'
+			awk -F, -v t="${test%:*}" 'index($1, t) == 1 {
+				printf "%s=%.1f,", t, 1e9 / $2
+			}'
 	done
 }
 
@@ -222,7 +227,7 @@ run_redis()
 	server=
 }
 
-# run PROGRAM TOOL ROUND: one line of raw.tsv.
+# run PROGRAM TOOL ROUND: append a line to raw.tsv.
 run()
 {
 	local id=$1-$2-$3 daemon_ns=0 more
@@ -246,7 +251,7 @@ run()
 	echo "$id: $(cut -d' ' -f1 "$OUT/measured") ns $requests" >&2
 }
 
-# Leave nothing running, however this ends.
+# Leave no process running, however this script ends.
 clean_up()
 {
 	[ -z "$server" ] || redis_cli shutdown nosave
@@ -284,7 +289,7 @@ check_programs()
 	done
 }
 
-# Every program bare once, untimed, so that its files are in memory.
+# Run every program bare once, untimed, so that its files are in memory.
 warm_up()
 {
 	local program
@@ -307,13 +312,13 @@ main()
 		"medians; spread is (max - min) / median" >>"$OUT/machine"
 	warm_up
 
-	local list round i program
+	local list round i program tool
 	read -ra list <<<"${tools//,/ }"
 	for ((round = 0; round < rounds; round++)); do
 		for program in ${programs//,/ }; do
 			for ((i = 0; i < ${#list[@]}; i++)); do
-				run "$program" \
-					"${list[(i + round) % ${#list[@]}]}" $round
+				tool=${list[(i + round) % ${#list[@]}]}
+				run "$program" "$tool" $round
 			done
 		done
 	done

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# codec.sh - what the library takes for a record, on made-up and real traces
+# codec.sh - the library's time per record, on made-up and real traces
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

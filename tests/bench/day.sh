@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# day.sh - a server under load for a long time, recorded with rotation and retention
+# day.sh - a server under load for a long time, recorded with retention
 #
 #   tests/bench/day.sh [--seconds N] [--bare N] [--rotate WHEN] [--keep WHAT]
 #
-# Runs redis-server (a python3 program where there is none) bare for a while and
-# then recorded for N seconds (default 20; 1800 is the real thing), under a load
-# that goes on all the time.  Shows on the way the server's memory, descriptors
-# and mappings and the size of the directory with the traces; afterwards every
-# segment that was kept must verify alone and go on where the one before ended.
-# Exits 1 if the traces are wrong or if something was not bounded.
+# Runs redis-server (or a python3 program if it is not installed) bare for a
+# while and then recorded for N seconds (default 20; use 1800 for a real test),
+# under constant load.  Prints the server's memory, descriptors and mappings and
+# the size of the directory with the traces.  At the end every segment that was
+# kept must verify alone and continue the one before.  Exits 1 if the traces are
+# wrong or if something was not bounded.
 set -u
 
 seconds=20
@@ -51,7 +51,7 @@ cleanup()
 }
 trap cleanup EXIT
 
-# No network, no files; eviction keeps the live set where it is.
+# No network, no files; eviction bounds the live set.
 redis_server()
 {
 	exec redis-server --port 0 --unixsocket "$OUT/sock" --save '' \
@@ -68,7 +68,7 @@ redis_load()
 	done
 }
 
-# The same without redis: its own load, a cache that forgets.
+# In place of redis: a cache with a bounded size, which makes its own load.
 python_server()
 {
 	exec python3 -X dev -c '
@@ -81,7 +81,7 @@ while True:
 		cache.popitem(last=False)'
 }
 
-# start WRAPPER...: the server, and its load.
+# start WRAPPER...: start the server and its load.
 start()
 {
 	if have redis-server; then
@@ -98,13 +98,13 @@ start()
 stop()
 {
 	[ -z "$load" ] || { kill "$load"; wait "$load" 2>/dev/null; }
-	# Its last client ends with the server.
+	# The last client ends with the server.
 	kill -TERM "$server"
 	wait "$server" 2>/dev/null
 	server='' load=''
 }
 
-# status KEY: of the server, in KiB.
+# status KEY: print a value of the server's status, in KiB.
 status()
 {
 	awk -v key="$1:" '$1 == key { print $2 }' "/proc/$server/status"
@@ -113,10 +113,11 @@ status()
 disk()
 {
 	find "$OUT/traces" -type f -name '*.hatf.gz*' ! -name '*.rings' \
-		-printf '%s\n' 2>/dev/null | awk '{ n += $1 } END { print n + 0 }'
+		-printf '%s\n' 2>/dev/null |
+		awk '{ n += $1 } END { print n + 0 }'
 }
 
-# The tracer's thread has a table of descriptors of its own.
+# The writer thread has a descriptor table of its own.
 writer_descriptors()
 {
 	local task
@@ -126,7 +127,7 @@ writer_descriptors()
 	done
 }
 
-# "SECONDS RSS_KiB DISK FDS WRITER_FDS MAPPINGS SEGMENTS"
+# Print "SECONDS RSS_KiB DISK FDS WRITER_FDS MAPPINGS SEGMENTS".
 sample()
 {
 	echo "$SECONDS $(status VmRSS) $(disk)" \
@@ -135,7 +136,7 @@ sample()
 		"$(find "$OUT/traces" -name '*.hatf.gz' | wc -l)"
 }
 
-# The directory between samples, so that no peak is missed.
+# Watch the directory between samples, so that no peak is missed.
 most_disk()
 {
 	local now most=0
@@ -174,7 +175,8 @@ echo "| seconds | resident MiB | more than bare | traces MiB | descriptors |" \
 echo "|---:|---:|---:|---:|---:|---:|---:|---:|"
 for ((i = 1; i <= samples; i++)); do
 	most_disk $((seconds * i / samples))
-	kill -0 "$server" 2>/dev/null || die "the server has died: $(cat "$OUT/log")"
+	kill -0 "$server" 2>/dev/null ||
+		die "the server has died: $(cat "$OUT/log")"
 	sample >>"$OUT/samples"
 	tail -n 1 "$OUT/samples" | awk -v bare="$bare_kib" '{
 		printf "| %d | %.1f | %.1f | %.2f | %d | %d | %d | %d |\n", $1,
@@ -184,15 +186,16 @@ for ((i = 1; i <= samples; i++)); do
 done
 stop
 
-# The trace's own end has come; all that is left must be right.
+# The trace has ended: all remaining files must be right.
 files=("$OUT/traces"/*.hatf.gz)
 "$HATF" verify "${files[@]}" >"$OUT/verify" 2>&1
 verified=$?
 last=${files[-1]}
 number=${last##*.s}
 number=$((10#${number%%.*} + 1))
-events=$("$HATF" info --json "$last" |
-	sed -n 's/.*"events": *\([0-9]*\).*"events_before": *\([0-9]*\).*/\1 \2/p' |
+number_of='\([0-9]*\)'
+line="\"events\": *$number_of.*\"events_before\": *$number_of"
+events=$("$HATF" info --json "$last" | sed -n "s/.*$line.*/\1 \2/p" |
 	awk '{ print $1 + $2 }')
 goes_on=$(grep -c 'continues the file before it' "$OUT/verify")
 keep_nbytes=$(awk -v k="$keep" 'BEGIN {
@@ -207,11 +210,12 @@ verdict "$goes_on of ${#files[@]} go on where the one before ended" \
 	"$((goes_on == ${#files[@]} - 1))"
 [ "$verified" = 0 ] || grep -v ': ok' "$OUT/verify" | head
 if [ "$keep_nbytes" != 0 ]; then
-	verdict "at most $(cat "$OUT/most") bytes on the disk, of $keep_nbytes and a block" \
-		"$(($(cat "$OUT/most") <= keep_nbytes + 300 * 1024))"
+	most=$(cat "$OUT/most")
+	verdict "at most $most bytes on the disk, of $keep_nbytes and a block" \
+		"$((most <= keep_nbytes + 300 * 1024))"
 fi
-# In the second half nothing grows; before, the caches fill.  A client that
-# comes or goes is a descriptor more or less.
+# Caches fill in the first half; in the second half nothing may grow.  The
+# number of descriptors may differ by a client that comes or goes.
 awk -v n=$samples '
 NR == int(n / 2) { own = $5; maps = $6 }
 NR > n / 2 && NR <= n * 3 / 4 { early += $2; early_count++ }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# formats.sh - events a second of each source and sink, on made-up and real traces
+# formats.sh - events per second of each source and sink
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -12,7 +12,7 @@ need formats
 print_machine
 status=0
 
-# table TITLE [TRACE...]
+# table TITLE [TRACE...]: with made-up records, or with real traces.
 table()
 {
 	echo
@@ -22,7 +22,7 @@ table()
 	"$BUILD/tests/bench/formats" "$OUT/scratch" "$@" || status=1
 }
 
-# record NAME COMMAND [ARG...]: a trace of a real program
+# record NAME COMMAND [ARG...]: record a real program.
 record()
 {
 	local name=$1
@@ -33,7 +33,7 @@ record()
 		"$@" >/dev/null || die "$name failed"
 }
 
-# seconds COMMAND [ARG...]: of processor time, the median of three runs
+# seconds COMMAND [ARG...]: print its CPU time, the median of three runs.
 seconds()
 {
 	local TIMEFORMAT=%U
@@ -43,7 +43,8 @@ seconds()
 	done | sort -n | sed -n 2p
 }
 
-# peer NAME FILE COMMAND...: another program's reading of FILE, beside ours
+# peer NAME FILE COMMAND...: compare another program's reading of FILE with
+# hatf's.
 peer()
 {
 	local name=$1 file=$2
@@ -56,23 +57,26 @@ peer()
 peers()
 {
 	echo
-	echo "### Peers: processor time to read what we have written of $1, in s"
+	echo "### Peers: CPU time to read what we have written of $1, in s"
 	echo
 	echo '| program | its own | hatf |'
 	echo '|---|--:|--:|'
 	if have heaptrack_print; then
-		"$HATF" convert -p -t heaptrack "$1" "$OUT/scratch.heaptrack" 2>/dev/null
+		"$HATF" convert -p -t heaptrack "$1" \
+			"$OUT/scratch.heaptrack" 2>/dev/null
 		peer heaptrack_print "$OUT/scratch.heaptrack" \
 			heaptrack_print -f "$OUT/scratch.heaptrack"
 	fi
 	if have mtrace; then
-		"$HATF" convert -p -t mtrace "$1" "$OUT/scratch.mtrace" 2>/dev/null
-		peer 'mtrace (perl)' "$OUT/scratch.mtrace" mtrace "$OUT/scratch.mtrace"
+		"$HATF" convert -p -t mtrace "$1" "$OUT/scratch.mtrace" \
+			2>/dev/null
+		peer 'mtrace (perl)' "$OUT/scratch.mtrace" \
+			mtrace "$OUT/scratch.mtrace"
 	fi
 	rm -f "$OUT"/scratch.*
 }
 
-# What only others write, made up.
+# Made-up traces in formats that hatf only reads.
 read_only()
 {
 	echo
@@ -80,25 +84,34 @@ read_only()
 	echo
 	echo '| format | M events/s | bar | |'
 	echo '|---|--:|--:|---|'
-	tests/cli/gperftools.py 5000000 >"$OUT/scratch.raw" || die 'gperftools.py failed'
-	awk -v s="$(seconds "$HATF" convert -p -t binary "$OUT/scratch.raw" -)" 'BEGIN {
-		printf "| gperftools | %.1f | 10 | %s |\n", 5 / s, 5 / s >= 10 ? "PASS" : "MISS"
+	local s
+
+	tests/cli/gperftools.py 5000000 >"$OUT/scratch.raw" ||
+		die 'gperftools.py failed'
+	s=$(seconds "$HATF" convert -p -t binary "$OUT/scratch.raw" -)
+	awk -v s="$s" 'BEGIN {
+		printf "| gperftools | %.1f | 10 | %s |\n", 5 / s, \
+			5 / s >= 10 ? "PASS" : "MISS"
 	}'
 	rm -f "$OUT/scratch.raw"
 }
 
-# The most memory of a conversion: tests/cli/memory.sh has traces of two
-# lengths.
+# The peak memory of conversions: tests/cli/memory.sh has traces of two lengths.
 memory()
 {
 	echo
-	echo '### Memory in KiB: a trace, and one ten times as long with as much live'
+	echo '### Memory in KiB: a trace, and one ten times longer,' \
+		'with as many live blocks'
 	echo
 	echo '| format | write | read | write, ten times | read, ten times |'
 	echo '|---|--:|--:|--:|--:|'
 	TMP=$OUT BUILD=$BUILD tests/cli/memory.sh |
-		awk -F'[: ]+' 'NF == 3 { print "| " $1 " | " $2 " | - | " $3 " | - |" }
-			NF == 5 { print "| " $1 " | " $2 " | " $3 " | " $4 " | " $5 " |" }'
+		awk -F'[: ]+' '
+			NF == 3 { print "| " $1 " | " $2 " | - | " $3 " | - |" }
+			NF == 5 {
+				print "| " $1 " | " $2 " | " $3 " | " $4 \
+					" | " $5 " |"
+			}'
 	[ "${PIPESTATUS[0]}" -eq 0 ] || status=1
 }
 

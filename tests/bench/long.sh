@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# long.sh - length does not matter: very many events through one process
+# long.sh - memory does not grow with the number of events in one process
 #
 #   tests/bench/long.sh [--millions N] [--live N]
 #
-# Records N million events (default 500) of a program with a bounded live set,
-# shows its memory on the way, then the time and memory that 'hatf info' and
-# 'hatf verify' take on the result and on the trace of a tenth of the events.
-# Exits 1 if the trace is wrong; of memory and time it only says PASS or MISS.
+# Records N million events (default 500) of a program with a bounded live set
+# and prints its memory meanwhile.  Then prints the time and memory of 'hatf
+# info' and 'hatf verify' on this trace and on one with a tenth of the events.
+# Exits 1 if the trace is wrong; prints PASS or MISS for memory and time.
 set -u
 
 millions=500
@@ -47,7 +47,7 @@ measured()
 	}
 }
 
-# record NAME MILLIONS, then read the trace twice.
+# one_length NAME MILLIONS: record, then read the trace twice.
 one_length()
 {
 	measured "$1.record" env "LD_PRELOAD=$SO" \
@@ -73,7 +73,7 @@ print_samples()
 	}' "$1"
 }
 
-# "seconds MiB" of a .cost file.
+# cost NAME: print "seconds MiB" of a .cost file.
 cost()
 {
 	awk '{ printf "%.1f s, %.1f MiB", $1 / 1e9, $3 / 1024 }' "$OUT/$1.cost"
@@ -84,7 +84,8 @@ print_commands()
 	local what
 
 	echo
-	echo "| | $((millions / 10)) million events | $millions million events |"
+	echo "| | $((millions / 10)) million events |" \
+		"$millions million events |"
 	echo "|---|---:|---:|"
 	for what in record info verify; do
 		echo "| $what | $(cost "short.$what") | $(cost "long.$what") |"
@@ -93,7 +94,7 @@ print_commands()
 		"$(stat -c %s "$OUT/long.hatf.gz") bytes |"
 }
 
-# Ten times the events may not take more memory; 4 MiB is noise of the system.
+# Ten times the events may not take more memory, except for 4 MiB of noise.
 print_verdicts()
 {
 	local what

@@ -5,12 +5,13 @@
 #
 #   tests/bench/micro.sh [--rounds N] [--millions N]
 #
-# Three tables (see micro.c for the works): paced, where the writer keeps up;
-# going all out, where it need not; and as many threads as CPUs that free each
-# other's objects, where it cannot, beside LTTng-UST and heaptrack.
+# Prints three tables (micro.c describes the loads): paced, where the writer
+# keeps up; at full speed, where it need not; and as many threads as CPUs that
+# free each other's objects, where it cannot, beside LTTng-UST and heaptrack.
 #
-# Medians, interleaved.  The time is the program's loop, not start and end of
-# the process: what the writer thread still has to do then shows in capture.sh.
+# Figures are medians of interleaved runs.  The time is that of the program's
+# loop, without the start and end of the process; capture.sh includes the work
+# that the writer thread has left at the end.
 set -u
 
 rounds=5
@@ -26,7 +27,7 @@ done
 	echo "usage: tests/bench/micro.sh [--rounds N] [--millions N]" >&2
 	exit 2
 }
-few=$(((millions + 3) / 4)) # for whatever takes long
+few=$(((millions + 3) / 4)) # for slow variants
 
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=tests/bench/parts/common.sh disable=SC1091
@@ -50,7 +51,7 @@ find_variants()
 	fi
 }
 
-# figures VARIANT: TABLE WORK THREADS MILLIONS, a line each.
+# figures VARIANT: print lines with TABLE WORK THREADS MILLIONS.
 figures()
 {
 	local work
@@ -73,7 +74,8 @@ figures()
 	echo "saturated shared $cpus $millions"
 }
 
-# one ROUND VARIANT TABLE WORK THREADS MILLIONS: a line of raw, with its ns.
+# one ROUND VARIANT TABLE WORK THREADS MILLIONS: append a line with its ns to
+# 'raw'.
 one()
 {
 	local vars=() command=("$BUILD/tests/bench/micro" "$4" "$5" "$6")
@@ -83,7 +85,7 @@ one()
 	bare) ;;
 	forwarded) vars=("LD_PRELOAD=$OUT/libforward.so") ;;
 	dormant) vars=("LD_PRELOAD=$SO" HATFTRACE_START=off) ;;
-	plain) # auto, and no compression
+	plain) # clock auto, without compression
 		vars=("LD_PRELOAD=$SO" HATFTRACE_COMPRESS=none)
 		;;
 	lttng)
@@ -98,7 +100,7 @@ one()
 	env HATFTRACE_OUT="$OUT/trace" "${vars[@]}" "${command[@]}" \
 		>"$OUT/stdout" || die "micro failed"
 	[ "$2" != lttng ] || end_lttng "micro-$1"
-	# heaptrack adds words of its own.
+	# heaptrack prints lines of its own: keep only the figure.
 	echo "$1 $2 $3 $4 $5 $(grep -xE '[0-9]+\.[0-9]+' "$OUT/stdout")" \
 		>>"$OUT/raw"
 	rm -rf "$OUT"/trace*

@@ -5,18 +5,18 @@
 #
 #   tests/bench/startup.sh [--rounds N] [--build] [--realtime] [--traces DIR]
 #
-# /bin/true, a make of 300 jobs that are one program each, one of 300 jobs that
-# are a shell and a program, with --build also 'make -j2' of this project; each
-# bare, through an interposer that only forwards, with the recorder dormant and
-# recording, under LTTng-UST's libc wrapper and under heaptrack's library, where
-# these are installed.  One interleaved run (see startup.c).  Then what the
-# first events of a process cost beside later ones (first.c).
+# The loads are /bin/true; a make of 300 jobs with one program each; one of 300
+# jobs with a shell and a program; and with --build 'make -j2' of this project.
+# Each load runs bare, with an interposer that only forwards, with the recorder
+# dormant and recording, with LTTng-UST's libc wrapper and with heaptrack's
+# library, if these are installed.  The runs are interleaved (see startup.c).
+# At the end, first.c compares the first events of a process with later ones.
 #
-# With --realtime (for root) all runs under SCHED_FIFO, so that other load of
-# the machine does not show.  Traces go to a new folder in DIR, the build's
-# unless told: one in memory shows the recorder alone.
+# With --realtime (needs root) all runs use SCHED_FIFO, so that other load of
+# the machine does not show.  Traces go to a new folder in DIR, by default in
+# the build's: a folder in memory shows the recorder alone.
 #
-# Sockets and the file of bells go to memory, as they do where there is a /run/user.
+# Sockets and the file of bells are in memory, as on a system with a /run/user.
 set -u
 
 rounds=200
@@ -36,8 +36,8 @@ while [ $# -gt 0 ]; do
 	--build) build=1 ;;
 	--realtime) fifo=(chrt -f 50) ;;
 	*)
-		echo "usage: tests/bench/startup.sh [--rounds N] [--build] [--realtime]" \
-			"[--traces DIR]" >&2
+		echo "usage: tests/bench/startup.sh [--rounds N] [--build]" \
+			"[--realtime] [--traces DIR]" >&2
 		exit 2
 		;;
 	esac
@@ -48,7 +48,8 @@ cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=tests/bench/parts/common.sh disable=SC1091
 . tests/bench/parts/common.sh
 need startup first
-# ext4 goes round inodes that were removed less than 35 s ago, which takes time.
+# ext4 avoids inodes that were removed less than 35 s ago; this search takes
+# time.
 if [ -d build/bench/startup ]; then
 	rm -rf build/bench/startup
 	sleep 40
@@ -66,7 +67,7 @@ export XDG_RUNTIME_DIR=$runtime
 
 find_variants()
 {
-	local heaptrack
+	local heaptrack lttng output
 
 	variants=(bare
 		"forwarded,LD_PRELOAD=$OUT/libforward.so"
@@ -74,12 +75,14 @@ find_variants()
 		"recorded,LD_PRELOAD=$SO,HATFTRACE_OUT=$traces/%e.%p.hatf.gz")
 	if lttng_begin; then
 		lttng_session_begin startup "$OUT/lttng"
-		variants+=("LTTng,LD_PRELOAD=$LTTNG_WRAPPER,LTTNG_UST_ALLOW_BLOCKING=1")
+		lttng=LD_PRELOAD=$LTTNG_WRAPPER,LTTNG_UST_ALLOW_BLOCKING=1
+		variants+=("LTTng,$lttng")
 	fi
 	heaptrack=$(find /usr/lib /usr/local/lib -name libheaptrack_preload.so \
 		2>/dev/null | head -n 1)
+	output=DUMP_HEAPTRACK_OUTPUT=$traces/heaptrack.\$\$
 	[ -z "$heaptrack" ] ||
-		variants+=("heaptrack,LD_PRELOAD=$heaptrack,DUMP_HEAPTRACK_OUTPUT=$traces/heaptrack.\$\$")
+		variants+=("heaptrack,LD_PRELOAD=$heaptrack,$output")
 }
 
 # table TITLE ROUNDS COMMAND...
@@ -90,16 +93,21 @@ table()
 	echo
 	echo "$title, $n rounds; ms"
 	echo
-	echo "| | wall | 10 % to 90 % | CPU | added wall | added CPU | times bare |"
+	echo "| | wall | 10 % to 90 % | CPU | added wall | added CPU |" \
+		"times bare |"
 	echo "|---|---:|---:|---:|---:|---:|---:|"
-	"${fifo[@]}" "$BUILD/tests/bench/startup" "$n" "${variants[@]}" -- "$@" |
+	"${fifo[@]}" "$BUILD/tests/bench/startup" "$n" "${variants[@]}" \
+		-- "$@" |
 		awk 'NR == 1 { bare = $2 }
-		{ printf "| %s | %.2f | %.2f to %.2f | %.2f | %.2f | %.2f | %.2f |\n",
-			$1, $2 / 1e3, $3 / 1e3, $4 / 1e3, $5 / 1e3, $8 / 1e3,
-			$9 / 1e3, $2 / bare }'
+		{
+			printf "| %s | %.2f | %.2f to %.2f |", $1, $2 / 1e3, \
+				$3 / 1e3, $4 / 1e3
+			printf " %.2f | %.2f | %.2f | %.2f |\n", $5 / 1e3, \
+				$8 / 1e3, $9 / 1e3, $2 / bare
+		}'
 }
 
-# storm NAME JOB: a makefile of 300 such jobs.
+# storm NAME JOB: write a makefile of 300 such jobs.
 storm()
 {
 	# shellcheck disable=SC2016 # they are make's
@@ -109,7 +117,7 @@ storm()
 	} >"$OUT/$1.mk"
 }
 
-# The first 200 000 events, as medians.
+# Print the cost of the first 200 000 events, as medians.
 first_events()
 {
 	local i
@@ -122,11 +130,16 @@ first_events()
 		{ first[$1, ++n[$1]] = $2; more[$1, n[$1]] = $2 - $3 }
 		END { for (v in n) {
 			m = n[v]
-			for (i = 1; i <= m; i++) for (j = i + 1; j <= m; j++)
-				if (more[v, j] < more[v, i]) {
-					t = more[v, i]; more[v, i] = more[v, j]; more[v, j] = t }
+			for (i = 1; i <= m; i++)
+				for (j = i + 1; j <= m; j++)
+					if (more[v, j] < more[v, i]) {
+						t = more[v, i]
+						more[v, i] = more[v, j]
+						more[v, j] = t
+					}
 			k = int((m + 1) / 2)
-			printf "| %s | %.1f | %.1f |\n", v, first[v, k], more[v, k] } }'
+			printf "| %s | %.1f | %.1f |\n", v, first[v, k], \
+				more[v, k] } }'
 }
 
 find_variants
@@ -136,7 +149,8 @@ table '/bin/true' "$rounds" /bin/true
 storm direct /bin/true
 storm shell ':; /bin/true'
 few=$(((rounds + 19) / 20))
-table "make -j2 of 300 jobs '/bin/true'" "$few" /usr/bin/make -s -j2 -f "$OUT/direct.mk"
+table "make -j2 of 300 jobs '/bin/true'" "$few" \
+	/usr/bin/make -s -j2 -f "$OUT/direct.mk"
 table "make -j2 of 300 jobs 'sh -c \":; /bin/true\"'" "$few" \
 	/usr/bin/make -s -j2 -f "$OUT/shell.mk"
 if [ "$build" -eq 1 ]; then

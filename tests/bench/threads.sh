@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# threads.sh - what the birth and the death of a thread cost: bare, dormant, recorded
+# threads.sh - what a thread's birth and death cost: bare, dormant, recorded
 #
 #   tests/bench/threads.sh [--rounds N] [--quick]
 #
-# Short threads, one after another and 8 and 64 at a time, with no, 10 and 1000
-# pairs of malloc and free each.  Interleaved: in each round every variant, in
-# an order that rotates.  SO, if set, is a recorder to compare with: variants
-# 'late' and 'now' of that one are there as 'other-late' and 'other-now'.
+# Short threads run one after another, 8 or 64 at a time, with no, 10 or 1000
+# pairs of malloc and free each.  The runs are interleaved: each round has every
+# variant, in an order that rotates.  SO, if set, is a recorder to compare with:
+# its variants 'late' and 'now' are called 'other-late' and 'other-now'.
 set -u
 
 rounds=11
@@ -38,7 +38,7 @@ need threads
 variants=(bare dormant late now)
 [ -z "$other" ] || variants+=(other-late other-now)
 
-# one ROUND VARIANT THREADS AT-ONCE PAIRS: a line of raw.
+# one ROUND VARIANT THREADS AT-ONCE PAIRS: append a line to 'raw'.
 one()
 {
 	local vars=("LD_PRELOAD=$SO") figures
@@ -67,10 +67,10 @@ echo "- repetitions: $rounds, interleaved, order rotating; medians" \
 	"(least to largest)"
 for ((round = 0; round < rounds; round++)); do
 	for load in "${loads[@]}"; do
+		read -ra numbers <<<"$load"
 		for ((i = 0; i < ${#variants[@]}; i++)); do
-			read -ra numbers <<<"$load"
-			one $round "${variants[(i + round) % ${#variants[@]}]}" \
-				"${numbers[@]}"
+			variant=${variants[(i + round) % ${#variants[@]}]}
+			one $round "$variant" "${numbers[@]}"
 		done
 	done
 done

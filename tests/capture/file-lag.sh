@@ -3,12 +3,10 @@
 #
 # file-lag.sh - the file is at most a second behind, also when idle
 #
-# The file is at most a second behind, also while nothing happens, once there
-# is a writer thread.
-#
-# A program allocates and then sleeps.  One second later all that it did,
-# counted by another library, can be read from the file, though the block was
-# not full.
+# Once there is a writer thread, the file is at most a second behind, even if
+# the program makes no further calls.  A program allocates and then sleeps.  One
+# second later, the file has every event that another library counted, although
+# the block was not full.
 . "$(dirname "$0")/lib.sh"
 need python3 jq
 
@@ -44,8 +42,8 @@ for clock in auto us; do
 			sleeper.py $how >"$dir.pipe" &
 		program=$!
 		read -r _ <"$dir.pipe"
-		# What this shell takes comes on top, so it is no second to
-		# spare.
+		# This shell takes time, too; so the wait is a little longer
+		# than a second.
 		sleep 1
 		file=("$dir.traces"/*.hatf.gz)
 		cp "${file[0]}" seen.gz

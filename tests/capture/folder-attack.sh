@@ -3,8 +3,8 @@
 #
 # folder-attack.sh - the recorder removes no files but its own
 #
-# The recorder removes no file but its own, though somebody puts another folder
-# in the place of its own while it works.
+# Another process replaces the recorder's folder by another folder while the
+# recorder works.
 . "$(dirname "$0")/lib.sh"
 
 mkdir own other victim
@@ -12,12 +12,12 @@ ln -s "$TMP/victim" target
 "$PROGS/exchange" 1 own other true 2>said
 [ $? -ne 98 ] || skip "no program can be watched here: $(cat said)"
 
-# attack WHAT STEP PROGRAM SETTING...: exchange the names 'own' and 'target' at
-# every system call, or one in STEP, while awk runs PROGRAM; the victim's files
-# stay.
+# attack WHAT STEP PROGRAM SETTING...: awk runs PROGRAM; exchange the names
+# 'own' and 'target' at one of its system calls, in steps of STEP calls.  The
+# victim's files must stay.
 attack()
 {
-	# Before that the loader is at work, and the recorder not there.
+	# The loader makes the calls before number 60.
 	local what=$1 step=$2 program=$3 n=60 status=0 before after
 	shift 3
 	while [ "$status" -ne 99 ] && [ "$n" -lt 400 ]; do
@@ -32,7 +32,8 @@ attack()
 			fail "$what at $n: status $status: $(cat said)"
 			break
 		}
-		after=$(cd victim && sha256sum -c --quiet - <<<"$before" 2>&1) || {
+		after=$(cd victim &&
+			sha256sum -c --quiet - <<<"$before" 2>&1) || {
 			fail "$what at $n: $after"
 			return
 		}
@@ -40,7 +41,7 @@ attack()
 	[ "$n" -gt 90 ] || fail "$what: only $n calls"
 }
 
-# The ring file goes when the program ends.
+# The recorder removes the ring file when the program ends.
 make()
 {
 	rm -rf own target victim
@@ -50,7 +51,7 @@ make()
 }
 attack rings 2 'BEGIN { print 1 }' HATFTRACE_RINGS=beside
 
-# A file of another file system may have the number of ours.
+# A file in another file system may have the same inode number.
 make()
 {
 	mountpoint -q one && umount one
@@ -68,8 +69,9 @@ if make 2>/dev/null; then
 	echo >one/t
 	check "same numbers" "$(stat -c %i one/t)" \
 		"$(stat -c %i victim/t.s0000.gz)"
-	# Of several segments the first ones go before the program ends.
-	attack segments 7 'BEGIN { for (i = 0; i < 70000; i++) a[i % 50] = i "x" }' \
+	# The recorder removes the first segments before the program ends.
+	attack segments 7 \
+		'BEGIN { for (i = 0; i < 70000; i++) a[i % 50] = i "x" }' \
 		HATFTRACE_RINGS=none HATFTRACE_COMPRESS=none \
 		HATFTRACE_ROTATE=64K HATFTRACE_KEEP=2
 	umount one victim

@@ -4,7 +4,7 @@
 # follow.sh - HATFTRACE_FOLLOW: which processes of a tree are traced
 . "$(dirname "$0")/lib.sh"
 
-# follow RULE WAY: run it, and wait for all of its processes
+# follow RULE WAY: run it, and wait for all of its processes.
 follow()
 {
 	rm -rf traces
@@ -18,13 +18,14 @@ follow()
 	[ -s err ] && fail "$1 $2: stderr: $(cat err)"
 }
 
-# exes: how many traces there are of each executable, "2 lifecycle 1 sh"
+# exes: print the number of traces of each executable, "2 lifecycle 1 sh".
 exes()
 {
 	local trace
 	for trace in traces/*.gz traces/*.gz.[0-9]*; do
 		[ -e "$trace" ] && basename "$(header "$trace" exe)"
-	done | sort | uniq -c | awk '{ printf "%s%s %s", sep, $1, $2; sep = " " }'
+	done | sort | uniq -c |
+		awk '{ printf "%s%s %s", sep, $1, $2; sep = " " }'
 }
 
 # traced RULE WAY EXES
@@ -37,7 +38,7 @@ traced()
 
 shell=$(basename "$(readlink -f /bin/sh)")
 
-# Forks; then one image after the other; then by every way that leads to exec.
+# First forks, then one image after the other, then every way to exec.
 traced all fork-double "3 lifecycle"
 traced fork fork-double "3 lifecycle"
 traced exec fork-double "1 lifecycle"
@@ -60,7 +61,7 @@ traced exec spawn "1 lifecycle 21 true"
 traced exec vfork "1 lifecycle 20 true"
 traced exec system "2 $shell 1 lifecycle"
 
-# Names.  What does not match is not traced; what comes from it may be.
+# Names.  A program that does not match is not traced; its descendants may be.
 traced all:true exec-variants "9 true"
 traced 'all:t?ue' exec-variants "9 true"
 traced 'all:!true' exec-variants "10 lifecycle"
@@ -73,7 +74,8 @@ traced "exec:$shell" system "2 $shell"
 traced 'all:lifecycle*' fork-double "3 lifecycle"
 traced 'fork:none,!lifecycle' fork-double ""
 
-# The mark: only the first letter changes, and only in what is passed on.
+# The mark: the recorder changes only the first letter, and only in the value
+# that it passes on.
 rm -rf traces
 mkdir traces
 # shellcheck disable=SC2016 # the inner shell's
@@ -88,7 +90,8 @@ check "the environment" "$(diff bare traced | grep '^[<>]' |
 trace "$TMP/traces/t.%p.gz" env >traced
 grep HATFTRACE_FOLLOW traced && fail "a variable where there was none"
 
-# Who says it anew starts a new tree; who drops it gets the default.
+# A program that sets the variable again starts a new tree; one that removes it
+# gets the default.
 rm -rf traces
 mkdir traces
 HATFTRACE_FOLLOW=none trace "$TMP/traces/t.%p.gz" \
@@ -100,7 +103,7 @@ HATFTRACE_FOLLOW=none trace "$TMP/traces/t.%p.gz" \
 	env -u HATFTRACE_FOLLOW env true
 check "dropped" "$(exes)" "2 env 1 true"
 
-# Wrong values cost the trace, never the program.
+# A wrong value costs the trace, never the program.
 for value in '' sometimes NONE nonesuch none: all:a,,b 'all:!' all:a,! all,b \
 	"all:$(head -c 2000 /dev/zero | tr '\0' x)"; do
 	rm -rf traces
@@ -114,7 +117,7 @@ for value in '' sometimes NONE nonesuch none: all:a,,b 'all:!' all:a,! all,b \
 	check "'${value:0:20}': traces" "$(exes)" ""
 done
 
-# Who the process is: the kernel's own words, in nanoseconds.
+# The identity of a process, compared with /proc; times are in nanoseconds.
 rm -rf traces
 mkdir traces
 # shellcheck disable=SC2016
@@ -132,7 +135,8 @@ check "the first ancestor" \
 	"$(header "traces/t.$pid.gz" ancestors | cut -d ' ' -f 1)" \
 	"$parent@$((parent_start * tick))"
 
-# Of the child of a fork: the parent, and what the parent's trace says of it.
+# The ancestors of a forked child are the parent and the ancestors in the
+# parent's trace.
 rm -rf traces
 mkdir traces
 trace "$TMP/traces/t.%p.gz" "$PYTHON" -c 'import os

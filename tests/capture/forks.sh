@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# forks.sh - a child has a trace of its own, and knows where it comes from
+# forks.sh - a forked child has a trace of its own, which names its parent
 . "$(dirname "$0")/lib.sh"
 
-# The logical events of trace $1 before the event after its first free that
-# follows an allocation of size $2.
+# events_until_mark FILE SIZE: count the logical events up to the first free
+# that follows an allocation of SIZE, including that free.
 events_until_mark()
 {
 	events "$1" | awk -v size="$2" '
@@ -17,7 +17,8 @@ events_until_mark()
 	$1 == "alloc" && $2 == size { seen = 1 }'
 }
 
-# live_after FILE N: blocks that live after N logical events, by awk alone
+# live_after FILE N: count the blocks that are live after N logical events, by
+# awk alone.
 live_after()
 {
 	"$HATF" dump "$1" | awk -v want="$2" '
@@ -39,7 +40,7 @@ live_after()
 	END { print n + 0 }'
 }
 
-# start WAY: run it, wait for all its descendants, look at every trace.
+# start WAY: run it, wait for all its descendants, check every trace.
 start()
 {
 	rm -rf tally tally.traces
@@ -53,7 +54,7 @@ start()
 	compare_tallies tally
 }
 
-# Split the traces into the first ancestor's, $parent, and the $children.
+# Split the traces into the first ancestor's, 'parent', and its 'children'.
 sort_traces()
 {
 	local trace
@@ -68,8 +69,8 @@ sort_traces()
 	done
 }
 
-# one_child WAY EXACT EVENTS: one child, of a process in which nothing else
-# happens.
+# one_child WAY EXACT EVENTS: one child of a process that does nothing else
+# meanwhile.
 one_child()
 {
 	local way=$1 exact=$2 child forked
@@ -88,7 +89,8 @@ one_child()
 	check "$way: child's events" "$(info "$child" events)" "$3"
 }
 
-# noted WAY: the parent has a note of the fork, with the child's number.
+# noted WAY: the parent's trace has a note of the fork, with the number that the
+# child has.
 noted()
 {
 	local note
@@ -105,14 +107,14 @@ noted()
 
 one_child fork 1 500
 noted fork
-# 500 of its own, 10 by the destructor
+# The child makes 500 events of its own; the destructor makes 10.
 one_child fork-exit 1 510
 one_child daemon 1 510
 one_child fork-in-thread '' 500
 noted fork-in-thread
 
-# A clone() by its number runs no handlers, neither ours nor those of 'tally',
-# but it goes by syscall(), a function that we stand in front of.
+# A clone() by its number runs no handlers, neither the recorder's nor those of
+# 'tally', but it calls syscall(), which the recorder interposes.
 rm -rf tally tally.traces
 mkdir tally.traces
 trace "$TMP/tally.traces/t.%p.hatf.gz" "$PROGS/lifecycle" fork-raw
@@ -127,7 +129,7 @@ check "fork-raw: parent_pid" "$(header "$child" parent_pid)" \
 check "fork-raw: parent_event_exact" "$(header "$child" parent_event_exact)" 1
 check "fork-raw: parent_event" "$(header "$child" parent_event)" 1002
 
-# Nor does _Fork(), and we stand in front of it, too.
+# _Fork() runs no handlers either; the recorder interposes it, too.
 rm -rf tally.traces
 mkdir tally.traces
 trace "$TMP/tally.traces/t.%p.hatf.gz" "$PROGS/lifecycle" fork-async
@@ -150,11 +152,12 @@ sort_traces
 check "fork-threads: threads of the child" \
 	"$(info "${children[0]:-none}" threads)" 2
 
-# The child frees what it has inherited, and that is no violation.
+# The child frees blocks that it inherited, which is no violation.
 start fork-inherit
 sort_traces
-check "fork-inherit: inherited" "$("$HATF" verify --json "${children[0]:-none}" |
-	sed -n 's/.*"inherited": *\([0-9]*\).*/\1/p')" 1000
+check "fork-inherit: inherited" \
+	"$("$HATF" verify --json "${children[0]:-none}" |
+		sed -n 's/.*"inherited": *\([0-9]*\).*/\1/p')" 1000
 check "fork-inherit: heritage" "$(info "${children[0]:-none}" heritage)" exact
 check "fork-inherit: live at the start" \
 	"$(info "${children[0]:-none}" start_live_objects)" \
@@ -172,8 +175,8 @@ check "fork-storm: children" "${#children[@]}" 70
 start fork-thread-storm
 sort_traces
 check "fork-thread-storm: children" "${#children[@]}" 40
-# A child without an event hands on what its parent is: dormant, or not. And one
-# of a process that could not be traced may be, by whichever way it was forked.
+# A child without events passes on its parent's state, dormant or not.  A child
+# of a process that could not be traced may be traced, however it was forked.
 ${CC:-cc} -O1 -fno-builtin -o forkline "$CAPTURE/shared/forkline.c" ||
 	fail 'cannot build forkline'
 for ways in f r ff fr rf fff; do
@@ -186,7 +189,7 @@ for ways in f r ff fr rf fff; do
 		./forkline $ways made-$ways || fail "forkline $ways: status"
 	check "forkline $ways, dormant: files" \
 		"$(find "asleep-$ways" -type f | wc -l)" 0
-	# The folder of the trace is not there when it begins.
+	# The folder of the trace does not exist when the trace begins.
 	HATFTRACE_BEGIN=now trace "$TMP/late-$ways/%p.hatf.gz" \
 		./forkline $ways late-$ways \
 		2>late.err || fail "forkline $ways: status"
@@ -195,7 +198,7 @@ for ways in f r ff fr rf fff; do
 	clean "line-$ways"/*.gz "late-$ways"/*.gz
 done
 
-# A handler that interrupts a fork, and forks.
+# A handler interrupts a fork, and forks.
 ${CC:-cc} -O1 -fno-builtin -o reforkers "$CAPTURE/shared/reforkers.c" ||
 	fail 'cannot build reforkers'
 mkdir reforkers.traces

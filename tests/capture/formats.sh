@@ -3,12 +3,12 @@
 #
 # formats.sh - a real trace survives each format and the way back
 #
-# A real program's trace, through each format and back, is what it was for what
-# the format keeps; and what it does not keep is said.
+# A conversion to a format and back returns the fields that the format keeps.
+# The conversion reports the fields that the format does not keep.
 . "$(dirname "$0")/lib.sh"
 need perl awk sort sqlite3 gzip
 
-# What the formats hold must fit: a thread or two, reallocations, some
+# The traces must fit into each format: a thread or two, reallocations, a few
 # megabytes.
 seq 1 3000 | awk '{ print $1 * 7919 % 3001, $1 }' >numbers
 record()
@@ -24,7 +24,8 @@ record awk awk '{ a[$1] = a[$1] $2 } END { print length(a) }' numbers
 record sort sort -n numbers
 record perl perl -e 'push @a, "x" x ($_ % 300) for 1..5000; print scalar @a'
 record sqlite sqlite3 :memory: 'create table t(a, b);
-	with recursive c(i) as (select 1 union all select i + 1 from c where i < 2000)
+	with recursive c(i) as
+		(select 1 union all select i + 1 from c where i < 2000)
 	insert into t select i, hex(randomblob(i % 90)) from c;
 	select sum(length(b)) from t;'
 record ls ls -lR /etc
@@ -35,7 +36,7 @@ ts = [threading.Thread(target=work) for i in range(3)]
 [t.start() for t in ts]; [t.join() for t in ts]'
 unset HATFTRACE_CLOCK
 
-# Formats that are read and written, "NAME foreign KEEPS".
+# Formats that hatf reads and writes: "NAME foreign KEEPS".
 "$HATF" formats --json | "$PYTHON" -c 'import json, sys
 for line in sys.stdin:
     f = json.loads(line)
@@ -43,10 +44,11 @@ for line in sys.stdin:
         print(f["name"], int(f["foreign"]), ",".join(f["keeps"]))' >formats
 check_ge 'formats' "$(wc -l <formats)" 8
 
-# unit TRACE: of its times
+# unit TRACE: print the unit of its times.
 unit()
 {
-	"$HATF" dump --meta --count 1 "$1" | grep -o 'unit=[a-z]*' | cut -d = -f 2
+	"$HATF" dump --meta --count 1 "$1" | grep -o 'unit=[a-z]*' |
+		cut -d = -f 2
 }
 
 for trace in awk sort perl sqlite ls python; do
@@ -63,8 +65,10 @@ for trace in awk sort perl sqlite ls python; do
 			cmp -s before.json after.json || fail "$what: differs"
 			continue
 		fi
-		# Of android, attributes are all that such a program may miss.
-		if [ "$format" != android ] || grep -q '"attributes"' before.json; then
+		# 'android' keeps all fields of these programs but the
+		# attributes.
+		if [ "$format" != android ] ||
+			grep -q '"attributes"' before.json; then
 			check "$what: lines said" "$(wc -l <err)" 1
 			grep -q "there: format $format does not keep: " err ||
 				fail "$what: $(cat err)"

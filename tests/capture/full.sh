@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# full.sh - when there is no room: in a ring, on the disk, for descriptors
+# full.sh - no room in a ring, on the disk or in the descriptor table
 . "$(dirname "$0")/lib.sh"
 EVENTS=2000000
 
-# cut WHAT FILE: the program ran as ever, one line says why the trace ends
-# early, and what there is has no fault but that.
+# cut_off WHAT FILE TEXT: the program ran as it does bare, one line with TEXT
+# says why the trace ends early, and the trace has no other defect.
 cut_off()
 {
 	check "$1: status" "$status" 0
@@ -21,8 +21,8 @@ cut_off()
 	check_ge "$1: events" "$(info "$2" events)" 1000
 }
 
-# Wait: however small the ring, nothing is lost, and the trailer tells the
-# price.
+# Wait: however small the ring, no event is lost, and the trailer counts the
+# waits.
 HATFTRACE_BUFFER=4K trace_tallied small "$PROGS/torture" 20 10 5000 4
 check "small ring: status" $? 0
 clean small.traces/*
@@ -33,7 +33,7 @@ for trace in small.traces/*; do
 done
 check_ge "small ring: waits" "$waits" 1
 
-# Drop: what is lost is counted, to the last event.
+# Drop: the trace counts each lost event.
 HATFTRACE_BUFFER=4K HATFTRACE_FULL=drop trace_tallied drop \
 	"$PROGS/longrun" $EVENTS >/dev/null
 check "drop: status" $? 0
@@ -59,8 +59,8 @@ for tally in drop-threads/*; do
 		"$(counted "$tally")"
 done
 
-# A limit on the size of files: SIGXFSZ is for those who write too much, not for
-# the program.
+# A limit on the size of files: SIGXFSZ must not reach the program because of a
+# write of the recorder.
 (ulimit -f 1024 && trace limit.gz "$PROGS/longrun" $EVENTS) >out 2>err
 status=$?
 cut_off "file size limit" limit.gz "file size limit"
@@ -76,7 +76,7 @@ if [ "$(id -u)" -eq 0 ] && mkdir -p disk &&
 		status=$?
 		cut_off "full disk, $compress" disk/t.gz "no space"
 	done
-	# So full that there is not even room for a header.
+	# Not even a header fits.
 	rm -f disk/*
 	head -c 2000000 /dev/zero >disk/zeros 2>/dev/null
 	trace "$TMP/disk/t.gz" "$PROGS/longrun" $EVENTS >out 2>err
@@ -93,7 +93,7 @@ trace /dev/full "$PROGS/longrun" $EVENTS >out 2>err
 check "/dev/full: status" $? 0
 check "/dev/full: lines of output" "$(wc -l <out)" 10
 
-# A program that closes every descriptor it does not know, and uses the numbers.
+# A program closes every descriptor it does not know, and uses the numbers.
 cat >closing.py <<'EOT'
 import os
 os.closerange(3, 70000)
@@ -109,7 +109,7 @@ PYTHONMALLOC=malloc "$PYTHON" -S -E closing.py >bare
 cmp -s out bare || fail "closed descriptors: output"
 clean closing.gz
 
-# A program that may open few files has all of them.
+# A program that may open few files can use all of them.
 (ulimit -n 20 && trace few.gz "$PYTHON" -S -E -c 'import os
 fds = []
 try:

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# guard-page.sh - below the writer's stack there is memory that nobody may touch
+# guard-page.sh - a page without access rights is below the writer's stack
 #
-# A stack that grew out of its mapping would otherwise change what lies below
-# it, which may be the program's.
+# Without it, a stack that outgrew its mapping would overwrite the memory below,
+# which may be the program's.
 . "$(dirname "$0")/lib.sh"
 
 need "$PYTHON"
@@ -18,7 +18,7 @@ def stack_pointer(tid):
     'of a thread that waits; proc(5), "syscall"'
     try:
         words = open(f'/proc/self/task/{tid}/syscall').read().split()
-    except OSError: # it has left
+    except OSError: # the thread has ended
         return None
     return int(words[-2], 16) if len(words) >= 3 else None
 
@@ -34,7 +34,7 @@ def below(address):
     return [rights for _, end, rights in all if begins == [end]]
 
 for _ in range(10000):
-    for _ in range(1000): # the writer has work
+    for _ in range(1000): # give the writer work
         libc.free(libc.malloc(100))
     for tid in os.listdir('/proc/self/task'):
         pointer = None if int(tid) == os.getpid() else stack_pointer(tid)

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# guest.sh - a traced program sees no recorder where it has no say
+# guest.sh - the recorder hardly shows in the traced program
 #
-# The recorder is a guest: what a program can see of it, and where it has
-# nothing to say.
+# What a program can see of the recorder, and what the recorder cannot record.
 . "$(dirname "$0")/lib.sh"
 
 ${CC:-cc} -O1 -w -rdynamic -fno-builtin -D_GNU_SOURCE -o guest \
 	"$CAPTURE/shared/guest.c" -ldl -lpthread || fail "cannot build guest"
 
-# What it sees of itself is what it sees alone, but for one thread; none of its
-# functions has been called by us, nor ours instead of its own.
+# The program sees of itself what it sees without the recorder.  The recorder
+# calls none of the program's functions, and the program none of the recorder's
+# by mistake.
 ./guest all >bare 2>bare.err
 trace guest.gz ./guest all >out 2>err
 check "guest: status" $? 0
@@ -22,16 +22,17 @@ check "guest: threads alone" "$(grep '^@' bare)" '@/proc/self/task: 1'
 check "guest: threads" "$(grep '^@' out)" '@/proc/self/task: 1'
 [ -s err ] && fail "guest: stderr: $(cat err)"
 clean guest.gz
-# Five of its own calls, at least, for each round.
+# Each round makes at least five calls of its own.
 check_ge "guest: events" "$(info guest.gz events)" 300000
 
-# Nothing on standard output, whatever we have to say; and one line of it.
+# The recorder prints nothing on standard output, and one line on standard
+# error.
 HATFTRACE_VERBOSE=1 trace said.gz "$PYTHON" -c 'print(7)' >out 2>err
 "$PYTHON" -c 'print(7)' >bare
 cmp -s out bare || fail "verbose: standard output"
 check "verbose: lines" "$(wc -l <err)" 1
 
-# Mappings have a name, where the kernel gives them one.
+# Mappings have a name if the kernel supports names.
 cat >maps.py <<'EOT'
 print(open("/proc/self/maps").read())
 EOT
@@ -48,9 +49,9 @@ then
 	grep -q 'anon.*:hatftrace' maps || fail "no mapping has our name"
 fi
 
-# An object in a namespace of its own goes past every preloaded library: its
-# events are missing, and the program does not notice.  (deepbind.sh has the one
-# that is loaded to look for names in itself first.)
+# An object in a link-map namespace of its own (dlmopen) bypasses every
+# preloaded library: the trace lacks its events, and the program does not
+# notice. deepbind.sh tests objects that RTLD_DEEPBIND loads.
 cat >deep.c <<'EOT'
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +93,7 @@ check 'mlmopen: its events' "$("$HATF" dump mlmopen.gz |
 check 'mlmopen: the program'"'"'s' "$("$HATF" dump mlmopen.gz |
 	grep -cE 'alloc size=7[0-9]{3} ')" 1000
 
-# What cannot be recorded is said, in one line.
+# One line reports what cannot be recorded.
 echo 'int main(void) { return __builtin_puts("fine") < 0; }' >fine.c
 if ${CC:-cc} -static -o static fine.c 2>/dev/null; then
 	"$HATF" record -o static.gz -- ./static >out 2>err
@@ -112,10 +113,11 @@ ${CC:-cc} -w -fno-builtin -D_GNU_SOURCE -o ownheap \
 "$HATF" record -o ownheap.gz -- ./ownheap >out 2>err
 check "own allocator: status" $? 5
 grep -q 'allocator of its own' err || fail "own allocator: $(cat err)"
-# Also of children, once.
-"$HATF" record -o 'child.%p.gz' -- sh -c './ownheap; ./ownheap; ./ownheap; exit 0' \
-	>out 2>err
+# Also for children, once.
+"$HATF" record -o 'child.%p.gz' -- \
+	sh -c './ownheap; ./ownheap; ./ownheap; exit 0' >out 2>err
 check "own allocator of a child: status" $? 0
+text='ownheap has an allocator of its own (malloc):'
 check "own allocator of a child: said" "$(grep allocator err)" \
-	"hatf record: ownheap has an allocator of its own (malloc): blocks of that allocator are not in the trace"
+	"hatf record: $text blocks of that allocator are not in the trace"
 finish

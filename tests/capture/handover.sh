@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# handover.sh - events are in order where threads take turns at being alone
+# handover.sh - events are in order if threads alternate in running alone
 #
-# Then the recorder goes without stamps; what it says of its clock must tell
-# that.
+# While one thread runs alone, the recorder takes no stamps; the clock comments
+# must say so.
 . "$(dirname "$0")/lib.sh"
 
-# clocks TRACE: the values of its clock comments, without repetitions.
+# clocks TRACE: print the different values of its clock comments.
 clocks()
 {
 	gzip -dc "$1" | grep -a -A1 'HATF clock$' | sed -n 's/^clock=//p' |
 		sort -u | paste -sd,
 }
 
-# round CLOCK: a run, and what must be true of it.
+# round CLOCK: run once and check the trace.
 round()
 {
 	rm -f trace.gz
@@ -31,10 +31,11 @@ round()
 round us
 check "us: what the trace says" "$(clocks trace.gz)" ""
 round coarse
-# A comment there has the length of a tick that was longer than usual.
+# In a coarse trace, a clock comment gives the length of a tick that was longer
+# than usual.
 [ "$(clocks trace.gz)" = coarse ] ||
 	check "coarse: what the trace says" "$(clocks trace.gz)" ""
-# On a machine that is busy otherwise the recorder may not see who is alone.
+# On a busy machine, the recorder may not detect that a thread is alone.
 for try in 1 2 3 4 5; do
 	round auto
 	[ "$(clocks trace.gz)" != coarse,us ] || break

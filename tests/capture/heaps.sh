@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# heaps.sh - the functions that allocators have beyond C's
+# heaps.sh - functions that allocators offer beyond the C standard
 #
-# What goes through jemalloc's mallocx() and its kin is recorded where there is
-# a jemalloc; a program that asks for it where there is none is told the truth.
+# Calls of jemalloc's mallocx() and related functions are recorded if there is a
+# jemalloc.  Without one, a program that looks for them must not find them.
 # shellcheck source=tests/capture/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -14,19 +14,21 @@ build()
 		-ldl || fail "cannot build $1"
 }
 
-# check_program NAME: its events of blocks above 4320 bytes are what it says.
+# check_program NAME: its events of blocks above 4320 bytes are those that it
+# reports.
 check_program()
 {
 	local want
 	trace "$TMP/$1.hatf.gz" "./$1" >"$1.out" || fail "$1: exit status"
 	clean "$1.hatf.gz"
 	want=$(cat "$1.out")
-	# The same with nothing of it recorded tells what else there is.
+	# The trace has other events, too, so this is a lower bound.
 	check_ge "$1: events" "$(info "$1.hatf.gz" events)" "$want"
 	check "$1: allocations" "$("$HATF" dump "$1.hatf.gz" | awk '
 		$2 == "alloc" { for (i = 3; i <= NF; i++)
 			if (split($i, kv, "=") && kv[1] == "size" &&
-			    kv[2] >= 4321 && kv[2] <= 5320 && !(kv[2] in seen)) {
+			    kv[2] >= 4321 && kv[2] <= 5320 &&
+			    !(kv[2] in seen)) {
 				seen[kv[2]] = 1; n++ } }
 		END { print n }')" 1000
 	check_le "$1: live at the end" \
@@ -40,8 +42,8 @@ trace "$TMP/absent.hatf.gz" ./absent >absent.out || fail 'absent: exit status'
 check 'without a jemalloc' "$(cat absent.out)" absent
 clean absent.hatf.gz
 
-# Functions that have the names, but are something else; also in a program that
-# has a jemalloc as well.
+# Functions with the same names but another meaning; also in a program that has
+# a jemalloc as well.
 ${CC:-cc} -O1 -shared -fPIC -o libnamesake.so "$CAPTURE/shared/namesake.c" ||
 	fail 'cannot build libnamesake.so'
 namesake()

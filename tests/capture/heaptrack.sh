@@ -3,18 +3,19 @@
 #
 # heaptrack.sh - heaptrack_print reads the converted recordings
 #
-# What is recorded of real programs, heaptrack's own program reads with the
-# same figures, and a round trip through its format loses nothing that it has.
+# heaptrack_print computes the same figures as hatf from converted traces of
+# real programs.  A round trip through heaptrack's format loses nothing that the
+# format has.
 . "$(dirname "$0")/lib.sh"
 need heaptrack_print perl sqlite3 gawk
 
-# figure KEY: a number out of 'hatf info'
+# figure KEY: print a number from 'hatf info'.
 figure()
 {
 	"$HATF" info --json t.hatf.gz | sed -nE "s/.*\"$1\":([0-9]+).*/\1/p"
 }
 
-# nbytes N: as heaptrack_print writes it
+# nbytes N: print N as heaptrack_print does.
 nbytes()
 {
 	awk -v n="$1" 'BEGIN {
@@ -28,7 +29,7 @@ printed()
 	sed -nE "s/^$1: ([^ ]*).*/\1/p" print
 }
 
-# events FILE: each block that is born and dies, by its size, in order
+# events FILE: print each block's birth and death, by its size, in order.
 events()
 {
 	"$HATF" dump --format ascii "$1" 2>err | awk '
@@ -36,7 +37,7 @@ events()
 		$1 == 1 && $2 in size { print "-", size[$2]; delete size[$2] }'
 }
 
-# The same of a trace of ours, where a realloc is one event.
+# logical: the same for a trace of the recorder, where a realloc is one event.
 logical()
 {
 	"$HATF" dump --format ascii t.hatf.gz | awk '
@@ -45,7 +46,9 @@ logical()
 			delete size[a]
 		}
 		function live(a, n) { print "+", n; size[a] = n }
-		$1 >= 2 && $1 <= 5 { new = $4; old = $3; parts = ($1 != 2) + ($1 == 3) }
+		$1 >= 2 && $1 <= 5 {
+			new = $4; old = $3; parts = ($1 != 2) + ($1 == 3)
+		}
 		$1 == 2 && $4 != "0x0" { die($3); live($4, $2) }
 		$1 == 3 || $1 == 4 { die($3); live($4, $2) }
 		$1 == 5 { die($3) }
@@ -55,7 +58,7 @@ logical()
 		$1 == 1 { die($2) }'
 }
 
-# through COMMAND...: record it, and look at what heaptrack makes of it
+# through COMMAND...: record it, and check what heaptrack_print reads.
 through()
 {
 	rm -f t.hatf.gz
@@ -69,19 +72,24 @@ through()
 		"$(logical | grep -c '^+')"
 	check "$1: peak" "$(printed 'peak heap memory consumption')" \
 		"$(nbytes "$(figure peak_live_bytes)")"
-	check "$1: leaked" "$(printed 'total memory leaked')" \
-		"$(nbytes "$(logical | awk '{ n += $1 $2 } END { print n + 0 }')")"
-	# And back: sizes and order.
+	check "$1: leaked" "$(printed 'total memory leaked')" "$(nbytes \
+		"$(logical | awk '{ n += $1 $2 } END { print n + 0 }')")"
+	# Convert back: sizes and order are the same.
 	"$HATF" convert t.heaptrack.gz back.hatf 2>err || fail "$1: $(cat err)"
 	logical >want
 	[ -s want ] || fail "$1: nothing recorded"
 	events back.hatf | cmp -s - want || fail "$1: other events come back"
-	check "$1: violations" "$("$HATF" verify back.hatf | grep -c violations)" 0
+	check "$1: violations" \
+		"$("$HATF" verify back.hatf | grep -c violations)" 0
 }
 
-through "$PYTHON" -c 'import json; print(len(json.dumps([{str(i): [i] * 5} for i in range(2000)])))'
+text='[{str(i): [i] * 5} for i in range(2000)]'
+through "$PYTHON" -c "import json; print(len(json.dumps($text)))"
 through perl -e '$x{$_ % 777} .= "x$_" for 1 .. 20000; print scalar keys %x'
-through sqlite3 :memory: 'create table t(a); with recursive c(x) as (select 1 union all select x + 1 from c where x < 3000) insert into t select hex(x) from c; select count(distinct a) from t'
+text='create table t(a); with recursive c(x) as'
+text+=' (select 1 union all select x + 1 from c where x < 3000)'
+text+=' insert into t select hex(x) from c; select count(distinct a) from t'
+through sqlite3 :memory: "$text"
 through gawk 'BEGIN { for (i = 0; i < 5000; i++) a[i % 500] = a[i % 500] i }'
 through sort /etc/passwd /etc/group
 through ls -lR /etc

@@ -19,7 +19,7 @@ main(void)
 END
 ${CC:-cc} -fno-builtin -o seven seven.c || fail 'cannot build seven'
 
-# Under valgrind a program runs untraced, and that is said.
+# Under valgrind, a program runs untraced, and one line says so.
 if command -v valgrind >/dev/null; then
 	mkdir direct child
 	"$HATF" record -o 'direct/%e.%p.gz' -- valgrind -q ./seven >out 2>err
@@ -35,16 +35,17 @@ if command -v valgrind >/dev/null; then
 	check "child: output" "$(tr '\n' ' ' <out)" 'fine 7 fine '
 	check "child: said" "$(head -n 1 err)" \
 		'hatf record: 1 process ran untraced: seven under valgrind'
-	HATFTRACE_OUT=$TMP/alone.gz LD_PRELOAD=$SO valgrind -q ./seven >out 2>err
-	check "alone: said" "$(cat err)" \
-		"hatftrace: valgrind does not support the recorder's threads; not tracing"
+	HATFTRACE_OUT=$TMP/alone.gz LD_PRELOAD=$SO \
+		valgrind -q ./seven >out 2>err
+	text="valgrind does not support the recorder's threads; not tracing"
+	check "alone: said" "$(cat err)" "hatftrace: $text"
 	rm -f alone.gz*
 	check "child: rings" "$(find child -name '*.rings')" ''
 	check "child: traces" "$(count child/seven.*)" 1
 	clean child/*.gz
 fi
 
-# A made-up time is that of the program, and of 'hatf record' too.
+# With faketime, the program and 'hatf record' both see the made-up time.
 if command -v faketime >/dev/null; then
 	for when in '2008-12-24 08:15:42' '@2035-01-01 00:00:00 x100' '-1d'; do
 		rm -rf inside outside
@@ -52,7 +53,8 @@ if command -v faketime >/dev/null; then
 		faketime -f "$when" "$HATF" record -o 'outside/%e.%p.gz' -- \
 			sh -c './seven; ./seven; exit 0' >out 2>err
 		check "$when, outside: status" $? 0
-		grep -q 'sh.*nothing lost of its own (+ 2 traces of child processes, nothing lost in these)' err ||
+		text='(+ 2 traces of child processes, nothing lost in these)'
+		grep -q "sh.*nothing lost of its own $text" err ||
 			fail "$when, outside: $(cat err)"
 		"$HATF" record -o 'inside/%e.%p.gz' -- \
 			faketime -f "$when" ./seven >out 2>err

@@ -1,11 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# idle.sh - the writer thread leaves while nothing happens, and comes back
+# idle.sh - the writer thread ends while the program is idle, and returns
 #
-# A program that allocates, then waits until it is told to go on.  Meanwhile it
-# has one thread.  Whatever it does next, its trace has exactly what it has
-# done.
+# A program allocates, then waits for the test.  Meanwhile it has one thread.
+# Whatever it does next, its trace has exactly its events.
 # shellcheck source=tests/capture/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -36,15 +35,15 @@ def thread():
     t.start()
     t.join()
 
-# By opendir(3), and as Chromium does it; then what the kernel knows.
+# Look as opendir(3) does, then as Chromium does; then ask the kernel.
 def look():
     seen = [len(os.listdir('/proc/self/task'))]
     proc = os.open('/proc', os.O_PATH)
     for path in 'self/task/', f'{os.getpid()}/task':
         churn(20000, 4600)
-        # Two links, and one for each thread.
+        # The folder has two links, and one for each thread.
         links = os.stat(path, dir_fd=proc).st_nlink
-        # Before glibc 2.33 it has another name.
+        # Before glibc 2.33, fstatat() has another name.
         seen.append(links - 2 if hasattr(libc, 'fstatat64') else 1)
     os.close(proc)
     with open('looked', 'w') as f:
@@ -74,7 +73,7 @@ for step in sys.argv[1:]:
     steps[step]()
 EOF_PYTHON
 
-# begin NAME STEP...: in the background, in a folder NAME; sets 'pid'.
+# begin NAME STEP...: run it in the background, in a folder NAME; set 'pid'.
 begin()
 {
 	local name=$1
@@ -88,13 +87,13 @@ begin()
 	pid=$!
 }
 
-# go NAME [N]: the program that began as NAME may go on.
+# go NAME [N]: let the program that began as NAME continue.
 go()
 {
 	touch "$1/go${2:-1}"
 }
 
-# await_threads N: until the process has so many.
+# await_threads N: wait until the process has N threads.
 await_threads()
 {
 	local i
@@ -111,7 +110,7 @@ allocations()
 	events "$1" | grep -c "^alloc $2 "
 }
 
-# end NAME: let it come to its end, which it does as if it were not traced.
+# end NAME: let the program finish; it must end as it does untraced.
 end()
 {
 	touch "$1"/go{1,2,3}
@@ -121,7 +120,7 @@ end()
 	check "$what: rings" "$(find "$1" -name '*.rings')" ''
 }
 
-# What may follow on a pause, and how many events it has of each size.
+# The steps that may follow a pause.
 nexts=(nothing few 'few more' 'more wait few' thread 'fork few' exec)
 
 check_next()
@@ -153,7 +152,7 @@ test_goes_on()
 		what="pause, ${nexts[i]}" pid=${pids[i]}
 		await_threads 1
 	done
-	# One that pauses again.
+	# This one pauses twice.
 	pid=${pids[3]}
 	go on3
 	await_threads 2
@@ -164,7 +163,7 @@ test_goes_on()
 	check 'what is left' "$(left)" ''
 }
 
-# All counted by a library behind the recorder.
+# Another library, after the recorder, counts all events.
 test_exact()
 {
 	local PRELOAD=$TMP/tally.so
@@ -181,7 +180,7 @@ test_exact()
 		"$(counted pauses/"$pid")"
 }
 
-# A program that looks whether it is alone is.
+# A program that looks for other threads finds none.
 test_look()
 {
 	what=look
@@ -196,7 +195,7 @@ test_look()
 	check "$what: threads of a dormant one" "$(cat look/looked)" '1 1 1'
 }
 
-# killed NAME: kill it, and have its trace.
+# killed NAME: kill it, and recover its trace.
 killed()
 {
 	kill -KILL "$pid"
@@ -207,8 +206,8 @@ killed()
 	check "$what: few" "$(allocations "$1/t.hatf.gz" 4200)" 10
 }
 
-# A kill while the thread is away, with events since; and after it has come
-# back.
+# A kill while there is no writer thread, with events since it ended; and a kill
+# after the writer has returned.
 test_kill()
 {
 	what='killed in the pause'
@@ -233,7 +232,7 @@ test_kill()
 	check_ge "$what: more" "$(allocations cut/t.hatf.gz 4300)" 1000
 }
 
-# Orders to a process that is not there to hear them.
+# Orders to a process that has no writer thread.
 test_orders()
 {
 	what=orders
@@ -263,7 +262,7 @@ test_orders()
 	await_threads 2
 	check 'state after the stop' \
 		"$(ctl --json "$pid" status | jq -r .state)" dormant
-	# Dormant now, and again without a thread.
+	# It is dormant now, and again without a thread.
 	await_threads 1
 	check 'state, later' \
 		"$(ctl --json "$pid" status | jq -r .state)" dormant
@@ -271,7 +270,7 @@ test_orders()
 	grep -q 'not recording' err || fail "flush, dormant: $(cat err)"
 	end asked
 	check 'how it ended' "$(trailer asked/t.hatf.gz end)" stop
-	# An order that waits is seen, and is taken back by its contrary.
+	# A pending order is visible, and the opposite order cancels it.
 	begin waits work wait few wait
 	await_threads 2
 	await_threads 1
@@ -295,7 +294,8 @@ test_orders()
 test_not_begun()
 {
 	what='not begun'
-	(exec env HATFTRACE_OUT="$TMP/young.hatf.gz" LD_PRELOAD="$SO" sleep 60) &
+	(exec env HATFTRACE_OUT="$TMP/young.hatf.gz" LD_PRELOAD="$SO" \
+		sleep 60) &
 	pid=$!
 	sleep 1.5
 	check "$what: state" \
@@ -303,12 +303,13 @@ test_not_begun()
 	ctl "$pid" stop 2>err && fail "$what: stop"
 	grep -q 'too few heap events so far' err || fail "$what: $(cat err)"
 	grep -q 'HATFTRACE_BEGIN=now' err || fail "$what: $(cat err)"
-	check "$what: of all" "$(ctl --all status | grep -c "^$pid: recording")" 1
+	check "$what: of all" \
+		"$(ctl --all status | grep -c "^$pid: recording")" 1
 	kill "$pid"
 	wait "$pid" 2>/dev/null
 }
 
-# The file has another name by then: what follows is in the next one.
+# The file was renamed meanwhile: later events go into the next segment.
 test_moved()
 {
 	local next=moved/t.s0001.hatf.gz
@@ -331,7 +332,7 @@ test_moved()
 	check "$what: lines said" "$(grep -c 'going on in another file' err)" 1
 }
 
-# Where a thread is asked for, or something is due, it stays.
+# The writer thread stays if a setting requires it.
 test_stays()
 {
 	local i WITH pids=()

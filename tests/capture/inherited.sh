@@ -3,8 +3,8 @@
 #
 # inherited.sh - a child knows its parent's blocks, even if it forks mid-malloc
 #
-# A forked child's blocks from its parent are known exactly, also where the
-# parent's other threads are in the midst of malloc() when it forks.
+# A forked child's trace knows exactly which blocks it inherited, also if other
+# threads of the parent were inside malloc() at the fork.
 . "$(dirname "$0")/lib.sh"
 
 mkdir traces
@@ -15,7 +15,8 @@ while read -r pid count; do
 	child=traces/t.$pid.gz
 	clean "$child"
 	check "$pid: heritage" "$(info "$child" heritage)" exact
-	# What it found it freed; all else that it freed was its own.
+	# The child freed every block that it found; all its other frees were of
+	# its own blocks.
 	check "$pid: inherited" "$("$HATF" verify --json "$child" |
 		sed -n 's/.*"inherited": *\([0-9]*\).*/\1/p')" "$count"
 done <found
@@ -24,8 +25,8 @@ for parent in traces/*; do
 done
 clean "$parent"
 
-# In the midst of a realloc too, where the allocator takes its time: for a
-# moment, or longer than a fork waits for it.
+# Also during a realloc in a slow allocator, which takes a moment, or longer
+# than a fork waits for it.
 build_shared wideheap
 PRELOAD=$TMP/wideheap.so
 while read -r us forks wait; do
@@ -47,7 +48,8 @@ done <<'WIDE'
 WIDE
 PRELOAD=
 
-# Moved away all together, and then without the parent.
+# All traces are moved together; then the child's is moved away from the
+# parent's.
 mv traces moved
 pid=$(sed -n "1s/ .*//p" found)
 child=moved/t.$pid.gz
@@ -57,7 +59,7 @@ mv "$child" alone
 check "alone: heritage" "$(info "alone/t.$pid.gz" heritage)" missing
 clean "alone/t.$pid.gz"
 
-# Python's workers, which are forked one by one from a process with a big heap.
+# Python forks its workers one by one, from a process with a big heap.
 need "$PYTHON"
 mkdir python
 cat >pool.py <<'END'
@@ -89,7 +91,8 @@ while read -r pid _; do
 		"$(info "$child" start_live_objects)" 20000
 done < <(sort -u pids)
 
-# A parent that is killed tells all when its trace has been recovered.
+# If the parent was killed, its recovered trace has everything that the child's
+# needs.
 mkdir killed
 trace "$TMP/killed/t.%p.gz" env PYTHONMALLOC=malloc "$PYTHON" -c '
 import os, sys

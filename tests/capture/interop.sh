@@ -1,38 +1,42 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# interop.sh - the recorder keeps out of the program's way, and it out of ours
+# interop.sh - the recorder and the program do not interfere with each other
 . "$(dirname "$0")/lib.sh"
 need nm
 
-# Nothing is exported but what stands before functions of the same name.
-# (Two are hidden, and nobody finds them: preload/interpose/interpose_musl.c.)
+# The recorder exports only functions that interpose others of the same name.
+# Two symbols are hidden from all lookups: see
+# preload/interpose/interpose_musl.c.
 nm -D --defined-only "$SO" | awk '{ print $3 }' | sed 's/@.*//' |
 	grep -Ev '^(stdin|__libc_start_main)$' |
 	grep -Ev '^(malloc|free|calloc|realloc|reallocarray|memalign)$' |
 	grep -Ev '^(posix_memalign|aligned_alloc|valloc|pvalloc|cfree)$' |
 	grep -Ev '^(free_sized|free_aligned_sized|_Zn[wa]|_Zd[la])' |
 	grep -Ev '^(pthread_(create|exit|setname_np)|thrd_create|v?fork)$' |
-	grep -Ev '^(_exit|_Exit|quick_exit|abort|__assert_fail|_Fork|daemon|hatftrace_client_[a-z_]*|prctl|syscall|clone)$' |
-	grep -Ev '^(set(e|re|res|fs)?[ug]id|setgroups|initgroups|capset|chroot|unshare|setns)$' |
+	grep -Ev '^(_exit|_Exit|quick_exit|abort|__assert_fail|_Fork)$' |
+	grep -Ev '^(daemon|hatftrace_client_[a-z_]*|prctl|syscall|clone)$' |
+	grep -Ev '^(set(e|re|res|fs)?[ug]id|setgroups|initgroups|capset)$' |
+	grep -Ev '^(chroot|unshare|setns)$' |
 	grep -Ev '^(setrlimit(64)?|prlimit(64)?|mount|umount2?|pivot_root)$' |
 	grep -Ev '^(opendir|fstatat64|dl_iterate_phdr)$' |
 	grep -Ev '^(f?exec[vlpe]*|execveat|posix_spawnp?)$' >exported
 [ -s exported ] && fail "exported: $(tr '\n' ' ' <exported)"
 
-# A program with functions named as those inside the recorder, or in what it is
-# built on.
+# A program defines functions with the names of functions inside the recorder,
+# or of those that the recorder uses.
 ${CC:-cc} -w -rdynamic -fno-builtin -D_GNU_SOURCE -o clashing \
 	"$CAPTURE/shared/clashing.c" || fail "cannot build clashing"
-timeout -s KILL 20 env HATFTRACE_OUT=clashing.gz LD_PRELOAD="$SO" ./clashing >out 2>err
+timeout -s KILL 20 env HATFTRACE_OUT=clashing.gz LD_PRELOAD="$SO" \
+	./clashing >out 2>err
 check "clashing: status" $? 0
 check "clashing: output" "$(cat out)" 6
 [ -s err ] && fail "clashing: $(cat err)"
 clean clashing.gz
 check_ge "clashing: events" "$(info clashing.gz events)" 20000
 
-# A program whose malloc() is its own: nothing to see, which is said, and
-# nothing to break.
+# A program has a malloc() of its own: the recorder sees no calls, reports this,
+# and the program works.
 ${CC:-cc} -w -fno-builtin -D_GNU_SOURCE -o ownheap \
 	"$CAPTURE/shared/ownheap.c" || fail "cannot build ownheap"
 trace ownheap.gz ./ownheap >out 2>err
@@ -42,7 +46,8 @@ grep -v '^hatftrace: ' err && fail "ownheap: stderr"
 check "ownheap: complete" "$(info ownheap.gz complete 2>/dev/null)" false
 
 # A static program cannot be traced, and runs.
-if ${CC:-cc} -w -static -o static "$CAPTURE/programs/longrun.c" 2>/dev/null; then
+if ${CC:-cc} -w -static -o static "$CAPTURE/programs/longrun.c" \
+	2>/dev/null; then
 	trace static.gz ./static 1000000 >out 2>err
 	check "static: status" $? 0
 	check "static: output" "$(wc -l <out)" 10
@@ -50,7 +55,7 @@ if ${CC:-cc} -w -static -o static "$CAPTURE/programs/longrun.c" 2>/dev/null; the
 	[ -e static.gz ] && fail "static: a trace"
 fi
 
-# dlopen() and dlclose(), lazily and with RTLD_DEEPBIND, while allocating.
+# Call dlopen() and dlclose(), lazily and with RTLD_DEEPBIND, while allocating.
 cat >dl.py <<'EOT'
 import ctypes, os
 for name in ("libz.so.1", "libm.so.6", "libcrypt.so.1", "libstdc++.so.6"):

@@ -1,21 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# interrupted-segments.sh - segments when something comes between
+# interrupted-segments.sh - segments, interrupted by kills, losses and renames
 #
-# Time alone, kills at any moment, events that are dropped, a directory that is
-# renamed, closed or gone: each file can be read, what it says is true, and the
-# program does not notice.
+# Segments that end by time, a kill at any moment, dropped events, and a folder
+# that is renamed, read-only or removed: each file can be read, its claims are
+# true, and the program does not notice.
 . "$(dirname "$0")/lib.sh"
 need python3 jq
 
-# violations FILE: of a trace that may be cut or have lost events
+# violations FILE: of a trace that may be cut off or have lost events.
 violations()
 {
 	"$HATF" verify --no-parent --json "$1" 2>/dev/null | jq .violations
 }
 
-# By time, if something happens: three seconds of work, then three of sleep.
+# A segment ends by time if there are events: three seconds of work, then three
+# of sleep.
 mkdir timed
 HATFTRACE_ROTATE=1s trace "$TMP/timed/t.hatf.gz" "$PYTHON" -c '
 import time
@@ -29,14 +30,14 @@ files=(timed/*)
 check_ge "segments in 3.5 s" ${#files[@]} 3
 check_le "segments in 3.5 s and 3 s of sleep" ${#files[@]} 6
 
-# The name has the number where it is wanted.
+# The file name has the segment's number at the requested place.
 mkdir named
 HATFTRACE_ROTATE=64K trace "$TMP/named/%s-%e.gz" "$PROGS/longrun" 500000 \
 	>out || fail "named: status"
 check names "$(cd named && printf '%s ' 0000-* 0001-*)" \
 	"0000-longrun.gz 0001-longrun.gz "
 
-# Killed at any moment, so in the midst of rotations, too.
+# Killed at any moment, also while a segment ends.
 mkdir killed
 for ((i = 0; i < 15; i++)); do
 	env HATFTRACE_ROTATE=64K HATFTRACE_KEEP=4 HATFTRACE_RINGS=none \
@@ -48,7 +49,8 @@ for ((i = 0; i < 15; i++)); do
 	wait $victim 2>/dev/null
 	files=(killed/k"$i".*)
 	for ((n = 0; n < ${#files[@]}; n++)); do
-		# Of the last two, one may not be finished, and one not begun.
+		# Of the last two, one may be unfinished, and one without
+		# content.
 		[ $n -ge $((${#files[@]} - 2)) ] || clean "${files[n]}"
 		[ ! -s "${files[n]}" ] || check "${files[n]}: violations" \
 			"$(violations "${files[n]}")" 0
@@ -56,7 +58,8 @@ for ((i = 0; i < 15; i++)); do
 	check_le "k$i: kept" ${#files[@]} 5
 done
 
-# With rings nothing is lost: after recovery all are whole and a row.
+# With ring files nothing is lost: after recovery all segments are whole, and
+# each continues the one before.
 unsaved=0
 for ((i = 0; i < 12; i++)); do
 	mkdir "saved$i"
@@ -67,8 +70,8 @@ for ((i = 0; i < 12; i++)); do
 	sleep "0.$((3 + RANDOM % 6))$((RANDOM % 10))"
 	kill -KILL $victim
 	wait $victim 2>/dev/null
-	# On a machine that is busy enough a new thread may get no ring in the
-	# file; recovery then says that the trace is not complete.
+	# If the machine is busy, a new thread may get no ring in the file;
+	# recovery then says that the trace is not complete.
 	"$HATF" recover "saved$i" >out 2>&1 || {
 		grep -q 'not complete' out || fail "saved$i: $(cat out)"
 		echo "saved$i: $(cat out)"
@@ -83,7 +86,7 @@ for ((i = 0; i < 12; i++)); do
 done
 check_le "saved: not complete" "$unsaved" 3
 
-# What was lost makes later segments doubtful, and not wrong.
+# Lost events make later segments uncertain, but not wrong.
 mkdir lossy
 PYTHONMALLOC=malloc HATFTRACE_COMPRESS=none HATFTRACE_FULL=drop \
 	HATFTRACE_BUFFER=32K HATFTRACE_ROTATE=64K \
@@ -114,8 +117,8 @@ check "lost by all" "$lost" "$(for file in lossy/*; do
 	trailer "$file" lost
 done | awk '{ n += $1 } END { print n }')"
 
-# slow DIR: allocates while this shell does something to the directory, and for
-# a second and a half after there is DIR.go, which says that it is done.
+# slow DIR: run a program that allocates while this shell changes the
+# directory.  The shell then creates DIR.go; the program ends 1.5 s later.
 slow()
 {
 	PYTHONMALLOC=malloc HATFTRACE_ROTATE=64K HATFTRACE_COMPRESS=none \
@@ -138,7 +141,7 @@ print("done")' "$TMP/$1.go" >"$1.out" 2>"$1.err" &
 	done
 }
 
-# Renamed: it goes on in the same directory.
+# Renamed: the trace continues in the same directory.
 mkdir before
 slow before
 mv before after
@@ -152,7 +155,8 @@ check_ge "renamed: segments" ${#files[@]} $((count + 1))
 "$HATF" verify "${files[@]}" >out || fail "renamed: $(cat out)"
 check "renamed: stderr" "$(cat before.err)" ""
 
-# Not writable any more: it goes on in the current file, and says so once.
+# Not writable any more: the trace continues in the current file, and one line
+# says so.
 mkdir closed
 chmod 777 closed
 slow closed
@@ -178,10 +182,10 @@ else
 	wait $program
 fi
 
-# Removed, with all that is in it: one line, and nothing else happens.
+# Removed, with all files in it: one line, and no other effect.
 mkdir gone
 slow gone
-# A new segment may come in the midst of it.
+# A new segment may appear while rm works.
 until rm -rf gone 2>/dev/null; do
 	:
 done

@@ -3,14 +3,14 @@
 #
 # jemalloc.sh - arenas that a program makes are heaps of the trace
 #
-# A program that is linked with jemalloc says what it has done; the trace must
-# say the same, each block in its heap.  At the end of random work each heap
-# must hold what jemalloc's own statistics say of the arena.
+# A program that is linked with jemalloc reports what it does; the trace must
+# say the same, with each block in its heap.  After random work, each heap must
+# agree with jemalloc's own statistics of the arena.
 # shellcheck source=tests/capture/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# Another one than the system's may be tried; JEMALLOC_PREFIXED is one whose
-# functions have je_ in front.
+# JEMALLOC may name another library than the system's; JEMALLOC_PREFIXED names
+# one whose functions begin with je_.
 library=${JEMALLOC:-$(ldconfig -p |
 	sed -nE 's|.*libjemalloc\.so\.2 .*=> (/.*)|\1|p' | head -n 1)}
 [ -n "$library" ] || skip 'no libjemalloc.so.2'
@@ -23,7 +23,7 @@ build()
 		fail "cannot build $1"
 }
 
-# exact PROGRAM: all that it has done with each function.
+# exact PROGRAM: the trace has exactly what it did with each function.
 exact()
 {
 	rm -f trace.gz
@@ -50,8 +50,8 @@ exact()
 		fail "$1: $(head -n 10 difference)"
 }
 
-# held FILE...: ARENA BLOCKS BYTES of each arena that is there at the end, from
-# the records alone.
+# held FILE...: print ARENA BLOCKS BYTES of each arena that exists at the end,
+# from the records alone.
 held()
 {
 	for file; do
@@ -91,10 +91,11 @@ held()
 	}' | sort -n
 }
 
-# agree WHAT FILE...: with what the program has printed into 'traced'.
+# agree WHAT FILE...: compare with the statistics that the program printed into
+# 'traced'.
 agree()
 {
-	# A reset is not counted as deallocations, only its bytes are.
+	# jemalloc counts the bytes of a reset, but no deallocations.
 	sed -n 's/^stat //p' traced | awk '$3 == 0 { $2 = 0 } { print }' |
 		sort -n >want
 	held "${@:2}" >got
@@ -102,7 +103,7 @@ agree()
 	diff want got >difference || fail "$1: $(cat difference)"
 }
 
-# works PROGRAM: random work of several threads.
+# works PROGRAM: run random work of several threads.
 works()
 {
 	local what seed
@@ -134,7 +135,7 @@ for clock in coarse us; do
 	agree "$clock" clock.gz
 done
 
-# Segments begin with the heaps that there are, and what is in them.
+# Each segment begins with the existing heaps and their blocks.
 HATFTRACE_ROTATE=64K trace "$TMP/rows.gz" ./now mixed 5 >traced ||
 	fail 'segments: exit status'
 segments=$(printf '%s\n' rows.s*.gz | wc -l)
@@ -143,18 +144,18 @@ check_ge 'segments' "$segments" 3
 clean rows.s*.gz
 agree 'the last segment' "$(printf '%s\n' rows.s*.gz | sort -V | tail -n 1)"
 
-# Handlers of the program's that allocate while it forks do no harm.
+# Handlers of the program that allocate during a fork do no harm.
 timeout 60 env HATFTRACE_OUT="$TMP/fork.%p.gz" LD_PRELOAD="$SO" ./now fork ||
 	fail 'fork: exit status'
 check 'traces of the fork' "$(count fork.*.gz)" 2
 clean fork.*.gz
 
-# Recording begins when there is an arena already, with a block that is not
-# known.
+# Recording begins after the program has made an arena, with a block that the
+# trace does not know.
 control_folder
 mkfifo orders
-env HATFTRACE_START=off HATFTRACE_BEGIN=now HATFTRACE_OUT="$TMP/late.gz" LD_PRELOAD="$SO" \
-	./now late <orders >traced &
+env HATFTRACE_START=off HATFTRACE_BEGIN=now HATFTRACE_OUT="$TMP/late.gz" \
+	LD_PRELOAD="$SO" ./now late <orders >traced &
 pid=$!
 exec 9>orders
 await_socket $pid
@@ -168,7 +169,10 @@ sed -n 's/^stat //p' traced | awk '{ print $2, $3 }' | sort >want
 "$HATF" dump late.gz | awk '
 	$2 == "alloc" || $2 == "free" {
 		v["heap"] = v["size"] = 0
-		for (i = 3; i <= NF; i++) { split($i, kv, "="); v[kv[1]] = kv[2] }
+		for (i = 3; i <= NF; i++) {
+			split($i, kv, "=")
+			v[kv[1]] = kv[2]
+		}
 		k = v["heap"] SUBSEP v["addr"]
 		if ($2 == "alloc") size[k] = v["size"]; else delete size[k]
 	}
@@ -182,15 +186,16 @@ sed -n 's/^stat //p' traced | awk '{ print $2, $3 }' | sort >want
 	}' | sort >got
 diff want got >difference || fail "late: $(cat difference)"
 
-# Loaded by the program, which finds its functions by name, or for a plug-in.
-# It takes more memory for its threads than there is for late libraries
-# otherwise.
+# jemalloc is loaded late: by the program, which looks up its functions by name,
+# or as a library of a plug-in.  It needs more static TLS than the loader
+# reserves for late libraries by default.
 export GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384
 build loads -DLATE
 exact loads
 works loads
 for mode in lazy now; do
-	${CC:-cc} -O1 -fPIC -shared -o $mode.so "$CAPTURE/shared/arenaplugin.c" \
+	${CC:-cc} -O1 -fPIC -shared -o $mode.so \
+		"$CAPTURE/shared/arenaplugin.c" \
 		-Wl,--no-as-needed "$library" -Wl,-z,$mode &&
 		${CC:-cc} -O1 -D_GNU_SOURCE -DMAIN -o host \
 			"$CAPTURE/shared/arenaplugin.c" -ldl ||

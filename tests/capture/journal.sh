@@ -3,12 +3,11 @@
 #
 # journal.sh - the trace is, event by event, what reached the allocator
 #
-# In one thread the order is no question: sizes and addresses of the first
-# million events that shared/tally.c noted are those of the trace, in the same
-# order.
+# In one thread the order is known: the trace has the sizes and addresses of the
+# first million events that shared/tally.c noted, in the same order.
 . "$(dirname "$0")/lib.sh"
 
-# In the form of a line an event: WHAT SIZE OLD NEW
+# journal FILE: print a line for each event: WHAT SIZE OLD NEW.
 journal()
 {
 	local n
@@ -27,7 +26,8 @@ recorded()
 	$1 == "free" { print 2, 0, $3, 0 }
 	$1 ~ /^realloc/ { print 3, hex($2), $4, $3 }
 	$1 == "reallocAllocFree" { skip = 2 }
-	$1 == "reallocAlloc" || $1 == "reallocFree" { skip = 1 }' | head -n 1000000
+	$1 == "reallocAlloc" || $1 == "reallocFree" { skip = 1 }' |
+		head -n 1000000
 }
 
 compare()

@@ -4,7 +4,7 @@
 # kill.sh - what a killed program allocated is in its trace after 'hatf recover'
 #
 #	ROUNDS=N	kills (default 20)
-#	SEED=N		of the moments and settings
+#	SEED=N		seed of the random moments and settings
 . "$(dirname "$0")/lib.sh"
 ROUNDS=${ROUNDS:-20}
 RANDOM=${SEED:-$$}
@@ -12,7 +12,7 @@ RANDOM=${SEED:-$$}
 stat -f -c %T . | grep -qE 'ext|xfs|tmpfs|overlay|btrfs|f2fs' ||
 	skip "no ring file is safe on $(stat -f -c %T .)"
 
-# running DIR: how many of the processes that have logs in DIR are alive.
+# running DIR: count the live processes among those that have logs in DIR.
 running()
 {
 	local log count=0
@@ -25,7 +25,8 @@ running()
 	echo $count
 }
 
-# kill_group PID: the process and its children, at once, and wait for their end.
+# kill_group PID: kill the process and its children at once, and wait for their
+# end.
 kill_group()
 {
 	kill -9 -- "-$1"
@@ -36,7 +37,7 @@ kill_group()
 	done
 }
 
-# examine WHAT: recover every trace in traces/, hold it against the logs.
+# examine WHAT: recover every trace in traces/, compare it with the logs.
 examine()
 {
 	local trace pid
@@ -46,7 +47,8 @@ examine()
 		case $trace in
 		*.rings*) fail "$1: $trace is left"; continue ;;
 		esac
-		# A child that had only just been made, and has nothing yet.
+		# This child had just been created; its trace has no content
+		# yet.
 		if [ ! -s "$trace" ]; then
 			unborn=$((unborn + 1))
 			continue
@@ -65,7 +67,7 @@ examine()
 	done
 }
 
-# nap MS: so long.
+# nap MS: sleep so many milliseconds.
 nap()
 {
 	sleep "$(printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)))"
@@ -81,13 +83,14 @@ for round in $(seq "$ROUNDS"); do
 	read -r threads life forks <<<"${kinds[RANDOM % ${#kinds[@]}]}"
 	setting=${settings[RANDOM % ${#settings[@]}]}
 	ms=$((RANDOM % 10 == 0 ? RANDOM % 900 : RANDOM % 150))
-	what="round $round: $threads threads, life $life, $forks forks, ${setting:-defaults}, $ms ms"
+	what="round $round: $threads threads, life $life, $forks forks,"
+	what+=" ${setting:-defaults}, $ms ms"
 	# shellcheck disable=SC2086 # no setting is no word
 	setsid env $setting HATFTRACE_OUT="$TMP/traces/%p.hatf.gz" \
 		LD_PRELOAD="$SO" "$PROGS/witness" logs "$threads" "$life" \
 		"$forks" &
 	pid=$!
-	# From where it has begun: env, too, has a trace.
+	# Wait for the first log: 'env' has a trace, too, but no log.
 	until compgen -G 'logs/log.*' >/dev/null; do sleep 0.005; done
 	nap "$ms"
 	kill_group $pid

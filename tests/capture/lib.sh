@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# lib.sh - what the capture tests share; to be sourced
+# lib.sh - functions that the capture tests share; to be sourced
 #
 # A test runs in an empty directory of its own ($TMP) and looks at the recorder
 # from outside: it preloads $SO into a program and reads the trace with 'hatf'
@@ -16,7 +16,8 @@ SO=$BUILD/libhatftrace.so
 HATF=$BUILD/hatf
 # shellcheck disable=SC2034 # used by the tests
 PROGS=$BUILD/tests/capture/programs
-# The real one: a version manager's is a script and runs another program.
+# The real interpreter: a version manager's is a script that runs another
+# program.
 PYTHON=/usr/bin/python3
 [ -x "$PYTHON" ] || PYTHON=$(command -v python3)
 PRELOAD=            # further objects to preload after ours, ':' between them
@@ -71,7 +72,7 @@ check_le()
 	[ "$2" -le "$3" ] || fail "$1: got $2, want at most $3"
 }
 
-# trace FILE COMMAND...: run it traced; the status is the command's.
+# trace FILE COMMAND...: run it traced; return the command's status.
 trace()
 {
 	local out=$1
@@ -79,20 +80,21 @@ trace()
 	env HATFTRACE_OUT="$out" LD_PRELOAD="$SO${PRELOAD:+:$PRELOAD}" "$@"
 }
 
-# info FILE KEY: one value of 'hatf info --json'.
+# info FILE KEY: print one value of 'hatf info --json'.
 info()
 {
 	"$HATF" info --json "$1" |
-		sed -n "s/.*\"$2\": *\"\\{0,1\\}\\([^,\"}]*\\).*/\\1/p" | head -n 1
+		sed -n "s/.*\"$2\": *\"\\{0,1\\}\\([^,\"}]*\\).*/\\1/p" |
+		head -n 1
 }
 
-# plain FILE: the stream, compressed or not.
+# plain FILE: print the stream, compressed or not.
 plain()
 {
 	gzip -dcf "$1"
 }
 
-# header FILE KEY, trailer FILE KEY: from the bytes, without our own reader.
+# header FILE KEY, trailer FILE KEY: read the bytes without hatf's own reader.
 header()
 {
 	plain "$1" 2>/dev/null | head -c 65536 | grep -a -m 1 "^$2=" |
@@ -105,7 +107,8 @@ trailer()
 		grep -a "^$2=" | tail -n 1 | cut -d = -f 2-
 }
 
-# events FILE: its heap records, in the form that notes.h prints,
+# events FILE: print its heap records in the form that notes.h prints:
+#
 #	TAG SIZE ADDRESS OLD ALIGNMENT ZEROED
 events()
 {
@@ -122,7 +125,7 @@ events()
 	}'
 }
 
-# clean FILE...: 'hatf verify' finds nothing.
+# clean FILE...: 'hatf verify' must accept each one.
 clean()
 {
 	local file
@@ -133,28 +136,28 @@ clean()
 	done
 }
 
-# clean_but_cut FILE...: no violation, but nobody wrote a trailer.
+# clean_but_cut FILE...: each has no violation and no trailer.
 clean_but_cut()
 {
 	local file
 	for file; do
 		[ -s "$file" ] || { fail "no trace $file"; continue; }
 		check "$file: complete" "$(info "$file" complete)" false
-		check "$file: violations" \
-			"$("$HATF" verify --json "$file" 2>/dev/null |
-				sed -n 's/.*"violations": *\([0-9]*\).*/\1/p')" 0
+		check "$file: violations" "$("$HATF" verify --json "$file" \
+			2>/dev/null |
+			sed -n 's/.*"violations": *\([0-9]*\).*/\1/p')" 0
 	done
 }
 
-# reachable FILE: a copy for other users, who may not reach the build (in /root,
-# say).
+# reachable FILE: make a copy for other users, who may not reach the build (for
+# example in /root); print its path.
 reachable()
 {
 	local copy=$TMP/${1##*/}
 	cp "$1" "$copy" && chmod 755 "$copy" && echo "$copy"
 }
 
-# control_folder: from here on sockets are in $sockets, and there are none yet.
+# control_folder: put sockets into $sockets from now on; begin with none.
 control_folder()
 {
 	export XDG_RUNTIME_DIR=$TMP/run
@@ -175,8 +178,8 @@ ctl()
 	"$HATF" ctl "$@"
 }
 
-# write_order PID NUMBER: into the slot of the process, whose upper bits this
-# adds (hatf/recorder/bells.h).
+# write_order PID NUMBER: write the order into the slot of the process; add the
+# upper bits of the PID (hatf/recorder/bells.h).
 write_order()
 {
 	"$PYTHON" -S -c '
@@ -187,7 +190,7 @@ os.pwrite(fd, struct.pack("=Q", order | pid // 65536 << 58), pid % 65536 * 8)
 ' "$sockets/bells-1" "$1" "$2"
 }
 
-# await_socket PID: until it has one.
+# await_socket PID: wait until the process has a socket.
 await_socket()
 {
 	local i
@@ -198,7 +201,7 @@ await_socket()
 	fail "no socket of $1"
 }
 
-# count FILE...: those that are there.
+# count FILE...: print how many of them exist.
 count()
 {
 	local n=0 file
@@ -208,18 +211,18 @@ count()
 	echo $n
 }
 
-# build_shared NAME: $TMP/NAME.so from shared/NAME.c.
+# build_shared NAME: build $TMP/NAME.so from shared/NAME.c.
 build_shared()
 {
 	${CC:-cc} -O2 -fPIC -shared -D_GNU_SOURCE -fno-builtin -o "$TMP/$1.so" \
 		"$CAPTURE/shared/$1.c" -ldl || fail "cannot build $1.so"
 }
 
-# operators LIBRARY [FLAG...]: C++'s operators give back and take blocks of a
+# operators LIBRARY [FLAG...]: C++'s new and delete take and return blocks of a
 # heap.
 operators()
 {
-	# Optimised, a new and its delete may both be left out.
+	# With optimisation, the compiler may omit a new and its delete.
 	${CXX:-c++} -O0 -o operators "${@:2}" \
 		"$CAPTURE/shared/heapnew.cc" -Wl,--no-as-needed "$1" ||
 		fail 'cannot build operators'
@@ -232,15 +235,16 @@ operators()
 	done
 }
 
-# counted FILE: events that shared/tally.c counted in one process image.
+# counted FILE: print the number of events that shared/tally.c counted in one
+# process image.
 counted()
 {
 	od -An -t u8 -N 8 "$1" | tr -d ' '
 }
 
-# compare_tallies DIR: each process image that 'tally' saw in DIR (files PID,
-# PID.1, ...) has a trace t.PID.hatf.gz, t.PID.hatf.gz.1, ... with exactly as
-# many events; without events, none.
+# compare_tallies DIR: 'tally' made a file in DIR for each process image (PID,
+# PID.1, ...).  Each one must have a trace t.PID.hatf.gz, t.PID.hatf.gz.1, ...
+# with exactly as many events, or none if it has no events.
 compare_tallies()
 {
 	local tally pid trace want
@@ -261,8 +265,8 @@ compare_tallies()
 	done
 }
 
-# trace_tallied DIR COMMAND...: run it traced, the events counted by 'tally',
-# which lies between the recorder and the allocator.
+# trace_tallied DIR COMMAND...: run it traced, with 'tally' between the recorder
+# and the allocator to count the events.
 trace_tallied()
 {
 	local dir=$1

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# longrun.sh - length does not matter
+# longrun.sh - memory does not grow with the length of the trace
 #
-# Neither to the traced program, whose memory stays where it is, nor to who
-# reads the trace.  HATF_LONG=1 makes 500 million events and takes some minutes;
-# HATF_LONG=N makes N million.
+# This is true for the traced program and for the commands that read the trace.
+# HATF_LONG=1 makes 500 million events and takes some minutes; HATF_LONG=N makes
+# N million.
 . "$(dirname "$0")/lib.sh"
 case ${HATF_LONG:-5} in
 1) events=500000000 ;;
@@ -14,7 +14,7 @@ esac
 BASE_KB=$((17 * 1024)) # what the recorder may take beyond the bare program
 READER_KB=$((64 * 1024))
 
-# peak_kb COMMAND...: its output goes to 'out'.
+# peak_kb COMMAND...: print its peak memory; its output goes to 'out'.
 peak_kb()
 {
 	local peak
@@ -33,9 +33,8 @@ trace trace.gz "$PROGS/longrun" "$events" >out || fail "traced run"
 echo "recorded $events events in $SECONDS s"
 cat out
 check "reports" "$(wc -l <out)" 10
-# From the second report on nothing grows but the thread's buffer, where the
-# writer gets too little of a processor: to 4 MiB, while half as much as that is
-# still being read.
+# From the second report on, only the thread's buffer may grow, if the writer is
+# starved: to 4 MiB, while the writer still reads the old one of half that size.
 second=$(awk 'NR == 2 { print $6 }' out)
 last=$(awk 'END { print $6 }' out)
 check_le "peak memory at the end (kB)" "$last" "$((second + 8192))"

@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# mimalloc.sh - the functions that mimalloc has beyond C's
+# mimalloc.sh - functions that mimalloc offers beyond the C standard
 #
-# A program that is linked with mimalloc says what it has done; the trace must
-# say the same, each block in its heap.  Where there is no mimalloc, nothing is
-# there.
+# A program that is linked with mimalloc reports what it does; the trace must
+# say the same, with each block in its heap.  Without mimalloc, a program must
+# not find its functions.
 # shellcheck source=tests/capture/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-library=$(ldconfig -p | sed -nE 's|.*libmimalloc\.so\.[0-9.]+ .*=> (/.*)|\1|p' |
-	head -n 1)
+library=$(ldconfig -p |
+	sed -nE 's|.*libmimalloc\.so\.[0-9.]+ .*=> (/.*)|\1|p' | head -n 1)
 [ -n "$library" ] || skip 'no libmimalloc'
 export MI_TEST=xyz MIMALLOC_SHOW_ERRORS=0
 
@@ -21,7 +21,7 @@ build()
 		fail "cannot build $1"
 }
 
-# window FILE: what lies between the marks.
+# window FILE: print the records between the marks.
 window()
 {
 	"$HATF" dump "$1" | awk '
@@ -48,7 +48,7 @@ exact()
 	trace "$TMP/trace.gz" "./$1" "$2" >traced || fail "$1 $2: exit status"
 	clean trace.gz
 	window trace.gz >got
-	# What the program does not know is as it is.
+	# Where the program does not know an address, take that of the trace.
 	sed -n 's/^event //p' traced | awk '
 		NR == FNR { address[NR] = $3; next }
 		$3 == "*" { $3 = address[FNR] }
@@ -58,7 +58,8 @@ exact()
 		fail "$1 $2: $(head -n 10 difference)"
 }
 
-# One that only asks, and one whose mi_malloc() is something else.
+# One program only asks for the functions; another has a mi_malloc() with a
+# different meaning.
 cat >absent.c <<-'EOF'
 	#include <stdlib.h>
 	void *mi_malloc(size_t) __attribute__((weak));
@@ -97,10 +98,10 @@ done
 
 operators "$library"
 
-# Blocks that wander from thread to thread and from heap to heap.
+# Blocks move from thread to thread and from heap to heap.
 for clock in coarse us; do
-	HATFTRACE_CLOCK=$clock trace "$TMP/threads.gz" ./now threads >/dev/null ||
-		fail 'threads: exit status'
+	HATFTRACE_CLOCK=$clock trace "$TMP/threads.gz" ./now threads \
+		>/dev/null || fail 'threads: exit status'
 	clean threads.gz
 	check_le 'threads: live at the end' \
 		"$(info threads.gz end_live_objects)" 20

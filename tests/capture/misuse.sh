@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# misuse.sh - the program goes on as without us, also where it asks for trouble
+# misuse.sh - a program that breaks libc's rules runs as it does bare
 . "$(dirname "$0")/lib.sh"
 
-# The children went on with a ring that they do not have.
+# Once, the children used a ring that they do not have.
 for way in fork-handler fork-async-handler; do
 	rm -f trace.gz*
 	trace trace.gz "$PROGS/misuse" $way >out
@@ -13,14 +13,14 @@ for way in fork-handler fork-async-handler; do
 	clean trace.gz
 done
 
-# The writer kept the process from ending.
+# Once, the writer kept the process from ending.
 rm -f trace.gz*
 trace trace.gz timeout -s KILL 20 "$PROGS/misuse" last-thread
 check "last-thread: status" $? 7
 clean trace.gz.1
 check "last-thread: end" "$(trailer trace.gz.1 end)" last_thread
 
-# The child took the place of the initial thread.
+# Once, the recorder took the child for the initial thread.
 rm -f trace.gz*
 trace trace.gz "$PROGS/misuse" vfork-first
 check "vfork-first: status" $? 0

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# musl.sh - programs of another libc run as if there were no tracer
+# musl.sh - programs of another libc run as if there were no recorder
 #
-# musl's loader must leave the library out; glibc's must not notice how that is
-# done.
+# musl's loader must ignore the preloaded library; glibc's must not notice how
+# the library achieves that.
 . "$(dirname "$0")/lib.sh"
 need musl-gcc
 
@@ -26,7 +26,7 @@ END
 musl-gcc -fno-builtin -o muslhello hello.c || fail 'cannot build muslhello'
 ${CC:-cc} -fno-builtin -o hello hello.c || fail 'cannot build hello'
 
-# By itself, also with a library that a distribution has stripped.
+# Preloaded by hand, also a library that was stripped, as distributions do.
 strip -o stripped.so "$SO" || fail 'cannot strip the library'
 for library in "$SO" "$PWD/stripped.so"; do
 	HATFTRACE_OUT=$TMP/alone.gz LD_PRELOAD=$library ./muslhello 7 >out 2>err
@@ -39,20 +39,20 @@ for library in "$SO" "$PWD/stripped.so"; do
 	rm -f glibc.gz
 done
 
-# By 'hatf record', which says so.
+# Started by 'hatf record', which reports it.
 "$HATF" record -o direct.gz -- ./muslhello 7 >out 2>err
 check "direct: status" $? 7
 check "direct: output" "$(cat out)" fine
-check "direct: said" "$(cat err)" \
-	'hatf record: ./muslhello is linked with musl instead of glibc: it runs untraced'
+text='./muslhello is linked with musl instead of glibc: it runs untraced'
+check "direct: said" "$(cat err)" "hatf record: $text"
 printf '#!%s/muslhello\n' "$PWD" >script
 chmod +x script
 "$HATF" record -o script.gz -- ./script >out 2>err
 check "script: output" "$(cat out)" fine
-grep -q "^hatf record: ./script is a script for $PWD/muslhello, which is linked with musl" \
-	err || fail "script: $(cat err)"
+text="./script is a script for $PWD/muslhello, which is linked with musl"
+grep -q "^hatf record: $text" err || fail "script: $(cat err)"
 
-# As a child of a program of glibc, and with one as a child.
+# As a child of a glibc program, and with a glibc program as a child.
 mkdir tree
 "$HATF" record -o 'tree/%e.%p.gz' -- \
 	sh -c './muslhello 4; echo $?; ./hello 3; echo $?; exit 0' >out 2>err
@@ -62,7 +62,7 @@ check "child: said" "$(grep -c . err)" 1
 check "child: traces" "$(count tree/muslhello.*) $(count tree/hello.*)" '0 1'
 clean tree/*.gz
 
-# Whoever asks for libc's stdin and start gets libc's.
+# A program that looks up stdin and __libc_start_main gets libc's.
 cat >ask.c <<'END'
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# namespaces.sh - programs that make worlds of their own do so as without us
+# namespaces.sh - programs that create namespaces run as they do bare
 #
-# The kernel gives a process with a second thread no user namespace, and a
-# sandbox may insist on being alone.  unshare(1), nsenter(1) and, where it is,
-# bwrap(1): bare, then preloaded, recorded by 'hatf record', dormant, and with a
-# writer from the beginning.
+# The kernel refuses a user namespace to a process with a second thread, and a
+# sandbox may insist on having one thread.  Run unshare(1), nsenter(1) and, if
+# installed, bwrap(1): bare, then preloaded, recorded by 'hatf record', dormant,
+# and with a writer thread from the beginning.
 . "$(dirname "$0")/lib.sh"
 
 need unshare nsenter
-# Who it is in there, and whether its processes are few.
-inside='id -u; set -- /proc/[0-9]*; [ $# -lt 9 ] && echo alone; sort -n </dev/null; exit 7'
+# Print the user inside, and whether it sees few processes.
+inside='id -u; set -- /proc/[0-9]*; [ $# -lt 9 ] && echo alone
+	sort -n </dev/null; exit 7'
 
-# same WHAT COMMAND...: in all ways, output and status are as bare.
+# same WHAT COMMAND...: in each way, output and status are as bare.
 same()
 {
 	local what=$1 want way trace
@@ -28,11 +29,11 @@ same()
 	for way in preload record dormant now; do
 		rm -rf traces
 		mkdir -m 777 traces
-		check "$what, $way" "$(by "$way" "$@" 2>err; echo "status $?")" \
-			"$want"
-		# A trace whose writer is there may have to end, and says so:
-		# from the beginning, or where a slow machine takes 0.2 s until
-		# then.
+		check "$what, $way" \
+			"$(by "$way" "$@" 2>err; echo "status $?")" "$want"
+		# A trace with a writer thread may have to end, and one line
+		# says so.  The writer exists from the beginning, or because a
+		# slow machine took 0.2 s to get here.
 		grep -q '^hatftrace: .*; the trace ends here' err && continue
 		[ $way = now ] && continue
 		[ $way = record ] || check "$what, $way: said" "$(cat err)" ''
@@ -45,7 +46,7 @@ same()
 	done
 }
 
-# by WAY COMMAND...
+# by WAY COMMAND...: run it in one of these ways.
 by()
 {
 	local way=$1 variable=HATFTRACE_VERBOSE=0
@@ -80,16 +81,17 @@ print(libc.unshare(0x30000000), os.getuid())
 sys.exit(7)
 EOT
 same 'a third process namespace' "$PYTHON" third.py
-# Processes with numbers of their own are counted, too.
+# 'hatf record' also counts processes with their own PID namespace.
 if unshare -Urpf --mount-proc true 2>/dev/null; then
 	mkdir inner
 	"$HATF" record -o 'inner/%e.%p.gz' -- unshare -Urpf --mount-proc \
 		sh -c 'ls -d . >/dev/null; ls -d / >/dev/null; :' 2>err
 	check_ge 'traces in a namespace' "$(count inner/*)" 4
-	grep -q "(+ $(($(count inner/*) - 1)) traces of child processes, nothing lost in these)" err ||
+	text="(+ $(($(count inner/*) - 1)) traces of child processes, nothing"
+	grep -q "$text lost in these)" err ||
 		fail "traces in a namespace: $(ls inner): $(cat err)"
 fi
-# One that goes on there has not ended.
+# A process that still runs in another PID namespace has not ended.
 if unshare -pf true 2>/dev/null; then
 	"$HATF" record -o 'inner/on.%e.%p.gz' -- \
 		sh -c 'unshare -pf sleep 8 >/dev/null 2>&1 & sleep 1' 2>err

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# oracle.sh - what we record is what valgrind counts
+# oracle.sh - the trace has what valgrind counts
 #
-# For real programs of one thread each: the numbers of allocations and frees and
-# the bytes asked for equal those of memcheck's heap summary, which counts every
-# successful realloc as one of each.  Both runs see environments of the same
-# shape (same variables, values of the same length), since programs copy it.
+# Real programs with one thread each: the numbers of allocations and frees and
+# the bytes requested equal those of memcheck's heap summary, which counts every
+# successful realloc as one of each.  Both runs have environments of the same
+# shape (same variables, values of the same length), because programs copy their
+# environment.
 . "$(dirname "$0")/lib.sh"
 need valgrind python3 perl sqlite3 gcc awk sort
 CC1=$(gcc -print-prog-name=cc1)
@@ -18,7 +19,7 @@ base=(PATH=/usr/bin:/bin HOME="$TMP" LC_ALL=C "TMPDIR=$TMP" PWD="$TMP/work"
 	PYTHONMALLOC=malloc PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1
 	PERL_HASH_SEED=0 PERL_PERTURB_KEYS=0 "HATFTRACE_OUT=$TMP/trace.gz")
 
-# The environment that valgrind's child has, but with our object preloaded.
+# Make the environment of valgrind's child, with the recorder preloaded.
 make_environment()
 {
 	local var want
@@ -39,11 +40,12 @@ make_environment()
 	done < <(env -i "${base[@]}" "${memcheck[@]}" /usr/bin/env -0)
 }
 
-# Two things that programs do depend on where their memory is; what they make of
-# it is taken from both sides.  For these, valgrind logs every call.
+# Two programs allocate differently if their memory is at other addresses.
+# These differences are taken out of both sides.  For these programs, valgrind
+# logs every call.
 #
-#  - The collector of cc1 has one table of 4096 pointers for each 16 MiB of
-#    addresses that its pages lie in.  How many those are is chance.
+# cc1's collector has one table of 4096 pointers for each 16 MiB of addresses in
+# which it has pages.  The number of tables is random.
 tables_of_cc1()
 {
 	case $1 in
@@ -52,34 +54,37 @@ tables_of_cc1()
 	esac
 }
 
-#  - python3 makes an int of a thread's identity, which is an address: below 2^30,
-#    where valgrind puts it, that int takes 28 bytes, else 32.  So the sizes asked
-#    for are the same, but for some pairs of these two.  Prints how many.
+# python3 makes an int of a thread's identity, which is an address.  Valgrind
+# places the thread below 2^30, where the int takes 28 bytes, else it takes 32.
+# So the requested sizes are the same except for some pairs of these two.  Print
+# the number of pairs.
 ints_of_python()
 {
 	events "$TMP/trace.gz" | awk '
 	($1 == "alloc" || $1 == "reallocNoAlloc") && $3 != "0x0" { print $2 }' |
 		sort -n | uniq -c >sizes.ours
-	# realloc(0x0,20)malloc(20) = ..., calloc(2,10) = ..., realloc(0x4,20) =
-	# ...
-	sed -n 's/.* \(malloc\|calloc\|realloc\|memalign\)(\([^=]*\)) = .*/\1 \2/p' \
+	# The log has realloc(0x0,20)malloc(20) = ..., calloc(2,10) = ...,
+	# realloc(0x4,20) = ...
+	sed -n 's/.* \([cm]alloc\|realloc\|memalign\)(\([^=]*\)) = .*/\1 \2/p' \
 		"$TMP/valgrind.log" | awk -F '[ ,()]+' '
 	$1 == "calloc" { print $2 * $3; next }
-	$1 != "realloc" || $NF > 0 { print $NF }' | sort -n | uniq -c >sizes.theirs
+	$1 != "realloc" || $NF > 0 { print $NF }' |
+		sort -n | uniq -c >sizes.theirs
 	diff sizes.ours sizes.theirs | awk '
 	/^[<>]/ { n[$1 $3] = $2; lines++ }
 	END {
 		pairs = n[">28"] - n["<28"]
 		if (lines == 0)
 			print 0
-		else if (lines == 4 && pairs > 0 && n["<32"] - n[">32"] == pairs)
+		else if (lines == 4 && pairs > 0 &&
+			 n["<32"] - n[">32"] == pairs)
 			print pairs
 		else
 			print "other sizes differ, too"
 	}'
 }
 
-# "ALLOCS FREES BYTES" without $2 tables of cc1.
+# Print "ALLOCS FREES BYTES" without $2 tables of cc1.
 without_tables()
 {
 	local allocs frees bytes
@@ -87,7 +92,7 @@ without_tables()
 	echo "$((allocs - $2)) $frees $((bytes - $2 * 32768))"
 }
 
-# "ALLOCS FREES BYTES" of the trace, as valgrind would count them.
+# Print "ALLOCS FREES BYTES" of the trace, as valgrind would count them.
 ours()
 {
 	events "$TMP/trace.gz" | awk '
@@ -101,18 +106,19 @@ ours()
 
 theirs()
 {
-	sed -n 's/,//g; s/.*total heap usage: \([0-9]*\) allocs \([0-9]*\) frees \([0-9]*\) bytes.*/\1 \2 \3/p' \
-		"$TMP/valgrind.log"
+	local n='\([0-9]*\)'
+	local line="total heap usage: $n allocs $n frees $n bytes"
+	sed -n "s/,//g; s/.*$line.*/\1 \2 \3/p" "$TMP/valgrind.log"
 }
 
-# compare NAME COMMAND...: in 'work', where no run leaves anything, since some
-# programs look at what is in their directory.
+# compare NAME COMMAND...: run it in 'work', where no run leaves files: some
+# programs look at the contents of their directory.
 compare()
 {
 	local name=$1 ours theirs pairs
 	shift
 	cd work || exit 1
-	# Once bare, so that whatever is cached is.
+	# The first, bare run fills the caches.
 	env -i "${base[@]}" "$@" <input >../out.bare 2>../err.bare
 	echo $? >../status.bare
 	rm -f "$TMP"/trace.gz*
@@ -198,7 +204,8 @@ EOT
 cat >script.sh <<'EOT'
 for ((i = 0; i < 500; i++)); do a[i]="word $i"; f["$i"]=${a[i]#wo}; done
 s="${a[*]}"; s=${s//word/phrase}; g() { local x=$1; ((x > 0)) && g $((x - 1)); }
-g 50; printf '%s\n' "${#s}" "${f[99]}"; [[ $s =~ (phrase\ 4[0-9]+) ]] && echo "${BASH_REMATCH[1]}"
+g 50; printf '%s\n' "${#s}" "${f[99]}"
+[[ $s =~ (phrase\ 4[0-9]+) ]] && echo "${BASH_REMATCH[1]}"
 EOT
 cat >script.mk <<'EOT'
 names := $(foreach a,1 2 3 4 5 6,$(foreach b,1 2 3 4 5 6,t$a$b))
@@ -214,7 +221,7 @@ cd ..
 
 memcheck+=(--trace-malloc=yes)
 compare python3 "$PYTHON" script.py
-# The collector looks at how much memory the machine has, unless it is told.
+# Without these options, the collector adapts to the machine's memory.
 compare cc1 "$CC1" -quiet -O1 -frandom-seed=0 --param ggc-min-expand=30 \
 	--param ggc-min-heapsize=4096 script.i -o ../out.s
 unset 'memcheck[-1]'

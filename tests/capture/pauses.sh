@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# pauses.sh - after silence, when the writer sleeps, order and time are right
+# pauses.sh - after a pause, when the writer sleeps, order and time are right
 #
-# In the first version a thread that was born with the second one took an idle
-# clock for "the same tick as before" and recorded without a stamp.
+# In the first version, a thread that started together with the second one took
+# an idle clock for "the same tick as before" and recorded without a stamp.
 . "$(dirname "$0")/lib.sh"
 
 for clock in auto us ns coarse; do

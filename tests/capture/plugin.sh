@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# plugin.sh - a plug-in's operators are found without disturbing the loader
+# plugin.sh - the recorder finds a plug-in's operators without side effects
 #
-# dlsym() and dlopen() did it at first: they took the program's error message,
-# and moved blocks of the loader's that were in the trace.
+# The first version used dlsym() and dlopen(): they consumed the program's error
+# message, and moved blocks of the loader that were in the trace.
 . "$(dirname "$0")/lib.sh"
 
 "${CXX:-c++}" -shared -fPIC -O0 -w -o "$TMP/plugin.so" \

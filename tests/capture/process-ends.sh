@@ -4,15 +4,15 @@
 # process-ends.sh - however a process ends, its trace is whole
 . "$(dirname "$0")/lib.sh"
 
-# end WAY STATUS TRAILER MARKS: the trailer's 'end', and how many times the size
-# AFTER (30002) is in the trace.
+# end WAY STATUS TRAILER MARKS: TRAILER is the trailer's 'end', and MARKS is how
+# often the size AFTER (30002) is in the trace.
 end()
 {
 	local pid trace
 	rm -rf tally tally.traces
 	trace_tallied tally "$PROGS/lifecycle" "$1" >out 2>err
 	check "$1: status" $? "$2"
-	# The shell has something to say on an abort.
+	# The shell writes a line of its own on an abort.
 	grep hatftrace: err && fail "$1: stderr"
 	pid=$(ls tally)
 	trace=tally.traces/t.$pid.hatf.gz
@@ -35,9 +35,8 @@ end abort 134 abort 0
 end abort-caught 10 exit 1
 end main-thread 0 exit 1
 
-# The other threads go on until the kernel stops them, so what the allocator has
-# seen and what was recorded may differ by what was under way: one call a
-# thread.
+# The other threads run until the kernel stops them.  So 'tally' and the trace
+# may differ by the calls that were under way: one for each thread.
 rm -rf tally tally.traces
 trace_tallied tally "$PROGS/lifecycle" busy
 check "busy: status" $? 11
@@ -45,8 +44,8 @@ trace=tally.traces/t.$(ls tally).hatf.gz
 clean "$trace"
 check "busy: end" "$(trailer "$trace" end)" exit
 
-# Killed by surprise: nobody could write a trailer.  What is there is in order,
-# and the program died as it would have.
+# The process is killed: nobody could write a trailer.  The trace is in order up
+# to its end, and the program died as it does bare.
 for way in "segv 139" "term 143" "kill 137" "raw-exit 9"; do
 	rm -f trace.gz*
 	# shellcheck disable=SC2086 # two words

@@ -3,17 +3,16 @@
 #
 # ring-attack.sh - a trace folder's owner gains nothing from recovery
 #
-# Who owns a folder of traces gains nothing from whoever recovers them: no file
-# of another folder is removed or changed, whenever names are exchanged
-# meanwhile, and a ring file that claims to be huge costs nothing.
+# The owner of a folder of traces attacks another user who recovers them.  No
+# file of another folder is removed or changed, whenever names are exchanged
+# meanwhile, and a ring file that claims to be huge costs no memory or time.
 . "$(dirname "$0")/lib.sh"
 need "$PYTHON"
 
 stat -f -c %T . | grep -qE 'ext|xfs|tmpfs|overlay|btrfs|f2fs' ||
 	skip "no ring file is safe on $(stat -f -c %T .)"
 
-# killed DIR [SETTING...]: a process that was killed leaves DIR/t.gz and its
-# rings.
+# killed DIR [SETTING...]: a killed process leaves DIR/t.gz and its rings.
 killed()
 {
 	local dir=$1
@@ -27,7 +26,7 @@ os.kill(os.getpid(), 9)' 2>/dev/null
 }
 
 # --------------------------------------------------------- names are exchanged
-# The victim has files with the same names; nothing there may change.
+# The victim has files with the same names; none of them may change.
 killed spare
 [ -e spare/t.gz.rings ] || {
 	fail "no ring file"
@@ -40,14 +39,15 @@ echo precious >victim/file
 ln -s "$TMP/victim" link-to-folder
 ln -s "$TMP/victim/file" link-to-file
 
-# state: of what the victim has.
+# state: print the names, inodes, sizes and contents of the victim's files.
 state()
 {
 	(cd victim && stat -c '%n %i %s' -- * && sha256sum -- *)
 }
 before=$(state)
 
-# exchange WHAT A B: at each system call of a recovery in its turn.
+# exchange WHAT A B: exchange the names at each system call of a recovery, one
+# call in each run.
 exchange()
 {
 	local what=$1 a=$2 b=$3 n=0 status=0 completed=0
@@ -73,7 +73,8 @@ exchange()
 		}
 	done
 	[ "$n" -gt 20 ] || fail "$what: only $n calls"
-	# Late exchanges disturb nothing, or nothing has been tried.
+	# A late exchange changes nothing for the recovery; so some must
+	# succeed.
 	check_ge "$what: recoveries" "$completed" 1
 }
 
@@ -86,7 +87,7 @@ exchange trace attack/dir/t.gz attack/file
 exchange rings attack/dir/t.gz.rings attack/file
 
 # ----------------------------------------------- a ring file somewhere else
-# Only where the user says so does root remove what a trace names.
+# Root removes a ring file that a trace names only if --rings allows it.
 mkdir far
 chmod 711 "$TMP"
 killed near HATFTRACE_RINGS="$TMP/far"
@@ -107,7 +108,8 @@ if [ "$(id -u)" = 0 ] && [ -e far/t.gz.rings ]; then
 		user "$HATF" recover named/t.gz >said 2>&1 ||
 			fail "far, a user's own: $(cat said)"
 		clean named/t.gz
-		# That of another user counts as little as none.
+		# A user's ring file in place of another user's trace counts as
+		# none.
 		rm -rf named && cp -rp spare named && rm named/t.gz.rings
 		cp -p far.rings far/t.gz.rings
 		chmod 644 far/t.gz.rings
@@ -119,7 +121,8 @@ if [ "$(id -u)" = 0 ] && [ -e far/t.gz.rings ]; then
 fi
 
 # ------------------------------------------------------------- a sparse file
-# As long as can be said, and nothing in it: words, rings and the trace's head.
+# As long as the format allows, with no content: words, rings and the trace's
+# head.
 mkdir sparse
 cp spare/t.gz sparse/
 "$PYTHON" - spare/t.gz.rings sparse/t.gz.rings <<'END'
@@ -151,8 +154,8 @@ END
 	check "sparse $option" "$(tail -n 1 said)" "status 1 small"
 done
 grep -q ' 0 events recovered' said || fail "sparse, forced: $(cat said)"
-# Nothing committed: the trace is looked at as far as its first event, if it is
-# one of zeros to its end.
+# Nothing is committed: recovery reads the trace as far as its first event, here
+# a trace of zeros to its end.
 rm -rf sparse && cp -r spare sparse
 "$PYTHON" - sparse/t.gz sparse/t.gz.rings <<'END'
 import gzip, struct, sys
@@ -168,10 +171,11 @@ END
 cp sparse/t.gz.rings kept
 timeout 60 "$HATF" recover sparse/t.gz.rings >said 2>&1
 check "no commit, but events: status" $? 1
+text='offset 0x28: seq: not a ring file, or a damaged one'
 check "no commit, but events" "$(cat said)" \
-	"hatf recover: sparse/t.gz.rings: offset 0x28: seq: not a ring file, or a damaged one"
+	"hatf recover: sparse/t.gz.rings: $text"
 cmp kept sparse/t.gz.rings || fail "no commit, but events: the ring file"
-# Its header alone, as it is before there is a ring.
+# The header alone, as it is before the first ring exists.
 truncate -s 20480 sparse/t.gz.rings
 timeout 60 "$HATF" recover sparse/t.gz.rings >said 2>&1
 check "sparse, begun: status" $? 0

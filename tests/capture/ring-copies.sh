@@ -3,17 +3,18 @@
 #
 # ring-copies.sh - a copied or forged ring file does no harm
 #
-# A ring file that is a copy, or that somebody made up, does harm neither to
-# the trace of a process that is alive nor to anybody's files.
+# A copied or forged ring file changes neither the trace of a live process nor
+# any other file.
 . "$(dirname "$0")/lib.sh"
 need "$PYTHON"
-# The trace and its ring file are there from the first event on.
+# The trace and its ring file exist from the first event on.
 export HATFTRACE_BEGIN=now
 
 stat -f -c %T . | grep -qE 'ext|xfs|tmpfs|overlay|btrfs|f2fs' ||
 	skip "no ring file is safe on $(stat -f -c %T .)"
 
-# recovers WANT FILE...: 'hatf recover' ends so; what it says is in 'said'.
+# recovers WANT FILE...: 'hatf recover' has this status; its output is in
+# 'said'.
 recovers()
 {
 	local want=$1 status
@@ -23,7 +24,7 @@ recovers()
 	check "recover $*: status ($(head -n 1 said))" "$status" "$want"
 }
 
-# A process that is alive: its ring file copied elsewhere, and beside it.
+# A live process: copy its ring file to another folder, and next to it.
 mkdir live copies
 trace "$TMP/live/t.gz" "$PYTHON" -c '
 import os, sys, time
@@ -48,11 +49,11 @@ wait $pid || fail "alive: status"
 rm -f live/other.rings
 clean "$name"
 check "alive: end" "$(trailer "$name" end)" exit
-# It has ended; to the copy there is no trace where it is.
+# The process has ended; in the copy's folder there is no such trace.
 recovers 1 copies/*.rings
 clean "$name"
 
-# killed DIR: a process that was killed leaves its trace there, 'name'.
+# killed DIR: a killed process leaves its trace there; set 'name' and 'rings'.
 killed()
 {
 	mkdir "$1"
@@ -77,7 +78,7 @@ sys.exit(subprocess.call([sys.argv[3], "recover", "zombie"]))' \
 	fail "zombie: $(cat said)"
 clean zombie/*.gz
 
-# craft RINGS FIELD VALUE...: change what is in the header of a ring file.
+# craft RINGS FIELD VALUE...: change fields in the header of a ring file.
 craft()
 {
 	"$PYTHON" - "$@" <<'END'
@@ -90,7 +91,7 @@ def fnv(data):
         h = ((h ^ c) * 0x100000001b3) & (2 ** 64 - 1)
     return h
 with open(sys.argv[1], "r+b") as f:
-    # As if made here.
+    # Make the file look as if it had been created here.
     st = os.fstat(f.fileno())
     f.seek(16904)
     f.write(struct.pack("<2Q", st.st_dev, st.st_ino))
@@ -113,7 +114,8 @@ with open(sys.argv[1], "r+b") as f:
 END
 }
 
-# What it names as its trace: some other gzip file, a trace of another process.
+# The forged file names as its trace another gzip file, or the trace of another
+# process.
 killed other
 mv "$name" another.gz
 killed made-up
@@ -130,12 +132,12 @@ for victim in victim.gz another.gz; do
 	rm "made-up/$victim"
 done
 
-# What it names as announced.
+# The forged file names a victim as its announced segment.
 rm made-up/x.rings
 echo precious >made-up/victim
 cp "$TMP/another.gz" made-up/another.gz
 if [ "$(id -u)" = 0 ]; then
-	# Of another owner: neither is touched.
+	# Files of another owner: recovery touches neither.
 	touch "made-up/empty"
 	chown 65534 "$rings"
 	sum=$(sha256sum "$name")

@@ -3,11 +3,11 @@
 #
 # rings.sh - the ring file exists only during a process; tracing works without
 #
-# The file of the rings is there while a process runs, and then not, and a
-# process for which there can be none is traced as well.
+# The ring file exists while a process runs, and no longer.  If it cannot be
+# created, the process is traced as well.
 . "$(dirname "$0")/lib.sh"
 
-# What a process sees of its own ring file in DIR: mode and bytes in use.
+# A program that prints mode and size on the disk of its own ring file in DIR.
 look='import glob, os, sys, threading
 def work():
     for i in range(20000): bytearray(600 + i % 500)
@@ -18,7 +18,7 @@ for name in glob.glob(sys.argv[1] + "/*.rings"):
     st = os.stat(name)
     print("%o" % (st.st_mode & 0o7777), st.st_blocks * 512)'
 
-# leftovers WHAT: no ring file is left anywhere.
+# leftovers WHAT: fail if any ring file is left.
 leftovers()
 {
 	check "$1: ring files left" "$(find . -name '*.rings*')" ''
@@ -30,7 +30,7 @@ check "beside: stderr" "$(cat err)" ''
 if [ -s out ]; then
 	read -r mode nbytes <out
 	check "beside: mode" "$mode" 600
-	# Rings are reserved as far as they are needed, not whole.
+	# The file takes disk space only for the used parts of its rings.
 	check_le "beside: bytes" "$nbytes" 9000000
 else
 	echo "no ring file: $(stat -f -c %T .) is not safe for one"
@@ -38,22 +38,23 @@ fi
 clean beside.gz
 leftovers beside
 
-# A first touch makes one page of it, and does not read ahead.
+# The first access to a page maps only that page, without readahead.
 # shellcheck disable=SC2016
 trace ahead.gz awk '
 $NF ~ /ahead.gz.rings$/ { ours = 1 }
-ours && /^VmFlags/ { print / rr / ? "random" : $0; ours = 0 }' /proc/self/smaps |
-	sort -u >out
+ours && /^VmFlags/ { print / rr / ? "random" : $0; ours = 0 }' \
+	/proc/self/smaps | sort -u >out
 [ ! -s out ] || check "mappings" "$(cat out)" random
 
 mkdir elsewhere
 HATFTRACE_RINGS=$PWD/elsewhere trace dir.gz "$PYTHON" -c "$look" elsewhere >out
 check "directory: lines" "$(wc -l <out)" 1
-check "directory: header" "$(header dir.gz rings)" "$PWD/elsewhere/dir.gz.rings"
+check "directory: header" "$(header dir.gz rings)" \
+	"$PWD/elsewhere/dir.gz.rings"
 clean dir.gz
 leftovers directory
 
-# A trace that an exec which fails has begun says it, too: its kill comes later.
+# A failed exec begins the trace; its header names the ring file, too.
 cat >exec-fails.py <<'END'
 import os
 try:
@@ -71,10 +72,12 @@ check "none: lines" "$(wc -l <out)" 0
 check "none: header" "$(header none.gz rings)" ''
 clean none.gz
 
-# Where there can be no file: one line if it was asked for, and a whole trace.
-HATFTRACE_RINGS=$PWD/nowhere trace nowhere.gz "$PYTHON" -c "$look" . >out 2>err
+# The file cannot be created: one line if it was requested, and a whole trace.
+HATFTRACE_RINGS=$PWD/nowhere \
+	trace nowhere.gz "$PYTHON" -c "$look" . >out 2>err
+text='no such file or directory; if the process is killed, its last events'
 check "no directory: stderr" "$(cat err)" \
-	"hatftrace: $PWD/nowhere/nowhere.gz.rings: no such file or directory; if the process is killed, its last events are lost"
+	"hatftrace: $PWD/nowhere/nowhere.gz.rings: $text are lost"
 clean nowhere.gz
 (
 	ulimit -f 80
@@ -84,9 +87,10 @@ check "file size limit: status" $? 0
 clean limited.gz
 leftovers "file size limit"
 
-# The disk is full while rings are growing.
+# The disk gets full while rings grow.
 if mkdir full && mount -t tmpfs -o size=300k tmpfs full 2>/dev/null; then
-	HATFTRACE_RINGS=$PWD/full trace full.gz "$PYTHON" -c "$look" full >out 2>err
+	HATFTRACE_RINGS=$PWD/full \
+		trace full.gz "$PYTHON" -c "$look" full >out 2>err
 	check "full disk: status" $? 0
 	check "full disk: lines" "$(wc -l <out)" 1
 	clean full.gz
@@ -94,7 +98,7 @@ if mkdir full && mount -t tmpfs -o size=300k tmpfs full 2>/dev/null; then
 	leftovers "full disk"
 fi
 
-# Every end removes it, and a failed exec makes another.
+# Every end removes the file, and after a failed exec there is another one.
 for way in exec exec-in-thread exec-fail exec-variants vfork spawn system; do
 	trace "way-$way.gz" "$PROGS/lifecycle" "$way" >out 2>err
 	leftovers "$way"
@@ -133,23 +137,22 @@ os.kill(os.getpid(), signal.SIGKILL)' <"$TMP/go" >"$dir.out" &
 }
 mkfifo go
 
-# While it runs.
+# The commands, while the process runs.
 meanwhile()
 {
-	local file=alive/t.hatf.gz
+	local file=alive/t.hatf.gz text
 	sleep 1
 	"$HATF" verify $file >out 2>err && fail "alive: verify succeeds"
-	check "alive: verify" "$(cat err)" \
-		"hatf verify: $file: is still being written by process $victim"
+	text="$file: is still being written by process $victim"
+	check "alive: verify" "$(cat err)" "hatf verify: $text"
 	for command in convert optimize; do
 		"$HATF" $command $file alive/$command.hatf >out 2>err &&
 			fail "alive: $command succeeds"
 		check "alive: $command" "$(head -n 1 err)" \
-			"hatf $command: $file: is still being written by process $victim"
+			"hatf $command: $text"
 	done
 	"$HATF" dump $file >out 2>err && fail 'alive: dump succeeds'
-	check 'alive: dump' "$(cat err)" \
-		"hatf dump: $file: is still being written by process $victim"
+	check 'alive: dump' "$(cat err)" "hatf dump: $text"
 	check "alive: verify --json" "$("$HATF" verify --json $file 2>err |
 		grep -c "\"written_by\": *$victim")" 1
 	check "alive: info --json" "$("$HATF" info --json $file 2>err |
@@ -157,8 +160,9 @@ meanwhile()
 	"$HATF" info $file 2>err | grep -q 'NOT COMPLETE YET' ||
 		fail "alive: info"
 	"$HATF" info $file.rings >out 2>err
+	text="not a trace, but a ring file, of process $victim, which is"
 	check "alive: ring file" "$(cat err)" \
-		"hatf info: $file.rings: not a trace, but a ring file, of process $victim, which is running"
+		"hatf info: $file.rings: $text running"
 	"$HATF" recover $file >out 2>err && fail "alive: recover succeeds"
 }
 die alive
@@ -171,10 +175,12 @@ check "killed: written_by" "$("$HATF" verify --json alive/t.hatf.gz 2>err |
 	grep -c '"written_by": *null')" 1
 grep -q 'recover. can complete it' err || fail "killed: $(cat err)"
 "$HATF" verify alive/t.hatf.gz.rings >out 2>err
-grep -q "alive/t.hatf.gz.rings: not a trace, but a ring file, of process $victim (see 'hatf recover')" \
-	err || fail "killed: ring file: $(cat err)"
+text="not a trace, but a ring file, of process $victim (see 'hatf recover')"
+grep -q "alive/t.hatf.gz.rings: $text" err ||
+	fail "killed: ring file: $(cat err)"
 
-# Both renamed, found by the new name; then the trace gone; then the ring file.
+# Both files are renamed, and found by the new name; then the trace is removed;
+# then the ring file.
 cp -r alive renamed
 (cd renamed && mv t.hatf.gz u.hatf.gz && mv t.hatf.gz.rings u.hatf.gz.rings)
 mv alive aside
@@ -185,32 +191,35 @@ clean renamed/u.hatf.gz
 clean one/u.hatf.gz
 rm gone/u.hatf.gz
 "$HATF" recover gone >out 2>&1 && fail "no trace: succeeds"
+text='No such file or directory; if the trace is gone, gone/u.hatf.gz.rings'
 check "no trace" "$(cat out)" \
-	"hatf recover: gone/t.hatf.gz: No such file or directory; if the trace is gone, gone/u.hatf.gz.rings is useless and can be removed"
+	"hatf recover: gone/t.hatf.gz: $text is useless and can be removed"
 rm lone/u.hatf.gz.rings
 cp aside/t.hatf.gz lone/v.hatf.gz
 echo text >lone/readme
 "$HATF" recover lone renamed >out 2>&1 && fail "no ring file: succeeds"
-check "no ring file" "$(cat out)" \
-	"hatf recover: lone/u.hatf.gz: has no trailer, and its ring file was not found (see --rings)
-hatf recover: lone/v.hatf.gz: has no trailer, and its ring file was not found (see --rings)"
+text='has no trailer, and its ring file was not found (see --rings)'
+check "no ring file" "$(cat out)" "hatf recover: lone/u.hatf.gz: $text
+hatf recover: lone/v.hatf.gz: $text"
 
-# A part of the trace that was written is not there, or zeros are in its place:
-# what comes before it is kept, and all that comes after it is lost.
+# Committed bytes of the trace are missing, or replaced by zeros: recovery keeps
+# what comes before them and loses everything after them.
 die plain HATFTRACE_COMPRESS=none
 
-# short DIR WHAT NBYTES: of a trace in DIR so much is gone.
+# short DIR WHAT NBYTES: remove NBYTES from the end of a trace in DIR, or
+# replace them by zeros.
 short()
 {
-	local name="$1, $2 $3" file=short/t.hatf.gz
+	local name="$1, $2 $3" file=short/t.hatf.gz text
 	rm -rf short && cp -r "$1" short
 	truncate -s "-$3" $file
 	[ "$2" = cut ] || truncate -s "+$3" $file
 	cp $file.rings kept
 	"$HATF" recover --dry-run short >dry 2>&1
 	"$HATF" recover short >out 2>&1 && fail "$name: succeeds"
-	grep -q ': 0 events recovered, [0-9]* in all, its last [0-9]* bytes are missing (power loss?), [0-9]* lost, not complete$' \
-		out || fail "$name: $(cat out)"
+	text='recovered, [0-9]* in all, its last [0-9]* bytes are missing'
+	text+=' (power loss?), [0-9]* lost, not complete$'
+	grep -q ": 0 events $text" out || fail "$name: $(cat out)"
 	check "$name: dry" "$(sed 's/to recover/recovered/' dry)" "$(cat out)"
 	[ ! -e $file.rings ] || fail "$name: ring file"
 	clean_but_cut $file
@@ -218,7 +227,7 @@ short()
 	check_ge "$name: lost" "$(info $file lost)" 1
 	check "$name: events" "$(($(info $file events) + $(info $file lost)))" \
 		"$whole"
-	# It was interrupted just before the ring file went.
+	# An interrupted recovery has not yet removed the ring file.
 	cp $file once && cp kept $file.rings
 	"$HATF" recover short >out 2>&1 && fail "$name: succeeds again"
 	check "$name: again" "$(cat out)" "$file: has its trailer"
@@ -241,16 +250,17 @@ cp -r aside short-head
 truncate -s 300 short-head/t.hatf.gz
 cp short-head/t.hatf.gz short.gz
 "$HATF" recover short-head >out 2>&1 && fail "no block: succeeds"
-check "no block" "$(cat out)" \
-	"hatf recover: short-head/t.hatf.gz: not the trace of short-head/t.hatf.gz.rings"
+text='not the trace of short-head/t.hatf.gz.rings'
+check "no block" "$(cat out)" "hatf recover: short-head/t.hatf.gz: $text"
 cmp short.gz short-head/t.hatf.gz || fail "no block: changed"
 
-# The ring file has the name of the first segment and is that of the last.
+# The ring file has the name of the first segment, and belongs to the last.
 die row HATFTRACE_ROTATE=64K HATFTRACE_COMPRESS=none
 "$HATF" recover row/t.s0000.hatf.gz >out 2>&1 || fail "row: $(cat out)"
-grep -qx 'row/t.s0000.hatf.gz: has its trailer; row/t.s0000.hatf.gz.rings is that of t.s00[0-9]*.hatf.gz' \
-	out || fail "row: first: $(cat out)"
-# Of the last two, one may have been begun only.
+text='has its trailer; row/t.s0000.hatf.gz.rings is that of t.s00[0-9]*.hatf'
+grep -qx "row/t.s0000.hatf.gz: $text.gz" out ||
+	fail "row: first: $(cat out)"
+# The last of these may have only been created.
 "$HATF" recover row >out 2>&1 || fail "row: all: $(cat out)"
 clean row/*.gz
 check "row: ring files" "$(find row -name '*.rings')" ''

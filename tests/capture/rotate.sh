@@ -3,13 +3,13 @@
 #
 # rotate.sh - a trace in segments says what a trace in one file says
 #
-# Each segment verifies alone and goes on where the one before ended; together
-# they have the events that the program made; what retention leaves is within
-# its bounds; and a kill at any moment leaves files that can be read.
+# Each segment verifies alone and continues the one before.  Together they have
+# the program's events.  Retention keeps the files within its bounds.  A kill at
+# any moment leaves readable files.
 . "$(dirname "$0")/lib.sh"
 need python3 jq
 
-# sum KEY FILE...: over the traces
+# sum KEY FILE...: print the sum over the traces.
 sum()
 {
 	local key=$1
@@ -17,7 +17,7 @@ sum()
 	"$HATF" info --json "$@" | jq -s "map(.$key) | add"
 }
 
-# row WHAT FILE...: they verify alone, and one goes on from the other.
+# row WHAT FILE...: each file verifies alone and continues the one before.
 row()
 {
 	local what=$1 file want=0
@@ -33,14 +33,14 @@ row()
 		"$(jq -c .goes_on row.json | tail -n +2 | sort -u)" true
 }
 
-# segments DIR: its files in order, in 'files'; fails if there are few.
+# segments DIR LEAST: put its files into 'files', in order; there must be LEAST.
 segments()
 {
 	files=("$1"/*.s[0-9]*.hatf.gz)
 	check_ge "segments in $1" "${#files[@]}" "$2"
 }
 
-# Counted by another library, in one process and in threads.
+# Another library counts the events, in one process and in threads.
 export HATFTRACE_ROTATE=64K
 for program in "longrun 1000000" "torture 20 10 20000 0"; do
 	name=${program%% *}
@@ -52,7 +52,7 @@ for program in "longrun 1000000" "torture 20 10 20000 0"; do
 		"$(counted "$name"/*)"
 done
 
-# What a segment says of the whole is so, too: sizes, loss, names.
+# A segment's claims about the whole trace are true: sizes, loss, names.
 last=${files[-1]}
 check "bytes before" "$(header "$last" bytes_before)" \
 	"$(stat -c %s "${files[@]}" | awk '{ n += $1 } END { print n }
@@ -65,8 +65,8 @@ check "start of all" "$(for f in "${files[@]}"; do
 	header "$f" start_time
 done | sort -u | wc -l)" 1
 
-# A child names the segment that was current when it was forked, and how far
-# that was; its own segments are a row.
+# A child names the segment that was current at the fork, and the event in it;
+# the child's own segments continue each other.
 mkdir forks
 trace "$TMP/forks/f.%p.hatf.gz" "$PROGS/torture" 20 10 20000 6 >out ||
 	fail "forks: status"
@@ -80,7 +80,7 @@ for file in forks/*; do
 	fi
 	children=$((children + 1))
 	[ -e "$parent" ] || { fail "$file: no $parent"; continue; }
-	# Not so if the writer got no processor for too long.
+	# The event is inexact if the writer was starved.
 	[ "$(header "$file" parent_event_exact)" = 1 ] || continue
 	at=$(header "$file" parent_event)
 	check_ge "$file: the fork at $at in $parent" \
@@ -92,8 +92,8 @@ segments=$(for file in forks/*; do header "$file" parent_trace; done |
 	sort -u | wc -l)
 check_ge "segments with forks" "$segments" 2
 
-# Segments of children: what they have from the parent is known in each of them,
-# by the segments before and the parent's.
+# Segments of children: each one knows the blocks inherited from the parent, by
+# means of earlier segments and the parent's trace.
 mkdir prefork
 PYTHONMALLOC=malloc trace "$TMP/prefork/%e.%p.hatf.gz" "$PYTHON" -c '
 import os
@@ -115,8 +115,8 @@ check "prefork: children whose heritage is not known" \
 check_ge "prefork: segments that have something from the parent" \
 	"$(grep -c 'inherited from the parent' row.out)" 6
 
-# Where there is always a fork under way, segments end nevertheless; a child
-# whose fork was cut in two is told from the others.
+# Segments end although some fork is always under way.  A child whose fork began
+# in one segment and ended in the next can be told from the others.
 ${CC:-cc} -O1 -fno-builtin -pthread -o forkers "$CAPTURE/shared/forkers.c" ||
 	fail 'cannot build forkers'
 mkdir forkers.traces
@@ -129,15 +129,17 @@ check_ge "forkers: segments" \
 	fail "forkers: $(grep -v ': ok' row.out | head -n 5)"
 unset HATFTRACE_ROTATE
 
-# 'hatf record' knows the segments of its command.
+# 'hatf record' finds the segments of its command.
 mkdir record && cd record || exit 1
 "$HATF" record -r 64K -o 'x.%e.hatf.gz' -- "$PROGS/longrun" 1000000 \
 	>out 2>err || fail "record: status"
 n=$(find . -name 'x.*' | wc -l)
-grep -q "x.longrun.s$(printf %04d $((n - 1))).hatf.gz: 1 000 000 events in .* in $n of $n segments, .*nothing lost" \
+text="x.longrun.s$(printf %04d $((n - 1))).hatf.gz: 1 000 000 events in .*"
+grep -q "$text in $n of $n segments, .*nothing lost" \
 	err || fail "record: $(cat err)"
 
-# Segments that were removed meanwhile are not what --keep leaves out.
+# 'hatf record' distinguishes segments that somebody removed from those that
+# --keep removed.
 remove='import glob, os
 for i in range(5):
 	x = [bytes(600) for j in range(200000)]
@@ -151,7 +153,8 @@ rm -f r.*
 	"$PROGS/longrun" 1000000 >out 2>err || fail "kept: status"
 grep -q ' in 3 of .* segments, .*, nothing lost' err || fail "kept: $(cat err)"
 
-# The last may have nothing but what is carried: the time is that of all.
+# The last segment may have only carried blocks; the reported duration is that
+# of all segments.
 "$HATF" record -r 64K -z none -o 'k.%e.hatf' -- "$PYTHON" -c "${remove%if*}
 import signal
 os.kill(os.getpid(), signal.SIGKILL)" 2>err
@@ -170,7 +173,7 @@ watch_size()
 	echo "$most"
 }
 mkdir keep3 keep512K
-touch "keep3/k.s0001.hatf.gz" # of somebody else: in the way, and left alone
+touch "keep3/k.s0001.hatf.gz" # a stranger's file in the way, not touched
 for keep in 3 512K; do
 	HATFTRACE_ROTATE=64K HATFTRACE_KEEP=$keep \
 		trace "$TMP/keep$keep/k.hatf.gz" "$PROGS/longrun" 3000000 >out &
@@ -186,7 +189,7 @@ for keep in 3 512K; do
 		"$(jq -c .goes_on row.json | tail -n +2 | sort -u)" true
 	check "keep $keep: events of all" "$(($(header "${files[-1]}" \
 		events_before) + $(info "${files[-1]}" events)))" 3000000
-	# A block on top, for the current one.
+	# The current block may exceed the bound.
 	[ $keep = 3 ] || check_le "bytes kept" "$most" $(((512 + 128) * 1024))
 	[ $keep = 512K ] || check "segments kept" "${#files[@]}" 3
 done

@@ -3,11 +3,11 @@
 #
 # sanitizers.sh - programs with a sanitizer run as without the recorder
 #
-# Their run-times have an allocator of their own and intercept libc;
-# AddressSanitizer in a library ends a program in which it is not the first one.
-# So the recorder keeps out of such a process, by itself and under 'hatf
-# record', which says so, and even the sanitizer's reports are as without it.
-# UndefinedBehaviorSanitizer stands in nobody's way: those programs are
+# A sanitizer's run-time has an allocator of its own and interposes libc, and
+# AddressSanitizer in a library ends a program in which it is not the first
+# library.  So the recorder does nothing in such a process.  'hatf record'
+# reports this.  Even the sanitizer's reports are the same as without the
+# recorder.  UndefinedBehaviorSanitizer has no such conflict: its programs are
 # recorded.
 . "$(dirname "$0")/lib.sh"
 
@@ -65,13 +65,14 @@ main(int argc, char **argv)
 	return 7;
 }
 END
-${CXX:-c++} -O0 -fno-builtin -pthread -o plain work.cc || fail 'cannot build plain'
+${CXX:-c++} -O0 -fno-builtin -pthread -o plain work.cc ||
+	fail 'cannot build plain'
 
-# Old sanitizers do not stand every place that the kernel may put a program at.
+# Old sanitizers fail at some of the addresses that the kernel may choose.
 fixed=()
 setarch -R true 2>/dev/null && fixed=(setarch -R)
 
-# normal FILE: what a sanitizer reports, without what differs from run to run
+# normal FILE: print a sanitizer's report without what differs from run to run.
 normal()
 {
 	sed -E 's/==[0-9]+==//g; s/0x[0-9a-f]+//g
@@ -87,7 +88,7 @@ build()
 	"$@" -O1 -g -fno-builtin -pthread -o "$name" work.cc 2>build.err
 }
 
-# go WHERE COMMAND...: its status, output and report as WHERE.is
+# go WHERE COMMAND...: write its status, output and report to WHERE.is.
 go()
 {
 	local where=$1
@@ -98,7 +99,7 @@ go()
 	normal err >>"$where.is"
 }
 
-# alone NAME KIND: preloaded by hand, in each way to end
+# alone NAME KIND: preload the recorder by hand, for each way to end.
 alone()
 {
 	local name=$1 kind=$2 way
@@ -106,18 +107,19 @@ alone()
 		go bare "${fixed[@]}" "./$name" $way
 		rm -rf traces
 		mkdir traces
-		go traced "${fixed[@]}" env HATFTRACE_OUT="$TMP/traces/%e.%p.gz" \
+		go traced "${fixed[@]}" \
+			env HATFTRACE_OUT="$TMP/traces/%e.%p.gz" \
 			LD_PRELOAD="$SO" "./$name" $way
 		cmp -s bare.is traced.is || fail "$name $way, preloaded: $(
 			diff bare.is traced.is | head -n 8)"
 		[ -z "$kind" ] || check "$name $way: traces" \
 			"$(count traces/"$name"*)" 0
 	done
-	# The last one executes another program, which is recorded.
+	# In the last way the program executes another one, which is recorded.
 	check "$name: traces of what it executes" "$(count traces/plain*)" 2
 }
 
-# recorded NAME KIND: by 'hatf record', directly and as a child of a shell
+# recorded NAME KIND: use 'hatf record', directly and for a child of a shell.
 recorded()
 {
 	local name=$1 kind=$2
@@ -137,12 +139,13 @@ recorded()
 		'fine 20000 3 7 fine 20000 3 '
 	check "$name, child: traces" \
 		"$(count tree/"$name"*) $(count tree/plain*)" '0 2'
-	grep -q "^hatf record: 1 process ran untraced: $name with a sanitizer's run-time" \
-		err || fail "$name, child: $(grep ^hatf err)"
+	text="1 process ran untraced: $name with a sanitizer's run-time"
+	grep -q "^hatf record: $text" err ||
+		fail "$name, child: $(grep ^hatf err)"
 	clean tree/*.gz
 }
 
-# try COMPILER SANITIZER LIBRARY KIND HOW: KIND is empty of what is recorded
+# try COMPILER SANITIZER LIBRARY KIND HOW: KIND is empty if it is recorded.
 try()
 {
 	local compiler=$1 sanitizer=$2 library=$3 kind=$4 how=$5 flags name
@@ -159,7 +162,7 @@ try()
 		;;
 	esac
 	build "$name" "$compiler" "${flags[@]}" || return
-	# Some of these do not run by themselves.
+	# Some of these programs do not even run bare.
 	"${fixed[@]}" "./$name" >/dev/null 2>&1
 	[ $? -eq 7 ] || return
 	tried+=" $name"
@@ -182,13 +185,13 @@ done
 echo "tried:$tried"
 [ -n "$tried" ] || skip 'no compiler has a sanitizer'
 
-# UndefinedBehaviorSanitizer, recorded.
+# Programs with UndefinedBehaviorSanitizer are recorded.
 build ubsan "${CXX:-c++}" -fsanitize=undefined && ./ubsan >/dev/null
 if [ $? -eq 7 ]; then
 	"$HATF" record -o 'ubsan.%p.gz' -- ./ubsan >out 2>err
 	check 'ubsan: status' $? 7
-	grep -q 'nothing lost of its own (+ 1 trace of child processes, nothing lost in these)' err ||
-		fail "ubsan: $(cat err)"
+	text='(+ 1 trace of child processes, nothing lost in these)'
+	grep -q "nothing lost of its own $text" err || fail "ubsan: $(cat err)"
 	clean ubsan.*.gz
 fi
 finish

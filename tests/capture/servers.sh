@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# servers.sh - redis, memcached and nginx under load serve as they always do
+# servers.sh - redis, memcached and nginx under load serve as they do bare
 #
-# Each runs once bare and once traced; what its clients see, its exit status and
-# what it logs as errors are the same.  All traffic is on Unix sockets here.
+# Each one runs once bare and once traced; what its clients receive, its exit
+# status and the errors in its log are the same.  All traffic is on Unix
+# sockets.
 # shellcheck disable=SC2317 # 'both' calls the functions by their names
 . "$(dirname "$0")/lib.sh"
 need python3
@@ -16,7 +17,8 @@ cleanup()
 }
 trap cleanup EXIT
 
-# serve traced|bare COMMAND...: in the background, $server is its number.
+# serve traced|bare COMMAND...: run it in the background; set 'server' to its
+# PID.
 serve()
 {
 	local how=$1
@@ -84,8 +86,10 @@ serve_redis()
 	$ask set a-key a-value
 	$ask append a-key more
 	$ask get a-key
-	$ask eval 'local s = 0 for i = 1, 1000 do s = s + #redis.call("get", KEYS[1]) end return s' 1 a-key
-	# Children: one writes the data, one rewrites the log.
+	$ask eval 'local s = 0
+		for i = 1, 1000 do s = s + #redis.call("get", KEYS[1]) end
+		return s' 1 a-key
+	# One child writes the data, another rewrites the log.
 	$ask bgsave
 	while [ "$($ask info persistence | tr -d '\r' |
 		sed -n 's/rdb_bgsave_in_progress://p')" != 0 ]; do
@@ -145,7 +149,7 @@ serve_nginx()
 	serve "$1" "$NGINX" -e "$PWD/error.log" -c "$PWD/nginx.conf"
 	wait_for_socket s
 	get
-	# New workers, while the old ones end.
+	# Start new workers while the old ones end.
 	kill -HUP "$server"
 	get
 	kill -QUIT "$server"
@@ -189,7 +193,7 @@ if [ -n "$NGINX" ]; then
 	tried=1
 	check_ge "nginx: events" "$(most_events)" 5000
 	check "nginx: processes" "$(find traces -type f | wc -l)" 7
-	# Its workers free what the master made, and each is known by itself.
+	# The workers free the master's blocks; each trace knows these exactly.
 	"$HATF" tree --json traces >tree.json || fail "nginx: tree"
 	check "nginx: workers in the tree" "$(grep -c \
 		'"depth":1,.*"origin":"fork",.*"parent_event_exact":true' \

@@ -3,21 +3,21 @@
 #
 # shortlived.sh - thousands of short threads are all traced, in bounded memory
 #
-# Threads that come and go by the thousand: each of them and all that it did is
-# in the trace, what the recorder takes for them does not grow with their
-# number, and a kill in the midst of it loses nothing.
+# The trace has each of thousands of short threads with all its events.  The
+# recorder's memory does not grow with their number, and a kill at any moment
+# loses nothing.
 #
 #	ROUNDS=N	kills (default 8)
-#	SEED=N		of the moments
+#	SEED=N		seed of the random moments
 . "$(dirname "$0")/lib.sh"
 ROUNDS=${ROUNDS:-8}
 RANDOM=${SEED:-$$}
 THREADS=5000
 PAIRS=5
 
-# tally FILE...: threads, those that ended, threads that have the right number
-# of blocks and frees, and those with an event before the birth or after the
-# end.
+# tally FILE...: count the threads created, those that ended, those with the
+# right number of blocks and frees, and the events of a thread before its birth
+# or after its end.
 tally()
 {
 	local file
@@ -60,8 +60,8 @@ for at_once in 1 8; do
 	check_ge "$what: ends" "$ended" $((THREADS - at_once))
 	check "$what: with all that they did" "$whole" $THREADS
 	check "$what: events of no thread" "$astray" 0
-	# One mapping is a ring.  Those that wait for a block to be written are
-	# few.
+	# Each mapping is one ring.  Few rings wait for their last block to be
+	# written.
 	[ -s rings.txt ] || echo "no ring file: nothing to see of its size"
 	while read -r nbytes rings; do
 		echo "$what: ring file $nbytes bytes, $rings mappings"
@@ -71,7 +71,7 @@ for at_once in 1 8; do
 	done <rings.txt
 done
 
-# A thread's ring goes on in another segment, and in another thread.
+# A thread's ring continues in another segment, and in another thread.
 HATFTRACE_ROTATE=64K HATFTRACE_COMPRESS=none trace seg.hatf \
 	"$PROGS/shortlived" $THREADS 4 $PAIRS count
 check "segments: status" $? 0
@@ -83,7 +83,7 @@ check "segments: births" "$created" $THREADS
 check "segments: with all that they did" "$whole" $THREADS
 check "segments: events of no thread" "$astray" 0
 
-# counters: what had returned, and what had been called.
+# counters: print how many calls had returned, and how many had begun.
 counters()
 {
 	od -A n -t u8 -w16 count
@@ -101,10 +101,11 @@ for round in $(seq "$ROUNDS"); do
 	env $setting HATFTRACE_OUT=k.gz LD_PRELOAD="$SO" "$PROGS/shortlived" \
 		100000000 $at_once $PAIRS count &
 	victim=$!
-	until [ -s count ] && [ "$(counters | awk '{ print ($1 > 50) }')" = 1 ]; do
+	until [ -s count ] &&
+		[ "$(counters | awk '{ print ($1 > 50) }')" = 1 ]; do
 		sleep 0.01
 	done
-	# What is recorded outlives a kill from the writer's first moment on.
+	# Events survive a kill from the moment when the ring file exists.
 	until [ -s k.gz.rings ]; do sleep 0.01; done
 	sleep "0.$(printf %03d $((RANDOM % 300)))"
 	kill -9 $victim

@@ -3,19 +3,19 @@
 #
 # stacks.sh - stacks, names and lines survive each conversion
 #
-# Call stacks, names and lines of real programs' traces come through each
-# format as they were, as far as it keeps them.
+# Each format returns the call stacks, names and lines of real programs' traces,
+# as far as the format keeps them.
 #
-# heaptrack records six programs with their stacks, and mpatrol's traces have
-# places in the source.  What comes back is compared call by call, and by
-# heaptrack's own sums.
+# The traces are those of six programs, which heaptrack records with their
+# stacks, and mpatrol's traces with places in the source.  The test compares the
+# result call by call, and by heaptrack's own sums.
 . "$(dirname "$0")/lib.sh"
 need heaptrack heaptrack_print perl sqlite3 gawk
 
 data=$CAPTURE/../data/foreign/mtrc
 names=
 
-# record NAME COMMAND...: by heaptrack
+# record NAME COMMAND...: record it with heaptrack.
 record()
 {
 	local name=$1
@@ -29,8 +29,9 @@ record()
 
 record awk gawk 'BEGIN { for (i = 0; i < 500; i++) a[i % 50] = a[i % 50] i }'
 record perl perl -e '$x{$_ % 77} .= "x$_" for 1 .. 2000; print scalar keys %x'
-record sqlite sqlite3 :memory: 'create table t(a); insert into t values (1), (2); select sum(a) from t'
-# Runs that are merged: many blocks, whatever libraries the machine's sort has.
+text='create table t(a); insert into t values (1), (2);'
+record sqlite sqlite3 :memory: "$text select sum(a) from t"
+# Sorted runs are merged: this needs many blocks with any sort.
 seq 20000 >numbers
 record sort sort -r -S 64K numbers
 record ls ls -l /etc
@@ -41,8 +42,8 @@ for name in cfrac-64le p2-64le-threads p3-64le-namecache; do
 	names+=" $name"
 done
 
-# sums FILE: what heaptrack says of each place, but for the memory that the
-# system gave
+# sums FILE: print heaptrack's figures for each place, except the memory of the
+# system.
 sums()
 {
 	heaptrack_print --print-leaks 1 -n 1000000 -s 1000000 "$1" 2>err |
@@ -57,15 +58,15 @@ for line in sys.stdin:
         print(f["name"])' >ours
 check_ge 'formats of ours' "$(wc -l <ours)" 8
 
-# told FILE: its records and what defines stacks, but not what each file has
-# anew
+# told FILE: print its records and the definitions of stacks, without those
+# comments that differ between files.
 told()
 {
 	"$HATF" dump --meta --format json "$1" |
 		grep -v '"text":"HATF \(1.0\|block\|end\)\\n'
 }
 
-# through NAME FORMAT: to FORMAT and back
+# through NAME FORMAT: convert to FORMAT and back.
 through()
 {
 	"$HATF" convert --to "$2" "$1.hatf" there 2>err ||
@@ -87,8 +88,9 @@ for name in $names; do
 	[ ! -e "$name.trace" ] || others+=' mtrc'
 	for format in $others; do
 		through "$name" "$format"
-		"$PYTHON" "$CAPTURE/shared/kept_stacks.py" "$format" before after \
-			>said || fail "$name through $format: $(cut -c 1-400 said)"
+		"$PYTHON" "$CAPTURE/shared/kept_stacks.py" "$format" \
+			before after >said ||
+			fail "$name through $format: $(cut -c 1-400 said)"
 		check_ge "$name through $format: stacks" "$(cat said)" 9
 	done
 	if [ -e "$name.zst" ]; then

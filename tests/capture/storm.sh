@@ -20,8 +20,8 @@ for setting in CLOCK=auto CLOCK=off CLOCK=ns BUFFER=4K; do
 	clean trace.gz
 	check "$setting: blocks handed out" "$(info trace.gz alloc)" "$taken"
 	check "$setting: blocks given back" "$(info trace.gz free)" "$given"
-	# A realloc that lasts too long, because a handler within it waits for
-	# room, becomes a free and an allocation: preload/order.h.
+	# A realloc that lasts too long, because a handler in it waits for room,
+	# becomes a free and an allocation: hatf/rings/order.h.
 	if [ $setting = BUFFER=4K ]; then
 		check_ge "$setting: events" "$(info trace.gz events)" "$calls"
 	else

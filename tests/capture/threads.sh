@@ -4,9 +4,11 @@
 # threads.sh - threads are in the trace as they were in the program
 . "$(dirname "$0")/lib.sh"
 
-# What the trace has, one line a thread of interest:
+# threads_of FILE: print a line for each thread of interest:
+#
 #	SIZE NUMBER TID START PARENT FIRST LAST CREATED DESTROYED
-# where FIRST and LAST are the numbers of its first and last heap records.
+#
+# FIRST and LAST are the numbers of its first and last heap records.
 threads_of()
 {
 	"$HATF" dump "$1" | awk '
@@ -41,7 +43,8 @@ threads_of()
 	}'
 }
 
-# field SIZE N: of the thread in 'threads.got' that allocated SIZE.
+# field SIZE N: print a field of the thread that allocated SIZE, from
+# 'threads.got'.
 field()
 {
 	awk -v size="$1" -v n="$2" '$1 == size { print $n }' threads.got
@@ -66,7 +69,7 @@ check "createThread records" "$(wc -l <threads.got)" "$want"
 check "threads" "$(info trace.gz threads)" "$((want + 1))"
 check "numbers are 1, 2, ..." "$(cut -d ' ' -f 2 threads.got | sort -n |
 	tr '\n' ' ')" "$(seq -s ' ' "$want") "
-# Allocated 0.3 seconds after the first few threads were joined.
+# The program allocates this 0.3 s after it joined the first few threads.
 now=$("$HATF" dump trace.gz | awk '/alloc size=20004 / { print $1 }')
 while read -r _ kind size tid start parent_size end; do
 	what="thread '$kind'"
@@ -100,7 +103,7 @@ while read -r _ kind size tid start parent_size end; do
 	esac
 done <threads.want
 
-# The late destructors' events are of their threads, with nothing missing.
+# The events of late destructors belong to their threads, and none is missing.
 late=$(awk '$2 == "late" { print $3 }' threads.want)
 tls=$(awk '$2 == "tls" { print $3 }' threads.want)
 late_events()
@@ -119,7 +122,7 @@ grep -q "^thread=$named\$" names || fail "no name of thread $named"
 check "first name" "$(grep -a -c '^name=early bird' names)" 1
 check "second name" "$(grep -a -c '^name=renamed' names)" 1
 
-# Exactly what passed through, whatever the clock.
+# With each clock, the trace has exactly the calls that reached the allocator.
 for clock in auto off coarse us ns; do
 	HATFTRACE_CLOCK=$clock trace_tallied "tally-$clock" \
 		"$PROGS/threads" >/dev/null

@@ -4,11 +4,12 @@
 # times.sh - each event's time against the program's own clock
 #
 # No time is later than the return of the call, and none is earlier than its
-# beginning by more than the trace says.  At first, times with a second thread
-# were up to some milliseconds late: the trace's time was raised to that of a
-# round at each change between ticks and stamps, a writer that was interrupted
-# between its two clocks took the later one for right, and what came before the
-# last two readings went by a slope between those.
+# beginning by more than the trace says.  At first, times were up to some
+# milliseconds late if there was a second thread, for three reasons: at each
+# change between ticks and stamps, the trace's time was raised to that of a
+# round; a writer that was interrupted between its two clock readings trusted
+# the later one; and times before the last two readings were extrapolated from
+# the slope between those.
 #
 #	CALLS=N		calls of each thread (default 2000)
 #	SHOW=1		print the figures
@@ -18,7 +19,7 @@ CALLS=${CALLS:-2000}
 busy=()
 trap 'kill "${busy[@]}" 2>/dev/null' EXIT
 
-# held WHAT [recovered]: the traces of what has just run, against its logs.
+# held WHAT [recovered]: compare the traces of the last run with its logs.
 held()
 {
 	local trace way calls late figures
@@ -30,8 +31,7 @@ held()
 		fail "$1: $(tail -n 1 figures.err)"
 	[ -z "${SHOW-}" ] || sed "s/^/$1: /" figures
 	while read -r way calls late figures; do
-		check "$1: of $calls times ($way), later than the return ($figures)" \
-			"$late" 0
+		check "$1: of $calls times ($way), late ($figures)" "$late" 0
 		[ "${2-}" = recovered ] && [ "$way" = coarse ] && continue
 		check "$1: of $calls times ($way), too early ($figures)" \
 			"${figures##* }" 0
@@ -49,8 +49,8 @@ times()
 	held "$what"
 }
 
-# begin CLOCK THREADS CALLS: the same in the background, as $pid; there is a
-# trace.
+# begin CLOCK THREADS CALLS: the same in the background; set 'pid' and wait
+# until there is a trace.
 begin()
 {
 	rm -f log.* t.*
@@ -78,16 +78,17 @@ for threads in 1 2 8; do
 	times "idle, $threads threads" idle "$threads" 40
 done
 
-# One time line for several processes, from the beginning and from later on.
+# Several processes share one time line, with traces from the beginning and with
+# late ones.
 for begin in late now; do
 	for clock in auto ns; do
 		HATFTRACE_BEGIN=$begin HATFTRACE_CLOCK=$clock \
-			times "begin $begin, $clock, processes" bursts 2 "$CALLS" 2
+			times "begin $begin, $clock, processes" \
+			bursts 2 "$CALLS" 2
 	done
 done
 
-# stopped CLOCK THREADS: the whole process stands still now and then, the writer
-# too.
+# stopped CLOCK THREADS: stop the whole process several times, with its writer.
 stopped()
 {
 	begin "$1" "$2" "$CALLS"
@@ -108,8 +109,8 @@ for clock in auto us coarse; do
 	done
 done
 
-# What recovery adds is not late either.  How long ticks lasted it does not
-# know.
+# Recovered events are not late either.  Recovery does not know how long ticks
+# lasted.
 for clock in us ns auto; do
 	for threads in 1 2; do
 		begin "$clock" "$threads" 1000000
@@ -122,7 +123,7 @@ for clock in us ns auto; do
 	done
 done
 
-# One processor for all threads, and for two others that never rest.
+# All threads share one processor with two busy processes.
 cpu=$(taskset -pc $$ | sed 's/.*[ ,-]//')
 for _ in 1 2; do
 	taskset -c "$cpu" bash -c 'while :; do :; done' &
@@ -132,8 +133,8 @@ taskset -pc "$cpu" $$ >/dev/null
 for clock in auto us coarse; do
 	for threads in 1 2; do
 		HATFTRACE_CLOCK=$clock HATFTRACE_BUFFER=4K \
-			times "starved, $clock, $threads threads" steady "$threads" \
-			"$CALLS"
+			times "starved, $clock, $threads threads" \
+			steady "$threads" "$CALLS"
 	done
 done
 kill "${busy[@]}"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# tools.sh - real programs with threads and children do what they always do
+# tools.sh - real programs with threads and children behave as they do bare
 #
 # Output and exit status equal those of a bare run, 'hatf verify' finds nothing
-# in any trace, and each has as many events as reached the allocator.
+# in any trace, and each trace has as many events as reached the allocator.
 . "$(dirname "$0")/lib.sh"
 need xz sort pigz python3
 
@@ -33,7 +33,8 @@ same()
 awk 'BEGIN {
 	srand(1)
 	for (i = 0; i < 300000; i++)
-		print int(rand() * 1e6), "line", i, "of the input", i * 7919 % 1e5
+		print int(rand() * 1e6), "line", i, "of the input", \
+			i * 7919 % 1e5
 }' >input
 cat >threads.py <<'EOT'
 import hashlib, json, queue, subprocess, threading, zlib

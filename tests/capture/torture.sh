@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# torture.sh - hundreds of threads, each other's blocks, realloc and fork storms
+# torture.sh - hundreds of threads, blocks freed by others, reallocs, fork
+# storms
 #
-# Every event that reaches the allocator is in the traces of its process, in an
-# order that is possible.  TORTURE=N runs everything N times.
+# The traces of a process have every event that reaches the allocator, in a
+# possible order.  TORTURE=N runs everything N times.
 . "$(dirname "$0")/lib.sh"
 
 # torment NAME ARGS...

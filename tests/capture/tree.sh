@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# tree.sh - the tree of a program that tells itself what it does
+# tree.sh - 'hatf tree' shows the process tree that the program reports
 . "$(dirname "$0")/lib.sh"
 need "$PYTHON"
-# The trace and its ring file are there from the first event on.
+# The trace and its ring file exist from the first event on.
 export HATFTRACE_BEGIN=now
 
 cat >family.py <<'END'
@@ -45,7 +45,7 @@ forked(die)
 p = subprocess.Popen(["/bin/true"])
 say("start", os.getpid(), p.pid)
 p.wait()
-# Over a shell that has no trace.
+# The parent is a shell without a trace.
 p = subprocess.Popen(["/bin/sh", "-c", "/bin/true; true"])
 p.wait()
 END
@@ -55,7 +55,7 @@ HATFTRACE_FOLLOW='all:!*sh' trace "$TMP/traces/%e.%p.gz" env \
 "$HATF" tree --json traces >tree.json || fail "tree: status"
 "$HATF" tree traces >tree.txt
 
-# of PID ORIGIN KEY: from the line about the process that came about that way
+# of PID ORIGIN KEY: print KEY from the line of the process with this origin.
 of()
 {
 	grep "\"origin\":\"$2\".*\"pid\":$1," tree.json |
@@ -64,7 +64,7 @@ of()
 
 while read -r how parent pid; do
 	case $how in
-	root) # 'env' before it
+	root) # the first image of this process is 'env'
 		check "root" "$(of "$pid" root pid)" "$pid"
 		check "root's image" "$(of "$pid" exec pid)" "$pid"
 		;;
@@ -81,7 +81,7 @@ check "killed" "$(grep -c 'fork at event.*no trailer' tree.txt)" 1
 check "over the shell" "$(grep -c 'started over 1 untraced, exit' tree.txt)" 1
 check "lines" "$(wc -l <tree.txt)" "$(($(wc -l <said) + 2))"
 
-# What is running says so.
+# A running process is shown as running.
 trace "$TMP/traces/sleep.gz" sleep 30 &
 sleep_pid=$!
 for _ in $(seq 100); do
@@ -93,7 +93,8 @@ kill "$(header traces/sleep.gz pid)"
 wait "$sleep_pid" 2>/dev/null
 check "killed then" "$("$HATF" tree traces/sleep.gz | grep -c 'no trailer')" 1
 
-# Where a trace is in segments, a fork is at an event of the whole trace.
+# If the parent's trace is in segments, the fork's event number counts from the
+# first segment.
 cat >forks.py <<'END'
 import os
 
@@ -113,7 +114,7 @@ mkdir rows
 HATFTRACE_ROTATE=64K trace "$TMP/rows/f.%p.hatf.gz" "$PYTHON" forks.py ||
 	fail "rows: status"
 
-# keys ORIGIN KEY...: of each process of that origin in 'rows', a line
+# keys ORIGIN KEY...: print a line for each process of that origin in 'rows'.
 keys()
 {
 	"$HATF" tree --json rows >rows.json || fail "rows: status of tree"
@@ -142,7 +143,8 @@ while read -r file at exact segment; do
 	"$HATF" tree rows | grep -q "fork a[tbou]* event $at, .*(${file})" ||
 		fail "rows: no fork at $at: $("$HATF" tree rows)"
 	children=$((children + 1)) last=$at
-	# One from which the trace goes on.
+	# Remember a later segment, in which a child was forked after its first
+	# event.
 	if [ -z "$gone" ] && [ "$number" != 0 ] &&
 		[ "$(header "$file" parent_event)" != 0 ]; then
 		gone=$parent child=$file
@@ -150,7 +152,8 @@ while read -r file at exact segment; do
 done <forks
 check "rows: children" "$children" 3
 
-# The events before a segment that is gone are not known, only those in it.
+# Without this segment, the number of events before it is unknown; those in it
+# are known.
 [ -n "$gone" ] || fail "rows: no fork in a later segment"
 number=$(header "$gone" segment)
 rm "$gone"
@@ -161,7 +164,7 @@ check "rows: fork in a segment that is gone" "$(cat row)" \
 grep -q "event $(header "$child" parent_event) in segment $number, .*($child)" \
 	row || fail "rows: fork in a segment that is gone: $(cat row)"
 
-# What was lost in segments that are gone is lost, like what happened there.
+# If segments are removed, their events and losses still count.
 rm -r rows
 mkdir rows
 HATFTRACE_BUFFER=4K HATFTRACE_FULL=drop HATFTRACE_ROTATE=64K trace \

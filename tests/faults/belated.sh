@@ -3,8 +3,9 @@
 #
 # belated.sh - fault table: a program removes what its trace needs
 #
-# Before the trace has begun; where the call can be seen it begins then.  Where
-# it cannot one line says what has become of it, and what would help.
+# The program does this before the trace has begun.  If the recorder interposes
+# the call, it begins the trace first.  If not, one line says why there is no
+# trace and which setting would help.
 # shellcheck disable=SC2317 # functions are called by fault
 # shellcheck source=tests/faults/faults.sh
 . "$(dirname "$0")/faults.sh"
@@ -14,7 +15,7 @@ take_away()
 	"${RUN[@]}" "$FAULTS/belated" "$1" "$TMP/$2"
 }
 
-# In a namespace of mounts of its own, made before.
+# The program has a mount namespace of its own, made before it starts.
 take_away_apart()
 {
 	unshare -m --propagation private "${RUN[@]}" "$FAULTS/belated" "$1" \
@@ -26,7 +27,7 @@ for how in files prlimit raw; do
 	TALLY=1 fault "RLIMIT_NOFILE 0, $how" "set before the trace has begun" \
 		complete take_away $how empty
 done
-# Neither its output nor a message may be a file then.
+# Under this limit, neither the output nor a message may be a file.
 by_pipes()
 {
 	{
@@ -53,8 +54,8 @@ for how in size both; do
 		by_pipes $how
 	check "$how: trace" "$(find traced -name '*.gz' | wc -l)" 1
 done
-# What was recorded before the limit is in the trace; what is executed under it
-# cannot begin one, and is not told to begin earlier.
+# The trace has the events before the limit.  The executed program cannot begin
+# a trace; its message must not suggest HATFTRACE_BEGIN=now.
 mkdir -p sized
 env HATFTRACE_OUT="$TMP/sized/%e.%p.gz" LD_PRELOAD="$SO" \
 	bash -c 'ulimit -f 0; exec python3 -c pass' 2>&1 | cat >err
@@ -75,20 +76,21 @@ if is_root; then
 				take_away_apart $how traced
 		done
 	fi
-	# Chromium has such a child, and no thread before it.
+	# Chromium has such a child, and no second thread before it.
 	for how in child shared; do
-		fault "chroot by a child, $how" \
-			"that shares the root directory, before the trace has begun" \
+		text="that shares the root directory, before the trace begins"
+		fault "chroot by a child, $how" "$text" \
 			none take_away $how empty
 		advised "$how"
 	done
-	# The writer that cannot begin is gone before the program looks at its
-	# threads.
+	# The writer thread fails to begin, and must end before the program
+	# looks at its threads.
 	recorder
 	for _ in $(seq 30); do
 		take_away looked empty 2>/dev/null | head -n 1
 	done | sort | uniq -c >out
-	check 'chroot by a child: threads' "$(awk '{ print $1, $2 }' out)" '30 1'
+	check 'chroot by a child: threads' \
+		"$(awk '{ print $1, $2 }' out)" '30 1'
 	fault "chroot, unseen" "by the system call instruction" none \
 		take_away bareroot empty
 	advised "root"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# disk.sh - rows of the fault table: the file that cannot be written
+# disk.sh - fault table: the trace file or ring file cannot be written
+#
 # shellcheck disable=SC2317 # functions are called by fault
 # shellcheck source=tests/faults/faults.sh
 . "$(dirname "$0")/faults.sh"
@@ -13,7 +14,7 @@ work()
 	"${RUN[@]}" "$STRESS" work 300000
 }
 
-# small_disk OPTIONS: a file system of its own
+# small_disk OPTIONS: mount a file system of its own on $disk
 small_disk()
 {
 	is_root && mount -t tmpfs -o "$1" none "$disk" 2>/dev/null
@@ -46,7 +47,7 @@ if small_disk size=64k; then
 	{
 		"${RUN[@]}" "$STRESS" bomb 3
 	}
-	# The trace of a short process may have fitted.
+	# A short process's trace may fit.
 	BEFORE=fresh LINES_MAX=15 fault "disk full, process tree" \
 		"tmpfs of 64 KiB, 15 processes" "none|ended|complete" bomb
 	unmount
@@ -70,7 +71,7 @@ else
 	untried "read-only file system" "tmpfs, ro" "needs root"
 fi
 unset OUT TRACES
-# The rings' own disk: the rings that it has no room for are in memory.
+# The ring file has a disk of its own; rings that do not fit are in memory.
 if small_disk size=100k; then
 	crowd()
 	{
@@ -81,7 +82,7 @@ if small_disk size=100k; then
 	unmount
 fi
 if small_disk size=3m; then
-	# Its last page goes to somebody else while rings are being made.
+	# Another file takes the last page while the recorder creates rings.
 	squeezed()
 	{
 		(
@@ -108,7 +109,7 @@ TALLY=1 WITH=HATFTRACE_RINGS=$disk/r LINES_MAX=3 fault "rings deleted" \
 	"rm -rf of their directory while running" complete rings_gone
 OUT=/dev/full fault "not a file" "/dev/full as output" none work
 
-# Through a pipe: the program's own output is not to meet the limit.
+# Through a pipe, so that the program's own output does not meet the limit.
 limited()
 {
 	{
@@ -119,7 +120,7 @@ limited()
 }
 TALLY='' fault "file size limit" "ulimit -f 32 (KiB)" ended limited 32
 fault "file size limit of nothing" "ulimit -f 0" "none|cut" limited 0
-# Here standard error is a file as well, and full from the start.
+# Here standard error is a file, too, and full from the start.
 mute()
 {
 	(ulimit -f 0 && work) | cat
@@ -128,8 +129,8 @@ mute()
 fault "nowhere to complain" "ulimit -f 0, standard error a file" \
 	"unsaid" mute
 
-# injected ERROR WHEN: what 'write' says to the recorder, by the path of the
-# file.
+# injected ERROR WHEN: strace makes the recorder's write() calls on the trace
+# file, given by its path, fail.
 injected()
 {
 	local tracer=()
@@ -162,7 +163,7 @@ gone()
 	mkdir -p "$disk/d"
 	"${RUN[@]}" "$STRESS" gone "$disk/d" 100000
 }
-# Its shell's trace goes as well.
+# The shell's trace is deleted as well.
 OUT=$disk/d/t.%p.gz TRACES="$disk/d/*" TALLY='' LINES_MAX=3 \
 	fault "output's directory deleted" "rm -rf while running" \
 	"none" gone

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# faults.sh - what the fault tests share; to be sourced
+# faults.sh - functions that the fault tests share; to be sourced
 #
-# A row of the fault table is one call of 'fault': the same command runs bare
-# and recorded, in the same trouble; its status and output must not differ, and
-# the trace must say what the row says that it says.  Rows are appended to
-# $FAULT_TABLE, if set, as scripts/fault-table.sh wants them.
+# Each call of 'fault' is a row of the fault table: the same command runs bare
+# and recorded under the same fault.  Its status and output must not differ, and
+# the trace must say what the row says.  Rows are appended to $FAULT_TABLE, if
+# set, in the form that scripts/fault-table.sh reads.
 
 # shellcheck source=tests/capture/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../capture/lib.sh"
 FAULTS=$BUILD/tests/faults/programs
 # shellcheck disable=SC2034 # used by the tests
 STRESS=$FAULTS/stress
-RUN=()  # what is before the program when it runs: nothing, or the recorder
+RUN=()  # comes before the program: nothing, or the recorder's variables
 mkdir -p bare traced tally
 
-# recorder VARIABLE...: RUN for the recorder, with the tally behind it unless
-# the trouble would be the tally's as well.
+# recorder VARIABLE...: set RUN to the recorder, followed by 'tally' if TALLY is
+# set; it is not if the fault would hit 'tally' as well.
 recorder()
 {
 	RUN=(env "HATFTRACE_OUT=${OUT:-$TMP/traced/t.%p.hatf.gz}" "$@"
@@ -25,7 +25,8 @@ recorder()
 		"TALLY_DIR=$TMP/tally")
 }
 
-# run COMMAND...: bare, then recorded: status, out, err of each.
+# run_both COMMAND...: run it bare, then recorded; keep status, out, err of
+# each.
 run_both()
 {
 	rm -rf traced tally bare
@@ -44,7 +45,7 @@ run_both()
 	[ -z "${AFTER-}" ] || $AFTER
 }
 
-# The events of all traces and what they say is lost.
+# sum_of KEY: print the sum of events, or of lost events, over all traces.
 sum_of()
 {
 	local trace n=0 one
@@ -64,19 +65,20 @@ tallied()
 	echo "$n"
 }
 
-# violations FILE: of a trace that may be incomplete.
+# violations FILE: print the violations of a trace that may be incomplete.
 violations()
 {
 	"$HATF" verify --json "$1" 2>/dev/null |
 		sed -n 's/.*"violations": *\([0-9]*\).*/\1/p'
 }
 
-# What the traces say, one of
-#	complete   every one verifies, and they hold every call that was made
-#	lost       complete but for events that they say are lost
-#	ended      the trailer says that it could not be written on, and what is
-#	           lost by that; standard error has a line
-#	cut        no trailer; nothing else is wrong, and standard error has a line
+# judge: set 'verdict' to what the traces say, which is one of:
+#
+#	complete   each one verifies, and together they have all calls
+#	lost       complete except for events that they count as lost
+#	ended      the trailer reports the write error and the lost events;
+#	           standard error has a line
+#	cut        no trailer, no other defect; standard error has a line
 #	open       no trailer; nobody could write one
 #	none       no trace; standard error has a line
 #	unsaid     no trace, no line
@@ -115,10 +117,9 @@ judge()
 }
 
 # fault NAME HOW WANT COMMAND...: a row.  WANT is a verdict, or several with |
-# between them.  In the environment: OUT (the output template), TRACES (a
-# pattern of the traces), TALLY=1 (count the calls), WITH (variables),
-# ONLY_STATUS=1 (the output differs from run to run), BEFORE and AFTER
-# (functions around each run).
+# between them.  Variables: OUT (the output template), TRACES (a pattern of the
+# traces), TALLY=1 (count the calls), WITH (variables), ONLY_STATUS=1 (the
+# output differs from run to run), BEFORE and AFTER (functions around each run).
 fault()
 {
 	local row=$1 how=$2 want=$3 same=yes events lost
@@ -158,7 +159,7 @@ fault()
 	report "$row" "$how" "$same" "$verdict" "$events" "$lost" "$said"
 }
 
-# report NAME HOW SAME VERDICT EVENTS LOST SAID: a line of the table.
+# report NAME HOW SAME VERDICT EVENTS LOST SAID: add a line to the table.
 report()
 {
 	local trace
@@ -178,7 +179,7 @@ report()
 	echo "$1: $4, $5 events, $6 lost${7:+; $7}"
 }
 
-# untried NAME HOW WHY: a row that this machine cannot show.
+# untried NAME HOW WHY: add a row that this machine cannot test.
 untried()
 {
 	[ -z "${FAULT_TABLE-}" ] ||

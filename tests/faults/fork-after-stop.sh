@@ -3,15 +3,16 @@
 #
 # fork-after-stop.sh - children forked after their parent's trace stopped
 #
-# They are not to go dark with it: each begins a trace of its own, or says that
-# it cannot.  A tracer that somebody has stopped hands its dormancy on, though.
+# If a write error stopped the parent's trace, each child begins a trace of its
+# own, or reports that it cannot.  If a user stopped it, the children stay
+# dormant.
 # shellcheck source=tests/faults/faults.sh
 . "$(dirname "$0")/faults.sh"
 
 export HATFTRACE_RINGS=none
 
-# forks DIR: the traces in it, of a parent whose trace has ended, and of three
-# children
+# forks DIR: check the traces in DIR: of a parent whose trace has ended, and of
+# three children.
 forks()
 {
 	local child children=() parent=''
@@ -33,7 +34,7 @@ forks()
 	done
 }
 
-# Standard output and error are no files, which would meet the limit.
+# Standard output and error are pipes: files would meet the limit.
 mkdir limited
 {
 	(
@@ -53,9 +54,9 @@ mkdir "$disk"
 mount -t tmpfs -o size=64k none "$disk" 2>/dev/null || finish
 trap 'umount -l "$disk" 2>/dev/null' EXIT
 
-# Not even a header has room: what remained has gone to somebody else.
+# Not even a header fits: another file took the remaining space.
 OUT=$disk/t.%p.gz recorder
-: >err # or the line of the program before is found
+: >err # remove the message of the previous program
 "${RUN[@]}" "$STRESS" forks 300000 >out 2>err &
 pid=$!
 for ((i = 0; i < 500; i++)); do

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# leftover.sh - the ring file of a process that may not remove it any more
+# leftover.sh - a process may no longer remove its ring file
 #
-# Its trace is complete.  The file does not keep it from being read, 'hatf
-# record' removes it, and so does 'hatf recover', which says that there was
-# nothing to do.
+# Its trace is complete and can be read in spite of the file.  'hatf record'
+# removes the file.  'hatf recover' removes it, too, and says that the trace was
+# complete.
 # shellcheck source=tests/faults/faults.sh
 . "$(dirname "$0")/faults.sh"
 
@@ -36,13 +36,13 @@ check "recorded: status" $? 0
 check "recorded: ring files" "$(rings recorded)" 0
 "$HATF" verify recorded/t.hatf.gz >verify.out 2>&1 || fail "$(cat verify.out)"
 
-# In another folder, and of a child.
+# The ring file is in another folder, and belongs to a child.
 HATFTRACE_RINGS=$TMP/folder "$HATF" record -o "$TMP/recorded/c.%p.hatf.gz" \
 	"$BASH" -c '"$0" setresuid; :' "$FAULTS/privileges" >out 2>err
 check "folder: status" $? 0
 check "folder: ring files" "$(rings folder)" 0
 
-# One that still runs keeps it.
+# The ring file of a running process stays.
 mkfifo gate
 HATFTRACE_BEGIN=now "$HATF" record -o "$TMP/recorded/d.%p.hatf.gz" \
 	"$BASH" -c 'read -r x <"$0" & :' "$TMP/gate" >out 2>err

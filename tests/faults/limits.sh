@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# limits.sh - what a limit on memory must be larger by under the recorder
+# limits.sh - how much larger a memory limit must be under the recorder
 #
-# The smallest limit with which a program's output is what it is without one,
-# bare and recorded.  A recorder that takes what the program will need shows as
-# a difference; so does one that gets in the way only at larger limits, which
-# the search might not meet, so a program of many threads also runs under a row
-# of them.
+# For each program, find the smallest limit under which its output is right,
+# bare and recorded.  The difference is the memory that the recorder takes from
+# the program.  A recorder that fails only under some larger limits could escape
+# this search, so a program with many threads also runs under a series of
+# limits.
 # shellcheck source=tests/faults/faults.sh
 . "$(dirname "$0")/faults.sh"
 
-# try LIMIT KIB COMMAND...: is the output as it should be?  A program that lacks
-# memory may loop for ever instead of giving up, as python3 does while it
-# imports, at 12 MiB of address space: 5 seconds of the processor end that, 60
-# of the clock any other hang.
+# try LIMIT KIB COMMAND...: check the output under this limit.  A program
+# without memory may loop for ever instead of failing, as python3 does while it
+# imports modules, with 12 MiB of address space: it is killed after 5 seconds of
+# CPU time, or after 60 seconds for any other hang.
 try()
 {
 	local limit=$1 kib=$2
@@ -24,7 +24,7 @@ try()
 	cmp -s got want
 }
 
-# smallest LIMIT COMMAND...: in KiB, to within 64.
+# smallest LIMIT COMMAND...: print the smallest limit in KiB, within 64.
 smallest()
 {
 	local least=0 enough=$((512 << 10)) kib
@@ -39,7 +39,7 @@ smallest()
 	echo "$enough"
 }
 
-# compare NAME COMMAND...: the figures of libhatftrace(7), CAVEATS.
+# compare NAME COMMAND...: print the figures in libhatftrace(7), CAVEATS.
 compare()
 {
 	local name=$1 limit most bare traced

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# process.sh - fault table: descriptors, memory, rights, threads, time
+# process.sh - fault table: descriptors, memory, rights, threads, signals, time
 #
-# Rows of the fault table: descriptors, memory, rights, threads, signals, time.
 # shellcheck disable=SC2317 # functions are called by fault
 # shellcheck source=tests/faults/faults.sh
 . "$(dirname "$0")/faults.sh"
@@ -13,7 +12,7 @@ stress()
 	"${RUN[@]}" "$STRESS" "$@"
 }
 
-# under LIMIT VALUE COMMAND...
+# under LIMIT VALUE COMMAND...: run it under this limit.
 under()
 {
 	local limit=$1 value=$2
@@ -26,13 +25,13 @@ for how in loop range from dup2; do
 	fault "descriptors closed, $how" "all from 3 up by $how" \
 		complete stress close $how
 done
-# With 3 not even the loader can open a file.
+# With 3, not even the loader can open a file.
 for n in 4 5 8; do
 	TALLY='' fault "RLIMIT_NOFILE $n" "ulimit -n $n" complete \
 		under -n $n stress work 100000
 done
 
-# Memory: whatever the recorder does not get it does without.
+# Memory: the recorder works with what it gets.
 TALLY=''
 for kib in 8192 16384; do
 	fault "RLIMIT_AS $((kib / 1024)) MiB" "ulimit -v $kib" none \
@@ -46,7 +45,8 @@ for kib in 8192 65536; do
 	fault "RLIMIT_DATA $((kib / 1024)) MiB" "ulimit -d $kib" \
 		"complete|lost|none" under -d $kib stress work 100000
 done
-# Too little for the rings of all threads: what has none is counted.
+# There is no memory for the rings of all threads: events without a ring are
+# counted as lost.
 fault "no memory for more threads" "ulimit -v 150000, 64 threads at once" \
 	"complete|lost" under -v 150000 stress crowd 64
 export TALLY=1
@@ -54,7 +54,7 @@ WITH="HATFTRACE_BUFFER=64M HATFTRACE_RINGS=none" \
 	fault "no memory for most threads' rings" \
 	"ulimit -v 700000, buffers of 64 MiB" lost \
 	under -v 700000 stress crowd 64
-# Who has got no ring, time and again, is no thread of the trace.
+# A thread that never got a ring is not in the trace.
 for trace in traced/*; do
 	check "no memory for most threads' rings: threads of $trace" \
 		"$(trailer "$trace" threads)" \
@@ -74,7 +74,7 @@ one_processor()
 }
 fault "one processor" "taskset -c 0" complete one_processor
 
-# No thread to be had: for root there is no such limit.
+# No thread can be created; this limit does not apply to root.
 if is_root && command -v setpriv >/dev/null; then
 	for_all=$(reachable "$STRESS")
 	few_processes()
@@ -83,8 +83,8 @@ if is_root && command -v setpriv >/dev/null; then
 		setpriv --reuid 54321 --clear-groups \
 			prlimit --nproc=1:1 "${RUN[@]}" "$for_all" work 100000
 	}
-	TALLY='' SO=$(reachable "$SO") fault "RLIMIT_NPROC" "1, of a user with 1 process" none \
-		few_processes
+	TALLY='' SO=$(reachable "$SO") fault "RLIMIT_NPROC" \
+		"1, of a user with 1 process" none few_processes
 fi
 
 fault "tiny stacks, short lives" "4000 threads of PTHREAD_STACK_MIN" \
@@ -106,9 +106,10 @@ else
 		"needs root"
 	untried "chroot" "chroot to an empty folder" "needs root"
 fi
-# Time that jumps, for all who ask libc for it.
+# libc's clocks jump.
 ${CC:-cc} -O1 -fPIC -shared -D_GNU_SOURCE -o timejump.so \
-	"$CAPTURE/../faults/shared/timejump.c" || fail "cannot build timejump.so"
+	"$CAPTURE/../faults/shared/timejump.c" ||
+	fail "cannot build timejump.so"
 jumping()
 {
 	env TIMEJUMP=1 "${RUN[@]}" "$STRESS" clock 20000

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# reach.sh - what the writer thread can be made to do by whoever steers it
+# reach.sh - how little an attacker can do who controls the writer thread
 #
-# It opens files only where it works, connects to nobody, signals nobody and
-# executes nothing; and what it has to do it still does afterwards.
+# The writer thread can open files only in its own folders.  It cannot connect,
+# send signals or execute programs.  Afterwards it still does its work.
 # shellcheck source=tests/faults/faults.sh
 . "$(dirname "$0")/faults.sh"
 
@@ -13,14 +13,15 @@ export XDG_RUNTIME_DIR=$TMP/run
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 mkdir other job
 
-# begin N: a quiet program with a writer thread, which goes on once gateN is
-# written to.
+# begin N: start a quiet program with a writer thread; it continues after a line
+# is written to gateN.
 begin()
 {
 	mkfifo "gate$1"
 	(exec env HATFTRACE_BEGIN=now HATFTRACE_OUT="$TMP/job/t$1.%s.hatf.gz" \
 		HATFTRACE_ROTATE=100M LD_PRELOAD="$SO" "$BASH" -c \
-		'read -r x <"$0"; for i in {1..2000}; do x=$x$i; done; echo ${#x}' \
+		'read -r x <"$0"
+		for i in {1..2000}; do x=$x$i; done; echo ${#x}' \
 		"gate$1" >"out$1" 2>"err$1") &
 	pid=$!
 	local i
@@ -57,13 +58,13 @@ else
 fi
 check "inside" "$(result inside)" "done"
 check "remove" "$(result remove)" "done"
-# Since the fourth and the sixth version.
+# The kernel restricts these since versions 4 and 6 of Landlock.
 for what in tcp abstract; do
 	[[ $(result $what) =~ ^(EACCES|EPERM|done)$ ]] ||
 		fail "$what: $(result $what)"
 done
 
-# What it does itself: another segment, orders, the end.
+# The writer's own work: another segment, orders, the end.
 "$HATF" ctl "$pid" rotate >ctl.out 2>&1 || fail "rotate: $(cat ctl.out)"
 "$HATF" ctl "$pid" flush >ctl.out 2>&1 || fail "flush: $(cat ctl.out)"
 "$HATF" ctl "$pid" snapshot >ctl.out 2>&1 || fail "snapshot: $(cat ctl.out)"

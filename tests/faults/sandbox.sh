@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# sandbox.sh - rows of the fault table: filters on system calls
+# sandbox.sh - fault table: filters on system calls
+#
 # shellcheck disable=SC2317 # functions are called by fault
 # shellcheck source=tests/faults/faults.sh
 . "$(dirname "$0")/faults.sh"
@@ -27,13 +28,13 @@ before()
 	finish
 }
 
-# From the start: the recorder starts within, and does without what it cannot
-# have.
+# The filter is there from the start: the recorder starts and works without the
+# calls that the filter refuses.
 for kind in service container old pretend; do
 	TALLY=1 fault "seccomp: $kind" "filter from before the start" \
 		complete before $kind
 done
-# A line from the writer must not cost the program its life.
+# The program must survive a message of the writer thread.
 short_of_room()
 {
 	{
@@ -42,9 +43,11 @@ short_of_room()
 	} 3>&1 | cat
 	return "${PIPESTATUS[0]}"
 }
-fault "seccomp: service, and a limit" "the same, ulimit -f 32" ended short_of_room
+fault "seccomp: service, and a limit" "the same, ulimit -f 32" \
+	ended short_of_room
 
-# Put on while running.  What lets the recorder be, it goes on under.
+# The program installs a filter while it runs.  If the filter allows the
+# recorder's calls, recording continues.
 for kind in privsep service container old no-exit pretend; do
 	TALLY=1 fault "seccomp: $kind" "filter that the program puts on" \
 		complete within $kind 100000
@@ -57,8 +60,8 @@ for kind in strict nothing renderer no-figures no-stat unknown; do
 	done
 done
 
-# A filter that ends a thread ends the process with its only one, by a signal,
-# although the writer thread is another.
+# A filter that ends the thread on a forbidden call ends a process with one
+# thread by a signal.  The writer thread must not change this.
 caught()
 {
 	timeout -s KILL 20 "${RUN[@]}" "$FAULTS/filters" "$1" self "$2"
@@ -72,23 +75,23 @@ for kind in misdeed misdeed-open; do
 	done
 done
 
-# In a program of several threads the recorder asks and tells the kernel more.
+# In a program of several threads the recorder makes more system calls.
 for kind in no-actions no-signals; do
 	TALLY=1 fault "seccomp: $kind" "filter, in a program of threads" \
 		complete threads_within $kind
 done
 
-# With a second filter, the first one counts, too.
+# With a second filter, the first one still applies.
 again_within()
 {
 	"${RUN[@]}" "$FAULTS/filters" "$1" again 10000
 }
 fault "seccomp: no-open, again" "filter twice, in a program of threads" \
 	"complete|cut" again_within no-open
-# The writer cannot make the next segment, and nobody may say so.
+# The writer cannot create the next segment, and the filter kills for a message.
 WITH=HATFTRACE_ROTATE=64K fault "seccomp: no-fstat, segments" \
 	"filter that kills for a message" "complete|cut" within no-fstat 300000
-# The memory for the buffers of new threads has no name then.
+# In this case the memory for new threads' buffers has no name.
 crowd_within()
 {
 	"${RUN[@]}" "$FAULTS/filters" "$1" crowd 10000
@@ -102,8 +105,8 @@ fault "seccomp: no-prctl, twice" "filter, and another that ends the trace" \
 WITH=HATFTRACE_RINGS=none TALLY=1 fault "seccomp: no-prctl" \
 	"filter, then several threads" complete crowd_within no-prctl
 
-# A filter that the recorder does not see ends the writer thread and no other:
-# the program does not wait for a writer that is dead.
+# A filter that the recorder does not see ends only the writer thread: the
+# program does not wait for the dead writer.
 hidden()
 {
 	timeout -k 1 20 "${RUN[@]}" "$FAULTS/filters" "$1" self "$2"
@@ -121,7 +124,7 @@ hidden unseen-all 200000 >out 2>err
 check 'seccomp: unseen-all: status' $? 5
 grep -q 'the writer thread was killed; not tracing' err ||
 	fail "seccomp: unseen-all: $(cat err)"
-# The writer may have been killed just after the trailer.
+# The filter may have killed the writer just after the trailer.
 for trace in traced/*.hatf.gz; do
 	if [ -e "$trace.rings" ]; then
 		"$HATF" recover "$trace" >out 2>&1
@@ -133,16 +136,17 @@ for trace in traced/*.hatf.gz; do
 	fi
 done
 
-# A child of a fork inherits the filter.
+# A forked child inherits the filter.
 children_within()
 {
 	"${RUN[@]}" "$FAULTS/filters" "$1" children 100000
 }
 fault "seccomp: no-pid" "filter, then a fork" cut children_within no-pid
-WITH=HATFTRACE_START=off fault "seccomp: no-pid, dormant" "filter, then a fork" \
-	unsaid children_within no-pid
+WITH=HATFTRACE_START=off fault "seccomp: no-pid, dormant" \
+	"filter, then a fork" unsaid children_within no-pid
 
-# A child that shares the memory of its parent until its exec is not the parent.
+# A child shares its parent's memory until its exec; its filter is not the
+# parent's.
 shared()
 {
 	"${RUN[@]}" "$FAULTS/filters" "$1" vfork 100000
@@ -154,8 +158,8 @@ TALLY=1 fault "seccomp: vfork" "filter of a child before its exec" \
 TALLY=1 fault "seccomp: ask" "calls that ask for filters and fail" \
 	complete within ask 100000
 
-# Where close_range() is not to be had the writer still holds nothing open: who
-# reads the program's output is told when the program has closed it.
+# Without close_range() the writer thread still keeps no descriptor open: if the
+# program closes its output, the reader of the pipe sees the end at once.
 closing()
 {
 	"$FAULTS/filters" old exec "${RUN[@]}" bash -c \

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# space.sh - a disk that gets full while a process runs, and has room again
+# space.sh - the disk gets full while a process runs, and has room again
 #
-# The trace ends with a trailer that says why; the process can be told to start
-# another.  A recorder that keeps only its last segments gives up the oldest
-# instead.
+# The trace ends with a trailer that says why.  The process can then be told to
+# start another one.  A recorder that keeps only its last segments removes the
+# oldest one instead.
 # shellcheck source=tests/faults/faults.sh
 . "$(dirname "$0")/faults.sh"
 
@@ -17,13 +17,13 @@ mkdir -m 700 "$disk" "$XDG_RUNTIME_DIR"
 mount -t tmpfs -o size=64m none "$disk" 2>/dev/null || skip "no mount"
 trap 'umount -l "$disk" 2>/dev/null' EXIT
 
-# status KEY: of the process.
+# status KEY: print one value of the process's status.
 status()
 {
 	"$HATF" ctl --json "$pid" status 2>/dev/null | jq -r ".$1"
 }
 
-# await STATE: until it is in it.
+# await STATE: wait until the process is in this state.
 await()
 {
 	local i
@@ -34,8 +34,8 @@ await()
 	fail "never $1: $(cat err)"
 }
 
-# 145 KB are left; without the zeros more than can be recorded until the second
-# stop.
+# 145 KB are free.  Without the file of zeros there is room for all events up to
+# the second stop.
 head -c $((64 * 1048576 - 148576)) /dev/zero >"$disk/zeros"
 (exec env HATFTRACE_OUT="$disk/t.hatf.gz" LD_PRELOAD="$SO" \
 	"$PROGS/steer" 3 8 500 >out 2>err) &
@@ -50,12 +50,13 @@ check "end" "$(trailer "$first" end)" error
 check "error" "$(trailer "$first" error)" "no space left on device"
 check "complete" "$(trailer "$first" complete)" 0
 check "violations" "$(violations "$first")" 0
-check "events of status" "$(status events)" "$(info "$first" events 2>/dev/null)"
+check "events of status" "$(status events)" \
+	"$(info "$first" events 2>/dev/null)"
 check "lost of status" "$(status lost)" "$(info "$first" lost 2>/dev/null)"
 check_ge "lost" "$(status lost)" 1
 check "line" "$(grep -o 'after [0-9]* events' err)" \
 	"after $(status events) events"
-# Not even a header has room.
+# Not even a header fits.
 head -c 2000000 /dev/zero >"$disk/more" 2>/dev/null
 "$HATF" ctl "$pid" start >ctl.out 2>&1 && fail "started on a full disk"
 check "still" "$(status state)" dormant

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# stderr.sh - a line of the recorder harms nothing, whatever standard error is
+# stderr.sh - a message of the recorder does no harm, whatever standard error is
+#
 # shellcheck source=tests/faults/faults.sh
 . "$(dirname "$0")/faults.sh"
 
@@ -10,7 +11,7 @@ HATFTRACE_OUT=$TMP/t.hatf.gz LD_PRELOAD=$SO "$FAULTS/database"
 check "a file that has the number: status" $? 0
 check "a file that has the number" "$(cat database)" "DB"
 
-# Nobody reads the pipe, which is full.
+# Standard error is a full pipe that nobody reads.
 cat >full.py <<'EOT'
 import fcntl, os, subprocess, sys
 

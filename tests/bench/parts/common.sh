@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# common.sh - what the benchmark scripts share
+# common.sh - functions that the benchmark scripts share; to be sourced
 #
-# Sourced from the top directory.  BUILD is where the products are, OUT a
-# directory on a real disk (memory-backed file systems would hide the cost of
-# writing) that belongs to the script that sources this.
+# Sourced from the top directory.  BUILD has the build's products.  OUT is a
+# directory on a real disk, because a file system in memory would hide the cost
+# of writing; each script has its own.
 
 # shellcheck disable=SC2034 # those who source this use these three
 BENCH=tests/bench
@@ -27,7 +27,7 @@ have()
 	command -v "$1" >/dev/null
 }
 
-# out_dir NAME: an empty directory build/bench/NAME, in OUT.
+# out_dir NAME: set OUT to an empty directory build/bench/NAME.
 out_dir()
 {
 	OUT=$PWD/build/bench/$1
@@ -38,14 +38,14 @@ out_dir()
 	esac
 }
 
-# need NAME...: the programs that the Makefile builds from $BENCH/NAME.c.
+# need NAME...: require programs that the Makefile builds from $BENCH/NAME.c.
 need()
 {
 	local name
 
 	for name; do
-		[ -x "$BUILD/tests/bench/$name" ] ||
-			die "no $BUILD/tests/bench/$name; 'make bench' builds it"
+		[ -x "$BUILD/tests/bench/$name" ] || die \
+			"no $BUILD/tests/bench/$name; 'make bench' builds it"
 	done
 }
 
@@ -59,7 +59,7 @@ file_system()
 	stat -f -c %T "$1"
 }
 
-# The lines that every table of ours stands under.
+# Print the lines that come before every table.
 print_machine()
 {
 	echo "- machine: $(cpu_model), $(nproc) CPUs," \
@@ -85,8 +85,8 @@ lttng_begin()
 	[ -n "$LTTNG_WRAPPER" ] || return 1
 	if ! lttng --no-sessiond list >/dev/null 2>&1; then
 		lttng-sessiond --daemonize --no-kernel \
-			--pidfile="$OUT/sessiond.pid" >"$OUT/sessiond.log" 2>&1 ||
-			return 1
+			--pidfile="$OUT/sessiond.pid" \
+			>"$OUT/sessiond.log" 2>&1 || return 1
 		LTTNG_SESSIOND=$(cat "$OUT/sessiond.pid")
 	fi
 }
@@ -102,8 +102,8 @@ lttng_end()
 	LTTNG_SESSIOND=
 }
 
-# CPU time of the session daemon and its consumer, in ns: they work for the
-# traced program, but are no children of it.
+# Print the CPU time of the session daemon and its consumer, in ns: they work
+# for the traced program, but are not its children.
 lttng_daemon_ns()
 {
 	local pid
@@ -116,9 +116,9 @@ lttng_daemon_ns()
 		END { printf "%.0f\n", n * 1e9 / hz }'
 }
 
-# lttng_session_begin NAME DIR: a lossless session.  The tracer waits for room
-# (--blocking-timeout=inf, with LTTNG_UST_ALLOW_BLOCKING in the program).  The
-# sub-buffers are larger than the default, which helps LTTng.
+# lttng_session_begin NAME DIR: begin a lossless session.  The tracer waits for
+# room (--blocking-timeout=inf, with LTTNG_UST_ALLOW_BLOCKING in the program).
+# The sub-buffers are larger than the default, which helps LTTng.
 lttng_session_begin()
 {
 	LTTNG_SESSION=$1
@@ -133,7 +133,7 @@ lttng_session_begin()
 	} >>"$OUT/lttng.log" 2>&1 || die "lttng failed: see $OUT/lttng.log"
 }
 
-# lttng_session_lost NAME: events and packets that were discarded.
+# lttng_session_lost NAME: print the number of discarded events and packets.
 lttng_session_lost()
 {
 	lttng list "$1" | awk '
