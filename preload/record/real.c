@@ -231,8 +231,8 @@ static const struct symbol other_symbols[] = {
 };
 
 /*
- * elf_lookup_next() finds all other functions with this one, which costs less than
- * a dlsym() for each.
+ * elf_lookup_next() finds all other functions with this one, which costs less
+ * than a dlsym() for each.
  */
 static const struct symbol iterate_symbol[] = {
 	{ "dl_iterate_phdr", offsetof(struct real, dl_iterate_phdr) },

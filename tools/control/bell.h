@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bell.h - the file of bells, through which a recorder without a thread is woken
+ * bell.h - the file of bells, which wakes a recorder without a thread
  *
  * A recorder whose writer thread has ended has no socket.  Instead the traced
  * process maps a file in the directory of the sockets (sockets.h), which all
