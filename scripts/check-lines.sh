@@ -25,7 +25,8 @@ print_long()
 		BEGIN {
 			page = file ~ /\.md$/
 			script = file ~ /(\.sh|^\.ci\/run)$/
-			begin = "(^|[^<])<<-? *[\"\047\\\\]?[A-Za-z_]+"
+			name = "[A-Za-z_][A-Za-z_0-9]*"
+			begin = "(^|[^<])<<-? *[\"\047\\\\]?" name
 		}
 		page && /^ *(```|~~~)/ { fenced = !fenced }
 		end != "" {
@@ -39,7 +40,8 @@ print_long()
 		length($0) > 80 { print file ":" FNR ": " $0; found = 1 }
 		script && !/^ *#/ && match($0, begin) {
 			end = substr($0, RSTART, RLENGTH)
-			gsub(/[^A-Za-z_]/, "", end)
+			sub(/^.*<</, "", end)
+			gsub(/[^A-Za-z_0-9]/, "", end)
 		}
 		END { exit found }'
 }
