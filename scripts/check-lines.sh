@@ -16,6 +16,8 @@ list_files()
 {
 	git ls-files -- '*.c' '*.h' '*.cc' '*.md' Makefile .ci/run scripts \
 		tests/cli ':!tests/data' ':!tests/fuzz/corpus*'
+	git ls-files tests/capture tests/faults tests/bench |
+		grep -E '\.(sh|py|pl|awk|sql)$'
 }
 
 # print_long FILE: expand tabs, then print each line above 80 columns.

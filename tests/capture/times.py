@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""times.py - hold the times of traces against what 'times' saw of the clock
+"""times.py - compare the times of traces with the clock that 'times' read
 
         times.py LOG TRACE.txt...
 
-TRACE.txt is what 'hatf dump -m' prints of the trace of one process, whose logs are
-LOG.PID.TID.  Of each call that had returned, the time of its event, on the clock
-of the log, must not be later than the return, nor earlier than the beginning by
-more than the trace says (hatf/FORMAT.md, "Times").  All traces are merged by
+TRACE.txt is the output of 'hatf dump -m' for one process, whose logs are
+LOG.PID.TID.  The time of each call that had returned, on the clock of the log,
+must not be later than the return, nor earlier than the beginning by more than
+the trace says (hatf/FORMAT.md, "Times").  All traces are merged by
 'start_monotonic'.  Prints for each way of taking times
 
         WAY CALLS LATE MAX_LATE_NS MEDIAN_NS P99_NS MAX_NS TOO_EARLY
 
-where the last but one three say how long before its call an event's time is.
+MEDIAN_NS, P99_NS and MAX_NS tell how long before its call an event's time is.
 """
 import glob
 import re
@@ -22,13 +22,12 @@ import sys
 MALLOC, CALLOC, REALLOC, FREE = 1, 2, 3, 4
 ANNOUNCED = {"reallocNoAlloc": 0, "reallocAllocFree": 2, "reallocAlloc": 1,
              "reallocFree": 1}
-# How much earlier a time may be where the trace does not say: FORMAT.md,
-# "Times".
+# How much earlier a time may be by default: FORMAT.md, "Times".
 ALLOWED_NS = {"us": 2000, "ns": 1000, "coarse": 2000000}
 
 
 def comment(line):
-    """Kind, and keys with values, of a comment of ours."""
+    """Return the kind, and the keys with values, of a HATF comment."""
     found = re.search(r'text="HATF (.*)"', line)
     if found is None:
         return "", {}
@@ -84,7 +83,7 @@ class Trace:
     def moment(self, f):
         time = int(f["time"])
         if self.unit == 0 and time != 0:
-            sys.exit("a time, though there are none")
+            sys.exit("the trace has a time, but its unit is none")
         return self.start + time * self.unit
 
     @staticmethod
@@ -99,7 +98,7 @@ class Trace:
 
 
 def read_log(path):
-    """What has returned of a thread's calls."""
+    """Yield the calls of a thread that have returned."""
     with open(path, "rb") as log:
         data = log.read()
     for kind, before, after, address, old, size in struct.iter_unpack(

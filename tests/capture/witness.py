@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""witness.py - hold the logs of one process of 'witness' against its trace
+"""witness.py - compare the logs of one process of 'witness' with its trace
 
         witness.py TRACE.txt LOG...
 
-TRACE.txt is what 'hatf dump' prints.  What a thread's log has must be in the
-trace, by that thread, in that order and with nothing between; the trace may have
-one call more, which had not returned.  Prints how many calls were compared.
+TRACE.txt is the output of 'hatf dump'.  The trace must have exactly the calls
+of each thread's log, in that order; it may have one more at the end, which had
+not returned.  Prints how many calls were compared.
 """
 import struct
 import sys
@@ -23,7 +23,7 @@ def is_ours(size):
 
 
 def read_trace(path):
-    """Calls by kernel thread number, as the log has them."""
+    """Return the calls by kernel thread number, in the form of the log."""
     calls, tids, owned = {}, {}, set()
     skip = 0
     with open(path) as dump:
@@ -73,13 +73,13 @@ def read_log(path):
 
 
 def compare(tid, log, trace):
-    """What is wrong with this thread, or None."""
+    """Return the first difference in this thread, or None."""
     for i, call in enumerate(log):
         if i == len(trace):
             return "thread %d: %d calls logged, %d in the trace" % (
                 tid, len(log), len(trace))
         got = trace[i]
-        # A realloc that took long is told as a free and an allocation.
+        # A realloc that took long is recorded as a free and an allocation.
         if call[0] == REALLOC and got[0] == FREE and got[1] == call[1]:
             trace[i:i + 2] = [call]
             continue

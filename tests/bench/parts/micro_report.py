@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Turn the raw figures of micro.sh into its tables and bars, in Markdown.
 
-The argument is the file with a line for each figure: round, variant, table,
+The argument is a file with a line for each figure: round, variant, table,
 work, threads, ns an event.
 """
 import statistics
@@ -30,7 +30,7 @@ class Results:
         self.variants = list(dict.fromkeys(variants))
 
     def beside_bare(self, table, column, variant, compare):
-        """What compare says of each round's figure and its bare one."""
+        """Apply compare to each round's figure and its bare one."""
         figures = self.ns[table][column]
         return [compare(ns, bare)
                 for ns, bare in zip(figures[variant], figures["bare"])]

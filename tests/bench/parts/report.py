@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Turn the raw figures of capture.sh into its report, in Markdown.
 
-The argument is the directory with raw.tsv, the 'hatf info --json' objects that
-it names, and the description of the machine.  The bars are those that the
-project has set itself; a time is reported and never asserted.
+The argument is a directory with raw.tsv, the 'hatf info --json' objects that
+raw.tsv names, and a description of the machine.  The bars are the project's
+own goals: a missed one is reported, but is no error.
 """
 import json
 import statistics
@@ -27,7 +27,7 @@ TITLES = {"bare": "bare", "ours": "ours", "dormant": "dormant",
           "clock-us": "clock us", "clock-ns": "clock ns",
           "plain": "not compressed",
           "lttng": "LTTng", "heaptrack": "heaptrack"}
-# They have a table of their own, in which the default and dormant are too.
+# These have a table of their own, with 'ours' and 'dormant' again.
 VARIANTS = ("clock-off", "clock-coarse", "clock-us", "clock-ns", "plain")
 SETTINGS = {"ours": "default"} | {t: TITLES[t]
                                   for t in VARIANTS + ("dormant",)}
@@ -54,7 +54,7 @@ class Run:
                 self.info = json.loads(file.readline())
 
     def time_ratio(self, bare):
-        """For requests the mean of the ratios of their kinds."""
+        """The ratio of the times; for requests, the mean over their kinds."""
         if not self.requests:
             return self.wall_ns / bare.wall_ns
         return statistics.mean(self.requests[name] / bare.requests[name]
@@ -87,7 +87,7 @@ class Results:
         return median(key(run) for run in self.of(program, tool))
 
     def times(self, program, tool):
-        """What counts as time, by part: requests, or the one wall time."""
+        """Times by kind of request, or the wall time, with the key ""."""
         runs = self.of(program, tool)
         if not runs[0].requests:
             return {"": median(run.wall_ns for run in runs)}
@@ -95,7 +95,7 @@ class Results:
                 for name in runs[0].requests}
 
     def wall_ratio(self, program, tool):
-        """Over bare, within a round: a slow minute then slows both."""
+        """Ratio to bare within each round: a slow minute slows both."""
         pairs = zip(self.of(program, tool), self.of(program, "bare"))
         return median(traced.time_ratio(bare) for traced, bare in pairs)
 
@@ -107,13 +107,13 @@ class Results:
                 / self.median(program, "bare", lambda run: run.cpu_ns))
 
     def kept(self, program, request):
-        """The share of the requests a second that is left under ours."""
+        """The fraction of bare's requests per second under ours."""
         pairs = zip(self.of(program, "ours"), self.of(program, "bare"))
         return median(bare.requests[request] / traced.requests[request]
                       for traced, bare in pairs)
 
     def spread(self, program, tool):
-        """(max - min) / median of the time; the worst kind of request."""
+        """(max - min) / median of the time; of requests, the worst kind."""
         runs = self.of(program, tool)
         if runs[0].requests:
             columns = [[run.requests[name] for run in runs]
@@ -203,7 +203,7 @@ def memory_bar(res, program):
 
 
 def print_memory(res):
-    # heaptrack's own peak hides behind its script: it is left out.
+    # Without heaptrack: its script hides the peak of the program.
     tools = [t for t in res.tools if t in ("ours", "lttng")]
     head("peak memory, MiB", "bare", *(f"{TITLES[t]}, added" for t in tools),
          "bar")
@@ -281,7 +281,7 @@ def print_bars(res):
 
 
 def print_honesty(res):
-    """A fast tracer that loses events is no tracer: say what was lost."""
+    """Print lost events: the time of a lossy tracer does not count."""
     print()
     for program in res.programs:
         for tool in ("ours",) + VARIANTS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the reports of the benchmarks share: tables in Markdown, and bars."""
+"""Tables in Markdown, and bars, for the reports of the benchmarks."""
 
 
 def row(*cells):

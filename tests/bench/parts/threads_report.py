@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Turn the raw figures of threads.sh into its tables and bars, in Markdown.
 
-The argument is the file with a line for each run: round, variant, threads, at once,
-pairs, wall ns and CPU ns a thread.
+The argument is a file with a line for each run: round, variant, threads, at
+once, pairs, wall ns and CPU ns a thread.
 """
 import statistics
 import sys
@@ -13,7 +13,7 @@ BAR_WALL = 1.5
 
 
 def read(path):
-    """{load: {variant: [(wall, cpu), ...]}}, in the order of rounds."""
+    """Return {load: {variant: [(wall, cpu), ...]}}, in order of rounds."""
     loads = {}
     with open(path) as file:
         for line in file:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# Write a big C translation unit to stdout; -v functions=N says how big.
+# make_c.awk - write a C translation unit with -v functions=N functions
+#
 # Structures, switches, loops, floating point and calls among the functions
-# give the optimiser the kinds of work that real sources give it.
+# give the optimiser the same kinds of work as real sources.
 
 function rnd(n)
 {

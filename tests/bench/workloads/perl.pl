@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 #
-# A mixed perl program: text, hashes of arrays, regular expressions, sorting.
-# The argument says how many rounds to go; 10 make about 8 million events.
-# A fraction below 1 makes one round smaller by it.
+# perl.pl - mixed load: text, hashes of arrays, regular expressions, sorting
+#
+# The argument is the number of rounds; 10 make about 8 million events.  A
+# fraction below 1 makes one round, smaller by that factor.
 use strict;
 use warnings;
 
 my $seed = 1;
 
-# Our own generator: the same numbers on every machine.
+# Generate the same numbers on every machine.
 sub rnd {
 	my ($n) = @_;
 	$seed = ($seed * 1103515245 + 12345) & 0x7fffffff;
@@ -26,7 +27,8 @@ sub count_words {
 	my ($words, $lines) = @_;
 	my (%count, %where);
 	for my $n (1 .. $lines) {
-		my $line = join ' ', map { $words->[rnd(1 + rnd(4000))] } 1 .. 9;
+		my $line = join ' ',
+			map { $words->[rnd(1 + rnd(4000))] } 1 .. 9;
 		for my $word (split / /, $line) {
 			$count{ucfirst $word}++;
 			push @{ $where{$word} }, $n;
@@ -40,7 +42,8 @@ sub parse_records {
 	my ($count) = @_;
 	my %by_host;
 	for my $i (1 .. $count) {
-		my $line = sprintf 'host%03d - [%02d:%02d] "GET /item/%d HTTP/1.1" %d',
+		my $line = sprintf
+			'host%03d - [%02d:%02d] "GET /item/%d HTTP/1.1" %d',
 			rnd(200), rnd(24), rnd(60), rnd(100000), 200 + rnd(5);
 		next unless $line =~
 			m{^(\S+) - \[(\d+):(\d+)\] "(\w+) (\S+) [^"]*" (\d+)};
@@ -51,7 +54,8 @@ sub parse_records {
 	}
 	my $sum = 0;
 	for my $host (sort keys %by_host) {
-		my @recs = sort { $a->{path} cmp $b->{path} } @{ $by_host{$host} };
+		my @recs = sort { $a->{path} cmp $b->{path} }
+			@{ $by_host{$host} };
 		$sum += $recs[0]{minute} + @recs;
 	}
 	return $sum;

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A mixed python program: text, JSON, objects, sorting.
+"""python.py - mixed load: text, JSON, objects, sorting
 
-Run with PYTHONMALLOC=malloc, so that every object is an event of malloc.
-The argument says how many rounds to go; 3 make about 12 million events.
-A fraction below 1 makes one round smaller by it.
+With PYTHONMALLOC=malloc every object is a call of malloc.  The argument is the
+number of rounds; 3 make about 12 million events.  A fraction below 1 makes one
+round, smaller by that factor.
 """
 import collections
 import itertools

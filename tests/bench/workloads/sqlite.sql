@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --
--- A mixed load on a database in memory: inserts, indices, joins, groups, text.
--- ':rounds' is set by the caller; 10 make about 14 million events.
+-- sqlite.sql - mixed load on a database in memory: inserts, joins, text
+--
+-- The caller sets ':rounds'; 10 make about 14 million events.
 CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT, n INTEGER);
 CREATE TABLE place (id INTEGER PRIMARY KEY, word INTEGER, line TEXT);
 
@@ -36,7 +37,8 @@ ON b.text = substr(a.text, 1, 4) || (a.id + 1)
 ORDER BY a.text || b.text LIMIT 3;
 
 SELECT count(*), min(j) FROM
-	(SELECT json_object('id', id, 'line', line, 'w', json_array(word, 1)) AS j
+	(SELECT json_object('id', id, 'line', line, 'w',
+			    json_array(word, 1)) AS j
 	 FROM place)
 WHERE json_extract(j, '$.w[0]') % 3 = 1;
 

@@ -5,8 +5,9 @@
 #   client.py memcached SOCKET CONNECTIONS ROUNDS
 #   client.py http SOCKET CONNECTIONS ROUNDS PATH...
 #
-# Several connections, one thread each; every answer is checked.  Prints a line
-# that depends on the answers only.  Gives up after a minute without an answer.
+# Opens several connections, one thread each, and checks every answer.  Its
+# output depends on the answers only.  Gives up after a minute without an
+# answer.
 import hashlib
 import socket
 import sys
@@ -26,7 +27,7 @@ def connect(path):
         except OSError:
             s.close()
             time.sleep(0.05)
-    sys.exit("client.py: nobody listens at " + path)
+    sys.exit("client.py: no server listens at " + path)
 
 
 def expect(got, want):
@@ -94,7 +95,7 @@ def http(path, number, rounds, pages):
         s = connect(path)
         f = s.makefile("rb")
         for page in pages:
-            # A server that begins anew closes idle connections: ask again.
+            # A server that restarts closes idle connections: ask again.
             for _ in range(20):
                 try:
                     status, body = get(f, s, page)

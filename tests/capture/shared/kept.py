@@ -1,25 +1,23 @@
 # SPDX-License-Identifier: MIT
 #
-# kept.py - is a trace, after a way through another format, what it was, for what that
-# format keeps?
+# kept.py - check that a trace keeps its calls through a format and back
 #
 # usage: kept.py KEEPS BEFORE AFTER UNIT
 #
-# KEEPS is the list of 'hatf formats --json', with commas; the next two are what
-# 'hatf dump --format json' printed; UNIT is that of the times of AFTER.  Prints
-# the first difference, exit status 1.
+# KEEPS is the list of 'hatf formats --json', with commas; BEFORE and AFTER are
+# outputs of 'hatf dump --format json'; UNIT is that of the times of AFTER.
+# Prints the first difference, with exit status 1.
 #
-# Both are turned into the calls of the program, as far as such a format can
-# have them: (what, size, address, old address, thread, time).  A format without
-# reallocations has a free and an alloc for each; one without addresses may
-# still tell the order.  Calls that failed, and frees of what nobody allocated,
-# are none.  Threads may have other numbers, as long as each has one of its own.
+# Both traces become lists of the program's calls, (what, size, address, old
+# address, thread, time), as far as the format keeps these.  A format without
+# reallocations has a free and an alloc for each one; a format without addresses
+# still has the order.  Failed calls, and frees of unallocated addresses, do not
+# count.  Threads may have other numbers, as long as each has its own.
 import itertools
 import json
 import sys
 
-# Formats tell times by ticks, the longest of 10 ms; the traces count
-# microseconds.
+# Allow two of the formats' longest ticks, 10 ms; the traces count microseconds.
 TICK_US = 20000
 
 
@@ -29,7 +27,7 @@ def number(record, key):
 
 
 def records(path):
-    """Records, without those that a realloc before them announces."""
+    """Yield records, without those that a preceding realloc announces."""
     wants = []
     with open(path) as file:
         for line in file:
@@ -80,18 +78,21 @@ def calls(path, keeps):
 
 def masked(call, keeps, threads):
     what, size, at, old, thread, _ = call
+    keeps_old = "old_address" in keeps or (
+        "address" in keeps and what == "free")
     return (
         what,
         size if "size" in keeps else 0,
         at if "address" in keeps else 0,
-        old if "old_address" in keeps or ("address" in keeps and what == "free") else 0,
+        old if keeps_old else 0,
         threads.setdefault(thread, len(threads)) if "thread" in keeps else 0,
     )
 
 
 def main():
     keeps = sys.argv[1].split(",")
-    both = itertools.zip_longest(calls(sys.argv[2], keeps), calls(sys.argv[3], keeps))
+    both = itertools.zip_longest(*(calls(path, keeps)
+                                   for path in sys.argv[2:4]))
     per_us = 1000 if sys.argv[4] == "ns" else 1
     threads = {}, {}
     count = 0
@@ -99,9 +100,10 @@ def main():
         if before is None or after is None:
             print(f"call {count}: {before} became {after}")
             return 1
-        if masked(before, keeps, threads[0]) != masked(after, keeps, threads[1]) or (
-            "time" in keeps and abs(before[5] - after[5] // per_us) > TICK_US
-        ):
+        late_us = abs(before[5] - after[5] // per_us)
+        if (masked(before, keeps, threads[0]) !=
+                masked(after, keeps, threads[1]) or
+                "time" in keeps and late_us > TICK_US):
             print(f"call {count}: {before} became {after}")
             return 1
         count += 1

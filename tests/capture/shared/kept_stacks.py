@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: MIT
 #
-# kept_stacks.py - does each call of a trace come from where it came from, after a way
-# through another format?
+# kept_stacks.py - check that calls keep their stacks through a format and back
 #
 # usage: kept_stacks.py FORMAT BEFORE AFTER
 #
-# BEFORE and AFTER are what 'hatf dump --format json' printed.  Prints the first
-# difference, exit status 1, or how many calls had a stack.
+# BEFORE and AFTER are outputs of 'hatf dump --format json'.  Prints the number
+# of calls with a stack, or, with exit status 1, the first difference.
 #
-# Ids mean nothing beyond a trace, so stacks are compared by what their frames
-# say, as far as FORMAT can say it; so are sizes.  A realloc is a free and an
-# alloc where FORMAT has none; frees that know no stack there do not count.
+# Ids differ between traces, so stacks are compared by the contents of their
+# frames, as far as FORMAT keeps them; so are sizes.  In a FORMAT without
+# reallocs, a realloc is a free and an alloc.  A free's stack is not compared.
 import itertools
 import json
 import sys
 
 FRAME = ("function", "file", "line", "object", "address", "column")
 
-# What is kept of a call's frames, the innermost last, and of its size.
+# What a format keeps of a call's stack, innermost frame last, and of its size.
 KEEPS = {
-    # An object is all that is known where there is no file.
-    "memtrace": (lambda stack: tuple((f[0], f[1] or f[3], f[2]) for f in stack),
-                 lambda size: (size + 7) // 8),
+    # A frame without a file keeps its object in the place of the file.
+    "memtrace": (
+        lambda stack: tuple((f[0], f[1] or f[3], f[2]) for f in stack),
+        lambda size: (size + 7) // 8),
     "heaptrack": (lambda stack: tuple(f[:5] for f in stack), int),
     "mtrc": (lambda stack: tuple(f[:3] for f in stack[-1:]), int),
 }
@@ -37,7 +37,8 @@ class Trace:
         kind, *rest = text.split("\n")
         values = dict(line.split("=", 1) for line in rest if "=" in line)
         if kind == "HATF frame":
-            self.frames[values["frame"]] = tuple(values.get(k, "") for k in FRAME)
+            self.frames[values["frame"]] = tuple(
+                values.get(k, "") for k in FRAME)
         elif kind == "HATF stack":
             parent = self.stacks[int(values.get("parent", "0"))]
             self.stacks[int(values["stack"])] = (
@@ -60,7 +61,7 @@ class Trace:
         return ()
 
     def calls(self):
-        """(what, size, stack) of each call that changed something."""
+        """Yield (what, size, stack) of each call that changed something."""
         live = set()
         skip = 0
         with open(self.path) as file:
@@ -70,16 +71,19 @@ class Trace:
                 if tag == "comment":
                     self.define(r["text"])
                     continue
-                if tag != "alloc" and tag != "free" and not tag.startswith("realloc"):
+                if not tag.startswith(("alloc", "free", "realloc")):
                     continue
                 if skip:
                     skip -= 1
                     continue
                 at = int(r.get("address", "0x0"), 16)
-                old = at if tag == "free" else int(r.get("old_address", "0x0"), 16)
+                old = int(r.get("old_address", "0x0"), 16)
+                if tag == "free":
+                    old = at
                 stack = self.stack_of(r.get("attributes", ""))
                 if tag.startswith("realloc"):
-                    skip = {"reallocAllocFree": 2, "reallocNoAlloc": 0}.get(tag, 1)
+                    skip = {"reallocAllocFree": 2,
+                            "reallocNoAlloc": 0}.get(tag, 1)
                     if at == 0 and tag != "reallocFree":
                         continue
                 if tag != "alloc" and old in live:
@@ -92,7 +96,8 @@ class Trace:
 
 def main():
     keeps_stack, keeps_size = KEEPS[sys.argv[1]]
-    both = itertools.zip_longest(*(Trace(path).calls() for path in sys.argv[2:4]))
+    both = itertools.zip_longest(
+        *(Trace(path).calls() for path in sys.argv[2:4]))
     known = 0
     for count, calls in enumerate(both):
         if None in calls or len({(what, keeps_size(size), keeps_stack(stack))
