@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "preload/config/environment.h"
 #include "preload/stacks/capture.h"
 #include "preload/stacks/object_table.h"
 #include "preload/stacks/stack_table.h"
@@ -45,6 +46,9 @@ takes_stack(enum event_type type)
 	}
 }
 
+/* More than a tick, a report of loss and a definition take. */
+#define DEFINITION_WORDS 16u
+
 /*
  * Put and publish an event that defines something: if the next one waits for
  * room, the ring may grow, and takes along what is published.  False: there was
@@ -54,7 +58,14 @@ static bool
 put_definition(struct thread *t, enum event_type type, unsigned flags,
 	       const uint64_t *operand)
 {
-	const uint64_t head = record_put_event(t, type, flags, operand);
+	uint64_t head;
+
+	/* Where a full ring drops events, the program waits for none. */
+	if (environment_own()->drop &&
+	    t->head + DEFINITION_WORDS > ring_limit(t->ring))
+		return false;
+	head = record_put_event(t, type, flags, operand);
+
 	const bool is_put = head != t->head;
 
 	t->head = head;
@@ -153,7 +164,9 @@ announce(struct thread *t, uint32_t id, uint32_t generation)
 	if (!stack_table_is_defined(id, generation) &&
 	    !define(t, id, generation))
 		id = 0;
-	if (t->head >= ring_limit(t->ring) && !record_await_room(t, 1))
+	/* Without room for the word there is none for the event either. */
+	if (t->head >= ring_limit(t->ring) &&
+	    (environment_own()->drop || !record_await_room(t, 1)))
 		return;
 	ring_put(t->ring, t->head++, event_stack(id));
 	/* If the event waits for room, the ring may grow: publish the word. */

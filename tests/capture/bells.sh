@@ -114,16 +114,19 @@ test_stale()
 	EOF
 	# call 2 is a start
 	for order in unknown other own; do
-		(exec env HATFTRACE_START=off HATFTRACE_OUT="$TMP/$order.hatf.gz" \
+		(exec env HATFTRACE_START=off \
+			HATFTRACE_OUT="$TMP/$order.hatf.gz" \
 			"$PYTHON" -S before.py "$bells" 6 "$order" "$SO" \
 			"$PYTHON" -S busy.py 2 1) &
 		pid=$!
 		sleep 1
 		if [ $order = own ]; then
-			check "state, order of $order" "$(state "$pid")" recording
+			check "state, order of $order" \
+				"$(state "$pid")" recording
 		else
 			check "state, order of $order" "$(state "$pid")" dormant
-			check "pending, order of $order" "$(pending "$pid")" null
+			check "pending, order of $order" \
+				"$(pending "$pid")" null
 		fi
 		wait "$pid"
 	done
@@ -194,7 +197,8 @@ test_namesakes()
 	[ "$(id -u)" = 0 ] && unshare --pid true 2>/dev/null || return 0
 	for i in 0 1; do
 		# shellcheck disable=SC2016 # the inner shell's
-		(exec unshare --pid --fork --kill-child env HATFTRACE_START=off \
+		(exec unshare --pid --fork --kill-child \
+			env HATFTRACE_START=off \
 			HATFTRACE_OUT="$TMP/namesake$i.hatf.gz" \
 			LD_PRELOAD="$SO" "$PYTHON" -S busy.py 8) &
 		pids+=("$!")
@@ -296,7 +300,8 @@ test_strangers()
 		"$(reachable "$HATF")" ctl "$pid" start 2>err &&
 		fail 'a stranger starts it'
 	setpriv --reuid $user --regid $user --clear-groups \
-		dd if=/dev/zero of="$bells" bs=8 count=1 conv=notrunc 2>/dev/null &&
+		dd if=/dev/zero of="$bells" bs=8 count=1 conv=notrunc \
+			2>/dev/null &&
 		fail 'a stranger writes'
 	check 'state' "$(state "$pid")" dormant
 	wait "$pid"
@@ -346,7 +351,8 @@ test_undumpable_as_user()
 	mkdir -m 777 user-traces
 	chown $user "$run"
 	chmod 711 "$TMP"
-	("${as[@]}" HATFTRACE_START=off HATFTRACE_OUT="$TMP/user-traces/t.hatf.gz" \
+	("${as[@]}" HATFTRACE_START=off \
+		HATFTRACE_OUT="$TMP/user-traces/t.hatf.gz" \
 		LD_PRELOAD="$(reachable "$SO")" \
 		"$PYTHON" -S "$TMP/hidden.py" undumpable) &
 	sleep 1
@@ -384,7 +390,8 @@ test_full()
 {
 	local place=$TMP/full
 	[ "$(id -u)" = 0 ] && mkdir "$place" &&
-		mount -t tmpfs -o size=64k,mode=700 tmpfs "$place" 2>/dev/null ||
+		mount -t tmpfs -o size=64k,mode=700 tmpfs "$place" \
+			2>/dev/null ||
 		return 0
 	XDG_RUNTIME_DIR=$place dormant full.hatf.gz "$PYTHON" -S busy.py 1.5
 	sleep 0.7

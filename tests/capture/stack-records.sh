@@ -20,7 +20,10 @@ stacks()
 	shift 3
 	"$HATF" dump --meta --format json "$file" >dump.json 2>err
 	"$PYTHON" "$CAPTURE/shared/recorded_stacks.py" callers dump.json "$@" \
-		>said 2>&1 || { fail "$what: $(tail -n 1 said | cut -c 1-600)"; return; }
+		>said 2>&1 || {
+		fail "$what: $(tail -n 1 said | cut -c 1-600)"
+		return
+	}
 	check_ge "$what: stacks" "$(cat said)" "$least"
 }
 

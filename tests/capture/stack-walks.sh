@@ -34,7 +34,8 @@ walks()
 	shift 2
 	rm -f report
 	UNWOUND=$TMP/report LD_PRELOAD=$TMP/unwound.so "$@" \
-		>said 2>&1 </dev/null || fail "$name: status $?: $(head -3 said)"
+		>said 2>&1 </dev/null ||
+		fail "$name: status $?: $(head -3 said)"
 	[ -e report ] || { fail "$name: no report"; return; }
 	n=$(awk '$1 == "captures" { n += $2 } END { print n + 0 }' report)
 	check_ge "$name: captures" "$n" "$least"
@@ -71,7 +72,8 @@ if [ -x "$cc1" ]; then
 fi
 if command -v node >/dev/null; then
 	walks node 5000 node -e '
-		let a = {}; for (let i = 0; i < 30000; i++) a["k" + i % 999] = i;
+		let a = {};
+		for (let i = 0; i < 30000; i++) a["k" + i % 999] = i;
 		JSON.parse(JSON.stringify(a)); [3, 1, 2].sort()'
 fi
 finish
