@@ -82,8 +82,8 @@ sys.exit(7)
 EOT
 same 'a third process namespace' "$PYTHON" third.py
 # 'hatf record' also counts processes with their own PID namespace.
+mkdir inner
 if unshare -Urpf --mount-proc true 2>/dev/null; then
-	mkdir inner
 	"$HATF" record -o 'inner/%e.%p.gz' -- unshare -Urpf --mount-proc \
 		sh -c 'ls -d . >/dev/null; ls -d / >/dev/null; :' 2>err
 	check_ge 'traces in a namespace' "$(count inner/*)" 4
