@@ -135,6 +135,27 @@ id=$(readelf -n away | sed -n 's/.*Build ID: //p')
 grep -q "program: the file cannot be read (build id $id)" err ||
 	fail "no word of the missing program: $(cat err)"
 
+# A second run that finds more files gives new ids to the frames it adds, also
+# when the trace comes through a pipe.
+mv away program
+cp t.hatf.gz partial.hatf.gz
+run "$HATF" symbolize t.hatf.gz
+check_status 'second run' 0
+run "$HATF" verify t.hatf.gz
+check_status 'second run: verify' 0
+check 'second run' "$(python3 compare.py t.hatf.gz program)" 'checked inlined'
+"$HATF" symbolize -o - - <partial.hatf.gz >pipe.hatf.gz 2>err ||
+	fail "pipe: $(cat err)"
+run "$HATF" verify pipe.hatf.gz
+check_status 'pipe: verify' 0
+mkfifo named
+cat partial.hatf.gz >named &
+run "$HATF" symbolize -o pipe.hatf.gz named
+check_status 'named pipe' 0
+run "$HATF" verify pipe.hatf.gz
+check_status 'named pipe: verify' 0
+mv program away
+
 # Another program at its place is not asked.
 echo 'int main() { return 0; }' >other.cc
 g++ -O2 -g -o program other.cc
