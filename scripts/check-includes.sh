@@ -84,7 +84,7 @@ hatf/formats/ours: zlib\.h
 hatf/formats/text: expat.*\.h
 tools/ui: jansson\.h
 tools/trace: jansson\.h
-tools/symbols: dwarf\.h|elfutils/.*|libiberty/.*
+tools/symbols: dwarf\.h|elfutils/.*|libiberty/.*|zlib\.h
 tools/check: jansson\.h
 tools/recording: jansson\.h
 tools/control: jansson\.h

@@ -135,6 +135,27 @@ id=$(readelf -n away | sed -n 's/.*Build ID: //p')
 grep -q "program: the file cannot be read (build id $id)" err ||
 	fail "no word of the missing program: $(cat err)"
 
+# A second run that finds more files gives new ids to the frames it adds, also
+# when the trace comes through a pipe.
+mv away program
+cp t.hatf.gz partial.hatf.gz
+run "$HATF" symbolize t.hatf.gz
+check_status 'second run' 0
+run "$HATF" verify t.hatf.gz
+check_status 'second run: verify' 0
+check 'second run' "$(python3 compare.py t.hatf.gz program)" 'checked inlined'
+"$HATF" symbolize -o - - <partial.hatf.gz >pipe.hatf.gz 2>err ||
+	fail "pipe: $(cat err)"
+run "$HATF" verify pipe.hatf.gz
+check_status 'pipe: verify' 0
+mkfifo named
+cat partial.hatf.gz >named &
+run "$HATF" symbolize -o pipe.hatf.gz named
+check_status 'named pipe' 0
+run "$HATF" verify pipe.hatf.gz
+check_status 'named pipe: verify' 0
+mv program away
+
 # Another program at its place is not asked.
 echo 'int main() { return 0; }' >other.cc
 g++ -O2 -g -o program other.cc
@@ -143,6 +164,13 @@ run "$HATF" symbolize t.hatf.gz
 grep -q "program: the file is of another build (build id $id)" err ||
 	fail "no word of the other program: $(cat err)"
 
+# Neither is one that has no build id.
+g++ -O2 -g -Wl,--build-id=none -o program other.cc
+cp original.hatf.gz t.hatf.gz
+run "$HATF" symbolize t.hatf.gz
+grep -q "program: the file is of another build (build id $id)" err ||
+	fail "no word of the program without a build id: $(cat err)"
+
 # A stripped program: functions by a separate debug file, found by build id.
 mkdir -p "debug/.build-id/${id:0:2}"
 objcopy --only-keep-debug away "debug/.build-id/${id:0:2}/${id:2}.debug"
@@ -150,8 +178,49 @@ strip -o program away
 cp original.hatf.gz t.hatf.gz
 run "$HATF" symbolize -d "$PWD/debug" t.hatf.gz
 check_status 'debug file' 0
+cp original.hatf.gz relative.hatf.gz
+run "$HATF" symbolize -d debug relative.hatf.gz
+check_status 'relative debug-dir' 0
+
+# A debug link leads to a file beside the program or in .debug, but not to a
+# file of another program, and nobody waits for a FIFO there.
+objcopy --only-keep-debug away link.debug
+objcopy --add-gnu-debuglink=link.debug program
+for place in . .debug; do
+	mkdir -p "$place"
+	[ "$place" = . ] || mv link.debug "$place"
+	cp original.hatf.gz "link$place.hatf.gz"
+	run "$HATF" symbolize "link$place.hatf.gz"
+	check_status "debug link in $place" 0
+done
+g++ -O2 -g -o .debug/link.debug other.cc
+cp original.hatf.gz t2.hatf.gz
+run "$HATF" symbolize t2.hatf.gz
+grep -q "program: no debug information (build id $id)" err ||
+	fail "the debug file of another program was used: $(cat err)"
+for place in . .debug; do
+	rm -f link.debug .debug/link.debug
+	mkfifo "$place/link.debug"
+	cp original.hatf.gz t2.hatf.gz
+	run timeout -s KILL 20 "$HATF" symbolize t2.hatf.gz
+	check_status "FIFO in $place" 0
+done
+rm -f link.debug .debug/link.debug
+
+# The same for the file that dwz(1) shares between debug files.
+mkfifo shared.debug
+printf '%s\0%s' shared.debug 01234567890123456789 >altlink
+objcopy --add-section .gnu_debugaltlink=altlink away program
+cp original.hatf.gz t2.hatf.gz
+run timeout -s KILL 20 "$HATF" symbolize t2.hatf.gz
+check_status 'FIFO as shared debug file' 0
+
 mv away program
-check 'debug file' "$(python3 compare.py t.hatf.gz program)" 'checked inlined'
+for trace in t relative link. link.debug; do
+	check "debug file: $trace" \
+		"$(python3 compare.py "$trace.hatf.gz" program)" \
+		'checked inlined'
+done
 
 # Neither a device nor a FIFO is opened; a damaged trace stays as it is.
 mkfifo fifo

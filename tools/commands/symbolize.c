@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -98,8 +99,11 @@ is_plain(const char *path)
 	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_reader *reader;
 	const char *compression;
+	struct stat st;
 
-	if (strcmp(path, "-") == 0 ||
+	/* A pipe can be read only once. */
+	if (strcmp(path, "-") == 0 || stat(path, &st) != 0 ||
+	    !S_ISREG(st.st_mode) ||
 	    hatf_reader_open(path, NULL, &reader, NULL) != HATF_OK)
 		return hatf_format_of_path(path, &compression) != NULL &&
 		       compression == NULL;
@@ -119,10 +123,17 @@ write_symbolized(const char *path, const char *out,
 		.options = { .format = "hatf", .plain = is_plain(path) },
 		.write = write_expanded,
 	};
-	struct expand *const e = expand_open(lookup);
+	struct expand *e;
+	uint64_t new_id;
 	int exit_status;
 
 	*is_written_ret = false;
+	if (!expand_find_new_id(path, &new_id)) {
+		message_print("%s: no ids are left for new frames",
+			      message_path(path));
+		return EXIT_BAD_INPUT;
+	}
+	e = expand_open(lookup, new_id);
 	if (e == NULL) {
 		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return EXIT_BAD_INPUT;

@@ -8,9 +8,17 @@
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
 
-/* New ids begin here; no writer of traces counts so far. */
+/* Ids from here on are new ones, of this run or of an earlier one. */
 #define FIRST_NEW_ID ((uint64_t)1 << 48)
+
+/* More than one trace can need: it has at most 2^24 stacks and 2^22 frames. */
+#define NEW_IDS_MAX ((uint64_t)1 << 32)
+
+/* Records per batch. */
+#define BATCH 512
 
 static const char frame_kind[] = "HATF frame\n";
 static const char stack_kind[] = "HATF stack\n";
@@ -49,15 +57,62 @@ compare_ids(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+static uint64_t
+larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t
+largest_id(const char *path)
+{
+	static struct hatf_record records[BATCH];
+	struct hatf_reader *reader;
+	uint64_t id = 0;
+	size_t n;
+
+	if (hatf_reader_open(path, NULL, &reader, NULL) != HATF_OK)
+		return 0;
+	while (hatf_reader_read(reader, records, BATCH, &n) == HATF_OK)
+		for (size_t i = 0; i < n; i++)
+			if (comment_is(&records[i], frame_kind))
+				id = larger(id, comment_number(&records[i],
+							       "frame"));
+			else if (comment_is(&records[i], stack_kind))
+				id = larger(id, comment_number(&records[i],
+							       "stack"));
+	hatf_reader_close(reader);
+	return id;
+}
+
+bool
+expand_find_new_id(const char *path, uint64_t *id_ret)
+{
+	struct stat st;
+	uint64_t id;
+
+	if (strcmp(path, "-") == 0 ||
+	    (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) {
+		/* Multiples, so that no two runs' ids are close. */
+		if (getrandom(&id, sizeof(id), 0) != sizeof(id))
+			return false;
+		*id_ret = FIRST_NEW_ID + (id >> 33) * NEW_IDS_MAX;
+		return true;
+	}
+	id = largest_id(path);
+	*id_ret = larger(FIRST_NEW_ID, id + 1);
+	return id < UINT64_MAX - NEW_IDS_MAX;
+}
+
 struct expand *
-expand_open(struct symbol_lookup *lookup)
+expand_open(struct symbol_lookup *lookup, uint64_t new_id)
 {
 	struct expand *const e = calloc(1, sizeof(*e));
 
 	if (e == NULL)
 		return NULL;
 	e->lookup = lookup;
-	e->next_frame = e->next_stack = FIRST_NEW_ID;
+	e->next_frame = e->next_stack = new_id;
 	return e;
 }
 

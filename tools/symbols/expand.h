@@ -13,6 +13,9 @@
 #include "hatf/hatf.h"
 #include "tools/symbols/symbol_lookup.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct expand;
 
 /* What was found, for the report. */
@@ -23,8 +26,19 @@ struct expand_counts {
 	uint64_t inlined; /* frames added for functions that were inlined */
 };
 
-/* 'lookup' stays the caller's.  NULL: no memory. */
-struct expand *expand_open(struct symbol_lookup *lookup);
+/*
+ * Store in '*id_ret' an id above all that the trace 'path' uses for frames and
+ * stacks, by reading the trace; at least 2^48, as no recorder counts so far.
+ * Of "-" and of a pipe, which can be read only once, it is a random id.  False:
+ * no id is left.  A trace that cannot be read has no ids; writing it tells why.
+ */
+bool expand_find_new_id(const char *path, uint64_t *id_ret);
+
+/*
+ * 'lookup' stays the caller's; 'new_id' is the first id for what is added.
+ * NULL: no memory.
+ */
+struct expand *expand_open(struct symbol_lookup *lookup, uint64_t new_id);
 void expand_close(struct expand *e);
 
 /*

@@ -15,12 +15,11 @@
 
 #ifdef HAVE_LIBDW
 
+#include "tools/symbols/debug_file.h"
+
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
-
-/* Where separate debug files are by default; see libdwfl.h. */
-#define DEBUG_PATH "+:.debug:/usr/lib/debug"
 
 enum state {
 	UNOPENED,
@@ -52,13 +51,16 @@ struct symbol_lookup *
 symbol_lookup_open(const struct symbol_lookup_options *options)
 {
 	struct symbol_lookup *const l = calloc(1, sizeof(*l));
+	char dir[PATH_MAX];
+	bool has_dir;
 
 	if (l == NULL)
 		return NULL;
-	if (asprintf(&l->debug_path, "%s%s%s", DEBUG_PATH,
-		     options->debug_dir != NULL ? ":" : "",
-		     options->debug_dir != NULL ? options->debug_dir : "") <
-	    0) {
+	/* To libdwfl, a relative folder is one beside the program. */
+	has_dir = options->debug_dir != NULL &&
+		  realpath(options->debug_dir, dir) != NULL;
+	if (asprintf(&l->debug_path, DEBUG_FILE_PATH "%s%s", has_dir ? ":" : "",
+		     has_dir ? dir : "") < 0) {
 		free(l);
 		return NULL;
 	}
@@ -66,7 +68,7 @@ symbol_lookup_open(const struct symbol_lookup_options *options)
 	if (!options->use_debuginfod)
 		unsetenv("DEBUGINFOD_URLS");
 	l->callbacks = (Dwfl_Callbacks){
-		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.find_debuginfo = debug_file_find,
 		.section_address = dwfl_offline_section_address,
 		.debuginfo_path = &l->debug_path,
 	};
@@ -122,7 +124,7 @@ symbol_lookup_object(struct symbol_lookup *l, const char *path,
 	return l->object_count++;
 }
 
-/* Has the file the build id that the trace gives, as far as both have one? */
+/* Has the file the build id that the trace gives, if it gives one? */
 static bool
 is_same_build(const struct object *o)
 {
@@ -131,8 +133,10 @@ is_same_build(const struct object *o)
 	const int nbytes = dwfl_module_build_id(o->module, &bits, &address);
 	char hex[2 * 64 + 1] = "";
 
-	if (nbytes <= 0 || nbytes > 64 || o->build_id[0] == '\0')
+	if (o->build_id[0] == '\0')
 		return true;
+	if (nbytes <= 0 || nbytes > 64)
+		return false;
 	for (int i = 0; i < nbytes; i++)
 		snprintf(hex + 2 * i, 3, "%02x", bits[i]);
 	return strcmp(hex, o->build_id) == 0;
@@ -143,6 +147,7 @@ open_object(struct symbol_lookup *l, struct object *o)
 {
 	char path[PATH_MAX];
 	Dwarf_Addr bias;
+	Dwarf *dwarf;
 	int fd;
 
 	o->state = MISSING;
@@ -164,8 +169,11 @@ open_object(struct symbol_lookup *l, struct object *o)
 	if (o->module == NULL)
 		return;
 	o->state = is_same_build(o) ? USABLE : OTHER;
-	o->has_debug = o->state == USABLE &&
-		       dwfl_module_getdwarf(o->module, &bias) != NULL;
+	if (o->state != USABLE)
+		return;
+	dwarf = dwfl_module_getdwarf(o->module, &bias);
+	o->has_debug =
+		dwarf != NULL && debug_file_is_alt_safe(o->module, dwarf);
 }
 
 /* Keep a string as long as the lookup; NULL: no memory. */
