@@ -83,7 +83,7 @@ work_once(void *unused)
 	return unused;
 }
 
-/* Be nobody, under a filter that kills for prctl(2). */
+/* Become nobody, under a filter that kills for prctl(2). */
 static int
 without_prctl(void)
 {
@@ -154,7 +154,7 @@ drop_bounding(void)
 	return 0;
 }
 
-/* Before the work: what programs would get; and then that no more. */
+/* Before the work, raise an ambient capability; later, lower it. */
 static int
 set_ambient(int on)
 {
@@ -183,7 +183,7 @@ set_limits(void)
 		       : setrlimit(RLIMIT_MEMLOCK, &none);
 }
 
-/* As a run-time system without a libc would. */
+/* Install a filter as a run-time system without a libc would. */
 static int
 filter_barely(void)
 {
@@ -299,7 +299,7 @@ give_up(const char *how, const char *directory)
 	return -1;
 }
 
-/* A file of the thread's. */
+/* Read a file of the thread. */
 static void
 read_file(const char *tid, const char *name, char *buf, size_t cap)
 {
@@ -316,7 +316,7 @@ read_file(const char *tid, const char *name, char *buf, size_t cap)
 		close(fd);
 }
 
-/* What is behind 'key', up to the line's end. */
+/* Return the rest of the line after 'key'. */
 static const char *
 get(const char *status, const char *key, char *buf, size_t cap)
 {
@@ -355,11 +355,11 @@ has_other_root(const char *tid, const char *main_tid)
 	snprintf(main_path, sizeof(main_path), "%s/root", main_tid);
 	if (fstatat(tasks, path, &own, 0) != 0 ||
 	    fstatat(tasks, main_path, &main_own, 0) != 0)
-		return 0; /* who may not look says nothing */
+		return 0; /* not permitted to look */
 	return own.st_ino != main_own.st_ino || own.st_dev != main_own.st_dev;
 }
 
-/* A set of capabilities that is not within the other's. */
+/* Return a set of capabilities that is not within the other's. */
 static const char *
 find_set(const char *status, const char *main_status)
 {
@@ -397,7 +397,7 @@ has_other_space(const char *tid, const char *main_tid, const char *which)
 	       strcmp(own, main_own) != 0;
 }
 
-/* Prints what thread 'tid' has that the initial one has not. */
+/* Print what thread 'tid' has and the initial one has not. */
 static int
 compare(const char *tid, const char *main_tid)
 {
