@@ -1,27 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * privileges.c - give up privileges in the midst of work, and look at the
- * writer
+ * privileges.c - give up privileges during work, and look at the writer thread
  *
  * usage: privileges HOW [DIRECTORY]
  *
- * Allocates, gives privileges up, and allocates on.  HOW is setuid, setgid,
- * setgroups, setresuid, seteuid, initgroups, raw (setresuid by syscall(3)),
- * chain (groups, group, user), threads (setresuid while three others allocate),
- * capset, no_new_privs, filter, sync (a filter for all threads), landlock,
- * chroot (to DIRECTORY), mount, pid (namespaces of its own), joined (setresuid
- * by syscall(3) after a thread has come and gone), user (a user namespace),
- * setfsuid, setfsgid, rawfsuid (setfsuid by syscall(3)), bounding (the
- * capabilities that programs may get), ambient (those that they do get), secure
- * (the bits that say how), limits (of descriptors and locks) or bare (a filter
- * for all threads, by the system call instruction itself), net, ipc or netpid
- * (these namespaces), or prctl (setresuid under a filter that kills for that).
+ * Allocates, gives privileges up, and allocates more.  HOW is setuid, setgid,
+ * setgroups, setresuid, seteuid, initgroups, setfsuid, setfsgid, capset,
+ * no_new_privs, landlock, or
  *
- * Then compares each thread of this process by /proc/self/task/TID/status with
- * the initial one: no other user, group or root, no more capabilities of any
- * set, no fewer filters, no_new_privs where that has it, the same limits,
- * network and IPC namespace.
- * Prints "within" or what is not, and a sum.  /proc is opened before.
+ *   raw, rawfsuid   setresuid or setfsuid by syscall(3)
+ *   chain           groups, group, user
+ *   threads         setresuid while three other threads allocate
+ *   filter, sync    a filter; one for all threads
+ *   bare            one for all threads, by the system call instruction itself
+ *   chroot          to DIRECTORY
+ *   mount, pid, user, net, ipc, netpid
+ *                   these namespaces
+ *   joined          setresuid by syscall(3) after a thread has come and gone
+ *   bounding        the capabilities that executed programs may get
+ *   ambient         the capabilities that executed programs do get
+ *   secure          the secure bits
+ *   limits          of descriptors and locked memory
+ *   prctl           setresuid under a filter that kills for prctl
+ *
+ * Then compares each thread of this process, by /proc/self/task/TID/status,
+ * with the initial one: it must have no other user, group or root, no more
+ * capabilities of any set, no fewer filters, no_new_privs if the initial one
+ * has it, and the same limits, network and IPC namespace.  Prints "within" or
+ * the difference, and a sum.  /proc is opened before.
  */
 #include <dirent.h>
 #include <errno.h>
