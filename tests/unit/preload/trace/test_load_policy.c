@@ -63,7 +63,7 @@ end_blocks(unsigned count, unsigned sleep, bool has_waited)
 	return first;
 }
 
-START_TEST(there_is_no_haste_while_nobody_waits)
+START_TEST(pauses_stay_long_while_no_producer_waits)
 {
 	ck_assert(!end_blocks(1000, 0, false));
 	ck_assert(!load_policy_is_storing(&policy));
@@ -98,7 +98,7 @@ press(void)
 /*
  * Compressing takes half of the time, so with 60 % sleep there is not enough.
  */
-START_TEST(who_would_fall_behind_again_stays_in_haste)
+START_TEST(pauses_stay_short_if_long_ones_would_not_do)
 {
 	press();
 	ck_assert(end_blocks(1000, 60, false));
@@ -169,10 +169,10 @@ main(void)
 	int failed;
 
 	tcase_add_checked_fixture(tc, set_up, NULL);
-	tcase_add_test(tc, there_is_no_haste_while_nobody_waits);
+	tcase_add_test(tc, pauses_stay_long_while_no_producer_waits);
 	tcase_add_test(tc, a_wait_now_and_then_is_no_reason);
 	tcase_add_test(tc, waits_again_and_again_are_one);
-	tcase_add_test(tc, who_would_fall_behind_again_stays_in_haste);
+	tcase_add_test(tc, pauses_stay_short_if_long_ones_would_not_do);
 	tcase_add_test(tc, who_has_time_again_takes_it);
 	tcase_add_test(tc, a_slow_file_is_no_place_for_stored_blocks);
 	tcase_add_test(tc, a_program_that_is_preempted_gets_the_processor);
