@@ -5,11 +5,11 @@
 #   V=1                              show every command
 #   SAN=address,undefined | thread   build and test under sanitizers
 #   WERROR=1                         warnings are errors (as with CI=true)
-#   ISAL=0 LIBDEFLATE=0              leave isa-l or libdeflate out: zlib does it
-#   ZSTD=0 LZ4=0                     leave them out: such files are refused
-#   LIBDW=0 LIBIBERTY=0              leave them out: no symbols, mangled names
+#   ISAL=0 LIBDEFLATE=0              use zlib instead of isa-l or libdeflate
+#   ZSTD=0 LZ4=0                     build without them: such files are refused
+#   LIBDW=0 LIBIBERTY=0              build without: no symbols, mangled names
 #   CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS   come after the project's own
-#   PREFIX BINDIR LIBDIR INCDIR MANDIR DTDDIR DESTDIR   where 'install' puts things
+#   PREFIX BINDIR LIBDIR INCDIR MANDIR DTDDIR DESTDIR   folders of 'install'
 
 .SUFFIXES:
 .DELETE_ON_ERROR:
@@ -52,11 +52,15 @@ LIBIBERTY ?= $(shell echo '\#include <libiberty/demangle.h>' | \
 override LIBIBERTY := $(filter 1,$(LIBIBERTY))
 SYMBOL_LIBS := $(if $(LIBDW),-ldw -lelf) $(if $(LIBIBERTY),-liberty)
 FRAME_LIBS := $(if $(ZSTD),-lzstd) $(if $(LZ4),-llz4)
-# A library inside ours where there is a static one, else beside it.
+# The path of the static library $1, to be linked into ours; if there is none,
+# the option $2.
 static_or = $(or $(filter /%,$(shell $(CC) -print-file-name=$1)),$2)
-# What libhatf needs, in the shared library and beside the static one.
-HATF_LIBS := $(if $(LIBDEFLATE),$(call static_or,libdeflate.a,-ldeflate)) -lz $(FRAME_LIBS) -lexpat
-HATF_LIBS_PRIVATE := $(if $(LIBDEFLATE),-ldeflate) -lz $(FRAME_LIBS) -lexpat -pthread
+# The libraries that libhatf.so is linked with, and those that a program needs
+# in addition to libhatf.a.
+HATF_LIBS := $(if $(LIBDEFLATE),$(call static_or,libdeflate.a,-ldeflate)) \
+	-lz $(FRAME_LIBS) -lexpat
+HATF_LIBS_PRIVATE := $(if $(LIBDEFLATE),-ldeflate) -lz $(FRAME_LIBS) -lexpat \
+	-pthread
 LIBS := $(HATF_LIBS) -ljansson $(SYMBOL_LIBS) -lpthread
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wconversion \
@@ -69,26 +73,29 @@ CPP_FLAGS := -D_GNU_SOURCE -I. $(if $(ISAL),-DHAVE_ISAL) \
 	$(if $(LZ4),-DHAVE_LZ4) $(if $(LIBDW),-DHAVE_LIBDW) \
 	$(if $(LIBIBERTY),-DHAVE_LIBIBERTY)
 OPTIMIZE := -O2
-# Sanitizers do all of this better.  Shadow stacks are said to be fine
-# ('shstk'), as they are for the start files and static libraries that say
-# nothing of it.
+# Sanitizers replace all of this.  'shstk' marks the output as compatible with
+# shadow stacks; so are the start files and the static libraries that lack the
+# mark.
 X86 := $(filter x86_64-%,$(shell $(CC) -dumpmachine))
 HARDEN := $(if $(SAN),,-fstack-protector-strong $(if $(X86),-fcf-protection))
-HARDEN_LINK := -Wl,-z,relro,-z,now $(if $(SAN),,$(if $(X86),-Wl$(comma)-z$(comma)shstk))
-# Every process of a tree maps the recorder.  Headers, code and constants in one
-# mapping instead of three, and none of the start files, of which C needs
-# nothing here.
+HARDEN_LINK := -Wl,-z,relro,-z,now \
+	$(if $(SAN),,$(if $(X86),-Wl$(comma)-z$(comma)shstk))
+# Every process of a tree maps the recorder.  Put headers, code and constants
+# into one mapping instead of three, and omit the start files, which C does not
+# need here.
 SMALL_LINK := -Wl,-z,noseparate-code $(if $(SAN),,-nostartfiles)
-FORTIFY := $(if $(SAN)$(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
-FLAGS = -std=gnu11 $(OPTIMIZE) $(HARDEN) $(FORTIFY) -g -fPIC -fvisibility=hidden $(WARN) \
+FORTIFY := $(if $(SAN)$(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE \
+	-D_FORTIFY_SOURCE=3)
+FLAGS = -std=gnu11 $(OPTIMIZE) $(HARDEN) $(FORTIFY) -g -fPIC \
+	-fvisibility=hidden $(WARN) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
 		-fno-omit-frame-pointer) $(CPP_FLAGS) $(CPPFLAGS) $(CFLAGS)
-# What runs inside malloc must not be turned into a call of malloc.
+# The compiler must not turn code that runs inside malloc into a call of malloc.
 PRELOAD_FLAGS := -ftls-model=initial-exec -fexceptions \
 	-fasynchronous-unwind-tables $(addprefix -fno-builtin-,malloc calloc \
 	realloc free memalign aligned_alloc posix_memalign) \
-	-Dsyscall=direct_syscall -Dprctl=direct_prctl
-# At -O0 without built-ins every allocation that a test program writes is made.
+	-Dsyscall=own_syscall -Dprctl=own_prctl
+# -O0 and -fno-builtin keep every allocation in the source of a test program.
 define program
 	@mkdir -p $(@D)
 	$(call say,$1)
@@ -110,21 +117,24 @@ PRELOAD := $(call obj,$(call below,preload,*.c))
 LIBHATF := $(call obj,$(call below,hatf,*.c))
 TOOLS := $(call obj,$(call below,tools,*.c))
 # The rooms of hatf/ that run in a traced program.
-ENCODER := $(call obj,$(addprefix hatf/,codec/*.c deflate/*.c rings/*.c recorder/*.c))
-# Unit tests under TSan are those of what several threads touch.
+ENCODER := $(call obj,$(addprefix hatf/,codec/*.c deflate/*.c rings/*.c \
+	recorder/*.c))
+# Under TSan, build only the unit tests of code that several threads run.
 UNIT  := $(call unit,$(if $(filter thread,$(SAN)),test_ring*.c \
 	test_recorder*.c test_input*.c,test_*.c))
 FUZZ  := $(patsubst %.c,$B/%,$(wildcard tests/fuzz/fuzz_*.c))
-PROGRAMS := $(patsubst %.c,$B/%,$(wildcard tests/capture/programs/*.c tests/faults/programs/*.c)) \
+PROGRAMS := $(patsubst %.c,$B/%,$(wildcard tests/capture/programs/*.c \
+		tests/faults/programs/*.c)) \
 	$(patsubst %.cc,$B/%,$(wildcard tests/capture/programs/*.cc))
 BENCHES := $(patsubst %.c,$B/%,$(wildcard tests/bench/*.c))
 MAN   := $(wildcard tools/man/*.[1-9])
 HEADERS := $(wildcard hatf/hatf*.h) preload/hatftrace.h
-SOURCES := $(filter-out tests/data/%,$(call below,hatf preload tools tests,*.[ch]))
+SOURCES := $(filter-out tests/data/%, \
+	$(call below,hatf preload tools tests,*.[ch]))
 
 all: $(LIB) $B/libhatf.so $(SO) $(CMD) ## build everything that is installed
 
-# Rewritten only when what it holds changed; every object depends on .flags.
+# Rewritten only when its content changes; every object depends on .flags.
 $B/.flags: STAMP = $(CC) $(FLAGS) $(PRELOAD_FLAGS) $(LDFLAGS) $(CXX) $(CXXFLAGS)
 $B/.libdir: STAMP = $(LIBDIR)
 $B/.flags $B/.libdir: FORCE
@@ -140,24 +150,24 @@ $B/obj/%.o: %.c $B/.flags
 # 'private' keeps these out of the flags stamp, which is a prerequisite.
 $B/obj/preload/%.o: private FLAGS += $(PRELOAD_FLAGS)
 $B/obj/preload/%.o: private FORTIFY :=
-# Here the stack protector is for text only: what each event goes through bears
-# no more.
+# Here protect only functions with character arrays: more checks would slow down
+# each recorded event.
 $B/obj/preload/%.o: private HARDEN := $(HARDEN:%-strong=%)
 $(ENCODER): private HARDEN := $(HARDEN:%-strong=%)
-# Small variables next to each other, and not one on each page between large
-# ones.
+# With sections of their own, the linker puts small variables next to each other
+# instead of between large ones, so they take fewer pages.
 $B/obj/preload/%.o: private FLAGS += -fdata-sections
 $(ENCODER): private FLAGS += -fdata-sections
 $B/obj/preload/interpose/interpose_thread.o: private FLAGS += -fno-exceptions
-# What the writer thread does for each event.  The recorder takes as little of
-# libc as it can: not the functions that check, either.
+# The writer thread runs this code for each event.
 $(filter-out $B/obj/hatf/recorder/%,$(ENCODER)): private OPTIMIZE := -O3
+# The recorder imports as little of libc as it can, so no checking functions.
 $(ENCODER): private FORTIFY :=
 $B/obj/tools/commands/record.o: private FLAGS += -DLIBDIR_STRING='"$(LIBDIR)"'
 $B/obj/tools/commands/record.o: $B/.libdir
 
 $(LIB): $(LIBHATF)
-# What tests link of the other folders: not main(), nor the exported malloc().
+# Tests link these, which have neither main() nor the exported malloc().
 PARTS := $B/libtools.a $B/libpreload.a
 $B/libtools.a: $(filter-out %/commands/main.o,$(TOOLS))
 $B/libpreload.a: $(filter-out $B/obj/preload/interpose/% %/raw_syscall.o, \
@@ -168,9 +178,10 @@ $(LIB) $(PARTS) $B/libfuzz.a:
 
 $(DSO): $(LIBHATF) hatf/libhatf.map
 	$(call say,LINK)
-	$Q$(CC) -shared $(FLAGS) -Wl,-soname,libhatf.so.0 -Wl,-z,defs $(HARDEN_LINK) \
-		-Wl,--version-script=hatf/libhatf.map -Wl,--exclude-libs,ALL \
-		$(LDFLAGS) -o $@ $(filter %.o,$^) $(HATF_LIBS) -lpthread
+	$Q$(CC) -shared $(FLAGS) -Wl,-soname,libhatf.so.0 -Wl,-z,defs \
+		$(HARDEN_LINK) -Wl,--version-script=hatf/libhatf.map \
+		-Wl,--exclude-libs,ALL $(LDFLAGS) -o $@ $(filter %.o,$^) \
+		$(HATF_LIBS) -lpthread
 
 $B/libhatf.so: $(DSO)
 	$Qln -sf $(<F) $@
@@ -178,8 +189,8 @@ $B/libhatf.so: $(DSO)
 $(SO): $(PRELOAD) $(ENCODER) preload/exports.map \
 		scripts/hide-symbols.sh
 	$(call say,LINK)
-	$Q$(CC) -shared $(FLAGS) -Wl,-z,defs,-z,nodelete $(HARDEN_LINK) $(SMALL_LINK) \
-		-Wl,--version-script=preload/exports.map \
+	$Q$(CC) -shared $(FLAGS) -Wl,-z,defs,-z,nodelete $(HARDEN_LINK) \
+		$(SMALL_LINK) -Wl,--version-script=preload/exports.map \
 		-Wl,--exclude-libs,ALL -Wl,--as-needed \
 		-Wl,--sort-section=name $(LDFLAGS) -o $@.new \
 		$(filter %.o,$^) $(call static_or,libz.a,-lz) \
@@ -199,7 +210,8 @@ $B/tests/%: $B/obj/tests/%.o $(PARTS) $(LIB)
 	$Q$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lpthread -ldl \
 		$(if $(findstring /unit/,$@),$(shell pkg-config --libs check))
 
-# What targets share, and who calls them: a fuzzer, or the files of a corpus.
+# What the fuzz targets share.  A fuzzer calls them, or replay.c does with the
+# files of a corpus.
 $B/libfuzz.a: $(filter-out $B/obj/tests/fuzz/fuzz_% %/replay.o, \
 	$(call obj,tests/fuzz/*.c))
 ENGINE := $(if $(findstring fuzzer,$(SAN))$(findstring afl,$(CC)),,replay)
@@ -217,11 +229,11 @@ tests: all $(UNIT) $(FUZZ) $(PROGRAMS) ## build the programs that the tests run
 unit: $(UNIT) $(FUZZ) ## build and run the unit tests, replay the fuzz corpora
 	$Qscripts/run-tests.sh -b $B $(UNIT) $(FUZZ)
 
-# Each fuzzer for FUZZ_SECONDS, in a build of its own with ASan and UBSan.
+# Run each target for FUZZ_SECONDS, in a build of its own with ASan and UBSan.
 fuzz-programs: $(FUZZ)
-fuzz: ## look for inputs that break the library: libFuzzer
+fuzz: ## look for inputs that break the library, with libFuzzer
 	$Qscripts/fuzz.sh libfuzzer
-fuzz-afl: ## the same with AFL++
+fuzz-afl: ## look for inputs that break the library, with AFL++
 	$Qscripts/fuzz.sh afl
 
 check: ## set the machine up, build, run every test
@@ -230,20 +242,21 @@ check: ## set the machine up, build, run every test
 demo: ## set the machine up, build, record and read a real program
 	$Qscripts/demo.sh
 
-check-san: ## unit tests: gcc and clang x ASan+UBSan, TSan
+check-san: ## run the unit tests under ASan+UBSan and TSan of gcc and clang
 	$Qscripts/check-san.sh
 
 bench-programs: all $(BENCHES)
-bench: bench-programs ## speed of the library: tests/bench
-	$Qfor t in $(filter-out %/lib.sh %/capture.sh,$(wildcard tests/bench/*.sh)); \
+bench: bench-programs ## measure the speed of the library (tests/bench)
+	$Qfor t in $(filter-out %/lib.sh %/capture.sh, \
+		$(wildcard tests/bench/*.sh)); \
 		do BUILD=$(CURDIR)/$B $$t || exit; done
 
-bench-capture: ## cost of recording, beside two peers
+bench-capture: ## measure the cost of recording, compared with two peers
 	$Qscripts/setup.sh bench
 	$Q$(MAKE) bench-programs
 	$QBUILD=$(CURDIR)/$B tests/bench/capture.sh
 
-lint: all ## layout, clang-tidy, shellcheck, includes, exported symbols
+lint: all ## run clang-format, clang-tidy, shellcheck and the project's checks
 	$Qscripts/lint.sh '$(CPP_FLAGS) $(CPPFLAGS)' $(SOURCES)
 
 format: ## put every source file into the house layout
@@ -254,7 +267,8 @@ format: ## put every source file into the house layout
 man_path = man$(subst .,,$(suffix $1))/$(notdir $1)
 
 install: all ## install under $(DESTDIR)$(PREFIX)
-	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INCDIR))
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig \
+		$(INCDIR))
 	install -m 755 $(CMD) $(DESTDIR)$(BINDIR)
 	install -m 755 $(SO) $(DSO) $(DESTDIR)$(LIBDIR)
 	ln -sf libhatf.so.0 $(DESTDIR)$(LIBDIR)/libhatf.so
@@ -269,7 +283,7 @@ install: all ## install under $(DESTDIR)$(PREFIX)
 	$(foreach m,$(MAN),install -D -m 644 $m \
 		$(DESTDIR)$(MANDIR)/$(call man_path,$m) &&) true
 
-uninstall: ## remove what install put there
+uninstall: ## remove the installed files
 	rm -f $(DESTDIR)$(BINDIR)/hatf $(DESTDIR)$(DTDDIR)/hatf.dtd \
 		$(addprefix $(DESTDIR)$(INCDIR)/,$(notdir $(HEADERS))) \
 		$(addprefix $(DESTDIR)$(LIBDIR)/,libhatftrace.so libhatf.so.0 \
@@ -279,13 +293,15 @@ uninstall: ## remove what install put there
 clean: ## remove build/
 	rm -rf build
 
-help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' \
+help: ## print this list
+	@awk -F ':.*## ' \
+		'/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' \
 		$(firstword $(MAKEFILE_LIST))
 
 -include $(shell find $B -name '*.d' 2>/dev/null)
 
 FORCE:
 .PHONY: all tests unit check demo check-san bench bench-programs bench-capture \
-	fuzz fuzz-afl fuzz-programs lint format install uninstall clean help FORCE
+	fuzz fuzz-afl fuzz-programs lint format install uninstall clean help \
+	FORCE
 .PRECIOUS: $B/obj/%.o

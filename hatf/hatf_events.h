@@ -213,7 +213,7 @@ HATF_API void hatf_events_close(struct hatf_events *events);
 /* -------------------------------------------------------------- recovery */
 
 /*
- * A process that is killed, or ends by a system call that its tracer does not
+ * A process that is killed, or ends by a system call that its recorder does not
  * see, leaves its trace without the last events and without a trailer, and
  * beside it a ring file (RINGS.md), which has the rest.
  */

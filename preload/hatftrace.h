@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hatftrace.h - what a program may tell the tracer that records it
+ * hatftrace.h - what a program may tell the recorder that traces it
  *
  * For C and C++.  Nothing need be linked: the functions that do the work are
  * weak, and are there when libhatftrace.so is preloaded.  Without it, each call
@@ -36,7 +36,7 @@ void hatftrace_client_heap_realloc(uint64_t heap, const void *old,
 /*
  * Begin to record (into a new trace), end the trace, or have in its file all
  * that has happened up to now.  Returns 0 when it is done; -1 if there is no
- * tracer, if it is so already, or if it failed.  Every event of the calling
+ * recorder, if it is so already, or if it failed.  Every event of the calling
  * thread after a start and before a stop is recorded; those of the others,
  * about.
  */
@@ -78,17 +78,21 @@ hatftrace_mark(const char *text)
 }
 
 /*
- * Pools.  A heap is what hands out parts of memory that it has got as a whole:
- * what it does is recorded beside, and apart from, what malloc() did for it.
+ * Pools.  A heap, or pool, takes memory from malloc() or the system and hands
+ * out blocks of it.  The trace records these blocks separately from the memory
+ * that the heap has taken.
  *
- * create: the name is for people, 16 bytes of it count, NULL is allowed.
- * Returns the number of the heap, for the calls below; 0 without a tracer, and
- * then they do nothing.  Numbers are not used again. destroy: all that the heap
- * has handed out is gone with it. alloc: call it after the block at 'p' (NULL:
- * there was none, and nothing is recorded) has been taken, before anybody else
- * knows of it.  free: before the block can be taken again.  realloc: after
- * 'old' has become 'p' and before it can be taken again; either may be NULL,
- * for a block that began, or ('size' 0) that ended, by it.
+ * create: 'name' is a label, of which the first 16 bytes are used; it may be
+ * NULL.  Returns the heap's number, which the calls below take and which is
+ * never reused.  Without the recorder it returns 0, and the other calls do
+ * nothing.
+ * destroy: all blocks of the heap that are still live end with it.
+ * alloc: call it after allocating the block at 'p' and before another thread
+ * can see the block.  With NULL, a failed allocation, it records nothing.
+ * free: call it before the block can be allocated again.
+ * realloc: call it after 'old' has become 'p' and before the memory of 'old'
+ * can be allocated again.  'old' is NULL if the call allocated a block; 'p' is
+ * NULL and 'size' 0 if it freed one.
  */
 static inline uint64_t
 hatftrace_heap_create(const char *name)

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check-abi.sh - what programs are compiled against stays as it is
+# check-abi.sh - compare the binary interface of libhatf with a committed list
 #
 # usage: scripts/check-abi.sh [--renew]
 #
-# Compares the symbols of libhatf.so, the constants of hatf.h, and the sizes and
-# offsets of its structs with the list tests/data/libhatf.abi.  --renew writes
-# the list anew.  The list is that of systems with 64-bit pointers.
+# Compare the symbols of libhatf.so, the constants of hatf.h, and the sizes and
+# offsets of its structs with the list tests/data/libhatf.abi.  --renew rewrites
+# the list.  The list holds for systems with 64-bit pointers.
 set -eu
 cd "$(dirname "$0")/.."
 build=${BUILD:-build/plain}
@@ -23,7 +23,7 @@ symbols()
 		sort
 }
 
-# The header without comments and system headers, one blank between words.
+# Print hatf.h without comments and system headers, one blank between words.
 header()
 {
 	echo '#include "hatf/hatf.h"' | ${CC:-cc} -I. -E -xc - | awk '
@@ -31,7 +31,7 @@ header()
 		ours' | tr -s ' \t\n' ' '
 }
 
-# A C program that prints the list of structs and constants.
+# Print a C program that prints the list of structs and constants.
 program()
 {
 	echo '#include "hatf/hatf.h"'
@@ -51,17 +51,21 @@ program()
 					continue
 				member = substr(members[i], RSTART)
 				sub(/ *$/, "", member)
-				printf "printf(\"%s %s %%zu\\n\", offsetof(%s, %s));\n", \
-					name, member, name, member
+				place = "offsetof(" name ", " member ")"
+				printf "printf(\"%s %s %%zu\\n\", %s);\n", \
+					name, member, place
 			}
-			# An old caller has anything in padding at the end.
-			if (/size_t struct_nbytes/)
-				printf "_Static_assert(offsetof(%s, %s) + sizeof(((%s *)0)->%s) == sizeof(%s), \"padding at the end\");\n", \
-					name, member, name, member, name
+			# An old caller has not set padding at the end.
+			if (/size_t struct_nbytes/) {
+				printf "_Static_assert(%s +\n", place
+				printf "sizeof(((%s *)0)->%s)\n", name, member
+				printf "== sizeof(%s), \"padding\");\n", name
+			}
 		}'
 	{
 		header | grep -oE 'enum( hatf_[a-z_]+)? \{[^}]*\}' |
-			sed 's/.*{//; s/ = [^,}]*//g' | grep -oE 'HATF_[A-Z_0-9]+'
+			sed 's/.*{//; s/ = [^,}]*//g' |
+			grep -oE 'HATF_[A-Z_0-9]+'
 		sed -nE 's/^#define (HATF_[A-Z_0-9]+)[[:space:]]+[^"]*$/\1/p' \
 			hatf/hatf*.h | grep -vxE 'HATF_API'
 	} | sort -u | sed 's/.*/printf("constant & %lld\\n", (long long)&);/'
@@ -76,7 +80,7 @@ ${CC:-cc} -I. -o "$work/abi" "$work/abi.c"
 } >"$work/libhatf.abi"
 
 if [ "$(getconf LONG_BIT)" != 64 ]; then
-	echo 'the list is that of systems with 64-bit pointers'
+	echo 'the list holds for systems with 64-bit pointers'
 	exit 77
 fi
 if [ "${1:-}" = --renew ]; then
@@ -87,10 +91,11 @@ diff -U 0 "$list" "$work/libhatf.abi" | grep -E '^[-+][^-+]' >"$work/changes" ||
 	exit 0
 cat "$work/changes"
 if grep -q '^-' "$work/changes"; then
-	echo 'Programs that are compiled already depend on the lines with "-".'
-	echo 'Only these may change: the size of a struct with struct_nbytes, which'
-	echo 'grows at its end, and "reserved" members, which others may replace.'
-	echo 'If another change cannot be avoided, raise the number in the soname.'
+	cat <<'END'
+Compiled programs depend on the lines with "-".  Only two changes are safe: a
+struct with a struct_nbytes member may grow at its end, and new members may
+replace "reserved" ones.  Any other change needs a new number in the soname.
+END
 fi
-echo 'After a change that is meant: scripts/check-abi.sh --renew'
+echo 'If the change is intended, run scripts/check-abi.sh --renew.'
 exit 1

@@ -22,7 +22,8 @@ headings()
 	sed -nE 's/^#+ (.*)/\1/p' "$1"
 }
 
-# heading DOCUMENT NAME: is it there?  A paragraph that begins so is one, too.
+# heading DOCUMENT NAME: succeed if DOCUMENT has the heading, or a paragraph
+# that begins with __NAME__.
 heading()
 {
 	grep -qxE "#+ $2|__${2}__.*" "$1"
@@ -44,7 +45,7 @@ check_comments()
 		grep -oE '\b(FORMATS?|RINGS)(\.md,)? "[A-Za-z ]+"' | tr -d '"')
 }
 
-# The anchor of each heading: lower case, no punctuation, '-' for a blank.
+# Print the anchor of each heading: lower case, no punctuation, '-' for a blank.
 anchors()
 {
 	headings "$1" | tr '[:upper:] ' '[:lower:]-' | tr -cd 'a-z0-9_\n-'

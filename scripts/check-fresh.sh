@@ -1,20 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check-fresh.sh - do the README's two commands work on a machine that has nothing?
+# check-fresh.sh - run the demo and the tests in a clone on a minimal Debian
 #
 # usage: scripts/check-fresh.sh [COMMAND]
 #
-# Run it as root before each release; it takes half an hour and downloads some
-# 500 MB.  It makes a minimal Debian (debootstrap --variant=minbase) in a folder
-# below TMPDIR, or /var/tmp, clones this repository's HEAD into it, and runs
-# scripts/demo.sh and scripts/check.sh there, or COMMAND instead.  The
-# distribution and the place that it comes from are those that apt is configured
-# for.
+# The README gives two commands for a new machine; this script tests both.  Run
+# it as root before each release.  It takes half an hour and downloads about
+# 500 MB.  It installs a minimal Debian (debootstrap --variant=minbase) in a
+# folder below TMPDIR, or /var/tmp, clones this repository's HEAD into it, and
+# runs scripts/demo.sh and scripts/check.sh there, or COMMAND instead.  It uses
+# the release and the mirror that apt is configured for.
 #
-# All mounts are made, and all processes run, in namespaces of this script's
-# own: whatever becomes of it, nothing is left mounted or running, and what is
-# removed at the end is an ordinary folder.
+# All mounts and processes are in namespaces of this script's own.  However the
+# script ends, the kernel removes the mounts and kills the processes, and an
+# ordinary folder remains to be removed.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -29,7 +29,7 @@ die()
 	exit 1
 }
 
-# source_of_debian: sets 'suite', 'mirror' and 'keyring' to what apt has.
+# source_of_debian: set 'suite', 'mirror' and 'keyring' as apt is configured.
 source_of_debian()
 {
 	local signed
@@ -39,12 +39,12 @@ source_of_debian()
 	read -r mirror signed < <(apt-get indextargets \
 		--format '$(CODENAME) $(COMPONENT) $(REPO_URI) $(SIGNED_BY)' \
 		'Created-By: Packages' | sed -n "s/^$suite main //p") ||
-		die "apt knows no source of $suite's packages"
+		die "apt has no source for the packages of $suite"
 	keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 	[ ! -e "$signed" ] || keyring=$signed
 }
 
-# How apt reaches the source, for debootstrap and for apt in the new root.
+# Print apt's network settings, for debootstrap and for apt in the new root.
 settings_of_apt()
 {
 	apt-config dump | grep -E '^Acquire::(https?::|Retries|Check-)' || :
@@ -75,22 +75,23 @@ make_root()
 	mount -t tmpfs tmpfs "$root/dev/shm"
 }
 
-# in_root COMMAND...: in the clone, with nothing of this machine's environment.
+# in_root COMMAND...: run it in the clone, with a minimal environment.
 in_root()
 {
-	local start=$SECONDS status=0
+	local start=$SECONDS status=0 path=/bin
+
+	path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:$path
 
 	say "running $*"
-	# shellcheck disable=SC2016 # the shell in there expands it
-	env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-		HOME=/root TERM=dumb chroot "$root" \
+	# shellcheck disable=SC2016 # the shell in the new root expands it
+	env -i PATH=$path HOME=/root TERM=dumb chroot "$root" \
 		/bin/bash -c 'cd /root/hatftrace && exec "$@"' bash "$@" \
 		</dev/null || status=$?
 	say "$*: exit status $status after $((SECONDS - start)) s"
 	return "$status"
 }
 
-# Inside the namespaces.
+# inside [COMMAND...]: what this script runs inside the namespaces.
 inside()
 {
 	local status=0
@@ -119,14 +120,14 @@ for tool in debootstrap git unshare setpriv; do
 	command -v $tool >/dev/null || die "no $tool: apt-get install $tool"
 done
 [ -z "$(git status --porcelain)" ] ||
-	say 'what is not committed is not in the clone'
+	say 'the clone lacks your uncommitted changes'
 commit=$(git rev-parse --short HEAD)
 CHECK_FRESH_FOLDER=$(mktemp -d "${TMPDIR:-/var/tmp}/hatf-fresh.XXXXXX")
 export CHECK_FRESH_FOLDER
 chmod 755 "$CHECK_FRESH_FOLDER"
 
-# The namespaces go with their first process, that one with 'unshare', and
-# 'unshare' with this script.
+# When this script ends, the kernel kills 'unshare' (setpriv --pdeathsig), then
+# the first process of the namespaces (--kill-child), and removes these.
 clean_up()
 {
 	[ -z "${inside-}" ] || kill -KILL "$inside" 2>/dev/null || :

@@ -6,9 +6,9 @@
 # usage: scripts/check-includes.sh [--table]
 #
 # A room is a folder.  The table below says which rooms each room may use.  A
-# room uses another one when a file includes its header, or when an object of
-# the build refers to a function or variable of it.  --table prints for each
-# room its files, its lines and the rooms that it uses.
+# room uses another one if one of its files includes a header of the other, or
+# if an object of the build refers to a function or variable of the other.
+# --table prints for each room its files, its lines and the rooms that it uses.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 build=${BUILD:-build/plain}
@@ -17,9 +17,9 @@ trap 'rm -rf "$work"' EXIT
 status=0
 
 # ROOM: THE ROOMS IT MAY USE.  'api' is the public header hatf/hatf.h.  'public'
-# is what that header declares, wherever it is defined.  PARENT/* is each room
-# in PARENT.
-rooms='
+# is that header and the functions that it declares, in whichever room they are
+# defined.  PARENT/* is each room in PARENT.
+rooms="
 hatf/codec: api
 hatf/decoder: api hatf/codec
 hatf/base: api
@@ -30,40 +30,53 @@ hatf/containers: api hatf/codec
 hatf/io: api hatf/codec hatf/deflate
 hatf/optimum: api hatf/codec
 hatf/formats/common: api hatf/codec hatf/containers hatf/io hatf/base
-hatf/formats/ours: api hatf/codec hatf/deflate hatf/formats/common hatf/io hatf/optimum hatf/decoder
+hatf/formats/ours: api hatf/codec hatf/deflate hatf/formats/common hatf/io \
+  hatf/optimum hatf/decoder
 hatf/formats/text: api hatf/codec hatf/formats/common hatf/io hatf/base
 hatf/formats/foreign: api hatf/codec hatf/containers hatf/formats/common hatf/io
-hatf/formats/heaptrack: api hatf/codec hatf/containers hatf/formats/common hatf/io
-hatf/formats/memtrace: api hatf/codec hatf/containers hatf/formats/common hatf/io
-hatf/formats/profiles: api hatf/codec hatf/containers hatf/formats/common hatf/io
+hatf/formats/heaptrack: api hatf/codec hatf/containers hatf/formats/common \
+  hatf/io
+hatf/formats/memtrace: api hatf/codec hatf/containers hatf/formats/common \
+  hatf/io
+hatf/formats/profiles: api hatf/codec hatf/containers hatf/formats/common \
+  hatf/io
 hatf/formats: api hatf/formats/* hatf/io hatf/base
 hatf: api hatf/codec hatf/formats hatf/formats/common hatf/io hatf/base
 hatf/events: api hatf hatf/codec hatf/containers hatf/io hatf/base hatf/decoder
-hatf/recover: api hatf hatf/codec hatf/deflate hatf/formats/common hatf/io hatf/rings hatf/base
+hatf/recover: api hatf hatf/codec hatf/deflate hatf/formats/common hatf/io \
+  hatf/rings hatf/base
 preload:
 preload/sys: hatf/codec
 preload/stacks: hatf/rings preload/sys
 preload/config: api hatf/codec hatf/deflate hatf/recorder preload/sys
 preload/confine: hatf/codec hatf/rings preload/sys
-preload/record: api hatf/codec hatf/recorder hatf/rings preload/config preload/confine preload/stacks preload/sys
-preload/trace: api hatf/codec hatf/deflate hatf/recorder hatf/rings preload/config preload/record preload/stacks preload/sys
-preload/writer: api hatf/codec hatf/deflate hatf/recorder hatf/rings preload/config preload/confine preload/record preload/sys preload/trace
-preload/heaps: hatf/rings preload preload/record preload/sys
-preload/process: api hatf/codec hatf/recorder hatf/rings preload/config preload/confine preload/heaps preload/record preload/sys preload/trace preload/writer
-preload/interpose: hatf/rings preload preload/confine preload/heaps preload/process preload/record preload/sys preload/writer
+preload/record: api hatf/codec hatf/recorder hatf/rings preload/config \
+  preload/confine preload/stacks preload/sys
+preload/trace: api hatf/codec hatf/deflate hatf/recorder hatf/rings \
+  preload/config preload/record preload/stacks preload/sys
+preload/writer: api hatf/codec hatf/deflate hatf/recorder hatf/rings \
+  preload/config preload/confine preload/record preload/sys preload/trace
+preload/heaps: hatf/rings preload preload/record preload/stacks preload/sys
+preload/process: api hatf/codec hatf/recorder hatf/rings preload/config \
+  preload/confine preload/heaps preload/record preload/sys preload/trace \
+  preload/writer
+preload/interpose: hatf/rings preload preload/confine preload/heaps \
+  preload/process preload/record preload/stacks preload/sys preload/writer
 tools/ui: public
 tools/trace: public tools/ui
 tools/check: public tools/trace tools/ui
 tools/program: public hatf/recorder tools/trace tools/ui
 tools/control: public hatf/recorder tools/trace tools/ui
-tools/recording: public hatf/recorder tools/control tools/program tools/trace tools/ui
+tools/recording: public hatf/recorder tools/control tools/program tools/trace \
+  tools/ui
 tools/symbols: public tools/ui
 tools/measure: public tools/trace tools/ui
 tools/paper: public tools/measure tools/trace tools/ui
 tools/commands: public hatf/recorder tools/*
-'
+"
 
-# ROOM: PATTERN of the headers of libraries that it may include, libc's apart.
+# ROOM: PATTERN of the library headers that it may include.  Every room may
+# include those of libc.
 libraries='
 hatf/deflate: zlib\.h|libdeflate\.h|isa-l/.*|isa-l\.h
 hatf/io: zlib\.h|libdeflate\.h|zstd.*\.h|lz4frame\.h
@@ -91,7 +104,7 @@ sources()
 	find hatf preload tools -name '*.[ch]' | sort
 }
 
-# FILE TARGET of each quoted include.
+# Print FILE TARGET for each quoted include.
 list_includes()
 {
 	sources | xargs sed -nsE \
@@ -99,15 +112,18 @@ list_includes()
 		awk '!/^"/ { file = $0 } /^"/ { print file, substr($0, 2) }'
 }
 
-# FILE TARGET SYMBOL of each symbol that an object of FILE takes from TARGET's.
-# Only preload/ is linked with preload/'s functions, and the names of functions
-# in preload/interpose/ are libc's: whoever uses one means libc's.
+# Print FILE TARGET SYMBOL for each symbol that FILE's object imports and
+# TARGET's object defines.  Only preload/ is linked with the functions of
+# preload/, so a call from elsewhere means another function.  The functions of
+# preload/interpose/ have names of libc, and every call means libc's function.
 list_calls()
 {
 	local object
 
 	sources | sed -n "s|\(.*\)\.c\$|$build/obj/\1.o|p" |
-		while read -r object; do [ -e "$object" ] && echo "$object"; done |
+		while read -r object; do
+			[ -e "$object" ] && echo "$object"
+		done |
 		xargs -r nm -A --format=posix |
 		awk -v prefix="$build/obj/" '
 		{
@@ -126,21 +142,24 @@ list_calls()
 		}'
 }
 
-# Drop the one call upwards: record_steps.c has a thread attached (attach.h).
+# Drop the only call to a higher room: record_steps.c calls attach.h to attach a
+# thread.
 drop_upcall()
 {
 	grep -vE '^preload/record/record_steps\.c preload/process/attach\.'
 }
 
-# Drop what two files that are one module use of each other: narrate.c puts
-# records, narrate_comments.c and narrate_stacks.c comments, and all open blocks
-# (narrate_comments.h, narrate_stacks.h).
+# Drop the calls between files of one module: narrate.c writes records,
+# narrate_comments.c and narrate_stacks.c write comments, and all three open
+# blocks (narrate_comments.h, narrate_stacks.h).
 drop_siblings()
 {
-	grep -vE '^hatf/rings/narrate_(comments|stacks)\.c hatf/rings/narrate\.c'
+	local module=hatf/rings/narrate
+
+	grep -vE "^${module}_(comments|stacks)\.c $module\.c"
 }
 
-# FROM TO FILE WHAT: which room uses which other one, where, and by what.
+# Print FROM TO FILE WHAT: the room FROM uses WHAT of the room TO in FILE.
 list_uses()
 {
 	{
@@ -148,7 +167,9 @@ list_uses()
 		awk '{ print $1, $2, $3 "()" }' "$work/calls"
 	} | drop_upcall | awk '
 		function room_of(file) {
-			if (file ~ /^(hatf\/)?hatf(_content|_stream|_events)?\.h$/)
+			name = file
+			sub(/^hatf\//, "", name)
+			if (name ~ /^hatf(_content|_stream|_events)?\.h$/)
 				return "api"
 			sub(/\/[^\/]*$/, "", file)
 			return file
@@ -181,18 +202,19 @@ check_rooms()
 				split(line, use, " ")
 				parent = use[2]
 				sub(/\/[^\/]*$/, "", parent)
-				if (!may[use[1], use[2]] && !may[use[1], parent "/*"])
+				if (!may[use[1], use[2]] &&
+				    !may[use[1], parent "/*"])
 					print line
 			}
 		}')
 	while read -r from; do
 		echo "$rooms" | grep -q "^$from:" ||
-			complain "$from is no room of the table in $0"
+			complain "$from: no such room in the table in $0"
 	done < <(sources | xargs -n 1 dirname | sort -u)
 }
 
-# check_cycles WHAT: of the pairs on standard input.  tsort prints each cycle on
-# its standard error, a name a line.
+# check_cycles WHAT: complain about cycles among the pairs on standard input.
+# tsort prints each cycle on its standard error, one name a line.
 check_cycles()
 {
 	local cycle
@@ -203,19 +225,20 @@ check_cycles()
 	[ -z "$cycle" ] || complain "$1 use each other: ${cycle% }"
 }
 
-# HEADER PACKAGE of each system header named on standard input, by where the
-# compiler finds it; of those in no package, and of the compiler's own: no line.
+# Print HEADER PACKAGE for each system header named on standard input: the
+# package that owns the file which the compiler finds.  A header of the compiler
+# itself has the package "compiler".  A header of no package gets no line.
 list_owners()
 {
-	local name path
+	local name path folder='include(-fixed)?(/[^/]*-linux-gnu[^/]*)?'
 
 	sort -u >"$work/headers"
 	sed 's/.*/#include <&>/' "$work/headers" |
 		${CC:-cc} -D_GNU_SOURCE -E -xc - 2>/dev/null |
 		sed -nE 's/^# 1 "([^"]+)".*/\1/p' | sort -u >"$work/paths"
 	while read -r name; do
-		path=$(grep -m 1 -E "include(-fixed)?(/[^/]*-linux-gnu[^/]*)?/$name\$" \
-			"$work/paths") && echo "$(realpath "$path") $name"
+		path=$(grep -m 1 -E "$folder/$name\$" "$work/paths") &&
+			echo "$(realpath "$path") $name"
 	done <"$work/headers" | sort >"$work/found"
 	cut -d' ' -f1 "$work/found" | xargs -r dpkg-query -S 2>/dev/null |
 		sed -E 's/^([^:]+):.* (.*)/\2 \1/' | sort |
@@ -226,11 +249,11 @@ list_owners()
 check_libraries()
 {
 	local room name pattern owner
+	local include='^#[[:space:]]*include[[:space:]]*'
 	declare -A owners=()
 
 	sources | while read -r name; do
-		sed -nE "s|^#[[:space:]]*include[[:space:]]*<([^>]+).*|${name%/*} \1|p" \
-			"$name"
+		sed -nE "s|$include<([^>]+).*|${name%/*} \1|p" "$name"
 	done | sort -u >"$work/angled"
 	while read -r name owner; do
 		owners[$name]=$owner
@@ -244,7 +267,7 @@ check_libraries()
 	done <"$work/angled"
 }
 
-# A header's name alone tells which header is meant.
+# Each header's name is unique in the tree.
 check_names()
 {
 	local name
@@ -256,16 +279,15 @@ check_names()
 
 print_table()
 {
-	local room uses
+	local room uses files
 
 	printf '%-22s %5s %6s  %s\n' room files lines uses
 	while read -r room; do
-		uses=$(awk -v room="$room" '$1 == room { print $2 }' "$work/uses" |
-			sort -u | tr '\n' ' ')
-		printf '%-22s %5d %6d  %s\n' "$room" \
-			"$(find "$room" -maxdepth 1 -name '*.[ch]' | wc -l)" \
-			"$(find "$room" -maxdepth 1 -name '*.[ch]' -exec cat {} + | wc -l)" \
-			"${uses% }"
+		uses=$(awk -v room="$room" '$1 == room { print $2 }' \
+			"$work/uses" | sort -u | tr '\n' ' ')
+		files=$(find "$room" -maxdepth 1 -name '*.[ch]')
+		printf '%-22s %5d %6d  %s\n' "$room" "$(wc -l <<<"$files")" \
+			"$(xargs cat <<<"$files" | wc -l)" "${uses% }"
 	done < <(echo "$rooms" | sed -n 's/:.*//p')
 }
 

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check-install.sh - install, use what was installed, uninstall, look for rests
+# check-install.sh - install, use the installed files, uninstall completely
 set -eu
 cd "$(dirname "$0")/.."
 : "${TMP:=$(mktemp -d)}"
 root=$TMP/root
 here=$root/usr/local
 
-# The prefix is the one of an ordinary build, or 'hatf' would be built anew.
+# Keep the default prefix: with another one, make would rebuild 'hatf'.
 make -s install DESTDIR="$root" >/dev/null
 
 cat >"$TMP/example.c" <<'END'
@@ -58,15 +58,15 @@ read -ra shared <<<"$(pkg-config --libs hatf)"
 read -ra static <<<"$(pkg-config --static --libs hatf |
 	sed 's/-lhatf/-l:libhatf.a/')"
 
-echo 'a program with the shared library'
+echo 'a program that uses the shared library'
 ${CC:-cc} -Wall -Werror "${cflags[@]}" -o "$TMP/shared" "$TMP/example.c" \
 	"${shared[@]}"
 LD_LIBRARY_PATH=$here/lib "$TMP/shared" "$TMP/shared.hatf.gz"
 LD_LIBRARY_PATH=$here/lib ldd "$TMP/shared" | grep -F "$here/lib/libhatf.so.0"
-echo 'with the static one'
+echo 'the same program with the static library'
 ${CC:-cc} "${cflags[@]}" -o "$TMP/static" "$TMP/example.c" "${static[@]}"
 "$TMP/static" "$TMP/static.hatf.gz"
-echo 'in C++'
+echo 'the same program in C++'
 ${CXX:-c++} -Wall "${cflags[@]}" -o "$TMP/cxx" "$TMP/example.cc" "${static[@]}"
 "$TMP/cxx" "$TMP/cxx.hatf.gz"
 
@@ -75,8 +75,8 @@ sed -n '/^ \*\t#include <hatf.h>/,/^ \*\t}/s/^ \*\t//p' \
 	"$here/include/hatf.h" >"$TMP/header.c"
 [ "$(wc -l <"$TMP/header.c")" -le 15 ]
 printf '%s\n' '0 24 0x1000' '0 40 0x2000' '1 0x1000' >"$TMP/header.ascii"
-${CC:-cc} -Wall -Wextra -Werror "${cflags[@]}" -o "$TMP/header" "$TMP/header.c" \
-	"${static[@]}"
+${CC:-cc} -Wall -Wextra -Werror "${cflags[@]}" -o "$TMP/header" \
+	"$TMP/header.c" "${static[@]}"
 [ "$("$TMP/header" "$TMP/header.ascii")" = 64 ]
 ${CXX:-c++} -Wall -Wextra -Werror "${cflags[@]}" -o "$TMP/header" -x c++ \
 	"$TMP/header.c" -x none "${static[@]}"
@@ -91,13 +91,13 @@ for header in "$here"/include/*.h; do
 		"${cflags[@]}" -fsyntax-only -x c++ "$TMP/alone.c"
 done
 
-echo 'the command, with the recorder where it was installed'
+echo 'the installed command with the installed recorder'
 "$here/bin/hatf" record -o "$TMP/true.hatf.gz" -- ls / >/dev/null
 "$here/bin/hatf" verify "$TMP/true.hatf.gz" "$TMP/shared.hatf.gz"
 
 make -s uninstall DESTDIR="$root" >/dev/null
 rest=$(find "$root" ! -type d)
 [ -z "$rest" ] || {
-	echo "left after uninstall: $rest"
+	echo "make uninstall did not remove: $rest"
 	exit 1
 }

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# check-san.sh - the unit tests under the sanitizers of both compilers
+# check-san.sh - run the unit tests under the sanitizers of both compilers
 #
-# Both, since each finds what the other does not: clang's UBSan catches adding
-# to a null pointer, gcc's does not.  Under TSan run the tests of what several
-# threads touch (see UNIT in the Makefile).
+# Each compiler finds errors that the other misses: clang's UBSan catches an
+# addition to a null pointer, gcc's does not.  Under TSan only the tests of code
+# that several threads use run (see UNIT in the Makefile).
 set -eu
 cd "$(dirname "$0")/.."
 scripts/setup.sh test

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check-symbols.sh - what our shared objects give to a process and take from it
+# check-symbols.sh - the shared objects export and import only expected symbols
 #
-# libhatftrace.so shares a process with a program that we know nothing of.  It
-# may offer only what it means to take over, and may use only libc, and the
-# unwinder where that is loaded: a program with a 'deflate' or 'crc32' of its
-# own must work, and so must we.
+# libhatftrace.so shares a process with an unknown program.  It may export only
+# the functions that it intercepts, and may import only from libc, and from the
+# unwinder if that is loaded.  A program that defines a 'deflate' or a 'crc32'
+# must work, and so must the recorder in it.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 build=${BUILD:-build/plain}
@@ -14,8 +14,8 @@ status=0
 
 c='malloc free calloc realloc reallocarray memalign posix_memalign
 aligned_alloc valloc pvalloc free_sized free_aligned_sized'
-# operator new and new[]: plain, nothrow, aligned, both; delete: likewise, and
-# with a size.
+# operator new and new[]: plain, nothrow, aligned, and both; operator delete and
+# delete[]: the same, and sized.
 cxx=$(printf '%s ' _Zn{w,a}m{,St11align_val_t}{,RKSt9nothrow_t} \
 	_Zd{l,a}Pv{,m}{,St11align_val_t} \
 	_Zd{l,a}Pv{,St11align_val_t}RKSt9nothrow_t)
@@ -23,9 +23,9 @@ filters='prctl syscall vfork unshare setns'
 means='setrlimit setrlimit64 prlimit prlimit64 mount umount umount2 pivot_root'
 looks='opendir fstatat64'
 threads='pthread_create pthread_setname_np'
-# What AddressSanitizer asks (preload/interpose/interpose_loader.c).
+# AddressSanitizer calls it (preload/interpose/interpose_loader.c).
 loader=dl_iterate_phdr
-# What musl's loader looks for, and nobody finds
+# musl's loader looks these up, and hidden symbols stay unfound
 # (preload/interpose/interpose_musl.c).
 marks='stdin __libc_start_main'
 ends='execv execve execvp execvpe execl execle execlp fexecve execveat
@@ -33,17 +33,20 @@ _exit _Exit abort __assert_fail _Fork daemon'
 privileges='setuid setgid seteuid setegid setreuid setregid setresuid setresgid
 setfsuid setfsgid setgroups initgroups capset chroot'
 
-# What the recorder asks of libc.  A program may have functions of these names:
-# of bytes and strings, where nothing else can be meant; of what happens at the
-# end, at a fork, of a thread and in the loader, where libc's is meant and
-# cannot be done without; its mark of having one thread; and what daemon()
-# consists of, which the program called.
-from_libc='memchr memcmp memcpy memmove memset strchr strcmp strcspn strlen strncmp
-strnlen strrchr strstr
+# The recorder may import these from libc, although a program may define
+# functions of the same names.  Functions of bytes and strings: a program's do
+# the same.  Exit handlers, fork, threads and the loader: the recorder cannot do
+# without libc's.  __libc_single_threaded: libc's flag.  chdir to setsid: the
+# steps of daemon(), which the program called.
+from_libc='memchr memcmp memcpy memmove memset
+strchr strcmp strcspn strlen strncmp strnlen strrchr strstr
 __cxa_at_quick_exit __cxa_atexit __cxa_finalize __register_atfork clone
-__environ environ __errno_location __libc_stack_end __libc_single_threaded __stack_chk_fail getauxval pthread_once
+__environ environ __errno_location __libc_stack_end __libc_single_threaded
+__stack_chk_fail getauxval pthread_once
 __pthread_register_cancel __pthread_unregister_cancel __pthread_unwind_next
-__sigsetjmp __x86_get_cpuid_feature_leaf pthread_self sysconf _r_debug dlerror dlopen dlsym
+__sigsetjmp __x86_get_cpuid_feature_leaf
+pthread_self pthread_attr_getstacksize pthread_getattr_default_np sysconf
+_r_debug dlerror dlopen dlsym
 chdir close dup2 fork open setsid'
 
 client=$(printf 'hatftrace_client_%s ' start stop flush is_recording mark \
@@ -61,7 +64,7 @@ exports()
 		sub(/@.*/, "", $1); print $1 }' | sort -u
 }
 
-# needs_only FILE PATTERN: its libraries all match.
+# needs_only FILE PATTERN: complain about needed libraries that do not match.
 needs_only()
 {
 	local library
@@ -76,8 +79,8 @@ check_recorder()
 	local so=$build/libhatftrace.so name all
 
 	# shellcheck disable=SC2086
-	all=$(printf '%s\n' $c $cxx $threads $client $filters $means $looks $ends \
-		$privileges $loader $marks | sort -u)
+	all=$(printf '%s\n' $c $cxx $threads $client $filters $means $looks \
+		$ends $privileges $loader $marks | sort -u)
 	while read -r name; do
 		complain "$so exports $name"
 	done < <(comm -23 <(exports "$so") <(echo "$all"))
@@ -89,15 +92,17 @@ check_recorder()
 			grep -qE " HIDDEN +[0-9]+ $name(@|\$)" ||
 			complain "$so does not hide $name"
 	done
-	# What these define has a version; the weak ones are start-up files'.
+	# Symbols of libc and the unwinder have versions; the weak symbols come
+	# from the start files.
 	while read -r name; do
-		complain "$so takes $name from whoever has it"
+		complain "$so imports $name without a version: any library" \
+			"may define it"
 	done < <(nm -D --undefined-only --format=posix "$so" |
 		awk '$2 != "w" && $1 !~ /@(GLIBC|GCC)_/ { print $1 }')
 	# shellcheck disable=SC2086
 	while read -r name; do
-		complain "$so takes $name from libc, or from a program that" \
-			"has one: put it into preload/sys/raw_syscall.c"
+		complain "$so imports $name from libc, or from a program that" \
+			"defines it: put it into preload/sys/raw_syscall.c"
 	done < <(nm -D --undefined-only --format=posix "$so" |
 		awk '$2 != "w" && sub(/@GLIBC_.*/, "", $1) { print $1 }' |
 		sort -u | comm -23 - <(printf '%s\n' $from_libc | sort -u))
@@ -115,8 +120,9 @@ check_library()
 	while read -r name; do
 		complain "$so exports $name"
 	done < <(exports "$so" | grep -v '^hatf_')
-	needs_only "$so" 'lib(c|z|deflate|zstd|lz4|expat)\.so\.[0-9]+|ld-linux.*'
-	# What hatf.h declares is there.
+	needs_only "$so" \
+		'lib(c|z|deflate|zstd|lz4|expat)\.so\.[0-9]+|ld-linux.*'
+	# Each function that hatf.h declares is exported.
 	while read -r name; do
 		complain "$so does not export $name"
 	done < <(comm -13 <(exports "$so") <(tr '\n' ' ' < <(cat hatf/hatf*.h) |

@@ -3,9 +3,10 @@
 #
 # demo.sh - set the machine up, build, record a real program, read the traces
 #
-# This is 'make demo' for a machine that may not have make yet.  The program is
-# the C compiler at work on one of our files: a driver, the compiler proper and
-# the assembler, three processes and so three traces.  They stay in build/demo.
+# This is 'make demo' for a machine that may not have make yet.  The recorded
+# program is the C compiler, which compiles a file of this project.  A driver,
+# the compiler proper and the assembler make three processes and so three
+# traces.  They stay in build/demo.
 set -eu
 cd "$(dirname "$0")/.."
 scripts/setup.sh build
@@ -16,7 +17,7 @@ hatf=build/plain/hatf
 rm -rf "$out"
 mkdir -p "$out"
 
-# show COMMAND...: as one would type it, then what it says.
+# show COMMAND...: print the command as a user would type it, then run it.
 show()
 {
 	printf '\n$'
@@ -36,4 +37,4 @@ show "$hatf" info "${traces[@]}"
 show "$hatf" verify "${traces[@]}"
 show "$hatf" dump --count 8 "$out"/cc1.*
 echo
-echo "The traces are in $out; '$hatf --help' tells what else can be done."
+echo "The traces are in $out; '$hatf --help' lists the other commands."

@@ -4,24 +4,24 @@
 # fuzz.sh - run the fuzz targets of tests/fuzz, or prepare their corpora
 #
 # usage: scripts/fuzz.sh libfuzzer|afl [TARGET...]    fuzz one after the other
-#        scripts/fuzz.sh coverage [TARGET...]  lines of hatf/ that corpora reach
-#        scripts/fuzz.sh minimise [TARGET...]  commit what reaches all of it
+#        scripts/fuzz.sh coverage [TARGET...]  lines of hatf/ that inputs reach
+#        scripts/fuzz.sh minimise [TARGET...]  replace the committed corpus
 #
-# A target is the NAME of a tests/fuzz/fuzz_NAME.c; without one, all of them.
-# FUZZ_SECONDS is what each may take (default 60).  Inputs that reach something
-# new are kept in build/fuzz/NAME and are where the next run starts, together
-# with the committed ones in tests/fuzz/corpus/NAME.  What breaks the library is
-# kept in build/fuzz/NAME.found; the exit status is then 1, and running the
-# program that is named on that file shows it again.
+# A target is the NAME of a tests/fuzz/fuzz_NAME.c; the default is all of them.
+# FUZZ_SECONDS limits each target (default 60).  A run starts with the inputs in
+# build/fuzz/NAME and with the committed ones in tests/fuzz/corpus/NAME, and
+# adds inputs that reach new code to build/fuzz/NAME.  Inputs that break the
+# library go to build/fuzz/NAME.found, and the exit status is 1; to reproduce a
+# failure, run the target's program with such a file as its argument.
 set -eu
 cd "$(dirname "$0")/.."
 
 seconds=${FUZZ_SECONDS:-60}
 rss_mb=2048
-# No single allocation of the library is larger, zstd's window of 128 MiB
-# included; an input must not change that.
+# No single allocation of the library may be larger, whatever the input.  zstd's
+# window takes 128 MiB.
 malloc_mb=160
-input_max=8192 # bytes; those that are committed are smaller
+input_max=8192 # bytes; committed inputs are smaller, at most merge_max
 merge_max=1024
 jobs=$(nproc)
 mode=${1-}
@@ -33,18 +33,19 @@ if [ $# -eq 0 ]; then
 		targets+=("${source%.c}")
 	done
 fi
-# A larger quarantine would be all page faults: readers allocate much each time.
+# Readers allocate much for each input.  With a larger quarantine, page faults
+# would take most of the time.
 quarantine=quarantine_size_mb=16
 export ASAN_OPTIONS=abort_on_error=1:symbolize=0:detect_leaks=0:$quarantine
 export UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1
 
-# Seeds that are no corpus: the reader's test data.
+# seeds NAME: print the folders of further inputs, the reader's test data.
 seeds()
 {
 	[ "$1" != reader ] || echo tests/data/golden tests/data/corrupt
 }
 
-# The option for a target's dictionary, if there is one.
+# dictionary OPTION NAME: print OPTION and the target's dictionary, if any.
 dictionary()
 {
 	[ ! -e "tests/fuzz/$2.dict" ] || echo "$1tests/fuzz/$2.dict"
@@ -55,8 +56,8 @@ fuzz_libfuzzer()
 	local name=$1 status=0
 
 	mkdir -p "build/fuzz/$name" "build/fuzz/$name.found"
-	# Leaks are looked for at the end of the run, not after each input.
-	# shellcheck disable=SC2046 # no word of them has a blank
+	# Look for leaks at the end of the run, not after each input.
+	# shellcheck disable=SC2046 # the words have no blanks
 	ASAN_OPTIONS=symbolize=1:detect_leaks=1:$quarantine "$bin/fuzz_$name" \
 		-max_total_time="$seconds" -timeout=20 -detect_leaks=0 \
 		-rss_limit_mb=$rss_mb -malloc_limit_mb=$malloc_mb \
@@ -95,13 +96,14 @@ fuzz_afl()
 	}
 	sed -n 's/^execs_done *: */executions: /p
 		s/^execs_per_sec *: */executions a second: /p
-		s/^bitmap_cvg *: */edges reached: /p' "$out/default/fuzzer_stats"
+		s/^bitmap_cvg *: */edges reached: /p' \
+		"$out/default/fuzzer_stats"
 	cp -t "build/fuzz/$name" "$out"/default/queue/id* 2>/dev/null || true
 	find "$out/default/crashes" "$out/default/hangs" -name 'id*' \
 		-exec cp -t "build/fuzz/$name.found" {} + -exec false {} +
 }
 
-# Which lines of the library the inputs reach.
+# coverage TARGET...: print how many lines of the library the inputs reach.
 coverage()
 {
 	local objects=() raw=() name
@@ -120,17 +122,19 @@ coverage()
 		hatf
 }
 
-# A new corpus: of all inputs the smallest ones that reach what all of them do.
+# minimise TARGET: make the corpus the smallest inputs that together reach all
+# that the inputs reach now.
 minimise()
 {
 	local name=$1 corpus=tests/fuzz/corpus/$1 new
 
 	new=$(mktemp -d "build/fuzz/$name.XXXXXX")
-	# How often an edge is reached would make it ten times as many.
+	# Counts of how often an edge is reached would make the corpus ten times
+	# as large.
 	# shellcheck disable=SC2046
 	"$bin/fuzz_$name" -merge=1 -use_counters=0 -max_len=$merge_max \
-		-verbosity=0 "$new" "$corpus" "build/fuzz/$name" $(seeds "$name") \
-		>"build/fuzz/$name.log" 2>&1
+		-verbosity=0 "$new" "$corpus" "build/fuzz/$name" \
+		$(seeds "$name") >"build/fuzz/$name.log" 2>&1
 	rm -rf "$corpus"
 	mv "$new" "$corpus"
 	chmod 755 "$corpus"

@@ -1,27 +1,28 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# guests.sh - real programs at small jobs, for real-suites.sh, which sources this
+# guests.sh - real programs at small jobs; real-suites.sh sources this file
 #
 # A line of a table below is one program: 'guest NAME COMMAND...'.  The command
-# runs bare and recorded, each time in an empty folder; its standard output, its
-# exit status and what $after prints there when it is over must be the same.  A
-# new program is one line here, and its package one word in setup.sh.
+# runs bare and recorded, each time in an empty folder.  Its standard output,
+# its exit status and the output of $after, which runs there afterwards, must be
+# the same.  A new program is one line here, and its package one word in
+# setup.sh.
 #
-# What may stand before 'guest', for it alone:
-#	how=preload      (the default) LD_PRELOAD is set for the command
-#	how=record       'hatf record -- COMMAND', whose status is the command's
-#	how=dormant      as preload, with HATFTRACE_START=off
-#	how=front:LIB    LIB is preloaded before the recorder, and alone when bare
-#	how=behind:LIB   LIB is preloaded behind it
-#	after=WORDS      shell words that print what the command has made; not recorded
-#	user=nobody      not as root
-#	expected=N       the exit status that is right (default 0)
+# Settings that may precede 'guest', for this program only:
+#	how=preload    (the default) LD_PRELOAD is set for the command
+#	how=record     'hatf record -- COMMAND', whose status is the command's
+#	how=dormant    as preload, with HATFTRACE_START=off
+#	how=front:LIB  LIB is preloaded before the recorder; alone when bare
+#	how=behind:LIB LIB is preloaded after the recorder; alone when bare
+#	after=WORDS    shell words that print the command's result; not recorded
+#	user=nobody    the program does not run as root
+#	expected=N     the expected exit status (default 0)
 #
-# $in is the folder of what programs work on, below.
+# $in is the folder of the programs' input files.
 # shellcheck disable=SC2016,SC2154
-# SC2016: the programs expand what is in single quotes.  SC2154: from
-# real-suites.sh.
+# SC2016: the programs expand what is in single quotes.  SC2154: real-suites.sh
+# sets the variables.
 
 in=$work/inputs
 how=preload
@@ -30,9 +31,9 @@ user=
 # shellcheck disable=SC2034 # real-suites.sh reads it
 expected=
 
-# What Docker and Podman do, by hand: 'container.sh INPUTS WORK' has runc make a
-# user namespace and all others, a root of its own, capabilities and a filter.
-# What is set for the recorder goes into the container.
+# container.sh INPUTS WORK: run a container as Docker and Podman do.  runc makes
+# a user namespace and all others, a root file system, capabilities and a
+# seccomp filter.  The recorder's variables are passed into the container.
 container_script()
 {
 	cat <<'END'
@@ -192,7 +193,8 @@ END
 		'int yywrap(void) { return 1; }' >words.l
 	printf '%s\n' '%token N' '%%' "e: N | e '+' N;" '%%' >sums.y
 	printf '%s\n' '<x:stylesheet version="1.0"
-xmlns:x="http://www.w3.org/1999/XSL/Transform"><x:template match="/"><n><x:value-of
+xmlns:x="http://www.w3.org/1999/XSL/Transform">
+<x:template match="/"><n><x:value-of
 select="count(//i)"/></n></x:template></x:stylesheet>' >count.xsl
 	seq -f '<i>%g</i>' 2000 | sed '1i <d>' | sed '$a </d>' >items.xml
 	printf '%%!PS\n/Helvetica findfont 20 scalefont setfont 50 700 moveto
@@ -200,14 +202,19 @@ select="count(//i)"/></n></x:template></x:stylesheet>' >count.xsl
 	printf '.TH X 1\n.SH NAME\nx \\- y\n.PP\nSome \\fBwords\\fP.\n' >page.1
 	echo 'for {set i 0} {$i < 9999} {incr i} {set a($i) [expr $i * 2]}
 puts "[array size a] $a(77)"' >sum.tcl
-	printf '%s\n' 'daemon off; user root; pid pid; events {} http { access_log off;' \
-		'server { listen unix:s; location / { return 200 "hello\n"; } } }' \
-		>nginx.conf
-	printf '%s\n' 'DefaultRuntimeDir /tmp' 'ServerName x' 'ErrorLog /dev/null' \
-		'LoadModule mpm_event_module /usr/lib/apache2/modules/mod_mpm_event.so' \
-		>apache.conf
+	cat >nginx.conf <<'END'
+daemon off; user root; pid pid; events {} http { access_log off;
+server { listen unix:s; location / { return 200 "hello\n"; } } }
+END
+	cat >apache.conf <<'END'
+DefaultRuntimeDir /tmp
+ServerName x
+ErrorLog /dev/null
+LoadModule mpm_event_module /usr/lib/apache2/modules/mod_mpm_event.so
+END
 	printf '%s\n' "define(\`d', \`\$1\$1')dnl" 'd(d(d(N)))' >twice.m4
-	echo 'library(parallel); cat(unlist(mclapply(1:12, mc.cores = 4, function(i)
+	echo 'library(parallel)
+	cat(unlist(mclapply(1:12, mc.cores = 4, function(i)
 		sum(rnorm(1e4) > 9) + i)), "\n")' >apply.R
 	mkdir cmake
 	printf '%s\n' 'cmake_minimum_required(VERSION 3.13)' 'project(sum C)' \
@@ -225,7 +232,7 @@ puts "[array size a] $a(77)"' >sum.tcl
 	touch 'done'
 }
 
-# guest_mode bare|traced NAME: mode(), and then 'pre' as 'how' says.
+# guest_mode bare|traced NAME: call mode(), then set 'pre' according to 'how'.
 guest_mode()
 {
 	local library=${how#*:}
@@ -245,7 +252,7 @@ guest_mode()
 			"${pre[@]}")
 }
 
-# A program that hangs is killed, with all that it started.
+# guest_run COMMAND...: a program that hangs is killed with its descendants.
 guest_run()
 {
 	local status
@@ -261,29 +268,32 @@ guest_run()
 		cut -c 1-8)"
 }
 
-# guest NAME COMMAND...: a row of the table.
+# guest NAME COMMAND...: run the program twice, and add a row to the table.
 guest()
 {
 	both_in guest_mode "$1 ($how)" guest_run "${@:2}"
 }
 
-# ------------------------------------------------------------ tables of programs
+# ----------------------------------------------------------- tables of programs
 
 chromium_flags=(--headless --disable-gpu --disable-quic --no-first-run
 	--disable-background-networking --disable-component-update
 	--disable-sync --user-data-dir=profile)
 
-# guest_chromium COMMAND...: it makes of the same page a DOM, a picture and a
-# document, which are compared as text, by pixels, and but for the time in it.
+# guest_chromium COMMAND...: turn a page into a DOM, a picture and a document.
+# The DOM is compared as text, the picture by its pixels, and the document
+# without its date.
 guest_chromium()
 {
 	local page=file://$in/page.html who=${user:+, a user in its sandbox}
 
 	guest "chromium, page to DOM$who" "$@" --dump-dom "$page"
-	after='convert page.png rgb:- | md5sum' guest "chromium, screenshot$who" \
+	after='convert page.png rgb:- | md5sum' \
+		guest "chromium, screenshot$who" \
 		"$@" --screenshot=page.png "$page"
-	after='pdftotext page.pdf - && sed -E "/^.(Creation|Mod)Date /d" page.pdf |
-		md5sum' guest "chromium, PDF$who" "$@" \
+	after='pdftotext page.pdf - &&
+		sed -E "/^.(Creation|Mod)Date /d" page.pdf | md5sum' \
+		guest "chromium, PDF$who" "$@" \
 		--no-pdf-header-footer --print-to-pdf=page.pdf "$page"
 }
 
@@ -296,18 +306,20 @@ guests_chromium()
 		user=nobody guest_chromium "${chromium[@]}"
 	done
 	how=preload
-	# It has a malloc of its own, for which 'hatf record' would end with 1.
+	# sh hides that Chromium has a malloc of its own and leaves no trace:
+	# 'hatf record' would end with status 1.
 	how=record guest 'chromium, page to DOM' sh -c '"$@"; echo $?' sh \
 		"${chromium[@]}" --no-sandbox --dump-dom "file://$in/page.html"
-	how=record user=nobody guest 'chromium, page to DOM, a user in its sandbox' \
+	how=record user=nobody guest \
+		'chromium, page to DOM, a user in its sandbox' \
 		sh -c '"$@"; echo $?' sh "${chromium[@]}" --dump-dom \
 		"file://$in/page.html"
 }
 
 guests_in_sandboxes()
 {
-	# Who it is, and how many processes it sees; its number may be another
-	# one, as the recorder's thread takes one, too.
+	# Print the user's id and the number of visible processes, but not the
+	# process id: the recorder's thread takes an id, too.
 	local alone='set -- /proc/[0-9]*; id -u; echo $#'
 	local wrapped=(bwrap --ro-bind / / --bind "$work" "$work" --dev /dev
 		--proc /proc --unshare-all sh -c "$alone")
@@ -325,7 +337,8 @@ guests_in_sandboxes()
 		guest 'bwrap within unshare' unshare -Urmpf --mount-proc \
 			"${wrapped[@]}"
 		guest runc sh "$in/container.sh" "$in" "$work"
-		user=nobody guest 'runc, a user' sh "$in/container.sh" "$in" "$work"
+		user=nobody guest 'runc, a user' \
+			sh "$in/container.sh" "$in" "$work"
 	done
 	how=preload
 	guest 'chroot' chroot / sort -rn "$in/numbers"
@@ -333,8 +346,10 @@ guests_in_sandboxes()
 
 guests_of_other_runtimes()
 {
-	local script='$s = []; for ($i = 0; $i < 5000; $i++) $s["k$i"] = str_repeat("x", $i % 90);
-	echo count($s), " ", strlen(serialize($s)), " ", ini_get("opcache.enable_cli"), "\n";'
+	local script='$s = [];
+	for ($i = 0; $i < 5000; $i++) $s["k$i"] = str_repeat("x", $i % 90);
+	echo count($s), " ", strlen(serialize($s)), " ";
+	echo ini_get("opcache.enable_cli"), "\n";'
 
 	guest 'Go' "$in/pure"
 	guest 'Go with cgo' "$in/cgo"
@@ -353,17 +368,20 @@ guests_of_other_runtimes()
 	how=record guest 'faketime' faketime -f '@2020-01-02 03:04:05' date +%F
 	how=record guest 'valgrind, status 7' \
 		sh -c 'valgrind -q sh -c "exit 7"; echo $?'
-	guest 'gdb' sh -c "gdb -q -nx -batch -ex run -ex 'print 6 * 7' '$in/sum' |
-		grep -v 'Thread\|New process' | sed 's/process [0-9]*/process N/'"
+	guest 'gdb' sh -c "gdb -q -nx -batch -ex run -ex 'print 6 * 7' \
+		'$in/sum' | grep -v 'Thread\|New process' |
+		sed 's/process [0-9]*/process N/'"
 	guest 'strace' strace -f -o trace.txt "$in/sum"
 }
 
 guests_with_allocators()
 {
-	local library job='x = {str(i): [i] * 20 for i in range(20000)}; print(len(x))'
+	local library libraries=(libtcmalloc_minimal.so.4 libjemalloc.so.2
+		libmimalloc.so.2)
+	local job='x = {str(i): [i] * 20 for i in range(20000)}
+print(len(x))'
 
-	for library in libtcmalloc_minimal.so.4 libjemalloc.so.2 libmimalloc.so.2
-	do
+	for library in "${libraries[@]}"; do
 		how=front:$library guest "python3" env PYTHONMALLOC=malloc \
 			/usr/bin/python3 -c "$job"
 		how=behind:$library guest "python3" env PYTHONMALLOC=malloc \
@@ -392,35 +410,44 @@ guests_that_compile()
 	guest m4 m4 -DN=5 "$in/twice.m4"
 	after='ls | wc -l' guest 'make -j4' make -s -j4 -f "$in/objects.mk"
 	after='build/sum' guest 'cmake and ninja' sh -c \
-		"cmake -G Ninja -S '$in/cmake' -B build >/dev/null && ninja -C build \
-		>/dev/null"
+		"cmake -G Ninja -S '$in/cmake' -B build >/dev/null &&
+		ninja -C build >/dev/null"
 }
 
 guests_that_interpret()
 {
 	guest python3 /usr/bin/python3 -c 'import json, re, decimal
 print(len(json.dumps([{str(i): i / 7} for i in range(5000)])))'
-	guest 'python3, multiprocessing' /usr/bin/python3 -c 'import multiprocessing
-with multiprocessing.Pool(3) as pool: print(sum(pool.map(abs, range(-999, 0))))'
-	guest perl perl -e '$h{$_ % 997} .= $_ for 1 .. 50000; print scalar keys %h'
-	guest ruby ruby -e 'p (1..20000).map(&:to_s).group_by(&:size).map { |k, v| [k, v.size] }'
-	guest lua lua5.4 -e 't = {} for i = 1, 20000 do t[i] = i .. "" end print(#table.concat(t))'
+	guest 'python3, multiprocessing' /usr/bin/python3 -c '
+import multiprocessing
+with multiprocessing.Pool(3) as pool:
+	print(sum(pool.map(abs, range(-999, 0))))'
+	guest perl perl -e '$h{$_ % 997} .= $_ for 1 .. 50000;
+		print scalar keys %h'
+	guest ruby ruby -e 'p (1..20000).map(&:to_s).group_by(&:size).map {
+		|k, v| [k, v.size] }'
+	guest lua lua5.4 -e 't = {} for i = 1, 20000 do t[i] = i .. "" end
+		print(#table.concat(t))'
 	guest tcl tclsh "$in/sum.tcl"
 	guest guile guile --no-auto-compile -c '(display (length (iota 20000)))'
 	guest sbcl sbcl --noinform --non-interactive --eval \
-		'(print (reduce (function +) (loop for i below 9999 collect i)))'
+		'(print (reduce (function +)
+			(loop for i below 9999 collect i)))'
 	guest erlang erl -noshell -eval \
 		'io:format("~p~n", [lists:sum(lists:seq(1, 9999))]), halt().'
-	guest swi-prolog swipl -g 'numlist(1, 9999, L), sum_list(L, S), writeln(S)' \
-		-t halt
+	guest swi-prolog swipl -g \
+		'numlist(1, 9999, L), sum_list(L, S), writeln(S)' -t halt
 	guest gforth gforth -e '6 7 * . bye'
 	guest bc sh -c 'echo "2 ^ 4000" | bc'
 	guest octave octave --no-gui --no-history --norc --eval \
 		'disp(sum(sum(inv(magic(5)))))'
-	guest node node -e 'console.log(JSON.stringify([...Array(9999).keys()]).length)'
-	guest gawk gawk '{ a[$1 % 77] += $1 } END { print length(a), a[5] }' "$in/numbers"
+	guest node node -e \
+		'console.log(JSON.stringify([...Array(9999).keys()]).length)'
+	guest gawk gawk '{ a[$1 % 77] += $1 } END { print length(a), a[5] }' \
+		"$in/numbers"
 	guest jq jq -s 'map(. * 2) | add' "$in/numbers"
-	guest bash bash -c 'for i in {1..3000}; do a[i]=$i; done; echo ${#a[@]} $(true)'
+	guest bash bash -c 'for i in {1..3000}; do a[i]=$i; done
+		echo ${#a[@]} $(true)'
 	guest emacs emacs -Q --batch --eval \
 		'(princ (length (split-string (make-string 5000 ?\s) "")))'
 	after='md5sum <text.md' guest vim sh -c "cp '$in/text.md' . &&
@@ -429,7 +456,8 @@ with multiprocessing.Pool(3) as pool: print(sum(pool.map(abs, range(-999, 0))))'
 
 guests_that_serve()
 {
-	guest redis sh -c 'redis-server --port 0 --unixsocket s --save "" >/dev/null &
+	guest redis sh -c 'redis-server --port 0 --unixsocket s --save "" \
+			>/dev/null &
 		until redis-cli -s s ping >/dev/null 2>&1; do sleep 0.1; done
 		for i in 1 2 3 4 5; do redis-cli -s s lpush l $i; done
 		redis-cli -s s shutdown; wait $!; echo $?'
@@ -438,7 +466,8 @@ guests_that_serve()
 	guest nginx sh -c "/usr/sbin/nginx -p ./ -e log -c '$in/nginx.conf' &
 		until curl -s --unix-socket s http://x/; do sleep 0.1; done
 		kill -QUIT \$!; wait \$!; echo \$?"
-	guest 'apache2 -t' sh -c "/usr/sbin/apache2 -t -f '$in/apache.conf' 2>&1"
+	guest 'apache2 -t' \
+		sh -c "/usr/sbin/apache2 -t -f '$in/apache.conf' 2>&1"
 	guest 'haproxy -vv' haproxy -vv
 	guest named-checkconf sh -c 'echo "options { directory \"/\"; };" >c
 		named-checkconf -p c'
@@ -446,17 +475,22 @@ guests_that_serve()
 	guest unbound-checkconf sh -c 'echo "server: verbosity: 1" >c
 		/usr/sbin/unbound-checkconf c; echo $?'
 	user=nobody guest 'initdb of PostgreSQL' sh -c \
-		'$(ls /usr/lib/postgresql/*/bin/initdb | tail -n 1) -D data -A trust \
-		-U postgres >log && ls data | wc -l'
+		'$(ls /usr/lib/postgresql/*/bin/initdb | tail -n 1) -D data \
+		-A trust -U postgres >log && ls data | wc -l'
 	user=nobody guest 'mariadbd --bootstrap' sh -c 'mkdir data
 		echo "create database d; create table d.t (a int);
-		insert into d.t values (1), (2);" | mariadbd --no-defaults --bootstrap \
-		--datadir=$PWD/data --lc-messages-dir=/usr/share/mysql >/dev/null
+		insert into d.t values (1), (2);" |
+		mariadbd --no-defaults --bootstrap --datadir=$PWD/data \
+			--lc-messages-dir=/usr/share/mysql >/dev/null
 		echo $?; ls data/d | wc -l'
-	guest sqlite3 sqlite3 :memory: 'with recursive c(x) as (select 1 union all
-		select x + 1 from c where x < 30000) select count(*), sum(x * 7 % 13) from c'
-	guest lmdb sh -c 'mkdir d; printf "VERSION=3\nformat=print\ntype=btree\nmapsize=1048576\nHEADER=END\n k\n v\nDATA=END\n" |
-		mdb_load d; mdb_dump -p d | tail -n 4'
+	guest sqlite3 sqlite3 :memory: 'with recursive c(x) as (select 1 union
+		all select x + 1 from c where x < 30000)
+		select count(*), sum(x * 7 % 13) from c'
+	guest lmdb sh -c 'mkdir d
+		printf "%s\n" VERSION=3 format=print type=btree \
+			mapsize=1048576 HEADER=END " k" " v" DATA=END |
+			mdb_load d
+		mdb_dump -p d | tail -n 4'
 }
 
 guests_that_pack()
@@ -473,13 +507,15 @@ guests_that_pack()
 	guest sort sort -S 256K --parallel=4 -rn "$in/numbers"
 	guest ripgrep sh -c "rg -c 7 '$in/numbers'"
 	guest 'find and xargs' sh -c \
-		"find '$in/tree' -type f -print0 | sort -z | xargs -0 -n 5 -P 3 cat |
-		wc -c"
+		"find '$in/tree' -type f -print0 | sort -z |
+		xargs -0 -n 5 -P 3 cat | wc -c"
 	guest openssl openssl dgst -sha256 -r "$in/numbers"
 	guest curl curl -s "file://$in/numbers"
 	guest gpg sh -c "gpg --batch --passphrase x -o n.gpg -c '$in/numbers' &&
-		gpg --batch --passphrase x -d n.gpg | md5sum; gpgconf --kill all"
-	guest git sh -c "git init -q r && cd r && cp -r '$in/tree' . && git add . &&
+		gpg --batch --passphrase x -d n.gpg | md5sum
+		gpgconf --kill all"
+	guest git sh -c "git init -q r && cd r && cp -r '$in/tree' . &&
+		git add . &&
 		git -c user.name=a -c user.email=b commit -qm c && git gc -q &&
 		git ls-files | wc -l && git fsck"
 }
@@ -487,14 +523,14 @@ guests_that_pack()
 guests_of_media()
 {
 	guest ffmpeg ffmpeg -v error -i "$in/tone.wav" -af volume=0.5 -f md5 -
-	guest 'ffmpeg, video' ffmpeg -v error -f lavfi -i testsrc=d=1:s=160x120 \
-		-c:v mpeg4 -f null -
-	guest imagemagick sh -c "convert '$in/picture.png' -resize 50% -blur 0x2 \
-		rgb:- | md5sum"
+	guest 'ffmpeg, video' ffmpeg -v error -f lavfi \
+		-i testsrc=d=1:s=160x120 -c:v mpeg4 -f null -
+	guest imagemagick sh -c "convert '$in/picture.png' -resize 50% \
+		-blur 0x2 rgb:- | md5sum"
 	after='soxi -D t.flac' guest sox sox "$in/tone.wav" t.flac tempo 1.5
 	guest flac flac -s -c --no-padding "$in/tone.wav"
-	after='md5sum <t.png' guest ghostscript gs -q -o t.png -sDEVICE=png16m -r50 \
-		"$in/hello.ps"
+	after='md5sum <t.png' guest ghostscript \
+		gs -q -o t.png -sDEVICE=png16m -r50 "$in/hello.ps"
 	guest pdftotext pdftotext "$in/hello.pdf" -
 	guest qpdf qpdf --qdf --static-id "$in/hello.pdf" -
 	guest gnuplot gnuplot -e 'set terminal dumb; plot sin(x)'
@@ -503,13 +539,14 @@ guests_of_media()
 	guest groff groff -man -Tascii "$in/page.1"
 	guest xsltproc xsltproc "$in/count.xsl" "$in/items.xml"
 	after='find . -name "*.html" | wc -l' guest doxygen sh -c \
-		"printf 'INPUT=%s\nQUIET=YES\nGENERATE_LATEX=NO\n' '$in/tree' | doxygen -"
+		"printf 'INPUT=%s\nQUIET=YES\nGENERATE_LATEX=NO\n' '$in/tree' |
+		doxygen -"
 }
 
 suite_guests()
 {
 	(guest_inputs) >&2 || return
-	# Another user may not reach the build.
+	# Another user may have no access to the build's folder.
 	mkdir -p "$work/build"
 	cp "$build/hatf" "$build/libhatftrace.so" "$work/build/" || return
 	build=$work/build

@@ -5,9 +5,9 @@
 #
 # usage: scripts/hide-symbols.sh FILE SYMBOL...
 #
-# They stay in the table, which no linker does with symbols that are hidden from
-# the start; preload/interpose/interpose_musl.c tells what for.  READELF names
-# another readelf.
+# The symbols stay in the dynamic symbol table; a linker would drop symbols that
+# are hidden from the start.  preload/interpose/interpose_musl.c has the reason.
+# READELF names another readelf.
 set -eu
 file=$1
 shift

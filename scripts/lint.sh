@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# lint.sh - everything that can be said about the source without running it
+# lint.sh - check the source without running it: layout, analysers, rules
 #
-# usage: scripts/lint.sh CPPFLAGS SOURCE...    ('make lint' knows both)
+# usage: scripts/lint.sh CPPFLAGS SOURCE...    ('make lint' passes both)
 set -u
 cd "$(dirname "$0")/.." || exit 2
 read -ra flags <<<"$1"
 shift
 status=0
 
-# run TITLE COMMAND...: go on after a failure, to show all there is.
+# run TITLE COMMAND...: go on after a failure, so that all findings are shown.
 run()
 {
 	local title=$1
@@ -20,8 +20,8 @@ run()
 	"$@" || status=1
 }
 
-# clang-tidy says what it found on its standard output, counts on the other.
-# shellcheck disable=SC2016 # sh expands them, once a file
+# clang-tidy writes findings to standard output and counts to standard error.
+# shellcheck disable=SC2016 # sh expands them, once for each file
 one='file=$1; shift; exec clang-tidy --quiet "$file" -- "$@" 2>/dev/null'
 tidy=(xargs -P "$(nproc)" -I FILE sh -c "$one" sh FILE -std=gnu11 "${flags[@]}")
 

@@ -1,13 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# paper-tables.sh - the paper's tables, on eight real programs of today
+# paper-tables.sh - make the paper's tables from traces of eight real programs
 #
-# Sets the machine up, builds, records the programs at work, and makes a report
-# of what 'hatf tables' says of the traces: build/bench/paper/report.md, and the
-# same figures in tables.csv.  Traces that are there already are used again, so
-# a second run takes the times once more on the same traces.  With --quick all
-# this is in build/bench/paper-quick.
+# Set the machine up, build, record the programs, and write the tables of 'hatf
+# tables' to build/bench/paper/report.md, and their figures to tables.csv.  The
+# script reuses existing traces, so a second run measures the times again on the
+# same traces.  With --quick the folder is build/bench/paper-quick.
 set -u
 
 usage()
@@ -16,8 +15,8 @@ usage()
 usage: scripts/paper-tables.sh [option]...
   --programs LIST   of python3,perl,sqlite3,cc1,redis,gawk,bash,jq (default all)
   --again           record the programs again
-  --quick           small inputs, timed once, to see that everything works
-  --runs N          as of 'hatf tables'
+  --quick           small inputs, timed once, to test this script
+  --runs N          these are options of 'hatf tables'
   --records N
   --jobs N
 USAGE
@@ -67,20 +66,22 @@ server=
 
 # ------------------------------------------------------------------ programs
 
-# Sizes for 2 to 6 million records each.
+# size N: print the size of an input, a fiftieth of N with --quick.  The sizes N
+# below lead to 2 to 6 million records.
 size()
 {
 	awk -v n="$1" -v quick=$quick \
 		'BEGIN { n = quick ? n / 50 : n; printf "%d\n", n < 1 ? 1 : n }'
 }
 
-# The same for those that can do a part of a round.
+# rounds N: like size, for programs that can do a fraction of a round.
 rounds()
 {
-	LC_ALL=C awk -v n="$1" -v quick=$quick 'BEGIN { print quick ? n / 50 : n }'
+	LC_ALL=C awk -v n="$1" -v quick=$quick \
+		'BEGIN { print quick ? n / 50 : n }'
 }
 
-# trace NAME [VARIABLE=VALUE]... COMMAND...: record it into NAME.hatf.gz
+# trace NAME [VARIABLE=VALUE]... COMMAND...: record COMMAND into NAME.hatf.gz.
 trace()
 {
 	local name=$1 vars=(LC_ALL=C)
@@ -98,8 +99,8 @@ trace()
 	keep "$name"
 }
 
-# The whole trace NAME.part gets its name, so that what was cut short is not
-# taken for one later.
+# keep NAME: rename NAME.part to NAME.hatf.gz if the trace is complete, so that
+# a later run does not reuse a truncated trace.
 keep()
 {
 	"$HATF" verify "$OUT/$1.part" >&2 || die "$1: the trace is bad"
@@ -139,7 +140,8 @@ trace_redis()
 		>"$OUT/stdout" 2>"$OUT/stderr" &
 	server=$!
 	until [ "$(redis_cli ping)" = PONG ]; do
-		kill -0 "$server" 2>/dev/null || die 'redis-server did not start'
+		kill -0 "$server" 2>/dev/null ||
+			die 'redis-server did not start'
 		sleep 0.05
 	done
 	for test in SET:300000 GET:300000 LPUSH:300000 LRANGE_100:20000; do
@@ -194,19 +196,19 @@ trace_program()
 
 # -------------------------------------------------------------------- report
 
-# The command of each trace.
+# print_programs TRACE...: print a table of the traced commands.
 print_programs()
 {
-	local trace
+	# shellcheck disable=SC2016 # jq expands them
+	local trace row='(.command | gsub("[|`\n\t ]+"; " ")) as $all |
+		(if ($all | length) > 100 then $all[:97] + "..." else $all end)
+		as $command | "| \($name) | `\($command)` |"'
 
 	echo "| program | command |"
 	echo "|---|---|"
 	for trace; do
 		"$HATF" info --json "$trace" | jq -r --arg name \
-			"$(basename "$trace" .hatf.gz)" \
-			'(.command | gsub("[|`\n\t ]+"; " ")) as $command |
-			"| \($name) | `\(if ($command | length) > 100
-				then $command[:97] + "..." else $command end)` |"'
+			"$(basename "$trace" .hatf.gz)" "$row"
 	done
 }
 
@@ -228,7 +230,8 @@ main()
 		echo "# $title"
 		echo
 		print_machine
-		echo "- made by \`scripts/paper-tables.sh\`, $("$HATF" --version)"
+		echo "- made by \`scripts/paper-tables.sh\`," \
+			"$("$HATF" --version)"
 		echo
 		print_programs "${traces[@]}"
 	} >"$OUT/report.md"

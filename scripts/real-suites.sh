@@ -1,22 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# real-suites.sh - real test suites, bare and under the recorder
+# real-suites.sh - run real test suites without and with the recorder
 #
 # usage: scripts/real-suites.sh [-b BUILD] [-q] [-n PATTERN] [SUITE...]
 #
 # SUITE is one of python, perl, stress, redis, postgres, and guests, a hundred
-# programs at small jobs (guests.sh); default: all.  Installs what they need
-# (scripts/setup.sh suites, or guests).  Each part of a suite runs twice; what
-# it finds must be the same, and every trace must verify, but for those of
-# processes that were killed, which may have no trailer and no other fault
-# ('hatf recover' is tried on them); and not all of them may be empty.  -q
-# leaves out what takes minutes, -n all rows but those whose name matches
-# ('chromium*').  Prints a table in Markdown; everything else goes to standard
-# error and to the folder SUITES_DIR, which is kept if it is given.  Exit status
-# 1: something differs.
+# programs at small jobs (guests.sh); the default is all.  The script installs
+# the packages that they need (scripts/setup.sh suites, or guests).  Each part
+# of a suite runs twice, without the recorder and with it.  Both runs must have
+# the same results, and every trace must verify.  Only the trace of a killed
+# process may lack its trailer; the script runs 'hatf recover' on it.  At least
+# one trace of a part must have events.
 #
-# Runs as root or not; PostgreSQL, which refuses root, then as user postgres.
+# -q leaves out the parts that take minutes.  -n leaves out the rows whose names
+# do not match PATTERN ('chromium*').  The script prints a table in Markdown.
+# Everything else goes to standard error and to the folder SUITES_DIR, which is
+# kept if the user sets it.  Exit status 1: something differs.
+#
+# The user may be root.  PostgreSQL, which refuses root, then runs as user
+# postgres.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 top=$PWD
@@ -48,8 +51,8 @@ chmod 711 "$work"
 export LC_ALL=C
 status=0
 table=()
-pre=()      # before the program that is to be recorded
-folder=     # of the part that runs
+pre=()      # words before the command of the program, which set the recorder
+folder=     # the folder in which the part runs
 
 # mode bare|traced NAME: set 'pre' and 'folder'.
 mode()
@@ -64,7 +67,8 @@ mode()
 		"LD_PRELOAD=$build/libhatftrace.so")
 }
 
-# look_at TRACES: sets 'judged', and 'bad' to how many have a fault.
+# look_at TRACES: verify the traces in this folder; set 'judged' to a summary
+# and 'bad' to the number of faulty ones.
 look_at()
 {
 	local trace out n=0 whole=0 cut=0 recovered=0 events=0 one
@@ -77,7 +81,7 @@ look_at()
 			"$build/hatf" recover "$trace" >/dev/null 2>&1 &&
 				recovered=$((recovered + 1))
 		fi
-		# Killed before its header was there, it has recorded nothing.
+		# The process was killed before it wrote the header.
 		if [ ! -s "$trace" ]; then
 			cut=$((cut + 1))
 			continue
@@ -106,7 +110,8 @@ look_at()
 	[ $bad -eq 0 ] || judged+=", $bad WRONG"
 }
 
-# row NAME BARE TRACED TIMES: what the two runs found, as one line each.
+# row NAME BARE TRACED TIMES: add a row to the table; BARE and TRACED are the
+# results of the two runs, a line each.
 row()
 {
 	local same='the same' result=$2
@@ -119,7 +124,7 @@ row()
 			head -n 5 "$folder/err" | cut -c 1-300 >&2
 		fi
 	fi
-	# A suite that does not run finds the same each time.
+	# A suite that cannot run fails in the same way each time.
 	case $2 in
 	"status ${expected:-0},"*) ;;
 	'' | 'status '[1-9]* | '0 '*)
@@ -132,8 +137,9 @@ row()
 	echo "$1: $result; $same; $judged; $4" >&2
 }
 
-# both_in MODE NAME FUNCTION: the function runs in 'folder' with 'pre', as MODE
-# sets them, and prints a result.
+# both_in MODE NAME FUNCTION [ARGUMENT]...: run the function, which prints a
+# result, once bare and once traced.  MODE is a function that sets 'folder',
+# where it runs, and 'pre'.
 both_in()
 {
 	local set_mode=$1 name=$2 times='' result=() start m
@@ -176,7 +182,7 @@ suite_python()
 	done
 }
 
-# source_of PACKAGE: its source as Debian has it, in "$work/PACKAGE-source".
+# source_of PACKAGE: unpack its Debian source in "$work/PACKAGE-source".
 source_of()
 {
 	local package=$1
@@ -197,8 +203,8 @@ source_of()
 			-C "$work/$package-source" --strip-components 1) >&2
 }
 
-# perl's own core tests with the perl that is installed, and its library where
-# they look for it.
+# Unpack perl's core tests, and link the library of the installed perl to where
+# the tests look for it.
 perl_source()
 {
 	local lib=$work/perl-source/lib dir
@@ -226,7 +232,8 @@ perl_tests()
 			cut -c 1-8)"
 }
 
-# Inserts, indices, joins, groups and text: the results as one digest.
+# Run inserts, indices, joins, groups and text functions; print a digest of the
+# results.
 sqlite_work()
 {
 	"${pre[@]}" sqlite3 -cmd '.parameter set :rounds 2' :memory: \
@@ -236,13 +243,15 @@ sqlite_work()
 
 suite_perl()
 {
+	local files='base/*.t cmd/*.t mro/*.t '
+
 	both sqlite3 sqlite_work
 	perl_source || return
-	both "perl's core tests" perl_tests \
-		"base/*.t cmd/*.t mro/*.t $([ -n "$quick" ] || echo "op/*.t re/regexp*.t re/pat.t re/subst*.t")"
+	[ -n "$quick" ] || files+='op/*.t re/regexp*.t re/pat.t re/subst*.t'
+	both "perl's core tests" perl_tests "$files"
 }
 
-# Some stressors do not run as root.
+# stressor NAME: some stressors refuse to run as root.
 stressor()
 {
 	local user=()
@@ -282,7 +291,7 @@ redis_unit()
 	chmod +x src/redis-server
 	timeout 3000 tclsh tests/test_helper.tcl --clients 1 "$@" \
 		>out 2>&1 </dev/null
-	# Those of PSYNC2 take turns by chance.
+	# The number of PSYNC2's tests varies from run to run.
 	echo "status $?, $(grep -E '\[.*ok.*\]:' out | grep -vc PSYNC2) ok, $(
 		grep -cE '\[.*(err|exception).*\]:' out) errors"
 }
@@ -344,9 +353,8 @@ await_server()
 	done
 }
 
-# pgbench's own mix and connections without end, a parallel query, then a
-# backend that is terminated and one that is killed, upon which the server
-# starts anew.
+# Run pgbench's own mix, many short connections, and a parallel query.  Then
+# terminate a backend, and kill one, so that the server restarts.
 postgres_work()
 {
 	local server victim client
@@ -372,7 +380,8 @@ postgres_work()
 	sql -c 'set max_parallel_workers_per_gather=2' \
 		-c 'set parallel_setup_cost=0' -c 'set parallel_tuple_cost=0' \
 		-c 'set min_parallel_table_scan_size=0' \
-		-c 'select sum(aid * 7 % 1013) from pgbench_accounts' | tail -n 1
+		-c 'select sum(aid * 7 % 1013) from pgbench_accounts' |
+		tail -n 1
 	sql -c "select count(pg_terminate_backend(pid)) from pg_stat_activity
 		where backend_type = 'autovacuum launcher'"
 	sql -c 'select pg_sleep(60)' >/dev/null 2>&1 &
@@ -384,7 +393,7 @@ postgres_work()
 	done
 	kill -KILL "$victim"
 	wait "$client"
-	echo "client of the killed: $?"
+	echo "client of the killed backend: $?"
 	sleep 1
 	await_server
 	sql -c 'select count(*), sum(aid) from pgbench_accounts'

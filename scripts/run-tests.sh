@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# run-tests.sh - run tests side by side, one line each, and count them
+# run-tests.sh - run tests in parallel, print a line for each, and count them
 #
 # usage: scripts/run-tests.sh [-b BUILD] [-j JOBS] [TEST...]
 #
@@ -15,10 +15,10 @@
 # line, and the last line of a skipped test.
 #
 # JOBS tests run at a time (default: one per processor).  A script with a
-# comment "# runs alone: REASON" runs when no other test does, after the others.
+# comment "# runs alone: REASON" runs after the others, when no other test does.
 #
-# TEST_TIMEOUT is what one test may take, in seconds (default 300, three times
-# what the longest takes on two busy processors).
+# TEST_TIMEOUT limits each test, in seconds.  The default is 300, three times
+# what the longest test takes on two busy processors.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
@@ -34,10 +34,11 @@ done
 shift $((OPTIND - 1))
 export BUILD
 limit=${TEST_TIMEOUT:-300}
-# Check gives a test 4 seconds, too few beside a sanitizer or a busy neighbour.
+# Check's default limit of 4 seconds is too short under a sanitizer or on a busy
+# machine.
 export CK_DEFAULT_TIMEOUT=${CK_DEFAULT_TIMEOUT:-120}
 work=$(mktemp -d "${TMPDIR:-/tmp}/hatf-tests.XXXXXX") || exit 2
-chmod 711 "$work" # a test may want to be another user
+chmod 711 "$work" # a test may run programs as another user
 declare -A running=() # test's index -> process that runs it
 
 clean_up()
@@ -52,19 +53,19 @@ trap 'exit 1' HUP INT TERM
 
 tests=("$@")
 if [ $# -eq 0 ]; then
-	# The scripts, which take longest, come first.
+	# Start the scripts first, since they take longest.
 	for script in tests/{faults,capture,cli}/*.sh \
 		scripts/check-{includes,symbols,abi,hardening,install}.sh; do
 		[ -x "$script" ] && tests+=("$script")
 	done
-	# A program in BUILD whose source was removed is not a test any more.
+	# Skip programs in BUILD whose sources were removed.
 	while read -r source; do
 		tests+=("$BUILD/${source%.c}")
 	done < <(find tests/unit tests/fuzz -name 'test_*.c' -o \
 		-name 'fuzz_*.c' | sort)
 fi
 
-# source_of TEST: the file that says what TEST is for.
+# source_of TEST: print the name of the file that states TEST's purpose.
 source_of()
 {
 	case $1 in
@@ -73,8 +74,8 @@ source_of()
 	esac
 }
 
-# purpose_of TEST: the rest of the source's line "NAME - PURPOSE", which may go on in
-# the lines after it, up to an empty one.
+# purpose_of TEST: print the rest of the source's line "NAME - PURPOSE", and the
+# lines after it up to an empty one or a directive of shellcheck.
 purpose_of()
 {
 	local file
@@ -86,6 +87,7 @@ purpose_of()
 			gsub(/^[#\/ ]*\*? */, "", line)
 			sub(/ *\*\/$/, "", line)
 		}
+		line ~ /^shellcheck / { line = "" }
 		said && (line == "" || /^[^#\/ ]/) { exit }
 		said { text = text " " line }
 		index(line, name) == 1 {
@@ -96,11 +98,11 @@ purpose_of()
 		END { print text }' "$file" 2>/dev/null
 }
 
-# run INDEX: run one test; its results go to files in $work that are named so.
+# run INDEX: run a test; write its output and result to $work/INDEX.*.
 run()
 {
 	local test=${tests[$1]} output=$work/$1.output child status
-	local start=${EPOCHREALTIME/./}
+	local start=${EPOCHREALTIME/./} tenths
 
 	export TMP=$work/$1.tmp
 	mkdir -m 755 "$TMP"
@@ -109,15 +111,16 @@ run()
 	trap 'kill $child' TERM
 	wait $child
 	status=$?
-	# 'timeout' leads a process group: end what the test left behind.
+	# 'timeout' leads a process group: kill what the test left running.
 	kill -KILL -- -$child 2>/dev/null
-	echo "$status $(((${EPOCHREALTIME/./} - start) / 100000))" >"$work/$1.status"
+	tenths=$(((${EPOCHREALTIME/./} - start) / 100000))
+	echo "$status $tenths" >"$work/$1.status"
 	chmod -R u+rwx "$TMP" 2>/dev/null
 	rm -rf "$TMP"
 }
 
 passed=0 failed=0 skipped=0
-# report INDEX: print the line of a test that has ended, and count it.
+# report INDEX: print the line of an ended test, and count the test.
 report()
 {
 	local test=${tests[$1]} name word status tenths
@@ -142,7 +145,7 @@ report()
 	printf '%d %s\n' "$tenths" "$name" >>"$work/times"
 }
 
-# report_ended: report those of the running tests that have ended.
+# report_ended: report the tests in 'running' that have ended.
 report_ended()
 {
 	local index
@@ -155,7 +158,7 @@ report_ended()
 	done
 }
 
-# run_all JOBS INDEX...: run these tests, so many at a time.
+# run_all JOBS INDEX...: run these tests, JOBS at a time.
 run_all()
 {
 	local width=$1 index
@@ -191,5 +194,6 @@ if [ "${#tests[@]}" -gt 20 ]; then
 	sort -rn "$work/times" | head -n 10 |
 		awk '{ printf "%6.1f s  %s\n", $1 / 10, $2 }'
 fi
-echo "$passed passed, $failed failed, $skipped skipped in $((SECONDS - begin)) s"
+echo "$passed passed, $failed failed, $skipped skipped" \
+	"in $((SECONDS - begin)) s"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

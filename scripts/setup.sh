@@ -5,35 +5,35 @@
 #
 # usage: scripts/setup.sh [build|test|bench|fuzz|suites|guests]
 #
-# Each tier includes the one before it; fuzz, suites and guests include test.
-# Only what is missing is installed, and when nothing is, neither root nor a
-# network is needed.
+# Each of build, test and bench includes the one before; fuzz, suites and guests
+# include test.  The script installs only missing packages.  If none is missing,
+# it needs neither root nor a network.
 set -eu
 
 build='gcc g++ make pkg-config libisal-dev libdeflate-dev zlib1g-dev
 libjansson-dev libzstd-dev liblz4-dev libexpat1-dev libdw-dev libiberty-dev'
 
-# Checkers and compilers, then programs and allocators that tests record.
+# Analysers and compilers, then programs and allocators that tests record.
 test='check valgrind clang clang-format clang-tidy shellcheck mandoc binutils
-file procps jq strace libc-devtools elfutils
+file procps jq strace libc-devtools elfutils libunwind-dev
 python3 perl sqlite3 gawk xz-utils zstd lz4 pigz libxml2-utils
 redis-server redis-tools memcached nginx-light
 libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0
 heaptrack faketime musl-tools'
 
-# The peers that 'make bench-capture' measures; liblttng-ust-dev brings the
-# liblttng-ust-libc-wrapper.so that LTTng's own documentation preloads.
+# The other recorders that 'make bench-capture' measures; liblttng-ust-dev has
+# the liblttng-ust-libc-wrapper.so that LTTng's documentation preloads.
 bench='lttng-tools liblttng-ust-dev'
 
-# Beside clang's own fuzzer; llvm tells what it reached.
+# A second fuzzer beside clang's own; llvm reports the coverage.
 fuzz='afl++ llvm'
 
 # Programs with test suites of their own (scripts/real-suites.sh).
 suites='stress-ng tcl postgresql'
 
-# Real programs for small jobs (scripts/guests.sh): those that sandbox
-# themselves, other runtimes, compilers, interpreters, servers, archivers,
-# media, documents.
+# Real programs for small jobs (scripts/guests.sh): programs that sandbox
+# themselves, other runtimes, compilers, interpreters, servers, archivers, and
+# programs for media and documents.
 guests='chromium chromium-sandbox bubblewrap firejail runc golang-go musl-tools
 php-cli r-base-core nodejs ruby lua5.4 tcl guile-3.0 sbcl erlang-base
 swi-prolog-nox gforth bc octave
@@ -60,7 +60,7 @@ missing()
 	done
 }
 
-# With our word in it, packages of servers do not start them.
+# Keep packages of servers from starting them: policy-rc.d denies it with 101.
 forbid_services()
 {
 	[ ! -e "$policy" ] || return 0
@@ -82,10 +82,10 @@ install_packages()
 	fi
 	echo "setup.sh: installing $*"
 	forbid_services
-	# A foreign source in sources.list that fails is not our concern: what
-	# is really not to be had, apt-get install says.
+	# Go on if an unrelated source in sources.list fails: apt-get install
+	# fails if a package is really unavailable.
 	$sudo apt-get -q -o Acquire::Retries=3 update ||
-		echo 'setup.sh: apt-get update failed; trying all the same' >&2
+		echo 'setup.sh: apt-get update failed; trying to install' >&2
 	$sudo env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
 		-o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 \
 		-o Dpkg::Use-Pty=0 install --no-install-recommends "$@"
@@ -93,7 +93,7 @@ install_packages()
 
 need()
 {
-	# Split: package names have no blanks.
+	# Let the shell split: package names have no blanks.
 	# shellcheck disable=SC2046
 	set -- $(missing "$@")
 	[ $# -eq 0 ] || install_packages "$@"
@@ -112,7 +112,7 @@ guests) packages="$build $test $guests" ;;
 	;;
 esac
 if ! command -v apt-get >/dev/null; then
-	echo 'setup.sh: this is not Debian; see README.md for what is needed' >&2
+	echo 'setup.sh: this is not Debian: README.md lists the packages' >&2
 	exit 1
 fi
 # shellcheck disable=SC2086
@@ -122,7 +122,7 @@ if [ "${1:-build}" = suites ]; then
 print("%d.%d" % sys.version_info[:2])')-testsuite"
 fi
 if command -v clang >/dev/null; then
-	# Its sanitizers are in a package that has its version in the name.
+	# The package of clang's sanitizers has clang's version in its name.
 	version=$(clang -dumpversion)
 	need "libclang-rt-${version%%.*}-dev"
 fi

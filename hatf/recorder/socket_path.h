@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * socket_path.h - where the socket or bell of a traced process is
+ * socket_path.h - where the sockets, bells and status files of processes are
  *
  * The folder is the first of these three that the process may use, where UID is
- *its effective user:
+ * its effective user:
  *
  *	$XDG_RUNTIME_DIR/hatftrace
  *	/run/user/UID/hatftrace
  *	/tmp/hatftrace-UID
  *
- * In the folder lie PID.sock, or PID.soc-... for the moment in which the
- *process makes the socket, or PID.bell (bell_file.h), where PID is the
- *process's number in its own PID namespace.
+ * In the folder lie, where PID is the process's number in its own PID
+ * namespace:
+ *
+ *	PID.sock    the socket of a process with a writer thread; PID.soc- for
+ *	            the moment in which the process makes it
+ *	PID.status  the status of a process whose writer thread has left
+ *	            (status_file.h)
+ *	bells-1     orders to processes without a writer thread (bells.h)
  */
 #ifndef SOCKET_PATH_H
 #define SOCKET_PATH_H
@@ -24,6 +29,6 @@
 
 #define SOCKET_PATH_SUFFIX	  ".sock"
 #define SOCKET_PATH_MAKING_SUFFIX ".soc-"
-#define SOCKET_PATH_BELL_SUFFIX	  ".bell"
+#define SOCKET_PATH_STATUS_SUFFIX ".status"
 
 #endif /* SOCKET_PATH_H */

@@ -381,17 +381,17 @@ realloc_tag(const struct event *ev)
 /* Put the realloc, then the alloc and the free that it announces. */
 static void
 put_realloc_records(struct narrator *n, const struct order_producer *producer,
-		    struct hatf_record *realloc)
+		    const struct hatf_record *realloc)
 {
 	const uint8_t tag = realloc->tag;
-	struct hatf_record part = *realloc;
+	struct hatf_record whole = *realloc, part = *realloc;
 	uint8_t attributes[16];
 	size_t used = 0;
 
 	put_stack_attribute(n, producer, attributes, sizeof(attributes), &used);
-	realloc->attributes = attributes;
-	realloc->attributes_nbytes = (uint32_t)used;
-	encoder_put(&n->encoder, realloc);
+	whole.attributes = attributes;
+	whole.attributes_nbytes = (uint32_t)used;
+	encoder_put(&n->encoder, &whole);
 	part.old_address = 0;
 	if (tag == HATF_REALLOC_ALLOC || tag == HATF_REALLOC_ALLOC_FREE) {
 		part.tag = HATF_ALLOC;

@@ -14,7 +14,7 @@
 #include "preload/sys/procstat.h"
 #include "preload/sys/sys.h"
 
-/* As many ancestors are named: each costs some microseconds. */
+/* Limit on the ancestors listed: reading each takes some microseconds. */
 #define ANCESTORS_MAX 8
 
 struct process {
@@ -28,7 +28,7 @@ enum {
 	FIELD_START = 22
 };
 
-/* What the stat line at 'path' tells of the process 'pid'. */
+/* Fill '*ret' for the process 'pid' from the stat line at 'path'. */
 static bool
 read_stat(const char *path, uint64_t pid, struct process *ret)
 {
@@ -46,8 +46,8 @@ read_stat(const char *path, uint64_t pid, struct process *ret)
 }
 
 /*
- * This process.  Not by its number: where /proc is that of another PID
- * namespace, the number is another process's there.
+ * Read the calling process through /proc/self.  /proc may show another PID
+ * namespace, in which our number belongs to a different process.
  */
 static bool
 read_self(struct process *ret)
@@ -56,8 +56,8 @@ read_self(struct process *ret)
 }
 
 /*
- * Another process, by the line of its initial thread, which has the same start
- * and is cheaper to ask for in a process of many threads.
+ * Read another process through its initial thread, which has the same start
+ * time.  In a process of many threads that line is cheaper to read.
  */
 static bool
 read_process(uint64_t pid, struct process *ret)
@@ -76,10 +76,10 @@ read_process(uint64_t pid, struct process *ret)
 }
 
 /*
- * What is known, of this process or, in the child of a fork, of the parent; and
- * then of the child too, but for its parent.  Within a page, of which the fork
- * takes one state: if 'is_known' is set there, the rest is what it was set
- * after.
+ * Data about this process.  In the child of a fork, until ancestry_read() has
+ * run, the data is the parent's.  It lies within one page, and a fork copies
+ * a page at one moment: if 'is_known' is set in the copy, the other fields in
+ * the copy are those stored before it was set.
  */
 static _Alignas(256) struct {
 	struct process self, ancestors[ANCESTORS_MAX];
@@ -87,7 +87,7 @@ static _Alignas(256) struct {
 	_Atomic bool is_known;
 } lineage;
 
-_Static_assert(sizeof(lineage) <= 256, "is within a page");
+_Static_assert(sizeof(lineage) <= 256, "must not cross a page");
 
 static void
 read_ancestors(void)
@@ -95,14 +95,14 @@ read_ancestors(void)
 	uint64_t parent = lineage.self.parent;
 	unsigned n = 0;
 
-	/* The first process of all is everybody's ancestor. */
+	/* Omit process 1: every process descends from it. */
 	while (n < ANCESTORS_MAX && parent > 1 &&
 	       read_process(parent, &lineage.ancestors[n]))
 		parent = lineage.ancestors[n++].parent;
 	lineage.ancestor_count = n;
 }
 
-/* 'parent' forked this process, and its ancestors are what is known. */
+/* 'parent' forked this process; prepend it to its own ancestors. */
 static void
 inherit_ancestors(const struct process *parent)
 {
@@ -114,10 +114,13 @@ inherit_ancestors(const struct process *parent)
 }
 
 void
-lineage_read(void)
+ancestry_read(void)
 {
 	const struct process before = lineage.self;
-	/* relaxed, both, with a fence: see above. */
+	/*
+	 * relaxed, with a release fence after the store: the other side is the
+	 * copy of the page that a fork takes, see 'lineage'.
+	 */
 	const bool was_known =
 		atomic_load_explicit(&lineage.is_known, memory_order_relaxed);
 
@@ -135,12 +138,15 @@ lineage_read(void)
 }
 
 void
-lineage_add(struct text *t)
+ancestry_add(struct text *t)
 {
 	char buf[64 * ANCESTORS_MAX];
 	struct text list;
 
-	/* relaxed: the thread that has read it, or that made the caller. */
+	/*
+	 * relaxed: the caller ran ancestry_read() itself, or was created by the
+	 * thread that did.
+	 */
 	if (!atomic_load_explicit(&lineage.is_known, memory_order_relaxed))
 		return;
 	text_line_u64(t, "pid_start", lineage.self.start_ns);
@@ -157,9 +163,9 @@ lineage_add(struct text *t)
 }
 
 uint64_t
-lineage_start_ns(void)
+ancestry_start_ns(void)
 {
-	/* relaxed: as above. */
+	/* relaxed: as in ancestry_add(). */
 	return atomic_load_explicit(&lineage.is_known, memory_order_relaxed)
 		       ? lineage.self.start_ns
 		       : 0;

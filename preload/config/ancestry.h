@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ancestry.h - who the process is and where it comes from, from proc(5)
+ * ancestry.h - start time and ancestors of this process, from proc(5)
  *
- * A process number is used again; together with the time at which the process
- * began, which an exec does not change, it is not.
+ * The system reuses process numbers.  A number together with the start time of
+ * the process identifies it; exec changes neither.
+ *
+ * Nothing here allocates or locks.  errno may change.
  */
 #ifndef ANCESTRY_H
 #define ANCESTRY_H
@@ -13,19 +15,23 @@
 #include "hatf/codec/comment_text.h"
 
 /*
- * Find it out, once for each process: by the thread that starts its trace, or
- * by the writer of one that began dormant.  The child of a fork takes over what
- * its parent knew.
+ * Read the data from /proc; without effect if this process has done so before.
+ * The thread that starts the trace calls it, or the writer thread if the
+ * process began dormant.  The child of a fork inherits its parent's list.
  */
-void lineage_read(void);
+void ancestry_read(void);
 
 /*
- * The header's lines "pid_start" and "ancestors"; none where /proc does not
- * show them.
+ * Add the lines "pid_start" and "ancestors" of the trace's header to 't'.  Adds
+ * none if /proc was not readable.  For the thread that called ancestry_read(),
+ * and threads that it created later.
  */
-void lineage_add(struct text *t);
+void ancestry_add(struct text *t);
 
-/* When this process began, in ns since the system's start; 0: not known. */
-uint64_t lineage_start_ns(void);
+/*
+ * Start time of this process, in ns since boot; 0 if unknown.  For the same
+ * threads as ancestry_add().
+ */
+uint64_t ancestry_start_ns(void);
 
 #endif /* ANCESTRY_H */

@@ -8,7 +8,7 @@
 #include "preload/sys/memory.h"
 #include "preload/sys/say.h"
 
-/* Find the value of each variable, or NULL.  Of two values the first counts. */
+/* Find the value of each variable, or NULL.  The first definition wins. */
 static void
 find_values(char *const environment[],
 	    const char *value_ret[CONFIG_VARIABLE_COUNT])
@@ -23,7 +23,7 @@ find_values(char *const environment[],
 	}
 }
 
-/* Valgrind preloads libraries of its own. */
+/* Recognize valgrind by the library that it adds to LD_PRELOAD. */
 static bool
 is_under_valgrind(char *const environment[])
 {
@@ -42,9 +42,9 @@ environment_read(char *const environment[], struct config *config_ret)
 	size_t wrong;
 
 	if (is_under_valgrind(environment)) {
-		if (!jotter_untraced("under valgrind"))
-			say("valgrind knows nothing of threads like the "
-			    "tracer's; not tracing");
+		if (!note_writer_untraced("under valgrind"))
+			say("valgrind does not support the recorder's "
+			    "threads; not tracing");
 		return false;
 	}
 	find_values(environment, value);
@@ -59,13 +59,13 @@ environment_read(char *const environment[], struct config *config_ret)
 MEMORY_LARGE static struct config own;
 
 bool
-config_read_own(char *const environment[])
+environment_read_own(char *const environment[])
 {
 	return environment_read(environment, &own);
 }
 
 const struct config *
-config_own(void)
+environment_own(void)
 {
 	return &own;
 }

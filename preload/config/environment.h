@@ -8,18 +8,19 @@
 #include "hatf/recorder/config.h"
 
 /*
- * Fill '*config_ret' from 'environment' (as environ(7)).  On a wrong value, or
- * where valgrind runs the program, writes one line to stderr and returns false.
+ * Fill '*config_ret' from 'environment' (as environ(7)).  Return false if a
+ * value is wrong or valgrind runs the program, after one line on stderr; the
+ * line about valgrind goes to the notes file instead if there is one.
  * Allocates nothing.
  */
 bool environment_read(char *const environment[], struct config *config_ret);
 
 /*
- * The settings of this process, which the thread that starts its trace reads
- * from 'environment', as above.  Constant from then on; what they say before is
- * of no use.
+ * The configuration of this process.  The thread that starts the trace fills it
+ * by environment_read_own(), with the result of environment_read(); from then
+ * on it is constant, and any thread may read it.  Before, it is unset.
  */
-bool config_read_own(char *const environment[]);
-const struct config *config_own(void);
+bool environment_read_own(char *const environment[]);
+const struct config *environment_own(void);
 
 #endif /* ENVIRONMENT_H */

@@ -13,7 +13,10 @@
 bool
 follow_allows(const struct follow *f, const char *exe)
 {
-	/* Not wiped: the second call in an image comes from a fork's child. */
+	/*
+	 * A fork copies both.  In one image, every call but the first is made
+	 * by the child of a fork.
+	 */
 	static bool known, is_root;
 	const bool forked = known;
 
@@ -28,9 +31,8 @@ void
 follow_mark(char *const environment[])
 {
 	/*
-	 * Only in the strings that the kernel has put on the stack: they are
-	 * ours to write.  What another library has put there since may be a
-	 * constant.
+	 * Write only to strings that the kernel put on the stack.  A string
+	 * that another library put into 'environment' may be a constant.
 	 */
 	const uintptr_t low = getauxval(AT_RANDOM);
 	const uintptr_t high = getauxval(AT_EXECFN);

@@ -2,14 +2,14 @@
 /*
  * follow.h - which processes of a tree are traced: HATFTRACE_FOLLOW
  *
- * The process that others start is the root.  Its descendants come about by
- * fork, which memory tells, and by exec, which nothing tells: a new image finds
- * the same environment as the root.  So the first image that reads
- * HATFTRACE_FOLLOW marks it, in place, in its own initial environment: the
- * first letter becomes a capital
- * ("none" turns "None").  Whatever passes its environment on passes the mark
- * on, by whichever way: exec, posix_spawn, system, a raw system call.  One that
- * makes a new environment with HATFTRACE_FOLLOW in it starts a new tree.
+ * The first traced process is the root of the tree.  The child of a fork finds
+ * out that it is one from the memory that it inherits.  A new image after exec
+ * cannot: it sees the same environment as the root.  Therefore the first image
+ * that reads HATFTRACE_FOLLOW marks the variable in place, in its own initial
+ * environment, by making the first letter a capital ("none" becomes "None").
+ * Each process that passes its environment on passes the mark on, whether by
+ * exec, posix_spawn, system or a raw system call.  A process that builds a new
+ * environment with an unmarked HATFTRACE_FOLLOW starts a new tree.
  */
 #ifndef FOLLOW_H
 #define FOLLOW_H
@@ -19,12 +19,16 @@
 #include <stdbool.h>
 
 /*
- * May the calling process, whose executable has this base name, be traced?  To
- * be called once in each process that may be, before its trace begins.
+ * Does the rule 'f' allow tracing the calling process, whose executable has the
+ * base name 'exe'?  The thread that starts the trace calls it, once in each
+ * process, before the trace begins.
  */
 bool follow_allows(const struct follow *f, const char *exe);
 
-/* Mark the variable; once its value has been read.  Does nothing without it. */
+/*
+ * Mark the variable in 'environment', after its value has been read.  Does
+ * nothing if it is not set.
+ */
 void follow_mark(char *const environment[]);
 
 #endif /* FOLLOW_H */

@@ -19,12 +19,12 @@
 
 #define LINE_MAX_NBYTES (NAME_MAX + 200u)
 
-/* Copies: a program may write over its environment. */
+/* Copies, since a program may overwrite its environment. */
 MEMORY_LARGE static char file_name[PATH_MAX];
 MEMORY_LARGE static char own_exe[NAME_MAX + 1];
-static bool is_wanted; /* or nobody takes notes */
+static bool is_wanted; /* the environment names a file */
 
-/* The file that the environment names, or NULL. */
+/* Return the file name in the environment, or NULL. */
 static const char *
 find_name(char *const environment[])
 {
@@ -39,7 +39,7 @@ find_name(char *const environment[])
 }
 
 bool
-jotter_init(char *const environment[])
+note_writer_init(char *const environment[])
 {
 	const char *const name = find_name(environment);
 
@@ -50,7 +50,7 @@ jotter_init(char *const environment[])
 }
 
 void
-jotter_set_exe(const char *exe)
+note_writer_set_exe(const char *exe)
 {
 	const size_t n = strnlen(exe, sizeof(own_exe) - 1);
 
@@ -58,7 +58,10 @@ jotter_set_exe(const char *exe)
 	own_exe[n] = '\0';
 }
 
-/* The name may be that of any file, above all in another root directory. */
+/*
+ * Open the file for appending; -1 if it is not a regular file of this user with
+ * one link.  The name may refer to any file, above all after a chroot.
+ */
 static int
 open_file(void)
 {
@@ -79,7 +82,7 @@ open_file(void)
 	return -1;
 }
 
-/* Control characters of the name become '?'. */
+/* Add 'name' and a newline, with '?' for control characters. */
 static void
 add_name(struct text *t, const char *name)
 {
@@ -92,8 +95,8 @@ add_name(struct text *t, const char *name)
 }
 
 /*
- * Append with one system call, so that no other process's line comes in
- * between.  The program must not get the SIGXFSZ of our write.
+ * Append with one system call, so that the lines of several processes do not
+ * mix.  Take back a SIGXFSZ that our write caused, or the program would get it.
  */
 static bool
 append(const struct text *t, const char *line)
@@ -113,7 +116,7 @@ append(const struct text *t, const char *line)
 }
 
 void
-jotter_begin(uint64_t start_ns, const char *out)
+note_writer_begin(uint64_t start_ns, const char *out)
 {
 	char line[LINE_MAX_NBYTES];
 	struct text t;
@@ -133,7 +136,7 @@ jotter_begin(uint64_t start_ns, const char *out)
 }
 
 bool
-jotter_untraced(const char *why)
+note_writer_untraced(const char *why)
 {
 	char line[LINE_MAX_NBYTES];
 	struct text t;
@@ -151,7 +154,7 @@ jotter_untraced(const char *why)
 }
 
 bool
-jotter_has_reader(void)
+note_writer_has_reader(void)
 {
 	const int fd = open_file();
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * note_writer.h - append lines for 'hatf record' to the file that it has named
+ * note_writer.h - append lines to the notes file that 'hatf record' reads
  *
- * hatf/recorder/notes.h describes the lines.  A file that does not exist,
- * belongs to another user or is not regular gets none; the program never
- * notices.  For threads of the program and the writer thread.  Changes errno.
+ * hatf/recorder/notes.h describes the lines.  Nothing is written to a file that
+ * does not exist, belongs to another user, has several links or is not regular.
+ * For threads of the program and the writer thread.  Changes errno.
  */
 #ifndef NOTE_WRITER_H
 #define NOTE_WRITER_H
@@ -13,22 +13,23 @@
 #include <stdint.h>
 
 /*
- * First: the environment that may name the file.  False: nobody takes notes.
- * Else the name of the executable is to follow.  Both are copied.
+ * Call first: find the name of the file in 'environment'.  Return false if
+ * there is none: no notes are then written.  Otherwise pass the name of the
+ * executable to note_writer_set_exe() next.  Both functions copy.
  */
-bool jotter_init(char *const environment[]);
-void jotter_set_exe(const char *exe);
+bool note_writer_init(char *const environment[]);
+void note_writer_set_exe(const char *exe);
 
-/* This process's trace starts, with time 0 at 'start_ns', named by 'out'. */
-void jotter_begin(uint64_t start_ns, const char *out);
+/* Note that a trace begins, with time 0 at 'start_ns' and the name 'out'. */
+void note_writer_begin(uint64_t start_ns, const char *out);
 
 /*
- * It will have no trace.  False: not noted, so the caller must say it
- * otherwise.
+ * Note that this process will have no trace, and why.  Return false if the line
+ * was not written: the caller must then report it by say().
  */
-bool jotter_untraced(const char *why);
+bool note_writer_untraced(const char *why);
 
-/* Is there such a file, so that 'hatf record' will say what the trace lacks? */
-bool jotter_has_reader(void);
+/* Can the file be opened, so that 'hatf record' will report the notes? */
+bool note_writer_has_reader(void);
 
 #endif /* NOTE_WRITER_H */

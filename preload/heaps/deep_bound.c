@@ -26,7 +26,7 @@
 /* What has been found out about a name in this pass. */
 struct name {
 	void *ours;
-	struct lookup_all all;
+	struct elf_lookup_all all;
 };
 
 struct pass {
@@ -57,15 +57,15 @@ is_allocation(const char *name)
 	return false;
 }
 
-static struct lookup_all
+static struct elf_lookup_all
 find_all(struct pass *pass, const char *name, void *ours)
 {
-	struct lookup_all all;
+	struct elf_lookup_all all;
 
 	for (size_t i = 0; i < pass->name_count; i++)
 		if (pass->names[i].ours == ours)
 			return pass->names[i].all;
-	all = lookup_all(name);
+	all = elf_lookup_all(name);
 	if (pass->name_count < NAMES_MAX)
 		pass->names[pass->name_count++] = (struct name){ ours, all };
 	return all;
@@ -75,7 +75,7 @@ find_all(struct pass *pass, const char *name, void *ours)
 static bool
 is_in_program(const void *address)
 {
-	const char *const name = lookup_object(address);
+	const char *const name = elf_lookup_object(address);
 
 	return name != NULL && name[0] == '\0';
 }
@@ -97,15 +97,15 @@ follow_slot(const struct patch_slot *slot, void *context)
 {
 	struct pass *const pass = context;
 	void *const now = *slot->at;
-	void *const ours = now != NULL ? lookup_own(slot->name) : NULL;
-	struct lookup_all all;
+	void *const ours = now != NULL ? elf_lookup_own(slot->name) : NULL;
+	struct elf_lookup_all all;
 
 	if (ours == NULL || now == ours)
 		return;
 	/* It calls a function of its own; or the slot is not yet bound. */
-	if (dynamic_has(slot->info, PT_LOAD, (uintptr_t)now)) {
+	if (elf_dynamic_has(slot->info, PT_LOAD, (uintptr_t)now)) {
 		if (patch_is_unbound(slot) &&
-		    !lookup_defines(slot->dynamic, slot->name) &&
+		    !elf_lookup_defines(slot->dynamic, slot->name) &&
 		    find_all(pass, slot->name, ours).count == 1)
 			patch_write(slot, ours);
 		return;
@@ -115,7 +115,7 @@ follow_slot(const struct patch_slot *slot, void *context)
 		const bool done = patch_write(slot, ours);
 
 		note(pass, slot, done);
-	} else if (now != all.first && lookup_object(now) != NULL &&
+	} else if (now != all.first && elf_lookup_object(now) != NULL &&
 		   !is_in_program(now)) {
 		note(pass, slot, false);
 	}
@@ -133,14 +133,14 @@ visit(struct dl_phdr_info *info, size_t nbytes, void *context)
 		pass->skip = 0;
 	}
 	if (pass->seen++ >= pass->skip &&
-	    !dynamic_has(info, PT_LOAD, (uintptr_t)&deep_follow) &&
-	    dynamic_read(info, &dynamic))
+	    !elf_dynamic_has(info, PT_LOAD, (uintptr_t)&deep_bound_patch) &&
+	    elf_dynamic_read(info, &dynamic))
 		patch_each_slot(info, &dynamic, follow_slot, pass);
 	return 0;
 }
 
 void
-deep_follow(bool in_time)
+deep_bound_patch(bool in_time)
 {
 	struct pass pass = { .in_time = in_time, .skip = done_count };
 

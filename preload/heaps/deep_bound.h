@@ -19,6 +19,6 @@
  * object takes its blocks from another allocator than the rest,
  * missed_calls_note() records that calls were missed.
  */
-void deep_follow(bool in_time);
+void deep_bound_patch(bool in_time);
 
 #endif /* DEEP_BOUND_H */

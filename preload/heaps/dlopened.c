@@ -19,30 +19,32 @@
 #include "preload/heaps/patch_calls.h"
 #include "preload/record/missed_calls.h"
 #include "preload/record/real.h"
+#include "preload/record/record.h"
+#include "preload/stacks/object_table.h"
 #include "preload/sys/elf_lookup.h"
 #include "preload/sys/sys.h"
 
 typedef void *dlsym_fn(void *, const char *);
 
 /* Used by the code below. */
-dlsym_fn *late_real __attribute__((visibility("hidden")));
-void *late_find(void *handle, const char *name)
+dlsym_fn *dlopened_real __attribute__((visibility("hidden")));
+void *dlopened_find(void *handle, const char *name)
 	__attribute__((visibility("hidden"), used));
-void *late_entry(void *handle, const char *name)
+void *dlopened_entry(void *handle, const char *name)
 	__attribute__((visibility("hidden")));
 
 /*
- * late_find(), and where it returns NULL, the real dlsym() as if the caller had
- * called it: whose caller it is, it tells by its return address.  No compiler
- * promises such a jump.
+ * Call dlopened_find(), and if it returns NULL, jump to the real dlsym().
+ * dlsym() identifies its caller by the return address, so that address must be
+ * the program's.  C cannot guarantee such a tail call, hence assembly.
  */
 #if defined(__x86_64__)
 __asm__(".text\n"
 	".p2align 4\n"
-	".globl late_entry\n"
-	".hidden late_entry\n"
-	".type late_entry, @function\n"
-	"late_entry:\n"
+	".globl dlopened_entry\n"
+	".hidden dlopened_entry\n"
+	".type dlopened_entry, @function\n"
+	"dlopened_entry:\n"
 	".cfi_startproc\n"
 	"	endbr64\n"
 	"	pushq %rdi\n"
@@ -51,7 +53,7 @@ __asm__(".text\n"
 	"	.cfi_adjust_cfa_offset 8\n"
 	"	subq $8, %rsp\n"
 	"	.cfi_adjust_cfa_offset 8\n"
-	"	call late_find\n"
+	"	call dlopened_find\n"
 	"	addq $8, %rsp\n"
 	"	.cfi_adjust_cfa_offset -8\n"
 	"	popq %rsi\n"
@@ -60,17 +62,17 @@ __asm__(".text\n"
 	"	.cfi_adjust_cfa_offset -8\n"
 	"	testq %rax, %rax\n"
 	"	jnz 1f\n"
-	"	jmp *late_real(%rip)\n"
+	"	jmp *dlopened_real(%rip)\n"
 	"1:	ret\n"
 	".cfi_endproc\n"
-	".size late_entry, . - late_entry\n");
+	".size dlopened_entry, . - dlopened_entry\n");
 #else
 __asm__(".text\n"
 	".p2align 4\n"
-	".globl late_entry\n"
-	".hidden late_entry\n"
-	".type late_entry, %function\n"
-	"late_entry:\n"
+	".globl dlopened_entry\n"
+	".hidden dlopened_entry\n"
+	".type dlopened_entry, %function\n"
+	"dlopened_entry:\n"
 	".cfi_startproc\n"
 	"	hint #34\n"
 	"	stp x29, x30, [sp, #-32]!\n"
@@ -78,7 +80,7 @@ __asm__(".text\n"
 	"	.cfi_rel_offset x29, 0\n"
 	"	.cfi_rel_offset x30, 8\n"
 	"	stp x0, x1, [sp, #16]\n"
-	"	bl late_find\n"
+	"	bl dlopened_find\n"
 	"	mov x16, x0\n"
 	"	ldp x0, x1, [sp, #16]\n"
 	"	ldp x29, x30, [sp], #32\n"
@@ -88,15 +90,15 @@ __asm__(".text\n"
 	"	cbz x16, 1f\n"
 	"	mov x0, x16\n"
 	"	ret\n"
-	"1:	adrp x16, late_real\n"
-	"	ldr x16, [x16, :lo12:late_real]\n"
+	"1:	adrp x16, dlopened_real\n"
+	"	ldr x16, [x16, :lo12:dlopened_real]\n"
 	"	br x16\n"
 	".cfi_endproc\n"
-	".size late_entry, . - late_entry\n");
+	".size dlopened_entry, . - dlopened_entry\n");
 #endif
 
 static struct patch patches[] = {
-	{ "dlsym", (void *)(uintptr_t)late_entry, NULL, false },
+	{ "dlsym", (void *)(uintptr_t)dlopened_entry, NULL, false },
 };
 
 /* Objects that came and went, up to what has been looked at. */
@@ -168,14 +170,14 @@ end_looking(void)
 static __thread bool is_fork_locked __attribute__((tls_model("initial-exec")));
 
 void
-late_before_fork(void)
+dlopened_before_fork(void)
 {
 	if (begin_looking())
 		is_fork_locked = true;
 }
 
 void
-late_after_fork(void)
+dlopened_after_fork(void)
 {
 	if (!is_fork_locked)
 		return;
@@ -194,10 +196,10 @@ look_at_changes(bool in_time)
 		return;
 	jemalloc_patch();
 	mimalloc_patch();
-	pooled_patch_again();
+	heap_calls_patch_again();
 	patch_known(patches, 1);
 	if (is_followed)
-		deep_follow(in_time);
+		deep_bound_patch(in_time);
 	atomic_store_explicit(&seen_changes, changes, memory_order_relaxed);
 }
 
@@ -232,7 +234,7 @@ look_late(void)
 	    atomic_load_explicit(&seen_changes, memory_order_relaxed) ==
 		    count_changes())
 		return;
-	late_real(RTLD_DEFAULT, "dlsym");
+	dlopened_real(RTLD_DEFAULT, "dlsym");
 	/* relaxed: it was set under the lock that dlsym() has waited for. */
 	if (!atomic_load_explicit(&is_told, memory_order_relaxed))
 		look(false);
@@ -259,6 +261,9 @@ our_catch(void *exception, void (*operate)(void *), void *argument)
 		const int saved_errno = errno;
 
 		atomic_store_explicit(&is_told, true, memory_order_relaxed);
+		/* They may lie where another object lay, now unloaded. */
+		if (record_has_stacks)
+			object_table_check();
 		look(true);
 		errno = saved_errno;
 	}
@@ -270,7 +275,7 @@ follow_loads(const struct patch_slot *slot, void *unused)
 {
 	(void)unused;
 	if (!slot->is_call || strcmp(slot->name, CATCH) != 0 ||
-	    *slot->at != lookup_all(CATCH).first)
+	    *slot->at != elf_lookup_all(CATCH).first)
 		return;
 	memcpy(&real_catch, slot->at, sizeof(real_catch));
 	/*
@@ -278,7 +283,7 @@ follow_loads(const struct patch_slot *slot, void *unused)
 	 * function.
 	 */
 	if (patch_write(slot, (void *)(uintptr_t)our_catch) &&
-	    lookup_all("__libc_early_init").first != NULL)
+	    elf_lookup_all("__libc_early_init").first != NULL)
 		atomic_store_explicit(&is_told, true, memory_order_relaxed);
 }
 
@@ -289,8 +294,8 @@ visit_loader(struct dl_phdr_info *info, size_t nbytes, void *unused)
 	struct dynamic dynamic;
 
 	(void)nbytes;
-	if (!dynamic_read(info, &dynamic) ||
-	    !lookup_defines(&dynamic, "_rtld_global_ro"))
+	if (!elf_dynamic_read(info, &dynamic) ||
+	    !elf_lookup_defines(&dynamic, "_rtld_global_ro"))
 		return 0;
 	patch_each_slot(info, &dynamic, follow_loads, unused);
 	return 1;
@@ -302,7 +307,7 @@ visit_loader(struct dl_phdr_info *info, size_t nbytes, void *unused)
  * the one is left alone, the other too where it is not found from here.
  */
 void *
-late_find(void *handle, const char *name)
+dlopened_find(void *handle, const char *name)
 {
 	const int saved_errno = errno;
 	void *found = NULL;
@@ -310,7 +315,7 @@ late_find(void *handle, const char *name)
 	look_late();
 	if (handle != RTLD_NEXT && name != NULL &&
 	    (jemalloc_has(name) || mimalloc_has(name)))
-		found = late_real(handle, name);
+		found = dlopened_real(handle, name);
 	if (found != NULL) {
 		void *const ours = jemalloc_stand_in(name, found);
 
@@ -323,7 +328,8 @@ late_find(void *handle, const char *name)
 static void
 note_other(void)
 {
-	const char *const name = lookup_object(lookup_all("malloc").first);
+	const char *const name =
+		elf_lookup_object(elf_lookup_all("malloc").first);
 
 	missed_calls_note(
 		name != NULL ? name : "another object",
@@ -331,20 +337,21 @@ note_other(void)
 }
 
 void
-late_patch(void)
+dlopened_patch(void)
 {
-	late_real = dlsym;
+	dlopened_real = dlsym;
 	is_followed = real_is_reached();
 	if (is_followed)
-		deep_follow(false);
+		deep_bound_patch(false);
 	else
 		note_other();
 	dl_iterate_phdr(visit_loader, NULL);
 	atomic_store_explicit(&seen_changes, count_changes(),
 			      memory_order_relaxed);
 	/* Another's may have to be called by those that it is for. */
-	if (!lookup_is_first("dlsym", (const void *)(uintptr_t)late_real))
+	if (!elf_lookup_is_first("dlsym",
+				 (const void *)(uintptr_t)dlopened_real))
 		return;
-	patches[0].real = (void *)(uintptr_t)late_real;
+	patches[0].real = (void *)(uintptr_t)dlopened_real;
 	patch_known(patches, 1);
 }

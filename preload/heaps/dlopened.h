@@ -17,13 +17,13 @@
 #define DLOPENED_H
 
 /* Once, when the allocators of the start have been looked for. */
-void late_patch(void);
+void dlopened_patch(void);
 
 /*
  * Around a fork, in parent and child: the lock on the loader's list of objects,
  * which is held while we look at them, would stay locked in the child for ever.
  */
-void late_before_fork(void);
-void late_after_fork(void);
+void dlopened_before_fork(void);
+void dlopened_after_fork(void);
 
 #endif /* DLOPENED_H */

@@ -16,14 +16,14 @@
 #include "preload/sys/elf_lookup.h"
 #include "preload/sys/export.h"
 
-/* NULL: malloc() takes from no heap that we know. */
-static _Atomic(pooled_of_fn *) of_plain;
+/* NULL until heap_calls_begin(): malloc() uses no known heap. */
+static _Atomic(heap_calls_of_fn *) of_plain;
 
 struct pool *
-pooled_of(const void *p)
+heap_calls_of(const void *p)
 {
-	/* relaxed: a function; whose heap it may find is known by then. */
-	pooled_of_fn *const of =
+	/* relaxed: a function pointer; heaps that it finds are known. */
+	heap_calls_of_fn *const of =
 		atomic_load_explicit(&of_plain, memory_order_relaxed);
 
 	return of != NULL ? of(p) : NULL;
@@ -32,20 +32,21 @@ pooled_of(const void *p)
 static struct pool *
 taken(const void *p, size_t *size_ret)
 {
-	return pools_are_used() && p != NULL ? pools_take(p, size_ret) : NULL;
+	return heap_table_is_used() && p != NULL ? heap_table_take(p, size_ret)
+						 : NULL;
 }
 
 static void
 settle(struct pool *pool)
 {
-	const uint64_t gone = pools_settle(pool);
+	const uint64_t gone = heap_table_settle(pool);
 
 	if (gone != 0)
 		hatftrace_client_heap_destroy(gone);
 }
 
 size_t
-pooled_product(size_t n, size_t size)
+heap_calls_product(size_t n, size_t size)
 {
 	size_t nbytes;
 
@@ -55,12 +56,13 @@ pooled_product(size_t n, size_t size)
 /* Allocations ------------------------------------------------------------- */
 
 void *
-pooled_took(struct pool *pool, void *p, size_t size, size_t alignment,
-	    unsigned flags)
+heap_calls_took(struct pool *pool, void *p, size_t size, size_t alignment,
+		unsigned flags)
 {
-	if (pool != NULL && (p == NULL || pools_put(pool, p, size))) {
+	if (pool != NULL && (p == NULL || heap_table_put(pool, p, size))) {
 		const uint64_t operand[4] = { (uintptr_t)p, size,
-					      pools_number(pool), alignment };
+					      heap_table_number(pool),
+					      alignment };
 
 		record_operands(EVENT_HEAP_ALLOC, flags, operand);
 		return p;
@@ -77,32 +79,33 @@ pooled_took(struct pool *pool, void *p, size_t size, size_t alignment,
 /* Frees ------------------------------------------------------------------- */
 
 bool
-pooled_drop_other(const void *p)
+heap_calls_drop_other(const void *p)
 {
 	size_t size;
 	struct pool *const pool = taken(p, &size);
 
 	if (pool == NULL)
 		return false;
-	record_event(EVENT_HEAP_FREE, 0, (uintptr_t)p, pools_number(pool), 0);
+	record_event(EVENT_HEAP_FREE, 0, (uintptr_t)p, heap_table_number(pool),
+		     0);
 	settle(pool);
 	return true;
 }
 
 void
-pooled_drop(const void *p)
+heap_calls_drop(const void *p)
 {
-	if (p != NULL && !pooled_drop_other(p) && !record_is_dormant() &&
+	if (p != NULL && !heap_calls_drop_other(p) && !record_is_dormant() &&
 	    !record_free(p))
 		record_free_slow(p);
 }
 
 /* Reallocs ---------------------------------------------------------------- */
 
-static struct pooled_change
+static struct heap_calls_change
 begin_change(struct pool *from, size_t old_size, void *old, size_t size)
 {
-	struct pooled_change c = {
+	struct heap_calls_change c = {
 		.from = from,
 		.old = old,
 		.old_size = old_size,
@@ -112,14 +115,14 @@ begin_change(struct pool *from, size_t old_size, void *old, size_t size)
 
 	if (c.is_dormant || old == NULL)
 		return c;
-	c.thread = from != NULL
-			   ? record_heap_realloc_begin(old, pools_number(from))
-			   : record_realloc_begin(old);
+	c.thread = from != NULL ? record_heap_realloc_begin(
+					  old, heap_table_number(from))
+				: record_realloc_begin(old);
 	return c;
 }
 
-struct pooled_change
-pooled_change_begin(void *old, size_t size)
+struct heap_calls_change
+heap_calls_change_begin(void *old, size_t size)
 {
 	size_t old_size = 0;
 	struct pool *const from = taken(old, &old_size);
@@ -127,23 +130,23 @@ pooled_change_begin(void *old, size_t size)
 	return begin_change(from, old_size, old, size);
 }
 
-/* Has the block another heap now?  Only one that moves can. */
+/* Has the block moved to another heap?  Without a move, it cannot change. */
 static bool
-leaves(const struct pooled_change *c)
+leaves(const struct heap_calls_change *c)
 {
 	return c->p != NULL && c->p != c->old && c->to != c->from;
 }
 
-/* The block of a heap, which has been taken from it. */
+/* End the realloc of a block that was in a heap; heap_table has let it go. */
 static void
-end_pool_change(struct pooled_change *c)
+end_pool_change(struct heap_calls_change *c)
 {
 	const bool freed = leaves(c) || (c->p == NULL && c->frees);
 	void *const p = c->p == NULL ? c->old : c->p;
 	const size_t size = c->p == NULL ? c->old_size : c->size;
-	/* Without memory to know it by it becomes malloc's. */
-	const bool known = !freed && pools_put(c->from, p, size);
-	const uint64_t number = pools_number(c->from);
+	/* If the table has no memory for it, record it as malloc's. */
+	const bool known = !freed && heap_table_put(c->from, p, size);
+	const uint64_t number = heap_table_number(c->from);
 
 	if (c->thread != NULL && known) {
 		record_heap_realloc_end(c->thread, 0, c->old, c->p, c->size,
@@ -157,15 +160,15 @@ end_pool_change(struct pooled_change *c)
 		record_operands(EVENT_HEAP_ALLOC, 0, operand);
 	}
 	if (leaves(c))
-		pooled_took(c->to, c->p, c->size, 0, 0);
+		heap_calls_took(c->to, c->p, c->size, 0, 0);
 	else if (!freed && !known)
 		record_event(EVENT_ALLOC, 0, (uintptr_t)p, size, 0);
 	settle(c->from);
 }
 
-/* The block of malloc's heap. */
+/* End the realloc of a block of malloc's heap. */
 static void
-end_plain_change(const struct pooled_change *c)
+end_plain_change(const struct heap_calls_change *c)
 {
 	const bool freed = leaves(c) || (c->p == NULL && c->frees);
 
@@ -174,13 +177,13 @@ end_plain_change(const struct pooled_change *c)
 				   c->old, freed ? NULL : c->p,
 				   freed ? 0 : c->size);
 	if (leaves(c))
-		pooled_took(c->to, c->p, c->size, 0, 0);
+		heap_calls_took(c->to, c->p, c->size, 0, 0);
 	else if (c->is_dormant && c->p != NULL)
 		record_alloc_wide(c->p, c->size, 0);
 }
 
 void
-pooled_change_end(struct pooled_change *c)
+heap_calls_change_end(struct heap_calls_change *c)
 {
 	uint64_t operand[4] = { 0, (uintptr_t)c->p, c->size, 0 };
 
@@ -189,27 +192,28 @@ pooled_change_end(struct pooled_change *c)
 	} else if (c->old != NULL) {
 		end_plain_change(c);
 	} else if (c->to != NULL &&
-		   (c->p == NULL || pools_put(c->to, c->p, c->size))) {
-		operand[3] = pools_number(c->to);
+		   (c->p == NULL || heap_table_put(c->to, c->p, c->size))) {
+		operand[3] = heap_table_number(c->to);
 		record_operands(EVENT_HEAP_REALLOC, 0, operand);
 	} else {
 		record_operands(EVENT_REALLOC_END, 0, operand);
 	}
 }
 
-/* C's --------------------------------------------------------------------- */
+/* C functions ------------------------------------------------------------ */
 
 #define TAKE_C(name, params, args, size, alignment, flags)                   \
 	static void *our_##name params                                       \
 	{                                                                    \
 		void *const p = real.name args;                              \
                                                                              \
-		return pooled_took(pooled_of(p), p, size, alignment, flags); \
+		return heap_calls_took(heap_calls_of(p), p, size, alignment, \
+				       flags);                               \
 	}
 
 TAKE_C(malloc, (size_t size), (size), size, 0, 0)
-TAKE_C(calloc, (size_t n, size_t size), (n, size), pooled_product(n, size), 0,
-       EVENT_FLAG_ZEROED)
+TAKE_C(calloc, (size_t n, size_t size), (n, size), heap_calls_product(n, size),
+       0, EVENT_FLAG_ZEROED)
 TAKE_C(memalign, (size_t alignment, size_t size), (alignment, size), size,
        alignment, 0)
 TAKE_C(aligned_alloc, (size_t alignment, size_t size), (alignment, size), size,
@@ -223,14 +227,14 @@ our_posix_memalign(void **p_ret, size_t alignment, size_t size)
 	const int result = real.posix_memalign(p_ret, alignment, size);
 	void *const p = result == 0 ? *p_ret : NULL;
 
-	pooled_took(pooled_of(p), p, size, alignment, 0);
+	heap_calls_took(heap_calls_of(p), p, size, alignment, 0);
 	return result;
 }
 
 static void
 our_free(void *p)
 {
-	if (pooled_drop_other(p))
+	if (heap_calls_drop_other(p))
 		real.free(p);
 	else
 		free(p);
@@ -254,15 +258,15 @@ our_free_aligned_sized(void *p, size_t alignment, size_t size)
 static void *
 our_realloc(void *old, size_t size)
 {
-	struct pooled_change c;
+	struct heap_calls_change c;
 
 	if (real_is_early(old))
 		return realloc(old, size);
-	c = pooled_change_begin(old, size);
+	c = heap_calls_change_begin(old, size);
 	c.p = real.realloc(old, size);
 	c.frees = size == 0;
-	c.to = pooled_of(c.p);
-	pooled_change_end(&c);
+	c.to = heap_calls_of(c.p);
+	heap_calls_change_end(&c);
 	return c.p;
 }
 
@@ -292,24 +296,24 @@ static struct patch of_c[] = {
 };
 
 void
-pooled_patch_again(void)
+heap_calls_patch_again(void)
 {
-	/* relaxed: who sees it too late has not made a heap. */
+	/* relaxed: a thread that reads the old value has not made a heap. */
 	if (atomic_load_explicit(&of_plain, memory_order_relaxed) != NULL)
 		patch_known(of_c, sizeof(of_c) / sizeof(of_c[0]));
 }
 
 void
-pooled_begin(pooled_of_fn *of, const void *companion)
+heap_calls_begin(heap_calls_of_fn *of, const void *companion)
 {
 	const int saved_errno = errno;
 	bool is_malloc;
 
-	/* Is the allocator what they call? */
-	if (lookup_function("malloc", companion, &is_malloc) != NULL &&
+	/* Do the C functions call this allocator? */
+	if (elf_lookup_function("malloc", companion, &is_malloc) != NULL &&
 	    is_malloc) {
 		atomic_store_explicit(&of_plain, of, memory_order_relaxed);
-		pooled_patch_again();
+		heap_calls_patch_again();
 	}
 	errno = saved_errno;
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_calls.h - record what is taken from an allocator that has several heaps
+ * heap_calls.h - record the calls of an allocator that has several heaps
  *
- * Between the functions that stand in front of such an allocator's own and
- * heap_table.h, which knows the heap of each block.  A NULL for a heap is
- * malloc's, heap 0.
+ * The wrappers of such an allocator's functions call this module, which finds
+ * the heap of each block in heap_table.h.  A heap that is NULL means malloc's
+ * heap, number 0.
  *
- * Where that allocator is malloc() too, a block of a heap may be freed by
- * free() or operator delete, and malloc() may take from one: from the first
- * heap on the calls of C's functions come by here as well.
+ * If that allocator also provides malloc(), free() and operator delete may free
+ * a block of a heap, and malloc() may allocate from a heap.  From the first
+ * heap on, the calls of the C functions therefore pass through this module too.
+ *
+ * Any thread may call these functions.
  */
 #ifndef HEAP_CALLS_H
 #define HEAP_CALLS_H
@@ -19,69 +21,71 @@
 #include "preload/heaps/heap_table.h"
 
 /*
- * The heap that 'p' is of, which has been taken from malloc() or another
- * function that is not told a heap.  'p' may be NULL, of a call that failed.
+ * Return the heap of 'p', which malloc() or another function without a heap
+ * argument has returned.  'p' is NULL if that call failed.
  */
-typedef struct pool *pooled_of_fn(const void *p);
+typedef struct pool *heap_calls_of_fn(const void *p);
 
 /*
- * The allocator which has the function 'companion' has its first heap, or will
- * have it now.  To be called where the loader's lock may be taken.  Keeps
- * errno.
+ * Begin to record heaps.  Call it when the first heap of an allocator exists or
+ * is about to be made, where the caller may take the loader's lock.
+ * 'companion' is a function of that allocator.  Keeps errno.
  */
-void pooled_begin(pooled_of_fn *of, const void *companion);
+void heap_calls_begin(heap_calls_of_fn *of, const void *companion);
 
-/* Have the objects that were loaded since call by here too. */
-void pooled_patch_again(void);
+/* Patch the objects that have been loaded since, too. */
+void heap_calls_patch_again(void);
 
-/* As it is for a function that is not told a heap. */
-struct pool *pooled_of(const void *p);
+/* Return the heap of 'p', as the heap_calls_of_fn finds it; NULL: malloc's. */
+struct pool *heap_calls_of(const void *p);
 
 /* Allocations ------------------------------------------------------------- */
 
 /*
- * 'p' has been taken from the heap, or if it is NULL, it has failed.
- * 'alignment' is 0 where none was asked for; 'flags' are EVENT_FLAG_ZEROED or
- * 0.  Returns 'p'.
+ * Record that 'p' has been allocated from the heap; NULL: the call failed.
+ * 'alignment' is 0 if the caller requested none; 'flags' are EVENT_FLAG_ZEROED
+ * or 0.  Return 'p'.
  */
-void *pooled_took(struct pool *pool, void *p, size_t size, size_t alignment,
-		  unsigned flags);
+void *heap_calls_took(struct pool *pool, void *p, size_t size, size_t alignment,
+		      unsigned flags);
 
-/* Size of an array; the most is what one asked for that overflows. */
-size_t pooled_product(size_t n, size_t size);
+/* Return the size of an array in bytes, or SIZE_MAX if it overflows. */
+size_t heap_calls_product(size_t n, size_t size);
 
 /* Frees ------------------------------------------------------------------- */
 
 /*
- * 'p' will be freed.  False: it is malloc's, or NULL, and nothing is recorded.
+ * Record that 'p' is about to be freed.  Return false and record nothing if 'p'
+ * is NULL or a block of malloc's heap.
  */
-bool pooled_drop_other(const void *p);
+bool heap_calls_drop_other(const void *p);
 
-/* 'p' will be freed; it may be NULL. */
-void pooled_drop(const void *p);
+/* Record that 'p', which may be NULL, is about to be freed. */
+void heap_calls_drop(const void *p);
 
 /* Reallocs ---------------------------------------------------------------- */
 
 /*
- * One under way.  It may go from one heap to another, which HATF's realloc
- * cannot say: that is a realloc that frees, and an alloc.
+ * A realloc in progress.  It may move the block to another heap, which HATF's
+ * realloc record cannot express.  Such a move is recorded as a realloc that
+ * frees the block, and an alloc.
  */
-struct pooled_change {
+struct heap_calls_change {
 	struct pool *from, *to;
-	struct thread *thread; /* between the begin and the end */
+	struct thread *thread; /* from begin to end of the call */
 	void *old, *p;
 	size_t old_size, size;
 	bool is_dormant;
-	bool frees; /* where it fails */
+	bool frees; /* the old block, if the call fails */
 };
 
-/* A realloc of 'old', which may be NULL, to 'size' bytes will be called. */
-struct pooled_change pooled_change_begin(void *old, size_t size);
+/* Begin a realloc of 'old', which may be NULL, to 'size' bytes. */
+struct heap_calls_change heap_calls_change_begin(void *old, size_t size);
 
 /*
- * It has returned c->p, taken from c->to.  If an exception ends the real call,
- * it has failed.
+ * End the realloc.  The caller has set 'c->p', the result, and 'c->to', its
+ * heap.  A call that an exception ends counts as failed.
  */
-void pooled_change_end(struct pooled_change *c);
+void heap_calls_change_end(struct heap_calls_change *c);
 
 #endif /* HEAP_CALLS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_table.c - see heap_table.h; two hash tables with chains, and one lock
- * for all
+ * heap_table.c - see heap_table.h; two chained hash tables (heaps by handle,
+ * blocks by address) and one lock for both
  */
 
 #include "preload/heaps/heap_table.h"
@@ -40,7 +40,7 @@ struct pool {
 	struct block *blocks;
 };
 
-/* What one piece of memory is used for, and then for another. */
+/* Holds a block or a heap, or is free; reused for either. */
 union cell {
 	struct block block;
 	struct pool pool;
@@ -57,13 +57,15 @@ static union cell *free_cells;
 static _Atomic uint32_t lock_word;
 
 /*
- * Who holds the lock over a fork, by an address of a thread's own, which its
- * child has too; and how often more.  Other handlers of that fork may allocate.
+ * The thread that holds the lock during a fork, identified by the address of a
+ * thread-local variable, which is the same in the child; and how many more
+ * times it has taken the lock.  It takes the lock again if other handlers of
+ * the fork allocate.
  */
 static _Atomic uintptr_t forker;
 static unsigned forker_depth;
 
-_Atomic bool pools_used;
+_Atomic bool heap_table_used;
 
 static uintptr_t
 own_address(void)
@@ -76,7 +78,7 @@ hold(void)
 {
 	uint32_t state = LOCK_FREE;
 
-	/* relaxed: equal only if this thread has stored it. */
+	/* relaxed: the values are equal only if this thread stored it. */
 	if (atomic_load_explicit(&forker, memory_order_relaxed) ==
 	    own_address()) {
 		forker_depth++;
@@ -116,7 +118,7 @@ release(void)
 }
 
 void
-pools_before_fork(void)
+heap_table_before_fork(void)
 {
 	hold();
 	/* relaxed: see hold(). */
@@ -124,7 +126,7 @@ pools_before_fork(void)
 }
 
 void
-pools_after_fork(void)
+heap_table_after_fork(void)
 {
 	atomic_store_explicit(&forker, 0, memory_order_relaxed);
 	release();
@@ -178,7 +180,7 @@ find(const struct table *t, uintptr_t key)
 	return node;
 }
 
-/* Twice the buckets.  Without memory for them the old ones will do. */
+/* Double the buckets.  Without memory, keep the old ones. */
 static void
 grow(struct table *t)
 {
@@ -248,7 +250,7 @@ link_block(struct pool *pool, struct block *b)
 	pool->blocks = b;
 }
 
-/* The block is in no list any more, but still counts. */
+/* Remove the block from the table; the caller updates its heap's count. */
 static struct pool *
 drop_block(struct block *b)
 {
@@ -265,7 +267,7 @@ drop_block(struct block *b)
 	return pool;
 }
 
-/* If nobody needs it any more; returns what pools_settle() does. */
+/* Remove a deleted heap without blocks; return as heap_table_settle(). */
 static uint64_t
 drop_pool(struct pool *pool)
 {
@@ -278,13 +280,13 @@ drop_pool(struct pool *pool)
 }
 
 struct pool *
-pools_add(const void *handle, uint64_t number)
+heap_table_add(const void *handle, uint64_t number)
 {
 	union cell *cell;
 	struct pool *pool = NULL;
 
-	/* relaxed: see pools_are_used(). */
-	atomic_store_explicit(&pools_used, true, memory_order_relaxed);
+	/* relaxed: see heap_table_is_used(). */
+	atomic_store_explicit(&heap_table_used, true, memory_order_relaxed);
 	hold();
 	cell = new_cell();
 	if (cell != NULL) {
@@ -301,7 +303,7 @@ pools_add(const void *handle, uint64_t number)
 }
 
 struct pool *
-pools_find(const void *handle)
+heap_table_find(const void *handle)
 {
 	struct pool *pool;
 
@@ -312,20 +314,20 @@ pools_find(const void *handle)
 }
 
 uint64_t
-pools_number(const struct pool *pool)
+heap_table_number(const struct pool *pool)
 {
 	return pool->number;
 }
 
 bool
-pools_put(struct pool *pool, const void *p, size_t size)
+heap_table_put(struct pool *pool, const void *p, size_t size)
 {
 	union cell *cell;
 	struct block *b;
 	bool done;
 
 	hold();
-	/* One whose free went another way. */
+	/* A stale block, whose free was not seen. */
 	b = (struct block *)find(&blocks, (uintptr_t)p);
 	if (b != NULL)
 		drop_block(b)->count--;
@@ -348,7 +350,7 @@ pools_put(struct pool *pool, const void *p, size_t size)
 }
 
 struct pool *
-pools_take(const void *p, size_t *size_ret)
+heap_table_take(const void *p, size_t *size_ret)
 {
 	struct pool *pool = NULL;
 	struct block *b;
@@ -364,7 +366,7 @@ pools_take(const void *p, size_t *size_ret)
 }
 
 uint64_t
-pools_settle(struct pool *pool)
+heap_table_settle(struct pool *pool)
 {
 	uint64_t number;
 
@@ -375,7 +377,7 @@ pools_settle(struct pool *pool)
 	return number;
 }
 
-/* Its handle is no heap's any more; NULL: it was none's. */
+/* Release the handle and mark its heap deleted; NULL: no such heap. */
 static struct pool *
 take_handle(const void *handle)
 {
@@ -390,7 +392,7 @@ take_handle(const void *handle)
 }
 
 uint64_t
-pools_delete(const void *handle)
+heap_table_delete(const void *handle)
 {
 	struct pool *pool;
 	uint64_t number = 0;
@@ -404,7 +406,7 @@ pools_delete(const void *handle)
 }
 
 uint64_t
-pools_destroy(const void *handle)
+heap_table_destroy(const void *handle)
 {
 	struct pool *pool;
 	uint64_t number = 0;
@@ -423,7 +425,7 @@ pools_destroy(const void *handle)
 }
 
 bool
-pools_knows(const void *p)
+heap_table_knows(const void *p)
 {
 	bool known;
 
@@ -433,16 +435,14 @@ pools_knows(const void *p)
 	return known;
 }
 
-/*
- * What becomes of all blocks of a heap is known only afterwards ---------------
- */
+/* Calls on all blocks of a heap, whose result is known only afterwards ---- */
 
-struct pools_block {
+struct heap_table_block {
 	struct block block;
 };
 
-struct pools_block *
-pools_hide(struct pool *pool)
+struct heap_table_block *
+heap_table_hide(struct pool *pool)
 {
 	struct block *first;
 
@@ -452,19 +452,20 @@ pools_hide(struct pool *pool)
 	for (struct block *b = first; b != NULL; b = b->after)
 		take_out(&blocks, &b->node);
 	release();
-	return (struct pools_block *)first;
+	return (struct heap_table_block *)first;
 }
 
-const struct pools_block *
-pools_next(const struct pools_block *at, const void **p_ret, size_t *size_ret)
+const struct heap_table_block *
+heap_table_next(const struct heap_table_block *at, const void **p_ret,
+		size_t *size_ret)
 {
 	*p_ret = (const void *)at->block.node.key;
 	*size_ret = at->block.size;
-	return (const struct pools_block *)at->block.after;
+	return (const struct heap_table_block *)at->block.after;
 }
 
 static void
-forget(struct pool *pool, struct pools_block *hidden)
+forget(struct pool *pool, struct heap_table_block *hidden)
 {
 	for (struct block *b = (struct block *)hidden, *next; b != NULL;
 	     b = next) {
@@ -475,7 +476,7 @@ forget(struct pool *pool, struct pools_block *hidden)
 }
 
 void
-pools_forget(struct pool *pool, struct pools_block *hidden)
+heap_table_forget(struct pool *pool, struct heap_table_block *hidden)
 {
 	hold();
 	forget(pool, hidden);
@@ -483,13 +484,13 @@ pools_forget(struct pool *pool, struct pools_block *hidden)
 }
 
 void
-pools_show(struct pool *pool, struct pools_block *hidden)
+heap_table_show(struct pool *pool, struct heap_table_block *hidden)
 {
 	hold();
 	for (struct block *b = (struct block *)hidden, *next; b != NULL;
 	     b = next) {
 		next = b->after;
-		/* The table has had room for it before. */
+		/* It fits: the table held this block before. */
 		insert(&blocks, &b->node);
 		link_block(pool, b);
 	}
@@ -497,7 +498,7 @@ pools_show(struct pool *pool, struct pools_block *hidden)
 }
 
 struct pool *
-pools_hide_handle(const void *handle)
+heap_table_hide_handle(const void *handle)
 {
 	struct pool *pool;
 
@@ -510,7 +511,7 @@ pools_hide_handle(const void *handle)
 }
 
 void
-pools_bury(struct pool *pool, struct pools_block *hidden)
+heap_table_bury(struct pool *pool, struct heap_table_block *hidden)
 {
 	hold();
 	forget(pool, hidden);
@@ -521,11 +522,12 @@ pools_bury(struct pool *pool, struct pools_block *hidden)
 }
 
 void
-pools_revive(struct pool *pool, uint64_t number, struct pools_block *hidden)
+heap_table_revive(struct pool *pool, uint64_t number,
+		  struct heap_table_block *hidden)
 {
 	hold();
 	pool->number = number;
 	insert(&handles, &pool->node);
 	release();
-	pools_show(pool, hidden);
+	heap_table_show(pool, hidden);
 }

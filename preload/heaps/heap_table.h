@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_table.h - the heaps of an allocator that has several, and which block is
- * of which
+ * heap_table.h - the heaps of an allocator that has several, and the heap of
+ * each of their blocks
  *
- * Such an allocator frees a block without being told its heap, and the trace
- * must say it.  The allocator knows a heap by a handle, the address of
- * something of its own; the trace by a number, which is not used again.
+ * The functions that free a block take no heap, but the trace must name it.
+ * The allocator identifies a heap by a handle, which is the address of one of
+ * its own objects.  The trace identifies it by a number, which is never reused.
  *
- * All may be called by any thread.  A block is put before anybody else may know
- * of it, and taken before the real free; errno is kept.
+ * Any thread may call any of these functions, and all of them keep errno.  Put
+ * a block before another thread can see its address, and take it before the
+ * real free.
  */
 #ifndef HEAP_TABLE_H
 #define HEAP_TABLE_H
@@ -20,85 +21,94 @@
 
 struct pool;
 
-/* There has been one.  Never unset. */
-extern _Atomic bool pools_used __attribute__((visibility("hidden")));
+/* True from the first heap on, never reset. */
+extern _Atomic bool heap_table_used __attribute__((visibility("hidden")));
 
 /*
- * relaxed: who has a block of a heap has synchronised with who made the heap.
+ * relaxed: a thread that has a block of a heap has synchronised with the thread
+ * that made the heap.
  */
 static inline bool
-pools_are_used(void)
+heap_table_is_used(void)
 {
 	return __builtin_expect(
-		atomic_load_explicit(&pools_used, memory_order_relaxed), 0);
+		atomic_load_explicit(&heap_table_used, memory_order_relaxed),
+		0);
 }
 
-/* A new heap.  NULL: there is no memory. */
-struct pool *pools_add(const void *handle, uint64_t number);
+/* Add a heap with this handle and number.  Return NULL without memory. */
+struct pool *heap_table_add(const void *handle, uint64_t number);
 
-/* The heap, or NULL. */
-struct pool *pools_find(const void *handle);
+/* Return the heap with this handle, or NULL. */
+struct pool *heap_table_find(const void *handle);
 
-/* Constant. */
-uint64_t pools_number(const struct pool *pool);
+/* Return the heap's number in the trace. */
+uint64_t heap_table_number(const struct pool *pool);
 
-/* A block of it; false if there is no memory. */
-bool pools_put(struct pool *pool, const void *p, size_t size);
-
-/*
- * The block is no longer known: returns the heap it was of, or NULL.  A heap
- * that is not NULL has to be settled once that has been recorded.
- */
-struct pool *pools_take(const void *p, size_t *size_ret);
+/* Add a block of 'size' bytes to the heap.  Return false without memory. */
+bool heap_table_put(struct pool *pool, const void *p, size_t size);
 
 /*
- * If this was the last block of a deleted heap, its number: the heap is gone;
- * or 0.
+ * Remove the block at 'p' and store its size.  Return its heap, or NULL if the
+ * block is unknown.  After recording the free, pass a heap that is not NULL to
+ * heap_table_settle().
  */
-uint64_t pools_settle(struct pool *pool);
+struct pool *heap_table_take(const void *p, size_t *size_ret);
 
 /*
- * The handle is no heap's any more, but its blocks live on.  Returns as
- * pools_settle() does.
+ * Remove a deleted heap that has no blocks left, and return its number.
+ * Otherwise return 0.
  */
-uint64_t pools_delete(const void *handle);
+uint64_t heap_table_settle(struct pool *pool);
 
 /*
- * The heap is gone with all its blocks.  Returns its number; 0: there was none.
+ * Release the handle of a heap whose blocks stay live.  If the heap has no
+ * blocks, remove it and return its number, otherwise return 0.
  */
-uint64_t pools_destroy(const void *handle);
-
-/* Is it a block of one? */
-bool pools_knows(const void *p);
+uint64_t heap_table_delete(const void *handle);
 
 /*
- * For an allocator that may refuse to end a heap, or to empty it, of which the
- * trace must be told before.  The blocks are no longer known, only in a list;
- * NULL: there are none.
+ * Remove the heap with all its blocks.  Return its number, or 0 if there is no
+ * heap with this handle.
  */
-struct pools_block;
-struct pools_block *pools_hide(struct pool *pool);
+uint64_t heap_table_destroy(const void *handle);
 
-/* The block at 'at'; returns the next one or NULL. */
-const struct pools_block *pools_next(const struct pools_block *at,
-				     const void **p_ret, size_t *size_ret);
-
-/* They are gone, or known again: that is the list's end. */
-void pools_forget(struct pool *pool, struct pools_block *hidden);
-void pools_show(struct pool *pool, struct pools_block *hidden);
-
-/* The handle is no heap's any more.  Returns the heap it was of, or NULL. */
-struct pool *pools_hide_handle(const void *handle);
-
-/* Such a heap is gone, or has its handle again and a new number. */
-void pools_bury(struct pool *pool, struct pools_block *hidden);
-void pools_revive(struct pool *pool, uint64_t number,
-		  struct pools_block *hidden);
+/* Is 'p' a block of a heap? */
+bool heap_table_knows(const void *p);
 
 /*
- * No other thread is at it while the process forks; the one that does may be.
+ * The trace must record the end of a heap, or of all its blocks, before the
+ * real call, and the allocator may refuse that call.  Move the heap's blocks
+ * from the table to a list, and return it; NULL if the heap has no blocks.
  */
-void pools_before_fork(void);
-void pools_after_fork(void);
+struct heap_table_block;
+struct heap_table_block *heap_table_hide(struct pool *pool);
+
+/* Store address and size of the block 'at'.  Return the next block, or NULL. */
+const struct heap_table_block *
+heap_table_next(const struct heap_table_block *at, const void **p_ret,
+		size_t *size_ret);
+
+/* Free the list: drop its blocks, or put them back into the table. */
+void heap_table_forget(struct pool *pool, struct heap_table_block *hidden);
+void heap_table_show(struct pool *pool, struct heap_table_block *hidden);
+
+/* Release the handle of a heap.  Return the heap, or NULL if there is none. */
+struct pool *heap_table_hide_handle(const void *handle);
+
+/*
+ * After heap_table_hide_handle(): remove the heap and its hidden blocks, or
+ * give it back its handle and its hidden blocks under a new number.
+ */
+void heap_table_bury(struct pool *pool, struct heap_table_block *hidden);
+void heap_table_revive(struct pool *pool, uint64_t number,
+		       struct heap_table_block *hidden);
+
+/*
+ * Take and release the table's lock around a fork.  Between the two calls only
+ * the forking thread may use the table.
+ */
+void heap_table_before_fork(void);
+void heap_table_after_fork(void);
 
 #endif /* HEAP_TABLE_H */

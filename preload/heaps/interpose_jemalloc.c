@@ -94,10 +94,10 @@ typedef void free_aligned_sized_fn(void *, size_t, size_t);
 static void *
 take(struct jemalloc *j, void *p, size_t size, int flags)
 {
-	return pooled_took(arenas_of(&j->arenas, p, flags), p, size,
-			   LG_ALIGN(flags) != 0 ? (size_t)1 << LG_ALIGN(flags)
-						: 0,
-			   (flags & ZERO) != 0 ? EVENT_FLAG_ZEROED : 0);
+	return heap_calls_took(
+		arenas_of(&j->arenas, p, flags), p, size,
+		LG_ALIGN(flags) != 0 ? (size_t)1 << LG_ALIGN(flags) : 0,
+		(flags & ZERO) != 0 ? EVENT_FLAG_ZEROED : 0);
 }
 
 static void *
@@ -109,11 +109,11 @@ do_mallocx(struct jemalloc *j, size_t size, int flags)
 static void *
 do_rallocx(struct jemalloc *j, void *old, size_t size, int flags)
 {
-	struct pooled_change c = pooled_change_begin(old, size);
+	struct heap_calls_change c = heap_calls_change_begin(old, size);
 
 	c.p = REAL(j, rallocx)(old, size, flags);
 	c.to = arenas_of(&j->arenas, c.p, flags);
-	pooled_change_end(&c);
+	heap_calls_change_end(&c);
 	return c.p;
 }
 
@@ -121,26 +121,26 @@ do_rallocx(struct jemalloc *j, void *old, size_t size, int flags)
 static size_t
 do_xallocx(struct jemalloc *j, void *p, size_t size, size_t extra, int flags)
 {
-	struct pooled_change c = pooled_change_begin(p, size);
+	struct heap_calls_change c = heap_calls_change_begin(p, size);
 	const size_t result = REAL(j, xallocx)(p, size, extra, flags);
 
 	c.p = result >= size ? p : NULL;
 	c.to = c.from;
-	pooled_change_end(&c);
+	heap_calls_change_end(&c);
 	return result;
 }
 
 static void
 do_dallocx(struct jemalloc *j, void *p, int flags)
 {
-	pooled_drop(p);
+	heap_calls_drop(p);
 	REAL(j, dallocx)(p, flags);
 }
 
 static void
 do_sdallocx(struct jemalloc *j, void *p, size_t size, int flags)
 {
-	pooled_drop(p);
+	heap_calls_drop(p);
 	REAL(j, sdallocx)(p, size, flags);
 }
 
@@ -210,8 +210,8 @@ static void *
 take_plain(struct jemalloc *j, void *p, size_t size, size_t alignment,
 	   unsigned flags)
 {
-	return pooled_took(arenas_of(&j->arenas, p, 0), p, size, alignment,
-			   flags);
+	return heap_calls_took(arenas_of(&j->arenas, p, 0), p, size, alignment,
+			       flags);
 }
 
 static void *
@@ -223,26 +223,26 @@ do_malloc(struct jemalloc *j, size_t size)
 static void *
 do_calloc(struct jemalloc *j, size_t n, size_t size)
 {
-	return take_plain(j, REAL(j, calloc)(n, size), pooled_product(n, size),
-			  0, EVENT_FLAG_ZEROED);
+	return take_plain(j, REAL(j, calloc)(n, size),
+			  heap_calls_product(n, size), 0, EVENT_FLAG_ZEROED);
 }
 
 static void *
 do_realloc(struct jemalloc *j, void *old, size_t size)
 {
-	struct pooled_change c = pooled_change_begin(old, size);
+	struct heap_calls_change c = heap_calls_change_begin(old, size);
 
 	c.p = REAL(j, realloc)(old, size);
 	c.frees = size == 0;
 	c.to = arenas_of(&j->arenas, c.p, 0);
-	pooled_change_end(&c);
+	heap_calls_change_end(&c);
 	return c.p;
 }
 
 static void
 do_free(struct jemalloc *j, void *p)
 {
-	pooled_drop(p);
+	heap_calls_drop(p);
 	REAL(j, free)(p);
 }
 
@@ -287,7 +287,7 @@ do_pvalloc(struct jemalloc *j, size_t size)
 static void
 do_free_sized(struct jemalloc *j, void *p, size_t size)
 {
-	pooled_drop(p);
+	heap_calls_drop(p);
 	REAL(j, free_sized)(p, size);
 }
 
@@ -295,7 +295,7 @@ static void
 do_free_aligned_sized(struct jemalloc *j, void *p, size_t alignment,
 		      size_t size)
 {
-	pooled_drop(p);
+	heap_calls_drop(p);
 	REAL(j, free_aligned_sized)(p, alignment, size);
 }
 
@@ -403,7 +403,7 @@ patch(struct jemalloc *j, const char *const *markers)
 	struct arenas *const a = &j->arenas;
 	bool together;
 
-	if (j->is_there && lookup_object(j->patches[0].real) == NULL) {
+	if (j->is_there && elf_lookup_object(j->patches[0].real) == NULL) {
 		/* It may come again, elsewhere. */
 		j->is_there = false;
 		atomic_store_explicit(&a->state, 0, memory_order_relaxed);
@@ -413,11 +413,12 @@ patch(struct jemalloc *j, const char *const *markers)
 		return;
 	}
 	/* Before any call may come by here. */
-	a->mallctlnametomib = (mallctlnametomib_fn *)(uintptr_t)lookup_function(
-		markers[0], NULL, &together);
-	a->mallctl = (mallctl_fn *)(uintptr_t)lookup_function(
+	a->mallctlnametomib =
+		(mallctlnametomib_fn *)(uintptr_t)elf_lookup_function(
+			markers[0], NULL, &together);
+	a->mallctl = (mallctl_fn *)(uintptr_t)elf_lookup_function(
 		j->patches[AT_mallctl].name, NULL, &together);
-	a->mallctlbymib = (mallctlbymib_fn *)(uintptr_t)lookup_function(
+	a->mallctlbymib = (mallctlbymib_fn *)(uintptr_t)elf_lookup_function(
 		j->patches[AT_mallctlbymib].name, NULL, &together);
 	j->is_there = patch_calls(j->patches, j->patched_count, markers);
 }
@@ -450,7 +451,7 @@ stand_in(struct jemalloc *j, const char *name, void *real)
 	struct patch *const p = patch_find(j->patches, ALL_COUNT, name);
 
 	if (!j->is_there || p == NULL ||
-	    lookup_object(real) != lookup_object(j->patches[0].real))
+	    elf_lookup_object(real) != elf_lookup_object(j->patches[0].real))
 		return NULL;
 	p->real = real;
 	return p->ours;

@@ -143,7 +143,7 @@ static _Atomic bool has_defaults;
 static struct pool *
 pool_of(const void *handle)
 {
-	return pools_are_used() ? pools_find(handle) : NULL;
+	return heap_table_is_used() ? heap_table_find(handle) : NULL;
 }
 
 /* Where 'p' is from, taken by a function that is not told a heap. */
@@ -155,7 +155,7 @@ default_pool(const void *p)
 	return __builtin_expect(atomic_load_explicit(&has_defaults,
 						     memory_order_relaxed),
 				0)
-		       ? pools_find(get_default())
+		       ? heap_table_find(get_default())
 		       : NULL;
 }
 
@@ -164,12 +164,12 @@ default_pool(const void *p)
 #define PLAIN  0
 #define ZEROED EVENT_FLAG_ZEROED
 
-#define TAKE(name, params, args, pool, size, alignment, flags)       \
-	static void *our_##name params                               \
-	{                                                            \
-		void *const p = REAL(name) args;                     \
-                                                                     \
-		return pooled_took(pool, p, size, alignment, flags); \
+#define TAKE(name, params, args, pool, size, alignment, flags)           \
+	static void *our_##name params                                   \
+	{                                                                \
+		void *const p = REAL(name) args;                         \
+                                                                         \
+		return heap_calls_took(pool, p, size, alignment, flags); \
 	}
 
 /*
@@ -184,10 +184,10 @@ default_pool(const void *p)
 
 TAKE_BOTH(malloc, (size_t size), (size), size, 0, PLAIN)
 TAKE_BOTH(zalloc, (size_t size), (size), size, 0, ZEROED)
-TAKE_BOTH(calloc, (size_t n, size_t size), (n, size), pooled_product(n, size),
-	  0, ZEROED)
-TAKE_BOTH(mallocn, (size_t n, size_t size), (n, size), pooled_product(n, size),
-	  0, PLAIN)
+TAKE_BOTH(calloc, (size_t n, size_t size), (n, size),
+	  heap_calls_product(n, size), 0, ZEROED)
+TAKE_BOTH(mallocn, (size_t n, size_t size), (n, size),
+	  heap_calls_product(n, size), 0, PLAIN)
 TAKE_BOTH(malloc_small, (size_t size), (size), size, 0, PLAIN)
 TAKE(mi_zalloc_small, (size_t size), (size), default_pool(p), size, 0, ZEROED)
 TAKE_BOTH(malloc_aligned, (size_t size, size_t alignment), (size, alignment),
@@ -195,7 +195,7 @@ TAKE_BOTH(malloc_aligned, (size_t size, size_t alignment), (size, alignment),
 TAKE_BOTH(zalloc_aligned, (size_t size, size_t alignment), (size, alignment),
 	  size, alignment, ZEROED)
 TAKE_BOTH(calloc_aligned, (size_t n, size_t size, size_t alignment),
-	  (n, size, alignment), pooled_product(n, size), alignment, ZEROED)
+	  (n, size, alignment), heap_calls_product(n, size), alignment, ZEROED)
 
 /* Not the block is aligned, but what is 'offset' bytes behind its begin. */
 TAKE_BOTH(malloc_aligned_at, (size_t size, size_t alignment, size_t offset),
@@ -204,7 +204,7 @@ TAKE_BOTH(zalloc_aligned_at, (size_t size, size_t alignment, size_t offset),
 	  (size, alignment, offset), size, 0, ZEROED)
 TAKE_BOTH(calloc_aligned_at,
 	  (size_t n, size_t size, size_t alignment, size_t offset),
-	  (n, size, alignment, offset), pooled_product(n, size), 0, ZEROED)
+	  (n, size, alignment, offset), heap_calls_product(n, size), 0, ZEROED)
 
 TAKE(mi_memalign, (size_t alignment, size_t size), (alignment, size),
      default_pool(p), size, alignment, PLAIN)
@@ -223,11 +223,11 @@ TAKE(mi_new_aligned, (size_t size, size_t alignment), (size, alignment),
 TAKE(mi_new_aligned_nothrow, (size_t size, size_t alignment), (size, alignment),
      default_pool(p), size, alignment, PLAIN)
 TAKE(mi_new_n, (size_t n, size_t size), (n, size), default_pool(p),
-     pooled_product(n, size), 0, PLAIN)
+     heap_calls_product(n, size), 0, PLAIN)
 TAKE(mi_heap_alloc_new, (void *heap, size_t size), (heap, size), pool_of(heap),
      size, 0, PLAIN)
 TAKE(mi_heap_alloc_new_n, (void *heap, size_t n, size_t size), (heap, n, size),
-     pool_of(heap), pooled_product(n, size), 0, PLAIN)
+     pool_of(heap), heap_calls_product(n, size), 0, PLAIN)
 
 static int
 our_mi_posix_memalign(void **p_ret, size_t alignment, size_t size)
@@ -235,7 +235,7 @@ our_mi_posix_memalign(void **p_ret, size_t alignment, size_t size)
 	const int result = REAL(mi_posix_memalign)(p_ret, alignment, size);
 	void *const p = result == 0 ? *p_ret : NULL;
 
-	pooled_took(default_pool(p), p, size, alignment, 0);
+	heap_calls_took(default_pool(p), p, size, alignment, 0);
 	return result;
 }
 
@@ -244,7 +244,7 @@ static char *
 took_string(struct pool *pool, char *p)
 {
 	if (p != NULL)
-		pooled_took(pool, p, strlen(p) + 1, 0, PLAIN);
+		heap_calls_took(pool, p, strlen(p) + 1, 0, PLAIN);
 	return p;
 }
 
@@ -293,7 +293,8 @@ our_mi_wcsdup(const unsigned short *s)
 	while (p != NULL && p[n] != 0)
 		n++;
 	if (p != NULL)
-		pooled_took(default_pool(p), p, (n + 1) * sizeof(*p), 0, PLAIN);
+		heap_calls_took(default_pool(p), p, (n + 1) * sizeof(*p), 0,
+				PLAIN);
 	return p;
 }
 
@@ -312,7 +313,7 @@ our_mi_dupenv_s(char **p_ret, size_t *size_ret, const char *name)
 #define DROP(name, params, args)      \
 	static void our_##name params \
 	{                             \
-		pooled_drop(p);       \
+		heap_calls_drop(p);   \
 		REAL(name) args;      \
 	}
 
@@ -327,24 +328,24 @@ static void
 our_mi_cfree(void *p)
 {
 	if (is_mimallocs(p))
-		pooled_drop(p);
+		heap_calls_drop(p);
 	REAL(mi_cfree)(p);
 }
 
 /* Reallocs ---------------------------------------------------------------- */
 
-#define CHANGE(name, params, args, pool, size, frees_)                \
-	static void *our_##name params                                \
-	{                                                             \
-		struct pooled_change c                                \
-			__attribute__((cleanup(pooled_change_end))) = \
-				pooled_change_begin(old, size);       \
-		void *p;                                              \
-                                                                      \
-		c.frees = (frees_);                                   \
-		c.p = p = REAL(name) args;                            \
-		c.to = (pool);                                        \
-		return p;                                             \
+#define CHANGE(name, params, args, pool, size, frees_)                    \
+	static void *our_##name params                                    \
+	{                                                                 \
+		struct heap_calls_change c                                \
+			__attribute__((cleanup(heap_calls_change_end))) = \
+				heap_calls_change_begin(old, size);       \
+		void *p;                                                  \
+                                                                          \
+		c.frees = (frees_);                                       \
+		c.p = p = REAL(name) args;                                \
+		c.to = (pool);                                            \
+		return p;                                                 \
 	}
 
 #define CHANGE_BOTH(name, params, args, size, frees)                       \
@@ -355,18 +356,18 @@ our_mi_cfree(void *p)
 
 CHANGE_BOTH(realloc, (void *old, size_t size), (old, size), size, false)
 CHANGE_BOTH(reallocn, (void *old, size_t n, size_t size), (old, n, size),
-	    pooled_product(n, size), false)
+	    heap_calls_product(n, size), false)
 CHANGE_BOTH(reallocf, (void *old, size_t size), (old, size), size, true)
 CHANGE_BOTH(rezalloc, (void *old, size_t size), (old, size), size, false)
 CHANGE_BOTH(recalloc, (void *old, size_t n, size_t size), (old, n, size),
-	    pooled_product(n, size), false)
+	    heap_calls_product(n, size), false)
 CHANGE_BOTH(realloc_aligned, (void *old, size_t size, size_t alignment),
 	    (old, size, alignment), size, false)
 CHANGE_BOTH(rezalloc_aligned, (void *old, size_t size, size_t alignment),
 	    (old, size, alignment), size, false)
 CHANGE_BOTH(recalloc_aligned,
 	    (void *old, size_t n, size_t size, size_t alignment),
-	    (old, n, size, alignment), pooled_product(n, size), false)
+	    (old, n, size, alignment), heap_calls_product(n, size), false)
 CHANGE_BOTH(realloc_aligned_at,
 	    (void *old, size_t size, size_t alignment, size_t offset),
 	    (old, size, alignment, offset), size, false)
@@ -375,21 +376,22 @@ CHANGE_BOTH(rezalloc_aligned_at,
 	    (old, size, alignment, offset), size, false)
 CHANGE_BOTH(recalloc_aligned_at,
 	    (void *old, size_t n, size_t size, size_t alignment, size_t offset),
-	    (old, n, size, alignment, offset), pooled_product(n, size), false)
+	    (old, n, size, alignment, offset), heap_calls_product(n, size),
+	    false)
 CHANGE(mi_aligned_recalloc,
        (void *old, size_t n, size_t size, size_t alignment),
-       (old, n, size, alignment), default_pool(p), pooled_product(n, size),
+       (old, n, size, alignment), default_pool(p), heap_calls_product(n, size),
        false)
 CHANGE(mi_aligned_offset_recalloc,
        (void *old, size_t n, size_t size, size_t alignment, size_t offset),
        (old, n, size, alignment, offset), default_pool(p),
-       pooled_product(n, size), false)
+       heap_calls_product(n, size), false)
 CHANGE(mi_reallocarray, (void *old, size_t n, size_t size), (old, n, size),
-       default_pool(p), pooled_product(n, size), false)
+       default_pool(p), heap_calls_product(n, size), false)
 CHANGE(mi_new_realloc, (void *old, size_t size), (old, size), default_pool(p),
        size, false)
 CHANGE(mi_new_reallocn, (void *old, size_t n, size_t size), (old, n, size),
-       default_pool(p), pooled_product(n, size), false)
+       default_pool(p), heap_calls_product(n, size), false)
 CHANGE(mi_expand, (void *old, size_t size), (old, size), default_pool(p), size,
        false)
 CHANGE(mi__expand, (void *old, size_t size), (old, size), default_pool(p), size,
@@ -399,9 +401,10 @@ static int
 our_mi_reallocarr(void *p_at, size_t n, size_t size)
 {
 	void **const at = p_at;
-	struct pooled_change c __attribute__((cleanup(pooled_change_end))) =
-		pooled_change_begin(at != NULL ? *at : NULL,
-				    pooled_product(n, size));
+	struct heap_calls_change c
+		__attribute__((cleanup(heap_calls_change_end))) =
+			heap_calls_change_begin(at != NULL ? *at : NULL,
+						heap_calls_product(n, size));
 	const int result = REAL(mi_reallocarr)(p_at, n, size);
 
 	c.p = result == 0 && at != NULL ? *at : NULL;
@@ -414,14 +417,14 @@ our_mi_reallocarr(void *p_at, size_t n, size_t size)
 static void
 begin_pools(void)
 {
-	pooled_begin(default_pool, patches[0].real);
+	heap_calls_begin(default_pool, patches[0].real);
 }
 
 /* Its blocks stay its own.  Where none are left it is gone. */
 static void
 delete_pool(const void *handle)
 {
-	const uint64_t gone = pools_delete(handle);
+	const uint64_t gone = heap_table_delete(handle);
 
 	if (gone != 0)
 		hatftrace_client_heap_destroy(gone);
@@ -439,7 +442,7 @@ new_pool(void *handle)
 	/* A thread's heaps end with it, and nobody says so. */
 	delete_pool(handle);
 	number = hatftrace_client_heap_create("mi_heap");
-	if (pools_add(handle, number) == NULL)
+	if (heap_table_add(handle, number) == NULL)
 		hatftrace_client_heap_destroy(number);
 	return handle;
 }
@@ -467,7 +470,7 @@ our_mi_heap_delete(void *heap)
 static void
 our_mi_heap_destroy(void *heap)
 {
-	const uint64_t gone = pools_destroy(heap);
+	const uint64_t gone = heap_table_destroy(heap);
 
 	if (gone != 0)
 		hatftrace_client_heap_destroy(gone);
@@ -498,7 +501,7 @@ static void *
 find_other(const char *name)
 {
 	bool together;
-	void *const p = lookup_function(name, patches[0].real, &together);
+	void *const p = elf_lookup_function(name, patches[0].real, &together);
 
 	return p != NULL && together ? p : NULL;
 }
@@ -509,14 +512,14 @@ mimalloc_patch(void)
 	static const char *const markers[] = { "mi_is_in_heap_region",
 					       "mi_version", NULL };
 
-	if (is_there && lookup_object(patches[0].real) == NULL)
+	if (is_there && elf_lookup_object(patches[0].real) == NULL)
 		is_there = false;
 	if (is_there) {
 		patch_known(patches, FUNCTION_COUNT);
 		return;
 	}
 	/* Before any call may come by here. */
-	patches[0].real = lookup_function(patches[0].name, NULL, &is_there);
+	patches[0].real = elf_lookup_function(patches[0].name, NULL, &is_there);
 	is_mimallocs = (is_mimallocs_fn *)(uintptr_t)find_other(markers[0]);
 	get_default =
 		(get_default_fn *)(uintptr_t)find_other("mi_heap_get_default");

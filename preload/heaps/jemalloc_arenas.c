@@ -13,7 +13,7 @@
 #include "preload/hatftrace.h"
 #include "preload/record/record.h"
 
-/* Of 'state'. */
+/* Values of 'state'. */
 #define UNKNOWN 0
 #define ASKING	1
 #define KNOWN	2
@@ -29,7 +29,7 @@ static const char *const names[ARENAS_NAME_COUNT] = {
 	[ARENAS_THREAD] = "thread.arena",
 };
 
-/* Where the number of an arena is in their mibs. */
+/* The index of an arena's number in their mibs. */
 #define INDEX_AT 1
 
 static bool
@@ -53,7 +53,7 @@ ask(struct arenas *a)
 		a->own_count = ARENAS_MAX;
 }
 
-/* Not before the program asks for something: it makes jemalloc take memory. */
+/* Only when the program calls: this makes jemalloc allocate memory. */
 static void
 get_ready(struct arenas *a)
 {
@@ -76,15 +76,13 @@ get_ready(struct arenas *a)
 		sched_yield();
 }
 
-/*
- * Which heap ------------------------------------------------------------------
- */
+/* The heap of a block ----------------------------------------------------- */
 
-/* It may be any number. */
+/* Return the heap of the arena, or NULL; any number is allowed. */
 static struct pool *
 find(const struct arenas *a, unsigned arena)
 {
-	return arena < ARENAS_MAX ? pools_find(a->handles + arena) : NULL;
+	return arena < ARENAS_MAX ? heap_table_find(a->handles + arena) : NULL;
 }
 
 static uint64_t
@@ -112,24 +110,25 @@ add(struct arenas *a, unsigned arena)
 
 	if (arena >= ARENAS_MAX)
 		return;
-	/* relaxed: who has a block of the first has synchronised with us. */
+	/* relaxed: a thread with a block of the first has synchronised. */
 	if (!atomic_load_explicit(&a->are_made, memory_order_relaxed)) {
-		pooled_begin(a->of_plain, (const void *)(uintptr_t)a->mallctl);
+		heap_calls_begin(a->of_plain,
+				 (const void *)(uintptr_t)a->mallctl);
 		atomic_store_explicit(&a->are_made, true, memory_order_relaxed);
 	}
-	/* The end of one that had this number has not been seen. */
-	number = pools_delete(handle);
+	/* The end of an earlier arena of this number was missed. */
+	number = heap_table_delete(handle);
 	if (number != 0)
 		hatftrace_client_heap_destroy(number);
 	number = new_heap(arena);
-	if (pools_add(handle, number) == NULL)
+	if (heap_table_add(handle, number) == NULL)
 		hatftrace_client_heap_destroy(number);
 }
 
 /*
- * The program takes from an arena by its number, which it may have made before
- * its calls came by here.  One more than jemalloc's own is not counted among
- * those (for large blocks), and cannot be told from the program's first.
+ * The program allocates from an arena by its number.  It may have made that
+ * arena before its calls were intercepted.  jemalloc's arena for large blocks
+ * is not counted in 'own_count' and looks like the program's first arena.
  */
 static void
 meet(struct arenas *a, unsigned arena)
@@ -146,7 +145,7 @@ meet(struct arenas *a, unsigned arena)
 	atomic_store_explicit(&a->is_making, false, memory_order_release);
 }
 
-/* In which arena does 'p' lie?  ARENAS_MAX: it is not told. */
+/* Return the arena of 'p', or ARENAS_MAX if jemalloc does not say. */
 static unsigned
 look_up(const struct arenas *a, const void *p)
 {
@@ -164,7 +163,7 @@ look_up(const struct arenas *a, const void *p)
 		       : ARENAS_MAX;
 }
 
-/* The arena that the flags name (MALLOCX_ARENA), and one; 0: none. */
+/* The arena in the flags (MALLOCX_ARENA) plus 1; 0: none. */
 #define NAMED(flags) ((unsigned)(flags) >> 20)
 
 struct pool *
@@ -191,12 +190,9 @@ arenas_of(struct arenas *a, const void *p, int flags)
 	return pool;
 }
 
-/*
- * What mallctl() does
- * ----------------------------------------------------------
- */
+/* Calls of mallctl() ------------------------------------------------------ */
 
-/* "arena.<i>.reset" and the like; false: it is no such name. */
+/* Parse "arena.<i>.NAME"; return false if it is another name. */
 static bool
 split(const char *name, unsigned *arena_ret, const char **rest_ret)
 {
@@ -251,8 +247,8 @@ find_mib(const struct arenas *a, const size_t *mib, size_t count)
 }
 
 /*
- * Its blocks are another's from the real call on, which may yet fail: they are
- * freed before, and if it has failed, taken once more.
+ * Once the real call has run, another thread may get the blocks.  Record their
+ * frees before it; if it fails, record them as allocated again.
  */
 static void
 begin_end_of_all(const struct arenas *a, struct arenas_act *act)
@@ -261,34 +257,34 @@ begin_end_of_all(const struct arenas *a, struct arenas_act *act)
 	size_t size;
 
 	if (act->name == ARENAS_DESTROY && act->arena < ARENAS_MAX)
-		act->pool = pools_hide_handle(a->handles + act->arena);
+		act->pool = heap_table_hide_handle(a->handles + act->arena);
 	else
 		act->pool = find(a, act->arena);
 	if (act->pool == NULL)
 		return;
 
-	const uint64_t number = pools_number(act->pool);
+	const uint64_t number = heap_table_number(act->pool);
 
-	act->blocks = pools_hide(act->pool);
+	act->blocks = heap_table_hide(act->pool);
 	if (act->name == ARENAS_DESTROY) {
 		hatftrace_client_heap_destroy(number);
 		return;
 	}
-	for (const struct pools_block *b = act->blocks; b != NULL;) {
-		b = pools_next(b, &p, &size);
+	for (const struct heap_table_block *b = act->blocks; b != NULL;) {
+		b = heap_table_next(b, &p, &size);
 		record_event(EVENT_HEAP_FREE, 0, (uintptr_t)p, number, 0);
 	}
 }
 
 static void
-record_again(const struct pools_block *blocks, uint64_t number)
+record_again(const struct heap_table_block *blocks, uint64_t number)
 {
 	while (blocks != NULL) {
 		uint64_t operand[4] = { 0, 0, number, 0 };
 		const void *p;
 		size_t size;
 
-		blocks = pools_next(blocks, &p, &size);
+		blocks = heap_table_next(blocks, &p, &size);
 		operand[0] = (uintptr_t)p;
 		operand[1] = size;
 		record_operands(EVENT_HEAP_ALLOC, 0, operand);
@@ -299,11 +295,11 @@ static void
 end_reset(const struct arenas_act *act, int error)
 {
 	if (error == 0) {
-		pools_forget(act->pool, act->blocks);
+		heap_table_forget(act->pool, act->blocks);
 		return;
 	}
-	record_again(act->blocks, pools_number(act->pool));
-	pools_show(act->pool, act->blocks);
+	record_again(act->blocks, heap_table_number(act->pool));
+	heap_table_show(act->pool, act->blocks);
 }
 
 static void
@@ -312,13 +308,13 @@ end_destroy(const struct arenas_act *act, int error)
 	uint64_t number;
 
 	if (error == 0) {
-		pools_bury(act->pool, act->blocks);
+		heap_table_bury(act->pool, act->blocks);
 		return;
 	}
-	/* A number is not used again. */
+	/* The trace never reuses a number. */
 	number = new_heap(act->arena);
 	record_again(act->blocks, number);
-	pools_revive(act->pool, number, act->blocks);
+	heap_table_revive(act->pool, number, act->blocks);
 }
 
 static struct arenas_act
@@ -326,7 +322,7 @@ begin(const struct arenas *a, enum arenas_name name, unsigned arena)
 {
 	struct arenas_act act = { .name = name, .arena = arena };
 
-	if (has_index(name) && pools_are_used())
+	if (has_index(name) && heap_table_is_used())
 		begin_end_of_all(a, &act);
 	return act;
 }

@@ -2,10 +2,11 @@
 /*
  * jemalloc_arenas.h - which of jemalloc's arenas are heaps of the trace
  *
- * Those that the program makes by mallctl().  jemalloc's own are malloc's heap,
- * 0. What mallctl() does to all blocks of an arena at once is recorded here.
+ * An arena that the program makes by mallctl() is a heap.  jemalloc's own
+ * arenas belong to malloc's heap, number 0.  This module also records the calls
+ * of mallctl() that free all blocks of an arena, or allocate a batch.
  *
- * All may be called by any thread.
+ * Any thread may call these functions.
  */
 #ifndef JEMALLOC_ARENAS_H
 #define JEMALLOC_ARENAS_H
@@ -16,7 +17,7 @@
 
 #include "preload/heaps/heap_calls.h"
 
-/* jemalloc has as many at most; its special numbers begin there. */
+/* Upper bound of jemalloc's arena numbers; larger numbers are special. */
 #define ARENAS_MAX 4096u
 
 typedef int mallctl_fn(const char *, void *, size_t *, void *, size_t);
@@ -24,7 +25,7 @@ typedef int mallctlnametomib_fn(const char *, size_t *, size_t *);
 typedef int mallctlbymib_fn(const size_t *, size_t, void *, size_t *, void *,
 			    size_t);
 
-/* The names that matter here. */
+/* The names passed to mallctl() that this module handles. */
 enum arenas_name {
 	ARENAS_CREATE,
 	ARENAS_EXTEND,
@@ -37,17 +38,17 @@ enum arenas_name {
 	ARENAS_NAME_COUNT
 };
 
-/* The arenas of one jemalloc; the first five are the owner's to set. */
+/* The arenas of one jemalloc.  The owner sets the first five members. */
 struct arenas {
 	mallctl_fn *mallctl; /* the real ones */
 	mallctlnametomib_fn *mallctlnametomib;
 	mallctlbymib_fn *mallctlbymib;
-	const char *handles;	/* ARENAS_MAX bytes, for their addresses */
-	pooled_of_fn *of_plain; /* as pooled_begin() wants it */
-	_Atomic int state;	/* of what follows: is it known? */
+	const char *handles; /* ARENAS_MAX bytes: one address per arena */
+	heap_calls_of_fn *of_plain; /* for heap_calls_begin() */
+	_Atomic int state;	    /* are the next set? */
 	size_t mib[ARENAS_NAME_COUNT][3];
-	size_t mib_count[ARENAS_NAME_COUNT]; /* 0: it has no such name */
-	unsigned own_count;		     /* arenas it makes for itself */
+	size_t mib_count[ARENAS_NAME_COUNT]; /* 0: jemalloc lacks the name */
+	unsigned own_count;		     /* jemalloc's own arenas */
 	_Atomic bool are_made;		     /* the program has made one */
 	_Atomic bool is_making;
 };
@@ -60,26 +61,27 @@ struct arenas_args {
 	size_t new_nbytes;
 };
 
-/* A mallctl() under way. */
+/* A call of mallctl() in progress. */
 struct arenas_act {
-	enum arenas_name name; /* ARENAS_NAME_COUNT: none that matters */
+	enum arenas_name name; /* ARENAS_NAME_COUNT: another name */
 	unsigned arena;
 	struct pool *pool;
-	struct pools_block *blocks;
+	struct heap_table_block *blocks;
 };
 
-/* It will be called. */
+/* Begin a call of mallctl() by name, or of mallctlbymib(). */
 struct arenas_act arenas_begin_name(struct arenas *a, const char *name);
 struct arenas_act arenas_begin_mib(struct arenas *a, const size_t *mib,
 				   size_t count);
 
-/* It has returned 'error'; 0: done. */
+/* End the call, which has returned 'error', 0 on success. */
 void arenas_end(struct arenas *a, const struct arenas_act *act,
 		const struct arenas_args *args, int error);
 
 /*
- * The heap of a block that a function has just returned, which was given
- * 'flags', or 0 if it takes none.  'p' may be NULL, of a call that failed.
+ * Return the heap of the block 'p', which a function of jemalloc has just
+ * returned, or NULL for malloc's heap.  'flags' is that function's argument, or
+ * 0 if it has none.  'p' is NULL if the call failed.
  */
 struct pool *arenas_of(struct arenas *a, const void *p, int flags);
 

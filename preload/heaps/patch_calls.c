@@ -64,7 +64,7 @@ patch_write(const struct patch_slot *slot, void *value)
 
 	if (sealed && mprotect(page, size, PROT_READ | PROT_WRITE) != 0)
 		return false;
-	/* relaxed: the other value would do as well. */
+	/* relaxed: a caller that reads the old value is correct, too. */
 	__atomic_store_n(slot->at, value, __ATOMIC_RELAXED);
 	if (sealed)
 		mprotect(page, size, PROT_READ);
@@ -75,7 +75,7 @@ bool
 patch_is_unbound(const struct patch_slot *slot)
 {
 	return slot->is_call &&
-	       dynamic_has(slot->info, PT_LOAD, (uintptr_t)*slot->at);
+	       elf_dynamic_has(slot->info, PT_LOAD, (uintptr_t)*slot->at);
 }
 
 void
@@ -106,7 +106,7 @@ patch_each_slot(const struct dl_phdr_info *info, const struct dynamic *dynamic,
 	}
 }
 
-/* One that calls a real function, or has not yet found out which to call. */
+/* Does the slot hold a real function, or is it not bound yet? */
 static void
 patch_slot(const struct patch_slot *slot, void *context)
 {
@@ -129,14 +129,14 @@ visit(struct dl_phdr_info *info, size_t nbytes, void *context)
 	struct dynamic dynamic;
 
 	(void)nbytes;
-	if (!dynamic_has(info, PT_LOAD, (uintptr_t)&patch_calls) &&
-	    !dynamic_has(info, PT_LOAD, (uintptr_t)w->patches[0].real) &&
-	    dynamic_read(info, &dynamic))
+	if (!elf_dynamic_has(info, PT_LOAD, (uintptr_t)&patch_calls) &&
+	    !elf_dynamic_has(info, PT_LOAD, (uintptr_t)w->patches[0].real) &&
+	    elf_dynamic_read(info, &dynamic))
 		patch_each_slot(info, &dynamic, patch_slot, context);
 	return 0;
 }
 
-/* Find them all in one object, and that it is the one which is meant. */
+/* Find all functions in one object, and check its markers. */
 static bool
 find_real(struct patch *patches, size_t n, const char *const *markers)
 {
@@ -145,16 +145,17 @@ find_real(struct patch *patches, size_t n, const char *const *markers)
 	for (size_t i = 0; i < n; i++) {
 		struct patch *const p = &patches[i];
 
-		p->real = lookup_function(p->name, patches[0].real, &together);
+		p->real = elf_lookup_function(p->name, patches[0].real,
+					      &together);
 		if (p->real != NULL && (i == 0 || together) &&
-		    lookup_is_first(p->name, p->real))
+		    elf_lookup_is_first(p->name, p->real))
 			continue;
 		if (!p->is_optional)
 			return false;
 		p->real = NULL;
 	}
 	for (; *markers != NULL; markers++)
-		if (lookup_function(*markers, patches[0].real, &together) ==
+		if (elf_lookup_function(*markers, patches[0].real, &together) ==
 			    NULL ||
 		    !together)
 			return false;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * patch_calls.h - stand in front of functions that may not be there
+ * patch_calls.h - intercept functions that a program may lack
  *
- * A function that we export is there for every program, also for one that asks
- * by a weak reference whether it has an allocator with such a function.  So
- * these are not exported: where the real one is loaded, the places from which
- * the other objects call it (their global offset tables) are changed to call
- * ours.  A reference that found nothing stays null.
+ * Every program finds a function that we export, even a program that tests by a
+ * weak reference whether its allocator has that function.  These functions are
+ * therefore not exported.  Where the real function is loaded, we change the
+ * slots through which other objects call it (in their global offset tables) to
+ * point to ours.  A weak reference that the loader left null stays null.
  */
 #ifndef PATCH_CALLS_H
 #define PATCH_CALLS_H
@@ -18,37 +18,37 @@
 
 #include "preload/sys/elf_dynamic.h"
 
-/* A place in an object that holds the address of a function which it names. */
+/* A slot of an object, which holds the address of the function 'name'. */
 struct patch_slot {
 	const struct dl_phdr_info *info; /* of the object */
 	const struct dynamic *dynamic;	 /* likewise */
 	const char *name;
 	void **at;
-	bool is_call; /* the loader may fill it in at the first call */
+	bool is_call; /* the loader may bind it at the first call */
 };
 
 typedef void patch_slot_fn(const struct patch_slot *slot, void *context);
 
-/* Call 'fn' for each slot of an object, which has these tables. */
+/* Call 'fn' for each slot of the object; 'dynamic' has its tables. */
 void patch_each_slot(const struct dl_phdr_info *info,
 		     const struct dynamic *dynamic, patch_slot_fn *fn,
 		     void *context);
 
-/* Has the loader left this call to be looked up when it is first made? */
+/* Will the loader bind this slot only at the first call (lazy binding)? */
 bool patch_is_unbound(const struct patch_slot *slot);
 
 /*
- * Let a slot hold 'value'.  The object must have been relocated: the loader
- * makes its pages read-only after that, and we make the slot's page so again.
- * False: the system does not let us write there.
+ * Store 'value' in a slot.  The object must have been relocated.  The loader
+ * makes pages read-only after relocation, and we restore this protection.
+ * Return false if the system refuses to make the slot writable.
  */
 bool patch_write(const struct patch_slot *slot, void *value);
 
 /*
- * Does the loader make the page that holds 'address' read-only, when it has to
- * protect 'nbytes' bytes from 'start' on?  It rounds both ends down to pages of
- * the size that the system has, which may be larger than the linker expected:
- * the page in which the range ends then stays writable.
+ * Does the loader make the page of 'address' read-only when it protects the
+ * 'nbytes' bytes from 'start' on (PT_GNU_RELRO)?  The loader rounds both ends
+ * of the range down to the system's page size, 'page_nbytes'.  If that size is
+ * larger than the linker expected, the page of the range's end stays writable.
  */
 bool patch_is_sealed(uintptr_t start, size_t nbytes, uintptr_t address,
 		     size_t page_nbytes);
@@ -56,25 +56,26 @@ bool patch_is_sealed(uintptr_t start, size_t nbytes, uintptr_t address,
 struct patch {
 	const char *name;
 	void *ours;
-	void *real; /* filled in */
+	void *real; /* set by patch_calls() */
 	bool is_optional;
 };
 
 /*
- * Find the real functions and have all objects that are loaded call ours
- * instead, but for the one that defines them.  Does nothing, and returns false,
- * if one of them is not there, or not in the same object as the others and as
- * the 'markers', which are names of functions, up to a NULL: another library's
- * function of the same name is to stay as it is.  An optional one that is not
- * there has a NULL and is never called; the first may not be one.  To be called
- * where the loader's lock may be taken.
+ * Find the real functions, and make all loaded objects call ours instead,
+ * except the object that defines the real ones.  'markers' are names of
+ * functions, up to a NULL.  All real functions and markers must be in the same
+ * object, so that another library's function of the same name is left alone.
+ * Otherwise, or if a function is missing, do nothing and return false.  An
+ * optional function that is missing gets a 'real' of NULL, and ours is never
+ * called; the first function must not be optional.  Call this only where the
+ * loader's lock may be taken.
  */
 bool patch_calls(struct patch *patches, size_t n, const char *const *markers);
 
-/* The same with real functions that are known, and ours. */
+/* Likewise, but 'real' is set already. */
 void patch_known(struct patch *patches, size_t n);
 
-/* The one with this name, or NULL. */
+/* Return the patch with this name, or NULL. */
 struct patch *patch_find(struct patch *patches, size_t n, const char *name);
 
 #endif /* PATCH_CALLS_H */

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "preload/record/own_slot.h"
 #include "preload/record/real.h"
 #include "preload/record/record.h"
 #include "preload/sys/export.h"

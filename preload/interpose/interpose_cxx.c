@@ -57,20 +57,20 @@ struct pending {
 static bool
 record_in_pool(const struct pending *pending)
 {
-	struct pool *const pool = pooled_of(pending->p);
+	struct pool *const pool = heap_calls_of(pending->p);
 
 	if (pool == NULL)
 		return false;
-	if (pending->p == NULL || !pools_knows(pending->p))
-		pooled_took(pool, pending->p, pending->size, pending->alignment,
-			    0);
+	if (pending->p == NULL || !heap_table_knows(pending->p))
+		heap_calls_took(pool, pending->p, pending->size,
+				pending->alignment, 0);
 	return true;
 }
 
 static void
 record_new(const struct pending *pending)
 {
-	if (pools_are_used() && record_in_pool(pending))
+	if (heap_table_is_used() && record_in_pool(pending))
 		return;
 	if (record_is_dormant() ||
 	    record_is_last_alloc(pending->p, pending->size))
@@ -102,7 +102,7 @@ begin_delete(const void *p)
 	if (p == NULL || p == before.outer)
 		return before;
 
-	const bool in_pool = pooled_drop_other(p);
+	const bool in_pool = heap_calls_drop_other(p);
 
 	if (record_is_dormant())
 		return before;

@@ -35,7 +35,7 @@ visit_others(struct dl_phdr_info *info, size_t nbytes, void *context)
 {
 	const struct visitor *const h = context;
 
-	return dynamic_has(info, PT_LOAD, (uintptr_t)own_start)
+	return elf_dynamic_has(info, PT_LOAD, (uintptr_t)own_start)
 		       ? 0
 		       : h->visit(info, nbytes, h->context);
 }

@@ -21,6 +21,7 @@
 #include "preload/record/process_state.h"
 #include "preload/record/real.h"
 #include "preload/record/record.h"
+#include "preload/stacks/stack_memory.h"
 #include "preload/sys/export.h"
 #include "preload/sys/memory.h"
 
@@ -30,6 +31,7 @@ struct birth {
 	void *(*start)(void *);
 	void *argument;
 	uint64_t parent;
+	size_t stack_nbytes; /* 0: unknown, or nobody wants to know */
 };
 
 /*
@@ -62,6 +64,27 @@ end_thread(void *unused)
 	thread_mark_ending();
 }
 
+/*
+ * The size of the stack of a new thread, its control block included; 0: it is
+ * unknown, or no call stacks are recorded.
+ */
+static size_t
+stack_nbytes_of(const pthread_attr_t *attr)
+{
+	pthread_attr_t usual;
+	size_t nbytes = 0;
+
+	if (!record_has_stacks)
+		return 0;
+	if (attr != NULL)
+		return pthread_attr_getstacksize(attr, &nbytes) == 0 ? nbytes
+								     : 0;
+	if (pthread_getattr_default_np(&usual) != 0)
+		return 0;
+	pthread_attr_getstacksize(&usual, &nbytes);
+	return nbytes;
+}
+
 static void *
 thread_main(void *argument)
 {
@@ -69,10 +92,13 @@ thread_main(void *argument)
 	void *(*const start)(void *) = b->start;
 	void *const start_argument = b->argument;
 	const uint64_t parent = b->parent;
+	const size_t stack_nbytes = b->stack_nbytes;
 	void *result;
 
 	/* release: pairs with the acquire in take_birth(). */
 	atomic_store_explicit(&b->taken, false, memory_order_release);
+	if (stack_nbytes != 0)
+		stack_memory_begin_thread(stack_nbytes);
 	pthread_cleanup_push(end_thread, NULL);
 	attach_thread(parent, (uintptr_t)start);
 	result = start(start_argument);
@@ -95,6 +121,7 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	b->start = start;
 	b->argument = argument;
 	b->parent = thread_self->id;
+	b->stack_nbytes = stack_nbytes_of(attr);
 	result = real.pthread_create(thread, attr, thread_main, b);
 	/* release: pairs with the acquire in take_birth(). */
 	if (result != 0)

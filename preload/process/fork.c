@@ -17,6 +17,7 @@
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 #include "preload/trace/output.h"
+#include "preload/writer/control.h"
 #include "preload/writer/writer.h"
 
 /*
@@ -72,6 +73,9 @@ after_fork_in_child(void)
 	if (pending.is_pending)
 		thread_repair_interrupted();
 	process_report_child();
+	control_inherit(process_has(PROCESS_BEGINS_DORMANT) &&
+			!process_is_barred() &&
+			environment_own()->follow.forks);
 	errno = saved_errno;
 }
 
@@ -148,7 +152,8 @@ fork_before_vfork(void)
 	if (record_is_dormant() || !process_is_tracing() || !process_is_own())
 		return;
 	/* Without %p, the parent must create its file before the child does. */
-	if (!output_has_pid(config_own()->out) || !record_has_room(VFORK_WORDS))
+	if (!output_has_pid(environment_own()->out) ||
+	    !record_has_room(VFORK_WORDS))
 		wake_make_writer();
 }
 

@@ -20,8 +20,8 @@ fork_locks_hold(void)
 {
 	if (depth++ != 0)
 		return;
-	pools_before_fork();
-	late_before_fork();
+	heap_table_before_fork();
+	dlopened_before_fork();
 }
 
 void
@@ -30,8 +30,8 @@ fork_locks_release(void)
 	if (depth == 0)
 		return;
 	if (depth == 1) {
-		pools_after_fork();
-		late_after_fork();
+		heap_table_after_fork();
+		dlopened_after_fork();
 	}
 	depth--;
 }

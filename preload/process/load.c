@@ -37,7 +37,7 @@ start_at_load(void)
 	real_resolve_others();
 	jemalloc_patch();
 	mimalloc_patch();
-	late_patch();
+	dlopened_patch();
 	/* Attach the initial thread now: another thread may allocate first. */
 	if (start_if_new() && !record_is_dormant() &&
 	    !thread_is_attached(thread_self) && sys_tid() == process_pid())
@@ -57,7 +57,7 @@ construct(int argc, char *argv[])
 		follow_mark(environ);
 		sanitizer_step_aside();
 		begin_notes();
-		jotter_untraced("with a sanitizer's run-time");
+		note_writer_untraced("with a sanitizer's run-time");
 	} else {
 		start_at_load();
 	}

@@ -26,7 +26,7 @@ static bool
 defines_all(const struct dynamic *tables)
 {
 	for (size_t i = 0; i < SANITIZER_INTERCEPTED_COUNT; i++)
-		if (!lookup_defines(tables, sanitizer_intercepted[i]))
+		if (!elf_lookup_defines(tables, sanitizer_intercepted[i]))
 			return false;
 	return true;
 }
@@ -36,10 +36,10 @@ judge(const struct link_map *object, bool is_program)
 {
 	struct dynamic tables;
 
-	if (!dynamic_read_section(object->l_ld, object->l_addr, &tables))
+	if (!elf_dynamic_read_section(object->l_ld, object->l_addr, &tables))
 		return NONE;
 	for (size_t i = 0; i < SANITIZER_COUNT; i++)
-		if (lookup_defines(&tables, sanitizer_inits[i].init))
+		if (elf_lookup_defines(&tables, sanitizer_inits[i].init))
 			return i == 0 && !is_program ? HERE_FIRST : HERE;
 	return is_program && defines_all(&tables) ? HERE : NONE;
 }
@@ -86,13 +86,13 @@ sanitizer_is_here(void)
 static void
 let_go(const struct patch_slot *slot, void *unused)
 {
-	void *const ours = lookup_own(slot->name);
+	void *const ours = elf_lookup_own(slot->name);
 	void *theirs;
 
 	(void)unused;
 	if (ours == NULL || (*slot->at != ours && !patch_is_unbound(slot)))
 		return;
-	theirs = lookup_all(slot->name).first;
+	theirs = elf_lookup_all(slot->name).first;
 	if (theirs != NULL)
 		patch_write(slot, theirs);
 }
@@ -103,8 +103,8 @@ visit(struct dl_phdr_info *info, size_t nbytes, void *unused)
 	struct dynamic tables;
 
 	(void)nbytes;
-	if (!dynamic_has(info, PT_LOAD, (uintptr_t)&sanitizer_step_aside) &&
-	    dynamic_read(info, &tables))
+	if (!elf_dynamic_has(info, PT_LOAD, (uintptr_t)&sanitizer_step_aside) &&
+	    elf_dynamic_read(info, &tables))
 		patch_each_slot(info, &tables, let_go, unused);
 	return 0;
 }

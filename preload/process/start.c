@@ -50,7 +50,7 @@ set_up(bool *is_dormant_ret)
 	fork_get_parent(&parent);
 	if (!begin_read())
 		return false;
-	is_dormant = is_first ? !config_own()->start
+	is_dormant = is_first ? !environment_own()->start
 			      : process_has(PROCESS_BEGINS_DORMANT);
 	if (!begin_reserve(&parent, is_first, is_dormant))
 		return false;
@@ -58,7 +58,7 @@ set_up(bool *is_dormant_ret)
 	if (!is_dormant && !begin_prepare())
 		return false;
 	if (!is_dormant)
-		jotter_begin(writer_start_ns(), config_own()->out);
+		note_writer_begin(writer_start_ns(), environment_own()->out);
 	fork_forget_parent();
 	process_set_pid();
 	start_register_handlers();
@@ -73,8 +73,10 @@ set_up(bool *is_dormant_ret)
 static bool
 is_writer_wanted(bool is_dormant)
 {
-	return config_own()->begin_now || process_has(PROCESS_IS_CONFINED) ||
-	       (is_dormant && config_own()->control && !control_make_bell());
+	return environment_own()->begin_now ||
+	       process_has(PROCESS_IS_CONFINED) ||
+	       (is_dormant && environment_own()->control &&
+		!control_listen(false));
 }
 
 /*

@@ -61,6 +61,6 @@ missed_calls_report(const char *path)
 	if (is_said || text == NULL)
 		return;
 	is_said = true;
-	if (!jotter_has_reader())
+	if (!note_writer_has_reader())
 		say("%s: %s; the trace is not complete", path, text);
 }

@@ -231,8 +231,8 @@ static const struct symbol other_symbols[] = {
 };
 
 /*
- * lookup_next() finds all other functions with this one, which costs less than
- * a dlsym() for each.
+ * elf_lookup_next() finds all other functions with this one, which costs less
+ * than a dlsym() for each.
  */
 static const struct symbol iterate_symbol[] = {
 	{ "dl_iterate_phdr", offsetof(struct real, dl_iterate_phdr) },
@@ -265,13 +265,13 @@ look_up(const struct symbol *symbols, size_t n)
 static bool
 look_up_others(void)
 {
-	struct lookup_next wanted[OTHER_COUNT] = { { .name = NULL } };
+	struct elf_lookup_next wanted[OTHER_COUNT] = { { .name = NULL } };
 	bool all = true;
 
 	look_up(iterate_symbol, 1);
 	for (size_t i = 0; i < OTHER_COUNT; i++)
 		wanted[i].name = other_symbols[i].name;
-	lookup_next(wanted, OTHER_COUNT, real.dl_iterate_phdr);
+	elf_lookup_next(wanted, OTHER_COUNT, real.dl_iterate_phdr);
 	for (size_t i = 0; i < OTHER_COUNT; i++)
 		all &= look_up_one(&other_symbols[i], wanted[i].found);
 	return all;
@@ -379,7 +379,7 @@ real_is_reached(void)
 	void (*const free_any)(void *) = real.free_any;
 	struct thread *const self = thread_self;
 
-	if (theirs == lookup_own("malloc"))
+	if (theirs == elf_lookup_own("malloc"))
 		return true;
 	thread_self = &thread_muted;
 	atomic_store_explicit(&asking_tid, sys_tid(), memory_order_relaxed);
@@ -405,7 +405,8 @@ real_find_operator(const char *symbol, bool *direct_ret)
 	void *p;
 
 	real_resolve_others();
-	p = lookup_function(symbol, (void *)(uintptr_t)real.malloc, direct_ret);
+	p = elf_lookup_function(symbol, (void *)(uintptr_t)real.malloc,
+				direct_ret);
 	if (p == NULL) {
 		say("no C++ library defines %s, which %s", symbol,
 		    "the program calls");

@@ -66,24 +66,6 @@ dormant:
 }
 
 /*
- * The bell: a byte in a file to which 'hatf ctl' writes (bell_file.h).  The
- * threads of a process without a writer thread read it: while the process is
- * dormant, in functions that allocate, after they have read the flag above;
- * while it records, when an event finds the clock idle.
- */
-extern _Atomic uint8_t *record_bell __attribute__((visibility("hidden")));
-extern _Atomic uint8_t record_no_bell __attribute__((visibility("hidden")));
-
-static inline __attribute__((always_inline)) bool
-record_is_called(void)
-{
-	/* relaxed: a caller may see the byte some time later. */
-	return __builtin_expect(
-		atomic_load_explicit(record_bell, memory_order_relaxed) != 0,
-		0);
-}
-
-/*
  * Do events have call stacks?  Constant from the start of a process on.  Then
  * no event takes the fast path (THREAD_SLOW_LIMIT).
  */

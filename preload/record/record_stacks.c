@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "preload/config/environment.h"
 #include "preload/stacks/capture.h"
 #include "preload/stacks/object_table.h"
 #include "preload/stacks/stack_table.h"
@@ -45,15 +46,30 @@ takes_stack(enum event_type type)
 	}
 }
 
-/* Put an event that defines something.  False: there was no room. */
+/* More than a tick, a report of loss and a definition take. */
+#define DEFINITION_WORDS 16u
+
+/*
+ * Put and publish an event that defines something: if the next one waits for
+ * room, the ring may grow, and takes along what is published.  False: there was
+ * no room.
+ */
 static bool
 put_definition(struct thread *t, enum event_type type, unsigned flags,
 	       const uint64_t *operand)
 {
-	const uint64_t head = record_put_event(t, type, flags, operand);
+	uint64_t head;
+
+	/* Where a full ring drops events, the program waits for none. */
+	if (environment_own()->drop &&
+	    t->head + DEFINITION_WORDS > ring_limit(t->ring))
+		return false;
+	head = record_put_event(t, type, flags, operand);
+
 	const bool is_put = head != t->head;
 
 	t->head = head;
+	ring_publish(t->ring, head);
 	return is_put;
 }
 
@@ -94,7 +110,6 @@ define_object(struct thread *t, uint32_t id, uint32_t generation)
 				    is_last ? 0 : EVENT_FLAG_MORE, piece))
 			return false;
 	}
-	ring_publish(t->ring, t->head);
 	stack_table_set_object_defined(id, generation);
 	return true;
 }
@@ -112,7 +127,6 @@ define_node(struct thread *t, uint32_t id, uint32_t generation)
 		return false;
 	if (!put_definition(t, EVENT_STACK_NODE, 0, operand))
 		return false;
-	ring_publish(t->ring, t->head);
 	stack_table_set_defined(id, generation);
 	return true;
 }
@@ -140,17 +154,23 @@ define(struct thread *t, uint32_t id, uint32_t generation)
 	return true;
 }
 
-/* Say in the ring that its next events have this stack. */
+/*
+ * Say in the ring that its next events have this stack, or none if it cannot be
+ * defined.
+ */
 static __attribute__((noinline)) void
 announce(struct thread *t, uint32_t id, uint32_t generation)
 {
 	if (!stack_table_is_defined(id, generation) &&
 	    !define(t, id, generation))
-		return;
-	/* A tick, a report of loss and the event have room after it. */
-	if (t->head >= ring_limit(t->ring) && !record_await_room(t, 1))
+		id = 0;
+	/* Without room for the word there is none for the event either. */
+	if (t->head >= ring_limit(t->ring) &&
+	    (environment_own()->drop || !record_await_room(t, 1)))
 		return;
 	ring_put(t->ring, t->head++, event_stack(id));
+	/* If the event waits for room, the ring may grow: publish the word. */
+	ring_publish(t->ring, t->head);
 	t->stack = id;
 	t->stack_generation = generation;
 }

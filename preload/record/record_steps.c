@@ -220,7 +220,7 @@ record_put_event(struct thread *t, enum event_type type, unsigned flags,
 	uint64_t head = t->head;
 
 	if (head + ROOM_WORDS > ring_limit(t->ring)) {
-		if (may_drop(type) && config_own()->drop) {
+		if (may_drop(type) && environment_own()->drop) {
 			count_lost(t);
 			wake_writer();
 			return head;

@@ -181,6 +181,6 @@ ringfile_renew(struct ring *r, const char *trace_path)
 	memory_unmap(rf->image, IMAGE_HEADER_NBYTES, MEMORY_SHARED);
 	rf->image = NULL;
 	ringfile_close();
-	ringfile_make(config_own(), trace_path, true);
+	ringfile_make(environment_own(), trace_path, true);
 	ringfile_adopt(r);
 }

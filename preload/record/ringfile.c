@@ -356,7 +356,7 @@ fill(bool will_adopt)
 		return false;
 	}
 	read_boot_id(boot_id);
-	image->pid_start = lineage_start_ns();
+	image->pid_start = ancestry_start_ns();
 	if (fstat(rf->fd, &st) == 0) {
 		image->file_dev = st.st_dev;
 		image->file_ino = st.st_ino;
@@ -688,5 +688,6 @@ void
 ringfile_tell_removed(void)
 {
 	if (rf->image != NULL && rf->is_removed)
-		tell_loss(config_own(), "removed before an exec, which failed");
+		tell_loss(environment_own(),
+			  "removed before an exec, which failed");
 }

@@ -8,6 +8,7 @@
 
 #include "preload/config/environment.h"
 #include "preload/confine/hidden_thread.h"
+#include "preload/record/own_slot.h"
 #include "preload/record/process_state.h"
 #include "preload/record/record.h"
 #include "preload/sys/say.h"
@@ -22,9 +23,6 @@
  */
 #define AWAY_MAX_NS    200000000ull
 #define AWAY_MAX_WORDS 24576u
-
-_Atomic uint8_t record_no_bell;
-_Atomic uint8_t *record_bell = &record_no_bell;
 
 /* The pointers are not wiped in the child of a fork, but '*wake' is. */
 static struct wake *wake;
@@ -131,15 +129,6 @@ wake_has_writer(void)
 	return get_presence() == WAKE_HERE;
 }
 
-/*
- * Has 'hatf ctl' rung the bell?  A child that shares the memory cannot answer.
- */
-static bool
-is_called(void)
-{
-	return record_is_called() && process_is_own();
-}
-
 bool
 wake_is_wanted(uint64_t used, uint64_t capacity)
 {
@@ -149,10 +138,10 @@ wake_is_wanted(uint64_t used, uint64_t capacity)
 	if (atomic_load_explicit(&wake->presence, memory_order_relaxed) !=
 	    WAKE_AWAY)
 		return true;
-	if (config_own()->begin_now || used >= capacity / 4 * 3 ||
+	if (environment_own()->begin_now || used >= capacity / 4 * 3 ||
 	    used >= AWAY_MAX_WORDS)
 		return process_is_own();
-	if (is_called())
+	if (record_is_called() && own_slot_has_order())
 		return true;
 	/* relaxed, both: of two first events at a time, either is as good. */
 	since = atomic_load_explicit(&wake->away_since_ns,

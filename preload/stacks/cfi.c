@@ -70,7 +70,8 @@ take(struct cursor *c, size_t nbytes)
 {
 	uint64_t n = 0;
 
-	if (c->is_bad || (size_t)(c->end - c->next) < nbytes) {
+	if (c->is_bad || c->next == NULL ||
+	    (size_t)(c->end - c->next) < nbytes) {
 		c->is_bad = true;
 		return 0;
 	}

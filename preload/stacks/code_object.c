@@ -21,7 +21,7 @@ void
 code_object_init(void)
 {
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
-	void *const found = lookup_all("_dl_find_object").next;
+	void *const found = elf_lookup_all("_dl_find_object").next;
 
 	memcpy(&find, &found, sizeof(find));
 #endif

@@ -161,19 +161,32 @@ object_table_get(uint32_t id)
 	return &objects->object[id];
 }
 
+/* Is what lies there now the object that was there? */
+static bool
+is_there(const struct stack_image_object *o)
+{
+	uint8_t now[sizeof(o->build_id)] = { 0 };
+	struct code_object code;
+	const uint8_t *build_id;
+	size_t nbytes = 0;
+
+	if (!code_object_find(o->begin, &code) || code.begin != o->begin ||
+	    code.end != o->end)
+		return false;
+	build_id = code_object_build_id(&code, &nbytes);
+	if (build_id != NULL && nbytes <= sizeof(now))
+		memcpy(now, build_id, nbytes);
+	return memcmp(now, o->build_id, sizeof(now)) == 0 &&
+	       (code.path[0] == '\0' || strcmp(code.path, o->path) == 0);
+}
+
 void
 object_table_check(void)
 {
-	struct code_object code;
-
 	if (objects == NULL)
 		return;
 	for (uint32_t id = count(); id > 0; id--) {
-		const struct stack_image_object *const o = &objects->object[id];
-
-		if (!is_retired(id) &&
-		    (!code_object_find(o->begin, &code) ||
-		     code.begin != o->begin || code.end != o->end))
+		if (!is_retired(id) && !is_there(&objects->object[id]))
 			retire(id);
 	}
 }

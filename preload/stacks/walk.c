@@ -94,6 +94,9 @@ step_by_row(struct position *at, struct stack_memory *memory,
 	    !restore(&object.section, &row, CFI_RBP, &in, cfa, memory, &bp))
 		return false;
 	*slot_ret = cfa - sizeof(uintptr_t);
+	/* A handler may run on another stack than what it interrupted. */
+	if (sp < memory->low || sp >= memory->high)
+		stack_memory_init(memory, sp);
 	at->pc = next_pc;
 	at->sp = sp;
 	at->bp = bp;

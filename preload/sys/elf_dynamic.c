@@ -6,7 +6,8 @@
 #include <elf.h>
 
 bool
-dynamic_has(const struct dl_phdr_info *info, Elf64_Word type, uintptr_t address)
+elf_dynamic_has(const struct dl_phdr_info *info, Elf64_Word type,
+		uintptr_t address)
 {
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
 		const Elf64_Phdr *const p = &info->dlpi_phdr[i];
@@ -18,7 +19,7 @@ dynamic_has(const struct dl_phdr_info *info, Elf64_Word type, uintptr_t address)
 	return false;
 }
 
-/* glibc has turned offsets into addresses, except where it cannot write. */
+/* glibc replaces offsets by addresses, except in read-only sections. */
 static const void *
 resolve(uintptr_t base, uintptr_t value)
 {
@@ -26,7 +27,7 @@ resolve(uintptr_t base, uintptr_t value)
 }
 
 bool
-dynamic_read(const struct dl_phdr_info *info, struct dynamic *dynamic_ret)
+elf_dynamic_read(const struct dl_phdr_info *info, struct dynamic *dynamic_ret)
 {
 	const Elf64_Dyn *d = NULL;
 
@@ -34,12 +35,12 @@ dynamic_read(const struct dl_phdr_info *info, struct dynamic *dynamic_ret)
 		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
 			d = (const Elf64_Dyn *)(info->dlpi_addr +
 						info->dlpi_phdr[i].p_vaddr);
-	return dynamic_read_section(d, info->dlpi_addr, dynamic_ret);
+	return elf_dynamic_read_section(d, info->dlpi_addr, dynamic_ret);
 }
 
 bool
-dynamic_read_section(const Elf64_Dyn *d, uintptr_t base,
-		     struct dynamic *dynamic_ret)
+elf_dynamic_read_section(const Elf64_Dyn *d, uintptr_t base,
+			 struct dynamic *dynamic_ret)
 {
 	*dynamic_ret = (struct dynamic){ .symbols = NULL };
 	for (; d != NULL && d->d_tag != DT_NULL; d++) {

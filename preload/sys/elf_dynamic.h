@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_dynamic.h - what a loaded object's dynamic section says
+ * elf_dynamic.h - read the dynamic section of a loaded object
  *
  * The tables are those of the ELF specification and, for DT_GNU_HASH, of the
  * GNU tools.  Nothing here allocates or locks.
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* NULL, 0: the object has none. */
+/* NULL or 0: the object lacks this table. */
 struct dynamic {
 	const Elf64_Sym *symbols;
 	const char *strings;
@@ -23,18 +23,19 @@ struct dynamic {
 	size_t relocations_nbytes[2];
 };
 
-/* Is the address in a segment of the object that has this type? */
-bool dynamic_has(const struct dl_phdr_info *info, Elf64_Word type,
-		 uintptr_t address);
+/* Does a segment of this type in the object contain the address? */
+bool elf_dynamic_has(const struct dl_phdr_info *info, Elf64_Word type,
+		     uintptr_t address);
 
-/* False: it has no symbols. */
-bool dynamic_read(const struct dl_phdr_info *info, struct dynamic *dynamic_ret);
+/* Read the tables of an object.  Return false if it has no symbols. */
+bool elf_dynamic_read(const struct dl_phdr_info *info,
+		      struct dynamic *dynamic_ret);
 
 /*
- * The same of the dynamic section 'd', or NULL, of an object that lies at
- * 'base'.
+ * Likewise, from the dynamic section 'd', which may be NULL, of an object
+ * that is loaded at 'base'.
  */
-bool dynamic_read_section(const Elf64_Dyn *d, uintptr_t base,
-			  struct dynamic *dynamic_ret);
+bool elf_dynamic_read_section(const Elf64_Dyn *d, uintptr_t base,
+			      struct dynamic *dynamic_ret);
 
 #endif /* ELF_DYNAMIC_H */

@@ -32,7 +32,7 @@ gnu_hash(const char *name)
 	return h;
 }
 
-/* The loader does not find it either. */
+/* Is the symbol hidden from the loader's own lookup? */
 static bool
 is_hidden(const Elf64_Sym *s)
 {
@@ -41,7 +41,7 @@ is_hidden(const Elf64_Sym *s)
 	return visibility == STV_HIDDEN || visibility == STV_INTERNAL;
 }
 
-/* No strcmp(): a sanitizer that has not begun may have intercepted it. */
+/* Not strcmp(): a sanitizer may intercept it before it is initialized. */
 static bool
 is_same(const char *a, const char *b)
 {
@@ -52,7 +52,7 @@ is_same(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* What a DT_GNU_HASH begins with; the words of the Bloom filter follow. */
+/* The first words of a DT_GNU_HASH; those of the Bloom filter follow. */
 enum {
 	BUCKET_COUNT,
 	FIRST_SYMBOL,
@@ -62,8 +62,8 @@ enum {
 };
 
 /*
- * False: the object has no symbol with this hash.  Most names are in few
- * objects.
+ * Test the Bloom filter.  Return false if the object has no symbol with this
+ * hash, which is the common case: few objects contain a given name.
  */
 static bool
 may_have(const uint32_t *table, uint32_t hash)
@@ -77,7 +77,7 @@ may_have(const uint32_t *table, uint32_t hash)
 	return (word & bits) == bits;
 }
 
-/* The symbol of this name and hash that the object defines, or NULL. */
+/* Return the definition of the name, with this hash, in the object, or NULL. */
 static const Elf64_Sym *
 find_symbol(const struct dynamic *t, const char *name, uint32_t hash)
 {
@@ -105,18 +105,16 @@ find_symbol(const struct dynamic *t, const char *name, uint32_t hash)
 	}
 }
 
-/* The file's header and the program headers behind it fit in this. */
+/* Upper bound of the ELF header and the program headers after it, in bytes. */
 #define OWN_HEADERS_NBYTES 2048u
 
-/*
- * Objects whose tables are remembered, by the page that their headers are in.
- */
+/* Slots of the cache of tables, indexed by the page of an object's headers. */
 #define REMEMBERED_MAX 16u
 
 /*
- * The tables of an object, or NULL, which are read once until another object
- * comes or goes.  The caller is within dl_iterate_phdr(3), which lets in one
- * thread at a time.
+ * Return the tables of an object, or NULL.  They are cached until another
+ * object is loaded or unloaded.  The caller runs inside dl_iterate_phdr(3),
+ * whose lock admits one thread at a time.
  */
 static const struct dynamic *
 tables_of(const struct dl_phdr_info *info)
@@ -133,17 +131,17 @@ tables_of(const struct dl_phdr_info *info)
 	if (k->headers != info->dlpi_phdr || k->changes != changes) {
 		k->headers = info->dlpi_phdr;
 		k->changes = changes;
-		if (!dynamic_read(info, &k->tables))
+		if (!elf_dynamic_read(info, &k->tables))
 			k->tables.hash = NULL;
 	}
 	return k->tables.hash != NULL ? &k->tables : NULL;
 }
 
-/* Of the object that we are in, by the linker. */
+/* The ELF header of our own object, which the linker defines. */
 extern const char own_start[] __asm__("__ehdr_start")
 	__attribute__((visibility("hidden")));
 
-/* Ours are the program headers that follow the header of our file. */
+/* Our program headers follow our ELF header. */
 static bool
 is_us(const struct dl_phdr_info *info)
 {
@@ -151,7 +149,7 @@ is_us(const struct dl_phdr_info *info)
 	       OWN_HEADERS_NBYTES;
 }
 
-/* The function that the object defines under this name, or NULL. */
+/* Return the function that the object defines by this name, or NULL. */
 static void *
 definition_in(const struct dl_phdr_info *info, const char *name, uint32_t hash)
 {
@@ -179,12 +177,12 @@ visit(struct dl_phdr_info *info, size_t nbytes, void *context)
 	s->found = definition_in(info, s->name, s->hash);
 	if (s->found == NULL)
 		return 0;
-	s->together = dynamic_has(info, PT_LOAD, s->companion);
+	s->together = elf_dynamic_has(info, PT_LOAD, s->companion);
 	return 1;
 }
 
 void *
-lookup_function(const char *name, const void *companion, bool *together_ret)
+elf_lookup_function(const char *name, const void *companion, bool *together_ret)
 {
 	struct search s = {
 		.name = name,
@@ -197,7 +195,7 @@ lookup_function(const char *name, const void *companion, bool *together_ret)
 	return s.found;
 }
 
-/* Does the loader take this one, and as it is? */
+/* Is it a plain function (no IFUNC) of a version that new calls bind to? */
 static bool
 is_plain(const struct dynamic *t, const Elf64_Sym *s)
 {
@@ -209,7 +207,7 @@ is_plain(const struct dynamic *t, const Elf64_Sym *s)
 }
 
 struct next {
-	struct lookup_next *wanted;
+	struct elf_lookup_next *wanted;
 	size_t n;
 	bool past_us;
 };
@@ -226,11 +224,11 @@ visit_next(struct dl_phdr_info *info, size_t nbytes, void *context)
 		return 0;
 	}
 	tables = tables_of(info);
-	/* What it has, the loader finds by another table. */
+	/* The object lacks DT_GNU_HASH; only the loader can look it up. */
 	if (tables == NULL)
 		return 1;
 	for (size_t i = 0; i < c->n; i++) {
-		struct lookup_next *const w = &c->wanted[i];
+		struct elf_lookup_next *const w = &c->wanted[i];
 		const Elf64_Sym *const s =
 			w->is_settled ? NULL
 				      : find_symbol(tables, w->name, w->hash);
@@ -245,9 +243,9 @@ visit_next(struct dl_phdr_info *info, size_t nbytes, void *context)
 }
 
 void
-lookup_next(struct lookup_next *wanted, size_t n,
-	    int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *),
-			   void *))
+elf_lookup_next(struct elf_lookup_next *wanted, size_t n,
+		int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *),
+			       void *))
 {
 	struct next c = { .wanted = wanted, .n = n };
 
@@ -257,7 +255,7 @@ lookup_next(struct lookup_next *wanted, size_t n,
 }
 
 bool
-lookup_is_first(const char *name, const void *address)
+elf_lookup_is_first(const char *name, const void *address)
 {
 	struct search s = {
 		.name = name,
@@ -272,7 +270,7 @@ lookup_is_first(const char *name, const void *address)
 struct sum {
 	const char *name;
 	uint32_t hash;
-	struct lookup_all all;
+	struct elf_lookup_all all;
 	bool past_us;
 };
 
@@ -298,8 +296,8 @@ visit_all(struct dl_phdr_info *info, size_t nbytes, void *context)
 	return 0;
 }
 
-struct lookup_all
-lookup_all(const char *name)
+struct elf_lookup_all
+elf_lookup_all(const char *name)
 {
 	struct sum s = { .name = name, .hash = gnu_hash(name) };
 
@@ -312,12 +310,13 @@ struct own {
 	struct dynamic tables;
 	uintptr_t base;
 	/*
-	 * A bit for how each of its names begins.  Most others begin otherwise.
+	 * A set of the first three bytes of its names, as one bit for each
+ * hash.  It excludes most other names.
 	 */
 	uint64_t beginnings[64];
 };
 
-/* The bit for this name, by its first three bytes. */
+/* Return the bit for this name, from its first three bytes. */
 static unsigned
 beginning(const char *name)
 {
@@ -363,13 +362,13 @@ visit_own(struct dl_phdr_info *info, size_t nbytes, void *context)
 	if (!is_us(info))
 		return 0;
 	own->base = info->dlpi_addr;
-	if (dynamic_read(info, &own->tables) && own->tables.hash != NULL)
+	if (elf_dynamic_read(info, &own->tables) && own->tables.hash != NULL)
 		note_beginnings(own);
 	return 1;
 }
 
 void *
-lookup_own(const char *name)
+elf_lookup_own(const char *name)
 {
 	static struct own own;
 	const unsigned bit = beginning(name);
@@ -385,7 +384,7 @@ lookup_own(const char *name)
 }
 
 bool
-lookup_defines(const struct dynamic *dynamic, const char *name)
+elf_lookup_defines(const struct dynamic *dynamic, const char *name)
 {
 	return dynamic->hash != NULL &&
 	       find_symbol(dynamic, name, gnu_hash(name)) != NULL;
@@ -402,14 +401,14 @@ visit_owner(struct dl_phdr_info *info, size_t nbytes, void *context)
 	struct owner *const o = context;
 
 	(void)nbytes;
-	if (!dynamic_has(info, PT_LOAD, o->address))
+	if (!elf_dynamic_has(info, PT_LOAD, o->address))
 		return 0;
 	o->name = info->dlpi_name;
 	return 1;
 }
 
 const char *
-lookup_object(const void *address)
+elf_lookup_object(const void *address)
 {
 	struct owner o = { .address = (uintptr_t)address };
 

@@ -15,55 +15,55 @@
 #include "preload/sys/elf_dynamic.h"
 
 /*
- * The first definition of the function 'name' in the objects that were loaded
- * after us, in their order, private ones too (a plug-in may bring its C++
- * library for itself).  NULL: there is none.  '*together_ret': is it in the
- * object that holds 'companion'?
+ * Return the first definition of the function 'name' in the objects loaded
+ * after us, in load order, or NULL.  This includes objects loaded with
+ * RTLD_LOCAL (a plug-in may bring its own C++ library).  Set '*together_ret' to
+ * whether the same object contains 'companion'.
  */
-void *lookup_function(const char *name, const void *companion,
-		      bool *together_ret);
+void *elf_lookup_function(const char *name, const void *companion,
+			  bool *together_ret);
 
-/* A function by name, and where it is, or NULL. */
-struct lookup_next {
+/* A function to look up: its name, and its address, or NULL. */
+struct elf_lookup_next {
 	const char *name;
 	void *found;
-	uint32_t hash; /* of the name; lookup_next()'s own, like the next */
+	uint32_t hash; /* private to elf_lookup_next(), like the next */
 	bool is_settled;
 };
 
 /*
- * Look 'n' of them up at once, as dlsym(RTLD_NEXT) would each.  One stays NULL
- * that is nowhere, or of which only the loader knows which one it is; ask it
- * then.  This calls 'iterate', which is dl_iterate_phdr(3), and may be the
- * first thing that we do.
+ * Look up 'n' functions in one pass, each as dlsym(RTLD_NEXT) would.  'found'
+ * stays NULL if no object defines the function, or if only the loader can
+ * choose the definition; then ask dlsym().  'iterate' is dl_iterate_phdr(3).
+ * This function may run before any other code of ours.
  */
-void lookup_next(struct lookup_next *wanted, size_t n,
-		 int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *),
-				void *));
+void elf_lookup_next(
+	struct elf_lookup_next *wanted, size_t n,
+	int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *));
 
 /*
- * Is 'address' the first definition of 'name' in all objects but ours, those
- * before us too: what the others call by that name?
+ * Is 'address' the first definition of 'name' in all objects except ours,
+ * including those loaded before us?  Other objects call that definition.
  */
-bool lookup_is_first(const char *name, const void *address);
+bool elf_lookup_is_first(const char *name, const void *address);
 
-/* What the loaded objects but ours have of a name, in their order. */
-struct lookup_all {
+/* The definitions of a name in all loaded objects but ours, in load order. */
+struct elf_lookup_all {
 	void *first;	/* the first definition, also before us; or NULL */
 	void *next;	/* the first one after us; or NULL */
 	unsigned count; /* of definitions */
 };
-struct lookup_all lookup_all(const char *name);
+struct elf_lookup_all elf_lookup_all(const char *name);
 
-/* The function that we export by this name, or NULL. */
-void *lookup_own(const char *name);
+/* Return the function that we export by this name, or NULL. */
+void *elf_lookup_own(const char *name);
 
 /* Does the object with these tables define the name? */
-bool lookup_defines(const struct dynamic *dynamic, const char *name);
+bool elf_lookup_defines(const struct dynamic *dynamic, const char *name);
 
 /*
- * The name of the object that 'address' is in, as the loader has it, or NULL.
+ * Return the loader's name of the object that contains 'address', or NULL.
  */
-const char *lookup_object(const void *address);
+const char *elf_lookup_object(const void *address);
 
 #endif /* ELF_LOOKUP_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export.h - the mark of a function that the program's calls are to reach
+ * export.h - mark the functions that intercept calls of the program
  *
- * All others are hidden; exports.map lists the names once more for the linker.
+ * All others are hidden.  exports.map lists the exported names for the linker.
  */
 #ifndef EXPORT_H
 #define EXPORT_H

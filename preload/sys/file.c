@@ -44,7 +44,7 @@ file_is_at(int folder, const char *name, const struct file_id *id)
 				    O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	bool is_it;
 
-	/* Where no descriptor can be had, only the other call is left. */
+	/* If no descriptor is free, use fstatat() instead of fstat(). */
 	if (fd < 0 && errno != EMFILE && errno != ENFILE)
 		return false;
 	is_it = (fd >= 0 ? fstat(fd, &st)
@@ -60,7 +60,7 @@ file_is_at(int folder, const char *name, const struct file_id *id)
 int
 file_reopen(const char *path, const struct file_id *id, int flags)
 {
-	/* First without touching it: another file may be a device. */
+	/* O_PATH first: if it is a device, a real open may have effects. */
 	const int found = (int)syscall(SYS_openat, AT_FDCWD, path,
 				       O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	char link[64];

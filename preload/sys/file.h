@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.h - files that must be the ones we mean, and their descriptors
+ * file.h - files that are identified by device and inode, and descriptors
  *
- * For the writer thread, and for threads of the program that work for it.
+ * The writer thread calls these functions, and so do threads of the program
+ * that work for it.  They set errno as the system calls do.
  */
 #ifndef FILE_H
 #define FILE_H
@@ -11,40 +12,44 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Which file it is, whatever its name. */
+/* Identity of a file, independent of its name. */
 struct file_id {
 	uint64_t device, inode;
 };
 
 /*
- * 'fd', or a copy of it in its place: the lowest numbers are standard input,
- * output and error to whoever writes to them, say() among them.  -1 and errno:
- * there is no other number, and it is closed.
+ * If 'fd' is 0, 1 or 2, replace it by a copy with a higher number and close it:
+ * other code, say() included, takes these numbers for standard input, output
+ * and error.  Return the descriptor.  If the copy fails, close 'fd' and return
+ * -1 with errno.
  */
 int file_above_standard(int fd);
 
-/* The folder of 'path', O_PATH; -1 and errno. */
+/* Open the folder of 'path' with O_PATH.  Return -1 with errno on failure. */
 int file_open_folder(const char *path);
 
 /*
- * Remove the file at 'path' if it is that one.  'folder' is its folder, -1:
- * open that by 'path'.  Only the last part of 'path' is used after that, since
- * the parts before it may come to mean another place meanwhile.
+ * Remove the file at 'path' if it is the file 'id'.  'folder' is a descriptor
+ * of its folder, or -1 to open the folder by 'path'.  Within the folder, only
+ * the last component of 'path' is used, since the path to the folder may come
+ * to name another place meanwhile.
  */
 void file_unlink(int folder, const char *path, const struct file_id *id);
 
-/* Which file is open by that descriptor? */
+/* Return the identity of the file that is open as 'fd'. */
 struct file_id file_id_of(int fd);
 
 /*
- * Open a file again that must be that one, regular, and no link; 'flags' as
- * open(2).  Any thread.  -1 and errno: it is not there, or another.
+ * Open the file at 'path' again, with the flags of open(2).  It must be the
+ * regular file 'id', and not a symbolic link.  Return -1 with errno if it is
+ * missing or another file.  Any thread may call this.
  */
 int file_reopen(const char *path, const struct file_id *id, int flags);
 
 /*
- * Is 'name' in 'folder' that file?  Only with system calls that the writer
- * makes anyway:  a filter of the program may kill for others (sandbox.c).
+ * Is 'name' in 'folder' the file 'id'?  This makes only system calls that the
+ * writer makes anyway, since a filter of the program may kill the process for
+ * others (sandbox.c).
  */
 bool file_is_at(int folder, const char *name, const struct file_id *id);
 

@@ -22,17 +22,17 @@
 
 static _Atomic uint64_t mapped[MEMORY_KINDS];
 
-/* Not wiped in a child, which has the filter as well. */
+/* Kept in the child of a fork, which inherits the filter. */
 static _Atomic bool is_unnamed;
 
 void
 memory_end_names(void)
 {
-	/* relaxed: a filter holds for the calling thread first of all. */
+	/* relaxed: the calling thread comes under the filter first. */
 	atomic_store_explicit(&is_unnamed, true, memory_order_relaxed);
 }
 
-/* relaxed, all four: sums, of which nothing else depends. */
+/* relaxed, all four: sums; no other data depends on them. */
 uint64_t
 memory_mapped(enum memory_kind kind)
 {
@@ -58,7 +58,7 @@ memory_begin_child(void)
 	atomic_store_explicit(&mapped[MEMORY_SHARED], 0, memory_order_relaxed);
 }
 
-/* No mapping that is smaller holds a huge page. */
+/* Size of a huge page; a smaller mapping contains none. */
 #define HUGE_NBYTES ((size_t)2 << 20)
 
 static void *
@@ -69,7 +69,7 @@ map(size_t nbytes, int flags)
 
 	if (p == MAP_FAILED)
 		return NULL;
-	/* Where these are the rule, the first byte would take 2 MiB. */
+	/* If the kernel prefers huge pages, one touched byte takes 2 MiB. */
 	if ((flags & MAP_PRIVATE) != 0 && nbytes >= HUGE_NBYTES)
 		madvise(p, nbytes, MADV_NOHUGEPAGE);
 	/* relaxed: as above. */
@@ -91,10 +91,10 @@ map_wiped(size_t nbytes)
 }
 
 /*
- * One mapping for what every process needs: with the default settings the
- * writer's memory, the first threads, the writer thread's stack and small
- * pieces.  Seven separate mappings would cost a short process as much as the
- * trace that it writes.
+ * One mapping for the memory that every process needs.  With the default
+ * settings this is the writer's memory, the first threads, the writer thread's
+ * stack and small pieces.  Seven separate mappings would cost a short process
+ * as much time as writing its trace.
  */
 #define ARENA_NBYTES ((size_t)4608 << 10)
 
@@ -122,7 +122,7 @@ memory_prepare(void)
 	mine = map_wiped(ARENA_NBYTES);
 	if (mine == NULL)
 		return;
-	/* Another thread may have been first; its mapping then counts. */
+	/* If another thread was faster, use its mapping. */
 	if (!atomic_compare_exchange_strong_explicit(&arena, &none, mine,
 						     memory_order_acq_rel,
 						     memory_order_acquire))
@@ -130,15 +130,15 @@ memory_prepare(void)
 }
 
 /*
- * The next piece of the arena, downwards from its end, which is where the
- * kernel has put the libraries: the first pieces share a page of the page table
- * with them.  NULL: there is none so large.
+ * Take the next piece of the arena, downwards from its end.  The kernel has
+ * mapped the libraries just above it, so that the first pieces share a page of
+ * the page table with them.  Return NULL if too little is left.
  */
 static void *
 take_piece(size_t nbytes)
 {
 	const size_t page = sys_page_nbytes();
-	/* What is protected or unmapped has its pages for itself. */
+	/* A piece may be protected or unmapped: give it whole pages. */
 	const size_t unit = nbytes < page ? 64 : page;
 	const size_t need = (nbytes + unit - 1) & ~(unit - 1);
 	uint8_t *const base =
@@ -147,7 +147,7 @@ take_piece(size_t nbytes)
 
 	if (base == NULL)
 		return NULL;
-	/* relaxed, both: nothing but the sum depends on it. */
+	/* relaxed, both: no other data depends on the sum. */
 	used = atomic_load_explicit(&arena_used, memory_order_relaxed);
 	do {
 		end = (used + unit - 1) & ~(unit - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* own_syscall.c - syscall(2) and prctl(2) for us alone; see raw_syscall.c */
+/* own_syscall.c - our own syscall(2) and prctl(2); see raw_syscall.c */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,9 +9,9 @@
 #include "preload/sys/raw_syscall.h"
 
 /*
- * More arguments are taken than may have been given; the kernel ignores the
- * others. They are the caller's registers and stack, whatever that holds, which
- * a sanitizer need not like.
+ * Always read the largest number of arguments; the kernel ignores those that a
+ * call lacks.  What is read instead is left over in registers or on the
+ * caller's stack, which a sanitizer may report.
  */
 #define TAKES_MORE __attribute__((no_sanitize("address")))
 
@@ -25,8 +25,8 @@ syscall(long number, ...)
 	for (size_t i = 0; i < 6; i++)
 		a[i] = va_arg(list, long);
 	va_end(list);
-	return direct_result(
-		direct_call(number, a[0], a[1], a[2], a[3], a[4], a[5]));
+	return raw_syscall_result(
+		raw_syscall_call(number, a[0], a[1], a[2], a[3], a[4], a[5]));
 }
 
 TAKES_MORE int
@@ -39,6 +39,6 @@ prctl(int option, ...)
 	for (size_t i = 0; i < 4; i++)
 		a[i] = va_arg(list, long);
 	va_end(list);
-	return (int)direct_result(
-		direct_call(SYS_prctl, option, a[0], a[1], a[2], a[3], 0));
+	return (int)raw_syscall_result(
+		raw_syscall_call(SYS_prctl, option, a[0], a[1], a[2], a[3], 0));
 }

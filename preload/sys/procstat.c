@@ -10,14 +10,14 @@
 
 #define FIELD_STATE 3
 
-/* In the 'n' bytes that were read. */
+/* Return the third field in the 'n' bytes that were read, or NULL. */
 static const char *
 find_state(char *buf, long n)
 {
 	const char *name_end;
 
 	buf[n > 0 ? n : 0] = '\0';
-	/* The name before the state may hold anything. */
+	/* The name before the state may contain any bytes. */
 	name_end = strrchr(buf, ')');
 	return name_end != NULL && name_end[1] == ' ' ? name_end + 2 : NULL;
 }

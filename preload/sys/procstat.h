@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * procstat.h - the line that the system has about a process, proc(5)'s stat
+ * procstat.h - read /proc/PID/stat (proc(5))
  *
- * For any thread, the writer's too: nothing here allocates or keeps state.
+ * Any thread may call these functions.  They neither allocate nor keep state.
  */
 #ifndef PROCSTAT_H
 #define PROCSTAT_H
@@ -10,20 +10,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for the line. */
+/* Size of the buffer for the line, in bytes. */
 #define PROCSTAT_NBYTES 1024
 
 /*
  * Read the line in the file at 'path', of the open folder 'folder' or AT_FDCWD,
- * into 'buf', PROCSTAT_NBYTES long.  Returns where its third field, the state,
- * begins; NULL: there is no such line.
+ * into 'buf', which has PROCSTAT_NBYTES bytes.  Return a pointer to its third
+ * field, the state; NULL if the file cannot be read or has no such line.
  */
 const char *procstat_read(int folder, const char *path, char *buf);
 
-/* The same for the open file itself, from its beginning. */
+/* Likewise, for an open file, from its beginning. */
 const char *procstat_read_open(int fd, char *buf);
 
-/* The number that is field 'n' of the line, from 3 on; 0 if it is not there. */
+/* Return the number in field 'n' of the line, 'n' >= 3; 0 if it is missing. */
 uint64_t procstat_field(const char *state, int n);
 
 #endif /* PROCSTAT_H */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * raw_syscall.c - system calls that no other library comes between
+ * raw_syscall.c - system calls that no other library can intercept
  *
  * A program, or another preloaded library, may export a clock_gettime() that
- * makes up the time, an lstat() that makes up owners, an mmap() that counts or
- * a syscall() that records; by the rules of the loader they would be ours too,
- * run in the writer thread, where nothing of libc works, and in the midst of
- * malloc(). So what we use of libc's thin wrappers is defined here once more,
- * hidden; calls by name in all our files bind to these.  What is left to libc
- * is in scripts/check-symbols.sh.
+ * fakes the time, an lstat() that fakes owners, an mmap() that counts or a
+ * syscall() that records.  By the loader's rules, our calls would reach these
+ * functions too, from inside malloc() and from the writer thread, where nothing
+ * of libc works.  This file therefore defines the thin wrappers of libc that we
+ * use again, hidden, and calls by name in all our files bind to them.
+ * scripts/check-symbols.sh lists the functions that we still take from libc.
  */
 
 #include "preload/sys/raw_syscall.h"
@@ -32,8 +32,8 @@
 void *
 mmap(void *p, size_t nbytes, int protection, int flags, int fd, off_t off)
 {
-	/* MAP_FAILED is -1 as well. */
-	return (void *)direct_result(direct_call(
+	/* MAP_FAILED is -1, too. */
+	return (void *)raw_syscall_result(raw_syscall_call(
 		SYS_mmap, (long)p, (long)nbytes, protection, flags, fd, off));
 }
 
@@ -41,49 +41,50 @@ mmap(void *p, size_t nbytes, int protection, int flags, int fd, off_t off)
 int
 open(const char *path, int flags, ...)
 {
-	return (int)direct_result(
-		direct_call(SYS_openat, AT_FDCWD, (long)path, flags, 0, 0, 0));
+	return (int)raw_syscall_result(raw_syscall_call(
+		SYS_openat, AT_FDCWD, (long)path, flags, 0, 0, 0));
 }
 
 int
 close(int fd)
 {
-	return (int)direct_result(direct_call(SYS_close, fd, 0, 0, 0, 0, 0));
+	return (int)raw_syscall_result(
+		raw_syscall_call(SYS_close, fd, 0, 0, 0, 0, 0));
 }
 
 int
 munmap(void *p, size_t nbytes)
 {
-	return (int)direct_result(
-		direct_call(SYS_munmap, (long)p, (long)nbytes, 0, 0, 0, 0));
+	return (int)raw_syscall_result(raw_syscall_call(
+		SYS_munmap, (long)p, (long)nbytes, 0, 0, 0, 0));
 }
 
 int
 mprotect(void *p, size_t nbytes, int protection)
 {
-	return (int)direct_result(direct_call(
+	return (int)raw_syscall_result(raw_syscall_call(
 		SYS_mprotect, (long)p, (long)nbytes, protection, 0, 0, 0));
 }
 
 int
 madvise(void *p, size_t nbytes, int advice)
 {
-	return (int)direct_result(direct_call(SYS_madvise, (long)p,
-					      (long)nbytes, advice, 0, 0, 0));
+	return (int)raw_syscall_result(raw_syscall_call(
+		SYS_madvise, (long)p, (long)nbytes, advice, 0, 0, 0));
 }
 
 int
 getrlimit(__rlimit_resource_t resource, struct rlimit *limit_ret)
 {
-	return (int)direct_result(direct_call(SYS_prlimit64, 0, (long)resource,
-					      0, (long)limit_ret, 0, 0));
+	return (int)raw_syscall_result(raw_syscall_call(
+		SYS_prlimit64, 0, (long)resource, 0, (long)limit_ret, 0, 0));
 }
 
 int
 getrusage(__rusage_who_t who, struct rusage *usage_ret)
 {
-	return (int)direct_result(direct_call(SYS_getrusage, (long)who,
-					      (long)usage_ret, 0, 0, 0, 0));
+	return (int)raw_syscall_result(raw_syscall_call(
+		SYS_getrusage, (long)who, (long)usage_ret, 0, 0, 0, 0));
 }
 
 int
@@ -96,29 +97,29 @@ int
 fstatat(int dir, const char *restrict path, struct stat *restrict st_ret,
 	int flags)
 {
-	return (int)direct_result(direct_call(SYS_newfstatat, dir, (long)path,
-					      (long)st_ret, flags, 0, 0));
+	return (int)raw_syscall_result(raw_syscall_call(
+		SYS_newfstatat, dir, (long)path, (long)st_ret, flags, 0, 0));
 }
 
 int
 fstat(int fd, struct stat *st_ret)
 {
-	return (int)direct_result(
-		direct_call(SYS_fstat, fd, (long)st_ret, 0, 0, 0, 0));
+	return (int)raw_syscall_result(
+		raw_syscall_call(SYS_fstat, fd, (long)st_ret, 0, 0, 0, 0));
 }
 
 int
 uname(struct utsname *name_ret)
 {
-	return (int)direct_result(
-		direct_call(SYS_uname, (long)name_ret, 0, 0, 0, 0, 0));
+	return (int)raw_syscall_result(
+		raw_syscall_call(SYS_uname, (long)name_ret, 0, 0, 0, 0, 0));
 }
 
 int
 sched_yield(void)
 {
-	return (int)direct_result(
-		direct_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0));
+	return (int)raw_syscall_result(
+		raw_syscall_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0));
 }
 
 /* The clock, which the kernel answers without a system call --------------- */
@@ -134,11 +135,11 @@ typedef int clock_fn(clockid_t, struct timespec *);
 static int
 clock_by_call(clockid_t id, struct timespec *ts_ret)
 {
-	return (int)direct_call(SYS_clock_gettime, id, (long)ts_ret, 0, 0, 0,
-				0);
+	return (int)raw_syscall_call(SYS_clock_gettime, id, (long)ts_ret, 0, 0,
+				     0, 0);
 }
 
-/* Where the kernel's library is, and its tables; addresses are relative. */
+/* Base of the vDSO and its tables; addresses in them are relative to it. */
 struct vdso {
 	uintptr_t base;
 	const Elf64_Sym *symbols;
@@ -199,12 +200,12 @@ int
 clock_gettime(clockid_t id, struct timespec *ts_ret)
 {
 	static _Atomic(clock_fn *) found;
-	/* relaxed: whoever looks finds the same function. */
+	/* relaxed: every thread finds the same function. */
 	clock_fn *clock = atomic_load_explicit(&found, memory_order_relaxed);
 
 	if (__builtin_expect(clock == NULL, 0)) {
 		clock = find_clock();
 		atomic_store_explicit(&found, clock, memory_order_relaxed);
 	}
-	return (int)direct_result(clock(id, ts_ret));
+	return (int)raw_syscall_result(clock(id, ts_ret));
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * raw_syscall.h - the system call instruction, and what libc makes of its
- * result
+ * raw_syscall.h - the system call instruction, and its result in libc's form
  *
- * For raw_syscall.c, and for own_syscall.c, whose two functions have names of
- * their own
- * (-Dsyscall=direct_syscall, Makefile) since we stand in front of libc's.
+ * For raw_syscall.c and own_syscall.c.  We intercept syscall() and prctl(), so
+ * own_syscall.c defines ours under other names (-Dsyscall=own_syscall in the
+ * Makefile).
  */
 #ifndef RAW_SYSCALL_H
 #define RAW_SYSCALL_H
@@ -16,7 +15,7 @@
 #if defined(__x86_64__)
 
 static inline long
-direct_call(long number, long a, long b, long c, long d, long e, long f)
+raw_syscall_call(long number, long a, long b, long c, long d, long e, long f)
 {
 	register long r10 __asm__("r10") = d;
 	register long r8 __asm__("r8") = e;
@@ -34,7 +33,7 @@ direct_call(long number, long a, long b, long c, long d, long e, long f)
 #elif defined(__aarch64__)
 
 static inline long
-direct_call(long number, long a, long b, long c, long d, long e, long f)
+raw_syscall_call(long number, long a, long b, long c, long d, long e, long f)
 {
 	register long x8 __asm__("x8") = number;
 	register long x0 __asm__("x0") = a;
@@ -55,9 +54,9 @@ direct_call(long number, long a, long b, long c, long d, long e, long f)
 #error "no system call instruction is known for this processor"
 #endif
 
-/* As libc gives it to its callers. */
+/* Convert the kernel's result to -1 with errno, as libc does. */
 static inline long
-direct_result(long result)
+raw_syscall_result(long result)
 {
 	if ((unsigned long)result < -4095ul)
 		return result;

@@ -19,7 +19,7 @@
 
 #define LINE_MAX_NBYTES 1024
 
-/* As much of a value as one wants to see. */
+/* Upper bound of a printed value; longer ones are truncated. */
 #define VALUE_MAX_NBYTES 400
 
 static void
@@ -39,21 +39,21 @@ add_clean(struct text *t, const char *s)
 		text_str(t, "...");
 }
 
-/* Not wiped in a child, which has the filter as well. */
+/* Kept in the child of a fork, which inherits the filter. */
 static _Atomic bool is_filter_known, is_muted;
 
 void
 say_expect_filter(bool kills)
 {
-	/* relaxed, both: a filter holds for the calling thread first of all. */
+	/* relaxed, both: the calling thread comes under the filter first. */
 	atomic_store_explicit(&is_filter_known, true, memory_order_relaxed);
 	if (kills)
 		atomic_store_explicit(&is_muted, true, memory_order_relaxed);
 }
 
 /*
- * Common filters end a process for what debuggers do, pidfd_getfd among it; and
- * some for the question.
+ * Common filters kill a process for the calls of debuggers, such as
+ * pidfd_getfd.  Some kill it even for testing whether the call is allowed.
  */
 static bool
 is_sandboxed(void)
@@ -63,7 +63,7 @@ is_sandboxed(void)
 	       prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0;
 }
 
-/* The program's standard error, for a thread that has a table of its own. */
+/* Open the program's standard error; this thread has its own table. */
 static int
 borrow_stderr(void)
 {
@@ -87,7 +87,7 @@ borrow_stderr(void)
 	return fd;
 }
 
-/* The file that was standard error when the program started; st_ino 0: none. */
+/* The file of standard error at the program's start; st_ino 0: none. */
 static struct stat stderr_at_start;
 static bool is_start_known;
 
@@ -125,7 +125,7 @@ is_data(int fd)
 	return flags < 0 || (flags & O_APPEND) == 0;
 }
 
-/* Would a write to 'fd' wait for somebody to read?  Unknown in a sandbox. */
+/* Would a write to 'fd' block until a reader reads?  Unknown in a sandbox. */
 static bool
 is_full(int fd)
 {
@@ -137,8 +137,8 @@ is_full(int fd)
 }
 
 /*
- * Write to 'fd', or drop the line where it could harm the program.  A pipe
- * without a reader is no fault of the program's.
+ * Write to 'fd', or drop the line if the write could harm the program.  If the
+ * pipe has no reader, take back the signal.
  */
 static bool
 try_write(int fd, const char *line, size_t nbytes)
@@ -161,7 +161,7 @@ try_write(int fd, const char *line, size_t nbytes)
 	return done;
 }
 
-/* False: this thread cannot reach standard error. */
+/* Return false if this thread cannot reach standard error. */
 static bool
 put(const char *line, size_t nbytes)
 {
@@ -177,8 +177,8 @@ put(const char *line, size_t nbytes)
 }
 
 /*
- * The first line of a writer that may not open anything, for a thread that need
- * not.
+ * Keep the first line of a writer that may not open files, for a thread of the
+ * program, which need not open any.
  */
 MEMORY_LARGE static char unsaid[LINE_MAX_NBYTES];
 static _Atomic uint32_t unsaid_nbytes;
@@ -199,14 +199,14 @@ void
 say_rest(void)
 {
 	/*
-	 * acquire: pairs with the release in leave(); the line stays, said
-	 * once.
+	 * acquire: pairs with the release in leave().  The line is kept and
+	 * written only once.
 	 */
 	const uint32_t nbytes =
 		atomic_load_explicit(&unsaid_nbytes, memory_order_acquire);
 	static _Atomic bool is_said;
 
-	/* relaxed: one of two threads says it. */
+	/* relaxed: only one of two threads writes the line. */
 	if (nbytes == 0 ||
 	    atomic_exchange_explicit(&is_said, true, memory_order_relaxed))
 		return;

@@ -3,8 +3,8 @@
  * say.h - one line to the user
  *
  * Builds the line in a small buffer without stdio, locale or memory, and writes
- * it with one system call.  From the writer thread, which has no descriptor of
- * the program's, it goes to whatever the program's standard error is then.
+ * it with one system call.  The writer thread has a descriptor table of its
+ * own; its lines go to the file that is the program's standard error then.
  */
 #ifndef SAY_H
 #define SAY_H
@@ -19,20 +19,22 @@
 void say(const char *format, ...);
 
 /*
- * A filter comes: from now on a line is written by as few calls as can be.
- * 'kills': the filter may kill for these, too, so no line is written.
+ * Note that the program is about to install a filter of system calls.  From now
+ * on a line is written with as few system calls as possible; with 'kills', none
+ * is written, since the filter may kill the process even for these.
  */
 void say_expect_filter(bool kills);
 
 /*
- * For a thread of the program that has waited for the writer: write the line
- * that the writer could not write for lack of a descriptor.  Without such a
- * line it makes no system call.
+ * Write the line that the writer could not write for lack of a descriptor.  A
+ * thread of the program calls this after waiting for the writer.  Without such
+ * a line it makes no system call.
  */
 void say_rest(void);
 
 /*
- * The words for an errno value; static.  strerror() is for those with a locale.
+ * Return a static description of an errno value.  strerror() needs a locale and
+ * may allocate.
  */
 const char *say_errno(int e);
 

@@ -3,8 +3,9 @@
  * sys.h - the few system calls that are made inside the traced program
  *
  * Each goes through syscall(2): no cancellation point, no stdio, no lock.  A
- * failure sets errno as usual; whoever runs on a thread of the program saves
- * and restores errno around all of it (record.c, attach.c, ...).
+ * failure sets errno as usual.  A caller on a thread of the program saves errno
+ * before its first call and restores it after its last (record.c, attach.c,
+ * ...).  Any thread may call these functions.
  */
 #ifndef SYS_H
 #define SYS_H
@@ -29,8 +30,8 @@ sys_clock_ns(clockid_t id)
 }
 
 /*
- * Sleep while '*word' is 'expected', at most 'timeout_ns'; 0 is for ever.  May
- * return early for no reason.
+ * Sleep while '*word' is 'expected', at most 'timeout_ns' nanoseconds; 0: no
+ * limit.  Spurious returns are possible.
  */
 static inline void
 sys_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
@@ -59,8 +60,8 @@ sys_sleep(uint64_t ns)
 }
 
 /*
- * Block every signal, glibc's internal ones too, and give back the mask of
- * before.  The kernel's mask is 64 bits, whatever sigset_t is.
+ * Block every signal, including glibc's internal ones, and return the previous
+ * mask.  The kernel's mask has 64 bits, regardless of sigset_t.
  */
 static inline uint64_t
 sys_block_signals(void)
@@ -79,8 +80,8 @@ sys_restore_signals(uint64_t before)
 }
 
 /*
- * Take back the signal that a write of ours has sent to this thread, SIGPIPE or
- * SIGXFSZ.  All signals must be blocked.
+ * Remove the pending signal, SIGPIPE or SIGXFSZ, that a write of ours has sent
+ * to this thread.  All signals must be blocked.
  */
 static inline void
 sys_take_back_signal(int number)
@@ -92,7 +93,8 @@ sys_take_back_signal(int number)
 }
 
 /*
- * Without sysconf(3), for which a short process has two pages of libc mapped.
+ * Return the page size without sysconf(3), for which a short process would have
+ * to map two more pages of libc.
  */
 static inline size_t
 sys_page_nbytes(void)
@@ -104,7 +106,7 @@ sys_page_nbytes(void)
 #endif
 }
 
-/* Never cached by libc, so right in every kind of child. */
+/* libc does not cache it, so it is right in every kind of child. */
 static inline int
 sys_pid(void)
 {

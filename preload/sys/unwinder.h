@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwinder.h - what C++ exceptions may pass through
+ * unwinder.h - let C++ exceptions run clean-ups in our frames
  *
- * To be included where a variable has a clean-up that an exception is to run.
- * The compiler then refers to two functions of the unwinder's library,
- * libgcc_s.  A program in which there are exceptions has loaded that; into any
- * other we would bring it, at a tenth of a millisecond for each start.  Weak,
- * the names are bound if they are there when the program starts.  Where they
- * come only later, with a library that is loaded then, our frames have nothing
- * to run: an operator new of that library's that fails is not in the trace.
+ * Include this where an exception must run the clean-up of a variable.  The
+ * compiler then refers to two functions of libgcc_s, the unwinder's library.  A
+ * program that uses exceptions has loaded it.  Any other program would load it
+ * because of us, at a tenth of a millisecond per start.  The references are
+ * therefore weak, and bound only if libgcc_s is loaded at the program's start.
+ * If it is loaded later, with another library, our frames run no clean-up: a
+ * failed operator new of that library is missing in the trace.
  */
 #ifndef UNWINDER_H
 #define UNWINDER_H

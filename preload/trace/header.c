@@ -183,7 +183,7 @@ header_note_allocator(void)
 	 * copied, so the child uses its parent's answer.
 	 */
 	if (allocator == NULL)
-		allocator = lookup_object((void *)(uintptr_t)real.malloc);
+		allocator = elf_lookup_object((void *)(uintptr_t)real.malloc);
 	if (allocator == NULL)
 		allocator = "unknown";
 }
@@ -261,10 +261,10 @@ header_complete(void)
 	if (is_complete)
 		return;
 	is_complete = true;
-	lineage_read();
+	ancestry_read();
 	text_init(&t, common + common_nbytes,
 		  LINEAGE_MAX_NBYTES + RINGS_MAX_NBYTES);
-	lineage_add(&t);
+	ancestry_add(&t);
 	if (ringfile_path() != NULL)
 		add_line(&t, "rings", ringfile_path());
 	common_nbytes += t.used;

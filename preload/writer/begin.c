@@ -32,7 +32,7 @@ refuse(void)
 static bool
 is_followed(void)
 {
-	const struct follow *const f = &config_own()->follow;
+	const struct follow *const f = &environment_own()->follow;
 
 	return follow_allows(f, f->has_globs ? header_names()->exe : NULL);
 }
@@ -40,8 +40,8 @@ is_followed(void)
 void
 begin_notes(void)
 {
-	if (jotter_init(header_environment()))
-		jotter_set_exe(header_names()->exe);
+	if (note_writer_init(header_environment()))
+		note_writer_set_exe(header_names()->exe);
 }
 
 bool
@@ -50,7 +50,7 @@ begin_read(void)
 	if (process_has(PROCESS_IS_REFUSED))
 		return false;
 	begin_notes();
-	if (!config_read_own(header_environment()))
+	if (!environment_read_own(header_environment()))
 		return refuse();
 	return is_followed();
 }
@@ -63,7 +63,8 @@ static bool
 can_afford(bool is_first, bool is_dormant)
 {
 	const size_t shared_nbytes =
-		is_dormant ? 0 : ring_nbytes(config_own()->initial_ring_words);
+		is_dormant ? 0
+			   : ring_nbytes(environment_own()->initial_ring_words);
 
 	if (!memory_limit_exists())
 		return true;
@@ -71,7 +72,7 @@ can_afford(bool is_first, bool is_dormant)
 	 * The child of a fork has all mappings of its parent except the ring.
 	 */
 	return memory_limit_allows(
-		is_first ? writer_memory_nbytes(config_own()->level) +
+		is_first ? writer_memory_nbytes(environment_own()->level) +
 				   SUNDRY_NBYTES
 			 : 0,
 		shared_nbytes);
@@ -94,20 +95,22 @@ begin_reserve(const struct header_parent *its_parent, bool is_first,
 		say("RLIMIT_AS or RLIMIT_DATA leaves too little; not tracing");
 		return refuse();
 	}
-	if (!record_init_stacks(config_own()->stack_depth,
-				config_own()->stack_frees))
+	if (!record_init_stacks(environment_own()->stack_depth,
+				environment_own()->stack_frees))
 		say("HATFTRACE_STACKS: no memory for call stacks; "
 		    "recording without");
-	if (!thread_pool_init(config_own()->initial_ring_words,
-			      config_own()->ring_words, !config_own()->drop))
+	if (!thread_pool_init(environment_own()->initial_ring_words,
+			      environment_own()->ring_words,
+			      !environment_own()->drop))
 		return fail();
 	/* Relative names start from the program's first working directory. */
-	output_init(&output, config_own()->out,
-		    config_own()->rotate_nbytes != 0 ||
-			    config_own()->rotate_ns != 0);
+	output_init(&output, environment_own()->out,
+		    environment_own()->rotate_nbytes != 0 ||
+			    environment_own()->rotate_ns != 0);
 	parent = *its_parent;
 	header_note_allocator();
-	return writer_reserve(config_own(), !is_first, is_dormant) || fail();
+	return writer_reserve(environment_own(), !is_first, is_dormant) ||
+	       fail();
 }
 
 bool
@@ -115,14 +118,14 @@ begin_prepare(void)
 {
 	if (writer_is_prepared())
 		return true;
-	clock_init(config_own()->clock == CONFIG_CLOCK_US ||
-		   config_own()->clock == CONFIG_CLOCK_NS);
-	if (!ringfile_init(config_own()))
+	clock_init(environment_own()->clock == CONFIG_CLOCK_US ||
+		   environment_own()->clock == CONFIG_CLOCK_NS);
+	if (!ringfile_init(environment_own()))
 		return fail();
 	output.names = header_names();
-	if (!writer_prepare(config_own(), &output))
+	if (!writer_prepare(environment_own(), &output))
 		return fail();
-	header_build(config_own(), &parent, writer_start_ns());
+	header_build(environment_own(), &parent, writer_start_ns());
 	/* Idle, since there is no writer thread that renews the tick. */
 	clock_set_idle();
 	return true;

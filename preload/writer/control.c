@@ -4,6 +4,7 @@
 #include "preload/writer/control.h"
 
 #include "hatf/recorder/socket_path.h"
+#include "hatf/recorder/status_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,11 +17,12 @@
 #include <sys/un.h>
 
 #include "preload/confine/landlock.h"
-#include "preload/record/record.h"
+#include "preload/record/own_slot.h"
 #include "preload/record/wake.h"
 #include "preload/sys/file.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
+#include "preload/writer/bells_map.h"
 #include "preload/writer/writer_sleep.h"
 
 /* How long a client may take to send its order. */
@@ -53,9 +55,15 @@ static struct {
 	 * thread of the program removes it, and no other may be made.
 	 */
 	_Atomic bool is_making, is_unlinked;
-	char bell[sizeof(((struct sockaddr_un *)NULL)->sun_path)]; /* or "" */
-	struct bell_file *bell_page;
+	/* The path of the status file, or "". */
+	char status[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
+	void *status_page; /* its mapping, which keeps the lock */
+	bool has_listened; /* for the bell */
+	uint64_t seen;	   /* own_slot_open() */
 } c;
+
+/* Not wiped: the child of a fork has its parent's mapping. */
+static struct bells_page bells;
 
 /* Not wiped: it also applies to children. */
 static _Atomic bool is_forbidden;
@@ -66,10 +74,10 @@ control_init(bool wanted, char *const environment[], control_obey *obey)
 	static const char name[] = SOCKET_PATH_VARIABLE;
 	const size_t n = sizeof(name) - 1;
 
-	/* In the child of a fork, this is the parent's bell: unmap it. */
-	record_bell = &record_no_bell;
-	if (c.bell_page != NULL)
-		munmap(c.bell_page, BELL_FILE_NBYTES);
+	/* In the child of a fork, slot and page are the parent's. */
+	own_slot_close();
+	if (c.status_page != NULL)
+		munmap(c.status_page, STATUS_FILE_NBYTES);
 	memset(&c, 0, sizeof(c));
 	/* relaxed: this thread sees what the thread that made it has set. */
 	c.wanted = wanted &&
@@ -230,103 +238,98 @@ is_own_runtime(void)
 	       (st.st_mode & 022) == 0;
 }
 
-/* Store the answer to 'hatf ctl PID status', valid until the bell is rung. */
-static void
-write_status(struct bell_file *bell, size_t cap)
+/* The bell and the status file --------------------------------------------- */
+
+static bool
+map_bells_in(const char *directory)
+{
+	return make_directory(directory) &&
+	       bells_map(&bells, directory, c.uid, (uint64_t)c.pid);
+}
+
+/* Fill in the answer to 'hatf ctl PID status', and return its bytes in all. */
+static size_t
+build_status(struct status_file *file)
 {
 	struct text t;
 
-	memset(bell, 0, offsetof(struct bell_file, status));
-	text_init(&t, bell->status, cap);
-	if (c.obey("status", &t) != NULL || t.full)
-		return;
-	bell->made_ns = sys_clock_ns(CLOCK_MONOTONIC);
-	/* relaxed: no other process has the file yet. */
-	atomic_store_explicit(&bell->status_nbytes, (uint32_t)t.used,
-			      memory_order_relaxed);
-}
-
-static size_t
-status_length(const struct bell_file *bell)
-{
-	/* relaxed: as in write_status(). */
-	return atomic_load_explicit(&bell->status_nbytes, memory_order_relaxed);
-}
-
-/* Enough for a status without a trace; more would take two pages of stack. */
-#define BELL_SMALL_NBYTES 1024u
-
-/*
- * Fill the file, which reserves its page on the disk (see ringfile.h).  Use a
- * write: file systems delay it, so a file that is soon removed never reaches
- * the disk.
- */
-static bool
-fill_bell(int fd)
-{
-	MEMORY_LARGE static struct bell_file large;
-	_Alignas(struct bell_file) uint8_t small[BELL_SMALL_NBYTES];
-	struct bell_file *bell = (struct bell_file *)small;
-
-	write_status(bell, sizeof(small) - offsetof(struct bell_file, status));
-	if (status_length(bell) == 0) {
-		bell = &large;
-		write_status(bell, sizeof(bell->status));
-	}
-
-	const size_t used =
-		offsetof(struct bell_file, status) + status_length(bell);
-
-	/* The mapping keeps the lock; it also works across PID namespaces. */
-	syscall(SYS_flock, fd, LOCK_EX | LOCK_NB);
-	return syscall(SYS_pwrite64, fd, bell, used, 0) == (long)used;
+	memset(file, 0, offsetof(struct status_file, status));
+	text_init(&t, file->status, sizeof(file->status));
+	if (c.obey("status", &t) == NULL && !t.full)
+		file->status_nbytes = (uint32_t)t.used;
+	file->seen = c.seen;
+	file->made_ns = sys_clock_ns(CLOCK_MONOTONIC);
+	return offsetof(struct status_file, status) + file->status_nbytes;
 }
 
 static int
-create_bell(void)
+create_status(void)
 {
-	return (int)syscall(SYS_openat, AT_FDCWD, c.bell,
+	return (int)syscall(SYS_openat, AT_FDCWD, c.status,
 			    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
 			    0600);
 }
 
-/* Make the bell in 'directory'. */
+/* Write the file, and map it to keep the lock.  False: that failed. */
 static bool
-make_bell_in(const char *directory)
+write_status(int fd)
 {
-	void *page = MAP_FAILED;
+	MEMORY_LARGE static struct status_file file;
+	const size_t used = build_status(&file);
+
+	/* The mapping keeps the lock; it also works across PID namespaces. */
+	syscall(SYS_flock, fd, LOCK_EX | LOCK_NB);
+	if (syscall(SYS_pwrite64, fd, &file, used, 0) != (long)used)
+		return false;
+	c.status_page =
+		mmap(NULL, STATUS_FILE_NBYTES, PROT_READ, MAP_SHARED, fd, 0);
+	if (c.status_page == MAP_FAILED)
+		c.status_page = NULL;
+	return c.status_page != NULL;
+}
+
+static void
+remove_status(void)
+{
+	if (c.status[0] != '\0')
+		syscall(SYS_unlinkat, AT_FDCWD, c.status, 0);
+	c.status[0] = '\0';
+}
+
+static void
+unmap_status(void)
+{
+	if (c.status_page != NULL)
+		munmap(c.status_page, STATUS_FILE_NBYTES);
+	c.status_page = NULL;
+}
+
+/* Make the status file in 'directory'. */
+static bool
+make_status_in(const char *directory)
+{
+	bool done;
 	int fd;
 
-	if (build_name(c.bell, sizeof(c.bell), directory,
-		       SOCKET_PATH_BELL_SUFFIX) == 0)
+	if (build_name(c.status, sizeof(c.status), directory,
+		       SOCKET_PATH_STATUS_SUFFIX) == 0)
 		return false;
-	fd = create_bell();
+	fd = create_status();
 	/*
-	 * An existing file belongs to a process that ended; the directory is
-	 * ours.
+	 * An existing file belongs to a process that ended, because only this
+	 * user's processes write to the directory.
 	 */
 	if (fd < 0 && errno == EEXIST) {
-		syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
-		fd = create_bell();
+		syscall(SYS_unlinkat, AT_FDCWD, c.status, 0);
+		fd = create_status();
 	}
 	if (fd < 0)
 		return false;
-	/*
-	 * Map it at the address of the last bell, which another thread may
-	 * still be reading.
-	 */
-	if (fill_bell(fd))
-		page = mmap(c.bell_page, BELL_FILE_NBYTES,
-			    PROT_READ | PROT_WRITE,
-			    MAP_SHARED | (c.bell_page != NULL ? MAP_FIXED : 0),
-			    fd, 0);
+	done = write_status(fd);
 	syscall(SYS_close, fd);
-	if (page == MAP_FAILED) {
-		syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
-		return false;
-	}
-	c.bell_page = page;
-	return true;
+	if (!done)
+		syscall(SYS_unlinkat, AT_FDCWD, c.status, 0);
+	return done;
 }
 
 /* Try the directories that 'hatf ctl' looks into, in this order. */
@@ -428,7 +431,15 @@ close_socket(void)
 }
 
 static bool
-replace_socket(void)
+have_bells(void)
+{
+	return bells_are_mapped(&bells, (uint32_t)syscall(SYS_geteuid),
+				(uint64_t)c.pid) ||
+	       try_directories(map_bells_in);
+}
+
+static bool
+listen_for_bell(bool is_leaving)
 {
 	/*
 	 * seq_cst: as in make_socket().  Make no bell if the process has two
@@ -436,19 +447,23 @@ replace_socket(void)
 	 * the program.
 	 */
 	if (atomic_load_explicit(&c.is_unlinked, memory_order_seq_cst) ||
-	    !is_one_user())
+	    !is_one_user() || !have_bells())
 		return false;
-	if (!try_directories(make_bell_in)) {
-		c.bell[0] = '\0';
+	/* Before the socket goes: a client without a socket rings. */
+	c.seen = own_slot_open(bells_slot(&bells, (uint64_t)c.pid),
+			       !c.has_listened);
+	c.has_listened = true;
+	if (is_leaving && !try_directories(make_status_in)) {
+		c.status[0] = '\0';
+		control_stop_listening();
 		return false;
 	}
 	close_socket();
-	record_bell = &c.bell_page->rung;
 	return true;
 }
 
 bool
-control_make_bell(void)
+control_listen(bool is_leaving)
 {
 	bool done;
 
@@ -458,32 +473,29 @@ control_make_bell(void)
 	c.pid = sys_pid();
 	/* seq_cst and release: as in make_socket(). */
 	atomic_store_explicit(&c.is_making, true, memory_order_seq_cst);
-	done = replace_socket();
+	done = listen_for_bell(is_leaving);
 	atomic_store_explicit(&c.is_making, false, memory_order_release);
 	return done;
 }
 
-/* Remove the bell's file.  False: there was no bell. */
-static bool
-unlink_bell(void)
+void
+control_stop_listening(void)
 {
-	const bool was_there = c.bell[0] != '\0';
-
-	if (was_there)
-		syscall(SYS_unlinkat, AT_FDCWD, c.bell, 0);
-	c.bell[0] = '\0';
-	/* Keep the page mapped: another thread may be about to read it. */
-	record_bell = &record_no_bell;
-	return was_there;
+	own_slot_close();
+	/* 'hatf ctl' takes the mapping as a sign that the process listens. */
+	bells_unmap(&bells);
+	remove_status();
+	unmap_status();
 }
 
-uint8_t
-control_remove_bell(void)
+void
+control_inherit(bool is_dormant)
 {
-	/* relaxed: no other data depends on this byte. */
-	return unlink_bell() ? atomic_load_explicit(&c.bell_page->rung,
-						    memory_order_relaxed)
-			     : 0;
+	own_slot_close();
+	if (!is_dormant)
+		bells_unmap(&bells);
+	/* The status file is the parent's. */
+	c.status[0] = '\0';
 }
 
 bool
@@ -506,7 +518,8 @@ control_unlink(void)
 	       sys_clock_ns(CLOCK_MONOTONIC) - start < MAKING_NS)
 		sys_sleep(50000);
 	remove_socket();
-	unlink_bell();
+	remove_status();
+	own_slot_close();
 }
 
 static void

@@ -9,9 +9,9 @@
  * program does not have.
  *
  * A process whose writer thread has left, or that is dormant from the start,
- * has a bell instead, PID.bell: a file that it maps (bell_file.h).  After 'hatf
- * ctl' has rung the bell, the next allocation of the process makes the writer
- * thread, which makes a socket.
+ * maps the file of bells instead (bells.h).  After 'hatf ctl' has rung the
+ * bell, the next allocation of the process makes the writer thread, which makes
+ * a socket.  A writer thread that leaves writes its status (status_file.h).
  *
  * A client never keeps the writer waiting: no call blocks, an order has a short
  * buffer and a time-out, and there is one client at a time.
@@ -24,7 +24,6 @@
 #include <stdint.h>
 
 #include "hatf/codec/comment_text.h"
-#include "hatf/recorder/bell_file.h"
 
 /*
  * Carry out 'order', a word without its line end, and add lines of key=value to
@@ -50,14 +49,21 @@ void control_begin(void);
 void control_allow(int rules, bool is_changeable);
 
 /*
- * Replace the socket by a bell.  For the thread that starts the trace of a
- * process, and for the writer before it leaves.  False: a bell is impossible,
- * or the user wants no control.
+ * Take orders by the bell instead of the socket.  For the thread that starts
+ * the trace of a process, or, with 'is_leaving', for the writer before it
+ * leaves.  False: a bell is impossible, or the user wants no control.
  */
-bool control_make_bell(void);
+bool control_listen(bool is_leaving);
 
-/* Remove the bell.  Return the byte with which it was rung, or 0. */
-uint8_t control_remove_bell(void);
+/* Take no orders by the bell.  For the writer thread that has come back. */
+void control_stop_listening(void);
+
+/*
+ * In the child of a fork, which has its parent's mapping of the bells.  If the
+ * child 'is_dormant' and will take orders, it keeps the mapping, so that 'hatf
+ * ctl' can call it before its first event.
+ */
+void control_inherit(bool is_dormant);
 
 /* Is a client connected? */
 bool control_is_busy(void);
@@ -87,7 +93,7 @@ void control_close(void);
 
 /*
  * A thread of the program that does not wait for the writer: remove socket and
- * bell.
+ * status, and take no orders.
  */
 void control_unlink(void);
 

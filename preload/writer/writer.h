@@ -89,8 +89,8 @@ void writer_open_calls(void);
 void writer_make_early(void);
 
 /*
- * The bell of a dormant process has rung (record.h): make the writer, and start
- * recording if the bell says so.  Return 'p'.  Keeps errno.
+ * The bell of a dormant process has rung (own_slot.h): make the writer, and
+ * start recording if the bell says so.  Return 'p'.  Keeps errno.
  */
 void *writer_answer_bell(void *p);
 

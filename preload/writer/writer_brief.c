@@ -103,7 +103,7 @@ static bool
 must_name_rings(enum writer_end end)
 {
 	return end == WRITER_END_EXEC &&
-	       strchr(config_own()->rings, '/') != NULL;
+	       strchr(environment_own()->rings, '/') != NULL;
 }
 
 bool

@@ -7,8 +7,8 @@
 
 #include <errno.h>
 
-#include "hatf/recorder/bell_file.h"
 #include "preload/confine/hidden_thread.h"
+#include "preload/record/own_slot.h"
 #include "preload/record/process_state.h"
 #include "preload/record/record.h"
 #include "preload/record/ringfile.h"
@@ -325,13 +325,11 @@ void *
 writer_answer_bell(void *p)
 {
 	const int saved_errno = errno;
-	/* relaxed: one thread gets the byte; no other data depends on it. */
-	const uint8_t rung =
-		atomic_exchange_explicit(record_bell, 0, memory_order_relaxed);
+	const enum bell_call call = own_slot_take();
 
-	if (rung != 0 && process_is_tracing()) {
+	if (call != 0) {
 		wake_make_writer();
-		if (rung == BELL_START && process_is_own())
+		if (call == BELL_START)
 			writer_obey(WRITER_ORDER_START);
 	}
 	errno = saved_errno;

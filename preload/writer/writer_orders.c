@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "hatf/recorder/bell_file.h"
+#include "hatf/recorder/bells.h"
 #include "preload/record/clock.h"
 #include "preload/record/process_state.h"
 #include "preload/record/record.h"
@@ -307,10 +307,10 @@ writer_obey_order(const char *order, struct text *answer)
 }
 
 void
-writer_obey_bell(uint8_t rung)
+writer_obey_bell(enum bell_call call)
 {
-	/* The thread that has read the bell carries out a start. */
-	if (rung == BELL_STOP && !writer->is_dormant)
+	/* The thread that has taken the order carries out a start. */
+	if (call == BELL_STOP && !writer->is_dormant)
 		stop_recording();
 }
 

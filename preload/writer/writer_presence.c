@@ -18,6 +18,7 @@
 #include "preload/config/ancestry.h"
 #include "preload/config/environment.h"
 #include "preload/record/clock.h"
+#include "preload/record/own_slot.h"
 #include "preload/record/process_state.h"
 #include "preload/record/ringfile.h"
 #include "preload/sys/file.h"
@@ -59,7 +60,7 @@ open_trace(void)
 		    o->path);
 	else if (error != 0)
 		say("%s: %s; not tracing%s", o->path, say_errno(error),
-		    output_advice(o, error, config_own()->begin_now));
+		    output_advice(o, error, environment_own()->begin_now));
 	return error == 0;
 }
 
@@ -86,7 +87,7 @@ take_over(void)
 	struct output *const o = &writer->trace.output;
 
 	output_hold_directory(o);
-	ringfile_open(config_own(), o->path, writer->adopt != NULL);
+	ringfile_open(environment_own(), o->path, writer->adopt != NULL);
 	begin_rings();
 }
 
@@ -99,8 +100,8 @@ begin(void)
 	if (!open_trace())
 		return false;
 	output_hold_directory(o);
-	lineage_read();
-	ringfile_open(config_own(), o->path, writer->adopt != NULL);
+	ancestry_read();
+	ringfile_open(environment_own(), o->path, writer->adopt != NULL);
 	header_complete();
 	writer_note_file();
 	/* Write the header at once, so that there is a trace from now on. */
@@ -185,17 +186,18 @@ have_trace(void)
 bool
 writer_take_up(void)
 {
-	uint8_t rung;
+	enum bell_call call;
 
 	remaining_threads_init();
 	writer->is_limited = false;
 	if (!have_trace())
 		return false;
 	writer->quiet_since_ns = sys_clock_ns(CLOCK_MONOTONIC);
-	rung = control_remove_bell();
+	call = own_slot_take();
+	control_stop_listening();
 	control_begin();
 	wake_set_presence(WAKE_HERE);
-	writer_obey_bell(rung);
+	writer_obey_bell(call);
 	return true;
 }
 
@@ -254,7 +256,7 @@ can_return(void)
 static bool
 must_stay(void)
 {
-	const struct config *const c = config_own();
+	const struct config *const c = environment_own();
 
 	return writer->has_no_bell || c->begin_now || !can_return() ||
 	       (!writer->is_dormant &&
@@ -294,7 +296,7 @@ is_idle(uint64_t now)
 static bool
 have_bell(void)
 {
-	if (!control_is_over() && !control_make_bell())
+	if (!control_is_over() && !control_listen(true))
 		writer->has_no_bell = true;
 	return !writer->has_no_bell;
 }
@@ -316,7 +318,7 @@ writer_leave_if_idle(uint64_t now, uint32_t wake)
 	    atomic_compare_exchange_strong_explicit(
 		    &writer->wake.presence, &away, WAKE_HERE,
 		    memory_order_seq_cst, memory_order_seq_cst)) {
-		control_remove_bell();
+		control_stop_listening();
 		return false;
 	}
 	forget_files();

@@ -24,7 +24,7 @@ static void
 allow_trace(int rules)
 {
 	const struct output *const o = &writer->trace.output;
-	const char *const rings = config_own()->rings;
+	const char *const rings = environment_own()->rings;
 	const int root = o->directory >= 0 ? -1 : output_open_root(o);
 
 	landlock_allow(rules, root >= 0 ? root : o->directory,

@@ -214,7 +214,7 @@ static void
 grant_tick(uint64_t now)
 {
 	const struct order *const o = &writer->order;
-	const enum config_clock clock = config_own()->clock;
+	const enum config_clock clock = environment_own()->clock;
 	const struct thread *alone = NULL;
 
 	if (clock == CONFIG_CLOCK_US || clock == CONFIG_CLOCK_NS ||
@@ -292,7 +292,7 @@ writer_end_trace(enum writer_end how)
 		writer_commit_and_recycle();
 	writer->is_ended = false;
 	ringfile_remove();
-	if (config_own()->verbose)
+	if (environment_own()->verbose)
 		say("%s: %u events, %u bytes, %u waits",
 		    writer->trace.output.path,
 		    writer->trace.narrator.event_count,

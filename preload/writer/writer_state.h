@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "hatf/codec/comment_text.h"
+#include "hatf/recorder/bells.h"
 #include "hatf/rings/narrate.h"
 #include "hatf/rings/order.h"
 #include "preload/record/thread.h"
@@ -303,8 +304,8 @@ bool writer_fail(void);
 /* Carry out an order of the program itself (writer_obey()). */
 void writer_serve_client(void);
 
-/* Carry out the order in the bell; see bell_file.h. */
-void writer_obey_bell(uint8_t rung);
+/* Carry out an order to stop that came by the bell (own_slot.h). */
+void writer_obey_bell(enum bell_call call);
 
 /* writer_place.c ---------------------------------------------------------- */
 

@@ -4,11 +4,12 @@
  *
  *   startup ROUNDS NAME[,VARIABLE=VALUE]... ... -- COMMAND [ARGUMENT]...
  *
- * Runs COMMAND ROUNDS times under each NAME, one after the other, with the
- * order rotating, so that a slow moment of the machine hits all alike.  Each
- * run is a vfork() and a wait: there is no shell, and nothing of this program
- * is copied. A NAME's variables come on top of the environment; COMMAND's
- * output goes to /dev/null.
+ * Runs COMMAND ROUNDS times under each NAME, one after the other, so that a
+ * slow moment of the machine hits all alike, and in another order each round,
+ * so that no NAME always follows one that leaves the caches cold.  Each run is
+ * a vfork() and a wait: there is no shell, and nothing of this program is
+ * copied. A NAME's variables come on top of the environment; COMMAND's output
+ * goes to /dev/null.
  *
  * Prints a line for each NAME: wall time and CPU time (user and system) in
  * microseconds, each as median, 10th and 90th percentile, and the median of the
@@ -116,6 +117,22 @@ run(struct variant *v, unsigned round, char **command)
 		timeval_us(&usage.ru_utime) + timeval_us(&usage.ru_stime);
 }
 
+/* Put 'order' into another order, the same in each run of this program. */
+static void
+shuffle(unsigned *order)
+{
+	static uint32_t state = 1;
+
+	for (unsigned n = variant_count; n > 1; n--) {
+		state = state * 1664525u + 1013904223u;
+
+		const unsigned i = (state >> 16) % n, last = order[n - 1];
+
+		order[n - 1] = order[i];
+		order[i] = last;
+	}
+}
+
 static int
 compare(const void *a, const void *b)
 {
@@ -165,6 +182,7 @@ print(const struct variant *v)
 int
 main(int argc, char **argv)
 {
+	unsigned order[VARIANTS_MAX];
 	int i = 2;
 
 	if (argc > 1)
@@ -176,15 +194,17 @@ main(int argc, char **argv)
 				"NAME[,VARIABLE=VALUE]... -- COMMAND\n");
 		return 2;
 	}
+	for (unsigned n = 0; n < variant_count; n++)
+		order[n] = n;
 	const int null = open("/dev/null", O_WRONLY);
 
 	for (unsigned round = 0; round < round_count; round++) {
 		const int out = dup(STDOUT_FILENO);
 
 		dup2(null, STDOUT_FILENO);
+		shuffle(order);
 		for (unsigned n = 0; n < variant_count; n++)
-			run(&variants[(round + n) % variant_count], round,
-			    argv + i + 1);
+			run(&variants[order[n]], round, argv + i + 1);
 		dup2(out, STDOUT_FILENO);
 		close(out);
 	}

@@ -16,7 +16,7 @@
 # the machine does not show.  Traces go to a new folder in DIR, by default in
 # the build's: a folder in memory shows the recorder alone.
 #
-# Sockets and bells are in memory, as on a system with a /run/user.
+# Sockets and the file of bells are in memory, as on a system with a /run/user.
 set -u
 
 rounds=200

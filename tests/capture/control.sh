@@ -109,8 +109,7 @@ os.wait()' 2>record.err &
 		[ "$(count "$sockets"/*.sock)" = 2 ] && break
 		sleep 0.02
 	done
-	# shellcheck disable=SC2012 # numbers
-	pid=$(ls "$sockets" | sort -n | head -n 1)
+	pid=$(left | head -n 1)
 	pid=${pid%.sock}
 	cd beside || exit 1
 	# Take one of each process, and another one of the first.
@@ -222,7 +221,7 @@ test_wrong_processes()
 	ctl status 2>/dev/null
 	check 'no process' "$?" 2
 	trace "$TMP/short.hatf.gz" true
-	check 'sockets' "$(ls "$sockets")" ''
+	check 'sockets' "$(left)" ''
 }
 
 test_all()
@@ -269,7 +268,7 @@ for i in range(1000):
     time.sleep(0.02)
 os.kill(os.getpid(), 9)' "$sockets" 2>/dev/null
 	check 'exit status of a killed program' "$?" 137
-	check 'sockets after a kill' "$(ls "$sockets")" ''
+	check 'sockets after a kill' "$(left)" ''
 }
 
 # A server forks processes: each one has a socket of its own.
@@ -296,7 +295,7 @@ test_forks()
 	spawn fork.%p.hatf.gz "$PYTHON" server.py
 	await_socket "$pid"
 	for ((i = 0; i < 100; i++)); do
-		[ "$(count "$sockets"/*)" = 4 ] && break
+		[ "$(left | wc -l)" = 4 ] && break
 		sleep 0.05
 	done
 	check 'processes' "$(ctl --all status 2>/dev/null | ours |
@@ -307,7 +306,7 @@ test_forks()
 	wait "$pid"
 	check 'traces' "$(count fork.*.hatf.gz)" 4
 	clean fork.*.hatf.gz
-	check 'sockets after a family' "$(ls "$sockets")" ''
+	check 'sockets after a family' "$(left)" ''
 }
 
 # A thousand clients send garbage, send nothing or do not read, all at once.

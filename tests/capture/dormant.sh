@@ -40,7 +40,7 @@ t.start(); t.join()
 subprocess.run(["sh", "-c", "ls | wc -l; exec true"], stdout=subprocess.DEVNULL)
 ' || fail 'exit status of a dormant program'
 	check 'files of dormant processes' "$(ls never)" ''
-	check 'sockets afterwards' "$(ls "$sockets" 2>/dev/null)" ''
+	check 'sockets afterwards' "$(left)" ''
 }
 
 # The writer thread's voluntary context switches count how often it wakes up.
@@ -151,7 +151,7 @@ test_children()
 	EOF
 	dormant kin.%p.hatf.gz "$PYTHON" family.py
 	for ((i = 0; i < 100; i++)); do
-		[ "$(count "$sockets"/*)" = 3 ] && break
+		[ "$(left | wc -l)" = 3 ] && break
 		sleep 0.05
 	done
 	check 'dormant processes' "$(for p in "$sockets"/*.sock; do p=${p##*/}
@@ -195,7 +195,7 @@ test_ends()
 	HATFTRACE_START=off HATFTRACE_CONTROL=off trace "$TMP/ends.hatf.gz" \
 		timeout 20 "$PYTHON" -c pass || fail 'dormant and deaf'
 	[ -e ends.hatf.gz ] && fail 'a trace of a dormant process'
-	check 'sockets of the dead' "$(ls "$sockets")" ''
+	check 'sockets of the dead' "$(left)" ''
 }
 
 # After a failed exec the process can still be reached.
@@ -258,12 +258,11 @@ test_bell()
 	pid=$!
 	sleep 1
 	check 'threads of a dormant process' "$(count /proc/$pid/task/*)" 1
-	check 'what it has' "$(ls "$sockets")" "$pid.bell"
+	check 'what it has' "$(left)" ''
 	check 'all' "$(ctl --all status 2>/dev/null | grep -c "^$pid:")" 1
 	check 'state' "$(state "$pid")" dormant
 	check 'its executable' "$(ctl --json "$pid" status | jq -r .exe)" \
 		"$(readlink "/proc/$pid/exe")"
-	check 'bells of those that live' "$(ls "$sockets")" "$pid.bell"
 	ctl "$pid" flush 2>/dev/null && fail 'flush of a dormant process'
 	check 'threads after what needs none' "$(count /proc/$pid/task/*)" 1
 	ctl "$pid" start >/dev/null || fail 'start by the bell'
@@ -280,7 +279,7 @@ test_bell()
 	check_ge 'allocations' \
 		"$(events bell.hatf.gz | grep -c '^alloc 4711 ')" 10
 	wait "$pid"
-	check 'bells afterwards' "$(ls "$sockets")" ''
+	check 'what is left' "$(left)" ''
 	# One that allocates nothing for long is told to start nevertheless.
 	(exec env HATFTRACE_START=off HATFTRACE_OUT="$TMP/quiet.hatf.gz" \
 		LD_PRELOAD="$SO" "$PYTHON" -S bell.py 6 7) &
@@ -296,16 +295,30 @@ test_bell()
 	clean quiet.hatf.gz
 	check 'it has recorded' \
 		"$(events quiet.hatf.gz | grep -c '^alloc 4711 ')" 1
-	# A killed one leaves its bell, until the next 'hatf ctl'.
+	# A killed one leaves nothing if it never had a thread; its status, if
+	# it had, until the next 'hatf ctl'.
 	(exec env HATFTRACE_START=off HATFTRACE_OUT="$TMP/bell.hatf.gz" \
 		LD_PRELOAD="$SO" sleep 20) &
 	pid=$!
 	sleep 0.5
 	kill -KILL "$pid"
 	wait "$pid" 2>/dev/null
-	check 'the bell of a killed one' "$(ls "$sockets")" "$pid.bell"
+	check 'what a killed one leaves' "$(left)" ''
+	(exec env HATFTRACE_START=off HATFTRACE_OUT="$TMP/bell.hatf.gz" \
+		LD_PRELOAD="$SO" "$PYTHON" -S bell.py 0.01 20) &
+	pid=$!
+	sleep 1
+	ctl "$pid" start >/dev/null || fail 'start of one to be killed'
+	ctl "$pid" stop >/dev/null || fail 'stop of one to be killed'
+	for ((i = 0; i < 200; i++)); do
+		[ -e "$sockets/$pid.status" ] && break
+		sleep 0.05
+	done
+	kill -KILL "$pid"
+	wait "$pid" 2>/dev/null
+	check 'the status of a killed one' "$(left)" "$pid.status"
 	ctl --all status >/dev/null 2>&1
-	check 'swept' "$(ls "$sockets")" ''
+	check 'swept' "$(left)" ''
 }
 
 # A relative file name refers to the folder in which the program began.
@@ -342,11 +355,10 @@ while time.monotonic() < end:
     time.sleep(0.01)' "$TMP/jail") &
 	pid=$!
 	sleep 1
-	# As 'hatf ctl PID start' does, which looks for bells behind that root
-	# only.
-	printf '\002' | dd of="$sockets/$pid.bell" bs=1 conv=notrunc 2>/dev/null
+	# As 'hatf ctl PID start' does, which would look for a socket next, and
+	# find none.
+	write_order "$pid" "$((1 << 2 | 2))"
 	wait "$pid"
-	rm -f "$sockets/$pid.bell" # it was out of reach
 	check 'its name behind another root' "$(ls "jail$TMP")" \
 		"$(basename "$(readlink -f "$PYTHON")").hatf.gz"
 	check 'its executable' "$(header "jail$TMP"/*.hatf.gz exe)" \

@@ -37,7 +37,7 @@ if command -v valgrind >/dev/null; then
 		'hatf record: 1 process ran untraced: seven under valgrind'
 	HATFTRACE_OUT=$TMP/alone.gz LD_PRELOAD=$SO \
 		valgrind -q ./seven >out 2>err
-	text="valgrind knows nothing of threads like the tracer's; not tracing"
+	text="valgrind does not support the recorder's threads; not tracing"
 	check "alone: said" "$(cat err)" "hatftrace: $text"
 	rm -f alone.gz*
 	check "child: rings" "$(find child -name '*.rings')" ''

@@ -160,7 +160,7 @@ test_goes_on()
 	for i in "${!nexts[@]}"; do
 		check_next "${nexts[i]}" "on$i" "${pids[i]}"
 	done
-	check 'what is left' "$(ls "$sockets")" ''
+	check 'what is left' "$(left)" ''
 }
 
 # Another library, after the recorder, counts all events.
@@ -287,10 +287,10 @@ test_orders()
 	check 'it was not stopped' "$(trailer waits/t.hatf.gz end)" exit
 	check 'few after that' "$(allocations waits/t.hatf.gz 4200)" 10
 	check 'few' "$(allocations asked/t.hatf.gz 4200)" 10
-	check 'bells' "$(ls "$sockets")" ''
+	check 'what is left of two' "$(left)" ''
 }
 
-# Before there is a file there is no bell, either; the state is plain to see.
+# Before there is a file it takes no orders; the state is plain to see.
 test_not_begun()
 {
 	what='not begun'

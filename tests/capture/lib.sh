@@ -165,9 +165,29 @@ control_folder()
 	sockets=$XDG_RUNTIME_DIR/hatftrace
 }
 
+# left: the files of single processes beside the sockets.  The file of bells is
+# everybody's, and stays.
+left()
+{
+	find "$sockets" -mindepth 1 ! -name bells-1 -printf '%f\n' 2>/dev/null |
+		sort -n
+}
+
 ctl()
 {
 	"$HATF" ctl "$@"
+}
+
+# write_order PID NUMBER: write the order into the slot of the process; add the
+# upper bits of the PID (hatf/recorder/bells.h).
+write_order()
+{
+	"$PYTHON" -S -c '
+import os, struct, sys
+fd = os.open(sys.argv[1], os.O_WRONLY)
+pid, order = int(sys.argv[2]), int(sys.argv[3])
+os.pwrite(fd, struct.pack("=Q", order | pid // 65536 << 58), pid % 65536 * 8)
+' "$sockets/bells-1" "$1" "$2"
 }
 
 # await_socket PID: wait until the process has a socket.

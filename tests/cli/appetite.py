@@ -1,6 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""appetite.py KIND [ARGUMENT]... - write a small file that asks for much time or memory"""
+"""appetite.py - write a small file that takes much time or memory to read
+
+usage: appetite.py KIND [ARGUMENT]...
+
+KIND is a function below.
+"""
 import gzip
 import struct
 import sys
@@ -15,12 +20,12 @@ MIB = 1 << 20
 
 
 def magics():
-    """A header, and a MiB of what looks like the start of a gzip member."""
+    """A header, then a MiB of bytes that look like starts of gzip members."""
     return gzip.compress(HEADER) + b"\x1f\x8b\x08" * (MIB // 3)
 
 
 def members():
-    """Starts of members of this project, each as long as the rest of the file."""
+    """Starts of hatf's gzip members, each as long as the rest of the file."""
     count = MIB // 20
     out = [gzip.compress(HEADER)]
     for left in range(count, 0, -1):
@@ -30,7 +35,7 @@ def members():
 
 
 def heaptrack():
-    """A stack of so many frames, time and again: each is that of the one before."""
+    """Stacks of 1000 frames each, of which each is the parent of the next."""
     frames = " 1 1 1" * 1000
     lines = ["v 10400 3", "s 1 a", "i 1 1" + frames]
     lines += [f"t 1 {i:x}" for i in range(16000)]
@@ -47,7 +52,7 @@ def varint(n):
 
 
 def deep(count, name):
-    """So many calls, each one frame deeper than the one before."""
+    """'count' calls, each one frame deeper than the one before."""
     lines = ["10 HATF ascii attributes",
              f"10 HATF frame\\x0aframe=1\\x0afunction={name}\\x0a"]
     for i in range(1, int(count) + 1):
@@ -58,7 +63,7 @@ def deep(count, name):
 
 
 def packet(events, domain=0, begin=0, end=0, length=None):
-    """One of Memtrace's, of version 3."""
+    """A packet of Memtrace, version 3."""
     nbytes = 68 + len(events) if length is None else length
     return struct.pack("<IIQQIHQHHHQQQ", 0xc1fc1fc1, 8 * nbytes, 0, 0, 0, 3, 7,
                        domain, 0xffff, 0, 0, begin, end) + events
@@ -73,7 +78,7 @@ def head(event):
 
 
 def memtrace_location(code, name, count=1):
-    """A code of so many frames, all of one function in one file."""
+    """A location code of 'count' frames, all of one function in one file."""
     new = struct.pack("<Q", 31 << 38 | 31 << 43)[:6] + name + b"\0f\0"
     again = bytes(6)
     return (head(1) + struct.pack("<QB", code, count) + new +
@@ -81,16 +86,17 @@ def memtrace_location(code, name, count=1):
 
 
 def memtrace_packet():
-    """A packet that says it is longer than any may be."""
+    """A packet whose stated length exceeds the limit."""
     return MEMTRACE + packet(b"", length=(256 << 10) + 8)
 
 
 def memtrace_domains(count):
-    return MEMTRACE + b"".join(packet(b"", domain=i) for i in range(int(count)))
+    return MEMTRACE + b"".join(packet(b"", domain=i)
+                               for i in range(int(count)))
 
 
 def memtrace_depth():
-    """A stack of 2^20 frames and some more."""
+    """A stack of slightly more than 2^20 frames."""
     miss = struct.pack("<HQ", 1 << 2 | 3, 5)
     again = struct.pack("<HB", 1 << 2 | 2, 255)
     count = (1 << 20) // 255 // 256 + 2
@@ -101,7 +107,7 @@ def memtrace_depth():
 
 
 def memtrace_names():
-    """Long names that differ, of codes that differ."""
+    """Distinct location codes with distinct long names."""
     out = [MEMTRACE]
     for i in range(600):
         name = b"n" * 200000 + b"%d" % i
@@ -114,7 +120,7 @@ def mtrace_line():
 
 
 def mtrace_names():
-    """Objects with long names that differ."""
+    """Objects with distinct long names."""
     lines = [b"= Start\n"]
     for i in range(600):
         lines.append(b"@ ./" + b"a" * 400000 + b"%d:[0x1] + 0x10 0xa\n" % i)
@@ -126,9 +132,9 @@ MTRC = b"MTRC" + struct.pack("<QQ", 1, 10501)
 
 
 def mtrc_call(index, function, line=1):
-    """An allocation in a function that is called like none before."""
-    return (b"A" + varint(index) + varint(16 * index) + b"\1\0\x81" + function +
-            b"\0\0" + varint(line))
+    """An allocation in a function with a new name."""
+    return (b"A" + varint(index) + varint(16 * index) + b"\1\0\x81" +
+            function + b"\0\0" + varint(line))
 
 
 def mtrc_name():
@@ -136,7 +142,7 @@ def mtrc_name():
 
 
 def mtrc_names():
-    """Long names that differ."""
+    """Distinct long names."""
     out = [MTRC]
     for i in range(1, 67000):
         out.append(mtrc_call(i, b"f" * 4080 + b"%x" % i))
@@ -145,7 +151,7 @@ def mtrc_names():
 
 
 def mtrc_apart(count):
-    """Live blocks whose numbers, and addresses, are far apart."""
+    """Live blocks whose numbers and addresses are far apart."""
     out = [b"MTRC" + struct.pack("<QQ", 1, 10404)]
     for i in range(1, int(count)):
         out.append(b"A" + varint(64 * i) + varint(8192 * i) + b"\1")

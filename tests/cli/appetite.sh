@@ -3,15 +3,16 @@
 #
 # appetite.sh - small files keep to FORMAT "Limits" in time and memory
 #
-# Each case runs under a limit of processor time and of address space: a few
-# times what it needs, a small part of what it took before it was bounded.
+# Each case runs under a limit of processor time and of address space.  The
+# limits are a few times the need, and a small part of what the case took before
+# the library had a limit for it.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# A sanitizer maps more than any limit.
+# A sanitizer maps more address space than any limit allows.
 nm "$HATF" 2>/dev/null | grep -qE '__[at]san_init' && sanitized=1
 
-# within SECONDS MIB COMMAND...: as run(), under limits
+# within SECONDS MIB COMMAND...: like run(), under limits.
 within()
 {
 	local seconds=$1 mib=$2
@@ -31,7 +32,7 @@ for kind in magics members; do
 	check_status "$kind" 0
 	grep -q '^7 no trailer' out || fail "$kind: $(cat out)"
 done
-# A trailer is found, whoever has compressed the trace.
+# The trailer is found, whichever program has compressed the trace.
 { header pid=7 ppid=1 start_monotonic=1 && layout; } >whole.hatf
 trailer whole.hatf 0 1
 gzip <whole.hatf >gzip.hatf.gz
@@ -44,7 +45,7 @@ for file in whole.hatf gzip.hatf.gz ours.hatf.gz; do
 done
 
 # --------------------------------------------------------- tables of stacks
-# refused WHAT FIELD: it was for a limit
+# refused WHAT FIELD: the last run failed because of a limit on FIELD.
 refused()
 {
 	check_status "$1" 1
@@ -57,8 +58,8 @@ refused heaptrack tables
 within 20 400 "$HATF" info stacks.heaptrack.gz
 refused 'heaptrack, info' tables
 
-# limited SECONDS MIB FIELD KIND [ARGUMENT]...: the file of that kind is refused
-# for a limit on FIELD.
+# limited SECONDS MIB FIELD KIND [ARGUMENT]...: the file of that kind exceeds a
+# limit on FIELD.
 limited()
 {
 	local seconds=$1 mib=$2 field=$3 what=$4
@@ -68,7 +69,8 @@ limited()
 	refused "$what" "$field"
 }
 
-# A packet, its domains, the frames of a stack, and what all tables hold.
+# The size of a packet, the domains, the frames of a stack, and the total size
+# of the tables.
 limited 20 100 packet_size memtrace_packet
 limited 20 100 domain memtrace_domains 129
 "$CLI/appetite.py" memtrace_domains 128 >domains.ctf || fail '128 domains'
@@ -76,14 +78,14 @@ within 20 100 "$HATF" convert -p -t hatf domains.ctf -
 check_status '128 domains' 0
 limited 20 200 backtrace memtrace_depth
 limited 20 500 location memtrace_names
-# Before names were counted among the tables, it took 240 MB; 2^28 bytes of
-# names are the limit of all tables of stacks.
+# Before the tables' limit of 2^28 bytes included names, this file took 240 MB.
 limited 20 100 line mtrace_line
 limited 20 200 tables mtrace_names
 limited 20 100 function mtrc_name
 limited 60 1200 line mtrc_names
 
-# n stacks, each of one frame more, are n * n / 2 frames of profiles.
+# n stacks, each one frame deeper than the one before, are n * n / 2 frames in a
+# profile.
 "$CLI/appetite.py" deep 8300 f >deep.ascii || fail deep
 for format in folded dhat pprof; do
 	within 60 1500 "$HATF" convert -p -t "$format" deep.ascii -
@@ -93,22 +95,24 @@ done
 within 60 1500 "$HATF" convert -p -t folded less.ascii -
 check_status less 0
 check less "$(wc -lc <out | xargs)" '2000 4006000'
-# A long name stands in each of them.
-"$CLI/appetite.py" deep 800 "$(printf 'f%.0s' $(seq 4000))" >long.ascii || fail long
+# Each frame repeats a long name.
+"$CLI/appetite.py" deep 800 "$(printf 'f%.0s' $(seq 4000))" >long.ascii ||
+	fail long
 within 60 1500 "$HATF" convert -p -t folded long.ascii -
 refused 'long names' stack
 
 # ------------------------------------------------------------ live blocks
-# 4 million at 32 bytes are 122 MiB, which take twice the addresses; at 64, 244
-# MiB.
+# 4 million blocks at 32 bytes each are 122 MiB, and take twice that in address
+# space; at 64 bytes each, they would be 244 MiB.
 awk 'BEGIN {
 	print "10 HATF ascii time"
 	for (i = 1; i <= 4000000; i++)
 		printf "0 40 %d %d\n", 65536 + 64 * i, i
-}' | "$HATF" convert -f ascii -t hatf - live.hatf.gz 2>err || fail 'live.hatf.gz'
+}' | "$HATF" convert -f ascii -t hatf - live.hatf.gz 2>err ||
+	fail 'live.hatf.gz'
 within 60 240 "$HATF" info live.hatf.gz
 check_status info 0
-# To see overlaps, no more is needed than what tells which blocks live.
+# The check for overlaps needs no memory beyond the table of live blocks.
 within 60 240 "$HATF" verify live.hatf.gz
 check_status verify 0
 finish

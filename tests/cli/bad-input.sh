@@ -1,16 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# bad-input.sh - what is no trace gets one clear line and exit 1
+# bad-input.sh - commands report input that is not a trace in one line, exit 1
 #
-# The same from each command that reads one: nothing on stdout but what was
-# found, nothing that looks like a crash.
+# Each command that reads a trace does so, and prints only what it has read.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 : >empty
 head -c 65536 /dev/urandom >random
-# What begins like a legal record is told apart only further on; fix the start.
+# Random bytes may begin like a legal record; fix the first byte.
 printf '\xc3' | dd of=random conv=notrunc status=none
 printf 'Hello, this is some text.\n' >text
 cp "$HATF" program
@@ -48,7 +47,7 @@ bad missing 'No such file or directory'
 bad good.hatf/x 'Not a directory'
 name=$'\x1b[2J'
 run "$HATF" info "$name"
-check 'a name that steers terminals' "$(cat err)" \
+check 'a name with a terminal escape sequence' "$(cat err)" \
 	'hatf info: \x1b[2J: No such file or directory'
 if [ "$(id -u)" -ne 0 ]; then
 	cp good.hatf unreadable
@@ -56,25 +55,26 @@ if [ "$(id -u)" -ne 0 ]; then
 	bad unreadable 'Permission denied'
 fi
 
-# The bad ones do not keep the good ones from being read.
+# A command reads the good files among bad ones.
 run "$HATF" verify empty good.hatf missing
 check_status mixed 1
 check mixed "$(cat out)" 'good.hatf: ok, 1 events'
 check 'mixed: lines on stderr' "$(wc -l <err)" 2
 
-# A damaged one tells what it had.
+# The records before the damage are printed.
 run "$HATF" dump cut.hatf.gz
 check_status cut 1
 check_one_line cut 'hatf dump: cut.hatf.gz: offset 0x*'
 check cut "$(cat out)" '1 alloc size=1 addr=0x1000 thread=0 heap=0 time=1'
 
-# Standard input that is closed, or nothing.
+# Standard input is closed, or empty.
 "$HATF" info - <&- >out 2>err
 status=$?
 check_status 'closed stdin' 1
 check_one_line 'closed stdin' 'hatf info: standard input: *'
 run "$HATF" info -
 check_status 'empty stdin' 1
-check_one_line 'empty stdin' 'hatf info: standard input: not a trace: the file is empty'
+check_one_line 'empty stdin' \
+	'hatf info: standard input: not a trace: the file is empty'
 
 finish

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# convert.sh - 'hatf convert' loses nothing between any two formats, and what
-# 'hatf dump --format' prints is what perl, awk and jq want
+# convert.sh - conversion between formats loses nothing; scripts can read dumps
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# Every tag, attributes, a comment of odd bytes, all in a trace of ours.
+# A trace by this project's producer: every tag, attributes, a comment of odd
+# bytes.
 {
 	header clock=us unit=us pid=4242 'command=a "b"\\x01, c'
 	layout
@@ -19,26 +19,29 @@
 trailer all.hatf 8 18 complete=1 end=abort lost=0 threads=2 wait_ns=77
 "$HATF" dump all.hatf >whole
 
-# The bytes of the comments, other than of those that frame the trace.
+# comments FILE: print the bytes of the comments, but not of header and trailer.
 comments()
 {
 	"$HATF" dump --meta "$1" | sed -nE 's/^.* comment text="(odd.*)/\1/p'
 }
 comments all.hatf >all.comments
 
-# Those of ours, which keep everything.
+# The project's own formats, which keep everything.
 formats=$("$HATF" formats --json |
 	sed -nE 's/^\{"name":"([a-z]+)".*"foreign":false.*"drops":\[\].*/\1/p')
-check 'formats' "$(grep -cxE 'hatf|ascii|csv|json|binary|split|splitaddr' <<<"$formats")" 7
+check 'formats' "$(grep -cxE 'hatf|ascii|csv|json|binary|split|splitaddr' \
+	<<<"$formats")" 7
 
-# same FILE: has it all that all.hatf has?
+cut -d ' ' -f 2- whole >records
+# same FILE: FILE has all that all.hatf has.
 same()
 {
-	"$HATF" dump "$1" 2>&1 | cut -d ' ' -f 2- | diff -q - <(cut -d ' ' -f 2- whole) >/dev/null ||
+	local text='"pid":4242,"command":"a \\"b\\"\\u0001, c","clock":"us"'
+
+	"$HATF" dump "$1" 2>&1 | cut -d ' ' -f 2- | cmp -s - records ||
 		fail "$1: other records"
 	comments "$1" | cmp -s - all.comments || fail "$1: other comments"
-	"$HATF" info --json "$1" |
-		grep -q '"complete":true.*"pid":4242,"command":"a \\"b\\"\\u0001, c","clock":"us"' ||
+	"$HATF" info --json "$1" | grep -q "\"complete\":true.*$text" ||
 		fail "$1: another header"
 	run "$HATF" verify "$1"
 	check_status "$1: verify" 0
@@ -53,10 +56,11 @@ for format in $formats; do
 		run "$HATF" convert --from "$format" t back.hatf
 		check_status "from $format" 0
 		same back.hatf
-		# Of what only the recorder knows, nothing is lost on the way.
-		"$HATF" dump --meta back.hatf | tail -1 | grep -q 'end=abort.*wait_ns=77' ||
+		# The trailer's figures of the recorder are kept.
+		"$HATF" dump --meta back.hatf | tail -1 |
+			grep -q 'end=abort.*wait_ns=77' ||
 			fail "$format: trailer"
-		# A pipe is as good as a file.
+		# Pipes and files have the same content.
 		# shellcheck disable=SC2002
 		cat t | "$HATF" convert --to "$format" $compress - - >piped ||
 			fail "$format: pipe"
@@ -64,8 +68,9 @@ for format in $formats; do
 	done
 done
 
-# Names tell format and compression.
-for name in x.hatf x.hatf.gz x.ascii x.csv.gz x.json x.bin.gz x.split x.splitaddr; do
+# The name of the output selects format and compression.
+for name in x.hatf x.hatf.gz x.ascii x.csv.gz x.json x.bin.gz x.split \
+	x.splitaddr; do
 	run "$HATF" convert all.hatf $name
 	check_status $name 0
 	same $name
@@ -76,7 +81,7 @@ for name in x.hatf x.hatf.gz x.ascii x.csv.gz x.json x.bin.gz x.split x.splitadd
 	esac
 done
 
-# Metadata may be placed in other ways, and threads may help to read.
+# The placement of metadata and the number of threads do not change the records.
 "$HATF" convert all.hatf all.hatf.gz || fail 'all.hatf.gz'
 for placement in online naive optimum; do
 	run "$HATF" convert --jobs 2 --placement $placement all.hatf.gz x.hatf
@@ -84,8 +89,7 @@ for placement in online naive optimum; do
 	same x.hatf
 done
 
-# A trace that is cut off is carried over as far as it goes, and stays
-# incomplete.
+# A truncated trace is converted up to its end, and the output is incomplete.
 nbytes=$(stat -c %s all.hatf)
 head -c $((nbytes - 200)) all.hatf >cut.hatf
 for format in $formats; do
@@ -101,17 +105,33 @@ for format in $formats; do
 		'hatf info: cut.out: the trace says that it is not complete: *'
 done
 
-# What is dropped is gone; with all of it, the paper's content is left.
+# --drop removes the named content; without all of it, the paper's content
+# remains.
 run "$HATF" convert --drop thread,time,attributes,heap,comment all.hatf x.ascii
 check_status drop 0
-check 'dropped' "$(grep -v '^10 ' x.ascii | xargs -n 99)" '0 24 0x5581c0 0 64 0x7ffff7a01230 2 32 0x5581c0 0x5581c0 3 100 0x5581c0 0x559000 0 100 0x559000 1 0x5581c0 4 7 0x0 0x6000 0 7 0x6000 0 8 0x7000 1 0x7000 5 0 0x6000 0x0 1 0x6000'
-check 'dropped: comments' "$(grep -c '^10 HATF' x.ascii),$(grep -c '^10 ' x.ascii)" 3,3
+grep -v '^10 ' x.ascii >got
+check_text 'dropped' got <<'END'
+0 24 0x5581c0
+0 64 0x7ffff7a01230
+2 32 0x5581c0 0x5581c0
+3 100 0x5581c0 0x559000
+0 100 0x559000
+1 0x5581c0
+4 7 0x0 0x6000
+0 7 0x6000
+0 8 0x7000
+1 0x7000
+5 0 0x6000 0x0
+1 0x6000
+END
+check 'dropped: comments' \
+	"$(grep -c '^10 HATF' x.ascii),$(grep -c '^10 ' x.ascii)" 3,3
 run "$HATF" convert --drop time --to csv all.hatf -
 check 'dropped: column' "$(head -1 out)" \
 	tag,size,address,old_address,thread,heap,attributes,text
 
-# Stacks are kept by all of these; what defines them goes with what refers to
-# them.
+# All of these formats keep stacks.  Without the attributes that refer to them,
+# the comments that define them are dropped, too.
 {
 	header
 	layout
@@ -122,9 +142,11 @@ check 'dropped: column' "$(head -1 out)" \
 } >stacks.hatf
 trailer stacks.hatf 1 5
 "$HATF" verify stacks.hatf >/dev/null || fail 'stacks.hatf'
+defined='HATF (frame.nframe=1.nfunction=f|stack.nstack=1.nframe=1).n"'
 for format in $formats; do
 	"$HATF" convert --to "$format" stacks.hatf t || fail "stacks: $format"
-	check "stacks: $format" "$("$HATF" dump --meta t | grep -cE 'HATF (frame.nframe=1.nfunction=f|stack.nstack=1.nframe=1).n"| stack=1$|"mine"')" 4
+	check "stacks: $format" "$("$HATF" dump --meta t |
+		grep -cE "$defined| stack=1\$|\"mine\"")" 4
 done
 "$HATF" convert --drop comment stacks.hatf t.hatf
 check 'stacks without comments' "$("$HATF" dump --meta t.hatf |
@@ -133,7 +155,7 @@ check 'stacks without comments' "$("$HATF" dump --meta t.hatf |
 check 'stacks without attributes' "$("$HATF" dump --meta t.hatf |
 	grep -cE 'HATF (frame|stack)| stack=1$|mine')" 1
 
-# --------------------------------------------------------------- dump --format
+# -------------------------------------------------------------- dump --format
 run "$HATF" dump --format ascii all.hatf
 check_status ascii 0
 check_text ascii out <<'END'
@@ -168,16 +190,23 @@ check_text 'json with comments' out <<'END'
 {"tag":"comment","hex":"6f64643a2000ff09222c5c"}
 END
 
-# Section 2.1 of the paper: a trace through a script.
-run bash -c "$HATF"' dump --format ascii all.hatf | perl -lane '\''$n{$F[0]}++; $b += $F[1] if $F[0] == 0; END { print "$n{0} $n{1} $b" }'\'
-check perl "$(cat out)" '5 3 203'
-run bash -c "$HATF"' dump --format ascii all.hatf | awk '\''$1 == 0 { b[$4] += $2 } END { print b[0], b[1] }'\'
-check awk "$(cat out)" '188 15'
-run bash -c "$HATF"' dump --format ascii all.hatf | perl -lane '\''print if $F[0] > 1'\'' | '"$HATF"' convert --from ascii - kept.hatf && '"$HATF"' dump kept.hatf'
-check 'filtered: last' "$(tail -1 out)" '7 destroyThread thread=1 time=4294967295'
+# Section 2.1 of the paper: scripts read a trace.
+check perl "$("$HATF" dump --format ascii all.hatf | perl -lane '
+	$n{$F[0]}++;
+	$b += $F[1] if $F[0] == 0;
+	END { print "$n{0} $n{1} $b" }')" '5 3 203'
+check awk "$("$HATF" dump --format ascii all.hatf | awk '
+	$1 == 0 { b[$4] += $2 }
+	END { print b[0], b[1] }')" '188 15'
+"$HATF" dump --format ascii all.hatf | perl -lane 'print if $F[0] > 1' |
+	"$HATF" convert --from ascii - kept.hatf || fail 'filtered'
+run "$HATF" dump kept.hatf
+check 'filtered: last' "$(tail -1 out)" \
+	'7 destroyThread thread=1 time=4294967295'
 
-# The script in hatf-convert(1) leaves a trace that can have happened.
-sed -n '/^A trace without the blocks/,/^\.Ed/p' "$CLI/../../tools/man/hatf-convert.1" |
+# The script in hatf-convert(1) writes a consistent trace.
+page=$CLI/../../tools/man/hatf-convert.1
+sed -n '/^A trace without the blocks/,/^\.Ed/p' "$page" |
 	sed -n '/^\.Bd/,/^\.Ed/p' | sed '/^\./d; s/^\$ //' >example.sh
 cp all.hatf app.hatf.gz
 run env PATH="$BUILD:$PATH" sh example.sh
@@ -214,7 +243,7 @@ out.writerows(rows)' <all.csv >py.csv
 	same py.csv
 fi
 
-# A reader that has seen enough ends all quietly.
+# If the reader closes the pipe, 'hatf dump' ends without a message.
 seq 1 40000 | awk '{ print 0, $1, "0x1000" }' >more.ascii
 for format in $formats text; do
 	(
@@ -228,7 +257,8 @@ for format in $formats text; do
 done
 
 # -------------------------------------------------------------------- refused
-# refused PATTERN STATUS ARGUMENT...
+# refused PATTERN STATUS ARGUMENT...: 'hatf convert ARGUMENT...' fails with this
+# status and message.
 refused()
 {
 	local pattern=$1 want=$2
@@ -249,16 +279,22 @@ refused "--placement: unknown: 'magic' *" 2 --placement magic all.hatf x.hatf
 refused "--jobs: not a number: '-1' *" 2 --jobs -1 all.hatf x.hatf
 refused "--jobs: too many: '65' *" 2 --jobs 65 all.hatf x.hatf
 refused '--tags: not for format csv *' 2 --tags sequence all.hatf x.csv
-refused '--gzip and --plain exclude each other*' 2 --gzip --plain all.hatf x.csv
-refused "--gzip: 'x.csv.zst' implies compression by zstd*" 2 --gzip all.hatf x.csv.zst
-refused '--level: want 1 to 12 for format hatf *' 2 --level 99 all.hatf x.hatf.gz
-refused '--level: want 1 to 12 for format hatf *' 2 --level 0 all.hatf x.hatf.gz
+refused '--gzip and --plain exclude each other*' 2 \
+	--gzip --plain all.hatf x.csv
+refused "--gzip: 'x.csv.zst' implies compression by zstd*" 2 \
+	--gzip all.hatf x.csv.zst
+refused '--level: want 1 to 12 for format hatf *' 2 \
+	--level 99 all.hatf x.hatf.gz
+refused '--level: want 1 to 12 for format hatf *' 2 \
+	--level 0 all.hatf x.hatf.gz
 refused '--level: want 1 to 9 for format csv *' 2 --level 12 all.hatf x.csv.gz
 refused '--level: want 1 to 9 for format split *' 2 --level 10 all.hatf x.split
 refused '--level: OUT is not compressed *' 2 --level 5 all.hatf x.csv
-refused '--level: OUT is not compressed *' 2 --plain --level 5 all.hatf x.hatf.gz
+refused '--level: OUT is not compressed *' 2 \
+	--plain --level 5 all.hatf x.hatf.gz
 refused '--placement: not for format csv *' 2 --placement online all.hatf x.csv
-refused '--placement: not for format splitaddr *' 2 -m best all.hatf x.splitaddr
+refused '--placement: not for format splitaddr *' 2 \
+	-m best all.hatf x.splitaddr
 for out in 12,x.hatf.gz 9,x.csv.gz 9,x.splitaddr; do
 	run "$HATF" convert --level "${out%,*}" all.hatf "${out#*,}"
 	check_status "level $out" 0
@@ -276,16 +312,19 @@ refused '/dev/full: No space left on device' 1 --to csv all.hatf /dev/full
 	head -c 524288 /dev/zero | tr '\0' x
 	echo
 } >long.ascii
-refused 'long.ascii: line 2, offset 0x9, record 1: line: a limit of *' 1 long.ascii x.csv
+refused 'long.ascii: line 2, offset 0x9, record 1: line: a limit of *' 1 \
+	long.ascii x.csv
 printf '0 1 0x10\n1 0x1x\n' >bad.ascii
-refused 'bad.ascii: line 2, offset 0x9, record 1: address: malformed' 1 bad.ascii x.csv
+refused 'bad.ascii: line 2, offset 0x9, record 1: address: malformed' 1 \
+	bad.ascii x.csv
 check 'before the fault' "$(grep -c '^alloc,1,0x10,,0,0,0,,$' x.csv)" 1
 same all.hatf
 
-# What is cut off says so in every form, even if the source had no way to.
+# The output of a truncated trace is marked as incomplete in every format, even
+# if the format of the input has no such mark.
 printf '0 1 0x10\n0 2 0x20\n1 0x1' >cut.ascii
-for name in cut.hatf cut.hatf.gz cut.csv cut.json cut.bin cut.split cut.splitaddr
-do
+for name in cut.hatf cut.hatf.gz cut.csv cut.json cut.bin cut.split \
+	cut.splitaddr; do
 	run "$HATF" convert cut.ascii $name
 	check_status "$name" 1
 	check_one_line "$name" '*: the trace is truncated here'
@@ -293,11 +332,12 @@ do
 	check_status "$name: verify" 1
 done
 
-# A shell that appends to the input is not taken in.
-cp x.hatf.gz same.hatf.gz 2>/dev/null || "$HATF" convert cut.csv same.hatf.gz 2>err
+# A conversion that appends to its own input is refused.
+cp x.hatf.gz same.hatf.gz 2>/dev/null ||
+	"$HATF" convert cut.csv same.hatf.gz 2>err
 cp same.hatf.gz want
 "$HATF" convert --to csv same.hatf.gz - >>same.hatf.gz 2>err
 check 'appended to itself' $? 2
-cmp -s same.hatf.gz want || fail 'appended to itself: spoilt'
+cmp -s same.hatf.gz want || fail 'appended to itself: the file has changed'
 
 finish

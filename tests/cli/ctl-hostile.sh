@@ -1,17 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# ctl-hostile.sh - 'hatf ctl' believes nothing that it finds or hears
+# ctl-hostile.sh - 'hatf ctl' trusts neither sockets nor answers
 #
-# Instead of a tracer a server of ours answers: with what steers a terminal, with
-# files that are no traces, without end, in the name of another process, or in a
-# folder that somebody else has made.
+# This test's server answers instead of a recorder: with escape sequences, with
+# names of files that are no traces, without end, for another process, or in a
+# folder of another user.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# The real one: a version manager's is a script and runs another program.
+# Python itself: a version manager's python3 is a script that runs another
+# program.
 python=$(realpath /usr/bin/python3 2>/dev/null) || skip 'no python3'
-# Other users run it too, who may not reach the build (in /root, say).
+# Other users run 'hatf', too, and may have no access to the build's folder.
 cp "$HATF" hatf && chmod 755 hatf || exit 1
 HATF=$TMP/hatf
 export XDG_RUNTIME_DIR=$TMP/run
@@ -19,8 +20,10 @@ sockets=$XDG_RUNTIME_DIR/hatftrace
 mkdir -p "$sockets"
 chmod 700 "$XDG_RUNTIME_DIR" "$sockets"
 
-# fake.py FOLDER NUMBER ANSWER LOG [drip|crowd]: listen as NUMBER ("self": this
-# process), answer each order with the file ANSWER, and note it in LOG.
+# fake.py FOLDER NUMBER ANSWER LOG [drip|crowd]: listen as process NUMBER
+# ("self": this process), answer each order with the content of the file ANSWER,
+# and write the order to LOG.  drip: answer with a byte now and then, for ever.
+# crowd: never accept a connection, and fill the queue.
 cat >fake.py <<'EOT'
 import os, socket, sys, time
 folder, number, answer, log = sys.argv[1:5]
@@ -65,7 +68,8 @@ while True:
     c.close()
 EOT
 
-# fake ARGUMENT...: start a server and wait for it; sets 'pid' and 'log'.
+# fake COMMAND...: start a server and wait until it listens; set 'pid' and
+# 'log'.
 servers=()
 fake()
 {
@@ -90,17 +94,17 @@ ctl()
 	run timeout 60 "$HATF" ctl "$@"
 }
 
-# refused WHAT PATTERN
+# refused WHAT PATTERN: the last run failed with one line that matches PATTERN.
 refused()
 {
 	check_status "$1" 1
 	check_one_line "$1" "$2"
 }
 
-# plain WHAT: neither what was printed nor what was said steers a terminal.
+# plain WHAT: the last run wrote no control characters to stdout and stderr.
 plain()
 {
-	"$python" - "$1" <<-'EOT' || fail "$1: steers the terminal"
+	"$python" - "$1" <<-'EOT' || fail "$1: control characters"
 	import re, sys
 	text = open('out', 'rb').read() + open('err', 'rb').read()
 	sys.exit(bool(re.search('[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\ufffd]',
@@ -113,9 +117,9 @@ test_terminal()
 	local evil=$'\x1b]0;x\x07\xc2\x9b2J\xe2\x80\xae\xff\r' key
 	fake "$python" fake.py "$sockets" self "$TMP/answer"
 	for key in state exe trace error events pid; do
-		printf 'ok\nstate=dormant\npid=%d\n%s=%s\n' "$pid" "$key" "$evil" |
-			awk -v key="$key" '!(key == "state" && /^state=dormant/)' \
-				>answer
+		printf 'ok\nstate=dormant\npid=%d\n%s=%s\n' "$pid" "$key" \
+			"$evil" | awk -v key="$key" \
+			'!(key == "state" && /^state=dormant/)' >answer
 		ctl "$pid" status
 		check_status "$key" 0
 		plain "$key"
@@ -141,7 +145,7 @@ test_terminal()
 	plain 'a long answer'
 }
 
-# What is named as the trace.
+# The answer names a file that is no trace.
 test_trace()
 {
 	local order file
@@ -149,8 +153,9 @@ test_trace()
 	mkfifo pipe
 	ln -s pipe link
 	: >empty
-	for file in "$TMP/pipe" "$TMP/link" "$TMP" /dev/zero /proc/self/environ \
-		/proc/uptime /sys/kernel/mm/transparent_hugepage/enabled; do
+	for file in "$TMP/pipe" "$TMP/link" "$TMP" /dev/zero \
+		/proc/self/environ /proc/uptime \
+		/sys/kernel/mm/transparent_hugepage/enabled; do
 		[ -e "$file" ] || continue
 		for order in rotate snapshot; do
 			printf 'ok\nstate=recording\ntrace=%s\nevents=9\n' \
@@ -159,7 +164,8 @@ test_trace()
 			refused "$order, $file" "*trace $file: not a trace file"
 		done
 	done
-	# Not to be had from here, which says nothing against the process.
+	# The file may exist in the process's own namespace, so the process
+	# counts as traced.
 	for file in nowhere empty; do
 		printf 'ok\nstate=recording\ntrace=%s\n' "$TMP/$file" >answer
 		ctl --json "$pid" rotate
@@ -186,7 +192,8 @@ test_time()
 	kill "${servers[@]: -2}"
 }
 
-# Links, and sockets of others, where that of a process would be.
+# In place of a process's socket there is a link, a file, or the socket of
+# another process.
 test_place()
 {
 	printf 'ok\nstate=recording\n' >answer
@@ -212,13 +219,14 @@ test_place()
 	rm "$sockets/$sleeper.sock"
 }
 
-# be USER: what to put in front of a command.
+# be USER: set 'as', the words before a command that runs it as USER.
 be()
 {
 	as=(setpriv --reuid "$1" --regid "$1" --clear-groups)
 }
 
-# Of root: a folder of another user's counts only for what is his.
+# If root asks, sockets in a user's folder answer only for the user's processes,
+# and only about the user's files.
 test_other_user()
 {
 	local user=64997 his=$TMP/his root
@@ -230,28 +238,29 @@ test_other_user()
 	printf 'ok\nstate=recording\ntrace=%s\nevents=9\n' "$TMP/secret" >answer
 	echo text >secret
 	chmod 600 secret
-	# A process of his, where its environment says, is his word ...
+	# A process of the user, in the folder that its environment names.
 	fake "${as[@]}" env XDG_RUNTIME_DIR="$his" "$python" \
 		fake.py "$his/hatftrace" self "$TMP/answer"
 	ctl "$pid" status
 	check_status 'his process' 0
-	# ... about his files.
+	# The file belongs to a third user.
 	chown 64996 secret
 	ctl "$pid" snapshot
-	refused 'the file of a third' "*trace $TMP/secret: owned by another user"
-	# A process of ours whose environment leads there is not his to speak for.
+	refused 'the file of a third user' \
+		"*trace $TMP/secret: owned by another user"
+	# A process of root whose environment names the user's folder.
 	XDG_RUNTIME_DIR=$his sleep 600 &
 	root=$!
 	servers+=("$root")
 	fake "${as[@]}" "$python" fake.py "$his/hatftrace" "$root" "$TMP/answer"
 	ctl "$root" stop
-	refused 'his folder' "*$root: not traced"
+	refused "the user's folder" "*$root: not traced"
 	XDG_RUNTIME_DIR=$his ctl "$root" stop
-	refused 'his folder in our environment' "*$root: not traced"
+	refused "the user's folder in root's environment" "*$root: not traced"
 	check 'orders' "$(cat "$log")" listens
 }
 
-# As a user with no other processes: all of them are ours to stop.
+# --all, as a user with no other processes.
 test_all()
 {
 	local user=64996 his=$TMP/all i orders
@@ -263,7 +272,8 @@ test_all()
 	printf 'ok\nstate=recording\n' >answer
 	fake "${as[@]}" env XDG_RUNTIME_DIR="$his" "$python" fake.py \
 		"$his/hatftrace" self "$TMP/answer"
-	# On a terminal, which is what 'answer' is typed at.
+	# terminal.py ANSWER COMMAND...: run it on a terminal, and type ANSWER
+	# at its question.
 	cat >terminal.py <<-'EOT'
 	import os, pty, sys
 	child, terminal = pty.fork()
@@ -289,8 +299,14 @@ test_all()
 		set -- "${as[@]}" env XDG_RUNTIME_DIR="$his" timeout 120
 		case $i in
 		pipe) run "$@" "$HATF" ctl --all stop ;;
-		--yes) run "$@" "$python" terminal.py n "$HATF" ctl --all --yes stop ;;
-		*) run "$@" "$python" terminal.py "$i" "$HATF" ctl --all stop ;;
+		--yes)
+			run "$@" "$python" terminal.py n "$HATF" \
+				ctl --all --yes stop
+			;;
+		*)
+			run "$@" "$python" terminal.py "$i" "$HATF" \
+				ctl --all stop
+			;;
 		esac
 		cat out err >both
 		grep -q "$pid: will be stopped: $python$" both ||
@@ -298,7 +314,8 @@ test_all()
 		case $i in
 		n | '')
 			check_status "answer '$i'" 1
-			check "answer '$i': orders" "$(grep -c stop "$log")" "$orders"
+			check "answer '$i': orders" "$(grep -c stop "$log")" \
+				"$orders"
 			grep -q 'nothing was stopped' both || fail "$(cat both)"
 			continue
 			;;
@@ -306,33 +323,37 @@ test_all()
 		*) grep -q 'Stop them?' both && fail "$i: a question" ;;
 		esac
 		check_status "answer '$i'" 0
-		check "answer '$i': orders" "$(grep -c stop "$log")" $((orders + 1))
-		grep -q "^$pid: recording" both || fail "answer '$i': $(cat both)"
+		check "answer '$i': orders" "$(grep -c stop "$log")" \
+			$((orders + 1))
+		grep -q "^$pid: recording" both ||
+			fail "answer '$i': $(cat both)"
 	done
 	printf 'ok\nstate=dormant\n' >answer
 	orders=$(grep -c stop "$log")
 	run "$@" "$HATF" ctl --all stop
-	check_status 'one that is dormant' 0
-	check 'one that is dormant: orders' "$(grep -c stop "$log")" "$orders"
-	check_silent 'one that is dormant'
-	# One that has not begun can be told of, and not be stopped.
+	check_status 'a dormant process' 0
+	check 'a dormant process: orders' "$(grep -c stop "$log")" "$orders"
+	check_silent 'a dormant process'
+	# A process with too few heap events has no socket yet: 'hatf ctl' names
+	# it, but cannot stop it.
 	if [ -e "$BUILD/libhatftrace.so" ]; then
 		cp "$BUILD/libhatftrace.so" . && chmod 755 libhatftrace.so
-		"${as[@]}" env XDG_RUNTIME_DIR="$his" HATFTRACE_OUT="$his/young.gz" \
+		"${as[@]}" env XDG_RUNTIME_DIR="$his" \
+			HATFTRACE_OUT="$his/young.gz" \
 			LD_PRELOAD="$TMP/libhatftrace.so" sleep 60 &
 		servers+=("$!")
 		sleep 1.5
 		run "$@" "$HATF" ctl --all stop
-		check_status 'one that has not begun' 1
-		check_one_line 'one that has not begun' \
-			"hatf ctl: $!: recording, but with too few heap events *"
+		check_status 'a process with few events' 1
+		check_one_line 'a process with few events' "hatf ctl: $!:" \
+			'recording, but with too few heap events *'
 		kill "$!"
 	fi
 	run "$HATF" ctl --yes "$pid" stop
 	check_status '--yes without --all' 2
 }
 
-# Any number of processes that do not answer cost what one of them costs.
+# Several processes that do not answer take no longer than one.
 test_all_hung()
 {
 	local user=64995 his=$TMP/hung i took first
@@ -353,21 +374,22 @@ test_all_hung()
 	printf 'ok\nstate=dormant\n' >answer
 	fake "${as[@]}" env XDG_RUNTIME_DIR="$his" "$python" fake.py \
 		"$his/hatftrace" self "$TMP/answer"
-	# As long as one of them.
+	set -- "${as[@]}" env XDG_RUNTIME_DIR="$his" timeout 120
 	SECONDS=0
-	run "${as[@]}" env XDG_RUNTIME_DIR="$his" timeout 120 "$HATF" ctl "$first" status
+	run "$@" "$HATF" ctl "$first" status
 	took=$SECONDS
 	SECONDS=0
-	run "${as[@]}" env XDG_RUNTIME_DIR="$his" timeout 120 "$HATF" ctl --all status
+	run "$@" "$HATF" ctl --all status
 	[ "$SECONDS" -lt $((2 * took)) ] ||
-		fail "six that hang: $SECONDS s, one: $took s"
-	check_status 'six that hang' 1
-	check 'six that hang' "$(grep -c 'no answer in 10 seconds' err)" 6
-	check 'the one that answers' "$(cat out)" "$pid: dormant"
+		fail "six hung processes: $SECONDS s, one: $took s"
+	check_status 'six hung processes' 1
+	check 'six hung processes' "$(grep -c 'no answer in 10 seconds' err)" 6
+	check 'the process that answers' "$(cat out)" "$pid: dormant"
 	kill "${servers[@]: -7}"
 }
 
-# Dead sockets go when somebody looks; those that may be somebody's stay.
+# 'hatf ctl' removes sockets of ended processes, but no other files and no
+# sockets that may be in use.
 test_dead()
 {
 	local gone=4194303 i
@@ -389,24 +411,27 @@ os.utime(sys.argv[1], (1, 1))' "$sockets/$gone.soc-" "$sockets/$gone.sock" \
 	rm -f "$sockets"/*
 }
 
-# In a container a process has another number, by which its socket is named.
+# The socket of a process in a container has the process's number there.
 test_container()
 {
 	local outer
 	[ "$(id -u)" = 0 ] && unshare --pid --fork true 2>/dev/null || return 0
 	printf 'ok\nstate=recording\npid=1\n' >answer
-	fake unshare --pid --fork "$python" fake.py "$sockets" self "$TMP/answer"
+	fake unshare --pid --fork "$python" fake.py "$sockets" self \
+		"$TMP/answer"
 	outer=$(pgrep -P "$pid")
 	[ -S "$sockets/1.sock" ] || fail 'no socket of process 1'
 	servers+=("$outer")
 	ctl "$outer" status
-	check_status 'by its number here' 0
-	grep -q "^$outer: recording" out || fail "by its number here: $(cat out)"
+	check_status 'by its outer number' 0
+	grep -q "^$outer: recording" out ||
+		fail "by its outer number: $(cat out)"
 	ctl 1 status
-	check_status 'by its number there' 1
+	check_status 'by its inner number' 1
 }
 
-# A socket of another user's, crowded, with the number of a process that is not his.
+# A socket of another user, with a full queue, and with the number of a process
+# of somebody else.
 test_elsewhere()
 {
 	local user=64995
@@ -414,7 +439,8 @@ test_elsewhere()
 	be $user
 	"${as[@]}" mkdir -m 700 "/tmp/hatftrace-$user"
 	how=(crowd)
-	fake "${as[@]}" "$python" fake.py "/tmp/hatftrace-$user" $$ "$TMP/answer"
+	fake "${as[@]}" "$python" fake.py "/tmp/hatftrace-$user" $$ \
+		"$TMP/answer"
 	how=()
 	ctl $$ status
 	refused 'crowded elsewhere' "*$$: not traced"
@@ -422,13 +448,13 @@ test_elsewhere()
 	rm -rf "/tmp/hatftrace-$user"
 }
 
-# A process that has left its socket to a child and ended: who has its number next is
-# not who answers.
+# A process ends and leaves its socket to a child.  The next process with its
+# number is not the one that answers.
 test_number_again()
 {
 	local user=64995
 	[ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || return 0
-	# Not in a chroot, the root of which nobody has mounted.
+	# This fails in a chroot whose root is not a mount point.
 	unshare --pid --fork --mount-proc true 2>/dev/null || return 0
 	be $user
 	printf 'ok\nstate=recording\n' >answer
@@ -459,7 +485,7 @@ test_number_again()
 	run unshare --pid --fork --mount-proc --kill-child bash again.sh \
 		"$HATF" "${as[@]}" "$python"
 	rm -rf "/tmp/hatftrace-$user"
-	[ $status = 77 ] && return # it may not be chosen
+	[ $status = 77 ] && return # the number could not be chosen
 	refused 'a number again' '*: not traced'
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// dh_view.js - what valgrind's own viewer shows of a file of DHAT's, as text
+// dh_view.js - print what valgrind's viewer shows of a DHAT file, as text
 //
 // usage: node dh_view.js VIEWER FILE
 //
-// VIEWER is valgrind's script of the same name, which wants no more of a browser's
-// document than elements that hold each other and text.
+// VIEWER is valgrind's script of the same name.  Of a browser's document it
+// uses only nested elements and text, which this script implements.
 "use strict";
 const fs = require("fs");
 const vm = require("vm");

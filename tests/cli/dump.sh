@@ -5,7 +5,7 @@
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# Every tag; attributes of ours, unknown ones, and malformed ones.
+# Every tag; known, unknown and malformed attributes.
 {
 	header clock=us unit=us pid=4242 'command=a b\\x01'
 	layout
@@ -56,7 +56,7 @@ check_text dump out <<'END'
 END
 cp out whole
 
-# --from counts data records by number, --count those shown.
+# --from is the number of a data record, --count the number of printed ones.
 run "$HATF" dump --from 12 --count 3 all.hatf
 check_status window 0
 sed -n 12,14p whole | check_text window out
@@ -67,15 +67,15 @@ check 'count 0' "$status $(wc -c <out)" '0 0'
 run "$HATF" dump --from 99 all.hatf
 check 'from beyond' "$status $(wc -c <out)" '0 0'
 
-# The whole is the same through gzip and a pipe.
+# gzip and pipes do not change the output.
 gzip -c all.hatf >all.hatf.gz
 for way in 'cat all.hatf' 'cat all.hatf.gz'; do
 	$way | "$HATF" dump - | diff -q - whole >/dev/null ||
 		fail "$way | hatf dump -: differs"
 done
 
-# Metadata of all kinds, and comments, with offsets; a trace by another
-# producer, whose attributes are not ours to explain.
+# All kinds of metadata, and comments, with offsets.  The trace is by another
+# producer, so 'hatf dump' does not explain its attributes.
 {
 	comment 'tab\there \xff'
 	interpret $time $delta 1000
@@ -105,7 +105,7 @@ check_text meta out <<'END'
 0x60 2 free addr=0x7efffffffff0 thread=7 heap=0 time=1004
 END
 
-# A reader that has seen enough is no error to talk about.
+# If the reader closes the pipe, 'hatf dump' ends without a message.
 {
 	layout
 	for ((i = 1; i < 50; i++)); do alloc "$i" "$((i * 4096))" 0 0 "$i"; done

@@ -3,22 +3,25 @@
 #
 # foreign-text.sh - recordings survive Hummingbird, glibc and Android text
 #
-# Recorded programs, as traces of Hummingbird, glibc and Android and back, have
-# lost what 'hatf formats' says that they drop, and nothing else.
+# Convert traces of real programs to the text formats of Hummingbird, glibc and
+# Android, and back.  They lose what 'hatf formats' lists, and nothing else.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 "$HATF" record -o perl.hatf -- perl -e '$h{$_} = "x" x $_ for 1 .. 200' 2>err ||
 	fail "record: $(cat err)"
 "$HATF" record -o awk.hatf -- awk 'BEGIN { while (i++ < 999) a[i] = i }' 2>err
-"$HATF" record -o grep.hatf -- grep -cE '(a|b)+(c|d)+e' /etc/passwd >/dev/null 2>err
+"$HATF" record -o grep.hatf -- grep -cE '(a|b)+(c|d)+e' /etc/passwd \
+	>/dev/null 2>err
 "$HATF" record -o bash.hatf -- bash -c 'for i in {1..99}; do x+=$i; done' 2>err
 "$HATF" record -o find.hatf -- find /usr/lib -maxdepth 1 >/dev/null 2>err
-"$HATF" record -o threads.hatf -- "$BUILD/tests/capture/programs/threads" >/dev/null 2>err
+"$HATF" record -o threads.hatf -- "$BUILD/tests/capture/programs/threads" \
+	>/dev/null 2>err
 programs='perl awk grep bash find threads'
 
-# calls TRACE: the records but for what a realloc announces, in one form: failed
-# calls, a realloc of NULL or to nothing as what it is.
+# calls TRACE: print the calls without failed ones, in the form that all formats
+# can express: no records that a realloc announces; realloc(NULL, n) as an
+# alloc; realloc(p, 0) as a free.
 calls()
 {
 	"$HATF" dump --format ascii "$1" | awk '
@@ -39,7 +42,8 @@ for p in $programs; do
 	calls $p.hatf >$p.calls
 	[ "$(wc -l <$p.calls)" -gt 50 ] || fail "$p: few calls"
 
-	# Without thread and time, and with a realloc as a free and an alloc.
+	# Hummingbird has no thread and time, and a realloc is a free and an
+	# alloc.
 	sed -E 's/^realloc ([^ ]+) ([^ ]+) ([^ ]+) .*/free \1\nalloc \2 \3/; t
 		s/^(free [^ ]+) .*/\1/; s/^(alloc [^ ]+ [^ ]+) .*/\1/' \
 		$p.calls >want
@@ -47,22 +51,27 @@ for p in $programs; do
 	sed 's/^Allocate/alloc/; s/^Free/free/' $p.hummingbird >got
 	check_text "$p: hummingbird" got <want
 
-	# Its tags by number: an Allocate has the next, and a Free that of a
-	# live one.
+	# With tags by number, an Allocate has the next number, and a Free the
+	# number of a live block.
 	"$HATF" convert --tags sequence $p.hatf n.hummingbird 2>err ||
 		fail "$p: $(cat err)"
 	check "$p: sequence" "$(awk '
-		$1 == "Allocate" { if ($2 != ++n) print "not", n; live[$2] = 1 }
-		$1 == "Free" { if (!live[$2]) print "dead", $2; delete live[$2] }' \
-		n.hummingbird)" ''
+		$1 == "Allocate" {
+			if ($2 != ++n) print "not", n
+			live[$2] = 1
+		}
+		$1 == "Free" {
+			if (!live[$2]) print "dead", $2
+			delete live[$2]
+		}' n.hummingbird)" ''
 	check "$p: sequence: lines" "$(wc -l <n.hummingbird)" \
 		"$(wc -l <$p.hummingbird)"
-	# Numbers for addresses, on reading, give the same.
+	# Conversion from tags that are addresses gives the same numbers.
 	run "$HATF" convert --tags sequence $p.hummingbird again.hummingbird
 	check_status "$p: tags on reading" 0
 	cmp -s n.hummingbird again.hummingbird || fail "$p: other numbers"
 
-	# Without thread and time.
+	# mtrace has no thread and time.
 	sed -E 's/^(realloc [^ ]+ [^ ]+ [^ ]+) .*/\1/
 		s/^(free [^ ]+) .*/\1/; s/^(alloc [^ ]+ [^ ]+) .*/\1/' \
 		$p.calls >want
@@ -71,12 +80,16 @@ for p in $programs; do
 	calls back.hatf | sed -E 's/ 0 0$//' >got
 	check_text "$p: mtrace" got <want
 
-	# With the process for thread 0, and times in ns.
+	# Android has the process id for thread 0, and times in ns.
 	pid=$("$HATF" info --json $p.hatf | sed -E 's/.*"pid":([0-9]+).*/\1/')
-	awk -v pid="$pid" '{ if ($(NF - 1) == 0) $(NF - 1) = pid; $NF *= 1000; print }' \
-		OFMT=%.0f CONVFMT=%.0f $p.calls >want
+	awk -v pid="$pid" '{
+		if ($(NF - 1) == 0) $(NF - 1) = pid
+		$NF *= 1000
+		print
+	}' OFMT=%.0f CONVFMT=%.0f $p.calls >want
 	"$HATF" convert $p.hatf $p.android 2>err || fail "$p: $(cat err)"
-	"$HATF" convert $p.android back.hatf 2>err || fail "$p: android: $(cat err)"
+	"$HATF" convert $p.android back.hatf 2>err ||
+		fail "$p: android: $(cat err)"
 	calls back.hatf >got
 	check_text "$p: android" got <want
 	check "$p: android: unit" "$("$HATF" dump --meta back.hatf |
@@ -84,7 +97,7 @@ for p in $programs; do
 	"$HATF" verify $p.android >out || fail "$p: android: $(cat out)"
 done
 
-# What kind of call it was is kept for Android.
+# Android keeps calloc apart from malloc.
 check 'calloc' "$("$HATF" dump perl.android | grep -c zeroed=1)" \
 	"$(grep -c ': calloc ' perl.android)"
 
@@ -92,10 +105,12 @@ check 'calloc' "$("$HATF" dump perl.android | grep -c zeroed=1)" \
 printf '1: malloc 0x1 2\n1: malloc 0x2 x\n' >bad
 run "$HATF" convert --to hatf bad bad.hatf
 check_status 'bad' 1
-check_one_line 'bad' 'hatf convert: bad: line 2, offset 0x10, record 1: size: malformed'
+check_one_line 'bad' \
+	'hatf convert: bad: line 2, offset 0x10, record 1: size: malformed'
 run "$HATF" convert --tags number perl.hatf x.hummingbird
 check_status 'tags' 2
-check_one_line 'tags' "hatf convert: --tags: unknown: 'number' (want one of address, sequence)"
+check_one_line 'tags' "hatf convert: --tags: unknown: 'number'" \
+	"(want one of address, sequence)"
 run "$HATF" convert perl.hatf x.folded
 check_status 'folded' 0
 run "$HATF" info x.folded

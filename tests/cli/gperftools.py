@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Write a raw malloc trace of gperftools to standard output.
+"""gperftools.py - write a raw malloc trace of gperftools to standard output
 
 usage: gperftools.py EVENTS
 
-Three threads in turn, a barrier behind each round; at most 5000 live blocks, freed by
-the thread that allocated them.  See "gperftools" in hatf/formats/FORMATS.md.
+Three threads take turns, and a barrier ends each round.  At most 5000 blocks
+are live; the thread that allocated a block frees it.  See "gperftools" in
+hatf/formats/FORMATS.md.
 """
 import random
 import sys
 
 THREADS = 3
 LIVE = 5000 // THREADS
-ROUND = 2000  # events of a thread
+ROUND = 2000  # events of a thread in a round
 
 
 def number(n):
@@ -50,9 +51,8 @@ class Thread:
     def buffer(self, rng, time, count):
         events = number(self.next << 3 | 2) + number(time)
         events += b"".join(self.event(rng) for _ in range(count))
-        return (
-            number(self.idx << 3 | 3) + number(time) + number(len(events)) + events
-        )
+        return (number(self.idx << 3 | 3) + number(time) +
+                number(len(events)) + events)
 
 
 def main(count):

@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# gperftools.sh - gperftools traces give the events of its own reader
+# gperftools.sh - gperftools traces are read as its own reader reads them
 #
-# Malloc traces of gperftools give the events that the system's own
-# 'postprocess' found, in its order.
+# hatf reads the same events in the same order as gperftools' 'postprocess'.
 #
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -15,7 +14,8 @@ trace=$data/thr.raw.gz
 run "$HATF" verify "$trace"
 check_status verify 0
 
-# Tokens are addresses less 1; a realloc is followed by what it announces.
+# A token is an address minus 1.  An alloc and a free follow the realloc that
+# announces them.
 "$HATF" dump --format ascii "$trace" | awk '
 	BEGIN { last = -1 }
 	function token(address) { return strtonum(address) - 1 }
@@ -52,7 +52,7 @@ check 'ends of threads' \
 	"$("$HATF" info "$trace" | awk '$2 == "destroyThread" { print $1 }')" \
 	"$(zcat "$data/thr.serialized.txt.gz" | grep -c Kill)"
 
-# What it counted.
+# The counts of 'postprocess'.
 counted()
 {
 	sed -n "s/^$1 = //p" "$data/thr.post.txt"
@@ -65,19 +65,20 @@ check left "$("$HATF" info --json "$trace" |
 	grep -oE '"end_live_objects":[0-9]+')" \
 	"\"end_live_objects\":$(counted 'left allocated')"
 
-# A cut is told, and what is whole is read.
+# A truncated trace is reported, and its whole events are read.
 zcat "$trace" | head -c 3000 >cut.raw
 run "$HATF" convert cut.raw cut.hatf
 check_status cut 1
-check 'cut: rounded' "$(grep -c ': sizes are rounded up to words, as format gperftools has them$' err)" 1
+rounded=': sizes are rounded up to words, as format gperftools has them'
+check 'cut: rounded' "$(grep -c "$rounded\$" err)" 1
 sed -i '/: sizes are rounded/d' err
 check_one_line cut 'hatf convert: cut.raw: offset *: event: the trace *'
 
-# As the system itself compresses it.
+# gperftools compresses its traces with LZ4.
 "$HATF" dump "$trace" >want
 "$HATF" dump "$data/thr.raw.lz4" | check_text lz4 want
 
-# There is no way to write one.
+# hatf cannot write this format.
 run "$HATF" convert --to gperftools "$trace" out
 check_status 'to gperftools' 2
 

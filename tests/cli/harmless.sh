@@ -1,20 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# harmless.sh - looking at what a hostile trace says does nothing
+# harmless.sh - text of a hostile trace cannot act in a spreadsheet or terminal
 #
-# In a spreadsheet no cell is a formula, whatever the spreadsheet takes between
-# cells; on a terminal no character steers it.  And our own readers have back
-# the trace that was written, byte by byte.
+# In a spreadsheet no cell is a formula, whichever character separates cells.
+# On a terminal no character is a control character.  Still hatf reads back the
+# same bytes from each output format.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 python=$(command -v python3) || skip 'no python3'
 
-# Beginnings of formulas, also behind what another spreadsheet takes between
-# cells, and in full width; both ranges of control characters, marks of
-# direction; escapes as text; and 4 KiB before each, where a writer's buffer
-# ends.
+# Characters that begin a formula, in both widths and after each character that
+# may separate cells; both ranges of control characters, and marks of direction;
+# the text of escapes; and each after 4 KiB, where a writer's buffer ends.
 "$python" - >texts <<'EOT'
 formulas = ['=1+1', '+1', '-1', '@SUM(1)', '=cmd|"/c calc"!A1', '\t=1', '\r=1',
             '\uff1d1', '\uff0b1', '\uff0d1', '\uff201']
@@ -23,14 +22,16 @@ steers = ['\x1b[2J', '\x7f', '\x80', '\x9b2J', '\x9f', '\u200e', '\u202e',
 texts = formulas + steers
 for separator in ',;"\'':
     texts += ['x' + separator + f for f in formulas]
-texts += ['a=1', 'x -y +z', '\\x3d', '\\\\x3d1', '"', '""', '"=', 'é', '€', '😀', '']
+texts += ['a=1', 'x -y +z', '\\x3d', '\\\\x3d1', '"', '""', '"=', 'é', '€',
+          '😀', '']
 for pad in (4094, 4095, 4096):
     texts += ['x' * pad + t for t in (',=1', '\x9b', '"=1', 'é', '\u202e')]
 for t in texts:
     print(t.encode().hex())
 EOT
 {
-	header clock=us unit=us pid=4242 $'command==1+1\xc2\x9b2J\x7f\xe2\x80\xae'
+	header clock=us unit=us pid=4242 \
+		$'command==1+1\xc2\x9b2J\x7f\xe2\x80\xae'
 	layout
 	alloc 24 0x5581c0 0 0 17
 	while read -r hex; do
@@ -84,7 +85,7 @@ for name in sys.argv[1:]:
                 for cell in row:
                     if re.match('[=+@\t\r\uff1d\uff0b\uff0d\uff20]|-.', cell):
                         print(name, between, quote, ascii(cell[:40]))
-# And the text is what it was, to those who undo the escapes as we do.
+# A reader that undoes the escapes gets the original text.
 rows = list(csv.reader(open('all.csv', encoding='utf-8', newline='')))
 said = [re.sub(rb'\\x([0-9a-f]{2})', lambda m: bytes.fromhex(m[1].decode()),
                row[-1].encode()) for row in rows if row[0] == 'comment']

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The events of a trace, one a line, with the names of the whole stack.
+"""heaptrack.py - print a heaptrack file's events, one a line, with their stacks
 
 usage: heaptrack.py file   <interpreted file of heaptrack
-       heaptrack.py hatf   <what 'hatf dump --format json' says of it
+       heaptrack.py hatf   <output of 'hatf dump --format json' for that file
        heaptrack.py raw    <raw file of heaptrack
 
-The first two print the same where a heaptrack file is read as it should be: sizes, names,
-order, and that of several live blocks of a kind the last one is freed.  The last one
-prints where the code is that has blocks: OBJECT+0xOFFSET.
+The outputs of the first two are equal if hatf reads the file correctly: sizes,
+names, order, and that a free releases the newest live block of its kind.  The
+third prints the place of the code that allocated each block, OBJECT+0xOFFSET.
 """
 import json
 import sys
@@ -71,7 +71,8 @@ def of_hatf(lines):
                     (frames[v["frame"]],) + stacks[int(v["parent"])])
         elif r["tag"] == "alloc":
             assert r["address"] not in live
-            block = (number, r["size"], stacks[stack_id(r.get("attributes", ""))])
+            stack = stacks[stack_id(r.get("attributes", ""))]
+            block = (number, r["size"], stack)
             live[r["address"]] = block
             yield "+", *block
         elif r["tag"] == "free":
@@ -96,7 +97,8 @@ def of_raw(lines):
             ip, parent = (int(x, 16) for x in line[2:].split())
             names = ["%s+%#x" % (path, ip - base)
                      for start, end, base, path in modules if start <= ip < end]
-            traces.append((names[0] if names else "%#x" % ip,) + traces[parent])
+            traces.append((names[0] if names else "%#x" % ip,) +
+                          traces[parent])
         elif line[:2] == "+ ":
             yield from traces[int(line.split()[2], 16)]
 
@@ -112,7 +114,7 @@ def main():
     sys.stdout.reconfigure(errors="surrogateescape")
     for sign, birth, size, stack in events(line.rstrip("\n")
                                            for line in sys.stdin):
-        # Both count lines of their own.
+        # Number the blocks, since line numbers differ between the inputs.
         block = numbers.setdefault(birth, len(numbers))
         print(sign, block, size, " < ".join(stack))
 

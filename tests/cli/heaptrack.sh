@@ -3,23 +3,22 @@
 #
 # heaptrack.sh - heaptrack files are read as heaptrack_print reads them
 #
-# Heaptrack's files are read as heaptrack_print reads them, and what we write
-# as one is read by heaptrack_print with the same figures and names.
-#
-# The files of heaptrack, and what its own programs say of them, are in
-# tests/data/foreign/heaptrack.
+# hatf reads the same events, figures and names from heaptrack's files as
+# heaptrack_print, and heaptrack_print reads the same from the files that hatf
+# writes.  tests/data/foreign/heaptrack has files of heaptrack, and the output
+# of heaptrack's own programs for them.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 data=$CLI/../data/foreign/heaptrack
 
-# figure FILE KEY: a number out of 'hatf info'
+# figure FILE KEY: print a number of 'hatf info'.
 figure()
 {
 	"$HATF" info --json "$1" | sed -nE "s/.*\"$2\":([0-9]+).*/\1/p"
 }
 
-# left FILE: bytes that are live at the end
+# left FILE: print the number of bytes that are live at the end.
 left()
 {
 	"$HATF" dump --format ascii "$1" | awk '
@@ -28,7 +27,7 @@ left()
 		END { print sum + 0 }'
 }
 
-# nbytes N: as heaptrack_print writes it
+# nbytes N: print N bytes as heaptrack_print does.
 nbytes()
 {
 	awk -v n="$1" 'BEGIN {
@@ -37,13 +36,13 @@ nbytes()
 		printf(u == 1 ? "%d%s\n" : "%.2f%s\n", n, unit[u]) }'
 }
 
-# printed FILE TEXT: what stands behind TEXT in the output of heaptrack_print
+# printed FILE TEXT: print the word after TEXT in heaptrack_print's output.
 printed()
 {
 	zcat -f "$1" | sed -nE "s/^$2: ([^ ]*).*/\1/p"
 }
 
-# figures TRACE PRINT: do they agree?
+# figures TRACE PRINT: the trace has the figures of heaptrack_print's output.
 figures()
 {
 	check "$1: calls" "$(figure "$1" alloc)" \
@@ -67,7 +66,7 @@ for name in cfrac sort thr; do
 		"$(zcat "$file" | grep -c '^-')"
 done
 
-# Names, sizes and order, as told by a reader of their own.
+# An independent reader finds the same names, sizes and order.
 if command -v python3 >/dev/null; then
 	for file in "$data"/ht_*[a-z].txt.gz "$data"/*.interpreted.txt.gz; do
 		case $file in *.print.*) continue ;; esac
@@ -80,7 +79,7 @@ if command -v python3 >/dev/null; then
 	done
 fi
 
-# A raw file has what the interpreted one has, and the frees of what is unknown.
+# A raw file has the events of the interpreted one, and frees of unknown blocks.
 for name in sort thr; do
 	raw=$data/raw_$name.raw.txt.gz
 	interpreted=$data/raw_$name.interpreted.txt.gz
@@ -89,12 +88,12 @@ for name in sort thr; do
 		check "raw $name: $key" "$(figure "$raw" $key)" \
 			"$(figure "$interpreted" $key)"
 	done
-	check "raw $name: unknown" \
-		"$("$HATF" verify "$raw" | grep -oE '[0-9]+ violations' || echo 0)" \
-		"$(awk 'NR == FNR { n++; next } { n-- } END {
-			print n ? n " violations" : 0 }' \
-			<(zcat "$raw" | grep '^-') <(zcat "$interpreted" | grep '^-'))"
-	# Addresses are those of the file.
+	extra=$(($(zcat "$raw" | grep -c '^-') - \
+		$(zcat "$interpreted" | grep -c '^-')))
+	[ $extra -eq 0 ] || extra+=' violations'
+	check "raw $name: unknown" "$("$HATF" verify "$raw" |
+		grep -oE '[0-9]+ violations' || echo 0)" "$extra"
+	# The addresses are the file's.
 	"$HATF" dump --format ascii "$raw" |
 		awk '$1 == 0 { print "+", $3 } $1 == 1 { print "-", $2 }' >got
 	zcat "$raw" | awk '$1 == "+" { print "+", "0x" $4 }
@@ -102,28 +101,30 @@ for name in sort thr; do
 done
 
 # -------------------------------------------------------------------- writing
-# What is written of an interpreted file, or of the raw one that it was made of,
-# has the same kinds of block in the same order; both ways lose nothing more.
+# hatf writes the same kinds of blocks in the same order from an interpreted
+# file and from its raw file.  A conversion to HATF and back changes nothing
+# more.
 for name in ht_cfrac ht_sort ht_thr raw_sort.interpreted raw_thr.interpreted \
 	raw_sort.raw raw_thr.raw; do
 	run "$HATF" convert "$data/$name.txt.gz" $name.heaptrack
 	check_status "$name" 0
-	zcat "$data/${name%.raw}$([ $name = "${name%.raw}" ] || echo .interpreted).txt.gz" |
-		grep '^[-+a] ' >want
+	original=$name
+	[ $name = "${name%.raw}" ] || original=${name%.raw}.interpreted
+	zcat "$data/$original.txt.gz" | grep '^[-+a] ' >want
 	grep '^[-+a] ' $name.heaptrack | check_text "$name" want
 	"$HATF" convert $name.heaptrack back.hatf 2>err &&
 		"$HATF" convert back.hatf again.heaptrack 2>err
 	cmp -s $name.heaptrack again.heaptrack || fail "$name: and back"
 done
 
-# heaptrack's own program finds what it found in its own file.
+# heaptrack_print finds in hatf's file what it finds in heaptrack's own file.
 if command -v heaptrack_print >/dev/null; then
 	for name in cfrac sort thr; do
 		heaptrack_print ht_$name.heaptrack >print 2>err ||
 			fail "$name: heaptrack_print: $(cat err)"
 		figures ht_$name.heaptrack print
-		# So it does with what has been HATF, of run time, memory and
-		# all.
+		# Run time and memory, too, survive a conversion to HATF and
+		# back.
 		"$HATF" convert ht_$name.heaptrack t.hatf 2>err
 		"$HATF" convert t.hatf t.heaptrack 2>err
 		heaptrack_print t.heaptrack | sed -n '/^total runtime/,$p' >got
@@ -143,7 +144,7 @@ if command -v heaptrack_print >/dev/null; then
 fi
 
 # ---------------------------------------------------------------- other lines
-# What is no event is kept by HATF, and written again.
+# HATF keeps the lines that are no events, and hatf writes them again.
 cat >other.heaptrack <<'END'
 v 10400 3
 X app
@@ -168,24 +169,28 @@ run "$HATF" convert other.hatf back.heaptrack
 check_status 'other lines, back' 0
 check 'other lines, back: says nothing of them' "$(grep -c comments err)" 0
 grep -v '^c 9' other.heaptrack | check_text 'other lines, back' back.heaptrack
-check 'resident' "$("$HATF" dump --meta other.hatf | grep -c \
-	'use=resident.*size=212992.*time=5000\|use=resident.*size=352256.*time=20000')" 2
+for text in 'size=212992.*time=5000' 'size=352256.*time=20000'; do
+	check "resident $text" "$("$HATF" dump --meta other.hatf |
+		grep -c "use=resident.*$text")" 1
+done
 
-# Profiles end when the program did.
+# A profile ends at the end of the program.
 run "$HATF" convert other.hatf other.dhat
 check 'other lines: the end' "$(sed -n 's/^,"te"://p' other.dhat)" 34000
 
 # ------------------------------------------------------------------ raw files
-# They have no names, and say where they may be had.
+# Raw files have no names.  The commands say how to get them.
 run "$HATF" convert "$data/raw_sort.raw.zst" raw.hatf
 check_status 'raw: advice' 0
-check_one_line 'raw: advice' '*: names: none in a raw file: heaptrack_interpret *'
+check_one_line 'raw: advice' \
+	'*: names: none in a raw file: heaptrack_interpret *'
 check 'raw: info' "$("$HATF" info "$data/raw_sort.raw.zst" |
 	grep -c '^  names  *none in a raw file: heaptrack_interpret')" 1
 for file in "$data/ht_sort.zst" raw.hatf; do
-	check "$file: no advice" "$("$HATF" info "$file" | grep -c '^  names')" 0
+	check "$file: no advice" \
+		"$("$HATF" info "$file" | grep -c '^  names')" 0
 done
-# Where code is in its object, told from the lines of the file.
+# The offsets of code in its object are those of an independent reader.
 if command -v python3 >/dev/null; then
 	for name in sort thr; do
 		zcat "$data/raw_$name.raw.txt.gz" | "$CLI/heaptrack.py" raw |
@@ -199,8 +204,7 @@ if command -v python3 >/dev/null; then
 			"$(sed 's/ [0-9]*$//' raw.folded | sort | uniq -d)" ''
 	done
 fi
-# pprof finds the functions, in programs that lie where they were linked to or
-# not.
+# pprof finds the functions in programs with and without a fixed address.
 if command -v pprof >/dev/null && command -v heaptrack >/dev/null &&
 	command -v gcc >/dev/null; then
 	cat >leak.c <<'END'
@@ -222,8 +226,8 @@ fi
 
 # ---------------------------------------------------------------- compression
 cp "$data/handmade-min.txt" plain
-check 'handmade: format' "$("$HATF" info --json plain | grep -o '"format":"[a-z]*"')" \
-	'"format":"heaptrack"'
+check 'handmade: format' "$("$HATF" info --json plain |
+	grep -o '"format":"[a-z]*"')" '"format":"heaptrack"'
 check 'handmade: live' "$(left plain)" 100
 gzip -c plain >plain.gz
 "$HATF" dump plain >want
@@ -234,21 +238,23 @@ for name in ht_sort raw_sort.raw; do
 	"$HATF" dump --meta "$data/$name.zst" | check_text "$name.zst" want
 done
 
-# What the format has no place for is told, once.
+# The loss of fields that the format lacks is reported once.
 printf '0 8 0x10 1\n' | sed '1i 10 HATF ascii thread' >thread.ascii
 run "$HATF" convert thread.ascii t.heaptrack
 check_status 'a thread' 0
 check_one_line 'a thread' '*: format heaptrack does not keep: *address, thread*'
 
-# Frees of what it did not see allocated are counted, as verify does.
+# 'hatf convert' counts the same frees of unknown blocks as 'hatf verify'.
 zcat "$data/raw_thr.raw.txt.gz" >raw_thr
 run "$HATF" convert raw_thr raw_thr.hatf
 check_status 'disorder' 0
 sed -i '/: names: /d' err
-check_one_line 'disorder' "hatf convert: raw_thr: 304 ordering anomalies (first at record *, offset 0x*: free of an unallocated address); see 'hatf verify'"
+check_one_line 'disorder' 'hatf convert: raw_thr: 304 ordering anomalies' \
+	'(first at record *, offset 0x*: free of an unallocated address);' \
+	"see 'hatf verify'"
 check 'disorder: verify' "$("$HATF" verify raw_thr 2>/dev/null | tail -1)" \
 	'raw_thr: not ok, 3507 events, 304 violations'
-# Where the program ran already, they are to be expected.
+# If heaptrack was attached to a running program, such frees are normal.
 sed '2iA' raw_thr >late
 run "$HATF" convert late late.hatf
 check_status 'disorder: late' 0

@@ -1,25 +1,27 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# help.sh - --help, the man pages and the commands agree on what there is
+# help.sh - --help and the man pages have the same commands and options
 #
-# Each page's synopsis and list must have the options that --help prints, with
-# the same letters, and no other; --help itself is made from the table that is
-# parsed.
+# Each page's synopsis and list must have exactly the options that --help
+# prints, with the same letters.  --help prints the table that the command
+# parses options with.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 man=$CLI/../../tools/man
 
-# "-o --output FILE", one a line, sorted
+# Print the options like "-o --output FILE", one a line, sorted.
 options_of_help()
 {
+	local option='(-.|  ),? +--([a-z-]+)( ([A-Z]+))?'
+
 	"$HATF" "$1" --help | sed -n '/^Options:/,/^$/p' |
-		sed -nE 's/^  (-.|  ),? +--([a-z-]+)( ([A-Z]+))?.*/\1 --\2 \4/p' |
+		sed -nE "s/^  $option.*/\\1 --\\2 \\4/p" |
 		tr '[:upper:]' '[:lower:]' | sort
 }
 
-# The same from lines such as ".It Fl o , Fl -output Ar file"
+# Print the same from lines such as ".It Fl o , Fl -output Ar file".
 options_of_man()
 {
 	sed -nE 's/^\.It Fl (.) , Fl -([a-z-]+)( Ar ([a-z]+))?$/-\1 --\2 \4/p' \
@@ -55,10 +57,10 @@ for command in $commands; do
 		"$(grep -v -- --help want | cut -c 2 | sort | xargs)"
 	grep -q "^\.It Cm $command\$" "$man/hatf.1" ||
 		fail "hatf(1) does not name $command"
-	awk 'length > 80' out | grep . && fail "$command --help: wide lines"
+	awk 'length > 80' out | grep . && fail "$command --help: long lines"
 done
 
-# JSON keys are documented.
+# hatf-info(1) explains each key of the JSON output.
 for key in format version complete events records lost threads duration_ns \
 	file_bytes hatf_bytes bytes_per_record metadata_records blocks \
 	peak_live_bytes peak_live_objects end_live_objects pid command clock; do
@@ -68,7 +70,9 @@ done
 
 # libhatf(3) has each function of the header, and its example compiles.
 headers=$CLI/../../hatf
-for function in $(grep -ohE '\bhatf_[a-z_]+\(' "$headers"/hatf*.h | tr -d '(' | sort -u); do
+functions=$(grep -ohE '\bhatf_[a-z_]+\(' "$headers"/hatf*.h | tr -d '(' |
+	sort -u)
+for function in $functions; do
 	grep -qE "^\.F[no] $function( |\$)" "$man/libhatf.3" ||
 		fail "libhatf(3) does not have $function()"
 done

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# info.sh - 'hatf info' counts right, on whole traces and on damaged ones
+# info.sh - 'hatf info' has the right figures of whole and of damaged traces
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# Live: 100, 100 + 50 (the most bytes), 50, 50 + 10 + 20 (the most objects), 80,
-# and a failed allocation that is an event but no object.
+# Live bytes: 100, 100 + 50 (the most bytes), 50, 50 + 10 + 20 (the most
+# objects), 80.  A failed allocation is an event, but no object.
 {
-	header clock=auto unit=us pid=4242 'command=ls -l \xff\x1b[2J' host=here \
-		start_time=1700000000123456789
+	header clock=auto unit=us pid=4242 'command=ls -l \xff\x1b[2J' \
+		host=here start_time=1700000000123456789
 	layout
 	alloc 100 0x1000 0 0 10
 	alloc 50 0x2000 0 0 11
@@ -34,7 +34,7 @@ check_text json out <<END
 {"format":"HATF","version":"1.0","complete":true,"written_by":null,"events":7,"records":{"alloc":6,"free":2,"reallocNoAlloc":0,"reallocAllocFree":1,"reallocAlloc":0,"reallocFree":0,"createHeap":0,"destroyHeap":0,"createThread":1,"destroyThread":1,"comment":2},"lost":0,"threads":2,"duration_ns":1500000,"file_bytes":$plain,"hatf_bytes":$plain,"bytes_per_record":$(awk "BEGIN { printf \"%.6g\", $plain / 13 }"),"metadata_records":10,"blocks":0,"peak_live_bytes":150,"peak_live_objects":3,"end_live_objects":3,"segment":null,"events_before":null,"carried_objects":0,"carried_bytes":0,"heritage":"none","start_live_objects":0,"start_live_bytes":0,"inherited_live_objects":0,"inherited_live_bytes":0,"pid":4242,"command":"ls -l \\\\xff\\u001B[2J","clock":"auto","frames":0,"stacks":0,"sample_rate":null}
 END
 
-# Several files: a line each, the bad ones left out, and each is read.
+# Several files: a line for each good one, and bad ones do not stop the command.
 {
 	header clock=off unit=none
 	layout
@@ -44,21 +44,23 @@ printf 'no trace' >text
 run "$HATF" info --json a.hatf.gz text missing cut.hatf - <a.hatf
 check_status several 1
 check 'several: objects' "$(wc -l <out)" 2
-# shellcheck disable=SC2016 # of 'sed'
-check 'several: complete' "$(sed -E 's/.*"complete":([a-z]+).*/\1/' out | xargs)" \
-	'true false'
+# shellcheck disable=SC2016 # sed's
+check 'several: complete' \
+	"$(sed -E 's/.*"complete":([a-z]+).*/\1/' out | xargs)" 'true false'
 check 'several: complaints' "$(cut -d : -f 2 err | xargs)" \
 	'text missing cut.hatf standard input'
-sed -n 1p out | grep -q "\"file_bytes\":$(stat -c %s a.hatf.gz),\"hatf_bytes\":$plain," ||
+packed=$(stat -c %s a.hatf.gz)
+sed -n 1p out | grep -q "\"file_bytes\":$packed,\"hatf_bytes\":$plain," ||
 	fail 'several: sizes of the compressed file'
-sed -n 2p out | grep -q '"duration_ns":null,.*"pid":null,"command":null,"clock":"off"' ||
-	fail 'several: what is unknown is null'
+unknown='"duration_ns":null,.*"pid":null,"command":null,"clock":"off"'
+sed -n 2p out | grep -q "$unknown" ||
+	fail 'several: unknown figures are not null'
 if command -v jq >/dev/null; then
 	"$HATF" info --json a.hatf cut.hatf 2>/dev/null |
 		jq -e .records.comment >/dev/null || fail 'jq'
 fi
 
-# For people.
+# The text for people.
 run "$HATF" info a.hatf
 check_status human 0
 check_text human out <<END
@@ -86,13 +88,14 @@ a.hatf: HATF 1.0, complete
   blocks            0
 END
 
-# A number that JSON readers would round is a string.
+# A number that a JSON reader would round is a string.
 printf '0 9223372036854775809 0x10\n' >huge.ascii
 run "$HATF" info --json huge.ascii
 check_status huge 0
-grep -q '"peak_live_bytes":"9223372036854775809"' out || fail "huge: $(cat out)"
+grep -q '"peak_live_bytes":"9223372036854775809"' out ||
+	fail "huge: $(cat out)"
 
-# A trace that says that it lacks something.
+# Traces whose trailers state that they are incomplete.
 cp cut.hatf lost.hatf
 comment 'HATF lost\nthread=0\ncount=7\nfrom=0\nto=0\n' >>lost.hatf
 trailer lost.hatf 1 3 complete=0 end=exit lost=7
@@ -111,9 +114,10 @@ check failed "$(head -1 out)" 'failed.hatf: HATF 1.0, NOT COMPLETE'
 "$HATF" info a.hatf >/dev/full 2>err
 status=$?
 check_status 'full disk' 1
-check_one_line 'full disk' 'hatf info: standard output: No space left on device'
+check_one_line 'full disk' \
+	'hatf info: standard output: No space left on device'
 
-# Call stacks are counted by what defines them.
+# The number of call stacks is the number of their definitions.
 {
 	header
 	layout

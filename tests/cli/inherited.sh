@@ -17,14 +17,14 @@ child()
 	} >"$file"
 }
 
-# key FILE KEY [OPTION...]: of verify's JSON
+# key FILE KEY [OPTION...]: print a value of verify's JSON.
 key()
 {
 	"$HATF" verify --json "${@:3}" "$1" 2>/dev/null |
 		sed -n "s/.*\"$2\": *\"\\{0,1\\}\\([^,\"}]*\\).*/\\1/p"
 }
 
-# figure FILE KEY: of info's
+# figure FILE KEY: print a value of info's JSON.
 figure()
 {
 	"$HATF" info --json "$1" 2>/dev/null |
@@ -33,9 +33,9 @@ figure()
 
 exact='parent_event_exact=1'
 
-# Three blocks, one freed; a heap that comes after the last event; the fork;
-# what other threads did meanwhile; what came after, which is nothing to the
-# child.
+# The parent: three blocks, one freed; a heap created after the last event; a
+# fork; events of another thread during the fork; an event after the fork, which
+# does not concern the child.
 {
 	header clock=us unit=us pid=10
 	layout
@@ -56,7 +56,8 @@ exact='parent_event_exact=1'
 } >parent.hatf
 trailer parent.hatf 8 15
 
-# At the fork 0x1000 and 0x3000 live, or 0x4000 and 0x5000, or some of them.
+# At the fork 0x1000 and 0x3000 may be live, or 0x4000 and 0x5000, or some of
+# them.
 child good.hatf 10 /elsewhere/parent.hatf 4 $exact parent_fork=1
 {
 	free 0x3000 0 0 1     # inherited
@@ -78,8 +79,8 @@ check "good: bytes" "$(figure good.hatf start_live_bytes)" 400
 check "good: at the end" "$(figure good.hatf end_live_objects)" 2
 check "good: inherited" "$(figure good.hatf inherited_live_objects)" 0
 
-# A parent's later segment, which begins with what lives: a fork before any
-# event.
+# A fork before any event of the parent's later segment, which begins with the
+# live blocks.
 {
 	header clock=us unit=us pid=10 segment=1 live=exact \
 		events_before=4 carried=1
@@ -94,8 +95,8 @@ free 0x1000 0 0 1 >>early.hatf
 trailer early.hatf 1 1
 check "fork at event 0: heritage" "$(key early.hatf heritage)" exact
 
-# What neither was live nor may have been is a violation, and so is a second
-# free.
+# A free of a block that cannot have been live is a violation, and so is a
+# second free.
 child bad.hatf 10 parent.hatf 4 $exact parent_fork=1
 {
 	free 0x2000 0 0 1 # freed by the parent
@@ -116,8 +117,8 @@ check "bad: records" "$(sed -n 's/.*: record \([0-9]*\),.*/\1/p' out |
 check "bad: without the parent" "$(key bad.hatf violations --no-parent)" 3
 check "bad: then" "$(key bad.hatf heritage --no-parent)" unknown
 
-# A realloc that was under way: the child may find its old block free and its
-# new one live, or not.
+# A realloc in progress at the fork: in the child, the old block may be free and
+# the new one live, or the reverse.
 {
 	header clock=us unit=us pid=13
 	layout
@@ -135,15 +136,16 @@ child moved.hatf 13 moving.hatf 2 $exact parent_fork=1
 	alloc 8 0x1000 0 0 1
 	free 0x3000 0 0 2
 	alloc 8 0x2000 0 0 3
-	alloc 8 0x2000 0 0 4 # that is one too many
-	free 0x3000 0 0 5    # so is that
+	alloc 8 0x2000 0 0 4 # violation: live since record 3
+	free 0x3000 0 0 5    # violation: freed by record 2
 } >>moved.hatf
 trailer moved.hatf 5 5
 run "$HATF" verify moved.hatf
 check "moving: records" "$(sed -n 's/.*: record \([0-9]*\),.*/\1/p' out |
 	tr '\n' ' ')" "4 5 "
 
-# An inherited block that is reallocated: in place, moved, in vain; one is left.
+# Inherited blocks: one reallocated in place, one moved, one whose realloc
+# failed, and one still live at the end.
 {
 	header clock=us unit=us pid=11
 	layout
@@ -177,7 +179,7 @@ grep -q '^  live at the start *4 objects, 1000 B of the parent' out ||
 grep -q '^  live at the end *1 objects, 400 B, of these inherited' out ||
 	fail "info: end: $(cat out)"
 
-# A grandchild has what its grandparent made.
+# A grandchild inherits blocks of its grandparent.
 child middle.hatf 11 single.hatf 3 $exact
 free 0x1000 0 0 1 >>middle.hatf
 sed -i 's/pid=20/pid=21/' middle.hatf
@@ -194,7 +196,8 @@ trailer grand.hatf 4 5
 check "grandchild: violations" "$(key grand.hatf violations)" 2
 check "grandchild: start" "$(figure grand.hatf start_live_objects)" 3
 
-# A later segment: what is left at the end of the one before, and no less.
+# A child's later segment: the inherited blocks that are left at the end of the
+# segment before.
 {
 	header clock=us unit=us pid=20 segment=1 previous=resized0.hatf \
 		live=exact carried=1 parent_pid=11 parent_trace=single.hatf \
@@ -217,8 +220,9 @@ check "segment: start" "$(figure segment1.hatf start_live_objects)" 3
 check "segment: violations" "$(key segment1.hatf violations)" 1
 check "segment: inherited" "$(key segment1.hatf inherited)" 1
 
-# Where nothing is known, the first free of each address passes, and it is said.
-# unknown NAME HERITAGE PARENT_PID PARENT_TRACE EVENT [LINE...]
+# unknown NAME HERITAGE PARENT_PID PARENT_TRACE EVENT [LINE...]: the inherited
+# blocks are unknown for the reason HERITAGE.  Then the first free of each
+# address is no violation, and the commands say that the blocks are unknown.
 unknown()
 {
 	local name=$1 want=$2
@@ -249,7 +253,7 @@ unknown pipe missing 10 "$TMP/fifo.hatf" 4 $exact
 unknown device missing 10 /dev/zero 4 $exact
 unknown folder missing 10 / 4 $exact
 
-# Two that claim to be each other's child.
+# Two traces that claim to be each other's child.
 child one.hatf 20 two.hatf 0 $exact
 child two.hatf 20 one.hatf 0 $exact
 for name in one two; do
@@ -258,22 +262,22 @@ for name in one two; do
 done
 check cycle "$(key one.hatf heritage)" missing
 
-# A line of more ancestors than anybody has.
+# More ancestors than the limit.
 child line00.hatf 20 line01.hatf 0 $exact
 trailer line00.hatf 0 1
 for i in $(seq 1 70); do
 	sed "s/line01/line$(printf %02d $((i + 1)))/" line00.hatf \
 		>"line$(printf %02d "$i").hatf"
 done
-check "a long line" "$(key line00.hatf heritage)" missing
+check "too many ancestors" "$(key line00.hatf heritage)" missing
 {
 	header clock=us unit=us pid=20
 	layout
 } >line60.hatf
 trailer line60.hatf 0 1
-check "a shorter one" "$(key line00.hatf heritage)" exact
+check "fewer ancestors" "$(key line00.hatf heritage)" exact
 
-# Lost events, and a parent that was killed after the fork.
+# A parent with lost events, and a parent that was killed after the fork.
 {
 	header clock=us unit=us pid=10
 	layout
@@ -288,7 +292,7 @@ free 0x2000 0 0 1 >>orphan.hatf
 trailer orphan.hatf 1 2
 check "killed parent" "$(key orphan.hatf heritage)" exact
 
-# From a pipe only the header says where the parent is.
+# For standard input, only the header names the parent's trace.
 run "$HATF" verify - <resized.hatf
 check "pipe: not found" "$("$HATF" verify --json - <resized.hatf |
 	grep -c missing)" 0

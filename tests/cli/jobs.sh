@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# jobs.sh - with threads that inflate ahead, everything is as it is without
+# jobs.sh - threads that inflate ahead change neither output nor errors
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -29,7 +29,8 @@ head -c $((nbytes / 2)) whole.hatf.gz >cut.hatf.gz
 gzip -dc whole.hatf.gz >plain.hatf
 gzip -c plain.hatf >foreign.hatf.gz
 
-# same NAME COMMAND...: also when its input comes from a pipe.
+# same NAME COMMAND...: output, errors and exit status do not depend on --jobs,
+# nor on whether the input is a pipe.
 same()
 {
 	local name=$1 status jobs
@@ -43,7 +44,7 @@ same()
 		cmp -s want out || fail "$name $* $jobs: another output"
 		cmp -s want.err err || fail "$name $* $jobs: another error"
 	done
-	# shellcheck disable=SC2002 # a pipe is what is wanted
+	# shellcheck disable=SC2002 # this tests a pipe
 	cat "$name" | "$HATF" "$@" --jobs 2 - >out 2>err
 	check "$name $* pipe" "${PIPESTATUS[1]}" "$status"
 	[ "$1" != dump ] || cmp -s want out || fail "$name $* pipe"
@@ -56,7 +57,7 @@ for name in whole cut bad foreign; do
 done
 same plain.hatf verify
 
-# Who reads the output may stop whenever it likes.
+# The reader of the output may close the pipe early.
 "$HATF" dump --jobs 3 whole.hatf.gz | head -3 >out
 check 'early end' "$(wc -l <out)" 3
 

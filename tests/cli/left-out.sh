@@ -6,8 +6,8 @@
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# loses WHAT FILE WANT FORMAT...: the output lacks that, in each of these
-# formats
+# loses WHAT FILE WANT FORMAT...: a conversion of FILE to each of these formats
+# reports that it left out WANT.
 loses()
 {
 	local what=$1 file=$2 want=$3 format
@@ -23,7 +23,7 @@ loses()
 	done
 }
 
-# Without a line there is none.
+# loses_nothing WHAT FILE FORMAT...: the conversions report nothing.
 loses_nothing()
 {
 	local what=$1 file=$2 format
@@ -45,12 +45,13 @@ cat >unknown.ascii <<'END'
 1 0x40
 1 0
 END
-loses 'unknown blocks' unknown.ascii 'frees of unknown blocks (2), failed calls (1)' \
+loses 'unknown blocks' unknown.ascii \
+	'frees of unknown blocks (2), failed calls (1)' \
 	android heaptrack memtrace mtrc 'hummingbird --tags sequence'
 loses 'failed calls' unknown.ascii 'failed calls (1)' mptrace hummingbird
 loses_nothing 'all calls' unknown.ascii mtrace hatf
 
-# mtrc has names for places, and no addresses.
+# mtrc stores places as names, not as addresses.
 cat >places.mtrace <<'END'
 = Start
 @ ./a.out:[0x1234] + 0x10 0x8
@@ -61,7 +62,7 @@ END
 loses 'places' places.mtrace 'places of calls without names (2)' mtrc
 loses_nothing 'places' places.mtrace heaptrack memtrace
 
-# A name that is too long.
+# A name above mtrc's limit.
 name=$(printf '%01100d' 0)
 cat >name.ascii <<END
 10 HATF ascii attributes
@@ -72,7 +73,7 @@ END
 loses 'a name' name.ascii 'ends of long names (1)' mtrc
 loses_nothing 'a name' name.ascii heaptrack json
 
-# Definitions that do not fit are none, and no format refuses them.
+# Every format accepts a trace with wrong definitions; some leave these out.
 cat >wrong.ascii <<'END'
 10 HATF ascii attributes
 10 HATF frame\x0aframe=1\x0afunction=f\x0a
@@ -89,12 +90,12 @@ loses 'definitions' wrong.ascii 'wrong definitions of stacks (3)' \
 	mtrace folded dhat pprof heaptrack memtrace
 loses 'definitions' wrong.ascii \
 	'wrong definitions of stacks (3)' mtrc
-loses_nothing 'definitions' wrong.ascii hatf binary split splitaddr ascii csv xml \
-	json mptrace hummingbird android
+loses_nothing 'definitions' wrong.ascii hatf binary split splitaddr ascii csv \
+	xml json mptrace hummingbird android
 run "$HATF" convert --to folded wrong.ascii -
 check 'definitions: the first one counts' "$(head -1 out)" 'f 8'
 
-# Traces with other columns, one behind the other.
+# Two concatenated traces with different columns.
 printf '10 HATF ascii thread heap time\n0 1 0x10 1 0 3\n' >one.ascii
 printf '10 HATF ascii time thread\n0 1 0x20 33 2\n' >two.ascii
 cat one.ascii two.ascii >both.ascii
@@ -105,7 +106,7 @@ check_text 'columns' got <<'END'
 0 1 0x10 1 3
 0 1 0x20 2 33
 END
-# A comment that reads like one is a comment still.
+# A comment whose text looks like a line of columns remains a comment.
 printf '10 \\x48ATF ascii time\n0 1 0x10\n' >text.ascii
 run "$HATF" convert --to ascii text.ascii text2.ascii
 check_text 'columns: a comment' text2.ascii <<'END'
@@ -113,10 +114,11 @@ check_text 'columns: a comment' text2.ascii <<'END'
 10 \x48ATF ascii time
 0 1 0x10 0 0 0
 END
-# A line that names no columns is told.
+# A malformed line of columns is reported.
 printf '10 HATF ascii\n0 1 0x10\n10 HATF ascii size\n' >bad.ascii
 run "$HATF" dump bad.ascii
 check_status 'columns: bad' 1
-check_one_line 'columns: bad' 'hatf dump: bad.ascii: line 3, offset 0x17*: columns: malformed'
+check_one_line 'columns: bad' \
+	'hatf dump: bad.ascii: line 3, offset 0x17*: columns: malformed'
 
 finish

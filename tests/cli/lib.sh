@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# lib.sh - what the command's tests share; to be sourced
+# lib.sh - functions that the tests of the command share; tests source this file
 #
-# A test runs in an empty directory of its own ($TMP).  Traces are put together
-# byte by byte by the functions below, with no help from libhatf, so that a
-# mistake that its reader and writer share does not pass.
+# A test runs in an empty directory of its own ($TMP).  The functions below
+# write traces byte by byte and do not use libhatf.  So the tests also find a
+# mistake that its reader and its writer have in common.
 
 set -u
 export LC_ALL=C
@@ -18,7 +18,9 @@ HATF=$BUILD/hatf
 failures=0
 cd "$TMP" || exit 1
 unset HATFTRACE_OUT HATFTRACE_CLOCK HATFTRACE_COMPRESS HATFTRACE_FULL \
-	HATFTRACE_FOLLOW HATFTRACE_BUFFER HATFTRACE_ROTATE HATFTRACE_KEEP HATFTRACE_RINGS HATFTRACE_BEGIN HATFTRACE_NOTES HATFTRACE_STACKS HATFTRACE_VERBOSE HATFTRACE_LIB LD_PRELOAD
+	HATFTRACE_FOLLOW HATFTRACE_BUFFER HATFTRACE_ROTATE HATFTRACE_KEEP \
+	HATFTRACE_RINGS HATFTRACE_BEGIN HATFTRACE_NOTES HATFTRACE_STACKS \
+	HATFTRACE_VERBOSE HATFTRACE_LIB LD_PRELOAD
 
 fail()
 {
@@ -38,42 +40,54 @@ finish()
 	exit "$((failures > 0))"
 }
 
-# run COMMAND...: keep what it says in 'out' and 'err', its exit in $status
+# run COMMAND...: write its output to 'out' and 'err', set $status to its exit
+# status.
 run()
 {
 	"$@" >out 2>err </dev/null
 	status=$?
 }
 
-# check WHAT GOT WANT
+# check WHAT GOT WANT...: fail unless GOT is WANT.  Several words WANT are one
+# text, with a blank between two words.
 check()
 {
-	[ "$2" = "$3" ] || fail "$1: got '$2', want '$3'"
+	local what=$1 got=$2
+
+	shift 2
+	[ "$got" = "$*" ] || fail "$what: got '$got', want '$*'"
 }
 
-# check_status WHAT WANT: of the last run
+# check_status WHAT WANT: the exit status of the last 'run' is WANT.
 check_status()
 {
 	check "$1: exit status" "$status" "$2"
 }
 
-# check_one_line WHAT PATTERN: the last run said one line, and it matches
+# check_one_line WHAT PATTERN...: the last 'run' wrote one line to stderr, and
+# the line matches PATTERN.  Several words PATTERN are one pattern, with a blank
+# between two words.
 check_one_line()
 {
-	check "$1: lines on stderr" "$(wc -l <err)" 1
-	# shellcheck disable=SC2254 # the pattern is one
+	local what=$1 pattern
+
+	shift
+	pattern="$*"
+	check "$what: lines on stderr" "$(wc -l <err)" 1
+	# shellcheck disable=SC2254 # the text is a pattern
 	case $(cat err) in
-	$2) ;;
-	*) fail "$1: stderr is '$(cat err)', want '$2'" ;;
+	$pattern) ;;
+	*) fail "$what: stderr is '$(cat err)', want '$pattern'" ;;
 	esac
 }
 
+# check_silent WHAT: the last 'run' wrote nothing to stderr.
 check_silent()
 {
 	[ -s err ] && fail "$1: stderr is '$(cat err)', want nothing"
 }
 
-# check_text WHAT FILE: FILE is what stands on standard input
+# check_text WHAT FILE: FILE has the text that standard input has.
 check_text()
 {
 	diff -u --label "$1: want" --label "$1: got" - "$2" >&2 ||
@@ -81,17 +95,17 @@ check_text()
 }
 
 # ------------------------------------------------- HATF, byte by byte
-# The code of each field, and of each interpretation.
+# Codes of the fields and of the interpretations.
 size=0 address=1 time=2 thread=3 heap=4 attributes=5
 # shellcheck disable=SC2034
 none=0 default=1 base_offset=2 delta=3 stride=4
 
-# u NBYTES VALUE: a big-endian number
+# u NBYTES VALUE: write a big-endian number.
 u()
 {
 	local hex
 	hex=$(printf '%0*x' "$((2 * $1))" "$2")
-	# A negative number has all 16 digits.
+	# printf gives a negative number 16 digits.
 	hex=${hex: -$((2 * $1))}
 	# shellcheck disable=SC2001,SC2059
 	printf "$(sed 's/../\\x&/g' <<<"$hex")"
@@ -120,7 +134,7 @@ interpret()
 	done
 }
 
-# comment TEXT, in which \n and \xHH are understood
+# comment TEXT: TEXT may contain \n and \xHH.
 comment()
 {
 	u 1 10
@@ -130,8 +144,8 @@ comment()
 	printf "$1"
 }
 
-# The layout that the records below have: attributes are v1.  A trace begins
-# with "default 0" for all but sizes and addresses.
+# Write the layout of the records below: attributes are v1.  A trace begins with
+# "default 0" for all fields but sizes and addresses.
 layout()
 {
 	local field
@@ -194,7 +208,7 @@ resize()
 	tail_fields "$@"
 }
 
-# heap_event TAG HEAP THREAD TIME [ATTRIBUTES]: create or destroy a heap
+# heap_event TAG HEAP THREAD TIME [ATTRIBUTES]: create or destroy a heap.
 heap_event()
 {
 	u 1 "$1"
@@ -204,7 +218,7 @@ heap_event()
 	attribute_bytes "${5-}"
 }
 
-# thread_event TAG THREAD TIME [ATTRIBUTES]: create or destroy a thread
+# thread_event TAG THREAD TIME [ATTRIBUTES]: create or destroy a thread.
 thread_event()
 {
 	u 1 "$1"
@@ -223,7 +237,8 @@ header()
 	comment "$text"
 }
 
-# trailer FILE EVENTS RECORDS [LINE...]: append it; RECORDS come before it
+# trailer FILE EVENTS RECORDS [LINE...]: append a trailer to FILE, which has
+# EVENTS events in RECORDS records.
 trailer()
 {
 	local file=$1 text
@@ -237,8 +252,8 @@ trailer()
 	comment "$text" >>"$file"
 }
 
-# A record of each tag but comment and destroyThread, behind the alloc of
-# 0x5581c0.
+# Write a record of each tag but comment and destroyThread.  The first ones need
+# a live block at 0x5581c0.
 other_tags()
 {
 	resize 2 32 0x5581c0 0x5581c0 0 0 19

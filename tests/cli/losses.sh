@@ -1,10 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# losses.sh - convert and 'hatf formats' report exactly what is lost
+# losses.sh - 'hatf convert' reports exactly what the output format loses
 #
-# Convert says what is lost, and only that; 'hatf formats' says what each
-# format is.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -19,7 +17,8 @@ data=$CLI/../data
 } >good.hatf
 trailer good.hatf 3 5 complete=1 end=exit lost=0 threads=2
 
-# says OUT PATTERN [OPTION...]: one line, that OUT lacks something
+# says OUT PATTERN [OPTION...]: the conversion to OUT reports a loss in one
+# line.
 says()
 {
 	local out=$1 pattern=$2
@@ -30,15 +29,15 @@ says()
 }
 says x.hummingbird \
 	'format hummingbird does not keep: old_address, realloc, thread, time'
-says x.hummingbird \
-	'format hummingbird does not keep: address, old_address, realloc, thread, time' \
-	--tags sequence
+says x.hummingbird 'format hummingbird does not keep: address, old_address, '\
+'realloc, thread, time' --tags sequence
 says x.mtrace 'format mtrace does not keep: thread, time'
 for format in folded dhat pprof; do
-	says x.$format "format $format keeps sums for each call stack, not single events"
+	text='keeps sums for each call stack, not single events'
+	says x.$format "format $format $text"
 done
 
-# Of comments, only those are lost that the format has no place for.
+# No message about comments that the format can store.
 zcat -f "$data"/foreign/mtrc/cc1.trace* >cc1.trace
 run "$HATF" convert cc1.trace cc1.hatf
 check_status 'mtrc' 0
@@ -46,7 +45,7 @@ run "$HATF" convert cc1.hatf cc1.mtrc
 check_status 'mtrc: back' 0
 check_silent 'mtrc: back'
 
-# How times were taken is lost with the times, and not with the comments.
+# The loss of the comment about the clock is part of the loss of times.
 cat >clock.ascii <<'END'
 10 HATF ascii time
 10 HATF clock\x0aclock=stamped\x0atime=3\x0a
@@ -54,16 +53,18 @@ cat >clock.ascii <<'END'
 END
 run "$HATF" convert clock.ascii clock.mtrace
 check_status 'clock' 0
-check_one_line 'clock' 'hatf convert: clock.mtrace: format mtrace does not keep: time'
+check_one_line 'clock' \
+	'hatf convert: clock.mtrace: format mtrace does not keep: time'
 
-# Sizes that are none of bytes.
+# The sizes of gperftools are numbers of words.
 run "$HATF" convert "$data/foreign/gperftools/thr.raw.gz" thr.hatf
 check_status 'rounded' 0
-check_one_line 'rounded' 'hatf convert: */thr.raw.gz: sizes are rounded up to words, as format gperftools has them'
+check_one_line 'rounded' 'hatf convert: */thr.raw.gz:' \
+	'sizes are rounded up to words, as format gperftools has them'
 run "$HATF" convert thr.hatf thr.csv
 check_silent 'rounded once'
 
-# A trace that is not complete: no format hides it without a word.
+# If a format cannot express that a trace is incomplete, 'hatf convert' says so.
 {
 	header unit=us
 	layout
@@ -73,8 +74,9 @@ for format in hummingbird mtrace android heaptrack mptrace folded pprof dhat; do
 	run "$HATF" convert --drop time cut.hatf cut.$format
 	check_status "cut: $format" 1
 	check "cut: $format: said" "$(grep -c 'the trailer is missing' err)" 1
-	check "cut: $format: cannot tell" "$(grep -c \
-		": cut.$format: format $format cannot express that the trace is incomplete$" err)" 1
+	text="format $format cannot express that the trace is incomplete"
+	check "cut: $format: cannot tell" \
+		"$(grep -c ": cut.$format: $text$" err)" 1
 done
 for format in mtrc csv json xml binary split; do
 	run "$HATF" convert cut.hatf --to $format cut.$format
@@ -84,15 +86,20 @@ for format in mtrc csv json xml binary split; do
 	check_status "cut: $format: read" 1
 done
 
-# What each format is, in one line.
+# 'hatf formats' has one line about each format.
 run "$HATF" formats
 check_status 'formats' 0
 check 'formats: lines' "$(grep -cE '^    [^ ].*' out)" \
 	"$(($(grep -cE '^[^ ]' out) + $(grep -cE '^    (keeps|drops)  ' out)))"
-check 'formats: lines each' "$(awk '/^[^ ]/ { getline; if ($0 !~ /^    [^ ]/ || /^    (keeps|drops)  /) print }' out)" ''
+check 'formats: lines each' "$(awk '/^[^ ]/ {
+	getline
+	if ($0 !~ /^    [^ ]/ || /^    (keeps|drops)  /) print
+}' out)" ''
 run "$HATF" formats --json
-check 'formats --json' "$(grep -c '"about":"[^"].*"other_suffixes":\[\|"other_suffixes":\[.*"about":"' out)" \
+about='"about":"[^"]' suffixes='"other_suffixes":\['
+check 'formats --json' "$(grep -c "$about.*$suffixes\|$suffixes.*$about" out)" \
 	"$(wc -l <out)"
-check 'formats: other ends' "$(grep -c '"other_suffixes":\[".jsonl",".ndjson"\]' out)" 1
+check 'formats: other suffixes' \
+	"$(grep -c "$suffixes\".jsonl\",\".ndjson\"\]" out)" 1
 
 finish

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The events of a Memtrace trace, one a line.
+"""memtrace.py - print a Memtrace trace's events, one a line
 
-usage: memtrace.py dump   <what Memtrace's dump_trace says of it
-       memtrace.py hatf   <what 'hatf dump --format json' says of it
+usage: memtrace.py dump   <output of Memtrace's dump_trace
+       memtrace.py hatf   <output of 'hatf dump --format json'
 
-Both print the same where the trace is read as it should be.  What records have no
-place for is left out: how much two stacks have in common.  Domains tell of their times each for itself, so of those that go back
-the largest one so far stands for them.
+Both outputs are equal if hatf reads the trace correctly.  They lack the length
+of the common part of two stacks, for which HATF has no field.  Each domain has
+its own clock; where a time goes back, the output has the largest time so far.
 """
 import json
 import sys

@@ -3,8 +3,8 @@
 #
 # memtrace.sh - Memtrace traces are read as dump_trace reads them
 #
-# Traces of Memtrace are read as its own dump_trace reads them: names, sizes,
-# stacks and order of every event.
+# hatf reads the same names, sizes, stacks and order of events as Memtrace's own
+# dump_trace.
 #
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -13,8 +13,8 @@ command -v python3 >/dev/null || skip 'no python3'
 data=$CLI/../data/foreign/memtrace
 count=0
 
-# near WHAT WANT: the numbers on standard input are these, but for the rounding
-# of each of a thousand sites, and of the rate to two digits
+# near WHAT WANT: the numbers on standard input are those in WANT, apart from
+# rounding: a thousand sites are rounded one by one, and the rate to two digits.
 near()
 {
 	awk -v want="$2" '
@@ -27,7 +27,8 @@ near()
 			if (NF != n) bad = 1
 		}
 		{ print }
-		END { exit bad || NR != 1 }' >got || fail "$1: got $(cat got), want $2"
+		END { exit bad || NR != 1 }' >got ||
+		fail "$1: got $(cat got), want $2"
 }
 
 for trace in "$data"/*.ctf.gz; do
@@ -38,41 +39,47 @@ for trace in "$data"/*.ctf.gz; do
 		"$CLI/memtrace.py" hatf >got
 	check "$name: events" "$(wc -l <got)" \
 		"$(zcat "$data/$name.dump.txt.gz" | wc -l)"
-	cmp -s want got || fail "$name: $(diff want got | head -3 | cut -c 1-200)"
+	cmp -s want got ||
+		fail "$name: $(diff want got | head -3 | cut -c 1-200)"
 	run "$HATF" verify "$trace"
 	check_status "$name: verify" 0
 
-	# What it says of the process.
+	# The header has the facts about the process.
 	"$HATF" convert "$trace" t.hatf 2>err || fail "$name: $(cat err)"
 	"$HATF" dump --meta t.hatf | head -1 >header
-	of=$(sed -n 's/^ *of //p' "$data/$name.identify.txt")
-	pid=$(sed -nE 's/.*pid ([0-9]+),.*/\1/p' "$data/$name.identify.txt")
-	host=$(sed -nE 's/^ *on host ([^ ]*) .*/\1/p' "$data/$name.identify.txt")
+	facts=$data/$name.identify.txt
+	of=$(sed -n 's/^ *of //p' "$facts")
+	pid=$(sed -nE 's/.*pid ([0-9]+),.*/\1/p' "$facts")
+	host=$(sed -nE 's/^ *on host ([^ ]*) .*/\1/p' "$facts")
 	for line in "exe=$of" "pid=$pid" "host=$host" source=memtrace unit=us \
 		word_size=8; do
-		grep -qF "$line\\n" header || fail "$name: no $line in the header"
+		grep -qF "$line\\n" header ||
+			fail "$name: no $line in the header"
 	done
-	rate=$(sed -nE 's/.*sample rate ([^ ]*)$/\1/p' "$data/$name.identify.txt")
+	rate=$(sed -nE 's/.*sample rate ([^ ]*)$/\1/p' "$facts")
 	check "$name: sample rate" \
 		"$(sed -nE 's/.*\\nsample_rate=([^\\]*)\\n.*/\1/p' header |
 			awk '{ printf "%.1e", $1 }')" "$rate"
 
-	# Through HATF, nothing is lost.
+	# A conversion to HATF loses nothing.
 	"$HATF" dump --meta --format json t.hatf |
 		"$CLI/memtrace.py" hatf | cmp -s - want ||
 		fail "$name: through HATF"
 
-	# It says that there is more.
+	# The commands say that the trace is a sample.
 	run "$HATF" convert "$trace" t.heaptrack
-	check "$name: says so" "$(grep -c ': sampled: about 1 in [0-9 ]* words; ' err)" 1
+	check "$name: says so" \
+		"$(grep -c ': sampled: about 1 in [0-9 ]* words; ' err)" 1
 	"$HATF" info t.hatf | grep -q '^  sampled  *about 1 in ' ||
 		fail "$name: info does not say so"
 	"$HATF" info --json t.hatf | sed -E 's/.*"sample_rate":([^,}]*).*/\1/' |
 		awk '{ printf "%.1e\n", $1 }' >got
 	check_text "$name: info --json" got <<<"$rate"
 
-	# Sums are of all: samples over the rate, in words of 8 bytes; as many
-	# blocks as these words make, each with a word for its header.
+	# Profiles estimate the sums of all blocks.  The number of words of 8
+	# bytes is the number of samples divided by the rate.  The number of
+	# blocks is that of words divided by the words of a block, header
+	# included.
 	zcat "$data/$name.dump.txt.gz" | awk -v rate="$rate" '
 		$3 ~ /^alloc/ {
 			split($5, len, "="); words = $4 / rate
@@ -90,7 +97,8 @@ for trace in "$data"/*.ctf.gz; do
 	for to in folded dhat pb.gz; do
 		run "$HATF" convert t.hatf t.$to
 		check_status "$name: $to" 0
-		check "$name: $to says so" "$(grep -c 'the output has estimates for all blocks$' err)" 1
+		check "$name: $to says so" "$(grep -c \
+			'the output has estimates for all blocks$' err)" 1
 	done
 	awk '{ n += $NF } END { print n }' t.folded |
 		near "$name: folded" "$(cut -d ' ' -f 2 sums)"
@@ -101,9 +109,10 @@ for trace in "$data"/*.ctf.gz; do
 		a += $1; b += $2; c += $3; d += $4 } END { print a, b, c, d }' |
 		near "$name: pprof" "$(cat sums)"
 	python3 "$CLI/pprof.py" t.pb.gz | sed -n 's/^period //p' |
-		near "$name: period" "$(awk -v rate="$rate" 'BEGIN { print 8 / rate }')"
+		near "$name: period" \
+		"$(awk -v rate="$rate" 'BEGIN { print 8 / rate }')"
 
-	# Written again, all is as it was: what it says of the process, objects
+	# A conversion to Memtrace's format loses nothing: the process, objects
 	# and their samples, domains, promotions, the places of each code.
 	"$HATF" convert --to memtrace t.hatf t.ctf 2>err ||
 		fail "$name: $(cat err)"
@@ -114,20 +123,23 @@ for trace in "$data"/*.ctf.gz; do
 	cmp -s want got ||
 		fail "$name: written: $(diff want got | head -3 | cut -c 1-200)"
 	"$HATF" convert t.ctf again.hatf 2>err || fail "$name: $(cat err)"
-	"$HATF" dump --meta again.hatf | head -1 | sed 's/memtrace_version=1/memtrace_version=2/' >got
-	sed 's/memtrace_version=1/memtrace_version=2/' header | cmp -s - got ||
+	version='s/memtrace_version=1/memtrace_version=2/'
+	"$HATF" dump --meta again.hatf | head -1 | sed "$version" >got
+	sed "$version" header | cmp -s - got ||
 		fail "$name: written: another header"
 done
 check files $count 6
 
-# A packet that is cut off is left out, and told.
+# A truncated packet is left out, and reported.
 zcat "$data/lists-v2.ctf.gz" | head -c 5000 >cut.ctf
 run "$HATF" dump cut.ctf
 check_status cut 1
-check_one_line cut 'hatf dump: cut.ctf: offset 0x*: packet: the trace is truncated here'
+check_one_line cut \
+	'hatf dump: cut.ctf: offset 0x*: packet: the trace is truncated here'
 
-# What no Memtrace has written: a stack that does not fit a packet loses its
-# innermost frames; the next one adds to what was written of it.
+# A stack that is too large for a packet loses its innermost frames, and the
+# next stack extends the part that was written.  Memtrace itself does not write
+# such stacks.
 python3 - >deep.json <<'END'
 import json
 
@@ -184,8 +196,8 @@ check_text deep got <<'END'
 5000 f1@a.c:1:0-0 f5000@a.c:5000:0-0
 END
 
-# What only says that it is Memtrace's: addresses whose low bits are those of
-# others.
+# The header claims that Memtrace is the source, but the addresses are not of
+# Memtrace: several have the same low bits.
 {
 	header source=memtrace memtrace_version=3 sample_rate=1 word_size=8
 	layout

@@ -1,11 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# modes.sh - what is written from a trace is for its owner alone
+# modes.sh - only the owner can read the files that hatf writes
 #
-# A trace holds command lines and addresses.  Whatever the umask, and whatever
-# the mode of a file that was there before, the file that 'hatf' leaves has mode
-# 0600.
+# A trace has command lines and addresses.  A file that 'hatf' writes has mode
+# 0600, whatever the umask, and whatever the mode of an existing file.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -22,8 +21,7 @@ check_mode()
 	check "$1: mode" "$(stat -L -c %a "$2")" 600
 }
 
-# Whoever wants to share a file says so: the mode of the input is not taken
-# over.
+# The output does not get the mode of the input.
 formats=$("$HATF" formats --json |
 	sed -nE 's/^\{"name":"([a-z]+)".*"writes":true.*/\1/p')
 check 'formats' "$(grep -cxE 'hatf|csv|json|dhat|heaptrack' <<<"$formats")" 5
@@ -39,7 +37,7 @@ for format in $formats; do
 	rm -f old
 done
 
-# What was there is gone.
+# A longer file is truncated.
 seq 100000 >long.csv
 run "$HATF" convert in.hatf long.csv
 check_status 'over a longer file' 0
@@ -55,7 +53,7 @@ for way in new old; do
 	chmod 644 opt.hatf.gz tables.csv
 done
 
-# A link is followed, and one that leads nowhere makes a file.
+# A symbolic link is followed.  If its target does not exist, it is created.
 echo before >target.json
 for link in target.json nowhere.json; do
 	ln -s "$link" link.json
@@ -66,7 +64,7 @@ for link in target.json nowhere.json; do
 	rm link.json
 done
 
-# What is no regular file stays what it is.
+# FIFOs and devices keep their type and mode.
 mkfifo pipe
 mode=$(stat -c %a pipe)
 timeout 60 cat pipe >piped.json &
@@ -84,7 +82,7 @@ mkdir folder
 run "$HATF" convert --to csv in.hatf folder
 check_one_line 'to a folder' '*folder: Is a directory'
 
-# Another user's file, which its owner could read.
+# A file of another user is refused, since its owner could read the output.
 if [ "$(id -u)" = 0 ]; then
 	echo before >his.csv
 	chown 65534 his.csv
@@ -92,6 +90,6 @@ if [ "$(id -u)" = 0 ]; then
 	run "$HATF" convert in.hatf his.csv
 	check_status 'another user' 1
 	check_one_line 'another user' '*his.csv: Operation not permitted'
-	check 'his file' "$(cat his.csv)" before
+	check "another user's file" "$(cat his.csv)" before
 fi
 finish

@@ -4,19 +4,20 @@
 
 usage: mptrace.py stats|table|hatf|places FILE [TRACENAME]
 
-Written from the description of the format, with no help from libhatf, as the judge
-of what its source and sink do: 'stats' prints the statistics of 'mptrace FILE',
-'table' what 'mptrace --verbose --source' has before them, and 'hatf' its
-'--hatf-file'.  tests/cli/mtrc.sh holds all three against the output of the real
-program.  'places' prints where each name is in its table, with 128 more where it is
-put there.  It is stricter than that in what a writer must keep to: no name index
-above 32, no name above 1023 octets, no index that is used twice.
+This decoder follows the description of the format and does not use libhatf, so
+it can judge libhatf's source and sink.  'stats' prints the statistics of
+'mptrace FILE', 'table' the table that 'mptrace --verbose --source' prints
+before them, and 'hatf' its '--hatf-file'.  tests/cli/mtrc.sh compares all three
+with the output of the real program.  'places' prints each name's index in its
+table, plus 128 where the name is defined.  This decoder is stricter than
+mptrace: it refuses a name index above 32, a name above 1023 octets, and an
+index that is used twice.
 """
 import sys
 
 
 class Broken(Exception):
-    """What follows is no record."""
+    """The next octets are no record."""
 
 
 class File:
@@ -33,7 +34,8 @@ class File:
             b"\0\0\0\1": (4, "big"),
         }[self.data[4:8]]
         self.next = 4 + 2 * self.word
-        self.version = int.from_bytes(self.data[4 + self.word:self.next], order)
+        version = self.data[4 + self.word:self.next]
+        self.version = int.from_bytes(version, order)
         if self.version // 100 > 105:
             raise Broken("version too new")
         self.names = {"func": {}, "file": {}}
@@ -77,7 +79,7 @@ class File:
         return thread, self.name("func"), self.name("file"), self.number()
 
     def records(self):
-        """(letter, index, address, size, source) of each record."""
+        """Yield (letter, index, address, size, source) for each record."""
         while True:
             letter = self.data[self.next:self.next + 1].decode("latin-1")
             if not letter or letter not in "IHARF":
@@ -156,7 +158,8 @@ class Trace:
         self.events += 1
         if letter == "A":
             old = self.blocks.get(index)
-            # Early versions wrote a realloc as F and A; mptrace keeps the age.
+            # Early versions wrote a realloc as F and A; mptrace counts the
+            # age from the first A.
             if old and (old[3] or self.file.version >= 10405):
                 raise Broken("index %d is used twice" % index)
             born = old[2] if old else self.events

@@ -3,17 +3,15 @@
 #
 # mtrace.sh - mtrace() traces are read as glibc's script reads them
 #
-# Glibc's mtrace() traces are read as glibc's own script reads them, and what
-# we write as one is read by that script with the same result.
-#
-# The traces, and what the script says of them, are in
-# tests/data/foreign/mtrace.
+# hatf finds the same leaks and anomalies in glibc's mtrace() traces as glibc's
+# own script, and the script finds the same in the files that hatf writes.
+# tests/data/foreign/mtrace has the traces and the script's output for them.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 data=$CLI/../data/foreign/mtrace
 
-# leaks FILE: address and size of each block that lives at the end
+# leaks FILE: print address and size of each block that is live at the end.
 leaks()
 {
 	"$HATF" dump --format ascii "$1" | awk '
@@ -23,14 +21,15 @@ leaks()
 		END { for (a in size) printf("%s 0x%x\n", a, size[a]) }' | sort
 }
 
-# printed FILE: the same out of what the script printed
+# printed FILE: print the same from the script's output.
 printed()
 {
 	sed -nE 's/^0x0*([0-9a-f]+) +(0x[0-9a-f]+|0) .*/0x\1 \2/p' "$1" |
 		sed 's/ 0$/ 0x0/' | sort
 }
 
-# The script, without a binary: it prints callers as they are.
+# script FILE: run glibc's script without a binary, so that it prints callers
+# unchanged.
 script()
 {
 	mtrace "$1" | grep -v '^ *$'
@@ -44,23 +43,29 @@ for name in mt1 ls thr cfrac; do
 	run "$HATF" convert $name.mtrace $name.hatf
 	check_status "$name: convert" 0
 	case $name in
-	thr) check_one_line "$name: convert" "hatf convert: thr.mtrace: 2 ordering anomalies (first at record *, offset 0x*: the address is handed out while live); see 'hatf verify'" ;;
+	thr)
+		check_one_line "$name: convert" \
+			'hatf convert: thr.mtrace: 2 ordering anomalies' \
+			'(first at record *, offset 0x*: the address is' \
+			"handed out while live); see 'hatf verify'"
+		;;
 	*) check_silent "$name: convert" ;;
 	esac
 	leaks $name.hatf >got
 	printed "$data/$name.mtrace.out" >want
 	check_text "$name: leaks" got <want
 
-	# All anomalies that the script finds are there, and no other.
+	# 'hatf verify' finds as many anomalies as the script.
 	run "$HATF" verify $name.mtrace
 	check "$name: anomalies" "$(grep -c 'handed out\|unallocated' out)" \
 		"$(grep -c 'duplicate\|never alloc' "$data/$name.mtrace.out")"
 
-	# Offsets in functions are lost, and an end mark is there; all else
-	# returns.
+	# A conversion to HATF and back loses offsets in functions and adds an
+	# end mark.  Nothing else changes.
 	run "$HATF" convert $name.hatf $name.back.mtrace
 	check_status "$name: back" 0
-	sed -E 's/\(([^()]*)[+-][0-9a-f]+\)\[/(\1)[/; /^= End$/d' $name.mtrace >want
+	sed -E 's/\(([^()]*)[+-][0-9a-f]+\)\[/(\1)[/; /^= End$/d' \
+		$name.mtrace >want
 	sed '/^= End$/d' $name.back.mtrace >got
 	check_text "$name: back" got <want
 	if command -v mtrace >/dev/null; then
@@ -69,11 +74,14 @@ for name in mt1 ls thr cfrac; do
 		check_text "$name: the script" got <want
 	fi
 done
-check 'thr: anomalies' "$(grep -c 'duplicate\|never alloc' "$data/thr.mtrace.out")" 2
+check 'thr: anomalies' \
+	"$(grep -c 'duplicate\|never alloc' "$data/thr.mtrace.out")" 2
 
-# What a program left, by the script and by our own reading of its trace.
-"$HATF" record -o awk.hatf -- awk 'BEGIN { for (i = 0; i < 3000; i++) a[i % 99] = a[i % 99] i }' 2>err ||
-	fail "record: $(cat err)"
+# The script and hatf find the same leaks in a recorded program.
+"$HATF" record -o awk.hatf -- awk 'BEGIN {
+	for (i = 0; i < 3000; i++)
+		a[i % 99] = a[i % 99] i
+}' 2>err || fail "record: $(cat err)"
 run "$HATF" convert --drop time,attributes awk.hatf awk.mtrace
 check_status 'awk: convert' 0
 check_silent 'awk: convert'
@@ -86,25 +94,28 @@ if command -v mtrace >/dev/null; then
 	check_text 'awk: the script' got <want
 	grep -q 'duplicate\|never alloc' awk.out && fail "awk: $(cat awk.out)"
 fi
-[ -s want ] || fail 'awk: nothing is left, which shows nothing'
+[ -s want ] || fail 'awk: no leaks to compare'
 
-# A trace that is cut off has no end mark.
+# A truncated trace has no end mark.
 head -c $(($(wc -c <thr.mtrace) - 7)) thr.mtrace >cut.mtrace
 run "$HATF" convert cut.mtrace cut.hatf
 check_status 'cut off' 1
-check_one_line 'cut off' 'hatf convert: cut.mtrace: line 3817, offset 0x*: the trace is truncated here'
+check_one_line 'cut off' 'hatf convert: cut.mtrace: line 3817, offset 0x*:' \
+	'the trace is truncated here'
 run "$HATF" convert cut.hatf cut2.mtrace
 check_status 'cut off: again' 1
 check 'cut off: end' "$(tail -1 cut2.mtrace | cut -c 1)" @
 
-# A byte of 0 is no operation.
+# A byte of 0 is not an operation.
 printf '= Start\n+ 0x10 0x5\n\0 0x10 0x5\n' >nul.mtrace
 run "$HATF" info nul.mtrace
 check_status 'a byte of 0' 1
-check_one_line 'a byte of 0' 'hatf info: nul.mtrace: line 3, offset 0x13, record 1: operation: malformed'
+check_one_line 'a byte of 0' \
+	'hatf info: nul.mtrace: line 3, offset 0x13, record 1:' \
+	'operation: malformed'
 
-# An address in memory becomes one in the object, where it is known what lay
-# there.
+# An address in memory becomes an address in the object, if the trace has the
+# object's place.
 cat >placed.ascii <<'END'
 10 HATF ascii attributes
 10 HATF object\x0aobject=/lib/a.so\x0abase=0x7f0000000000\x0aaddress=0x7f0000001040\x0asize=8000\x0aoffset=0x1040\x0a
@@ -122,8 +133,8 @@ check_text 'addresses in objects' got <<'END'
 @ /lib/b.so:[0x7f1100001234] + 0x20 0x8
 END
 
-# What convert counts is what verify finds, of each kind and in any of these
-# formats. disordered COUNT FIRST LINE...
+# disordered COUNT FIRST LINE...: 'hatf convert' counts the anomalies that 'hatf
+# verify' finds in a trace of these lines; FIRST describes the first one.
 disordered()
 {
 	local count=$1 first=$2
@@ -131,7 +142,9 @@ disordered()
 	printf '%s\n' "$@" >log
 	run "$HATF" convert log log.hatf
 	check_status 'disorder' 0
-	check_one_line "disorder: $1" "hatf convert: log: $count ordering anomal*(first at record $first; see 'hatf verify'"
+	check_one_line "disorder: $1" \
+		"hatf convert: log: $count ordering anomal*(first at record" \
+		"$first; see 'hatf verify'"
 	run "$HATF" verify log
 	check "disorder: $1: verify" "$(tail -1 out)" \
 		"log: not ok, $(grep -cv '^<' log) events, $count violations"

@@ -8,19 +8,19 @@
 command -v python3 >/dev/null || skip 'no python3'
 data=$CLI/../data/foreign/mtrc
 
-# mptrace WHAT FILE: as that program reads it
+# mptrace WHAT FILE: print what mptrace reads.
 mptrace()
 {
 	python3 "$CLI/mptrace.py" "$@"
 }
 
-# Without the allocation indexes, which our records have not got.
+# Remove the allocation indexes, which HATF's records do not have.
 without_index()
 {
 	tr -s ' ' | sed -E 's/^ ?([0-9]+ (alloc|realloc|free)) [0-9]+ /\1 - /'
 }
 
-# What mptrace's table says of each event, out of our JSON.
+# rows.py WORD_BITS: print mptrace's table of the events from hatf's JSON.
 cat >rows.py <<'END'
 import json, sys
 
@@ -104,23 +104,24 @@ for line in sys.stdin:
     where(rec)
 END
 
-# The part of the table that rows.py prints: no ages, which mptrace counts from
-# the first use of an index.
+# Reduce the table to what rows.py prints: remove the ages, which mptrace counts
+# from the first use of an index.
 rows_of_table()
 {
-	sed '1,2d; /^$/,$d' | without_index | sed -E 's/^([0-9]+ free .*) [0-9]+( [0-9]+ [0-9]+)$/\1 -\2/'
+	sed '1,2d; /^$/,$d' | without_index |
+		sed -E 's/^([0-9]+ free .*) [0-9]+( [0-9]+ [0-9]+)$/\1 -\2/'
 }
 
-# value FILE NAME: a number of mptrace's statistics, "count nbytes"
+# value FILE NAME: print an entry "count nbytes" of mptrace's statistics.
 value()
 {
 	sed -nE "s/^$2: +([0-9]+) \(([0-9]+) bytes?\)/\1 \2/p" "$1"
 }
 
-# known NAME: one of the traces
+# known NAME: test a trace of tests/data/foreign/mtrc.
 known()
 {
-	local name=$1 word=64 want=0
+	local name=$1 word=64 want=0 nbytes
 
 	case $name in *32?e* | cc1 | gcc) word=32 ;; esac
 	case $name in *-notrailer) want=1 ;; esac
@@ -128,13 +129,13 @@ known()
 	zcat "$data/$name.vs.txt.gz" >want.table
 	zcat "$data/$name.hatf.gz" >want.hatf
 
-	# The judge says what the real program said.
+	# mptrace.py prints what the real program printed.
 	mptrace table "$name.trace" >got 2>/dev/null
 	cmp got want.table >&2 || fail "$name: mptrace.py: table"
 	mptrace hatf "$name.trace" "$name.hatf" >got 2>/dev/null
 	cmp got want.hatf >&2 || fail "$name: mptrace.py: HATF"
 
-	# Our reading is the table.
+	# hatf reads the events of the table.
 	"$HATF" dump --meta --format json "$name.trace" 2>err |
 		python3 rows.py "$word" >got
 	rows_of_table <want.table | diff -u - got >&2 || fail "$name: rows"
@@ -145,20 +146,22 @@ known()
 		check_silent "$name: info"
 		check "$name: peak" "$(value want.table peak)" \
 			"$(json peak_live_objects) $(json peak_live_bytes)"
-		check "$name: unfreed" "$(value want.table unfreed | cut -d " " -f 1)" \
+		check "$name: unfreed" \
+			"$(value want.table unfreed | cut -d " " -f 1)" \
 			"$(json end_live_objects)"
 	else
-		check_one_line "$name: info" "hatf info: $name.trace: offset 0x4ff*: thread: *"
+		check_one_line "$name: info" \
+			"hatf info: $name.trace: offset 0x4ff*: thread: *"
 	fi
 
-	# mptrace's text says the same, but for threads and places.
+	# mptrace's text has the same events, without threads and places.
 	bare "$name.trace" >from_trace
 	check "$name: bare" $? "$want"
 	bare want.hatf >from_text
 	check "$name: text" $? 0
 	cmp from_trace from_text >&2 || fail "$name: text"
 
-	# mptrace's text is ours, byte for byte, and is read back.
+	# hatf writes the same text as mptrace, byte for byte, and reads it.
 	run "$HATF" convert --to mptrace "$name.trace" "$name.hatf"
 	check_status "$name: to mptrace" "$want"
 	cmp "$name.hatf" want.hatf >&2 || fail "$name: text"
@@ -170,22 +173,24 @@ known()
 	check_status "$name: to mptrace again" 0
 	cmp "$name.hatf" again/y >&2 || fail "$name: text, there and back"
 
-	# Through HATF and back, mptrace sees the same, and so do we.
+	# A conversion to HATF and back changes nothing for mptrace and hatf.
 	run "$HATF" convert "$name.trace" x.hatf.gz
 	check_status "$name: to hatf" "$want"
 	run "$HATF" convert --to mptrace x.hatf.gz "$name.hatf"
 	cmp "$name.hatf" want.hatf >&2 || fail "$name: text of HATF"
 	run "$HATF" convert x.hatf.gz x.mtrc
 	check_status "$name: back" "$want"
-	# Indexes, names and their places: what mpatrol has written comes out
-	# byte for byte, up to the record that is cut.
+	# The bytes are the same, up to the truncated record: indexes, names and
+	# their places.
 	if [ "$want" = 0 ]; then
-		cmp "$name.trace" x.mtrc >&2 || fail "$name: other bytes came back"
+		cmp "$name.trace" x.mtrc >&2 ||
+			fail "$name: back: other bytes"
 	else
-		cmp -n "$(stat -c %s x.mtrc)" "$name.trace" x.mtrc >&2 ||
-			fail "$name: other bytes came back"
+		nbytes=$(stat -c %s x.mtrc)
+		cmp -n "$nbytes" "$name.trace" x.mtrc >&2 ||
+			fail "$name: back: other bytes"
 		check "$name: bytes missing" \
-			"$(($(stat -c %s "$name.trace") - $(stat -c %s x.mtrc)))" 5
+			"$(($(stat -c %s "$name.trace") - nbytes))" 5
 	fi
 	run "$HATF" convert x.mtrc y.hatf.gz
 	run "$HATF" convert y.hatf.gz y.mtrc
@@ -196,7 +201,7 @@ known()
 	}
 }
 
-# bare FILE: its records without what the text has no room for
+# bare FILE: print the records without the fields that the text lacks.
 bare()
 {
 	"$HATF" convert --drop thread,attributes,comment --to ascii --plain \
@@ -207,7 +212,7 @@ bare()
 	return $status
 }
 
-# json KEY: a number of 'info'
+# json KEY: print a number of 'hatf info'.
 json()
 {
 	sed -nE "s/.*\"$1\":([0-9]+).*/\1/p" info
@@ -219,7 +224,7 @@ for trace in "$data"/*.trace*; do
 done
 
 # ------------------------------------------------------------------- sinks
-# A trace of ours with all that mpatrol's has no room for.
+# A HATF trace with everything that mpatrol's format cannot store.
 long=$(printf 'x%.0s' {1..1100})
 {
 	header pid=4242
@@ -258,8 +263,8 @@ trailer ours.hatf 14 30 complete=1 end=exit lost=0 threads=2
 run "$HATF" convert ours.hatf ours.mtrc
 check_status 'ours: to mtrc' 0
 mptrace table ours.mtrc >table || fail 'ours: mptrace'
-# What failed, what was freed without having been allocated, and a pool's block
-# inside another one are not there; a name that mptrace has no room for is cut.
+# The output lacks failed calls, frees of unknown blocks, and a pool's block
+# inside another one.  A name above mptrace's limit is truncated.
 sed '1,2d; /^$/,$d' table | tr -s ' ' | sed "s/${long:77}\$/.../" >got
 check_text 'ours: table' got <<'END'
  1 alloc 1 0x0000000000001000 24 1 24
@@ -319,9 +324,10 @@ check_text 'ours: text' ours.mptrace <<'END'
 2 0x3000
 END
 
-# Indexes that comments choose: the highest so far and those that are in use, or
-# that nothing could follow, are not taken; only early versions have the same
-# one again. chosen VERSION: what indexes the blocks get
+# chosen VERSION: print the indexes of blocks in a trace whose comments request
+# indexes.  A request is ignored if the index is not above all earlier ones, is
+# in use, or leaves none for later blocks.  Early versions may use an index
+# again.
 chosen()
 {
 	{
@@ -370,14 +376,15 @@ run "$HATF" info empty.mtrc
 check_status 'empty: info' 0
 
 # ------------------------------------------------------------- mptrace's text
-# said PATTERN TEXT: what is said of a text that is malformed
+# said PATTERN TEXT: 'hatf info' reports the malformed TEXT.
 said()
 {
 	# shellcheck disable=SC2059
 	printf "## Tracename: x\n\n$2" >bad.mptrace
 	run "$HATF" info bad.mptrace
 	check_status "$2" 1
-	check_one_line "$2" "hatf info: bad.mptrace: line 3, offset 0x11, record 0: $1"
+	check_one_line "$2" \
+		"hatf info: bad.mptrace: line 3, offset 0x11, record 0: $1"
 }
 said 'tag: malformed' '0 1 0x10\n'
 said 'tag: malformed' '7\n'
@@ -390,7 +397,7 @@ said 'old_address: malformed' '4 1 x 0x10\n'
 said 'line: malformed' '2 0x10 0x20\n'
 said '*the trace is truncated here*' '2 0x10'
 
-# Any realloc of Meta-TF 1.2, alone or with what it announces.
+# Each realloc of Meta-TF 1.2, with and without the records that it announces.
 {
 	echo '## Author: A. Nobody'
 	echo '## Tracename: by hand'
@@ -443,7 +450,7 @@ check_text 'by hand: again' out <<'END'
 2 0x20
 END
 
-# A block that is freed twice, and one of which nobody has told.
+# A block that is freed twice, and a free of an unknown index.
 {
 	printf 'MTRC\1\0\0\0\0\0\0\0\x05\x29\0\0\0\0\0\0'
 	printf 'A\1\x10\5\0\0\0\0F\1\0\0\0\0F\1\0\0\0\0F\7\0\0\0\0'
@@ -451,12 +458,16 @@ END
 } >unknown.mtrc
 run "$HATF" convert unknown.mtrc unknown.hatf
 check_status 'unknown index' 0
-check_one_line 'unknown index' "hatf convert: unknown.mtrc: 2 ordering anomalies (first at record 2, offset 0x22: free of an unallocated address); see 'hatf verify'"
+check_one_line 'unknown index' \
+	'hatf convert: unknown.mtrc: 2 ordering anomalies' \
+	'(first at record 2, offset 0x22: free of an unallocated address);' \
+	"see 'hatf verify'"
 run "$HATF" verify unknown.mtrc
 check 'unknown index: verify' "$(tail -1 out)" \
 	'unknown.mtrc: not ok, 5 events, 2 violations'
 run "$HATF" dump unknown.hatf
-check 'unknown index: the address' "$(grep -o 'addr=0x8[^ ]*' out | tr '\n' ' ')" \
+check 'unknown index: the address' \
+	"$(grep -o 'addr=0x8[^ ]*' out | tr '\n' ' ')" \
 	'addr=0x8000000000000001 addr=0x8000000000000007 '
 
 finish

@@ -3,13 +3,15 @@
 #
 # named-files.sh - files named by a trace or folder are opened only if safe
 #
-# What a trace or a folder names is opened only if that is harmless: no links,
-# FIFOs, devices or files of the kernel, and elsewhere only the owner's.
+# If a trace or a folder names a file, hatf does not open links, FIFOs, devices
+# or files of the kernel, and in other folders opens only files of the trace's
+# owner.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 touched=$BUILD/tests/capture/programs/touched
 
-# child FILE PARENT_TRACE: a trace that names its parent's and its ring file
+# child FILE PARENT_TRACE: write a trace that names PARENT_TRACE as its parent's
+# trace and as its ring file.
 child()
 {
 	{
@@ -21,7 +23,7 @@ child()
 	} >"$1"
 }
 
-# parent FILE
+# parent FILE: write the parent's trace.
 parent()
 {
 	{
@@ -32,7 +34,8 @@ parent()
 	trailer "$1" 1 1
 }
 
-# opens WHAT WANT COMMAND...: of the bait, WANT is opened; nothing hangs.
+# opens WHAT WANT COMMAND...: the command opens only WANT of the files in
+# 'bait', and does not hang.
 opens()
 {
 	local what=$1 want=$2
@@ -42,7 +45,7 @@ opens()
 	check "$what" "$(sed -n 's/^opened: .*\///p' said | sort -u)" "$want"
 }
 
-# heritage FILE
+# heritage FILE: print the value of the same name of 'hatf info'.
 heritage()
 {
 	timeout 20 "$HATF" info --json "$1" 2>/dev/null </dev/null |
@@ -58,12 +61,13 @@ if [ "$(id -u)" = 0 ] && mknod bait/device c 1 5 2>/dev/null; then
 	bait+=("$TMP/bait/device")
 fi
 
-# A path in a header, which the child's folder has not.
+# A path in a header, to a file outside the child's folder.
 for file in "${bait[@]}"; do
 	child traces/child.hatf "$file"
 	name=${file##*/}
 	want=
-	# Regular files of the same owner; a ring file's name for root is none.
+	# Only regular files of the same owner are opened.  As root, hatf does
+	# not follow the name of a ring file.
 	[ -f "$file" ] && want=$name
 	opens "named: $name: info" "$want" "$HATF" info traces/child.hatf
 	[ "$(id -u)" = 0 ] && want=
@@ -82,7 +86,7 @@ check "not absolute" "$(heritage traces/child.hatf)" missing
 child traces/child.hatf "/proc/self/root$TMP/bait/trace"
 check "by way of /proc" "$(heritage traces/child.hatf)" missing
 
-# Links of the folder itself.
+# Symbolic links in the folder itself.
 for file in "${bait[@]}"; do
 	name=${file##*/}
 	ln -sf "$file" "traces/$name"
@@ -97,21 +101,21 @@ done
 opens "folder: recover" "$(printf 'regular\ntrace')" "$HATF" recover bait
 opens "folder: tree" "$(printf 'regular\ntrace')" "$HATF" tree bait
 
-# What belongs to somebody else than the child's trace.
+# A file whose owner is not that of the child's trace.
 if [ "$(id -u)" = 0 ]; then
 	child traces/child.hatf "$TMP/bait/trace"
 	chown 65534 traces/child.hatf
 	opens "owner: info" '' "$HATF" info traces/child.hatf
 	check "owner" "$(heritage traces/child.hatf)" missing
 	cp bait/trace traces/
-	check "owner: beside it" "$(heritage traces/child.hatf)" exact
+	check "owner: in its folder" "$(heritage traces/child.hatf)" exact
 	rm traces/trace
 	chown 65534 bait/trace
-	check "owner: both another's" "$(heritage traces/child.hatf)" exact
+	check "owner: the same" "$(heritage traces/child.hatf)" exact
 fi
 
-# The messages of the kernel: who reads them takes them away, and then waits.
-# unread: bytes of them that nobody has read.
+# /proc/kmsg: a reader removes the kernel's messages, and waits for more.
+# unread: print the number of bytes of messages that nobody has read.
 unread()
 {
 	python3 -c '
@@ -136,7 +140,7 @@ if [ "$(id -u)" = 0 ] && [ -r /proc/kmsg ] && command -v python3 >/dev/null &&
 	[ "$(unread)" -ge "$before" ] || fail "kmsg: messages are gone"
 fi
 
-# A FIFO that the user names, from which a part of a trace comes.
+# A FIFO that the user names is opened; its writer writes a part of a trace.
 mkfifo part
 for command in info verify; do
 	head -c 100 bait/trace >part &

@@ -5,7 +5,7 @@
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# A small heap whose sizes and addresses have a habit, and one that is cut off.
+# A small heap whose sizes and addresses are regular.
 {
 	header clock=us unit=us pid=4242
 	layout
@@ -49,7 +49,8 @@ file   $(stat -c %s all.hatf) bytes before, $least after ($(awk "BEGIN {
 	printf \"%.1f\", 100 * $least / $(stat -c %s all.hatf) }") %)"
 cmp optimum.hatf small.hatf || fail 'plain: the default is not the optimum'
 
-# Of one block, the smallest file is the least of those that it is chosen from.
+# For a trace of one block, the output is as small as the smallest file of these
+# placements.
 least=
 for placement in small-size optimum best naive online; do
 	"$HATF" optimize --placement $placement all.hatf x.hatf.gz >out
@@ -59,12 +60,13 @@ done
 "$HATF" optimize all.hatf small.hatf.gz >out
 check 'the smallest file' "$(($(stat -c %s small.hatf.gz) <= least))" 1
 
-# Never larger than its input: fast compression loses, so the input is copied.
+# The output is never larger than its input.  Fast compression would make it
+# larger, so the input is copied.
 run "$HATF" optimize --level 1 small.hatf.gz copy.hatf.gz
 check_status copy 0
 if cmp -s small.hatf.gz copy.hatf.gz; then
-	check_one_line copy \
-		'hatf optimize: small.hatf.gz: already the smallest: copy.hatf.gz *'
+	check_one_line copy 'hatf optimize: small.hatf.gz:' \
+		'already the smallest: copy.hatf.gz *'
 	check 'copy: mode' "$(stat -c %a copy.hatf.gz)" 600
 fi
 for level in 1 6 12; do
@@ -78,7 +80,8 @@ for level in 1 6 12; do
 	done
 done
 
-# Compressed unless the name or an option says no; by pipe; from other formats.
+# The output is compressed unless its name or an option says otherwise, also to
+# a pipe and from other formats.
 "$HATF" convert all.hatf all.csv
 for in in all.hatf all.csv; do
 	for out in x.hatf.gz x -; do
@@ -90,7 +93,8 @@ for in in all.hatf all.csv; do
 		check_text "$in to $out" got <want
 	done
 done
-# A compressed trace under a plain name does not grow, unless an option says so.
+# A compressed trace under a plain name does not grow, unless the user gives
+# --plain.
 cp small.hatf.gz hidden.hatf
 "$HATF" optimize --level 3 hidden.hatf hidden.out.hatf >/dev/null 2>&1 ||
 	fail 'gzip under a plain name'
@@ -101,7 +105,7 @@ cmp optimum.hatf hidden.out.hatf || fail 'gzip under a plain name: --plain'
 "$HATF" optimize --plain - - <all.hatf >piped || fail 'pipe'
 cmp optimum.hatf piped || fail 'pipe: not the optimum'
 
-# What is not complete stays so.
+# An incomplete trace stays incomplete.
 head -c $(($(stat -c %s all.hatf) - 20)) all.hatf >cut.hatf
 run "$HATF" optimize cut.hatf cut.out
 check_status cut 1

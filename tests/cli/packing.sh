@@ -3,14 +3,15 @@
 #
 # packing.sh - an output's name selects its format and compression
 #
-# What gzip, zstd and lz4 unpack of it is what is written without compression.
+# gzip, zstd and lz4 unpack the same bytes that hatf writes without compression.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-"$HATF" record -o perl.hatf -- perl -e '$h{$_} = "x" x $_ for 1 .. 3000' 2>err ||
+"$HATF" record -o perl.hatf -- \
+	perl -e '$h{$_} = "x" x $_ for 1 .. 3000' 2>err ||
 	fail "record: $(cat err)"
 
-# told NAME FORMAT: the name tells the format
+# told NAME FORMAT: the name selects the format.
 told()
 {
 	rm -f "$1"
@@ -38,20 +39,21 @@ told x.hummingbird hummingbird
 told x.android android
 told x.xml xml
 
-# packed SUFFIX PROGRAM COMPRESSION: of text and binary formats
+# packed SUFFIX PROGRAM COMPRESSION: the suffix selects the compression of text
+# and binary formats, and PROGRAM unpacks it.
 packed()
 {
 	local name
 	command -v "$2" >/dev/null || return
-	for name in x.csv x.ascii x.json x.xml x.bin x.heaptrack x.mtrace x.mtrc \
-		x.pb x.ctf x.folded x.dhat x.android; do
+	for name in x.csv x.ascii x.json x.xml x.bin x.heaptrack x.mtrace \
+		x.mtrc x.pb x.ctf x.folded x.dhat x.android; do
 		"$HATF" convert perl.hatf $name 2>err
 		run "$HATF" convert perl.hatf "$name$1"
 		check_status "$name$1" 0
 		"$2" -dc "$name$1" | cmp -s - $name ||
 			fail "$name$1: $2 unpacks something else"
 	done
-	# Formats that cannot be told by name are compressed all the same.
+	# The suffix works without a name of a format, too.
 	run "$HATF" convert --to csv perl.hatf "y$1"
 	check_status "y$1" 0
 	"$2" -dc "y$1" | cmp -s - x.csv || fail "y$1: not x.csv"
@@ -68,7 +70,7 @@ packed()
 	"$HATF" dump x.csv >want
 	"$HATF" dump "x.csv$1" >got
 	cmp -s want got || fail "x.csv$1: other records"
-	# A full disk is told.
+	# A full disk is an error.
 	run "$HATF" convert --to "csv" perl.hatf /dev/full
 	check_status 'full' 1
 }
@@ -76,20 +78,22 @@ packed .gz gzip gzip
 packed .zst zstd zstd
 packed .lz4 lz4 lz4
 
-# heaptrack's own files are so.
+# heaptrack's own files are compressed by zstd.
 if command -v heaptrack_print >/dev/null && command -v zstd >/dev/null; then
 	heaptrack_print x.heaptrack >want 2>/dev/null
 	heaptrack_print x.heaptrack.zst >got 2>/dev/null
-	grep -q 'calls to allocation functions' got || fail "heaptrack_print: $(head got)"
+	grep -q 'calls to allocation functions' got ||
+		fail "heaptrack_print: $(head got)"
 	sed -i '/^reading file/d' want got
 	check_text 'heaptrack_print' got <want
 fi
 
-# HATF has blocks that are to be found.
+# HATF's blocks are members of gzip, so other compression is refused.
 run "$HATF" convert perl.hatf x.hatf.zst
 check_status 'hatf.zst' 2
 run "$HATF" convert --to hatf perl.hatf x.zst
 check_status 'hatf: zst' 2
-check_one_line 'hatf: zst' 'hatf convert: format hatf cannot be compressed by zstd *'
+check_one_line 'hatf: zst' \
+	'hatf convert: format hatf cannot be compressed by zstd *'
 
 finish

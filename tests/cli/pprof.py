@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""
-pprof.py - print a profile of pprof's, by a decoder that knows nothing of libhatf
+"""pprof.py - print a profile of pprof, without libhatf
 
 usage: pprof.py FILE
 
-A line for each sample type, the period, the start and each mapping: its file, where it is and
-whether it has names.  Then one for each sample: its values and its frames, the
-innermost first, as NAME(FILE:LINE)@MAPPING+ADDRESS.
+Print a line for each sample type, the period, the start and each mapping: its
+file, its addresses and whether it has names.  Then print a line for each
+sample: its values and its frames, the innermost first, as
+NAME(FILE:LINE)@MAPPING+ADDRESS.
 """
 import gzip
 import sys
@@ -69,9 +69,10 @@ def main():
     if 9 in dict(profile):
         print('start', dict(profile)[9])
     for row in table[3].values():
-        print(f'mapping {strings[row[5]]} {row.get(2, 0):#x}-{row.get(3, 0):#x}'
-              f'+{row.get(4, 0):#x}', strings[row.get(6, 0)] or '-',
-              'named' if row.get(7) and row.get(8) and row.get(9) else 'nameless')
+        named = row.get(7) and row.get(8) and row.get(9)
+        print(f'mapping {strings[row[5]]}',
+              f'{row.get(2, 0):#x}-{row.get(3, 0):#x}+{row.get(4, 0):#x}',
+              strings[row.get(6, 0)] or '-', 'named' if named else 'nameless')
     for k, v in profile:
         if k != 2:
             continue

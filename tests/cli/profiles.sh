@@ -3,14 +3,15 @@
 #
 # profiles.sh - folded, DHAT and pprof profiles have the trace's sums
 #
-# Folded stacks, DHAT's JSON and pprof's profiles have the sums of the trace,
-# by site, and other programs read them.
+# The profiles have the sums of the trace for each site, and other programs can
+# read them.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 data=$CLI/../data/foreign/dhat
 
-# The calls of tests/data/foreign/dhat/dh.c, with the stacks that valgrind saw.
+# The calls of tests/data/foreign/dhat/dh.c, with the stacks that valgrind
+# recorded.
 cat >dh.ascii <<'END'
 10 HATF ascii thread attributes
 10 HATF frame\x0aframe=1\x0afunction=malloc\x0aobject=libc.so\x0aaddress=0x48417b4\x0a
@@ -92,9 +93,9 @@ check_text dhat dh.dhat <<'END'
  ]
 }
 END
-# What valgrind has of each site, ours has too, with the same sums.  (Of a site
-# that only grows after the peak of all, valgrind 3.19 leaves out the site's
-# own.)
+# hatf's profile has the members and sums that valgrind's has for each site,
+# except a site's own maximum: valgrind 3.19 leaves it out if the site grows
+# only after the peak of the program.
 if command -v jq >/dev/null; then
 	sums='.pps[] | [.tb, .tbk, .gb, .gbk, .eb, .ebk,
 		(.fs | map($t[.] | sub(" \\(in .*"; "")))]'
@@ -104,7 +105,7 @@ if command -v jq >/dev/null; then
 	jq -r 'keys[]' "$data/dh.json" >want
 	jq -r 'keys[]' dh.dhat >got
 	check_text 'dhat: keys of valgrind' got <want
-	# Accesses are what a trace does not have.
+	# A trace has no memory accesses.
 	jq -r '.pps[1] | del(.rb, .wb, .acc) | keys[]' "$data/dh.json" >want
 	jq -r '.pps[1] | keys[]' dh.dhat >got
 	check_text 'dhat: keys of a site' got <want
@@ -136,7 +137,7 @@ if command -v protoc >/dev/null; then
 	protoc --decode_raw <dh.pb >raw || fail 'pprof: protoc'
 	check 'pprof: samples' "$(grep -c '^2 {' raw)" 4
 fi
-# pprof itself, of a package or of Go.
+# pprof itself, from a package or from Go.
 pprof=()
 go=$(command -v go || ls /usr/lib/go-*/bin/go 2>/dev/null | tail -1)
 if command -v pprof >/dev/null; then
@@ -145,7 +146,8 @@ elif [ -n "$go" ]; then
 	pprof=("$go" tool pprof)
 fi
 if [ ${#pprof[@]} -ne 0 ]; then
-	for value in inuse_space:107 alloc_space:137 inuse_objects:2 alloc_objects:4; do
+	for value in inuse_space:107 alloc_space:137 inuse_objects:2 \
+		alloc_objects:4; do
 		HOME=$TMP "${pprof[@]}" -top -unit=B -sample_index=${value%:*} \
 			dh.pb.gz 2>/dev/null >top
 		check "pprof: ${value%:*}" "$(sed -nE \
@@ -154,7 +156,7 @@ if [ ${#pprof[@]} -ne 0 ]; then
 fi
 
 # ------------------------------------------------------------ nameless frames
-# By the place of its object, by its address, and with no address at all.
+# Frames with an object's offset, with an address only, and with neither.
 cat >bare.json <<'END'
 {"tag":"comment","text":"HATF 1.0\nexe=/bin/app\n"}
 {"tag":"comment","text":"HATF object\nobject=/lib/a.so\nbase=0x7f0000000000\naddress=0x7f0000001040\nsize=8000\noffset=0x1040\nbuild_id=c0ffee\n"}
@@ -196,22 +198,28 @@ mapping /bin/app 0x401000-0x403000+0x1000 - named
 mapping /lib/a.so 0x7f0000001000-0x7f0000003000+0x1000 c0ffee nameless
 mapping /lib/b.so 0x0-0x0+0x0 - nameless
 END
-	# Where only its name is known.
+	# The header has the command instead of the executable's path.
 	sed -i 's,exe=/bin/app,command=bin/app -x /lib/a.so,' bare.json
 	"$HATF" convert bare.json bare.pb 2>err || fail "called: $(cat err)"
-	check 'pprof: what was called comes first' \
+	check 'pprof: the program is the first mapping' \
 		"$(python3 "$CLI/pprof.py" bare.pb | sed -n 's/^mapping //p' |
 			sed -n '1s/ .*//p')" /bin/app
 fi
 
 # -------------------------------------------------------- a recorded program
-"$HATF" record -o perl.hatf -- perl -e '$h{$_} = "x" x $_ for 1 .. 200' 2>err ||
+"$HATF" record -o perl.hatf -- \
+	perl -e '$h{$_} = "x" x $_ for 1 .. 200' 2>err ||
 	fail "record: $(cat err)"
-# Bytes and blocks, in all and at the end, and the peak.
+# Blocks and bytes in total, and blocks and bytes at the end.
 "$HATF" dump --format ascii perl.hatf | awk '
 	$1 == 0 && $3 != "0x0" { n++; t += $2; live += $2; size[$3] = $2 }
 	$1 == 1 { live -= size[$2]; delete size[$2] }
-	$1 == 2 && $4 != "0x0" { n++; t += $2; live += $2 - size[$3]; size[$4] = $2 }
+	$1 == 2 && $4 != "0x0" {
+		n++
+		t += $2
+		live += $2 - size[$3]
+		size[$4] = $2
+	}
 	END { for (a in size) c++; print n, t, c, live }' >want
 run "$HATF" convert perl.hatf perl.folded
 check 'perl: folded' "$(awk '{ n += $NF } END { print n }' perl.folded)" \
@@ -228,15 +236,20 @@ if command -v jq >/dev/null; then
 	check_text 'perl: dhat' got <want
 	peak=$("$HATF" info --json perl.hatf |
 		sed -E 's/.*"peak_live_bytes":([0-9]+).*/\1/')
-	check 'perl: dhat: peak' "$(jq '.pps | map(.gb) | add' perl.dhat)" "$peak"
-	# The viewer itself, which checks the file, shows the same.
+	check 'perl: dhat: peak' "$(jq '.pps | map(.gb) | add' perl.dhat)" \
+		"$peak"
+	# valgrind's viewer checks the file and shows the same sums.
 	viewer=$(ls /usr/libexec/valgrind/dh_view.js \
 		/usr/lib/*/valgrind/dh_view.js 2>/dev/null | head -1)
 	if [ -n "$viewer" ] && command -v node >/dev/null; then
 		node "$CLI/dh_view.js" "$viewer" perl.dhat >shown ||
 			fail 'perl: dh_view'
-		tr -d , <shown | awk '$1 == "Total:" { n = $2; c = $7 }
-			$1 == "At" && $2 == "t-end:" { print c, n, $7, $3; exit }' >got
+		tr -d , <shown | awk '
+			$1 == "Total:" { n = $2; c = $7 }
+			$1 == "At" && $2 == "t-end:" {
+				print c, n, $7, $3
+				exit
+			}' >got
 		check_text 'perl: dh_view' got <want
 		node "$CLI/dh_view.js" "$viewer" bare.dhat |
 			sed -n 's/^ *#/#/p' >got
@@ -248,11 +261,14 @@ if command -v jq >/dev/null; then
 #4: start (app.c)
 END
 	fi
-	check 'perl: dhat: command' "$(jq -r .cmd perl.dhat | cut -c 1-7)" 'perl -e'
+	check 'perl: dhat: command' "$(jq -r .cmd perl.dhat | cut -c 1-7)" \
+		'perl -e'
 fi
 if command -v python3 >/dev/null; then
 	python3 "$CLI/pprof.py" perl.pb.gz | awk '$1 ~ /^[0-9]/ {
-		a += $1; b += $2; c += $3; d += $4 } END { print a, b, c, d }' >got
+			a += $1; b += $2; c += $3; d += $4
+		}
+		END { print a, b, c, d }' >got
 	check_text 'perl: pprof' got <want
 	python3 "$CLI/pprof.py" perl.pb.gz | awk '
 		$1 == "mapping" || $1 == "start" { print $1, $2 }' >got
@@ -270,15 +286,19 @@ for to in folded dhat pprof; do
 	check_status "empty: $to" 0
 done
 check 'empty: folded' "$(wc -c <empty.folded)" 0
-command -v jq >/dev/null && check 'empty: dhat' "$(jq -c .pps empty.dhat)" '[]'
+command -v jq >/dev/null &&
+	check 'empty: dhat' "$(jq -c .pps empty.dhat)" '[]'
 
-# A stack that does not fit is none.
-printf '10 HATF ascii\n10 HATF stack\\x0astack=1\\x0aparent=0\\x0aframe=9\\x0a\n' >bad.ascii
+# A stack with an undefined frame is left out.
+cat >bad.ascii <<'END'
+10 HATF ascii
+10 HATF stack\x0astack=1\x0aparent=0\x0aframe=9\x0a
+END
 for to in folded dhat pprof mtrace; do
 	run "$HATF" convert --to $to bad.ascii bad.$to
 	check_status "bad stack: $to" 0
-	check "bad stack: $to: said" "$(grep -cF \
-		"hatf convert: bad.$to: left out: wrong definitions of stacks (1)" err)" 1
+	text="bad.$to: left out: wrong definitions of stacks (1)"
+	check "bad stack: $to: said" "$(grep -cF "hatf convert: $text" err)" 1
 done
 
 finish

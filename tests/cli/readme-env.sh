@@ -8,7 +8,8 @@
 # default, and the man page must name each and no other.
 set -eu
 
-table=$(sed -n '/^} variables\[.*\] = {/,/^};/p' hatf/recorder/config.c | tr -d '\n\t' |
+table=$(sed -n '/^} variables\[.*\] = {/,/^};/p' hatf/recorder/config.c |
+	tr -d '\n\t' |
 	grep -oE '"HATFTRACE_[A-Z]+", ?[a-z_]+, ?"[^"]*"' |
 	sed -E 's/"(.*)", ?[a-z_]+, ?"(.*)"/\1 \2/')
 [ "$(grep -c . <<<"$table")" -ge 6 ] || {

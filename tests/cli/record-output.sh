@@ -1,30 +1,34 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# record-output.sh - where 'hatf record' writes, and its error messages
+# record-output.sh - where 'hatf record' writes traces, and its messages
 #
-# Where 'hatf record' writes, what it finds again, and what it says when that
-# goes wrong.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/libhatftrace.so" ] || skip 'no libhatftrace.so'
 top=$PWD
 
-# summary WHAT PATTERN: the last line of the last run matches
+# summary WHAT PATTERN...: the last line that the last run wrote to stderr
+# matches PATTERN.  Several words are one pattern.
 summary()
 {
-	# shellcheck disable=SC2254 # the pattern is one
+	local what=$1 pattern
+
+	shift
+	pattern="$*"
+	# shellcheck disable=SC2254 # the text is a pattern
 	case $(tail -1 err) in
-	'hatf record: '$2) ;;
-	*) fail "$1: '$(tail -1 err)', want '$2'" ;;
+	'hatf record: '$pattern) ;;
+	*) fail "$what: '$(tail -1 err)', want '$pattern'" ;;
 	esac
 }
 
-# The default name, in the directory where it was started.
+# The default output is in the directory in which 'hatf record' was started.
 run "$HATF" record -- sh -c 'cd / && echo $$'
 check_status default 0
 pid=$(cat out)
-summary default "*.$pid.hatf.gz: * events*, * bytes/event, nothing lost of its own"
+summary default "*.$pid.hatf.gz: * events*, * bytes/event," \
+	'nothing lost of its own'
 ls ./*".$pid.hatf.gz" >/dev/null 2>&1 || fail "default: $(ls)"
 run "$HATF" verify ./*".$pid.hatf.gz"
 check_status 'default: verify' 0
@@ -36,7 +40,8 @@ said=$(sed -nE 's/.*: ([0-9 ]+) events.*/\1/p' err | tr -d ' ')
 check 'figures' "$said" "$("$HATF" info --json f.hatf.gz |
 	sed -E 's/.*"events":([0-9]+).*/\1/')"
 
-# A relative name stays where it is told, whatever its directory is called.
+# A relative name refers to the starting directory, whose own name may contain
+# '%' and blanks.
 mkdir 'a b%p%' 'a b%p%/traces'
 cd 'a b%p%' || exit 1
 run "$HATF" record -z none -o traces/%e-%n%%.hatf -- ls /
@@ -47,30 +52,34 @@ run "$HATF" dump --count 1 traces/*
 check_status 'relative: plain HATF' 0
 cd "$top" || exit 1
 
-# A name that is taken is not overwritten, and the right file is found.
+# An existing file is not overwritten, and the summary has the new file's name.
 echo mine >taken.hatf.gz
 run "$HATF" record -o taken.hatf.gz -- sh -c 'echo; ls >/dev/null; exit 0'
 check 'taken' "$(cat taken.hatf.gz)" mine
-summary taken 'taken.hatf.gz.1: * (+ 1 trace of child processes, nothing lost in these)'
-# ... nor are old traces counted.
+summary taken 'taken.hatf.gz.1: * (+ 1 trace of child processes,' \
+	'nothing lost in these)'
+# Old traces are not counted.
 run "$HATF" record -o taken.hatf.gz -- sh -c 'echo; exit 0'
 summary 'taken again' 'taken.hatf.gz.3: * nothing lost of its own'
 
-# exec makes a trace of the same process; children and grandchildren count.
+# The summary counts the traces before an exec, and those of children and
+# grandchildren.
 run "$HATF" record -o tree.%e.%p.hatf.gz -- sh -c 'sh -c "ls; ls; :"; exec ls'
 check_status tree 0
-summary tree 'tree.ls.*: * (+ 1 trace before exec, 3 traces of child processes, nothing lost in these)'
+summary tree 'tree.ls.*: * (+ 1 trace before exec,' \
+	'3 traces of child processes, nothing lost in these)'
 check 'tree: files' "$(find . -name 'tree.*' | wc -l)" 5
 run "$HATF" verify tree.*
 check_status 'tree: verify' 0
 
-# Where the traces were to be is elsewhere now.
+# The command moves or removes the trace or its directory.  With BEGIN=now the
+# file exists from the first event on.
 mkdir moved
-# With a file from the first event on.
 export HATFTRACE_BEGIN=now
 run "$HATF" record -o moved/m.hatf.gz -- mv moved away
 check_status moved 1
-check_one_line moved "hatf record: mv left no trace: the directory of moved/m.hatf.gz is now $PWD/away"
+check_one_line moved 'hatf record: mv left no trace:' \
+	"the directory of moved/m.hatf.gz is now $PWD/away"
 run "$HATF" verify away/m.hatf.gz
 check_status 'moved: verify' 0
 run "$HATF" record -o gone.hatf.gz -- rm gone.hatf.gz
@@ -85,17 +94,20 @@ run "$HATF" record -o before.hatf.gz -- mv before.hatf.gz after.hatf.gz
 check_status renamed 1
 summary renamed 'mv left no trace: before.hatf.gz was moved meanwhile'
 unset HATFTRACE_BEGIN
-run bash -c 'ulimit -v 30000; exec "$@"' bash "$HATF" record -o small.hatf.gz -- true
+run bash -c 'ulimit -v 30000; exec "$@"' bash "$HATF" record \
+	-o small.hatf.gz -- true
 check_status 'little memory' 1
-summary 'little memory' 'true left no trace: see the message of libhatftrace.so above, or *'
+summary 'little memory' 'true left no trace:' \
+	'see the message of libhatftrace.so above, or *'
 check 'little memory: the reason' "$(head -1 err)" \
 	'hatftrace: RLIMIT_AS or RLIMIT_DATA leaves too little; not tracing'
-run bash -c 'ulimit -v 30000; exec "$@"' bash "$HATF" record -o small.hatf.gz -- \
-	sh -c 'kill -9 $$'
+run bash -c 'ulimit -v 30000; exec "$@"' bash "$HATF" record \
+	-o small.hatf.gz -- sh -c 'kill -9 $$'
 check_status 'killed untraced' 137
-summary 'killed untraced' 'sh left no trace: a signal ended it before it had begun one'
+summary 'killed untraced' \
+	'sh left no trace: a signal ended it before it had begun one'
 
-# The name of a file has no room for the whole name of the executable.
+# The executable's name is too long for the name of the trace.
 long=$(printf 'x%.0s' {1..250})
 wide=$(printf '\303\251%.0s' {1..125})
 for name in "$long" "$wide"; do
@@ -104,7 +116,7 @@ for name in "$long" "$wide"; do
 		run "$HATF" record "$option" "./$name"
 		check_status "long name $option" 0
 		summary "long name $option" '* events* nothing lost of its own'
-		summary "long name $option: is of whole characters" \
+		summary "long name $option: has whole characters" \
 			"${name:0:200}*"
 	done
 	run "$HATF" record -o '%e-%e.%p.hatf' "./$name"
@@ -115,12 +127,12 @@ check 'long names: whole characters' \
 	"$(find . -name '*.hatf*' | iconv -f UTF-8 -t UTF-8 2>&1 | wc -l)" \
 	"$(find . -name '*.hatf*' | wc -l)"
 
-# Other preloaded libraries stay.
+# Other preloaded libraries are kept.
 LD_PRELOAD=libc.so.6 run "$HATF" record -o l.hatf.gz -- printenv LD_PRELOAD
 check LD_PRELOAD "$(cat out)" "$(realpath "$BUILD")/libhatftrace.so:libc.so.6"
 
-# Nothing is run if there is no place for the trace.
-# refused WHAT PATTERN OPTION...
+# refused WHAT PATTERN OPTION...: 'hatf record' cannot write the trace and does
+# not run the command.
 refused()
 {
 	local what=$1 pattern=$2
@@ -136,13 +148,16 @@ refused 'no directory' 'cannot write to directory */none: No such file*' \
 	-o none/x.hatf.gz
 refused 'a file for a directory' 'cannot write to directory */f.hatf.gz: Not*' \
 	-o f.hatf.gz/x
-refused 'a directory for a file' 'cannot write to *: Is a directory' -o 'a b%%p%%'
+refused 'a directory for a file' 'cannot write to *: Is a directory' \
+	-o 'a b%%p%%'
 refused 'a device' 'cannot write to */dev*: *' -o /dev/null
-# Where root may do everything, and nobody can make a file.
+# Directories in which not even root can make a file.
 refused 'procfs' 'cannot write to directory /proc: *' -o /proc/x
-refused 'procfs, a template' 'cannot write to directory /proc: *' -o /proc/%e.%p
+refused 'procfs, a template' 'cannot write to directory /proc: *' \
+	-o /proc/%e.%p
 [ "$(stat -f -c %T /sys/kernel 2>/dev/null)" = sysfs ] &&
-	refused 'sysfs' 'cannot write to directory /sys/kernel: *' -o /sys/kernel/x
+	refused 'sysfs' 'cannot write to directory /sys/kernel: *' \
+		-o /sys/kernel/x
 HATFTRACE_OUT=none/%p refused 'from the environment' 'cannot write to *'
 HATFTRACE_LIB=none.so refused 'no library' 'HATFTRACE_LIB: none.so: No such*'
 HATFTRACE_LIB=/dev/null refused 'a device as the library' \
@@ -153,32 +168,36 @@ HATFTRACE_LIB='with blank/libhatftrace.so' refused 'a blank in its path' \
 	'*: LD_PRELOAD cannot hold a path with a blank or a colon'
 if [ "$(id -u)" -ne 0 ]; then
 	mkdir -m 555 readonly
-	refused 'not ours' 'cannot write to directory *: Permission denied' \
+	refused 'read-only' 'cannot write to directory *: Permission denied' \
 		-o readonly/x
 fi
 
-# A full disk: before, it is said and nothing is run; while recording, the
-# program goes on unharmed and the trace that there is can be read.
+# If the disk is full at the start, 'hatf record' says so and does not run the
+# command.  If the disk fills up during the recording, the program goes on
+# unharmed, and the trace up to there is readable.
 mkdir full
-if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=1m none full 2>/dev/null; then
+if [ "$(id -u)" -eq 0 ] &&
+	mount -t tmpfs -o size=1m none full 2>/dev/null; then
 	seq 150000 >numbers
-	# shellcheck disable=SC2016 # of awk
+	# shellcheck disable=SC2016 # awk's
 	run "$HATF" record -z none -o full/x.hatf -- \
 		awk '{ a[$1] = $1 } END { print length(a) }' numbers
 	check_status 'disk filled' 1
 	check 'disk filled: output' "$(cat out)" 150000
-	summary 'disk filled' 'full/x.hatf: * bytes/event, ended early (no space left on device): * LOST up to there, later ones not counted'
+	summary 'disk filled' 'full/x.hatf: * bytes/event,' \
+		'ended early (no space left on device): * LOST up to there,' \
+		'later ones not counted'
 	grep -q '^hatftrace: .*no space left' err ||
-		fail "disk filled: the tracer says nothing: $(cat err)"
+		fail "disk filled: no message of the recorder: $(cat err)"
 	head -c 1M /dev/zero >full/rest 2>/dev/null
 	refused 'disk full' 'cannot write to directory *: No space left*' \
 		-o full/y.hatf
 	umount full
 fi
 
-# A trace that is not complete is status 1, unless the command has one of its
-# own. short WHAT STATUS COMMAND...: as the shell would, with little room for
-# files
+# The exit status is 1 if the trace is incomplete and the command succeeds.
+# short WHAT STATUS ARGUMENT...: run 'hatf record ARGUMENT...' with a small
+# limit on the size of files.
 short()
 {
 	local what=$1 want=$2
@@ -187,24 +206,26 @@ short()
 	check_status "$what" "$want"
 }
 
-# shellcheck disable=SC2016 # of perl
+# shellcheck disable=SC2016 # perl's
 fill='$a{$_} = [1] for 1 .. 20000;'
 short 'file size limit' 1 -o limit.hatf -- perl -e "$fill"
-summary 'file size limit' 'limit.hatf: * ended early (file size limit exceeded): * LOST up to there, later ones not counted'
+summary 'file size limit' \
+	'limit.hatf: * ended early (file size limit exceeded):' \
+	'* LOST up to there, later ones not counted'
 run "$HATF" info limit.hatf
 check_status 'file size limit: info' 1
 short 'file size limit, and 3' 3 -o limit3.hatf -- perl -e "$fill exit 3"
 short 'file size limit before exec' 1 -o 'exec.%e.hatf' -- \
 	perl -e "$fill exec 'true'"
-grep -q '^hatf record: exec.perl.hatf: NOT COMPLETE: ended early (file size' err ||
-	fail "file size limit before exec: $(cat err)"
+text='hatf record: exec.perl.hatf: NOT COMPLETE: ended early (file size'
+grep -q "^$text" err || fail "file size limit before exec: $(cat err)"
 run "$HATF" record -f drop -b 4K -o drop.hatf.gz -- perl -e "$fill" -e "$fill"
 case $(tail -1 err) in
 *' LOST') check_status 'drop' 1 ;;
 *) check_status 'drop, nothing lost' 0 ;;
 esac
 
-# What cannot be traced.
+# A statically linked program cannot be traced.
 if command -v "${CC:-cc}" >/dev/null &&
 	echo 'int main(void) { return 0; }' >s.c &&
 	"${CC:-cc}" -static -o static s.c 2>/dev/null; then

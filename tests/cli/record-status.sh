@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# record-status.sh - 'hatf record' ends as its command does
+# record-status.sh - 'hatf record' ends with the status of its command
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/libhatftrace.so" ] || skip 'no libhatftrace.so'
 
-# The exit status, and what the command says, come through.
+# The exit status and the output of the command are passed on.
 for want in 0 1 2 3 126 127 255; do
 	run "$HATF" record -o "s$want.hatf.gz" -- \
 		sh -c "echo out; echo err >&2; exit $want"
@@ -22,7 +22,8 @@ check 'options end at the command' \
 check 'standard input is passed on' \
 	"$(echo text | "$HATF" record -o c.hatf.gz -- cat 2>/dev/null)" text
 
-# Death by a signal is death by that signal, and leaves no second core.
+# If a signal kills the command, the same signal kills 'hatf record', which
+# leaves no second core file.
 ulimit -c 0
 for signal in TERM KILL INT ABRT SEGV; do
 	bash -c '"$@"; echo "$? $(kill -l "$?")"' bash "$HATF" record \
@@ -30,75 +31,97 @@ for signal in TERM KILL INT ABRT SEGV; do
 		>out 2>err
 	check "death by $signal" "$(tail -1 out | cut -d ' ' -f 2)" "$signal"
 done
-# The shell tells a death from an exit with 128 + n: $? does not.
+# $? is 128 + n for death by signal n and for exit(128 + n): the wait status
+# tells them apart.
 if command -v perl >/dev/null; then
 	got=$(perl -e 'system(@ARGV); print $? & 127, " ", $? & 128' \
-		"$HATF" record -o p.hatf.gz -- sh -c 'kill -TERM $$' 2>/dev/null)
+		"$HATF" record -o p.hatf.gz -- \
+		sh -c 'kill -TERM $$' 2>/dev/null)
 	check 'wait status' "$got" '15 0'
 fi
 
-# Children that a signal ended: their traces are completed, where there are ring
-# files.
+# said PATTERN...: 'hatf record' wrote a line that matches PATTERN in the last
+# 'run'.  Several words are one pattern.
+said()
+{
+	grep -q "^hatf record: $*" err || fail "'$*': $(cat err)"
+}
+
+# Killed children: 'hatf record' completes their traces from the ring files, on
+# file systems that can have these.
 rings=$(stat -f -c %T . | grep -cE 'ext|xfs|tmpfs|overlay|btrfs|f2fs')
 if [ "$rings" -ne 0 ]; then
 	mkdir killed
 	HATFTRACE_BEGIN=now run "$HATF" record -o 'killed/%p.hatf.gz' -- \
-		perl -e 'for (1 .. 3) { if (!fork) { my @a = (1) x 999; kill 9, $$ } }
+		perl -e 'for (1 .. 3) {
+				if (!fork) { my @a = (1) x 999; kill 9, $$ }
+			}
 			1 while wait > 0; exit 5'
 	check_status 'killed children' 5
-	grep -q ', nothing lost of its own (+ .*3 traces of child processes, 3 of these completed after an abrupt end, nothing lost in these)' \
-		err || fail "killed children: $(cat err)"
+	said '.*, nothing lost of its own (+ .*3 traces of child processes,' \
+		'3 of these completed after an abrupt end,' \
+		'nothing lost in these)'
 	run "$HATF" verify killed/*.gz
 	check_status 'killed children: verify' 0
 	check 'killed children: rings' "$(find killed -name '*.rings')" ''
 fi
-HATFTRACE_BEGIN=now HATFTRACE_RINGS=none run "$HATF" record -o 'pipe.hatf.gz' -- \
-	bash -c 'yes | head -1'
+HATFTRACE_BEGIN=now HATFTRACE_RINGS=none run "$HATF" record \
+	-o 'pipe.hatf.gz' -- bash -c 'yes | head -1'
 check_status 'yes | head' 0
 grep -q ', 1 of these NOT COMPLETE: ' err || fail "yes | head: $(cat err)"
 
-# What has ended in its first moments, without a file, is missed.
-# said PATTERN: a line of the last run
-said()
-{
-	grep -q "^hatf record: $1" err || fail "'$1': $(cat err)"
-}
-
+# A process that is killed in its first moments has no file yet.
 mkdir early
 run "$HATF" record -o 'early/%e.%p.hatf.gz' -- \
 	perl -e 'for (1 .. 4) { if (!fork) { my @a = (1) x 999;
 		if ($_ == 4) { exec "perl", "-e", "exit 0" } kill 9, $$ } }
 		1 while wait > 0; exit 5'
 check_status 'killed early' 5
-said '3 processes left no trace: perl (3): ended abruptly .*HATFTRACE_BEGIN=now'
-said 'early/perl.*, nothing lost of its own (+ 2 traces of child processes, nothing lost in these)$'
+said '3 processes left no trace: perl (3):' \
+	'ended abruptly .*HATFTRACE_BEGIN=now'
+said 'early/perl.*, nothing lost of its own (+ 2 traces of child processes,' \
+	'nothing lost in these)$'
 check 'killed early: lines' "$(grep -c ^hatf err)" 2
 run "$HATF" record -o 'early/crash.hatf.gz' -- sh -c 'kill -SEGV $$'
 check_status 'crash' 139
-check_one_line 'crash' 'hatf record: sh left no trace: it was ended by a signal while the trace was only in memory (HATFTRACE_BEGIN=now *)'
-# ... and what exec has lost, and what has a trace elsewhere or lives on.
-run "$HATF" record -o 'early/x.hatf.gz' -- perl -e 'exec "sh", "-c", "kill -9 \$\$"'
+check_one_line 'crash' 'hatf record: sh left no trace: it was ended by a' \
+	'signal while the trace was only in memory (HATFTRACE_BEGIN=now *)'
+# A program that is killed after an exec leaves no trace.
+run "$HATF" record -o 'early/x.hatf.gz' -- \
+	perl -e 'exec "sh", "-c", "kill -9 \$\$"'
 check_status 'killed after exec' 137
 said '1 process left no trace: '
-said 'early/x.hatf.gz: .* nothing lost of its own; the program that it executed then left no trace$'
+said 'early/x.hatf.gz: .* nothing lost of its own;' \
+	'the program that it executed then left no trace$'
+# A process with a trace elsewhere, or that still runs, is not reported as
+# missing.  'sleep' may only end after the check, so it is killed then.
 run "$HATF" record -o 'early/y.%p.hatf.gz' -- sh -c \
-	'HATFTRACE_OUT=$PWD/early/z.hatf.gz ls; (exec sleep 3 >/dev/null 2>&1) & exit 0'
+	'HATFTRACE_OUT=$PWD/early/z.hatf.gz ls
+	(exec sleep 100 >/dev/null 2>&1) & echo $! >sleep.pid; exit 0'
+kill "$(cat sleep.pid)"
 check_status 'elsewhere' 0
 check_one_line 'elsewhere' 'hatf record: early/y.*, nothing lost of its own*'
 grep -Eq 'NOT COMPLETE|no trace' err && fail "elsewhere: $(cat err)"
-# One that goes on with a file of its own is neither killed nor complete.
+# The trace of a process that still runs is not complete, and not cut off by a
+# signal either.  'hatf record' recognises the trace by its header, so the
+# command ends when the file has one.
 HATFTRACE_RINGS=none HATFTRACE_BEGIN=now run "$HATF" record \
 	-o 'early/f.%p.hatf.gz' -p 'all:sleep' -- sh -c \
-	'sleep 2 >/dev/null 2>&1 & until [ -e early/f.* ]; do :; done'
+	'sleep 100 >/dev/null 2>&1 & echo $! >sleep.pid
+	until [ -s early/f.* ]; do :; done'
+kill "$(cat sleep.pid)"
 check_status 'a daemon alone' 1
 said 'early/f.*: NOT COMPLETE: its process is still running$'
-# What a process executed, of which nobody can know more.
+# A program that is not followed and that a traced process executed: 'hatf
+# record' knows only that it left no trace.
 HATFTRACE_FOLLOW=all:'!rm' run "$HATF" record -o 'early/c.%p.hatf.gz' -- \
 	sh -c '(exec rm -f none); exit 0'
 check_status 'a child that executes' 0
 check_one_line 'a child that executes' \
-	'*, nothing lost of its own (+ 1 trace of child processes, 1 of these before an exec of a program that left no trace, nothing lost in these)'
-# Stops and starts are no losses, and yet something is missing.
+	'*, nothing lost of its own (+ 1 trace of child processes,' \
+	'1 of these before an exec of a program that left no trace,' \
+	'nothing lost in these)'
+# A stop of the recording is no loss, but the summary mentions it.
 cat >pause.c <<'END'
 #include <hatftrace.h>
 #include <stdlib.h>
@@ -129,21 +152,24 @@ for steps in 'on stop:; its recording was stopped before its end' \
 	check_status "$steps" 0
 	check_one_line "$steps" "*, nothing lost of its own${steps#*:}"
 done
-if "${CC:-cc}" -static -x c -o static - <<<'int main(void) { return 0; }' 2>/dev/null; then
+if "${CC:-cc}" -static -x c -o static - 2>/dev/null \
+	<<<'int main(void) { return 0; }'; then
 	run "$HATF" record -o 'early/s.hatf.gz' -- perl -e 'exec "./static"'
-	check_status 'exec of a static one' 0
-	check_one_line 'exec of a static one' \
-		'*nothing lost of its own; the program that it executed then left no trace'
+	check_status 'exec of a static program' 0
+	check_one_line 'exec of a static program' \
+		'*nothing lost of its own;' \
+		'the program that it executed then left no trace'
 fi
-# Nothing is left of what processes note, however the command ends.
+# The notes of the processes are removed, however the command ends.
 mkdir tmp
 for how in 0 '$(kill -9 $$)'; do
-	TMPDIR=$TMP/tmp run "$HATF" record -o 'early/t.%p.hatf.gz' -- sh -c "exit $how"
+	TMPDIR=$TMP/tmp run "$HATF" record -o 'early/t.%p.hatf.gz' -- \
+		sh -c "exit $how"
 	check "notes of exit $how" "$(ls tmp)" ''
 done
 TMPDIR=$TMP/tmp run "$HATF" record -- ./nothing
 check 'notes of no command' "$(ls tmp)" ''
-# A file of notes that cannot be used is nobody's business.
+# The recorder ignores a file of notes that it cannot use.
 for file in /dev/full "$TMP/none" "$TMP" "$TMP/linked"; do
 	ln -sf err linked
 	HATFTRACE_NOTES=$file HATFTRACE_OUT=$TMP/early/n.hatf.gz \
@@ -166,9 +192,10 @@ printf 'x' >plain
 run "$HATF" record -- ./plain
 check_status 'not executable' 126
 check_one_line 'not executable' 'hatf record: ./plain: Permission denied'
-check 'no trace of what was not run' "$(find . -name '*plain*hatf*')" ''
+check 'no trace of a command that did not run' \
+	"$(find . -name '*plain*hatf*')" ''
 
-# Signals sent to 'hatf record' reach the command, which may live on.
+# 'hatf record' forwards signals to the command, which may survive them.
 cat >trap.sh <<'END'
 trap 'echo got TERM; n=1' TERM
 trap 'echo got USR1' USR1
@@ -195,7 +222,8 @@ check 'forwarded' "$(cat out)" $'ready\ngot USR1\ngot TERM'
 grep -q '^hatf record: t.hatf.gz: .* nothing lost' err ||
 	fail "forwarded: no summary: $(cat err)"
 
-# The command starts with the signals that 'hatf record' was started with.
+# The command inherits the signal mask and the ignored signals with which 'hatf
+# record' was started.
 plain=$(env --ignore-signal=HUP,CHLD --block-signal=USR1 \
 	grep -E '^Sig(Blk|Ign)' /proc/self/status 2>/dev/null) &&
 	check 'signal masks' "$(env --ignore-signal=HUP,CHLD \

@@ -12,22 +12,23 @@ cp -r "$top"/{hatf,preload,tools,scripts} tree
 cp -rs "$BUILD/obj" tree/build/obj
 export BUILD=build
 
-# expect_complaint PATTERN: the check fails and says so.
+# expect_complaint PATTERN...: the check fails, and a line of its output matches
+# PATTERN.  Several words are one pattern.
 expect_complaint()
 {
 	local said
 
 	said=$(tree/scripts/check-includes.sh) &&
-		fail "the check passes in spite of: $1"
-	grep -q "$1" <<<"$said" || fail "no complaint about '$1': $said"
+		fail "the check passes in spite of: $*"
+	grep -q "$*" <<<"$said" || fail "no complaint about '$*': $said"
 }
 
-said=$(tree/scripts/check-includes.sh) || fail "the tree as it is: $said"
+said=$(tree/scripts/check-includes.sh) || fail "the unchanged tree: $said"
 
-# An include upwards.
+# An include of a higher room.
 echo '#include "hatf/events/events.h"' >>tree/hatf/codec/layout.h
-expect_complaint \
-	'^hatf/codec/layout.h uses "hatf/events/events.h" of hatf/events, which hatf/codec may not$'
+expect_complaint '^hatf/codec/layout.h uses "hatf/events/events.h" of' \
+	'hatf/events, which hatf/codec may not$'
 expect_complaint '^rooms use each other: .*hatf/codec'
 cp "$top/hatf/codec/layout.h" tree/hatf/codec/layout.h
 
@@ -44,8 +45,8 @@ sneak(void)
 }
 END
 "${CC:-cc}" -c -o tree/build/obj/hatf/rings/sneak.o tree/hatf/rings/sneak.c
-expect_complaint \
-	'^hatf/rings/sneak.c uses hatf_reader_close() of hatf, which hatf/rings may not$'
+expect_complaint '^hatf/rings/sneak.c uses hatf_reader_close() of hatf,' \
+	'which hatf/rings may not$'
 rm tree/hatf/rings/sneak.c
 
 # Two files of one room that call each other.
@@ -59,15 +60,15 @@ done
 expect_complaint '^files use each other: hatf/rings/one.c hatf/rings/two.c$'
 rm tree/hatf/rings/{one,two}.c
 
-# A library that is not this room's.
+# A header of a library that the room may not include.
 echo '#include <zlib.h>' >>tree/hatf/rings/order.c
 expect_complaint '^hatf/rings includes <zlib.h> of '
 cp "$top/hatf/rings/order.c" tree/hatf/rings/order.c
 
-# A room that the table does not have, and a name that two headers have.
+# A room that the table lacks, and two headers of one name.
 mkdir tree/hatf/attic
 echo >tree/hatf/attic/attic.c
-expect_complaint '^hatf/attic is no room of the table'
+expect_complaint '^hatf/attic: no such room in the table'
 rm -r tree/hatf/attic
 echo >tree/tools/ui/layout.h
 expect_complaint '^layout.h is the name of two headers$'

@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# segments.sh - segments of one process alone and one after the other
+# segments.sh - 'hatf verify' checks segments alone and one after the other
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 command -v jq >/dev/null || skip "no jq"
 
-# segment FILE NUMBER EVENTS_BEFORE CARRIED EVENTS: the records from stdin.
+# segment FILE NUMBER EVENTS_BEFORE CARRIED EVENTS: write a segment with the
+# records on stdin.
 # shellcheck disable=SC2028 # the backslashes are the format's
 segment()
 {
@@ -34,7 +35,7 @@ segment b.ascii 1 4 2 2 <<'END'
 1 0x3000
 0 40 0x1000
 END
-# One block has another size, one is missing, the count is wrong.
+# A block with another size, a missing block, a wrong count.
 sed 's/^0 20/0 21/' b.ascii >size.ascii
 segment missing.ascii 1 4 1 1 <<'END'
 0 30 0x3000 02
@@ -44,7 +45,7 @@ segment count.ascii 1 5 2 0 <<'END'
 0 20 0x2000 02
 0 30 0x3000 02
 END
-# Cut off before all carried blocks are there.
+# Truncated within the carried blocks.
 head -n 3 b.ascii >cut.ascii
 
 run "$HATF" verify b.ascii
@@ -62,14 +63,15 @@ END
 for wrong in size missing count; do
 	run "$HATF" verify a.ascii $wrong.ascii
 	check_status $wrong 1
-	grep -q "^$wrong.ascii: not ok, .*, does not continue the file before it$" \
-		out || fail "$wrong: $(cat out)"
+	text='does not continue the file before it'
+	grep -q "^$wrong.ascii: not ok, .*, $text$" out ||
+		fail "$wrong: $(cat out)"
 done
 run "$HATF" verify a.ascii cut.ascii
 check_status cut 1
 grep -q 'continues\|continue' out && fail "cut: $(cat out)"
 
-# The same in HATF, where the carried ones are counted by the decoder.
+# The same in HATF, where the decoder counts the carried blocks.
 for name in a b; do
 	run "$HATF" convert $name.ascii $name.hatf.gz
 	check_status convert 0
@@ -86,5 +88,6 @@ run "$HATF" info b.hatf.gz
 grep -q '^  segment           1, after 4 events$' out || fail "info: $(cat out)"
 grep -q '^  live at the start 2 objects, 50 B$' out || fail "info: $(cat out)"
 run "$HATF" dump b.hatf.gz
-grep -q '^2 alloc size=20 addr=0x2000 .* carried=1$' out || fail "dump: $(cat out)"
+grep -q '^2 alloc size=20 addr=0x2000 .* carried=1$' out ||
+	fail "dump: $(cat out)"
 finish

@@ -1,20 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# strangers.sh - files that are no trace are refused in one clear line
+# strangers.sh - hatf refuses files that are no traces, and writes nothing
 #
-# Files that are no trace are refused, in one line that says so, and nothing is
-# written.
-#
-# What a system has of them: text that begins like one of the formats, other
-# JSON, XML and CSV, binary files of small numbers among zeros, archives and
-# programs.
+# The error message has one line.  The files: text that begins like one of the
+# formats; other JSON, XML and CSV; binary files with small numbers among zeros;
+# archives and programs.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 unknown="not a format that hatf knows; see 'hatf formats'"
 
-# refused FILE [WHAT]: by convert, with nothing written, and by info
+# refused FILE [WHAT]: convert and info refuse FILE, and convert writes nothing.
 refused()
 {
 	run "$HATF" convert "$1" out.hatf
@@ -29,7 +26,7 @@ refused()
 	check_one_line "info $1" "hatf info: $1: ${2-$unknown}"
 }
 
-# text NAME TEXT...: a file of these lines
+# text NAME TEXT...: write a file with this text; hatf refuses it.
 text()
 {
 	local name=$1
@@ -38,7 +35,7 @@ text()
 	refused "$name"
 }
 
-# Text of which the first word is that of some format.
+# Text whose first word is one of some format.
 text hummingbird.1 'Free Pascal compiler\nversion 3.2\n'
 text hummingbird.2 '# notes\n\nAllocate some memory for it\n'
 text hummingbird.3 'allocate 0x10\n'
@@ -75,14 +72,15 @@ text folded 'main;f;malloc 12\nmain;g;malloc 8\n'
 text blank ' '
 refused /etc/passwd
 
-# A declaration and comments that are longer than what is looked at first.
+# The declaration and comments are longer than the part by which hatf detects
+# the format.
 {
 	printf '<?xml version="1.0"?>\n<!--'
 	head -c 3000 /dev/zero | tr '\0' x
 	printf -- '-->\n<project>\n</project>\n'
 } >xml.5
 refused xml.5
-# A single line, longer than any that is a record.
+# A single line, longer than any record.
 {
 	printf '{"data":"'
 	head -c 700000 /dev/zero | tr '\0' x
@@ -92,7 +90,7 @@ refused json.5
 
 # Binary files.
 for n in 1 100 4096 100000; do
-	# A random byte may be a tag, but there is no record that begins so.
+	# A random first byte may be a tag, so begin with one that is not.
 	{
 		printf '\xc3'
 		head -c "$n" /dev/urandom
@@ -115,13 +113,15 @@ refused sqlite
 printf 'RIFF\x24\x08\0\0WAVEfmt \x10\0\0\0\x01\0\x02\0' >wav
 refused wav
 
-# numbers WIDTH COUNT: little-endian, small, growing
+# numbers WIDTH COUNT: write small, growing little-endian numbers.
 numbers()
 {
-	local i
+	local i low high
 	for ((i = 1; i <= $2; i++)); do
+		printf -v low %x $((i % 256))
+		printf -v high %x $((i / 256))
 		# shellcheck disable=SC2059
-		printf "\\x$(printf %x $((i % 256)))\\x$(printf %x $((i / 256)))"
+		printf "\\x$low\\x$high"
 		head -c "$(($1 - 2))" /dev/zero
 	done
 }
@@ -129,17 +129,17 @@ for width in 4 8 16; do
 	numbers $width 500 >numbers.$width
 	refused numbers.$width
 done
-# As an old compiled file of python, a page of a database: a few records are
-# legal.
+# An old compiled file of python begins with a few legal records.
 {
-	printf '\x03\xf3\x0d\x0a\xe1\xfe\x69\x63\0\0\0\0\0\0\0\0\0\x03\0\0\0\x40'
-	printf '\0\0\0s\x75\0\0\0\x64\0\0Z\0\0d\x01\0d\0\x01\x64\0\0l\x02\0Z\x03'
+	printf '\x03\xf3\x0d\x0a\xe1\xfe\x69\x63\0\0\0\0\0\0\0\0'
+	printf '\0\x03\0\0\0\x40\0\0\0s\x75\0\0\0\x64\0\0Z'
+	printf '\0\0d\x01\0d\0\x01\x64\0\0l\x02\0Z\x03'
 	head -c 300 /dev/zero | tr '\0' d
 } >pyc
 refused pyc
 
-# What gperftools' 'postprocess' writes, plain and not: instructions of 24
-# bytes, first the thread that begins.
+# The output of gperftools' 'postprocess', plain and compressed: instructions of
+# 24 bytes, of which the first one starts a thread.
 {
 	u 8 $((5 << 56))
 	head -c 16 /dev/zero
@@ -147,7 +147,7 @@ refused pyc
 		u 8 "$((i << 48))" # a malloc of 8 bytes, register i
 		u 8 $((8 << 56))
 		head -c 8 /dev/zero
-		u 8 "$((2 << 56 | i << 48))" # and its free
+		u 8 "$((2 << 56 | i << 48))" # its free
 		u 8 $((8 << 56))
 		head -c 8 /dev/zero
 	done
@@ -156,7 +156,7 @@ refused processed 'a processed gperftools stream; hatf reads the raw one'
 gzip -k processed
 refused processed.gz 'a processed gperftools stream; hatf reads the raw one'
 
-# What hatf itself only writes.
+# Formats that hatf only writes.
 {
 	header unit=us
 	layout
@@ -172,17 +172,21 @@ done
 "$HATF" convert good.hatf x.folded 2>err || fail "folded: $(cat err)"
 refused x.folded
 
-# Formats that go one way are not unknown ones.
+# A format that hatf only reads or only writes is not an unknown format.
 run "$HATF" convert --from pprof x.pb y.hatf
 check_status 'from pprof' 2
-check_one_line 'from pprof' 'hatf convert: --from: format pprof can only be written'
+check_one_line 'from pprof' \
+	'hatf convert: --from: format pprof can only be written'
 run "$HATF" convert --to gperftools good.hatf y
 check_status 'to gperftools' 2
-check_one_line 'to gperftools' 'hatf convert: --to: format gperftools can only be read'
+check_one_line 'to gperftools' \
+	'hatf convert: --to: format gperftools can only be read'
 run "$HATF" convert --to gperftool good.hatf y
-check_one_line 'to gperftool' "hatf convert: --to: unknown: 'gperftool' (want one of *hatf)"
+check_one_line 'to gperftool' \
+	"hatf convert: --to: unknown: 'gperftool' (want one of *hatf)"
 
-# Where a file that is compressed is cut off: in it, and in what it holds.
+# For a truncated compressed file, the message has the offset in the file and
+# the offset in the unpacked content.
 "$HATF" convert --to csv --drop time good.hatf good.csv || fail 'csv'
 for ((i = 0; i < 2000; i++)); do
 	echo "alloc,$i,0x$i,,0,0,,"
@@ -193,7 +197,10 @@ for packer in gzip zstd lz4; do
 	head -c $nbytes good.packed >cut.packed
 	run "$HATF" convert cut.packed cut.hatf
 	check_status "cut $packer" 1
-	check_one_line "cut $packer" "hatf convert: cut.packed: *offset 0x* unpacked, record *: the trace is truncated here, at byte $nbytes of the $packer file"
+	check_one_line "cut $packer" \
+		'hatf convert: cut.packed: *offset 0x* unpacked, record *:' \
+		'the trace is truncated here,' \
+		"at byte $nbytes of the $packer file"
 done
 
 finish

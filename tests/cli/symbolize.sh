@@ -123,7 +123,8 @@ mv program away
 grep -q '^_start;.*;main;space::holder<int>::keep(int);.*innermost' t.folded ||
 	fail 'no stack of the program in t.folded'
 "$HATF" symbolize -o again.hatf.gz t.hatf.gz >/dev/null 2>&1
-cmp -s <(zcat t.hatf.gz | tail -c +4096) <(zcat again.hatf.gz | tail -c +4096) ||
+cmp -s <(zcat t.hatf.gz | tail -c +4096) \
+	<(zcat again.hatf.gz | tail -c +4096) ||
 	fail 'a second run changes the trace'
 
 # Without the program: a line with its build id, and exit status 0.
@@ -155,7 +156,8 @@ check 'debug file' "$(python3 compare.py t.hatf.gz program)" 'checked inlined'
 # Neither a device nor a FIFO is opened; a damaged trace stays as it is.
 mkfifo fifo
 for path in /dev/zero "$PWD/fifo" "$PWD" /proc/self/mem; do
-	zcat original.hatf.gz | sed "s|^object=.*/program$|object=$path|" >t.hatf
+	zcat original.hatf.gz |
+		sed "s|^object=.*/program$|object=$path|" >t.hatf
 	run timeout 20 "$HATF" symbolize -o u.hatf t.hatf
 	[ "$status" -lt 2 ] || fail "$path: exit status $status"
 done

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# tables.sh - 'hatf tables' tells what another count of the same trace tells
+# tables.sh - 'hatf tables' has the figures of an independent count
 #
-# Table 3 is counted again by awk from 'hatf dump'; the sizes by 'wc' from what
-# 'hatf convert' writes.
+# awk counts table 3 again from 'hatf dump', and 'wc' the sizes from the output
+# of 'hatf convert'.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# What each record does to the live set; what a realloc announces does nothing
-# more.  Prints table 3 in single units, exactly.
+# count_again TRACE: print the exact figures of table 3, in single units.  A
+# record that a realloc announces does not change the live set again.
 count_again()
 {
 	"$HATF" dump "$1" | sed 's/[a-z]*=//g' | awk '
@@ -54,17 +54,19 @@ count_again()
 		}'
 }
 
-# table3 PROGRAM: the same from the CSV on stdin
+# table3 PROGRAM: print the same figures from the CSV on stdin.
 table3()
 {
 	awk -F, -v program="$1" '
-		$1 == 3 && $2 == "measured" && $3 == program && $4 != "avg bytes" {
+		$1 == 3 && $2 == "measured" && $3 == program &&
+		$4 != "avg bytes" {
 			printf "%s%.0f", n++ ? " " : "", $6 * 1000
 		}
 		END { print "" }'
 }
 
-# value TABLE SOURCE PROGRAM COLUMN FIGURE: from the CSV in 'out'
+# value TABLE SOURCE PROGRAM COLUMN FIGURE: print the value from the CSV in
+# 'out'.
 value()
 {
 	awk -F, -v key="$1,$2,$3,$4,$5" \
@@ -104,27 +106,33 @@ check_status all 0
 check_silent all
 check 'all: table 3' "$(table3 all <out)" "$(count_again all.hatf)"
 check 'all: average size' "$(value 3 measured all 'avg bytes' '')" 73
-check 'all: first line' "$(head -1 out)" 'table,source,program,column,figure,value'
+check 'all: first line' "$(head -1 out)" \
+	'table,source,program,column,figure,value'
 check 'all: columns of CSV' "$(awk -F, 'NF != 6' out)" ''
-# Ours and the paper's, which has no average in table 3.
+# The measured rows, then the paper's.  The paper has no average in table 3.
 check 'all: rows of table 4' \
 	"$(awk -F, '$1 == 4 { print $2 ":" $3 }' out | uniq | xargs)" \
-	'measured:all measured:average paper:espresso.largest paper:espresso.test2 paper:vortex paper:twolf paper:average paper:the talk'
-check 'the paper: table 4' "$(value 4 paper average 'HATF SplitAddr' compressed)" 1.54
+	'measured:all measured:average paper:espresso.largest' \
+	'paper:espresso.test2 paper:vortex paper:twolf paper:average' \
+	'paper:the talk'
+check 'the paper: table 4' \
+	"$(value 4 paper average 'HATF SplitAddr' compressed)" 1.54
 check 'the talk: XML' "$(value 4 paper 'the talk' XML uncompressed)" 25.5
 # The paper's SplitAddr adds nothing to HATF (best).
-check 'all: SplitAddr' "$(value 4 measured all 'HATF SplitAddr (paper)' uncompressed)" \
+check 'all: SplitAddr' \
+	"$(value 4 measured all 'HATF SplitAddr (paper)' uncompressed)" \
 	"$(value 4 measured all 'HATF (best)' uncompressed)"
 check 'the paper: table 5' "$(value 5 paper twolf ASCII/Perl read)" 17190
 check 'the paper: table 6' "$(value 6 paper vortex 'HATF (best)' write)" 9680
-check 'the paper: table 7' "$(value 7 paper twolf 'Combined Size' uncompressed)" 5.51
+check 'the paper: table 7' \
+	"$(value 7 paper twolf 'Combined Size' uncompressed)" 5.51
 check 'the paper: table 8' "$(value 8 paper twolf Stride uncompressed)" 6.89
 
-# check_sizes PROGRAM TRACE: each size of tables 4, 7 and 8 is that of what
-# convert writes
+# check_sizes PROGRAM TRACE: each size in tables 4, 7 and 8 is the size of the
+# output of 'hatf convert'.
 check_sizes()
 {
-	local encoding option wanted=0
+	local encoding option got wanted=0
 	local paper=time,thread,heap,attributes,comment
 	local table column to records
 
@@ -133,17 +141,17 @@ check_sizes()
 	while IFS=: read -r table column to; do
 		for option in --plain '--gzip --level 6'; do
 			# shellcheck disable=SC2086 # words
-			wanted=$("$HATF" convert --drop $paper $option --to $to \
-				"$2" - 2>/dev/null | wc -c)
+			wanted=$("$HATF" convert --drop $paper $option \
+				--to $to "$2" - 2>/dev/null | wc -c)
 			[ "$option" = --plain ] && encoding=uncompressed ||
 				encoding=compressed
-			# The tables are about the format, which has no sums.
+			# The tables measure the format without checksums.
 			case $encoding:$to in
 			uncompressed:hatf*) wanted=$((wanted - 16)) ;;
 			esac
-			check "$1: $column, $encoding" "$(value "$table" measured \
-				"$1" "$column" $encoding | awk -v n="$records" \
-				'{ printf "%.3f", $1 * n }')" "$wanted.000"
+			got=$(value "$table" measured "$1" "$column" $encoding |
+				awk -v n="$records" '{ printf "%.3f", $1 * n }')
+			check "$1: $column, $encoding" "$got" "$wanted.000"
 		done
 	done <<-'END'
 		4:Simple Binary:binary
@@ -170,8 +178,9 @@ check_sizes()
 	END
 }
 
-# take_apart: the bytes of each field, from 'hatf dump --meta' on stdin, by the
-# offsets and the widths that it shows; then tags and comments.
+# take_apart SIZE: print how many bytes each field takes, and tags and comments.
+# Count from the offsets and widths of 'hatf dump --meta' on stdin; the trace
+# has SIZE bytes.
 take_apart()
 {
 	gawk -v size="$1" '
@@ -186,7 +195,7 @@ take_apart()
 		BEGIN { width["size"] = width["address"] = 4
 			last["size"] = last["address"] = 4 }
 		{ at = strtonum($1) }
-		# What was not explained must be the attributes of v1 and v2.
+		# The remaining bytes must be the attributes of v1 and v2.
 		pending { bytes[pending] += at - start - known; pending = "" }
 		{ start = at; known = 1 }
 		$3 == "metadata" {
@@ -201,7 +210,9 @@ take_apart()
 			} else {
 				how = arg["interpretation"]
 				zero[f] = how == "default" || how == "stride"
-				width[f] = zero[f] ? 0 : last[f] + 0 == last[f] ? last[f] + 0 : last[f]
+				width[f] = last[f]
+				if (last[f] + 0 == last[f]) width[f] += 0
+				if (zero[f]) width[f] = 0
 			}
 			known = 0
 			pending = f
@@ -213,7 +224,10 @@ take_apart()
 		$3 ~ /^alloc|^realloc|^free/ { known += store("address") }
 		$3 ~ /^realloc/ { known += store("address") }
 		$3 !~ /Thread/ { known += store("heap") }
-		{ known += store("thread") + store("time"); pending = "attributes" }
+		{
+			known += store("thread") + store("time")
+			pending = "attributes"
+		}
 		END {
 			bytes[pending] += size - start - known
 			printf "%d %d %d %d %d %d %d %d\n", bytes["tag"],
@@ -223,17 +237,18 @@ take_apart()
 		}'
 }
 
-# check_breakdown PROGRAM TRACE: table 9 is what the offsets tell
+# check_breakdown PROGRAM TRACE: table 9 has the figures of take_apart.
 check_breakdown()
 {
-	local placement records column got
+	local placement records column got columns='tag size address time
+		thread heap attributes comments'
 
 	command -v gawk >/dev/null || return
 	records=$("$HATF" dump "$2" 2>/dev/null | grep -vc '^[0-9]* comment')
 	for placement in naive online optimum; do
-		"$HATF" convert --gzip --placement $placement "$2" whole.hatf 2>/dev/null
-		got=$(for column in tag size address time thread heap attributes \
-			comments; do
+		"$HATF" convert --gzip --placement $placement "$2" whole.hatf \
+			2>/dev/null
+		got=$(for column in $columns; do
 			value 9 measured "$1" $column $placement
 		done | awk -v n="$records" \
 			'{ printf "%s%.0f", (NR > 1 ? " " : ""), $1 * n }')
@@ -241,8 +256,8 @@ check_breakdown()
 			"$("$HATF" dump --meta whole.hatf 2>/dev/null |
 				take_apart "$(gzip -dc whole.hatf | wc -c)")"
 		check "$1: table 9, $placement, compressed" \
-			"$(value 9 measured "$1" compressed $placement |
-				awk -v n="$records" '{ printf "%.0f", $1 * n }')" \
+			"$(value 9 measured "$1" compressed $placement | awk \
+				-v n="$records" '{ printf "%.0f", $1 * n }')" \
 			"$("$HATF" convert --placement $placement --gzip "$2" \
 				--to hatf - 2>/dev/null | wc -c)"
 	done
@@ -251,8 +266,10 @@ check_breakdown()
 check_sizes all all.hatf
 check_breakdown all all.hatf
 
-# The columns of the paper's averages are the averages of its columns.
-awk -F, '$2 == "paper" && $1 >= 4 && $3 != "average difference" && $3 != "the talk" {
+# The paper's averages are the averages of its columns.
+awk -F, '
+	$2 == "paper" && $1 >= 4 && $3 != "average difference" &&
+	$3 != "the talk" {
 		key = $1 "," $4 "," $5
 		if ($3 == "average") average[key] = $6
 		else sum[key] += $6 / 4
@@ -263,9 +280,9 @@ awk -F, '$2 == "paper" && $1 >= 4 && $3 != "average difference" && $3 != "the ta
 			if (d < 0) d = -d
 			if (d > (key ~ /^[56]/ ? 11 : 0.011)) print key, d
 		}
-	}' out | grep . >&2 && fail 'the paper: averages that are none'
+	}' out | grep . >&2 && fail 'the paper: wrong averages'
 
-# The same through a pipe and compressed, times left out.
+# A compressed trace and a pipe give the same tables; times are not measured.
 gzip -c all.hatf >zipped.hatf.gz
 run "$HATF" tables -f csv -r 0 zipped.hatf.gz
 check_status zipped 0
@@ -276,13 +293,13 @@ cp out zipped.csv
 "$HATF" tables -f csv -r 0 - <zipped.hatf.gz >stdin
 sed 's/,zipped,/,stdin,/' zipped.csv | diff -q - stdin >/dev/null ||
 	fail 'standard input: differs'
-# shellcheck disable=SC2002 # a pipe is what this is about
-cat zipped.hatf.gz | "$HATF" tables -f csv -r 0 - | diff -q - stdin >/dev/null ||
-	fail 'a pipe: differs'
-check 'a pipe: nothing left behind' \
+# shellcheck disable=SC2002 # this tests a pipe
+cat zipped.hatf.gz | "$HATF" tables -f csv -r 0 - |
+	diff -q - stdin >/dev/null || fail 'a pipe: differs'
+check 'a pipe: no temporary file is left' \
 	"$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'hatf-??????')" ''
 
-# For people: each line of Markdown has as many cells as the one before it.
+# In Markdown, all rows of a table have the same number of cells.
 run "$HATF" tables -f markdown -r 0 -c beside.csv all.hatf
 check_status markdown 0
 sed 's/,zipped,/,all,/' zipped.csv | diff -q - beside.csv >/dev/null ||
@@ -293,10 +310,12 @@ awk -F'|' '/^\|/ { if (n && NF != n) print; n = NF } !/^\|/ { n = 0 }' out |
 run "$HATF" tables -r 0 all.hatf
 check_status text 0
 grep -qE '^all +0\.0[01] ' out || fail 'text: no row'
-grep -qE '^paper: twolf +575\.0 +0\.00 +493\.0 +17920 ' out || fail 'text: paper'
+grep -qE '^paper: twolf +575\.0 +0\.00 +493\.0 +17920 ' out ||
+	fail 'text: paper'
 
 check 'the paper: table 11' "$(awk -F, '$1 == 11 {
-	print $2, $4 }' zipped.csv | sort -u | xargs)" 'measured here paper paper'
+	print $2, $4 }' zipped.csv | sort -u | xargs)" \
+	'measured here paper paper'
 
 # CSV alone, to standard output.
 run "$HATF" tables -f markdown -r 0 -c - all.hatf
@@ -304,17 +323,17 @@ check_status 'CSV alone' 0
 diff -q out beside.csv >/dev/null || fail 'CSV alone: differs'
 [ ! -e ./- ] || fail 'CSV alone: a file of this name'
 
-# refused_csv WHAT FILE WHY: as CSV for the trace all.hatf
+# refused_csv WHAT FILE WHY: FILE is refused as output for CSV of all.hatf.
 refused_csv()
 {
 	cp "$2" before
 	run "$HATF" tables -r 0 -w 1 -c "$2" all.hatf
 	check_status "$1" 2
 	check_one_line "$1" "hatf tables: --csv: '$2' $3*"
-	cmp -s "$2" before || fail "$1: was written over"
+	cmp -s "$2" before || fail "$1: was overwritten"
 }
 
-# What is there is written over only if it was such CSV.
+# An existing file is overwritten only if it has such CSV.
 ln -sf all.hatf link.hatf
 refused_csv 'CSV over the trace' all.hatf 'is one of the TRACEs'
 refused_csv 'CSV over a link to the trace' link.hatf 'is one of the TRACEs'
@@ -322,11 +341,11 @@ refused_csv 'CSV over another trace' zipped.hatf.gz 'exists and is not a CSV'
 echo table,source >short.csv
 refused_csv 'CSV over other CSV' short.csv 'exists and is not a CSV'
 cp all.hatf stdin.hatf
-# shellcheck disable=SC2094 # this is what must be noticed
+# shellcheck disable=SC2094 # 'hatf tables' must detect this
 "$HATF" tables -r 0 -c stdin.hatf - <stdin.hatf >out 2>err
 status=$?
 check_status 'CSV over standard input' 2
-cmp -s stdin.hatf all.hatf || fail 'CSV over standard input: was written over'
+cmp -s stdin.hatf all.hatf || fail 'CSV over standard input: was overwritten'
 : >empty.csv
 for csv in empty.csv beside.csv; do
 	run "$HATF" tables -f markdown -r 0 -c "$csv" all.hatf
@@ -335,7 +354,7 @@ for csv in empty.csv beside.csv; do
 done
 diff -q empty.csv beside.csv >/dev/null || fail 'CSV over CSV: differs'
 
-# A name that would break the table.
+# Characters of a name that would break the table are escaped.
 cp all.hatf $'a,"|\x1b[2J.hatf'
 run "$HATF" tables -f csv -r 0 $'a,"|\x1b[2J.hatf'
 check 'a name: CSV' "$(sed -n 2p out)" \
@@ -343,7 +362,7 @@ check 'a name: CSV' "$(sed -n 2p out)" \
 run "$HATF" tables -f markdown -r 0 $'a,"|\x1b[2J.hatf'
 grep -qF '| a,"!\x1b[2J ' out || fail 'a name: Markdown'
 
-# What is bad is said, what is good is shown.
+# Bad traces are reported, and the good ones have their rows.
 printf 'no trace' >text
 head -c "$(($(stat -c %s all.hatf) - 30))" all.hatf >cut.hatf
 run "$HATF" tables -f csv -r 0 text cut.hatf all.hatf missing
@@ -361,7 +380,7 @@ check_status 'full disk: CSV' 1
 check_one_line 'full disk: CSV' \
 	'hatf tables: /dev/full: No space left on device'
 
-# A trace without a data record has no figures that would need one.
+# A trace without data records has no figures that depend on records.
 {
 	header unit=us
 	layout
@@ -372,15 +391,15 @@ check_status none 0
 check 'none: no figures' "$(awk -F, '$2 == "measured" && $1 != 3 && $1 != 11 &&
 	$6 != "-"' out)" ''
 
-# A real one.
+# A recorded trace.
 if [ -e "$BUILD/libhatftrace.so" ]; then
 	run "$HATF" record -o real.hatf.gz -- bash -c \
 		'for ((i = 0; i < 100; i++)); do x=$x$i a[i]=$x; done'
-	check_status 'a real one: record' 0
+	check_status 'a recorded trace: record' 0
 	run "$HATF" tables -f csv --runs 1 --records 1000 real.hatf.gz
-	check_status 'a real one' 0
-	check_silent 'a real one'
-	check 'a real one: table 3' "$(table3 real <out)" \
+	check_status 'a recorded trace' 0
+	check_silent 'a recorded trace'
+	check 'a recorded trace: table 3' "$(table3 real <out)" \
 		"$(count_again real.hatf.gz)"
 	check_sizes real real.hatf.gz
 	check_breakdown real real.hatf.gz

@@ -1,22 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# tree.sh - 'hatf tree' on headers that tell everything, too little, or lies
+# tree.sh - 'hatf tree' on headers that are complete, incomplete, or wrong
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# process FILE END EVENTS LINE...: a trace without events that claims some
+# process FILE END EVENTS LINE...: write a trace without events, whose trailer
+# states EVENTS events.
 process()
 {
-	local file=$1 end=$2 events=$3
+	local file=$1 end=$2 events=$3 text='records=1\nlost=0\n'
 	shift 3
 	header host=h exe=/bin/x unit=us "$@" >"$file"
 	[ "$end" = - ] && return
-	comment "HATF end\ncomplete=1\nend=$end\nevents=$events\nrecords=1\nlost=0\n" \
+	comment "HATF end\ncomplete=1\nend=$end\nevents=$events\n$text" \
 		>>"$file"
 }
 
-# tree WHAT [OPTION...] OPERAND...: what stands on standard input
+# tree WHAT [OPTION...] OPERAND...: 'hatf tree' prints the text on standard
+# input.
 tree()
 {
 	local what=$1
@@ -34,10 +36,11 @@ process b exec 20 pid=11 pid_start=6 start_monotonic=1100 start_time=1100 \
 	parent_event_exact=1 command=make
 process c _exit 30 pid=11 pid_start=6 start_monotonic=1200 start_time=1200 \
 	'ancestors=10@5 1@1' command=cc
-# Started over two that are not traced, by the image that was there then.
+# Started by way of two untraced processes, by the program that process 11 ran
+# then.
 process d abort 40 pid=12 pid_start=7 start_monotonic=1300 start_time=1300 \
 	'ancestors=99@1 98@1 11@6' command=as\\\\x20x
-# The number of a has been used again since; and once more of another time.
+# Another process got the number of a later, and has a child.
 process e exit 50 pid=10 pid_start=9 start_monotonic=2000 start_time=2000 \
 	command=other
 process f exit 60 pid=13 pid_start=10 start_monotonic=2100 start_time=2100 \
@@ -45,7 +48,7 @@ process f exit 60 pid=13 pid_start=10 start_monotonic=2100 start_time=2100 \
 process g - 0 pid=14 pid_start=11 start_monotonic=2200 start_time=2200 \
 	parent_pid=77 parent_trace=/x/77 parent_event=3 \
 	parent_event_exact=0 command=lost
-# Segments, of which the first is not there; the order of names is no order.
+# Segments without the first one; the order of their names is not their order.
 process z2 rotate 7 pid=15 pid_start=12 start_monotonic=2300 start_time=2300 \
 	segment=2 events_before=100 command=long
 process z1 exit 8 pid=15 pid_start=12 start_monotonic=2300 start_time=2300 \
@@ -70,10 +73,11 @@ check_status all 0
 check_one_line all 'hatf tree: t/copy: the same trace as t/a'
 rm t/copy
 
-# Files in any order are the same; a part of them is what it is.
+# The order of the arguments does not matter; a part of the files is enough.
 run "$HATF" tree t/
 cp out want
-# Of a trace and a copy that is cut off the whole one counts, by whatever name.
+# Of a trace and a truncated copy, 'hatf tree' uses the whole one, whatever
+# their names are.
 head -c $(($(stat -c %s t/a) - 5)) t/a >t/0cut
 run "$HATF" tree t/
 check_status 'a cut copy' 0
@@ -88,7 +92,7 @@ tree part t/d t/c <<'END'
 `- 12 started over 2 untraced, abort, 40 events (t/d): as x
 END
 
-# Without /proc, numbers and times are all there is.
+# Without /proc, the headers have only numbers and times.
 mkdir n
 process n/a exec 1 pid=10 start_monotonic=1000 start_time=1 command=a
 process n/b exit 2 pid=10 start_monotonic=2000 start_time=2 command=b
@@ -104,16 +108,21 @@ END
 run "$HATF" tree --json t
 check_status json 0
 check "json: lines" "$(wc -l <out)" 8
-check "json: fork" "$(sed -n 2p out)" \
-	'{"file":"t/b","files":["t/b"],"depth":1,"parent":"t/a","origin":"fork","untraced":0,"pid":11,"ppid":0,"parent_pid":10,"parent_event":40,"parent_segment":null,"parent_event_exact":true,"host":"h","exe":"/bin/x","command":"make","start_time":1100,"end":"exec","complete":true,"events":20,"lost":0,"peak_live_bytes":null}'
-check "json: segments" "$(sed -n 's/.*"files":\(\[[^]]*z[^]]*\]\).*/\1/p' out)" \
+sed -n 2p out >got
+check_text "json: fork" got <<'END'
+{"file":"t/b","files":["t/b"],"depth":1,"parent":"t/a","origin":"fork","untraced":0,"pid":11,"ppid":0,"parent_pid":10,"parent_event":40,"parent_segment":null,"parent_event_exact":true,"host":"h","exe":"/bin/x","command":"make","start_time":1100,"end":"exec","complete":true,"events":20,"lost":0,"peak_live_bytes":null}
+END
+check "json: segments" \
+	"$(sed -n 's/.*"files":\(\[[^]]*z[^]]*\]\).*/\1/p' out)" \
 	'["t/z2","t/z1"]'
-check "json: orphan" "$(grep -c '"origin":"orphan".*"end":"none","complete":false' out)" 1
+check "json: orphan" \
+	"$(grep -c '"origin":"orphan".*"end":"none","complete":false' out)" 1
 
-# Forks of a parent that had no trace then: it may have one now; or an ancestor
-# has.
+# Forks of a parent that had no trace then: it may have one now, or an ancestor
+# may have one.
 mkdir d
-process d/a exit 1 pid=10 pid_start=5 start_monotonic=1000 start_time=1 command=a
+process d/a exit 1 pid=10 pid_start=5 start_monotonic=1000 start_time=1 \
+	command=a
 process d/b exit 2 pid=11 pid_start=6 start_monotonic=1100 start_time=2 \
 	start=late parent_pid=10 ancestors=10@5 command=a
 process d/c exit 3 pid=12 pid_start=7 start_monotonic=1200 start_time=3 \
@@ -127,16 +136,16 @@ tree 'dormant' d <<'END'
 13 fork of 8, whose trace is not here, exit, 4 events (d/d): d
 END
 
-# Forks of a trace in segments, some of which are not there, or have other
-# names.
+# Forks of a trace in segments.  Some segments are missing, or have other names.
 mkdir s
-# part FILE NUMBER EVENTS_BEFORE LOST_BEFORE LOST, child FILE PID LINE...
+# part FILE NUMBER EVENTS_BEFORE LOST_BEFORE LOST: write a segment.
 part()
 {
-	process "s/$1" rotate 10 pid=10 start_monotonic=1 start_time=1 command=p \
-		"segment=$2" "events_before=$3" "lost_before=$4"
+	process "s/$1" rotate 10 pid=10 start_monotonic=1 start_time=1 \
+		command=p "segment=$2" "events_before=$3" "lost_before=$4"
 	sed -bi "s/^lost=0/lost=$5/" "s/$1"
 }
+# child FILE PID LINE...: write the trace of a child.
 child()
 {
 	process "s/$1" exit 1 "pid=$2" "start_monotonic=$2" "start_time=$2" \
@@ -178,11 +187,12 @@ END
 run "$HATF" tree --json s
 check "segments: events" "$(sed -n 's/.*"parent_event":\([^,]*\),.*/\1/p' out |
 	tr '\n' ' ')" 'null 507 7 7 null 0 200 8 511 null 1 null null 2 '
-check "segments: numbers" "$(sed -n 's/.*"parent_segment":\([^,]*\),.*/\1/p' out |
-	tr '\n' ' ')" \
+numbers=$(sed -n 's/.*"parent_segment":\([^,]*\),.*/\1/p' out | tr '\n' ' ')
+check "segments: numbers" "$numbers" \
 	'null null 3 3 3 3 null null null null 12 12 null null '
 
-# Lies: a cycle of two, one's own child, and what would steer a terminal.
+# Wrong headers: a cycle of two, a process that is its own parent, escape
+# sequences for a terminal.
 mkdir lies
 process lies/a exit 1 pid=10 start_monotonic=5 parent_pid=11 parent_trace=b \
 	parent_event=1
@@ -204,7 +214,7 @@ grep -q "$(printf '\033')" out && fail "lies: an escape sequence"
 run timeout 20 "$HATF" tree --json lies
 check "lies: JSON" "$(wc -l <out)" 7
 
-# A line of processes as long as nobody has.
+# More generations of processes than real programs have.
 mkdir deep
 process deep/1000 exit 1 pid=1000 start_monotonic=1000 ppid=0999 command=deep
 for i in $(seq 1001 1300); do
@@ -216,7 +226,7 @@ check_status deep 0
 check "deep: lines" "$(wc -l <out)" 301
 check "deep: depth" "$(tail -n 1 out | cut -c 1-24)" "... 300 deep: 1300 start"
 
-# What is no trace, or not there.
+# Files that are no traces, or do not exist.
 run "$HATF" tree noise t
 check_status 'not there' 1
 run "$HATF" tree t/noise

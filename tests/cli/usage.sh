@@ -5,7 +5,8 @@
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# wrong PATTERN ARGS...
+# wrong PATTERN ARGUMENT...: 'hatf ARGUMENT...' is a wrong usage, and its
+# message matches PATTERN.
 wrong()
 {
 	local pattern=$1
@@ -20,7 +21,8 @@ wrong "hatf: a command is missing (see 'hatf --help')"
 wrong "hatf: unknown command 'frobnicate' *" frobnicate
 wrong "hatf: unknown option '--frobnicate' *" --frobnicate
 for command in record info dump tables verify; do
-	wrong "hatf $command: unknown * '--frobnicate' (see 'hatf $command --help')" \
+	see="(see 'hatf $command --help')"
+	wrong "hatf $command: unknown * '--frobnicate' $see" \
 		"$command" --frobnicate x
 	wrong "hatf $command: unknown option '-Q' *" "$command" -Q x
 	wrong "hatf $command: a * is missing *" "$command"
@@ -37,7 +39,8 @@ wrong "hatf dump: --format: unknown: 'yaml' (want one of text, * hatf)" \
 	dump --format yaml a
 wrong "hatf verify: --max: not a number: 'all' *" verify --max all a
 for command in info verify dump; do
-	wrong "hatf $command: --jobs: not a number: '-1' *" "$command" --jobs -1 a
+	wrong "hatf $command: --jobs: not a number: '-1' *" \
+		"$command" --jobs -1 a
 	wrong "hatf $command: --jobs: too many: '65' (want 0 to 64)" \
 		"$command" --jobs 65 a
 done
@@ -72,8 +75,8 @@ for name in CLOCK COMPRESS FULL BUFFER FOLLOW START BEGIN CONTROL VERBOSE; do
 		exit "$((failures > 0))"
 	) || fail "a wrong HATFTRACE_$name"
 done
-HATFTRACE_RINGS=there wrong "hatf record: HATFTRACE_RINGS: wrong value 'there' *" \
-	record true
+HATFTRACE_RINGS=there wrong \
+	"hatf record: HATFTRACE_RINGS: wrong value 'there' *" record true
 wrong "hatf record: --output: unknown conversion '%x' *" record -o %x true
 wrong "hatf record: --output: unknown conversion '%' *" record -o 100% true
 wrong "hatf record: --output: not a file name: ''" record -o '' true
@@ -81,7 +84,7 @@ wrong "hatf record: --output: not a file name: 'd/'" record -o d/ true
 HATFTRACE_OUT=%x wrong "hatf record: HATFTRACE_OUT: unknown conversion *" \
 	record true
 
-# What comes from outside does not steer the terminal.
+# Control characters in an argument are escaped.
 wrong "hatf: unknown command '\\\\x1b[[]2J' *" $'\x1b[2J'
 
 run "$HATF" --version

@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# verify-claims.sh - 'hatf verify' refuses what cannot be, and figures that are not so
+# verify-claims.sh - 'hatf verify' finds overlaps and wrong figures of a trace
 #
-# Each trace here passed before: blocks that lie on live ones, announced records out
-# of order, the end of malloc's heap, and claims of header, blocks and trailer.
+# Early versions accepted these traces: blocks that overlap live ones, announced
+# records out of order, the destruction of malloc's heap, and wrong figures in
+# header, blocks and trailer.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# begin FILE [HEADER LINE...]: a trace that is to be gone on with
+# begin FILE [HEADER LINE...]: write the begin of a trace to FILE.
 begin()
 {
 	local file=$1
@@ -20,7 +21,7 @@ begin()
 	} >"$file"
 }
 
-# refused WHAT FILE TEXT: by one violation with this text
+# refused WHAT FILE TEXT: 'hatf verify' finds one violation, with this text.
 refused()
 {
 	run "$HATF" verify "$2"
@@ -32,7 +33,7 @@ refused()
 	esac
 }
 
-# passes WHAT FILE
+# passes WHAT FILE: 'hatf verify' finds no violation.
 passes()
 {
 	run "$HATF" verify "$2"
@@ -42,8 +43,7 @@ passes()
 
 # ---------------------------------------------------------------- overlaps
 lies='the block overlaps a live one'
-# The last byte of the block before it, the first of the one behind it, within one,
-# around one, and by growing.
+# overlap WHAT RECORD...: RECORD overlaps a live block.
 overlap()
 {
 	begin x.hatf
@@ -79,7 +79,8 @@ begin x.hatf
 trailer x.hatf 3 4
 refused 'at the end of memory' x.hatf "$lies"
 
-# Far behind the start of a large one, between others of no bytes, and around one.
+# A block far from the start of a large one, among others of no bytes, and a
+# block around others.
 begin x.hatf
 {
 	alloc 1048576 0x100000 0 0 1
@@ -98,7 +99,8 @@ begin x.hatf
 trailer x.hatf 3 4
 refused 'around others' x.hatf "$lies: thread 0, time 1, address 0x100000"
 
-# Beside each other, of no bytes, where one was, in a pool and in its memory.
+# No overlaps: adjacent blocks, blocks of no bytes, blocks where a freed one
+# was, blocks of a pool and in the pool's memory.
 begin x.hatf
 {
 	alloc 32 0x1000 0 0 1
@@ -121,9 +123,11 @@ begin x.hatf
 trailer x.hatf 13 17
 passes 'no overlap' x.hatf
 
-# Where several threads are about, a realloc may come behind the allocation that got
-# what it gave up; but it has to come, from another thread.
-# threads_overlap REALLOC...
+# In a trace of several threads, a realloc may be recorded after an allocation
+# that reuses the memory which it released.  But the realloc must follow, in
+# another thread.
+# threads_overlap REALLOC...: write a trace in which REALLOC follows such an
+# allocation.
 threads_overlap()
 {
 	begin x.hatf
@@ -137,7 +141,7 @@ threads_overlap()
 threads_overlap resize 2 64 0x1000 0x1000 0 0 2
 trailer x.hatf 3 5 complete=1 end=exit lost=0 threads=2
 passes 'shrunk by another thread' x.hatf
-# passes_moved ADDRESS: of the newer block, before or in the old one
+# passes_moved ADDRESS: the newer block is at ADDRESS, before or in the old one.
 passes_moved()
 {
 	begin x.hatf
@@ -162,7 +166,8 @@ refused 'not shrunk' x.hatf "$lies: thread 1, time 2, address 0x1100"
 threads_overlap resize 2 64 0x1000 0x1000 1 0 2
 trailer x.hatf 3 5 complete=1 end=exit lost=0 threads=2
 refused 'by the same thread' x.hatf "$lies: thread 1"
-# A realloc that is under way at the end is a free, its thread's last record.
+# A realloc in progress at the end of the trace is recorded as a free, and is
+# its thread's last record.
 threads_overlap free 0x1000 0 0 2
 trailer x.hatf 3 5 complete=1 end=exit lost=0 threads=2
 passes 'freed at the end' x.hatf
@@ -175,9 +180,9 @@ trailer x.hatf 3 5 complete=1 end=exit lost=0 threads=2
 refused 'freed by the same thread' x.hatf "$lies: thread 1"
 threads_overlap alloc 1 0x5000 0 0 3
 trailer x.hatf 3 5 complete=1 end=exit lost=0 threads=2
-refused 'to the end' x.hatf "$lies: thread 1"
+refused 'without a realloc' x.hatf "$lies: thread 1"
 
-# A trace that began after its process is no exception.
+# The same holds for a trace that began after its process.
 begin x.hatf start=late
 {
 	alloc 1024 0x1000 0 0 1
@@ -196,7 +201,7 @@ begin x.hatf start=late
 trailer x.hatf 4 6 complete=1 end=exit lost=0 threads=2
 refused 'late, of two threads' x.hatf "$lies: thread 0, time 2, address 0x1100"
 
-# Without their heaps, nothing can be said of blocks.
+# Without heaps, 'hatf verify' cannot tell a pool's blocks from overlaps.
 begin x.hatf
 {
 	alloc 4096 0x1000 0 0 1
@@ -210,7 +215,8 @@ passes 'a pool without its heap' dropped.hatf
 
 # -------------------------------------------------------- announced records
 announced='the alloc or free is not as its realloc announced it'
-# announce WHAT RECORD1 RECORD2, words: behind a realloc from 0x1000 to 0x2000
+# announce WHAT RECORD1 RECORD2: these records, as words, after a realloc from
+# 0x1000 to 0x2000 do not fit it.
 announce()
 {
 	begin x.hatf
@@ -238,10 +244,11 @@ announce heap 'alloc 64 0x2000 0 7 2' 'free 0x1000 0 0 2'
 begin x.hatf
 heap_event 7 0 0 1 >>x.hatf
 trailer x.hatf 0 2
-refused 'the end of heap 0' x.hatf 'unknown heap, or heap created twice'
+refused 'destruction of heap 0' x.hatf 'unknown heap, or heap created twice'
 
 # ------------------------------------------------------------------- claims
-# claim WHAT TEXT TRAILER LINE...: a trace of two threads that ends at time 7
+# claim WHAT TEXT TRAILER LINE...: verify a trace of two threads that ends at
+# time 7; TEXT is the violation, or empty.
 claim()
 {
 	begin x.hatf
@@ -258,7 +265,7 @@ claim()
 }
 claim 'true figures' '' threads=2 time=7
 claim 'too few threads' 'the trailer states another number of threads' threads=1
-# Those that were about to begin have a number, and no record yet.
+# A thread that is about to begin has a number, but no record yet.
 claim 'threads that were about to begin' '' threads=200
 claim 'an earlier end' 'the trailer states another last time' threads=2 time=6
 claim 'a later end' 'the trailer states another last time' threads=2 time=8
@@ -268,13 +275,14 @@ alloc 32 0x1000 0 0 7 >>x.hatf
 trailer x.hatf 1 2 complete=1 end=exit threads=3 lost=0
 refused 'threads of one' x.hatf 'the trailer states another number of threads'
 
-# The second thread began as the trace ended.
+# The second thread was about to begin as the trace ended.
 begin x.hatf segment=0
 alloc 32 0x1000 0 0 7 >>x.hatf
 trailer x.hatf 1 2 complete=1 end=rotate threads=2 lost=0
 passes 'a thread that is about to begin' x.hatf
 
-# carried COUNT BYTES: what the header claims of one block of 24 bytes
+# carried COUNT BYTES: write a trace with one carried block of 24 bytes, whose
+# header states COUNT blocks of BYTES bytes.
 carried()
 {
 	begin x.hatf segment=1 events_before=5 live=exact "carried=$1" \
@@ -291,27 +299,30 @@ carried 7 24
 refused '7 for 1' x.hatf 'the header states another number of carried blocks'
 carried 1 25
 refused '25 for 24' x.hatf 'the header states another number of carried blocks'
-# With their marks, the claim goes.
+# Without the marks of carried blocks, the header does not count them.
 carried 1 24
 "$HATF" convert --drop attributes x.hatf dropped.hatf || fail 'drop attributes'
 passes 'without marks' dropped.hatf
 
 # --------------------------------------------------------------- block figures
-# block_at TIME BYTES: one block between records of the times 5 and 9
+# block_at TIME BYTES: write a trace in which a block begins between records of
+# the times 5 and 9, and states TIME and BYTES.
 block_at()
 {
 	local start
 
-	header clock=us unit=us >x.hatf
-	comment "HATF block\nblock=0\nrecord=1\nevent=0\ntime=0\nbytes=0000000166\n" >>x.hatf
 	{
+		header clock=us unit=us
+		comment "HATF block\nblock=0\nrecord=1\nevent=0\ntime=0\n\
+bytes=0000000166\n"
 		layout
 		alloc 32 0x1000 0 0 5
-	} >>x.hatf
+	} >x.hatf
 	start=$(stat -c %s x.hatf)
 	check "block 0" "$start" 166
-	comment "HATF block\nblock=1\nrecord=3\nevent=1\ntime=$1\nbytes=$(printf %010d "$2")\n" >>x.hatf
 	{
+		comment "HATF block\nblock=1\nrecord=3\nevent=1\ntime=$1\n\
+bytes=$(printf %010d "$2")\n"
 		layout
 		alloc 32 0x2000 0 0 9
 	} >>x.hatf
@@ -332,11 +343,12 @@ for bytes in 1000 9999999999 $((length - 1)); do
 	run "$HATF" verify x.hatf
 	check_status "bytes=$bytes" 1
 	check_one_line "bytes=$bytes" \
-		'hatf verify: x.hatf: offset 0x*, record 6: bytes: a framing comment contradicts the trace'
+		'hatf verify: x.hatf: offset 0x*, record 6: bytes:' \
+		'a framing comment contradicts the trace'
 done
 
 # ------------------------------------------------------------------ strange
-# A legal stream in which nearly nothing is stored.
+# A legal stream whose records have almost no bytes.
 {
 	width $address 0
 	for ((i = 0; i < 100; i++)); do

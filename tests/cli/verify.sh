@@ -59,7 +59,7 @@ bad.hatf: record 10, offset $(printf 0x%x $((first + 141))): unknown heap, or he
 bad.hatf: not ok, 6 events, 8 violations
 END
 
-# The first few and a count.
+# 'hatf verify' prints the first violations, and how many there are.
 {
 	layout
 	for ((i = 1; i <= 12; i++)); do free "$((i * 16))" 0 0 1; done
@@ -79,13 +79,15 @@ check_text 'max 0' out <<'END'
 END
 run "$HATF" verify --json bad.hatf
 check_status json 1
-check 'json: the first' "$(grep -o '\[{[^}]*}' out)" \
-	"[{\"record\":2,\"offset\":$((first + 20)),\"violation\":\"the address is handed out while live\",\"address\":\"0x1000\",\"stack\":0,\"thread\":0,\"time\":10}"
+grep -o '\[{[^}]*}' out >got
+check_text 'json: the first' got <<END
+[{"record":2,"offset":$((first + 20)),"violation":"the address is handed out while live","address":"0x1000","stack":0,"thread":0,"time":10}
+END
 if command -v jq >/dev/null; then
 	check 'json: jq' "$(jq '.first_violations | length' out)" 8
 fi
 
-# A forked child frees what it has from its parent, but not twice.
+# A forked child may free each block that it has from its parent, but not twice.
 {
 	header clock=us unit=us pid=2 ppid=1 parent_pid=1 parent_trace=p \
 		parent_event=9 parent_event_exact=1
@@ -97,18 +99,18 @@ cp child.hatf twice.hatf
 trailer child.hatf 2 3
 run "$HATF" verify child.hatf
 check_status inherited 0
-check inherited "$(cat out)" \
-	"child.hatf: ok, 2 events, 2 of blocks inherited from the parent process \
-(not known which: the parent's trace was not found)"
+check inherited "$(cat out)" 'child.hatf: ok, 2 events,' \
+	'2 of blocks inherited from the parent process' \
+	"(not known which: the parent's trace was not found)"
 free 0x1000 0 0 2 >>twice.hatf
 trailer twice.hatf 3 4
 run "$HATF" verify twice.hatf
 check_status 'inherited twice' 1
 
 # ------------------------------------------------------------------ stacks
-# What defines call stacks, out of the heap's order, and what refers to them.
-# Each fault is told where it is, and none of them keeps the rest from being
-# judged. stacks: the same trace with a header or without
+# Definitions of call stacks, and references to them.  'hatf verify' reports the
+# place of each fault, and checks the rest of the trace.
+# stacks DEFINITION: print a trace with DEFINITION in it, without a header.
 stacks()
 {
 	layout
@@ -120,8 +122,9 @@ stacks()
 	comment "$1"
 	alloc 1 0x1000 0 0 10 '\x45\x01'
 }
-# stack_fault DEFINITION TEXT: where it stands; a trace without a header has
-# none
+# stack_fault DEFINITION TEXT: 'hatf verify' reports the faulty definition and
+# its place.  Without a header it does not, since such comments then have no
+# meaning.
 stack_fault()
 {
 	local offset
@@ -149,22 +152,26 @@ stack_fault 'HATF frame\nframe=0\n' 'frame: it has no id'
 stack_fault 'HATF frame\nframe=1\nline=2\n' \
 	'frame: its id has been defined otherwise before'
 stack_fault 'HATF frame\nframe=two\n' 'frame: its id is not a number'
-stack_fault 'HATF frame\nframe=18446744073709551616\n' 'frame: its id is not a number'
+stack_fault 'HATF frame\nframe=18446744073709551616\n' \
+	'frame: its id is not a number'
 stack_fault 'HATF frame\nframe=2\nline=-1\n' 'frame: its line is not a number'
-stack_fault 'HATF frame\nframe=2\ncolumn=1x\n' 'frame: its column is not a number'
-stack_fault 'HATF frame\nframe=2\naddress=4096\n' 'frame: its address is not a hexadecimal number'
+stack_fault 'HATF frame\nframe=2\ncolumn=1x\n' \
+	'frame: its column is not a number'
+stack_fault 'HATF frame\nframe=2\naddress=4096\n' \
+	'frame: its address is not a hexadecimal number'
 stack_fault 'HATF stack\nframe=1\n' 'stack: it has no id'
 stack_fault 'HATF stack\nstack=1\nparent=1\nframe=1\n' \
 	'stack: its id has been defined otherwise before'
 stack_fault 'HATF stack\nstack=2\n' 'stack: it has no frame'
-stack_fault 'HATF stack\nstack=2\nframe=9\n' 'stack: its frame has not been defined'
+stack_fault 'HATF stack\nstack=2\nframe=9\n' \
+	'stack: its frame has not been defined'
 stack_fault 'HATF stack\nstack=2\nparent=9\nframe=1\n' \
 	'stack: its parent has not been defined'
-# The shortest cycle; a longer one needs a parent that comes later, too.
+# The shortest cycle.  A longer one needs a parent that is defined later, too.
 stack_fault 'HATF stack\nstack=2\nparent=2\nframe=1\n' \
 	'stack: its parent has not been defined'
 
-# Calls whose stacks nobody defines, and one that is defined too late.
+# Calls with undefined stacks, and one whose stack is defined too late.
 {
 	header clock=us unit=us
 	layout
@@ -192,18 +199,21 @@ dangling.hatf: not ok, 5 events, 4 violations
 END
 run "$HATF" verify --json --max 1 dangling.hatf
 check_status 'dangling: json' 1
-check 'dangling: json' "$(grep -o '"violations".*' out)" \
-	"\"violations\":4,\"first_violations\":[{\"record\":2,\"offset\":$first,\"violation\":\"$text\",\"address\":\"0x0\",\"stack\":7,\"thread\":0,\"time\":10}]}"
-# Through another encoding they are the same.
+grep -o '"violations".*' out >got
+check_text 'dangling: json' got <<END
+"violations":4,"first_violations":[{"record":2,"offset":$first,"violation":"$text","address":"0x0","stack":7,"thread":0,"time":10}]}
+END
+# The trace in another format has the same violations.
 "$HATF" convert --to json dangling.hatf dangling.json
 run "$HATF" verify dangling.json
 check 'dangling: as json' "$(grep -c "$text" out)" 3
 
-# Not complete, not legal.
+# A truncated trace is not complete, one with a wrong tag is not legal.
 head -c -10 good.hatf >cut.hatf
 run "$HATF" verify cut.hatf
 check_status cut 1
-check_one_line cut 'hatf verify: cut.hatf: offset 0x*, record 4*: the trace is truncated here'
+check_one_line cut 'hatf verify: cut.hatf: offset 0x*, record 4*:' \
+	'the trace is truncated here'
 check cut "$(cat out)" 'cut.hatf: not ok, 3 events'
 cp good.hatf tag.hatf
 u 1 12 >>tag.hatf

@@ -3,15 +3,15 @@
 #
 # xml.sh - HATF as XML is valid by its DTD for every record
 #
-# HATF as XML is valid by the DTD that is shipped, for every record there is;
-# and what xmllint writes again, in its own layout, is the same trace.
+# Every kind of record is valid by the installed DTD.  hatf reads the same trace
+# from the document in xmllint's layout.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 command -v xmllint >/dev/null || skip 'no xmllint'
 dtd=$CLI/../../hatf/hatf.dtd
 
-# valid FILE: by the DTD, with nothing that xmllint has to say
+# valid FILE: xmllint finds the document valid, without a message.
 valid()
 {
 	run xmllint --nonet --noout --dtdvalid "$dtd" "$1"
@@ -52,12 +52,12 @@ for file in formatted.xml latin.xml; do
 	check_text $file got < <(grep -v 'HATF end' want)
 done
 
-# What is dropped is 0, and the document stays valid.
+# A dropped field is 0, and the document stays valid.
 run "$HATF" convert --drop time,thread,heap,attributes,comment all.hatf bare.xml
 check_status 'drop' 0
 valid bare.xml
 
-# A trace that was cut off is a whole document that says so.
+# The XML of a truncated trace is a whole document that is marked as incomplete.
 head -c "$(($(stat -c %s all.hatf) - 200))" all.hatf >cut.hatf
 run "$HATF" convert cut.hatf cut.xml
 check_status 'cut' 1
@@ -65,10 +65,11 @@ valid cut.xml
 run "$HATF" info cut.xml
 check_status 'cut: info' 1
 
-# What is wrong is said with its place.
+# The message has the place of an error.
 sed 's/<size>64/<size>six/' all.xml >bad.xml
 run "$HATF" dump bad.xml
 check_status 'bad' 1
-check_one_line 'bad' 'hatf dump: bad.xml: line 8, offset 0x*, record 4: size: malformed'
+check_one_line 'bad' \
+	'hatf dump: bad.xml: line 8, offset 0x*, record 4: size: malformed'
 
 finish

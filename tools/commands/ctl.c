@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ctl.c - hatf ctl: control the tracer of a running process */
+/* ctl.c - hatf ctl: control the recorder of a running process */
 #include "tools/commands/commands.h"
 #include "tools/control/quiet.h"
 #include "tools/control/snapshot.h"

@@ -139,7 +139,7 @@ take_follow(const char *value)
 
 /*
  * Make the command the first process of a new tree.  If 'hatf record' itself is
- * traced, its tracer has marked the variable with a capital letter.
+ * traced, its recorder has marked the variable with a capital letter.
  */
 static bool
 begin_tree(void)
@@ -434,7 +434,7 @@ run(char **argv, const char *text)
 	return exit_status;
 }
 
-/* Refuse valgrind: it does not support the tracer's kind of thread. */
+/* Refuse valgrind: it does not support the recorder's kind of thread. */
 static int
 run_valgrind(char **argv)
 {

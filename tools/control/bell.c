@@ -2,149 +2,117 @@
 /* bell.c - see bell.h */
 #include "tools/control/bell.h"
 
-#include "hatf/recorder/socket_path.h"
-#include "tools/control/exe.h"
+#include "tools/control/maps.h"
+#include "tools/control/started.h"
 
+#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STATUS_OFFSET offsetof(struct bell_file, status)
-
-#define NS_PER_MS 1000000u
-
 int
-bell_open(int place_fd, const char *name, uid_t owner)
+bell_open(int place_fd, uid_t owner)
 {
 	struct stat st;
 	const int fd =
-		openat(place_fd, name,
+		openat(place_fd, BELLS_NAME,
 		       O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == owner &&
-	    st.st_nlink == 1 && st.st_size > (off_t)STATUS_OFFSET)
+	    (st.st_mode & 07777) == 0600 && st.st_nlink == 1 &&
+	    st.st_size == (off_t)sizeof(struct bells))
 		return fd;
 	close(fd);
 	return -1;
 }
 
-bool
-bell_ring(int fd, enum bell_call call)
+struct bells_process
+bell_find_process(pid_t pid, long number)
 {
-	const char byte = (char)call;
+	struct bells_process p = { .number = (uint64_t)number };
+	uint64_t start_ns;
+	struct stat st;
+	char path[64];
 
-	return pwrite(fd, &byte, 1, 0) == 1;
+	snprintf(path, sizeof(path), "/proc/%ld/ns/pid", (long)pid);
+	if (stat(path, &st) == 0)
+		p.namespace = st.st_ino;
+	if (started_ns((uint64_t)pid, &start_ns))
+		p.start_ticks = start_ns /
+				(1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
+	return p;
 }
 
-/* Read the word at 'offset'; 0 if it cannot be read. */
-static uint64_t
-read_u64(int fd, off_t offset)
+static off_t
+slot_offset(const struct bells_process *p)
 {
-	uint64_t n;
-
-	return pread(fd, &n, sizeof(n), offset) == sizeof(n) ? n : 0;
-}
-
-static uint32_t
-read_u32(int fd, off_t offset)
-{
-	uint32_t n;
-
-	return pread(fd, &n, sizeof(n), offset) == sizeof(n) ? n : 0;
-}
-
-bool
-bell_is_abandoned(int fd)
-{
-	return flock(fd, LOCK_SH | LOCK_NB) == 0;
+	return (off_t)(bells_slot_of(p->number) * sizeof(uint64_t));
 }
 
 /*
- * Parse the inode number in a line of /proc/PID/maps, after the addresses,
- * permissions, offset and device.
+ * Read and write the file instead of mapping it: if another process shortened
+ * the file, SIGBUS would end 'hatf ctl'.
  */
-static unsigned long long
-inode_of(const char *line)
+bool
+bell_ring(int fd, const struct bells_process *p, enum bell_call call)
 {
-	for (unsigned field = 0; field < 4 && line != NULL; field++) {
-		line = strchr(line, ' ');
-		if (line != NULL)
-			line++;
-	}
-	return line != NULL ? strtoull(line, NULL, 10) : 0;
+	uint64_t order;
+
+	if (pread(fd, &order, sizeof(order), slot_offset(p)) != sizeof(order))
+		return false;
+	order = bells_order(order, p, call);
+	return pwrite(fd, &order, sizeof(order), slot_offset(p)) ==
+	       sizeof(order);
 }
 
-bool
+enum bell_call
+bell_pending(int fd, const struct bells_process *p, uint64_t seen)
+{
+	enum bell_call call;
+	uint64_t order;
+
+	if (pread(fd, &order, sizeof(order), slot_offset(p)) != sizeof(order) ||
+	    order == seen || !bells_is_for(order, p) ||
+	    !bells_is_since_start(order, p))
+		return 0;
+	call = bells_call_of(order);
+	return call == BELL_START || call == BELL_STOP ? call : 0;
+}
+
+static bool
+is_bells(const char *line, const void *inode)
+{
+	return maps_is_file(line, "/" BELLS_NAME,
+			    *(const unsigned long long *)inode);
+}
+
+enum bell_listening
 bell_is_mapped(int fd, pid_t pid)
 {
-	char path[64], line[PATH_MAX + 128];
-	bool found = false;
+	unsigned long long inode;
 	struct stat st;
-	FILE *f;
 
 	if (fstat(fd, &st) != 0)
-		return false;
-	snprintf(path, sizeof(path), "/proc/%ld/maps", (long)pid);
-	f = fopen(path, "re");
-	while (!found && f != NULL && fgets(line, sizeof(line), f) != NULL)
-		found = strstr(line, SOCKET_PATH_BELL_SUFFIX "\n") != NULL &&
-			inode_of(line) == st.st_ino;
-	if (f != NULL)
-		fclose(f);
-	return found;
+		return BELL_NO;
+	inode = st.st_ino;
+	if (maps_find(pid, is_bells, &inode))
+		return BELL_YES;
+	return errno == EACCES || errno == EPERM ? BELL_UNKNOWN : BELL_NO;
 }
 
-/* Return the line that names the pending start or stop, or "". */
-static const char *
-pending_of(int fd)
+static bool
+is_named(const char *line, const void *unused)
 {
-	char rung = 0;
-
-	if (pread(fd, &rung, 1, 0) != 1)
-		return "";
-	if (rung == BELL_START)
-		return "pending=start\n";
-	return rung == BELL_STOP ? "pending=stop\n" : "";
+	(void)unused;
+	return strstr(line, "/" BELLS_NAME "\n") != NULL;
 }
 
 bool
-bell_read(int fd, pid_t pid, uint64_t now_ms, char *answer, size_t cap)
+bell_may_listen(pid_t pid)
 {
-	const uint64_t made_ms =
-		read_u64(fd, offsetof(struct bell_file, made_ns)) / NS_PER_MS;
-	const uint64_t passed =
-		now_ms > made_ms ? (now_ms - made_ms) / 1000 : 0;
-	const uint32_t nbytes =
-		read_u32(fd, offsetof(struct bell_file, status_nbytes));
-	const char *const pending = pending_of(fd);
-	char status[BELL_FILE_NBYTES - STATUS_OFFSET + 1], exe[PATH_MAX];
-	const char *seconds;
-	int used;
-
-	if (nbytes == 0 || nbytes >= sizeof(status) ||
-	    pread(fd, status, nbytes, STATUS_OFFSET) != (ssize_t)nbytes)
-		return false;
-	status[nbytes] = '\0';
-	seconds = strstr(status, "\nseconds=");
-	/* Use only the first line of a name. */
-	used = seconds == NULL
-		       ? snprintf(answer, cap, "ok\n%s%s", pending, status)
-		       : snprintf(answer, cap, "ok\n%sseconds=%llu\n%s",
-				  pending,
-				  strtoull(seconds + 9, NULL, 10) +
-					  (unsigned long long)passed,
-				  status);
-	/* A process that has never recorded states no figures. */
-	if (used > 0 && (size_t)used < cap &&
-	    strstr(status, "\nexe=") == NULL && exe_read(pid, exe, sizeof(exe)))
-		used += snprintf(answer + used, cap - (size_t)used, "exe=%s\n",
-				 exe);
-	return used > 0 && (size_t)used < cap;
+	return maps_find(pid, is_named, NULL);
 }

@@ -1,46 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bell.h - the bell: a file through which a tracer without a thread is woken
+ * bell.h - the file of bells, which wakes a recorder without a thread
  *
- * A tracer whose writer thread has ended has no socket.  Instead the traced
- * process maps NUMBER.bell, in the directory of the sockets (sockets.h).  A
- * byte written into the file makes the process start its writer thread with its
- * next allocation; the rest of the file is the status of the process
- * (bell_file.h).
+ * A recorder whose writer thread has ended has no socket.  Instead the traced
+ * process maps a file in the directory of the sockets (sockets.h), which all
+ * processes of a user share, and looks at its slot (hatf/recorder/bells.h).  An
+ * order in the slot makes the process start its writer thread with its next
+ * allocation.
  */
 #ifndef BELL_H
 #define BELL_H
 
-#include "hatf/recorder/bell_file.h"
+#include "hatf/recorder/bells.h"
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 /*
- * Open the bell 'name' in the directory 'place_fd'.  Return -1 if the file is
- * not a regular file of 'owner'.
+ * Open the file of bells in the directory 'place_fd'.  Return -1 if it is not
+ * as the process of 'owner' requires.
  */
-int bell_open(int place_fd, const char *name, uid_t owner);
-
-bool bell_ring(int fd, enum bell_call call);
-
-/* Has no process mapped the file, in any PID namespace? */
-bool bell_is_abandoned(int fd);
+int bell_open(int place_fd, uid_t owner);
 
 /*
- * Has 'pid' mapped the file?  If not, an earlier process with the same number
- * created it.
+ * Find what names 'pid' in an order.  'number' is its number in its own PID
+ * namespace.
  */
-bool bell_is_mapped(int fd, pid_t pid);
+struct bells_process bell_find_process(pid_t pid, long number);
+
+/* Write an order for 'p' into its slot. */
+bool bell_ring(int fd, const struct bells_process *p, enum bell_call call);
 
 /*
- * Read the status of 'pid' from its bell, in the form of a tracer's answer to
- * "status": "ok" and lines, NUL-terminated.  If the bell was rung for a start
- * or stop, "pending=" says so.  'now_ms', from sockets_now_ms(), brings the
- * seconds up to date.  False if the file has no status.
+ * Return the start or stop for 'p' that is in its slot and is not 'seen', the
+ * last one that it has carried out (0: none), or 0.
  */
-bool bell_read(int fd, pid_t pid, uint64_t now_ms, char *answer, size_t cap);
+enum bell_call bell_pending(int fd, const struct bells_process *p,
+			    uint64_t seen);
+
+enum bell_listening {
+	BELL_NO,     /* it does not map the file */
+	BELL_YES,    /* it takes orders by this file */
+	BELL_UNKNOWN /* we may not read what it maps */
+};
+
+/* Does 'pid' map this file? */
+enum bell_listening bell_is_mapped(int fd, pid_t pid);
+
+/* Does 'pid' map a file of that name? */
+bool bell_may_listen(pid_t pid);
 
 #endif /* BELL_H */

@@ -3,6 +3,7 @@
 #include "tools/control/quiet.h"
 
 #include "tools/control/exe.h"
+#include "tools/control/maps.h"
 #include "tools/control/sockets.h"
 #include "tools/control/started.h"
 
@@ -23,31 +24,13 @@
 #define RING_HEAD_NBYTES 4096u
 #define RING_NBYTES_MIN	 4096u
 
-/* A younger process may be about to create its socket or its bell. */
+/* A younger process may be about to create its socket. */
 #define SETTLED_MS 1000
 
-typedef bool line_test(const char *line);
-
-/* Does a line of the maps of 'pid' pass 'test'? */
 static bool
-has_mapping(pid_t pid, line_test *test)
+is_library(const char *line, const void *unused)
 {
-	char path[64], line[PATH_MAX + 128];
-	bool found = false;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%ld/maps", (long)pid);
-	f = fopen(path, "re");
-	while (!found && f != NULL && fgets(line, sizeof(line), f) != NULL)
-		found = test(line);
-	if (f != NULL)
-		fclose(f);
-	return found;
-}
-
-static bool
-is_library(const char *line)
-{
+	(void)unused;
 	return strstr(line, "libhatftrace") != NULL;
 }
 
@@ -56,7 +39,7 @@ is_library(const char *line)
  * if the kernel supports names, with the size of a header and a power of two.
  */
 static bool
-is_ring_in_memory(const char *line)
+is_ring_in_memory(const char *line, const void *unused)
 {
 	char *end;
 	const unsigned long long from = strtoull(line, &end, 16);
@@ -64,6 +47,7 @@ is_ring_in_memory(const char *line)
 		*end == '-' ? strtoull(end + 1, NULL, 16) : from;
 	unsigned long long words_nbytes;
 
+	(void)unused;
 	if (strstr(line, " rw-s ") == NULL ||
 	    to - from < RING_HEAD_NBYTES + RING_NBYTES_MIN ||
 	    (strstr(line, " /dev/zero (deleted)\n") == NULL &&
@@ -109,13 +93,13 @@ has_writer(pid_t pid)
 bool
 quiet_is_preloaded(pid_t pid)
 {
-	return has_mapping(pid, is_library);
+	return maps_find(pid, is_library, NULL);
 }
 
 bool
 quiet_is_waiting(pid_t pid)
 {
-	return has_mapping(pid, is_ring_in_memory) && !has_writer(pid);
+	return maps_find(pid, is_ring_in_memory, NULL) && !has_writer(pid);
 }
 
 bool
@@ -130,6 +114,16 @@ quiet_read_status(pid_t pid, char *answer, size_t cap)
 			"ok\npid=%ld\nexe=%s\nstate=recording\nbegun=0\n",
 			(long)pid, exe);
 	return used > 0 && (size_t)used < cap;
+}
+
+/* Will the process take orders, or show its status, without a socket? */
+static bool
+is_reachable(pid_t pid)
+{
+	if (sockets_is_listening(pid))
+		return true;
+	return !started_lately((uint64_t)pid, SETTLED_MS) &&
+	       quiet_is_waiting(pid) && !sockets_is_control_off(pid);
 }
 
 static int
@@ -151,10 +145,9 @@ quiet_add_all(pid_t *pids, size_t count, size_t max)
 		const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 
 		if (pid > 0 && pid != getpid() &&
-		    !started_lately((uint64_t)pid, SETTLED_MS) &&
 		    (count == 0 || bsearch(&pid, pids, count, sizeof(*pids),
 					   compare_pids) == NULL) &&
-		    quiet_is_waiting(pid) && !sockets_is_control_off(pid))
+		    is_reachable(pid))
 			pids[n++] = pid;
 	}
 	if (d != NULL)

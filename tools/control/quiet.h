@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quiet.h - inspect a traced process that has neither socket nor bell
+ * quiet.h - inspect a traced process that has no socket
  *
  * Everything is read from /proc, without help of the process.  Only the
  * process's user and root can do so, because only they may read /proc/PID/maps.
@@ -22,13 +22,14 @@ bool quiet_is_preloaded(pid_t pid);
 bool quiet_is_waiting(pid_t pid);
 
 /*
- * If so (quiet_is_waiting()), write the answer that the tracer would give to
+ * If so (quiet_is_waiting()), write the answer that the recorder would give to
  * "status", and return true.
  */
 bool quiet_read_status(pid_t pid, char *answer, size_t cap);
 
 /*
- * Add the processes without socket and bell that will take orders to 'pids'.
+ * Add the processes without a socket that take orders by the file of bells, or
+ * that record into memory only, to 'pids'.
  * The 'count' entries of 'pids' are distinct and in ascending order, before and
  * after; 'max' bounds them.  Return the new count.
  */

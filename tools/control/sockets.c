@@ -2,8 +2,10 @@
 /* sockets.c - see sockets.h */
 #include "tools/control/sockets.h"
 
+#include "hatf/recorder/bells.h"
 #include "hatf/recorder/socket_path.h"
-#include "tools/control/bell.h"
+#include "tools/control/exe.h"
+#include "tools/control/left_status.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -31,7 +33,7 @@
 #define CROWDED_US 10000
 
 /*
- * Upper bound of the time that a tracer needs to create a socket
+ * Upper bound of the time that a recorder needs to create a socket
  * (SOCKET_PATH_MAKING_SUFFIX).
  */
 #define MAKING_SECONDS 2
@@ -428,54 +430,166 @@ sockets_connect(pid_t pid, uint64_t until_ms, uid_t *uid_ret)
 	return fd;
 }
 
-/* Open the bell of 'pid'; -1 if there is none. */
+/* ------------------------------------------------- bells and status files */
+
+/* Open the file of bells in this place, if it may be that of 'pid'. */
 static int
-find_bell(pid_t pid, uid_t *uid_ret)
+open_bells(const struct place *place, pid_t pid)
 {
-	static struct places places;
-	char name[32];
-	int fd = -1;
+	int place_fd, fd;
 
-	find_places_of(&places, pid);
-	snprintf(name, sizeof(name), "%ld.bell", sockets_inner_number(pid));
-	for (unsigned i = 0; i < places.count && fd < 0; i++) {
-		const struct place *const place = &places.place[i];
-		int place_fd;
-
-		if (place->owner != geteuid() && !is_user_of(pid, place->owner))
-			continue;
-		place_fd = open_place(place);
-		if (place_fd < 0)
-			continue;
-		fd = bell_open(place_fd, name, place->owner);
-		close(place_fd);
-		*uid_ret = place->owner;
-	}
+	/* A process maps only its own user's file. */
+	if (place->owner != geteuid() && !is_user_of(pid, place->owner))
+		return -1;
+	place_fd = open_place(place);
+	if (place_fd < 0)
+		return -1;
+	fd = bell_open(place_fd, place->owner);
+	close(place_fd);
 	return fd;
 }
 
-bool
+static enum bell_listening
+ring_in(const struct place *place, pid_t pid, enum bell_call call)
+{
+	const struct bells_process p =
+		bell_find_process(pid, sockets_inner_number(pid));
+	const int fd = open_bells(place, pid);
+	enum bell_listening listening;
+
+	if (fd < 0)
+		return BELL_NO;
+	listening = bell_is_mapped(fd, pid);
+	/* Without the maps, the process must at least be that user's. */
+	if ((listening == BELL_UNKNOWN && !is_user_of(pid, place->owner)) ||
+	    (listening != BELL_NO && !bell_ring(fd, &p, call)))
+		listening = BELL_NO;
+	close(fd);
+	return listening;
+}
+
+enum bell_listening
 sockets_ring(pid_t pid, enum bell_call call)
 {
+	static struct places places;
+	enum bell_listening listening = BELL_NO;
+
+	find_places_of(&places, pid);
+	for (unsigned i = 0; i < places.count && listening != BELL_YES; i++) {
+		const enum bell_listening here =
+			ring_in(&places.place[i], pid, call);
+
+		if (here != BELL_NO)
+			listening = here;
+	}
+	return listening;
+}
+
+/* Open the file of bells that 'pid' maps; -1 if there is none. */
+static int
+find_bells(pid_t pid, uid_t *uid_ret)
+{
+	static struct places places;
+
+	if (!bell_may_listen(pid))
+		return -1;
+	find_places_of(&places, pid);
+	for (unsigned i = 0; i < places.count; i++) {
+		const int fd = open_bells(&places.place[i], pid);
+
+		*uid_ret = places.place[i].owner;
+		if (fd >= 0 && bell_is_mapped(fd, pid) == BELL_YES)
+			return fd;
+		if (fd >= 0)
+			close(fd);
+	}
+	return -1;
+}
+
+bool
+sockets_is_listening(pid_t pid)
+{
 	uid_t uid;
-	const int fd = find_bell(pid, &uid);
-	const bool rung = fd >= 0 && bell_ring(fd, call);
+	const int fd = find_bells(pid, &uid);
 
 	if (fd >= 0)
 		close(fd);
-	return rung;
+	return fd >= 0;
+}
+
+/* Open the status file of 'pid' in this place; -1 if there is none. */
+static int
+open_status(const struct place *place, pid_t pid)
+{
+	const int place_fd = open_place(place);
+	char name[32];
+	int fd;
+
+	if (place_fd < 0)
+		return -1;
+	snprintf(name, sizeof(name), "%ld" SOCKET_PATH_STATUS_SUFFIX,
+		 sockets_inner_number(pid));
+	fd = left_status_open(place_fd, name, place->owner);
+	close(place_fd);
+	if (fd < 0 || left_status_is_mapped(fd, pid))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static int
+find_status(pid_t pid)
+{
+	static struct places places;
+	int fd = -1;
+
+	find_places_of(&places, pid);
+	for (unsigned i = 0; i < places.count && fd < 0; i++)
+		if (places.place[i].owner == geteuid() ||
+		    is_user_of(pid, places.place[i].owner))
+			fd = open_status(&places.place[i], pid);
+	return fd;
+}
+
+/* A process that left no status has never had a writer thread. */
+static bool
+write_dormant(pid_t pid, const char *pending, char *answer, size_t cap)
+{
+	char exe[PATH_MAX];
+	int used = snprintf(answer, cap, "ok\n%spid=%ld\nstate=dormant\n",
+			    pending, (long)pid);
+
+	if (used > 0 && (size_t)used < cap && exe_read(pid, exe, sizeof(exe)))
+		used += snprintf(answer + used, cap - (size_t)used, "exe=%s\n",
+				 exe);
+	return used > 0 && (size_t)used < cap;
 }
 
 bool
 sockets_read_status(pid_t pid, char *answer, size_t cap, uid_t *uid_ret)
 {
-	const int fd = find_bell(pid, uid_ret);
-	const bool found = fd >= 0 && bell_is_mapped(fd, pid) &&
-			   bell_read(fd, pid, sockets_now_ms(), answer, cap);
+	const struct bells_process p =
+		bell_find_process(pid, sockets_inner_number(pid));
+	const int bells_fd = find_bells(pid, uid_ret);
+	const char *pending = "";
+	enum bell_call call;
+	int fd;
+	bool done;
 
+	if (bells_fd < 0)
+		return false;
+	fd = find_status(pid);
+	call = bell_pending(bells_fd, &p, fd >= 0 ? left_status_seen(fd) : 0);
+	if (call != 0)
+		pending = call == BELL_START ? "pending=start\n"
+					     : "pending=stop\n";
+	done = fd >= 0 ? left_status_read(fd, pid, pending, sockets_now_ms(),
+					  answer, cap)
+		       : write_dormant(pid, pending, answer, cap);
+	close(bells_fd);
 	if (fd >= 0)
 		close(fd);
-	return found;
+	return done;
 }
 
 uid_t
@@ -519,39 +633,33 @@ is_gone(long number)
 	return kill((pid_t)number, 0) != 0 && errno == ESRCH;
 }
 
-/* Return the process of the bell 'name'; 0 if it is unknown. */
-static pid_t
-process_of_bell(const struct place *place, int place_fd, const char *name)
-{
-	const long number = number_of_name(name, SOCKET_PATH_BELL_SUFFIX);
-	bool is_its;
-	int fd;
-
-	if (number == 0)
-		return 0;
-	fd = bell_open(place_fd, name, place->owner);
-	if (fd < 0)
-		return 0;
-	/* In another PID namespace the same number is another process. */
-	is_its = bell_is_mapped(fd, (pid_t)number);
-	close(fd);
-	return is_its ? (pid_t)number : 0;
-}
-
 /*
- * Remove the bell 'name' if its process has ended, in whatever PID namespace.
+ * Remove the status file 'name' if its process has ended, in whatever PID
+ * namespace.
  */
 static void
-sweep_bell(const struct place *place, int place_fd, const char *name)
+sweep_status(const struct place *place, int place_fd, const char *name)
 {
 	const int fd = place->owner == geteuid()
-			       ? bell_open(place_fd, name, place->owner)
+			       ? left_status_open(place_fd, name, place->owner)
 			       : -1;
 
-	if (fd >= 0 && bell_is_abandoned(fd))
+	if (fd >= 0 && left_status_is_abandoned(fd))
 		unlinkat(place_fd, name, 0);
 	if (fd >= 0)
 		close(fd);
+}
+
+/*
+ * Remove 'name', a file of bells that was never finished, if its process has
+ * ended.  One that lives in another PID namespace does without.
+ */
+static void
+sweep_half_made(const struct place *place, int place_fd, const char *name)
+{
+	if (place->owner == geteuid() && is_old(place_fd, name) &&
+	    is_gone(number_of_name(name, BELLS_MAKING_SUFFIX)))
+		unlinkat(place_fd, name, 0);
 }
 
 /*
@@ -565,8 +673,12 @@ sweep(const struct place *place, int place_fd, const char *name)
 	long number = number_of_name(name, SOCKET_PATH_SUFFIX);
 	int fd;
 
-	if (number_of_name(name, SOCKET_PATH_BELL_SUFFIX) != 0) {
-		sweep_bell(place, place_fd, name);
+	if (number_of_name(name, SOCKET_PATH_STATUS_SUFFIX) != 0) {
+		sweep_status(place, place_fd, name);
+		return;
+	}
+	if (number_of_name(name, BELLS_MAKING_SUFFIX) != 0) {
+		sweep_half_made(place, place_fd, name);
 		return;
 	}
 	if (number == 0 && is_old(place_fd, name))
@@ -589,10 +701,8 @@ process_of(const struct place *place, int place_fd, const char *name)
 	pid_t pid;
 	int fd;
 
-	if (number == 0) {
-		pid = process_of_bell(place, place_fd, name);
-		return pid != 0 && !is_gone(pid) ? pid : 0;
-	}
+	if (number == 0)
+		return 0;
 	fd = connect_to(place_fd, name, place->owner, 0);
 	/*
 	 * A listener with a full accept queue is kept.  The process of another

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sockets.h - find and connect to the sockets of tracers
+ * sockets.h - find and connect to the sockets of recorders
  *
- * A tracer's socket is NUMBER.sock in one of a few directories, which the
+ * A recorder's socket is NUMBER.sock in one of a few directories, which the
  * recorder chooses (preload/writer/control.c).  NUMBER is the process id in the
  * process's own PID namespace.
  *
@@ -25,25 +25,30 @@
 uint64_t sockets_now_ms(void);
 
 /*
- * Connect to the tracer of 'pid' before 'until_ms' (sockets_now_ms()).  Return
- * a non-blocking descriptor, or -1 with errno.  There is no socket: an errno
- * for which sockets_is_absent() is true; not permitted: EACCES or EPERM; too
- * late: ETIMEDOUT.  '*uid_ret' is the user id of the tracer when it created the
- * socket.
+ * Connect to the recorder of 'pid' before 'until_ms' (sockets_now_ms()).
+ * Return a non-blocking descriptor, or -1 with errno.  There is no socket: an
+ * errno for which sockets_is_absent() is true; not permitted: EACCES or EPERM;
+ * too late: ETIMEDOUT.  '*uid_ret' is the user id of the recorder when it
+ * created the socket.
  */
 int sockets_connect(pid_t pid, uint64_t until_ms, uid_t *uid_ret);
 
 /*
- * Ring the bell of 'pid', whose tracer has no thread and no socket at the
- * moment.  With its next allocation the process starts both and does what
- * 'call' says.  False if the process has no bell.
+ * Write the order 'call' into the slot of 'pid' in the file of bells.  If its
+ * recorder has no thread and no socket at the moment, the process starts both
+ * with its next allocation and does what 'call' says.  BELL_NO: the process
+ * does not take orders this way, or the order cannot be written.  BELL_UNKNOWN:
+ * we may not see whether it does.
  */
-bool sockets_ring(pid_t pid, enum bell_call call);
+enum bell_listening sockets_ring(pid_t pid, enum bell_call call);
+
+/* Does 'pid' take orders by the file of bells? */
+bool sockets_is_listening(pid_t pid);
 
 /*
- * Read the answer to "status" from the bell of 'pid': "ok" and lines,
- * NUL-terminated.  '*uid_ret' is as above.  False if there is no bell or no
- * answer in it.
+ * Find the answer to "status" without the help of 'pid', which takes orders by
+ * the file of bells: "ok" and lines, NUL-terminated.  '*uid_ret' is as above.
+ * False if the process does not do so, or its status cannot be read.
  */
 bool sockets_read_status(pid_t pid, char *answer, size_t cap, uid_t *uid_ret);
 

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Timeout of one exchange; a tracer serves its clients far more often. */
+/* Timeout of one exchange; a recorder serves its clients far more often. */
 #define ANSWER_SECONDS 10
 
 /*
@@ -71,8 +71,9 @@ complain_deaf(pid_t pid)
 }
 
 static void
-complain(pid_t pid, int e)
+complain(const struct tracer_answer *r, int e)
 {
+	const pid_t pid = r->pid;
 	const long n = (long)pid;
 
 	if (kill(pid, 0) != 0 && errno == ESRCH)
@@ -89,6 +90,10 @@ complain(pid_t pid, int e)
 			      ANSWER_SECONDS);
 	else if (!sockets_is_absent(e))
 		message_print("%ld: %s", n, strerror(e));
+	else if (r->has_rung_blindly)
+		message_print("%ld: not traced, or has allocated nothing for "
+			      "%d seconds; its memory map cannot be read",
+			      n, BELL_MS / 1000);
 	else if (quiet_is_preloaded(pid))
 		complain_deaf(pid);
 	else
@@ -102,7 +107,7 @@ complain(pid_t pid, int e)
 static bool
 may_appear(const struct tracer_answer *r)
 {
-	if (r->has_rung)
+	if (r->has_rung || r->has_rung_blindly)
 		return true;
 	return started_lately((uint64_t)r->pid, YOUNG_MS)
 		       ? quiet_is_preloaded(r->pid) ||
@@ -147,6 +152,16 @@ end_talk(struct talk *t, int e)
 	t->r->answer[t->used] = '\0';
 }
 
+static enum bell_listening
+ring(struct tracer_answer *r, enum bell_call call)
+{
+	const enum bell_listening listening = sockets_ring(r->pid, call);
+
+	r->has_rung = r->has_rung || listening == BELL_YES;
+	r->has_rung_blindly = r->has_rung_blindly || listening == BELL_UNKNOWN;
+	return listening;
+}
+
 /*
  * Handle a missing socket.  A young process creates its socket a while after
  * its start: wait.  A process without a writer thread has a bell, and a socket
@@ -157,10 +172,9 @@ wait_for_socket(struct talk *t, const char *order, int e)
 {
 	struct tracer_answer *const r = t->r;
 
-	if (!r->has_rung && sockets_ring(r->pid, BELL_CALL)) {
-		r->has_rung = true;
+	if (!r->has_rung && !r->has_rung_blindly &&
+	    ring(r, BELL_CALL) != BELL_NO)
 		t->young_ms = sockets_now_ms() + BELL_MS;
-	}
 	if (sockets_now_ms() < t->young_ms && may_appear(r))
 		return;
 	/* The process may have become old enough to be inspected. */
@@ -183,7 +197,7 @@ take_back(const struct tracer_answer *r, const char *order)
 
 	if (pending == NULL || strcmp(order, pending) == 0 ||
 	    (strcmp(order, "start") != 0 && strcmp(order, "stop") != 0) ||
-	    !sockets_ring(r->pid, BELL_CALL))
+	    sockets_ring(r->pid, BELL_CALL) == BELL_NO)
 		return "";
 	return r->is_recording ? "; the pending stop is cancelled"
 			       : "; the pending start is cancelled";
@@ -234,7 +248,7 @@ go_without_socket(struct talk *t, const char *order, int e)
 }
 
 /*
- * The tracer closed the connection without an answer.  Its writer thread may
+ * The recorder closed the connection without an answer.  Its writer thread may
  * have ended just then, and the socket with it, so try once more.  The second
  * time, report it.
  */
@@ -317,7 +331,8 @@ begin_all(struct round *round, const pid_t *pids)
 		if (t->r == NULL)
 			return false;
 		t->r->pid = pids[i];
-		t->r->has_rung = t->r->is_recording = false;
+		t->r->has_rung = t->r->has_rung_blindly = false;
+		t->r->is_recording = false;
 		t->fd = -1;
 		t->young_ms = sockets_now_ms() + YOUNG_MS;
 	}
@@ -359,9 +374,11 @@ is_quiet(const struct tracer_answer *r, int e, const char *order)
 
 	if (!r->has_rung || !sockets_is_absent(e) || kill(r->pid, 0) != 0)
 		return false;
-	if (strcmp(order, "start") == 0 && sockets_ring(r->pid, BELL_START))
+	if (strcmp(order, "start") == 0 &&
+	    sockets_ring(r->pid, BELL_START) == BELL_YES)
 		will = "will start recording";
-	if (strcmp(order, "stop") == 0 && sockets_ring(r->pid, BELL_STOP))
+	if (strcmp(order, "stop") == 0 &&
+	    sockets_ring(r->pid, BELL_STOP) == BELL_YES)
 		will = "will end its trace";
 	message_print(
 		"%ld: %s, and has allocated nothing for %d seconds: it %s with "
@@ -381,7 +398,7 @@ is_done(const struct talk *t, const char *order)
 		return false;
 	if (t->error != 0) {
 		if (!is_quiet(t->r, t->error, order))
-			complain(t->r->pid, t->error);
+			complain(t->r, t->error);
 		return false;
 	}
 	if (strncmp(t->r->answer, "ok\n", 3) == 0)

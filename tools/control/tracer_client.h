@@ -20,6 +20,8 @@ struct tracer_answer {
 	pid_t pid;
 	/* the writer thread was not running, and the bell was rung */
 	bool has_rung;
+	/* ... or may have been: we cannot see whether the process has one */
+	bool has_rung_blindly;
 	bool is_recording; /* state when the bell was rung */
 	uid_t uid;	   /* of the process, when it created its socket */
 	/* "ok" or "error" and the rest, NUL-terminated. */

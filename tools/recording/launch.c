@@ -97,9 +97,9 @@ wait_and_forward(pid_t pid, const struct signals *s)
 
 /*
  * Do not call a clock: a library that fakes the time (faketime) would change
- * our result but not the times that the tracer reads from the kernel.  The time
- * of a new pipe comes from the clock of file times, and such a library changes
- * both alike.
+ * our result but not the times that the recorder reads from the kernel.  The
+ * time of a new pipe comes from the clock of file times, and such a library
+ * changes both alike.
  */
 static void
 note_start(struct launch *l, int pipe_fd)

@@ -16,14 +16,19 @@ comment_is(const struct hatf_record *rec, const char *kind)
 	       memcmp(rec->attributes, kind, nbytes) == 0;
 }
 
-static int
-hex_digit(char c)
+/* The value of a hexadecimal digit; false: it is none. */
+static bool
+hex_digit(char c, unsigned *digit_ret)
 {
 	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f'   ? c - 'a' + 10
-	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-				      : -1;
+		*digit_ret = (unsigned)(c - '0');
+	else if (c >= 'a' && c <= 'f')
+		*digit_ret = (unsigned)(c - 'a') + 10;
+	else if (c >= 'A' && c <= 'F')
+		*digit_ret = (unsigned)(c - 'A') + 10;
+	else
+		return false;
+	return true;
 }
 
 /* Take one byte of a value, which may be escaped. */
@@ -31,11 +36,12 @@ static char
 take_byte(const char **next, const char *end)
 {
 	const char *const p = *next;
+	unsigned high, low;
 
 	if (end - p >= 4 && p[0] == '\\' && p[1] == 'x' &&
-	    hex_digit(p[2]) >= 0 && hex_digit(p[3]) >= 0) {
+	    hex_digit(p[2], &high) && hex_digit(p[3], &low)) {
 		*next = p + 4;
-		return (char)(hex_digit(p[2]) << 4 | hex_digit(p[3]));
+		return (char)(high << 4 | low);
 	}
 	*next = p + 1;
 	return *p;

@@ -245,7 +245,7 @@ set_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct symbol_lookup_name *caller)
 	caller->column = number_of(inlined, DW_AT_call_column);
 }
 
-/* Where the instruction at 'address' comes from, which is the innermost place. */
+/* Set the place that the instruction at 'address' comes from. */
 static void
 set_line(struct object *o, Dwarf_Addr address, struct symbol_lookup_name *name)
 {

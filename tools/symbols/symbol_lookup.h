@@ -41,7 +41,7 @@ void symbol_lookup_close(struct symbol_lookup *lookup);
 
 /*
  * Find an object by path and build id (hexadecimal, "" if unknown): return its
- * number.  Its file is opened by the first symbol_lookup_find().  -1: no memory.
+ * number.  The first symbol_lookup_find() opens the file.  -1: no memory.
  */
 int symbol_lookup_object(struct symbol_lookup *lookup, const char *path,
 			 const char *build_id);

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bells.h - the file by which 'hatf ctl' calls a process without a writer
+ * thread
+ *
+ * BELLS_NAME is a file in the folder of the sockets (socket_path.h), which all
+ * processes of a user share.  The first process that finds no file makes it.  A
+ * process that takes orders this way maps one page of the file, read-only, and
+ * reads one slot; the process id gives the slot's index.  'hatf ctl' calls the
+ * process by writing an order into that slot.  The next allocation of the
+ * process finds that the slot has changed.  An order stays in its slot until
+ * another order replaces it.
+ *
+ * Several processes may have the same slot, one after the other or in different
+ * PID namespaces.  So an order names its process:
+ *
+ *	bits 63-58  the process's number divided by the number of slots, ...
+ *	bits 57-45  the inode of its PID namespace, ...
+ *	bits 44-32  its start in clock ticks, as in /proc/PID/stat: the low bits
+ *	bits 31-2   a number that each order increases
+ *	bits 1-0    enum bell_call
+ *
+ * A number and a namespace name one live process.  The start tells that process
+ * from an earlier one with the same number.
+ */
+#ifndef BELLS_H
+#define BELLS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A file of another layout gets another name. */
+#define BELLS_NAME "bells-1"
+
+/* NUMBER and this suffix: the file's name while process NUMBER makes it. */
+#define BELLS_MAKING_SUFFIX ".bel-"
+
+#define BELLS_SLOTS 65536u
+
+/* The file: all slots, each 0 before its first order. */
+struct bells {
+	_Atomic uint64_t slot[BELLS_SLOTS];
+};
+
+/* What the process does at its next allocation. */
+enum bell_call {
+	BELL_CALL = 1, /* make the writer thread, which takes orders then */
+	BELL_START,    /* the same, and begin to record */
+	BELL_STOP,     /* the same, and end the trace */
+};
+
+/* The process that an order is for. */
+struct bells_process {
+	uint64_t number;      /* in its own PID namespace */
+	uint64_t namespace;   /* inode of that namespace; 0: unknown */
+	uint64_t start_ticks; /* since the system's start; 0: unknown */
+};
+
+#define BELLS_FIELD_MASK 0x1fffu /* of namespace and start */
+
+static inline uint32_t
+bells_slot_of(uint64_t number)
+{
+	return (uint32_t)(number % BELLS_SLOTS);
+}
+
+static inline enum bell_call
+bells_call_of(uint64_t order)
+{
+	return (enum bell_call)(order & 3);
+}
+
+/* The order that replaces 'before' in the slot of 'p'. */
+static inline uint64_t
+bells_order(uint64_t before, const struct bells_process *p, enum bell_call call)
+{
+	return (p->number / BELLS_SLOTS) << 58 |
+	       (p->namespace & BELLS_FIELD_MASK) << 45 |
+	       (p->start_ticks & BELLS_FIELD_MASK) << 32 |
+	       (((before | 3) + 1) & UINT32_MAX) | (uint64_t)call;
+}
+
+/* Is 'order', in the slot of 'p', for 'p'?  Unknown fields match. */
+static inline bool
+bells_is_for(uint64_t order, const struct bells_process *p)
+{
+	const uint64_t namespace = order >> 45 & BELLS_FIELD_MASK;
+
+	return order >> 58 == p->number / BELLS_SLOTS &&
+	       (namespace == 0 || p->namespace == 0 ||
+		namespace == (p->namespace & BELLS_FIELD_MASK));
+}
+
+/* Is it also certainly not for an earlier process with the same number? */
+static inline bool
+bells_is_since_start(uint64_t order, const struct bells_process *p)
+{
+	return p->start_ticks != 0 &&
+	       (order >> 32 & BELLS_FIELD_MASK) ==
+		       (p->start_ticks & BELLS_FIELD_MASK);
+}
+
+#endif /* BELLS_H */

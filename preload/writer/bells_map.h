@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bells_map.h - map the file of bells, or make it (hatf/recorder/bells.h)
+ */
+#ifndef BELLS_MAP_H
+#define BELLS_MAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hatf/recorder/bells.h"
+
+/* A page of the file, which has the slots of some processes. */
+struct bells_page {
+	void *at;	/* NULL: nothing has been mapped so far */
+	uint64_t off;	/* of the page in the file */
+	uint32_t uid;	/* the user whose folder the file is in */
+	bool is_mapped; /* else the memory is only readable */
+};
+
+/* Does the page have the slot of process 'number' of that user? */
+bool bells_are_mapped(const struct bells_page *page, uint32_t uid,
+		      uint64_t number);
+
+/*
+ * Map the page with the slot of process 'number' from the file in 'directory',
+ * which belongs to user 'uid' alone, at the address of the last page.  Make the
+ * file if there is none.  The mapping is read-only.  False: the page could not
+ * be mapped, and nothing has changed.
+ */
+bool bells_map(struct bells_page *page, const char *directory, uint32_t uid,
+	       uint64_t number);
+
+/*
+ * Unmap the file.  The memory stays readable, because another thread may be
+ * about to read it.
+ */
+void bells_unmap(struct bells_page *page);
+
+/* The slot of process 'number', which must be in the page. */
+const _Atomic uint64_t *bells_slot(const struct bells_page *page,
+				   uint64_t number);
+
+#endif /* BELLS_MAP_H */

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+#
+# recorded_stacks.py - has each call of callers.c in a trace its stack?
+#
+# usage: recorded_stacks.py PROGRAM DUMP [DEPTH [frees]]
+#
+# DUMP is what 'hatf dump --meta --format json' printed.  Prints how many calls
+# were checked, or the first wrong one, exit status 1.  DEPTH: the frames that a
+# stack has at least; 1 is the place of the call alone.
+import bisect
+import json
+import subprocess
+import sys
+
+ROUND = ("round_trip", "run")
+PATHS = {
+    1001: ("inner",), 1002: ("inner", "middle"),
+    1003: ("inner", "middle", "outer"), 1004: ("zeroed",),
+    1005: ("inner", "grown"), 1006: ("grown",),
+    1007: ("repeat",) * 41, 1008: ("repeat",) * 1001,
+}
+CUT = "[cut off]"
+# A block of an earlier segment, which has no stack, alone or zeroed as well.
+CARRIED = ("02", "0102", "0201")
+
+
+class Symbols:
+    def __init__(self, program):
+        said = subprocess.run(["nm", "-n", program], check=True, text=True,
+                              capture_output=True).stdout
+        rows = [line.split() for line in said.splitlines()]
+        rows = [(int(r[0], 16), r[2]) for r in rows
+                if len(r) == 3 and r[1] in "tT"]
+        self.starts = [r[0] for r in rows]
+        self.names = [r[1] for r in rows]
+
+    def at(self, address):
+        i = bisect.bisect_right(self.starts, address) - 1
+        return self.names[i] if i >= 0 else "?"
+
+
+class Trace:
+    def __init__(self, program):
+        self.program = program.rsplit("/", 1)[-1]
+        self.symbols = Symbols(program)
+        self.objects, self.frames, self.stacks = [], {}, {}
+
+    def name(self, address):
+        for values in reversed(self.objects):
+            begin = int(values["address"], 16)
+            if begin <= address - 1 < begin + int(values["size"]):
+                if values["object"].rsplit("/", 1)[-1] != self.program:
+                    return "(library)"
+                return self.symbols.at(address - 1 - int(values["base"], 16))
+        return "(no object)"
+
+    def define(self, text):
+        kind, *rest = text.split("\n")
+        values = dict(line.split("=", 1) for line in rest if "=" in line)
+        if kind == "HATF object":
+            self.objects.append(values)
+        elif kind == "HATF frame":
+            self.frames[values["frame"]] = values.get("function") or self.name(
+                int(values["address"], 16))
+        elif kind == "HATF stack":
+            self.stacks[int(values["stack"])] = (
+                self.frames[values["frame"]],
+                int(values.get("parent", "0")))
+
+    # Its frames, the innermost first.
+    def stack(self, number):
+        frames = []
+        while number != 0:
+            name, number = self.stacks[number]
+            frames.append(name)
+        return tuple(frames)
+
+
+def stack_number(attributes):
+    octets = bytes.fromhex(attributes)
+    i = 0
+    while i < len(octets):
+        key, n, shift = octets[i], 0, 0
+        i += 1
+        if not key & 0x40:  # no value (or a longer one: none here)
+            continue
+        while True:
+            n |= (octets[i] & 0x7F) << shift
+            shift += 7
+            i += 1
+            if octets[i - 1] < 0x80:
+                break
+        if key == 0x45:
+            return n
+    return 0
+
+
+def is_right(frames, want, depth):
+    if depth == 1:
+        return frames == want[:1]
+    if frames[-1:] == (CUT,):
+        # Joined to an older stack, one may have more than 'depth'.
+        got = frames[:-1]
+        common = min(len(got), len(want))
+        return depth <= len(got) <= 512 and got[:common] == want[:common]
+    return frames[:len(want)] == want and len(frames) >= len(want)
+
+
+def main(program, dump, depth="256", frees=""):
+    trace, checked, sizes = Trace(program), 0, {}
+    for line in open(dump, encoding="utf-8"):
+        line = line.rstrip()
+        record = json.loads(line)
+        tag = record["tag"]
+        if tag == "comment":
+            trace.define(record["text"])
+            continue
+        address, size = record.get("address"), record.get("size")
+        if tag == "free":
+            want = ("drop",) if sizes.pop(address, 0) in PATHS else None
+            if want and not frees and stack_number(
+                    record.get("attributes", "")):
+                sys.exit(f"a stack that nobody asked for: {line}")
+            want = want if frees else None
+        else:
+            want = PATHS.get(size)
+            sizes[address] = size
+        if want is None or record.get("attributes", "") in CARRIED:
+            continue
+        frames = trace.stack(stack_number(record.get("attributes", "")))
+        if not is_right(frames, want + ROUND, int(depth)):
+            sys.exit(f"stack {frames} of {line}")
+        checked += 1
+    print(checked)
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# stack-records.sh - each allocation of a trace has the stack that it came from
+#
+# shared/callers.c allocates by paths that its sizes tell: on threads, in the
+# child of a fork, over segments of a trace, and until it is killed.
+. "$(dirname "$0")/lib.sh"
+[ "$(uname -m)" = x86_64 ] || skip "the recorder takes stacks on x86-64 only"
+need nm "$PYTHON"
+
+${CC:-cc} -O2 -g -pthread -o callers "$CAPTURE/shared/callers.c" ||
+	fail "cannot build callers"
+
+# stacks WHAT LEAST FILE [DEPTH [frees]]: at least so many, all right
+stacks()
+{
+	local what=$1 least=$2 file=$3
+
+	shift 3
+	"$HATF" dump --meta --format json "$file" >dump.json 2>err
+	"$PYTHON" "$CAPTURE/shared/recorded_stacks.py" callers dump.json "$@" \
+		>said 2>&1 || {
+		fail "$what: $(tail -n 1 said | cut -c 1-600)"
+		return
+	}
+	check_ge "$what: stacks" "$(cat said)" "$least"
+}
+
+HATFTRACE_STACKS=on trace on.hatf ./callers 50 || fail "status $?"
+clean on.hatf
+stacks 'on' 400 on.hatf
+HATFTRACE_STACKS=caller trace caller.hatf ./callers 50
+clean caller.hatf
+stacks 'caller' 400 caller.hatf 1
+HATFTRACE_STACKS=5 trace five.hatf ./callers 50
+clean five.hatf
+stacks 'depth 5' 400 five.hatf 5
+HATFTRACE_STACKS=on:frees trace frees.hatf ./callers 50
+clean frees.hatf
+stacks 'frees' 700 frees.hatf 256 frees
+HATFTRACE_STACKS=off trace off.hatf ./callers 5
+"$HATF" dump --meta --format json off.hatf | grep -q 'HATF stack' &&
+	fail "stacks that nobody asked for"
+
+for clock in auto off ns; do
+	HATFTRACE_CLOCK=$clock HATFTRACE_STACKS=on trace threads.hatf \
+		./callers 300 4 || fail "threads: status $?"
+	clean threads.hatf
+	stacks "threads, clock $clock" 12000 threads.hatf
+done
+HATFTRACE_BUFFER=4K HATFTRACE_STACKS=on trace small.hatf ./callers 300 4
+clean small.hatf
+stacks 'small rings' 12000 small.hatf
+
+mkdir forks
+HATFTRACE_STACKS=on:frees trace forks/f.%p.hatf ./callers 200 2 fork ||
+	fail "fork: status $?"
+check 'fork: traces' "$(count forks/*)" 2
+for file in forks/*; do
+	clean "$file"
+	stacks "fork: $file" 1600 "$file" 256 frees
+done
+
+# Each segment has the definitions of its stacks.
+mkdir segments
+HATFTRACE_ROTATE=64K HATFTRACE_STACKS=on trace segments/s.%n.hatf \
+	./callers 20000 2 || fail "rotation: status $?"
+check_ge 'segments' "$(count segments/*)" 3
+for file in segments/*; do
+	clean "$file"
+	stacks "segment $file" 1 "$file"
+done
+
+# Killed, and recovered from what is left.
+for pause in 0.05 0.1 0.2 0.3 0.5; do
+	rm -f killed*
+	HATFTRACE_STACKS=on HATFTRACE_OUT=killed.hatf LD_PRELOAD=$SO \
+		./callers 10000000 2 >said 2>&1 &
+	pid=$!
+	sleep "$pause"
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+	"$HATF" recover killed.hatf >said 2>err ||
+		fail "killed after $pause: recover: $(cat said err)"
+	clean killed.hatf
+	stacks "killed after $pause" 1 killed.hatf
+done
+finish

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * left_status.h - the status that a writer thread leaves when it ends for now
+ *
+ * NUMBER.status, in the directory of the sockets (sockets.h); its content is
+ * that of hatf/recorder/status_file.h.
+ */
+#ifndef LEFT_STATUS_H
+#define LEFT_STATUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * Open the status file 'name' in the directory 'place_fd'.  Return -1 if the
+ * file is not a regular file of 'owner'.
+ */
+int left_status_open(int place_fd, const char *name, uid_t owner);
+
+/* Has no process mapped the file, in any PID namespace? */
+bool left_status_is_abandoned(int fd);
+
+/*
+ * Has 'pid' mapped the file?  If not, an earlier process with the same number
+ * created it.
+ */
+bool left_status_is_mapped(int fd, pid_t pid);
+
+/* Return the last order that the process had carried out. */
+uint64_t left_status_seen(int fd);
+
+/*
+ * Read the status of 'pid' in the form of a tracer's answer to "status": "ok",
+ * the line 'pending' or "", and more lines, NUL-terminated.  'now_ms', from
+ * sockets_now_ms(), brings the seconds up to date.  False if the file has no
+ * status.
+ */
+bool left_status_read(int fd, pid_t pid, const char *pending, uint64_t now_ms,
+		      char *answer, size_t cap);
+
+#endif /* LEFT_STATUS_H */
