@@ -238,7 +238,7 @@ test_stop_and_exec()
 	clean over/*
 }
 
-# Without a thread: 'hatf ctl' rings a bell, which the next allocation hears.
+# A process without a writer thread sees an order at its next allocation.
 test_bell()
 {
 	local i
@@ -280,7 +280,7 @@ test_bell()
 		"$(events bell.hatf.gz | grep -c '^alloc 4711 ')" 10
 	wait "$pid"
 	check 'what is left' "$(left)" ''
-	# One that allocates nothing for long is told to start nevertheless.
+	# A process that rarely allocates starts with its next allocation.
 	(exec env HATFTRACE_START=off HATFTRACE_OUT="$TMP/quiet.hatf.gz" \
 		LD_PRELOAD="$SO" "$PYTHON" -S bell.py 6 7) &
 	pid=$!
@@ -295,8 +295,8 @@ test_bell()
 	clean quiet.hatf.gz
 	check 'it has recorded' \
 		"$(events quiet.hatf.gz | grep -c '^alloc 4711 ')" 1
-	# A killed one leaves nothing if it never had a thread; its status, if
-	# it had, until the next 'hatf ctl'.
+	# A killed process leaves no file if it never had a thread; else its
+	# status file stays until the next 'hatf ctl'.
 	(exec env HATFTRACE_START=off HATFTRACE_OUT="$TMP/bell.hatf.gz" \
 		LD_PRELOAD="$SO" sleep 20) &
 	pid=$!
@@ -355,8 +355,8 @@ while time.monotonic() < end:
     time.sleep(0.01)' "$TMP/jail") &
 	pid=$!
 	sleep 1
-	# As 'hatf ctl PID start' does, which would look for a socket next, and
-	# find none.
+	# Write the order as 'hatf ctl PID start' does.  The command would then
+	# look for a socket, and find none.
 	write_order "$pid" "$((1 << 2 | 2))"
 	wait "$pid"
 	check 'its name behind another root' "$(ls "jail$TMP")" \

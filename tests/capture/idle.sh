@@ -290,7 +290,8 @@ test_orders()
 	check 'what is left of two' "$(left)" ''
 }
 
-# Before there is a file it takes no orders; the state is plain to see.
+# Before the trace file exists, the process takes no orders, and its status says
+# so.
 test_not_begun()
 {
 	what='not begun'
