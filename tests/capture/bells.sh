@@ -70,11 +70,11 @@ test_one_file()
 	dormant two.hatf.gz sleep 5
 	sleep 0.5
 	check 'the file of a second one' "$(stat -c %i "$bells")" "$inode"
-	check 'how they map it' "$(mapping "$first") $(mapping "$pid")" \
-		'r--s r--s'
+	check 'access rights of the mappings' \
+		"$(mapping "$first") $(mapping "$pid")" 'r--s r--s'
 	check 'both of all' "$(ctl --all status 2>/dev/null |
 		grep -cE "^($first|$pid): dormant")" 2
-	check 'nothing of each' "$(left)" ''
+	check 'files of single processes' "$(left)" ''
 	end "$pid"
 	end "$first"
 	check 'the file when they are gone' "$(stat -c %i "$bells")" "$inode"
@@ -298,15 +298,15 @@ test_strangers()
 	sleep 0.5
 	setpriv --reuid $user --regid $user --clear-groups \
 		"$(reachable "$HATF")" ctl "$pid" start 2>err &&
-		fail 'a stranger starts it'
+		fail 'another user starts it'
 	setpriv --reuid $user --regid $user --clear-groups \
 		dd if=/dev/zero of="$bells" bs=8 count=1 conv=notrunc \
 			2>/dev/null &&
-		fail 'a stranger writes'
+		fail 'another user writes'
 	check 'state' "$(state "$pid")" dormant
 	wait "$pid"
 	chmod 700 "$XDG_RUNTIME_DIR" "$sockets"
-	check 'trace for a stranger' "$(ls strange* 2>/dev/null)" ''
+	check 'traces after that' "$(ls strange* 2>/dev/null)" ''
 }
 
 # Processes with other rights, under another root directory and without /proc,

@@ -193,9 +193,9 @@ test_ends()
 		"$PROGS/lifecycle" main-thread >/dev/null 2>&1
 	check 'the last thread left' "$(($? < 124))" 1
 	HATFTRACE_START=off HATFTRACE_CONTROL=off trace "$TMP/ends.hatf.gz" \
-		timeout 20 "$PYTHON" -c pass || fail 'dormant and deaf'
+		timeout 20 "$PYTHON" -c pass || fail 'dormant, without a socket'
 	[ -e ends.hatf.gz ] && fail 'a trace of a dormant process'
-	check 'sockets of the dead' "$(left)" ''
+	check 'sockets of ended processes' "$(left)" ''
 }
 
 # After a failed exec the process can still be reached.
@@ -258,15 +258,16 @@ test_bell()
 	pid=$!
 	sleep 1
 	check 'threads of a dormant process' "$(count /proc/$pid/task/*)" 1
-	check 'what it has' "$(left)" ''
+	check 'files of a dormant process' "$(left)" ''
 	check 'all' "$(ctl --all status 2>/dev/null | grep -c "^$pid:")" 1
 	check 'state' "$(state "$pid")" dormant
 	check 'its executable' "$(ctl --json "$pid" status | jq -r .exe)" \
 		"$(readlink "/proc/$pid/exe")"
 	ctl "$pid" flush 2>/dev/null && fail 'flush of a dormant process'
-	check 'threads after what needs none' "$(count /proc/$pid/task/*)" 1
+	check 'threads after orders that need none' \
+		"$(count /proc/$pid/task/*)" 1
 	ctl "$pid" start >/dev/null || fail 'start by the bell'
-	check 'threads of one that answers' "$(count /proc/$pid/task/*)" 2
+	check 'threads of a recording process' "$(count /proc/$pid/task/*)" 2
 	sleep 0.5
 	ctl "$pid" stop >/dev/null || fail 'stop'
 	for ((i = 0; i < 200; i++)); do
@@ -289,7 +290,7 @@ test_bell()
 	ctl "$pid" start 2>quiet.err && fail 'a quiet process answers'
 	grep -q 'will start recording with its next allocation' quiet.err ||
 		fail "quiet: $(cat quiet.err)"
-	check 'a start waits' "$(ctl --json "$pid" status | jq -r .pending)" \
+	check 'pending start' "$(ctl --json "$pid" status | jq -r .pending)" \
 		start
 	wait "$pid"
 	clean quiet.hatf.gz
@@ -337,7 +338,7 @@ while time.monotonic() < end:
 	ctl "$pid" start >/dev/null || fail 'start of one that has moved'
 	wait "$pid"
 	clean "$TMP/moved.hatf.gz"
-	check 'where it was then' "$(header "$TMP/moved.hatf.gz" cwd)" /
+	check 'working directory' "$(header "$TMP/moved.hatf.gz" cwd)" /
 }
 
 # Under another root directory, no /proc gives the recorder the program's name.
