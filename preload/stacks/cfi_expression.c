@@ -228,9 +228,10 @@ run_binary(struct evaluation *e, unsigned op)
 static void
 run_deref(struct evaluation *e)
 {
+	const uintptr_t address = pop(e);
 	uintptr_t value = 0;
 
-	if (!stack_memory_read(e->memory, pop(e), &value))
+	if (address == 0 || !stack_memory_read(e->memory, address, &value))
 		e->is_bad = true;
 	push(e, value);
 }
