@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * codec.c - what the library takes for a record, in ns
+ * codec.c - the library's time per record, in ns
  *
  *   codec SCRATCH [TRACE]
  *
  * Takes up to four million records of TRACE, or makes up as many, and times
- * each way that they can go: into blocks, into gzip members at each level, into
- * a file, and back, as records and as events, alone and with threads.  SCRATCH
- * is the name of a file that it makes and removes.  Prints a row of a Markdown
- * table for each, the median of five runs, and beside each bar PASS or MISS.
+ * each use of the library: into blocks, into gzip members at each level, into a
+ * file, and back, as records and as events, alone and with threads.  SCRATCH is
+ * the name of a file that the program makes and removes.  Prints a row of a
+ * Markdown table for each use, the median of five runs, and PASS or MISS for
+ * each bar.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@
 #define RUNS	      5
 #define LIVE_COUNT    4096
 
-/* Medians that bars are about, ns a record. */
+/* The medians that have bars, in ns per record. */
 static double encode_ns, decode_ns, binary_ns, plain_ns, zlib_ns, gzip_ns,
 	jobs_ns;
 
@@ -79,7 +80,7 @@ now_ns(void)
 
 /* ------------------------------------------------------------------ input */
 
-/* Comments are left out: the encoder makes its own. */
+/* Omit comments: the encoder makes its own. */
 static void
 keep_record(const struct hatf_record *rec)
 {
@@ -92,7 +93,7 @@ keep_record(const struct hatf_record *rec)
 	if (rec->attributes_nbytes == 0)
 		return;
 
-	/* The reader's bytes end with the next batch. */
+	/* The reader's bytes are valid only until the next batch. */
 	uint8_t *const copy = xmalloc(rec->attributes_nbytes);
 
 	memcpy(copy, rec->attributes, rec->attributes_nbytes);
@@ -168,7 +169,7 @@ finish_block(struct encoder *e, int level)
 	return nbytes;
 }
 
-/* The recorder's way; 'level' 0 is without compression.  Returns bytes. */
+/* Write as the recorder does; 'level' 0: uncompressed.  Return the bytes. */
 static uint64_t
 encode(int level)
 {
@@ -241,7 +242,7 @@ open_scratch(int jobs)
 	return reader;
 }
 
-/* Of the file that was written last. */
+/* Read the last file that was written. */
 static uint64_t
 read_records(int jobs)
 {
@@ -276,7 +277,7 @@ read_events(int jobs)
 	return 0;
 }
 
-/* The file that was written last, in memory. */
+/* The last file that was written, in memory. */
 static uint8_t *file;
 static size_t file_nbytes;
 
@@ -296,7 +297,7 @@ load_file(void)
 	fclose(f);
 }
 
-/* The decoder alone. */
+/* Use the decoder alone. */
 static uint64_t
 decode(int unused)
 {
@@ -313,7 +314,7 @@ decode(int unused)
 	return 0;
 }
 
-/* What any reader that uses zlib must do at least. */
+/* Inflate only: the least work of any reader that uses zlib. */
 static uint64_t
 inflate_alone(int unused)
 {
@@ -343,7 +344,7 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Returns the median, in ns a record. */
+/* Return the median, in ns per record. */
 static double
 measure(const char *what, uint64_t (*run)(int), int level)
 {
@@ -381,7 +382,7 @@ measure_encoding(void)
 
 	encode_ns = measure("encode", encode, 0);
 	for (int level = 1; level <= GZIP_BEST_LEVEL_MAX; level++) {
-		/* zlib's are slow, and much like one another. */
+		/* zlib's levels are slow, and much alike. */
 		if (level > DEFLATE_LEVEL_MAX && level != 6 && level < 10)
 			continue;
 		squeeze = gzip_best_open(level);

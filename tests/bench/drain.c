@@ -32,7 +32,7 @@
 
 static uint64_t *words[2]; /* without, with stamps */
 static size_t words_count[2];
-/* Where rounds end: behind an event. */
+/* The positions at which rounds end: after an event. */
 static size_t ends[2][WORDS_MAX / ROUND_WORDS + 1], ends_count[2];
 static size_t event_count;
 static uint64_t last_stamp;
@@ -84,7 +84,7 @@ end_rounds(void)
 	}
 }
 
-/* An event of one word, or of two. */
+/* Put an event of one word, or of two. */
 static void
 put_plain(uint64_t word, unsigned stamped_kind, uint64_t stamp)
 {
@@ -124,7 +124,7 @@ put_alloc(const struct hatf_record *rec, uint64_t stamp)
 			stamp);
 }
 
-/* Returns how many records behind it say the same. */
+/* Put a realloc; return how many of the next records belong to it. */
 static unsigned
 put_realloc(const struct hatf_record *rec, uint64_t stamp)
 {
@@ -159,7 +159,7 @@ static void
 take_record(const struct hatf_record *rec)
 {
 	static unsigned skip;
-	/* A trace's microsecond is a thousand counts. */
+	/* A trace's microsecond is a thousand counts of the clock. */
 	const uint64_t stamp = (rec->time + 1) * 1000;
 
 	if (rec->tag > HATF_REALLOC_FREE)
@@ -295,7 +295,7 @@ run(unsigned stage, unsigned stamped, struct ring *ring, void *memory)
 	return took_ns;
 }
 
-/* Print a line. */
+/* Print a line of the table. */
 static void
 measure(unsigned stamped, struct ring *ring, void *memory)
 {

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events.c - very many heap events, and the process's memory while they happen
+ * events.c - very many heap events, and the process's memory meanwhile
  *
  *   events MILLIONS LIVE SAMPLES
  *
- * Makes MILLIONS of millions of events with at most LIVE objects alive: each
- * step frees a random one and allocates 16 to 528 bytes in its place, one step
- * in 16 is a realloc.  At SAMPLES even distances prints a line: millions of
- * events so far, seconds, then RssAnon, RssShmem, RssFile, VmRSS and VmHWM of
- * the process in KiB.
+ * Makes MILLIONS million events with at most LIVE live objects: each step frees
+ * a random one and allocates 16 to 528 bytes in its place; one step in 16 is a
+ * realloc.  At SAMPLES even intervals prints a line: millions of events so far,
+ * seconds, then RssAnon, RssShmem, RssFile, VmRSS and VmHWM of the process in
+ * KiB.
  *
- * Nothing but the loop allocates: the samples are taken with plain system
- * calls.
+ * Only the loop allocates: samples are taken with plain system calls.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -74,7 +73,7 @@ print_sample(uint64_t event_count, double start_s)
 		abort();
 }
 
-/* Returns how many events it took. */
+/* Do one step; return how many events it made. */
 static unsigned
 step(void **live, uint64_t live_count)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * first.c - what the first events of a process cost, beside later ones
+ * first.c - what the first events of a process cost, compared with later ones
  *
  *   first
  *
- * Makes 200 000 events (malloc(64) and free of it) as soon as the process runs,
- * then 2 000 000 more in as many stretches of the same length.  Prints ns an
- * event of the first stretch, and the median of the later ones.
+ * Makes 200 000 events (malloc(64) and its free) as soon as the process runs,
+ * then 2 000 000 more in stretches of the same length.  Prints the ns per event
+ * of the first stretch, and the median of the later ones.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -4,14 +4,13 @@
  *
  *   formats SCRATCH [TRACE...]
  *
- * Takes up to two million records of the TRACEs, or makes up as many, and times
- * for each format the way into a file and back: millions of logical events a
- * second of processor time, the median of five runs, plain, as a row of a
- * Markdown table. SCRATCH is the name of a file that it makes and removes.
- * Beside each number is how it compares with 'binary', and PASS or MISS: 2
- * million events a second are wanted of formats of text, 10 of others.  The
- * peak of memory is in the last line: it is that of the records that are kept
- * here, and what is live.
+ * Takes up to two million records of the TRACEs, or makes up as many.  For each
+ * format it writes them to a file and reads them back, and prints a row of a
+ * Markdown table: millions of logical events per second of CPU time, the median
+ * of five runs, uncompressed; the ratio to 'binary'; and PASS or MISS.  The
+ * bars are 2 million events per second for text formats, 10 million for
+ * others.  SCRATCH is the name of a file that the program makes and removes.
+ * The last line is the peak memory, which includes the records themselves.
  */
 #include "hatf/formats/common/tally.h"
 #include "hatf/hatf.h"
@@ -50,7 +49,7 @@ now(void)
 {
 	struct timespec ts;
 
-	/* Of one thread, into the page cache: neighbours should not count. */
+	/* CPU time, so that other processes do not count. */
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
@@ -58,8 +57,8 @@ now(void)
 /* ------------------------------------------------------------------- input */
 
 /*
- * The trace that is made goes on: no comments of its source, and its bytes
- * stay.
+ * Prepare a record for a new trace: drop the comments of its source, and copy
+ * its bytes.
  */
 static void
 keep(const struct hatf_record *rec)
@@ -192,7 +191,7 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Is the file lines of text?  It decides which bar there is. */
+/* Return whether the file is lines of text, which decides its bar. */
 static bool
 is_text(const char *path)
 {
@@ -209,9 +208,9 @@ is_text(const char *path)
 }
 
 /*
- * Cells of the table; false if the bar was missed.  '*first' is the rate of the
- * first format, our own 'binary', in this run: other machines are slower,
- * ratios are not.
+ * Print the cells of the table; return false if the bar was missed.  '*first'
+ * is the rate of the first format, 'binary', in this run: rates differ between
+ * machines, ratios hardly do.
  */
 static bool
 print_rate(double *seconds, double bar, double *first)

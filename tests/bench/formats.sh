@@ -57,7 +57,7 @@ peer()
 peers()
 {
 	echo
-	echo "### Peers: CPU time to read what we have written of $1, in s"
+	echo "### Peers: CPU time to read hatf's conversions of $1, in s"
 	echo
 	echo '| program | its own | hatf |'
 	echo '|---|--:|--:|'
@@ -80,7 +80,7 @@ peers()
 read_only()
 {
 	echo
-	echo '### Reading what is only read'
+	echo '### Formats that hatf only reads'
 	echo
 	echo '| format | M events/s | bar | |'
 	echo '|---|--:|--:|---|'

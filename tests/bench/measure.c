@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * measure.c - run a command and tell what it took
+ * measure.c - run a command and report its cost
  *
  *   measure RESULT COMMAND [ARGUMENT]...
  *
  * Writes one line to the file RESULT: wall time and CPU time (user and system,
  * of the command and of the descendants it waited for) in ns, peak resident
  * memory in KiB, exit status.  Shared mappings count as resident memory, so a
- * tracer's buffers are in it.
+ * tracer's buffers are included.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ main(int argc, char **argv)
 	}
 
 	const uint64_t start_ns = now_ns();
-	/* vfork: the child's peak must not begin with a copy of ours. */
+	/* vfork: the child's peak must not include a copy of our memory. */
 	const pid_t child = vfork();
 
 	if (child == 0) {

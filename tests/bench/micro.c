@@ -4,19 +4,19 @@
  *
  *   micro pairs|mix|shared THREADS MILLIONS [paced]
  *
- * Each thread makes MILLIONS of millions of events, half of them frees.
- * 'pairs': malloc(64) and free of it, glibc's fastest path.  'mix': 1000 live
- * objects per thread, each step frees a random one and allocates 16 to 1024
- * bytes.  'shared': the same, but one object in eight is given to whichever
- * thread comes by next, which frees it.
+ * Each thread makes MILLIONS million events, half of them frees.  'pairs':
+ * malloc(64) and its free, glibc's fastest path.  'mix': 1000 live objects per
+ * thread, each step frees a random one and allocates 16 to 1024 bytes.
+ * 'shared': the same, but one object in eight is passed to another thread,
+ * which frees it.
  *
- * Prints ns an event: wall time divided by the events of one thread, so that
+ * Prints ns per event: wall time divided by the events of one thread, so that
  * two threads that do not disturb each other show the figure of one.  With
  * 'paced' the events come in bursts of BURST_EVENTS with a pause of PAUSE_NS
- * after each, in which a recorder's writer can catch up, and only the bursts
- * are timed: what an event costs the thread that makes it.
+ * after each, in which a recorder's writer can catch up.  Only the bursts are
+ * timed: this is the cost to the thread that makes the event.
  *
- * The program touches each block, as a program that asks for memory does.
+ * The program touches each block, as real programs do.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -84,7 +84,7 @@ run_mix(struct worker *w, uint64_t events, bool share)
 	uint64_t seed = w->seed;
 
 	for (uint64_t i = 0; i < events; i += 2) {
-		/* xorshift64: cheap against the event it stands beside. */
+		/* xorshift64: cheap compared with the event. */
 		seed ^= seed << 13;
 		seed ^= seed >> 7;
 		seed ^= seed << 17;
@@ -92,7 +92,10 @@ run_mix(struct worker *w, uint64_t events, bool share)
 		void **const slot = &w->live[(seed >> 32) % LIVE_COUNT];
 		void *victim = *slot;
 
-		/* acq_rel: who takes it out frees what was written there. */
+		/*
+		 * acq_rel: the thread that takes the object frees the bytes
+		 * written here.
+		 */
 		if (share && (seed >> 60 & 7) == 0)
 			victim = atomic_exchange_explicit(
 				&shared[seed >> 20 & (SHARED_COUNT - 1)],

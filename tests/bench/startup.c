@@ -71,7 +71,7 @@ add_variant(char *words)
 	v->environment = need(n + VARIABLES_MAX + 1, sizeof(char *));
 	v->name = strtok(words, ",");
 	n = 0;
-	/* The first of two of a name counts. */
+	/* If a name occurs twice, the first value counts. */
 	for (char *word; (word = strtok(NULL, ",")) != NULL;) {
 		if (n == VARIABLES_MAX)
 			fail("too many variables");
@@ -141,7 +141,7 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* 'hundredths' of the rounds have at most this. */
+/* Return the value that 'hundredths' of the rounds do not exceed. */
 static double
 percentile(const double *figures, unsigned hundredths)
 {

@@ -4,10 +4,10 @@
  *
  *   threads THREADS AT-ONCE PAIRS
  *
- * Makes so many threads, AT-ONCE at a time, which are joined before the next
- * are made. Each makes PAIRS pairs of malloc and free.  Prints wall time and
- * CPU time of the process, in ns a thread, from the first birth to the last
- * death.
+ * Makes THREADS threads, AT-ONCE at a time, which are joined before the next
+ * ones start.  Each one makes PAIRS pairs of malloc and free.  Prints wall time
+ * and CPU time of the process, in ns per thread, from the first birth to the
+ * last death.
  */
 #include <pthread.h>
 #include <stdint.h>

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# bells.sh - one file calls all processes of a user, and each only when meant
+# bells.sh - an order in the file of bells reaches exactly its process
 #
-# A process without a writer thread maps bells-1 and looks at one slot of it
-# (hatf/recorder/bells.h).  It obeys an order that was written for it, and no
-# other: not one for the process that had its number before, and not one for
-# another process with the same slot.  A file that is no such file is used by
-# neither side.
+# Processes without a writer thread map bells-1, one file for all processes of a
+# user, and look at one slot each (hatf/recorder/bells.h).  A process carries
+# out only orders that were written for it: not one for an earlier process with
+# its number, and not one for another process with the same slot.  Neither side
+# uses a file of the wrong kind, size, mode or owner.
 # shellcheck source=tests/capture/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -15,7 +15,7 @@ need jq
 control_folder
 bells=$sockets/bells-1
 
-# For some seconds it allocates, then it sleeps.
+# Allocate for some seconds, then sleep.
 cat >busy.py <<'E_BUSY'
 import sys, time
 end = time.monotonic() + float(sys.argv[1])
@@ -25,7 +25,7 @@ while time.monotonic() < end:
 time.sleep(float(sys.argv[2]) if len(sys.argv) > 2 else 0)
 E_BUSY
 
-# dormant NAME COMMAND...: in the background; sets 'pid'.
+# dormant NAME COMMAND...: run it in the background; set 'pid'.
 dormant()
 {
 	local name=$1
@@ -45,7 +45,7 @@ pending()
 	ctl --json "$1" status 2>/dev/null | jq -r .pending
 }
 
-# mapping PID: how it maps the file.
+# mapping PID: print the access rights with which it maps the file.
 mapping()
 {
 	sed -n 's|^[^ ]* \([^ ]*\) .*/bells-1$|\1|p' "/proc/$1/maps"
@@ -58,7 +58,7 @@ end()
 	wait "$1" 2>/dev/null
 }
 
-# One file for all, made once, which they can only read.
+# All processes share one file, which they can only read.
 test_one_file()
 {
 	local first inode
@@ -70,15 +70,15 @@ test_one_file()
 	dormant two.hatf.gz sleep 5
 	sleep 0.5
 	check 'the file of a second one' "$(stat -c %i "$bells")" "$inode"
-	check 'how they map it' "$(mapping "$first") $(mapping "$pid")" \
-		'r--s r--s'
+	check 'access rights of the mappings' \
+		"$(mapping "$first") $(mapping "$pid")" 'r--s r--s'
 	check 'both of all' "$(ctl --all status 2>/dev/null |
 		grep -cE "^($first|$pid): dormant")" 2
-	check 'nothing of each' "$(left)" ''
+	check 'files of single processes' "$(left)" ''
 	end "$pid"
 	end "$first"
 	check 'the file when they are gone' "$(stat -c %i "$bells")" "$inode"
-	# Many find none at the same time, and make one.
+	# Several processes find no file at the same time, and one creates it.
 	rm "$bells"
 	for first in 1 2 3 4 5 6 7 8; do
 		dormant "many$first.hatf.gz" sleep 2
@@ -91,8 +91,8 @@ test_one_file()
 	wait
 }
 
-# What is in the slot when a process begins is not for it, unless it is for it
-# and for none before.
+# A new process ignores an order in its slot, unless the order names this
+# process, and no earlier one.
 test_stale()
 {
 	local order
@@ -112,7 +112,7 @@ test_stale()
 	os.environ['LD_PRELOAD'] = sys.argv[4]
 	os.execv(sys.argv[5], sys.argv[5:])
 	EOF
-	# call 2 is a start
+	# The call 2 is a start.
 	for order in unknown other own; do
 		(exec env HATFTRACE_START=off \
 			HATFTRACE_OUT="$TMP/$order.hatf.gz" \
@@ -134,7 +134,7 @@ test_stale()
 	clean own.hatf.gz
 }
 
-# A child has a slot of its own, before its first event, too.
+# A child has a slot of its own, even before its first event.
 test_child()
 {
 	local child
@@ -175,7 +175,7 @@ test_child()
 	clean family.*.hatf.gz
 	check_ge 'events of the child' \
 		"$(events "family.$child.hatf.gz" | grep -c '^alloc 4711 ')" 50
-	# Where forks are not followed, it never takes one.
+	# If forks are not followed, the child takes no orders.
 	rm -f go child
 	(exec env HATFTRACE_START=off HATFTRACE_FOLLOW=none \
 		HATFTRACE_OUT="$TMP/none.%p.hatf.gz" LD_PRELOAD="$SO" \
@@ -190,7 +190,7 @@ test_child()
 	wait "$pid"
 }
 
-# Number 1 of two PID namespaces: one slot.
+# The processes with number 1 of two PID namespaces share a slot.
 test_namesakes()
 {
 	local i pids=() other
@@ -219,7 +219,7 @@ test_namesakes()
 	check 'traces of namesakes' "$(ls namesake*)" namesake0.hatf.gz
 }
 
-# plant WHAT: under the name.
+# plant WHAT: put something under the name of the file.
 plant()
 {
 	rm -rf "$bells"
@@ -238,7 +238,7 @@ plant()
 	esac
 }
 
-# A process makes a new file, or does without; then it has its socket.
+# A process creates a new file, or works without one; then it has a socket.
 test_planted_before()
 {
 	local what whats=(symlink hardlink fifo folder short long open)
@@ -262,7 +262,7 @@ test_planted_before()
 	rm -rf "$bells"
 }
 
-# 'hatf ctl' writes to no other file than the one that the process maps.
+# 'hatf ctl' writes only to the file that the process maps.
 test_planted_after()
 {
 	local what whats=(symlink hardlink fifo folder short long open other)
@@ -288,7 +288,7 @@ test_planted_after()
 	end "$pid"
 }
 
-# Nobody else's process, and nobody else.
+# Other users cannot give orders to the process, and cannot write to the file.
 test_strangers()
 {
 	local user=64999
@@ -298,19 +298,19 @@ test_strangers()
 	sleep 0.5
 	setpriv --reuid $user --regid $user --clear-groups \
 		"$(reachable "$HATF")" ctl "$pid" start 2>err &&
-		fail 'a stranger starts it'
+		fail 'another user starts it'
 	setpriv --reuid $user --regid $user --clear-groups \
 		dd if=/dev/zero of="$bells" bs=8 count=1 conv=notrunc \
 			2>/dev/null &&
-		fail 'a stranger writes'
+		fail 'another user writes'
 	check 'state' "$(state "$pid")" dormant
 	wait "$pid"
 	chmod 700 "$XDG_RUNTIME_DIR" "$sockets"
-	check 'trace for a stranger' "$(ls strange* 2>/dev/null)" ''
+	check 'traces after that' "$(ls strange* 2>/dev/null)" ''
 }
 
-# In sandboxes: with other rights, behind another root and without /proc; and
-# where nobody may read what the process maps.
+# Processes with other rights, under another root directory and without /proc,
+# and processes whose maps nobody may read.
 test_sandboxes()
 {
 	cat >hidden.py <<-'EOF'
@@ -339,8 +339,8 @@ test_sandboxes()
 	fi
 }
 
-# Another user without root's rights cannot see the maps of an undumpable
-# process of the user; it rings nevertheless.
+# A user without root's rights cannot see the maps of an own process that is
+# undumpable; orders reach it nevertheless.
 test_undumpable_as_user()
 {
 	local user=64999 run=$TMP/user-run
@@ -359,7 +359,8 @@ test_undumpable_as_user()
 	pid=$(pgrep -u $user -f hidden.py | head -n 1)
 	"${as[@]}" "$(reachable "$HATF")" ctl "$pid" start >/dev/null ||
 		fail 'start of an undumpable one by its user'
-	# One that is not traced is not said to be.
+	# 'hatf ctl' must not claim that it reached a process that is not
+	# traced.
 	"${as[@]}" "$PYTHON" -S "$TMP/hidden.py" undumpable &
 	sleep 0.5
 	pid=$(pgrep -n -u $user -f hidden.py)
@@ -371,7 +372,7 @@ test_undumpable_as_user()
 	clean user-traces/t.hatf.gz
 }
 
-# What a process that was killed while it made the file has left.
+# Files of a process that was killed while it created the file of bells.
 test_half_made()
 {
 	local gone
@@ -385,7 +386,7 @@ test_half_made()
 	rm -f "$sockets/$$.bel-"
 }
 
-# Not one page is left when it is read.
+# The disk has no page for the file when the process reads it.
 test_full()
 {
 	local place=$TMP/full

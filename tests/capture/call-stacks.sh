@@ -3,18 +3,18 @@
 #
 # call-stacks.sh - each allocation has the call stack that it came by
 #
-# A program of known call paths: functions, threads, a handler on a stack of
-# its own, a coroutine.  Then depths, frees, segments, kills, and libraries that
-# replace each other at the same place.
+# A program allocates by known call paths: in functions, threads, a handler on a
+# stack of its own and a coroutine.  Then the test checks depths, frees,
+# segments, kills, and libraries that replace each other at the same address.
 . "$(dirname "$0")/lib.sh"
 need python3
 
 [ "$(uname -m)" = x86_64 ] || skip 'call stacks are for x86-64'
 PROG=$BUILD/tests/capture/programs/call_paths
 
-# paths FILE: for each alloc and realloc of a size, SIZE and the functions of
-# the program on its stack, innermost first, each line once.  By nm, without
-# our own symbols.
+# paths FILE: print, for each alloc and realloc of a size, SIZE and the
+# program's functions on its stack, innermost first, each line once.  The names
+# are nm's, not hatf's own.
 cat >paths.py <<'END'
 import bisect, gzip, re, subprocess, sys
 trace, program, kind = sys.argv[1:4]
@@ -104,7 +104,7 @@ check 'caller' "$(paths caller.hatf.gz | grep -E '^[1-6]000 ')" \
 
 HATFTRACE_STACKS=2 trace two.hatf.gz "$PROG"
 clean two.hatf.gz
-# Up to twice as many frames are kept, and what is missing is said.
+# Up to twice as many frames are kept, and the trace marks the omission.
 check 'two: an outer path' \
 	"$(paths two.hatf.gz | grep -c '^1000 inner outer')" 1
 check_ge 'two: cut off' "$(paths two.hatf.gz | grep -c 'cut off')" 1
@@ -114,7 +114,7 @@ clean frees.hatf.gz
 check 'frees' "$("$HATF" dump frees.hatf.gz |
 	grep ' free ' | grep -vc 'stack=')" 0
 
-# Each segment stands alone.
+# Each segment can be read alone.
 HATFTRACE_STACKS=on HATFTRACE_ROTATE=64K HATFTRACE_COMPRESS=none \
 	HATFTRACE_OUT='seg.%s.hatf' LD_PRELOAD=$SO perl -e '
 	sub f {
@@ -154,7 +154,7 @@ for delay in 0.05 0.1 0.2 0.3; do
 			'1000 inner outer run_round main')"
 done
 
-# Two libraries take turns at one place.
+# Two libraries are loaded in turn at the same address.
 for name in one two; do
 	cat >$name.c <<END
 #include <stdlib.h>

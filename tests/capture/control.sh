@@ -122,15 +122,15 @@ os.wait()' 2>record.err &
 	cp "snapshot.$pid.hatf.gz" ../kept.hatf.gz
 	ctl "$pid" snapshot -o "snapshot.$pid.hatf.gz" 2>../third.err &&
 		fail 'a snapshot over another'
-	check 'the first is as it was' "$(cksum <"snapshot.$pid.hatf.gz")" \
+	check 'the first is unchanged' "$(cksum <"snapshot.$pid.hatf.gz")" \
 		"$(cksum <../kept.hatf.gz)"
 	ctl "$pid" snapshot -o - >../out.hatf.gz || fail 'snapshot to a pipe'
 	cd .. || exit 1
-	check 'an old file' "$(cat third.err)" \
+	check 'an existing file' "$(cat third.err)" \
 		"hatf ctl: snapshot.$pid.hatf.gz: File exists"
 	check 'name of the second' "$(jq -r .snapshot second.json)" \
 		"snapshot.$pid.1.hatf.gz"
-	check 'what it knows' "$(jq -r .live second.json)" exact
+	check 'live set of the snapshot' "$(jq -r .live second.json)" exact
 	check 'mode' "$(stat -c %a "beside/snapshot.$pid.1.hatf.gz")" 600
 	grep -q 'unknown' first.txt && fail 'something is not known'
 	wait "$recorder"
@@ -168,7 +168,7 @@ for i in range(60):
 	ctl "$pid" snapshot -o rotated.hatf.gz >snap.txt || fail snapshot
 	grep -q 'blocks from before .*part.s0001.* are unknown$' snap.txt ||
 		fail "snapshot: $(cat snap.txt)"
-	check 'it is in the header' "$(header rotated.hatf.gz live)" unknown
+	check 'live set in the header' "$(header rotated.hatf.gz live)" unknown
 	check 'no segment' "$(header rotated.hatf.gz segment)" ''
 	for order in stop start; do
 		ctl "$pid" $order >/dev/null || fail $order
@@ -239,7 +239,8 @@ test_all()
 		fail "one thread: $(ctl "$killed" status)"
 	kill -KILL "$killed"
 	wait "$killed" 2>/dev/null
-	[ -S "$sockets/$killed.sock" ] || fail 'no socket is left to be stale'
+	[ -S "$sockets/$killed.sock" ] ||
+		fail 'the killed process left no socket'
 	check 'flush of all' "$(ctl --all flush 2>/dev/null | ours | wc -l)" 2
 	[ -e "$sockets/$killed.sock" ] && fail 'a stale socket stays'
 	# Two sockets that were bound but not renamed: the process of the first
@@ -252,7 +253,8 @@ for name in sys.argv[1:]:
 os.utime(sys.argv[1], (1, 1))' "$sockets/$killed.soc-" "$sockets/$$.soc-"
 	ctl --all status >/dev/null 2>&1
 	[ -e "$sockets/$killed.soc-" ] && fail 'a half-made socket stays'
-	[ -e "$sockets/$$.soc-" ] || fail 'a socket was removed under its maker'
+	[ -e "$sockets/$$.soc-" ] ||
+		fail 'a new socket of a live process was removed'
 	rm -f "$sockets/$$.soc-"
 	check 'processes left' \
 		"$(ctl --all status 2>/dev/null | ours | wc -l)" 2
@@ -388,7 +390,8 @@ test_young()
 	clean young*.hatf.gz
 	start=${EPOCHREALTIME/./}
 	refused 'not traced' 'not traced' ctl $$ status
-	check_le 'wait for nothing' "$((${EPOCHREALTIME/./} - start))" 900000
+	check_le 'time until the refusal' \
+		"$((${EPOCHREALTIME/./} - start))" 900000
 }
 
 # A process drops root's privileges after its start; root finds the processes of
@@ -431,7 +434,8 @@ s.listen(9)
 time.sleep(2)" &
 	sleep 0.5
 	refused 'a false socket' 'not traced' ctl $$ status
-	ctl --all status 2>/dev/null | grep -q "^$$:" && fail 'a false process'
+	ctl --all status 2>/dev/null | grep -q "^$$:" &&
+		fail 'a forged socket is listed'
 	wait
 	rm -rf "/tmp/hatftrace-$user"
 	clean dropped/*.hatf.gz

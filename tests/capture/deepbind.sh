@@ -54,7 +54,7 @@ exact()
 	run "$@"
 	clean "$1.gz"
 	said "$1.gz" >got
-	[ -s out ] || fail "$1: the program says nothing"
+	[ -s out ] || fail "$1: the program prints nothing"
 	diff out got >difference || fail "$1: $(head -n 5 difference)"
 }
 

@@ -193,9 +193,9 @@ test_ends()
 		"$PROGS/lifecycle" main-thread >/dev/null 2>&1
 	check 'the last thread left' "$(($? < 124))" 1
 	HATFTRACE_START=off HATFTRACE_CONTROL=off trace "$TMP/ends.hatf.gz" \
-		timeout 20 "$PYTHON" -c pass || fail 'dormant and deaf'
+		timeout 20 "$PYTHON" -c pass || fail 'dormant, without a socket'
 	[ -e ends.hatf.gz ] && fail 'a trace of a dormant process'
-	check 'sockets of the dead' "$(left)" ''
+	check 'sockets of ended processes' "$(left)" ''
 }
 
 # After a failed exec the process can still be reached.
@@ -238,7 +238,7 @@ test_stop_and_exec()
 	clean over/*
 }
 
-# Without a thread: 'hatf ctl' rings a bell, which the next allocation hears.
+# A process without a writer thread sees an order at its next allocation.
 test_bell()
 {
 	local i
@@ -258,15 +258,16 @@ test_bell()
 	pid=$!
 	sleep 1
 	check 'threads of a dormant process' "$(count /proc/$pid/task/*)" 1
-	check 'what it has' "$(left)" ''
+	check 'files of a dormant process' "$(left)" ''
 	check 'all' "$(ctl --all status 2>/dev/null | grep -c "^$pid:")" 1
 	check 'state' "$(state "$pid")" dormant
 	check 'its executable' "$(ctl --json "$pid" status | jq -r .exe)" \
 		"$(readlink "/proc/$pid/exe")"
 	ctl "$pid" flush 2>/dev/null && fail 'flush of a dormant process'
-	check 'threads after what needs none' "$(count /proc/$pid/task/*)" 1
+	check 'threads after orders that need none' \
+		"$(count /proc/$pid/task/*)" 1
 	ctl "$pid" start >/dev/null || fail 'start by the bell'
-	check 'threads of one that answers' "$(count /proc/$pid/task/*)" 2
+	check 'threads of a recording process' "$(count /proc/$pid/task/*)" 2
 	sleep 0.5
 	ctl "$pid" stop >/dev/null || fail 'stop'
 	for ((i = 0; i < 200; i++)); do
@@ -280,7 +281,7 @@ test_bell()
 		"$(events bell.hatf.gz | grep -c '^alloc 4711 ')" 10
 	wait "$pid"
 	check 'what is left' "$(left)" ''
-	# One that allocates nothing for long is told to start nevertheless.
+	# A process that rarely allocates starts with its next allocation.
 	(exec env HATFTRACE_START=off HATFTRACE_OUT="$TMP/quiet.hatf.gz" \
 		LD_PRELOAD="$SO" "$PYTHON" -S bell.py 6 7) &
 	pid=$!
@@ -289,14 +290,14 @@ test_bell()
 	ctl "$pid" start 2>quiet.err && fail 'a quiet process answers'
 	grep -q 'will start recording with its next allocation' quiet.err ||
 		fail "quiet: $(cat quiet.err)"
-	check 'a start waits' "$(ctl --json "$pid" status | jq -r .pending)" \
+	check 'pending start' "$(ctl --json "$pid" status | jq -r .pending)" \
 		start
 	wait "$pid"
 	clean quiet.hatf.gz
 	check 'it has recorded' \
 		"$(events quiet.hatf.gz | grep -c '^alloc 4711 ')" 1
-	# A killed one leaves nothing if it never had a thread; its status, if
-	# it had, until the next 'hatf ctl'.
+	# A killed process leaves no file if it never had a thread; else its
+	# status file stays until the next 'hatf ctl'.
 	(exec env HATFTRACE_START=off HATFTRACE_OUT="$TMP/bell.hatf.gz" \
 		LD_PRELOAD="$SO" sleep 20) &
 	pid=$!
@@ -337,7 +338,7 @@ while time.monotonic() < end:
 	ctl "$pid" start >/dev/null || fail 'start of one that has moved'
 	wait "$pid"
 	clean "$TMP/moved.hatf.gz"
-	check 'where it was then' "$(header "$TMP/moved.hatf.gz" cwd)" /
+	check 'working directory' "$(header "$TMP/moved.hatf.gz" cwd)" /
 }
 
 # Under another root directory, no /proc gives the recorder the program's name.
@@ -355,8 +356,8 @@ while time.monotonic() < end:
     time.sleep(0.01)' "$TMP/jail") &
 	pid=$!
 	sleep 1
-	# As 'hatf ctl PID start' does, which would look for a socket next, and
-	# find none.
+	# Write the order as 'hatf ctl PID start' does.  The command would then
+	# look for a socket, and find none.
 	write_order "$pid" "$((1 << 2 | 2))"
 	wait "$pid"
 	check 'its name behind another root' "$(ls "jail$TMP")" \

@@ -39,5 +39,5 @@ for way in return exit _exit quick_exit pthread_exit raw abort exec; do
 		run "$way" "$action"
 	done
 done
-echo "$children children, $again of the runs again"
+echo "$children children, $again runs repeated"
 finish

@@ -85,7 +85,7 @@ over()
 over libc.so all all
 for lib in tcmalloc_minimal.so.4 jemalloc.so.2 mimalloc.so.2.0; do
 	PRELOAD=$LIBS/lib$lib
-	[ -e "$PRELOAD" ] || { echo "no lib$lib"; continue; }
+	[ -e "$PRELOAD" ] || { echo "no lib$lib: not tested"; continue; }
 	case $lib in
 	jemalloc*) over "${lib%%.*}" no-pvalloc all ;;
 	mimalloc*) over "${lib%%.*}" all no-failures ;;

@@ -44,5 +44,5 @@ for _ in range(10000):
 EOF
 trace t.gz env HATFTRACE_BEGIN=now "$PYTHON" -S -I look.py >out 2>err ||
 	fail "status $?: $(cat err)"
-check 'rights of what lies below' "$(cat out)" '---p'
+check 'rights below the stack' "$(cat out)" '---p'
 finish

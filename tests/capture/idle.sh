@@ -274,15 +274,17 @@ test_orders()
 	begin waits work wait few wait
 	await_threads 2
 	await_threads 1
-	check 'none waits' "$(ctl --json "$pid" status | jq -r .pending)" null
+	check 'no pending order' \
+		"$(ctl --json "$pid" status | jq -r .pending)" null
 	ctl "$pid" stop 2>/dev/null && fail 'stop of a quiet process'
-	check 'a stop waits' "$(ctl --json "$pid" status | jq -r .pending)" stop
+	check 'pending stop' "$(ctl --json "$pid" status | jq -r .pending)" stop
 	ctl "$pid" status | grep -q 'pending order: stop, carried out' ||
 		fail "a stop waits: $(ctl "$pid" status)"
 	ctl "$pid" start 2>err && fail 'a start in the place of a stop'
 	grep -q 'recording already; the pending stop is cancelled' err ||
 		fail "taken back: $(cat err)"
-	check 'none waits' "$(ctl --json "$pid" status | jq -r .pending)" null
+	check 'no pending order' \
+		"$(ctl --json "$pid" status | jq -r .pending)" null
 	end waits
 	check 'it was not stopped' "$(trailer waits/t.hatf.gz end)" exit
 	check 'few after that' "$(allocations waits/t.hatf.gz 4200)" 10
@@ -290,7 +292,8 @@ test_orders()
 	check 'what is left of two' "$(left)" ''
 }
 
-# Before there is a file it takes no orders; the state is plain to see.
+# Before the trace file exists, the process takes no orders, and its status says
+# so.
 test_not_begun()
 {
 	what='not begun'

@@ -105,7 +105,7 @@ for file in lossy/*; do
 	check "$file: violations" "$(violations "$file")" 0
 	[ "$(header "$file" lost_before)" = 0 ] ||
 		[ "$(header "$file" live)" = uncertain ] ||
-		fail "$file: is sure of what is live"
+		fail "$file: claims that its live blocks are certain"
 	doubtful=$((doubtful + 1))
 done
 last=$(printf '%s\n' lossy/* | tail -n 1)

@@ -45,7 +45,7 @@ exact()
 	on { first = 0 }
 	$1 == "alloc" && $2 == 7777001 { on = first = 1 }' >got
 	sed -n 's/^event //p' traced >want
-	[ -s want ] || fail "$1 says nothing"
+	[ -s want ] || fail "$1 prints nothing"
 	diff want got >difference ||
 		fail "$1: $(head -n 10 difference)"
 }

@@ -96,5 +96,6 @@ for round in $(seq "$ROUNDS"); do
 	kill_group $pid
 	examine "$what"
 done
-echo "$ROUNDS kills, $total calls compared, $unborn unborn, $failures failures"
+echo "$ROUNDS kills, $total calls compared," \
+	"$unborn traces without content, $failures failures"
 finish

@@ -165,8 +165,8 @@ control_folder()
 	sockets=$XDG_RUNTIME_DIR/hatftrace
 }
 
-# left: the files of single processes beside the sockets.  The file of bells is
-# everybody's, and stays.
+# left: print the files of single processes beside the sockets.  The file of
+# bells belongs to all processes, and stays.
 left()
 {
 	find "$sockets" -mindepth 1 ! -name bells-1 -printf '%f\n' 2>/dev/null |

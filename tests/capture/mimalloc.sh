@@ -53,7 +53,7 @@ exact()
 		NR == FNR { address[NR] = $3; next }
 		$3 == "*" { $3 = address[FNR] }
 		{ print }' got - >want
-	[ -s want ] || fail "$1 $2 says nothing"
+	[ -s want ] || fail "$1 $2 prints nothing"
 	diff want got >difference ||
 		fail "$1 $2: $(head -n 10 difference)"
 }

@@ -112,5 +112,5 @@ if command -v bwrap >/dev/null; then
 	same bwrap bwrap --ro-bind / / --bind "$TMP" "$TMP" --dev /dev \
 		--proc /proc --unshare-all sh -c "$inside"
 fi
-[ $tried -gt 0 ] || skip 'nobody gets a namespace here'
+[ $tried -gt 0 ] || skip 'this machine permits no namespaces'
 finish

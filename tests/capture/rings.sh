@@ -167,7 +167,7 @@ meanwhile()
 }
 die alive
 if [ ! -e alive/t.hatf.gz.rings ]; then
-	echo "no ring file: the rest is left out"
+	echo "no ring file: the rest is not tested"
 	finish
 fi
 unset -f meanwhile

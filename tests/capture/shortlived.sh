@@ -62,7 +62,7 @@ for at_once in 1 8; do
 	check "$what: events of no thread" "$astray" 0
 	# Each mapping is one ring.  Few rings wait for their last block to be
 	# written.
-	[ -s rings.txt ] || echo "no ring file: nothing to see of its size"
+	[ -s rings.txt ] || echo "no ring file: its size is not checked"
 	while read -r nbytes rings; do
 		echo "$what: ring file $nbytes bytes, $rings mappings"
 		check_le "$what: rings" "$rings" $((56 + 4 * at_once))

@@ -3,8 +3,8 @@
 #
 # stack-walks.sh - walks of the stack find what libunwind finds
 #
-# A library (shared/unwound.c) with the recorder's walks is preloaded into real
-# programs, and compares each stack with that of unw_backtrace().
+# A library (shared/unwound.c) with the recorder's code for walks is preloaded
+# into real programs, and compares each stack with that of unw_backtrace().
 . "$(dirname "$0")/lib.sh"
 [ "$(uname -m)" = x86_64 ] || skip "the recorder takes stacks on x86-64 only"
 need perl sqlite3
@@ -26,7 +26,8 @@ for flags in '-O0' '-O2' '-O2 -fno-omit-frame-pointer' '-O3 -flto'; do
 		"$CAPTURE/shared/unwinds.cc" || fail "cannot build unwinds"
 done
 
-# walks NAME LEAST COMMAND...: at least so many captures, and no difference
+# walks NAME LEAST COMMAND...: make at least LEAST captures, without a
+# difference.
 walks()
 {
 	local name=$1 least=$2 n

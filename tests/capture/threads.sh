@@ -79,7 +79,10 @@ while read -r _ kind size tid start parent_size end; do
 			wc -l)" 1
 		continue
 	fi
-	[ -n "$(field "$size" 2)" ] || { fail "$what is not there"; continue; }
+	[ -n "$(field "$size" 2)" ] || {
+		fail "$what is not in the trace"
+		continue
+	}
 	check "$what: tid" "$(field "$size" 3)" "$tid"
 	case $kind in
 	c11 | raw) ;;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz.h - what all fuzz targets share
+ * fuzz.h - functions that all fuzz targets share
  *
  * A target is one file fuzz_NAME.c with LLVMFuzzerTestOneInput(), which
- * libFuzzer, AFL++ or replay.c calls with the bytes of one input; what is wrong
- * ends the process with abort().  An input has the same effect each time:
- * nothing depends on a clock, a random number, or the input before.
+ * libFuzzer, AFL++ or replay.c calls with the bytes of one input; an error ends
+ * the process with abort().  An input has the same effect each time: nothing
+ * depends on a clock, a random number, or the previous input.
  */
 #ifndef TESTS_FUZZ_H
 #define TESTS_FUZZ_H
@@ -17,10 +17,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The targets' one function; the result is 0. */
+/* The targets' one function; it returns 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
 
-/* An assertion that no build leaves out. */
+/* An assertion that every build checks. */
 #define fuzz_check(condition)                                              \
 	do {                                                               \
 		if (!(condition)) {                                        \
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
 		}                                                          \
 	} while (0)
 
-/* A nameless file, which the caller closes. */
+/* Return a nameless file, which the caller closes. */
 static inline int
 fuzz_file(void)
 {

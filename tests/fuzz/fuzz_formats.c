@@ -3,14 +3,14 @@
  * fuzz_formats.c - any bytes as a trace of each format, and on into another
  *
  * An input is the name of a format, that of another one, each with a newline,
- * and the bytes of a file in the first.  What is laid down:
+ * and the bytes of a file in the first.  The target checks:
  *
- *   - reading gives records in which nothing is out of range, and one status;
- * it is the same whether records are asked for one by one or many at a time;
- *   - a trace of another system is right about its stacks: each is defined
- * once, before it is referred to;
- *   - the second format takes any records, and what it makes of them it reads
- * back without an error, to the last record if it keeps everything.
+ *   - Reading gives records with all fields in range, and one status.  Both are
+ *     the same whether records are read one by one or many at a time.
+ *   - The source of another system's format defines each stack once, before
+ *     it is used.
+ *   - The second format accepts any records.  Its output is read back without
+ *     an error, to the last record if the format keeps everything.
  */
 #include "fuzz.h"
 #include "hatf/hatf.h"
@@ -18,7 +18,7 @@
 
 #include <stdbool.h>
 
-/* A small file can hold a large trace; no more of it is read than this. */
+/* A small file can hold a large trace: read no more than this. */
 #define RECORD_MAX 3000
 
 #define BATCH 64
@@ -31,7 +31,7 @@ struct outcome {
 	bool is_other; /* the content is of another format than the one named */
 };
 
-/* Who looks at records that are read. */
+/* Called with the records that were read. */
 typedef void watch(void *ctx, const struct hatf_record *records, size_t n);
 
 static uint64_t
@@ -117,14 +117,14 @@ write_records(void *ctx, const struct hatf_record *records, size_t n)
 	fuzz_check(hatf_writer_write(ctx, records, n) == HATF_OK);
 }
 
-/* Does the reader of what has just been written know all that was in it? */
+/* Check that the reader of the written file knows everything that was in it. */
 static void
 check_written(int fd, const struct hatf_format *to, const struct outcome *in)
 {
 	struct outcome out;
 
 	read_file(fd, to->name, BATCH, NULL, NULL, &out);
-	/* Formats of lines call an empty file no trace. */
+	/* Line-based formats do not accept an empty file as a trace. */
 	if (in->n == 0)
 		return;
 	fuzz_check(out.status == HATF_END || out.status == HATF_OK);
@@ -134,7 +134,7 @@ check_written(int fd, const struct hatf_format *to, const struct outcome *in)
 	}
 }
 
-/* Bare, so that nothing but the records is written, whatever they are. */
+/* Bare, so that only the records are written. */
 static void
 convert(int from_fd, const struct hatf_format *from,
 	const struct hatf_format *to, const struct outcome *in)
@@ -156,7 +156,7 @@ convert(int from_fd, const struct hatf_format *from,
 	close(fd);
 }
 
-/* Take a format's name and its newline from the front; false if it is none. */
+/* Take a format's name and its newline from the front; false if unknown. */
 static bool
 take_format(const uint8_t **data, size_t *nbytes, struct hatf_format *format)
 {

@@ -3,10 +3,10 @@
  * fuzz_place.c - every planner of metadata, on any records
  *
  * The first three bytes of an input choose planner and spans, the others are
- * the records (see generate.h).  What a planner names is applied to a layout;
- * then every record must fit and be read back as it was.  And where a span is
- * a block, a technique must not be larger than one that allows less, nor the
- * optimum than anything.
+ * the records (see generate.h).  The planner's changes are applied to a layout;
+ * then every record must fit and be read back unchanged.  If a span is a block,
+ * a technique must not be larger than one that allows less, and the optimum not
+ * larger than any.
  */
 #include "fuzz.h"
 #include "generate.h"
@@ -20,10 +20,10 @@
 #define ATTRIBUTES_MAX (64 * 1024)
 #define CHANGES_MAX    8192
 
-/* It takes long under a sanitizer. */
+/* The optimum is slow under a sanitizer. */
 #define OPTIMUM_RECORDS 400
 
-/* How the records are handed to a planner. */
+/* How the records are passed to a planner. */
 struct cut {
 	size_t span;	/* records at a time */
 	size_t block;	/* records from one restart to the next */
@@ -32,7 +32,7 @@ struct cut {
 
 static struct place_change changes[CHANGES_MAX];
 
-/* The bytes that a record takes; it must fit, and is noted. */
+/* Return the bytes that a record takes; it must fit.  Note its values. */
 static size_t
 use_number(struct layout *layout, enum hatf_field field, uint64_t value)
 {
@@ -70,7 +70,10 @@ use_record(struct layout *layout, const struct hatf_record *r)
 
 	if (r->tag == HATF_COMMENT)
 		return 3 + r->attributes_nbytes;
-	/* Each field is its own chain: their order does not matter here. */
+	/*
+	 * Each field is a chain of its own, so their order does not matter
+	 * here.
+	 */
 	if (fields & 1u << HATF_FIELD_SIZE)
 		nbytes += use_number(layout, HATF_FIELD_SIZE, r->size);
 	if (r->tag >= HATF_REALLOC_NO_ALLOC && r->tag <= HATF_REALLOC_FREE)
@@ -85,7 +88,7 @@ use_record(struct layout *layout, const struct hatf_record *r)
 	return nbytes + use_attributes(layout, r);
 }
 
-/* Apply a change that a writer may make; returns its length. */
+/* Apply a change that a writer may make; return its length. */
 static size_t
 apply(struct layout *layout, const struct hatf_metadata *m)
 {
@@ -102,7 +105,7 @@ apply(struct layout *layout, const struct hatf_metadata *m)
 	layout_get_metadata(bytes, &got);
 	fuzz_check(got.op == m->op && got.field == m->field &&
 		   got.argument == m->argument);
-	/* What is not stored may be anything. */
+	/* A value that is not stored may be anything. */
 	if (m->op == HATF_SET_FIELD_INTERPRETATION && m->argument != HATF_NONE)
 		fuzz_check(got.value == m->value);
 	if (m->op == HATF_SET_FIELD_INTERPRETATION &&
@@ -111,7 +114,7 @@ apply(struct layout *layout, const struct hatf_metadata *m)
 	return nbytes;
 }
 
-/* A state that no planner leads to. */
+/* Set a state that no planner leads to. */
 static void
 make_other(struct layout *layout)
 {
@@ -125,7 +128,7 @@ make_other(struct layout *layout)
 		};
 }
 
-/* The state, "last width that was not 0" included. */
+/* The whole state, including "last width that was not 0". */
 static void
 check_same_state(const struct layout *a, const struct layout *b)
 {
@@ -146,8 +149,8 @@ check_same_state(const struct layout *a, const struct layout *b)
 }
 
 /*
- * Apply what precedes the span's first record; returns its bytes.  At a
- * restart it must lead to the same state whatever was before.
+ * Apply the changes before the span's first record; return their bytes.  At a
+ * restart they must lead to the same state from any earlier one.
  */
 static size_t
 begin_span(struct layout *layout, bool restart, size_t count, size_t *used)
@@ -167,7 +170,7 @@ begin_span(struct layout *layout, bool restart, size_t count, size_t *used)
 	return nbytes;
 }
 
-/* Let the planner decide for one span; returns the records decided. */
+/* Let the planner decide for one span; return the records decided. */
 static size_t
 plan_span(const struct place_planner *planner, struct layout *layout,
 	  bool restart, const struct hatf_record *records, size_t n, size_t cap,
@@ -191,12 +194,12 @@ plan_span(const struct place_planner *planner, struct layout *layout,
 		}
 		*nbytes += use_record(layout, &records[i]);
 	}
-	/* In order, and none behind the last record. */
+	/* The changes are in order, and none follows the last record. */
 	fuzz_check(used == count);
 	return decided;
 }
 
-/* Plan all records; returns the bytes of the stream. */
+/* Plan all records; return the bytes of the stream. */
 static uint64_t
 plan(const struct place_planner *planner, const struct generated *g,
      const struct cut *cut)
@@ -228,7 +231,7 @@ static const char *const names[] = {
 };
 #define NAME_COUNT (sizeof(names) / sizeof(names[0]))
 
-/* What the second allows, the first one does too. */
+/* The first of each pair allows everything that the second allows. */
 static const char *const pairs[][2] = {
 	{ "small-size", "naive" },
 	{ "same-size", "naive" },
@@ -248,7 +251,7 @@ static const char *const pairs[][2] = {
 };
 #define PAIR_COUNT (sizeof(pairs) / sizeof(pairs[0]))
 
-/* Made once: they remember nothing, and take a while to make. */
+/* Made only once: it keeps no state between inputs, and is slow to make. */
 static struct optimum *
 optimum_of(const char *name)
 {
@@ -265,7 +268,7 @@ optimum_of(const char *name)
 	return made[i];
 }
 
-/* The bytes of the stream that a planner makes. */
+/* Return the bytes of the stream that a planner makes. */
 static uint64_t
 plan_by(const char *name, const struct generated *g, const struct cut *cut)
 {
@@ -290,7 +293,7 @@ choose_size(unsigned code)
 	return sizes[code % 8];
 }
 
-/* Each block in one piece: what is proved of the techniques must be true. */
+/* Each block in one piece: the proofs about techniques must hold. */
 static void
 check_order(unsigned code, const struct generated *g, struct cut cut)
 {
@@ -304,8 +307,9 @@ check_order(unsigned code, const struct generated *g, struct cut cut)
 	nbytes = plan_by(pair[0], g, &cut);
 	fuzz_check(nbytes <= plan_by(pair[1], g, &cut));
 	/*
-	 * Little room for changes changes nothing.  Others choose a base for
-	 * all of what they are given, and what is left of it may have another.
+	 * With the optimum, little room for changes makes no difference.  Other
+	 * techniques choose a base for all records of a call, and may choose
+	 * another one for the rest.
 	 */
 	if (strcmp(pair[0], "optimum") == 0)
 		fuzz_check(nbytes == plan_by(pair[0], g, &narrow));

@@ -2,17 +2,17 @@
 /*
  * fuzz_reader.c - any bytes as a trace
  *
- * The input is read as a file and must give records and one status, the same
- * one however often one asks.  Then three judges:
+ * Reading the input as a file must give records and one status, which further
+ * calls repeat.  Then the target checks:
  *
- *   - what the reader took for HATF, and is not compressed, must be what the
- *     decoder of tests/unit/support/mini.h makes of it, record for record, up
- * to the same record;
- *   - another form of the same bytes must give the same records, error and
- *     place of the error: see 'forms' below.  Which form, and how many records
- *     are asked for at a time, depends on the input's hash, so that an input
- *     costs two readings and a corpus sees all of them;
- *   - the event stage must take whatever the reader delivers.
+ *   - If the reader detects uncompressed HATF, the decoder of
+ *     tests/unit/support/mini.h must give the same records, up to the same
+ *     one.
+ *   - Another form of the same bytes must give the same records, error and
+ *     place of the error: see 'forms' below.  The input's hash chooses the
+ *     form and the number of records at a time, so an input costs two
+ *     readings and a corpus tries all forms.
+ *   - The event stage must accept whatever the reader delivers.
  */
 #include "fuzz.h"
 #include "hatf/codec/layout.h"
@@ -33,12 +33,12 @@ static jmp_buf illegal;
 	} while (0)
 #include "tests/unit/support/mini.h"
 
-/* A small file can hold a large trace; no more of it is read than this. */
+/* A small file can hold a large trace: read no more than this. */
 #define RECORD_MAX 20000
 
 #define BATCH_MAX 256
 
-/* What came of reading a file. */
+/* The result of reading a file. */
 struct outcome {
 	enum hatf_status opened; /* nothing below counts unless HATF_OK */
 	const char *format;	 /* static */
@@ -68,7 +68,7 @@ hash_record(const struct hatf_record *r, uint64_t shift)
 	return fuzz_hash(hash, r->attributes, r->attributes_nbytes);
 }
 
-/* Nothing of a record may be out of range, whatever the bytes were. */
+/* All fields of a record are in range, whatever the bytes were. */
 static void
 check_record(const struct hatf_record *r)
 {
@@ -77,7 +77,7 @@ check_record(const struct hatf_record *r)
 	fuzz_check(r->tag <= HATF_COMMENT);
 	fuzz_check(r->attributes_nbytes <= UINT16_MAX);
 	fuzz_check(r->attributes != NULL || r->attributes_nbytes == 0);
-	/* What a tag does not have is 0. */
+	/* Fields that the tag does not have are 0. */
 	fuzz_check(fields & 1u << HATF_FIELD_SIZE || r->size == 0);
 	fuzz_check(fields & 1u << HATF_FIELD_ADDRESS || r->address == 0);
 	fuzz_check((r->tag >= HATF_REALLOC_NO_ALLOC &&
@@ -89,7 +89,7 @@ check_record(const struct hatf_record *r)
 	fuzz_check(r->metadata.op == 0);
 }
 
-/* Ask once more than needed: an error is sticky. */
+/* Call once more than necessary: an error is sticky. */
 static void
 finish(struct hatf_reader *reader, enum hatf_status status, struct outcome *out)
 {
@@ -107,8 +107,8 @@ finish(struct hatf_reader *reader, enum hatf_status status, struct outcome *out)
 }
 
 /*
- * Read the file 'fd' from its beginning, 'batch' records at a time.  The first
- * 'skip' of them, which take 'shift' bytes, are not counted.
+ * Read the file 'fd' from its beginning, 'batch' records at a time.  Do not
+ * count the first 'skip' of them, which take 'shift' bytes.
  */
 static void
 read_file(int fd, unsigned jobs, size_t batch, size_t skip, uint64_t shift,
@@ -153,7 +153,7 @@ read_file(int fd, unsigned jobs, size_t batch, size_t skip, uint64_t shift,
 
 /* ------------------------------------------------------------------ judges */
 
-/* mini.h stops where the reader did, and had the same records before. */
+/* mini.h stops where the reader did, and has the same records before. */
 static void
 judge(const uint8_t *data, size_t nbytes, const struct outcome *got)
 {
@@ -177,7 +177,7 @@ judge(const uint8_t *data, size_t nbytes, const struct outcome *got)
 		n++;
 	}
 	fuzz_check(n == got->n);
-	/* Framing is beyond that decoder; the rest of the file is not. */
+	/* That decoder does not check framing, but the rest of the file. */
 	if (got->err.status == HATF_OK || got->err.status == HATF_BAD_COMMENT)
 		return;
 	fuzz_check(!mini_read(&mini, &record));
@@ -211,7 +211,7 @@ make_plain(const uint8_t *data, size_t nbytes)
 	return fd;
 }
 
-/* Members like those of the recorder, cut anywhere. */
+/* Make members like those of the recorder, cut anywhere. */
 static int
 make_members(const uint8_t *data, size_t nbytes, uint64_t seed)
 {
@@ -236,8 +236,8 @@ make_members(const uint8_t *data, size_t nbytes, uint64_t seed)
 }
 
 /*
- * Comments in front, so that the input lies across the end of a window or of a
- * buffer.  Returns their number.
+ * Put comments in front, so that the input lies across the end of a window or
+ * of a buffer.  Return their number.
  */
 static size_t
 put_comments(int fd, uint64_t shift)
@@ -248,7 +248,7 @@ put_comments(int fd, uint64_t shift)
 	while (shift > 0) {
 		const uint64_t most =
 			shift < sizeof(comment) ? shift : sizeof(comment);
-		/* Three bytes must be left for the last one. */
+		/* Leave three bytes for the last one. */
 		const uint64_t nbytes =
 			shift - most > 0 && shift - most < 3 ? most - 3 : most;
 
@@ -294,8 +294,8 @@ check_compressed(const uint8_t *data, size_t nbytes, uint64_t seed,
 }
 
 /*
- * Threads that inflate must change nothing but how far the file has been read
- * when it turns out to be bad.
+ * Threads that inflate may change only how far the file has been read when an
+ * error is found.
  */
 static void
 check_jobs(int fd, const struct outcome *got, struct outcome *other)
@@ -308,8 +308,8 @@ check_jobs(int fd, const struct outcome *got, struct outcome *other)
 }
 
 /*
- * What zlib alone makes of the members is the trace: the same records, and the
- * same end unless it is the compression's.
+ * The bytes that zlib alone inflates are the trace: the same records, and the
+ * same end unless it is an error of the compression.
  */
 static void
 check_inflated(const uint8_t *data, size_t nbytes, const struct outcome *got,
@@ -320,7 +320,10 @@ check_inflated(const uint8_t *data, size_t nbytes, const struct outcome *got,
 		mutator_inflate(data, nbytes, inflated, sizeof(inflated));
 	int fd;
 
-	/* Compressed twice it is no trace, and read as one that is once. */
+	/*
+	 * A trace that is compressed twice is refused; inflated once, it is
+	 * read.
+	 */
 	if (n == sizeof(inflated) || (n > 1 && get_be16(inflated) == 0x1f8b) ||
 	    frame_kind_recognise(inflated, n) != FRAME_NONE)
 		return;
@@ -329,13 +332,16 @@ check_inflated(const uint8_t *data, size_t nbytes, const struct outcome *got,
 	close(fd);
 	if (got->err.status == HATF_BAD_COMPRESSION ||
 	    got->err.status == HATF_TRUNCATED) {
-		/* What is no trace may have had more to it. */
+		/* If either was not opened, the numbers may differ. */
 		fuzz_check(got->opened != HATF_OK || other->opened != HATF_OK ||
 			   got->n == other->n);
 		return;
 	}
 	if (other->opened != got->opened) {
-		/* What is no trace is refused later if it is damaged, too. */
+		/*
+		 * Compressed bytes that are no trace may be refused later, as
+		 * damaged.
+		 */
 		fuzz_check(got->opened == HATF_OK && got->n == 0 &&
 			   got->err.status != HATF_OK);
 		return;
@@ -344,7 +350,7 @@ check_inflated(const uint8_t *data, size_t nbytes, const struct outcome *got,
 		check_same(other, got, 0);
 }
 
-/* With metadata delivered, in small steps: the other records are the same. */
+/* Deliver metadata, too, in small steps: the other records stay the same. */
 static void
 check_metadata(int fd, uint64_t seed, const struct outcome *plain)
 {
@@ -394,7 +400,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 	static struct outcome plain, other;
 	const uint64_t hash =
 		fuzz_hash(UINT64_C(0xcbf29ce484222325), data, nbytes);
-	/* The low bits of FNV are the good ones. */
+	/* The low bits of FNV are the best. */
 	const uint64_t seed = hash >> 3;
 	const int fd = make_plain(data, nbytes);
 

@@ -2,16 +2,16 @@
 /*
  * fuzz_recover.c - any ring file beside a small trace
  *
- * An input is a program: what threads record and a writer commits, by the code
- * of the recorder, and then what is overwritten in the ring file, cut off it,
- * or appended to the trace.  So an input is short, and stays good when the
- * layout changes.  Both are recovered, at first dry:
+ * An input is a program: it makes threads record and a writer commit, by the
+ * recorder's code; then it overwrites or truncates the ring file, or appends to
+ * the trace.  So inputs are short, and stay valid when the layout changes.  The
+ * target recovers both files, first as a dry run, and checks:
  *
- *   - a dry run changes nothing, and finds what the other one does;
- *   - on an error the trace is as it was, and so are all other files always;
- *   - what has been recovered can be read to its trailer, unless the header of
- * the ring file, on which the rest of the trace depends, was made up;
- *   - a trace that has its header, and no commit, is recovered.
+ *   - A dry run changes nothing, and finds what the real one does.
+ *   - After an error the trace is unchanged; other files never change.
+ *   - A recovered trace can be read to its trailer, unless the input made up
+ *     the ring file's header, on which the rest of the trace depends.
+ *   - A trace that has its header, and no commit, is recovered.
  */
 #include "fuzz.h"
 #include "hatf/deflate/deflate.h"
@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* There is never such a process. */
+/* No process ever has this number. */
 #define PID "2147483000"
 
 #define RINGS	    3
@@ -33,7 +33,7 @@
 #define TRACE_MAX   (2u << 20)
 #define PATCHES_MAX 64
 
-/* The first byte of an input. */
+/* Bits of an input's first byte. */
 #define WITH_FORCE     1u
 #define WITH_DEFLATE   2u
 #define WITH_TRACE     4u  /* it is named by the caller */
@@ -64,7 +64,7 @@ struct input {
 	const uint8_t *next, *end;
 };
 
-/* Written over what there is when all else is done. */
+/* Bytes to write over the ring file at the end. */
 struct patch {
 	size_t offset;
 	unsigned how;
@@ -96,7 +96,7 @@ static struct image *const image = (struct image *)file;
 
 /* ------------------------------------------------------------------- input */
 
-/* At the end there are zeros. */
+/* Take a byte of the input; 0 after its end. */
 static uint8_t
 take(struct input *in)
 {
@@ -176,11 +176,11 @@ commit(void)
 	c.flags |= world.commit_flags;
 	c.threads = world.thread_count;
 	image_commit(image, &c);
-	/* It says that there is a trailer. */
+	/* The false header claims a trailer. */
 	world.has_false_header |= (c.flags & IMAGE_COMMIT_ENDED) != 0;
 }
 
-/* As the writer: all that is in order into a block, and room for more. */
+/* As the writer does: put all ordered events into a block, release the room. */
 static void
 write_rings(void)
 {
@@ -479,7 +479,7 @@ make(const uint8_t *data, size_t nbytes)
 
 static char dir[64];
 
-/* A trace that has nothing but its header. */
+/* A trace with nothing but its header. */
 struct begun {
 	uint8_t bytes[3 + BEGUN_MAX];
 	size_t nbytes;
@@ -496,7 +496,7 @@ begin_other(unsigned start, unsigned segment)
 	return b;
 }
 
-/* The names; the folder of the second is there if a ring file may be in it. */
+/* File names; the folder of the second exists if a ring file may be in it. */
 enum name {
 	TRACE,
 	RINGS_NEAR,
@@ -527,7 +527,7 @@ put_file(enum name name, const void *bytes, size_t nbytes)
 	struct stat st;
 
 	fuzz_check(fd >= 0);
-	/* What tells a ring file from its copy. */
+	/* The field that distinguishes a ring file from its copy. */
 	if (name == RINGS_FAR && (world.options & WITH_COPY) == 0) {
 		fuzz_check(fstat(fd, &st) == 0);
 		image->file_dev = st.st_dev;
@@ -538,7 +538,7 @@ put_file(enum name name, const void *bytes, size_t nbytes)
 	close(fd);
 }
 
-/* Is the file there, and has it these bytes? */
+/* Return whether the file exists and has these bytes. */
 static bool
 is_same(enum name name, const void *bytes, size_t nbytes)
 {
@@ -559,7 +559,7 @@ is_there(enum name name)
 	return access(path_of(name), F_OK) == 0;
 }
 
-/* Nothing may be left, and nothing else have been made. */
+/* No file may be left, and no other file created. */
 static void
 remove_files(void)
 {
@@ -599,7 +599,7 @@ check_same(const struct hatf_recovery *a, const struct hatf_recovery *b)
 	fuzz_check(a->lost_count == b->lost_count);
 }
 
-/* The status that the trace ends with. */
+/* Return the final status of the trace. */
 static enum hatf_status
 read_trace(const char *path)
 {
@@ -620,7 +620,7 @@ read_trace(const char *path)
 }
 
 /*
- * Is its header there, by which it is known, and nothing but what is its own?
+ * Return whether it has its header, which identifies it, and only its own data.
  */
 static bool
 is_begun(void)
@@ -682,7 +682,10 @@ recover(enum name rings)
 		fuzz_check(is_same(rings, file, world.rings_nbytes));
 		fuzz_check(is_same(NEXT, next.bytes, next.nbytes));
 	}
-	/* Unless it was called the trace; then it has its process. */
+	/*
+	 * The other trace is unchanged, unless the ring file named it as its
+	 * own.
+	 */
 	if (strcmp(found.trace, path_of(OTHER)) != 0)
 		fuzz_check(is_same(OTHER, other.bytes, other.nbytes));
 }

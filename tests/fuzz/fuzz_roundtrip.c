@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_roundtrip.c - records, written in any way, are read as they were
+ * fuzz_roundtrip.c - records, written in any way, are read back unchanged
  *
- * The first four bytes of an input say how to write and read, the others are
- * the records (see generate.h).  What is written without compression is also
- * held against the decoder of tests/unit/support/mini.h, which does not accept
- * what a writer must not write.
+ * The first four bytes of an input choose how to write and read, the others are
+ * the records (see generate.h).  Uncompressed output is also compared with the
+ * decoder of tests/unit/support/mini.h, which refuses what a writer must not
+ * write.
  */
 #include "fuzz.h"
 #include "generate.h"
@@ -26,7 +26,7 @@
 #define SMALL_ATTRIBUTES 4096
 #define LARGE_ATTRIBUTES (600 * 1024)
 
-/* With 0, the default. */
+/* Level 0 stands for the default. */
 #define LEVEL_COUNT(format) (strcmp(format, "hatf") == 0 ? 13 : 10)
 
 #define OPTIONS_NBYTES 4
@@ -49,7 +49,7 @@ choose_format(unsigned code)
 	return ours_format(code % count);
 }
 
-/* One of those that "hatf" has, by default the first half of the time. */
+/* Choose a placement that "hatf" has; half of the time the default. */
 static const char *
 choose_placement(const char *format, unsigned code)
 {
@@ -100,7 +100,7 @@ write_trace(int fd, const struct choice *c, const struct generated *g)
 	fuzz_check(hatf_writer_close(writer, NULL) == HATF_OK);
 }
 
-/* What a trace by our writer must have, and a bare one must not. */
+/* Comments that a trace of our writer must have, and a bare one must not. */
 static void
 check_stats(struct hatf_reader *reader, const struct choice *c)
 {
@@ -170,7 +170,7 @@ check_mini(int fd, const struct generated *g)
 }
 
 /*
- * A comment of our kind, of a loss of nobody knows how much: not to be written.
+ * Return whether it is a comment on a loss of unknown size, which is refused.
  */
 static bool
 is_bad_loss(const struct hatf_record *r)
@@ -200,7 +200,7 @@ is_left_out(const struct hatf_record *r, unsigned drop)
 	}
 }
 
-/* The record with 0 in the fields that are dropped. */
+/* Return the record with 0 in the fields that are dropped. */
 static struct hatf_record
 without(const struct hatf_record *r, unsigned drop)
 {
@@ -217,7 +217,7 @@ without(const struct hatf_record *r, unsigned drop)
 	return left;
 }
 
-/* Leave the records that are to be read. */
+/* Keep only the records that will be read. */
 static void
 drop_records(struct generated *g, unsigned drop)
 {
@@ -243,11 +243,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 	generate(data + OPTIONS_NBYTES, nbytes - OPTIONS_NBYTES,
 		 c.large ? GENERATE_MAX : SMALL_RECORDS,
 		 c.large ? LARGE_ATTRIBUTES : SMALL_ATTRIBUTES, &g);
-	/* The writer is not to see what it would refuse. */
+	/* Remove the records that the writer would refuse. */
 	drop_records(&g, 0);
 	write_trace(fd, &c, &g);
 	drop_records(&g, c.options.drop);
-	/* Nothing is no trace. */
+	/* An empty file is no trace. */
 	if (!c.options.bare || g.n > 0) {
 		check_reader(fd, &c, &g);
 		if (c.options.plain && strcmp(c.options.format, "hatf") == 0)

@@ -2,11 +2,11 @@
 /*
  * fuzz_sinks.c - any records, in the formats of other systems
  *
- * The first two bytes of an input say which format, and how to write it, the
- * others are the records (see generate.h), which need make no sense.  Whatever
- * they are, they are written or refused; what has been written in a format that
- * can be read is read to its end.  Of the formats of lines that have nothing
- * but calls, it is also written again: the same bytes come of it.
+ * The first two bytes of an input choose the format and how to write it; the
+ * others are the records (see generate.h), which need not make sense.  The sink
+ * must write or refuse them.  If the format can be read, the file must be read
+ * to its end.  A line-based format that has only calls is also written again,
+ * which must give the same bytes.
  */
 #include "fuzz.h"
 #include "generate.h"
@@ -23,7 +23,7 @@ struct choice {
 	struct hatf_writer_options options;
 };
 
-/* One of the formats that are written and not ours. */
+/* Choose one of the formats of other systems that can be written. */
 static void
 choose(const uint8_t *data, struct choice *c)
 {
@@ -61,7 +61,7 @@ write_records(int fd, const struct hatf_writer_options *options,
 	return err.status == HATF_OK;
 }
 
-/* What a reader makes of the file, written again. */
+/* Read the file and write it again. */
 static void
 read_back(int fd, int again, const struct choice *c)
 {
@@ -84,8 +84,8 @@ read_back(int fd, int again, const struct choice *c)
 }
 
 /*
- * Does a line say all that a record had?  A caller's offset goes, and a unit of
- * time is turned into another.
+ * Return whether a line keeps all of a record.  A caller's offset is dropped,
+ * and a unit of time is converted.
  */
 static bool
 is_stable(const struct choice *c)
@@ -124,7 +124,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 	const int fd = fuzz_file(), again = fuzz_file();
 	const bool is_written = write_records(fd, &c.options, g.records, g.n);
 
-	/* A text of nothing is no trace. */
+	/* An empty text is no trace. */
 	if (is_written && c.format.reads && lseek(fd, 0, SEEK_END) != 0) {
 		read_back(fd, again, &c);
 		if (is_stable(&c))

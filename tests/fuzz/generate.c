@@ -2,15 +2,17 @@
 /*
  * generate.c - see generate.h
  *
- * The low four bits of an instruction say what it does, the upper ones ('how')
- *for a record which fields are given with it, and for the others with what:
+ * The low four bits of an instruction choose what it does.  The upper four
+ * ('how') choose which fields are given with a record, and the arguments of
+ * other instructions:
  *
  *	0-9	a record of this tag
  *	10	a comment, text in the input
- *	11	repeat the last records, each time with other addresses and
- *times 12	set a part of the state to 8 bytes of the input 13	a record
- *with long attributes, or a long comment 14	many equal records 15	a
- *comment that begins like one of ours
+ *	11	repeat the last records, with other addresses and times
+ *	12	set a part of the state to 8 bytes of the input
+ *	13	a record with long attributes, or a long comment
+ *	14	many equal records
+ *	15	a comment that begins like one of ours
  */
 #include "generate.h"
 
@@ -34,7 +36,7 @@ struct machine {
 	uint64_t size, time, thread, heap;
 };
 
-/* A number of the input; what is behind its end is 0. */
+/* Take a number of the input; bytes after its end are 0. */
 static uint64_t
 take(struct machine *m, unsigned nbytes)
 {
@@ -48,7 +50,7 @@ take(struct machine *m, unsigned nbytes)
 	return n;
 }
 
-/* One of 1, 2, 4 and 8 bytes, as a signed number. */
+/* Take a number of 1, 2, 4 or 8 bytes, signed. */
 static uint64_t
 take_signed(struct machine *m, unsigned code)
 {
@@ -87,7 +89,7 @@ put(struct machine *m, const struct hatf_record *r)
 	out->records[out->n++] = *r;
 }
 
-/* An address: a recent one, or one that lies near the newest or anywhere. */
+/* An address: a recent one, or one near the newest, or any. */
 static uint64_t
 next_address(struct machine *m)
 {
@@ -163,7 +165,7 @@ repeat(struct machine *m, unsigned how)
 	const uint64_t tick = take_signed(m, how >> 2 & 1);
 
 	for (size_t i = 0; i < times * count; i++) {
-		/* 'put' leaves what is already there where it is. */
+		/* 'put' leaves attributes in place that are stored already. */
 		struct hatf_record r = m->out->records[m->out->n - count];
 		const size_t before = m->out->n;
 
@@ -240,7 +242,7 @@ put_ours(struct machine *m, unsigned how)
 	const struct hatf_record r = {
 		.tag = HATF_COMMENT,
 		.attributes = (const uint8_t *)text,
-		/* Cut now and then. */
+		/* Truncate at times. */
 		.attributes_nbytes =
 			(uint32_t)(how & 8 ? take(m, 1) % strlen(text)
 					   : strlen(text)),

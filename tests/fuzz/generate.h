@@ -2,10 +2,10 @@
 /*
  * generate.h - bytes into records that a program could have caused
  *
- * A small machine that reads an input as instructions, most of one or two
- * bytes, and keeps what records have in common: recent addresses, the last
- * size, thread, heap and time.  Every input gives records, every record can be
- * had, and changing one byte changes little else.
+ * A small machine reads an input as instructions, most of one or two bytes.  It
+ * keeps the state that records have in common: recent addresses, the last size,
+ * thread, heap and time.  Every input gives records, every record can be made,
+ * and changing one byte changes little else.
  */
 #ifndef TESTS_GENERATE_H
 #define TESTS_GENERATE_H
@@ -14,7 +14,7 @@
 
 #define GENERATE_MAX 4096 /* records */
 
-/* The attributes point into the input or into memory that is always there. */
+/* Attributes point into the input or into static memory. */
 struct generated {
 	struct hatf_record records[GENERATE_MAX];
 	size_t n;
@@ -28,7 +28,7 @@ struct generated {
 void generate(const uint8_t *data, size_t nbytes, size_t max,
 	      uint64_t attributes_max, struct generated *out);
 
-/* Is it a comment with which only a writer may frame a trace? */
+/* Return whether it is a comment with which only a writer may frame a trace. */
 bool generate_is_framing(const struct hatf_record *r);
 
 #endif /* TESTS_GENERATE_H */

@@ -12,7 +12,7 @@
 
 #define INNER_MAX (64 * 1024)
 
-/* libFuzzer has it; other engines never call the hook. */
+/* libFuzzer defines it; other engines never call the hook. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t nbytes, size_t cap)
 	__attribute__((weak));
 
@@ -45,7 +45,7 @@ mutator_inflate(const uint8_t *data, size_t nbytes, uint8_t *out, size_t cap)
 	return used;
 }
 
-/* Into one to four members of about the same size; 0 if they do not fit. */
+/* Make one to four members of about the same size; 0 if they do not fit. */
 static size_t
 deflate_all(size_t nbytes, uint8_t *data, size_t cap, unsigned seed)
 {

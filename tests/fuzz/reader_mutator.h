@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader_mutator.h - mutations that leave gzip members whole
+ * reader_mutator.h - mutations that keep gzip members valid
  *
  * Nearly every change of compressed bytes is found by inflate() or the
- * checksum, and nothing behind them is tested.  So libFuzzer's mutations are
- * applied to what a member holds, most of the time.  AFL++ does without.
+ * checksum, so the code after them would not be tested.  Therefore libFuzzer's
+ * mutations usually change the contents of a member.  AFL++ does without.
  */
 #ifndef TESTS_READER_MUTATOR_H
 #define TESTS_READER_MUTATOR_H
@@ -13,11 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Do the bytes begin like a gzip member? */
+/* Return whether the bytes begin like a gzip member. */
 bool is_gzip(const uint8_t *bytes, size_t nbytes);
 
 /*
- * Inflate gzip members into out[0, cap) as far as they and zlib go; returns how
+ * Inflate gzip members into out[0, cap) as far as they and zlib go; return how
  * many bytes came out.
  */
 size_t mutator_inflate(const uint8_t *data, size_t nbytes, uint8_t *out,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replay.c - a fuzz target without a fuzzer: run it on files
+ * replay.c - run a fuzz target on files, without a fuzzer
  *
  * usage: fuzz_NAME [FILE|FOLDER...]
  *
- * Without arguments it takes the committed corpus, tests/fuzz/corpus/NAME. Each
- * input is in memory of exactly its size, so that a sanitizer sees every byte
- * that is read beyond it.
+ * Without arguments it takes the committed corpus, tests/fuzz/corpus/NAME.
+ * Each input is in memory of exactly its size, so that a sanitizer detects
+ * every read beyond its end.
  */
 #include "fuzz.h"
 
@@ -19,7 +19,7 @@ static void
 run_file(const char *path, size_t nbytes)
 {
 	FILE *const file = fopen(path, "r");
-	/* An empty input may be NULL, but malloc(0) is an error to nobody. */
+	/* An empty input may be NULL, but malloc(0) is valid. */
 	uint8_t *const data = malloc(nbytes);
 
 	if (file == NULL || (data == NULL && nbytes != 0) ||
@@ -28,7 +28,7 @@ run_file(const char *path, size_t nbytes)
 		exit(2);
 	}
 	fclose(file);
-	/* If it crashes, this is the line that tells with what. */
+	/* If the target crashes, the last line names the input. */
 	fprintf(stderr, "%s\n", path);
 	LLVMFuzzerTestOneInput(data, nbytes);
 	free(data);

@@ -3,9 +3,9 @@
  * test_carried.c - blocks live at a segment's start are no events of it
  *
  * The blocks that a segment begins with are live, with their sizes, and are not
- * events of that segment: in every format and for every reader that counts.
- * Where a trace says that it began late, or that these blocks are uncertain,
- * anything it cannot know is not a violation.
+ * events of that segment: in every format and for every reader that counts.  If
+ * a trace says that it began late, or that these blocks are uncertain, a record
+ * about a block unknown to it is not a violation.
  */
 #include "hatf/hatf.h"
 #include "tests/unit/support/ours.h"

@@ -2,10 +2,10 @@
 /*
  * test_format_doc.c - the dumps and layouts in the format documents are right
  *
- * Each dump of HATF is decoded by the library and by the independent decoder of
- * mini.h, and the text of a line must be what its bytes mean.  Together they
- * show every tag, every metadata operation, interpretation and width.  The
- * tables of offsets in RINGS.md are those of the structures.
+ * The library and the independent decoder of mini.h decode each dump of HATF,
+ * and the text of each line must be the meaning of its bytes.  Together the
+ * dumps show every tag, every metadata operation, interpretation and width.
+ * The tables of offsets in RINGS.md are those of the structures.
  */
 #include "hatf/codec/bytes.h"
 #include "hatf/hatf.h"
@@ -42,7 +42,7 @@ static bool seen_tag[HATF_TAG_COUNT];
 static bool seen_width[11];
 static bool seen_interpretation[5];
 
-/* Take the bytes at the start of a line; returns what follows them. */
+/* Take the bytes at the start of a line; return what follows them. */
 static const char *
 take_bytes(struct dump *d, const char *line)
 {
@@ -64,7 +64,7 @@ take_bytes(struct dump *d, const char *line)
 	return line;
 }
 
-/* Read the lines of a dump up to the fence that ends it. */
+/* Read the lines of a dump up to its closing fence. */
 static void
 read_dump(FILE *file, struct dump *d)
 {
@@ -89,7 +89,9 @@ read_dump(FILE *file, struct dump *d)
 	ck_abort_msg("a dump that does not end");
 }
 
-/* The next dump of 'kind' in the document; false if there is none. */
+/*
+ * Find the next dump of 'kind' in the document; return false if there is none.
+ */
 static bool
 next_dump(FILE *file, const char *kind, struct dump *d)
 {
@@ -327,7 +329,7 @@ START_TEST(the_dumps_of_encodings_are_read)
 }
 END_TEST
 
-/* What SplitAddr has depends on where metadata is placed. */
+/* The contents of SplitAddr depend on the placement of metadata. */
 START_TEST(the_dumps_of_columns_are_written)
 {
 	static const char *const formats[] = { "binary", "split" };
@@ -414,8 +416,8 @@ static const size_t ring_offsets[] = {
 #define RING_OFFSET_COUNT (sizeof(ring_offsets) / sizeof(ring_offsets[0]))
 
 /*
- * Is the line a row of such a table?  In the tables of examples, the bytes are
- * in backticks.
+ * Return whether the line is a row of such a table.  Tables of examples have
+ * their bytes in backticks.
  */
 static bool
 is_offset_row(const char *line, size_t *offset_ret)

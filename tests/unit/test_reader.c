@@ -2,8 +2,8 @@
 /*
  * test_reader.c - traces are detected; files, pipes and gzip read the same
  *
- * A trace must be told from everything else when it is opened; it must read the
- * same from a file, a pipe and gzip; errors must come after the records before
+ * Opening must distinguish a trace from anything else.  A trace must read the
+ * same from a file, a pipe and gzip.  Errors must come after the records before
  * them and stay.
  */
 #include "hatf/hatf.h"
@@ -18,7 +18,7 @@
 #define MAX	     512
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Opening 'bytes' must fail, and say that they are no trace. */
+/* Opening 'bytes' must fail with the report that they are no trace. */
 static void
 refuse(const void *bytes, size_t nbytes)
 {
@@ -59,8 +59,8 @@ START_TEST(other_files_are_not_traces)
 		  "ftypmp42\0\0\0\0mp42isom",
 		  24 },
 		/*
-		 * The head of a TrueType font is an alloc, a realloc and a
-		 * free.
+		 * The head of a TrueType font looks like an alloc, a realloc
+		 * and a free.
 		 */
 		{ "\0\1\0\0\0\x0f\0\x80\0\3\0\x70GDEF"
 		  "\xb4\x42\xb0\x82\0\0\1\x58\0\0\0\x1e",
@@ -82,7 +82,7 @@ START_TEST(other_files_are_not_traces)
 }
 END_TEST
 
-/* Most addresses are 0, have no bytes, or nothing is stored at all. */
+/* Most addresses are 0, or take no bytes, or are not stored. */
 static void
 put_strange(struct hand *h, unsigned kind)
 {
@@ -99,7 +99,7 @@ put_strange(struct hand *h, unsigned kind)
 	}
 }
 
-/* Refused before, by whatever name. */
+/* Refused without a format name, but read with the name "hatf". */
 static void
 read_strange(unsigned kind)
 {
@@ -121,7 +121,7 @@ read_strange(unsigned kind)
 	ck_assert_uint_eq(n, 100);
 	hatf_reader_close(reader);
 	close(fd);
-	/* What is illegal is an error all the same. */
+	/* An illegal byte is still an error. */
 	hand_put(&h, 0x7f, 1);
 	fd = hand_file(h.bytes, h.used);
 	ck_assert_int_eq(reader_of_fd_as(fd, "hatf", 0, &reader, &err),
@@ -140,7 +140,7 @@ START_TEST(every_legal_stream_is_read_if_the_caller_says_hatf)
 }
 END_TEST
 
-/* Few of them can be taken for a trace, which then turns out to be bad. */
+/* Few of them look like a trace; the reader then finds an error. */
 START_TEST(random_bytes_are_not_a_trace)
 {
 	uint64_t seed = 42;
@@ -239,13 +239,11 @@ START_TEST(an_error_comes_after_the_records_before_it_and_stays)
 }
 END_TEST
 
-/*
- * ------------------------------------------------------- large and piecemeal
- */
+/* ---------------------------------------------------- large and piecemeal */
 
 #define LARGE_COUNT 3000
 
-/* Records with up to 65535 bytes of attributes: several windows. */
+/* Records with up to 65535 bytes of attributes need several windows. */
 static void
 put_large(struct hand *h)
 {
@@ -273,7 +271,7 @@ check_large(const struct hatf_record *r, unsigned i)
 			ck_abort_msg("record %u, attribute byte %u", i, k);
 }
 
-/* Attributes of a whole batch must be good when the batch is returned. */
+/* The attributes of a whole batch must be valid when the batch is returned. */
 static void
 check_all_large(struct hatf_reader *reader, size_t max)
 {
@@ -337,7 +335,7 @@ feed(void *arg)
 	return NULL;
 }
 
-/* A window full of legal records is not the end of them: it once was. */
+/* Regression: the reader took a window full of legal records for the end. */
 START_TEST(long_records_at_the_start_are_read)
 {
 	static uint8_t text[65535];
@@ -386,7 +384,7 @@ START_TEST(a_pipe_is_read_as_a_file_is)
 	check_all_large(reader, MAX);
 	hatf_reader_close(reader);
 	pthread_join(thread, NULL);
-	/* It stays the caller's. */
+	/* The descriptor stays the caller's. */
 	ck_assert_int_ne(fcntl(STDIN_FILENO, F_GETFD), -1);
 	close(fds[0]);
 	hand_fini(&h);

@@ -3,7 +3,8 @@
  * test_struct_sizes.c - programs may be older or newer than the library
  *
  * The first member of options and results is their size in the caller's version
- * of hatf.h.  An older caller has a smaller struct, a newer one a larger.
+ * of hatf.h.  An older caller has a smaller struct, a newer caller a larger
+ * one.
  */
 #include "hatf/hatf.h"
 #include "tests/unit/support/hand.h"
@@ -16,7 +17,7 @@
 
 #define GUARD 0xa5
 
-/* Structs of a newer version, which end in a member that we do not know. */
+/* Structs of a newer version, which end in a member unknown to the library. */
 struct new_reader_options {
 	struct hatf_reader_options known;
 	uint64_t unknown;
@@ -54,7 +55,7 @@ make_trace(void)
 	return fd;
 }
 
-/* Open with these options; returns the status, which 'field' explains. */
+/* Open with these options; return the status, which 'field' explains. */
 static enum hatf_status
 open_reader(const void *options, const char *field)
 {
@@ -87,7 +88,7 @@ open_writer(const void *options, const char *field)
 	return status;
 }
 
-/* What lies behind an older struct is not looked at. */
+/* The library does not read beyond the end of an older struct. */
 START_TEST(older_options_are_smaller)
 {
 	const int fd = make_trace();
@@ -169,7 +170,7 @@ START_TEST(values_of_options_are_checked)
 }
 END_TEST
 
-/* A reader that has read the one record of a trace. */
+/* Return a reader that has read the one record of a trace. */
 static struct hatf_reader *
 read_trace(int *fd_ret)
 {

@@ -2,10 +2,10 @@
 /*
  * test_writer.c - writer output is read back by the reader and by mini.h
  *
- * What goes into a hatf_writer comes out of a hatf_reader and out of the judge
- * in mini.h; each gzip member decodes alone; the header, block comments and
- * trailer are those of FORMAT.md and tell the truth; what cannot be written is
- * refused, and every error is kept.
+ * Records that go into a hatf_writer come out of a hatf_reader and of the
+ * decoder in mini.h.  Each gzip member decodes alone.  The header, block
+ * comments and trailer are those of FORMAT.md and their claims are true.
+ * Records that cannot be written are refused, and every error is kept.
  */
 #include "hatf/codec/bytes.h"
 #include "hatf/codec/comment_text.h"
@@ -21,7 +21,7 @@
 #define RECORD_COUNT 120000
 #define STREAM_MAX   (16 * 1024 * 1024)
 
-/* What holds for these holds for those between them. */
+/* The placements between these behave alike. */
 static const char *const placements[] = { "online", "naive", "best",
 					  "optimum" };
 #define PLACEMENT_COUNT (int)(sizeof(placements) / sizeof(placements[0]))
@@ -30,7 +30,9 @@ static char path[64];
 static struct hatf_record *records; /* RECORD_COUNT */
 static uint64_t event_count;	    /* in 'records' */
 
-/* A program that allocates, resizes and frees on three threads, with notes. */
+/*
+ * A program that allocates, resizes and frees on three threads, with comments.
+ */
 static void
 make_records(void)
 {
@@ -61,7 +63,9 @@ make_records(void)
 			r->size = mini_random(&seed) >> 54;
 		if (kind != 1)
 			continue;
-		/* A realloc that moves, and what it announces. */
+		/*
+		 * A realloc that moves, and the two records that it announces.
+		 */
 		r->tag = HATF_REALLOC_ALLOC_FREE;
 		r->old_address = r->address + 64;
 		r[1] = r[0];
@@ -155,7 +159,7 @@ check_trailer(const struct hatf_record *r, uint64_t read_count)
 	ck_assert_uint_eq(number_of(r, "hatf_bytes"), r->offset);
 }
 
-/* A whole stream, framing included; returns the number of blocks. */
+/* Check a whole stream with its framing; return the number of blocks. */
 static uint64_t
 check_stream(const uint8_t *stream, size_t nbytes)
 {
@@ -174,7 +178,7 @@ check_stream(const uint8_t *stream, size_t nbytes)
 				ck_assert_uint_eq(r.offset, block_end);
 			block_end += number_of(&r, "bytes");
 		} else if (is_kind(&r, "HATF sum")) {
-			/* It ends its block. */
+			/* The record ends its block. */
 			ck_assert_uint_eq(r.offset + 3 + r.attributes_nbytes,
 					  block_end);
 		} else if (!is_kind(&r, "HATF end")) {
@@ -349,7 +353,7 @@ START_TEST(framing_comments_are_replaced)
 	}
 	ck_assert(mini_read(&m, &r));
 	ck_assert(is_kind(&r, "HATF end"));
-	/* Losses that the source had are losses of this trace. */
+	/* Losses of the source are losses of this trace, too. */
 	ck_assert_uint_eq(number_of(&r, "lost"), 3);
 	ck_assert(!mini_read(&m, &r));
 	free(stream);
@@ -419,7 +423,9 @@ write_comment(const char *text, bool bare)
 	return err.status;
 }
 
-/* They were written until a fuzzer found that no reader takes them. */
+/*
+ * Regression: these were written, but no reader accepts them (a fuzzer's find).
+ */
 START_TEST(losses_without_a_count_are_refused)
 {
 	static const char *const bad[] = { "HATF lost", "HATF lost\n",
@@ -457,7 +463,7 @@ START_TEST(files_that_cannot_be_written)
 	ck_assert_int_eq(hatf_writer_close(w, &err), HATF_IO);
 	ck_assert_int_eq(err.sys_errno, ENOSPC);
 
-	/* Where the first write is the one of the trailer. */
+	/* The first write is that of the trailer. */
 	ck_assert_int_eq(hatf_writer_open("/dev/full", NULL, &w, NULL),
 			 HATF_OK);
 	ck_assert_int_eq(hatf_writer_close(w, NULL), HATF_IO);

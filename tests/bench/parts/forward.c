@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * forward.c - an interposer that only forwards, the floor of what one can cost
+ * forward.c - an interposer that only forwards: the least cost of interposing
  */
 #include <dlfcn.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 static void *(*real_malloc)(size_t);
 static void (*real_free)(void *);
 
-/* Later calls go straight through these; earlier ones to early_malloc(). */
+/* Later calls use these pointers; earlier ones use early_malloc(). */
 __attribute__((constructor)) static void
 forward_init(void)
 {
@@ -21,7 +21,7 @@ forward_init(void)
 EXPORT void *malloc(size_t nbytes);
 EXPORT void free(void *p);
 
-/* Anything that comes earlier than the constructor: a bump of static bytes. */
+/* Memory for calls before the constructor; never freed. */
 static char early[65536] __attribute__((aligned(16)));
 static size_t early_used;
 

@@ -2,12 +2,12 @@
 /*
  * call_paths.c - allocations by known call paths
  *
- *   call_paths            each path some times, then exit
- *   call_paths forever    until it is killed
+ *   call_paths          each path several times, then exit
+ *   call_paths forever  until it is killed
  *
  * The call paths are main -> outer -> inner -> malloc, main -> inner -> malloc,
- * main -> grow -> realloc, and thread -> inner -> malloc; a handler of SIGUSR1
- * on a stack of its own allocates by handler -> inner, a context made by
+ * main -> grow -> realloc, and thread -> inner -> malloc.  A handler of SIGUSR1
+ * on a stack of its own allocates by handler -> inner, a context of
  * makecontext(3) by coroutine -> inner.
  */
 #include <pthread.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * client.c - a program that uses hatftrace.h, with the tracer and without
+ * client.c - a program that uses hatftrace.h, with or without the recorder
  *
  * usage: client order | heaps | threads | fork
  *
- * Prints what it counted itself, for the trace to be compared with.
+ * Prints its own counts, which the script compares with the trace.
  */
 #include <assert.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@
 
 #define BLOCKS 1000
 
-/* Record two times between which as much happens unseen. */
+/* Record two periods; the same amount of work between them is not recorded. */
 static void
 order(void)
 {
@@ -46,7 +46,7 @@ order(void)
 	puts("");
 }
 
-/* A pool within one block of malloc's, which begins at its address. */
+/* A pool inside a malloc() block; both begin at the same address. */
 static void
 use_pool(const char *name, char *memory, bool destroy)
 {

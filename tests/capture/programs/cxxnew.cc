@@ -2,15 +2,15 @@
 /*
  * cxxnew.cc - call every operator new and delete of C++, in every outcome
  *
- * Prints what the trace must hold (notes.h): each new and each delete is one
- * event, whether the operators call malloc(), as in libstdc++, or are the
- * allocator's own.  An attempt that fails may appear as any number of failed
- * allocations (libstdc++ asks malloc() again after each call of the handler),
- * so those are not noted.  Aligned variants may ask for more bytes than new did
- * where libstdc++ rounds up, hence the sizes that are multiples.  What the
- * exceptions themselves take (132 and 136 bytes) is not noted, either.  With
- * the argument 'no-failures' nothing fails: an allocator written in C, such as
- * Debian's mimalloc, aborts instead of throwing.
+ * Prints what the trace must have (notes.h): each new and each delete is one
+ * event, whether the operators call malloc(), as in libstdc++, or belong to the
+ * allocator.  A failed attempt may appear as any number of failed allocations,
+ * because libstdc++ calls malloc() again after each call of the handler; so
+ * failures are not noted.  For aligned variants, libstdc++ may round the size
+ * up; so their sizes are multiples of the alignment.  The memory of exceptions
+ * (132 and 136 bytes) is not noted, either.  With the argument 'no-failures'
+ * nothing fails: an allocator written in C, such as Debian's mimalloc, aborts
+ * instead of throwing.
  */
 #include <cerrno>
 #include <cstring>
@@ -44,7 +44,7 @@ expect(bool holds, const char *what)
 	}
 }
 
-/* The compiler must not see that a block goes straight back. */
+/* Keep the compiler from removing a new and its delete. */
 void *
 hide(void *p)
 {
@@ -52,7 +52,7 @@ hide(void *p)
 	return p;
 }
 
-/* The handler runs inside 'operator new', and what it does counts as well. */
+/* The handler runs inside 'operator new'; its events are noted as well. */
 void
 handler_that_allocates()
 {
@@ -76,7 +76,7 @@ handler_that_throws()
 	throw std::bad_alloc();
 }
 
-/* A plain event: is the recorder still listening? */
+/* Make a plain event, to see that recording continues. */
 void
 still_there(size_t n)
 {
@@ -224,7 +224,7 @@ handlers()
 	still_there(604);
 }
 
-/* What a program does all day; its events are only counted by 'verify'. */
+/* Use containers as ordinary programs do; only 'hatf verify' checks this. */
 size_t
 containers()
 {

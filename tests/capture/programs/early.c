@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * early.c - what happens to a process while its first writer thread is being
- * made
+ * early.c - fork, kill or exit while the first writer thread starts
  *
- *   early handler USECONDS    a handler forks in the midst of one of many calls
- *   early kill N LIBRARY      be killed when N or more calls have returned;
- * prints how many had, as far as the victim knows early spawn               a
- * thread starts children, sleep(1), while main exits early bare a child that
- * shares memory and root directory, but has thread-local memory of its own, all
- * zeros, calls chroot
+ *   early handler USECONDS  a handler forks during one of many calls
+ *   early kill N LIBRARY    is killed after N or more calls have returned;
+ *                           prints how many the victim has counted
+ *   early spawn             a thread starts children, sleep(1), while main
+ *                           exits
+ *   early bare              a child shares memory and root directory, but has
+ *                           thread-local storage of its own, all zeros; it
+ *                           calls chroot
  */
 #include <errno.h>
 #include <pthread.h>
@@ -55,7 +56,7 @@ handler(long useconds)
 	return 5;
 }
 
-/* The victim, which is traced, counts in memory that it shares. */
+/* The victim, which is traced, counts in shared memory. */
 static void
 victim(volatile unsigned long *returned, const char *library, char **argv)
 {
@@ -127,7 +128,7 @@ spawn(void)
 	exit(0);
 }
 
-/* As Chromium's sandbox does it. */
+/* Call chroot() in the same way as Chromium's sandbox. */
 static int
 change_root(void *unused)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * end_during_calls.c - processes that end in the midst of something
+ * end_during_calls.c - processes that end during something else
  *
- * The argument says how: see end-during-calls.sh.  Each way makes some events
- * first; sizes tell what comes after what.
+ * The argument selects the way: see end-during-calls.sh.  Each way makes some
+ * events first; their sizes tell what happened in which order.
  */
 #include <assert.h>
 #include <err.h>
@@ -32,9 +32,7 @@ churn(int n)
 		free(malloc(64));
 }
 
-/*
- * ------------------------------------- from a handler that interrupts malloc()
- */
+/* ------------------------------- from a handler that interrupts malloc() */
 
 static void
 on_alarm(int number)
@@ -111,7 +109,7 @@ handler_exec(void)
 	interrupt_with(do_exec);
 }
 
-/* ------------------------------------------------ at the end, another end */
+/* --------------------------------------- a second way to end, at the end */
 
 static void
 at_exit_abort(void)
@@ -170,9 +168,7 @@ error(void)
 	err(24, "that was it");
 }
 
-/*
- * ------------------------------------------------------------------- threads
- */
+/* --------------------------------------------------------------- threads */
 
 static pthread_barrier_t barrier;
 
@@ -184,7 +180,7 @@ start_exit(void *arg)
 	return arg;
 }
 
-/* Undefined by POSIX, done by programs. */
+/* POSIX leaves this undefined; some programs do it. */
 static void
 exit_twice(void)
 {
@@ -248,7 +244,7 @@ busy_exec(void)
 	do_exec();
 }
 
-/* Threads go on when an exec has failed in their midst. */
+/* An exec fails while other threads allocate; they continue. */
 static void
 busy_exec_fails(void)
 {
@@ -268,7 +264,7 @@ start_leaving(void *arg)
 	pthread_exit(arg);
 }
 
-/* Each leaves by itself, the last one takes the process with it. */
+/* Each thread exits by itself, and the last one ends the process. */
 static void
 all_leave(void)
 {
@@ -299,7 +295,7 @@ main_cancelled(void)
 		pause();
 }
 
-/* ----------------------------------------------- children with our memory */
+/* ---------------------------------------- children that share our memory */
 
 static int
 vm_child(void *how)
@@ -311,7 +307,7 @@ vm_child(void *how)
 	return 1;
 }
 
-/* A child that shares the heap, and runs beside its parent. */
+/* The child shares the heap and runs beside its parent. */
 static void
 vm_children(void)
 {
@@ -330,9 +326,7 @@ vm_children(void)
 	exit(27);
 }
 
-/*
- * ------------------------------------------------------------- a child's ends
- */
+/* -------------------------------------------------------- a child's ends */
 
 static void
 segv(void)
@@ -363,7 +357,7 @@ syscall_exec(void)
 	_exit(98);
 }
 
-/* By no function of libc. */
+/* End by a direct system call. */
 static void
 raw_exit(void)
 {
@@ -409,7 +403,7 @@ static const struct way {
 	{ "raw-exit", raw_exit },
 };
 
-/* "fork-WAY": a child does it, and its status becomes ours. */
+/* "fork-WAY": a child ends so, and its status becomes the parent's. */
 static void
 go(const char *name)
 {

@@ -4,28 +4,28 @@
  *
  * usage: end_signals WAY ACTION ROUNDS
  *
- * Each round forks a child that allocates, says through a pipe that it is about
- * to end, and ends by WAY with status 7: return, exit, _exit, quick_exit,
+ * Each round forks a child that allocates, announces through a pipe that it is
+ * about to end, and ends by WAY with status 7: return, exit, _exit, quick_exit,
  * pthread_exit (of the last thread), raw (exit_group by syscall(3)), abort or
  * exec.  The parent sends SIGTERM after a delay of 0 to 10 ms.  The child's
- * ACTION for SIGTERM is default, ignore, block or handle, or "threads": it
- * handles the signal and has a second thread that goes on allocating; or
- * "silent": that thread waits and has never allocated, so that no tracer has
- * heard of it.
+ * ACTION for SIGTERM is default, ignore, block or handle; or "threads": it
+ * handles the signal and has a second thread that continues to allocate; or
+ * "silent": that thread waits and has never allocated, so the recorder does not
+ * know it.
  *
- * By pthread_exit the child speaks in an exit handler.  Before that libc loads
- * the unwinder, for some 0.2 ms with or without a tracer, and a handler may
- * run.
+ * With pthread_exit the child makes its announcement in an exit handler.
+ * Before that, libc loads the unwinder for about 0.2 ms, with or without the
+ * recorder, and a signal handler may run.
  *
- * Prints how many children ended otherwise than they would have without a
- * signal, and in how many a handler ran: "N other, N handled".  A child that
- * execs may also end by the signal, and its handler may run: both are as if the
- * signal had arrived a little later or sooner.
+ * Prints how many children ended differently than without a signal, and in how
+ * many a handler ran: "N other, N handled".  A child that execs may also end by
+ * the signal, and its handler may run: both are as if the signal had arrived a
+ * little later or earlier.
  *
- * A child that lost its processor after it spoke may not have called anything
- * when the signal came, with or without a tracer.  If such a child differs, it
- * says nothing, and another one takes its place; standard error tells how many
- * there were.
+ * A child that was preempted after its announcement may not have called
+ * anything when the signal came, with or without the recorder.  If such a child
+ * differs, the program repeats the round with another child; standard error has
+ * the number of such rounds.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -44,11 +44,11 @@
 
 #define STATUS 7
 
-/* So many children of a round may lose their processor. */
+/* The most children of a round that may be preempted. */
 #define TRIES 10
 
 static int out = -1;
-/* Shared with the child: how often it had lost its processor when it spoke. */
+/* Shared with the child: its preemptions up to its announcement. */
 static long *lost_before;
 static void *volatile block;
 
@@ -113,7 +113,9 @@ speak(void)
 	const struct sched_param first = { .sched_priority = 1 };
 	struct rusage usage;
 
-	/* Between saying so and ending nobody else shall run, where we may. */
+	/*
+	 * If permitted, keep other processes out between announcement and end.
+	 */
 	sched_setscheduler(0, SCHED_FIFO, &first);
 	getrusage(RUSAGE_THREAD, &usage);
 	*lost_before = usage.ru_nivcsw;
@@ -146,7 +148,7 @@ end(const char *way)
 	return STATUS;
 }
 
-/* Is 'status' what this way comes to without a signal? */
+/* Return whether 'status' is the result of this way without a signal. */
 static int
 is_expected(const char *way, int status)
 {
@@ -160,7 +162,7 @@ is_expected(const char *way, int status)
 }
 
 /*
- * How often the initial thread of 'pid', which has ended, lost its processor.
+ * Return how often the initial thread of 'pid', which has ended, was preempted.
  */
 static long
 lost(pid_t pid)
@@ -185,11 +187,11 @@ lost(pid_t pid)
 struct outcome {
 	bool other, handled;
 	bool is_certain;
-	bool is_child; /* it is to return 'status' from main */
+	bool is_child; /* in the child: main must return 'status' */
 	int status;
 };
 
-/* What the child comes to, which has just said that it is ending. */
+/* Wait for the end of the child, which has just announced it. */
 static struct outcome
 see(pid_t child, int in, const char *way)
 {
@@ -209,7 +211,7 @@ see(pid_t child, int in, const char *way)
 	return o;
 }
 
-/* One child, which gets SIGTERM 'delay_us' after it spoke. */
+/* Start a child, and send it SIGTERM 'delay_us' after its announcement. */
 static struct outcome
 try(const char *way, const char *action, unsigned delay_us)
 {

@@ -4,9 +4,9 @@
  *
  * Prints lines "value ..." with what the calls returned, which must be the same
  * with and without the recorder, and "event ..." (notes.h), which the trace
- * must hold.  With the argument 'no-pvalloc' it leaves that one out.  The calls
- * go through volatile pointers, or the compiler would know malloc() and take
- * pairs of calls away.
+ * must have.  With the argument 'no-pvalloc' it omits pvalloc().  The calls go
+ * through volatile pointers: otherwise the compiler would recognise malloc()
+ * and remove pairs of calls.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -37,7 +37,7 @@ static struct value {
 } values[1024];
 static size_t value_count;
 
-/* Keep what a call gave; 'align' is what its address must be a multiple of. */
+/* Keep the result of a call; its address must be a multiple of 'align'. */
 static void
 value(const char *what, size_t number, void *p, size_t align, int result)
 {
@@ -198,7 +198,7 @@ check_aligned(void)
 	check_free(p);
 }
 
-/* Apart, since not every allocator brings it. */
+/* In a function of its own, because not every allocator has pvalloc(). */
 static void
 check_pvalloc(void)
 {
@@ -234,7 +234,7 @@ check_posix_memaligns(void)
 		check_posix_memalign(bad[i], 100);
 }
 
-/* C23; whether there is one at all differs, so no values are printed. */
+/* C23; not every libc has these, so no values are printed. */
 static void
 check_sized(void)
 {
@@ -274,7 +274,7 @@ main(int argc, char **argv)
 	if (argc < 2 || strcmp(argv[1], "no-pvalloc") != 0)
 		check_pvalloc();
 	check_posix_memaligns();
-	/* Last, since a look-up that fails changes the heap. */
+	/* Last, because a failed look-up of a symbol changes the heap. */
 	check_sized();
 	do_free(do_malloc(NOTES_END));
 	for (size_t i = 0; i < value_count; i++)

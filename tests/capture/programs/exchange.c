@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exchange.c - exchange two names while a command is at work
+ * exchange.c - exchange two names while a command runs
  *
  * usage: exchange N A B COMMAND [ARGUMENT...]
  *
- * When the command makes its Nth system call, A and B change places.  It may be
- * any call, and the command can notice nothing.  The exit status is that of the
- * command, 99 if it ended before its Nth call or one of the names was gone by
- * then, 98 if nothing could be exchanged or the command cannot be watched.
+ * Exchanges A and B when the command makes its Nth system call, whichever it
+ * is.  The command cannot notice this.  The exit status is that of the command,
+ * 99 if it ended before its Nth call or one of the names did not exist then, 98
+ * if the names cannot be exchanged or the command cannot be traced.
  */
 #include <err.h>
 #include <errno.h>
@@ -24,7 +24,7 @@
 #define ENDED_BEFORE 99
 #define IMPOSSIBLE   98
 
-/* Go on to the next stop of any kind; false if the command has ended. */
+/* Continue to the next stop of any kind; false if the command has ended. */
 static int
 go_on(pid_t pid, int *status_ret)
 {
@@ -52,7 +52,7 @@ main(int argc, char **argv)
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
 		errx(IMPOSSIBLE, "cannot watch the command");
-	/* A call stops it twice, before and after. */
+	/* Each call stops the command twice, before and after. */
 	for (long i = 0; i < 2 * n - 1; i++)
 		if (!go_on(pid, &status))
 			return ENDED_BEFORE;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork_during_realloc.c - forks while other threads are in the midst of a
- * realloc
+ * fork_during_realloc.c - fork while other threads are inside realloc()
  *
  * usage: fork_during_realloc FORKS WAIT
  *
- * Each thread moves its block again and again; shared/wideheap.c takes its time
- * over that.  A child takes all the blocks that are free for it, among them
- * those that a realloc had just given up when it was made, and frees them
- * again.  With WAIT 1 the parent forks only where a realloc is under way.  Each
- * child's process number is printed.
+ * Each thread moves its block again and again; shared/wideheap.c makes that
+ * slow.  A child allocates all blocks that are free in its heap, among them
+ * those that a realloc had just given up at the fork, and frees them again.
+ * With WAIT 1 the parent forks only while a realloc is under way.  Prints each
+ * child's process number.
  */
 #include <pthread.h>
 #include <stdatomic.h>

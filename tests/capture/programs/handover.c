@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * handover.c - threads that take turns at allocating, and pass blocks on
+ * handover.c - threads that allocate in turn, and pass blocks on
  *
- *   handover SECONDS
+ *	handover SECONDS
  *
- * Three threads snatch blocks out of slots that they share, free them or
- * realloc them, and put new ones there, without a lock.  For some milliseconds
- * all of them do, then one alone, then one and now and then another: so the
- * recorder gets to grant a thread the tick and to take it back, at any moment
- * of what the others do.  Prints the blocks handed out and given back.
+ * Three threads take blocks out of slots that they share, free or reallocate
+ * them, and put new ones there, without a lock.  For some milliseconds all of
+ * them run, then only one, then one and at times another: so the recorder
+ * grants a thread the tick and revokes it, at any moment of what the others
+ * do.  Prints the numbers of allocated and freed blocks.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -34,7 +34,7 @@ now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* A few operations on blocks that anybody may have made. */
+/* Make a few operations on blocks of any thread. */
 static void
 work(uint64_t *seed)
 {
@@ -57,7 +57,7 @@ work(uint64_t *seed)
 			p = malloc(*seed >> 8 & 63);
 			taken++;
 		}
-		/* Somebody may have put another one there. */
+		/* Another thread may have put a block there. */
 		p = atomic_exchange_explicit(slot, p, memory_order_acq_rel);
 		if (p != NULL) {
 			free(p);
@@ -66,7 +66,7 @@ work(uint64_t *seed)
 	}
 }
 
-/* Is it thread 'id' who works now? */
+/* Return whether thread 'id' works now. */
 static int
 is_turn(uint64_t id, uint64_t now, uint64_t turn)
 {
@@ -92,7 +92,9 @@ run(void *argument)
 		const uint64_t turn = (now - start_ns) / TURN_NS;
 
 		if (!is_turn(id, now, turn)) {
-			/* Out of the recorder's way: few processors will do. */
+			/*
+			 * Leave a processor to the recorder: there may be few.
+			 */
 			if (turn % 4 == 1)
 				nanosleep(
 					&(struct timespec){ .tv_nsec = 50000 },
@@ -100,7 +102,7 @@ run(void *argument)
 			continue;
 		}
 		work(&seed);
-		/* So that the recorder sees in time who is alone. */
+		/* Give the recorder time to see which thread is alone. */
 		while (turn % 4 != 0 && now_ns() - now < 20000)
 			;
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libcwork.c - one thread that makes libc work on the heap
+ * libcwork.c - one thread that makes libc use the heap
  *
- * Trees, regular expressions, streams in memory, and every realloc there is;
- * the script compares what is recorded event by event.
+ * Uses trees, regular expressions, streams in memory, and every kind of
+ * realloc; the script compares the trace event by event.
  */
 #include <regex.h>
 #include <search.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lifecycle.c - begin, fork, exec and end in every way there is
+ * lifecycle.c - begin, fork, exec and end in every way
  *
- * The argument names the way.  A process makes known numbers of events around
- * the interesting moment; allocations of the sizes BEFORE and AFTER mark it for
+ * The argument names the way.  A process makes known numbers of events before
+ * and after that moment; allocations of the sizes BEFORE and AFTER mark it for
  * the script.
  */
 #include <errno.h>
@@ -146,7 +146,7 @@ jump(int sig)
 	longjmp(after_abort, sig);
 }
 
-/* abort() need not be the end. */
+/* abort() can be left by a jump out of the handler. */
 static void
 end_abort_caught(void)
 {
@@ -202,7 +202,7 @@ start_endless(void *arg)
 	return arg;
 }
 
-/* The process ends while others are in the midst of malloc(). */
+/* The process ends while other threads are inside malloc(). */
 static void
 end_busy(void)
 {
@@ -241,7 +241,7 @@ fork_simple(void)
 	_exit(0);
 }
 
-/* The child ends as children mostly do: through exit(), after some stdio. */
+/* The child ends as most children do: by exit(), after some stdio. */
 static void
 fork_exit(void)
 {
@@ -291,7 +291,7 @@ fork_in_thread(void)
 	_exit(0);
 }
 
-/* The child has threads of its own, and its number 0 is the one that forked. */
+/* The child has threads of its own; number 0 is the one that forked. */
 static void
 fork_threads(void)
 {
@@ -329,7 +329,7 @@ fork_inherit(void)
 	_exit(0);
 }
 
-/* No pthread_atfork() handler runs here. */
+/* pthread_atfork() handlers do not run here. */
 static void
 fork_raw(void)
 {
@@ -347,7 +347,7 @@ fork_raw(void)
 	_exit(0);
 }
 
-/* Nor here, though it is a function of libc. */
+/* They do not run here, either, although this is a function of libc. */
 static void
 fork_async(void)
 {
@@ -392,7 +392,7 @@ fork_daemon(void)
 	exit(0);
 }
 
-/* A generation forks the next one, 20 deep, and 50 side by side. */
+/* Each generation forks the next one, 20 deep, and 50 side by side. */
 static void
 fork_storm(void)
 {
@@ -455,7 +455,7 @@ start_exec(void *arg)
 	return arg;
 }
 
-/* Past libc, with what libc holds for the environment. */
+/* Call the kernel, not libc, with libc's environment. */
 static void
 exec_raw(void)
 {
@@ -475,7 +475,7 @@ exec_in_thread(void)
 	_exit(98);
 }
 
-/* Every function of the family fails, and the program goes on. */
+/* Every function of the family fails, and the program continues. */
 static void
 exec_fail(void)
 {
@@ -505,7 +505,7 @@ exec_fail(void)
 	churn(10);
 	need(syscall(SYS_execveat, AT_FDCWD, "", argv, environ, 0) == -1,
 	     "execveat by number");
-	/* More than the rings hold: nobody waits for the writer. */
+	/* More than the rings can hold: no thread may wait for the writer. */
 	churn(400000);
 	need(fexecve(open("/", O_RDONLY), argv, environ) == -1, "fexecve");
 	churn(1000);
@@ -522,7 +522,7 @@ jump_back(int sig)
 	siglongjmp(before_abort, 1);
 }
 
-/* The process goes on, and fills the rings more than once. */
+/* The process continues, and fills the rings more than once. */
 static void
 abort_jump(void)
 {
@@ -651,7 +651,7 @@ exec_system(void)
 	exit(0);
 }
 
-/* The second image must not know that it is traced: no LD_PRELOAD. */
+/* The second image must not be traced: remove LD_PRELOAD. */
 static void
 exec_clean(void)
 {
@@ -715,7 +715,7 @@ static const struct way {
 int
 main(int argc, char **argv)
 {
-	/* A crash is what some ways are about; a core file is not. */
+	/* Some ways crash on purpose: write no core files. */
 	const struct rlimit none = { 0, 0 };
 
 	setrlimit(RLIMIT_CORE, &none);

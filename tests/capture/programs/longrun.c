@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * longrun.c - a program that allocates for as long as one likes
+ * longrun.c - a program that allocates for any length of time
  *
  *	longrun EVENTS [LIVE]
  *
- * Makes EVENTS events with about LIVE/2 blocks live, without memory growing,
- *and prints ten times how much memory the process has (kB, VmRSS and VmHWM).
+ * Makes EVENTS events with about LIVE/2 blocks live, in constant memory, and
+ * prints ten times how much memory the process has (kB, VmRSS and VmHWM).
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -53,7 +53,7 @@ main(int argc, char **argv)
 
 	if (slots == NULL)
 		return 1;
-	/* Stop in time to free what is left and 'slots' itself. */
+	/* Stop in time to free the remaining blocks and 'slots' itself. */
 	while (done + live_count + 1 < events) {
 		random ^= random << 13;
 		random ^= random >> 7;

@@ -2,11 +2,12 @@
 /*
  * misuse.c - what programs should not do, and do
  *
- *   misuse fork-handler   a timer's handler forks whatever it interrupts, and
- * the child returns from the handler; prints how many children ended badly
- *   misuse fork-async-handler  likewise by _Fork()
- *   misuse last-thread    the only thread leaves by the exit of a thread
- *   misuse vfork-first    a vfork child is the first to allocate
+ *   misuse fork-handler        a timer's handler forks whatever it interrupts,
+ *                              and the child returns from the handler; prints
+ *                              how many children ended badly
+ *   misuse fork-async-handler  the same with _Fork()
+ *   misuse last-thread         the only thread leaves by a direct exit call
+ *   misuse vfork-first         a vfork child is the first to allocate
  */
 #include <signal.h>
 #include <stdio.h>
@@ -34,8 +35,8 @@ fork_now(int signal_number)
 }
 
 /*
- * malloc() is interrupted anywhere, so a child, whose copy of the heap may be
- * in the midst of a change, must not allocate again.
+ * The signal interrupts malloc() anywhere: the child's copy of the heap may be
+ * inconsistent, so the child must not allocate.
  */
 static int
 fork_handler(void)

@@ -2,14 +2,15 @@
 /*
  * notes.h - events that a program knows it has caused
  *
- * A traced program notes what its trace must hold, in a table of its own (it
- *must not allocate), and prints the notes at its end in the form that the
- *script gives to the records of the trace:
+ * A traced program notes what its trace must have, in a static table, because
+ * it must not allocate.  At its end it prints the notes in the form in which
+ * the script prints the records of the trace:
  *
  *	TAG SIZE ADDRESS OLD ALIGNMENT ZEROED
  *
- * with '*' for what the program cannot know.  Only what lies between two
- * allocations of the sizes NOTES_BEGIN and NOTES_END is compared.
+ * '*' stands for a value that the program cannot know.  The script compares
+ * only the records between two allocations of the sizes NOTES_BEGIN and
+ * NOTES_END.
  */
 #ifndef NOTES_H
 #define NOTES_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pauses.c - threads that allocate after long silence
+ * pauses.c - threads that allocate after long pauses
  *
- * One thread hands blocks to another, which frees them after a pause in which
- * nothing happens, and a third then gets the same addresses.  Prints how long
- * all of it took, in microseconds.
+ * One thread passes blocks to another, which frees them after a pause without
+ * events, and a third thread then gets the same addresses.  Prints how long all
+ * of this took, in microseconds.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ allocate(void *unused)
 {
 	(void)unused;
 	for (int round = 0; round < ROUNDS; round++) {
-		/* Too large for a cache of the thread: the same again. */
+		/* The same with blocks too large for a thread's cache. */
 		for (int i = 0; i < BLOCKS; i++)
 			blocks[i] = malloc(3000);
 		pthread_barrier_wait(&turn);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peak.c - run commands as one pipeline and print the most memory of each, in
- * KiB
+ * peak.c - run commands as a pipeline and print the peak memory of each, in KiB
  *
  *   peak COMMAND [ARG...] [-- COMMAND [ARG...]]...
  *
- * Small itself: a command's peak is at least what the process had that started
- * it.  The output of the last one goes nowhere.  Exit status 1 if one fails.
+ * This program is small, because a command's peak is at least that of the
+ * process that started it.  The output of the last command is discarded.  Exit
+ * status 1 if a command fails.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,9 +18,7 @@
 
 #define COMMANDS_MAX 8
 
-/*
- * Start a command that reads from 'in'; returns what the next one is to read.
- */
+/* Start a command that reads from 'in'; return the input of the next one. */
 static int
 start(char **argv, int in, int is_last, pid_t *pid_ret)
 {

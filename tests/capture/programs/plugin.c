@@ -3,7 +3,7 @@
  * plugin.c - a C program that loads a C++ plug-in, argv[1]
  *
  * It asks for the loader's error message only after the plug-in has called its
- * first operators, and unloads it with blocks of its own around.
+ * first operators.  It unloads the plug-in between allocations of its own.
  */
 #include <dlfcn.h>
 #include <stdio.h>

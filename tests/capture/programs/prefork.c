@@ -2,10 +2,11 @@
 /*
  * prefork.c - a server that forks while its threads share blocks
  *
- * The threads exchange blocks through a table without a lock: what one has
- * allocated another frees or resizes, at any moment of a fork.  Each child
- * frees what it finds in the table, which is all its parent's, then makes and
- * frees blocks of its own, and prints its process number and how many it found.
+ * The threads exchange blocks through a table without a lock: a block that one
+ * thread has allocated is freed or resized by another, at any moment of a
+ * fork.  Each child frees the blocks in the table, which are all its parent's,
+ * then makes and frees blocks of its own, and prints its process number and the
+ * number of blocks that it found.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -35,7 +36,7 @@ work(void *arg)
 
 	for (unsigned i = 0; !atomic_load(&stop); i++) {
 		if (i % 64 == 0)
-			usleep(500); /* for a trace of bearable length */
+			usleep(500); /* keep the trace short */
 
 		_Atomic(void *) *const slot =
 			&table[next_random(&state) % SLOTS];

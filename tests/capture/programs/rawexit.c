@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rawexit.c - a program that ends by a system call of its own, as Go's do
+ * rawexit.c - a program that ends by a direct system call, as Go programs do
  *
  * usage: rawexit STATUS
  *
  * It makes a thread, as Go's run time does, and 1000 blocks, frees half of
- * them, and asks libc for nothing more.
+ * them, and makes no further calls of libc.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shortlived.c - many threads that live for a moment
+ * shortlived.c - many threads with short lives
  *
  *	shortlived THREADS AT-ONCE PAIRS COUNTERS [RINGS]
  *
- * Makes so many threads, AT-ONCE at a time, each of which allocates PAIRS
- *blocks of 5000 bytes and frees each of them.  The file COUNTERS, which
- *outlives a kill, has two numbers of 64 bits: allocations that have returned,
- *and frees that have been called. With RINGS, the recorder's ring file, prints
- *a line after a tenth of the threads and one after the last: bytes that the
- *file takes on the disk, and mappings of it.
+ * Makes THREADS threads, AT-ONCE at a time, each of which allocates PAIRS
+ * blocks of 5000 bytes and frees each of them.  The file COUNTERS, which
+ * survives a kill, has two numbers of 64 bits: allocations that have returned,
+ * and frees that have been called.  With RINGS, the recorder's ring file,
+ * prints a line after a tenth of the threads and one after the last: bytes that
+ * the file takes on the disk, and its mappings.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -46,7 +46,7 @@ live_shortly(void *unused)
 	for (unsigned i = 0; i < pairs; i++) {
 		void *const p = malloc(BLOCK);
 
-		/* relaxed, both: counts, which are read when all is over. */
+		/* relaxed, both: the counts are read only at the end. */
 		atomic_fetch_add_explicit(&counters->allocated, 1,
 					  memory_order_relaxed);
 		atomic_fetch_add_explicit(&counters->freed, 1,

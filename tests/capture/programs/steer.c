@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * steer.c - threads that allocate, resize and hand on blocks until told to end
+ * steer.c - threads that allocate, resize and pass on blocks for some seconds
  *
  * usage: steer THREADS SECONDS [PAUSE]
  *
- * Blocks go round through slots that all threads share, so that most are freed
- * or resized by another thread than made them.  Threads come and go.  PAUSE is
- * microseconds after each 100 steps.
+ * Blocks circulate through slots that all threads share, so that most are freed
+ * or resized by another thread than the one that made them.  Threads come and
+ * go.  PAUSE is the pause after each 100 steps, in microseconds.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * storm.c - signal handlers that allocate, in a storm of signals
+ * storm.c - signal handlers that allocate, under constant signals
  *
  *	storm STEPS
  *
- * Needs shared/reentrant.c as its allocator (preloaded), over which a handler
- *may allocate whatever it has interrupted.  Two threads allocate, free and
+ * Needs shared/reentrant.c as its allocator (preloaded), under which a handler
+ * may allocate whatever it has interrupted.  Two threads allocate, free and
  * reallocate; a third sends them SIGUSR1 without a pause, and a timer sends
  * SIGUSR2, whose handler may interrupt that of SIGUSR1.  The handlers do the
- *same as the threads.  At the end it prints how many calls the allocator has
- *had, and leaves by _exit(), so that it has no more.
+ * same as the threads.  At the end it prints the number of allocator calls, and
+ * leaves by _exit(), so that there are no more.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -30,7 +30,7 @@ static _Atomic uint64_t handled_count;
 static _Atomic(void *) board[16];
 static long steps;
 
-/* One step: swap a block on the board, and do something to the one that was. */
+/* One step: exchange a block on the board; free or resize the old one. */
 static void
 step(unsigned r)
 {
@@ -65,7 +65,7 @@ run(void *arg)
 		step(r >> 8);
 	}
 	running_count--;
-	/* Do not go while the main thread may still send a signal. */
+	/* Stay while the main thread may still send a signal. */
 	while (running_count > -1)
 		usleep(1000);
 	return NULL;

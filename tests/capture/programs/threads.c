@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * threads.c - threads that come and go in every way there is
+ * threads.c - threads that begin and end in every way
  *
- * Each thread allocates a block of a size that no one else uses, which is how
- * the script finds its number in the trace.  Prints per thread
+ * Each thread allocates a block of a unique size, by which the script finds its
+ * number in the trace.  Prints a line for each thread:
  *
  *	thread KIND SIZE TID START PARENT-SIZE END
  *
- * where PARENT-SIZE is the size of the thread that made it (0: the initial
- *one), START is 0 where the recorder cannot know it, and END is 'ended',
- *'alive' (at the end of the process), or 'raw' (ends unseen by libc).
+ * PARENT-SIZE is the size of the thread that made it (0: the initial one),
+ * START is 0 if the recorder cannot know it, and END is 'ended', 'alive' (at
+ * the end of the process), or 'raw' (ends unseen by libc).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -51,7 +51,7 @@ die(const char *what)
 	exit(1);
 }
 
-/* Round after round sets the key again, so that libc must come back. */
+/* Set the key again in each round, so that libc calls the destructor again. */
 static void
 late_destructor(void *p)
 {
@@ -149,7 +149,7 @@ start_late(void *arg)
 	return NULL;
 }
 
-/* What C++ 'thread_local' objects with destructors come down to. */
+/* C++ 'thread_local' objects with destructors use this function. */
 int __cxa_thread_atexit_impl(void (*)(void *), void *, void *);
 extern void *__dso_handle;
 
@@ -180,7 +180,7 @@ start_named(void *arg)
 static void *
 start_silent(void *arg)
 {
-	/* Not one allocation of its own. */
+	/* This thread makes no allocation of its own. */
 	((struct kid *)arg)->tid = (pid_t)syscall(SYS_gettid);
 	return NULL;
 }
@@ -279,7 +279,7 @@ run_small_stack(void)
 	pthread_attr_destroy(&attr);
 }
 
-/* No thread comes of it, and none may be in the trace. */
+/* pthread_create() fails: the trace must have no such thread. */
 static void
 run_failing(void)
 {
@@ -314,9 +314,9 @@ start_raw(void *arg)
 }
 
 /*
- * A thread that libc did not make, but with a TLS area of its own, since
- * malloc() needs one.  The first 24 bytes of the area are what the ABI fixes;
- * the words at 0x28 and 0x30 are the guards.
+ * A thread that libc did not make, with a TLS area of its own, because malloc()
+ * needs one.  The ABI fixes the first 24 bytes of the area; the words at 0x28
+ * and 0x30 are the guards.
  */
 static void
 run_raw(void)
@@ -378,7 +378,7 @@ main(void)
 	run_joined("exit", start_exit, NULL);
 	run_cancelled("cancelled", start_cancelled);
 	run_cancelled("cancelled-async", start_cancelled_async);
-	/* By now it is known of those that they have ended. */
+	/* By now the recorder knows that those threads have ended. */
 	usleep(300000);
 	free(malloc(NOW_SIZE));
 	run_detached();

@@ -4,11 +4,11 @@
  *
  *	times LOG MODE THREADS CALLS [PROCESSES]
  *
- * Each thread, of which the initial one is the first, makes CALLS calls of
- *malloc, calloc, realloc and free, and reads CLOCK_MONOTONIC before and after
- *each.  What it saw goes to LOG.PID.TID, a shared mapping, so that a kill
- *leaves the log whole. With PROCESSES, so many children of fork(2) do the same
- *at the same time.
+ * Each thread, including the initial one, makes CALLS calls of malloc, calloc,
+ * realloc and free, and reads CLOCK_MONOTONIC before and after each.  It writes
+ * its readings to LOG.PID.TID, a shared mapping, so that a kill leaves the log
+ * whole.  With PROCESSES, as many children of fork(2) do the same at the same
+ * time.
  *
  * MODE says when the calls come:
  *
@@ -106,7 +106,7 @@ static void
 do_call(struct worker *w, struct call *c)
 {
 	void **const slot = &w->slots[draw(w, SLOTS)];
-	/* Now and then one that takes another form in the recorder's buffer. */
+	/* Some sizes take another form in the recorder's buffer. */
 	const size_t size = draw(w, 64) == 0 ? 70000 : 1 + draw(w, 2000);
 
 	c->old = (uintptr_t)*slot;
@@ -131,7 +131,7 @@ do_call(struct worker *w, struct call *c)
 	__atomic_store_n(&c->after, after, __ATOMIC_RELEASE);
 }
 
-/* Wait as the mode has it; 'left' calls are left of those in one go. */
+/* Wait as MODE requires; 'left' calls are left of the current group. */
 static void
 wait_a_while(struct worker *w, unsigned *left)
 {

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * torture.c - many threads that do everything to each other's blocks
+ * torture.c - many threads that use each other's blocks in every way
  *
  *	torture THREADS AT_ONCE STEPS FORKS [SEED]
  *
  * THREADS threads of STEPS steps each, AT_ONCE of them at the same time, share
- *a board of blocks.  A step takes a block from the board (mostly one that
- *another thread put there), checks that its bytes are as they were left, and
- *frees it, reallocates it, or puts a new one in its place; sizes are such that
- *realloc often moves and gives its old block to whoever asks next.  Meanwhile
- *the main thread forks FORKS children, which free blocks they have inherited.
- *Every block is freed at the end.  Exit status 1 if a block was not as it was
- *left.
+ * a board of blocks.  A step takes a block from the board (mostly one that
+ * another thread put there), checks that its bytes are unchanged, and frees it,
+ * reallocates it, or puts a new one in its place.  Sizes are such that realloc
+ * often moves and another thread gets the old block at once.  Meanwhile the
+ * main thread forks FORKS children, which free blocks that they inherited.
+ * Every block is freed at the end.  Exit status 1 if a block was changed.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -41,8 +40,8 @@ next_random(uint64_t *state)
 }
 
 /*
- * A block says how long it is in its first 8 bytes; the rest has a value that
- * follows from the length.  Only the ends are written and looked at.
+ * A block's first 8 bytes are its length; all other bytes have a value that
+ * depends on the length.  Only the ends are written and checked.
  */
 static void
 sign(unsigned char *p, uint64_t n)
@@ -192,9 +191,9 @@ clear_board(void)
 }
 
 /*
- * The child is alone: it frees what the board held at the fork and goes on with
- * blocks of its own.  A block that another thread had in its hands is lost, and
- * may be half written, which is why it looks at none.
+ * The child is alone: it frees the blocks on the board and then makes blocks of
+ * its own.  It cannot free a block that another thread had taken from the
+ * board.  A block may be half written, so the child checks none.
  */
 static void
 run_child(uint64_t random)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * touched.c - which of some files does a command open?
+ * touched.c - print which of some files a command opens
  *
  * usage: touched FILE... -- COMMAND [ARGUMENT...]
  *
- * Writes the name of each FILE that was opened while the command ran, one a
- * line, to standard error, and exits with the command's status.  A FIFO or a
- * device is opened by who would read it; who looks at it with O_PATH or stat()
- * does not.
+ * Writes the name of each FILE that was opened while the command ran, one on
+ * each line, to standard error, and exits with the command's status.  O_PATH
+ * and stat() do not count as opening a FIFO or a device.
  */
 #include <err.h>
 #include <stdio.h>

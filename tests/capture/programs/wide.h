@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* wide.h - what shared/wideheap.c and the program that uses it agree on */
+/* wide.h - constants that shared/wideheap.c shares with its test program */
 #ifndef CAPTURE_WIDE_H
 #define CAPTURE_WIDE_H
 
-/* Blocks of this size are the slow ones. */
+/* Blocks of this size are slow to reallocate. */
 #define WIDE_NBYTES 4096
 
 #endif /* CAPTURE_WIDE_H */

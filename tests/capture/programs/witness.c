@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * witness.c - a program that keeps its own log of what it allocates, to be
- *killed
+ * witness.c - a program that logs its own allocations, to be killed
  *
  *	witness DIR THREADS LIFE FORKS
  *
- * THREADS threads at a time swap blocks on a board, reallocate and free them,
- *also those of other threads.  Each writes every call that has returned, with
- *its pointers, into a log of its own, DIR/log.PID.TID, before it goes on: a
- *shared mapping of a file, which a kill does not take away.  After LIFE calls
- *(0: never) a thread leaves and another takes its place.  FORKS children do the
- *same. Nothing ends it but a signal.
+ * THREADS threads at a time exchange blocks on a board, reallocate and free
+ * them, also those of other threads.  Each one writes every call that has
+ * returned, with its pointers, into a log of its own, DIR/log.PID.TID, before
+ * it continues.  The log is a shared mapping of a file, which survives a kill.
+ * After LIFE calls (0: never) a thread ends and another takes its place.  FORKS
+ * children do the same.  Only a signal ends the program.
  *
- * The log is a sequence of entries of four words: what (1 malloc, 2 free,
- * 3 realloc), old pointer, new pointer, size.  Sizes asked for here are 7
- *modulo 16, by which they can be told from libc's own.
+ * The log is a sequence of entries of four words: what (1 malloc, 2 free, 3
+ * realloc), old pointer, new pointer, size.  Sizes requested here are 7 modulo
+ * 16, which distinguishes them from libc's own.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -30,7 +29,7 @@
 #define ENTRIES_MAX (1u << 20)
 
 struct entry {
-	_Atomic uint64_t what; /* last: an entry that has it is whole */
+	_Atomic uint64_t what; /* written last: then it is whole */
 	uint64_t old, new, size;
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arenaplugin.c - a plug-in that brings a jemalloc for itself
+ * arenaplugin.c - a plug-in that loads a jemalloc for itself
  *
- * Twice: with -DMAIN the program, which knows no jemalloc, without it the
- * plug-in.
+ * Built twice: with -DMAIN as the program, which does not use jemalloc, and
+ * without it as the plug-in.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -22,7 +22,10 @@ main(int argc, char **argv)
 		return 1;
 	}
 	*(void **)&run = dlsym(plugin, "run");
-	/* Who asks for the next one is the program, whoever comes between. */
+	/*
+	 * RTLD_NEXT counts from the program, whichever library interposes
+	 * dlsym().
+	 */
 	if (run == NULL || dlsym(RTLD_NEXT, "main") != NULL ||
 	    dlsym(RTLD_NEXT, "puts") == NULL ||
 	    dlsym(RTLD_DEFAULT, "mallocx") != NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * callers.c - allocates by call paths that its sizes tell
+ * callers.c - allocate on call paths that the sizes identify
  *
  * callers [ROUNDS [THREADS [fork]]]: each path allocates a size of its own;
  * recorded_stacks.py knows them.
@@ -12,7 +12,7 @@
 
 #define NOINLINE __attribute__((noinline, noclone))
 
-/* The asm after each call keeps it from being a jump. */
+/* The asm after each call keeps the call from becoming a jump. */
 #define PATH(name, value)                                 \
 	static NOINLINE void *name(size_t size)           \
 	{                                                 \

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clashing.c - a program whose own functions have the names of other people's
+ * clashing.c - a program whose functions have names that libraries use
  *
- * Linked with -rdynamic, so that everything that looks a symbol up by its name
- * finds the one here.  Whoever calls one of them, but for main(), is wrong.
+ * Linked with -rdynamic, so that every look-up by name finds the function
+ * here.  Only main() may be called; a call of any other function is an error.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Does not come back, and uses nothing that could be traced. */
+/* Report the call and exit, by calls that are not recorded. */
 #define TRAP(name)                                                \
 	int name(void)                                            \
 	{                                                         \

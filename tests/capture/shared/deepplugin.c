@@ -4,10 +4,10 @@
  *
  * Both note what they do with blocks of SIZE + n bytes and print it: "alloc
  * SIZE ADDRESS", "free ADDRESS", "thread".  The plug-in allocates in its
- * constructor, in a thread that it makes and when it is called; it frees what
- * the host has allocated, and the host what it has.  Built with -DMAIN it is
- * the host, with -DOWN a plug-in that has an allocator of its own by the name
- * of malloc().
+ * constructor, in a thread that it makes and when it is called; it frees blocks
+ * of the host, and the host frees blocks of the plug-in.  Built with -DMAIN it
+ * is the host, with -DOWN a plug-in with an allocator of its own, named
+ * malloc().
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -54,7 +54,7 @@ load_once(const char *path, int mode, int crossing)
 	if (plugin == NULL)
 		exit(3);
 	*(void **)&run = dlsym(plugin, "plugin_run");
-	/* What its constructor did is told first. */
+	/* Print first what its constructor did. */
 	run(&host, NULL);
 	for (int i = 0; i < 50; i++) {
 		block = NULL;
@@ -115,7 +115,7 @@ static struct {
 static int early_count;
 static const struct host *host;
 
-/* Before it knows the host it notes for itself; a size of 0 is a free. */
+/* Note for itself before it knows the host; a size of 0 is a free. */
 static void
 tell(size_t size, void *p)
 {

@@ -2,7 +2,8 @@
 /*
  * forkers.c - six threads fork all the time while one allocates
  *
- * For four seconds; each child frees and makes some of what it has got.
+ * They do so for four seconds; each child frees some inherited blocks and makes
+ * new ones.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,7 +23,7 @@ fork_all_the_time(void *unused)
 {
 	pid_t last = -1;
 
-	/* The next begins before the last one is over. */
+	/* The next fork begins before the last one is complete. */
 	while (!atomic_load(&stop)) {
 		const pid_t child = fork();
 
@@ -65,7 +66,7 @@ main(void)
 {
 	pthread_t threads[7];
 
-	/* A fork takes the longer the more there is to copy. */
+	/* The more memory there is to copy, the longer a fork takes. */
 	memset(malloc(MEMORY), 1, MEMORY);
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
 		kept[i] = malloc(100);

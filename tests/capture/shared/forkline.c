@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * forkline.c - children of children, of which only the first and the last
- * allocate
+ * forkline.c - a chain of children, of which only the first and last allocate
  *
  *   forkline WAYS DIRECTORY
  *
- * Makes DIRECTORY once it has allocated; then forks for each letter of WAYS:
- * 'f' by fork(), 'r' by the system call.
+ * Makes DIRECTORY after its first allocations; then forks for each letter of
+ * WAYS: 'f' by fork(), 'r' by the system call.
  */
 #include <signal.h>
 #include <stdlib.h>

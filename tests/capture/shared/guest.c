@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guest.c - a program that looks at what others do in its house
+ * guest.c - a program that looks for traces of the recorder in its process
  *
  * Linked with -rdynamic: it exports functions with the names of libc's and of
- * common libraries', each of which does what it should and counts the calls
- * that it did not make itself.  Prints what a program can see of itself; what
- * begins with '@' may differ with a guest in the house.
+ * common libraries'.  Each one does what it should and counts the calls that
+ * the program did not make itself.  Prints what a program can see of itself;
+ * lines that begin with '@' may differ under the recorder.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -39,7 +39,7 @@ count(const char *name)
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-/* Those that nobody but the program has. */
+/* Functions that only the program has. */
 #define OWN(name)             \
 	int name(void)        \
 	{                     \
@@ -58,7 +58,7 @@ OWN(hatf_reader_open)
 OWN(ring_init)
 OWN(sandbox)
 
-/* Those of libc, made again. */
+/* Functions that interpose those of libc. */
 #define AGAIN(type, name, parameters, arguments)                            \
 	type name parameters                                                \
 	{                                                                   \

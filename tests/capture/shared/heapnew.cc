@@ -2,8 +2,8 @@
 /*
  * heapnew.cc - C++'s operators, and blocks of a heap
  *
- * Built with -DARENA for jemalloc, else for mimalloc.  Does each thing N times,
- * 400 blocks of the heap 1 in all, and prints nothing.
+ * Built with -DARENA for jemalloc, else for mimalloc.  Does each operation N
+ * times, on 400 blocks of heap 1 in all, and prints nothing.
  */
 #include <cstddef>
 #include <cstdlib>
@@ -26,7 +26,7 @@ begin()
 		abort();
 }
 
-/* Its operator new takes from it. */
+/* Make operator new allocate from the heap. */
 static void
 bind()
 {

@@ -4,15 +4,16 @@
  *
  * usage: jemalloc each | work [SEED] | mixed [SEED] | fork | late
  *
- * With -DPREFIX=je_ it calls the functions of a jemalloc that is named so, for
- *C's too; with -DLATE it loads the library $JEMALLOC and finds them by dlsym().
+ * With -DPREFIX=je_ it calls the functions of a jemalloc with this prefix, for
+ * C's functions, too; with -DLATE it loads the library $JEMALLOC and finds its
+ * functions by dlsym().
  *
- * "each" prints what the trace must hold between two allocations of the sizes
- *BEGIN and END, one record a line, heaps numbered as they are made:
+ * "each" prints what the trace must have between two allocations of the sizes
+ * BEGIN and END, one record on each line, heaps numbered in order of creation:
  *
  *	event TAG SIZE ADDRESS OLD HEAP ALIGNMENT ZEROED
  *
- * The others print what jemalloc itself says lives in each arena at the end:
+ * The others print jemalloc's own statistics of each arena at the end:
  *
  *	stat ARENA BLOCKS BYTES
  */
@@ -30,7 +31,7 @@
 #define END   7777002
 #define N     1000
 
-/* <jemalloc/jemalloc.h>, which need not be there. */
+/* From <jemalloc/jemalloc.h>, which need not be installed. */
 #define ARENA(a)     ((int)((a) + 1) << 20)
 #define TCACHE(t)    ((int)((t) + 2) << 8)
 #define TCACHE_NONE  TCACHE(-1)
@@ -94,9 +95,7 @@ get_functions(void)
 #endif
 }
 
-/*
- * What must be in the trace --------------------------------------------------
- */
+/* ------------------------------------- Notes of what the trace must have */
 
 static char text[1 << 20];
 static size_t text_used;
@@ -151,10 +150,7 @@ moved(void *p, void *old, unsigned from, unsigned to, size_t size)
 	return took(p, to, size, 0, 0);
 }
 
-/*
- * What jemalloc is asked
- * -------------------------------------------------------
- */
+/* ------------------------------------------------- Questions to jemalloc */
 
 static unsigned
 create(void)
@@ -179,7 +175,7 @@ create_by_mib(void)
 	return arena;
 }
 
-/* "destroy" or "reset". */
+/* 'how' is "destroy" or "reset". */
 static int
 end_all(unsigned arena, const char *how)
 {
@@ -224,9 +220,7 @@ must_be(bool it, int line)
 	abort();
 }
 
-/*
- * Each function --------------------------------------------------------------
- */
+/* --------------------------------------------------------- Each function */
 
 static void
 each_plain(void)
@@ -252,7 +246,7 @@ each_plain(void)
 	jefree(gives(took(jecalloc(3, 7), 0, 21, 0, 1), 0));
 }
 
-/* Of heap 'n', which is the arena 'a'. */
+/* Call each function for heap 'n', which is the arena 'a'. */
 static void
 each_in(unsigned a, unsigned n)
 {
@@ -270,14 +264,14 @@ each_in(unsigned a, unsigned n)
 	jedallocx(gives(p, n), TCACHE_NONE);
 	p = took(jemallocx(200, IN(a) | LG_ALIGN(8) | ZERO), n, 200, 256, 1);
 	jesdallocx(gives(p, n), 200, LG_ALIGN(8) | TCACHE_NONE);
-	/* From malloc's into it, and back: small ones cannot stay. */
+	/* From malloc's heap into the arena, and back: small ones must move. */
 	p = took(jemallocx(100, 0), 0, 100, 0, 0);
 	q = p;
 	p = moved(jerallocx(p, 3000, IN(a)), q, 0, n, 3000);
 	q = p;
 	p = moved(jerealloc(p, 300), q, n, 0, 300);
 	jefree(gives(p, 0));
-	/* C's free() knows it, and realloc(). */
+	/* C's free() and realloc() accept it, too. */
 	p = took(jemallocx(20000, IN(a)), n, 20000, 0, 0);
 	must(jerealloc(p, 20001) == p);
 	changed(p, p, n, 20001);
@@ -286,7 +280,7 @@ each_in(unsigned a, unsigned n)
 	took(NULL, n, (size_t)1 << 62, 0, 0);
 }
 
-/* A cache that takes what another arena has had hands it out. */
+/* A cache hands out a block that belonged to another arena. */
 static void
 each_cached(unsigned a, unsigned n)
 {
@@ -299,7 +293,7 @@ each_cached(unsigned a, unsigned n)
 	must(jemallctl("thread.tcache.flush", NULL, NULL, NULL, 0) == 0);
 }
 
-/* A thread whose malloc() takes from the arena. */
+/* A thread whose malloc() allocates from the arena. */
 static void
 each_bound(unsigned a, unsigned n)
 {
@@ -319,7 +313,7 @@ each_bound(unsigned a, unsigned n)
 	q = jevalloc(20480);
 	jefree(gives(took(q, n, 20480, (size_t)sysconf(_SC_PAGESIZE), 0), n));
 	jedallocx(gives(took(jemallocx(20001, 0), n, 20001, 0, 0), n), 0);
-	/* It is not to be destroyed now. */
+	/* The arena must not be destroyed now. */
 	p = took(jemallocx(30000, IN(a)), n, 30000, 0, 0);
 	jedallocx(gives(p, n), TCACHE_NONE);
 	bind(old);
@@ -340,12 +334,12 @@ each(void)
 	each_in(b, 2);
 	each_cached(a, 1);
 	each_bound(a, 1);
-	/* From one to the other. */
+	/* Move a block from one arena to the other. */
 	p = took(jemallocx(100, IN(a)), 1, 100, 0, 0);
 	q = p;
 	p = moved(jerallocx(p, 3000, IN(b)), q, 1, 2, 3000);
 	jedallocx(gives(p, 2), TCACHE_NONE);
-	/* All blocks at once; refused, and not. */
+	/* Free all blocks at once; first refused, then done. */
 	p = took(jemallocx(20000, IN(a)), 1, 20000, 0, 0);
 	must(jemallctl("arena.0.reset", NULL, NULL, NULL, 0) != 0);
 	must(end_all(4095, "reset") != 0);
@@ -360,7 +354,7 @@ each(void)
 	gives(p, 2);
 	must(end_all_by_mib(b, "destroy") == 0);
 	note("destroyHeap", 0, NULL, NULL, 2, 0, 0);
-	/* The number is used again, the heap is another. */
+	/* The arena's number is used again, but the heap is a new one. */
 	c = create();
 	note("createHeap", 0, NULL, NULL, 3, 0, 0);
 	p = took(jemallocx(20000, IN(c)), 3, 20000, 0, 0);
@@ -374,9 +368,7 @@ each(void)
 	note("destroyHeap", 0, NULL, NULL, 4, 0, 0);
 }
 
-/*
- * Much of it ------------------------------------------------------------------
- */
+/* ----------------------------------------------------------- Random work */
 
 #define THREADS 4
 #define ARENAS	5
@@ -384,7 +376,7 @@ each(void)
 
 static unsigned arenas[ARENAS];
 static pthread_barrier_t barrier;
-static bool is_mixed; /* what a cache holds goes anywhere */
+static bool is_mixed; /* a cached block goes anywhere */
 
 /* Sizes that jemalloc does not round up. */
 static size_t
@@ -419,7 +411,7 @@ step(void *p, unsigned *seed)
 	case 1:
 		return is_mixed ? jerealloc(p, size) : p;
 	case 2:
-		/* It calls a larger block large enough. */
+		/* jemalloc may leave a larger block as it is. */
 		if (p != NULL && size > jesallocx(p, 0))
 			jexallocx(p, size, 0, flags);
 		return p;
@@ -459,7 +451,9 @@ work(void *argument)
 
 			*at = step(*at, &seed);
 		}
-		/* Nobody has a block of the last arena when it is emptied. */
+		/*
+		 * No thread has a block of the last arena when it is emptied.
+		 */
 		flush();
 		for (int i = 0; i < SLOTS; i++) {
 			if (rand_r(&seed) % 2 == 0 || round == 3)
@@ -514,7 +508,7 @@ work_all(unsigned seed)
 	for (size_t i = 0; i < THREADS; i++)
 		pthread_join(t[i], NULL);
 	flush();
-	/* One is empty at the end, and one is not there. */
+	/* One arena is empty at the end, and another is gone. */
 	must(end_all(arenas[3], "reset") == 0);
 	must(end_all(arenas[4], "destroy") == 0);
 	for (int i = 0; i < ARENAS - 1; i++)
@@ -527,7 +521,7 @@ handler(void)
 	jefree(jemalloc(77));
 }
 
-/* Parent and child use the arena that the one has made. */
+/* Parent and child use an arena that the parent has made. */
 static void
 forks(void)
 {
@@ -554,7 +548,7 @@ forks(void)
 	waitpid(child, NULL, 0);
 }
 
-/* An arena that is there before recording starts. */
+/* An arena exists before recording starts. */
 static void
 started_late(void)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mimalloc.c - a program that uses mimalloc's own functions, each of them
+ * mimalloc.c - a program that calls each of mimalloc's own functions
  *
  * usage: mimalloc each | heaps | threads | fork
  *
- * Prints what the trace must hold between two allocations of the sizes BEGIN
- *and END, one record a line:
+ * Prints what the trace must have between two allocations of the sizes BEGIN
+ * and END, one record on each line:
  *
  *	event TAG SIZE ADDRESS OLD HEAP ALIGNMENT ZEROED
  */
@@ -44,7 +44,7 @@ note(const char *tag, size_t size, const void *address, const void *old,
 		(struct note){ tag, size, align, address, old, heap, zeroed };
 }
 
-/* An address that the program is not told: '*'. */
+/* An address that the program does not know: '*'. */
 #define ANY ((const void *)-1)
 
 static void
@@ -69,7 +69,7 @@ notes_print(void)
 	}
 }
 
-/* There need be no header: <mimalloc.h>. */
+/* From <mimalloc.h>, which need not be installed. */
 #define TAKES(name, ...)              \
 	void *mi_##name(__VA_ARGS__); \
 	void *mi_heap_##name(void *, __VA_ARGS__)
@@ -134,7 +134,7 @@ void mi_heap_destroy(void *);
 void *mi_heap_set_default(void *);
 void *mi_heap_get_backing(void);
 
-/* Which heap a function takes from that is not told one. */
+/* The heap of functions without a heap argument. */
 static unsigned default_heap;
 
 static void
@@ -352,7 +352,7 @@ cross(void *h, unsigned n)
 {
 	void *p, *q;
 
-	/* From one of ours into malloc's, whoever is asked. */
+	/* From one of these heaps into malloc's, by any function. */
 	for (int i = 0; i < 2; i++) {
 		took(p = mi_heap_malloc(h, 50), n, 50, 0, 0);
 		q = i == 0 ? mi_realloc(p, 5000) : realloc(p, 5000);
@@ -361,12 +361,12 @@ cross(void *h, unsigned n)
 		took(q, 0, 5000, 0, 0);
 		drop(q, 0);
 	}
-	/* It stays where it is, or fails. */
+	/* The block stays in place, or the call fails. */
 	took(p = mi_heap_malloc(h, 50), n, 50, 0, 0);
 	p = changed(mi_realloc(p, 49), p, n, 49);
 	p = changed(mi_realloc(p, LARGE), p, n, LARGE);
 	drop(p, n);
-	/* From malloc's into ours. */
+	/* From malloc's heap into this one. */
 	took(p = malloc(60), 0, 60, 0, 0);
 	p = changed(mi_heap_realloc(h, p, 59), p, 0, 59);
 	p = changed(mi_heap_realloc(h, p, LARGE), p, 0, LARGE);
@@ -393,7 +393,7 @@ heaps(void)
 	use_heap(mi_heap_get_backing(), 0);
 	cross(first, 1);
 	took_and_drop(malloc(22), 0, 22, 0, 0);
-	/* A default: of malloc() too. */
+	/* A default heap, also for malloc(). */
 	old = mi_heap_set_default(second);
 	D = 2;
 	take_each();
@@ -411,7 +411,7 @@ heaps(void)
 	D = 0;
 	mi_heap_destroy(second);
 	note("destroyHeap", 0, NULL, NULL, 2, 0, 0);
-	/* Blocks that outlive their heap, and one with none left. */
+	/* Blocks that outlive their heap, and a heap without blocks. */
 	for (int i = 0; i < 3; i++)
 		took(kept[i] = mi_heap_malloc(third, 70), 3, 70, 0, 0);
 	mi_heap_delete(third);
@@ -429,7 +429,7 @@ heaps(void)
 	took(mi_heap_malloc(fourth, 80), 4, 80, 0, 0);
 }
 
-/* Each takes from heaps of its own and frees what another has taken. */
+/* Each thread allocates from its own heaps and frees blocks of others. */
 static _Atomic(void *) slots[64];
 
 static void *
@@ -464,7 +464,7 @@ work(void *number)
 			h = mi_heap_new();
 		}
 	}
-	/* The last one ends with the thread. */
+	/* The last heap ends with the thread. */
 	return NULL;
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * namesake.c - functions that are no jemalloc's, though they are called that
- * way
+ * namesake.c - functions with names of jemalloc's functions
  *
- * Twice: with -DMAIN the program, without it its library.
+ * Built twice: with -DMAIN as the program, without it as its library.
  */
 #include <stdio.h>
 

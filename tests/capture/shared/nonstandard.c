@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nonstandard.c - a program that asks whether it has a jemalloc, and uses it
+ * nonstandard.c - a program that uses a jemalloc if it has one
  *
- * Prints "absent", or how many events there must be of what it did.
+ * Prints "absent", or the number of events that it must have caused.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ size_t xallocx(void *, size_t, size_t, int) __attribute__((weak));
 void dallocx(void *, int) __attribute__((weak));
 void sdallocx(void *, size_t, int) __attribute__((weak));
 
-/* A pointer in data, which has a relocation of its own kind. */
+/* A pointer in data has another kind of relocation. */
 static void *(*const table[])(size_t, int) = { mallocx };
 
 #define N 1000

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ownheap.c - a program that brings its own malloc()
+ * ownheap.c - a program that defines its own malloc()
  *
- * The functions of the program come before those of any preloaded object, also
- * for libc, so that a recorder sees none of its heap.
+ * The program's functions come before those of any preloaded object, also for
+ * libc, so the recorder sees none of its heap.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,12 +3,12 @@
  * reentrant.c - an allocator that may be called from a signal handler
  *
  * POSIX forbids malloc() in a handler that interrupted malloc(), so a program
- * over glibc cannot test what the recorder does then.  Over this allocator it
- * can: one atomic operation on a bitmap takes or gives back a block, whatever
- * it interrupts.  Freed blocks are handed out again at once, lowest first, so
- * that a recorder that swaps two events shows a block that is live twice.
- * reentrant_count() says how many calls there were, without those of
- * free(NULL), and how many blocks were handed out and given back.
+ * with glibc's cannot test how the recorder handles this case.  With this
+ * allocator it can: one atomic operation on a bitmap allocates or frees a
+ * block, whatever it interrupts.  Freed blocks are allocated again at once,
+ * lowest first, so a recorder that swaps two events shows a block that is live
+ * twice. reentrant_count() counts the calls, without those of free(NULL), and
+ * the blocks allocated and freed.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -91,7 +91,7 @@ calloc(size_t n, size_t size)
 	return p != NULL ? memset(p, 0, nbytes) : NULL;
 }
 
-/* Always moves, so that the recorder has an old block to think about. */
+/* Always move, so that the recorder has an old block to record. */
 void *
 realloc(void *p, size_t n)
 {

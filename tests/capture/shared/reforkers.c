@@ -2,8 +2,8 @@
 /*
  * reforkers.c - forks, and a signal handler that interrupts them and forks too
  *
- * Of one thread, so that fork(3) is for handlers, too.  It ends when handlers
- * have interrupted so many forks.
+ * The program has one thread, so that its handlers may call fork(3), too.  It
+ * ends when handlers have interrupted a given number of forks.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ main(void)
 		.sa_flags = SA_NODEFER | SA_RESTART,
 	};
 
-	/* The recorder is to be at work. */
+	/* Give the recorder events to write. */
 	for (int i = 0; i < 20000; i++)
 		free(malloc((size_t)i % 100));
 	sigaction(SIGALRM, &action, NULL);

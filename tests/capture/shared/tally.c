@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tally.c - an oracle: count and note what reaches the allocator
+ * tally.c - count and note the calls that reach the allocator
  *
- * Preloaded after the recorder, so that every call that the recorder passes on
- * comes through here, it counts them in a file per process image,
- *TALLY_DIR/PID, .1, .2, ..., which is a shared mapping and so needs no way of
- *exit.  An event is one call of any function below, except free(NULL).  The
- *file is
+ * Preloaded after the recorder, so that it receives every call that the
+ * recorder passes on.  It counts them in a file for each process image,
+ * TALLY_DIR/PID, .1, .2, ...; the file is a shared mapping, so the process may
+ * end in any way.  An event is one call of any function below, except
+ * free(NULL).  The file is
  *
- *	the number of events, the bytes asked for	8 bytes each
+ *	the number of events, the bytes requested	8 bytes each
  *	the first JOURNAL events	4 words of 8 bytes each:
  *		what (enum), size, old address, new address
  *
- * It calls glibc's functions by their __libc names, so that it needs no
- *dlsym(), and it has nothing in common with the recorder.
+ * It calls glibc's functions by their __libc names, so it does not need
+ * dlsym().  It shares no code with the recorder.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define JOURNAL	      1000000 /* events, in the file; a sparse one, mostly */
+#define JOURNAL	      1000000 /* events in the file, which is sparse */
 #define JOURNAL_EARLY 1000
 
 enum {
@@ -53,7 +53,7 @@ void *__libc_valloc(size_t);
 void *__libc_pvalloc(size_t);
 void __libc_free(void *);
 
-/* Until the constructor has run. */
+/* Used until the constructor has run. */
 static _Alignas(16) char early[sizeof(struct tally) +
 			       JOURNAL_EARLY * sizeof(struct note)];
 static struct tally *tally = (struct tally *)early;

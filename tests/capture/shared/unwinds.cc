@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * unwinds.cc - allocates on threads, in handlers and while exceptions fly
- */
+/* unwinds.cc - allocate on threads, in handlers and during exceptions */
 #include <csetjmp>
 #include <csignal>
 #include <cstdlib>
@@ -33,7 +31,7 @@ descend(int depth)
 	sum = sum + copies.size();
 }
 
-/* Variable arrays make functions go by their frame pointer. */
+/* A function with a variable-length array needs a frame pointer. */
 __attribute__((noinline)) static void
 jump(std::jmp_buf back, int depth)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwound.c - to be preloaded: our walk against libunwind's, at each allocation
+ * unwound.c - compare the recorder's walk with libunwind's at each allocation
  *
- * malloc(), calloc() and realloc() walk their caller's stack in both ways and
- * compare.  The end of the process says in the file $UNWOUND how many stacks
- * differed; the first few go there whole.
+ * A library to be preloaded: malloc(), calloc() and realloc() walk their
+ * caller's stack in both ways and compare.  At the end of the process, the file
+ * $UNWOUND has the number of stacks that differed, and the first few of them.
  *
  * The test compiles it with the recorder's own files for walks.
  */
@@ -37,7 +37,7 @@ static const char *report_path;
 static _Atomic unsigned long captures, differences, lost, cut, walked, verified;
 static _Atomic unsigned long max_frames;
 
-/* What dlsym() allocates before we know the real functions. */
+/* Memory for dlsym(), which allocates before the real functions are known. */
 static char early[65536];
 static size_t early_nbytes;
 
@@ -118,7 +118,7 @@ show_place(const char *who, void *address)
 	    info.dli_fname != NULL ? info.dli_fname : "?");
 }
 
-/* Say where the two differ, with a few frames before. */
+/* Report where the two differ, with a few frames before. */
 static void
 show(void **theirs, uint32_t their_count)
 {
@@ -188,7 +188,7 @@ capture(void)
 	compare();
 }
 
-/* A handler that comes during a comparison is not compared. */
+/* Do not compare in a handler that interrupts a comparison. */
 static void
 hook(void)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wideheap.c - an allocator that takes its time over a realloc
+ * wideheap.c - an allocator with a slow realloc
  *
  * Preloaded after the recorder.  Blocks of WIDE_NBYTES come from a few slots,
- * the lowest free one at a time, so that what one thread gives up the next call
- * gets; all else is libc's.  A realloc of such a block always moves it, and
- * sleeps WIDEHEAP_US microseconds when it has given the old slot up.
+ * always the lowest free one, so that the next call gets the block that a
+ * thread gave up; all other blocks are libc's.  A realloc of such a block
+ * always moves it, and sleeps WIDEHEAP_US microseconds after it has given up
+ * the old slot.
  */
 #include <stdatomic.h>
 #include <stdint.h>

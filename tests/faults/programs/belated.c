@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * belated.c - take away what a trace needs before it has begun
+ * belated.c - remove what a trace needs before it has begun
  *
  * usage: belated HOW DIRECTORY
  *
- * Allocates a little, too little for a trace file; then takes something away,
- * and allocates on.  HOW is size, files, both (limits: of the size of files, of
- * descriptors), prlimit, raw (the latter by other calls; syscall(3)),
- * barefiles, baresize, bareroot (by the system call instruction itself: limits,
- * or DIRECTORY as the root directory), mount, rawmount (something over
- * DIRECTORY, in namespaces of its own), child, shared (a child by clone(2) with
- * which it shares the root directory makes DIRECTORY that; and with which it
- * shares the memory as well), looked (as child, then it says how many threads
- * it has).
+ * Allocates too little for a trace file; then removes something, and allocates
+ * more.  HOW is
+ *
+ *   files      limit descriptors
+ *   size       limit the size of files
+ *   both       limit both
+ *   prlimit    as 'files', by another function
+ *   raw        as 'files', by syscall(3)
+ *   barefiles  as 'files', by the system call instruction itself
+ *   baresize   as 'size', by the instruction itself
+ *   bareroot   make DIRECTORY the root directory, by the instruction itself
+ *   mount      mount something over DIRECTORY, in namespaces of its own
+ *   rawmount   the same by syscall(3)
+ *   child      a child by clone(2) that shares the root directory changes it
+ *   shared     the same, and the child shares the memory, too
+ *   looked     as 'child'; then prints its number of threads
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -88,8 +95,8 @@ call_barely(long number, long a, long b, const void *c)
 }
 
 /*
- * As "child".  Then the recorder must have its writer, which cannot begin; how
- * many threads has the process after that?  Seen by no function of libc.
+ * As 'child'.  The recorder needs its writer thread now, which fails to begin.
+ * Count the process's threads afterwards, by no function of libc.
  */
 static int
 share_and_look(char *directory)

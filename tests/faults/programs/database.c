@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * database.c - a file has the number of standard error, and the trace no room
- */
+/* database.c - a file has the number of standard error, and the disk is full */
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,39 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filters.c - filters on system calls, in the manner of common sandboxes
+ * filters.c - filters on system calls, like those of common sandboxes
  *
- *   filters KIND exec COMMAND...   put it on, then be the command
- *   filters KIND self N            work, put it on, work, with N rounds each
+ *   filters KIND exec COMMAND...   install the filter, then exec the command
+ *   filters KIND self N            N rounds of work, install it, N rounds
  *   filters KIND threads N         the same, in one thread after the other
- *   filters KIND again N           as 'threads', and put it on twice
+ *   filters KIND again N           as 'threads', and install it twice
  *   filters KIND twice N           the same with 'no-figures' as the second
- *   filters KIND crowd N           put it on, work in threads at the same time
+ *   filters KIND crowd N           install it, work in threads at the same time
  *
  * KIND is one of
  *   strict     SECCOMP_MODE_STRICT: read, write, exit
- *   privsep    what a network server's unprivileged half needs; all else kills
+ *   privsep    only what a server's unprivileged half needs; other calls kill
  *   renderer   for all threads (TSYNC): files, sockets, processes trap
  *   service    clocks, debuggers, modules, mounts, swap and raw i/o kill
- *   container  the same and namespaces are refused (EPERM)
- *   old        what came with Linux 5.2 and later is not there (ENOSYS)
+ *   container  the same, and namespaces are refused (EPERM)
+ *   old        calls newer than Linux 5.1 do not exist (ENOSYS)
  *   no-exit    for all threads: no thread may end (EPERM)
- *   no-figures for all threads: what has been used is not told, asking kills
- *   no-stat    for all threads: asking about a file by its name kills
- *   no-open    to open a file kills
- *   no-fstat   to ask about an open file kills
+ *   no-figures for all threads: asking for resource usage kills
+ *   no-stat    for all threads: stat of a file name kills
+ *   no-open    opening a file kills
+ *   no-fstat   stat of an open file kills
  *   no-prctl   for all threads: prctl kills
- *   unseen     by no function of libc: what only the recorder's thread does
- * kills the thread that does it unseen-all the same for all threads (TSYNC)
+ *   unseen     by no function of libc: calls that only the recorder's thread
+ *              makes kill the calling thread
+ *   unseen-all the same for all threads (TSYNC)
  *   no-pid     getpid kills
  *   pid-fails  getpid fails (EPERM)
- *   misdeed    asking for the parent's number kills the thread, and is done
+ *   misdeed    getppid kills the thread, and the program calls it
  *   misdeed-open the same, and so does opening a file
  *   pretend    some calls do nothing and claim success
  *   nothing    everything but write and exit kills
- *   no-actions to ask for the action of a signal or to change it kills
- *   no-signals to send a signal to a thread kills
- *   unknown    as no-figures, by an action that no kernel knows, which kills
- *   ask        no filter, but calls by which libraries learn of them
+ *   no-actions asking for or changing the action of a signal kills
+ *   no-signals sending a signal to a thread kills
+ *   unknown    as no-figures, with an action that no kernel knows, which kills
+ *   ask        no filter, but calls by which libraries look for filters
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -56,13 +57,13 @@
 #define KILL  SECCOMP_RET_KILL_PROCESS
 #define TRAP  SECCOMP_RET_TRAP
 #define ALLOW SECCOMP_RET_ALLOW
-/* The kernel takes what it does not know for KILL_PROCESS. */
+/* The kernel treats an unknown action as KILL_PROCESS. */
 #define UNKNOWN 0x12340000u
 #define END	-1
 
 struct kind {
 	const char *name;
-	uint32_t otherwise; /* than for the calls that are listed */
+	uint32_t otherwise; /* action for unlisted calls */
 	uint32_t listed;
 	unsigned flags;
 	int calls[64];
@@ -222,7 +223,7 @@ find(const char *name)
 	return kind;
 }
 
-/* seccomp(2) that nobody can stand in front of. */
+/* seccomp(2) that no library can interpose. */
 static long
 seccomp_unseen(unsigned long flags, const struct sock_fprog *program)
 {
@@ -259,7 +260,7 @@ put_on(const struct kind *kind)
 		(struct sock_filter)BPF_STMT(BPF_RET | BPF_K, kind->otherwise);
 	const struct sock_fprog program = { n, filter };
 
-	/* Once: a filter may not allow it again. */
+	/* Only once: a filter may forbid it later. */
 	if (!is_bound && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -1;
 	is_bound = true;
@@ -271,7 +272,7 @@ put_on(const struct kind *kind)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-/* Calls that must fail, of which the last is not even allowed to ask. */
+/* Make calls that must fail; the last one lacks the privileges. */
 static int
 ask(void)
 {
@@ -318,7 +319,7 @@ work_in_thread(void *rounds)
 	return (void *)(uintptr_t)work((long)rounds);
 }
 
-/* With blocks of its own. */
+/* Work in a thread with blocks of its own. */
 static void *
 work_apart(void *rounds)
 {
@@ -334,7 +335,7 @@ work_apart(void *rounds)
 	return (void *)sum;
 }
 
-/* In one thread after the other. */
+/* Work in one thread after the other. */
 static unsigned
 work_in_threads(long rounds)
 {
@@ -352,7 +353,7 @@ work_in_threads(long rounds)
 	return sum;
 }
 
-/* In threads at the same time. */
+/* Work in several threads at the same time. */
 static unsigned
 work_in_crowd(long rounds)
 {
@@ -371,7 +372,7 @@ work_in_crowd(long rounds)
 	return sum;
 }
 
-/* Once here, and in a child. */
+/* Work here, and in a child. */
 static unsigned
 work_in_children(long rounds)
 {
@@ -386,8 +387,8 @@ work_in_children(long rounds)
 }
 
 /*
- * The filter is put on by a child that shares our memory until its exec, of a
- * program without the recorder.
+ * A child that shares our memory until its exec installs the filter, then
+ * executes a program without the recorder.
  */
 static int
 put_on_in_vfork(const struct kind *kind)
@@ -432,7 +433,7 @@ main(int argc, char **argv)
 		go = work_in_crowd;
 	if (strcmp(argv[2], "exec") != 0 && strcmp(argv[2], "crowd") != 0) {
 		say("before", go(atol(argv[3])));
-		/* Long enough for the recorder to have fallen asleep. */
+		/* Long enough for the recorder to fall asleep. */
 		usleep(300000);
 	}
 	if (is_strict) {

@@ -1,27 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * privileges.c - give up privileges in the midst of work, and look at the
- * writer
+ * privileges.c - give up privileges during work, and look at the writer thread
  *
  * usage: privileges HOW [DIRECTORY]
  *
- * Allocates, gives privileges up, and allocates on.  HOW is setuid, setgid,
- * setgroups, setresuid, seteuid, initgroups, raw (setresuid by syscall(3)),
- * chain (groups, group, user), threads (setresuid while three others allocate),
- * capset, no_new_privs, filter, sync (a filter for all threads), landlock,
- * chroot (to DIRECTORY), mount, pid (namespaces of its own), joined (setresuid
- * by syscall(3) after a thread has come and gone), user (a user namespace),
- * setfsuid, setfsgid, rawfsuid (setfsuid by syscall(3)), bounding (the
- * capabilities that programs may get), ambient (those that they do get), secure
- * (the bits that say how), limits (of descriptors and locks) or bare (a filter
- * for all threads, by the system call instruction itself), net, ipc or netpid
- * (these namespaces), or prctl (setresuid under a filter that kills for that).
+ * Allocates, gives privileges up, and allocates more.  HOW is setuid, setgid,
+ * setgroups, setresuid, seteuid, initgroups, setfsuid, setfsgid, capset,
+ * no_new_privs, landlock, or
  *
- * Then compares each thread of this process by /proc/self/task/TID/status with
- * the initial one: no other user, group or root, no more capabilities of any
- * set, no fewer filters, no_new_privs where that has it, the same limits,
- * network and IPC namespace.
- * Prints "within" or what is not, and a sum.  /proc is opened before.
+ *   raw, rawfsuid   setresuid or setfsuid by syscall(3)
+ *   chain           groups, group, user
+ *   threads         setresuid while three other threads allocate
+ *   filter, sync    a filter; one for all threads
+ *   bare            one for all threads, by the system call instruction itself
+ *   chroot          to DIRECTORY
+ *   mount, pid, user, net, ipc, netpid
+ *                   these namespaces
+ *   joined          setresuid by syscall(3) after a thread has come and gone
+ *   bounding        the capabilities that executed programs may get
+ *   ambient         the capabilities that executed programs do get
+ *   secure          the secure bits
+ *   limits          of descriptors and locked memory
+ *   prctl           setresuid under a filter that kills for prctl
+ *
+ * Then compares each thread of this process, by /proc/self/task/TID/status,
+ * with the initial one: it must have no other user, group or root, no more
+ * capabilities of any set, no fewer filters, no_new_privs if the initial one
+ * has it, and the same limits, network and IPC namespace.  Prints "within" or
+ * the difference, and a sum.  /proc is opened before.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -83,7 +89,7 @@ work_once(void *unused)
 	return unused;
 }
 
-/* Be nobody, under a filter that kills for prctl(2). */
+/* Become nobody, under a filter that kills for prctl(2). */
 static int
 without_prctl(void)
 {
@@ -154,7 +160,7 @@ drop_bounding(void)
 	return 0;
 }
 
-/* Before the work: what programs would get; and then that no more. */
+/* Before the work, raise an ambient capability; later, lower it. */
 static int
 set_ambient(int on)
 {
@@ -183,7 +189,7 @@ set_limits(void)
 		       : setrlimit(RLIMIT_MEMLOCK, &none);
 }
 
-/* As a run-time system without a libc would. */
+/* Install a filter as a run-time system without a libc would. */
 static int
 filter_barely(void)
 {
@@ -299,7 +305,7 @@ give_up(const char *how, const char *directory)
 	return -1;
 }
 
-/* A file of the thread's. */
+/* Read a file of the thread. */
 static void
 read_file(const char *tid, const char *name, char *buf, size_t cap)
 {
@@ -316,7 +322,7 @@ read_file(const char *tid, const char *name, char *buf, size_t cap)
 		close(fd);
 }
 
-/* What is behind 'key', up to the line's end. */
+/* Return the rest of the line after 'key'. */
 static const char *
 get(const char *status, const char *key, char *buf, size_t cap)
 {
@@ -355,11 +361,11 @@ has_other_root(const char *tid, const char *main_tid)
 	snprintf(main_path, sizeof(main_path), "%s/root", main_tid);
 	if (fstatat(tasks, path, &own, 0) != 0 ||
 	    fstatat(tasks, main_path, &main_own, 0) != 0)
-		return 0; /* who may not look says nothing */
+		return 0; /* not permitted to look */
 	return own.st_ino != main_own.st_ino || own.st_dev != main_own.st_dev;
 }
 
-/* A set of capabilities that is not within the other's. */
+/* Return a set of capabilities that is not within the other's. */
 static const char *
 find_set(const char *status, const char *main_status)
 {
@@ -397,7 +403,7 @@ has_other_space(const char *tid, const char *main_tid, const char *which)
 	       strcmp(own, main_own) != 0;
 }
 
-/* Prints what thread 'tid' has that the initial one has not. */
+/* Print what thread 'tid' has and the initial one has not. */
 static int
 compare(const char *tid, const char *main_tid)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * puppet.c - make the writer thread of a process do what an intruder would
+ * puppet.c - make a process's writer thread do what an attacker would do
  *
  * usage: puppet PID FOLDER
  *
- * Takes hold of the thread "hatftrace" of the process PID, as a debugger does,
- * and has it make system calls: open a file to read, make one in FOLDER and one
- * in '.', remove the first, connect by TCP and by the abstract socket "puppet"
- * (which this program listens to), send signal 0 to this program, and execute
- * /bin/true.  Prints a line for each: its name and "done" or the error's
- * number.  Exit status 77: this machine cannot.
+ * Controls the thread "hatftrace" of the process PID, as a debugger does, and
+ * makes it issue system calls: open a file to read, create one in FOLDER and
+ * one in '.', remove the first, connect by TCP and to the abstract socket
+ * "puppet" (on which this program listens), send signal 0 to this program, and
+ * execute /bin/true.  Prints a line for each: its name and "done" or the
+ * error's name.  Exit status 77: this machine does not permit it.
  */
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -34,7 +34,7 @@
 #if defined(__x86_64__)
 
 #define SYSCALL_NBYTES 2
-/* Below what the thread's stack has in use. */
+/* Below the used part of the thread's stack. */
 #define SCRATCH_OFF 8192
 
 static pid_t tid;
@@ -206,13 +206,13 @@ main(int argc, char **argv)
 		      ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) == 0,
 	      "seize");
 	await_stop();
-	/* It sleeps, so what it has just come from is a system call. */
+	/* The thread sleeps, so it is inside a system call. */
 	check(ptrace(PTRACE_GETREGS, tid, NULL, &regs) == 0, "get");
 	open_files(argv[2]);
 	connect_both();
 	call("signal", SYS_kill, (uint64_t)getpid(), 0, 0, 0);
 	execute();
-	/* Where it was, with a call that was interrupted. */
+	/* Let it return to where it was, from an interrupted call. */
 	regs.rax = (uint64_t)-EINTR;
 	regs.orig_rax = UINT64_MAX;
 	ptrace(PTRACE_SETREGS, tid, NULL, &regs);

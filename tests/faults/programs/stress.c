@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stress.c - programs in trouble; what each does is the same with us and
- * without
+ * stress.c - programs under faults; the output is the same without the recorder
  *
- *   stress work N [PAUSE]    N rounds of allocations, with a pause of so many
- *                             milliseconds after each thousand
+ *   stress work N [PAUSE]    N rounds of allocations, with a pause of PAUSE
+ *                            milliseconds after each thousand
  *   stress close HOW         close every descriptor from 3 up by 'loop',
- * 'range' (close_range), 'from' (closefrom) or 'dup2' (of standard output onto
- * each), then work stress threads N         N threads one after another, 8 at a
- * time, each on the smallest stack that there may be stress fail N ask for more
- * and more until there is nothing, then free it and go on with N rounds stress
- * storm N           work while timers' handlers allocate, N times stress bomb
- * DEPTH        a process forks two that fork two, DEPTH times stress stop N
- * work, stopped and continued by a child again and again stress rights N give
- * up root for nobody, and all capabilities, then work stress chroot DIR N make
- * DIR the root directory, then work stress gone DIR N        work, remove DIR
- * and all in it, work stress renamed FROM TO N likewise, rename stress clock N
- * work and ask for the time, again and again stress crowd N           N threads
- * at once, each works while all are there stress forks N           work, wait
- * for a second, then fork three children one after another, each of which works
- * for a while
+ *                            'range' (close_range), 'from' (closefrom) or
+ *                            'dup2' (of standard output onto each), then work
+ *   stress threads N         N threads one after another, 8 at a time, each on
+ *                            the smallest possible stack
+ *   stress fail N            allocate until there is no memory, then free it
+ *                            and work for N rounds
+ *   stress storm N           work while timers' handlers allocate, N times
+ *   stress bomb DEPTH        a process forks two that fork two, DEPTH times
+ *   stress stop N            work; a child stops and continues the process
+ *   stress rights N          change from root to nobody, drop all capabilities,
+ *                            then work
+ *   stress chroot DIR N      make DIR the root directory, then work
+ *   stress gone DIR N        work, remove DIR and its files, work
+ *   stress renamed FROM TO N work, rename FROM to TO, work
+ *   stress clock N           work and read the clock, again and again
+ *   stress crowd N           N threads at once; all work while all exist
+ *   stress forks N           work, wait for a second, then fork three children
+ *                            one after another, each of which works for a while
  *
- * A sum that depends on what the allocations hold is printed at the end.
+ * Prints a sum that depends on the contents of the allocations.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -111,7 +114,9 @@ close_all(const char *how)
 		for (int fd = 3; fd < 2100; fd++)
 			dup2(1, fd);
 	sum = work(200000, 0);
-	/* The lowest number is the program's. */
+	/*
+	 * The lowest free number belongs to the program, not to the recorder.
+	 */
 	const int fd = open("/dev/null", O_RDONLY);
 
 	printf("%d\n", fd);
@@ -168,7 +173,7 @@ fail(long n)
 			break;
 		memset(chunks[got++], 1, 1);
 	}
-	/* How many depends on what else is in the address space. */
+	/* The number depends on what else is in the address space. */
 	const int error = errno;
 
 	while (got > 0)
@@ -187,12 +192,12 @@ on_timer(int number)
 	if (signals_left <= 0)
 		return;
 	signals_left--;
-	/* In the midst of malloc() only what does not come from it is safe. */
+	/* The handler may have interrupted malloc(): it must not call it. */
 }
 
 static _Atomic int storm_over;
 
-/* Signals whose handlers allocate are for threads that do not. */
+/* Threads that do not allocate receive the signals whose handlers do. */
 static void
 on_allocating(int number)
 {
@@ -323,9 +328,9 @@ crowd(long n)
 	pthread_attr_t attr;
 
 	/*
-	 * Each further arena of libc's takes 64 MiB of address space if there
-	 * is as much, and leaves the other threads whatever is not: near a
-	 * limit it is chance which allocations fail.
+	 * Each further arena of libc takes 64 MiB of address space if possible,
+	 * and leaves less for other threads: near a limit, it would be random
+	 * which allocations fail.
 	 */
 	mallopt(M_ARENA_MAX, 1);
 	pthread_attr_init(&attr);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timejump.c - for everyone who asks libc, an hour later or earlier each time
+ * timejump.c - move libc's clocks by an hour, back and forth, at each call
  *
- * The system's own clocks are other programs' too, so it is not they that jump.
+ * Other programs use the system's clocks, so those stay unchanged.
  */
 #include <stdatomic.h>
 #include <sys/syscall.h>

@@ -67,7 +67,7 @@ put(struct u64_map *map, uint64_t key, uint64_t object)
 	entry->extra = ~object;
 }
 
-/* What is map of KEY_COUNT addresses; index 0 stands for key 0. */
+/* The contents of a map of KEY_COUNT addresses; index 0 stands for key 0. */
 static uint64_t model[KEY_COUNT];
 
 static uint64_t
@@ -186,7 +186,7 @@ START_TEST(patterns_in_the_addresses_do_not_show)
 
 		u64_map_init(&map);
 		for (uint64_t i = 1; i <= 20000; i++) {
-			/* Multiples of 2^44 come round after 2^20. */
+			/* Multiples of 2^44 wrap around after 2^20. */
 			put(&map, 0x5555555540 + i * strides[s], i);
 		}
 		ck_assert_double_lt(check_table(&map), bound);

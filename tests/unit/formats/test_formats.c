@@ -271,7 +271,7 @@ START_TEST(losses_are_counted)
 }
 END_TEST
 
-/* Drop what 'drop' says from 'records'.  Returns how many remain. */
+/* Drop the fields in 'drop' from 'records'.  Return how many remain. */
 static size_t
 drop_by_hand(unsigned drop)
 {

@@ -2,8 +2,7 @@
 /*
  * test_bells.c - an order in the file of bells is for one process
  *
- * Which process an order names, and that each order differs from the one that
- * it replaces.
+ * An order identifies its process, and differs from the order that it replaces.
  */
 #include "hatf/recorder/bells.h"
 
@@ -40,7 +39,7 @@ START_TEST(nothing_unknown_says_no)
 
 	ck_assert(bells_is_for(known, &number_only));
 	ck_assert(bells_is_for(unknown, &one));
-	/* ... but an earlier process may have been meant. */
+	/* ... but the order may be for an earlier process with this number. */
 	ck_assert(!bells_is_since_start(known, &number_only));
 }
 END_TEST
@@ -71,7 +70,7 @@ START_TEST(the_number_of_an_order_wraps)
 }
 END_TEST
 
-/* The largest number that the kernel gives is below 2^22. */
+/* The kernel's largest process number is below 2^22. */
 START_TEST(a_large_number_fits)
 {
 	const struct bells_process p = { (1u << 22) - 1, one.namespace, 1 };

@@ -89,7 +89,9 @@ END_TEST
 START_TEST(test_two_threads)
 {
 	struct ring *const r = make_ring();
-	/* As far as it is concerned; GROWN is not made to grow. */
+	/*
+	 * The capacity that this thread knows; a ring of GROWN does not grow.
+	 */
 	uint64_t pos = 0, words = 0, capacity = _i == 1 ? CAPACITY : GROWN;
 	pthread_t producer;
 
@@ -102,7 +104,7 @@ START_TEST(test_two_threads)
 		for (unsigned k = 0; k < words_of(i); k++, pos++)
 			ck_assert_uint_eq(ring_get(r, pos), i);
 		words += words_of(i);
-		/* Late, as the writer does: after a "block". */
+		/* Release room late, after a "block", as the writer does. */
 		if (i % 17 == 0 || ring_wait_is_pending(r))
 			ring_wait_release(r, pos);
 		if (i > EVENTS / 4 && capacity < GROWN &&
@@ -143,7 +145,7 @@ START_TEST(test_wait_returns_without_a_consumer)
 	ck_assert(ring_wait_is_pending(r));
 	ring_wait_sleep(r, CAPACITY + 1, 1000000);
 	ck_assert(!ring_wait_is_pending(r));
-	/* With room there is nothing to wait for, whatever the time-out. */
+	/* With room, the function returns at once, whatever the time-out. */
 	ring_wait_release(r, 1);
 	ring_wait_announce(r);
 	ring_wait_sleep(r, CAPACITY + 1, 0);

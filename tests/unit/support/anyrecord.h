@@ -2,7 +2,7 @@
 /*
  * anyrecord.h - random records of every tag, with every kind of value
  *
- * What they point to is in one array that each call fills anew.
+ * The bytes that they point to are in one array; each call fills it anew.
  */
 #ifndef TESTS_ANYRECORD_H
 #define TESTS_ANYRECORD_H
@@ -18,7 +18,7 @@ struct anyrecord {
 	uint8_t arena[ANYRECORD_ARENA];
 };
 
-/* A number of any magnitude, the ends of the range among them. */
+/* Return a number of any magnitude, including both ends of the range. */
 static inline uint64_t
 anyrecord_number(struct anyrecord *a)
 {
@@ -36,7 +36,7 @@ anyrecord_number(struct anyrecord *a)
 	}
 }
 
-/* Up to 'max' bytes; ASCII text, UTF-8, or anything. */
+/* Put up to 'max' bytes; ASCII text, UTF-8, or anything. */
 static inline void
 anyrecord_bytes(struct anyrecord *a, struct hatf_record *r, size_t max)
 {
@@ -117,7 +117,7 @@ anyrecord_fill(struct anyrecord *a, struct hatf_record *records, size_t n)
 	}
 }
 
-/* Do two records say the same? */
+/* Return whether two records have the same contents. */
 static inline bool
 anyrecord_same(const struct hatf_record *a, const struct hatf_record *b)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * blocks.h - which blocks of a small heap live, by what comes out of the rings
+ * blocks.h - the live blocks of a small heap, according to the rings' events
  *
- * Block n, from 1 to BLOCKS, which whoever includes this defines, is at address
- * 8 * n.
+ * Block n, from 1 to BLOCKS, is at address 8 * n.  The file that includes this
+ * one defines BLOCKS.
  */
 #ifndef TESTS_BLOCKS_H
 #define TESTS_BLOCKS_H
@@ -23,7 +23,7 @@ set_live(uint64_t address, bool now)
 	live[address / 8] = now;
 }
 
-/* An order_sink: counts an event, and a mistake if it cannot be. */
+/* An order_sink: count the event, and a mistake if the event is impossible. */
 static inline void
 judge(void *context, const struct order_producer *producer,
       const struct event *ev)

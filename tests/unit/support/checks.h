@@ -2,10 +2,10 @@
 /*
  * checks.h - Check, for tests that check millions of values
  *
- * Each ck_assert that holds tells Check's parent process where the test is, by
- * a system call.  In tests that try every case these calls take most of the
- * time, so here a check that holds costs a comparison.  A check that fails is
- * reported as always; of a test that crashes, only the name is known.
+ * Check reports each ck_assert that holds to its parent process, by a system
+ * call.  In tests that try every case these calls take most of the time; here a
+ * check that holds costs only a comparison.  A check that fails is reported as
+ * usual; of a test that crashes, only the name is known.
  */
 #ifndef CHECKS_H
 #define CHECKS_H

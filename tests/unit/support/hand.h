@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hand.h - traces made by hand, and places to put them
+ * hand.h - hand-made traces, and places to put them
  *
- * A builder that writes exactly the bytes it is told, so that tests of the
- * reader do not depend on our encoder; gzip members; copies that end at an
- * unmapped page, where reading one byte too many is a crash; files and pipes
- * that hold bytes.
+ * A builder that writes exactly the given bytes, so that tests of the reader do
+ * not depend on the library's encoder; gzip members; copies that end at an
+ * unmapped page, where reading one byte too many crashes; files and pipes with
+ * given bytes.
  */
 #ifndef TESTS_HAND_H
 #define TESTS_HAND_H
@@ -38,7 +38,7 @@ hand_bytes(struct hand *h, const void *bytes, size_t nbytes)
 	h->used += nbytes;
 }
 
-/* A big-endian number. */
+/* Append a big-endian number. */
 static inline void
 hand_put(struct hand *h, uint64_t n, unsigned nbytes)
 {
@@ -79,7 +79,7 @@ hand_interpretation(struct hand *h, unsigned field, unsigned interpretation,
 		hand_put(h, stride, 8);
 }
 
-/* alloc and free in the standard configuration. */
+/* Append an alloc or free in the standard configuration. */
 static inline void
 hand_alloc(struct hand *h, uint64_t size, uint64_t address)
 {
@@ -138,8 +138,8 @@ hand_gzip(struct hand *h, const uint8_t *bytes, size_t nbytes)
 }
 
 /*
- * Append 'nbytes' at 'bytes' as one member of the form that FORMAT
- * "Compression" has, but with 'lie' more in its length than is true.
+ * Append 'nbytes' at 'bytes' as one member in the form of FORMAT "Compression",
+ * but with 'lie' added to its stated length.
  */
 static inline void
 hand_member(struct hand *h, const uint8_t *bytes, size_t nbytes, int lie)
@@ -161,7 +161,7 @@ hand_member(struct hand *h, const uint8_t *bytes, size_t nbytes, int lie)
 	free(gzip.bytes);
 }
 
-/* A copy that ends where the next page is unmapped. */
+/* A copy of bytes; the page after it is unmapped. */
 struct guarded {
 	uint8_t *map, *bytes;
 	size_t map_nbytes;
@@ -189,7 +189,7 @@ unguard(struct guarded *g)
 	munmap(g->map, g->map_nbytes);
 }
 
-/* A descriptor of a nameless file that holds the bytes, at its beginning. */
+/* Return a descriptor of a nameless file with these bytes, at its beginning. */
 static inline int
 hand_file(const uint8_t *bytes, size_t nbytes)
 {
@@ -216,7 +216,7 @@ hand_run(const char *name, const TTest *const *tests, size_t count)
 	SRunner *runner;
 	int failed;
 
-	/* A sanitizer may take its time. */
+	/* Sanitizers are slow. */
 	tcase_set_timeout(tcase, 120);
 	for (size_t i = 0; i < count; i++)
 		tcase_add_test(tcase, tests[i]);

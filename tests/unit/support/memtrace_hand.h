@@ -13,7 +13,7 @@
 
 #define BEGIN UINT64_C(1600000000000000)
 
-/* Little-endian. */
+/* Append a little-endian number. */
 static inline void
 put(struct hand *h, uint64_t n, unsigned nbytes)
 {
@@ -102,7 +102,7 @@ put_info(struct hand *h, unsigned word_bits)
 	put_packet(h, 0, 0, 0, &e);
 }
 
-/* One frame, whose code is not in the cache. */
+/* Append one frame whose code is not in the cache. */
 static inline void
 put_miss(struct hand *e, unsigned bucket, uint64_t code)
 {

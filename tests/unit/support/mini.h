@@ -2,10 +2,10 @@
 /*
  * mini.h - a decoder of HATF 1.0 that shares no code with the library
  *
- * Written from appendix A and FORMAT.md alone, slow and plain, as the judge of
- * what the encoder and the writer make.  It works on a whole stream in memory
- * and fails the running test on anything illegal, and, unless it is lenient, on
- * what a writer must never write: a width under default.
+ * It is written from appendix A and FORMAT.md alone, slow and plain, to check
+ * the output of the encoder and the writer.  It decodes a whole stream in
+ * memory and fails the running test on anything illegal.  Unless it is lenient,
+ * it also fails on what a writer must never write: a width under default.
  */
 #ifndef TESTS_MINI_H
 #define TESTS_MINI_H
@@ -16,9 +16,9 @@
 #include <string.h>
 
 /*
- * An assertion for loops: Check's own write to a file each time, whether they
- * hold or not, which takes a hundred times as long as what is tested here.
- * Who is no unit test has defined another one.
+ * An assertion for loops.  Check's own assertions write to a file each time,
+ * whether they hold or not, which takes a hundred times as long as the code
+ * under test.  A program that is not a unit test defines its own.
  */
 #ifndef mini_check
 #include "tests/unit/support/checks.h"
@@ -167,7 +167,7 @@ mini_attributes(struct mini *m, struct hatf_record *r)
 		mini_bytes(m, r, width);
 }
 
-/* The next record, or false at the end. */
+/* Read the next record; return false at the end. */
 static inline bool
 mini_read(struct mini *m, struct hatf_record *r)
 {
@@ -207,7 +207,7 @@ again:
 	return true;
 }
 
-/* The same record?  'offset' does not count. */
+/* Require that both records are the same, except for 'offset'. */
 static inline void
 mini_assert_same(const struct hatf_record *a, const struct hatf_record *b)
 {

@@ -9,7 +9,7 @@
 #include "tests/unit/support/hand.h"
 #include "tests/unit/support/streams.h"
 
-/* A reader over a file with the bytes of 'h'; the caller closes both. */
+/* Open a reader over a file with the bytes of 'h'; the caller closes both. */
 static inline struct hatf_reader *
 open_bytes(const struct hand *h, unsigned flags, int *fd_ret)
 {
@@ -22,7 +22,7 @@ open_bytes(const struct hand *h, unsigned flags, int *fd_ret)
 	return reader;
 }
 
-/* Read to the end; returns the final status and the number of records. */
+/* Read to the end; return the final status and the number of records. */
 static inline enum hatf_status
 drain(struct hatf_reader *reader, size_t *n_ret)
 {

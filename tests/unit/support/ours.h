@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * ours.h - the formats that hold whatever a trace of ours holds
- */
+/* ours.h - the formats that keep everything that a HATF trace can have */
 #ifndef TESTS_OURS_H
 #define TESTS_OURS_H
 
 #include "hatf/hatf.h"
 
-/* The n-th of them, from 0; NULL if there are not so many. */
+/* Return the n-th of them, from 0; NULL if there are fewer. */
 static inline const char *
 ours_format(unsigned idx)
 {

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * streams.h - readers and writers on descriptors, which stay the caller's
- */
+/* streams.h - readers and writers on descriptors that the caller keeps */
 #ifndef TESTS_STREAMS_H
 #define TESTS_STREAMS_H
 
 #include "hatf/hatf.h"
 
-/* Like hatf_reader_open(), but the size and 'fd' are set here. */
+/* Like hatf_reader_open(), but sets the size and 'fd'. */
 static inline enum hatf_status
 reader_with(int fd, struct hatf_reader_options options,
 	    struct hatf_reader **reader_ret, struct hatf_error *err)
@@ -17,7 +15,7 @@ reader_with(int fd, struct hatf_reader_options options,
 	return hatf_reader_open(NULL, &options, reader_ret, err);
 }
 
-/* A reader of a trace in 'format'; NULL: the content shows it. */
+/* Open a reader of a trace in 'format'; NULL: detect it. */
 static inline enum hatf_status
 reader_of_fd_as(int fd, const char *format, unsigned flags,
 		struct hatf_reader **reader_ret, struct hatf_error *err)
@@ -37,7 +35,7 @@ reader_of_fd(int fd, unsigned flags, struct hatf_reader **reader_ret,
 	return reader_of_fd_as(fd, NULL, flags, reader_ret, err);
 }
 
-/* Like hatf_writer_open(), but the size and 'fd' are set here. */
+/* Like hatf_writer_open(), but sets the size and 'fd'. */
 static inline enum hatf_status
 writer_of_fd(int fd, const struct hatf_writer_options *options,
 	     struct hatf_writer **writer_ret, struct hatf_error *err)

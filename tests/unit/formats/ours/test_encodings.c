@@ -19,7 +19,7 @@
 static const char *const formats[] = { "binary", "split", "splitaddr" };
 #define FORMAT_COUNT ((int)(sizeof(formats) / sizeof(formats[0])))
 
-/* What one test writes; 'bytes' has the attributes. */
+/* The records that one test writes; 'bytes' has their attributes. */
 static struct hatf_record *records; /* MANY */
 static size_t record_count;
 static uint8_t bytes[65535];

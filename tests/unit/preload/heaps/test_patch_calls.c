@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_patch_calls.c - a slot is changed where the loader has made pages
+ * test_patch_calls.c - a slot is changed in pages that the loader made
  * read-only
  *
  * The loader protects whole pages only, and rounds the end of the range down.
  * The page in which a range ends is writable, holds other data of the object,
- * and must stay writable; that once was made read-only, where pages are larger
- * than the linker expected.
+ * and must stay writable.  Regression: it was made read-only if pages are
+ * larger than the linker expected.
  */
 #include <elf.h>
 #include <link.h>
@@ -16,7 +16,7 @@
 
 #define K 1024u
 
-/* A range of 'nbytes' from 'start' on; is 'address' protected? */
+/* A range of 'nbytes' from 'start' on, and whether 'address' is protected. */
 static const struct {
 	uintptr_t start;
 	size_t nbytes;
@@ -24,7 +24,7 @@ static const struct {
 	size_t page_nbytes;
 	bool is_sealed;
 } cases[] = {
-	/* As the linker expected it: it ends with a page. */
+	/* As the linker expected: the range ends with a page. */
 	{ 0x31900, 0x1700, 0x31900, 4 * K, true },
 	{ 0x31900, 0x1700, 0x31000, 4 * K, true },
 	{ 0x31900, 0x1700, 0x32ff8, 4 * K, true },
@@ -35,7 +35,7 @@ static const struct {
 	 */
 	{ 0x31900, 0x1700, 0x31900, 16 * K, false },
 	{ 0x31900, 0x1700, 0x32ff8, 64 * K, false },
-	/* A larger one, of which the last page is shared. */
+	/* A larger range, whose last page is shared. */
 	{ 0x2f900, 0x21700, 0x2f900, 64 * K, true },
 	{ 0x2f900, 0x21700, 0x4fff8, 64 * K, true },
 	{ 0x2f900, 0x21700, 0x50000, 64 * K, false },
@@ -58,7 +58,7 @@ START_TEST(pages_are_rounded_as_the_loader_does)
 }
 END_TEST
 
-/* An object with nothing but a range of two pages and a half. */
+/* An object that consists of a range of two pages and a half. */
 struct object {
 	uint8_t *memory;
 	size_t page;
@@ -83,11 +83,11 @@ object_init(struct object *o)
 		.dlpi_phdr = &o->header,
 		.dlpi_phnum = 1,
 	};
-	/* What the loader does. */
+	/* Protect the range as the loader does. */
 	ck_assert_int_eq(mprotect(o->memory, 2 * o->page, PROT_READ), 0);
 }
 
-/* Can the page at 'p' be written on?  Asked of the system. */
+/* Ask the system whether the page at 'p' is writable. */
 static bool
 is_writable(const uint8_t *p)
 {

@@ -2,9 +2,9 @@
 /*
  * test_process_state.c - the table of the process's states, entry by entry
  *
- * The expected next states and actions stand here as a table of their own, for
- * each state and cause.  The same is then shown through process_move(), in a
- * child process for each entry that brings itself into the state first.
+ * A second table has the expected next state and action for each state and
+ * cause.  Then a child process for each entry gets into the state and checks
+ * the entry by process_move().
  */
 #include "tests/unit/support/checks.h"
 #include <stdlib.h>
@@ -14,13 +14,13 @@
 #include "preload/record/process_state.h"
 #include "preload/record/record.h"
 
-/* What a letter stands for: the first of a pair is the state, in upper case. */
+/* In a pair, the first letter is the state, the second one the action. */
 static const char state_letters[] = "NSTEO";
 static const char action_letters[] = ".-bwts";
 
 /*
  * Rows: causes; columns: NEW, STARTING, TRACING, ENDED, OFF.  "..": refused;
- * else the next state and the action, of nothing, begin, wait, trace and skip.
+ * else the next state and the action: nothing, begin, wait, trace or skip.
  */
 static const char *const expected[PROCESS_CAUSES] = {
 	[PROCESS_WANTED] = "Sb Sw Tt Et Os",
@@ -72,7 +72,7 @@ START_TEST(each_entry)
 }
 END_TEST
 
-/* A refused cause has no effect at all. */
+/* A refused cause has no effect. */
 START_TEST(refusals_are_empty)
 {
 	for (unsigned s = 0; s < PROCESS_STATES; s++)
@@ -89,7 +89,7 @@ START_TEST(refusals_are_empty)
 }
 END_TEST
 
-/* From NEW, every state is reached; from OFF, none but OFF. */
+/* Every state can be reached from NEW; from OFF, only OFF. */
 START_TEST(reach)
 {
 	unsigned seen = 1u << PROCESS_NEW, before;
@@ -167,7 +167,7 @@ START_TEST(each_move)
 }
 END_TEST
 
-/* Before there is memory for a state, facts are noted and no state is left. */
+/* Before there is memory for a state, facts are noted, but the state stays. */
 START_TEST(without_memory)
 {
 	ck_assert(process_move(PROCESS_WANTED) == PROCESS_DO_REFUSE);
@@ -187,7 +187,7 @@ begin(enum process_cause how)
 	ck_assert(process_move(how) == PROCESS_DO_TRACE);
 }
 
-/* In a child; returns what is wrong with it. */
+/* Runs in a child; return the number of the failed check, or 0. */
 static unsigned
 judge_child(bool begins_dormant)
 {
@@ -216,7 +216,9 @@ expect_child(bool begins_dormant)
 	ck_assert_int_eq(status, 0);
 }
 
-/* Children begin as the parent was, and a failed trace is no dormancy. */
+/*
+ * Children begin as the parent was; a failed trace does not make them dormant.
+ */
 START_TEST(children)
 {
 	begin(PROCESS_BEGAN_DORMANT);
@@ -227,7 +229,7 @@ START_TEST(children)
 	expect_child(true);
 	atomic_store(&record_dormant, false);
 	expect_child(false);
-	/* One that is off says nothing: its child begins as it did. */
+	/* Once the process is off, its children begin as it began itself. */
 	process_move(PROCESS_WRITER_OVER);
 	expect_child(true);
 }
@@ -245,7 +247,7 @@ START_TEST(sandbox)
 	const pid_t child = fork();
 	int status;
 
-	/* It stays asleep, and has no trace. */
+	/* The child stays dormant, and has no trace. */
 	if (child == 0) {
 		process_report_child();
 		_exit(!record_is_dormant() || !process_is_closed() ||

@@ -2,13 +2,12 @@
 /*
  * test_recorder.c - producers, clock, rings and order together, on real threads
  *
- * What test_order.c shows for simulated schedules must hold on the machine
- * itself: several threads record what they do with a small heap that they
- * share, in the order that interpose.c keeps, stamped by the real clock, while
- * another thread drains, orders and commits.  No address may be allocated while
- * live or freed while not, and every event must come out.  Under
- * ThreadSanitizer it also shows that the orderings of ring.h are all that the
- * two sides need.
+ * What test_order.c shows for simulated schedules must hold on real hardware.
+ * Several threads record what they do with a small heap that they share, in the
+ * order that interpose.c keeps, stamped by the real clock, while another thread
+ * drains, orders and commits.  No live address may be allocated and no free one
+ * freed, and every event must come out.  ThreadSanitizer checks that the memory
+ * orders in ring.h are sufficient.
  */
 #include "tests/unit/support/checks.h"
 #include <pthread.h>
@@ -25,7 +24,7 @@
 #define BLOCKS	16u
 #define ROUNDS	60000u /* operations of each thread */
 
-/* What the trace says; the consumer's. */
+/* The consumer's view of the heap, according to the trace. */
 #include "tests/unit/support/blocks.h"
 
 static struct thread threads[THREADS];
@@ -34,7 +33,7 @@ static struct order order;
 static struct image image;
 static _Atomic unsigned running;
 
-/* The heap: a freed block is handed out again at once. */
+/* The heap: it allocates a freed block again at once. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned free_blocks[BLOCKS], free_count;
 
@@ -140,7 +139,10 @@ drain(uint64_t until)
 	struct image_commit commit = { .grain = 1 };
 
 	order_round(&order, list, THREADS, until, false);
-	/* As the writer: what is out is committed, then the room is given. */
+	/*
+	 * Commit the events that came out, then release the room, as the writer
+	 * does.
+	 */
 	for (unsigned i = 0; i < THREADS; i++)
 		image_commit_ring(threads[i].ring, list[i], false,
 				  image_next_seq(&image));

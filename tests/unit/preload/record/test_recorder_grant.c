@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_recorder_grant.c - ticks granted and taken back, on real threads
+ * test_recorder_grant.c - ticks granted and revoked, on real threads
  *
- * What test_clock.c shows for a model must hold for the hot path itself:
- * several threads record through record.h what they do with blocks that they
- * snatch from each other without a lock, while the consumer grants the tick to
- * one thread after the other, far more often than the writer does, and orders
- * what comes out.  No address may be allocated while live or freed while not.
- * Now and then a thread works alone, so that grants last, too.
+ * What test_clock.c shows for a model must hold for the fast path itself.
+ * Several threads record through record.h what they do with blocks that they
+ * take from each other without a lock.  Meanwhile the consumer grants the tick
+ * to one thread after the other, far more often than the writer does, and
+ * orders the events.  No live address may be allocated and no free one freed.
+ * At times one thread works alone, so that some grants last.
  */
 #include "tests/unit/support/checks.h"
 #include <pthread.h>
@@ -28,10 +28,10 @@
 #define TURN	5000u	/* operations between two stretches of being alone */
 #define ALONE	500u
 
-/* What an operation takes at most: two wide events, each with a tick. */
+/* The most words of an operation: two wide events, each with a tick. */
 #define ROOM 64u
 
-/* What the trace says; the consumer's. */
+/* The consumer's view of the heap, according to the trace. */
 #include "tests/unit/support/blocks.h"
 
 static struct thread threads[THREADS];
@@ -41,8 +41,8 @@ static _Atomic unsigned running;
 static _Atomic unsigned alone; /* 0, or the number of a thread and 1 */
 
 /*
- * What record.c calls in circumstances that do not come here.  The real ones,
- * once linked, would record this very program.
+ * Functions that record.c calls only in situations that do not occur here.  The
+ * real ones, if linked, would record this test program itself.
  */
 struct thread *
 attach_thread(uint64_t parent, uint64_t start)
@@ -90,7 +90,7 @@ static _Atomic unsigned free_blocks[BLOCKS];
 
 static uint64_t ticks; /* granted */
 
-/* Somebody's block, 0: none is free. */
+/* Take the free block of any thread; 0: there is none. */
 static unsigned
 heap_take(unsigned from)
 {
@@ -140,7 +140,7 @@ do_realloc(unsigned block, unsigned i)
 	return taken;
 }
 
-/* One operation; returns the block that the thread has after it. */
+/* Do one operation; return the block that the thread has after it. */
 static unsigned
 operate(unsigned block, unsigned i)
 {
@@ -158,7 +158,7 @@ operate(unsigned block, unsigned i)
 	return 0;
 }
 
-/* There is room, so that nothing in record.c wants a writer to wait for. */
+/* Wait for room, so that record.c never needs to wait for a writer. */
 static void
 await_room(struct thread *t)
 {
@@ -222,7 +222,7 @@ prepare(struct thread *t)
 	atomic_store_explicit(&t->state, THREAD_ACTIVE, memory_order_relaxed);
 }
 
-/* A round of the writer's, with a grant to whoever is next. */
+/* One round of the writer, which grants the tick to the next thread. */
 static void
 consume(unsigned round)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_cfi.c - rows of .eh_frame are those that readelf finds; damage is borne
+ * test_cfi.c - rows of .eh_frame equal readelf's; damage does no harm
  *
- * All rows of libc and of the C++ library, and damaged copies of libc's tables,
- * of which nothing outside is read: AddressSanitizer would say so.
+ * All rows of libc and of the C++ library; and damaged copies of libc's tables,
+ * outside of which nothing may be read: AddressSanitizer checks this.
  */
 #include "preload/stacks/cfi.h"
 
@@ -15,7 +15,7 @@
 #include "preload/stacks/code_object.h"
 #include "tests/unit/support/hand.h"
 
-/* Find an object of which 'symbol' is a function; all 0: there is none. */
+/* Find the object that has the function 'symbol'; all 0: there is none. */
 static void
 find_object(const char *library, const char *symbol,
 	    struct code_object *object_ret)
@@ -32,7 +32,7 @@ find_object(const char *library, const char *symbol,
 	ck_assert_ptr_nonnull(object_ret->section.index);
 }
 
-/* A line of readelf's: a place, the CFA, and registers by their columns. */
+/* A line of readelf's output: a place, the CFA, and registers by column. */
 struct line {
 	unsigned long pc;
 	char word[18][24];
@@ -66,7 +66,7 @@ read_line(char *text, struct line *line_ret)
 	return line_ret->count > 1;
 }
 
-/* Does a rule say what readelf's word says? */
+/* Return whether a rule means the same as readelf's word. */
 static bool
 is_same(const struct cfi_rule *rule, const char *word)
 {
@@ -96,7 +96,7 @@ is_same_cfa(const struct cfi_row *row, const char *word)
 					      : true;
 }
 
-/* Compare the row at a line; 'names' are the columns' after the CFA's. */
+/* Compare the row for a line; 'names' are the columns after the CFA's. */
 static void
 compare(const struct code_object *object, const struct line *line,
 	const struct line *names)
@@ -121,7 +121,7 @@ compare(const struct code_object *object, const struct line *line,
 	}
 }
 
-/* Compare with all that readelf says of the file; return how many rows. */
+/* Compare with readelf's output for the file; return the number of rows. */
 static int
 compare_all(const struct code_object *object)
 {
@@ -141,7 +141,9 @@ compare_all(const struct code_object *object)
 		const bool is_row =
 			fde == NULL && end != 0 && read_line(text, &line);
 
-		/* Of several rows for one place the last one holds. */
+		/*
+		 * If there are several rows for one place, the last one counts.
+		 */
 		if (last.count != 0 && last.pc < end &&
 		    (!is_row || line.pc != last.pc)) {
 			compare(object, &last, &names);
@@ -180,7 +182,7 @@ START_TEST(rows_are_those_of_readelf)
 }
 END_TEST
 
-/* A copy of the tables in memory of their own length. */
+/* A copy of the tables in memory of exactly their length. */
 struct copy {
 	uint8_t *bytes;
 	struct cfi_section section;
@@ -199,7 +201,7 @@ copy_tables(const struct cfi_section *from, size_t nbytes, struct copy *copy)
 	copy->moved = (uintptr_t)copy->bytes - (uintptr_t)from->begin;
 }
 
-/* Look for rows all over the object; any answer will do. */
+/* Look up rows all over the object; any result is accepted. */
 static void
 look_around(const struct code_object *object, const struct copy *copy)
 {
@@ -230,7 +232,7 @@ START_TEST(damaged_tables_are_borne)
 		for (int k = 0; k < 200; k++)
 			copy.bytes[from + (size_t)rand() % (nbytes - from)] =
 				(uint8_t)rand();
-		/* The index's own head is what leads to all others. */
+		/* The index's own header leads to all other data. */
 		if (i % 4 != 0)
 			memcpy(copy.bytes + from, object.section.index, 12);
 		look_around(&object, &copy);

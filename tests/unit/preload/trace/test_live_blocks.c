@@ -2,9 +2,8 @@
 /*
  * test_live_blocks.c - the table of live blocks agrees with a plain list
  *
- * The table of live blocks must hold what a plain list of them holds, whatever
- * the program does, while it grows and shrinks; and hold nothing once it is
- * told to.
+ * The table has the same blocks as a plain list, whatever the program does,
+ * while it grows and shrinks.  After it is cleared, it is empty.
  */
 #include "preload/trace/live_blocks.h"
 
@@ -14,14 +13,14 @@
 #define PLACES 30000u
 #define STEPS  600000u
 
-/* The list: a size for each address that may be handed out; 0: not live. */
+/* The list: the size at each address; 0: not live. */
 static uint64_t size_at[PLACES];
 static uint32_t thread_at[PLACES];
 
 static uint64_t
 address_of(unsigned place)
 {
-	/* Close together, and many that differ in high bits only. */
+	/* Some are close together, and many differ in high bits only. */
 	return 0x7f0000000010 + 16 * (uint64_t)(place % 1000) +
 	       ((uint64_t)(place / 1000) << 32);
 }
@@ -62,7 +61,7 @@ resize(struct live_blocks *c, unsigned from, unsigned to, uint64_t size,
 	size_at[to] = size;
 }
 
-/* A random thing that a program can do; 'fill' of 16 are allocations. */
+/* Do a random operation; 'fill' of 16 are allocations. */
 static void
 step(struct live_blocks *c, unsigned fill)
 {
@@ -86,7 +85,7 @@ step(struct live_blocks *c, unsigned fill)
 	} else if (size_at[other] == 0) {
 		resize(c, place, other, size, thread);
 	} else {
-		/* It failed, or it freed. */
+		/* The realloc failed, or it freed the block. */
 		const bool freed = n >> 34 & 1;
 
 		tell(c, EVENT_REALLOC_END, freed ? EVENT_FLAG_FREED : 0, thread,
@@ -131,7 +130,7 @@ START_TEST(it_holds_what_is_live)
 
 	ck_assert(live_blocks_init(&c));
 	for (unsigned i = 0; i < STEPS; i++) {
-		/* It fills, and it empties. */
+		/* The table fills, then empties. */
 		step(&c, i / (STEPS / 6) % 2 == 0 ? 16 : 1);
 		if (i % (STEPS / 60) == 0)
 			compare(&c);
@@ -143,7 +142,7 @@ START_TEST(it_holds_what_is_live)
 		}
 	compare(&c);
 	ck_assert_uint_eq(c.used, 0);
-	/* Of what it had at its largest, little is left. */
+	/* Now few blocks are left. */
 	for (unsigned i = 0; i < 1000; i++) {
 		tell(&c, EVENT_ALLOC, 0, 0, 16, 1, 0);
 		tell(&c, EVENT_FREE, 0, 0, 16, 0, 0);
@@ -165,10 +164,10 @@ START_TEST(what_it_does_not_know_changes_nothing)
 	tell(&c, EVENT_ALLOC, 0, 0, 0, 100, 0); /* it failed */
 	ck_assert(live_blocks_apply_queue(&c));
 	ck_assert_uint_eq(c.used, 0);
-	/* A block from before, which is known once it has been resized. */
+	/* A block from before the trace, which becomes known by a realloc. */
 	tell(&c, EVENT_REALLOC_END, 0, 0, 0x1000, 0x1000, 7);
 	tell(&c, EVENT_REALLOC_END, 0, 0, 0x2000, 0x3000, 8);
-	/* Handed out twice, since a free has been lost. */
+	/* An address allocated twice, because a free was lost. */
 	tell(&c, EVENT_ALLOC, 0, 0, 0x3000, 9, 0);
 	ck_assert(live_blocks_apply_queue(&c));
 	ck_assert_uint_eq(c.used, 2);
@@ -182,7 +181,8 @@ START_TEST(a_heap_takes_its_blocks_with_it)
 	struct live_blocks c;
 
 	ck_assert(live_blocks_init(&c));
-	/* Many heaps one after the other, with the same addresses as malloc's.
+	/*
+	 * Many heaps one after the other, with the same addresses as malloc's.
 	 */
 	for (uint64_t heap = 1; heap <= 2000; heap++) {
 		tell(&c, EVENT_CREATE_HEAP, 0, 0, heap, 0, 0);
@@ -195,7 +195,7 @@ START_TEST(a_heap_takes_its_blocks_with_it)
 		if (heap != 7 && heap != 1999)
 			tell(&c, EVENT_DESTROY_HEAP, 0, 0, heap, 0, 0);
 	}
-	/* What is gone has not made it grow. */
+	/* Destroyed heaps must not make the table grow. */
 	ck_assert_uint_le(c.slot_count, 4096);
 	ck_assert(live_blocks_apply_queue(&c));
 	ck_assert_uint_eq(c.used, 100 + 2 * 99);

@@ -2,9 +2,9 @@
 /*
  * test_load_policy.c - short pauses only if producers wait or are preempted
  *
- * The writer must be in haste where its producers wait again and again, or its
- * program is preempted, and only there; it must stay so for as long as it would
- * fall behind with more to do, and not a moment longer.
+ * The writer must use short pauses if its producers wait again and again, or
+ * its program is preempted, and only then.  It must do so exactly as long as it
+ * could not keep up otherwise.
  */
 #include "tests/unit/support/checks.h"
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static struct load_policy policy;
 static uint64_t now_ns;
 static long preemptions;
 
-/* The system's, as this test would have it. */
+/* Replaces the system's function. */
 int
 getrusage(__rusage_who_t who, struct rusage *usage)
 {
@@ -38,7 +38,7 @@ set_up(void)
 	preemptions = 7000;
 }
 
-/* A block comes every millisecond, of which so many percent are sleep. */
+/* End a block: one per millisecond, of which 'sleep' percent are sleep. */
 static bool
 end_block(unsigned sleep, bool has_waited)
 {
@@ -52,7 +52,7 @@ end_block(unsigned sleep, bool has_waited)
 	return load_policy_end_block(&policy, now_ns, NBYTES);
 }
 
-/* 'count' blocks; returns whether all, or none, are in haste. */
+/* End 'count' blocks; return whether all, or none, used short pauses. */
 static bool
 end_blocks(unsigned count, unsigned sleep, bool has_waited)
 {
@@ -63,7 +63,7 @@ end_blocks(unsigned count, unsigned sleep, bool has_waited)
 	return first;
 }
 
-START_TEST(there_is_no_haste_while_nobody_waits)
+START_TEST(pauses_stay_long_while_no_producer_waits)
 {
 	ck_assert(!end_blocks(1000, 0, false));
 	ck_assert(!load_policy_is_storing(&policy));
@@ -96,9 +96,9 @@ press(void)
 }
 
 /*
- * Compressing takes half of the time: so with 60 % sleep it would be too much.
+ * Compressing takes half of the time, so with 60 % sleep there is not enough.
  */
-START_TEST(who_would_fall_behind_again_stays_in_haste)
+START_TEST(pauses_stay_short_if_long_ones_would_not_do)
 {
 	press();
 	ck_assert(end_blocks(1000, 60, false));
@@ -116,7 +116,7 @@ START_TEST(who_has_time_again_takes_it)
 }
 END_TEST
 
-/* Nothing is stored where the file takes longer than the compressor. */
+/* Blocks are not stored uncompressed if the file is slower than compression. */
 START_TEST(a_slow_file_is_no_place_for_stored_blocks)
 {
 	for (unsigned i = 0; i < 40; i++) {
@@ -128,7 +128,7 @@ START_TEST(a_slow_file_is_no_place_for_stored_blocks)
 }
 END_TEST
 
-/* So many preemptions a second, for half a second. */
+/* Report 'a_second' preemptions a second, for half a second. */
 static bool
 preempt(unsigned a_second)
 {
@@ -152,7 +152,7 @@ START_TEST(a_program_that_is_preempted_gets_the_processor)
 }
 END_TEST
 
-/* What it had to bear before is no matter. */
+/* Earlier preemptions do not count. */
 START_TEST(the_first_look_tells_nothing)
 {
 	preemptions = 1000000;
@@ -169,10 +169,10 @@ main(void)
 	int failed;
 
 	tcase_add_checked_fixture(tc, set_up, NULL);
-	tcase_add_test(tc, there_is_no_haste_while_nobody_waits);
+	tcase_add_test(tc, pauses_stay_long_while_no_producer_waits);
 	tcase_add_test(tc, a_wait_now_and_then_is_no_reason);
 	tcase_add_test(tc, waits_again_and_again_are_one);
-	tcase_add_test(tc, who_would_fall_behind_again_stays_in_haste);
+	tcase_add_test(tc, pauses_stay_short_if_long_ones_would_not_do);
 	tcase_add_test(tc, who_has_time_again_takes_it);
 	tcase_add_test(tc, a_slow_file_is_no_place_for_stored_blocks);
 	tcase_add_test(tc, a_program_that_is_preempted_gets_the_processor);

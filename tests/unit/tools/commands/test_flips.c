@@ -2,8 +2,8 @@
 /*
  * test_flips.c - 'hatf verify' detects nearly every flipped bit
  *
- * Flip each bit of a good trace:  'hatf verify' must refuse nearly all results
- * in which an event has changed.  Events are all records but comments and
+ * Flip each bit of a good trace: 'hatf verify' must refuse nearly all results
+ * in which an event has changed.  Events are all records except comments and
  * metadata, with all of their fields.
  *
  *	build/plain/tests/unit/tools/commands/test_flips FILE...

@@ -2,8 +2,8 @@
 /*
  * test_kept_fields.c - a conversion reports exactly the fields that it drops
  *
- * What a conversion is said to have dropped is what was there and the format
- * does not keep: no more, so that nobody is warned of nothing, and no less.
+ * A conversion must report each field that the trace has and the format does
+ * not keep, and no other field.
  */
 #include "tools/trace/kept_fields.h"
 
@@ -95,7 +95,7 @@ START_TEST(what_is_dropped)
 }
 END_TEST
 
-/* The table is right in itself. */
+/* The table of the formats is consistent. */
 START_TEST(the_formats)
 {
 	struct hatf_format f = { .struct_nbytes = sizeof(f) };

@@ -2,8 +2,9 @@
 /*
  * test_escape.c - output is valid UTF-8 without terminal controls
  *
- * Whatever bytes a trace has, what is shown is valid UTF-8 without anything
- * that steers a terminal; printable text stays as it is; no bound is passed.
+ * Whatever bytes a trace has, the output is valid UTF-8 without terminal
+ * controls.  Printable text stays as it is, and the output does not exceed its
+ * bound.
  */
 #include "tools/ui/escape.h"
 #include "tools/ui/figure.h"

@@ -2,8 +2,8 @@
 /*
  * test_out.c - output is complete and keeps the first write error
  *
- * Numbers at every length are what printf makes of them; a text longer than the
- * buffer comes through whole; the first failed write is remembered.
+ * Numbers of every length equal printf's; a text longer than the buffer comes
+ * out whole; the first failed write is remembered.
  */
 #include "tools/ui/out.h"
 

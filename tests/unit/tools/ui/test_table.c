@@ -2,9 +2,9 @@
 /*
  * test_table.c - tables align, and missing figures enter no average
  *
- * What was not measured is '-' in each format and makes no average; averages
- * are those of their own source and not of other averages; columns line up,
- * whatever is in them; CSV keeps every digit.
+ * A missing figure is '-' in each format and enters no average.  An average is
+ * that of its own source's figures, without other averages.  Columns align,
+ * whatever they contain.  CSV keeps every digit.
  */
 #include "tools/measure/samples.h"
 #include "tools/ui/table.h"
