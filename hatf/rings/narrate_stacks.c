@@ -68,8 +68,6 @@ mark_name(uint64_t frame)
 		return "[cut off]";
 	case STACK_MARK_LOST:
 		return "[unknown caller]";
-	case STACK_MARK_FULL:
-		return "[too many stacks]";
 	default:
 		return NULL;
 	}

@@ -22,13 +22,12 @@
 #define STACK_FRAME_ADDRESS_MASK (((uint64_t)1 << STACK_FRAME_ADDRESS_BITS) - 1)
 
 /*
- * Frames that stand for what is not there: their address is one of these, and
- * their object 0.
+ * A frame whose address is one of these, and whose object is 0, stands for
+ * missing frames.
  */
 enum stack_mark {
 	STACK_MARK_CUT = 1, /* there are more frames than are recorded */
 	STACK_MARK_LOST,    /* from here on nobody knows the way */
-	STACK_MARK_FULL,    /* the table is full: a frame further in */
 	STACK_MARK_COUNT
 };
 

@@ -76,7 +76,6 @@ record_leave(struct thread *t, uint64_t head)
 	const uint64_t limit = ring_limit(t->ring);
 
 	t->mask = ring_mask(t->ring);
-	t->room = limit;
 	atomic_signal_fence(memory_order_seq_cst);
 	t->limit = record_has_stacks && limit > THREAD_SLOW_LIMIT
 			   ? THREAD_SLOW_LIMIT

@@ -8,7 +8,7 @@
  * node is found by its parent and its address.
  *
  * The tables are reserved once, and take memory as far as they are used: 24
- * bytes for a stack, 16 for a frame, and at most 1 MiB for the search.  When
+ * bytes for a stack, 12 for a frame, and at most 2 MiB for the search.  When
  * STACK_TABLE_MAX is reached, new stacks have no number: their events are
  * recorded with that of the innermost caller that has one (stack_table_full()
  * counts them).

@@ -287,8 +287,6 @@ keep(struct walk *walk, uint32_t base, uint32_t inner_count)
 		walk->frame[base + i] = walk->inner[inner_count - 1 - i];
 	walk->same_count = base;
 	walk->count = base + inner_count;
-	walk->walked += inner_count;
-	walk->verified += base;
 }
 
 /*

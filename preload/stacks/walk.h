@@ -4,10 +4,10 @@
  *
  * A walk keeps the last stack of its thread.  The next one goes by rules only
  * until it comes to a place of a return address where the last stack had the
- * same return address and the same frame pointer.  From there outward each
- * frame's place follows from the frame before it, so the walk only compares
- * what is in memory with what was: a return address, and the frame pointer
- * where it was saved.  If all are equal, so is the rest of the stack.
+ * same return address.  From there outward each frame's place follows from the
+ * frame before it.  So the walk only compares memory with what the last walk
+ * found there: return addresses, and frame pointers where functions saved them.
+ * If nothing has changed, the outer frames are those of the last stack.
  *
  * Frames are kept outermost first, so that the common part stays where it is.
  */
@@ -59,8 +59,7 @@ struct walk {
 	 */
 	uint32_t same_count;
 	enum walk_end end;
-	uint32_t depth;		   /* set by the owner: 1 to WALK_DEPTH_MAX */
-	uint64_t walked, verified; /* frames since the thread began */
+	uint32_t depth; /* set by the owner: 1 to WALK_DEPTH_MAX */
 	struct walk_frame frame[WALK_FRAMES_MAX];
 	struct walk_frame inner[WALK_FRAMES_MAX]; /* of the current walk */
 };

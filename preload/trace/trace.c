@@ -209,6 +209,20 @@ trace_commit(struct trace *t)
 	return true;
 }
 
+/* Say how often a stack had no number, unless that has been said. */
+static void
+report_full_table(struct trace *t)
+{
+	const uint64_t count = stack_table_full();
+
+	if (count == t->full_count)
+		return;
+	t->full_count = count;
+	say("%s: no room for new call stacks: %u times a caller's stands for "
+	    "one",
+	    t->output.path, count);
+}
+
 bool
 trace_finish(struct trace *t, const struct narrate_trailer *end)
 {
@@ -221,6 +235,7 @@ trace_finish(struct trace *t, const struct narrate_trailer *end)
 	if (output_is_removed(&t->output))
 		say("%s: the file has been removed; its %u events are lost",
 		    t->output.path, t->narrator.event_count);
+	report_full_table(t);
 	return true;
 }
 

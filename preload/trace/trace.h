@@ -32,6 +32,7 @@ struct trace {
 	int error;	      /* errno of the failure that ended it, or 0 */
 	bool is_end_reported; /* a line has said that the trace ended */
 	uint64_t missing;     /* events that the error lost */
+	uint64_t full_count;  /* of stack_table_full(), as last reported */
 	/* Free space on a full disk.  False: there is none to free. */
 	bool (*make_space)(void *context);
 	void *make_space_context;
