@@ -70,7 +70,7 @@ restore_narrator(struct recovery *r, const struct image_commit *c)
 	struct narrator *const n = r->narrator;
 
 	narrate_init(n, r->memory);
-	n->stacks = r->stacks;
+	narrate_use_stacks(n, r->stacks);
 	n->stacks->has_frees = (c->flags & IMAGE_COMMIT_STACKED_FREES) != 0;
 	n->encoder.has_sums = r->level == 0;
 	n->timeline = n->far_timeline = c->timeline;

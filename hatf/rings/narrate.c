@@ -54,6 +54,8 @@ narrate_restart(struct narrator *n)
 
 	encoder_init(e, buf, cap, NULL, buf + round_up(cap));
 	e->has_sums = has_sums;
+	if (n->stacks != NULL)
+		narrate_use_stacks(n, n->stacks);
 	n->event_count = 0;
 	n->block_event = 0;
 	n->lost_count = 0;

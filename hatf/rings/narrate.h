@@ -81,7 +81,7 @@ struct narrator {
 	uint64_t same_from, same_count, same_line;
 	uint64_t
 		block_since_ns; /* when the open block began, by the ns clock */
-	/* Set by the caller after narrate_init(); NULL: events have none. */
+	/* See narrate_use_stacks(); NULL: events have none. */
 	struct narrate_stacks *stacks;
 	/* The pieces so far of an incomplete mark. */
 	char mark[NARRATE_MARK_NBYTES];

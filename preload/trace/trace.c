@@ -65,12 +65,15 @@ trace_open(struct trace *t, const struct config *config,
 	struct narrator *const n = &t->narrator;
 	uint8_t *const next =
 		(uint8_t *)memory + round_up(narrate_memory_nbytes());
+	struct narrate_stacks *stacks = NULL;
 	struct clock_reading now;
 
 	narrate_init(n, memory);
 	if (config->stack_depth != 0 && stack_table_init() &&
 	    object_table_init())
-		n->stacks = make_stacks(config);
+		stacks = make_stacks(config);
+	if (stacks != NULL)
+		narrate_use_stacks(n, stacks);
 	output_copy(&t->output, output);
 	t->level = config->level;
 	n->encoder.has_sums = t->level == 0;
