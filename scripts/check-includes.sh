@@ -67,9 +67,9 @@ tools/trace: public tools/ui
 tools/check: public tools/trace tools/ui
 tools/program: public hatf/recorder tools/trace tools/ui
 tools/control: public hatf/recorder tools/trace tools/ui
-tools/recording: public hatf/recorder tools/control tools/program tools/trace \
-  tools/ui
-tools/symbols: public tools/ui
+tools/symbols: public tools/trace tools/ui
+tools/recording: public hatf/recorder tools/control tools/program \
+  tools/symbols tools/trace tools/ui
 tools/measure: public tools/trace tools/ui
 tools/paper: public tools/measure tools/trace tools/ui
 tools/commands: public hatf/recorder tools/*

@@ -21,9 +21,6 @@
 _Static_assert(ENCODER_RECORD_MAX_NBYTES >= 6 * 28 + 1 + 6 * 8 + 2 + 65535,
 	       "room for one record and its metadata");
 
-/* The comment of a column of stacks: tag, length, text. */
-#define COLUMN_COMMENT_MAX (3 + STACK_COLUMN_MAX)
-
 static const struct place_planner default_planner = {
 	.plan = place_span,
 	.records = PLACE_SPAN_RECORDS,
@@ -54,7 +51,7 @@ encoder_room_nbytes(const struct place_planner *planner)
 		planner != NULL ? planner : &default_planner;
 
 	return p->records * (ENCODER_RECORD_NBYTES + ENCODER_TEXT_NBYTES) +
-	       ENCODER_RECORD_MAX_NBYTES + COLUMN_COMMENT_MAX;
+	       ENCODER_RECORD_MAX_NBYTES;
 }
 
 /* Is the column taking the stacks of the records? */
@@ -67,7 +64,7 @@ has_active_column(const struct encoder *e)
 size_t
 encoder_column_room(const struct encoder *e)
 {
-	return has_active_column(e) ? COLUMN_COMMENT_MAX : 0;
+	return has_active_column(e) ? ENCODER_COLUMN_NBYTES : 0;
 }
 
 size_t
@@ -558,6 +555,8 @@ void
 encoder_use_column(struct encoder *e, struct stack_column *column)
 {
 	column->is_active = false;
+	if (e->column == NULL && e->at_once_max > ENCODER_COLUMN_NBYTES)
+		e->at_once_max -= ENCODER_COLUMN_NBYTES;
 	e->column = column;
 	choose_plain_path(e);
 }
@@ -572,7 +571,7 @@ begin_column(struct encoder *e)
 	struct stack_column *const c = e->column;
 
 	if (e->cap - e->used <
-	    COLUMN_COMMENT_MAX + ENCODER_RECORD_MAX_NBYTES +
+	    ENCODER_COLUMN_NBYTES + ENCODER_RECORD_MAX_NBYTES +
 		    e->planner.records *
 			    (ENCODER_RECORD_NBYTES + ENCODER_TEXT_NBYTES))
 		return;

@@ -37,6 +37,9 @@
 #define ENCODER_RECORD_MAX_NBYTES (ENCODER_RECORD_NBYTES + 65535)
 #define ENCODER_RECORD_NBYTES	  (6 * 28 + 49 + 2)
 
+/* The most bytes of the comment of a column of stacks: tag, length, text. */
+#define ENCODER_COLUMN_NBYTES (3 + STACK_COLUMN_MAX)
+
 struct encoder {
 	uint8_t *buf; /* the caller's; one block */
 	size_t cap, used;
@@ -87,8 +90,9 @@ void encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
 
 /*
  * Put the stacks of the records into 'column' as far as possible, not into the
- * attributes.  It stays the caller's, and is all 0.  Only for a stream with
- * block comments.
+ * attributes.  It stays the caller's, and is all 0.  The buffer needs
+ * ENCODER_COLUMN_NBYTES more; without room, stacks stay in the attributes.
+ * Only for a stream with block comments.
  */
 void encoder_use_column(struct encoder *e, struct stack_column *column);
 

@@ -36,8 +36,8 @@ struct narrate_stacks {
 };
 
 /*
- * Give the narrator, after narrate_init(), the stacks of its events.  '*s'
- * stays the caller's; what the caller does not set is 0.
+ * Give the narrator, after narrate_init() with room, the stacks of its events.
+ * '*s' stays the caller's; what the caller does not set is 0.
  */
 void narrate_use_stacks(struct narrator *n, struct narrate_stacks *s);
 

@@ -45,6 +45,8 @@ is_same_file(const struct rewrite *r)
 {
 	struct stat in, out;
 
+	if (r->out == NULL)
+		return false;
 	if (strcmp(r->out, "-") == 0 ? fstat(STDOUT_FILENO, &out) != 0
 				     : stat(r->out, &out) != 0)
 		return false;
@@ -59,6 +61,8 @@ is_same_file(const struct rewrite *r)
 static const char *
 out_name(const struct rewrite *r)
 {
+	if (r->out == NULL)
+		return r->in;
 	return strcmp(r->out, "-") == 0 ? "standard output" : r->out;
 }
 
@@ -430,8 +434,8 @@ is_silent(const struct run *run)
 {
 	struct stat in, out;
 
-	return run->r->is_written && run->bare && run->cut &&
-	       !run->format.foreign && stat(run->r->in, &in) == 0 &&
+	return run->r->out != NULL && run->r->is_written && run->bare &&
+	       run->cut && !run->format.foreign && stat(run->r->in, &in) == 0 &&
 	       S_ISREG(in.st_mode) && stat(run->r->out, &out) == 0 &&
 	       S_ISREG(out.st_mode) && strcmp(run->r->in, "-") != 0 &&
 	       strcmp(run->r->out, "-") != 0;

@@ -11,7 +11,11 @@
 #include "hatf/hatf.h"
 
 struct rewrite {
-	const char *in, *out; /* "-": standard input, standard output */
+	/*
+	 * "-": standard input, standard output.  'out' may be NULL: write to
+	 * 'options.fd', an empty file that will replace 'in'.
+	 */
+	const char *in, *out;
 	/* 'format' is the required format of 'in'; NULL: any. */
 	struct hatf_reader_options reading;
 	/*

@@ -172,10 +172,11 @@ allocate(struct sink *s)
 	const struct place_planner *const planner = h->planner;
 
 	/*
-	 * Room for a block, its last records, and a block comment or trailer.
+	 * Room for a block, its last records, a block comment or trailer, and
+	 * the column of stacks.
 	 */
 	h->buf_nbytes = BLOCK_NBYTES + encoder_room_nbytes(planner) +
-			ENCODER_RECORD_MAX_NBYTES;
+			ENCODER_RECORD_MAX_NBYTES + ENCODER_COLUMN_NBYTES;
 	h->buf = malloc(h->buf_nbytes);
 	h->span = malloc(encoder_memory_nbytes(planner));
 	if (h->buf == NULL || h->span == NULL)
