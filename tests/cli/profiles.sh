@@ -207,7 +207,7 @@ END
 fi
 
 # -------------------------------------------------------- a recorded program
-"$HATF" record -o perl.hatf -- \
+"$HATF" record -G -o perl.hatf -- \
 	perl -e '$h{$_} = "x" x $_ for 1 .. 200' 2>err ||
 	fail "record: $(cat err)"
 # Blocks and bytes in total, and blocks and bytes at the end.
