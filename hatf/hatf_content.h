@@ -300,9 +300,9 @@ HATF_API size_t hatf_stacks_next(struct hatf_stacks *stacks, char *buf,
  * Reading: learn from a record.  Only comments that define a frame, a stack or
  * an object matter.  Errors: HATF_BAD_COMMENT (a number is missing or
  * malformed, an id is 0 or defined already, a parent or frame is not defined),
- * HATF_LIMIT, HATF_NO_MEMORY.  The error's 'field' is then the key at fault or NULL, its
- * 'offset' that of the record, and the record is ignored.  The caller may
- * continue, for example when it reads only a part of a trace.
+ * HATF_LIMIT, HATF_NO_MEMORY.  The error's 'field' is then the key at fault or
+ * NULL, its 'offset' that of the record, and the record is ignored.  The caller
+ * may continue, for example when it reads only a part of a trace.
  */
 HATF_API enum hatf_status hatf_stacks_note(struct hatf_stacks *stacks,
 					   const struct hatf_record *rec,

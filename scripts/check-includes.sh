@@ -64,6 +64,7 @@ preload/interpose: hatf/rings preload preload/confine preload/heaps \
   preload/process preload/record preload/stacks preload/sys preload/writer
 tools/ui: public
 tools/trace: public tools/ui
+tools/sites: public tools/ui
 tools/check: public tools/trace tools/ui
 tools/program: public hatf/recorder tools/trace tools/ui
 tools/control: public hatf/recorder tools/trace tools/ui
