@@ -149,7 +149,10 @@ cat >other.heaptrack <<'END'
 v 10400 3
 X app
 I 2000 5e298f
-a 18 0
+s 4 main
+i 0 0 1
+t 1 0
+a 18 1
 + 0
 c 5
 R 1a
@@ -159,8 +162,8 @@ c 9
 c 14
 R 2b
 c 22
-# strings: 0
-# ips: 0
+# strings: 1
+# ips: 1
 END
 run "$HATF" convert other.heaptrack other.hatf
 check_status 'other lines' 0
@@ -237,6 +240,37 @@ for name in ht_sort raw_sort.raw; do
 	"$HATF" dump --meta "$data/$name.txt.gz" >want
 	"$HATF" dump --meta "$data/$name.zst" | check_text "$name.zst" want
 done
+
+# Without stacks, threads and size classes stand in for them: heaptrack_print
+# would abort at a block without a stack.
+{
+	printf '10 HATF ascii\n'
+	printf '0 20 0x1000 0\n0 30 0x2000 0\n0 30 0x3000 1\n0 0 0x4000 1\n'
+} >stackless.ascii
+sed -i '1s/$/ thread/' stackless.ascii
+run "$HATF" convert stackless.ascii stackless.heaptrack
+check_status 'no stacks' 0
+if command -v heaptrack_print >/dev/null; then
+	heaptrack_print -f stackless.heaptrack -d stackless.heaptrack \
+		>/dev/null 2>err || fail "no stacks: diff: $(cat err)"
+	heaptrack_print -f stackless.heaptrack -F stackless.folded \
+		--flamegraph-cost-type allocations >/dev/null 2>&1
+	sort stackless.folded >got
+	printf '%s\n' 'thread 0;17 to 32 bytes; 2' 'thread 1;0 bytes; 1' \
+		'thread 1;17 to 32 bytes; 1' | check_text 'no stacks: sites' got
+fi
+
+# A frame without a function is named by its module.
+cat >module.json <<'END'
+{"tag":"comment","text":"HATF 1.0\nproducer=test\n"}
+{"tag":"comment","text":"HATF object\nobject=/lib/a.so\naddress=0x1000\nsize=4096\nbase=0x800\n"}
+{"tag":"comment","text":"HATF frame\nframe=1\naddress=0x1234\n"}
+{"tag":"comment","text":"HATF stack\nstack=1\nframe=1\n"}
+{"tag":"alloc","size":8,"address":4096,"thread":0,"heap":0,"time":0,"attributes":"4501"}
+END
+run "$HATF" convert module.json module.heaptrack
+grep -q '^s f /lib/a.so+0xa34$' module.heaptrack ||
+	fail "module+offset: $(cat module.heaptrack)"
 
 # The loss of fields that the format lacks is reported once.
 printf '0 8 0x10 1\n' | sed '1i 10 HATF ascii thread' >thread.ascii

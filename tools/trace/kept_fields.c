@@ -78,7 +78,8 @@ of_comment(const struct hatf_record *rec)
 		return HATF_KEEPS_TIME;
 	/* Every writer makes these comments anew, so they are not lost. */
 	if (begins(rec, "HATF 1.0\n") || begins(rec, "HATF block\n") ||
-	    begins(rec, "HATF sum\n") || begins(rec, "HATF end\n"))
+	    begins(rec, "HATF sum\n") || begins(rec, "HATF stacks\n") ||
+	    begins(rec, "HATF end\n"))
 		return 0;
 	for (unsigned i = 0; i < SPECIAL_COUNT; i++)
 		if (begins(rec, special[i].start))

@@ -16,12 +16,12 @@
 #ifndef HATF_HEAPTRACK_H
 #define HATF_HEAPTRACK_H
 
+#include "hatf/containers/modules.h"
+#include "hatf/containers/rows.h"
 #include "hatf/containers/string_table.h"
 #include "hatf/containers/u64_map.h"
 #include "hatf/formats/common/batch.h"
 #include "hatf/formats/common/format.h"
-#include "hatf/containers/modules.h"
-#include "hatf/containers/rows.h"
 #include "hatf/formats/heaptrack/heaptrack_fields.h"
 
 /* Longest text of a comment; the source drops a comment with a longer one. */

@@ -16,11 +16,13 @@
  * Memory is O(live blocks + distinct stacks and sizes).
  */
 #include "hatf/codec/hatf_record.h"
+#include "hatf/containers/rows.h"
 #include "hatf/containers/string_table.h"
 #include "hatf/formats/common/format.h"
 #include "hatf/formats/common/ledger.h"
 #include "hatf/formats/common/loss.h"
-#include "hatf/containers/rows.h"
+#include "hatf/formats/common/size_class.h"
+#include "hatf/formats/heaptrack/heaptrack_lines.h"
 
 #include <stdlib.h>
 
@@ -42,8 +44,8 @@ static const char version_line[] = "v 10400 3\n";
  */
 #define COMMAND_MAX 16384
 
-/* The longest number with the blank before it. */
-#define NUMBER_NBYTES 17
+/* Longest "module+0xoffset", in bytes, with a NUL. */
+#define PLACE_MAX 4200
 
 /*
  * A kind of block.  It is an entry of 'kinds', compared as bytes, so it must
@@ -69,77 +71,14 @@ struct heaptrack {
 		ips; /* each is an array of frame ids, innermost first */
 	struct u64_map
 		traces; /* stack id -> 'object', its number in the file */
+	/* by thread and size class, like 'traces': calls without a stack */
+	struct u64_map stand_ins;
 	uint64_t trace_count;
 	uint64_t page_nbytes;
 	uint64_t ms_units; /* units of time per millisecond; 0: no times */
 	uint64_t time_ms;
 	struct rows steps; /* struct step; scratch of put_stack() */
 };
-
-/* -------------------------------------------------------------------- lines */
-
-static uint8_t *
-put_number(uint8_t *p, uint64_t n)
-{
-	static const char digits[] = "0123456789abcdef";
-	const size_t count = (67u - (size_t)__builtin_clzll(n | 1)) / 4;
-
-	for (size_t i = count; i-- > 0; n >>= 4)
-		p[i] = (uint8_t)digits[n & 15];
-	return p + count;
-}
-
-/* Append numbers, each after a blank. */
-static uint8_t *
-put_numbers(uint8_t *p, const uint64_t *numbers, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		*p++ = ' ';
-		p = put_number(p, numbers[i]);
-	}
-	return p;
-}
-
-/* Begin a line with a letter and numbers; the caller may append more. */
-static void
-begin_line(struct sink *s, char letter, const uint64_t *numbers, size_t count)
-{
-	uint8_t *const start = outfile_room(&s->out, 1 + count * NUMBER_NBYTES);
-
-	start[0] = (uint8_t)letter;
-	outfile_advance(
-		&s->out,
-		(size_t)(put_numbers(start + 1, numbers, count) - start));
-}
-
-static void
-put_line(struct sink *s, char letter, const uint64_t *numbers, size_t count)
-{
-	begin_line(s, letter, numbers, count);
-	outfile_bytes(&s->out, "\n", 1);
-}
-
-static void
-put_number_line(struct sink *s, char letter, uint64_t n)
-{
-	put_line(s, letter, &n, 1);
-}
-
-/* Write text; replace line breaks by '?'. */
-static void
-put_text(struct sink *s, const char *text, size_t nbytes)
-{
-	while (nbytes != 0) {
-		const size_t n = nbytes < 4096 ? nbytes : 4096;
-		uint8_t *const p = outfile_room(&s->out, n);
-
-		for (size_t i = 0; i < n; i++)
-			p[i] = text[i] == '\n' ? '?' : (uint8_t)text[i];
-		outfile_advance(&s->out, n);
-		text += n;
-		nbytes -= n;
-	}
-}
 
 static bool
 refuse(struct sink *s, enum hatf_status status)
@@ -154,7 +93,7 @@ put_string(struct sink *s, const char *text, uint64_t *number_ret)
 {
 	struct heaptrack *const h = s->ctx;
 	const uint32_t count = h->strings.count;
-	uint8_t length[NUMBER_NBYTES];
+	uint8_t length[HEAPTRACK_NUMBER_NBYTES];
 	uint32_t number = 0;
 	enum hatf_status status;
 
@@ -168,9 +107,10 @@ put_string(struct sink *s, const char *text, uint64_t *number_ret)
 		outfile_bytes(&s->out, "s ", 2);
 		outfile_bytes(
 			&s->out, length,
-			(size_t)(put_number(length, strlen(text)) - length));
+			(size_t)(heaptrack_put_number(length, strlen(text)) -
+				 length));
 		outfile_bytes(&s->out, " ", 1);
-		put_text(s, text, strlen(text));
+		heaptrack_put_text(s, text, strlen(text));
 		outfile_bytes(&s->out, "\n", 1);
 	}
 	*number_ret = number;
@@ -189,11 +129,23 @@ put_place_strings(struct sink *s, uint64_t id, uint64_t *numbers,
 {
 	struct heaptrack *const h = s->ctx;
 	struct hatf_frame *const f = frame_ret;
+	const char *function;
+	char place[PLACE_MAX];
+	struct text t;
 
 	*f = (struct hatf_frame){ .function = NULL };
 	hatf_stacks_get_frame(h->stacks, id, f);
 	numbers[2] = f->line;
-	return put_string(s, f->function, &numbers[0]) &&
+	function = f->function;
+	if (function == NULL && f->file == NULL && f->offset != 0) {
+		text_init(&t, place, sizeof(place) - 1);
+		text_str(&t, f->object);
+		text_str(&t, "+");
+		text_hex(&t, f->offset);
+		place[t.used] = '\0';
+		function = place;
+	}
+	return put_string(s, function, &numbers[0]) &&
 	       put_string(s, f->file, &numbers[1]);
 }
 
@@ -220,14 +172,14 @@ put_ip(struct sink *s, const uint64_t *frames, uint32_t count)
 		known = 5;
 	else if (head[2] != 0)
 		known = 3;
-	begin_line(s, 'i', head, known);
+	heaptrack_begin_line(s, 'i', head, known);
 	for (uint32_t i = 1; i < count; i++) {
 		if (!put_place_strings(s, frames[i], numbers, &frame))
 			return false;
-		start = outfile_room(&s->out, 3 * NUMBER_NBYTES);
-		outfile_advance(
-			&s->out,
-			(size_t)(put_numbers(start, numbers, 3) - start));
+		start = outfile_room(&s->out, 3 * HEAPTRACK_NUMBER_NBYTES);
+		outfile_advance(&s->out, (size_t)(heaptrack_put_numbers(
+							  start, numbers, 3) -
+						  start));
 	}
 	outfile_bytes(&s->out, "\n", 1);
 	return true;
@@ -313,7 +265,7 @@ put_step(struct sink *s, const struct step *step, uint64_t parent)
 		return refuse(s, status);
 	if (h->ips.count != count && !put_ip(s, frames, step->frame_count))
 		return false;
-	put_line(s, 't', (const uint64_t[]){ ip, parent }, 2);
+	heaptrack_put_line(s, 't', (const uint64_t[]){ ip, parent }, 2);
 	trace = u64_map_put(&h->traces, step->stack, &added);
 	if (trace == NULL)
 		return refuse(s, HATF_NO_MEMORY);
@@ -358,6 +310,70 @@ put_stack(struct sink *s, uint64_t id, uint64_t *number_ret)
 	return true;
 }
 
+/*
+ * Write a frame that has only a name, and a stack of this frame with the parent
+ * stack 'parent'.  Return the number of the stack.
+ */
+static bool
+put_named_step(struct sink *s, const char *name, uint64_t parent,
+	       uint64_t *number_ret)
+{
+	struct heaptrack *const h = s->ctx;
+	const uint32_t count = h->ips.count;
+	uint64_t numbers[3] = { 0 };
+	enum hatf_status status;
+	uint32_t ip;
+
+	/* An array of frame ids has no such length. */
+	status = string_table_put(&h->ips, name, strlen(name) | 1, &ip);
+	if (status != HATF_OK)
+		return refuse(s, status);
+	if (!put_string(s, name, &numbers[2]))
+		return false;
+	if (h->ips.count != count)
+		heaptrack_put_line(s, 'i', numbers, 3);
+	heaptrack_put_line(s, 't', (const uint64_t[]){ ip, parent }, 2);
+	*number_ret = ++h->trace_count;
+	return true;
+}
+
+/*
+ * Return the number of the stack that stands for the missing one of a call: the
+ * size class, called by the thread.  heaptrack_print fails on blocks without.
+ */
+static bool
+put_stand_in(struct sink *s, const struct hatf_record *rec,
+	     uint64_t *number_ret)
+{
+	struct heaptrack *const h = s->ctx;
+	const unsigned size_class = size_class_of(rec->size);
+	const uint64_t key = rec->thread * SIZE_CLASS_COUNT + size_class;
+	struct u64_map_entry *const known = u64_map_find(&h->stand_ins, key);
+	struct u64_map_entry *entry;
+	char name[64];
+	struct text t;
+	bool added;
+
+	if (known != NULL) {
+		*number_ret = known->value;
+		return true;
+	}
+	text_init(&t, name, sizeof(name) - 1);
+	text_str(&t, "thread ");
+	text_u64(&t, rec->thread);
+	name[t.used] = '\0';
+	if (!put_named_step(s, name, 0, number_ret))
+		return false;
+	size_class_name(size_class, name, sizeof(name));
+	if (!put_named_step(s, name, *number_ret, number_ret))
+		return false;
+	entry = u64_map_put(&h->stand_ins, key, &added);
+	if (entry == NULL)
+		return refuse(s, HATF_NO_MEMORY);
+	entry->value = *number_ret;
+	return true;
+}
+
 /* ------------------------------------------------------------------- events */
 
 static void
@@ -368,7 +384,7 @@ put_time(struct sink *s, uint64_t time)
 	if (h->ms_units == 0 || time / h->ms_units <= h->time_ms)
 		return;
 	h->time_ms = time / h->ms_units;
-	put_number_line(s, 'c', h->time_ms);
+	heaptrack_put_number_line(s, 'c', h->time_ms);
 }
 
 /* Write an allocation, and store its kind in the ledger as 'object'. */
@@ -382,17 +398,18 @@ put_alloc(struct sink *s, const struct hatf_record *rec,
 	enum hatf_status status;
 	uint32_t number;
 
-	if (!put_stack(s, hatf_record_stack(rec), &kind.trace))
+	if (!put_stack(s, hatf_record_stack(rec), &kind.trace) ||
+	    (kind.trace == 0 && !put_stand_in(s, rec, &kind.trace)))
 		return false;
 	status = string_table_put(&h->kinds, &kind, sizeof(kind), &number);
 	if (status != HATF_OK)
 		return refuse(s, status);
 	if (h->kinds.count != count)
-		put_line(s, 'a', (const uint64_t[]){ kind.size, kind.trace },
-			 2);
+		heaptrack_put_line(
+			s, 'a', (const uint64_t[]){ kind.size, kind.trace }, 2);
 	/* Kinds are numbered from 0 in the file, but from 1 in the table. */
 	entry->block.object = number - 1;
-	put_number_line(s, '+', entry->block.object);
+	heaptrack_put_number_line(s, '+', entry->block.object);
 	return ledger_keep(&h->ledger, rec, entry) || refuse(s, HATF_NO_MEMORY);
 }
 
@@ -409,9 +426,9 @@ put_call(struct sink *s, const struct hatf_record *rec,
 		return true;
 	put_time(s, rec->time);
 	if (entry->known)
-		put_number_line(s, '-', entry->old.object);
+		heaptrack_put_number_line(s, '-', entry->old.object);
 	if (entry->replaced)
-		put_number_line(s, '-', entry->lost.object);
+		heaptrack_put_number_line(s, '-', entry->lost.object);
 	return !entry->lives || put_alloc(s, rec, entry);
 }
 
@@ -427,7 +444,7 @@ put_free(void *ctx, uint64_t address, const struct block *block)
 
 	(void)address;
 	put_time(d->s, d->rec->time);
-	put_number_line(d->s, '-', block->object);
+	heaptrack_put_number_line(d->s, '-', block->object);
 }
 
 static bool
@@ -452,7 +469,7 @@ put_note(struct sink *s, const struct hatf_record *rec)
 	if (hatf_record_comment_starts(rec, "HATF suppression\n")) {
 		text_find(text, nbytes, "text", buf, sizeof(buf));
 		outfile_bytes(&s->out, "S ", 2);
-		put_text(s, buf, strlen(buf));
+		heaptrack_put_text(s, buf, strlen(buf));
 		outfile_bytes(&s->out, "\n", 1);
 		return;
 	}
@@ -462,7 +479,7 @@ put_note(struct sink *s, const struct hatf_record *rec)
 	if (text_find_u64(text, nbytes, "time", &n))
 		put_time(s, n);
 	if (text_find_u64(text, nbytes, "size", &n))
-		put_number_line(s, 'R', n / h->page_nbytes);
+		heaptrack_put_number_line(s, 'R', n / h->page_nbytes);
 }
 
 static bool
@@ -556,16 +573,16 @@ put_header(struct sink *s)
 		nbytes = find_header(s, "exe", buf, sizeof(buf));
 	if (nbytes != 0) {
 		outfile_bytes(&s->out, "X ", 2);
-		put_text(s, buf, nbytes);
+		heaptrack_put_text(s, buf, nbytes);
 		outfile_bytes(&s->out, "\n", 1);
 	}
 	h->page_nbytes = find_number(s, "page_size");
 	if (h->page_nbytes == 0)
 		h->page_nbytes = 4096;
-	put_line(s, 'I',
-		 (const uint64_t[]){ h->page_nbytes,
-				     find_number(s, "page_count") },
-		 2);
+	heaptrack_put_line(s, 'I',
+			   (const uint64_t[]){ h->page_nbytes,
+					       find_number(s, "page_count") },
+			   2);
 	if (header_is(s, "start", "late"))
 		outfile_bytes(&s->out, "A\n", 2);
 }
@@ -584,6 +601,7 @@ open_sink(struct sink *s)
 	string_table_init(&h->ips, HATF_STACKS_MAX, UINT64_MAX);
 	string_table_init(&h->kinds, KIND_MAX, UINT64_MAX);
 	u64_map_init(&h->traces);
+	u64_map_init(&h->stand_ins);
 	status = hatf_stacks_open(&h->stacks);
 	if (status != HATF_OK)
 		return sink_fail(s, status, NULL);
@@ -627,6 +645,7 @@ close_sink(struct sink *s)
 	string_table_fini(&h->ips);
 	string_table_fini(&h->kinds);
 	u64_map_fini(&h->traces);
+	u64_map_fini(&h->stand_ins);
 	hatf_stacks_close(h->stacks);
 	free(h->steps.rows);
 	free(h);

@@ -64,14 +64,6 @@ profile_fini(struct profile *p)
 
 /* -------------------------------------------------------------------- sites */
 
-static unsigned
-class_of(uint64_t size)
-{
-	if (size <= 1)
-		return (unsigned)size;
-	return 65 - (unsigned)__builtin_clzll(size - 1);
-}
-
 /* Return a small index for a thread. */
 static bool
 thread_idx(struct profile *p, uint64_t thread, uint64_t *idx_ret)
@@ -103,7 +95,7 @@ site_key(struct profile *p, const struct profile_site *site, uint64_t *key_ret)
 	}
 	if (!thread_idx(p, site->thread, &thread))
 		return false;
-	*key_ret = (thread * PROFILE_CLASS_COUNT + site->size_class) << 1;
+	*key_ret = (thread * SIZE_CLASS_COUNT + site->size_class) << 1;
 	return true;
 }
 
@@ -137,7 +129,7 @@ look_up_site(struct profile *p, const struct hatf_record *rec, uint64_t stack)
 		site.stack = 0;
 	if (site.stack == 0) {
 		site.thread = rec->thread;
-		site.size_class = class_of(rec->size);
+		site.size_class = size_class_of(rec->size);
 	}
 	if (!site_key(p, &site, &key))
 		return NULL;
@@ -159,10 +151,10 @@ find_site(struct profile *p, const struct hatf_record *rec)
 {
 	const uint64_t stack =
 		rec->attributes_nbytes == 0 ? 0 : hatf_record_stack(rec);
-	const unsigned size_class = class_of(rec->size);
+	const unsigned size_class = size_class_of(rec->size);
 	size_t *const recent =
 		&p->recent[(stack != 0 ? stack
-				       : rec->thread * PROFILE_CLASS_COUNT +
+				       : rec->thread * SIZE_CLASS_COUNT +
 						 size_class) %
 			   PROFILE_RECENT_COUNT];
 	struct profile_site *site;
@@ -601,19 +593,6 @@ name_frame(const struct profile *p, const struct hatf_frame *frame, char *buf)
 		snprintf(buf, PROFILE_NAME_MAX, "0x%" PRIx64, frame->address);
 }
 
-static void
-name_class(unsigned c, char *buf)
-{
-	if (c <= 2)
-		snprintf(buf, PROFILE_NAME_MAX, "%u byte%s", c,
-			 c == 1 ? "" : "s");
-	else
-		snprintf(buf, PROFILE_NAME_MAX,
-			 "%" PRIu64 " to %" PRIu64 " bytes",
-			 ((uint64_t)1 << (c - 2)) + 1,
-			 c == 65 ? UINT64_MAX : (uint64_t)1 << (c - 1));
-}
-
 struct hatf_frame
 profile_frame(const struct profile *p, const struct profile_entry *entry)
 {
@@ -633,7 +612,8 @@ profile_name(const struct profile *p, const struct profile_entry *entry,
 	if (entry->kind == PROFILE_FRAME)
 		name_frame(p, &frame, buf);
 	else if (entry->kind == PROFILE_CLASS)
-		name_class(p->sites[entry->id].size_class, buf);
+		size_class_name(p->sites[entry->id].size_class, buf,
+				PROFILE_NAME_MAX);
 	else
 		snprintf(buf, PROFILE_NAME_MAX, "thread %" PRIu64,
 			 p->sites[entry->id].thread);

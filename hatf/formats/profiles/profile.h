@@ -23,9 +23,7 @@
 #include "hatf/formats/common/ledger.h"
 #include "hatf/containers/modules.h"
 #include "hatf/formats/common/sampling.h"
-
-/* Size classes, in bytes: 0; 1; 2; 3 and 4; 5 to 8; ... */
-#define PROFILE_CLASS_COUNT 66
+#include "hatf/formats/common/size_class.h"
 
 /*
  * Recently used sites that are tried before the hash table; few enough for the
