@@ -93,16 +93,17 @@ for level in -O0 -O2; do
 		"program.cc:$(line_of keep_one)"
 
 	# A site's blocks, with all that happens to them, and no others.
-	for choice in '-s keep_one' '-s keep_*' '-s program.cc:'"$(line_of keep_one)" \
-		"-s $PWD/program.cc:$(line_of keep_one)"; do
+	line=$(line_of keep_one)
+	for choice in '-s keep_one' '-s keep_*' "-s program.cc:$line" \
+		"-s $PWD/program.cc:$line"; do
 		# shellcheck disable=SC2086  # two words
 		"$HATF" convert $choice t.hatf.gz chosen.hatf.gz ||
 			fail "$level: convert $choice"
 		"$HATF" verify chosen.hatf.gz >/dev/null ||
 			fail "$level: $choice: verify"
 		"$HATF" info --json chosen.hatf.gz >info
-		check "$level: $choice: events" "$(grep -oE '"events":[0-9]+' info)" \
-			'"events":22'
+		check "$level: $choice: events" \
+			"$(grep -oE '"events":[0-9]+' info)" '"events":22'
 		check "$level: $choice: live at the end" \
 			"$(grep -oE '"end_live_objects":[0-9]+' info)" \
 			'"end_live_objects":2'

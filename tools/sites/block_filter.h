@@ -4,8 +4,8 @@
  *
  * A block is chosen when it is allocated.  All its later records follow: its
  * free, and the reallocs that resize or move it, whatever their own stacks.  So
- * the chosen records make a consistent trace.  Records of threads and heaps, and
- * comments, are always chosen.
+ * the chosen records make a consistent trace.  Records of threads and heaps,
+ * and comments, are always chosen.
  *
  * Memory: 32 bytes for each live block that was chosen.  One thread uses a
  * filter.
@@ -30,9 +30,9 @@ struct block_filter_patterns {
 /*
  * A block is chosen if it matches a pattern of each kind that has some, and no
  * pattern of 'not_site'.  A site matches by its function with or without its
- * parameters, its "file:line" or its "module+0xoffset", each with the whole path
- * or with the name alone; a module by the same two; a thread by its number or
- * its present name.
+ * parameters, its "file:line" or its "module+0xoffset", each with the whole
+ * path or with the name alone; a module by the same two; a thread by its number
+ * or its present name.
  */
 struct block_filter_options {
 	struct block_filter_patterns site, not_site, module, thread;

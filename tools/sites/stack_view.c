@@ -2,8 +2,8 @@
 /*
  * stack_view.c - see stack_view.h
  *
- * Two hash tables with open addressing: what was found out about a stack, by its
- * id, and the sites, by their names.
+ * Two hash tables with open addressing: what was found out about a stack, by
+ * its id, and the sites, by their names.
  */
 #include "tools/sites/stack_view.h"
 

@@ -45,8 +45,8 @@ void stack_view_close(struct stack_view *view);
 uint64_t stack_view_top(struct stack_view *view, uint64_t stack);
 
 /*
- * Return the number of the stack's site, from 1.  Sites are equal if their names
- * are.  0: the stack is not defined, or there is no memory.
+ * Return the number of the stack's site, from 1.  Sites are equal if their
+ * names are.  0: the stack is not defined, or there is no memory.
  */
 uint32_t stack_view_site(struct stack_view *view, uint64_t stack);
 
@@ -54,8 +54,8 @@ uint32_t stack_view_site(struct stack_view *view, uint64_t stack);
 uint32_t stack_view_site_count(const struct stack_view *view);
 
 /*
- * Return the name of a site, a text as from stack_view_frame_text(), and a frame
- * of it.  Both are valid until the view is closed.
+ * Return the name of a site, a text as from stack_view_frame_text(), and a
+ * frame of it.  Both are valid until the view is closed.
  */
 const char *stack_view_site_name(const struct stack_view *view, uint32_t site);
 struct hatf_frame stack_view_site_frame(const struct stack_view *view,
@@ -63,8 +63,8 @@ struct hatf_frame stack_view_site_frame(const struct stack_view *view,
 
 /*
  * Write what is known about a frame: "function (file:line)", "module+0xoffset",
- * "0xaddress" or "[unknown]".  Bytes that a terminal should not see are escaped.
- * 'buf' has STACK_VIEW_TEXT_NBYTES.  Return 'buf'.
+ * "0xaddress" or "[unknown]".  Bytes that a terminal should not see are
+ * escaped.  'buf' has STACK_VIEW_TEXT_NBYTES.  Return 'buf'.
  */
 char *stack_view_frame_text(const struct hatf_frame *frame, char *buf);
 
