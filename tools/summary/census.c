@@ -67,7 +67,7 @@ stack_row(struct census *s, uint64_t id)
 	return row + STACK_FIRST;
 }
 
-/* Return the stack of a call.  The recorder's records have no other item. */
+/* Return the stack of a call. */
 static uint64_t
 stack_of(const struct hatf_event *e)
 {
@@ -77,6 +77,7 @@ stack_of(const struct hatf_event *e)
 
 	if (e->attributes_nbytes == 0)
 		return 0;
+	/* Most records have a small stack and no other item. */
 	if (e->attributes_nbytes <= 5 && next[0] == HATF_ATTR_STACK) {
 		uint64_t id = next[1] & 0x7f;
 
@@ -848,9 +849,14 @@ census_open(struct hatf_reader *reader, const struct hatf_events *events,
 void
 census_end(struct census *s)
 {
+	struct hatf_event end = { .time = 0 };
+
 	if (s->last.time == UINT64_MAX)
 		s->last.time = 0;
+	end.time = s->last.time;
 	s->last.event = s->event_count;
+	if (!s->begun)
+		begin_window(s, &end); /* it has no event */
 	history_end(&s->history, &s->by_stack, &s->total.live);
 	if (s->history.no_memory)
 		s->no_memory = true;
