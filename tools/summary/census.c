@@ -402,8 +402,8 @@ end_block(struct census *s, const struct hatf_event *e,
 		.time = is_known && e->time > e->birth_time
 				? e->time - e->birth_time
 				: 0,
-		.is_temporary = e->object != 0 &&
-				s->threads[from].last_object == e->object,
+		.is_temporary = from == thread && e->object != 0 &&
+				s->threads[thread].last_object == e->object,
 		.has_lifetime = is_known,
 	};
 
