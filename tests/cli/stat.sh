@@ -19,6 +19,7 @@ compare()
 
 	shift
 	run "$PYTHON" "$CLI/census.py" "$HATF" "$@"
+	# shellcheck disable=SC2154 # run sets it
 	[ "$status" -eq 0 ] || fail "$name: $(tail -n 3 err) $(cat out)"
 }
 

@@ -188,7 +188,7 @@ heap_row(struct census *s, uint64_t id)
 	return row != ID_ROWS_NONE ? row : add_heap(s, id);
 }
 
-/* ------------------------------------------------------------------ counting */
+/* ----------------------------------------------------------------- counting */
 
 /* The four accounts of a block. */
 struct owners {
