@@ -248,8 +248,7 @@ fi
 if command -v heaptrack_print >/dev/null; then
 	heaptrack -o ht ./sites 50 alone >said 2>&1 </dev/null
 	heaptrack_print ht.* >printed 2>err || fail "heaptrack: $(cat said err)"
-	allocated=$(sed -nE 's/^calls to allocation functions: ([0-9]+).*/\1/p' \
-		printed)
+	allocated=$(sed -nE 's/^calls to allocation .*: ([0-9]+).*/\1/p' printed)
 	temporary=$(sed -nE 's/^temporary memory allocations: ([0-9]+).*/\1/p' \
 		printed)
 	check 'heaptrack: allocations' "$allocated" \
