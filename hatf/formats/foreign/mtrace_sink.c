@@ -13,9 +13,9 @@
  */
 #include "hatf/formats/foreign/mtrace.h"
 
+#include "hatf/containers/modules.h"
 #include "hatf/formats/common/calls.h"
 #include "hatf/formats/common/loss.h"
-#include "hatf/containers/modules.h"
 
 #include <stdlib.h>
 

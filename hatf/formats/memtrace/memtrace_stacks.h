@@ -12,10 +12,10 @@
 #ifndef HATF_MEMTRACE_STACKS_H
 #define HATF_MEMTRACE_STACKS_H
 
+#include "hatf/containers/rows.h"
 #include "hatf/containers/string_table.h"
 #include "hatf/containers/u64_map.h"
 #include "hatf/formats/common/format.h"
-#include "hatf/containers/rows.h"
 #include "hatf/formats/memtrace/memtrace.h"
 
 /* OCaml's default limit of domains. */

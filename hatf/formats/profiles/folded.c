@@ -11,8 +11,8 @@
  * number is the bytes allocated in the whole trace: it is never negative, and
  * no point in time need be chosen.
  */
-#include "hatf/containers/string_table.h"
 #include "hatf/containers/rows.h"
+#include "hatf/containers/string_table.h"
 #include "hatf/formats/common/textio.h"
 #include "hatf/formats/profiles/profile.h"
 

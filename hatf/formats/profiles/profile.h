@@ -18,10 +18,10 @@
 #ifndef HATF_PROFILE_H
 #define HATF_PROFILE_H
 
+#include "hatf/containers/modules.h"
 #include "hatf/containers/string_table.h"
 #include "hatf/formats/common/format.h"
 #include "hatf/formats/common/ledger.h"
-#include "hatf/containers/modules.h"
 #include "hatf/formats/common/sampling.h"
 #include "hatf/formats/common/size_class.h"
 

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* live_table.c - see live_table.h */
+#include "tools/summary/live_table.h"
+
+#include <sys/mman.h>
+#include <sys/random.h>
+
+#define SLOTS_MIN 2048 /* more than the 1024 homes of one hash */
+
+/* Smaller tables would waste memory in large pages. */
+#define HUGE_MIN_NBYTES ((size_t)16 << 20)
+
+uint64_t live_table_seed;
+
+/* Return the slot of an address, or the free slot where it belongs. */
+static inline __attribute__((always_inline)) size_t
+seek(const struct live_table *t, uint64_t address)
+{
+	size_t i = live_table_home(t, address);
+
+	while (t->slots[i].lane_plus_1 != 0 && t->slots[i].address != address)
+		i = (i + 1) & (t->slot_count - 1);
+	return i;
+}
+
+/*
+ * Map memory of this size, all zeros.  Each event uses a slot anywhere in a
+ * large table, so large pages save most look-ups of pages.
+ */
+static struct live_block *
+make_slots(size_t count)
+{
+	const size_t nbytes = count * sizeof(struct live_block);
+	void *const slots = mmap(NULL, nbytes, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (slots == MAP_FAILED)
+		return NULL;
+	if (nbytes >= HUGE_MIN_NBYTES)
+		madvise(slots, nbytes, MADV_HUGEPAGE); /* a mere advice */
+	return slots;
+}
+
+static void
+free_slots(struct live_block *slots, size_t count)
+{
+	if (slots != NULL)
+		munmap(slots, count * sizeof(*slots));
+}
+
+static __attribute__((noinline)) bool
+grow(struct live_table *t)
+{
+	struct live_block *const old = t->slots;
+	const size_t old_count = t->slot_count;
+	const size_t count = old_count == 0 ? SLOTS_MIN : 2 * old_count;
+	struct live_block *const slots = make_slots(count);
+
+	if (slots == NULL)
+		return false;
+	if (live_table_seed == 0 &&
+	    getrandom(&live_table_seed, sizeof(live_table_seed),
+		      GRND_NONBLOCK) < 0)
+		live_table_seed = (uintptr_t)slots;
+	t->slots = slots;
+	t->slot_count = count;
+	t->shift = 64 - (unsigned)__builtin_ctzll(count);
+	for (size_t i = 0; i < old_count; i++)
+		if (old[i].lane_plus_1 != 0)
+			slots[seek(t, old[i].address)] = old[i];
+	free_slots(old, old_count);
+	return true;
+}
+
+bool
+live_table_put(struct live_table *t, const struct live_block *block,
+	       struct live_block *old_ret)
+{
+	size_t i;
+
+	if (t->count >= t->slot_count / 8 * 5 && !grow(t))
+		return false;
+	i = seek(t, block->address);
+	t->count += t->slots[i].lane_plus_1 == 0;
+	*old_ret = t->slots[i];
+	t->slots[i] = *block;
+	return true;
+}
+
+/*
+ * Free slot 'hole': move each block behind it, up to the next free slot, that
+ * could no longer be found.
+ */
+static void
+close_hole(struct live_table *t, size_t hole)
+{
+	const size_t mask = t->slot_count - 1;
+	size_t i = hole;
+
+	for (;;) {
+		i = (i + 1) & mask;
+		if (t->slots[i].lane_plus_1 == 0)
+			break;
+
+		const size_t home = live_table_home(t, t->slots[i].address);
+
+		/* Move it unless its home lies behind the hole. */
+		if (((i - home) & mask) >= ((i - hole) & mask)) {
+			t->slots[hole] = t->slots[i];
+			hole = i;
+		}
+	}
+	t->slots[hole].lane_plus_1 = 0;
+}
+
+bool
+live_table_take(struct live_table *t, uint64_t address,
+		struct live_block *old_ret)
+{
+	size_t i;
+
+	if (t->count == 0)
+		return false;
+	i = seek(t, address);
+	*old_ret = t->slots[i];
+	if (old_ret->lane_plus_1 == 0)
+		return false;
+	close_hole(t, i);
+	t->count--;
+	return true;
+}
+
+const struct live_block *
+live_table_find(const struct live_table *t, uint64_t address)
+{
+	const struct live_block *block;
+
+	if (t->count == 0)
+		return NULL;
+	block = &t->slots[seek(t, address)];
+	return block->lane_plus_1 != 0 ? block : NULL;
+}
+
+void
+live_table_free(struct live_table *t)
+{
+	free_slots(t->slots, t->slot_count);
+	*t = (struct live_table){ 0 };
+}
