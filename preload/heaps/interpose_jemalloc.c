@@ -144,7 +144,7 @@ do_sdallocx(struct jemalloc *j, void *p, size_t size, int flags)
 	REAL(j, sdallocx)(p, size, flags);
 }
 
-/* mallctl("experimental.batch_alloc") has been given this. */
+/* The argument of mallctl("experimental.batch_alloc"), in its layout. */
 struct batch {
 	void **blocks;
 	size_t count, size;

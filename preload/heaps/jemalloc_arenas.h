@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jemalloc_arenas.h - which of jemalloc's arenas are heaps of the trace
+ * jemalloc_arenas.h - map jemalloc's arenas to heaps of the trace
  *
  * An arena that the program makes by mallctl() is a heap.  jemalloc's own
- * arenas belong to malloc's heap, number 0.  This module also records the calls
- * of mallctl() that free all blocks of an arena, or allocate a batch.
+ * arenas belong to malloc's heap, number 0.  This module also records two kinds
+ * of calls of mallctl(): those that free all blocks of an arena, and those that
+ * allocate many blocks at once ("experimental.batch_alloc").
  *
  * Any thread may call these functions.
  */

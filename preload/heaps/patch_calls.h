@@ -72,7 +72,7 @@ struct patch {
  */
 bool patch_calls(struct patch *patches, size_t n, const char *const *markers);
 
-/* Likewise, but 'real' is set already. */
+/* Like patch_calls(), but the caller has set each 'real'. */
 void patch_known(struct patch *patches, size_t n);
 
 /* Return the patch with this name, or NULL. */

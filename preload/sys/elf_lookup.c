@@ -195,7 +195,10 @@ elf_lookup_function(const char *name, const void *companion, bool *together_ret)
 	return s.found;
 }
 
-/* Is it a plain function (no IFUNC) of a version that new calls bind to? */
+/*
+ * Return whether 's' is a function, not an IFUNC (whose value is the address of
+ * its resolver), and of the default version, to which new programs are linked.
+ */
 static bool
 is_plain(const struct dynamic *t, const Elf64_Sym *s)
 {

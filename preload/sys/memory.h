@@ -2,9 +2,11 @@
 /*
  * memory.h - the recorder's own memory
  *
- * Mapped, named (it shows as "[anon:hatftrace]" in /proc/PID/maps where the
- * kernel can) and never from the traced heap.  All return zeroed memory that is
- * backed by pages only where it is touched, or NULL on failure.  It is
+ * The recorder maps its memory and never takes any from the traced heap.  Where
+ * the kernel supports names, /proc/PID/maps shows it as "[anon:hatftrace]".
+ *
+ * The functions that return a pointer return NULL on failure.  The memory reads
+ * as zero, and only the pages that are touched take up space.  It is
  * page-aligned, or aligned to 64 bytes if it is smaller than a page.
  */
 #ifndef MEMORY_H
