@@ -604,7 +604,8 @@ on_thread_name(struct census *s, const struct hatf_event *e)
 static void
 on_comment(struct census *s, const struct hatf_event *e)
 {
-	if (begins(e, "HATF frame\n") || begins(e, "HATF stack\n")) {
+	if (begins(e, "HATF frame\n") || begins(e, "HATF stack\n") ||
+	    begins(e, "HATF object\n")) {
 		const struct hatf_record rec = {
 			.tag = HATF_COMMENT,
 			.attributes = e->attributes,
