@@ -90,7 +90,7 @@ settle_window(const struct scan *s, struct census_window *w)
 /* ------------------------------------------------------------------ reading */
 
 static bool
-read_events(struct gathering *g)
+read_events(struct gathering *g, const struct stack_view_options *view)
 {
 	size_t n;
 
@@ -104,7 +104,7 @@ read_events(struct gathering *g)
 	if (!g->census->ended)
 		g->fault = scan_fault(&g->scan, g->fault_text,
 				      sizeof(g->fault_text));
-	g->names = site_names_open(g->census->stacks);
+	g->names = site_names_open(g->census->stacks, view);
 	return g->names != NULL;
 }
 
@@ -128,7 +128,7 @@ gather_open(const char *path, const struct gather_options *options)
 		return NULL;
 	}
 	g->census = census_open(g->scan.reader, g->scan.events, &window);
-	if (g->census == NULL || !read_events(g)) {
+	if (g->census == NULL || !read_events(g, &options->view)) {
 		message_print("%s: %s", message_path(path),
 			      hatf_status_text(HATF_NO_MEMORY));
 		gather_close(g);
