@@ -1,0 +1,147 @@
+/* compare.js - several traces side by side */
+import uPlot from 'uplot';
+import { choice, el, replace, segments, soon } from './dom.js';
+import { bytes, count, exact, percent, signed, span, time } from './figures.js';
+import { byteSteps } from './figures.js';
+import { MEASURES } from './data.js';
+import { state } from './state.js';
+import { category, color, onTheme } from './theme.js';
+
+const ROWS = 20;
+let measure = 'peak';
+let unit = 'bytes';
+let host, plot, table;
+
+/* The rows of totals: [text, value of a trace, figure]. */
+const TOTALS = [
+  ['Peak', (t) => t.totals.peakBytes, bytes],
+  ['Blocks at the peak', (t) => t.totals.peakBlocks, exact],
+  ['Live at the end', (t) => t.totals.endBytes, bytes],
+  ['Blocks at the end', (t) => t.totals.endBlocks, exact],
+  ['Allocated', (t) => t.totals.allocBytes, bytes],
+  ['Allocations', (t) => t.totals.allocBlocks, exact],
+  ['Temporary blocks', (t) => t.totals.tempBlocks, exact],
+  ['Moved by realloc', (t) => t.totals.movedBytes, bytes],
+  ['Threads', (t) => t.totals.threads, exact],
+];
+
+/* A difference to the first trace. */
+function difference(value, base, figure) {
+  const d = value - base;
+  const part = base ? ` (${signed(percent(d, base).replace('<', ''), d)})` : '';
+  return el('small', { class: d > 0 ? 'more' : d < 0 ? 'less' : '' },
+    d ? signed(figure(d), d) + (d < 0 ? part.replace('-', '\u2212') : part)
+      : 'same');
+}
+
+function totals(traces) {
+  const duration = ['Duration', (t) => t.meta.duration,
+    (v) => span(v, traces[0].axis)];
+  return el('table', { class: 'totals' },
+    el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, ''),
+      traces.map((t, i) => {
+        const key = el('i', { class: 'key' });
+        key.style.background = category(i);
+        return el('th', { scope: 'col', class: 'number' }, key, t.name);
+      }))),
+    el('tbody', {}, [...TOTALS, duration].map(([text, value, figure]) =>
+      el('tr', {}, el('th', { scope: 'row' }, text), traces.map((t, i) =>
+        el('td', { class: 'number' }, figure(value(t)),
+          i > 0 && difference(value(t), value(traces[0]), figure)))))));
+}
+
+/* Sites by name: what each trace has of it. */
+function sitesByName(traces) {
+  const rows = new Map();
+  traces.forEach((trace, i) => {
+    const values = trace.values(measure, unit, null);
+    for (let site = 0; site < trace.siteCount; site++) {
+      const frame = trace.sites.at[site];
+      const file = trace.frameFile(frame);
+      const name = trace.frameName(frame);
+      const key = `${name}\n${file}`;
+      const row = rows.get(key) ??
+        { name, file, values: traces.map(() => 0) };
+      row.values[i] += values[site];
+      rows.set(key, row);
+    }
+  });
+  const change = (row) => Math.max(...row.values.map((v) =>
+    Math.abs(v - row.values[0])));
+  return [...rows.values()].filter((r) => change(r) > 0)
+    .sort((a, b) => change(b) - change(a));
+}
+
+function drawTable() {
+  const { traces } = state;
+  const figure = unit === 'bytes' ? bytes : count;
+  const rows = sitesByName(traces);
+  replace(table,
+    el('caption', {}, `Sites that differ most, ${rows.length} in all`),
+    el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, 'Site'),
+      traces.map((t) => el('th', { scope: 'col', class: 'number' }, t.name)))),
+    el('tbody', {}, rows.slice(0, ROWS).map((row) => el('tr', {},
+      el('th', { scope: 'row' }, row.name, el('small', {}, row.file)),
+      row.values.map((v, i) => el('td', { class: 'number' }, figure(v),
+        i > 0 && difference(v, row.values[0], figure)))))));
+}
+
+/* All heaps over time, from their begins. */
+function drawPlot() {
+  const { traces } = state;
+  const axis = { stroke: color('--muted'), font: '12px system-ui, sans-serif',
+    grid: { stroke: color('--line'), width: 1 },
+    ticks: { stroke: color('--line'), width: 1, size: 4 } };
+  const data = uPlot.join(traces.map((t) =>
+    [[0, ...t.series.time], [0, ...t.series.bytes]]));
+  plot?.destroy();
+  plot = new uPlot({
+    width: host.clientWidth,
+    height: 220,
+    legend: { show: false },
+    scales: { x: { time: false },
+      y: { range: (_, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
+    axes: [{ ...axis, values: (_, v) => v.map((x) =>
+      traces[0].axis === 'us' ? time(x, 'us') : count(x)), space: 90 },
+    { ...axis, size: 78, incrs: byteSteps(),
+      values: (_, v) => v.map(bytes) }],
+    series: [{}, ...traces.map((t, i) => ({ stroke: category(i), width: 1.75,
+      spanGaps: true, points: { show: false },
+      paths: uPlot.paths.stepped({ align: 1 }) }))],
+    cursor: { y: false, points: { show: false } },
+  }, data, host);
+}
+
+export function comparison() {
+  if (state.traces.length < 2)
+    return null;
+  host = el('div', { class: 'plot', role: 'img',
+    'aria-label': 'Live bytes of all traces over time' });
+  table = el('table', { class: 'differences' });
+  const panel = el('section', { class: 'panel', id: 'compare' },
+    el('h2', {}, 'Comparison'),
+    el('div', { class: 'scroll', tabIndex: 0, role: 'region',
+      'aria-label': 'Totals of all traces' }, totals(state.traces)),
+    host,
+    el('div', { class: 'tools' },
+      choice('Sites', Object.entries(MEASURES), measure, (v) => {
+        measure = v;
+        drawTable();
+      }),
+      segments('Unit', [['bytes', 'Bytes'], ['blocks', 'Blocks']], unit,
+        (v) => { unit = v; drawTable(); })),
+    el('div', { class: 'scroll', tabIndex: 0, role: 'region',
+      'aria-label': 'Sites that differ' }, table));
+  drawTable();
+  onTheme(() => {
+    panel.querySelectorAll('.key').forEach((key, i) => {
+      key.style.background = category(i);
+    });
+    drawPlot();
+  });
+  new ResizeObserver(() => soon(() => {
+    if (host.clientWidth && plot?.width !== host.clientWidth)
+      drawPlot();
+  })).observe(host);
+  return panel;
+}
