@@ -229,6 +229,7 @@ class Made:
         out = {k: [] for k in ('time', 'bytes', 'blocks', 'max',
                                'allocBytes', 'allocBlocks')}
         fine = 8
+        out['width'] = self.duration // len(self.points) // fine + 1
         peak = self.total_bytes[self.top]
         last = (0, 0)
         for i, (b, c) in enumerate(zip(self.total_bytes, self.total_blocks)):
@@ -348,7 +349,8 @@ def empty_block():
     made = Made(1, 0, 1, 'empty.hatf')
     block = made.block()
     block['meta'] = {'duration': 0, 'events': 0}
-    block['series'] = {k: [] for k in block['series']}
+    block['series'] = {k: 1 if k == 'width' else []
+                       for k in block['series']}
     block['points'] = {'time': []}
     block['totals']['peakTime'] = 0
     block['threads'] = {k: v[:1] for k, v in block['threads'].items()}

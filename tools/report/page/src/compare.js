@@ -1,8 +1,8 @@
 /* compare.js - several traces side by side */
 import uPlot from 'uplot';
 import { choice, el, replace, segments, soon } from './dom.js';
-import { bytes, count, exact, percent, signed, span, time } from './figures.js';
-import { byteSteps } from './figures.js';
+import { bytes, byteSteps, count, exact, percent, roundBytes, signed, span,
+  time } from './figures.js';
 import { MEASURES } from './data.js';
 import { state } from './state.js';
 import { category, color, onTheme } from './theme.js';
@@ -28,10 +28,40 @@ const TOTALS = [
 /* A difference to the first trace. */
 function difference(value, base, figure) {
   const d = value - base;
-  const part = base ? ` (${signed(percent(d, base).replace('<', ''), d)})` : '';
-  return el('small', { class: d > 0 ? 'more' : d < 0 ? 'less' : '' },
-    d ? signed(figure(d), d) + (d < 0 ? part.replace('-', '\u2212') : part)
-      : 'same');
+  const change = !d ? 'same' : signed(figure(d), d);
+  return el('td', { class: `number ${d > 0 ? 'up' : d < 0 ? 'down' : ''}` },
+    change, el('small', {}, proportion(value, base)));
+}
+
+/* +12 %, x 3.4, new, gone */
+function proportion(value, base) {
+  if (value === base)
+    return '';
+  if (!base)
+    return 'new';
+  if (!value)
+    return 'gone';
+  if (value > 3 * base)
+    return `\u00d7\u202f${(value / base).toPrecision(2).replace(/e.*/, '')}`;
+  return signed(percent(Math.abs(value - base), base), value - base)
+    .replace(/^(?!\+)/, '\u2212');
+}
+
+/* Headings of the traces' columns. */
+function headings(traces) {
+  return traces.map((t, i) => {
+    const key = el('i', { class: 'key' });
+    key.style.background = category(i);
+    return [el('th', { scope: 'col', class: 'number' }, key, t.name),
+      i > 0 && el('th', { scope: 'col', class: 'number' }, 'change')];
+  });
+}
+
+/* Values of a row, and how they differ from the first one. */
+function cells(values, figure) {
+  return values.map((value, i) => [
+    el('td', { class: 'number' }, figure(value)),
+    i > 0 && difference(value, values[0], figure)]);
 }
 
 function totals(traces) {
@@ -39,15 +69,10 @@ function totals(traces) {
     (v) => span(v, traces[0].axis)];
   return el('table', { class: 'totals' },
     el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, ''),
-      traces.map((t, i) => {
-        const key = el('i', { class: 'key' });
-        key.style.background = category(i);
-        return el('th', { scope: 'col', class: 'number' }, key, t.name);
-      }))),
+      headings(traces))),
     el('tbody', {}, [...TOTALS, duration].map(([text, value, figure]) =>
-      el('tr', {}, el('th', { scope: 'row' }, text), traces.map((t, i) =>
-        el('td', { class: 'number' }, figure(value(t)),
-          i > 0 && difference(value(t), value(traces[0]), figure)))))));
+      el('tr', {}, el('th', { scope: 'row' }, text),
+        cells(traces.map(value), figure)))));
 }
 
 /* Sites by name: what each trace has of it. */
@@ -79,11 +104,10 @@ function drawTable() {
   replace(table,
     el('caption', {}, `Sites that differ most, ${rows.length} in all`),
     el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, 'Site'),
-      traces.map((t) => el('th', { scope: 'col', class: 'number' }, t.name)))),
+      headings(traces))),
     el('tbody', {}, rows.slice(0, ROWS).map((row) => el('tr', {},
       el('th', { scope: 'row' }, row.name, el('small', {}, row.file)),
-      row.values.map((v, i) => el('td', { class: 'number' }, figure(v),
-        i > 0 && difference(v, row.values[0], figure)))))));
+      cells(row.values, figure)))));
 }
 
 /* All heaps over time, from their begins. */
@@ -93,7 +117,7 @@ function drawPlot() {
     grid: { stroke: color('--line'), width: 1 },
     ticks: { stroke: color('--line'), width: 1, size: 4 } };
   const data = uPlot.join(traces.map((t) =>
-    [[0, ...t.series.time], [0, ...t.series.bytes]]));
+    [t.series.time, t.series.bytes]));
   plot?.destroy();
   plot = new uPlot({
     width: host.clientWidth,
@@ -102,9 +126,9 @@ function drawPlot() {
     scales: { x: { time: false },
       y: { range: (_, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
     axes: [{ ...axis, values: (_, v) => v.map((x) =>
-      traces[0].axis === 'us' ? time(x, 'us') : count(x)), space: 90 },
+      traces[0].axis === 'us' ? time(x, 'us') : count(x)), space: 90, size: 34 },
     { ...axis, size: 78, incrs: byteSteps(),
-      values: (_, v) => v.map(bytes) }],
+      values: (_, v) => v.map(roundBytes) }],
     series: [{}, ...traces.map((t, i) => ({ stroke: category(i), width: 1.75,
       spanGaps: true, points: { show: false },
       paths: uPlot.paths.stepped({ align: 1 }) }))],

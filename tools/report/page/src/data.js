@@ -34,9 +34,54 @@ export function lastUpTo(array, value) {
   return low - 1;
 }
 
+const UNSAFE = new RegExp('[\\u0000-\\u001f\\u007f-\\u009f\\u061c' +
+  '\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]', 'g');
+
+/*
+ * Text that is safe to show: control characters, and characters that change the
+ * direction of writing, are spelt out.
+ */
+export function visible(text) {
+  return text.replace(UNSAFE, (c) =>
+    `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+function visibleMeta(meta) {
+  return Object.fromEntries(Object.entries(meta).map(([name, value]) =>
+    [name, typeof value === 'string' ? visible(value) : value]));
+}
+
+/*
+ * The series with a row at the begin of the trace, and one at the end of each
+ * time without events: what is live does not change in it.
+ */
+function fillSeries(series) {
+  const names = ['time', 'bytes', 'blocks', 'max', 'allocBytes', 'allocBlocks'];
+  const out = Object.fromEntries(names.map((n) => [n, [0]]));
+  const add = (row) => names.forEach((n, i) => out[n].push(row[i]));
+  let last = 0;
+
+  series.time.forEach((time, i) => {
+    const begin = time - series.width;
+    if (begin > out.time[last]) {
+      add([begin, out.bytes[last], out.blocks[last], out.bytes[last], 0, 0]);
+      last++;
+    }
+    add(names.map((n) => series[n][i]));
+    last++;
+  });
+  return out;
+}
+
 export class Trace {
   constructor(raw, index) {
     Object.assign(this, raw);
+    this.name = visible(raw.name);
+    this.meta = visibleMeta(raw.meta);
+    this.strings = raw.strings.map(visible);
+    this.series = fillSeries(raw.series);
+    this.health = raw.health.map(({ level, text }) =>
+      ({ level, text: visible(text) }));
     this.index = index;
     this.siteCount = raw.sites.node.length;
     this.marks ??= { time: [], text: [] };

@@ -21,6 +21,12 @@ export function bytes(number) {
   return scaled(number, 1024, BINARY, '\u00a0');
 }
 
+/* The same for axes, where most numbers are round: 16 MiB. */
+export function roundBytes(number) {
+  return bytes(number).replace(/\.(\d*[1-9])?0+(?=\u00a0)/,
+    (_, digits) => digits ? `.${digits}` : '');
+}
+
 /* 12.3 M */
 export function count(number) {
   return scaled(number, 1000, METRIC, '\u202f');

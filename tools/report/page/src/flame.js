@@ -127,11 +127,12 @@ function paintOf(node) {
     return color('--flame-root');
   const name = node.frame >= 0 && chosen.group !== 'file'
     ? state.trace.frameModule(node.frame) : node.label;
-  let shade = 0;
+  let shade = 0; /* functions of a module have similar colours */
   for (let i = 0; i < node.label.length; i++)
     shade = (shade * 31 + node.label.charCodeAt(i)) % 97;
-  return isDark() ? `hsl(${hue(name)} 34% ${27 + shade % 9}%)`
-    : `hsl(${hue(name)} 62% ${76 + shade % 9}%)`;
+  const turned = hue(name) + shade % 13 * 5 - 30;
+  return isDark() ? `hsl(${turned} 34% ${27 + shade % 9}%)`
+    : `hsl(${turned} 62% ${76 + shade % 9}%)`;
 }
 
 /* The longest begin of 'text' that fits. */
@@ -316,16 +317,18 @@ function measures() {
 function makeControls() {
   replace(controls,
     choice('Show', measures(), chosen.measure, (v) => set('measure', v)),
-    choice('Group by', Object.entries(GROUPS), chosen.group,
-      (v) => set('group', v)),
+    choice('Group by', Object.entries(state.trace.stacks ? GROUPS
+      : { function: 'Thread and size class' }), chosen.group,
+    (v) => set('group', v)),
     segments('Unit', [['bytes', 'Bytes'], ['blocks', 'Blocks']], chosen.unit,
       (v) => set('unit', v)),
     segments('Shape', [['flame', 'Flames'], ['icicle', 'Icicle']],
       chosen.shape, (v) => { chosen.shape = v; soon(draw); }),
+    searchField,
     el('label', { class: 'check' }, el('input', { type: 'checkbox',
-      id: 'inverted', onchange: (e) => set('inverted', e.target.checked) }),
-    'allocating function first'),
-    searchField);
+      id: 'inverted', checked: chosen.inverted,
+      onchange: (e) => set('inverted', e.target.checked) }),
+    state.trace.stacks ? 'allocating function first' : 'size class first'));
 }
 
 export function flame() {
@@ -345,11 +348,15 @@ export function flame() {
   found = el('span', { id: 'flame-found', role: 'status' });
   crumbs = el('div', { class: 'crumbs' });
   controls = el('div', { class: 'tools' });
-  makeControls();
   panel = el('section', { class: 'panel', id: 'stacks' },
     el('h2', {}, 'Who allocates'), controls,
     el('div', { class: 'tools' }, note, found, crumbs), host);
-  on('trace', renew);
+  on('trace', () => {
+    if (!state.trace.stacks)
+      chosen.group = 'function';
+    makeControls();
+    renew();
+  });
   on('moments', () => {
     if (!(chosen.measure in MEASURES))
       renew();

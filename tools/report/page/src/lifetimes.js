@@ -1,12 +1,12 @@
 /* lifetimes.js - the heat map of sizes and lifetimes */
 import { el, replace, segments } from './dom.js';
-import { amount, bytes, exact, percent, span } from './figures.js';
+import { amount, bytes, count, exact, percent, roundBytes, span } from './figures.js';
 import { grid } from './grid.js';
 import { on, state } from './state.js';
 import { color, heat, onTheme } from './theme.js';
 
 let unit = 'blocks';
-let map, legend, panel;
+let map, legend, panel, hint;
 
 /* The cells by "column row": columns are lifetimes, the last one is live. */
 function cellsOf({ sizeLife }) {
@@ -65,8 +65,8 @@ function draw() {
   const whole = values.reduce((sum, v) => sum + v, 0);
 
   const columnLabels = labelEvery(lives, map.host.clientWidth < 600 ? 4 : 9,
-    (i) => i + left === 0 ? `\u2264 ${span(life[left], trace.axis)}`
-      : span(life[i + left], trace.axis));
+    (i) => trace.axis === 'us' ? span(life[i + left], 'us')
+      : count(life[i + left]));
   columnLabels.push({ at: lives + 1.5, text: 'live at end' });
   map.show({
     columns: lives + 2,
@@ -87,12 +87,15 @@ function draw() {
     },
     columnLabels,
     rowLabels: labelEvery(top - bottom + 1, 12, (i) =>
-      `\u2264 ${bytes(size[i + bottom])}`),
+      `\u2264 ${roundBytes(size[i + bottom])}`),
     rowHeight: 18,
     left: 78,
     gap: 1,
   });
   showLegend(low, high, paint);
+  hint.textContent = 'Up: size of a block. Right: ' +
+    (trace.axis === 'us' ? 'time' : 'events') +
+    ' from its allocation to its free. Each step doubles.';
 }
 
 function sizeRange(size, bin) {
@@ -104,14 +107,14 @@ function sizeRange(size, bin) {
 export function lifetimes() {
   map = grid('lifetimes-grid', 'Sizes and lifetimes of blocks.');
   legend = el('div', { class: 'scale' });
+  hint = el('p', { class: 'hint' });
   panel = el('section', { class: 'panel', id: 'lifetimes' },
     el('h2', {}, 'Size and lifetime'),
     el('div', { class: 'tools' },
       segments('Unit', [['blocks', 'Blocks'], ['bytes', 'Bytes']], unit,
         (v) => { unit = v; draw(); }), legend),
     map.host,
-    el('p', { class: 'hint' }, 'Up: size of a block. Right: time from its ' +
-      'allocation to its free. Each step doubles.'));
+    hint);
   on('trace', draw);
   onTheme(() => state.trace && draw());
   return panel;

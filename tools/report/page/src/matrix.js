@@ -67,7 +67,7 @@ function draw() {
   replace(table,
     el('caption', {}, 'Rows: the thread that allocated. Columns: the thread ' +
       'that freed.'),
-    el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, 'allocated by'),
+    el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, ''),
       columns.map((t) => el('th', { scope: 'col', class: 'turned' },
         el('span', { title: name(t) }, name(t)))))),
     el('tbody', {}, rows.map((from) => el('tr', {},

@@ -9,6 +9,11 @@ import { chooseSearch, on, state } from './state.js';
 const PAGE = 50;
 const PATHS = 8;
 
+const SIZE_GROUPS = {
+  site: 'Thread and size class',
+  function: 'Size class',
+  thread: 'Thread',
+};
 const GROUPS = {
   site: 'Site',
   function: 'Function',
@@ -28,11 +33,25 @@ const COLUMNS = [
 const view = { group: 'site', unit: 'bytes', sort: 'peak', down: true,
   filter: '', rows: PAGE, open: null };
 let rows = [];
-let panel, table, status, more;
+let panel, table, status, more, groups;
+
+function groupNames() {
+  return state.trace.stacks ? GROUPS : SIZE_GROUPS;
+}
+
+function makeGroups() {
+  if (!(view.group in groupNames()))
+    view.group = 'site';
+  replace(groups, choice('Group by', Object.entries(groupNames()), view.group,
+    (v) => set('group', v)));
+}
 
 /* What a site is called in a grouping: [name, detail]. */
 function naming(trace, site) {
   const frame = trace.sites.at[site];
+  if (!trace.stacks && view.group === 'site')
+    return [trace.frameName(frame),
+      trace.frameName(trace.path(trace.sites.node[site])[0])];
   switch (view.group) {
   case 'module':
     return [trace.frameModule(frame) || '(unknown module)', ''];
@@ -193,7 +212,7 @@ function draw() {
     [m, Math.max(...rows.map((r) => r[m]), 0)]));
 
   replace(table,
-    el('thead', {}, el('tr', {}, heading('name', GROUPS[view.group]),
+    el('thead', {}, el('tr', {}, heading('name', groupNames()[view.group]),
       columns().map(([m, text]) => heading(m, text)),
       heading('life', 'Mean lifetime'), el('th', { scope: 'col' },
         'Live over time'))),
@@ -223,6 +242,7 @@ function set(name, value) {
 
 export function sites() {
   table = el('table', { class: 'sites' });
+  groups = el('span', {});
   status = el('span', { id: 'sites-status', role: 'status' });
   more = el('button', { type: 'button', onclick: () => {
     view.rows += 4 * PAGE;
@@ -238,13 +258,15 @@ export function sites() {
   panel = el('section', { class: 'panel', id: 'sites' },
     el('h2', {}, 'Sites'),
     el('div', { class: 'tools' },
-      choice('Group by', Object.entries(GROUPS), view.group,
-        (v) => set('group', v)),
+      groups,
       segments('Unit', [['bytes', 'Bytes'], ['blocks', 'Blocks']], view.unit,
         (v) => set('unit', v)), filter, status),
     el('div', { class: 'scroll', tabIndex: 0, role: 'region',
       'aria-label': 'Table of sites' }, table), more);
-  on('trace', renew);
+  on('trace', () => {
+    makeGroups();
+    renew();
+  });
   on('moments', () => soon(renew));
   return panel;
 }

@@ -6,7 +6,7 @@
  */
 import uPlot from 'uplot';
 import { announce, choice, el, replace, segments, soon } from './dom.js';
-import { byteSteps, bytes, count, exact, time } from './figures.js';
+import { byteSteps, bytes, count, exact, roundBytes, time } from './figures.js';
 import { lastUpTo } from './data.js';
 import { chooseMoments, on, state } from './state.js';
 import { category, color, onTheme } from './theme.js';
@@ -19,7 +19,8 @@ const VIEWS = [
   ['sites', 'Live bytes by site'],
   ['modules', 'Live bytes by module'],
 ];
-const HEIGHT = 300;
+const HEIGHT = 320;
+const FLAGS = 51; /* pixels for the flags above the chart */
 
 let view = 'bytes';
 let drag = 'zoom';
@@ -42,7 +43,8 @@ function columns(trace) {
     stacked = stackedCurves(trace, view);
     return {
       unit: 'bytes',
-      data: [trace.points.time, ...stacked.sums],
+      data: [[0, ...trace.points.time],
+        ...stacked.sums.map((sum) => [0, ...sum])],
       series: stacked.names.map((_, i) => ({
         stroke: color('--surface'),
         width: 1,
@@ -69,7 +71,7 @@ function rates(trace) {
   const { series } = trace;
   const second = trace.axis === 'us' ? 1e6 : 1;
   return series.time.map((t, i) => {
-    const length = t - (i ? series.time[i - 1] : 0);
+    const length = i ? t - series.time[i - 1] : 0;
     return length > 0 ? series.allocBytes[i] * second / length : 0;
   });
 }
@@ -77,7 +79,7 @@ function rates(trace) {
 function figure(value, unit) {
   if (unit === 'blocks')
     return count(value);
-  return unit === 'rate' ? `${bytes(value)}/s` : bytes(value);
+  return unit === 'rate' ? `${roundBytes(value)}/s` : roundBytes(value);
 }
 
 function options(trace, unit, series) {
@@ -91,12 +93,13 @@ function options(trace, unit, series) {
   return {
     width: host.clientWidth,
     height: HEIGHT,
+    padding: [FLAGS + 4, 14, 0, 0],
     legend: { show: false },
     scales: { x: { time: false, range: visibleRange },
-      y: { range: (_, low, high) => [0, high > 0 ? high * 1.12 : 1] } },
+      y: { range: (_, low, high) => [0, high > 0 ? high * 1.06 : 1] } },
     axes: [
       { ...axis, values: (_, ticks) => ticks.map((t) => tick(t, trace)),
-        space: 90 },
+        space: 90, size: 34 },
       { ...axis, size: 78, values: (_, ticks) =>
         ticks.map((v) => figure(v, unit)),
       ...unit === 'blocks' ? {} : { incrs: byteSteps() } },
@@ -197,7 +200,7 @@ function flag(u, at, text, paint, row, dash) {
   ctx.lineWidth = ratio;
   ctx.setLineDash(dash.map((d) => d * ratio));
   ctx.beginPath();
-  ctx.moveTo(x, bbox.top);
+  ctx.moveTo(x, bbox.top + (text ? row * 17 - FLAGS : 0) * ratio);
   ctx.lineTo(x, bbox.top + bbox.height);
   ctx.stroke();
   ctx.setLineDash([]);
@@ -206,7 +209,7 @@ function flag(u, at, text, paint, row, dash) {
   const shown = text.length > 28 ? `${text.slice(0, 27)}\u2026` : text;
   const width = ctx.measureText(shown).width + 10 * ratio;
   const right = x + width > bbox.left + bbox.width;
-  const y = bbox.top + row * 17 * ratio;
+  const y = bbox.top + (row * 17 - FLAGS) * ratio;
   ctx.fillStyle = paint;
   ctx.fillRect(right ? x - width : x, y, width, 16 * ratio);
   ctx.fillStyle = color('--surface');
