@@ -42,7 +42,7 @@ function proportion(value, base) {
   if (!value)
     return 'gone';
   if (value > 3 * base)
-    return `\u00d7\u202f${(value / base).toPrecision(2).replace(/e.*/, '')}`;
+    return `\u00d7\u202f${count(Math.max(3, value / base))}`;
   return signed(percent(Math.abs(value - base), base), value - base)
     .replace(/^(?!\+)/, '\u2212');
 }

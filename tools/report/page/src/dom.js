@@ -44,7 +44,9 @@ export function replace(node, ...children) {
 
 /* A labelled <select>; choices: [value, text] pairs. */
 export function choice(label, choices, value, onchange) {
-  const select = el('select', { onchange: () => onchange(select.value) },
+  const attributes = { 'aria-label': label,
+    onchange: () => onchange(select.value) };
+  const select = el('select', attributes,
     choices.map(([key, text]) => el('option', { value: key }, text)));
   select.value = value;
   return el('label', { class: 'field' }, el('span', {}, label), select);

@@ -12,9 +12,10 @@ function scaled(number, step, units, gap) {
     value /= step;
     unit++;
   }
-  const digits = unit === 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  return sign + value.toFixed(unit === 0 && !Number.isInteger(value)
-    ? 1 : digits) + (units[unit] ? gap + units[unit] : '');
+  let digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  if (unit === 0)
+    digits = Number.isInteger(value) ? 0 : 1;
+  return sign + value.toFixed(digits) + (units[unit] ? gap + units[unit] : '');
 }
 
 export function bytes(number) {
@@ -42,6 +43,8 @@ export function percent(part, whole) {
   if (!whole)
     return '\u2013';
   const p = 100 * part / whole;
+  if (p > 99.9 && part < whole)
+    return '>99.9\u202f%';
   return p > 0 && p < 0.1 ? '<0.1\u202f%'
     : `${p.toFixed(p < 9.95 ? 1 : 0)}\u202f%`;
 }

@@ -21,7 +21,8 @@ const NARROWEST = 1 / 3;
 const chosen = { measure: 'peak', unit: 'bytes', group: 'function',
   shape: 'flame', inverted: false };
 let root, zoomed, focused, boxes, matches, unit;
-let panel, host, canvas, note, found, crumbs, searchField, depth;
+let panel, host, canvas, note, found, crumbs, searchField;
+let depth = 0; /* rows of the picture */
 let controls = null;
 
 /* ------------------------------------------------------------- the tree */
@@ -76,7 +77,9 @@ function layOut(width) {
     boxes.push({ node: d.data, x: d.x0 * width, width: (d.x1 - d.x0) * width,
       row: d.depth + zoomed.depth });
   });
-  depth = Math.max(...boxes.map((b) => b.row)) + 1;
+  /* Zooming does not change the height. */
+  for (const { row } of boxes)
+    depth = Math.max(depth, row + 1);
 }
 
 /* ----------------------------------------------------------- the search */
@@ -211,6 +214,7 @@ function showCrumbs() {
 /* A new tree: zoom and focus begin again. */
 function renew() {
   root = makeTree();
+  depth = 0;
   zoomed = root;
   focused = null;
   search();
