@@ -70,6 +70,7 @@ tools/control: public hatf/recorder tools/trace tools/ui
 tools/recording: public hatf/recorder tools/control tools/program tools/trace \
   tools/ui
 tools/symbols: public tools/ui
+tools/summary: public tools/trace tools/ui
 tools/measure: public tools/trace tools/ui
 tools/paper: public tools/measure tools/trace tools/ui
 tools/commands: public hatf/recorder tools/*
@@ -88,6 +89,7 @@ tools/symbols: dwarf\.h|elfutils/.*|libiberty/.*|zlib\.h
 tools/check: jansson\.h
 tools/recording: jansson\.h
 tools/control: jansson\.h
+tools/summary: jansson\.h
 tools/measure: jansson\.h|zlib\.h
 tools/paper: jansson\.h
 tools/commands: jansson\.h

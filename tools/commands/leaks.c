@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: MIT */
+/* leaks.c - hatf leaks: what lives at the end, by site */
+#include "tools/commands/commands.h"
+#include "tools/summary/show.h"
+#include "tools/summary/suppressions.h"
+#include "tools/summary/trends.h"
+#include "tools/ui/escape.h"
+#include "tools/ui/message.h"
+#include "tools/ui/options.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Exit status if more lives than --fail-over allows. */
+#define EXIT_OVER 3
+
+/* Frames of a stack beyond this number are not printed. */
+#define FRAMES_MAX 256
+
+enum {
+	OPT_FAIL_OVER,
+	OPT_SUPPRESSIONS,
+	OPT_STACKS,
+	OPT_TOP,
+	OPT_JSON,
+	OPT_JOBS,
+	OPT_NO_PARENT,
+};
+
+static const struct opt options[] = {
+	{ "fail-over", 'f', "SIZE",
+	  "exit with status 3 if more than SIZE bytes live at\n"
+	  "the end and are not suppressed (0, 4096, 64K, 2M, 1G)" },
+	{ "suppressions", 's', "FILE",
+	  "leave out the stacks that a suppression file of\n"
+	  "LeakSanitizer names; may be given more than once" },
+	{ "stacks", 'g', NULL, "print each site's whole call stacks" },
+	{ "top", 'n', "N", "print the N largest sites (default 20, 0: all)" },
+	{ "json", 'j', NULL, "one JSON object for each file, one a line" },
+	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
+	{ "no-parent", 'p', NULL,
+	  "do not read the trace of a forked child's parent" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct opt_page page = {
+	"hatf leaks",
+	"[OPTIONS] FILE...",
+	"Print the blocks that live when the trace ends, by call site: their\n"
+	"bytes, number and age, and whether the site's live bytes grow "
+	"through\n"
+	"the run.  Whether the program could still reach a block is unknown.\n"
+	"Call sites need a trace with call stacks ('hatf record -g on').\n"
+	"FILE is in any format of 'hatf convert'; '-' is standard input.\n",
+	"Exit status: 0 if every trace is complete, 1 if a trace is\n"
+	"incomplete or cannot be read, 2 for wrong usage, 3 if the traces are\n"
+	"complete and one of them has more than --fail-over allows.\n",
+	false,
+	options
+};
+
+/* The options. */
+struct ask {
+	bool json, stacks, has_limit;
+	uint64_t limit; /* of --fail-over */
+	uint64_t top;
+	struct suppressions suppressions;
+	struct gather_options gathering;
+};
+
+/* Everything that is shown. */
+struct leaks {
+	struct gathering *g;
+	const struct ask *ask;
+	struct suppressions *suppressions;
+	struct groups sites;
+	struct ages *ages;
+	struct trend *trends; /* NULL: the trace has no stacks */
+	uint32_t *order;
+	uint32_t count;
+	struct amount live, suppressed;
+};
+
+/* -------------------------------------------------------------- suppression */
+
+/* Take suppressed stacks out of the census: they belong to no site. */
+static void
+suppress(struct leaks *l)
+{
+	struct census *const c = l->g->census;
+
+	for (uint32_t row = STACK_FIRST; row < c->by_stack.count; row++) {
+		const struct amount live = c->by_stack.rows[row].live;
+		struct suppression *s;
+
+		if (live.count == 0)
+			continue;
+		s = suppressions_find(l->suppressions, c->stacks,
+				      c->stack_ids[row]);
+		if (s == NULL)
+			continue;
+		s->count += live.count;
+		s->nbytes += live.nbytes;
+		amount_sum(&l->suppressed, &live);
+		c->by_stack.rows[row] = (struct account){ .epoch = c->epoch };
+	}
+	l->live.count = c->total.live.count - l->suppressed.count;
+	l->live.nbytes = c->total.live.nbytes - l->suppressed.nbytes;
+}
+
+/* -------------------------------------------------------------------- stacks */
+
+static int
+compare_bytes(const void *a, const void *b, void *ctx)
+{
+	const struct census *const c = ctx;
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const uint64_t m = c->by_stack.rows[x].live.nbytes;
+	const uint64_t n = c->by_stack.rows[y].live.nbytes;
+
+	if (m != n)
+		return m < n ? 1 : -1;
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * Return the rows of a site's stacks that have live blocks, the largest first;
+ * the caller frees them.  NULL: no memory.
+ */
+static uint32_t *
+find_stacks(const struct leaks *l, uint32_t site, uint32_t *n_ret)
+{
+	struct census *const c = l->g->census;
+	uint32_t *const rows =
+		malloc((l->sites.rows[site].stack_count + 1) * sizeof(*rows));
+
+	*n_ret = 0;
+	if (rows == NULL)
+		return NULL;
+	for (uint32_t row = 0; row < c->by_stack.count; row++)
+		if (c->by_stack.rows[row].live.count != 0 &&
+		    l->sites.group_of[row] == site)
+			rows[(*n_ret)++] = row;
+	qsort_r(rows, *n_ret, sizeof(*rows), compare_bytes, c);
+	return rows;
+}
+
+/* Call 'tell' for each frame of a stack, the innermost first. */
+static void
+walk_stack(const struct leaks *l, uint64_t stack,
+	   void (*tell)(void *ctx, const char *frame), void *ctx)
+{
+	struct hatf_stack at;
+	char name[1024];
+
+	stack = site_names_top(l->g->names, stack);
+	for (unsigned n = 0; n < FRAMES_MAX &&
+			     hatf_stacks_get(l->g->census->stacks, stack, &at);
+	     n++) {
+		tell(ctx, site_names_frame(l->g->names, at.frame, name,
+					   sizeof(name)));
+		stack = at.parent;
+	}
+}
+
+/* -------------------------------------------------------------------- text */
+
+static void
+print_frame(void *ctx, const char *frame)
+{
+	struct out *const o = ctx;
+
+	out_str(o, "                          ");
+	show_name(o, frame, 26);
+	out_str(o, "\n");
+}
+
+static bool
+print_stacks(struct out *o, const struct leaks *l, uint32_t site)
+{
+	const struct census *const c = l->g->census;
+	uint32_t n;
+	uint32_t *const rows = find_stacks(l, site, &n);
+
+	if (rows == NULL)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct amount live = c->by_stack.rows[rows[i]].live;
+
+		out_printf(o, "      %10s", figure_nbytes(live.nbytes).text);
+		out_printf(o, " in %s blocks, from\n",
+			   figure_count(live.count).text);
+		walk_stack(l, c->stack_ids[rows[i]], print_frame, o);
+	}
+	free(rows);
+	return true;
+}
+
+static void
+print_trend(struct out *o, const struct leaks *l, uint32_t site)
+{
+	const struct trend *const t = &l->trends[site];
+	uint64_t max = 0;
+
+	for (unsigned i = 0; i < TREND_COUNT; i++)
+		if (t->nbytes[i] > max)
+			max = t->nbytes[i];
+	out_str(o, ", over time ");
+	show_bars(o, t->nbytes, TREND_COUNT, max);
+	if (t->grows)
+		out_printf(o, ", grows since %s",
+			   show_distance(l->g->census,
+					 trends_moment(l->g->census, t->since))
+				   .text);
+}
+
+static bool
+print_site(struct out *o, const struct leaks *l, uint32_t site)
+{
+	const struct census *const c = l->g->census;
+	const struct group *const row = &l->sites.rows[site];
+	const struct ages *const ages = &l->ages[site];
+
+	out_printf(o, "%12s", figure_nbytes(row->sum.live.nbytes).text);
+	out_printf(o, " %10s  ", figure_count(row->sum.live.count).text);
+	show_heading(o, row->name);
+	out_printf(o, "\n%25sage %s", "", show_age(c, &ages->newest).text);
+	if (ages->count > 1) {
+		out_printf(o, " to %s", show_age(c, &ages->oldest).text);
+		out_printf(o, ", median %s", show_age(c, &ages->median).text);
+	}
+	if (l->trends != NULL)
+		print_trend(o, l, site);
+	out_str(o, "\n");
+	return !l->ask->stacks || !l->sites.of_stacks ||
+	       print_stacks(o, l, site);
+}
+
+static void
+print_suppressed(struct out *o, const struct leaks *l)
+{
+	if (l->suppressed.count == 0)
+		return;
+	out_printf(o, "Suppressed: %s in ",
+		   figure_nbytes(l->suppressed.nbytes).text);
+	out_printf(o, "%s blocks\n", figure_count(l->suppressed.count).text);
+	for (size_t i = 0; i < l->suppressions->count; i++) {
+		const struct suppression *const s = &l->suppressions->rows[i];
+
+		if (s->count == 0)
+			continue;
+		out_printf(o, "%12s", figure_nbytes(s->nbytes).text);
+		out_printf(o, " %10s  leak:", figure_count(s->count).text);
+		out_text(o, s->pattern);
+		out_str(o, "\n");
+	}
+}
+
+static bool
+print_text(struct out *o, const struct leaks *l)
+{
+	const char *const advice = show_advice(l->g);
+	uint32_t shown = l->count;
+
+	if (l->ask->top != 0 && shown > l->ask->top)
+		shown = (uint32_t)l->ask->top;
+	out_text(o, message_path(l->g->scan.path));
+	out_printf(o, ": %s in", figure_nbytes(l->live.nbytes).text);
+	out_printf(o, " %s blocks live at the end, at ",
+		   figure_count(l->live.count).text);
+	out_printf(o, "%s sites\n", figure_count(l->count).text);
+	for (uint32_t i = 0; i < shown; i++)
+		if (!print_site(o, l, l->order[i]))
+			return false;
+	if (shown < l->count)
+		out_printf(o, "and %s more sites ('--top 0' prints all)\n",
+			   figure_count(l->count - shown).text);
+	print_suppressed(o, l);
+	if (advice != NULL)
+		out_printf(o, "note: %s\n", advice);
+	return true;
+}
+
+/* -------------------------------------------------------------------- JSON */
+
+static void
+append_frame(void *ctx, const char *frame)
+{
+	json_array_append_new(ctx, json_string(frame));
+}
+
+static json_t *
+json_stacks(const struct leaks *l, uint32_t site)
+{
+	const struct census *const c = l->g->census;
+	json_t *const list = json_array();
+	uint32_t n;
+	uint32_t *const rows = find_stacks(l, site, &n);
+
+	for (uint32_t i = 0; rows != NULL && i < n; i++) {
+		const struct amount live = c->by_stack.rows[rows[i]].live;
+		json_t *const frames = json_array();
+
+		walk_stack(l, c->stack_ids[rows[i]], append_frame, frames);
+		json_array_append_new(list,
+				      json_pack("{s:o, s:o, s:o}", "blocks",
+						json_u64(live.count), "bytes",
+						json_u64(live.nbytes), "frames",
+						frames));
+	}
+	free(rows);
+	return list;
+}
+
+static json_t *
+json_trend(const struct leaks *l, uint32_t site)
+{
+	const struct census *const c = l->g->census;
+	const struct trend *const t = &l->trends[site];
+	const uint64_t since = trends_moment(c, t->since);
+	json_t *const list = json_array();
+
+	for (unsigned i = 0; i < TREND_COUNT; i++)
+		json_array_append_new(list, json_u64(t->nbytes[i]));
+	return json_pack("{s:o, s:o, s:o}", "bytes", list, "grows",
+			 json_boolean(t->grows), "since",
+			 !t->grows	? json_null()
+			 : c->has_times ? show_json_ns(c, since)
+					: json_u64(since));
+}
+
+static json_t *
+json_site(const struct leaks *l, uint32_t site)
+{
+	const struct census *const c = l->g->census;
+	const struct group *const row = &l->sites.rows[site];
+	const struct ages *const ages = &l->ages[site];
+	json_t *const object = json_pack(
+		"{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", row->name,
+		"blocks", json_u64(row->sum.live.count), "bytes",
+		json_u64(row->sum.live.nbytes), "oldest",
+		show_json_age(c, &ages->oldest), "newest",
+		show_json_age(c, &ages->newest), "median",
+		show_json_age(c, &ages->median), "smallest",
+		json_u64(ages->smallest), "largest", json_u64(ages->largest));
+
+	if (l->trends != NULL)
+		json_object_set_new(object, "trend", json_trend(l, site));
+	if (l->ask->stacks && l->sites.of_stacks)
+		json_object_set_new(object, "stacks", json_stacks(l, site));
+	return object;
+}
+
+static json_t *
+json_suppressions(const struct leaks *l)
+{
+	json_t *const list = json_array();
+
+	for (size_t i = 0; i < l->suppressions->count; i++) {
+		const struct suppression *const s = &l->suppressions->rows[i];
+
+		json_array_append_new(list,
+				      json_pack("{s:o, s:o, s:o}", "pattern",
+						json_text(s->pattern), "blocks",
+						json_u64(s->count), "bytes",
+						json_u64(s->nbytes)));
+	}
+	return list;
+}
+
+static bool
+print_json(struct out *o, const struct leaks *l)
+{
+	json_t *const object = json_object();
+	json_t *const sites = json_array();
+	const uint64_t top = l->ask->top;
+
+	for (uint32_t i = 0; i < l->count && (top == 0 || i < top); i++)
+		json_array_append_new(sites, json_site(l, l->order[i]));
+
+	const struct {
+		const char *key;
+		json_t *value;
+	} keys[] = {
+		{ "trace", json_text(message_path(l->g->scan.path)) },
+		{ "by", json_string(l->sites.of_stacks ? "site" : "lane") },
+		{ "advice", json_text(show_advice(l->g)) },
+		{ "live", show_json_amount(&l->live) },
+		{ "suppressed", show_json_amount(&l->suppressed) },
+		{ "suppressions", json_suppressions(l) },
+		{ "site_count", json_u64(l->count) },
+		{ "sites", sites },
+		{ "over", l->ask->has_limit
+				  ? json_boolean(l->live.nbytes > l->ask->limit)
+				  : json_null() },
+		{ "health", show_json_health(l->g) },
+	};
+	const size_t n = sizeof(keys) / sizeof(keys[0]);
+
+	for (size_t i = 0; i < n; i++)
+		json_object_set_new(object, keys[i].key, keys[i].value);
+	return json_print(o, object, n);
+}
+
+/* ------------------------------------------------------------------ command */
+
+/* Find out all that is shown; false: no memory. */
+static bool
+make_leaks(struct leaks *l)
+{
+	const struct gathering *const g = l->g;
+
+	suppress(l);
+	if (!groups_make(&l->sites, g->census, g->names, BY_SITE))
+		return false;
+	l->order = groups_sort(&l->sites, KEY_LIVE, false, &l->count);
+	l->ages = ages_find(&l->sites, g->scan.events);
+	if (l->sites.of_stacks)
+		l->trends = trends_find(&l->sites);
+	return l->order != NULL && l->ages != NULL &&
+	       (l->trends != NULL || !l->sites.of_stacks);
+}
+
+static int
+judge(const struct leaks *l)
+{
+	if (l->g->fault != NULL) {
+		message_print("%s: %s", message_path(l->g->scan.path),
+			      l->g->fault);
+		return EXIT_BAD_INPUT;
+	}
+	if (!l->ask->has_limit || l->live.nbytes <= l->ask->limit)
+		return EXIT_FINE;
+	message_print("%s: %" PRIu64 " bytes live at the end, more than the "
+		      "%" PRIu64 " of --fail-over",
+		      message_path(l->g->scan.path), l->live.nbytes,
+		      l->ask->limit);
+	return EXIT_OVER;
+}
+
+/* Show one file.  Return its exit status. */
+static int
+leaks_file(const char *path, struct ask *ask, bool first)
+{
+	struct out *const o = out_stdout();
+	struct leaks l = {
+		.g = gather_open(path, &ask->gathering),
+		.ask = ask,
+		.suppressions = &ask->suppressions,
+	};
+	int exit_status = EXIT_BAD_INPUT;
+
+	if (l.g == NULL)
+		return EXIT_BAD_INPUT;
+	if (!first && !ask->json)
+		out_str(o, "\n");
+	if (!make_leaks(&l))
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+	else if (ask->json ? print_json(o, &l) : print_text(o, &l)) {
+		/* Keep the order if both streams go to the same place. */
+		out_flush(o);
+		exit_status = judge(&l);
+	}
+	groups_free(&l.sites);
+	free(l.ages);
+	free(l.trends);
+	free(l.order);
+	gather_close(l.g);
+	return exit_status;
+}
+
+static bool
+take_option(unsigned idx, const char *value, void *ctx)
+{
+	struct ask *const ask = ctx;
+
+	switch (idx) {
+	case OPT_FAIL_OVER:
+		ask->has_limit = true;
+		return opt_parse_nbytes("--fail-over", value, &ask->limit);
+	case OPT_SUPPRESSIONS:
+		return suppressions_read(&ask->suppressions, value);
+	case OPT_STACKS:
+		ask->stacks = true;
+		return true;
+	case OPT_TOP:
+		return opt_parse_u64("--top", value, &ask->top);
+	case OPT_JSON:
+		ask->json = true;
+		return true;
+	case OPT_JOBS:
+		return opt_parse_jobs(value, &ask->gathering.reading.jobs);
+	default:
+		ask->gathering.no_parent = true;
+		return true;
+	}
+}
+
+int
+command_leaks(int argc, char **argv)
+{
+	struct ask ask = {
+		.top = 20,
+		.gathering.reading.struct_nbytes =
+			sizeof(ask.gathering.reading),
+	};
+	int exit_status = EXIT_FINE;
+	const int first =
+		opt_parse(&page, argc, argv, take_option, &ask, &exit_status);
+
+	if (first == argc)
+		exit_status = opt_complain(&page, "a FILE is missing");
+	for (int i = first; i >= 0 && i < argc && !out_failed(out_stdout());
+	     i++) {
+		const int status = leaks_file(argv[i], &ask, i == first);
+
+		/* A trace that cannot be judged is worse than one that fails.
+		 */
+		if (status != EXIT_FINE && exit_status != EXIT_BAD_INPUT)
+			exit_status = status;
+	}
+	suppressions_free(&ask.suppressions);
+	if (first < 0 || first == argc)
+		return exit_status;
+	return out_finish(out_stdout(), exit_status);
+}

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+/* report.c - hatf report: what a program did with its heap, on one screen */
+#include "tools/commands/commands.h"
+#include "tools/summary/show.h"
+#include "tools/ui/message.h"
+#include "tools/ui/options.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Columns of the heap over time. */
+#define BAR_COUNT 64
+
+enum {
+	OPT_JSON,
+	OPT_TOP,
+	OPT_JOBS,
+	OPT_NO_PARENT,
+};
+
+static const struct opt options[] = {
+	{ "json", 'j', NULL, "one JSON object for each file, one a line" },
+	{ "top", 'n', "N", "lines of each list (default 3, with --json 10)" },
+	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
+	{ "no-parent", 'p', NULL,
+	  "do not read the trace of a forked child's parent" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct opt_page page = {
+	"hatf report",
+	"[OPTIONS] FILE...",
+	"Print what the program did with its heap: the peak, what lived at\n"
+	"the end, who allocated most, temporary allocations, reallocs that\n"
+	"moved, threads, the heap over time, and the health of the trace.\n"
+	"Call sites need a trace with call stacks ('hatf record -g on').\n"
+	"FILE is in any format of 'hatf convert'; '-' is standard input.\n",
+	"Exit status: 0 if every trace is complete, 1 if a trace is\n"
+	"incomplete or cannot be read, 2 for wrong usage.\n",
+	false,
+	options
+};
+
+/* The options. */
+struct ask {
+	bool json;
+	uint64_t top; /* 0: the default */
+	struct gather_options gathering;
+};
+
+/* A list of sites. */
+struct section {
+	enum group_key key;
+	const char *title;
+	const char *name; /* in JSON */
+};
+
+static const struct section sections[] = {
+	{ KEY_PEAK, "Live at the peak", "at_peak" },
+	{ KEY_LIVE, "Live at the end", "at_end" },
+	{ KEY_ALLOCATED, "Most bytes allocated", "by_bytes" },
+	{ KEY_ALLOCATIONS, "Most allocations", "by_count" },
+	{ KEY_TEMPORARY, "Most temporary allocations", "by_temporary" },
+	{ KEY_MOVED, "Most reallocs that moved", "by_moved" },
+};
+#define SECTION_COUNT (sizeof(sections) / sizeof(sections[0]))
+
+/* Everything that is shown. */
+struct report {
+	const struct gathering *g;
+	struct groups sites, threads;
+	struct ages *ages; /* of the sites' blocks at the end */
+};
+
+static const char *
+header_of(const struct report *r, const char *key)
+{
+	return hatf_reader_header(r->g->scan.reader, key);
+}
+
+/* -------------------------------------------------------------------- text */
+
+static void
+print_title(struct out *o, const struct report *r)
+{
+	const char *const command = header_of(r, "command");
+
+	show_heading(o, "Heap of ");
+	out_text(o, message_path(r->g->scan.path));
+	out_str(o, "\n");
+	if (command == NULL)
+		return;
+	out_str(o, "  command     ");
+	out_text(o, command);
+	out_str(o, "\n");
+}
+
+static void
+print_totals(struct out *o, const struct census *c)
+{
+	const struct amount at_peak = census_at_peak(c, &c->total);
+	const uint64_t duration =
+		c->last.time > c->axis_start ? c->last.time - c->axis_start : 0;
+
+	out_printf(o, "  peak        %s", figure_nbytes(at_peak.nbytes).text);
+	out_printf(o, " in %s blocks", figure_count(at_peak.count).text);
+	out_printf(o, ", after %s", show_moment(c, &c->peak).text);
+	if (c->has_times)
+		out_printf(o, " of %s", show_distance(c, duration).text);
+	out_printf(o, ", %s calls\n", figure_count(c->peak.event).text);
+	out_printf(o, "  at the end  %s",
+		   figure_nbytes(c->total.live.nbytes).text);
+	out_printf(o, " in %s blocks\n",
+		   figure_count(c->total.live.count).text);
+	out_printf(o, "  allocated   %s",
+		   figure_nbytes(c->total.allocated.nbytes).text);
+	out_printf(o, " in %s blocks",
+		   figure_count(c->total.allocated.count).text);
+	out_printf(o, ", %s of them temporary\n",
+		   show_part(c->total.temporary.count, c->total.allocated.count)
+			   .text);
+	out_printf(o, "  calls       %s", figure_count(c->event_count).text);
+	out_printf(o, ": %s allocations", figure_count(c->alloc_calls).text);
+	out_printf(o, ", %s frees", figure_count(c->free_calls).text);
+	out_printf(o, ", %s reallocs", figure_count(c->realloc_calls).text);
+	out_printf(o, " (%s moved)\n", figure_count(c->total.moved.count).text);
+}
+
+/* Put the most live bytes of each part of the trace into 'values'. */
+static void
+sample_history(const struct census *c, uint64_t values[BAR_COUNT])
+{
+	const struct history *const h = &c->history;
+	const uint64_t end =
+		h->span_count == 0 ? 1 : h->spans[h->span_count - 1].number + 1;
+	uint64_t live = c->start.nbytes;
+	size_t next = 0;
+
+	for (unsigned i = 0; i < BAR_COUNT; i++) {
+		/* At least the span in which the part begins. */
+		const double part = (double)end / BAR_COUNT;
+		const uint64_t last = (uint64_t)(part * (i + 1));
+
+		values[i] = live;
+		for (; next < h->span_count &&
+		       (h->spans[next].number < last || i == BAR_COUNT - 1);
+		     next++) {
+			if (h->spans[next].max_nbytes > values[i])
+				values[i] = h->spans[next].max_nbytes;
+			live = h->spans[next].live.nbytes;
+		}
+	}
+}
+
+static void
+print_history(struct out *o, const struct census *c)
+{
+	uint64_t values[BAR_COUNT], max = 0;
+
+	sample_history(c, values);
+	for (unsigned i = 0; i < BAR_COUNT; i++)
+		if (values[i] > max)
+			max = values[i];
+	out_str(o, "  over time   ");
+	show_bars(o, values, BAR_COUNT, max);
+	out_str(o, "\n");
+}
+
+/* " , 2.1 s old, 32 B to 1.0 KiB" */
+static void
+print_ages(struct out *o, const struct census *c, const struct ages *ages)
+{
+	if (ages->count == 0)
+		return;
+	out_printf(o, "%34s", "");
+	out_printf(o, "age %s", show_age(c, &ages->newest).text);
+	out_printf(o, " to %s", show_age(c, &ages->oldest).text);
+	out_printf(o, ", sizes %s", figure_nbytes(ages->smallest).text);
+	out_printf(o, " to %s\n", figure_nbytes(ages->largest).text);
+}
+
+static void
+print_row(struct out *o, const struct report *r, const struct section *s,
+	  const struct group *row)
+{
+	const struct census *const c = r->g->census;
+	const struct amount a = groups_amount(c, &row->sum, s->key);
+	const struct amount all = groups_amount(c, &c->total, s->key);
+	const bool by_count = s->key == KEY_ALLOCATIONS ||
+			      s->key == KEY_TEMPORARY || s->key == KEY_MOVED;
+
+	out_printf(o, "  %10s", figure_nbytes(a.nbytes).text);
+	out_printf(o, " %12s", figure_count(a.count).text);
+	out_printf(o, " %6s  ",
+		   by_count ? show_part(a.count, all.count).text
+			    : show_part(a.nbytes, all.nbytes).text);
+	show_name(o, row->name, 34);
+	out_str(o, "\n");
+}
+
+static bool
+print_section(struct out *o, const struct report *r, const struct section *s,
+	      uint64_t top)
+{
+	uint32_t n;
+	uint32_t *const order = groups_sort(&r->sites, s->key, false, &n);
+
+	if (order == NULL)
+		return false;
+	if (n != 0) {
+		show_heading(o, s->title);
+		out_str(o, "\n");
+	}
+	for (uint32_t i = 0; i < n && i < top; i++) {
+		print_row(o, r, s, &r->sites.rows[order[i]]);
+		if (s->key == KEY_LIVE)
+			print_ages(o, r->g->census, &r->ages[order[i]]);
+	}
+	if (n > top)
+		out_printf(o, "  and %s more\n", figure_count(n - top).text);
+	free(order);
+	return true;
+}
+
+static bool
+print_threads(struct out *o, const struct report *r, uint64_t top)
+{
+	uint32_t n;
+	uint32_t *const order =
+		groups_sort(&r->threads, KEY_ALLOCATED, false, &n);
+
+	if (order == NULL)
+		return false;
+	show_heading(o, "Threads, by bytes allocated");
+	out_str(o, "\n");
+	for (uint32_t i = 0; i < n && i < top; i++)
+		print_row(o, r, &sections[2], &r->threads.rows[order[i]]);
+	if (n > top)
+		out_printf(o, "  and %s more\n", figure_count(n - top).text);
+	free(order);
+	return true;
+}
+
+static bool
+print_text(struct out *o, const struct report *r, const struct ask *ask)
+{
+	const uint64_t top = ask->top != 0 ? ask->top : 3;
+	const char *const advice = show_advice(r->g);
+	bool ok = true;
+
+	print_title(o, r);
+	print_totals(o, r->g->census);
+	print_history(o, r->g->census);
+	if (advice != NULL) {
+		out_str(o, "  note        ");
+		show_warning(o, advice);
+		out_str(o, "\n");
+	}
+	for (size_t i = 0; i < SECTION_COUNT && ok; i++)
+		ok = print_section(o, r, &sections[i], top);
+	ok = ok && print_threads(o, r, top);
+	show_heading(o, "Trace");
+	out_str(o, "\n");
+	show_health(o, r->g);
+	return ok;
+}
+
+/* -------------------------------------------------------------------- JSON */
+
+static json_t *
+json_row(const struct report *r, const struct groups *groups, uint32_t idx)
+{
+	const struct census *const c = r->g->census;
+	const struct group *const row = &groups->rows[idx];
+	const struct ages *const ages = &r->ages[idx];
+	json_t *const object = show_json_account(c, &row->sum);
+
+	json_object_set_new(object, "name", json_string(row->name));
+	if (groups != &r->sites || ages->count == 0)
+		return object;
+	json_object_set_new(object, "oldest", show_json_age(c, &ages->oldest));
+	json_object_set_new(object, "newest", show_json_age(c, &ages->newest));
+	json_object_set_new(object, "median", show_json_age(c, &ages->median));
+	json_object_set_new(object, "smallest", json_u64(ages->smallest));
+	json_object_set_new(object, "largest", json_u64(ages->largest));
+	return object;
+}
+
+static json_t *
+json_list(const struct report *r, const struct groups *groups,
+	  enum group_key key, uint64_t top)
+{
+	json_t *const list = json_array();
+	uint32_t n;
+	uint32_t *const order = groups_sort(groups, key, false, &n);
+
+	if (order == NULL) {
+		json_decref(list);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < n && i < top; i++)
+		json_array_append_new(list, json_row(r, groups, order[i]));
+	free(order);
+	return list;
+}
+
+static json_t *
+json_history(const struct census *c)
+{
+	const struct history *const h = &c->history;
+	json_t *const list = json_array();
+
+	for (size_t i = 0; i < h->span_count; i++) {
+		const struct span *const s = &h->spans[i];
+		const uint64_t begin = s->number << h->span_shift;
+
+		json_array_append_new(
+			list,
+			json_pack("{s:o, s:o, s:o, s:o, s:o}",
+				  c->has_times ? "ns" : "event",
+				  c->has_times ? show_json_ns(c, begin)
+					       : json_u64(begin),
+				  "live", show_json_amount(&s->live),
+				  "most_bytes", json_u64(s->max_nbytes),
+				  "allocated", show_json_amount(&s->allocated),
+				  "frees", json_u64(s->free_count)));
+	}
+	return list;
+}
+
+static json_t *
+json_calls(const struct census *c)
+{
+	return json_pack(
+		"{s:o, s:o, s:o, s:o, s:o}", "events", json_u64(c->event_count),
+		"allocs", json_u64(c->alloc_calls), "frees",
+		json_u64(c->free_calls), "reallocs", json_u64(c->realloc_calls),
+		"failed", json_u64(c->failed_calls));
+}
+
+static bool
+print_json(struct out *o, const struct report *r, const struct ask *ask)
+{
+	const struct census *const c = r->g->census;
+	const uint64_t top = ask->top != 0 ? ask->top : 10;
+	const uint64_t width = (uint64_t)1 << c->history.span_shift;
+	json_t *const object = json_object();
+	const struct {
+		const char *key;
+		json_t *value;
+	} keys[] = {
+		{ "trace", json_text(message_path(r->g->scan.path)) },
+		{ "command", json_text(header_of(r, "command")) },
+		{ "by", json_string(groups_has_stacks(c) ? "site" : "lane") },
+		{ "advice", json_text(show_advice(r->g)) },
+		{ "calls", json_calls(c) },
+		{ "total", show_json_account(c, &c->total) },
+		{ "peak", show_json_moment(c, &c->peak) },
+		{ "end", show_json_moment(c, &c->last) },
+		{ "peak_blocks", json_u64(c->peak_live_count) },
+		{ "site_count", json_u64(r->sites.count) },
+		{ "threads", json_list(r, &r->threads, KEY_ALLOCATED, top) },
+		{ "history_width",
+		  c->has_times ? show_json_ns(c, width) : json_u64(width) },
+		{ "history", json_history(c) },
+		{ "health", show_json_health(r->g) },
+	};
+	const size_t n = sizeof(keys) / sizeof(keys[0]);
+
+	for (size_t i = 0; i < n; i++)
+		json_object_set_new(object, keys[i].key, keys[i].value);
+	for (size_t i = 0; i < SECTION_COUNT; i++)
+		json_object_set_new(
+			object, sections[i].name,
+			json_list(r, &r->sites, sections[i].key, top));
+	return json_print(o, object, n + SECTION_COUNT);
+}
+
+/* ------------------------------------------------------------------ command */
+
+static bool
+make_report(struct report *r)
+{
+	const struct gathering *const g = r->g;
+
+	if (groups_make(&r->sites, g->census, g->names, BY_SITE) &&
+	    groups_make(&r->threads, g->census, g->names, BY_THREAD)) {
+		r->ages = ages_find(&r->sites, g->scan.events);
+		if (r->ages != NULL)
+			return true;
+	}
+	message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+	return false;
+}
+
+/* Report one file.  Return its exit status. */
+static int
+report_file(const char *path, const struct ask *ask, bool first)
+{
+	struct out *const o = out_stdout();
+	struct gathering *const g = gather_open(path, &ask->gathering);
+	struct report r = { .g = g };
+	int exit_status;
+
+	if (g == NULL)
+		return EXIT_BAD_INPUT;
+	exit_status = g->fault == NULL ? EXIT_FINE : EXIT_BAD_INPUT;
+	if (!first && !ask->json)
+		out_str(o, "\n");
+	if (!make_report(&r) ||
+	    !(ask->json ? print_json(o, &r, ask) : print_text(o, &r, ask)))
+		exit_status = EXIT_BAD_INPUT;
+	/* Keep the order if both streams go to the same place. */
+	out_flush(o);
+	if (g->fault != NULL)
+		message_print("%s: %s", message_path(path), g->fault);
+	groups_free(&r.sites);
+	groups_free(&r.threads);
+	free(r.ages);
+	gather_close(g);
+	return exit_status;
+}
+
+static bool
+take_option(unsigned idx, const char *value, void *ctx)
+{
+	struct ask *const ask = ctx;
+
+	switch (idx) {
+	case OPT_TOP:
+		return opt_parse_u64("--top", value, &ask->top);
+	case OPT_JOBS:
+		return opt_parse_jobs(value, &ask->gathering.reading.jobs);
+	case OPT_NO_PARENT:
+		ask->gathering.no_parent = true;
+		return true;
+	default:
+		ask->json = true;
+		return true;
+	}
+}
+
+int
+command_report(int argc, char **argv)
+{
+	struct ask ask = {
+		.gathering.reading.struct_nbytes =
+			sizeof(ask.gathering.reading),
+	};
+	int exit_status = EXIT_FINE;
+	const int first =
+		opt_parse(&page, argc, argv, take_option, &ask, &exit_status);
+
+	if (first < 0)
+		return exit_status;
+	if (first == argc)
+		return opt_complain(&page, "a FILE is missing");
+	for (int i = first; i < argc && !out_failed(out_stdout()); i++)
+		if (report_file(argv[i], &ask, i == first) != EXIT_FINE)
+			exit_status = EXIT_BAD_INPUT;
+	return out_finish(out_stdout(), exit_status);
+}

@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: MIT */
+/* stat.c - hatf stat: allocations by site, thread, size, lifetime, time, ... */
+#include "tools/commands/commands.h"
+#include "tools/summary/show.h"
+#include "tools/ui/message.h"
+#include "tools/ui/options.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Lines of --by time. */
+#define TIME_ROWS 20
+
+enum {
+	OPT_BY,
+	OPT_SORT,
+	OPT_FROM,
+	OPT_TO,
+	OPT_AT_PEAK,
+	OPT_AT_END,
+	OPT_TOP,
+	OPT_JSON,
+	OPT_JOBS,
+	OPT_NO_PARENT,
+};
+
+static const struct opt options[] = {
+	{ "by", 'b', "WHAT",
+	  "a line for each site (default), function, file,\n"
+	  "module, stack, thread, size, lifetime, heap or time" },
+	{ "sort", 's', "KEY",
+	  "sort by allocated (default), allocations, peak, live,\n"
+	  "freed, temporary or moved" },
+	{ "from", 'f', "WHEN",
+	  "count from an event on (1000), or from a time after\n"
+	  "the first event (1.5s, 20ms)" },
+	{ "to", 't', "WHEN", "stop before an event or at a time" },
+	{ "at-peak", 'k', NULL, "only what is live at the peak" },
+	{ "at-end", 'e', NULL, "only what is live at the end" },
+	{ "top", 'n', "N", "print the first N lines (default 20, 0: all)" },
+	{ "json", 'j', NULL, "one JSON object for each file, one a line" },
+	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
+	{ "no-parent", 'p', NULL,
+	  "do not read the trace of a forked child's parent" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct opt_page page = {
+	"hatf stat",
+	"[OPTIONS] FILE...",
+	"Print what was allocated, freed, live, temporary and moved, by call\n"
+	"site or by something else.  Sites, functions, files and modules need\n"
+	"a trace with call stacks ('hatf record -g on'); without them, "
+	"threads\n"
+	"and sizes stand for sites.\n"
+	"FILE is in any format of 'hatf convert'; '-' is standard input.\n",
+	"Exit status: 0 if every trace is complete, 1 if a trace is\n"
+	"incomplete or cannot be read, 2 for wrong usage.\n",
+	false,
+	options
+};
+
+/* In the order of enum group_by; the last two are no groups. */
+static const char *const by_words[] = { "site",	  "function", "file",
+					"module", "stack",    "thread",
+					"size",	  "heap",     "lifetime",
+					"time",	  NULL };
+enum {
+	BY_LIFETIME = BY_HEAP + 1,
+	BY_TIME,
+};
+
+/* In the order of enum group_key. */
+static const char *const key_words[] = { "peak",      "live",
+					 "allocated", "allocations",
+					 "temporary", "moved",
+					 "freed",     NULL };
+
+/* The options. */
+struct ask {
+	unsigned by;
+	enum group_key key;
+	bool has_key, json, at_peak, at_end;
+	uint64_t top;
+	struct gather_options gathering;
+};
+
+/* Is only what is live at one moment asked for? */
+static bool
+is_moment(const struct ask *ask)
+{
+	return ask->at_peak || ask->at_end;
+}
+
+static struct amount
+amount_at(const struct census *c, const struct account *a,
+	  const struct ask *ask)
+{
+	return ask->at_peak ? account_at_peak(a, c->epoch) : a->live;
+}
+
+/* ------------------------------------------------------------------- groups */
+
+static void
+print_account(struct out *o, const struct census *c, const struct account *a,
+	      const struct ask *ask, const char *name)
+{
+	const struct amount at_peak = account_at_peak(a, c->epoch);
+
+	if (is_moment(ask)) {
+		const struct amount at = amount_at(c, a, ask);
+		const struct amount all = amount_at(c, &c->total, ask);
+
+		out_printf(o, "%11s", figure_nbytes(at.nbytes).text);
+		out_printf(o, " %12s", figure_count(at.count).text);
+		out_printf(o, " %7s  ", show_part(at.nbytes, all.nbytes).text);
+		show_name(o, name, 34);
+		out_str(o, "\n");
+		return;
+	}
+	out_printf(o, "%11s", figure_nbytes(a->allocated.nbytes).text);
+	out_printf(o, " %12s", figure_count(a->allocated.count).text);
+	out_printf(o, " %11s", figure_nbytes(at_peak.nbytes).text);
+	out_printf(o, " %11s", figure_nbytes(a->live.nbytes).text);
+	out_printf(o, " %11s", figure_count(a->temporary.count).text);
+	out_printf(o, " %9s  ", figure_count(a->moved.count).text);
+	show_name(o, name, 74);
+	out_str(o, "\n");
+}
+
+static void
+print_head(struct out *o, const struct ask *ask, const char *title)
+{
+	char line[128];
+
+	if (is_moment(ask))
+		snprintf(line, sizeof(line), "%11s %12s %7s  %s\n",
+			 ask->at_peak ? "at peak" : "at end", "blocks", "part",
+			 title);
+	else
+		snprintf(line, sizeof(line),
+			 "%11s %12s %11s %11s %11s %9s  %s\n", "allocated",
+			 "blocks", "at peak", "at end", "temporary", "moved",
+			 title);
+	show_heading(o, line);
+}
+
+static bool
+print_groups(struct out *o, const struct gathering *g, const struct groups *all,
+	     const struct ask *ask)
+{
+	uint32_t n;
+	uint32_t *const order = groups_sort(all, ask->key, !is_moment(ask), &n);
+
+	if (order == NULL)
+		return false;
+	print_head(o, ask, by_words[ask->by]);
+	print_account(o, g->census, &g->census->total, ask, "all");
+	for (uint32_t i = 0; i < n && (ask->top == 0 || i < ask->top); i++)
+		print_account(o, g->census, &all->rows[order[i]].sum, ask,
+			      all->rows[order[i]].name);
+	if (ask->top != 0 && n > ask->top)
+		out_printf(o, "and %s more ('--top 0' prints all)\n",
+			   figure_count(n - ask->top).text);
+	free(order);
+	return true;
+}
+
+static json_t *
+json_group(const struct census *c, const struct groups *groups,
+	   const struct group *row)
+{
+	json_t *const object = show_json_account(c, &row->sum);
+
+	json_object_set_new(object, "name", json_string(row->name));
+	if (groups->by == BY_SIZE)
+		json_object_set_new(
+			object, "to",
+			json_u64(census_class_end((unsigned)row->number)));
+	else if (groups->by == BY_STACK || groups->by == BY_THREAD ||
+		 groups->by == BY_HEAP)
+		json_object_set_new(object, "id", json_u64(row->number));
+	if (groups->by == BY_THREAD) {
+		const uint32_t thread =
+			id_rows_find(&c->thread_rows, row->number);
+
+		json_object_set_new(
+			object, "outlived",
+			show_json_amount(&c->threads[thread].outlived));
+	}
+	return object;
+}
+
+static json_t *
+json_groups(const struct gathering *g, const struct groups *all,
+	    const struct ask *ask)
+{
+	json_t *const list = json_array();
+	uint32_t n;
+	uint32_t *const order = groups_sort(all, ask->key, !is_moment(ask), &n);
+
+	if (order == NULL) {
+		json_decref(list);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < n && (ask->top == 0 || i < ask->top); i++)
+		json_array_append_new(
+			list, json_group(g->census, all, &all->rows[order[i]]));
+	free(order);
+	return list;
+}
+
+/* ---------------------------------------------------------------- lifetimes */
+
+/* Sum the blocks of all sizes with a lifetime of one class. */
+static struct amount
+sum_lifetimes(const struct census *c, unsigned life)
+{
+	struct amount sum = { 0, 0 };
+
+	for (unsigned size = 0; size < CLASS_COUNT; size++)
+		amount_sum(&sum, c->has_times
+					 ? &c->lifetime_time[size][life]
+					 : &c->lifetime_events[size][life]);
+	return sum;
+}
+
+static void
+print_lifetimes(struct out *o, const struct census *c)
+{
+	char line[128];
+
+	snprintf(line, sizeof(line), "%11s %12s %7s  %s\n", "freed", "blocks",
+		 "part", "lifetime");
+	show_heading(o, line);
+	for (unsigned life = 0; life < CLASS_COUNT; life++) {
+		const struct amount sum = sum_lifetimes(c, life);
+
+		if (sum.count == 0)
+			continue;
+		out_printf(o, "%11s", figure_nbytes(sum.nbytes).text);
+		out_printf(o, " %12s", figure_count(sum.count).text);
+		out_printf(o, " %7s  up to ",
+			   show_part(sum.count, c->total.freed.count).text);
+		out_printf(o, "%s\n",
+			   show_distance(c, census_class_end(life)).text);
+	}
+	out_printf(o, "%11s", figure_nbytes(c->total.live.nbytes).text);
+	out_printf(o, " %12s", figure_count(c->total.live.count).text);
+	out_printf(o, " %7s  live at the end\n", "");
+}
+
+/* Blocks by lifetime in events, in time, and both by size. */
+static json_t *
+json_lifetimes(const struct census *c)
+{
+	json_t *const list = json_array();
+
+	for (unsigned life = 0; life < CLASS_COUNT; life++) {
+		for (unsigned size = 0; size < CLASS_COUNT; size++) {
+			const struct amount *const events =
+				&c->lifetime_events[size][life];
+			const struct amount *const times =
+				&c->lifetime_time[size][life];
+
+			if (events->count == 0 && times->count == 0)
+				continue;
+			json_array_append_new(
+				list,
+				json_pack(
+					"{s:o, s:o, s:o, s:o, s:o}", "size_to",
+					json_u64(census_class_end(size)),
+					"events_to",
+					json_u64(census_class_end(life)),
+					"ns_to",
+					show_json_ns(c, census_class_end(life)),
+					"by_events", show_json_amount(events),
+					"by_time", show_json_amount(times)));
+		}
+	}
+	return list;
+}
+
+/* --------------------------------------------------------------------- time */
+
+static void
+print_span(struct out *o, const struct census *c, uint64_t begin,
+	   const struct span *sum)
+{
+	out_printf(o, "%11s", figure_nbytes(sum->max_nbytes).text);
+	out_printf(o, " %11s", figure_nbytes(sum->live.nbytes).text);
+	out_printf(o, " %11s", figure_nbytes(sum->allocated.nbytes).text);
+	out_printf(o, " %12s", figure_count(sum->allocated.count).text);
+	out_printf(o, " %12s  from ", figure_count(sum->free_count).text);
+	out_printf(o, "%s\n", show_distance(c, begin).text);
+}
+
+static void
+print_times(struct out *o, const struct census *c)
+{
+	const struct history *const h = &c->history;
+	const uint64_t end =
+		h->span_count == 0 ? 0 : h->spans[h->span_count - 1].number + 1;
+	const uint64_t step = end / TIME_ROWS + 1;
+	char line[128];
+	size_t next = 0;
+
+	snprintf(line, sizeof(line), "%11s %11s %11s %12s %12s  %s\n",
+		 "most live", "at its end", "allocated", "blocks", "frees",
+		 "time");
+	show_heading(o, line);
+	for (uint64_t first = 0; first < end; first += step) {
+		struct span sum = { .number = first };
+		bool any = false;
+
+		for (; next < h->span_count &&
+		       h->spans[next].number < first + step;
+		     next++) {
+			const struct span *const s = &h->spans[next];
+
+			sum.live = s->live;
+			amount_sum(&sum.allocated, &s->allocated);
+			sum.free_count += s->free_count;
+			if (s->max_nbytes > sum.max_nbytes)
+				sum.max_nbytes = s->max_nbytes;
+			any = true;
+		}
+		if (any)
+			print_span(o, c, first << h->span_shift, &sum);
+	}
+}
+
+static json_t *
+json_times(const struct census *c)
+{
+	const struct history *const h = &c->history;
+	json_t *const list = json_array();
+
+	for (size_t i = 0; i < h->span_count; i++) {
+		const struct span *const s = &h->spans[i];
+		const uint64_t begin = s->number << h->span_shift;
+
+		json_array_append_new(
+			list,
+			json_pack("{s:o, s:o, s:o, s:o, s:o}", "begin",
+				  c->has_times ? show_json_ns(c, begin)
+					       : json_u64(begin),
+				  "live", show_json_amount(&s->live),
+				  "most_bytes", json_u64(s->max_nbytes),
+				  "allocated", show_json_amount(&s->allocated),
+				  "frees", json_u64(s->free_count)));
+	}
+	return list;
+}
+
+/* ------------------------------------------------------------------ command */
+
+static bool
+print_text(struct out *o, const struct gathering *g, const struct groups *all,
+	   const struct ask *ask, bool many)
+{
+	const char *const advice = show_advice(g);
+
+	if (many) {
+		out_text(o, message_path(g->scan.path));
+		out_str(o, ":\n");
+	}
+	if (ask->by == BY_LIFETIME)
+		print_lifetimes(o, g->census);
+	else if (ask->by == BY_TIME)
+		print_times(o, g->census);
+	else if (!print_groups(o, g, all, ask))
+		return false;
+	if (advice != NULL && ask->by <= BY_STACK)
+		out_printf(o, "note: %s\n", advice);
+	return true;
+}
+
+static bool
+print_json(struct out *o, const struct gathering *g, const struct groups *all,
+	   const struct ask *ask)
+{
+	const struct census *const c = g->census;
+	json_t *const object = json_object();
+	const struct {
+		const char *key;
+		json_t *value;
+	} keys[] = {
+		{ "trace", json_text(message_path(g->scan.path)) },
+		{ "by", json_string(ask->by <= BY_STACK && !groups_has_stacks(c)
+					    ? "lane"
+					    : by_words[ask->by]) },
+		{ "total", show_json_account(c, &c->total) },
+		{ "first", show_json_moment(c, &c->first) },
+		{ "peak", show_json_moment(c, &c->peak) },
+		{ "end", show_json_moment(c, &c->last) },
+		{ "rows", ask->by == BY_LIFETIME ? json_lifetimes(c)
+			  : ask->by == BY_TIME	 ? json_times(c)
+						 : json_groups(g, all, ask) },
+		{ "health", show_json_health(g) },
+	};
+	const size_t n = sizeof(keys) / sizeof(keys[0]);
+
+	for (size_t i = 0; i < n; i++)
+		json_object_set_new(object, keys[i].key, keys[i].value);
+	return json_print(o, object, n);
+}
+
+/* Show one file.  Return its exit status. */
+static int
+stat_file(const char *path, const struct ask *ask, bool many)
+{
+	struct out *const o = out_stdout();
+	struct gathering *const g = gather_open(path, &ask->gathering);
+	struct groups all = { 0 };
+	int exit_status;
+	bool ok = true;
+
+	if (g == NULL)
+		return EXIT_BAD_INPUT;
+	exit_status = g->fault == NULL ? EXIT_FINE : EXIT_BAD_INPUT;
+	if (ask->by <= BY_HEAP)
+		ok = groups_make(&all, g->census, g->names,
+				 (enum group_by)ask->by);
+	if (!ok)
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+	else
+		ok = ask->json ? print_json(o, g, &all, ask)
+			       : print_text(o, g, &all, ask, many);
+	/* Keep the order if both streams go to the same place. */
+	out_flush(o);
+	if (g->fault != NULL)
+		message_print("%s: %s", message_path(path), g->fault);
+	groups_free(&all);
+	gather_close(g);
+	return ok ? exit_status : EXIT_BAD_INPUT;
+}
+
+/* Accept one of 'words'; '*idx_ret' is its index. */
+static bool
+take_word(const char *option, const char *text, const char *const *words,
+	  unsigned *idx_ret)
+{
+	if (!opt_parse_word(option, text, words))
+		return false;
+	for (*idx_ret = 0; strcmp(words[*idx_ret], text) != 0;)
+		++*idx_ret;
+	return true;
+}
+
+static bool
+take_key(struct ask *ask, const char *value)
+{
+	unsigned idx;
+
+	if (!take_word("--sort", value, key_words, &idx))
+		return false;
+	ask->key = (enum group_key)idx;
+	ask->has_key = true;
+	return true;
+}
+
+static bool
+take_bound(struct ask *ask, bool is_from, const char *value)
+{
+	struct census_window *const w = &ask->gathering.window;
+
+	if (is_from) {
+		w->has_from = true;
+		return gather_parse_bound("--from", value, &w->from,
+					  &w->from_is_time);
+	}
+	w->has_to = true;
+	return gather_parse_bound("--to", value, &w->to, &w->to_is_time);
+}
+
+static bool
+take_option(unsigned idx, const char *value, void *ctx)
+{
+	struct ask *const ask = ctx;
+
+	switch (idx) {
+	case OPT_BY:
+		return take_word("--by", value, by_words, &ask->by);
+	case OPT_SORT:
+		return take_key(ask, value);
+	case OPT_FROM:
+	case OPT_TO:
+		return take_bound(ask, idx == OPT_FROM, value);
+	case OPT_TOP:
+		return opt_parse_u64("--top", value, &ask->top);
+	case OPT_JOBS:
+		return opt_parse_jobs(value, &ask->gathering.reading.jobs);
+	default:
+		ask->at_peak |= idx == OPT_AT_PEAK;
+		ask->at_end |= idx == OPT_AT_END;
+		ask->json |= idx == OPT_JSON;
+		ask->gathering.no_parent |= idx == OPT_NO_PARENT;
+		return true;
+	}
+}
+
+/* Refuse what does not go together.  Return false after a message. */
+static bool
+settle(struct ask *ask)
+{
+	if (ask->at_peak && ask->at_end) {
+		opt_complain(&page, "--at-peak and --at-end exclude each "
+				    "other");
+		return false;
+	}
+	if (is_moment(ask) && ask->by > BY_HEAP) {
+		opt_complain(&page, "--by %s knows no moment",
+			     by_words[ask->by]);
+		return false;
+	}
+	if (!ask->has_key && is_moment(ask))
+		ask->key = ask->at_peak ? KEY_PEAK : KEY_LIVE;
+	return true;
+}
+
+int
+command_stat(int argc, char **argv)
+{
+	struct ask ask = {
+		.by = BY_SITE,
+		.key = KEY_ALLOCATED,
+		.top = 20,
+		.gathering.reading.struct_nbytes =
+			sizeof(ask.gathering.reading),
+	};
+	int exit_status = EXIT_FINE;
+	const int first =
+		opt_parse(&page, argc, argv, take_option, &ask, &exit_status);
+
+	if (first < 0)
+		return exit_status;
+	if (first == argc)
+		return opt_complain(&page, "a FILE is missing");
+	if (!settle(&ask))
+		return EXIT_USAGE;
+	for (int i = first; i < argc && !out_failed(out_stdout()); i++)
+		if (stat_file(argv[i], &ask, argc - first > 1) != EXIT_FINE)
+			exit_status = EXIT_BAD_INPUT;
+	return out_finish(out_stdout(), exit_status);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* gather.h - the census of a trace file, as report, leaks and stat need it */
+#ifndef GATHER_H
+#define GATHER_H
+
+#include "tools/summary/census.h"
+#include "tools/summary/site_names.h"
+#include "tools/trace/scan.h"
+
+/* How to read. */
+struct gather_options {
+	struct hatf_reader_options reading;
+	struct census_window window;
+	bool no_parent; /* do not read the trace of a forked child's parent */
+};
+
+struct gathering {
+	struct scan scan;
+	struct census *census;
+	struct site_names *names;
+	/* Why the trace is not whole; NULL: it is. */
+	const char *fault;
+	char fault_text[512];
+};
+
+/*
+ * Read the trace 'path'.  On failure print a message and return NULL.  A trace
+ * that is damaged or incomplete is read as far as possible, and is a success.
+ */
+struct gathering *gather_open(const char *path,
+			      const struct gather_options *options);
+void gather_close(struct gathering *g);
+
+/*
+ * Parse a bound of a window: a number of events ("1000"), or a time since the
+ * first event ("1.5s", "20ms", "7us", "100ns", "2min").  On failure report it
+ * as the wrong value of 'option' and return false.
+ */
+bool gather_parse_bound(const char *option, const char *text, uint64_t *n_ret,
+			bool *is_time_ret);
+
+#endif /* GATHER_H */

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * id_rows.h - number the ids of a trace from 0, in the order of their first use
+ *
+ * Ids of stacks, threads and heaps are mostly small and dense; these are looked
+ * up in an array.  Ids that are large for their number go into a hash table,
+ * seeded for each process, since a trace may have any ids.
+ *
+ * Memory is O(number of ids).  Used by one thread at a time.
+ */
+#ifndef ID_ROWS_H
+#define ID_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* No id has this row. */
+#define ID_ROWS_NONE UINT32_MAX
+
+struct id_slot {
+	uint64_t id;
+	uint32_t row_plus_1; /* 0: a free slot */
+};
+
+/* Begins as all zeros. */
+struct id_rows {
+	uint32_t *dense; /* row plus 1 of small ids */
+	size_t dense_count;
+	struct id_slot *slots; /* of all other ids; a power of two of them */
+	size_t slot_count, slots_used;
+	uint64_t seed;
+	uint32_t count;
+};
+
+/* Find an id in the hash table. */
+uint32_t id_rows_find_slow(const struct id_rows *ids, uint64_t id);
+
+/* Return the row of an id, or ID_ROWS_NONE. */
+static inline uint32_t
+id_rows_find(const struct id_rows *ids, uint64_t id)
+{
+	if (id < ids->dense_count && ids->dense[id] != 0)
+		return ids->dense[id] - 1;
+	return ids->slots_used == 0 ? ID_ROWS_NONE : id_rows_find_slow(ids, id);
+}
+
+/*
+ * Give the next row to an id that has none.  Return the row, or ID_ROWS_NONE if
+ * there is no memory.
+ */
+uint32_t id_rows_add(struct id_rows *ids, uint64_t id);
+
+void id_rows_free(struct id_rows *ids);
+
+#endif /* ID_ROWS_H */

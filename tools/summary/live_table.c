@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* live_table.c - see live_table.h */
+#include "tools/summary/live_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+
+#define SLOTS_MIN 2048 /* more than the 1024 homes of one hash */
+
+uint64_t live_table_seed;
+
+/* Return the slot of an address, or the free slot where it belongs. */
+static size_t
+seek(const struct live_table *t, uint64_t address)
+{
+	size_t i = live_table_home(t, address);
+
+	while (t->slots[i].lane_plus_1 != 0 && t->slots[i].address != address)
+		i = (i + 1) & (t->slot_count - 1);
+	return i;
+}
+
+/*
+ * Make empty slots.  Each event uses one anywhere in a large table, so that
+ * large pages save a look-up of the page for most of them.
+ */
+static struct live_block *
+make_slots(size_t count)
+{
+	const size_t nbytes = count * sizeof(struct live_block);
+	const size_t page_nbytes = (size_t)2 << 20;
+	void *slots;
+
+	if (nbytes < 2 * page_nbytes)
+		return calloc(count, sizeof(struct live_block));
+	if (posix_memalign(&slots, page_nbytes, nbytes) != 0)
+		return NULL;
+	madvise(slots, nbytes, MADV_HUGEPAGE); /* a mere advice */
+	memset(slots, 0, nbytes);
+	return slots;
+}
+
+static bool
+grow(struct live_table *t)
+{
+	struct live_block *const old = t->slots;
+	const size_t old_count = t->slot_count;
+	const size_t count = old_count == 0 ? SLOTS_MIN : 2 * old_count;
+	struct live_block *const slots = make_slots(count);
+
+	if (slots == NULL)
+		return false;
+	if (live_table_seed == 0 &&
+	    getrandom(&live_table_seed, sizeof(live_table_seed),
+		      GRND_NONBLOCK) < 0)
+		live_table_seed = (uintptr_t)slots;
+	t->slots = slots;
+	t->slot_count = count;
+	t->shift = 64 - (unsigned)__builtin_ctzll(count);
+	for (size_t i = 0; i < old_count; i++)
+		if (old[i].lane_plus_1 != 0)
+			slots[seek(t, old[i].address)] = old[i];
+	free(old);
+	return true;
+}
+
+bool
+live_table_put(struct live_table *t, const struct live_block *block,
+	       struct live_block *old_ret)
+{
+	size_t i;
+
+	if (t->count >= t->slot_count / 8 * 5 && !grow(t))
+		return false;
+	i = seek(t, block->address);
+	t->count += t->slots[i].lane_plus_1 == 0;
+	*old_ret = t->slots[i];
+	t->slots[i] = *block;
+	return true;
+}
+
+/*
+ * Free slot 'hole': move each block behind it, up to the next free slot, that
+ * could no longer be found.
+ */
+static void
+close_hole(struct live_table *t, size_t hole)
+{
+	const size_t mask = t->slot_count - 1;
+	size_t i = hole;
+
+	for (;;) {
+		i = (i + 1) & mask;
+		if (t->slots[i].lane_plus_1 == 0)
+			break;
+
+		const size_t home = live_table_home(t, t->slots[i].address);
+
+		/* Move it unless its home lies behind the hole. */
+		if (((i - home) & mask) >= ((i - hole) & mask)) {
+			t->slots[hole] = t->slots[i];
+			hole = i;
+		}
+	}
+	t->slots[hole].lane_plus_1 = 0;
+}
+
+bool
+live_table_take(struct live_table *t, uint64_t address,
+		struct live_block *old_ret)
+{
+	size_t i;
+
+	if (t->count == 0)
+		return false;
+	i = seek(t, address);
+	*old_ret = t->slots[i];
+	if (old_ret->lane_plus_1 == 0)
+		return false;
+	close_hole(t, i);
+	t->count--;
+	return true;
+}
+
+const struct live_block *
+live_table_find(const struct live_table *t, uint64_t address)
+{
+	const struct live_block *block;
+
+	if (t->count == 0)
+		return NULL;
+	block = &t->slots[seek(t, address)];
+	return block->lane_plus_1 != 0 ? block : NULL;
+}
+
+void
+live_table_free(struct live_table *t)
+{
+	free(t->slots);
+	*t = (struct live_table){ 0 };
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* show.c - see show.h */
+#include "tools/summary/show.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* ----------------------------------------------------------------- terminal */
+
+static bool
+has_colours(void)
+{
+	const char *const no = getenv("NO_COLOR");
+	const char *const term = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && (no == NULL || no[0] == '\0') &&
+	       term != NULL && strcmp(term, "dumb") != 0;
+}
+
+static void
+print_coloured(struct out *o, const char *colour, const char *text)
+{
+	const bool is_coloured = has_colours();
+
+	if (is_coloured)
+		out_printf(o, "\033[%sm", colour);
+	out_str(o, text);
+	if (is_coloured)
+		out_str(o, "\033[0m");
+}
+
+void
+show_heading(struct out *o, const char *text)
+{
+	print_coloured(o, "1", text);
+}
+
+void
+show_warning(struct out *o, const char *text)
+{
+	print_coloured(o, "31", text);
+}
+
+/* The columns of the terminal; 0: standard output is none. */
+static unsigned
+columns(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
+		return 0;
+	return size.ws_col;
+}
+
+void
+show_name(struct out *o, const char *name, unsigned used)
+{
+	const unsigned width = columns();
+	const size_t nbytes = strlen(name);
+	size_t fits = width > used + 20 ? width - used : 20;
+
+	if (width == 0 || nbytes <= fits) {
+		out_str(o, name);
+		return;
+	}
+	/* Characters are escaped or printable: cut before a first byte. */
+	for (fits -= 3; ((unsigned char)name[fits] & 0xc0) == 0x80;)
+		fits--;
+	out_bytes(o, name, fits);
+	out_str(o, "...");
+}
+
+static bool
+has_utf8(void)
+{
+	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *const locale = getenv(names[i]);
+
+		if (locale != NULL && locale[0] != '\0')
+			return strcasestr(locale, "UTF-8") != NULL ||
+			       strcasestr(locale, "utf8") != NULL;
+	}
+	return false;
+}
+
+void
+show_bars(struct out *o, const uint64_t *values, size_t count, uint64_t max)
+{
+	static const char *const bars[] = { " ",      "\u2581", "\u2582",
+					    "\u2583", "\u2584", "\u2585",
+					    "\u2586", "\u2587", "\u2588" };
+	const bool utf8 = has_utf8();
+	const unsigned top = utf8 ? 8 : 9;
+
+	for (size_t i = 0; i < count; i++) {
+		const double part =
+			max == 0 ? 0 : (double)values[i] / (double)max;
+		unsigned level = (unsigned)(part * top + 0.5);
+
+		/* What is not 0 is seen. */
+		if (level == 0 && values[i] != 0)
+			level = 1;
+		if (level > top)
+			level = top;
+		if (utf8)
+			out_str(o, bars[level]);
+		else
+			out_u64(o, level);
+	}
+}
+
+/* ------------------------------------------------------------------ figures */
+
+struct figure
+show_part(uint64_t part, uint64_t whole)
+{
+	const double percent =
+		whole == 0 ? 0 : 100 * (double)part / (double)whole;
+	struct figure f;
+
+	snprintf(f.text, sizeof(f.text), percent < 9.95 ? "%.1f %%" : "%.0f %%",
+		 percent);
+	return f;
+}
+
+static struct figure
+show_units(const struct census *c, uint64_t units)
+{
+	uint64_t ns;
+
+	if (__builtin_mul_overflow(units, c->unit_ns, &ns))
+		ns = UINT64_MAX;
+	return figure_ns(ns);
+}
+
+static struct figure
+show_events(uint64_t n)
+{
+	const struct figure count = figure_count(n);
+	struct figure f;
+
+	snprintf(f.text, sizeof(f.text), "%.22s events", count.text);
+	return f;
+}
+
+struct figure
+show_distance(const struct census *c, uint64_t distance)
+{
+	return c->has_times ? show_units(c, distance) : show_events(distance);
+}
+
+/* The time of a moment, from the first event of the trace. */
+static uint64_t
+time_of(const struct census *c, const struct moment *m)
+{
+	return m->time > c->axis_start ? m->time - c->axis_start : 0;
+}
+
+struct figure
+show_moment(const struct census *c, const struct moment *m)
+{
+	return c->has_times ? show_units(c, time_of(c, m))
+			    : show_events(m->event);
+}
+
+struct figure
+show_age(const struct census *c, const struct age *age)
+{
+	return c->has_times ? show_units(c, age->time)
+			    : show_events(age->events);
+}
+
+/* --------------------------------------------------------------------- JSON */
+
+json_t *
+show_json_ns(const struct census *c, uint64_t units)
+{
+	uint64_t ns;
+
+	if (!c->has_times)
+		return json_null();
+	if (__builtin_mul_overflow(units, c->unit_ns, &ns))
+		ns = UINT64_MAX;
+	return json_u64(ns);
+}
+
+json_t *
+show_json_moment(const struct census *c, const struct moment *m)
+{
+	return json_pack("{s:o, s:o}", "event", json_u64(m->event), "ns",
+			 show_json_ns(c, time_of(c, m)));
+}
+
+json_t *
+show_json_amount(const struct amount *a)
+{
+	return json_pack("{s:o, s:o}", "blocks", json_u64(a->count), "bytes",
+			 json_u64(a->nbytes));
+}
+
+json_t *
+show_json_age(const struct census *c, const struct age *age)
+{
+	return json_pack("{s:o, s:o}", "events", json_u64(age->events), "ns",
+			 show_json_ns(c, age->time));
+}
+
+json_t *
+show_json_account(const struct census *c, const struct account *a)
+{
+	const struct amount at_peak = account_at_peak(a, c->epoch);
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "at_peak",
+			 show_json_amount(&at_peak), "at_end",
+			 show_json_amount(&a->live), "allocated",
+			 show_json_amount(&a->allocated), "freed",
+			 show_json_amount(&a->freed), "temporary",
+			 show_json_amount(&a->temporary), "moved",
+			 show_json_amount(&a->moved), "resized_in_place",
+			 json_u64(a->in_place));
+}
+
+/* ------------------------------------------------------------------- health */
+
+/* What hatf_events knows of the whole trace. */
+static struct hatf_events_stats
+get_seen(const struct gathering *g)
+{
+	struct hatf_events_stats seen = { .struct_nbytes = sizeof(seen) };
+
+	hatf_events_get_stats(g->scan.events, &seen);
+	return seen;
+}
+
+static uint64_t
+lost_count(const struct gathering *g)
+{
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
+
+	hatf_reader_get_stats(g->scan.reader, &stats);
+	return stats.lost_count;
+}
+
+static void
+print_fact(struct out *o, uint64_t n, const char *text)
+{
+	char line[128];
+
+	if (n == 0)
+		return;
+	snprintf(line, sizeof(line), "%s %s", figure_count(n).text, text);
+	out_str(o, "  ");
+	show_warning(o, line);
+	out_str(o, "\n");
+}
+
+void
+show_health(struct out *o, const struct gathering *g)
+{
+	const struct census *const c = g->census;
+	const char *const heritage = scan_unknown_heritage(&g->scan);
+	const struct hatf_events_stats seen = get_seen(g);
+
+	if (g->fault != NULL) {
+		out_str(o, "  ");
+		show_warning(o, "not complete: ");
+		out_text(o, g->fault);
+		out_str(o, "\n");
+	} else {
+		out_str(o, c->ended ? "  read up to the end of the window\n"
+				    : "  complete\n");
+	}
+	print_fact(o, lost_count(g), "events lost while recording");
+	print_fact(o, seen.violation_count,
+		   "events that contradict others ('hatf verify' lists them)");
+	print_fact(o, c->unknown_frees, "frees of blocks that are not known");
+	print_fact(o, c->replaced.count,
+		   "blocks whose address was allocated again");
+	print_fact(o, c->failed_calls, "calls that failed");
+	print_fact(o, c->undefined_stacks, "calls with an undefined stack");
+	print_fact(o, c->bad_definitions, "malformed frames and stacks");
+	if (heritage != NULL)
+		out_printf(o, "  blocks of the parent process: %s\n", heritage);
+}
+
+json_t *
+show_json_health(const struct gathering *g)
+{
+	const struct census *const c = g->census;
+	const struct hatf_events_stats seen = get_seen(g);
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+			 "complete", json_boolean(g->fault == NULL), "fault",
+			 json_text(g->fault), "lost", json_u64(lost_count(g)),
+			 "violations", json_u64(seen.violation_count),
+			 "unknown_frees", json_u64(c->unknown_frees),
+			 "replaced", show_json_amount(&c->replaced),
+			 "failed_calls", json_u64(c->failed_calls),
+			 "undefined_stacks", json_u64(c->undefined_stacks),
+			 "bad_definitions", json_u64(c->bad_definitions),
+			 "heritage", json_heritage(seen.heritage));
+}
+
+/* Return true if any frame has a function's name. */
+static bool
+has_functions(const struct hatf_stacks *stacks)
+{
+	const uint64_t count = hatf_stacks_frame_count(stacks);
+	struct hatf_frame f;
+
+	/* The recorder numbers frames from 1; '[...]' stands for missing ones.
+	 */
+	for (uint64_t id = 1; id <= count; id++)
+		if (hatf_stacks_get_frame(stacks, id, &f) &&
+		    f.function != NULL && f.function[0] != '[')
+			return true;
+	return count == 0;
+}
+
+const char *
+show_advice(const struct gathering *g)
+{
+	if (!groups_has_stacks(g->census))
+		return "no call stacks: record with 'hatf record -g on' to see "
+		       "call sites instead of threads and sizes";
+	if (!has_functions(g->census->stacks))
+		return "no function names: 'hatf symbolize FILE' adds them";
+	return NULL;
+}

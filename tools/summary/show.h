@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * show.h - parts of the output of report, leaks and stat
+ *
+ * Colours are used if standard output is a terminal, unless NO_COLOR is set or
+ * TERM is "dumb".  Names are cut to the width of a terminal, and not cut where
+ * the output goes elsewhere.
+ */
+#ifndef SHOW_H
+#define SHOW_H
+
+#include "tools/summary/ages.h"
+#include "tools/summary/gather.h"
+#include "tools/summary/groups.h"
+#include "tools/ui/figure.h"
+#include "tools/ui/json.h"
+#include "tools/ui/out.h"
+
+/* Write a heading, in bold. */
+void show_heading(struct out *o, const char *text);
+
+/* Write a warning, in red. */
+void show_warning(struct out *o, const char *text);
+
+/* Write a name that is escaped already, after 'used' columns of its line. */
+void show_name(struct out *o, const char *name, unsigned used);
+
+/*
+ * Write values as bars from 0 to 'max', one column each.  Without a UTF-8
+ * locale, the bars are digits from 0 to 9.
+ */
+void show_bars(struct out *o, const uint64_t *values, size_t count,
+	       uint64_t max);
+
+/* "31 %", "0.4 %"; 'whole' may be 0. */
+struct figure show_part(uint64_t part, uint64_t whole);
+
+/* A moment of the trace as a time since its first event, or as an event. */
+struct figure show_moment(const struct census *c, const struct moment *m);
+
+/* A distance on the axis of the census (trends.h). */
+struct figure show_distance(const struct census *c, uint64_t distance);
+
+/* "1.3 s", or "1 200 events" where the trace has no times. */
+struct figure show_age(const struct census *c, const struct age *age);
+
+/* The same in JSON: NULL if there is no memory. */
+json_t *show_json_moment(const struct census *c, const struct moment *m);
+json_t *show_json_amount(const struct amount *a);
+json_t *show_json_account(const struct census *c, const struct account *a);
+json_t *show_json_age(const struct census *c, const struct age *age);
+
+/* Time units in nanoseconds; null where the trace has no times. */
+json_t *show_json_ns(const struct census *c, uint64_t units);
+
+/*
+ * The health of a trace: what makes its figures wrong or incomplete.  Print a
+ * line for each fact, or "complete"; or return an object.
+ */
+void show_health(struct out *o, const struct gathering *g);
+json_t *show_json_health(const struct gathering *g);
+
+/* What to do to get call sites; NULL if the trace has them. */
+const char *show_advice(const struct gathering *g);
+
+#endif /* SHOW_H */

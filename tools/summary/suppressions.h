@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * suppressions.h - the suppression files of LeakSanitizer
+ *
+ * A file has one suppression a line, "leak:PATTERN".  Blanks around a line,
+ * empty lines and lines that begin with '#' are ignored.  A stack is suppressed
+ * if a pattern matches the function, the source file or the module of any of
+ * its frames.  As in LeakSanitizer, a pattern matches a part of the text; '*'
+ * stands for any text, '^' at the start and '$' at the end for the ends of the
+ * text.
+ */
+#ifndef SUPPRESSIONS_H
+#define SUPPRESSIONS_H
+
+#include "hatf/hatf.h"
+
+struct suppression {
+	char *pattern;
+	uint64_t count, nbytes; /* of the blocks that it suppressed */
+};
+
+/* Begins as all zeros. */
+struct suppressions {
+	struct suppression *rows;
+	size_t count, cap;
+};
+
+/*
+ * Add the lines of a file.  On failure print a message and return false: for a
+ * file that cannot be read, and for a line of another type.
+ */
+bool suppressions_read(struct suppressions *s, const char *path);
+void suppressions_free(struct suppressions *s);
+
+/* Does the pattern match the text? */
+bool suppressions_match(const char *pattern, const char *text);
+
+/* The suppression of a stack, or NULL. */
+struct suppression *suppressions_find(struct suppressions *s,
+				      const struct hatf_stacks *stacks,
+				      uint64_t stack);
+
+#endif /* SUPPRESSIONS_H */
