@@ -197,7 +197,7 @@ class Census:
             self.unknown += 1
             return None
         self.lose(block)
-        temporary = self.last.get(block.thread) is block
+        temporary = self.last.get(int(call['thread'])) is block
         for k in block.keys():
             add(self.accounts[k].freed, block.size)
             if temporary:

@@ -20,7 +20,7 @@ wrong()
 wrong "hatf: a command is missing (see 'hatf --help')"
 wrong "hatf: unknown command 'frobnicate' *" frobnicate
 wrong "hatf: unknown option '--frobnicate' *" --frobnicate
-for command in record info dump tables verify; do
+for command in record report leaks stat info dump tables verify; do
 	see="(see 'hatf $command --help')"
 	wrong "hatf $command: unknown * '--frobnicate' $see" \
 		"$command" --frobnicate x
@@ -37,6 +37,17 @@ wrong "hatf dump: --count: not a number: '18446744073709551616' *" \
 wrong 'hatf dump: --count needs an argument *' dump --count
 wrong "hatf dump: --format: unknown: 'yaml' (want one of text, * hatf)" \
 	dump --format yaml a
+wrong "hatf leaks: --fail-over: not a * '-1' *" leaks --fail-over=-1 a
+wrong "hatf stat: --by: unknown: 'colour' (want one of site, * time)" \
+	stat --by colour a
+wrong "hatf stat: --sort: unknown: 'name' (want one of peak, * freed)" \
+	stat --sort name a
+for when in 1.5.2s s 1.5x -1s 0x1s 1e5s '1 s' 99999999999h; do
+	wrong "hatf stat: --from: n* '$when'*" stat --from "$when" a
+done
+wrong 'hatf stat: --at-peak and --at-end exclude each other *' \
+	stat --at-peak --at-end a
+wrong 'hatf stat: --by time knows no moment *' stat --by time --at-end a
 wrong "hatf verify: --max: not a number: 'all' *" verify --max all a
 for command in info verify dump; do
 	wrong "hatf $command: --jobs: not a number: '-1' *" \

@@ -110,7 +110,7 @@ suppress(struct leaks *l)
 	l->live.nbytes = c->total.live.nbytes - l->suppressed.nbytes;
 }
 
-/* -------------------------------------------------------------------- stacks */
+/* ------------------------------------------------------------------- stacks */
 
 static int
 compare_bytes(const void *a, const void *b, void *ctx)

@@ -367,9 +367,9 @@ print_text(struct out *o, const struct gathering *g, const struct groups *all,
 		out_text(o, message_path(g->scan.path));
 		out_str(o, ":\n");
 	}
-	if (ask->by == BY_LIFETIME)
+	if (all == NULL && ask->by == BY_LIFETIME)
 		print_lifetimes(o, g->census);
-	else if (ask->by == BY_TIME)
+	else if (all == NULL)
 		print_times(o, g->census);
 	else if (!print_groups(o, g, all, ask))
 		return false;
@@ -396,9 +396,9 @@ print_json(struct out *o, const struct gathering *g, const struct groups *all,
 		{ "first", show_json_moment(c, &c->first) },
 		{ "peak", show_json_moment(c, &c->peak) },
 		{ "end", show_json_moment(c, &c->last) },
-		{ "rows", ask->by == BY_LIFETIME ? json_lifetimes(c)
-			  : ask->by == BY_TIME	 ? json_times(c)
-						 : json_groups(g, all, ask) },
+		{ "rows", all != NULL		   ? json_groups(g, all, ask)
+			  : ask->by == BY_LIFETIME ? json_lifetimes(c)
+						   : json_times(c) },
 		{ "health", show_json_health(g) },
 	};
 	const size_t n = sizeof(keys) / sizeof(keys[0]);
@@ -414,26 +414,28 @@ stat_file(const char *path, const struct ask *ask, bool many)
 {
 	struct out *const o = out_stdout();
 	struct gathering *const g = gather_open(path, &ask->gathering);
-	struct groups all = { 0 };
+	const bool has_groups = ask->by <= BY_HEAP;
+	struct groups groups = { 0 };
+	const struct groups *const all = has_groups ? &groups : NULL;
 	int exit_status;
 	bool ok = true;
 
 	if (g == NULL)
 		return EXIT_BAD_INPUT;
 	exit_status = g->fault == NULL ? EXIT_FINE : EXIT_BAD_INPUT;
-	if (ask->by <= BY_HEAP)
-		ok = groups_make(&all, g->census, g->names,
+	if (has_groups)
+		ok = groups_make(&groups, g->census, g->names,
 				 (enum group_by)ask->by);
 	if (!ok)
 		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 	else
-		ok = ask->json ? print_json(o, g, &all, ask)
-			       : print_text(o, g, &all, ask, many);
+		ok = ask->json ? print_json(o, g, all, ask)
+			       : print_text(o, g, all, ask, many);
 	/* Keep the order if both streams go to the same place. */
 	out_flush(o);
 	if (g->fault != NULL)
 		message_print("%s: %s", message_path(path), g->fault);
-	groups_free(&all);
+	groups_free(&groups);
 	gather_close(g);
 	return ok ? exit_status : EXIT_BAD_INPUT;
 }

@@ -25,7 +25,8 @@ struct ages {
 
 /*
  * Return the ages of each group's live blocks: an array, by row of the group,
- * which the caller frees.  NULL: no memory.  Takes 32 bytes for each live block.
+ * which the caller frees.  NULL: no memory.  Takes 32 bytes for each live
+ * block.
  */
 struct ages *ages_find(const struct groups *g,
 		       const struct hatf_events *events);

@@ -188,7 +188,7 @@ heap_row(struct census *s, uint64_t id)
 	return row != ID_ROWS_NONE ? row : add_heap(s, id);
 }
 
-/* ------------------------------------------------------------------ counting */
+/* ----------------------------------------------------------------- counting */
 
 /* The four accounts of a block. */
 struct owners {
@@ -402,8 +402,8 @@ end_block(struct census *s, const struct hatf_event *e,
 		.time = is_known && e->time > e->birth_time
 				? e->time - e->birth_time
 				: 0,
-		.is_temporary = e->object != 0 &&
-				s->threads[from].last_object == e->object,
+		.is_temporary = from == thread && e->object != 0 &&
+				s->threads[thread].last_object == e->object,
 		.has_lifetime = is_known,
 	};
 
@@ -741,34 +741,31 @@ take_event(struct census *s, const struct hatf_event *e)
 	note_peak(s, e);
 }
 
-/* Fetch what the events will need into the cache. */
-static void
-prefetch(const struct census *s, const struct hatf_event *events, size_t n)
+/* How many events ahead to fetch slots: about the latency of the memory. */
+#define PREFETCH_AHEAD 24
+
+/* Fetch what the event will need into the cache. */
+static inline void
+prefetch(const struct census *s, const struct hatf_event *e)
 {
-	for (size_t i = 0; i < n; i++) {
-		const struct hatf_event *const e = &events[i];
-
-		if (e->kind > HATF_EVENT_REALLOC || e->heap != 0)
-			continue;
-		live_table_prefetch(&s->live[0], e->kind == HATF_EVENT_ALLOC
-							 ? e->address
-							 : e->old_address);
-	}
+	if (e->kind > HATF_EVENT_REALLOC || e->heap != 0)
+		return;
+	if (e->kind != HATF_EVENT_FREE)
+		live_table_prefetch(&s->live[0], e->address);
+	if (e->kind != HATF_EVENT_ALLOC)
+		live_table_prefetch(&s->live[0], e->old_address);
 }
-
-/* How many events to prefetch for: their slots fit the first-level cache. */
-#define PREFETCH_COUNT 64
 
 bool
 census_add(struct census *s, const struct hatf_event *events, size_t n)
 {
+	for (size_t i = 0; i < n && i < PREFETCH_AHEAD; i++)
+		prefetch(s, &events[i]);
 	for (size_t i = 0; i < n; i++) {
 		const struct hatf_event *const e = &events[i];
 
-		if (i % PREFETCH_COUNT == 0)
-			prefetch(s, e,
-				 n - i < PREFETCH_COUNT ? n - i
-							: PREFETCH_COUNT);
+		if (n - i > PREFETCH_AHEAD)
+			prefetch(s, &e[PREFETCH_AHEAD]);
 		if (e->kind == HATF_EVENT_COMMENT) {
 			on_comment(s, e);
 			continue;

@@ -3,6 +3,7 @@
 #include "tools/summary/gather.h"
 
 #include "tools/ui/message.h"
+#include "tools/ui/options.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,30 +31,40 @@ unit_of(const char *name)
 	return 0;
 }
 
+/*
+ * Parse a number with a unit of time into nanoseconds.  strtod() would accept
+ * blanks, signs and hexadecimal numbers.
+ */
+static bool
+parse_time(const char *text, uint64_t *ns_ret)
+{
+	char *end;
+	double value;
+	uint64_t unit;
+
+	if (strspn(text, "0123456789.") != strcspn(text, "numsh"))
+		return false;
+	value = strtod(text, &end);
+	unit = unit_of(end);
+	if (end == text || unit == 0 || value * (double)unit > 9e18)
+		return false;
+	*ns_ret = (uint64_t)(value * (double)unit);
+	return true;
+}
+
 bool
 gather_parse_bound(const char *option, const char *text, uint64_t *n_ret,
 		   bool *is_time_ret)
 {
-	char *end = NULL;
-	double value = -1;
-	uint64_t unit = 1;
-
-	/* strtod() would accept blanks, signs and hexadecimal numbers. */
-	if (strspn(text, "0123456789") > 0 && text[1] != 'x')
-		value = strtod(text, &end);
-	if (value >= 0 && *end != '\0')
-		unit = unit_of(end);
-	*is_time_ret = end != NULL && *end != '\0';
-	if (value < 0 || unit == 0 || value * (double)unit > 9e18 ||
-	    (!*is_time_ret && strspn(text, "0123456789") != strlen(text))) {
-		message_print("%s: '%s' is neither a number of events nor a "
-			      "time (want 1000, 1.5s, 20ms)",
-			      option, text);
-		return false;
-	}
-	*n_ret = *is_time_ret ? (uint64_t)(value * (double)unit)
-			      : strtoull(text, NULL, 10);
-	return true;
+	*is_time_ret = strpbrk(text, "numsh") != NULL;
+	if (!*is_time_ret)
+		return opt_parse_u64(option, text, n_ret);
+	if (parse_time(text, n_ret))
+		return true;
+	message_print("%s: neither a number of events nor a time: '%s' (want "
+		      "1000, 1.5s, 20ms)",
+		      option, text);
+	return false;
 }
 
 /* Turn nanoseconds into the time units of the trace. */

@@ -2,17 +2,18 @@
 /* live_table.c - see live_table.h */
 #include "tools/summary/live_table.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 
 #define SLOTS_MIN 2048 /* more than the 1024 homes of one hash */
 
+/* Smaller tables would waste memory in large pages. */
+#define HUGE_MIN_NBYTES ((size_t)16 << 20)
+
 uint64_t live_table_seed;
 
 /* Return the slot of an address, or the free slot where it belongs. */
-static size_t
+static inline __attribute__((always_inline)) size_t
 seek(const struct live_table *t, uint64_t address)
 {
 	size_t i = live_table_home(t, address);
@@ -23,26 +24,31 @@ seek(const struct live_table *t, uint64_t address)
 }
 
 /*
- * Make empty slots.  Each event uses one anywhere in a large table, so that
- * large pages save a look-up of the page for most of them.
+ * Map memory of this size, all zeros.  Each event uses a slot anywhere in a
+ * large table, so large pages save most look-ups of pages.
  */
 static struct live_block *
 make_slots(size_t count)
 {
 	const size_t nbytes = count * sizeof(struct live_block);
-	const size_t page_nbytes = (size_t)2 << 20;
-	void *slots;
+	void *const slots = mmap(NULL, nbytes, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (nbytes < 2 * page_nbytes)
-		return calloc(count, sizeof(struct live_block));
-	if (posix_memalign(&slots, page_nbytes, nbytes) != 0)
+	if (slots == MAP_FAILED)
 		return NULL;
-	madvise(slots, nbytes, MADV_HUGEPAGE); /* a mere advice */
-	memset(slots, 0, nbytes);
+	if (nbytes >= HUGE_MIN_NBYTES)
+		madvise(slots, nbytes, MADV_HUGEPAGE); /* a mere advice */
 	return slots;
 }
 
-static bool
+static void
+free_slots(struct live_block *slots, size_t count)
+{
+	if (slots != NULL)
+		munmap(slots, count * sizeof(*slots));
+}
+
+static __attribute__((noinline)) bool
 grow(struct live_table *t)
 {
 	struct live_block *const old = t->slots;
@@ -62,7 +68,7 @@ grow(struct live_table *t)
 	for (size_t i = 0; i < old_count; i++)
 		if (old[i].lane_plus_1 != 0)
 			slots[seek(t, old[i].address)] = old[i];
-	free(old);
+	free_slots(old, old_count);
 	return true;
 }
 
@@ -138,6 +144,6 @@ live_table_find(const struct live_table *t, uint64_t address)
 void
 live_table_free(struct live_table *t)
 {
-	free(t->slots);
+	free_slots(t->slots, t->slot_count);
 	*t = (struct live_table){ 0 };
 }

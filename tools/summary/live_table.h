@@ -76,8 +76,14 @@ live_table_home(const struct live_table *t, uint64_t address)
 static inline void
 live_table_prefetch(const struct live_table *t, uint64_t address)
 {
-	if (t->slot_count != 0)
-		__builtin_prefetch(&t->slots[live_table_home(t, address)], 1);
+	const struct live_block *slot;
+
+	if (t->slot_count == 0)
+		return;
+	/* A slot may lie in two cache lines. */
+	slot = &t->slots[live_table_home(t, address)];
+	__builtin_prefetch(slot, 1);
+	__builtin_prefetch(&slot->lane_plus_1, 1);
 }
 
 #endif /* LIVE_TABLE_H */

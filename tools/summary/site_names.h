@@ -29,8 +29,8 @@ void site_names_close(struct site_names *names);
 uint64_t site_names_top(struct site_names *names, uint64_t stack);
 
 /*
- * The name of a stack's site, or a part of it; valid until the next call.  NULL:
- * no memory.
+ * The name of a stack's site, or a part of it; valid until the next call.
+ * NULL: no memory.
  */
 const char *site_names_get(struct site_names *names, uint64_t stack,
 			   enum site_part part);

@@ -26,8 +26,8 @@ struct trend {
 };
 
 /*
- * Return the trends of all groups of stacks, by row; the caller frees the array.
- * NULL: no memory.
+ * Return the trends of all groups of stacks, by row; the caller frees the
+ * array.  NULL: no memory.
  */
 struct trend *trends_find(const struct groups *g);
 

@@ -1,0 +1,128 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# leaks.sh - leaks names what lives at the end, and obeys its options
+#
+# stat.sh compares the figures of leaks with a slow census.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# A trace of 100 events, each at its own microsecond: 'grow' keeps a block of 10
+# bytes every tenth event, 'once' keeps one of 500 bytes, and another function
+# one byte.
+{
+	header unit=us
+	layout
+	comment 'HATF frame\nframe=1\nfunction=main\nfile=src/app.c\nline=9\n'
+	comment 'HATF frame\nframe=2\nfunction=grow\nfile=src/app.c\nline=5\n'
+	comment 'HATF frame\nframe=3\nfunction=once\nobject=/lib/libone.so.1\n'
+	comment 'HATF frame\nframe=4\nfunction=\x1b[31m<script>\nline=1\n'
+	comment 'HATF stack\nstack=1\nparent=0\nframe=1\n'
+	comment 'HATF stack\nstack=2\nparent=1\nframe=2\n'
+	comment 'HATF stack\nstack=3\nparent=1\nframe=3\n'
+	comment 'HATF stack\nstack=4\nparent=0\nframe=4\n'
+	for ((i = 0; i < 100; i++)); do
+		if [ $((i % 10)) -eq 5 ]; then
+			alloc 10 $((0x1000 + 16 * i)) 0 0 "$i" '\x45\x02'
+		elif [ "$i" -eq 20 ]; then
+			alloc 500 0x8000 0 0 20 '\x45\x03'
+		elif [ "$i" -eq 90 ]; then
+			alloc 1 0x9000 0 0 90 '\x45\x04'
+		else
+			resize 2 100 0 0 0 0 "$i"
+		fi
+	done
+} >app.hatf
+trailer app.hatf 100 109
+
+run "$HATF" leaks app.hatf
+check_status 'leaks' 0
+check_silent 'leaks'
+check_text 'leaks' out <<'EOF'
+app.hatf: 601 B in 12 blocks live at the end, at 3 sites
+       500 B          1  once
+                         age 79.000 us, over time 0099999999
+       100 B         10  grow (app.c:5)
+                         age 4.000 us to 94.000 us, median 54.000 us, over time 1234556789, grows since 9.000 us
+         1 B          1  \x1b[31m<script>
+                         age 9.000 us, over time 0000000009
+EOF
+
+# Whole stacks.
+run "$HATF" leaks --stacks --top 2 app.hatf
+check 'stacks' "$(grep -cE '^ {26}(grow|main|once)' out)" 4
+check 'more' "$(tail -n 1 out)" "and 1 more sites ('--top 0' prints all)"
+
+# ------------------------------------------------------------------ suppressions
+# suppressed WANT LINE...: with these lines, WANT bytes are not suppressed.
+suppressed()
+{
+	local want=$1
+
+	shift
+	printf '%s\n' "$@" >supp
+	run "$HATF" leaks --json --suppressions supp app.hatf
+	check_status "$*" 0
+	check "$*" "$(jq -c '[.live.bytes, .suppressed.bytes,
+		([.sites[].bytes] | add)]' out)" \
+		"[$want,$((601 - want)),$want]"
+}
+suppressed 501 leak:grow
+suppressed 501 '  # a comment' '' '   leak:^grow$  '
+suppressed 501 'leak:gr*w'
+suppressed 601 leak:GROW
+suppressed 601 'leak:^row'
+suppressed 601 'leak:gro$'
+suppressed 501 'leak:row$'
+suppressed 101 leak:libone
+suppressed 101 'leak:^/lib/*.so'
+suppressed 101 leak:once leak:nothing
+# The file of a caller is enough.
+suppressed 1 leak:app.c
+printf 'leak:once\nleak:nothing\n' >supp
+run "$HATF" leaks --suppressions supp app.hatf
+tail -n 2 out >last
+check_text 'suppressed' last <<'EOF'
+Suppressed: 500 B in 1 blocks
+       500 B          1  leak:once
+EOF
+echo 'race:once' >supp
+run "$HATF" leaks --suppressions supp app.hatf
+check_status 'another type' 2
+check_one_line 'another type' 'hatf leaks: supp:1: not a suppression: *'
+run "$HATF" leaks --suppressions missing app.hatf
+check_status 'a missing file' 2
+check_one_line 'a missing file' 'hatf leaks: missing: No such file *'
+
+# ------------------------------------------------------------------- exit status
+run "$HATF" leaks --fail-over 601 app.hatf
+check_status 'not over' 0
+run "$HATF" leaks --fail-over 600 app.hatf
+check_status 'over' 3
+check_one_line 'over' 'hatf leaks: app.hatf: 601 bytes live at the end, more *'
+echo 'leak:once' >supp
+run "$HATF" leaks --fail-over 200 --suppressions supp app.hatf
+check_status 'suppressed, not over' 0
+head -c "$(($(stat -c %s app.hatf) - 100))" app.hatf >cut.hatf
+run "$HATF" leaks --fail-over 0 cut.hatf app.hatf
+check_status 'a damaged trace is worse' 1
+run "$HATF" leaks --json --fail-over 1 app.hatf
+check 'over' "$(jq .over out)" true
+
+# ---------------------------------------------------------------- without stacks
+{
+	header
+	layout
+	alloc 24 0x1000 0 0 0
+	alloc 24 0x2000 0 0 0
+} >bare.hatf
+trailer bare.hatf 2 3
+run "$HATF" leaks bare.hatf
+advice="record with 'hatf record -g on' to see call sites"
+check_text 'without stacks' out <<EOF
+bare.hatf: 48 B in 2 blocks live at the end, at 1 sites
+        48 B          2  thread 0, 17 to 32 bytes
+                         age 1 events to 2 events, median 2 events
+note: no call stacks: $advice instead of threads and sizes
+EOF
+finish
