@@ -73,6 +73,7 @@ tools/symbols: public tools/ui
 tools/summary: public tools/trace tools/ui
 tools/measure: public tools/trace tools/ui
 tools/paper: public tools/measure tools/trace tools/ui
+tools/report: public tools/summary tools/trace tools/ui
 tools/commands: public hatf/recorder tools/*
 "
 
