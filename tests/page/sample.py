@@ -78,7 +78,7 @@ class Made:
         self.stacks = stacks
         self.scale = scale
         self.frames = {k: [] for k in
-                       ('function', 'module', 'file', 'line', 'inlined')}
+                       ('function', 'module', 'file', 'line')}
         self.nodes = {'parent': [-1], 'frame': [-1]}
         self.node_index = {}
         self.duration = 42_000_000 if axis == 'us' else 812_345
@@ -93,7 +93,7 @@ class Made:
     def frame(self, function, module, file, line):
         s = self.strings
         for key, value in (('function', s(function)), ('module', s(module)),
-                           ('file', s(file)), ('line', line), ('inlined', 0)):
+                           ('file', s(file)), ('line', line)):
             self.frames[key].append(value)
         return len(self.frames['line']) - 1
 

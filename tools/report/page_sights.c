@@ -49,22 +49,27 @@ page_sights_life(const struct page_sights *s, uint64_t thread,
 
 /* ------------------------------------------------------------------ marks */
 
-/* The text of a comment of kind "mark"; NULL: it is another comment. */
-static const char *
-mark_text(const struct hatf_event *e, size_t *nbytes_ret)
+static bool
+is_mark(const struct hatf_event *e)
 {
-	static const char kind[] = "HATF mark\n", key[] = "\ntext=";
+	static const char kind[] = "HATF mark\n";
+
+	return e->attributes_nbytes >= sizeof(kind) - 1 &&
+	       memcmp(e->attributes, kind, sizeof(kind) - 1) == 0;
+}
+
+/* The value of a comment's key, which is given as "\nkey="; NULL: none. */
+static const char *
+find_value(const struct hatf_event *e, const char *key, size_t *nbytes_ret)
+{
 	const char *const text = (const char *)e->attributes;
 	const size_t nbytes = e->attributes_nbytes;
-	const char *from, *end;
+	const char *from = memmem(text, nbytes, key, strlen(key));
+	const char *end;
 
-	if (nbytes < sizeof(kind) - 1 ||
-	    memcmp(text, kind, sizeof(kind) - 1) != 0)
-		return NULL;
-	from = memmem(text, nbytes, key, sizeof(key) - 1);
 	if (from == NULL)
 		return NULL;
-	from += sizeof(key) - 1;
+	from += strlen(key);
 	end = memchr(from, '\n', nbytes - (size_t)(from - text));
 	*nbytes_ret = (size_t)((end != NULL ? end : text + nbytes) - from);
 	return from;
@@ -74,7 +79,8 @@ static void
 note_mark(struct page_sights *s, const struct hatf_event *e, uint64_t at)
 {
 	size_t nbytes;
-	const char *const text = mark_text(e, &nbytes);
+	const char *const text =
+		is_mark(e) ? find_value(e, "\ntext=", &nbytes) : NULL;
 	struct page_mark *const mark = &s->marks[s->mark_count];
 
 	if (text == NULL)
@@ -143,12 +149,24 @@ see_event(struct page_sights *s, const struct census *c,
 	}
 }
 
-/* A comment has no time of its own: it is that of the event before. */
+/* When a mark was set: comments say it in their text. */
 static uint64_t
 time_of_comment(const struct page_sights *s, const struct census *c,
 		const struct hatf_event *e)
 {
-	const uint64_t at = c->has_times ? e->time : s->event_count;
+	uint64_t at = c->has_times ? e->time : s->event_count;
+	const char *text;
+	size_t nbytes;
+
+	if (!is_mark(e))
+		return 0;
+	text = find_value(e, "\ntime=", &nbytes);
+	if (c->has_times && text != NULL && nbytes > 0 && nbytes < 20) {
+		char digits[20] = { 0 };
+
+		memcpy(digits, text, nbytes);
+		at = strtoull(digits, NULL, 10);
+	}
 
 	return at > c->axis_start ? at - c->axis_start : 0;
 }

@@ -89,7 +89,7 @@ function draw() {
   summary.textContent = last.touched
     ? `At the end, ${percent(last.live, last.touched)} of the rows in use ` +
       `(${bytes(last.touched)}) is live. Pale rows are fragmented: little of ` +
-      'them is live, but they can not be given back.'
+      'them is live, but they cannot be given back.'
     : 'At the end, nothing is live.';
 }
 

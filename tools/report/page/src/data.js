@@ -84,6 +84,9 @@ export class Trace {
       ({ level, text: visible(text) }));
     this.index = index;
     this.siteCount = raw.sites.node.length;
+    this.hasCurves = 'live' in raw.sites;
+    this.sites.thread ??= raw.sites.node.map(() => -1);
+    this.hasThreads = this.sites.thread.some((thread) => thread >= 0);
     this.marks ??= { time: [], text: [] };
     this.curves = new Map();
   }
@@ -116,6 +119,8 @@ export class Trace {
   threadName(thread) {
     if (thread < 0)
       return '(several threads)';
+    if (this.threads.id[thread] < 0)
+      return this.text(this.threads.name[thread]);
     const name = this.text(this.threads.name[thread]);
     const id = this.threads.id[thread];
     return name ? `${name} (${id})` : `thread ${id}`;
@@ -142,7 +147,7 @@ export class Trace {
 
   #decode(site, column) {
     const curve = new Float64Array(this.points.time.length);
-    const live = this.sites.live[site] ?? [];
+    const live = this.sites.live?.[site] ?? [];
     let point = 0;
     let value = 0;
     for (let i = 0; i + 2 < live.length; i += 3) {
@@ -191,5 +196,7 @@ export function readData(text) {
   if (data.version !== VERSION)
     throw new Error(`This page reads data of version ${VERSION}, ` +
       `not ${data.version}.`);
+  if (!data.traces.length)
+    throw new Error('It has no trace.');
   return data.traces.map((raw, index) => new Trace(raw, index));
 }

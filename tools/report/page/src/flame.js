@@ -33,8 +33,7 @@ function makeTree() {
 
   unit = chosen.unit;
   note.textContent = '';
-  if (group === 'thread' && trace.lanes && trace.sites.thread
-    .every((t) => t < 0)) {
+  if (group === 'thread' && trace.lanes && !trace.hasThreads) {
     if (!(measure in MEASURES))
       note.textContent = 'By thread, the trace has what is live at the peak ' +
         'and at the end only: this is the peak.';
@@ -315,7 +314,8 @@ function set(name, value) {
 }
 
 function measures() {
-  return Object.entries({ ...MEASURES, ...MOMENT_MEASURES });
+  return Object.entries({ ...MEASURES,
+    ...state.trace.hasCurves ? MOMENT_MEASURES : {} });
 }
 
 function makeControls() {
@@ -358,6 +358,8 @@ export function flame() {
   on('trace', () => {
     if (!state.trace.stacks)
       chosen.group = 'function';
+    if (!state.trace.hasCurves && !(chosen.measure in MEASURES))
+      chosen.measure = 'peak';
     makeControls();
     renew();
   });

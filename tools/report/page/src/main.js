@@ -70,6 +70,6 @@ try {
   build();
 } catch (error) {
   document.body.append(el('p', { class: 'failure', role: 'alert' },
-    `This report can not be shown: ${error.message}`));
+    `This report cannot be shown. ${error.message}`));
   throw error;
 }

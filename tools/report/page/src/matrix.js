@@ -49,6 +49,15 @@ function cellOf(cell, paint, names, high) {
   return td;
 }
 
+/* The name, and below it the number: there is little room. */
+function headingOf(trace, thread, name) {
+  const id = trace.threads.id[thread];
+  if (thread < 0 || !trace.text(trace.threads.name[thread]) || id < 0)
+    return el('span', { title: name }, name);
+  return [el('span', { title: name }, trace.text(trace.threads.name[thread])),
+    el('small', {}, String(id))];
+}
+
 function draw() {
   const { trace } = state;
   panel.hidden = !trace.matrix?.from.length;
@@ -69,7 +78,7 @@ function draw() {
       'that freed.'),
     el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, ''),
       columns.map((t) => el('th', { scope: 'col', class: 'turned' },
-        el('span', { title: name(t) }, name(t)))))),
+        headingOf(trace, t, name(t)))))),
     el('tbody', {}, rows.map((from) => el('tr', {},
       el('th', { scope: 'row' }, name(from)),
       columns.map((to) => cellOf(cells.get(`${from} ${to}`), paint,

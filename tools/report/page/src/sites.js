@@ -36,7 +36,10 @@ let rows = [];
 let panel, table, status, more, groups;
 
 function groupNames() {
-  return state.trace.stacks ? GROUPS : SIZE_GROUPS;
+  if (!state.trace.stacks)
+    return SIZE_GROUPS;
+  const { thread, ...others } = GROUPS;
+  return state.trace.hasThreads ? { ...others, thread } : others;
 }
 
 function makeGroups() {
@@ -49,9 +52,11 @@ function makeGroups() {
 /* What a site is called in a grouping: [name, detail]. */
 function naming(trace, site) {
   const frame = trace.sites.at[site];
-  if (!trace.stacks && view.group === 'site')
-    return [trace.frameName(frame),
-      trace.frameName(trace.path(trace.sites.node[site])[0])];
+  if (!trace.stacks && view.group !== 'function') {
+    const thread = trace.frameName(trace.path(trace.sites.node[site])[0]);
+    return view.group === 'thread' ? [thread, '']
+      : [trace.frameName(frame), thread];
+  }
   switch (view.group) {
   case 'module':
     return [trace.frameModule(frame) || '(unknown module)', ''];
@@ -69,7 +74,7 @@ function naming(trace, site) {
 
 /* The measures of the table: those of moments only once they are chosen. */
 function columns() {
-  if (!state.chosen)
+  if (!state.chosen || !state.trace.hasCurves)
     return COLUMNS;
   const name = state.moments.b === null ? 'moment' : 'growth';
   return [[name, MOMENT_MEASURES[name]], ...COLUMNS];
@@ -198,7 +203,7 @@ function rowOf(trace, row, highs) {
       columns().map(([m]) => number(row[m], highs[m])),
       el('td', { class: 'number' }, meanLife(row) < 0 ? '\u2013'
         : span(meanLife(row), trace.axis)),
-      el('td', {}, spark(trace, row.sites)))];
+      trace.hasCurves && el('td', {}, spark(trace, row.sites)))];
   if (open)
     cells.push(el('tr', { class: 'detail' },
       el('td', { colspan: columns().length + 3 }, paths(trace, row))));
@@ -214,8 +219,8 @@ function draw() {
   replace(table,
     el('thead', {}, el('tr', {}, heading('name', groupNames()[view.group]),
       columns().map(([m, text]) => heading(m, text)),
-      heading('life', 'Mean lifetime'), el('th', { scope: 'col' },
-        'Live over time'))),
+      heading('life', 'Mean lifetime'),
+      trace.hasCurves && el('th', { scope: 'col' }, 'Live over time'))),
     el('tbody', {}, shown.slice(0, view.rows)
       .map((row) => rowOf(trace, row, highs))));
   const sum = shown.reduce((s, r) => s + (r[view.sort] || 0), 0);

@@ -19,6 +19,8 @@ const VIEWS = [
   ['sites', 'Live bytes by site'],
   ['modules', 'Live bytes by module'],
 ];
+/* Those that need what sites have live. */
+const STACKED = new Set(['sites', 'modules']);
 const HEIGHT = 320;
 const FLAGS = 51; /* pixels for the flags above the chart */
 
@@ -26,7 +28,7 @@ let view = 'bytes';
 let drag = 'zoom';
 let plot = null;
 let stacked = null;
-let host, readout, legend, moments, panel;
+let host, readout, legend, moments, panel, views;
 
 /* The colour of a name of a stacked view. */
 function paintOf(index) {
@@ -39,7 +41,7 @@ function columns(trace) {
   const { series } = trace;
   const fill = { stroke: color('--accent'), fill: color('--accent-soft') };
 
-  if (view === 'sites' || view === 'modules') {
+  if (STACKED.has(view)) {
     stacked = stackedCurves(trace, view);
     return {
       unit: 'bytes',
@@ -340,6 +342,15 @@ function draw() {
   showReadout(plot);
 }
 
+/* The views that the trace has data for. */
+function showViews() {
+  const shown = VIEWS.filter(([key]) => state.trace.hasCurves ||
+    !STACKED.has(key));
+  if (!shown.some(([key]) => key === view))
+    view = 'bytes';
+  replace(views, choice('Show', shown, view, (v) => { view = v; draw(); }));
+}
+
 function zoomBy(factor) {
   const { min, max } = plot.scales.x;
   const center = state.moments.a >= min && state.moments.a <= max
@@ -393,13 +404,14 @@ export function timeline() {
       'all, P goes to the peak.',
     onkeydown: key,
   });
+  views = el('span', {});
   readout = el('p', { class: 'readout', id: 'readout' });
   legend = el('ul', { class: 'legend' });
   moments = el('p', { class: 'moments' });
   panel = el('section', { class: 'panel', id: 'heap' },
     el('h2', {}, 'Heap over time'),
     el('div', { class: 'tools' },
-      choice('Show', VIEWS, view, (v) => { view = v; draw(); }),
+      views,
       segments('Dragging', [['zoom', 'Drag zooms'], ['select',
         'Drag selects']], drag, (v) => { drag = v; }),
       el('button', { type: 'button', id: 'zoom-out', disabled: true,
@@ -411,7 +423,10 @@ export function timeline() {
       el('li', { class: 'birth' }, 'a thread begins'),
       el('li', { class: 'mark' }, 'mark of the program')),
     moments);
-  on('trace', draw);
+  on('trace', () => {
+    showViews();
+    draw();
+  });
   on('moments', () => { plot.redraw(false); showMoments(); showReadout(plot); });
   onTheme(() => plot && draw());
   new ResizeObserver(() => soon(() => plot &&
