@@ -243,14 +243,20 @@ HATF_API bool hatf_attr_put(uint8_t *buf, size_t cap, size_t *used,
 #define HATF_STACKS_MAX	     ((uint32_t)1 << 24)
 #define HATF_FRAME_TEXTS_MAX ((uint64_t)1 << 28) /* bytes of all names */
 
-/* A place in the code.  NULL or 0: unknown. */
+/*
+ * A place in the code.  NULL or 0: unknown.  When a trace is read, an object
+ * that the frame does not name is the one that was mapped at its address
+ * (comments of kind 'object').
+ */
 struct hatf_frame {
 	const char *function, *file; /* as in the source; NUL-terminated */
 	const char *object;	     /* path of the program or library */
 	uint64_t line, column;	     /* from 1 */
-	uint64_t end_column;  /* first column after the place; below 2^32 */
-	uint64_t address;     /* of the code, in the process */
-	uint64_t reserved[2]; /* 0 */
+	uint64_t end_column; /* first column after the place; below 2^32 */
+	uint64_t address;    /* of the code, in the process */
+	/* The address in the object's file.  Writing: ignored. */
+	uint64_t offset;
+	uint64_t reserved; /* 0 */
 };
 
 struct hatf_stack {
@@ -291,12 +297,12 @@ HATF_API size_t hatf_stacks_next(struct hatf_stacks *stacks, char *buf,
 				 size_t cap);
 
 /*
- * Reading: learn from a record.  Only comments that define a frame or a stack
- * matter.  Errors: HATF_BAD_COMMENT (a number is missing or malformed, an id is
- * 0 or defined already, a parent or frame is not defined), HATF_LIMIT,
- * HATF_NO_MEMORY.  The error's 'field' is then the key at fault or NULL, its
- * 'offset' that of the record, and the record is ignored.  The caller may
- * continue, for example when it reads only a part of a trace.
+ * Reading: learn from a record.  Only comments that define a frame, a stack or
+ * an object matter.  Errors: HATF_BAD_COMMENT (a number is missing or
+ * malformed, an id is 0 or defined already, a parent or frame is not defined),
+ * HATF_LIMIT, HATF_NO_MEMORY.  The error's 'field' is then the key at fault or
+ * NULL, its 'offset' that of the record, and the record is ignored.  The caller
+ * may continue, for example when it reads only a part of a trace.
  */
 HATF_API enum hatf_status hatf_stacks_note(struct hatf_stacks *stacks,
 					   const struct hatf_record *rec,

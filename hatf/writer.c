@@ -101,6 +101,13 @@ is_framing(const struct hatf_record *rec)
 	       is_kind(rec, "HATF sum") || is_kind(rec, trailer_kind);
 }
 
+/* The stacks of records, which the reader has given to the records? */
+static bool
+is_column(const struct hatf_record *rec)
+{
+	return is_kind(rec, "HATF stacks");
+}
+
 /* A claim of ours about losses that every reader would reject? */
 static bool
 is_bad_loss(const struct hatf_record *rec)
@@ -143,7 +150,7 @@ is_left_out(const struct hatf_writer_options *o, const struct hatf_record *rec)
 		    (o->drop & (is_definition(rec) ? HATF_DROP_ATTRIBUTES
 						   : HATF_DROP_COMMENTS)) != 0)
 			return true;
-		return !o->bare && is_framing(rec);
+		return is_column(rec) || (!o->bare && is_framing(rec));
 	case HATF_CREATE_THREAD:
 	case HATF_DESTROY_THREAD:
 		return (o->drop & HATF_DROP_THREAD) != 0;

@@ -64,13 +64,14 @@ preload/interpose: hatf/rings preload preload/confine preload/heaps \
   preload/process preload/record preload/stacks preload/sys preload/writer
 tools/ui: public
 tools/trace: public tools/ui
+tools/sites: public tools/ui
 tools/check: public tools/trace tools/ui
 tools/program: public hatf/recorder tools/trace tools/ui
 tools/control: public hatf/recorder tools/trace tools/ui
-tools/recording: public hatf/recorder tools/control tools/program tools/trace \
-  tools/ui
-tools/symbols: public tools/ui
-tools/summary: public tools/trace tools/ui
+tools/symbols: public tools/trace tools/ui
+tools/recording: public hatf/recorder tools/control tools/program \
+  tools/symbols tools/trace tools/ui
+tools/summary: public tools/sites tools/trace tools/ui
 tools/measure: public tools/trace tools/ui
 tools/paper: public tools/measure tools/trace tools/ui
 tools/report: public tools/summary tools/trace tools/ui

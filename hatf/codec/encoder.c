@@ -54,17 +54,31 @@ encoder_room_nbytes(const struct place_planner *planner)
 	       ENCODER_RECORD_MAX_NBYTES;
 }
 
+/* Is the column taking the stacks of the records? */
+static inline bool
+has_active_column(const struct encoder *e)
+{
+	return e->column != NULL && e->column->is_active;
+}
+
+size_t
+encoder_column_room(const struct encoder *e)
+{
+	return has_active_column(e) ? ENCODER_COLUMN_NBYTES : 0;
+}
+
 size_t
 encoder_choose_pending_max(const struct encoder *e)
 {
-	const size_t texts_nbytes = e->planner.records * ENCODER_TEXT_NBYTES;
+	const size_t kept = ENCODER_RECORD_MAX_NBYTES +
+			    e->planner.records * ENCODER_TEXT_NBYTES +
+			    encoder_column_room(e);
 	const size_t left = e->cap - e->used;
 
-	if (left < ENCODER_RECORD_MAX_NBYTES + texts_nbytes)
+	if (left < kept)
 		return 0;
 
-	const size_t n = (left - ENCODER_RECORD_MAX_NBYTES - texts_nbytes) /
-			 ENCODER_RECORD_NBYTES;
+	const size_t n = (left - kept) / ENCODER_RECORD_NBYTES;
 
 	return n < e->planner.records ? n : e->planner.records;
 }
@@ -375,10 +389,18 @@ append_to_span(struct encoder *e, const struct hatf_record *rec,
 	e->record_count[rec->tag]++;
 }
 
+/* Note whether encoder_put_plain() must take its slow path. */
+static void
+choose_plain_path(struct encoder *e)
+{
+	e->is_plain_slow = e->is_fast || has_active_column(e);
+}
+
 void
 encoder_set_fast(struct encoder *e, bool is_fast)
 {
 	e->is_fast = is_fast;
+	choose_plain_path(e);
 	e->planner.plan = is_fast ? place_fast : place_span;
 }
 
@@ -447,8 +469,8 @@ encoder_begin_run(struct encoder *e, uint64_t thread, uint64_t time,
 	uint8_t tail[4 * 8];
 	uint8_t *p = tail;
 
-	if (!can_write_at_once(e) || f[HATF_FIELD_ADDRESS].follows ||
-	    f[HATF_FIELD_SIZE].follows ||
+	if (!can_write_at_once(e) || has_active_column(e) ||
+	    f[HATF_FIELD_ADDRESS].follows || f[HATF_FIELD_SIZE].follows ||
 	    !layout_fits_bytes(&f[HATF_FIELD_ATTRIBUTES], 0))
 		return false;
 	for (size_t i = 0; i < sizeof(fields); i++) {
@@ -527,20 +549,124 @@ put(struct encoder *e, const struct hatf_record *rec)
 	return true;
 }
 
+/* ---------------------------------------------------------------- columns */
+
+void
+encoder_use_column(struct encoder *e, struct stack_column *column)
+{
+	column->is_active = false;
+	if (e->column == NULL && e->at_once_max > ENCODER_COLUMN_NBYTES)
+		e->at_once_max -= ENCODER_COLUMN_NBYTES;
+	e->column = column;
+	choose_plain_path(e);
+}
+
+/*
+ * Begin the column of the block in front of the span.  Without room for its
+ * comment, records keep their stacks.
+ */
+static void
+begin_column(struct encoder *e)
+{
+	struct stack_column *const c = e->column;
+
+	if (e->cap - e->used <
+	    ENCODER_COLUMN_NBYTES + ENCODER_RECORD_MAX_NBYTES +
+		    e->planner.records *
+			    (ENCODER_RECORD_NBYTES + ENCODER_TEXT_NBYTES))
+		return;
+	stack_column_begin(c);
+	e->column_off = e->used;
+	for (size_t i = 0; i < e->pending; i++)
+		if (e->span[i].tag < HATF_COMMENT)
+			stack_column_add(c, &e->span[i]);
+	choose_plain_path(e);
+}
+
+unsigned
+encoder_end_column(struct encoder *e)
+{
+	struct stack_column *const c = e->column;
+	uint8_t *at;
+	size_t nbytes;
+
+	encoder_flush(e);
+	if (!has_active_column(e))
+		return 0;
+	stack_column_end(c);
+	nbytes = 3 + c->used;
+	at = e->buf + e->column_off;
+	memmove(at + nbytes, at, e->used - e->column_off);
+	at[0] = HATF_COMMENT;
+	put_be16(at + 1, (uint16_t)c->used);
+	memcpy(at + 3, c->text, c->used);
+	e->used += nbytes;
+	e->record_count[HATF_COMMENT]++;
+	choose_plain_path(e);
+	e->pending_max = encoder_choose_pending_max(e);
+	return 1;
+}
+
+/*
+ * Let the column take the stack of a record.  Return false if there is no room
+ * for the record; the column must not have it then.
+ */
+static bool
+take_stack(struct encoder *e, struct hatf_record *rec)
+{
+	const size_t texts_nbytes = e->planner.records * ENCODER_TEXT_NBYTES;
+
+	if (e->pending == e->pending_max ||
+	    rec->attributes_nbytes > texts_nbytes - e->texts_used)
+		encoder_flush(e);
+	if (e->pending_max == 0)
+		return false;
+	if (!e->column->is_active)
+		begin_column(e);
+	if (e->column->is_active)
+		stack_column_add(e->column, rec);
+	return true;
+}
+
+static bool
+put_any(struct encoder *e, const struct hatf_record *rec)
+{
+	return put_at_once(e, rec) || put(e, rec);
+}
+
+/* Put a record while a column is active, or one that begins a column. */
+static __attribute__((noinline)) bool
+put_with_column(struct encoder *e, const struct hatf_record *rec)
+{
+	struct hatf_record bare = *rec;
+
+	return take_stack(e, &bare) && put_any(e, &bare);
+}
+
+/* Is this a record for the column? */
+static inline bool
+is_for_column(const struct encoder *e, const struct hatf_record *rec)
+{
+	if (e->column == NULL || rec->tag >= HATF_COMMENT ||
+	    rec->attributes_nbytes > UINT16_MAX)
+		return false;
+	return e->column->is_active ||
+	       (rec->attributes_nbytes != 0 && stack_column_wants(rec));
+}
+
 bool
 encoder_put(struct encoder *e, const struct hatf_record *rec)
 {
-	if (put_at_once(e, rec))
-		return true;
-	return put(e, rec);
+	return is_for_column(e, rec) ? put_with_column(e, rec)
+				     : put_any(e, rec);
 }
 
-/* The span is full, or the encoder is in fast mode. */
+/* The span is full, a column is active, or the encoder is in fast mode. */
 bool
 encoder_put_plain_slow(struct encoder *e, uint8_t tag, uint64_t size,
 		       uint64_t address, uint64_t thread, uint64_t time)
 {
-	if (can_write_at_once(e) &&
+	if (!has_active_column(e) && can_write_at_once(e) &&
 	    fits_plain(e->layout.field, tag, size, address, thread, time)) {
 		put_alloc_free(e, tag, size, address, thread, 0, time, e->texts,
 			       0);
@@ -556,5 +682,5 @@ encoder_put_plain_slow(struct encoder *e, uint8_t tag, uint64_t size,
 		.time = time,
 	};
 
-	return put(e, &rec);
+	return encoder_put(e, &rec);
 }

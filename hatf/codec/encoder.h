@@ -25,6 +25,7 @@
 #include "hatf/codec/comment_text.h"
 #include "hatf/codec/layout.h"
 #include "hatf/codec/place.h"
+#include "hatf/codec/stack_column.h"
 #include "hatf/hatf.h"
 
 /*
@@ -35,6 +36,9 @@
  */
 #define ENCODER_RECORD_MAX_NBYTES (ENCODER_RECORD_NBYTES + 65535)
 #define ENCODER_RECORD_NBYTES	  (6 * 28 + 49 + 2)
+
+/* The most bytes of the comment of a column of stacks: tag, length, text. */
+#define ENCODER_COLUMN_NBYTES (3 + STACK_COLUMN_MAX)
 
 struct encoder {
 	uint8_t *buf; /* the caller's; one block */
@@ -58,6 +62,9 @@ struct encoder {
 	size_t pending, pending_max; /* records in the span; its capacity */
 	size_t texts_used;
 	size_t at_once_max; /* fast mode: write at once while 'used' is less */
+	struct stack_column *column; /* the caller's; NULL: none */
+	size_t column_off;	     /* in 'buf': where its comment will be */
+	bool is_plain_slow;	/* fast mode, or the column takes the records */
 	uint64_t stream_nbytes; /* bytes of all blocks before this buffer */
 	uint64_t block_count;	/* blocks begun */
 	uint64_t record_count[HATF_TAG_COUNT]; /* by tag, metadata too */
@@ -80,6 +87,14 @@ size_t encoder_room_nbytes(const struct place_planner *planner);
  */
 void encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
 		  const struct place_planner *planner, void *memory);
+
+/*
+ * Put the stacks of the records into 'column' as far as possible, not into the
+ * attributes.  It stays the caller's, and is all 0.  The buffer needs
+ * ENCODER_COLUMN_NBYTES more; without room, stacks stay in the attributes.
+ * Only for a stream with block comments.
+ */
+void encoder_use_column(struct encoder *e, struct stack_column *column);
 
 /*
  * Append a comment of 'nbytes' bytes, before a block has begun (the header) or
@@ -128,7 +143,8 @@ encoder_put_plain(struct encoder *e, uint8_t tag, uint64_t size,
 {
 	struct hatf_record *const r = &e->span[e->pending];
 
-	if (__builtin_expect(e->is_fast || e->pending >= e->pending_max, 0))
+	if (__builtin_expect(e->is_plain_slow || e->pending >= e->pending_max,
+			     0))
 		return encoder_put_plain_slow(e, tag, size, address, thread,
 					      time);
 	r->tag = tag;
@@ -219,10 +235,17 @@ bool encoder_is_full(const struct encoder *e, size_t block_nbytes);
 void encoder_flush(struct encoder *e);
 
 /*
- * End the block: empty the span, append the comment with the sum if there are
- * sums and no trailer has it, and fill in "bytes=".  The block is e->buf[0,
- * e->used).  Return how many records were appended: 0 or 1.  encoder_reset()
- * then empties the buffer for the next block.
+ * Empty the span, and put the comment of the column of stacks in front of the
+ * records that it is about.  Return how many comments that is: 0 or 1.  The
+ * caller needs this only to know the length of the block before its trailer.
+ */
+unsigned encoder_end_column(struct encoder *e);
+
+/*
+ * End the block: do as encoder_end_column(), append the comment with the sum if
+ * there are sums and no trailer has it, and fill in "bytes=".  The block is
+ * e->buf[0, e->used).  Return how many comments were added: 0 to 2.
+ * encoder_reset() then empties the buffer for the next block.
  */
 unsigned encoder_end(struct encoder *e);
 void encoder_reset(struct encoder *e);

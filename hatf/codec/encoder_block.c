@@ -40,7 +40,7 @@ encoder_comment(struct encoder *e, const char *text, size_t nbytes)
 	/* Outside a block there is no metadata to wait for, and less room. */
 	if (e->pending != 0 || e->restart)
 		return encoder_put(e, &rec);
-	if (e->cap - e->used < 3 + nbytes)
+	if (e->cap - e->used < 3 + nbytes + encoder_column_room(e))
 		return false;
 	encoder_write_comment(e, rec.attributes, nbytes);
 	e->record_count[HATF_COMMENT]++;
@@ -99,7 +99,8 @@ encoder_begin(struct encoder *e, uint64_t event, uint64_t time)
 bool
 encoder_is_full(const struct encoder *e, size_t block_nbytes)
 {
-	if (e->used >= block_nbytes)
+	if (e->used >= block_nbytes ||
+	    (e->column != NULL && stack_column_is_nearly_full(e->column)))
 		return true;
 	return e->planner.is_span_block &&
 	       (e->pending == e->pending_max ||
@@ -129,22 +130,23 @@ unsigned
 encoder_end(struct encoder *e)
 {
 	static const char text[] = "HATF sum\n" SUM_LINE;
-	unsigned appended = 0;
+	unsigned added = encoder_end_column(e);
 
-	encoder_flush(e);
 	if (e->has_sums && e->length_off != 0 && e->sum_off == 0 &&
 	    encoder_comment(e, text, sizeof(text) - 1)) {
 		note_sum_place(e);
-		appended = 1;
+		added++;
 	}
 	fill_in_length(e);
 	fill_in_sum(e);
-	return appended;
+	return added;
 }
 
 void
 encoder_cancel(struct encoder *e)
 {
+	if (e->column != NULL)
+		encoder_use_column(e, e->column);
 	e->pending = 0;
 	e->texts_used = 0;
 	e->used = 0;

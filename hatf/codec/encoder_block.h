@@ -19,6 +19,9 @@
  */
 size_t encoder_choose_pending_max(const struct encoder *e);
 
+/* Return the bytes of the buffer that the comment of the column may take. */
+size_t encoder_column_room(const struct encoder *e);
+
 /* Write a comment to the buffer, which has room for it. */
 void encoder_write_comment(struct encoder *e, const uint8_t *text,
 			   size_t nbytes);

@@ -6,13 +6,11 @@
  * string table, so that equal frames are found as equal strings.  A stack is
  * found by its parent and frame in a hash table of ids, with four bytes a slot,
  * as there may be millions.
- *
- * In all traces that we write and in most that we read, ids count up from 1.
- * As long as they do, an id is an index into an array.  Ids out of sequence are
- * in a hash map.
  */
 #include "hatf/codec/comment_text.h"
 #include "hatf/codec/hatf_record.h"
+#include "hatf/containers/id_index.h"
+#include "hatf/containers/modules.h"
 #include "hatf/containers/string_table.h"
 #include "hatf/containers/u64_map.h"
 #include "hatf/hatf.h"
@@ -35,22 +33,22 @@ struct content {
 };
 _Static_assert(sizeof(struct content) == 3 * 8 + 4 * 4, "padding");
 
-/* Maps ids to the indices 0, 1, ... of an array. */
-struct index {
-	uint64_t sequential;   /* ids from 1 to this have index id - 1 */
-	uint32_t count;	       /* indices in use */
-	struct u64_map others; /* all other ids: 'value' is the index */
+/* A frame, and what was mapped at its address when it was defined. */
+struct frame_row {
+	uint32_t content; /* number in 'contents' */
+	uint32_t object;  /* number in 'texts'; 0: unknown */
+	uint64_t base;	  /* of the object */
 };
 
 struct hatf_stacks {
 	struct string_table texts, contents;
-	/* By frame index: the number in 'contents'. */
-	uint32_t *frames;
+	struct modules modules;
+	struct frame_row *frames; /* by frame index */
 	uint32_t frame_cap;
-	struct index frame_ids;
+	struct id_index frame_ids;
 	struct hatf_stack *stacks;
 	uint32_t stack_cap;
-	struct index stack_ids;
+	struct id_index stack_ids;
 	/*
 	 * For hatf_stacks_add(): open addressing by parent and frame; ids, 0:
 	 * free.
@@ -63,51 +61,6 @@ struct hatf_stacks {
 	const char *fault; /* why the last definition was refused; static */
 };
 
-/* -------------------------------------------------------------------- index */
-
-static bool
-index_find(const struct index *index, uint64_t id, uint32_t *row_ret)
-{
-	const struct u64_map_entry *entry;
-
-	if (id - 1 < index->sequential) {
-		*row_ret = (uint32_t)(id - 1);
-		return true;
-	}
-	/* The cast is safe: u64_map_find() does not change the map. */
-	entry = u64_map_find((struct u64_map *)(uintptr_t)&index->others, id);
-	if (entry == NULL)
-		return false;
-	*row_ret = (uint32_t)entry->value;
-	return true;
-}
-
-/* Give the next index to a new id; false if there is no memory. */
-static bool
-index_add(struct index *index, uint64_t id)
-{
-	struct u64_map_entry *entry;
-	bool added;
-
-	if (index->sequential == index->count && id == index->sequential + 1) {
-		index->sequential++;
-	} else {
-		entry = u64_map_put(&index->others, id, &added);
-		if (entry == NULL)
-			return false;
-		entry->value = index->count;
-	}
-	index->count++;
-	return true;
-}
-
-static void
-index_init(struct index *index)
-{
-	*index = (struct index){ 0 };
-	u64_map_init(&index->others);
-}
-
 /* ----------------------------------------------------- opening and closing */
 
 enum hatf_status
@@ -119,8 +72,9 @@ hatf_stacks_open(struct hatf_stacks **stacks_ret)
 		return HATF_NO_MEMORY;
 	string_table_init(&s->texts, UINT32_MAX, HATF_FRAME_TEXTS_MAX);
 	string_table_init(&s->contents, HATF_FRAMES_MAX, UINT64_MAX);
-	index_init(&s->frame_ids);
-	index_init(&s->stack_ids);
+	modules_init(&s->modules);
+	id_index_init(&s->frame_ids);
+	id_index_init(&s->stack_ids);
 	s->fault = "nothing";
 	*stacks_ret = s;
 	return HATF_OK;
@@ -133,6 +87,7 @@ hatf_stacks_close(struct hatf_stacks *s)
 		return;
 	string_table_fini(&s->texts);
 	string_table_fini(&s->contents);
+	modules_fini(&s->modules);
 	u64_map_fini(&s->frame_ids.others);
 	u64_map_fini(&s->stack_ids.others);
 	free(s->slots);
@@ -208,8 +163,8 @@ add_frame(struct hatf_stacks *s, uint64_t id, uint32_t number)
 		       sizeof(*s->frames)))
 		return HATF_NO_MEMORY;
 	s->frames = rows;
-	s->frames[s->frame_ids.count] = number;
-	return index_add(&s->frame_ids, id) ? HATF_OK : HATF_NO_MEMORY;
+	s->frames[s->frame_ids.count] = (struct frame_row){ .content = number };
+	return id_index_add(&s->frame_ids, id) ? HATF_OK : HATF_NO_MEMORY;
 }
 
 static enum hatf_status
@@ -224,7 +179,7 @@ add_stack(struct hatf_stacks *s, uint64_t id, const struct hatf_stack *stack)
 		return HATF_NO_MEMORY;
 	s->stacks = rows;
 	s->stacks[s->stack_ids.count] = *stack;
-	return index_add(&s->stack_ids, id) ? HATF_OK : HATF_NO_MEMORY;
+	return id_index_add(&s->stack_ids, id) ? HATF_OK : HATF_NO_MEMORY;
 }
 
 enum hatf_status
@@ -334,7 +289,7 @@ put_frame(const struct hatf_stacks *s, struct text *t, uint32_t row)
 {
 	struct content frame;
 
-	memcpy(&frame, string_table_get(&s->contents, s->frames[row]),
+	memcpy(&frame, string_table_get(&s->contents, s->frames[row].content),
 	       sizeof(frame));
 	text_str(t, frame_kind);
 	text_line_u64(t, "frame", (uint64_t)row + 1);
@@ -482,6 +437,31 @@ parse_content(struct hatf_stacks *s, const struct definition *d,
 	return parse_address(d, &content->address) ? NULL : "address";
 }
 
+/*
+ * Note in which object the last frame lies, as the mappings are now: another
+ * library may be there later.
+ */
+static enum hatf_status
+locate_frame(struct hatf_stacks *s, const struct content *content)
+{
+	struct frame_row *const row = &s->frames[s->frame_ids.count - 1];
+	const struct module *const module =
+		modules_find(&s->modules, content->address);
+	enum hatf_status status;
+	uint32_t number;
+
+	if (content->address == 0 || module == NULL)
+		return HATF_OK;
+	status = put_text(s, module->object, &number);
+	/* An object that the frame names itself may be another one. */
+	if (status == HATF_OK &&
+	    (content->object == 0 || content->object == number)) {
+		row->object = number;
+		row->base = module->base;
+	}
+	return status;
+}
+
 static enum hatf_status
 read_frame(struct hatf_stacks *s, const struct definition *d,
 	   const char **field_ret)
@@ -506,9 +486,12 @@ read_frame(struct hatf_stacks *s, const struct definition *d,
 	if (status == HATF_OK)
 		status = string_table_put(&s->contents, &content,
 					  sizeof(content), &number);
-	if (status == HATF_OK && index_find(&s->frame_ids, id, &row))
-		return compare(s, s->frames[row] == number, "frame", field_ret);
-	return status == HATF_OK ? add_frame(s, id, number) : status;
+	if (status == HATF_OK && id_index_find(&s->frame_ids, id, &row))
+		return compare(s, s->frames[row].content == number, "frame",
+			       field_ret);
+	if (status == HATF_OK)
+		status = add_frame(s, id, number);
+	return status == HATF_OK ? locate_frame(s, &content) : status;
 }
 
 static bool
@@ -519,7 +502,7 @@ parse_parent(struct hatf_stacks *s, const struct definition *d,
 
 	if (!parse_number(d, "parent", id_ret))
 		return refuse(s, "its parent is not a number");
-	return *id_ret == 0 || index_find(&s->stack_ids, *id_ret, &row) ||
+	return *id_ret == 0 || id_index_find(&s->stack_ids, *id_ret, &row) ||
 	       refuse(s, "its parent has not been defined");
 }
 
@@ -532,7 +515,7 @@ parse_frame(struct hatf_stacks *s, const struct definition *d, uint64_t *id_ret)
 		return refuse(s, "its frame is not a number");
 	if (*id_ret == 0)
 		return refuse(s, "it has no frame");
-	return index_find(&s->frame_ids, *id_ret, &row) ||
+	return id_index_find(&s->frame_ids, *id_ret, &row) ||
 	       refuse(s, "its frame has not been defined");
 }
 
@@ -552,7 +535,7 @@ read_stack(struct hatf_stacks *s, const struct definition *d,
 		*field_ret = "frame";
 	if (*field_ret != NULL)
 		return HATF_BAD_COMMENT;
-	if (index_find(&s->stack_ids, id, &row))
+	if (id_index_find(&s->stack_ids, id, &row))
 		return compare(s,
 			       s->stacks[row].parent == stack.parent &&
 				       s->stacks[row].frame == stack.frame,
@@ -575,6 +558,8 @@ hatf_stacks_note(struct hatf_stacks *s, const struct hatf_record *rec,
 	else if (rec->tag == HATF_COMMENT &&
 		 hatf_record_comment_starts(rec, stack_kind))
 		status = read_stack(s, &d, &field);
+	else
+		status = modules_note(&s->modules, rec);
 	if (err != NULL)
 		*err = (struct hatf_error){
 			.status = status,
@@ -614,7 +599,7 @@ hatf_stacks_get(const struct hatf_stacks *s, uint64_t id,
 {
 	uint32_t row;
 
-	if (!index_find(&s->stack_ids, id, &row))
+	if (!id_index_find(&s->stack_ids, id, &row))
 		return false;
 	*stack_ret = s->stacks[row];
 	return true;
@@ -631,17 +616,21 @@ bool
 hatf_stacks_get_frame(const struct hatf_stacks *s, uint64_t id,
 		      struct hatf_frame *frame_ret)
 {
+	const struct frame_row *place;
 	struct content frame;
 	uint32_t row;
 
-	if (!index_find(&s->frame_ids, id, &row))
+	if (!id_index_find(&s->frame_ids, id, &row))
 		return false;
-	memcpy(&frame, string_table_get(&s->contents, s->frames[row]),
+	place = &s->frames[row];
+	memcpy(&frame, string_table_get(&s->contents, s->frames[row].content),
 	       sizeof(frame));
 	*frame_ret = (struct hatf_frame){
 		.function = get_text(s, frame.function),
 		.file = get_text(s, frame.file),
-		.object = get_text(s, frame.object),
+		.object = get_text(s, frame.object != 0 ? frame.object
+							: place->object),
+		.offset = place->object != 0 ? frame.address - place->base : 0,
 		.line = frame.line,
 		.column = frame.column,
 		.end_column = frame.end_column,

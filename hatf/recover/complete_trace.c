@@ -69,8 +69,8 @@ restore_narrator(struct recovery *r, const struct image_commit *c)
 {
 	struct narrator *const n = r->narrator;
 
-	narrate_init(n, r->memory);
-	n->stacks = r->stacks;
+	narrate_init(n, r->memory, true);
+	narrate_use_stacks(n, r->stacks);
 	n->stacks->has_frees = (c->flags & IMAGE_COMMIT_STACKED_FREES) != 0;
 	n->encoder.has_sums = r->level == 0;
 	n->timeline = n->far_timeline = c->timeline;
@@ -100,7 +100,7 @@ prepare(struct recovery *r)
 						: DEFLATE_LEVEL_MAX;
 	r->narrator =
 		aligned_alloc(64, (sizeof(*r->narrator) + 63) & ~(size_t)63);
-	r->memory = aligned_alloc(64, narrate_memory_nbytes());
+	r->memory = aligned_alloc(64, narrate_memory_nbytes(true));
 	r->stacks = calloc(1, sizeof(*r->stacks));
 	if (r->narrator == NULL || r->memory == NULL || r->stacks == NULL)
 		return recovery_fail(r, HATF_NO_MEMORY, 0, NULL);

@@ -17,23 +17,24 @@ round_up(size_t nbytes)
 }
 
 static size_t
-buffer_nbytes(void)
+buffer_nbytes(bool has_stacks)
 {
-	return NARRATE_BUFFER_NBYTES(encoder_room_nbytes(NULL));
+	return NARRATE_BUFFER_NBYTES(encoder_room_nbytes(NULL)) +
+	       (has_stacks ? ENCODER_COLUMN_NBYTES : 0);
 }
 
 size_t
-narrate_memory_nbytes(void)
+narrate_memory_nbytes(bool has_stacks)
 {
-	return round_up(buffer_nbytes()) +
+	return round_up(buffer_nbytes(has_stacks)) +
 	       round_up(encoder_memory_nbytes(NULL));
 }
 
 void
-narrate_init(struct narrator *n, void *memory)
+narrate_init(struct narrator *n, void *memory, bool has_stacks)
 {
 	uint8_t *const buf = memory;
-	const size_t cap = buffer_nbytes();
+	const size_t cap = buffer_nbytes(has_stacks);
 
 	/* encoder_init() clears the encoder, as far as that is needed. */
 	memset((uint8_t *)n + offsetof(struct narrator, timeline), 0,
@@ -54,6 +55,8 @@ narrate_restart(struct narrator *n)
 
 	encoder_init(e, buf, cap, NULL, buf + round_up(cap));
 	e->has_sums = has_sums;
+	if (n->stacks != NULL)
+		narrate_use_stacks(n, n->stacks);
 	n->event_count = 0;
 	n->block_event = 0;
 	n->lost_count = 0;

@@ -81,7 +81,7 @@ struct narrator {
 	uint64_t same_from, same_count, same_line;
 	uint64_t
 		block_since_ns; /* when the open block began, by the ns clock */
-	/* Set by the caller after narrate_init(); NULL: events have none. */
+	/* See narrate_use_stacks(); NULL: events have none. */
 	struct narrate_stacks *stacks;
 	/* The pieces so far of an incomplete mark. */
 	char mark[NARRATE_MARK_NBYTES];
@@ -95,16 +95,19 @@ struct narrator {
 	} fork[NARRATE_FORKS_MAX];
 };
 
-/* Return the bytes of memory that a narrator needs beside the struct. */
-size_t narrate_memory_nbytes(void);
+/*
+ * Return the bytes of memory that a narrator needs beside the struct, with or
+ * without room for stacks (narrate_use_stacks()).
+ */
+size_t narrate_memory_nbytes(bool has_stacks);
 
 /*
- * Start at event 0 and time 0.  'memory' has narrate_memory_nbytes() bytes, is
- * aligned to 64 bytes and stays the caller's.  The caller sets the clock
- * (narrate_start_clock()), the unit and the grain.  A narrator must not be
- * moved.
+ * Start at event 0 and time 0.  'memory' has narrate_memory_nbytes(has_stacks)
+ * bytes, is aligned to 64 bytes and stays the caller's.  The caller sets the
+ * clock (narrate_start_clock()), the unit and the grain.  A narrator must not
+ * be moved.
  */
-void narrate_init(struct narrator *n, void *memory);
+void narrate_init(struct narrator *n, void *memory, bool has_stacks);
 
 /*
  * Begin another trace at event 0; keep the time and the timelines.  The caller

@@ -141,7 +141,7 @@ narrate_trailer(struct narrator *n, const struct narrate_trailer *end)
 	struct text text;
 
 	narrate_open_block(n);
-	encoder_flush(&n->encoder);
+	encoder_end_column(&n->encoder);
 	text_init(&text, buf, sizeof(buf));
 	text_str(&text, "HATF end\n");
 	text_line_u64(&text, "complete",

@@ -105,6 +105,13 @@ put_stack(struct narrator *n, uint32_t id, uint32_t parent, uint32_t frame)
 	put_comment(n, &text);
 }
 
+void
+narrate_use_stacks(struct narrator *n, struct narrate_stacks *s)
+{
+	n->stacks = s;
+	encoder_use_column(&n->encoder, &s->column);
+}
+
 /* Define one stack, whose caller is defined. */
 static void
 define_node(struct narrator *n, uint32_t id)

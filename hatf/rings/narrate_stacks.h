@@ -32,7 +32,14 @@ struct narrate_stacks {
 	struct stack_image_object unnamed;
 	uint32_t text_nbytes;
 	char text[sizeof(struct stack_image_object)];
+	struct stack_column column; /* of the narrator's encoder */
 };
+
+/*
+ * Give the narrator, after narrate_init() with room, the stacks of its events.
+ * '*s' stays the caller's; what the caller does not set is 0.
+ */
+void narrate_use_stacks(struct narrator *n, struct narrate_stacks *s);
 
 /*
  * Define the stack 'id' and what it takes, unless the segment has done so.  The

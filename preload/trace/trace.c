@@ -31,12 +31,15 @@ round_up(size_t n)
 }
 
 size_t
-trace_memory_nbytes(int level)
+trace_memory_nbytes(const struct config *config)
 {
-	size_t n = round_up(narrate_memory_nbytes());
+	const bool has_stacks = config->stack_depth != 0;
+	const int level = config->level;
+	size_t n = round_up(narrate_memory_nbytes(has_stacks));
 
 	if (level != 0)
-		n += round_up(deflate_bound(narrate_memory_nbytes())) +
+		n += round_up(
+			     deflate_bound(narrate_memory_nbytes(has_stacks))) +
 		     round_up(deflate_work_nbytes(level));
 	return n;
 }
@@ -63,14 +66,17 @@ trace_open(struct trace *t, const struct config *config,
 	   const struct output *output, void *memory)
 {
 	struct narrator *const n = &t->narrator;
+	const bool has_stacks = config->stack_depth != 0;
 	uint8_t *const next =
-		(uint8_t *)memory + round_up(narrate_memory_nbytes());
+		(uint8_t *)memory + round_up(narrate_memory_nbytes(has_stacks));
+	struct narrate_stacks *stacks = NULL;
 	struct clock_reading now;
 
-	narrate_init(n, memory);
-	if (config->stack_depth != 0 && stack_table_init() &&
-	    object_table_init())
-		n->stacks = make_stacks(config);
+	narrate_init(n, memory, has_stacks);
+	if (has_stacks && stack_table_init() && object_table_init())
+		stacks = make_stacks(config);
+	if (stacks != NULL)
+		narrate_use_stacks(n, stacks);
 	output_copy(&t->output, output);
 	t->level = config->level;
 	n->encoder.has_sums = t->level == 0;

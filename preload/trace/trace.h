@@ -40,7 +40,7 @@ struct trace {
 };
 
 /* Bytes of zeroed memory that trace_open() needs beside the struct. */
-size_t trace_memory_nbytes(int level);
+size_t trace_memory_nbytes(const struct config *config);
 
 /*
  * Begin at event 0 with 'output', which may have no file yet; '*t' is zeroed,

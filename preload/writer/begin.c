@@ -72,7 +72,7 @@ can_afford(bool is_first, bool is_dormant)
 	 * The child of a fork has all mappings of its parent except the ring.
 	 */
 	return memory_limit_allows(
-		is_first ? writer_memory_nbytes(environment_own()->level) +
+		is_first ? writer_memory_nbytes(environment_own()) +
 				   SUNDRY_NBYTES
 			 : 0,
 		shared_nbytes);

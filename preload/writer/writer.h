@@ -54,7 +54,7 @@ struct writer_place {
 };
 
 /* Bytes that writer_reserve() and writer_prepare() map. */
-size_t writer_memory_nbytes(int level);
+size_t writer_memory_nbytes(const struct config *config);
 
 /*
  * Map the writer's memory for a trace that begins now or, if 'is_dormant', with

@@ -14,25 +14,25 @@
 #include "preload/writer/writer_state.h"
 
 static size_t
-tables_nbytes(int level)
+tables_nbytes(const struct config *config)
 {
-	return sizeof(struct writer_tables) + trace_memory_nbytes(level) + 64;
+	return sizeof(struct writer_tables) + trace_memory_nbytes(config) + 64;
 }
 
 size_t
-writer_memory_nbytes(int level)
+writer_memory_nbytes(const struct config *config)
 {
-	return sizeof(*writer) + tables_nbytes(level);
+	return sizeof(*writer) + tables_nbytes(config);
 }
 
 /* Map the tables; the child of a fork has its parent's mapping, wiped. */
 static bool
-map_tables(int level)
+map_tables(const struct config *config)
 {
 	static struct writer_tables *tables;
 
 	if (tables == NULL)
-		tables = memory_map_wiped(tables_nbytes(level));
+		tables = memory_map_wiped(tables_nbytes(config));
 	if (tables == NULL)
 		return false;
 	writer->threads = tables->threads;
@@ -62,7 +62,7 @@ writer_reserve(const struct config *config, bool is_child, bool is_dormant)
 bool
 writer_prepare(const struct config *config, const struct output *output)
 {
-	if (!map_tables(config->level))
+	if (!map_tables(config))
 		return false;
 	trace_open(&writer->trace, config, output,
 		   (void *)(((uintptr_t)writer->memory + 63) & ~(uintptr_t)63));

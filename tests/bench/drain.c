@@ -270,7 +270,7 @@ run(unsigned stage, unsigned stamped, struct ring *ring, void *memory)
 	uint64_t took_ns = 0, pos = 0;
 
 	ring_init(ring, RING_WORDS);
-	narrate_init(&narrator, memory);
+	narrate_init(&narrator, memory, false);
 	narrator.unit_ns = 1000;
 	encoder_set_fast(&narrator.encoder, is_fast);
 	narrate_start_clock(&narrator, 0, 0);
@@ -332,10 +332,10 @@ main(int argc, char **argv)
 	}
 	deflate_load();
 
-	void *const memory = xmalloc(narrate_memory_nbytes());
+	void *const memory = xmalloc(narrate_memory_nbytes(false));
 	struct ring *const ring = xmalloc(ring_nbytes(RING_WORDS));
 
-	narrate_init(&narrator, memory);
+	narrate_init(&narrator, memory, false);
 	member_cap = deflate_bound(narrator.encoder.cap);
 	member = xmalloc(member_cap);
 	work = xmalloc(deflate_work_nbytes(DEFLATE_LEVEL_DEFAULT));

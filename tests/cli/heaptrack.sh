@@ -106,14 +106,14 @@ done
 # more.
 for name in ht_cfrac ht_sort ht_thr raw_sort.interpreted raw_thr.interpreted \
 	raw_sort.raw raw_thr.raw; do
-	run "$HATF" convert "$data/$name.txt.gz" $name.heaptrack
+	run "$HATF" convert -R "$data/$name.txt.gz" $name.heaptrack
 	check_status "$name" 0
 	original=$name
 	[ $name = "${name%.raw}" ] || original=${name%.raw}.interpreted
 	zcat "$data/$original.txt.gz" | grep '^[-+a] ' >want
 	grep '^[-+a] ' $name.heaptrack | check_text "$name" want
 	"$HATF" convert $name.heaptrack back.hatf 2>err &&
-		"$HATF" convert back.hatf again.heaptrack 2>err
+		"$HATF" convert -R back.hatf again.heaptrack 2>err
 	cmp -s $name.heaptrack again.heaptrack || fail "$name: and back"
 done
 
@@ -126,7 +126,7 @@ if command -v heaptrack_print >/dev/null; then
 		# Run time and memory, too, survive a conversion to HATF and
 		# back.
 		"$HATF" convert ht_$name.heaptrack t.hatf 2>err
-		"$HATF" convert t.hatf t.heaptrack 2>err
+		"$HATF" convert -R t.hatf t.heaptrack 2>err
 		heaptrack_print t.heaptrack | sed -n '/^total runtime/,$p' >got
 		zcat "$data/ht_$name.print.txt.gz" |
 			sed -n '/^total runtime/,$p' >want

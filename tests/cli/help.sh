@@ -17,8 +17,7 @@ options_of_help()
 	local option='(-.|  ),? +--([a-z-]+)( ([A-Z]+))?'
 
 	"$HATF" "$1" --help | sed -n '/^Options:/,/^$/p' |
-		sed -nE "s/^  $option.*/\\1 --\\2 \\4/p" |
-		tr '[:upper:]' '[:lower:]' | sort
+		sed -nE "s/^  $option.*/\\1 --\\2 \\L\\4/p" | sort
 }
 
 # Print the same from lines such as ".It Fl o , Fl -output Ar file".
@@ -31,7 +30,7 @@ options_of_man()
 letters_of_synopsis()
 {
 	sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/p' "$1" |
-		sed -nE 's/^\.Op Fl ([a-z])( .*)?$/\1/p' | sort
+		sed -nE 's/^\.Op Fl ([a-zA-Z]+)( .*)?$/\1/p' | fold -w 1 | sort
 }
 
 commands=$("$HATF" --help | sed -n '/^Commands:/,/^$/p' |

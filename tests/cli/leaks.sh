@@ -42,7 +42,7 @@ check_text 'leaks' out <<'EOF'
 app.hatf: 601 B in 12 blocks live at the end, at 3 sites
        500 B          1  once
                          age 79.000 us, over time 0099999999
-       100 B         10  grow (app.c:5)
+       100 B         10  grow (src/app.c:5)
                          age 4.000 us to 94.000 us, median 54.000 us, over time 1234556789, grows since 9.000 us
          1 B          1  \x1b[31m<script>
                          age 9.000 us, over time 0000000009
@@ -118,7 +118,7 @@ check 'over' "$(jq .over out)" true
 } >bare.hatf
 trailer bare.hatf 2 3
 run "$HATF" leaks bare.hatf
-advice="record with 'hatf record -g on' to see call sites"
+advice="'hatf record' without -G takes them, for call sites"
 check_text 'without stacks' out <<EOF
 bare.hatf: 48 B in 2 blocks live at the end, at 1 sites
         48 B          2  thread 0, 17 to 32 bytes

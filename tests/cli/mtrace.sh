@@ -78,7 +78,7 @@ check 'thr: anomalies' \
 	"$(grep -c 'duplicate\|never alloc' "$data/thr.mtrace.out")" 2
 
 # The script and hatf find the same leaks in a recorded program.
-"$HATF" record -o awk.hatf -- awk 'BEGIN {
+"$HATF" record -G -o awk.hatf -- awk 'BEGIN {
 	for (i = 0; i < 3000; i++)
 		a[i % 99] = a[i % 99] i
 }' 2>err || fail "record: $(cat err)"

@@ -40,7 +40,7 @@ cat >dh.ascii <<'END'
 END
 
 # -------------------------------------------------------------------- folded
-run "$HATF" convert dh.ascii dh.folded
+run "$HATF" convert -R dh.ascii dh.folded
 check_status folded 0
 check_text folded dh.folded <<'END'
 main;f;malloc 37
@@ -48,7 +48,7 @@ main;realloc 100
 END
 
 # ---------------------------------------------------------------------- DHAT
-run "$HATF" convert dh.ascii dh.dhat
+run "$HATF" convert -R dh.ascii dh.dhat
 check_status dhat 0
 check_text dhat dh.dhat <<'END'
 {"dhatFileVersion":2
@@ -112,10 +112,10 @@ if command -v jq >/dev/null; then
 fi
 
 # --------------------------------------------------------------------- pprof
-run "$HATF" convert dh.ascii dh.pb.gz
+run "$HATF" convert -R dh.ascii dh.pb.gz
 check_status pprof 0
 check 'pprof: gzip' "$(head -c 2 dh.pb.gz | od -An -tx1 | tr -d ' ')" 1f8b
-run "$HATF" convert dh.ascii dh.pb
+run "$HATF" convert -R dh.ascii dh.pb
 zcat dh.pb.gz | cmp -s - dh.pb || fail 'pprof: plain and gzip differ'
 if command -v python3 >/dev/null; then
 	python3 "$CLI/pprof.py" dh.pb.gz >got
@@ -207,7 +207,7 @@ END
 fi
 
 # -------------------------------------------------------- a recorded program
-"$HATF" record -o perl.hatf -- \
+"$HATF" record -G -o perl.hatf -- \
 	perl -e '$h{$_} = "x" x $_ for 1 .. 200' 2>err ||
 	fail "record: $(cat err)"
 # Blocks and bytes in total, and blocks and bytes at the end.

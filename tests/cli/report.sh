@@ -42,21 +42,21 @@ Heap of app.hatf
   calls       7: 4 allocations, 2 frees, 1 reallocs (1 moved)
   over time   1111111111111111111111111999999999999991111111111111111111111111
 Live at the peak
-     1.0 MiB            1  100 %  big (a.c:3)
+     1.0 MiB            1  100 %  big (/src/a.c:3)
         20 B            2  0.0 %  <b>\x1b[31m
 Live at the end
         20 B            2  100 %  <b>\x1b[31m
                                   age 4.999 ms to 9.999 ms, sizes 10 B to 10 B
 Most bytes allocated
-     1.0 MiB            2  100 %  big (a.c:3)
+     1.0 MiB            2  100 %  big (/src/a.c:3)
         20 B            2  0.0 %  <b>\x1b[31m
          8 B            1  0.0 %  [no stack]
 Most allocations
         20 B            2   40 %  <b>\x1b[31m
-     1.0 MiB            2   40 %  big (a.c:3)
+     1.0 MiB            2   40 %  big (/src/a.c:3)
          8 B            1   20 %  [no stack]
 Most temporary allocations
-     1.0 MiB            2   67 %  big (a.c:3)
+     1.0 MiB            2   67 %  big (/src/a.c:3)
          8 B            1   33 %  [no stack]
 Most reallocs that moved
          8 B            1  100 %  <b>\x1b[31m

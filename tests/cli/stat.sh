@@ -192,17 +192,16 @@ done
 # ------------------------------------------------------------ recorded programs
 command -v "${CC:-cc}" >/dev/null || finish
 "${CC:-cc}" -g -O1 -o sites "$CLI/sites.c" -lpthread || fail 'sites.c'
-run "$HATF" record -g on -o sites.hatf.gz -- ./sites 50
+run "$HATF" record -o sites.hatf.gz -- ./sites 50
 check_status 'record sites' 0
-"$HATF" symbolize sites.hatf.gz >out 2>err || fail "symbolize: $(cat err)"
 run "$HATF" record -o alone.hatf.gz -- ./sites 50 alone
 check_status 'record sites alone' 0
 compare 'sites' sites.hatf.gz '--from 20ms --to 40ms' '--from 100 --to 700'
-run "$HATF" record -g on -o python.hatf.gz -- "$PYTHON" -S -E -c \
+run "$HATF" record -o python.hatf.gz -- "$PYTHON" -S -E -c \
 	'print(sorted(str(i) for i in range(3000))[0])'
 compare 'python' python.hatf.gz
 # The child inherits what its parent has.
-run "$HATF" record -g on -o '%p.hatf.gz' -- "$PYTHON" -S -E -c \
+run "$HATF" record -o '%p.hatf.gz' -- "$PYTHON" -S -E -c \
 	'import os; a = [bytes(999) for i in range(99)]; os.fork() or a.clear()'
 child=
 for trace in [0-9]*.hatf.gz; do

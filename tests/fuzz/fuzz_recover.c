@@ -431,14 +431,14 @@ begin_trace(void)
 	char header[128];
 
 	if (memory == NULL) {
-		memory = aligned_alloc(64, (narrate_memory_nbytes() + 63) &
+		memory = aligned_alloc(64, (narrate_memory_nbytes(false) + 63) &
 						   ~(size_t)63);
 		bytes = malloc(TRACE_MAX);
 		fuzz_check(memory != NULL && bytes != NULL);
 	}
 	world.bytes = bytes;
 	world.trace.level = (world.options & WITH_DEFLATE) != 0;
-	narrate_init(&world.trace.narrator, memory);
+	narrate_init(&world.trace.narrator, memory, false);
 	world.trace.narrator.unit_ns = 1000;
 	world.trace.narrator.grain = 1;
 	narrate_start_clock(&world.trace.narrator, 0, 0);

@@ -118,6 +118,19 @@ set_attributes(struct machine *m, struct hatf_record *r)
 	else if (want > left - 1)
 		r->attributes_nbytes = (uint32_t)(left - 1);
 	m->next += r->attributes_nbytes;
+	/* Stacks are frequent: one byte of the input is the number of one. */
+	if (want == 0xff && left != 0) {
+		static const uint8_t items[][2] = {
+			{ HATF_ATTR_STACK, 1 },
+			{ HATF_ATTR_STACK, 2 },
+			{ HATF_ATTR_STACK, 3 },
+			{ HATF_ATTR_STACK, 90 },
+		};
+
+		m->next = r->attributes + 1;
+		r->attributes = items[r->attributes[0] % 4];
+		r->attributes_nbytes = 2;
+	}
 }
 
 static void
@@ -307,9 +320,10 @@ bool
 generate_is_framing(const struct hatf_record *r)
 {
 	static const char *const kinds[] = { "HATF 1.0", "HATF block",
-					     "HATF sum", "HATF end" };
+					     "HATF sum", "HATF end",
+					     "HATF stacks" };
 
-	for (size_t i = 0; i < 4 && r->tag == HATF_COMMENT; i++) {
+	for (size_t i = 0; i < 5 && r->tag == HATF_COMMENT; i++) {
 		const size_t nbytes = strlen(kinds[i]);
 
 		if (r->attributes_nbytes >= nbytes &&

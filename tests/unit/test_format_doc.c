@@ -148,9 +148,15 @@ static void
 describe_comment(const struct hatf_record *r, char *out)
 {
 	out += sprintf(out, "comment \"");
-	for (uint32_t i = 0; i < r->attributes_nbytes; i++)
-		out += sprintf(out, r->attributes[i] == '\n' ? "\\n" : "%c",
-			       r->attributes[i]);
+	for (uint32_t i = 0; i < r->attributes_nbytes; i++) {
+		const uint8_t byte = r->attributes[i];
+
+		out += sprintf(out,
+			       byte == '\n'  ? "\\n"
+			       : byte < 0x20 ? "\\x%02x"
+					     : "%c",
+			       byte);
+	}
 	sprintf(out, "\"");
 }
 

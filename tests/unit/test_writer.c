@@ -31,7 +31,37 @@ static struct hatf_record *records; /* RECORD_COUNT */
 static uint64_t event_count;	    /* in 'records' */
 
 /*
- * A program that allocates, resizes and frees on three threads, with comments.
+ * Give a record a stack in one of the ways that attributes can have one.  Most
+ * are of a few stacks, in an order that repeats itself now and then.
+ */
+static void
+set_stack(struct hatf_record *r, uint64_t *seed)
+{
+	static uint8_t items[RECORD_COUNT][12];
+	uint8_t *const buf = items[r - records];
+	const unsigned how = (unsigned)(mini_random(seed) >> 56);
+	const struct hatf_attr_item zeroed = { .key = HATF_ATTR_ZEROED };
+	struct hatf_attr_item stack = { .key = HATF_ATTR_STACK };
+	size_t used = 0;
+
+	if (r->tag == HATF_FREE ? how > 2 : how > 240)
+		return;
+	stack.value = how > 64	 ? r->time % 11 + 1
+		      : how > 32 ? mini_random(seed) >> 50
+		      : how > 3	 ? mini_random(seed) >> 32
+				 : mini_random(seed);
+	if (how % 8 == 7)
+		hatf_attr_put(buf, sizeof(items[0]), &used, &zeroed);
+	hatf_attr_put(buf, sizeof(items[0]), &used, &stack);
+	if (how % 16 == 1)
+		hatf_attr_put(buf, sizeof(items[0]), &used, &zeroed);
+	r->attributes = buf;
+	r->attributes_nbytes = (uint32_t)used;
+}
+
+/*
+ * A program that allocates, resizes and frees on three threads, with comments
+ * and stacks.
  */
 static void
 make_records(void)
@@ -61,8 +91,10 @@ make_records(void)
 		r->tag = kind < 8 ? HATF_ALLOC : HATF_FREE;
 		if (kind < 8)
 			r->size = mini_random(&seed) >> 54;
-		if (kind != 1)
+		if (kind != 1) {
+			set_stack(r, &seed);
 			continue;
+		}
 		/*
 		 * A realloc that moves, and the two records that it announces.
 		 */
@@ -75,6 +107,7 @@ make_records(void)
 		r[2].tag = HATF_FREE;
 		r[2].size = 0;
 		r[2].address = r[0].old_address;
+		set_stack(r, &seed);
 		n += 2;
 	}
 	for (; n < RECORD_COUNT; n++) {
@@ -159,11 +192,15 @@ check_trailer(const struct hatf_record *r, uint64_t read_count)
 	ck_assert_uint_eq(number_of(r, "hatf_bytes"), r->offset);
 }
 
-/* Check a whole stream with its framing; return the number of blocks. */
+/*
+ * Check a whole stream with its framing, and that each block has a column of
+ * stacks; return the number of blocks.
+ */
 static uint64_t
 check_stream(const uint8_t *stream, size_t nbytes)
 {
 	uint64_t blocks = 0, read_count = 0, n = 0, block_end = 0;
+	uint64_t column_count = 0;
 	struct hatf_record r, last = { 0 };
 	struct mini m;
 
@@ -181,6 +218,8 @@ check_stream(const uint8_t *stream, size_t nbytes)
 			/* The record ends its block. */
 			ck_assert_uint_eq(r.offset + 3 + r.attributes_nbytes,
 					  block_end);
+		} else if (is_kind(&r, "HATF stacks")) {
+			column_count++;
 		} else if (!is_kind(&r, "HATF end")) {
 			mini_assert_same(&r, &records[n++]);
 		} else {
@@ -191,6 +230,7 @@ check_stream(const uint8_t *stream, size_t nbytes)
 	}
 	ck_assert_uint_eq(n, RECORD_COUNT);
 	ck_assert(is_kind(&last, "HATF end"));
+	ck_assert_uint_eq(column_count, blocks);
 	return blocks;
 }
 
@@ -230,9 +270,11 @@ START_TEST(members_can_be_walked_and_decode_alone)
 			file + off, member, stream + used, STREAM_MAX - used);
 
 		mini_init(&m, stream + used, length);
+		m.has_header = true;
 		while (mini_read(&m, &r))
 			if (!is_kind(&r, "HATF 1.0") &&
 			    !is_kind(&r, "HATF block") &&
+			    !is_kind(&r, "HATF stacks") &&
 			    !is_kind(&r, "HATF end"))
 				mini_assert_same(&r, &records[n++]);
 		used += length;
@@ -290,6 +332,7 @@ START_TEST(the_reader_reads_what_the_writer_wrote)
 			if (bare || (!is_kind(&batch[i], "HATF 1.0") &&
 				     !is_kind(&batch[i], "HATF block") &&
 				     !is_kind(&batch[i], "HATF sum") &&
+				     !is_kind(&batch[i], "HATF stacks") &&
 				     !is_kind(&batch[i], "HATF end")))
 				mini_assert_same(&batch[i], &records[n++]);
 	ck_assert_int_eq(status, HATF_END);

@@ -5,6 +5,7 @@
  */
 #include "hatf/hatf.h"
 #include "tools/commands/commands.h"
+#include "tools/sites/site_options.h"
 #include "tools/trace/rewrite.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
@@ -23,6 +24,7 @@ enum {
 	OPT_PLACEMENT,
 	OPT_JOBS,
 	OPT_TAGS,
+	OPT_SITES, /* the first of SITE_OPTION_COUNT */
 };
 
 static const struct opt options[] = {
@@ -48,6 +50,7 @@ static const struct opt options[] = {
 	{ "tags", 'g', "KIND",
 	  "hummingbird: what tags are: address (the default), or\n"
 	  "sequence, the number of the allocation" },
+	SITE_OPTIONS,
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -71,6 +74,10 @@ struct convert {
 	struct rewrite rewrite;
 	bool gzip, plain, has_level;
 	const char *name_compression; /* from OUT's name; NULL: none */
+	struct site_options sites;
+	struct site_choice choice;
+	bool is_choice_open;
+	bool shows_stacks; /* refer to the stacks without hidden frames */
 };
 
 /* Parse words separated by commas. */
@@ -148,8 +155,10 @@ take_option(unsigned idx, const char *value, void *ctx)
 		return opt_parse_placement(value, &o->placement);
 	case OPT_JOBS:
 		return opt_parse_jobs(value, &c->rewrite.reading.jobs);
-	default:
+	case OPT_DROP:
 		return parse_drop(value, &o->drop);
+	default:
+		return site_options_take(&c->sites, idx - OPT_SITES, value);
 	}
 }
 
@@ -208,6 +217,75 @@ check_options(const struct convert *c)
 	return EXIT_FINE;
 }
 
+/* -------------------------------------------------------- stacks and sites */
+
+/* Begin, perhaps again, with the first record. */
+static bool
+begin_choice(void *context)
+{
+	struct convert *const c = context;
+
+	if (c->is_choice_open)
+		site_choice_close(&c->choice);
+	c->is_choice_open = true;
+	return site_choice_open(&c->choice, &c->sites);
+}
+
+/* Write a record if it is chosen, perhaps with another stack. */
+static enum hatf_status
+write_chosen(void *context, const struct hatf_record *rec,
+	     struct hatf_writer *writer)
+{
+	static uint8_t attributes[UINT16_MAX];
+	struct convert *const c = context;
+	struct hatf_record shown = *rec;
+
+	if (rec->tag != HATF_METADATA && !site_choice_keeps(&c->choice, rec))
+		return HATF_OK;
+	if (c->shows_stacks && rec->tag <= HATF_REALLOC_FREE)
+		site_choice_show(&c->choice, &shown, attributes,
+				 sizeof(attributes));
+	return hatf_writer_write(writer, &shown, 1);
+}
+
+/* A format whose readers want to see who allocates, not how. */
+static bool
+is_profile(const char *format)
+{
+	static const char *const names[] = { "folded", "dhat", "pprof",
+					     "heaptrack" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(format, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Convert as the options say. */
+static int
+convert(struct convert *c)
+{
+	struct rewrite *const r = &c->rewrite;
+	int exit_status;
+
+	r->is_filtered = block_filter_is_needed(&c->sites.filter);
+	c->shows_stacks =
+		c->sites.view.fold_std ||
+		(is_profile(r->options.format) && !c->sites.view.is_raw);
+	if (!r->is_filtered && !c->shows_stacks)
+		return rewrite_trace(r);
+	r->begin = begin_choice;
+	r->write = write_chosen;
+	r->context = c;
+	exit_status = rewrite_trace(r);
+	if (c->is_choice_open) {
+		if (!site_choice_report(&c->choice, r->in))
+			exit_status = EXIT_BAD_INPUT;
+		site_choice_close(&c->choice);
+	}
+	return exit_status;
+}
+
 int
 command_convert(int argc, char **argv)
 {
@@ -237,6 +315,5 @@ command_convert(int argc, char **argv)
 				    "--gzip: '%s' implies compression by %s",
 				    c.rewrite.out, c.name_compression);
 	exit_status = check_options(&c);
-	return exit_status == EXIT_FINE ? rewrite_trace(&c.rewrite)
-					: exit_status;
+	return exit_status == EXIT_FINE ? convert(&c) : exit_status;
 }

@@ -2,6 +2,7 @@
 /* dump.c - hatf dump: print the records of a trace, one per line */
 #include "hatf/hatf.h"
 #include "tools/commands/commands.h"
+#include "tools/sites/site_options.h"
 #include "tools/trace/cutoff.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
@@ -22,7 +23,12 @@ enum {
 	OPT_COUNT,
 	OPT_FORMAT,
 	OPT_JOBS,
+	OPT_STACKS,
+	OPT_SITES, /* the first of SITE_OPTION_COUNT */
 };
+
+/* The most frames that are printed of a stack. */
+#define FRAMES_MAX 512
 
 static const struct opt options[] = {
 	{ "meta", 'm', NULL, "also show comments, metadata and byte offsets" },
@@ -32,6 +38,8 @@ static const struct opt options[] = {
 	  "text (as above), ascii, csv, json, or any other format\n"
 	  "of 'hatf convert'" },
 	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
+	{ "stacks", 'k', NULL, "also print the call stacks, innermost first" },
+	SITE_OPTIONS,
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -63,6 +71,9 @@ struct dump {
 	const char *format;	    /* format of libhatf; NULL: text */
 	struct hatf_writer *writer; /* NULL: text */
 	struct progress progress;
+	bool has_stacks; /* print them */
+	struct site_options sites;
+	struct site_choice choice;
 };
 
 /* Return the name of an attribute key, or NULL. */
@@ -247,8 +258,31 @@ is_wanted(const struct dump *d, const struct hatf_record *r)
 	return true;
 }
 
+/* Print the frames of a stack, one a line. */
 static void
-print_record(const struct dump *d, const struct hatf_record *r)
+print_stack(struct dump *d, const struct hatf_record *r)
+{
+	uint64_t id = stack_view_top(d->choice.view, hatf_record_stack(r));
+	char text[STACK_VIEW_TEXT_NBYTES];
+	struct hatf_stack stack;
+	struct hatf_frame frame;
+
+	for (unsigned n = 0; hatf_stacks_get(d->choice.stacks, id, &stack);
+	     n++) {
+		if (n == FRAMES_MAX) {
+			out_str(d->out, "    ... and its callers\n");
+			break;
+		}
+		hatf_stacks_get_frame(d->choice.stacks, stack.frame, &frame);
+		out_str(d->out, "    ");
+		out_str(d->out, stack_view_frame_text(&frame, text));
+		out_str(d->out, "\n");
+		id = stack.parent;
+	}
+}
+
+static void
+print_record(struct dump *d, const struct hatf_record *r)
 {
 	struct out *const o = d->out;
 
@@ -266,6 +300,8 @@ print_record(const struct dump *d, const struct hatf_record *r)
 		print_data(d, r);
 	}
 	out_str(o, "\n");
+	if (d->has_stacks && r->tag <= HATF_REALLOC_FREE)
+		print_stack(d, r);
 }
 
 /*
@@ -279,8 +315,10 @@ dump_batch(struct dump *d, struct hatf_record *records, size_t n)
 
 	for (size_t i = 0; i < n && d->count > 0; i++) {
 		const struct hatf_record *const r = &records[i];
+		const bool is_chosen = r->tag == HATF_METADATA ||
+				       site_choice_keeps(&d->choice, r);
 
-		if (is_wanted(d, r)) {
+		if (is_chosen && is_wanted(d, r)) {
 			if (d->writer == NULL)
 				print_record(d, r);
 			else
@@ -404,8 +442,10 @@ dump_file(struct dump *d, const char *path)
 	}
 	progress_begin(&d->progress, path, isatty(STDOUT_FILENO) == 1);
 
-	const int exit_status = dump_reader(d, path, reader);
+	int exit_status = dump_reader(d, path, reader);
 
+	if (!site_choice_report(&d->choice, path))
+		exit_status = EXIT_BAD_INPUT;
 	hatf_reader_close(reader);
 	return close_writer(d, exit_status);
 }
@@ -438,8 +478,13 @@ take_option(unsigned idx, const char *value, void *ctx)
 		return take_format(d, value);
 	case OPT_JOBS:
 		return opt_parse_jobs(value, &d->reading.jobs);
-	default:
+	case OPT_COUNT:
 		return opt_parse_u64("--count", value, &d->count);
+	case OPT_STACKS:
+		d->has_stacks = true;
+		return true;
+	default:
+		return site_options_take(&d->sites, idx - OPT_SITES, value);
 	}
 }
 
@@ -461,6 +506,11 @@ command_dump(int argc, char **argv)
 		return opt_complain(&page, argc == first
 						   ? "a FILE is missing"
 						   : "one FILE at a time");
-	exit_status = dump_file(&d, argv[first]);
+	if (d.has_stacks && d.format != NULL)
+		return opt_complain(&page, "--stacks: for text only");
+	exit_status = site_choice_open(&d.choice, &d.sites)
+			      ? dump_file(&d, argv[first])
+			      : EXIT_BAD_INPUT;
+	site_choice_close(&d.choice);
 	return out_finish(d.out, exit_status);
 }

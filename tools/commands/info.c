@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* info.c - hatf info: print statistics of a trace */
 #include "tools/commands/commands.h"
+#include "tools/sites/stack_totals.h"
 #include "tools/trace/name_hint.h"
 #include "tools/trace/scan.h"
 #include "tools/ui/figure.h"
@@ -57,25 +58,25 @@ struct info {
 	uint64_t duration_ns;
 	bool has_duration;
 	bool complete;
-	uint64_t writer;		   /* process id, see scan_writer() */
-	uint64_t frame_count, stack_count; /* defined by comments */
+	uint64_t writer; /* process id, see scan_writer() */
+	struct stack_counter *counter;
+	struct stack_totals stacks;
 };
 
-/* Count the frames and stacks that our comments define. */
+/* Count the stacks of a batch of events. */
 static void
-note_definitions(struct info *info, size_t n)
+note_stacks(struct info *info, size_t n)
 {
-	static const char frame[] = "HATF frame\n", stack[] = "HATF stack\n";
-	const size_t nbytes = sizeof(frame) - 1; /* of both prefixes */
-
 	for (size_t i = 0; i < n; i++) {
 		const struct hatf_event *const e = &info->scan->batch[i];
 
-		if (e->kind != HATF_EVENT_COMMENT ||
-		    e->attributes_nbytes < nbytes)
-			continue;
-		info->frame_count += memcmp(e->attributes, frame, nbytes) == 0;
-		info->stack_count += memcmp(e->attributes, stack, nbytes) == 0;
+		if (e->kind == HATF_EVENT_COMMENT)
+			stack_counter_note(info->counter, e->attributes,
+					   e->attributes_nbytes);
+		else if (e->tag <= HATF_REALLOC_FREE && e->address != 0 &&
+			 !e->carried)
+			stack_counter_add(info->counter, e->attributes,
+					  e->attributes_nbytes);
 	}
 }
 
@@ -90,6 +91,7 @@ info_collect(struct info *info, const struct scan *s, bool complete)
 	info->has_duration = scan_duration_ns(s, &info->duration_ns);
 	info->complete = complete;
 	info->writer = complete ? 0 : scan_writer(s);
+	info->stacks = stack_counter_get(info->counter);
 }
 
 static bool
@@ -226,8 +228,16 @@ print_json(struct out *o, const struct info *info)
 		{ "pid", json_number(info, "pid") },
 		{ "command", json_text(header(info, "command")) },
 		{ "clock", json_text(header(info, "clock")) },
-		{ "frames", json_u64(info->frame_count) },
-		{ "stacks", json_u64(info->stack_count) },
+		{ "frames", json_u64(info->stacks.frames) },
+		{ "stacks", json_u64(info->stacks.stacks) },
+		{ "sites", json_u64(info->stacks.sites) },
+		{ "stack_depth_mean",
+		  json_real(stack_totals_mean_depth(&info->stacks)) },
+		{ "stack_depth_max", json_u64(info->stacks.depth_max) },
+		{ "allocations_without_stack",
+		  json_u64(info->stacks.without_stack) },
+		{ "frames_with_function", json_u64(info->stacks.named_frames) },
+		{ "frames_with_line", json_u64(info->stacks.located_frames) },
 		{ "sample_rate", is_sampled(info) ? json_real(sample_rate(info))
 						  : json_null() },
 	};
@@ -368,6 +378,34 @@ print_clock(struct out *o, const struct info *info)
 				      : "unknown");
 }
 
+/* The part of a whole in percent. */
+static double
+percent(uint64_t part, uint64_t whole)
+{
+	return whole == 0 ? 0 : 100 * (double)part / (double)whole;
+}
+
+static void
+print_stacks(struct out *o, const struct stack_totals *t)
+{
+	label(o, "call stacks");
+	out_printf(o, "%s of ", figure_count(t->stacks).text);
+	out_printf(o, "%s frames, ", figure_count(t->frames).text);
+	out_printf(o, "%.0f %% with a function, ",
+		   percent(t->named_frames, t->frames));
+	out_printf(o, "%.0f %% with a line\n",
+		   percent(t->located_frames, t->frames));
+	label(o, "sites");
+	out_printf(o, "%s, stacks of %.1f frames, at most %s\n",
+		   figure_count(t->sites).text, stack_totals_mean_depth(t),
+		   figure_count(t->depth_max).text);
+	label(o, "without a stack");
+	out_printf(o, "%s of ", figure_count(t->without_stack).text);
+	out_printf(o, "%s allocations (%.1f %%)\n",
+		   figure_count(t->allocations).text,
+		   percent(t->without_stack, t->allocations));
+}
+
 static void
 print_records(struct out *o, const struct info *info)
 {
@@ -382,12 +420,8 @@ print_records(struct out *o, const struct info *info)
 			   figure_count(info->read.record_count[tag]).text,
 			   hatf_tag_name(tag));
 	}
-	if (info->frame_count != 0) {
-		label(o, "call stacks");
-		out_printf(o, "%s of ", figure_count(info->stack_count).text);
-		out_printf(o, "%s frames\n",
-			   figure_count(info->frame_count).text);
-	}
+	if (info->stacks.frames != 0)
+		print_stacks(o, &info->stacks);
 	print_count(o, "threads", info->seen.thread_count);
 }
 
@@ -487,8 +521,14 @@ info_file(struct scan *s, const char *path, const struct ask *ask, bool first)
 
 	if (!scan_open(s, path, &ask->reading, !ask->no_parent))
 		return EXIT_BAD_INPUT;
+	info.counter = stack_counter_open();
+	if (info.counter == NULL) {
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+		scan_close(s);
+		return EXIT_BAD_INPUT;
+	}
 	while ((n = scan_read(s)) > 0)
-		note_definitions(&info, n);
+		note_stacks(&info, n);
 
 	const char *const fault = scan_fault(s, buf, sizeof(buf));
 	int exit_status = fault == NULL ? EXIT_FINE : EXIT_BAD_INPUT;
@@ -502,6 +542,7 @@ info_file(struct scan *s, const char *path, const struct ask *ask, bool first)
 	out_flush(o);
 	if (fault != NULL)
 		message_print("%s: %s", message_path(path), fault);
+	stack_counter_close(info.counter);
 	scan_close(s);
 	return exit_status;
 }

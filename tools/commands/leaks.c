@@ -25,6 +25,8 @@ enum {
 	OPT_STACKS,
 	OPT_TOP,
 	OPT_JSON,
+	OPT_RAW_STACKS,
+	OPT_FOLD_STD,
 	OPT_JOBS,
 	OPT_NO_PARENT,
 };
@@ -39,6 +41,10 @@ static const struct opt options[] = {
 	{ "stacks", 'g', NULL, "print each site's whole call stacks" },
 	{ "top", 'n', "N", "print the N largest sites (default 20, 0: all)" },
 	{ "json", 'j', NULL, "one JSON object for each file, one a line" },
+	{ "raw-stacks", 'R', NULL, "take frames of allocators for sites, too" },
+	{ "fold-std", 'F', NULL,
+	  "hide operator new and the standard library, so that a\n"
+	  "site is the program's own line" },
 	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
 	{ "no-parent", 'p', NULL,
 	  "do not read the trace of a forked child's parent" },
@@ -52,7 +58,7 @@ static const struct opt_page page = {
 	"bytes, number and age, and whether the site's live bytes grow "
 	"through\n"
 	"the run.  Whether the program could still reach a block is unknown.\n"
-	"Call sites need a trace with call stacks ('hatf record -g on').\n"
+	"Call sites need a trace with call stacks, which 'hatf record' takes.\n"
 	"FILE is in any format of 'hatf convert'; '-' is standard input.\n",
 	"Exit status: 0 if every trace is complete, 1 if a trace is\n"
 	"incomplete or cannot be read, 2 for wrong usage, 3 if the traces are\n"
@@ -153,14 +159,12 @@ walk_stack(const struct leaks *l, uint64_t stack,
 	   void (*tell)(void *ctx, const char *frame), void *ctx)
 {
 	struct hatf_stack at;
-	char name[1024];
 
 	stack = site_names_top(l->g->names, stack);
 	for (unsigned n = 0; n < FRAMES_MAX &&
 			     hatf_stacks_get(l->g->census->stacks, stack, &at);
 	     n++) {
-		tell(ctx, site_names_frame(l->g->names, at.frame, name,
-					   sizeof(name)));
+		tell(ctx, site_names_frame(l->g->names, at.frame));
 		stack = at.parent;
 	}
 }
@@ -489,6 +493,12 @@ take_option(unsigned idx, const char *value, void *ctx)
 		return opt_parse_u64("--top", value, &ask->top);
 	case OPT_JSON:
 		ask->json = true;
+		return true;
+	case OPT_RAW_STACKS:
+		ask->gathering.view.is_raw = true;
+		return true;
+	case OPT_FOLD_STD:
+		ask->gathering.view.fold_std = true;
 		return true;
 	case OPT_JOBS:
 		return opt_parse_jobs(value, &ask->gathering.reading.jobs);

@@ -10,6 +10,7 @@
 #include "tools/recording/insides.h"
 #include "tools/recording/launch.h"
 #include "tools/recording/mend.h"
+#include "tools/recording/naming.h"
 #include "tools/recording/notebook.h"
 #include "tools/recording/settings.h"
 #include "tools/recording/summary.h"
@@ -43,6 +44,8 @@ enum {
 	OPT_KEEP,
 	OPT_START,
 	OPT_STACKS,
+	OPT_NO_STACKS,
+	OPT_NO_SYMBOLS,
 	OPT_VERBOSE,
 };
 
@@ -73,8 +76,12 @@ static const struct opt options[] = {
 	  "on (the default), or off: record nothing until\n"
 	  "'hatf ctl' sends start" },
 	{ "stacks", 'g', "HOW",
-	  "call stacks of allocations: off (the default), on,\n"
-	  "caller, or a number of frames; on:frees: of frees too" },
+	  "call stacks of allocations: on (the default), caller, a\n"
+	  "number of frames, or off; on:frees: of frees too" },
+	{ "no-stacks", 'G', NULL, "the same as --stacks off" },
+	{ "no-symbols", 'S', NULL,
+	  "leave the addresses of call stacks without functions and\n"
+	  "lines; 'hatf symbolize' can add them later" },
 	{ "verbose", 'v', NULL,
 	  "print one line for each trace file that the recorder's\n"
 	  "thread completes, or if there can be no ring file" },
@@ -86,8 +93,9 @@ static const struct opt_page page = {
 	"[OPTIONS] [--] COMMAND [ARGS]...",
 	"Run COMMAND with the recorder, libhatftrace.so, preloaded.  The\n"
 	"recorder writes the heap events of each process, COMMAND and its\n"
-	"descendants, to a trace file.  At the end one line reports what\n"
-	"was recorded.\n",
+	"descendants, to a trace file, with the call stack of each\n"
+	"allocation.  At the end the stacks get functions, files and lines,\n"
+	"and one line reports what was recorded.\n",
 	"The environment has the other settings, HATFTRACE_OUT and so on:\n"
 	"see libhatftrace(7).\n"
 	"Exit status: that of COMMAND, or death by the same signal; 1 if\n"
@@ -175,14 +183,20 @@ is_excluded(const char *command)
 	return !globs_choose(colon + 1, name);
 }
 
+/* What the command line says, apart from what goes into the environment. */
+struct command_line {
+	const char *out;
+	bool no_symbols;
+};
+
 static bool
 take_option(unsigned idx, const char *value, void *ctx)
 {
-	const char **const out = ctx;
+	struct command_line *const line = ctx;
 
 	switch (idx) {
 	case OPT_OUT:
-		*out = value;
+		line->out = value;
 		return true;
 	case OPT_CLOCK:
 		return take("--clock", "HATFTRACE_CLOCK", value);
@@ -202,6 +216,11 @@ take_option(unsigned idx, const char *value, void *ctx)
 		return take("--keep", "HATFTRACE_KEEP", value);
 	case OPT_STACKS:
 		return take("--stacks", "HATFTRACE_STACKS", value);
+	case OPT_NO_STACKS:
+		return take("--no-stacks", "HATFTRACE_STACKS", "off");
+	case OPT_NO_SYMBOLS:
+		line->no_symbols = true;
+		return true;
 	default:
 		return pass_on("HATFTRACE_VERBOSE", "1");
 	}
@@ -318,9 +337,28 @@ is_dormant(void)
 	return start != NULL && strcmp(start, "off") == 0;
 }
 
+/* Record call stacks, unless the user has said how. */
+static bool
+choose_stacks(void)
+{
+	return !naming_has_stacks() || getenv("HATFTRACE_STACKS") != NULL ||
+	       pass_on("HATFTRACE_STACKS", "on");
+}
+
+/* Are call stacks recorded? */
+static bool
+has_stacks(void)
+{
+	const char *const stacks = getenv("HATFTRACE_STACKS");
+
+	return stacks != NULL && stacks[0] != '\0' &&
+	       strncmp(stacks, "off", 3) != 0;
+}
+
 /* The command and what was found out about it before it ran. */
 struct job {
 	const char *text;	 /* template */
+	bool no_symbols;	 /* the frames keep their addresses */
 	const char *command;	 /* argv[0] */
 	const char *untraceable; /* reason, or NULL */
 	struct absence absence;	 /* watches for removed traces */
@@ -374,6 +412,8 @@ report(struct job *job, const struct launch *l)
 	}
 	notebook_read(&job->notebook, &c, l);
 	mend_traces(&c, l);
+	if (has_stacks() && !job->no_symbols)
+		naming_symbolize(&c, getenv("HATFTRACE_VERBOSE") != NULL);
 	notebook_find_vanished(&job->notebook, &c);
 	notebook_report(&job->notebook);
 	if (c.own_count == 0 && is_dormant()) {
@@ -413,10 +453,11 @@ run_job(struct job *job, char **argv)
 }
 
 static int
-run(char **argv, const char *text)
+run(char **argv, const char *text, bool no_symbols)
 {
 	struct job job = {
 		.text = text,
+		.no_symbols = no_symbols,
 		.command = argv[0],
 		.untraceable = program_untraceable(argv[0]),
 	};
@@ -451,11 +492,11 @@ run_valgrind(char **argv)
 int
 command_record(int argc, char **argv)
 {
-	const char *option = NULL;
+	struct command_line line = { .out = NULL };
 	int exit_status = EXIT_FINE;
 	bool usage;
-	const int first = opt_parse(&page, argc, argv, take_option, &option,
-				    &exit_status);
+	const int first =
+		opt_parse(&page, argc, argv, take_option, &line, &exit_status);
 
 	if (first < 0)
 		return exit_status;
@@ -467,15 +508,15 @@ command_record(int argc, char **argv)
 	if (program_is_valgrind(argv[first]))
 		return run_valgrind(argv + first);
 
-	char *const text = prepare_output(option, &usage);
+	char *const text = prepare_output(line.out, &usage);
 
 	if (text == NULL)
 		return usage ? EXIT_USAGE : EXIT_BAD_INPUT;
-	if (!begin_tree() || !set_preload()) {
+	if (!choose_stacks() || !begin_tree() || !set_preload()) {
 		free(text);
 		return EXIT_BAD_INPUT;
 	}
-	exit_status = run(argv + first, text);
+	exit_status = run(argv + first, text, line.no_symbols);
 	free(text);
 	return exit_status;
 }

@@ -16,6 +16,8 @@
 enum {
 	OPT_JSON,
 	OPT_TOP,
+	OPT_RAW_STACKS,
+	OPT_FOLD_STD,
 	OPT_JOBS,
 	OPT_NO_PARENT,
 	OPT_HTML,
@@ -24,6 +26,10 @@ enum {
 static const struct opt options[] = {
 	{ "json", 'j', NULL, "one JSON object for each file, one a line" },
 	{ "top", 'n', "N", "lines of each list (default 3, with --json 10)" },
+	{ "raw-stacks", 'R', NULL, "take frames of allocators for sites, too" },
+	{ "fold-std", 'F', NULL,
+	  "hide operator new and the standard library, so that a\n"
+	  "site is the program's own line" },
 	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
 	{ "no-parent", 'p', NULL,
 	  "do not read the trace of a forked child's parent" },
@@ -38,7 +44,7 @@ static const struct opt_page page = {
 	"Print what the program did with its heap: the peak, what lived at\n"
 	"the end, who allocated most, temporary allocations, reallocs that\n"
 	"moved, threads, the heap over time, and the health of the trace.\n"
-	"Call sites need a trace with call stacks ('hatf record -g on').\n"
+	"Call sites need a trace with call stacks, which 'hatf record' takes.\n"
 	"FILE is in any format of 'hatf convert'; '-' is standard input.\n",
 	"Exit status: 0 if every trace is complete, 1 if a trace is\n"
 	"incomplete or cannot be read, 2 for wrong usage.\n",
@@ -435,6 +441,12 @@ take_option(unsigned idx, const char *value, void *ctx)
 	switch (idx) {
 	case OPT_TOP:
 		return opt_parse_u64("--top", value, &ask->top);
+	case OPT_RAW_STACKS:
+		ask->gathering.view.is_raw = true;
+		return true;
+	case OPT_FOLD_STD:
+		ask->gathering.view.fold_std = true;
+		return true;
 	case OPT_JOBS:
 		return opt_parse_jobs(value, &ask->gathering.reading.jobs);
 	case OPT_HTML:

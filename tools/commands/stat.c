@@ -22,6 +22,8 @@ enum {
 	OPT_AT_END,
 	OPT_TOP,
 	OPT_JSON,
+	OPT_RAW_STACKS,
+	OPT_FOLD_STD,
 	OPT_JOBS,
 	OPT_NO_PARENT,
 };
@@ -41,6 +43,10 @@ static const struct opt options[] = {
 	{ "at-end", 'e', NULL, "only what is live at the end" },
 	{ "top", 'n', "N", "print the first N lines (default 20, 0: all)" },
 	{ "json", 'j', NULL, "one JSON object for each file, one a line" },
+	{ "raw-stacks", 'R', NULL, "take frames of allocators for sites, too" },
+	{ "fold-std", 'F', NULL,
+	  "hide operator new and the standard library, so that a\n"
+	  "site is the program's own line" },
 	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
 	{ "no-parent", 'p', NULL,
 	  "do not read the trace of a forked child's parent" },
@@ -52,7 +58,7 @@ static const struct opt_page page = {
 	"[OPTIONS] FILE...",
 	"Print what was allocated, freed, live, temporary and moved, by call\n"
 	"site or by something else.  Sites, functions, files and modules need\n"
-	"a trace with call stacks ('hatf record -g on'); without them, "
+	"a trace with call stacks (as 'hatf record' takes them); without them, "
 	"threads\n"
 	"and sizes stand for sites.\n"
 	"FILE is in any format of 'hatf convert'; '-' is standard input.\n",
@@ -493,6 +499,12 @@ take_option(unsigned idx, const char *value, void *ctx)
 		return take_bound(ask, idx == OPT_FROM, value);
 	case OPT_TOP:
 		return opt_parse_u64("--top", value, &ask->top);
+	case OPT_RAW_STACKS:
+		ask->gathering.view.is_raw = true;
+		return true;
+	case OPT_FOLD_STD:
+		ask->gathering.view.fold_std = true;
+		return true;
 	case OPT_JOBS:
 		return opt_parse_jobs(value, &ask->gathering.reading.jobs);
 	default:

@@ -2,20 +2,15 @@
 /* symbolize.c - hatf symbolize: put the names of functions into a trace */
 #include "hatf/hatf.h"
 #include "tools/commands/commands.h"
-#include "tools/symbols/expand.h"
 #include "tools/symbols/symbol_lookup.h"
-#include "tools/trace/rewrite.h"
+#include "tools/symbols/symbolize_trace.h"
 #include "tools/ui/figure.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
 #include "tools/ui/out.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum {
 	OPT_OUT,
@@ -70,115 +65,37 @@ take_option(unsigned idx, const char *value, void *ctx)
 	}
 }
 
-static enum hatf_status
-write_expanded(void *context, const struct hatf_record *rec,
-	       struct hatf_writer *writer)
-{
-	return expand_write(context, rec, writer);
-}
-
 static void
-print_counts(const char *path, const struct expand *e)
+print_counts(const char *path, const struct expand_counts *counts)
 {
 	struct out *const o = out_stdout();
-	struct expand_counts counts;
 
-	expand_get_counts(e, &counts);
 	out_printf(o, "%s: %s frames looked up, ", message_path(path),
-		   figure_count(counts.frames).text);
-	out_printf(o, "%s with a function, ", figure_count(counts.named).text);
-	out_printf(o, "%s with a line, ", figure_count(counts.located).text);
+		   figure_count(counts->frames).text);
+	out_printf(o, "%s with a function, ", figure_count(counts->named).text);
+	out_printf(o, "%s with a line, ", figure_count(counts->located).text);
 	out_printf(o, "%s inlined functions added\n",
-		   figure_count(counts.inlined).text);
+		   figure_count(counts->inlined).text);
 }
 
-/* Does the trace need no compression? */
-static bool
-is_plain(const char *path)
-{
-	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
-	struct hatf_reader *reader;
-	const char *compression;
-	struct stat st;
-
-	/* A pipe can be read only once. */
-	if (strcmp(path, "-") == 0 || stat(path, &st) != 0 ||
-	    !S_ISREG(st.st_mode) ||
-	    hatf_reader_open(path, NULL, &reader, NULL) != HATF_OK)
-		return hatf_format_of_path(path, &compression) != NULL &&
-		       compression == NULL;
-	hatf_reader_get_stats(reader, &stats);
-	hatf_reader_close(reader);
-	return !stats.compressed;
-}
-
-/* Write 'path' as 'out', with names. */
+/* Name the frames of one trace. */
 static int
-write_symbolized(const char *path, const char *out,
-		 struct symbol_lookup *lookup, bool *is_written_ret)
+symbolize(const struct symbolize *s, const char *path,
+	  struct symbol_lookup *lookup)
 {
-	struct rewrite r = {
-		.in = path,
-		.out = out,
-		.options = { .format = "hatf", .plain = is_plain(path) },
-		.write = write_expanded,
-	};
-	struct expand *e;
-	uint64_t new_id;
+	struct expand_counts counts;
 	int exit_status;
 
-	*is_written_ret = false;
-	if (!expand_find_new_id(path, &new_id)) {
-		message_print("%s: no ids are left for new frames",
-			      message_path(path));
-		return EXIT_BAD_INPUT;
-	}
-	e = expand_open(lookup, new_id);
-	if (e == NULL) {
-		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
-		return EXIT_BAD_INPUT;
-	}
-	r.context = e;
-	exit_status = rewrite_trace(&r);
-	*is_written_ret = r.is_written;
-	if (r.is_written && strcmp(out, "-") != 0 && exit_status == EXIT_FINE)
-		print_counts(path, e);
-	expand_close(e);
-	return exit_status;
-}
-
-/* Replace 'path' by itself with names; it stays as it is if that fails. */
-static int
-replace(const char *path, struct symbol_lookup *lookup)
-{
-	bool is_written;
-	char *out;
-	int exit_status;
-
-	if (strcmp(path, "-") == 0) {
+	if (s->out == NULL && strcmp(path, "-") == 0) {
 		message_print("standard input cannot be replaced: use -o");
 		return EXIT_USAGE;
 	}
-	if (asprintf(&out, "%s.%ld.tmp", path, (long)getpid()) < 0) {
-		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
-		return EXIT_BAD_INPUT;
-	}
-	exit_status = write_symbolized(path, out, lookup, &is_written);
-	/* The rest of a damaged trace may still be of use to somebody. */
-	if (is_written && exit_status != EXIT_FINE) {
-		message_print("%s: left as it is; use -o to write what can be "
-			      "read",
-			      message_path(path));
-		is_written = false;
-	}
-	if (is_written && rename(out, path) != 0) {
-		message_print("%s: %s", message_path(path), strerror(errno));
-		exit_status = EXIT_BAD_INPUT;
-		is_written = false;
-	}
-	if (!is_written)
-		unlink(out);
-	free(out);
+	exit_status = s->out != NULL
+			      ? symbolize_trace(path, s->out, lookup, &counts)
+			      : symbolize_trace_in_place(path, lookup, &counts);
+	if (exit_status == EXIT_FINE &&
+	    (s->out == NULL || strcmp(s->out, "-") != 0))
+		print_counts(path, &counts);
 	return exit_status;
 }
 
@@ -190,7 +107,6 @@ command_symbolize(int argc, char **argv)
 	const int first =
 		opt_parse(&page, argc, argv, take_option, &s, &exit_status);
 	struct symbol_lookup *lookup;
-	bool is_written;
 
 	if (first < 0)
 		return exit_status;
@@ -205,10 +121,7 @@ command_symbolize(int argc, char **argv)
 		return EXIT_BAD_INPUT;
 	}
 	for (int i = first; i < argc; i++) {
-		const int status =
-			s.out != NULL ? write_symbolized(argv[i], s.out, lookup,
-							 &is_written)
-				      : replace(argv[i], lookup);
+		const int status = symbolize(&s, argv[i], lookup);
 
 		if (status > exit_status)
 			exit_status = status;

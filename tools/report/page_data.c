@@ -383,7 +383,7 @@ page_data_write(struct out *o, const struct gathering *g,
 	};
 	bool ok;
 
-	page_tree_begin(&d.tree, c->stacks);
+	page_tree_begin(&d.tree, c->stacks, g->names);
 	ok = !sights->no_memory && page_threads_make(&d.threads, c) &&
 	     page_sites_make(&d.sites, c, g->names, &d.threads, &d.tree);
 	if (ok)

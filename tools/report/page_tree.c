@@ -4,8 +4,6 @@
 
 #include "tools/report/page_json.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,31 +113,21 @@ page_tree_name(struct page_tree *t, const char *name)
 	return add_frame(t, name, NULL, NULL, 0);
 }
 
-/* A frame without a function is a place in a module. */
-static void
-name_address(const struct hatf_frame *f, char *buf, size_t nbytes)
-{
-	const char *const object = f->object != NULL ? f->object : "(unknown)";
-	const char *const slash = strrchr(object, '/');
-
-	snprintf(buf, nbytes, "%s+0x%" PRIx64,
-		 slash != NULL ? slash + 1 : object, f->address);
-}
-
 uint32_t
 page_tree_frame(struct page_tree *t, uint64_t frame_id)
 {
 	uint32_t row = id_rows_find(&t->frame_ids, frame_id);
 	struct hatf_frame f = { 0 };
-	char place[512];
 
 	if (row != ID_ROWS_NONE)
 		return t->frame_of_id.rows[row];
 	hatf_stacks_get_frame(t->stacks, frame_id, &f);
-	if (f.function == NULL)
-		name_address(&f, place, sizeof(place));
-	row = add_frame(t, f.function != NULL ? f.function : place, f.object,
-			f.file, f.line);
+	/* Without a function, it is a place in a module. */
+	row = add_frame(t,
+			f.function != NULL
+				? f.function
+				: site_names_frame(t->names, frame_id),
+			f.object, f.file, f.line);
 	if (id_rows_add(&t->frame_ids, frame_id) == ID_ROWS_NONE)
 		t->no_memory = true;
 	else
@@ -207,9 +195,10 @@ page_tree_node(struct page_tree *t, uint64_t stack_id)
 /* -------------------------------------------------------------------- whole */
 
 void
-page_tree_begin(struct page_tree *t, const struct hatf_stacks *stacks)
+page_tree_begin(struct page_tree *t, const struct hatf_stacks *stacks,
+		struct site_names *names)
 {
-	*t = (struct page_tree){ .stacks = stacks };
+	*t = (struct page_tree){ .stacks = stacks, .names = names };
 	page_tree_text(t, "");
 	page_tree_leaf(t, PAGE_NONE, PAGE_NONE);
 }

@@ -12,6 +12,7 @@
 
 #include "hatf/hatf.h"
 #include "tools/summary/id_rows.h"
+#include "tools/summary/site_names.h"
 #include "tools/ui/out.h"
 
 /* An array of rows that grows. */
@@ -20,9 +21,10 @@ struct page_rows {
 	uint32_t count, cap;
 };
 
-/* Begins as all zeros, but for 'stacks'. */
+/* The members are for page_tree.c. */
 struct page_tree {
 	const struct hatf_stacks *stacks; /* the caller's */
+	struct site_names *names;	  /* the caller's */
 	char **texts;
 	uint32_t text_count, text_cap;
 	uint32_t *slots; /* a hash table of the texts, row plus 1 */
@@ -37,7 +39,8 @@ struct page_tree {
 };
 
 /* Make the empty string and the root. */
-void page_tree_begin(struct page_tree *t, const struct hatf_stacks *stacks);
+void page_tree_begin(struct page_tree *t, const struct hatf_stacks *stacks,
+		     struct site_names *names);
 void page_tree_free(struct page_tree *t);
 
 /* The row of a string; NULL is the empty one. */

@@ -21,8 +21,7 @@ collect(void *ctx, const struct hatf_live *live)
 {
 	struct collection *const c = ctx;
 	const struct census *const census = c->groups->census;
-	const struct live_block *const block =
-		census_find_live(census, live->heap, live->address);
+	const struct live_block *const block = census_find_live(census, live);
 
 	uint32_t group;
 

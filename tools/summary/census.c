@@ -244,9 +244,13 @@ static inline void
 begin_block(struct census *s, const struct live_block *block, uint32_t heap,
 	    bool is_event)
 {
+	struct live_table *const table = &s->live[heap];
 	struct live_block old;
 
-	if (!live_table_put(&s->live[heap], block, &old)) {
+	/* No later event may tell the object of such a block. */
+	if (!is_event && !table->by_address && !live_table_use_addresses(table))
+		s->no_memory = true;
+	if (!live_table_put(table, block, &old)) {
 		s->no_memory = true;
 		return;
 	}
@@ -360,6 +364,7 @@ on_alloc(struct census *s, const struct hatf_event *e)
 	}
 
 	const struct live_block block = {
+		.object = e->object,
 		.address = e->address,
 		.size = e->size,
 		.stack = stack_row(s, stack_of(e)),
@@ -382,7 +387,8 @@ static inline bool
 take_block(struct census *s, const struct hatf_event *e, uint32_t heap,
 	   struct live_block *block_ret)
 {
-	if (live_table_take(&s->live[heap], e->old_address, block_ret))
+	if (live_table_take(&s->live[heap], e->object, e->old_address,
+			    block_ret))
 		return true;
 	s->unknown_frees++;
 	return false;
@@ -465,6 +471,7 @@ on_realloc(struct census *s, const struct hatf_event *e)
 		return;
 
 	const struct live_block block = {
+		.object = e->object,
 		.address = e->address,
 		.size = e->size,
 		.stack = stack_row(s, stack_of(e)),
@@ -604,7 +611,8 @@ on_thread_name(struct census *s, const struct hatf_event *e)
 static void
 on_comment(struct census *s, const struct hatf_event *e)
 {
-	if (begins(e, "HATF frame\n") || begins(e, "HATF stack\n")) {
+	if (begins(e, "HATF frame\n") || begins(e, "HATF stack\n") ||
+	    begins(e, "HATF object\n")) {
 		const struct hatf_record rec = {
 			.tag = HATF_COMMENT,
 			.attributes = e->attributes,
@@ -712,10 +720,28 @@ go_to(struct census *s, const struct hatf_event *e)
 	return true;
 }
 
+/*
+ * A trace that contradicts itself may end blocks without an event that tells
+ * their objects: from here on, addresses tell.  So it is with a realloc that
+ * keeps its old block.
+ */
+static void
+distrust_objects(struct census *s, const struct hatf_event *e)
+{
+	struct live_table *const table = &s->live[heap_row(s, e->heap)];
+
+	if (!table->by_address && !live_table_use_addresses(table))
+		s->no_memory = true;
+}
+
 static void
 take_event(struct census *s, const struct hatf_event *e)
 {
 	s->event_count += is_call(e);
+	if (e->kind <= HATF_EVENT_REALLOC &&
+	    (e->violation != HATF_VIOLATION_NONE ||
+	     (e->tag == HATF_REALLOC_ALLOC && e->old_address != 0)))
+		distrust_objects(s, e);
 	switch (e->kind) {
 	case HATF_EVENT_ALLOC:
 		on_alloc(s, e);
@@ -751,9 +777,9 @@ prefetch(const struct census *s, const struct hatf_event *e)
 	if (e->kind > HATF_EVENT_REALLOC || e->heap != 0)
 		return;
 	if (e->kind != HATF_EVENT_FREE)
-		live_table_prefetch(&s->live[0], e->address);
+		live_table_prefetch(&s->live[0], e->object, e->address);
 	if (e->kind != HATF_EVENT_ALLOC)
-		live_table_prefetch(&s->live[0], e->old_address);
+		live_table_prefetch(&s->live[0], e->object, e->old_address);
 }
 
 bool
@@ -860,12 +886,14 @@ census_end(struct census *s)
 }
 
 const struct live_block *
-census_find_live(const struct census *s, uint64_t heap, uint64_t address)
+census_find_live(const struct census *s, const struct hatf_live *live)
 {
-	const uint32_t row = id_rows_find(&s->heap_rows, heap);
+	const uint32_t row = id_rows_find(&s->heap_rows, live->heap);
 
-	return row != ID_ROWS_NONE ? live_table_find(&s->live[row], address)
-				   : NULL;
+	return row != ID_ROWS_NONE
+		       ? live_table_find(&s->live[row], live->object,
+					 live->address)
+		       : NULL;
 }
 
 static void

@@ -176,9 +176,9 @@ void census_end(struct census *s);
 
 void census_close(struct census *s);
 
-/* The row of a live block's stack and its lane; false if it is not known. */
-const struct live_block *census_find_live(const struct census *s, uint64_t heap,
-					  uint64_t address);
+/* What is known of a live block; NULL: nothing. */
+const struct live_block *census_find_live(const struct census *s,
+					  const struct hatf_live *live);
 
 /* What the account has at the peak. */
 static inline struct amount

@@ -110,7 +110,7 @@ read_events(struct gathering *g, const struct gather_options *options)
 	if (!g->census->ended)
 		g->fault = scan_fault(&g->scan, g->fault_text,
 				      sizeof(g->fault_text));
-	g->names = site_names_open(g->census->stacks);
+	g->names = site_names_open(g->census->stacks, &options->view);
 	return g->names != NULL;
 }
 

@@ -12,13 +12,19 @@
 
 uint64_t live_table_seed;
 
-/* Return the slot of an address, or the free slot where it belongs. */
-static inline __attribute__((always_inline)) size_t
-seek(const struct live_table *t, uint64_t address)
+static uint64_t
+key_of(const struct live_table *t, const struct live_block *block)
 {
-	size_t i = live_table_home(t, address);
+	return t->by_address ? block->address : block->object;
+}
 
-	while (t->slots[i].lane_plus_1 != 0 && t->slots[i].address != address)
+/* Return the slot of a key, or the free slot where it belongs. */
+static size_t
+seek(const struct live_table *t, uint64_t key)
+{
+	size_t i = live_table_home(t, key);
+
+	while (t->slots[i].lane_plus_1 != 0 && key_of(t, &t->slots[i]) != key)
 		i = (i + 1) & (t->slot_count - 1);
 	return i;
 }
@@ -48,12 +54,12 @@ free_slots(struct live_block *slots, size_t count)
 		munmap(slots, count * sizeof(*slots));
 }
 
-static __attribute__((noinline)) bool
-grow(struct live_table *t)
+/* Move all blocks into 'count' new slots; false if there is no memory. */
+static bool
+move_to(struct live_table *t, size_t count)
 {
 	struct live_block *const old = t->slots;
 	const size_t old_count = t->slot_count;
-	const size_t count = old_count == 0 ? SLOTS_MIN : 2 * old_count;
 	struct live_block *const slots = make_slots(count);
 
 	if (slots == NULL)
@@ -67,9 +73,16 @@ grow(struct live_table *t)
 	t->shift = 64 - (unsigned)__builtin_ctzll(count);
 	for (size_t i = 0; i < old_count; i++)
 		if (old[i].lane_plus_1 != 0)
-			slots[seek(t, old[i].address)] = old[i];
+			slots[seek(t, key_of(t, &old[i]))] = old[i];
 	free_slots(old, old_count);
 	return true;
+}
+
+bool
+live_table_use_addresses(struct live_table *t)
+{
+	t->by_address = true;
+	return t->slot_count == 0 || move_to(t, t->slot_count);
 }
 
 bool
@@ -78,9 +91,10 @@ live_table_put(struct live_table *t, const struct live_block *block,
 {
 	size_t i;
 
-	if (t->count >= t->slot_count / 8 * 5 && !grow(t))
+	if (t->count >= t->slot_count / 4 * 3 &&
+	    !move_to(t, t->slot_count == 0 ? SLOTS_MIN : 2 * t->slot_count))
 		return false;
-	i = seek(t, block->address);
+	i = seek(t, key_of(t, block));
 	t->count += t->slots[i].lane_plus_1 == 0;
 	*old_ret = t->slots[i];
 	t->slots[i] = *block;
@@ -102,7 +116,7 @@ close_hole(struct live_table *t, size_t hole)
 		if (t->slots[i].lane_plus_1 == 0)
 			break;
 
-		const size_t home = live_table_home(t, t->slots[i].address);
+		const size_t home = live_table_home(t, key_of(t, &t->slots[i]));
 
 		/* Move it unless its home lies behind the hole. */
 		if (((i - home) & mask) >= ((i - hole) & mask)) {
@@ -114,14 +128,14 @@ close_hole(struct live_table *t, size_t hole)
 }
 
 bool
-live_table_take(struct live_table *t, uint64_t address,
+live_table_take(struct live_table *t, uint64_t object, uint64_t address,
 		struct live_block *old_ret)
 {
 	size_t i;
 
 	if (t->count == 0)
 		return false;
-	i = seek(t, address);
+	i = seek(t, t->by_address ? address : object);
 	*old_ret = t->slots[i];
 	if (old_ret->lane_plus_1 == 0)
 		return false;
@@ -131,13 +145,13 @@ live_table_take(struct live_table *t, uint64_t address,
 }
 
 const struct live_block *
-live_table_find(const struct live_table *t, uint64_t address)
+live_table_find(const struct live_table *t, uint64_t object, uint64_t address)
 {
 	const struct live_block *block;
 
 	if (t->count == 0)
 		return NULL;
-	block = &t->slots[seek(t, address)];
+	block = &t->slots[seek(t, t->by_address ? address : object)];
 	return block->lane_plus_1 != 0 ? block : NULL;
 }
 
@@ -145,5 +159,5 @@ void
 live_table_free(struct live_table *t)
 {
 	free_slots(t->slots, t->slot_count);
-	*t = (struct live_table){ 0 };
+	*t = (struct live_table){ .by_address = t->by_address };
 }

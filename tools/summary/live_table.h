@@ -2,17 +2,18 @@
 /*
  * live_table.h - where each live block of a heap came from
  *
- * A hash table by address.  The blocks of 1024 adjacent bytes have adjacent
- * homes, so that neighbours share cache lines:
+ * A hash table of blocks.  Keys that are near each other have adjacent homes, so
+ * that blocks which come and go together share cache lines:
  *
- *	home = hash(address / 1024) + place within the 1024 bytes
+ *	home = hash(key / GROUP) + place of the key in its group
  *
- * Places that are multiples of 16, as those of an allocator, have the homes 0
- * to 63.  Others occur only in traces whose addresses are serial numbers; these
- * have homes of their own.
+ * The key is the object's number: a program uses blocks together that it has
+ * allocated together, and a new block needs a slot beside the last one.  A table
+ * may change to addresses as keys, where a trace contradicts itself or does not
+ * tell each block's object.  Then a new block replaces one that has its address.
  *
- * Collisions go to the next free slot.  At most 5/8 of the slots are in use, so
- * a block takes up to 77 bytes.  The hash is seeded for each process.
+ * Collisions go to the next free slot.  At most 3/4 of the slots are in use, so
+ * a block takes 43 to 86 bytes.  The hash is seeded for each process.
  *
  * Used by one thread at a time.
  */
@@ -23,8 +24,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Half a cache line. */
 struct live_block {
-	uint64_t address, size;
+	uint64_t object, address, size;
 	uint32_t stack; /* row of the stack that allocated it last */
 	/* row of its thread and size class, plus 1; 0: a free slot */
 	uint32_t lane_plus_1;
@@ -35,55 +37,62 @@ struct live_table {
 	struct live_block *slots; /* a power of two of them */
 	size_t slot_count, count;
 	unsigned shift; /* 64 - log2(slot_count) */
+	bool by_address;
 };
 
-/* Fetch the slot of an address into the cache. */
+/* Fetch the slot of a block into the cache. */
 static inline void live_table_prefetch(const struct live_table *t,
-				       uint64_t address);
+				       uint64_t object, uint64_t address);
 
 /*
- * Put a block where there is none or one with the same address, which is then
- * copied to '*old_ret'; otherwise old_ret->lane_plus_1 becomes 0.  False if
- * there is no memory.
+ * Put a block.  If there is one with the same key, replace it and copy it to
+ * '*old_ret'; otherwise old_ret->lane_plus_1 becomes 0.  False if there is no
+ * memory.
  */
 bool live_table_put(struct live_table *t, const struct live_block *block,
 		    struct live_block *old_ret);
 
-/* Remove the block at 'address'; false if there is none. */
-bool live_table_take(struct live_table *t, uint64_t address,
+/* Remove a block; false if it is not there. */
+bool live_table_take(struct live_table *t, uint64_t object, uint64_t address,
 		     struct live_block *old_ret);
 
-/* The block at 'address', valid until the table changes; NULL if there is none.
- */
+/* Find a block, valid until the table changes; NULL if it is not there. */
 const struct live_block *live_table_find(const struct live_table *t,
-					 uint64_t address);
+					 uint64_t object, uint64_t address);
+
+/* From now on addresses are the keys.  False if there is no memory. */
+bool live_table_use_addresses(struct live_table *t);
 
 void live_table_free(struct live_table *t);
 
 /* Of the hash of all tables: set when the first table is made. */
 extern uint64_t live_table_seed;
 
+/*
+ * Addresses that are multiples of 16, as those of an allocator, have the places
+ * 0 to 63 in groups of 1024 bytes.  Others occur only in traces whose addresses
+ * are serial numbers; these have places of their own.
+ */
 static inline size_t
-live_table_home(const struct live_table *t, uint64_t address)
+live_table_home(const struct live_table *t, uint64_t key)
 {
-	const uint64_t hash =
-		((address >> 10) ^ live_table_seed) * 0x9e3779b97f4a7c15;
-	const size_t place = (address >> 4 & 63) | (address & 15) << 6;
+	const uint64_t group = key >> (t->by_address ? 10 : 6);
+	const size_t place =
+		t->by_address ? (key >> 4 & 63) | (key & 15) << 6 : key & 63;
+	const uint64_t hash = (group ^ live_table_seed) * 0x9e3779b97f4a7c15;
 
 	return ((size_t)(hash >> t->shift) + place) & (t->slot_count - 1);
 }
 
 static inline void
-live_table_prefetch(const struct live_table *t, uint64_t address)
+live_table_prefetch(const struct live_table *t, uint64_t object,
+		    uint64_t address)
 {
-	const struct live_block *slot;
-
-	if (t->slot_count == 0)
-		return;
-	/* A slot may lie in two cache lines. */
-	slot = &t->slots[live_table_home(t, address)];
-	__builtin_prefetch(slot, 1);
-	__builtin_prefetch(&slot->lane_plus_1, 1);
+	if (t->slot_count != 0)
+		__builtin_prefetch(
+			&t->slots[live_table_home(t, t->by_address ? address
+								   : object)],
+			1);
 }
 
 #endif /* LIVE_TABLE_H */

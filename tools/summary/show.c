@@ -56,22 +56,34 @@ columns(void)
 	return size.ws_col;
 }
 
+/* Is it a byte of a UTF-8 character, and not the first one? */
+static bool
+is_inner_byte(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
 void
 show_name(struct out *o, const char *name, unsigned used)
 {
 	const unsigned width = columns();
 	const size_t nbytes = strlen(name);
-	size_t fits = width > used + 20 ? width - used : 20;
+	const size_t fits = width > used + 20 ? width - used : 20;
+	size_t head = (fits - 3) / 2;
+	size_t tail = nbytes - (fits - 3 - head);
 
 	if (width == 0 || nbytes <= fits) {
 		out_str(o, name);
 		return;
 	}
-	/* Characters are escaped or printable: cut before a first byte. */
-	for (fits -= 3; ((unsigned char)name[fits] & 0xc0) == 0x80;)
-		fits--;
-	out_bytes(o, name, fits);
+	/* The file and line are at the end.  Cut before characters. */
+	while (head > 0 && is_inner_byte(name[head]))
+		head--;
+	while (is_inner_byte(name[tail]))
+		tail++;
+	out_bytes(o, name, head);
 	out_str(o, "...");
+	out_str(o, name + tail);
 }
 
 static bool
@@ -327,7 +339,8 @@ const char *
 show_advice(const struct gathering *g)
 {
 	if (!groups_has_stacks(g->census))
-		return "no call stacks: record with 'hatf record -g on' to see "
+		return "no call stacks: 'hatf record' without -G takes them, "
+		       "for "
 		       "call sites instead of threads and sizes";
 	if (!has_functions(g->census->stacks))
 		return "no function names: 'hatf symbolize FILE' adds them";

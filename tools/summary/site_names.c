@@ -4,98 +4,68 @@
 
 #include "tools/ui/escape.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#define NAME_NBYTES 1024
 
 struct site_names {
 	const struct hatf_stacks *stacks;
-	char buf[NAME_NBYTES];
+	struct stack_view *view;
+	char buf[STACK_VIEW_TEXT_NBYTES];
 };
 
 struct site_names *
-site_names_open(const struct hatf_stacks *stacks)
+site_names_open(const struct hatf_stacks *stacks,
+		const struct stack_view_options *options)
 {
 	struct site_names *const names = calloc(1, sizeof(*names));
 
-	if (names != NULL)
-		names->stacks = stacks;
+	if (names == NULL)
+		return NULL;
+	names->stacks = stacks;
+	names->view = stack_view_open(stacks, options);
+	if (names->view == NULL) {
+		free(names);
+		return NULL;
+	}
 	return names;
 }
 
 void
 site_names_close(struct site_names *names)
 {
+	if (names == NULL)
+		return;
+	stack_view_close(names->view);
 	free(names);
 }
 
 uint64_t
 site_names_top(struct site_names *names, uint64_t stack)
 {
-	(void)names;
-	return stack;
+	return stack_view_top(names->view, stack);
 }
 
-static const char *
-last_part(const char *path)
+const char *
+site_names_frame(struct site_names *names, uint64_t frame)
 {
-	const char *const slash = strrchr(path, '/');
+	struct hatf_frame f = { 0 };
 
-	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
-
-static void
-name_place(const struct hatf_frame *f, char *buf, size_t nbytes)
-{
-	char function[NAME_NBYTES / 2], place[NAME_NBYTES / 4];
-
-	if (f->function == NULL) {
-		snprintf(buf, nbytes, "%s+0x%" PRIx64,
-			 escape_text(f->object != NULL ? last_part(f->object)
-						       : "[unknown]",
-				     place, sizeof(place)),
-			 f->address);
-		return;
-	}
-	escape_text(f->function, function, sizeof(function));
-	if (f->file == NULL) {
-		snprintf(buf, nbytes, "%s", function);
-		return;
-	}
-	snprintf(buf, nbytes, "%s (%s:%" PRIu64 ")", function,
-		 escape_text(last_part(f->file), place, sizeof(place)),
-		 f->line);
-}
-
-char *
-site_names_frame(struct site_names *names, uint64_t frame, char *buf,
-		 size_t nbytes)
-{
-	struct hatf_frame f;
-
-	if (hatf_stacks_get_frame(names->stacks, frame, &f))
-		name_place(&f, buf, nbytes);
-	else
-		snprintf(buf, nbytes, "[unknown]");
-	return buf;
+	hatf_stacks_get_frame(names->stacks, frame, &f);
+	return stack_view_frame_text(&f, names->buf);
 }
 
 const char *
 site_names_get(struct site_names *names, uint64_t stack, enum site_part part)
 {
-	struct hatf_stack top;
-	struct hatf_frame f = { 0 };
-	const char *text = NULL;
+	const uint32_t site = stack_view_site(names->view, stack);
+	const char *text;
+	struct hatf_frame f;
 
-	if (hatf_stacks_get(names->stacks, stack, &top))
-		hatf_stacks_get_frame(names->stacks, top.frame, &f);
-	if (part == SITE_PLACE) {
-		name_place(&f, names->buf, sizeof(names->buf));
-		return names->buf;
-	}
+	/* All stacks of a census are defined. */
+	if (site == 0)
+		return NULL;
+	if (part == SITE_PLACE)
+		return stack_view_site_name(names->view, site);
+	f = stack_view_site_frame(names->view, site);
 	if (part == SITE_FUNCTION)
 		text = f.function;
 	else

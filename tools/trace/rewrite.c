@@ -45,6 +45,8 @@ is_same_file(const struct rewrite *r)
 {
 	struct stat in, out;
 
+	if (r->out == NULL)
+		return false;
 	if (strcmp(r->out, "-") == 0 ? fstat(STDOUT_FILENO, &out) != 0
 				     : stat(r->out, &out) != 0)
 		return false;
@@ -59,6 +61,8 @@ is_same_file(const struct rewrite *r)
 static const char *
 out_name(const struct rewrite *r)
 {
+	if (r->out == NULL)
+		return r->in;
 	return strcmp(r->out, "-") == 0 ? "standard output" : r->out;
 }
 
@@ -133,6 +137,28 @@ rewrite_header(const struct hatf_record *first, unsigned drop)
 }
 
 /*
+ * Say in the header that blocks are missing, and leave out what is false then.
+ * Free the old header and return the new one, NULL if there is no memory.
+ */
+static char *
+header_of_filtered(char *header)
+{
+	char *filtered = NULL;
+
+	if (header == NULL)
+		return NULL;
+	drop_line(header, "carried=");
+	drop_line(header, "carried_bytes=");
+	drop_line(header, "parent_event_exact=");
+	drop_line(header, "live=");
+	drop_line(header, "filtered=");
+	if (asprintf(&filtered, "%slive=unknown\nfiltered=1\n", header) < 0)
+		filtered = NULL;
+	free(header);
+	return filtered;
+}
+
+/*
  * Open the writer.  The first of the 'n' records may be the header.  Return
  * EXIT_FINE if the writer is open, or else the exit status.
  */
@@ -151,6 +177,8 @@ open_writer(struct run *run, size_t n)
 	else
 		header = n > 0 ? rewrite_header(run->records, o->drop)
 			       : strdup("");
+	if (run->r->is_filtered)
+		header = header_of_filtered(header);
 	/*
 	 * If the source cannot say whether it is complete, the output must not
 	 * say so either, until the source is known to be truncated.  Foreign
@@ -354,6 +382,8 @@ rewrite_reader(struct run *run)
 	size_t n;
 
 	status = hatf_reader_read(run->reader, run->records, BATCH, &n);
+	if (run->r->begin != NULL && !run->r->begin(run->r->context))
+		return EXIT_BAD_INPUT;
 	exit_status = open_writer(run, n);
 	if (exit_status != EXIT_FINE)
 		return exit_status;
@@ -430,8 +460,8 @@ is_silent(const struct run *run)
 {
 	struct stat in, out;
 
-	return run->r->is_written && run->bare && run->cut &&
-	       !run->format.foreign && stat(run->r->in, &in) == 0 &&
+	return run->r->out != NULL && run->r->is_written && run->bare &&
+	       run->cut && !run->format.foreign && stat(run->r->in, &in) == 0 &&
 	       S_ISREG(in.st_mode) && stat(run->r->out, &out) == 0 &&
 	       S_ISREG(out.st_mode) && strcmp(run->r->in, "-") != 0 &&
 	       strcmp(run->r->out, "-") != 0;

@@ -11,7 +11,11 @@
 #include "hatf/hatf.h"
 
 struct rewrite {
-	const char *in, *out; /* "-": standard input, standard output */
+	/*
+	 * "-": standard input, standard output.  'out' may be NULL: write to
+	 * 'options.fd', an empty file that will replace 'in'.
+	 */
+	const char *in, *out;
 	/* 'format' is the required format of 'in'; NULL: any. */
 	struct hatf_reader_options reading;
 	/*
@@ -25,7 +29,13 @@ struct rewrite {
 	 */
 	enum hatf_status (*write)(void *context, const struct hatf_record *rec,
 				  struct hatf_writer *writer);
-	void *context; /* of 'write' */
+	/*
+	 * Called before the first record, if not NULL; 'in' may have to be read
+	 * twice.  False: it has printed a message, and there is no output.
+	 */
+	bool (*begin)(void *context);
+	void *context;	  /* of 'write' and 'begin' */
+	bool is_filtered; /* 'write' leaves out the records of some blocks */
 	/*
 	 * Set by rewrite_trace(): 'out' was written completely, and statistics
 	 * of the source.

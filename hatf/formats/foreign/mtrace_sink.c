@@ -15,7 +15,7 @@
 
 #include "hatf/formats/common/calls.h"
 #include "hatf/formats/common/loss.h"
-#include "hatf/formats/common/modules.h"
+#include "hatf/containers/modules.h"
 
 #include <stdlib.h>
 

@@ -20,8 +20,8 @@
 #include "hatf/containers/u64_map.h"
 #include "hatf/formats/common/batch.h"
 #include "hatf/formats/common/format.h"
-#include "hatf/formats/common/modules.h"
-#include "hatf/formats/common/rows.h"
+#include "hatf/containers/modules.h"
+#include "hatf/containers/rows.h"
 #include "hatf/formats/heaptrack/heaptrack_fields.h"
 
 /* Longest text of a comment; the source drops a comment with a longer one. */

@@ -20,7 +20,7 @@
 #include "hatf/formats/common/format.h"
 #include "hatf/formats/common/ledger.h"
 #include "hatf/formats/common/loss.h"
-#include "hatf/formats/common/rows.h"
+#include "hatf/containers/rows.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  */
 #include "hatf/formats/memtrace/memtrace_packets.h"
 
-#include "hatf/formats/common/rows.h"
+#include "hatf/containers/rows.h"
 
 #include <endian.h>
 #include <stdlib.h>

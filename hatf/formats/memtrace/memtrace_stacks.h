@@ -15,7 +15,7 @@
 #include "hatf/containers/string_table.h"
 #include "hatf/containers/u64_map.h"
 #include "hatf/formats/common/format.h"
-#include "hatf/formats/common/rows.h"
+#include "hatf/containers/rows.h"
 #include "hatf/formats/memtrace/memtrace.h"
 
 /* OCaml's default limit of domains. */

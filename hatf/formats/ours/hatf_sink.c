@@ -31,8 +31,9 @@ struct hatf {
 	struct place_planner offline;
 	bool in_block;
 	size_t buf_nbytes;
-	uint8_t *buf;	 /* buf_nbytes */
-	void *span;	 /* of the encoder */
+	uint8_t *buf;		     /* buf_nbytes */
+	void *span;		     /* of the encoder */
+	struct stack_column *column; /* of the encoder; NULL if bare */
 	uint8_t *member; /* deflate_bound(buf_nbytes); NULL if plain */
 	struct gzip_best *squeeze; /* NULL if plain */
 	bool smallest;		   /* the placement is TECHNIQUE_SMALLEST */
@@ -142,6 +143,7 @@ put_trailer(struct sink *s)
 	struct text t;
 
 	flush_span(h);
+	s->tally.record_count += encoder_end_column(e);
 	text_init(&t, buf, sizeof(buf));
 	sink_trailer(s, &t);
 	text_line_u64(&t, "hatf_bytes", e->stream_nbytes + e->used);
@@ -170,15 +172,23 @@ allocate(struct sink *s)
 	const struct place_planner *const planner = h->planner;
 
 	/*
-	 * Room for a block, its last records, and a block comment or trailer.
+	 * Room for a block, its last records, a block comment or trailer, and
+	 * the column of stacks.
 	 */
 	h->buf_nbytes = BLOCK_NBYTES + encoder_room_nbytes(planner) +
-			ENCODER_RECORD_MAX_NBYTES;
+			ENCODER_RECORD_MAX_NBYTES + ENCODER_COLUMN_NBYTES;
 	h->buf = malloc(h->buf_nbytes);
 	h->span = malloc(encoder_memory_nbytes(planner));
 	if (h->buf == NULL || h->span == NULL)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	encoder_init(&h->encoder, h->buf, h->buf_nbytes, planner, h->span);
+	if (!s->options.bare) {
+		/* No page of it is used until a record has a stack. */
+		h->column = calloc(1, sizeof(*h->column));
+		if (h->column == NULL)
+			return sink_fail(s, HATF_NO_MEMORY, NULL);
+		encoder_use_column(&h->encoder, h->column);
+	}
 	/* The members of a compressed trace have their own checksums. */
 	h->encoder.has_sums = s->options.plain && !s->options.bare;
 	if (s->options.plain)
@@ -254,6 +264,7 @@ close_sink(struct sink *s)
 	optimum_free(h->offline.context);
 	free(h->buf);
 	free(h->span);
+	free(h->column);
 	free(h->member);
 	gzip_best_close(h->squeeze);
 	free(h);

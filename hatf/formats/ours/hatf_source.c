@@ -7,6 +7,7 @@
  */
 #include "hatf/codec/crc32c.h"
 #include "hatf/decoder/decoder.h"
+#include "hatf/decoder/stack_entries.h"
 #include "hatf/formats/common/format.h"
 
 #include <stdlib.h>
@@ -22,6 +23,10 @@ struct hatf_in {
 	uint32_t sum;
 	const uint8_t *summed;
 	bool has_sums;
+	struct stack_entries *entries; /* NULL: no column of stacks yet */
+	/* Attributes with the items of the column, of the records last read. */
+	uint8_t *items;
+	size_t items_nbytes, items_cap;
 };
 
 _Static_assert(INPUT_WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
@@ -118,6 +123,75 @@ check_sum(struct source *s, const struct hatf_record *comment)
 	return true;
 }
 
+/* Begin a column of stacks. */
+static enum hatf_status
+begin_column(struct hatf_in *in, const struct hatf_record *comment)
+{
+	if (in->entries == NULL)
+		in->entries = malloc(sizeof(*in->entries));
+	if (in->entries == NULL)
+		return HATF_NO_MEMORY;
+	return stack_entries_begin(in->entries, comment) ? HATF_OK
+							 : HATF_BAD_COMMENT;
+}
+
+/* Begin or end the column of stacks at a comment. */
+static enum hatf_status
+note_column(struct source *s, const struct hatf_record *comment)
+{
+	struct hatf_in *const in = s->ctx;
+
+	if (s->framing.ours && stack_entries_is_column(comment))
+		return begin_column(in, comment);
+	if (in->entries != NULL && framing_is_block(comment))
+		in->entries->is_active = false;
+	return HATF_OK;
+}
+
+/*
+ * Make room for the items of 'max' records, whose own attributes are in the
+ * window.  Return false, so that the caller ends its work, if the records that
+ * have been read use the memory, or if there is none.
+ */
+static bool
+reserve_items(struct source *s, size_t max)
+{
+	struct hatf_in *const in = s->ctx;
+	const size_t cap =
+		INPUT_WINDOW_NBYTES + max * STACK_ENTRIES_ITEM_NBYTES;
+
+	if (in->items_cap >= cap)
+		return true;
+	if (in->items_nbytes != 0)
+		return false;
+	free(in->items);
+	in->items_cap = 0;
+	in->items = malloc(cap);
+	if (in->items == NULL) {
+		stop(s, HATF_NO_MEMORY, NULL);
+		return false;
+	}
+	in->items_cap = cap;
+	return true;
+}
+
+/* Give the records the stacks that the column has for them. */
+static void
+add_stacks(struct hatf_in *in, struct hatf_record *records, size_t n)
+{
+	for (size_t i = 0; i < n && in->entries->is_active; i++) {
+		const uint32_t stack =
+			records[i].tag < HATF_COMMENT
+				? stack_entries_next(in->entries, &records[i])
+				: 0;
+
+		if (stack != 0)
+			in->items_nbytes += stack_entries_append(
+				&records[i], stack,
+				in->items + in->items_nbytes);
+	}
+}
+
 /* Pass a comment to 'framing'.  Returns false if it ends the reading. */
 static bool
 note_comment(struct source *s, const struct hatf_record *comment)
@@ -134,6 +208,10 @@ note_comment(struct source *s, const struct hatf_record *comment)
 
 	if (check_sum(s, comment))
 		status = framing_note(&s->framing, comment, &position, &field);
+	if (status == HATF_OK) {
+		field = "stacks";
+		status = note_column(s, comment);
+	}
 	if (status == HATF_OK)
 		return true;
 	stop(s, status, field);
@@ -172,12 +250,22 @@ read_on(struct source *s)
 static size_t
 read_records(struct source *s, struct hatf_record *records, size_t max)
 {
-	struct decoder *const d = s->ctx;
-	size_t n = 0;
+	struct hatf_in *const in = s->ctx;
+	struct decoder *const d = &in->decoder;
+	size_t n = 0, count;
 
+	in->items_nbytes = 0;
 	while (n < max && s->err.status == HATF_OK) {
-		n += decoder_decode(d, &s->window.next, s->window.end,
-				    records + n, max - n);
+		const bool has_column =
+			in->entries != NULL && in->entries->is_active;
+
+		if (has_column && !reserve_items(s, max))
+			break;
+		count = decoder_decode(d, &s->window.next, s->window.end,
+				       records + n, max - n);
+		if (has_column)
+			add_stacks(in, records + n, count);
+		n += count;
 		if (d->stop == DECODER_COMMENT) {
 			if (!note_comment(s, &records[n - 1]))
 				n--;
@@ -357,6 +445,9 @@ open_source(struct source *s)
 	s->ctx = in;
 	decoder_init(&in->decoder, (s->flags & HATF_READER_METADATA) != 0);
 	in->has_sums = false;
+	in->entries = NULL;
+	in->items = NULL;
+	in->items_cap = 0;
 	restart_sum(in, s->window.next);
 	if (framing_is_ours(s->window.next, input_window_left(&s->window))) {
 		read_header(s);
@@ -377,7 +468,13 @@ open_source(struct source *s)
 static void
 close_source(struct source *s)
 {
-	free(s->ctx);
+	struct hatf_in *const in = s->ctx;
+
+	if (in == NULL)
+		return;
+	free(in->entries);
+	free(in->items);
+	free(in);
 }
 
 const struct source_ops hatf_source = {

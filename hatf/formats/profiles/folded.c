@@ -12,7 +12,7 @@
  * no point in time need be chosen.
  */
 #include "hatf/containers/string_table.h"
-#include "hatf/formats/common/rows.h"
+#include "hatf/containers/rows.h"
 #include "hatf/formats/common/textio.h"
 #include "hatf/formats/profiles/profile.h"
 

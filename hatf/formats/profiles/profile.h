@@ -21,7 +21,7 @@
 #include "hatf/containers/string_table.h"
 #include "hatf/formats/common/format.h"
 #include "hatf/formats/common/ledger.h"
-#include "hatf/formats/common/modules.h"
+#include "hatf/containers/modules.h"
 #include "hatf/formats/common/sampling.h"
 
 /* Size classes, in bytes: 0; 1; 2; 3 and 4; 5 to 8; ... */

@@ -275,6 +275,49 @@ START_TEST(other_comments_are_ignored)
 }
 END_TEST
 
+/* Require that a frame lies at 'offset' of 'object'; NULL: in none. */
+static void
+check_place(const struct hatf_stacks *s, uint64_t id, const char *object,
+	    uint64_t offset)
+{
+	struct hatf_frame frame;
+
+	ck_assert(hatf_stacks_get_frame(s, id, &frame));
+	ck_assert_pstr_eq(frame.object, object);
+	ck_assert_uint_eq(frame.offset, offset);
+}
+
+START_TEST(a_frame_is_in_the_object_of_its_time)
+{
+	struct hatf_stacks *const s = open_stacks();
+
+	note(s, "HATF object\nobject=/a\naddress=0x1000\nsize=4096\n"
+		"base=0x800\n");
+	note(s, "HATF frame\nframe=1\naddress=0x1000\n");
+	note(s, "HATF frame\nframe=2\naddress=0x1fff\n");
+	note(s, "HATF frame\nframe=3\naddress=0x2000\n");
+	/* Another library takes the place of most of it. */
+	note(s, "HATF object\nobject=/b\naddress=0x1800\nsize=8192\n"
+		"base=0x1800\noffset=0x0\nbuild_id=ab\n");
+	note(s, "HATF frame\nframe=4\naddress=0x1900\n");
+	note(s, "HATF frame\nframe=5\naddress=0x1000\nline=1\n");
+	/* A frame may be defined again, with the meaning that it had. */
+	note(s, "HATF frame\nframe=2\naddress=0x1fff\n");
+	note(s, "HATF frame\nframe=6\naddress=0x1900\nobject=/c\n");
+	note(s, "HATF object\nobject=/d\naddress=0x9000\nsize=1\n");
+	note(s, "HATF frame\nframe=7\naddress=0x9000\n");
+	check_place(s, 1, "/a", 0x800);
+	check_place(s, 2, "/a", 0x17ff);
+	check_place(s, 3, NULL, 0);
+	check_place(s, 4, "/b", 0x100);
+	check_place(s, 5, NULL, 0);
+	check_place(s, 6, "/c", 0);
+	/* An object without a base is no object. */
+	check_place(s, 7, NULL, 0);
+	hatf_stacks_close(s);
+}
+END_TEST
+
 START_TEST(hostile_definitions_are_refused)
 {
 	struct hatf_stacks *const s = open_stacks();
@@ -414,6 +457,7 @@ main(void)
 	tcase_add_test(tc, every_frame_survives_writing_and_reading);
 	tcase_add_test(tc, ids_need_not_be_dense);
 	tcase_add_test(tc, other_comments_are_ignored);
+	tcase_add_test(tc, a_frame_is_in_the_object_of_its_time);
 	tcase_add_test(tc, hostile_definitions_are_refused);
 	tcase_add_test(tc, names_may_have_any_bytes);
 	tcase_add_test(tc, more_names_than_the_limit_are_refused);

@@ -289,8 +289,8 @@ set_up(void)
 	snprintf(trace_path, sizeof(trace_path), "%s/trace", dir);
 	for (unsigned i = 0; i < ACTORS; i++)
 		actors[i].stack = malloc(STACK);
-	narrator_memory =
-		aligned_alloc(64, (narrate_memory_nbytes() + 63) & ~(size_t)63);
+	narrator_memory = aligned_alloc(
+		64, (narrate_memory_nbytes(false) + 63) & ~(size_t)63);
 }
 
 static void

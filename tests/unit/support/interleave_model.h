@@ -378,7 +378,7 @@ begin_trace(void)
 	struct image_commit state;
 	struct encoder *const e = &t->narrator.encoder;
 
-	narrate_init(&t->narrator, narrator_memory);
+	narrate_init(&t->narrator, narrator_memory, false);
 	t->narrator.unit_ns = 1000;
 	narrate_start_clock(&t->narrator, 0, 0);
 	encoder_comment(e, header, strlen(header));

@@ -12,6 +12,7 @@
 
 #include "hatf/hatf.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,12 +35,27 @@ struct mini_field {
 	uint64_t argument, stride, previous;
 };
 
+/* The column of stacks that the records are being taken from. */
+struct mini_column {
+	const uint8_t *next, *end; /* next == NULL: none */
+	bool frees;
+	uint64_t run;
+	uint32_t stored[65536], stored_count;
+	uint32_t t[1 << 14], u[1 << 12], history[16][3];
+	/* The announced records that may still come. */
+	bool alloc_announced, free_announced;
+	struct hatf_record realloc;
+	uint8_t attributes[65536 + 8];
+};
+
 struct mini {
 	const uint8_t *start, *next, *end;
 	struct mini_field field[6];
 	uint64_t metadata_count, metadata_nbytes;
 	bool metadata_wanted; /* deliver metadata too */
 	bool lenient;
+	bool has_header; /* a test may set it for a block without the header */
+	struct mini_column column;
 };
 
 static inline void
@@ -167,7 +183,133 @@ mini_attributes(struct mini *m, struct hatf_record *r)
 		mini_bytes(m, r, width);
 }
 
-/* Read the next record; return false at the end. */
+static inline uint64_t
+mini_uleb(struct mini_column *c)
+{
+	uint64_t n = 0;
+	unsigned shift = 0;
+
+	do {
+		mini_check(c->next != c->end && shift < 35);
+		n |= (uint64_t)(*c->next & 127) << shift;
+		shift += 7;
+	} while (*c->next++ >= 128);
+	mini_check(n < UINT64_C(1) << 32);
+	return n;
+}
+
+/* Note what a comment says of columns. */
+static inline void
+mini_comment(struct mini *m, const struct hatf_record *r)
+{
+	static const char header[] = "HATF 1.0", block[] = "HATF block\n";
+	static const char stacks[] = "HATF stacks\n";
+	struct mini_column *const c = &m->column;
+
+	if (r->offset == 0 && r->attributes_nbytes > 8 &&
+	    memcmp(r->attributes, header, 8) == 0)
+		m->has_header = true;
+	if (!m->has_header)
+		return;
+	if (r->attributes_nbytes > 11 && memcmp(r->attributes, block, 11) == 0)
+		c->next = NULL;
+	if (r->attributes_nbytes < 12 || memcmp(r->attributes, stacks, 12) != 0)
+		return;
+	memset(c, 0, offsetof(struct mini_column, attributes));
+	mini_check(r->attributes_nbytes > 12 && r->attributes[12] <= 1);
+	c->frees = r->attributes[12] == 1;
+	c->next = r->attributes + 13;
+	c->end = r->attributes + r->attributes_nbytes;
+	c->run = mini_uleb(c);
+}
+
+/* Is it a record that the column has a value for? */
+static inline bool
+mini_has_value(struct mini_column *c, const struct hatf_record *r)
+{
+	if (r->thread == c->realloc.thread) {
+		if (r->tag == 0 && c->alloc_announced &&
+		    r->address == c->realloc.address) {
+			c->alloc_announced = false;
+			return false;
+		}
+		if (r->tag == 1 && c->free_announced &&
+		    r->address == c->realloc.old_address) {
+			c->free_announced = false;
+			return false;
+		}
+	}
+	c->realloc = *r;
+	c->alloc_announced = r->tag == 3 || r->tag == 4;
+	c->free_announced = r->tag == 3 || r->tag == 5;
+	return r->tag <= 5 && (r->tag != 1 || c->frees);
+}
+
+static inline uint32_t
+mini_entry(struct mini_column *c)
+{
+	const uint64_t code = mini_uleb(c);
+	uint64_t d;
+	uint32_t value;
+
+	if (code == 0)
+		return 0;
+	if (code >= 2) {
+		mini_check(code - 2 < c->stored_count);
+		return c->stored[code - 2];
+	}
+	d = mini_uleb(c);
+	value = c->stored_count == 0 ? 0 : c->stored[c->stored_count - 1];
+	value = (uint32_t)(d % 2 == 0 ? value + d / 2 : value - (d + 1) / 2);
+	mini_check(value != 0 && c->stored_count < 65536);
+	c->stored[c->stored_count++] = value;
+	return value;
+}
+
+/* Give the record the stack that the column has for it. */
+static inline void
+mini_stack(struct mini_column *c, struct hatf_record *r)
+{
+	uint32_t *const h = c->history[r->thread % 16];
+	uint32_t i, k, value;
+	unsigned nbytes = r->attributes_nbytes;
+
+	if (c->next == NULL || !mini_has_value(c, r))
+		return;
+	if (c->run == 0 && c->next == c->end) {
+		c->next = NULL;
+		return;
+	}
+	i = (0x9e3779b1u * h[0] ^ 0x85ebca77u * h[1] ^ 0xc2b2ae3du * h[2]) >>
+	    18;
+	k = (0x9e3779b1u * h[0]) >> 20;
+	if (c->run > 0) {
+		c->run--;
+		value = c->t[i] != 0 ? c->t[i] : c->u[k];
+	} else {
+		value = mini_entry(c);
+		c->run = mini_uleb(c);
+	}
+	c->t[i] = c->u[k] = value;
+	h[2] = h[1];
+	h[1] = h[0];
+	h[0] = value;
+	if (value == 0)
+		return;
+	if (nbytes != 0)
+		memcpy(c->attributes, r->attributes, nbytes);
+	c->attributes[nbytes++] = 0x45;
+	for (; value >= 128; value >>= 7)
+		c->attributes[nbytes++] = (uint8_t)(value | 128);
+	c->attributes[nbytes++] = (uint8_t)value;
+	r->attributes = c->attributes;
+	r->attributes_nbytes = nbytes;
+}
+
+/*
+ * Read the next record; return false at the end.  Its attributes are valid
+ * until the next call.
+ */
 static inline bool
 mini_read(struct mini *m, struct hatf_record *r)
 {
@@ -189,6 +331,7 @@ again:
 	}
 	if (r->tag == 10) {
 		mini_bytes(m, r, (unsigned)mini_take(m, 2));
+		mini_comment(m, r);
 		return true;
 	}
 	if (r->tag == 6 || r->tag == 7)
@@ -204,6 +347,7 @@ again:
 		r->heap = mini_number(m, 4);
 	r->time = mini_number(m, 2);
 	mini_attributes(m, r);
+	mini_stack(&m->column, r);
 	return true;
 }
 

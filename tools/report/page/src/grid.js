@@ -35,10 +35,11 @@ export function grid(id, label) {
           continue;
         cells++;
         context.fillStyle = paint;
-        const x = chart.left + c * w;
-        const gap = w > 5 ? chart.gap : -0.3;
-        context.fillRect(x, (chart.rows - 1 - r) * h, w - gap,
-          h - (h > 5 ? chart.gap : 0));
+        /* Whole pixels: cells without gaps must not show seams. */
+        const x = Math.round(chart.left + c * w);
+        const next = Math.round(chart.left + (c + 1) * w);
+        context.fillRect(x, (chart.rows - 1 - r) * h,
+          next - x - (w > 5 ? chart.gap : 0), h - (h > 5 ? chart.gap : 0));
       }
     canvas.dataset.cells = cells;
   }

@@ -265,12 +265,20 @@ function drawMarks(u, trace) {
   });
 }
 
+/* Exact at the peak; elsewhere as the series has it. */
+function liveAt(trace, at) {
+  const { totals } = trace;
+  return at === totals.peakTime
+    ? { bytes: totals.peakBytes, blocks: totals.peakBlocks }
+    : trace.totalAt(at);
+}
+
 /* One line: what is live where the pointer, or the moment A, is. */
 function showReadout(u) {
   const { trace } = state;
   const pointed = u.cursor.left >= 0;
   const at = pointed ? u.posToVal(u.cursor.left, 'x') : state.moments.a;
-  const live = trace.totalAt(at);
+  const live = liveAt(trace, at);
   const near = pointed ? marksNear(u, trace, at) : '';
 
   replace(readout, el('b', {}, time(at, trace.axis)),
@@ -318,7 +326,7 @@ function showMoments() {
       'and the sites can show what is selected.'));
     return;
   }
-  const at = trace.totalAt(a);
+  const at = liveAt(trace, a);
   const parts = [el('b', { class: 'tag' }, 'A'), time(a, trace.axis),
     ` \u2013 ${bytes(at.bytes)}`];
   if (b !== null) {

@@ -2,11 +2,11 @@
 /*
  * modules.c - see modules.h
  */
-#include "hatf/formats/common/modules.h"
+#include "hatf/containers/modules.h"
 
 #include "hatf/codec/hatf_record.h"
-#include "hatf/formats/common/textio.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,27 +97,45 @@ has_mapping(const struct modules *m, const struct module *mapping)
 	       found->build_id == mapping->build_id;
 }
 
+/* Replace the 'old_count' mappings from 'idx' on by one. */
+static void
+put_at(struct modules *m, size_t idx, size_t old_count,
+       const struct module *mapping)
+{
+	struct module *const mappings = m->mappings.rows;
+	const size_t after = idx + old_count;
+
+	memmove(mappings + idx + 1, mappings + after,
+		(m->mappings.count - after) * sizeof(*mappings));
+	mappings[idx] = *mapping;
+	m->mappings.count = m->mappings.count + 1 - old_count;
+}
+
 enum hatf_status
 modules_add(struct modules *m, const struct module *mapping)
 {
 	struct module kept = *mapping;
 	enum hatf_status status = keep_text(m, mapping->object, &kept.object);
-	struct module *mappings;
-	size_t idx;
+	const struct module *mappings;
+	size_t idx, old_count = 0;
 
 	if (status == HATF_OK)
 		status = keep_text(m, mapping->build_id, &kept.build_id);
-	if (status != HATF_OK || kept.object == NULL || has_mapping(m, &kept))
+	if (status != HATF_OK || kept.object == NULL ||
+	    kept.start >= kept.end || has_mapping(m, &kept))
 		return status;
-	if (m->mappings.count == MODULE_MAX)
-		return HATF_LIMIT;
-	idx = count_before(m, kept.end);
+	/* Make room first: the array may move. */
 	if (rows_add(&m->mappings, sizeof(*mappings)) == NULL)
 		return HATF_NO_MEMORY;
+	m->mappings.count--;
 	mappings = m->mappings.rows;
-	memmove(mappings + idx + 1, mappings + idx,
-		(m->mappings.count - 1 - idx) * sizeof(*mappings));
-	mappings[idx] = kept;
+	idx = count_before(m, kept.start);
+	while (idx + old_count < m->mappings.count &&
+	       mappings[idx + old_count].start < kept.end)
+		old_count++;
+	if (m->mappings.count - old_count == MODULE_MAX)
+		return HATF_LIMIT;
+	put_at(m, idx, old_count, &kept);
 	return HATF_OK;
 }
 
@@ -147,6 +165,23 @@ find_name(const struct hatf_record *rec, const char *key, char *buf)
 		buf[0] = '\0';
 }
 
+/* Read a number, decimal or with "0x"; false if it is missing or malformed. */
+static bool
+find_number(const struct hatf_record *rec, const char *key, uint64_t *n_ret)
+{
+	char value[24], *end;
+	const ptrdiff_t nbytes =
+		text_find((const char *)rec->attributes, rec->attributes_nbytes,
+			  key, value, sizeof(value));
+
+	if (nbytes <= 0 || nbytes >= (ptrdiff_t)sizeof(value) ||
+	    value[0] < '0' || value[0] > '9')
+		return false;
+	errno = 0;
+	*n_ret = strtoull(value, &end, strncmp(value, "0x", 2) == 0 ? 16 : 10);
+	return errno == 0 && *end == '\0';
+}
+
 enum hatf_status
 modules_note(struct modules *m, const struct hatf_record *rec)
 {
@@ -158,12 +193,14 @@ modules_note(struct modules *m, const struct hatf_record *rec)
 		return HATF_OK;
 	find_name(rec, "object", object);
 	find_name(rec, "build_id", build_id);
-	if (!textio_find_number(rec, "base", &mapping.base) ||
-	    !textio_find_number(rec, "address", &mapping.start) ||
-	    !textio_find_number(rec, "size", &size) ||
-	    !textio_find_number(rec, "offset", &mapping.offset) ||
+	if (!find_number(rec, "base", &mapping.base) ||
+	    !find_number(rec, "address", &mapping.start) ||
+	    !find_number(rec, "size", &size) ||
 	    __builtin_add_overflow(mapping.start, size, &mapping.end))
 		return HATF_OK;
+	/* The recorder does not know the offset. */
+	if (!find_number(rec, "offset", &mapping.offset))
+		mapping.offset = 0;
 	return modules_add(m, &mapping) == HATF_NO_MEMORY ? HATF_NO_MEMORY
 							  : HATF_OK;
 }

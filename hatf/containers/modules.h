@@ -5,7 +5,8 @@
  * The address of an instruction is valid for one run.  Together with the
  * mapping that contains it, the address identifies an offset in an object file.
  * Comments of kind 'object' (FORMAT "Stacks") describe the mappings, one
- * comment each.  Where mappings overlap, modules_find() may return any of them.
+ * comment each.  A mapping replaces those that it overlaps: they were unmapped
+ * before.
  *
  * Memory is bounded: MODULE_MAX mappings at a time, and HATF_FRAME_TEXTS_MAX
  * bytes of distinct names.  One thread uses a 'struct modules'.
@@ -14,8 +15,8 @@
 #define HATF_MODULES_H
 
 #include "hatf/codec/comment_text.h"
+#include "hatf/containers/rows.h"
 #include "hatf/containers/string_table.h"
-#include "hatf/formats/common/rows.h"
 
 /*
  * Mappings at a time.  A process has some hundreds; inserting one takes time
@@ -45,7 +46,8 @@ void modules_fini(struct modules *m);
 void modules_clear(struct modules *m);
 
 /*
- * Add a copy of a mapping and its names, unless the same mapping is present.
+ * Add a copy of a mapping and its names in place of the mappings that it
+ * overlaps.  Ignore an empty mapping and one without a name.
  * Errors: HATF_LIMIT, HATF_NO_MEMORY.
  */
 enum hatf_status modules_add(struct modules *m, const struct module *mapping);

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* stack_column.c - see stack_column.h and FORMAT "Columns of stacks" */
+#include "hatf/codec/stack_column.h"
+
+/* The most bytes of an entry: three numbers of 32 bits, one of them doubled. */
+#define ENTRY_NBYTES 16
+
+static void
+put_number(struct stack_column *c, uint64_t n)
+{
+	for (; n >= 0x80; n >>= 7)
+		c->text[c->used++] = (uint8_t)(n | 0x80);
+	c->text[c->used++] = (uint8_t)n;
+}
+
+void
+stack_column_begin(struct stack_column *c)
+{
+	/* Numbers of a column are above those of the columns before. */
+	if (c->stored_before > UINT32_MAX / 2) {
+		memset(c->places, 0, sizeof(c->places));
+		c->stored_before = 0;
+	}
+	stack_model_init(&c->model, c->has_frees);
+	memcpy(c->text, STACK_COLUMN_KIND, sizeof(STACK_COLUMN_KIND) - 1);
+	c->used = sizeof(STACK_COLUMN_KIND) - 1;
+	c->text[c->used++] = c->has_frees;
+	c->run = 0;
+	c->stored_count = 0;
+	c->is_active = true;
+}
+
+/*
+ * Return the stack of a record if it is the last item of the attributes, in
+ * the form that a reader will give it: key and shortest ULEB128.  Else return
+ * 0.
+ */
+static uint32_t
+last_stack(const struct hatf_record *rec, uint32_t *nbytes_ret)
+{
+	const uint8_t *next = rec->attributes;
+	const uint8_t *const end = next + rec->attributes_nbytes;
+	const uint8_t *start = next;
+	struct hatf_attr_item item = { 0 };
+
+	if (rec->attributes_nbytes == 0)
+		return 0;
+	while (next != end) {
+		start = next;
+		if (!hatf_attr_next(&next, end, &item))
+			return 0;
+	}
+	/* A longer form of the same number ends with a byte 0. */
+	if (item.key != HATF_ATTR_STACK || item.value > UINT32_MAX ||
+	    end[-1] == 0)
+		return 0;
+	*nbytes_ret = (uint32_t)(end - start);
+	return (uint32_t)item.value;
+}
+
+bool
+stack_column_wants(const struct hatf_record *rec)
+{
+	uint32_t nbytes;
+
+	return rec->tag <= HATF_REALLOC_FREE && last_stack(rec, &nbytes) != 0;
+}
+
+/* Store an entry that the model did not predict. */
+static void
+put_entry(struct stack_column *c, uint32_t id)
+{
+	const uint32_t difference = id - c->model.literal;
+	uint32_t *const number = &c->places[id % STACK_COLUMN_PLACES].number;
+	uint32_t *const owner = &c->places[id % STACK_COLUMN_PLACES].id;
+
+	put_number(c, c->run);
+	c->run = 0;
+	if (id == 0) {
+		put_number(c, STACK_NONE);
+	} else if (*owner == id && *number > c->stored_before) {
+		put_number(c, (uint64_t)STACK_STORED + *number -
+				      c->stored_before - 1);
+	} else {
+		put_number(c, STACK_LITERAL);
+		/* The sign goes into the lowest bit. */
+		put_number(c, difference >> 31 != 0
+				      ? (uint64_t)~difference << 1 | 1
+				      : (uint64_t)difference << 1);
+		c->model.literal = id;
+		*owner = id;
+		*number = c->stored_before + ++c->stored_count;
+	}
+}
+
+void
+stack_column_add(struct stack_column *c, struct hatf_record *rec)
+{
+	uint32_t nbytes = 0, id;
+
+	if (rec->tag == HATF_FREE && rec->attributes_nbytes != 0 &&
+	    !c->has_frees && stack_column_wants(rec))
+		c->has_frees = true;
+	/* Once it is full, the column has entries for no more records. */
+	if (c->used > STACK_COLUMN_MAX - 2 * ENTRY_NBYTES ||
+	    !stack_model_has_entry(&c->model, rec))
+		return;
+	id = last_stack(rec, &nbytes);
+
+	const struct stack_model_place place =
+		stack_model_find(&c->model, rec->thread);
+
+	if (id == stack_model_predict(&place))
+		c->run++;
+	else
+		put_entry(c, id);
+	stack_model_note(&place, id);
+	rec->attributes_nbytes -= nbytes;
+}
+
+void
+stack_column_end(struct stack_column *c)
+{
+	put_number(c, c->run);
+	c->stored_before += c->stored_count;
+	c->is_active = false;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stack_model.h - predict the call stack of the next record
+ *
+ * A column of stacks (FORMAT "Columns of stacks") stores only the stacks that
+ * this model does not predict.  A program that has called from stacks A, B and
+ * C often calls from the same D again.  So the model looks up the last three
+ * stacks of the thread, and if it has never seen the three, the last one alone.
+ *
+ * Writer and reader share the model, so they cannot differ.  It allocates
+ * nothing and may be used wherever encoder.h may.  It has one owner, who
+ * serialises all calls.
+ */
+#ifndef HATF_STACK_MODEL_H
+#define HATF_STACK_MODEL_H
+
+#include "hatf/codec/pairing.h"
+
+#include <string.h>
+
+/* Threads whose numbers are equal modulo this share their last stacks. */
+#define STACK_MODEL_THREADS 16
+
+#define STACK_MODEL_AFTER_THREE_BITS 14
+#define STACK_MODEL_AFTER_ONE_BITS   12
+
+/* Ids of stacks in a column are from 1 to UINT32_MAX; 0 is "no stack". */
+struct stack_model {
+	/* The stack that came next, by a hash of the stacks before it. */
+	uint32_t after_three[1 << STACK_MODEL_AFTER_THREE_BITS];
+	uint32_t after_one[1 << STACK_MODEL_AFTER_ONE_BITS];
+	/* The last three stacks of a thread, the last one first. */
+	uint32_t last[STACK_MODEL_THREADS][3];
+	uint32_t literal; /* the last id that was stored as a difference */
+	struct pairing pairing;
+	bool has_frees; /* frees have entries too */
+};
+
+/* Where the model keeps its predictions for a thread. */
+struct stack_model_place {
+	uint32_t *last; /* of the thread: three */
+	uint32_t *after_three, *after_one;
+};
+
+/* Forget everything, at the start of a column. */
+static inline void
+stack_model_init(struct stack_model *m, bool has_frees)
+{
+	memset(m, 0, sizeof(*m));
+	m->has_frees = has_frees;
+}
+
+/* Has the column an entry for this record, the next one?  Tags 0 to 10. */
+static inline bool
+stack_model_has_entry(struct stack_model *m, const struct hatf_record *rec)
+{
+	return pairing_role(&m->pairing, rec) == PAIRING_EVENT &&
+	       (rec->tag != HATF_FREE || m->has_frees);
+}
+
+static inline struct stack_model_place
+stack_model_find(struct stack_model *m, uint64_t thread)
+{
+	uint32_t *const last = m->last[thread % STACK_MODEL_THREADS];
+	const uint32_t one = last[0] * 0x9e3779b1u;
+	const uint32_t three =
+		one ^ last[1] * 0x85ebca77u ^ last[2] * 0xc2b2ae3du;
+
+	return (struct stack_model_place){
+		.last = last,
+		.after_three =
+			&m->after_three[three >>
+					(32 - STACK_MODEL_AFTER_THREE_BITS)],
+		.after_one =
+			&m->after_one[one >> (32 - STACK_MODEL_AFTER_ONE_BITS)],
+	};
+}
+
+static inline uint32_t
+stack_model_predict(const struct stack_model_place *p)
+{
+	return *p->after_three != 0 ? *p->after_three : *p->after_one;
+}
+
+/* The stack that came is 'id'. */
+static inline void
+stack_model_note(const struct stack_model_place *p, uint32_t id)
+{
+	*p->after_three = id;
+	*p->after_one = id;
+	p->last[2] = p->last[1];
+	p->last[1] = p->last[0];
+	p->last[0] = id;
+}
+
+#endif /* HATF_STACK_MODEL_H */

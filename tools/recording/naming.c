@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* naming.c - see naming.h */
+#include "tools/recording/naming.h"
+
+#include "tools/symbols/symbolize_trace.h"
+
+bool
+naming_has_stacks(void)
+{
+#if defined(__x86_64__)
+	return true;
+#else
+	return false;
+#endif
+}
+
+/* Nobody writes to the trace any more, and it has all its events. */
+static bool
+is_finished(const struct collected_trace *t)
+{
+	return t->has_trailer && t->is_complete && !t->is_running;
+}
+
+void
+naming_symbolize(const struct collection *c, bool is_verbose)
+{
+	const struct symbol_lookup_options options = { .debug_dir = NULL };
+	/* Without libdw, the frames keep their addresses. */
+	struct symbol_lookup *const lookup = symbol_lookup_open(&options);
+	struct expand_counts counts;
+
+	if (lookup == NULL)
+		return;
+	for (size_t i = 0; i < c->own_count + c->descendant_count; i++)
+		if (is_finished(&c->traces[i]))
+			symbolize_trace_in_place(c->traces[i].path, lookup,
+						 &counts);
+	if (is_verbose)
+		symbol_lookup_report(lookup);
+	symbol_lookup_close(lookup);
+}

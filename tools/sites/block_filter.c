@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/* block_filter.c - see block_filter.h */
+#include "tools/sites/block_filter.h"
+
+#include "tools/sites/pair_set.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The most bytes of a name that is compared with patterns. */
+#define NAME_NBYTES 8192
+
+struct block_filter {
+	const struct block_filter_options *options;
+	struct stack_view *view;
+	struct pair_set blocks;	 /* heap and address of those chosen */
+	struct pair_set threads; /* those whose names match: 0 and number + 1 */
+	uint8_t *judged;	 /* by site: enum judgement */
+	uint32_t judged_cap;
+	/* The records that the last realloc announces follow its choice. */
+	bool is_alloc_announced, is_free_announced, is_realloc_kept;
+	struct hatf_record realloc;
+	bool has_failed, has_seen_stack, has_seen_alloc;
+};
+
+enum judgement {
+	NOT_JUDGED,
+	CHOSEN,
+	NOT_CHOSEN
+};
+
+bool
+block_filter_is_needed(const struct block_filter_options *o)
+{
+	return o->site.count + o->not_site.count + o->module.count +
+		       o->thread.count !=
+	       0;
+}
+
+struct block_filter *
+block_filter_open(const struct block_filter_options *options,
+		  struct stack_view *view)
+{
+	struct block_filter *const f = calloc(1, sizeof(*f));
+
+	if (f == NULL)
+		return NULL;
+	f->options = options;
+	f->view = view;
+	return f;
+}
+
+void
+block_filter_close(struct block_filter *f)
+{
+	if (f == NULL)
+		return;
+	pair_set_fini(&f->blocks);
+	pair_set_fini(&f->threads);
+	free(f->judged);
+	free(f);
+}
+
+bool
+block_filter_has_failed(const struct block_filter *f)
+{
+	return f->has_failed;
+}
+
+bool
+block_filter_lacks_stacks(const struct block_filter *f)
+{
+	const struct block_filter_options *const o = f->options;
+
+	return o->site.count + o->not_site.count + o->module.count != 0 &&
+	       f->has_seen_alloc && !f->has_seen_stack;
+}
+
+/* ----------------------------------------------------------------- patterns */
+
+static bool
+matches(const struct block_filter_patterns *patterns, const char *name)
+{
+	for (unsigned i = 0; i < patterns->count; i++)
+		if (fnmatch(patterns->texts[i], name, 0) == 0)
+			return true;
+	return false;
+}
+
+/* Match a path followed by 'rest', with and without the folders. */
+static bool
+matches_path(const struct block_filter_patterns *patterns, const char *path,
+	     const char *rest)
+{
+	const char *const slash = strrchr(path, '/');
+	char name[NAME_NBYTES];
+
+	snprintf(name, sizeof(name), "%s%s", path, rest);
+	if (matches(patterns, name))
+		return true;
+	if (slash == NULL)
+		return false;
+	snprintf(name, sizeof(name), "%s%s", slash + 1, rest);
+	return matches(patterns, name);
+}
+
+/* Match a function, as it is and without its parameters. */
+static bool
+matches_function(const struct block_filter_patterns *patterns,
+		 const char *function)
+{
+	const size_t nbytes = strcspn(function, "(");
+	char name[NAME_NBYTES];
+
+	if (matches(patterns, function))
+		return true;
+	if (function[nbytes] == '\0' || nbytes == 0 || nbytes >= sizeof(name))
+		return false;
+	memcpy(name, function, nbytes);
+	name[nbytes] = '\0';
+	return matches(patterns, name);
+}
+
+static bool
+matches_site(const struct block_filter_patterns *patterns,
+	     const struct hatf_frame *frame)
+{
+	char rest[32];
+
+	if (frame->function != NULL &&
+	    matches_function(patterns, frame->function))
+		return true;
+	if (frame->file != NULL) {
+		snprintf(rest, sizeof(rest), ":%" PRIu64, frame->line);
+		if (matches_path(patterns, frame->file, rest))
+			return true;
+	}
+	if (frame->object == NULL)
+		return false;
+	snprintf(rest, sizeof(rest), "+0x%" PRIx64, frame->offset);
+	return matches_path(patterns, frame->object, rest);
+}
+
+static bool
+is_site_chosen(const struct block_filter *f, uint32_t site)
+{
+	const struct block_filter_options *const o = f->options;
+	const struct hatf_frame frame = stack_view_site_frame(f->view, site);
+
+	if (o->site.count != 0 && !matches_site(&o->site, &frame))
+		return false;
+	if (o->module.count != 0 &&
+	    (frame.object == NULL ||
+	     !matches_path(&o->module, frame.object, "")))
+		return false;
+	return o->not_site.count == 0 || !matches_site(&o->not_site, &frame);
+}
+
+/* Make room for the judgement of a site; false if there is no memory. */
+static bool
+make_judgement_room(struct block_filter *f, uint32_t site)
+{
+	const uint32_t cap = 2 * site + 64;
+	uint8_t *grown;
+
+	if (site < f->judged_cap)
+		return true;
+	grown = realloc(f->judged, cap);
+	if (grown == NULL)
+		return false;
+	memset(grown + f->judged_cap, NOT_JUDGED, cap - f->judged_cap);
+	f->judged = grown;
+	f->judged_cap = cap;
+	return true;
+}
+
+/* Does the stack of an allocation match? */
+static bool
+is_stack_chosen(struct block_filter *f, const struct hatf_record *rec)
+{
+	const struct block_filter_options *const o = f->options;
+	const uint64_t stack = hatf_record_stack(rec);
+	uint32_t site;
+
+	if (o->site.count + o->not_site.count + o->module.count == 0)
+		return true;
+	site = stack == 0 ? 0 : stack_view_site(f->view, stack);
+	f->has_seen_alloc = true;
+	if (site == 0)
+		return o->site.count + o->module.count == 0;
+	f->has_seen_stack = true;
+	if (!make_judgement_room(f, site)) {
+		f->has_failed = true;
+		return false;
+	}
+	if (f->judged[site] == NOT_JUDGED)
+		f->judged[site] = is_site_chosen(f, site) ? CHOSEN : NOT_CHOSEN;
+	return f->judged[site] == CHOSEN;
+}
+
+/* ------------------------------------------------------------------ threads */
+
+static struct pair
+thread_pair(uint64_t thread)
+{
+	/* The number 2^64 - 1 is none that anybody gives. */
+	return (struct pair){ 0, thread + 1 };
+}
+
+static void
+name_thread(struct block_filter *f, uint64_t thread, const char *name)
+{
+	if (thread == UINT64_MAX)
+		return;
+	if (!matches(&f->options->thread, name))
+		pair_set_remove(&f->threads, thread_pair(thread));
+	else if (!pair_set_add(&f->threads, thread_pair(thread)))
+		f->has_failed = true;
+}
+
+/* Note the name in the attributes of a createThread. */
+static void
+note_thread(struct block_filter *f, const struct hatf_record *rec)
+{
+	const uint8_t *next = rec->attributes;
+	const uint8_t *const end = next + rec->attributes_nbytes;
+	struct hatf_attr_item item;
+	char name[256];
+
+	while (rec->attributes_nbytes != 0 && hatf_attr_next(&next, end, &item))
+		if (item.key == HATF_ATTR_NAME &&
+		    item.text_nbytes < sizeof(name)) {
+			memcpy(name, item.text, item.text_nbytes);
+			name[item.text_nbytes] = '\0';
+			name_thread(f, rec->thread, name);
+		}
+}
+
+/* Note the comment "HATF thread", by which a thread gets another name. */
+static void
+note_thread_comment(struct block_filter *f, const struct hatf_record *rec)
+{
+	static const char kind[] = "HATF thread\nthread=";
+	static const char key[] = "\nname=";
+	char text[512];
+	char *name, *end;
+	uint64_t thread;
+
+	if (rec->attributes_nbytes < sizeof(kind) ||
+	    rec->attributes_nbytes >= sizeof(text) ||
+	    memcmp(rec->attributes, kind, sizeof(kind) - 1) != 0)
+		return;
+	memcpy(text, rec->attributes, rec->attributes_nbytes);
+	text[rec->attributes_nbytes] = '\0';
+	thread = strtoull(text + sizeof(kind) - 1, &end, 10);
+	name = strstr(text, key);
+	if (*end != '\n' || name == NULL)
+		return;
+	name += sizeof(key) - 1;
+	name[strcspn(name, "\n")] = '\0';
+	name_thread(f, thread, name);
+}
+
+static bool
+is_thread_chosen(const struct block_filter *f, uint64_t thread)
+{
+	char number[24];
+
+	if (f->options->thread.count == 0)
+		return true;
+	snprintf(number, sizeof(number), "%" PRIu64, thread);
+	return matches(&f->options->thread, number) ||
+	       (thread != UINT64_MAX &&
+		pair_set_has(&f->threads, thread_pair(thread)));
+}
+
+/* ------------------------------------------------------------------- blocks */
+
+/* Is a block that this record allocates chosen? */
+static bool
+choose(struct block_filter *f, const struct hatf_record *rec)
+{
+	return is_thread_chosen(f, rec->thread) && is_stack_chosen(f, rec);
+}
+
+/* A block at this address begins, chosen or not. */
+static void
+begin_block(struct block_filter *f, const struct hatf_record *rec,
+	    bool is_chosen)
+{
+	const struct pair block = { rec->heap, rec->address };
+
+	if (rec->address == 0)
+		return;
+	if (!is_chosen)
+		pair_set_remove(&f->blocks, block);
+	else if (!pair_set_add(&f->blocks, block))
+		f->has_failed = true;
+}
+
+/* A block ends.  Was it chosen? */
+static bool
+end_block(struct block_filter *f, uint64_t heap, uint64_t address)
+{
+	return address != 0 &&
+	       pair_set_remove(&f->blocks, (struct pair){ heap, address });
+}
+
+/* Does the last realloc announce the record? */
+static bool
+is_announced(struct block_filter *f, const struct hatf_record *rec)
+{
+	if (rec->thread != f->realloc.thread)
+		return false;
+	if (rec->tag == HATF_ALLOC && f->is_alloc_announced &&
+	    rec->address == f->realloc.address) {
+		f->is_alloc_announced = false;
+		return true;
+	}
+	if (rec->tag == HATF_FREE && f->is_free_announced &&
+	    rec->address == f->realloc.old_address) {
+		f->is_free_announced = false;
+		return true;
+	}
+	return false;
+}
+
+static bool
+keeps_realloc(struct block_filter *f, const struct hatf_record *rec)
+{
+	switch (rec->tag) {
+	case HATF_REALLOC_ALLOC_FREE:
+		f->is_realloc_kept = end_block(f, rec->heap, rec->old_address);
+		begin_block(f, rec, f->is_realloc_kept);
+		break;
+	case HATF_REALLOC_ALLOC:
+		f->is_realloc_kept = choose(f, rec);
+		begin_block(f, rec, f->is_realloc_kept);
+		break;
+	case HATF_REALLOC_FREE:
+		f->is_realloc_kept = end_block(f, rec->heap, rec->old_address);
+		break;
+	default:
+		/* In place, or failed; without a block, a failed malloc(). */
+		f->is_realloc_kept =
+			rec->old_address == 0
+				? choose(f, rec)
+				: pair_set_has(
+					  &f->blocks,
+					  (struct pair){ rec->heap,
+							 rec->old_address });
+	}
+	return f->is_realloc_kept;
+}
+
+/* Is a record with tag 0 to 5 chosen? */
+static bool
+keeps_call(struct block_filter *f, const struct hatf_record *rec)
+{
+	bool is_kept;
+
+	if (is_announced(f, rec))
+		return f->is_realloc_kept;
+	f->realloc = *rec;
+	f->is_alloc_announced = rec->tag == HATF_REALLOC_ALLOC_FREE ||
+				rec->tag == HATF_REALLOC_ALLOC;
+	f->is_free_announced = rec->tag == HATF_REALLOC_ALLOC_FREE ||
+			       rec->tag == HATF_REALLOC_FREE;
+	if (rec->tag == HATF_FREE)
+		return end_block(f, rec->heap, rec->address);
+	if (rec->tag != HATF_ALLOC)
+		return keeps_realloc(f, rec);
+	is_kept = choose(f, rec);
+	begin_block(f, rec, is_kept);
+	return is_kept;
+}
+
+bool
+block_filter_keeps(struct block_filter *f, const struct hatf_record *rec)
+{
+	if (rec->tag <= HATF_REALLOC_FREE)
+		return keeps_call(f, rec);
+	if (rec->tag != HATF_COMMENT)
+		f->is_alloc_announced = f->is_free_announced = false;
+	if (f->options->thread.count == 0)
+		return true;
+	if (rec->tag == HATF_CREATE_THREAD)
+		note_thread(f, rec);
+	else if (rec->tag == HATF_COMMENT)
+		note_thread_comment(f, rec);
+	return true;
+}

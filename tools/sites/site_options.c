@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* site_options.c - see site_options.h */
+#include "tools/sites/site_options.h"
+
+#include "tools/ui/message.h"
+
+static bool
+add_pattern(struct block_filter_patterns *patterns, const char *option,
+	    const char *text)
+{
+	if (patterns->count == BLOCK_FILTER_PATTERNS_MAX) {
+		message_print("%s: at most %d of them", option,
+			      BLOCK_FILTER_PATTERNS_MAX);
+		return false;
+	}
+	patterns->texts[patterns->count++] = text;
+	return true;
+}
+
+bool
+site_options_take(struct site_options *o, unsigned option, const char *value)
+{
+	switch (option) {
+	case SITE_OPTION_SITE:
+		return add_pattern(&o->filter.site, "--site", value);
+	case SITE_OPTION_NOT_SITE:
+		return add_pattern(&o->filter.not_site, "--not-site", value);
+	case SITE_OPTION_MODULE:
+		return add_pattern(&o->filter.module, "--module", value);
+	case SITE_OPTION_THREAD:
+		return add_pattern(&o->filter.thread, "--thread", value);
+	case SITE_OPTION_RAW_STACKS:
+		o->view.is_raw = true;
+		return true;
+	default:
+		o->view.fold_std = true;
+		return true;
+	}
+}
+
+bool
+site_choice_open(struct site_choice *c, const struct site_options *options)
+{
+	*c = (struct site_choice){ .stacks = NULL };
+	if (hatf_stacks_open(&c->stacks) == HATF_OK)
+		c->view = stack_view_open(c->stacks, &options->view);
+	if (c->view != NULL && block_filter_is_needed(&options->filter))
+		c->filter = block_filter_open(&options->filter, c->view);
+	if (c->view != NULL &&
+	    (c->filter != NULL || !block_filter_is_needed(&options->filter)))
+		return true;
+	message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+	return false;
+}
+
+void
+site_choice_close(struct site_choice *c)
+{
+	block_filter_close(c->filter);
+	stack_view_close(c->view);
+	hatf_stacks_close(c->stacks);
+}
+
+bool
+site_choice_keeps(struct site_choice *c, const struct hatf_record *rec)
+{
+	/* 'hatf verify' reports bad definitions; their stacks are unknown. */
+	if (rec->tag == HATF_COMMENT)
+		hatf_stacks_note(c->stacks, rec, NULL);
+	return c->filter == NULL || block_filter_keeps(c->filter, rec);
+}
+
+void
+site_choice_show(struct site_choice *c, struct hatf_record *rec, uint8_t *buf,
+		 size_t cap)
+{
+	const uint64_t stack = hatf_record_stack(rec);
+	const uint64_t top = stack == 0 ? 0 : stack_view_top(c->view, stack);
+	const uint8_t *next = rec->attributes;
+	const uint8_t *end;
+	struct hatf_attr_item item;
+	size_t used = 0;
+
+	if (top == 0 || top == stack)
+		return;
+	end = next + rec->attributes_nbytes;
+	while (hatf_attr_next(&next, end, &item)) {
+		if (item.key == HATF_ATTR_STACK)
+			item.value = top;
+		if (!hatf_attr_put(buf, cap, &used, &item))
+			return;
+	}
+	rec->attributes = buf;
+	rec->attributes_nbytes = (uint32_t)used;
+}
+
+bool
+site_choice_report(const struct site_choice *c, const char *path)
+{
+	if (c->filter == NULL)
+		return true;
+	if (block_filter_has_failed(c->filter)) {
+		message_print("%s: %s: blocks are missing", message_path(path),
+			      hatf_status_text(HATF_NO_MEMORY));
+		return false;
+	}
+	if (block_filter_lacks_stacks(c->filter))
+		message_print("%s: no call stacks, so no site is known",
+			      message_path(path));
+	return true;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbolize_trace.h - write a trace with the names of its functions
+ *
+ * Both functions print what goes wrong on standard error.
+ * One thread at a time.
+ */
+#ifndef SYMBOLIZE_TRACE_H
+#define SYMBOLIZE_TRACE_H
+
+#include "tools/symbols/expand.h"
+#include "tools/symbols/symbol_lookup.h"
+
+/*
+ * Write the trace 'path' to 'out', with names; "-" is standard input or output.
+ * Return the exit status; '*counts_ret' says what was found.
+ */
+int symbolize_trace(const char *path, const char *out,
+		    struct symbol_lookup *lookup,
+		    struct expand_counts *counts_ret);
+
+/*
+ * Replace a regular file by itself with names.  The file keeps its owner and
+ * its mode.  If that fails, or if the trace is damaged or incomplete, or if a
+ * signal ends this process, the file stays as it is, and no other file is left.
+ * Return the exit status.
+ */
+int symbolize_trace_in_place(const char *path, struct symbol_lookup *lookup,
+			     struct expand_counts *counts_ret);
+
+#endif /* SYMBOLIZE_TRACE_H */
