@@ -7,7 +7,7 @@
 #
 # A test is an executable: a unit test below BUILD/tests/unit (default
 # build/plain), a fuzz target of BUILD/tests/fuzz, which replays its corpus, or
-# a script tests/{cli,capture,faults}/*.sh or scripts/check-*.sh.  Without
+# a script tests/{cli,capture,faults,page}/*.sh or scripts/check-*.sh.  Without
 # arguments all of them run.  A test gets BUILD (absolute) and TMP (a fresh
 # folder that is removed afterwards) and runs in the top directory.  Exit
 # status 0 is passed, 77 skipped, anything else failed.  A line tells a test's
@@ -54,7 +54,7 @@ trap 'exit 1' HUP INT TERM
 tests=("$@")
 if [ $# -eq 0 ]; then
 	# Start the scripts first, since they take longest.
-	for script in tests/{faults,capture,cli}/*.sh \
+	for script in tests/{faults,capture,cli,page}/*.sh \
 		scripts/check-{includes,symbols,abi,hardening,install}.sh; do
 		[ -x "$script" ] && tests+=("$script")
 	done

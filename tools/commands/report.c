@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* report.c - hatf report: what a program did with its heap, on one screen */
 #include "tools/commands/commands.h"
+#include "tools/report/page_file.h"
 #include "tools/summary/show.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
@@ -19,6 +20,7 @@ enum {
 	OPT_FOLD_STD,
 	OPT_JOBS,
 	OPT_NO_PARENT,
+	OPT_HTML,
 };
 
 static const struct opt options[] = {
@@ -31,6 +33,8 @@ static const struct opt options[] = {
 	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
 	{ "no-parent", 'p', NULL,
 	  "do not read the trace of a forked child's parent" },
+	{ "html", 'H', "PAGE",
+	  "write a page with charts to this file ('-': standard output)" },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -51,7 +55,8 @@ static const struct opt_page page = {
 /* The options. */
 struct ask {
 	bool json;
-	uint64_t top; /* 0: the default */
+	uint64_t top;	  /* 0: the default */
+	const char *html; /* NULL: no page */
 	struct gather_options gathering;
 };
 
@@ -444,6 +449,9 @@ take_option(unsigned idx, const char *value, void *ctx)
 		return true;
 	case OPT_JOBS:
 		return opt_parse_jobs(value, &ask->gathering.reading.jobs);
+	case OPT_HTML:
+		ask->html = value;
+		return true;
 	case OPT_NO_PARENT:
 		ask->gathering.no_parent = true;
 		return true;
@@ -451,6 +459,22 @@ take_option(unsigned idx, const char *value, void *ctx)
 		ask->json = true;
 		return true;
 	}
+}
+
+/* Write a page of all files.  Return the exit status. */
+static int
+write_page(char **paths, const struct ask *ask)
+{
+	struct page_file *const page_file = page_file_begin(ask->html);
+	int exit_status = EXIT_FINE;
+
+	if (page_file == NULL)
+		return EXIT_BAD_INPUT;
+	for (; *paths != NULL; paths++)
+		if (page_file_add(page_file, *paths, &ask->gathering) !=
+		    EXIT_FINE)
+			exit_status = EXIT_BAD_INPUT;
+	return page_file_end(page_file) ? exit_status : EXIT_BAD_INPUT;
 }
 
 int
@@ -468,6 +492,8 @@ command_report(int argc, char **argv)
 		return exit_status;
 	if (first == argc)
 		return opt_complain(&page, "a FILE is missing");
+	if (ask.html != NULL)
+		return write_page(argv + first, &ask);
 	for (int i = first; i < argc && !out_failed(out_stdout()); i++)
 		if (report_file(argv[i], &ask, i == first) != EXIT_FINE)
 			exit_status = EXIT_BAD_INPUT;

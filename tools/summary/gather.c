@@ -90,13 +90,19 @@ settle_window(const struct scan *s, struct census_window *w)
 /* ------------------------------------------------------------------ reading */
 
 static bool
-read_events(struct gathering *g, const struct stack_view_options *view)
+read_events(struct gathering *g, const struct gather_options *options)
 {
 	size_t n;
 
-	while ((n = scan_read(&g->scan)) > 0)
-		if (!census_add(g->census, g->scan.batch, n))
+	while ((n = scan_read(&g->scan)) > 0) {
+		const bool more = census_add(g->census, g->scan.batch, n);
+
+		if (options->watch != NULL)
+			options->watch(options->watch_ctx, g->census,
+				       g->scan.batch, n);
+		if (!more)
 			break;
+	}
 	progress_end(&g->scan.progress);
 	census_end(g->census);
 	if (g->census->no_memory)
@@ -104,7 +110,7 @@ read_events(struct gathering *g, const struct stack_view_options *view)
 	if (!g->census->ended)
 		g->fault = scan_fault(&g->scan, g->fault_text,
 				      sizeof(g->fault_text));
-	g->names = site_names_open(g->census->stacks, view);
+	g->names = site_names_open(g->census->stacks, &options->view);
 	return g->names != NULL;
 }
 
@@ -128,7 +134,7 @@ gather_open(const char *path, const struct gather_options *options)
 		return NULL;
 	}
 	g->census = census_open(g->scan.reader, g->scan.events, &window);
-	if (g->census == NULL || !read_events(g, &options->view)) {
+	if (g->census == NULL || !read_events(g, options)) {
 		message_print("%s: %s", message_path(path),
 			      hatf_status_text(HATF_NO_MEMORY));
 		gather_close(g);

@@ -13,6 +13,10 @@ struct gather_options {
 	struct census_window window;
 	struct stack_view_options view;
 	bool no_parent; /* do not read the trace of a forked child's parent */
+	/* Sees each batch of events after the census; NULL: nobody. */
+	void (*watch)(void *ctx, const struct census *census,
+		      const struct hatf_event *events, size_t n);
+	void *watch_ctx;
 };
 
 struct gathering {

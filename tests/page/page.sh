@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# page.sh - the report's page draws, zooms, searches and sorts in Chromium
+#
+# Needs node, npm and Chromium; npm fetches playwright-core once.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+: "${TMP:?an empty directory}"
+
+skip()
+{
+	echo "skipped: $*" >&2
+	exit 77
+}
+
+for program in node npm chromium python3; do
+	command -v "$program" >/dev/null || skip "no $program"
+done
+scripts/build-page.sh --modules || skip 'npm did not install the packages'
+
+for kind in one two large plain empty; do
+	python3 tests/page/sample.py tools/report/page/dist/report.html \
+		"$TMP/$kind.html" "$kind" || exit 1
+done
+# Chromium hangs now and then on a busy machine, and ignores other signals.
+export MODULES=$PWD/build/page/node_modules CHROMIUM
+CHROMIUM=$(command -v chromium)
+timeout -s KILL 240 node tests/page/drive.mjs "$TMP"

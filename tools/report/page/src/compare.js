@@ -1,0 +1,171 @@
+/* compare.js - several traces side by side */
+import uPlot from 'uplot';
+import { choice, el, replace, segments, soon } from './dom.js';
+import { bytes, byteSteps, count, exact, percent, roundBytes, signed, span,
+  time } from './figures.js';
+import { MEASURES } from './data.js';
+import { state } from './state.js';
+import { category, color, onTheme } from './theme.js';
+
+const ROWS = 20;
+let measure = 'peak';
+let unit = 'bytes';
+let host, plot, table;
+
+/* The rows of totals: [text, value of a trace, figure]. */
+const TOTALS = [
+  ['Peak', (t) => t.totals.peakBytes, bytes],
+  ['Blocks at the peak', (t) => t.totals.peakBlocks, exact],
+  ['Live at the end', (t) => t.totals.endBytes, bytes],
+  ['Blocks at the end', (t) => t.totals.endBlocks, exact],
+  ['Allocated', (t) => t.totals.allocBytes, bytes],
+  ['Allocations', (t) => t.totals.allocBlocks, exact],
+  ['Temporary blocks', (t) => t.totals.tempBlocks, exact],
+  ['Moved by realloc', (t) => t.totals.movedBytes, bytes],
+  ['Threads', (t) => t.totals.threads, exact],
+];
+
+/* A difference to the first trace. */
+function difference(value, base, figure) {
+  const d = value - base;
+  const change = !d ? 'same' : signed(figure(d), d);
+  return el('td', { class: `number ${d > 0 ? 'up' : d < 0 ? 'down' : ''}` },
+    change, el('small', {}, proportion(value, base)));
+}
+
+/* +12 %, x 3.4, new, gone */
+function proportion(value, base) {
+  if (value === base)
+    return '';
+  if (!base)
+    return 'new';
+  if (!value)
+    return 'gone';
+  if (value > 3 * base)
+    return `\u00d7\u202f${count(Math.max(3, value / base))}`;
+  return signed(percent(Math.abs(value - base), base), value - base)
+    .replace(/^(?!\+)/, '\u2212');
+}
+
+/* Headings of the traces' columns. */
+function headings(traces) {
+  return traces.map((t, i) => {
+    const key = el('i', { class: 'key' });
+    key.style.background = category(i);
+    return [el('th', { scope: 'col', class: 'number' }, key, t.name),
+      i > 0 && el('th', { scope: 'col', class: 'number' }, 'change')];
+  });
+}
+
+/* Values of a row, and how they differ from the first one. */
+function cells(values, figure) {
+  return values.map((value, i) => [
+    el('td', { class: 'number' }, figure(value)),
+    i > 0 && difference(value, values[0], figure)]);
+}
+
+function totals(traces) {
+  const duration = ['Duration', (t) => t.meta.duration,
+    (v) => span(v, traces[0].axis)];
+  return el('table', { class: 'totals' },
+    el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, ''),
+      headings(traces))),
+    el('tbody', {}, [...TOTALS, duration].map(([text, value, figure]) =>
+      el('tr', {}, el('th', { scope: 'row' }, text),
+        cells(traces.map(value), figure)))));
+}
+
+/* Sites by name: what each trace has of it. */
+function sitesByName(traces) {
+  const rows = new Map();
+  traces.forEach((trace, i) => {
+    const values = trace.values(measure, unit, null);
+    for (let site = 0; site < trace.siteCount; site++) {
+      const frame = trace.sites.at[site];
+      const file = trace.frameFile(frame);
+      const name = trace.frameName(frame);
+      const key = `${name}\n${file}`;
+      const row = rows.get(key) ??
+        { name, file, values: traces.map(() => 0) };
+      row.values[i] += values[site];
+      rows.set(key, row);
+    }
+  });
+  const change = (row) => Math.max(...row.values.map((v) =>
+    Math.abs(v - row.values[0])));
+  return [...rows.values()].filter((r) => change(r) > 0)
+    .sort((a, b) => change(b) - change(a));
+}
+
+function drawTable() {
+  const { traces } = state;
+  const figure = unit === 'bytes' ? bytes : count;
+  const rows = sitesByName(traces);
+  replace(table,
+    el('caption', {}, `Sites that differ most, ${rows.length} in all`),
+    el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, 'Site'),
+      headings(traces))),
+    el('tbody', {}, rows.slice(0, ROWS).map((row) => el('tr', {},
+      el('th', { scope: 'row' }, row.name, el('small', {}, row.file)),
+      cells(row.values, figure)))));
+}
+
+/* All heaps over time, from their begins. */
+function drawPlot() {
+  const { traces } = state;
+  const axis = { stroke: color('--muted'), font: '12px system-ui, sans-serif',
+    grid: { stroke: color('--line'), width: 1 },
+    ticks: { stroke: color('--line'), width: 1, size: 4 } };
+  const data = uPlot.join(traces.map((t) =>
+    [t.series.time, t.series.bytes]));
+  plot?.destroy();
+  plot = new uPlot({
+    width: host.clientWidth,
+    height: 220,
+    legend: { show: false },
+    scales: { x: { time: false },
+      y: { range: (_, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
+    axes: [{ ...axis, values: (_, v) => v.map((x) =>
+      traces[0].axis === 'us' ? time(x, 'us') : count(x)), space: 90, size: 34 },
+    { ...axis, size: 78, incrs: byteSteps(),
+      values: (_, v) => v.map(roundBytes) }],
+    series: [{}, ...traces.map((t, i) => ({ stroke: category(i), width: 1.75,
+      spanGaps: true, points: { show: false },
+      paths: uPlot.paths.stepped({ align: 1 }) }))],
+    cursor: { y: false, points: { show: false } },
+  }, data, host);
+}
+
+export function comparison() {
+  if (state.traces.length < 2)
+    return null;
+  host = el('div', { class: 'plot', role: 'img',
+    'aria-label': 'Live bytes of all traces over time' });
+  table = el('table', { class: 'differences' });
+  const panel = el('section', { class: 'panel', id: 'compare' },
+    el('h2', {}, 'Comparison'),
+    el('div', { class: 'scroll', tabIndex: 0, role: 'region',
+      'aria-label': 'Totals of all traces' }, totals(state.traces)),
+    host,
+    el('div', { class: 'tools' },
+      choice('Sites', Object.entries(MEASURES), measure, (v) => {
+        measure = v;
+        drawTable();
+      }),
+      segments('Unit', [['bytes', 'Bytes'], ['blocks', 'Blocks']], unit,
+        (v) => { unit = v; drawTable(); })),
+    el('div', { class: 'scroll', tabIndex: 0, role: 'region',
+      'aria-label': 'Sites that differ' }, table));
+  drawTable();
+  onTheme(() => {
+    panel.querySelectorAll('.key').forEach((key, i) => {
+      key.style.background = category(i);
+    });
+    drawPlot();
+  });
+  new ResizeObserver(() => soon(() => {
+    if (host.clientWidth && plot?.width !== host.clientWidth)
+      drawPlot();
+  })).observe(host);
+  return panel;
+}

@@ -1,0 +1,155 @@
+/*
+ * grid.js - a chart of coloured cells, for the histogram and the address map
+ *
+ * A chart is an object: columns, rows, cell(column, row): a colour or null,
+ * describe(column, row): lines, columnLabels and rowLabels: arrays of
+ * {at, text} where 'at' is in cells, rowHeight, left (pixels for the labels of
+ * rows), gap (pixels between cells), and separators: rows above which there is
+ * a line.  Row 0 is at the bottom.
+ */
+import { announce, el, sizedContext, soon } from './dom.js';
+import { color, onTheme } from './theme.js';
+import { hideTooltip, showTooltip } from './tooltip.js';
+
+const BOTTOM = 22;
+
+export function grid(id, label) {
+  const canvas = el('canvas', { 'aria-hidden': 'true' });
+  const host = el('div', { class: 'grid', id, tabIndex: 0,
+    role: 'application', 'aria-label': `${label} Arrows move between cells.` },
+  canvas);
+  let chart = null;
+  let cursor = null;
+  let width = 0;
+
+  const cellWidth = () => (width - chart.left) / chart.columns;
+
+  function drawCells(context) {
+    const w = cellWidth();
+    const h = chart.rowHeight;
+    let cells = 0;
+    for (let c = 0; c < chart.columns; c++)
+      for (let r = 0; r < chart.rows; r++) {
+        const paint = chart.cell(c, r);
+        if (!paint)
+          continue;
+        cells++;
+        context.fillStyle = paint;
+        /* Whole pixels: cells without gaps must not show seams. */
+        const x = Math.round(chart.left + c * w);
+        const next = Math.round(chart.left + (c + 1) * w);
+        context.fillRect(x, (chart.rows - 1 - r) * h,
+          next - x - (w > 5 ? chart.gap : 0), h - (h > 5 ? chart.gap : 0));
+      }
+    canvas.dataset.cells = cells;
+  }
+
+  function drawLabels(context) {
+    const w = cellWidth();
+    const h = chart.rowHeight;
+    const base = chart.rows * h;
+    context.font = '12px system-ui, sans-serif';
+    context.fillStyle = color('--muted');
+    context.textBaseline = 'middle';
+    context.textAlign = 'right';
+    for (const { at, text } of chart.rowLabels)
+      context.fillText(text, chart.left - 8, base - at * h, chart.left - 10);
+    for (const { at, text } of chart.columnLabels) {
+      const x = chart.left + at * w;
+      context.textAlign = x < chart.left + 30 ? 'left'
+        : x > width - 30 ? 'right' : 'center';
+      context.fillText(text, x, base + BOTTOM / 2 + 2);
+    }
+    context.strokeStyle = color('--line');
+    context.lineWidth = 1;
+    for (const row of chart.separators ?? []) {
+      context.beginPath();
+      context.moveTo(0, base - row * h);
+      context.lineTo(width, base - row * h);
+      context.stroke();
+    }
+  }
+
+  function draw() {
+    width = host.clientWidth;
+    if (!chart || !width)
+      return;
+    const height = chart.rows * chart.rowHeight + BOTTOM;
+    const context = sizedContext(canvas, width, height);
+    context.clearRect(0, 0, width, height);
+    context.fillStyle = color('--field');
+    context.fillRect(chart.left, 0, width - chart.left,
+      chart.rows * chart.rowHeight);
+    drawCells(context);
+    drawLabels(context);
+    if (cursor) {
+      context.strokeStyle = color('--ink');
+      context.lineWidth = 2;
+      context.strokeRect(chart.left + cursor.column * cellWidth(),
+        (chart.rows - 1 - cursor.row) * chart.rowHeight,
+        Math.max(3, cellWidth()), Math.max(3, chart.rowHeight));
+    }
+  }
+
+  function at(event) {
+    const area = canvas.getBoundingClientRect();
+    const column = Math.floor((event.clientX - area.left - chart.left) /
+      cellWidth());
+    const row = chart.rows - 1 -
+      Math.floor((event.clientY - area.top) / chart.rowHeight);
+    return column >= 0 && column < chart.columns && row >= 0 &&
+      row < chart.rows ? { column, row } : null;
+  }
+
+  function point(event) {
+    const cell = chart && at(event);
+    const lines = cell && chart.describe(cell.column, cell.row);
+    if (lines)
+      showTooltip(event.clientX, event.clientY, lines);
+    else
+      hideTooltip();
+  }
+
+  function move(columns, rows) {
+    cursor ??= { column: 0, row: chart.rows - 1 };
+    cursor = {
+      column: Math.min(chart.columns - 1, Math.max(0,
+        cursor.column + columns)),
+      row: Math.min(chart.rows - 1, Math.max(0, cursor.row + rows)),
+    };
+    draw();
+    const lines = chart.describe(cursor.column, cursor.row) ?? ['nothing'];
+    const area = canvas.getBoundingClientRect();
+    showTooltip(area.left + chart.left + cursor.column * cellWidth(),
+      area.top + (chart.rows - cursor.row) * chart.rowHeight, lines);
+    announce(lines.flat().join(', '));
+  }
+
+  host.addEventListener('keydown', (event) => {
+    const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1],
+      ArrowDown: [0, -1], Home: [-1e9, 0], End: [1e9, 0],
+      PageUp: [0, 8], PageDown: [0, -8] };
+    const step = steps[event.key];
+    if (!step || !chart)
+      return;
+    move(...step);
+    event.preventDefault();
+  });
+  host.addEventListener('blur', () => {
+    cursor = null;
+    hideTooltip();
+    soon(draw);
+  });
+  canvas.addEventListener('mousemove', point);
+  canvas.addEventListener('mouseleave', hideTooltip);
+  new ResizeObserver(() => soon(draw)).observe(host);
+
+  return {
+    host,
+    show(next) {
+      chart = next;
+      cursor = null;
+      draw();
+    },
+  };
+}

@@ -1,0 +1,125 @@
+/*
+ * tree.js - call trees from sites
+ *
+ * A tree is made for one measure, one unit and one grouping.  Sites whose value
+ * is 0 are not in it.
+ */
+
+export const GROUPS = {
+  function: 'Function',
+  line: 'Function and line',
+  file: 'File',
+  module: 'Module',
+  thread: 'Thread, then function',
+};
+
+class Node {
+  constructor(parent, key, label, frame) {
+    this.parent = parent;
+    this.key = key;
+    this.label = label;
+    this.frame = frame;
+    this.value = 0;
+    this.own = 0;
+    this.map = null;
+    this.depth = parent ? parent.depth + 1 : 0;
+  }
+
+  child(key, label, frame) {
+    this.map ??= new Map();
+    let node = this.map.get(key);
+    if (!node) {
+      node = new Node(this, key, label, frame);
+      this.map.set(key, node);
+    }
+    return node;
+  }
+
+  get children() {
+    return this.map ? [...this.map.values()] : [];
+  }
+}
+
+/* How a frame appears: [key, label]. */
+function naming(trace, group) {
+  const { frames } = trace;
+  switch (group) {
+  case 'module':
+    return (f) => [frames.module[f],
+      trace.frameModule(f) || '(unknown module)'];
+  case 'file':
+    return (f) => [frames.file[f], trace.frameFile(f) || '(unknown file)'];
+  case 'line':
+    return (f) => [f, trace.frameName(f) +
+      (frames.line[f] ? `:${frames.line[f]}` : '')];
+  default:
+    return (f) => [`${frames.function[f]} ${frames.module[f]}`,
+      trace.frameName(f)];
+  }
+}
+
+/* The names of each frame, made once. */
+function namesOf(trace, group) {
+  const name = naming(trace, group);
+  return trace.frames.function.map((_, frame) => name(frame));
+}
+
+/* Modules and files that follow each other on a path are one. */
+const MERGES = new Set(['module', 'file']);
+
+/*
+ * The tree of 'values', one for each site.  'inverted': the allocating function
+ * comes first, its callers below it.
+ */
+export function buildTree(trace, values, group, inverted) {
+  const root = new Node(null, '', trace.stacks ? 'all call stacks' : 'all', -1);
+  const names = namesOf(trace, group);
+  const merges = MERGES.has(group);
+
+  for (let site = 0; site < trace.siteCount; site++) {
+    const value = values[site];
+    if (!(value > 0))
+      continue;
+    const path = trace.path(trace.sites.node[site]);
+    if (inverted)
+      path.reverse();
+    let node = root;
+    node.value += value;
+    if (group === 'thread') {
+      const thread = trace.sites.thread[site];
+      node = node.child(`thread ${thread}`, trace.threadName(thread), -1);
+      node.value += value;
+    }
+    for (const frame of path) {
+      const [key, label] = names[frame];
+      if (merges && node.key === key)
+        continue;
+      node = node.child(key, label, frame);
+      node.value += value;
+    }
+    node.own += value;
+  }
+  return root;
+}
+
+/* The tree of threads and size classes, from the table 'lanes'. */
+export function buildLanes(trace, values) {
+  const root = new Node(null, '', 'all threads', -1);
+  const { lanes, sizeLife } = trace;
+
+  for (let row = 0; row < values.length; row++) {
+    if (!(values[row] > 0))
+      continue;
+    const thread = lanes.thread[row];
+    const size = sizeLife.size[lanes.size[row]];
+    const path = [
+      root,
+      root.child(thread, trace.threadName(thread), -1),
+    ];
+    path.push(path[1].child(size, `blocks up to ${size} bytes`, -1));
+    for (const node of path)
+      node.value += values[row];
+    path[2].own += values[row];
+  }
+  return root;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* page_file.c - see page_file.h */
+#include "tools/report/page_file.h"
+
+#include "tools/report/page_bytes.h"
+#include "tools/report/page_data.h"
+#include "tools/report/page_json.h"
+#include "tools/ui/message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char place[] = "@HATF-DATA@";
+
+struct page_file {
+	const char *path;
+	unsigned trace_count;
+	struct out out;
+};
+
+/* Where the data block goes. */
+static const char *
+find_place(void)
+{
+	return memmem(page_bytes, (size_t)(page_bytes_end - page_bytes), place,
+		      sizeof(place) - 1);
+}
+
+struct page_file *
+page_file_begin(const char *path)
+{
+	struct page_file *const f = calloc(1, sizeof(*f));
+
+	if (f == NULL) {
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+		return NULL;
+	}
+	f->path = path;
+	f->out.fd =
+		strcmp(path, "-") == 0
+			? STDOUT_FILENO
+			: open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+			       0600);
+	if (f->out.fd < 0) {
+		message_print("%s: %s", message_path(path), strerror(errno));
+		free(f);
+		return NULL;
+	}
+	out_bytes(&f->out, page_bytes, (size_t)(find_place() - page_bytes));
+	out_str(&f->out, "{\"version\":1");
+	page_put_named(&f->out, "generator", "hatf " HATF_VERSION);
+	out_str(&f->out, ",\"traces\":[");
+	return f;
+}
+
+int
+page_file_add(struct page_file *f, const char *trace,
+	      const struct gather_options *options)
+{
+	struct page_sights *const sights = calloc(1, sizeof(*sights));
+	struct gather_options with_sights = *options;
+	struct gathering *g;
+	int exit_status = EXIT_BAD_INPUT;
+
+	with_sights.watch = page_sights_see;
+	with_sights.watch_ctx = sights;
+	g = sights != NULL ? gather_open(trace, &with_sights) : NULL;
+	if (g != NULL) {
+		if (f->trace_count++ > 0)
+			out_str(&f->out, ",");
+		if (!page_data_write(&f->out, g, sights))
+			message_print("%s: %s", message_path(trace),
+				      hatf_status_text(HATF_NO_MEMORY));
+		else if (g->fault != NULL)
+			message_print("%s: %s", message_path(trace), g->fault);
+		else
+			exit_status = EXIT_FINE;
+		gather_close(g);
+	}
+	if (sights != NULL)
+		page_sights_free(sights);
+	free(sights);
+	return exit_status;
+}
+
+bool
+page_file_end(struct page_file *f)
+{
+	const char *const rest = find_place() + sizeof(place) - 1;
+	int sys_errno;
+
+	out_str(&f->out, "]}");
+	out_bytes(&f->out, rest, (size_t)(page_bytes_end - rest));
+	out_flush(&f->out);
+	sys_errno = f->out.sys_errno;
+	if (f->out.fd != STDOUT_FILENO && close(f->out.fd) != 0 &&
+	    sys_errno == 0)
+		sys_errno = errno;
+	if (sys_errno != 0)
+		message_print("%s: %s", message_path(f->path),
+			      strerror(sys_errno));
+	free(f);
+	return sys_errno == 0;
+}

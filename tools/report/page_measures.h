@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* page_measures.h - the columns peakBytes, peakBlocks, ... of page/DATA.md */
+#ifndef PAGE_MEASURES_H
+#define PAGE_MEASURES_H
+
+#include "tools/summary/census.h"
+#include "tools/ui/out.h"
+
+/* Write the columns of the measures of accounts, not the first ones. */
+void page_put_measures(struct out *o, const struct census *c,
+		       const struct account *(*get)(const void *ctx,
+						    uint32_t row),
+		       const void *ctx, uint32_t count);
+
+#endif /* PAGE_MEASURES_H */

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+/* page_sites.c - see page_sites.h */
+#include "tools/report/page_sites.h"
+
+#include "tools/report/page_json.h"
+#include "tools/report/page_measures.h"
+#include "tools/summary/groups.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sites of their own, and what all sites may have in changes: some MB. */
+#define SITES_MAX   3000
+#define CHANGES_OUT 200000
+
+/* Where the callers of small sites are looked for: nearer to main(). */
+#define SMALL_DEPTH 6
+
+/* A stack, and how much it matters. */
+struct rank {
+	uint32_t row;
+	uint32_t change_count;
+	double score;
+};
+
+/* Return a new site, all zeros but for its path; NULL: no memory. */
+static struct page_site *
+add_site(struct page_sites *s, uint32_t node, uint32_t at)
+{
+	if (s->count == s->cap) {
+		const uint32_t cap = s->cap == 0 ? 256 : 2 * s->cap;
+		struct page_site *const rows =
+			realloc(s->rows, cap * sizeof(*rows));
+
+		if (rows == NULL) {
+			s->no_memory = true;
+			return NULL;
+		}
+		s->rows = rows;
+		s->cap = cap;
+	}
+	s->rows[s->count] = (struct page_site){ .node = node, .at = at };
+	return &s->rows[s->count++];
+}
+
+/* ------------------------------------------------------------------ ranking */
+
+static double
+part_of(uint64_t part, uint64_t whole)
+{
+	return whole == 0 ? 0 : (double)part / (double)whole;
+}
+
+/* The largest part of anything that the account has. */
+static double
+score_of(const struct census *c, const struct account *a)
+{
+	const struct amount at_peak = census_at_peak(c, a);
+	const struct amount all = census_at_peak(c, &c->total);
+	const struct account *const t = &c->total;
+	const double parts[] = {
+		part_of(at_peak.nbytes, all.nbytes),
+		part_of(a->live.nbytes, t->live.nbytes),
+		part_of(a->live.count, t->live.count),
+		part_of(a->allocated.nbytes, t->allocated.nbytes),
+		part_of(a->allocated.count, t->allocated.count),
+		part_of(a->temporary.count, t->temporary.count),
+		part_of(a->moved.nbytes, t->moved.nbytes),
+	};
+	double most = 0;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i] > most)
+			most = parts[i];
+	return most;
+}
+
+static int
+compare_ranks(const void *a, const void *b)
+{
+	const struct rank *const x = a;
+	const struct rank *const y = b;
+
+	if (x->score != y->score)
+		return x->score < y->score ? 1 : -1;
+	return x->row < y->row ? -1 : 1;
+}
+
+static void
+count_changes(const struct census *c, struct rank *by_row)
+{
+	const struct history *const h = &c->history;
+
+	for (size_t i = 0; i < h->point_count; i++)
+		for (size_t j = 0; j < h->points[i].change_count; j++)
+			by_row[h->points[i].changes[j].stack].change_count++;
+}
+
+/* Return the stacks, those that matter most first; NULL: no memory. */
+static struct rank *
+rank_stacks(const struct census *c, uint32_t *count_ret)
+{
+	const uint32_t count = c->by_stack.count;
+	struct rank *const ranks = calloc(count + 1, sizeof(*ranks));
+	uint32_t n = 0;
+
+	if (ranks == NULL)
+		return NULL;
+	count_changes(c, ranks);
+	for (uint32_t row = 0; row < count; row++) {
+		const struct account *const a = &c->by_stack.rows[row];
+
+		if (a->allocated.count == 0 && a->freed.count == 0 &&
+		    a->live.count == 0 && ranks[row].change_count == 0)
+			continue;
+		ranks[n].change_count = ranks[row].change_count;
+		ranks[n].row = row;
+		ranks[n++].score = score_of(c, a);
+	}
+	qsort(ranks, n, sizeof(*ranks), compare_ranks);
+	*count_ret = n;
+	return ranks;
+}
+
+/* ------------------------------------------------------------------- paths */
+
+/* The frame of a stack that names its site. */
+static uint32_t
+frame_at(struct page_tree *tree, struct site_names *names, uint64_t id)
+{
+	struct hatf_stack top = { 0 };
+
+	hatf_stacks_get(tree->stacks, site_names_top(names, id), &top);
+	return page_tree_frame(tree, top.frame);
+}
+
+static void
+add_named(struct page_sites *s, struct page_tree *tree, const char *name)
+{
+	const uint32_t frame = page_tree_name(tree, name);
+
+	add_site(s, page_tree_leaf(tree, 0, frame), frame);
+}
+
+static void
+add_stack(struct page_sites *s, struct site_names *names,
+	  struct page_tree *tree, uint32_t row)
+{
+	const uint64_t id = s->census->stack_ids[row];
+
+	s->site_of[row] = s->count;
+	if (row == STACK_NONE)
+		add_named(s, tree, "(no call stack)");
+	else if (row == STACK_INHERITED)
+		add_named(s, tree, "(inherited from the parent process)");
+	else
+		add_site(s, page_tree_node(tree, id),
+			 frame_at(tree, names, id));
+}
+
+/* The nearest caller of a stack that is on the page, near to main(). */
+static uint32_t
+caller_of(const struct page_tree *tree, uint64_t id)
+{
+	struct hatf_stack stack;
+	uint32_t node = PAGE_NONE, outer;
+	unsigned depth = 0;
+
+	while (id != 0 && (node = page_tree_find(tree, id)) == PAGE_NONE)
+		id = hatf_stacks_get(tree->stacks, id, &stack) ? stack.parent
+							       : 0;
+	if (node == PAGE_NONE)
+		return 0;
+	for (outer = node; outer != 0; outer = tree->parent.rows[outer])
+		depth++;
+	for (; depth > SMALL_DEPTH; depth--)
+		node = tree->parent.rows[node];
+	return node;
+}
+
+/* Let the stacks from 'first' on share sites, one for each caller. */
+static void
+add_small(struct page_sites *s, struct page_tree *tree,
+	  const struct rank *ranks, uint32_t first, uint32_t count)
+{
+	const uint32_t frame = page_tree_name(tree, "(small sites)");
+	const uint32_t node_count = tree->parent.count;
+	uint32_t *const site_of = malloc((node_count + 1) * sizeof(*site_of));
+
+	if (site_of == NULL) {
+		s->no_memory = true;
+		return;
+	}
+	memset(site_of, 0xff, node_count * sizeof(*site_of));
+	for (uint32_t i = first; i < count && !s->no_memory; i++) {
+		const uint32_t row = ranks[i].row;
+		const uint32_t node =
+			row < STACK_FIRST
+				? 0
+				: caller_of(tree, s->census->stack_ids[row]);
+
+		if (site_of[node] == PAGE_NONE) {
+			site_of[node] = s->count;
+			add_site(s, page_tree_leaf(tree, node, frame), frame);
+		}
+		s->site_of[row] = site_of[node];
+	}
+	free(site_of);
+}
+
+static void
+choose_stacks(struct page_sites *s, struct site_names *names,
+	      struct page_tree *tree)
+{
+	uint32_t count = 0, i, changes = 0;
+	struct rank *const ranks = rank_stacks(s->census, &count);
+
+	if (ranks == NULL) {
+		s->no_memory = true;
+		return;
+	}
+	for (i = 0; i < count && i < SITES_MAX && !s->no_memory; i++) {
+		changes += ranks[i].change_count;
+		if (changes > CHANGES_OUT)
+			break;
+		add_stack(s, names, tree, ranks[i].row);
+	}
+	if (i < count)
+		add_small(s, tree, ranks, i, count);
+	for (i = 0; i < count && !s->no_memory; i++) {
+		const uint32_t row = ranks[i].row;
+
+		account_sum(&s->rows[s->site_of[row]].sum,
+			    &s->census->by_stack.rows[row], s->census->epoch);
+	}
+	free(ranks);
+}
+
+/* ------------------------------------------------------------------- curves */
+
+static void
+note_change(struct page_sites *s, struct page_site *site, uint32_t point,
+	    int64_t nbytes, int64_t count)
+{
+	struct page_change *last = site->changes + site->change_count - 1;
+
+	if (site->change_count != 0 && last->point == point) {
+		last->nbytes += nbytes;
+		last->count += count;
+		return;
+	}
+	if (site->change_count == site->change_cap) {
+		const uint32_t cap =
+			site->change_cap == 0 ? 8 : 2 * site->change_cap;
+		struct page_change *const grown =
+			realloc(site->changes, cap * sizeof(*grown));
+
+		if (grown == NULL) {
+			s->no_memory = true;
+			return;
+		}
+		site->changes = grown;
+		site->change_cap = cap;
+	}
+	site->changes[site->change_count++] =
+		(struct page_change){ point, nbytes, count };
+}
+
+/* Turn what stacks have live at the points into changes of sites. */
+static void
+find_curves(struct page_sites *s)
+{
+	const struct history *const h = &s->census->history;
+	struct amount *const last =
+		calloc(s->census->by_stack.count + 1, sizeof(*last));
+
+	s->no_memory = s->no_memory || last == NULL;
+	for (size_t i = 0; i < h->point_count && !s->no_memory; i++) {
+		for (size_t j = 0; j < h->points[i].change_count; j++) {
+			const struct change *const c = &h->points[i].changes[j];
+			struct amount *const a = &last[c->stack];
+
+			if (s->site_of[c->stack] == PAGE_NONE)
+				continue;
+			note_change(s, &s->rows[s->site_of[c->stack]],
+				    (uint32_t)i,
+				    (int64_t)(c->nbytes - a->nbytes),
+				    (int64_t)(c->count - a->count));
+			*a = (struct amount){ c->count, c->nbytes };
+		}
+	}
+	free(last);
+}
+
+/* ------------------------------------------------------- threads and sizes */
+
+static void
+name_lane(const struct page_threads *threads, const struct lane *lane,
+	  char thread[64], char size[64])
+{
+	const uint32_t row = threads->row_of[lane->thread];
+	const uint64_t end = census_class_end(lane->size_class);
+
+	if (threads->has_rest && row == threads->count - 1)
+		snprintf(thread, 64, "(other threads)");
+	else
+		snprintf(thread, 64, "thread %llu",
+			 (unsigned long long)threads->census
+				 ->threads[lane->thread]
+				 .id);
+	snprintf(size, 64, "blocks of up to %llu bytes",
+		 (unsigned long long)end);
+}
+
+/* A thread's node and the frames of sizes are shared. */
+static void
+choose_lanes(struct page_sites *s, const struct page_threads *threads,
+	     struct page_tree *tree)
+{
+	const struct census *const c = s->census;
+	const uint32_t cells = threads->count * CLASS_COUNT;
+	uint32_t *const site_of = malloc((cells + 1) * sizeof(*site_of));
+	uint32_t nodes[PAGE_THREADS_MAX], sizes[CLASS_COUNT];
+	char thread[64], size[64];
+
+	s->no_memory = site_of == NULL;
+	if (site_of == NULL)
+		return;
+	memset(site_of, 0xff, cells * sizeof(*site_of));
+	memset(nodes, 0xff, sizeof(nodes));
+	memset(sizes, 0xff, sizeof(sizes));
+	for (uint32_t i = 0; i < c->by_lane.count && !s->no_memory; i++) {
+		const struct lane *const lane = &c->lanes[i];
+		const uint32_t row = threads->row_of[lane->thread];
+		uint32_t *const site =
+			&site_of[row * CLASS_COUNT + lane->size_class];
+		uint32_t *const frame = &sizes[lane->size_class];
+
+		name_lane(threads, lane, thread, size);
+		if (nodes[row] == PAGE_NONE)
+			nodes[row] = page_tree_leaf(
+				tree, 0, page_tree_name(tree, thread));
+		if (*frame == PAGE_NONE)
+			*frame = page_tree_name(tree, size);
+		if (*site == PAGE_NONE) {
+			*site = s->count;
+			add_site(s, page_tree_leaf(tree, nodes[row], *frame),
+				 *frame);
+		}
+		if (!s->no_memory)
+			account_sum(&s->rows[*site].sum, &c->by_lane.rows[i],
+				    c->epoch);
+	}
+	free(site_of);
+}
+
+bool
+page_sites_make(struct page_sites *s, const struct census *c,
+		struct site_names *names, const struct page_threads *threads,
+		struct page_tree *tree)
+{
+	*s = (struct page_sites){ .census = c,
+				  .of_stacks = groups_has_stacks(c) };
+	if (!s->of_stacks) {
+		choose_lanes(s, threads, tree);
+		return !s->no_memory && !tree->no_memory;
+	}
+	s->site_of = malloc((c->by_stack.count + 1) * sizeof(*s->site_of));
+	if (s->site_of == NULL)
+		return false;
+	memset(s->site_of, 0xff, c->by_stack.count * sizeof(*s->site_of));
+	choose_stacks(s, names, tree);
+	if (!s->no_memory)
+		find_curves(s);
+	return !s->no_memory && !tree->no_memory;
+}
+
+void
+page_sites_free(struct page_sites *s)
+{
+	for (uint32_t i = 0; i < s->count; i++)
+		free(s->rows[i].changes);
+	free(s->rows);
+	free(s->site_of);
+}
+
+/* ------------------------------------------------------------------ writing */
+
+static const struct account *
+site_account(const void *ctx, uint32_t row)
+{
+	const struct page_sites *const s = ctx;
+
+	return &s->rows[row].sum;
+}
+
+static void
+write_live(const struct page_sites *s, struct out *o)
+{
+	page_put_key(o, false, "live");
+	for (uint32_t i = 0; i < s->count; i++) {
+		uint32_t next = 0;
+
+		out_str(o, i == 0 ? "[[" : "],[");
+		for (uint32_t j = 0; j < s->rows[i].change_count; j++) {
+			const struct page_change *const c =
+				&s->rows[i].changes[j];
+
+			if (c->nbytes == 0 && c->count == 0)
+				continue;
+			out_printf(o,
+				   next == 0 ? "%u,%lld,%lld" : ",%u,%lld,%lld",
+				   c->point - next, (long long)c->nbytes,
+				   (long long)c->count);
+			next = c->point + 1;
+		}
+	}
+	out_str(o, s->count == 0 ? "[]" : "]]");
+}
+
+/* The mean lifetimes of freed blocks, in microseconds or in events. */
+static void
+write_lives(const struct page_sites *s, struct out *o)
+{
+	const struct census *const c = s->census;
+	const double us = c->has_times ? (double)c->unit_ns / 1000 : 1;
+
+	page_put_key(o, false, "life");
+	out_str(o, "[");
+	for (uint32_t i = 0; i < s->count; i++) {
+		const struct account *const a = &s->rows[i].sum;
+		const uint64_t sum =
+			c->has_times ? a->lifetime_time : a->lifetime_events;
+
+		if (i != 0)
+			out_str(o, ",");
+		if (a->freed.count == 0)
+			out_str(o, "-1");
+		else
+			out_printf(o, "%.1f",
+				   (double)sum * us / (double)a->freed.count);
+	}
+	out_str(o, "]");
+}
+
+static void
+write_paths(const struct page_sites *s, struct out *o)
+{
+	static const char *const keys[] = { "node", "at" };
+
+	for (size_t k = 0; k < 2; k++) {
+		page_put_key(o, false, keys[k]);
+		out_str(o, "[");
+		for (uint32_t i = 0; i < s->count; i++) {
+			if (i != 0)
+				out_str(o, ",");
+			out_u64(o, k == 0 ? s->rows[i].node : s->rows[i].at);
+		}
+		out_str(o, "]");
+	}
+}
+
+void
+page_sites_write(const struct page_sites *s, struct out *o)
+{
+	page_put_key(o, false, "sites");
+	out_str(o, "{\"count\":");
+	out_u64(o, s->count);
+	write_paths(s, o);
+	page_put_measures(o, s->census, site_account, s, s->count);
+	write_lives(s, o);
+	if (s->of_stacks)
+		write_live(s, o);
+	out_str(o, "}");
+}
