@@ -17,7 +17,6 @@ enum {
 	OPT_JSON,
 	OPT_TOP,
 	OPT_RAW_STACKS,
-	OPT_FOLD_STD,
 	OPT_JOBS,
 	OPT_NO_PARENT,
 	OPT_HTML,
@@ -26,10 +25,9 @@ enum {
 static const struct opt options[] = {
 	{ "json", 'j', NULL, "one JSON object for each file, one a line" },
 	{ "top", 'n', "N", "lines of each list (default 3, with --json 10)" },
-	{ "raw-stacks", 'R', NULL, "take frames of allocators for sites, too" },
-	{ "fold-std", 'F', NULL,
-	  "hide operator new and the standard library, so that a\n"
-	  "site is the program's own line" },
+	{ "raw-stacks", 'R', NULL,
+	  "hide no frames: sites may be in allocators or in\n"
+	  "the standard library of C++ or Rust" },
 	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
 	{ "no-parent", 'p', NULL,
 	  "do not read the trace of a forked child's parent" },
@@ -444,9 +442,6 @@ take_option(unsigned idx, const char *value, void *ctx)
 	case OPT_RAW_STACKS:
 		ask->gathering.view.is_raw = true;
 		return true;
-	case OPT_FOLD_STD:
-		ask->gathering.view.fold_std = true;
-		return true;
 	case OPT_JOBS:
 		return opt_parse_jobs(value, &ask->gathering.reading.jobs);
 	case OPT_HTML:
@@ -481,6 +476,8 @@ int
 command_report(int argc, char **argv)
 {
 	struct ask ask = {
+		/* Sites are the program's own lines. */
+		.gathering.view.fold_std = true,
 		.gathering.reading.struct_nbytes =
 			sizeof(ask.gathering.reading),
 	};

@@ -23,7 +23,6 @@ enum {
 	OPT_TOP,
 	OPT_JSON,
 	OPT_RAW_STACKS,
-	OPT_FOLD_STD,
 	OPT_JOBS,
 	OPT_NO_PARENT,
 };
@@ -43,10 +42,9 @@ static const struct opt options[] = {
 	{ "at-end", 'e', NULL, "only what is live at the end" },
 	{ "top", 'n', "N", "print the first N lines (default 20, 0: all)" },
 	{ "json", 'j', NULL, "one JSON object for each file, one a line" },
-	{ "raw-stacks", 'R', NULL, "take frames of allocators for sites, too" },
-	{ "fold-std", 'F', NULL,
-	  "hide operator new and the standard library, so that a\n"
-	  "site is the program's own line" },
+	{ "raw-stacks", 'R', NULL,
+	  "hide no frames: sites may be in allocators or in\n"
+	  "the standard library of C++ or Rust" },
 	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
 	{ "no-parent", 'p', NULL,
 	  "do not read the trace of a forked child's parent" },
@@ -502,9 +500,6 @@ take_option(unsigned idx, const char *value, void *ctx)
 	case OPT_RAW_STACKS:
 		ask->gathering.view.is_raw = true;
 		return true;
-	case OPT_FOLD_STD:
-		ask->gathering.view.fold_std = true;
-		return true;
 	case OPT_JOBS:
 		return opt_parse_jobs(value, &ask->gathering.reading.jobs);
 	default:
@@ -539,6 +534,8 @@ int
 command_stat(int argc, char **argv)
 {
 	struct ask ask = {
+		/* Sites are the program's own lines. */
+		.gathering.view.fold_std = true,
 		.by = BY_SITE,
 		.key = KEY_ALLOCATED,
 		.top = 20,
