@@ -345,8 +345,8 @@ def compare_leaks(hatf, trace, census):
     if sizes:
         check('leaks: largest', max(int(s['largest']) for s in leaks['sites']),
               max(sizes))
-        check('leaks: smallest', min(int(s['smallest']) for s in leaks['sites']),
-              min(sizes))
+        check('leaks: smallest',
+              min(int(s['smallest']) for s in leaks['sites']), min(sizes))
     for site in leaks['sites']:
         if 'stacks' in site:
             check(f'leaks: stacks of {site["name"]}',
@@ -367,8 +367,8 @@ def compare_report(hatf, trace, census):
           census.unknown)
     history = report['history']
     if history:
-        check('report: history, most', max(int(h['most_bytes']) for h in history),
-              census.peak)
+        check('report: history, most',
+              max(int(h['most_bytes']) for h in history), census.peak)
         check('report: history, end', amount(history[-1]['live']),
               census.accounts['total', 0].live)
         check('report: history, allocated',

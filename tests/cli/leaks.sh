@@ -53,7 +53,7 @@ run "$HATF" leaks --stacks --top 2 app.hatf
 check 'stacks' "$(grep -cE '^ {26}(grow|main|once)' out)" 4
 check 'more' "$(tail -n 1 out)" "and 1 more sites ('--top 0' prints all)"
 
-# ------------------------------------------------------------------ suppressions
+# ---------------------------------------------------------------- suppressions
 # suppressed WANT LINE...: with these lines, WANT bytes are not suppressed.
 suppressed()
 {
@@ -94,7 +94,7 @@ run "$HATF" leaks --suppressions missing app.hatf
 check_status 'a missing file' 2
 check_one_line 'a missing file' 'hatf leaks: missing: No such file *'
 
-# ------------------------------------------------------------------- exit status
+# ----------------------------------------------------------------- exit status
 run "$HATF" leaks --fail-over 601 app.hatf
 check_status 'not over' 0
 run "$HATF" leaks --fail-over 600 app.hatf
@@ -109,7 +109,7 @@ check_status 'a damaged trace is worse' 1
 run "$HATF" leaks --json --fail-over 1 app.hatf
 check 'over' "$(jq .over out)" true
 
-# ---------------------------------------------------------------- without stacks
+# -------------------------------------------------------------- without stacks
 {
 	header
 	layout

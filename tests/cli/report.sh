@@ -80,16 +80,18 @@ if command -v script >/dev/null; then
 			"'$HATF' report app.hatf" /dev/null >out </dev/null
 		check "colours with $setting" \
 			"$(grep -c $'\e\[1mThreads' out)" "${want%%:*}"
-		grep $'\e\[31m' out && fail "$setting: a name reached the terminal"
+		grep $'\e\[31m' out &&
+			fail "$setting: a name reached the terminal"
 	done
 fi
 LC_ALL=C.UTF-8 run "$HATF" report app.hatf
 grep -q 'over time   ▁.*█.*▁$' out || fail 'no bars in UTF-8'
 
-# ------------------------------------------------------------------------- JSON
+# ----------------------------------------------------------------------- JSON
 run "$HATF" report --json app.hatf
 check_status 'JSON' 0
-check 'JSON: peak' "$(jq -c '[.peak.ns, .peak.event, .total.at_peak.bytes]' out)" \
+check 'JSON: peak' \
+	"$(jq -c '[.peak.ns, .peak.event, .total.at_peak.bytes]' out)" \
 	'[5500000,4,1048596]'
 check 'JSON: a name' "$(jq -r '.at_end[0].name' out)" '<b>\x1b[31m'
 check 'JSON: median' "$(jq -c '.at_end[0].median' out)" \

@@ -5,8 +5,8 @@
  * usage: sites [ROUNDS [alone]]
  *
  * What each function allocates is in its comment, for ROUNDS n (default 100).
- * With 'alone' there is no second thread, for which libc allocates a block whose
- * size depends on the loaded libraries.
+ * With 'alone' there is no second thread, for which libc allocates a block
+ * whose size depends on the loaded libraries.
  */
 #include <pthread.h>
 #include <stdio.h>

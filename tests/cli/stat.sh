@@ -231,11 +231,12 @@ total()
 
 # Both count each realloc as an allocation and a free.
 if command -v valgrind >/dev/null; then
-	valgrind --run-libc-freeres=no --run-cxx-freeres=no ./sites 50 alone 2>&1 |
-		sed -nE 's/,//g
-			s/.*at exit: ([0-9]+) bytes in ([0-9]+) .*/\1 \2/p
-			s/.*: ([0-9]+) allocs ([0-9]+) frees ([0-9]+) .*/\1 \2 \3/p' |
-		xargs >want
+	valgrind --run-libc-freeres=no --run-cxx-freeres=no ./sites 50 alone \
+		>said 2>&1
+	sed -nE 's/,//g
+		s/.*at exit: ([0-9]+) bytes in ([0-9]+) .*/\1 \2/p
+		s/.*: ([0-9]+) allocs ([0-9]+) frees ([0-9]+) .*/\1 \2 \3/p' \
+		said | xargs >want
 	check 'valgrind' "$(total '.at_end.bytes, .at_end.blocks,
 		.allocated.blocks, .freed.blocks, .allocated.bytes')" \
 		"$(cat want)"
@@ -247,7 +248,8 @@ fi
 if command -v heaptrack_print >/dev/null; then
 	heaptrack -o ht ./sites 50 alone >said 2>&1 </dev/null
 	heaptrack_print ht.* >printed 2>err || fail "heaptrack: $(cat said err)"
-	allocated=$(sed -nE 's/^calls to allocation .*: ([0-9]+).*/\1/p' printed)
+	allocated=$(sed -nE 's/^calls to allocation .*: ([0-9]+).*/\1/p' \
+		printed)
 	temporary=$(sed -nE 's/^temporary memory allocations: ([0-9]+).*/\1/p' \
 		printed)
 	check 'heaptrack: allocations' "$allocated" \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* page_bytes.c - the assembler includes the page; the compiler runs at the top */
+/* page_bytes.c - the page, which the assembler includes */
 #include "tools/report/page_bytes.h"
 
 __asm__(".pushsection .rodata\n"
