@@ -15,7 +15,7 @@ export LC_ALL=C.UTF-8
 list_files()
 {
 	git ls-files -- '*.c' '*.h' '*.cc' '*.md' Makefile .ci/run scripts \
-		tests/cli ':!tests/data' ':!tests/fuzz/corpus*'
+		tests/cli tests/page :'!tests/data' ':!tests/fuzz/corpus*'
 	git ls-files tests/capture tests/faults tests/bench |
 		grep -E '\.(sh|py|pl|awk|sql)$'
 }

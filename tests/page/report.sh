@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# report.sh - 'hatf report --html' writes what page/DATA.md says
+#
+# Each sum equals the one of 'hatf report --json'.  Names with markup and script
+# are text.  The page opens in Chromium, if there is one, without a word on its
+# console.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/../cli/lib.sh"
+
+page=$CLI/../page
+
+# A trace whose names end elements and begin scripts.
+{
+	header unit=us 'command=./a </script><script>alert(1)</script>'
+	layout
+	comment 'HATF frame\nframe=1\nfunction=big<!--<script>\nfile=/a.c\nline=3\n'
+	comment 'HATF frame\nframe=2\nfunction=</script><img src=x>\x1b\nline=1\n'
+	comment 'HATF stack\nstack=1\nparent=0\nframe=1\n'
+	comment 'HATF stack\nstack=2\nparent=1\nframe=2\n'
+	thread_event 8 1 0 '\x42\x00\x81\x04<i>x'
+	alloc 10 0x1000 0 0 0 '\x45\x02'
+	comment 'HATF mark\nthread=0\ntime=3000\ntext=<b>"now"\\\n'
+	alloc 1048576 0x100000 0 0 4000 '\x45\x01'
+	alloc 8 0x2000 1 0 5000
+	resize 3 10 0x2000 0x3000 1 0 5500 '\x45\x02'
+	alloc 10 0x3000 1 0 5500
+	free 0x2000 1 0 5500
+	free 0x100000 0 0 6000
+	alloc 99 0x4000 0 0 9000 '\x45\x01'
+	free 0x4000 1 0 9999
+} >app.hatf
+trailer app.hatf 7 16
+
+run "$HATF" report --html app.html app.hatf
+check_status 'report --html' 0
+check_silent 'report --html'
+check 'mode' "$(stat -c %a app.html)" 600
+run "$HATF" report --html - app.hatf
+check_status 'report --html -' 0
+cmp -s app.html out || fail 'standard output has another page'
+
+check_page()
+{
+	"$HATF" report --json -n 1000000 "${@:2}" >figures.json 2>/dev/null
+	python3 "$page/verify.py" --figures figures.json "$1" ||
+		fail "$1: wrong figures"
+}
+
+check_page app.html app.hatf
+check 'elements in names' "$(grep -c '<img\|<script>alert' app.html)" 0
+
+# A program with threads, and the same without call stacks; both at once.
+"$HATF" record -g on -o stacks.hatf.gz -- \
+	"$BUILD/tests/capture/programs/threads" >/dev/null 2>&1
+"$HATF" record -g off -o plain.hatf.gz -- \
+	"$BUILD/tests/capture/programs/threads" >/dev/null 2>&1
+for name in stacks plain; do
+	run "$HATF" report --html $name.html $name.hatf.gz
+	check_status "$name" 0
+	check_page $name.html $name.hatf.gz
+done
+run "$HATF" report --html both.html stacks.hatf.gz plain.hatf.gz
+check_status 'two traces' 0
+check_page both.html stacks.hatf.gz plain.hatf.gz
+
+# Traces of all kinds, damaged ones too: the page is whole.
+for trace in "$CLI"/../data/golden/*.hatf* "$CLI"/../data/corrupt/*.hatf*; do
+	"$HATF" report --html any.html "$trace" >/dev/null 2>err
+	[ $? -le 1 ] || fail "$trace: $(cat err)"
+	mv any.html "any-${trace##*/}.html"
+done
+python3 "$page/verify.py" any-*.html || fail 'a bad page'
+
+run "$HATF" report --html no/such/place.html app.hatf
+check_status 'a folder is missing' 1
+
+modules=$CLI/../../build/page/node_modules
+if command -v node chromium >/dev/null && [ -d "$modules" ]; then
+	CHROMIUM=$(command -v chromium) MODULES=$modules timeout -s KILL 120 \
+		node "$page/opens.mjs" app.html stacks.html plain.html \
+		both.html || fail 'a page does not open'
+fi
+finish
