@@ -184,6 +184,30 @@ json_carried(const struct info *info, uint64_t n)
 								  : json_null();
 }
 
+/* Add what is known of the stacks; return how many keys that is. */
+static size_t
+add_stacks(json_t *object, const struct stack_totals *t)
+{
+	struct {
+		const char *key;
+		json_t *value;
+	} const keys[] = {
+		{ "frames", json_u64(t->frames) },
+		{ "stacks", json_u64(t->stacks) },
+		{ "sites", json_u64(t->sites) },
+		{ "stack_depth_mean", json_real(stack_totals_mean_depth(t)) },
+		{ "stack_depth_max", json_u64(t->depth_max) },
+		{ "allocations_without_stack", json_u64(t->without_stack) },
+		{ "frames_with_function", json_u64(t->named_frames) },
+		{ "frames_with_line", json_u64(t->located_frames) },
+	};
+	const size_t n = sizeof(keys) / sizeof(keys[0]);
+
+	for (size_t i = 0; i < n; i++)
+		json_object_set_new(object, keys[i].key, keys[i].value);
+	return n;
+}
+
 static bool
 print_json(struct out *o, const struct info *info)
 {
@@ -228,16 +252,6 @@ print_json(struct out *o, const struct info *info)
 		{ "pid", json_number(info, "pid") },
 		{ "command", json_text(header(info, "command")) },
 		{ "clock", json_text(header(info, "clock")) },
-		{ "frames", json_u64(info->stacks.frames) },
-		{ "stacks", json_u64(info->stacks.stacks) },
-		{ "sites", json_u64(info->stacks.sites) },
-		{ "stack_depth_mean",
-		  json_real(stack_totals_mean_depth(&info->stacks)) },
-		{ "stack_depth_max", json_u64(info->stacks.depth_max) },
-		{ "allocations_without_stack",
-		  json_u64(info->stacks.without_stack) },
-		{ "frames_with_function", json_u64(info->stacks.named_frames) },
-		{ "frames_with_line", json_u64(info->stacks.located_frames) },
 		{ "sample_rate", is_sampled(info) ? json_real(sample_rate(info))
 						  : json_null() },
 	};
@@ -246,7 +260,7 @@ print_json(struct out *o, const struct info *info)
 
 	for (size_t i = 0; i < n; i++)
 		json_object_set_new(object, keys[i].key, keys[i].value);
-	return json_print(o, object, n);
+	return json_print(o, object, n + add_stacks(object, &info->stacks));
 }
 
 /* "  label             " */
