@@ -36,5 +36,6 @@ traces=("$out"/*.hatf.gz)
 show "$hatf" info "${traces[@]}"
 show "$hatf" verify "${traces[@]}"
 show "$hatf" dump --count 8 "$out"/cc1.*
+show "$hatf" report "$out"/cc1.*
 echo
 echo "The traces are in $out; '$hatf --help' lists the other commands."
