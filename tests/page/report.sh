@@ -69,9 +69,17 @@ check_page both.html stacks.hatf.gz plain.hatf.gz
 for trace in "$CLI"/../data/golden/*.hatf* "$CLI"/../data/corrupt/*.hatf*; do
 	"$HATF" report --html any.html "$trace" >/dev/null 2>err
 	[ $? -le 1 ] || fail "$trace: $(cat err)"
-	mv any.html "any-${trace##*/}.html"
+	[ ! -e any.html ] || mv any.html "any-${trace##*/}.html"
 done
 python3 "$page/verify.py" any-*.html || fail 'a bad page'
+
+echo old >old.html
+run "$HATF" report --html old.html "$CLI/../data/corrupt/text.hatf"
+check_status 'no trace' 1
+check 'the old page' "$(cat old.html)" old
+run "$HATF" report --html new.html "$CLI/../data/corrupt/text.hatf"
+check 'no page' "$(ls new.html 2>&1)" \
+	"ls: cannot access 'new.html': No such file or directory"
 
 run "$HATF" report --html no/such/place.html app.hatf
 check_status 'a folder is missing' 1

@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sites of their own, and what all sites may have in changes: some MB. */
-#define SITES_MAX   3000
-#define CHANGES_OUT 200000
+/* Sites of their own, their changes and their paths: 3 MB at most. */
+#define SITES_MAX   2000
+#define CHANGES_OUT 120000
+#define NODES_MAX   80000
 
 /* Where the callers of small sites are looked for: nearer to main(). */
 #define SMALL_DEPTH 6
@@ -222,7 +223,7 @@ choose_stacks(struct page_sites *s, struct site_names *names,
 	}
 	for (i = 0; i < count && i < SITES_MAX && !s->no_memory; i++) {
 		changes += ranks[i].change_count;
-		if (changes > CHANGES_OUT)
+		if (changes > CHANGES_OUT || tree->parent.count > NODES_MAX)
 			break;
 		add_stack(s, names, tree, ranks[i].row);
 	}
