@@ -91,7 +91,7 @@ live_table_put(struct live_table *t, const struct live_block *block,
 {
 	size_t i;
 
-	if (t->count >= t->slot_count / 4 * 3 &&
+	if (t->count >= t->slot_count / 8 * 5 &&
 	    !move_to(t, t->slot_count == 0 ? SLOTS_MIN : 2 * t->slot_count))
 		return false;
 	i = seek(t, key_of(t, block));

@@ -12,8 +12,8 @@
  * may change to addresses as keys, where a trace contradicts itself or does not
  * tell each block's object.  Then a new block replaces one that has its address.
  *
- * Collisions go to the next free slot.  At most 3/4 of the slots are in use, so
- * a block takes 43 to 86 bytes.  The hash is seeded for each process.
+ * Collisions go to the next free slot.  At most 5/8 of the slots are in use, so
+ * a block takes 51 to 102 bytes.  The hash is seeded for each process.
  *
  * Used by one thread at a time.
  */
@@ -76,9 +76,9 @@ extern uint64_t live_table_seed;
 static inline size_t
 live_table_home(const struct live_table *t, uint64_t key)
 {
-	const uint64_t group = key >> (t->by_address ? 10 : 6);
+	const uint64_t group = key >> (t->by_address ? 10 : 5);
 	const size_t place =
-		t->by_address ? (key >> 4 & 63) | (key & 15) << 6 : key & 63;
+		t->by_address ? (key >> 4 & 63) | (key & 15) << 6 : key & 31;
 	const uint64_t hash = (group ^ live_table_seed) * 0x9e3779b97f4a7c15;
 
 	return ((size_t)(hash >> t->shift) + place) & (t->slot_count - 1);
