@@ -7,8 +7,8 @@
 #
 # Writes tools/report/page/dist, which is committed: a build of hatf needs
 # neither node nor npm.  --check compares a fresh bundle with the committed one.
-# --modules only installs the npm packages of tools/report/page/package-lock.json
-# in build/page, once.
+# --modules only installs the npm packages of package-lock.json in build/page,
+# once.
 set -eu
 cd "$(dirname "$0")/.."
 page=$PWD/tools/report/page
