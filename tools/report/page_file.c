@@ -18,6 +18,7 @@ static const char place[] = "@HATF-DATA@";
 struct page_file {
 	const char *path;
 	unsigned trace_count;
+	bool is_new; /* the file did not exist before */
 	struct out out;
 };
 
@@ -39,21 +40,34 @@ page_file_begin(const char *path)
 		return NULL;
 	}
 	f->path = path;
-	f->out.fd =
-		strcmp(path, "-") == 0
-			? STDOUT_FILENO
-			: open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-			       0600);
+	f->is_new = access(path, F_OK) != 0;
+	f->out.fd = strcmp(path, "-") == 0
+			    ? STDOUT_FILENO
+			    : open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (f->out.fd < 0) {
 		message_print("%s: %s", message_path(path), strerror(errno));
 		free(f);
 		return NULL;
 	}
+	return f;
+}
+
+/* Write what stands before the trace. */
+static void
+begin_trace(struct page_file *f)
+{
+	if (f->trace_count++ > 0) {
+		out_str(&f->out, ",");
+		return;
+	}
+	/* Only now: an old page stays if no trace can be read. */
+	if (f->out.fd != STDOUT_FILENO && ftruncate(f->out.fd, 0) != 0 &&
+	    errno != EINVAL)
+		f->out.sys_errno = errno;
 	out_bytes(&f->out, page_bytes, (size_t)(find_place() - page_bytes));
 	out_str(&f->out, "{\"version\":1");
 	page_put_named(&f->out, "generator", "hatf " HATF_VERSION);
 	out_str(&f->out, ",\"traces\":[");
-	return f;
 }
 
 int
@@ -69,8 +83,7 @@ page_file_add(struct page_file *f, const char *trace,
 	with_sights.watch_ctx = sights;
 	g = sights != NULL ? gather_open(trace, &with_sights) : NULL;
 	if (g != NULL) {
-		if (f->trace_count++ > 0)
-			out_str(&f->out, ",");
+		begin_trace(f);
 		if (!page_data_write(&f->out, g, sights))
 			message_print("%s: %s", message_path(trace),
 				      hatf_status_text(HATF_NO_MEMORY));
@@ -92,8 +105,12 @@ page_file_end(struct page_file *f)
 	const char *const rest = find_place() + sizeof(place) - 1;
 	int sys_errno;
 
-	out_str(&f->out, "]}");
-	out_bytes(&f->out, rest, (size_t)(page_bytes_end - rest));
+	if (f->trace_count > 0) {
+		out_str(&f->out, "]}");
+		out_bytes(&f->out, rest, (size_t)(page_bytes_end - rest));
+	} else if (f->is_new && f->out.fd != STDOUT_FILENO) {
+		unlink(f->path);
+	}
 	out_flush(&f->out);
 	sys_errno = f->out.sys_errno;
 	if (f->out.fd != STDOUT_FILENO && close(f->out.fd) != 0 &&

@@ -27,7 +27,10 @@ struct page_file *page_file_begin(const char *path);
 int page_file_add(struct page_file *f, const char *trace,
 		  const struct gather_options *options);
 
-/* Finish and close the file; return false after a message. */
+/*
+ * Finish and close the file; return false after a message.  Without any trace
+ * there is no page: a file that existed before is as it was.
+ */
 bool page_file_end(struct page_file *f);
 
 #endif /* PAGE_FILE_H */

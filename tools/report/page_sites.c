@@ -10,12 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sites of their own, and what all sites may have in changes: some MB. */
-#define SITES_MAX   3000
-#define CHANGES_OUT 200000
+/* Sites of their own, their changes and their paths: 3 MB at most. */
+#define SITES_MAX   2000
+#define CHANGES_OUT 80000
+#define NODES_MAX   80000
+
+/* Sites that small stacks share, beside one for all others. */
+#define SMALL_MAX 600
 
 /* Where the callers of small sites are looked for: nearer to main(). */
-#define SMALL_DEPTH 6
+#define SMALL_DEPTH 4
 
 /* A stack, and how much it matters. */
 struct rank {
@@ -179,34 +183,68 @@ caller_of(const struct page_tree *tree, uint64_t id)
 	return node;
 }
 
-/* Let the stacks from 'first' on share sites, one for each caller. */
-static void
-add_small(struct page_sites *s, struct page_tree *tree,
-	  const struct rank *ranks, uint32_t first, uint32_t count)
-{
-	const uint32_t frame = page_tree_name(tree, "(small sites)");
-	const uint32_t node_count = tree->parent.count;
-	uint32_t *const site_of = malloc((node_count + 1) * sizeof(*site_of));
+/* Sites that small stacks share. */
+struct small {
+	struct id_rows keys;	/* caller << 32 | frame of the site */
+	struct page_rows sites; /* by row of 'keys' */
+	uint32_t name;		/* the frame "(other paths)" */
+	uint32_t rest;		/* the site of all others, or PAGE_NONE */
+};
 
-	if (site_of == NULL) {
-		s->no_memory = true;
-		return;
+/* Return the shared site of this caller and this frame. */
+static uint32_t
+share_site(struct page_sites *s, struct page_tree *tree, struct small *small,
+	   uint32_t caller, uint32_t at)
+{
+	const uint64_t key = (uint64_t)caller << 32 | at;
+	const uint32_t row = id_rows_find(&small->keys, key);
+
+	if (row != ID_ROWS_NONE)
+		return small->sites.rows[row];
+	if (small->sites.count >= SMALL_MAX) {
+		if (small->rest == PAGE_NONE) {
+			small->rest = s->count;
+			add_named(s, tree, "(small sites)");
+		}
+		return small->rest;
 	}
-	memset(site_of, 0xff, node_count * sizeof(*site_of));
+	if (id_rows_add(&small->keys, key) == ID_ROWS_NONE ||
+	    !page_rows_add(&small->sites, s->count))
+		s->no_memory = true;
+	add_site(s,
+		 page_tree_leaf(tree, page_tree_leaf(tree, caller, small->name),
+				at),
+		 at);
+	return s->count - 1;
+}
+
+/*
+ * Let the stacks from 'first' on share sites, one for each caller near main()
+ * and each function that allocates.
+ */
+static void
+add_small(struct page_sites *s, struct site_names *names,
+	  struct page_tree *tree, const struct rank *ranks, uint32_t first,
+	  uint32_t count)
+{
+	struct small small = {
+		.name = page_tree_name(tree, "(other paths)"),
+		.rest = PAGE_NONE,
+	};
+
 	for (uint32_t i = first; i < count && !s->no_memory; i++) {
 		const uint32_t row = ranks[i].row;
-		const uint32_t node =
-			row < STACK_FIRST
-				? 0
-				: caller_of(tree, s->census->stack_ids[row]);
+		const uint64_t id = s->census->stack_ids[row];
 
-		if (site_of[node] == PAGE_NONE) {
-			site_of[node] = s->count;
-			add_site(s, page_tree_leaf(tree, node, frame), frame);
-		}
-		s->site_of[row] = site_of[node];
+		if (row < STACK_FIRST)
+			add_stack(s, names, tree, row);
+		else
+			s->site_of[row] =
+				share_site(s, tree, &small, caller_of(tree, id),
+					   frame_at(tree, names, id));
 	}
-	free(site_of);
+	id_rows_free(&small.keys);
+	free(small.sites.rows);
 }
 
 static void
@@ -222,12 +260,12 @@ choose_stacks(struct page_sites *s, struct site_names *names,
 	}
 	for (i = 0; i < count && i < SITES_MAX && !s->no_memory; i++) {
 		changes += ranks[i].change_count;
-		if (changes > CHANGES_OUT)
+		if (changes > CHANGES_OUT || tree->parent.count > NODES_MAX)
 			break;
 		add_stack(s, names, tree, ranks[i].row);
 	}
 	if (i < count)
-		add_small(s, tree, ranks, i, count);
+		add_small(s, names, tree, ranks, i, count);
 	for (i = 0; i < count && !s->no_memory; i++) {
 		const uint32_t row = ranks[i].row;
 

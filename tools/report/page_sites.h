@@ -2,8 +2,9 @@
 /*
  * page_sites.h - the sites that a page shows, with what they have live
  *
- * A page has room for the sites that matter.  The others of one caller share a
- * site, "(small sites)", so that all sums stay exact.
+ * A page has room for the call paths that matter.  The others share a path for
+ * each function that allocates, "(other paths)", and beyond that one path,
+ * "(small sites)".  So all sums stay exact.
  */
 #ifndef PAGE_SITES_H
 #define PAGE_SITES_H

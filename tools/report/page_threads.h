@@ -12,7 +12,7 @@
 #include "tools/report/page_tree.h"
 #include "tools/summary/census.h"
 
-#define PAGE_THREADS_MAX 256
+#define PAGE_THREADS_MAX 100
 
 /* Begins as all zeros. */
 struct page_threads {

@@ -35,6 +35,30 @@ add(struct page_tree *t, struct page_rows *r, uint32_t value)
 
 /* ------------------------------------------------------------------ strings */
 
+/* Some names of C++ templates are longer than a page can show. */
+#define TEXT_MAX 500
+
+/* Copy a text, with "..." in place of its end if it is too long. */
+static char *
+copy_text(const char *text)
+{
+	const size_t nbytes = strlen(text);
+	size_t end = TEXT_MAX;
+	char *copy;
+
+	if (nbytes <= TEXT_MAX)
+		return strdup(text);
+	/* Do not cut a character of UTF-8. */
+	while (end > 0 && ((uint8_t)text[end] & 0xc0) == 0x80)
+		end--;
+	copy = malloc(end + sizeof("..."));
+	if (copy == NULL)
+		return NULL;
+	memcpy(copy, text, end);
+	memcpy(copy + end, "...", sizeof("..."));
+	return copy;
+}
+
 /* The slot of a text, or the free slot where it belongs. */
 static size_t
 seek_text(const struct page_tree *t, const char *text)
@@ -75,22 +99,21 @@ grow_texts(struct page_tree *t)
 uint32_t
 page_tree_text(struct page_tree *t, const char *text)
 {
-	const char *const shown = text != NULL ? text : "";
+	char *const copy = copy_text(text != NULL ? text : "");
 	size_t slot;
 
-	if (t->text_count == t->text_cap && !grow_texts(t)) {
+	if (copy == NULL || (t->text_count == t->text_cap && !grow_texts(t))) {
 		t->no_memory = true;
+		free(copy);
 		return 0;
 	}
-	slot = seek_text(t, shown);
-	if (t->slots[slot] != 0)
+	slot = seek_text(t, copy);
+	if (t->slots[slot] != 0) {
+		free(copy);
 		return t->slots[slot] - 1;
-	t->texts[t->text_count] = strdup(shown);
-	if (t->texts[t->text_count] == NULL) {
-		t->no_memory = true;
-		return 0;
 	}
-	t->slots[slot] = ++t->text_count;
+	t->texts[t->text_count++] = copy;
+	t->slots[slot] = t->text_count;
 	return t->text_count - 1;
 }
 

@@ -67,6 +67,9 @@ function draw() {
   const columnLabels = labelEvery(lives, map.host.clientWidth < 600 ? 4 : 9,
     (i) => trace.axis === 'us' ? span(life[i + left], 'us')
       : count(life[i + left]));
+  /* The last label needs room. */
+  while (columnLabels.length > 1 && columnLabels.at(-1).at > lives - 1)
+    columnLabels.pop();
   columnLabels.push({ at: lives + 1.5, text: 'live at end' });
   map.show({
     columns: lives + 2,
