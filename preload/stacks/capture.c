@@ -33,7 +33,11 @@ capture_init(uint32_t depth)
 struct walk *
 capture_make_walk(void)
 {
-	struct walk *const walk = memory_map_private(sizeof(*walk));
+	/*
+	 * The child of a handler that forks may return into a walk.  The copy
+	 * must have its frames: the walk reads memory at their places.
+	 */
+	struct walk *const walk = memory_map_forked(sizeof(*walk));
 
 	if (walk != NULL)
 		walk->depth = capture_depth;

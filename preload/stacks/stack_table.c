@@ -64,11 +64,14 @@ is_node(uint32_t id, uint32_t parent, uintptr_t address)
 		       memory_order_relaxed) == 0;
 }
 
-/* Search the chain from 'id' to 'end'. */
+/*
+ * Search the chain from 'id' to 'end'.  A handler that forks during the search
+ * wipes the child's chains, which then end with 0.
+ */
 static uint32_t
 search(uint32_t id, uint32_t end, uint32_t parent, uintptr_t address)
 {
-	while (id != end && !is_node(id, parent, address))
+	while (id != end && id != 0 && !is_node(id, parent, address))
 		id = tables->node_next[id];
 	return id != end ? id : 0;
 }

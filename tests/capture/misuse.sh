@@ -4,13 +4,18 @@
 # misuse.sh - a program that breaks libc's rules runs as it does bare
 . "$(dirname "$0")/lib.sh"
 
-# Once, the children used a ring that they do not have.
-for way in fork-handler fork-async-handler; do
-	rm -f trace.gz*
-	trace trace.gz "$PROGS/misuse" $way >out
-	check "$way: status" $? 0
-	check "$way: children that ended badly" "$(cat out)" 0
-	clean trace.gz
+# Once, the children used a ring that they do not have, and in a call stack that
+# was being taken, the thread's last stack, which they did not have either.
+for stacks in off on; do
+	for way in fork-handler fork-async-handler; do
+		rm -f trace.gz*
+		HATFTRACE_STACKS=$stacks trace trace.gz "$PROGS/misuse" $way \
+			>out
+		check "$way, stacks $stacks: status" $? 0
+		check "$way, stacks $stacks: children that ended badly" \
+			"$(cat out)" 0
+		clean trace.gz
+	done
 done
 
 # Once, the writer kept the process from ending.
