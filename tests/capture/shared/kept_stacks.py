@@ -16,13 +16,24 @@ import sys
 
 FRAME = ("function", "file", "line", "object", "address", "column")
 
+
+
+def is_stand_in(stack):
+    """Is it the thread and size class of a call without a stack?"""
+    return (len(stack) == 2 and stack[0][0].startswith("thread ")
+            and stack[1][0].endswith(("byte", "bytes")))
+
+
 # What a format keeps of a call's stack, innermost frame last, and of its size.
 KEEPS = {
     # A frame without a file keeps its object in the place of the file.
     "memtrace": (
         lambda stack: tuple((f[0], f[1] or f[3], f[2]) for f in stack),
         lambda size: (size + 7) // 8),
-    "heaptrack": (lambda stack: tuple(f[:5] for f in stack), int),
+    "heaptrack": (
+        lambda stack: () if is_stand_in(stack) else tuple(
+            f[:5] for f in stack),
+        int),
     "mtrc": (lambda stack: tuple(f[:3] for f in stack[-1:]), int),
 }
 
