@@ -34,7 +34,8 @@ static const struct opt options[] = {
 	{ "no-parent", 'p', NULL,
 	  "do not read the trace of a forked child's parent" },
 	{ "html", 'H', "PAGE",
-	  "write a page with charts to this file ('-': standard output)" },
+	  "write a page with charts to this file ('-': to\n"
+	  "standard output)" },
 	{ NULL, 0, NULL, NULL },
 };
 

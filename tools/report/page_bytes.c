@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* page_bytes.c - the assembler includes the page; the compiler runs at the top */
+/* page_bytes.c - the assembler includes the page, by its path from the top */
 #include "tools/report/page_bytes.h"
 
 __asm__(".pushsection .rodata\n"
