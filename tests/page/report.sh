@@ -15,7 +15,7 @@ page=$CLI/../page
 {
 	header unit=us 'command=./a </script><script>alert(1)</script>'
 	layout
-	comment 'HATF frame\nframe=1\nfunction=b<!--<script>\nfile=/a.c\nline=3\n'
+	comment 'HATF frame\nframe=1\nfunction=b<!--<script>\nfile=/a.c\nline=3'
 	comment 'HATF frame\nframe=2\nfunction=</script><img src=x>\x1b\n'
 	comment 'HATF stack\nstack=1\nparent=0\nframe=1\n'
 	comment 'HATF stack\nstack=2\nparent=1\nframe=2\n'
