@@ -89,7 +89,8 @@ main(int argc, char **argv)
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 	}
 	leak_at_once();
-	if (argc <= 2 && pthread_create(&thread, NULL, run_thread, blocks) == 0) {
+	if (argc <= 2 &&
+	    pthread_create(&thread, NULL, run_thread, blocks) == 0) {
 		pthread_join(thread, NULL);
 		for (int i = 0; i < 10; i++)
 			put(blocks[i]);

@@ -2,15 +2,16 @@
 /*
  * live_table.h - where each live block of a heap came from
  *
- * A hash table of blocks.  Keys that are near each other have adjacent homes, so
- * that blocks which come and go together share cache lines:
+ * A hash table of blocks.  Keys that are near each other have adjacent homes,
+ * so that blocks which come and go together share cache lines:
  *
  *	home = hash(key / GROUP) + place of the key in its group
  *
  * The key is the object's number: a program uses blocks together that it has
- * allocated together, and a new block needs a slot beside the last one.  A table
- * may change to addresses as keys, where a trace contradicts itself or does not
- * tell each block's object.  Then a new block replaces one that has its address.
+ * allocated together, and a new block needs a slot beside the last one.  Where
+ * a trace contradicts itself or does not tell each block's object, a table
+ * changes to addresses as keys.  Then a new block replaces one that has its
+ * address.
  *
  * Collisions go to the next free slot.  At most 5/8 of the slots are in use, so
  * a block takes 51 to 102 bytes.  The hash is seeded for each process.

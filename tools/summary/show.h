@@ -3,8 +3,8 @@
  * show.h - parts of the output of report, leaks and stat
  *
  * Colours are used if standard output is a terminal, unless NO_COLOR is set or
- * TERM is "dumb".  Names are cut in the middle to the width of a terminal, and not
- * cut where the output goes elsewhere.
+ * TERM is "dumb".  Names are cut in the middle to the width of a terminal, and
+ * not cut where the output goes elsewhere.
  */
 #ifndef SHOW_H
 #define SHOW_H
