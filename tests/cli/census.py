@@ -113,6 +113,9 @@ class Census:
         for call in records:
             if self.start is None and call['tag'] != 'comment':
                 self.start = int(call['time'])
+            if self.events == stop and (self.is_call(call) or
+                                        call['tag'] == 'destroyHeap'):
+                break  # carried blocks are no calls
             if self.is_call(call):
                 if self.reached(call, window[1]):
                     break
@@ -122,8 +125,6 @@ class Census:
             live = self.accounts['total', 0].live[1]
             if live > self.peak:
                 self.peak, self.peak_event = live, self.events
-            if stop is not None and self.events == stop:
-                break
         if not self.counting:
             self.begin()  # the window lies behind the end
 

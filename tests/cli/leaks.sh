@@ -7,6 +7,8 @@
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
+command -v jq >/dev/null || skip 'no jq'
+
 # A trace of 100 events, each at its own microsecond: 'grow' keeps a block of 10
 # bytes every tenth event, 'once' keeps one of 500 bytes, and another function
 # one byte.

@@ -7,6 +7,8 @@
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
+command -v jq >/dev/null || skip 'no jq'
+
 # A trace of 10 milliseconds: a block of 1 MiB lives in the middle, and 20 bytes
 # at the end.  The names of a function, a thread and the command would reach the
 # terminal.

@@ -10,7 +10,9 @@
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-: "${PYTHON:=python3}"
+# The interpreter itself: 'python3' may be a script that runs other programs.
+PYTHON=$(python3 -c 'import sys; print(sys.executable)') || skip 'no python3'
+command -v jq >/dev/null || skip 'no jq'
 
 # compare NAME TRACE [WINDOW...]
 compare()
@@ -200,6 +202,17 @@ compare 'sites' sites.hatf.gz '--from 20ms --to 40ms' '--from 100 --to 700'
 run "$HATF" record -o python.hatf.gz -- "$PYTHON" -S -E -c \
 	'print(sorted(str(i) for i in range(3000))[0])'
 compare 'python' python.hatf.gz
+# Each segment begins with the blocks that were live.
+run env PYTHONMALLOC=malloc "$HATF" record --rotate 64K -o s.hatf.gz -- \
+	"$PYTHON" -S -E -c 'import json
+a = []
+for i in range(4000):
+    numbers = (str((x * 7919 + i * 31) % 100003) for x in range(i % 97))
+    a.append(json.loads("[%s]" % ",".join(numbers)))'
+[ -f s.s0001.hatf.gz ] || fail 'no second segment'
+for trace in s.s*.hatf.gz; do
+	compare "${trace%.gz}" "$trace" '--from 5 --to 2000'
+done
 # The child inherits what its parent has.
 run "$HATF" record -o '%p.hatf.gz' -- "$PYTHON" -S -E -c \
 	'import os; a = [bytes(999) for i in range(99)]; os.fork() or a.clear()'

@@ -15,10 +15,8 @@ page=$CLI/../page
 {
 	header unit=us 'command=./a </script><script>alert(1)</script>'
 	layout
-	name='big<!--<script>'
-	comment "HATF frame\nframe=1\nfunction=$name\nfile=/a.c\nline=3\n"
-	name='</script><img src=x>\x1b'
-	comment "HATF frame\nframe=2\nfunction=$name\nline=1\n"
+	comment 'HATF frame\nframe=1\nfunction=b<!--<script>\nfile=/a.c\nline=3'
+	comment 'HATF frame\nframe=2\nfunction=</script><img src=x>\x1b\n'
 	comment 'HATF stack\nstack=1\nparent=0\nframe=1\n'
 	comment 'HATF stack\nstack=2\nparent=1\nframe=2\n'
 	thread_event 8 1 0 '\x42\x00\x81\x04<i>x'

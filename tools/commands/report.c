@@ -3,6 +3,7 @@
 #include "tools/commands/commands.h"
 #include "tools/report/page_file.h"
 #include "tools/summary/show.h"
+#include "tools/ui/escape.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
 
@@ -95,6 +96,7 @@ static void
 print_title(struct out *o, const struct report *r)
 {
 	const char *const command = header_of(r, "command");
+	char escaped[1024];
 
 	show_heading(o, "Heap of ");
 	out_text(o, message_path(r->g->scan.path));
@@ -102,7 +104,7 @@ print_title(struct out *o, const struct report *r)
 	if (command == NULL)
 		return;
 	out_str(o, "  command     ");
-	out_text(o, command);
+	show_name(o, escape_text(command, escaped, sizeof(escaped)), 14);
 	out_str(o, "\n");
 }
 

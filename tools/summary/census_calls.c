@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* census_calls.c - see census_calls.h */
+#include "tools/summary/census_calls.h"
+
+#include "tools/summary/census_rows.h"
+
+/* ----------------------------------------------------------------- counting */
+
+/* The four accounts of a block. */
+struct owners {
+	struct account *total, *stack, *lane, *heap;
+};
+
+static inline struct owners
+owners_of(struct census *s, const struct live_block *block, uint32_t heap)
+{
+	const struct owners o = {
+		&s->total,
+		&s->by_stack.rows[block->stack],
+		&s->by_lane.rows[block->lane_plus_1 - 1],
+		&s->by_heap.rows[heap],
+	};
+
+	return o;
+}
+
+static inline void
+account_begin(struct account *t, uint64_t epoch, uint64_t size, bool is_event)
+{
+	account_touch(t, epoch);
+	amount_add(&t->live, size);
+	if (is_event)
+		amount_add(&t->allocated, size);
+}
+
+static inline void
+account_end(struct account *t, uint64_t epoch, uint64_t size)
+{
+	account_touch(t, epoch);
+	amount_subtract(&t->live, size);
+}
+
+/* End a block without a free: 'why' counts it. */
+static void
+lose_block(struct census *s, const struct live_block *block, uint32_t heap,
+	   struct amount *why)
+{
+	const struct owners o = owners_of(s, block, heap);
+
+	account_end(o.total, s->epoch, block->size);
+	account_end(o.stack, s->epoch, block->size);
+	account_end(o.lane, s->epoch, block->size);
+	account_end(o.heap, s->epoch, block->size);
+	history_mark(&s->history, block->stack);
+	amount_add(why, block->size);
+}
+
+/* See census_begin_block(). */
+static inline void
+begin_block(struct census *s, const struct live_block *block, uint32_t heap,
+	    bool is_event)
+{
+	struct live_table *const table = &s->live[heap];
+	struct live_block old;
+
+	/* No later event may tell the object of such a block. */
+	if (!is_event && !table->by_address && !live_table_use_addresses(table))
+		s->no_memory = true;
+	if (!live_table_put(table, block, &old)) {
+		s->no_memory = true;
+		return;
+	}
+	if (old.lane_plus_1 != 0)
+		lose_block(s, &old, heap, &s->replaced);
+
+	const struct owners o = owners_of(s, block, heap);
+
+	account_begin(o.total, s->epoch, block->size, is_event);
+	account_begin(o.stack, s->epoch, block->size, is_event);
+	account_begin(o.lane, s->epoch, block->size, is_event);
+	account_begin(o.heap, s->epoch, block->size, is_event);
+	history_mark(&s->history, block->stack);
+	if (is_event)
+		amount_add(&history_now(&s->history)->allocated, block->size);
+}
+
+/* How a block came to its end. */
+struct ending {
+	uint64_t events, time; /* its lifetime */
+	bool is_temporary;
+	/* not after a realloc, where the object lives on */
+	bool has_lifetime;
+};
+
+static inline void
+account_free(struct account *t, uint64_t epoch, uint64_t size,
+	     const struct ending *end)
+{
+	account_end(t, epoch, size);
+	amount_add(&t->freed, size);
+	if (end->is_temporary)
+		amount_add(&t->temporary, size);
+	t->lifetime_events += end->events;
+	t->lifetime_time += end->time;
+}
+
+/* Count a block that is no longer in the table as freed. */
+static inline void
+free_block(struct census *s, const struct live_block *block, uint32_t heap,
+	   const struct ending *end)
+{
+	const struct owners o = owners_of(s, block, heap);
+	const unsigned c = census_class(block->size);
+
+	account_free(o.total, s->epoch, block->size, end);
+	account_free(o.stack, s->epoch, block->size, end);
+	account_free(o.lane, s->epoch, block->size, end);
+	account_free(o.heap, s->epoch, block->size, end);
+	history_mark(&s->history, block->stack);
+	history_now(&s->history)->free_count++;
+	if (!end->has_lifetime)
+		return;
+	amount_add(&s->lifetime_events[c][census_class(end->events)],
+		   block->size);
+	amount_add(&s->lifetime_time[c][census_class(end->time)], block->size);
+}
+
+/* Count a block that another thread than its own has freed. */
+static void
+note_crossing(struct census *s, uint32_t from, uint32_t to, uint64_t size)
+{
+	const uint64_t key = (uint64_t)from << 32 | to;
+	uint32_t row = id_rows_find(&s->crossing_rows, key);
+	void *rows = s->crossings;
+
+	if (row == ID_ROWS_NONE) {
+		row = id_rows_add(&s->crossing_rows, key);
+		if (row == ID_ROWS_NONE ||
+		    !census_reach(&rows, &s->crossing_cap, row,
+				  sizeof(struct crossing))) {
+			s->no_memory = true;
+			return;
+		}
+		s->crossings = rows;
+		s->crossings[row].from = from;
+		s->crossings[row].to = to;
+	}
+	amount_add(&s->crossings[row].freed, size);
+}
+
+/* -------------------------------------------------------------------- calls */
+
+/* Return the stack of a call. */
+static uint64_t
+stack_of(const struct hatf_event *e)
+{
+	const uint8_t *next = e->attributes;
+	const uint8_t *end;
+	struct hatf_attr_item item;
+
+	if (e->attributes_nbytes == 0)
+		return 0;
+	/* Most records have a small stack and no other item. */
+	if (e->attributes_nbytes <= 5 && next[0] == HATF_ATTR_STACK) {
+		uint64_t id = next[1] & 0x7f;
+
+		for (uint32_t i = 2; i < e->attributes_nbytes; i++) {
+			if ((next[i - 1] & 0x80) == 0)
+				break;
+			id |= (uint64_t)(next[i] & 0x7f) << 7 * (i - 1);
+		}
+		if (e->attributes_nbytes >= 2)
+			return id;
+	}
+	end = next + e->attributes_nbytes;
+	while (hatf_attr_next(&next, end, &item))
+		if (item.key == HATF_ATTR_STACK)
+			return item.value;
+	return 0;
+}
+
+void
+census_on_alloc(struct census *s, const struct hatf_event *e)
+{
+	const uint32_t thread = census_thread_row(s, e->thread);
+	const uint32_t heap = census_heap_row(s, e->heap);
+
+	if (e->address == 0) {
+		s->failed_calls++;
+		return;
+	}
+	if (s->no_memory)
+		return;
+
+	const struct live_block block = {
+		.object = e->object,
+		.address = e->address,
+		.size = e->size,
+		.stack = census_stack_row(s, stack_of(e)),
+		.lane_plus_1 = census_lane_row(s, thread, e->size) + 1,
+	};
+
+	if (s->no_memory)
+		return;
+	begin_block(s, &block, heap, !e->carried);
+	if (e->carried) {
+		amount_add(&s->start, e->size);
+		return;
+	}
+	s->threads[thread].last_object = e->object;
+	s->alloc_calls++;
+}
+
+/* Take the block that a free or realloc ends; false if it is not known. */
+static inline bool
+take_block(struct census *s, const struct hatf_event *e, uint32_t heap,
+	   struct live_block *block_ret)
+{
+	if (live_table_take(&s->live[heap], e->object, e->old_address,
+			    block_ret))
+		return true;
+	s->unknown_frees++;
+	return false;
+}
+
+/* Count the end of a block by an event of 'thread'. */
+static inline void
+end_block(struct census *s, const struct hatf_event *e,
+	  const struct live_block *block, uint32_t heap, uint32_t thread,
+	  bool is_final)
+{
+	const uint32_t from = s->lanes[block->lane_plus_1 - 1].thread;
+	/* When an inherited or carried block was allocated is not known. */
+	const bool is_known = is_final && e->object != 0 && !e->carried;
+	const struct ending end = {
+		.events = is_known ? s->event_count - 1 - e->birth_event : 0,
+		.time = is_known && e->time > e->birth_time
+				? e->time - e->birth_time
+				: 0,
+		.is_temporary = from == thread && e->object != 0 &&
+				s->threads[thread].last_object == e->object,
+		.has_lifetime = is_known,
+	};
+
+	free_block(s, block, heap, &end);
+	if (from != thread)
+		note_crossing(s, from, thread, block->size);
+}
+
+void
+census_on_free(struct census *s, const struct hatf_event *e)
+{
+	const uint32_t thread = census_thread_row(s, e->thread);
+	const uint32_t heap = census_heap_row(s, e->heap);
+	struct live_block block;
+
+	s->free_calls++;
+	if (s->no_memory)
+		return;
+	if (take_block(s, e, heap, &block))
+		end_block(s, e, &block, heap, thread, true);
+	s->threads[thread].last_object = 0;
+}
+
+/* Count how a realloc changed a block, where the realloc was called. */
+static void
+note_resize(struct census *s, const struct live_block *block, uint32_t heap,
+	    const struct live_block *old)
+{
+	const struct owners o = owners_of(s, block, heap);
+	struct account *const all[] = { o.total, o.stack, o.lane, o.heap };
+	const uint64_t copied =
+		old->size < block->size ? old->size : block->size;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (old->address == block->address)
+			all[i]->in_place++;
+		else
+			amount_add(&all[i]->moved, copied);
+	}
+}
+
+void
+census_on_realloc(struct census *s, const struct hatf_event *e)
+{
+	const uint32_t thread = census_thread_row(s, e->thread);
+	const uint32_t heap = census_heap_row(s, e->heap);
+	const bool frees = e->address == 0;
+	struct live_block old = { 0 };
+
+	s->realloc_calls++;
+	if (frees && e->tag != HATF_REALLOC_FREE) {
+		s->failed_calls++;
+		return;
+	}
+	if (s->no_memory)
+		return;
+	if (e->old_address != 0 && take_block(s, e, heap, &old))
+		end_block(s, e, &old, heap, thread, frees);
+	s->threads[thread].last_object = 0;
+	if (frees)
+		return;
+
+	const struct live_block block = {
+		.object = e->object,
+		.address = e->address,
+		.size = e->size,
+		.stack = census_stack_row(s, stack_of(e)),
+		.lane_plus_1 = census_lane_row(s, thread, e->size) + 1,
+	};
+
+	if (s->no_memory)
+		return;
+	begin_block(s, &block, heap, true);
+	if (old.lane_plus_1 != 0)
+		note_resize(s, &block, heap, &old);
+	s->threads[thread].last_object = e->object;
+}
+
+void
+census_on_heap_destroy(struct census *s, const struct hatf_event *e)
+{
+	const uint32_t row = id_rows_find(&s->heap_rows, e->heap);
+	struct live_table *table;
+
+	if (row == ID_ROWS_NONE)
+		return;
+	table = &s->live[row];
+	for (size_t i = 0; i < table->slot_count; i++)
+		if (table->slots[i].lane_plus_1 != 0)
+			lose_block(s, &table->slots[i], row, &s->with_heap);
+	live_table_free(table);
+}
+
+void
+census_begin_block(struct census *s, const struct live_block *block,
+		   uint32_t heap)
+{
+	begin_block(s, block, heap, false);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * census_rows.h - the rows of a census: stacks, threads, lanes and heaps
+ *
+ * For the files of the census only.  Each function returns the row of an id,
+ * which it adds if it is new.  Without memory, it sets 'no_memory' of the census
+ * and returns row 0.
+ */
+#ifndef CENSUS_ROWS_H
+#define CENSUS_ROWS_H
+
+#include "tools/summary/census.h"
+
+/* Grow an array to more than 'row' rows; the new rows are all zeros. */
+bool census_reach(void **rows, uint32_t *cap, uint32_t row, size_t row_nbytes);
+
+/* Make row 'row' of a stack; false if there is no memory. */
+bool census_add_stack_row(struct census *s, uint32_t row, uint64_t id);
+
+/* A stack that is not defined has the row STACK_NONE, and is counted. */
+uint32_t census_stack_row(struct census *s, uint64_t id);
+
+uint32_t census_thread_row(struct census *s, uint64_t id);
+
+uint32_t census_add_lane(struct census *s, uint32_t thread,
+			 unsigned size_class);
+uint32_t census_add_heap(struct census *s, uint64_t id);
+
+static inline uint32_t
+census_lane_row(struct census *s, uint32_t thread, uint64_t size)
+{
+	const unsigned size_class = census_class(size);
+	const uint32_t row_plus_1 =
+		s->lane_index[(size_t)thread * CLASS_COUNT + size_class];
+
+	return row_plus_1 != 0 ? row_plus_1 - 1
+			       : census_add_lane(s, thread, size_class);
+}
+
+static inline uint32_t
+census_heap_row(struct census *s, uint64_t id)
+{
+	const uint32_t row = id_rows_find(&s->heap_rows, id);
+
+	return row != ID_ROWS_NONE ? row : census_add_heap(s, id);
+}
+
+/* Free all rows and what they have. */
+void census_free_rows(struct census *s);
+
+#endif /* CENSUS_ROWS_H */
