@@ -124,6 +124,22 @@ event_is_stack(uint64_t word)
 	return (uint32_t)word == (uint32_t)event_wide(EVENT_STACK, 1, 0);
 }
 
+/* Number of words of a valid event, by its first word. */
+static inline unsigned
+event_word_count(uint64_t word)
+{
+	switch (word & EVENT_KIND_MASK) {
+	case EVENT_KIND_WIDE:
+		return (unsigned)(word >> 8 & 255);
+	case EVENT_KIND_ALLOC_STAMPED:
+	case EVENT_KIND_FREE_STAMPED:
+	case EVENT_KIND_CALLOC_STAMPED:
+		return 2;
+	default:
+		return 1;
+	}
+}
+
 /* Number of operands of a wide event, whose length is two words more. */
 static inline unsigned
 event_operand_count(enum event_type type)

@@ -201,9 +201,17 @@ narrate_put_definition(struct narrator *n, const struct event *ev)
 {
 	struct narrate_stacks *const s = n->stacks;
 
-	/* The recorder defines them where they are needed. */
-	if (s == NULL || s->node != NULL)
+	if (s == NULL)
 		return;
+	/*
+	 * After a kill, the events in other rings may need a definition that
+	 * is no longer in a ring.  So the trace has it from here on.
+	 */
+	if (s->node != NULL) {
+		if (ev->type == EVENT_STACK_NODE)
+			narrate_define_stack(n, (uint32_t)ev->operand[0]);
+		return;
+	}
 	switch (ev->type) {
 	case EVENT_OBJECT:
 		s->unnamed = (struct stack_image_object){

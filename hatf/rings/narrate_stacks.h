@@ -2,11 +2,12 @@
 /*
  * narrate_stacks.h - the call stacks of events as comments (FORMAT "Stacks")
  *
- * The recorder finds stacks in its table by number, and defines each before the
- * first record of a segment that refers to it.  Recovery has no such table: it
- * defines stacks where the producers put their definitions into the rings,
- * before the events that refer to them (EVENT_STACK_NODE); some of these the
- * trace has already, which FORMAT allows.
+ * The recorder finds stacks in its table by number.  It defines each before the
+ * first record of a segment that refers to it, and where a producer puts its
+ * definition into a ring.  Recovery has no such table: it defines stacks where
+ * the producers put their definitions into the rings, before the events that
+ * refer to them (EVENT_STACK_NODE); some of these the trace has already, which
+ * FORMAT allows.
  *
  * As narrate.h: one owner, no allocation, lock or system call.
  */

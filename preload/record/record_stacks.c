@@ -10,6 +10,7 @@
 #include "preload/record/record_steps.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "preload/config/environment.h"
@@ -187,8 +188,16 @@ note_stack(struct thread *t)
 			return;
 	}
 	id = capture_stack(t->walk);
-	if (id != t->stack || t->stack_generation != generation)
-		announce(t, id, generation);
+	if (id == t->stack && t->stack_generation == generation)
+		return;
+	announce(t, id, generation);
+	/*
+	 * seq_cst: either the writer, beginning a segment, sees the word that
+	 * announce() has put, or this thread sees the new segment.
+	 */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (stack_table_generation() != generation)
+		announce(t, id, stack_table_generation());
 }
 
 void

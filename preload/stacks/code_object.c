@@ -21,6 +21,13 @@ void
 code_object_init(void)
 {
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
+	/*
+	 * The child of a fork has it from its parent, and must not search: a
+	 * thread of the parent may have held the loader's lock.
+	 */
+	if (find != NULL)
+		return;
+
 	void *const found = elf_lookup_all("_dl_find_object").next;
 
 	memcpy(&find, &found, sizeof(find));

@@ -131,6 +131,8 @@ continue_elsewhere(int error)
 	if (!segment_abandon(&writer->segment, &end))
 		return false;
 	writer_note_file();
+	if (!writer_define_stacks() || !trace_commit(&writer->trace))
+		return false;
 	writer_commit_rings();
 	return true;
 }

@@ -8,6 +8,7 @@
  * (writer_brief.c).
  */
 
+#include "hatf/rings/narrate_stacks.h"
 #include "preload/config/environment.h"
 #include "preload/record/clock.h"
 #include "preload/record/ring_wait.h"
@@ -95,6 +96,46 @@ writer_commit_and_recycle(void)
 	return true;
 }
 
+/* Define the stacks of the events that are in the ring of a thread. */
+static bool
+define_stacks_of(const struct thread *t)
+{
+	struct narrator *const n = &writer->trace.narrator;
+	const struct ring *const r = t->ring;
+	const uint64_t head = ring_head(r);
+	unsigned nwords = 1;
+
+	narrate_define_stack(n, t->producer.stack);
+	/* A program that overwrites its ring may leave an event of no words. */
+	for (uint64_t pos = t->producer.pos; pos < head && nwords != 0;
+	     pos += nwords) {
+		const uint64_t word = ring_get(r, pos);
+
+		if (narrate_is_full(n) && !trace_commit(&writer->trace))
+			return false;
+		if (event_is_stack(word))
+			narrate_define_stack(n, (uint32_t)(word >> 32));
+		nwords = event_word_count(word);
+	}
+	return true;
+}
+
+bool
+writer_define_stacks(void)
+{
+	const uint32_t n = thread_pool_count();
+
+	if (writer->trace.narrator.stacks == NULL)
+		return true;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct thread *const t = thread_pool_at(i);
+
+		if (thread_is_in_use(t) && !define_stacks_of(t))
+			return false;
+	}
+	return true;
+}
+
 bool
 writer_rotate_now(void)
 {
@@ -105,8 +146,11 @@ writer_rotate_now(void)
 	writer_sum_up(&end);
 	if (!segment_rotate(&writer->segment, &end, now))
 		return false;
-	if (writer->segment.number != number)
+	if (writer->segment.number != number) {
 		writer_note_file();
+		if (!writer_define_stacks())
+			return false;
+	}
 	return writer_commit();
 }
 

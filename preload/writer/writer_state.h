@@ -186,6 +186,14 @@ bool writer_commit_and_recycle(void);
 void writer_commit_rings(void);
 
 /*
+ * A segment begins.  The threads take every stack as undefined from here on,
+ * but the events that are in the rings have their definitions in the segment
+ * before: repeat these, before recovery counts on the new segment.  False: the
+ * trace cannot go on.
+ */
+bool writer_define_stacks(void);
+
+/*
  * Between events: end the segment and begin another.  False: the trace cannot
  * go on.
  */

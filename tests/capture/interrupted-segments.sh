@@ -59,11 +59,14 @@ for ((i = 0; i < 15; i++)); do
 done
 
 # With ring files nothing is lost: after recovery all segments are whole, and
-# each continues the one before.
+# each continues the one before.  Once, the last one lacked the stacks of events
+# whose definitions were in the rings before it began.
 unsaved=0
+stacks=(off on)
 for ((i = 0; i < 12; i++)); do
 	mkdir "saved$i"
 	env HATFTRACE_ROTATE=64K HATFTRACE_KEEP=6 \
+		HATFTRACE_STACKS="${stacks[i % 2]}" \
 		HATFTRACE_OUT="$TMP/saved$i/k.hatf.gz" LD_PRELOAD="$SO" \
 		"$PROGS/torture" 200 8 100000 0 >out 2>&1 &
 	victim=$!

@@ -66,10 +66,14 @@ EOT
 ${CC:-cc} -w -shared -fPIC -o a.so part.c && cp a.so b.so &&
 	${CC:-cc} -w -O1 -fno-builtin -D_GNU_SOURCE -o loadfork loadfork.c \
 		-ldl -lpthread || fail 'cannot build loadfork'
-timeout -k 1 120 env HATFTRACE_OUT="$TMP/t.%p.gz" LD_PRELOAD="$SO" \
-	./loadfork >out 2>err
-check 'status' $? 0
-check 'stderr' "$(cat err)" ''
-check 'traces' "$(count t.*.gz)" 151
-clean t.*.gz
+for stacks in off on; do
+	rm -f t.*.gz*
+	timeout -k 1 120 env HATFTRACE_STACKS=$stacks \
+		HATFTRACE_OUT="$TMP/t.%p.gz" LD_PRELOAD="$SO" \
+		./loadfork >out 2>err
+	check "stacks $stacks: status" $? 0
+	check "stacks $stacks: stderr" "$(cat err)" ''
+	check "stacks $stacks: traces" "$(count t.*.gz)" 151
+	clean t.*.gz
+done
 finish
