@@ -80,6 +80,32 @@ START_TEST(parent_and_address_tell_stacks_apart)
 }
 END_TEST
 
+/*
+ * With so many stacks, several share a bucket whose addresses are equal, or
+ * whose parents are.
+ */
+START_TEST(stacks_of_one_bucket_are_told_apart)
+{
+	const uint64_t frame = stack_frame(0x2000, 1);
+	uint32_t root, parent, id;
+
+	ck_assert(stack_table_init());
+	root = intern(0, frame);
+	for (uint32_t i = 1; i < STACKS; i++) {
+		const uint64_t callee = stack_frame(0x100000 + i, 1);
+
+		id = intern(root, callee);
+		check_node(id, root, callee);
+	}
+	parent = root;
+	for (uint32_t i = 1; i < STACKS; i++) {
+		id = intern(parent, frame);
+		check_node(id, parent, frame);
+		parent = id;
+	}
+}
+END_TEST
+
 START_TEST(equal_stacks_have_one_number)
 {
 	const uint64_t frame = stack_frame(0x3000, 1);
@@ -259,6 +285,7 @@ main(void)
 	const TTest *const tests[] = {
 		a_stack_is_found_once_it_is_inserted,
 		parent_and_address_tell_stacks_apart,
+		stacks_of_one_bucket_are_told_apart,
 		equal_stacks_have_one_number,
 		a_retired_object_has_no_stacks,
 		threads_agree_on_the_numbers,
