@@ -5,10 +5,8 @@
 
 #include <string.h>
 
-#include "hatf/codec/comment_text.h"
-
-static void
-put_comment(struct narrator *n, const struct text *text)
+void
+narrate_put_comment(struct narrator *n, const struct text *text)
 {
 	narrate_open_block(n);
 	encoder_comment(&n->encoder, text->buf, text->used);
@@ -26,7 +24,7 @@ narrate_put_clock(struct narrator *n, const char *name)
 	text_line_u64(&text, "time", n->time);
 	if (!n->is_stamped && n->step != NARRATE_STEP)
 		text_line_u64(&text, "step", n->step);
-	put_comment(n, &text);
+	narrate_put_comment(n, &text);
 }
 
 void
@@ -40,7 +38,7 @@ narrate_name(struct narrator *n, uint64_t thread, const uint64_t *name)
 	text_str(&text, "HATF thread\n");
 	text_line_u64(&text, "thread", thread);
 	text_line(&text, "name", string, strlen(string));
-	put_comment(n, &text);
+	narrate_put_comment(n, &text);
 }
 
 /* Put the comment of a realloc that was in progress during a fork. */
@@ -58,7 +56,7 @@ put_open_realloc(struct narrator *n, const struct order_producer *producer,
 	text_line_u64(&text, "old", ev->operand[0]);
 	if (ev->operand[1] != 0)
 		text_line_u64(&text, "address", ev->operand[1]);
-	put_comment(n, &text);
+	narrate_put_comment(n, &text);
 }
 
 void
@@ -82,7 +80,7 @@ narrate_put_fork(struct narrator *n, const struct order_producer *producer,
 		text_line_u64(&text, "forked", 1);
 	text_line_u64(&text, "event", n->event_count);
 	text_line_u64(&text, "time", n->time);
-	put_comment(n, &text);
+	narrate_put_comment(n, &text);
 	if (after)
 		return;
 	n->fork[ticket % NARRATE_FORKS_MAX].segment = n->segment;
@@ -107,7 +105,7 @@ narrate_lost(struct narrator *n, const struct order_producer *producer,
 	text_line_u64(&text, "count", count);
 	text_line_u64(&text, "from", narrate_time_at(n, from));
 	text_line_u64(&text, "to", narrate_time_at(n, to));
-	put_comment(n, &text);
+	narrate_put_comment(n, &text);
 }
 
 void
@@ -131,7 +129,7 @@ narrate_put_mark(struct narrator *n, const struct order_producer *producer,
 	text_line_u64(&text, "time", n->time);
 	text_line(&text, "text", n->mark, n->mark_nbytes);
 	n->mark_nbytes = 0;
-	put_comment(n, &text);
+	narrate_put_comment(n, &text);
 }
 
 void

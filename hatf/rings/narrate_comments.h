@@ -2,15 +2,19 @@
 /*
  * narrate_comments.h - the comments that a narrator puts
  *
- * Internal to narrate.c and narrate_comments.c, and under the rules of
- * narrate.h.  The two files are one module and call each other: a comment needs
- * an open block and the time of its stamp, and a record may need a comment
- * first.
+ * Internal to narrate.c, narrate_comments.c and narrate_stacks.c, and under the
+ * rules of narrate.h.  The files are one module and call each other: a comment
+ * needs an open block and the time of its stamp, and a record may need a
+ * comment first.
  */
 #ifndef NARRATE_COMMENTS_H
 #define NARRATE_COMMENTS_H
 
+#include "hatf/codec/comment_text.h"
 #include "hatf/rings/narrate.h"
+
+/* Put a comment with this text into the block, which is opened if need be. */
+void narrate_put_comment(struct narrator *n, const struct text *text);
 
 /* Put the comment that says how times are taken from here on. */
 void narrate_put_clock(struct narrator *n, const char *name);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "hatf/codec/comment_text.h"
+#include "hatf/rings/narrate_comments.h"
 
 /* Callers that a chain of definitions is followed through at a time. */
 #define CHAIN_MAX 64u
@@ -28,25 +28,12 @@ is_set(const uint64_t *bits, uint32_t id)
 }
 
 static void
-put_comment(struct narrator *n, const struct text *text)
-{
-	narrate_open_block(n);
-	encoder_comment(&n->encoder, text->buf, text->used);
-}
-
-static void
 put_object(struct narrator *n, const struct stack_image_object *object)
 {
-	char buf[4 * sizeof(object->path) + 256], hex[41];
+	char buf[4 * sizeof(object->path) + 256], hex[STACK_IMAGE_HEX_NBYTES];
+	const size_t hex_nbytes = stack_image_build_id(object, hex);
 	struct text text;
-	uint32_t nbytes = object->build_id_nbytes;
 
-	if (nbytes > sizeof(object->build_id))
-		nbytes = 0;
-	for (uint32_t i = 0; i < nbytes; i++) {
-		hex[2 * i] = "0123456789abcdef"[object->build_id[i] >> 4];
-		hex[2 * i + 1] = "0123456789abcdef"[object->build_id[i] & 15];
-	}
 	text_init(&text, buf, sizeof(buf));
 	text_str(&text, "HATF object\n");
 	text_line(&text, "object", object->path,
@@ -54,9 +41,9 @@ put_object(struct narrator *n, const struct stack_image_object *object)
 	text_line_hex(&text, "address", object->begin);
 	text_line_u64(&text, "size", object->end - object->begin);
 	text_line_hex(&text, "base", object->base);
-	if (nbytes != 0)
-		text_line(&text, "build_id", hex, 2 * nbytes);
-	put_comment(n, &text);
+	if (hex_nbytes != 0)
+		text_line(&text, "build_id", hex, hex_nbytes);
+	narrate_put_comment(n, &text);
 }
 
 /* What a frame says that stands for frames that are missing. */
@@ -87,7 +74,7 @@ put_frame(struct narrator *n, uint32_t id, uint64_t frame)
 		text_line(&text, "function", name, strlen(name));
 	else
 		text_line_hex(&text, "address", stack_frame_address(frame));
-	put_comment(n, &text);
+	narrate_put_comment(n, &text);
 }
 
 static void
@@ -102,7 +89,7 @@ put_stack(struct narrator *n, uint32_t id, uint32_t parent, uint32_t frame)
 	if (parent != 0)
 		text_line_u64(&text, "parent", parent);
 	text_line_u64(&text, "frame", frame);
-	put_comment(n, &text);
+	narrate_put_comment(n, &text);
 }
 
 void

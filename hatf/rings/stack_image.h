@@ -11,6 +11,7 @@
 #define STACK_IMAGE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Numbers are below these; 0 is no stack, no frame, no object. */
@@ -67,6 +68,27 @@ static inline uint32_t
 stack_frame_object(uint64_t frame)
 {
 	return (uint32_t)(frame >> STACK_FRAME_ADDRESS_BITS);
+}
+
+/* Upper bound of what stack_image_build_id() writes. */
+#define STACK_IMAGE_HEX_NBYTES 40u
+
+/*
+ * Write the build id in hexadecimal, without a NUL.  Return the length: 0 if
+ * there is no build id, or if its length is damaged.
+ */
+static inline size_t
+stack_image_build_id(const struct stack_image_object *object, char *hex)
+{
+	const size_t nbytes = object->build_id_nbytes;
+
+	if (nbytes > sizeof(object->build_id))
+		return 0;
+	for (size_t i = 0; i < nbytes; i++) {
+		hex[2 * i] = "0123456789abcdef"[object->build_id[i] >> 4];
+		hex[2 * i + 1] = "0123456789abcdef"[object->build_id[i] & 15];
+	}
+	return 2 * nbytes;
 }
 
 #endif /* STACK_IMAGE_H */

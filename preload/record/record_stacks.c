@@ -79,12 +79,8 @@ static size_t
 write_object_text(const struct stack_image_object *object, char *text)
 {
 	const size_t path_nbytes = strlen(object->path);
-	size_t used = 0;
+	size_t used = stack_image_build_id(object, text);
 
-	for (uint32_t i = 0; i < object->build_id_nbytes; i++) {
-		text[used++] = "0123456789abcdef"[object->build_id[i] >> 4];
-		text[used++] = "0123456789abcdef"[object->build_id[i] & 15];
-	}
 	text[used++] = '\n';
 	memcpy(text + used, object->path, path_nbytes);
 	return used + path_nbytes;

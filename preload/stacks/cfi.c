@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "preload/stacks/cfi_cursor.h"
+
 /* Rows that DW_CFA_remember_state can hold at a time. */
 #define REMEMBERED_MAX 4u
 
@@ -59,92 +61,27 @@ enum {
 	CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
 };
 
-/* A position in the tables.  After a read past 'end' it is bad for good. */
-struct cursor {
-	const uint8_t *next, *end;
-	bool is_bad;
-};
-
-static uint64_t
-take(struct cursor *c, size_t nbytes)
-{
-	uint64_t n = 0;
-
-	if (c->is_bad || c->next == NULL ||
-	    (size_t)(c->end - c->next) < nbytes) {
-		c->is_bad = true;
-		return 0;
-	}
-	memcpy(&n, c->next, nbytes);
-	c->next += nbytes;
-	return n;
-}
-
-static uint64_t
-take_uleb(struct cursor *c)
-{
-	uint64_t n = 0;
-
-	for (unsigned shift = 0; shift < 64; shift += 7) {
-		const uint64_t byte = take(c, 1);
-
-		n |= (byte & 0x7f) << shift;
-		if ((byte & 0x80) == 0)
-			return n;
-	}
-	c->is_bad = true;
-	return 0;
-}
-
-static int64_t
-take_sleb(struct cursor *c)
-{
-	uint64_t n = 0;
-
-	for (unsigned shift = 0; shift < 64; shift += 7) {
-		const uint64_t byte = take(c, 1);
-
-		n |= (byte & 0x7f) << shift;
-		if ((byte & 0x80) != 0)
-			continue;
-		if ((byte & 0x40) != 0 && shift + 7 < 64)
-			n |= ~(uint64_t)0 << (shift + 7);
-		return (int64_t)n;
-	}
-	c->is_bad = true;
-	return 0;
-}
-
-static void
-skip(struct cursor *c, uint64_t nbytes)
-{
-	if (c->is_bad || (uint64_t)(c->end - c->next) < nbytes)
-		c->is_bad = true;
-	else
-		c->next += nbytes;
-}
-
 /* Take a number in the format of an encoding, without adding a base. */
 static uint64_t
-take_format(struct cursor *c, unsigned encoding)
+take_format(struct cfi_cursor *c, unsigned encoding)
 {
 	switch (encoding & PE_FORMAT) {
 	case PE_ULEB128:
-		return take_uleb(c);
+		return cfi_take_uleb(c);
 	case PE_SLEB128:
-		return (uint64_t)take_sleb(c);
+		return (uint64_t)cfi_take_sleb(c);
 	case PE_UDATA2:
-		return take(c, 2);
+		return cfi_take(c, 2);
 	case PE_UDATA4:
-		return take(c, 4);
+		return cfi_take(c, 4);
 	case PE_SDATA2:
-		return (uint64_t)(int64_t)(int16_t)take(c, 2);
+		return (uint64_t)(int64_t)(int16_t)cfi_take(c, 2);
 	case PE_SDATA4:
-		return (uint64_t)(int64_t)(int32_t)take(c, 4);
+		return (uint64_t)(int64_t)(int32_t)cfi_take(c, 4);
 	case PE_ABSPTR:
 	case PE_UDATA8:
 	case PE_SDATA8:
-		return take(c, 8);
+		return cfi_take(c, 8);
 	default:
 		c->is_bad = true;
 		return 0;
@@ -153,7 +90,7 @@ take_format(struct cursor *c, unsigned encoding)
 
 /* Take an encoded pointer; 'index' is what PE_DATAREL is relative to. */
 static uintptr_t
-take_pointer(struct cursor *c, unsigned encoding, const uint8_t *index)
+take_pointer(struct cfi_cursor *c, unsigned encoding, const uint8_t *index)
 {
 	const uintptr_t here = (uintptr_t)c->next;
 	const uint64_t n = take_format(c, encoding);
@@ -179,10 +116,10 @@ is_within(const struct cfi_section *section, uintptr_t address)
 }
 
 /* A cursor from 'address' to the end of the section. */
-static struct cursor
+static struct cfi_cursor
 cursor_at(const struct cfi_section *section, uintptr_t address)
 {
-	struct cursor c = { NULL, NULL, true };
+	struct cfi_cursor c = { NULL, NULL, true };
 
 	if (is_within(section, address)) {
 		c.next = section->begin + (address - (uintptr_t)section->begin);
@@ -200,11 +137,11 @@ cursor_at(const struct cfi_section *section, uintptr_t address)
 static uintptr_t
 find_fde(const struct cfi_section *section, uintptr_t pc)
 {
-	struct cursor c = cursor_at(section, (uintptr_t)section->index);
-	const uint8_t version = (uint8_t)take(&c, 1);
-	const uint8_t frame_encoding = (uint8_t)take(&c, 1);
-	const uint8_t count_encoding = (uint8_t)take(&c, 1);
-	const uint8_t table_encoding = (uint8_t)take(&c, 1);
+	struct cfi_cursor c = cursor_at(section, (uintptr_t)section->index);
+	const uint8_t version = (uint8_t)cfi_take(&c, 1);
+	const uint8_t frame_encoding = (uint8_t)cfi_take(&c, 1);
+	const uint8_t count_encoding = (uint8_t)cfi_take(&c, 1);
+	const uint8_t table_encoding = (uint8_t)cfi_take(&c, 1);
 	uint64_t count, low = 0, high;
 	int32_t entry[2];
 
@@ -237,7 +174,7 @@ struct cie {
 	uint8_t pointer_encoding;
 	bool has_length; /* functions have a length of augmentation */
 	bool is_signal_frame;
-	struct cursor instructions;
+	struct cfi_cursor instructions;
 };
 
 /*
@@ -246,9 +183,9 @@ struct cie {
  * writes.
  */
 static void
-enter_entry(struct cursor *c)
+enter_entry(struct cfi_cursor *c)
 {
-	const uint64_t nbytes = take(c, 4);
+	const uint64_t nbytes = cfi_take(c, 4);
 
 	if (c->is_bad || nbytes == 0 || nbytes == UINT32_MAX ||
 	    nbytes > (uint64_t)(c->end - c->next))
@@ -258,7 +195,7 @@ enter_entry(struct cursor *c)
 }
 
 static bool
-read_augmentation(struct cursor *c, const char *letters, struct cie *cie)
+read_augmentation(struct cfi_cursor *c, const char *letters, struct cie *cie)
 {
 	const uint8_t *end;
 	uint64_t nbytes;
@@ -268,19 +205,19 @@ read_augmentation(struct cursor *c, const char *letters, struct cie *cie)
 	if (letters[0] != 'z')
 		return false;
 	cie->has_length = true;
-	nbytes = take_uleb(c);
+	nbytes = cfi_take_uleb(c);
 	if (c->is_bad || nbytes > (uint64_t)(c->end - c->next))
 		return false;
 	end = c->next + nbytes;
 	for (const char *letter = letters + 1; *letter != '\0'; letter++) {
 		if (*letter == 'R') {
-			cie->pointer_encoding = (uint8_t)take(c, 1);
+			cie->pointer_encoding = (uint8_t)cfi_take(c, 1);
 		} else if (*letter == 'P') {
-			const unsigned encoding = (unsigned)take(c, 1);
+			const unsigned encoding = (unsigned)cfi_take(c, 1);
 
 			take_format(c, encoding);
 		} else if (*letter == 'L') {
-			take(c, 1);
+			cfi_take(c, 1);
 		} else if (*letter == 'S') {
 			cie->is_signal_frame = true;
 		} else {
@@ -294,23 +231,23 @@ read_augmentation(struct cursor *c, const char *letters, struct cie *cie)
 static bool
 read_cie(const struct cfi_section *section, uintptr_t address, struct cie *cie)
 {
-	struct cursor c = cursor_at(section, address);
+	struct cfi_cursor c = cursor_at(section, address);
 	const char *letters;
 	uint64_t version, return_register;
 
 	memset(cie, 0, sizeof(*cie));
 	enter_entry(&c);
-	if (take(&c, 4) != 0)
+	if (cfi_take(&c, 4) != 0)
 		return false;
-	version = take(&c, 1);
+	version = cfi_take(&c, 1);
 	if (c.is_bad || (version != 1 && version != 3) ||
 	    memchr(c.next, 0, (size_t)(c.end - c.next)) == NULL)
 		return false;
 	letters = (const char *)c.next;
-	skip(&c, strlen(letters) + 1);
-	cie->code_align = take_uleb(&c);
-	cie->data_align = take_sleb(&c);
-	return_register = version == 1 ? take(&c, 1) : take_uleb(&c);
+	cfi_skip(&c, strlen(letters) + 1);
+	cie->code_align = cfi_take_uleb(&c);
+	cie->data_align = cfi_take_sleb(&c);
+	return_register = version == 1 ? cfi_take(&c, 1) : cfi_take_uleb(&c);
 	if (c.is_bad || return_register != CFI_RETURN ||
 	    !read_augmentation(&c, letters, cie))
 		return false;
@@ -346,14 +283,14 @@ set_rule(struct machine *m, uint64_t reg, enum cfi_how how, int64_t offset)
 
 /* Take an expression into 'rule'. */
 static void
-take_expression(struct machine *m, struct cursor *c, struct cfi_rule *rule,
+take_expression(struct machine *m, struct cfi_cursor *c, struct cfi_rule *rule,
 		enum cfi_how how)
 {
-	const uint64_t nbytes = take_uleb(c);
+	const uint64_t nbytes = cfi_take_uleb(c);
 	const uint8_t *const expression = c->next;
 	const uint64_t position = (uint64_t)(expression - m->section->begin);
 
-	skip(c, nbytes);
+	cfi_skip(c, nbytes);
 	if (nbytes > UINT16_MAX || position > UINT32_MAX)
 		c->is_bad = true;
 	rule->how = (uint8_t)how;
@@ -362,9 +299,10 @@ take_expression(struct machine *m, struct cursor *c, struct cfi_rule *rule,
 }
 
 static void
-set_register_expression(struct machine *m, struct cursor *c, enum cfi_how how)
+set_register_expression(struct machine *m, struct cfi_cursor *c,
+			enum cfi_how how)
 {
-	const uint64_t reg = take_uleb(c);
+	const uint64_t reg = cfi_take_uleb(c);
 	struct cfi_rule vector;
 
 	take_expression(m, c,
@@ -373,7 +311,7 @@ set_register_expression(struct machine *m, struct cursor *c, enum cfi_how how)
 }
 
 static void
-set_cfa(struct machine *m, struct cursor *c, uint64_t reg, int64_t offset)
+set_cfa(struct machine *m, struct cfi_cursor *c, uint64_t reg, int64_t offset)
 {
 	struct cfi_row *const row = m->row;
 
@@ -385,7 +323,7 @@ set_cfa(struct machine *m, struct cursor *c, uint64_t reg, int64_t offset)
 }
 
 static void
-restore(struct machine *m, struct cursor *c, uint64_t reg)
+restore(struct machine *m, struct cfi_cursor *c, uint64_t reg)
 {
 	if (m->initial == NULL)
 		c->is_bad = true;
@@ -394,7 +332,7 @@ restore(struct machine *m, struct cursor *c, uint64_t reg)
 }
 
 static void
-remember_or_restore(struct machine *m, struct cursor *c, bool is_remember)
+remember_or_restore(struct machine *m, struct cfi_cursor *c, bool is_remember)
 {
 	if (is_remember ? m->remembered_count == REMEMBERED_MAX
 			: m->remembered_count == 0) {
@@ -409,28 +347,28 @@ remember_or_restore(struct machine *m, struct cursor *c, bool is_remember)
 
 /* Run an instruction that changes the CFA. */
 static bool
-run_cfa(struct machine *m, struct cursor *c, unsigned op)
+run_cfa(struct machine *m, struct cfi_cursor *c, unsigned op)
 {
 	const int64_t align = m->cie->data_align;
 	uint64_t reg;
 
 	switch (op) {
 	case CFA_DEF_CFA:
-		reg = take_uleb(c);
-		set_cfa(m, c, reg, (int64_t)take_uleb(c));
+		reg = cfi_take_uleb(c);
+		set_cfa(m, c, reg, (int64_t)cfi_take_uleb(c));
 		return true;
 	case CFA_DEF_CFA_SF:
-		reg = take_uleb(c);
-		set_cfa(m, c, reg, take_sleb(c) * align);
+		reg = cfi_take_uleb(c);
+		set_cfa(m, c, reg, cfi_take_sleb(c) * align);
 		return true;
 	case CFA_DEF_CFA_REGISTER:
-		set_cfa(m, c, take_uleb(c), m->row->cfa.offset);
+		set_cfa(m, c, cfi_take_uleb(c), m->row->cfa.offset);
 		return true;
 	case CFA_DEF_CFA_OFFSET:
-		set_cfa(m, c, m->row->cfa_register, (int64_t)take_uleb(c));
+		set_cfa(m, c, m->row->cfa_register, (int64_t)cfi_take_uleb(c));
 		return true;
 	case CFA_DEF_CFA_OFFSET_SF:
-		set_cfa(m, c, m->row->cfa_register, take_sleb(c) * align);
+		set_cfa(m, c, m->row->cfa_register, cfi_take_sleb(c) * align);
 		return true;
 	case CFA_DEF_CFA_EXPRESSION:
 		take_expression(m, c, &m->row->cfa, CFI_EXPRESSION);
@@ -442,44 +380,46 @@ run_cfa(struct machine *m, struct cursor *c, unsigned op)
 
 /* Run an instruction that sets the rule of a register. */
 static bool
-run_register(struct machine *m, struct cursor *c, unsigned op)
+run_register(struct machine *m, struct cfi_cursor *c, unsigned op)
 {
 	const int64_t align = m->cie->data_align;
 	uint64_t reg;
 
 	switch (op) {
 	case CFA_OFFSET_EXTENDED:
-		reg = take_uleb(c);
-		set_rule(m, reg, CFI_AT_OFFSET, (int64_t)take_uleb(c) * align);
+		reg = cfi_take_uleb(c);
+		set_rule(m, reg, CFI_AT_OFFSET,
+			 (int64_t)cfi_take_uleb(c) * align);
 		return true;
 	case CFA_OFFSET_EXTENDED_SF:
-		reg = take_uleb(c);
-		set_rule(m, reg, CFI_AT_OFFSET, take_sleb(c) * align);
+		reg = cfi_take_uleb(c);
+		set_rule(m, reg, CFI_AT_OFFSET, cfi_take_sleb(c) * align);
 		return true;
 	case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
-		reg = take_uleb(c);
-		set_rule(m, reg, CFI_AT_OFFSET, -(int64_t)take_uleb(c) * align);
+		reg = cfi_take_uleb(c);
+		set_rule(m, reg, CFI_AT_OFFSET,
+			 -(int64_t)cfi_take_uleb(c) * align);
 		return true;
 	case CFA_VAL_OFFSET:
-		reg = take_uleb(c);
-		set_rule(m, reg, CFI_OFFSET, (int64_t)take_uleb(c) * align);
+		reg = cfi_take_uleb(c);
+		set_rule(m, reg, CFI_OFFSET, (int64_t)cfi_take_uleb(c) * align);
 		return true;
 	case CFA_VAL_OFFSET_SF:
-		reg = take_uleb(c);
-		set_rule(m, reg, CFI_OFFSET, take_sleb(c) * align);
+		reg = cfi_take_uleb(c);
+		set_rule(m, reg, CFI_OFFSET, cfi_take_sleb(c) * align);
 		return true;
 	case CFA_REGISTER:
-		reg = take_uleb(c);
-		set_rule(m, reg, CFI_IN_REGISTER, (int64_t)take_uleb(c));
+		reg = cfi_take_uleb(c);
+		set_rule(m, reg, CFI_IN_REGISTER, (int64_t)cfi_take_uleb(c));
 		return true;
 	case CFA_UNDEFINED:
-		set_rule(m, take_uleb(c), CFI_UNDEFINED, 0);
+		set_rule(m, cfi_take_uleb(c), CFI_UNDEFINED, 0);
 		return true;
 	case CFA_SAME_VALUE:
-		set_rule(m, take_uleb(c), CFI_SAME, 0);
+		set_rule(m, cfi_take_uleb(c), CFI_SAME, 0);
 		return true;
 	case CFA_RESTORE_EXTENDED:
-		restore(m, c, take_uleb(c));
+		restore(m, c, cfi_take_uleb(c));
 		return true;
 	case CFA_EXPRESSION:
 		set_register_expression(m, c, CFI_AT_EXPRESSION);
@@ -494,7 +434,7 @@ run_register(struct machine *m, struct cursor *c, unsigned op)
 
 /* Run an instruction that does neither. */
 static void
-run_other(struct machine *m, struct cursor *c, unsigned op)
+run_other(struct machine *m, struct cfi_cursor *c, unsigned op)
 {
 	const uint64_t align = m->cie->code_align;
 
@@ -506,20 +446,20 @@ run_other(struct machine *m, struct cursor *c, unsigned op)
 				     m->section->index);
 		break;
 	case CFA_ADVANCE_LOC1:
-		m->pc += take(c, 1) * align;
+		m->pc += cfi_take(c, 1) * align;
 		break;
 	case CFA_ADVANCE_LOC2:
-		m->pc += take(c, 2) * align;
+		m->pc += cfi_take(c, 2) * align;
 		break;
 	case CFA_ADVANCE_LOC4:
-		m->pc += take(c, 4) * align;
+		m->pc += cfi_take(c, 4) * align;
 		break;
 	case CFA_REMEMBER_STATE:
 	case CFA_RESTORE_STATE:
 		remember_or_restore(m, c, op == CFA_REMEMBER_STATE);
 		break;
 	case CFA_GNU_ARGS_SIZE:
-		take_uleb(c);
+		cfi_take_uleb(c);
 		break;
 	default:
 		c->is_bad = true;
@@ -528,10 +468,10 @@ run_other(struct machine *m, struct cursor *c, unsigned op)
 
 /* Run the instructions up to the row of 'wanted'. */
 static bool
-run(struct machine *m, struct cursor c)
+run(struct machine *m, struct cfi_cursor c)
 {
 	while (c.next < c.end && !c.is_bad) {
-		const unsigned byte = (unsigned)take(&c, 1);
+		const unsigned byte = (unsigned)cfi_take(&c, 1);
 		const unsigned operand = byte & 0x3f;
 
 		switch (byte & 0xc0) {
@@ -540,7 +480,8 @@ run(struct machine *m, struct cursor c)
 			break;
 		case CFA_OFFSET:
 			set_rule(m, operand, CFI_AT_OFFSET,
-				 (int64_t)take_uleb(&c) * m->cie->data_align);
+				 (int64_t)cfi_take_uleb(&c) *
+					 m->cie->data_align);
 			break;
 		case CFA_RESTORE:
 			restore(m, &c, operand);
@@ -559,7 +500,7 @@ bool
 cfi_find_row(const struct cfi_section *section, uintptr_t pc,
 	     struct cfi_row *row_ret)
 {
-	struct cursor c = cursor_at(section, find_fde(section, pc));
+	struct cfi_cursor c = cursor_at(section, find_fde(section, pc));
 	struct machine m = { .section = section };
 	struct cfi_row initial;
 	struct cie cie;
@@ -568,13 +509,13 @@ cfi_find_row(const struct cfi_section *section, uintptr_t pc,
 
 	enter_entry(&c);
 	here = (uintptr_t)c.next;
-	back = take(&c, 4);
+	back = cfi_take(&c, 4);
 	if (c.is_bad || back == 0 || !read_cie(section, here - back, &cie))
 		return false;
 	begin = take_pointer(&c, cie.pointer_encoding, section->index);
 	nbytes = take_format(&c, cie.pointer_encoding);
 	if (cie.has_length)
-		skip(&c, take_uleb(&c));
+		cfi_skip(&c, cfi_take_uleb(&c));
 	if (c.is_bad || pc < begin || pc - begin >= nbytes)
 		return false;
 	memset(row_ret, 0, sizeof(*row_ret));

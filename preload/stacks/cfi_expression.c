@@ -3,7 +3,7 @@
 
 #include "preload/stacks/cfi_expression.h"
 
-#include <string.h>
+#include "preload/stacks/cfi_cursor.h"
 
 /* Operations (DWARF 5, section 7.7.1). */
 enum {
@@ -51,53 +51,18 @@ enum {
 #define DEPTH_MAX 16u
 
 struct evaluation {
-	const uint8_t *next, *end;
+	struct cfi_cursor cursor;
 	const struct cfi_registers *registers;
 	struct stack_memory *memory;
 	uintptr_t stack[DEPTH_MAX];
 	unsigned depth;
-	bool is_bad;
 };
-
-static uint64_t
-take(struct evaluation *e, size_t nbytes)
-{
-	uint64_t n = 0;
-
-	if (e->is_bad || (size_t)(e->end - e->next) < nbytes) {
-		e->is_bad = true;
-		return 0;
-	}
-	memcpy(&n, e->next, nbytes);
-	e->next += nbytes;
-	return n;
-}
-
-/* Take a LEB128 number; the sign is that of the last byte if it is signed. */
-static uint64_t
-take_leb(struct evaluation *e, bool is_signed)
-{
-	uint64_t n = 0;
-
-	for (unsigned shift = 0; shift < 64; shift += 7) {
-		const uint64_t byte = take(e, 1);
-
-		n |= (byte & 0x7f) << shift;
-		if ((byte & 0x80) != 0)
-			continue;
-		if (is_signed && (byte & 0x40) != 0 && shift + 7 < 64)
-			n |= ~(uint64_t)0 << (shift + 7);
-		return n;
-	}
-	e->is_bad = true;
-	return 0;
-}
 
 static void
 push(struct evaluation *e, uint64_t value)
 {
 	if (e->depth == DEPTH_MAX)
-		e->is_bad = true;
+		e->cursor.is_bad = true;
 	else
 		e->stack[e->depth++] = value;
 }
@@ -106,7 +71,7 @@ static uint64_t
 pop(struct evaluation *e)
 {
 	if (e->depth == 0) {
-		e->is_bad = true;
+		e->cursor.is_bad = true;
 		return 0;
 	}
 	return e->stack[--e->depth];
@@ -115,10 +80,10 @@ pop(struct evaluation *e)
 static void
 push_register(struct evaluation *e, uint64_t reg)
 {
-	const uint64_t offset = take_leb(e, true);
+	const uint64_t offset = (uint64_t)cfi_take_sleb(&e->cursor);
 
 	if (reg >= CFI_REGISTERS || !cfi_is_known(e->registers, (unsigned)reg))
-		e->is_bad = true;
+		e->cursor.is_bad = true;
 	else
 		push(e, e->registers->value[reg] + offset);
 }
@@ -128,30 +93,32 @@ run_constant(struct evaluation *e, unsigned op)
 {
 	switch (op) {
 	case OP_CONST1U:
-		push(e, take(e, 1));
+		push(e, cfi_take(&e->cursor, 1));
 		return true;
 	case OP_CONST1S:
-		push(e, (uint64_t)(int64_t)(int8_t)take(e, 1));
+		push(e, (uint64_t)(int64_t)(int8_t)cfi_take(&e->cursor, 1));
 		return true;
 	case OP_CONST2U:
-		push(e, take(e, 2));
+		push(e, cfi_take(&e->cursor, 2));
 		return true;
 	case OP_CONST2S:
-		push(e, (uint64_t)(int64_t)(int16_t)take(e, 2));
+		push(e, (uint64_t)(int64_t)(int16_t)cfi_take(&e->cursor, 2));
 		return true;
 	case OP_CONST4U:
-		push(e, take(e, 4));
+		push(e, cfi_take(&e->cursor, 4));
 		return true;
 	case OP_CONST4S:
-		push(e, (uint64_t)(int64_t)(int32_t)take(e, 4));
+		push(e, (uint64_t)(int64_t)(int32_t)cfi_take(&e->cursor, 4));
 		return true;
 	case OP_CONST8U:
 	case OP_CONST8S:
-		push(e, take(e, 8));
+		push(e, cfi_take(&e->cursor, 8));
 		return true;
 	case OP_CONSTU:
+		push(e, cfi_take_uleb(&e->cursor));
+		return true;
 	case OP_CONSTS:
-		push(e, take_leb(e, op == OP_CONSTS));
+		push(e, (uint64_t)cfi_take_sleb(&e->cursor));
 		return true;
 	default:
 		return false;
@@ -221,7 +188,7 @@ run_binary(struct evaluation *e, unsigned op)
 	uint64_t result = 0;
 
 	if (!compute(op, a, b, &result))
-		e->is_bad = true;
+		e->cursor.is_bad = true;
 	push(e, result);
 }
 
@@ -232,7 +199,7 @@ run_deref(struct evaluation *e)
 	uintptr_t value = 0;
 
 	if (address == 0 || !stack_memory_read(e->memory, address, &value))
-		e->is_bad = true;
+		e->cursor.is_bad = true;
 	push(e, value);
 }
 
@@ -262,18 +229,18 @@ run_stack(struct evaluation *e, unsigned op)
 static void
 run(struct evaluation *e)
 {
-	const unsigned op = (unsigned)take(e, 1);
+	const unsigned op = (unsigned)cfi_take(&e->cursor, 1);
 
 	if (op >= OP_LIT0 && op <= OP_LIT31)
 		push(e, op - OP_LIT0);
 	else if (op >= OP_BREG0 && op <= OP_BREG31)
 		push_register(e, op - OP_BREG0);
 	else if (op == OP_BREGX)
-		push_register(e, take_leb(e, false));
+		push_register(e, cfi_take_uleb(&e->cursor));
 	else if (op == OP_DEREF)
 		run_deref(e);
 	else if (op == OP_PLUS_UCONST)
-		push(e, pop(e) + take_leb(e, false));
+		push(e, pop(e) + cfi_take_uleb(&e->cursor));
 	else if (op == OP_NEG)
 		push(e, 0 - pop(e));
 	else if (op == OP_NOT)
@@ -291,17 +258,17 @@ cfi_evaluate(const struct cfi_section *section, const struct cfi_rule *rule,
 	     struct stack_memory *memory, uintptr_t *value_ret)
 {
 	struct evaluation e = {
-		.next = section->begin + rule->expression,
+		.cursor.next = section->begin + rule->expression,
 		.registers = registers,
 		.memory = memory,
 	};
 
-	e.end = e.next + rule->expression_nbytes;
+	e.cursor.end = e.cursor.next + rule->expression_nbytes;
 	if (cfa != NULL)
 		push(&e, *cfa);
 	/* No branches, so each byte is run at most once. */
-	while (e.next < e.end && !e.is_bad)
+	while (e.cursor.next < e.cursor.end && !e.cursor.is_bad)
 		run(&e);
 	*value_ret = pop(&e);
-	return !e.is_bad;
+	return !e.cursor.is_bad;
 }
