@@ -3,8 +3,8 @@
  * census_rows.h - the rows of a census: stacks, threads, lanes and heaps
  *
  * For the files of the census only.  Each function returns the row of an id,
- * which it adds if it is new.  Without memory, it sets 'no_memory' of the census
- * and returns row 0.
+ * which it adds if it is new.  Without memory, it sets 'no_memory' of the
+ * census and returns row 0.
  */
 #ifndef CENSUS_ROWS_H
 #define CENSUS_ROWS_H

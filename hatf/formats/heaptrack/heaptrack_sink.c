@@ -338,34 +338,36 @@ put_named_step(struct sink *s, const char *name, uint64_t parent,
 }
 
 /*
- * Return the number of the stack that stands for the missing one of a call: the
- * size class, called by the thread.  heaptrack_print fails on blocks without.
+ * Return the number of the stack of a thread, or of a size class that the thread
+ * calls.  'size_class' is SIZE_CLASS_COUNT for the thread alone.
  */
 static bool
-put_stand_in(struct sink *s, const struct hatf_record *rec,
+put_stand_in(struct sink *s, uint64_t thread, unsigned size_class,
 	     uint64_t *number_ret)
 {
 	struct heaptrack *const h = s->ctx;
-	const unsigned size_class = size_class_of(rec->size);
-	const uint64_t key = rec->thread * SIZE_CLASS_COUNT + size_class;
-	struct u64_map_entry *const known = u64_map_find(&h->stand_ins, key);
-	struct u64_map_entry *entry;
+	const uint64_t key = thread * (SIZE_CLASS_COUNT + 1) + size_class;
+	struct u64_map_entry *entry = u64_map_find(&h->stand_ins, key);
+	uint64_t parent = 0;
 	char name[64];
 	struct text t;
 	bool added;
 
-	if (known != NULL) {
-		*number_ret = known->value;
+	if (entry != NULL) {
+		*number_ret = entry->value;
 		return true;
 	}
-	text_init(&t, name, sizeof(name) - 1);
-	text_str(&t, "thread ");
-	text_u64(&t, rec->thread);
-	name[t.used] = '\0';
-	if (!put_named_step(s, name, 0, number_ret))
-		return false;
-	size_class_name(size_class, name, sizeof(name));
-	if (!put_named_step(s, name, *number_ret, number_ret))
+	if (size_class < SIZE_CLASS_COUNT) {
+		size_class_name(size_class, name, sizeof(name));
+		if (!put_stand_in(s, thread, SIZE_CLASS_COUNT, &parent))
+			return false;
+	} else {
+		text_init(&t, name, sizeof(name) - 1);
+		text_str(&t, "thread ");
+		text_u64(&t, thread);
+		name[t.used] = '\0';
+	}
+	if (!put_named_step(s, name, parent, number_ret))
 		return false;
 	entry = u64_map_put(&h->stand_ins, key, &added);
 	if (entry == NULL)
@@ -399,7 +401,9 @@ put_alloc(struct sink *s, const struct hatf_record *rec,
 	uint32_t number;
 
 	if (!put_stack(s, hatf_record_stack(rec), &kind.trace) ||
-	    (kind.trace == 0 && !put_stand_in(s, rec, &kind.trace)))
+	    (kind.trace == 0 &&
+	     !put_stand_in(s, rec->thread, size_class_of(rec->size),
+			   &kind.trace)))
 		return false;
 	status = string_table_put(&h->kinds, &kind, sizeof(kind), &number);
 	if (status != HATF_OK)

@@ -64,9 +64,15 @@ START_TEST(blocks_are_counted_by_size)
 		  .time = 20999 },
 	};
 
-	CHECK_WRITTEN(records, "a 18 0\n+ 0\na 0 0\n+ 1\n+ 0\n- 0\nc 14\n- 1\n"
-			       "a ffffffffffffffff 0\n+ 2\n"
-			       "# strings: 0\n# ips: 0\n");
+	CHECK_WRITTEN(records,
+		      "s 8 thread 0\ni 0 0 1\nt 1 0\n"
+		      "s e 17 to 32 bytes\ni 0 0 2\nt 2 1\na 18 2\n"
+		      "+ 0\ns 7 0 bytes\ni 0 0 3\nt 3 1\na 0 3\n+ 1\n"
+		      "s 8 thread 1\ni 0 0 4\nt 4 0\nt 2 4\na 18 5\n"
+		      "+ 2\n- 0\nc 14\n- 1\n"
+		      "s 31 9223372036854775809 to 18446744073709551615 bytes\n"
+		      "i 0 0 5\nt 5 1\na ffffffffffffffff 6\n+ 3\n"
+		      "# strings: 5\n# ips: 5\n");
 }
 END_TEST
 
@@ -102,8 +108,11 @@ START_TEST(a_realloc_is_a_free_and_an_alloc)
 	};
 
 	CHECK_WRITTEN(records,
-		      "a 1 0\n+ 0\n- 0\na 2 0\n+ 1\n- 1\na 3 0\n+ 2\n"
-		      "- 2\na 4 0\n+ 3\n- 3\n# strings: 0\n# ips: 0\n");
+		      "s 8 thread 0\ni 0 0 1\nt 1 0\ns 6 1 byte\n"
+		      "i 0 0 2\nt 2 1\na 1 2\n+ 0\n- 0\ns 7 2 bytes\n"
+		      "i 0 0 3\nt 3 1\na 2 3\n+ 1\n- 1\n"
+		      "s c 3 to 4 bytes\ni 0 0 4\nt 4 1\na 3 4\n+ 2\n"
+		      "- 2\na 4 4\n+ 3\n- 3\n# strings: 4\n# ips: 4\n");
 }
 END_TEST
 
@@ -123,8 +132,10 @@ START_TEST(missing_frees_and_blocks_are_tolerated)
 		{ .tag = HATF_ALLOC, .size = 2, .address = 0x10 },
 	};
 
-	CHECK_WRITTEN(records, "a 1 0\n+ 0\n- 0\na 2 0\n+ 1\n"
-			       "# strings: 0\n# ips: 0\n");
+	CHECK_WRITTEN(records, "s 8 thread 0\ni 0 0 1\nt 1 0\ns 6 1 byte\n"
+			       "i 0 0 2\nt 2 1\na 1 2\n+ 0\n- 0\ns 7 2 bytes\n"
+			       "i 0 0 3\nt 3 1\na 2 3\n+ 1\n# strings: 3\n"
+			       "# ips: 3\n");
 }
 END_TEST
 
@@ -141,9 +152,12 @@ START_TEST(destroying_a_heap_frees_its_blocks)
 		{ .tag = HATF_FREE, .address = 0x10, .time = 2000 },
 	};
 
-	CHECK_WRITTEN(records,
-		      "a 64 0\n+ 0\na 1 0\n+ 1\na 2 0\n+ 2\n+ 1\n"
-		      "c 1\n- 1\n- 2\n- 1\nc 2\n- 0\n# strings: 0\n# ips: 0\n");
+	CHECK_WRITTEN(records, "s 8 thread 0\ni 0 0 1\nt 1 0\n"
+			       "s f 65 to 128 bytes\ni 0 0 2\nt 2 1\na 64 2\n"
+			       "+ 0\ns 6 1 byte\ni 0 0 3\nt 3 1\na 1 3\n+ 1\n"
+			       "s 7 2 bytes\ni 0 0 4\nt 4 1\na 2 4\n+ 2\n+ 1\n"
+			       "c 1\n- 1\n- 2\n- 1\nc 2\n- 0\n# strings: 4\n"
+			       "# ips: 4\n");
 }
 END_TEST
 
@@ -192,16 +206,14 @@ START_TEST(stacks_are_written_when_a_block_has_them)
 	};
 
 	check_stacks(records, 7,
-		     HEAD "s 4 main\ns 3 a.c\ns 2 so\n"
-			  "i 100 3 1 2 a\nt 1 0\n"
-			  "s 2 in\ns 6 around\n"
-			  "i 200 3 4 2 5 5 2 6\nt 2 1\n"
-			  "a 1 2\n+ 0\n+ 0\n- 0\n"
-			  "t 1 1\ns 3 f?g\ni 0 0 6\nt 3 3\na 1 4\n+ 1\n"
-			  "i 200 3 5 2 6\nt 4 1\na 1 5\n+ 2\n"
-			  "i 300 0\nt 5 0\na 1 6\n+ 3\n"
-			  "a 1 0\n+ 4\n"
-			  "# strings: 6\n# ips: 5\n");
+		     HEAD "s 4 main\ns 3 a.c\ns 2 so\ni 100 3 1 2 a\n"
+			  "t 1 0\ns 2 in\ns 6 around\ni 200 3 4 2 5 5 2 6\n"
+			  "t 2 1\na 1 2\n+ 0\n+ 0\n- 0\nt 1 1\ns 3 f?g\n"
+			  "i 0 0 6\nt 3 3\na 1 4\n+ 1\ni 200 3 5 2 6\n"
+			  "t 4 1\na 1 5\n+ 2\ni 300 0\nt 5 0\na 1 6\n+ 3\n"
+			  "s 8 thread 0\ni 0 0 7\nt 6 0\ns 6 1 byte\n"
+			  "i 0 0 8\nt 7 7\na 1 8\n+ 4\n# strings: 8\n"
+			  "# ips: 7\n");
 }
 END_TEST
 
@@ -316,7 +328,10 @@ START_TEST(an_incomplete_file_has_no_end)
 		{ .tag = HATF_ALLOC, .size = 24, .address = 0x10 },
 	};
 
-	check_written(records, 1, true, HEAD "a 18 0\n+ 0\n");
+	check_written(records, 1, true,
+		      HEAD "s 8 thread 0\ni 0 0 1\nt 1 0\n"
+			   "s e 17 to 32 bytes\ni 0 0 2\nt 2 1\na 18 2\n"
+			   "+ 0\n");
 }
 END_TEST
 
