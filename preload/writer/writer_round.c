@@ -8,8 +8,8 @@
  * (writer_brief.c).
  */
 
+#include "preload/clock/clock.h"
 #include "preload/config/environment.h"
-#include "preload/record/clock.h"
 #include "preload/record/ring_wait.h"
 #include "preload/record/ringfile.h"
 #include "preload/sys/say.h"
