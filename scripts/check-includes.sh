@@ -47,21 +47,25 @@ hatf/recover: api hatf hatf/codec hatf/deflate hatf/formats/common hatf/io \
   hatf/rings hatf/base
 preload:
 preload/sys: hatf/codec
+preload/clock: preload/sys
 preload/stacks: hatf/rings preload/sys
 preload/config: api hatf/codec hatf/deflate hatf/recorder preload/sys
 preload/confine: hatf/codec hatf/rings preload/sys
-preload/record: api hatf/codec hatf/recorder hatf/rings preload/config \
-  preload/confine preload/stacks preload/sys
+preload/record: api hatf/codec hatf/recorder hatf/rings preload/clock \
+  preload/config preload/confine preload/stacks preload/sys
 preload/trace: api hatf/codec hatf/deflate hatf/recorder hatf/rings \
-  preload/config preload/record preload/stacks preload/sys
+  preload/clock preload/config preload/record preload/stacks preload/sys
 preload/writer: api hatf/codec hatf/deflate hatf/recorder hatf/rings \
-  preload/config preload/confine preload/record preload/sys preload/trace
-preload/heaps: hatf/rings preload preload/record preload/stacks preload/sys
-preload/process: api hatf/codec hatf/recorder hatf/rings preload/config \
-  preload/confine preload/heaps preload/record preload/sys preload/trace \
+  preload/clock preload/config preload/confine preload/record preload/sys \
+  preload/trace
+preload/heaps: hatf/rings preload preload/clock preload/record preload/stacks \
+  preload/sys
+preload/process: api hatf/codec hatf/recorder hatf/rings preload/clock \
+  preload/config preload/confine preload/heaps preload/record preload/sys \
+  preload/trace preload/writer
+preload/interpose: hatf/rings preload preload/clock preload/confine \
+  preload/heaps preload/process preload/record preload/stacks preload/sys \
   preload/writer
-preload/interpose: hatf/rings preload preload/confine preload/heaps \
-  preload/process preload/record preload/stacks preload/sys preload/writer
 tools/ui: public
 tools/trace: public tools/ui
 tools/sites: public tools/ui

@@ -25,7 +25,7 @@ malloc(size_t size)
 	void *const p = real.malloc(size);
 
 	if (record_is_dormant())
-		return record_is_called() ? writer_answer_bell(p) : p;
+		return own_slot_is_called() ? writer_answer_bell(p) : p;
 	return record_alloc(p, size);
 }
 
@@ -59,7 +59,7 @@ calloc(size_t n, size_t size)
 	size_t nbytes;
 
 	if (record_is_dormant())
-		return record_is_called() ? writer_answer_bell(p) : p;
+		return own_slot_is_called() ? writer_answer_bell(p) : p;
 	/* If the product overflows, calloc has failed: record SIZE_MAX. */
 	if (__builtin_expect(__builtin_mul_overflow(n, size, &nbytes), 0))
 		return record_calloc_slow(p, SIZE_MAX);
@@ -79,7 +79,7 @@ realloc_dormant(void *old, size_t size)
 
 	if (!record_is_dormant() && p != NULL)
 		record_alloc_wide(p, size, 0);
-	return record_is_called() ? writer_answer_bell(p) : p;
+	return own_slot_is_called() ? writer_answer_bell(p) : p;
 }
 
 /* The old block is NULL, or lies in the early arena. */

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "preload/clock/clock.h"
 #include "preload/process/start.h"
-#include "preload/record/clock.h"
 #include "preload/record/process_state.h"
 #include "preload/record/record.h"
 #include "preload/record/ringfile.h"

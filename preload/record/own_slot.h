@@ -31,7 +31,7 @@ extern struct own_slot own_slot __attribute__((visibility("hidden")));
  * the clock idle.
  */
 static inline __attribute__((always_inline)) bool
-record_is_called(void)
+own_slot_is_called(void)
 {
 	/* relaxed, all: a caller may see an order some time later. */
 	const _Atomic uint64_t *const order =

@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #include "hatf/rings/event.h"
-#include "preload/record/clock.h"
+#include "preload/clock/clock.h"
 #include "preload/record/thread.h"
 
 /*

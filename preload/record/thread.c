@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 
 #include "hatf/rings/image.h"
-#include "preload/record/clock.h"
+#include "preload/clock/clock.h"
 #include "preload/record/memory_limit.h"
 #include "preload/record/ringfile.h"
 #include "preload/sys/memory.h"

@@ -141,7 +141,7 @@ wake_is_wanted(uint64_t used, uint64_t capacity)
 	if (environment_own()->begin_now || used >= capacity / 4 * 3 ||
 	    used >= AWAY_MAX_WORDS)
 		return process_is_own();
-	if (record_is_called() && own_slot_has_order())
+	if (own_slot_is_called() && own_slot_has_order())
 		return true;
 	/* relaxed, both: of two first events at a time, either is as good. */
 	since = atomic_load_explicit(&wake->away_since_ns,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "hatf/codec/comment_text.h"
-#include "preload/record/clock.h"
+#include "preload/clock/clock.h"
 #include "preload/record/ringfile.h"
 #include "preload/record/thread.h"
 #include "preload/stacks/stack_table.h"

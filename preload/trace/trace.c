@@ -8,7 +8,7 @@
 
 #include "hatf/deflate/deflate.h"
 #include "hatf/rings/narrate_stacks.h"
-#include "preload/record/clock.h"
+#include "preload/clock/clock.h"
 #include "preload/record/missed_calls.h"
 #include "preload/stacks/object_table.h"
 #include "preload/stacks/stack_table.h"

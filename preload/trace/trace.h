@@ -15,7 +15,7 @@
 #include "hatf/recorder/config.h"
 #include "hatf/rings/image.h"
 #include "hatf/rings/narrate.h"
-#include "preload/record/clock.h"
+#include "preload/clock/clock.h"
 #include "preload/trace/load_policy.h"
 #include "preload/trace/output.h"
 

@@ -3,10 +3,10 @@
 
 #include "preload/writer/begin.h"
 
+#include "preload/clock/clock.h"
 #include "preload/config/environment.h"
 #include "preload/config/follow.h"
 #include "preload/config/note_writer.h"
-#include "preload/record/clock.h"
 #include "preload/record/memory_limit.h"
 #include "preload/record/process_state.h"
 #include "preload/record/record.h"

@@ -10,7 +10,7 @@
 
 #include <sys/wait.h>
 
-#include "preload/record/clock.h"
+#include "preload/clock/clock.h"
 #include "preload/record/memory_limit.h"
 #include "preload/record/process_state.h"
 #include "preload/record/ring_wait.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "hatf/recorder/bells.h"
-#include "preload/record/clock.h"
+#include "preload/clock/clock.h"
 #include "preload/record/process_state.h"
 #include "preload/record/record.h"
 #include "preload/record/ring_wait.h"

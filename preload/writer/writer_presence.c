@@ -15,9 +15,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "preload/clock/clock.h"
 #include "preload/config/ancestry.h"
 #include "preload/config/environment.h"
-#include "preload/record/clock.h"
 #include "preload/record/own_slot.h"
 #include "preload/record/process_state.h"
 #include "preload/record/ringfile.h"

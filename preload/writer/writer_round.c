@@ -9,8 +9,8 @@
  */
 
 #include "hatf/rings/narrate_stacks.h"
+#include "preload/clock/clock.h"
 #include "preload/config/environment.h"
-#include "preload/record/clock.h"
 #include "preload/record/ring_wait.h"
 #include "preload/record/ringfile.h"
 #include "preload/sys/say.h"

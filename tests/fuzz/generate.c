@@ -119,7 +119,7 @@ set_attributes(struct machine *m, struct hatf_record *r)
 		r->attributes_nbytes = (uint32_t)(left - 1);
 	m->next += r->attributes_nbytes;
 	/* Stacks are frequent: one byte of the input is the number of one. */
-	if (want == 0xff && left != 0) {
+	if (want == 0xff && left > 1) {
 		static const uint8_t items[][2] = {
 			{ HATF_ATTR_STACK, 1 },
 			{ HATF_ATTR_STACK, 2 },

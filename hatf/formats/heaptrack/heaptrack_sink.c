@@ -338,8 +338,8 @@ put_named_step(struct sink *s, const char *name, uint64_t parent,
 }
 
 /*
- * Return the number of the stack of a thread, or of a size class that the thread
- * calls.  'size_class' is SIZE_CLASS_COUNT for the thread alone.
+ * Return the number of the stack of a thread, or of a size class that the
+ * thread calls.  'size_class' is SIZE_CLASS_COUNT for the thread alone.
  */
 static bool
 put_stand_in(struct sink *s, uint64_t thread, unsigned size_class,

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #include "hatf/rings/image.h"
-#include "preload/record/clock.h"
+#include "preload/clock/clock.h"
 #include "preload/record/ring_wait.h"
 #include "preload/record/thread.h"
 

@@ -14,8 +14,8 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "preload/clock/clock.h"
 #include "preload/process/attach.h"
-#include "preload/record/clock.h"
 #include "preload/record/record.h"
 #include "preload/record/ring_wait.h"
 #include "preload/record/thread.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* tick_grant.c - see tick_grant.h */
 
-#include "preload/record/tick_grant.h"
+#include "preload/clock/tick_grant.h"
 
 #include <stddef.h>
 
-#include "preload/record/clock.h"
+#include "preload/clock/clock.h"
 
 #define PATIENCE_MIN_NS 2000000ull
 #define PATIENCE_MAX_NS 256000000ull

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "preload/record/clock.h"
+#include "preload/clock/clock.h"
 
 #define THREADS	   2
 #define NOBODY	   THREADS

@@ -36,7 +36,7 @@
  *
  * This also holds for a thread that is slow to record and uses a tick that was
  * revoked long ago: whatever precedes its event also precedes its reading of
- * the word.  tests/unit/preload/record/test_clock.c tries all interleavings.
+ * the word.  tests/unit/preload/clock/test_clock.c tries all interleavings.
  */
 #ifndef CLOCK_H
 #define CLOCK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* clock.c - see clock.h */
 
-#include "preload/record/clock.h"
+#include "preload/clock/clock.h"
 
 #include <fcntl.h>
 #include <string.h>
