@@ -69,7 +69,8 @@ long_trace()
 	awk -v count="$1" 'BEGIN {
 		print "10 HATF ascii thread heap time attributes"
 		for (i = 0; i < count; i++) {
-			address = sprintf("0x%x", 65536 + i * 7919 % 1000 * 4096)
+			page = i * 7919 % 1000
+			address = sprintf("0x%x", 65536 + page * 4096)
 			print 0, 16 + i * 7919 % 5000, address, 0, 0, i
 			print 1, address, 0, 0, i
 		}
