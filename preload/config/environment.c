@@ -69,3 +69,9 @@ environment_own(void)
 {
 	return &own;
 }
+
+void
+environment_forgo_stacks(void)
+{
+	own.stack_depth = 0;
+}

@@ -23,4 +23,7 @@ bool environment_read(char *const environment[], struct config *config_ret);
 bool environment_read_own(char *const environment[]);
 const struct config *environment_own(void);
 
+/* Record no call stacks after all.  By the same thread, before the start. */
+void environment_forgo_stacks(void);
+
 #endif /* ENVIRONMENT_H */

@@ -78,6 +78,9 @@ extern bool record_has_stacks __attribute__((visibility("hidden")));
  */
 bool record_init_stacks(uint32_t depth, bool with_frees);
 
+/* Bytes of address space that call stacks take, nearly all of it unused. */
+size_t record_stacks_nbytes(void);
+
 /*
  * The slow path, for every event in every state: attach the thread, wake the
  * writer, announce a new tick, wait for room.  Return false if the event is not

@@ -28,6 +28,12 @@ record_init_stacks(uint32_t depth, bool with_frees)
 	return record_has_stacks || depth == 0;
 }
 
+size_t
+record_stacks_nbytes(void)
+{
+	return capture_nbytes();
+}
+
 static bool
 takes_stack(enum event_type type)
 {

@@ -30,6 +30,12 @@ capture_init(uint32_t depth)
 	return true;
 }
 
+size_t
+capture_nbytes(void)
+{
+	return stack_table_nbytes() + object_table_nbytes();
+}
+
 struct walk *
 capture_make_walk(void)
 {

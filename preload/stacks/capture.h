@@ -9,6 +9,7 @@
 #define CAPTURE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "preload/stacks/walk.h"
@@ -19,6 +20,9 @@
  * caller alone.  False: no memory, or no way on this machine.
  */
 bool capture_init(uint32_t depth);
+
+/* Bytes of address space that capture_init() takes, nearly all of it unused. */
+size_t capture_nbytes(void);
 
 /* The state of a thread's captures, all 0; NULL: no memory. */
 struct walk *capture_make_walk(void);

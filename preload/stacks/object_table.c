@@ -25,6 +25,12 @@ struct objects {
 
 static struct objects *objects;
 
+size_t
+object_table_nbytes(void)
+{
+	return sizeof(*objects);
+}
+
 bool
 object_table_init(void)
 {

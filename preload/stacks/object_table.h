@@ -13,11 +13,13 @@
 #define OBJECT_TABLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "hatf/rings/stack_image.h"
 
-/* Map the table; false: no memory. */
+/* Map the table, of object_table_nbytes(); false: no memory. */
+size_t object_table_nbytes(void);
 bool object_table_init(void);
 
 /* The number of the object that holds 'address'; 0: none, or too many. */

@@ -31,6 +31,12 @@ struct tables {
 
 static struct tables *tables;
 
+size_t
+stack_table_nbytes(void)
+{
+	return sizeof(*tables);
+}
+
 bool
 stack_table_init(void)
 {

@@ -20,13 +20,15 @@
 #define STACK_TABLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "hatf/rings/stack_image.h"
 
 #define STACK_TABLE_MAX STACK_IMAGE_NODES_MAX
 
-/* Map the tables; false: no memory. */
+/* Map the tables, of stack_table_nbytes(); false: no memory. */
+size_t stack_table_nbytes(void);
 bool stack_table_init(void);
 
 /* Find the stack of 'address' called by 'parent'; 0: it has no number yet. */

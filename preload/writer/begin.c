@@ -78,6 +78,22 @@ can_afford(bool is_first, bool is_dormant)
 		shared_nbytes);
 }
 
+/* Forgo call stacks if a memory limit leaves too little beside their tables. */
+static void
+judge_stacks(bool is_first)
+{
+	if (!is_first || environment_own()->stack_depth == 0 ||
+	    !memory_limit_exists() ||
+	    memory_limit_allows(
+		    writer_memory_nbytes(environment_own()) + SUNDRY_NBYTES +
+			    record_stacks_nbytes(),
+		    ring_nbytes(environment_own()->initial_ring_words)))
+		return;
+	environment_forgo_stacks();
+	say("RLIMIT_AS or RLIMIT_DATA leaves too little for call stacks; "
+	    "recording without");
+}
+
 static bool
 fail(void)
 {
@@ -91,6 +107,7 @@ begin_reserve(const struct header_parent *its_parent, bool is_first,
 {
 	if (!is_first)
 		memory_begin_child();
+	judge_stacks(is_first);
 	if (!can_afford(is_first, is_dormant)) {
 		say("RLIMIT_AS or RLIMIT_DATA leaves too little; not tracing");
 		return refuse();

@@ -76,6 +76,15 @@ for ((mib = 12; mib <= 160; mib += 8)); do
 	try -d "$((mib << 10))" "${RUN[@]}" "$STRESS" crowd 64 ||
 		fail "64 threads under RLIMIT_DATA $mib MiB: $(head -c 100 got)"
 done
+# The tables of call stacks are large: under a limit, the program comes first.
+export HATFTRACE_STACKS=on
+for mib in 20 60 100 160; do
+	try -v "$((mib << 10))" "${RUN[@]}" "$STRESS" crowd 64 ||
+		fail "stacks under RLIMIT_AS $mib MiB: $(head -c 100 got)"
+	try -d "$((mib << 10))" "${RUN[@]}" "$STRESS" crowd 64 ||
+		fail "stacks under RLIMIT_DATA $mib MiB: $(head -c 100 got)"
+done
+unset HATFTRACE_STACKS
 for file in traced/*; do
 	check "violations of $file" "$(violations "$file")" 0
 done
