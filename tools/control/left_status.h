@@ -2,7 +2,7 @@
 /*
  * left_status.h - the status that a writer thread leaves when it ends for now
  *
- * NUMBER.status, in the directory of the sockets (sockets.h); its content is
+ * NUMBER.status, in the directory of the sockets (places.h); its content is
  * that of hatf/recorder/status_file.h.
  */
 #ifndef LEFT_STATUS_H
