@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recover_world.h - a ring file and its trace, made by an input (prefix: world_)
+ * recover_world.h - an input's ring file and trace (prefix: world_)
  *
  * An input is a program: it makes threads record and a writer commit, by the
  * recorder's code; then it overwrites or truncates the ring file, or appends to
