@@ -217,7 +217,7 @@ $B/libfuzz.a: $(filter-out $B/obj/tests/fuzz/fuzz_% %/replay.o, \
 	$(call obj,tests/fuzz/*.c))
 ENGINE := $(if $(findstring fuzzer,$(SAN))$(findstring afl,$(CC)),,replay)
 $(FUZZ): $B/libfuzz.a $(ENGINE:%=$B/obj/tests/fuzz/%.o)
-$(FUZZ): LIBS := $(LIB) $(LIBS) $(if $(ENGINE),,-fsanitize=fuzzer)
+$(FUZZ): LIBS := $(PARTS) $(LIB) $(LIBS) $(if $(ENGINE),,-fsanitize=fuzzer)
 
 $B/tests/capture/programs/%: tests/capture/programs/%.c $B/.flags
 	$(call program,CC,$(CC) -std=gnu11,$(CFLAGS))

@@ -6,7 +6,7 @@
 # usage: scripts/setup.sh [build|test|bench|fuzz|suites|guests]
 #
 # Each of build, test and bench includes the one before; fuzz, suites and guests
-# include test.  The script installs only missing packages.  If none is missing,
+# include test.  The script installs only missing packages.  If all are there,
 # it needs neither root nor a network.
 set -eu
 

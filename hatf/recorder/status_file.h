@@ -5,7 +5,7 @@
  * NUMBER.status lies beside the sockets (socket_path.h).  The writer thread
  * makes the file when it leaves, locks it (flock(2)) before it writes anything,
  * and holds the lock as long as the process maps the file.  The status does not
- * change until the writer comes back, which removes the file.
+ * change until the process has a writer thread again, which removes the file.
  */
 #ifndef STATUS_FILE_H
 #define STATUS_FILE_H

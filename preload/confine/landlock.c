@@ -111,36 +111,33 @@ landlock_drop_rights(void)
 	landlock_enforce(create_ruleset(&a));
 }
 
+/* The rights that the rules are about: those that the kernel knows. */
+static uint64_t handled;
+
 int
 landlock_create_rules(void)
 {
 	const int version = get_version();
-	const struct attributes a = {
-		.fs = version >= ABI_TRUNCATE ? FS_SOMEWHERE
-					      : FS_SOMEWHERE & ~FS_TRUNCATE,
-	};
 
-	return version == 0 ? -1 : create_ruleset(&a);
+	if (version == 0)
+		return -1;
+	handled = version >= ABI_TRUNCATE ? FS_SOMEWHERE
+					  : FS_SOMEWHERE & ~FS_TRUNCATE;
+	return create_ruleset(&(struct attributes){ .fs = handled });
 }
 
 void
 landlock_allow(int rules, int fd, enum landlock_use use)
 {
-	struct landlock_path_beneath_attr rule = {
-		.allowed_access = uses[use],
+	const struct landlock_path_beneath_attr rule = {
+		/* The kernel refuses a rule with other rights. */
+		.allowed_access = uses[use] & handled,
 		.parent_fd = fd,
 	};
 
-	if (rules < 0 || fd < 0)
-		return;
-	/* A kernel refuses a right that it does not know: try without it. */
-	if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH,
-		    &rule, 0) == 0 ||
-	    errno != EINVAL)
-		return;
-	rule.allowed_access &= ~FS_TRUNCATE;
-	syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule,
-		0);
+	if (rules >= 0 && fd >= 0)
+		syscall(SYS_landlock_add_rule, rules,
+			LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
 }
 
 void

@@ -40,11 +40,11 @@ extern _Atomic bool record_dormant __attribute__((visibility("hidden")));
  * real call, and therefore records if recording has begun meanwhile; free()
  * checks it before the real call.  relaxed suffices: a thread that gets a block
  * from another thread, directly or through the allocator, has synchronised with
- * that thread, and cannot read an older value than that thread did.  Therefore,
- * if the allocation of a block is in the trace, its free is also there, and if
- * a free is there, so is the next allocation at the same address.  When
- * recording stops, the writer recognises events that are published late by
- * their stamps; see writer_stop().
+ * that thread, and cannot read an older value than that thread did.  So a trace
+ * that has the allocation of a block also has its free, and one that has a free
+ * also has the next allocation at the same address.  When recording stops, the
+ * writer recognises events that are published late by their stamps; see
+ * writer_stop().
  */
 static inline __attribute__((always_inline)) bool
 record_is_dormant(void)

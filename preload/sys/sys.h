@@ -106,7 +106,10 @@ sys_page_nbytes(void)
 #endif
 }
 
-/* libc does not cache it, so it is right in every kind of child. */
+/*
+ * Return the process id.  Ask the kernel: glibc before 2.25 keeps the id and
+ * returns the parent's in a child of clone(2).
+ */
 static inline int
 sys_pid(void)
 {

@@ -277,8 +277,8 @@ void writer_note_rare_event(const struct order_producer *producer,
 bool writer_is_forking(uint64_t now);
 
 /*
- * A fork has kept a segment open, and none is under way now: does 'ev' begin
- * the next fork, so that the segment must end before it?
+ * Must the segment end before 'ev'?  It must if its end was due during a fork,
+ * no fork is under way now, and 'ev' begins the next one.
  */
 bool writer_is_between_forks(const struct event *ev);
 

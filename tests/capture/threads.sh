@@ -106,7 +106,7 @@ while read -r _ kind size tid start parent_size end; do
 	esac
 done <threads.want
 
-# The events of late destructors belong to their threads, and none is missing.
+# The trace has the events of late destructors, each with its thread.
 late=$(awk '$2 == "late" { print $3 }' threads.want)
 tls=$(awk '$2 == "tls" { print $3 }' threads.want)
 late_events()

@@ -3,7 +3,7 @@
 #include "tools/commands/commands.h"
 #include "tools/control/quiet.h"
 #include "tools/control/snapshot.h"
-#include "tools/control/sockets.h"
+#include "tools/control/socket_scan.h"
 #include "tools/control/tracer_client.h"
 #include "tools/trace/regular.h"
 #include "tools/ui/figure.h"
@@ -406,8 +406,8 @@ static int
 act_on_all(struct ask *ask)
 {
 	static pid_t pids[PIDS_MAX];
-	const size_t n =
-		quiet_add_all(pids, sockets_find_all(pids, PIDS_MAX), PIDS_MAX);
+	const size_t n = quiet_add_all(
+		pids, socket_scan_find_all(pids, PIDS_MAX), PIDS_MAX);
 	const bool is_fine = strcmp(ask->order, "stop") == 0
 				     ? stop_all(ask, pids, n)
 				     : act(ask, pids, n);
@@ -447,7 +447,7 @@ command_ctl(int argc, char **argv)
 		return opt_complain(&page, "--yes is for --all");
 	if (ask.all)
 		return act_on_all(&ask);
-	sockets_sweep();
+	socket_scan_sweep();
 	const pid_t one = (pid_t)pid;
 
 	exit_status = act(&ask, &one, 1) ? EXIT_FINE : EXIT_BAD_INPUT;

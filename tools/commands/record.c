@@ -3,7 +3,7 @@
 #include "hatf/hatf.h"
 #include "hatf/recorder/globs.h"
 #include "tools/commands/commands.h"
-#include "tools/control/sockets.h"
+#include "tools/control/socket_scan.h"
 #include "tools/program/program.h"
 #include "tools/recording/absence.h"
 #include "tools/recording/collect.h"
@@ -446,7 +446,7 @@ run_job(struct job *job, char **argv)
 		return launch_pass_on(&l);
 	}
 	/* Remove the sockets of killed processes. */
-	sockets_sweep();
+	socket_scan_sweep();
 	if (!report(job, &l) && launch_succeeded(&l))
 		return EXIT_BAD_INPUT;
 	return launch_pass_on(&l);

@@ -3,7 +3,7 @@
  * bell.h - the file of bells, which wakes a recorder without a thread
  *
  * A recorder whose writer thread has ended has no socket.  Instead the traced
- * process maps a file in the directory of the sockets (sockets.h), which all
+ * process maps a file in the directory of the sockets (places.h), which all
  * processes of a user share, and looks at its slot (hatf/recorder/bells.h).  An
  * order in the slot makes the process start its writer thread with its next
  * allocation.

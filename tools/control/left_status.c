@@ -4,8 +4,8 @@
 
 #include "hatf/recorder/socket_path.h"
 #include "hatf/recorder/status_file.h"
-#include "tools/control/exe.h"
 #include "tools/control/maps.h"
+#include "tools/control/process_info.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -114,7 +114,8 @@ left_status_read(int fd, pid_t pid, const char *pending, uint64_t now_ms,
 				  status);
 	/* A process that has never recorded states no figures. */
 	if (used > 0 && (size_t)used < cap &&
-	    strstr(status, "\nexe=") == NULL && exe_read(pid, exe, sizeof(exe)))
+	    strstr(status, "\nexe=") == NULL &&
+	    process_info_exe(pid, exe, sizeof(exe)))
 		used += snprintf(answer + used, cap - (size_t)used, "exe=%s\n",
 				 exe);
 	return used > 0 && (size_t)used < cap;

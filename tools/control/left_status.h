@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * left_status.h - the status that a writer thread leaves when it ends for now
+ * left_status.h - the status of a process whose writer thread is not running
  *
- * NUMBER.status, in the directory of the sockets (sockets.h); its content is
- * that of hatf/recorder/status_file.h.
+ * When the writer thread ends and the process goes on, it writes NUMBER.status
+ * in the directory of the sockets (places.h); hatf/recorder/status_file.h
+ * describes the content.
  */
 #ifndef LEFT_STATUS_H
 #define LEFT_STATUS_H

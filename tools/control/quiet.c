@@ -2,10 +2,11 @@
 /* quiet.c - see quiet.h */
 #include "tools/control/quiet.h"
 
-#include "tools/control/exe.h"
 #include "tools/control/maps.h"
+#include "tools/control/process_info.h"
 #include "tools/control/sockets.h"
 #include "tools/control/started.h"
+#include "tools/control/threadless.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -108,7 +109,7 @@ quiet_read_status(pid_t pid, char *answer, size_t cap)
 	char exe[PATH_MAX];
 	int used;
 
-	if (!quiet_is_waiting(pid) || !exe_read(pid, exe, sizeof(exe)))
+	if (!quiet_is_waiting(pid) || !process_info_exe(pid, exe, sizeof(exe)))
 		return false;
 	used = snprintf(answer, cap,
 			"ok\npid=%ld\nexe=%s\nstate=recording\nbegun=0\n",
@@ -120,7 +121,7 @@ quiet_read_status(pid_t pid, char *answer, size_t cap)
 static bool
 is_reachable(pid_t pid)
 {
-	if (sockets_is_listening(pid))
+	if (threadless_is_listening(pid))
 		return true;
 	return !started_lately((uint64_t)pid, SETTLED_MS) &&
 	       quiet_is_waiting(pid) && !sockets_is_control_off(pid);

@@ -3,9 +3,12 @@
 #include "tools/control/tracer_client.h"
 
 #include "hatf/hatf.h"
+#include "tools/control/places.h"
+#include "tools/control/process_info.h"
 #include "tools/control/quiet.h"
 #include "tools/control/sockets.h"
 #include "tools/control/started.h"
+#include "tools/control/threadless.h"
 #include "tools/ui/message.h"
 
 #include <errno.h>
@@ -64,7 +67,7 @@ complain_deaf(pid_t pid)
 			(long)pid);
 		return;
 	}
-	sockets_list_places(pid, list, sizeof(list));
+	places_list(pid, list, sizeof(list));
 	message_print("%ld: has libhatftrace.so, but takes no orders: its "
 		      "trace has ended or never began; it has no socket in %s",
 		      (long)pid, list);
@@ -80,7 +83,7 @@ complain(const struct tracer_answer *r, int e)
 		message_print("%ld: no such process", n);
 	else if (e == EACCES || e == EPERM ||
 		 ((e == ECONNRESET || e == EPIPE) && geteuid() != 0 &&
-		  sockets_owner_of(pid) != geteuid()))
+		  process_info_owner(pid) != geteuid()))
 		message_print("%ld: permission denied: it is another user's",
 			      n);
 	else if (e == ECONNRESET || e == EPIPE)
@@ -155,7 +158,7 @@ end_talk(struct talk *t, int e)
 static enum bell_listening
 ring(struct tracer_answer *r, enum bell_call call)
 {
-	const enum bell_listening listening = sockets_ring(r->pid, call);
+	const enum bell_listening listening = threadless_ring(r->pid, call);
 
 	r->has_rung = r->has_rung || listening == BELL_YES;
 	r->has_rung_blindly = r->has_rung_blindly || listening == BELL_UNKNOWN;
@@ -197,7 +200,7 @@ take_back(const struct tracer_answer *r, const char *order)
 
 	if (pending == NULL || strcmp(order, pending) == 0 ||
 	    (strcmp(order, "start") != 0 && strcmp(order, "stop") != 0) ||
-	    sockets_ring(r->pid, BELL_CALL) == BELL_NO)
+	    threadless_ring(r->pid, BELL_CALL) == BELL_NO)
 		return "";
 	return r->is_recording ? "; the pending stop is cancelled"
 			       : "; the pending start is cancelled";
@@ -215,7 +218,8 @@ do_without(struct tracer_answer *r, const char *order, bool *done_ret)
 	const char *state;
 
 	*done_ret = is_status;
-	if (!sockets_read_status(r->pid, r->answer, sizeof(r->answer), &r->uid))
+	if (!threadless_read_status(r->pid, r->answer, sizeof(r->answer),
+				    &r->uid))
 		return is_status &&
 		       !started_lately((uint64_t)r->pid, YOUNG_MS) &&
 		       quiet_read_status(r->pid, r->answer, sizeof(r->answer));
@@ -375,10 +379,10 @@ is_quiet(const struct tracer_answer *r, int e, const char *order)
 	if (!r->has_rung || !sockets_is_absent(e) || kill(r->pid, 0) != 0)
 		return false;
 	if (strcmp(order, "start") == 0 &&
-	    sockets_ring(r->pid, BELL_START) == BELL_YES)
+	    threadless_ring(r->pid, BELL_START) == BELL_YES)
 		will = "will start recording";
 	if (strcmp(order, "stop") == 0 &&
-	    sockets_ring(r->pid, BELL_STOP) == BELL_YES)
+	    threadless_ring(r->pid, BELL_STOP) == BELL_YES)
 		will = "will end its trace";
 	message_print(
 		"%ld: %s, and has allocated nothing for %d seconds: it %s with "

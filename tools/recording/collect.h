@@ -79,7 +79,7 @@ struct collect_summary {
 	uint64_t event_count, lost_count, file_nbytes;
 	uint64_t duration_ns;
 	bool has_duration;
-	bool complete; /* nothing is missing, by the rules of 'hatf info' */
+	bool complete; /* the trace has all events, as 'hatf info' judges */
 	/* why the trace ended early, as its trailer says, or empty */
 	char error[80];
 	char fault[256]; /* why reading failed, or empty */

@@ -3,7 +3,7 @@
 #include "tools/recording/notebook.h"
 
 #include "hatf/recorder/notes.h"
-#include "tools/control/sockets.h"
+#include "tools/control/process_info.h"
 #include "tools/control/started.h"
 #include "tools/ui/message.h"
 
@@ -199,7 +199,7 @@ find_inner(struct reading *r)
 		if (pid <= 0 || !started_alive_ns((uint64_t)pid, &ns) ||
 		    ns < r->launch->start_ns)
 			continue;
-		b.pid = (uint64_t)sockets_inner_number((pid_t)pid);
+		b.pid = (uint64_t)process_info_number((pid_t)pid);
 		b.start_ns = ns;
 		if (b.pid != (uint64_t)pid)
 			add_begin(&r->inner, &b);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * places.h - the directories that may hold the files of a recorder
+ *
+ * A recorder's socket, its status file and its file of bells are in one of a
+ * few directories, which the recorder chooses (preload/writer/control.c).
+ * Nothing in these directories is trusted: a directory must belong to the
+ * expected user, and nobody else may write to it.  Not thread-safe.
+ */
+#ifndef PLACES_H
+#define PLACES_H
+
+#include <limits.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define PLACES_MAX 256
+
+/* A directory that may hold sockets if it belongs to 'owner'. */
+struct place {
+	char path[PATH_MAX];
+	uid_t owner;
+};
+
+struct places {
+	struct place place[PLACES_MAX];
+	unsigned count;
+};
+
+/*
+ * Add the places to search for a process: those of 'runtime', the value of
+ * XDG_RUNTIME_DIR in its environment (NULL: unknown); our own; those of user
+ * 'uid'; and for root those of all users, because a process may have had
+ * another user id when it created its socket.
+ */
+void places_find(struct places *p, uid_t uid, const char *runtime);
+
+/* Likewise, with the user and the environment of 'pid'. */
+void places_find_of(struct places *p, pid_t pid);
+
+/*
+ * List the directories that are searched for a socket of 'pid', separated by
+ * commas and truncated to 'cap' bytes.
+ */
+void places_list(pid_t pid, char *list, size_t cap);
+
+/*
+ * Open the directory if it belongs to its owner and nobody else may write to
+ * it; else return -1.
+ */
+int places_open(const struct place *place);
+
+#endif /* PLACES_H */

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process_info.h - the user, number, environment and executable of a process
+ *
+ * From /proc.  Not thread-safe.
+ */
+#ifndef PROCESS_INFO_H
+#define PROCESS_INFO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* The id of 'pid' in its own PID namespace. */
+long process_info_number(pid_t pid);
+
+/* The user id of 'pid'; our own if there is no such process. */
+uid_t process_info_owner(pid_t pid);
+
+/* Is 'uid' the real, effective or saved user id of 'pid'? */
+bool process_info_is_user(pid_t pid, uid_t uid);
+
+/*
+ * Return the value of 'name' (which includes the '=') in the environment of
+ * 'pid', or NULL if there is none or it cannot be read.  Valid until the next
+ * call.
+ */
+const char *process_info_variable(pid_t pid, const char *name);
+
+/*
+ * Read the path of the executable, "" if it is unknown.  False if the path has
+ * a newline.
+ */
+bool process_info_exe(pid_t pid, char *exe, size_t cap);
+
+#endif /* PROCESS_INFO_H */

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * threadless.h - reach a recorder whose writer thread is not running
+ *
+ * Such a recorder has no socket.  It takes orders by the file of bells (bell.h)
+ * and has left its status in a file (left_status.h), both in the directories of
+ * places.h.  Neither file is trusted: each must belong to the expected user,
+ * and the process must have mapped it.  Not thread-safe.
+ */
+#ifndef THREADLESS_H
+#define THREADLESS_H
+
+#include "tools/control/bell.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * Write the order 'call' into the slot of 'pid' in the file of bells.  If its
+ * recorder has no thread and no socket at the moment, the process starts both
+ * with its next allocation and does what 'call' says.  BELL_NO: the process
+ * does not take orders this way, or the order cannot be written.  BELL_UNKNOWN:
+ * we may not see whether it does.
+ */
+enum bell_listening threadless_ring(pid_t pid, enum bell_call call);
+
+/* Does 'pid' take orders by the file of bells? */
+bool threadless_is_listening(pid_t pid);
+
+/*
+ * Find the answer to "status" without the help of 'pid', which takes orders by
+ * the file of bells: "ok" and lines, NUL-terminated.  '*uid_ret' is the owner
+ * of that file.  False if the process does not take orders this way, or its
+ * status cannot be read.
+ */
+bool threadless_read_status(pid_t pid, char *answer, size_t cap,
+			    uid_t *uid_ret);
+
+#endif /* THREADLESS_H */
