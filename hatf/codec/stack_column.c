@@ -38,13 +38,12 @@ stack_column_begin(struct stack_column *c)
 static uint32_t
 last_stack(const struct hatf_record *rec, uint32_t *nbytes_ret)
 {
-	const uint8_t *next = rec->attributes;
-	const uint8_t *const end = next + rec->attributes_nbytes;
-	const uint8_t *start = next;
+	const uint8_t *next = rec->attributes, *start = next, *end;
 	struct hatf_attr_item item = { 0 };
 
 	if (rec->attributes_nbytes == 0)
 		return 0;
+	end = next + rec->attributes_nbytes;
 	while (next != end) {
 		start = next;
 		if (!hatf_attr_next(&next, end, &item))

@@ -178,6 +178,20 @@ announce(struct thread *t, uint32_t id, uint32_t generation)
 	t->stack_generation = generation;
 }
 
+/* Order all memory accesses before it with all after it. */
+static inline void
+full_fence(void)
+{
+#if defined(__SANITIZE_THREAD__)
+	/* gcc refuses a fence under TSan, which does not model fences. */
+	static _Atomic uint32_t word;
+
+	atomic_fetch_add(&word, 1);
+#else
+	atomic_thread_fence(memory_order_seq_cst);
+#endif
+}
+
 static inline void
 note_stack(struct thread *t)
 {
@@ -197,7 +211,7 @@ note_stack(struct thread *t)
 	 * seq_cst: either the writer, beginning a segment, sees the word that
 	 * announce() has put, or this thread sees the new segment.
 	 */
-	atomic_thread_fence(memory_order_seq_cst);
+	full_fence();
 	if (stack_table_generation() != generation)
 		announce(t, id, stack_table_generation());
 }
