@@ -208,8 +208,112 @@ readable(struct symbol_lookup *l, const char *name)
 	return kept != NULL ? kept : name;
 }
 
+/* Find the declaration in its class or namespace. */
+static Dwarf_Die
+declaration_of(Dwarf_Die *die)
+{
+	static const unsigned links[] = { DW_AT_abstract_origin,
+					  DW_AT_specification };
+	Dwarf_Die found = *die;
+
+	for (int i = 0; i < 2; i++) {
+		Dwarf_Attribute attr;
+		Dwarf_Die next;
+
+		if (dwarf_attr(&found, links[i], &attr) != NULL &&
+		    dwarf_formref_die(&attr, &next) != NULL)
+			found = next;
+	}
+	return found;
+}
+
+/* Return what C++ calls a scope around a function; NULL: it has no name. */
 static const char *
-function_of(struct symbol_lookup *l, Dwarf_Die *die)
+scope_name(Dwarf_Die *die)
+{
+	const char *const name = dwarf_diename(die);
+
+	switch (dwarf_tag(die)) {
+	case DW_TAG_namespace:
+		return name != NULL ? name : "(anonymous namespace)";
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+		return name != NULL ? name : "{lambda}";
+	case DW_TAG_subprogram:
+		return name;
+	default:
+		return NULL;
+	}
+}
+
+/*
+ * Return the name that the symbol table gives to the code at 'address', if a
+ * compiler has mangled it; else NULL.
+ */
+static const char *
+mangled_symbol(struct symbol_lookup *l, struct object *o, Dwarf_Addr address)
+{
+	GElf_Sym symbol;
+	GElf_Off offset;
+	const char *const name = dwfl_module_addrinfo(
+		o->module, address, &offset, &symbol, NULL, NULL, NULL);
+	char *const stem = name != NULL && strncmp(name, "_Z", 2) == 0
+				   ? strndup(name, strcspn(name, "."))
+				   : NULL;
+	const char *const kept = keep(l, stem);
+
+	return kept != NULL ? readable(l, kept) : NULL;
+}
+
+/* Join the names of a function and of the scopes around it; NULL: no memory. */
+static const char *
+join_scopes(struct symbol_lookup *l, Dwarf_Die *scopes, int count)
+{
+	char *text = NULL;
+	size_t nbytes;
+	FILE *const f = open_memstream(&text, &nbytes);
+
+	if (f == NULL)
+		return NULL;
+	for (int i = count - 1; i > 0; i--)
+		if (scope_name(&scopes[i]) != NULL)
+			fprintf(f, "%s::", scope_name(&scopes[i]));
+	fputs(dwarf_diename(&scopes[0]), f);
+	if (fclose(f) != 0) {
+		free(text);
+		return NULL;
+	}
+	return keep(l, text);
+}
+
+/*
+ * Return the name of a function that has no linkage name, such as a C++
+ * function that only one file can call.  If classes or namespaces are around
+ * it, that is the name in the symbol table, or else all their names.
+ */
+static const char *
+scoped_name(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
+	    Dwarf_Die *die)
+{
+	Dwarf_Die declaration = declaration_of(die), *scopes = NULL;
+	const int count = dwarf_getscopes_die(&declaration, &scopes);
+	const char *name = NULL;
+
+	/* The last scope is the compilation unit. */
+	if (count > 2 && dwarf_diename(&scopes[0]) != NULL) {
+		if (dwarf_tag(die) == DW_TAG_subprogram)
+			name = mangled_symbol(l, o, address);
+		if (name == NULL)
+			name = join_scopes(l, scopes, count);
+	}
+	free(scopes);
+	return name != NULL ? name : dwarf_diename(die);
+}
+
+static const char *
+function_of(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
+	    Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
 	const char *name = dwarf_formstring(
@@ -218,7 +322,8 @@ function_of(struct symbol_lookup *l, Dwarf_Die *die)
 	if (name == NULL)
 		name = dwarf_formstring(dwarf_attr_integrate(
 			die, DW_AT_MIPS_linkage_name, &attr));
-	return name != NULL ? readable(l, name) : dwarf_diename(die);
+	return name != NULL ? readable(l, name)
+			    : scoped_name(l, o, address, die);
 }
 
 static bool
@@ -291,7 +396,7 @@ find_functions(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
 	for (int i = 0; i < count && n < SYMBOL_LOOKUP_NAMES_MAX; i++) {
 		if (!is_function(&around[i]))
 			continue;
-		names[n].function = function_of(l, &around[i]);
+		names[n].function = function_of(l, o, address, &around[i]);
 		if (n == 0)
 			set_line(o, address, &names[0]);
 		n++;
