@@ -78,7 +78,7 @@ tools/recording: public hatf/recorder tools/control tools/program \
 tools/summary: public tools/sites tools/trace tools/ui
 tools/measure: public tools/trace tools/ui
 tools/paper: public tools/measure tools/trace tools/ui
-tools/report: public tools/summary tools/trace tools/ui
+tools/report: public tools/sites tools/summary tools/trace tools/ui
 tools/commands: public hatf/recorder tools/*
 "
 

@@ -31,6 +31,26 @@ grow_one(int i)
 	kept[i] = realloc(kept[i], 90000 + 100 * i);
 }
 
+// A function of the program, whatever standard type it returns.
+template <class T> __attribute__((noinline)) std::vector<T>
+make_many(int n)
+{
+	return std::vector<T>(n);	// make_many
+}
+
+namespace {
+struct maker {
+	__attribute__((noinline)) void *
+	operator()(size_t n) const
+	{
+		void *const p = malloc(n);	// maker
+
+		kept[45] = p;
+		return p;
+	}
+};
+}
+
 static void *
 run(void *)
 {
@@ -55,6 +75,15 @@ main()
 	pthread_create(&thread, NULL, run, NULL);
 	pthread_join(thread, NULL);
 	delete v;
+	kept[42] = make_many<short>(777).data();
+	kept[43] = maker()(999);
+	auto lambda = [](size_t n) __attribute__((noinline)) {
+		void *const p = malloc(n);	// lambda
+
+		kept[46] = p;
+		return p;
+	};
+	kept[44] = lambda(1111);
 	kept[41] = malloc(55);	// main
 	free(kept[41]);
 	return 0;
@@ -135,6 +164,23 @@ for level in -O0 -O2; do
 	grep -qE 'main (412|388)$' t.folded ||
 		fail "$level: folded --fold-std: $(cat t.folded)"
 
+	# A template's site is the program's, though its text begins with std::.
+	"$HATF" dump -k --fold-std t.hatf.gz | grep -A 1 ' size=1554 ' |
+		tail -1 | grep -q "program.cc:$(line_of make_many))\$" ||
+		fail "$level: --fold-std hides a template of the program"
+
+	# Names with brackets and operators.
+	while read -r nbytes glob; do
+		"$HATF" dump -F -s "$glob" t.hatf.gz | grep -E ' alloc ' |
+			grep -oE 'size=[0-9]+' >got
+		echo "size=$nbytes" | check_text "$level: -s '$glob'" got
+	done <<-'LIST'
+		1554 make_many<short>
+		1554 make_many
+		999 (anonymous namespace)::maker::operator()
+		1111 main::{lambda(unsigned long)#1}::operator()
+	LIST
+
 	# A thread, by its number and by its name.
 	for who in 1 worker 'work*'; do
 		"$HATF" dump -T "$who" t.hatf.gz | grep -c 'size=77' >got
@@ -182,6 +228,46 @@ run "$HATF" dump -k deep.hatf
 check 'lines of a deep stack' "$(grep -c '^    ' out)" 513
 grep -q $'\x1b' out && fail 'an escape sequence reaches the terminal'
 grep -q 'and its callers' out || fail 'a deep stack has no end'
+
+# --raw-stacks shows the frames of an allocator.
+{
+	header
+	comment 'HATF frame\nframe=1\nfunction=main\n'
+	comment 'HATF frame\nframe=2\nfunction=malloc\n'
+	comment 'HATF stack\nstack=1\nframe=1\n'
+	comment 'HATF stack\nstack=2\nparent=1\nframe=2\n'
+	layout
+	alloc 24 0x5581a0 0 0 0 '\x45\x02'
+} >raw.hatf
+for option in '' --raw-stacks; do
+	# shellcheck disable=SC2086  # none or one
+	"$HATF" dump -k $option raw.hatf 2>/dev/null | grep '^    ' >got
+	printf '    %s\n' ${option:+malloc} main |
+		check_text "stacks with '$option'" got
+done
+
+# A plain C program without debug information: modules and symbols.
+cat >plain.c <<'END'
+#include <stdlib.h>
+void *kept;
+__attribute__((noinline)) void
+keep_it(void)
+{
+	kept = malloc(1234);
+	__asm__ volatile("");
+}
+int
+main(void)
+{
+	keep_it();
+	return 0;
+}
+END
+gcc -O1 -fno-builtin -o plain plain.c || fail 'gcc failed'
+"$HATF" record -o plain.hatf ./plain 2>/dev/null
+"$HATF" dump --stacks -s keep_it plain.hatf |
+	grep -A 1 size=1234 | sed '1s/.* size/size/; 1s/ .*//' >got
+printf '%s\n' size=1234 '    keep_it' | check_text 'plain C' got
 
 run "$HATF" dump --stacks -t json t.hatf.gz
 check_status 'dump --stacks -t json' 2

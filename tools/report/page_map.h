@@ -11,7 +11,7 @@
 #ifndef PAGE_MAP_H
 #define PAGE_MAP_H
 
-#include "tools/summary/id_rows.h"
+#include "tools/sites/id_rows.h"
 #include "tools/ui/out.h"
 
 #define PAGE_MAP_CHUNKS	 1024

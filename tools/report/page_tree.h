@@ -11,7 +11,7 @@
 #define PAGE_TREE_H
 
 #include "hatf/hatf.h"
-#include "tools/summary/id_rows.h"
+#include "tools/sites/id_rows.h"
 #include "tools/summary/site_names.h"
 #include "tools/ui/out.h"
 

@@ -2,6 +2,7 @@
 /* block_filter.c - see block_filter.h */
 #include "tools/sites/block_filter.h"
 
+#include "tools/sites/function_name.h"
 #include "tools/sites/pair_set.h"
 
 #include <fnmatch.h>
@@ -107,21 +108,31 @@ matches_path(const struct block_filter_patterns *patterns, const char *path,
 	return matches(patterns, name);
 }
 
-/* Match a function, as it is and without its parameters. */
+/* Match the first bytes of a text. */
+static bool
+matches_start(const struct block_filter_patterns *patterns, const char *text,
+	      size_t nbytes)
+{
+	char name[NAME_NBYTES];
+
+	if (nbytes >= sizeof(name))
+		return false;
+	memcpy(name, text, nbytes);
+	name[nbytes] = '\0';
+	return matches(patterns, name);
+}
+
+/* Match a function as it is, its name, and the name without arguments. */
 static bool
 matches_function(const struct block_filter_patterns *patterns,
 		 const char *function)
 {
-	const size_t nbytes = strcspn(function, "(");
-	char name[NAME_NBYTES];
+	const struct function_name name = function_name_find(function);
 
-	if (matches(patterns, function))
-		return true;
-	if (function[nbytes] == '\0' || nbytes == 0 || nbytes >= sizeof(name))
-		return false;
-	memcpy(name, function, nbytes);
-	name[nbytes] = '\0';
-	return matches(patterns, name);
+	return matches(patterns, function) ||
+	       matches_start(patterns, name.text, name.nbytes) ||
+	       (name.bare_nbytes != name.nbytes &&
+		matches_start(patterns, name.text, name.bare_nbytes));
 }
 
 static bool

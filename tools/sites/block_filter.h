@@ -29,10 +29,10 @@ struct block_filter_patterns {
 
 /*
  * A block is chosen if it matches a pattern of each kind that has some, and no
- * pattern of 'not_site'.  A site matches by its function with or without its
- * parameters, its "file:line" or its "module+0xoffset", each with the whole
- * path or with the name alone; a module by the same two; a thread by its number
- * or its present name.
+ * pattern of 'not_site'.  A site matches by its function (the whole text, the
+ * name, or the name without template arguments), its "file:line" or its
+ * "module+0xoffset", each with the whole path or with the name alone; a module
+ * by the same two; a thread by its number or its present name.
  */
 struct block_filter_options {
 	struct block_filter_patterns site, not_site, module, thread;

@@ -2,6 +2,8 @@
 /* hidden_frames.c - see hidden_frames.h */
 #include "tools/sites/hidden_frames.h"
 
+#include "tools/sites/function_name.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -30,6 +32,24 @@ static const char *const allocating[] = {
 	"free_sized",
 	"free_aligned_sized",
 	"malloc_usable_size",
+	"mallocx",
+	"rallocx",
+	"je_malloc",
+	"je_calloc",
+	"je_realloc",
+	"je_mallocx",
+	"je_rallocx",
+	"je_aligned_alloc",
+	"je_posix_memalign",
+	"mi_malloc",
+	"mi_calloc",
+	"mi_zalloc",
+	"mi_realloc",
+	"mi_malloc_aligned",
+	"tc_malloc",
+	"tc_calloc",
+	"tc_realloc",
+	"tc_memalign",
 };
 
 /* Libraries that are an allocator, or the recorder. */
@@ -69,46 +89,54 @@ hidden_frames_is_allocator(const struct hatf_frame *frame)
 	return false;
 }
 
-/*
- * Return where the qualified name of a demangled function begins: after the
- * type that a template returns, as in "int *std::vector<int>::data()".  That is
- * after the last blank that is in no brackets, before the parameters.
- */
-static const char *
-qualified_name(const char *function)
+static bool
+is_std_name(const char *name)
 {
-	const char *name = function;
-	int depth = 0;
+	for (size_t i = 0; i < COUNT(std_names); i++)
+		if (begins_with(name, std_names[i]))
+			return true;
+	return false;
+}
 
-	for (const char *p = function; *p != '\0'; p++) {
-		if (*p == '(' && depth == 0 && p != function)
-			break;
-		/* The operator in "operator<" opens no bracket. */
-		if (begins_with(p, "operator"))
-			break;
-		if (*p == '<' || *p == '(')
-			depth++;
-		else if (*p == '>' || *p == ')')
-			depth--;
-		else if (*p == ' ' && depth == 0)
-			name = p + 1;
-	}
-	while (*name == '*' || *name == '&')
-		name++;
-	return name;
+/* Does the type have a path, such as "app::Set" or "&mut app::Set<u8>"? */
+static bool
+has_path(const char *type, const char *end)
+{
+	for (; type != end && *type != '<'; type++)
+		if (begins_with(type, "::"))
+			return true;
+	return false;
+}
+
+/*
+ * Judge a method of Rust, "<TYPE as TRAIT>::method".  A program implements
+ * traits of the standard library for its types, and its own traits for types of
+ * the library; both are the program's code.
+ */
+static bool
+is_std_method(const char *name, size_t nbytes)
+{
+	const char *const as = memmem(name, nbytes, " as ", 4);
+	const char *type = name + 1;
+
+	if (as == NULL)
+		return is_std_name(name);
+	if (!is_std_name(as + 4))
+		return false;
+	type += strspn(type, "&*[(");
+	if (begins_with(type, "mut "))
+		type += 4;
+	return is_std_name(type) || !has_path(type, as);
 }
 
 bool
 hidden_frames_is_std(const struct hatf_frame *frame)
 {
-	const char *name;
+	struct function_name name;
 
 	if (frame->function == NULL)
 		return false;
-	name = qualified_name(frame->function);
-	for (size_t i = 0; i < COUNT(std_names); i++)
-		if (begins_with(name, std_names[i]) ||
-		    begins_with(frame->function, std_names[i]))
-			return true;
-	return false;
+	name = function_name_find(frame->function);
+	return name.text[0] == '<' ? is_std_method(name.text, name.nbytes)
+				   : is_std_name(name.text);
 }

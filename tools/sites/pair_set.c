@@ -7,11 +7,9 @@
 static size_t
 home(const struct pair_set *set, struct pair pair)
 {
-	uint64_t hash = (pair.b ^ pair.a << 48) * UINT64_C(0x9e3779b97f4a7c15);
+	const uint64_t a = seeded_hash_u64(&set->hash, pair.a);
 
-	hash ^= hash >> 29;
-	hash *= UINT64_C(0xbf58476d1ce4e5b9);
-	return (size_t)(hash >> 32) & (set->cap - 1);
+	return seeded_hash_u64(&set->hash, a ^ pair.b) & (set->cap - 1);
 }
 
 /* Return the slot of a pair, or the free one where it belongs. */
@@ -37,6 +35,8 @@ grow(struct pair_set *set)
 		*set = old;
 		return false;
 	}
+	if (old.cap == 0)
+		seeded_hash_init(&set->hash);
 	for (size_t i = 0; i < old.cap; i++)
 		if (old.slots[i].b != 0)
 			set->slots[seek(set, old.slots[i])] = old.slots[i];

@@ -8,6 +8,8 @@
 #ifndef PAIR_SET_H
 #define PAIR_SET_H
 
+#include "tools/sites/seeded_hash.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,6 +21,7 @@ struct pair {
 struct pair_set {
 	struct pair *slots; /* b is 0: free */
 	size_t count, cap;
+	struct seeded_hash hash;
 };
 
 /* Add a pair, unless it is there.  Return false if there is no memory. */

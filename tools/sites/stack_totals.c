@@ -2,22 +2,19 @@
 /* stack_totals.c - see stack_totals.h */
 #include "tools/sites/stack_totals.h"
 
+#include "tools/sites/id_rows.h"
 #include "tools/sites/stack_view.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* How deep a stack is, by its id; 0: free. */
-struct depth {
-	uint64_t id, frames;
-};
-
 struct stack_counter {
 	struct hatf_stacks *stacks;
 	struct stack_view *view;
 	struct stack_totals totals;
-	struct depth *depths;
-	size_t depth_count, depth_cap;
+	struct id_rows ids;
+	uint64_t *depths; /* frames of each stack, by its row */
+	size_t depth_cap;
 };
 
 struct stack_counter *
@@ -43,6 +40,7 @@ stack_counter_close(struct stack_counter *c)
 		return;
 	stack_view_close(c->view);
 	hatf_stacks_close(c->stacks);
+	id_rows_free(&c->ids);
 	free(c->depths);
 	free(c);
 }
@@ -80,39 +78,25 @@ stack_counter_note(struct stack_counter *c, const uint8_t *text,
 
 /* ------------------------------------------------------------------- depths */
 
-/* Return the slot of a stack, or the free one where it belongs. */
-static struct depth *
-seek(const struct stack_counter *c, uint64_t id)
-{
-	size_t i = (size_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 32) &
-		   (c->depth_cap - 1);
-
-	while (c->depths[i].id != 0 && c->depths[i].id != id)
-		i = (i + 1) & (c->depth_cap - 1);
-	return &c->depths[i];
-}
-
 static bool
 put_depth(struct stack_counter *c, uint64_t id, uint64_t frames)
 {
-	const size_t old_cap = c->depth_cap;
-	struct depth *const old = c->depths;
+	uint32_t row;
 
-	if (2 * (c->depth_count + 1) > old_cap) {
-		c->depth_cap = old_cap == 0 ? 256 : 2 * old_cap;
-		c->depths = calloc(c->depth_cap, sizeof(*c->depths));
-		if (c->depths == NULL) {
-			c->depths = old;
-			c->depth_cap = old_cap;
+	if (c->ids.count == c->depth_cap) {
+		const size_t cap = c->depth_cap == 0 ? 256 : 2 * c->depth_cap;
+		uint64_t *const depths =
+			reallocarray(c->depths, cap, sizeof(*depths));
+
+		if (depths == NULL)
 			return false;
-		}
-		for (size_t i = 0; i < old_cap; i++)
-			if (old[i].id != 0)
-				*seek(c, old[i].id) = old[i];
-		free(old);
+		c->depths = depths;
+		c->depth_cap = cap;
 	}
-	*seek(c, id) = (struct depth){ id, frames };
-	c->depth_count++;
+	row = id_rows_add(&c->ids, id);
+	if (row == ID_ROWS_NONE)
+		return false;
+	c->depths[row] = frames;
 	return true;
 }
 
@@ -120,7 +104,9 @@ put_depth(struct stack_counter *c, uint64_t id, uint64_t frames)
 static uint64_t
 known_depth(const struct stack_counter *c, uint64_t id)
 {
-	return c->depth_cap == 0 ? 0 : seek(c, id)->frames;
+	const uint32_t row = id_rows_find(&c->ids, id);
+
+	return row == ID_ROWS_NONE ? 0 : c->depths[row];
 }
 
 /*

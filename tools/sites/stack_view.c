@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * stack_view.c - see stack_view.h
- *
- * Two hash tables with open addressing: what was found out about a stack, by
- * its id, and the sites, by their names.
- */
+/* stack_view.c - see stack_view.h */
 #include "tools/sites/stack_view.h"
 
 #include "tools/sites/hidden_frames.h"
+#include "tools/sites/id_rows.h"
 #include "tools/ui/escape.h"
 
 #include <inttypes.h>
@@ -15,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A slot of the stacks; id 0: free. */
+/* What was found out about a stack. */
 struct known_stack {
-	uint64_t id, top;
+	uint64_t top;  /* 0: all its frames are hidden */
 	uint32_t site; /* 0: not asked for yet */
 };
 
@@ -30,12 +26,14 @@ struct site {
 struct stack_view {
 	const struct hatf_stacks *stacks;
 	struct stack_view_options options;
-	struct known_stack *known;
-	size_t known_count, known_cap; /* a power of 2 */
-	struct site *sites;	       /* by number less 1 */
+	struct id_rows ids;
+	struct known_stack *known; /* by row */
+	size_t known_cap;
+	struct site *sites; /* by number less 1 */
 	uint32_t site_count, site_cap;
-	uint32_t *slots; /* numbers of sites, by name; 0: free */
-	size_t slot_count;
+	uint32_t *slots;   /* numbers of sites, by name; 0: free */
+	size_t slot_count; /* a power of 2 */
+	struct seeded_hash hash;
 };
 
 struct stack_view *
@@ -48,6 +46,7 @@ stack_view_open(const struct hatf_stacks *stacks,
 		return NULL;
 	v->stacks = stacks;
 	v->options = *options;
+	seeded_hash_init(&v->hash);
 	return v;
 }
 
@@ -60,50 +59,43 @@ stack_view_close(struct stack_view *v)
 		free(v->sites[i].name);
 	free(v->sites);
 	free(v->slots);
+	id_rows_free(&v->ids);
 	free(v->known);
 	free(v);
 }
 
 /* ------------------------------------------------------------------- stacks */
 
-static size_t
-hash_id(uint64_t id)
-{
-	return (size_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
-}
-
-/* Return the slot of an id, or the free one where it belongs. */
+/* Return what was found out about a stack; NULL: nothing yet. */
 static struct known_stack *
-seek_stack(const struct stack_view *v, uint64_t id)
+find_known(const struct stack_view *v, uint64_t id)
 {
-	size_t i = hash_id(id) & (v->known_cap - 1);
+	const uint32_t row = id_rows_find(&v->ids, id);
 
-	while (v->known[i].id != 0 && v->known[i].id != id)
-		i = (i + 1) & (v->known_cap - 1);
-	return &v->known[i];
+	return row == ID_ROWS_NONE ? NULL : &v->known[row];
 }
 
-/* Make room for one more stack; false if there is no memory. */
-static bool
-make_room(struct stack_view *v)
+/* Note what was found out about a stack; NULL: no memory. */
+static struct known_stack *
+add_known(struct stack_view *v, uint64_t id, const struct known_stack *what)
 {
-	const size_t old_cap = v->known_cap;
-	struct known_stack *const old = v->known;
+	uint32_t row;
 
-	if (2 * (v->known_count + 1) <= old_cap)
-		return true;
-	v->known_cap = old_cap == 0 ? 256 : 2 * old_cap;
-	v->known = calloc(v->known_cap, sizeof(*v->known));
-	if (v->known == NULL) {
-		v->known = old;
-		v->known_cap = old_cap;
-		return false;
+	if (v->ids.count == v->known_cap) {
+		const size_t cap = v->known_cap == 0 ? 256 : 2 * v->known_cap;
+		struct known_stack *const known =
+			reallocarray(v->known, cap, sizeof(*known));
+
+		if (known == NULL)
+			return NULL;
+		v->known = known;
+		v->known_cap = cap;
 	}
-	for (size_t i = 0; i < old_cap; i++)
-		if (old[i].id != 0)
-			*seek_stack(v, old[i].id) = old[i];
-	free(old);
-	return true;
+	row = id_rows_add(&v->ids, id);
+	if (row == ID_ROWS_NONE)
+		return NULL;
+	v->known[row] = *what;
+	return &v->known[row];
 }
 
 static bool
@@ -111,49 +103,62 @@ is_hidden(const struct stack_view *v, uint64_t frame_id)
 {
 	struct hatf_frame frame;
 
-	return hatf_stacks_get_frame(v->stacks, frame_id, &frame) &&
+	return !v->options.is_raw &&
+	       hatf_stacks_get_frame(v->stacks, frame_id, &frame) &&
 	       (hidden_frames_is_allocator(&frame) ||
 		(v->options.fold_std && hidden_frames_is_std(&frame)));
 }
 
-/* Find the innermost frame of a stack that is not hidden. */
+/*
+ * Find the innermost frame of a stack that is not hidden.  Return the number of
+ * hidden frames that were met before the answer was known.
+ */
 static uint64_t
-find_top(const struct stack_view *v, uint64_t id)
+find_top(const struct stack_view *v, uint64_t id, struct known_stack *found)
 {
-	uint64_t top = id;
+	uint64_t hidden_count = 0;
 	struct hatf_stack stack;
 
-	if (v->options.is_raw)
-		return id;
-	for (;;) {
-		if (!hatf_stacks_get(v->stacks, top, &stack))
-			return id;
-		if (!is_hidden(v, stack.frame))
-			return top;
-		if (stack.parent == 0)
-			return id;
-		top = stack.parent;
+	for (; hatf_stacks_get(v->stacks, id, &stack); id = stack.parent) {
+		const struct known_stack *const known = find_known(v, id);
+
+		if (known != NULL) {
+			found->top = known->top;
+			return hidden_count;
+		}
+		if (!is_hidden(v, stack.frame)) {
+			found->top = id;
+			return hidden_count;
+		}
+		hidden_count++;
 	}
+	found->top = 0;
+	return hidden_count;
 }
 
-/* Return what is known about a stack; NULL: not defined, or no memory. */
+/*
+ * Return what is known about a stack; NULL: not defined, or no memory.  Each
+ * stack is visited once: what is found holds for the hidden ones on the way.
+ */
 static struct known_stack *
 find_stack(struct stack_view *v, uint64_t id)
 {
+	struct known_stack *const known = find_known(v, id);
+	struct known_stack found = { .site = 0 };
 	struct hatf_stack stack;
-	struct known_stack *known;
+	uint64_t hidden_count, next;
 
-	if (v->known_cap != 0) {
-		known = seek_stack(v, id);
-		if (id != 0 && known->id == id)
-			return known;
+	if (known != NULL || !hatf_stacks_get(v->stacks, id, &stack))
+		return known;
+	hidden_count = find_top(v, id, &found);
+	next = stack.parent;
+	for (uint64_t i = 1; i < hidden_count; i++) {
+		if (add_known(v, next, &found) == NULL)
+			return NULL;
+		hatf_stacks_get(v->stacks, next, &stack);
+		next = stack.parent;
 	}
-	if (!hatf_stacks_get(v->stacks, id, &stack) || !make_room(v))
-		return NULL;
-	known = seek_stack(v, id);
-	*known = (struct known_stack){ .id = id, .top = find_top(v, id) };
-	v->known_count++;
-	return known;
+	return add_known(v, id, &found);
 }
 
 uint64_t
@@ -161,21 +166,12 @@ stack_view_top(struct stack_view *v, uint64_t stack)
 {
 	const struct known_stack *const known = find_stack(v, stack);
 
-	return known != NULL ? known->top : 0;
+	if (known == NULL)
+		return 0;
+	return known->top != 0 ? known->top : stack;
 }
 
 /* -------------------------------------------------------------------- sites */
-
-/* FNV-1a, 64 bits. */
-static uint64_t
-hash_name(const char *name)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (; *name != '\0'; name++)
-		hash = (hash ^ (uint8_t)*name) * UINT64_C(0x100000001b3);
-	return hash ^ hash >> 32;
-}
 
 /* Return the slot of a name, or the free one where it belongs. */
 static uint32_t *
@@ -240,7 +236,7 @@ put_site(struct stack_view *v, uint64_t frame_id)
 	    !make_site_room(v))
 		return 0;
 	stack_view_frame_text(&frame, text);
-	hash = hash_name(text);
+	hash = seeded_hash_text(&v->hash, text);
 	slot = seek_site(v, text, hash);
 	if (*slot == 0) {
 		struct site *const s = &v->sites[v->site_count];
@@ -261,7 +257,9 @@ stack_view_site(struct stack_view *v, uint64_t stack)
 
 	if (known == NULL)
 		return 0;
-	if (known->site == 0 && hatf_stacks_get(v->stacks, known->top, &top))
+	if (known->site == 0 &&
+	    hatf_stacks_get(v->stacks, known->top != 0 ? known->top : stack,
+			    &top))
 		known->site = put_site(v, top.frame);
 	return known->site;
 }

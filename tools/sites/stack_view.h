@@ -7,7 +7,7 @@
  * hides them.  The innermost frame that is left is the site of an allocation.
  *
  * A view answers for each stack in constant time once it has seen the stack.
- * It takes 32 bytes for each stack that it was asked about, and a copy of the
+ * It takes some 24 bytes for each stack that it has seen, and a copy of the
  * name for each site.  One thread uses a view.
  */
 #ifndef STACK_VIEW_H

@@ -26,9 +26,9 @@
 #define CENSUS_H
 
 #include "hatf/hatf.h"
+#include "tools/sites/id_rows.h"
 #include "tools/summary/account.h"
 #include "tools/summary/history.h"
-#include "tools/summary/id_rows.h"
 #include "tools/summary/live_table.h"
 
 /*

@@ -11,6 +11,8 @@
 #ifndef ID_ROWS_H
 #define ID_ROWS_H
 
+#include "tools/sites/seeded_hash.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,7 +31,7 @@ struct id_rows {
 	size_t dense_count;
 	struct id_slot *slots; /* of all other ids; a power of two of them */
 	size_t slot_count, slots_used;
-	uint64_t seed;
+	struct seeded_hash hash;
 	uint32_t count;
 };
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* id_rows.c - see id_rows.h */
-#include "tools/summary/id_rows.h"
+#include "tools/sites/id_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 /* Ids below this number are always dense: 256 KiB at most. */
 #define DENSE_MIN 65536
@@ -19,8 +18,7 @@ is_dense(const struct id_rows *ids, uint64_t id)
 static size_t
 seek(const struct id_rows *ids, uint64_t id)
 {
-	const uint64_t hash = (id ^ ids->seed) * 0x9e3779b97f4a7c15;
-	size_t i = (hash ^ hash >> 32) & (ids->slot_count - 1);
+	size_t i = seeded_hash_u64(&ids->hash, id) & (ids->slot_count - 1);
 
 	while (ids->slots[i].row_plus_1 != 0 && ids->slots[i].id != id)
 		i = (i + 1) & (ids->slot_count - 1);
@@ -63,9 +61,8 @@ grow_slots(struct id_rows *ids)
 
 	if (slots == NULL)
 		return false;
-	if (old_count == 0 &&
-	    getrandom(&ids->seed, sizeof(ids->seed), GRND_NONBLOCK) < 0)
-		ids->seed = (uintptr_t)slots;
+	if (old_count == 0)
+		seeded_hash_init(&ids->hash);
 	ids->slots = slots;
 	ids->slot_count = count;
 	for (size_t i = 0; i < old_count; i++)

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* function_name.c - see function_name.h */
+#include "tools/sites/function_name.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Operators with brackets or arrows in them; longer ones first. */
+static const char *const operators[] = {
+	"<=>", "->*", "<<=", ">>=", "<<", ">>", "<=", ">=",
+	"->",  "()",  "[]",  "<",   ">",  ",",	"!",
+};
+
+/* The position in the text, and what has been found so far. */
+struct scan {
+	const char *next, *name;
+	const char *arguments; /* the '<' of a bracket that has just ended */
+	unsigned depth;
+	bool is_operator; /* blanks belong to the name */
+};
+
+static bool
+begins_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+static bool
+is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') || c == '_' || c == '$' ||
+	       (unsigned char)c >= 0x80;
+}
+
+/* Skip "operator" and its symbol if they are next. */
+static bool
+skip_operator(struct scan *s, const char *start)
+{
+	const size_t length = strlen("operator");
+
+	if (!begins_with(s->next, "operator") || is_word(s->next[length]) ||
+	    (s->next != start && is_word(s->next[-1])))
+		return false;
+	s->next += length;
+	if (s->depth == 0) {
+		s->is_operator = true;
+		s->arguments = NULL;
+	}
+	for (size_t i = 0; i < COUNT(operators); i++)
+		if (begins_with(s->next, operators[i])) {
+			s->next += strlen(operators[i]);
+			break;
+		}
+	return true;
+}
+
+/* Return the end of a bracket that opens at 'open'; or the end of the text. */
+static const char *
+skip_bracket(const char *open)
+{
+	const char *p = open;
+	unsigned depth = 0;
+
+	for (; *p != '\0'; p++) {
+		if (*p == '(')
+			depth++;
+		else if (*p == ')' && --depth == 0)
+			return p + 1;
+	}
+	return p;
+}
+
+/* Skip the qualifiers of a member function, such as " const". */
+static const char *
+skip_qualifiers(const char *p)
+{
+	static const char *const words[] = { " const", " volatile", " &&",
+					     " &" };
+
+	for (size_t i = 0; i < COUNT(words); i++)
+		if (begins_with(p, words[i])) {
+			p += strlen(words[i]);
+			i = (size_t)-1;
+		}
+	return p;
+}
+
+/*
+ * Judge a '(' outside brackets: step over it and return true if the name goes
+ * on after it; return false if parameters begin here.
+ */
+static bool
+pass_parameters(struct scan *s, const char *start)
+{
+	const char *const end = skip_bracket(s->next);
+	const char *after = skip_qualifiers(end);
+
+	if (begins_with(s->next, "(anonymous namespace)")) {
+		s->next = end;
+		return true;
+	}
+	if (s->next - start >= 8 && begins_with(s->next - 8, "decltype")) {
+		s->next = end;
+		return true;
+	}
+	if (s->next - start >= 9 && begins_with(s->next - 9, "decltype ")) {
+		s->name = s->next;
+		s->next = end;
+		return true;
+	}
+	if (begins_with(after, "::")) {
+		s->is_operator = false;
+		s->next = after;
+		return true;
+	}
+	return false;
+}
+
+/* Step over the next byte or word; false: the name ends before it. */
+static bool
+step(struct scan *s, const char *start)
+{
+	const char c = *s->next;
+
+	if (skip_operator(s, start))
+		return true;
+	if (begins_with(s->next, "->")) {
+		s->next += 2;
+		return true;
+	}
+	if (s->depth == 0 && c == '(')
+		return pass_parameters(s, start);
+	if (s->depth == 0 && c == ' ' && s->next[1] == '[')
+		return false;
+	if (s->depth == 0)
+		s->arguments = c == '<' ? s->next : NULL;
+	if (c == '<' || c == '(' || c == '{' || c == '[')
+		s->depth++;
+	else if ((c == '>' || c == ')' || c == '}' || c == ']') && s->depth > 0)
+		s->depth--;
+	else if (c == ' ' && s->depth == 0 && !s->is_operator)
+		s->name = s->next + 1;
+	s->next++;
+	return true;
+}
+
+struct function_name
+function_name_find(const char *function)
+{
+	struct scan s = { .next = function, .name = function };
+	struct function_name found;
+
+	while (*s.next != '\0' && step(&s, function))
+		;
+	while (s.name != s.next && (*s.name == '*' || *s.name == '&'))
+		s.name++;
+	if (s.name == s.next) {
+		/* No name, as in "int (*f(int))(char)": take all of it. */
+		s = (struct scan){ .name = function };
+		s.next = function + strlen(function);
+	}
+	found.text = s.name;
+	found.nbytes = (size_t)(s.next - s.name);
+	found.bare_nbytes = found.nbytes;
+	if (s.depth == 0 && s.arguments != NULL && s.arguments > s.name)
+		found.bare_nbytes = (size_t)(s.arguments - s.name);
+	while (found.bare_nbytes > 1 && s.name[found.bare_nbytes - 1] == ' ')
+		found.bare_nbytes--;
+	return found;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * function_name.h - find the name in the text of a demangled function
+ *
+ * A demangler of C++ prints what a template returns in front of its name, and
+ * parameters after it:
+ *
+ *	std::vector<int>* app::make<int>(unsigned long) [clone .cold]
+ *
+ * The name is "app::make<int>", and without its last template arguments
+ * "app::make".  A name can contain parameters of functions that enclose it:
+ * "main::{lambda(int)#1}::operator()", "f(int)::local::run".  Demangled names
+ * of Rust contain blanks and arrows in brackets, such as
+ * "<app::Set as core::ops::Fn(u8) -> bool>::call".
+ *
+ * The text need not be well-formed.
+ */
+#ifndef FUNCTION_NAME_H
+#define FUNCTION_NAME_H
+
+#include <stddef.h>
+
+/* The bytes of a text that are the name; not terminated. */
+struct function_name {
+	const char *text;
+	size_t nbytes;
+	size_t bare_nbytes; /* without the template arguments at its end */
+};
+
+/* Find the name in 'function', in time linear in its length. */
+struct function_name function_name_find(const char *function);
+
+#endif /* FUNCTION_NAME_H */
