@@ -94,7 +94,7 @@ run "$HATF" record -o before.hatf.gz -- mv before.hatf.gz after.hatf.gz
 check_status renamed 1
 summary renamed 'mv left no trace: before.hatf.gz was moved meanwhile'
 unset HATFTRACE_BEGIN
-run bash -c 'ulimit -v 30000; exec "$@"' bash "$HATF" record \
+run bash -c 'ulimit -v 30000; exec "$@"' bash "$HATF" record -G \
 	-o small.hatf.gz -- true
 check_status 'little memory' 1
 summary 'little memory' 'true left no trace:' \
