@@ -76,6 +76,7 @@ tools/symbols: public tools/trace tools/ui
 tools/recording: public hatf/recorder tools/control tools/program \
   tools/symbols tools/trace tools/ui
 tools/summary: public tools/sites tools/trace tools/ui
+tools/compare: public tools/sites tools/summary tools/ui
 tools/measure: public tools/trace tools/ui
 tools/paper: public tools/measure tools/trace tools/ui
 tools/report: public tools/sites tools/summary tools/trace tools/ui
@@ -96,6 +97,7 @@ tools/check: jansson\.h
 tools/recording: jansson\.h
 tools/control: jansson\.h
 tools/summary: jansson\.h
+tools/compare: jansson\.h
 tools/measure: jansson\.h|zlib\.h
 tools/paper: jansson\.h
 tools/commands: jansson\.h

@@ -35,7 +35,7 @@ letters_of_synopsis()
 
 commands=$("$HATF" --help | sed -n '/^Commands:/,/^$/p' |
 	sed -nE 's/^  ([a-z]+) .*/\1/p')
-check 'number of commands' "$(wc -w <<<"$commands")" 15
+check 'number of commands' "$(wc -w <<<"$commands")" 16
 for command in $commands; do
 	page=$man/hatf-$command.1
 	[ -f "$page" ] || {

@@ -11,6 +11,7 @@
 
 int command_convert(int argc, char **argv);
 int command_ctl(int argc, char **argv);
+int command_diff(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_formats(int argc, char **argv);
 int command_info(int argc, char **argv);

@@ -25,6 +25,8 @@ static const struct command commands[] = {
 	  command_leaks },
 	{ "stat", "hatf stat", "count allocations by site, thread, size, time",
 	  command_stat },
+	{ "diff", "hatf diff", "show what a change did to the heap",
+	  command_diff },
 	{ "info", "hatf info", "print statistics of a trace", command_info },
 	{ "dump", "hatf dump", "print the records of a trace, one a line",
 	  command_dump },

@@ -1,0 +1,204 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# diff.sh - 'hatf diff' compares as a slow, obvious comparison does
+#
+# contrast.py compares pairs of traces of real programs, by site and by size.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# The interpreter itself: 'python3' may be a script that runs other programs.
+PYTHON=$(python3 -c 'import sys; print(sys.executable)') || skip 'no python3'
+"$HATF" symbolize none.hatf 2>&1 | grep -q libdw && skip 'a build without libdw'
+[ "$(uname -m)" = x86_64 ] || skip 'stacks are recorded on x86-64 only'
+
+record()
+{
+	local trace=$1
+	shift
+	"$HATF" record --follow none -o "$trace" "$@" >/dev/null 2>err </dev/null ||
+		fail "record $*: $(cat err)"
+}
+
+# contrast NAME OLD... -- NEW...
+contrast()
+{
+	local what=$1
+	shift
+	run "$PYTHON" "$CLI/contrast.py" "$HATF" "$@"
+	check_status "$what: $(head -5 err)" 0
+}
+
+# ------------------------------------------------------- ten pairs of programs
+seq 1 3000 >numbers
+seq 1 3300 >longer
+tr 1-5 a-e <numbers >words
+pairs=0
+# pair NAME OLD NEW COMMAND...: @ in the command is OLD and NEW in turn.
+pair()
+{
+	local name=$1 old=$2 new=$3
+	shift 3
+	record "$name.old.hatf" "${@//@/$old}"
+	record "$name.new.hatf" "${@//@/$new}"
+	contrast "$name" "$name.old.hatf" -- "$name.new.hatf"
+	pairs=$((pairs + 1))
+}
+pair sort numbers longer sort -n @
+pair grep a 'a.*b\|c.d' grep -c @ words
+pair sed 's/a/b/p' 's/\(a\|b\)*c/x\1/gp' sed -n @ words
+pair awk '{ n[$1 % 7]++ }' 'm[$1]++ < 9 { n[$1]++ }' awk @ numbers
+# shellcheck disable=SC2016 # not for this shell
+pair perl 100 400 perl -e 'my %h; $h{$_} = 1 for (1..@)'
+pair python 200 900 "$PYTHON" -c 'x = [str(i) for i in range(@)]'
+pair find 1 2 find / -maxdepth @ -name usr
+pair ls /etc /usr ls -l @
+pair tar numbers words tar cf @.tar numbers @
+# shellcheck disable=SC2016
+pair bash 20 90 bash -c 'x=(); for i in {1..@}; do x+=("$i$i"); done'
+check 'pairs of programs' "$pairs" 10
+
+# Several runs a side, with hash seeds that differ.
+for i in 1 2 3; do
+	for n in 100 200; do
+		PYTHONHASHSEED=$((10 * i + n)) record "seed.$n.$i.hatf" \
+			"$PYTHON" -c "
+import json
+json.dumps({str(i): {str(k): k for k in range(9)} for i in range($n)})"
+	done
+done
+contrast 'three runs a side' seed.100.?.hatf -- seed.200.?.hatf
+contrast 'runs and themselves' seed.100.?.hatf -- seed.100.?.hatf
+
+# -------------------------------------------------------- what a change is called
+cat >program.cc <<'END'
+#include <stdlib.h>
+#include <string>
+#include <vector>
+static void *kept[1000];
+static int count;
+#ifdef NEW
+// These lines move all that follows.
+
+
+__attribute__((noinline)) void
+brand_new()
+{
+	kept[count++] = malloc(50000);
+}
+#endif
+__attribute__((noinline)) void
+leak(int n)
+{
+	for (int i = 0; i < n; i++)
+		kept[count++] = malloc(1000);
+}
+__attribute__((noinline)) void
+steady()
+{
+	std::vector<std::string> v;
+	for (int i = 0; i < 100; i++)
+		v.push_back(std::string(100, 'x'));
+	kept[count++] = malloc(v.size());
+}
+int
+main()
+{
+	steady();
+#ifdef NEW
+	brand_new();
+	leak(105);
+#else
+	kept[count++] = malloc(20000);
+	leak(100);
+#endif
+	return 0;
+}
+END
+mkdir old new
+cp program.cc old/app.cc
+cp program.cc new/app.cc
+(cd old && g++ -g -O1 -fno-builtin -o app app.cc) || fail 'g++ failed'
+(cd new && g++ -g -O1 -fno-builtin -DNEW -o app app.cc) || fail 'g++ failed'
+record old.hatf.gz old/app
+record new.hatf.gz new/app
+
+run "$HATF" diff old.hatf.gz new.hatf.gz
+check_status 'diff' 0
+sed -n '/ site$/,$p' out >got
+check_text 'rows' got <<'END'
+    at peak      at end   allocated allocations   temporary      site
+  +48.8 KiB   +48.8 KiB   +48.8 KiB          +1             new  brand_new() (app.cc)
+  -19.5 KiB   -19.5 KiB   -19.5 KiB          -1             gone main (app.cc)
+   +4.9 KiB    +4.9 KiB    +4.9 KiB          +5                  leak(int) (app.cc)
+3 of 7 sites changed
+END
+run "$HATF" diff --sort allocations --top 1 old.hatf.gz new.hatf.gz
+grep -A 1 ' site$' out | grep -q 'leak(int)' || fail "--sort: $(cat out)"
+grep -qx "and 2 more ('--top 0' prints all)" out || fail "--top: $(cat out)"
+run "$HATF" diff --all old.hatf.gz new.hatf.gz
+grep -q 'steady() (app.cc)' out || fail "--all: $(cat out)"
+run "$HATF" diff --floor 6 old.hatf.gz new.hatf.gz
+grep -q 'leak(int)' out && fail '--floor 6: 5 percent are reported'
+
+# Limits, each just below and just above the growth.
+limit()
+{
+	run "$HATF" diff --fail-on "$2" old.hatf.gz new.hatf.gz
+	check_status "--fail-on $2" "$1"
+	check "--fail-on $2: a line" "$(grep -c '^exceeded: ' out)" \
+		"$((${3:-$1} / 3))"
+}
+limit 3 'site.live>4K' 6
+limit 0 'site.live>49K,site.temporary>0'
+limit 3 'site.live>0, site.live>49K' 6
+limit 3 'new.allocated>40K'
+limit 0 'new.allocated>49K'
+growth=$("$HATF" diff --json old.hatf.gz new.hatf.gz | "$PYTHON" -c '
+import json, sys
+peak = json.load(sys.stdin)["total"]["peak"]
+print(peak["new"]["median"] - peak["old"]["median"])')
+check 'growth of the peak' "$growth" 35000
+limit 3 "peak>$((growth - 1))"
+limit 0 "peak>$growth"
+limit 3 'site.live>4%' 6
+limit 0 'site.live>60%'
+run "$HATF" diff --fail-on any old.hatf.gz old.hatf.gz
+check_status 'a trace and itself' 0
+grep -q '^0 of 6 sites changed$' out || fail "itself: $(cat out)"
+
+# Markdown: names are code, and a bar does not end a cell.
+{
+	header
+	comment 'HATF frame\nframe=1\nfunction=operator|(`a`, <b>)\n'
+	comment 'HATF stack\nstack=1\nframe=1\n'
+	layout
+	alloc 24 0x5581a0 0 0 0 '\x45\x01'
+} >bar.hatf
+run "$HATF" diff --markdown new.hatf.gz bar.hatf
+# shellcheck disable=SC2016
+grep -qF '| `operator\|('"'a'"', <b>)`' out || fail "Markdown: $(cat out)"
+
+# ----------------------------------------------------------------- wrong input
+wrong()
+{
+	local want=$1
+	shift
+	run "$HATF" diff "$@"
+	check_status "diff $*" 2
+	check_one_line "diff $*" "$want"
+}
+wrong 'hatf diff: an OLD and a NEW trace are needed*'
+wrong 'hatf diff: an OLD and a NEW trace are needed*' old.hatf.gz
+wrong 'hatf diff: an OLD and a NEW trace are needed*' old.hatf.gz --
+wrong "hatf diff: '--' must stand between *" a b c
+for expr in peak 'peak>' 'peak>x' 'peak>-1' 'peak>1T' 'size>1' 'site>1' \
+	'peak>1,,live>1' 'any>1' 'peak>nan' 'peak>0x10' 'peak>1e999'; do
+	wrong 'hatf diff: --fail-on: *' --fail-on "$expr" old.hatf.gz new.hatf.gz
+done
+head -c 200 new.hatf.gz >cut.hatf.gz
+run "$HATF" diff --fail-on any old.hatf.gz cut.hatf.gz
+check_status 'an incomplete trace' 4
+run "$HATF" diff old.hatf.gz none.hatf
+check_status 'no such file' 1
+finish

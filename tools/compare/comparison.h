@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * comparison.h - the figures of several traces side by side
+ *
+ * A row is a call site, a thread, a size class or a module, under a name that
+ * different builds share; a column is a trace.  Memory is O(rows * traces).
+ * One thread uses a comparison.
+ */
+#ifndef COMPARISON_H
+#define COMPARISON_H
+
+#include "tools/compare/measures.h"
+#include "tools/compare/verdict.h"
+#include "tools/summary/gather.h"
+#include "tools/summary/groups.h"
+
+/* The most traces. */
+#define COMPARISON_TRACES_MAX 256
+
+/* The judgement of one measure of a row. */
+struct contrast {
+	struct verdict_side old_side, new_side;
+	enum verdict verdict;
+};
+
+struct comparison_row {
+	char *name;	       /* escaped */
+	struct measured *runs; /* by trace, the old ones first */
+	struct contrast contrasts[MEASURE_COUNT];
+	/* The largest change, as a share of the whole program. */
+	double weight;
+	bool is_new, is_gone; /* no old, or no new, trace has the row */
+};
+
+struct comparison {
+	enum group_by by;
+	unsigned old_count, new_count, added_count;
+	struct comparison_row total;
+	struct comparison_row *rows;
+	uint32_t count, cap;
+	uint32_t *slots; /* a hash table of the names: row plus 1; 0: free */
+	size_t slot_count;
+	struct seeded_hash hash;
+	bool has_stacks; /* a trace has call stacks */
+};
+
+/* Begin with no traces; up to COMPARISON_TRACES_MAX in all. */
+void comparison_init(struct comparison *c, enum group_by by, unsigned old_count,
+		     unsigned new_count);
+void comparison_fini(struct comparison *c);
+
+/* Add the next trace, the old ones first.  False: no memory. */
+bool comparison_add(struct comparison *c, const struct gathering *g);
+
+/* After the last trace: judge all rows.  False: no memory. */
+bool comparison_judge(struct comparison *c,
+		      const struct verdict_options *options);
+
+/*
+ * Return the numbers of the rows that changed, those with the greatest weight
+ * first, or with 'key' below MEASURE_COUNT the greatest growth in this measure;
+ * with 'all', unchanged rows follow.  The caller frees the array.  NULL: no
+ * memory.
+ */
+uint32_t *comparison_sort(const struct comparison *c, enum measure key,
+			  bool all, uint32_t *n_ret);
+
+/* Has any measure of the row changed? */
+bool comparison_has_changed(const struct comparison_row *row);
+
+#endif /* COMPARISON_H */

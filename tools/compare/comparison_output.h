@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* comparison_output.h - print a comparison as text, Markdown or JSON */
+#ifndef COMPARISON_OUTPUT_H
+#define COMPARISON_OUTPUT_H
+
+#include "tools/compare/comparison.h"
+#include "tools/compare/condition.h"
+#include "tools/ui/out.h"
+
+/* What to print. */
+struct comparison_view {
+	enum measure key; /* sort by; MEASURE_COUNT: by weight */
+	uint64_t top;	  /* rows; 0: all */
+	bool all;	  /* unchanged rows, too */
+	const char *unit; /* what a row is: "site" */
+	/* Of the old and new traces; the caller's. */
+	const char *const *paths;
+	const struct condition *condition;
+};
+
+/* Each returns false if there is no memory. */
+bool comparison_print_text(struct out *o, const struct comparison *comparison,
+			   const struct comparison_view *view);
+bool comparison_print_markdown(struct out *o,
+			       const struct comparison *comparison,
+			       const struct comparison_view *view);
+bool comparison_print_json(struct out *o, const struct comparison *comparison,
+			   const struct comparison_view *view);
+
+#endif /* COMPARISON_OUTPUT_H */

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * condition.h - the conditions of 'hatf diff --fail-on'
+ *
+ *	EXPR   = TERM { "," TERM }		 one of them holds
+ *	TERM   = [SCOPE "."] MEASURE ">" AMOUNT  it grew by more than AMOUNT
+ *	       | "any"				 anything grew
+ *	SCOPE  = "total" | "site" | "new"	 the whole program (the default),
+ *						 any row, or any new row
+ *	AMOUNT = NUMBER [ "K" | "M" | "G" | "%" ]
+ *
+ * Only a difference that verdict.h calls a change counts.  A percentage is of
+ * the old value; where that is 0, of what the whole program had.
+ */
+#ifndef CONDITION_H
+#define CONDITION_H
+
+#include "tools/compare/comparison.h"
+
+#define CONDITION_TERMS_MAX 32
+
+enum condition_scope {
+	SCOPE_TOTAL,
+	SCOPE_SITE,
+	SCOPE_NEW,
+	SCOPE_ANY,
+};
+
+struct condition_term {
+	enum condition_scope scope;
+	enum measure measure;
+	bool is_percent;
+	double amount;
+	char text[64]; /* as the user wrote it */
+};
+
+struct condition {
+	struct condition_term terms[CONDITION_TERMS_MAX];
+	unsigned count;
+};
+
+/*
+ * Parse an expression and append its terms.  On failure report it as the wrong
+ * value of 'option' and return false.
+ */
+bool condition_parse(struct condition *condition, const char *option,
+		     const char *text);
+
+/* Called for each term that holds; 'row' may be that of the total. */
+typedef void condition_found(void *ctx, const struct condition_term *term,
+			     const struct comparison_row *row,
+			     enum measure measure);
+
+/*
+ * Find the terms that hold in a comparison that was judged, and call 'found',
+ * at most once for a term and a row.  Return how many calls there were.
+ */
+uint64_t condition_check(const struct condition *condition,
+			 const struct comparison *comparison,
+			 condition_found *found, void *ctx);
+
+#endif /* CONDITION_H */

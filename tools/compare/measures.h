@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * measures.h - what two traces are compared by
+ *
+ * Pure functions; any thread may call them.
+ */
+#ifndef MEASURES_H
+#define MEASURES_H
+
+#include "tools/summary/census.h"
+#include "tools/ui/figure.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum measure {
+	MEASURE_PEAK,	     /* bytes live at the peak of the trace */
+	MEASURE_LIVE,	     /* bytes live at the end */
+	MEASURE_ALLOCATED,   /* bytes allocated in all */
+	MEASURE_ALLOCATIONS, /* allocations */
+	MEASURE_TEMPORARY,   /* blocks that the next call of the thread freed */
+	MEASURE_COUNT
+};
+
+/* A value for each measure. */
+struct measured {
+	uint64_t values[MEASURE_COUNT];
+};
+
+/* The words of options and of JSON, in the order of the enum; NULL at the end.
+ */
+extern const char *const measure_words[MEASURE_COUNT + 1];
+
+/* The words of headings, such as "live at end". */
+extern const char *const measure_titles[MEASURE_COUNT];
+
+static inline bool
+measure_is_bytes(enum measure measure)
+{
+	return measure <= MEASURE_ALLOCATED;
+}
+
+/* Take the values of an account of a census that has ended. */
+struct measured measure_account(const struct census *census,
+				const struct account *account);
+
+/* Add all values of 'b' to 'a', up to UINT64_MAX. */
+void measured_sum(struct measured *a, const struct measured *b);
+
+/* Format a value: "1.3 MiB" or "1 234". */
+struct figure measure_figure(enum measure measure, uint64_t value);
+
+/* Format the growth from one value to another: "+1.3 MiB", "-12", "0". */
+struct figure measure_growth(enum measure measure, uint64_t from, uint64_t to);
+
+/* "+12.3 %", "x 4.0", "new", "gone" or "". */
+struct figure measure_ratio(uint64_t from, uint64_t to);
+
+#endif /* MEASURES_H */
