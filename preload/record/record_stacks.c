@@ -198,12 +198,12 @@ note_stack(struct thread *t)
 	const uint32_t generation = stack_table_generation();
 	uint32_t id;
 
-	if (__builtin_expect(t->walk == NULL, 0)) {
-		t->walk = capture_make_walk();
-		if (t->walk == NULL)
+	if (__builtin_expect(t->capture == NULL, 0)) {
+		t->capture = capture_make();
+		if (t->capture == NULL)
 			return;
 	}
-	id = capture_stack(t->walk);
+	id = capture_stack(t->capture);
 	if (id == t->stack && t->stack_generation == generation)
 		return;
 	announce(t, id, generation);

@@ -70,8 +70,8 @@ struct thread {
 	 * The producer's.  While call stacks are recorded, 'limit' is at most
 	 * THREAD_SLOW_LIMIT, so that each event takes the slow path.
 	 */
-	struct walk *walk; /* NULL: no stack was captured yet */
-	uint32_t stack;	   /* that the ring's events have, as announced */
+	struct capture *capture; /* NULL: no stack was captured yet */
+	uint32_t stack;		 /* that the ring's events have, as announced */
 	uint32_t stack_generation; /* when it was announced; 0: never */
 
 	/* The producer's, rarely touched; the writer reads the counters. */

@@ -7,8 +7,15 @@
 
 #include "preload/stacks/code_object.h"
 #include "preload/stacks/object_table.h"
+#include "preload/stacks/stack_memo.h"
 #include "preload/stacks/stack_table.h"
+#include "preload/stacks/walk.h"
 #include "preload/sys/memory.h"
+
+struct capture {
+	struct walk walk;
+	struct stack_memo *memo;
+};
 
 /* Constant after capture_init(). */
 static uint32_t capture_depth;
@@ -36,18 +43,23 @@ capture_nbytes(void)
 	return stack_table_nbytes() + object_table_nbytes();
 }
 
-struct walk *
-capture_make_walk(void)
+struct capture *
+capture_make(void)
 {
 	/*
 	 * The child of a handler that forks may return into a walk.  The copy
-	 * must have its frames: the walk reads memory at their places.
+	 * must have its frames: the walk reads memory at their places.  Numbers
+	 * of the parent must not be found there.
 	 */
-	struct walk *const walk = memory_map_forked(sizeof(*walk));
+	struct capture *const c = memory_map_forked(sizeof(*c));
 
-	if (walk != NULL)
-		walk->depth = capture_depth;
-	return walk;
+	if (c == NULL)
+		return NULL;
+	c->memo = memory_map_wiped(sizeof(*c->memo));
+	if (c->memo == NULL)
+		return NULL;
+	c->walk.depth = capture_depth;
+	return c;
 }
 
 /* The number of a frame that stands for those that are missing, or 0. */
@@ -84,21 +96,59 @@ number_new(uint32_t parent, uintptr_t address)
 	return id != 0 ? stack_table_insert(id) : parent;
 }
 
-uint32_t
-capture_stack(struct walk *walk)
+/*
+ * Find or make the numbers of all frames of a stack, from the innermost one on
+ * that is known already.
+ */
+static __attribute__((noinline)) uint32_t
+number_frames(struct capture *c, uint32_t epoch)
 {
-	const struct walk_context here = walk_here();
-	uint32_t node;
+	struct walk_frame *const frame = c->walk.frame;
+	uint32_t i = c->walk.count, node = 0;
 
-	walk_stack(walk, &here, own_begin, own_end);
-	node = walk->same_count != 0 ? walk->frame[walk->same_count - 1].node
-				     : number_end(walk);
-	for (uint32_t i = walk->same_count; i < walk->count; i++) {
-		struct walk_frame *const f = &walk->frame[i];
-		const uint32_t id = stack_table_find(node, f->address);
+	while (i > 0 && node == 0) {
+		i--;
+		if (frame[i].node == 0)
+			frame[i].node =
+				stack_memo_find(c->memo, frame[i].key, epoch);
+		node = frame[i].node;
+	}
+	if (node != 0)
+		i++;
+	else
+		node = number_end(&c->walk);
+	for (; i < c->walk.count; i++) {
+		const uintptr_t address = c->walk.place[i].address;
+		const uint32_t id = stack_table_find(node, address);
 
-		node = id != 0 ? id : number_new(node, f->address);
-		f->node = node;
+		node = id != 0 ? id : number_new(node, address);
+		frame[i].node = node;
+		stack_memo_put(c->memo, frame[i].key, epoch, node);
 	}
 	return node;
+}
+
+uint32_t
+capture_stack(struct capture *c)
+{
+	const struct walk_context here = walk_here();
+	const uint32_t epoch = stack_table_epoch();
+	struct walk *const walk = &c->walk;
+	struct walk_frame *top;
+	uint64_t key;
+
+	walk_stack(walk, &here, own_begin, own_end);
+	if (walk->count == 0)
+		return number_end(walk);
+	/* Stacks with different ends have different numbers. */
+	key = walk->same_count != 0 ? walk->frame[walk->same_count - 1].key
+				    : (uint64_t)walk->end + 1;
+	for (uint32_t i = walk->same_count; i < walk->count; i++) {
+		key = stack_memo_key(key, walk->place[i].address);
+		walk->frame[i].key = key;
+	}
+	top = &walk->frame[walk->count - 1];
+	if (top->node == 0)
+		top->node = stack_memo_find(c->memo, key, epoch);
+	return top->node != 0 ? top->node : number_frames(c, epoch);
 }

@@ -15,6 +15,7 @@ struct tables {
 	_Atomic uint32_t node_count, frame_count; /* less 1 */
 	_Atomic uint64_t full_count;
 	_Atomic uint32_t generation; /* less 1 */
+	_Atomic uint32_t epoch;
 	_Atomic uint8_t is_retired[STACK_IMAGE_OBJECTS_MAX];
 	/* The first one of each bucket; 0: none. */
 	_Atomic uint32_t node_bucket[1u << BUCKETS_BITS];
@@ -205,6 +206,14 @@ stack_table_retire(uint32_t object)
 	/* relaxed: see is_node(). */
 	atomic_store_explicit(&tables->is_retired[object], 1,
 			      memory_order_relaxed);
+	atomic_fetch_add_explicit(&tables->epoch, 1, memory_order_relaxed);
+}
+
+uint32_t
+stack_table_epoch(void)
+{
+	/* relaxed: see is_node(). */
+	return atomic_load_explicit(&tables->epoch, memory_order_relaxed);
 }
 
 uint32_t

@@ -60,6 +60,12 @@ uint64_t stack_table_full(void);
 void stack_table_retire(uint32_t object);
 
 /*
+ * How many objects are retired: numbers of stacks that were found before the
+ * last one may be those of other code.
+ */
+uint32_t stack_table_epoch(void);
+
+/*
  * Rings must have the definitions of what their events refer to, for recovery.
  * A definition counts for a generation, which is a segment of the trace: the
  * next one has to define all again.  'id' is that of a stack, or of an object.

@@ -152,7 +152,7 @@ step_by_frame_pointer(struct position *at, struct stack_memory *memory,
 /* Step by a packed rule that takes the CFA's and the frame pointer's place. */
 static inline __attribute__((always_inline)) bool
 step_by_rule(struct position *at, uint64_t rule, struct stack_memory *memory,
-	     struct walk_frame *frame)
+	     struct walk_place *place, struct walk_frame *frame)
 {
 	const enum unwind_kind kind = unwind_kind(rule);
 	const uintptr_t cfa =
@@ -168,7 +168,7 @@ step_by_rule(struct position *at, uint64_t rule, struct stack_memory *memory,
 		if (!stack_memory_read(memory, frame->bp_slot, &bp))
 			return false;
 	}
-	frame->slot = cfa - sizeof(uintptr_t);
+	place->slot = cfa - sizeof(uintptr_t);
 	at->pc = pc;
 	at->sp = cfa;
 	at->bp = bp;
@@ -178,7 +178,7 @@ step_by_rule(struct position *at, uint64_t rule, struct stack_memory *memory,
 /* Find the caller; false: there is none, or no way to it. */
 static bool
 step(struct walk *walk, struct position *at, struct stack_memory *memory,
-     struct walk_frame *frame)
+     struct walk_place *place, struct walk_frame *frame)
 {
 	const uintptr_t sp = at->sp;
 	uint64_t rule;
@@ -191,7 +191,7 @@ step(struct walk *walk, struct position *at, struct stack_memory *memory,
 	case UNWIND_SP:
 	case UNWIND_SP_BP:
 	case UNWIND_BP:
-		if (!step_by_rule(at, rule, memory, frame))
+		if (!step_by_rule(at, rule, memory, place, frame))
 			return false;
 		break;
 	case UNWIND_END:
@@ -200,12 +200,14 @@ step(struct walk *walk, struct position *at, struct stack_memory *memory,
 	case UNWIND_ROW:
 	by_row:
 		frame->bp_slot = WALK_BY_ROW;
-		if (!step_by_row(at, memory, &frame->slot))
+		frame->is_by_bp = false;
+		if (!step_by_row(at, memory, &place->slot))
 			return false;
 		break;
 	default:
 		frame->bp_slot = WALK_BY_ROW;
-		if (!step_by_frame_pointer(at, memory, &frame->slot))
+		frame->is_by_bp = false;
+		if (!step_by_frame_pointer(at, memory, &place->slot))
 			return false;
 	}
 	/* A stack that does not lead outward is damaged; a signal may change
@@ -216,9 +218,36 @@ step(struct walk *walk, struct position *at, struct stack_memory *memory,
 		walk->end = WALK_OUTERMOST;
 		return false;
 	}
-	frame->address = at->pc;
+	place->address = at->pc;
 	frame->bp = at->bp;
 	return true;
+}
+
+/*
+ * Compare the frames outward of the one at 'idx' if none of them needs care.
+ * The frame pointers matter only if the walk goes on from a frame.
+ */
+static inline int64_t
+find_change_by_places(const struct walk *walk, int64_t idx)
+{
+	const struct walk_place *const place = walk->place;
+	int64_t i = idx - 1;
+
+	while (i >= 0 && *(const uintptr_t *)place[i].slot == place[i].address)
+		i--;
+	return i;
+}
+
+/* Follow the frame pointer 'bp' of the frame 'idx' out to the frame 'end'. */
+static void
+follow_bp(struct walk *walk, int64_t idx, int64_t end, uintptr_t bp)
+{
+	walk->frame[idx].bp = bp;
+	for (int64_t i = idx - 1; i >= end; i--) {
+		if (walk->frame[i].bp_slot != WALK_BP_KEPT)
+			bp = *(const uintptr_t *)walk->frame[i].bp_slot;
+		walk->frame[i].bp = bp;
+	}
 }
 
 /*
@@ -231,15 +260,23 @@ static int64_t
 find_change(struct walk *walk, int64_t idx, uintptr_t bp)
 {
 	struct walk_frame *in = &walk->frame[idx];
+	int64_t i;
 
-	for (int64_t i = idx - 1; i >= 0; i--) {
+	if (idx == 0 || walk->frame[idx - 1].care_count == 0) {
+		i = find_change_by_places(walk, idx);
+		if (i >= 0)
+			follow_bp(walk, idx, i + 1, bp);
+		return i;
+	}
+	for (i = idx - 1; i >= 0; i--) {
 		struct walk_frame *const f = &walk->frame[i];
 		const uintptr_t old_bp = in->bp;
 
 		in->bp = bp;
 		if (f->bp_slot == WALK_BY_ROW ||
 		    (f->is_by_bp && bp != old_bp) ||
-		    *(const uintptr_t *)f->slot != f->address)
+		    *(const uintptr_t *)walk->place[i].slot !=
+			    walk->place[i].address)
 			return i;
 		if (f->bp_slot != WALK_BP_KEPT)
 			bp = *(const uintptr_t *)f->bp_slot;
@@ -247,6 +284,17 @@ find_change(struct walk *walk, int64_t idx, uintptr_t bp)
 	}
 	in->bp = bp;
 	return -1;
+}
+
+/* Count a frame among those that need care. */
+static inline void
+count_care(struct walk *walk, uint32_t idx)
+{
+	struct walk_frame *const f = &walk->frame[idx];
+	const uint16_t outer = idx > 0 ? f[-1].care_count : 0;
+
+	f->care_count =
+		(uint16_t)(outer + (f->bp_slot == WALK_BY_ROW || f->is_by_bp));
 }
 
 /*
@@ -260,21 +308,21 @@ join(struct walk *walk, uint32_t idx, struct position *at,
      uint32_t *inner_count)
 {
 	const int64_t change = find_change(walk, idx, at->bp);
-	const struct walk_frame *last;
 	uint32_t n = *inner_count;
 
 	if (change < 0)
 		return idx + 1;
-	for (int64_t i = idx; i > change && n < WALK_FRAMES_MAX; i--)
+	for (int64_t i = idx; i > change && n < WALK_FRAMES_MAX; i--) {
+		walk->inner_place[n] = walk->place[i];
 		walk->inner[n++] = walk->frame[i];
+	}
 	*inner_count = n;
 	/* A frame that was found by its row may have another stack pointer. */
 	if (change == (int64_t)idx - 1)
 		return 0;
-	last = &walk->inner[n - 1];
-	at->pc = last->address;
-	at->sp = last->slot + sizeof(uintptr_t);
-	at->bp = last->bp;
+	at->pc = walk->inner_place[n - 1].address;
+	at->sp = walk->inner_place[n - 1].slot + sizeof(uintptr_t);
+	at->bp = walk->inner[n - 1].bp;
 	at->is_exact = false;
 	return 0;
 }
@@ -283,10 +331,34 @@ join(struct walk *walk, uint32_t idx, struct position *at,
 static void
 keep(struct walk *walk, uint32_t base, uint32_t inner_count)
 {
-	for (uint32_t i = 0; i < inner_count; i++)
-		walk->frame[base + i] = walk->inner[inner_count - 1 - i];
+	for (uint32_t i = 0; i < inner_count; i++) {
+		const uint32_t from = inner_count - 1 - i;
+		struct walk_frame *const f = &walk->frame[base + i];
+
+		walk->place[base + i] = walk->inner_place[from];
+		*f = walk->inner[from];
+		f->node = 0;
+		f->key = 0;
+		count_care(walk, base + i);
+	}
 	walk->same_count = base;
 	walk->count = base + inner_count;
+}
+
+/*
+ * The walk is where the last stack had the frame 'idx', and has found it in the
+ * same place.  Return what join() does.
+ */
+static uint32_t
+meet(struct walk *walk, uint32_t idx, struct position *at,
+     uint32_t *inner_count)
+{
+	const struct walk_frame *const found = &walk->inner[*inner_count];
+
+	walk->frame[idx].bp_slot = found->bp_slot;
+	walk->frame[idx].is_by_bp = found->is_by_bp;
+	count_care(walk, idx);
+	return join(walk, idx, at, inner_count);
 }
 
 /*
@@ -302,24 +374,23 @@ try_walk(struct walk *walk, const struct walk_context *context, uint32_t top,
 			       false };
 	const enum walk_end last_end = walk->end;
 	struct stack_memory memory;
-	struct walk_frame *const inner = walk->inner;
+	struct walk_place *const inner = walk->inner_place;
 	uint32_t n = 0, base = 0;
 
 	stack_memory_init(&memory, at.sp);
-	while (base == 0 && step(walk, &at, &memory, &inner[n])) {
+	while (base == 0 &&
+	       step(walk, &at, &memory, &inner[n], &walk->inner[n])) {
 		if (n == 0 &&
 		    inner[0].address - hidden_begin < hidden_end - hidden_begin)
 			continue;
-		while (top > 0 && walk->frame[top - 1].slot < inner[n].slot)
+		while (top > 0 && walk->place[top - 1].slot < inner[n].slot)
 			top--;
-		if (top > 0 && walk->frame[top - 1].slot == inner[n].slot &&
-		    walk->frame[top - 1].address == inner[n].address &&
+		if (top > 0 && walk->place[top - 1].slot == inner[n].slot &&
+		    walk->place[top - 1].address == inner[n].address &&
 		    !at.is_exact) {
 			const uint32_t before = n;
 
-			walk->frame[top - 1].bp_slot = inner[n].bp_slot;
-			walk->frame[top - 1].is_by_bp = inner[n].is_by_bp;
-			base = join(walk, top - 1, &at, &n);
+			base = meet(walk, top - 1, &at, &n);
 			if (base == 0)
 				top -= n - before;
 		} else {

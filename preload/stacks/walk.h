@@ -9,6 +9,9 @@
  * found there: return addresses, and frame pointers where functions saved them.
  * If nothing has changed, the outer frames are those of the last stack.
  *
+ * Most frames need no care: their place follows from the stack pointer alone.
+ * To compare them takes one load each, independent of each other.
+ *
  * Frames are kept outermost first, so that the common part stays where it is.
  */
 #ifndef WALK_H
@@ -25,18 +28,29 @@
 #define WALK_DEPTH_MAX	256u
 #define WALK_FRAMES_MAX (2 * WALK_DEPTH_MAX)
 
-struct walk_frame {
+/* What is compared with memory. */
+struct walk_place {
 	uintptr_t slot;	   /* where the return address is */
 	uintptr_t address; /* the return address */
-	uintptr_t bp;	   /* the frame pointer of the caller */
+};
+
+struct walk_frame {
+	/*
+	 * The frame pointer of the caller.  Only those of frames beside which a
+	 * frame needs care are kept up to date.
+	 */
+	uintptr_t bp;
 	/*
 	 * Where that was saved; WALK_BP_KEPT: it is that of the frame further
 	 * in.  WALK_BY_ROW: the frame was found by more than a frame pointer.
 	 */
 	uintptr_t bp_slot;
-	uint32_t node; /* the stack from the outermost frame to here: the
-			   user's */
 	bool is_by_bp; /* the frame further in gave the place by its bp */
+	/* Frames from the outermost to here that are by row or by bp. */
+	uint16_t care_count;
+	/* The user's; all 0 when the frame is new. */
+	uint32_t node; /* the stack from the outermost frame to here */
+	uint64_t key;  /* the same, hashed */
 };
 
 #define WALK_BP_KEPT ((uintptr_t)0)
@@ -55,13 +69,16 @@ struct walk {
 	uint32_t count;
 	/*
 	 * How many of them, from the outermost, are as in the stack before, so
-	 * that their 'node' is that of the frame.
+	 * that 'node' and 'key' are what the user has stored there.
 	 */
 	uint32_t same_count;
 	enum walk_end end;
 	uint32_t depth; /* set by the owner: 1 to WALK_DEPTH_MAX */
+	struct walk_place place[WALK_FRAMES_MAX];
 	struct walk_frame frame[WALK_FRAMES_MAX];
-	struct walk_frame inner[WALK_FRAMES_MAX]; /* of the current walk */
+	/* Of the current walk, innermost first. */
+	struct walk_place inner_place[WALK_FRAMES_MAX];
+	struct walk_frame inner[WALK_FRAMES_MAX];
 };
 
 /* Where a walk begins. */

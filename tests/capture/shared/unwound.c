@@ -128,7 +128,7 @@ show(void **theirs, uint32_t their_count)
 	    walk->end, walk->same_count, their_count);
 	for (uint32_t i = 0; i < count || i < their_count; i++) {
 		void *const a =
-			i < count ? (void *)walk->frame[count - 1 - i].address
+			i < count ? (void *)walk->place[count - 1 - i].address
 				  : NULL;
 		void *const b = i < their_count ? theirs[i] : NULL;
 
@@ -148,7 +148,7 @@ is_equal(void **theirs, uint32_t their_count)
 		return 0;
 	for (uint32_t i = 0; i < walk->count; i++)
 		if ((uintptr_t)theirs[i] !=
-		    walk->frame[walk->count - 1 - i].address)
+		    walk->place[walk->count - 1 - i].address)
 			return 0;
 	return 1;
 }

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stack_memo.h - the numbers of the stacks that a thread was on lately
+ *
+ * A walk finds a stack anew with each change of its inner frames.  To look up
+ * its number in the tree takes a search for each of these frames, in tables
+ * that are larger than a processor's caches.  So each thread remembers the
+ * numbers of whole stacks by a hash of their frames: one entry, in one cache
+ * line, for any number of frames.
+ *
+ * A hash has 64 bits.  Two stacks of a thread that share one would share a
+ * number; among a million stacks that is less likely than 1 in 10 million.
+ *
+ * Used by its thread alone.  The child of a fork finds its memo empty.
+ */
+#ifndef STACK_MEMO_H
+#define STACK_MEMO_H
+
+#include <stdint.h>
+
+#define STACK_MEMO_BITS 13
+
+struct stack_memo_entry {
+	uint64_t key;
+	uint32_t node;	/* 0: the entry is free */
+	uint32_t epoch; /* stack_table_epoch() when the number was found */
+};
+
+/* All 0 at first: 128 KiB, which take memory as far as they are used. */
+struct stack_memo {
+	struct stack_memo_entry entries[1u << STACK_MEMO_BITS];
+};
+
+/* The hash of a stack from that of its caller's: 'address' is one frame more. */
+static inline uint64_t
+stack_memo_key(uint64_t caller_key, uintptr_t address)
+{
+	const uint64_t key = (caller_key ^ address) * 0x9e3779b97f4a7c15ull;
+
+	return key ^ key >> 32;
+}
+
+static inline struct stack_memo_entry *
+stack_memo_entry(struct stack_memo *memo, uint64_t key)
+{
+	return &memo->entries[key * 0xff51afd7ed558ccdull >>
+			      (64 - STACK_MEMO_BITS)];
+}
+
+/* The number of the stack with this hash; 0: not remembered. */
+static inline uint32_t
+stack_memo_find(struct stack_memo *memo, uint64_t key, uint32_t epoch)
+{
+	const struct stack_memo_entry *const e = stack_memo_entry(memo, key);
+
+	return e->key == key && e->epoch == epoch ? e->node : 0;
+}
+
+static inline void
+stack_memo_put(struct stack_memo *memo, uint64_t key, uint32_t epoch,
+	       uint32_t node)
+{
+	*stack_memo_entry(memo, key) =
+		(struct stack_memo_entry){ key, node, epoch };
+}
+
+#endif /* STACK_MEMO_H */
