@@ -135,20 +135,12 @@ capture_stack(struct capture *c)
 	const uint32_t epoch = stack_table_epoch();
 	struct walk *const walk = &c->walk;
 	struct walk_frame *top;
-	uint64_t key;
 
 	walk_stack(walk, &here, own_begin, own_end);
 	if (walk->count == 0)
 		return number_end(walk);
-	/* Stacks with different ends have different numbers. */
-	key = walk->same_count != 0 ? walk->frame[walk->same_count - 1].key
-				    : (uint64_t)walk->end + 1;
-	for (uint32_t i = walk->same_count; i < walk->count; i++) {
-		key = stack_memo_key(key, walk->place[i].address);
-		walk->frame[i].key = key;
-	}
 	top = &walk->frame[walk->count - 1];
 	if (top->node == 0)
-		top->node = stack_memo_find(c->memo, key, epoch);
+		top->node = stack_memo_find(c->memo, top->key, epoch);
 	return top->node != 0 ? top->node : number_frames(c, epoch);
 }

@@ -7,6 +7,7 @@
 
 #include "preload/stacks/cfi_expression.h"
 #include "preload/stacks/code_object.h"
+#include "preload/stacks/stack_memo.h"
 #include "preload/stacks/stack_memory.h"
 #include "preload/stacks/unwind_rule.h"
 
@@ -149,29 +150,33 @@ step_by_frame_pointer(struct position *at, struct stack_memory *memory,
 	return true;
 }
 
-/* Step by a packed rule that takes the CFA's and the frame pointer's place. */
+/*
+ * Step by a packed rule that takes the CFA's and the frame pointer's place.
+ * Which of the three kinds of rule it is depends on the frame, so it is better
+ * computed than branched on.
+ */
 static inline __attribute__((always_inline)) bool
 step_by_rule(struct position *at, uint64_t rule, struct stack_memory *memory,
 	     struct walk_place *place, struct walk_frame *frame)
 {
-	const enum unwind_kind kind = unwind_kind(rule);
+	const bool is_by_bp = unwind_kind(rule) == UNWIND_BP;
+	const bool is_saved = unwind_kind(rule) != UNWIND_SP;
 	const uintptr_t cfa =
-		(kind == UNWIND_BP ? at->bp : at->sp) + unwind_cfa_offset(rule);
-	uintptr_t pc, bp = at->bp;
+		(is_by_bp ? at->bp : at->sp) + unwind_cfa_offset(rule);
+	const uintptr_t slot = cfa - sizeof(uintptr_t);
+	const uintptr_t bp_slot =
+		is_saved ? cfa - unwind_bp_offset(rule) : slot;
+	uintptr_t pc, bp;
 
-	if (!stack_memory_read(memory, cfa - sizeof(uintptr_t), &pc))
+	if (!stack_memory_read(memory, slot, &pc) ||
+	    !stack_memory_read(memory, bp_slot, &bp))
 		return false;
-	frame->bp_slot = WALK_BP_KEPT;
-	frame->is_by_bp = kind == UNWIND_BP;
-	if (kind != UNWIND_SP) {
-		frame->bp_slot = cfa - unwind_bp_offset(rule);
-		if (!stack_memory_read(memory, frame->bp_slot, &bp))
-			return false;
-	}
-	place->slot = cfa - sizeof(uintptr_t);
+	frame->bp_slot = is_saved ? bp_slot : WALK_BP_KEPT;
+	frame->is_by_bp = is_by_bp;
+	place->slot = slot;
 	at->pc = pc;
 	at->sp = cfa;
-	at->bp = bp;
+	at->bp = is_saved ? bp : at->bp;
 	return true;
 }
 
@@ -187,13 +192,12 @@ step(struct walk *walk, struct position *at, struct stack_memory *memory,
 	if (__builtin_expect(at->is_exact, 0))
 		goto by_row;
 	rule = unwind_rule(at->pc);
-	switch (unwind_kind(rule)) {
-	case UNWIND_SP:
-	case UNWIND_SP_BP:
-	case UNWIND_BP:
+	if (__builtin_expect(unwind_kind(rule) <= UNWIND_BP, 1)) {
 		if (!step_by_rule(at, rule, memory, place, frame))
 			return false;
-		break;
+		goto found;
+	}
+	switch (unwind_kind(rule)) {
 	case UNWIND_END:
 		walk->end = WALK_OUTERMOST;
 		return false;
@@ -210,6 +214,7 @@ step(struct walk *walk, struct position *at, struct stack_memory *memory,
 		if (!step_by_frame_pointer(at, memory, &place->slot))
 			return false;
 	}
+found:
 	/* A stack that does not lead outward is damaged; a signal may change
 	 * to another one. */
 	if (frame->bp_slot != WALK_BY_ROW && at->sp <= sp)
@@ -223,17 +228,32 @@ step(struct walk *walk, struct position *at, struct stack_memory *memory,
 	return true;
 }
 
+/* Not 0 if the memory of a slot has changed. */
+static inline uintptr_t
+difference(const struct walk_place *place)
+{
+	return *(const uintptr_t *)place->slot ^ place->address;
+}
+
 /*
  * Compare the frames outward of the one at 'idx' if none of them needs care.
- * The frame pointers matter only if the walk goes on from a frame.
+ * The frame pointers matter only if the walk goes on from a frame.  Outward of
+ * a change, memory may be gone; but slots ascend, so all that are below
+ * 'memory->high' can be read, and are read without waiting for each other.
  */
 static inline int64_t
-find_change_by_places(const struct walk *walk, int64_t idx)
+find_change_by_places(const struct walk *walk, int64_t idx,
+		      const struct stack_memory *memory)
 {
 	const struct walk_place *const place = walk->place;
 	int64_t i = idx - 1;
 
-	while (i >= 0 && *(const uintptr_t *)place[i].slot == place[i].address)
+	for (; i >= 3 && place[i - 3].slot < memory->high; i -= 4)
+		if ((difference(&place[i]) | difference(&place[i - 1]) |
+		     difference(&place[i - 2]) | difference(&place[i - 3])) !=
+		    0)
+			break;
+	while (i >= 0 && difference(&place[i]) == 0)
 		i--;
 	return i;
 }
@@ -257,13 +277,14 @@ follow_bp(struct walk *walk, int64_t idx, int64_t end, uintptr_t bp)
  * is data of a function without frame pointers; note its new value.
  */
 static int64_t
-find_change(struct walk *walk, int64_t idx, uintptr_t bp)
+find_change(struct walk *walk, int64_t idx, uintptr_t bp,
+	    const struct stack_memory *memory)
 {
 	struct walk_frame *in = &walk->frame[idx];
 	int64_t i;
 
 	if (idx == 0 || walk->frame[idx - 1].care_count == 0) {
-		i = find_change_by_places(walk, idx);
+		i = find_change_by_places(walk, idx, memory);
 		if (i >= 0)
 			follow_bp(walk, idx, i + 1, bp);
 		return i;
@@ -305,9 +326,9 @@ count_care(struct walk *walk, uint32_t idx)
  */
 static uint32_t
 join(struct walk *walk, uint32_t idx, struct position *at,
-     uint32_t *inner_count)
+     const struct stack_memory *memory, uint32_t *inner_count)
 {
-	const int64_t change = find_change(walk, idx, at->bp);
+	const int64_t change = find_change(walk, idx, at->bp, memory);
 	uint32_t n = *inner_count;
 
 	if (change < 0)
@@ -327,19 +348,31 @@ join(struct walk *walk, uint32_t idx, struct position *at,
 	return 0;
 }
 
+static inline uint16_t *
+slot_entry(struct walk *walk, uintptr_t slot)
+{
+	return &walk->idx_of_slot[slot / sizeof(uintptr_t) % WALK_SLOTS];
+}
+
 /* Put the frames of this walk inward of the 'base' that are as they were. */
 static void
 keep(struct walk *walk, uint32_t base, uint32_t inner_count)
 {
-	for (uint32_t i = 0; i < inner_count; i++) {
-		const uint32_t from = inner_count - 1 - i;
-		struct walk_frame *const f = &walk->frame[base + i];
+	/* Stacks with different ends differ. */
+	uint64_t key =
+		base > 0 ? walk->frame[base - 1].key : (uint64_t)walk->end + 1;
 
-		walk->place[base + i] = walk->inner_place[from];
+	for (uint32_t i = base, from = inner_count; from > 0; i++) {
+		struct walk_frame *const f = &walk->frame[i];
+
+		from--;
+		walk->place[i] = walk->inner_place[from];
 		*f = walk->inner[from];
+		key = stack_memo_key(key, walk->place[i].address);
+		f->key = key;
 		f->node = 0;
-		f->key = 0;
-		count_care(walk, base + i);
+		count_care(walk, i);
+		*slot_entry(walk, walk->place[i].slot) = (uint16_t)i;
 	}
 	walk->same_count = base;
 	walk->count = base + inner_count;
@@ -351,14 +384,14 @@ keep(struct walk *walk, uint32_t base, uint32_t inner_count)
  */
 static uint32_t
 meet(struct walk *walk, uint32_t idx, struct position *at,
-     uint32_t *inner_count)
+     const struct stack_memory *memory, uint32_t *inner_count)
 {
 	const struct walk_frame *const found = &walk->inner[*inner_count];
 
 	walk->frame[idx].bp_slot = found->bp_slot;
 	walk->frame[idx].is_by_bp = found->is_by_bp;
 	count_care(walk, idx);
-	return join(walk, idx, at, inner_count);
+	return join(walk, idx, at, memory, inner_count);
 }
 
 /*
@@ -380,19 +413,19 @@ try_walk(struct walk *walk, const struct walk_context *context, uint32_t top,
 	stack_memory_init(&memory, at.sp);
 	while (base == 0 &&
 	       step(walk, &at, &memory, &inner[n], &walk->inner[n])) {
+		const uint32_t idx = *slot_entry(walk, inner[n].slot);
+
 		if (n == 0 &&
 		    inner[0].address - hidden_begin < hidden_end - hidden_begin)
 			continue;
-		while (top > 0 && walk->place[top - 1].slot < inner[n].slot)
-			top--;
-		if (top > 0 && walk->place[top - 1].slot == inner[n].slot &&
-		    walk->place[top - 1].address == inner[n].address &&
+		if (idx < top && walk->place[idx].slot == inner[n].slot &&
+		    walk->place[idx].address == inner[n].address &&
 		    !at.is_exact) {
 			const uint32_t before = n;
 
-			base = meet(walk, top - 1, &at, &n);
+			base = meet(walk, idx, &at, &memory, &n);
 			if (base == 0)
-				top -= n - before;
+				top = idx + 1 - (n - before);
 		} else {
 			n++;
 		}

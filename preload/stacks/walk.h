@@ -48,10 +48,14 @@ struct walk_frame {
 	bool is_by_bp; /* the frame further in gave the place by its bp */
 	/* Frames from the outermost to here that are by row or by bp. */
 	uint16_t care_count;
-	/* The user's; all 0 when the frame is new. */
-	uint32_t node; /* the stack from the outermost frame to here */
-	uint64_t key;  /* the same, hashed */
+	/* The user's number of the stack from the outermost frame to here; 0
+	 * when the frame is new. */
+	uint32_t node;
+	uint64_t key; /* a hash of the addresses from the outermost to here */
 };
+
+/* Entries of the table that finds a frame by its slot. */
+#define WALK_SLOTS 512u
 
 #define WALK_BP_KEPT ((uintptr_t)0)
 #define WALK_BY_ROW  ((uintptr_t)1)
@@ -69,11 +73,16 @@ struct walk {
 	uint32_t count;
 	/*
 	 * How many of them, from the outermost, are as in the stack before, so
-	 * that 'node' and 'key' are what the user has stored there.
+	 * that 'node' is what the user has stored there.
 	 */
 	uint32_t same_count;
 	enum walk_end end;
 	uint32_t depth; /* set by the owner: 1 to WALK_DEPTH_MAX */
+	/*
+	 * Where a frame with this slot is if there is one: the frame itself
+	 * says whether it is there.
+	 */
+	uint16_t idx_of_slot[WALK_SLOTS];
 	struct walk_place place[WALK_FRAMES_MAX];
 	struct walk_frame frame[WALK_FRAMES_MAX];
 	/* Of the current walk, innermost first. */
