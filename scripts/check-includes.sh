@@ -74,7 +74,7 @@ tools/program: public hatf/recorder tools/trace tools/ui
 tools/control: public hatf/recorder tools/trace tools/ui
 tools/symbols: public tools/trace tools/ui
 tools/recording: public hatf/recorder tools/control tools/program \
-  tools/symbols tools/trace tools/ui
+  tools/summary tools/symbols tools/trace tools/ui
 tools/summary: public tools/sites tools/trace tools/ui
 tools/compare: public tools/sites tools/summary tools/ui
 tools/measure: public tools/trace tools/ui

@@ -31,7 +31,7 @@ struct stack_memo {
 	struct stack_memo_entry entries[1u << STACK_MEMO_BITS];
 };
 
-/* The hash of a stack from that of its caller's: 'address' is one frame more. */
+/* The hash of the stack of a caller with one frame more, 'address'. */
 static inline uint64_t
 stack_memo_key(uint64_t caller_key, uintptr_t address)
 {

@@ -7,8 +7,8 @@ usage: contrast.py HATF OLD... -- NEW...
 
 Counts each trace with census.py, by portable sites, by size class and in all,
 judges each difference by the rules of hatf-diff(1), and compares that with what
-'hatf diff --raw-stacks --json' prints.  Prints each difference; exit status 1 if
-there is one.
+'hatf diff --raw-stacks --json' prints.  Prints each difference; exit status 1
+if there is one.
 """
 import json
 import re

@@ -16,8 +16,8 @@ record()
 {
 	local trace=$1
 	shift
-	"$HATF" record --follow none -o "$trace" "$@" >/dev/null 2>err </dev/null ||
-		fail "record $*: $(cat err)"
+	"$HATF" record --follow none -o "$trace" "$@" </dev/null >/dev/null \
+		2>err || fail "record $*: $(cat err)"
 }
 
 # contrast NAME OLD... -- NEW...
@@ -70,7 +70,7 @@ done
 contrast 'three runs a side' seed.100.?.hatf -- seed.200.?.hatf
 contrast 'runs and themselves' seed.100.?.hatf -- seed.100.?.hatf
 
-# -------------------------------------------------------- what a change is called
+# ------------------------------------------------------ what a change is called
 cat >program.cc <<'END'
 #include <stdlib.h>
 #include <string>
@@ -194,7 +194,8 @@ wrong 'hatf diff: an OLD and a NEW trace are needed*' old.hatf.gz --
 wrong "hatf diff: '--' must stand between *" a b c
 for expr in peak 'peak>' 'peak>x' 'peak>-1' 'peak>1T' 'size>1' 'site>1' \
 	'peak>1,,live>1' 'any>1' 'peak>nan' 'peak>0x10' 'peak>1e999'; do
-	wrong 'hatf diff: --fail-on: *' --fail-on "$expr" old.hatf.gz new.hatf.gz
+	wrong 'hatf diff: --fail-on: *' --fail-on "$expr" old.hatf.gz \
+		new.hatf.gz
 done
 head -c 200 new.hatf.gz >cut.hatf.gz
 run "$HATF" diff --fail-on any old.hatf.gz cut.hatf.gz

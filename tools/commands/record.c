@@ -13,6 +13,7 @@
 #include "tools/recording/naming.h"
 #include "tools/recording/notebook.h"
 #include "tools/recording/settings.h"
+#include "tools/recording/short_report.h"
 #include "tools/recording/summary.h"
 #include "tools/recording/template.h"
 #include "tools/ui/message.h"
@@ -46,6 +47,7 @@ enum {
 	OPT_STACKS,
 	OPT_NO_STACKS,
 	OPT_NO_SYMBOLS,
+	OPT_SUMMARY,
 	OPT_VERBOSE,
 };
 
@@ -82,6 +84,9 @@ static const struct opt options[] = {
 	{ "no-symbols", 'S', NULL,
 	  "leave the addresses of call stacks without functions and\n"
 	  "lines; 'hatf symbolize' can add them later" },
+	{ "summary", 'm', "WHEN",
+	  "print peak, live at the end and allocated at the end:\n"
+	  "auto (the default: on a terminal), always or never" },
 	{ "verbose", 'v', NULL,
 	  "print one line for each trace file that the recorder's\n"
 	  "thread completes, or if there can be no ring file" },
@@ -187,7 +192,10 @@ is_excluded(const char *command)
 struct command_line {
 	const char *out;
 	bool no_symbols;
+	const char *summary; /* a word of summary_words; NULL: auto */
 };
+
+static const char *const summary_words[] = { "auto", "always", "never", NULL };
 
 static bool
 take_option(unsigned idx, const char *value, void *ctx)
@@ -221,6 +229,9 @@ take_option(unsigned idx, const char *value, void *ctx)
 	case OPT_NO_SYMBOLS:
 		line->no_symbols = true;
 		return true;
+	case OPT_SUMMARY:
+		line->summary = value;
+		return opt_parse_word("--summary", value, summary_words);
 	default:
 		return pass_on("HATFTRACE_VERBOSE", "1");
 	}
@@ -359,6 +370,7 @@ has_stacks(void)
 struct job {
 	const char *text;	 /* template */
 	bool no_symbols;	 /* the frames keep their addresses */
+	bool has_summary;	 /* print the short report */
 	const char *command;	 /* argv[0] */
 	const char *untraceable; /* reason, or NULL */
 	struct absence absence;	 /* watches for removed traces */
@@ -429,6 +441,8 @@ report(struct job *job, const struct launch *l)
 		ok = summary_report_own(&c);
 	}
 	insides_report(&c);
+	if (job->has_summary)
+		short_report_print(&c);
 	collect_free(&c);
 	return ok;
 }
@@ -452,12 +466,22 @@ run_job(struct job *job, char **argv)
 	return launch_pass_on(&l);
 }
 
+/* Is the short report to be printed? */
+static bool
+has_summary(const char *when)
+{
+	if (when == NULL || strcmp(when, "auto") == 0)
+		return isatty(STDERR_FILENO) == 1;
+	return strcmp(when, "always") == 0;
+}
+
 static int
-run(char **argv, const char *text, bool no_symbols)
+run(char **argv, const char *text, const struct command_line *line)
 {
 	struct job job = {
 		.text = text,
-		.no_symbols = no_symbols,
+		.no_symbols = line->no_symbols,
+		.has_summary = has_summary(line->summary),
 		.command = argv[0],
 		.untraceable = program_untraceable(argv[0]),
 	};
@@ -516,7 +540,7 @@ command_record(int argc, char **argv)
 		free(text);
 		return EXIT_BAD_INPUT;
 	}
-	exit_status = run(argv + first, text, line.no_symbols);
+	exit_status = run(argv + first, text, &line);
 	free(text);
 	return exit_status;
 }

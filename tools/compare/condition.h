@@ -5,8 +5,8 @@
  *	EXPR   = TERM { "," TERM }		 one of them holds
  *	TERM   = [SCOPE "."] MEASURE ">" AMOUNT  it grew by more than AMOUNT
  *	       | "any"				 anything grew
- *	SCOPE  = "total" | "site" | "new"	 the whole program (the default),
- *						 any row, or any new row
+ *	SCOPE  = "total" | "site" | "new"	 the program (the default), any
+ *						 row, or any new row
  *	AMOUNT = NUMBER [ "K" | "M" | "G" | "%" ]
  *
  * Only a difference that verdict.h calls a change counts.  A percentage is of

@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# record-summary.sh - 'hatf record' sums up on a terminal, or if it is asked to
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+PYTHON=$(python3 -c 'import sys; print(sys.executable)') || skip 'no python3'
+[ "$(uname -m)" = x86_64 ] || skip 'stacks are recorded on x86-64 only'
+
+cat >program.c <<'END'
+#include <stdlib.h>
+void *kept[100];
+__attribute__((noinline)) void
+keep_some(void)
+{
+	for (int i = 0; i < 100; i++)
+		kept[i] = malloc(1024);
+	__asm__ volatile("");
+}
+__attribute__((noinline)) void
+use_much(void)
+{
+	void *volatile p = malloc(10 << 20);
+	free(p);
+	__asm__ volatile("");
+}
+int
+main(void)
+{
+	use_much();
+	keep_some();
+	return 7;
+}
+END
+gcc -g -O1 -fno-builtin -o program program.c || fail 'gcc failed'
+
+# The lines after that about the trace.
+summary_of()
+{
+	grep -v '^hatf record: ' err
+}
+
+run "$HATF" record -m always -o a.hatf.gz ./program
+check_status 'always' 7
+summary_of | sed -E 's/after [^;]*;/after SOME TIME;/; s/ \(.*\)$//' >got
+check_text 'always' got <<'END'
+  peak       10.0 MiB after SOME TIME; 100 % by use_much
+  at the end 100.0 KiB in 100 blocks; 100 % by keep_some
+  allocated  10.1 MiB in 101 blocks, 1.0 % temporary; 99 % by use_much
+  next: hatf report a.hatf.gz
+END
+# The command that it names shows the same.
+run "$HATF" report a.hatf.gz
+grep -q ' 10.0 MiB in 1 blocks' out || fail "report: $(cat out)"
+
+# Only a terminal gets it unasked.
+run "$HATF" record -o b.hatf.gz ./program
+check 'no terminal' "$(summary_of)" ''
+for option in '' '-m never'; do
+	"$PYTHON" - "$HATF" record $option -o t.hatf.gz ./program >typed <<'END'
+import os, pty, sys
+pty.spawn(sys.argv[1:])
+END
+	check "a terminal, '$option'" "$(grep -c 'next: hatf report' typed)" \
+		"$((${#option} == 0))"
+done
+
+# Without stacks, and without functions.
+run "$HATF" record -m always -G -o c.hatf.gz ./program
+summary_of | grep -q '; 100 % by thread 0, ' || fail "no stacks: $(cat err)"
+summary_of | grep -q 'note: no call stacks' || fail "no stacks: $(cat err)"
+
+# A process without a trace, an incomplete trace and segments have no figures.
+run "$HATF" record -m always -o d.hatf.gz -p 'none:!program' ./program
+check 'excluded' "$(summary_of)" ''
+PYTHONMALLOC=malloc run "$HATF" record -m always -r 64K -z none -o s.%s.hatf \
+	"$PYTHON" -c 'x = [str(i) for i in range(30000)]'
+check 'segments: lines' "$(summary_of | wc -l)" 1
+summary_of | grep -q '^  next: hatf report s.00' || fail "segments: $(cat err)"
+run "$HATF" record -m always -o e.hatf.gz true
+summary_of | grep -qx '  next: hatf report e.hatf.gz' ||
+	fail "no allocation: $(cat err)"
+
+run "$HATF" record -m often -o f.hatf.gz true
+check_status 'often' 2
+check_one_line 'often' "hatf record: --summary: unknown: 'often' *"
+finish

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* short_report.c - see short_report.h */
+#include "tools/recording/short_report.h"
+
+#include "tools/recording/template.h"
+#include "tools/summary/show.h"
+#include "tools/ui/escape.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The most bytes of a site's name that are shown. */
+#define NAME_NBYTES 64
+
+/* A byte that continues a character of UTF-8. */
+static bool
+continues(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* Print a name, without its middle if it is long. */
+static void
+print_name(FILE *f, const char *name)
+{
+	const size_t nbytes = strlen(name), half = NAME_NBYTES / 2 - 2;
+	size_t head = half, tail = nbytes - half;
+
+	if (nbytes <= NAME_NBYTES) {
+		fputs(name, f);
+		return;
+	}
+	while (head > 0 && continues(name[head]))
+		head--;
+	while (tail < nbytes && continues(name[tail]))
+		tail++;
+	fprintf(f, "%.*s...%s", (int)head, name, name + tail);
+}
+
+/* Print ", 60 % of it by SITE" for the largest site. */
+static void
+print_largest(FILE *f, const struct groups *sites, enum group_key key)
+{
+	const struct census *const c = sites->census;
+	const uint64_t all = groups_amount(c, &c->total, key).nbytes;
+	uint32_t n;
+	uint32_t *const order = groups_sort(sites, key, false, &n);
+
+	if (order != NULL && n != 0) {
+		const struct group *const row = &sites->rows[order[0]];
+		const uint64_t part = groups_amount(c, &row->sum, key).nbytes;
+
+		fprintf(f, "; %s by ", show_part(part, all).text);
+		print_name(f, row->name);
+	}
+	free(order);
+	fputc('\n', f);
+}
+
+static void
+print_figures(FILE *f, const struct gathering *g, const struct groups *sites)
+{
+	const struct census *const c = g->census;
+	const struct account *const all = &c->total;
+	const char *const advice = show_advice(g);
+
+	fprintf(f, "  peak       %s after %s",
+		figure_nbytes(c->peak_nbytes).text,
+		show_moment(c, &c->peak).text);
+	print_largest(f, sites, KEY_PEAK);
+	fprintf(f, "  at the end %s", figure_nbytes(all->live.nbytes).text);
+	fprintf(f, " in %s blocks", figure_count(all->live.count).text);
+	print_largest(f, sites, KEY_LIVE);
+	fprintf(f, "  allocated  %s",
+		figure_nbytes(all->allocated.nbytes).text);
+	fprintf(f, " in %s blocks", figure_count(all->allocated.count).text);
+	fprintf(f, ", %s temporary",
+		show_part(all->temporary.count, all->allocated.count).text);
+	print_largest(f, sites, KEY_ALLOCATED);
+	if (advice != NULL)
+		fprintf(f, "  note: %s\n", advice);
+}
+
+/* Read a trace and print its figures. */
+static void
+print_trace(FILE *f, const char *path)
+{
+	const struct gather_options options = {
+		.reading.struct_nbytes = sizeof(options.reading),
+		/* Sites are the program's own lines. */
+		.view.fold_std = true,
+	};
+	struct gathering *const g = gather_open(path, &options);
+	struct groups sites = { 0 };
+
+	if (g == NULL)
+		return;
+	if (groups_make(&sites, g->census, g->names, BY_SITE))
+		print_figures(f, g, &sites);
+	groups_free(&sites);
+	gather_close(g);
+}
+
+void
+short_report_print(const struct collection *c)
+{
+	const struct collected_trace *trace;
+	struct stat st;
+	char path[4096], *text = NULL;
+	size_t nbytes;
+	FILE *f;
+
+	if (c->own_count == 0)
+		return;
+	trace = &c->traces[c->own_count - 1];
+	if (!trace->is_complete || stat(trace->path, &st) != 0)
+		return;
+	f = open_memstream(&text, &nbytes);
+	if (f == NULL)
+		return;
+	/* A segment alone would give the figures of a part. */
+	if (trace->segment == 0 &&
+	    (uint64_t)st.st_size <= SHORT_REPORT_NBYTES_MAX)
+		print_trace(f, trace->path);
+	escape_text(template_short(trace->path), path, sizeof(path));
+	fprintf(f, "  next: hatf report %s\n", path);
+	if (fclose(f) == 0)
+		fputs(text, stderr);
+	free(text);
+}
