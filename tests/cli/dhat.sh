@@ -6,8 +6,8 @@
 # valgrind and the recorder run the same program, which lies at a fixed address.
 # Up to 'main', each site has the same frames in the same words in both files,
 # with these differences:
-#   - valgrind's innermost frame is its own malloc, which no program calls as
-#     such; hatf hides such frames.
+#   - valgrind's innermost frame is its own malloc or operator new; hatf hides
+#     such frames.
 #   - valgrind ends a stack at 'main'.
 #   - valgrind has only the last component of a source file's path, unless
 #     --fullpath-after= is given.
@@ -85,6 +85,8 @@ check_status record 0
 run "$HATF" convert sites.hatf sites.dhat
 check_status convert 0
 
+preload='\(in [^)]*vgpreload[^)]*\) < '
+
 # sites FILE: print each site of the program: its sums, and its frames up to
 # 'main'.
 sites()
@@ -93,8 +95,8 @@ sites()
 		([.tb, .tbk, .gb, .gbk, .eb, .ebk] | join(" "))] |
 		.[1] + " " + (.[0] | join(" < "))' "$1" |
 		grep ': main (' | sed -E '
-			s/0x[0-9A-F]*: (malloc|calloc|realloc) \(in [^)]*\) < //
-			s/0x[0-9A-F]*: operator new\([a-z ]*\) \(in [^)]*\) < //
+			s/0x[0-9A-F]*: (malloc|calloc|realloc) '"$preload"'//
+			s/0x[0-9A-F]*: operator new\([a-z ]*\) '"$preload"'//
 			s/(: main \([^)]*\)) < .*/\1/
 			s/ \[clone [^]]*\]//g
 			s,\([^() ]*/,(,g' | "$PYTHON" short.py | sort

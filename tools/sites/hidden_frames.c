@@ -69,6 +69,18 @@ hidden_frames_is_allocator(const struct hatf_frame *frame)
 	return false;
 }
 
+bool
+hidden_frames_is_new(const struct hatf_frame *frame)
+{
+	static const char *const names[] = { "operator new(",
+					     "operator new[](" };
+
+	for (size_t i = 0; frame->function != NULL && i < COUNT(names); i++)
+		if (begins_with(frame->function, names[i]))
+			return true;
+	return false;
+}
+
 /*
  * Return where the qualified name of a demangled function begins: after the
  * type that a template returns, as in "int *std::vector<int>::data()".  That is
