@@ -46,7 +46,7 @@ __attribute__((noinline)) void
 recurse(int depth)
 {
 	if (depth == 0)
-		outer(1, 300);
+		outer(1, 300000);
 	else
 		recurse(depth - 1);
 	__asm__ volatile("");
@@ -57,7 +57,7 @@ template<class T> struct box {
 	__attribute__((noinline)) void
 	fill(std::vector<T> &v)
 	{
-		v.resize(100);
+		v.resize(10000);
 		__asm__ volatile("");
 	}
 };
@@ -68,11 +68,11 @@ main()
 {
 	std::vector<int> v;
 
-	outer(0, 10);
+	outer(0, 10000);
 	recurse(3);
 	space::box<int>().fill(v);
-	kept[2] = calloc(3, 100);
-	kept[2] = realloc(kept[2], 500);
+	kept[2] = calloc(300, 100);
+	kept[2] = realloc(kept[2], 50000);
 	free(kept[0]);
 	return 0;
 }
@@ -123,5 +123,32 @@ sites theirs.json >want
 sites sites.dhat >got
 check 'sites of the program' "$(wc -l <want)" 4
 check_text 'sites' got <want
+
+# The viewer shows the tree in Chromium, and complains about nothing.
+viewer=$(ls /usr/libexec/valgrind/dh_view.html \
+	/usr/lib/*/valgrind/dh_view.html 2>/dev/null | head -1)
+top=$CLI/../..
+if [ -n "$viewer" ] && command -v chromium >/dev/null &&
+	"$top/scripts/build-page.sh" --modules 2>/dev/null; then
+	export MODULES=$top/build/page/node_modules CHROMIUM
+	CHROMIUM=$(command -v chromium)
+	# Chromium hangs now and then on a busy machine.
+	timeout -s KILL 100 node "$CLI/../page/dh_view.mjs" "$viewer" \
+		sites.dhat >shown 2>err || fail "dh_view: $(cat err)"
+	check 'dh_view: all bytes and blocks' \
+		"$(tr -d , <shown | sed -nE \
+		's/^ *Total: +([0-9]+) bytes .* in ([0-9]+) blocks.*/\1 \2/p' |
+			head -1)" \
+		"$(jq -r '[.pps | (map(.tb) | add), (map(.tbk) | add)] |
+			join(" ")' sites.dhat)"
+	check 'dh_view: sites of main' \
+		"$(grep -c '^ .*#[0-9]*: 0x[0-9A-F]*: main (/.*sites.cc:' \
+			shown)" 4
+	for line in 'Command: ./sites' '.*: recurse(int) (/.*sites.cc:24)'; do
+		grep -q "^.*$line\$" shown || fail "dh_view: no line '$line'"
+	done
+else
+	echo 'dh_view: no viewer, Chromium or npm' >&2
+fi
 
 finish
