@@ -49,8 +49,8 @@ of_heaptrack()
 # of_pprof INDEX
 of_pprof()
 {
-	"$go" tool pprof -traces -unit=B -sample_index="$1" t.pb.gz 2>/dev/null |
-		sites pprof
+	"$go" tool pprof -traces -unit=B -sample_index="$1" t.pb.gz \
+		2>/dev/null | sites pprof
 }
 
 # of_dhat FILE total|peak
@@ -126,7 +126,8 @@ check_stat()
 	for key in peak allocated; do
 		file=ours
 		[ $key = peak ] || file=all
-		"$HATF" stat --json -n 0 --by stack --sort $key t.hatf >stat.json
+		"$HATF" stat --json -n 0 --by stack --sort $key t.hatf \
+			>stat.json
 		python3 - $key $file "$CLI" <<'END' || fail "$1: stat: $key"
 import collections, json, sys
 sys.path.insert(0, sys.argv[3])

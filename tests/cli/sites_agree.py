@@ -19,8 +19,9 @@ is no difference.
 
 A viewer has its own words for a function.  So a name is shortened to its last
 identifier, without namespaces, templates, parameters and files.  Code without
-a name is left out, and so are operator new and what calls 'main'.  heaptrack_print prints functions
-that were inlined in the opposite order, so the names are sorted.
+a name is left out, and so are operator new and what calls 'main'.
+heaptrack_print prints functions that were inlined in the opposite order, so the
+names are sorted.
 """
 import collections
 import re
