@@ -17,6 +17,9 @@
 /* Namespaces and types in each other, and blocks in a function. */
 #define DEPTH_MAX 256
 
+/* Siblings in a row, since damaged ones may lead to each other in a circle. */
+#define ENTRIES_MAX ((uint32_t)1 << 24)
+
 struct function {
 	Dwarf_Addr low, high; /* of all its code */
 	Dwarf_Die die;
@@ -190,11 +193,12 @@ static void
 list_functions(struct unit *unit, Dwarf_Die *top)
 {
 	Dwarf_Die path[DEPTH_MAX], next;
+	uint32_t left = ENTRIES_MAX;
 	int depth = 0;
 
 	if (dwarf_child(top, &path[0]) != 0)
 		return;
-	while (depth >= 0) {
+	while (depth >= 0 && left-- != 0) {
 		Dwarf_Die *const die = &path[depth];
 
 		if (dwarf_tag(die) == DW_TAG_subprogram)
@@ -237,6 +241,7 @@ find_unit(struct scope_index *s, Dwarf_Die *die)
 static bool
 enter(Dwarf_Die *die, Dwarf_Addr address)
 {
+	uint32_t left = ENTRIES_MAX;
 	Dwarf_Die child;
 
 	if (dwarf_child(die, &child) != 0)
@@ -250,7 +255,7 @@ enter(Dwarf_Die *die, Dwarf_Addr address)
 			*die = child;
 			return true;
 		}
-	} while (dwarf_siblingof(&child, &child) == 0);
+	} while (left-- != 0 && dwarf_siblingof(&child, &child) == 0);
 	return false;
 }
 
@@ -290,7 +295,7 @@ scope_index_functions(struct scope_index *s, Dwarf_Die *unit,
 
 #else
 
-/* ISO C wants a declaration in each file. */
-typedef int scope_index_is_missing;
+/* ISO C forbids an empty file. */
+extern int scope_index_without_libdw;
 
 #endif
