@@ -49,7 +49,8 @@ rust()
 		} | grep -qxF "$want" || fail "rust $mangling: no $want"
 	done
 	# Between the function and the allocator are functions of the library.
-	frames 4242 | sed '/leak_here/,$d' | grep -q '^alloc::.*\.rs:[0-9]*)$' ||
+	frames 4242 | sed '/leak_here/,$d' |
+		grep -q '^alloc::.*\.rs:[0-9]*)$' ||
 		fail "rust $mangling: no inlined functions"
 }
 
@@ -80,10 +81,10 @@ fn main() {
 }
 END
 if command -v rustc >/dev/null && rustc --version >/dev/null 2>&1; then
-	rust legacy 'rust::leak_here (rust.rs:17)' 'rust::main (rust.rs:23)' \
-		'<rust::shapes::Heap<T> as rust::shapes::Grow>::grow (rust.rs:9)'
-	rust v0 'rust::leak_here (rust.rs:17)' 'rust::main (rust.rs:23)' \
-		'<rust::shapes::Heap<u64> as rust::shapes::Grow>::grow (rust.rs:9)'
+	set -- 'rust::leak_here (rust.rs:17)' 'rust::main (rust.rs:23)'
+	grow='as rust::shapes::Grow>::grow (rust.rs:9)'
+	rust legacy "$@" "<rust::shapes::Heap<T> $grow"
+	rust v0 "$@" "<rust::shapes::Heap<u64> $grow"
 fi
 
 # ----------------------------------------------------------------------- C++

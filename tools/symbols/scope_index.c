@@ -3,8 +3,8 @@
  * scope_index.c - see scope_index.h
  *
  * The units of an object are listed once, and so are the functions of a unit,
- * with the whole range of addresses of each.  The body of a function is searched
- * only for an address in this range.
+ * with the whole range of addresses of each.  The body of a function is
+ * searched only for an address in this range.
  */
 #ifdef HAVE_LIBDW
 
