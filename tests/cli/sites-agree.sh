@@ -93,6 +93,28 @@ check_figures()
 	check "$1: figures" "$(cat differs)" ''
 }
 
+# check_pprof WHAT: the profile keeps to profile.proto, and pprof finds the
+# trace's sums in it.
+check_pprof()
+{
+	local index key
+
+	python3 "$CLI/pprof.py" t.pb.gz >print 2>differs ||
+		fail "$1: pprof: $(cat differs)"
+	"$HATF" stat --json t.hatf >stat.json
+	for index in alloc:allocated inuse:at_end peak:at_peak; do
+		key=${index#*:}
+		"$go" tool pprof -top -unit=B \
+			-sample_index="${index%:*}_space" t.pb.gz \
+			>top 2>/dev/null
+		check "$1: pprof -top: $key" \
+			"$(sed -nE 's/.* ([0-9]+)B total.*/\1/p' top)" \
+			"$(python3 -c 'import json, sys
+total = json.load(open("stat.json"))["total"]
+print(total[sys.argv[1]]["bytes"])' $key)"
+	done
+}
+
 compare()
 {
 	local what=$1
@@ -114,6 +136,7 @@ compare()
 		check_text "$what: pprof: peak" got <ours
 		of_pprof alloc_space >got
 		check_text "$what: pprof: all" got <all
+		check_pprof "$what"
 	fi
 	check_stat "$what"
 }
@@ -229,6 +252,13 @@ main()
 END
 g++ -g -O2 -o app app.cc || fail 'g++'
 try app ./app
+if [ -n "$go" ]; then
+	# Without the program, pprof shows the same.
+	of_pprof peak_space >want
+	mv app away
+	of_pprof peak_space >got
+	check_text 'pprof without the program' got <want
+fi
 python=/usr/bin/python3 # in PATH may be a script
 [ -x $python ] && try python3 $python -S -c 'import json
 data = [{str(i): [i] * 5} for i in range(3000)]
