@@ -53,6 +53,18 @@ begins_with(const char *text, const char *start)
 }
 
 bool
+hidden_frames_is_new(const struct hatf_frame *frame)
+{
+	static const char *const names[] = { "operator new(",
+					     "operator new[](" };
+
+	for (size_t i = 0; frame->function != NULL && i < COUNT(names); i++)
+		if (begins_with(frame->function, names[i]))
+			return true;
+	return false;
+}
+
+bool
 hidden_frames_is_allocator(const struct hatf_frame *frame)
 {
 	const char *const slash =
@@ -65,18 +77,6 @@ hidden_frames_is_allocator(const struct hatf_frame *frame)
 			return true;
 	for (size_t i = 0; library != NULL && i < COUNT(libraries); i++)
 		if (begins_with(library, libraries[i]))
-			return true;
-	return false;
-}
-
-bool
-hidden_frames_is_new(const struct hatf_frame *frame)
-{
-	static const char *const names[] = { "operator new(",
-					     "operator new[](" };
-
-	for (size_t i = 0; frame->function != NULL && i < COUNT(names); i++)
-		if (begins_with(frame->function, names[i]))
 			return true;
 	return false;
 }
