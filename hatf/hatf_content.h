@@ -253,7 +253,7 @@ struct hatf_frame {
 	const char *object;	     /* path of the program or library */
 	uint64_t line, column;	     /* from 1 */
 	uint64_t end_column; /* first column after the place; below 2^32 */
-	uint64_t address;    /* of the code, in the process */
+	uint64_t address;    /* where the call returns to, in the process */
 	/* The address in the object's file.  Writing: ignored. */
 	uint64_t offset;
 	uint64_t reserved; /* 0 */

@@ -20,7 +20,7 @@ test='check valgrind clang clang-format clang-tidy shellcheck mandoc binutils
 file procps jq strace libc-devtools elfutils libunwind-dev
 python3 perl sqlite3 gawk xz-utils zstd lz4 pigz libxml2-utils
 redis-server redis-tools memcached nginx-light
-chromium nodejs
+chromium nodejs gdc ocaml-nox rustc golang-go
 libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0
 heaptrack faketime musl-tools'
 

@@ -272,23 +272,20 @@ begin_event(struct narrator *n, const struct event *ev)
 		note_tick(n, ev->stamp);
 }
 
-/*
- * Append the attribute of the call stack of the events of 'producer', if they
- * have one, and define the stack.
- */
+/* Append the attribute of a call stack, if it is not 0, and define it. */
 static void
-put_stack_attribute(struct narrator *n, const struct order_producer *producer,
-		    uint8_t *attributes, size_t cap, size_t *used)
+put_stack_attribute(struct narrator *n, uint32_t stack, uint8_t *attributes,
+		    size_t cap, size_t *used)
 {
-	const struct hatf_attr_item stack = {
+	const struct hatf_attr_item item = {
 		.key = HATF_ATTR_STACK,
-		.value = producer->stack,
+		.value = stack,
 	};
 
-	if (n->stacks == NULL || producer->stack == 0)
+	if (n->stacks == NULL || stack == 0)
 		return;
-	narrate_define_stack(n, producer->stack);
-	hatf_attr_put(attributes, cap, used, &stack);
+	narrate_define_stack(n, stack);
+	hatf_attr_put(attributes, cap, used, &item);
 }
 
 /* Slow path: put an alloc of a heap, or one with attributes. */
@@ -308,7 +305,8 @@ put_special_alloc(struct narrator *n, const struct order_producer *producer,
 		hatf_attr_put(attributes, sizeof(attributes), &used, &zeroed);
 	if (alignment != 0)
 		hatf_attr_put(attributes, sizeof(attributes), &used, &aligned);
-	put_stack_attribute(n, producer, attributes, sizeof(attributes), &used);
+	put_stack_attribute(n, producer->stack, attributes, sizeof(attributes),
+			    &used);
 
 	const struct hatf_record rec = {
 		.tag = HATF_ALLOC,
@@ -347,8 +345,8 @@ put_free(struct narrator *n, const struct order_producer *producer,
 	size_t used = 0;
 
 	if (n->stacks != NULL && n->stacks->has_frees)
-		put_stack_attribute(n, producer, attributes, sizeof(attributes),
-				    &used);
+		put_stack_attribute(n, producer->stack, attributes,
+				    sizeof(attributes), &used);
 	if (used != 0 || heap != 0) {
 		const struct hatf_record rec = {
 			.tag = HATF_FREE,
@@ -391,7 +389,8 @@ put_realloc_records(struct narrator *n, const struct order_producer *producer,
 	uint8_t attributes[16];
 	size_t used = 0;
 
-	put_stack_attribute(n, producer, attributes, sizeof(attributes), &used);
+	put_stack_attribute(n, producer->stack, attributes, sizeof(attributes),
+			    &used);
 	whole.attributes = attributes;
 	whole.attributes_nbytes = (uint32_t)used;
 	encoder_put(&n->encoder, &whole);
@@ -465,9 +464,14 @@ narrate_carried_thread(struct narrator *n, uint64_t thread,
 
 void
 narrate_carried_block(struct narrator *n, uint64_t address, uint64_t size,
-		      uint64_t thread, uint64_t heap)
+		      uint64_t thread, uint64_t heap, uint32_t stack)
 {
-	static const uint8_t carried[] = { HATF_ATTR_CARRIED };
+	uint8_t attributes[16] = { HATF_ATTR_CARRIED };
+	size_t used = 1;
+
+	narrate_open_block(n);
+	put_stack_attribute(n, stack, attributes, sizeof(attributes), &used);
+
 	const struct hatf_record rec = {
 		.tag = HATF_ALLOC,
 		.size = size,
@@ -475,11 +479,10 @@ narrate_carried_block(struct narrator *n, uint64_t address, uint64_t size,
 		.thread = thread,
 		.heap = heap,
 		.time = n->time,
-		.attributes = carried,
-		.attributes_nbytes = sizeof(carried),
+		.attributes = attributes,
+		.attributes_nbytes = (uint32_t)used,
 	};
 
-	narrate_open_block(n);
 	encoder_put(&n->encoder, &rec);
 }
 

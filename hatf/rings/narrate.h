@@ -146,9 +146,12 @@ size_t narrate_run(void *context, const struct order_producer *producer,
 void narrate_thread_end(struct narrator *n,
 			const struct order_producer *producer, uint64_t stamp);
 
-/* Put a block that is live when the trace begins (FORMAT.md, "Segments"). */
+/*
+ * Put a block that is live when the trace begins (FORMAT.md, "Segments"), with
+ * the stack that allocated it, or 0.
+ */
 void narrate_carried_block(struct narrator *n, uint64_t address, uint64_t size,
-			   uint64_t thread, uint64_t heap);
+			   uint64_t thread, uint64_t heap, uint32_t stack);
 
 /*
  * Put a thread that is live when the trace begins; 'operand' is that of its

@@ -27,30 +27,34 @@
 /* The heap of the marks; no heap has this number. */
 #define GONE UINT32_MAX
 
+/* The stacks lie behind the slots, in the same mapping. */
 static size_t
-table_nbytes(uint64_t slot_count)
+table_nbytes(uint64_t slot_count, bool has_stacks)
 {
-	return slot_count * sizeof(struct live_block);
+	return slot_count * (sizeof(struct live_block) +
+			     (has_stacks ? sizeof(uint32_t) : 0));
 }
 
 static bool
-allocate(struct live_blocks *c, unsigned log2_slots)
+allocate(struct live_blocks *c, unsigned log2_slots, bool has_stacks)
 {
 	const uint64_t n = 1ull << log2_slots;
-	struct live_block *const slots = memory_map_private(table_nbytes(n));
+	const size_t nbytes = table_nbytes(n, has_stacks);
+	struct live_block *const slots = memory_map_private(nbytes);
 
 	if (slots == NULL)
 		return false;
-	if (table_nbytes(n) >= HUGE_NBYTES)
-		madvise(slots, table_nbytes(n), MADV_HUGEPAGE);
+	if (nbytes >= HUGE_NBYTES)
+		madvise(slots, nbytes, MADV_HUGEPAGE);
 	c->slots = slots;
+	c->stacks = has_stacks ? (uint32_t *)(slots + n) : NULL;
 	c->slot_count = n;
 	c->shift = 64 - log2_slots;
 	return true;
 }
 
 bool
-live_blocks_init(struct live_blocks *c)
+live_blocks_init(struct live_blocks *c, bool has_stacks)
 {
 	/* 16 random bytes that the kernel gives each process. */
 	const void *const random =
@@ -59,16 +63,18 @@ live_blocks_init(struct live_blocks *c)
 	*c = (struct live_blocks){ .seed = 0x9e3779b97f4a7c15 };
 	if (random != NULL)
 		memcpy(&c->seed, random, sizeof(c->seed));
-	return allocate(c, SLOTS_MIN_SHIFT);
+	return allocate(c, SLOTS_MIN_SHIFT, has_stacks);
 }
 
 void
 live_blocks_fini(struct live_blocks *c)
 {
 	if (c->slots != NULL)
-		memory_unmap(c->slots, table_nbytes(c->slot_count),
+		memory_unmap(c->slots,
+			     table_nbytes(c->slot_count, c->stacks != NULL),
 			     MEMORY_PASSING);
 	c->slots = NULL;
+	c->stacks = NULL;
 	c->used = c->nbytes = c->slot_count = 0;
 	c->next = 0;
 	c->has_gone = false;
@@ -85,8 +91,8 @@ home(const struct live_blocks *c, uint64_t address, uint32_t heap)
 	return ((n ^ n >> 29) * 0x9e3779b97f4a7c15) >> c->shift;
 }
 
-/* Return the slot of the block, or the free slot for it. */
-static inline struct live_block *
+/* Return the index of the block's slot, or of the free slot for it. */
+static inline uint64_t
 seek(const struct live_blocks *c, uint64_t address, uint32_t heap)
 {
 	uint64_t i = home(c, address, heap);
@@ -94,7 +100,16 @@ seek(const struct live_blocks *c, uint64_t address, uint32_t heap)
 	while (c->slots[i].address != 0 &&
 	       (c->slots[i].address != address || c->slots[i].heap != heap))
 		i = (i + 1) & (c->slot_count - 1);
-	return &c->slots[i];
+	return i;
+}
+
+static inline void
+fill(struct live_blocks *c, uint64_t slot, const struct live_block *block,
+     uint32_t stack)
+{
+	c->slots[slot] = *block;
+	if (c->stacks != NULL)
+		c->stacks[slot] = stack;
 }
 
 /* Is the block a mark, or a block of a destroyed heap? */
@@ -102,7 +117,8 @@ static bool
 is_gone(const struct live_blocks *c, const struct live_block *b)
 {
 	return c->has_gone && b->heap != 0 &&
-	       (b->heap == GONE || seek(c, b->heap, GONE)->address != 0);
+	       (b->heap == GONE ||
+		c->slots[seek(c, b->heap, GONE)].address != 0);
 }
 
 /* Move the blocks of existing heaps to another table.  False: no memory. */
@@ -111,7 +127,7 @@ resize(struct live_blocks *c, unsigned log2_slots)
 {
 	struct live_blocks other = *c;
 
-	if (!allocate(&other, log2_slots))
+	if (!allocate(&other, log2_slots, c->stacks != NULL))
 		return false;
 	for (uint64_t i = 0; i < c->slot_count; i++) {
 		const struct live_block *const b = &c->slots[i];
@@ -123,27 +139,30 @@ resize(struct live_blocks *c, unsigned log2_slots)
 			c->nbytes -= b->size;
 			continue;
 		}
-		*seek(&other, b->address, b->heap) = *b;
+		fill(&other, seek(&other, b->address, b->heap), b,
+		     live_blocks_stack(c, i));
 	}
 	c->has_gone = false;
-	memory_unmap(c->slots, table_nbytes(c->slot_count), MEMORY_PASSING);
+	memory_unmap(c->slots, table_nbytes(c->slot_count, c->stacks != NULL),
+		     MEMORY_PASSING);
 	c->slots = other.slots;
+	c->stacks = other.stacks;
 	c->slot_count = other.slot_count;
 	c->shift = other.shift;
 	return true;
 }
 
 static void
-put(struct live_blocks *c, const struct live_block *block)
+put(struct live_blocks *c, const struct live_block *block, uint32_t stack)
 {
-	struct live_block *const slot = seek(c, block->address, block->heap);
+	const uint64_t i = seek(c, block->address, block->heap);
 
-	if (slot->address == 0)
+	if (c->slots[i].address == 0)
 		c->used++;
 	else
-		c->nbytes -= slot->size;
+		c->nbytes -= c->slots[i].size;
 	c->nbytes += block->size;
-	*slot = *block;
+	fill(c, i, block, stack);
 }
 
 /*
@@ -162,33 +181,42 @@ close_hole(struct live_blocks *c, uint64_t hole)
 
 		/* Is the block at least as far from its home as from 'hole'? */
 		if (((i - from) & mask) >= ((i - hole) & mask)) {
-			c->slots[hole] = c->slots[i];
+			fill(c, hole, &c->slots[i], live_blocks_stack(c, i));
 			hole = i;
 		}
 	}
 	c->slots[hole].address = 0;
 }
 
+/* A block has another size now: the stack that changed it counts. */
+static void
+change_size(struct live_blocks *c, uint64_t slot, uint64_t size, uint32_t stack)
+{
+	c->nbytes += size - c->slots[slot].size;
+	c->slots[slot].size = size;
+	if (c->stacks != NULL)
+		c->stacks[slot] = stack;
+}
+
 static void
 apply(struct live_blocks *c, const struct live_block_change *change)
 {
 	const struct live_block *const b = &change->block;
-	struct live_block *slot;
+	uint64_t slot;
 
 	if (change->what == LIVE_BLOCK_PUT) {
-		put(c, b);
+		put(c, b, change->stack);
 		return;
 	}
 	slot = seek(c, b->address, b->heap);
-	if (change->what == LIVE_BLOCK_RESIZE && slot->address != 0) {
-		c->nbytes += b->size - slot->size;
-		slot->size = b->size;
+	if (change->what == LIVE_BLOCK_RESIZE && c->slots[slot].address != 0) {
+		change_size(c, slot, b->size, change->stack);
 	} else if (change->what == LIVE_BLOCK_RESIZE) {
-		put(c, b);
-	} else if (slot->address != 0) {
-		c->nbytes -= slot->size;
+		put(c, b, change->stack);
+	} else if (c->slots[slot].address != 0) {
+		c->nbytes -= c->slots[slot].size;
 		c->used--;
-		close_hole(c, (uint64_t)(slot - c->slots));
+		close_hole(c, slot);
 	}
 }
 
@@ -220,7 +248,8 @@ fit(struct live_blocks *c)
  * memory, and live_blocks_fini() has been called.
  */
 static bool
-enqueue(struct live_blocks *c, int what, const struct live_block *block)
+enqueue(struct live_blocks *c, int what, const struct live_block *block,
+	uint32_t stack)
 {
 	struct live_block_change *const oldest = &c->queue[c->next];
 	const uint64_t slot = home(c, block->address, block->heap);
@@ -232,6 +261,7 @@ enqueue(struct live_blocks *c, int what, const struct live_block *block)
 		apply(c, oldest);
 	}
 	oldest->block = *block;
+	oldest->stack = stack;
 	oldest->what = what;
 	c->next = (c->next + 1) % LIVE_BLOCKS_QUEUE;
 	return true;
@@ -261,22 +291,22 @@ live_blocks_apply_queue(struct live_blocks *c)
 /* Enqueue a whole realloc, as narrate.c interprets it. */
 static bool
 add_realloc(struct live_blocks *c, const struct event *ev,
-	    struct live_block *block)
+	    struct live_block *block, uint32_t stack)
 {
 	const uint64_t from = ev->operand[0], to = ev->operand[1];
 
 	block->address = from;
 	if ((ev->flags & EVENT_FLAG_FREED) != 0)
-		return enqueue(c, LIVE_BLOCK_REMOVE, block);
+		return enqueue(c, LIVE_BLOCK_REMOVE, block, 0);
 	if (to == 0)
 		return true; /* it failed */
 	block->size = ev->operand[2];
 	if (to == from)
-		return enqueue(c, LIVE_BLOCK_RESIZE, block);
-	if (from != 0 && !enqueue(c, LIVE_BLOCK_REMOVE, block))
+		return enqueue(c, LIVE_BLOCK_RESIZE, block, stack);
+	if (from != 0 && !enqueue(c, LIVE_BLOCK_REMOVE, block, 0))
 		return false;
 	block->address = to;
-	return enqueue(c, LIVE_BLOCK_PUT, block);
+	return enqueue(c, LIVE_BLOCK_PUT, block, stack);
 }
 
 bool
@@ -285,6 +315,7 @@ live_blocks_add_event(struct live_blocks *c,
 		      const struct event *ev)
 {
 	struct live_block block = { .thread = (uint32_t)producer->id };
+	const uint32_t stack = producer->stack;
 
 	if (c->slots == NULL)
 		return true;
@@ -292,29 +323,31 @@ live_blocks_add_event(struct live_blocks *c,
 	case EVENT_ALLOC:
 		block.address = ev->operand[0];
 		block.size = ev->operand[1];
-		return block.address == 0 || enqueue(c, LIVE_BLOCK_PUT, &block);
+		return block.address == 0 ||
+		       enqueue(c, LIVE_BLOCK_PUT, &block, stack);
 	case EVENT_FREE:
 		block.address = ev->operand[0];
-		return enqueue(c, LIVE_BLOCK_REMOVE, &block);
+		return enqueue(c, LIVE_BLOCK_REMOVE, &block, 0);
 	case EVENT_REALLOC_END:
-		return add_realloc(c, ev, &block);
+		return add_realloc(c, ev, &block, stack);
 	case EVENT_HEAP_ALLOC:
 		block.address = ev->operand[0];
 		block.size = ev->operand[1];
 		block.heap = (uint32_t)ev->operand[2];
-		return block.address == 0 || enqueue(c, LIVE_BLOCK_PUT, &block);
+		return block.address == 0 ||
+		       enqueue(c, LIVE_BLOCK_PUT, &block, stack);
 	case EVENT_HEAP_FREE:
 		block.address = ev->operand[0];
 		block.heap = (uint32_t)ev->operand[1];
-		return enqueue(c, LIVE_BLOCK_REMOVE, &block);
+		return enqueue(c, LIVE_BLOCK_REMOVE, &block, 0);
 	case EVENT_HEAP_REALLOC:
 		block.heap = (uint32_t)ev->operand[3];
-		return add_realloc(c, ev, &block);
+		return add_realloc(c, ev, &block, stack);
 	case EVENT_DESTROY_HEAP:
 		block.address = (uint32_t)ev->operand[0];
 		block.heap = GONE;
 		c->has_gone = true;
-		return enqueue(c, LIVE_BLOCK_PUT, &block);
+		return enqueue(c, LIVE_BLOCK_PUT, &block, 0);
 	default:
 		return true;
 	}

@@ -5,9 +5,10 @@
  * Only the writer thread uses it, and adds each event that goes into the trace.
  * The table exists only if the user wants segments, since it takes memory in
  * proportion to the live blocks.  It uses open addressing, has 24 bytes a slot,
- * and is between 1/8 and 3/4 full.  Its mappings are not inherited by the child
- * of a fork.  Look-ups miss the cache.  Therefore a queue delays each event by
- * some events, while the event's slot is prefetched.
+ * 28 if call stacks are recorded, and is between 1/8 and 3/4 full.  Its
+ * mappings are not inherited by the child of a fork.  Look-ups miss the cache.
+ * Therefore a queue delays each event by some events, while the event's slot is
+ * prefetched.
  */
 #ifndef LIVE_BLOCKS_H
 #define LIVE_BLOCKS_H
@@ -30,6 +31,7 @@ struct live_block {
 
 struct live_block_change {
 	struct live_block block;
+	uint32_t stack;
 	enum {
 		LIVE_BLOCK_NO_CHANGE,
 		LIVE_BLOCK_PUT,
@@ -40,6 +42,7 @@ struct live_block_change {
 
 struct live_blocks {
 	struct live_block *slots; /* NULL: there is no table */
+	uint32_t *stacks;	  /* of the blocks, by slot; NULL: not kept */
 	uint64_t slot_count;	  /* a power of two */
 	uint64_t used, nbytes;	  /* blocks, and the sum of their sizes */
 	uint64_t seed;
@@ -49,8 +52,9 @@ struct live_blocks {
 	struct live_block_change queue[LIVE_BLOCKS_QUEUE];
 };
 
-/* Map an empty table.  False: no memory. */
-bool live_blocks_init(struct live_blocks *c);
+/* Map an empty table, with the stacks of blocks or without.  False: no memory.
+ */
+bool live_blocks_init(struct live_blocks *c, bool has_stacks);
 
 /* Unmap the table.  From now on 'slots' is NULL and events are ignored. */
 void live_blocks_fini(struct live_blocks *c);
@@ -62,6 +66,16 @@ void live_blocks_fini(struct live_blocks *c);
 bool live_blocks_add_event(struct live_blocks *c,
 			   const struct order_producer *producer,
 			   const struct event *ev);
+
+/*
+ * Return the number of the call stack that allocated the block in a slot, or
+ * changed its size; 0: none.
+ */
+static inline uint32_t
+live_blocks_stack(const struct live_blocks *c, uint64_t slot)
+{
+	return c->stacks == NULL ? 0 : c->stacks[slot];
+}
 
 /*
  * Apply the queue: call this before you read 'slots', 'used' or 'nbytes'.

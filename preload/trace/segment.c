@@ -54,7 +54,8 @@ segment_init(struct segment *s, struct trace *t, const struct config *config,
 	s->is_known = !is_late;
 	t->make_space = make_space;
 	t->make_space_context = s;
-	if (keeps_track(config) && !live_blocks_init(&s->live))
+	if (keeps_track(config) &&
+	    !live_blocks_init(&s->live, config->stack_depth != 0))
 		s->is_known = false;
 }
 
@@ -185,7 +186,8 @@ put_blocks(struct segment *s)
 		if (!make_room(s))
 			return false;
 		narrate_carried_block(&s->trace->narrator, b->address, b->size,
-				      b->thread, b->heap);
+				      b->thread, b->heap,
+				      live_blocks_stack(c, i));
 	}
 	return true;
 }
@@ -380,7 +382,7 @@ segment_open(struct segment *s)
 		return false;
 	}
 	if (keeps_track(s->config) && s->live.slots == NULL)
-		live_blocks_init(&s->live);
+		live_blocks_init(&s->live, s->config->stack_depth != 0);
 	ringfile_begin(s->config, o->path);
 	if (begin(s))
 		return true;

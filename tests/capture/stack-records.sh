@@ -62,7 +62,8 @@ for file in forks/*; do
 	stacks "fork: $file" 1600 "$file" 256 frees
 done
 
-# Each segment has the definitions of its stacks.
+# Each segment has the definitions of its stacks.  The blocks that it carries
+# from the segment before have their stacks as well.
 mkdir segments
 HATFTRACE_ROTATE=64K HATFTRACE_STACKS=on trace segments/s.%n.hatf \
 	./callers 20000 2 || fail "rotation: status $?"
@@ -71,6 +72,10 @@ for file in segments/*; do
 	clean "$file"
 	stacks "segment $file" 1 "$file"
 done
+for file in segments/*; do
+	"$HATF" dump --format json "$file"
+done | grep -c '"alloc".*"attributes":"0245' >carried
+check_ge 'carried blocks with a stack' "$(cat carried)" 1
 
 # Killed, and recovered from what is left.
 for pause in 0.05 0.1 0.2 0.3 0.5; do

@@ -2,10 +2,12 @@
 //
 // dh_view.js - print what valgrind's viewer shows of a DHAT file, as text
 //
-// usage: node dh_view.js VIEWER FILE
+// usage: node dh_view.js VIEWER FILE [METRIC]
 //
 // VIEWER is valgrind's script of the same name.  Of a browser's document it
-// uses only nested elements and text, which this script implements.
+// uses only nested elements and text, which this script implements.  METRIC is
+// one of the viewer's menu, by which it sorts: "Total (bytes)", the default,
+// "At t-gmax (bytes)".
 "use strict";
 const fs = require("fs");
 const vm = require("vm");
@@ -44,11 +46,13 @@ const context = vm.createContext({
 
 vm.runInContext(fs.readFileSync(process.argv[2], "utf8"), context);
 context.text = fs.readFileSync(process.argv[3], "utf8");
+context.metric = process.argv[4] || "Total (bytes)";
 vm.runInContext(`
 	onLoad();
-	gSelect.selectedIndex = 0;
 	gFilename = "file";
 	gData = JSON.parse(text);
+	gSelect.selectedIndex =
+		gSelectData.findIndex((data) => data.label() === metric);
 	buildTree();
 	displayTree(0, 0, 0);
 	page = gMainDiv;

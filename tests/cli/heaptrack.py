@@ -8,7 +8,8 @@ usage: heaptrack.py file   <interpreted file of heaptrack
 
 The outputs of the first two are equal if hatf reads the file correctly: sizes,
 names, order, and that a free releases the newest live block of its kind.  The
-third prints the place of the code that allocated each block, OBJECT+0xOFFSET.
+third prints the place to which the call that allocated each block returns,
+OBJECT+0xOFFSET.
 """
 import json
 import sys
@@ -62,10 +63,12 @@ def of_hatf(lines):
             kind, *rest = r["text"].split("\n")
             v = dict(x.split("=", 1) for x in rest if x)
             if kind == "HATF frame":
+                # heaptrack has the address of the call, hatf that after it.
+                after = int(v.get("address", "0"), 16)
                 frames[v["frame"]] = "%s@%s:%s in %s at %x" % (
                     v.get("function", ""), v.get("file", ""),
                     v.get("line", 0), v.get("object", ""),
-                    int(v.get("address", "0"), 16))
+                    after - (after != 0))
             elif kind == "HATF stack":
                 stacks[int(v["stack"])] = (
                     (frames[v["frame"]],) + stacks[int(v["parent"])])
@@ -95,9 +98,9 @@ def of_raw(lines):
                                 exe if path == "x" else path))
         elif line[:2] == "t ":
             ip, parent = (int(x, 16) for x in line[2:].split())
-            names = ["%s+%#x" % (path, ip - base)
+            names = ["%s+%#x" % (path, ip + 1 - base)
                      for start, end, base, path in modules if start <= ip < end]
-            traces.append((names[0] if names else "%#x" % ip,) +
+            traces.append((names[0] if names else "%#x" % (ip + 1),) +
                           traces[parent])
         elif line[:2] == "+ ":
             yield from traces[int(line.split()[2], 16)]

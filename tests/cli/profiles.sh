@@ -11,14 +11,14 @@
 data=$CLI/../data/foreign/dhat
 
 # The calls of tests/data/foreign/dhat/dh.c, with the stacks that valgrind
-# recorded.
+# recorded: an address there is that of a call, one byte before the frame's.
 cat >dh.ascii <<'END'
 10 HATF ascii thread attributes
-10 HATF frame\x0aframe=1\x0afunction=malloc\x0aobject=libc.so\x0aaddress=0x48417b4\x0a
-10 HATF frame\x0aframe=2\x0afunction=f\x0afile=dh.c\x0aline=2\x0aaddress=0x109170\x0a
-10 HATF frame\x0aframe=3\x0afunction=main\x0afile=dh.c\x0aline=3\x0aaddress=0x109184\x0a
-10 HATF frame\x0aframe=4\x0afunction=main\x0afile=dh.c\x0aline=3\x0aaddress=0x109192\x0a
-10 HATF frame\x0aframe=5\x0afunction=main\x0afile=dh.c\x0aline=3\x0aaddress=0x1091c1\x0a
+10 HATF frame\x0aframe=1\x0afunction=malloc\x0aobject=libc.so\x0aaddress=0x48417b5\x0a
+10 HATF frame\x0aframe=2\x0afunction=f\x0afile=dh.c\x0aline=2\x0aaddress=0x109171\x0a
+10 HATF frame\x0aframe=3\x0afunction=main\x0afile=dh.c\x0aline=3\x0aaddress=0x109185\x0a
+10 HATF frame\x0aframe=4\x0afunction=main\x0afile=dh.c\x0aline=3\x0aaddress=0x109193\x0a
+10 HATF frame\x0aframe=5\x0afunction=main\x0afile=dh.c\x0aline=3\x0aaddress=0x1091c2\x0a
 10 HATF frame\x0aframe=6\x0afunction=realloc\x0a
 10 HATF stack\x0astack=1\x0aparent=0\x0aframe=3\x0a
 10 HATF stack\x0astack=2\x0aparent=1\x0aframe=2\x0a
@@ -124,13 +124,15 @@ type alloc_objects count
 type alloc_space bytes
 type inuse_objects count
 type inuse_space bytes
+type peak_objects count
+type peak_space bytes
 default inuse_space
 period 1
-mapping libc.so 0x0-0x0+0x0 - named
-1 10 0 0 malloc@libc.so+0x48417b4 f(dh.c:2)+0x109170 main(dh.c:3)+0x109184
-1 20 0 0 malloc@libc.so+0x48417b4 f(dh.c:2)+0x109170 main(dh.c:3)+0x109192
-1 100 1 100 realloc main(dh.c:3)+0x109192
-1 7 1 7 malloc@libc.so+0x48417b4 f(dh.c:2)+0x109170 main(dh.c:3)+0x1091c1
+mapping libc.so 0x0-0x0+0x0 - functions
+1 10 0 0 0 0 malloc@libc.so+0x48417b4 f(dh.c:2)+0x109170 main(dh.c:3)+0x109184
+1 20 0 0 1 20 malloc@libc.so+0x48417b4 f(dh.c:2)+0x109170 main(dh.c:3)+0x109192
+1 100 1 100 1 100 realloc main(dh.c:3)+0x109192
+1 7 1 7 0 0 malloc@libc.so+0x48417b4 f(dh.c:2)+0x109170 main(dh.c:3)+0x1091c1
 END
 fi
 if command -v protoc >/dev/null; then
@@ -147,7 +149,7 @@ elif [ -n "$go" ]; then
 fi
 if [ ${#pprof[@]} -ne 0 ]; then
 	for value in inuse_space:107 alloc_space:137 inuse_objects:2 \
-		alloc_objects:4; do
+		alloc_objects:4 peak_objects:2 peak_space:120; do
 		HOME=$TMP "${pprof[@]}" -top -unit=B -sample_index=${value%:*} \
 			dh.pb.gz 2>/dev/null >top
 		check "pprof: ${value%:*}" "$(sed -nE \
@@ -156,7 +158,8 @@ if [ ${#pprof[@]} -ne 0 ]; then
 fi
 
 # ------------------------------------------------------------ nameless frames
-# Frames with an object's offset, with an address only, and with neither.
+# Frames with an object's offset, with an address only, and with neither; a
+# function that was inlined; and a library that lay where another lies now.
 cat >bare.json <<'END'
 {"tag":"comment","text":"HATF 1.0\nexe=/bin/app\n"}
 {"tag":"comment","text":"HATF object\nobject=/lib/a.so\nbase=0x7f0000000000\naddress=0x7f0000001040\nsize=8000\noffset=0x1040\nbuild_id=c0ffee\n"}
@@ -166,37 +169,47 @@ cat >bare.json <<'END'
 {"tag":"comment","text":"HATF frame\nframe=2\nobject=/lib/b.so\naddress=0x7f0000009999\n"}
 {"tag":"comment","text":"HATF frame\nframe=3\nobject=/bin/app\naddress=0x401123\nfunction=main\nfile=app.c\nline=3\n"}
 {"tag":"comment","text":"HATF frame\nframe=4\nfunction=start\nfile=app.c\n"}
+{"tag":"comment","text":"HATF frame\nframe=5\nobject=/bin/app\naddress=0x401123\nfunction=helper\nfile=app.h\nline=9\n"}
+{"tag":"comment","text":"HATF object\nobject=/lib/gone.so\nbase=0x600000\naddress=0x601000\nsize=4096\n"}
+{"tag":"comment","text":"HATF frame\nframe=6\naddress=0x601abc\n"}
+{"tag":"comment","text":"HATF object\nobject=/lib/new.so\nbase=0x601000\naddress=0x601000\nsize=4096\n"}
 {"tag":"comment","text":"HATF stack\nstack=1\nparent=0\nframe=4\n"}
 {"tag":"comment","text":"HATF stack\nstack=2\nparent=1\nframe=3\n"}
-{"tag":"comment","text":"HATF stack\nstack=3\nparent=2\nframe=2\n"}
+{"tag":"comment","text":"HATF stack\nstack=6\nparent=2\nframe=5\n"}
+{"tag":"comment","text":"HATF stack\nstack=7\nparent=6\nframe=6\n"}
+{"tag":"comment","text":"HATF stack\nstack=3\nparent=7\nframe=2\n"}
 {"tag":"comment","text":"HATF stack\nstack=4\nparent=3\nframe=1\n"}
 {"tag":"alloc","size":24,"address":"0x1000","attributes":"4504"}
-{"tag":"comment","text":"HATF end\nevents=1\nrecords=13\ncomplete=1\nend=exit\nlost=0\nthreads=1\n"}
+{"tag":"comment","text":"HATF end\nevents=1\nrecords=19\ncomplete=1\nend=exit\nlost=0\nthreads=1\n"}
 END
 for to in folded dhat pb; do
 	run "$HATF" convert bare.json bare.$to
 	check_status "bare: $to" 0
 done
 check_text 'bare: folded' bare.folded <<'END'
-start;main;0x7f0000009999 (/lib/b.so);/lib/a.so+0x1234 24
+start;main;helper;/lib/gone.so+0x1abc;0x7f0000009999 (/lib/b.so);/lib/a.so+0x1234 24
 END
 sed -n '/"ftbl"/,$p' bare.dhat >got
 check_text 'bare: dhat' got <<'END'
 ,"ftbl":
  ["[root]"
- ,"0x7F0000001234: ??? (in /lib/a.so)"
- ,"0x7F0000009999: ??? (in /lib/b.so)"
- ,"0x401123: main (app.c:3)"
+ ,"0x7F0000001233: ??? (in /lib/a.so)"
+ ,"0x7F0000009998: ??? (in /lib/b.so)"
+ ,"0x601ABB: ??? (in /lib/gone.so)"
+ ,"0x401122: helper (app.h:9)"
+ ,"0x401122: main (app.c:3)"
  ,"start (app.c)"
  ]
 }
 END
 if command -v python3 >/dev/null; then
-	python3 "$CLI/pprof.py" bare.pb | grep '^mapping' >got
+	python3 "$CLI/pprof.py" bare.pb | sed -n '/^mapping/,$p' >got
 	check_text 'bare: pprof' got <<'END'
-mapping /bin/app 0x401000-0x403000+0x1000 - named
+mapping /bin/app 0x401000-0x403000+0x1000 - functions,files,lines,inlined
 mapping /lib/a.so 0x7f0000001000-0x7f0000003000+0x1000 c0ffee nameless
 mapping /lib/b.so 0x0-0x0+0x0 - nameless
+mapping /lib/gone.so 0x0-0x0+0x0 - nameless
+1 24 1 24 1 24 /lib/a.so+0x1234@/lib/a.so+0x7f0000001233 0x7f0000009999 (/lib/b.so)@/lib/b.so+0x7f0000009998 /lib/gone.so+0x1abc@/lib/gone.so+0x1abb helper(app.h:9)<main(app.c:3)@/bin/app+0x401122 start(app.c:0)
 END
 	# The header has the command instead of the executable's path.
 	sed -i 's,exe=/bin/app,command=bin/app -x /lib/a.so,' bare.json
@@ -255,10 +268,12 @@ if command -v jq >/dev/null; then
 			sed -n 's/^ *#/#/p' >got
 		check_text 'bare: dh_view' got <<'END'
 #0: [root]
-#1: 0x7F0000001234: ??? (in /lib/a.so)
-#2: 0x7F0000009999: ??? (in /lib/b.so)
-#3: 0x401123: main (app.c:3)
-#4: start (app.c)
+#1: 0x7F0000001233: ??? (in /lib/a.so)
+#2: 0x7F0000009998: ??? (in /lib/b.so)
+#3: 0x601ABB: ??? (in /lib/gone.so)
+#4: 0x401122: helper (app.h:9)
+#5: 0x401122: main (app.c:3)
+#6: start (app.c)
 END
 	fi
 	check 'perl: dhat: command' "$(jq -r .cmd perl.dhat | cut -c 1-7)" \

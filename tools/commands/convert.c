@@ -269,9 +269,9 @@ convert(struct convert *c)
 	int exit_status;
 
 	r->is_filtered = block_filter_is_needed(&c->sites.filter);
-	c->shows_stacks =
-		c->sites.view.fold_std ||
-		(is_profile(r->options.format) && !c->sites.view.is_raw);
+	c->sites.view.hides_new = is_profile(r->options.format);
+	c->shows_stacks = c->sites.view.fold_std ||
+			  (c->sites.view.hides_new && !c->sites.view.is_raw);
 	if (!r->is_filtered && !c->shows_stacks)
 		return rewrite_trace(r);
 	r->begin = begin_choice;

@@ -73,6 +73,18 @@ begins_with(const char *text, const char *start)
 }
 
 bool
+hidden_frames_is_new(const struct hatf_frame *frame)
+{
+	static const char *const names[] = { "operator new(",
+					     "operator new[](" };
+
+	for (size_t i = 0; frame->function != NULL && i < COUNT(names); i++)
+		if (begins_with(frame->function, names[i]))
+			return true;
+	return false;
+}
+
+bool
 hidden_frames_is_allocator(const struct hatf_frame *frame)
 {
 	const char *const slash =

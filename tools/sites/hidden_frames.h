@@ -20,4 +20,7 @@ bool hidden_frames_is_allocator(const struct hatf_frame *frame);
  */
 bool hidden_frames_is_std(const struct hatf_frame *frame);
 
+/* Does the frame belong to operator new or operator new[]? */
+bool hidden_frames_is_new(const struct hatf_frame *frame);
+
 #endif /* HIDDEN_FRAMES_H */

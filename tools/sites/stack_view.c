@@ -106,7 +106,8 @@ is_hidden(const struct stack_view *v, uint64_t frame_id)
 	return !v->options.is_raw &&
 	       hatf_stacks_get_frame(v->stacks, frame_id, &frame) &&
 	       (hidden_frames_is_allocator(&frame) ||
-		(v->options.fold_std && hidden_frames_is_std(&frame)));
+		(v->options.fold_std && hidden_frames_is_std(&frame)) ||
+		(v->options.hides_new && hidden_frames_is_new(&frame)));
 }
 
 /*

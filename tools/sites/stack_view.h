@@ -25,8 +25,9 @@
 struct stack_view;
 
 struct stack_view_options {
-	bool is_raw;   /* hide nothing */
-	bool fold_std; /* hide the standard library, too */
+	bool is_raw;	/* hide nothing */
+	bool fold_std;	/* hide the standard library, too */
+	bool hides_new; /* hide operator new, too */
 };
 
 /*

@@ -6,8 +6,9 @@
 #define TOOLS_DEMANGLE_H
 
 /*
- * Demangle a name of C++, Rust or D, as far as the build has libiberty.  The
- * caller frees the result.  NULL: the name is not mangled, or no memory.
+ * Demangle a name of OCaml, and of C++, Rust or D as far as the build has
+ * libiberty.  The caller frees the result.  NULL: the name is not mangled, or
+ * there is no memory.
  */
 char *demangle(const char *name);
 

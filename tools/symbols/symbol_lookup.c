@@ -16,6 +16,7 @@
 #ifdef HAVE_LIBDW
 
 #include "tools/symbols/debug_file.h"
+#include "tools/symbols/scope_index.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -34,6 +35,7 @@ struct object {
 	bool has_debug; /* information, with files and lines */
 	Dwfl *dwfl;
 	Dwfl_Module *module;
+	struct scope_index index;
 	uint64_t count; /* places looked up */
 };
 
@@ -83,6 +85,7 @@ symbol_lookup_close(struct symbol_lookup *l)
 	for (int i = 0; i < l->object_count; i++) {
 		free(l->objects[i].path);
 		free(l->objects[i].build_id);
+		scope_index_fini(&l->objects[i].index);
 		if (l->objects[i].dwfl != NULL)
 			dwfl_end(l->objects[i].dwfl);
 	}
@@ -362,37 +365,71 @@ set_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct symbol_lookup_name *caller)
 static void
 set_line(struct object *o, Dwarf_Addr address, struct symbol_lookup_name *name)
 {
-	Dwfl_Line *const line = dwfl_module_getsrc(o->module, address);
-	int number, column;
+	Dwfl_Line *const known = dwfl_module_getsrc(o->module, address);
+	int number = 0, column = 0;
+	Dwarf_Line *line;
+	Dwarf_Addr bias;
+	Dwarf_Die *unit;
 
-	if (line == NULL)
-		return;
-	name->file = dwfl_lineinfo(line, NULL, &number, &column, NULL, NULL);
+	if (known != NULL) {
+		name->file = dwfl_lineinfo(known, NULL, &number, &column, NULL,
+					   NULL);
+	} else {
+		unit = scope_index_unit(&o->index, o->module, address, &bias);
+		line = unit == NULL ? NULL
+				    : dwarf_getsrc_die(unit, address - bias);
+		if (line == NULL)
+			return;
+		name->file = dwarf_linesrc(line, NULL, NULL);
+		dwarf_lineno(line, &number);
+		dwarf_linecol(line, &column);
+	}
 	name->line = number > 0 ? (uint64_t)number : 0;
 	name->column = column > 0 ? (uint64_t)column : 0;
 }
 
 /*
- * The functions around 'address', by debug information.  The scopes of the
- * address name the innermost function; those of its entry are all that the
- * function was inlined into.
+ * Store in '*around_ret', which the caller frees, the entries around an address
+ * of a unit, and return their number.  The scopes of the address name the
+ * innermost function; those of its entry are all that the function was inlined
+ * into.
  */
+static int
+find_scopes(struct object *o, Dwarf_Die *unit, Dwarf_Addr address,
+	    Dwarf_Die **around_ret)
+{
+	Dwarf_Die *scopes = NULL, innermost;
+	int count = dwarf_getscopes(unit, address, &scopes);
+
+	if (count <= 1) {
+		*around_ret =
+			calloc(SYMBOL_LOOKUP_NAMES_MAX, sizeof(**around_ret));
+		if (*around_ret != NULL)
+			count = (int)scope_index_functions(
+				&o->index, unit, address, *around_ret,
+				SYMBOL_LOOKUP_NAMES_MAX);
+	} else {
+		innermost = scopes[0];
+		count = dwarf_getscopes_die(&innermost, around_ret);
+	}
+	free(scopes);
+	return count;
+}
+
+/* The functions around 'address', by debug information. */
 static size_t
 find_functions(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
 	       struct symbol_lookup_name *names)
 {
 	Dwarf_Addr bias;
-	Dwarf_Die *const unit = dwfl_module_addrdie(o->module, address, &bias);
-	Dwarf_Die *scopes = NULL, *around = NULL, innermost;
+	Dwarf_Die *const unit =
+		scope_index_unit(&o->index, o->module, address, &bias);
+	Dwarf_Die *around = NULL;
 	size_t n = 0;
-	int count = unit == NULL
-			    ? 0
-			    : dwarf_getscopes(unit, address - bias, &scopes);
+	const int count =
+		unit == NULL ? 0
+			     : find_scopes(o, unit, address - bias, &around);
 
-	if (count > 0) {
-		innermost = scopes[0];
-		count = dwarf_getscopes_die(&innermost, &around);
-	}
 	for (int i = 0; i < count && n < SYMBOL_LOOKUP_NAMES_MAX; i++) {
 		if (!is_function(&around[i]))
 			continue;
@@ -405,7 +442,6 @@ find_functions(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
 		if (n < SYMBOL_LOOKUP_NAMES_MAX)
 			set_call(unit, &around[i], &names[n]);
 	}
-	free(scopes);
 	free(around);
 	return n;
 }
@@ -429,6 +465,9 @@ symbol_lookup_find(struct symbol_lookup *l, int object, uint64_t address,
 	address += bias;
 	if (o->has_debug)
 		n = find_functions(l, o, address, names);
+	/* An assembler, such as OCaml's, puts mangled names there. */
+	for (size_t i = 0; i < n; i++)
+		names[i].function = readable(l, names[i].function);
 	if (n != 0 && names[n - 1].function != NULL)
 		return n;
 	if (n == 0)

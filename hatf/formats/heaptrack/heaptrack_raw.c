@@ -2,6 +2,7 @@
 /*
  * heaptrack_raw.c - lines of heaptrack's raw files; see heaptrack.h
  */
+#include "hatf/formats/common/call_address.h"
 #include "hatf/formats/common/textio.h"
 #include "hatf/formats/heaptrack/heaptrack.h"
 
@@ -105,15 +106,15 @@ add_piece(struct source *s, const struct module *piece)
 }
 
 /*
- * Find the frame of an address, or add it, with the object that is mapped there
- * now.
+ * Find the frame of a call at an address, or add it, with the object that is
+ * mapped there now.
  */
 static bool
 find_frame(struct source *s, uint64_t address, uint64_t *id_ret)
 {
 	struct heaptrack *const h = s->ctx;
 	const struct module *const piece = modules_find(&h->modules, address);
-	struct hatf_frame frame = { .address = address };
+	struct hatf_frame frame = { .address = return_address_of(address) };
 	struct u64_map_entry *block;
 	bool added;
 

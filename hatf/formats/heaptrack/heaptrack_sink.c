@@ -18,6 +18,7 @@
 #include "hatf/codec/hatf_record.h"
 #include "hatf/containers/rows.h"
 #include "hatf/containers/string_table.h"
+#include "hatf/formats/common/call_address.h"
 #include "hatf/formats/common/format.h"
 #include "hatf/formats/common/ledger.h"
 #include "hatf/formats/common/loss.h"
@@ -167,7 +168,7 @@ put_ip(struct sink *s, const uint64_t *frames, uint32_t count)
 	if (!put_place_strings(s, frames[0], head + 2, &frame) ||
 	    !put_string(s, frame.object, &head[1]))
 		return false;
-	head[0] = frame.address;
+	head[0] = call_address_of(frame.address);
 	if (head[3] != 0 || count > 1)
 		known = 5;
 	else if (head[2] != 0)

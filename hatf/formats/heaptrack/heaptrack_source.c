@@ -4,7 +4,7 @@
  *
  * A raw file has the program's calls, with addresses:
  *
- *	t 7fed81f52b9f 0		stack: return address, parent stack
+ *	t 7fed81f52b9f 0		stack: address of a call, parent stack
  *	+ 18 4 55a3d7bad530		size, stack, address
  *	- 55a3d7bad530
  *
@@ -24,6 +24,7 @@
  * blocks of that kind.  The source keeps only one counter per kind, and a file
  * always yields the same addresses.
  */
+#include "hatf/formats/common/call_address.h"
 #include "hatf/formats/common/textio.h"
 #include "hatf/formats/heaptrack/heaptrack.h"
 
@@ -119,6 +120,7 @@ on_ip(struct source *s, struct heaptrack_fields f)
 	*ip = (struct ip){ .first = h->frames.count };
 	if (!heaptrack_take_number(&f, &frame.address))
 		return "ip";
+	frame.address = return_address_of(frame.address);
 	if (!take_text(h, &f, &frame.object))
 		return "object";
 	do {

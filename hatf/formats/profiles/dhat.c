@@ -8,6 +8,7 @@
  * frames ("fs"), innermost first, as indices into a table of texts.  The trace
  * has no reads and writes of blocks, so "bkacc" is false.
  */
+#include "hatf/formats/common/call_address.h"
 #include "hatf/formats/common/textio.h"
 #include "hatf/formats/profiles/profile.h"
 
@@ -70,8 +71,9 @@ put_string(struct outfile *o, const char *text)
 
 /*
  * Write a frame as valgrind does: "0x109170: f (dh.c:2)", "0x48417B4: malloc
- * (in /lib/libc.so.6)".  valgrind always has an address; the viewer does not
- * parse the text, so omit an unknown address.
+ * (in /lib/libc.so.6)".  The address is that of the call's last byte.  valgrind
+ * always has an address; the viewer does not parse the text, so omit an unknown
+ * address.
  */
 static void
 put_frame(struct outfile *o, const struct hatf_frame *f)
@@ -82,7 +84,7 @@ put_frame(struct outfile *o, const struct hatf_frame *f)
 
 	if (f->address != 0)
 		used = snprintf(text, sizeof(text), "0x%" PRIX64 ": ",
-				f->address);
+				call_address_of(f->address));
 	if (f->file != NULL && f->line == 0)
 		snprintf(text + used, sizeof(text) - (size_t)used, "%s (%s)",
 			 function, f->file);

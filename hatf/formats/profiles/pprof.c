@@ -4,7 +4,7 @@
  *
  * Writes a 'Profile' of pprof's profile.proto, with one sample per site: how
  * many objects and bytes it allocated, and how many of them are live at the
- * end.
+ * end and at the peak.
  *
  * The encoder is hand-written: it needs only varints and length-prefixed bytes,
  * which take sixty lines and one pass over the data.  protobuf-c would add a
@@ -14,7 +14,9 @@
  * functions, mappings and strings of the outermost message are numerous, and
  * they are independent of each other.
  */
+#include "hatf/containers/rows.h"
 #include "hatf/containers/string_table.h"
+#include "hatf/formats/common/call_address.h"
 #include "hatf/formats/common/textio.h"
 #include "hatf/formats/profiles/profile.h"
 
@@ -46,6 +48,7 @@ enum {
 	PB_MAPPING_HAS_FUNCTIONS = 7,
 	PB_MAPPING_HAS_FILENAMES = 8,
 	PB_MAPPING_HAS_LINE_NUMBERS = 9,
+	PB_MAPPING_HAS_INLINE_FRAMES = 10,
 	PB_LOCATION_ID = 1,
 	PB_LOCATION_MAPPING_ID = 2,
 	PB_LOCATION_ADDRESS = 3,
@@ -71,6 +74,20 @@ enum {
 /* Granularity of mappings, in bytes. */
 #define PAGE_NBYTES ((uint64_t)4096)
 
+/*
+ * What the frames of a mapping have.  pprof itself looks up names in a mapping
+ * only if the profile says that it has none of functions, files and lines.
+ */
+enum names {
+	NAMES_FUNCTION = 1,
+	NAMES_FILE = 2,
+	NAMES_LINE = 4,
+	NAMES_MISSING = 8, /* some frame has neither function nor file */
+};
+
+/* Most functions at one address; compilers do not inline deeper. */
+#define INLINED_MAX 64
+
 /* No limit: the limits of the trace hold already. */
 #define STRING_MAX	  UINT32_MAX
 #define STRING_NBYTES_MAX UINT64_MAX
@@ -88,15 +105,16 @@ struct pprof {
 		strings; /* number n is index n of the table; 0 is "" */
 	struct string_table functions; /* pairs of strings: name and file */
 	struct string_table mappings;  /* struct mapping, as bytes */
-	uint8_t *unnamed; /* [n - 1]: mapping n has unnamed frames */
-	size_t unnamed_cap;
+	/* Each is an array of indices of entries, the innermost first. */
+	struct string_table locations;
+	struct rows names; /* uint8_t: enum names of mapping n; row n - 1 */
 	uint64_t start_ns; /* since 1970; 0: unknown */
 	/*
 	 * Path of the program, and first word of its command line; "" if
 	 * unknown.
 	 */
 	char exe[PROFILE_NAME_MAX], command[PROFILE_NAME_MAX];
-	struct message outer, inner, line;
+	struct message outer, inner, lines, line;
 	uint64_t unit_ns; /* per unit of time; 0: the trace has no times */
 	enum hatf_status status;
 };
@@ -160,6 +178,18 @@ put_message(struct message *m, unsigned field, struct message *part)
 {
 	put_bytes(m, field, part->buf, part->used);
 	m->failed |= part->failed;
+	part->used = 0;
+}
+
+/* Append the fields of 'part' to those of 'm', and empty 'part'. */
+static void
+append_message(struct message *m, struct message *part)
+{
+	m->failed |= part->failed;
+	if (part->used != 0 && reserve(m, part->used)) {
+		memcpy(m->buf + m->used, part->buf, part->used);
+		m->used += part->used;
+	}
 	part->used = 0;
 }
 
@@ -251,6 +281,8 @@ write_types(struct sink *s)
 	put_value_type(p, PB_PROFILE_SAMPLE_TYPE, "alloc_space", "bytes");
 	put_value_type(p, PB_PROFILE_SAMPLE_TYPE, "inuse_objects", "count");
 	put_value_type(p, PB_PROFILE_SAMPLE_TYPE, "inuse_space", "bytes");
+	put_value_type(p, PB_PROFILE_SAMPLE_TYPE, "peak_objects", "count");
+	put_value_type(p, PB_PROFILE_SAMPLE_TYPE, "peak_space", "bytes");
 	put_value_type(p, PB_PROFILE_PERIOD_TYPE, "space", "bytes");
 	put_number(&p->outer, PB_PROFILE_PERIOD, period_of(p));
 	put_number(&p->outer, PB_PROFILE_DEFAULT_SAMPLE_TYPE,
@@ -272,12 +304,65 @@ int64_of(uint64_t n)
 	return n <= INT64_MAX ? n : INT64_MAX;
 }
 
+/*
+ * Return whether an entry is the caller of 'inner' at the same address of the
+ * same object, which means that the compiler inlined 'inner' there.
+ */
+static bool
+is_inlined(const struct hatf_frame *inner, const struct hatf_frame *caller)
+{
+	if (inner->address == 0 || inner->address != caller->address)
+		return false;
+	if (inner->object == NULL || caller->object == NULL)
+		return inner->object == caller->object;
+	return strcmp(inner->object, caller->object) == 0;
+}
+
+/*
+ * Return how many of the 'count' first entries of a stack are one location.
+ * Stop at an entry that repeats, since that is a recursion.
+ */
+static size_t
+location_length(const struct pprof *p, const uint64_t *indices, size_t count)
+{
+	const struct profile *const profile = &p->profile;
+	const struct hatf_frame inner =
+		profile_frame(profile, &profile->entries[indices[0]]);
+	size_t length = 1;
+
+	for (; length < count && length < INLINED_MAX; length++) {
+		const uint64_t idx = indices[length];
+		const struct hatf_frame caller =
+			profile_frame(profile, &profile->entries[idx]);
+
+		if (!is_inlined(&inner, &caller) ||
+		    rows_have_u64(indices, (uint32_t)length, idx))
+			break;
+	}
+	return length;
+}
+
+/* Append the ids of a stack's locations to 'line'. */
+static void
+put_locations(struct pprof *p, const uint64_t *indices, size_t count)
+{
+	while (count != 0) {
+		const size_t length = location_length(p, indices, count);
+
+		put_varint(&p->line, number_of(p, &p->locations, indices,
+					       length * sizeof(*indices)));
+		indices += length;
+		count -= length;
+	}
+}
+
 static enum hatf_status
 write_sample(struct sink *s, const struct profile_site *site)
 {
 	struct pprof *const p = s->ctx;
-	const uint64_t values[] = { site->total.count, site->total.nbytes,
-				    site->live.count, site->live.nbytes };
+	const uint64_t values[] = { site->total.count,	 site->total.nbytes,
+				    site->live.count,	 site->live.nbytes,
+				    site->at_peak.count, site->at_peak.nbytes };
 	uint64_t *indices;
 	size_t count;
 	const enum hatf_status status =
@@ -285,8 +370,7 @@ write_sample(struct sink *s, const struct profile_site *site)
 
 	if (status != HATF_OK)
 		return status;
-	for (size_t i = 0; i < count; i++)
-		put_varint(&p->line, indices[i] + 1);
+	put_locations(p, indices, count);
 	free(indices);
 	put_message(&p->inner, PB_SAMPLE_LOCATION_ID, &p->line);
 	for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++)
@@ -347,29 +431,29 @@ mapping_of(struct pprof *p, const struct hatf_frame *frame)
 	return number_of(p, &p->mappings, &mapping, sizeof(mapping));
 }
 
-/* Return whether a frame has neither function nor file. */
+/* Note what a frame of a mapping has.  False: no memory. */
 static bool
-is_unnamed(const struct hatf_frame *frame)
+note_names(struct pprof *p, uint64_t mapping, const struct hatf_frame *frame)
 {
-	return frame->function == NULL && frame->file == NULL;
-}
+	unsigned names = 0;
+	uint8_t *row;
 
-/* Note that a mapping has frames for which pprof must look up names. */
-static bool
-note_unnamed(struct pprof *p, uint64_t mapping)
-{
-	uint8_t *unnamed;
-
-	if (mapping > p->unnamed_cap) {
-		unnamed = realloc(p->unnamed, 2 * mapping);
-		if (unnamed == NULL)
+	if (frame->function != NULL)
+		names |= NAMES_FUNCTION;
+	if (frame->file != NULL)
+		names |= NAMES_FILE;
+	if (frame->line != 0)
+		names |= NAMES_LINE;
+	if (frame->function == NULL && frame->file == NULL)
+		names |= NAMES_MISSING;
+	while (p->names.count < mapping) {
+		row = rows_add(&p->names, sizeof(*row));
+		if (row == NULL)
 			return false;
-		memset(unnamed + p->unnamed_cap, 0,
-		       2 * mapping - p->unnamed_cap);
-		p->unnamed = unnamed;
-		p->unnamed_cap = 2 * mapping;
+		*row = 0;
 	}
-	p->unnamed[mapping - 1] = 1;
+	row = p->names.rows;
+	row[mapping - 1] |= (uint8_t)names;
 	return true;
 }
 
@@ -403,18 +487,38 @@ find_mappings(struct pprof *p, bool all)
 		    (!all && !is_program(p, frame.object)))
 			continue;
 		mapping = mapping_of(p, &frame);
-		if (mapping != 0 && is_unnamed(&frame) &&
-		    !note_unnamed(p, mapping))
+		if (mapping != 0 && !note_names(p, mapping, &frame))
 			return false;
 	}
 	return true;
 }
 
 /*
+ * Say which names a mapping has.  If some frame has none, say that there are
+ * none at all, so that pprof looks for them.
+ */
+static void
+put_names(struct pprof *p, uint32_t mapping)
+{
+	const uint8_t *const rows = p->names.rows;
+	unsigned names = mapping <= p->names.count ? rows[mapping - 1] : 0;
+
+	if (names & NAMES_MISSING)
+		names = 0;
+	put_number(&p->inner, PB_MAPPING_HAS_FUNCTIONS,
+		   (names & NAMES_FUNCTION) != 0);
+	put_number(&p->inner, PB_MAPPING_HAS_FILENAMES,
+		   (names & NAMES_FILE) != 0);
+	put_number(&p->inner, PB_MAPPING_HAS_LINE_NUMBERS,
+		   (names & NAMES_LINE) != 0);
+	/* Who knows the lines has looked for inlined functions, too. */
+	put_number(&p->inner, PB_MAPPING_HAS_INLINE_FRAMES,
+		   (names & NAMES_LINE) != 0);
+}
+
+/*
  * Write the mappings, the program's first: pprof shows the first one as the
- * profiled binary.  pprof looks up names only in mappings without
- * HAS_FUNCTIONS.  It keeps the profile's names elsewhere, and also where its
- * lookup finds none.
+ * profiled binary.
  */
 static bool
 write_mappings(struct sink *s)
@@ -430,8 +534,6 @@ write_mappings(struct sink *s)
 	if (!find_mappings(p, true))
 		return false;
 	for (uint32_t id = 1; id <= p->mappings.count; id++) {
-		const bool has_names =
-			id > p->unnamed_cap || p->unnamed[id - 1] == 0;
 		struct mapping m;
 
 		memcpy(&m, string_table_get(&p->mappings, id), sizeof(m));
@@ -441,34 +543,63 @@ write_mappings(struct sink *s)
 		put_number(&p->inner, PB_MAPPING_FILE_OFFSET, m.offset);
 		put_number(&p->inner, PB_MAPPING_FILENAME, m.object);
 		put_number(&p->inner, PB_MAPPING_BUILD_ID, m.build_id);
-		put_number(&p->inner, PB_MAPPING_HAS_FUNCTIONS, has_names);
-		put_number(&p->inner, PB_MAPPING_HAS_FILENAMES, has_names);
-		put_number(&p->inner, PB_MAPPING_HAS_LINE_NUMBERS, has_names);
+		put_names(p, id);
 		put_message(&p->outer, PB_PROFILE_MAPPING, &p->inner);
 		write_outer(s);
 	}
 	return true;
 }
 
-/* Write a location for an entry of the profile.  Every entry has a name. */
+/* Append a line of a location.  Every entry has a name. */
 static void
-write_location(struct sink *s, size_t idx)
+put_line(struct pprof *p, const struct profile_entry *e,
+	 const struct hatf_frame *frame)
 {
-	struct pprof *const p = s->ctx;
-	const struct profile_entry *const e = &p->profile.entries[idx];
-	const struct hatf_frame frame = profile_frame(&p->profile, e);
 	char buf[PROFILE_NAME_MAX];
 	const uint64_t function =
-		function_of(p, profile_name(&p->profile, e, buf), frame.file);
-	const uint64_t mapping = mapping_of(p, &frame);
+		function_of(p, profile_name(&p->profile, e, buf), frame->file);
 
 	put_number(&p->line, PB_LINE_FUNCTION_ID, function);
-	put_number(&p->line, PB_LINE_LINE, int64_of(frame.line));
-	put_number(&p->line, PB_LINE_COLUMN, int64_of(frame.column));
-	put_number(&p->inner, PB_LOCATION_ID, idx + 1);
-	put_number(&p->inner, PB_LOCATION_MAPPING_ID, mapping);
-	put_number(&p->inner, PB_LOCATION_ADDRESS, frame.address);
-	put_message(&p->inner, PB_LOCATION_LINE, &p->line);
+	put_number(&p->line, PB_LINE_LINE, int64_of(frame->line));
+	put_number(&p->line, PB_LINE_COLUMN, int64_of(frame->column));
+	put_message(&p->lines, PB_LOCATION_LINE, &p->line);
+}
+
+/*
+ * Return the address of a frame's call: in memory, or in the object's file if
+ * the mapping does not say where in memory the object was.
+ */
+static uint64_t
+location_address(const struct pprof *p, const struct hatf_frame *frame)
+{
+	if (frame->offset != 0 && profile_module(&p->profile, frame) == NULL)
+		return call_address_of(frame->offset);
+	return call_address_of(frame->address);
+}
+
+/*
+ * Write location 'id', with a line for each of its functions.  The lines come
+ * first in time, since a new function uses 'inner'.
+ */
+static void
+write_location(struct sink *s, uint32_t id)
+{
+	struct pprof *const p = s->ctx;
+	const struct profile *const profile = &p->profile;
+	const struct string_table_row *const row = &p->locations.rows[id - 1];
+	struct hatf_frame frame = { .address = 0 };
+
+	for (uint32_t i = 0; i < row->nbytes; i += sizeof(uint64_t)) {
+		uint64_t idx;
+
+		memcpy(&idx, row->bytes + i, sizeof(idx));
+		frame = profile_frame(profile, &profile->entries[idx]);
+		put_line(p, &profile->entries[idx], &frame);
+	}
+	put_number(&p->inner, PB_LOCATION_ID, id);
+	put_number(&p->inner, PB_LOCATION_MAPPING_ID, mapping_of(p, &frame));
+	put_number(&p->inner, PB_LOCATION_ADDRESS, location_address(p, &frame));
+	append_message(&p->inner, &p->lines);
 	put_message(&p->outer, PB_PROFILE_LOCATION, &p->inner);
 	write_outer(s);
 }
@@ -505,8 +636,8 @@ finish(struct sink *s)
 	}
 	if (!write_mappings(s))
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
-	for (size_t i = 0; i < p->profile.entry_count; i++)
-		write_location(s, i);
+	for (uint32_t id = 1; id <= p->locations.count; id++)
+		write_location(s, id);
 	write_strings(s);
 	return p->status == HATF_OK ? HATF_OK : sink_fail(s, p->status, NULL);
 }
@@ -533,6 +664,7 @@ open_sink(struct sink *s)
 	string_table_init(&p->strings, STRING_MAX, STRING_NBYTES_MAX);
 	string_table_init(&p->functions, STRING_MAX, STRING_NBYTES_MAX);
 	string_table_init(&p->mappings, STRING_MAX, STRING_NBYTES_MAX);
+	string_table_init(&p->locations, STRING_MAX, STRING_NBYTES_MAX);
 	if (lines != NULL) {
 		text_find(lines, strlen(lines), "exe", p->exe, sizeof(p->exe));
 		text_find(lines, strlen(lines), "command", p->command,
@@ -560,9 +692,11 @@ close_sink(struct sink *s)
 	string_table_fini(&p->strings);
 	string_table_fini(&p->functions);
 	string_table_fini(&p->mappings);
-	free(p->unnamed);
+	string_table_fini(&p->locations);
+	free(p->names.rows);
 	free(p->outer.buf);
 	free(p->inner.buf);
+	free(p->lines.buf);
 	free(p->line.buf);
 	free(p);
 }

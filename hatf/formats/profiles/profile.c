@@ -564,10 +564,9 @@ bool
 profile_offset(const struct profile *p, const struct hatf_frame *frame,
 	       uint64_t *offset_ret)
 {
-	const struct module *const module = profile_module(p, frame);
-
-	*offset_ret = frame->address - (module == NULL ? 0 : module->base);
-	return module != NULL ||
+	/* What lies at the address now may be another object. */
+	*offset_ret = frame->offset != 0 ? frame->offset : frame->address;
+	return frame->offset != 0 ||
 	       (p->has_own_addresses && frame->object != NULL);
 }
 

@@ -20,8 +20,6 @@ PATHS = {
     1007: ("repeat",) * 41, 1008: ("repeat",) * 1001,
 }
 CUT = "[cut off]"
-# A block of an earlier segment, which has no stack, alone or zeroed as well.
-CARRIED = ("02", "0102", "0201")
 
 
 class Symbols:
@@ -125,7 +123,7 @@ def main(program, dump, depth="256", frees=""):
         else:
             want = PATHS.get(size)
             sizes[address] = size
-        if want is None or record.get("attributes", "") in CARRIED:
+        if want is None:
             continue
         frames = trace.stack(stack_number(record.get("attributes", "")))
         if not is_right(frames, want + ROUND, int(depth)):

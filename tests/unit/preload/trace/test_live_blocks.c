@@ -2,8 +2,9 @@
 /*
  * test_live_blocks.c - the table of live blocks agrees with a plain list
  *
- * The table has the same blocks as a plain list, whatever the program does,
- * while it grows and shrinks.  After it is cleared, it is empty.
+ * The table has the same blocks as a plain list, with the same stacks, whatever
+ * the program does, while it grows and shrinks.  After it is cleared, it is
+ * empty.
  */
 #include "preload/trace/live_blocks.h"
 
@@ -15,7 +16,10 @@
 
 /* The list: the size at each address; 0: not live. */
 static uint64_t size_at[PLACES];
-static uint32_t thread_at[PLACES];
+static uint32_t thread_at[PLACES], stack_at[PLACES];
+
+/* Of the next events. */
+static uint32_t stack;
 
 static uint64_t
 address_of(unsigned place)
@@ -40,7 +44,7 @@ static void
 tell(struct live_blocks *c, enum event_type type, unsigned flags,
      uint32_t thread, uint64_t op0, uint64_t op1, uint64_t op2)
 {
-	const struct order_producer producer = { .id = thread };
+	const struct order_producer producer = { .id = thread, .stack = stack };
 	const struct event ev = { .type = type,
 				  .flags = flags,
 				  .operand = { op0, op1, op2 } };
@@ -59,6 +63,7 @@ resize(struct live_blocks *c, unsigned from, unsigned to, uint64_t size,
 		thread_at[to] = thread;
 	}
 	size_at[to] = size;
+	stack_at[to] = stack;
 }
 
 /* Do a random operation; 'fill' of 16 are allocations. */
@@ -71,12 +76,14 @@ step(struct live_blocks *c, unsigned fill)
 	const uint64_t size = 1 + (n >> 40) % 5000;
 	const uint32_t thread = (uint32_t)(n >> 60);
 
+	stack = (uint32_t)(n >> 42);
 	if (size_at[place] == 0) {
 		if ((n >> 56) % 16 >= fill)
 			return;
 		tell(c, EVENT_ALLOC, 0, thread, address_of(place), size, 0);
 		size_at[place] = size;
 		thread_at[place] = thread;
+		stack_at[place] = stack;
 	} else if (n >> 32 & 1) {
 		tell(c, EVENT_FREE, 0, thread, address_of(place), 0, 0);
 		size_at[place] = 0;
@@ -117,7 +124,10 @@ compare(struct live_blocks *c)
 			continue;
 		found++;
 		if (place >= PLACES || size_at[place] != b->size ||
-		    thread_at[place] != b->thread)
+		    thread_at[place] != b->thread ||
+		    (c->stacks != NULL &&
+		     live_blocks_stack(c, i) != stack_at[place]) ||
+		    (c->stacks == NULL && live_blocks_stack(c, i) != 0))
 			ck_abort_msg("place %lu is wrong",
 				     (unsigned long)place);
 	}
@@ -128,7 +138,8 @@ START_TEST(it_holds_what_is_live)
 {
 	struct live_blocks c;
 
-	ck_assert(live_blocks_init(&c));
+	/* Without stacks, and with. */
+	ck_assert(live_blocks_init(&c, _i));
 	for (unsigned i = 0; i < STEPS; i++) {
 		/* The table fills, then empties. */
 		step(&c, i / (STEPS / 6) % 2 == 0 ? 16 : 1);
@@ -159,7 +170,7 @@ START_TEST(what_it_does_not_know_changes_nothing)
 {
 	struct live_blocks c;
 
-	ck_assert(live_blocks_init(&c));
+	ck_assert(live_blocks_init(&c, false));
 	tell(&c, EVENT_FREE, 0, 0, 0x1000, 0, 0);
 	tell(&c, EVENT_ALLOC, 0, 0, 0, 100, 0); /* it failed */
 	ck_assert(live_blocks_apply_queue(&c));
@@ -180,7 +191,7 @@ START_TEST(a_heap_takes_its_blocks_with_it)
 {
 	struct live_blocks c;
 
-	ck_assert(live_blocks_init(&c));
+	ck_assert(live_blocks_init(&c, false));
 	/*
 	 * Many heaps one after the other, with the same addresses as malloc's.
 	 */
@@ -216,7 +227,7 @@ main(void)
 	TCase *const tcase = tcase_create("live_blocks");
 	SRunner *const runner = srunner_create(suite);
 
-	tcase_add_test(tcase, it_holds_what_is_live);
+	tcase_add_loop_test(tcase, it_holds_what_is_live, 0, 2);
 	tcase_add_test(tcase, a_heap_takes_its_blocks_with_it);
 	tcase_add_test(tcase, what_it_does_not_know_changes_nothing);
 	suite_add_tcase(suite, tcase);
