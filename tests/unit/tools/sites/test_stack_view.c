@@ -56,7 +56,8 @@ note_stack(unsigned id, unsigned parent, unsigned frame)
 static struct stack_view *
 open_view(bool is_raw, bool fold_std)
 {
-	const struct stack_view_options options = { is_raw, fold_std };
+	const struct stack_view_options options = { .is_raw = is_raw,
+						    .fold_std = fold_std };
 	struct stack_view *const view = stack_view_open(stacks, &options);
 
 	ck_assert_ptr_nonnull(view);
