@@ -15,12 +15,13 @@ libjansson-dev libzstd-dev liblz4-dev libexpat1-dev libdw-dev libiberty-dev'
 
 # Analysers and compilers, then programs and allocators that tests record.  The
 # tests of the report's page also use npm, if it is there: Debian's package has
-# 400 dependencies.
+# 400 dependencies.  The tests of languages and profiles also use the compilers of
+# Rust, Go, D and OCaml, if they are there: the guests below have them.
 test='check valgrind clang clang-format clang-tidy shellcheck mandoc binutils
 file procps jq strace libc-devtools elfutils libunwind-dev
 python3 perl sqlite3 gawk xz-utils zstd lz4 pigz libxml2-utils
 redis-server redis-tools memcached nginx-light
-chromium nodejs gdc ocaml-nox rustc golang-go
+chromium nodejs
 libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0
 heaptrack faketime musl-tools'
 
@@ -40,7 +41,7 @@ suites='stress-ng tcl postgresql'
 guests='chromium chromium-sandbox bubblewrap firejail runc golang-go musl-tools
 php-cli r-base-core nodejs ruby lua5.4 tcl guile-3.0 sbcl erlang-base
 swi-prolog-nox gforth bc octave
-gfortran rustc ocaml-nox ghc fp-compiler tcc nasm default-jdk-headless
+gfortran gdc rustc ocaml-nox ghc fp-compiler tcc nasm default-jdk-headless
 apache2-bin haproxy bind9-utils dnsmasq-base unbound mariadb-server-core
 postgresql lmdb-utils
 zip unzip p7zip-full brotli rsync bzip2
