@@ -15,8 +15,8 @@ libjansson-dev libzstd-dev liblz4-dev libexpat1-dev libdw-dev libiberty-dev'
 
 # Analysers and compilers, then programs and allocators that tests record.  The
 # tests of the report's page also use npm, if it is there: Debian's package has
-# 400 dependencies.  The tests of languages and profiles also use the compilers of
-# Rust, Go, D and OCaml, if they are there: the guests below have them.
+# 400 dependencies.  The tests of languages and profiles also use the compilers
+# of Rust, Go, D and OCaml, if they are there: the guests below have them.
 test='check valgrind clang clang-format clang-tidy shellcheck mandoc binutils
 file procps jq strace libc-devtools elfutils libunwind-dev
 python3 perl sqlite3 gawk xz-utils zstd lz4 pigz libxml2-utils
