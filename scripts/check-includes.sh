@@ -79,6 +79,7 @@ tools/summary: public tools/sites tools/trace tools/ui
 tools/measure: public tools/trace tools/ui
 tools/paper: public tools/measure tools/trace tools/ui
 tools/report: public tools/summary tools/trace tools/ui
+tools/plot: public tools/summary tools/trace tools/ui
 tools/commands: public hatf/recorder tools/*
 "
 
@@ -96,6 +97,7 @@ tools/check: jansson\.h
 tools/recording: jansson\.h
 tools/control: jansson\.h
 tools/summary: jansson\.h
+tools/plot: cairo/cairo\.h
 tools/measure: jansson\.h|zlib\.h
 tools/paper: jansson\.h
 tools/commands: jansson\.h

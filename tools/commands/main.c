@@ -25,6 +25,8 @@ static const struct command commands[] = {
 	  command_leaks },
 	{ "stat", "hatf stat", "count allocations by site, thread, size, time",
 	  command_stat },
+	{ "plot", "hatf plot", "draw the heap over time as SVG or PNG",
+	  command_plot },
 	{ "info", "hatf info", "print statistics of a trace", command_info },
 	{ "dump", "hatf dump", "print the records of a trace, one a line",
 	  command_dump },
