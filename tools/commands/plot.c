@@ -362,7 +362,7 @@ command_plot(int argc, char **argv)
 	if (!settle_format(&ask))
 		return opt_complain(&page,
 				    "%s: neither .svg nor .png: give --format",
-				    message_path(ask.output));
+				    ask.output);
 	ask.gathering.window.points_are_fine = ask.way != 0;
 	ask.gathering.window.points_are_lanes =
 		ask.way != 0 && !needs_stacks(&ask);

@@ -108,13 +108,10 @@ make_ticks(struct chart *c)
 	const enum tick_kind kind = d->is_count ? TICKS_COUNT : TICKS_NBYTES;
 	const double most = d->peak == 0 ? 1 : (double)d->peak;
 	unsigned wanted = (unsigned)((c->bottom - c->top) / 52);
-	double step;
 
 	wanted = wanted < 2 ? 2 : wanted > 8 ? 8 : wanted;
-	step = ticks_step(kind, most, wanted);
-	c->highest = step;
-	while (c->highest < most)
-		c->highest += step;
+	/* The peak's label is above the plot. */
+	c->highest = most * 1.03;
 	ticks_make(&c->up, kind, 0, c->highest, 1, wanted);
 }
 

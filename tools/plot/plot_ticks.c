@@ -70,8 +70,9 @@ round_up(double least)
 	return least <= power * 5.0001 ? 5 * power : 10 * power;
 }
 
-double
-ticks_step(enum tick_kind kind, double length, unsigned wanted)
+/* The distance of two ticks. */
+static double
+find_step(enum tick_kind kind, double length, unsigned wanted)
 {
 	const double least = length / wanted;
 	const struct unit *const unit = find_unit(kind, length);
@@ -134,7 +135,7 @@ void
 ticks_make(struct ticks *t, enum tick_kind kind, double first, double last,
 	   double scale, unsigned wanted)
 {
-	const double step = ticks_step(kind, (last - first) * scale, wanted);
+	const double step = find_step(kind, (last - first) * scale, wanted);
 	/* Rounding may not lose the last one. */
 	const double end = last * scale * (1 + 1e-12);
 	uint64_t n = (uint64_t)(first * scale / step);

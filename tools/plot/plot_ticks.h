@@ -30,7 +30,4 @@ enum tick_kind {
 void ticks_make(struct ticks *t, enum tick_kind kind, double first, double last,
 		double scale, unsigned wanted);
 
-/* The distance of two ticks, if they were those of ticks_make(). */
-double ticks_step(enum tick_kind kind, double length, unsigned wanted);
-
 #endif /* PLOT_TICKS_H */
