@@ -30,7 +30,8 @@ options_of_man()
 letters_of_synopsis()
 {
 	sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/p' "$1" |
-		sed -nE 's/^\.(Op )?Fl ([a-zA-Z]+)( .*)?$/\2/p' | fold -w 1 | sort
+		sed -nE 's/^\.(Op )?Fl ([a-zA-Z]+)( .*)?$/\2/p' |
+		fold -w 1 | sort
 }
 
 commands=$("$HATF" --help | sed -n '/^Commands:/,/^$/p' |

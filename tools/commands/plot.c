@@ -52,8 +52,8 @@ static const struct opt options[] = {
 	{ "to", 't', "WHEN", "stop before an event or at a time" },
 	{ "width", 'W', "N", "pixels, 320 to 8192 (default 960)" },
 	{ "height", 'H', "N",
-	  "pixels, 240 to 8192 (default: 440, and more with\n"
-	  "layers)" },
+	  "pixels, 240 to 8192, with layers at least 360\n"
+	  "(default: 440, and more with layers)" },
 	{ "light", 'l', NULL, "dark on white (default)" },
 	{ "dark", 'd', NULL, "light on black" },
 	{ "raw-stacks", 'R', NULL,
@@ -363,6 +363,9 @@ command_plot(int argc, char **argv)
 		return opt_complain(&page,
 				    "%s: neither .svg nor .png: give --format",
 				    ask.output);
+	if (ask.way != 0 && ask.height != 0 && ask.height < CHART_LAYERS_MIN)
+		return opt_complain(&page, "--height: at least %d with layers",
+				    CHART_LAYERS_MIN);
 	ask.gathering.window.points_are_fine = ask.way != 0;
 	ask.gathering.window.points_are_lanes =
 		ask.way != 0 && !needs_stacks(&ask);

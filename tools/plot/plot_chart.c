@@ -25,7 +25,7 @@
 #define AXIS_HEIGHT 52.0 /* labels and name of the axis, below the plot */
 #define ROW_HEIGHT  20.0 /* of the legend */
 #define COLUMN	    96.0 /* of a figure in the legend */
-#define PLOT_HEIGHT 100	 /* the least */
+#define PLOT_HEIGHT 76.0 /* the least, with layers */
 
 struct colours {
 	uint32_t ground, ink, muted, line, area, peak, other;

@@ -115,8 +115,8 @@ is_operator(const char *name, const char *at)
 }
 
 /*
- * Replace what is between 'open' and 'close' by dots, at any depth.  A name
- * that is not balanced, such as one that was cut, stays as it is.
+ * Replace what is between 'open' and 'close' by dots, at any depth.  The end of
+ * the name is missing if the name was cut (stack_view.h).
  */
 static void
 drop_between(char *buf, char open, char close)
@@ -142,11 +142,9 @@ drop_between(char *buf, char open, char close)
 			depth++;
 	}
 	if (depth != 0)
-		return;
+		append(copy, &used, dots, sizeof(dots) - 1);
 	append(copy, &used, place, strlen(place));
-	/* "f(int)" is shorter than "f(...)", but never longer. */
-	if (used < PLOT_NAME_NBYTES)
-		memcpy(buf, copy, used + 1);
+	memcpy(buf, copy, used + 1);
 }
 
 /* Take out the middle of a name; more of the end stays than of the start. */
