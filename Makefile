@@ -8,6 +8,7 @@
 #   ISAL=0 LIBDEFLATE=0              use zlib instead of isa-l or libdeflate
 #   ZSTD=0 LZ4=0                     build without them: such files are refused
 #   LIBDW=0 LIBIBERTY=0              build without: no symbols, mangled names
+#   CAIRO=0                          build without: 'hatf plot' writes SVG only
 #   CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS   come after the project's own
 #   PREFIX BINDIR LIBDIR INCDIR MANDIR DTDDIR DESTDIR   folders of 'install'
 
@@ -50,6 +51,10 @@ override LIBDW := $(filter 1,$(LIBDW))
 LIBIBERTY ?= $(shell echo '\#include <libiberty/demangle.h>' | \
 	$(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && echo 1)
 override LIBIBERTY := $(filter 1,$(LIBIBERTY))
+# Only its headers: 'hatf plot' loads the library when it writes a PNG file.
+CAIRO ?= $(shell echo '\#include <cairo/cairo.h>' | \
+	$(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && echo 1)
+override CAIRO := $(filter 1,$(CAIRO))
 SYMBOL_LIBS := $(if $(LIBDW),-ldw -lelf) $(if $(LIBIBERTY),-liberty)
 FRAME_LIBS := $(if $(ZSTD),-lzstd) $(if $(LZ4),-llz4)
 # The path of the static library $1, to be linked into ours; if there is none,
@@ -71,7 +76,7 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wconversion \
 CPP_FLAGS := -D_GNU_SOURCE -I. $(if $(ISAL),-DHAVE_ISAL) \
 	$(if $(LIBDEFLATE),-DHAVE_LIBDEFLATE) $(if $(ZSTD),-DHAVE_ZSTD) \
 	$(if $(LZ4),-DHAVE_LZ4) $(if $(LIBDW),-DHAVE_LIBDW) \
-	$(if $(LIBIBERTY),-DHAVE_LIBIBERTY)
+	$(if $(LIBIBERTY),-DHAVE_LIBIBERTY) $(if $(CAIRO),-DHAVE_CAIRO)
 OPTIMIZE := -O2
 # Sanitizers replace all of this.  'shstk' marks the output as compatible with
 # shadow stacks; so are the start files and the static libraries that lack the

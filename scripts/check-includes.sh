@@ -80,6 +80,7 @@ tools/compare: public tools/sites tools/summary tools/ui
 tools/measure: public tools/trace tools/ui
 tools/paper: public tools/measure tools/trace tools/ui
 tools/report: public tools/sites tools/summary tools/trace tools/ui
+tools/plot: public tools/sites tools/summary tools/trace tools/ui
 tools/commands: public hatf/recorder tools/*
 "
 
@@ -98,6 +99,7 @@ tools/recording: jansson\.h
 tools/control: jansson\.h
 tools/summary: jansson\.h
 tools/compare: jansson\.h
+tools/plot: cairo/cairo\.h
 tools/measure: jansson\.h|zlib\.h
 tools/paper: jansson\.h
 tools/commands: jansson\.h

@@ -11,7 +11,8 @@
 set -eu
 
 build='gcc g++ make pkg-config libisal-dev libdeflate-dev zlib1g-dev
-libjansson-dev libzstd-dev liblz4-dev libexpat1-dev libdw-dev libiberty-dev'
+libjansson-dev libzstd-dev liblz4-dev libexpat1-dev libdw-dev libiberty-dev
+libcairo2-dev'
 
 # Analysers and compilers, then programs and allocators that tests record.  The
 # tests of the report's page also use npm, if it is there: Debian's package has

@@ -30,12 +30,13 @@ options_of_man()
 letters_of_synopsis()
 {
 	sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/p' "$1" |
-		sed -nE 's/^\.Op Fl ([a-zA-Z]+)( .*)?$/\1/p' | fold -w 1 | sort
+		sed -nE 's/^\.(Op )?Fl ([a-zA-Z]+)( .*)?$/\2/p' |
+		fold -w 1 | sort
 }
 
 commands=$("$HATF" --help | sed -n '/^Commands:/,/^$/p' |
 	sed -nE 's/^  ([a-z]+) .*/\1/p')
-check 'number of commands' "$(wc -w <<<"$commands")" 16
+check 'number of commands' "$(wc -w <<<"$commands")" 17
 for command in $commands; do
 	page=$man/hatf-$command.1
 	[ -f "$page" ] || {

@@ -20,7 +20,7 @@ wrong()
 wrong "hatf: a command is missing (see 'hatf --help')"
 wrong "hatf: unknown command 'frobnicate' *" frobnicate
 wrong "hatf: unknown option '--frobnicate' *" --frobnicate
-for command in record report leaks stat info dump tables verify; do
+for command in record report leaks stat plot info dump tables verify; do
 	see="(see 'hatf $command --help')"
 	wrong "hatf $command: unknown * '--frobnicate' $see" \
 		"$command" --frobnicate x
@@ -48,6 +48,22 @@ done
 wrong 'hatf stat: --at-peak and --at-end exclude each other *' \
 	stat --at-peak --at-end a
 wrong 'hatf stat: --by time knows no moment *' stat --by time --at-end a
+wrong 'hatf plot: one FILE at a time *' plot -o a.svg a b
+wrong 'hatf plot: -o PICTURE is missing *' plot a
+wrong 'hatf plot: a.gif: neither .svg nor .png: give --format *' \
+	plot -o a.gif a
+wrong 'hatf plot: -: neither .svg nor .png*' plot -o - a
+wrong "hatf plot: --format: unknown: 'gif' (want one of svg, png)" \
+	plot --format gif a
+wrong "hatf plot: --by: unknown: 'heap' (want one of total, * size)" \
+	plot --by heap a
+wrong "hatf plot: --top: out of range: '0' (want 1 to 9)" plot --top 0 a
+wrong "hatf plot: --width: out of range: '10' (want 320 to 8192)" \
+	plot --width 10 a
+wrong 'hatf plot: --height: at least 360 with layers *' \
+	plot --height 300 --by size -o a.svg a
+wrong "hatf plot: --height: out of range: '9999' (want 240 to 8192)" \
+	plot --height 9999 a
 wrong "hatf verify: --max: not a number: 'all' *" verify --max all a
 for command in info verify dump; do
 	wrong "hatf $command: --jobs: not a number: '-1' *" \

@@ -27,6 +27,8 @@ static const struct command commands[] = {
 	  command_stat },
 	{ "diff", "hatf diff", "show what a change did to the heap",
 	  command_diff },
+	{ "plot", "hatf plot", "draw the heap over time as SVG or PNG",
+	  command_plot },
 	{ "info", "hatf info", "print statistics of a trace", command_info },
 	{ "dump", "hatf dump", "print the records of a trace, one a line",
 	  command_dump },

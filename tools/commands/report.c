@@ -158,8 +158,8 @@ sample_history(const struct census *c, uint64_t values[BAR_COUNT])
 		for (; next < h->span_count &&
 		       (h->spans[next].number < last || i == BAR_COUNT - 1);
 		     next++) {
-			if (h->spans[next].max_nbytes > values[i])
-				values[i] = h->spans[next].max_nbytes;
+			if (h->spans[next].most > values[i])
+				values[i] = h->spans[next].most;
 			live = h->spans[next].live.nbytes;
 		}
 	}
@@ -334,9 +334,9 @@ json_history(const struct census *c)
 				  c->has_times ? show_json_ns(c, begin)
 					       : json_u64(begin),
 				  "live", show_json_amount(&s->live),
-				  "most_bytes", json_u64(s->max_nbytes),
-				  "allocated", show_json_amount(&s->allocated),
-				  "frees", json_u64(s->free_count)));
+				  "most_bytes", json_u64(s->most), "allocated",
+				  show_json_amount(&s->allocated), "frees",
+				  json_u64(s->free_count)));
 	}
 	return list;
 }

@@ -293,7 +293,7 @@ static void
 print_span(struct out *o, const struct census *c, uint64_t begin,
 	   const struct span *sum)
 {
-	out_printf(o, "%11s", figure_nbytes(sum->max_nbytes).text);
+	out_printf(o, "%11s", figure_nbytes(sum->most).text);
 	out_printf(o, " %11s", figure_nbytes(sum->live.nbytes).text);
 	out_printf(o, " %11s", figure_nbytes(sum->allocated.nbytes).text);
 	out_printf(o, " %12s", figure_count(sum->allocated.count).text);
@@ -327,8 +327,8 @@ print_times(struct out *o, const struct census *c)
 			sum.live = s->live;
 			amount_sum(&sum.allocated, &s->allocated);
 			sum.free_count += s->free_count;
-			if (s->max_nbytes > sum.max_nbytes)
-				sum.max_nbytes = s->max_nbytes;
+			if (s->most > sum.most)
+				sum.most = s->most;
 			any = true;
 		}
 		if (any)
@@ -352,9 +352,9 @@ json_times(const struct census *c)
 				  c->has_times ? show_json_ns(c, begin)
 					       : json_u64(begin),
 				  "live", show_json_amount(&s->live),
-				  "most_bytes", json_u64(s->max_nbytes),
-				  "allocated", show_json_amount(&s->allocated),
-				  "frees", json_u64(s->free_count)));
+				  "most_bytes", json_u64(s->most), "allocated",
+				  show_json_amount(&s->allocated), "frees",
+				  json_u64(s->free_count)));
 	}
 	return list;
 }

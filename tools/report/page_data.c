@@ -109,9 +109,8 @@ end_of(const struct data *d, uint64_t number, unsigned shift)
 static uint64_t
 span_value(const struct span *s, unsigned column)
 {
-	const uint64_t values[] = { s->live.nbytes, s->live.count,
-				    s->max_nbytes, s->allocated.nbytes,
-				    s->allocated.count };
+	const uint64_t values[] = { s->live.nbytes, s->live.count, s->most,
+				    s->allocated.nbytes, s->allocated.count };
 
 	return values[column];
 }

@@ -150,8 +150,10 @@ on_comment(struct census *s, const struct hatf_event *e)
 static uint64_t
 on_axis(const struct census *s, const struct hatf_event *e)
 {
-	const uint64_t at = s->has_times ? e->time : s->event_count;
+	const uint64_t at = e->time;
 
+	if (!census_axis_is_time(s))
+		return s->event_count;
 	return at > s->axis_start ? at - s->axis_start : 0;
 }
 
@@ -174,11 +176,11 @@ begin_window(struct census *s, const struct hatf_event *e)
 	s->failed_calls = 0;
 	s->epoch = 1; /* what is live is also what was at the peak so far */
 	s->start = s->total.live;
-	s->peak_nbytes = s->start.nbytes;
+	s->peak_level = history_level(&s->history, &s->start);
 	s->peak_live_count = s->start.count;
 	s->first = (struct moment){ s->event_count, e->time };
 	s->peak = s->first;
-	history_restart(&s->history, &s->by_stack);
+	history_restart(&s->history, census_points_of(s));
 	s->begun = true;
 }
 
@@ -215,15 +217,18 @@ static inline void
 note_peak(struct census *s, const struct hatf_event *e)
 {
 	const struct amount live = s->total.live;
+	const uint64_t level = history_level(&s->history, &live);
 	struct span *const span = history_now(&s->history);
 
-	if (live.nbytes > span->max_nbytes)
-		span->max_nbytes = live.nbytes;
+	if (level > span->most)
+		span->most = level;
+	if (level < span->least)
+		span->least = level;
 	if (live.count > s->peak_live_count)
 		s->peak_live_count = live.count;
-	if (live.nbytes <= s->peak_nbytes)
+	if (level <= s->peak_level)
 		return;
-	s->peak_nbytes = live.nbytes;
+	s->peak_level = level;
 	s->peak.event = s->event_count;
 	s->peak.time = e->time;
 	s->epoch++;
@@ -247,7 +252,8 @@ go_to(struct census *s, const struct hatf_event *e)
 		begin_window(s, e);
 	at = on_axis(s, e);
 	if (at >= s->history.span_end || s->history.span_count == 0)
-		history_advance(&s->history, at, &s->by_stack, &s->total.live);
+		history_advance(&s->history, at, census_points_of(s),
+				&s->total.live);
 	if (e->time > s->last.time)
 		s->last.time = e->time;
 	return true;
@@ -373,7 +379,7 @@ begin_counting(struct census *s, const struct hatf_events *events)
 		s->no_memory = true;
 	if (!s->no_memory)
 		hatf_events_visit_live(events, take_inherited, s);
-	s->peak_nbytes = s->start.nbytes;
+	s->peak_level = history_level(&s->history, &s->start);
 	s->peak_live_count = s->start.count;
 	s->epoch++;
 }
@@ -389,6 +395,8 @@ census_open(struct hatf_reader *reader, const struct hatf_events *events,
 	s->reader = reader;
 	if (window != NULL)
 		s->window = *window;
+	s->history.by_count = s->window.peak_is_count;
+	s->history.is_fine = s->window.points_are_fine;
 	s->begun = !s->window.has_from;
 	s->unit_ns = scan_unit_ns(hatf_reader_header(reader, "unit"));
 	s->has_times = s->unit_ns != 0;
@@ -415,7 +423,7 @@ census_end(struct census *s)
 	s->last.event = s->event_count;
 	if (!s->begun)
 		begin_window(s, &end); /* it has no event */
-	history_end(&s->history, &s->by_stack, &s->total.live);
+	history_end(&s->history, census_points_of(s), &s->total.live);
 	if (s->history.no_memory)
 		s->no_memory = true;
 }

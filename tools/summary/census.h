@@ -16,7 +16,8 @@
  *     Failed calls do not count as calls here.
  *   - The lifetime of a block lasts from the alloc of its object to its free;
  *     reallocs do not end it.
- *   - The peak is the first moment at which the most bytes were live.
+ *   - The peak is the first moment at which the most bytes were live, or with
+ *     'peak_is_count' the most blocks.
  *   - Blocks that were live when the trace began (inherited or carried ones)
  *     are live, and are not allocated.
  *
@@ -86,7 +87,7 @@ struct moment {
 	uint64_t time;
 };
 
-/* Where to begin and end; all 0: the whole trace. */
+/* Where to begin and end, and what to follow; all 0: the whole trace. */
 struct census_window {
 	bool has_from, has_to;
 	bool from_is_time, to_is_time;
@@ -95,6 +96,11 @@ struct census_window {
 	 * first event; and where to end, which is not in the window.
 	 */
 	uint64_t from, to;
+	/* Of the history: */
+	bool peak_is_count;
+	bool axis_is_events; /* even if the trace has times */
+	bool points_are_fine;
+	bool points_are_lanes; /* the points have lanes and not stacks */
 };
 
 struct census {
@@ -110,9 +116,9 @@ struct census {
 	struct account total;
 	struct moment first, last; /* of the window */
 	struct moment peak;	   /* just after the event */
-	uint64_t peak_nbytes;
-	uint64_t peak_live_count; /* most live blocks */
-	struct amount start;	  /* live when the window began */
+	uint64_t peak_level;	   /* bytes, or blocks with 'peak_is_count' */
+	uint64_t peak_live_count;  /* most live blocks */
+	struct amount start;	   /* live when the window began */
 	uint64_t epoch;
 	uint64_t event_count; /* in the whole trace, so far */
 
@@ -179,6 +185,20 @@ void census_close(struct census *s);
 /* What is known of a live block; NULL: nothing. */
 const struct live_block *census_find_live(const struct census *s,
 					  const struct hatf_live *live);
+
+/* Is the axis of the history one of times? */
+static inline bool
+census_axis_is_time(const struct census *s)
+{
+	return s->has_times && !s->window.axis_is_events;
+}
+
+/* What the points of the history are of. */
+static inline const struct account_list *
+census_points_of(const struct census *s)
+{
+	return s->window.points_are_lanes ? &s->by_lane : &s->by_stack;
+}
 
 /* What the account has at the peak. */
 static inline struct amount

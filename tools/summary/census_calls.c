@@ -40,6 +40,15 @@ account_end(struct account *t, uint64_t epoch, uint64_t size)
 	amount_subtract(&t->live, size);
 }
 
+/* The history follows the block's stack or lane, which changes. */
+static inline void
+mark(struct census *s, const struct live_block *block)
+{
+	history_mark(&s->history, s->window.points_are_lanes
+					  ? block->lane_plus_1 - 1
+					  : block->stack);
+}
+
 /* End a block without a free: 'why' counts it. */
 static void
 lose_block(struct census *s, const struct live_block *block, uint32_t heap,
@@ -51,7 +60,7 @@ lose_block(struct census *s, const struct live_block *block, uint32_t heap,
 	account_end(o.stack, s->epoch, block->size);
 	account_end(o.lane, s->epoch, block->size);
 	account_end(o.heap, s->epoch, block->size);
-	history_mark(&s->history, block->stack);
+	mark(s, block);
 	amount_add(why, block->size);
 }
 
@@ -79,7 +88,7 @@ begin_block(struct census *s, const struct live_block *block, uint32_t heap,
 	account_begin(o.stack, s->epoch, block->size, is_event);
 	account_begin(o.lane, s->epoch, block->size, is_event);
 	account_begin(o.heap, s->epoch, block->size, is_event);
-	history_mark(&s->history, block->stack);
+	mark(s, block);
 	if (is_event)
 		amount_add(&history_now(&s->history)->allocated, block->size);
 }
@@ -116,7 +125,7 @@ free_block(struct census *s, const struct live_block *block, uint32_t heap,
 	account_free(o.stack, s->epoch, block->size, end);
 	account_free(o.lane, s->epoch, block->size, end);
 	account_free(o.heap, s->epoch, block->size, end);
-	history_mark(&s->history, block->stack);
+	mark(s, block);
 	history_now(&s->history)->free_count++;
 	if (!end->has_lifetime)
 		return;

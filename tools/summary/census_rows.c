@@ -103,7 +103,8 @@ census_add_lane(struct census *s, uint32_t thread, unsigned size_class)
 	void *lanes = s->lanes;
 	const bool ok =
 		census_reach(&lanes, &s->lane_cap, row, sizeof(struct lane)) &&
-		account_list_reach(&s->by_lane, row);
+		account_list_reach(&s->by_lane, row) &&
+		history_reach(&s->history, row);
 
 	s->lanes = lanes;
 	if (!ok) {

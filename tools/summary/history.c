@@ -32,8 +32,10 @@ static void
 merge_spans(struct span *a, const struct span *b)
 {
 	a->live = b->live;
-	if (b->max_nbytes > a->max_nbytes)
-		a->max_nbytes = b->max_nbytes;
+	if (b->most > a->most)
+		a->most = b->most;
+	if (b->least < a->least)
+		a->least = b->least;
 	amount_sum(&a->allocated, &b->allocated);
 	a->free_count += b->free_count;
 }
@@ -111,6 +113,12 @@ count_dirty(const struct history *t)
 	return n;
 }
 
+static size_t
+points_max(const struct history *t)
+{
+	return t->is_fine ? FINE_POINTS_MAX : POINTS_MAX;
+}
+
 /* Store what has changed since the point before. */
 static void
 close_point(struct history *t, const struct account_list *stacks)
@@ -151,7 +159,7 @@ close_point(struct history *t, const struct account_list *stacks)
 		if (!merge_changes(t, &p[-1], p))
 			t->no_memory = true;
 	}
-	while (t->point_count == POINTS_MAX ||
+	while (t->point_count == points_max(t) ||
 	       (t->change_total > CHANGES_MAX && t->point_count > POINTS_MIN))
 		widen_points(t);
 }
@@ -183,7 +191,8 @@ begin_span(struct history *t, uint64_t at, const struct amount *live)
 		return;
 	t->spans[t->span_count++] = (struct span){
 		.number = number,
-		.max_nbytes = live->nbytes,
+		.most = history_level(t, live),
+		.least = history_level(t, live),
 	};
 }
 

@@ -2,13 +2,13 @@
 /*
  * history.h - the heap over time
  *
- * Two series along one axis, which is the time, or the number of events where a
- * trace has no times:
+ * Two series along one axis, which is the time, or the number of events:
  *
  *   - spans: of the whole heap, at most SPANS_MAX of equal width;
  *   - points: what each stack has live at the end of a wider span, of which
  *     there are at most POINTS_MAX.  A point lists the stacks that have changed
- *     since the point before.
+ *     since the point before.  Instead of stacks, they may be of lanes
+ *     (census.h).
  *
  * How long the trace is shows at its end only.  The widths begin at 1 and are
  * doubled, and neighbours are merged, whenever there are too many.  A span or
@@ -21,6 +21,8 @@
 
 #define SPANS_MAX  2048
 #define POINTS_MAX 128
+/* The same, of a history whose 'is_fine' is set. */
+#define FINE_POINTS_MAX 1024
 
 /*
  * Upper bound of what all points list together, unless there are POINTS_MIN
@@ -32,8 +34,9 @@
 /* From number * width to (number + 1) * width. */
 struct span {
 	uint64_t number;
-	struct amount live;  /* at its end */
-	uint64_t max_nbytes; /* most live bytes in it */
+	struct amount live; /* at its end */
+	/* The most and the least bytes, or with 'by_count' blocks, in it. */
+	uint64_t most, least;
 	struct amount allocated;
 	uint64_t free_count;
 };
@@ -53,10 +56,12 @@ struct point {
 
 /* Begins as all zeros. */
 struct history {
+	bool by_count; /* spans have the most blocks */
+	bool is_fine;  /* up to FINE_POINTS_MAX points */
 	struct span spans[SPANS_MAX];
 	size_t span_count;
 	unsigned span_shift; /* log2 of the width */
-	struct point points[POINTS_MAX];
+	struct point points[FINE_POINTS_MAX];
 	size_t point_count;
 	unsigned point_shift; /* at least span_shift */
 	size_t change_total;
@@ -83,6 +88,13 @@ bool history_reach(struct history *t, uint32_t row);
 void history_advance(struct history *t, uint64_t at,
 		     const struct account_list *stacks,
 		     const struct amount *live);
+
+/* What the spans have the most and the least of. */
+static inline uint64_t
+history_level(const struct history *t, const struct amount *live)
+{
+	return t->by_count ? live->count : live->nbytes;
+}
 
 /* The span of the current event.  history_advance() has been called. */
 static inline struct span *

@@ -41,8 +41,8 @@ step(struct model *m)
 		amount_add(&m->allocated, nbytes);
 		amount_add(&history_now(m->history)->allocated, nbytes);
 	}
-	if (m->live.nbytes > history_now(m->history)->max_nbytes)
-		history_now(m->history)->max_nbytes = m->live.nbytes;
+	if (m->live.nbytes > history_now(m->history)->most)
+		history_now(m->history)->most = m->live.nbytes;
 	if (m->live.nbytes > m->max_nbytes)
 		m->max_nbytes = m->live.nbytes;
 }
@@ -60,8 +60,8 @@ check_spans(const struct model *m)
 			ck_assert_uint_gt(h->spans[i].number,
 					  h->spans[i - 1].number);
 		amount_sum(&allocated, &h->spans[i].allocated);
-		if (h->spans[i].max_nbytes > max_nbytes)
-			max_nbytes = h->spans[i].max_nbytes;
+		if (h->spans[i].most > max_nbytes)
+			max_nbytes = h->spans[i].most;
 	}
 	ck_assert_uint_eq(allocated.count, m->allocated.count);
 	ck_assert_uint_eq(allocated.nbytes, m->allocated.nbytes);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* plot_chart.h - draw the heap over time */
+#ifndef PLOT_CHART_H
+#define PLOT_CHART_H
+
+#include "tools/plot/plot_canvas.h"
+#include "tools/plot/plot_data.h"
+
+#define CHART_WIDTH_MIN	 320
+#define CHART_HEIGHT_MIN 240
+#define CHART_LAYERS_MIN 360 /* the least height with layers */
+#define CHART_SIDE_MAX	 8192
+
+struct chart_look {
+	enum canvas_format format;
+	unsigned width, height;
+	bool is_dark;
+	const char *by;	     /* what layers are, "call site"; NULL: none */
+	const char *command; /* of the program, untrusted; NULL: not known */
+	const char *path;    /* of the trace */
+	bool is_damaged;     /* the trace is not whole */
+};
+
+/* How many layers, all others included, a picture of this height has room for.
+ */
+unsigned chart_room(unsigned height);
+
+/* The height that a picture with 'rows' layers should have. */
+unsigned chart_height(unsigned rows);
+
+/* Draw it.  On failure print a message and return NULL. */
+struct canvas *chart_draw(const struct plot_data *d,
+			  const struct chart_look *look);
+
+#endif /* PLOT_CHART_H */

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/* plot_data.c - see plot_data.h */
+#include "tools/plot/plot_data.h"
+
+#include "tools/ui/figure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t
+pick(const struct plot_data *d, const struct amount *a)
+{
+	return d->is_count ? a->count : a->nbytes;
+}
+
+/* --------------------------------------------------------------------- axis */
+
+static uint64_t
+distance(const struct census *c, const struct moment *m)
+{
+	if (!census_axis_is_time(c))
+		return m->event;
+	return m->time > c->axis_start ? m->time - c->axis_start : 0;
+}
+
+/* The last event is in the unit that begins at its time. */
+static void
+find_axis(struct plot_data *d)
+{
+	const struct census *const c = d->census;
+	const bool is_time = census_axis_is_time(c);
+
+	d->first = distance(c, &c->first);
+	d->last = distance(c, &c->last) + is_time;
+	if (d->last <= d->first)
+		d->last = d->first + 1;
+	d->peak = c->peak_level;
+	d->peak_at = distance(c, &c->peak);
+	/* The peak is after the event, which is at the number before. */
+	if (!is_time && d->peak_at > d->first)
+		d->peak_at--;
+	d->at_end = pick(d, &c->total.live);
+}
+
+/* --------------------------------------------------------------------- bins */
+
+/* Add a bin from the end of the one before, in which nothing changes. */
+static void
+add_flat(struct plot_data *d, uint64_t end, uint64_t level)
+{
+	const uint64_t begin =
+		d->bin_count == 0 ? d->first : d->bins[d->bin_count - 1].end;
+
+	if (end > begin)
+		d->bins[d->bin_count++] =
+			(struct plot_bin){ begin, end, level, level, level };
+}
+
+static struct plot_bin *
+add_bin(struct plot_data *d, const struct span *s, uint64_t end)
+{
+	const uint64_t begin =
+		d->bin_count == 0 ? d->first : d->bins[d->bin_count - 1].end;
+	struct plot_bin *const bin = &d->bins[d->bin_count++];
+
+	*bin = (struct plot_bin){
+		.begin = begin,
+		.end = end < d->last ? end : d->last,
+		.most = s->most,
+		.least = s->least,
+	};
+	return bin;
+}
+
+/* Put the spans into bins of the width 1 << shift. */
+static void
+fill_bins(struct plot_data *d, unsigned shift)
+{
+	const struct history *const h = &d->census->history;
+	const unsigned more = shift - h->span_shift;
+	uint64_t level = pick(d, &d->census->start);
+	size_t next = 0;
+
+	while (next < h->span_count) {
+		const uint64_t number = h->spans[next].number >> more;
+		const uint64_t end = (number + 1) << shift;
+		struct plot_bin *bin;
+
+		add_flat(d, number << shift, level);
+		bin = add_bin(d, &h->spans[next], end);
+		for (; next < h->span_count &&
+		       h->spans[next].number >> more == number;
+		     next++) {
+			const struct span *const s = &h->spans[next];
+
+			if (s->most > bin->most)
+				bin->most = s->most;
+			if (s->least < bin->least)
+				bin->least = s->least;
+			level = pick(d, &s->live);
+		}
+		bin->shown = level;
+	}
+	add_flat(d, d->last, level);
+}
+
+bool
+plot_data_make(struct plot_data *d, const struct census *c)
+{
+	const struct history *const h = &c->history;
+	unsigned shift = h->span_shift;
+
+	memset(d, 0, sizeof(*d));
+	d->census = c;
+	d->is_count = c->window.peak_is_count;
+	find_axis(d);
+	if (c->window.points_are_fine)
+		shift = h->point_shift;
+	else
+		while ((d->last - d->first) >> shift > PLOT_BINS_MAX)
+			shift++;
+	/* Before each bin of spans there may be a flat one. */
+	d->bins = calloc(2 * h->span_count + 2, sizeof(*d->bins));
+	if (d->bins == NULL)
+		return false;
+	fill_bins(d, shift);
+	return true;
+}
+
+/* ------------------------------------------------------------------- layers */
+
+/* Follows what each group has live, from point to point. */
+struct walk {
+	const struct plot_data *d;
+	uint64_t *rows; /* by row of stack or lane */
+	uint64_t *now;	/* by group */
+	size_t next;	/* point */
+};
+
+static bool
+walk_begin(struct walk *w, const struct plot_data *d)
+{
+	w->d = d;
+	w->next = 0;
+	w->rows = calloc(census_points_of(d->census)->count + 1,
+			 sizeof(*w->rows));
+	w->now = calloc(d->groups.count + 1, sizeof(*w->now));
+	return w->rows != NULL && w->now != NULL;
+}
+
+static void
+walk_end(struct walk *w)
+{
+	free(w->rows);
+	free(w->now);
+}
+
+/* Take the points that end in 'bin' or before it. */
+static void
+walk_to(struct walk *w, const struct plot_bin *bin)
+{
+	const struct history *const h = &w->d->census->history;
+
+	for (; w->next < h->point_count; w->next++) {
+		const struct point *const p = &h->points[w->next];
+
+		if (p->number << h->point_shift >= bin->end)
+			return;
+		for (size_t i = 0; i < p->change_count; i++) {
+			const struct change *const ch = &p->changes[i];
+			const uint32_t g = w->d->groups.group_of[ch->stack];
+			const uint64_t now =
+				w->d->is_count ? ch->count : ch->nbytes;
+
+			if (g != GROUP_NONE)
+				w->now[g] += now - w->rows[ch->stack];
+			w->rows[ch->stack] = now;
+		}
+	}
+}
+
+/* The area of each group in the picture; NULL: no memory. */
+static double *
+find_areas(const struct plot_data *d)
+{
+	double *const areas = calloc(d->groups.count + 1, sizeof(*areas));
+	struct walk w;
+
+	if (!walk_begin(&w, d) || areas == NULL) {
+		walk_end(&w);
+		free(areas);
+		return NULL;
+	}
+	for (size_t i = 0; i < d->bin_count; i++) {
+		const struct plot_bin *const bin = &d->bins[i];
+
+		walk_to(&w, bin);
+		for (uint32_t g = 0; g < d->groups.count; g++)
+			areas[g] += (double)w.now[g] *
+				    (double)(bin->end - bin->begin);
+	}
+	walk_end(&w);
+	return areas;
+}
+
+static uint64_t
+at_peak(const struct plot_data *d, uint32_t group)
+{
+	const struct amount a =
+		census_at_peak(d->census, &d->groups.rows[group].sum);
+
+	return pick(d, &a);
+}
+
+/* Does group 'a' come before group 'b'? */
+static bool
+is_before(const struct plot_data *d, const double *areas, uint32_t a,
+	  uint32_t b)
+{
+	if (areas[a] != areas[b])
+		return areas[a] > areas[b];
+	if (at_peak(d, a) != at_peak(d, b))
+		return at_peak(d, a) > at_peak(d, b);
+	return strcmp(d->groups.rows[a].name, d->groups.rows[b].name) < 0;
+}
+
+/*
+ * Put the groups with the largest areas into 'best', in order.  Return how
+ * many; '*seen_ret' is the number of groups that the picture has anything of.
+ */
+static unsigned
+find_best(const struct plot_data *d, const double *areas, unsigned top,
+	  uint32_t *best, uint32_t *seen_ret)
+{
+	unsigned n = 0;
+
+	*seen_ret = 0;
+	for (uint32_t g = 0; g < d->groups.count; g++) {
+		unsigned i = n;
+
+		if (areas[g] <= 0 && at_peak(d, g) == 0)
+			continue;
+		++*seen_ret;
+		for (; i > 0 && is_before(d, areas, g, best[i - 1]); i--)
+			if (i < top)
+				best[i] = best[i - 1];
+		if (i < top)
+			best[i] = g;
+		n += n < top;
+	}
+	return n;
+}
+
+static bool
+add_layer(struct plot_data *d, const char *name, uint64_t peak, uint64_t end)
+{
+	struct plot_layer *const l = &d->layers[d->layer_count];
+
+	*l = (struct plot_layer){ .name = name,
+				  .at_peak = peak,
+				  .at_end = end };
+	l->values = calloc(d->bin_count + 1, sizeof(*l->values));
+	d->layer_count += l->values != NULL;
+	return l->values != NULL;
+}
+
+/* The layer of all groups that are not among the best 'n'. */
+static bool
+add_other(struct plot_data *d, uint32_t count)
+{
+	uint64_t peak = d->peak, end = d->at_end;
+
+	for (unsigned i = 0; i < d->layer_count; i++) {
+		peak -= d->layers[i].at_peak;
+		end -= d->layers[i].at_end;
+	}
+	snprintf(d->other_name, sizeof(d->other_name), "%.20s others",
+		 figure_count(count).text);
+	if (!add_layer(d, d->other_name, peak, end))
+		return false;
+	d->layers[d->layer_count - 1].is_other = true;
+	return true;
+}
+
+/* Does the bin have the peak? */
+static bool
+has_peak(const struct plot_data *d, const struct plot_bin *bin)
+{
+	return bin->begin <= d->peak_at && d->peak_at < bin->end &&
+	       bin->most == d->peak;
+}
+
+/* Fill the layers' values; the first 'n' are the groups 'best'. */
+static bool
+fill_layers(struct plot_data *d, const uint32_t *best, unsigned n)
+{
+	struct walk w;
+	const bool ok = walk_begin(&w, d);
+
+	for (size_t i = 0; ok && i < d->bin_count; i++) {
+		struct plot_bin *const bin = &d->bins[i];
+		const bool is_peak = has_peak(d, bin);
+		uint64_t rest;
+
+		walk_to(&w, bin);
+		if (is_peak)
+			bin->shown = d->peak;
+		rest = bin->shown;
+		for (unsigned j = 0; j < n; j++) {
+			const uint64_t value =
+				is_peak ? d->layers[j].at_peak : w.now[best[j]];
+
+			d->layers[j].values[i] = value;
+			rest -= value;
+		}
+		if (n < d->layer_count)
+			d->layers[n].values[i] = rest;
+	}
+	walk_end(&w);
+	return ok;
+}
+
+static bool
+choose_layers(struct plot_data *d, unsigned top)
+{
+	double *const areas = find_areas(d);
+	uint32_t best[PLOT_TOP_MAX + 1], seen;
+	unsigned n;
+
+	if (areas == NULL)
+		return false;
+	n = find_best(d, areas, top + 1, best, &seen);
+	/* A single other group is shown by its name. */
+	if (seen > top + 1)
+		n = top;
+	free(areas);
+	for (unsigned i = 0; i < n; i++)
+		if (!add_layer(d, d->groups.rows[best[i]].name,
+			       at_peak(d, best[i]),
+			       pick(d, &d->groups.rows[best[i]].sum.live)))
+			return false;
+	return (n == seen || add_other(d, seen - n)) && fill_layers(d, best, n);
+}
+
+bool
+plot_data_divide(struct plot_data *d, struct site_names *names,
+		 enum group_by by, unsigned top)
+{
+	return groups_make(&d->groups, d->census, names, by) &&
+	       choose_layers(d, top);
+}
+
+void
+plot_data_free(struct plot_data *d)
+{
+	for (unsigned i = 0; i < d->layer_count; i++)
+		free(d->layers[i].values);
+	groups_free(&d->groups);
+	free(d->bins);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plot_data.h - what a picture of the heap shows: a series of bins, and layers
+ *
+ * Bins cover the axis from 'first' to 'last' without gaps.  The axis is in time
+ * units of the trace, or in events.  Values are bytes, or blocks if the census
+ * follows blocks.
+ *
+ * With layers, 'shown' is what the layers of a bin sum up to: what is live at
+ * the bin's end, or at the peak in the bin that has the peak.
+ */
+#ifndef PLOT_DATA_H
+#define PLOT_DATA_H
+
+#include "tools/summary/gather.h"
+#include "tools/summary/groups.h"
+
+/* Bins of a picture without layers: a picture has hardly more columns. */
+#define PLOT_BINS_MAX 1024
+
+/* Layers, less the one of all others. */
+#define PLOT_TOP_MAX 9
+
+struct plot_bin {
+	uint64_t begin, end;
+	uint64_t most, least, shown;
+};
+
+struct plot_layer {
+	const char *name; /* escaped */
+	uint64_t at_peak, at_end;
+	uint64_t *values; /* by bin */
+	bool is_other;
+};
+
+struct plot_data {
+	const struct census *census;
+	bool is_count;
+	uint64_t first, last;
+	uint64_t peak, peak_at, at_end;
+	struct plot_bin *bins;
+	size_t bin_count;
+	struct plot_layer layers[PLOT_TOP_MAX + 1];
+	unsigned layer_count;
+	struct groups groups; /* of the layers */
+	char other_name[32];
+};
+
+/* Make the series of a census that has ended.  False: no memory. */
+bool plot_data_make(struct plot_data *d, const struct census *c);
+
+/*
+ * Divide it into the 'top' largest groups and all others.  The points of the
+ * census are of stacks or of lanes, as 'by' needs them.  False: no memory.
+ */
+bool plot_data_divide(struct plot_data *d, struct site_names *names,
+		      enum group_by by, unsigned top);
+
+void plot_data_free(struct plot_data *d);
+
+#endif /* PLOT_DATA_H */

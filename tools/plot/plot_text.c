@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* plot_text.c - see plot_text.h */
+#include "tools/plot/plot_text.h"
+
+#include "tools/ui/escape.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char dots[] = "\u2026";
+
+/* ------------------------------------------------------------------- widths */
+
+static bool
+is_rest(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* In parts of the font size; rather too wide than too narrow. */
+static double
+width_of(char c)
+{
+	if (is_rest(c))
+		return 0;
+	if ((unsigned char)c >= 0xe0)
+		return 1; /* U+0800 and above, ideographs among them */
+	if (strchr("ijlI.,:;'|! ()[]ft/\\", c) != NULL)
+		return 0.4;
+	if (strchr("mwMW@%", c) != NULL)
+		return 0.95;
+	return c >= 'A' && c <= 'Z' ? 0.7 : 0.62;
+}
+
+double
+text_width(const char *text, double size)
+{
+	double sum = 0;
+
+	for (; *text != '\0'; text++)
+		sum += width_of(*text);
+	return sum * size;
+}
+
+/* -------------------------------------------------------------- parts of it */
+
+static void
+append(char *buf, size_t *used, const char *text, size_t nbytes)
+{
+	if (nbytes >= PLOT_NAME_NBYTES - *used)
+		return;
+	memcpy(buf + *used, text, nbytes);
+	*used += nbytes;
+	buf[*used] = '\0';
+}
+
+/* Where the place "(file:line)" of a name begins; its end if there is none. */
+static const char *
+find_place(const char *name)
+{
+	const size_t n = strlen(name);
+	const char *last = NULL;
+
+	if (n == 0 || name[n - 1] != ')')
+		return name + n;
+	for (const char *at = name; (at = strstr(at, " (")) != NULL; at++)
+		last = at;
+	return last != NULL && strchr(last, ':') != NULL ? last : name + n;
+}
+
+/* Copy 'from' to 'end' without folders, if it is a path. */
+static void
+copy_base(char *buf, size_t *used, const char *from, const char *end)
+{
+	const char *base = from;
+
+	for (const char *at = from; at < end; at++)
+		if (*at == '/')
+			base = at + 1;
+	append(buf, used, base, (size_t)(end - base));
+}
+
+/* Drop the folders of the file, or of the module. */
+static void
+drop_folders(char *buf)
+{
+	char copy[PLOT_NAME_NBYTES];
+	const char *const place = find_place(buf);
+	size_t used = 0;
+
+	copy[0] = '\0';
+	if (buf[0] == '/') {
+		copy_base(copy, &used, buf, place);
+	} else {
+		append(copy, &used, buf, (size_t)(place - buf));
+	}
+	if (*place != '\0') {
+		append(copy, &used, " (", 2);
+		copy_base(copy, &used, place + 2, place + strlen(place));
+	}
+	memcpy(buf, copy, used + 1);
+}
+
+/* After "operator", '<' and '(' belong to the name. */
+static bool
+is_operator(const char *name, const char *at)
+{
+	static const char word[] = "operator";
+
+	while (at > name && strchr("<>()-=", at[-1]) != NULL)
+		at--;
+	return (size_t)(at - name) >= sizeof(word) - 1 &&
+	       memcmp(at - (sizeof(word) - 1), word, sizeof(word) - 1) == 0;
+}
+
+/*
+ * Replace what is between 'open' and 'close' by dots, at any depth.  The end of
+ * the name is missing if the name was cut (stack_view.h).
+ */
+static void
+drop_between(char *buf, char open, char close)
+{
+	char copy[PLOT_NAME_NBYTES];
+	const char *const place = find_place(buf);
+	size_t used = 0;
+	unsigned depth = 0;
+
+	copy[0] = '\0';
+	for (const char *at = buf; at < place; at++) {
+		const bool is_name = depth == 0 && is_operator(buf, at);
+
+		if (*at == close && !is_name) {
+			if (depth == 0)
+				return;
+			if (--depth == 0 && at[-1] != open)
+				append(copy, &used, dots, sizeof(dots) - 1);
+		}
+		if (depth == 0)
+			append(copy, &used, at, 1);
+		if (*at == open && !is_name)
+			depth++;
+	}
+	if (depth != 0)
+		append(copy, &used, dots, sizeof(dots) - 1);
+	append(copy, &used, place, strlen(place));
+	memcpy(buf, copy, used + 1);
+}
+
+/* Take out the middle of a name; more of the end stays than of the start. */
+static void
+cut_middle(char *buf, double size, double width)
+{
+	const double ends = width - text_width(dots, size);
+	char copy[PLOT_NAME_NBYTES];
+	const char *head = buf, *tail = buf + strlen(buf);
+	double sum = 0;
+	size_t used = 0;
+
+	while (tail > buf) {
+		const double next = width_of(tail[-1]) * size;
+
+		if (sum + next > ends * 0.5)
+			break;
+		sum += next;
+		tail--;
+	}
+	while (is_rest(*tail))
+		tail++;
+	for (; head < tail; head++) {
+		const double next = width_of(*head) * size;
+
+		if (sum + next > ends)
+			break;
+		sum += next;
+	}
+	while (head > buf && is_rest(*head))
+		head--;
+	copy[0] = '\0';
+	append(copy, &used, buf, (size_t)(head - buf));
+	append(copy, &used, dots, sizeof(dots) - 1);
+	append(copy, &used, tail, strlen(tail));
+	memcpy(buf, copy, used + 1);
+}
+
+/* -------------------------------------------------------------------- names */
+
+char *
+text_shorten(const char *name, double size, double width, char *buf)
+{
+	escape_text(name, buf, PLOT_NAME_NBYTES - sizeof(dots));
+	drop_folders(buf);
+	if (text_width(buf, size) > width)
+		drop_between(buf, '<', '>');
+	if (text_width(buf, size) > width)
+		drop_between(buf, '(', ')');
+	if (text_width(buf, size) > width)
+		cut_middle(buf, size, width);
+	return buf;
+}
+
+char *
+text_program(const char *command, char *buf)
+{
+	const size_t n = strcspn(command, " ");
+	size_t used = 0;
+
+	buf[0] = '\0';
+	copy_base(buf, &used, command, command + n);
+	/* In a header, "\x20" is a blank of the name. */
+	for (char *at; (at = strstr(buf, "\\x20")) != NULL;) {
+		*at = ' ';
+		memmove(at + 1, at + 4, strlen(at + 4) + 1);
+	}
+	return buf;
+}
