@@ -67,7 +67,7 @@ print_figures(FILE *f, const struct gathering *g, const struct groups *sites)
 	const char *const advice = show_advice(g);
 
 	fprintf(f, "  peak       %s after %s",
-		figure_nbytes(c->peak_nbytes).text,
+		figure_nbytes(c->peak_level).text,
 		show_moment(c, &c->peak).text);
 	print_largest(f, sites, KEY_PEAK);
 	fprintf(f, "  at the end %s", figure_nbytes(all->live.nbytes).text);
