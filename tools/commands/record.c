@@ -15,6 +15,8 @@
 #include "tools/recording/settings.h"
 #include "tools/recording/summary.h"
 #include "tools/recording/template.h"
+#include "tools/summary/brief.h"
+#include "tools/ui/figure.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
 
@@ -33,6 +35,9 @@
 
 #define LIBRARY "libhatftrace.so"
 
+/* Upper bound of the events to read for the short form of the report. */
+#define BRIEF_EVENTS_MAX 10000000
+
 enum {
 	OPT_OUT,
 	OPT_CLOCK,
@@ -47,6 +52,8 @@ enum {
 	OPT_NO_STACKS,
 	OPT_NO_SYMBOLS,
 	OPT_VERBOSE,
+	OPT_QUIET,
+	OPT_SUMMARY,
 };
 
 static const struct opt options[] = {
@@ -85,6 +92,11 @@ static const struct opt options[] = {
 	{ "verbose", 'v', NULL,
 	  "print one line for each trace file that the recorder's\n"
 	  "thread completes, or if there can be no ring file" },
+	{ "quiet", 'q', NULL,
+	  "at the end, print nothing if every trace is complete" },
+	{ "summary", 'm', NULL,
+	  "at the end, print a short form of 'hatf report', even if\n"
+	  "standard error is not a terminal" },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -95,7 +107,8 @@ static const struct opt_page page = {
 	"recorder writes the heap events of each process, COMMAND and its\n"
 	"descendants, to a trace file, with the call stack of each\n"
 	"allocation.  At the end the stacks get functions, files and lines,\n"
-	"and one line reports what was recorded.\n",
+	"and one line reports what was recorded.  On a terminal, a short form\n"
+	"of 'hatf report' follows.\n",
 	"The environment has the other settings, HATFTRACE_OUT and so on:\n"
 	"see libhatftrace(7).\n"
 	"Exit status: that of COMMAND, or death by the same signal; 1 if\n"
@@ -186,7 +199,7 @@ is_excluded(const char *command)
 /* What the command line says, apart from what goes into the environment. */
 struct command_line {
 	const char *out;
-	bool no_symbols;
+	bool no_symbols, quiet, summary;
 };
 
 static bool
@@ -220,6 +233,12 @@ take_option(unsigned idx, const char *value, void *ctx)
 		return take("--no-stacks", "HATFTRACE_STACKS", "off");
 	case OPT_NO_SYMBOLS:
 		line->no_symbols = true;
+		return true;
+	case OPT_QUIET:
+		line->quiet = true;
+		return true;
+	case OPT_SUMMARY:
+		line->summary = true;
 		return true;
 	default:
 		return pass_on("HATFTRACE_VERBOSE", "1");
@@ -357,8 +376,8 @@ has_stacks(void)
 
 /* The command and what was found out about it before it ran. */
 struct job {
-	const char *text;	 /* template */
-	bool no_symbols;	 /* the frames keep their addresses */
+	const char *text; /* template */
+	const struct command_line *line;
 	const char *command;	 /* argv[0] */
 	const char *untraceable; /* reason, or NULL */
 	struct absence absence;	 /* watches for removed traces */
@@ -397,6 +416,68 @@ report_excluded(const struct job *job, const struct collection *c)
 	return n != 0 && summary_check_children(c);
 }
 
+/* ----------------------------------------------------------- the short form */
+
+static bool
+wants_brief(const struct command_line *line)
+{
+	return !line->quiet && (line->summary || isatty(STDERR_FILENO));
+}
+
+/* Quote a path for a shell if that is necessary, and simple. */
+static const char *
+shell_word(const char *path, char *buf, size_t cap)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-+=.,:@%/";
+
+	if (strchr(path, '\'') != NULL ||
+	    (path[0] != '-' && path[strspn(path, plain)] == '\0'))
+		return path;
+	snprintf(buf, cap, "'%s%s'", path[0] == '-' ? "./" : "", path);
+	return buf;
+}
+
+/* Print what to type next: other traces are in the directory of 'path'. */
+static void
+print_next(const char *path, size_t other_count)
+{
+	const char *const slash = strrchr(path, '/');
+	const int dir_nbytes = slash == NULL ? 1 : (int)(slash - path + 1);
+	char dir[PATH_MAX], quoted[PATH_MAX + 8];
+	const char *const word = shell_word(path, quoted, sizeof(quoted));
+
+	message_print("next: hatf report %s, or hatf leaks %s", word, word);
+	if (other_count == 0)
+		return;
+	snprintf(dir, sizeof(dir), "%.*s", dir_nbytes,
+		 slash == NULL ? "." : path);
+	message_print("the other %s: hatf tree %s",
+		      other_count == 1 ? "trace" : "traces",
+		      shell_word(dir, quoted, sizeof(quoted)));
+}
+
+/* Print the short form of the report for the command's last trace. */
+static void
+show_brief(const struct collection *c)
+{
+	const struct collected_trace *const last = &c->traces[c->own_count - 1];
+	const char *const path = template_short(last->path);
+	struct collect_summary s;
+
+	if (!last->has_trailer || !collect_summary(last, &s))
+		return;
+	if (s.event_count - last->events_before > BRIEF_EVENTS_MAX)
+		message_print("no figures of more than %s events here",
+			      figure_count(BRIEF_EVENTS_MAX).text);
+	else if (last->segment != 0)
+		message_print("no figures of a trace in segments here");
+	else if (!brief_print(path))
+		return;
+	print_next(path, c->own_count + c->descendant_count - 1);
+}
+
 /* Report all traces.  False if a trace is missing or incomplete. */
 static bool
 report(struct job *job, const struct launch *l)
@@ -412,7 +493,7 @@ report(struct job *job, const struct launch *l)
 	}
 	notebook_read(&job->notebook, &c, l);
 	mend_traces(&c, l);
-	if (has_stacks() && !job->no_symbols)
+	if (has_stacks() && !job->line->no_symbols)
 		naming_symbolize(&c, getenv("HATFTRACE_VERBOSE") != NULL);
 	notebook_find_vanished(&job->notebook, &c);
 	notebook_report(&job->notebook);
@@ -426,7 +507,9 @@ report(struct job *job, const struct launch *l)
 		summary_describe_others(&c, others, sizeof(others));
 		tell_missing(job, l, others);
 	} else {
-		ok = summary_report_own(&c);
+		ok = summary_report_own(&c, job->line->quiet);
+		if (wants_brief(job->line))
+			show_brief(&c);
 	}
 	insides_report(&c);
 	collect_free(&c);
@@ -453,11 +536,11 @@ run_job(struct job *job, char **argv)
 }
 
 static int
-run(char **argv, const char *text, bool no_symbols)
+run(char **argv, const char *text, const struct command_line *line)
 {
 	struct job job = {
 		.text = text,
-		.no_symbols = no_symbols,
+		.line = line,
 		.command = argv[0],
 		.untraceable = program_untraceable(argv[0]),
 	};
@@ -516,7 +599,7 @@ command_record(int argc, char **argv)
 		free(text);
 		return EXIT_BAD_INPUT;
 	}
-	exit_status = run(argv + first, text, line.no_symbols);
+	exit_status = run(argv + first, text, &line);
 	free(text);
 	return exit_status;
 }

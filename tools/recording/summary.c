@@ -97,22 +97,30 @@ append(char *buf, size_t cap, const char *format, ...)
 	va_end(list);
 }
 
+/* May no child's trace lack events? */
+static bool
+are_children_whole(const struct collection *c)
+{
+	for (size_t i = 0; i < sizeof(findings) / sizeof(findings[0]); i++)
+		if (findings[i].may_lack &&
+		    count_children(c, findings[i].test) != 0)
+			return false;
+	return true;
+}
+
 static void
 describe_children(const struct collection *c, char *buf, size_t cap)
 {
-	bool is_whole = true;
-
 	append(buf, cap, "%zu %s of child processes", c->descendant_count,
 	       c->descendant_count == 1 ? "trace" : "traces");
 	for (size_t i = 0; i < sizeof(findings) / sizeof(findings[0]); i++) {
 		const size_t n = count_children(c, findings[i].test);
 
-		if (n == 0)
-			continue;
-		append(buf, cap, ", %zu of these %s", n, findings[i].text);
-		is_whole = is_whole && !findings[i].may_lack;
+		if (n != 0)
+			append(buf, cap, ", %zu of these %s", n,
+			       findings[i].text);
 	}
-	if (is_whole)
+	if (are_children_whole(c))
 		append(buf, cap, ", nothing lost in these");
 }
 
@@ -223,9 +231,12 @@ describe_size(const struct collected_trace *trace, size_t segments,
 		       (double)s->file_nbytes / (double)s->event_count);
 }
 
-/* Print the final line.  False if the trace is incomplete. */
+/*
+ * Print the final line, with 'quiet' only if something may be missing.  False
+ * if the trace is incomplete.
+ */
 static bool
-print_summary(const struct collection *c)
+print_summary(const struct collection *c, bool quiet)
 {
 	const struct collected_trace *const last = &c->traces[c->own_count - 1];
 	const size_t segments = collect_segments(c);
@@ -234,6 +245,8 @@ print_summary(const struct collection *c)
 
 	if (!collect_summary(last, &s))
 		return false;
+	if (quiet && s.complete && are_children_whole(c))
+		return true;
 	describe_size(last, segments, &s, size, sizeof(size));
 	describe_losses(last, segments, &s, lost, sizeof(lost));
 	summary_describe_others(c, others, sizeof(others));
@@ -272,13 +285,13 @@ check_other(const struct collected_trace *trace)
 }
 
 bool
-summary_report_own(const struct collection *c)
+summary_report_own(const struct collection *c, bool quiet)
 {
 	bool ok = true;
 
 	for (size_t i = 0; i + 1 < c->own_count; i++)
 		ok = check_other(&c->traces[i]) && ok;
-	return print_summary(c) && ok;
+	return print_summary(c, quiet) && ok;
 }
 
 bool

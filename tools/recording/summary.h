@@ -18,9 +18,10 @@ void summary_describe_others(const struct collection *c, char *buf, size_t cap);
 
 /*
  * Print the line about the traces of the command's own process, which must have
- * at least one.  False if one of the traces is incomplete.
+ * at least one.  With 'quiet', print nothing if all traces are complete.  False
+ * if one of the command's own traces is incomplete.
  */
-bool summary_report_own(const struct collection *c);
+bool summary_report_own(const struct collection *c, bool quiet);
 
 /*
  * Print which traces of child processes are incomplete.  True if there are
