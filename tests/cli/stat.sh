@@ -104,6 +104,23 @@ check_stat 'by size' --by size --top 2 <<'EOF'
      1000 B            1      1000 B         0 B           0         0  513 to 1024 bytes
       100 B            1       100 B       100 B           0         1  65 to 128 bytes
 and 3 more ('--top 0' prints all)
+
+    at peak    part      at end    part   allocated    part  wasted by the size classes of
+       45 B   3.9 %        12 B    11 %        81 B   6.5 %  glibc
+       37 B   3.2 %        12 B    11 %        57 B   4.7 %  jemalloc
+       37 B   3.2 %        12 B    11 %        57 B   4.7 %  tcmalloc
+       37 B   3.2 %        12 B    11 %        57 B   4.7 %  mimalloc
+EOF
+check_stat 'sizes at the end' --by size --at-end <<'EOF'
+     at end       blocks    part  size
+      100 B            1   100 %  all
+      100 B            1   100 %  65 to 128 bytes
+
+     at end    part  wasted by the size classes of
+       12 B    11 %  glibc
+       12 B    11 %  jemalloc
+       12 B    11 %  tcmalloc
+       12 B    11 %  mimalloc
 EOF
 check_stat 'by lifetime' --by lifetime <<'EOF'
       freed       blocks    part  lifetime

@@ -6,8 +6,8 @@
  *
  * Runs under the allocator NAME, and asks malloc_usable_size() for each size
  * from 0 to 256 KiB, and up to 256 MiB for the sizes around multiples of powers
- * of two and for others between these.  Prints each difference; exit status 1 if
- * there is one.
+ * of two and for others between these.  Prints each difference; exit status 1
+ * if there is one.
  *
  * Keeps the blocks, so that none has the remainder of another one.  glibc maps
  * at most 65536 blocks: it gets these back, with settings which keep the
@@ -32,7 +32,8 @@ static void
 compare(size_t size)
 {
 	/* The compiler must not leave out what is not used. */
-	void *volatile const block = malloc(size);
+	const volatile size_t asked = size;
+	void *volatile const block = malloc(asked);
 	uint64_t want, got;
 
 	if (block == NULL) {

@@ -2,6 +2,7 @@
 /* stat.c - hatf stat: allocations by site, thread, size, lifetime, time, ... */
 #include "tools/commands/commands.h"
 #include "tools/summary/show.h"
+#include "tools/summary/show_waste.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
 
@@ -30,7 +31,8 @@ enum {
 static const struct opt options[] = {
 	{ "by", 'b', "WHAT",
 	  "a line for each site (default), function, file,\n"
-	  "module, stack, thread, size, lifetime, heap or time" },
+	  "module, stack, thread, size, lifetime, heap or time;\n"
+	  "with size also the waste in four allocators" },
 	{ "sort", 's', "KEY",
 	  "sort by allocated (default), allocations, peak, live,\n"
 	  "freed, temporary or moved" },
@@ -216,6 +218,16 @@ json_groups(const struct gathering *g, const struct groups *all,
 	return list;
 }
 
+/* The columns of waste: all, or the moment that is asked for. */
+static unsigned
+waste_columns(const struct ask *ask)
+{
+	if (ask->at_peak)
+		return WASTE_AT_PEAK;
+	return ask->at_end ? WASTE_AT_END
+			   : WASTE_AT_PEAK | WASTE_AT_END | WASTE_ALLOCATED;
+}
+
 /* ---------------------------------------------------------------- lifetimes */
 
 /* Sum the blocks of all sizes with a lifetime of one class. */
@@ -377,6 +389,8 @@ print_text(struct out *o, const struct gathering *g, const struct groups *all,
 		print_times(o, g->census);
 	else if (!print_groups(o, g, all, ask))
 		return false;
+	if (ask->by == BY_SIZE)
+		show_waste(o, g->census, waste_columns(ask));
 	if (advice != NULL && ask->by <= BY_STACK)
 		out_printf(o, "note: %s\n", advice);
 	return true;
@@ -409,7 +423,10 @@ print_json(struct out *o, const struct gathering *g, const struct groups *all,
 
 	for (size_t i = 0; i < n; i++)
 		json_object_set_new(object, keys[i].key, keys[i].value);
-	return json_print(o, object, n);
+	if (ask->by != BY_SIZE)
+		return json_print(o, object, n);
+	json_object_set_new(object, "waste", show_json_waste(c));
+	return json_print(o, object, n + 1);
 }
 
 /* Show one file.  Return its exit status. */
@@ -525,6 +542,7 @@ settle(struct ask *ask)
 			     by_words[ask->by]);
 		return false;
 	}
+	ask->gathering.waste = ask->by == BY_SIZE;
 	if (!ask->has_key && is_moment(ask))
 		ask->key = ask->at_peak ? KEY_PEAK : KEY_LIVE;
 	return true;

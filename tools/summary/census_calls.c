@@ -53,6 +53,8 @@ lose_block(struct census *s, const struct live_block *block, uint32_t heap,
 	account_end(o.heap, s->epoch, block->size);
 	history_mark(&s->history, block->stack);
 	amount_add(why, block->size);
+	if (s->waste != NULL)
+		waste_end(s->waste, s->epoch, block->size);
 }
 
 /* See census_begin_block(). */
@@ -82,6 +84,8 @@ begin_block(struct census *s, const struct live_block *block, uint32_t heap,
 	history_mark(&s->history, block->stack);
 	if (is_event)
 		amount_add(&history_now(&s->history)->allocated, block->size);
+	if (s->waste != NULL)
+		waste_begin(s->waste, s->epoch, block->size, is_event);
 }
 
 /* How a block came to its end. */
@@ -118,6 +122,8 @@ free_block(struct census *s, const struct live_block *block, uint32_t heap,
 	account_free(o.heap, s->epoch, block->size, end);
 	history_mark(&s->history, block->stack);
 	history_now(&s->history)->free_count++;
+	if (s->waste != NULL)
+		waste_end(s->waste, s->epoch, block->size);
 	if (!end->has_lifetime)
 		return;
 	amount_add(&s->lifetime_events[c][census_class(end->events)],

@@ -56,7 +56,7 @@ glibc_taken(uint64_t size)
 	return glibc_maps(size) ? round_up(chunk + 8, 4 * KIB) : chunk;
 }
 
-/* ----------------------------------------------------- jemalloc and mimalloc */
+/* ---------------------------------------------------- jemalloc and mimalloc */
 
 /*
  * Multiples of 16 up to 128 bytes, and a class of 8; then four classes from one
@@ -116,8 +116,8 @@ tc_quarter_batch(uint32_t size)
 }
 
 /*
- * The bytes of a span of blocks of this size: as many pages as it takes to leave
- * at most an eighth unused, and to hold a quarter of a batch.
+ * The bytes of a span of blocks of this size: as many pages as it takes to
+ * leave at most an eighth unused, and to hold a quarter of a batch.
  */
 static uint32_t
 tc_span(uint32_t size)

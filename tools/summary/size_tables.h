@@ -6,8 +6,8 @@
  * The functions here follow the documented rules of four allocators on 64-bit
  * machines with pages of 4 KiB, as they are without settings:
  *
- *   glibc 2.26 and later; jemalloc 4 and 5; gperftools' tcmalloc 2.8 to 2.10
- *   with pages of 8 KiB; mimalloc 2.0
+ *   glibc; jemalloc 5; gperftools' tcmalloc 2.10 with pages of 8 KiB;
+ *   mimalloc 2.0
  *
  * tests/cli/size-tables.sh compares them with the real ones.  They know nothing
  * of alignments that a program asks for, of free blocks, or of metadata that is
