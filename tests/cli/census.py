@@ -165,6 +165,7 @@ class Census:
         self.blocks = {}  # by heap and address
         self.last = {}  # the block that a thread's last call allocated
         self.lifetimes = defaultdict(lambda: [0, 0])
+        self.outlived = {}  # by thread: what lived when it ended
         self.events = 0
         self.peak, self.peak_event = 0, 0
         self.unknown = 0
@@ -220,6 +221,11 @@ class Census:
             self.last[int(call['thread'])] = None
         elif tag.startswith('realloc'):
             self.realloc(call)
+        elif tag == 'destroyThread':
+            thread = int(call['thread'])
+            sizes = [b.size for b in self.blocks.values()
+                     if b.thread == thread]
+            self.outlived[thread] = [len(sizes), sum(sizes)]
         elif tag == 'destroyHeap':
             for key in [k for k in self.blocks if k[0] == int(call['heap'])]:
                 self.lose(self.blocks.pop(key))
@@ -360,6 +366,9 @@ def compare_stat(hatf, trace, census, by, options):
         key = (by, int(row['to' if by == 'size' else 'id']))
         seen.add(key)
         compare(f'{what}: {key}', row, census.accounts[key])
+        if by == 'thread':
+            check(f'{what}: {key} outlived', amount(row['outlived']),
+                  census.outlived.get(key[1], [0, 0]))
     for key, account in census.accounts.items():
         if key[0] == by and account.allocated[1] and key not in seen:
             fail(f'{what}: {key}', 'nothing', account.allocated)
