@@ -65,6 +65,60 @@ def attribute(text, key):
 STACK, CARRIED = 0x45, 0x02
 
 
+def up(n, step):
+    return (n + step - 1) // step * step
+
+
+def quarters(size):
+    """Classes at 16 bytes, and at quarters of powers of two above 128."""
+    step = 16
+    while size > 8 * step:
+        step *= 2
+    return 8 if size <= 8 else up(size, step)
+
+
+def tcmalloc_classes():
+    """gperftools': see "Small Object Allocation" of its documentation."""
+    classes, spans, size = [], [], 8
+    while size <= 262144:
+        batch = min(32, max(2, 65536 // size)) // 4
+        pages = next(p for p in range(1, 999) if p * 8192 // size >= batch and
+                     p * 8192 % size <= p * 8192 // 8)
+        span = (pages, pages * 8192 // size)
+        if spans and spans[-1] == span:
+            del classes[-1], spans[-1]
+        classes.append(size)
+        spans.append(span)
+        size += (8 if size < 16 else 16 if size < 128 else
+                 min(8192, (1 << size.bit_length() - 1) // 8))
+    return classes
+
+
+TCMALLOC = tcmalloc_classes()
+
+
+def glibc(size):
+    chunk = max(32, up(size + 8, 16))
+    return chunk if chunk < 131072 else up(chunk + 8, 4096)
+
+
+def tcmalloc(size):
+    return next((c for c in TCMALLOC if c >= size), up(size, 8192))
+
+
+def mimalloc(size):
+    for limit, step in ((512 << 10, 64 << 10), (8 << 20, 512 << 10),
+                        (32 << 20, 1 << 20), (1 << 64, 4 << 20)):
+        if size <= limit:
+            return up(size, step) if size > 131072 else quarters(size)
+    return size
+
+
+# What a block takes in other allocators; size-tables.sh asks these.
+ALLOCATORS = {'glibc': glibc, 'jemalloc': quarters, 'tcmalloc': tcmalloc,
+              'mimalloc': mimalloc}
+
+
 class Block:
     """A live block."""
     def __init__(self, call, size):
@@ -77,7 +131,13 @@ class Block:
     def keys(self):
         """What the block is counted under."""
         return (('total', 0), ('stack', self.stack), ('thread', self.thread),
-                ('size', size_class(self.size)), ('heap', self.heap))
+                ('size', size_class(self.size)), ('heap', self.heap),
+                *(('taken', name) for name in ALLOCATORS))
+
+    def nbytes(self, key):
+        """The bytes that it counts under a key."""
+        return (self.size if key[0] != 'taken'
+                else ALLOCATORS[key[1]](self.size))
 
 
 def size_class(size):
@@ -105,6 +165,7 @@ class Census:
         self.blocks = {}  # by heap and address
         self.last = {}  # the block that a thread's last call allocated
         self.lifetimes = defaultdict(lambda: [0, 0])
+        self.outlived = {}  # by thread: what lived when it ended
         self.events = 0
         self.peak, self.peak_event = 0, 0
         self.unknown = 0
@@ -160,6 +221,11 @@ class Census:
             self.last[int(call['thread'])] = None
         elif tag.startswith('realloc'):
             self.realloc(call)
+        elif tag == 'destroyThread':
+            thread = int(call['thread'])
+            sizes = [b.size for b in self.blocks.values()
+                     if b.thread == thread]
+            self.outlived[thread] = [len(sizes), sum(sizes)]
         elif tag == 'destroyHeap':
             for key in [k for k in self.blocks if k[0] == int(call['heap'])]:
                 self.lose(self.blocks.pop(key))
@@ -182,14 +248,14 @@ class Census:
             self.lose(self.blocks[key])
         self.blocks[key] = block
         for k in block.keys():
-            add(self.accounts[k].live, block.size)
+            add(self.accounts[k].live, block.nbytes(k))
             if not carried:
-                add(self.accounts[k].allocated, block.size)
+                add(self.accounts[k].allocated, block.nbytes(k))
 
     def lose(self, block):
         for k in block.keys():
             self.accounts[k].live[0] -= 1
-            self.accounts[k].live[1] -= block.size
+            self.accounts[k].live[1] -= block.nbytes(k)
 
     def end(self, call, address, final):
         """Free the block at an address.  Return it, or None."""
@@ -293,14 +359,32 @@ def compare_stat(hatf, trace, census, by, options):
     compare(f'{what}: total', stat['total'], census.accounts['total', 0])
     if by == 'stack' and stat['by'] == 'lane':
         return
+    if by == 'size':
+        compare_waste(stat, what, census)
     seen = set()
     for row in stat['rows']:
         key = (by, int(row['to' if by == 'size' else 'id']))
         seen.add(key)
         compare(f'{what}: {key}', row, census.accounts[key])
+        if by == 'thread':
+            check(f'{what}: {key} outlived', amount(row['outlived']),
+                  census.outlived.get(key[1], [0, 0]))
     for key, account in census.accounts.items():
         if key[0] == by and account.allocated[1] and key not in seen:
             fail(f'{what}: {key}', 'nothing', account.allocated)
+
+
+def compare_waste(stat, what, census):
+    total = census.accounts['total', 0]
+    for name in ALLOCATORS:
+        account = census.accounts['taken', name]
+        for key, mine, asked in (
+                ('at_peak', account.peak, total.peak),
+                ('at_end', account.live, total.live),
+                ('allocated', account.allocated, total.allocated)):
+            got = stat['waste'][name][key]
+            check(f'{what}: {name} {key}', [got['taken'], got['wasted']],
+                  [mine[1], mine[1] - asked[1]])
 
 
 def compare_lifetimes(hatf, trace, census):
@@ -362,6 +446,7 @@ def compare_leaks(hatf, trace, census):
 def compare_report(hatf, trace, census):
     report = json.loads(run(hatf, 'report', '--json', trace))
     compare('report: total', report['total'], census.accounts['total', 0])
+    compare_waste(report, 'report', census)
     check('report: peak', report['peak']['event'], census.peak_event)
     check('report: events', report['calls']['events'], census.events)
     check('report: unknown frees', report['health']['unknown_frees'],

@@ -63,8 +63,10 @@ stack()
 	# A call that fails, and the free of a block that is not known.
 	alloc 99 0 0 0 500 '\x45\x02'
 	free 0x9999 0 0 600
+	# The block that is kept outlives its thread.
+	thread_event 9 1 600
 } >hand.hatf
-trailer hand.hatf 10 20
+trailer hand.hatf 10 21
 
 # check_stat NAME OPTION...: compare with standard input.
 check_stat()
@@ -97,6 +99,20 @@ check_stat 'by thread' --by thread --sort temporary <<'EOF'
     1.1 KiB            5     1.1 KiB       100 B           2         1  all
      1017 B            3      1007 B         0 B           1         0  thread 0
       150 B            2       100 B       100 B           1         1  thread 1 (worker)
+
+    outlive       blocks  their thread, which has ended
+      100 B            1  thread 1 (worker)
+EOF
+check_stat 'over time' --by time <<'EOF'
+  most live  at its end   allocated       blocks        frees      bytes/s      blocks/s  time
+        0 B         0 B         0 B            0            0          0 B             0  from 0 ns
+       60 B        50 B        60 B            2            1      1.8 MiB        64 516  from 93.000 us
+      100 B       100 B       100 B            1            1      3.1 MiB        32 258  from 124.000 us
+    1.1 KiB     1.1 KiB      1007 B            2            0     31.0 MiB        64 516  from 186.000 us
+    1.1 KiB       107 B         0 B            0            1          0 B             0  from 372.000 us
+      107 B       100 B         0 B            0            1          0 B             0  from 403.000 us
+      100 B       100 B         0 B            0            0          0 B             0  from 496.000 us
+      100 B       100 B         0 B            0            0          0 B             0  from 589.000 us
 EOF
 check_stat 'by size' --by size --top 2 <<'EOF'
   allocated       blocks     at peak      at end   temporary     moved  size
@@ -104,6 +120,23 @@ check_stat 'by size' --by size --top 2 <<'EOF'
      1000 B            1      1000 B         0 B           0         0  513 to 1024 bytes
       100 B            1       100 B       100 B           0         1  65 to 128 bytes
 and 3 more ('--top 0' prints all)
+
+    at peak    part      at end    part   allocated    part  wasted by the size classes of
+       45 B   3.9 %        12 B    11 %        81 B   6.5 %  glibc
+       37 B   3.2 %        12 B    11 %        57 B   4.7 %  jemalloc
+       37 B   3.2 %        12 B    11 %        57 B   4.7 %  tcmalloc
+       37 B   3.2 %        12 B    11 %        57 B   4.7 %  mimalloc
+EOF
+check_stat 'sizes at the end' --by size --at-end <<'EOF'
+     at end       blocks    part  size
+      100 B            1   100 %  all
+      100 B            1   100 %  65 to 128 bytes
+
+     at end    part  wasted by the size classes of
+       12 B    11 %  glibc
+       12 B    11 %  jemalloc
+       12 B    11 %  tcmalloc
+       12 B    11 %  mimalloc
 EOF
 check_stat 'by lifetime' --by lifetime <<'EOF'
       freed       blocks    part  lifetime

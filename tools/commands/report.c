@@ -3,6 +3,7 @@
 #include "tools/commands/commands.h"
 #include "tools/report/page_file.h"
 #include "tools/summary/show.h"
+#include "tools/summary/show_waste.h"
 #include "tools/ui/escape.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
@@ -373,6 +374,7 @@ print_json(struct out *o, const struct report *r, const struct ask *ask)
 		{ "peak_blocks", json_u64(c->peak_live_count) },
 		{ "site_count", json_u64(r->sites.count) },
 		{ "threads", json_list(r, &r->threads, KEY_ALLOCATED, top) },
+		{ "waste", show_json_waste(c) },
 		{ "history_width",
 		  c->has_times ? show_json_ns(c, width) : json_u64(width) },
 		{ "history", json_history(c) },
@@ -494,6 +496,7 @@ command_report(int argc, char **argv)
 		return opt_complain(&page, "a FILE is missing");
 	if (ask.html != NULL)
 		return write_page(argv + first, &ask);
+	ask.gathering.waste = ask.json;
 	for (int i = first; i < argc && !out_failed(out_stdout()); i++)
 		if (report_file(argv[i], &ask, i == first) != EXIT_FINE)
 			exit_status = EXIT_BAD_INPUT;

@@ -2,6 +2,7 @@
 /* stat.c - hatf stat: allocations by site, thread, size, lifetime, time, ... */
 #include "tools/commands/commands.h"
 #include "tools/summary/show.h"
+#include "tools/summary/show_waste.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
 
@@ -30,7 +31,8 @@ enum {
 static const struct opt options[] = {
 	{ "by", 'b', "WHAT",
 	  "a line for each site (default), function, file,\n"
-	  "module, stack, thread, size, lifetime, heap or time" },
+	  "module, stack, thread, size, lifetime, heap or time;\n"
+	  "with size also the waste in four allocators" },
 	{ "sort", 's', "KEY",
 	  "sort by allocated (default), allocations, peak, live,\n"
 	  "freed, temporary or moved" },
@@ -151,6 +153,41 @@ print_head(struct out *o, const struct ask *ask, const char *title)
 	show_heading(o, line);
 }
 
+/* The thread of a group, whose 'order' is by threads. */
+static const struct census_thread *
+thread_of(const struct groups *all, uint32_t row)
+{
+	const struct census *const c = all->census;
+
+	return &c->threads[id_rows_find(&c->thread_rows,
+					all->rows[row].number)];
+}
+
+/* Of the 'n' threads in 'order', those whose blocks outlived them. */
+static void
+print_outlived(struct out *o, const struct groups *all, const uint32_t *order,
+	       uint32_t n)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct amount left = thread_of(all, order[i])->outlived;
+		char line[128];
+
+		if (left.count == 0)
+			continue;
+		snprintf(line, sizeof(line), "\n%11s %12s  %s\n", "outlive",
+			 "blocks", "their thread, which has ended");
+		if (!any)
+			show_heading(o, line);
+		any = true;
+		out_printf(o, "%11s", figure_nbytes(left.nbytes).text);
+		out_printf(o, " %12s  ", figure_count(left.count).text);
+		show_name(o, all->rows[order[i]].name, 26);
+		out_str(o, "\n");
+	}
+}
+
 static bool
 print_groups(struct out *o, const struct gathering *g, const struct groups *all,
 	     const struct ask *ask)
@@ -168,6 +205,10 @@ print_groups(struct out *o, const struct gathering *g, const struct groups *all,
 	if (ask->top != 0 && n > ask->top)
 		out_printf(o, "and %s more ('--top 0' prints all)\n",
 			   figure_count(n - ask->top).text);
+	if (ask->by == BY_THREAD && !is_moment(ask))
+		print_outlived(
+			o, all, order,
+			ask->top == 0 || n < ask->top ? n : (uint32_t)ask->top);
 	free(order);
 	return true;
 }
@@ -186,14 +227,13 @@ json_group(const struct census *c, const struct groups *groups,
 	else if (groups->by == BY_STACK || groups->by == BY_THREAD ||
 		 groups->by == BY_HEAP)
 		json_object_set_new(object, "id", json_u64(row->number));
-	if (groups->by == BY_THREAD) {
-		const uint32_t thread =
-			id_rows_find(&c->thread_rows, row->number);
-
+	if (groups->by == BY_THREAD)
 		json_object_set_new(
 			object, "outlived",
-			show_json_amount(&c->threads[thread].outlived));
-	}
+			show_json_amount(
+				&thread_of(groups,
+					   (uint32_t)(row - groups->rows))
+					 ->outlived));
 	return object;
 }
 
@@ -214,6 +254,16 @@ json_groups(const struct gathering *g, const struct groups *all,
 			list, json_group(g->census, all, &all->rows[order[i]]));
 	free(order);
 	return list;
+}
+
+/* The columns of waste: all, or the moment that is asked for. */
+static unsigned
+waste_columns(const struct ask *ask)
+{
+	if (ask->at_peak)
+		return WASTE_AT_PEAK;
+	return ask->at_end ? WASTE_AT_END
+			   : WASTE_AT_PEAK | WASTE_AT_END | WASTE_ALLOCATED;
 }
 
 /* ---------------------------------------------------------------- lifetimes */
@@ -289,16 +339,72 @@ json_lifetimes(const struct census *c)
 
 /* --------------------------------------------------------------------- time */
 
+/* 'n' in a second; "-" if the trace has no times. */
+static struct figure
+show_rate(const struct census *c, struct figure (*show)(uint64_t n), uint64_t n,
+	  uint64_t units)
+{
+	const double ns = (double)units * (double)c->unit_ns;
+	const double rate = ns > 0 ? (double)n * 1e9 / ns : 0;
+
+	/* No heap is as fast as the largest number that fits. */
+	if (ns > 0 && rate < 1e19)
+		return show((uint64_t)rate);
+	return (struct figure){ "-" };
+}
+
+/* A line for the part of the run from 'begin', which lasts 'units'. */
 static void
 print_span(struct out *o, const struct census *c, uint64_t begin,
-	   const struct span *sum)
+	   uint64_t units, const struct span *sum)
 {
+	const struct amount made = sum->allocated;
+
 	out_printf(o, "%11s", figure_nbytes(sum->most).text);
 	out_printf(o, " %11s", figure_nbytes(sum->live.nbytes).text);
 	out_printf(o, " %11s", figure_nbytes(sum->allocated.nbytes).text);
 	out_printf(o, " %12s", figure_count(sum->allocated.count).text);
-	out_printf(o, " %12s  from ", figure_count(sum->free_count).text);
+	out_printf(o, " %12s", figure_count(sum->free_count).text);
+	out_printf(o, " %12s",
+		   show_rate(c, figure_nbytes, made.nbytes, units).text);
+	out_printf(o, " %13s  from ",
+		   show_rate(c, figure_count, made.count, units).text);
 	out_printf(o, "%s\n", show_distance(c, begin).text);
+}
+
+/* How long the part from 'begin' to 'stop' is in the window. */
+static uint64_t
+clip_part(const struct census *c, uint64_t begin, uint64_t stop)
+{
+	const uint64_t from = c->first.time - c->axis_start;
+	const uint64_t to = c->last.time - c->axis_start;
+
+	if (begin < from)
+		begin = from;
+	if (stop > to)
+		stop = to;
+	return stop > begin ? stop - begin : 0;
+}
+
+/* Sum the spans up to 'stop'; '*next' is the first one that is left. */
+static bool
+sum_spans(const struct history *h, size_t *next, uint64_t stop,
+	  struct span *sum_ret)
+{
+	const size_t first = *next;
+
+	*sum_ret = (struct span){ .number = 0 };
+	for (; *next < h->span_count && h->spans[*next].number < stop;
+	     ++*next) {
+		const struct span *const s = &h->spans[*next];
+
+		sum_ret->live = s->live;
+		amount_sum(&sum_ret->allocated, &s->allocated);
+		sum_ret->free_count += s->free_count;
+		if (s->most > sum_ret->most)
+			sum_ret->most = s->most;
+	}
+	return *next != first;
 }
 
 static void
@@ -311,28 +417,18 @@ print_times(struct out *o, const struct census *c)
 	char line[128];
 	size_t next = 0;
 
-	snprintf(line, sizeof(line), "%11s %11s %11s %12s %12s  %s\n",
+	snprintf(line, sizeof(line), "%11s %11s %11s %12s %12s %12s %13s  %s\n",
 		 "most live", "at its end", "allocated", "blocks", "frees",
-		 "time");
+		 "bytes/s", "blocks/s", "time");
 	show_heading(o, line);
 	for (uint64_t first = 0; first < end; first += step) {
-		struct span sum = { .number = first };
-		bool any = false;
+		const uint64_t begin = first << h->span_shift;
+		const uint64_t stop = (first + step) << h->span_shift;
+		struct span sum;
 
-		for (; next < h->span_count &&
-		       h->spans[next].number < first + step;
-		     next++) {
-			const struct span *const s = &h->spans[next];
-
-			sum.live = s->live;
-			amount_sum(&sum.allocated, &s->allocated);
-			sum.free_count += s->free_count;
-			if (s->most > sum.most)
-				sum.most = s->most;
-			any = true;
-		}
-		if (any)
-			print_span(o, c, first << h->span_shift, &sum);
+		if (sum_spans(h, &next, first + step, &sum))
+			print_span(o, c, begin, clip_part(c, begin, stop),
+				   &sum);
 	}
 }
 
@@ -377,6 +473,8 @@ print_text(struct out *o, const struct gathering *g, const struct groups *all,
 		print_times(o, g->census);
 	else if (!print_groups(o, g, all, ask))
 		return false;
+	if (ask->by == BY_SIZE)
+		show_waste(o, g->census, waste_columns(ask));
 	if (advice != NULL && ask->by <= BY_STACK)
 		out_printf(o, "note: %s\n", advice);
 	return true;
@@ -409,7 +507,10 @@ print_json(struct out *o, const struct gathering *g, const struct groups *all,
 
 	for (size_t i = 0; i < n; i++)
 		json_object_set_new(object, keys[i].key, keys[i].value);
-	return json_print(o, object, n);
+	if (ask->by != BY_SIZE)
+		return json_print(o, object, n);
+	json_object_set_new(object, "waste", show_json_waste(c));
+	return json_print(o, object, n + 1);
 }
 
 /* Show one file.  Return its exit status. */
@@ -525,6 +626,7 @@ settle(struct ask *ask)
 			     by_words[ask->by]);
 		return false;
 	}
+	ask->gathering.waste = ask->by == BY_SIZE;
 	if (!ask->has_key && is_moment(ask))
 		ask->key = ask->at_peak ? KEY_PEAK : KEY_LIVE;
 	return true;

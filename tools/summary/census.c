@@ -172,6 +172,8 @@ begin_window(struct census *s, const struct hatf_event *e)
 	memset(s->lifetime_time, 0, sizeof(s->lifetime_time));
 	for (uint32_t i = 0; i < s->crossing_rows.count; i++)
 		s->crossings[i].freed = (struct amount){ 0, 0 };
+	if (s->waste != NULL)
+		waste_restart(s->waste);
 	s->alloc_calls = s->free_calls = s->realloc_calls = 0;
 	s->failed_calls = 0;
 	s->epoch = 1; /* what is live is also what was at the peak so far */
@@ -412,6 +414,25 @@ census_open(struct hatf_reader *reader, const struct hatf_events *events,
 	return s;
 }
 
+bool
+census_count_waste(struct census *s)
+{
+	struct waste *const w = malloc(sizeof(*w));
+
+	if (w == NULL)
+		return false;
+	waste_init(w);
+	for (uint32_t heap = 0; heap < s->heap_rows.count; heap++) {
+		const struct live_table *const table = &s->live[heap];
+
+		for (size_t i = 0; i < table->slot_count; i++)
+			if (table->slots[i].lane_plus_1 != 0)
+				waste_begin(w, 0, table->slots[i].size, false);
+	}
+	s->waste = w;
+	return true;
+}
+
 void
 census_end(struct census *s)
 {
@@ -454,5 +475,6 @@ census_close(struct census *s)
 	id_rows_free(&s->crossing_rows);
 	history_free(&s->history);
 	hatf_stacks_close(s->stacks);
+	free(s->waste);
 	free(s);
 }

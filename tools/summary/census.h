@@ -31,6 +31,7 @@
 #include "tools/summary/account.h"
 #include "tools/summary/history.h"
 #include "tools/summary/live_table.h"
+#include "tools/summary/waste.h"
 
 /*
  * Size class 0 is size 0; class n has the sizes above 2^(n-2) up to 2^(n-1), so
@@ -149,6 +150,8 @@ struct census {
 	struct amount lifetime_events[CLASS_COUNT][CLASS_COUNT];
 	struct amount lifetime_time[CLASS_COUNT][CLASS_COUNT];
 
+	struct waste *waste; /* NULL: not asked for */
+
 	/* Calls. */
 	uint64_t alloc_calls, free_calls, realloc_calls, failed_calls;
 
@@ -170,6 +173,12 @@ struct census {
 struct census *census_open(struct hatf_reader *reader,
 			   const struct hatf_events *events,
 			   const struct census_window *window);
+
+/*
+ * Before the first event: also count what blocks would take in other
+ * allocators.  False if there is no memory.
+ */
+bool census_count_waste(struct census *s);
 
 /*
  * Count events.  Return false if no more are wanted: the window has ended, or

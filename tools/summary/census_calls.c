@@ -62,6 +62,8 @@ lose_block(struct census *s, const struct live_block *block, uint32_t heap,
 	account_end(o.heap, s->epoch, block->size);
 	mark(s, block);
 	amount_add(why, block->size);
+	if (s->waste != NULL)
+		waste_end(s->waste, s->epoch, block->size);
 }
 
 /* See census_begin_block(). */
@@ -91,6 +93,8 @@ begin_block(struct census *s, const struct live_block *block, uint32_t heap,
 	mark(s, block);
 	if (is_event)
 		amount_add(&history_now(&s->history)->allocated, block->size);
+	if (s->waste != NULL)
+		waste_begin(s->waste, s->epoch, block->size, is_event);
 }
 
 /* How a block came to its end. */
@@ -127,6 +131,8 @@ free_block(struct census *s, const struct live_block *block, uint32_t heap,
 	account_free(o.heap, s->epoch, block->size, end);
 	mark(s, block);
 	history_now(&s->history)->free_count++;
+	if (s->waste != NULL)
+		waste_end(s->waste, s->epoch, block->size);
 	if (!end->has_lifetime)
 		return;
 	amount_add(&s->lifetime_events[c][census_class(end->events)],

@@ -134,7 +134,9 @@ gather_open(const char *path, const struct gather_options *options)
 		return NULL;
 	}
 	g->census = census_open(g->scan.reader, g->scan.events, &window);
-	if (g->census == NULL || !read_events(g, options)) {
+	if (g->census == NULL ||
+	    (options->waste && !census_count_waste(g->census)) ||
+	    !read_events(g, options)) {
 		message_print("%s: %s", message_path(path),
 			      hatf_status_text(HATF_NO_MEMORY));
 		gather_close(g);

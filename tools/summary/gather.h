@@ -12,6 +12,7 @@ struct gather_options {
 	struct hatf_reader_options reading;
 	struct census_window window;
 	struct stack_view_options view;
+	bool waste;	/* count it, see waste.h */
 	bool no_parent; /* do not read the trace of a forked child's parent */
 	/* Sees each batch of events after the census; NULL: nobody. */
 	void (*watch)(void *ctx, const struct census *census,

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * show_waste.h - what blocks would waste in other allocators
+ *
+ * Waste is what a block takes beyond its own bytes.  The census counts it after
+ * census_count_waste().
+ */
+#ifndef SHOW_WASTE_H
+#define SHOW_WASTE_H
+
+#include "tools/summary/show.h"
+
+/* The columns of the table. */
+enum {
+	WASTE_AT_PEAK = 1 << 0,
+	WASTE_AT_END = 1 << 1,
+	WASTE_ALLOCATED = 1 << 2,
+};
+
+/* Write an empty line and a table with a line for each allocator. */
+void show_waste(struct out *o, const struct census *c, unsigned columns);
+
+/* An object with a member for each allocator. */
+json_t *show_json_waste(const struct census *c);
+
+#endif /* SHOW_WASTE_H */

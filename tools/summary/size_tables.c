@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* size_tables.c - see size_tables.h */
+#include "tools/summary/size_tables.h"
+
+#include <stdbool.h>
+
+#define KIB ((uint64_t)1 << 10)
+#define MIB ((uint64_t)1 << 20)
+
+/* Round up to a multiple of 'step'; keep what would not fit into 64 bits. */
+static uint64_t
+round_up(uint64_t n, uint64_t step)
+{
+	const uint64_t over = n % step;
+
+	return over == 0 || n > UINT64_MAX - (step - over) ? n
+							   : n + (step - over);
+}
+
+/* The largest power of two that is at most n, which is not 0. */
+static uint64_t
+floor_power(uint64_t n)
+{
+	return (uint64_t)1 << (63 - __builtin_clzll(n));
+}
+
+/* -------------------------------------------------------------------- glibc */
+
+#define GLIBC_HEADER	     8	/* beside a block of the heap */
+#define GLIBC_MAPPED_HEADER  16 /* of a block with a mapping of its own */
+#define GLIBC_CHUNK_MIN	     32
+#define GLIBC_MMAP_THRESHOLD (128 * KIB)
+
+static bool
+glibc_maps(uint64_t size)
+{
+	return round_up(size + GLIBC_HEADER, 16) >= GLIBC_MMAP_THRESHOLD;
+}
+
+/*
+ * Chunks are multiples of 16 bytes.  Large ones are mapped, in whole pages, at
+ * first: each free of one raises the threshold to its size, up to 32 MiB, which
+ * is not followed here.
+ */
+static uint64_t
+glibc_taken(uint64_t size)
+{
+	uint64_t chunk;
+
+	if (size > UINT64_MAX - 64)
+		return size;
+	chunk = round_up(size + GLIBC_HEADER, 16);
+	if (chunk < GLIBC_CHUNK_MIN)
+		return GLIBC_CHUNK_MIN;
+	/* The end of a chunk that is mapped is not shared with the next one. */
+	return glibc_maps(size) ? round_up(chunk + 8, 4 * KIB) : chunk;
+}
+
+/* ---------------------------------------------------- jemalloc and mimalloc */
+
+/*
+ * Multiples of 16 up to 128 bytes, and a class of 8; then four classes from one
+ * power of two to the next.
+ */
+static uint64_t
+quarter_class(uint64_t size)
+{
+	if (size <= 8)
+		return 8;
+	return round_up(size, size <= 128 ? 16 : floor_power(size - 1) / 4);
+}
+
+/* Blocks of more than 128 KiB have a page, or a segment, of their own. */
+static uint64_t
+mimalloc_taken(uint64_t size)
+{
+	if (size <= 128 * KIB)
+		return quarter_class(size);
+	if (size <= 512 * KIB)
+		return round_up(size, 64 * KIB);
+	if (size <= 8 * MIB)
+		return round_up(size, 512 * KIB);
+	return round_up(size, size <= 32 * MIB ? MIB : 4 * MIB);
+}
+
+/* ----------------------------------------------------------------- tcmalloc */
+
+#define TC_PAGE	   ((uint32_t)8 << 10)
+#define TC_MAX	   ((uint32_t)256 << 10) /* larger blocks are whole pages */
+#define TC_BATCH   ((uint32_t)64 << 10)	 /* bytes to move at a time */
+#define TC_OBJECTS 32			 /* upper bound of blocks to move */
+
+/* The distance of candidates: at most an eighth of the size, at least 16. */
+static uint32_t
+tc_step(uint32_t size)
+{
+	uint32_t step;
+
+	if (size < 16)
+		return 8;
+	if (size < 128)
+		return 16;
+	step = (uint32_t)floor_power(size) / 8;
+	return step < TC_PAGE ? step : TC_PAGE;
+}
+
+/* A quarter of the blocks that move between a thread and the others. */
+static uint32_t
+tc_quarter_batch(uint32_t size)
+{
+	uint32_t count = TC_BATCH / size;
+
+	if (count < 2)
+		count = 2;
+	return (count < TC_OBJECTS ? count : TC_OBJECTS) / 4;
+}
+
+/*
+ * The bytes of a span of blocks of this size: as many pages as it takes to
+ * leave at most an eighth unused, and to hold a quarter of a batch.
+ */
+static uint32_t
+tc_span(uint32_t size)
+{
+	uint32_t span = TC_PAGE;
+
+	while (span % size > span / 8 || span / size < tc_quarter_batch(size))
+		span += TC_PAGE;
+	return span;
+}
+
+/*
+ * A candidate replaces the class before it if spans of both have the same pages
+ * and the same number of blocks.
+ */
+static void
+tc_make_classes(struct size_tables *t)
+{
+	uint32_t last_span = 0, last_count = 0;
+
+	t->tcmalloc_count = 0;
+	for (uint32_t size = 8; size <= TC_MAX; size += tc_step(size)) {
+		const uint32_t span = tc_span(size);
+		const uint32_t count = span / size;
+
+		if (span == last_span && count == last_count)
+			t->tcmalloc_count--;
+		if (t->tcmalloc_count == SIZE_CLASSES_MAX)
+			return;
+		t->tcmalloc[t->tcmalloc_count++] = size;
+		last_span = span;
+		last_count = count;
+	}
+}
+
+static uint64_t
+tcmalloc_taken(const struct size_tables *t, uint64_t size)
+{
+	unsigned low = 0, high = t->tcmalloc_count - 1;
+
+	if (size > TC_MAX)
+		return round_up(size, TC_PAGE);
+	/* Find the first class that is large enough. */
+	while (low < high) {
+		const unsigned middle = (low + high) / 2;
+
+		if (t->tcmalloc[middle] < size)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return t->tcmalloc[low];
+}
+
+/* ---------------------------------------------------------------- interface */
+
+void
+size_tables_init(struct size_tables *t)
+{
+	tc_make_classes(t);
+}
+
+const char *
+size_table_name(enum size_table table)
+{
+	static const char *const names[SIZE_TABLE_COUNT] = {
+		[SIZE_GLIBC] = "glibc",
+		[SIZE_JEMALLOC] = "jemalloc",
+		[SIZE_TCMALLOC] = "tcmalloc",
+		[SIZE_MIMALLOC] = "mimalloc",
+	};
+
+	return names[table];
+}
+
+uint64_t
+size_table_taken(const struct size_tables *t, enum size_table table,
+		 uint64_t size)
+{
+	switch (table) {
+	case SIZE_GLIBC:
+		return glibc_taken(size);
+	case SIZE_JEMALLOC:
+		return quarter_class(size);
+	case SIZE_TCMALLOC:
+		return tcmalloc_taken(t, size);
+	default:
+		return mimalloc_taken(size);
+	}
+}
+
+uint64_t
+size_table_usable(const struct size_tables *t, enum size_table table,
+		  uint64_t size)
+{
+	const uint64_t taken = size_table_taken(t, table, size);
+
+	if (table != SIZE_GLIBC)
+		return taken;
+	return taken - (glibc_maps(size) ? GLIBC_MAPPED_HEADER : GLIBC_HEADER);
+}
