@@ -6,6 +6,9 @@
  * drawn by cairo, which is loaded when the first such canvas is opened: its
  * libraries would double the time that every 'hatf' command takes to start.
  *
+ * Texts are those that an XML file may have (plot_text.h); markup is escaped
+ * here.
+ *
  * Colours are 0xRRGGBB.  Units are pixels, from the left and the top.  Used by
  * one thread at a time.
  */
