@@ -2,44 +2,22 @@
 /* canvas_svg.c - a picture as SVG 1.1, whose texts can be searched and read */
 #include "tools/plot/canvas_backend.h"
 
-#include "tools/ui/escape.h"
-
 #include <stdlib.h>
-#include <string.h>
 
 /* ----------------------------------------------------------------- encoding */
-
-/* U+FFFE and U+FFFF, which XML forbids. */
-static bool
-is_forbidden(const char *s, size_t nbytes)
-{
-	return nbytes == 3 && memcmp(s, "\xef\xbf", 2) == 0 &&
-	       (unsigned char)s[2] >= 0xbe;
-}
 
 static void
 put_text(FILE *f, const char *text)
 {
-	const uint8_t *next = (const uint8_t *)text;
-	size_t left = strlen(text);
-
-	while (left > 0) {
-		char piece[ESCAPE_MAX_NBYTES];
-		size_t n;
-		const size_t taken = escape_next(next, left, false, piece, &n);
-
-		next += taken;
-		left -= taken;
-		if (n == 1 && piece[0] == '<')
+	for (; *text != '\0'; text++) {
+		if (*text == '<')
 			fputs("&lt;", f);
-		else if (n == 1 && piece[0] == '>')
+		else if (*text == '>')
 			fputs("&gt;", f);
-		else if (n == 1 && piece[0] == '&')
+		else if (*text == '&')
 			fputs("&amp;", f);
-		else if (is_forbidden(piece, n))
-			fputs("\ufffd", f);
 		else
-			fwrite(piece, 1, n, f);
+			putc(*text, f);
 	}
 }
 

@@ -3,8 +3,11 @@
  * plot_canvas.h - what a picture is drawn on: an SVG or a PNG file in memory
  *
  * The SVG file is written here, so that its texts are texts.  The PNG file is
- * drawn by cairo, which is loaded when the first such canvas is opened: its
- * libraries would double the time that every 'hatf' command takes to start.
+ * drawn by cairo, which is loaded when the first such canvas is opened: linked
+ * with it, every 'hatf' command would take half as long again to start.
+ *
+ * Texts are those that an XML file may have (plot_text.h); markup is escaped
+ * here.
  *
  * Colours are 0xRRGGBB.  Units are pixels, from the left and the top.  Used by
  * one thread at a time.

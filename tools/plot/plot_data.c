@@ -325,7 +325,7 @@ static bool
 choose_layers(struct plot_data *d, unsigned top)
 {
 	double *const areas = find_areas(d);
-	uint32_t best[PLOT_TOP_MAX + 1], seen;
+	uint32_t best[PLOT_TOP_MAX + 1] = { 0 }, seen;
 	unsigned n;
 
 	if (areas == NULL)

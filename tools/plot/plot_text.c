@@ -43,6 +43,40 @@ text_width(const char *text, double size)
 	return sum * size;
 }
 
+/* Is it U+FDD0 to U+FDEF, or U+FFFE or U+FFFF of any plane? */
+static bool
+is_no_character(const char *s)
+{
+	const size_t n = (unsigned char)s[0] >= 0xf0 ? 4 : 3;
+
+	if ((unsigned char)s[0] < 0xe0)
+		return false;
+	if (memcmp(s, "\xef\xb7", 2) == 0)
+		return (unsigned char)s[2] >= 0x90 &&
+		       (unsigned char)s[2] <= 0xaf;
+	if ((unsigned char)s[n - 1] < 0xbe || (unsigned char)s[n - 2] != 0xbf)
+		return false;
+	return n == 3 ? (unsigned char)s[0] == 0xef : (s[1] & 0x0f) == 0x0f;
+}
+
+/* Replace these in valid UTF-8 by U+FFFD, which is not longer. */
+static void
+replace_no_characters(char *buf)
+{
+	char *to = buf;
+
+	for (const char *at = buf; *at != '\0';) {
+		if (!is_no_character(at)) {
+			*to++ = *at++;
+			continue;
+		}
+		at += (unsigned char)at[0] >= 0xf0 ? 4 : 3;
+		memcpy(to, "\ufffd", 3);
+		to += 3;
+	}
+	*to = '\0';
+}
+
 /* -------------------------------------------------------------- parts of it */
 
 static void
@@ -189,6 +223,7 @@ char *
 text_shorten(const char *name, double size, double width, char *buf)
 {
 	escape_text(name, buf, PLOT_NAME_NBYTES - sizeof(dots));
+	replace_no_characters(buf);
 	drop_folders(buf);
 	if (text_width(buf, size) > width)
 		drop_between(buf, '<', '>');

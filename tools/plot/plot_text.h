@@ -3,8 +3,7 @@
  * plot_text.h - texts of a picture: how wide they are, and shorter names
  *
  * Who looks at an SVG file has other fonts than who made it, so widths are
- * estimates for a wide sans-serif font.  Texts are escaped (escape.h), so they
- * are valid UTF-8.
+ * estimates for a wide sans-serif font.
  */
 #ifndef PLOT_TEXT_H
 #define PLOT_TEXT_H
@@ -18,7 +17,8 @@ double text_width(const char *text, double size);
 
 /*
  * Shorten a name to 'width': drop folders, then template arguments, then
- * parameters, then the middle.  'buf' has PLOT_NAME_NBYTES.  Return 'buf'.
+ * parameters, then the middle.  Characters that XML or cairo refuse become
+ * U+FFFD.  'buf' has PLOT_NAME_NBYTES.  Return 'buf'.
  */
 char *text_shorten(const char *name, double size, double width, char *buf);
 

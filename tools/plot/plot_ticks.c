@@ -22,7 +22,7 @@ static const struct unit byte_units[] = {
 	{ 1073741824, "GiB" },
 	{ 1099511627776, "TiB" },
 	{ 1125899906842624, "PiB" },
-	{ 1152921504606846976, "EiB" },
+	{ 1152921504606846976.0, "EiB" },
 };
 static const struct unit time_units[] = {
 	{ 1, "ns" },
