@@ -88,7 +88,7 @@ START_TEST(test_width)
 
 	for (int i = 0; i < 500; i++)
 		memcpy(name + strlen(name), "\u00e9", 3);
-	for (double width = 30; width < 3000; width += 7) {
+	for (int width = 30; width < 3000; width += 7) {
 		text_shorten(name, 12, width, buf);
 		ck_assert(text_width(buf, 12) <= width);
 		for (const char *at = buf; *at != '\0';) {
