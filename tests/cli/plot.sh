@@ -56,7 +56,7 @@ long=$(printf 'very_long_name_%.0s' {1..60})
 {
 	header unit=us 'command=/bin/<script>alert(1)</script>\x1b[2J\xff&amp;'
 	layout
-	comment 'HATF frame\nframe=1\nfunction=<script>alert(2)</script>&"\x07\n'
+	comment 'HATF frame\nframe=1\nfunction=<script>alert(2)</b>&"\x07\n'
 	comment 'HATF frame\nframe=2\nfunction=\xff\xc0\xaf\xef\xbf\xbe\n'
 	comment "HATF frame\nframe=3\nfunction=$long<int>(char)\nfile=/a/b.c\n"
 	comment 'HATF stack\nstack=1\nparent=0\nframe=1\n'
