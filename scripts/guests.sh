@@ -42,7 +42,7 @@ for name in bin lib lib64 sbin; do
 	ln -s usr/$name root/$name
 done
 environment='"PATH=/usr/bin:/bin"'
-for name in LD_PRELOAD HATFTRACE_OUT HATFTRACE_START; do
+for name in LD_PRELOAD HATFTRACE_OUT HATFTRACE_START HATFTRACE_STACKS; do
 	eval "value=\${$name-}"
 	[ -z "$value" ] || environment=$environment,'"'$name=$value'"'
 done

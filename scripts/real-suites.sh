@@ -3,7 +3,8 @@
 #
 # real-suites.sh - run real test suites without and with the recorder
 #
-# usage: scripts/real-suites.sh [-b BUILD] [-q] [-n PATTERN] [SUITE...]
+# usage: scripts/real-suites.sh [-b BUILD] [-q] [-n PATTERN] [-s STACKS]
+#                               [SUITE...]
 #
 # SUITE is one of python, perl, stress, redis, postgres, and guests, a hundred
 # programs at small jobs (guests.sh); the default is all.  The script installs
@@ -14,9 +15,14 @@
 # one trace of a part must have events.
 #
 # -q leaves out the parts that take minutes.  -n leaves out the rows whose names
-# do not match PATTERN ('chromium*').  The script prints a table in Markdown.
-# Everything else goes to standard error and to the folder SUITES_DIR, which is
-# kept if the user sets it.  Exit status 1: something differs.
+# do not match PATTERN ('chromium*').  -s records call stacks: STACKS is a value
+# of HATFTRACE_STACKS ('on', 'on:frees', 'caller', a number, 'off').  Without
+# -s, only the rows that run 'hatf record' have them, unless HATFTRACE_STACKS is
+# set.
+#
+# The script prints a table in Markdown.  Everything else goes to standard error
+# and to the folder SUITES_DIR, which is kept if the user sets it.  Exit status
+# 1: something differs.
 #
 # The user may be root.  PostgreSQL, which refuses root, then runs as user
 # postgres.
@@ -26,11 +32,12 @@ top=$PWD
 build=$top/build/plain
 quick=
 only='*'
-while getopts b:qn: option; do
+while getopts b:qn:s: option; do
 	case $option in
 	b) build=$(realpath "$OPTARG") ;;
 	q) quick=1 ;;
 	n) only=$OPTARG ;;
+	s) export HATFTRACE_STACKS=$OPTARG ;;
 	*) exit 2 ;;
 	esac
 done

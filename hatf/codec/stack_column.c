@@ -16,7 +16,11 @@ put_number(struct stack_column *c, uint64_t n)
 void
 stack_column_begin(struct stack_column *c)
 {
-	/* Numbers of a column are above those of the columns before. */
+	/*
+	 * Numbers of a column are above those of the columns before, also if
+	 * the last one was never ended: its block may have been cancelled.
+	 */
+	c->stored_before += c->stored_count;
 	if (c->stored_before > UINT32_MAX / 2) {
 		memset(c->places, 0, sizeof(c->places));
 		c->stored_before = 0;
@@ -121,6 +125,5 @@ void
 stack_column_end(struct stack_column *c)
 {
 	put_number(c, c->run);
-	c->stored_before += c->stored_count;
 	c->is_active = false;
 }

@@ -281,12 +281,15 @@ static void
 note_change(struct page_sites *s, struct page_site *site, uint32_t point,
 	    int64_t nbytes, int64_t count)
 {
-	struct page_change *last = site->changes + site->change_count - 1;
+	if (site->change_count != 0) {
+		struct page_change *const last =
+			&site->changes[site->change_count - 1];
 
-	if (site->change_count != 0 && last->point == point) {
-		last->nbytes += nbytes;
-		last->count += count;
-		return;
+		if (last->point == point) {
+			last->nbytes += nbytes;
+			last->count += count;
+			return;
+		}
 	}
 	if (site->change_count == site->change_cap) {
 		const uint32_t cap =

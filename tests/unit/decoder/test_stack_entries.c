@@ -178,6 +178,43 @@ START_TEST(a_truncated_column_ends_or_is_refused)
 }
 END_TEST
 
+/* Add 1 000 records whose stacks nobody predicts. */
+static void
+add_unpredicted(uint64_t seed)
+{
+	uint8_t item[8];
+
+	for (size_t i = 0; i < 1000; i++) {
+		struct hatf_record rec =
+			record_of(i, item, stack_of(&seed, i, 64));
+
+		stack_column_add(column, &rec);
+	}
+}
+
+/* The block of a column is cancelled when the disk is full. */
+START_TEST(a_column_needs_no_cancelled_one)
+{
+	uint64_t seed = 11;
+	uint8_t item[8];
+
+	column->has_frees = true;
+	stack_column_begin(column);
+	add_unpredicted(seed);
+	column->is_active = false;
+	stack_column_begin(column);
+	add_unpredicted(seed);
+	stack_column_end(column);
+	ck_assert(begin(column->text, column->used));
+	for (size_t i = 0; i < 1000; i++) {
+		const uint32_t stack = stack_of(&seed, i, 64);
+		const struct hatf_record rec = record_of(i, item, stack);
+
+		mini_check(stack_entries_next(entries, &rec) == stack);
+	}
+}
+END_TEST
+
 int
 main(void)
 {
@@ -193,6 +230,7 @@ main(void)
 	tcase_add_loop_test(tc, a_malformed_column_is_refused, 0,
 			    sizeof(malformed) / sizeof(malformed[0]));
 	tcase_add_test(tc, a_truncated_column_ends_or_is_refused);
+	tcase_add_test(tc, a_column_needs_no_cancelled_one);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
