@@ -5,8 +5,9 @@
 #
 # In each round every program runs with each tool, in an order that rotates:
 # bare, recorded, with the recorder dormant (loaded, HATFTRACE_START=off),
-# recorded with each clock and without compression, under LTTng-UST's libc
-# wrapper (lossless settings) and under heaptrack's raw recording.  Raw figures
+# recorded with call stacks, with each clock and without compression, with
+# interposers that only forward and that call unw_backtrace(), under LTTng-UST's
+# libc wrapper (lossless settings) and under heaptrack's raw recording.  Raw figures
 # go to build/bench/capture/raw.tsv, a report in Markdown to stdout and to
 # report.md.
 #
@@ -21,16 +22,17 @@ usage: tests/bench/capture.sh [option]...
   --rounds N        repetitions of everything (default 3)
   --quick           small inputs and one round, to see that everything works
   --programs LIST   of python3,perl,sqlite3,cc1,redis (default all)
-  --tools LIST      of bare,ours,dormant,clock-off,clock-coarse,clock-us,
-                    clock-ns,plain,lttng,heaptrack (default all there are)
+  --tools LIST      of bare,ours,dormant,stacks,clock-off,clock-coarse,
+                    clock-us,clock-ns,plain,forward,unwind,lttng,heaptrack
+                    (default all there are)
 USAGE
 }
 
 rounds=
 quick=0
 programs=python3,perl,sqlite3,cc1,redis
-own_tools=ours,dormant,clock-off,clock-coarse,clock-us,clock-ns,plain
-tools=bare,$own_tools,lttng,heaptrack
+own_tools=ours,dormant,stacks,clock-off,clock-coarse,clock-us,clock-ns,plain
+tools=bare,$own_tools,forward,unwind,lttng,heaptrack
 
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -132,6 +134,8 @@ set_tool()
 		record "$2" "HATFTRACE_CLOCK=${1#clock-}"
 		;;
 	plain) record "$2" HATFTRACE_COMPRESS=none ;;
+	stacks) record "$2" HATFTRACE_STACKS=on ;;
+	forward | unwind) vars+=("LD_PRELOAD=$OUT/lib$1.so") ;;
 	dormant)
 		vars+=(HATFTRACE_START=off "LD_PRELOAD=$SO")
 		;;
@@ -155,7 +159,7 @@ collect_tool()
 	local lost
 
 	case $1 in
-	ours | clock-* | plain)
+	ours | clock-* | plain | stacks)
 		"$HATF" info --json "$OUT/$2.hatf" >"$OUT/$2.json" ||
 			die "hatf info: $2 failed"
 		echo "info=$2.json"
@@ -271,6 +275,11 @@ check_tools()
 	if [ ! -e "$SO" ] || [ ! -x "$HATF" ]; then
 		drop_tools "$own_tools" "$SO or $HATF is not built"
 	fi
+	$CC -O2 -shared -fPIC -o "$OUT/libforward.so" "$BENCH/parts/unwind.c" ||
+		drop_tools forward,unwind 'unwind.c does not compile'
+	$CC -O2 -shared -fPIC -DUNWIND -o "$OUT/libunwind.so" \
+		"$BENCH/parts/unwind.c" -lunwind ||
+		drop_tools forward,unwind 'libunwind is not installed'
 	have heaptrack || drop_tools heaptrack "it is not installed"
 	case ,$tools, in
 	*,lttng,*)

@@ -13,6 +13,8 @@ from table import at_least, at_most, head, row
 
 BAR_LTTNG = 0.15
 BAR_HEAPTRACK = 0.10
+BAR_STACKS_HEAPTRACK = 0.15
+BAR_STACKS_UNWIND = 0.25
 BAR_KEPT = 0.90
 BAR_DORMANT = 1.01
 BAR_HATF_BYTES = 6.8
@@ -25,10 +27,13 @@ PEERS = ("lttng", "heaptrack")
 TITLES = {"bare": "bare", "ours": "ours", "dormant": "dormant",
           "clock-off": "clock off", "clock-coarse": "clock coarse",
           "clock-us": "clock us", "clock-ns": "clock ns",
-          "plain": "not compressed",
+          "plain": "not compressed", "stacks": "with stacks",
+          "forward": "forwards", "unwind": "unw_backtrace",
           "lttng": "LTTng", "heaptrack": "heaptrack"}
 # These have a table of their own, with 'ours' and 'dormant' again.
 VARIANTS = ("clock-off", "clock-coarse", "clock-us", "clock-ns", "plain")
+# The cost of call stacks has a table of its own, too.
+STACKS = ("stacks", "forward", "unwind")
 SETTINGS = {"ours": "default"} | {t: TITLES[t]
                                   for t in VARIANTS + ("dormant",)}
 
@@ -77,7 +82,7 @@ class Results:
         self.programs = list(dict.fromkeys(p for p, _ in self.runs))
         present = {tool for _, tool in self.runs}
         self.all_tools = [t for t in TITLES if t in present]
-        self.tools = [t for t in self.all_tools if t not in VARIANTS]
+        self.tools = [t for t in self.all_tools if t not in VARIANTS + STACKS]
         self.settings = [t for t in SETTINGS if t in present]
 
     def of(self, program, tool):
@@ -161,6 +166,56 @@ def print_settings(res):
         row(SETTINGS[tool], *(f"{100 * res.added(p, tool):+.1f} %"
                               f" ({res.cpu_ratio(p, tool):.3f})"
                               for p in res.programs))
+
+
+def stacks_ratio(res, program, peer):
+    """The recorder with stacks beside a peer; both add to the bare program."""
+    return res.added(program, "stacks") / res.added(program, peer)
+
+
+def unwind_ratio(res, program):
+    """What stacks add to our recorder, and unw_backtrace to a forwarder."""
+    ours = res.added(program, "stacks") - res.added(program, "ours")
+    return ours / (res.added(program, "unwind")
+                   - res.added(program, "forward"))
+
+
+def has_all(res, *tools):
+    return all(t in res.all_tools for t in tools)
+
+
+def print_stacks(res):
+    if "stacks" not in res.all_tools:
+        return
+    tools = [t for t in ("ours",) + STACKS + PEERS if t in res.all_tools]
+    cells = ["call stacks: added wall time"] + [TITLES[t] for t in tools]
+    cells += ["with stacks/" + TITLES[t] for t in PEERS if t in tools]
+    has_unwind = has_all(res, "ours", *STACKS)
+    if has_unwind:
+        cells.append("stacks alone/unw_backtrace alone")
+    cells += ["spread: " + TITLES[t] for t in tools]
+    head(*cells)
+    for program in res.programs:
+        cells = [program]
+        cells += [f"{100 * res.added(program, t):+.1f} %" for t in tools]
+        cells += [f"{stacks_ratio(res, program, t):.2f}"
+                  for t in PEERS if t in tools]
+        if has_unwind:
+            cells.append(f"{unwind_ratio(res, program):.2f}")
+        cells += [f"{100 * res.spread(program, t):.0f} %" for t in tools]
+        row(*cells)
+
+
+def print_stack_bars(res):
+    if has_all(res, "stacks", "heaptrack"):
+        at_most(BAR_STACKS_HEAPTRACK,
+                statistics.mean(stacks_ratio(res, p, "heaptrack")
+                                for p in res.programs),
+                "added time, with stacks/heaptrack, average")
+    if has_all(res, "ours", *STACKS):
+        at_most(BAR_STACKS_UNWIND,
+                statistics.mean(unwind_ratio(res, p) for p in res.programs),
+                "added time, stacks/unw_backtrace, average")
 
 
 def print_requests(res):
@@ -272,6 +327,7 @@ def print_bars(res):
     print("\n### Bars\n")
     if "ours" in res.tools:
         print_time_bars(res)
+        print_stack_bars(res)
         print_size_bars(res)
     if "dormant" in res.tools:
         at_most(BAR_DORMANT,
@@ -284,7 +340,7 @@ def print_honesty(res):
     """Print lost events: the time of a lossy tracer does not count."""
     print()
     for program in res.programs:
-        for tool in ("ours",) + VARIANTS:
+        for tool in ("ours", "stacks") + VARIANTS:
             for run in res.of(program, tool):
                 if not run.info["complete"] or run.info["lost"] != 0:
                     print(f"- MISS: {program}, {TITLES[tool]}: the trace is"
@@ -304,6 +360,7 @@ def main():
     print_wall(res)
     if res.settings:
         print_settings(res)
+    print_stacks(res)
     print_requests(res)
     print_cpu(res)
     if "ours" in res.tools:
