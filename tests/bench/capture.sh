@@ -7,9 +7,9 @@
 # bare, recorded, with the recorder dormant (loaded, HATFTRACE_START=off),
 # recorded with call stacks, with each clock and without compression, with
 # interposers that only forward and that call unw_backtrace(), under LTTng-UST's
-# libc wrapper (lossless settings) and under heaptrack's raw recording.  Raw figures
-# go to build/bench/capture/raw.tsv, a report in Markdown to stdout and to
-# report.md.
+# libc wrapper (lossless settings) and under heaptrack's raw recording.  Raw
+# figures go to build/bench/capture/raw.tsv, a report in Markdown to stdout and
+# to report.md.
 #
 # The HATFTRACE_* variables of the environment reach the recorder, except
 # HATFTRACE_OUT.
