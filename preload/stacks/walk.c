@@ -394,6 +394,105 @@ meet(struct walk *walk, uint32_t idx, struct position *at,
 	return join(walk, idx, at, memory, inner_count);
 }
 
+/* The exit for two hidden return addresses. */
+static inline struct walk_exit *
+exit_entry(struct walk *walk, uintptr_t inner, uintptr_t outer)
+{
+	return &walk->exits[((outer >> 2) + inner) % WALK_EXITS];
+}
+
+/*
+ * Step from the start to the first frame that is not hidden, by an exit that is
+ * known.  False: none is.
+ */
+static inline __attribute__((always_inline)) bool
+leave(struct walk *walk, struct position *at, const struct stack_memory *memory,
+      struct walk_place *place, struct walk_frame *frame)
+{
+	const uintptr_t sp = at->sp;
+	const uintptr_t inner = *(const uintptr_t *)(sp + walk->inner_slot);
+	const struct walk_exit *const last = &walk->exits[walk->last_exit];
+	const struct walk_exit *e = last;
+	uintptr_t outer;
+
+	if (last->inner == 0 || last->inner != inner ||
+	    sp + last->slot >= memory->high)
+		return false;
+	/* All exits with this inner address have 'outer' in the same place. */
+	outer = *(const uintptr_t *)(sp + last->outer_slot);
+	if (last->outer != outer) {
+		e = exit_entry(walk, inner, outer);
+		if (e->outer != outer || e->inner != inner ||
+		    sp + e->slot >= memory->high)
+			return false;
+		walk->last_exit = (uint8_t)(e - walk->exits);
+	}
+	place->slot = sp + e->slot;
+	place->address = *(const uintptr_t *)place->slot;
+	if (place->address == 0)
+		return false;
+	frame->is_by_bp = false;
+	frame->bp_slot = e->bp_slot != 0 ? sp + e->bp_slot : WALK_BP_KEPT;
+	if (e->bp != 0)
+		at->bp = *(const uintptr_t *)(sp + e->bp);
+	frame->bp = at->bp;
+	at->pc = place->address;
+	at->sp = place->slot + sizeof(uintptr_t);
+	return true;
+}
+
+/* The frames that a walk has met in hidden code. */
+struct hidden {
+	unsigned count;
+	bool is_plain; /* each place follows from the stack pointer alone */
+	uintptr_t address[2], slot[2];
+	uintptr_t bp_slot; /* the last one, or 0 */
+};
+
+static void
+note_hidden(struct hidden *hidden, const struct walk_place *place,
+	    const struct walk_frame *frame)
+{
+	if (hidden->count < 2) {
+		hidden->address[hidden->count] = place->address;
+		hidden->slot[hidden->count] = place->slot;
+	}
+	hidden->count++;
+	if (frame->is_by_bp || frame->bp_slot == WALK_BY_ROW)
+		hidden->is_plain = false;
+	else if (frame->bp_slot != WALK_BP_KEPT)
+		hidden->bp_slot = frame->bp_slot;
+}
+
+/* Remember the exit that a walk from 'sp' has taken to its first frame. */
+static void
+note_exit(struct walk *walk, uintptr_t sp, const struct hidden *hidden)
+{
+	const struct walk_frame *const first = &walk->inner[0];
+	const uintptr_t slot = walk->inner_place[0].slot;
+	struct walk_exit *e;
+	uintptr_t bp = hidden->bp_slot;
+
+	if (hidden->count != 2 || !hidden->is_plain || first->is_by_bp ||
+	    first->bp_slot == WALK_BY_ROW || slot - sp > UINT16_MAX)
+		return;
+	if (first->bp_slot != WALK_BP_KEPT)
+		bp = first->bp_slot;
+	e = exit_entry(walk, hidden->address[0], hidden->address[1]);
+	*e = (struct walk_exit){
+		.inner = hidden->address[0],
+		.outer = hidden->address[1],
+		.outer_slot = (uint16_t)(hidden->slot[1] - sp),
+		.slot = (uint16_t)(slot - sp),
+		.bp_slot = (uint16_t)(first->bp_slot == WALK_BP_KEPT
+					      ? 0
+					      : first->bp_slot - sp),
+		.bp = (uint16_t)(bp == 0 ? 0 : bp - sp),
+	};
+	walk->inner_slot = (uint16_t)(hidden->slot[0] - sp);
+	walk->last_exit = (uint8_t)(e - walk->exits);
+}
+
 /*
  * Walk, with frames of the last stack as far as it has 'top' of them.  False:
  * there are more frames than have room.
@@ -406,18 +505,29 @@ try_walk(struct walk *walk, const struct walk_context *context, uint32_t top,
 	struct position at = { context->pc + 1, context->sp, context->bp,
 			       false };
 	const enum walk_end last_end = walk->end;
+	struct hidden hidden = { .is_plain = true };
 	struct stack_memory memory;
 	struct walk_place *const inner = walk->inner_place;
 	uint32_t n = 0, base = 0;
+	bool has_left;
 
 	stack_memory_init(&memory, at.sp);
-	while (base == 0 &&
-	       step(walk, &at, &memory, &inner[n], &walk->inner[n])) {
+	has_left = leave(walk, &at, &memory, &inner[0], &walk->inner[0]);
+	while (base == 0 && (has_left || step(walk, &at, &memory, &inner[n],
+					      &walk->inner[n]))) {
 		const uint32_t idx = *slot_entry(walk, inner[n].slot);
 
-		if (n == 0 &&
-		    inner[0].address - hidden_begin < hidden_end - hidden_begin)
+		if (n == 0 && inner[0].address - hidden_begin <
+				      hidden_end - hidden_begin) {
+			note_hidden(&hidden, &inner[0], &walk->inner[0]);
+			/* More code is hidden than the exit knows of. */
+			hidden.is_plain &= !has_left;
+			has_left = false;
 			continue;
+		}
+		if (n == 0 && !has_left)
+			note_exit(walk, context->sp, &hidden);
+		has_left = false;
 		if (idx < top && walk->place[idx].slot == inner[n].slot &&
 		    walk->place[idx].address == inner[n].address &&
 		    !at.is_exact) {

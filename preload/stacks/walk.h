@@ -60,6 +60,22 @@ struct walk_frame {
 #define WALK_BP_KEPT ((uintptr_t)0)
 #define WALK_BY_ROW  ((uintptr_t)1)
 
+/*
+ * The way from the start of a walk out of the hidden code, which is short and
+ * the same each time: two return addresses in hidden code, and then the first
+ * one that is not hidden.  All offsets are from the stack pointer of the start.
+ * They follow from the two addresses, so these are all that must be compared.
+ */
+struct walk_exit {
+	uintptr_t inner, outer; /* the hidden return addresses; 0: unused */
+	uint16_t outer_slot;	/* where 'outer' is */
+	uint16_t slot;		/* where the first visible address is */
+	uint16_t bp_slot; /* where that frame saved the frame pointer; or 0 */
+	uint16_t bp;	  /* where the frame pointer is then; 0: unchanged */
+};
+
+#define WALK_EXITS 16u
+
 /* Why a walk has ended. */
 enum walk_end {
 	WALK_OUTERMOST, /* there is no caller */
@@ -77,7 +93,10 @@ struct walk {
 	 */
 	uint32_t same_count;
 	enum walk_end end;
-	uint32_t depth; /* set by the owner: 1 to WALK_DEPTH_MAX */
+	uint32_t depth;	     /* set by the owner: 1 to WALK_DEPTH_MAX */
+	uint16_t inner_slot; /* of 'inner' in all exits; 0: not known yet */
+	uint8_t last_exit;
+	struct walk_exit exits[WALK_EXITS];
 	/*
 	 * Where a frame with this slot is if there is one: the frame itself
 	 * says whether it is there.
