@@ -126,7 +126,7 @@ ENCODER := $(call obj,$(addprefix hatf/,codec/*.c deflate/*.c rings/*.c \
 	recorder/*.c))
 # Under TSan, build only the unit tests of code that several threads run.
 UNIT  := $(call unit,$(if $(filter thread,$(SAN)),test_ring*.c \
-	test_recorder*.c test_input*.c,test_*.c))
+	test_recorder*.c test_stack_table.c test_input*.c,test_*.c))
 FUZZ  := $(patsubst %.c,$B/%,$(wildcard tests/fuzz/fuzz_*.c))
 PROGRAMS := $(patsubst %.c,$B/%,$(wildcard tests/capture/programs/*.c \
 		tests/faults/programs/*.c)) \
