@@ -2,10 +2,10 @@
 /*
  * deep_bound.c - see deep_bound.h
  *
- * The loader has no record of which objects are bound deeply.  A slot that it
- * has filled in shows it.  A slot that waits for its first call does not; but
- * if libc is the only object with a function of that name, the call will reach
- * libc's function or ours, and ours calls libc's.
+ * The loader does not record which objects were loaded with RTLD_DEEPBIND.  A
+ * slot that the loader has bound shows it.  A slot that is bound at its first
+ * call does not.  But if libc is the only object with a function of that name,
+ * the call will reach either libc's function or ours, which calls libc's.
  */
 
 #include "preload/heaps/deep_bound.h"
@@ -23,7 +23,7 @@
 /* About as many names as we export; others are looked up each time. */
 #define NAMES_MAX 96u
 
-/* What has been found out about a name in this pass. */
+/* What this pass has found out about a name. */
 struct name {
 	void *ours;
 	struct elf_lookup_all all;
@@ -37,11 +37,11 @@ struct pass {
 	struct name names[NAMES_MAX];
 };
 
-/* Objects at the front of the loader's list, and how many were gone by then. */
+/* Objects that earlier passes have seen, and unloads up to then. */
 static size_t done_count;
 static uint64_t done_subs;
 
-/* Does it only take or give back memory, rather than wrap such a call? */
+/* Does the function allocate or free itself, and not wrap such a call? */
 static bool
 is_allocation(const char *name)
 {
@@ -71,7 +71,7 @@ find_all(struct pass *pass, const char *name, void *ours)
 	return all;
 }
 
-/* Is it in the program itself, as one of a table of functions may be? */
+/* Is the function in the program itself, such as one in a table? */
 static bool
 is_in_program(const void *address)
 {
@@ -102,7 +102,7 @@ follow_slot(const struct patch_slot *slot, void *context)
 
 	if (ours == NULL || now == ours)
 		return;
-	/* It calls a function of its own; or the slot is not yet bound. */
+	/* The object calls its own function, or the slot is unbound. */
 	if (elf_dynamic_has(slot->info, PT_LOAD, (uintptr_t)now)) {
 		if (patch_is_unbound(slot) &&
 		    !elf_lookup_defines(slot->dynamic, slot->name) &&

@@ -101,16 +101,16 @@ static struct patch patches[] = {
 	{ "dlsym", (void *)(uintptr_t)dlopened_entry, NULL, false },
 };
 
-/* Objects that came and went, up to what has been looked at. */
+/* How many objects had been loaded and unloaded at the last look. */
 static _Atomic uint64_t seen_changes;
-static _Atomic int looking_pid; /* 0: nobody looks */
+static _Atomic int looking_pid; /* of the process that looks; 0: none */
 
-/* Do the program's calls reach us?  Constant once the process has started. */
+/* Are calls of dlsym() patched?  Constant once the process has started. */
 static bool is_followed;
 
 /*
- * How often others try while one thread looks; with a pause after the first
- * ones.
+ * While one thread looks at new objects, others try this often to begin, with a
+ * pause after each try but the first ones.
  */
 #define WAITS_MAX     2000u
 #define WAITS_UNSLEPT 100u
@@ -166,7 +166,7 @@ end_looking(void)
 	atomic_store_explicit(&looking_pid, 0, memory_order_release);
 }
 
-/* Has the thread that forks begun to look? */
+/* Did the thread that forks begin to look? */
 static __thread bool is_fork_locked __attribute__((tls_model("initial-exec")));
 
 void
@@ -203,15 +203,15 @@ look_at_changes(bool in_time)
 	atomic_store_explicit(&seen_changes, changes, memory_order_relaxed);
 }
 
-/* Look at what was loaded since; 'in_time' as in deep_bound.h. */
+/* Look at the objects loaded since; 'in_time' is as in deep_bound.h. */
 static void
 look(bool in_time)
 {
 	const bool is_locked = begin_looking();
 
 	/*
-	 * In time, the loader's lock keeps out everybody but a fork under
-	 * way.
+	 * If in time, the caller holds the loader's lock, which excludes all
+	 * but a fork that has begun.
 	 */
 	if (is_locked || in_time)
 		look_at_changes(in_time);
@@ -219,23 +219,24 @@ look(bool in_time)
 		end_looking();
 }
 
-/* Each load calls our_catch(), so dlsym() need not look for new objects. */
+/* Does each load call our_catch()?  Then dlsym() need not look. */
 static _Atomic bool is_told;
 
 /*
- * An object is in the list before its places are filled in.  dlsym() waits for
- * whoever loads one, so all that were counted before it are complete after it.
+ * The loader lists an object before it relocates the object.  dlsym() waits for
+ * a load in progress.  So all objects that were counted before dlsym() are
+ * relocated after it.
  */
 static void
 look_late(void)
 {
-	/* relaxed: a load that this thread knows of was before it. */
+	/* relaxed: loads that this thread knows of came earlier. */
 	if (atomic_load_explicit(&is_told, memory_order_relaxed) ||
 	    atomic_load_explicit(&seen_changes, memory_order_relaxed) ==
 		    count_changes())
 		return;
 	dlopened_real(RTLD_DEFAULT, "dlsym");
-	/* relaxed: it was set under the lock that dlsym() has waited for. */
+	/* relaxed: set under the lock that dlsym() has waited for. */
 	if (!atomic_load_explicit(&is_told, memory_order_relaxed))
 		look(false);
 }
@@ -249,10 +250,11 @@ typedef int catch_fn(void *exception, void (*operate)(void *), void *argument);
 static catch_fn *real_catch;
 
 /*
- * glibc's loader calls a function of its own around each step of dlopen() that
- * may fail, by a slot that other objects can fill in.  Constructors cannot
- * fail: for them 'exception' is NULL, and the new objects are relocated.  The
- * caller holds the loader's lock.
+ * glibc's loader runs each step of dlopen() that may fail through a function
+ * that it calls by a slot, which other objects can change.  It also runs
+ * constructors through the function.  Constructors cannot fail: 'exception' is
+ * NULL then, and the new objects are relocated.  The caller holds the loader's
+ * lock.
  */
 static int
 our_catch(void *exception, void (*operate)(void *), void *argument)
@@ -261,7 +263,7 @@ our_catch(void *exception, void (*operate)(void *), void *argument)
 		const int saved_errno = errno;
 
 		atomic_store_explicit(&is_told, true, memory_order_relaxed);
-		/* They may lie where another object lay, now unloaded. */
+		/* New objects may replace unloaded ones at an address. */
 		if (record_has_stacks)
 			object_table_check();
 		look(true);
@@ -278,16 +280,13 @@ follow_loads(const struct patch_slot *slot, void *unused)
 	    *slot->at != elf_lookup_all(CATCH).first)
 		return;
 	memcpy(&real_catch, slot->at, sizeof(real_catch));
-	/*
-	 * That there may be no place for an error is older than this
-	 * function.
-	 */
+	/* Every loader with this function allows a NULL 'exception'. */
 	if (patch_write(slot, (void *)(uintptr_t)our_catch) &&
 	    elf_lookup_all("__libc_early_init").first != NULL)
 		atomic_store_explicit(&is_told, true, memory_order_relaxed);
 }
 
-/* The loader is the object that defines its own tables. */
+/* Find the loader: the object that defines _rtld_global_ro. */
 static int
 visit_loader(struct dl_phdr_info *info, size_t nbytes, void *unused)
 {
@@ -302,9 +301,9 @@ visit_loader(struct dl_phdr_info *info, size_t nbytes, void *unused)
 }
 
 /*
- * What is to be had instead of the function 'name', or NULL.  What RTLD_NEXT is
- * depends on the caller, and so does RTLD_DEFAULT for what is loaded locally:
- * the one is left alone, the other too where it is not found from here.
+ * Return our replacement of the function 'name', or NULL.  RTLD_NEXT depends on
+ * the caller, so it is left alone.  RTLD_DEFAULT depends on the caller where
+ * objects are loaded locally.  It is left alone if we do not find the function.
  */
 void *
 dlopened_find(void *handle, const char *name)
@@ -348,7 +347,7 @@ dlopened_patch(void)
 	dl_iterate_phdr(visit_loader, NULL);
 	atomic_store_explicit(&seen_changes, count_changes(),
 			      memory_order_relaxed);
-	/* Another's may have to be called by those that it is for. */
+	/* If dlsym() is another library's, its callers need that one. */
 	if (!elf_lookup_is_first("dlsym",
 				 (const void *)(uintptr_t)dlopened_real))
 		return;

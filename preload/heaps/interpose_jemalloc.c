@@ -2,15 +2,15 @@
 /*
  * interpose_jemalloc.c - the functions that jemalloc has beyond C's
  *
- * As in interpose.c, event for event.  An arena that the program makes is a
- * heap of the trace, and a block is of the heap of the arena that it lies in,
- * which jemalloc tells: a thread's cache hands out blocks of any arena to
- * whoever asks.  The arenas that jemalloc makes for itself are heap 0,
- * malloc's.
+ * Each function records the same events as its counterpart in interpose.c.  An
+ * arena that the program makes is a heap of the trace.  A block belongs to the
+ * heap of the arena that contains it.  We ask jemalloc for that arena, since a
+ * thread's cache may return blocks of any arena.  The arenas that jemalloc
+ * makes for itself are heap 0, the heap of malloc().
  *
- * There may be two of it: with the names of its own, and with "je_" in front of
- * each, as it is built beside another malloc().  Nothing here is exported, see
- * patch_calls.h.
+ * A process may contain two copies of jemalloc: one under its usual names, and
+ * one whose names begin with "je_", built to run beside another malloc().
+ * Nothing here is exported; see patch_calls.h.
  */
 
 #include <stdint.h>
@@ -27,7 +27,7 @@
 #define LG_ALIGN(flags) ((flags)&63)
 #define ZERO		0x40
 
-/* The first is the one by which the others are found. */
+/* The object that defines the first one is searched for the others. */
 #define OWN(X)      \
 	X(mallocx)  \
 	X(rallocx)  \
@@ -37,7 +37,7 @@
 	X(mallctl)  \
 	X(mallctlbymib)
 
-/* C's, where they have a name of their own; older versions lack the last. */
+/* The functions of C; older versions of jemalloc lack the last ones. */
 #define OF_C(X)           \
 	X(malloc)         \
 	X(calloc)         \
@@ -62,12 +62,12 @@ enum {
 
 struct jemalloc {
 	struct patch *patches;
-	size_t patched_count; /* of them; the others are only handed out */
+	size_t patched_count; /* the others are returned by dlsym() only */
 	bool is_there;
 	struct arenas arenas;
 };
 
-/* The real function, by the type of the one that stands in front of it. */
+/* The real function, with the type of the function that replaces it. */
 #define REAL(j, name) ((name##_fn *)(uintptr_t)(j)->patches[AT_##name].real)
 
 typedef void *mallocx_fn(size_t, int);
@@ -88,7 +88,7 @@ typedef void free_sized_fn(void *, size_t);
 typedef void free_aligned_sized_fn(void *, size_t, size_t);
 
 /*
- * Its own functions ---------------------------------------------------------
+ * Functions that only jemalloc has ------------------------------------------
  */
 
 static void *
@@ -117,7 +117,7 @@ do_rallocx(struct jemalloc *j, void *old, size_t size, int flags)
 	return c.p;
 }
 
-/* Where it is: the block has the new size, or things are as they were. */
+/* Resize in place.  The block gets the new size, or nothing changes. */
 static size_t
 do_xallocx(struct jemalloc *j, void *p, size_t size, size_t extra, int flags)
 {
@@ -144,7 +144,7 @@ do_sdallocx(struct jemalloc *j, void *p, size_t size, int flags)
 	REAL(j, sdallocx)(p, size, flags);
 }
 
-/* The argument of mallctl("experimental.batch_alloc"), in its layout. */
+/* The layout of the argument of mallctl("experimental.batch_alloc"). */
 struct batch {
 	void **blocks;
 	size_t count, size;
@@ -203,7 +203,7 @@ do_mallctlbymib(struct jemalloc *j, const size_t *mib, size_t count,
 }
 
 /*
- * C's functions by another name ---------------------------------------------
+ * The functions of C ---------------------------------------------
  */
 
 static void *
@@ -300,12 +300,12 @@ do_free_aligned_sized(struct jemalloc *j, void *p, size_t alignment,
 }
 
 /*
- * Each of them --------------------------------------------------------------
+ * A replacement for each ----------------------------------------------------
  */
 
 #define UNPACK(...) __VA_ARGS__
 
-/* What stands in front of 'name' of the one that is called so. */
+/* The replacement of the function 'name' in one copy of jemalloc. */
 #define STAND(one, type, name, params, args)         \
 	static type one##_##name params              \
 	{                                            \
@@ -363,8 +363,9 @@ STAND_OWN(prefixed)
 STAND_C(prefixed)
 
 /*
- * Only its own are patched: C's are called by everybody, by names that are
- * another's or ours.  But a program may ask for just those that are in it.
+ * Only the functions that jemalloc alone has are patched.  Other objects call
+ * the functions of C by names that lead to another allocator or to us.  But a
+ * program may look up those of this copy by dlsym().
  */
 static struct patch plain_patches[] = { OWN(PLAIN_PATCH) OF_C(PLAIN_OPTIONAL)
 						LATE_OF_C(PLAIN_OPTIONAL) };
@@ -383,7 +384,7 @@ prefixed_of(const void *p)
 	return arenas_of(&prefixed.arenas, p, 0);
 }
 
-/* Never read: their addresses are what the arenas are known by. */
+/* Nothing reads these bytes: their addresses identify the arenas. */
 static const char plain_handles[ARENAS_MAX], prefixed_handles[ARENAS_MAX];
 
 static struct jemalloc plain = {
@@ -404,7 +405,7 @@ patch(struct jemalloc *j, const char *const *markers)
 	bool together;
 
 	if (j->is_there && elf_lookup_object(j->patches[0].real) == NULL) {
-		/* It may come again, elsewhere. */
+		/* It was unloaded.  It may be loaded again, elsewhere. */
 		j->is_there = false;
 		atomic_store_explicit(&a->state, 0, memory_order_relaxed);
 	}
@@ -412,7 +413,7 @@ patch(struct jemalloc *j, const char *const *markers)
 		patch_known(j->patches, j->patched_count);
 		return;
 	}
-	/* Before any call may come by here. */
+	/* Set these before the first patched call can arrive. */
 	a->mallctlnametomib =
 		(mallctlnametomib_fn *)(uintptr_t)elf_lookup_function(
 			markers[0], NULL, &together);
@@ -426,7 +427,7 @@ patch(struct jemalloc *j, const char *const *markers)
 void
 jemalloc_patch(void)
 {
-	/* What only a jemalloc has as well. */
+	/* Functions that identify a jemalloc. */
 	static const char *const markers[] = { "mallctlnametomib", "nallocx",
 					       NULL };
 	static const char *const prefixed_markers[] = { "je_mallctlnametomib",

@@ -2,15 +2,15 @@
 /*
  * interpose_mimalloc.c - the functions that mimalloc has beyond C's
  *
- * As in interpose.c, event for event.  What is taken from a heap of
- * mi_heap_new() is recorded as of that heap, and so is its free, which does not
- * say the heap: heap_table.h knows it.  The other heaps (each thread has one,
- * which is its default) are heap 0, malloc's.
+ * Each function records the same events as its counterpart in interpose.c.  A
+ * block from a heap of mi_heap_new() is recorded in that heap.  So is its free,
+ * which does not name the heap: heap_table.h finds it.  The other heaps, one
+ * for each thread, are heap 0, the heap of malloc().
  *
  * Blocks outlive mi_heap_delete().  In the trace they stay in their heap, which
- * is destroyed when the last of them has gone.
+ * is destroyed when its last block is freed.
  *
- * Nothing here is exported, see patch_calls.h.
+ * Nothing here is exported; see patch_calls.h.
  */
 
 #include <errno.h>
@@ -28,7 +28,7 @@
 #include "preload/sys/elf_lookup.h"
 #include "preload/sys/unwinder.h"
 
-/* The first is the one by which the others are found. */
+/* The object that defines the first one is searched for the others. */
 #define FUNCTIONS(X)                   \
 	X(mi_malloc)                   \
 	X(mi_heap_malloc)              \
@@ -92,7 +92,7 @@
 	X(mi_heap_destroy)             \
 	X(mi_heap_set_default)
 
-/* Another version may lack some of the wrappers. */
+/* Wrappers, some of which other versions of mimalloc lack. */
 #define OPTIONAL(X)                   \
 	X(mi_new)                     \
 	X(mi_new_nothrow)             \
@@ -125,33 +125,33 @@ enum {
 
 static struct patch patches[FUNCTION_COUNT];
 
-/* The real function, by the type of the one that stands in front of it. */
+/* The real function, with the type of the function that replaces it. */
 #define REAL(name) \
 	((__typeof__(our_##name) *)(uintptr_t)patches[AT_##name].real)
 
-/* Of these the real ones are called, but nobody's calls are changed. */
+/* Functions that we call but do not intercept. */
 typedef void *get_default_fn(void);
 typedef bool is_mimallocs_fn(const void *);
 
 static get_default_fn *get_default;
 static is_mimallocs_fn *is_mimallocs;
 
-/* A heap has become a default.  Never unset. */
+/* Some thread has made a heap its default.  Once true, it stays true. */
 static _Atomic bool has_defaults;
 
-/* The heap that has this handle; NULL for a thread's own. */
+/* Return the heap with this handle; NULL for a thread's own heap. */
 static struct pool *
 pool_of(const void *handle)
 {
 	return heap_table_is_used() ? heap_table_find(handle) : NULL;
 }
 
-/* Where 'p' is from, taken by a function that is not told a heap. */
+/* Return the heap of 'p', which a function without a heap has returned. */
 static struct pool *
 default_pool(const void *p)
 {
 	(void)p;
-	/* relaxed: only for the thread that has stored it is it a default. */
+	/* relaxed: a default matters only to the thread that has set it. */
 	return __builtin_expect(atomic_load_explicit(&has_defaults,
 						     memory_order_relaxed),
 				0)
@@ -173,7 +173,8 @@ default_pool(const void *p)
 	}
 
 /*
- * The function that takes from the default heap, and the one that is told it.
+ * Define two functions: one that allocates from the default heap, and one that
+ * allocates from the heap it is given.
  */
 #define UNPACK(...) __VA_ARGS__
 #define TAKE_BOTH(name, params, args, size, alignment, flags)                  \
@@ -197,7 +198,7 @@ TAKE_BOTH(zalloc_aligned, (size_t size, size_t alignment), (size, alignment),
 TAKE_BOTH(calloc_aligned, (size_t n, size_t size, size_t alignment),
 	  (n, size, alignment), heap_calls_product(n, size), alignment, ZEROED)
 
-/* Not the block is aligned, but what is 'offset' bytes behind its begin. */
+/* The address 'offset' bytes after the start of the block is aligned. */
 TAKE_BOTH(malloc_aligned_at, (size_t size, size_t alignment, size_t offset),
 	  (size, alignment, offset), size, 0, PLAIN)
 TAKE_BOTH(zalloc_aligned_at, (size_t size, size_t alignment, size_t offset),
@@ -215,7 +216,7 @@ TAKE(mi_valloc, (size_t size), (size), default_pool(p), size,
 TAKE(mi_pvalloc, (size_t size), (size), default_pool(p), size,
      (size_t)sysconf(_SC_PAGESIZE), PLAIN)
 
-/* An exception may pass through these, and then nothing is recorded. */
+/* These may throw an exception.  Then nothing is recorded. */
 TAKE(mi_new, (size_t size), (size), default_pool(p), size, 0, PLAIN)
 TAKE(mi_new_nothrow, (size_t size), (size), default_pool(p), size, 0, PLAIN)
 TAKE(mi_new_aligned, (size_t size, size_t alignment), (size, alignment),
@@ -239,7 +240,7 @@ our_mi_posix_memalign(void **p_ret, size_t alignment, size_t size)
 	return result;
 }
 
-/* A string, of which only a copy tells the size. */
+/* Record a copied string, whose size only the copy shows. */
 static char *
 took_string(struct pool *pool, char *p)
 {
@@ -323,7 +324,7 @@ DROP(mi_free_aligned, (void *p, size_t alignment), (p, alignment))
 DROP(mi_free_size_aligned, (void *p, size_t size, size_t alignment),
      (p, size, alignment))
 
-/* Frees what is mimalloc's and leaves alone what is not. */
+/* mi_cfree() frees a block of mimalloc and ignores any other. */
 static void
 our_mi_cfree(void *p)
 {
@@ -420,7 +421,7 @@ begin_pools(void)
 	heap_calls_begin(default_pool, patches[0].real);
 }
 
-/* Its blocks stay its own.  Where none are left it is gone. */
+/* The heap keeps its blocks.  Without any it is destroyed at once. */
 static void
 delete_pool(const void *handle)
 {
@@ -439,7 +440,7 @@ new_pool(void *handle)
 	if (handle == NULL)
 		return NULL;
 	pthread_once(&once, begin_pools);
-	/* A thread's heaps end with it, and nobody says so. */
+	/* The handle may be that of a heap whose thread has ended. */
 	delete_pool(handle);
 	number = hatftrace_client_heap_create("mi_heap");
 	if (heap_table_add(handle, number) == NULL)
@@ -453,7 +454,7 @@ our_mi_heap_new(void)
 	return new_pool(REAL(mi_heap_new)());
 }
 
-/* A number in version 2, in later ones a pointer. */
+/* 'arena' is a number in version 2 and a pointer in later versions. */
 static void *
 our_mi_heap_new_in_arena(uintptr_t arena)
 {
@@ -480,7 +481,7 @@ our_mi_heap_destroy(void *heap)
 static void *
 our_mi_heap_set_default(void *heap)
 {
-	/* relaxed: only for this thread is it a default. */
+	/* relaxed: a default matters only to this thread. */
 	if (pool_of(heap) != NULL)
 		atomic_store_explicit(&has_defaults, true,
 				      memory_order_relaxed);
@@ -494,7 +495,7 @@ our_mi_heap_set_default(void *heap)
 static struct patch patches[FUNCTION_COUNT] = { FUNCTIONS(
 	DEFINE_PATCH) OPTIONAL(DEFINE_OPTIONAL) };
 
-/* Is it still where it was found? */
+/* Is mimalloc still where it was found? */
 static bool is_there;
 
 static void *
@@ -518,7 +519,7 @@ mimalloc_patch(void)
 		patch_known(patches, FUNCTION_COUNT);
 		return;
 	}
-	/* Before any call may come by here. */
+	/* Set these before the first patched call can arrive. */
 	patches[0].real = elf_lookup_function(patches[0].name, NULL, &is_there);
 	is_mimallocs = (is_mimallocs_fn *)(uintptr_t)find_other(markers[0]);
 	get_default =
