@@ -74,13 +74,14 @@ tools/program: public hatf/recorder tools/trace tools/ui
 tools/control: public hatf/recorder tools/trace tools/ui
 tools/symbols: public tools/trace tools/ui
 tools/recording: public hatf/recorder tools/control tools/program \
-  tools/summary tools/symbols tools/trace tools/ui
+  tools/show tools/summary tools/symbols tools/trace tools/ui
 tools/summary: public tools/sites tools/trace tools/ui
-tools/compare: public tools/sites tools/summary tools/ui
+tools/show: public tools/sites tools/summary tools/trace tools/ui
+tools/compare: public tools/show tools/sites tools/summary tools/ui
 tools/measure: public tools/trace tools/ui
 tools/paper: public tools/measure tools/trace tools/ui
 tools/report: public tools/sites tools/summary tools/trace tools/ui
-tools/plot: public tools/sites tools/summary tools/trace tools/ui
+tools/plot: public tools/show tools/sites tools/summary tools/trace tools/ui
 tools/commands: public hatf/recorder tools/*
 "
 
@@ -97,7 +98,7 @@ tools/symbols: dwarf\.h|elfutils/.*|libiberty/.*|zlib\.h
 tools/check: jansson\.h
 tools/recording: jansson\.h
 tools/control: jansson\.h
-tools/summary: jansson\.h
+tools/show: jansson\.h
 tools/compare: jansson\.h
 tools/plot: cairo/cairo\.h
 tools/measure: jansson\.h|zlib\.h

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* leaks.c - hatf leaks: what lives at the end, by site */
 #include "tools/commands/commands.h"
-#include "tools/summary/show.h"
-#include "tools/summary/suppressions.h"
-#include "tools/summary/trends.h"
+#include "tools/show/show.h"
+#include "tools/show/suppressions.h"
+#include "tools/show/trends.h"
 #include "tools/ui/escape.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"

@@ -2,8 +2,8 @@
 /* report.c - hatf report: what a program did with its heap, on one screen */
 #include "tools/commands/commands.h"
 #include "tools/report/page_file.h"
-#include "tools/summary/show.h"
-#include "tools/summary/show_waste.h"
+#include "tools/show/show.h"
+#include "tools/show/show_waste.h"
 #include "tools/ui/escape.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* stat.c - hatf stat: allocations by site, thread, size, lifetime, time, ... */
 #include "tools/commands/commands.h"
-#include "tools/summary/show.h"
-#include "tools/summary/show_waste.h"
+#include "tools/show/show.h"
+#include "tools/show/show_waste.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
 

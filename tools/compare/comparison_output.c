@@ -2,7 +2,7 @@
 /* comparison_output.c - see comparison_output.h */
 #include "tools/compare/comparison_output.h"
 
-#include "tools/summary/show.h"
+#include "tools/show/show.h"
 #include "tools/ui/json.h"
 #include "tools/ui/message.h"
 

@@ -12,7 +12,7 @@
 
 #include "tools/plot/plot_text.h"
 #include "tools/plot/plot_ticks.h"
-#include "tools/summary/show.h"
+#include "tools/show/show.h"
 #include "tools/ui/message.h"
 
 #include <stdio.h>

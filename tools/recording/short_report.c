@@ -3,7 +3,7 @@
 #include "tools/recording/short_report.h"
 
 #include "tools/recording/template.h"
-#include "tools/summary/show.h"
+#include "tools/show/show.h"
 #include "tools/ui/escape.h"
 
 #include <stdio.h>

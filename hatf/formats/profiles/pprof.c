@@ -5,20 +5,13 @@
  * Writes a 'Profile' of pprof's profile.proto, with one sample per site: how
  * many objects and bytes it allocated, and how many of them are live at the
  * end and at the peak.
- *
- * The encoder is hand-written: it needs only varints and length-prefixed bytes,
- * which take sixty lines and one pass over the data.  protobuf-c would add a
- * library that every user of libhatf links and a compiler to the build, and it
- * needs the whole profile in memory before it writes the first byte.  The
- * messages are small, so one buffer holds each.  Only samples, locations,
- * functions, mappings and strings of the outermost message are numerous, and
- * they are independent of each other.
  */
 #include "hatf/containers/rows.h"
 #include "hatf/containers/string_table.h"
 #include "hatf/formats/common/call_address.h"
 #include "hatf/formats/common/textio.h"
 #include "hatf/formats/profiles/profile.h"
+#include "hatf/formats/profiles/protobuf.h"
 
 #include <stdlib.h>
 
@@ -62,15 +55,6 @@ enum {
 	PB_FUNCTION_FILENAME = 4,
 };
 
-/* Wire types of fields. */
-enum {
-	PB_WIRE_VARINT = 0,
-	PB_WIRE_BYTES = 2
-};
-
-/* Longest varint, in bytes. */
-#define VARINT_MAX 10
-
 /* Granularity of mappings, in bytes. */
 #define PAGE_NBYTES ((uint64_t)4096)
 
@@ -92,13 +76,6 @@ enum names {
 #define STRING_MAX	  UINT32_MAX
 #define STRING_NBYTES_MAX UINT64_MAX
 
-/* A message under construction; 'failed' if memory ran out. */
-struct message {
-	uint8_t *buf;
-	size_t used, cap;
-	bool failed;
-};
-
 struct pprof {
 	struct profile profile;
 	struct string_table
@@ -114,84 +91,10 @@ struct pprof {
 	 * unknown.
 	 */
 	char exe[PROFILE_NAME_MAX], command[PROFILE_NAME_MAX];
-	struct message outer, inner, lines, line;
+	struct protobuf outer, inner, lines, line;
 	uint64_t unit_ns; /* per unit of time; 0: the trace has no times */
 	enum hatf_status status;
 };
-
-/* -------------------------------------------------------------- the encoder */
-
-static bool
-reserve(struct message *m, size_t nbytes)
-{
-	size_t cap = m->cap == 0 ? 256 : m->cap;
-	uint8_t *buf;
-
-	if (nbytes <= m->cap - m->used)
-		return true;
-	while (cap - m->used < nbytes)
-		cap *= 2;
-	buf = realloc(m->buf, cap);
-	if (buf == NULL) {
-		m->failed = true;
-		return false;
-	}
-	m->buf = buf;
-	m->cap = cap;
-	return true;
-}
-
-static void
-put_varint(struct message *m, uint64_t n)
-{
-	if (!reserve(m, VARINT_MAX))
-		return;
-	for (; n >= 0x80; n >>= 7)
-		m->buf[m->used++] = (uint8_t)(n | 0x80);
-	m->buf[m->used++] = (uint8_t)n;
-}
-
-/* Append a number.  Omit 0, the default of a missing field. */
-static void
-put_number(struct message *m, unsigned field, uint64_t n)
-{
-	if (n == 0)
-		return;
-	put_varint(m, field << 3 | PB_WIRE_VARINT);
-	put_varint(m, n);
-}
-
-static void
-put_bytes(struct message *m, unsigned field, const void *bytes, size_t nbytes)
-{
-	put_varint(m, field << 3 | PB_WIRE_BYTES);
-	put_varint(m, nbytes);
-	if (nbytes == 0 || !reserve(m, nbytes))
-		return;
-	memcpy(m->buf + m->used, bytes, nbytes);
-	m->used += nbytes;
-}
-
-/* Append a message as a field, and empty it. */
-static void
-put_message(struct message *m, unsigned field, struct message *part)
-{
-	put_bytes(m, field, part->buf, part->used);
-	m->failed |= part->failed;
-	part->used = 0;
-}
-
-/* Append the fields of 'part' to those of 'm', and empty 'part'. */
-static void
-append_message(struct message *m, struct message *part)
-{
-	m->failed |= part->failed;
-	if (part->used != 0 && reserve(m, part->used)) {
-		memcpy(m->buf + m->used, part->buf, part->used);
-		m->used += part->used;
-	}
-	part->used = 0;
-}
 
 /* Write the content of 'outer', and empty it. */
 static void
@@ -256,9 +159,9 @@ static void
 put_value_type(struct pprof *p, unsigned field, const char *type,
 	       const char *unit)
 {
-	put_number(&p->inner, PB_VALUE_TYPE_TYPE, string_of(p, type));
-	put_number(&p->inner, PB_VALUE_TYPE_UNIT, string_of(p, unit));
-	put_message(&p->outer, field, &p->inner);
+	protobuf_put_number(&p->inner, PB_VALUE_TYPE_TYPE, string_of(p, type));
+	protobuf_put_number(&p->inner, PB_VALUE_TYPE_UNIT, string_of(p, unit));
+	protobuf_put_message(&p->outer, field, &p->inner);
 }
 
 /* Return how many bytes a sample stands for; 1 without sampling. */
@@ -284,13 +187,13 @@ write_types(struct sink *s)
 	put_value_type(p, PB_PROFILE_SAMPLE_TYPE, "peak_objects", "count");
 	put_value_type(p, PB_PROFILE_SAMPLE_TYPE, "peak_space", "bytes");
 	put_value_type(p, PB_PROFILE_PERIOD_TYPE, "space", "bytes");
-	put_number(&p->outer, PB_PROFILE_PERIOD, period_of(p));
-	put_number(&p->outer, PB_PROFILE_DEFAULT_SAMPLE_TYPE,
-		   string_of(p, "inuse_space"));
-	put_number(&p->outer, PB_PROFILE_TIME_NANOS, p->start_ns);
+	protobuf_put_number(&p->outer, PB_PROFILE_PERIOD, period_of(p));
+	protobuf_put_number(&p->outer, PB_PROFILE_DEFAULT_SAMPLE_TYPE,
+			    string_of(p, "inuse_space"));
+	protobuf_put_number(&p->outer, PB_PROFILE_TIME_NANOS, p->start_ns);
 	if (!__builtin_mul_overflow(p->profile.now, p->unit_ns, &ns) &&
 	    ns <= INT64_MAX)
-		put_number(&p->outer, PB_PROFILE_DURATION_NANOS, ns);
+		protobuf_put_number(&p->outer, PB_PROFILE_DURATION_NANOS, ns);
 	write_outer(s);
 }
 
@@ -349,8 +252,9 @@ put_locations(struct pprof *p, const uint64_t *indices, size_t count)
 	while (count != 0) {
 		const size_t length = location_length(p, indices, count);
 
-		put_varint(&p->line, number_of(p, &p->locations, indices,
-					       length * sizeof(*indices)));
+		protobuf_put_varint(&p->line,
+				    number_of(p, &p->locations, indices,
+					      length * sizeof(*indices)));
 		indices += length;
 		count -= length;
 	}
@@ -372,11 +276,11 @@ write_sample(struct sink *s, const struct profile_site *site)
 		return status;
 	put_locations(p, indices, count);
 	free(indices);
-	put_message(&p->inner, PB_SAMPLE_LOCATION_ID, &p->line);
+	protobuf_put_message(&p->inner, PB_SAMPLE_LOCATION_ID, &p->line);
 	for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++)
-		put_varint(&p->line, int64_of(values[i]));
-	put_message(&p->inner, PB_SAMPLE_VALUE, &p->line);
-	put_message(&p->outer, PB_PROFILE_SAMPLE, &p->inner);
+		protobuf_put_varint(&p->line, int64_of(values[i]));
+	protobuf_put_message(&p->inner, PB_SAMPLE_VALUE, &p->line);
+	protobuf_put_message(&p->outer, PB_PROFILE_SAMPLE, &p->inner);
 	write_outer(s);
 	return HATF_OK;
 }
@@ -391,11 +295,11 @@ function_of(struct pprof *p, const char *name, const char *file)
 
 	if (p->functions.count == before)
 		return id;
-	put_number(&p->inner, PB_FUNCTION_ID, id);
-	put_number(&p->inner, PB_FUNCTION_NAME, key[0]);
-	put_number(&p->inner, PB_FUNCTION_SYSTEM_NAME, key[0]);
-	put_number(&p->inner, PB_FUNCTION_FILENAME, key[1]);
-	put_message(&p->outer, PB_PROFILE_FUNCTION, &p->inner);
+	protobuf_put_number(&p->inner, PB_FUNCTION_ID, id);
+	protobuf_put_number(&p->inner, PB_FUNCTION_NAME, key[0]);
+	protobuf_put_number(&p->inner, PB_FUNCTION_SYSTEM_NAME, key[0]);
+	protobuf_put_number(&p->inner, PB_FUNCTION_FILENAME, key[1]);
+	protobuf_put_message(&p->outer, PB_PROFILE_FUNCTION, &p->inner);
 	return id;
 }
 
@@ -505,15 +409,15 @@ put_names(struct pprof *p, uint32_t mapping)
 
 	if (names & NAMES_MISSING)
 		names = 0;
-	put_number(&p->inner, PB_MAPPING_HAS_FUNCTIONS,
-		   (names & NAMES_FUNCTION) != 0);
-	put_number(&p->inner, PB_MAPPING_HAS_FILENAMES,
-		   (names & NAMES_FILE) != 0);
-	put_number(&p->inner, PB_MAPPING_HAS_LINE_NUMBERS,
-		   (names & NAMES_LINE) != 0);
+	protobuf_put_number(&p->inner, PB_MAPPING_HAS_FUNCTIONS,
+			    (names & NAMES_FUNCTION) != 0);
+	protobuf_put_number(&p->inner, PB_MAPPING_HAS_FILENAMES,
+			    (names & NAMES_FILE) != 0);
+	protobuf_put_number(&p->inner, PB_MAPPING_HAS_LINE_NUMBERS,
+			    (names & NAMES_LINE) != 0);
 	/* Who knows the lines has looked for inlined functions, too. */
-	put_number(&p->inner, PB_MAPPING_HAS_INLINE_FRAMES,
-		   (names & NAMES_LINE) != 0);
+	protobuf_put_number(&p->inner, PB_MAPPING_HAS_INLINE_FRAMES,
+			    (names & NAMES_LINE) != 0);
 }
 
 /*
@@ -537,14 +441,17 @@ write_mappings(struct sink *s)
 		struct mapping m;
 
 		memcpy(&m, string_table_get(&p->mappings, id), sizeof(m));
-		put_number(&p->inner, PB_MAPPING_ID, id);
-		put_number(&p->inner, PB_MAPPING_MEMORY_START, m.start);
-		put_number(&p->inner, PB_MAPPING_MEMORY_LIMIT, m.limit);
-		put_number(&p->inner, PB_MAPPING_FILE_OFFSET, m.offset);
-		put_number(&p->inner, PB_MAPPING_FILENAME, m.object);
-		put_number(&p->inner, PB_MAPPING_BUILD_ID, m.build_id);
+		protobuf_put_number(&p->inner, PB_MAPPING_ID, id);
+		protobuf_put_number(&p->inner, PB_MAPPING_MEMORY_START,
+				    m.start);
+		protobuf_put_number(&p->inner, PB_MAPPING_MEMORY_LIMIT,
+				    m.limit);
+		protobuf_put_number(&p->inner, PB_MAPPING_FILE_OFFSET,
+				    m.offset);
+		protobuf_put_number(&p->inner, PB_MAPPING_FILENAME, m.object);
+		protobuf_put_number(&p->inner, PB_MAPPING_BUILD_ID, m.build_id);
 		put_names(p, id);
-		put_message(&p->outer, PB_PROFILE_MAPPING, &p->inner);
+		protobuf_put_message(&p->outer, PB_PROFILE_MAPPING, &p->inner);
 		write_outer(s);
 	}
 	return true;
@@ -559,10 +466,10 @@ put_line(struct pprof *p, const struct profile_entry *e,
 	const uint64_t function =
 		function_of(p, profile_name(&p->profile, e, buf), frame->file);
 
-	put_number(&p->line, PB_LINE_FUNCTION_ID, function);
-	put_number(&p->line, PB_LINE_LINE, int64_of(frame->line));
-	put_number(&p->line, PB_LINE_COLUMN, int64_of(frame->column));
-	put_message(&p->lines, PB_LOCATION_LINE, &p->line);
+	protobuf_put_number(&p->line, PB_LINE_FUNCTION_ID, function);
+	protobuf_put_number(&p->line, PB_LINE_LINE, int64_of(frame->line));
+	protobuf_put_number(&p->line, PB_LINE_COLUMN, int64_of(frame->column));
+	protobuf_put_message(&p->lines, PB_LOCATION_LINE, &p->line);
 }
 
 /*
@@ -596,11 +503,13 @@ write_location(struct sink *s, uint32_t id)
 		frame = profile_frame(profile, &profile->entries[idx]);
 		put_line(p, &profile->entries[idx], &frame);
 	}
-	put_number(&p->inner, PB_LOCATION_ID, id);
-	put_number(&p->inner, PB_LOCATION_MAPPING_ID, mapping_of(p, &frame));
-	put_number(&p->inner, PB_LOCATION_ADDRESS, location_address(p, &frame));
-	append_message(&p->inner, &p->lines);
-	put_message(&p->outer, PB_PROFILE_LOCATION, &p->inner);
+	protobuf_put_number(&p->inner, PB_LOCATION_ID, id);
+	protobuf_put_number(&p->inner, PB_LOCATION_MAPPING_ID,
+			    mapping_of(p, &frame));
+	protobuf_put_number(&p->inner, PB_LOCATION_ADDRESS,
+			    location_address(p, &frame));
+	protobuf_append(&p->inner, &p->lines);
+	protobuf_put_message(&p->outer, PB_PROFILE_LOCATION, &p->inner);
 	write_outer(s);
 }
 
@@ -609,12 +518,12 @@ write_strings(struct sink *s)
 {
 	struct pprof *const p = s->ctx;
 
-	put_bytes(&p->outer, PB_PROFILE_STRING_TABLE, "", 0);
+	protobuf_put_bytes(&p->outer, PB_PROFILE_STRING_TABLE, "", 0);
 	for (uint32_t i = 1; i <= p->strings.count; i++) {
 		const char *const text = string_table_get(&p->strings, i);
 
-		put_bytes(&p->outer, PB_PROFILE_STRING_TABLE, text,
-			  strlen(text));
+		protobuf_put_bytes(&p->outer, PB_PROFILE_STRING_TABLE, text,
+				   strlen(text));
 		write_outer(s);
 	}
 	write_outer(s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* show.c - see show.h */
-#include "tools/summary/show.h"
+#include "tools/show/show.h"
 
 #include <inttypes.h>
 #include <stdio.h>

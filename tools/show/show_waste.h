@@ -8,7 +8,7 @@
 #ifndef SHOW_WASTE_H
 #define SHOW_WASTE_H
 
-#include "tools/summary/show.h"
+#include "tools/show/show.h"
 
 /* The columns of the table. */
 enum {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ages.c - see ages.h */
-#include "tools/summary/ages.h"
+#include "tools/show/ages.h"
 
 #include <stdlib.h>
 

@@ -9,7 +9,7 @@
 #ifndef SHOW_H
 #define SHOW_H
 
-#include "tools/summary/ages.h"
+#include "tools/show/ages.h"
 #include "tools/summary/gather.h"
 #include "tools/summary/groups.h"
 #include "tools/ui/figure.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* trends.c - see trends.h */
-#include "tools/summary/trends.h"
+#include "tools/show/trends.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* show_waste.c - see show_waste.h */
-#include "tools/summary/show_waste.h"
+#include "tools/show/show_waste.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* suppressions.c - see suppressions.h */
-#include "tools/summary/suppressions.h"
+#include "tools/show/suppressions.h"
 
 #include "tools/ui/message.h"
 

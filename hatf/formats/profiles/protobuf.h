@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * protobuf.h - encode messages of protocol buffers
+ *
+ * The encoder is hand-written: pprof's profiles need only varints and
+ * length-prefixed bytes, which take sixty lines and one pass over the data.
+ * protobuf-c would add a library that every user of libhatf links and a
+ * compiler to the build, and it needs the whole profile in memory before it
+ * writes the first byte.  The messages are small, so one buffer holds each.
+ *
+ * Source: "Encoding" of the protocol buffers documentation.  One thread uses a
+ * message.
+ */
+#ifndef HATF_PROTOBUF_H
+#define HATF_PROTOBUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A message under construction, empty if all is 0.  'failed' if memory ran out;
+ * nothing is appended then.  The owner frees 'buf'.
+ */
+struct protobuf {
+	uint8_t *buf;
+	size_t used, cap;
+	bool failed;
+};
+
+/* Append a number without a field, as in packed fields. */
+void protobuf_put_varint(struct protobuf *m, uint64_t n);
+
+/* Append a number.  Omit 0, the default of a missing field. */
+void protobuf_put_number(struct protobuf *m, unsigned field, uint64_t n);
+
+/* Append bytes, or a string. */
+void protobuf_put_bytes(struct protobuf *m, unsigned field, const void *bytes,
+			size_t nbytes);
+
+/* Append a message as a field, and empty it. */
+void protobuf_put_message(struct protobuf *m, unsigned field,
+			  struct protobuf *part);
+
+/* Append the fields of 'part' to those of 'm', and empty 'part'. */
+void protobuf_append(struct protobuf *m, struct protobuf *part);
+
+#endif /* HATF_PROTOBUF_H */
