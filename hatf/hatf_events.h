@@ -221,7 +221,7 @@ HATF_API void hatf_events_close(struct hatf_events *events);
 /* The name of a ring file is that of its first trace, and this. */
 #define HATF_RINGS_SUFFIX ".rings"
 
-/* What a ring file says of itself. */
+/* The header of a ring file. */
 struct hatf_rings {
 	size_t struct_nbytes; /* set by the caller, see hatf.h */
 	uint64_t pid;	      /* of the process */

@@ -57,7 +57,7 @@ static const char *const violation_text[] = {
 	[HATF_VIOLATION_THREAD] = "unknown thread, or thread created twice",
 	[HATF_VIOLATION_HEAP] = "unknown heap, or heap created twice",
 	[HATF_VIOLATION_PAIRING] =
-		"the alloc or free is not as its realloc announced it",
+		"the alloc or free differs from what its realloc announced",
 };
 
 static const char *const heritage_text[] = {

@@ -26,7 +26,7 @@
 #include <sys/stat.h>
 
 struct checked_file {
-	int dir_fd;	/* of its folder, O_PATH; -1: none */
+	int dir_fd;	/* the file's folder, opened O_PATH; -1: none */
 	int fd;		/* -1: none */
 	struct stat st; /* of the file, after it was opened */
 	char name[NAME_MAX + 1];

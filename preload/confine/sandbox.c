@@ -222,7 +222,7 @@ static const struct call sigaction_calls[] = {
 	{ SYS_rt_sigaction, { SIGTERM } },
 };
 
-/* On threads of the program, with a line of the writer's (say.c). */
+/* Made by threads of the program that print a message (say.c). */
 static const struct call say_calls[] = {
 	{ SYS_fstat, { 2 } },
 	{ SYS_rt_sigprocmask, { SIG_SETMASK } },

@@ -214,7 +214,7 @@ passes 'a pool' x.hatf
 passes 'a pool without its heap' dropped.hatf
 
 # -------------------------------------------------------- announced records
-announced='the alloc or free is not as its realloc announced it'
+announced='the alloc or free differs from what its realloc announced'
 # announce WHAT RECORD1 RECORD2: these records, as words, after a realloc from
 # 0x1000 to 0x2000 do not fit it.
 announce()

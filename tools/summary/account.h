@@ -82,7 +82,7 @@ account_at_peak(const struct account *t, uint64_t epoch)
 /* Add all of 'b' to 'a'; both count the peak of epoch 'epoch'. */
 void account_sum(struct account *a, const struct account *b, uint64_t epoch);
 
-/* Forget all but what is live: counting begins here. */
+/* Clear all counters but 'live': a window begins. */
 void account_restart(struct account *t);
 
 /* Tallies with the rows 0 to count - 1.  Begins as all zeros. */

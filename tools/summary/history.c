@@ -68,7 +68,7 @@ merge_changes(struct history *t, struct point *a, struct point *b)
 
 	if (all == NULL)
 		return false;
-	/* Both are in the order of rows. */
+	/* The changes of 'a' and of 'b' are sorted by stack: merge them. */
 	for (size_t i = 0; i < a->change_count; i++) {
 		while (j < b->change_count &&
 		       b->changes[j].stack < a->changes[i].stack)

@@ -37,7 +37,7 @@ void waste_begin(struct waste *w, uint64_t epoch, uint64_t size, bool is_event);
 /* A block ends. */
 void waste_end(struct waste *w, uint64_t epoch, uint64_t size);
 
-/* Forget all but what is live: counting begins here. */
+/* Clear all counters but those of live blocks: a window begins. */
 void waste_restart(struct waste *w);
 
 /* What was live at the peak, which began epoch 'epoch', the last one. */

@@ -35,7 +35,7 @@ struct memtrace_names {
 	uint32_t names[MEMTRACE_TABLE_COUNT];
 };
 
-/* A code of the last stack. */
+/* One level of the last call stack. */
 struct memtrace_level {
 	uint64_t code;
 	uint64_t stack;	    /* id of the stack up to this level */

@@ -188,11 +188,11 @@ check_header(const struct reading *r, const char *exe)
 
 /* The innermost function comes first in an 'i', and in a stack. */
 #define NAMED                                                        \
-	"+64<main a dir/a.c:26 so 0x401000@0\n"                      \
-	"+64<main a dir/a.c:26 so 0x401000@0\n"                      \
+	"+64<main a dir/a.c:26 so 0x401001@0\n"                      \
+	"+64<main a dir/a.c:26 so 0x401001@0\n"                      \
 	"-0@5000\n"                                                  \
-	"+16<main a dir/a.c:5 so 0x402000<? a dir/a.c:6 so 0x402000" \
-	"<main ?:0 so 0x402000<main a dir/a.c:26 so 0x401000@10000\n"
+	"+16<main a dir/a.c:5 so 0x402001<? a dir/a.c:6 so 0x402001" \
+	"<main ?:0 so 0x402001<main a dir/a.c:26 so 0x401001@10000\n"
 
 START_TEST(names_stacks_and_times_are_those_of_an_interpreted_file)
 {
@@ -238,11 +238,11 @@ START_TEST(a_raw_file_has_addresses_and_objects)
 		read_bytes(&r, raw, sizeof(raw) - 1, max);
 		check_header(&r, "so");
 		check_addresses(&r);
-		ck_assert_str_eq(r.text, "+64<? ?:0 so 0x401000@0\n"
-					 "+64<? ?:0 so 0x401000@0\n"
+		ck_assert_str_eq(r.text, "+64<? ?:0 so 0x401001@0\n"
+					 "+64<? ?:0 so 0x401001@0\n"
 					 "-0@5000\n"
-					 "+16<? ?:0 so 0x402000"
-					 "<? ?:0 so 0x401000@10000\n");
+					 "+16<? ?:0 so 0x402001"
+					 "<? ?:0 so 0x401001@10000\n");
 	}
 }
 END_TEST
@@ -279,7 +279,7 @@ START_TEST(versions_1_and_2_have_kinds_and_strings_without_length)
 		snprintf(text, sizeof(text), "%s%s", firsts[i], rest);
 		read_text(&r, text);
 		ck_assert_int_eq(r.status, HATF_END);
-		ck_assert_str_eq(r.text, "+8<3 x a dir/a.c:7 ? 0x1@0\n+8@0\n");
+		ck_assert_str_eq(r.text, "+8<3 x a dir/a.c:7 ? 0x2@0\n+8@0\n");
 	}
 }
 END_TEST
@@ -311,8 +311,8 @@ START_TEST(an_address_is_in_the_object_loaded_then)
 		      "+ 1 2 20\n"
 		      "+ 1 3 30\n");
 	ck_assert_int_eq(r.status, HATF_END);
-	ck_assert_str_eq(r.text, "+1<? ?:0 a 0x1fff@0\n+1<? ?:0 ? 0x2000@0\n"
-				 "+1<? ?:0 c 0x3001@0\n");
+	ck_assert_str_eq(r.text, "+1<? ?:0 a 0x2000@0\n+1<? ?:0 ? 0x2001@0\n"
+				 "+1<? ?:0 c 0x3002@0\n");
 }
 END_TEST
 

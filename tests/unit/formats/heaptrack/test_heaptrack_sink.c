@@ -206,11 +206,11 @@ START_TEST(stacks_are_written_when_a_block_has_them)
 	};
 
 	check_stacks(records, 7,
-		     HEAD "s 4 main\ns 3 a.c\ns 2 so\ni 100 3 1 2 a\n"
-			  "t 1 0\ns 2 in\ns 6 around\ni 200 3 4 2 5 5 2 6\n"
+		     HEAD "s 4 main\ns 3 a.c\ns 2 so\ni ff 3 1 2 a\n"
+			  "t 1 0\ns 2 in\ns 6 around\ni 1ff 3 4 2 5 5 2 6\n"
 			  "t 2 1\na 1 2\n+ 0\n+ 0\n- 0\nt 1 1\ns 3 f?g\n"
-			  "i 0 0 6\nt 3 3\na 1 4\n+ 1\ni 200 3 5 2 6\n"
-			  "t 4 1\na 1 5\n+ 2\ni 300 0\nt 5 0\na 1 6\n+ 3\n"
+			  "i 0 0 6\nt 3 3\na 1 4\n+ 1\ni 1ff 3 5 2 6\n"
+			  "t 4 1\na 1 5\n+ 2\ni 2ff 0\nt 5 0\na 1 6\n+ 3\n"
 			  "s 8 thread 0\ni 0 0 7\nt 6 0\ns 6 1 byte\n"
 			  "i 0 0 8\nt 7 7\na 1 8\n+ 4\n# strings: 8\n"
 			  "# ips: 7\n");
@@ -233,7 +233,7 @@ START_TEST(a_recursion_is_written_call_by_call)
 		{ .tag = HATF_ALLOC, .size = 1, .address = 0x20, STACK(4) },
 	};
 
-	CHECK_WRITTEN(records, "s 2 in\ns 1 f\ni 200 0 1 0 0 2 0 0\n"
+	CHECK_WRITTEN(records, "s 2 in\ns 1 f\ni 1ff 0 1 0 0 2 0 0\n"
 			       "t 1 0\nt 1 1\nt 1 2\na 1 3\n+ 0\n"
 			       "a 1 2\n+ 1\n# strings: 2\n# ips: 1\n");
 }
@@ -256,9 +256,9 @@ START_TEST(frames_of_different_objects_are_not_one)
 		{ .tag = HATF_ALLOC, .size = 1, .address = 0x10, STACK(4) },
 	};
 
-	CHECK_WRITTEN(records, "s 1 m\ns 1 x\ni 9 2 1\nt 1 0\n"
-			       "s 1 f\ns 1 y\ni 9 4 3\nt 2 1\n"
-			       "s 1 h\ns 1 g\ni 9 0 5 0 0 6 0 0\nt 3 2\n"
+	CHECK_WRITTEN(records, "s 1 m\ns 1 x\ni 8 2 1\nt 1 0\n"
+			       "s 1 f\ns 1 y\ni 8 4 3\nt 2 1\n"
+			       "s 1 h\ns 1 g\ni 8 0 5 0 0 6 0 0\nt 3 2\n"
 			       "a 1 3\n+ 0\n# strings: 6\n# ips: 3\n");
 }
 END_TEST
