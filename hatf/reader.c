@@ -53,7 +53,7 @@ note_comment(struct source *s, const struct hatf_record *comment, size_t left)
 		return true;
 	source_stop(s, status, field);
 	s->err.offset = comment->offset;
-	/* Each of them is a line, in a format that has lines. */
+	/* In a format of lines, each of the 'left' comments is a line. */
 	if (s->line != 0)
 		s->err.line -= left;
 	return false;

@@ -42,14 +42,18 @@ struct trellis_costs {
 };
 
 /*
- * The cost of a use in a state is the least of
- *   stay   from the same state; from another state of its group, plus 'within'
- *          ('within[1]' if the use is tied);
- *   enter  from the state with the same number in the other group, plus
- *   'across';
- *          from any state of the other group, plus 'aslant'.
- * 'within' is indexed by the state that is entered; 'across' and 'aslant' by
- * the state with its number in the other group.
+ * The cost of a use in a state is the least of these four, each from the cost
+ * of an earlier state:
+ *
+ *	from				cost
+ *	the same state			stay
+ *	another state of its group	stay + within
+ *	the same number, other group	enter + across
+ *	any state of the other group	enter + aslant
+ *
+ * 'within' is within[1] if the use is tied, else within[0].  The index of
+ * 'within' is the state that is entered.  The index of 'across' and 'aslant' is
+ * the state with the same number in the other group.
  */
 struct trellis_rules {
 	struct trellis_costs within[2], across, aslant;

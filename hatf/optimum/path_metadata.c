@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Is the state before the span an episode of this kind? */
+/* Has an episode of this kind begun before the span? */
 static bool
 is_under_way(const struct field_paths *p, const struct episode *e)
 {

@@ -48,7 +48,7 @@
 #include "preload/sys/sys.h"
 
 #define CLOCK_IDLE 0ull
-/* Never the value of 'clock_tick': the thread has announced no tick. */
+/* The thread has announced no tick.  'clock_tick' never has this value. */
 #define CLOCK_NO_TICK UINT64_MAX
 #define CLOCK_STAMPED (1ull << 63)
 #define CLOCK_PENDING (CLOCK_STAMPED | 1)

@@ -230,7 +230,7 @@ static const struct call say_calls[] = {
 	{ SYS_rt_sigtimedwait, { 0 } },
 };
 
-/* On threads of the program that count the others (remaining_threads.c). */
+/* Made by a thread that counts the other threads (remaining_threads.c). */
 static const struct call look_calls[] = {
 	{ SYS_openat, { (uint64_t)-100, 0, 0 } },
 	{ SYS_read, { 1000 } },

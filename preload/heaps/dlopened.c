@@ -145,7 +145,7 @@ begin_looking(void)
 		int holder = atomic_load_explicit(&looking_pid,
 						  memory_order_relaxed);
 
-		/* A fork may have left one of the parent's threads behind. */
+		/* The holder may be a thread of the parent process. */
 		if (holder != pid &&
 		    atomic_compare_exchange_strong_explicit(
 			    &looking_pid, &holder, pid, memory_order_acquire,

@@ -166,8 +166,8 @@ redirect_standard_to_null(void)
 }
 
 /*
- * daemon(3) without libc's function, whose parent process would end inside libc
- * and not end its trace.
+ * Our own daemon(3).  In libc's function, the parent process ends inside libc,
+ * so its trace would have no end.
  */
 EXPORT int
 daemon(int nochdir, int noclose)

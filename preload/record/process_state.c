@@ -49,7 +49,7 @@ static int traced_pid;	       /* see process_pid() */
 	[PROCESS_CONFINED] =                                             \
 		MARK(state, NOTHING, KEEP, PROCESS_IS_CONFINED, 0)
 
-/* With a trace, before and after the exit handlers. */
+/* The two states with a trace: before and after the exit handlers. */
 #define WITH_TRACE(state)                                                  \
 	[PROCESS_WANTED] = STAY(state, TRACE),                             \
 	[PROCESS_WANTED_BARRED] = STAY(state, TRACE),                      \

@@ -19,7 +19,7 @@ struct code_object {
 	uintptr_t begin, end; /* its memory: [begin, end) */
 	uintptr_t base;	      /* its addresses less those in the file */
 	const char *path;     /* the loader's; "" for the program itself */
-	struct cfi_section section; /* 'index' NULL: it has no such tables */
+	struct cfi_section section; /* 'index' is NULL without unwind tables */
 };
 
 /* Once, before the first call of code_object_find(). */

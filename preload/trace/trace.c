@@ -224,8 +224,8 @@ report_full_table(struct trace *t)
 	if (count == t->full_count)
 		return;
 	t->full_count = count;
-	say("%s: no room for new call stacks: %u times a caller's stands for "
-	    "one",
+	say("%s: no room for new call stacks: %u events have the stack of a "
+	    "caller instead",
 	    t->output.path, count);
 }
 

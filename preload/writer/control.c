@@ -277,7 +277,10 @@ write_status(int fd)
 	MEMORY_LARGE static struct status_file file;
 	const size_t used = build_status(&file);
 
-	/* The mapping keeps the lock; it also works across PID namespaces. */
+	/*
+	 * The mapping keeps the lock when the descriptor is closed.  Unlike a
+	 * process id, a lock has one meaning in all PID namespaces.
+	 */
 	syscall(SYS_flock, fd, LOCK_EX | LOCK_NB);
 	if (syscall(SYS_pwrite64, fd, &file, used, 0) != (long)used)
 		return false;

@@ -78,7 +78,7 @@ struct writer {
 	bool is_prepared;	 /* see writer_prepare() */
 	bool is_limited;	 /* see writer_limit_reach() */
 	bool has_no_bell;	 /* no bell can be made: the thread stays */
-	bool has_left;		 /* the last writer left during a trace */
+	bool has_left;		 /* the last writer ended with a trace open */
 	uint64_t quiet_since_ns; /* no client, and perhaps dormant, since */
 	uint64_t last_events, last_lost; /* of the last trace that ended */
 	int last_error;	   /* errno of the error that ended it; 0: a stop */

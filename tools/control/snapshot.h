@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How well the blocks are known that were live when a trace began. */
+/* How much is known of the blocks that were live when a trace began. */
 enum snapshot_live {
 	SNAPSHOT_EXACT,
 	SNAPSHOT_UNCERTAIN, /* events were lost */

@@ -32,6 +32,8 @@ struct gathering {
 /*
  * Read the trace 'path'.  On failure print a message and return NULL.  A trace
  * that is damaged or incomplete is read as far as possible, and is a success.
+ * The caller frees the result by gather_close(), which allows NULL.  One thread
+ * at a time uses a gathering.
  */
 struct gathering *gather_open(const char *path,
 			      const struct gather_options *options);

@@ -49,8 +49,9 @@ struct memtrace_packets {
 	struct outfile *out;
 	struct hatf_stacks *stacks;
 	/*
-	 * The trace comes from Memtrace: a frame's address is its code, and
-	 * adjacent frames with the same address share one code.
+	 * The trace comes from Memtrace, which gives each call site a location
+	 * code.  The code is kept as the address of the site's frames, of which
+	 * adjacent ones share it.
 	 */
 	bool has_codes;
 	uint64_t version, pid, domain;

@@ -121,7 +121,8 @@ put_header(struct sink *s)
 {
 	struct hatf *const h = s->ctx;
 	/*
-	 * The buffer is empty, and its end is far from where the header goes.
+	 * The text is built at the end of the empty buffer.  The header goes to
+	 * its start, and does not reach the text.
 	 */
 	char *const scratch = (char *)h->buf + h->buf_nbytes - UINT16_MAX;
 	struct text t;
