@@ -24,11 +24,21 @@ printf '%s\n' 'void CALL(void (*f)(void)) { f(); __asm__("" ::: "memory"); }' \
 ${CC:-cc} -O2 -shared -fPIC -o one.so library.c
 ${CC:-cc} -O2 -shared -fPIC -DLARGE -o two.so library.c
 
+# check_stacks WHAT TRACE: each allocation has a stack that the trace defines.
+check_stacks()
+{
+	"$HATF" info "$2" | grep -E '^  without a stack +' >lacking
+	check "$1: without a stack" "$(awk '{ print $4 }' lacking)" 0
+	sed -E 's/.* of ([0-9 ]+) allocations.*/\1/; s/ //g' lacking >count
+	check_ge "$1: allocations" "$(cat count)" 100
+}
+
 HATFTRACE_STACKS=on:frees trace whole.hatf ./stack_torture \
 	"${SECONDS_LONG:-3}" ./one.so ./two.so >out 2>err
 check 'status' $? 0
 [ -s err ] && fail "stderr: $(head -n 3 err)"
 clean whole.hatf
+check_stacks whole whole.hatf
 "$HATF" dump --meta --format json whole.hatf | grep -a 'HATF object' >objects
 # Each time that a library comes it is another object, also where one was.
 n=$(sed -n "s/.*[eo]\.so.naddress=\([0-9a-fx]*\).*/\1/p" objects | sort |
@@ -49,5 +59,6 @@ for ((round = 1; round <= ${ROUNDS:-5}; round++)); do
 	"$HATF" recover killed.hatf >said 2>err ||
 		fail "round $round: recover: $(cat said err)"
 	clean killed.hatf
+	check_stacks "round $round" killed.hatf
 done
 finish
