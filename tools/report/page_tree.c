@@ -63,12 +63,8 @@ copy_text(const char *text)
 static size_t
 seek_text(const struct page_tree *t, const char *text)
 {
-	uint64_t hash = 0xcbf29ce484222325;
-	size_t i;
+	size_t i = seeded_hash_text(&t->hash, text) & (t->slot_count - 1);
 
-	for (const char *p = text; *p != '\0'; p++)
-		hash = (hash ^ (uint8_t)*p) * 0x100000001b3;
-	i = (hash ^ hash >> 29) & (t->slot_count - 1);
 	while (t->slots[i] != 0 && strcmp(t->texts[t->slots[i] - 1], text) != 0)
 		i = (i + 1) & (t->slot_count - 1);
 	return i;
@@ -83,6 +79,8 @@ grow_texts(struct page_tree *t)
 
 	if (texts == NULL)
 		return false;
+	if (t->text_cap == 0)
+		seeded_hash_init(&t->hash);
 	t->texts = texts;
 	slots = calloc(2 * (size_t)cap, sizeof(*slots));
 	if (slots == NULL)

@@ -29,6 +29,7 @@ struct page_tree {
 	uint32_t text_count, text_cap;
 	uint32_t *slots; /* a hash table of the texts, row plus 1 */
 	size_t slot_count;
+	struct seeded_hash hash;
 	struct page_rows function, module, file, line; /* of frames */
 	struct id_rows frame_ids;
 	struct page_rows frame_of_id;	/* by row of frame_ids */

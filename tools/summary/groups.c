@@ -19,21 +19,11 @@ groups_has_stacks(const struct census *c)
 
 /* ------------------------------------------------------------------- names */
 
-static uint64_t
-hash_text(const char *s)
-{
-	uint64_t hash = 0xcbf29ce484222325;
-
-	for (; *s != '\0'; s++)
-		hash = (hash ^ (uint8_t)*s) * 0x100000001b3;
-	return hash ^ hash >> 29;
-}
-
 /* Return the slot of a name, or the free slot where it belongs. */
 static size_t
 seek(const struct groups *g, const char *name)
 {
-	size_t i = hash_text(name) & (g->slot_count - 1);
+	size_t i = seeded_hash_text(&g->hash, name) & (g->slot_count - 1);
 
 	while (g->slots[i] != 0 &&
 	       strcmp(g->rows[g->slots[i] - 1].name, name) != 0)
@@ -50,6 +40,8 @@ grow(struct groups *g)
 
 	if (rows == NULL)
 		return false;
+	if (g->cap == 0)
+		seeded_hash_init(&g->hash);
 	g->rows = rows;
 	g->cap = cap;
 	slots = calloc(2 * (size_t)cap, sizeof(*slots));

@@ -43,6 +43,7 @@ struct groups {
 	uint32_t *group_of;
 	uint32_t *slots; /* a hash table of the names, row plus 1 */
 	size_t slot_count;
+	struct seeded_hash hash;
 };
 
 /* What to sort by. */
