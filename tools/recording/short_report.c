@@ -14,29 +14,16 @@
 /* The most bytes of a site's name that are shown. */
 #define NAME_NBYTES 64
 
-/* A byte that continues a character of UTF-8. */
-static bool
-continues(char c)
-{
-	return ((unsigned char)c & 0xc0) == 0x80;
-}
-
 /* Print a name, without its middle if it is long. */
 static void
 print_name(FILE *f, const char *name)
 {
-	const size_t nbytes = strlen(name), half = NAME_NBYTES / 2 - 2;
-	size_t head = half, tail = nbytes - half;
+	size_t head, tail;
 
-	if (nbytes <= NAME_NBYTES) {
+	if (show_cut(name, NAME_NBYTES, &head, &tail))
+		fprintf(f, "%.*s...%s", (int)head, name, name + tail);
+	else
 		fputs(name, f);
-		return;
-	}
-	while (head > 0 && continues(name[head]))
-		head--;
-	while (tail < nbytes && continues(name[tail]))
-		tail++;
-	fprintf(f, "%.*s...%s", (int)head, name, name + tail);
 }
 
 /* Print ", 60 % of it by SITE" for the largest site. */

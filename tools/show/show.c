@@ -63,24 +63,36 @@ is_inner_byte(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-void
-show_name(struct out *o, const char *name, unsigned used)
+bool
+show_cut(const char *name, size_t fits, size_t *head_ret, size_t *tail_ret)
 {
-	const unsigned width = columns();
 	const size_t nbytes = strlen(name);
-	const size_t fits = width > used + 20 ? width - used : 20;
 	size_t head = (fits - 3) / 2;
 	size_t tail = nbytes - (fits - 3 - head);
 
-	if (width == 0 || nbytes <= fits) {
-		out_str(o, name);
-		return;
-	}
+	if (nbytes <= fits)
+		return false;
 	/* The file and line are at the end.  Cut before characters. */
 	while (head > 0 && is_inner_byte(name[head]))
 		head--;
 	while (is_inner_byte(name[tail]))
 		tail++;
+	*head_ret = head;
+	*tail_ret = tail;
+	return true;
+}
+
+void
+show_name(struct out *o, const char *name, unsigned used)
+{
+	const unsigned width = columns();
+	size_t head, tail;
+
+	if (width == 0 || !show_cut(name, width > used + 20 ? width - used : 20,
+				    &head, &tail)) {
+		out_str(o, name);
+		return;
+	}
 	out_bytes(o, name, head);
 	out_str(o, "...");
 	out_str(o, name + tail);

@@ -22,6 +22,13 @@ void show_heading(struct out *o, const char *text);
 /* Write a warning, in red. */
 void show_warning(struct out *o, const char *text);
 
+/*
+ * Cut the middle out of a name that is longer than 'fits' bytes, at least 20:
+ * its first 'head' bytes stay, and those from 'tail' on.  False: it fits.
+ */
+bool show_cut(const char *name, size_t fits, size_t *head_ret,
+	      size_t *tail_ret);
+
 /* Write a name that is escaped already, after 'used' columns of its line. */
 void show_name(struct out *o, const char *name, unsigned used);
 
