@@ -9,12 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Exit statuses of this command alone. */
-enum {
-	EXIT_EXCEEDED = 3,
-	EXIT_INCOMPLETE = 4,
-};
-
 enum {
 	OPT_BY,
 	OPT_SORT,
@@ -78,17 +72,12 @@ static const struct opt_page page = {
 	options
 };
 
-/* In the order of enum group_by; NULL words cannot be chosen. */
-static const struct {
-	const char *word;
-	enum group_by by;
-} by_words[] = {
-	{ "site", BY_SITE },	 { "function", BY_FUNCTION },
-	{ "file", BY_FILE },	 { "module", BY_MODULE },
-	{ "thread", BY_THREAD }, { "size", BY_SIZE },
-	{ "heap", BY_HEAP },
-};
-#define BY_COUNT (sizeof(by_words) / sizeof(by_words[0]))
+/* A stack has no name that two traces share, so there is no BY_STACK. */
+static const char *const by_words[] = { "site",	  "function", "file", "module",
+					"thread", "size",     "heap", NULL };
+static const enum group_by ways[] = { BY_SITE,	 BY_FUNCTION, BY_FILE,
+				      BY_MODULE, BY_THREAD,   BY_SIZE,
+				      BY_HEAP };
 
 enum form {
 	FORM_TEXT,
@@ -98,7 +87,7 @@ enum form {
 
 /* The options. */
 struct ask {
-	size_t by; /* index of by_words */
+	unsigned by; /* index of by_words */
 	enum form form;
 	struct condition condition;
 	struct verdict_options verdict;
@@ -107,27 +96,13 @@ struct ask {
 };
 
 static bool
-take_by(struct ask *ask, const char *value)
-{
-	for (ask->by = 0; ask->by < BY_COUNT; ask->by++)
-		if (strcmp(by_words[ask->by].word, value) == 0)
-			return true;
-	message_print("--by: not site, function, file, module, thread, size "
-		      "or heap: '%s'",
-		      value);
-	return false;
-}
-
-static bool
 take_key(struct ask *ask, const char *value)
 {
-	unsigned i = 0;
+	unsigned idx;
 
-	if (!opt_parse_word("--sort", value, measure_words))
+	if (!opt_parse_choice("--sort", value, measure_words, &idx))
 		return false;
-	while (strcmp(measure_words[i], value) != 0)
-		i++;
-	ask->view.key = (enum measure)i;
+	ask->view.key = (enum measure)idx;
 	return true;
 }
 
@@ -154,7 +129,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 
 	switch (idx) {
 	case OPT_BY:
-		return take_by(ask, value);
+		return opt_parse_choice("--by", value, by_words, &ask->by);
 	case OPT_SORT:
 		return take_key(ask, value);
 	case OPT_TOP:
@@ -326,10 +301,10 @@ command_diff(int argc, char **argv)
 	if (!take_arguments(argc, argv, &ask, &all, &exit_status))
 		return exit_status;
 	ask.view.paths = all.paths;
-	ask.view.unit = by_words[ask.by].word;
+	ask.view.unit = by_words[ask.by];
 	ask.view.condition = &ask.condition;
-	comparison_init(&comparison, by_words[ask.by].by,
-			(unsigned)all.old_count, (unsigned)all.new_count);
+	comparison_init(&comparison, ways[ask.by], (unsigned)all.old_count,
+			(unsigned)all.new_count);
 	exit_status = compare(&comparison, &ask);
 	comparison_fini(&comparison);
 	free(all.paths);

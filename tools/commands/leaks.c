@@ -13,9 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Exit status if more lives than --fail-over allows. */
-#define EXIT_OVER 3
-
 /* Frames of a stack beyond this number are not printed. */
 #define FRAMES_MAX 256
 
@@ -439,7 +436,7 @@ judge(const struct leaks *l)
 		      "%" PRIu64 " of --fail-over",
 		      message_path(l->g->scan.path), l->live.nbytes,
 		      l->ask->limit);
-	return EXIT_OVER;
+	return EXIT_EXCEEDED;
 }
 
 /* Show one file.  Return its exit status. */

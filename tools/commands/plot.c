@@ -106,18 +106,6 @@ struct ask {
 
 /* ------------------------------------------------------------------ options */
 
-/* Accept one of 'words'; '*idx_ret' is its index. */
-static bool
-take_word(const char *option, const char *text, const char *const *words,
-	  unsigned *idx_ret)
-{
-	if (!opt_parse_word(option, text, words))
-		return false;
-	for (*idx_ret = 0; strcmp(words[*idx_ret], text) != 0;)
-		++*idx_ret;
-	return true;
-}
-
 static bool
 take_range(const char *option, const char *text, uint64_t least, uint64_t most,
 	   uint64_t *n_ret)
@@ -130,20 +118,6 @@ take_range(const char *option, const char *text, uint64_t least, uint64_t most,
 		      ")",
 		      option, text, least, most);
 	return false;
-}
-
-static bool
-take_bound(struct ask *ask, bool is_from, const char *value)
-{
-	struct census_window *const w = &ask->gathering.window;
-
-	if (is_from) {
-		w->has_from = true;
-		return gather_parse_bound("--from", value, &w->from,
-					  &w->from_is_time);
-	}
-	w->has_to = true;
-	return gather_parse_bound("--to", value, &w->to, &w->to_is_time);
 }
 
 static bool
@@ -179,12 +153,13 @@ take_option(unsigned idx, const char *value, void *ctx)
 	case OPT_FORMAT:
 		return take_format(ask, value);
 	case OPT_BY:
-		return take_word("--by", value, by_words, &ask->way);
+		return opt_parse_choice("--by", value, by_words, &ask->way);
 	case OPT_TOP:
 		return take_range("--top", value, 1, PLOT_TOP_MAX, &ask->top);
 	case OPT_FROM:
 	case OPT_TO:
-		return take_bound(ask, idx == OPT_FROM, value);
+		return gather_take_bound(&ask->gathering.window,
+					 idx == OPT_FROM, value);
 	case OPT_WIDTH:
 		return take_range("--width", value, CHART_WIDTH_MIN,
 				  CHART_SIDE_MAX, &ask->width);

@@ -545,42 +545,16 @@ stat_file(const char *path, const struct ask *ask, bool many)
 	return ok ? exit_status : EXIT_BAD_INPUT;
 }
 
-/* Accept one of 'words'; '*idx_ret' is its index. */
-static bool
-take_word(const char *option, const char *text, const char *const *words,
-	  unsigned *idx_ret)
-{
-	if (!opt_parse_word(option, text, words))
-		return false;
-	for (*idx_ret = 0; strcmp(words[*idx_ret], text) != 0;)
-		++*idx_ret;
-	return true;
-}
-
 static bool
 take_key(struct ask *ask, const char *value)
 {
 	unsigned idx;
 
-	if (!take_word("--sort", value, key_words, &idx))
+	if (!opt_parse_choice("--sort", value, key_words, &idx))
 		return false;
 	ask->key = (enum group_key)idx;
 	ask->has_key = true;
 	return true;
-}
-
-static bool
-take_bound(struct ask *ask, bool is_from, const char *value)
-{
-	struct census_window *const w = &ask->gathering.window;
-
-	if (is_from) {
-		w->has_from = true;
-		return gather_parse_bound("--from", value, &w->from,
-					  &w->from_is_time);
-	}
-	w->has_to = true;
-	return gather_parse_bound("--to", value, &w->to, &w->to_is_time);
 }
 
 static bool
@@ -590,12 +564,13 @@ take_option(unsigned idx, const char *value, void *ctx)
 
 	switch (idx) {
 	case OPT_BY:
-		return take_word("--by", value, by_words, &ask->by);
+		return opt_parse_choice("--by", value, by_words, &ask->by);
 	case OPT_SORT:
 		return take_key(ask, value);
 	case OPT_FROM:
 	case OPT_TO:
-		return take_bound(ask, idx == OPT_FROM, value);
+		return gather_take_bound(&ask->gathering.window,
+					 idx == OPT_FROM, value);
 	case OPT_TOP:
 		return opt_parse_u64("--top", value, &ask->top);
 	case OPT_RAW_STACKS:

@@ -52,9 +52,9 @@ parse_time(const char *text, uint64_t *ns_ret)
 	return true;
 }
 
-bool
-gather_parse_bound(const char *option, const char *text, uint64_t *n_ret,
-		   bool *is_time_ret)
+static bool
+parse_bound(const char *option, const char *text, uint64_t *n_ret,
+	    bool *is_time_ret)
 {
 	*is_time_ret = strpbrk(text, "numsh") != NULL;
 	if (!*is_time_ret)
@@ -65,6 +65,17 @@ gather_parse_bound(const char *option, const char *text, uint64_t *n_ret,
 		      "1000, 1.5s, 20ms)",
 		      option, text);
 	return false;
+}
+
+bool
+gather_take_bound(struct census_window *w, bool is_from, const char *value)
+{
+	if (is_from) {
+		w->has_from = true;
+		return parse_bound("--from", value, &w->from, &w->from_is_time);
+	}
+	w->has_to = true;
+	return parse_bound("--to", value, &w->to, &w->to_is_time);
 }
 
 /* Turn nanoseconds into the time units of the trace. */

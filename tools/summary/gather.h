@@ -40,11 +40,11 @@ struct gathering *gather_open(const char *path,
 void gather_close(struct gathering *g);
 
 /*
- * Parse a bound of a window: a number of events ("1000"), or a time since the
- * first event ("1.5s", "20ms", "7us", "100ns", "2min").  On failure report it
- * as the wrong value of 'option' and return false.
+ * Take the value of --from or, unless 'is_from', of --to: a number of events
+ * ("1000"), or a time since the first event ("1.5s", "20ms", "7us", "100ns",
+ * "2min").  On failure print a message and return false.
  */
-bool gather_parse_bound(const char *option, const char *text, uint64_t *n_ret,
-			bool *is_time_ret);
+bool gather_take_bound(struct census_window *window, bool is_from,
+		       const char *value);
 
 #endif /* GATHER_H */

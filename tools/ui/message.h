@@ -11,11 +11,14 @@
 
 #include "hatf/hatf.h"
 
-/* Exit codes of every subcommand. */
+/* Exit statuses of the subcommands. */
 enum {
 	EXIT_FINE = 0,
 	EXIT_BAD_INPUT = 1,
 	EXIT_USAGE = 2,
+	/* Of commands that judge: */
+	EXIT_EXCEEDED = 3,   /* a limit of --fail-over or --fail-on */
+	EXIT_INCOMPLETE = 4, /* a trace lacks events */
 };
 
 /* Set the prefix of all messages, "hatf info".  The string must stay valid. */

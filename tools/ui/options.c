@@ -271,6 +271,17 @@ opt_parse_word(const char *option, const char *text, const char *const *words)
 }
 
 bool
+opt_parse_choice(const char *option, const char *text, const char *const *words,
+		 unsigned *idx_ret)
+{
+	if (!opt_parse_word(option, text, words))
+		return false;
+	for (*idx_ret = 0; strcmp(words[*idx_ret], text) != 0;)
+		++*idx_ret;
+	return true;
+}
+
+bool
 opt_parse_format(const char *option, const char *text, const char *other,
 		 bool writes, const char **format_ret)
 {

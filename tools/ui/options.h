@@ -72,6 +72,10 @@ bool opt_parse_jobs(const char *text, unsigned *jobs_ret);
 bool opt_parse_word(const char *option, const char *text,
 		    const char *const *words);
 
+/* The same; store which one. */
+bool opt_parse_choice(const char *option, const char *text,
+		      const char *const *words, unsigned *idx_ret);
+
 /*
  * Accept a format that libhatf reads or, with 'writes', writes.  Also accept
  * the word 'other', unless it is NULL.
