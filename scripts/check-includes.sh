@@ -78,6 +78,8 @@ tools/recording: public hatf/recorder tools/control tools/program \
 tools/summary: public tools/sites tools/trace tools/ui
 tools/show: public tools/sites tools/summary tools/trace tools/ui
 tools/compare: public tools/show tools/sites tools/summary tools/ui
+tools/limits: public tools/compare tools/sites tools/summary tools/trace \
+  tools/ui
 tools/measure: public tools/trace tools/ui
 tools/paper: public tools/measure tools/trace tools/ui
 tools/report: public tools/sites tools/summary tools/trace tools/ui
@@ -100,6 +102,7 @@ tools/recording: jansson\.h
 tools/control: jansson\.h
 tools/show: jansson\.h
 tools/compare: jansson\.h
+tools/limits: jansson\.h
 tools/plot: cairo/cairo\.h
 tools/measure: jansson\.h|zlib\.h
 tools/paper: jansson\.h

@@ -9,6 +9,7 @@
 #ifndef COMMANDS_H
 #define COMMANDS_H
 
+int command_check(int argc, char **argv);
 int command_convert(int argc, char **argv);
 int command_ctl(int argc, char **argv);
 int command_diff(int argc, char **argv);

@@ -106,22 +106,6 @@ take_key(struct ask *ask, const char *value)
 	return true;
 }
 
-/* Parse a number such as 2.5; 'max' is the largest. */
-static bool
-take_number(const char *option, const char *value, double max, double *n_ret)
-{
-	char *end;
-
-	if (value[strspn(value, "0123456789.")] == '\0' && value[0] != '\0') {
-		*n_ret = strtod(value, &end);
-		if (*end == '\0' && end != value && *n_ret <= max)
-			return true;
-	}
-	message_print("%s: not a number from 0 to %g: '%s'", option, max,
-		      value);
-	return false;
-}
-
 static bool
 take_option(unsigned idx, const char *value, void *ctx)
 {
@@ -137,13 +121,14 @@ take_option(unsigned idx, const char *value, void *ctx)
 	case OPT_FAIL_ON:
 		return condition_parse(&ask->condition, "--fail-on", value);
 	case OPT_FLOOR:
-		if (!take_number("--floor", value, 100, &ask->verdict.floor))
+		if (!opt_parse_decimal("--floor", value, 100,
+				       &ask->verdict.floor))
 			return false;
 		ask->verdict.floor /= 100;
 		return true;
 	case OPT_SPREAD:
-		return take_number("--spread", value, 1000,
-				   &ask->verdict.spread_factor);
+		return opt_parse_decimal("--spread", value, 1000,
+					 &ask->verdict.spread_factor);
 	case OPT_MARKDOWN:
 	case OPT_JSON:
 		ask->form = idx == OPT_JSON ? FORM_JSON : FORM_MARKDOWN;

@@ -27,6 +27,8 @@ static const struct command commands[] = {
 	  command_stat },
 	{ "diff", "hatf diff", "show what a change did to the heap",
 	  command_diff },
+	{ "check", "hatf check", "hold traces against limits and a baseline",
+	  command_check },
 	{ "plot", "hatf plot", "draw the heap over time as SVG or PNG",
 	  command_plot },
 	{ "info", "hatf info", "print statistics of a trace", command_info },

@@ -4,13 +4,11 @@
 #include "tools/plot/plot_chart.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
+#include "tools/ui/output_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #define WIDTH	    960
 #define TOP_DEFAULT 6
@@ -193,45 +191,6 @@ needs_stacks(const struct ask *ask)
 	return ask->way != 0 && ways[ask->way].by <= BY_STACK;
 }
 
-/* ------------------------------------------------------------------- output */
-
-/*
- * Write the picture to its file, which is new, or the same file with new
- * content: its owner and mode stay.
- */
-static bool
-write_picture(const char *path, const char *bytes, size_t nbytes)
-{
-	const bool is_stdout = strcmp(path, "-") == 0;
-	const int fd =
-		is_stdout ? STDOUT_FILENO
-			  : open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	int sys_errno = fd < 0 ? errno : 0;
-
-	/* A pipe or device has no length. */
-	if (sys_errno == 0 && !is_stdout && ftruncate(fd, 0) != 0 &&
-	    errno != EINVAL)
-		sys_errno = errno;
-	while (sys_errno == 0 && nbytes > 0) {
-		const ssize_t n = write(fd, bytes, nbytes);
-
-		if (n >= 0) {
-			bytes += n;
-			nbytes -= (size_t)n;
-		} else if (errno != EINTR) {
-			sys_errno = errno;
-		}
-	}
-	if (fd >= 0 && !is_stdout && close(fd) != 0 && sys_errno == 0)
-		sys_errno = errno;
-	if (sys_errno != 0)
-		message_print("%s: %s",
-			      is_stdout ? "standard output"
-					: message_path(path),
-			      strerror(sys_errno));
-	return sys_errno == 0;
-}
-
 /* ------------------------------------------------------------------ picture */
 
 static bool
@@ -278,7 +237,7 @@ draw_picture(const struct ask *ask, struct gathering *g)
 		bytes = canvas_finish(canvas, &nbytes);
 
 	const bool ok =
-		bytes != NULL && write_picture(ask->output, bytes, nbytes);
+		bytes != NULL && output_file_write(ask->output, bytes, nbytes);
 
 	canvas_close(canvas);
 	plot_data_free(&d);

@@ -4,6 +4,7 @@
 #include "hatf/recorder/globs.h"
 #include "tools/commands/commands.h"
 #include "tools/control/socket_scan.h"
+#include "tools/limits/checking.h"
 #include "tools/program/program.h"
 #include "tools/recording/absence.h"
 #include "tools/recording/collect.h"
@@ -48,6 +49,7 @@ enum {
 	OPT_NO_STACKS,
 	OPT_NO_SYMBOLS,
 	OPT_SUMMARY,
+	OPT_CHECK,
 	OPT_VERBOSE,
 };
 
@@ -87,6 +89,9 @@ static const struct opt options[] = {
 	{ "summary", 'm', "WHEN",
 	  "print peak, live at the end and allocated at the end:\n"
 	  "auto (the default: on a terminal), always or never" },
+	{ "check", 'l', "LIMITS",
+	  "at the end check the traces against the limits in the\n"
+	  "file LIMITS, as 'hatf check --limits' does" },
 	{ "verbose", 'v', NULL,
 	  "print one line for each trace file that the recorder's\n"
 	  "thread completes, or if there can be no ring file" },
@@ -105,7 +110,8 @@ static const struct opt_page page = {
 	"see libhatftrace(7).\n"
 	"Exit status: that of COMMAND, or death by the same signal; 1 if\n"
 	"COMMAND succeeded but its trace is missing or incomplete; 2 for\n"
-	"wrong usage; 126 if COMMAND cannot be executed, 127 if it is not\n"
+	"wrong usage; 3 if COMMAND succeeded and a limit of --check is\n"
+	"exceeded; 126 if COMMAND cannot be executed, 127 if it is not\n"
 	"found.\n",
 	true,
 	options
@@ -192,7 +198,8 @@ is_excluded(const char *command)
 struct command_line {
 	const char *out;
 	bool no_symbols;
-	const char *summary; /* a word of summary_words; NULL: auto */
+	const char *summary;	  /* a word of summary_words; NULL: auto */
+	struct checking checking; /* of --check */
 };
 
 static const char *const summary_words[] = { "auto", "always", "never", NULL };
@@ -232,6 +239,8 @@ take_option(unsigned idx, const char *value, void *ctx)
 	case OPT_SUMMARY:
 		line->summary = value;
 		return opt_parse_word("--summary", value, summary_words);
+	case OPT_CHECK:
+		return limits_read(&line->checking.limits, value);
 	default:
 		return pass_on("HATFTRACE_VERBOSE", "1");
 	}
@@ -375,6 +384,8 @@ struct job {
 	const char *untraceable; /* reason, or NULL */
 	struct absence absence;	 /* watches for removed traces */
 	struct notebook notebook;
+	const struct checking *checking; /* has no limits: check nothing */
+	int check_status;
 };
 
 /* Report that the command's own process has no trace. */
@@ -407,6 +418,31 @@ report_excluded(const struct job *job, const struct collection *c)
 			      "processes",
 			      job->command, n, n == 1 ? "trace" : "traces");
 	return n != 0 && summary_check_children(c);
+}
+
+/*
+ * Check the traces of the command and its descendants, and print the result to
+ * standard error.  Return the exit status.
+ */
+static int
+check_traces(const struct job *job, const struct collection *c)
+{
+	const size_t n = c->own_count + c->descendant_count;
+	struct processes processes = { .list = NULL };
+	char **const paths = calloc(n + 1, sizeof(*paths));
+	int exit_status = EXIT_BAD_INPUT;
+
+	if (paths == NULL) {
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+		return exit_status;
+	}
+	for (size_t i = 0; i < n; i++)
+		paths[i] = c->traces[i].path;
+	if (processes_find(&processes, paths, n))
+		exit_status = checking_run(job->checking, &processes, stderr);
+	processes_free(&processes);
+	free(paths);
+	return exit_status;
 }
 
 /* Report all traces.  False if a trace is missing or incomplete. */
@@ -443,6 +479,8 @@ report(struct job *job, const struct launch *l)
 	insides_report(&c);
 	if (job->has_summary)
 		short_report_print(&c);
+	if (job->checking->limits.count != 0)
+		job->check_status = check_traces(job, &c);
 	collect_free(&c);
 	return ok;
 }
@@ -463,7 +501,7 @@ run_job(struct job *job, char **argv)
 	socket_scan_sweep();
 	if (!report(job, &l) && launch_succeeded(&l))
 		return EXIT_BAD_INPUT;
-	return launch_pass_on(&l);
+	return launch_succeeded(&l) ? job->check_status : launch_pass_on(&l);
 }
 
 /* Is the short report to be printed? */
@@ -484,6 +522,8 @@ run(char **argv, const char *text, const struct command_line *line)
 		.has_summary = has_summary(line->summary),
 		.command = argv[0],
 		.untraceable = program_untraceable(argv[0]),
+		.checking = &line->checking,
+		.check_status = EXIT_FINE,
 	};
 	int exit_status;
 
@@ -513,34 +553,41 @@ run_valgrind(char **argv)
 	return launch_succeeded(&l) ? EXIT_BAD_INPUT : launch_pass_on(&l);
 }
 
+/* Record as the command line and the environment say. */
+static int
+record(char **argv, const struct command_line *line)
+{
+	int exit_status;
+	bool usage;
+	char *text;
+
+	if (!settings_check_environment())
+		return EXIT_USAGE;
+	if (program_is_valgrind(argv[0]))
+		return run_valgrind(argv);
+	text = prepare_output(line->out, &usage);
+	if (text == NULL)
+		return usage ? EXIT_USAGE : EXIT_BAD_INPUT;
+	exit_status = EXIT_BAD_INPUT;
+	if (choose_stacks() && begin_tree() && set_preload())
+		exit_status = run(argv, text, line);
+	free(text);
+	return exit_status;
+}
+
 int
 command_record(int argc, char **argv)
 {
-	struct command_line line = { .out = NULL };
+	struct command_line line = { .checking = checking_defaults() };
 	int exit_status = EXIT_FINE;
-	bool usage;
 	const int first =
 		opt_parse(&page, argc, argv, take_option, &line, &exit_status);
 
-	if (first < 0)
-		return exit_status;
-	if (first == argc)
-		return opt_complain(&page, "a COMMAND is missing");
-	if (!settings_check_environment())
-		return EXIT_USAGE;
-
-	if (program_is_valgrind(argv[first]))
-		return run_valgrind(argv + first);
-
-	char *const text = prepare_output(line.out, &usage);
-
-	if (text == NULL)
-		return usage ? EXIT_USAGE : EXIT_BAD_INPUT;
-	if (!choose_stacks() || !begin_tree() || !set_preload()) {
-		free(text);
-		return EXIT_BAD_INPUT;
-	}
-	exit_status = run(argv + first, text, &line);
-	free(text);
+	if (first >= 0)
+		exit_status =
+			first == argc
+				? opt_complain(&page, "a COMMAND is missing")
+				: record(argv + first, &line);
+	limits_free(&line.checking.limits);
 	return exit_status;
 }

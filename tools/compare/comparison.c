@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_NBYTES 4096
-
 void
 comparison_init(struct comparison *c, enum group_by by, unsigned old_count,
 		unsigned new_count)
@@ -111,9 +109,9 @@ add_account(struct comparison *c, const struct census *census, const char *name,
 	return true;
 }
 
-/* Write the portable name of a stack's site to 'buf'. */
-static void
-name_site(const struct gathering *g, uint64_t stack, char *buf, size_t nbytes)
+void
+comparison_name_site(const struct gathering *g, uint64_t stack, char *buf,
+		     size_t nbytes)
 {
 	const struct hatf_stacks *const stacks = g->census->stacks;
 	struct hatf_frame frame = { .function = NULL };
@@ -128,7 +126,7 @@ static bool
 add_sites(struct comparison *c, const struct gathering *g)
 {
 	const struct census *const census = g->census;
-	char name[NAME_NBYTES];
+	char name[COMPARISON_NAME_NBYTES];
 
 	for (uint32_t i = 0; i < census->by_stack.count; i++) {
 		const char *text = name;
@@ -138,7 +136,8 @@ add_sites(struct comparison *c, const struct gathering *g)
 		else if (i == STACK_INHERITED)
 			text = "[inherited from the parent process]";
 		else
-			name_site(g, census->stack_ids[i], name, sizeof(name));
+			comparison_name_site(g, census->stack_ids[i], name,
+					     sizeof(name));
 		if (!add_account(c, census, text, &census->by_stack.rows[i]))
 			return false;
 	}
@@ -159,18 +158,32 @@ add_groups(struct comparison *c, const struct gathering *g)
 }
 
 bool
+comparison_put(struct comparison *c, const char *name, unsigned run,
+	       const struct measured *values)
+{
+	struct comparison_row *const row =
+		name != NULL ? put_row(c, name) : &c->total;
+
+	if (row == NULL)
+		return false;
+	if (row->runs == NULL)
+		row->runs = make_runs(c);
+	if (row->runs == NULL)
+		return false;
+	row->runs[run] = *values;
+	return true;
+}
+
+bool
 comparison_add(struct comparison *c, const struct gathering *g)
 {
 	const bool has_stacks = groups_has_stacks(g->census);
+	const struct measured total =
+		measure_account(g->census, &g->census->total);
 	bool ok;
 
-	if (c->total.runs == NULL) {
-		c->total.runs = make_runs(c);
-		if (c->total.runs == NULL)
-			return false;
-	}
-	c->total.runs[c->added_count] =
-		measure_account(g->census, &g->census->total);
+	if (!comparison_put(c, NULL, c->added_count, &total))
+		return false;
 	ok = c->by == BY_SITE && has_stacks ? add_sites(c, g)
 					    : add_groups(c, g);
 	c->has_stacks |= has_stacks;

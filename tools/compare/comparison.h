@@ -17,6 +17,9 @@
 /* The most traces. */
 #define COMPARISON_TRACES_MAX 256
 
+/* The most bytes of a row's name, with the NUL; longer names are truncated. */
+#define COMPARISON_NAME_NBYTES 4096
+
 /* The judgement of one measure of a row. */
 struct contrast {
 	struct verdict_side old_side, new_side;
@@ -51,6 +54,20 @@ void comparison_fini(struct comparison *c);
 
 /* Add the next trace, the old ones first.  False: no memory. */
 bool comparison_add(struct comparison *c, const struct gathering *g);
+
+/*
+ * Set the values of a row, or of the total if 'name' is NULL, in trace 'run'.
+ * 'name' must be escaped.  False: no memory.
+ */
+bool comparison_put(struct comparison *c, const char *name, unsigned run,
+		    const struct measured *values);
+
+/*
+ * Write the name of the row to which BY_SITE adds a defined stack to 'buf',
+ * truncated to 'nbytes' bytes.
+ */
+void comparison_name_site(const struct gathering *g, uint64_t stack, char *buf,
+			  size_t nbytes);
 
 /* After the last trace: judge all rows.  False: no memory. */
 bool comparison_judge(struct comparison *c,

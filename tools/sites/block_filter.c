@@ -108,31 +108,14 @@ matches_path(const struct block_filter_patterns *patterns, const char *path,
 	return matches(patterns, name);
 }
 
-/* Match the first bytes of a text. */
-static bool
-matches_start(const struct block_filter_patterns *patterns, const char *text,
-	      size_t nbytes)
-{
-	char name[NAME_NBYTES];
-
-	if (nbytes >= sizeof(name))
-		return false;
-	memcpy(name, text, nbytes);
-	name[nbytes] = '\0';
-	return matches(patterns, name);
-}
-
-/* Match a function as it is, its name, and the name without arguments. */
 static bool
 matches_function(const struct block_filter_patterns *patterns,
 		 const char *function)
 {
-	const struct function_name name = function_name_find(function);
-
-	return matches(patterns, function) ||
-	       matches_start(patterns, name.text, name.nbytes) ||
-	       (name.bare_nbytes != name.nbytes &&
-		matches_start(patterns, name.text, name.bare_nbytes));
+	for (unsigned i = 0; i < patterns->count; i++)
+		if (function_name_matches(patterns->texts[i], function))
+			return true;
+	return false;
 }
 
 static bool

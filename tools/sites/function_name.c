@@ -2,8 +2,11 @@
 /* function_name.c - see function_name.h */
 #include "tools/sites/function_name.h"
 
-#include <stdbool.h>
+#include <fnmatch.h>
 #include <string.h>
+
+/* The most bytes of a name that is compared with a pattern. */
+#define NAME_NBYTES 8192
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -170,4 +173,28 @@ function_name_find(const char *function)
 	while (found.bare_nbytes > 1 && s.name[found.bare_nbytes - 1] == ' ')
 		found.bare_nbytes--;
 	return found;
+}
+
+/* Match the first bytes of a text. */
+static bool
+matches_start(const char *glob, const char *text, size_t nbytes)
+{
+	char name[NAME_NBYTES];
+
+	if (nbytes >= sizeof(name))
+		return false;
+	memcpy(name, text, nbytes);
+	name[nbytes] = '\0';
+	return fnmatch(glob, name, 0) == 0;
+}
+
+bool
+function_name_matches(const char *glob, const char *function)
+{
+	const struct function_name name = function_name_find(function);
+
+	return fnmatch(glob, function, 0) == 0 ||
+	       matches_start(glob, name.text, name.nbytes) ||
+	       (name.bare_nbytes != name.nbytes &&
+		matches_start(glob, name.text, name.bare_nbytes));
 }

@@ -18,6 +18,7 @@
 #ifndef FUNCTION_NAME_H
 #define FUNCTION_NAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The bytes of a text that are the name; not terminated. */
@@ -29,5 +30,11 @@ struct function_name {
 
 /* Find the name in 'function', in time linear in its length. */
 struct function_name function_name_find(const char *function);
+
+/*
+ * Does a pattern of glob(7) match the text, its name, or the name without its
+ * template arguments?
+ */
+bool function_name_matches(const char *glob, const char *function);
 
 #endif /* FUNCTION_NAME_H */

@@ -191,6 +191,9 @@ void census_end(struct census *s);
 
 void census_close(struct census *s);
 
+/* The id of the stack of a call, or 0. */
+uint64_t census_stack_of(const struct hatf_event *e);
+
 /* What is known of a live block; NULL: nothing. */
 const struct live_block *census_find_live(const struct census *s,
 					  const struct hatf_live *live);

@@ -165,9 +165,8 @@ note_crossing(struct census *s, uint32_t from, uint32_t to, uint64_t size)
 
 /* -------------------------------------------------------------------- calls */
 
-/* Return the stack of a call. */
-static uint64_t
-stack_of(const struct hatf_event *e)
+uint64_t
+census_stack_of(const struct hatf_event *e)
 {
 	const uint8_t *next = e->attributes;
 	const uint8_t *end;
@@ -211,7 +210,7 @@ census_on_alloc(struct census *s, const struct hatf_event *e)
 		.object = e->object,
 		.address = e->address,
 		.size = e->size,
-		.stack = census_stack_row(s, stack_of(e)),
+		.stack = census_stack_row(s, census_stack_of(e)),
 		.lane_plus_1 = census_lane_row(s, thread, e->size) + 1,
 	};
 
@@ -320,7 +319,7 @@ census_on_realloc(struct census *s, const struct hatf_event *e)
 		.object = e->object,
 		.address = e->address,
 		.size = e->size,
-		.stack = census_stack_row(s, stack_of(e)),
+		.stack = census_stack_row(s, census_stack_of(e)),
 		.lane_plus_1 = census_lane_row(s, thread, e->size) + 1,
 	};
 

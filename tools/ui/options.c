@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -209,6 +210,22 @@ opt_parse_jobs(const char *text, unsigned *jobs_ret)
 	}
 	*jobs_ret = (unsigned)jobs;
 	return true;
+}
+
+bool
+opt_parse_decimal(const char *option, const char *text, double max,
+		  double *n_ret)
+{
+	char *end;
+
+	/* strtod() would accept blanks, signs and hexadecimal numbers. */
+	if (text[strspn(text, "0123456789.")] == '\0' && text[0] != '\0') {
+		*n_ret = strtod(text, &end);
+		if (*end == '\0' && end != text && *n_ret <= max)
+			return true;
+	}
+	message_print("%s: not a number from 0 to %g: '%s'", option, max, text);
+	return false;
 }
 
 static unsigned

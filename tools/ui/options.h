@@ -20,7 +20,7 @@ struct opt {
 };
 
 /* Upper bound of the options of a page. */
-#define OPT_MAX 16
+#define OPT_MAX 24
 
 struct opt_page {
 	const char *command; /* "hatf info" */
@@ -57,6 +57,10 @@ int opt_complain(const struct opt_page *page, const char *format, ...)
 
 /* Parse an unsigned decimal number without a sign or blanks. */
 bool opt_parse_u64(const char *option, const char *text, uint64_t *n_ret);
+
+/* Parse a number such as 2.5, from 0 to 'max'. */
+bool opt_parse_decimal(const char *option, const char *text, double max,
+		       double *n_ret);
 
 /* Parse a number of bytes: 4096, 64K, 2M, 1G. */
 bool opt_parse_nbytes(const char *option, const char *text,

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* check.c - hatf check: hold traces against limits and a baseline */
+#include "tools/commands/commands.h"
+#include "tools/limits/checking.h"
+#include "tools/ui/message.h"
+#include "tools/ui/options.h"
+#include "tools/ui/output_file.h"
+
+#include <stdlib.h>
+
+enum {
+	OPT_LIMITS,
+	OPT_LIMIT,
+	OPT_MAX_PEAK,
+	OPT_MAX_LIVE,
+	OPT_MAX_ALLOCATED,
+	OPT_MAX_ALLOCS,
+	OPT_MAX_TEMPORARY,
+	OPT_MAX_SINGLE,
+	OPT_BASELINE,
+	OPT_UPDATE,
+	OPT_FAIL_ON,
+	OPT_FLOOR,
+	OPT_SPREAD,
+	OPT_JUNIT,
+	OPT_SARIF,
+	OPT_ANNOTATIONS,
+	OPT_MARKDOWN,
+	OPT_JSON,
+	OPT_RAW_STACKS,
+	OPT_JOBS,
+};
+
+static const struct opt options[] = {
+	{ "limits", 'l', "FILE", "read limits from FILE, one a line" },
+	{ "limit", 'L', "LIMIT",
+	  "add a limit: 'tree peak 1G', 'site parse_* live-at-end 0'" },
+	{ "max-peak", '\0', "SIZE", "the most live bytes of a process" },
+	{ "max-live-at-end", '\0', "SIZE",
+	  "the most bytes that a process may leave live" },
+	{ "max-allocated", '\0', "SIZE",
+	  "the most bytes that a process may allocate in all" },
+	{ "max-allocs", '\0', "N", "the most allocations of a process" },
+	{ "max-temporary-ratio", '\0', "PERCENT",
+	  "the largest part of allocations that the next call\n"
+	  "frees: 20%" },
+	{ "max-single", '\0', "SIZE", "the largest single allocation" },
+	{ "baseline", 'b', "FILE",
+	  "compare with the runs in FILE: what grew exceeds it" },
+	{ "update", 'u', NULL, "write the baseline instead" },
+	{ "fail-on", 'f', "EXPR",
+	  "what may not grow since the baseline, as in 'hatf diff':\n"
+	  "'peak>5%', 'site.live>64K' (default: 'any')" },
+	{ "floor", 'F', "PERCENT",
+	  "ignore growth up to PERCENT of the baseline (default 1)" },
+	{ "spread", 'S', "FACTOR",
+	  "ignore growth up to FACTOR times the spread of the\n"
+	  "runs (default 1)" },
+	{ "junit", 'x', "FILE", "also write JUnit's XML to FILE" },
+	{ "sarif", 's', "FILE", "also write SARIF to FILE" },
+	{ "annotations", 'a', NULL,
+	  "also print '::error file=F,line=N::TEXT' for GitHub" },
+	{ "markdown", 'm', NULL, "print Markdown, for a pull request" },
+	{ "json", 'j', NULL, "print one JSON object" },
+	{ "raw-stacks", 'R', NULL,
+	  "hide no frames: sites may be in allocators or in\n"
+	  "the standard library of C++ or Rust" },
+	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct opt_page page = {
+	"hatf check",
+	"[OPTIONS] TRACE|DIR...",
+	"Check the traces of one or more processes, such as all those of a\n"
+	"test run in DIR, against limits: for each process, for the sum of "
+	"all,\n"
+	"or for call sites, threads and heaps.  With --baseline, compare them\n"
+	"with earlier runs.\n",
+	"Exit status: 0 if no limit is exceeded, 1 if a trace or a file of\n"
+	"limits cannot be read, 2 for wrong usage, 3 if a limit is exceeded,\n"
+	"4 if a trace is incomplete.\n",
+	false,
+	options
+};
+
+/* Take one of the options "--max-...". */
+static bool
+take_max(struct checking *k, unsigned idx, const char *value)
+{
+	static const char *const names[] = {
+		"--max-peak",	"--max-live-at-end",	 "--max-allocated",
+		"--max-allocs", "--max-temporary-ratio", "--max-single",
+	};
+
+	return limits_add_option(&k->limits, names[idx - OPT_MAX_PEAK],
+				 (enum limit_measure)(idx - OPT_MAX_PEAK),
+				 value);
+}
+
+/* Take an option that chooses how to print. */
+static void
+take_output(struct checking *k, unsigned idx, const char *value)
+{
+	switch (idx) {
+	case OPT_JUNIT:
+		k->junit = value;
+		break;
+	case OPT_SARIF:
+		k->sarif = value;
+		break;
+	case OPT_MARKDOWN:
+		k->form = CHECKING_MARKDOWN;
+		break;
+	case OPT_JSON:
+		k->form = CHECKING_JSON;
+		break;
+	default:
+		k->has_annotations = true;
+	}
+}
+
+static bool
+take_option(unsigned idx, const char *value, void *ctx)
+{
+	struct checking *const k = ctx;
+
+	switch (idx) {
+	case OPT_LIMITS:
+		return limits_read(&k->limits, value);
+	case OPT_LIMIT:
+		return limits_add(&k->limits, "--limit", value);
+	case OPT_BASELINE:
+		k->baseline = value;
+		return true;
+	case OPT_UPDATE:
+		k->update = true;
+		return true;
+	case OPT_FAIL_ON:
+		return condition_parse(&k->condition, "--fail-on", value);
+	case OPT_FLOOR:
+		if (!opt_parse_decimal("--floor", value, 100,
+				       &k->verdict.floor))
+			return false;
+		k->verdict.floor /= 100;
+		return true;
+	case OPT_SPREAD:
+		return opt_parse_decimal("--spread", value, 1000,
+					 &k->verdict.spread_factor);
+	case OPT_RAW_STACKS:
+		k->gathering.view.is_raw = true;
+		return true;
+	case OPT_JOBS:
+		return opt_parse_jobs(value, &k->gathering.reading.jobs);
+	default:
+		if (idx >= OPT_MAX_PEAK && idx <= OPT_MAX_SINGLE)
+			return take_max(k, idx, value);
+		take_output(k, idx, value);
+		return true;
+	}
+}
+
+/* Do the options go together?  If not, report it and return the exit status. */
+static int
+settle(struct checking *k)
+{
+	if (k->limits.count == 0 && k->baseline == NULL)
+		return opt_complain(&page, "a limit or a baseline is missing");
+	if (k->update && k->baseline == NULL)
+		return opt_complain(&page, "--update needs --baseline");
+	if (k->condition.count != 0 && (k->baseline == NULL || k->update))
+		return opt_complain(&page, "--fail-on needs a --baseline to "
+					   "compare with");
+	if (k->condition.count == 0 &&
+	    !condition_parse(&k->condition, "--fail-on", "any"))
+		return EXIT_BAD_INPUT;
+	return EXIT_FINE;
+}
+
+/* Check all operands and print the result. */
+static int
+check_operands(const struct checking *k, char **operands, size_t n)
+{
+	struct processes processes = { .list = NULL };
+	char *text = NULL;
+	size_t nbytes;
+	FILE *const f = open_memstream(&text, &nbytes);
+	int exit_status = EXIT_BAD_INPUT;
+
+	if (f == NULL)
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+	else if (processes_find(&processes, operands, n))
+		exit_status = checking_run(k, &processes, f);
+	processes_free(&processes);
+	if (f != NULL && fclose(f) == 0 && nbytes != 0 &&
+	    !output_file_write("-", text, nbytes))
+		exit_status = EXIT_BAD_INPUT;
+	free(text);
+	return exit_status;
+}
+
+int
+command_check(int argc, char **argv)
+{
+	struct checking checking = checking_defaults();
+	int exit_status = EXIT_FINE;
+	const int first = opt_parse(&page, argc, argv, take_option, &checking,
+				    &exit_status);
+
+	if (first >= 0) {
+		exit_status = settle(&checking);
+		if (exit_status == EXIT_FINE && first == argc)
+			exit_status = opt_complain(&page, "a TRACE is missing");
+		else if (exit_status == EXIT_FINE)
+			exit_status = check_operands(&checking, argv + first,
+						     (size_t)(argc - first));
+	}
+	limits_free(&checking.limits);
+	return exit_status;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* baseline.c - see baseline.h */
+#include "tools/limits/baseline.h"
+
+#include "tools/ui/escape.h"
+#include "tools/ui/json.h"
+#include "tools/ui/message.h"
+#include "tools/ui/output_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VERSION 1
+
+/* Rows with less than this part of every measure are left out. */
+#define PART_MIN 10000
+
+struct baseline {
+	const char *path; /* the caller's */
+	json_t *root;
+	unsigned runs;
+	bool has_sites;
+};
+
+/* ------------------------------------------------------------------ reading */
+
+static bool
+refuse(const char *path, const char *what, const char *name)
+{
+	char text[256];
+
+	message_print("%s: %s%s%s", message_path(path), what,
+		      name != NULL ? ": " : "",
+		      name != NULL ? escape_text(name, text, sizeof(text))
+				   : "");
+	return false;
+}
+
+static bool
+check_head(struct baseline *b)
+{
+	const json_t *const version = json_object_get(b->root, "hatf_baseline");
+	const char *const by =
+		json_string_value(json_object_get(b->root, "by"));
+	const json_int_t runs =
+		json_integer_value(json_object_get(b->root, "runs"));
+
+	if (!json_is_integer(version))
+		return refuse(b->path, "not a baseline of 'hatf check'", NULL);
+	if (json_integer_value(version) != VERSION)
+		return refuse(b->path, "a baseline of another version", NULL);
+	if (by == NULL || (strcmp(by, "site") != 0 && strcmp(by, "lane") != 0))
+		return refuse(b->path, "'by' is neither 'site' nor 'lane'",
+			      NULL);
+	if (runs < 1 || runs >= COMPARISON_TRACES_MAX)
+		return refuse(b->path, "the number of runs is wrong", NULL);
+	if (!json_is_object(json_object_get(b->root, "total")) ||
+	    !json_is_object(json_object_get(b->root, "rows")))
+		return refuse(b->path, "'total' or 'rows' is missing", NULL);
+	b->has_sites = strcmp(by, "site") == 0;
+	b->runs = (unsigned)runs;
+	return true;
+}
+
+struct baseline *
+baseline_open(const char *path)
+{
+	struct baseline *const b = calloc(1, sizeof(*b));
+	json_error_t err;
+
+	if (b == NULL) {
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+		return NULL;
+	}
+	b->path = path;
+	b->root = strcmp(path, "-") == 0
+			  ? json_loadf(stdin, JSON_REJECT_DUPLICATES, &err)
+			  : json_load_file(path, JSON_REJECT_DUPLICATES, &err);
+	if (b->root == NULL && err.line > 0)
+		message_print("%s:%d: %s", message_path(path), err.line,
+			      err.text);
+	else if (b->root == NULL)
+		message_print("%s", err.text);
+	if (b->root == NULL || !check_head(b)) {
+		baseline_close(b);
+		return NULL;
+	}
+	return b;
+}
+
+void
+baseline_close(struct baseline *b)
+{
+	if (b == NULL)
+		return;
+	json_decref(b->root);
+	free(b);
+}
+
+unsigned
+baseline_runs(const struct baseline *b)
+{
+	return b->runs;
+}
+
+bool
+baseline_has_sites(const struct baseline *b)
+{
+	return b->has_sites;
+}
+
+/* The value of a run: of a number that stands for all, or of an array. */
+static bool
+take_value(const json_t *value, unsigned run, unsigned runs, uint64_t *n_ret)
+{
+	*n_ret = 0;
+	if (value == NULL)
+		return true;
+	if (json_is_array(value)) {
+		if (json_array_size(value) != runs)
+			return false;
+		value = json_array_get(value, run);
+	}
+	if (!json_is_integer(value) || json_integer_value(value) < 0)
+		return false;
+	*n_ret = (uint64_t)json_integer_value(value);
+	return true;
+}
+
+/* Put a row into all runs; 'name' is NULL for the total. */
+static bool
+put_row(const struct baseline *b, struct comparison *c, const char *name,
+	const json_t *row)
+{
+	char escaped[COMPARISON_NAME_NBYTES];
+
+	if (name != NULL)
+		escape_text(name, escaped, sizeof(escaped));
+	for (unsigned run = 0; run < b->runs; run++) {
+		struct measured m;
+
+		for (int i = 0; i < MEASURE_COUNT; i++)
+			if (!take_value(json_object_get(row, measure_words[i]),
+					run, b->runs, &m.values[i]))
+				return refuse(b->path,
+					      "not one number, or a number "
+					      "for each run",
+					      name != NULL ? name : "total");
+		if (!comparison_put(c, name != NULL ? escaped : NULL, run, &m))
+			return refuse(b->path, hatf_status_text(HATF_NO_MEMORY),
+				      NULL);
+	}
+	return true;
+}
+
+bool
+baseline_put(const struct baseline *b, struct comparison *c)
+{
+	json_t *const rows = json_object_get(b->root, "rows");
+	const char *name;
+	json_t *row;
+
+	if (!put_row(b, c, NULL, json_object_get(b->root, "total")))
+		return false;
+	json_object_foreach(rows, name,
+			    row) if (!put_row(b, c, name, row)) return false;
+	return true;
+}
+
+/* ------------------------------------------------------------------ writing */
+
+/* Values of a measure in all runs: one number if they are equal. */
+static json_t *
+json_values(const struct comparison *c, const struct comparison_row *row,
+	    int measure)
+{
+	json_t *const list = json_array();
+	bool differs = false;
+
+	for (unsigned i = 0; i < c->new_count; i++) {
+		const uint64_t n = row->runs[i].values[measure];
+
+		/* No heap has more; JSON's integers have 63 bits. */
+		json_array_append_new(
+			list, json_integer((json_int_t)(n & INT64_MAX)));
+		differs |= n != row->runs[0].values[measure];
+	}
+	if (!differs) {
+		json_decref(list);
+		return json_integer(
+			(json_int_t)(row->runs[0].values[measure] & INT64_MAX));
+	}
+	return list;
+}
+
+/* The largest value of a measure in all runs. */
+static uint64_t
+largest(const struct comparison *c, const struct comparison_row *row,
+	int measure)
+{
+	uint64_t max = 0;
+
+	for (unsigned i = 0; i < c->new_count; i++)
+		if (row->runs[i].values[measure] > max)
+			max = row->runs[i].values[measure];
+	return max;
+}
+
+/* Does the row have a part of the whole that is worth a line? */
+static bool
+is_kept(const struct comparison *c, const struct comparison_row *row)
+{
+	for (int i = 0; i < MEASURE_COUNT; i++) {
+		const uint64_t n = largest(c, row, i);
+
+		if (n != 0 && n >= largest(c, &c->total, i) / PART_MIN)
+			return true;
+	}
+	return false;
+}
+
+/* Write {"peak": 1, ...}.  False: no memory. */
+static bool
+write_row(FILE *f, const struct comparison *c, const struct comparison_row *row)
+{
+	json_t *const object = json_object();
+	char *text;
+
+	for (int i = 0; i < MEASURE_COUNT; i++)
+		if (largest(c, row, i) != 0)
+			json_object_set_new(object, measure_words[i],
+					    json_values(c, row, i));
+	text = json_dumps(object, 0);
+	json_decref(object);
+	if (text == NULL)
+		return false;
+	fputs(text, f);
+	free(text);
+	return true;
+}
+
+/* Write "NAME": {...}.  False: no memory. */
+static bool
+write_named(FILE *f, const struct comparison *c,
+	    const struct comparison_row *row)
+{
+	json_t *const name = json_string(row->name);
+	char *const text = json_dumps(name, JSON_ENCODE_ANY);
+	bool ok = text != NULL;
+
+	if (ok) {
+		fprintf(f, "%s: ", text);
+		ok = write_row(f, c, row);
+	}
+	free(text);
+	json_decref(name);
+	return ok;
+}
+
+static int
+compare_names(const void *a, const void *b, void *ctx)
+{
+	const struct comparison *const c = *(const struct comparison **)ctx;
+
+	return strcmp(c->rows[*(const uint32_t *)a].name,
+		      c->rows[*(const uint32_t *)b].name);
+}
+
+/* Write all rows that are kept, in the order of their names. */
+static bool
+write_rows(FILE *f, const struct comparison *c)
+{
+	uint32_t *const order = malloc((c->count + 1) * sizeof(*order));
+	bool ok = order != NULL;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; ok && i < c->count; i++)
+		if (is_kept(c, &c->rows[i]))
+			order[n++] = i;
+	if (n > 1)
+		qsort_r(order, n, sizeof(*order), compare_names, &c);
+	for (uint32_t i = 0; ok && i < n; i++) {
+		ok = write_named(f, c, &c->rows[order[i]]);
+		fputs(i + 1 < n ? ",\n" : "\n", f);
+	}
+	free(order);
+	return ok;
+}
+
+bool
+baseline_write(const char *path, const struct comparison *c)
+{
+	char *text = NULL;
+	size_t nbytes;
+	FILE *const f = open_memstream(&text, &nbytes);
+	bool ok = f != NULL;
+
+	if (ok) {
+		fprintf(f,
+			"{\"hatf_baseline\": %d, \"by\": \"%s\", "
+			"\"runs\": %u,\n\"total\": ",
+			VERSION, c->has_stacks ? "site" : "lane", c->new_count);
+		ok = write_row(f, c, &c->total);
+		fputs(",\n\"rows\": {\n", f);
+		ok = ok && write_rows(f, c);
+		fputs("}}\n", f);
+		ok = fclose(f) == 0 && ok;
+	}
+	if (!ok)
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+	ok = ok && output_file_write(path, text, nbytes);
+	free(text);
+	return ok;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * baseline.h - the figures of some runs in a file that a project keeps
+ *
+ * The file is JSON, with a line for each row, so that a version control system
+ * shows what changed:
+ *
+ *	{"hatf_baseline": 1, "by": "site", "runs": 3,
+ *	"total": {"peak": [9000, 9010, 9000], "live": 0, ...},
+ *	"rows": {
+ *	"parse (parse.c)": {"allocated": 4096, "allocations": 12},
+ *	...
+ *	}}
+ *
+ * One number stands for equal numbers of all runs, and no number for 0.  Rows
+ * with less than a ten-thousandth of every measure are left out.
+ */
+#ifndef BASELINE_H
+#define BASELINE_H
+
+#include "tools/compare/comparison.h"
+
+#include <stdbool.h>
+
+struct baseline;
+
+/*
+ * Read a baseline.  On failure print a message and return NULL.  The caller
+ * frees the result by baseline_close(), which allows NULL.
+ */
+struct baseline *baseline_open(const char *path);
+void baseline_close(struct baseline *b);
+
+/* How many runs it has: at least 1. */
+unsigned baseline_runs(const struct baseline *b);
+
+/* Are its rows call sites?  Else they are threads with size classes. */
+bool baseline_has_sites(const struct baseline *b);
+
+/*
+ * Put the runs into the first columns of a comparison.  On failure print a
+ * message and return false.
+ */
+bool baseline_put(const struct baseline *b, struct comparison *c);
+
+/*
+ * Write the columns of a comparison, all of which are runs, to 'path', as
+ * output_file_write() does.  On failure print a message and return false.
+ */
+bool baseline_write(const char *path, const struct comparison *c);
+
+#endif /* BASELINE_H */

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* checking.c - see checking.h */
+#include "tools/limits/checking.h"
+
+#include "tools/limits/baseline.h"
+#include "tools/limits/judgement_output.h"
+#include "tools/ui/message.h"
+#include "tools/ui/output_file.h"
+
+#include <stdlib.h>
+
+struct checking
+checking_defaults(void)
+{
+	return (struct checking){
+		/* Sites are the program's own functions. */
+		.gathering.view.fold_std = true,
+		.gathering.reading.struct_nbytes =
+			sizeof(struct hatf_reader_options),
+		.verdict = { .floor = 0.01,
+			     .total_floor = 0.001,
+			     .spread_factor = 1 },
+	};
+}
+
+/* A check that is under way. */
+struct run {
+	const struct checking *checking;
+	struct judgement judgement;
+	struct baseline *baseline; /* NULL: none is read */
+	struct comparison comparison;
+	unsigned run_count; /* processes in the comparison */
+};
+
+static bool
+no_memory(void)
+{
+	message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+	return false;
+}
+
+/* Open the baseline, and put its runs into the comparison. */
+static bool
+begin_comparison(struct run *run, size_t process_count)
+{
+	const struct checking *const k = run->checking;
+	unsigned old_count = 0;
+
+	if (k->baseline == NULL)
+		return true;
+	if (!k->update) {
+		run->baseline = baseline_open(k->baseline);
+		if (run->baseline == NULL)
+			return false;
+		old_count = baseline_runs(run->baseline);
+	}
+	if (process_count >= COMPARISON_TRACES_MAX - old_count) {
+		message_print("%s: too many processes: a baseline is for runs "
+			      "of one program",
+			      message_path(k->baseline));
+		return false;
+	}
+	comparison_init(&run->comparison, BY_SITE, old_count,
+			(unsigned)process_count);
+	return run->baseline == NULL ||
+	       baseline_put(run->baseline, &run->comparison);
+}
+
+/* Put the figures of a process into the comparison as a run. */
+static bool
+add_run(struct run *run, const struct figures *f)
+{
+	const struct comparison *const c = &f->rows[LIMIT_SITE];
+	const unsigned column = run->comparison.old_count + run->run_count++;
+	struct measured m = figures_combine(c, &c->total);
+
+	if (run->baseline != NULL &&
+	    baseline_has_sites(run->baseline) == f->lacks_stacks) {
+		message_print("%s: one of the trace and the baseline has call "
+			      "stacks, the other has none",
+			      message_path(f->process->paths[0]));
+		return false;
+	}
+	run->comparison.has_stacks |= c->has_stacks;
+	if (!comparison_put(&run->comparison, NULL, column, &m))
+		return no_memory();
+	for (uint32_t i = 0; i < c->count; i++) {
+		m = figures_combine(c, &c->rows[i]);
+		if (!comparison_put(&run->comparison, c->rows[i].name, column,
+				    &m))
+			return no_memory();
+	}
+	return true;
+}
+
+static bool
+add_figures(struct run *run, const struct figures *f)
+{
+	if (f->fault != NULL)
+		message_print("%s", f->fault);
+	if (judgement_needs_stacks(&run->judgement) && f->lacks_stacks) {
+		message_print("%s: no call stacks, which the limits of sites, "
+			      "functions, files and modules need",
+			      message_path(f->process->paths[0]));
+		return false;
+	}
+	if (!judgement_add(&run->judgement, f))
+		return no_memory();
+	return run->checking->baseline == NULL || add_run(run, f);
+}
+
+static bool
+add_process(struct run *run, const struct process *process)
+{
+	unsigned scopes = run->judgement.scopes;
+	struct figures figures;
+	bool ok;
+
+	if (run->checking->baseline != NULL)
+		scopes |= 1u << LIMIT_SITE;
+	ok = figures_read(&figures, process, scopes,
+			  &run->checking->gathering) &&
+	     add_figures(run, &figures);
+	figures_free(&figures);
+	return ok;
+}
+
+/* After the last process: judge all that is left, or write the baseline. */
+static bool
+finish(struct run *run)
+{
+	const struct checking *const k = run->checking;
+
+	if (!judgement_end(&run->judgement))
+		return no_memory();
+	if (k->baseline == NULL)
+		return true;
+	if (!k->update)
+		return (comparison_judge(&run->comparison, &k->verdict) &&
+			judgement_add_conditions(&run->judgement, &k->condition,
+						 &run->comparison)) ||
+		       no_memory();
+	if (run->judgement.fault_count != 0) {
+		message_print("%s: not written, because a trace is incomplete",
+			      message_path(k->baseline));
+		return true;
+	}
+	return baseline_write(k->baseline, &run->comparison);
+}
+
+/* ------------------------------------------------------------------- output */
+
+/* Print to a file that is made in memory; 'print' fails without memory. */
+static bool
+print_file(const char *path, const struct judgement *j,
+	   bool (*print)(FILE *f, const struct judgement *j))
+{
+	char *text = NULL;
+	size_t nbytes;
+	FILE *const f = open_memstream(&text, &nbytes);
+	bool ok = f != NULL;
+
+	if (ok) {
+		ok = print(f, j);
+		ok = fclose(f) == 0 && ok;
+	}
+	ok = ok ? output_file_write(path, text, nbytes) : no_memory();
+	free(text);
+	return ok;
+}
+
+static bool
+print_junit(FILE *f, const struct judgement *j)
+{
+	judgement_print_junit(f, j);
+	return true;
+}
+
+static bool
+print_all(const struct checking *k, const struct judgement *j, FILE *f)
+{
+	if (k->form == CHECKING_JSON && !judgement_print_json(f, j))
+		return no_memory();
+	if (k->form == CHECKING_MARKDOWN)
+		judgement_print_markdown(f, j);
+	if (k->form == CHECKING_TEXT)
+		judgement_print_text(f, j);
+	if (k->has_annotations)
+		judgement_print_annotations(f, j);
+	return (k->junit == NULL || print_file(k->junit, j, print_junit)) &&
+	       (k->sarif == NULL ||
+		print_file(k->sarif, j, judgement_print_sarif));
+}
+
+int
+checking_run(const struct checking *checking, const struct processes *processes,
+	     FILE *f)
+{
+	struct run run = { .checking = checking };
+	int exit_status = EXIT_BAD_INPUT;
+	bool ok = judgement_begin(&run.judgement, &checking->limits) ||
+		  no_memory();
+
+	ok = ok && begin_comparison(&run, processes->count);
+	for (size_t i = 0; ok && i < processes->count; i++)
+		ok = add_process(&run, &processes->list[i]);
+	if (ok && finish(&run) && print_all(checking, &run.judgement, f))
+		exit_status = run.judgement.fault_count != 0 ? EXIT_INCOMPLETE
+			      : judgement_exceeded(&run.judgement) != 0
+				      ? EXIT_EXCEEDED
+				      : EXIT_FINE;
+	comparison_fini(&run.comparison);
+	baseline_close(run.baseline);
+	judgement_free(&run.judgement);
+	return exit_status;
+}

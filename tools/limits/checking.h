@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* checking.h - check processes against limits and a baseline, and print it */
+#ifndef CHECKING_H
+#define CHECKING_H
+
+#include "tools/limits/judgement.h"
+
+#include <stdio.h>
+
+enum checking_form {
+	CHECKING_TEXT,
+	CHECKING_MARKDOWN,
+	CHECKING_JSON,
+};
+
+/* What to check and how.  The strings are the caller's. */
+struct checking {
+	struct limits limits;
+	const char *baseline; /* NULL: none */
+	bool update;	      /* write the baseline, do not compare with it */
+	struct condition condition; /* what may not grow */
+	struct verdict_options verdict;
+	struct gather_options gathering;
+	enum checking_form form;
+	bool has_annotations;	   /* print them, too */
+	const char *junit, *sarif; /* files, or NULL */
+};
+
+/* The options that 'hatf check' has without any argument. */
+struct checking checking_defaults(void);
+
+/*
+ * Check all processes and print the result to 'f'.  Return the exit status:
+ * EXIT_FINE, EXIT_EXCEEDED, EXIT_INCOMPLETE, or after a message
+ * EXIT_BAD_INPUT.
+ */
+int checking_run(const struct checking *checking,
+		 const struct processes *processes, FILE *f);
+
+#endif /* CHECKING_H */

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* figures.c - see figures.h */
+#include "tools/limits/figures.h"
+
+#include "tools/ui/message.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the rows of a scope are. */
+static const enum group_by ways[LIMIT_SCOPE_COUNT] = {
+	[LIMIT_SITE] = BY_SITE,	    [LIMIT_FUNCTION] = BY_FUNCTION,
+	[LIMIT_FILE] = BY_FILE,	    [LIMIT_MODULE] = BY_MODULE,
+	[LIMIT_THREAD] = BY_THREAD, [LIMIT_HEAP] = BY_HEAP,
+};
+
+/* ------------------------------------------------------------------ reading */
+
+/* Look for the largest allocation. */
+static void
+watch(void *ctx, const struct census *census, const struct hatf_event *events,
+      size_t n)
+{
+	struct figures *const f = ctx;
+
+	(void)census;
+	for (size_t i = 0; i < n; i++) {
+		const struct hatf_event *const e = &events[i];
+
+		if ((e->kind == HATF_EVENT_ALLOC ||
+		     e->kind == HATF_EVENT_REALLOC) &&
+		    e->address != 0 && !e->carried && e->size > f->single) {
+			f->single = e->size;
+			f->single_stack = census_stack_of(e);
+		}
+	}
+}
+
+static bool
+add_segment(struct figures *f, unsigned scopes, const struct gathering *g)
+{
+	for (int i = 0; i < LIMIT_SCOPE_COUNT; i++)
+		if ((scopes & 1u << i) != 0 &&
+		    !comparison_add(&f->rows[i], g)) {
+			message_print("%s: %s", message_path(g->scan.path),
+				      hatf_status_text(HATF_NO_MEMORY));
+			return false;
+		}
+	f->lacks_stacks |= g->census->total.allocated.count != 0 &&
+			   !groups_has_stacks(g->census);
+	return true;
+}
+
+/* Keep the first fault, with its file. */
+static bool
+keep_fault(struct figures *f, const struct gathering *g)
+{
+	if (g->fault == NULL || f->fault != NULL)
+		return true;
+	if (asprintf(&f->fault, "%s: %s", message_path(g->scan.path),
+		     g->fault) >= 0)
+		return true;
+	f->fault = NULL;
+	message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+	return false;
+}
+
+bool
+figures_read(struct figures *f, const struct process *process, unsigned scopes,
+	     const struct gather_options *options)
+{
+	struct gather_options watching = *options;
+
+	*f = (struct figures){ .process = process };
+	watching.watch = watch;
+	watching.watch_ctx = f;
+	/* The blocks that a child inherits are its parent's. */
+	watching.no_parent = true;
+	/* The total comes with the rows of any scope. */
+	scopes |= 1u << LIMIT_PROCESS;
+	for (int i = 0; i < LIMIT_SCOPE_COUNT; i++)
+		comparison_init(&f->rows[i],
+				i <= LIMIT_TREE ? BY_HEAP : ways[i], 0,
+				(unsigned)process->path_count);
+	for (size_t i = 0; i < process->path_count; i++) {
+		gather_close(f->last);
+		f->last = gather_open(process->paths[i], &watching);
+		if (f->last == NULL || !add_segment(f, scopes, f->last) ||
+		    !keep_fault(f, f->last))
+			return false;
+	}
+	return true;
+}
+
+void
+figures_free(struct figures *f)
+{
+	for (int i = 0; i < LIMIT_SCOPE_COUNT; i++)
+		comparison_fini(&f->rows[i]);
+	gather_close(f->last);
+	free(f->fault);
+	*f = (struct figures){ .process = NULL };
+}
+
+/* ------------------------------------------------------------------- values */
+
+struct measured
+figures_combine(const struct comparison *c, const struct comparison_row *row)
+{
+	struct measured sum = row->runs[0];
+
+	for (unsigned i = 1; i < c->new_count; i++) {
+		const uint64_t peak = sum.values[MEASURE_PEAK];
+
+		measured_sum(&sum, &row->runs[i]);
+		sum.values[MEASURE_PEAK] = row->runs[i].values[MEASURE_PEAK];
+		if (peak > sum.values[MEASURE_PEAK])
+			sum.values[MEASURE_PEAK] = peak;
+		sum.values[MEASURE_LIVE] = row->runs[i].values[MEASURE_LIVE];
+	}
+	return sum;
+}
+
+/* Millionths, rounded up, so that a part above a limit is never equal to it. */
+static uint64_t
+part_of(uint64_t part, uint64_t whole)
+{
+	while (whole > UINT64_MAX / (LIMIT_WHOLE + 1)) {
+		part >>= 1;
+		whole >>= 1;
+	}
+	return whole == 0 ? 0 : (part * LIMIT_WHOLE + whole - 1) / whole;
+}
+
+uint64_t
+figures_measure(const struct measured *m, enum limit_measure measure)
+{
+	switch (measure) {
+	case LIMIT_PEAK:
+		return m->values[MEASURE_PEAK];
+	case LIMIT_LIVE:
+		return m->values[MEASURE_LIVE];
+	case LIMIT_ALLOCATED:
+		return m->values[MEASURE_ALLOCATED];
+	case LIMIT_TEMPORARY:
+		return part_of(m->values[MEASURE_TEMPORARY],
+			       m->values[MEASURE_ALLOCATIONS]);
+	default:
+		return m->values[MEASURE_ALLOCATIONS];
+	}
+}
+
+/* ------------------------------------------------------------------- places */
+
+/* Is the stack one of the row? */
+static bool
+is_of_row(const struct gathering *g, uint64_t stack, enum limit_scope scope,
+	  const char *row_name)
+{
+	static const enum site_part parts[LIMIT_SCOPE_COUNT] = {
+		[LIMIT_FUNCTION] = SITE_FUNCTION,
+		[LIMIT_FILE] = SITE_FILE,
+		[LIMIT_MODULE] = SITE_MODULE,
+	};
+	char name[COMPARISON_NAME_NBYTES];
+	const char *part;
+
+	if (row_name == NULL)
+		return true;
+	if (scope == LIMIT_SITE) {
+		comparison_name_site(g, stack, name, sizeof(name));
+		return strcmp(name, row_name) == 0;
+	}
+	part = site_names_get(g->names, stack, parts[scope]);
+	return part != NULL && strcmp(part, row_name) == 0;
+}
+
+/* The stack of a row that has most of a measure; 0: none. */
+static uint64_t
+find_stack(const struct figures *f, enum limit_scope scope,
+	   const char *row_name, enum limit_measure measure)
+{
+	const struct census *const c = f->last->census;
+	/* A part says little about where most of the blocks come from. */
+	const enum measure key =
+		measure == LIMIT_PEAK	     ? MEASURE_PEAK
+		: measure == LIMIT_LIVE	     ? MEASURE_LIVE
+		: measure == LIMIT_ALLOCATED ? MEASURE_ALLOCATED
+		: measure == LIMIT_TEMPORARY ? MEASURE_TEMPORARY
+					     : MEASURE_ALLOCATIONS;
+	uint64_t found = 0, most = 0;
+
+	if (measure == LIMIT_SINGLE)
+		return f->single_stack;
+	for (uint32_t i = STACK_FIRST; i < c->by_stack.count; i++) {
+		const struct measured m =
+			measure_account(c, &c->by_stack.rows[i]);
+
+		if (m.values[key] > most &&
+		    is_of_row(f->last, c->stack_ids[i], scope, row_name)) {
+			most = m.values[key];
+			found = c->stack_ids[i];
+		}
+	}
+	return found;
+}
+
+static char *
+copy(const char *text)
+{
+	return text != NULL ? strdup(text) : NULL;
+}
+
+struct figures_place
+figures_find_place(const struct figures *f, enum limit_scope scope,
+		   const char *row_name, enum limit_measure measure)
+{
+	const struct hatf_stacks *const stacks = f->last->census->stacks;
+	struct figures_place place = { .site = NULL };
+	struct hatf_frame frame;
+	struct hatf_stack top;
+	uint64_t stack;
+
+	if (scope == LIMIT_THREAD || scope == LIMIT_HEAP)
+		return place;
+	stack = find_stack(f, scope, row_name, measure);
+	if (stack == 0 ||
+	    !hatf_stacks_get(stacks, site_names_top(f->last->names, stack),
+			     &top) ||
+	    !hatf_stacks_get_frame(stacks, top.frame, &frame))
+		return place;
+	place.site = copy(site_names_frame(f->last->names, top.frame));
+	place.file = copy(frame.file);
+	place.line = frame.line;
+	return place;
+}
+
+void
+figures_place_free(struct figures_place *place)
+{
+	free(place->site);
+	free(place->file);
+	*place = (struct figures_place){ .site = NULL };
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* judgement.c - see judgement.h */
+#include "tools/limits/judgement.h"
+
+#include "tools/limits/row_name.h"
+#include "tools/ui/escape.h"
+#include "tools/ui/message.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The most bytes of a sentence about a finding. */
+#define MESSAGE_NBYTES 8192
+
+/* NULL: no memory. */
+static char *
+copy_escaped(const char *text)
+{
+	const size_t cap = 4 * strlen(text) + 1;
+	char *const copy = malloc(cap);
+
+	return copy != NULL ? escape_text(text, copy, cap) : NULL;
+}
+
+bool
+judgement_begin(struct judgement *j, const struct limits *limits)
+{
+	*j = (struct judgement){ .limits = limits };
+	j->rules = calloc(limits->count + 1, sizeof(*j->rules));
+	if (j->rules == NULL)
+		return false;
+	for (size_t i = 0; i < limits->count; i++) {
+		struct rule *const r = &j->rules[j->rule_count++];
+
+		r->text = copy_escaped(limits->list[i].text);
+		r->origin = copy_escaped(limits->list[i].origin);
+		if (r->text == NULL || r->origin == NULL)
+			return false;
+		j->scopes |= 1u << limits->list[i].scope;
+	}
+	return true;
+}
+
+bool
+judgement_needs_stacks(const struct judgement *j)
+{
+	return (j->scopes & (1u << LIMIT_SITE | 1u << LIMIT_FUNCTION |
+			     1u << LIMIT_FILE | 1u << LIMIT_MODULE)) != 0;
+}
+
+/* ----------------------------------------------------------------- findings */
+
+static void
+free_finding(struct finding *f)
+{
+	free(f->process);
+	free(f->trace);
+	free(f->row);
+	free(f->message);
+	figures_place_free(&f->place);
+}
+
+static struct figure
+measure_text(enum limit_measure measure, uint64_t value)
+{
+	struct figure f;
+
+	if (measure == LIMIT_ALLOCS)
+		return figure_count(value);
+	if (measure != LIMIT_TEMPORARY)
+		return figure_nbytes(value);
+	snprintf(f.text, sizeof(f.text), "%.4g %%",
+		 (double)value * 100 / LIMIT_WHOLE);
+	return f;
+}
+
+/* "peak of parse (a.c) in app is 3 MiB, the limit is 1 MiB; at ..." */
+static char *
+make_message(const struct limit *limit, const struct finding *f)
+{
+	static const char *const words[LIMIT_MEASURE_COUNT] = {
+		"peak",
+		"live at the end",
+		"allocated",
+		"allocations",
+		"temporary part of allocations",
+		"largest allocation",
+	};
+	char buf[MESSAGE_NBYTES];
+	size_t n;
+
+	n = (size_t)snprintf(
+		buf, sizeof(buf), "%s%s%.4000s%s%.500s: %s",
+		words[limit->measure], f->row != NULL ? " of " : "",
+		f->row != NULL ? f->row : "", f->process != NULL ? " in " : "",
+		f->process != NULL ? f->process : " of all processes",
+		measure_text(limit->measure, f->value).text);
+	snprintf(buf + n, sizeof(buf) - n, ", limit %s%s%.2500s",
+		 measure_text(limit->measure, limit->amount).text,
+		 f->place.site != NULL ? "; most of it by " : "",
+		 f->place.site != NULL ? f->place.site : "");
+	return strdup(buf);
+}
+
+/* Describe what was found; a part without memory is NULL. */
+static struct finding
+make_finding(const struct limit *limit, const struct figures *f,
+	     const char *row, uint64_t value)
+{
+	struct finding found = { .value = value };
+
+	if (f != NULL) {
+		const struct process *const p = f->process;
+
+		found.process = copy_escaped(p->name);
+		found.trace =
+			copy_escaped(message_path(p->paths[p->path_count - 1]));
+		found.place = figures_find_place(f, limit->scope, row,
+						 limit->measure);
+	}
+	if (row != NULL)
+		found.row = strdup(row);
+	found.message = make_message(limit, &found);
+	return found;
+}
+
+/* Is there no room, or is the value larger than the smallest one kept? */
+static bool
+is_kept(const struct rule *r, uint64_t value)
+{
+	return r->finding_count < FINDINGS_MAX ||
+	       value > r->findings[FINDINGS_MAX - 1].value;
+}
+
+/* Insert a finding in descending order of the values.  False: no memory. */
+static bool
+keep(struct rule *r, const struct finding *found)
+{
+	size_t i;
+
+	if (r->findings == NULL)
+		r->findings = calloc(FINDINGS_MAX, sizeof(*r->findings));
+	if (r->findings == NULL)
+		return false;
+	if (r->finding_count == FINDINGS_MAX)
+		free_finding(&r->findings[--r->finding_count]);
+	for (i = r->finding_count++;
+	     i > 0 && r->findings[i - 1].value < found->value; i--)
+		r->findings[i] = r->findings[i - 1];
+	r->findings[i] = *found;
+	return true;
+}
+
+/* Hold a value against a limit. */
+static bool
+judge(struct rule *r, const struct limit *limit, const struct figures *f,
+      const char *row, uint64_t value)
+{
+	struct finding found;
+
+	if (value <= limit->amount) {
+		if (r->has_worst && value <= r->worst.value)
+			return true;
+		free_finding(&r->worst);
+		r->worst = make_finding(limit, f, row, value);
+		r->worst_text = measure_text(limit->measure, value);
+		r->has_worst = true;
+		return r->worst.message != NULL;
+	}
+	r->exceeded_count++;
+	if (!is_kept(r, value))
+		return true;
+	found = make_finding(limit, f, row, value);
+	if (found.message != NULL && keep(r, &found))
+		return true;
+	free_finding(&found);
+	return false;
+}
+
+/* ---------------------------------------------------------------- processes */
+
+static bool
+judge_process(struct rule *r, const struct limit *limit,
+	      const struct figures *f, const struct measured *total)
+{
+	if (fnmatch(limit->glob, f->process->name, 0) != 0)
+		return true;
+	return judge(r, limit, f, NULL,
+		     limit->measure == LIMIT_SINGLE
+			     ? f->single
+			     : figures_measure(total, limit->measure));
+}
+
+static bool
+judge_rows(struct rule *r, const struct limit *limit, const struct figures *f)
+{
+	const struct comparison *const c = &f->rows[limit->scope];
+
+	for (uint32_t i = 0; i < c->count; i++) {
+		const struct measured m = figures_combine(c, &c->rows[i]);
+
+		if (row_name_matches(limit->scope, limit->glob,
+				     c->rows[i].name) &&
+		    !judge(r, limit, f, c->rows[i].name,
+			   figures_measure(&m, limit->measure)))
+			return false;
+	}
+	return true;
+}
+
+static bool
+keep_fault(struct judgement *j, const char *fault)
+{
+	char **const faults =
+		reallocarray(j->faults, j->fault_count + 1, sizeof(*j->faults));
+
+	if (faults == NULL)
+		return false;
+	j->faults = faults;
+	j->faults[j->fault_count] = copy_escaped(fault);
+	return j->faults[j->fault_count++] != NULL;
+}
+
+bool
+judgement_add(struct judgement *j, const struct figures *f)
+{
+	const struct comparison *const whole = &f->rows[LIMIT_PROCESS];
+	const struct measured total = figures_combine(whole, &whole->total);
+
+	j->process_count++;
+	measured_sum(&j->tree, &total);
+	if (f->single > j->tree_single)
+		j->tree_single = f->single;
+	if (f->fault != NULL && !keep_fault(j, f->fault))
+		return false;
+	for (size_t i = 0; i < j->limits->count; i++) {
+		const struct limit *const limit = &j->limits->list[i];
+
+		if (limit->scope == LIMIT_TREE)
+			continue;
+		if (limit->scope == LIMIT_PROCESS
+			    ? !judge_process(&j->rules[i], limit, f, &total)
+			    : !judge_rows(&j->rules[i], limit, f))
+			return false;
+	}
+	return true;
+}
+
+bool
+judgement_end(struct judgement *j)
+{
+	for (size_t i = 0; i < j->limits->count; i++) {
+		const struct limit *const limit = &j->limits->list[i];
+		uint64_t value;
+
+		if (limit->scope != LIMIT_TREE)
+			continue;
+		value = limit->measure == LIMIT_SINGLE
+				? j->tree_single
+				: figures_measure(&j->tree, limit->measure);
+		if (!judge(&j->rules[i], limit, NULL, NULL, value))
+			return false;
+	}
+	return true;
+}
+
+/* --------------------------------------------------------------- conditions */
+
+/* Take what a condition found, as condition_found says. */
+static void
+take_found(void *ctx, const struct condition_term *term,
+	   const struct comparison_row *row, enum measure measure)
+{
+	struct judgement *const j = ctx;
+	struct rule *const r = &j->rules[j->rule_count - 1];
+	const struct contrast *const k = &row->contrasts[measure];
+	const uint64_t growth = k->new_side.median - k->old_side.median;
+	struct finding found = { .value = growth };
+	char buf[MESSAGE_NBYTES];
+
+	(void)term;
+	r->exceeded_count++;
+	if (!is_kept(r, growth))
+		return;
+	snprintf(buf, sizeof(buf), "%s%s%.4000s grew by %s",
+		 measure_titles[measure], row->name != NULL ? " of " : "",
+		 row->name != NULL ? row->name : "",
+		 measure_figure(measure, growth).text);
+	snprintf(buf + strlen(buf), sizeof(buf) - strlen(buf), " to %s",
+		 measure_figure(measure, k->new_side.median).text);
+	found.message = strdup(buf);
+	if (row->name != NULL)
+		found.row = strdup(row->name);
+	if (found.message == NULL || !keep(r, &found)) {
+		free_finding(&found);
+		j->no_memory = true;
+	}
+}
+
+bool
+judgement_add_conditions(struct judgement *j, const struct condition *condition,
+			 const struct comparison *comparison)
+{
+	struct rule *const rules = reallocarray(
+		j->rules, j->rule_count + condition->count + 1, sizeof(*rules));
+	struct condition one = { .count = 1 };
+
+	if (rules == NULL)
+		return false;
+	j->rules = rules;
+	for (unsigned i = 0; i < condition->count; i++) {
+		struct rule *const r = &j->rules[j->rule_count++];
+
+		*r = (struct rule){ .has_worst = false };
+		if (asprintf(&r->text, "baseline: %s",
+			     condition->terms[i].text) < 0) {
+			r->text = NULL;
+			return false;
+		}
+		one.terms[0] = condition->terms[i];
+		condition_check(&one, comparison, take_found, j);
+	}
+	return !j->no_memory;
+}
+
+/* ---------------------------------------------------------------------- end */
+
+size_t
+judgement_exceeded(const struct judgement *j)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < j->rule_count; i++)
+		count += j->rules[i].exceeded_count != 0;
+	return count;
+}
+
+void
+judgement_free(struct judgement *j)
+{
+	for (size_t i = 0; i < j->rule_count; i++) {
+		struct rule *const r = &j->rules[i];
+
+		for (size_t k = 0; k < r->finding_count; k++)
+			free_finding(&r->findings[k]);
+		free_finding(&r->worst);
+		free(r->findings);
+		free(r->text);
+		free(r->origin);
+	}
+	for (size_t i = 0; i < j->fault_count; i++)
+		free(j->faults[i]);
+	free(j->faults);
+	free(j->rules);
+	*j = (struct judgement){ .limits = NULL };
+}

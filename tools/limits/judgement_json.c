@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* judgement_json.c - see judgement_output.h: JSON and SARIF */
+#include "tools/limits/judgement_output.h"
+
+#include "tools/ui/json.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Write an object and release it.  False: no memory. */
+static bool
+print_object(FILE *f, json_t *object)
+{
+	char *const text =
+		object != NULL ? json_dumps(object, JSON_INDENT(2)) : NULL;
+
+	json_decref(object);
+	if (text == NULL)
+		return false;
+	fputs(text, f);
+	fputc('\n', f);
+	free(text);
+	return true;
+}
+
+/* --------------------------------------------------------------------- JSON */
+
+/* A string or, for NULL, null. */
+static json_t *
+text_or_null(const char *text)
+{
+	return text != NULL ? json_text(text) : json_null();
+}
+
+static json_t *
+json_finding(const struct finding *f)
+{
+	return json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "process",
+		text_or_null(f->process), "trace", text_or_null(f->trace),
+		"row", text_or_null(f->row), "site",
+		text_or_null(f->place.site), "file",
+		text_or_null(f->place.file), "line",
+		f->place.line != 0 ? json_u64(f->place.line) : json_null(),
+		"value", json_u64(f->value), "message", json_text(f->message));
+}
+
+static json_t *
+json_rule(const struct rule *r)
+{
+	json_t *const findings = json_array();
+
+	for (size_t i = 0; i < r->finding_count; i++)
+		json_array_append_new(findings, json_finding(&r->findings[i]));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "limit",
+			 json_text(r->text), "origin", text_or_null(r->origin),
+			 "exceeded", json_u64(r->exceeded_count), "closest",
+			 r->has_worst ? json_finding(&r->worst) : json_null(),
+			 "findings", findings);
+}
+
+static json_t *
+json_faults(const struct judgement *j)
+{
+	json_t *const list = json_array();
+
+	for (size_t i = 0; i < j->fault_count; i++)
+		json_array_append_new(list, json_text(j->faults[i]));
+	return list;
+}
+
+bool
+judgement_print_json(FILE *f, const struct judgement *j)
+{
+	json_t *const limits = json_array();
+
+	for (size_t i = 0; i < j->rule_count; i++)
+		json_array_append_new(limits, json_rule(&j->rules[i]));
+	return print_object(
+		f, json_pack("{s:o, s:o, s:o, s:o}", "limits", limits,
+			     "exceeded", json_u64(judgement_exceeded(j)),
+			     "processes", json_u64(j->process_count),
+			     "incomplete", json_faults(j)));
+}
+
+/* -------------------------------------------------------------------- spots */
+
+/* Take "FILE:LINE" apart. */
+static bool
+take_origin(const char *origin, struct judgement_spot *spot)
+{
+	const char *const colon = origin != NULL ? strrchr(origin, ':') : NULL;
+
+	if (colon == NULL || !isdigit((unsigned char)colon[1]) ||
+	    (size_t)(colon - origin) >= sizeof(spot->file))
+		return false;
+	memcpy(spot->file, origin, (size_t)(colon - origin));
+	spot->file[colon - origin] = '\0';
+	spot->line = strtoull(colon + 1, NULL, 10);
+	return true;
+}
+
+bool
+judgement_find_spot(const struct rule *r, const struct finding *f,
+		    struct judgement_spot *spot)
+{
+	const char *file = f->place.file;
+	char here[sizeof(spot->file)];
+	size_t n;
+
+	if (file == NULL || strlen(file) >= sizeof(spot->file))
+		return take_origin(r->origin, spot);
+	if (getcwd(here, sizeof(here)) != NULL) {
+		n = strlen(here);
+		if (n > 1 && strncmp(file, here, n) == 0 && file[n] == '/')
+			file += n + strspn(file + n, "/");
+	}
+	strcpy(spot->file, file);
+	spot->line = f->place.line;
+	return true;
+}
+
+/* -------------------------------------------------------------------- SARIF */
+
+/* A file as a URI reference (RFC 3986): relative, or "file:///...". */
+static json_t *
+json_uri(const char *file)
+{
+	static const char plain[] = "-._~/";
+	char *const uri = malloc(3 * strlen(file) + sizeof("file://"));
+	json_t *string;
+	char *p = uri;
+
+	if (uri == NULL)
+		return NULL;
+	if (file[0] == '/')
+		p = stpcpy(p, "file://");
+	for (; *file != '\0'; file++) {
+		const unsigned char c = (unsigned char)*file;
+
+		if ((c < 0x80 && isalnum(c)) || strchr(plain, c) != NULL)
+			*p++ = (char)c;
+		else
+			p += sprintf(p, "%%%02X", c);
+	}
+	*p = '\0';
+	string = json_string(uri);
+	free(uri);
+	return string;
+}
+
+static json_t *
+json_locations(const struct rule *r, const struct finding *f)
+{
+	struct judgement_spot spot;
+	json_t *place;
+
+	if (!judgement_find_spot(r, f, &spot))
+		return json_array();
+	place = json_pack("{s:{s:o}}", "artifactLocation", "uri",
+			  json_uri(spot.file));
+	if (spot.line != 0 && place != NULL)
+		json_object_set_new(
+			place, "region",
+			json_pack("{s:o}", "startLine", json_u64(spot.line)));
+	return json_pack("[{s:o}]", "physicalLocation", place);
+}
+
+static json_t *
+json_result(const struct rule *r, const struct finding *f)
+{
+	return json_pack("{s:o, s:s, s:{s:o}, s:o}", "ruleId",
+			 json_text(r->text), "level", "error", "message",
+			 "text", json_text(f->message), "locations",
+			 json_locations(r, f));
+}
+
+/* Does an earlier rule have the same text, which is its id? */
+static bool
+is_repeated(const struct judgement *j, size_t idx)
+{
+	for (size_t i = 0; i < idx; i++)
+		if (strcmp(j->rules[i].text, j->rules[idx].text) == 0)
+			return true;
+	return false;
+}
+
+static json_t *
+json_rules(const struct judgement *j)
+{
+	json_t *const list = json_array();
+
+	for (size_t i = 0; i < j->rule_count; i++)
+		if (!is_repeated(j, i))
+			json_array_append_new(
+				list, json_pack("{s:o, s:{s:o}}", "id",
+						json_text(j->rules[i].text),
+						"shortDescription", "text",
+						json_text(j->rules[i].text)));
+	return list;
+}
+
+static json_t *
+json_notes(const struct judgement *j)
+{
+	json_t *const list = json_array();
+
+	for (size_t i = 0; i < j->fault_count; i++)
+		json_array_append_new(list,
+				      json_pack("{s:s, s:{s:o}}", "level",
+						"error", "message", "text",
+						json_text(j->faults[i])));
+	return list;
+}
+
+bool
+judgement_print_sarif(FILE *f, const struct judgement *j)
+{
+	json_t *const results = json_array();
+
+	for (size_t i = 0; i < j->rule_count; i++)
+		for (size_t k = 0; k < j->rules[i].finding_count; k++)
+			json_array_append_new(
+				results, json_result(&j->rules[i],
+						     &j->rules[i].findings[k]));
+	return print_object(
+		f,
+		json_pack("{s:s, s:s, s:[{s:{s:{s:s, s:s, s:o}}, s:o, "
+			  "s:[{s:b, s:o}]}]}",
+			  "$schema",
+			  "https://json.schemastore.org/sarif-2.1.0.json",
+			  "version", "2.1.0", "runs", "tool", "driver", "name",
+			  "hatf check", "version", HATF_VERSION, "rules",
+			  json_rules(j), "results", results, "invocations",
+			  "executionSuccessful", j->fault_count == 0,
+			  "toolExecutionNotifications", json_notes(j)));
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* judgement_text.c - see judgement_output.h: for people */
+#include "tools/limits/judgement_output.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* "ok", "exceeded" or "unused", which nothing matches. */
+static const char *
+state_of(const struct rule *r)
+{
+	if (r->exceeded_count != 0)
+		return "exceeded";
+	/* A condition of a baseline holds for nothing if all is well. */
+	return r->has_worst || r->origin == NULL ? "ok" : "unused";
+}
+
+static const char *
+plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* "3 limits, 1 exceeded; 4 processes, 1 incomplete" */
+static void
+print_summary(FILE *f, const struct judgement *j)
+{
+	fprintf(f, "%zu limit%s, %zu exceeded", j->rule_count,
+		plural(j->rule_count), judgement_exceeded(j));
+	fprintf(f, "; %" PRIu64 " process%s", j->process_count,
+		j->process_count == 1 ? "" : "es");
+	if (j->fault_count != 0)
+		fprintf(f, ", %zu incomplete", j->fault_count);
+	fputc('\n', f);
+}
+
+/* --------------------------------------------------------------------- text */
+
+static void
+print_rule(FILE *f, const struct rule *r)
+{
+	const struct finding *const worst = &r->worst;
+
+	fprintf(f, "%-9s %-36s", state_of(r), r->text);
+	if (r->exceeded_count != 0)
+		fprintf(f, " by %s%s%s", figure_count(r->exceeded_count).text,
+			r->findings[0].row != NULL ? " row" : " process",
+			r->exceeded_count == 1	     ? ""
+			: r->findings[0].row != NULL ? "s"
+						     : "es");
+	else if (!r->has_worst)
+		fputs(r->origin != NULL ? " nothing matches" : "", f);
+	else
+		fprintf(f, " %s%s%s%s%s", r->worst_text.text,
+			worst->row != NULL ? " by " : "",
+			worst->row != NULL ? worst->row : "",
+			worst->process != NULL ? " in " : "",
+			worst->process != NULL ? worst->process : "");
+	fputc('\n', f);
+}
+
+void
+judgement_print_text(FILE *f, const struct judgement *j)
+{
+	for (size_t i = 0; i < j->rule_count; i++) {
+		const struct rule *const r = &j->rules[i];
+
+		print_rule(f, r);
+		for (size_t k = 0; k < r->finding_count; k++)
+			fprintf(f, "            %s\n", r->findings[k].message);
+		if (r->exceeded_count > r->finding_count)
+			fprintf(f, "            and %s more\n",
+				figure_count(r->exceeded_count -
+					     r->finding_count)
+					.text);
+	}
+	print_summary(f, j);
+}
+
+/* ----------------------------------------------------------------- Markdown */
+
+/* Write text as code, which Markdown shows as it is, also in a table. */
+static void
+print_code(FILE *f, const char *text)
+{
+	fputc('`', f);
+	for (; *text != '\0'; text++)
+		if (*text == '|')
+			fputs("\\|", f);
+		else
+			fputc(*text == '`' ? '\'' : *text, f);
+	fputc('`', f);
+}
+
+void
+judgement_print_markdown(FILE *f, const struct judgement *j)
+{
+	fputs("| limit | | value |\n|---|---|--:|\n", f);
+	for (size_t i = 0; i < j->rule_count; i++) {
+		const struct rule *const r = &j->rules[i];
+		const bool is_exceeded = r->exceeded_count != 0;
+
+		fputs("| ", f);
+		print_code(f, r->text);
+		fprintf(f, is_exceeded ? " | **%s** |" : " | %s |",
+			state_of(r));
+		fprintf(f, " %s |\n", r->has_worst ? r->worst_text.text : "");
+	}
+	fputc('\n', f);
+	for (size_t i = 0; i < j->rule_count; i++)
+		for (size_t k = 0; k < j->rules[i].finding_count; k++) {
+			fputs("- ", f);
+			print_code(f, j->rules[i].findings[k].message);
+			fputc('\n', f);
+		}
+	for (size_t i = 0; i < j->fault_count; i++) {
+		fputs("- incomplete: ", f);
+		print_code(f, j->faults[i]);
+		fputc('\n', f);
+	}
+	fputc('\n', f);
+	print_summary(f, j);
+}
+
+/* -------------------------------------------------------------- annotations */
+
+/* Escape as the workflow commands of GitHub want it. */
+static void
+print_escaped(FILE *f, const char *text, const char *special)
+{
+	for (; *text != '\0'; text++)
+		if (*text == '%' || strchr(special, *text) != NULL)
+			fprintf(f, "%%%02X", (unsigned char)*text);
+		else
+			fputc(*text, f);
+}
+
+static void
+print_annotation(FILE *f, const struct rule *r, const struct finding *found)
+{
+	struct judgement_spot spot;
+
+	fputs("::error ", f);
+	if (judgement_find_spot(r, found, &spot)) {
+		fputs("file=", f);
+		print_escaped(f, spot.file, "\r\n:,");
+		if (spot.line != 0)
+			fprintf(f, ",line=%" PRIu64, spot.line);
+		fputc(',', f);
+	}
+	fputs("title=", f);
+	print_escaped(f, r->text, "\r\n:,");
+	fputs("::", f);
+	print_escaped(f, found->message, "\r\n");
+	fputc('\n', f);
+}
+
+void
+judgement_print_annotations(FILE *f, const struct judgement *j)
+{
+	for (size_t i = 0; i < j->rule_count; i++)
+		for (size_t k = 0; k < j->rules[i].finding_count; k++)
+			print_annotation(f, &j->rules[i],
+					 &j->rules[i].findings[k]);
+	for (size_t i = 0; i < j->fault_count; i++) {
+		fputs("::error title=incomplete trace::", f);
+		print_escaped(f, j->faults[i], "\r\n");
+		fputc('\n', f);
+	}
+}

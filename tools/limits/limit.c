@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* limit.c - see limit.h */
+#include "tools/limits/limit.h"
+
+#include "tools/ui/message.h"
+#include "tools/ui/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLANKS " \t\r"
+
+/* The longest line of a file, and the longest word. */
+#define LINE_NBYTES 4096
+
+const char *const limit_measure_words[LIMIT_MEASURE_COUNT + 1] = {
+	"peak",	  "live-at-end", "allocated", "allocs", "temporary-ratio",
+	"single", NULL,
+};
+
+const char *const limit_scope_words[LIMIT_SCOPE_COUNT + 1] = {
+	"process", "tree",   "site", "function", "file",
+	"module",  "thread", "heap", NULL,
+};
+
+/* -------------------------------------------------------------------- words */
+
+/*
+ * Take the next word of a line; a '#' that begins a word begins a comment.
+ * Return false at the end of the line, and if quotes are not closed, which
+ * '*is_open_ret' then says.
+ */
+static bool
+take_word(const char **p, char word[LINE_NBYTES], bool *is_open_ret)
+{
+	const char *s = *p + strspn(*p, BLANKS);
+	bool is_quoted = false;
+	size_t n = 0;
+
+	*is_open_ret = false;
+	if (*s == '\0' || *s == '#')
+		return false;
+	for (; *s != '\0' && (is_quoted || strchr(BLANKS, *s) == NULL); s++) {
+		if (*s == '"') {
+			is_quoted = !is_quoted;
+			continue;
+		}
+		if (is_quoted && *s == '\\' && s[1] != '\0')
+			s++;
+		if (n + 1 < LINE_NBYTES)
+			word[n++] = *s;
+	}
+	word[n] = '\0';
+	*p = s;
+	*is_open_ret = is_quoted;
+	return !is_quoted;
+}
+
+/* Return the index of a word, or -1. */
+static int
+find_word(const char *const *words, const char *word)
+{
+	for (int i = 0; words[i] != NULL; i++)
+		if (strcmp(words[i], word) == 0)
+			return i;
+	return -1;
+}
+
+/* ------------------------------------------------------------------ amounts */
+
+/*
+ * Parse "12.5%" into millionths.  strtod() would accept signs, hexadecimal
+ * numbers and "nan".
+ */
+static bool
+parse_part(const char *text, uint64_t *n_ret)
+{
+	const size_t digits = strspn(text, "0123456789.");
+	double percent;
+	char *end;
+
+	if (digits == 0 || strcmp(text + digits, "%") != 0)
+		return false;
+	percent = strtod(text, &end);
+	if (end != text + digits || percent > 100)
+		return false;
+	*n_ret = (uint64_t)(percent * (LIMIT_WHOLE / 100.0) + 0.5);
+	return true;
+}
+
+/* Parse a number of allocations: 1000, 20K (20 000) or 1M. */
+static bool
+parse_count(const char *text, uint64_t *n_ret)
+{
+	static const char units[] = "KMG";
+	const size_t digits = strspn(text, "0123456789");
+	const char *const unit =
+		text[digits] != '\0' ? strchr(units, text[digits]) : NULL;
+	uint64_t n;
+
+	errno = 0;
+	n = strtoull(text, NULL, 10);
+	if (digits == 0 || errno != 0 || text[digits + (unit != NULL)] != '\0')
+		return false;
+	for (const char *u = units; unit != NULL && u <= unit; u++)
+		if (__builtin_mul_overflow(n, 1000, &n))
+			return false;
+	*n_ret = n;
+	return true;
+}
+
+/* Report a wrong amount, and return false. */
+static bool
+parse_amount(const char *origin, enum limit_measure measure, const char *text,
+	     uint64_t *n_ret)
+{
+	switch (measure) {
+	case LIMIT_TEMPORARY:
+		if (parse_part(text, n_ret))
+			return true;
+		message_print("%s: not a part such as 12.5%%: '%s'", origin,
+			      text);
+		return false;
+	case LIMIT_ALLOCS:
+		if (parse_count(text, n_ret))
+			return true;
+		message_print("%s: not a number such as 1000 or 20K: '%s'",
+			      origin, text);
+		return false;
+	default:
+		return opt_parse_nbytes(origin, text, n_ret);
+	}
+}
+
+/* ------------------------------------------------------------------- parser */
+
+static bool
+refuse(const char *origin, const char *what, const char *text)
+{
+	message_print("%s: %s: '%s' (want [SCOPE [GLOB]] MEASURE AMOUNT, such "
+		      "as 'peak 200M' or 'site parse_* live-at-end 0')",
+		      origin, what, text);
+	return false;
+}
+
+/* The words of a line; those that it lacks are empty. */
+#define WORD_COUNT 4
+
+struct words {
+	char texts[WORD_COUNT][LINE_NBYTES];
+	unsigned count;
+};
+
+static bool
+split(struct words *w, const char *origin, const char *text)
+{
+	const char *p = text;
+	char extra[LINE_NBYTES];
+	bool is_open = false;
+
+	memset(w, 0, sizeof(*w));
+	while (w->count < WORD_COUNT &&
+	       take_word(&p, w->texts[w->count], &is_open))
+		w->count++;
+	if (is_open ||
+	    (w->count == WORD_COUNT && take_word(&p, extra, &is_open)))
+		return refuse(origin,
+			      is_open ? "a quote is not closed"
+				      : "more than four words",
+			      text);
+	return true;
+}
+
+/*
+ * Take the scope, if the line has one, and its glob.  '*next_ret' is the word
+ * after them.
+ */
+static bool
+take_scope(struct limit *limit, const struct words *w, const char **glob_ret,
+	   unsigned *next_ret)
+{
+	const int scope = find_word(limit_scope_words, w->texts[0]);
+
+	*glob_ret = "*";
+	*next_ret = 0;
+	if (scope < 0)
+		return true;
+	limit->scope = (enum limit_scope)scope;
+	*next_ret = 1;
+	/* "process" may have a glob. */
+	if (scope == LIMIT_TREE ||
+	    (scope == LIMIT_PROCESS && w->count < WORD_COUNT))
+		return true;
+	*glob_ret = w->texts[1];
+	*next_ret = 2;
+	return w->texts[1][0] != '\0';
+}
+
+/* Parse what stands on a line. */
+static bool
+parse(struct limit *limit, const char *origin, const char *text,
+      const char **glob_ret, struct words *w)
+{
+	unsigned next;
+	int measure;
+
+	if (!split(w, origin, text))
+		return false;
+	if (!take_scope(limit, w, glob_ret, &next))
+		return refuse(origin, "a glob is missing", text);
+	if (w->count != next + 2)
+		return refuse(origin, "not a limit", text);
+	measure = find_word(limit_measure_words, w->texts[next]);
+	if (measure < 0)
+		return refuse(origin, "not a measure", w->texts[next]);
+	limit->measure = (enum limit_measure)measure;
+	if (limit->measure == LIMIT_SINGLE && limit->scope > LIMIT_TREE)
+		return refuse(origin, "'single' is for a process or the tree",
+			      text);
+	return parse_amount(origin, limit->measure, w->texts[next + 1],
+			    &limit->amount);
+}
+
+/* ------------------------------------------------------------------- limits */
+
+static void
+free_limit(struct limit *limit)
+{
+	free(limit->glob);
+	free(limit->text);
+	free(limit->origin);
+}
+
+static bool
+append(struct limits *limits, const struct limit *limit)
+{
+	if (limits->count == limits->cap) {
+		const size_t cap = limits->cap != 0 ? 2 * limits->cap : 16;
+		struct limit *const list =
+			reallocarray(limits->list, cap, sizeof(*list));
+
+		if (list == NULL)
+			return false;
+		limits->list = list;
+		limits->cap = cap;
+	}
+	limits->list[limits->count++] = *limit;
+	return true;
+}
+
+/* Return a copy of a line without the comment and the blanks around it. */
+static char *
+copy_trimmed(const char *text)
+{
+	const char *const begin = text + strspn(text, BLANKS);
+	const char *end = begin;
+	char word[LINE_NBYTES];
+	bool is_open;
+
+	while (take_word(&end, word, &is_open))
+		;
+	return strndup(begin, (size_t)(end - begin));
+}
+
+bool
+limits_add(struct limits *limits, const char *origin, const char *text)
+{
+	struct words *const words = malloc(sizeof(*words));
+	struct limit limit = { .scope = LIMIT_PROCESS };
+	const char *glob;
+
+	if (limits->count == LIMITS_MAX) {
+		message_print("%s: more than %d limits", origin, LIMITS_MAX);
+		free(words);
+		return false;
+	}
+	if (words != NULL && !parse(&limit, origin, text, &glob, words)) {
+		free(words);
+		return false;
+	}
+	if (words != NULL) {
+		limit.glob = strdup(glob);
+		limit.text = copy_trimmed(text);
+		limit.origin = strdup(origin);
+	}
+	free(words);
+	if (limit.glob == NULL || limit.text == NULL || limit.origin == NULL ||
+	    !append(limits, &limit)) {
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+		free_limit(&limit);
+		return false;
+	}
+	return true;
+}
+
+bool
+limits_add_option(struct limits *limits, const char *option,
+		  enum limit_measure measure, const char *amount)
+{
+	char text[128];
+	uint64_t n;
+
+	if (!parse_amount(option, measure, amount, &n))
+		return false;
+	snprintf(text, sizeof(text), "%s %s", limit_measure_words[measure],
+		 amount);
+	return limits_add(limits, option, text);
+}
+
+/* Read the lines of an open file. */
+static bool
+read_lines(struct limits *limits, const char *path, FILE *f)
+{
+	char line[LINE_NBYTES], origin[LINE_NBYTES];
+	unsigned number = 0;
+
+	while (fgets(line, sizeof(line), f) != NULL) {
+		const size_t n = strcspn(line, "\n");
+
+		snprintf(origin, sizeof(origin), "%s:%u", message_path(path),
+			 ++number);
+		if (line[n] == '\0' && !feof(f)) {
+			message_print("%s: a zero byte, or a line of more than "
+				      "%d bytes",
+				      origin, LINE_NBYTES - 2);
+			return false;
+		}
+		line[n] = '\0';
+		line[strcspn(line, "\r")] = '\0';
+		if (line[strspn(line, BLANKS)] != '\0' &&
+		    line[strspn(line, BLANKS)] != '#' &&
+		    !limits_add(limits, origin, line))
+			return false;
+	}
+	return true;
+}
+
+bool
+limits_read(struct limits *limits, const char *path)
+{
+	FILE *const f = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+	bool ok;
+
+	if (f == NULL) {
+		message_print("%s: %s", message_path(path), strerror(errno));
+		return false;
+	}
+	errno = 0;
+	ok = read_lines(limits, path, f);
+	if (ok && ferror(f) != 0) {
+		message_print("%s: %s", message_path(path), strerror(errno));
+		ok = false;
+	}
+	if (f != stdin)
+		fclose(f);
+	return ok;
+}
+
+void
+limits_free(struct limits *limits)
+{
+	for (size_t i = 0; i < limits->count; i++)
+		free_limit(&limits->list[i]);
+	free(limits->list);
+	*limits = (struct limits){ .list = NULL };
+}

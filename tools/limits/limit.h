@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * limit.h - what a trace may have at most, as 'hatf check' reads it
+ *
+ *	LIMIT   = [SCOPE] MEASURE AMOUNT
+ *	SCOPE   = "process" [GLOB] | "tree"
+ *		| ("site" | "function" | "file" | "module" | "thread" | "heap")
+ *		  GLOB
+ *	MEASURE = "peak" | "live-at-end" | "allocated" | "allocs"
+ *		| "temporary-ratio" | "single"
+ *	AMOUNT  = bytes, such as 64K, 2M or 1G; a number of allocations, such
+ *		  as 1000, 20K or 1M; or a part, such as 12.5%
+ *
+ * Blanks separate the words.  A GLOB with blanks stands in double quotes, in
+ * which '\' quotes the next byte.  Without a scope, a limit is for each
+ * process.  In a file each limit has a line, and '#' begins a comment.
+ */
+#ifndef LIMIT_H
+#define LIMIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum limit_scope {
+	LIMIT_PROCESS, /* each process by itself */
+	LIMIT_TREE,    /* the sum of all processes */
+	/* Each row that matches the glob, in each process: */
+	LIMIT_SITE,
+	LIMIT_FUNCTION,
+	LIMIT_FILE,
+	LIMIT_MODULE,
+	LIMIT_THREAD,
+	LIMIT_HEAP,
+	LIMIT_SCOPE_COUNT
+};
+
+enum limit_measure {
+	LIMIT_PEAK,	 /* bytes live at the peak of the process */
+	LIMIT_LIVE,	 /* bytes live at the end */
+	LIMIT_ALLOCATED, /* bytes allocated in all */
+	LIMIT_ALLOCS,	 /* allocations */
+	LIMIT_TEMPORARY, /* temporary blocks, in millionths of allocations */
+	LIMIT_SINGLE,	 /* bytes of the largest allocation */
+	LIMIT_MEASURE_COUNT
+};
+
+/* Millionths in a whole. */
+#define LIMIT_WHOLE 1000000
+
+struct limit {
+	enum limit_scope scope;
+	enum limit_measure measure;
+	uint64_t amount; /* in the unit of the measure */
+	char *glob;	 /* "*" where the user gave none */
+	char *text;	 /* as the user wrote it */
+	char *origin;	 /* "heap.limits:3" or "--max-peak" */
+};
+
+/* The most limits of a command. */
+#define LIMITS_MAX 4096
+
+/* Begins as all zeros. */
+struct limits {
+	struct limit *list;
+	size_t count, cap;
+};
+
+/* The words for measures and scopes, in the order of the enums. */
+extern const char *const limit_measure_words[LIMIT_MEASURE_COUNT + 1];
+extern const char *const limit_scope_words[LIMIT_SCOPE_COUNT + 1];
+
+/*
+ * Parse a limit from 'text' and append it.  On failure print a message that
+ * begins with 'origin' and return false.
+ */
+bool limits_add(struct limits *limits, const char *origin, const char *text);
+
+/* Append "process MEASURE AMOUNT" for an option such as "--max-peak". */
+bool limits_add_option(struct limits *limits, const char *option,
+		       enum limit_measure measure, const char *amount);
+
+/*
+ * Append the limits of a file; "-" is standard input.  On failure print a
+ * message with file and line and return false.
+ */
+bool limits_read(struct limits *limits, const char *path);
+
+void limits_free(struct limits *limits);
+
+#endif /* LIMIT_H */
