@@ -23,7 +23,8 @@ options_of_help()
 # Print the same from lines such as ".It Fl o , Fl -output Ar file".
 options_of_man()
 {
-	sed -nE 's/^\.It Fl (.) , Fl -([a-z-]+)( Ar ([a-z]+))?$/-\1 --\2 \4/p' \
+	sed -nE 's/^\.It Fl (.) , Fl -([a-z-]+)( Ar ([a-z]+))?$/-\1 --\2 \4/p
+		s/^\.It Fl -([a-z-]+)( Ar ([a-z]+))?$/   --\1 \3/p' \
 		"$1" | sort
 }
 

@@ -34,7 +34,8 @@ enum {
 static const struct opt options[] = {
 	{ "limits", 'l', "FILE", "read limits from FILE, one a line" },
 	{ "limit", 'L', "LIMIT",
-	  "add a limit: 'tree peak 1G', 'site parse_* live-at-end 0'" },
+	  "add a limit: 'tree peak 1G',\n"
+	  "'site parse_* live-at-end 0'" },
 	{ "max-peak", '\0', "SIZE", "the most live bytes of a process" },
 	{ "max-live-at-end", '\0', "SIZE",
 	  "the most bytes that a process may leave live" },

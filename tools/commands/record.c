@@ -111,8 +111,8 @@ static const struct opt_page page = {
 	"Exit status: that of COMMAND, or death by the same signal; 1 if\n"
 	"COMMAND succeeded but its trace is missing or incomplete; 2 for\n"
 	"wrong usage; 3 if COMMAND succeeded and a limit of --check is\n"
-	"exceeded; 126 if COMMAND cannot be executed, 127 if it is not\n"
-	"found.\n",
+	"exceeded, 4 if --check finds an incomplete trace; 126 if COMMAND\n"
+	"cannot be executed, 127 if it is not found.\n",
 	true,
 	options
 };

@@ -241,8 +241,9 @@ comparison_judge(struct comparison *c, const struct verdict_options *options)
 	if (c->total.runs == NULL)
 		return false;
 	for (int i = 0; i < MEASURE_COUNT; i++) {
-		const struct verdict_side all = make_side(
-			c->total.runs, c->added_count, (enum measure)i);
+		const struct verdict_side all =
+			make_side(c->total.runs, c->old_count + c->new_count,
+				  (enum measure)i);
 
 		totals[i] = all.max;
 	}

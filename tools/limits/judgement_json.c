@@ -117,7 +117,7 @@ judgement_find_spot(const struct rule *r, const struct finding *f,
 		if (n > 1 && strncmp(file, here, n) == 0 && file[n] == '/')
 			file += n + strspn(file + n, "/");
 	}
-	strcpy(spot->file, file);
+	memcpy(spot->file, file, strlen(file) + 1);
 	spot->line = f->place.line;
 	return true;
 }

@@ -251,18 +251,31 @@ append(struct limits *limits, const struct limit *limit)
 	return true;
 }
 
-/* Return a copy of a line without the comment and the blanks around it. */
+/*
+ * Return a copy of a line without the comment, and with one blank between
+ * words.
+ */
 static char *
-copy_trimmed(const char *text)
+copy_words(const char *text)
 {
-	const char *const begin = text + strspn(text, BLANKS);
-	const char *end = begin;
+	char *const copy = malloc(strlen(text) + 1);
+	const char *next = text;
 	char word[LINE_NBYTES];
+	size_t used = 0;
 	bool is_open;
 
-	while (take_word(&end, word, &is_open))
-		;
-	return strndup(begin, (size_t)(end - begin));
+	if (copy == NULL)
+		return NULL;
+	for (const char *at = text; take_word(&next, word, &is_open);
+	     at = next) {
+		at += strspn(at, BLANKS);
+		if (used != 0)
+			copy[used++] = ' ';
+		memcpy(copy + used, at, (size_t)(next - at));
+		used += (size_t)(next - at);
+	}
+	copy[used] = '\0';
+	return copy;
 }
 
 bool
@@ -283,7 +296,7 @@ limits_add(struct limits *limits, const char *origin, const char *text)
 	}
 	if (words != NULL) {
 		limit.glob = strdup(glob);
-		limit.text = copy_trimmed(text);
+		limit.text = copy_words(text);
 		limit.origin = strdup(origin);
 	}
 	free(words);

@@ -1,0 +1,284 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# check.sh - 'hatf check' finds what exceeds a limit, and nothing else
+#
+# limits.py compares it with a slow count of traces of real programs.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# The interpreter itself: 'python3' may be a script that runs other programs.
+PYTHON=$(python3 -c 'import sys; print(sys.executable)') || skip 'no python3'
+"$HATF" symbolize none.hatf 2>&1 | grep -q libdw && skip 'a build without libdw'
+[ "$(uname -m)" = x86_64 ] || skip 'stacks are recorded on x86-64 only'
+
+record()
+{
+	local trace=$1
+	shift
+	"$HATF" record --follow none -o "$trace" "$@" </dev/null >/dev/null \
+		2>err || fail "record $*: $(cat err)"
+}
+
+# --------------------------------------- each limit, just below and just above
+seq 1 2000 >numbers
+record sort.hatf sort -n numbers
+record sed.hatf sed -n 's/1/2/p' numbers
+record python.hatf "$PYTHON" -S -c '
+import threading
+x = [str(i) for i in range(300)]
+t = threading.Thread(target=lambda: x.append("y" * 5000))
+t.start()
+t.join()'
+for trace in sort python; do
+	run "$PYTHON" "$CLI/limits.py" "$HATF" $trace.hatf
+	check_status "limits of $trace: $(head -5 err)" 0
+done
+run "$PYTHON" "$CLI/limits.py" "$HATF" sort.hatf sed.hatf python.hatf
+check_status "limits of three processes: $(head -5 err)" 0
+
+# -------------------------------------------------------------- a tree, a place
+cat >program.c <<'END'
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *kept[100];
+__attribute__((noinline)) void
+keep(int n)
+{
+	for (int i = 0; i < n; i++)
+		kept[i] = malloc(1000);
+}
+__attribute__((noinline)) void
+churn(int n)
+{
+	for (int i = 0; i < n; i++)
+		free(malloc(100));
+}
+int
+main(int argc, char **argv)
+{
+	const int depth = argc > 1 ? atoi(argv[1]) : 0;
+
+	churn(50);
+	keep(5);
+	if (depth > 0 && fork() == 0) {
+		/* The child inherits 5 blocks, and leaves 3 of its own. */
+		keep(3);
+		_exit(0);
+	}
+	wait(NULL);
+	return 0;
+}
+END
+gcc -g -O1 -fno-builtin -o program program.c || fail 'gcc failed'
+mkdir tree
+"$HATF" record -o tree/%p.hatf ./program 1 2>err || fail "$(cat err)"
+
+# judge STATUS OPTION...: check the tree, with this exit status
+judge()
+{
+	local want=$1
+	shift
+	run "$HATF" check "$@" tree
+	check_status "check $*: $(cat err)" "$want"
+}
+judge 0 --max-live-at-end 5000
+judge 3 --max-live-at-end 4999
+judge 0 --limit 'tree live-at-end 8000'
+judge 3 --limit 'tree live-at-end 7999'
+judge 0 --max-temporary-ratio 91%
+judge 3 --max-temporary-ratio 90%
+judge 0 --max-allocs 55
+judge 3 --max-allocs 54
+judge 0 --max-single 1000
+judge 3 --max-single 999
+judge 3 --max-allocated 9999
+judge 0 --max-allocated 10000
+judge 3 --max-peak 4999
+
+judge 3 --limit 'site keep live-at-end 4K'
+cat >want <<'END'
+exceeded  site keep live-at-end 4K             by 1 row
+            live at the end of keep (program.c) in program: 4.9 KiB, limit 4.0 KiB; most of it by keep (program.c:9)
+1 limit, 1 exceeded; 2 processes
+END
+sed -i "s| ([^ ]*/program.c:9)| (program.c:9)|" out
+check_text 'text' out <want
+
+# A glob that matches nothing is told, and is not exceeded.
+judge 0 --limit 'site nothing live-at-end 0'
+grep -q '^unused .* nothing matches$' out || fail "unused: $(cat out)"
+judge 0 --limit 'process other* peak 0'
+judge 3 --limit 'process prog* peak 0'
+judge 3 --limit 'function ke?p allocs 2'
+judge 3 --limit 'file program.c allocs 2'
+judge 3 --limit 'module program allocs 2'
+judge 3 --limit 'heap 0 allocs 2'
+judge 3 --limit 'thread 0 allocs 2'
+
+# ------------------------------------------------------------ a file of limits
+cat >heap.limits <<'END'
+# what the program may have
+peak		1M
+live-at-end	1M	# leaks
+
+site "keep" live-at-end 4K
+  tree allocs 10K
+temporary-ratio 95.5%
+END
+judge 3 --limits heap.limits --junit junit.xml --sarif out.sarif --annotations
+check 'lines' "$(grep -c '^ok ' out)" 4
+check 'annotations' "$(sed -n 's/^::error //p' out | cut -d : -f 1)" \
+	"file=program.c,line=9,title=site \"keep\" live-at-end 4K"
+run "$HATF" check --limits - --json tree <heap.limits
+check_status 'without any limit' 2
+run "$HATF" check --limits heap.limits --json tree
+check_status 'JSON' 3
+"$PYTHON" - junit.xml out.sarif <<'END' || fail 'JUnit or SARIF'
+import json
+import sys
+import xml.etree.ElementTree as tree
+
+root = tree.parse(sys.argv[1]).getroot()
+suite = root.find('testsuite')
+cases = suite.findall('testcase')
+assert [c.get('name') for c in cases] == [
+    'peak 1M', 'live-at-end 1M', 'site "keep" live-at-end 4K',
+    'tree allocs 10K', 'temporary-ratio 95.5%', 'the traces are complete']
+assert cases[2].get('classname') == 'heap.limits:5', cases[2].attrib
+assert [len(c) for c in cases] == [0, 0, 1, 0, 0, 0]
+assert cases[2][0].tag == 'failure'
+for node in root, suite:
+    assert (node.get('tests'), node.get('failures'),
+            node.get('errors')) == ('6', '1', '0')
+with open(sys.argv[2]) as f:
+    sarif = json.load(f)
+assert sarif['version'] == '2.1.0'
+run, = sarif['runs']
+result, = run['results']
+ids = [rule['id'] for rule in run['tool']['driver']['rules']]
+assert result['ruleId'] in ids and len(ids) == 5
+place = result['locations'][0]['physicalLocation']
+assert place == {'artifactLocation': {'uri': 'program.c'},
+                 'region': {'startLine': 9}}, place
+END
+
+# ------------------------------------------------------------ an incomplete one
+head -c 600 sort.hatf >cut.hatf
+run "$HATF" check --max-peak 1G --junit cut.xml cut.hatf
+check_status 'incomplete' 4
+grep -q '<error message="cut.hatf: ' cut.xml || fail "JUnit: $(cat cut.xml)"
+grep -q ', 1 incomplete$' out || fail "summary: $(cat out)"
+run "$HATF" check --max-peak 1 cut.hatf sed.hatf
+check_status 'incomplete and exceeded' 4
+grep -q '^exceeded ' out || fail 'an incomplete trace hides a finding'
+
+# Without stacks, sites are not known.
+"$HATF" record -G -o bare.hatf ./program 2>err
+run "$HATF" check --limit 'site keep peak 1G' bare.hatf
+check_status 'no stacks' 1
+check_one_line 'no stacks' 'hatf check: bare.hatf: no call stacks, *'
+
+# -------------------------------------------------------------------- baselines
+mkdir new
+sed 's/keep(5)/keep(6)/' program.c >new/program.c
+gcc -g -O1 -fno-builtin -o grown new/program.c || fail 'gcc failed'
+for i in 1 2 3; do
+	record old.$i.hatf ./program
+	record new.$i.hatf ./grown
+done
+run "$HATF" check --baseline heap.base --update old.?.hatf
+check_status 'update' 0
+run "$HATF" check --baseline heap.base old.1.hatf
+check_status "the same: $(cat out)" 0
+run "$HATF" check --baseline heap.base --fail-on 'live>999' new.?.hatf
+check_status 'grown' 3
+grep -q 'live at end grew by 1000 B to 5.9 KiB' out || fail "grown: $(cat out)"
+run "$HATF" check --baseline heap.base --fail-on 'live>1000' new.?.hatf
+check_status 'not above the limit' 0
+run "$HATF" check --baseline heap.base --floor 20 new.1.hatf
+check_status 'below the floor' 0
+# The same names, and the values of each run.
+"$PYTHON" -c '
+import json
+with open("heap.base") as f:
+    base = json.load(f)
+assert base["runs"] == 3 and base["by"] == "site"
+assert base["total"]["live"] == 5000
+assert base["rows"]["keep (program.c)"] == {
+    "peak": 5000, "live": 5000, "allocated": 5000, "allocations": 5}
+' || fail "baseline: $(cat heap.base)"
+# An incomplete trace makes no baseline.
+cp heap.base before
+run "$HATF" check --baseline heap.base --update cut.hatf
+check_status 'update from an incomplete trace' 4
+cmp -s heap.base before || fail 'an incomplete trace changed the baseline'
+run "$HATF" check --baseline heap.base bare.hatf
+check_status 'a baseline with stacks, a trace without' 1
+
+# ---------------------------------------------------------------- hatf record
+run "$HATF" record --check heap.limits -o r.hatf ./program
+check_status 'record --check' 3
+grep -q '^exceeded  site "keep"' err || fail "record --check: $(cat err)"
+echo 'peak 1M' >fine.limits
+run "$HATF" record --check fine.limits -o r.hatf ./program
+check_status 'record --check, fine' 0
+run "$HATF" record --check heap.limits -o r.hatf sh -c './program; exit 7'
+check_status 'the status of the command' 7
+
+# ----------------------------------------------------------------- wrong input
+wrong()
+{
+	local want=$1
+	shift
+	run "$HATF" check "$@"
+	check_status "check $*" 2
+	check_one_line "check $*" "$want"
+}
+wrong 'hatf check: a limit or a baseline is missing*' tree
+wrong 'hatf check: a TRACE is missing*' --max-peak 1
+wrong 'hatf check: --update needs --baseline*' --max-peak 1 --update tree
+wrong 'hatf check: --fail-on needs a --baseline*' --max-peak 1 --fail-on any tree
+for limit in '' peak 'peak x' 'peak -1' 'size 1' 'site peak 1' 'site * peak' \
+	'tree x peak 1' 'peak 1 2' 'site "a peak 1' 'site * single 1' \
+	'temporary-ratio 1' 'temporary-ratio 101%' 'temporary-ratio 1.2.3%' \
+	'allocs 1X' 'allocs 99999999999999999999' 'peak 99999999999G'; do
+	wrong 'hatf check: --limit: *' --limit "$limit" tree
+done
+printf 'peak 1M\nlive 3\n' >wrong.limits
+wrong "hatf check: wrong.limits:2: not a measure: 'live' *" \
+	--limits wrong.limits tree
+printf 'peak 1M\0\n' >zero.limits
+wrong 'hatf check: zero.limits:1: a zero byte, *' --limits zero.limits tree
+wrong 'hatf check: none.limits: No such file or directory' \
+	--limits none.limits tree
+
+# bad WANT TEXT: a baseline of this text is refused.
+bad()
+{
+	printf '%s' "$2" >bad.base
+	run "$HATF" check --baseline bad.base tree
+	check_status "baseline $2" 1
+	check_one_line "baseline $2" "hatf check: bad.base$1"
+}
+bad ': not a baseline*' '{}'
+bad ':1: *' '{'
+bad ': a baseline of another version' '{"hatf_baseline": 2}'
+head='{"hatf_baseline": 1, "by": "site"'
+bad ': the number of runs is wrong' "$head, \"runs\": 0}"
+bad ': the number of runs is wrong' "$head, \"runs\": 99999999999}"
+bad ": 'total' or 'rows' is missing" "$head, \"runs\": 1}"
+head+=', "runs": 2, "total": {}, "rows": {"a": {"peak":'
+for value in '"x"' '[1]' '-1' '1.5' 'null' '[1,2,3]'; do
+	bad ': not one number, or a number for each run: a' "$head $value}}}"
+done
+size=$(stat -c %s heap.base)
+for ((n = 0; n < size; n++)); do
+	head -c "$n" heap.base >cut.base
+	run "$HATF" check --baseline cut.base old.1.hatf
+	# Without the last newline the file is whole.
+	[ "$status" -eq "$((n < size - 1))" ] ||
+		fail "a baseline of $n bytes: status $status"
+done
+finish
