@@ -33,8 +33,8 @@ for name, block in re.findall(
     with open(name, 'w') as f:
         f.write(re.sub('(?m)^    ', '', block.rstrip('\n')) + '\n')
 END
-check 'files of the page' "$(find . -type f | sort | tr '\n' ' ')" \
-	'./.github/workflows/heap.yml ./.gitlab-ci.yml ./Jenkinsfile ./ci/heap.sh '
+check 'files of the page' "$(find . -type f | sort | xargs)" \
+	./.github/workflows/heap.yml ./.gitlab-ci.yml ./Jenkinsfile ./ci/heap.sh
 
 # A project whose test leaks.
 mkdir src

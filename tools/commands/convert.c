@@ -5,6 +5,7 @@
  */
 #include "hatf/hatf.h"
 #include "tools/commands/commands.h"
+#include "tools/privacy/anonymizer.h"
 #include "tools/sites/site_options.h"
 #include "tools/trace/rewrite.h"
 #include "tools/ui/message.h"
@@ -24,6 +25,8 @@ enum {
 	OPT_PLACEMENT,
 	OPT_JOBS,
 	OPT_TAGS,
+	OPT_ANONYMIZE,
+	OPT_NAMES,
 	OPT_SITES, /* the first of SITE_OPTION_COUNT */
 };
 
@@ -50,6 +53,12 @@ static const struct opt options[] = {
 	{ "tags", 'g', "KIND",
 	  "hummingbird: what tags are: address (the default), or\n"
 	  "sequence, the number of the allocation" },
+	{ "anonymize", 'a', NULL,
+	  "leave out host, user, paths, arguments and the date, and\n"
+	  "replace all names by pseudonyms; figures stay" },
+	{ "names", 'n', "FILE",
+	  "keep the names of pseudonyms in FILE, and use those that\n"
+	  "it has" },
 	SITE_OPTIONS,
 	{ NULL, 0, NULL, NULL },
 };
@@ -78,6 +87,9 @@ struct convert {
 	struct site_choice choice;
 	bool is_choice_open;
 	bool shows_stacks; /* refer to the stacks without hidden frames */
+	bool anonymize;
+	const char *names; /* of --names, or NULL */
+	struct anonymizer *anonymizer;
 };
 
 /* Parse words separated by commas. */
@@ -153,6 +165,12 @@ take_option(unsigned idx, const char *value, void *ctx)
 		return parse_tags(value, &c->rewrite);
 	case OPT_PLACEMENT:
 		return opt_parse_placement(value, &o->placement);
+	case OPT_ANONYMIZE:
+		c->anonymize = true;
+		return true;
+	case OPT_NAMES:
+		c->names = value;
+		return true;
 	case OPT_JOBS:
 		return opt_parse_jobs(value, &c->rewrite.reading.jobs);
 	case OPT_DROP:
@@ -217,7 +235,7 @@ check_options(const struct convert *c)
 	return EXIT_FINE;
 }
 
-/* -------------------------------------------------------- stacks and sites */
+/* ------------------------------------------------------------------ records */
 
 /* Begin, perhaps again, with the first record. */
 static bool
@@ -231,21 +249,48 @@ begin_choice(void *context)
 	return site_choice_open(&c->choice, &c->sites);
 }
 
-/* Write a record if it is chosen, perhaps with another stack. */
+/* Change a record as the options say.  False in '*is_kept_ret': leave it out.
+ */
 static enum hatf_status
-write_chosen(void *context, const struct hatf_record *rec,
-	     struct hatf_writer *writer)
+edit_record(struct convert *c, struct hatf_record *rec, bool *is_kept_ret)
 {
 	static uint8_t attributes[UINT16_MAX];
-	struct convert *const c = context;
-	struct hatf_record shown = *rec;
 
-	if (rec->tag != HATF_METADATA && !site_choice_keeps(&c->choice, rec))
-		return HATF_OK;
-	if (c->shows_stacks && rec->tag <= HATF_REALLOC_FREE)
-		site_choice_show(&c->choice, &shown, attributes,
-				 sizeof(attributes));
-	return hatf_writer_write(writer, &shown, 1);
+	*is_kept_ret = true;
+	if (c->is_choice_open) {
+		if (rec->tag != HATF_METADATA &&
+		    !site_choice_keeps(&c->choice, rec)) {
+			*is_kept_ret = false;
+			return HATF_OK;
+		}
+		if (c->shows_stacks && rec->tag <= HATF_REALLOC_FREE)
+			site_choice_show(&c->choice, rec, attributes,
+					 sizeof(attributes));
+	}
+	return c->anonymizer == NULL
+		       ? HATF_OK
+		       : anonymizer_edit(c->anonymizer, rec, is_kept_ret);
+}
+
+static enum hatf_status
+write_edited(void *context, const struct hatf_record *rec,
+	     struct hatf_writer *writer)
+{
+	struct hatf_record edited = *rec;
+	bool is_kept;
+	const enum hatf_status status = edit_record(context, &edited, &is_kept);
+
+	return status == HATF_OK && is_kept
+		       ? hatf_writer_write(writer, &edited, 1)
+		       : status;
+}
+
+static char *
+edit_header(void *context, const struct hatf_reader *reader, char *header)
+{
+	const struct convert *const c = context;
+
+	return anonymizer_edit_header(c->anonymizer, reader, header);
 }
 
 /* A format whose readers want to see who allocates, not how. */
@@ -261,6 +306,24 @@ is_profile(const char *format)
 	return false;
 }
 
+/* Convert, after all has been prepared. */
+static int
+convert_edited(struct convert *c)
+{
+	struct rewrite *const r = &c->rewrite;
+	int exit_status = rewrite_trace(r);
+
+	if (c->is_choice_open) {
+		if (!site_choice_report(&c->choice, r->in))
+			exit_status = EXIT_BAD_INPUT;
+		site_choice_close(&c->choice);
+	}
+	if (c->anonymizer != NULL && r->is_written &&
+	    !anonymizer_finish(c->anonymizer, r->out))
+		exit_status = EXIT_BAD_INPUT;
+	return exit_status;
+}
+
 /* Convert as the options say. */
 static int
 convert(struct convert *c)
@@ -272,17 +335,19 @@ convert(struct convert *c)
 	c->sites.view.hides_new = is_profile(r->options.format);
 	c->shows_stacks = c->sites.view.fold_std ||
 			  (c->sites.view.hides_new && !c->sites.view.is_raw);
-	if (!r->is_filtered && !c->shows_stacks)
-		return rewrite_trace(r);
-	r->begin = begin_choice;
-	r->write = write_chosen;
 	r->context = c;
-	exit_status = rewrite_trace(r);
-	if (c->is_choice_open) {
-		if (!site_choice_report(&c->choice, r->in))
-			exit_status = EXIT_BAD_INPUT;
-		site_choice_close(&c->choice);
+	if (r->is_filtered || c->shows_stacks)
+		r->begin = begin_choice;
+	if (c->anonymize) {
+		c->anonymizer = anonymizer_open(c->names);
+		if (c->anonymizer == NULL)
+			return EXIT_BAD_INPUT;
+		r->edit_header = edit_header;
 	}
+	if (r->begin != NULL || c->anonymize)
+		r->write = write_edited;
+	exit_status = convert_edited(c);
+	anonymizer_close(c->anonymizer);
 	return exit_status;
 }
 
@@ -303,6 +368,8 @@ command_convert(int argc, char **argv)
 	if (c.gzip && c.plain)
 		return opt_complain(&page,
 				    "--gzip and --plain exclude each other");
+	if (c.names != NULL && !c.anonymize)
+		return opt_complain(&page, "--names needs --anonymize");
 	c.rewrite.in = argv[first];
 	c.rewrite.out = argv[first + 1];
 	if (!complete_options(&c))

@@ -84,21 +84,27 @@ hidden_frames_is_new(const struct hatf_frame *frame)
 	return false;
 }
 
+const char *
+hidden_frames_find_library(const char *object)
+{
+	const char *const slash = strrchr(object, '/');
+	const char *const name = slash != NULL ? slash + 1 : object;
+
+	for (size_t i = 0; i < COUNT(libraries); i++)
+		if (begins_with(name, libraries[i]))
+			return libraries[i];
+	return NULL;
+}
+
 bool
 hidden_frames_is_allocator(const struct hatf_frame *frame)
 {
-	const char *const slash =
-		frame->object != NULL ? strrchr(frame->object, '/') : NULL;
-	const char *const library = slash != NULL ? slash + 1 : frame->object;
-
 	for (size_t i = 0; frame->function != NULL && i < COUNT(allocating);
 	     i++)
 		if (strcmp(frame->function, allocating[i]) == 0)
 			return true;
-	for (size_t i = 0; library != NULL && i < COUNT(libraries); i++)
-		if (begins_with(library, libraries[i]))
-			return true;
-	return false;
+	return frame->object != NULL &&
+	       hidden_frames_find_library(frame->object) != NULL;
 }
 
 static bool

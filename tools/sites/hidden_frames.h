@@ -11,6 +11,12 @@
 
 #include <stdbool.h>
 
+/*
+ * Return how the name of this program or library begins if it is the recorder
+ * or an allocator, "libjemalloc.so"; else NULL.  Static.
+ */
+const char *hidden_frames_find_library(const char *object);
+
 /* Does the frame belong to the recorder or to an allocator? */
 bool hidden_frames_is_allocator(const struct hatf_frame *frame);
 

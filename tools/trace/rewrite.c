@@ -179,6 +179,9 @@ open_writer(struct run *run, size_t n)
 			       : strdup("");
 	if (run->r->is_filtered)
 		header = header_of_filtered(header);
+	if (run->r->edit_header != NULL)
+		header = run->r->edit_header(run->r->context, run->reader,
+					     header);
 	/*
 	 * If the source cannot say whether it is complete, the output must not
 	 * say so either, until the source is known to be truncated.  Foreign

@@ -34,7 +34,14 @@ struct rewrite {
 	 * twice.  False: it has printed a message, and there is no output.
 	 */
 	bool (*begin)(void *context);
-	void *context;	  /* of 'write' and 'begin' */
+	/*
+	 * Called with the lines of the output's header, if not NULL; takes and
+	 * frees them, and returns others, which rewrite_trace() frees.  NULL:
+	 * no memory.
+	 */
+	char *(*edit_header)(void *context, const struct hatf_reader *reader,
+			     char *header);
+	void *context;	  /* of 'write', 'begin' and 'edit_header' */
 	bool is_filtered; /* 'write' leaves out the records of some blocks */
 	/*
 	 * Set by rewrite_trace(): 'out' was written completely, and statistics
