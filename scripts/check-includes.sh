@@ -80,6 +80,8 @@ tools/show: public tools/sites tools/summary tools/trace tools/ui
 tools/compare: public tools/show tools/sites tools/summary tools/ui
 tools/limits: public tools/compare tools/sites tools/summary tools/trace \
   tools/ui
+tools/live: public tools/control tools/sites tools/summary tools/symbols \
+  tools/trace tools/ui
 tools/privacy: public tools/sites tools/ui
 tools/measure: public tools/trace tools/ui
 tools/paper: public tools/measure tools/trace tools/ui

@@ -66,7 +66,8 @@ def names_of(trace):
         if record['tag'] == 'comment':
             lines = record['text'].split('\n')
             if not lines[0].startswith('HATF '):
-                found.update([record['text']] if len(record['text']) > 3 else [])
+                if len(record['text']) > 3:
+                    found.add(record['text'])
             for line in lines[1:]:
                 key, _, value = line.partition('=')
                 if key not in OWN and is_name(value):

@@ -32,12 +32,14 @@ frame()
 	header clock=us unit=us start_time=1700000000123456789 \
 		start_monotonic=4242 pid=31337 ppid=31336 pid_start=123454321 \
 		ancestors=31336@123451234 exe=/home/$m/1/app cwd=/home/$m/2 \
-		host=$m-host command="app --$m $m" rings=/run/$m page_size=4096 \
+		host=$m-host command="app --$m $m" rings=/run/$m \
+		page_size=4096 \
 		arch=$m allocator=/opt/$m/libc.so full=$m segment=$m \
 		previous=$m-3 live=$m source=$m tracename=$m author=$m date=$m \
 		description=$m runtime=$m context=$m dtd=$m page_count=777777 \
 		parent_pid=31336 parent_trace=$m-4 "$m=$m" snapshot_=$m
-	comment "HATF object\nobject=/$m/5.so\naddress=0x5500\nsize=4096\nbase=0x5500\nbuild_id=deadbeef0042\n$m=$m\n"
+	object="object=/$m/5.so\naddress=0x5500\nsize=4096\nbase=0x5500\n"
+	comment "HATF object\n${object}build_id=deadbeef0042\n$m=$m\n"
 	frame 1 "$m::parse_line(int)"
 	frame 2 malloc
 	frame 3 "std::vector<$m>::push_back($m&&)"
@@ -82,8 +84,8 @@ for want in 'function=function_1\\n' 'function=malloc\\n' \
 done
 
 # In each format, all that is written is anonymous.
-for format in hatf ascii csv json xml binary split splitaddr hummingbird mtrace \
-	android folded dhat pprof heaptrack memtrace mtrc mptrace; do
+for format in hatf ascii csv json xml binary split splitaddr hummingbird \
+	mtrace android folded dhat pprof heaptrack memtrace mtrc mptrace; do
 	run "$HATF" convert --anonymize -p -t $format places.hatf out.$format
 	[ -s out.$format ] || {
 		fail "nothing in $format: $(cat err)"
@@ -102,7 +104,7 @@ for trace in "$data"/golden/*.hatf "$data"/formats/* "$data"/foreign/*/*; do
 done
 [ "$count" -gt 20 ] || fail "only $count traces"
 
-# ------------------------------------------------------------- recorded programs
+# ------------------------------------------------------------ recorded programs
 "$HATF" record -o python.hatf.gz "$PYTHON" -S -c '
 import threading
 x = [str(i) for i in range(300)]
@@ -111,8 +113,8 @@ t.start()
 t.join()' 2>err || fail "$(cat err)"
 same python.hatf.gz 20
 mkdir tree
-"$HATF" record -o tree/%e.%p.hatf "$BASH" -c '(echo "$(ls /)" | sort) >/dev/null' \
-	2>err || fail "$(cat err)"
+"$HATF" record -o tree/%e.%p.hatf "$BASH" -c \
+	'(echo "$(ls /)" | sort) >/dev/null' 2>err || fail "$(cat err)"
 for trace in tree/*.hatf; do
 	same "$trace" 1
 	run "$HATF" verify same.hatf

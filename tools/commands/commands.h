@@ -25,6 +25,7 @@ int command_report(int argc, char **argv);
 int command_stat(int argc, char **argv);
 int command_symbolize(int argc, char **argv);
 int command_tables(int argc, char **argv);
+int command_top(int argc, char **argv);
 int command_tree(int argc, char **argv);
 int command_verify(int argc, char **argv);
 

@@ -5,7 +5,7 @@
 #include "tools/control/snapshot.h"
 #include "tools/control/socket_scan.h"
 #include "tools/control/tracer_client.h"
-#include "tools/trace/regular.h"
+#include "tools/live/live_trace.h"
 #include "tools/ui/figure.h"
 #include "tools/ui/json.h"
 #include "tools/ui/message.h"
@@ -24,6 +24,7 @@ enum {
 	OPT_ALL,
 	OPT_JSON,
 	OPT_OUT,
+	OPT_LIVE,
 	OPT_YES,
 };
 
@@ -32,6 +33,9 @@ static const struct opt options[] = {
 	{ "json", 'j', NULL, "one JSON object for each process, one a line" },
 	{ "output", 'o', "FILE",
 	  "snapshot: the new file (default snapshot.PID.hatf.gz)" },
+	{ "live", 'l', NULL,
+	  "status: also live bytes, live blocks and the peak, which\n"
+	  "are found by reading the trace so far" },
 	{ "yes", 'y', NULL, "do not ask before stopping all processes" },
 	{ NULL, 0, NULL, NULL },
 };
@@ -61,7 +65,7 @@ static const char *const orders[] = { "status", "start",    "stop", "flush",
 #define PIDS_MAX 65536
 
 struct ask {
-	bool all, json, yes;
+	bool all, json, live, yes;
 	const char *out; /* NULL: the default */
 	const char *order;
 };
@@ -75,6 +79,8 @@ take_option(unsigned idx, const char *value, void *ctx)
 		ask->all = true;
 	else if (idx == OPT_JSON)
 		ask->json = true;
+	else if (idx == OPT_LIVE)
+		ask->live = true;
 	else if (idx == OPT_YES)
 		ask->yes = true;
 	else
@@ -96,8 +102,25 @@ json_value(const char *key, const char *value)
 	return *end == '\0' ? json_u64(n) : json_text(value);
 }
 
+/* Add live bytes and so on, if they are known. */
+static size_t
+add_figures(json_t *object, const struct live_figures *figures)
+{
+	if (figures == NULL)
+		return 0;
+	json_object_set_new(object, "live_bytes",
+			    json_u64(figures->live.nbytes));
+	json_object_set_new(object, "live_objects",
+			    json_u64(figures->live.count));
+	json_object_set_new(object, "peak_bytes",
+			    json_u64(figures->peak_nbytes));
+	return 3;
+}
+
+/* 'figures' may be NULL. */
 static bool
-print_json(const struct tracer_answer *r, const char *live)
+print_json(const struct tracer_answer *r, const char *live,
+	   const struct live_figures *figures)
 {
 	const char *next = NULL, *key, *value;
 	json_t *const object = json_object();
@@ -113,6 +136,7 @@ print_json(const struct tracer_answer *r, const char *live)
 		json_object_set_new(object, "live", json_text(live));
 		count++;
 	}
+	count += add_figures(object, figures);
 	return json_print(out_stdout(), object, count);
 }
 
@@ -122,24 +146,6 @@ number(const struct tracer_answer *r, const char *key)
 	const char *const value = tracer_value(r, key);
 
 	return value != NULL ? strtoull(value, NULL, 10) : 0;
-}
-
-/*
- * Open the trace that the process names.  The name is untrusted: it could be
- * any file that we can read.  Return a descriptor, or -1 with errno.
- */
-static int
-open_trace(const struct tracer_answer *r, const char *trace)
-{
-	uid_t owner;
-	const int fd = regular_open(trace, &owner);
-
-	if (fd < 0 || r->uid == geteuid() || owner == r->uid ||
-	    owner == geteuid())
-		return fd;
-	close(fd);
-	errno = EPERM;
-	return -1;
 }
 
 static void
@@ -160,7 +166,7 @@ static bool
 find_live(const struct tracer_answer *r, const char **live_ret)
 {
 	const char *const trace = tracer_value(r, "trace");
-	const int fd = trace != NULL ? open_trace(r, trace) : -1;
+	const int fd = trace != NULL ? tracer_open_trace(r, trace) : -1;
 
 	*live_ret = NULL;
 	if (fd >= 0) {
@@ -221,7 +227,8 @@ print_value(struct out *o, const struct tracer_answer *r, const char *prefix,
  * TRACE".  'live' is the word in the header of the trace, or NULL.
  */
 static void
-print_line(const struct tracer_answer *r, const char *live)
+print_line(const struct tracer_answer *r, const char *live,
+	   const struct live_figures *figures)
 {
 	struct out *const o = out_stdout();
 	const char *const state = tracer_value(r, "state");
@@ -234,6 +241,13 @@ print_line(const struct tracer_answer *r, const char *live)
 	print_value(o, r, ", ", "exe", "");
 	if (tracer_value(r, "trace") != NULL && (recording || !has_state))
 		print_figures(o, r);
+	if (figures != NULL) {
+		out_printf(o, ", %s live in %s blocks",
+			   figure_nbytes(figures->live.nbytes).text,
+			   figure_count(figures->live.count).text);
+		out_printf(o, ", peak %s",
+			   figure_nbytes(figures->peak_nbytes).text);
+	}
 	if (tracer_value(r, "begun") != NULL)
 		out_str(o, ", no trace yet: too few events");
 	print_pending(o, r);
@@ -292,7 +306,7 @@ take_snapshot(const struct tracer_answer *r, void *context)
 
 	snprintf(trace, sizeof(trace), "%s", value != NULL ? value : "");
 	s.event_count = number(r, "events");
-	s.from_fd = open_trace(r, trace);
+	s.from_fd = tracer_open_trace(r, trace);
 	if (s.from_fd < 0) {
 		complain_of_trace(r, trace, errno);
 		return false;
@@ -307,19 +321,86 @@ take_snapshot(const struct tracer_answer *r, void *context)
 	return is_fine;
 }
 
+/* Does the process write a trace? */
+static bool
+is_recording(const struct tracer_answer *r)
+{
+	const char *state = tracer_value(r, "state");
+	const bool is_it = state != NULL && strcmp(state, "recording") == 0;
+
+	return is_it && tracer_value(r, "trace") != NULL;
+}
+
+/* Read the trace of a process so far. */
+static bool
+measure(const struct tracer_answer *r, struct live_figures *ret)
+{
+	char trace[2 * PATH_MAX];
+	int fd;
+
+	snprintf(trace, sizeof(trace), "%s", tracer_value(r, "trace"));
+	fd = tracer_open_trace(r, trace);
+	if (fd >= 0)
+		return live_trace_measure(trace, fd, ret);
+	complain_of_trace(r, trace, errno);
+	return false;
+}
+
 static bool
 show(const struct tracer_answer *r, void *context)
 {
 	const struct ask *const ask = context;
+	struct live_figures figures;
 	const char *live = NULL;
-	bool is_fine = true;
+	bool is_fine = true, is_measured = false;
 
 	if (strcmp(ask->order, "rotate") == 0)
 		is_fine = find_live(r, &live);
+	if (ask->live && is_recording(r)) {
+		is_measured = measure(r, &figures);
+		is_fine = is_measured;
+	}
 	if (ask->json)
-		return print_json(r, live) && is_fine;
-	print_line(r, live);
+		return print_json(r, live, is_measured ? &figures : NULL) &&
+		       is_fine;
+	print_line(r, live, is_measured ? &figures : NULL);
 	return is_fine;
+}
+
+/* The processes that have answered. */
+struct answered {
+	pid_t all[PIDS_MAX], recording[PIDS_MAX];
+	size_t count, recording_count;
+};
+
+static bool
+add_answered(const struct tracer_answer *r, void *context)
+{
+	struct answered *const a = context;
+
+	a->all[a->count++] = r->pid;
+	if (is_recording(r))
+		a->recording[a->recording_count++] = r->pid;
+	return true;
+}
+
+static bool
+ignore_answer(const struct tracer_answer *r, void *context)
+{
+	(void)r, (void)context;
+	return true;
+}
+
+/* Show the status with live bytes: of traces that have all events up to now. */
+static bool
+show_live(struct ask *ask, const pid_t *pids, size_t count)
+{
+	static struct answered a;
+	bool is_fine = tracer_send(pids, count, "status", add_answered, &a);
+
+	is_fine &= tracer_send(a.recording, a.recording_count, "flush",
+			       ignore_answer, NULL);
+	return tracer_send(a.all, a.count, "status", show, ask) && is_fine;
 }
 
 static bool
@@ -327,6 +408,8 @@ act(struct ask *ask, const pid_t *pids, size_t count)
 {
 	if (strcmp(ask->order, "snapshot") == 0)
 		return tracer_send(pids, count, "flush", take_snapshot, ask);
+	if (ask->live)
+		return show_live(ask, pids, count);
 	return tracer_send(pids, count, ask->order, show, ask);
 }
 
@@ -443,6 +526,8 @@ command_ctl(int argc, char **argv)
 	if (ask.out != NULL && (ask.all || strcmp(ask.order, "snapshot") != 0))
 		return opt_complain(
 			&page, "--output is for the snapshot of one process");
+	if (ask.live && strcmp(ask.order, "status") != 0)
+		return opt_complain(&page, "--live is for status");
 	if (ask.yes && !ask.all)
 		return opt_complain(&page, "--yes is for --all");
 	if (ask.all)

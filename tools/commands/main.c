@@ -19,6 +19,8 @@ static const struct command commands[] = {
 	  command_record },
 	{ "ctl", "hatf ctl", "control the recorder of a running process",
 	  command_ctl },
+	{ "top", "hatf top", "watch the heap of a running process",
+	  command_top },
 	{ "report", "hatf report", "show what a program did with its heap",
 	  command_report },
 	{ "leaks", "hatf leaks", "show what lives at the end, by call site",

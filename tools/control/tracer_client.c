@@ -9,6 +9,7 @@
 #include "tools/control/sockets.h"
 #include "tools/control/started.h"
 #include "tools/control/threadless.h"
+#include "tools/trace/regular.h"
 #include "tools/ui/message.h"
 
 #include <errno.h>
@@ -548,4 +549,18 @@ tracer_value(const struct tracer_answer *r, const char *key)
 		if (strcmp(name, key) == 0)
 			return value;
 	return NULL;
+}
+
+int
+tracer_open_trace(const struct tracer_answer *r, const char *trace)
+{
+	uid_t owner;
+	const int fd = regular_open(trace, &owner);
+
+	if (fd < 0 || r->uid == geteuid() || owner == r->uid ||
+	    owner == geteuid())
+		return fd;
+	close(fd);
+	errno = EPERM;
+	return -1;
 }

@@ -62,4 +62,11 @@ const char *tracer_value(const struct tracer_answer *r, const char *key);
 bool tracer_next_value(const struct tracer_answer *r, const char **next,
 		       const char **key, const char **value);
 
+/*
+ * Open the trace that the process names.  The name is untrusted: it could be
+ * any file that we can read.  Return a descriptor, or -1 with errno: EPERM if
+ * the file belongs to another user, and those of regular_open().
+ */
+int tracer_open_trace(const struct tracer_answer *r, const char *trace);
+
 #endif /* TRACER_CLIENT_H */

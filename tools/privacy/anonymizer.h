@@ -4,9 +4,9 @@
  *
  * What a trace may keep is listed: numbers, and words of a fixed list.  All
  * names get pseudonyms, and what is not listed is left out: paths, arguments,
- * host, process ids, the date, build ids, and comments of unknown kinds.  Calls,
- * sizes, addresses, threads, heaps, times since the start and call stacks stay,
- * so the figures stay.
+ * host, process ids, the date, build ids, and comments of unknown kinds.
+ * Calls, sizes, addresses, threads, heaps, times since the start and call
+ * stacks stay, so the figures stay.
  *
  * Functions that 'hatf stat' hides in its sites stay hidden: allocation
  * functions keep their names, and those of standard libraries get pseudonyms

@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: MIT */
+/* top.c - hatf top: watch the heap of a running process */
+#include "tools/commands/commands.h"
+#include "tools/control/started.h"
+#include "tools/control/tracer_client.h"
+#include "tools/live/live_screen.h"
+#include "tools/trace/regular.h"
+#include "tools/trace/scan.h"
+#include "tools/ui/escape.h"
+#include "tools/ui/message.h"
+#include "tools/ui/options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long to look for names before a page, on a terminal. */
+#define NAMING_MS 200
+
+/* How long to wait for the events that were flushed, on a terminal. */
+#define CATCH_UP_MS 300
+
+/* How often to look whether a process has begun its trace. */
+#define BEGIN_MS 200
+
+enum {
+	OPT_INTERVAL,
+	OPT_COUNT,
+	OPT_PLAIN,
+	OPT_SORT,
+	OPT_TOP,
+	OPT_THREADS,
+	OPT_NO_FLUSH,
+};
+
+static const struct opt options[] = {
+	{ "interval", 'd', "SECONDS", "time between pages (default 2)" },
+	{ "count", 'n', "N", "end after N pages" },
+	{ "plain", 'b', NULL,
+	  "print pages as text, one after the other (the default\n"
+	  "if standard output is no terminal)" },
+	{ "sort", 's', "KEY",
+	  "sort by live bytes (default), growth, rate or blocks" },
+	{ "top", 'r', "N",
+	  "with --plain, print the first N rows\n"
+	  "(default 20, 0: all)" },
+	{ "threads", 't', NULL, "a row for each thread" },
+	{ "no-flush", 'F', NULL,
+	  "do not ask the recorder to write its newest events" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct opt_page page = {
+	"hatf top",
+	"[OPTIONS] PID|FILE",
+	"Watch the heap of a running process that is recorded: live bytes and\n"
+	"blocks, the peak, rates, and the call sites with most memory.  Reads\n"
+	"the trace while it is written.\n",
+	"On a terminal: q ends, s changes the order, t shows threads or\n"
+	"sites.\n"
+	"Exit status: 0 if all is well, 1 if the process cannot be watched or\n"
+	"its trace cannot be read, 2 for wrong usage.\n",
+	false,
+	options
+};
+
+/* The options. */
+struct ask {
+	double interval; /* seconds */
+	uint64_t count;	 /* pages; 0: until the end */
+	bool plain, threads, no_flush;
+	unsigned key;
+	uint64_t top;
+};
+
+/* What is watched. */
+struct watch {
+	const struct ask *ask;
+	bool is_hurried; /* somebody waits at a terminal */
+	pid_t pid;	 /* that takes orders; 0: none */
+	uint64_t pid_start;
+	char path[PATH_MAX];
+	char title[1024];
+	struct live_trace *trace;
+	struct live_sites *sites, *threads;
+	struct amount allocated_before;
+	uint64_t shown_ns, page_count;
+	uint64_t peak_nbytes, peak_ns; /* of earlier segments, too */
+	uint64_t flushed_count; /* events that the recorder has written */
+	bool is_over;
+};
+
+static bool
+take_option(unsigned idx, const char *value, void *ctx)
+{
+	struct ask *const ask = ctx;
+
+	switch (idx) {
+	case OPT_INTERVAL:
+		return opt_parse_decimal("--interval", value, 86400,
+					 &ask->interval);
+	case OPT_COUNT:
+		return opt_parse_u64("--count", value, &ask->count);
+	case OPT_SORT:
+		return opt_parse_choice("--sort", value, live_key_words,
+					&ask->key);
+	case OPT_TOP:
+		return opt_parse_u64("--top", value, &ask->top);
+	default:
+		ask->plain |= idx == OPT_PLAIN;
+		ask->threads |= idx == OPT_THREADS;
+		ask->no_flush |= idx == OPT_NO_FLUSH;
+		return true;
+	}
+}
+
+/* ------------------------------------------------------------------ opening */
+
+/* Open the trace and begin to read it.  False after a message. */
+static bool
+open_trace(struct watch *w, int fd, uint64_t pid, uint64_t pid_start)
+{
+	const struct followed_file file = { w->path, fd, pid, pid_start };
+
+	live_trace_close(w->trace);
+	live_sites_forget_stacks(w->sites);
+	live_sites_forget_stacks(w->threads);
+	w->allocated_before = (struct amount){ 0 };
+	w->flushed_count = 0;
+	w->trace = live_trace_open(&file);
+	return w->trace != NULL;
+}
+
+/* Take the answer to "status": watch the trace that it names, if there is one.
+ */
+static bool
+take_status(const struct tracer_answer *r, void *ctx)
+{
+	struct watch *const w = ctx;
+	const char *const state = tracer_value(r, "state");
+	const bool is_recording =
+		state != NULL && strcmp(state, "recording") == 0;
+	const char *trace;
+	int fd;
+
+	if (!is_recording) {
+		message_print("%ld: dormant: 'hatf ctl %ld start' begins a "
+			      "trace",
+			      (long)r->pid, (long)r->pid);
+		return false;
+	}
+	trace = tracer_value(r, "trace");
+	if (trace == NULL)
+		return true;
+	snprintf(w->path, sizeof(w->path), "%s", trace);
+	fd = tracer_open_trace(r, w->path);
+	if (fd < 0) {
+		message_print("%ld: trace %s: %s", (long)r->pid, w->path,
+			      errno == EPERM	? "owned by another user"
+			      : errno == EINVAL ? "not a trace file"
+						: strerror(errno));
+		return false;
+	}
+	w->pid = r->pid;
+	if (!started_ns((uint64_t)r->pid, &w->pid_start))
+		w->pid_start = 0;
+	return open_trace(w, fd, (uint64_t)r->pid, w->pid_start);
+}
+
+static uint64_t
+header_number(const struct hatf_reader *reader, const char *key)
+{
+	const char *const text = hatf_reader_header(reader, key);
+
+	return text != NULL ? strtoull(text, NULL, 10) : 0;
+}
+
+/*
+ * Read the header of an open trace: which process of this machine writes it?
+ * '*pid_ret' is 0 if none does.  False after a message.
+ */
+static bool
+find_writer(const char *path, int fd, uint64_t *pid_ret, uint64_t *start_ret)
+{
+	const struct hatf_reader_options from_fd = {
+		.struct_nbytes = sizeof(from_fd),
+		.fd = fd,
+	};
+	struct hatf_reader *reader;
+	struct hatf_error err;
+	struct utsname here;
+	const char *host;
+
+	if (hatf_reader_open(NULL, &from_fd, &reader, &err) != HATF_OK) {
+		message_error(path, &err);
+		return false;
+	}
+	*pid_ret = header_number(reader, "pid");
+	*start_ret = header_number(reader, "pid_start");
+	host = hatf_reader_header(reader, "host");
+	if (host == NULL || uname(&here) != 0 ||
+	    strcmp(host, here.nodename) != 0 ||
+	    !started_is_alive(*pid_ret, *start_ret))
+		*pid_ret = 0;
+	hatf_reader_close(reader);
+	return true;
+}
+
+static bool
+open_file(struct watch *w, const char *path)
+{
+	uint64_t pid, pid_start;
+	uid_t owner;
+	const int fd = regular_open(path, &owner);
+
+	if (fd < 0) {
+		message_print("%s: %s", path,
+			      errno == EINVAL ? "not a regular file"
+					      : strerror(errno));
+		return false;
+	}
+	snprintf(w->path, sizeof(w->path), "%s", path);
+	if (!find_writer(path, fd, &pid, &pid_start) ||
+	    lseek(fd, 0, SEEK_SET) != 0) {
+		close(fd);
+		return false;
+	}
+	return open_trace(w, fd, pid, pid_start);
+}
+
+/* Watch a process, once it has begun a trace. */
+static bool
+open_pid(struct watch *w, pid_t pid)
+{
+	live_trace_close(w->trace);
+	w->trace = NULL;
+	for (bool is_told = false; w->trace == NULL; is_told = true) {
+		if (!tracer_send(&pid, 1, "status", take_status, w))
+			return false;
+		if (w->trace == NULL && !is_told)
+			message_print("%ld: no trace yet: too few events; "
+				      "waiting for more",
+				      (long)pid);
+		if (w->trace == NULL)
+			live_screen_wait(BEGIN_MS);
+	}
+	return true;
+}
+
+static bool
+open_operand(struct watch *w, const char *operand)
+{
+	char *end;
+	const long pid = strtol(operand, &end, 10);
+
+	if (*end != '\0' || end == operand || pid <= 0 || pid > INT_MAX)
+		return open_file(w, operand);
+	return open_pid(w, (pid_t)pid);
+}
+
+/* -------------------------------------------------------------------- pages */
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Take the answer to "flush": so many events are in the file. */
+static bool
+take_flush(const struct tracer_answer *r, void *ctx)
+{
+	struct watch *const w = ctx;
+	const char *const count = tracer_value(r, "events");
+
+	w->flushed_count = count != NULL ? strtoull(count, NULL, 10) : 0;
+	return true;
+}
+
+/* Is the process that takes orders still there? */
+static bool
+is_alive(const struct watch *w)
+{
+	return w->pid != 0 && started_is_alive((uint64_t)w->pid, w->pid_start);
+}
+
+/* Has all been counted that the file has? */
+static bool
+has_read_all(const struct watch *w)
+{
+	bool is_all;
+
+	live_trace_lock(w->trace);
+	is_all = live_trace_progress(w->trace) >= 1;
+	live_trace_unlock(w->trace);
+	return is_all;
+}
+
+/*
+ * Get the newest events and count them.  On a terminal, show soon what there
+ * is.  Without a flush, what the file has is all there is.
+ */
+static void
+catch_up(struct watch *w)
+{
+	uint64_t count;
+	bool is_there;
+
+	if (!w->ask->no_flush && is_alive(w) &&
+	    !tracer_send(&w->pid, 1, "flush", take_flush, w))
+		w->pid = 0;
+	count = w->flushed_count != 0 ? w->flushed_count : UINT64_MAX;
+	do
+		is_there = live_trace_wait(w->trace, count, CATCH_UP_MS);
+	while (!is_there && !w->is_hurried &&
+	       (w->flushed_count != 0 || !has_read_all(w)));
+}
+
+static void
+describe_state(const struct watch *w, char *buf, size_t nbytes)
+{
+	const char *const word = live_trace_end_word(w->trace);
+	const double progress = live_trace_progress(w->trace);
+
+	switch (live_trace_end(w->trace)) {
+	case LIVE_GOES_ON:
+		if (progress < 0.999)
+			snprintf(buf, nbytes, "reading, %.0f %%",
+				 100 * progress);
+		else
+			snprintf(buf, nbytes, "running");
+		break;
+	case LIVE_COMPLETE:
+		escape_text(word[0] != '\0' ? word : "complete", buf, nbytes);
+		break;
+	default:
+		snprintf(buf, nbytes, "the trace has no end");
+	}
+}
+
+/* Fill in a page from the census, which is locked. */
+static void
+fill_page(struct watch *w, struct live_page *p, const struct census *c)
+{
+	const uint64_t unit = c->unit_ns;
+	const struct account *const all = &c->total;
+
+	if (c->peak_level >= w->peak_nbytes) {
+		w->peak_nbytes = c->peak_level;
+		w->peak_ns = (c->peak.time - c->first.time) * unit;
+	}
+	p->live = all->live;
+	p->peak.nbytes = w->peak_nbytes;
+	p->peak_ns = w->peak_ns;
+	p->allocated = all->allocated;
+	p->allocated_before = w->allocated_before;
+	w->allocated_before = all->allocated;
+	p->event_count = c->event_count;
+	p->lost_count = live_trace_lost(w->trace);
+	p->thread_count = c->thread_rows.count;
+	p->duration_ns = c->event_count != 0 && c->last.time != UINT64_MAX
+				 ? (c->last.time - c->first.time) * unit
+				 : 0;
+}
+
+/* Show a page.  False after a message. */
+static bool
+show_page(struct watch *w)
+{
+	const uint64_t now = now_ns();
+	const unsigned naming_ms = w->is_hurried ? NAMING_MS : UINT_MAX;
+	char state[300];
+	struct live_page p = {
+		.title = w->title,
+		.state = state,
+		.seconds = w->page_count == 0
+				   ? 0
+				   : (double)(now - w->shown_ns) / 1e9,
+		.rows = w->ask->threads ? w->threads : w->sites,
+		.key = (enum live_key)w->ask->key,
+		.top = w->ask->top,
+	};
+	const struct census *const c = live_trace_lock(w->trace);
+	const bool ok = live_sites_update(w->sites, w->trace, c, naming_ms) &&
+			live_sites_update(w->threads, w->trace, c, 0);
+
+	if (ok)
+		fill_page(w, &p, c);
+	describe_state(w, state, sizeof(state));
+	w->is_over = live_trace_end(w->trace) != LIVE_GOES_ON;
+	live_trace_unlock(w->trace);
+	if (!ok) {
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+		return false;
+	}
+	p.unit = w->ask->threads ? "thread"
+		 : live_sites_has_stacks(w->sites)
+			 ? "site"
+			 : "thread and size (the trace has no call stacks)";
+	w->shown_ns = now;
+	w->page_count++;
+	return live_screen_print(&p);
+}
+
+/* ------------------------------------------------------------------ command */
+
+/*
+ * The trace has ended.  If the process goes on with another one, a segment or
+ * that of another program, watch this.  False: it does not.
+ */
+static bool
+go_on(struct watch *w)
+{
+	const char *word;
+	bool has_next;
+
+	live_trace_lock(w->trace);
+	word = live_trace_end_word(w->trace);
+	has_next = strcmp(word, "rotate") == 0 || strcmp(word, "exec") == 0;
+	live_trace_unlock(w->trace);
+	return has_next && is_alive(w) && open_pid(w, w->pid);
+}
+
+/* Wait for the next page; handle keys.  False: the user wants to end. */
+static bool
+wait_for_page(struct ask *ask)
+{
+	const uint64_t end = now_ns() + (uint64_t)(ask->interval * 1e9);
+	uint64_t now;
+
+	while ((now = now_ns()) < end) {
+		switch (live_screen_wait((unsigned)((end - now) / 1000000) +
+					 1)) {
+		case 'q':
+			return false;
+		case 's':
+			ask->key = (ask->key + 1) % LIVE_KEY_COUNT;
+			return true;
+		case 't':
+			ask->threads = !ask->threads;
+			return true;
+		default:
+			break;
+		}
+	}
+	return true;
+}
+
+/* Show pages until the end.  Return the exit status. */
+static int
+watch(struct watch *w, struct ask *ask)
+{
+	int exit_status = EXIT_FINE;
+
+	do {
+		catch_up(w);
+		if (!show_page(w))
+			return EXIT_BAD_INPUT;
+		if (w->is_over && go_on(w))
+			w->is_over = false;
+	} while (!w->is_over &&
+		 (ask->count == 0 || w->page_count < ask->count) &&
+		 wait_for_page(ask));
+	live_screen_end();
+	live_trace_lock(w->trace);
+	if (live_trace_end(w->trace) == LIVE_DAMAGED) {
+		message_print("%s: %s", w->path, live_trace_fault(w->trace));
+		exit_status = EXIT_BAD_INPUT;
+	} else if (w->is_over && ask->count != w->page_count) {
+		message_print("%s: the trace has ended", w->path);
+	}
+	live_trace_unlock(w->trace);
+	return exit_status;
+}
+
+/* "4242 python3, app.hatf.gz" */
+static void
+make_title(struct watch *w)
+{
+	const char *exe = live_trace_header(w->trace, "exe");
+	const char *const pid = live_trace_header(w->trace, "pid");
+	char text[2 * PATH_MAX];
+
+	if (exe != NULL && strrchr(exe, '/') != NULL)
+		exe = strrchr(exe, '/') + 1;
+	snprintf(text, sizeof(text), "%.300s%s%.20s, %.600s",
+		 exe != NULL ? exe : "", exe != NULL ? " " : "",
+		 pid != NULL ? pid : "", w->path);
+	escape_text(text, w->title, sizeof(w->title));
+}
+
+int
+command_top(int argc, char **argv)
+{
+	struct ask ask = { .interval = 2, .top = 20 };
+	struct watch w = { .ask = &ask };
+	int exit_status = EXIT_FINE;
+	const int first =
+		opt_parse(&page, argc, argv, take_option, &ask, &exit_status);
+
+	if (first < 0)
+		return exit_status;
+	if (argc - first != 1)
+		return opt_complain(&page, "one PID or FILE is wanted");
+	w.sites = live_sites_open(BY_SITE);
+	w.threads = live_sites_open(BY_THREAD);
+	exit_status = EXIT_BAD_INPUT;
+	if (w.sites == NULL || w.threads == NULL) {
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+	} else if (open_operand(&w, argv[first])) {
+		make_title(&w);
+		w.is_hurried = !ask.plain && isatty(STDOUT_FILENO) == 1;
+		live_screen_begin(ask.plain);
+		exit_status = watch(&w, &ask);
+	}
+	live_screen_end();
+	live_trace_close(w.trace);
+	live_sites_close(w.sites);
+	live_sites_close(w.threads);
+	return exit_status;
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/* live_screen.c - see live_screen.h */
+#include "tools/live/live_screen.h"
+
+#include "tools/ui/figure.h"
+#include "tools/ui/message.h"
+#include "tools/ui/output_file.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ECMA-48: another screen without a cursor, and back. */
+#define SCREEN_BEGIN "\033[?1049h\033[?25l"
+#define SCREEN_END   "\033[?25h\033[?1049l"
+#define SCREEN_HOME  "\033[H"
+#define LINE_REST    "\033[K\n"
+#define SCREEN_REST  "\033[J"
+
+/* Lines of a page that are not rows, on a terminal. */
+#define FRAME_LINES 7
+
+const char *const live_key_words[LIVE_KEY_COUNT + 1] = { "live", "growth",
+							 "rate", "blocks",
+							 NULL };
+
+static bool is_terminal, has_keys;
+static struct termios old_mode;
+
+/* ----------------------------------------------------------------- terminal */
+
+void
+live_screen_end(void)
+{
+	if (!is_terminal)
+		return;
+	is_terminal = false;
+	if (has_keys)
+		tcsetattr(STDIN_FILENO, TCSANOW, &old_mode);
+	output_file_write("-", SCREEN_END, strlen(SCREEN_END));
+}
+
+/* Restore the terminal, and end by the signal. */
+static void
+on_signal(int signo)
+{
+	/* What live_screen_end() does, with functions that a handler may call.
+	 */
+	if (has_keys)
+		tcsetattr(STDIN_FILENO, TCSANOW, &old_mode);
+	if (write(STDOUT_FILENO, SCREEN_END, strlen(SCREEN_END)) < 0) {
+		/* The terminal is gone. */
+	}
+	signal(signo, SIG_DFL);
+	raise(signo);
+}
+
+void
+live_screen_begin(bool plain)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct termios mode;
+
+	is_terminal = !plain && isatty(STDOUT_FILENO) == 1;
+	if (!is_terminal)
+		return;
+	has_keys = isatty(STDIN_FILENO) == 1 &&
+		   tcgetattr(STDIN_FILENO, &old_mode) == 0;
+	if (has_keys) {
+		mode = old_mode;
+		mode.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+		tcsetattr(STDIN_FILENO, TCSANOW, &mode);
+	}
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		signal(signals[i], on_signal);
+	atexit(live_screen_end);
+	output_file_write("-", SCREEN_BEGIN, strlen(SCREEN_BEGIN));
+}
+
+int
+live_screen_wait(unsigned ms)
+{
+	struct pollfd fd = { .fd = has_keys ? STDIN_FILENO : -1,
+			     .events = POLLIN };
+	char key;
+
+	/* A resized window interrupts, and is drawn at once. */
+	if (poll(&fd, 1, (int)ms) <= 0 || (fd.revents & POLLIN) == 0 ||
+	    read(STDIN_FILENO, &key, 1) != 1)
+		return 0;
+	return key;
+}
+
+/* --------------------------------------------------------------------- rows */
+
+/* What qsort_r() sorts by. */
+struct sorting {
+	const struct live_site *rows;
+	enum live_key key;
+};
+
+static int64_t
+growth(const struct live_site *row)
+{
+	return (int64_t)(row->live.nbytes - row->first.nbytes);
+}
+
+/* Bytes allocated since the page before. */
+static uint64_t
+recent(const struct live_site *row)
+{
+	return row->last.nbytes > row->before.nbytes
+		       ? row->last.nbytes - row->before.nbytes
+		       : 0;
+}
+
+static double
+value_of(const struct live_site *row, enum live_key key)
+{
+	switch (key) {
+	case LIVE_BY_GROWTH:
+		return (double)growth(row);
+	case LIVE_BY_RATE:
+		return (double)recent(row);
+	case LIVE_BY_BLOCKS:
+		return (double)row->live.count;
+	default:
+		return (double)row->live.nbytes;
+	}
+}
+
+static int
+compare(const void *a, const void *b, void *ctx)
+{
+	const struct sorting *const s = ctx;
+	const struct live_site *const x = &s->rows[*(const uint32_t *)a];
+	const struct live_site *const y = &s->rows[*(const uint32_t *)b];
+	double m = value_of(x, s->key), n = value_of(y, s->key);
+
+	if (m == n) {
+		m = (double)x->live.nbytes;
+		n = (double)y->live.nbytes;
+	}
+	if (m != n)
+		return m < n ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+/* Return the rows that have or had memory, in order; NULL: no memory. */
+static uint32_t *
+sort_rows(const struct live_page *p, size_t *n_ret)
+{
+	size_t count, n = 0;
+	const struct live_site *const rows = live_sites_rows(p->rows, &count);
+	struct sorting sorting = { rows, p->key };
+	uint32_t *const order = malloc((count + 1) * sizeof(*order));
+
+	if (order == NULL)
+		return NULL;
+	for (uint32_t i = 0; i < count; i++)
+		if (rows[i].live.count != 0 || rows[i].allocated.count != 0)
+			order[n++] = i;
+	qsort_r(order, n, sizeof(*order), compare, &sorting);
+	*n_ret = n;
+	return order;
+}
+
+/* ------------------------------------------------------------------- output */
+
+struct window {
+	size_t lines, columns; /* 0: any number */
+};
+
+static struct window
+find_window(const struct live_page *p)
+{
+	struct window w = { .lines = p->top };
+	struct winsize size;
+
+	if (!is_terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
+	    size.ws_row == 0 || size.ws_col == 0)
+		return w;
+	w.columns = size.ws_col;
+	w.lines = size.ws_row > FRAME_LINES ? size.ws_row - FRAME_LINES : 1;
+	return w;
+}
+
+/* Print a line, cut to the window.  The text is one of columns of 1. */
+static void
+put_line(FILE *f, const struct window *w, const char *text)
+{
+	size_t n = strlen(text);
+
+	if (w->columns != 0 && n > w->columns) {
+		n = w->columns;
+		/* Not in the middle of a character of UTF-8. */
+		while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
+			n--;
+	}
+	fprintf(f, "%.*s%s", (int)n, text, is_terminal ? LINE_REST : "\n");
+}
+
+/* "+1.2 MiB" */
+static struct figure
+signed_bytes(int64_t n)
+{
+	struct figure f = { "0" };
+
+	if (n != 0)
+		snprintf(
+			f.text, sizeof(f.text), "%c%.30s", n > 0 ? '+' : '-',
+			figure_nbytes(n > 0 ? (uint64_t)n : (uint64_t)-n).text);
+	return f;
+}
+
+/* So many a second; "-" on the first page. */
+static struct figure
+rate(const struct live_page *p, uint64_t n, bool is_bytes)
+{
+	struct figure f = { "-" };
+	uint64_t each_second;
+
+	if (p->seconds <= 0)
+		return f;
+	each_second = (uint64_t)((double)n / p->seconds);
+	return is_bytes ? figure_nbytes(each_second)
+			: figure_count(each_second);
+}
+
+static void
+put_head(FILE *f, const struct live_page *p, const struct window *w)
+{
+	char line[1024];
+
+	snprintf(line, sizeof(line), "hatf top: %.400s, %.200s", p->title,
+		 p->state);
+	put_line(f, w, line);
+	snprintf(line, sizeof(line), "live  %s in %s blocks",
+		 figure_nbytes(p->live.nbytes).text,
+		 figure_count(p->live.count).text);
+	snprintf(line + strlen(line), sizeof(line) - strlen(line), "; peak %s",
+		 figure_nbytes(p->peak.nbytes).text);
+	if (p->peak_ns != 0)
+		snprintf(line + strlen(line), sizeof(line) - strlen(line),
+			 " after %s", figure_ns(p->peak_ns).text);
+	put_line(f, w, line);
+	snprintf(line, sizeof(line), "rate  %s allocations/s, ",
+		 rate(p, p->allocated.count - p->allocated_before.count, false)
+			 .text);
+	snprintf(line + strlen(line), sizeof(line) - strlen(line),
+		 "%s/s allocated",
+		 rate(p, p->allocated.nbytes - p->allocated_before.nbytes, true)
+			 .text);
+	put_line(f, w, line);
+	snprintf(line, sizeof(line), "trace %s events in %s, %s lost, ",
+		 figure_count(p->event_count).text,
+		 figure_ns(p->duration_ns).text,
+		 p->lost_count != 0 ? figure_count(p->lost_count).text
+				    : "nothing");
+	snprintf(line + strlen(line), sizeof(line) - strlen(line),
+		 "%s thread%s", figure_count(p->thread_count).text,
+		 p->thread_count == 1 ? "" : "s");
+	put_line(f, w, line);
+}
+
+static void
+put_rows(FILE *f, const struct live_page *p, const struct window *w,
+	 const uint32_t *order, size_t n)
+{
+	size_t count;
+	const struct live_site *const rows = live_sites_rows(p->rows, &count);
+	char line[4096];
+
+	snprintf(line, sizeof(line), "%11s %11s %11s %13s  %s", "live",
+		 "growth", "blocks", "allocated/s", p->unit);
+	put_line(f, w, "");
+	put_line(f, w, line);
+	for (size_t i = 0; i < n && (w->lines == 0 || i < w->lines); i++) {
+		const struct live_site *const row = &rows[order[i]];
+		size_t used;
+
+		snprintf(line, sizeof(line), "%11s ",
+			 figure_nbytes(row->live.nbytes).text);
+		used = strlen(line);
+		snprintf(line + used, sizeof(line) - used, "%11s ",
+			 signed_bytes(growth(row)).text);
+		used = strlen(line);
+		snprintf(line + used, sizeof(line) - used, "%11s ",
+			 figure_count(row->live.count).text);
+		used = strlen(line);
+		snprintf(line + used, sizeof(line) - used, "%13s  %s",
+			 rate(p, recent(row), true).text, row->name);
+		put_line(f, w, line);
+	}
+}
+
+bool
+live_screen_print(const struct live_page *p)
+{
+	const struct window w = find_window(p);
+	char *text = NULL;
+	size_t nbytes, n;
+	uint32_t *const order = sort_rows(p, &n);
+	FILE *const f = order != NULL ? open_memstream(&text, &nbytes) : NULL;
+	bool ok = f != NULL;
+
+	if (ok) {
+		if (is_terminal)
+			fputs(SCREEN_HOME, f);
+		put_head(f, p, &w);
+		put_rows(f, p, &w, order, n);
+		fputs(is_terminal ? SCREEN_REST : "\n", f);
+		if (is_terminal)
+			fprintf(f, "q quit  s sort (%s)  t %s",
+				live_key_words[p->key],
+				strcmp(p->unit, "thread") == 0 ? "sites"
+							       : "threads");
+		ok = fclose(f) == 0;
+	}
+	free(order);
+	if (!ok)
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+	ok = ok && output_file_write("-", text, nbytes);
+	free(text);
+	return ok;
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/* live_sites.c - see live_sites.h */
+#include "tools/live/live_sites.h"
+
+#include "tools/sites/hidden_frames.h"
+#include "tools/sites/stack_view.h"
+#include "tools/symbols/symbol_lookup.h"
+#include "tools/ui/escape.h"
+
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Row 0 has the stacks that have no name yet. */
+#define ROW_UNNAMED 0
+#define UNNAMED	    "[not named yet]"
+
+/* A site, as tsearch() keeps it. */
+struct entry_key {
+	const char *name;
+	uint32_t row;
+};
+
+struct live_sites {
+	enum group_by by;
+	struct symbol_lookup *lookup; /* NULL: without names */
+	struct live_site *rows;
+	struct entry_key **keys; /* by row */
+	size_t count, cap;
+	void *tree;	    /* keys by name */
+	uint32_t *row_of;   /* by row of the stack in the census */
+	uint32_t *order;    /* of stacks, scratch memory */
+	size_t stack_count; /* of 'row_of' that are known */
+	size_t stack_cap;
+	bool has_stacks;
+};
+
+/* --------------------------------------------------------------------- rows */
+
+static int
+compare_keys(const void *a, const void *b)
+{
+	const struct entry_key *const x = a, *const y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+/* Make a row.  False: no memory. */
+static bool
+append_row(struct live_sites *s, const char *name)
+{
+	struct entry_key *key;
+
+	if (s->count == s->cap) {
+		const size_t cap = s->cap != 0 ? 2 * s->cap : 64;
+		struct live_site *const rows =
+			reallocarray(s->rows, cap, sizeof(*rows));
+		struct entry_key **keys;
+
+		if (rows == NULL)
+			return false;
+		s->rows = rows;
+		keys = reallocarray(s->keys, cap, sizeof(struct entry_key *));
+		if (keys == NULL)
+			return false;
+		s->keys = keys;
+		s->cap = cap;
+	}
+	key = malloc(sizeof(*key));
+	s->rows[s->count] = (struct live_site){ .name = strdup(name) };
+	if (key == NULL || s->rows[s->count].name == NULL) {
+		free(key);
+		free(s->rows[s->count].name);
+		return false;
+	}
+	key->name = s->rows[s->count].name;
+	key->row = (uint32_t)s->count;
+	s->keys[s->count++] = key;
+	return tsearch(key, &s->tree, compare_keys) != NULL;
+}
+
+/* Return the row of a name, or UINT32_MAX without memory. */
+static uint32_t
+find_row(struct live_sites *s, const char *name)
+{
+	const struct entry_key key = { .name = name };
+	struct entry_key **const found = tfind(&key, &s->tree, compare_keys);
+
+	if (found != NULL)
+		return (*found)->row;
+	return append_row(s, name) ? (uint32_t)s->count - 1 : UINT32_MAX;
+}
+
+struct live_sites *
+live_sites_open(enum group_by by)
+{
+	const struct symbol_lookup_options options = { .debug_dir = NULL };
+	struct live_sites *const s = calloc(1, sizeof(*s));
+
+	if (s == NULL || !append_row(s, UNNAMED)) {
+		live_sites_close(s);
+		return NULL;
+	}
+	s->by = by;
+	if (by == BY_SITE)
+		s->lookup = symbol_lookup_open(&options);
+	return s;
+}
+
+static void
+keep_nothing(void *key)
+{
+	(void)key;
+}
+
+void
+live_sites_close(struct live_sites *s)
+{
+	if (s == NULL)
+		return;
+	tdestroy(s->tree, keep_nothing);
+	for (size_t i = 0; i < s->count; i++) {
+		free(s->rows[i].name);
+		free(s->keys[i]);
+	}
+	symbol_lookup_close(s->lookup);
+	free(s->rows);
+	free(s->keys);
+	free(s->row_of);
+	free(s->order);
+	free(s);
+}
+
+struct live_site *
+live_sites_rows(struct live_sites *s, size_t *n_ret)
+{
+	*n_ret = s->count;
+	return s->rows;
+}
+
+bool
+live_sites_has_stacks(const struct live_sites *s)
+{
+	return s->has_stacks;
+}
+
+void
+live_sites_forget_stacks(struct live_sites *s)
+{
+	s->stack_count = 0;
+	/* Counters begin anew, too. */
+	for (size_t i = 0; i < s->count; i++)
+		s->rows[i].last = s->rows[i].before = (struct amount){ 0 };
+}
+
+/* -------------------------------------------------------------------- names */
+
+/* Is it a frame that a user does not want to see as a site? */
+static bool
+is_hidden(const struct hatf_frame *frame)
+{
+	return hidden_frames_is_allocator(frame) || hidden_frames_is_std(frame);
+}
+
+/*
+ * Look for the first frame of those at an address that is not hidden, and name
+ * it.  False: all are.
+ */
+static bool
+name_frame(struct live_sites *s, const struct live_trace *t,
+	   struct hatf_frame *frame, char *name)
+{
+	struct symbol_lookup_name names[SYMBOL_LOOKUP_NAMES_MAX];
+	size_t n = 0;
+
+	if (s->lookup != NULL && frame->file == NULL && frame->object != NULL) {
+		const int object = symbol_lookup_object(
+			s->lookup, frame->object,
+			live_trace_build_id(t, frame->object));
+
+		/* The call ends before the address to which it returns. */
+		if (object >= 0 && frame->offset > 0)
+			n = symbol_lookup_find(s->lookup, object,
+					       frame->offset - 1, names);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (names[i].function != NULL)
+			frame->function = names[i].function;
+		frame->file = names[i].file;
+		frame->line = names[i].line;
+		if (!is_hidden(frame)) {
+			stack_view_frame_text(frame, name);
+			return true;
+		}
+	}
+	stack_view_frame_text(frame, name);
+	return n == 0 && !is_hidden(frame);
+}
+
+/* Write the name of a stack's site. */
+static void
+name_stack(struct live_sites *s, const struct live_trace *t,
+	   const struct census *c, uint64_t id,
+	   char name[STACK_VIEW_TEXT_NBYTES])
+{
+	struct hatf_stack stack;
+	struct hatf_frame frame;
+
+	snprintf(name, STACK_VIEW_TEXT_NBYTES, "[unknown]");
+	for (; hatf_stacks_get(c->stacks, id, &stack); id = stack.parent) {
+		if (!hatf_stacks_get_frame(c->stacks, stack.frame, &frame))
+			return;
+		if (name_frame(s, t, &frame, name))
+			return;
+	}
+}
+
+/* ------------------------------------------------------------------- update */
+
+static uint64_t
+now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static bool
+reach_stacks(struct live_sites *s, size_t count)
+{
+	if (count > s->stack_cap) {
+		const size_t cap = 2 * count;
+		uint32_t *const row_of =
+			reallocarray(s->row_of, cap, sizeof(*row_of));
+		uint32_t *order;
+
+		if (row_of == NULL)
+			return false;
+		s->row_of = row_of;
+		order = reallocarray(s->order, cap, sizeof(*order));
+		if (order == NULL)
+			return false;
+		s->order = order;
+		s->stack_cap = cap;
+	}
+	while (s->stack_count < count)
+		s->row_of[s->stack_count++] = ROW_UNNAMED;
+	return true;
+}
+
+static int
+compare_live(const void *a, const void *b, void *ctx)
+{
+	const struct account_list *const list = ctx;
+	const struct account *const x = &list->rows[*(const uint32_t *)a];
+	const struct account *const y = &list->rows[*(const uint32_t *)b];
+
+	if (x->live.nbytes != y->live.nbytes)
+		return x->live.nbytes < y->live.nbytes ? 1 : -1;
+	if (x->allocated.nbytes != y->allocated.nbytes)
+		return x->allocated.nbytes < y->allocated.nbytes ? 1 : -1;
+	return 0;
+}
+
+/* Name stacks without a name, those with most memory first. */
+static bool
+name_stacks(struct live_sites *s, const struct live_trace *t,
+	    const struct census *c, unsigned budget_ms)
+{
+	const uint64_t end = now_ms() + budget_ms;
+	struct account_list list = c->by_stack;
+	char name[STACK_VIEW_TEXT_NBYTES];
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < list.count; i++)
+		if (s->row_of[i] == ROW_UNNAMED)
+			s->order[n++] = i;
+	qsort_r(s->order, n, sizeof(*s->order), compare_live, &list);
+	for (size_t i = 0; i < n && now_ms() < end; i++) {
+		const uint32_t row = s->order[i];
+		uint32_t site;
+
+		if (row == STACK_NONE)
+			snprintf(name, sizeof(name), "[no stack]");
+		else if (row == STACK_INHERITED)
+			snprintf(name, sizeof(name), "%s",
+				 "[inherited from the parent process]");
+		else
+			name_stack(s, t, c, c->stack_ids[row], name);
+		site = find_row(s, name);
+		if (site == UINT32_MAX)
+			return false;
+		s->row_of[row] = site;
+	}
+	return true;
+}
+
+static void
+add(struct live_site *site, const struct account *a)
+{
+	amount_sum(&site->live, &a->live);
+	amount_sum(&site->allocated, &a->allocated);
+}
+
+/* Threads; and where there are no stacks, threads with size classes. */
+static bool
+add_lanes(struct live_sites *s, const struct census *c)
+{
+	struct groups groups = { 0 };
+	bool ok = groups_make(&groups, c, NULL, s->by);
+
+	for (uint32_t i = 0; ok && i < groups.count; i++) {
+		const uint32_t row = find_row(s, groups.rows[i].name);
+
+		ok = row != UINT32_MAX;
+		if (ok)
+			add(&s->rows[row], &groups.rows[i].sum);
+	}
+	groups_free(&groups);
+	return ok;
+}
+
+bool
+live_sites_update(struct live_sites *s, const struct live_trace *t,
+		  const struct census *c, unsigned budget_ms)
+{
+	const size_t known_count = s->count;
+
+	s->has_stacks = s->by == BY_SITE && groups_has_stacks(c);
+	for (size_t i = 0; i < s->count; i++) {
+		struct live_site *const site = &s->rows[i];
+
+		site->before = site->last;
+		site->live = site->allocated = (struct amount){ 0 };
+	}
+	if (s->has_stacks) {
+		if (!reach_stacks(s, c->by_stack.count) ||
+		    !name_stacks(s, t, c, budget_ms))
+			return false;
+		for (uint32_t i = 0; i < c->by_stack.count; i++)
+			add(&s->rows[s->row_of[i]], &c->by_stack.rows[i]);
+	} else if (!add_lanes(s, c)) {
+		return false;
+	}
+	for (size_t i = 0; i < s->count; i++) {
+		struct live_site *const site = &s->rows[i];
+
+		site->last = site->allocated;
+		if (i >= known_count) {
+			site->first = site->live;
+			site->before = site->allocated;
+		}
+	}
+	return true;
+}
