@@ -264,6 +264,21 @@ struct hatf_stack {
 	uint64_t frame;	 /* id */
 };
 
+/* What a frame is apart from the program's own code; bits. */
+enum {
+	HATF_FRAME_ALLOCATOR = 1, /* an allocator, or the recorder */
+	/* a standard container, Rust's alloc and core, operator new, ... */
+	HATF_FRAME_STD = 2,
+	HATF_FRAME_NEW = 4, /* operator new */
+};
+
+/*
+ * Judge a frame by its function and its object: HATF_FRAME_ bits, 0 for the
+ * program's own code.  The innermost frame without bits is the site of an
+ * allocation.
+ */
+HATF_API unsigned hatf_frame_hidden(const struct hatf_frame *frame);
+
 struct hatf_stacks;
 
 /* Make an empty object.  Errors: HATF_NO_MEMORY. */

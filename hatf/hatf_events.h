@@ -146,6 +146,42 @@ HATF_API enum hatf_status hatf_events_read(struct hatf_events *events,
 					   struct hatf_event *out, size_t max,
 					   size_t *n_ret);
 
+/* Bits of hatf_event_columns.flags. */
+enum {
+	HATF_COLUMN_INHERITED = 1, /* as in struct hatf_event */
+	HATF_COLUMN_CARRIED = 2,
+	HATF_COLUMN_VIOLATION = 4,
+	HATF_COLUMN_FAILED = 8, /* an alloc or realloc that changed nothing */
+};
+
+/*
+ * Where to store the fields of events: arrays of the caller's, or NULL for
+ * fields that are not wanted.
+ */
+struct hatf_event_columns {
+	size_t struct_nbytes; /* set by the caller, see hatf.h */
+	uint8_t *kind;	      /* enum hatf_event_kind */
+	uint8_t *flags;	      /* HATF_COLUMN_ bits */
+	uint64_t *time, *thread, *heap, *address, *size;
+	uint64_t *old_address, *old_size, *object;
+	uint64_t *stack; /* its id; 0: none */
+	/* Learns the definitions of stacks, hatf_stacks_note(); or NULL. */
+	struct hatf_stacks *stacks;
+	uint64_t reserved[2]; /* 0 */
+};
+
+/*
+ * Read up to 'max' events into the rows from 'first' of all columns, and store
+ * in '*n_ret' how many.  Comments are no rows.  HATF_OK comes with at least one
+ * event.  Results and errors are those of hatf_events_read(); also
+ * HATF_BAD_OPTION ("struct_nbytes", "reserved").  A wrong definition of a stack
+ * is ignored.  Do not mix the calls on one stage.
+ */
+HATF_API enum hatf_status
+hatf_events_read_columns(struct hatf_events *events,
+			 const struct hatf_event_columns *columns, size_t first,
+			 size_t max, size_t *n_ret);
+
 /* The events that have been read so far. */
 struct hatf_events_stats {
 	size_t struct_nbytes; /* set by the caller, see hatf.h */

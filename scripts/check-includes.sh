@@ -42,6 +42,7 @@ hatf/formats/profiles: api hatf/codec hatf/containers hatf/formats/common \
   hatf/io
 hatf/formats: api hatf/formats/* hatf/io hatf/base
 hatf: api hatf/codec hatf/formats hatf/formats/common hatf/io hatf/base
+hatf/frames: api
 hatf/events: api hatf hatf/codec hatf/containers hatf/io hatf/base hatf/decoder
 hatf/recover: api hatf hatf/codec hatf/deflate hatf/formats/common hatf/io \
   hatf/rings hatf/base
@@ -68,7 +69,7 @@ preload/interpose: hatf/rings preload preload/clock preload/confine \
   preload/writer
 tools/ui: public
 tools/trace: public tools/ui
-tools/sites: public tools/ui
+tools/sites: public hatf/frames tools/ui
 tools/check: public tools/trace tools/ui
 tools/program: public hatf/recorder tools/trace tools/ui
 tools/control: public hatf/recorder tools/trace tools/ui
@@ -78,11 +79,11 @@ tools/recording: public hatf/recorder tools/control tools/program \
 tools/summary: public tools/sites tools/trace tools/ui
 tools/show: public tools/sites tools/summary tools/trace tools/ui
 tools/compare: public tools/show tools/sites tools/summary tools/ui
-tools/limits: public tools/compare tools/sites tools/summary tools/trace \
-  tools/ui
-tools/live: public tools/control tools/sites tools/summary tools/symbols \
+tools/limits: public hatf/frames tools/compare tools/sites tools/summary \
   tools/trace tools/ui
-tools/privacy: public tools/sites tools/ui
+tools/live: public hatf/frames tools/control tools/sites tools/summary \
+  tools/symbols tools/trace tools/ui
+tools/privacy: public hatf/frames tools/ui
 tools/measure: public tools/trace tools/ui
 tools/paper: public tools/measure tools/trace tools/ui
 tools/report: public tools/sites tools/summary tools/trace tools/ui

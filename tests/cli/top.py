@@ -34,7 +34,8 @@ class Program:
         self.process = subprocess.Popen(
             [hatf, 'record', '-o', trace, *options, program],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, env={**os.environ, 'HATFTRACE_BEGIN': 'now', **environment})
+            stderr=subprocess.PIPE,
+            env={**os.environ, 'HATFTRACE_BEGIN': 'now', **environment})
         self.hatf, self.trace = hatf, trace
         self.pid = self.process.stdout.readline().split()[0].decode()
 

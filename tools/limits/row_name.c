@@ -2,7 +2,7 @@
 /* row_name.c - see row_name.h */
 #include "tools/limits/row_name.h"
 
-#include "tools/sites/function_name.h"
+#include "hatf/frames/function_name.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 /*
  * live_screen.h - the page of 'hatf top', on a terminal or as plain text
  *
- * On a terminal the page has a screen of its own and fits the window.  Elsewhere
- * each page is text, with an empty line after it.  Names are escaped.  One
- * thread uses a screen, and there is at most one.
+ * On a terminal the page has a screen of its own and fits the window.
+ * Elsewhere each page is text, with an empty line after it.  Names are escaped.
+ * One thread uses a screen, and there is at most one.
  */
 #ifndef LIVE_SCREEN_H
 #define LIVE_SCREEN_H

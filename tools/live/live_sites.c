@@ -2,7 +2,7 @@
 /* live_sites.c - see live_sites.h */
 #include "tools/live/live_sites.h"
 
-#include "tools/sites/hidden_frames.h"
+#include "hatf/frames/hidden_frames.h"
 #include "tools/sites/stack_view.h"
 #include "tools/symbols/symbol_lookup.h"
 #include "tools/ui/escape.h"

@@ -128,8 +128,8 @@ read_all(void *ctx)
 	size_t n;
 
 	/*
-	 * The process may go on with another file, so the pipe need not end with
-	 * the trace; but nothing follows a trailer.
+	 * The process may go on with another file, so the pipe need not end
+	 * with the trace; but nothing follows a trailer.
 	 */
 	do
 		status = hatf_events_read(t->events, t->batch, BATCH, &n);

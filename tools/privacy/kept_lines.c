@@ -2,7 +2,7 @@
 /* kept_lines.c - see kept_lines.h */
 #include "tools/privacy/kept_lines.h"
 
-#include "tools/sites/hidden_frames.h"
+#include "hatf/frames/hidden_frames.h"
 
 #include <stdio.h>
 #include <stdlib.h>

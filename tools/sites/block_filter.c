@@ -2,7 +2,7 @@
 /* block_filter.c - see block_filter.h */
 #include "tools/sites/block_filter.h"
 
-#include "tools/sites/function_name.h"
+#include "hatf/frames/function_name.h"
 #include "tools/sites/pair_set.h"
 
 #include <fnmatch.h>

@@ -2,7 +2,7 @@
 /* stack_view.c - see stack_view.h */
 #include "tools/sites/stack_view.h"
 
-#include "tools/sites/hidden_frames.h"
+#include "hatf/frames/hidden_frames.h"
 #include "tools/sites/id_rows.h"
 #include "tools/ui/escape.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* function_name.c - see function_name.h */
-#include "tools/sites/function_name.h"
+#include "hatf/frames/function_name.h"
 
 #include <fnmatch.h>
 #include <string.h>

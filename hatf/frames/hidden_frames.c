@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* hidden_frames.c - see hidden_frames.h */
-#include "tools/sites/hidden_frames.h"
+#include "hatf/frames/hidden_frames.h"
 
-#include "tools/sites/function_name.h"
+#include "hatf/frames/function_name.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -157,4 +157,12 @@ hidden_frames_is_std(const struct hatf_frame *frame)
 	name = function_name_find(frame->function);
 	return name.text[0] == '<' ? is_std_method(name.text, name.nbytes)
 				   : is_std_name(name.text);
+}
+
+unsigned
+hatf_frame_hidden(const struct hatf_frame *frame)
+{
+	return (hidden_frames_is_allocator(frame) ? HATF_FRAME_ALLOCATOR : 0u) |
+	       (hidden_frames_is_std(frame) ? HATF_FRAME_STD : 0u) |
+	       (hidden_frames_is_new(frame) ? HATF_FRAME_NEW : 0u);
 }

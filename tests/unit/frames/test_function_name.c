@@ -6,8 +6,8 @@
  * Functions of the standard libraries are hidden, those of programs are not,
  * whatever standard types they use.
  */
-#include "tools/sites/function_name.h"
-#include "tools/sites/hidden_frames.h"
+#include "hatf/frames/function_name.h"
+#include "hatf/frames/hidden_frames.h"
 
 #include "tests/unit/support/checks.h"
 #include <stdlib.h>
