@@ -82,6 +82,7 @@ tools/measure: public tools/trace tools/ui
 tools/paper: public tools/measure tools/trace tools/ui
 tools/report: public tools/sites tools/summary tools/trace tools/ui
 tools/plot: public tools/show tools/sites tools/summary tools/trace tools/ui
+tools/replay: public hatf/containers tools/trace tools/ui
 tools/commands: public hatf/recorder tools/*
 "
 
@@ -101,6 +102,7 @@ tools/control: jansson\.h
 tools/show: jansson\.h
 tools/compare: jansson\.h
 tools/plot: cairo/cairo\.h
+tools/replay: jansson\.h
 tools/measure: jansson\.h|zlib\.h
 tools/paper: jansson\.h
 tools/commands: jansson\.h

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* driver.c - see driver.h */
+#include "tools/replay/driver.h"
+
+#include "tools/replay/lanes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct driver_run *run;
+
+static _Noreturn void
+fail(const char *what)
+{
+	snprintf(run->message, sizeof(run->message), "%s: %s", what,
+		 strerror(errno));
+	_exit(1);
+}
+
+/* Map 'nbytes' of zeros, in memory now. */
+static void *
+map_zeros(uint64_t nbytes)
+{
+	void *const map =
+		mmap(NULL, nbytes + 1, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (map == MAP_FAILED)
+		fail("no memory for the driver");
+	return map;
+}
+
+/* Map a part of the words' file. */
+static const void *
+map_words(int fd, uint64_t chunk, uint64_t nbytes)
+{
+	void *const map =
+		mmap(NULL, nbytes, PROT_READ, MAP_SHARED | MAP_POPULATE, fd,
+		     (off_t)(chunk * REPLAY_CHUNK_NBYTES));
+
+	if (map == MAP_FAILED)
+		fail("cannot map the compiled trace");
+	return map;
+}
+
+static void
+prepare_lanes(struct lanes *all, const struct replay_header *header, int fd)
+{
+	const struct replay_stream *const streams =
+		map_words(fd, header->index_chunk,
+			  header->stream_count * sizeof(*streams) +
+				  header->number_count * sizeof(*all->chunks));
+
+	*all = (struct lanes){
+		.fd = fd,
+		.chunks = (const void *)(streams + header->stream_count),
+		.lanes = map_zeros(header->stream_count * sizeof(struct lane)),
+		.count = (uint32_t)header->stream_count,
+		.blocks = map_zeros(header->slot_count * sizeof(void *)),
+		.turns = map_zeros(header->slot_count * sizeof(turn_number)),
+		.touch_nbytes = run->touch == TOUCH_NONE    ? 0
+				: run->touch == TOUCH_FIRST ? 1
+							    : UINT64_MAX,
+		.touch_mask = run->is_null ? 0 : UINT64_MAX,
+		.fail = fail,
+	};
+	for (uint32_t i = 0; i < all->count; i++) {
+		all->lanes[i].all = all;
+		all->lanes[i].stream = &streams[i];
+	}
+}
+
+static void
+find_calls(struct driver_calls *calls)
+{
+	const char *fault;
+
+	if (run->is_null) {
+		driver_calls_null(calls);
+		return;
+	}
+	fault = driver_calls_find(calls, run->library, sizeof(run->library));
+	if (fault != NULL) {
+		snprintf(run->message, sizeof(run->message), "%s", fault);
+		_exit(1);
+	}
+}
+
+/* ----------------------------------------------------------------- measures */
+
+/* Return the figure of a line of /proc/self/status in bytes. */
+static uint64_t
+status_nbytes(const char *text, const char *key)
+{
+	const char *const line = strstr(text, key);
+
+	return line != NULL ? strtoull(line + strlen(key), NULL, 10) * 1024 : 0;
+}
+
+/* Store the resident memory, now and at its peak. */
+static void
+read_memory(uint64_t *now_ret, uint64_t *peak_ret)
+{
+	char text[4096];
+	const int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+	const ssize_t n = read(fd, text, sizeof(text) - 1);
+
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	*now_ret = status_nbytes(text, "VmRSS:");
+	*peak_ret = status_nbytes(text, "VmHWM:");
+}
+
+/* Let the peak of resident memory begin anew. */
+static void
+reset_peak(void)
+{
+	const int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	/* If the kernel lacks this, the peak is that since the start. */
+	if (write(fd, "5", 1) != 1)
+		errno = 0;
+	close(fd);
+}
+
+static uint64_t
+cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t
+fault_count(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return (uint64_t)(u.ru_minflt + u.ru_majflt);
+}
+
+static uint64_t
+above(uint64_t n, uint64_t base)
+{
+	return n > base ? n - base : 0;
+}
+
+/* Run all lanes and store the measures. */
+static void
+measure(struct lanes *all, const struct replay_header *header)
+{
+	uint64_t base, now, peak, cpu, faults;
+
+	reset_peak();
+	read_memory(&base, &peak);
+	faults = fault_count();
+	cpu = cpu_ns();
+	all->begin_ns = lanes_now_ns();
+	lanes_run(all, header->parked_count);
+	run->wall_ns = lanes_now_ns() - all->begin_ns;
+	run->cpu_ns = cpu_ns() - cpu;
+	run->faults = fault_count() - faults;
+	read_memory(&now, &peak);
+	run->end_nbytes = above(now, base);
+	run->peak_nbytes = above(peak, base);
+	for (uint32_t i = 0; i < all->count; i++)
+		run->failed += all->lanes[i].failed;
+	run->is_done = true;
+}
+
+int
+driver_main(int argc, char **argv)
+{
+	const struct replay_header *header;
+	static struct lanes all;
+	int fd;
+
+	if (argc != 2)
+		return 2;
+	fd = (int)strtol(argv[1], NULL, 10);
+	run = mmap(NULL, sizeof(*run), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		   0);
+	if (run == MAP_FAILED)
+		return 2;
+	fd = (int)strtol(argv[0], NULL, 10);
+	header = map_words(fd, 0, sizeof(*header));
+	prepare_lanes(&all, header, fd);
+	find_calls(&all.calls);
+	measure(&all, header);
+	/* Past the allocator's own end, which may take long. */
+	_exit(0);
+}

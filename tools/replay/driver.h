@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * driver.h - the process that makes the calls of a compiled trace
+ *
+ * 'hatf replay' executes itself again for each run, with the allocator in
+ * LD_PRELOAD, and DRIVER_WORD and two descriptors as arguments: the file of
+ * replay_words.h, and a 'struct driver_run' in shared memory.  The same program
+ * serves both ends, so they always agree on these structures, and there is no
+ * second file to install or to find.
+ *
+ * The driver's own memory is mapped, not allocated, and resident before the
+ * first call.  What it reads while it runs is one chunk for each thread.
+ */
+#ifndef DRIVER_H
+#define DRIVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define DRIVER_WORD "--drive"
+
+enum driver_touch {
+	TOUCH_NONE,
+	TOUCH_FIRST, /* the first byte of each block */
+	TOUCH_ALL,   /* a byte of each page of each block */
+};
+
+struct driver_run {
+	/* Set by the caller: */
+	bool is_null; /* make no calls, to measure the driver's own cost */
+	enum driver_touch touch;
+	/* Set by the driver: */
+	bool is_done;
+	char message[256]; /* why it is not done; "": unknown */
+	char library[256]; /* the object that defines malloc */
+	uint64_t wall_ns, cpu_ns;
+	uint64_t faults; /* page faults, major ones too */
+	uint64_t failed; /* calls that found no memory */
+	/* Resident memory above that before the first call. */
+	uint64_t peak_nbytes, end_nbytes;
+};
+
+/* The driver; 'argv' has the two descriptors.  Returns only on failure. */
+int driver_main(int argc, char **argv);
+
+#endif /* DRIVER_H */

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* lanes.c - see lanes.h */
+#include "tools/replay/lanes.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Threads need little stack; allocators may need some. */
+#define STACK_NBYTES ((size_t)512 << 10)
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+uint64_t
+lanes_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Map the next chunk of a lane instead of the last one. */
+static void
+next_chunk(struct lane *lane)
+{
+	const struct lanes *const all = lane->all;
+	const uint32_t i = lane->stream->chunk_first + lane->number++;
+	void *map = MAP_FAILED;
+
+	if (lane->chunk != NULL)
+		munmap((void *)(uintptr_t)lane->chunk, REPLAY_CHUNK_NBYTES);
+	if (lane->number <= lane->stream->chunk_count)
+		map = mmap(NULL, REPLAY_CHUNK_NBYTES, PROT_READ,
+			   MAP_SHARED | MAP_POPULATE, all->fd,
+			   (off_t)(all->chunks[i] * REPLAY_CHUNK_NBYTES));
+	if (map == MAP_FAILED)
+		all->fail("cannot map the compiled trace");
+	lane->chunk = lane->next = map;
+}
+
+/* -------------------------------------------------------------------- calls */
+
+/* Write to the pages of a block from byte 'from' on. */
+static inline void
+touch(const struct lanes *all, void *block, uint64_t from, uint64_t size)
+{
+	volatile char *const bytes = block;
+	const uint64_t end =
+		size < all->touch_nbytes ? size : all->touch_nbytes;
+
+	for (uint64_t i = from; i < end; i += REPLAY_PAGE_NBYTES)
+		bytes[i & all->touch_mask] = 1;
+}
+
+static inline void
+keep(const struct lanes *all, struct lane *lane, uint32_t slot, void *block,
+     uint64_t from, uint64_t size)
+{
+	all->blocks[slot] = block;
+	if (likely(block != NULL))
+		touch(all, block, from, size);
+	else
+		lane->failed++;
+}
+
+/* Resize the block of a slot.  The bytes before 'old_size' were touched. */
+static void
+resize(const struct lanes *all, struct lane *lane, uint32_t slot,
+       uint64_t old_size, uint64_t size)
+{
+	void *const block = all->calls.realloc(all->blocks[slot], size);
+
+	if (block == NULL)
+		lane->failed++;
+	else
+		keep(all, lane, slot, block, old_size, size);
+}
+
+/* Make the call of 'word' and return the word after it. */
+static inline const uint64_t *
+call(const struct lanes *all, struct lane *lane, uint64_t word,
+     const uint64_t *next)
+{
+	const unsigned kind = word & WORD_KIND_MASK;
+	const uint32_t slot =
+		(uint32_t)(word >> WORD_SLOT_SHIFT & WORD_SLOT_MAX);
+	uint64_t size = word >> WORD_SIZE_SHIFT, alignment = 0, old_size = 0;
+
+	if (unlikely(size == WORD_BIG_SIZE))
+		size = *next++;
+	if (kind == WORD_MEMALIGN)
+		alignment = *next++;
+	if (unlikely(word & WORD_OLD))
+		old_size = *next++;
+	if (unlikely(word & WORD_WAITS))
+		turn_wait(&all->turns[slot], (uint32_t)*next++);
+	if (kind == WORD_FREE)
+		all->calls.free(all->blocks[slot]);
+	else if (kind == WORD_MALLOC)
+		keep(all, lane, slot, all->calls.malloc(size), 0, size);
+	else if (kind == WORD_REALLOC)
+		resize(all, lane, slot, old_size, size);
+	else if (kind == WORD_CALLOC)
+		keep(all, lane, slot, all->calls.calloc(1, size), 0, size);
+	else if (kind == WORD_MEMALIGN)
+		keep(all, lane, slot, all->calls.memalign(alignment, size), 0,
+		     size);
+	else
+		keep(all, lane, slot, all->calls.realloc(NULL, size), 0, size);
+	if (unlikely(word & WORD_HANDS))
+		turn_pass(&all->turns[slot]);
+	return next;
+}
+
+/* ------------------------------------------------------------------ threads */
+
+static void *run_thread(void *context);
+
+/* Start the thread of a lane that 'life' others have run before. */
+static void
+create_thread(struct lanes *all, uint32_t stream, uint32_t life)
+{
+	struct lane *const lane = &all->lanes[stream];
+	pthread_attr_t attr;
+	int error;
+
+	turn_wait(&lane->created, life);
+	if (life > 0)
+		pthread_join(lane->thread, NULL);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_NBYTES);
+	error = pthread_create(&lane->thread, &attr, run_thread, lane);
+	pthread_attr_destroy(&attr);
+	if (error != 0)
+		all->fail("cannot create a thread");
+	turn_pass(&lane->created);
+}
+
+static void
+pause_until(uint64_t ns)
+{
+	const struct timespec t = { .tv_sec = (time_t)(ns / 1000000000),
+				    .tv_nsec = (long)(ns % 1000000000) };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) ==
+	       EINTR)
+		;
+}
+
+/* Do what a word that is no call says; false if the thread has ended. */
+static bool
+control(struct lane *lane, uint64_t word)
+{
+	struct lanes *const all = lane->all;
+
+	switch (word & WORD_KIND_MASK) {
+	case WORD_NEXT:
+		next_chunk(lane);
+		return true;
+	case WORD_CREATE:
+		create_thread(
+			all,
+			(uint32_t)(word >> WORD_SLOT_SHIFT & WORD_SLOT_MAX),
+			(uint32_t)*lane->next++);
+		return true;
+	case WORD_PAUSE:
+		pause_until(all->begin_ns + (word >> WORD_SLOT_SHIFT));
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Run a lane until its thread ends.  Return the last word. */
+static uint64_t
+run_lane(struct lane *lane)
+{
+	const struct lanes *const all = lane->all;
+	const uint64_t *next = lane->next;
+
+	for (;;) {
+		const uint64_t word = *next++;
+
+		if (likely(word_is_call(word))) {
+			next = call(all, lane, word, next);
+			continue;
+		}
+		lane->next = next;
+		if (!control(lane, word))
+			return word;
+		next = lane->next;
+	}
+}
+
+static void *
+run_thread(void *context)
+{
+	struct lane *const lane = context;
+
+	if (lane->chunk == NULL)
+		next_chunk(lane);
+	if (run_lane(lane) == WORD_EXIT)
+		return NULL;
+	/* The thread outlives the trace. */
+	turn_pass(&lane->all->parked);
+	for (;;)
+		pause();
+}
+
+void
+lanes_run(struct lanes *all, uint64_t parked_count)
+{
+	next_chunk(&all->lanes[0]);
+	run_lane(&all->lanes[0]);
+	turn_wait(&all->parked, (uint32_t)parked_count);
+	for (uint32_t i = 1; i < all->count; i++) {
+		struct lane *const lane = &all->lanes[i];
+
+		turn_wait(&lane->created, lane->stream->lives);
+		if (lane->stream->lives > 0 && !lane->stream->is_live)
+			pthread_join(lane->thread, NULL);
+	}
+}
