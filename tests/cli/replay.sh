@@ -143,8 +143,38 @@ check_status "torture: $(cat err)" 0
 [ "$(figures handovers)" -gt 1000 ] ||
 	fail "torture: $(figures handovers) hand-overs"
 
+# in_order TRACE RUNS [OPTION...]: no run stops, none has a mistake.
+in_order()
+{
+	local trace=$1 runs=$2
+
+	shift 2
+	run timeout 300 "$HATF" replay --check -r "$runs" -a glibc "$@" "$trace"
+	check_status "$trace in order: $(cat err)" 0
+	grep -q "^glibc: $runs runs, all calls in order" out ||
+		fail "$trace in order: $(cat out)"
+}
+
 # Slots are reused: far fewer than the blocks that were allocated.
 [ "$(figures slots)" -lt 20000 ] || fail "torture: $(figures slots) slots"
+
+in_order torture.hatf.gz 100
+
+# One thread allocates and another one frees: slots go back to the first.
+awk -v first="$first_line" 'BEGIN {
+	print first
+	print "8 1 0 1 4200"
+	for (i = 0; i < 60000; i++) {
+		printf("0 40 0x%x 0 0 1\n", 4096 + 64 * (i % 1000))
+		if (i >= 500)
+			printf("1 0x%x 1 0 1\n",
+				4096 + 64 * ((i - 500) % 1000))
+	}
+}' >pipe.ascii
+in_order pipe.ascii 20
+in_order pipe.ascii 2 --threads 1
+replay pipe pipe.ascii
+[ "$(figures slots)" -lt 6000 ] || fail "pipe: $(figures slots) slots"
 
 # Twenty thousand threads, one after another.
 awk -v first="$first_line" 'BEGIN {
@@ -234,6 +264,7 @@ wrong 'hatf replay: more than one FILE*' a b
 wrong "hatf replay: --allocator: no allocator 'none'*" -a none a
 wrong "hatf replay: --allocator: no allocator './none'*" -a ./none a
 wrong "hatf replay: --allocator: not VAR=VALUE: 'x'" -a glibc:x a
+wrong 'hatf replay: --check has only a text*' --check --json a
 wrong "hatf replay: --repeat: not a number from 1 to 1000: '0'" -r 0 a
 cp "$(ldd "$HATF" | awk '/libz\.so/ { print $3 }')" libother.so
 refused 'no allocator' '*/libother.so could not be preloaded, or has no *' \

@@ -13,6 +13,7 @@ enum {
 	OPT_THREADS,
 	OPT_TOUCH,
 	OPT_SPEED,
+	OPT_CHECK,
 	OPT_MARKDOWN,
 	OPT_JSON,
 };
@@ -31,6 +32,9 @@ static const struct opt options[] = {
 	  "its first byte (first) or not at all (none)" },
 	{ "speed", 's', "HOW",
 	  "max (default), or real: make each call at its time" },
+	{ "check", 'c', NULL,
+	  "measure nothing: pause at random, and check that each\n"
+	  "block is allocated before it is freed and has one owner" },
 	{ "markdown", 'm', NULL, "print the table in Markdown" },
 	{ "json", 'j', NULL, "print one JSON object" },
 	{ NULL, 0, NULL, NULL },
@@ -105,6 +109,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 		ask->compile.real_time = choice == 1;
 		return ok;
 	default:
+		ask->runs.is_checked |= idx == OPT_CHECK;
 		ask->view.markdown |= idx == OPT_MARKDOWN;
 		ask->json |= idx == OPT_JSON;
 		return true;
@@ -127,7 +132,9 @@ run_compiled(struct ask *ask, const struct compiled *compiled)
 	    runs_make(&ask->runs, compiled, &ask->allocators)) {
 		exit_status =
 			compiled->fault != NULL ? EXIT_INCOMPLETE : EXIT_FINE;
-		if (!ask->json)
+		if (ask->runs.is_checked)
+			replay_print_checked(o, &ask->view);
+		else if (!ask->json)
 			replay_print_text(o, &ask->view);
 		else if (!replay_print_json(o, &ask->view))
 			exit_status = EXIT_BAD_INPUT;
@@ -152,6 +159,8 @@ command_replay(int argc, char **argv)
 		return opt_complain(&page, first == argc
 						   ? "a FILE is needed"
 						   : "more than one FILE");
+	if (ask.runs.is_checked && (ask.json || ask.view.markdown))
+		return opt_complain(&page, "--check has only a text");
 	ask.view.path = argv[first];
 	if (ask.allocators.count == 0)
 		allocators_add_installed(&ask.allocators);

@@ -50,7 +50,7 @@ struct compiled {
 	/* At the peak: objects, bytes, and bytes of the first page of each. */
 	uint64_t peak_count, peak_nbytes, peak_first_nbytes;
 	uint64_t end_count, end_nbytes;
-	/* What is left out, and blocks freed because their address was reused */
+	/* Left out, and blocks freed because their address was reused. */
 	uint64_t failed, unknown, pooled, replaced;
 };
 

@@ -19,9 +19,17 @@ static struct driver_run *run;
 static _Noreturn void
 fail(const char *what)
 {
-	snprintf(run->message, sizeof(run->message), "%s: %s", what,
-		 strerror(errno));
+	snprintf(run->message, sizeof(run->message), "%s", what);
 	_exit(1);
+}
+
+static _Noreturn void
+fail_call(const char *what)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "%s: %s", what, strerror(errno));
+	fail(text);
 }
 
 /* Map 'nbytes' of zeros, in memory now. */
@@ -33,7 +41,7 @@ map_zeros(uint64_t nbytes)
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 	if (map == MAP_FAILED)
-		fail("no memory for the driver");
+		fail_call("no memory for the driver");
 	return map;
 }
 
@@ -46,7 +54,7 @@ map_words(int fd, uint64_t chunk, uint64_t nbytes)
 		     (off_t)(chunk * REPLAY_CHUNK_NBYTES));
 
 	if (map == MAP_FAILED)
-		fail("cannot map the compiled trace");
+		fail_call("cannot map the compiled trace");
 	return map;
 }
 
@@ -74,7 +82,22 @@ prepare_lanes(struct lanes *all, const struct replay_header *header, int fd)
 	for (uint32_t i = 0; i < all->count; i++) {
 		all->lanes[i].all = all;
 		all->lanes[i].stream = &streams[i];
+		all->lanes[i].random = run->seed ^ (uint64_t)(i + 1) << 32;
 	}
+}
+
+static void
+prepare_checks(struct lanes *all, uint64_t slot_count)
+{
+	static struct lane_checks checks;
+
+	checks = (struct lane_checks){
+		.states = map_zeros(slot_count),
+		.sizes = map_zeros(slot_count * sizeof(*checks.sizes)),
+		.pause_mask = run->pause_mask,
+		.has_memory = !run->is_null,
+	};
+	all->checks = &checks;
 }
 
 static void
@@ -87,10 +110,8 @@ find_calls(struct driver_calls *calls)
 		return;
 	}
 	fault = driver_calls_find(calls, run->library, sizeof(run->library));
-	if (fault != NULL) {
-		snprintf(run->message, sizeof(run->message), "%s", fault);
-		_exit(1);
-	}
+	if (fault != NULL)
+		fail(fault);
 }
 
 /* ----------------------------------------------------------------- measures */
@@ -197,6 +218,8 @@ driver_main(int argc, char **argv)
 	header = map_words(fd, 0, sizeof(*header));
 	prepare_lanes(&all, header, fd);
 	find_calls(&all.calls);
+	if (run->is_checked)
+		prepare_checks(&all, header->slot_count);
 	measure(&all, header);
 	/* Past the allocator's own end, which may take long. */
 	_exit(0);

@@ -29,6 +29,9 @@ struct driver_run {
 	/* Set by the caller: */
 	bool is_null; /* make no calls, to measure the driver's own cost */
 	enum driver_touch touch;
+	bool is_checked;     /* check the order of calls, with pauses */
+	uint64_t pause_mask; /* of struct lane_checks */
+	uint64_t seed;	     /* of the pauses; not 0 */
 	/* Set by the driver: */
 	bool is_done;
 	char message[256]; /* why it is not done; "": unknown */

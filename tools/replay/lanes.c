@@ -37,7 +37,7 @@ next_chunk(struct lane *lane)
 			   MAP_SHARED | MAP_POPULATE, all->fd,
 			   (off_t)(all->chunks[i] * REPLAY_CHUNK_NBYTES));
 	if (map == MAP_FAILED)
-		all->fail("cannot map the compiled trace");
+		all->fail("cannot map a chunk of the compiled trace");
 	lane->chunk = lane->next = map;
 }
 
@@ -79,6 +79,32 @@ resize(const struct lanes *all, struct lane *lane, uint32_t slot,
 		keep(all, lane, slot, block, old_size, size);
 }
 
+/* Check a slot before a call. */
+static void
+check_before(const struct lanes *all, struct lane *lane, unsigned kind,
+	     uint32_t slot)
+{
+	const char *const fault = lane_check_before(all->checks, &lane->random,
+						    (enum word_kind)kind, slot,
+						    all->blocks[slot]);
+
+	if (fault != NULL)
+		all->fail(fault);
+}
+
+/* Check it after the call. */
+static void
+check_after(const struct lanes *all, struct lane *lane, unsigned kind,
+	    uint32_t slot, uint64_t size)
+{
+	const char *const fault = lane_check_after(
+		all->checks, &lane->random, (enum word_kind)kind, slot,
+		kind != WORD_FREE ? all->blocks[slot] : NULL, size);
+
+	if (fault != NULL)
+		all->fail(fault);
+}
+
 /* Make the call of 'word' and return the word after it. */
 static inline const uint64_t *
 call(const struct lanes *all, struct lane *lane, uint64_t word,
@@ -97,6 +123,8 @@ call(const struct lanes *all, struct lane *lane, uint64_t word,
 		old_size = *next++;
 	if (unlikely(word & WORD_WAITS))
 		turn_wait(&all->turns[slot], (uint32_t)*next++);
+	if (unlikely(all->checks != NULL))
+		check_before(all, lane, kind, slot);
 	if (kind == WORD_FREE)
 		all->calls.free(all->blocks[slot]);
 	else if (kind == WORD_MALLOC)
@@ -110,6 +138,8 @@ call(const struct lanes *all, struct lane *lane, uint64_t word,
 		     size);
 	else
 		keep(all, lane, slot, all->calls.realloc(NULL, size), 0, size);
+	if (unlikely(all->checks != NULL))
+		check_after(all, lane, kind, slot, size);
 	if (unlikely(word & WORD_HANDS))
 		turn_pass(&all->turns[slot]);
 	return next;
@@ -135,7 +165,7 @@ create_thread(struct lanes *all, uint32_t stream, uint32_t life)
 	error = pthread_create(&lane->thread, &attr, run_thread, lane);
 	pthread_attr_destroy(&attr);
 	if (error != 0)
-		all->fail("cannot create a thread");
+		all->fail("the system has no more threads");
 	turn_pass(&lane->created);
 }
 

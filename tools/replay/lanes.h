@@ -10,6 +10,7 @@
 
 #include "tools/replay/driver.h"
 #include "tools/replay/driver_calls.h"
+#include "tools/replay/lane_checks.h"
 #include "tools/replay/replay_words.h"
 #include "tools/replay/turns.h"
 
@@ -21,6 +22,7 @@ struct lane {
 	const uint64_t *chunk;		    /* mapped; NULL: none yet */
 	uint32_t number;		    /* of the next chunk, in its list */
 	uint64_t failed;
+	lane_random random;
 	struct lanes *all;
 	const struct replay_stream *stream;
 	pthread_t thread;
@@ -35,8 +37,9 @@ struct lanes {
 	void **blocks;	    /* by slot */
 	turn_number *turns; /* by slot */
 	struct driver_calls calls;
-	uint64_t touch_nbytes; /* of a block that are written to */
-	uint64_t touch_mask;   /* 0: write to its first byte only */
+	uint64_t touch_nbytes;	    /* of a block that are written to */
+	uint64_t touch_mask;	    /* 0: write to its first byte only */
+	struct lane_checks *checks; /* NULL: none */
 	uint64_t begin_ns;
 	turn_number parked; /* threads that have no more words */
 	/* end the process with a message */

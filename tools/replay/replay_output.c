@@ -232,3 +232,17 @@ replay_print_text(struct out *o, const struct replay_view *view)
 	print_own_cost(o, view);
 	print_verdict(o, view);
 }
+
+void
+replay_print_checked(struct out *o, const struct replay_view *view)
+{
+	const struct replay_runs *const runs = view->runs;
+
+	print_heading(o, view);
+	for (unsigned i = 0; i < runs->count; i++) {
+		out_str(o, runs->columns[i].allocator->label);
+		out_str(o, ": ");
+		print_count(o, runs->repeat, "run");
+		out_str(o, ", all calls in order, no block with two owners\n");
+	}
+}

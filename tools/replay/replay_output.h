@@ -16,6 +16,9 @@ struct replay_view {
 
 void replay_print_text(struct out *o, const struct replay_view *view);
 
+/* Print that the runs of a checked replay had no mistakes. */
+void replay_print_checked(struct out *o, const struct replay_view *view);
+
 /* Print one JSON object.  On failure print a message and return false. */
 bool replay_print_json(struct out *o, const struct replay_view *view);
 

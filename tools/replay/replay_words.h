@@ -7,7 +7,7 @@
  * the index (a 'struct replay_stream' for each) and the numbers of all streams'
  * chunks.  The first chunk has the header:
  *
- *	| header | chunk of 0 | chunk of 1 | chunk of 0 | ... | index | numbers |
+ *	| header | chunk of 0 | chunk of 1 | ... | index | numbers |
  *
  * A word is a call:
  *
@@ -16,7 +16,7 @@
  *	bit 5		WORD_WAITS: the slot's last call was another thread's
  *	bit 6		WORD_OLD: a realloc of a block of a page or more
  *	bits 8-35	slot of the block, or number of the thread's stream
- *	bits 36-63	size in bytes; WORD_BIG_SIZE: a word with the size follows
+ *	bits 36-63	size in bytes; WORD_BIG_SIZE: it is in the next word
  *
  * Words may follow it, in this order: its size; the alignment of WORD_MEMALIGN,
  * or the life of WORD_CREATE; the old size of WORD_OLD; and the turn that

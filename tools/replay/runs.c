@@ -142,6 +142,9 @@ add_run(struct replay_column *column, const struct replay_runs *runs,
 
 		run->touch = runs->touch;
 		run->is_null = column->allocator == NULL;
+		run->is_checked = runs->is_checked;
+		run->pause_mask = runs->pause_mask;
+		run->seed = idx + 1;
 		ok = run_driver(column->allocator, words_fd, fd, run);
 		figures[REPLAY_WALL] = run->wall_ns;
 		figures[REPLAY_CPU] = run->cpu_ns;
@@ -210,7 +213,7 @@ prepare(struct replay_column *column, const struct allocator *a,
 static bool
 run_round(struct replay_runs *runs, unsigned idx, int words_fd)
 {
-	if (!add_run(&runs->null, runs, idx, words_fd))
+	if (!runs->is_checked && !add_run(&runs->null, runs, idx, words_fd))
 		return false;
 	for (unsigned i = 0; i < runs->count; i++)
 		if (!add_run(&runs->columns[i], runs, idx, words_fd))
@@ -218,10 +221,16 @@ run_round(struct replay_runs *runs, unsigned idx, int words_fd)
 	return true;
 }
 
+/* Of each run of a checked replay: more would make it slow. */
+#define PAUSES 2000
+
 bool
 runs_make(struct replay_runs *runs, const struct compiled *compiled,
 	  const struct allocators *allocators)
 {
+	runs->pause_mask = 15;
+	while (runs->pause_mask < compiled->calls * 4 / PAUSES)
+		runs->pause_mask = runs->pause_mask * 2 + 1;
 	if (!prepare(&runs->null, NULL, runs->repeat))
 		return false;
 	for (unsigned i = 0; i < allocators->count; i++)

@@ -43,14 +43,17 @@ struct replay_column {
 struct replay_runs {
 	unsigned repeat;
 	enum driver_touch touch;
+	bool is_checked; /* check the order of the calls, do not measure */
+	uint64_t pause_mask;
 	struct replay_column null;
 	struct replay_column columns[ALLOCATORS_MAX];
 	unsigned count;
 };
 
 /*
- * Run everything.  On failure print a message and return false.  In both cases
- * free the result by runs_close().
+ * Run everything, or with 'is_checked' all but the null allocator.  On failure
+ * print a message and return false.  In both cases free the result by
+ * runs_close().
  */
 bool runs_make(struct replay_runs *runs, const struct compiled *compiled,
 	       const struct allocators *allocators);

@@ -5,9 +5,9 @@
  * A freed slot goes to the thread that freed it, so that its next use needs no
  * hand-over between threads.  A thread keeps SLOTS_KEPT of them at most.  All
  * others go to a queue that the threads share.  A slot waits there until
- * SLOTS_QUEUED later ones have joined it, so that a thread which takes it rarely
- * has to wait for the one that freed it.  Else a thread takes SLOTS_FRESH new
- * ones: a cache line of addresses.
+ * SLOTS_QUEUED later ones have joined it, so that a thread which takes it has
+ * to wait rarely for the one that freed it.  Else a thread takes SLOTS_FRESH
+ * new ones: a cache line of addresses.
  *
  * So the slots are as many as the live blocks at the peak, and SLOTS_QUEUED,
  * and SLOTS_KEPT + SLOTS_FRESH for each thread.  Each takes 24 bytes here.
