@@ -84,6 +84,23 @@ run "$HATF" replay -r 1 -a 'glibc:MALLOC_PERTURB_=7 MALLOC_ARENA_MAX=1' \
 	hand.ascii
 check_status variables 0
 
+# ---------------------------------------------------------------------- limits
+run "$HATF" replay -r 2 -a glibc -a 'glibc:MALLOC_ARENA_MAX=1' \
+	-f 'peak_rss>9*glibc' -f 'glibc.wall>1000s, faults > 100K' hand.ascii
+check_status 'limits that hold' 0
+check_silent 'limits that hold'
+run "$HATF" replay -r 2 -a glibc -a 'glibc:MALLOC_ARENA_MAX=1' \
+	-f 'glibc:MALLOC_ARENA_MAX=1.faults>0*glibc' hand.ascii
+check_status 'a limit exceeded' 3
+check_one_line 'a limit exceeded' \
+	'hatf replay: glibc:MALLOC_ARENA_MAX=1: faults is *, at least *(glibc:*'
+for text in 'x>1' peak_rss 'peak_rss>' 'peak_rss>1*jemalloc' 'wall>1M' \
+	'faults>1s' 'glibc.>1' 'wall>-1' 'wall>nan' 'wall>0x9' 'wall>1,' ''; do
+	run "$HATF" replay -a glibc -f "$text" hand.ascii
+	check_status "--fail-if '$text'" 2
+	check_one_line "--fail-if '$text'" 'hatf replay: --fail-if: not a limit*'
+done
+
 # ------------------------------------------------------------------- real time
 cat >slow.ascii <<END
 10 HATF ascii thread heap time attributes

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* replay.c - hatf replay: drive allocators with a trace and compare them */
 #include "tools/commands/commands.h"
+#include "tools/replay/replay_limit.h"
 #include "tools/replay/replay_output.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
@@ -13,6 +14,7 @@ enum {
 	OPT_THREADS,
 	OPT_TOUCH,
 	OPT_SPEED,
+	OPT_FAIL_IF,
 	OPT_CHECK,
 	OPT_MARKDOWN,
 	OPT_JSON,
@@ -32,6 +34,9 @@ static const struct opt options[] = {
 	  "its first byte (first) or not at all (none)" },
 	{ "speed", 's', "HOW",
 	  "max (default), or real: make each call at its time" },
+	{ "fail-if", 'f', "EXPR",
+	  "exit with status 3 if a limit is exceeded in each run:\n"
+	  "'peak_rss>1.10*glibc', 'jemalloc.wall>20ms'" },
 	{ "check", 'c', NULL,
 	  "measure nothing: pause at random, and check that each\n"
 	  "block is allocated before it is freed and has one owner" },
@@ -47,9 +52,9 @@ static const struct opt_page page = {
 	"order, with several allocators, and compare their time and memory.\n"
 	"The cost of the replay itself is measured and subtracted.\n",
 	"Exit status: 0 if all is well, 1 if the trace cannot be replayed or\n"
-	"an allocator fails, 2 for wrong usage, 4 if the trace is incomplete "
-	"(it\n"
-	"is replayed as far as it goes).\n",
+	"an allocator fails, 2 for wrong usage, 3 if a limit of --fail-if is\n"
+	"exceeded, 4 if the trace is incomplete (it is replayed as far as it\n"
+	"goes).\n",
 	false,
 	options
 };
@@ -64,6 +69,9 @@ struct ask {
 	struct compile_options compile;
 	struct replay_runs runs;
 	struct replay_view view;
+	const char *limit_texts[REPLAY_LIMITS_MAX];
+	unsigned limit_count;
+	struct replay_limits limits;
 	bool json;
 };
 
@@ -80,6 +88,19 @@ take_repeat(struct ask *ask, const char *value)
 		return false;
 	}
 	ask->runs.repeat = (unsigned)n;
+	return true;
+}
+
+/* The allocators of a limit may be in later options: keep the text. */
+static bool
+take_limit(struct ask *ask, const char *value)
+{
+	if (ask->limit_count == REPLAY_LIMITS_MAX) {
+		message_print("--fail-if: more than %d limits",
+			      REPLAY_LIMITS_MAX);
+		return false;
+	}
+	ask->limit_texts[ask->limit_count++] = value;
 	return true;
 }
 
@@ -108,6 +129,8 @@ take_option(unsigned idx, const char *value, void *ctx)
 		ok = opt_parse_choice("--speed", value, speed_words, &choice);
 		ask->compile.real_time = choice == 1;
 		return ok;
+	case OPT_FAIL_IF:
+		return take_limit(ask, value);
 	default:
 		ask->runs.is_checked |= idx == OPT_CHECK;
 		ask->view.markdown |= idx == OPT_MARKDOWN;
@@ -138,6 +161,9 @@ run_compiled(struct ask *ask, const struct compiled *compiled)
 			replay_print_text(o, &ask->view);
 		else if (!replay_print_json(o, &ask->view))
 			exit_status = EXIT_BAD_INPUT;
+		if (exit_status == EXIT_FINE &&
+		    limits_exceeded(&ask->limits, &ask->runs))
+			exit_status = EXIT_EXCEEDED;
 	}
 	runs_close(&ask->runs);
 	return exit_status;
@@ -164,6 +190,10 @@ command_replay(int argc, char **argv)
 	ask.view.path = argv[first];
 	if (ask.allocators.count == 0)
 		allocators_add_installed(&ask.allocators);
+	for (unsigned i = 0; i < ask.limit_count; i++)
+		if (!limits_parse(&ask.limits, ask.limit_texts[i],
+				  &ask.allocators))
+			return EXIT_USAGE;
 	if (!compile_trace(&compiled, ask.view.path, &ask.compile))
 		return EXIT_BAD_INPUT;
 	exit_status = run_compiled(&ask, &compiled);

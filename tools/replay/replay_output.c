@@ -15,14 +15,6 @@ struct cell {
 	char text[48];
 };
 
-static struct figure
-format_measure(enum replay_measure m, uint64_t n)
-{
-	if (m <= REPLAY_CPU)
-		return figure_ns(n);
-	return m == REPLAY_FAULTS ? figure_count(n) : figure_nbytes(n);
-}
-
 static struct cell
 ratio_cell(const struct replay_runs *runs, enum replay_measure m, unsigned idx)
 {
@@ -139,8 +131,8 @@ print_column(struct out *o, const struct replay_view *view, int width,
 	const struct cell spread = spread_cell(runs, idx);
 
 	for (unsigned m = 0; m < REPLAY_MEASURES; m++) {
-		figures[m] = format_measure((enum replay_measure)m,
-					    c->measures[m].median);
+		figures[m] = runs_figure((enum replay_measure)m,
+					 c->measures[m].median);
 		ratios[m] = ratio_cell(runs, (enum replay_measure)m, idx);
 	}
 	print_row(o, view, width,

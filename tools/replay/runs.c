@@ -3,7 +3,6 @@
 #include "tools/replay/runs.h"
 
 #include "tools/trace/spool.h"
-#include "tools/ui/figure.h"
 #include "tools/ui/message.h"
 
 #include <errno.h>
@@ -20,6 +19,14 @@
 
 const char *const replay_measure_words[] = { "wall",	"cpu",	  "peak_rss",
 					     "end_rss", "faults", NULL };
+
+struct figure
+runs_figure(enum replay_measure measure, uint64_t n)
+{
+	if (measure <= REPLAY_CPU)
+		return figure_ns(n);
+	return measure == REPLAY_FAULTS ? figure_count(n) : figure_nbytes(n);
+}
 
 static const char *
 label_of(const struct allocator *a)

@@ -12,6 +12,7 @@
 #include "tools/replay/allocators.h"
 #include "tools/replay/compile.h"
 #include "tools/replay/driver.h"
+#include "tools/ui/figure.h"
 
 #define RUNS_MAX 1000
 
@@ -26,6 +27,9 @@ enum replay_measure {
 
 /* "wall", "cpu", "peak_rss", "end_rss", "faults". */
 extern const char *const replay_measure_words[REPLAY_MEASURES + 1];
+
+/* A figure of a measure, for people to read. */
+struct figure runs_figure(enum replay_measure measure, uint64_t n);
 
 /* Of several runs.  Those of an allocator are without the driver's own cost. */
 struct replay_spread {
