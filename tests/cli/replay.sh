@@ -98,7 +98,8 @@ for text in 'x>1' peak_rss 'peak_rss>' 'peak_rss>1*jemalloc' 'wall>1M' \
 	'faults>1s' 'glibc.>1' 'wall>-1' 'wall>nan' 'wall>0x9' 'wall>1,' ''; do
 	run "$HATF" replay -a glibc -f "$text" hand.ascii
 	check_status "--fail-if '$text'" 2
-	check_one_line "--fail-if '$text'" 'hatf replay: --fail-if: not a limit*'
+	check_one_line "--fail-if '$text'" \
+		'hatf replay: --fail-if: not a limit*'
 done
 
 # ------------------------------------------------------------------- real time

@@ -47,8 +47,11 @@ driver_calls_find(struct driver_calls *calls, char *library, size_t cap)
 	return NULL;
 }
 
-/* Every block of the null allocator; aligned for any of its users. */
-static _Alignas(64) char scratch[64];
+/*
+ * Every block that a thread gets from the null allocator.  It has cache lines
+ * of its own: shared ones would add to the cost of the driver.
+ */
+static _Thread_local _Alignas(128) char scratch[128];
 
 static void *
 null_malloc(size_t nbytes)

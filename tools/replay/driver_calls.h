@@ -3,7 +3,7 @@
  * driver_calls.h - the allocator under test
  *
  * Either that of the process or a null allocator, which does nothing and
- * returns the address of the same few bytes for every block.
+ * returns the address of the same few bytes for every block of a thread.
  */
 #ifndef DRIVER_CALLS_H
 #define DRIVER_CALLS_H
