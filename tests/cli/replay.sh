@@ -79,18 +79,25 @@ grep -q '^Least time: glibc' out || fail "no verdict: $(cat out)"
 run "$HATF" replay -m -r 1 -a glibc hand.ascii
 check 'Markdown' "$(grep -c '^|' out)" 3
 
-# An allocator's variables reach it: glibc refuses a bad alignment of its own.
-run "$HATF" replay -r 1 -a 'glibc:MALLOC_PERTURB_=7 MALLOC_ARENA_MAX=1' \
-	hand.ascii
-check_status variables 0
+# ------------------------------------------------------------------- latencies
+replay latencies --latency hand.ascii
+check 'timed calls' "$(jq -c '[.allocators[0].latency_ns[].calls]' out)" \
+	'[2,1,1,3,3]'
+check 'percentiles grow' "$(jq '.allocators[0].latency_ns.malloc |
+	[.p50, .p90, .p99, .p99_9, .p99_99, .max] | . == sort and .[0] >= 0' \
+	out)" true
+run "$HATF" replay -l -r 1 -a glibc hand.ascii
+check_status 'table of latencies' 0
+check 'rows of latencies' "$(grep -cE '^[a-z]+ +glibc' out)" 5
 
 # ---------------------------------------------------------------------- limits
 run "$HATF" replay -r 2 -a glibc -a 'glibc:MALLOC_ARENA_MAX=1' \
 	-f 'peak_rss>9*glibc' -f 'glibc.wall>1000s, faults > 100K' hand.ascii
 check_status 'limits that hold' 0
 check_silent 'limits that hold'
+printf '%s\n' "$first_line" '0 8388608 0x1000 0 0 1' >block.ascii
 run "$HATF" replay -r 2 -a glibc -a 'glibc:MALLOC_ARENA_MAX=1' \
-	-f 'glibc:MALLOC_ARENA_MAX=1.faults>0*glibc' hand.ascii
+	-f 'glibc:MALLOC_ARENA_MAX=1.faults>0.5*glibc' block.ascii
 check_status 'a limit exceeded' 3
 check_one_line 'a limit exceeded' \
 	'hatf replay: glibc:MALLOC_ARENA_MAX=1: faults is *, at least *(glibc:*'
@@ -127,10 +134,9 @@ same_sizes()
 	HATFTRACE_OUT=$PWD/$name.hatf.gz SIZED_HEAP_LOG=$PWD/$name.own \
 		LD_PRELOAD="$BUILD/libhatftrace.so $PWD/sized.so" "$@" \
 		>/dev/null 2>err </dev/null || fail "$name: $(cat err)"
-	export SIZED_HEAP_LOG=$PWD/$name.again
-	run "$HATF" replay --json -r 1 -a ./sized.so "$name.hatf.gz"
+	run "$HATF" replay --json -r 1 \
+		-a "./sized.so:SIZED_HEAP_LOG=$name.again X=Y" "$name.hatf.gz"
 	check_status "$name: $(cat err)" 0
-	unset SIZED_HEAP_LOG
 	"$PYTHON" "$CLI/replay_sizes.py" "$name.own" "$name.again" out ||
 		fail "$name: the replay differs"
 	rm -f "$name".*
@@ -282,7 +288,7 @@ wrong 'hatf replay: more than one FILE*' a b
 wrong "hatf replay: --allocator: no allocator 'none'*" -a none a
 wrong "hatf replay: --allocator: no allocator './none'*" -a ./none a
 wrong "hatf replay: --allocator: not VAR=VALUE: 'x'" -a glibc:x a
-wrong 'hatf replay: --check has only a text*' --check --json a
+wrong 'hatf replay: --check measures nothing*' --check --json a
 wrong "hatf replay: --repeat: not a number from 1 to 1000: '0'" -r 0 a
 cp "$(ldd "$HATF" | awk '/libz\.so/ { print $3 }')" libother.so
 refused 'no allocator' '*/libother.so could not be preloaded, or has no *' \

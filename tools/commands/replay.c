@@ -14,6 +14,7 @@ enum {
 	OPT_THREADS,
 	OPT_TOUCH,
 	OPT_SPEED,
+	OPT_LATENCY,
 	OPT_FAIL_IF,
 	OPT_CHECK,
 	OPT_MARKDOWN,
@@ -34,6 +35,9 @@ static const struct opt options[] = {
 	  "its first byte (first) or not at all (none)" },
 	{ "speed", 's', "HOW",
 	  "max (default), or real: make each call at its time" },
+	{ "latency", 'l', NULL,
+	  "run each allocator once more, and print percentiles of\n"
+	  "how long its calls take" },
 	{ "fail-if", 'f', "EXPR",
 	  "exit with status 3 if a limit is exceeded in each run:\n"
 	  "'peak_rss>1.10*glibc', 'jemalloc.wall>20ms'" },
@@ -133,6 +137,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 		return take_limit(ask, value);
 	default:
 		ask->runs.is_checked |= idx == OPT_CHECK;
+		ask->runs.is_timed |= idx == OPT_LATENCY;
 		ask->view.markdown |= idx == OPT_MARKDOWN;
 		ask->json |= idx == OPT_JSON;
 		return true;
@@ -185,8 +190,9 @@ command_replay(int argc, char **argv)
 		return opt_complain(&page, first == argc
 						   ? "a FILE is needed"
 						   : "more than one FILE");
-	if (ask.runs.is_checked && (ask.json || ask.view.markdown))
-		return opt_complain(&page, "--check has only a text");
+	if (ask.runs.is_checked &&
+	    (ask.json || ask.view.markdown || ask.runs.is_timed))
+		return opt_complain(&page, "--check measures nothing");
 	ask.view.path = argv[first];
 	if (ask.allocators.count == 0)
 		allocators_add_installed(&ask.allocators);

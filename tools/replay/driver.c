@@ -114,6 +114,16 @@ find_calls(struct driver_calls *calls)
 		fail(fault);
 }
 
+static void
+prepare_latencies(struct lanes *all)
+{
+	struct latency_counts *const counts =
+		map_zeros(all->count * sizeof(*counts));
+
+	for (uint32_t i = 0; i < all->count; i++)
+		all->lanes[i].latency = &counts[i];
+}
+
 /* ----------------------------------------------------------------- measures */
 
 /* Return the figure of a line of /proc/self/status in bytes. */
@@ -177,19 +187,36 @@ above(uint64_t n, uint64_t base)
 	return n > base ? n - base : 0;
 }
 
+/* Add the latencies of all lanes to those of the first one and sum them up. */
+static void
+sum_latencies(const struct lanes *all, double tick_ns)
+{
+	struct latency_counts *const sums = all->lanes[0].latency;
+
+	for (uint32_t i = 1; i < all->count; i++)
+		for (unsigned k = 0; k < LATENCY_KINDS; k++)
+			for (unsigned b = 0; b < LATENCY_BUCKETS; b++)
+				sums->counts[k][b] +=
+					all->lanes[i].latency->counts[k][b];
+	for (unsigned k = 0; k < LATENCY_KINDS; k++)
+		latency_sum(&run->latencies[k], sums->counts[k], tick_ns);
+}
+
 /* Run all lanes and store the measures. */
 static void
 measure(struct lanes *all, const struct replay_header *header)
 {
-	uint64_t base, now, peak, cpu, faults;
+	uint64_t base, now, peak, cpu, faults, tick;
 
 	reset_peak();
 	read_memory(&base, &peak);
 	faults = fault_count();
 	cpu = cpu_ns();
 	all->begin_ns = lanes_now_ns();
+	tick = lanes_ticks();
 	lanes_run(all, header->parked_count);
 	run->wall_ns = lanes_now_ns() - all->begin_ns;
+	tick = lanes_ticks() - tick;
 	run->cpu_ns = cpu_ns() - cpu;
 	run->faults = fault_count() - faults;
 	read_memory(&now, &peak);
@@ -197,6 +224,8 @@ measure(struct lanes *all, const struct replay_header *header)
 	run->peak_nbytes = above(peak, base);
 	for (uint32_t i = 0; i < all->count; i++)
 		run->failed += all->lanes[i].failed;
+	if (run->is_timed)
+		sum_latencies(all, (double)run->wall_ns / (double)tick);
 	run->is_done = true;
 }
 
@@ -220,6 +249,9 @@ driver_main(int argc, char **argv)
 	find_calls(&all.calls);
 	if (run->is_checked)
 		prepare_checks(&all, header->slot_count);
+	if (run->is_timed)
+		prepare_latencies(&all);
+	all.is_observed = run->is_checked || run->is_timed;
 	measure(&all, header);
 	/* Past the allocator's own end, which may take long. */
 	_exit(0);

@@ -14,6 +14,8 @@
 #ifndef DRIVER_H
 #define DRIVER_H
 
+#include "tools/replay/latency.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,6 +34,7 @@ struct driver_run {
 	bool is_checked;     /* check the order of calls, with pauses */
 	uint64_t pause_mask; /* of struct lane_checks */
 	uint64_t seed;	     /* of the pauses; not 0 */
+	bool is_timed;	     /* measure the latency of each call */
 	/* Set by the driver: */
 	bool is_done;
 	char message[256]; /* why it is not done; "": unknown */
@@ -39,6 +42,7 @@ struct driver_run {
 	uint64_t wall_ns, cpu_ns;
 	uint64_t faults; /* page faults, major ones too */
 	uint64_t failed; /* calls that found no memory */
+	struct latency latencies[LATENCY_KINDS];
 	/* Resident memory above that before the first call. */
 	uint64_t peak_nbytes, end_nbytes;
 };

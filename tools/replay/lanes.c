@@ -55,28 +55,20 @@ touch(const struct lanes *all, void *block, uint64_t from, uint64_t size)
 		bytes[i & all->touch_mask] = 1;
 }
 
+/* Store the block that a call has returned. */
 static inline void
-keep(const struct lanes *all, struct lane *lane, uint32_t slot, void *block,
-     uint64_t from, uint64_t size)
+keep(const struct lanes *all, struct lane *lane, unsigned kind, uint32_t slot,
+     void *block, uint64_t from, uint64_t size)
 {
-	all->blocks[slot] = block;
-	if (likely(block != NULL))
+	if (likely(block != NULL)) {
+		all->blocks[slot] = block;
 		touch(all, block, from, size);
-	else
-		lane->failed++;
-}
-
-/* Resize the block of a slot.  The bytes before 'old_size' were touched. */
-static void
-resize(const struct lanes *all, struct lane *lane, uint32_t slot,
-       uint64_t old_size, uint64_t size)
-{
-	void *const block = all->calls.realloc(all->blocks[slot], size);
-
-	if (block == NULL)
-		lane->failed++;
-	else
-		keep(all, lane, slot, block, old_size, size);
+		return;
+	}
+	lane->failed++;
+	/* A realloc that fails leaves the old block. */
+	if (kind != WORD_REALLOC)
+		all->blocks[slot] = NULL;
 }
 
 /* Check a slot before a call. */
@@ -105,6 +97,58 @@ check_after(const struct lanes *all, struct lane *lane, unsigned kind,
 		all->fail(fault);
 }
 
+static inline uint64_t
+ticks(void)
+{
+#if defined(__x86_64__)
+	return __builtin_ia32_rdtsc();
+#else
+	return lanes_now_ns();
+#endif
+}
+
+uint64_t
+lanes_ticks(void)
+{
+	return ticks();
+}
+
+/* With checks or latencies: what is done before a call. */
+static void
+observe_before(const struct lanes *all, struct lane *lane, unsigned kind,
+	       uint32_t slot)
+{
+	if (all->checks != NULL)
+		check_before(all, lane, kind, slot);
+	lane->begin = ticks();
+}
+
+static inline void
+observe_end(struct lane *lane, unsigned kind)
+{
+	const uint64_t end = ticks();
+
+	if (lane->latency != NULL)
+		latency_of(lane->latency,
+			   kind)[latency_bucket(end - lane->begin)]++;
+}
+
+/* Make a call that returns a block. */
+static inline void *
+allocate(const struct lanes *all, unsigned kind, uint32_t slot, uint64_t size,
+	 uint64_t alignment)
+{
+	if (kind == WORD_MALLOC)
+		return all->calls.malloc(size);
+	if (kind == WORD_REALLOC)
+		return all->calls.realloc(all->blocks[slot], size);
+	if (kind == WORD_CALLOC)
+		return all->calls.calloc(1, size);
+	if (kind == WORD_MEMALIGN)
+		return all->calls.memalign(alignment, size);
+	return all->calls.realloc(NULL, size);
+}
+
 /* Make the call of 'word' and return the word after it. */
 static inline const uint64_t *
 call(const struct lanes *all, struct lane *lane, uint64_t word,
@@ -114,6 +158,7 @@ call(const struct lanes *all, struct lane *lane, uint64_t word,
 	const uint32_t slot =
 		(uint32_t)(word >> WORD_SLOT_SHIFT & WORD_SLOT_MAX);
 	uint64_t size = word >> WORD_SIZE_SHIFT, alignment = 0, old_size = 0;
+	void *block = NULL;
 
 	if (unlikely(size == WORD_BIG_SIZE))
 		size = *next++;
@@ -123,21 +168,16 @@ call(const struct lanes *all, struct lane *lane, uint64_t word,
 		old_size = *next++;
 	if (unlikely(word & WORD_WAITS))
 		turn_wait(&all->turns[slot], (uint32_t)*next++);
-	if (unlikely(all->checks != NULL))
-		check_before(all, lane, kind, slot);
+	if (unlikely(all->is_observed))
+		observe_before(all, lane, kind, slot);
 	if (kind == WORD_FREE)
 		all->calls.free(all->blocks[slot]);
-	else if (kind == WORD_MALLOC)
-		keep(all, lane, slot, all->calls.malloc(size), 0, size);
-	else if (kind == WORD_REALLOC)
-		resize(all, lane, slot, old_size, size);
-	else if (kind == WORD_CALLOC)
-		keep(all, lane, slot, all->calls.calloc(1, size), 0, size);
-	else if (kind == WORD_MEMALIGN)
-		keep(all, lane, slot, all->calls.memalign(alignment, size), 0,
-		     size);
 	else
-		keep(all, lane, slot, all->calls.realloc(NULL, size), 0, size);
+		block = allocate(all, kind, slot, size, alignment);
+	if (unlikely(all->is_observed))
+		observe_end(lane, kind);
+	if (kind != WORD_FREE)
+		keep(all, lane, kind, slot, block, old_size, size);
 	if (unlikely(all->checks != NULL))
 		check_after(all, lane, kind, slot, size);
 	if (unlikely(word & WORD_HANDS))

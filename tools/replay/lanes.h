@@ -11,6 +11,7 @@
 #include "tools/replay/driver.h"
 #include "tools/replay/driver_calls.h"
 #include "tools/replay/lane_checks.h"
+#include "tools/replay/latency.h"
 #include "tools/replay/replay_words.h"
 #include "tools/replay/turns.h"
 
@@ -23,6 +24,8 @@ struct lane {
 	uint32_t number;		    /* of the next chunk, in its list */
 	uint64_t failed;
 	lane_random random;
+	uint64_t begin;			/* ticks, of the call */
+	struct latency_counts *latency; /* NULL: not wanted */
 	struct lanes *all;
 	const struct replay_stream *stream;
 	pthread_t thread;
@@ -39,6 +42,7 @@ struct lanes {
 	struct driver_calls calls;
 	uint64_t touch_nbytes;	    /* of a block that are written to */
 	uint64_t touch_mask;	    /* 0: write to its first byte only */
+	bool is_observed;	    /* there are checks, or latencies */
 	struct lane_checks *checks; /* NULL: none */
 	uint64_t begin_ns;
 	turn_number parked; /* threads that have no more words */
@@ -53,5 +57,8 @@ struct lanes {
 void lanes_run(struct lanes *all, uint64_t parked_count);
 
 uint64_t lanes_now_ns(void);
+
+/* A number that grows at a constant rate: latencies are in these. */
+uint64_t lanes_ticks(void);
 
 #endif /* LANES_H */

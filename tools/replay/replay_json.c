@@ -21,6 +21,25 @@ spread_json(const struct replay_column *column, unsigned m, unsigned repeat)
 			 "measured", runs);
 }
 
+/* The latencies of each kind of call that the trace has, in ns. */
+static json_t *
+latencies_json(const struct replay_column *column)
+{
+	json_t *const object = json_object();
+
+	for (unsigned k = 0; k < LATENCY_KINDS; k++) {
+		const struct latency *const l = &column->latencies[k];
+		json_t *const points = json_object();
+
+		json_object_set_new(points, "calls", json_u64(l->count));
+		for (unsigned i = 0; i < LATENCY_POINTS; i++)
+			json_object_set_new(points, latency_point_words[i],
+					    json_real(l->points[i]));
+		json_object_set_new(object, latency_kind_words[k], points);
+	}
+	return object;
+}
+
 static json_t *
 column_json(const struct replay_column *column, const char *name,
 	    unsigned repeat)
@@ -33,6 +52,7 @@ column_json(const struct replay_column *column, const char *name,
 	for (unsigned m = 0; m < REPLAY_MEASURES; m++)
 		json_object_set_new(object, replay_measure_words[m],
 				    spread_json(column, m, repeat));
+	json_object_set_new(object, "latency_ns", latencies_json(column));
 	return object;
 }
 

@@ -95,6 +95,10 @@ print_heading(struct out *o, const struct replay_view *view)
 
 #define TABLE_COLUMNS 11
 
+static const char *const latency_point_titles[LATENCY_POINTS] = {
+	"50%", "90%", "99%", "99.9%", "99.99%", "most",
+};
+
 static const char *const headings[TABLE_COLUMNS] = {
 	"allocator", "time", "x",	"+-", "CPU",	"x",
 	"peak RSS",  "x",    "end RSS", "x",  "faults",
@@ -200,6 +204,50 @@ print_verdict(struct out *o, const struct replay_view *view)
 		   runs->repeat, runs->repeat == 1 ? "" : "s");
 }
 
+/* Print a row of the latencies, or their heading if there are none. */
+static void
+print_latency(struct out *o, const struct replay_view *view, int width,
+	      const char *kind, const char *label, const struct latency *l)
+{
+	if (view->markdown)
+		out_printf(o, "| %s | %s |", kind, label);
+	else
+		out_printf(o, "%-8s %-*s", kind, width, label);
+	out_printf(o, view->markdown ? " %s |" : " %11s",
+		   l != NULL ? figure_count(l->count).text : "calls");
+	for (unsigned i = 0; i < LATENCY_POINTS; i++) {
+		const struct figure n = figure_count(
+			l != NULL ? (uint64_t)(l->points[i] + 0.5) : 0);
+
+		out_printf(o, view->markdown ? " %s |" : " %9s",
+			   l != NULL ? n.text : latency_point_titles[i]);
+	}
+	out_str(o, "\n");
+}
+
+/* Print the latencies of each kind of call that the trace has. */
+static void
+print_latencies(struct out *o, const struct replay_view *view, int width)
+{
+	const struct replay_runs *const runs = view->runs;
+
+	out_str(o, "\n");
+	print_latency(o, view, width, "ns", headings[0], NULL);
+	for (int i = 0; i < 3 + LATENCY_POINTS && view->markdown; i++)
+		out_str(o, i < 2 ? "|---" : "|---:");
+	out_str(o, view->markdown ? "|\n" : "");
+	for (unsigned k = 0; k < LATENCY_KINDS; k++) {
+		if (runs->null.latencies[k].count == 0)
+			continue;
+		print_latency(o, view, width, latency_kind_words[k], "(none)",
+			      &runs->null.latencies[k]);
+		for (unsigned i = 0; i < runs->count; i++)
+			print_latency(o, view, width, latency_kind_words[k],
+				      runs->columns[i].allocator->label,
+				      &runs->columns[i].latencies[k]);
+	}
+}
+
 void
 replay_print_text(struct out *o, const struct replay_view *view)
 {
@@ -223,6 +271,8 @@ replay_print_text(struct out *o, const struct replay_view *view)
 		print_column(o, view, width, i);
 	print_own_cost(o, view);
 	print_verdict(o, view);
+	if (runs->is_timed)
+		print_latencies(o, view, width);
 }
 
 void

@@ -47,13 +47,16 @@ set_environment(const struct allocator *a)
 		setenv("LD_PRELOAD", a->library, 1);
 	else
 		unsetenv("LD_PRELOAD");
-	if (copy == NULL)
-		return;
-	/* The strings become part of the environment: do not free 'copy'. */
-	for (char *item = strtok_r(copy, " ", &save); item != NULL;
-	     item = strtok_r(NULL, " ", &save))
-		if (strchr(item, '=') != NULL)
-			putenv(item);
+	for (char *item = copy != NULL ? strtok_r(copy, " ", &save) : NULL;
+	     item != NULL; item = strtok_r(NULL, " ", &save)) {
+		char *const value = strchr(item, '=');
+
+		if (value == NULL)
+			continue;
+		*value = '\0';
+		setenv(item, value + 1, 1);
+	}
+	free(copy);
 }
 
 /* Become the driver. */
@@ -130,42 +133,75 @@ run_driver(const struct allocator *a, int words_fd, int run_fd,
 	return was_preloaded(a, run);
 }
 
+/*
+ * Run once, with the settings that '*run' has, and store the result there.  On
+ * failure print a message and return false.
+ */
+static bool
+run_once(const struct allocator *a, int words_fd, struct driver_run *run)
+{
+	struct driver_run *shared = MAP_FAILED;
+	const int fd = spool_memory();
+	bool ok = false;
+
+	if (fd >= 0 && ftruncate(fd, sizeof(*shared)) == 0)
+		shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+			      MAP_SHARED, fd, 0);
+	if (shared == MAP_FAILED) {
+		message_print("no memory for a run: %s", strerror(errno));
+	} else {
+		*shared = *run;
+		ok = run_driver(a, words_fd, fd, shared);
+		*run = *shared;
+		munmap(shared, sizeof(*shared));
+	}
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
 /* Run once and store the figures of run 'idx'. */
 static bool
 add_run(struct replay_column *column, const struct replay_runs *runs,
 	unsigned idx, int words_fd)
 {
-	struct driver_run *run = MAP_FAILED;
-	const int fd = spool_memory();
-	bool ok = false;
+	struct driver_run run = {
+		.touch = runs->touch,
+		.is_null = column->allocator == NULL,
+		.is_checked = runs->is_checked,
+		.pause_mask = runs->pause_mask,
+		.seed = idx + 1,
+	};
+	uint64_t *const figures = column->figures[idx];
 
-	if (fd >= 0 && ftruncate(fd, sizeof(*run)) == 0)
-		run = mmap(NULL, sizeof(*run), PROT_READ | PROT_WRITE,
-			   MAP_SHARED, fd, 0);
-	if (run == MAP_FAILED) {
-		message_print("no memory for a run: %s", strerror(errno));
-	} else {
-		uint64_t *const figures = column->figures[idx];
+	if (!run_once(column->allocator, words_fd, &run))
+		return false;
+	figures[REPLAY_WALL] = run.wall_ns;
+	figures[REPLAY_CPU] = run.cpu_ns;
+	figures[REPLAY_PEAK_RSS] = run.peak_nbytes;
+	figures[REPLAY_END_RSS] = run.end_nbytes;
+	figures[REPLAY_FAULTS] = run.faults;
+	if (run.failed > column->failed)
+		column->failed = run.failed;
+	memcpy(column->library, run.library, sizeof(run.library));
+	return true;
+}
 
-		run->touch = runs->touch;
-		run->is_null = column->allocator == NULL;
-		run->is_checked = runs->is_checked;
-		run->pause_mask = runs->pause_mask;
-		run->seed = idx + 1;
-		ok = run_driver(column->allocator, words_fd, fd, run);
-		figures[REPLAY_WALL] = run->wall_ns;
-		figures[REPLAY_CPU] = run->cpu_ns;
-		figures[REPLAY_PEAK_RSS] = run->peak_nbytes;
-		figures[REPLAY_END_RSS] = run->end_nbytes;
-		figures[REPLAY_FAULTS] = run->faults;
-		if (run->failed > column->failed)
-			column->failed = run->failed;
-		memcpy(column->library, run->library, sizeof(run->library));
-		munmap(run, sizeof(*run));
-	}
-	if (fd >= 0)
-		close(fd);
-	return ok;
+/* Run once more and store the latencies. */
+static bool
+add_latencies(struct replay_column *column, const struct replay_runs *runs,
+	      int words_fd)
+{
+	struct driver_run run = {
+		.touch = runs->touch,
+		.is_null = column->allocator == NULL,
+		.is_timed = true,
+	};
+
+	if (!run_once(column->allocator, words_fd, &run))
+		return false;
+	memcpy(column->latencies, run.latencies, sizeof(run.latencies));
+	return true;
 }
 
 /* ------------------------------------------------------------------ figures */
@@ -228,6 +264,17 @@ run_round(struct replay_runs *runs, unsigned idx, int words_fd)
 	return true;
 }
 
+static bool
+run_timed(struct replay_runs *runs, int words_fd)
+{
+	if (!add_latencies(&runs->null, runs, words_fd))
+		return false;
+	for (unsigned i = 0; i < runs->count; i++)
+		if (!add_latencies(&runs->columns[i], runs, words_fd))
+			return false;
+	return true;
+}
+
 /* Of each run of a checked replay: more would make it slow. */
 #define PAUSES 2000
 
@@ -247,6 +294,8 @@ runs_make(struct replay_runs *runs, const struct compiled *compiled,
 	for (unsigned i = 0; i < runs->repeat; i++)
 		if (!run_round(runs, i, compiled->file.fd))
 			return false;
+	if (runs->is_timed && !run_timed(runs, compiled->file.fd))
+		return false;
 	sum_up(&runs->null, NULL, runs->repeat);
 	for (unsigned i = 0; i < runs->count; i++)
 		sum_up(&runs->columns[i], &runs->null, runs->repeat);

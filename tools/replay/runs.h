@@ -41,6 +41,8 @@ struct replay_column {
 	char library[256];		   /* that had malloc */
 	uint64_t failed;		   /* calls, in the worst run */
 	struct replay_spread measures[REPLAY_MEASURES];
+	/* With 'is_timed'; those of the null allocator: the clock's cost */
+	struct latency latencies[LATENCY_KINDS];
 	uint64_t (*figures)[REPLAY_MEASURES]; /* of each run, as measured */
 };
 
@@ -49,6 +51,7 @@ struct replay_runs {
 	enum driver_touch touch;
 	bool is_checked; /* check the order of the calls, do not measure */
 	uint64_t pause_mask;
+	bool is_timed; /* once more each, for the latencies */
 	struct replay_column null;
 	struct replay_column columns[ALLOCATORS_MAX];
 	unsigned count;
