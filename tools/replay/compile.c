@@ -78,7 +78,8 @@ begin_thread(struct compiler *c, uint64_t id, uint32_t creator,
 		c->out->peak_threads = c->live_threads;
 	if (stream != 0) {
 		const uint64_t words[] = {
-			WORD_CREATE | (uint64_t)stream << WORD_SLOT_SHIFT,
+			WORD_CREATE | WORD_SLOW |
+				(uint64_t)stream << WORD_SLOT_SHIFT,
 			s->lives++,
 		};
 		uint64_t offset;
@@ -145,7 +146,7 @@ on_destroy(struct compiler *c, const struct hatf_event *e)
 {
 	struct u64_map_entry *const entry =
 		u64_map_find(&c->threads, e->thread);
-	const uint64_t word = WORD_EXIT;
+	const uint64_t word = WORD_EXIT | WORD_SLOW;
 	uint64_t offset;
 	uint32_t stream;
 
@@ -176,7 +177,7 @@ struct call {
 static bool
 hand_over(struct compiler *c, struct slot *slot)
 {
-	slot->flags |= WORD_HANDS;
+	slot->flags |= WORD_HANDS | WORD_SLOW;
 	slot->turn++;
 	c->out->handovers++;
 	return word_file_patch(&c->out->file, slot->stream, slot->offset,
@@ -190,13 +191,17 @@ put_call(struct compiler *c, const struct call *call)
 	const bool waits = slot->offset != 0 && slot->stream != call->stream;
 	const bool is_big = call->size >= WORD_BIG_SIZE;
 	const bool has_old = call->old_size >= REPLAY_PAGE_NBYTES;
+	const bool is_fast =
+		(call->kind == WORD_MALLOC || call->kind == WORD_FREE) &&
+		!is_big && !waits;
 	uint64_t words[WORDS_MAX];
 	size_t n = 1;
 
 	if (waits && !hand_over(c, slot))
 		return false;
-	slot->flags = (uint8_t)(call->kind | (waits ? WORD_WAITS : 0) |
-				(has_old ? WORD_OLD : 0));
+	slot->flags =
+		(uint8_t)(call->kind | (waits ? WORD_WAITS : 0) |
+			  (has_old ? WORD_OLD : 0) | (is_fast ? 0 : WORD_SLOW));
 	words[0] = slot->flags | (uint64_t)call->slot << WORD_SLOT_SHIFT |
 		   (is_big ? WORD_BIG_SIZE : call->size) << WORD_SIZE_SHIFT;
 	if (is_big)
@@ -410,7 +415,7 @@ put_pause(struct compiler *c, const struct hatf_event *e, uint32_t stream)
 	    ns >> 55 != 0 || ns < c->paused_ns[stream] + PAUSE_MIN_NS)
 		return true;
 	c->paused_ns[stream] = ns;
-	word = WORD_PAUSE | ns << WORD_SLOT_SHIFT;
+	word = WORD_PAUSE | WORD_SLOW | ns << WORD_SLOT_SHIFT;
 	return word_file_put(&c->out->file, stream, &word, 1, &offset);
 }
 

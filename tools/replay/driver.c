@@ -81,6 +81,7 @@ prepare_lanes(struct lanes *all, const struct replay_header *header, int fd)
 	};
 	for (uint32_t i = 0; i < all->count; i++) {
 		all->lanes[i].all = all;
+		all->lanes[i].chunk = map_zeros(REPLAY_CHUNK_NBYTES);
 		all->lanes[i].stream = &streams[i];
 		all->lanes[i].random = run->seed ^ (uint64_t)(i + 1) << 32;
 	}

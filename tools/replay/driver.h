@@ -9,7 +9,7 @@
  * second file to install or to find.
  *
  * The driver's own memory is mapped, not allocated, and resident before the
- * first call.  What it reads while it runs is one chunk for each thread.
+ * first call: a chunk for each thread, and the slots.
  */
 #ifndef DRIVER_H
 #define DRIVER_H

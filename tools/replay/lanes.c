@@ -3,7 +3,6 @@
 #include "tools/replay/lanes.h"
 
 #include <errno.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,23 +21,23 @@ lanes_now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Map the next chunk of a lane instead of the last one. */
+/*
+ * Read the next chunk of a lane.  To map it instead would take the locks that
+ * the allocator's own mappings take, and interrupt the other processors.
+ */
 static void
 next_chunk(struct lane *lane)
 {
 	const struct lanes *const all = lane->all;
 	const uint32_t i = lane->stream->chunk_first + lane->number++;
-	void *map = MAP_FAILED;
+	ssize_t n = -1;
 
-	if (lane->chunk != NULL)
-		munmap((void *)(uintptr_t)lane->chunk, REPLAY_CHUNK_NBYTES);
 	if (lane->number <= lane->stream->chunk_count)
-		map = mmap(NULL, REPLAY_CHUNK_NBYTES, PROT_READ,
-			   MAP_SHARED | MAP_POPULATE, all->fd,
-			   (off_t)(all->chunks[i] * REPLAY_CHUNK_NBYTES));
-	if (map == MAP_FAILED)
-		all->fail("cannot map a chunk of the compiled trace");
-	lane->chunk = lane->next = map;
+		n = pread(all->fd, lane->chunk, REPLAY_CHUNK_NBYTES,
+			  (off_t)(all->chunks[i] * REPLAY_CHUNK_NBYTES));
+	if (n != (ssize_t)REPLAY_CHUNK_NBYTES)
+		all->fail("cannot read a chunk of the compiled trace");
+	lane->next = lane->chunk;
 }
 
 /* -------------------------------------------------------------------- calls */
@@ -244,16 +243,37 @@ control(struct lane *lane, uint64_t word)
 	}
 }
 
+/* Make the call of a word that has neither WORD_SLOW nor words after it. */
+static inline void
+call_fast(const struct lanes *all, struct lane *lane, uint64_t word)
+{
+	const uint32_t slot =
+		(uint32_t)(word >> WORD_SLOT_SHIFT & WORD_SLOT_MAX);
+	const uint64_t size = word >> WORD_SIZE_SHIFT;
+
+	if ((word & WORD_KIND_MASK) == WORD_FREE)
+		all->calls.free(all->blocks[slot]);
+	else
+		keep(all, lane, WORD_MALLOC, slot, all->calls.malloc(size), 0,
+		     size);
+}
+
 /* Run a lane until its thread ends.  Return the last word. */
 static uint64_t
 run_lane(struct lane *lane)
 {
 	const struct lanes *const all = lane->all;
+	/* With checks or latencies, every word is slow. */
+	const uint64_t slow = all->is_observed ? UINT64_MAX : WORD_SLOW;
 	const uint64_t *next = lane->next;
 
 	for (;;) {
 		const uint64_t word = *next++;
 
+		if (likely((word & slow) == 0)) {
+			call_fast(all, lane, word);
+			continue;
+		}
 		if (likely(word_is_call(word))) {
 			next = call(all, lane, word, next);
 			continue;
@@ -270,9 +290,9 @@ run_thread(void *context)
 {
 	struct lane *const lane = context;
 
-	if (lane->chunk == NULL)
+	if (lane->number == 0)
 		next_chunk(lane);
-	if (run_lane(lane) == WORD_EXIT)
+	if (run_lane(lane) == (WORD_EXIT | WORD_SLOW))
 		return NULL;
 	/* The thread outlives the trace. */
 	turn_pass(&lane->all->parked);

@@ -20,8 +20,8 @@
 /* In cache lines of its own. */
 struct lane {
 	_Alignas(128) const uint64_t *next; /* word */
-	const uint64_t *chunk;		    /* mapped; NULL: none yet */
-	uint32_t number;		    /* of the next chunk, in its list */
+	uint64_t *chunk;
+	uint32_t number; /* of the next chunk, in its list */
 	uint64_t failed;
 	lane_random random;
 	uint64_t begin;			/* ticks, of the call */

@@ -15,6 +15,8 @@
  *	bit 4		WORD_HANDS: the slot's next call is another thread's
  *	bit 5		WORD_WAITS: the slot's last call was another thread's
  *	bit 6		WORD_OLD: a realloc of a block of a page or more
+ *	bit 7		WORD_SLOW: none of the words that most calls have: malloc
+ *			and free of one word, without the bits above
  *	bits 8-35	slot of the block, or number of the thread's stream
  *	bits 36-63	size in bytes; WORD_BIG_SIZE: it is in the next word
  *
@@ -50,7 +52,8 @@
 #define WORDS_MAX 5
 
 enum word_kind {
-	WORD_END = 0, /* the stream ends, the thread does not */
+	/* No calls; words of these kinds have WORD_SLOW, too. */
+	WORD_END, /* the stream ends, the thread does not */
 	WORD_NEXT,
 	WORD_CREATE, /* start the next life of a stream */
 	WORD_EXIT,   /* the thread ends */
@@ -67,6 +70,7 @@ enum word_kind {
 #define WORD_HANDS	16u
 #define WORD_WAITS	32u
 #define WORD_OLD	64u
+#define WORD_SLOW	128u
 #define WORD_SLOT_SHIFT 8
 #define WORD_SLOT_MAX	(((uint64_t)1 << 28) - 1)
 #define WORD_SIZE_SHIFT 36

@@ -103,7 +103,7 @@ word_file_put(struct word_file *f, uint32_t stream, const uint64_t *words,
 
 	/* A chunk always keeps a word for WORD_NEXT or WORD_END. */
 	if (s->used + n >= REPLAY_CHUNK_WORDS) {
-		s->words[s->used] = WORD_NEXT;
+		s->words[s->used] = WORD_NEXT | WORD_SLOW;
 		if (!begin_chunk(f, s))
 			return false;
 	}
@@ -188,7 +188,7 @@ word_file_finish(struct word_file *f, uint64_t slot_count)
 
 		header.number_count += s->chunk_count;
 		header.parked_count += i > 0 && s->is_live;
-		s->words[s->used] = WORD_END;
+		s->words[s->used] = WORD_END | WORD_SLOW;
 	}
 	return write_index(f, f->chunk_count * REPLAY_CHUNK_NBYTES) &&
 	       write_at(f->fd, &header, sizeof(header), &offset);
