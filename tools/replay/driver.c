@@ -182,12 +182,6 @@ fault_count(void)
 	return (uint64_t)(u.ru_minflt + u.ru_majflt);
 }
 
-static uint64_t
-above(uint64_t n, uint64_t base)
-{
-	return n > base ? n - base : 0;
-}
-
 /* Add the latencies of all lanes to those of the first one and sum them up. */
 static void
 sum_latencies(const struct lanes *all, double tick_ns)
@@ -207,10 +201,9 @@ sum_latencies(const struct lanes *all, double tick_ns)
 static void
 measure(struct lanes *all, const struct replay_header *header)
 {
-	uint64_t base, now, peak, cpu, faults, tick;
+	uint64_t now, peak, cpu, faults, tick;
 
 	reset_peak();
-	read_memory(&base, &peak);
 	faults = fault_count();
 	cpu = cpu_ns();
 	all->begin_ns = lanes_now_ns();
@@ -221,8 +214,8 @@ measure(struct lanes *all, const struct replay_header *header)
 	run->cpu_ns = cpu_ns() - cpu;
 	run->faults = fault_count() - faults;
 	read_memory(&now, &peak);
-	run->end_nbytes = above(now, base);
-	run->peak_nbytes = above(peak, base);
+	run->end_nbytes = now;
+	run->peak_nbytes = peak;
 	for (uint32_t i = 0; i < all->count; i++)
 		run->failed += all->lanes[i].failed;
 	if (run->is_timed)

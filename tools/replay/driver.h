@@ -43,7 +43,10 @@ struct driver_run {
 	uint64_t faults; /* page faults, major ones too */
 	uint64_t failed; /* calls that found no memory */
 	struct latency latencies[LATENCY_KINDS];
-	/* Resident memory above that before the first call. */
+	/*
+	 * Resident memory.  Less that of the null allocator, it is what the
+	 * allocator takes, with its code and what it sets up at its start.
+	 */
 	uint64_t peak_nbytes, end_nbytes;
 };
 

@@ -15,8 +15,8 @@
  *	bit 4		WORD_HANDS: the slot's next call is another thread's
  *	bit 5		WORD_WAITS: the slot's last call was another thread's
  *	bit 6		WORD_OLD: a realloc of a block of a page or more
- *	bit 7		WORD_SLOW: none of the words that most calls have: malloc
- *			and free of one word, without the bits above
+ *	bit 7		WORD_SLOW: all but malloc and free of one word without
+ *			the bits above, which most words are
  *	bits 8-35	slot of the block, or number of the thread's stream
  *	bits 36-63	size in bytes; WORD_BIG_SIZE: it is in the next word
  *
