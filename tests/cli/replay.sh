@@ -122,7 +122,7 @@ replay 'real time' --speed real slow.ascii
 	fail 'a replay in real time is too fast'
 
 # -------------------------------- the same usable sizes, and the same peak heap
-"${CC:-cc}" -O1 -fno-builtin -shared -fPIC -o sized.so \
+"${CC:-cc}" -O1 -D_GNU_SOURCE -fno-builtin -shared -fPIC -o sized.so \
 	"$CLI/sized_heap.c" || fail 'cannot build sized_heap.c'
 
 # same_sizes NAME COMMAND...

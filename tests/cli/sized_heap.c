@@ -8,7 +8,6 @@
  * the most bytes that glibc has had from the kernel, as seen after every 64th
  * block.  For one thread.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <malloc.h>

@@ -2,7 +2,7 @@
 /* slots.c - see slots.h */
 #include "tools/replay/slots.h"
 
-#include "tools/replay/replay_words.h"
+#include "tools/driver/replay_words.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@
 #ifndef WORD_FILE_H
 #define WORD_FILE_H
 
-#include "tools/replay/replay_words.h"
+#include "tools/driver/replay_words.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* lane_checks.c - see lane_checks.h */
-#include "tools/replay/lane_checks.h"
+#include "tools/driver/lane_checks.h"
 
 #include <stddef.h>
 #include <string.h>

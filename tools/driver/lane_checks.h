@@ -14,7 +14,7 @@
 #ifndef LANE_CHECKS_H
 #define LANE_CHECKS_H
 
-#include "tools/replay/replay_words.h"
+#include "tools/driver/replay_words.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

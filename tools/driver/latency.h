@@ -9,7 +9,7 @@
 #ifndef LATENCY_H
 #define LATENCY_H
 
-#include "tools/replay/replay_words.h"
+#include "tools/driver/replay_words.h"
 
 /* malloc, calloc, memalign, realloc, free. */
 #define LATENCY_KINDS 5

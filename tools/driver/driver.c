@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* driver.c - see driver.h */
-#include "tools/replay/driver.h"
+#include "tools/driver/driver.h"
 
-#include "tools/replay/lanes.h"
+#include "tools/driver/lanes.h"
 
 #include <errno.h>
 #include <fcntl.h>

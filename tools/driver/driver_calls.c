@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* driver_calls.c - see driver_calls.h */
-#include "tools/replay/driver_calls.h"
+#include "tools/driver/driver_calls.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* turns.c - see turns.h */
-#include "tools/replay/turns.h"
+#include "tools/driver/turns.h"
 
 #include <limits.h>
 #include <linux/futex.h>

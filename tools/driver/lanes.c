@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* lanes.c - see lanes.h */
-#include "tools/replay/lanes.h"
+#include "tools/driver/lanes.h"
 
 #include <errno.h>
 #include <time.h>

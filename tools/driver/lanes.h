@@ -8,12 +8,12 @@
 #ifndef LANES_H
 #define LANES_H
 
-#include "tools/replay/driver.h"
-#include "tools/replay/driver_calls.h"
-#include "tools/replay/lane_checks.h"
-#include "tools/replay/latency.h"
-#include "tools/replay/replay_words.h"
-#include "tools/replay/turns.h"
+#include "tools/driver/driver.h"
+#include "tools/driver/driver_calls.h"
+#include "tools/driver/lane_checks.h"
+#include "tools/driver/latency.h"
+#include "tools/driver/replay_words.h"
+#include "tools/driver/turns.h"
 
 #include <pthread.h>
 
@@ -47,7 +47,7 @@ struct lanes {
 	uint64_t begin_ns;
 	turn_number parked; /* threads that have no more words */
 	/* end the process with a message */
-	void (*fail)(const char *what) __attribute__((noreturn));
+	void (*fail)(const char *what);
 };
 
 /*

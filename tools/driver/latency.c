@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* latency.c - see latency.h */
-#include "tools/replay/latency.h"
+#include "tools/driver/latency.h"
 
 const char *const latency_kind_words[] = { "malloc", "calloc", "memalign",
 					   "realloc", "free" };

@@ -14,7 +14,7 @@
 #ifndef DRIVER_H
 #define DRIVER_H
 
-#include "tools/replay/latency.h"
+#include "tools/driver/latency.h"
 
 #include <stdbool.h>
 #include <stdint.h>
