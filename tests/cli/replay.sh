@@ -267,6 +267,13 @@ END
 replay wrong wrong.ascii
 check wrong "$(figures left_out_unknown left_out_pools missing_frees)" 3 1 2
 
+# Traces of several threads with lines left out, repeated and changed.
+"$HATF" record --follow none -G -o small.hatf.gz "$programs/torture" \
+	12 4 12 0 >/dev/null 2>err || fail "small: $(cat err)"
+"$HATF" convert small.hatf.gz small.ascii || fail 'small: not converted'
+"$PYTHON" "$CLI/replay_mutants.py" "$HATF" small.ascii 150 ||
+	fail 'a changed trace'
+
 # ------------------------------------------------------------ usage and errors
 refused 'no trace' 'hatf replay: none: No such file*' none
 : >empty
