@@ -90,6 +90,23 @@ run "$HATF" replay -l -r 1 -a glibc hand.ascii
 check_status 'table of latencies' 0
 check 'rows of latencies' "$(grep -cE '^[a-z]+ +glibc' out)" 5
 
+# ---------------------------------------------------------------- usable sizes
+cat >sizes.ascii <<END
+$first_line
+0 100 0x1000 0 0 1
+0 1000 0x2000 0 0 1
+1 0x1000 0 0 1
+0 24 0x3000 0 0 1
+2 40 0x3000 0x3000 0 0 1
+1 0x2000 0 0 1
+END
+replay usable --usable sizes.ascii
+check 'usable: the peak' "$(jq '.allocators[0].peak_asked_bytes' out)" 1100
+check 'usable: more' "$(jq '.allocators[0] | .peak_usable_bytes >
+	.peak_asked_bytes and .peak_usable_bytes < 1200' out)" true
+run "$HATF" replay -u -r 1 -a glibc sizes.ascii
+grep -q '^Usable beyond .*: glibc [0-9]* B (' out || fail "$(cat out)"
+
 # ---------------------------------------------------------------------- limits
 run "$HATF" replay -r 2 -a glibc -a 'glibc:MALLOC_ARENA_MAX=1' \
 	-f 'peak_rss>9*glibc' -f 'glibc.wall>1000s, faults > 100K' hand.ascii

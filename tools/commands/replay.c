@@ -15,6 +15,7 @@ enum {
 	OPT_TOUCH,
 	OPT_SPEED,
 	OPT_LATENCY,
+	OPT_USABLE,
 	OPT_FAIL_IF,
 	OPT_CHECK,
 	OPT_MARKDOWN,
@@ -38,6 +39,9 @@ static const struct opt options[] = {
 	{ "latency", 'l', NULL,
 	  "run each allocator once more, and print percentiles of\n"
 	  "how long its calls take" },
+	{ "usable", 'u', NULL,
+	  "run each allocator once more, and print how much more\n"
+	  "its blocks can hold at the peak than was asked for" },
 	{ "fail-if", 'f', "EXPR",
 	  "exit with status 3 if a limit is exceeded in each run:\n"
 	  "'peak_rss>1.10*glibc', 'jemalloc.wall>20ms'" },
@@ -138,6 +142,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 	default:
 		ask->runs.is_checked |= idx == OPT_CHECK;
 		ask->runs.is_timed |= idx == OPT_LATENCY;
+		ask->runs.is_sized |= idx == OPT_USABLE;
 		ask->view.markdown |= idx == OPT_MARKDOWN;
 		ask->json |= idx == OPT_JSON;
 		return true;
@@ -190,8 +195,8 @@ command_replay(int argc, char **argv)
 		return opt_complain(&page, first == argc
 						   ? "a FILE is needed"
 						   : "more than one FILE");
-	if (ask.runs.is_checked &&
-	    (ask.json || ask.view.markdown || ask.runs.is_timed))
+	if (ask.runs.is_checked && (ask.json || ask.view.markdown ||
+				    ask.runs.is_timed || ask.runs.is_sized))
 		return opt_complain(&page, "--check measures nothing");
 	ask.view.path = argv[first];
 	if (ask.allocators.count == 0)

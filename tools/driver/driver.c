@@ -125,6 +125,16 @@ prepare_latencies(struct lanes *all)
 		all->lanes[i].latency = &counts[i];
 }
 
+static void
+prepare_sizes(struct lanes *all, uint64_t slot_count)
+{
+	static struct lane_sizes sizes;
+
+	sizes.usable_size = all->calls.usable_size;
+	sizes.blocks = map_zeros(slot_count * sizeof(*sizes.blocks));
+	all->sizes = &sizes;
+}
+
 /* ----------------------------------------------------------------- measures */
 
 /* Return the figure of a line of /proc/self/status in bytes. */
@@ -220,6 +230,13 @@ measure(struct lanes *all, const struct replay_header *header)
 		run->failed += all->lanes[i].failed;
 	if (run->is_timed)
 		sum_latencies(all, (double)run->wall_ns / (double)tick);
+	if (all->sizes != NULL) {
+		run->asked_nbytes = all->sizes->peak_asked;
+		run->usable_nbytes = all->sizes->peak_usable;
+		/* Sums of several threads are not exact. */
+		if (run->usable_nbytes < run->asked_nbytes)
+			run->usable_nbytes = run->asked_nbytes;
+	}
 	run->is_done = true;
 }
 
@@ -245,7 +262,9 @@ driver_main(int argc, char **argv)
 		prepare_checks(&all, header->slot_count);
 	if (run->is_timed)
 		prepare_latencies(&all);
-	all.is_observed = run->is_checked || run->is_timed;
+	if (run->is_sized && all.calls.usable_size != NULL)
+		prepare_sizes(&all, header->slot_count);
+	all.is_observed = run->is_checked || run->is_timed || all.sizes != NULL;
 	measure(&all, header);
 	/* Past the allocator's own end, which may take long. */
 	_exit(0);

@@ -35,6 +35,7 @@ struct driver_run {
 	uint64_t pause_mask; /* of struct lane_checks */
 	uint64_t seed;	     /* of the pauses; not 0 */
 	bool is_timed;	     /* measure the latency of each call */
+	bool is_sized;	     /* find out what blocks can hold */
 	/* Set by the driver: */
 	bool is_done;
 	char message[256]; /* why it is not done; "": unknown */
@@ -42,6 +43,8 @@ struct driver_run {
 	uint64_t wall_ns, cpu_ns;
 	uint64_t faults; /* page faults, major ones too */
 	uint64_t failed; /* calls that found no memory */
+	/* With 'is_sized', at the peak of what was asked for; 0: unknown. */
+	uint64_t asked_nbytes, usable_nbytes;
 	struct latency latencies[LATENCY_KINDS];
 	/*
 	 * Resident memory.  Less that of the null allocator, it is what the

@@ -41,6 +41,8 @@ driver_calls_find(struct driver_calls *calls, char *library, size_t cap)
 	if (!find_function("memalign", &calls->memalign, &base) &&
 	    !find_function("aligned_alloc", &calls->memalign, &base))
 		return "it has neither memalign nor aligned_alloc";
+	if (!find_function("malloc_usable_size", &calls->usable_size, &base))
+		calls->usable_size = NULL;
 	memcpy(&self, &calls->malloc, sizeof(self));
 	snprintf(library, cap, "%s",
 		 dladdr(self, &info) != 0 ? info.dli_fname : "");
@@ -90,6 +92,7 @@ null_free(void *p)
 void
 driver_calls_null(struct driver_calls *calls)
 {
-	*calls = (struct driver_calls){ null_malloc, null_calloc, null_realloc,
-					null_memalign, null_free };
+	*calls =
+		(struct driver_calls){ null_malloc,   null_calloc, null_realloc,
+				       null_memalign, null_free,   NULL };
 }

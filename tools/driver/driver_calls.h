@@ -17,6 +17,7 @@ struct driver_calls {
 	void *(*realloc)(void *p, size_t nbytes);
 	void *(*memalign)(size_t alignment, size_t nbytes);
 	void (*free)(void *p);
+	size_t (*usable_size)(void *p); /* NULL: it has none */
 };
 
 /*

@@ -112,7 +112,7 @@ lanes_ticks(void)
 	return ticks();
 }
 
-/* With checks or latencies: what is done before a call. */
+/* What is done before a call that is observed. */
 static void
 observe_before(const struct lanes *all, struct lane *lane, unsigned kind,
 	       uint32_t slot)
@@ -130,6 +130,17 @@ observe_end(struct lane *lane, unsigned kind)
 	if (lane->latency != NULL)
 		latency_of(lane->latency,
 			   kind)[latency_bucket(end - lane->begin)]++;
+}
+
+/* What is done after a call, which has returned 'block'. */
+static void
+observe_after(const struct lanes *all, struct lane *lane, unsigned kind,
+	      uint32_t slot, void *block, uint64_t size)
+{
+	if (all->checks != NULL)
+		check_after(all, lane, kind, slot, size);
+	if (all->sizes != NULL && (block != NULL || kind != WORD_REALLOC))
+		lane_sizes_note(all->sizes, slot, block, size);
 }
 
 /* Make a call that returns a block. */
@@ -177,8 +188,8 @@ call(const struct lanes *all, struct lane *lane, uint64_t word,
 		observe_end(lane, kind);
 	if (kind != WORD_FREE)
 		keep(all, lane, kind, slot, block, old_size, size);
-	if (unlikely(all->checks != NULL))
-		check_after(all, lane, kind, slot, size);
+	if (unlikely(all->is_observed))
+		observe_after(all, lane, kind, slot, block, size);
 	if (unlikely(word & WORD_HANDS))
 		turn_pass(&all->turns[slot]);
 	return next;
@@ -263,7 +274,7 @@ static uint64_t
 run_lane(struct lane *lane)
 {
 	const struct lanes *const all = lane->all;
-	/* With checks or latencies, every word is slow. */
+	/* If calls are observed, every word is slow. */
 	const uint64_t slow = all->is_observed ? UINT64_MAX : WORD_SLOW;
 	const uint64_t *next = lane->next;
 

@@ -11,6 +11,7 @@
 #include "tools/driver/driver.h"
 #include "tools/driver/driver_calls.h"
 #include "tools/driver/lane_checks.h"
+#include "tools/driver/lane_sizes.h"
 #include "tools/driver/latency.h"
 #include "tools/driver/replay_words.h"
 #include "tools/driver/turns.h"
@@ -42,8 +43,9 @@ struct lanes {
 	struct driver_calls calls;
 	uint64_t touch_nbytes;	    /* of a block that are written to */
 	uint64_t touch_mask;	    /* 0: write to its first byte only */
-	bool is_observed;	    /* there are checks, or latencies */
+	bool is_observed;	    /* one of the next two, or latencies */
 	struct lane_checks *checks; /* NULL: none */
+	struct lane_sizes *sizes;   /* NULL: not wanted */
 	uint64_t begin_ns;
 	turn_number parked; /* threads that have no more words */
 	/* end the process with a message */

@@ -52,6 +52,10 @@ column_json(const struct replay_column *column, const char *name,
 	for (unsigned m = 0; m < REPLAY_MEASURES; m++)
 		json_object_set_new(object, replay_measure_words[m],
 				    spread_json(column, m, repeat));
+	json_object_set_new(object, "peak_asked_bytes",
+			    json_u64(column->asked_nbytes));
+	json_object_set_new(object, "peak_usable_bytes",
+			    json_u64(column->usable_nbytes));
 	json_object_set_new(object, "latency_ns", latencies_json(column));
 	return object;
 }

@@ -175,6 +175,32 @@ print_own_cost(struct out *o, const struct replay_view *view)
 		   figure_nbytes(s[REPLAY_PEAK_RSS].median).text);
 }
 
+/* Print what blocks can hold beyond what was asked for. */
+static void
+print_usable(struct out *o, const struct replay_view *view)
+{
+	const struct replay_runs *const runs = view->runs;
+
+	out_printf(o, "%sUsable beyond what was asked for, at the peak:",
+		   view->markdown ? "\n" : "");
+	for (unsigned i = 0; i < runs->count; i++) {
+		const struct replay_column *const c = &runs->columns[i];
+
+		out_printf(o, "%s ", i == 0 ? "" : ",");
+		out_str(o, c->allocator->label);
+		if (c->asked_nbytes == 0) {
+			out_str(o, " unknown");
+			continue;
+		}
+		out_printf(
+			o, " %s (%.1f %%)",
+			figure_nbytes(c->usable_nbytes - c->asked_nbytes).text,
+			(double)(c->usable_nbytes - c->asked_nbytes) * 100 /
+				(double)c->asked_nbytes);
+	}
+	out_str(o, "\n");
+}
+
 /* Print the best allocators for a measure. */
 static void
 print_best(struct out *o, const struct replay_runs *runs, const char *what,
@@ -270,6 +296,8 @@ replay_print_text(struct out *o, const struct replay_view *view)
 	for (unsigned i = 0; i < runs->count; i++)
 		print_column(o, view, width, i);
 	print_own_cost(o, view);
+	if (runs->is_sized)
+		print_usable(o, view);
 	print_verdict(o, view);
 	if (runs->is_timed)
 		print_latencies(o, view, width);

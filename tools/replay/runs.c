@@ -264,6 +264,23 @@ run_round(struct replay_runs *runs, unsigned idx, int words_fd)
 	return true;
 }
 
+/* Run each allocator once more and store what its blocks can hold. */
+static bool
+run_sized(struct replay_runs *runs, int words_fd)
+{
+	for (unsigned i = 0; i < runs->count; i++) {
+		struct replay_column *const c = &runs->columns[i];
+		struct driver_run run = { .touch = TOUCH_NONE,
+					  .is_sized = true };
+
+		if (!run_once(c->allocator, words_fd, &run))
+			return false;
+		c->asked_nbytes = run.asked_nbytes;
+		c->usable_nbytes = run.usable_nbytes;
+	}
+	return true;
+}
+
 static bool
 run_timed(struct replay_runs *runs, int words_fd)
 {
@@ -295,6 +312,8 @@ runs_make(struct replay_runs *runs, const struct compiled *compiled,
 		if (!run_round(runs, i, compiled->file.fd))
 			return false;
 	if (runs->is_timed && !run_timed(runs, compiled->file.fd))
+		return false;
+	if (runs->is_sized && !run_sized(runs, compiled->file.fd))
 		return false;
 	sum_up(&runs->null, NULL, runs->repeat);
 	for (unsigned i = 0; i < runs->count; i++)

@@ -42,6 +42,8 @@ struct replay_column {
 	uint64_t failed;		   /* calls, in the worst run */
 	struct replay_spread measures[REPLAY_MEASURES];
 	/* With 'is_timed'; those of the null allocator: the clock's cost */
+	/* With 'is_sized', at the peak; 0: the allocator does not tell. */
+	uint64_t asked_nbytes, usable_nbytes;
 	struct latency latencies[LATENCY_KINDS];
 	uint64_t (*figures)[REPLAY_MEASURES]; /* of each run, as measured */
 };
@@ -52,6 +54,7 @@ struct replay_runs {
 	bool is_checked; /* check the order of the calls, do not measure */
 	uint64_t pause_mask;
 	bool is_timed; /* once more each, for the latencies */
+	bool is_sized; /* once more each, for the usable sizes */
 	struct replay_column null;
 	struct replay_column columns[ALLOCATORS_MAX];
 	unsigned count;
