@@ -71,6 +71,11 @@ for touch in none first all; do
 	replay "touch $touch" --touch "$touch" hand.ascii
 done
 
+# A trace from a pipe.
+run bash -c "cat hand.ascii | '$HATF' replay --json -r 1 -a glibc -"
+check_status 'a pipe' 0
+check 'a pipe' "$(figures calls)" 10
+
 # The options of the table.
 run "$HATF" replay -r 2 -a glibc -a glibc:MALLOC_ARENA_MAX=1 hand.ascii
 check_status table 0
@@ -201,6 +206,21 @@ in_order()
 
 in_order torture.hatf.gz 100
 
+# With all allocators that are installed, which --allocator also finds by name.
+run timeout 300 "$HATF" replay --check -r 3 torture.hatf.gz
+check_status "torture with all allocators: $(cat err)" 0
+for name in $(sed -n 's/^\([a-z]*\): 3 runs, all calls in order.*/\1/p' out); do
+	run timeout 60 "$HATF" replay -r 1 -a "$name:MALLOC_CONF=narenas:1" \
+		torture.hatf.gz
+	check_status "$name: $(cat err)" 0
+	grep -q "^$name:MALLOC_CONF=narenas:1 " out || fail "$name: no row"
+	allocators=${allocators-}$name,
+done
+case $allocators in
+glibc,*) ;;
+*) fail "the allocators are '$allocators'" ;;
+esac
+
 # One thread allocates and another one frees: slots go back to the first.
 awk -v first="$first_line" 'BEGIN {
 	print first
@@ -314,6 +334,9 @@ wrong "hatf replay: --allocator: no allocator './none'*" -a ./none a
 wrong "hatf replay: --allocator: not VAR=VALUE: 'x'" -a glibc:x a
 wrong 'hatf replay: --check measures nothing*' --check --json a
 wrong "hatf replay: --repeat: not a number from 1 to 1000: '0'" -r 0 a
+TMPDIR=$TMP/none run "$HATF" replay hand.ascii
+check_status 'no place for the words' 1
+check_one_line 'no place for the words' 'hatf replay: hand.ascii: cannot * No *'
 cp "$(ldd "$HATF" | awk '/libz\.so/ { print $3 }')" libother.so
 refused 'no allocator' '*/libother.so could not be preloaded, or has no *' \
 	-a ./libother.so hand.ascii

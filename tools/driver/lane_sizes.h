@@ -3,8 +3,8 @@
  * lane_sizes.h - what blocks can hold, beside what was asked for
  *
  * malloc_usable_size() of each block, summed up over the live blocks.  Kept are
- * the sums when most bytes asked for were live.  With several threads, a sum may
- * lack what another thread does at the same moment.
+ * the sums when most bytes asked for were live.  With several threads, a sum
+ * may lack what another thread does at the same moment.
  */
 #ifndef LANE_SIZES_H
 #define LANE_SIZES_H

@@ -349,6 +349,14 @@ available_nbytes(void)
 			    : UINT64_MAX;
 }
 
+/* Return the memory of the driver itself. */
+static uint64_t
+driver_nbytes(const struct compiled *c)
+{
+	return c->slot_count * (sizeof(void *) + sizeof(uint32_t)) +
+	       c->file.stream_count * REPLAY_CHUNK_NBYTES;
+}
+
 bool
 runs_fit(const struct compiled *c, enum driver_touch touch, const char *path)
 {
@@ -357,9 +365,7 @@ runs_fit(const struct compiled *c, enum driver_touch touch, const char *path)
 	uint64_t needed =
 		touch == TOUCH_ALL ? c->peak_nbytes : c->peak_first_nbytes;
 
-	if (__builtin_add_overflow(
-		    needed, c->slot_count * (sizeof(void *) + sizeof(uint32_t)),
-		    &needed))
+	if (__builtin_add_overflow(needed, driver_nbytes(c), &needed))
 		needed = UINT64_MAX;
 	if (needed <= available)
 		return true;
