@@ -311,6 +311,43 @@ check wrong "$(figures left_out_unknown left_out_pools missing_frees)" 3 1 2
 "$PYTHON" "$CLI/replay_mutants.py" "$HATF" small.ascii 150 ||
 	fail 'a changed trace'
 
+# -------------------------------------------------------------- bad allocators
+# An allocator that ends the process, or gives a block twice.
+cat >bad.c <<'END'
+#include <stddef.h>
+#include <stdlib.h>
+void *__libc_malloc(size_t n);
+void *__libc_calloc(size_t k, size_t n);
+void *__libc_realloc(void *p, size_t n);
+void *__libc_memalign(size_t a, size_t n);
+void __libc_free(void *p);
+static _Alignas(16) char twice[256];
+void *malloc(size_t n)
+{
+	if (n == 201)
+		abort();
+	return n == 202 ? twice : __libc_malloc(n);
+}
+void *calloc(size_t k, size_t n) { return __libc_calloc(k, n); }
+void *realloc(void *p, size_t n) { return __libc_realloc(p, n); }
+void *memalign(size_t a, size_t n) { return __libc_memalign(a, n); }
+void free(void *p)
+{
+	if (p != twice)
+		__libc_free(p);
+}
+END
+"${CC:-cc}" -O1 -fno-builtin -shared -fPIC -o bad.so bad.c || fail 'no bad.so'
+printf '%s\n' "$first_line" '0 201 0x1000 0 0 1' >abort.ascii
+refused 'an allocator that aborts' \
+	'hatf replay: ./bad.so: the replay was killed by signal 6 (Aborted)' \
+	-a ./bad.so abort.ascii
+printf '%s\n' "$first_line" '0 202 0x1000 0 0 1' '0 202 0x2000 0 0 1' \
+	'1 0x1000 0 0 1' '1 0x2000 0 0 1' >twice.ascii
+refused 'an allocator that gives a block twice' \
+	'hatf replay: ./bad.so: a block was changed: *' \
+	--check -a ./bad.so twice.ascii
+
 # ------------------------------------------------------------ usage and errors
 refused 'no trace' 'hatf replay: none: No such file*' none
 : >empty
