@@ -4,7 +4,8 @@
 # replay.sh - 'hatf replay' makes the calls that the trace has
 #
 # sized_heap.c logs what malloc returns, in the recorded program and in its
-# replay: both must be equal, block for block.
+# replay.  Block for block, both have the same size, usable size and distance
+# from the first block.
 #
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -143,7 +144,7 @@ replay 'real time' --speed real slow.ascii
 [ "$(jq '.allocators[0].wall.measured[0]' out)" -ge 300000000 ] ||
 	fail 'a replay in real time is too fast'
 
-# -------------------------------- the same usable sizes, and the same peak heap
+# -------------------------------- the same usable sizes, places and peak heap
 "${CC:-cc}" -O1 -D_GNU_SOURCE -fno-builtin -shared -fPIC -o sized.so \
 	"$CLI/sized_heap.c" || fail 'cannot build sized_heap.c'
 

@@ -14,10 +14,10 @@ import sys
 def load(path):
     words = array.array('Q')
     with open(path, 'rb') as log:
-        words.frombytes(log.read(16))
-        used, peak = words
-        words.frombytes(log.read(used - 16))
-    return peak, list(zip(words[2::2], words[3::2]))
+        words.frombytes(log.read(24))
+        used, peak, _ = words
+        words.frombytes(log.read(used - 24))
+    return peak, list(zip(words[3::3], words[4::3], words[5::3]))
 
 
 own_peak, own = load(sys.argv[1])

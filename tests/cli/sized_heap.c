@@ -3,10 +3,11 @@
  * sized_heap.c - a library to preload that logs what glibc's malloc gives
  *
  * Appends to the file $SIZED_HEAP_LOG, for each block that malloc, calloc,
- * realloc or memalign returns: the size asked for and the usable size, 8 bytes
- * each.  The first number of the file is how many bytes are in use, the second
- * the most bytes that glibc has had from the kernel, as seen after every 64th
- * block.  For one thread.
+ * realloc or memalign returns, 8 bytes each: the size asked for, the usable
+ * size, and how far the block is from the first one, or 0 if it has a mapping
+ * of its own.  The first number of the file is how many bytes are in use, the
+ * second the most bytes that glibc has had from the kernel, as seen after every
+ * 64th block, and the third the address of the first block.  For one thread.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -24,6 +25,9 @@ extern void *__libc_realloc(void *p, size_t nbytes);
 extern void *__libc_memalign(size_t alignment, size_t nbytes);
 extern void __libc_free(void *p);
 
+/* In the word before a block: it has a mapping of its own. */
+#define IS_MAPPED 2
+
 static uint64_t *words;
 
 static void
@@ -39,7 +43,7 @@ open_log(void)
 	if (words == MAP_FAILED)
 		_exit(99);
 	close(fd);
-	words[0] = 2 * sizeof(*words);
+	words[0] = 3 * sizeof(*words);
 }
 
 static void *
@@ -51,12 +55,17 @@ logged(void *p, uint64_t size)
 	if (words == NULL)
 		open_log();
 	at = words[0] / sizeof(*words);
-	if (p == NULL || words[0] + 2 * sizeof(*words) > LOG_NBYTES)
+	if (p == NULL || words[0] + 3 * sizeof(*words) > LOG_NBYTES)
 		return p;
+	if (words[2] == 0)
+		words[2] = (uint64_t)(uintptr_t)p;
 	words[at] = size;
 	words[at + 1] = malloc_usable_size(p);
-	words[0] += 2 * sizeof(*words);
-	if (at % 128 == 0) {
+	words[at + 2] = ((const uint64_t *)p)[-1] & IS_MAPPED
+				? 0
+				: (uint64_t)(uintptr_t)p - words[2];
+	words[0] += 3 * sizeof(*words);
+	if (at % 192 == 0) {
 		info = mallinfo2();
 		if (info.arena + info.hblkhd > words[1])
 			words[1] = info.arena + info.hblkhd;
