@@ -77,6 +77,26 @@ run bash -c "cat hand.ascii | '$HATF' replay --json -r 1 -a glibc -"
 check_status 'a pipe' 0
 check 'a pipe' "$(figures calls)" 10
 
+# Each page of a block is written to, also of one that a realloc has grown: 1000
+# blocks of 3 pages and a bit.  A realloc that moves a block writes to it, too.
+awk -v first="$first_line" 'BEGIN {
+	print first
+	for (i = 0; i < 1000; i++)
+		printf("0 13000 0x%x 0 0 1\n", 65536 * (i + 1))
+	for (i = 0; i < 1000; i += 2)
+		printf("2 26000 0x%x 0x%x 0 0 1\n", 65536 * (i + 1),
+			65536 * (i + 1))
+}' >pages.ascii
+for touch in none first all; do
+	replay "pages, $touch" --touch "$touch" pages.ascii
+	peak=$(jq '.allocators[0].peak_rss.median / 4096 | floor' out)
+	case $touch in
+	none) [ "$peak" -lt 4000 ] ;;
+	first) [ "$peak" -lt 4000 ] ;;
+	all) [ "$peak" -gt 4600 ] && [ "$peak" -lt 6500 ] ;;
+	esac || fail "pages, $touch: $peak pages"
+done
+
 # The options of the table.
 run "$HATF" replay -r 2 -a glibc -a glibc:MALLOC_ARENA_MAX=1 hand.ascii
 check_status table 0

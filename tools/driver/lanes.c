@@ -52,6 +52,9 @@ touch(const struct lanes *all, void *block, uint64_t from, uint64_t size)
 
 	for (uint64_t i = from; i < end; i += REPLAY_PAGE_NBYTES)
 		bytes[i & all->touch_mask] = 1;
+	/* The last page, of which there may be less than that. */
+	if (unlikely(end > REPLAY_PAGE_NBYTES))
+		bytes[(end - 1) & all->touch_mask] = 1;
 }
 
 /* Store the block that a call has returned. */
