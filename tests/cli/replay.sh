@@ -392,9 +392,12 @@ wrong "hatf replay: --allocator: no allocator './none'*" -a ./none a
 wrong "hatf replay: --allocator: not VAR=VALUE: 'x'" -a glibc:x a
 wrong 'hatf replay: --check measures nothing*' --check --json a
 wrong "hatf replay: --repeat: not a number from 1 to 1000: '0'" -r 0 a
+run bash -c "ulimit -f 60; exec '$HATF' replay -r 1 -a glibc torture.hatf.gz"
+check_status 'a limit of files' 1
+check_one_line 'a limit of files' '* cannot compile the trace: File too large'
 TMPDIR=$TMP/none run "$HATF" replay hand.ascii
 check_status 'no place for the words' 1
-check_one_line 'no place for the words' 'hatf replay: hand.ascii: cannot * No *'
+check_one_line 'no place for the words' '* no temporary file in *'
 cp "$(ldd "$HATF" | awk '/libz\.so/ { print $3 }')" libother.so
 refused 'no allocator' '*/libother.so could not be preloaded, or has no *' \
 	-a ./libother.so hand.ascii

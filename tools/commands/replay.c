@@ -6,6 +6,7 @@
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
 
+#include <signal.h>
 #include <string.h>
 
 enum {
@@ -205,6 +206,8 @@ command_replay(int argc, char **argv)
 		if (!limits_parse(&ask.limits, ask.limit_texts[i],
 				  &ask.allocators))
 			return EXIT_USAGE;
+	/* A file that exceeds a limit is an error, not the end. */
+	signal(SIGXFSZ, SIG_IGN);
 	if (!compile_trace(&compiled, ask.view.path, &ask.compile))
 		return EXIT_BAD_INPUT;
 	exit_status = run_compiled(&ask, &compiled);

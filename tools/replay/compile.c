@@ -30,7 +30,7 @@ struct compiler {
 	uint64_t live_count, live_nbytes, live_first_nbytes;
 	uint64_t unit_ns, begin_time; /* unit_ns is 0: no pauses */
 	uint64_t *paused_ns;	      /* by stream: its last pause */
-	const char *limit; /* what exceeds a limit of the replay; static */
+	const char *limit; /* why it cannot be compiled, unless errno says */
 };
 
 /* ------------------------------------------------------------------ streams */
@@ -506,9 +506,12 @@ run_compiler(struct compiler *c)
 	if (c->options->real_time)
 		c->unit_ns = scan_unit_ns(
 			hatf_reader_header(c->scan.reader, "unit"));
-	if (c->idle == NULL || c->paused_ns == NULL ||
-	    !word_file_open(&c->out->file))
+	if (c->idle == NULL || c->paused_ns == NULL)
 		return false;
+	if (!word_file_open(&c->out->file)) {
+		c->limit = "no temporary file in $TMPDIR or /tmp";
+		return false;
+	}
 	return compile_events(c) && finish(c);
 }
 
