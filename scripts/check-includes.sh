@@ -88,6 +88,8 @@ tools/measure: public tools/trace tools/ui
 tools/paper: public tools/measure tools/trace tools/ui
 tools/report: public tools/sites tools/summary tools/trace tools/ui
 tools/plot: public tools/show tools/sites tools/summary tools/trace tools/ui
+tools/driver: public
+tools/replay: public hatf/containers tools/driver tools/trace tools/ui
 tools/commands: public hatf/recorder tools/*
 "
 
@@ -108,6 +110,7 @@ tools/show: jansson\.h
 tools/compare: jansson\.h
 tools/limits: jansson\.h
 tools/plot: cairo/cairo\.h
+tools/replay: jansson\.h
 tools/measure: jansson\.h|zlib\.h
 tools/paper: jansson\.h
 tools/commands: jansson\.h

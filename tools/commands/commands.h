@@ -21,6 +21,7 @@ int command_optimize(int argc, char **argv);
 int command_plot(int argc, char **argv);
 int command_record(int argc, char **argv);
 int command_recover(int argc, char **argv);
+int command_replay(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_stat(int argc, char **argv);
 int command_symbolize(int argc, char **argv);

@@ -44,6 +44,8 @@ static const struct command commands[] = {
 	  command_optimize },
 	{ "recover", "hatf recover", "complete the trace of a killed process",
 	  command_recover },
+	{ "replay", "hatf replay",
+	  "drive allocators with a trace, compare them", command_replay },
 	{ "symbolize", "hatf symbolize", "name the functions of call stacks",
 	  command_symbolize },
 	{ "tables", "hatf tables", "print the HATF paper's tables for traces",

@@ -15,9 +15,8 @@
 
 #define COPY_NBYTES 65536
 
-/* Create an unnamed temporary file; -1 on failure. */
-static int
-open_temporary(void)
+int
+spool_temporary(void)
 {
 	const char *const dir = getenv("TMPDIR");
 	char path[4096];
@@ -59,7 +58,7 @@ copy(int in, int out)
 static bool
 spool_copy(struct spool *s)
 {
-	const int fd = open_temporary();
+	const int fd = spool_temporary();
 
 	if (fd < 0) {
 		message_print("a temporary file: %s", strerror(errno));

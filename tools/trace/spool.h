@@ -34,6 +34,12 @@ enum hatf_status spool_reader(const struct spool *s, unsigned jobs,
 
 void spool_close(struct spool *s);
 
+/*
+ * Return a descriptor of a new unnamed temporary file in $TMPDIR or /tmp, which
+ * the kernel removes when it is closed; -1 with errno on failure.
+ */
+int spool_temporary(void);
+
 /* Return a descriptor of an anonymous file in memory, or -1 with errno. */
 int spool_memory(void);
 

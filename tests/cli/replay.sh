@@ -1,0 +1,404 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# replay.sh - 'hatf replay' makes the calls that the trace has
+#
+# sized_heap.c logs what malloc returns, in the recorded program and in its
+# replay.  Block for block, both have the same size, usable size and distance
+# from the first block.
+#
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# The interpreter itself: 'python3' may be a script that runs other programs.
+PYTHON=$(python3 -c 'import sys; print(sys.executable)') || skip 'no python3'
+programs=$BUILD/tests/capture/programs
+first_line='10 HATF ascii thread heap time attributes'
+
+# replay WHAT [OPTION...] TRACE: one run under glibc, as JSON.
+replay()
+{
+	local what=$1
+
+	shift
+	run timeout 60 "$HATF" replay --json --repeat 1 -a glibc "$@"
+	check_status "$what: $(cat err)" 0
+}
+
+# figures KEY...: print these members of the last replay.
+figures()
+{
+	local key
+
+	for key; do
+		jq -r ".$key" out
+	done | xargs
+}
+
+# ------------------------------------------------------------ a trace by hand
+cat >hand.ascii <<END
+$first_line
+0 100 0x1000 0 0 1
+0 200 0x2000 0 0 2 01
+0 300 0x3000 0 0 3 414020
+8 1 0 4 4200
+2 150 0x1000 0x1000 1 0 5
+3 5000 0x1000 0x4000 1 0 6
+0 5000 0x4000 1 0 6
+1 0x1000 1 0 6
+4 20 0x0 0x5000 1 0 7
+0 20 0x5000 1 0 7
+5 0 0x5000 0x0 1 0 8
+1 0x5000 1 0 8
+2 9999 0x4000 0x0 1 0 9
+0 400 0x0 1 0 10
+9 1 0 11
+1 0x2000 0 0 12
+1 0x4000 0 0 13
+8 2 0 14 4200
+0 40 0x2000 2 0 15
+END
+replay hand hand.ascii
+check 'hand: calls' "$(figures mallocs callocs memaligns reallocs frees)" \
+	2 1 1 3 3
+check 'hand: threads' "$(figures threads threads_at_once handovers)" 3 2 2
+check 'hand: peak' "$(figures peak_bytes peak_blocks)" 5520 4
+check 'hand: end' "$(figures end_bytes end_blocks)" 340 2
+check 'hand: left out' "$(figures left_out_failed left_out_unknown)" 2 0
+check 'hand: without memory' "$(jq '.allocators[0].failed' out)" 0
+replay 'hand, one thread' --threads 1 hand.ascii
+check 'one thread' "$(figures threads handovers calls)" 1 0 10
+for touch in none first all; do
+	replay "touch $touch" --touch "$touch" hand.ascii
+done
+
+# A trace from a pipe.
+run bash -c "cat hand.ascii | '$HATF' replay --json -r 1 -a glibc -"
+check_status 'a pipe' 0
+check 'a pipe' "$(figures calls)" 10
+
+# Each page of a block is written to, also of one that a realloc has grown: 1000
+# blocks of 3 pages and a bit.  A realloc that moves a block writes to it, too.
+awk -v first="$first_line" 'BEGIN {
+	print first
+	for (i = 0; i < 1000; i++)
+		printf("0 13000 0x%x 0 0 1\n", 65536 * (i + 1))
+	for (i = 0; i < 1000; i += 2)
+		printf("2 26000 0x%x 0x%x 0 0 1\n", 65536 * (i + 1),
+			65536 * (i + 1))
+}' >pages.ascii
+for touch in none first all; do
+	replay "pages, $touch" --touch "$touch" pages.ascii
+	peak=$(jq '.allocators[0].peak_rss.median / 4096 | floor' out)
+	case $touch in
+	none) [ "$peak" -lt 4000 ] ;;
+	first) [ "$peak" -lt 4000 ] ;;
+	all) [ "$peak" -gt 4600 ] && [ "$peak" -lt 6500 ] ;;
+	esac || fail "pages, $touch: $peak pages"
+done
+
+# The options of the table.
+run "$HATF" replay -r 2 -a glibc -a glibc:MALLOC_ARENA_MAX=1 hand.ascii
+check_status table 0
+check 'rows' "$(grep -c '^glibc' out)" 2
+grep -q '^Least time: glibc' out || fail "no verdict: $(cat out)"
+run "$HATF" replay -m -r 1 -a glibc hand.ascii
+check 'Markdown' "$(grep -c '^|' out)" 3
+
+# ------------------------------------------------------------------- latencies
+replay latencies --latency hand.ascii
+check 'timed calls' "$(jq -c '[.allocators[0].latency_ns[].calls]' out)" \
+	'[2,1,1,3,3]'
+check 'percentiles grow' "$(jq '.allocators[0].latency_ns.malloc |
+	[.p50, .p90, .p99, .p99_9, .p99_99, .max] | . == sort and .[0] >= 0' \
+	out)" true
+run "$HATF" replay -l -r 1 -a glibc hand.ascii
+check_status 'table of latencies' 0
+check 'rows of latencies' "$(grep -cE '^[a-z]+ +glibc' out)" 5
+
+# ---------------------------------------------------------------- usable sizes
+cat >sizes.ascii <<END
+$first_line
+0 100 0x1000 0 0 1
+0 1000 0x2000 0 0 1
+1 0x1000 0 0 1
+0 24 0x3000 0 0 1
+2 40 0x3000 0x3000 0 0 1
+1 0x2000 0 0 1
+END
+replay usable --usable sizes.ascii
+check 'usable: the peak' "$(jq '.allocators[0].peak_asked_bytes' out)" 1100
+check 'usable: more' "$(jq '.allocators[0] | .peak_usable_bytes >
+	.peak_asked_bytes and .peak_usable_bytes < 1200' out)" true
+run "$HATF" replay -u -r 1 -a glibc sizes.ascii
+grep -q '^Usable beyond .*: glibc [0-9]* B (' out || fail "$(cat out)"
+
+# ---------------------------------------------------------------------- limits
+run "$HATF" replay -r 2 -a glibc -a 'glibc:MALLOC_ARENA_MAX=1' \
+	-f 'peak_rss>9*glibc' -f 'glibc.wall>1000s, faults > 100K' hand.ascii
+check_status 'limits that hold' 0
+check_silent 'limits that hold'
+printf '%s\n' "$first_line" '0 8388608 0x1000 0 0 1' >block.ascii
+run "$HATF" replay -r 2 -a glibc -a 'glibc:MALLOC_ARENA_MAX=1' \
+	-f 'glibc:MALLOC_ARENA_MAX=1.faults>0.5*glibc' block.ascii
+check_status 'a limit exceeded' 3
+check_one_line 'a limit exceeded' \
+	'hatf replay: glibc:MALLOC_ARENA_MAX=1: faults is *, at least *(glibc:*'
+for text in 'x>1' peak_rss 'peak_rss>' 'peak_rss>1*jemalloc' 'wall>1M' \
+	'faults>1s' 'glibc.>1' 'wall>-1' 'wall>nan' 'wall>0x9' 'wall>1,' ''; do
+	run "$HATF" replay -a glibc -f "$text" hand.ascii
+	check_status "--fail-if '$text'" 2
+	check_one_line "--fail-if '$text'" \
+		'hatf replay: --fail-if: not a limit*'
+done
+
+# ------------------------------------------------------------------- real time
+cat >slow.ascii <<END
+10 HATF ascii thread heap time attributes
+10 HATF 1.0\x0aproducer=test\x0aunit=us\x0a
+0 100 0x1000 0 0 0
+1 0x1000 0 0 300000
+10 HATF end\x0aevents=2\x0arecords=3\x0acomplete=1\x0aend=exit\x0alost=0\x0a
+END
+replay 'real time' --speed real slow.ascii
+[ "$(jq '.allocators[0].wall.measured[0]' out)" -ge 300000000 ] ||
+	fail 'a replay in real time is too fast'
+
+# -------------------------------- the same usable sizes, places and peak heap
+"${CC:-cc}" -O1 -D_GNU_SOURCE -fno-builtin -shared -fPIC -o sized.so \
+	"$CLI/sized_heap.c" || fail 'cannot build sized_heap.c'
+
+# same_sizes NAME COMMAND...
+same_sizes()
+{
+	local name=$1
+
+	shift
+	HATFTRACE_OUT=$PWD/$name.hatf.gz SIZED_HEAP_LOG=$PWD/$name.own \
+		LD_PRELOAD="$BUILD/libhatftrace.so $PWD/sized.so" "$@" \
+		>/dev/null 2>err </dev/null || fail "$name: $(cat err)"
+	run "$HATF" replay --json -r 1 \
+		-a "./sized.so:SIZED_HEAP_LOG=$name.again X=Y" "$name.hatf.gz"
+	check_status "$name: $(cat err)" 0
+	"$PYTHON" "$CLI/replay_sizes.py" "$name.own" "$name.again" out ||
+		fail "$name: the replay differs"
+	rm -f "$name".*
+}
+same_sizes python "$PYTHON" -c '
+import json
+y = json.loads(json.dumps([str(i) * 3 for i in range(30000)]))'
+# shellcheck disable=SC2016 # not for this shell
+same_sizes perl perl -e 'my %h; $h{$_} = "x" x ($_ % 300) for (1..50000)'
+seq 1 50000 >numbers
+same_sizes awk awk '{ n[$1] = $1 "x" $1 }' numbers
+if command -v sqlite3 >/dev/null; then
+	same_sizes sqlite sqlite3 :memory: 'create table t (a, b);
+		with recursive c(x) as (select 1 union all select x + 1 from c
+			where x < 30000)
+		insert into t select x, hex(randomblob(20)) from c;
+		create index i on t(b);'
+fi
+
+# ---------------------------------------------------------------------- threads
+"$HATF" record --follow none -G -o torture.hatf.gz "$programs/torture" \
+	60 8 2000 0 >/dev/null 2>err || fail "torture: $(cat err)"
+run timeout 300 "$HATF" replay --json -r 25 -a glibc torture.hatf.gz
+check_status "torture: $(cat err)" 0
+[ "$(figures threads)" -ge 60 ] || fail "torture: $(figures threads) threads"
+[ "$(figures threads_at_once)" -le 10 ] ||
+	fail "torture: $(figures threads_at_once) threads at once"
+[ "$(figures handovers)" -gt 1000 ] ||
+	fail "torture: $(figures handovers) hand-overs"
+
+# in_order TRACE RUNS [OPTION...]: no run stops, none has a mistake.
+in_order()
+{
+	local trace=$1 runs=$2
+
+	shift 2
+	run timeout 300 "$HATF" replay --check -r "$runs" -a glibc "$@" "$trace"
+	check_status "$trace in order: $(cat err)" 0
+	grep -q "^glibc: $runs runs, all calls in order" out ||
+		fail "$trace in order: $(cat out)"
+}
+
+# Slots are reused: far fewer than the blocks that were allocated.
+[ "$(figures slots)" -lt 20000 ] || fail "torture: $(figures slots) slots"
+
+in_order torture.hatf.gz 100
+
+# With all allocators that are installed, which --allocator also finds by name.
+run timeout 300 "$HATF" replay --check -r 3 torture.hatf.gz
+check_status "torture with all allocators: $(cat err)" 0
+for name in $(sed -n 's/^\([a-z]*\): 3 runs, all calls in order.*/\1/p' out); do
+	run timeout 60 "$HATF" replay -r 1 -a "$name:MALLOC_CONF=narenas:1" \
+		torture.hatf.gz
+	check_status "$name: $(cat err)" 0
+	grep -q "^$name:MALLOC_CONF=narenas:1 " out || fail "$name: no row"
+	allocators=${allocators-}$name,
+done
+case $allocators in
+glibc,*) ;;
+*) fail "the allocators are '$allocators'" ;;
+esac
+
+# One thread allocates and another one frees: slots go back to the first.
+awk -v first="$first_line" 'BEGIN {
+	print first
+	print "8 1 0 1 4200"
+	for (i = 0; i < 60000; i++) {
+		printf("0 40 0x%x 0 0 1\n", 4096 + 64 * (i % 1000))
+		if (i >= 500)
+			printf("1 0x%x 1 0 1\n",
+				4096 + 64 * ((i - 500) % 1000))
+	}
+}' >pipe.ascii
+in_order pipe.ascii 20
+in_order pipe.ascii 2 --threads 1
+replay pipe pipe.ascii
+[ "$(figures slots)" -lt 6000 ] || fail "pipe: $(figures slots) slots"
+
+# Twenty thousand threads, one after another.
+awk -v first="$first_line" 'BEGIN {
+	print first
+	print "0 10 0x100 0 0 1"
+	for (i = 1; i <= 20000; i++)
+		printf("8 %d 0 1\n0 10 0x%x %d 0 1\n9 %d 0 1\n", i,
+			4096 + 16 * i, i, i)
+}' >series.ascii
+replay series series.ascii
+check series "$(figures threads threads_at_once end_blocks)" 20001 2 20001
+
+# --------------------------------------------------------------------- hostile
+# refused WHAT PATTERN OPTION...: one line, status 1.
+refused()
+{
+	local what=$1 pattern=$2
+
+	shift 2
+	run timeout 60 "$HATF" replay -r 1 -a glibc "$@"
+	check_status "$what" 1
+	check_one_line "$what" "$pattern"
+}
+printf '%s\n' "$first_line" '0 1152921504606846976 0x1000 0 0 1' >huge.ascii
+refused 'a huge block' 'hatf replay: huge.ascii: a replay would take 1.0 EiB*' \
+	huge.ascii
+replay 'a huge block, not touched' --touch none huge.ascii
+check 'a huge block: without memory' "$(jq '.allocators[0].failed' out)" 1
+printf '%s\n' "$first_line" '0 18446744073709551615 0x1000 0 0 1' \
+	'0 18446744073709551615 0x2000 0 0 1' >sum.ascii
+refused 'huge blocks' 'hatf replay: sum.ascii: cannot compile *2^64 bytes' \
+	sum.ascii
+# The message has to be right whatever the machine has.
+size=$(awk '/^MemTotal/ { print $2 * 1024 }' /proc/meminfo)
+printf '%s\n' "$first_line" "0 $size 0x1000 0 0 1" >much.ascii
+refused 'more than there is' '* a replay would take * are available*' \
+	much.ascii
+awk -v first="$first_line" 'BEGIN {
+	print first
+	for (i = 0; i < 1000000; i++)
+		printf("0 10 0x%x %d 0 1\n", 4096 + 16 * i, i)
+}' >crowd.ascii
+refused 'a million threads' '*: more than 4096 threads at once *' crowd.ascii
+replay 'a million threads on one' --threads 1 crowd.ascii
+check 'a million blocks' "$(figures end_blocks)" 1000000
+cat >wrong.ascii <<END
+$first_line
+1 0x5000 0 0 1
+0 10 0x1000 7 0 1
+0 11 0x1000 8 0 1
+3 12 0x9000 0x2000 8 0 1
+0 12 0x2000 8 0 1
+1 0x9000 8 0 1
+8 8 0 1 4208
+8 5 0 1 4205
+9 7 0 1
+9 7 0 1
+9 55 0 1
+1 0x1000 9 0 1
+1 0x1000 9 0 1
+0 10 0x3000 7 0 1 417f
+0 10 0x4000 7 0 1 4100
+0 10 0x4000 7 0 1 41ffffffffffffffffff01
+0 10 0x6000 7 5 1
+END
+replay wrong wrong.ascii
+check wrong "$(figures left_out_unknown left_out_pools missing_frees)" 3 1 2
+
+# Traces of several threads with lines left out, repeated and changed.
+"$HATF" record --follow none -G -o small.hatf.gz "$programs/torture" \
+	12 4 12 0 >/dev/null 2>err || fail "small: $(cat err)"
+"$HATF" convert small.hatf.gz small.ascii || fail 'small: not converted'
+"$PYTHON" "$CLI/replay_mutants.py" "$HATF" small.ascii 150 ||
+	fail 'a changed trace'
+
+# -------------------------------------------------------------- bad allocators
+# An allocator that ends the process, or gives a block twice.
+cat >bad.c <<'END'
+#include <stddef.h>
+#include <stdlib.h>
+void *__libc_malloc(size_t n);
+void *__libc_calloc(size_t k, size_t n);
+void *__libc_realloc(void *p, size_t n);
+void *__libc_memalign(size_t a, size_t n);
+void __libc_free(void *p);
+static _Alignas(16) char twice[256];
+void *malloc(size_t n)
+{
+	if (n == 201)
+		abort();
+	return n == 202 ? twice : __libc_malloc(n);
+}
+void *calloc(size_t k, size_t n) { return __libc_calloc(k, n); }
+void *realloc(void *p, size_t n) { return __libc_realloc(p, n); }
+void *memalign(size_t a, size_t n) { return __libc_memalign(a, n); }
+void free(void *p)
+{
+	if (p != twice)
+		__libc_free(p);
+}
+END
+"${CC:-cc}" -O1 -fno-builtin -shared -fPIC -o bad.so bad.c || fail 'no bad.so'
+printf '%s\n' "$first_line" '0 201 0x1000 0 0 1' >abort.ascii
+refused 'an allocator that aborts' \
+	'hatf replay: ./bad.so: the replay was killed by signal 6 (Aborted)' \
+	-a ./bad.so abort.ascii
+printf '%s\n' "$first_line" '0 202 0x1000 0 0 1' '0 202 0x2000 0 0 1' \
+	'1 0x1000 0 0 1' '1 0x2000 0 0 1' >twice.ascii
+refused 'an allocator that gives a block twice' \
+	'hatf replay: ./bad.so: a block was changed: *' \
+	--check -a ./bad.so twice.ascii
+
+# ------------------------------------------------------------ usage and errors
+refused 'no trace' 'hatf replay: none: No such file*' none
+: >empty
+refused 'empty file' 'hatf replay: empty: not a trace*' empty
+head -c 3000 torture.hatf.gz >cut.hatf.gz
+run "$HATF" replay -r 1 -a glibc cut.hatf.gz
+check_status 'cut off' 4
+wrong()
+{
+	local pattern=$1
+
+	shift
+	run "$HATF" replay "$@"
+	check_status "$*" 2
+	check_one_line "$*" "$pattern"
+}
+wrong 'hatf replay: a FILE is needed*'
+wrong 'hatf replay: more than one FILE*' a b
+wrong "hatf replay: --allocator: no allocator 'none'*" -a none a
+wrong "hatf replay: --allocator: no allocator './none'*" -a ./none a
+wrong "hatf replay: --allocator: not VAR=VALUE: 'x'" -a glibc:x a
+wrong 'hatf replay: --check measures nothing*' --check --json a
+wrong "hatf replay: --repeat: not a number from 1 to 1000: '0'" -r 0 a
+run bash -c "ulimit -f 60; exec '$HATF' replay -r 1 -a glibc torture.hatf.gz"
+check_status 'a limit of files' 1
+check_one_line 'a limit of files' '* cannot compile the trace: File too large'
+TMPDIR=$TMP/none run "$HATF" replay hand.ascii
+check_status 'no place for the words' 1
+check_one_line 'no place for the words' '* no temporary file in *'
+cp "$(ldd "$HATF" | awk '/libz\.so/ { print $3 }')" libother.so
+refused 'no allocator' '*/libother.so could not be preloaded, or has no *' \
+	-a ./libother.so hand.ascii
+finish

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* replay.c - hatf replay: drive allocators with a trace and compare them */
+#include "tools/commands/commands.h"
+#include "tools/replay/replay_limit.h"
+#include "tools/replay/replay_output.h"
+#include "tools/ui/message.h"
+#include "tools/ui/options.h"
+
+#include <signal.h>
+#include <string.h>
+
+enum {
+	OPT_ALLOCATOR,
+	OPT_REPEAT,
+	OPT_THREADS,
+	OPT_TOUCH,
+	OPT_SPEED,
+	OPT_LATENCY,
+	OPT_USABLE,
+	OPT_FAIL_IF,
+	OPT_CHECK,
+	OPT_MARKDOWN,
+	OPT_JSON,
+};
+
+static const struct opt options[] = {
+	{ "allocator", 'a', "NAME",
+	  "glibc, jemalloc, tcmalloc, mimalloc, ... or the path of\n"
+	  "a library; 'NAME:VAR=VALUE VAR=VALUE' sets variables\n"
+	  "(default: all that are installed)" },
+	{ "repeat", 'r', "N", "run each allocator N times (default 5)" },
+	{ "threads", 't', "WHICH",
+	  "original (default): the threads of the trace; 1: one\n"
+	  "thread makes all calls, in the order of the trace" },
+	{ "touch", 'T', "WHAT",
+	  "write to all pages of each block (all, the default), to\n"
+	  "its first byte (first) or not at all (none)" },
+	{ "speed", 's', "HOW",
+	  "max (default), or real: make each call at its time" },
+	{ "latency", 'l', NULL,
+	  "run each allocator once more, and print percentiles of\n"
+	  "how long its calls take" },
+	{ "usable", 'u', NULL,
+	  "run each allocator once more, and print how much more\n"
+	  "its blocks can hold at the peak than was asked for" },
+	{ "fail-if", 'f', "EXPR",
+	  "exit with status 3 if a limit is exceeded in each run:\n"
+	  "'peak_rss>1.10*glibc', 'jemalloc.wall>20ms'" },
+	{ "check", 'c', NULL,
+	  "measure nothing: pause at random, and check that each\n"
+	  "block is allocated before it is freed and has one owner" },
+	{ "markdown", 'm', NULL, "print the table in Markdown" },
+	{ "json", 'j', NULL, "print one JSON object" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct opt_page page = {
+	"hatf replay",
+	"[OPTIONS] FILE",
+	"Make the calls of a trace again, on as many threads and in the same\n"
+	"order, with several allocators, and compare their time and memory.\n"
+	"The cost of the replay itself is measured and subtracted.\n",
+	"Exit status: 0 if all is well, 1 if the trace cannot be replayed or\n"
+	"an allocator fails, 2 for wrong usage, 3 if a limit of --fail-if is\n"
+	"exceeded, 4 if the trace is incomplete (it is replayed as far as it\n"
+	"goes).\n",
+	false,
+	options
+};
+
+static const char *const thread_words[] = { "original", "1", NULL };
+static const char *const touch_words[] = { "none", "first", "all", NULL };
+static const char *const speed_words[] = { "max", "real", NULL };
+
+/* The options. */
+struct ask {
+	struct allocators allocators;
+	struct compile_options compile;
+	struct replay_runs runs;
+	struct replay_view view;
+	const char *limit_texts[REPLAY_LIMITS_MAX];
+	unsigned limit_count;
+	struct replay_limits limits;
+	bool json;
+};
+
+static bool
+take_repeat(struct ask *ask, const char *value)
+{
+	uint64_t n;
+
+	if (!opt_parse_u64("--repeat", value, &n))
+		return false;
+	if (n == 0 || n > RUNS_MAX) {
+		message_print("--repeat: not a number from 1 to %d: '%s'",
+			      RUNS_MAX, value);
+		return false;
+	}
+	ask->runs.repeat = (unsigned)n;
+	return true;
+}
+
+/* The allocators of a limit may be in later options: keep the text. */
+static bool
+take_limit(struct ask *ask, const char *value)
+{
+	if (ask->limit_count == REPLAY_LIMITS_MAX) {
+		message_print("--fail-if: more than %d limits",
+			      REPLAY_LIMITS_MAX);
+		return false;
+	}
+	ask->limit_texts[ask->limit_count++] = value;
+	return true;
+}
+
+static bool
+take_option(unsigned idx, const char *value, void *ctx)
+{
+	struct ask *const ask = ctx;
+	unsigned choice = 0;
+	bool ok = true;
+
+	switch (idx) {
+	case OPT_ALLOCATOR:
+		return allocators_add(&ask->allocators, value);
+	case OPT_REPEAT:
+		return take_repeat(ask, value);
+	case OPT_THREADS:
+		ok = opt_parse_choice("--threads", value, thread_words,
+				      &choice);
+		ask->compile.one_thread = choice == 1;
+		return ok;
+	case OPT_TOUCH:
+		ok = opt_parse_choice("--touch", value, touch_words, &choice);
+		ask->runs.touch = (enum driver_touch)choice;
+		return ok;
+	case OPT_SPEED:
+		ok = opt_parse_choice("--speed", value, speed_words, &choice);
+		ask->compile.real_time = choice == 1;
+		return ok;
+	case OPT_FAIL_IF:
+		return take_limit(ask, value);
+	default:
+		ask->runs.is_checked |= idx == OPT_CHECK;
+		ask->runs.is_timed |= idx == OPT_LATENCY;
+		ask->runs.is_sized |= idx == OPT_USABLE;
+		ask->view.markdown |= idx == OPT_MARKDOWN;
+		ask->json |= idx == OPT_JSON;
+		return true;
+	}
+}
+
+/* Run a compiled trace and print the result.  Return the exit status. */
+static int
+run_compiled(struct ask *ask, const struct compiled *compiled)
+{
+	struct out *const o = out_stdout();
+	int exit_status = EXIT_BAD_INPUT;
+
+	if (compiled->fault != NULL)
+		message_print("%s: %s", message_path(ask->view.path),
+			      compiled->fault);
+	ask->view.compiled = compiled;
+	ask->view.runs = &ask->runs;
+	if (runs_fit(compiled, ask->runs.touch, ask->view.path) &&
+	    runs_make(&ask->runs, compiled, &ask->allocators)) {
+		exit_status =
+			compiled->fault != NULL ? EXIT_INCOMPLETE : EXIT_FINE;
+		if (ask->runs.is_checked)
+			replay_print_checked(o, &ask->view);
+		else if (!ask->json)
+			replay_print_text(o, &ask->view);
+		else if (!replay_print_json(o, &ask->view))
+			exit_status = EXIT_BAD_INPUT;
+		if (exit_status == EXIT_FINE &&
+		    limits_exceeded(&ask->limits, &ask->runs))
+			exit_status = EXIT_EXCEEDED;
+	}
+	runs_close(&ask->runs);
+	return exit_status;
+}
+
+int
+command_replay(int argc, char **argv)
+{
+	static struct ask ask = { .runs = { .repeat = 5, .touch = TOUCH_ALL } };
+	struct compiled compiled;
+	int exit_status, first;
+
+	if (argc > 1 && strcmp(argv[1], DRIVER_WORD) == 0)
+		return driver_main(argc - 2, argv + 2);
+	first = opt_parse(&page, argc, argv, take_option, &ask, &exit_status);
+	if (first < 0)
+		return exit_status;
+	if (first + 1 != argc)
+		return opt_complain(&page, first == argc
+						   ? "a FILE is needed"
+						   : "more than one FILE");
+	if (ask.runs.is_checked && (ask.json || ask.view.markdown ||
+				    ask.runs.is_timed || ask.runs.is_sized))
+		return opt_complain(&page, "--check measures nothing");
+	ask.view.path = argv[first];
+	if (ask.allocators.count == 0)
+		allocators_add_installed(&ask.allocators);
+	for (unsigned i = 0; i < ask.limit_count; i++)
+		if (!limits_parse(&ask.limits, ask.limit_texts[i],
+				  &ask.allocators))
+			return EXIT_USAGE;
+	/* A file that exceeds a limit is an error, not the end. */
+	signal(SIGXFSZ, SIG_IGN);
+	if (!compile_trace(&compiled, ask.view.path, &ask.compile))
+		return EXIT_BAD_INPUT;
+	exit_status = run_compiled(&ask, &compiled);
+	compiled_close(&compiled);
+	return out_finish(out_stdout(), exit_status);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* driver.c - see driver.h */
+#include "tools/driver/driver.h"
+
+#include "tools/driver/lanes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct driver_run *run;
+
+static _Noreturn void
+fail(const char *what)
+{
+	snprintf(run->message, sizeof(run->message), "%s", what);
+	_exit(1);
+}
+
+static _Noreturn void
+fail_call(const char *what)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "%s: %s", what, strerror(errno));
+	fail(text);
+}
+
+/* Map 'nbytes' of zeros, in memory now. */
+static void *
+map_zeros(uint64_t nbytes)
+{
+	void *const map =
+		mmap(NULL, nbytes + 1, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (map == MAP_FAILED)
+		fail_call("no memory for the driver");
+	return map;
+}
+
+/* Map a part of the words' file. */
+static const void *
+map_words(int fd, uint64_t chunk, uint64_t nbytes)
+{
+	void *const map =
+		mmap(NULL, nbytes, PROT_READ, MAP_SHARED | MAP_POPULATE, fd,
+		     (off_t)(chunk * REPLAY_CHUNK_NBYTES));
+
+	if (map == MAP_FAILED)
+		fail_call("cannot map the compiled trace");
+	return map;
+}
+
+static void
+prepare_lanes(struct lanes *all, const struct replay_header *header, int fd)
+{
+	const struct replay_stream *const streams =
+		map_words(fd, header->index_chunk,
+			  header->stream_count * sizeof(*streams) +
+				  header->number_count * sizeof(*all->chunks));
+
+	*all = (struct lanes){
+		.fd = fd,
+		.chunks = (const void *)(streams + header->stream_count),
+		.lanes = map_zeros(header->stream_count * sizeof(struct lane)),
+		.count = (uint32_t)header->stream_count,
+		.blocks = map_zeros(header->slot_count * sizeof(void *)),
+		.turns = map_zeros(header->slot_count * sizeof(turn_number)),
+		.touch_nbytes = run->touch == TOUCH_NONE    ? 0
+				: run->touch == TOUCH_FIRST ? 1
+							    : UINT64_MAX,
+		.touch_mask = run->is_null ? 0 : UINT64_MAX,
+		.fail = fail,
+	};
+	for (uint32_t i = 0; i < all->count; i++) {
+		all->lanes[i].all = all;
+		all->lanes[i].chunk = map_zeros(REPLAY_CHUNK_NBYTES);
+		all->lanes[i].stream = &streams[i];
+		all->lanes[i].random = run->seed ^ (uint64_t)(i + 1) << 32;
+	}
+}
+
+static void
+prepare_checks(struct lanes *all, uint64_t slot_count)
+{
+	static struct lane_checks checks;
+
+	checks = (struct lane_checks){
+		.states = map_zeros(slot_count),
+		.sizes = map_zeros(slot_count * sizeof(*checks.sizes)),
+		.pause_mask = run->pause_mask,
+		.has_memory = !run->is_null,
+	};
+	all->checks = &checks;
+}
+
+static void
+find_calls(struct driver_calls *calls)
+{
+	const char *fault;
+
+	if (run->is_null) {
+		driver_calls_null(calls);
+		return;
+	}
+	fault = driver_calls_find(calls, run->library, sizeof(run->library));
+	if (fault != NULL)
+		fail(fault);
+}
+
+static void
+prepare_latencies(struct lanes *all)
+{
+	struct latency_counts *const counts =
+		map_zeros(all->count * sizeof(*counts));
+
+	for (uint32_t i = 0; i < all->count; i++)
+		all->lanes[i].latency = &counts[i];
+}
+
+static void
+prepare_sizes(struct lanes *all, uint64_t slot_count)
+{
+	static struct lane_sizes sizes;
+
+	sizes.usable_size = all->calls.usable_size;
+	sizes.blocks = map_zeros(slot_count * sizeof(*sizes.blocks));
+	all->sizes = &sizes;
+}
+
+/* ----------------------------------------------------------------- measures */
+
+/* Return the figure of a line of /proc/self/status in bytes. */
+static uint64_t
+status_nbytes(const char *text, const char *key)
+{
+	const char *const line = strstr(text, key);
+
+	return line != NULL ? strtoull(line + strlen(key), NULL, 10) * 1024 : 0;
+}
+
+/* Store the resident memory, now and at its peak. */
+static void
+read_memory(uint64_t *now_ret, uint64_t *peak_ret)
+{
+	char text[4096];
+	const int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+	const ssize_t n = read(fd, text, sizeof(text) - 1);
+
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	*now_ret = status_nbytes(text, "VmRSS:");
+	*peak_ret = status_nbytes(text, "VmHWM:");
+}
+
+/* Let the peak of resident memory begin anew. */
+static void
+reset_peak(void)
+{
+	const int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	/* If the kernel lacks this, the peak is that since the start. */
+	if (write(fd, "5", 1) != 1)
+		errno = 0;
+	close(fd);
+}
+
+static uint64_t
+cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t
+fault_count(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return (uint64_t)(u.ru_minflt + u.ru_majflt);
+}
+
+/* Add the latencies of all lanes to those of the first one and sum them up. */
+static void
+sum_latencies(const struct lanes *all, double tick_ns)
+{
+	struct latency_counts *const sums = all->lanes[0].latency;
+
+	for (uint32_t i = 1; i < all->count; i++)
+		for (unsigned k = 0; k < LATENCY_KINDS; k++)
+			for (unsigned b = 0; b < LATENCY_BUCKETS; b++)
+				sums->counts[k][b] +=
+					all->lanes[i].latency->counts[k][b];
+	for (unsigned k = 0; k < LATENCY_KINDS; k++)
+		latency_sum(&run->latencies[k], sums->counts[k], tick_ns);
+}
+
+/* Run all lanes and store the measures. */
+static void
+measure(struct lanes *all, const struct replay_header *header)
+{
+	uint64_t now, peak, cpu, faults, tick;
+
+	reset_peak();
+	faults = fault_count();
+	cpu = cpu_ns();
+	all->begin_ns = lanes_now_ns();
+	tick = lanes_ticks();
+	lanes_run(all, header->parked_count);
+	run->wall_ns = lanes_now_ns() - all->begin_ns;
+	tick = lanes_ticks() - tick;
+	run->cpu_ns = cpu_ns() - cpu;
+	run->faults = fault_count() - faults;
+	read_memory(&now, &peak);
+	run->end_nbytes = now;
+	run->peak_nbytes = peak;
+	for (uint32_t i = 0; i < all->count; i++)
+		run->failed += all->lanes[i].failed;
+	if (run->is_timed)
+		sum_latencies(all, (double)run->wall_ns / (double)tick);
+	if (all->sizes != NULL) {
+		run->asked_nbytes = all->sizes->peak_asked;
+		run->usable_nbytes = all->sizes->peak_usable;
+		/* Sums of several threads are not exact. */
+		if (run->usable_nbytes < run->asked_nbytes)
+			run->usable_nbytes = run->asked_nbytes;
+	}
+	run->is_done = true;
+}
+
+int
+driver_main(int argc, char **argv)
+{
+	const struct replay_header *header;
+	static struct lanes all;
+	int fd;
+
+	if (argc != 2)
+		return 2;
+	fd = (int)strtol(argv[1], NULL, 10);
+	run = mmap(NULL, sizeof(*run), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		   0);
+	if (run == MAP_FAILED)
+		return 2;
+	fd = (int)strtol(argv[0], NULL, 10);
+	header = map_words(fd, 0, sizeof(*header));
+	prepare_lanes(&all, header, fd);
+	find_calls(&all.calls);
+	if (run->is_checked)
+		prepare_checks(&all, header->slot_count);
+	if (run->is_timed)
+		prepare_latencies(&all);
+	if (run->is_sized && all.calls.usable_size != NULL)
+		prepare_sizes(&all, header->slot_count);
+	all.is_observed = run->is_checked || run->is_timed || all.sizes != NULL;
+	measure(&all, header);
+	/* Past the allocator's own end, which may take long. */
+	_exit(0);
+}

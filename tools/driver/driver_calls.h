@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * driver_calls.h - the allocator under test
+ *
+ * Either that of the process or a null allocator, which does nothing and
+ * returns the address of the same few bytes for every block of a thread.
+ */
+#ifndef DRIVER_CALLS_H
+#define DRIVER_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct driver_calls {
+	void *(*malloc)(size_t nbytes);
+	void *(*calloc)(size_t count, size_t nbytes);
+	void *(*realloc)(void *p, size_t nbytes);
+	void *(*memalign)(size_t alignment, size_t nbytes);
+	void (*free)(void *p);
+	size_t (*usable_size)(void *p); /* NULL: it has none */
+};
+
+/*
+ * Find the functions of the process, which must be of one library: blocks of
+ * one allocator cannot be freed by another one.  Write that library's path to
+ * 'library', of 'cap' bytes.  Return NULL, or what is wrong; static.
+ */
+const char *driver_calls_find(struct driver_calls *calls, char *library,
+			      size_t cap);
+
+void driver_calls_null(struct driver_calls *calls);
+
+#endif /* DRIVER_CALLS_H */

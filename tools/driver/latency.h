@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * latency.h - how long each call took
+ *
+ * Histograms whose buckets are 1/32 of a power of two wide, so that a
+ * percentile is exact to 3 %.  They are mapped once and need no memory of the
+ * heap under test, which a library's would.
+ */
+#ifndef LATENCY_H
+#define LATENCY_H
+
+#include "tools/driver/replay_words.h"
+
+/* malloc, calloc, memalign, realloc, free. */
+#define LATENCY_KINDS 5
+extern const char *const latency_kind_words[LATENCY_KINDS];
+
+/* 50, 90, 99, 99.9, 99.99 and 100 %. */
+#define LATENCY_POINTS 6
+extern const char *const latency_point_words[LATENCY_POINTS];
+
+#define LATENCY_BUCKETS 1280
+
+/* Of one thread, in ticks. */
+struct latency_counts {
+	uint64_t counts[LATENCY_KINDS][LATENCY_BUCKETS];
+};
+
+/* Of all calls of a kind, in ns. */
+struct latency {
+	uint64_t count;
+	double points[LATENCY_POINTS];
+};
+
+static inline unsigned
+latency_bucket(uint64_t ticks)
+{
+	unsigned top;
+
+	if (ticks < 64)
+		return (unsigned)ticks;
+	top = 63 - (unsigned)__builtin_clzll(ticks);
+	/* A call of 2^43 ticks takes an hour. */
+	if (top > 43)
+		return LATENCY_BUCKETS - 1;
+	return (top - 4) * 32 + (unsigned)(ticks >> (top - 5) & 31);
+}
+
+/* Return the counts of a kind of call, WORD_MALLOC to WORD_FREE. */
+static inline uint64_t *
+latency_of(struct latency_counts *c, unsigned word_kind)
+{
+	static const uint8_t kinds[] = { 0, 1, 2, 3, 3, 4 };
+
+	return c->counts[kinds[word_kind - WORD_MALLOC]];
+}
+
+/* Count the calls and find the percentiles; a tick takes 'tick_ns'. */
+void latency_sum(struct latency *latency, const uint64_t *counts,
+		 double tick_ns);
+
+#endif /* LATENCY_H */

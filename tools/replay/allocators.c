@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* allocators.c - see allocators.h */
+#include "tools/replay/allocators.h"
+
+#include "tools/ui/message.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIBC_NAME "glibc"
+
+/* Names of the libraries, the newest first. */
+static const struct {
+	const char *name;
+	const char *libraries[4];
+} known[] = {
+	{ "jemalloc", { "libjemalloc.so.2", "libjemalloc.so.1" } },
+	{ "tcmalloc",
+	  { "libtcmalloc_minimal.so.4", "libtcmalloc.so.4",
+	    "libtcmalloc_minimal.so" } },
+	{ "mimalloc",
+	  { "libmimalloc.so.3", "libmimalloc.so.2", "libmimalloc.so" } },
+	{ "tbbmalloc", { "libtbbmalloc_proxy.so.2" } },
+	{ "snmalloc", { "libsnmallocshim.so" } },
+	{ "rpmalloc", { "librpmallocwrap.so" } },
+	{ "hoard", { "libhoard.so" } },
+};
+#define KNOWN_COUNT (sizeof(known) / sizeof(known[0]))
+
+/* Look for 'library' in one directory, of 'length' bytes. */
+static bool
+find_in(const char *dir, size_t length, const char *library,
+	char path[PATH_MAX])
+{
+	char wanted[PATH_MAX];
+	const int n = snprintf(wanted, sizeof(wanted), "%.*s/%s", (int)length,
+			       dir, library);
+
+	return length > 0 && (size_t)n < sizeof(wanted) &&
+	       realpath(wanted, path) != NULL && access(path, R_OK) == 0;
+}
+
+/* Look in each directory of a list separated by colons. */
+static bool
+find_in_list(const char *dirs, const char *library, char path[PATH_MAX])
+{
+	while (dirs != NULL && *dirs != '\0') {
+		const size_t length = strcspn(dirs, ":");
+
+		if (find_in(dirs, length, library, path))
+			return true;
+		dirs += length + (dirs[length] == ':');
+	}
+	return false;
+}
+
+/* Look where the dynamic loader does, and where libc is. */
+static bool
+find_library(const char *library, char path[PATH_MAX])
+{
+	Dl_info info;
+	void *const in_libc = dlsym(RTLD_DEFAULT, "getppid");
+
+	if (find_in_list(getenv("LD_LIBRARY_PATH"), library, path))
+		return true;
+	if (in_libc != NULL && dladdr(in_libc, &info) != 0) {
+		const char *const slash = strrchr(info.dli_fname, '/');
+
+		if (slash != NULL &&
+		    find_in(info.dli_fname, (size_t)(slash - info.dli_fname),
+			    library, path))
+			return true;
+	}
+	return find_in_list("/usr/local/lib:/usr/lib64:/usr/lib:/lib64:/lib",
+			    library, path);
+}
+
+static bool
+find_known(size_t idx, char path[PATH_MAX])
+{
+	for (size_t i = 0; i < 4 && known[idx].libraries[i] != NULL; i++)
+		if (find_library(known[idx].libraries[i], path))
+			return true;
+	return false;
+}
+
+/* Report that an allocator does not exist. */
+static bool
+refuse(const char *name, int length)
+{
+	char list[256] = LIBC_NAME;
+	size_t used = strlen(list);
+
+	for (size_t i = 0; i < KNOWN_COUNT && used < sizeof(list); i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used,
+					 ", %s", known[i].name);
+	message_print("--allocator: no allocator '%.*s' (known: %s, or the "
+		      "path of a library)",
+		      length, name, list);
+	return false;
+}
+
+/* Find the library of the first 'length' bytes of a.label. */
+static bool
+find_allocator(struct allocator *a, size_t length)
+{
+	char name[PATH_MAX];
+
+	if (length == strlen(LIBC_NAME) &&
+	    strncmp(a->label, LIBC_NAME, length) == 0)
+		return true;
+	if (length < sizeof(name) && memchr(a->label, '/', length) != NULL) {
+		snprintf(name, sizeof(name), "%.*s", (int)length, a->label);
+		if (realpath(name, a->library) == NULL ||
+		    access(a->library, R_OK) != 0)
+			return refuse(a->label, (int)length);
+		if (a->library[strcspn(a->library, ": ")] == '\0')
+			return true;
+		message_print("--allocator: LD_PRELOAD allows no ':' and no "
+			      "blank: '%s'",
+			      a->library);
+		return false;
+	}
+	for (size_t i = 0; i < KNOWN_COUNT; i++) {
+		if (strlen(known[i].name) != length ||
+		    strncmp(a->label, known[i].name, length) != 0)
+			continue;
+		if (find_known(i, a->library))
+			return true;
+		message_print("--allocator: %s is not installed",
+			      known[i].name);
+		return false;
+	}
+	return refuse(a->label, (int)length);
+}
+
+bool
+allocators_add(struct allocators *all, const char *text)
+{
+	struct allocator *const a = &all->list[all->count];
+	const size_t length = strcspn(text, ":");
+
+	if (all->count == ALLOCATORS_MAX) {
+		message_print("--allocator: more than %d allocators",
+			      ALLOCATORS_MAX);
+		return false;
+	}
+	*a = (struct allocator){ .label = text,
+				 .environment =
+					 text + length + (text[length] != 0) };
+	if (!find_allocator(a, length))
+		return false;
+	if (text[length] != '\0' && strchr(a->environment, '=') == NULL) {
+		message_print("--allocator: not VAR=VALUE: '%s'",
+			      a->environment);
+		return false;
+	}
+	all->count++;
+	return true;
+}
+
+void
+allocators_add_installed(struct allocators *all)
+{
+	allocators_add(all, LIBC_NAME);
+	for (size_t i = 0; i < KNOWN_COUNT; i++) {
+		char path[PATH_MAX];
+
+		if (find_known(i, path))
+			allocators_add(all, known[i].name);
+	}
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* allocators.h - find the allocators that a trace is replayed with */
+#ifndef ALLOCATORS_H
+#define ALLOCATORS_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#define ALLOCATORS_MAX 16
+
+struct allocator {
+	const char *label;	 /* as the user wrote it; borrowed */
+	const char *environment; /* "VAR=VALUE VAR=VALUE", in 'label', or "" */
+	char library[PATH_MAX];	 /* to preload; "": libc's own */
+};
+
+struct allocators {
+	struct allocator list[ALLOCATORS_MAX];
+	unsigned count;
+};
+
+/*
+ * Append the allocator NAME, or the library PATH, which contains a slash:
+ *
+ *	(NAME | PATH) [":" VAR "=" VALUE {" " VAR "=" VALUE}]
+ *
+ * Return false and print a message if there is no such allocator or too many.
+ */
+bool allocators_add(struct allocators *all, const char *text);
+
+/* Append libc's allocator and each known one that is installed. */
+void allocators_add_installed(struct allocators *all);
+
+#endif /* ALLOCATORS_H */

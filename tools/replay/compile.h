@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compile.h - compile a trace to the calls that its replay makes
+ *
+ * What becomes of each event:
+ *
+ *	alloc		malloc, calloc or memalign with the recorded alignment
+ *	realloc		realloc.  One of an unknown or inherited block becomes
+ *			malloc; one that freed its block becomes free
+ *	free		free
+ *	failed calls	left out
+ *	free of an unknown or inherited block
+ *			left out
+ *	alloc at an address that is live
+ *			the block that was there is freed first
+ *	blocks that lived when the trace began, if it says which
+ *			allocated at the start, by the thread that they have
+ *	blocks of pools and other heaps (heap is not 0)
+ *			left out: the pool's memory is a block of heap 0
+ *	live at the end	stay allocated
+ *	createThread	the creator starts a thread; the initial thread does so
+ *			if the creator is unknown.  First waits for the end of
+ *			the thread whose stream it takes over
+ *	destroyThread	the thread ends; the initial one goes on without calls
+ *
+ * Memory is O(live blocks + live threads), and 4 bytes for 64 KiB of words.
+ */
+#ifndef COMPILE_H
+#define COMPILE_H
+
+#include "tools/replay/word_file.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct compile_options {
+	bool one_thread; /* all calls in the order of the trace */
+	bool real_time;	 /* with WORD_PAUSE, if the trace has times */
+};
+
+struct compiled {
+	struct word_file file;
+	const char *fault; /* why the trace is not whole; NULL: it is */
+	char fault_text[512];
+	uint64_t calls; /* those of the replay */
+	uint64_t mallocs, callocs, memaligns, reallocs, frees;
+	uint64_t handovers; /* calls that wait for one of another thread */
+	uint64_t thread_count, peak_threads;
+	uint64_t slot_count;
+	/* At the peak: objects, bytes, and bytes of the first page of each. */
+	uint64_t peak_count, peak_nbytes, peak_first_nbytes;
+	uint64_t end_count, end_nbytes;
+	/* Left out, and blocks freed because their address was reused. */
+	uint64_t failed, unknown, pooled, replaced;
+};
+
+/*
+ * Compile the trace 'path'.  On failure print a message and return false.  A
+ * trace that is damaged is compiled as far as it can be read, which is a
+ * success with a 'fault'.
+ */
+bool compile_trace(struct compiled *c, const char *path,
+		   const struct compile_options *options);
+
+void compiled_close(struct compiled *c);
+
+#endif /* COMPILE_H */

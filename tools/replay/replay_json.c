@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* replay_json.c - the runs of a replay as one JSON object */
+#include "tools/replay/replay_output.h"
+#include "tools/replay/replay_verdict.h"
+#include "tools/ui/json.h"
+
+#include <jansson.h>
+
+#define MEMBER_COUNT 24
+
+static json_t *
+spread_json(const struct replay_column *column, unsigned m, unsigned repeat)
+{
+	const struct replay_spread *const s = &column->measures[m];
+	json_t *const runs = json_array();
+
+	for (unsigned i = 0; i < repeat; i++)
+		json_array_append_new(runs, json_u64(column->figures[i][m]));
+	return json_pack("{s:o, s:o, s:o, s:o}", "median", json_u64(s->median),
+			 "min", json_u64(s->min), "max", json_u64(s->max),
+			 "measured", runs);
+}
+
+/* The latencies of each kind of call that the trace has, in ns. */
+static json_t *
+latencies_json(const struct replay_column *column)
+{
+	json_t *const object = json_object();
+
+	for (unsigned k = 0; k < LATENCY_KINDS; k++) {
+		const struct latency *const l = &column->latencies[k];
+		json_t *const points = json_object();
+
+		json_object_set_new(points, "calls", json_u64(l->count));
+		for (unsigned i = 0; i < LATENCY_POINTS; i++)
+			json_object_set_new(points, latency_point_words[i],
+					    json_real(l->points[i]));
+		json_object_set_new(object, latency_kind_words[k], points);
+	}
+	return object;
+}
+
+static json_t *
+column_json(const struct replay_column *column, const char *name,
+	    unsigned repeat)
+{
+	json_t *const object = json_object();
+
+	json_object_set_new(object, "allocator", json_text(name));
+	json_object_set_new(object, "library", json_text(column->library));
+	json_object_set_new(object, "failed", json_u64(column->failed));
+	for (unsigned m = 0; m < REPLAY_MEASURES; m++)
+		json_object_set_new(object, replay_measure_words[m],
+				    spread_json(column, m, repeat));
+	json_object_set_new(object, "peak_asked_bytes",
+			    json_u64(column->asked_nbytes));
+	json_object_set_new(object, "peak_usable_bytes",
+			    json_u64(column->usable_nbytes));
+	json_object_set_new(object, "latency_ns", latencies_json(column));
+	return object;
+}
+
+/* The labels of the best allocators, the best one first. */
+static json_t *
+best_json(const struct replay_runs *runs, enum replay_measure m)
+{
+	const unsigned best = verdict_best(runs, m);
+	json_t *const labels = json_array();
+
+	json_array_append_new(labels,
+			      json_text(runs->columns[best].allocator->label));
+	for (unsigned i = 0; i < runs->count; i++)
+		if (i != best && verdict_is_equal(runs, m, best, i))
+			json_array_append_new(
+				labels,
+				json_text(runs->columns[i].allocator->label));
+	return labels;
+}
+
+static void
+set_trace(json_t *object, const struct replay_view *view)
+{
+	const struct compiled *const c = view->compiled;
+	const struct {
+		const char *key;
+		uint64_t value;
+	} members[] = {
+		{ "calls", c->calls },
+		{ "mallocs", c->mallocs },
+		{ "callocs", c->callocs },
+		{ "memaligns", c->memaligns },
+		{ "reallocs", c->reallocs },
+		{ "frees", c->frees },
+		{ "handovers", c->handovers },
+		{ "threads", c->thread_count },
+		{ "threads_at_once", c->peak_threads },
+		{ "slots", c->slot_count },
+		{ "peak_bytes", c->peak_nbytes },
+		{ "peak_blocks", c->peak_count },
+		{ "end_bytes", c->end_nbytes },
+		{ "end_blocks", c->end_count },
+		{ "left_out_failed", c->failed },
+		{ "left_out_unknown", c->unknown },
+		{ "left_out_pools", c->pooled },
+		{ "missing_frees", c->replaced },
+	};
+
+	json_object_set_new(object, "file", json_text(view->path));
+	json_object_set_new(object, "complete", json_boolean(c->fault == NULL));
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		json_object_set_new(object, members[i].key,
+				    json_u64(members[i].value));
+}
+
+bool
+replay_print_json(struct out *o, const struct replay_view *view)
+{
+	const struct replay_runs *const runs = view->runs;
+	json_t *const object = json_object();
+	json_t *const columns = json_array();
+	json_t *const best = json_object();
+
+	set_trace(object, view);
+	for (unsigned i = 0; i < runs->count; i++)
+		json_array_append_new(
+			columns, column_json(&runs->columns[i],
+					     runs->columns[i].allocator->label,
+					     runs->repeat));
+	for (unsigned m = 0; m < REPLAY_MEASURES; m++)
+		json_object_set_new(best, replay_measure_words[m],
+				    best_json(runs, (enum replay_measure)m));
+	json_object_set_new(object, "repeat", json_u64(runs->repeat));
+	json_object_set_new(object, "driver",
+			    column_json(&runs->null, "null", runs->repeat));
+	json_object_set_new(object, "allocators", columns);
+	json_object_set_new(object, "best", best);
+	return json_print(o, object, MEMBER_COUNT);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* replay_limit.c - see replay_limit.h */
+#include "tools/replay/replay_limit.h"
+
+#include "tools/ui/message.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* -------------------------------------------------------------------- parse */
+
+static void
+skip_blanks(const char **p)
+{
+	*p += strspn(*p, " \t");
+}
+
+/* Take an allocator; the longest one whose name is next. */
+static bool
+take_allocator(const char **p, const struct allocators *all, unsigned *idx_ret)
+{
+	size_t longest = 0;
+
+	for (unsigned i = 0; i < all->count; i++) {
+		const size_t length = strlen(all->list[i].label);
+
+		if (length > longest &&
+		    strncmp(*p, all->list[i].label, length) == 0) {
+			longest = length;
+			*idx_ret = i;
+		}
+	}
+	*p += longest;
+	return longest != 0;
+}
+
+static bool
+take_measure(const char **p, enum replay_measure *measure_ret)
+{
+	for (int i = 0; i < REPLAY_MEASURES; i++) {
+		const size_t length = strlen(replay_measure_words[i]);
+
+		if (strncmp(*p, replay_measure_words[i], length) == 0) {
+			*p += length;
+			skip_blanks(p);
+			*measure_ret = (enum replay_measure)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Take a unit that suits the measure, if one is next. */
+static void
+take_unit(const char **p, struct replay_limit *term)
+{
+	static const struct {
+		const char *name;
+		double factor;
+		bool is_time;
+	} units[] = {
+		{ "ns", 1, true },	 { "us", 1e3, true },
+		{ "ms", 1e6, true },	 { "s", 1e9, true },
+		{ "K", 1 << 10, false }, { "M", 1 << 20, false },
+		{ "G", 1 << 30, false },
+	};
+	const bool is_time = term->measure <= REPLAY_CPU;
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		const size_t length = strlen(units[i].name);
+
+		if (units[i].is_time == is_time &&
+		    strncmp(*p, units[i].name, length) == 0) {
+			*p += length;
+			term->amount *= units[i].factor;
+			return;
+		}
+	}
+}
+
+static bool
+take_bound(const char **p, struct replay_limit *term,
+	   const struct allocators *all)
+{
+	char *end;
+
+	/* strtod() would accept signs, hexadecimal numbers and "nan". */
+	if (!isdigit((unsigned char)**p) || (*p)[1] == 'x' || (*p)[1] == 'X')
+		return false;
+	term->amount = strtod(*p, &end);
+	if (!isfinite(term->amount))
+		return false;
+	*p = end;
+	if (**p != '*') {
+		take_unit(p, term);
+		return true;
+	}
+	(*p)++;
+	return take_allocator(p, all, &term->other);
+}
+
+static bool
+take_term(const char **p, struct replay_limit *term,
+	  const struct allocators *all)
+{
+	if (take_allocator(p, all, &term->subject) && *(*p)++ != '.')
+		return false;
+	if (!take_measure(p, &term->measure) || *(*p)++ != '>')
+		return false;
+	skip_blanks(p);
+	if (!take_bound(p, term, all))
+		return false;
+	skip_blanks(p);
+	return **p == '\0' || **p == ',';
+}
+
+bool
+limits_parse(struct replay_limits *limits, const char *text,
+	     const struct allocators *all)
+{
+	const char *p = text;
+
+	do {
+		struct replay_limit term = { .subject = REPLAY_ANY,
+					     .other = REPLAY_ANY };
+		const char *begin;
+
+		skip_blanks(&p);
+		begin = p;
+		if (limits->count == REPLAY_LIMITS_MAX) {
+			message_print("--fail-if: more than %d limits",
+				      REPLAY_LIMITS_MAX);
+			return false;
+		}
+		if (!take_term(&p, &term, all)) {
+			message_print("--fail-if: not a limit such as "
+				      "'peak_rss>1.10*glibc' or "
+				      "'wall>20ms', with these allocators: "
+				      "'%s'",
+				      text);
+			return false;
+		}
+		snprintf(term.text, sizeof(term.text), "%.*s", (int)(p - begin),
+			 begin);
+		limits->terms[limits->count++] = term;
+	} while (*p++ == ',');
+	return true;
+}
+
+/* -------------------------------------------------------------------- check */
+
+/* Does an allocator exceed a limit?  If so, say so. */
+static bool
+exceeds(const struct replay_limit *term, const struct replay_runs *runs,
+	unsigned idx)
+{
+	const struct replay_column *const c = &runs->columns[idx];
+	const struct replay_spread *const s = &c->measures[term->measure];
+	double bound = term->amount;
+
+	if (term->other != REPLAY_ANY)
+		bound *= (double)runs->columns[term->other]
+				 .measures[term->measure]
+				 .median;
+	if ((double)s->min <= bound)
+		return false;
+	message_print("%s: %s is %s, at least %s in each run, and the limit is "
+		      "%s (%s)",
+		      c->allocator->label, replay_measure_words[term->measure],
+		      runs_figure(term->measure, s->median).text,
+		      runs_figure(term->measure, s->min).text,
+		      runs_figure(term->measure, (uint64_t)bound).text,
+		      term->text);
+	return true;
+}
+
+bool
+limits_exceeded(const struct replay_limits *limits,
+		const struct replay_runs *runs)
+{
+	bool found = false;
+
+	for (unsigned i = 0; i < limits->count; i++) {
+		const struct replay_limit *const term = &limits->terms[i];
+
+		for (unsigned k = 0; k < runs->count; k++)
+			if (k != term->other &&
+			    (term->subject == REPLAY_ANY || term->subject == k))
+				found |= exceeds(term, runs, k);
+	}
+	return found;
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/* replay_output.c - see replay_output.h */
+#include "tools/replay/replay_output.h"
+
+#include "tools/replay/replay_verdict.h"
+#include "tools/ui/figure.h"
+#include "tools/ui/message.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Text of a cell. */
+struct cell {
+	char text[48];
+};
+
+static struct cell
+ratio_cell(const struct replay_runs *runs, enum replay_measure m, unsigned idx)
+{
+	const double ratio = verdict_ratio(runs, m, idx);
+	struct cell cell = { "-" };
+
+	if (!isnan(ratio))
+		snprintf(cell.text, sizeof(cell.text), "%.2f", ratio);
+	return cell;
+}
+
+static struct cell
+spread_cell(const struct replay_runs *runs, unsigned idx)
+{
+	const struct replay_spread *const s =
+		&runs->columns[idx].measures[REPLAY_WALL];
+	struct cell cell = { "-" };
+
+	if (runs->repeat > 1)
+		snprintf(cell.text, sizeof(cell.text), "%.0f%%",
+			 verdict_spread(s) * 100);
+	return cell;
+}
+
+/* ------------------------------------------------------------------ heading */
+
+/* Print "3 WHATs", or "1 WHAT". */
+static void
+print_count(struct out *o, uint64_t n, const char *what)
+{
+	out_printf(o, "%s %s%s", figure_count(n).text, what, n == 1 ? "" : "s");
+}
+
+/* Print what was left out, if it is anything. */
+static void
+print_left_out(struct out *o, uint64_t n, const char *what)
+{
+	if (n == 0)
+		return;
+	out_str(o, "  left out: ");
+	print_count(o, n, what);
+	out_str(o, "\n");
+}
+
+/* Print what the trace has and what of it was not replayed. */
+static void
+print_heading(struct out *o, const struct replay_view *view)
+{
+	const struct compiled *const c = view->compiled;
+
+	out_text(o, message_path(view->path));
+	out_str(o, ": ");
+	print_count(o, c->calls, "call");
+	out_str(o, ", ");
+	print_count(o, c->thread_count, "thread");
+	if (c->thread_count > 1)
+		out_printf(o, " (%s at once)",
+			   figure_count(c->peak_threads).text);
+	out_str(o, ", ");
+	print_count(o, c->handovers, "hand-over");
+	out_str(o, " between threads\n");
+	out_printf(o, "  peak %s in ", figure_nbytes(c->peak_nbytes).text);
+	print_count(o, c->peak_count, "block");
+	out_printf(o, ", at the end %s in %s\n",
+		   figure_nbytes(c->end_nbytes).text,
+		   figure_count(c->end_count).text);
+	print_left_out(o, c->failed, "failed call");
+	print_left_out(o, c->unknown, "unknown block");
+	print_left_out(o, c->pooled, "pool call");
+	if (c->replaced == 0)
+		return;
+	out_str(o, "  added: ");
+	print_count(o, c->replaced, "missing free");
+	out_str(o, "\n");
+}
+
+/* -------------------------------------------------------------------- table */
+
+#define TABLE_COLUMNS 11
+
+static const char *const latency_point_titles[LATENCY_POINTS] = {
+	"50%", "90%", "99%", "99.9%", "99.99%", "most",
+};
+
+static const char *const headings[TABLE_COLUMNS] = {
+	"allocator", "time", "x",	"+-", "CPU",	"x",
+	"peak RSS",  "x",    "end RSS", "x",  "faults",
+};
+
+/* Print one row, aligned or in Markdown. */
+static void
+print_row(struct out *o, const struct replay_view *view, int width,
+	  const char *const cells[TABLE_COLUMNS])
+{
+	static const int widths[TABLE_COLUMNS] = { 0,  10, 5,  4, 10, 5,
+						   10, 5,  10, 5, 9 };
+
+	if (view->markdown) {
+		for (int i = 0; i < TABLE_COLUMNS; i++)
+			out_printf(o, "| %s ", cells[i]);
+		out_str(o, "|\n");
+		return;
+	}
+	out_printf(o, "%-*s", width, cells[0]);
+	for (int i = 1; i < TABLE_COLUMNS; i++)
+		out_printf(o, " %*s", widths[i], cells[i]);
+	out_str(o, "\n");
+}
+
+static void
+print_column(struct out *o, const struct replay_view *view, int width,
+	     unsigned idx)
+{
+	const struct replay_runs *const runs = view->runs;
+	const struct replay_column *const c = &runs->columns[idx];
+	struct figure figures[REPLAY_MEASURES];
+	struct cell ratios[REPLAY_MEASURES];
+	const struct cell spread = spread_cell(runs, idx);
+
+	for (unsigned m = 0; m < REPLAY_MEASURES; m++) {
+		figures[m] = runs_figure((enum replay_measure)m,
+					 c->measures[m].median);
+		ratios[m] = ratio_cell(runs, (enum replay_measure)m, idx);
+	}
+	print_row(o, view, width,
+		  (const char *[]){
+			  c->allocator->label, figures[REPLAY_WALL].text,
+			  ratios[REPLAY_WALL].text, spread.text,
+			  figures[REPLAY_CPU].text, ratios[REPLAY_CPU].text,
+			  figures[REPLAY_PEAK_RSS].text,
+			  ratios[REPLAY_PEAK_RSS].text,
+			  figures[REPLAY_END_RSS].text,
+			  ratios[REPLAY_END_RSS].text,
+			  figures[REPLAY_FAULTS].text });
+	if (c->failed != 0 && !view->markdown)
+		out_printf(o, "%-*s calls without memory: %s\n", width, "",
+			   figure_count(c->failed).text);
+}
+
+/* With fewer calls, a figure for each is that of the start. */
+#define CALLS_MIN 1000
+
+/* Print the driver's own cost, which the rows above are without. */
+static void
+print_own_cost(struct out *o, const struct replay_view *view)
+{
+	const struct replay_spread *const s = view->runs->null.measures;
+	const uint64_t calls = view->compiled->calls;
+
+	out_printf(o, "%sSubtracted as the driver's own: ",
+		   view->markdown ? "\n" : "");
+	out_printf(o, "%s", figure_ns(s[REPLAY_WALL].median).text);
+	if (calls >= CALLS_MIN)
+		out_printf(o, " (%.1f ns a call)",
+			   (double)s[REPLAY_WALL].median / (double)calls);
+	out_printf(o, ", CPU %s", figure_ns(s[REPLAY_CPU].median).text);
+	out_printf(o, ", peak RSS %s\n",
+		   figure_nbytes(s[REPLAY_PEAK_RSS].median).text);
+}
+
+/* Print what blocks can hold beyond what was asked for. */
+static void
+print_usable(struct out *o, const struct replay_view *view)
+{
+	const struct replay_runs *const runs = view->runs;
+
+	out_printf(o, "%sUsable beyond what was asked for, at the peak:",
+		   view->markdown ? "\n" : "");
+	for (unsigned i = 0; i < runs->count; i++) {
+		const struct replay_column *const c = &runs->columns[i];
+
+		out_printf(o, "%s ", i == 0 ? "" : ",");
+		out_str(o, c->allocator->label);
+		if (c->asked_nbytes == 0) {
+			out_str(o, " unknown");
+			continue;
+		}
+		out_printf(
+			o, " %s (%.1f %%)",
+			figure_nbytes(c->usable_nbytes - c->asked_nbytes).text,
+			(double)(c->usable_nbytes - c->asked_nbytes) * 100 /
+				(double)c->asked_nbytes);
+	}
+	out_str(o, "\n");
+}
+
+/* Print the best allocators for a measure. */
+static void
+print_best(struct out *o, const struct replay_runs *runs, const char *what,
+	   enum replay_measure m)
+{
+	const unsigned best = verdict_best(runs, m);
+
+	out_printf(o, "%s ", what);
+	out_str(o, runs->columns[best].allocator->label);
+	for (unsigned i = 0; i < runs->count; i++)
+		if (i != best && verdict_is_equal(runs, m, best, i))
+			out_printf(o, " = %s",
+				   runs->columns[i].allocator->label);
+}
+
+static void
+print_verdict(struct out *o, const struct replay_view *view)
+{
+	const struct replay_runs *const runs = view->runs;
+
+	if (runs->count < 2)
+		return;
+	out_printf(o, "%sLeast ", view->markdown ? "\n" : "");
+	print_best(o, runs, "time:", REPLAY_WALL);
+	print_best(o, runs, "; peak RSS:", REPLAY_PEAK_RSS);
+	out_printf(o, " (median of %u run%s; = is equal within the spread)\n",
+		   runs->repeat, runs->repeat == 1 ? "" : "s");
+}
+
+/* Print a row of the latencies, or their heading if there are none. */
+static void
+print_latency(struct out *o, const struct replay_view *view, int width,
+	      const char *kind, const char *label, const struct latency *l)
+{
+	if (view->markdown)
+		out_printf(o, "| %s | %s |", kind, label);
+	else
+		out_printf(o, "%-8s %-*s", kind, width, label);
+	out_printf(o, view->markdown ? " %s |" : " %11s",
+		   l != NULL ? figure_count(l->count).text : "calls");
+	for (unsigned i = 0; i < LATENCY_POINTS; i++) {
+		const struct figure n = figure_count(
+			l != NULL ? (uint64_t)(l->points[i] + 0.5) : 0);
+
+		out_printf(o, view->markdown ? " %s |" : " %9s",
+			   l != NULL ? n.text : latency_point_titles[i]);
+	}
+	out_str(o, "\n");
+}
+
+/* Print the latencies of each kind of call that the trace has. */
+static void
+print_latencies(struct out *o, const struct replay_view *view, int width)
+{
+	const struct replay_runs *const runs = view->runs;
+
+	out_str(o, "\n");
+	print_latency(o, view, width, "ns", headings[0], NULL);
+	for (int i = 0; i < 3 + LATENCY_POINTS && view->markdown; i++)
+		out_str(o, i < 2 ? "|---" : "|---:");
+	out_str(o, view->markdown ? "|\n" : "");
+	for (unsigned k = 0; k < LATENCY_KINDS; k++) {
+		if (runs->null.latencies[k].count == 0)
+			continue;
+		print_latency(o, view, width, latency_kind_words[k], "(none)",
+			      &runs->null.latencies[k]);
+		for (unsigned i = 0; i < runs->count; i++)
+			print_latency(o, view, width, latency_kind_words[k],
+				      runs->columns[i].allocator->label,
+				      &runs->columns[i].latencies[k]);
+	}
+}
+
+void
+replay_print_text(struct out *o, const struct replay_view *view)
+{
+	const struct replay_runs *const runs = view->runs;
+	int width = (int)strlen(headings[0]);
+
+	for (unsigned i = 0; i < runs->count; i++) {
+		const int n = (int)strlen(runs->columns[i].allocator->label);
+
+		width = n > width ? n : width;
+	}
+	print_heading(o, view);
+	out_str(o, "\n");
+	print_row(o, view, width, headings);
+	if (view->markdown) {
+		for (int i = 0; i < TABLE_COLUMNS; i++)
+			out_str(o, i == 0 ? "|---" : "|---:");
+		out_str(o, "|\n");
+	}
+	for (unsigned i = 0; i < runs->count; i++)
+		print_column(o, view, width, i);
+	print_own_cost(o, view);
+	if (runs->is_sized)
+		print_usable(o, view);
+	print_verdict(o, view);
+	if (runs->is_timed)
+		print_latencies(o, view, width);
+}
+
+void
+replay_print_checked(struct out *o, const struct replay_view *view)
+{
+	const struct replay_runs *const runs = view->runs;
+
+	print_heading(o, view);
+	for (unsigned i = 0; i < runs->count; i++) {
+		out_str(o, runs->columns[i].allocator->label);
+		out_str(o, ": ");
+		print_count(o, runs->repeat, "run");
+		out_str(o, ", all calls in order, no block with two owners\n");
+	}
+}

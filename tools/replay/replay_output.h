@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* replay_output.h - print the runs of a replay */
+#ifndef REPLAY_OUTPUT_H
+#define REPLAY_OUTPUT_H
+
+#include "tools/replay/runs.h"
+#include "tools/ui/out.h"
+
+/* What was replayed. */
+struct replay_view {
+	const char *path; /* untrusted */
+	const struct compiled *compiled;
+	const struct replay_runs *runs;
+	bool markdown; /* a Markdown table */
+};
+
+void replay_print_text(struct out *o, const struct replay_view *view);
+
+/* Print that the runs of a checked replay had no mistakes. */
+void replay_print_checked(struct out *o, const struct replay_view *view);
+
+/* Print one JSON object.  On failure print a message and return false. */
+bool replay_print_json(struct out *o, const struct replay_view *view);
+
+#endif /* REPLAY_OUTPUT_H */

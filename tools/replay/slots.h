@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slots.h - assign slots to the live blocks of a trace (replay_words.h)
+ *
+ * A freed slot goes to the thread that freed it, so that its next use needs no
+ * hand-over between threads.  A thread keeps SLOTS_KEPT of them at most.  All
+ * others go to a queue that the threads share.  A slot waits there until
+ * SLOTS_QUEUED later ones have joined it, so that a thread which takes it has
+ * to wait rarely for the one that freed it.  Else a thread takes SLOTS_FRESH
+ * new ones: a cache line of addresses.
+ *
+ * So the slots are as many as the live blocks at the peak, and SLOTS_QUEUED,
+ * and SLOTS_KEPT + SLOTS_FRESH for each thread.  Each takes 24 bytes here.
+ *
+ * Used by one thread at a time.
+ */
+#ifndef SLOTS_H
+#define SLOTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SLOTS_KEPT   256
+#define SLOTS_QUEUED 4096
+#define SLOTS_FRESH  8
+
+#define SLOTS_NONE UINT32_MAX
+
+struct slot {
+	uint64_t offset;       /* of its last call; 0: it had none */
+	uint32_t stream, turn; /* of its last call */
+	uint32_t next;	       /* in a list of free slots */
+	uint8_t flags;	       /* lowest byte of its last call's word */
+};
+
+/* The free slots of a thread. */
+struct slot_keeper {
+	uint32_t first, count;
+	uint32_t fresh, fresh_end;
+};
+
+struct slots {
+	struct slot *slots;
+	uint32_t count, cap;
+	struct slot_keeper *keepers; /* by stream */
+	uint32_t keeper_count;
+	uint32_t queue_first, queue_last, queue_count;
+};
+
+/* Begin without slots. */
+void slots_init(struct slots *s);
+void slots_fini(struct slots *s);
+
+/* Let a stream use slots.  Its number is at most that of the streams so far. */
+bool slots_add_stream(struct slots *s, uint32_t stream);
+
+/*
+ * Take a free slot for a block of 'stream'; SLOTS_NONE: there is no memory, or
+ * there are more slots than a word can express.
+ */
+uint32_t slots_take(struct slots *s, uint32_t stream);
+
+/* The block in 'slot' was freed by 'stream'. */
+void slots_put(struct slots *s, uint32_t stream, uint32_t slot);
+
+/* The thread of 'stream' ends: others may use its free slots. */
+void slots_release(struct slots *s, uint32_t stream);
+
+#endif /* SLOTS_H */

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * word_file.h - write the file of a compiled trace (replay_words.h)
+ *
+ * The file is temporary and has no name.  It is in $TMPDIR or /tmp.  In memory
+ * are the chunk that each stream ends with, and 4 bytes for each chunk.
+ *
+ * Used by one thread at a time.  Functions that fail return false; the error is
+ * in errno.
+ */
+#ifndef WORD_FILE_H
+#define WORD_FILE_H
+
+#include "tools/driver/replay_words.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct word_stream {
+	uint64_t *words;  /* its last chunk, mapped */
+	size_t used;	  /* words in that */
+	uint64_t offset;  /* of that chunk in the file */
+	uint32_t *chunks; /* numbers of all its chunks */
+	uint32_t chunk_count, chunk_cap;
+	uint32_t lives;
+	bool is_live;
+};
+
+struct word_file {
+	int fd;
+	uint64_t chunk_count;
+	struct word_stream *streams;
+	uint32_t stream_count, stream_cap;
+};
+
+/* Begin a file without streams. */
+bool word_file_open(struct word_file *f);
+
+/* Add a stream, whose number is the last one. */
+bool word_file_add_stream(struct word_file *f);
+
+/*
+ * Append 'n' words, WORDS_MAX at most, to a stream.  Store where the first one
+ * is.
+ */
+bool word_file_put(struct word_file *f, uint32_t stream, const uint64_t *words,
+		   size_t n, uint64_t *offset_ret);
+
+/* Store 'flags' as the lowest byte of the word at 'offset' of a stream. */
+bool word_file_patch(struct word_file *f, uint32_t stream, uint64_t offset,
+		     uint8_t flags);
+
+/* Write the index and the header. */
+bool word_file_finish(struct word_file *f, uint64_t slot_count);
+
+/* Close the file.  The descriptor is closed, too. */
+void word_file_close(struct word_file *f);
+
+#endif /* WORD_FILE_H */
