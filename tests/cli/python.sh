@@ -94,6 +94,7 @@ with hatf.open("app.hatf.gz") as trace:
 	check_status "installed: $(cat err)" 0
 	HATF_LIBRARY=/none run venv/bin/python -c 'import hatf'
 	check_status 'without the library' 1
-	grep -q '^ImportError: libhatf.so.0 cannot be loaded; set' err || fail "without the library: $(tail -1 err)"
+	grep -q '^ImportError: libhatf.so.0 cannot be loaded; set' err ||
+		fail "without the library: $(tail -1 err)"
 fi
 finish
