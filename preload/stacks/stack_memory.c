@@ -83,6 +83,15 @@ is_readable(uintptr_t address)
 }
 
 bool
+stack_memory_change(struct stack_memory *memory, uintptr_t sp)
+{
+	if ((sp & 7) != 0 || !is_readable(sp))
+		return false;
+	stack_memory_init(memory, sp);
+	return true;
+}
+
+bool
 stack_memory_extend(struct stack_memory *memory, uintptr_t address)
 {
 	if (memory->is_known || address - memory->low > STACK_MEMORY_REACH)

@@ -132,4 +132,5 @@ def main(program, dump, depth="256", frees=""):
     print(checked)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])
