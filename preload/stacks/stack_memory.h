@@ -25,6 +25,7 @@
 struct stack_memory {
 	uintptr_t low, high; /* may be read: [low, high) */
 	bool is_known;	     /* else 'high' is as far as the kernel was asked */
+	bool is_fixed;	     /* do not ask it for more */
 };
 
 /*

@@ -159,7 +159,9 @@ step_by_row(struct position *at, struct stack_memory *memory,
 /*
  * Step from code without rules, as by a frame pointer, if that can be one: it
  * is above the stack pointer and on the stack, and beside it is an address to
- * which a call returns, or one that is in no object (generated code).
+ * which a call returns, or one that is in no object (generated code).  Of a
+ * stack whose end nobody knows, only what rules have led to counts: what is
+ * mapped behind it may be another thread's, which unmaps it at any time.
  */
 static bool
 step_by_frame_pointer(struct position *at, struct stack_memory *memory,
@@ -167,12 +169,17 @@ step_by_frame_pointer(struct position *at, struct stack_memory *memory,
 {
 	struct code_object object;
 	uintptr_t pc, bp;
+	bool is_in_object;
 
+	memory->is_fixed = true;
 	if (at->bp < at->sp || !stack_memory_read(memory, at->bp, &bp) ||
 	    !stack_memory_read(memory, at->bp + sizeof(uintptr_t), &pc) ||
-	    pc < 4096 || pc > UNWIND_ADDRESS_MASK ||
-	    (code_object_find(pc - 1, &object) && !follows_call(&object, pc)))
+	    pc < 4096 || pc > UNWIND_ADDRESS_MASK)
 		return false;
+	is_in_object = code_object_find(pc - 1, &object);
+	if (is_in_object && !follows_call(&object, pc))
+		return false;
+	memory->is_fixed = !is_in_object;
 	*slot_ret = at->bp + sizeof(uintptr_t);
 	at->pc = pc;
 	at->sp = at->bp + 2 * sizeof(uintptr_t);
