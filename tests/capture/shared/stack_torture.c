@@ -5,8 +5,8 @@
  * stack_torture SECONDS ONE.so TWO.so: code without rules and with wrong frame
  * pointers, generated code, signals on alternate stacks, coroutines on stacks
  * that come, go and shrink, small threads, longjmp, libraries that take each
- * other's place, and an unwinder of its own.  Ends with status 0.  The rest is in
- * stack_generated.c and stack_split.c.
+ * other's place, and an unwinder of its own.  Ends with status 0.  The rest is
+ * in stack_generated.c and stack_split.c.
  */
 #include <dlfcn.h>
 #include <execinfo.h>
