@@ -8,7 +8,6 @@
 #
 #	SECONDS_LONG=N	how long (default 3)
 #	ROUNDS=N	kills (default 5)
-#	ASAN=1		the program is built with AddressSanitizer
 . "$(dirname "$0")/lib.sh"
 [ "$(uname -m)" = x86_64 ] || skip "the recorder takes stacks on x86-64 only"
 need "$PYTHON" nm objdump
@@ -17,21 +16,20 @@ shared=$CAPTURE/shared
 # Split stacks take a compiler and a linker that know them.
 split=-fsplit-stack linker=-fuse-ld=gold
 echo 'int main(void) { return 0; }' >try.c
-if [ -n "${ASAN:-}" ] ||
-	! ${CC:-cc} $split $linker -o try try.c 2>said || ! ./try; then
+if ! ${CC:-cc} $split $linker -o try try.c 2>said || ! ./try; then
 	split='' linker=''
 fi
 # build SOURCE FLAG...
 build()
 {
-	${CC:-cc} -O2 -g -pthread ${ASAN:+-fsanitize=address} "${@:2}" -c \
+	${CC:-cc} -O2 -g -pthread "${@:2}" -c \
 		-o "${1%.c}.o" "$shared/$1" || fail "cannot build $1"
 }
 
 build stack_torture.c
 build stack_generated.c
 build stack_split.c $split
-${CC:-cc} -g -pthread ${ASAN:+-fsanitize=address} $split $linker \
+${CC:-cc} -g -pthread $split $linker \
 	-o stack_torture stack_{torture,generated,split}.o -ldl ||
 	fail "cannot build stack_torture"
 # One calls as the other does, but from another place.
