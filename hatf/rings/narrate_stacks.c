@@ -64,6 +64,7 @@ static void
 put_frame(struct narrator *n, uint32_t id, uint64_t frame)
 {
 	const char *const name = mark_name(frame);
+	static const char generated[] = "[generated code]";
 	char buf[128];
 	struct text text;
 
@@ -74,6 +75,9 @@ put_frame(struct narrator *n, uint32_t id, uint64_t frame)
 		text_line(&text, "function", name, strlen(name));
 	else
 		text_line_hex(&text, "address", stack_frame_address(frame));
+	/* A library may have been there, and have a definition. */
+	if (name == NULL && stack_frame_object(frame) == 0)
+		text_line(&text, "object", generated, sizeof(generated) - 1);
 	narrate_put_comment(n, &text);
 }
 

@@ -147,9 +147,15 @@ object_table_find(uintptr_t address)
 	uint32_t id = find(address);
 	struct code_object code;
 	uint64_t mask;
-
 	/* Without our lock: this may take the loader's. */
-	if (id != 0 || !code_object_find(address, &code))
+	const bool is_found = code_object_find(address, &code);
+
+	/* Generated code may lie where an unloaded object was. */
+	if (id != 0 && (!is_found || code.begin != objects->object[id].begin)) {
+		retire(id);
+		id = 0;
+	}
+	if (id != 0 || !is_found)
 		return id;
 	mask = sys_block_signals();
 	lock();

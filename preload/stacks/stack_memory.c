@@ -58,6 +58,7 @@ stack_memory_init(struct stack_memory *memory, uintptr_t sp)
 
 	memory->low = sp & ~(uintptr_t)7;
 	memory->is_known = end != 0;
+	memory->is_fixed = false;
 	/* What lies on the page of the stack pointer is mapped. */
 	memory->high =
 		end != 0 ? end & ~(uintptr_t)7 : (sp | (PAGE_NBYTES - 1)) + 1;
@@ -83,9 +84,19 @@ is_readable(uintptr_t address)
 }
 
 bool
+stack_memory_change(struct stack_memory *memory, uintptr_t sp)
+{
+	if ((sp & 7) != 0 || !is_readable(sp))
+		return false;
+	stack_memory_init(memory, sp);
+	return true;
+}
+
+bool
 stack_memory_extend(struct stack_memory *memory, uintptr_t address)
 {
-	if (memory->is_known || address - memory->low > STACK_MEMORY_REACH)
+	if (memory->is_known || memory->is_fixed ||
+	    address - memory->low > STACK_MEMORY_REACH)
 		return false;
 	while (address >= memory->high) {
 		if (!is_readable(memory->high))

@@ -25,6 +25,7 @@
 struct stack_memory {
 	uintptr_t low, high; /* may be read: [low, high) */
 	bool is_known;	     /* else 'high' is as far as the kernel was asked */
+	bool is_fixed;	     /* do not ask it for more */
 };
 
 /*
@@ -38,6 +39,12 @@ void stack_memory_begin_thread(size_t nbytes);
 
 /* Begin a walk at 'sp', which points into the current stack. */
 void stack_memory_init(struct stack_memory *memory, uintptr_t sp);
+
+/*
+ * Go on at 'sp' on another stack, which the rules of a function name.  False:
+ * nothing can be read there.
+ */
+bool stack_memory_change(struct stack_memory *memory, uintptr_t sp);
 
 /* May the eight bytes at 'address', which are out of bounds, be read? */
 bool stack_memory_extend(struct stack_memory *memory, uintptr_t address);

@@ -141,6 +141,13 @@ stack_table_claim(uint32_t parent, uint64_t frame)
 					  memory_order_relaxed);
 		return 0;
 	}
+	/*
+	 * Callers have smaller numbers.  A parent that has not is one of before
+	 * a fork: a handler forked while this stack was being numbered.  It
+	 * could lead back to here.
+	 */
+	if (parent >= id)
+		return 0;
 	tables->node[id].parent = parent;
 	tables->node[id].frame_id = frame_id;
 	tables->node[id].frame = frame;

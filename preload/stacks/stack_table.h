@@ -37,7 +37,7 @@ uint32_t stack_table_find(uint32_t parent, uintptr_t address);
 /*
  * Take a number for a new stack, which can be found only after
  * stack_table_insert().  'frame' has the address and the object.  0: the table
- * is full.
+ * is full, or 'parent' has no number in it.
  */
 uint32_t stack_table_claim(uint32_t parent, uint64_t frame);
 

@@ -16,6 +16,7 @@ struct position {
 	uintptr_t pc; /* a return address */
 	uintptr_t sp, bp;
 	bool is_exact; /* 'pc' is no return address: a signal came there */
+	bool is_guess; /* a frame further in had no rules */
 };
 
 /* The caller's value of a register, by the rule of a row. */
@@ -67,6 +68,55 @@ find_cfa(const struct cfi_section *section, const struct cfi_row *row,
 }
 
 /*
+ * Does a call instruction end at 'pc', which lies in an object?  It is E8 and
+ * four bytes, or FF /2 with a register or memory, two to seven bytes long
+ * (Intel SDM, CALL).
+ */
+static bool
+follows_call(const struct code_object *object, uintptr_t pc)
+{
+	const uint8_t *const code = (const uint8_t *)pc;
+
+	if (pc - object->begin < 8)
+		return false;
+	if (code[-5] == 0xe8)
+		return true;
+	for (int nbytes = 2; nbytes <= 7; nbytes++)
+		if (code[-nbytes] == 0xff && (code[1 - nbytes] & 0x38) == 0x10)
+			return true;
+	return false;
+}
+
+/* Is 'pc' an address in an object to which a call returns? */
+static bool
+is_return_address(uintptr_t pc)
+{
+	struct code_object object;
+
+	return code_object_find(pc - 1, &object) && follows_call(&object, pc);
+}
+
+/*
+ * A function that switches to another stack (__morestack() of split stacks,
+ * for one) has left its frame on the one before, and its rules lead there by
+ * the frame pointer.  Go to that stack if 'cfa' is not on this one.
+ */
+static bool
+change_stack(const struct position *at, const struct cfi_row *row,
+	     uintptr_t cfa, struct stack_memory *memory)
+{
+	const uintptr_t slot = cfa - sizeof(uintptr_t);
+	uintptr_t pc;
+
+	if (row->is_signal_frame || row->cfa.how != CFI_OFFSET ||
+	    row->cfa_register != CFI_RBP ||
+	    stack_memory_read(memory, slot, &pc))
+		return true;
+	return !at->is_guess && stack_memory_change(memory, at->bp) &&
+	       stack_memory_read(memory, slot, &pc) && is_return_address(pc);
+}
+
+/*
  * Step by the whole row.  Only the stack pointer, the frame pointer and the
  * return address are followed, which is enough for the frames of signals and
  * for functions that realign their stack.
@@ -89,6 +139,7 @@ step_by_row(struct position *at, struct stack_memory *memory,
 	if (!code_object_find(pc, &object) || object.section.index == NULL ||
 	    !cfi_find_row(&object.section, pc, &row) ||
 	    !find_cfa(&object.section, &row, &in, memory, &cfa) ||
+	    !change_stack(at, &row, cfa, memory) ||
 	    !restore(&object.section, &row, CFI_RETURN, &in, cfa, memory,
 		     &next_pc) ||
 	    !restore(&object.section, &row, CFI_RSP, &in, cfa, memory, &sp) ||
@@ -96,7 +147,7 @@ step_by_row(struct position *at, struct stack_memory *memory,
 		return false;
 	*slot_ret = cfa - sizeof(uintptr_t);
 	/* A handler may run on another stack than what it interrupted. */
-	if (sp < memory->low || sp >= memory->high)
+	if (row.is_signal_frame && (sp < memory->low || sp >= memory->high))
 		stack_memory_init(memory, sp);
 	at->pc = next_pc;
 	at->sp = sp;
@@ -106,29 +157,11 @@ step_by_row(struct position *at, struct stack_memory *memory,
 }
 
 /*
- * Does a call instruction end at 'pc', which lies in an object?  It is E8 and
- * four bytes, or FF /2 with a register or memory, two to seven bytes long
- * (Intel SDM, CALL).
- */
-static bool
-follows_call(const struct code_object *object, uintptr_t pc)
-{
-	const uint8_t *const code = (const uint8_t *)pc;
-
-	if (pc - object->begin < 8)
-		return false;
-	if (code[-5] == 0xe8)
-		return true;
-	for (int nbytes = 2; nbytes <= 7; nbytes++)
-		if (code[-nbytes] == 0xff && (code[1 - nbytes] & 0x38) == 0x10)
-			return true;
-	return false;
-}
-
-/*
  * Step from code without rules, as by a frame pointer, if that can be one: it
  * is above the stack pointer and on the stack, and beside it is an address to
- * which a call returns, or one that is in no object (generated code).
+ * which a call returns, or one that is in no object (generated code).  Of a
+ * stack whose end nobody knows, only what rules have led to counts: what is
+ * mapped behind it may be another thread's, which unmaps it at any time.
  */
 static bool
 step_by_frame_pointer(struct position *at, struct stack_memory *memory,
@@ -136,17 +169,23 @@ step_by_frame_pointer(struct position *at, struct stack_memory *memory,
 {
 	struct code_object object;
 	uintptr_t pc, bp;
+	bool is_in_object;
 
+	memory->is_fixed = true;
 	if (at->bp < at->sp || !stack_memory_read(memory, at->bp, &bp) ||
 	    !stack_memory_read(memory, at->bp + sizeof(uintptr_t), &pc) ||
-	    pc < 4096 || pc > UNWIND_ADDRESS_MASK ||
-	    (code_object_find(pc - 1, &object) && !follows_call(&object, pc)))
+	    pc < 4096 || pc > UNWIND_ADDRESS_MASK)
 		return false;
+	is_in_object = code_object_find(pc - 1, &object);
+	if (is_in_object && !follows_call(&object, pc))
+		return false;
+	memory->is_fixed = !is_in_object;
 	*slot_ret = at->bp + sizeof(uintptr_t);
 	at->pc = pc;
 	at->sp = at->bp + 2 * sizeof(uintptr_t);
 	at->bp = bp;
 	at->is_exact = false;
+	at->is_guess = true;
 	return true;
 }
 
@@ -193,9 +232,11 @@ step(struct walk *walk, struct position *at, struct stack_memory *memory,
 		goto by_row;
 	rule = unwind_rule(at->pc);
 	if (__builtin_expect(unwind_kind(rule) <= UNWIND_BP, 1)) {
-		if (!step_by_rule(at, rule, memory, place, frame))
+		if (step_by_rule(at, rule, memory, place, frame))
+			goto found;
+		if (unwind_kind(rule) != UNWIND_BP)
 			return false;
-		goto found;
+		goto by_row; /* the frame may be on another stack */
 	}
 	switch (unwind_kind(rule)) {
 	case UNWIND_END:
@@ -502,7 +543,7 @@ try_walk(struct walk *walk, const struct walk_context *context, uint32_t top,
 	 uintptr_t hidden_begin, uintptr_t hidden_end)
 {
 	/* As if returned to, so that the rule is kept. */
-	struct position at = { context->pc + 1, context->sp, context->bp,
+	struct position at = { context->pc + 1, context->sp, context->bp, false,
 			       false };
 	const enum walk_end last_end = walk->end;
 	struct hidden hidden = { .is_plain = true };

@@ -107,11 +107,11 @@ begin_reserve(const struct header_parent *its_parent, bool is_first,
 {
 	if (!is_first)
 		memory_begin_child();
-	judge_stacks(is_first);
 	if (!can_afford(is_first, is_dormant)) {
 		say("RLIMIT_AS or RLIMIT_DATA leaves too little; not tracing");
 		return refuse();
 	}
+	judge_stacks(is_first);
 	if (!record_init_stacks(environment_own()->stack_depth,
 				environment_own()->stack_frees))
 		say("HATFTRACE_STACKS: no memory for call stacks; "

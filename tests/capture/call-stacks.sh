@@ -195,4 +195,48 @@ clean turns.hatf.gz
 "$HATF" convert turns.hatf.gz turns.folded 2>/dev/null
 check 'one' "$(grep -c ';main;f;one 55550$' turns.folded)" 1
 check 'two' "$(grep -c ';main;f;two 111100$' turns.folded)" 1
+
+# Generated code where a library was is not the library's.
+cat >after.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+static void allocate(void)
+{
+	void *p = malloc(3333);
+	__asm__ volatile("" : "+r"(p)::"memory");
+	free(p);
+	__asm__ volatile("" ::: "memory");
+}
+int main(void)
+{
+	static const uint8_t code[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7,
+					0x5d, 0xc3 };
+	void *h = dlopen("./libone.so", RTLD_NOW);
+	void *(*f)(int) = (void *(*)(int))dlsym(h, "one");
+	char *page = (char *)((uintptr_t)f & ~(uintptr_t)4095);
+	void (*call)(void (*)(void)) = (void (*)(void (*)(void)))(uintptr_t)f;
+	free(f(1111));
+	dlclose(h);
+	if (mmap(page, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) !=
+	    page)
+		return 77;
+	memcpy((void *)(uintptr_t)f, code, sizeof(code));
+	call(allocate);
+	return 0;
+}
+END
+gcc -O1 -fno-omit-frame-pointer -w -o after after.c -ldl
+HATFTRACE_STACKS=on trace after.hatf.gz ./after || fail "after: status $?"
+clean after.hatf.gz
+"$HATF" symbolize after.hatf.gz >/dev/null 2>&1
+"$HATF" convert after.hatf.gz after.folded 2>/dev/null
+check 'the library' "$(grep -c ';one 1111$' after.folded)" 1
+check 'where it was' "$(grep -c ';allocate 3333$' after.folded)" 1
+check 'where it was: the library' \
+	"$(grep ';allocate 3333$' after.folded | grep -c ';one;\|libone')" 0
 finish

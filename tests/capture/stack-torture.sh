@@ -10,10 +10,27 @@
 #	ROUNDS=N	kills (default 5)
 . "$(dirname "$0")/lib.sh"
 [ "$(uname -m)" = x86_64 ] || skip "the recorder takes stacks on x86-64 only"
-need "$PYTHON"
+need "$PYTHON" nm objdump
 shared=$CAPTURE/shared
 
-${CC:-cc} -O2 -g -pthread -o stack_torture "$shared/stack_torture.c" -ldl ||
+# Split stacks take a compiler and a linker that know them.
+split=-fsplit-stack linker=-fuse-ld=gold
+echo 'int main(void) { return 0; }' >try.c
+if ! ${CC:-cc} $split $linker -o try try.c 2>said || ! ./try; then
+	split='' linker=''
+fi
+# build SOURCE FLAG...
+build()
+{
+	${CC:-cc} -O2 -g -pthread "${@:2}" -c \
+		-o "${1%.c}.o" "$shared/$1" || fail "cannot build $1"
+}
+
+build stack_torture.c
+build stack_generated.c
+build stack_split.c $split
+${CC:-cc} -g -pthread $split $linker \
+	-o stack_torture stack_{torture,generated,split}.o -ldl ||
 	fail "cannot build stack_torture"
 # One calls as the other does, but from another place.
 printf '%s\n' 'void CALL(void (*f)(void)) { f(); __asm__("" ::: "memory"); }' \
@@ -24,13 +41,26 @@ printf '%s\n' 'void CALL(void (*f)(void)) { f(); __asm__("" ::: "memory"); }' \
 ${CC:-cc} -O2 -shared -fPIC -o one.so library.c
 ${CC:-cc} -O2 -shared -fPIC -DLARGE -o two.so library.c
 
-# check_stacks WHAT TRACE: each allocation has a stack that the trace defines.
+# Code outside the program calls these functions.
+entries='main torture be_small handle allocate wrong_frame_pointers descend
+	stack_split_initialize_thread'
+# No rules lead from these.
+vague='run_away without_rules on_stack on_stack_by_rbx'
+
+# check_stacks WHAT TRACE: each allocation has a stack that the trace defines,
+# and that the program can be on.
 check_stacks()
 {
 	"$HATF" info "$2" | grep -E '^  without a stack +' >lacking
 	check "$1: without a stack" "$(awk '{ print $4 }' lacking)" 0
 	sed -E 's/.* of ([0-9 ]+) allocations.*/\1/; s/ //g' lacking >count
 	check_ge "$1: allocations" "$(cat count)" 100
+	"$HATF" dump --meta --format json "$2" >dump.json 2>err
+	# shellcheck disable=SC2086 # many words
+	"$PYTHON" "$shared/legal_stacks.py" stack_torture dump.json \
+		$entries -- $vague >said 2>&1 ||
+		fail "$1: $(cut -c 1-600 said)"
+	check_ge "$1: stacks" "$(tail -n 1 said)" 10
 }
 
 HATFTRACE_STACKS=on:frees trace whole.hatf ./stack_torture \

@@ -5,9 +5,13 @@
 #
 # A library (shared/unwound.c) with the recorder's code for walks is preloaded
 # into real programs, and compares each stack with that of unw_backtrace().
+#
+#	WALKS=N		run each program until it has made N captures
+#	VERBOSE=1	print what each program has made
 . "$(dirname "$0")/lib.sh"
 [ "$(uname -m)" = x86_64 ] || skip "the recorder takes stacks on x86-64 only"
 need perl sqlite3
+wanted=${WALKS:-0}
 
 root=$CAPTURE/../..
 walks=$root/preload/stacks
@@ -26,28 +30,94 @@ for flags in '-O0' '-O2' '-O2 -fno-omit-frame-pointer' '-O3 -flto'; do
 		"$CAPTURE/shared/unwinds.cc" || fail "cannot build unwinds"
 done
 
-# walks NAME LEAST COMMAND...: make at least LEAST captures, without a
-# difference.
-walks()
+# Two files with and without frame pointers call each other.
+halves()
 {
-	local name=$1 least=$2 n
+	local name=$1 compiler=$2
 
 	shift 2
-	rm -f report
-	UNWOUND=$TMP/report LD_PRELOAD=$TMP/unwound.so "$@" \
-		>said 2>&1 </dev/null ||
-		fail "$name: status $?: $(head -3 said)"
-	[ -e report ] || { fail "$name: no report"; return; }
-	n=$(awk '$1 == "captures" { n += $2 } END { print n + 0 }' report)
-	check_ge "$name: captures" "$n" "$least"
-	n=$(awk '$3 == "differences" { n += $4 } END { print n + 0 }' report)
-	check "$name: differences" "$n" 0
-	[ "$n" = 0 ] || head -n 40 report >&2
-	[ -z "${VERBOSE:-}" ] || echo "$name: $(tail -n 1 report)"
+	"$compiler" "$@" -fno-omit-frame-pointer -DMAIN -DHERE=with \
+		-DTHERE=without -c -o with.o "$CAPTURE/shared/walked.c" &&
+		"$compiler" "$@" -fomit-frame-pointer -DHERE=without \
+			-DTHERE=with -c -o without.o \
+			"$CAPTURE/shared/walked.c" &&
+		"$compiler" "$@" -o "halves-$name" with.o without.o ||
+		fail "cannot build halves-$name"
+}
+
+halves O1 "$cc" -O1
+halves O2 "$cc" -O2
+halves lto "$cc" -O3 -flto
+! command -v clang >/dev/null || halves clang clang -O2
+for flags in '-O0' '-O2' '-O3 -fno-omit-frame-pointer'; do
+	# shellcheck disable=SC2086 # several flags
+	${CXX:-c++} -std=c++20 -fcoroutines $flags -pthread \
+		-o "coroutines${flags// /}" "$CAPTURE/shared/coroutines.cc" \
+		2>said || {
+		grep -q 'coroutine' said || fail "coroutines: $(head -3 said)"
+		break
+	}
+done
+if command -v rustc >/dev/null; then
+	rustc -O -o rust-O "$CAPTURE/shared/walked.rs" 2>said &&
+		rustc -g -C force-frame-pointers=yes -o rust-g \
+			"$CAPTURE/shared/walked.rs" 2>said ||
+		fail "rustc: $(head -3 said)"
+fi
+
+# sum FIELD: the total of a number in the reports of all processes.
+sum()
+{
+	awk -v field="$1" '$1 == "captures" {
+			for (i = 1; i < NF; i += 2)
+				if ($i == field)
+					n += $(i + 1)
+		}
+		END { print n + 0 }' report
+}
+
+# check_walks NAME LEAST: judge the report.
+check_walks()
+{
+	check_ge "$1: captures" "$(sum captures)" "$2"
+	check "$1: differences" "$(sum differences)" 0
+	[ "$(sum differences)" = 0 ] || head -n 40 report >&2
+	[ -z "${VERBOSE:-}" ] ||
+		echo "$1: $(sum captures) captures, $(sum differences)" \
+			"differences, $(sum lost) lost, $(sum cut) cut," \
+			"$(sum walked) frames walked, $(sum verified) verified"
+}
+
+# walks NAME LEAST COMMAND...: make at least LEAST captures, or as many as
+# wanted, without a difference.
+walks()
+{
+	local name=$1 least=$2 before=-1
+
+	shift 2
+	: >report
+	chmod 666 report
+	while [ "$(sum captures)" -gt "$before" ]; do
+		before=$(sum captures)
+		env UNWOUND="$TMP/report" LD_PRELOAD="$TMP/unwound.so" "$@" \
+			>said 2>&1 <"${input:-/dev/null}" ||
+			fail "$name: status $?: $(head -3 said)"
+		[ "$(sum captures)" -lt "$wanted" ] || break
+	done
+	check_walks "$name" "$least"
 }
 
 for program in unwinds-*; do
 	walks "$program" 300000 "./$program" 700
+done
+for program in halves-*; do
+	walks "$program" 50000 "./$program" 1000
+done
+for program in coroutines-*; do
+	[ ! -e "$program" ] || walks "$program" 50000 "./$program" 500
+done
+for program in rust-*; do
+	[ ! -e "$program" ] || walks "$program" 50000 "./$program" 500
 done
 walks perl 15000 perl -e '
 	sub deep { my $n = shift; return [] if $n == 0; return [deep($n - 1)] }
@@ -76,5 +146,64 @@ if command -v node >/dev/null; then
 		let a = {};
 		for (let i = 0; i < 30000; i++) a["k" + i % 999] = i;
 		JSON.parse(JSON.stringify(a)); [3, 1, 2].sort()'
+fi
+
+# redis CLIENT...: a server and its clients
+redis_walks()
+{
+	local least=$1 pid
+
+	: >report
+	UNWOUND=$TMP/report LD_PRELOAD=$TMP/unwound.so redis-server --port 0 \
+		--unixsocket "$TMP/s" --save '' --appendonly no >said 2>&1 &
+	pid=$!
+	for _ in {1..100}; do
+		redis-cli -s "$TMP/s" ping >/dev/null 2>&1 && break
+		sleep 0.05
+	done
+	redis-benchmark -s "$TMP/s" -P 16 -c 10 -r 1000 -q \
+		-n $((wanted / 8 + 4000)) >benchmark 2>&1 ||
+		fail "redis-benchmark: $(tail -n 3 benchmark)"
+	redis-cli -s "$TMP/s" eval 'local t = {}
+		for i = 1, 1000 do t[i] = cjson.encode({ i, tostring(i) }) end
+		return #t' 0 >/dev/null 2>&1
+	redis-cli -s "$TMP/s" shutdown nosave >/dev/null 2>&1
+	wait $pid || fail "redis-server: status $?: $(tail -n 3 said)"
+	[ "$least" -ge "$wanted" ] || least=$wanted
+	check_walks redis "$least"
+}
+
+if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null
+then
+	redis_walks 20000
+fi
+
+# PostgreSQL's server does not run as root.
+postgres=$(command -v postgres ||
+	find /usr/lib/postgresql -name postgres 2>/dev/null | tail -n 1)
+initdb=${postgres:+$(dirname "$(realpath "$postgres")")/initdb}
+as_nobody=()
+if [ "$(id -u)" = 0 ]; then
+	as_nobody=(setpriv --reuid nobody --regid nogroup --clear-groups)
+fi
+if [ -x "$initdb" ] && mkdir -m 777 database &&
+	"${as_nobody[@]}" "$initdb" -D database/data -A trust -N >said 2>&1
+then
+	cat >queries <<'END'
+create table t(a int, b text);
+insert into t select i, md5(i::text) from generate_series(1, 20000) i;
+create index on t(b);
+select count(*), max(upper(b)) from t where b like '%a%' group by a % 7;
+with recursive r(n) as (select 1 union all select n + 1 from r where n < 500)
+	select sum(n) from r;
+select t.a, u.b from t join t u on t.b = u.b order by u.b desc limit 100;
+do $$ begin for i in 1..300 loop begin perform 1 / (i % 3);
+	exception when others then null; end; end loop; end $$;
+drop table t;
+END
+	tr '\n' ' ' <queries | sed 's/; /;\n/g' >lines
+	# The do block is one line for the server, which reads lines.
+	input=lines walks postgres 2000 "${as_nobody[@]}" "$postgres" --single \
+		-D database/data postgres
 fi
 finish

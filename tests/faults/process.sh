@@ -64,6 +64,17 @@ done
 TALLY=''
 fault "all memory taken" "ulimit -v 300000, malloc until NULL" \
 	"complete" under -v 300000 stress fail 100000
+# With call stacks: as long as there is memory for their tables, and without
+# them otherwise.  Once, a process that was not traced said that its events were
+# recorded without stacks.
+for kib in 8192 300000 1000000; do
+	want=complete
+	[ $kib != 8192 ] || want=none
+	WITH=HATFTRACE_STACKS=on \
+		fault "all of $((kib / 1024)) MiB taken, call stacks" \
+		"ulimit -v $kib, malloc until NULL" $want \
+		under -v $kib stress fail 100000
+done
 export TALLY=1
 fault "RLIMIT_MEMLOCK 0" "ulimit -l 0" complete under -l 0 stress work 100000
 fault "RLIMIT_STACK" "ulimit -s 64 (KiB)" complete \

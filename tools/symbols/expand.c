@@ -229,11 +229,15 @@ look_up(struct expand *e, const struct hatf_record *rec, uint64_t address,
 	struct symbol_lookup_name *names)
 {
 	const struct piece *const piece = find_piece(e, address);
-	char file[2];
+	char file[2], object[2];
 
 	/* It has been done already, or by somebody who knew better. */
 	if (address == 0 || piece == NULL ||
 	    comment_value(rec, "file", file, sizeof(file)) > 0)
+		return 0;
+	/* Generated code, where that object was. */
+	if (comment_value(rec, "object", object, sizeof(object)) > 0 &&
+	    object[0] == '[')
 		return 0;
 	e->counts.frames++;
 	/* The address to which the call returns may be on the next line. */

@@ -58,8 +58,13 @@ class Trace:
         if kind == "HATF object":
             self.objects.append(values)
         elif kind == "HATF frame":
+            # Generated code may lie where a library was.
+            if values.get("object") == "[generated code]":
+                self.objects, objects = [], self.objects
             self.frames[values["frame"]] = values.get("function") or self.name(
                 int(values["address"], 16))
+            if values.get("object") == "[generated code]":
+                self.objects = objects
         elif kind == "HATF stack":
             self.stacks[int(values["stack"])] = (
                 self.frames[values["frame"]],
@@ -132,4 +137,5 @@ def main(program, dump, depth="256", frees=""):
     print(checked)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

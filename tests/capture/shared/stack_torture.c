@@ -5,7 +5,8 @@
  * stack_torture SECONDS ONE.so TWO.so: code without rules and with wrong frame
  * pointers, generated code, signals on alternate stacks, coroutines on stacks
  * that come, go and shrink, small threads, longjmp, libraries that take each
- * other's place, and an unwinder of its own.  Ends with status 0.
+ * other's place, and an unwinder of its own.  Ends with status 0.  The rest is
+ * in stack_generated.c and stack_split.c.
  */
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -21,8 +22,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define NOINLINE __attribute__((noinline, noclone))
-#define PAGE	 4096u
+#include "stack_torture.h"
 
 static __thread unsigned seed;
 
@@ -91,27 +91,11 @@ wrong_frame_pointers(void)
 	without_rules(allocate, (uintptr_t)&wrong);
 }
 
-/* With and without a frame pointer: call the function in RDI. */
-static const uint8_t generated[2][12] = {
-	{ 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3 },
-	{ 0x48, 0x83, 0xec, 0x08, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x08, 0xc3 },
-};
-
-static NOINLINE void
-generate(void)
+NOINLINE void
+through(void (*f)(void))
 {
-	for (int i = 0; i < 2; i++) {
-		void *const code =
-			mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		void (*call)(void (*)(void));
-
-		memcpy(code, generated[i], sizeof(generated[i]));
-		memcpy(&call, &code, sizeof(call));
-		call(allocate);
-		call(wrong_frame_pointers);
-		munmap(code, PAGE);
-	}
+	f();
+	__asm__ volatile("" ::: "memory");
 }
 
 static void
@@ -147,6 +131,7 @@ run_away(void)
 	recurse(away_depth);
 	swapcontext(&away, &home);
 	recurse(2);
+	__asm__ volatile("" ::: "memory"); /* no jump */
 }
 
 /*
@@ -231,7 +216,8 @@ switches(void)
 			continue;
 		levels = 20 + (int)(pages * PAGE / frame);
 		on_stack(descend, top);
-		munmap(top - pages * PAGE, pages * PAGE);
+		/* Not unmapped: another thread would map memory there. */
+		mprotect(top - pages * PAGE, pages * PAGE, PROT_NONE);
 		levels = 20;
 		on_stack(descend, top - pages * PAGE);
 		on_stack(wrong_frame_pointers, top - pages * PAGE);
@@ -288,7 +274,11 @@ torture(void *argument)
 	seed = (unsigned)(uintptr_t)&seed;
 	for (int i = 0; i < rounds; i++) {
 		wrong_frame_pointers();
-		generate();
+		generate(allocate);
+		generate(wrong_frame_pointers);
+		jump_on(allocate);
+		switch_by_rules(allocate);
+		split(allocate, 20);
 		coroutines();
 		switches();
 		jumps();

@@ -33,6 +33,7 @@ static void (*real_free)(void *);
 static __thread int depth; /* of our own calls */
 static __thread struct walk *walk;
 static uintptr_t own_begin, own_end;
+static char report_file[4096];
 static const char *report_path;
 static _Atomic unsigned long captures, differences, lost, cut, walked, verified;
 static _Atomic unsigned long max_frames;
@@ -87,6 +88,16 @@ report(void)
 	depth--;
 }
 
+/* Copy the path: programs overwrite their environment (redis-server). */
+static void
+note_path(const char *path)
+{
+	if (path == NULL || strlen(path) >= sizeof(report_file))
+		return;
+	strcpy(report_file, path);
+	report_path = report_file;
+}
+
 static void
 init(void)
 {
@@ -101,7 +112,7 @@ init(void)
 		abort();
 	own_begin = own.begin;
 	own_end = own.end;
-	report_path = getenv("UNWOUND");
+	note_path(getenv("UNWOUND"));
 	real_malloc = dlsym(RTLD_NEXT, "malloc");
 	depth--;
 }

@@ -58,6 +58,28 @@ START_TEST(a_stack_is_found_once_it_is_inserted)
 }
 END_TEST
 
+/*
+ * The child of a handler that forks goes on with a number of its parent, but
+ * with an empty table.  Once, its stacks became callers of each other in a
+ * circle.
+ */
+START_TEST(a_caller_has_a_smaller_number)
+{
+	uint32_t stale, id;
+
+	ck_assert(stack_table_init());
+	stale = stack_table_count() + 2;
+	id = stack_table_claim(stale, stack_frame(0x7000, 1));
+	ck_assert_uint_eq(id, 0);
+	id = stack_table_claim(stale - 1, stack_frame(0x7001, 1));
+	ck_assert_uint_eq(id, 0);
+	/* The table goes on. */
+	id = intern(0, stack_frame(0x7002, 1));
+	ck_assert_uint_ne(id, 0);
+	check_node(id, 0, stack_frame(0x7002, 1));
+}
+END_TEST
+
 START_TEST(parent_and_address_tell_stacks_apart)
 {
 	const uint64_t frame = stack_frame(0x2000, 1);
@@ -285,6 +307,7 @@ main(void)
 	const TTest *const tests[] = {
 		a_stack_is_found_once_it_is_inserted,
 		parent_and_address_tell_stacks_apart,
+		a_caller_has_a_smaller_number,
 		stacks_of_one_bucket_are_told_apart,
 		equal_stacks_have_one_number,
 		a_retired_object_has_no_stacks,
