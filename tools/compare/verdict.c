@@ -49,10 +49,15 @@ verdict_judge(const struct verdict_side *old_side,
 	const bool is_apart = grew ? new_side->min > old_side->max
 				   : new_side->max < old_side->min;
 
+	/* The spread of a few runs says less about a single one. */
+	const bool has_single = old_side->count == 1 || new_side->count == 1;
+	const double spread_factor =
+		options->spread_factor * (has_single ? 2 : 1);
+
 	if (from == to || !is_apart ||
 	    distance <= options->floor * (double)from ||
 	    distance <= options->total_floor * (double)total ||
-	    distance <= options->spread_factor * (double)spread)
+	    distance <= spread_factor * (double)spread)
 		return VERDICT_SAME;
 	return grew ? VERDICT_GREW : VERDICT_SHRANK;
 }

@@ -8,7 +8,8 @@
  *
  *   - exceeds the floor, a share of the old median, and a share of what the
  *     whole program has of the measure,
- *   - exceeds 'spread_factor' times the larger of the two spreads, and
+ *   - exceeds 'spread_factor' times the larger of the two spreads, or twice as
+ *     much if one side has a single run, and
  *   - if a side has several runs, if all new values lie on the same side of all
  *     old values.
  *

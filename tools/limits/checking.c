@@ -8,6 +8,7 @@
 #include "tools/ui/output_file.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct checking
 checking_defaults(void)
@@ -176,14 +177,33 @@ print_junit(FILE *f, const struct judgement *j)
 	return true;
 }
 
-static bool
-print_all(const struct checking *k, const struct judgement *j, FILE *f)
+/* Say that the baseline was written. */
+static void
+print_update(const struct run *run, FILE *f)
 {
+	const char *const path = run->checking->baseline;
+
+	if (run->judgement.fault_count == 0)
+		fprintf(f, "%s: written, with %u run%s\n", path, run->run_count,
+			run->run_count == 1 ? "" : "s");
+}
+
+static bool
+print_all(const struct run *run, FILE *f)
+{
+	const struct checking *const k = run->checking;
+	const struct judgement *const j = &run->judgement;
+	/* Only the baseline was asked for. */
+	const bool is_update = k->update && j->rule_count == 0;
+
+	if (k->update && k->form == CHECKING_TEXT &&
+	    strcmp(k->baseline, "-") != 0)
+		print_update(run, f);
 	if (k->form == CHECKING_JSON && !judgement_print_json(f, j))
 		return no_memory();
 	if (k->form == CHECKING_MARKDOWN)
 		judgement_print_markdown(f, j);
-	if (k->form == CHECKING_TEXT)
+	if (k->form == CHECKING_TEXT && !is_update)
 		judgement_print_text(f, j);
 	if (k->has_annotations)
 		judgement_print_annotations(f, j);
@@ -204,7 +224,7 @@ checking_run(const struct checking *checking, const struct processes *processes,
 	ok = ok && begin_comparison(&run, processes->count);
 	for (size_t i = 0; ok && i < processes->count; i++)
 		ok = add_process(&run, &processes->list[i]);
-	if (ok && finish(&run) && print_all(checking, &run.judgement, f))
+	if (ok && finish(&run) && print_all(&run, f))
 		exit_status = run.judgement.fault_count != 0 ? EXIT_INCOMPLETE
 			      : judgement_exceeded(&run.judgement) != 0
 				      ? EXIT_EXCEEDED

@@ -30,6 +30,11 @@ static const struct {
 	{ { 100, 110, 120 }, { 131, 131, 132 }, 100, VERDICT_GREW },
 	{ { 200, 200, 200 }, { 210, 220, 230 }, 100, VERDICT_SAME },
 	{ { 199, 199, 199 }, { 210, 220, 230 }, 100, VERDICT_GREW },
+	/* Of a single new run, or old one, twice the spread of 10. */
+	{ { 100, 100, 110 }, { 120 }, 100, VERDICT_SAME },
+	{ { 100, 100, 110 }, { 121 }, 100, VERDICT_GREW },
+	{ { 130 }, { 100, 110, 110 }, 100, VERDICT_SAME },
+	{ { 131 }, { 100, 110, 110 }, 100, VERDICT_SHRANK },
 	/* A new value among the old ones. */
 	{ { 100, 100, 110 }, { 110, 112, 112 }, 100, VERDICT_SAME },
 	{ { 100, 100, 110 }, { 111, 112, 112 }, 100, VERDICT_GREW },
