@@ -17,6 +17,7 @@ int command_dump(int argc, char **argv);
 int command_formats(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_leaks(int argc, char **argv);
+int command_metatf(int argc, char **argv);
 int command_optimize(int argc, char **argv);
 int command_plot(int argc, char **argv);
 int command_record(int argc, char **argv);

@@ -40,6 +40,8 @@ static const struct command commands[] = {
 	  command_convert },
 	{ "formats", "hatf formats", "list the formats and what each keeps",
 	  command_formats },
+	{ "metatf", "hatf metatf", "work with trace formats that a DTD describes",
+	  command_metatf },
 	{ "optimize", "hatf optimize", "rewrite a trace in fewer bytes",
 	  command_optimize },
 	{ "recover", "hatf recover", "complete the trace of a killed process",

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * definitions.h - find the properties and records of a DTD by name
+ *
+ * Names are statically scoped: a record's braces, the records around it, its
+ * section, the whole DTD.  A scope is named by the address of the struct that
+ * has the definitions: struct dtd_record or struct dtd_defs.
+ */
+#ifndef HATF_DEFINITIONS_H
+#define HATF_DEFINITIONS_H
+
+#include "hatf/metatf/dtd.h"
+
+/* A chain of scopes, the innermost first. */
+struct scope {
+	const void *definer; /* a struct dtd_record or struct dtd_defs */
+	const struct scope *outer;
+};
+
+struct definitions;
+
+/*
+ * Collect the definitions of 'dtd'.  NULL: a name is defined twice in a scope,
+ * or there is no memory; then '*err' is set.
+ */
+struct definitions *definitions_open(const struct dtd *dtd,
+				     struct dtd_error *err);
+void definitions_close(struct definitions *d);
+
+/* Return the property of a field in the nearest scope that has it, or NULL. */
+const struct dtd_property *definitions_property(const struct definitions *d,
+						const struct scope *scope,
+						const char *field,
+						const char *name);
+
+/*
+ * Return the record of this name in the nearest scope that has it, or NULL.
+ * '*scope_ret' is the scope in which it is defined.
+ */
+const struct dtd_record *definitions_record(const struct definitions *d,
+					    const struct scope *scope,
+					    const char *name,
+					    const struct scope **scope_ret);
+
+
+#endif /* HATF_DEFINITIONS_H */

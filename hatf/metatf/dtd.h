@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dtd.h - a document type definition (DTD) of Meta-TF, as it is written
+ *
+ * A DTD describes a trace format (Chilimbi, Jones, Zorn, ISMM 2000, section 4
+ * and appendix B).  metatf(5) describes the language.  dtd_parse() accepts
+ * three dialects:
+ *
+ *   1.0  appendix B of the paper;
+ *   1.1  the talk that presented the paper: the grammar of 1.0, but the tags
+ *	  1, 2 and 3 are free;
+ *   1.2  the DTD of mpatrol's mptrace: fields have a type (int or string) and
+ *	  no width, and fields of a record stand in braces.
+ *
+ * This is the syntax alone.  schema.h resolves names and checks what a DTD
+ * means.
+ *
+ * A DTD is not changed after dtd_parse(), so several threads may read it.
+ */
+#ifndef HATF_DTD_H
+#define HATF_DTD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The longest text of a DTD, in bytes. */
+#define DTD_MAX_NBYTES ((size_t)4 << 20)
+
+/* How deep records and composite fields may be nested. */
+#define DTD_MAX_DEPTH 32
+
+enum dtd_dialect {
+	DTD_1_0,
+	DTD_1_1,
+	DTD_1_2,
+};
+
+/* A place in the text; both count from 1. */
+struct dtd_place {
+	unsigned line, column; /* columns are bytes */
+};
+
+/* What is wrong, and where.  'place.line' 0: in no particular place. */
+struct dtd_error {
+	struct dtd_place place;
+	char text[200];
+};
+
+/* The codes are those of a metadata record's 'property'; 0 is the width. */
+enum dtd_interpretation {
+	DTD_NONE = 1,
+	DTD_BASE_OFFSET = 2,
+	DTD_DELTA = 3,
+	DTD_DEFAULT = 4,
+	DTD_SECTION_OFFSET = 5,
+	DTD_STRIDE = 6,
+	DTD_SECTION_STRIDE = 7,
+};
+
+/* A number as it is written. */
+struct dtd_number {
+	uint64_t value; /* of a negative number its two's complement */
+	bool is_negative, is_hex;
+};
+
+enum dtd_value_kind {
+	DTD_NUMBER,	    /* 4 */
+	DTD_REFERENCE,	    /* length.value */
+	DTD_INTERPRETATION, /* delta 0 */
+	DTD_STRING,	    /* "text" */
+};
+
+struct dtd_value {
+	enum dtd_value_kind kind;
+	struct dtd_place place;
+	enum dtd_interpretation interpretation;
+	struct dtd_number args[2];   /* of the interpretation; or the number */
+	const char *field, *property; /* of a reference */
+	const char *text; /* of a string, or of DTD_DEFAULT in 1.2; or NULL */
+};
+
+/* The type of a field that dialect 1.2 declares. */
+enum dtd_type {
+	DTD_UNTYPED,
+	DTD_INT,
+	DTD_TEXT,
+};
+
+/* field.name = value; */
+struct dtd_property {
+	struct dtd_property *next;
+	struct dtd_place place;
+	const char *comment, *trailing; /* as in struct dtd_record */
+	const char *field, *name;
+	const struct dtd *owner;
+	unsigned ordinal; /* the number of properties before it */
+	enum dtd_type type; /* 1.2: of a declaration */
+	struct dtd_value value;
+};
+
+enum dtd_field_kind {
+	DTD_NAME,   /* name */
+	DTD_GROUP,  /* (field, ...) */
+	DTD_NESTED, /* name : field { ... } */
+	DTD_REPEAT, /* name * field */
+};
+
+struct dtd_field {
+	struct dtd_field *next; /* in a group */
+	enum dtd_field_kind kind;
+	struct dtd_place place;
+	const char *name;	   /* NULL in a group */
+	struct dtd_field *first;   /* of a group, or what is repeated */
+	struct dtd_record *record; /* DTD_NESTED */
+};
+
+/* name : field { property ... } */
+struct dtd_record {
+	struct dtd_record *next;
+	struct dtd_place place;
+	const char *comment;  /* before it, as it is written; or NULL */
+	const char *trailing; /* after it, on the same line; or NULL */
+	const struct dtd *owner;
+	unsigned ordinal; /* the number of records before it */
+	const char *name;
+	struct dtd_field *field;
+	struct dtd_property *properties;
+};
+
+struct dtd_defs {
+	struct dtd_property *properties;
+	struct dtd_record *records;
+	const char *comment; /* after the last definition, or NULL */
+};
+
+/* section name number { ... } */
+struct dtd_section {
+	struct dtd_section *next;
+	struct dtd_place place;
+	const char *comment, *trailing; /* as in struct dtd_record */
+	const char *name;
+	uint8_t number;
+	struct dtd_defs defs;
+};
+
+struct dtd {
+	enum dtd_dialect dialect;
+	const char *header; /* 1.2: the lines with ##, or NULL */
+	struct dtd_defs defs;
+	struct dtd_section *sections;
+	unsigned property_count, record_count; /* in all places */
+};
+
+/*
+ * Parse 'nbytes' bytes of 'text'.  Return a DTD, to be freed with dtd_close(),
+ * or NULL; then '*err' says what is wrong.
+ */
+struct dtd *dtd_parse(const char *text, size_t nbytes, struct dtd_error *err);
+void dtd_close(struct dtd *dtd);
+
+/* "1.0" */
+const char *dtd_dialect_name(enum dtd_dialect dialect);
+
+/* "baseOffset" */
+const char *dtd_interpretation_name(enum dtd_interpretation interpretation);
+
+/* How many arguments an interpretation has: 0, 1 or 2. */
+unsigned dtd_argument_count(enum dtd_interpretation interpretation);
+
+#endif /* HATF_DTD_H */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* dtd_print.h - write a DTD in its canonical form */
+#ifndef HATF_DTD_PRINT_H
+#define HATF_DTD_PRINT_H
+
+#include "hatf/metatf/dtd.h"
+
+#include <stdio.h>
+
+/*
+ * Write a DTD to 'f' in a dialect, with its comments.  Parsed and written
+ * again, the result is the same.
+ *
+ * 1.0 reserves the tags 1 to 3.  If a DTD of another dialect uses them, all
+ * its tags become larger by 3.  1.2 has no widths and one kind of string:
+ * widths are left out; a record of a length and bytes of this length becomes a
+ * string.  In the other direction, an int gets 8 bytes, and a string becomes a
+ * record of a length of two bytes and the bytes.
+ *
+ * False: the dialect cannot say what the DTD says, and '*err' tells why; or
+ * there is no memory.  Errors of 'f' are the caller's to check.
+ */
+bool dtd_print(FILE *f, const struct dtd *dtd, enum dtd_dialect to,
+	       struct dtd_error *err);
+
+#endif /* HATF_DTD_PRINT_H */

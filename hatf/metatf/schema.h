@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * schema.h - what a DTD means: the records and fields of a trace
+ *
+ * schema_open() resolves the names of a DTD and checks it.  The result lists,
+ * for each section, the records that may occur in it, and for each record its
+ * fields in the order of the trace.  Readers, writers and generators work with
+ * the schema alone.
+ *
+ * A schema is not changed after schema_open(), so several threads may read it.
+ */
+#ifndef HATF_SCHEMA_H
+#define HATF_SCHEMA_H
+
+#include "hatf/metatf/dtd.h"
+
+/* Bounds, so that a DTD of a stranger cannot take much memory. */
+#define SCHEMA_MAX_FIELDS 1024		 /* of a record */
+#define SCHEMA_MAX_ALL_FIELDS (1u << 18) /* of all records */
+#define SCHEMA_MAX_WIDTH (1u << 20)	 /* of a field, in bytes */
+
+/* The global section: records before the first section record. */
+#define SCHEMA_GLOBAL 0
+
+/* No field. */
+#define SCHEMA_NO_FIELD UINT32_MAX
+
+/*
+ * A field that holds a number or bytes: a leaf of the tree that the DTD
+ * describes.  Its index is its position, from 0, as metadata records count.
+ */
+struct schema_field {
+	const char *name; /* as in the DTD */
+	bool is_tag;
+	/*
+	 * Bytes have a width that another field tells, or one above 8.  All
+	 * other fields are numbers.
+	 */
+	bool is_bytes;
+	uint32_t width;	     /* bytes; of bytes without width_from */
+	uint32_t width_from; /* the field whose value is the width, or NO */
+	enum dtd_interpretation interpretation;
+	uint64_t args[2];
+	/* Each record has this value, or that of an earlier field. */
+	bool has_value;
+	uint64_t value;
+	uint32_t value_from; /* or NO */
+	/*
+	 * Fields that one definition describes share their previous value,
+	 * which delta and stride add to.  An index within the section.
+	 */
+	uint32_t history;
+	struct dtd_place place;
+};
+
+enum schema_step_kind {
+	STEP_FIELD,  /* a number or bytes */
+	STEP_NESTED, /* the fields of a nested record, up to 'end' */
+	STEP_REPEAT, /* the steps up to 'end', as often as a field tells */
+};
+
+/*
+ * The fields of a record as a tree in depth-first order.
+ *
+ *	(tag, n, n*(address, line), name : vfield)
+ *
+ *	FIELD tag, FIELD n, REPEAT n [ FIELD address, FIELD line ],
+ *	NESTED name [ FIELD length, FIELD data ]
+ */
+struct schema_step {
+	enum schema_step_kind kind;
+	/*
+	 * Unique among its siblings: the second field "address" is
+	 * "address_2".  An array of one field has the name of this field; an
+	 * array of several, the name of the count and "_items".
+	 */
+	const char *name;
+	uint32_t field; /* STEP_FIELD: itself; STEP_REPEAT: the count */
+	uint32_t end;	/* STEP_NESTED, STEP_REPEAT: the index after it */
+	bool is_scalar; /* STEP_REPEAT: of one field */
+};
+
+enum schema_role {
+	ROLE_DATA,
+	ROLE_COMMENT,
+	ROLE_SECTION,
+	ROLE_METADATA,
+};
+
+struct schema_record {
+	const char *name;
+	enum schema_role role;
+	bool has_tag; /* false: the only record of a section without tags */
+	uint64_t tag;
+	struct schema_field *fields;
+	uint32_t field_count;
+	struct schema_step *steps;
+	uint32_t step_count;
+	/* Of the first field, among all fields of the section. */
+	uint32_t first_field;
+	struct dtd_place place;
+	const char *comment; /* of the DTD, or NULL */
+};
+
+struct schema_section {
+	const char *name; /* "" of the global section */
+	uint8_t number;
+	/*
+	 * Its own records, then those of the global section, then comment,
+	 * section and metadata.  A section without tags has one record.
+	 */
+	struct schema_record *records;
+	uint32_t record_count;
+	bool is_plain; /* without tags */
+	uint32_t field_count, history_count;
+};
+
+struct schema {
+	uint32_t tag_width; /* bytes, 1 to 4 */
+	/* The global section first, then in the order of the DTD. */
+	struct schema_section *sections;
+	uint32_t section_count;
+};
+
+/* Told what is odd in a DTD but no error. */
+typedef void schema_note(void *ctx, struct dtd_place place, const char *text);
+
+/*
+ * Make the schema of 'dtd', which must outlive it.  'note' may be NULL.  Return
+ * NULL on failure; then '*err' says what is wrong.
+ */
+struct schema *schema_open(const struct dtd *dtd, schema_note *note, void *ctx,
+			   struct dtd_error *err);
+void schema_close(struct schema *schema);
+
+/* Return a section by its number or name, or NULL. */
+const struct schema_section *schema_section(const struct schema *schema,
+					    unsigned number);
+const struct schema_section *schema_section_named(const struct schema *schema,
+						  const char *name);
+
+/* Return a record of a section by its tag or name, or NULL. */
+const struct schema_record *schema_record(const struct schema_section *section,
+					  uint64_t tag);
+const struct schema_record *
+schema_record_named(const struct schema_section *section, const char *name);
+
+#endif /* HATF_SCHEMA_H */

@@ -1,0 +1,740 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * schema_build.c - see schema_build.h
+ *
+ * The tree of a record's fields is walked once, in the order of the trace.  A
+ * name in it is a record that is defined elsewhere, whose fields take its
+ * place, or a field, whose properties say what it is.
+ */
+#include "hatf/metatf/schema_build.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* No repetition. */
+#define NO_REPEAT UINT32_MAX
+
+/* Where a step comes from. */
+struct step_origin {
+	uint32_t repeat;  /* the repetition around it */
+	const char *name; /* before it was made unique */
+};
+
+/* A record that is being made. */
+struct draft {
+	struct build *b;
+	struct schema_field *fields;
+	uint32_t *repeat_of; /* for each field, the step that repeats it */
+	uint32_t field_count, field_capacity;
+	struct schema_step *steps;
+	struct step_origin *origins; /* for each step */
+	uint32_t step_count, step_capacity;
+	/* Where the walk is. */
+	uint32_t repeat;	   /* the innermost repetition, or NO */
+	uint32_t first_sibling;	   /* the first step of this nesting */
+	const struct dtd_record *open[DTD_MAX_DEPTH + 1]; /* records around */
+	unsigned depth;
+};
+
+bool
+build_fail(struct build *b, struct dtd_place place, const char *format, ...)
+{
+	va_list args;
+
+	if (b->has_failed)
+		return false;
+	b->has_failed = true;
+	b->err->place = place;
+	va_start(args, format);
+	vsnprintf(b->err->text, sizeof(b->err->text), format, args);
+	va_end(args);
+	return false;
+}
+
+static bool
+no_memory(struct build *b)
+{
+	return build_fail(b, (struct dtd_place){ 0, 0 }, "no memory");
+}
+
+/* Make room for one more element of an array.  False: no memory. */
+static bool
+grow(void *array, uint32_t count, uint32_t *capacity, size_t nbytes)
+{
+	void **const p = array;
+	const uint32_t wanted = *capacity == 0 ? 16 : 2 * *capacity;
+	void *bigger;
+
+	if (count < *capacity)
+		return true;
+	bigger = realloc(*p, wanted * nbytes);
+	if (bigger == NULL)
+		return false;
+	*p = bigger;
+	*capacity = wanted;
+	return true;
+}
+
+/* --------------------------------------------------------------- properties */
+
+static const struct dtd_property *
+find_property(struct build *b, const struct scope *scope, const char *field,
+	      const char *name)
+{
+	const struct dtd_property *p =
+		definitions_property(b->definitions, scope, field, name);
+
+	if (p != NULL) {
+		b->is_used[p->ordinal] = true;
+		return p;
+	}
+	return definitions_property(b->predefinitions, scope, field, name);
+}
+
+/*
+ * Follow references of a property to the same property of other fields:
+ * "record.width = tag.width".  NULL: failed.
+ */
+static const struct dtd_property *
+follow(struct build *b, const struct scope *scope, const struct dtd_property *p)
+{
+	const struct dtd_property *next = p;
+
+	for (unsigned i = 0; i < DTD_MAX_DEPTH; i++) {
+		const struct dtd_value *const v = &next->value;
+
+		if (v->kind != DTD_REFERENCE ||
+		    strcmp(v->property, next->name) != 0 ||
+		    strcmp(v->property, "value") == 0)
+			return next;
+		next = find_property(b, scope, v->field, v->property);
+		if (next == NULL) {
+			build_fail(b, v->place,
+				   "property '%.60s.%.60s' is not defined",
+				   v->field, v->property);
+			return NULL;
+		}
+	}
+	build_fail(b, p->place, "property '%.60s.%.60s' refers to itself",
+		   p->field, p->name);
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ history */
+
+/* Return the index of a definition's history in the section. */
+static uint32_t
+history_of(struct build *b, const struct dtd_property *p)
+{
+	uint32_t *const history =
+		&b->histories[p->owner == b->dtd
+				      ? p->ordinal
+				      : b->dtd->property_count + p->ordinal];
+
+	if (*history == 0)
+		*history = ++b->history_count;
+	return *history - 1;
+}
+
+/* ------------------------------------------------------------------- drafts */
+
+/* Is the repetition 'outer' around 'inner', or the same? */
+static bool
+is_around(const struct draft *d, uint32_t outer, uint32_t inner)
+{
+	while (inner != outer && inner != NO_REPEAT)
+		inner = d->origins[inner].repeat;
+	return inner == outer;
+}
+
+/*
+ * Return the nearest earlier field of a name that has one value for what comes
+ * now, or NO_FIELD.
+ */
+static uint32_t
+earlier_field(const struct draft *d, const char *name)
+{
+	for (uint32_t i = d->field_count; i-- != 0;)
+		if (strcmp(d->fields[i].name, name) == 0 &&
+		    is_around(d, d->repeat_of[i], d->repeat))
+			return i;
+	return SCHEMA_NO_FIELD;
+}
+
+/* Return the next step of the same nesting. */
+static uint32_t
+next_sibling(const struct draft *d, uint32_t step)
+{
+	const struct schema_step *const s = &d->steps[step];
+
+	return s->kind == STEP_FIELD ? step + 1 : s->end;
+}
+
+/* Has this nesting a step of this name? */
+static bool
+has_sibling(const struct draft *d, const char *name)
+{
+	for (uint32_t i = d->first_sibling; i < d->step_count;
+	     i = next_sibling(d, i))
+		if (strcmp(d->steps[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Count the steps of this nesting that would have this name. */
+static unsigned
+count_siblings(const struct draft *d, const char *name)
+{
+	unsigned count = 0;
+
+	for (uint32_t i = d->first_sibling; i < d->step_count;
+	     i = next_sibling(d, i))
+		count += strcmp(d->origins[i].name, name) == 0;
+	return count;
+}
+
+/* Return a name for a new step that no sibling has.  NULL: failed. */
+static const char *
+sibling_name(struct draft *d, const char *name)
+{
+	char text[300];
+	const char *copy = name;
+
+	snprintf(text, sizeof(text), "%s", name);
+	for (unsigned i = count_siblings(d, name) + 1; has_sibling(d, text);
+	     i++)
+		snprintf(text, sizeof(text), "%.260s_%u", name, i);
+	if (strcmp(text, name) != 0)
+		copy = arena_text(d->b->arena, text, strlen(text));
+	if (copy == NULL)
+		no_memory(d->b);
+	return copy;
+}
+
+/* Add a step and return its index, or NO_FIELD. */
+static uint32_t
+add_step(struct draft *d, enum schema_step_kind kind, const char *name)
+{
+	const char *const own_name = sibling_name(d, name);
+	uint32_t capacity = d->step_capacity;
+
+	if (own_name == NULL)
+		return SCHEMA_NO_FIELD;
+	if (!grow(&d->origins, d->step_count, &capacity,
+		  sizeof(*d->origins)) ||
+	    !grow(&d->steps, d->step_count, &d->step_capacity,
+		  sizeof(*d->steps))) {
+		no_memory(d->b);
+		return SCHEMA_NO_FIELD;
+	}
+	d->steps[d->step_count] =
+		(struct schema_step){ .kind = kind, .name = own_name };
+	d->origins[d->step_count] = (struct step_origin){ d->repeat, name };
+	return d->step_count++;
+}
+
+/* Add a field without properties.  NULL: failed. */
+static struct schema_field *
+add_field(struct draft *d, const char *name, struct dtd_place place)
+{
+	const uint32_t step = add_step(d, STEP_FIELD, name);
+	uint32_t capacity = d->field_capacity;
+
+	if (step == SCHEMA_NO_FIELD)
+		return NULL;
+	if (d->field_count == SCHEMA_MAX_FIELDS) {
+		build_fail(d->b, place, "a record has more than %d fields",
+			   SCHEMA_MAX_FIELDS);
+		return NULL;
+	}
+	if (++d->b->all_field_count > SCHEMA_MAX_ALL_FIELDS) {
+		build_fail(d->b, place,
+			   "the records of all sections have more than %u "
+			   "fields",
+			   SCHEMA_MAX_ALL_FIELDS);
+		return NULL;
+	}
+	if (!grow(&d->repeat_of, d->field_count, &capacity,
+		  sizeof(uint32_t)) ||
+	    !grow(&d->fields, d->field_count, &d->field_capacity,
+		  sizeof(*d->fields))) {
+		no_memory(d->b);
+		return NULL;
+	}
+	d->steps[step].field = d->field_count;
+	d->repeat_of[d->field_count] = d->repeat;
+	d->fields[d->field_count] = (struct schema_field){
+		.name = name,
+		.width_from = SCHEMA_NO_FIELD,
+		.value_from = SCHEMA_NO_FIELD,
+		.interpretation = DTD_NONE,
+		.place = place,
+	};
+	return &d->fields[d->field_count++];
+}
+
+/* ------------------------------------------------------------------- fields */
+
+/* Set the width from its property, which is no reference to a width. */
+static bool
+set_width(struct draft *d, struct schema_field *f, const struct dtd_property *p)
+{
+	const struct dtd_value *const v = &p->value;
+	uint32_t from;
+
+	if (v->kind == DTD_REFERENCE && strcmp(v->property, "value") == 0) {
+		/* 'f' is the last field. */
+		d->field_count--;
+		from = earlier_field(d, v->field);
+		d->field_count++;
+		if (from == SCHEMA_NO_FIELD)
+			return build_fail(d->b, v->place,
+					  "no field '%.60s' comes before "
+					  "'%.60s'",
+					  v->field, f->name);
+		if (d->fields[from].is_bytes || d->fields[from].is_tag)
+			return build_fail(d->b, v->place,
+					  "field '%.60s' is not a number",
+					  v->field);
+		f->width_from = from;
+		f->is_bytes = true;
+		return true;
+	}
+	if (v->kind != DTD_NUMBER || v->args[0].is_negative)
+		return build_fail(d->b, v->place,
+				  "expected a width: a number or FIELD.value");
+	if (v->args[0].value > SCHEMA_MAX_WIDTH)
+		return build_fail(d->b, v->place,
+				  "a width exceeds %u bytes", SCHEMA_MAX_WIDTH);
+	f->width = (uint32_t)v->args[0].value;
+	f->is_bytes = f->width > 8;
+	return true;
+}
+
+static bool
+set_interpretation(struct draft *d, struct schema_field *f,
+		   const struct dtd_property *p)
+{
+	const struct dtd_value *const v = &p->value;
+
+	if (v->kind != DTD_INTERPRETATION)
+		return build_fail(d->b, v->place,
+				  "expected an interpretation");
+	if (v->text != NULL)
+		return build_fail(d->b, v->place,
+				  "the default of a number is no string");
+	f->interpretation = v->interpretation;
+	for (unsigned i = 0; i < dtd_argument_count(v->interpretation); i++)
+		f->args[i] = v->args[i].value;
+	f->history = history_of(d->b, p);
+	return true;
+}
+
+static bool
+set_value(struct draft *d, struct schema_field *f, const struct dtd_property *p)
+{
+	const struct dtd_value *const v = &p->value;
+
+	f->has_value = true;
+	if (f->is_bytes)
+		return build_fail(d->b, p->place,
+				  "field '%.60s' is not a number", f->name);
+	if (v->kind == DTD_NUMBER) {
+		f->value = v->args[0].value;
+		return true;
+	}
+	if (v->kind != DTD_REFERENCE || strcmp(v->property, "value") != 0)
+		return build_fail(d->b, v->place,
+				  "expected a number or FIELD.value");
+	d->field_count--;
+	f->value_from = earlier_field(d, v->field);
+	d->field_count++;
+	if (f->value_from == SCHEMA_NO_FIELD)
+		return build_fail(d->b, v->place,
+				  "no field '%.60s' comes before '%.60s'",
+				  v->field, f->name);
+	return !d->fields[f->value_from].is_bytes ||
+	       build_fail(d->b, v->place, "field '%.60s' is not a number",
+			  v->field);
+}
+
+/* Is the stored width of this interpretation zero? */
+static bool
+stores_nothing(enum dtd_interpretation interpretation)
+{
+	return interpretation == DTD_DEFAULT || interpretation == DTD_STRIDE ||
+	       interpretation == DTD_SECTION_STRIDE;
+}
+
+/* Check the last field, whose properties are set. */
+static bool
+check_field(struct draft *d, const struct schema_field *f, bool has_width,
+	    const char *record)
+{
+	if (!has_width && !stores_nothing(f->interpretation))
+		return build_fail(d->b, f->place,
+				  "field '%.60s' of record '%.60s' has no "
+				  "width: expected '%.60s.width = N;'",
+				  f->name, record, f->name);
+	if (f->is_bytes && f->interpretation != DTD_NONE)
+		return build_fail(d->b, f->place,
+				  "field '%.60s' holds bytes: its "
+				  "interpretation must be none",
+				  f->name);
+	return true;
+}
+
+static bool
+expand_tag(struct draft *d, struct dtd_place place, const struct scope *scope,
+	   const char *record)
+{
+	struct schema_field *f;
+	const struct dtd_property *const value =
+		find_property(d->b, scope, "tag", "value");
+
+	if (d->field_count != 0)
+		return build_fail(d->b, place,
+				  "a tag is only the first field of a record");
+	if (value == NULL)
+		return build_fail(d->b, place,
+				  "record '%.60s' has a tag without a value: "
+				  "expected 'tag.value = N;'",
+				  record);
+	f = add_field(d, "tag", place);
+	if (f == NULL)
+		return false;
+	f->is_tag = true;
+	f->width = d->b->tag_width;
+	if (!set_value(d, f, value))
+		return false;
+	if (f->value_from != SCHEMA_NO_FIELD ||
+	    f->value >> (8 * d->b->tag_width) != 0)
+		return build_fail(d->b, value->value.place,
+				  "expected a tag of %u byte%s",
+				  d->b->tag_width,
+				  d->b->tag_width == 1 ? "" : "s");
+	return true;
+}
+
+/* A string of dialect 1.2: a length of two bytes, and so many bytes. */
+static bool
+expand_text(struct draft *d, const struct dtd_field *f,
+	    const struct dtd_property *p)
+{
+	const uint32_t before = d->first_sibling;
+	const uint32_t step = add_step(d, STEP_NESTED, f->name);
+	struct schema_field *field;
+
+	if (step == SCHEMA_NO_FIELD)
+		return false;
+	d->first_sibling = d->step_count;
+	field = add_field(d, "length", f->place);
+	if (field == NULL)
+		return false;
+	field->width = 2;
+	field->history = history_of(d->b, p);
+	if (p->value.text != NULL && p->value.text[0] != '\0')
+		return build_fail(d->b, p->value.place,
+				  "only the empty string can be a default");
+	if (p->value.text != NULL)
+		field->interpretation = DTD_DEFAULT;
+	field = add_field(d, "data", f->place);
+	if (field == NULL)
+		return false;
+	field->is_bytes = true;
+	field->width_from = d->field_count - 2;
+	field->history = history_of(d->b, p);
+	d->steps[step].end = d->step_count;
+	d->first_sibling = before;
+	return !d->b->has_failed;
+}
+
+/* A field, which is no record. */
+static bool
+expand_name(struct draft *d, const struct dtd_field *f,
+	    const struct scope *scope, const char *record)
+{
+	struct build *const b = d->b;
+	const struct dtd_property *width, *interpretation, *value;
+	struct schema_field *field;
+
+	if (strcmp(f->name, "tag") == 0)
+		return expand_tag(d, f->place, scope, record);
+	width = find_property(b, scope, f->name, "width");
+	interpretation = find_property(b, scope, f->name, "interpretation");
+	value = find_property(b, scope, f->name, "value");
+	if (interpretation == NULL)
+		return build_fail(b, f->place,
+				  "field '%.60s' of record '%.60s' has no "
+				  "interpretation: expected "
+				  "'%.60s.interpretation = none;'",
+				  f->name, record, f->name);
+	if (interpretation->type == DTD_TEXT)
+		return expand_text(d, f, interpretation);
+	field = add_field(d, f->name, f->place);
+	if (field == NULL)
+		return false;
+	/* Dialect 1.2 has no widths. */
+	if (b->dtd->dialect == DTD_1_2 && width == NULL)
+		field->width = 8;
+	interpretation = follow(b, scope, interpretation);
+	if (width != NULL)
+		width = follow(b, scope, width);
+	return !b->has_failed && (width == NULL || set_width(d, field, width)) &&
+	       set_interpretation(d, field, interpretation) &&
+	       (value == NULL || set_value(d, field, value)) &&
+	       check_field(d, field,
+			   width != NULL || b->dtd->dialect == DTD_1_2, record);
+}
+
+static bool expand(struct draft *d, const struct dtd_field *f,
+		   const struct scope *scope, const char *record);
+
+/* ----------------------------------------------------------------- nestings */
+
+static void
+note_nested(struct build *b, const struct dtd_record *record)
+{
+	if (record->owner == b->dtd)
+		b->is_nested[record->ordinal] = true;
+}
+
+/* The fields of a record, in their place. */
+static bool
+expand_record(struct draft *d, const struct dtd_record *record,
+	      const struct scope *scope, struct dtd_place place)
+{
+	const struct scope own = { record, scope };
+	bool ok;
+
+	for (unsigned i = 0; i < d->depth; i++)
+		if (d->open[i] == record)
+			return build_fail(d->b, place,
+					  "record '%.60s' contains itself",
+					  record->name);
+	if (d->depth == DTD_MAX_DEPTH)
+		return build_fail(d->b, place,
+				  "records are nested more than %d deep",
+				  DTD_MAX_DEPTH);
+	d->open[d->depth++] = record;
+	ok = expand(d, record->field, &own, record->name);
+	d->depth--;
+	return ok;
+}
+
+/* A nested record: its fields have names of their own. */
+static bool
+expand_nested(struct draft *d, const struct dtd_record *record,
+	      const struct scope *scope, const struct dtd_field *f)
+{
+	const uint32_t before = d->first_sibling;
+	const uint32_t step = add_step(d, STEP_NESTED, f->name);
+
+	if (step == SCHEMA_NO_FIELD)
+		return false;
+	d->first_sibling = d->step_count;
+	note_nested(d->b, record);
+	if (!expand_record(d, record, scope, f->place))
+		return false;
+	d->steps[step].end = d->step_count;
+	d->first_sibling = before;
+	return true;
+}
+
+/*
+ * Return the record that a name stands for, or NULL; '*scope_ret' is where it
+ * is defined.
+ */
+static const struct dtd_record *
+find_record(const struct build *b, const struct scope *scope, const char *name,
+	    const struct scope **scope_ret)
+{
+	static const struct scope none = { NULL, NULL };
+	const struct scope predefined = { &b->predefined->defs, NULL };
+	const struct dtd_record *record =
+		definitions_record(b->definitions, scope, name, scope_ret);
+
+	if (record == NULL) {
+		record = definitions_record(b->predefinitions, &predefined,
+					    name, scope_ret);
+		*scope_ret = &none;
+	}
+	return record;
+}
+
+/* Return the name of an array, which may be in 'text'. */
+static const char *
+array_name(const struct dtd_field *f, char text[300])
+{
+	if (f->first->kind == DTD_NAME)
+		return f->first->name;
+	snprintf(text, 300, "%s_items", f->name);
+	return text;
+}
+
+/* Add the step of a repetition.  NO_FIELD: failed. */
+static uint32_t
+add_repeat(struct draft *d, const struct dtd_field *f, uint32_t count,
+	   bool is_scalar)
+{
+	char text[300];
+	const char *const name = array_name(f, text);
+	const char *const kept =
+		name == text ? arena_text(d->b->arena, text, strlen(text))
+			     : name;
+	const uint32_t step = kept != NULL ? add_step(d, STEP_REPEAT, kept)
+					   : SCHEMA_NO_FIELD;
+
+	if (kept == NULL)
+		no_memory(d->b);
+	if (step != SCHEMA_NO_FIELD) {
+		d->steps[step].field = count;
+		d->steps[step].is_scalar = is_scalar;
+	}
+	return step;
+}
+
+/*
+ * count * field: the count is an earlier field of this record, or it stands
+ * here, before what it counts.
+ */
+static bool
+expand_repeat(struct draft *d, const struct dtd_field *f,
+	      const struct scope *scope, const char *record)
+{
+	const uint32_t sibling_before = d->first_sibling;
+	const uint32_t repeat_before = d->repeat;
+	const struct scope *where = NULL;
+	const struct dtd_record *const nested =
+		f->first->kind == DTD_NAME
+			? find_record(d->b, scope, f->first->name, &where)
+			: NULL;
+	uint32_t count = earlier_field(d, f->name), step;
+	bool ok;
+
+	if (count == SCHEMA_NO_FIELD) {
+		const struct dtd_field counted = {
+			.kind = DTD_NAME, .place = f->place, .name = f->name
+		};
+
+		if (!expand_name(d, &counted, scope, record))
+			return false;
+		count = d->field_count - 1;
+	}
+	if (d->fields[count].is_bytes || d->fields[count].is_tag)
+		return build_fail(d->b, f->place,
+				  "field '%.60s' is not a number", f->name);
+	step = add_repeat(d, f, count,
+			  f->first->kind == DTD_NAME && nested == NULL);
+	if (step == SCHEMA_NO_FIELD)
+		return false;
+	d->repeat = step;
+	d->first_sibling = d->step_count;
+	if (nested != NULL)
+		note_nested(d->b, nested);
+	ok = nested != NULL
+		     ? expand_record(d, nested, where, f->first->place)
+		     : expand(d, f->first, scope, record);
+	if (ok && d->steps[step].is_scalar &&
+	    d->step_count != step + 2)
+		d->steps[step].is_scalar = false; /* a string of 1.2 */
+	d->steps[step].end = d->step_count;
+	d->repeat = repeat_before;
+	d->first_sibling = sibling_before;
+	return ok;
+}
+
+static bool
+expand(struct draft *d, const struct dtd_field *f, const struct scope *scope,
+       const char *record)
+{
+	const struct scope *where;
+	const struct dtd_record *nested;
+
+	switch (f->kind) {
+	case DTD_NAME:
+		nested = find_record(d->b, scope, f->name, &where);
+		return nested != NULL ? expand_nested(d, nested, where, f)
+				      : expand_name(d, f, scope, record);
+	case DTD_NESTED:
+		return expand_nested(d, f->record, scope, f);
+	case DTD_REPEAT:
+		return expand_repeat(d, f, scope, record);
+	default:
+		for (const struct dtd_field *c = f->first; c != NULL;
+		     c = c->next)
+			if (!expand(d, c, scope, record))
+				return false;
+		return true;
+	}
+}
+
+/* ------------------------------------------------------------------ records */
+
+/* Copy an array to the arena.  NULL: no memory. */
+static void *
+keep(struct build *b, const void *array, size_t nbytes)
+{
+	void *const copy = arena_get(b->arena, nbytes);
+
+	if (copy != NULL && nbytes != 0)
+		memcpy(copy, array, nbytes);
+	return copy;
+}
+
+/* Does a record name its tag? */
+static bool
+begins_with_tag(const struct dtd_field *f)
+{
+	while (f->kind == DTD_GROUP)
+		f = f->first;
+	return f->kind == DTD_NAME && strcmp(f->name, "tag") == 0;
+}
+
+bool
+build_has_tag(const struct build *b, const struct dtd_record *record)
+{
+	const struct scope own = { record, NULL };
+
+	return begins_with_tag(record->field) ||
+	       definitions_property(b->definitions, &own, "tag", "value") !=
+		       NULL;
+}
+
+bool
+build_record(struct build *b, const struct dtd_record *record,
+	     const struct scope *scope, struct schema_record *out)
+{
+	const struct scope own = { record, scope };
+	struct draft d = { .b = b, .repeat = NO_REPEAT };
+	bool ok = true;
+
+	/* A record that only sets the value of its tag has one, too. */
+	if (build_has_tag(b, record) && !begins_with_tag(record->field))
+		ok = expand_tag(&d, record->place, &own, record->name);
+	ok = ok && expand_record(&d, record, scope, record->place);
+	*out = (struct schema_record){
+		.name = record->name,
+		.place = record->place,
+		.comment = record->comment,
+		.field_count = d.field_count,
+		.step_count = d.step_count,
+	};
+	if (ok) {
+		out->has_tag = d.field_count != 0 && d.fields[0].is_tag;
+		out->tag = out->has_tag ? d.fields[0].value : 0;
+		out->fields = keep(b, d.fields,
+				   d.field_count * sizeof(*d.fields));
+		out->steps =
+			keep(b, d.steps, d.step_count * sizeof(*d.steps));
+		ok = (out->fields != NULL && out->steps != NULL) ||
+		     no_memory(b);
+	}
+	free(d.fields);
+	free(d.repeat_of);
+	free(d.steps);
+	free(d.origins);
+	return ok;
+}

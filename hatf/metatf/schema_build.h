@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* schema_build.h - make the records of a schema (used by schema.c) */
+#ifndef HATF_SCHEMA_BUILD_H
+#define HATF_SCHEMA_BUILD_H
+
+#include "hatf/metatf/arena.h"
+#include "hatf/metatf/definitions.h"
+#include "hatf/metatf/schema.h"
+
+/* What a schema is made with. */
+struct build {
+	const struct dtd *dtd;
+	struct definitions *definitions;
+	const struct dtd *predefined; /* vfield, comment, section, metadata */
+	struct definitions *predefinitions;
+	struct arena *arena; /* of the result */
+	struct dtd_error *err;
+	bool has_failed;
+	uint32_t tag_width;
+	uint32_t all_field_count;
+	bool *is_used; /* for each property of 'dtd' */
+	/* The histories of this section. */
+	uint32_t *histories; /* index + 1 of each property; 0: none */
+	uint32_t history_count;
+	bool *is_nested; /* for each record of 'dtd': is part of others */
+};
+
+/* Record an error, unless there is one.  Return false. */
+bool build_fail(struct build *b, struct dtd_place place, const char *format,
+		...) __attribute__((format(printf, 3, 4)));
+
+/* Has a record a tag?  One without is part of others. */
+bool build_has_tag(const struct build *b, const struct dtd_record *record);
+
+/*
+ * Make a record.  'scope' is where it is defined, without the record's own
+ * braces.  False: failed.
+ */
+bool build_record(struct build *b, const struct dtd_record *record,
+		  const struct scope *scope, struct schema_record *out);
+
+#endif /* HATF_SCHEMA_BUILD_H */

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* metatf.c - hatf metatf: describe trace formats, read traces by a description
+ */
+#include "hatf/metatf/dtd_print.h"
+#include "tools/commands/commands.h"
+#include "tools/metatf/dtd_file.h"
+#include "tools/ui/message.h"
+#include "tools/ui/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	OPT_DIALECT,
+};
+
+static const struct opt options[] = {
+	{ "dialect", 'd', "VERSION",
+	  "print: the dialect, 1.0, 1.1 or 1.2 (default: the DTD's own)" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct opt_page page = {
+	"hatf metatf",
+	"[OPTIONS] ACTION FILE",
+	"Meta-TF is a language for trace formats: a DTD describes the records\n"
+	"and fields of a trace.  ACTION is\n"
+	"\n"
+	"  check   say whether a DTD is right, and what is odd in it\n"
+	"  print   write a DTD in its canonical form\n",
+	"See metatf(5) for the language.\n"
+	"Exit status: 0 if all is well, 1 for bad input, 2 for wrong usage.\n",
+	false,
+	options
+};
+
+/* The options. */
+struct ask {
+	bool has_dialect;
+	unsigned dialect;
+};
+
+static bool
+take_option(unsigned idx, const char *value, void *ctx)
+{
+	static const char *const dialects[] = { "1.0", "1.1", "1.2", NULL };
+	struct ask *const ask = ctx;
+
+	(void)idx;
+	ask->has_dialect = true;
+	return opt_parse_choice("--dialect", value, dialects, &ask->dialect);
+}
+
+static int
+check(const struct ask *ask, const char *path)
+{
+	struct dtd_file d = { .has_notes = true };
+	const bool ok = dtd_file_open(&d, path);
+
+	(void)ask;
+	if (ok)
+		printf("%s: Meta-TF %s, correct\n", message_path(path),
+		       dtd_dialect_name(d.dtd->dialect));
+	dtd_file_close(&d);
+	return ok ? EXIT_FINE : EXIT_BAD_INPUT;
+}
+
+static int
+print(const struct ask *ask, const char *path)
+{
+	struct dtd_file d = { 0 };
+	struct dtd_error err;
+	bool ok = dtd_file_open(&d, path);
+
+	if (ok && !dtd_print(stdout, d.dtd,
+			     ask->has_dialect ? (enum dtd_dialect)ask->dialect
+					      : d.dtd->dialect,
+			     &err)) {
+		message_print("%s: this DTD cannot be said in Meta-TF %s: %s",
+			      message_path(path),
+			      dtd_dialect_name((enum dtd_dialect)ask->dialect),
+			      err.text);
+		ok = false;
+	}
+	dtd_file_close(&d);
+	return ok ? EXIT_FINE : EXIT_BAD_INPUT;
+}
+
+static const struct action {
+	const char *name;
+	int (*run)(const struct ask *ask, const char *path);
+} actions[] = {
+	{ "check", check },
+	{ "print", print },
+};
+
+int
+command_metatf(int argc, char **argv)
+{
+	struct ask ask = { 0 };
+	int exit_status = EXIT_FINE;
+	const int first =
+		opt_parse(&page, argc, argv, take_option, &ask, &exit_status);
+
+	if (first < 0)
+		return exit_status;
+	if (argc - first != 2)
+		return opt_complain(&page, "an ACTION and a FILE are wanted");
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
+		if (strcmp(argv[first], actions[i].name) != 0)
+			continue;
+		exit_status = actions[i].run(&ask, argv[first + 1]);
+		if (fflush(stdout) != 0 && errno != EPIPE) {
+			message_print("standard output: %s", strerror(errno));
+			exit_status = EXIT_BAD_INPUT;
+		}
+		return exit_status;
+	}
+	return opt_complain(&page, "'%s' is no ACTION", argv[first]);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* dtd_file.h - a DTD of Meta-TF in a file, with messages about what is wrong */
+#ifndef DTD_FILE_H
+#define DTD_FILE_H
+
+#include "hatf/metatf/dtd.h"
+#include "hatf/metatf/schema.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct dtd_file {
+	char *text;
+	size_t nbytes;
+	struct dtd *dtd;
+	struct schema *schema;
+	bool has_notes; /* print what is odd but no error, too */
+};
+
+/*
+ * Read, parse and check the DTD in 'path'; "-" is standard input.  On failure
+ * print "PATH:LINE:COLUMN: what is wrong" and return false.  In either case
+ * the caller calls dtd_file_close().
+ */
+bool dtd_file_open(struct dtd_file *d, const char *path);
+
+/* The same with a text in memory, which 'name' names in messages. */
+bool dtd_file_parse(struct dtd_file *d, const char *name, const char *text,
+		    size_t nbytes);
+void dtd_file_close(struct dtd_file *d);
+
+/* Print "NAME:LINE:COLUMN: TEXT". */
+void dtd_file_complain(const char *name, const struct dtd_error *err);
+
+#endif /* DTD_FILE_H */
