@@ -318,30 +318,25 @@ build_section(struct build *b, const struct dtd_section *from,
 	return ok;
 }
 
-/* Does a section consist of records with one number each? */
-static bool
-has_elements(const struct schema_section *s)
+static struct schema_section *
+section_numbered(struct schema *schema, uint64_t number)
 {
-	const struct schema_record *const r = &s->records[0];
-	const uint32_t tag_count = r->has_tag;
-
-	return s->record_count != 0 && r->role == ROLE_DATA &&
-	       r->field_count == tag_count + 1 &&
-	       !r->fields[tag_count].is_bytes &&
-	       r->step_count == r->field_count &&
-	       (s->record_count == 1 || s->records[1].role != ROLE_DATA);
+	for (uint32_t i = 0; i < schema->section_count; i++)
+		if (schema->sections[i].number == number)
+			return &schema->sections[i];
+	return NULL;
 }
 
 /* Check what a field says about other sections. */
 static bool
-check_section_field(struct build *b, const struct schema *schema,
+check_section_field(struct build *b, struct schema *schema,
 		    const struct schema_section *s,
 		    const struct schema_field *f)
 {
-	const struct schema_section *const other =
+	struct schema_section *const other =
 		f->args[0] == SCHEMA_GLOBAL || f->args[0] > UINT8_MAX
 			? NULL
-			: schema_section(schema, (unsigned)f->args[0]);
+			: section_numbered(schema, f->args[0]);
 
 	if (f->interpretation != DTD_SECTION_OFFSET &&
 	    f->interpretation != DTD_SECTION_STRIDE)
@@ -351,8 +346,10 @@ check_section_field(struct build *b, const struct schema *schema,
 				  "field '%.60s' is about section %llu, which "
 				  "is not defined",
 				  f->name, (unsigned long long)f->args[0]);
+	if (f->interpretation == DTD_SECTION_STRIDE)
+		other->is_column = true;
 	if (f->interpretation == DTD_SECTION_STRIDE &&
-	    (other == s || !has_elements(other)))
+	    (other == s || !schema_has_elements(other)))
 		return build_fail(b, f->place,
 				  "field '%.60s' takes its values from section "
 				  "'%.60s', which is not a section of one "
@@ -362,7 +359,7 @@ check_section_field(struct build *b, const struct schema *schema,
 }
 
 static bool
-check_section_fields(struct build *b, const struct schema *schema)
+check_section_fields(struct build *b, struct schema *schema)
 {
 	for (uint32_t i = 0; i < schema->section_count; i++) {
 		const struct schema_section *const s = &schema->sections[i];
@@ -555,6 +552,21 @@ schema_close(struct schema *schema)
 }
 
 /* ------------------------------------------------------------------ finding */
+
+bool
+schema_has_elements(const struct schema_section *section)
+{
+	const struct schema_record *const r = &section->records[0];
+	const uint32_t tag_count = r->has_tag;
+
+	return section->record_count != 0 && r->role == ROLE_DATA &&
+	       r->field_count == tag_count + 1 &&
+	       !r->fields[tag_count].is_bytes &&
+	       r->fields[tag_count].interpretation != DTD_SECTION_STRIDE &&
+	       r->step_count == r->field_count &&
+	       (section->record_count == 1 ||
+		section->records[1].role != ROLE_DATA);
+}
 
 const struct schema_section *
 schema_section(const struct schema *schema, unsigned number)

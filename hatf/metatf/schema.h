@@ -111,7 +111,8 @@ struct schema_section {
 	 */
 	struct schema_record *records;
 	uint32_t record_count;
-	bool is_plain; /* without tags */
+	bool is_plain;	/* without tags */
+	bool is_column; /* a field takes its numbers from it: sectionStride */
 	uint32_t field_count, history_count;
 };
 
@@ -132,6 +133,12 @@ typedef void schema_note(void *ctx, struct dtd_place place, const char *text);
 struct schema *schema_open(const struct dtd *dtd, schema_note *note, void *ctx,
 			   struct dtd_error *err);
 void schema_close(struct schema *schema);
+
+/*
+ * Does a section consist of records of one kind, with one number each?  Only
+ * from such a section can sectionStride take its values.
+ */
+bool schema_has_elements(const struct schema_section *section);
 
 /* Return a section by its number or name, or NULL. */
 const struct schema_section *schema_section(const struct schema *schema,

@@ -2,10 +2,13 @@
 /* metatf.c - hatf metatf: describe trace formats, read traces by a description
  */
 #include "hatf/metatf/dtd_print.h"
+#include "hatf/metatf/mtf_reader.h"
 #include "tools/commands/commands.h"
-#include "tools/metatf/dtd_file.h"
+#include "tools/metatf/record_print.h"
+#include "tools/metatf/trace_file.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
+#include "tools/ui/out.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,11 +16,19 @@
 
 enum {
 	OPT_DIALECT,
+	OPT_DTD,
+	OPT_JSON,
+	OPT_ALL,
 };
 
 static const struct opt options[] = {
 	{ "dialect", 'd', "VERSION",
 	  "print: the dialect, 1.0, 1.1 or 1.2 (default: the DTD's own)" },
+	{ "dtd", 't', "FILE",
+	  "dump: the DTD, instead of the one in the trace or the one\n"
+	  "that its header names" },
+	{ "json", 'j', NULL, "dump: one JSON object for each record, one a line" },
+	{ "all", 'a', NULL, "dump: also metadata and section records" },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -28,7 +39,8 @@ static const struct opt_page page = {
 	"and fields of a trace.  ACTION is\n"
 	"\n"
 	"  check   say whether a DTD is right, and what is odd in it\n"
-	"  print   write a DTD in its canonical form\n",
+	"  print   write a DTD in its canonical form\n"
+	"  dump    print the records of a trace, one a line\n",
 	"See metatf(5) for the language.\n"
 	"Exit status: 0 if all is well, 1 for bad input, 2 for wrong usage.\n",
 	false,
@@ -39,6 +51,8 @@ static const struct opt_page page = {
 struct ask {
 	bool has_dialect;
 	unsigned dialect;
+	const char *dtd;
+	bool json, all;
 };
 
 static bool
@@ -47,9 +61,19 @@ take_option(unsigned idx, const char *value, void *ctx)
 	static const char *const dialects[] = { "1.0", "1.1", "1.2", NULL };
 	struct ask *const ask = ctx;
 
-	(void)idx;
-	ask->has_dialect = true;
-	return opt_parse_choice("--dialect", value, dialects, &ask->dialect);
+	switch (idx) {
+	case OPT_DIALECT:
+		ask->has_dialect = true;
+		return opt_parse_choice("--dialect", value, dialects,
+					&ask->dialect);
+	case OPT_DTD:
+		ask->dtd = value;
+		return true;
+	default:
+		ask->json |= idx == OPT_JSON;
+		ask->all |= idx == OPT_ALL;
+		return true;
+	}
 }
 
 static int
@@ -87,12 +111,38 @@ print(const struct ask *ask, const char *path)
 	return ok ? EXIT_FINE : EXIT_BAD_INPUT;
 }
 
+static int
+dump(const struct ask *ask, const char *path)
+{
+	struct out *const o = out_stdout();
+	struct trace_file t;
+	struct mtf_record r;
+	bool ok = trace_file_open(&t, path, ask->dtd);
+
+	while (ok && !out_failed(o) && mtf_reader_next(t.reader, &r)) {
+		const bool is_shown = ask->all || r.type->role == ROLE_DATA ||
+				      r.type->role == ROLE_COMMENT;
+
+		if (is_shown && ask->json)
+			record_print_json(o, &r);
+		else if (is_shown)
+			record_print_text(o, &r);
+	}
+	if (ok)
+		ok = !trace_file_complain(&t);
+	if (ok && t.header.record_count == MTF_UNFINISHED)
+		message_print("%s: the trace has no end", path);
+	trace_file_close(&t);
+	return out_finish(o, ok ? EXIT_FINE : EXIT_BAD_INPUT);
+}
+
 static const struct action {
 	const char *name;
 	int (*run)(const struct ask *ask, const char *path);
 } actions[] = {
 	{ "check", check },
 	{ "print", print },
+	{ "dump", dump },
 };
 
 int

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * byte_sink.h - bytes of a section, collected in a temporary file
+ *
+ * Used by one thread at a time.
+ */
+#ifndef HATF_BYTE_SINK_H
+#define HATF_BYTE_SINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BYTE_SINK_NBYTES ((size_t)64 << 10)
+
+struct byte_deflate;
+
+struct byte_sink {
+	int fd;			      /* the temporary file */
+	struct byte_deflate *deflate; /* NULL: not compressed */
+	uint64_t nbytes;	      /* in the file */
+	size_t used;
+	uint8_t *buf;
+	int sys_errno; /* of the first failure, or 0 */
+};
+
+/* Begin.  False: with errno. */
+bool byte_sink_init(struct byte_sink *s, bool is_compressed);
+void byte_sink_fini(struct byte_sink *s);
+
+/* Slow path of byte_sink_put(). */
+void byte_sink_flush(struct byte_sink *s);
+
+void byte_sink_put(struct byte_sink *s, const uint8_t *bytes, size_t nbytes);
+
+/* Make room for 'nbytes' bytes, at most BYTE_SINK_NBYTES, and return it. */
+static inline uint8_t *
+byte_sink_room(struct byte_sink *s, size_t nbytes)
+{
+	if (BYTE_SINK_NBYTES - s->used < nbytes)
+		byte_sink_flush(s);
+	return s->buf + s->used;
+}
+
+/* After the last byte.  False: it failed. */
+bool byte_sink_finish(struct byte_sink *s);
+
+/* Write 'nbytes' bytes to a file.  Return 0 or an errno. */
+int byte_sink_write(int fd, const uint8_t *bytes, size_t nbytes);
+
+/* Copy what was collected to 'fd'.  Return 0 or an errno. */
+int byte_sink_copy(struct byte_sink *s, int fd);
+
+#endif /* HATF_BYTE_SINK_H */

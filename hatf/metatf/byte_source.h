@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * byte_source.h - the bytes of a part of a file, compressed or not
+ *
+ * Several sources may read the same file at the same time: each reads at its
+ * own offset.  Memory is two buffers.  Used by one thread at a time.
+ */
+#ifndef HATF_BYTE_SOURCE_H
+#define HATF_BYTE_SOURCE_H
+
+#include "hatf/metatf/mtf_error.h"
+
+#include <stddef.h>
+
+/* How many bytes byte_source_need() can be asked for. */
+#define BYTE_SOURCE_NEED_NBYTES ((size_t)4096)
+
+struct byte_inflate;
+
+struct byte_source {
+	int fd;		       /* the caller's */
+	uint64_t offset, end_offset; /* what is left to read of the file */
+	struct byte_inflate *inflate; /* NULL: the part is not compressed */
+	uint8_t *buf;
+	const uint8_t *next, *end;
+	uint64_t end_position; /* the position of 'end' */
+	bool has_failed;       /* a read, or the compressed data */
+	const char *failure;   /* what failed; NULL: errno tells */
+};
+
+/*
+ * Read 'nbytes' bytes of 'fd' from 'offset' on.  'is_compressed': they are a
+ * gzip stream.  False: no memory.
+ */
+bool byte_source_init(struct byte_source *s, int fd, uint64_t offset,
+		      uint64_t nbytes, bool is_compressed);
+void byte_source_fini(struct byte_source *s);
+
+/*
+ * Where the next byte is: an offset in the file, or a number of decompressed
+ * bytes.
+ */
+uint64_t byte_source_position(const struct byte_source *s);
+
+/* Slow path of byte_source_need(). */
+bool byte_source_fill(struct byte_source *s, size_t nbytes);
+
+/*
+ * Make 'nbytes' bytes available at 'next'.  False: fewer are left, or
+ * 'has_failed'.
+ */
+static inline bool
+byte_source_need(struct byte_source *s, size_t nbytes)
+{
+	return (size_t)(s->end - s->next) >= nbytes ||
+	       byte_source_fill(s, nbytes);
+}
+
+/* Copy 'nbytes' bytes, however many.  False: fewer are left. */
+bool byte_source_copy(struct byte_source *s, uint8_t *to, size_t nbytes);
+
+#endif /* HATF_BYTE_SOURCE_H */

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* mtf_error.h - what is wrong with a Meta-TF trace, and where */
+#ifndef HATF_MTF_ERROR_H
+#define HATF_MTF_ERROR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* No offset, or no record. */
+#define MTF_NOWHERE UINT64_MAX
+
+struct mtf_error {
+	bool has_failed;
+	uint64_t offset; /* in the file, or in the section if it is compressed */
+	uint64_t record; /* records before it, from 0 */
+	char text[200];
+};
+
+/* Record an error, unless there is one already.  Return false. */
+bool mtf_fail(struct mtf_error *err, uint64_t offset, uint64_t record,
+	      const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+#endif /* HATF_MTF_ERROR_H */

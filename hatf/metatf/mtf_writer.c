@@ -1,0 +1,611 @@
+/* SPDX-License-Identifier: MIT */
+/* mtf_writer.c - see mtf_writer.h */
+#include "hatf/metatf/mtf_writer.h"
+
+#include "hatf/metatf/byte_sink.h"
+#include "hatf/metatf/field_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A section that is being written. */
+struct part {
+	struct section_state state;
+	struct byte_sink sink;
+	bool is_open;
+};
+
+/* A previous value that was changed. */
+struct undo {
+	uint32_t history;
+	uint64_t previous;
+};
+
+struct mtf_writer {
+	int fd;
+	const struct schema *schema;
+	struct mtf_writer_options options;
+	struct mtf_error err;
+	struct part *parts; /* as schema->sections */
+	uint64_t record_count;
+	bool *is_column;
+	/* The record that is being written. */
+	struct part *part;
+	const struct schema_record *type;
+	const struct mtf_value *next, *end;
+	bool has_widened;
+	/* What previous values were before the preparation. */
+	struct undo *undos;
+	size_t undo_count, undo_capacity;
+	uint64_t last[SCHEMA_MAX_FIELDS];
+};
+
+#define FAIL(w, ...) \
+	mtf_fail(&(w)->err, MTF_NOWHERE, (w)->record_count, __VA_ARGS__)
+
+const struct mtf_error *
+mtf_writer_error(const struct mtf_writer *w)
+{
+	return w->err.has_failed ? &w->err : NULL;
+}
+
+static bool
+fail_io(struct mtf_writer *w, int sys_errno)
+{
+	return mtf_fail(&w->err, MTF_NOWHERE, MTF_NOWHERE, "%s",
+			strerror(sys_errno));
+}
+
+/* -------------------------------------------------------------------- parts */
+
+/* Return the part of a section, opened; NULL: failed. */
+static struct part *
+part_of(struct mtf_writer *w, const struct schema_section *section)
+{
+	struct part *const p = &w->parts[section - w->schema->sections];
+
+	if (w->err.has_failed)
+		return NULL;
+	if (p->is_open)
+		return p;
+	if (!section_state_init(&p->state, section)) {
+		fail_io(w, ENOMEM);
+		return NULL;
+	}
+	if (!byte_sink_init(&p->sink, w->options.is_compressed &&
+					      section->number !=
+						      SCHEMA_GLOBAL)) {
+		fail_io(w, errno);
+		section_state_fini(&p->state);
+		return NULL;
+	}
+	p->is_open = true;
+	return p;
+}
+
+static void
+put_number(struct mtf_writer *w, struct part *p, unsigned width,
+	   uint64_t stored)
+{
+	mtf_put(byte_sink_room(&p->sink, width), width, w->options.byte_order,
+		stored);
+	p->sink.used += width;
+}
+
+const struct field_state *
+mtf_writer_state(struct mtf_writer *w, const struct schema_section *section,
+		 const struct schema_record *record, uint32_t field)
+{
+	const struct part *const p = part_of(w, section);
+
+	return p != NULL ? &p->state.fields[record->first_field + field] : NULL;
+}
+
+/* ----------------------------------------------------------------- metadata */
+
+/* Return the predefined record of a section with this role, or NULL. */
+static const struct schema_record *
+predefined(const struct schema_section *section, enum schema_role role)
+{
+	for (uint32_t i = section->record_count; i-- != 0;)
+		if (section->records[i].role == role)
+			return &section->records[i];
+	return NULL;
+}
+
+bool
+mtf_writer_set(struct mtf_writer *w, const struct schema_section *section,
+	       const struct schema_record *record, uint32_t field,
+	       unsigned property, const uint64_t args[2])
+{
+	struct part *const p = part_of(w, section);
+	const struct schema_record *const metadata =
+		predefined(section, ROLE_METADATA);
+	const unsigned width = w->options.class == MTF_32_BIT ? 4 : 8;
+	const char *why;
+
+	if (p == NULL)
+		return false;
+	if (metadata == NULL || field > UINT8_MAX)
+		return FAIL(w, "%.60s: no metadata record can name field %u",
+			    record->name, field);
+	why = section_state_set(&p->state, w->schema, record, field, property,
+				args);
+	if (why != NULL)
+		return FAIL(w, "metadata for '%.60s', field %u: %s",
+			    record->name, field, why);
+	put_number(w, p, w->schema->tag_width, metadata->tag);
+	put_number(w, p, w->schema->tag_width, record->tag);
+	put_number(w, p, 1, field);
+	put_number(w, p, 1, property);
+	for (unsigned i = 0; i < metadata_argument_count(property); i++) {
+		const bool is_signed = i == 1;
+		const uint64_t back =
+			is_signed ? (uint64_t)(int64_t)(int32_t)args[i]
+				  : (uint32_t)args[i];
+
+		if (width == 4 && back != args[i])
+			return FAIL(w, "metadata for '%.60s', field %u: the "
+				       "class has 32 bits",
+				    record->name, field);
+		put_number(w, p, width, args[i]);
+	}
+	return true;
+}
+
+bool
+mtf_writer_comment(struct mtf_writer *w, const struct schema_section *section,
+		   const char *text, size_t nbytes)
+{
+	const struct schema_record *const comment =
+		predefined(section, ROLE_COMMENT);
+	struct part *const p = part_of(w, section);
+
+	if (p == NULL)
+		return false;
+	if (comment == NULL || nbytes > UINT8_MAX)
+		return FAIL(w, "section '%.60s' cannot have this comment",
+			    section->name);
+	put_number(w, p, w->schema->tag_width, comment->tag);
+	put_number(w, p, 1, nbytes);
+	byte_sink_put(&p->sink, (const uint8_t *)text, nbytes);
+	return true;
+}
+
+/* ------------------------------------------------------------ able to say it */
+
+/* Return 1, 2, 4 or 8: the bytes of a number. */
+static uint64_t
+needed_width(uint64_t number)
+{
+	return number <= UINT8_MAX    ? 1
+	       : number <= UINT16_MAX ? 2
+	       : number <= UINT32_MAX ? 4
+				      : 8;
+}
+
+/* Make a field able to say a number: none, and wide enough. */
+static bool
+widen(struct mtf_writer *w, uint32_t field, const struct field_state *f,
+      uint64_t number)
+{
+	const struct schema_section *const section = w->part->state.section;
+	const uint64_t none[2] = { 0, 0 };
+	const uint64_t width[2] = { needed_width(number), 0 };
+
+	if (section->is_plain)
+		return FAIL(w, "%.60s: %llu does not fit field '%.60s'",
+			    w->type->name, (unsigned long long)number,
+			    w->type->fields[field].name);
+	if (f->interpretation != DTD_NONE &&
+	    f->interpretation != DTD_SECTION_OFFSET &&
+	    !mtf_writer_set(w, section, w->type, field, DTD_NONE, none))
+		return false;
+	return f->width >= width[0] ||
+	       mtf_writer_set(w, section, w->type, field, 0, width);
+}
+
+static bool
+note_undo(struct mtf_writer *w, uint32_t history, uint64_t previous)
+{
+	if (w->undo_count == w->undo_capacity) {
+		const size_t capacity =
+			w->undo_capacity == 0 ? 64 : 2 * w->undo_capacity;
+		struct undo *const bigger =
+			realloc(w->undos, capacity * sizeof(*bigger));
+
+		if (bigger == NULL)
+			return fail_io(w, ENOMEM);
+		w->undos = bigger;
+		w->undo_capacity = capacity;
+	}
+	w->undos[w->undo_count++] = (struct undo){ history, previous };
+	return true;
+}
+
+static bool
+prepare_number(struct mtf_writer *w, uint32_t field, uint64_t number)
+{
+	struct section_state *const s = &w->part->state;
+	const struct field_state *const f =
+		&s->fields[w->type->first_field + field];
+	uint64_t stored;
+
+	if (f->kind != FIELD_NUMBER)
+		return true;
+	if (!field_encode(s, f, number, &stored)) {
+		w->has_widened = true;
+		if (!widen(w, field, f, number))
+			return false;
+	}
+	/* As if it was written, for the fields that share its history. */
+	if (!note_undo(w, f->history, s->previous[f->history]))
+		return false;
+	s->previous[f->history] = number;
+	return true;
+}
+
+/* ------------------------------------------------------------------- values */
+
+/* Take the next value. */
+static const struct mtf_value *
+take(struct mtf_writer *w)
+{
+	if (w->next == w->end) {
+		FAIL(w, "%.60s: too few values", w->type->name);
+		return NULL;
+	}
+	return w->next++;
+}
+
+/* The number that a field gets. */
+static uint64_t
+number_of(const struct mtf_writer *w, const struct schema_field *f,
+	  const struct mtf_value *v)
+{
+	if (f->is_tag)
+		return w->type->tag;
+	if (!f->has_value)
+		return v->number;
+	return f->value_from != SCHEMA_NO_FIELD ? w->last[f->value_from]
+						: f->value;
+}
+
+static bool put_element(struct mtf_writer *w, const struct field_state *f,
+			uint64_t number);
+
+static bool
+put_bytes(struct mtf_writer *w, const struct field_state *state,
+	  const struct schema_field *f, const struct mtf_value *v)
+{
+	const uint64_t width = state->width_from != SCHEMA_NO_FIELD
+				       ? w->last[state->width_from]
+				       : state->bytes_width;
+
+	if (v->number != width || (v->bytes == NULL && width != 0))
+		return FAIL(w, "%.60s: field '%.60s' has %llu bytes, not %llu",
+			    w->type->name, f->name,
+			    (unsigned long long)v->number,
+			    (unsigned long long)width);
+	if (width != 0)
+		byte_sink_put(&w->part->sink, v->bytes, v->number);
+	return true;
+}
+
+static bool
+put_field(struct mtf_writer *w, uint32_t idx)
+{
+	struct section_state *const s = &w->part->state;
+	const struct schema_field *const f = &w->type->fields[idx];
+	const struct field_state *const state =
+		&s->fields[w->type->first_field + idx];
+	const struct mtf_value *const v = take(w);
+	uint64_t number, stored;
+
+	if (v == NULL)
+		return false;
+	if (state->kind == FIELD_BYTES)
+		return put_bytes(w, state, f, v);
+	number = number_of(w, f, v);
+	w->last[idx] = number;
+	if (state->kind == FIELD_ELEMENT)
+		return put_element(w, state, number);
+	if (!field_encode(s, state, number, &stored))
+		return FAIL(w, "%.60s: %llu does not fit field '%.60s', which "
+			       "is repeated",
+			    w->type->name, (unsigned long long)number, f->name);
+	put_number(w, w->part, state->width, stored);
+	s->previous[state->history] = number;
+	return true;
+}
+
+/* What to do with each value of a record. */
+typedef bool visit_field(struct mtf_writer *w, uint32_t field);
+
+static bool
+visit_steps(struct mtf_writer *w, visit_field *visit, uint32_t first,
+	    uint32_t end)
+{
+	const struct schema_step *const steps = w->type->steps;
+
+	for (uint32_t i = first; i < end; i++) {
+		if (steps[i].kind == STEP_FIELD) {
+			if (!visit(w, steps[i].field))
+				return false;
+		} else if (steps[i].kind == STEP_REPEAT) {
+			const uint64_t count = w->last[steps[i].field];
+
+			if (count > (uint64_t)(w->end - w->next) &&
+			    count > MTF_MAX_VALUES)
+				return FAIL(w, "%.60s: too few values",
+					    w->type->name);
+			for (uint64_t n = 0; n < count; n++)
+				if (!visit_steps(w, visit, i + 1,
+						 steps[i].end))
+					return false;
+			i = steps[i].end - 1;
+		}
+	}
+	return true;
+}
+
+/* Write the metadata that a value needs. */
+static bool
+prepare_field(struct mtf_writer *w, uint32_t idx)
+{
+	const struct schema_field *const f = &w->type->fields[idx];
+	const struct mtf_value *const v = take(w);
+
+	if (v == NULL)
+		return false;
+	if (f->is_bytes)
+		return true;
+	w->last[idx] = number_of(w, f, v);
+	return f->is_tag || prepare_number(w, idx, w->last[idx]);
+}
+
+/*
+ * Write the metadata without which the record could not be said.  A field that
+ * is repeated may need some for a later value that an earlier one cannot bear,
+ * so go on until none is needed.
+ */
+static bool
+prepare(struct mtf_writer *w, const struct mtf_value *values)
+{
+	bool ok;
+
+	do {
+		w->has_widened = false;
+		w->next = values;
+		w->undo_count = 0;
+		ok = visit_steps(w, prepare_field, 0, w->type->step_count);
+		while (w->undo_count != 0) {
+			const struct undo *const u =
+				&w->undos[--w->undo_count];
+
+			w->part->state.previous[u->history] = u->previous;
+		}
+	} while (ok && w->has_widened);
+	return ok;
+}
+
+bool
+mtf_writer_put(struct mtf_writer *w, const struct schema_section *section,
+	       const struct schema_record *record,
+	       const struct mtf_value *values, size_t value_count)
+{
+	w->part = part_of(w, section);
+	if (w->part == NULL)
+		return false;
+	w->type = record;
+	w->end = values + value_count;
+	if (!prepare(w, values))
+		return false;
+	w->next = values;
+	if (!visit_steps(w, put_field, 0, record->step_count))
+		return false;
+	if (w->next != w->end)
+		return FAIL(w, "%.60s: too many values", record->name);
+	w->record_count += record->role == ROLE_DATA &&
+			   !w->is_column[section - w->schema->sections];
+	return true;
+}
+
+/*
+ * Append a number to the column that a field takes it from.  The column has
+ * every number once: only stride 1 is written.
+ */
+static bool
+put_element(struct mtf_writer *w, const struct field_state *f, uint64_t number)
+{
+	const struct schema_section *const section =
+		schema_section(w->schema, (unsigned)f->args[0]);
+	const struct schema_record *const record = &section->records[0];
+	const struct mtf_value values[2] = { { record->tag, NULL },
+					     { number, NULL } };
+	const struct schema_record *const type = w->type;
+	const struct mtf_value *const next = w->next, *const end = w->end;
+	struct part *const part = w->part;
+	const uint64_t record_count = w->record_count;
+	uint64_t last[2] = { w->last[0], w->last[1] };
+	bool ok;
+
+	if (f->args[1] != 1)
+		return FAIL(w, "%.60s: only stride 1 can be written",
+			    w->type->name);
+	w->is_column[section - w->schema->sections] = true;
+	ok = mtf_writer_put(w, section, record, values + !record->has_tag,
+			    1 + record->has_tag);
+	w->type = type;
+	w->next = next;
+	w->end = end;
+	w->part = part;
+	w->record_count = record_count;
+	memcpy(w->last, last, sizeof(last));
+	return ok;
+}
+
+/* ------------------------------------------------------------------ opening */
+
+struct mtf_writer *
+mtf_writer_open(int fd, const struct schema *schema,
+		const struct mtf_writer_options *options)
+{
+	struct mtf_writer *const w = calloc(1, sizeof(*w));
+
+	if (w == NULL)
+		return NULL;
+	w->fd = fd;
+	w->schema = schema;
+	w->options = *options;
+	w->parts = calloc(schema->section_count, sizeof(*w->parts));
+	w->is_column = calloc(schema->section_count, sizeof(*w->is_column));
+	if (w->parts == NULL || w->is_column == NULL) {
+		mtf_writer_close(w);
+		errno = ENOMEM;
+		return NULL;
+	}
+	for (uint32_t i = 0; i < schema->section_count; i++)
+		w->is_column[i] = schema->sections[i].is_column;
+	return w;
+}
+
+void
+mtf_writer_close(struct mtf_writer *w)
+{
+	if (w == NULL)
+		return;
+	for (uint32_t i = 0; w->parts != NULL && i < w->schema->section_count;
+	     i++)
+		if (w->parts[i].is_open) {
+			section_state_fini(&w->parts[i].state);
+			byte_sink_fini(&w->parts[i].sink);
+		}
+	free(w->parts);
+	free(w->is_column);
+	free(w->undos);
+	free(w);
+}
+
+/* ---------------------------------------------------------------- finishing */
+
+/* The parts of the file, each with its place. */
+struct assembly {
+	struct mtf_header header;
+	struct byte_sink dtd;
+	bool has_dtd;
+};
+
+/* Put the text of the DTD into a section. */
+static bool
+make_dtd(struct mtf_writer *w, struct assembly *a)
+{
+	if (w->options.dtd_text == NULL)
+		return true;
+	if (!byte_sink_init(&a->dtd, w->options.is_compressed))
+		return fail_io(w, errno);
+	a->has_dtd = true;
+	byte_sink_put(&a->dtd, (const uint8_t *)w->options.dtd_text,
+		      w->options.dtd_nbytes);
+	return byte_sink_finish(&a->dtd) || fail_io(w, a->dtd.sys_errno);
+}
+
+/* Add a section of 'nbytes' bytes that starts at '*offset'. */
+static void
+add_entry(struct mtf_header *h, unsigned number, uint64_t *offset,
+	  uint64_t nbytes)
+{
+	h->sections[h->section_count++] =
+		(struct mtf_section_entry){ number, *offset, nbytes };
+	*offset += nbytes;
+}
+
+/* Give each section its place. */
+static bool
+make_header(struct mtf_writer *w, struct assembly *a)
+{
+	struct mtf_header *const h = &a->header;
+	const uint32_t section_nbytes = w->schema->tag_width + 1;
+	uint64_t offset;
+
+	*h = (struct mtf_header){
+		.class = w->options.class,
+		.byte_order = w->options.byte_order,
+		.is_compressed = w->options.is_compressed,
+		.record_count = w->record_count,
+	};
+	strncpy(h->dtd_name, w->options.dtd_name, sizeof(h->dtd_name) - 1);
+	for (uint32_t i = 1; i < w->schema->section_count; i++)
+		h->section_count += w->parts[i].is_open;
+	h->section_count += a->has_dtd;
+	offset = mtf_header_nbytes(h);
+	h->section_count = 0;
+	if (a->has_dtd)
+		add_entry(h, MTF_DTD_SECTION, &offset, a->dtd.nbytes);
+	h->start = offset;
+	if (w->parts[0].is_open)
+		offset += w->parts[0].sink.nbytes;
+	for (uint32_t i = 1; i < w->schema->section_count; i++) {
+		if (!w->parts[i].is_open)
+			continue;
+		offset += section_nbytes;
+		add_entry(h, w->schema->sections[i].number, &offset,
+			  w->parts[i].sink.nbytes);
+	}
+	return h->class == MTF_64_BIT || offset <= UINT32_MAX ||
+	       mtf_fail(&w->err, MTF_NOWHERE, MTF_NOWHERE,
+			"the trace exceeds 4 GiB, the most of class 1");
+}
+
+/* Write the section record that announces a part, then the part. */
+static int
+write_part(struct mtf_writer *w, uint32_t idx)
+{
+	const struct schema_record *const section =
+		predefined(&w->schema->sections[0], ROLE_SECTION);
+	uint8_t bytes[8];
+	int sys_errno = 0;
+
+	if (!w->parts[idx].is_open)
+		return 0;
+	if (idx != 0) {
+		mtf_put(bytes, w->schema->tag_width, w->options.byte_order,
+			section->tag);
+		bytes[w->schema->tag_width] = w->schema->sections[idx].number;
+		sys_errno = byte_sink_write(w->fd, bytes,
+					    w->schema->tag_width + 1);
+	}
+	return sys_errno != 0 ? sys_errno
+			      : byte_sink_copy(&w->parts[idx].sink, w->fd);
+}
+
+static bool
+write_all(struct mtf_writer *w, struct assembly *a)
+{
+	uint8_t bytes[MTF_HEADER_MAX_NBYTES];
+	int sys_errno = byte_sink_write(w->fd, bytes,
+					mtf_header_write(&a->header, bytes));
+
+	if (sys_errno == 0 && a->has_dtd)
+		sys_errno = byte_sink_copy(&a->dtd, w->fd);
+	for (uint32_t i = 0; sys_errno == 0 && i < w->schema->section_count;
+	     i++)
+		sys_errno = write_part(w, i);
+	return sys_errno == 0 || fail_io(w, sys_errno);
+}
+
+bool
+mtf_writer_finish(struct mtf_writer *w)
+{
+	struct assembly a = { 0 };
+	bool ok = !w->err.has_failed && make_dtd(w, &a);
+
+	for (uint32_t i = 0; ok && i < w->schema->section_count; i++)
+		if (w->parts[i].is_open && !byte_sink_finish(&w->parts[i].sink))
+			ok = fail_io(w, w->parts[i].sink.sys_errno);
+	ok = ok && make_header(w, &a) && write_all(w, &a);
+	if (a.has_dtd)
+		byte_sink_fini(&a.dtd);
+	return ok;
+}

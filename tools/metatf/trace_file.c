@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* trace_file.c - see trace_file.h */
+#include "tools/metatf/trace_file.h"
+
+#include "tools/trace/regular.h"
+#include "tools/ui/message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void
+complain(const char *path, const struct mtf_error *err)
+{
+	if (err->offset == MTF_NOWHERE && err->record == MTF_NOWHERE)
+		message_print("%s: %s", path, err->text);
+	else if (err->record == MTF_NOWHERE)
+		message_print("%s: offset 0x%llx: %s", path,
+			      (unsigned long long)err->offset, err->text);
+	else
+		message_print("%s: offset 0x%llx, record %llu: %s", path,
+			      (unsigned long long)err->offset,
+			      (unsigned long long)err->record, err->text);
+}
+
+/* The DTD that the trace contains.  '*has_ret': it contains one. */
+static bool
+open_embedded(struct trace_file *t, bool *has_ret)
+{
+	struct mtf_error err;
+	char name[PATH_MAX + 20];
+
+	t->dtd.text =
+		mtf_read_dtd(t->fd, &t->header, &t->dtd.nbytes, &err);
+	*has_ret = t->dtd.text != NULL || err.has_failed;
+	if (err.has_failed)
+		complain(t->path, &err);
+	if (t->dtd.text == NULL)
+		return false;
+	snprintf(name, sizeof(name), "%s: DTD", t->path);
+	return dtd_file_parse(&t->dtd, name, t->dtd.text, t->dtd.nbytes);
+}
+
+/* The file that the header names. */
+static bool
+open_named(struct trace_file *t)
+{
+	const char *name = t->header.dtd_name;
+	const char *const slash = strrchr(t->path, '/');
+	const int folder_nbytes = slash != NULL ? (int)(slash + 1 - t->path)
+						: 0;
+	char path[PATH_MAX];
+	uid_t owner;
+	int fd;
+
+	if (name[0] == '\0') {
+		message_print("%s: names no DTD: give one with --dtd", t->path);
+		return false;
+	}
+	if (strncmp(name, "file:", 5) == 0)
+		name += strncmp(name, "file://", 7) == 0 ? 7 : 5;
+	else if (strstr(name, "://") != NULL) {
+		message_print("%s: its DTD is %s: get it and give it with "
+			      "--dtd",
+			      t->path, name);
+		return false;
+	}
+	snprintf(path, sizeof(path), "%.*s%s",
+		 name[0] == '/' ? 0 : folder_nbytes, t->path, name);
+	fd = regular_open(path, &owner);
+	if (fd < 0) {
+		message_print("%s: its DTD, %s: %s", t->path, path,
+			      errno == EINVAL ? "not a regular file"
+					      : strerror(errno));
+		return false;
+	}
+	close(fd);
+	return dtd_file_open(&t->dtd, path);
+}
+
+bool
+trace_file_open(struct trace_file *t, const char *path, const char *dtd_path)
+{
+	struct mtf_error err;
+	bool has_own = false;
+
+	*t = (struct trace_file){ .path = path, .fd = -1 };
+	t->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (t->fd < 0) {
+		message_print("%s: %s", path, strerror(errno));
+		return false;
+	}
+	if (!mtf_read_header(t->fd, &t->header, &err)) {
+		complain(path, &err);
+		return false;
+	}
+	if (dtd_path != NULL) {
+		if (!dtd_file_open(&t->dtd, dtd_path))
+			return false;
+	} else if (!open_embedded(t, &has_own) &&
+		   (has_own || !open_named(t))) {
+		return false;
+	}
+	t->reader = mtf_reader_open(t->fd, &t->header, t->dtd.schema);
+	if (t->reader == NULL)
+		message_print("%s: %s", path, hatf_status_text(HATF_NO_MEMORY));
+	return t->reader != NULL;
+}
+
+void
+trace_file_close(struct trace_file *t)
+{
+	mtf_reader_close(t->reader);
+	dtd_file_close(&t->dtd);
+	if (t->fd >= 0)
+		close(t->fd);
+	*t = (struct trace_file){ .fd = -1 };
+}
+
+bool
+trace_file_complain(const struct trace_file *t)
+{
+	const struct mtf_error *const err = mtf_reader_error(t->reader);
+
+	if (err != NULL)
+		complain(t->path, err);
+	return err != NULL;
+}

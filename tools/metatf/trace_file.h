@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* trace_file.h - a Meta-TF trace in a file, with its DTD */
+#ifndef TRACE_FILE_H
+#define TRACE_FILE_H
+
+#include "hatf/metatf/mtf_reader.h"
+#include "tools/metatf/dtd_file.h"
+
+struct trace_file {
+	const char *path;
+	int fd;
+	struct mtf_header header;
+	struct dtd_file dtd;
+	struct mtf_reader *reader;
+};
+
+/*
+ * Open a trace.  Its DTD is 'dtd_path', or if this is NULL, the one in the
+ * trace, or the file that its header names: a path relative to the trace, or a
+ * URL that begins with "file:".  Nothing is fetched from a network.
+ *
+ * On failure print a message and return false.  In either case the caller
+ * calls trace_file_close().
+ */
+bool trace_file_open(struct trace_file *t, const char *path,
+		     const char *dtd_path);
+void trace_file_close(struct trace_file *t);
+
+/* Print what stopped the reader.  False: nothing did. */
+bool trace_file_complain(const struct trace_file *t);
+
+#endif /* TRACE_FILE_H */
