@@ -120,7 +120,8 @@ SO    := $B/libhatftrace.so
 CMD   := $B/hatf
 PRELOAD := $(call obj,$(call below,preload,*.c))
 LIBHATF := $(call obj,$(call below,hatf,*.c))
-TOOLS := $(call obj,$(call below,tools,*.c))
+TOOLS := $(call obj,$(filter-out %/templates/common.c, \
+	$(call below,tools,*.c)))
 # The rooms of hatf/ that run in a traced program.
 ENCODER := $(call obj,$(addprefix hatf/,codec/*.c deflate/*.c rings/*.c \
 	recorder/*.c))
@@ -134,7 +135,7 @@ PROGRAMS := $(patsubst %.c,$B/%,$(wildcard tests/capture/programs/*.c \
 BENCHES := $(patsubst %.c,$B/%,$(wildcard tests/bench/*.c))
 MAN   := $(wildcard tools/man/*.[1-9])
 HEADERS := $(wildcard hatf/hatf*.h) preload/hatftrace.h
-SOURCES := $(filter-out tests/data/%, \
+SOURCES := $(filter-out tests/data/% tools/metatf/templates/%, \
 	$(call below,hatf preload tools tests,*.[ch]))
 
 all: $(LIB) $B/libhatf.so $(SO) $(CMD) ## build everything that is installed
@@ -169,6 +170,7 @@ $(filter-out $B/obj/hatf/recorder/%,$(ENCODER)): private OPTIMIZE := -O3
 # The recorder imports as little of libc as it can, so no checking functions.
 $(ENCODER): private FORTIFY :=
 $B/obj/tools/report/page_bytes.o: tools/report/page/dist/report.html
+$B/obj/tools/metatf/templates.o: $(wildcard tools/metatf/templates/*)
 $B/obj/tools/commands/record.o: private FLAGS += -DLIBDIR_STRING='"$(LIBDIR)"'
 $B/obj/tools/commands/record.o: $B/.libdir
 

@@ -4,14 +4,18 @@
 #include "hatf/metatf/dtd_print.h"
 #include "hatf/metatf/mtf_reader.h"
 #include "tools/commands/commands.h"
+#include "tools/metatf/generate.h"
 #include "tools/metatf/record_print.h"
 #include "tools/metatf/trace_file.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
 #include "tools/ui/out.h"
+#include "tools/ui/output_file.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -19,6 +23,8 @@ enum {
 	OPT_DTD,
 	OPT_JSON,
 	OPT_ALL,
+	OPT_LANG,
+	OPT_OUTPUT,
 };
 
 static const struct opt options[] = {
@@ -29,6 +35,9 @@ static const struct opt options[] = {
 	  "that its header names" },
 	{ "json", 'j', NULL, "dump: one JSON object for each record, one a line" },
 	{ "all", 'a', NULL, "dump: also metadata and section records" },
+	{ "lang", 'l', "LANGUAGE", "gen: c (default) or python" },
+	{ "output", 'o', "FOLDER",
+	  "gen: where the files go (default: this folder)" },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -40,7 +49,9 @@ static const struct opt_page page = {
 	"\n"
 	"  check   say whether a DTD is right, and what is odd in it\n"
 	"  print   write a DTD in its canonical form\n"
-	"  dump    print the records of a trace, one a line\n",
+	"  dump    print the records of a trace, one a line\n"
+	"  gen     make a reader and writer from a DTD: NAME.h and NAME.c, or\n"
+	"          NAME.py\n",
 	"See metatf(5) for the language.\n"
 	"Exit status: 0 if all is well, 1 for bad input, 2 for wrong usage.\n",
 	false,
@@ -53,12 +64,14 @@ struct ask {
 	unsigned dialect;
 	const char *dtd;
 	bool json, all;
+	const char *language, *folder;
 };
 
 static bool
 take_option(unsigned idx, const char *value, void *ctx)
 {
 	static const char *const dialects[] = { "1.0", "1.1", "1.2", NULL };
+	static const char *const languages[] = { "c", "python", NULL };
 	struct ask *const ask = ctx;
 
 	switch (idx) {
@@ -68,6 +81,12 @@ take_option(unsigned idx, const char *value, void *ctx)
 					&ask->dialect);
 	case OPT_DTD:
 		ask->dtd = value;
+		return true;
+	case OPT_LANG:
+		ask->language = value;
+		return opt_parse_word("--lang", value, languages);
+	case OPT_OUTPUT:
+		ask->folder = value;
 		return true;
 	default:
 		ask->json |= idx == OPT_JSON;
@@ -136,6 +155,52 @@ dump(const struct ask *ask, const char *path)
 	return out_finish(o, ok ? EXIT_FINE : EXIT_BAD_INPUT);
 }
 
+typedef void generator(FILE *f, const struct generation *g);
+
+/* Write FOLDER/NAMESUFFIX.  False after a message. */
+static bool
+write_generated(const struct ask *ask, const struct generation *g,
+		const char *suffix, generator *generate)
+{
+	char path[PATH_MAX];
+	char *text = NULL;
+	size_t nbytes = 0;
+	FILE *const f = open_memstream(&text, &nbytes);
+	bool ok = f != NULL;
+
+	if (ok) {
+		generate(f, g);
+		ok = !ferror(f);
+		ok = fclose(f) == 0 && ok;
+	}
+	if (!ok)
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+	snprintf(path, sizeof(path), "%s/%s%s", ask->folder, g->name, suffix);
+	ok = ok && output_file_write(path, text, nbytes);
+	if (ok)
+		printf("%s\n", path);
+	free(text);
+	return ok;
+}
+
+static int
+gen(const struct ask *ask, const char *path)
+{
+	struct dtd_file d = { 0 };
+	char name[120];
+	bool ok = dtd_file_open(&d, path);
+	const struct generation g = { name, d.dtd, d.schema };
+
+	generate_name(message_path(path), name, sizeof(name));
+	if (ok && strcmp(ask->language, "python") == 0)
+		ok = write_generated(ask, &g, ".py", generate_python);
+	else if (ok)
+		ok = write_generated(ask, &g, ".h", generate_c_header) &&
+		     write_generated(ask, &g, ".c", generate_c_code);
+	dtd_file_close(&d);
+	return ok ? EXIT_FINE : EXIT_BAD_INPUT;
+}
+
 static const struct action {
 	const char *name;
 	int (*run)(const struct ask *ask, const char *path);
@@ -143,12 +208,13 @@ static const struct action {
 	{ "check", check },
 	{ "print", print },
 	{ "dump", dump },
+	{ "gen", gen },
 };
 
 int
 command_metatf(int argc, char **argv)
 {
-	struct ask ask = { 0 };
+	struct ask ask = { .language = "c", .folder = "." };
 	int exit_status = EXIT_FINE;
 	const int first =
 		opt_parse(&page, argc, argv, take_option, &ask, &exit_status);

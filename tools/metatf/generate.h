@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * generate.h - make readers and writers from a DTD
+ *
+ * The same DTD gives the same text, byte for byte.
+ */
+#ifndef GENERATE_H
+#define GENERATE_H
+
+#include "hatf/metatf/dtd.h"
+#include "hatf/metatf/schema.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct generation {
+	const char *name; /* of the format: an identifier */
+	const struct dtd *dtd;
+	const struct schema *schema;
+};
+
+/*
+ * Turn the name of a DTD's file into an identifier: "dtd/my-app.dtd" becomes
+ * "my_app".  '*name' has room for 'nbytes'.
+ */
+void generate_name(const char *path, char *name, size_t nbytes);
+
+/* A reader in Python, in one file. */
+void generate_python(FILE *f, const struct generation *g);
+
+/* A reader and a writer in C: the header, and the code. */
+void generate_c_header(FILE *f, const struct generation *g);
+void generate_c_code(FILE *f, const struct generation *g);
+
+#endif /* GENERATE_H */

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * generate_c.c - see generate.h
+ *
+ * The code is a template with three parts that depend on the DTD: tables of
+ * sections, records and fields, which metadata records need; for each record a
+ * function that reads its fields one after the other and one that writes them;
+ * and the structs.
+ */
+#include "tools/metatf/generate.h"
+
+#include "hatf/metatf/dtd_print.h"
+#include "tools/metatf/generate_c.h"
+#include "tools/metatf/templates.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool
+is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+void
+generate_name(const char *path, char *name, size_t nbytes)
+{
+	const char *const slash = strrchr(path, '/');
+	const char *const base = slash != NULL ? slash + 1 : path;
+	const char *const dot = strrchr(base, '.');
+	const size_t length =
+		dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base);
+
+	/* A name cannot begin with a digit. */
+	snprintf(name, nbytes, "%s%.*s", is_letter(base[0]) ? "" : "trace_",
+		 (int)(length < 100 ? length : 100), base);
+	for (char *c = name; *c != '\0'; c++)
+		if (!is_letter(*c) && !(*c >= '0' && *c <= '9'))
+			*c = '_';
+}
+
+static void
+capitalize(char *to, const char *from)
+{
+	for (; *from != '\0'; from++, to++)
+		*to = *from >= 'a' && *from <= 'z' ? (char)(*from - 'a' + 'A')
+						   : *from;
+	*to = '\0';
+}
+
+/* Write a template with the names in place of @N@ and @U@. */
+static void
+put_template(FILE *f, const struct c_records *all, const char *text,
+	     size_t nbytes)
+{
+	const char *const end = text + nbytes;
+
+	while (text < end) {
+		if (end - text >= 3 && memcmp(text, "@N@", 3) == 0) {
+			fputs(all->prefix, f);
+			text += 3;
+		} else if (end - text >= 3 && memcmp(text, "@U@", 3) == 0) {
+			fputs(all->upper_prefix, f);
+			text += 3;
+		} else {
+			fputc(*text++, f);
+		}
+	}
+}
+
+/* ------------------------------------------------------------------ records */
+
+static bool
+has_name(const struct c_records *all, const char *name)
+{
+	if (strcmp(name, "comment") == 0 || strcmp(name, "bytes") == 0 ||
+	    strcmp(name, "record") == 0 || strcmp(name, "reader") == 0 ||
+	    strcmp(name, "writer") == 0)
+		return true;
+	for (size_t i = 0; i < all->count; i++)
+		if (strcmp(all->list[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Add a record under a name of its own. */
+static void
+add_record(struct c_records *all, const struct schema_section *s,
+	   const struct schema_record *r)
+{
+	struct c_record *const new = &all->list[all->count];
+
+	new->section = s;
+	new->record = r;
+	snprintf(new->name, sizeof(new->name), "%s", r->name);
+	if (has_name(all, new->name))
+		snprintf(new->name, sizeof(new->name), "%.255s_%.255s",
+			 s->number == SCHEMA_GLOBAL ? "global" : s->name,
+			 r->name);
+	for (unsigned i = 2; has_name(all, new->name); i++)
+		snprintf(new->name, sizeof(new->name), "%.255s_%u", r->name, i);
+	capitalize(new->upper, new->name);
+	all->count++;
+}
+
+/* List the data records; those of the global section first. */
+static bool
+list_records(struct c_records *all, const struct schema *schema)
+{
+	const uint32_t global_count = schema->sections[0].record_count;
+	size_t most = 0;
+
+	for (uint32_t i = 0; i < schema->section_count; i++)
+		most += schema->sections[i].record_count;
+	all->list = calloc(most, sizeof(*all->list));
+	if (all->list == NULL)
+		return false;
+	for (uint32_t i = 0; i < schema->section_count; i++) {
+		const struct schema_section *const s = &schema->sections[i];
+		const uint32_t own = s->is_plain ? 1
+				     : i == 0	 ? global_count - 3
+						 : s->record_count -
+							   global_count;
+
+		for (uint32_t j = 0; j < own; j++)
+			add_record(all, s, &s->records[j]);
+	}
+	return true;
+}
+
+/* Return the number of the type of a section's record: 1 and up. */
+static size_t
+type_of(const struct c_records *all, const struct schema_section *s,
+	const struct schema_record *r)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		const struct c_record *const c = &all->list[i];
+
+		if (c->record->name == r->name &&
+		    (c->section == s || c->section->number == SCHEMA_GLOBAL) &&
+		    c->record->tag == r->tag)
+			return i + 1;
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------- header */
+
+static void
+put_enums(FILE *f, const struct c_records *all, const struct schema *schema)
+{
+	char upper[C_NAME_NBYTES];
+
+	fprintf(f, "\nenum %s_section {\n\t%s_SECTION_GLOBAL = 0", all->prefix,
+		all->upper_prefix);
+	for (uint32_t i = 1; i < schema->section_count; i++) {
+		capitalize(upper, schema->sections[i].name);
+		fprintf(f, ",\n\t%s_SECTION_%s%s = %u", all->upper_prefix,
+			upper, strcmp(upper, "GLOBAL") == 0 ? "_" : "",
+			schema->sections[i].number);
+	}
+	fprintf(f, "\n};\n\nenum %s_type {\n\t%s_TYPE_COMMENT = 0", all->prefix,
+		all->upper_prefix);
+	for (size_t i = 0; i < all->count; i++)
+		fprintf(f, ",\n\t%s_TYPE_%s = %zu", all->upper_prefix,
+			all->list[i].upper, i + 1);
+	fprintf(f, "\n};\n");
+}
+
+static void
+put_union(FILE *f, const struct c_records *all)
+{
+	fprintf(f,
+		"\nstruct %s_record {\n"
+		"\tenum %s_type type;\n"
+		"\tenum %s_section section;\n"
+		"\tuint64_t offset; /* in the file, or in a compressed section "
+		"*/\n"
+		"\tunion {\n"
+		"\t\tstruct %s_comment comment;\n",
+		all->prefix, all->prefix, all->prefix, all->prefix);
+	for (size_t i = 0; i < all->count; i++)
+		fprintf(f, "\t\tstruct %s_%s %s%s;\n", all->prefix,
+			all->list[i].name, "as_", all->list[i].name);
+	fprintf(f, "\t} u;\n};\n\n");
+}
+
+static void
+put_prototypes(FILE *f, const struct c_records *all)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		const struct c_record *const r = &all->list[i];
+		const bool is_global = r->section->number == SCHEMA_GLOBAL;
+
+		fprintf(f, "bool %s_put_%s(struct %s_writer *w%s%s%s,\n"
+			   "\tconst struct %s_%s *x);\n",
+			all->prefix, r->name, all->prefix,
+			is_global ? ", enum " : "",
+			is_global ? all->prefix : "",
+			is_global ? "_section section" : "", all->prefix,
+			r->name);
+	}
+}
+
+static void
+put_banner(FILE *f, const char *name, const char *suffix, const char *purpose)
+{
+	fprintf(f,
+		"/*\n"
+		" * %s%s - %s\n *\n"
+		" * Generated by 'hatf metatf gen' from %s.dtd.  Do not "
+		"edit.\n */\n",
+		name, suffix, purpose, name);
+}
+
+/* Begin: list the records and make the names. */
+static bool
+begin(struct c_records *all, const struct generation *g,
+      char upper[C_NAME_NBYTES])
+{
+	capitalize(upper, g->name);
+	*all = (struct c_records){ .prefix = g->name, .upper_prefix = upper };
+	return list_records(all, g->schema);
+}
+
+void
+generate_c_header(FILE *f, const struct generation *g)
+{
+	char upper[C_NAME_NBYTES];
+	struct c_records all;
+
+	if (!begin(&all, g, upper))
+		return;
+	put_banner(f, g->name, ".h", "read and write traces of this format");
+	fprintf(f, "#ifndef %s_H\n#define %s_H\n\n", upper, upper);
+	put_template(f, &all, template_head_h, strlen(template_head_h));
+	put_enums(f, &all, g->schema);
+	for (size_t i = 0; i < all.count; i++)
+		c_record_struct(f, &all, &all.list[i]);
+	put_union(f, &all);
+	put_template(f, &all, template_tail_h, strlen(template_tail_h));
+	put_prototypes(f, &all);
+	fprintf(f, "\n#endif /* %s_H */\n", upper);
+	free(all.list);
+}
+
+/* --------------------------------------------------------------------- code */
+
+static void
+put_field_info(FILE *f, const struct schema_field *field)
+{
+	fprintf(f,
+		"\t{ %d, %d, %d, %" PRIu32 ", %" PRIu32 "U, %" PRIu32
+		", { UINT64_C(%" PRIu64 "), UINT64_C(%" PRIu64 ") } },\n",
+		field->is_tag, field->is_bytes, field->interpretation,
+		field->width, field->width_from, field->history, field->args[0],
+		field->args[1]);
+}
+
+static void
+put_section_tables(FILE *f, const struct c_records *all,
+		   const struct schema_section *s)
+{
+	fprintf(f, "static const struct field_info fields_%u[] = {\n",
+		s->number);
+	for (uint32_t i = 0; i < s->record_count; i++)
+		for (uint32_t j = 0; j < s->records[i].field_count; j++)
+			put_field_info(f, &s->records[i].fields[j]);
+	fprintf(f, "};\n\nstatic const struct record_info records_%u[] = {\n",
+		s->number);
+	for (uint32_t i = 0; i < s->record_count; i++) {
+		const struct schema_record *const r = &s->records[i];
+
+		fprintf(f,
+			"\t{ UINT64_C(%" PRIu64 "), %" PRIu32 ", %" PRIu32
+			", %d, %zu, \"%s\" },\n",
+			r->tag, r->first_field, r->field_count, r->role,
+			r->role == ROLE_DATA ? type_of(all, s, r) : 0, r->name);
+	}
+	fprintf(f, "};\n\n");
+}
+
+static void
+put_sections(FILE *f, const struct schema *schema)
+{
+	fprintf(f, "#define SECTION_COUNT %" PRIu32 "\n"
+		   "#define TAG_WIDTH %" PRIu32 "\n\n"
+		   "static const struct section_info sections[SECTION_COUNT] = "
+		   "{\n",
+		schema->section_count, schema->tag_width);
+	for (uint32_t i = 0; i < schema->section_count; i++) {
+		const struct schema_section *const s = &schema->sections[i];
+
+		fprintf(f,
+			"\t{ \"%s\", records_%u, fields_%u, %" PRIu32
+			", %" PRIu32 ", %" PRIu32 ", %u, %d, %d, %d },\n",
+			s->name, s->number, s->number, s->record_count,
+			s->field_count, s->history_count, s->number,
+			s->is_plain, s->is_column, schema_has_elements(s));
+	}
+	fprintf(f, "};\n\n");
+}
+
+/* The DTD itself, as a string. */
+static void
+put_dtd(FILE *f, const struct generation *g)
+{
+	char *text = NULL;
+	size_t nbytes = 0;
+	struct dtd_error err;
+	FILE *const memory = open_memstream(&text, &nbytes);
+
+	if (memory == NULL)
+		return;
+	dtd_print(memory, g->dtd, g->dtd->dialect, &err);
+	fclose(memory);
+	fprintf(f,
+		"static const char dtd_name[] = \"%s.dtd\";\n\n"
+		"static const char dtd_text[] =\n\t\"",
+		g->name);
+	for (size_t i = 0; i < nbytes; i++) {
+		const unsigned char c = (unsigned char)text[i];
+
+		if (c == '\n')
+			fprintf(f, i + 1 < nbytes ? "\\n\"\n\t\"" : "\\n");
+		else if (c == '"' || c == '\\')
+			fprintf(f, "\\%c", c);
+		else if (c == '?')
+			fprintf(f, "\\?"); /* no trigraph */
+		else if (c < ' ' || c > '~')
+			fprintf(f, "\\%03o", c);
+		else
+			fputc(c, f);
+	}
+	fprintf(f, "\";\n");
+	free(text);
+}
+
+static void
+put_tables(FILE *f, const struct c_records *all, const struct generation *g)
+{
+	for (uint32_t i = 0; i < g->schema->section_count; i++)
+		put_section_tables(f, all, &g->schema->sections[i]);
+	put_sections(f, g->schema);
+	put_dtd(f, g);
+}
+
+/* Read the record that a tag announced. */
+static void
+put_dispatch(FILE *f, const struct c_records *all)
+{
+	fprintf(f,
+		"static bool\n"
+		"read_data(struct %s_reader *r, struct cursor *c,\n"
+		"\tconst struct record_info *info, struct %s_record *record)\n"
+		"{\n\tswitch (info->type) {\n",
+		all->prefix, all->prefix);
+	for (size_t i = 0; i < all->count; i++)
+		fprintf(f,
+			"\tcase %s_TYPE_%s:\n"
+			"\t\treturn read_%s(r, c, info, "
+			"&record->u.as_%s);\n",
+			all->upper_prefix, all->list[i].upper,
+			all->list[i].name, all->list[i].name);
+	fprintf(f, "\tdefault:\n\t\t(void)c;\n\t\t(void)record;\n"
+		   "\t\treturn fail(r, \"unknown record\");\n\t}\n}\n\n");
+}
+
+static void
+put_records(FILE *f, const struct c_records *all)
+{
+	fprintf(f,
+		"static void begin_record(struct %s_writer *w);\n"
+		"static bool repair_record(struct %s_writer *w);\n"
+		"static bool end_record(struct %s_writer *w,\n"
+		"\tconst struct part *p);\n"
+		"static struct part *part_of(struct %s_writer *w,\n"
+		"\tuint64_t number);\n\n"
+		"static inline const struct record_info *\n"
+		"info_of(const struct section_info *s, unsigned type)\n{\n"
+		"\tfor (uint32_t i = 0; i < s->record_count; i++)\n"
+		"\t\tif (s->records[i].type == type)\n"
+		"\t\t\treturn &s->records[i];\n"
+		"\treturn NULL;\n}\n\n",
+		all->prefix, all->prefix, all->prefix, all->prefix);
+	for (size_t i = 0; i < all->count; i++) {
+		c_record_read(f, all, &all->list[i]);
+		c_record_put(f, all, &all->list[i]);
+	}
+	put_dispatch(f, all);
+}
+
+void
+generate_c_code(FILE *f, const struct generation *g)
+{
+	static const char tables[] = "@@TABLES@@\n";
+	static const char records[] = "@@RECORDS@@\n";
+	const char *const text = template_common_c;
+	const char *const first = strstr(text, tables);
+	const char *const second = strstr(text, records);
+	char upper[C_NAME_NBYTES];
+	struct c_records all;
+
+	if (!begin(&all, g, upper))
+		return;
+	put_banner(f, g->name, ".c", "see the header");
+	fprintf(f,
+		"#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n\n"
+		"#include \"%s.h\"\n\n",
+		g->name);
+	put_template(f, &all, text, (size_t)(first - text));
+	put_tables(f, &all, g);
+	put_template(f, &all, first + sizeof(tables) - 1,
+		     (size_t)(second - first) - (sizeof(tables) - 1));
+	put_records(f, &all);
+	put_template(f, &all, second + sizeof(records) - 1,
+		     strlen(second + sizeof(records) - 1));
+	free(all.list);
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/* generate_c_records.c - see generate_c.h */
+#include "tools/metatf/generate_c.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the code of a record is being written. */
+struct emitter {
+	FILE *f;
+	const struct c_records *all;
+	const struct schema_record *record;
+	unsigned indent;
+	unsigned loop_count;
+	bool is_put;
+	/* The C expression of each field that was met. */
+	char (*of_field)[C_NAME_NBYTES];
+};
+
+static void
+put_indent(const struct emitter *e)
+{
+	for (unsigned i = 0; i < e->indent; i++)
+		fputc('\t', e->f);
+}
+
+/* Return a member's name: some words mean something to C and C++. */
+static const char *
+member(const char *name, char buf[C_NAME_NBYTES])
+{
+	static const char *const words[] = {
+		"asm",	    "auto",	"bool",	     "break",	  "case",
+		"catch",    "char",	"class",     "const",	  "continue",
+		"default",  "delete",	"do",	     "double",	  "else",
+		"enum",	    "explicit", "export",    "extern",	  "false",
+		"float",    "for",	"friend",    "goto",	  "if",
+		"inline",   "int",	"long",	     "mutable",	  "namespace",
+		"new",	    "operator", "private",   "protected", "public",
+		"register", "restrict", "return",    "short",	  "signed",
+		"sizeof",   "static",	"struct",    "switch",	  "template",
+		"this",	    "throw",	"true",	     "try",	  "typedef",
+		"typename", "typeof",	"union",     "unsigned",  "using",
+		"virtual",  "void",	"volatile",  "while",
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i], name) == 0) {
+			snprintf(buf, C_NAME_NBYTES, "%s_", name);
+			return buf;
+		}
+	return name;
+}
+
+/* Join two parts of an expression or a name. */
+static void
+join(char to[C_NAME_NBYTES], const char *a, const char *b, const char *c)
+{
+	/* The names of a DTD are short enough; others would be cut. */
+	snprintf(to, C_NAME_NBYTES, "%.250s%.250s%.90s", a, b, c);
+}
+
+/* ------------------------------------------------------------------- struct */
+
+static void struct_members(struct emitter *e, const char *path, uint32_t first,
+			   uint32_t end);
+
+static void
+struct_field(struct emitter *e, const struct schema_step *s)
+{
+	const struct schema_field *const field = &e->record->fields[s->field];
+	char buf[C_NAME_NBYTES];
+
+	if (field->is_tag)
+		return;
+	put_indent(e);
+	if (field->is_bytes)
+		fprintf(e->f, "struct %s_bytes %s;", e->all->prefix,
+			member(s->name, buf));
+	else
+		fprintf(e->f, "uint64_t %s;", member(s->name, buf));
+	if (field->has_value && field->value_from == SCHEMA_NO_FIELD)
+		fprintf(e->f, " /* %" PRIu64 " */", field->value);
+	fprintf(e->f, "\n");
+}
+
+/* A nested record, or an array of what is repeated. */
+static void
+struct_nested(struct emitter *e, const char *path, uint32_t step)
+{
+	const struct schema_step *const s = &e->record->steps[step];
+	const char *const star = s->kind == STEP_REPEAT ? "*" : "";
+	char buf[C_NAME_NBYTES], inner[C_NAME_NBYTES];
+
+	put_indent(e);
+	if (s->is_scalar) {
+		const uint32_t idx = e->record->steps[step + 1].field;
+
+		if (e->record->fields[idx].is_bytes)
+			fprintf(e->f, "struct %s_bytes *%s;\n", e->all->prefix,
+				member(s->name, buf));
+		else
+			fprintf(e->f, "uint64_t *%s;\n", member(s->name, buf));
+		return;
+	}
+	join(inner, path, "_", s->name);
+	fprintf(e->f, "struct %s {\n", inner);
+	e->indent++;
+	struct_members(e, inner, step + 1, s->end);
+	e->indent--;
+	put_indent(e);
+	fprintf(e->f, "} %s%s;\n", star, member(s->name, buf));
+}
+
+static void
+struct_members(struct emitter *e, const char *path, uint32_t first,
+	       uint32_t end)
+{
+	for (uint32_t i = first; i < end; i++) {
+		const struct schema_step *const s = &e->record->steps[i];
+
+		if (s->kind == STEP_FIELD) {
+			struct_field(e, s);
+		} else {
+			struct_nested(e, path, i);
+			i = s->end - 1;
+		}
+	}
+}
+
+void
+c_record_struct(FILE *f, const struct c_records *all, const struct c_record *r)
+{
+	struct emitter e = { .f = f, .all = all, .record = r->record,
+			     .indent = 1 };
+	char path[C_NAME_NBYTES];
+
+	join(path, all->prefix, "_", r->name);
+	fprintf(f, "\n/* Record '%s'", r->record->name);
+	if (r->section->number != SCHEMA_GLOBAL)
+		fprintf(f, " of section '%s'", r->section->name);
+	fprintf(f, ". */\nstruct %s {\n", path);
+	struct_members(&e, path, 0, r->record->step_count);
+	if (r->record->field_count == r->record->has_tag)
+		fprintf(f, "\tchar unused; /* it has no field */\n");
+	fprintf(f, "};\n");
+}
+
+/* --------------------------------------------------------- reading, writing */
+
+/* Note the expression of a field, which others may refer to. */
+static void
+note_expression(struct emitter *e, uint32_t idx, const char *expression)
+{
+	const struct schema_field *const f = &e->record->fields[idx];
+
+	if (e->is_put && f->has_value && f->value_from != SCHEMA_NO_FIELD)
+		memmove(e->of_field[idx], e->of_field[f->value_from],
+			C_NAME_NBYTES);
+	else if (e->is_put && f->has_value)
+		snprintf(e->of_field[idx], C_NAME_NBYTES,
+			 "UINT64_C(%" PRIu64 ")", f->value);
+	else
+		snprintf(e->of_field[idx], C_NAME_NBYTES, "%s", expression);
+}
+
+static void
+emit_bytes(const struct emitter *e, uint32_t idx, const char *expression)
+{
+	const struct schema_field *const f = &e->record->fields[idx];
+	const char *const told = f->width_from != SCHEMA_NO_FIELD
+					 ? e->of_field[f->width_from]
+					 : "0";
+
+	put_indent(e);
+	if (e->is_put)
+		fprintf(e->f,
+			"if (!put_bytes(w, p, \"%s\", width_of(&f[%" PRIu32
+			"], %s), &%s))\n",
+			f->name, idx, told, expression);
+	else
+		fprintf(e->f,
+			"if (!read_bytes(r, c, width_of(&f[%" PRIu32
+			"], %s), &%s))\n",
+			idx, told, expression);
+}
+
+static void
+emit_number(struct emitter *e, uint32_t idx, const char *expression)
+{
+	const struct schema_field *const f = &e->record->fields[idx];
+
+	note_expression(e, idx, expression);
+	put_indent(e);
+	if (e->is_put) {
+		fprintf(e->f,
+			"if (!put_number(w, p, info, %" PRIu32 ", %s))\n", idx,
+			e->of_field[idx]);
+		return;
+	}
+	fprintf(e->f, "if (!read_number(r, c, &f[%" PRIu32 "], &%s))\n", idx,
+		expression);
+	if (!f->has_value)
+		return;
+	put_indent(e);
+	fprintf(e->f, "\treturn false;\n");
+	put_indent(e);
+	fprintf(e->f, "if (!check_value(r, \"%s\", %s, ", f->name, expression);
+	if (f->value_from != SCHEMA_NO_FIELD)
+		fprintf(e->f, "%s))\n", e->of_field[f->value_from]);
+	else
+		fprintf(e->f, "UINT64_C(%" PRIu64 ")))\n", f->value);
+}
+
+static void
+emit_field(struct emitter *e, uint32_t idx, const char *expression)
+{
+	const struct schema_field *const f = &e->record->fields[idx];
+
+	if (f->is_tag && !e->is_put)
+		return;
+	if (f->is_tag) {
+		put_indent(e);
+		fprintf(e->f, "if (!put_tag(w, p, info))\n");
+	} else if (f->is_bytes) {
+		emit_bytes(e, idx, expression);
+	} else {
+		emit_number(e, idx, expression);
+	}
+	put_indent(e);
+	fprintf(e->f, "\treturn false;\n");
+}
+
+static void emit_steps(struct emitter *e, const char *prefix, uint32_t first,
+		       uint32_t end);
+
+static void
+emit_repeat(struct emitter *e, const char *array, uint32_t step)
+{
+	const struct schema_step *const s = &e->record->steps[step];
+	const char *const count = e->of_field[s->field];
+	const unsigned loop = e->loop_count++;
+	char item[C_NAME_NBYTES], index[20], prefix[C_NAME_NBYTES];
+
+	snprintf(index, sizeof(index), "[i%u]", loop);
+	join(item, array, index, "");
+	if (!e->is_put) {
+		put_indent(e);
+		fprintf(e->f, "if (!check_count(r, %s))\n", count);
+		put_indent(e);
+		fprintf(e->f, "\treturn false;\n");
+		put_indent(e);
+		fprintf(e->f,
+			"%s = reader_get(r, (size_t)%s * sizeof(*%s));\n",
+			array, count, array);
+		put_indent(e);
+		fprintf(e->f, "if (%s == NULL)\n", array);
+		put_indent(e);
+		fprintf(e->f, "\treturn false;\n");
+	}
+	put_indent(e);
+	fprintf(e->f, "for (uint64_t i%u = 0; i%u < %s; i%u++) {\n", loop,
+		loop, count, loop);
+	e->indent++;
+	join(prefix, item, ".", "");
+	if (s->is_scalar)
+		emit_field(e, e->record->steps[step + 1].field, item);
+	else
+		emit_steps(e, prefix, step + 1, s->end);
+	e->indent--;
+	put_indent(e);
+	fprintf(e->f, "}\n");
+}
+
+static void
+emit_steps(struct emitter *e, const char *prefix, uint32_t first, uint32_t end)
+{
+	char expression[C_NAME_NBYTES], inner[C_NAME_NBYTES];
+	char buf[C_NAME_NBYTES];
+
+	for (uint32_t i = first; i < end; i++) {
+		const struct schema_step *const s = &e->record->steps[i];
+
+		join(expression, prefix, member(s->name, buf), "");
+		if (s->kind == STEP_FIELD) {
+			emit_field(e, s->field, expression);
+			continue;
+		}
+		join(inner, expression, ".", "");
+		if (s->kind == STEP_REPEAT)
+			emit_repeat(e, expression, i);
+		else
+			emit_steps(e, inner, i + 1, s->end);
+		i = s->end - 1;
+	}
+}
+
+/* Does a function need the states of the fields? */
+static bool
+uses_fields(const struct schema_record *r, bool is_put)
+{
+	for (uint32_t i = 0; i < r->field_count; i++)
+		if (r->fields[i].is_bytes || (!is_put && !r->fields[i].is_tag))
+			return true;
+	return false;
+}
+
+static void
+emit_body(FILE *f, const struct c_records *all, const struct c_record *r,
+	  bool is_put)
+{
+	struct emitter e = {
+		.f = f,
+		.all = all,
+		.record = r->record,
+		.indent = 1,
+		.is_put = is_put,
+		.of_field = calloc(r->record->field_count + 1, C_NAME_NBYTES),
+	};
+
+	if (e.of_field == NULL)
+		return;
+	if (!is_put && !uses_fields(r->record, false))
+		fprintf(f, "\t(void)c;\n");
+	if (r->record->field_count == r->record->has_tag)
+		fprintf(f, "\t(void)x;\n%s", is_put ? "" : "\t(void)r;\n");
+	emit_steps(&e, "x->", 0, r->record->step_count);
+	fprintf(f, "\treturn true;\n}\n\n");
+	free(e.of_field);
+}
+
+void
+c_record_read(FILE *f, const struct c_records *all, const struct c_record *r)
+{
+	fprintf(f,
+		"static inline bool\n"
+		"read_%s(struct %s_reader *r, struct cursor *c,\n"
+		"\tconst struct record_info *info, struct %s_%s *x)\n"
+		"{\n",
+		r->name, all->prefix, all->prefix, r->name);
+	if (uses_fields(r->record, false))
+		fprintf(f, "\tconst struct field *const f =\n"
+			   "\t\t&c->state.fields[info->first_field];\n\n");
+	else
+		fprintf(f, "\t(void)info;\n");
+	emit_body(f, all, r, false);
+}
+
+void
+c_record_put(FILE *f, const struct c_records *all, const struct c_record *r)
+{
+	const bool is_global = r->section->number == SCHEMA_GLOBAL;
+
+	fprintf(f,
+		"static bool\n"
+		"encode_%s(struct %s_writer *w, struct part *p,\n"
+		"\tconst struct record_info *info, const struct %s_%s *x)\n"
+		"{\n"
+		"\tconst struct field *const f =\n"
+		"\t\t&p->state.fields[info->first_field];\n\n",
+		r->name, all->prefix, all->prefix, r->name);
+	if (!uses_fields(r->record, true))
+		fprintf(f, "\t(void)f;\n");
+	emit_body(f, all, r, true);
+	fprintf(f,
+		"bool\n%s_put_%s(struct %s_writer *w%s%s%s,\n"
+		"\tconst struct %s_%s *x)\n{\n",
+		all->prefix, r->name, all->prefix,
+		is_global ? ", enum " : "", is_global ? all->prefix : "",
+		is_global ? "_section section" : "", all->prefix, r->name);
+	if (is_global)
+		fprintf(f, "\tstruct part *const p = part_of(w, section);\n");
+	else
+		fprintf(f, "\tstruct part *const p = part_of(w, %u);\n",
+			r->section->number);
+	fprintf(f,
+		"\tconst struct record_info *info;\n\n"
+		"\tif (p == NULL)\n"
+		"\t\treturn false;\n"
+		"\tinfo = info_of(p->state.info, %s_TYPE_%s);\n"
+		"\tif (info == NULL)\n"
+		"\t\treturn refuse(w, \"the section has no such record\");\n"
+		"\tbegin_record(w);\n"
+		"\twhile (!encode_%s(w, p, info, x))\n"
+		"\t\tif (!repair_record(w))\n"
+		"\t\t\treturn false;\n"
+		"\treturn end_record(w, p);\n}\n\n",
+		all->upper_prefix, r->upper, r->name);
+}
