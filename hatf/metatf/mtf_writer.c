@@ -13,6 +13,7 @@
 struct part {
 	struct section_state state;
 	struct byte_sink sink;
+	uint64_t skipped_count; /* of a column: by the last stride */
 	bool is_open;
 };
 
@@ -246,6 +247,34 @@ prepare_number(struct mtf_writer *w, uint32_t field, uint64_t number)
 	return true;
 }
 
+/* Make a field of bytes have a width. */
+static bool
+prepare_bytes(struct mtf_writer *w, uint32_t field, uint64_t nbytes)
+{
+	struct section_state *const s = &w->part->state;
+	const struct schema_field *const info = &w->type->fields[field];
+	const struct field_state *const f =
+		&s->fields[w->type->first_field + field];
+	const uint64_t told = info->width_from != SCHEMA_NO_FIELD
+				      ? w->last[info->width_from]
+				      : info->width;
+	const uint64_t width = f->width_from != SCHEMA_NO_FIELD
+				       ? told
+				       : f->bytes_width;
+	const uint64_t args[2] = { nbytes, 0 };
+
+	if (nbytes == width)
+		return true;
+	if (s->section->is_plain)
+		return FAIL(w, "%.60s: field '%.60s' has %llu bytes, not %llu",
+			    w->type->name, info->name,
+			    (unsigned long long)nbytes,
+			    (unsigned long long)width);
+	w->has_widened = true;
+	return mtf_writer_set(w, s->section, w->type, field,
+			      nbytes == told ? DTD_NONE : 0, args);
+}
+
 /* ------------------------------------------------------------------- values */
 
 /* Take the next value. */
@@ -360,7 +389,7 @@ prepare_field(struct mtf_writer *w, uint32_t idx)
 	if (v == NULL)
 		return false;
 	if (f->is_bytes)
-		return true;
+		return prepare_bytes(w, idx, v->number);
 	w->last[idx] = number_of(w, f, v);
 	return f->is_tag || prepare_number(w, idx, w->last[idx]);
 }
@@ -373,9 +402,14 @@ prepare_field(struct mtf_writer *w, uint32_t idx)
 static bool
 prepare(struct mtf_writer *w, const struct mtf_value *values)
 {
+	unsigned round_count = 0;
 	bool ok;
 
 	do {
+		if (round_count++ > 10000)
+			return FAIL(w, "%.60s: a field that is repeated has "
+				       "bytes of several widths",
+				    w->type->name);
 		w->has_widened = false;
 		w->next = values;
 		w->undo_count = 0;
@@ -413,8 +447,8 @@ mtf_writer_put(struct mtf_writer *w, const struct schema_section *section,
 }
 
 /*
- * Append a number to the column that a field takes it from.  The column has
- * every number once: only stride 1 is written.
+ * Append a number to the column that a field takes it from.  A stride above 1
+ * skips numbers: any will do.
  */
 static bool
 put_element(struct mtf_writer *w, const struct field_state *f, uint64_t number)
@@ -429,14 +463,21 @@ put_element(struct mtf_writer *w, const struct field_state *f, uint64_t number)
 	struct part *const part = w->part;
 	const uint64_t record_count = w->record_count;
 	uint64_t last[2] = { w->last[0], w->last[1] };
+	struct part *column;
 	bool ok;
 
-	if (f->args[1] != 1)
-		return FAIL(w, "%.60s: only stride 1 can be written",
-			    w->type->name);
+	if (f->args[1] == 0 || f->args[1] > MTF_MAX_VALUES)
+		return FAIL(w, "%.60s: stride %llu cannot be written",
+			    w->type->name, (unsigned long long)f->args[1]);
 	w->is_column[section - w->schema->sections] = true;
-	ok = mtf_writer_put(w, section, record, values + !record->has_tag,
-			    1 + record->has_tag);
+	column = part_of(w, section);
+	ok = column != NULL;
+	for (uint64_t i = 0; ok && i <= column->skipped_count; i++)
+		ok = mtf_writer_put(w, section, record,
+				    values + !record->has_tag,
+				    1 + record->has_tag);
+	if (ok)
+		column->skipped_count = f->args[1] - 1;
 	w->type = type;
 	w->next = next;
 	w->end = end;

@@ -306,10 +306,11 @@ build_section(struct build *b, const struct dtd_section *from,
 	if (s->is_plain) {
 		ok = build_record(b, from->defs.records, &local,
 				  &s->records[0]);
-		s->record_count = 1;
+		s->own_count = s->record_count = 1;
 	} else {
 		if (from != NULL)
 			ok = add_records(b, s, &from->defs, &local);
+		s->own_count = s->record_count;
 		ok = ok && add_records(b, s, &b->dtd->defs, &global) &&
 		     add_predefined(b, s) && check_tags(b, s);
 	}
@@ -364,7 +365,10 @@ check_section_fields(struct build *b, struct schema *schema)
 	for (uint32_t i = 0; i < schema->section_count; i++) {
 		const struct schema_section *const s = &schema->sections[i];
 
-		for (uint32_t j = 0; j < s->record_count; j++)
+		/* The others are the global section's, and checked there. */
+		const uint32_t count = i == 0 ? s->record_count : s->own_count;
+
+		for (uint32_t j = 0; j < count; j++)
 			for (uint32_t k = 0; k < s->records[j].field_count; k++)
 				if (!check_section_field(
 					    b, schema, s,
@@ -563,9 +567,7 @@ schema_has_elements(const struct schema_section *section)
 	       r->field_count == tag_count + 1 &&
 	       !r->fields[tag_count].is_bytes &&
 	       r->fields[tag_count].interpretation != DTD_SECTION_STRIDE &&
-	       r->step_count == r->field_count &&
-	       (section->record_count == 1 ||
-		section->records[1].role != ROLE_DATA);
+	       r->step_count == r->field_count && section->own_count == 1;
 }
 
 const struct schema_section *

@@ -111,6 +111,7 @@ struct schema_section {
 	 */
 	struct schema_record *records;
 	uint32_t record_count;
+	uint32_t own_count; /* records of its own; 0 in the global section */
 	bool is_plain;	/* without tags */
 	bool is_column; /* a field takes its numbers from it: sectionStride */
 	uint32_t field_count, history_count;

@@ -359,7 +359,7 @@ put_dispatch(FILE *f, const struct c_records *all)
 	for (size_t i = 0; i < all->count; i++)
 		fprintf(f,
 			"\tcase %s_TYPE_%s:\n"
-			"\t\treturn read_%s(r, c, info, "
+			"\t\treturn decode_%s(r, c, info, "
 			"&record->u.as_%s);\n",
 			all->upper_prefix, all->list[i].upper,
 			all->list[i].name, all->list[i].name);

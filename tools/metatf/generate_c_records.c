@@ -168,16 +168,18 @@ static void
 emit_bytes(const struct emitter *e, uint32_t idx, const char *expression)
 {
 	const struct schema_field *const f = &e->record->fields[idx];
-	const char *const told = f->width_from != SCHEMA_NO_FIELD
-					 ? e->of_field[f->width_from]
-					 : "0";
+	char width[20];
+	const char *told = width;
+
+	snprintf(width, sizeof(width), "%" PRIu32, f->width);
+	if (f->width_from != SCHEMA_NO_FIELD)
+		told = e->of_field[f->width_from];
 
 	put_indent(e);
 	if (e->is_put)
 		fprintf(e->f,
-			"if (!put_bytes(w, p, \"%s\", width_of(&f[%" PRIu32
-			"], %s), &%s))\n",
-			f->name, idx, told, expression);
+			"if (!put_bytes(w, p, info, %" PRIu32 ", %s, &%s))\n",
+			idx, told, expression);
 	else
 		fprintf(e->f,
 			"if (!read_bytes(r, c, width_of(&f[%" PRIu32
@@ -295,12 +297,12 @@ emit_steps(struct emitter *e, const char *prefix, uint32_t first, uint32_t end)
 	}
 }
 
-/* Does a function need the states of the fields? */
+/* Has a record more than a tag? */
 static bool
-uses_fields(const struct schema_record *r, bool is_put)
+uses_fields(const struct schema_record *r)
 {
 	for (uint32_t i = 0; i < r->field_count; i++)
-		if (r->fields[i].is_bytes || (!is_put && !r->fields[i].is_tag))
+		if (!r->fields[i].is_tag)
 			return true;
 	return false;
 }
@@ -320,7 +322,7 @@ emit_body(FILE *f, const struct c_records *all, const struct c_record *r,
 
 	if (e.of_field == NULL)
 		return;
-	if (!is_put && !uses_fields(r->record, false))
+	if (!is_put && !uses_fields(r->record))
 		fprintf(f, "\t(void)c;\n");
 	if (r->record->field_count == r->record->has_tag)
 		fprintf(f, "\t(void)x;\n%s", is_put ? "" : "\t(void)r;\n");
@@ -334,11 +336,11 @@ c_record_read(FILE *f, const struct c_records *all, const struct c_record *r)
 {
 	fprintf(f,
 		"static inline bool\n"
-		"read_%s(struct %s_reader *r, struct cursor *c,\n"
+		"decode_%s(struct %s_reader *r, struct cursor *c,\n"
 		"\tconst struct record_info *info, struct %s_%s *x)\n"
 		"{\n",
 		r->name, all->prefix, all->prefix, r->name);
-	if (uses_fields(r->record, false))
+	if (uses_fields(r->record))
 		fprintf(f, "\tconst struct field *const f =\n"
 			   "\t\t&c->state.fields[info->first_field];\n\n");
 	else
@@ -355,12 +357,8 @@ c_record_put(FILE *f, const struct c_records *all, const struct c_record *r)
 		"static bool\n"
 		"encode_%s(struct %s_writer *w, struct part *p,\n"
 		"\tconst struct record_info *info, const struct %s_%s *x)\n"
-		"{\n"
-		"\tconst struct field *const f =\n"
-		"\t\t&p->state.fields[info->first_field];\n\n",
+		"{\n",
 		r->name, all->prefix, all->prefix, r->name);
-	if (!uses_fields(r->record, true))
-		fprintf(f, "\t(void)f;\n");
 	emit_body(f, all, r, true);
 	fprintf(f,
 		"bool\n%s_put_%s(struct %s_writer *w%s%s%s,\n"

@@ -52,9 +52,7 @@ print_json_bytes(struct out *o, const struct mtf_value *v)
 		out_str(o, "\"}");
 		return;
 	}
-	out_str(o, "\"");
 	out_quoted(o, v->bytes, (size_t)v->number);
-	out_str(o, "\"");
 }
 
 static void
@@ -65,9 +63,7 @@ print_value(struct walk *w, const struct mtf_value *v)
 	} else if (w->is_json) {
 		print_json_bytes(w->o, v);
 	} else {
-		out_str(w->o, "\"");
 		out_quoted(w->o, v->bytes, (size_t)v->number);
-		out_str(w->o, "\"");
 	}
 }
 

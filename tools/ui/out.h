@@ -57,7 +57,7 @@ void out_printf(struct out *o, const char *format, ...)
 
 /* Write untrusted text, escaped (escape.h). */
 void out_text(struct out *o, const char *s);
-/* Likewise, escaped for double quotes; the quotes are not written. */
+/* Likewise, in double quotes and escaped for them. */
 void out_quoted(struct out *o, const uint8_t *s, size_t nbytes);
 
 bool out_failed(const struct out *o);

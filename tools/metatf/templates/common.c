@@ -591,6 +591,8 @@ struct part {
 	FILE *file;
 	uint8_t *buf;
 	size_t used, capacity, start; /* 'start': of this record */
+	/* How many numbers the last stride skips, now and before the record. */
+	uint64_t skipped_count, skipped_before;
 	uint64_t nbytes;	      /* in the file */
 	bool is_open;
 #if @U@_ZLIB
@@ -616,7 +618,8 @@ struct @N@_writer {
 	struct part *misfit_part;
 	const struct record_info *misfit_record;
 	uint32_t misfit_field;
-	uint64_t misfit;
+	uint64_t misfit, misfit_told;
+	unsigned repair_count; /* of this record */
 	bool has_failed;
 	char error[300];
 };
@@ -720,16 +723,25 @@ put_number(struct @N@_writer *w, struct part *p,
 	return true;
 }
 
-static bool
-put_bytes(struct @N@_writer *w, struct part *p, const char *field,
-	  uint64_t width, const struct @N@_bytes *bytes)
+/* Write bytes; 'told' is what the field says that tells their number. */
+static inline bool
+put_bytes(struct @N@_writer *w, struct part *p,
+	  const struct record_info *record, uint32_t position, uint64_t told,
+	  const struct @N@_bytes *bytes)
 {
+	const struct field *const f =
+		&p->state.fields[record->first_field + position];
+	const uint64_t width = width_of(f, told);
 	uint8_t *room;
 
-	if (bytes->nbytes != width)
-		return refuse(w, "field %s has %llu bytes, not %llu", field,
-			      (unsigned long long)bytes->nbytes,
-			      (unsigned long long)width);
+	if (bytes->nbytes != width) {
+		w->misfit_part = p;
+		w->misfit_record = record;
+		w->misfit_field = position;
+		w->misfit = bytes->nbytes;
+		w->misfit_told = told;
+		return false;
+	}
 	room = part_room(w, p, bytes->nbytes);
 	if (room == NULL)
 		return false;
@@ -1235,14 +1247,23 @@ put_metadata(struct @N@_writer *w, struct part *p,
 	return true;
 }
 
-/* Begin a record: what follows can be taken back. */
+/* From here on, what is written can be taken back. */
 static void
-begin_record(struct @N@_writer *w)
+start_record(struct @N@_writer *w)
 {
 	w->undo_count = 0;
 	w->misfit_part = NULL;
-	for (size_t i = 0; i < SECTION_COUNT; i++)
+	for (size_t i = 0; i < SECTION_COUNT; i++) {
 		w->parts[i].start = w->parts[i].used;
+		w->parts[i].skipped_before = w->parts[i].skipped_count;
+	}
+}
+
+static void
+begin_record(struct @N@_writer *w)
+{
+	w->repair_count = 0;
+	start_record(w);
 }
 
 /*
@@ -1264,15 +1285,29 @@ repair_record(struct @N@_writer *w)
 
 		u->part->state.previous[u->history] = u->previous;
 	}
-	for (size_t i = 0; i < SECTION_COUNT; i++)
+	for (size_t i = 0; i < SECTION_COUNT; i++) {
 		w->parts[i].used = w->parts[i].start;
+		w->parts[i].skipped_count = w->parts[i].skipped_before;
+	}
 	f = &p->state.fields[w->misfit_record->first_field + w->misfit_field];
 	while (width[0] < 8 && w->misfit >> (8 * width[0]) != 0)
 		width[0] *= 2;
-	if (p->state.info->is_plain)
+	if (p->state.info->is_plain || ++w->repair_count > 10000)
 		return refuse(w, "%s: %llu does not fit its field",
 			      w->misfit_record->name,
 			      (unsigned long long)w->misfit);
+	if (f->kind == KIND_BYTES) {
+		width[0] = w->misfit;
+		if (!put_metadata(w, p, w->misfit_record, w->misfit_field,
+				  f->width_from == NO_FIELD &&
+						  w->misfit == w->misfit_told
+					  ? @U@_NONE
+					  : @U@_WIDTH,
+				  width))
+			return false;
+		start_record(w);
+		return true;
+	}
 	if (f->interpretation != @U@_NONE &&
 	    f->interpretation != @U@_SECTION_OFFSET &&
 	    !put_metadata(w, p, w->misfit_record, w->misfit_field, @U@_NONE,
@@ -1282,7 +1317,7 @@ repair_record(struct @N@_writer *w)
 	    !put_metadata(w, p, w->misfit_record, w->misfit_field, @U@_WIDTH,
 			  width))
 		return false;
-	begin_record(w);
+	start_record(w);
 	return true;
 }
 
@@ -1298,7 +1333,10 @@ end_record(struct @N@_writer *w, const struct part *p)
 	return !w->has_failed;
 }
 
-/* Append a number to the section that a field takes it from. */
+/*
+ * Append a number to the section that a field takes it from.  A stride above 1
+ * skips numbers: any will do.
+ */
 static bool
 put_element(struct @N@_writer *w, const struct field *f, uint64_t n)
 {
@@ -1308,12 +1346,17 @@ put_element(struct @N@_writer *w, const struct field *f, uint64_t n)
 
 	if (p == NULL)
 		return false;
-	if (f->args[1] != 1)
-		return refuse(w, "only stride 1 can be written");
+	if (f->args[1] == 0 || f->args[1] > MAX_VALUES)
+		return refuse(w, "stride %llu cannot be written",
+			      (unsigned long long)f->args[1]);
 	record = &p->state.info->records[0];
 	position = p->state.info->fields[0].is_tag;
-	return (position == 0 || put_tag(w, p, record)) &&
-	       put_number(w, p, record, position, n);
+	for (uint64_t i = 0; i <= p->skipped_count; i++)
+		if ((position != 0 && !put_tag(w, p, record)) ||
+		    !put_number(w, p, record, position, n))
+			return false;
+	p->skipped_count = f->args[1] - 1;
+	return true;
 }
 
 bool
@@ -1323,12 +1366,18 @@ bool
 	struct part *const p = part_of(w, section);
 	const struct record_info *const comment =
 		p != NULL ? predefined(p->state.info, ROLE_COMMENT) : NULL;
-	const struct @N@_bytes bytes = { (const uint8_t *)text, nbytes };
+	uint8_t *room;
 
 	if (comment == NULL || nbytes > 255)
 		return refuse(w, "the section cannot have this comment");
-	return put_tag(w, p, comment) && part_number(w, p, 1, nbytes) &&
-	       put_bytes(w, p, "text", nbytes, &bytes);
+	if (!put_tag(w, p, comment) || !part_number(w, p, 1, nbytes))
+		return false;
+	room = part_room(w, p, 255);
+	if (room == NULL)
+		return false;
+	memcpy(room, text, nbytes);
+	p->used += nbytes;
+	return true;
 }
 
 bool
