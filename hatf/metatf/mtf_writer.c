@@ -225,6 +225,19 @@ note_undo(struct mtf_writer *w, uint32_t history, uint64_t previous)
 	return true;
 }
 
+/* Can the section that a field takes its numbers from have this one? */
+static bool
+fits_column(struct mtf_writer *w, const struct field_state *f, uint64_t number)
+{
+	const struct schema_section *const section =
+		schema_section(w->schema, (unsigned)f->args[0]);
+	const struct part *const p = part_of(w, section);
+	uint64_t stored;
+
+	return p == NULL || !section->is_plain ||
+	       field_encode(&p->state, &p->state.fields[0], number, &stored);
+}
+
 static bool
 prepare_number(struct mtf_writer *w, uint32_t field, uint64_t number)
 {
@@ -233,8 +246,12 @@ prepare_number(struct mtf_writer *w, uint32_t field, uint64_t number)
 		&s->fields[w->type->first_field + field];
 	uint64_t stored;
 
-	if (f->kind != FIELD_NUMBER)
-		return true;
+	if (f->kind == FIELD_ELEMENT) {
+		if (fits_column(w, f, number))
+			return true;
+		w->has_widened = true;
+		return widen(w, field, f, number);
+	}
 	if (!field_encode(s, f, number, &stored)) {
 		w->has_widened = true;
 		if (!widen(w, field, f, number))

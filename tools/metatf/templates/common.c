@@ -707,8 +707,19 @@ put_number(struct @N@_writer *w, struct part *p,
 	const uint64_t stored =
 		n - f->add - (f->keep & p->state.previous[f->history]);
 
-	if (f->kind != KIND_NUMBER)
-		return put_element(w, f, n);
+	if (f->kind != KIND_NUMBER) {
+		if (put_element(w, f, n))
+			return true;
+		/* A section without tags cannot change: leave it. */
+		if (w->misfit_part == NULL ||
+		    !w->misfit_part->state.info->is_plain)
+			return false;
+		w->misfit_part = p;
+		w->misfit_record = record;
+		w->misfit_field = position;
+		w->misfit = n;
+		return false;
+	}
 	if (((stored + f->sign) & ~f->mask) != 0) {
 		w->misfit_part = p;
 		w->misfit_record = record;
