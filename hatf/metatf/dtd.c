@@ -469,7 +469,7 @@ static struct dtd_section *
 parse_section(struct parser *p, struct dtd_place place, const char *comment)
 {
 	struct dtd_section *const section = make(p, sizeof(*section));
-	const struct dtd_place number_place = p->lexer.token.place;
+	struct dtd_place number_place;
 	struct dtd_number number = { 0 };
 
 	if (section == NULL)
@@ -477,6 +477,7 @@ parse_section(struct parser *p, struct dtd_place place, const char *comment)
 	section->place = place;
 	section->comment = comment;
 	section->name = take_name(p, "the name of a section");
+	number_place = p->lexer.token.place;
 	if (section->name == NULL ||
 	    !take_number(p, "the number of a section", &number))
 		return NULL;

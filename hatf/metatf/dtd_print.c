@@ -530,18 +530,28 @@ uses_vfield(const struct dtd_record *r)
 	return field_uses_vfield(r->field);
 }
 
+/* The lines with ##, or the version. */
 static void
-print_all(struct printer *p)
+print_header(struct printer *p)
 {
-	if (p->to == DTD_1_2 && p->dtd->header != NULL) {
-		put(p, p->dtd->header);
+	const char *const header = p->to == DTD_1_2 ? p->dtd->header : NULL;
+	const size_t nbytes = header != NULL ? strlen(header) : 0;
+
+	if (header != NULL) {
+		put(p, header);
 	} else {
 		put(p, p->to == DTD_1_2 ? "## MetaTF: " : "// Meta-TF version ");
 		put(p, dtd_dialect_name(p->to));
 	}
-	if (p->to != DTD_1_2 || p->dtd->header == NULL)
+	if (header == NULL || header[nbytes - 1] != '\n')
 		end_line(p);
 	end_line(p);
+}
+
+static void
+print_all(struct printer *p)
+{
+	print_header(p);
 	if (p->to == DTD_1_2 && p->dtd->dialect != DTD_1_2 &&
 	    any_record(p->dtd, uses_vfield))
 		print_line(p, "string vfield = none;");

@@ -351,6 +351,11 @@ put_field(struct mtf_writer *w, uint32_t idx)
 
 	if (v == NULL)
 		return false;
+	if (f->is_tag) {
+		/* It has no history. */
+		put_number(w, w->part, w->schema->tag_width, w->type->tag);
+		return true;
+	}
 	if (state->kind == FIELD_BYTES)
 		return put_bytes(w, state, f, v);
 	number = number_of(w, f, v);

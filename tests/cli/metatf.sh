@@ -1,0 +1,193 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# metatf.sh - DTDs are checked and translated; what is made from them agrees
+#
+# metatf_random.py writes random DTDs and random traces, after the paper and not
+# with libhatf.  'hatf metatf dump' and the generated Python must read what it
+# wrote; the generated C must read it, too, and what C writes must read the same.
+# METATF_SEEDS is how many (12).
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+command -v python3 >/dev/null || skip 'no python3'
+root=$(cd "$CLI/../.." && pwd)
+dtds=$root/hatf/metatf/dtd
+warnings="-Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wconversion
+	-Wno-sign-conversion -Wcast-qual -Wpointer-arith -Wwrite-strings
+	-Wformat=2 -Wimplicit-fallthrough -Wmissing-prototypes
+	-Wstrict-prototypes -Werror"
+
+# ------------------------------------------------------------------ language
+
+# print_is_stable WHAT DTD: the canonical form of the canonical form is itself.
+print_is_stable()
+{
+	"$HATF" metatf print "$2" >once && "$HATF" metatf print once >twice &&
+		cmp -s once twice || fail "$1: the canonical form is not stable"
+}
+
+for dtd in "$dtds"/*.dtd "$root"/../shared/data/hatf/*.dtd; do
+	[ -e "$dtd" ] || continue
+	run "$HATF" metatf check "$dtd"
+	check_status "check $dtd" 0
+	print_is_stable "$dtd" "$dtd"
+	for dialect in 1.0 1.1 1.2; do
+		"$HATF" metatf print --dialect $dialect "$dtd" >as &&
+			"$HATF" metatf check as >out 2>err ||
+			fail "$dtd as $dialect"
+		check "$dtd as $dialect" "$(cat out)" \
+			"as: Meta-TF $dialect, correct"
+		print_is_stable "$dtd as $dialect" as
+	done
+done
+
+# refused LINE:COLUMN TEXT PATTERN...: a DTD is wrong there, for this reason.
+refused()
+{
+	local place=$1
+
+	printf '%b' "$2" >bad.dtd
+	shift 2
+	run "$HATF" metatf check bad.dtd
+	check_status "$place $*" 1
+	check_one_line "$place $*" "hatf metatf: bad.dtd:$place: $*"
+}
+
+a='a.width = 1; a.interpretation = none;\n'
+refused 1:1 '<!ELEMENT x>' 'this is a DTD of XML, not of Meta-TF'
+refused 2:1 '\n%' "'%' has no meaning here"
+refused 1:1 '/* x' "this comment has no end: expected '\\*/'"
+refused 1:3 'a b' "expected '.' or ':', found 'b'"
+refused 1:5 'r : ;' "expected a field or '(', found ';'"
+refused 1:10 'r : (tag ' "expected ',' or ')', found the end of the DTD"
+refused 1:11 'a.width = x;' 'expected a number, *, found '"'x'"
+refused 1:11 'a.width = 18446744073709551616;' 'this number exceeds 64 bits'
+refused 1:13 'a.width = 1 }' "expected ';', found '}'"
+refused 1:11 'section s 0 {}' 'the number of a section is not from 1 to 255'
+refused 1:16 'section s 1 {} section t 1 {}' \
+	'section 1 is already defined in line 1'
+refused 2:1 'a.width = 1;\na.width = 2;' \
+	"property 'a.width' is already defined in line 1"
+refused 1:1 'vfield : (a)' "the name 'vfield' is reserved"
+refused 2:6 "${a}r : (tag, a)" "record 'r' has a tag without a value: *"
+refused 1:11 'r : (tag, b) { tag.value = 4; }' \
+	"field 'b' of record 'r' has no interpretation: *"
+refused 1:11 'r : (tag, b) { tag.value = 4; b.interpretation = none; }' \
+	"field 'b' of record 'r' has no width: *"
+refused 3:1 "${a}r : (tag, a) { tag.value = 4; }\ns : (tag) { tag.value = 4; }" \
+	"record 's' has tag 4, as 'r' has"
+refused 2:1 "${a}r : (tag, a) { tag.value = 2; }" \
+	"tag 2 of record 'r' is that of the predefined record 'section'; *"
+refused 2:28 "${a}r : (tag, a) { tag.value = 256; }" 'expected a tag of 1 byte'
+refused 3:6 'r : (tag, q) { tag.value = 4; }\nq : (p)\np : (q)' \
+	"record 'q' contains itself"
+refused 1:28 'r : (tag) { tag.value = 4; tag.width = 1; }' \
+	'the width of the tag is set outside of sections and records'
+refused 1:41 'r : (tag, d) { tag.value = 4; d.width = n.value;
+	d.interpretation = none; }' "no field 'n' comes before 'd'"
+refused 1:41 'r : (tag, d) { tag.value = 4; d.width = 2147483648;
+	d.interpretation = none; }' 'a width exceeds 1048576 bytes'
+refused 1:11 'r : (tag, d) { tag.value = 4;
+	d.interpretation = sectionStride 9 1; }' \
+	"field 'd' is about section 9, which is not defined"
+
+# A stranger's DTD takes no time and no memory.
+hostile()
+{
+	python3 -c "$2" >hostile.dtd
+	(ulimit -v 400000 && timeout 10 "$HATF" metatf check hostile.dtd) \
+		>out 2>err
+	status=$?
+	check_status "$1" 1
+	check_one_line "$1" "hatf metatf: hostile.dtd:*:*: $3"
+}
+
+hostile 'a million fields' 'print("a.width=1; a.interpretation=none;")
+print("r : (tag" + ", a" * 1000000 + ") { tag.value=4; }")' \
+	'a record has more than 1024 fields'
+hostile 'records that double' 'print("a.width=1; a.interpretation=none; r0:(a)")
+for i in range(64): print(f"r{i+1}:(r{i}, r{i})")
+print("r : (tag, r30) { tag.value=4; }")' 'a record has more than 1024 fields'
+hostile 'a chain of records' 'print("a.width=1; a.interpretation=none; r0:(a)")
+for i in range(64): print(f"r{i+1}:(r{i})")
+print("r : (tag, r64) { tag.value=4; }")' 'records are nested more than 32 deep'
+hostile 'nested groups' 'print("r : " + "(" * 100000)' \
+	'records and fields are nested more than 32 deep'
+hostile 'an endless name' 'print("r" * 1000000)' 'this name is longer than 255'
+hostile 'too long' 'print("/*" + "x" * 5000000 + "*/")' \
+	'this DTD is longer than 4194304 bytes'
+hostile 'a circle of widths' 'print("""a.width = b.width; b.width = a.width;
+a.interpretation = none; r : (tag, a) { tag.value = 4; }""")' \
+	"property 'a.width' refers to itself"
+hostile 'many properties' 'for i in range(100000): print(f"a{i}.width=1;")
+print("r : (tag, b) { tag.value=4; }")' "field 'b' of record 'r' has no *"
+
+# What is odd is told, and is no error.
+printf '%b' "${a}b.width = 2;\nr : (tag, a) { tag.value = 4; a.unit = \"s\"; }\n" \
+	>odd.dtd
+run "$HATF" metatf check odd.dtd
+check_status odd 0
+check 'what is odd' "$(cat err)" "hatf metatf: odd.dtd:2:1: note: property\
+ 'b.width' is of no field in its scope
+hatf metatf: odd.dtd:3:31: note: property 'a.unit' has no meaning of its own"
+
+# -------------------------------------------------------- random DTDs, traces
+
+for seed in $(seq "${METATF_SEEDS:-12}"); do
+	note=$(python3 "$CLI/metatf_random.py" "$seed" .) || fail "seed $seed"
+	"$HATF" metatf dump --json --dtd random.dtd random.mtf >got.json &&
+		python3 "$CLI/metatf_compare.py" random.json got.json ||
+		fail "seed $seed: hatf reads something else"
+	print_is_stable "seed $seed" random.dtd
+	"$HATF" metatf gen random.dtd >/dev/null &&
+		"$HATF" metatf gen --lang python random.dtd >/dev/null ||
+		fail "seed $seed: gen"
+	python3 random.py random.mtf >python.json &&
+		python3 "$CLI/metatf_compare.py" random.json python.json ||
+		fail "seed $seed: Python reads something else"
+	python3 "$CLI/metatf_copy.py" random <random.h >copy.c
+	# shellcheck disable=SC2086 # several words
+	cc -std=gnu11 -O1 $warnings -fsanitize=address,undefined \
+		-fno-sanitize-recover=all -o copy copy.c random.c ||
+		fail "seed $seed: cc"
+	./copy random.mtf copy.mtf 0 >copy.log 2>&1
+	status=$?
+	# Where the writer cannot write it, the reader must have read it.
+	[ -n "$note" ] && [ $status -eq 3 ] && continue
+	[ $status -eq 0 ] || fail "seed $seed: C: $(head -n 3 copy.log)"
+	for flags in 0 1; do
+		./copy random.mtf copy.mtf $flags &&
+			"$HATF" metatf dump --json copy.mtf >copy.json &&
+			python3 "$CLI/metatf_compare.py" random.json copy.json ||
+			fail "seed $seed: C writes something else"
+	done
+done
+
+# The same DTD gives the same code.
+cp random.h before.h
+cp random.c before.c
+"$HATF" metatf gen random.dtd >/dev/null
+cmp -s random.h before.h && cmp -s random.c before.c || fail 'gen varies'
+
+# A trace that ends early is wrong at each byte, for each reader.
+python3 "$CLI/metatf_random.py" 3 .
+"$HATF" metatf gen random.dtd >/dev/null
+"$HATF" metatf gen --lang python random.dtd >/dev/null
+python3 "$CLI/metatf_copy.py" random <random.h >copy.c
+cc -std=gnu11 -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
+	-o copy copy.c random.c || fail 'cc'
+total=$(stat -c %s random.mtf)
+for cut in $(seq 0 97 $((total - 1))); do
+	head -c "$cut" random.mtf >cut.mtf
+	run "$HATF" metatf dump --dtd random.dtd cut.mtf
+	check_status "cut at $cut" 1
+	check_one_line "cut at $cut" 'hatf metatf: cut.mtf: *'
+	./copy cut.mtf copy.mtf 0 >copy.log 2>&1
+	check "C, cut at $cut" $? 1
+	python3 random.py cut.mtf >/dev/null 2>err
+	check "Python, cut at $cut" $? 1
+	check "Python, cut at $cut: lines" "$(wc -l <err)" 1
+done
+
+finish
