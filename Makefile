@@ -120,8 +120,7 @@ SO    := $B/libhatftrace.so
 CMD   := $B/hatf
 PRELOAD := $(call obj,$(call below,preload,*.c))
 LIBHATF := $(call obj,$(call below,hatf,*.c))
-TOOLS := $(call obj,$(filter-out %/templates/common.c, \
-	$(call below,tools,*.c)))
+TOOLS := $(call obj,$(call below,tools,*.c))
 # The rooms of hatf/ that run in a traced program.
 ENCODER := $(call obj,$(addprefix hatf/,codec/*.c deflate/*.c rings/*.c \
 	recorder/*.c))
@@ -135,7 +134,7 @@ PROGRAMS := $(patsubst %.c,$B/%,$(wildcard tests/capture/programs/*.c \
 BENCHES := $(patsubst %.c,$B/%,$(wildcard tests/bench/*.c))
 MAN   := $(wildcard tools/man/*.[1-9])
 HEADERS := $(wildcard hatf/hatf*.h) preload/hatftrace.h
-SOURCES := $(filter-out tests/data/% tools/metatf/templates/%, \
+SOURCES := $(filter-out tests/data/%, \
 	$(call below,hatf preload tools tests,*.[ch]))
 
 all: $(LIB) $B/libhatf.so $(SO) $(CMD) ## build everything that is installed

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIGNMENT alignof(max_align_t)
+#define ALIGNMENT    alignof(max_align_t)
 #define CHUNK_NBYTES ((size_t)16 << 10)
 
 struct arena_chunk {
@@ -32,8 +32,7 @@ add_chunk(struct arena *a, size_t nbytes)
 void *
 arena_get(struct arena *a, size_t nbytes)
 {
-	const size_t rounded =
-		(nbytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	const size_t rounded = (nbytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	unsigned char *p;
 
 	if (rounded > a->left &&

@@ -122,10 +122,9 @@ byte_source_fill(struct byte_source *s, size_t nbytes)
 	s->end = s->buf + kept;
 	while (kept < nbytes && !s->has_failed) {
 		uint8_t *const to = s->buf + kept;
-		const size_t n =
-			s->inflate != NULL
-				? read_compressed(s, to, BUF_NBYTES)
-				: read_file(s, to, BUF_NBYTES);
+		const size_t n = s->inflate != NULL
+					 ? read_compressed(s, to, BUF_NBYTES)
+					 : read_file(s, to, BUF_NBYTES);
 
 		if (n == 0)
 			return false;

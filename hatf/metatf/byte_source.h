@@ -18,8 +18,8 @@
 struct byte_inflate;
 
 struct byte_source {
-	int fd;		       /* the caller's */
-	uint64_t offset, end_offset; /* what is left to read of the file */
+	int fd;			      /* the caller's */
+	uint64_t offset, end_offset;  /* what is left to read of the file */
 	struct byte_inflate *inflate; /* NULL: the part is not compressed */
 	uint8_t *buf;
 	const uint8_t *next, *end;

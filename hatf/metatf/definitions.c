@@ -69,8 +69,8 @@ add_properties(struct definitions *d, const void *definer,
 	       const struct dtd_property *first)
 {
 	for (const struct dtd_property *p = first; p != NULL; p = p->next)
-		add(&d->properties, (struct entry){ definer, p->field, p->name,
-						    p->place, p });
+		add(&d->properties,
+		    (struct entry){ definer, p->field, p->name, p->place, p });
 }
 
 static void add_record(struct definitions *d, const struct dtd_record *record);
@@ -167,8 +167,9 @@ find(const struct table *t, const struct scope *scope, const char *field,
      const char *name, const struct scope **scope_ret)
 {
 	for (const struct scope *s = scope; s != NULL; s = s->outer) {
-		const struct entry key = { s->definer, field, name,
-					   { 0, 0 },   NULL };
+		const struct entry key = {
+			s->definer, field, name, { 0, 0 }, NULL
+		};
 		const struct entry *const found =
 			bsearch(&key, t->entries, t->count, sizeof(key),
 				compare_entries);

@@ -42,5 +42,4 @@ const struct dtd_record *definitions_record(const struct definitions *d,
 					    const char *name,
 					    const struct scope **scope_ret);
 
-
 #endif /* HATF_DEFINITIONS_H */

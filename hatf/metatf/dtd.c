@@ -31,8 +31,8 @@ struct parser {
 };
 
 static const char *const interpretations[] = {
-	NULL,	 "none",	  "baseOffset", "delta",
-	"default", "sectionOffset", "stride",	"sectionStride",
+	NULL,	   "none",	    "baseOffset", "delta",
+	"default", "sectionOffset", "stride",	  "sectionStride",
 };
 
 const char *
@@ -149,8 +149,7 @@ parse_arguments(struct parser *p, struct dtd_value *v)
 	const unsigned count = dtd_argument_count(v->interpretation);
 
 	if (v->interpretation == DTD_DEFAULT &&
-	    p->lexer.token.kind == TOKEN_STRING &&
-	    p->dtd->dialect == DTD_1_2) {
+	    p->lexer.token.kind == TOKEN_STRING && p->dtd->dialect == DTD_1_2) {
 		v->text = p->lexer.token.text;
 		return lexer_step(&p->lexer);
 	}
@@ -231,8 +230,8 @@ name_property_1_2(struct parser *p, struct dtd_property *property)
 {
 	const struct dtd_value *const v = &property->value;
 
-	property->name = v->kind == DTD_INTERPRETATION ? "interpretation"
-						       : "value";
+	property->name =
+		v->kind == DTD_INTERPRETATION ? "interpretation" : "value";
 	return v->kind == DTD_INTERPRETATION || v->kind == DTD_NUMBER ||
 	       lexer_fail(&p->lexer, v->place,
 			  "expected a number or an interpretation");
@@ -293,8 +292,8 @@ parse_declaration(struct parser *p, enum dtd_type type)
 static struct dtd_property *
 parse_any_property(struct parser *p, const char *name, struct dtd_place place)
 {
-	const bool is_typed = p->dtd->dialect == DTD_1_2 &&
-			      p->lexer.token.kind == TOKEN_NAME;
+	const bool is_typed =
+		p->dtd->dialect == DTD_1_2 && p->lexer.token.kind == TOKEN_NAME;
 
 	if (is_typed && strcmp(name, "int") == 0)
 		return parse_declaration(p, DTD_INT);
@@ -556,8 +555,8 @@ comment_names(const struct lexer *x, const char *version)
 {
 	const char *const begin = x->trailing.begin != NULL ? x->trailing.begin
 							    : x->comment.begin;
-	const char *const end = x->comment.end != NULL ? x->comment.end
-						       : x->trailing.end;
+	const char *const end =
+		x->comment.end != NULL ? x->comment.end : x->trailing.end;
 	char words[40];
 
 	snprintf(words, sizeof(words), "Meta-TF version %s", version);

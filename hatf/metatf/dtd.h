@@ -75,7 +75,7 @@ struct dtd_value {
 	enum dtd_value_kind kind;
 	struct dtd_place place;
 	enum dtd_interpretation interpretation;
-	struct dtd_number args[2];   /* of the interpretation; or the number */
+	struct dtd_number args[2];    /* of the interpretation; or the number */
 	const char *field, *property; /* of a reference */
 	const char *text; /* of a string, or of DTD_DEFAULT in 1.2; or NULL */
 };
@@ -94,7 +94,7 @@ struct dtd_property {
 	const char *comment, *trailing; /* as in struct dtd_record */
 	const char *field, *name;
 	const struct dtd *owner;
-	unsigned ordinal; /* the number of properties before it */
+	unsigned ordinal;   /* the number of properties before it */
 	enum dtd_type type; /* 1.2: of a declaration */
 	struct dtd_value value;
 };

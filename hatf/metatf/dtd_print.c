@@ -10,7 +10,7 @@
 
 /* Where a line ends. */
 #define LINE_COLUMNS 79
-#define TAB_COLUMNS 8
+#define TAB_COLUMNS  8
 
 struct printer {
 	FILE *f;
@@ -64,9 +64,8 @@ put_number(struct printer *p, const struct dtd_number *n)
 	char text[40];
 
 	if (n->is_negative && n->value != 0)
-		snprintf(text, sizeof(text), n->is_hex ? "-0x%" PRIx64
-						       : "-%" PRIu64,
-			 0 - n->value);
+		snprintf(text, sizeof(text),
+			 n->is_hex ? "-0x%" PRIx64 : "-%" PRIu64, 0 - n->value);
 	else
 		snprintf(text, sizeof(text),
 			 n->is_hex ? "0x%" PRIx64 : "%" PRIu64, n->value);
@@ -88,13 +87,14 @@ put_string(struct printer *p, const char *text)
 
 /* ----------------------------------------------------------------- comments */
 
-/* Is this line the one that names the version? */
+/* Is this line the one that names the version?  It is printed first. */
 static bool
 names_version(const char *line, size_t nbytes)
 {
-	static const char words[] = "Meta-TF version";
+	static const char words[] = "// Meta-TF version ";
+	const size_t most = sizeof(words) - 1;
 
-	return memmem(line, nbytes, words, sizeof(words) - 1) != NULL;
+	return nbytes == most + 3 && memcmp(line, words, most) == 0;
 }
 
 /* Print a line of a comment without the blanks around it. */
@@ -147,7 +147,7 @@ print_comments_before(struct printer *p, const char *comment,
 static void
 print_comment_after(struct printer *p, const char *trailing)
 {
-	if (is_short(trailing) && !names_version(trailing, strlen(trailing))) {
+	if (is_short(trailing)) {
 		size_t nbytes = strlen(trailing);
 
 		while (nbytes != 0 && trailing[nbytes - 1] == ' ')
@@ -458,7 +458,6 @@ print_defs(struct printer *p, const struct dtd_defs *defs)
 	print_properties(p, defs->properties, false);
 	print_texts(p, defs);
 	print_records(p, defs->records);
-	print_comment(p, defs->comment);
 }
 
 static void
@@ -476,6 +475,7 @@ print_section(struct printer *p, const struct dtd_section *s)
 	end_line(p);
 	p->indent++;
 	print_defs(p, &s->defs);
+	print_comment(p, s->defs.comment);
 	p->indent--;
 	put(p, "}");
 	print_comment_after(p, s->trailing);
@@ -540,7 +540,8 @@ print_header(struct printer *p)
 	if (header != NULL) {
 		put(p, header);
 	} else {
-		put(p, p->to == DTD_1_2 ? "## MetaTF: " : "// Meta-TF version ");
+		put(p,
+		    p->to == DTD_1_2 ? "## MetaTF: " : "// Meta-TF version ");
 		put(p, dtd_dialect_name(p->to));
 	}
 	if (header == NULL || header[nbytes - 1] != '\n')
@@ -559,6 +560,7 @@ print_all(struct printer *p)
 	for (const struct dtd_section *s = p->dtd->sections; s != NULL;
 	     s = s->next)
 		print_section(p, s);
+	print_comment(p, p->dtd->defs.comment);
 }
 
 /* Does the text say something in its dialect? */

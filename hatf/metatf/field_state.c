@@ -80,8 +80,7 @@ section_state_init(struct section_state *s,
 {
 	*s = (struct section_state){
 		.section = section,
-		.fields = calloc(section->field_count + 1,
-				 sizeof(*s->fields)),
+		.fields = calloc(section->field_count + 1, sizeof(*s->fields)),
 		.previous = calloc(section->history_count + 1,
 				   sizeof(*s->previous)),
 	};

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_NAME_NBYTES 255
+#define MAX_NAME_NBYTES	  255
 #define MAX_STRING_NBYTES 4096
 
 void
@@ -103,7 +103,7 @@ note_comment(struct lexer *x, const char *begin, unsigned line)
 {
 	struct comment_span *const span =
 		line == x->last_line && x->comment.begin == NULL ? &x->trailing
-								  : &x->comment;
+								 : &x->comment;
 
 	if (span->begin == NULL)
 		span->begin = begin;

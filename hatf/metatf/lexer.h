@@ -37,8 +37,8 @@ struct lexer {
 	struct dtd_error *err;
 	const char *next, *end;
 	struct dtd_place place;
-	struct token token;	 /* the current token */
-	unsigned last_line;	 /* on which the token before it ended */
+	struct token token;	      /* the current token */
+	unsigned last_line;	      /* on which the token before it ended */
 	struct comment_span trailing; /* on that line */
 	struct comment_span comment;  /* the others before it */
 	bool has_failed;

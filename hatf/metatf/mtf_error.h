@@ -11,7 +11,8 @@
 
 struct mtf_error {
 	bool has_failed;
-	uint64_t offset; /* in the file, or in the section if it is compressed */
+	uint64_t
+		offset; /* in the file, or in the section if it is compressed */
 	uint64_t record; /* records before it, from 0 */
 	char text[200];
 };

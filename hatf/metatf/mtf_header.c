@@ -14,8 +14,7 @@ mtf_get(const uint8_t *bytes, unsigned width, enum mtf_byte_order order)
 	uint64_t n = 0;
 
 	for (unsigned i = 0; i < width; i++)
-		n = n << 8 |
-		    bytes[order == MTF_BIG_ENDIAN ? i : width - 1 - i];
+		n = n << 8 | bytes[order == MTF_BIG_ENDIAN ? i : width - 1 - i];
 	return n;
 }
 
@@ -23,8 +22,7 @@ void
 mtf_put(uint8_t *bytes, unsigned width, enum mtf_byte_order order, uint64_t n)
 {
 	for (unsigned i = 0; i < width; i++) {
-		bytes[order == MTF_BIG_ENDIAN ? width - 1 - i : i] =
-			(uint8_t)n;
+		bytes[order == MTF_BIG_ENDIAN ? width - 1 - i : i] = (uint8_t)n;
 		n >>= 8;
 	}
 }

@@ -74,8 +74,8 @@ fail_source(struct mtf_reader *r, const struct byte_source *s)
 	const char *const name = r->type != NULL ? r->type->name : "record";
 
 	if (s->has_failed)
-		return FAIL(r, "%s", s->failure != NULL ? s->failure
-							: strerror(errno));
+		return FAIL(r, "%s",
+			    s->failure != NULL ? s->failure : strerror(errno));
 	return FAIL(r, "%.60s: the trace ends in this record", name);
 }
 
@@ -102,9 +102,9 @@ read_stored(struct mtf_reader *r, struct byte_source *s, unsigned width,
 	}
 	memcpy(&word, s->next, sizeof(word));
 	s->next += width;
-	*stored_ret = is_big ? be64toh(word) >> (64 - 8 * width)
-			     : le64toh(word) << (64 - 8 * width) >>
-				       (64 - 8 * width);
+	*stored_ret =
+		is_big ? be64toh(word) >> (64 - 8 * width)
+		       : le64toh(word) << (64 - 8 * width) >> (64 - 8 * width);
 	return true;
 }
 
@@ -113,8 +113,8 @@ static bool read_element(struct mtf_reader *r, const struct field_state *f,
 
 /* Read a number, stored or not. */
 static inline bool
-read_number(struct mtf_reader *r, struct cursor *c,
-	    const struct field_state *f, uint64_t *number_ret)
+read_number(struct mtf_reader *r, struct cursor *c, const struct field_state *f,
+	    uint64_t *number_ret)
 {
 	uint64_t stored = 0;
 
@@ -200,8 +200,8 @@ read_bytes(struct mtf_reader *r, struct cursor *c, const struct field_state *f)
 	}
 	/* Not NULL; see fix_bytes(). */
 	r->has_bytes = true;
-	return add_value(r, (struct mtf_value){
-				    nbytes, (const uint8_t *)(begin + 1) });
+	return add_value(
+		r, (struct mtf_value){ nbytes, (const uint8_t *)(begin + 1) });
 }
 
 /* The bytes have their place: give the values their pointers. */
@@ -387,8 +387,8 @@ read_metadata(struct mtf_reader *r, struct cursor *c)
 	if (record == NULL || record->role != ROLE_DATA)
 		return FAIL(r, "metadata: no data record has tag %llu",
 			    (unsigned long long)head[0]);
-	why = section_state_set(&c->state, r->schema, record,
-				(uint32_t)head[1], (unsigned)head[2], args);
+	why = section_state_set(&c->state, r->schema, record, (uint32_t)head[1],
+				(unsigned)head[2], args);
 	return why == NULL || FAIL(r, "metadata for '%.60s', field %u: %s",
 				   record->name, (unsigned)head[1], why);
 }
@@ -440,10 +440,10 @@ next_element(struct mtf_reader *r, struct cursor *c, uint64_t *number_ret)
 		r->byte_count = byte_count;
 	} while (ok && r->type != data);
 	r->type = type;
-	return ok && read_number(r, c,
-				 &c->state.fields[data->first_field +
-						  data->has_tag],
-				 number_ret);
+	return ok &&
+	       read_number(r, c,
+			   &c->state.fields[data->first_field + data->has_tag],
+			   number_ret);
 }
 
 /* Read the number of a field that takes it from a column. */
@@ -492,13 +492,13 @@ enter_section(struct mtf_reader *r, unsigned number)
 	c = &r->sections[section - r->schema->sections];
 	if (c->is_open)
 		return FAIL(r, "section '%.60s' comes twice", section->name);
-	if (entry == NULL &&
-	    (section->is_plain || r->header->is_compressed))
+	if (entry == NULL && (section->is_plain || r->header->is_compressed))
 		return FAIL(r, "the header does not list section '%.60s'",
 			    section->name);
 	if (entry != NULL && entry->start != byte_source_position(&r->outer))
-		return FAIL(r, "section '%.60s' does not start where the header "
-			       "says",
+		return FAIL(r,
+			    "section '%.60s' does not start where the header "
+			    "says",
 			    section->name);
 	if (!open_cursor(r, c, section, entry))
 		return false;
@@ -548,8 +548,9 @@ finish(struct mtf_reader *r)
 		return fail_source(r, s);
 	if (r->header->record_count != MTF_UNFINISHED &&
 	    r->header->record_count != r->record_count)
-		return FAIL(r, "the trace has %llu records, its header says "
-			       "%llu",
+		return FAIL(r,
+			    "the trace has %llu records, its header says "
+			    "%llu",
 			    (unsigned long long)r->record_count,
 			    (unsigned long long)r->header->record_count);
 	return false;
@@ -688,8 +689,9 @@ mtf_read_dtd(int fd, const struct mtf_header *h, size_t *nbytes_ret,
 	if (entry == NULL)
 		return NULL;
 	text = malloc(DTD_MAX_NBYTES + 1);
-	if (text == NULL || !byte_source_init(&s, fd, entry->start,
-					      entry->nbytes, h->is_compressed)) {
+	if (text == NULL ||
+	    !byte_source_init(&s, fd, entry->start, entry->nbytes,
+			      h->is_compressed)) {
 		free(text);
 		mtf_fail(err, MTF_NOWHERE, MTF_NOWHERE, "no memory");
 		return NULL;

@@ -18,7 +18,7 @@
 #include "hatf/metatf/schema.h"
 
 /* How many numbers and bytes a record may have: a limit on memory. */
-#define MTF_MAX_VALUES ((size_t)1 << 20)
+#define MTF_MAX_VALUES	      ((size_t)1 << 20)
 #define MTF_MAX_RECORD_NBYTES ((size_t)64 << 20)
 
 /* The value of a field. */

@@ -74,9 +74,9 @@ part_of(struct mtf_writer *w, const struct schema_section *section)
 		fail_io(w, ENOMEM);
 		return NULL;
 	}
-	if (!byte_sink_init(&p->sink, w->options.is_compressed &&
-					      section->number !=
-						      SCHEMA_GLOBAL)) {
+	if (!byte_sink_init(&p->sink,
+			    w->options.is_compressed &&
+				    section->number != SCHEMA_GLOBAL)) {
 		fail_io(w, errno);
 		section_state_fini(&p->state);
 		return NULL;
@@ -147,8 +147,9 @@ mtf_writer_set(struct mtf_writer *w, const struct schema_section *section,
 				  : (uint32_t)args[i];
 
 		if (width == 4 && back != args[i])
-			return FAIL(w, "metadata for '%.60s', field %u: the "
-				       "class has 32 bits",
+			return FAIL(w,
+				    "metadata for '%.60s', field %u: the "
+				    "class has 32 bits",
 				    record->name, field);
 		put_number(w, p, width, args[i]);
 	}
@@ -174,7 +175,7 @@ mtf_writer_comment(struct mtf_writer *w, const struct schema_section *section,
 	return true;
 }
 
-/* ------------------------------------------------------------ able to say it */
+/* ----------------------------------------------------------------- widening */
 
 /* Return 1, 2, 4 or 8: the bytes of a number. */
 static uint64_t
@@ -275,9 +276,8 @@ prepare_bytes(struct mtf_writer *w, uint32_t field, uint64_t nbytes)
 	const uint64_t told = info->width_from != SCHEMA_NO_FIELD
 				      ? w->last[info->width_from]
 				      : info->width;
-	const uint64_t width = f->width_from != SCHEMA_NO_FIELD
-				       ? told
-				       : f->bytes_width;
+	const uint64_t width =
+		f->width_from != SCHEMA_NO_FIELD ? told : f->bytes_width;
 	const uint64_t args[2] = { nbytes, 0 };
 
 	if (nbytes == width)
@@ -363,8 +363,9 @@ put_field(struct mtf_writer *w, uint32_t idx)
 	if (state->kind == FIELD_ELEMENT)
 		return put_element(w, state, number);
 	if (!field_encode(s, state, number, &stored))
-		return FAIL(w, "%.60s: %llu does not fit field '%.60s', which "
-			       "is repeated",
+		return FAIL(w,
+			    "%.60s: %llu does not fit field '%.60s', which "
+			    "is repeated",
 			    w->type->name, (unsigned long long)number, f->name);
 	put_number(w, w->part, state->width, stored);
 	s->previous[state->history] = number;
@@ -392,8 +393,7 @@ visit_steps(struct mtf_writer *w, visit_field *visit, uint32_t first,
 				return FAIL(w, "%.60s: too few values",
 					    w->type->name);
 			for (uint64_t n = 0; n < count; n++)
-				if (!visit_steps(w, visit, i + 1,
-						 steps[i].end))
+				if (!visit_steps(w, visit, i + 1, steps[i].end))
 					return false;
 			i = steps[i].end - 1;
 		}
@@ -429,16 +429,16 @@ prepare(struct mtf_writer *w, const struct mtf_value *values)
 
 	do {
 		if (round_count++ > 10000)
-			return FAIL(w, "%.60s: a field that is repeated has "
-				       "bytes of several widths",
+			return FAIL(w,
+				    "%.60s: a field that is repeated has "
+				    "bytes of several widths",
 				    w->type->name);
 		w->has_widened = false;
 		w->next = values;
 		w->undo_count = 0;
 		ok = visit_steps(w, prepare_field, 0, w->type->step_count);
 		while (w->undo_count != 0) {
-			const struct undo *const u =
-				&w->undos[--w->undo_count];
+			const struct undo *const u = &w->undos[--w->undo_count];
 
 			w->part->state.previous[u->history] = u->previous;
 		}
@@ -636,8 +636,8 @@ write_part(struct mtf_writer *w, uint32_t idx)
 		mtf_put(bytes, w->schema->tag_width, w->options.byte_order,
 			section->tag);
 		bytes[w->schema->tag_width] = w->schema->sections[idx].number;
-		sys_errno = byte_sink_write(w->fd, bytes,
-					    w->schema->tag_width + 1);
+		sys_errno =
+			byte_sink_write(w->fd, bytes, w->schema->tag_width + 1);
 	}
 	return sys_errno != 0 ? sys_errno
 			      : byte_sink_copy(&w->parts[idx].sink, w->fd);

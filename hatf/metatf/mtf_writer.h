@@ -58,9 +58,10 @@ bool mtf_writer_comment(struct mtf_writer *w,
 
 /* How a field of a section is stored now. */
 struct field_state;
-const struct field_state *
-mtf_writer_state(struct mtf_writer *w, const struct schema_section *section,
-		 const struct schema_record *record, uint32_t field);
+const struct field_state *mtf_writer_state(struct mtf_writer *w,
+					   const struct schema_section *section,
+					   const struct schema_record *record,
+					   uint32_t field);
 
 /* Return what stopped the writer, or NULL. */
 const struct mtf_error *mtf_writer_error(const struct mtf_writer *w);

@@ -94,9 +94,8 @@ check_tag_properties(struct build *b, const struct dtd_property *first,
 		     bool is_global)
 {
 	for (const struct dtd_property *p = first; p != NULL; p = p->next) {
-		const bool is_none =
-			p->value.kind == DTD_INTERPRETATION &&
-			p->value.interpretation == DTD_NONE;
+		const bool is_none = p->value.kind == DTD_INTERPRETATION &&
+				     p->value.interpretation == DTD_NONE;
 
 		if (strcmp(p->field, "tag") != 0)
 			continue;
@@ -128,8 +127,8 @@ static bool
 set_tag_width(struct build *b)
 {
 	const struct scope global = { &b->dtd->defs, NULL };
-	const struct dtd_property *const p = definitions_property(
-		b->definitions, &global, "tag", "width");
+	const struct dtd_property *const p =
+		definitions_property(b->definitions, &global, "tag", "width");
 
 	b->tag_width = 1;
 	if (!check_defs_tags(b, &b->dtd->defs, true))
@@ -223,15 +222,12 @@ fail_tag(struct build *b, const struct schema_record *first,
 				  "'// Meta-TF version 1.1'",
 				  (unsigned long long)first->tag, first->name,
 				  second->name);
-	return build_fail(b,
-			  second->role == ROLE_DATA ? second->place
-						    : first->place,
-			  "record '%.60s' has tag %llu, as '%.60s' has",
-			  second->role == ROLE_DATA ? second->name
-						    : first->name,
-			  (unsigned long long)first->tag,
-			  second->role == ROLE_DATA ? first->name
-						    : second->name);
+	return build_fail(
+		b, second->role == ROLE_DATA ? second->place : first->place,
+		"record '%.60s' has tag %llu, as '%.60s' has",
+		second->role == ROLE_DATA ? second->name : first->name,
+		(unsigned long long)first->tag,
+		second->role == ROLE_DATA ? first->name : second->name);
 }
 
 static bool
@@ -461,7 +457,8 @@ build_sections(struct build *b, struct schema *schema)
 
 	for (const struct dtd_section *s = from; s != NULL; s = s->next)
 		count++;
-	schema->sections = arena_get(b->arena, count * sizeof(*schema->sections));
+	schema->sections =
+		arena_get(b->arena, count * sizeof(*schema->sections));
 	if (schema->sections == NULL)
 		return build_fail(b, (struct dtd_place){ 0, 0 }, "no memory");
 	schema->section_count = count;
@@ -528,8 +525,8 @@ schema_open(const struct dtd *dtd, schema_note *note, void *ctx,
 				      sizeof(predefined_text) - 1, &no_memory);
 	b.arena = &owned->arena;
 	b.predefined = owned->predefined;
-	b.definitions = owned->predefined != NULL ? definitions_open(dtd, err)
-						  : NULL;
+	b.definitions =
+		owned->predefined != NULL ? definitions_open(dtd, err) : NULL;
 	ok = b.definitions != NULL;
 	if (ok && !begin_build(&b)) {
 		*err = (struct dtd_error){ .text = "no memory" };

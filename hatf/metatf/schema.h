@@ -15,9 +15,9 @@
 #include "hatf/metatf/dtd.h"
 
 /* Bounds, so that a DTD of a stranger cannot take much memory. */
-#define SCHEMA_MAX_FIELDS 1024		 /* of a record */
+#define SCHEMA_MAX_FIELDS     1024	 /* of a record */
 #define SCHEMA_MAX_ALL_FIELDS (1u << 18) /* of all records */
-#define SCHEMA_MAX_WIDTH (1u << 20)	 /* of a field, in bytes */
+#define SCHEMA_MAX_WIDTH      (1u << 20) /* of a field, in bytes */
 
 /* The global section: records before the first section record. */
 #define SCHEMA_GLOBAL 0
@@ -112,7 +112,7 @@ struct schema_section {
 	struct schema_record *records;
 	uint32_t record_count;
 	uint32_t own_count; /* records of its own; 0 in the global section */
-	bool is_plain;	/* without tags */
+	bool is_plain;	    /* without tags */
 	bool is_column; /* a field takes its numbers from it: sectionStride */
 	uint32_t field_count, history_count;
 };

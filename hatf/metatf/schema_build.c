@@ -32,8 +32,8 @@ struct draft {
 	struct step_origin *origins; /* for each step */
 	uint32_t step_count, step_capacity;
 	/* Where the walk is. */
-	uint32_t repeat;	   /* the innermost repetition, or NO */
-	uint32_t first_sibling;	   /* the first step of this nesting */
+	uint32_t repeat;	/* the innermost repetition, or NO */
+	uint32_t first_sibling; /* the first step of this nesting */
 	const struct dtd_record *open[DTD_MAX_DEPTH + 1]; /* records around */
 	unsigned depth;
 };
@@ -222,8 +222,7 @@ add_step(struct draft *d, enum schema_step_kind kind, const char *name)
 
 	if (own_name == NULL)
 		return SCHEMA_NO_FIELD;
-	if (!grow(&d->origins, d->step_count, &capacity,
-		  sizeof(*d->origins)) ||
+	if (!grow(&d->origins, d->step_count, &capacity, sizeof(*d->origins)) ||
 	    !grow(&d->steps, d->step_count, &d->step_capacity,
 		  sizeof(*d->steps))) {
 		no_memory(d->b);
@@ -256,8 +255,7 @@ add_field(struct draft *d, const char *name, struct dtd_place place)
 			   SCHEMA_MAX_ALL_FIELDS);
 		return NULL;
 	}
-	if (!grow(&d->repeat_of, d->field_count, &capacity,
-		  sizeof(uint32_t)) ||
+	if (!grow(&d->repeat_of, d->field_count, &capacity, sizeof(uint32_t)) ||
 	    !grow(&d->fields, d->field_count, &d->field_capacity,
 		  sizeof(*d->fields))) {
 		no_memory(d->b);
@@ -306,8 +304,8 @@ set_width(struct draft *d, struct schema_field *f, const struct dtd_property *p)
 		return build_fail(d->b, v->place,
 				  "expected a width: a number or FIELD.value");
 	if (v->args[0].value > SCHEMA_MAX_WIDTH)
-		return build_fail(d->b, v->place,
-				  "a width exceeds %u bytes", SCHEMA_MAX_WIDTH);
+		return build_fail(d->b, v->place, "a width exceeds %u bytes",
+				  SCHEMA_MAX_WIDTH);
 	f->width = (uint32_t)v->args[0].value;
 	f->is_bytes = f->width > 8;
 	return true;
@@ -320,8 +318,7 @@ set_interpretation(struct draft *d, struct schema_field *f,
 	const struct dtd_value *const v = &p->value;
 
 	if (v->kind != DTD_INTERPRETATION)
-		return build_fail(d->b, v->place,
-				  "expected an interpretation");
+		return build_fail(d->b, v->place, "expected an interpretation");
 	if (v->text != NULL)
 		return build_fail(d->b, v->place,
 				  "the default of a number is no string");
@@ -411,10 +408,9 @@ expand_tag(struct draft *d, struct dtd_place place, const struct scope *scope,
 		return false;
 	if (f->value_from != SCHEMA_NO_FIELD ||
 	    f->value >> (8 * d->b->tag_width) != 0)
-		return build_fail(d->b, value->value.place,
-				  "expected a tag of %u byte%s",
-				  d->b->tag_width,
-				  d->b->tag_width == 1 ? "" : "s");
+		return build_fail(
+			d->b, value->value.place, "expected a tag of %u byte%s",
+			d->b->tag_width, d->b->tag_width == 1 ? "" : "s");
 	return true;
 }
 
@@ -482,7 +478,8 @@ expand_name(struct draft *d, const struct dtd_field *f,
 	interpretation = follow(b, scope, interpretation);
 	if (width != NULL)
 		width = follow(b, scope, width);
-	return !b->has_failed && (width == NULL || set_width(d, field, width)) &&
+	return !b->has_failed &&
+	       (width == NULL || set_width(d, field, width)) &&
 	       set_interpretation(d, field, interpretation) &&
 	       (value == NULL || set_value(d, field, value)) &&
 	       check_field(d, field,
@@ -584,8 +581,8 @@ add_repeat(struct draft *d, const struct dtd_field *f, uint32_t count,
 	const char *const kept =
 		name == text ? arena_text(d->b->arena, text, strlen(text))
 			     : name;
-	const uint32_t step = kept != NULL ? add_step(d, STEP_REPEAT, kept)
-					   : SCHEMA_NO_FIELD;
+	const uint32_t step =
+		kept != NULL ? add_step(d, STEP_REPEAT, kept) : SCHEMA_NO_FIELD;
 
 	if (kept == NULL)
 		no_memory(d->b);
@@ -615,9 +612,9 @@ expand_repeat(struct draft *d, const struct dtd_field *f,
 	bool ok;
 
 	if (count == SCHEMA_NO_FIELD) {
-		const struct dtd_field counted = {
-			.kind = DTD_NAME, .place = f->place, .name = f->name
-		};
+		const struct dtd_field counted = { .kind = DTD_NAME,
+						   .place = f->place,
+						   .name = f->name };
 
 		if (!expand_name(d, &counted, scope, record))
 			return false;
@@ -634,11 +631,9 @@ expand_repeat(struct draft *d, const struct dtd_field *f,
 	d->first_sibling = d->step_count;
 	if (nested != NULL)
 		note_nested(d->b, nested);
-	ok = nested != NULL
-		     ? expand_record(d, nested, where, f->first->place)
-		     : expand(d, f->first, scope, record);
-	if (ok && d->steps[step].is_scalar &&
-	    d->step_count != step + 2)
+	ok = nested != NULL ? expand_record(d, nested, where, f->first->place)
+			    : expand(d, f->first, scope, record);
+	if (ok && d->steps[step].is_scalar && d->step_count != step + 2)
 		d->steps[step].is_scalar = false; /* a string of 1.2 */
 	d->steps[step].end = d->step_count;
 	d->repeat = repeat_before;
@@ -725,10 +720,9 @@ build_record(struct build *b, const struct dtd_record *record,
 	if (ok) {
 		out->has_tag = d.field_count != 0 && d.fields[0].is_tag;
 		out->tag = out->has_tag ? d.fields[0].value : 0;
-		out->fields = keep(b, d.fields,
-				   d.field_count * sizeof(*d.fields));
-		out->steps =
-			keep(b, d.steps, d.step_count * sizeof(*d.steps));
+		out->fields =
+			keep(b, d.fields, d.field_count * sizeof(*d.fields));
+		out->steps = keep(b, d.steps, d.step_count * sizeof(*d.steps));
 		ok = (out->fields != NULL && out->steps != NULL) ||
 		     no_memory(b);
 	}

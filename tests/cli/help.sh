@@ -37,7 +37,7 @@ letters_of_synopsis()
 
 commands=$("$HATF" --help | sed -n '/^Commands:/,/^$/p' |
 	sed -nE 's/^  ([a-z]+) .*/\1/p')
-check 'number of commands' "$(wc -w <<<"$commands")" 20
+check 'number of commands' "$(wc -w <<<"$commands")" 21
 for command in $commands; do
 	page=$man/hatf-$command.1
 	[ -f "$page" ] || {

@@ -5,7 +5,7 @@
 #
 # metatf_random.py writes random DTDs and random traces, after the paper and not
 # with libhatf.  'hatf metatf dump' and the generated Python must read what it
-# wrote; the generated C must read it, too, and what C writes must read the same.
+# wrote; the generated C must read it, too, and what C writes must be the same.
 # METATF_SEEDS is how many (12).
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -75,7 +75,7 @@ refused 1:11 'r : (tag, b) { tag.value = 4; }' \
 	"field 'b' of record 'r' has no interpretation: *"
 refused 1:11 'r : (tag, b) { tag.value = 4; b.interpretation = none; }' \
 	"field 'b' of record 'r' has no width: *"
-refused 3:1 "${a}r : (tag, a) { tag.value = 4; }\ns : (tag) { tag.value = 4; }" \
+refused 3:1 "${a}r : (tag, a) { tag.value = 4; }\ns : (tag) {tag.value = 4;}" \
 	"record 's' has tag 4, as 'r' has"
 refused 2:1 "${a}r : (tag, a) { tag.value = 2; }" \
 	"tag 2 of record 'r' is that of the predefined record 'section'; *"
@@ -124,8 +124,8 @@ hostile 'many properties' 'for i in range(100000): print(f"a{i}.width=1;")
 print("r : (tag, b) { tag.value=4; }")' "field 'b' of record 'r' has no *"
 
 # What is odd is told, and is no error.
-printf '%b' "${a}b.width = 2;\nr : (tag, a) { tag.value = 4; a.unit = \"s\"; }\n" \
-	>odd.dtd
+printf '%b' "${a}b.width = 2;\n" \
+	'r : (tag, a) { tag.value = 4; a.unit = "s"; }' >odd.dtd
 run "$HATF" metatf check odd.dtd
 check_status odd 0
 check 'what is odd' "$(cat err)" "hatf metatf: odd.dtd:2:1: note: property\
@@ -159,7 +159,8 @@ for seed in $(seq "${METATF_SEEDS:-12}"); do
 	for flags in 0 1; do
 		./copy random.mtf copy.mtf $flags &&
 			"$HATF" metatf dump --json copy.mtf >copy.json &&
-			python3 "$CLI/metatf_compare.py" random.json copy.json ||
+			python3 "$CLI/metatf_compare.py" random.json \
+				copy.json ||
 			fail "seed $seed: C writes something else"
 	done
 done

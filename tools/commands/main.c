@@ -40,7 +40,7 @@ static const struct command commands[] = {
 	  command_convert },
 	{ "formats", "hatf formats", "list the formats and what each keeps",
 	  command_formats },
-	{ "metatf", "hatf metatf", "work with trace formats that a DTD describes",
+	{ "metatf", "hatf metatf", "use trace formats that a DTD describes",
 	  command_metatf },
 	{ "optimize", "hatf optimize", "rewrite a trace in fewer bytes",
 	  command_optimize },

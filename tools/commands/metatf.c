@@ -29,11 +29,12 @@ enum {
 
 static const struct opt options[] = {
 	{ "dialect", 'd', "VERSION",
-	  "print: the dialect, 1.0, 1.1 or 1.2 (default: the DTD's own)" },
+	  "print: the dialect, 1.0, 1.1 or 1.2 (default: that of\n"
+	  "the DTD)" },
 	{ "dtd", 't', "FILE",
-	  "dump: the DTD, instead of the one in the trace or the one\n"
-	  "that its header names" },
-	{ "json", 'j', NULL, "dump: one JSON object for each record, one a line" },
+	  "dump: the DTD, instead of the one in the trace or the\n"
+	  "one that its header names" },
+	{ "json", 'j', NULL, "dump: one JSON object for each record" },
 	{ "all", 'a', NULL, "dump: also metadata and section records" },
 	{ "lang", 'l', "LANGUAGE", "gen: c (default) or python" },
 	{ "output", 'o', "FOLDER",

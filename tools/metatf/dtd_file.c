@@ -73,8 +73,8 @@ bool
 dtd_file_open(struct dtd_file *d, const char *path)
 {
 	const bool is_stdin = strcmp(path, "-") == 0;
-	const int fd = is_stdin ? STDIN_FILENO
-				: open(path, O_RDONLY | O_CLOEXEC);
+	const int fd =
+		is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	bool ok = fd >= 0 && read_all(fd, d);
 
 	if (!ok)

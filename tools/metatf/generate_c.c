@@ -29,8 +29,8 @@ generate_name(const char *path, char *name, size_t nbytes)
 	const char *const slash = strrchr(path, '/');
 	const char *const base = slash != NULL ? slash + 1 : path;
 	const char *const dot = strrchr(base, '.');
-	const size_t length =
-		dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base);
+	const size_t length = dot != NULL && dot != base ? (size_t)(dot - base)
+							 : strlen(base);
 
 	/* A name cannot begin with a digit. */
 	snprintf(name, nbytes, "%s%.*s", is_letter(base[0]) ? "" : "trace_",
@@ -120,8 +120,7 @@ list_records(struct c_records *all, const struct schema *schema)
 		const struct schema_section *const s = &schema->sections[i];
 		const uint32_t own = s->is_plain ? 1
 				     : i == 0	 ? global_count - 3
-						 : s->record_count -
-							   global_count;
+					      : s->record_count - global_count;
 
 		for (uint32_t j = 0; j < own; j++)
 			add_record(all, s, &s->records[j]);
@@ -193,8 +192,9 @@ put_prototypes(FILE *f, const struct c_records *all)
 		const struct c_record *const r = &all->list[i];
 		const bool is_global = r->section->number == SCHEMA_GLOBAL;
 
-		fprintf(f, "bool %s_put_%s(struct %s_writer *w%s%s%s,\n"
-			   "\tconst struct %s_%s *x);\n",
+		fprintf(f,
+			"bool %s_put_%s(struct %s_writer *w%s%s%s,\n"
+			"\tconst struct %s_%s *x);\n",
 			all->prefix, r->name, all->prefix,
 			is_global ? ", enum " : "",
 			is_global ? all->prefix : "",
@@ -284,10 +284,11 @@ put_section_tables(FILE *f, const struct c_records *all,
 static void
 put_sections(FILE *f, const struct schema *schema)
 {
-	fprintf(f, "#define SECTION_COUNT %" PRIu32 "\n"
-		   "#define TAG_WIDTH %" PRIu32 "\n\n"
-		   "static const struct section_info sections[SECTION_COUNT] = "
-		   "{\n",
+	fprintf(f,
+		"#define SECTION_COUNT %" PRIu32 "\n"
+		"#define TAG_WIDTH %" PRIu32 "\n\n"
+		"static const struct section_info sections[SECTION_COUNT] = "
+		"{\n",
 		schema->section_count, schema->tag_width);
 	for (uint32_t i = 0; i < schema->section_count; i++) {
 		const struct schema_section *const s = &schema->sections[i];

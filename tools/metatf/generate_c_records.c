@@ -30,18 +30,18 @@ static const char *
 member(const char *name, char buf[C_NAME_NBYTES])
 {
 	static const char *const words[] = {
-		"asm",	    "auto",	"bool",	     "break",	  "case",
-		"catch",    "char",	"class",     "const",	  "continue",
-		"default",  "delete",	"do",	     "double",	  "else",
-		"enum",	    "explicit", "export",    "extern",	  "false",
-		"float",    "for",	"friend",    "goto",	  "if",
-		"inline",   "int",	"long",	     "mutable",	  "namespace",
-		"new",	    "operator", "private",   "protected", "public",
-		"register", "restrict", "return",    "short",	  "signed",
-		"sizeof",   "static",	"struct",    "switch",	  "template",
-		"this",	    "throw",	"true",	     "try",	  "typedef",
-		"typename", "typeof",	"union",     "unsigned",  "using",
-		"virtual",  "void",	"volatile",  "while",
+		"asm",	    "auto",	"bool",	    "break",	 "case",
+		"catch",    "char",	"class",    "const",	 "continue",
+		"default",  "delete",	"do",	    "double",	 "else",
+		"enum",	    "explicit", "export",   "extern",	 "false",
+		"float",    "for",	"friend",   "goto",	 "if",
+		"inline",   "int",	"long",	    "mutable",	 "namespace",
+		"new",	    "operator", "private",  "protected", "public",
+		"register", "restrict", "return",   "short",	 "signed",
+		"sizeof",   "static",	"struct",   "switch",	 "template",
+		"this",	    "throw",	"true",	    "try",	 "typedef",
+		"typename", "typeof",	"union",    "unsigned",	 "using",
+		"virtual",  "void",	"volatile", "while",
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -131,8 +131,9 @@ struct_members(struct emitter *e, const char *path, uint32_t first,
 void
 c_record_struct(FILE *f, const struct c_records *all, const struct c_record *r)
 {
-	struct emitter e = { .f = f, .all = all, .record = r->record,
-			     .indent = 1 };
+	struct emitter e = {
+		.f = f, .all = all, .record = r->record, .indent = 1
+	};
 	char path[C_NAME_NBYTES];
 
 	join(path, all->prefix, "_", r->name);
@@ -195,9 +196,8 @@ emit_number(struct emitter *e, uint32_t idx, const char *expression)
 	note_expression(e, idx, expression);
 	put_indent(e);
 	if (e->is_put) {
-		fprintf(e->f,
-			"if (!put_number(w, p, info, %" PRIu32 ", %s))\n", idx,
-			e->of_field[idx]);
+		fprintf(e->f, "if (!put_number(w, p, info, %" PRIu32 ", %s))\n",
+			idx, e->of_field[idx]);
 		return;
 	}
 	fprintf(e->f, "if (!read_number(r, c, &f[%" PRIu32 "], &%s))\n", idx,
@@ -252,8 +252,7 @@ emit_repeat(struct emitter *e, const char *array, uint32_t step)
 		put_indent(e);
 		fprintf(e->f, "\treturn false;\n");
 		put_indent(e);
-		fprintf(e->f,
-			"%s = reader_get(r, (size_t)%s * sizeof(*%s));\n",
+		fprintf(e->f, "%s = reader_get(r, (size_t)%s * sizeof(*%s));\n",
 			array, count, array);
 		put_indent(e);
 		fprintf(e->f, "if (%s == NULL)\n", array);
@@ -261,8 +260,8 @@ emit_repeat(struct emitter *e, const char *array, uint32_t step)
 		fprintf(e->f, "\treturn false;\n");
 	}
 	put_indent(e);
-	fprintf(e->f, "for (uint64_t i%u = 0; i%u < %s; i%u++) {\n", loop,
-		loop, count, loop);
+	fprintf(e->f, "for (uint64_t i%u = 0; i%u < %s; i%u++) {\n", loop, loop,
+		count, loop);
 	e->indent++;
 	join(prefix, item, ".", "");
 	if (s->is_scalar)
@@ -363,8 +362,8 @@ c_record_put(FILE *f, const struct c_records *all, const struct c_record *r)
 	fprintf(f,
 		"bool\n%s_put_%s(struct %s_writer *w%s%s%s,\n"
 		"\tconst struct %s_%s *x)\n{\n",
-		all->prefix, r->name, all->prefix,
-		is_global ? ", enum " : "", is_global ? all->prefix : "",
+		all->prefix, r->name, all->prefix, is_global ? ", enum " : "",
+		is_global ? all->prefix : "",
 		is_global ? "_section section" : "", all->prefix, r->name);
 	if (is_global)
 		fprintf(f, "\tstruct part *const p = part_of(w, section);\n");

@@ -41,8 +41,7 @@ put_field(FILE *f, const struct schema_field *field)
 static void
 put_step(FILE *f, const struct schema_step *s)
 {
-	fprintf(f,
-		"            (%d, '%s', %" PRIu32 ", %" PRIu32 ", %s),\n",
+	fprintf(f, "            (%d, '%s', %" PRIu32 ", %" PRIu32 ", %s),\n",
 		s->kind, s->name, s->field, s->end,
 		s->is_scalar ? "True" : "False");
 }
@@ -71,7 +70,8 @@ put_section(FILE *f, const struct schema_section *s)
 		"     'histories': %" PRIu32 ", 'records': [\n",
 		s->name, s->number, s->is_plain ? "True" : "False",
 		s->is_column ? "True" : "False",
-		schema_has_elements(s) ? "True" : "False", s->history_count + 1);
+		schema_has_elements(s) ? "True" : "False",
+		s->history_count + 1);
 	for (uint32_t i = 0; i < s->record_count; i++)
 		put_record(f, &s->records[i]);
 	fprintf(f, "     ]},\n");

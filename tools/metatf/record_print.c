@@ -32,9 +32,9 @@ is_text(const struct mtf_value *v)
 	size_t nbytes;
 
 	for (size_t i = 0; i < v->number;) {
-		const size_t n = escape_next(v->bytes + i,
-					     (size_t)v->number - i, false,
-					     escaped, &nbytes);
+		const size_t n =
+			escape_next(v->bytes + i, (size_t)v->number - i, false,
+				    escaped, &nbytes);
 
 		if (n != nbytes || memcmp(escaped, v->bytes + i, n) != 0)
 			return false;
@@ -142,8 +142,8 @@ static void
 print_metadata(struct out *o, const struct mtf_record *r, bool is_json)
 {
 	static const char *const names[] = {
-		"width", "none",   "baseOffset",    "delta", "default",
-		"sectionOffset", "stride", "sectionStride",
+		"width",   "none",	    "baseOffset", "delta",
+		"default", "sectionOffset", "stride",	  "sectionStride",
 	};
 	const struct mtf_value *const v = r->values;
 	const struct schema_record *const of =

@@ -10,8 +10,8 @@
 void record_print_text(struct out *o, const struct mtf_record *r);
 
 /*
- * {"record":"alloc","section":"heap","fields":{"size":32,...}}  Bytes are a string if they
- * are UTF-8 text, else {"hex":"00ff"}.
+ * {"record":"alloc","section":"heap","fields":{"size":32,...}}  Bytes are a
+ * string if they are UTF-8 text, else {"hex":"00ff"}.
  */
 void record_print_json(struct out *o, const struct mtf_record *r);
 

@@ -34,8 +34,7 @@ open_embedded(struct trace_file *t, bool *has_ret)
 	struct mtf_error err;
 	char name[PATH_MAX + 20];
 
-	t->dtd.text =
-		mtf_read_dtd(t->fd, &t->header, &t->dtd.nbytes, &err);
+	t->dtd.text = mtf_read_dtd(t->fd, &t->header, &t->dtd.nbytes, &err);
 	*has_ret = t->dtd.text != NULL || err.has_failed;
 	if (err.has_failed)
 		complain(t->path, &err);
@@ -51,8 +50,8 @@ open_named(struct trace_file *t)
 {
 	const char *name = t->header.dtd_name;
 	const char *const slash = strrchr(t->path, '/');
-	const int folder_nbytes = slash != NULL ? (int)(slash + 1 - t->path)
-						: 0;
+	const int folder_nbytes =
+		slash != NULL ? (int)(slash + 1 - t->path) : 0;
 	char path[PATH_MAX];
 	uid_t owner;
 	int fd;
@@ -101,8 +100,7 @@ trace_file_open(struct trace_file *t, const char *path, const char *dtd_path)
 	if (dtd_path != NULL) {
 		if (!dtd_file_open(&t->dtd, dtd_path))
 			return false;
-	} else if (!open_embedded(t, &has_own) &&
-		   (has_own || !open_named(t))) {
+	} else if (!open_embedded(t, &has_own) && (has_own || !open_named(t))) {
 		return false;
 	}
 	t->reader = mtf_reader_open(t->fd, &t->header, t->dtd.schema);
