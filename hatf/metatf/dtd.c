@@ -549,19 +549,56 @@ header_nbytes(const char *text, size_t nbytes)
 	return done;
 }
 
-/* Do the comments before the first definition name a version? */
-static bool
-comment_names(const struct lexer *x, const char *version)
+static size_t
+skip_blanks(const char *line, size_t nbytes)
 {
-	const char *const begin = x->trailing.begin != NULL ? x->trailing.begin
-							    : x->comment.begin;
-	const char *const end =
-		x->comment.end != NULL ? x->comment.end : x->trailing.end;
-	char words[40];
+	size_t i = 0;
 
-	snprintf(words, sizeof(words), "Meta-TF version %s", version);
-	return begin != NULL && memmem(begin, (size_t)(end - begin), words,
-				       strlen(words)) != NULL;
+	while (i < nbytes &&
+	       (line[i] == ' ' || line[i] == '\t' || line[i] == '\r'))
+		i++;
+	return i;
+}
+
+bool
+dtd_names_version(const char *line, size_t nbytes, enum dtd_dialect *dialect)
+{
+	static const char words[] = "Meta-TF version 1.";
+	const size_t words_nbytes = sizeof(words) - 1;
+	size_t i = skip_blanks(line, nbytes);
+
+	if (nbytes - i < 2 || memcmp(line + i, "//", 2) != 0)
+		return false;
+	i += 2;
+	i += skip_blanks(line + i, nbytes - i);
+	if (nbytes - i <= words_nbytes ||
+	    memcmp(line + i, words, words_nbytes) != 0)
+		return false;
+	i += words_nbytes;
+	if (line[i] < '0' || line[i] > '2')
+		return false;
+	*dialect = (enum dtd_dialect)(line[i] - '0');
+	i++;
+	return i + skip_blanks(line + i, nbytes - i) == nbytes;
+}
+
+/* Does a line of these comments name a version?  The first that does counts. */
+static bool
+span_names(const struct comment_span *span, enum dtd_dialect *dialect)
+{
+	const char *line = span->begin;
+
+	while (line != NULL && line < span->end) {
+		const size_t left = (size_t)(span->end - line);
+		const char *const newline = memchr(line, '\n', left);
+		const size_t nbytes =
+			newline != NULL ? (size_t)(newline - line) : left;
+
+		if (dtd_names_version(line, nbytes, dialect))
+			return true;
+		line += nbytes + 1;
+	}
+	return false;
 }
 
 /*
@@ -577,12 +614,12 @@ tell_dialect(struct parser *p)
 
 	while (next < x->end && (*next == ' ' || *next == '\t'))
 		next++;
-	if (p->dtd->header != NULL || comment_names(x, "1.2") ||
+	if (!span_names(&x->trailing, &p->dtd->dialect))
+		span_names(&x->comment, &p->dtd->dialect);
+	if (p->dtd->header != NULL ||
 	    (is_typed && next > x->next && next < x->end && *next != '.' &&
 	     *next != ':'))
 		p->dtd->dialect = DTD_1_2;
-	else if (comment_names(x, "1.1"))
-		p->dtd->dialect = DTD_1_1;
 	p->uses_braces = p->dtd->dialect == DTD_1_2;
 }
 

@@ -162,6 +162,13 @@ void dtd_close(struct dtd *dtd);
 /* "1.0" */
 const char *dtd_dialect_name(enum dtd_dialect dialect);
 
+/*
+ * Is this line of a comment "// Meta-TF version 1.0", or another version?  Such
+ * a line before the first definition names the dialect.
+ */
+bool dtd_names_version(const char *line, size_t nbytes,
+		       enum dtd_dialect *dialect);
+
 /* "baseOffset" */
 const char *dtd_interpretation_name(enum dtd_interpretation interpretation);
 

@@ -87,27 +87,20 @@ put_string(struct printer *p, const char *text)
 
 /* ----------------------------------------------------------------- comments */
 
-/* Is this line the one that names the version?  It is printed first. */
-static bool
-names_version(const char *line, size_t nbytes)
-{
-	static const char words[] = "// Meta-TF version ";
-	const size_t most = sizeof(words) - 1;
-
-	return nbytes == most + 3 && memcmp(line, words, most) == 0;
-}
-
 /* Print a line of a comment without the blanks around it. */
 static void
 print_comment_line(struct printer *p, const char *line, size_t nbytes)
 {
+	enum dtd_dialect dialect;
+
 	while (nbytes != 0 && (*line == ' ' || *line == '\t')) {
 		line++;
 		nbytes--;
 	}
 	while (nbytes != 0 && line[nbytes - 1] == ' ')
 		nbytes--;
-	if (nbytes == 0 || names_version(line, nbytes))
+	/* The version is in the first line. */
+	if (nbytes == 0 || dtd_names_version(line, nbytes, &dialect))
 		return;
 	begin_line(p);
 	if (*line == '*')
