@@ -68,6 +68,7 @@ preload/interpose: hatf/rings preload preload/clock preload/confine \
   preload/heaps preload/process preload/record preload/stacks preload/sys \
   preload/writer
 hatf/metatf:
+hatf/metatf/trace: hatf/metatf
 tools/ui: public
 tools/trace: public tools/ui
 tools/sites: public hatf/frames tools/ui
@@ -89,10 +90,11 @@ tools/measure: public tools/trace tools/ui
 tools/paper: public tools/measure tools/trace tools/ui
 tools/report: public tools/sites tools/summary tools/trace tools/ui
 tools/plot: public tools/show tools/sites tools/summary tools/trace tools/ui
-tools/metatf: public hatf/metatf tools/trace tools/ui
+tools/metatf: public hatf/metatf hatf/metatf/trace tools/trace tools/ui
 tools/driver: public
 tools/replay: public hatf/containers tools/driver tools/trace tools/ui
-tools/commands: public hatf/metatf hatf/recorder tools/*
+tools/commands: public hatf/metatf hatf/metatf/trace hatf/recorder \
+  tools/*
 "
 
 # ROOM: PATTERN of the library headers that it may include.  Every room may
@@ -101,7 +103,7 @@ libraries='
 hatf/deflate: zlib\.h|libdeflate\.h|isa-l/.*|isa-l\.h
 hatf/io: zlib\.h|libdeflate\.h|zstd.*\.h|lz4frame\.h
 hatf/formats/ours: zlib\.h
-hatf/metatf: zlib\.h
+hatf/metatf/trace: zlib\.h
 hatf/formats/text: expat.*\.h
 tools/ui: jansson\.h
 tools/trace: jansson\.h

@@ -30,39 +30,6 @@ struct parser {
 	bool uses_braces; /* fields stand in braces: dialect 1.2 */
 };
 
-static const char *const interpretations[] = {
-	NULL,	   "none",	    "baseOffset", "delta",
-	"default", "sectionOffset", "stride",	  "sectionStride",
-};
-
-const char *
-dtd_dialect_name(enum dtd_dialect dialect)
-{
-	static const char *const names[] = { "1.0", "1.1", "1.2" };
-
-	return names[dialect];
-}
-
-const char *
-dtd_interpretation_name(enum dtd_interpretation interpretation)
-{
-	return interpretations[interpretation];
-}
-
-unsigned
-dtd_argument_count(enum dtd_interpretation interpretation)
-{
-	switch (interpretation) {
-	case DTD_NONE:
-		return 0;
-	case DTD_STRIDE:
-	case DTD_SECTION_STRIDE:
-		return 2;
-	default:
-		return 1;
-	}
-}
-
 /* ------------------------------------------------------------------ helpers */
 
 static bool
@@ -180,7 +147,7 @@ parse_named_value(struct parser *p, struct dtd_value *v)
 		return v->property != NULL;
 	}
 	for (unsigned i = DTD_NONE; i <= DTD_SECTION_STRIDE; i++)
-		if (strcmp(name, interpretations[i]) == 0) {
+		if (strcmp(name, dtd_interpretation_name(i)) == 0) {
 			v->kind = DTD_INTERPRETATION;
 			v->interpretation = i;
 			return parse_arguments(p, v);
@@ -547,39 +514,6 @@ header_nbytes(const char *text, size_t nbytes)
 		done = newline != NULL ? (size_t)(newline + 1 - text) : nbytes;
 	}
 	return done;
-}
-
-static size_t
-skip_blanks(const char *line, size_t nbytes)
-{
-	size_t i = 0;
-
-	while (i < nbytes &&
-	       (line[i] == ' ' || line[i] == '\t' || line[i] == '\r'))
-		i++;
-	return i;
-}
-
-bool
-dtd_names_version(const char *line, size_t nbytes, enum dtd_dialect *dialect)
-{
-	static const char words[] = "Meta-TF version 1.";
-	const size_t words_nbytes = sizeof(words) - 1;
-	size_t i = skip_blanks(line, nbytes);
-
-	if (nbytes - i < 2 || memcmp(line + i, "//", 2) != 0)
-		return false;
-	i += 2;
-	i += skip_blanks(line + i, nbytes - i);
-	if (nbytes - i <= words_nbytes ||
-	    memcmp(line + i, words, words_nbytes) != 0)
-		return false;
-	i += words_nbytes;
-	if (line[i] < '0' || line[i] > '2')
-		return false;
-	*dialect = (enum dtd_dialect)(line[i] - '0');
-	i++;
-	return i + skip_blanks(line + i, nbytes - i) == nbytes;
 }
 
 /* Does a line of these comments name a version?  The first that does counts. */

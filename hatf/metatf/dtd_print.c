@@ -233,7 +233,9 @@ print_text_record(struct printer *p, const struct dtd_property *property)
 {
 	begin_line(p);
 	put(p, property->field);
-	put(p, " : (length, data) {");
+	put(p, " : (length,");
+	put_space(p, strlen("data") + 1);
+	put(p, "data) {");
 	end_line(p);
 	p->indent++;
 	print_line(p, "length.width = 2;");

@@ -80,7 +80,9 @@ is_digit(char c)
 static char
 peek(const struct lexer *x, size_t ahead)
 {
-	return ahead < (size_t)(x->end - x->next) ? x->next[ahead] : '\0';
+	if (ahead >= (size_t)(x->end - x->next))
+		return '\0';
+	return x->next[ahead];
 }
 
 static void

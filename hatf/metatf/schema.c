@@ -199,14 +199,20 @@ add_records(struct build *b, struct schema_section *s,
 	return true;
 }
 
+/* A record by its tag. */
+struct tagged {
+	uint64_t tag;
+	uint32_t idx;
+};
+
 static int
 compare_tags(const void *a, const void *b)
 {
-	const struct schema_record *const *const x = a, *const *const y = b;
+	const struct tagged *const x = a, *const y = b;
 
-	if ((*x)->tag != (*y)->tag)
-		return (*x)->tag < (*y)->tag ? -1 : 1;
-	return (*x > *y) - (*x < *y);
+	if (x->tag != y->tag)
+		return x->tag < y->tag ? -1 : 1;
+	return (x->idx > y->idx) - (x->idx < y->idx);
 }
 
 /* Complain about two records of one tag. */
@@ -233,18 +239,18 @@ fail_tag(struct build *b, const struct schema_record *first,
 static bool
 check_tags(struct build *b, const struct schema_section *s)
 {
-	const struct schema_record **const sorted =
-		calloc(s->record_count, sizeof(*sorted));
-	bool ok = sorted != NULL;
+	struct tagged *const sorted = calloc(s->record_count, sizeof(*sorted));
+	bool ok = true;
 
-	if (!ok)
-		return build_fail(b, (struct dtd_place){ 0, 0 }, "no memory");
+	if (sorted == NULL)
+		return build_no_memory(b);
 	for (uint32_t i = 0; i < s->record_count; i++)
-		sorted[i] = &s->records[i];
+		sorted[i] = (struct tagged){ s->records[i].tag, i };
 	qsort(sorted, s->record_count, sizeof(*sorted), compare_tags);
 	for (uint32_t i = 1; ok && i < s->record_count; i++)
-		if (sorted[i - 1]->tag == sorted[i]->tag)
-			ok = fail_tag(b, sorted[i - 1], sorted[i]);
+		if (sorted[i - 1].tag == sorted[i].tag)
+			ok = fail_tag(b, &s->records[sorted[i - 1].idx],
+				      &s->records[sorted[i].idx]);
 	free(sorted);
 	return ok;
 }
@@ -293,7 +299,7 @@ build_section(struct build *b, const struct dtd_section *from,
 	s->number = from != NULL ? from->number : SCHEMA_GLOBAL;
 	s->records = arena_get(b->arena, most * sizeof(*s->records));
 	if (s->records == NULL)
-		return build_fail(b, (struct dtd_place){ 0, 0 }, "no memory");
+		return build_no_memory(b);
 	b->history_count = 0;
 	memset(b->histories, 0,
 	       (b->dtd->property_count + b->predefined->property_count) *
@@ -460,7 +466,7 @@ build_sections(struct build *b, struct schema *schema)
 	schema->sections =
 		arena_get(b->arena, count * sizeof(*schema->sections));
 	if (schema->sections == NULL)
-		return build_fail(b, (struct dtd_place){ 0, 0 }, "no memory");
+		return build_no_memory(b);
 	schema->section_count = count;
 	if (!build_section(b, NULL, &schema->sections[0]))
 		return false;

@@ -8,74 +8,11 @@
  */
 #include "hatf/metatf/schema_build.h"
 
-#include <stdarg.h>
+#include "hatf/metatf/schema_draft.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* No repetition. */
-#define NO_REPEAT UINT32_MAX
-
-/* Where a step comes from. */
-struct step_origin {
-	uint32_t repeat;  /* the repetition around it */
-	const char *name; /* before it was made unique */
-};
-
-/* A record that is being made. */
-struct draft {
-	struct build *b;
-	struct schema_field *fields;
-	uint32_t *repeat_of; /* for each field, the step that repeats it */
-	uint32_t field_count, field_capacity;
-	struct schema_step *steps;
-	struct step_origin *origins; /* for each step */
-	uint32_t step_count, step_capacity;
-	/* Where the walk is. */
-	uint32_t repeat;	/* the innermost repetition, or NO */
-	uint32_t first_sibling; /* the first step of this nesting */
-	const struct dtd_record *open[DTD_MAX_DEPTH + 1]; /* records around */
-	unsigned depth;
-};
-
-bool
-build_fail(struct build *b, struct dtd_place place, const char *format, ...)
-{
-	va_list args;
-
-	if (b->has_failed)
-		return false;
-	b->has_failed = true;
-	b->err->place = place;
-	va_start(args, format);
-	vsnprintf(b->err->text, sizeof(b->err->text), format, args);
-	va_end(args);
-	return false;
-}
-
-static bool
-no_memory(struct build *b)
-{
-	return build_fail(b, (struct dtd_place){ 0, 0 }, "no memory");
-}
-
-/* Make room for one more element of an array.  False: no memory. */
-static bool
-grow(void *array, uint32_t count, uint32_t *capacity, size_t nbytes)
-{
-	void **const p = array;
-	const uint32_t wanted = *capacity == 0 ? 16 : 2 * *capacity;
-	void *bigger;
-
-	if (count < *capacity)
-		return true;
-	bigger = realloc(*p, wanted * nbytes);
-	if (bigger == NULL)
-		return false;
-	*p = bigger;
-	*capacity = wanted;
-	return true;
-}
 
 /* --------------------------------------------------------------- properties */
 
@@ -138,141 +75,6 @@ history_of(struct build *b, const struct dtd_property *p)
 	return *history - 1;
 }
 
-/* ------------------------------------------------------------------- drafts */
-
-/* Is the repetition 'outer' around 'inner', or the same? */
-static bool
-is_around(const struct draft *d, uint32_t outer, uint32_t inner)
-{
-	while (inner != outer && inner != NO_REPEAT)
-		inner = d->origins[inner].repeat;
-	return inner == outer;
-}
-
-/*
- * Return the nearest earlier field of a name that has one value for what comes
- * now, or NO_FIELD.
- */
-static uint32_t
-earlier_field(const struct draft *d, const char *name)
-{
-	for (uint32_t i = d->field_count; i-- != 0;)
-		if (strcmp(d->fields[i].name, name) == 0 &&
-		    is_around(d, d->repeat_of[i], d->repeat))
-			return i;
-	return SCHEMA_NO_FIELD;
-}
-
-/* Return the next step of the same nesting. */
-static uint32_t
-next_sibling(const struct draft *d, uint32_t step)
-{
-	const struct schema_step *const s = &d->steps[step];
-
-	return s->kind == STEP_FIELD ? step + 1 : s->end;
-}
-
-/* Has this nesting a step of this name? */
-static bool
-has_sibling(const struct draft *d, const char *name)
-{
-	for (uint32_t i = d->first_sibling; i < d->step_count;
-	     i = next_sibling(d, i))
-		if (strcmp(d->steps[i].name, name) == 0)
-			return true;
-	return false;
-}
-
-/* Count the steps of this nesting that would have this name. */
-static unsigned
-count_siblings(const struct draft *d, const char *name)
-{
-	unsigned count = 0;
-
-	for (uint32_t i = d->first_sibling; i < d->step_count;
-	     i = next_sibling(d, i))
-		count += strcmp(d->origins[i].name, name) == 0;
-	return count;
-}
-
-/* Return a name for a new step that no sibling has.  NULL: failed. */
-static const char *
-sibling_name(struct draft *d, const char *name)
-{
-	char text[300];
-	const char *copy = name;
-
-	snprintf(text, sizeof(text), "%s", name);
-	for (unsigned i = count_siblings(d, name) + 1; has_sibling(d, text);
-	     i++)
-		snprintf(text, sizeof(text), "%.260s_%u", name, i);
-	if (strcmp(text, name) != 0)
-		copy = arena_text(d->b->arena, text, strlen(text));
-	if (copy == NULL)
-		no_memory(d->b);
-	return copy;
-}
-
-/* Add a step and return its index, or NO_FIELD. */
-static uint32_t
-add_step(struct draft *d, enum schema_step_kind kind, const char *name)
-{
-	const char *const own_name = sibling_name(d, name);
-	uint32_t capacity = d->step_capacity;
-
-	if (own_name == NULL)
-		return SCHEMA_NO_FIELD;
-	if (!grow(&d->origins, d->step_count, &capacity, sizeof(*d->origins)) ||
-	    !grow(&d->steps, d->step_count, &d->step_capacity,
-		  sizeof(*d->steps))) {
-		no_memory(d->b);
-		return SCHEMA_NO_FIELD;
-	}
-	d->steps[d->step_count] =
-		(struct schema_step){ .kind = kind, .name = own_name };
-	d->origins[d->step_count] = (struct step_origin){ d->repeat, name };
-	return d->step_count++;
-}
-
-/* Add a field without properties.  NULL: failed. */
-static struct schema_field *
-add_field(struct draft *d, const char *name, struct dtd_place place)
-{
-	const uint32_t step = add_step(d, STEP_FIELD, name);
-	uint32_t capacity = d->field_capacity;
-
-	if (step == SCHEMA_NO_FIELD)
-		return NULL;
-	if (d->field_count == SCHEMA_MAX_FIELDS) {
-		build_fail(d->b, place, "a record has more than %d fields",
-			   SCHEMA_MAX_FIELDS);
-		return NULL;
-	}
-	if (++d->b->all_field_count > SCHEMA_MAX_ALL_FIELDS) {
-		build_fail(d->b, place,
-			   "the records of all sections have more than %u "
-			   "fields",
-			   SCHEMA_MAX_ALL_FIELDS);
-		return NULL;
-	}
-	if (!grow(&d->repeat_of, d->field_count, &capacity, sizeof(uint32_t)) ||
-	    !grow(&d->fields, d->field_count, &d->field_capacity,
-		  sizeof(*d->fields))) {
-		no_memory(d->b);
-		return NULL;
-	}
-	d->steps[step].field = d->field_count;
-	d->repeat_of[d->field_count] = d->repeat;
-	d->fields[d->field_count] = (struct schema_field){
-		.name = name,
-		.width_from = SCHEMA_NO_FIELD,
-		.value_from = SCHEMA_NO_FIELD,
-		.interpretation = DTD_NONE,
-		.place = place,
-	};
-	return &d->fields[d->field_count++];
-}
-
 /* ------------------------------------------------------------------- fields */
 
 /* Set the width from its property, which is no reference to a width. */
@@ -285,14 +87,14 @@ set_width(struct draft *d, struct schema_field *f, const struct dtd_property *p)
 	if (v->kind == DTD_REFERENCE && strcmp(v->property, "value") == 0) {
 		/* 'f' is the last field. */
 		d->field_count--;
-		from = earlier_field(d, v->field);
+		from = draft_earlier_field(d, v->field);
 		d->field_count++;
 		if (from == SCHEMA_NO_FIELD)
 			return build_fail(d->b, v->place,
 					  "no field '%.60s' comes before "
 					  "'%.60s'",
 					  v->field, f->name);
-		if (d->fields[from].is_bytes || d->fields[from].is_tag)
+		if (!draft_is_number(d, from))
 			return build_fail(d->b, v->place,
 					  "field '%.60s' is not a number",
 					  v->field);
@@ -346,7 +148,7 @@ set_value(struct draft *d, struct schema_field *f, const struct dtd_property *p)
 		return build_fail(d->b, v->place,
 				  "expected a number or FIELD.value");
 	d->field_count--;
-	f->value_from = earlier_field(d, v->field);
+	f->value_from = draft_earlier_field(d, v->field);
 	d->field_count++;
 	if (f->value_from == SCHEMA_NO_FIELD)
 		return build_fail(d->b, v->place,
@@ -399,7 +201,7 @@ expand_tag(struct draft *d, struct dtd_place place, const struct scope *scope,
 				  "record '%.60s' has a tag without a value: "
 				  "expected 'tag.value = N;'",
 				  record);
-	f = add_field(d, "tag", place);
+	f = draft_add_field(d, "tag", place);
 	if (f == NULL)
 		return false;
 	f->is_tag = true;
@@ -420,13 +222,13 @@ expand_text(struct draft *d, const struct dtd_field *f,
 	    const struct dtd_property *p)
 {
 	const uint32_t before = d->first_sibling;
-	const uint32_t step = add_step(d, STEP_NESTED, f->name);
+	const uint32_t step = draft_add_step(d, STEP_NESTED, f->name);
 	struct schema_field *field;
 
 	if (step == SCHEMA_NO_FIELD)
 		return false;
 	d->first_sibling = d->step_count;
-	field = add_field(d, "length", f->place);
+	field = draft_add_field(d, "length", f->place);
 	if (field == NULL)
 		return false;
 	field->width = 2;
@@ -436,7 +238,7 @@ expand_text(struct draft *d, const struct dtd_field *f,
 				  "only the empty string can be a default");
 	if (p->value.text != NULL)
 		field->interpretation = DTD_DEFAULT;
-	field = add_field(d, "data", f->place);
+	field = draft_add_field(d, "data", f->place);
 	if (field == NULL)
 		return false;
 	field->is_bytes = true;
@@ -469,7 +271,7 @@ expand_name(struct draft *d, const struct dtd_field *f,
 				  f->name, record, f->name);
 	if (interpretation->type == DTD_TEXT)
 		return expand_text(d, f, interpretation);
-	field = add_field(d, f->name, f->place);
+	field = draft_add_field(d, f->name, f->place);
 	if (field == NULL)
 		return false;
 	/* Dialect 1.2 has no widths. */
@@ -527,7 +329,7 @@ expand_nested(struct draft *d, const struct dtd_record *record,
 	      const struct scope *scope, const struct dtd_field *f)
 {
 	const uint32_t before = d->first_sibling;
-	const uint32_t step = add_step(d, STEP_NESTED, f->name);
+	const uint32_t step = draft_add_step(d, STEP_NESTED, f->name);
 
 	if (step == SCHEMA_NO_FIELD)
 		return false;
@@ -581,11 +383,12 @@ add_repeat(struct draft *d, const struct dtd_field *f, uint32_t count,
 	const char *const kept =
 		name == text ? arena_text(d->b->arena, text, strlen(text))
 			     : name;
-	const uint32_t step =
-		kept != NULL ? add_step(d, STEP_REPEAT, kept) : SCHEMA_NO_FIELD;
+	const uint32_t step = kept != NULL
+				      ? draft_add_step(d, STEP_REPEAT, kept)
+				      : SCHEMA_NO_FIELD;
 
 	if (kept == NULL)
-		no_memory(d->b);
+		build_no_memory(d->b);
 	if (step != SCHEMA_NO_FIELD) {
 		d->steps[step].field = count;
 		d->steps[step].is_scalar = is_scalar;
@@ -608,7 +411,7 @@ expand_repeat(struct draft *d, const struct dtd_field *f,
 		f->first->kind == DTD_NAME
 			? find_record(d->b, scope, f->first->name, &where)
 			: NULL;
-	uint32_t count = earlier_field(d, f->name), step;
+	uint32_t count = draft_earlier_field(d, f->name), step;
 	bool ok;
 
 	if (count == SCHEMA_NO_FIELD) {
@@ -620,7 +423,7 @@ expand_repeat(struct draft *d, const struct dtd_field *f,
 			return false;
 		count = d->field_count - 1;
 	}
-	if (d->fields[count].is_bytes || d->fields[count].is_tag)
+	if (!draft_is_number(d, count))
 		return build_fail(d->b, f->place,
 				  "field '%.60s' is not a number", f->name);
 	step = add_repeat(d, f, count,
@@ -703,7 +506,7 @@ build_record(struct build *b, const struct dtd_record *record,
 	     const struct scope *scope, struct schema_record *out)
 {
 	const struct scope own = { record, scope };
-	struct draft d = { .b = b, .repeat = NO_REPEAT };
+	struct draft d = { .b = b, .repeat = DRAFT_NO_REPEAT };
 	bool ok = true;
 
 	/* A record that only sets the value of its tag has one, too. */
@@ -724,11 +527,8 @@ build_record(struct build *b, const struct dtd_record *record,
 			keep(b, d.fields, d.field_count * sizeof(*d.fields));
 		out->steps = keep(b, d.steps, d.step_count * sizeof(*d.steps));
 		ok = (out->fields != NULL && out->steps != NULL) ||
-		     no_memory(b);
+		     build_no_memory(b);
 	}
-	free(d.fields);
-	free(d.repeat_of);
-	free(d.steps);
-	free(d.origins);
+	draft_fini(&d);
 	return ok;
 }

@@ -29,6 +29,9 @@ struct build {
 bool build_fail(struct build *b, struct dtd_place place, const char *format,
 		...) __attribute__((format(printf, 3, 4)));
 
+/* Record that there is no memory.  Return false. */
+bool build_no_memory(struct build *b);
+
 /* Has a record a tag?  One without is part of others. */
 bool build_has_tag(const struct build *b, const struct dtd_record *record);
 

@@ -7,8 +7,8 @@
  * with the same values, section by section.
  */
 #include "fuzz.h"
-#include "hatf/metatf/mtf_reader.h"
-#include "hatf/metatf/mtf_writer.h"
+#include "hatf/metatf/trace/mtf_reader.h"
+#include "hatf/metatf/trace/mtf_writer.h"
 
 /* A small file can hold a large trace: read no more than this. */
 #define RECORD_MAX 2000

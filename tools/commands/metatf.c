@@ -2,7 +2,7 @@
 /* metatf.c - hatf metatf: describe trace formats, read traces by a description
  */
 #include "hatf/metatf/dtd_print.h"
-#include "hatf/metatf/mtf_reader.h"
+#include "hatf/metatf/trace/mtf_reader.h"
 #include "tools/commands/commands.h"
 #include "tools/metatf/generate.h"
 #include "tools/metatf/record_print.h"

@@ -13,6 +13,7 @@
 #include "tools/metatf/generate_c.h"
 #include "tools/metatf/templates.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,8 +45,7 @@ static void
 capitalize(char *to, const char *from)
 {
 	for (; *from != '\0'; from++, to++)
-		*to = *from >= 'a' && *from <= 'z' ? (char)(*from - 'a' + 'A')
-						   : *from;
+		*to = (char)toupper((unsigned char)*from);
 	*to = '\0';
 }
 
@@ -113,7 +113,7 @@ list_records(struct c_records *all, const struct schema *schema)
 
 	for (uint32_t i = 0; i < schema->section_count; i++)
 		most += schema->sections[i].record_count;
-	all->list = calloc(most, sizeof(*all->list));
+	all->list = calloc(most + 1, sizeof(*all->list));
 	if (all->list == NULL)
 		return false;
 	for (uint32_t i = 0; i < schema->section_count; i++) {

@@ -3,7 +3,7 @@
 #ifndef RECORD_PRINT_H
 #define RECORD_PRINT_H
 
-#include "hatf/metatf/mtf_reader.h"
+#include "hatf/metatf/trace/mtf_reader.h"
 #include "tools/ui/out.h"
 
 /* alloc size=32 address=4096 vfield={length=0 data=""} */

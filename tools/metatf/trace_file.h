@@ -3,7 +3,7 @@
 #ifndef TRACE_FILE_H
 #define TRACE_FILE_H
 
-#include "hatf/metatf/mtf_reader.h"
+#include "hatf/metatf/trace/mtf_reader.h"
 #include "tools/metatf/dtd_file.h"
 
 struct trace_file {

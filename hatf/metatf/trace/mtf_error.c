@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* mtf_error.c - see mtf_error.h */
-#include "hatf/metatf/mtf_error.h"
+#include "hatf/metatf/trace/mtf_error.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* byte_sink.c - see byte_sink.h */
-#include "hatf/metatf/byte_sink.h"
+#include "hatf/metatf/trace/byte_sink.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -22,7 +22,7 @@
 #ifndef HATF_MTF_HEADER_H
 #define HATF_MTF_HEADER_H
 
-#include "hatf/metatf/mtf_error.h"
+#include "hatf/metatf/trace/mtf_error.h"
 
 #include <stddef.h>
 

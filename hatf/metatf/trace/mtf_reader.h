@@ -13,9 +13,9 @@
 #ifndef HATF_MTF_READER_H
 #define HATF_MTF_READER_H
 
-#include "hatf/metatf/mtf_error.h"
-#include "hatf/metatf/mtf_header.h"
 #include "hatf/metatf/schema.h"
+#include "hatf/metatf/trace/mtf_error.h"
+#include "hatf/metatf/trace/mtf_header.h"
 
 /* How many numbers and bytes a record may have: a limit on memory. */
 #define MTF_MAX_VALUES	      ((size_t)1 << 20)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* byte_source.c - see byte_source.h */
-#include "hatf/metatf/byte_source.h"
+#include "hatf/metatf/trace/byte_source.h"
 
 #include <errno.h>
 #include <stdlib.h>

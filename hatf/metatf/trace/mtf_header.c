@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* mtf_header.c - see mtf_header.h */
-#include "hatf/metatf/mtf_header.h"
+#include "hatf/metatf/trace/mtf_header.h"
 
 #include <string.h>
 

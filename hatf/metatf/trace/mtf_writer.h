@@ -9,10 +9,10 @@
 #ifndef HATF_MTF_WRITER_H
 #define HATF_MTF_WRITER_H
 
-#include "hatf/metatf/mtf_error.h"
-#include "hatf/metatf/mtf_header.h"
-#include "hatf/metatf/mtf_reader.h"
 #include "hatf/metatf/schema.h"
+#include "hatf/metatf/trace/mtf_error.h"
+#include "hatf/metatf/trace/mtf_header.h"
+#include "hatf/metatf/trace/mtf_reader.h"
 
 struct mtf_writer_options {
 	enum mtf_class class;

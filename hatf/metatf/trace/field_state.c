@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* field_state.c - see field_state.h */
-#include "hatf/metatf/field_state.h"
+#include "hatf/metatf/trace/field_state.h"
 
 #include <stdlib.h>
 

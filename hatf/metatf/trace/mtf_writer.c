@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* mtf_writer.c - see mtf_writer.h */
-#include "hatf/metatf/mtf_writer.h"
+#include "hatf/metatf/trace/mtf_writer.h"
 
-#include "hatf/metatf/byte_sink.h"
-#include "hatf/metatf/field_state.h"
+#include "hatf/metatf/trace/byte_sink.h"
+#include "hatf/metatf/trace/field_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -140,7 +140,8 @@ mtf_writer_set(struct mtf_writer *w, const struct schema_section *section,
 	put_number(w, p, w->schema->tag_width, record->tag);
 	put_number(w, p, 1, field);
 	put_number(w, p, 1, property);
-	for (unsigned i = 0; i < metadata_argument_count(property); i++) {
+	for (unsigned i = 0; i < 2 && i < metadata_argument_count(property);
+	     i++) {
 		const bool is_signed = i == 1;
 		const uint64_t back =
 			is_signed ? (uint64_t)(int64_t)(int32_t)args[i]

@@ -8,7 +8,7 @@
 #ifndef HATF_BYTE_SOURCE_H
 #define HATF_BYTE_SOURCE_H
 
-#include "hatf/metatf/mtf_error.h"
+#include "hatf/metatf/trace/mtf_error.h"
 
 #include <stddef.h>
 
