@@ -21,6 +21,7 @@ enum {
 	OPT_CHECK,
 	OPT_MARKDOWN,
 	OPT_JSON,
+	OPT_HTML,
 };
 
 static const struct opt options[] = {
@@ -51,6 +52,9 @@ static const struct opt options[] = {
 	  "block is allocated before it is freed and has one owner" },
 	{ "markdown", 'm', NULL, "print the table in Markdown" },
 	{ "json", 'j', NULL, "print one JSON object" },
+	{ "html", 'H', "PAGE",
+	  "run each allocator once more, and write a page with\n"
+	  "charts of its memory over time to PAGE" },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -81,6 +85,7 @@ struct ask {
 	const char *limit_texts[REPLAY_LIMITS_MAX];
 	unsigned limit_count;
 	struct replay_limits limits;
+	const char *html; /* NULL: no page */
 	bool json;
 };
 
@@ -140,6 +145,10 @@ take_option(unsigned idx, const char *value, void *ctx)
 		return ok;
 	case OPT_FAIL_IF:
 		return take_limit(ask, value);
+	case OPT_HTML:
+		ask->html = value;
+		ask->runs.is_sampled = true;
+		return true;
 	default:
 		ask->runs.is_checked |= idx == OPT_CHECK;
 		ask->runs.is_timed |= idx == OPT_LATENCY;
@@ -150,11 +159,27 @@ take_option(unsigned idx, const char *value, void *ctx)
 	}
 }
 
+/* Print what the runs have measured.  Return whether that was possible. */
+static bool
+print_runs(const struct ask *ask)
+{
+	struct out *const o = out_stdout();
+
+	if (ask->html != NULL && !replay_write_page(ask->html, &ask->view))
+		return false;
+	if (ask->runs.is_checked)
+		replay_print_checked(o, &ask->view);
+	else if (ask->json)
+		return replay_print_json(o, &ask->view);
+	else if (ask->html == NULL || strcmp(ask->html, "-") != 0)
+		replay_print_text(o, &ask->view);
+	return true;
+}
+
 /* Run a compiled trace and print the result.  Return the exit status. */
 static int
 run_compiled(struct ask *ask, const struct compiled *compiled)
 {
-	struct out *const o = out_stdout();
 	int exit_status = EXIT_BAD_INPUT;
 
 	if (compiled->fault != NULL)
@@ -166,11 +191,7 @@ run_compiled(struct ask *ask, const struct compiled *compiled)
 	    runs_make(&ask->runs, compiled, &ask->allocators)) {
 		exit_status =
 			compiled->fault != NULL ? EXIT_INCOMPLETE : EXIT_FINE;
-		if (ask->runs.is_checked)
-			replay_print_checked(o, &ask->view);
-		else if (!ask->json)
-			replay_print_text(o, &ask->view);
-		else if (!replay_print_json(o, &ask->view))
+		if (!print_runs(ask))
 			exit_status = EXIT_BAD_INPUT;
 		if (exit_status == EXIT_FINE &&
 		    limits_exceeded(&ask->limits, &ask->runs))
@@ -196,8 +217,9 @@ command_replay(int argc, char **argv)
 		return opt_complain(&page, first == argc
 						   ? "a FILE is needed"
 						   : "more than one FILE");
-	if (ask.runs.is_checked && (ask.json || ask.view.markdown ||
-				    ask.runs.is_timed || ask.runs.is_sized))
+	if (ask.runs.is_checked &&
+	    (ask.json || ask.view.markdown || ask.runs.is_timed ||
+	     ask.runs.is_sized || ask.html != NULL))
 		return opt_complain(&page, "--check measures nothing");
 	ask.view.path = argv[first];
 	if (ask.allocators.count == 0)

@@ -135,6 +135,37 @@ prepare_sizes(struct lanes *all, uint64_t slot_count)
 	all->sizes = &sizes;
 }
 
+static void
+prepare_samples(struct lanes *all, uint64_t slot_count)
+{
+	static struct lane_samples samples;
+
+	samples.samples = run->samples;
+	samples.step = run->sample_step;
+	samples.page_nbytes = (uint64_t)sysconf(_SC_PAGESIZE);
+	samples.sizes = map_zeros(slot_count * sizeof(*samples.sizes));
+	samples.fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	if (samples.fd < 0)
+		fail_call("/proc/self/statm");
+	all->samples = &samples;
+}
+
+/* Prepare what this run is to find out beside the time and the memory. */
+static void
+prepare_observers(struct lanes *all, uint64_t slot_count)
+{
+	if (run->is_checked)
+		prepare_checks(all, slot_count);
+	if (run->is_timed)
+		prepare_latencies(all);
+	if (run->is_sized && all->calls.usable_size != NULL)
+		prepare_sizes(all, slot_count);
+	if (run->sample_step != 0)
+		prepare_samples(all, slot_count);
+	all->is_observed = run->is_checked || run->is_timed ||
+			   all->sizes != NULL || all->samples != NULL;
+}
+
 /* ----------------------------------------------------------------- measures */
 
 /* Return the figure of a line of /proc/self/status in bytes. */
@@ -258,13 +289,7 @@ driver_main(int argc, char **argv)
 	header = map_words(fd, 0, sizeof(*header));
 	prepare_lanes(&all, header, fd);
 	find_calls(&all.calls);
-	if (run->is_checked)
-		prepare_checks(&all, header->slot_count);
-	if (run->is_timed)
-		prepare_latencies(&all);
-	if (run->is_sized && all.calls.usable_size != NULL)
-		prepare_sizes(&all, header->slot_count);
-	all.is_observed = run->is_checked || run->is_timed || all.sizes != NULL;
+	prepare_observers(&all, header->slot_count);
 	measure(&all, header);
 	/* Past the allocator's own end, which may take long. */
 	_exit(0);

@@ -144,6 +144,8 @@ observe_after(const struct lanes *all, struct lane *lane, unsigned kind,
 		check_after(all, lane, kind, slot, size);
 	if (all->sizes != NULL && (block != NULL || kind != WORD_REALLOC))
 		lane_sizes_note(all->sizes, slot, block, size);
+	if (all->samples != NULL && (block != NULL || kind != WORD_REALLOC))
+		lane_samples_note(all->samples, slot, block != NULL ? size : 0);
 }
 
 /* Make a call that returns a block. */

@@ -6,6 +6,8 @@
 #include "tools/replay/runs.h"
 #include "tools/ui/out.h"
 
+#include <jansson.h>
+
 /* What was replayed. */
 struct replay_view {
 	const char *path; /* untrusted */
@@ -18,6 +20,16 @@ void replay_print_text(struct out *o, const struct replay_view *view);
 
 /* Print that the runs of a checked replay had no mistakes. */
 void replay_print_checked(struct out *o, const struct replay_view *view);
+
+/* The figures as one JSON object of REPLAY_JSON_KEYS keys; NULL: no memory. */
+json_t *replay_json(const struct replay_view *view);
+#define REPLAY_JSON_KEYS 25
+
+/*
+ * Write a page with charts to 'path', or to standard output if it is "-".  The
+ * runs were sampled.  On failure print a message and return false.
+ */
+bool replay_write_page(const char *path, const struct replay_view *view);
 
 /* Print one JSON object.  On failure print a message and return false. */
 bool replay_print_json(struct out *o, const struct replay_view *view);
