@@ -15,6 +15,8 @@ enum {
 	OPT_THREADS,
 	OPT_TOUCH,
 	OPT_SPEED,
+	OPT_FROM,
+	OPT_TO,
 	OPT_LATENCY,
 	OPT_USABLE,
 	OPT_FAIL_IF,
@@ -38,6 +40,10 @@ static const struct opt options[] = {
 	  "its first byte (first) or not at all (none)" },
 	{ "speed", 's', "HOW",
 	  "max (default), or real: make each call at its time" },
+	{ "from", 0, "WHEN",
+	  "make what is live at an event (1000) or a time (1.5s),\n"
+	  "and measure from then on" },
+	{ "to", 0, "WHEN", "stop before an event or at a time" },
 	{ "latency", 'l', NULL,
 	  "run each allocator once more, and print percentiles of\n"
 	  "how long its calls take" },
@@ -143,6 +149,10 @@ take_option(unsigned idx, const char *value, void *ctx)
 		ok = opt_parse_choice("--speed", value, speed_words, &choice);
 		ask->compile.real_time = choice == 1;
 		return ok;
+	case OPT_FROM:
+	case OPT_TO:
+		return trace_window_take(&ask->compile.window, idx == OPT_FROM,
+					 value);
 	case OPT_FAIL_IF:
 		return take_limit(ask, value);
 	case OPT_HTML:

@@ -238,29 +238,39 @@ sum_latencies(const struct lanes *all, double tick_ns)
 		latency_sum(&run->latencies[k], sums->counts[k], tick_ns);
 }
 
-/* Run all lanes and store the measures. */
-static void
-measure(struct lanes *all, const struct replay_header *header)
-{
-	uint64_t now, peak, cpu, faults, tick;
+/* What the measures had been when the calls began. */
+static struct {
+	uint64_t cpu, faults, tick;
+} start;
 
+/* Begin to measure. */
+static void
+restart(struct lanes *all)
+{
 	reset_peak();
-	faults = fault_count();
-	cpu = cpu_ns();
+	if (all->samples != NULL)
+		lane_samples_restart(all->samples);
+	start.faults = fault_count();
+	start.cpu = cpu_ns();
 	all->begin_ns = lanes_now_ns();
-	tick = lanes_ticks();
-	lanes_run(all, header->parked_count);
-	run->wall_ns = lanes_now_ns() - all->begin_ns;
-	tick = lanes_ticks() - tick;
-	run->cpu_ns = cpu_ns() - cpu;
-	run->faults = fault_count() - faults;
-	read_memory(&now, &peak);
-	run->end_nbytes = now;
-	run->peak_nbytes = peak;
+	start.tick = lanes_ticks();
+}
+
+/* Store the measures. */
+static void
+store_measures(const struct lanes *all)
+{
+	const uint64_t now = lanes_now_ns(), tick = lanes_ticks();
+
+	run->wall_ns = now - all->begin_ns;
+	run->cpu_ns = cpu_ns() - start.cpu;
+	run->faults = fault_count() - start.faults;
+	read_memory(&run->end_nbytes, &run->peak_nbytes);
 	for (uint32_t i = 0; i < all->count; i++)
 		run->failed += all->lanes[i].failed;
 	if (run->is_timed)
-		sum_latencies(all, (double)run->wall_ns / (double)tick);
+		sum_latencies(all, (double)run->wall_ns /
+					   (double)(tick - start.tick));
 	if (all->sizes != NULL) {
 		run->asked_nbytes = all->sizes->peak_asked;
 		run->usable_nbytes = all->sizes->peak_usable;
@@ -290,7 +300,10 @@ driver_main(int argc, char **argv)
 	prepare_lanes(&all, header, fd);
 	find_calls(&all.calls);
 	prepare_observers(&all, header->slot_count);
-	measure(&all, header);
+	all.restart = restart;
+	restart(&all);
+	lanes_run(&all, header->parked_count);
+	store_measures(&all);
 	/* Past the allocator's own end, which may take long. */
 	_exit(0);
 }

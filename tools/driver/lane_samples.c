@@ -39,3 +39,10 @@ lane_samples_note(struct lane_samples *s, uint32_t slot, uint64_t size)
 		.rss_nbytes = resident_nbytes(s),
 	};
 }
+
+void
+lane_samples_restart(struct lane_samples *s)
+{
+	/* relaxed: the caller orders it before the next call. */
+	atomic_store_explicit(&s->call_count, 0, memory_order_relaxed);
+}

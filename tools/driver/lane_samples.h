@@ -35,4 +35,7 @@ struct lane_samples {
  */
 void lane_samples_note(struct lane_samples *s, uint32_t slot, uint64_t size);
 
+/* No other thread makes a call meanwhile. */
+void lane_samples_restart(struct lane_samples *s);
+
 #endif /* LANE_SAMPLES_H */

@@ -50,6 +50,10 @@ struct lanes {
 	struct lane_samples *samples; /* NULL: not wanted */
 	uint64_t begin_ns;
 	turn_number parked; /* threads that have no more words */
+	/* WORD_BEGIN: threads that are there, and 1 once all are. */
+	_Atomic uint32_t arrived_count;
+	turn_number opened;
+	void (*restart)(struct lanes *all); /* the measures */
 	/* end the process with a message */
 	void (*fail)(const char *what);
 };

@@ -2,480 +2,180 @@
 /* compile.c - see compile.h */
 #include "tools/replay/compile.h"
 
-#include "hatf/containers/u64_map.h"
-#include "tools/replay/slots.h"
-#include "tools/trace/scan.h"
+#include "tools/replay/compiler.h"
 #include "tools/ui/message.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Alignments above this are not those of a program. */
-#define ALIGNMENT_MAX ((uint64_t)1 << 40)
+/* ------------------------------------------------------------------- window */
 
-/* A pause of less than this is left out. */
-#define PAUSE_MIN_NS 10000
-
-struct compiler {
-	struct compiled *out;
-	const struct compile_options *options;
-	struct scan scan;
-	struct slots slots;
-	struct u64_map blocks;	/* address -> slot, size */
-	struct u64_map threads; /* id -> stream */
-	uint32_t *idle;		/* streams without a thread, the last on top */
-	uint32_t idle_count;
-	uint64_t live_threads;
-	uint64_t live_count, live_nbytes, live_first_nbytes;
-	uint64_t unit_ns, begin_time; /* unit_ns is 0: no pauses */
-	uint64_t *paused_ns;	      /* by stream: its last pause */
-	const char *limit; /* why it cannot be compiled, unless errno says */
-};
-
-/* ------------------------------------------------------------------ streams */
-
-/* Return the stream for a new thread, or SLOTS_NONE. */
-static uint32_t
-find_stream(struct compiler *c)
-{
-	struct word_file *const f = &c->out->file;
-	const uint32_t stream = f->stream_count;
-
-	if (c->idle_count > 0)
-		return c->idle[--c->idle_count];
-	if (stream == REPLAY_THREADS_MAX) {
-		c->limit = "more than 4096 threads at once (--threads 1 "
-			   "replays them on one thread)";
-		return SLOTS_NONE;
-	}
-	if (!word_file_add_stream(f))
-		return SLOTS_NONE;
-	return slots_add_stream(&c->slots, stream) ? stream : SLOTS_NONE;
-}
-
-/* Let thread 'id' begin, created by the thread of stream 'creator'. */
+/* Before the window: note a block. */
 static bool
-begin_thread(struct compiler *c, uint64_t id, uint32_t creator,
-	     uint32_t *stream_ret)
+note_block(struct compiler *c, const struct hatf_event *e)
 {
-	const uint32_t stream = find_stream(c);
-	struct u64_map_entry *entry;
-	struct word_stream *s;
-	bool added;
-
-	if (stream == SLOTS_NONE)
-		return false;
-	entry = u64_map_put(&c->threads, id, &added);
-	if (entry == NULL)
-		return false;
-	entry->value = stream;
-	*stream_ret = stream;
-	s = &c->out->file.streams[stream];
-	s->is_live = true;
-	c->out->thread_count++;
-	if (++c->live_threads > c->out->peak_threads)
-		c->out->peak_threads = c->live_threads;
-	if (stream != 0) {
-		const uint64_t words[] = {
-			WORD_CREATE | WORD_SLOW |
-				(uint64_t)stream << WORD_SLOT_SHIFT,
-			s->lives++,
-		};
-		uint64_t offset;
-
-		return word_file_put(&c->out->file, creator, words, 2, &offset);
-	}
-	return true;
-}
-
-/* Find the stream of a thread, which may not have begun yet. */
-static bool
-find_thread(struct compiler *c, uint64_t id, uint32_t *stream_ret)
-{
-	const struct u64_map_entry *entry;
-
-	if (c->options->one_thread)
-		id = 0;
-	entry = u64_map_find(&c->threads, id);
-	if (entry == NULL)
-		return begin_thread(c, id, 0, stream_ret);
-	*stream_ret = (uint32_t)entry->value;
-	return true;
-}
-
-/* Find the thread that created the one of 'e'. */
-static bool
-find_creator(struct compiler *c, const struct hatf_event *e,
-	     uint32_t *stream_ret)
-{
-	const uint8_t *next = e->attributes;
-	struct hatf_attr_item item;
-
-	*stream_ret = 0;
-	if (e->attributes_nbytes == 0)
-		return true;
-	while (hatf_attr_next(&next, e->attributes + e->attributes_nbytes,
-			      &item))
-		if (item.key == HATF_ATTR_PARENT && item.value != e->thread) {
-			const struct u64_map_entry *const entry =
-				u64_map_find(&c->threads, item.value);
-
-			if (entry != NULL)
-				*stream_ret = (uint32_t)entry->value;
-			else if (c->out->file.stream_count == 0)
-				return find_thread(c, item.value, stream_ret);
-		}
-	return true;
-}
-
-static bool
-on_create(struct compiler *c, const struct hatf_event *e)
-{
-	uint32_t creator, stream;
-
-	if (c->options->one_thread ||
-	    u64_map_find(&c->threads, e->thread) != NULL)
-		return true;
-	return find_creator(c, e, &creator) &&
-	       begin_thread(c, e->thread, creator, &stream);
-}
-
-static bool
-on_destroy(struct compiler *c, const struct hatf_event *e)
-{
-	struct u64_map_entry *const entry =
-		u64_map_find(&c->threads, e->thread);
-	const uint64_t word = WORD_EXIT | WORD_SLOW;
-	uint64_t offset;
-	uint32_t stream;
-
-	if (c->options->one_thread || entry == NULL)
-		return true;
-	stream = (uint32_t)entry->value;
-	u64_map_remove(&c->threads, entry);
-	c->live_threads--;
-	slots_release(&c->slots, stream);
-	/* The initial thread has to create others. */
-	if (stream == 0)
-		return true;
-	c->out->file.streams[stream].is_live = false;
-	c->idle[c->idle_count++] = stream;
-	return word_file_put(&c->out->file, stream, &word, 1, &offset);
-}
-
-/* -------------------------------------------------------------------- calls */
-
-/* A call to be written. */
-struct call {
-	enum word_kind kind;
-	uint32_t stream, slot;
-	uint64_t size, alignment, old_size;
-};
-
-/* Write where the slot's last call hands over to another thread. */
-static bool
-hand_over(struct compiler *c, struct slot *slot)
-{
-	slot->flags |= WORD_HANDS | WORD_SLOW;
-	slot->turn++;
-	c->out->handovers++;
-	return word_file_patch(&c->out->file, slot->stream, slot->offset,
-			       slot->flags);
-}
-
-static bool
-put_call(struct compiler *c, const struct call *call)
-{
-	struct slot *const slot = &c->slots.slots[call->slot];
-	const bool waits = slot->offset != 0 && slot->stream != call->stream;
-	const bool is_big = call->size >= WORD_BIG_SIZE;
-	const bool has_old = call->old_size >= REPLAY_PAGE_NBYTES;
-	const bool is_fast =
-		(call->kind == WORD_MALLOC || call->kind == WORD_FREE) &&
-		!is_big && !waits;
-	uint64_t words[WORDS_MAX];
-	size_t n = 1;
-
-	if (waits && !hand_over(c, slot))
-		return false;
-	slot->flags =
-		(uint8_t)(call->kind | (waits ? WORD_WAITS : 0) |
-			  (has_old ? WORD_OLD : 0) | (is_fast ? 0 : WORD_SLOW));
-	words[0] = slot->flags | (uint64_t)call->slot << WORD_SLOT_SHIFT |
-		   (is_big ? WORD_BIG_SIZE : call->size) << WORD_SIZE_SHIFT;
-	if (is_big)
-		words[n++] = call->size;
-	if (call->kind == WORD_MEMALIGN)
-		words[n++] = call->alignment;
-	if (has_old)
-		words[n++] = call->old_size;
-	if (waits)
-		words[n++] = slot->turn;
-	slot->stream = call->stream;
-	c->out->calls++;
-	return word_file_put(&c->out->file, call->stream, words, n,
-			     &slot->offset);
-}
-
-static uint64_t
-first_page(uint64_t size)
-{
-	return size < REPLAY_PAGE_NBYTES ? size : REPLAY_PAGE_NBYTES;
-}
-
-static void
-count_live(struct compiler *c, uint64_t size)
-{
-	struct compiled *const out = c->out;
-
-	/* Impossible sums are cut off: a replay of them is refused. */
-	c->live_count++;
-	if (__builtin_add_overflow(c->live_nbytes, size, &c->live_nbytes))
-		c->limit = "live blocks of more than 2^64 bytes";
-	c->live_first_nbytes += first_page(size);
-	if (c->live_count > out->peak_count)
-		out->peak_count = c->live_count;
-	if (c->live_nbytes > out->peak_nbytes)
-		out->peak_nbytes = c->live_nbytes;
-	if (c->live_first_nbytes > out->peak_first_nbytes)
-		out->peak_first_nbytes = c->live_first_nbytes;
-}
-
-static void
-count_dead(struct compiler *c, uint64_t size)
-{
-	c->live_count--;
-	c->live_nbytes -= size;
-	c->live_first_nbytes -= first_page(size);
-}
-
-static bool
-put_free(struct compiler *c, uint32_t stream, struct u64_map_entry *block)
-{
-	const struct call call = { .kind = WORD_FREE,
-				   .stream = stream,
-				   .slot = (uint32_t)block->value };
-
-	count_dead(c, block->extra);
-	u64_map_remove(&c->blocks, block);
-	c->out->frees++;
-	if (!put_call(c, &call))
-		return false;
-	slots_put(&c->slots, stream, call.slot);
-	return true;
-}
-
-/* Let 'address' be the block in 'slot'.  Free a block that is there. */
-static bool
-put_block(struct compiler *c, uint32_t stream, uint64_t address, uint32_t slot,
-	  uint64_t size)
-{
-	struct u64_map_entry *block = u64_map_find(&c->blocks, address);
-	bool added;
-
-	if (block != NULL) {
-		c->out->replaced++;
-		if (!put_free(c, stream, block))
-			return false;
-	}
-	block = u64_map_put(&c->blocks, address, &added);
-	if (block == NULL)
-		return false;
-	block->value = slot;
-	block->extra = size;
-	count_live(c, size);
-	return true;
-}
-
-/* Choose between malloc, calloc and memalign by an alloc's attributes. */
-static void
-choose_call(const struct hatf_event *e, struct call *call)
-{
-	const uint8_t *next = e->attributes;
-	struct hatf_attr_item item;
-
-	call->kind = WORD_MALLOC;
-	if (e->attributes_nbytes == 0)
-		return;
-	while (hatf_attr_next(&next, e->attributes + e->attributes_nbytes,
-			      &item)) {
-		if (item.key == HATF_ATTR_ZEROED && call->kind == WORD_MALLOC)
-			call->kind = WORD_CALLOC;
-		if (item.key != HATF_ATTR_ALIGNMENT || item.value == 0 ||
-		    item.value > ALIGNMENT_MAX)
-			continue;
-		call->kind = WORD_MEMALIGN;
-		/* memalign() wants a power of two, of a pointer or more. */
-		call->alignment = sizeof(void *);
-		while (call->alignment < item.value)
-			call->alignment *= 2;
-	}
-}
-
-/* Write a call that makes a block. */
-static bool
-put_new(struct compiler *c, const struct hatf_event *e, struct call *call)
-{
-	call->size = e->size;
-	call->slot = slots_take(&c->slots, call->stream);
-	if (call->slot == SLOTS_NONE) {
-		if (c->slots.count > WORD_SLOT_MAX - SLOTS_FRESH)
-			c->limit = "more than 268 million live blocks";
-		return false;
-	}
-	return put_block(c, call->stream, e->address, call->slot, e->size) &&
-	       put_call(c, call);
-}
-
-static bool
-on_alloc(struct compiler *c, const struct hatf_event *e, uint32_t stream)
-{
-	struct call call = { .stream = stream };
-
-	if (e->address == 0) {
-		c->out->failed++;
-		return true;
-	}
-	choose_call(e, &call);
-	c->out->mallocs += call.kind == WORD_MALLOC;
-	c->out->callocs += call.kind == WORD_CALLOC;
-	c->out->memaligns += call.kind == WORD_MEMALIGN;
-	return put_new(c, e, &call);
-}
-
-static bool
-on_free(struct compiler *c, const struct hatf_event *e, uint32_t stream)
-{
-	struct u64_map_entry *const block =
-		u64_map_find(&c->blocks, e->old_address);
-
-	if (block != NULL)
-		return put_free(c, stream, block);
-	c->out->unknown += e->old_address != 0;
-	return true;
-}
-
-/* Resize a known block. */
-static bool
-resize(struct compiler *c, const struct hatf_event *e, uint32_t stream,
-       struct u64_map_entry *block)
-{
-	const struct call call = {
-		.kind = WORD_REALLOC,
-		.stream = stream,
-		.slot = (uint32_t)block->value,
-		/* A size of 0 would free the block in some allocators. */
-		.size = e->size != 0 ? e->size : 1,
-		.old_size = block->extra,
+	struct call call = { .kind = WORD_MALLOC };
+	struct ordered_item item = {
+		.key = e->address,
+		.size = e->size,
+		.thread = e->thread,
 	};
 
-	c->out->reallocs++;
-	count_dead(c, block->extra);
-	u64_map_remove(&c->blocks, block);
-	return put_block(c, stream, e->address, call.slot, e->size) &&
-	       put_call(c, &call);
+	if (e->kind == HATF_EVENT_ALLOC)
+		compiler_choose_call(e, &call);
+	item.kind = (uint8_t)call.kind;
+	item.alignment = call.alignment;
+	return ordered_map_put(&c->early_blocks, &item);
 }
 
+/* Before the window: note a thread, unless it is known. */
 static bool
-on_realloc(struct compiler *c, const struct hatf_event *e, uint32_t stream)
+note_thread(struct compiler *c, const struct hatf_event *e)
 {
-	struct u64_map_entry *const block =
-		u64_map_find(&c->blocks, e->old_address);
-	struct call call = { .kind = WORD_MALLOC, .stream = stream };
+	const struct ordered_item item = { .key = e->thread };
 
-	if (e->address == 0) {
-		if (e->tag == HATF_REALLOC_FREE)
-			return on_free(c, e, stream);
-		c->out->failed++;
+	return c->options->one_thread ||
+	       ordered_map_has(&c->early_threads, e->thread) ||
+	       ordered_map_put(&c->early_threads, &item);
+}
+
+/* Before the window: note what an event makes and ends. */
+static bool
+note_event(struct compiler *c, const struct hatf_event *e)
+{
+	if (e->kind == HATF_EVENT_THREAD_CREATE)
+		return note_thread(c, e);
+	if (e->kind == HATF_EVENT_THREAD_DESTROY)
+		ordered_map_remove(&c->early_threads, e->thread);
+	if (e->kind > HATF_EVENT_REALLOC || e->heap != 0)
 		return true;
-	}
-	if (e->old_address != 0 && block != NULL)
-		return resize(c, e, stream, block);
-	if (e->old_address == 0) {
-		call.kind = WORD_REALLOC_NULL;
-		c->out->reallocs++;
-	} else {
-		c->out->mallocs++;
-		c->out->unknown++;
-	}
-	return put_new(c, e, &call);
+	if (!note_thread(c, e))
+		return false;
+	/* A realloc that failed leaves its block. */
+	if (e->kind == HATF_EVENT_FREE || e->tag == HATF_REALLOC_FREE ||
+	    (e->kind == HATF_EVENT_REALLOC && e->address != 0))
+		ordered_map_remove(&c->early_blocks, e->old_address);
+	return e->kind == HATF_EVENT_FREE || e->address == 0 ||
+	       note_block(c, e);
 }
 
-/* ------------------------------------------------------------------- events */
-
-/* With real time: let the stream wait until the event's time. */
+/* Make a block that lives when the window begins. */
 static bool
-put_pause(struct compiler *c, const struct hatf_event *e, uint32_t stream)
+build_block(struct compiler *c, const struct ordered_item *item)
 {
-	uint64_t ns, word, offset;
+	const struct hatf_event e = { .size = item->size,
+				      .address = item->key };
+	struct call call = {
+		.kind = (enum word_kind)item->kind,
+		.alignment = item->alignment,
+	};
 
-	if (c->unit_ns == 0 || e->time < c->begin_time ||
-	    __builtin_mul_overflow(e->time - c->begin_time, c->unit_ns, &ns) ||
-	    ns >> 55 != 0 || ns < c->paused_ns[stream] + PAUSE_MIN_NS)
-		return true;
-	c->paused_ns[stream] = ns;
-	word = WORD_PAUSE | WORD_SLOW | ns << WORD_SLOT_SHIFT;
-	return word_file_put(&c->out->file, stream, &word, 1, &offset);
+	if (!c->options->one_thread &&
+	    ordered_map_has(&c->early_threads, item->thread) &&
+	    !compiler_find_thread(c, item->thread, &call.stream))
+		return false;
+	c->out->built_count++;
+	c->out->built_nbytes += item->size;
+	return compiler_put_new(c, &e, &call);
 }
 
+/* Let all streams that exist wait for one another. */
 static bool
-on_call(struct compiler *c, const struct hatf_event *e)
+put_barrier(struct compiler *c)
 {
+	const uint32_t count = c->out->file.stream_count;
+	const uint64_t word =
+		WORD_BEGIN | WORD_SLOW | (uint64_t)count << WORD_SLOT_SHIFT;
+	uint64_t offset;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (!word_file_put(&c->out->file, i, &word, 1, &offset))
+			return false;
+	return true;
+}
+
+/* Make the threads and the blocks that live when the window begins. */
+static bool
+build(struct compiler *c)
+{
+	const struct ordered_map *const threads = &c->early_threads;
+	const struct ordered_map *const blocks = &c->early_blocks;
 	uint32_t stream;
 
-	if (e->heap != 0) {
-		c->out->pooled++;
-		return true;
-	}
-	if (!find_thread(c, e->thread, &stream) || !put_pause(c, e, stream))
+	for (size_t i = 0; i < threads->count; i++)
+		if (!threads->items[i].is_gone &&
+		    !compiler_find_thread(c, threads->items[i].key, &stream))
+			return false;
+	/* All threads may have ended. */
+	if (c->out->file.stream_count == 0 &&
+	    !compiler_find_thread(c, 0, &stream))
 		return false;
-	switch (e->kind) {
-	case HATF_EVENT_ALLOC:
-		return on_alloc(c, e, stream);
-	case HATF_EVENT_FREE:
-		return on_free(c, e, stream);
-	default:
-		return on_realloc(c, e, stream);
-	}
+	for (size_t i = 0; i < blocks->count; i++)
+		if (!blocks->items[i].is_gone &&
+		    !build_block(c, &blocks->items[i]))
+			return false;
+	c->out->calls = 0;
+	ordered_map_fini(&c->early_blocks);
+	ordered_map_init(&c->early_blocks);
+	return put_barrier(c);
+}
+
+/* Before an event: begin the window if it reaches that.  */
+static bool
+reach_begin(struct compiler *c, const struct hatf_event *e)
+{
+	const struct trace_bound *const from = &c->window.from;
+
+	if (c->has_begun || !trace_window_counts(e) ||
+	    !trace_bound_reached(from, c->call_count, c->start_time, e->time))
+		return true;
+	c->has_begun = true;
+	c->begin_time = e->time;
+	return !from->is_set || build(c);
 }
 
 static bool
-on_event(struct compiler *c, const struct hatf_event *e)
+has_ended(const struct compiler *c, const struct hatf_event *e)
 {
-	switch (e->kind) {
-	case HATF_EVENT_ALLOC:
-	case HATF_EVENT_FREE:
-	case HATF_EVENT_REALLOC:
-		return on_call(c, e);
-	case HATF_EVENT_THREAD_CREATE:
-		return on_create(c, e);
-	case HATF_EVENT_THREAD_DESTROY:
-		return on_destroy(c, e);
-	default:
+	return c->window.to.is_set && trace_window_counts(e) &&
+	       trace_bound_reached(&c->window.to, c->call_count, c->start_time,
+				   e->time);
+}
+
+/* Take an event, or end the window before it. */
+static bool
+take_event(struct compiler *c, const struct hatf_event *e)
+{
+	if (!c->has_start && e->kind != HATF_EVENT_COMMENT) {
+		c->start_time = e->time;
+		c->has_start = true;
+	}
+	if (has_ended(c, e)) {
+		c->has_ended = true;
 		return true;
 	}
+	if (!reach_begin(c, e))
+		return false;
+	c->call_count += trace_window_counts(e);
+	if (!c->has_begun && c->window.from.is_set)
+		return note_event(c, e);
+	return compiler_put_event(c, e) && c->limit == NULL;
 }
 
 /* Read the trace; false with 'limit' or errno. */
 static bool
 compile_events(struct compiler *c)
 {
-	bool has_begun = false;
 	size_t n;
 
-	while ((n = scan_read(&c->scan)) != 0)
-		for (size_t i = 0; i < n; i++) {
-			const struct hatf_event *const e = &c->scan.batch[i];
-
-			if (!has_begun && e->kind <= HATF_EVENT_REALLOC) {
-				c->begin_time = e->time;
-				has_begun = true;
-			}
-			if (!on_event(c, e) || c->limit != NULL)
+	while (!c->has_ended && (n = scan_read(&c->scan)) != 0)
+		for (size_t i = 0; i < n && !c->has_ended; i++)
+			if (!take_event(c, &c->scan.batch[i]))
 				return false;
-		}
-	return true;
+	progress_end(&c->scan.progress);
+	/* The window may begin where the trace ends. */
+	return c->has_begun || !c->window.from.is_set || build(c);
 }
 
 /* ------------------------------------------------------------------- result */
@@ -487,13 +187,14 @@ finish(struct compiler *c)
 	struct compiled *const out = c->out;
 	uint32_t stream;
 
-	out->fault =
-		scan_fault(&c->scan, out->fault_text, sizeof(out->fault_text));
+	if (!c->has_ended)
+		out->fault = scan_fault(&c->scan, out->fault_text,
+					sizeof(out->fault_text));
 	out->end_count = c->live_count;
 	out->end_nbytes = c->live_nbytes;
 	out->slot_count = c->slots.count;
 	/* A trace without events has a stream, too. */
-	if (out->file.stream_count == 0 && !find_thread(c, 0, &stream))
+	if (out->file.stream_count == 0 && !compiler_find_thread(c, 0, &stream))
 		return false;
 	return word_file_finish(&out->file, c->slots.count);
 }
@@ -522,13 +223,23 @@ compile_trace(struct compiled *out, const char *path,
 	const struct hatf_reader_options reading = {
 		.struct_nbytes = sizeof(reading),
 	};
-	struct compiler c = { .out = out, .options = options };
+	struct compiler c = {
+		.out = out,
+		.options = options,
+		.window = options->window,
+	};
 	bool ok;
 
 	*out = (struct compiled){ .file.fd = -1 };
 	if (!scan_open(&c.scan, path, &reading, false))
 		return false;
+	if (!trace_window_settle(&c.window, &c.scan)) {
+		scan_close(&c.scan);
+		return false;
+	}
 	slots_init(&c.slots);
+	ordered_map_init(&c.early_blocks);
+	ordered_map_init(&c.early_threads);
 	u64_map_init(&c.blocks);
 	u64_map_init(&c.threads);
 	errno = ENOMEM;
@@ -539,6 +250,8 @@ compile_trace(struct compiled *out, const char *path,
 			      c.limit != NULL ? c.limit : strerror(errno));
 	scan_close(&c.scan);
 	slots_fini(&c.slots);
+	ordered_map_fini(&c.early_blocks);
+	ordered_map_fini(&c.early_threads);
 	u64_map_fini(&c.blocks);
 	u64_map_fini(&c.threads);
 	free(c.idle);

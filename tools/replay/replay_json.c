@@ -131,6 +131,8 @@ set_trace(json_t *object, const struct replay_view *view)
 		{ "peak_blocks", c->peak_count },
 		{ "end_bytes", c->end_nbytes },
 		{ "end_blocks", c->end_count },
+		{ "begin_bytes", c->built_nbytes },
+		{ "begin_blocks", c->built_count },
 		{ "left_out_failed", c->failed },
 		{ "left_out_unknown", c->unknown },
 		{ "left_out_pools", c->pooled },

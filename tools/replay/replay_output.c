@@ -81,6 +81,11 @@ print_heading(struct out *o, const struct replay_view *view)
 	out_printf(o, ", at the end %s in %s\n",
 		   figure_nbytes(c->end_nbytes).text,
 		   figure_count(c->end_count).text);
+	if (c->built_count != 0)
+		out_printf(o,
+			   "  begins with %s in %s, which are not measured\n",
+			   figure_nbytes(c->built_nbytes).text,
+			   figure_count(c->built_count).text);
 	print_left_out(o, c->failed, "failed call");
 	print_left_out(o, c->unknown, "unknown block");
 	print_left_out(o, c->pooled, "pool call");

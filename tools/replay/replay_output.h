@@ -23,7 +23,7 @@ void replay_print_checked(struct out *o, const struct replay_view *view);
 
 /* The figures as one JSON object of REPLAY_JSON_KEYS keys; NULL: no memory. */
 json_t *replay_json(const struct replay_view *view);
-#define REPLAY_JSON_KEYS 25
+#define REPLAY_JSON_KEYS 27
 
 /*
  * Write a page with charts to 'path', or to standard output if it is "-".  The

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+/* compiler.c - see compiler.h */
+#include "tools/replay/compiler.h"
+
+/* Alignments above this are not those of a program. */
+#define ALIGNMENT_MAX ((uint64_t)1 << 40)
+
+/* A pause of less than this is left out. */
+#define PAUSE_MIN_NS 10000
+
+/* ------------------------------------------------------------------ streams */
+
+/* Return the stream for a new thread, or SLOTS_NONE. */
+static uint32_t
+find_stream(struct compiler *c)
+{
+	struct word_file *const f = &c->out->file;
+	const uint32_t stream = f->stream_count;
+
+	if (c->idle_count > 0)
+		return c->idle[--c->idle_count];
+	if (stream == REPLAY_THREADS_MAX) {
+		c->limit = "more than 4096 threads at once (--threads 1 "
+			   "replays them on one thread)";
+		return SLOTS_NONE;
+	}
+	if (!word_file_add_stream(f))
+		return SLOTS_NONE;
+	return slots_add_stream(&c->slots, stream) ? stream : SLOTS_NONE;
+}
+
+/* Let thread 'id' begin, created by the thread of stream 'creator'. */
+static bool
+begin_thread(struct compiler *c, uint64_t id, uint32_t creator,
+	     uint32_t *stream_ret)
+{
+	const uint32_t stream = find_stream(c);
+	struct u64_map_entry *entry;
+	struct word_stream *s;
+	bool added;
+
+	if (stream == SLOTS_NONE)
+		return false;
+	entry = u64_map_put(&c->threads, id, &added);
+	if (entry == NULL)
+		return false;
+	entry->value = stream;
+	*stream_ret = stream;
+	s = &c->out->file.streams[stream];
+	s->is_live = true;
+	c->out->thread_count++;
+	if (++c->live_threads > c->out->peak_threads)
+		c->out->peak_threads = c->live_threads;
+	if (stream != 0) {
+		const uint64_t words[] = {
+			WORD_CREATE | WORD_SLOW |
+				(uint64_t)stream << WORD_SLOT_SHIFT,
+			s->lives++,
+		};
+		uint64_t offset;
+
+		return word_file_put(&c->out->file, creator, words, 2, &offset);
+	}
+	return true;
+}
+
+bool
+compiler_find_thread(struct compiler *c, uint64_t id, uint32_t *stream_ret)
+{
+	const struct u64_map_entry *entry;
+
+	if (c->options->one_thread)
+		id = 0;
+	entry = u64_map_find(&c->threads, id);
+	if (entry == NULL)
+		return begin_thread(c, id, 0, stream_ret);
+	*stream_ret = (uint32_t)entry->value;
+	return true;
+}
+
+/* Find the thread that created the one of 'e'. */
+static bool
+find_creator(struct compiler *c, const struct hatf_event *e,
+	     uint32_t *stream_ret)
+{
+	const uint8_t *next = e->attributes;
+	struct hatf_attr_item item;
+
+	*stream_ret = 0;
+	if (e->attributes_nbytes == 0)
+		return true;
+	while (hatf_attr_next(&next, e->attributes + e->attributes_nbytes,
+			      &item))
+		if (item.key == HATF_ATTR_PARENT && item.value != e->thread) {
+			const struct u64_map_entry *const entry =
+				u64_map_find(&c->threads, item.value);
+
+			if (entry != NULL)
+				*stream_ret = (uint32_t)entry->value;
+			else if (c->out->file.stream_count == 0)
+				return compiler_find_thread(c, item.value,
+							    stream_ret);
+		}
+	return true;
+}
+
+static bool
+on_create(struct compiler *c, const struct hatf_event *e)
+{
+	uint32_t creator, stream;
+
+	if (c->options->one_thread ||
+	    u64_map_find(&c->threads, e->thread) != NULL)
+		return true;
+	return find_creator(c, e, &creator) &&
+	       begin_thread(c, e->thread, creator, &stream);
+}
+
+static bool
+on_destroy(struct compiler *c, const struct hatf_event *e)
+{
+	struct u64_map_entry *const entry =
+		u64_map_find(&c->threads, e->thread);
+	const uint64_t word = WORD_EXIT | WORD_SLOW;
+	uint64_t offset;
+	uint32_t stream;
+
+	if (c->options->one_thread || entry == NULL)
+		return true;
+	stream = (uint32_t)entry->value;
+	u64_map_remove(&c->threads, entry);
+	c->live_threads--;
+	slots_release(&c->slots, stream);
+	/* The initial thread has to create others. */
+	if (stream == 0)
+		return true;
+	c->out->file.streams[stream].is_live = false;
+	c->idle[c->idle_count++] = stream;
+	return word_file_put(&c->out->file, stream, &word, 1, &offset);
+}
+
+/* -------------------------------------------------------------------- calls */
+
+/* Write where the slot's last call hands over to another thread. */
+static bool
+hand_over(struct compiler *c, struct slot *slot)
+{
+	slot->flags |= WORD_HANDS | WORD_SLOW;
+	slot->turn++;
+	c->out->handovers++;
+	return word_file_patch(&c->out->file, slot->stream, slot->offset,
+			       slot->flags);
+}
+
+static bool
+put_call(struct compiler *c, const struct call *call)
+{
+	struct slot *const slot = &c->slots.slots[call->slot];
+	const bool waits = slot->offset != 0 && slot->stream != call->stream;
+	const bool is_big = call->size >= WORD_BIG_SIZE;
+	const bool has_old = call->old_size >= REPLAY_PAGE_NBYTES;
+	const bool is_fast =
+		(call->kind == WORD_MALLOC || call->kind == WORD_FREE) &&
+		!is_big && !waits;
+	uint64_t words[WORDS_MAX];
+	size_t n = 1;
+
+	if (waits && !hand_over(c, slot))
+		return false;
+	slot->flags =
+		(uint8_t)(call->kind | (waits ? WORD_WAITS : 0) |
+			  (has_old ? WORD_OLD : 0) | (is_fast ? 0 : WORD_SLOW));
+	words[0] = slot->flags | (uint64_t)call->slot << WORD_SLOT_SHIFT |
+		   (is_big ? WORD_BIG_SIZE : call->size) << WORD_SIZE_SHIFT;
+	if (is_big)
+		words[n++] = call->size;
+	if (call->kind == WORD_MEMALIGN)
+		words[n++] = call->alignment;
+	if (has_old)
+		words[n++] = call->old_size;
+	if (waits)
+		words[n++] = slot->turn;
+	slot->stream = call->stream;
+	c->out->calls++;
+	return word_file_put(&c->out->file, call->stream, words, n,
+			     &slot->offset);
+}
+
+static uint64_t
+first_page(uint64_t size)
+{
+	return size < REPLAY_PAGE_NBYTES ? size : REPLAY_PAGE_NBYTES;
+}
+
+static void
+count_live(struct compiler *c, uint64_t size)
+{
+	struct compiled *const out = c->out;
+
+	/* Impossible sums are cut off: a replay of them is refused. */
+	c->live_count++;
+	if (__builtin_add_overflow(c->live_nbytes, size, &c->live_nbytes))
+		c->limit = "live blocks of more than 2^64 bytes";
+	c->live_first_nbytes += first_page(size);
+	if (c->live_count > out->peak_count)
+		out->peak_count = c->live_count;
+	if (c->live_nbytes > out->peak_nbytes)
+		out->peak_nbytes = c->live_nbytes;
+	if (c->live_first_nbytes > out->peak_first_nbytes)
+		out->peak_first_nbytes = c->live_first_nbytes;
+}
+
+static void
+count_dead(struct compiler *c, uint64_t size)
+{
+	c->live_count--;
+	c->live_nbytes -= size;
+	c->live_first_nbytes -= first_page(size);
+}
+
+static bool
+put_free(struct compiler *c, uint32_t stream, struct u64_map_entry *block)
+{
+	const struct call call = { .kind = WORD_FREE,
+				   .stream = stream,
+				   .slot = (uint32_t)block->value };
+
+	count_dead(c, block->extra);
+	u64_map_remove(&c->blocks, block);
+	c->out->frees++;
+	if (!put_call(c, &call))
+		return false;
+	slots_put(&c->slots, stream, call.slot);
+	return true;
+}
+
+/* Let 'address' be the block in 'slot'.  Free a block that is there. */
+static bool
+put_block(struct compiler *c, uint32_t stream, uint64_t address, uint32_t slot,
+	  uint64_t size)
+{
+	struct u64_map_entry *block = u64_map_find(&c->blocks, address);
+	bool added;
+
+	if (block != NULL) {
+		c->out->replaced++;
+		if (!put_free(c, stream, block))
+			return false;
+	}
+	block = u64_map_put(&c->blocks, address, &added);
+	if (block == NULL)
+		return false;
+	block->value = slot;
+	block->extra = size;
+	count_live(c, size);
+	return true;
+}
+
+void
+compiler_choose_call(const struct hatf_event *e, struct call *call)
+{
+	const uint8_t *next = e->attributes;
+	struct hatf_attr_item item;
+
+	call->kind = WORD_MALLOC;
+	if (e->attributes_nbytes == 0)
+		return;
+	while (hatf_attr_next(&next, e->attributes + e->attributes_nbytes,
+			      &item)) {
+		if (item.key == HATF_ATTR_ZEROED && call->kind == WORD_MALLOC)
+			call->kind = WORD_CALLOC;
+		if (item.key != HATF_ATTR_ALIGNMENT || item.value == 0 ||
+		    item.value > ALIGNMENT_MAX)
+			continue;
+		call->kind = WORD_MEMALIGN;
+		/* memalign() wants a power of two, of a pointer or more. */
+		call->alignment = sizeof(void *);
+		while (call->alignment < item.value)
+			call->alignment *= 2;
+	}
+}
+
+bool
+compiler_put_new(struct compiler *c, const struct hatf_event *e,
+		 struct call *call)
+{
+	call->size = e->size;
+	call->slot = slots_take(&c->slots, call->stream);
+	if (call->slot == SLOTS_NONE) {
+		if (c->slots.count > WORD_SLOT_MAX - SLOTS_FRESH)
+			c->limit = "more than 268 million live blocks";
+		return false;
+	}
+	return put_block(c, call->stream, e->address, call->slot, e->size) &&
+	       put_call(c, call);
+}
+
+static bool
+on_alloc(struct compiler *c, const struct hatf_event *e, uint32_t stream)
+{
+	struct call call = { .stream = stream };
+
+	if (e->address == 0) {
+		c->out->failed++;
+		return true;
+	}
+	compiler_choose_call(e, &call);
+	c->out->mallocs += call.kind == WORD_MALLOC;
+	c->out->callocs += call.kind == WORD_CALLOC;
+	c->out->memaligns += call.kind == WORD_MEMALIGN;
+	return compiler_put_new(c, e, &call);
+}
+
+static bool
+on_free(struct compiler *c, const struct hatf_event *e, uint32_t stream)
+{
+	struct u64_map_entry *const block =
+		u64_map_find(&c->blocks, e->old_address);
+
+	if (block != NULL)
+		return put_free(c, stream, block);
+	c->out->unknown += e->old_address != 0;
+	return true;
+}
+
+/* Resize a known block. */
+static bool
+resize(struct compiler *c, const struct hatf_event *e, uint32_t stream,
+       struct u64_map_entry *block)
+{
+	const struct call call = {
+		.kind = WORD_REALLOC,
+		.stream = stream,
+		.slot = (uint32_t)block->value,
+		/* A size of 0 would free the block in some allocators. */
+		.size = e->size != 0 ? e->size : 1,
+		.old_size = block->extra,
+	};
+
+	c->out->reallocs++;
+	count_dead(c, block->extra);
+	u64_map_remove(&c->blocks, block);
+	return put_block(c, stream, e->address, call.slot, e->size) &&
+	       put_call(c, &call);
+}
+
+static bool
+on_realloc(struct compiler *c, const struct hatf_event *e, uint32_t stream)
+{
+	struct u64_map_entry *const block =
+		u64_map_find(&c->blocks, e->old_address);
+	struct call call = { .kind = WORD_MALLOC, .stream = stream };
+
+	if (e->address == 0) {
+		if (e->tag == HATF_REALLOC_FREE)
+			return on_free(c, e, stream);
+		c->out->failed++;
+		return true;
+	}
+	if (e->old_address != 0 && block != NULL)
+		return resize(c, e, stream, block);
+	if (e->old_address == 0) {
+		call.kind = WORD_REALLOC_NULL;
+		c->out->reallocs++;
+	} else {
+		c->out->mallocs++;
+		c->out->unknown++;
+	}
+	return compiler_put_new(c, e, &call);
+}
+
+/* ------------------------------------------------------------------- events */
+
+/* With real time: let the stream wait until the event's time. */
+static bool
+put_pause(struct compiler *c, const struct hatf_event *e, uint32_t stream)
+{
+	uint64_t ns, word, offset;
+
+	if (c->unit_ns == 0 || e->time < c->begin_time ||
+	    __builtin_mul_overflow(e->time - c->begin_time, c->unit_ns, &ns) ||
+	    ns >> 55 != 0 || ns < c->paused_ns[stream] + PAUSE_MIN_NS)
+		return true;
+	c->paused_ns[stream] = ns;
+	word = WORD_PAUSE | WORD_SLOW | ns << WORD_SLOT_SHIFT;
+	return word_file_put(&c->out->file, stream, &word, 1, &offset);
+}
+
+static bool
+on_call(struct compiler *c, const struct hatf_event *e)
+{
+	uint32_t stream;
+
+	if (e->heap != 0) {
+		c->out->pooled++;
+		return true;
+	}
+	if (!compiler_find_thread(c, e->thread, &stream) ||
+	    !put_pause(c, e, stream))
+		return false;
+	switch (e->kind) {
+	case HATF_EVENT_ALLOC:
+		return on_alloc(c, e, stream);
+	case HATF_EVENT_FREE:
+		return on_free(c, e, stream);
+	default:
+		return on_realloc(c, e, stream);
+	}
+}
+
+bool
+compiler_put_event(struct compiler *c, const struct hatf_event *e)
+{
+	switch (e->kind) {
+	case HATF_EVENT_ALLOC:
+	case HATF_EVENT_FREE:
+	case HATF_EVENT_REALLOC:
+		return on_call(c, e);
+	case HATF_EVENT_THREAD_CREATE:
+		return on_create(c, e);
+	case HATF_EVENT_THREAD_DESTROY:
+		return on_destroy(c, e);
+	default:
+		return true;
+	}
+}
