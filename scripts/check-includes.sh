@@ -89,7 +89,9 @@ tools/paper: public tools/measure tools/trace tools/ui
 tools/report: public tools/sites tools/summary tools/trace tools/ui
 tools/plot: public tools/show tools/sites tools/summary tools/trace tools/ui
 tools/driver: public
-tools/replay: public hatf/containers tools/driver tools/report tools/trace \
+tools/compile: public hatf/containers tools/driver tools/sites tools/trace \
+  tools/ui
+tools/replay: public tools/compile tools/driver tools/report tools/trace \
   tools/ui
 tools/commands: public hatf/recorder tools/*
 "

@@ -6,8 +6,8 @@
 #   tests/bench/replay-table.sh [--rounds N] [--scale N]
 #
 # Records python3, perl, sqlite3, redis-server with two I/O threads and gcc's
-# cc1, replays each trace with glibc, jemalloc, tcmalloc and mimalloc, and prints
-# the table of the README.  --scale multiplies the work of the programs.
+# cc1, replays each trace with glibc, jemalloc, tcmalloc and mimalloc, and
+# prints the table of the README.  --scale multiplies the work of the programs.
 set -u
 
 rounds=7
@@ -55,7 +55,8 @@ record_redis()
 		--io-threads 2 --io-threads-do-reads yes --loglevel warning &
 	server=$!
 	until [ "$(redis-cli -s "$socket" ping 2>/dev/null)" = PONG ]; do
-		kill -0 "$server" 2>/dev/null || die 'redis-server did not start'
+		kill -0 "$server" 2>/dev/null ||
+			die 'redis-server did not start'
 		sleep 0.05
 	done
 	redis-benchmark -s "$socket" -q -P 16 -r 100000 \

@@ -17,6 +17,7 @@ enum {
 	OPT_SPEED,
 	OPT_FROM,
 	OPT_TO,
+	OPT_WHAT_IF,
 	OPT_LATENCY,
 	OPT_USABLE,
 	OPT_FAIL_IF,
@@ -44,6 +45,10 @@ static const struct opt options[] = {
 	  "make what is live at an event (1000) or a time (1.5s),\n"
 	  "and measure from then on" },
 	{ "to", 0, "WHEN", "stop before an event or at a time" },
+	{ "what-if", 'w', "CHANGE",
+	  "also replay a changed trace, and compare the two:\n"
+	  "sizes:round=N, drop:site=GLOB, pool:site=GLOB or\n"
+	  "merge:threads; several changes add up" },
 	{ "latency", 'l', NULL,
 	  "run each allocator once more, and print percentiles of\n"
 	  "how long its calls take" },
@@ -92,6 +97,11 @@ struct ask {
 	unsigned limit_count;
 	struct replay_limits limits;
 	const char *html; /* NULL: no page */
+	struct what_if_plan what_if;
+	/* With 'what_if': the trace as it is. */
+	struct compiled original;
+	struct replay_runs original_runs;
+	struct replay_view original_view;
 	bool json;
 };
 
@@ -153,6 +163,8 @@ take_option(unsigned idx, const char *value, void *ctx)
 	case OPT_TO:
 		return trace_window_take(&ask->compile.window, idx == OPT_FROM,
 					 value);
+	case OPT_WHAT_IF:
+		return what_if_parse(&ask->what_if, value);
 	case OPT_FAIL_IF:
 		return take_limit(ask, value);
 	case OPT_HTML:
@@ -169,6 +181,19 @@ take_option(unsigned idx, const char *value, void *ctx)
 	}
 }
 
+/* Print the table of the trace, and that of the changed one. */
+static void
+print_tables(struct out *o, const struct replay_view *view)
+{
+	if (view->what_if != NULL) {
+		replay_print_text(o, view->original);
+		out_str(o, "\nThe changed trace:\n\n");
+	}
+	replay_print_text(o, view);
+	if (view->what_if != NULL)
+		replay_print_savings(o, view);
+}
+
 /* Print what the runs have measured.  Return whether that was possible. */
 static bool
 print_runs(const struct ask *ask)
@@ -182,7 +207,7 @@ print_runs(const struct ask *ask)
 	else if (ask->json)
 		return replay_print_json(o, &ask->view);
 	else if (ask->html == NULL || strcmp(ask->html, "-") != 0)
-		replay_print_text(o, &ask->view);
+		print_tables(o, &ask->view);
 	return true;
 }
 
@@ -211,6 +236,29 @@ run_compiled(struct ask *ask, const struct compiled *compiled)
 	return exit_status;
 }
 
+/* Replay the trace as it is, to compare the changed one with it. */
+static int
+replay_original(struct ask *ask)
+{
+	struct replay_view *const view = &ask->original_view;
+	bool ok;
+
+	if (!compile_trace(&ask->original, ask->view.path, &ask->compile))
+		return EXIT_BAD_INPUT;
+	ask->original_runs = ask->runs;
+	*view = ask->view;
+	view->compiled = &ask->original;
+	view->runs = &ask->original_runs;
+	ok = runs_fit(&ask->original, ask->runs.touch, ask->view.path) &&
+	     runs_make(&ask->original_runs, &ask->original, &ask->allocators);
+	compiled_close(&ask->original);
+	ask->view.what_if = ask->what_if.text;
+	ask->view.original = view;
+	ask->compile.what_if = &ask->what_if;
+	ask->compile.one_thread |= ask->what_if.merges_threads;
+	return ok ? EXIT_FINE : EXIT_BAD_INPUT;
+}
+
 int
 command_replay(int argc, char **argv)
 {
@@ -229,7 +277,8 @@ command_replay(int argc, char **argv)
 						   : "more than one FILE");
 	if (ask.runs.is_checked &&
 	    (ask.json || ask.view.markdown || ask.runs.is_timed ||
-	     ask.runs.is_sized || ask.html != NULL))
+	     ask.runs.is_sized || ask.html != NULL ||
+	     what_if_is_needed(&ask.what_if)))
 		return opt_complain(&page, "--check measures nothing");
 	ask.view.path = argv[first];
 	if (ask.allocators.count == 0)
@@ -240,9 +289,14 @@ command_replay(int argc, char **argv)
 			return EXIT_USAGE;
 	/* A file that exceeds a limit is an error, not the end. */
 	signal(SIGXFSZ, SIG_IGN);
+	if (what_if_is_needed(&ask.what_if))
+		exit_status = replay_original(&ask);
+	if (exit_status == EXIT_BAD_INPUT)
+		return EXIT_BAD_INPUT;
 	if (!compile_trace(&compiled, ask.view.path, &ask.compile))
 		return EXIT_BAD_INPUT;
 	exit_status = run_compiled(&ask, &compiled);
 	compiled_close(&compiled);
+	runs_close(&ask.original_runs);
 	return out_finish(out_stdout(), exit_status);
 }

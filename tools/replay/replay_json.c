@@ -146,6 +146,23 @@ set_trace(json_t *object, const struct replay_view *view)
 				    json_u64(members[i].value));
 }
 
+/* What was changed, and the figures without that. */
+static json_t *
+what_if_json(const struct replay_view *view)
+{
+	const struct what_if_counts *const n = &view->compiled->changes;
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "changes",
+			 json_text(view->what_if), "rounded_bytes",
+			 json_u64(n->rounded_nbytes), "dropped_calls",
+			 json_u64(n->dropped_calls), "dropped_bytes",
+			 json_u64(n->dropped_nbytes), "pooled_calls",
+			 json_u64(n->pooled_calls), "pooled_bytes",
+			 json_u64(n->pooled_nbytes), "pool_chunks",
+			 json_u64(n->chunks), "original",
+			 replay_json(view->original));
+}
+
 json_t *
 replay_json(const struct replay_view *view)
 {
@@ -168,6 +185,9 @@ replay_json(const struct replay_view *view)
 			    column_json(&runs->null, "null", runs));
 	json_object_set_new(object, "allocators", columns);
 	json_object_set_new(object, "best", best);
+	json_object_set_new(object, "what_if",
+			    view->what_if != NULL ? what_if_json(view)
+						  : json_null());
 	json_object_set_new(object, "history",
 			    runs->is_sampled ? history_json(runs)
 					     : json_null());

@@ -14,6 +14,9 @@ struct replay_view {
 	const struct compiled *compiled;
 	const struct replay_runs *runs;
 	bool markdown; /* a Markdown table */
+	/* With --what-if: its text, and the trace as it is. */
+	const char *what_if; /* NULL: nothing was changed */
+	const struct replay_view *original;
 };
 
 void replay_print_text(struct out *o, const struct replay_view *view);
@@ -21,9 +24,12 @@ void replay_print_text(struct out *o, const struct replay_view *view);
 /* Print that the runs of a checked replay had no mistakes. */
 void replay_print_checked(struct out *o, const struct replay_view *view);
 
+/* Print what the changes save beside the original trace. */
+void replay_print_savings(struct out *o, const struct replay_view *view);
+
 /* The figures as one JSON object of REPLAY_JSON_KEYS keys; NULL: no memory. */
 json_t *replay_json(const struct replay_view *view);
-#define REPLAY_JSON_KEYS 27
+#define REPLAY_JSON_KEYS 28
 
 /*
  * Write a page with charts to 'path', or to standard output if it is "-".  The

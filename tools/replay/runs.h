@@ -9,9 +9,9 @@
 #ifndef RUNS_H
 #define RUNS_H
 
+#include "tools/compile/compile.h"
 #include "tools/driver/driver.h"
 #include "tools/replay/allocators.h"
-#include "tools/replay/compile.h"
 #include "tools/ui/figure.h"
 
 #define RUNS_MAX 1000

@@ -32,7 +32,8 @@
 #ifndef COMPILE_H
 #define COMPILE_H
 
-#include "tools/replay/word_file.h"
+#include "tools/compile/what_if.h"
+#include "tools/compile/word_file.h"
 #include "tools/trace/trace_window.h"
 
 #include <stdbool.h>
@@ -42,6 +43,7 @@ struct compile_options {
 	bool one_thread; /* all calls in the order of the trace */
 	bool real_time;	 /* with WORD_PAUSE, if the trace has times */
 	struct trace_window window;
+	const struct what_if_plan *what_if; /* NULL: change nothing */
 };
 
 struct compiled {
@@ -58,6 +60,7 @@ struct compiled {
 	uint64_t end_count, end_nbytes;
 	/* At the begin of the window: made before the measures begin. */
 	uint64_t built_count, built_nbytes;
+	struct what_if_counts changes;
 	/* Left out, and blocks freed because their address was reused. */
 	uint64_t failed, unknown, pooled, replaced;
 };

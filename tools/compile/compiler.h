@@ -10,9 +10,9 @@
 #define COMPILER_H
 
 #include "hatf/containers/u64_map.h"
-#include "tools/replay/compile.h"
-#include "tools/replay/ordered_map.h"
-#include "tools/replay/slots.h"
+#include "tools/compile/compile.h"
+#include "tools/compile/ordered_map.h"
+#include "tools/compile/slots.h"
 #include "tools/trace/scan.h"
 
 struct compiler {
@@ -30,6 +30,7 @@ struct compiler {
 	bool has_start, has_begun, has_ended; /* the trace; the window */
 	uint64_t call_count;		      /* in the trace so far */
 	uint64_t start_time;		      /* of the trace */
+	struct what_if what_if;		      /* if the options have a plan */
 	struct ordered_map early_blocks, early_threads;
 	uint64_t unit_ns, begin_time; /* unit_ns is 0: no pauses */
 	uint64_t *paused_ns;	      /* by stream: its last pause */

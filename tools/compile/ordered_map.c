@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ordered_map.c - see ordered_map.h */
-#include "tools/replay/ordered_map.h"
+#include "tools/compile/ordered_map.h"
 
 #include <stdlib.h>
 

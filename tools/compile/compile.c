@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* compile.c - see compile.h */
-#include "tools/replay/compile.h"
+#include "tools/compile/compile.h"
 
-#include "tools/replay/compiler.h"
+#include "tools/compile/compiler.h"
 #include "tools/ui/message.h"
 
 #include <errno.h>
@@ -143,6 +143,23 @@ has_ended(const struct compiler *c, const struct hatf_event *e)
 				   e->time);
 }
 
+/* Put an event, or note it before the window, as the plan changes it. */
+static bool
+put_changed(struct compiler *c, const struct hatf_event *e)
+{
+	struct hatf_event changed = *e;
+
+	if (c->options->what_if != NULL) {
+		if (!what_if_change(&c->what_if, &changed))
+			return !c->what_if.no_memory;
+		if (c->what_if.no_memory)
+			return false;
+	}
+	if (!c->has_begun && c->window.from.is_set)
+		return note_event(c, &changed);
+	return compiler_put_event(c, &changed) && c->limit == NULL;
+}
+
 /* Take an event, or end the window before it. */
 static bool
 take_event(struct compiler *c, const struct hatf_event *e)
@@ -158,9 +175,7 @@ take_event(struct compiler *c, const struct hatf_event *e)
 	if (!reach_begin(c, e))
 		return false;
 	c->call_count += trace_window_counts(e);
-	if (!c->has_begun && c->window.from.is_set)
-		return note_event(c, e);
-	return compiler_put_event(c, e) && c->limit == NULL;
+	return put_changed(c, e);
 }
 
 /* Read the trace; false with 'limit' or errno. */
@@ -190,6 +205,12 @@ finish(struct compiler *c)
 	if (!c->has_ended)
 		out->fault = scan_fault(&c->scan, out->fault_text,
 					sizeof(out->fault_text));
+	if (c->options->what_if != NULL) {
+		out->changes = c->what_if.counts;
+		if (what_if_lacks_stacks(&c->what_if))
+			message_print("%s: no call stacks, so no site is known",
+				      message_path(c->scan.path));
+	}
 	out->end_count = c->live_count;
 	out->end_nbytes = c->live_nbytes;
 	out->slot_count = c->slots.count;
@@ -207,7 +228,9 @@ run_compiler(struct compiler *c)
 	if (c->options->real_time)
 		c->unit_ns = scan_unit_ns(
 			hatf_reader_header(c->scan.reader, "unit"));
-	if (c->idle == NULL || c->paused_ns == NULL)
+	if (c->idle == NULL || c->paused_ns == NULL ||
+	    (c->options->what_if != NULL &&
+	     !what_if_open(&c->what_if, c->options->what_if)))
 		return false;
 	if (!word_file_open(&c->out->file)) {
 		c->limit = "no temporary file in $TMPDIR or /tmp";
@@ -252,6 +275,8 @@ compile_trace(struct compiled *out, const char *path,
 	slots_fini(&c.slots);
 	ordered_map_fini(&c.early_blocks);
 	ordered_map_fini(&c.early_threads);
+	if (options->what_if != NULL)
+		what_if_close(&c.what_if);
 	u64_map_fini(&c.blocks);
 	u64_map_fini(&c.threads);
 	free(c.idle);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* compiler.c - see compiler.h */
-#include "tools/replay/compiler.h"
+#include "tools/compile/compiler.h"
 
 /* Alignments above this are not those of a program. */
 #define ALIGNMENT_MAX ((uint64_t)1 << 40)
