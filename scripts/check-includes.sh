@@ -91,8 +91,10 @@ tools/plot: public tools/show tools/sites tools/summary tools/trace tools/ui
 tools/driver: public
 tools/compile: public hatf/containers tools/driver tools/sites tools/trace \
   tools/ui
-tools/replay: public tools/compile tools/driver tools/report tools/trace \
-  tools/ui
+tools/model: public hatf/containers tools/compile tools/driver \
+  tools/summary tools/ui
+tools/replay: public tools/compile tools/driver tools/model tools/report \
+  tools/trace tools/ui
 tools/commands: public hatf/recorder tools/*
 "
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* replay.c - hatf replay: drive allocators with a trace and compare them */
 #include "tools/commands/commands.h"
+#include "tools/model/model_parse.h"
 #include "tools/replay/replay_limit.h"
+#include "tools/replay/replay_models.h"
 #include "tools/replay/replay_output.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
@@ -18,6 +20,7 @@ enum {
 	OPT_FROM,
 	OPT_TO,
 	OPT_WHAT_IF,
+	OPT_MODEL,
 	OPT_LATENCY,
 	OPT_USABLE,
 	OPT_FAIL_IF,
@@ -49,6 +52,9 @@ static const struct opt options[] = {
 	  "also replay a changed trace, and compare the two:\n"
 	  "sizes:round=N, drop:site=GLOB, pool:site=GLOB or\n"
 	  "merge:threads; several changes add up" },
+	{ "model", 'M', "MODEL",
+	  "simulate first-fit, best-fit or segregated:TABLE, and\n"
+	  "print the size of the heap; no allocator runs" },
 	{ "latency", 'l', NULL,
 	  "run each allocator once more, and print percentiles of\n"
 	  "how long its calls take" },
@@ -97,6 +103,7 @@ struct ask {
 	unsigned limit_count;
 	struct replay_limits limits;
 	const char *html; /* NULL: no page */
+	struct replay_models models;
 	struct what_if_plan what_if;
 	/* With 'what_if': the trace as it is. */
 	struct compiled original;
@@ -135,6 +142,17 @@ take_limit(struct ask *ask, const char *value)
 }
 
 static bool
+take_model(struct replay_models *models, const char *value)
+{
+	if (models->count == REPLAY_MODELS_MAX) {
+		message_print("--model: more than %d models",
+			      REPLAY_MODELS_MAX);
+		return false;
+	}
+	return model_parse(&models->list[models->count++], value);
+}
+
+static bool
 take_option(unsigned idx, const char *value, void *ctx)
 {
 	struct ask *const ask = ctx;
@@ -163,6 +181,8 @@ take_option(unsigned idx, const char *value, void *ctx)
 	case OPT_TO:
 		return trace_window_take(&ask->compile.window, idx == OPT_FROM,
 					 value);
+	case OPT_MODEL:
+		return take_model(&ask->models, value);
 	case OPT_WHAT_IF:
 		return what_if_parse(&ask->what_if, value);
 	case OPT_FAIL_IF:
@@ -236,6 +256,23 @@ run_compiled(struct ask *ask, const struct compiled *compiled)
 	return exit_status;
 }
 
+/* Simulate the models and print the result.  Return the exit status. */
+static int
+simulate(struct ask *ask, const struct compiled *compiled)
+{
+	ask->view.compiled = compiled;
+	if (compiled->fault != NULL)
+		message_print("%s: %s", message_path(ask->view.path),
+			      compiled->fault);
+	if (!models_run(&ask->models, compiled))
+		return EXIT_BAD_INPUT;
+	if (!ask->json)
+		models_print_text(out_stdout(), &ask->view, &ask->models);
+	else if (!models_print_json(out_stdout(), &ask->view, &ask->models))
+		return EXIT_BAD_INPUT;
+	return compiled->fault != NULL ? EXIT_INCOMPLETE : EXIT_FINE;
+}
+
 /* Replay the trace as it is, to compare the changed one with it. */
 static int
 replay_original(struct ask *ask)
@@ -259,11 +296,35 @@ replay_original(struct ask *ask)
 	return ok ? EXIT_FINE : EXIT_BAD_INPUT;
 }
 
+/* Return why the options do not go together, or NULL. */
+static const char *
+contradiction(struct ask *ask)
+{
+	const struct replay_runs *const runs = &ask->runs;
+	const bool changes = what_if_is_needed(&ask->what_if);
+	const bool measures =
+		runs->is_timed || runs->is_sized || ask->html != NULL;
+
+	if (runs->is_checked &&
+	    (ask->json || ask->view.markdown || measures || changes))
+		return "--check measures nothing";
+	if (ask->models.count == 0)
+		return NULL;
+	if (runs->is_checked || measures || ask->allocators.count != 0 ||
+	    ask->limit_count != 0)
+		return "--model runs no allocator";
+	/* A model has the calls of all threads in the order of the trace. */
+	ask->compile.one_thread = true;
+	ask->compile.what_if = changes ? &ask->what_if : NULL;
+	return NULL;
+}
+
 int
 command_replay(int argc, char **argv)
 {
 	static struct ask ask = { .runs = { .repeat = 5, .touch = TOUCH_ALL } };
 	struct compiled compiled;
+	const char *fault;
 	int exit_status, first;
 
 	if (argc > 1 && strcmp(argv[1], DRIVER_WORD) == 0)
@@ -275,11 +336,9 @@ command_replay(int argc, char **argv)
 		return opt_complain(&page, first == argc
 						   ? "a FILE is needed"
 						   : "more than one FILE");
-	if (ask.runs.is_checked &&
-	    (ask.json || ask.view.markdown || ask.runs.is_timed ||
-	     ask.runs.is_sized || ask.html != NULL ||
-	     what_if_is_needed(&ask.what_if)))
-		return opt_complain(&page, "--check measures nothing");
+	fault = contradiction(&ask);
+	if (fault != NULL)
+		return opt_complain(&page, "%s", fault);
 	ask.view.path = argv[first];
 	if (ask.allocators.count == 0)
 		allocators_add_installed(&ask.allocators);
@@ -289,13 +348,14 @@ command_replay(int argc, char **argv)
 			return EXIT_USAGE;
 	/* A file that exceeds a limit is an error, not the end. */
 	signal(SIGXFSZ, SIG_IGN);
-	if (what_if_is_needed(&ask.what_if))
+	if (what_if_is_needed(&ask.what_if) && ask.models.count == 0)
 		exit_status = replay_original(&ask);
 	if (exit_status == EXIT_BAD_INPUT)
 		return EXIT_BAD_INPUT;
 	if (!compile_trace(&compiled, ask.view.path, &ask.compile))
 		return EXIT_BAD_INPUT;
-	exit_status = run_compiled(&ask, &compiled);
+	exit_status = ask.models.count != 0 ? simulate(&ask, &compiled)
+					    : run_compiled(&ask, &compiled);
 	compiled_close(&compiled);
 	runs_close(&ask.original_runs);
 	return out_finish(out_stdout(), exit_status);

@@ -109,8 +109,8 @@ best_json(const struct replay_runs *runs, enum replay_measure m)
 	return labels;
 }
 
-static void
-set_trace(json_t *object, const struct replay_view *view)
+void
+replay_set_trace(json_t *object, const struct replay_view *view)
 {
 	const struct compiled *const c = view->compiled;
 	const struct {
@@ -171,7 +171,7 @@ replay_json(const struct replay_view *view)
 	json_t *const columns = json_array();
 	json_t *const best = json_object();
 
-	set_trace(object, view);
+	replay_set_trace(object, view);
 	for (unsigned i = 0; i < runs->count; i++)
 		json_array_append_new(
 			columns,

@@ -59,9 +59,8 @@ print_left_out(struct out *o, uint64_t n, const char *what)
 	out_str(o, "\n");
 }
 
-/* Print what the trace has and what of it was not replayed. */
-static void
-print_heading(struct out *o, const struct replay_view *view)
+void
+replay_print_heading(struct out *o, const struct replay_view *view)
 {
 	const struct compiled *const c = view->compiled;
 
@@ -290,7 +289,7 @@ replay_print_text(struct out *o, const struct replay_view *view)
 
 		width = n > width ? n : width;
 	}
-	print_heading(o, view);
+	replay_print_heading(o, view);
 	out_str(o, "\n");
 	print_row(o, view, width, headings);
 	if (view->markdown) {
@@ -313,7 +312,7 @@ replay_print_checked(struct out *o, const struct replay_view *view)
 {
 	const struct replay_runs *const runs = view->runs;
 
-	print_heading(o, view);
+	replay_print_heading(o, view);
 	for (unsigned i = 0; i < runs->count; i++) {
 		out_str(o, runs->columns[i].allocator->label);
 		out_str(o, ": ");

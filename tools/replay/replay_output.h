@@ -21,11 +21,18 @@ struct replay_view {
 
 void replay_print_text(struct out *o, const struct replay_view *view);
 
+/* Print what the trace has and what of it was not replayed. */
+void replay_print_heading(struct out *o, const struct replay_view *view);
+
 /* Print that the runs of a checked replay had no mistakes. */
 void replay_print_checked(struct out *o, const struct replay_view *view);
 
 /* Print what the changes save beside the original trace. */
 void replay_print_savings(struct out *o, const struct replay_view *view);
+
+/* Add what is known of the trace, REPLAY_TRACE_KEYS members, to an object. */
+void replay_set_trace(json_t *object, const struct replay_view *view);
+#define REPLAY_TRACE_KEYS 22
 
 /* The figures as one JSON object of REPLAY_JSON_KEYS keys; NULL: no memory. */
 json_t *replay_json(const struct replay_view *view);
