@@ -2,6 +2,7 @@
 /* replay.c - hatf replay: drive allocators with a trace and compare them */
 #include "tools/commands/commands.h"
 #include "tools/model/model_parse.h"
+#include "tools/replay/emit_c.h"
 #include "tools/replay/replay_limit.h"
 #include "tools/replay/replay_models.h"
 #include "tools/replay/replay_output.h"
@@ -21,6 +22,7 @@ enum {
 	OPT_TO,
 	OPT_WHAT_IF,
 	OPT_MODEL,
+	OPT_EMIT_C,
 	OPT_LATENCY,
 	OPT_USABLE,
 	OPT_FAIL_IF,
@@ -55,6 +57,9 @@ static const struct opt options[] = {
 	{ "model", 'M', "MODEL",
 	  "simulate first-fit, best-fit or segregated:TABLE, and\n"
 	  "print the size of the heap; no allocator runs" },
+	{ "emit-c", 'e', "PROGRAM",
+	  "write a C program that makes these calls; no allocator\n"
+	  "runs (up to 100 000 calls)" },
 	{ "latency", 'l', NULL,
 	  "run each allocator once more, and print percentiles of\n"
 	  "how long its calls take" },
@@ -104,6 +109,7 @@ struct ask {
 	struct replay_limits limits;
 	const char *html; /* NULL: no page */
 	struct replay_models models;
+	const char *emit; /* NULL: no C program */
 	struct what_if_plan what_if;
 	/* With 'what_if': the trace as it is. */
 	struct compiled original;
@@ -181,6 +187,9 @@ take_option(unsigned idx, const char *value, void *ctx)
 	case OPT_TO:
 		return trace_window_take(&ask->compile.window, idx == OPT_FROM,
 					 value);
+	case OPT_EMIT_C:
+		ask->emit = value;
+		return true;
 	case OPT_MODEL:
 		return take_model(&ask->models, value);
 	case OPT_WHAT_IF:
@@ -256,7 +265,10 @@ run_compiled(struct ask *ask, const struct compiled *compiled)
 	return exit_status;
 }
 
-/* Simulate the models and print the result.  Return the exit status. */
+/*
+ * Simulate the models and print the result, or write the C program.  Return the
+ * exit status.
+ */
 static int
 simulate(struct ask *ask, const struct compiled *compiled)
 {
@@ -264,6 +276,11 @@ simulate(struct ask *ask, const struct compiled *compiled)
 	if (compiled->fault != NULL)
 		message_print("%s: %s", message_path(ask->view.path),
 			      compiled->fault);
+	if (ask->emit != NULL) {
+		if (!emit_c(ask->emit, ask->view.path, compiled))
+			return EXIT_BAD_INPUT;
+		return compiled->fault != NULL ? EXIT_INCOMPLETE : EXIT_FINE;
+	}
 	if (!models_run(&ask->models, compiled))
 		return EXIT_BAD_INPUT;
 	if (!ask->json)
@@ -296,6 +313,12 @@ replay_original(struct ask *ask)
 	return ok ? EXIT_FINE : EXIT_BAD_INPUT;
 }
 
+static bool
+runs_allocators(const struct ask *ask)
+{
+	return ask->models.count == 0 && ask->emit == NULL;
+}
+
 /* Return why the options do not go together, or NULL. */
 static const char *
 contradiction(struct ask *ask)
@@ -308,13 +331,16 @@ contradiction(struct ask *ask)
 	if (runs->is_checked &&
 	    (ask->json || ask->view.markdown || measures || changes))
 		return "--check measures nothing";
-	if (ask->models.count == 0)
+	if (runs_allocators(ask))
 		return NULL;
 	if (runs->is_checked || measures || ask->allocators.count != 0 ||
 	    ask->limit_count != 0)
-		return "--model runs no allocator";
+		return "--model and --emit-c run no allocator";
+	if (ask->models.count != 0 && ask->emit != NULL)
+		return "--model writes no program";
 	/* A model has the calls of all threads in the order of the trace. */
-	ask->compile.one_thread = true;
+	ask->compile.one_thread |=
+		ask->models.count != 0 || ask->what_if.merges_threads;
 	ask->compile.what_if = changes ? &ask->what_if : NULL;
 	return NULL;
 }
@@ -348,14 +374,14 @@ command_replay(int argc, char **argv)
 			return EXIT_USAGE;
 	/* A file that exceeds a limit is an error, not the end. */
 	signal(SIGXFSZ, SIG_IGN);
-	if (what_if_is_needed(&ask.what_if) && ask.models.count == 0)
+	if (what_if_is_needed(&ask.what_if) && runs_allocators(&ask))
 		exit_status = replay_original(&ask);
 	if (exit_status == EXIT_BAD_INPUT)
 		return EXIT_BAD_INPUT;
 	if (!compile_trace(&compiled, ask.view.path, &ask.compile))
 		return EXIT_BAD_INPUT;
-	exit_status = ask.models.count != 0 ? simulate(&ask, &compiled)
-					    : run_compiled(&ask, &compiled);
+	exit_status = runs_allocators(&ask) ? run_compiled(&ask, &compiled)
+					    : simulate(&ask, &compiled);
 	compiled_close(&compiled);
 	runs_close(&ask.original_runs);
 	return out_finish(out_stdout(), exit_status);

@@ -2,12 +2,12 @@
 /*
  * heap_model.h - allocators of the textbook, simulated
  *
- * First fit and best fit: a heap that begins at 0 and grows at its end.  A block
- * takes its size rounded up to 16 bytes.  It goes to the first, or the smallest,
- * hole that it fits in, at the beginning of that; else to the end of the heap.
- * Holes that touch are joined, and a hole at the end makes the heap shorter.  A
- * realloc stays in its place if the size after rounding does not grow, or if the
- * hole after it, or the end of the heap, has room.
+ * First fit and best fit: a heap that begins at 0 and grows at its end.  A
+ * block takes its size rounded up to 16 bytes.  It goes to the first, or the
+ * smallest, hole that it fits in, at the beginning of that; else to the end of
+ * the heap.  Holes that touch are joined, and a hole at the end makes the heap
+ * shorter.  A realloc stays in its place if the size after rounding does not
+ * grow, or if the hole after it, or the end of the heap, has room.
  *
  * Segregated: a block takes a size of a table.  Blocks of one size are cut from
  * chunks of MODEL_CHUNK_NBYTES, which only that size uses, and which are never
