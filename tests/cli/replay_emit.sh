@@ -59,7 +59,7 @@ PYTHONMALLOC=malloc record python "$PYTHON" -S -c 'x = list(range(9000))'
 events=$("$HATF" info --json python.hatf.gz | jq .events)
 again python --from $((events - 3000)) --to $((events - 10))
 
-# Alignments, failures, blocks of nothing; the name of the trace ends no comment.
+# Alignments, failures, empty blocks; the name of the trace ends no comment.
 printf '%s\n' "$first_line" '0 100 0x1000 0 0 1 414020' '0 0 0x2000 0 0 1' \
 	'4 20 0x0 0x3000 0 0 1' '0 20 0x3000 0 0 1' '0 10 0x4000 0 0 1 01' \
 	'0 10 0x0 0 0 1' '1 0x2000 0 0 1' >'*\?.ascii'

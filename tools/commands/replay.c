@@ -25,6 +25,7 @@ enum {
 	OPT_EMIT_C,
 	OPT_LATENCY,
 	OPT_USABLE,
+	OPT_OWN,
 	OPT_FAIL_IF,
 	OPT_CHECK,
 	OPT_MARKDOWN,
@@ -66,6 +67,8 @@ static const struct opt options[] = {
 	{ "usable", 'u', NULL,
 	  "run each allocator once more, and print how much more\n"
 	  "its blocks can hold at the peak than was asked for" },
+	{ "own", 'o', NULL,
+	  "print what the allocators tell of themselves at the end" },
 	{ "fail-if", 'f', "EXPR",
 	  "exit with status 3 if a limit is exceeded in each run:\n"
 	  "'peak_rss>1.10*glibc', 'jemalloc.wall>20ms'" },
@@ -205,6 +208,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 		ask->runs.is_timed |= idx == OPT_LATENCY;
 		ask->runs.is_sized |= idx == OPT_USABLE;
 		ask->view.markdown |= idx == OPT_MARKDOWN;
+		ask->runs.asks_own |= idx == OPT_OWN;
 		ask->json |= idx == OPT_JSON;
 		return true;
 	}
@@ -325,8 +329,8 @@ contradiction(struct ask *ask)
 {
 	const struct replay_runs *const runs = &ask->runs;
 	const bool changes = what_if_is_needed(&ask->what_if);
-	const bool measures =
-		runs->is_timed || runs->is_sized || ask->html != NULL;
+	const bool measures = runs->is_timed || runs->is_sized ||
+			      runs->asks_own || ask->html != NULL;
 
 	if (runs->is_checked &&
 	    (ask->json || ask->view.markdown || measures || changes))

@@ -278,7 +278,15 @@ store_measures(const struct lanes *all)
 		if (run->usable_nbytes < run->asked_nbytes)
 			run->usable_nbytes = run->asked_nbytes;
 	}
-	run->is_done = true;
+}
+
+/* Store what the allocator tells of itself. */
+static void
+store_own_stats(void)
+{
+	run->own = own_stats_read();
+	snprintf(run->own_source, sizeof(run->own_source), "%s",
+		 run->own.source != NULL ? run->own.source : "");
 }
 
 int
@@ -304,6 +312,9 @@ driver_main(int argc, char **argv)
 	restart(&all);
 	lanes_run(&all, header->parked_count);
 	store_measures(&all);
+	if (run->asks_own && !run->is_null)
+		store_own_stats();
+	run->is_done = true;
 	/* Past the allocator's own end, which may take long. */
 	_exit(0);
 }

@@ -16,6 +16,7 @@
 
 #include "tools/driver/lane_samples.h"
 #include "tools/driver/latency.h"
+#include "tools/driver/own_stats.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,6 +39,7 @@ struct driver_run {
 	bool is_timed;	      /* measure the latency of each call */
 	bool is_sized;	      /* find out what blocks can hold */
 	uint64_t sample_step; /* calls between two samples; 0: none */
+	bool asks_own;	      /* for what the allocator tells of itself */
 	/* Set by the driver: */
 	bool is_done;
 	char message[256]; /* why it is not done; "": unknown */
@@ -47,6 +49,8 @@ struct driver_run {
 	uint64_t failed; /* calls that found no memory */
 	/* With 'is_sized', at the peak of what was asked for; 0: unknown. */
 	uint64_t asked_nbytes, usable_nbytes;
+	struct own_stats own; /* 'source' is copied to 'own_source' */
+	char own_source[32];
 	struct latency latencies[LATENCY_KINDS];
 	/*
 	 * Resident memory.  Less that of the null allocator, it is what the

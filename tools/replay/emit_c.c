@@ -23,7 +23,7 @@ struct emitter {
 	struct word_reader reader;
 };
 
-/* ------------------------------------------------------------------ prologue */
+/* ----------------------------------------------------------------- prologue */
 
 static const char includes[] = "#include <malloc.h>\n"
 			       "#include <pthread.h>\n"
@@ -130,7 +130,7 @@ print_prologue(struct emitter *e, const char *trace)
 				i, k);
 }
 
-/* ---------------------------------------------------------------- statements */
+/* --------------------------------------------------------------- statements */
 
 static void
 print_call(const struct emitter *e, const struct word_item *item)
@@ -184,7 +184,7 @@ print_word(const struct emitter *e, const struct word_item *item)
 			item->number);
 }
 
-/* ----------------------------------------------------------------- functions */
+/* ---------------------------------------------------------------- functions */
 
 static void
 begin_part(struct emitter *e)

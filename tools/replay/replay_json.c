@@ -66,6 +66,32 @@ history_json(const struct replay_runs *runs)
 			     offsetof(struct lane_sample, live_nbytes)));
 }
 
+/* What the allocator tells of itself; null: it does not. */
+static json_t *
+own_json(const struct replay_column *column)
+{
+	const struct {
+		const char *key;
+		uint64_t value;
+	} members[] = {
+		{ "used_bytes", column->own.used_nbytes },
+		{ "mapped_bytes", column->own.mapped_nbytes },
+		{ "arenas", column->own.arenas },
+	};
+	json_t *object;
+
+	if (column->own_source[0] == '\0')
+		return json_null();
+	object = json_object();
+	json_object_set_new(object, "source", json_text(column->own_source));
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		json_object_set_new(object, members[i].key,
+				    members[i].value == OWN_STATS_UNKNOWN
+					    ? json_null()
+					    : json_u64(members[i].value));
+	return object;
+}
+
 static json_t *
 column_json(const struct replay_column *column, const char *name,
 	    const struct replay_runs *runs)
@@ -83,6 +109,7 @@ column_json(const struct replay_column *column, const char *name,
 			    json_u64(column->asked_nbytes));
 	json_object_set_new(object, "peak_usable_bytes",
 			    json_u64(column->usable_nbytes));
+	json_object_set_new(object, "own", own_json(column));
 	json_object_set_new(object, "latency_ns", latencies_json(column));
 	if (runs->is_sampled)
 		json_object_set_new(

@@ -205,6 +205,46 @@ print_usable(struct out *o, const struct replay_view *view)
 	out_str(o, "\n");
 }
 
+/* Print what an allocator tells of itself. */
+static void
+print_own(struct out *o, const struct replay_column *column)
+{
+	const struct own_stats *const own = &column->own;
+
+	if (column->own_source[0] == '\0') {
+		out_str(o, " unknown");
+		return;
+	}
+	if (own->used_nbytes != OWN_STATS_UNKNOWN)
+		out_printf(o, " %s in blocks,",
+			   figure_nbytes(own->used_nbytes).text);
+	if (own->mapped_nbytes != OWN_STATS_UNKNOWN)
+		out_printf(o, " %s from the system",
+			   figure_nbytes(own->mapped_nbytes).text);
+	if (own->arenas != OWN_STATS_UNKNOWN) {
+		out_str(o, " in ");
+		print_count(o, own->arenas, "arena");
+	}
+	out_printf(o, " (%s)", column->own_source);
+}
+
+/* Print what all of them tell. */
+static void
+print_own_stats(struct out *o, const struct replay_view *view)
+{
+	out_printf(o, "%sBy their own count, at the end:\n%s",
+		   view->markdown ? "\n" : "", view->markdown ? "\n" : "");
+	for (unsigned i = 0; i < view->runs->count; i++) {
+		const struct replay_column *const c = &view->runs->columns[i];
+
+		out_str(o, view->markdown ? "- " : "  ");
+		out_str(o, c->allocator->label);
+		out_str(o, ":");
+		print_own(o, c);
+		out_str(o, "\n");
+	}
+}
+
 /* Print the best allocators for a measure. */
 static void
 print_best(struct out *o, const struct replay_runs *runs, const char *what,
@@ -302,6 +342,8 @@ replay_print_text(struct out *o, const struct replay_view *view)
 	print_own_cost(o, view);
 	if (runs->is_sized)
 		print_usable(o, view);
+	if (runs->asks_own)
+		print_own_stats(o, view);
 	print_verdict(o, view);
 	if (runs->is_timed)
 		print_latencies(o, view, width);

@@ -169,6 +169,7 @@ add_run(struct replay_column *column, const struct replay_runs *runs,
 		.touch = runs->touch,
 		.is_null = column->allocator == NULL,
 		.is_checked = runs->is_checked,
+		.asks_own = runs->asks_own,
 		.pause_mask = runs->pause_mask,
 		.seed = idx + 1,
 	};
@@ -184,6 +185,8 @@ add_run(struct replay_column *column, const struct replay_runs *runs,
 	if (run.failed > column->failed)
 		column->failed = run.failed;
 	memcpy(column->library, run.library, sizeof(run.library));
+	column->own = run.own;
+	memcpy(column->own_source, run.own_source, sizeof(run.own_source));
 	return true;
 }
 

@@ -41,6 +41,9 @@ struct replay_column {
 	char library[256];		   /* that had malloc */
 	uint64_t failed;		   /* calls, in the worst run */
 	struct replay_spread measures[REPLAY_MEASURES];
+	/* With 'asks_own': at the end of the last run; "": nothing. */
+	struct own_stats own;
+	char own_source[32];
 	/* With 'is_sized', at the peak; 0: the allocator does not tell. */
 	uint64_t asked_nbytes, usable_nbytes;
 	/* With 'sample_step'; resident memory less the null allocator's. */
@@ -57,6 +60,7 @@ struct replay_runs {
 	uint64_t pause_mask;
 	bool is_timed;	      /* once more each, for the latencies */
 	bool is_sized;	      /* once more each, for the usable sizes */
+	bool asks_own;	      /* what allocators tell of themselves */
 	bool is_sampled;      /* once more each, for the memory over time */
 	uint64_t sample_step; /* set with 'is_sampled': calls of a sample */
 	unsigned sample_count;
