@@ -225,7 +225,8 @@ fi
 run timeout 300 "$HATF" replay --json -r 25 -a glibc torture.hatf.gz
 check_status "torture: $(cat err)" 0
 [ "$(figures threads)" -ge 60 ] || fail "torture: $(figures threads) threads"
-[ "$(figures threads_at_once)" -le 10 ] ||
+# 8 run at once; on a busy machine, the end of some is recorded late.
+[ "$(figures threads_at_once)" -le 20 ] ||
 	fail "torture: $(figures threads_at_once) threads at once"
 [ "$(figures handovers)" -gt 1000 ] ||
 	fail "torture: $(figures handovers) hand-overs"
