@@ -168,7 +168,8 @@ $B/obj/preload/interpose/interpose_thread.o: private FLAGS += -fno-exceptions
 $(filter-out $B/obj/hatf/recorder/%,$(ENCODER)): private OPTIMIZE := -O3
 # The recorder imports as little of libc as it can, so no checking functions.
 $(ENCODER): private FORTIFY :=
-$B/obj/tools/report/page_bytes.o: tools/report/page/dist/report.html
+$B/obj/tools/report/page_bytes.o: tools/report/page/dist/report.html \
+	tools/report/page/dist/replay.html
 $B/obj/tools/metatf/templates.o: $(wildcard tools/metatf/templates/*)
 $B/obj/tools/commands/record.o: private FLAGS += -DLIBDIR_STRING='"$(LIBDIR)"'
 $B/obj/tools/commands/record.o: $B/.libdir

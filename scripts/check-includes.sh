@@ -92,7 +92,12 @@ tools/report: public tools/sites tools/summary tools/trace tools/ui
 tools/plot: public tools/show tools/sites tools/summary tools/trace tools/ui
 tools/metatf: public hatf/metatf hatf/metatf/trace tools/trace tools/ui
 tools/driver: public
-tools/replay: public hatf/containers tools/driver tools/trace tools/ui
+tools/compile: public hatf/containers tools/driver tools/sites tools/trace \
+  tools/ui
+tools/model: public hatf/containers tools/compile tools/driver \
+  tools/summary tools/ui
+tools/replay: public tools/compile tools/driver tools/model tools/report \
+  tools/trace tools/ui
 tools/commands: public hatf/metatf hatf/metatf/trace hatf/recorder \
   tools/*
 "

@@ -133,6 +133,26 @@ check 'usable: more' "$(jq '.allocators[0] | .peak_usable_bytes >
 run "$HATF" replay -u -r 1 -a glibc sizes.ascii
 grep -q '^Usable beyond .*: glibc [0-9]* B (' out || fail "$(cat out)"
 
+# ------------------------------------------------- what allocators tell, if any
+awk -v first="$first_line" 'BEGIN {
+	print first
+	for (i = 1; i <= 1000; i++)
+		printf("0 1000 0x%x 0 0 1\n", 4096 * i)
+}' >kilobytes.ascii
+run "$HATF" replay --json --own -r 1 kilobytes.ascii
+check_status 'own statistics' 0
+check 'sources' "$(jq -c '[.allocators[] | .own == null or (.own |
+	.used_bytes == null or (.used_bytes > 990000 and .used_bytes < 1500000)
+	)] | all' out)" true
+check 'from the system' "$(jq -c '[.allocators[] | .own == null or
+	.own.mapped_bytes >= 990000] | all' out)" true
+check 'glibc' "$(jq -c '.allocators[0].own | [.source, .arenas]' out)" \
+	'["mallinfo2",1]'
+check 'null allocator' "$(jq .driver.own out)" null
+run "$HATF" replay --own -r 1 -a glibc kilobytes.ascii
+grep -qx '  glibc: .* in blocks, .* from the system in 1 arena (mallinfo2)' \
+	out || fail "own statistics: $(cat out)"
+
 # ---------------------------------------------------------------------- limits
 run "$HATF" replay -r 2 -a glibc -a 'glibc:MALLOC_ARENA_MAX=1' \
 	-f 'peak_rss>9*glibc' -f 'glibc.wall>1000s, faults > 100K' hand.ascii
@@ -205,7 +225,8 @@ fi
 run timeout 300 "$HATF" replay --json -r 25 -a glibc torture.hatf.gz
 check_status "torture: $(cat err)" 0
 [ "$(figures threads)" -ge 60 ] || fail "torture: $(figures threads) threads"
-[ "$(figures threads_at_once)" -le 10 ] ||
+# 8 run at once; on a busy machine, the end of some is recorded late.
+[ "$(figures threads_at_once)" -le 20 ] ||
 	fail "torture: $(figures threads_at_once) threads at once"
 [ "$(figures handovers)" -gt 1000 ] ||
 	fail "torture: $(figures handovers) hand-overs"

@@ -156,7 +156,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 		return take_range("--top", value, 1, PLOT_TOP_MAX, &ask->top);
 	case OPT_FROM:
 	case OPT_TO:
-		return gather_take_bound(&ask->gathering.window,
+		return trace_window_take(&ask->gathering.window.range,
 					 idx == OPT_FROM, value);
 	case OPT_WIDTH:
 		return take_range("--width", value, CHART_WIDTH_MIN,

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* replay.c - hatf replay: drive allocators with a trace and compare them */
 #include "tools/commands/commands.h"
+#include "tools/model/model_parse.h"
+#include "tools/replay/emit_c.h"
 #include "tools/replay/replay_limit.h"
+#include "tools/replay/replay_models.h"
 #include "tools/replay/replay_output.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
@@ -15,12 +18,19 @@ enum {
 	OPT_THREADS,
 	OPT_TOUCH,
 	OPT_SPEED,
+	OPT_FROM,
+	OPT_TO,
+	OPT_WHAT_IF,
+	OPT_MODEL,
+	OPT_EMIT_C,
 	OPT_LATENCY,
 	OPT_USABLE,
+	OPT_OWN,
 	OPT_FAIL_IF,
 	OPT_CHECK,
 	OPT_MARKDOWN,
 	OPT_JSON,
+	OPT_HTML,
 };
 
 static const struct opt options[] = {
@@ -37,12 +47,28 @@ static const struct opt options[] = {
 	  "its first byte (first) or not at all (none)" },
 	{ "speed", 's', "HOW",
 	  "max (default), or real: make each call at its time" },
+	{ "from", 0, "WHEN",
+	  "make what is live at an event (1000) or a time (1.5s),\n"
+	  "and measure from then on" },
+	{ "to", 0, "WHEN", "stop before an event or at a time" },
+	{ "what-if", 'w', "CHANGE",
+	  "also replay a changed trace, and compare the two:\n"
+	  "sizes:round=N, drop:site=GLOB, pool:site=GLOB or\n"
+	  "merge:threads; several changes add up" },
+	{ "model", 'M', "MODEL",
+	  "simulate first-fit, best-fit or segregated:TABLE, and\n"
+	  "print the size of the heap; no allocator runs" },
+	{ "emit-c", 'e', "PROGRAM",
+	  "write a C program that makes these calls; no allocator\n"
+	  "runs (up to 100 000 calls)" },
 	{ "latency", 'l', NULL,
 	  "run each allocator once more, and print percentiles of\n"
 	  "how long its calls take" },
 	{ "usable", 'u', NULL,
 	  "run each allocator once more, and print how much more\n"
 	  "its blocks can hold at the peak than was asked for" },
+	{ "own", 'o', NULL,
+	  "print what the allocators tell of themselves at the end" },
 	{ "fail-if", 'f', "EXPR",
 	  "exit with status 3 if a limit is exceeded in each run:\n"
 	  "'peak_rss>1.10*glibc', 'jemalloc.wall>20ms'" },
@@ -51,6 +77,9 @@ static const struct opt options[] = {
 	  "block is allocated before it is freed and has one owner" },
 	{ "markdown", 'm', NULL, "print the table in Markdown" },
 	{ "json", 'j', NULL, "print one JSON object" },
+	{ "html", 'H', "PAGE",
+	  "run each allocator once more, and write a page with\n"
+	  "charts of its memory over time to PAGE" },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -81,6 +110,14 @@ struct ask {
 	const char *limit_texts[REPLAY_LIMITS_MAX];
 	unsigned limit_count;
 	struct replay_limits limits;
+	const char *html; /* NULL: no page */
+	struct replay_models models;
+	const char *emit; /* NULL: no C program */
+	struct what_if_plan what_if;
+	/* With 'what_if': the trace as it is. */
+	struct compiled original;
+	struct replay_runs original_runs;
+	struct replay_view original_view;
 	bool json;
 };
 
@@ -114,6 +151,17 @@ take_limit(struct ask *ask, const char *value)
 }
 
 static bool
+take_model(struct replay_models *models, const char *value)
+{
+	if (models->count == REPLAY_MODELS_MAX) {
+		message_print("--model: more than %d models",
+			      REPLAY_MODELS_MAX);
+		return false;
+	}
+	return model_parse(&models->list[models->count++], value);
+}
+
+static bool
 take_option(unsigned idx, const char *value, void *ctx)
 {
 	struct ask *const ask = ctx;
@@ -138,23 +186,68 @@ take_option(unsigned idx, const char *value, void *ctx)
 		ok = opt_parse_choice("--speed", value, speed_words, &choice);
 		ask->compile.real_time = choice == 1;
 		return ok;
+	case OPT_FROM:
+	case OPT_TO:
+		return trace_window_take(&ask->compile.window, idx == OPT_FROM,
+					 value);
+	case OPT_EMIT_C:
+		ask->emit = value;
+		return true;
+	case OPT_MODEL:
+		return take_model(&ask->models, value);
+	case OPT_WHAT_IF:
+		return what_if_parse(&ask->what_if, value);
 	case OPT_FAIL_IF:
 		return take_limit(ask, value);
+	case OPT_HTML:
+		ask->html = value;
+		ask->runs.is_sampled = true;
+		return true;
 	default:
 		ask->runs.is_checked |= idx == OPT_CHECK;
 		ask->runs.is_timed |= idx == OPT_LATENCY;
 		ask->runs.is_sized |= idx == OPT_USABLE;
 		ask->view.markdown |= idx == OPT_MARKDOWN;
+		ask->runs.asks_own |= idx == OPT_OWN;
 		ask->json |= idx == OPT_JSON;
 		return true;
 	}
+}
+
+/* Print the table of the trace, and that of the changed one. */
+static void
+print_tables(struct out *o, const struct replay_view *view)
+{
+	if (view->what_if != NULL) {
+		replay_print_text(o, view->original);
+		out_str(o, "\nThe changed trace:\n\n");
+	}
+	replay_print_text(o, view);
+	if (view->what_if != NULL)
+		replay_print_savings(o, view);
+}
+
+/* Print what the runs have measured.  Return whether that was possible. */
+static bool
+print_runs(const struct ask *ask)
+{
+	struct out *const o = out_stdout();
+
+	if (ask->html != NULL && !replay_write_page(ask->html, &ask->view))
+		return false;
+	if (ask->runs.is_checked)
+		replay_print_checked(o, &ask->view);
+	else if (ask->json)
+		return replay_print_json(o, &ask->view);
+	else if (ask->html == NULL || strcmp(ask->html, "-") != 0)
+		print_tables(o, &ask->view);
+	return true;
 }
 
 /* Run a compiled trace and print the result.  Return the exit status. */
 static int
 run_compiled(struct ask *ask, const struct compiled *compiled)
 {
-	struct out *const o = out_stdout();
 	int exit_status = EXIT_BAD_INPUT;
 
 	if (compiled->fault != NULL)
@@ -166,11 +259,7 @@ run_compiled(struct ask *ask, const struct compiled *compiled)
 	    runs_make(&ask->runs, compiled, &ask->allocators)) {
 		exit_status =
 			compiled->fault != NULL ? EXIT_INCOMPLETE : EXIT_FINE;
-		if (ask->runs.is_checked)
-			replay_print_checked(o, &ask->view);
-		else if (!ask->json)
-			replay_print_text(o, &ask->view);
-		else if (!replay_print_json(o, &ask->view))
+		if (!print_runs(ask))
 			exit_status = EXIT_BAD_INPUT;
 		if (exit_status == EXIT_FINE &&
 		    limits_exceeded(&ask->limits, &ask->runs))
@@ -180,11 +269,92 @@ run_compiled(struct ask *ask, const struct compiled *compiled)
 	return exit_status;
 }
 
+/*
+ * Simulate the models and print the result, or write the C program.  Return the
+ * exit status.
+ */
+static int
+simulate(struct ask *ask, const struct compiled *compiled)
+{
+	ask->view.compiled = compiled;
+	if (compiled->fault != NULL)
+		message_print("%s: %s", message_path(ask->view.path),
+			      compiled->fault);
+	if (ask->emit != NULL) {
+		if (!emit_c(ask->emit, ask->view.path, compiled))
+			return EXIT_BAD_INPUT;
+		return compiled->fault != NULL ? EXIT_INCOMPLETE : EXIT_FINE;
+	}
+	if (!models_run(&ask->models, compiled))
+		return EXIT_BAD_INPUT;
+	if (!ask->json)
+		models_print_text(out_stdout(), &ask->view, &ask->models);
+	else if (!models_print_json(out_stdout(), &ask->view, &ask->models))
+		return EXIT_BAD_INPUT;
+	return compiled->fault != NULL ? EXIT_INCOMPLETE : EXIT_FINE;
+}
+
+/* Replay the trace as it is, to compare the changed one with it. */
+static int
+replay_original(struct ask *ask)
+{
+	struct replay_view *const view = &ask->original_view;
+	bool ok;
+
+	if (!compile_trace(&ask->original, ask->view.path, &ask->compile))
+		return EXIT_BAD_INPUT;
+	ask->original_runs = ask->runs;
+	*view = ask->view;
+	view->compiled = &ask->original;
+	view->runs = &ask->original_runs;
+	ok = runs_fit(&ask->original, ask->runs.touch, ask->view.path) &&
+	     runs_make(&ask->original_runs, &ask->original, &ask->allocators);
+	compiled_close(&ask->original);
+	ask->view.what_if = ask->what_if.text;
+	ask->view.original = view;
+	ask->compile.what_if = &ask->what_if;
+	ask->compile.one_thread |= ask->what_if.merges_threads;
+	return ok ? EXIT_FINE : EXIT_BAD_INPUT;
+}
+
+static bool
+runs_allocators(const struct ask *ask)
+{
+	return ask->models.count == 0 && ask->emit == NULL;
+}
+
+/* Return why the options do not go together, or NULL. */
+static const char *
+contradiction(struct ask *ask)
+{
+	const struct replay_runs *const runs = &ask->runs;
+	const bool changes = what_if_is_needed(&ask->what_if);
+	const bool measures = runs->is_timed || runs->is_sized ||
+			      runs->asks_own || ask->html != NULL;
+
+	if (runs->is_checked &&
+	    (ask->json || ask->view.markdown || measures || changes))
+		return "--check measures nothing";
+	if (runs_allocators(ask))
+		return NULL;
+	if (runs->is_checked || measures || ask->allocators.count != 0 ||
+	    ask->limit_count != 0)
+		return "--model and --emit-c run no allocator";
+	if (ask->models.count != 0 && ask->emit != NULL)
+		return "--model writes no program";
+	/* A model has the calls of all threads in the order of the trace. */
+	ask->compile.one_thread |=
+		ask->models.count != 0 || ask->what_if.merges_threads;
+	ask->compile.what_if = changes ? &ask->what_if : NULL;
+	return NULL;
+}
+
 int
 command_replay(int argc, char **argv)
 {
 	static struct ask ask = { .runs = { .repeat = 5, .touch = TOUCH_ALL } };
 	struct compiled compiled;
+	const char *fault;
 	int exit_status, first;
 
 	if (argc > 1 && strcmp(argv[1], DRIVER_WORD) == 0)
@@ -196,9 +366,9 @@ command_replay(int argc, char **argv)
 		return opt_complain(&page, first == argc
 						   ? "a FILE is needed"
 						   : "more than one FILE");
-	if (ask.runs.is_checked && (ask.json || ask.view.markdown ||
-				    ask.runs.is_timed || ask.runs.is_sized))
-		return opt_complain(&page, "--check measures nothing");
+	fault = contradiction(&ask);
+	if (fault != NULL)
+		return opt_complain(&page, "%s", fault);
 	ask.view.path = argv[first];
 	if (ask.allocators.count == 0)
 		allocators_add_installed(&ask.allocators);
@@ -208,9 +378,15 @@ command_replay(int argc, char **argv)
 			return EXIT_USAGE;
 	/* A file that exceeds a limit is an error, not the end. */
 	signal(SIGXFSZ, SIG_IGN);
+	if (what_if_is_needed(&ask.what_if) && runs_allocators(&ask))
+		exit_status = replay_original(&ask);
+	if (exit_status == EXIT_BAD_INPUT)
+		return EXIT_BAD_INPUT;
 	if (!compile_trace(&compiled, ask.view.path, &ask.compile))
 		return EXIT_BAD_INPUT;
-	exit_status = run_compiled(&ask, &compiled);
+	exit_status = runs_allocators(&ask) ? run_compiled(&ask, &compiled)
+					    : simulate(&ask, &compiled);
 	compiled_close(&compiled);
+	runs_close(&ask.original_runs);
 	return out_finish(out_stdout(), exit_status);
 }

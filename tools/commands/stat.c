@@ -569,7 +569,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 		return take_key(ask, value);
 	case OPT_FROM:
 	case OPT_TO:
-		return gather_take_bound(&ask->gathering.window,
+		return trace_window_take(&ask->gathering.window.range,
 					 idx == OPT_FROM, value);
 	case OPT_TOP:
 		return opt_parse_u64("--top", value, &ask->top);

@@ -135,6 +135,37 @@ prepare_sizes(struct lanes *all, uint64_t slot_count)
 	all->sizes = &sizes;
 }
 
+static void
+prepare_samples(struct lanes *all, uint64_t slot_count)
+{
+	static struct lane_samples samples;
+
+	samples.samples = run->samples;
+	samples.step = run->sample_step;
+	samples.page_nbytes = (uint64_t)sysconf(_SC_PAGESIZE);
+	samples.sizes = map_zeros(slot_count * sizeof(*samples.sizes));
+	samples.fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	if (samples.fd < 0)
+		fail_call("/proc/self/statm");
+	all->samples = &samples;
+}
+
+/* Prepare what this run is to find out beside the time and the memory. */
+static void
+prepare_observers(struct lanes *all, uint64_t slot_count)
+{
+	if (run->is_checked)
+		prepare_checks(all, slot_count);
+	if (run->is_timed)
+		prepare_latencies(all);
+	if (run->is_sized && all->calls.usable_size != NULL)
+		prepare_sizes(all, slot_count);
+	if (run->sample_step != 0)
+		prepare_samples(all, slot_count);
+	all->is_observed = run->is_checked || run->is_timed ||
+			   all->sizes != NULL || all->samples != NULL;
+}
+
 /* ----------------------------------------------------------------- measures */
 
 /* Return the figure of a line of /proc/self/status in bytes. */
@@ -207,29 +238,39 @@ sum_latencies(const struct lanes *all, double tick_ns)
 		latency_sum(&run->latencies[k], sums->counts[k], tick_ns);
 }
 
-/* Run all lanes and store the measures. */
-static void
-measure(struct lanes *all, const struct replay_header *header)
-{
-	uint64_t now, peak, cpu, faults, tick;
+/* What the measures had been when the calls began. */
+static struct {
+	uint64_t cpu, faults, tick;
+} start;
 
+/* Begin to measure. */
+static void
+restart(struct lanes *all)
+{
 	reset_peak();
-	faults = fault_count();
-	cpu = cpu_ns();
+	if (all->samples != NULL)
+		lane_samples_restart(all->samples);
+	start.faults = fault_count();
+	start.cpu = cpu_ns();
 	all->begin_ns = lanes_now_ns();
-	tick = lanes_ticks();
-	lanes_run(all, header->parked_count);
-	run->wall_ns = lanes_now_ns() - all->begin_ns;
-	tick = lanes_ticks() - tick;
-	run->cpu_ns = cpu_ns() - cpu;
-	run->faults = fault_count() - faults;
-	read_memory(&now, &peak);
-	run->end_nbytes = now;
-	run->peak_nbytes = peak;
+	start.tick = lanes_ticks();
+}
+
+/* Store the measures. */
+static void
+store_measures(const struct lanes *all)
+{
+	const uint64_t now = lanes_now_ns(), tick = lanes_ticks();
+
+	run->wall_ns = now - all->begin_ns;
+	run->cpu_ns = cpu_ns() - start.cpu;
+	run->faults = fault_count() - start.faults;
+	read_memory(&run->end_nbytes, &run->peak_nbytes);
 	for (uint32_t i = 0; i < all->count; i++)
 		run->failed += all->lanes[i].failed;
 	if (run->is_timed)
-		sum_latencies(all, (double)run->wall_ns / (double)tick);
+		sum_latencies(all, (double)run->wall_ns /
+					   (double)(tick - start.tick));
 	if (all->sizes != NULL) {
 		run->asked_nbytes = all->sizes->peak_asked;
 		run->usable_nbytes = all->sizes->peak_usable;
@@ -237,7 +278,15 @@ measure(struct lanes *all, const struct replay_header *header)
 		if (run->usable_nbytes < run->asked_nbytes)
 			run->usable_nbytes = run->asked_nbytes;
 	}
-	run->is_done = true;
+}
+
+/* Store what the allocator tells of itself. */
+static void
+store_own_stats(void)
+{
+	run->own = own_stats_read();
+	snprintf(run->own_source, sizeof(run->own_source), "%s",
+		 run->own.source != NULL ? run->own.source : "");
 }
 
 int
@@ -258,14 +307,14 @@ driver_main(int argc, char **argv)
 	header = map_words(fd, 0, sizeof(*header));
 	prepare_lanes(&all, header, fd);
 	find_calls(&all.calls);
-	if (run->is_checked)
-		prepare_checks(&all, header->slot_count);
-	if (run->is_timed)
-		prepare_latencies(&all);
-	if (run->is_sized && all.calls.usable_size != NULL)
-		prepare_sizes(&all, header->slot_count);
-	all.is_observed = run->is_checked || run->is_timed || all.sizes != NULL;
-	measure(&all, header);
+	prepare_observers(&all, header->slot_count);
+	all.restart = restart;
+	restart(&all);
+	lanes_run(&all, header->parked_count);
+	store_measures(&all);
+	if (run->asks_own && !run->is_null)
+		store_own_stats();
+	run->is_done = true;
 	/* Past the allocator's own end, which may take long. */
 	_exit(0);
 }

@@ -14,7 +14,9 @@
 #ifndef DRIVER_H
 #define DRIVER_H
 
+#include "tools/driver/lane_samples.h"
 #include "tools/driver/latency.h"
+#include "tools/driver/own_stats.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,11 +33,13 @@ struct driver_run {
 	/* Set by the caller: */
 	bool is_null; /* make no calls, to measure the driver's own cost */
 	enum driver_touch touch;
-	bool is_checked;     /* check the order of calls, with pauses */
-	uint64_t pause_mask; /* of struct lane_checks */
-	uint64_t seed;	     /* of the pauses; not 0 */
-	bool is_timed;	     /* measure the latency of each call */
-	bool is_sized;	     /* find out what blocks can hold */
+	bool is_checked;      /* check the order of calls, with pauses */
+	uint64_t pause_mask;  /* of struct lane_checks */
+	uint64_t seed;	      /* of the pauses; not 0 */
+	bool is_timed;	      /* measure the latency of each call */
+	bool is_sized;	      /* find out what blocks can hold */
+	uint64_t sample_step; /* calls between two samples; 0: none */
+	bool asks_own;	      /* for what the allocator tells of itself */
 	/* Set by the driver: */
 	bool is_done;
 	char message[256]; /* why it is not done; "": unknown */
@@ -45,12 +49,15 @@ struct driver_run {
 	uint64_t failed; /* calls that found no memory */
 	/* With 'is_sized', at the peak of what was asked for; 0: unknown. */
 	uint64_t asked_nbytes, usable_nbytes;
+	struct own_stats own; /* 'source' is copied to 'own_source' */
+	char own_source[32];
 	struct latency latencies[LATENCY_KINDS];
 	/*
 	 * Resident memory.  Less that of the null allocator, it is what the
 	 * allocator takes, with its code and what it sets up at its start.
 	 */
 	uint64_t peak_nbytes, end_nbytes;
+	struct lane_sample samples[LANE_SAMPLES_MAX]; /* calls / step */
 };
 
 /* The driver; 'argv' has the two descriptors.  Returns only on failure. */

@@ -49,6 +49,16 @@ driver_calls_find(struct driver_calls *calls, char *library, size_t cap)
 	return NULL;
 }
 
+bool
+driver_calls_own(const char *name, void *to)
+{
+	void *base = NULL;
+	void *(*allocate)(size_t);
+
+	return find_function("malloc", &allocate, &base) &&
+	       find_function(name, to, &base);
+}
+
 /*
  * Every block that a thread gets from the null allocator.  It has cache lines
  * of its own: shared ones would add to the cost of the driver.

@@ -28,6 +28,12 @@ struct driver_calls {
 const char *driver_calls_find(struct driver_calls *calls, char *library,
 			      size_t cap);
 
+/*
+ * Store the address of the function 'name' in the function pointer at 'to'.
+ * False if the library that has malloc does not define it.
+ */
+bool driver_calls_own(const char *name, void *to);
+
 void driver_calls_null(struct driver_calls *calls);
 
 #endif /* DRIVER_CALLS_H */

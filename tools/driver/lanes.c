@@ -3,6 +3,7 @@
 #include "tools/driver/lanes.h"
 
 #include <errno.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -144,6 +145,8 @@ observe_after(const struct lanes *all, struct lane *lane, unsigned kind,
 		check_after(all, lane, kind, slot, size);
 	if (all->sizes != NULL && (block != NULL || kind != WORD_REALLOC))
 		lane_sizes_note(all->sizes, slot, block, size);
+	if (all->samples != NULL && (block != NULL || kind != WORD_REALLOC))
+		lane_samples_note(all->samples, slot, block != NULL ? size : 0);
 }
 
 /* Make a call that returns a block. */
@@ -233,6 +236,25 @@ pause_until(uint64_t ns)
 		;
 }
 
+/* Wait until 'count' threads are here.  The last one restarts the measures. */
+static void
+begin_window(struct lanes *all, struct lane *lane, uint32_t count)
+{
+	uint32_t arrived;
+
+	if (lane->latency != NULL)
+		memset(lane->latency, 0, sizeof(*lane->latency));
+	/* acq_rel: the last one sees what all others have done. */
+	arrived = 1 + atomic_fetch_add_explicit(&all->arrived_count, 1,
+						memory_order_acq_rel);
+	if (arrived == count) {
+		all->restart(all);
+		turn_pass(&all->opened);
+	} else {
+		turn_wait(&all->opened, 1);
+	}
+}
+
 /* Do what a word that is no call says; false if the thread has ended. */
 static bool
 control(struct lane *lane, uint64_t word)
@@ -248,6 +270,11 @@ control(struct lane *lane, uint64_t word)
 			all,
 			(uint32_t)(word >> WORD_SLOT_SHIFT & WORD_SLOT_MAX),
 			(uint32_t)*lane->next++);
+		return true;
+	case WORD_BEGIN:
+		begin_window(
+			all, lane,
+			(uint32_t)(word >> WORD_SLOT_SHIFT & WORD_SLOT_MAX));
 		return true;
 	case WORD_PAUSE:
 		pause_until(all->begin_ns + (word >> WORD_SLOT_SHIFT));

@@ -11,6 +11,7 @@
 #include "tools/driver/driver.h"
 #include "tools/driver/driver_calls.h"
 #include "tools/driver/lane_checks.h"
+#include "tools/driver/lane_samples.h"
 #include "tools/driver/lane_sizes.h"
 #include "tools/driver/latency.h"
 #include "tools/driver/replay_words.h"
@@ -41,13 +42,18 @@ struct lanes {
 	void **blocks;	    /* by slot */
 	turn_number *turns; /* by slot */
 	struct driver_calls calls;
-	uint64_t touch_nbytes;	    /* of a block that are written to */
-	uint64_t touch_mask;	    /* 0: write to its first byte only */
-	bool is_observed;	    /* one of the next two, or latencies */
-	struct lane_checks *checks; /* NULL: none */
-	struct lane_sizes *sizes;   /* NULL: not wanted */
+	uint64_t touch_nbytes;	      /* of a block that are written to */
+	uint64_t touch_mask;	      /* 0: write to its first byte only */
+	bool is_observed;	      /* one of the next three, or latencies */
+	struct lane_checks *checks;   /* NULL: none */
+	struct lane_sizes *sizes;     /* NULL: not wanted */
+	struct lane_samples *samples; /* NULL: not wanted */
 	uint64_t begin_ns;
 	turn_number parked; /* threads that have no more words */
+	/* WORD_BEGIN: threads that are there, and 1 once all are. */
+	_Atomic uint32_t arrived_count;
+	turn_number opened;
+	void (*restart)(struct lanes *all); /* the measures */
 	/* end the process with a message */
 	void (*fail)(const char *what);
 };

@@ -37,7 +37,8 @@
  * No deadlock: each call waits only for calls that come before it in the trace:
  * the earlier ones in its stream, the last one of its slot, and for WORD_CREATE
  * the end of the stream's last life.  Of all calls that are not done yet, the
- * first in the trace waits for none.
+ * first in the trace waits for none.  WORD_BEGIN occurs once in each stream
+ * that exists then, and no word before it waits for another thread.
  */
 #ifndef REPLAY_WORDS_H
 #define REPLAY_WORDS_H
@@ -58,6 +59,7 @@ enum word_kind {
 	WORD_CREATE, /* start the next life of a stream */
 	WORD_EXIT,   /* the thread ends */
 	WORD_PAUSE,  /* wait until this time, in ns from the start (<< 8) */
+	WORD_BEGIN,  /* the window begins: wait for all of so many streams */
 	WORD_MALLOC = 8,
 	WORD_CALLOC,
 	WORD_MEMALIGN,

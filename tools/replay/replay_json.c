@@ -4,10 +4,6 @@
 #include "tools/replay/replay_verdict.h"
 #include "tools/ui/json.h"
 
-#include <jansson.h>
-
-#define MEMBER_COUNT 24
-
 static json_t *
 spread_json(const struct replay_column *column, unsigned m, unsigned repeat)
 {
@@ -40,10 +36,67 @@ latencies_json(const struct replay_column *column)
 	return object;
 }
 
+/* A field of each sample. */
+static json_t *
+samples_json(const struct replay_column *column, unsigned count, size_t offset)
+{
+	json_t *const values = json_array();
+
+	for (unsigned i = 0; i < count; i++) {
+		const char *const sample = (const char *)&column->samples[i];
+
+		json_array_append_new(
+			values, json_u64(*(const uint64_t *)(sample + offset)));
+	}
+	return values;
+}
+
+/* What was live, and how many calls had been made. */
+static json_t *
+history_json(const struct replay_runs *runs)
+{
+	json_t *const calls = json_array();
+
+	for (unsigned i = 0; i < runs->sample_count; i++)
+		json_array_append_new(calls,
+				      json_u64((i + 1) * runs->sample_step));
+	return json_pack(
+		"{s:o, s:o}", "calls", calls, "live_bytes",
+		samples_json(&runs->null, runs->sample_count,
+			     offsetof(struct lane_sample, live_nbytes)));
+}
+
+/* What the allocator tells of itself; null: it does not. */
+static json_t *
+own_json(const struct replay_column *column)
+{
+	const struct {
+		const char *key;
+		uint64_t value;
+	} members[] = {
+		{ "used_bytes", column->own.used_nbytes },
+		{ "mapped_bytes", column->own.mapped_nbytes },
+		{ "arenas", column->own.arenas },
+	};
+	json_t *object;
+
+	if (column->own_source[0] == '\0')
+		return json_null();
+	object = json_object();
+	json_object_set_new(object, "source", json_text(column->own_source));
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		json_object_set_new(object, members[i].key,
+				    members[i].value == OWN_STATS_UNKNOWN
+					    ? json_null()
+					    : json_u64(members[i].value));
+	return object;
+}
+
 static json_t *
 column_json(const struct replay_column *column, const char *name,
-	    unsigned repeat)
+	    const struct replay_runs *runs)
 {
+	const unsigned repeat = runs->repeat;
 	json_t *const object = json_object();
 
 	json_object_set_new(object, "allocator", json_text(name));
@@ -56,7 +109,13 @@ column_json(const struct replay_column *column, const char *name,
 			    json_u64(column->asked_nbytes));
 	json_object_set_new(object, "peak_usable_bytes",
 			    json_u64(column->usable_nbytes));
+	json_object_set_new(object, "own", own_json(column));
 	json_object_set_new(object, "latency_ns", latencies_json(column));
+	if (runs->is_sampled)
+		json_object_set_new(
+			object, "history_rss",
+			samples_json(column, runs->sample_count,
+				     offsetof(struct lane_sample, rss_nbytes)));
 	return object;
 }
 
@@ -77,8 +136,8 @@ best_json(const struct replay_runs *runs, enum replay_measure m)
 	return labels;
 }
 
-static void
-set_trace(json_t *object, const struct replay_view *view)
+void
+replay_set_trace(json_t *object, const struct replay_view *view)
 {
 	const struct compiled *const c = view->compiled;
 	const struct {
@@ -99,6 +158,8 @@ set_trace(json_t *object, const struct replay_view *view)
 		{ "peak_blocks", c->peak_count },
 		{ "end_bytes", c->end_nbytes },
 		{ "end_blocks", c->end_count },
+		{ "begin_bytes", c->built_nbytes },
+		{ "begin_blocks", c->built_count },
 		{ "left_out_failed", c->failed },
 		{ "left_out_unknown", c->unknown },
 		{ "left_out_pools", c->pooled },
@@ -112,27 +173,56 @@ set_trace(json_t *object, const struct replay_view *view)
 				    json_u64(members[i].value));
 }
 
-bool
-replay_print_json(struct out *o, const struct replay_view *view)
+/* What was changed, and the figures without that. */
+static json_t *
+what_if_json(const struct replay_view *view)
+{
+	const struct what_if_counts *const n = &view->compiled->changes;
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "changes",
+			 json_text(view->what_if), "rounded_bytes",
+			 json_u64(n->rounded_nbytes), "dropped_calls",
+			 json_u64(n->dropped_calls), "dropped_bytes",
+			 json_u64(n->dropped_nbytes), "pooled_calls",
+			 json_u64(n->pooled_calls), "pooled_bytes",
+			 json_u64(n->pooled_nbytes), "pool_chunks",
+			 json_u64(n->chunks), "original",
+			 replay_json(view->original));
+}
+
+json_t *
+replay_json(const struct replay_view *view)
 {
 	const struct replay_runs *const runs = view->runs;
 	json_t *const object = json_object();
 	json_t *const columns = json_array();
 	json_t *const best = json_object();
 
-	set_trace(object, view);
+	replay_set_trace(object, view);
 	for (unsigned i = 0; i < runs->count; i++)
 		json_array_append_new(
-			columns, column_json(&runs->columns[i],
-					     runs->columns[i].allocator->label,
-					     runs->repeat));
+			columns,
+			column_json(&runs->columns[i],
+				    runs->columns[i].allocator->label, runs));
 	for (unsigned m = 0; m < REPLAY_MEASURES; m++)
 		json_object_set_new(best, replay_measure_words[m],
 				    best_json(runs, (enum replay_measure)m));
 	json_object_set_new(object, "repeat", json_u64(runs->repeat));
 	json_object_set_new(object, "driver",
-			    column_json(&runs->null, "null", runs->repeat));
+			    column_json(&runs->null, "null", runs));
 	json_object_set_new(object, "allocators", columns);
 	json_object_set_new(object, "best", best);
-	return json_print(o, object, MEMBER_COUNT);
+	json_object_set_new(object, "what_if",
+			    view->what_if != NULL ? what_if_json(view)
+						  : json_null());
+	json_object_set_new(object, "history",
+			    runs->is_sampled ? history_json(runs)
+					     : json_null());
+	return object;
+}
+
+bool
+replay_print_json(struct out *o, const struct replay_view *view)
+{
+	return json_print(o, replay_json(view), REPLAY_JSON_KEYS);
 }

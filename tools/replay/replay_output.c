@@ -59,9 +59,8 @@ print_left_out(struct out *o, uint64_t n, const char *what)
 	out_str(o, "\n");
 }
 
-/* Print what the trace has and what of it was not replayed. */
-static void
-print_heading(struct out *o, const struct replay_view *view)
+void
+replay_print_heading(struct out *o, const struct replay_view *view)
 {
 	const struct compiled *const c = view->compiled;
 
@@ -81,6 +80,11 @@ print_heading(struct out *o, const struct replay_view *view)
 	out_printf(o, ", at the end %s in %s\n",
 		   figure_nbytes(c->end_nbytes).text,
 		   figure_count(c->end_count).text);
+	if (c->built_count != 0)
+		out_printf(o,
+			   "  begins with %s in %s, which are not measured\n",
+			   figure_nbytes(c->built_nbytes).text,
+			   figure_count(c->built_count).text);
 	print_left_out(o, c->failed, "failed call");
 	print_left_out(o, c->unknown, "unknown block");
 	print_left_out(o, c->pooled, "pool call");
@@ -201,6 +205,46 @@ print_usable(struct out *o, const struct replay_view *view)
 	out_str(o, "\n");
 }
 
+/* Print what an allocator tells of itself. */
+static void
+print_own(struct out *o, const struct replay_column *column)
+{
+	const struct own_stats *const own = &column->own;
+
+	if (column->own_source[0] == '\0') {
+		out_str(o, " unknown");
+		return;
+	}
+	if (own->used_nbytes != OWN_STATS_UNKNOWN)
+		out_printf(o, " %s in blocks,",
+			   figure_nbytes(own->used_nbytes).text);
+	if (own->mapped_nbytes != OWN_STATS_UNKNOWN)
+		out_printf(o, " %s from the system",
+			   figure_nbytes(own->mapped_nbytes).text);
+	if (own->arenas != OWN_STATS_UNKNOWN) {
+		out_str(o, " in ");
+		print_count(o, own->arenas, "arena");
+	}
+	out_printf(o, " (%s)", column->own_source);
+}
+
+/* Print what all of them tell. */
+static void
+print_own_stats(struct out *o, const struct replay_view *view)
+{
+	out_printf(o, "%sBy their own count, at the end:\n%s",
+		   view->markdown ? "\n" : "", view->markdown ? "\n" : "");
+	for (unsigned i = 0; i < view->runs->count; i++) {
+		const struct replay_column *const c = &view->runs->columns[i];
+
+		out_str(o, view->markdown ? "- " : "  ");
+		out_str(o, c->allocator->label);
+		out_str(o, ":");
+		print_own(o, c);
+		out_str(o, "\n");
+	}
+}
+
 /* Print the best allocators for a measure. */
 static void
 print_best(struct out *o, const struct replay_runs *runs, const char *what,
@@ -285,7 +329,7 @@ replay_print_text(struct out *o, const struct replay_view *view)
 
 		width = n > width ? n : width;
 	}
-	print_heading(o, view);
+	replay_print_heading(o, view);
 	out_str(o, "\n");
 	print_row(o, view, width, headings);
 	if (view->markdown) {
@@ -298,6 +342,8 @@ replay_print_text(struct out *o, const struct replay_view *view)
 	print_own_cost(o, view);
 	if (runs->is_sized)
 		print_usable(o, view);
+	if (runs->asks_own)
+		print_own_stats(o, view);
 	print_verdict(o, view);
 	if (runs->is_timed)
 		print_latencies(o, view, width);
@@ -308,7 +354,7 @@ replay_print_checked(struct out *o, const struct replay_view *view)
 {
 	const struct replay_runs *const runs = view->runs;
 
-	print_heading(o, view);
+	replay_print_heading(o, view);
 	for (unsigned i = 0; i < runs->count; i++) {
 		out_str(o, runs->columns[i].allocator->label);
 		out_str(o, ": ");

@@ -169,6 +169,7 @@ add_run(struct replay_column *column, const struct replay_runs *runs,
 		.touch = runs->touch,
 		.is_null = column->allocator == NULL,
 		.is_checked = runs->is_checked,
+		.asks_own = runs->asks_own,
 		.pause_mask = runs->pause_mask,
 		.seed = idx + 1,
 	};
@@ -184,6 +185,8 @@ add_run(struct replay_column *column, const struct replay_runs *runs,
 	if (run.failed > column->failed)
 		column->failed = run.failed;
 	memcpy(column->library, run.library, sizeof(run.library));
+	column->own = run.own;
+	memcpy(column->own_source, run.own_source, sizeof(run.own_source));
 	return true;
 }
 
@@ -281,6 +284,44 @@ run_sized(struct replay_runs *runs, int words_fd)
 	return true;
 }
 
+/* Run once more and store the samples. */
+static bool
+add_samples(struct replay_column *column, const struct replay_runs *runs,
+	    int words_fd)
+{
+	struct driver_run run = {
+		.touch = runs->touch,
+		.is_null = column->allocator == NULL,
+		.sample_step = runs->sample_step,
+	};
+
+	if (!run_once(column->allocator, words_fd, &run))
+		return false;
+	memcpy(column->samples, run.samples, sizeof(run.samples));
+	return true;
+}
+
+/* Run each allocator once more and store its memory over time. */
+static bool
+run_sampled(struct replay_runs *runs, uint64_t calls, int words_fd)
+{
+	runs->sample_step = calls / LANE_SAMPLES_MAX + 1;
+	runs->sample_count = (unsigned)(calls / runs->sample_step);
+	if (!add_samples(&runs->null, runs, words_fd))
+		return false;
+	for (unsigned i = 0; i < runs->count; i++) {
+		struct replay_column *const c = &runs->columns[i];
+
+		if (!add_samples(c, runs, words_fd))
+			return false;
+		for (unsigned k = 0; k < runs->sample_count; k++)
+			c->samples[k].rss_nbytes =
+				less(c->samples[k].rss_nbytes,
+				     runs->null.samples[k].rss_nbytes);
+	}
+	return true;
+}
+
 static bool
 run_timed(struct replay_runs *runs, int words_fd)
 {
@@ -314,6 +355,9 @@ runs_make(struct replay_runs *runs, const struct compiled *compiled,
 	if (runs->is_timed && !run_timed(runs, compiled->file.fd))
 		return false;
 	if (runs->is_sized && !run_sized(runs, compiled->file.fd))
+		return false;
+	if (runs->is_sampled &&
+	    !run_sampled(runs, compiled->calls, compiled->file.fd))
 		return false;
 	sum_up(&runs->null, NULL, runs->repeat);
 	for (unsigned i = 0; i < runs->count; i++)

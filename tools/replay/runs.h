@@ -9,9 +9,9 @@
 #ifndef RUNS_H
 #define RUNS_H
 
+#include "tools/compile/compile.h"
 #include "tools/driver/driver.h"
 #include "tools/replay/allocators.h"
-#include "tools/replay/compile.h"
 #include "tools/ui/figure.h"
 
 #define RUNS_MAX 1000
@@ -41,9 +41,14 @@ struct replay_column {
 	char library[256];		   /* that had malloc */
 	uint64_t failed;		   /* calls, in the worst run */
 	struct replay_spread measures[REPLAY_MEASURES];
-	/* With 'is_timed'; those of the null allocator: the clock's cost */
+	/* With 'asks_own': at the end of the last run; "": nothing. */
+	struct own_stats own;
+	char own_source[32];
 	/* With 'is_sized', at the peak; 0: the allocator does not tell. */
 	uint64_t asked_nbytes, usable_nbytes;
+	/* With 'sample_step'; resident memory less the null allocator's. */
+	struct lane_sample samples[LANE_SAMPLES_MAX];
+	/* With 'is_timed'; those of the null allocator: the clock's cost */
 	struct latency latencies[LATENCY_KINDS];
 	uint64_t (*figures)[REPLAY_MEASURES]; /* of each run, as measured */
 };
@@ -53,8 +58,12 @@ struct replay_runs {
 	enum driver_touch touch;
 	bool is_checked; /* check the order of the calls, do not measure */
 	uint64_t pause_mask;
-	bool is_timed; /* once more each, for the latencies */
-	bool is_sized; /* once more each, for the usable sizes */
+	bool is_timed;	      /* once more each, for the latencies */
+	bool is_sized;	      /* once more each, for the usable sizes */
+	bool asks_own;	      /* what allocators tell of themselves */
+	bool is_sampled;      /* once more each, for the memory over time */
+	uint64_t sample_step; /* set with 'is_sampled': calls of a sample */
+	unsigned sample_count;
 	struct replay_column null;
 	struct replay_column columns[ALLOCATORS_MAX];
 	unsigned count;

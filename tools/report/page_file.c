@@ -13,8 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char place[] = "@HATF-DATA@";
-
 struct page_file {
 	const char *path;
 	unsigned trace_count;
@@ -22,12 +20,10 @@ struct page_file {
 	struct out out;
 };
 
-/* Where the data block goes. */
-static const char *
-find_place(void)
+static struct page_parts
+parts(void)
 {
-	return memmem(page_bytes, (size_t)(page_bytes_end - page_bytes), place,
-		      sizeof(place) - 1);
+	return page_parts_of(page_bytes, page_bytes_end);
 }
 
 struct page_file *
@@ -64,7 +60,7 @@ begin_trace(struct page_file *f)
 	if (f->out.fd != STDOUT_FILENO && ftruncate(f->out.fd, 0) != 0 &&
 	    errno != EINVAL)
 		f->out.sys_errno = errno;
-	out_bytes(&f->out, page_bytes, (size_t)(find_place() - page_bytes));
+	out_bytes(&f->out, parts().head, parts().head_nbytes);
 	out_str(&f->out, "{\"version\":1");
 	page_put_named(&f->out, "generator", "hatf " HATF_VERSION);
 	out_str(&f->out, ",\"traces\":[");
@@ -102,12 +98,11 @@ page_file_add(struct page_file *f, const char *trace,
 bool
 page_file_end(struct page_file *f)
 {
-	const char *const rest = find_place() + sizeof(place) - 1;
 	int sys_errno;
 
 	if (f->trace_count > 0) {
 		out_str(&f->out, "]}");
-		out_bytes(&f->out, rest, (size_t)(page_bytes_end - rest));
+		out_bytes(&f->out, parts().rest, parts().rest_nbytes);
 	} else if (f->is_new && f->out.fd != STDOUT_FILENO) {
 		unlink(f->path);
 	}

@@ -186,14 +186,13 @@ begin_window(struct census *s, const struct hatf_event *e)
 	s->begun = true;
 }
 
-/* Has the event reached a bound of the window? */
+/* Has the call reached a bound of the window? */
 static bool
-reaches(const struct census *s, const struct hatf_event *e, bool is_time,
-	uint64_t bound)
+reaches(const struct census *s, const struct hatf_event *e,
+	const struct trace_bound *bound)
 {
-	if (!is_time)
-		return s->event_count >= bound;
-	return e->time >= s->axis_start && e->time - s->axis_start >= bound;
+	return trace_bound_reached(bound, s->event_count, s->axis_start,
+				   e->time);
 }
 
 /* The first event of all: an axis of times begins here. */
@@ -204,14 +203,6 @@ begin_axis(struct census *s, const struct hatf_event *e)
 	s->first.time = e->time;
 	s->peak.time = e->time;
 	s->last.time = e->time;
-}
-
-/* A carried record is no call; the free of a carried block is one. */
-static bool
-is_call(const struct hatf_event *e)
-{
-	return e->kind <= HATF_EVENT_REALLOC &&
-	       !(e->kind == HATF_EVENT_ALLOC && e->carried);
 }
 
 /* After an event: is there more live than ever? */
@@ -240,17 +231,17 @@ note_peak(struct census *s, const struct hatf_event *e)
 static bool
 go_to(struct census *s, const struct hatf_event *e)
 {
+	const struct trace_window *const range = &s->window.range;
 	uint64_t at;
 
 	if (s->last.time == UINT64_MAX)
 		begin_axis(s, e);
-	if (is_call(e) && s->window.has_to &&
-	    reaches(s, e, s->window.to_is_time, s->window.to)) {
+	if (trace_window_counts(e) && range->to.is_set &&
+	    reaches(s, e, &range->to)) {
 		s->ended = true;
 		return false;
 	}
-	if (is_call(e) && !s->begun &&
-	    reaches(s, e, s->window.from_is_time, s->window.from))
+	if (trace_window_counts(e) && !s->begun && reaches(s, e, &range->from))
 		begin_window(s, e);
 	at = on_axis(s, e);
 	if (at >= s->history.span_end || s->history.span_count == 0)
@@ -278,7 +269,7 @@ distrust_objects(struct census *s, const struct hatf_event *e)
 static void
 take_event(struct census *s, const struct hatf_event *e)
 {
-	s->event_count += is_call(e);
+	s->event_count += trace_window_counts(e);
 	if (e->kind <= HATF_EVENT_REALLOC &&
 	    (e->violation != HATF_VIOLATION_NONE ||
 	     (e->tag == HATF_REALLOC_ALLOC && e->old_address != 0)))
@@ -399,7 +390,7 @@ census_open(struct hatf_reader *reader, const struct hatf_events *events,
 		s->window = *window;
 	s->history.by_count = s->window.peak_is_count;
 	s->history.is_fine = s->window.points_are_fine;
-	s->begun = !s->window.has_from;
+	s->begun = !s->window.range.from.is_set;
 	s->unit_ns = scan_unit_ns(hatf_reader_header(reader, "unit"));
 	s->has_times = s->unit_ns != 0;
 	s->last.time = UINT64_MAX; /* no event has come */

@@ -32,6 +32,7 @@
 #include "tools/summary/history.h"
 #include "tools/summary/live_table.h"
 #include "tools/summary/waste.h"
+#include "tools/trace/trace_window.h"
 
 /*
  * Size class 0 is size 0; class n has the sizes above 2^(n-2) up to 2^(n-1), so
@@ -90,13 +91,7 @@ struct moment {
 
 /* Where to begin and end, and what to follow; all 0: the whole trace. */
 struct census_window {
-	bool has_from, has_to;
-	bool from_is_time, to_is_time;
-	/*
-	 * The first event, or the time from which on, in time units after the
-	 * first event; and where to end, which is not in the window.
-	 */
-	uint64_t from, to;
+	struct trace_window range; /* settled */
 	/* Of the history: */
 	bool peak_is_count;
 	bool axis_is_events; /* even if the trace has times */

@@ -39,12 +39,4 @@ struct gathering *gather_open(const char *path,
 			      const struct gather_options *options);
 void gather_close(struct gathering *g);
 
-/*
- * Take the value of --from or, unless 'is_from', of --to: a number of events
- * ("1000"), or a time since the first event ("1.5s", "20ms", "7us", "100ns",
- * "2min").  On failure print a message and return false.
- */
-bool gather_take_bound(struct census_window *window, bool is_from,
-		       const char *value);
-
 #endif /* GATHER_H */

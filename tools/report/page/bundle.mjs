@@ -1,10 +1,10 @@
 /*
- * bundle.mjs - make dist/report.html from src/
+ * bundle.mjs - make the pages of dist/ from src/
  *
  * usage: node bundle.mjs NODE_MODULES OUTPUT-FOLDER
  *
- * The page's policy names the hashes of the one script and the one style
- * sheet: nothing else in the page can run, and nothing can be loaded.
+ * A page's policy names the hashes of its one script and its one style sheet:
+ * nothing else in the page can run, and nothing can be loaded.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync, existsSync, mkdirSync } from 'node:fs';
@@ -16,28 +16,36 @@ const [modules, output] = process.argv.slice(2).map((name) => resolve(name));
 const here = dirname(fileURLToPath(import.meta.url));
 const { build } = createRequire(join(modules, 'x.js'))('esbuild');
 
-const result = await build({
-  entryPoints: [join(here, 'src/main.js')],
-  absWorkingDir: here,
-  nodePaths: [modules],
-  bundle: true,
-  minify: true,
-  write: false,
-  metafile: true,
-  outdir: 'out',
-  format: 'iife',
-  charset: 'ascii',
-  target: ['chrome109', 'firefox115', 'safari16'],
-  legalComments: 'none',
-});
+/* Script, file, title and command of each page. */
+const PAGES = [
+  ['main.js', 'report.html', 'Heap report', 'hatf report'],
+  ['replay.js', 'replay.html', 'Replay', 'hatf replay'],
+];
 
-function outputText(suffix) {
+function bundle(script) {
+  return build({
+    entryPoints: [join(here, 'src', script)],
+    absWorkingDir: here,
+    nodePaths: [modules],
+    bundle: true,
+    minify: true,
+    write: false,
+    metafile: true,
+    outdir: 'out',
+    format: 'iife',
+    charset: 'ascii',
+    target: ['chrome109', 'firefox115', 'safari16'],
+    legalComments: 'none',
+  });
+}
+
+function outputText(result, suffix) {
   const file = result.outputFiles.find((f) => f.path.endsWith(suffix));
   return file.text.trim().replaceAll(/<(?=\/?(script|style|!--))/gi, '\\x3c');
 }
 
 /* The packages whose files are in the bundle. */
-function packages() {
+function packages(result) {
   const names = new Set();
   for (const input of Object.keys(result.metafile.inputs)) {
     const found = /node_modules\/((@[^/]+\/)?[^/]+)\//.exec(input);
@@ -60,23 +68,32 @@ function hash(text) {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-const script = outputText('.js');
-const style = outputText('.css');
-const licences = packages().map(licenceOf)
-  .join(`\n\n${'-'.repeat(72)}\n\n`);
-if (/<\/?script|<!--/i.test(licences))
-  throw new Error('a licence would end its element');
-const parts = {
-  CSP: `default-src 'none'; script-src ${hash(script)}; ` +
-    `style-src ${hash(style)}; img-src data:; base-uri 'none'; ` +
-    `form-action 'none'`,
-  STYLE: style,
-  SCRIPT: script,
-  LICENCES: licences,
-};
-const page = readFileSync(join(here, 'src/template.html'), 'utf8')
-  .replaceAll(/@(CSP|STYLE|SCRIPT|LICENCES)@/g, (_, name) => parts[name]);
+function licencesOf(names) {
+  const licences = names.map(licenceOf).join(`\n\n${'-'.repeat(72)}\n\n`);
+  if (/<\/?script|<!--/i.test(licences))
+    throw new Error('a licence would end its element');
+  return licences;
+}
 
+const template = readFileSync(join(here, 'src/template.html'), 'utf8');
+const all = new Set();
 mkdirSync(output, { recursive: true });
-writeFileSync(join(output, 'report.html'), page);
-writeFileSync(join(output, 'LICENCES.txt'), `${licences}\n`);
+for (const [name, file, title, generator] of PAGES) {
+  const result = await bundle(name);
+  const script = outputText(result, '.js');
+  const style = outputText(result, '.css');
+  const parts = {
+    CSP: `default-src 'none'; script-src ${hash(script)}; ` +
+      `style-src ${hash(style)}; img-src data:; base-uri 'none'; ` +
+      `form-action 'none'`,
+    STYLE: style,
+    SCRIPT: script,
+    LICENCES: licencesOf(packages(result)),
+    TITLE: title,
+    GENERATOR: generator,
+  };
+  packages(result).forEach((p) => all.add(p));
+  writeFileSync(join(output, file), template.replaceAll(
+    /@(CSP|STYLE|SCRIPT|LICENCES|TITLE|GENERATOR)@/g, (_, key) => parts[key]));
+}
+writeFileSync(join(output, 'LICENCES.txt'), `${licencesOf([...all].sort())}\n`);

@@ -5,7 +5,7 @@ import { bytes, byteSteps, count, exact, percent, roundBytes, signed, span,
   time } from './figures.js';
 import { MEASURES } from './data.js';
 import { state } from './state.js';
-import { category, color, onTheme } from './theme.js';
+import { axisStyle, category, onTheme } from './theme.js';
 
 const ROWS = 20;
 let measure = 'peak';
@@ -113,9 +113,7 @@ function drawTable() {
 /* All heaps over time, from their begins. */
 function drawPlot() {
   const { traces } = state;
-  const axis = { stroke: color('--muted'), font: '12px system-ui, sans-serif',
-    grid: { stroke: color('--line'), width: 1 },
-    ticks: { stroke: color('--line'), width: 1, size: 4 } };
+  const axis = axisStyle();
   const data = uPlot.join(traces.map((t) =>
     [t.series.time, t.series.bytes]));
   plot?.destroy();

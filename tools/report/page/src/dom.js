@@ -99,3 +99,11 @@ export function sizedContext(canvas, width, height) {
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   return context;
 }
+
+/* The licences of what is bundled, at the end of the page. */
+export function licences() {
+  const text = document.getElementById('licences').textContent;
+  return el('footer', {}, el('details', {},
+    el('summary', {}, 'Licences of the libraries in this page'),
+    el('pre', {}, text.trim())));
+}

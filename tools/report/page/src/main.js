@@ -1,7 +1,7 @@
 /* main.js - put the page together */
 import 'uplot/dist/uPlot.min.css';
 import './style.css';
-import { el, segments } from './dom.js';
+import { el, licences, segments } from './dom.js';
 import { readData } from './data.js';
 import { chooseTrace, state } from './state.js';
 import { startTheme, themeSwitch } from './theme.js';
@@ -44,13 +44,6 @@ function fillNavigation() {
     return section && !section.hidden;
   }).map(([id, text]) => el('a', { href: `#${id}` }, text));
   document.querySelector('nav').replaceChildren(...links);
-}
-
-function licences() {
-  const text = document.getElementById('licences').textContent;
-  return el('footer', {}, el('details', {},
-    el('summary', {}, 'Licences of the libraries in this page'),
-    el('pre', {}, text.trim())));
 }
 
 function build() {

@@ -3,7 +3,7 @@ import { el, replace } from './dom.js';
 import { bytes, count, exact, percent, span, time } from './figures.js';
 import { chooseMoments, on, state } from './state.js';
 
-function tile(title, value, detail, action) {
+export function tile(title, value, detail, action) {
   return el(action ? 'button' : 'div',
     action ? { type: 'button', class: 'tile', onclick: action }
       : { class: 'tile' },

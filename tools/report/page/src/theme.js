@@ -46,6 +46,16 @@ export function category(index) {
   return color(index < 8 ? `--cat-${index}` : '--cat-other');
 }
 
+/* The looks of a chart's axis. */
+export function axisStyle() {
+  return {
+    stroke: color('--muted'),
+    grid: { stroke: color('--line'), width: 1 },
+    ticks: { stroke: color('--line'), width: 1, size: 4 },
+    font: '12px system-ui, sans-serif',
+  };
+}
+
 /* Colours from little to much, for numbers from 1 (or 'low') to 'high'. */
 export function heat(low, high, linear) {
   const scale = linear ? scaleLinear() : scaleLog();

@@ -9,7 +9,7 @@ import { announce, choice, el, replace, segments, soon } from './dom.js';
 import { byteSteps, bytes, count, exact, roundBytes, time } from './figures.js';
 import { lastUpTo } from './data.js';
 import { chooseMoments, on, state } from './state.js';
-import { category, color, onTheme } from './theme.js';
+import { axisStyle, category, color, onTheme } from './theme.js';
 import { stackedCurves } from './stacked.js';
 
 const VIEWS = [
@@ -85,12 +85,7 @@ function figure(value, unit) {
 }
 
 function options(trace, unit, series) {
-  const axis = {
-    stroke: color('--muted'),
-    grid: { stroke: color('--line'), width: 1 },
-    ticks: { stroke: color('--line'), width: 1, size: 4 },
-    font: '12px system-ui, sans-serif',
-  };
+  const axis = axisStyle();
   const step = uPlot.paths.stepped({ align: stacked ? 1 : -1 });
   return {
     width: host.clientWidth,

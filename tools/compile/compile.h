@@ -18,6 +18,10 @@
  *	blocks of pools and other heaps (heap is not 0)
  *			left out: the pool's memory is a block of heap 0
  *	live at the end	stay allocated
+ *	live when a window begins
+ *			allocated before the measures begin, in the order of the
+ *			trace, each by its thread; by the initial one, if its
+ *			own has ended.  WORD_BEGIN follows
  *	createThread	the creator starts a thread; the initial thread does so
  *			if the creator is unknown.  First waits for the end of
  *			the thread whose stream it takes over
@@ -28,7 +32,9 @@
 #ifndef COMPILE_H
 #define COMPILE_H
 
-#include "tools/replay/word_file.h"
+#include "tools/compile/what_if.h"
+#include "tools/compile/word_file.h"
+#include "tools/trace/trace_window.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,6 +42,8 @@
 struct compile_options {
 	bool one_thread; /* all calls in the order of the trace */
 	bool real_time;	 /* with WORD_PAUSE, if the trace has times */
+	struct trace_window window;
+	const struct what_if_plan *what_if; /* NULL: change nothing */
 };
 
 struct compiled {
@@ -50,6 +58,9 @@ struct compiled {
 	/* At the peak: objects, bytes, and bytes of the first page of each. */
 	uint64_t peak_count, peak_nbytes, peak_first_nbytes;
 	uint64_t end_count, end_nbytes;
+	/* At the begin of the window: made before the measures begin. */
+	uint64_t built_count, built_nbytes;
+	struct what_if_counts changes;
 	/* Left out, and blocks freed because their address was reused. */
 	uint64_t failed, unknown, pooled, replaced;
 };

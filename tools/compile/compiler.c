@@ -1,37 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* compile.c - see compile.h */
-#include "tools/replay/compile.h"
-
-#include "hatf/containers/u64_map.h"
-#include "tools/replay/slots.h"
-#include "tools/trace/scan.h"
-#include "tools/ui/message.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+/* compiler.c - see compiler.h */
+#include "tools/compile/compiler.h"
 
 /* Alignments above this are not those of a program. */
 #define ALIGNMENT_MAX ((uint64_t)1 << 40)
 
 /* A pause of less than this is left out. */
 #define PAUSE_MIN_NS 10000
-
-struct compiler {
-	struct compiled *out;
-	const struct compile_options *options;
-	struct scan scan;
-	struct slots slots;
-	struct u64_map blocks;	/* address -> slot, size */
-	struct u64_map threads; /* id -> stream */
-	uint32_t *idle;		/* streams without a thread, the last on top */
-	uint32_t idle_count;
-	uint64_t live_threads;
-	uint64_t live_count, live_nbytes, live_first_nbytes;
-	uint64_t unit_ns, begin_time; /* unit_ns is 0: no pauses */
-	uint64_t *paused_ns;	      /* by stream: its last pause */
-	const char *limit; /* why it cannot be compiled, unless errno says */
-};
 
 /* ------------------------------------------------------------------ streams */
 
@@ -89,9 +64,8 @@ begin_thread(struct compiler *c, uint64_t id, uint32_t creator,
 	return true;
 }
 
-/* Find the stream of a thread, which may not have begun yet. */
-static bool
-find_thread(struct compiler *c, uint64_t id, uint32_t *stream_ret)
+bool
+compiler_find_thread(struct compiler *c, uint64_t id, uint32_t *stream_ret)
 {
 	const struct u64_map_entry *entry;
 
@@ -124,7 +98,8 @@ find_creator(struct compiler *c, const struct hatf_event *e,
 			if (entry != NULL)
 				*stream_ret = (uint32_t)entry->value;
 			else if (c->out->file.stream_count == 0)
-				return find_thread(c, item.value, stream_ret);
+				return compiler_find_thread(c, item.value,
+							    stream_ret);
 		}
 	return true;
 }
@@ -165,13 +140,6 @@ on_destroy(struct compiler *c, const struct hatf_event *e)
 }
 
 /* -------------------------------------------------------------------- calls */
-
-/* A call to be written. */
-struct call {
-	enum word_kind kind;
-	uint32_t stream, slot;
-	uint64_t size, alignment, old_size;
-};
 
 /* Write where the slot's last call hands over to another thread. */
 static bool
@@ -288,9 +256,8 @@ put_block(struct compiler *c, uint32_t stream, uint64_t address, uint32_t slot,
 	return true;
 }
 
-/* Choose between malloc, calloc and memalign by an alloc's attributes. */
-static void
-choose_call(const struct hatf_event *e, struct call *call)
+void
+compiler_choose_call(const struct hatf_event *e, struct call *call)
 {
 	const uint8_t *next = e->attributes;
 	struct hatf_attr_item item;
@@ -313,9 +280,9 @@ choose_call(const struct hatf_event *e, struct call *call)
 	}
 }
 
-/* Write a call that makes a block. */
-static bool
-put_new(struct compiler *c, const struct hatf_event *e, struct call *call)
+bool
+compiler_put_new(struct compiler *c, const struct hatf_event *e,
+		 struct call *call)
 {
 	call->size = e->size;
 	call->slot = slots_take(&c->slots, call->stream);
@@ -337,11 +304,11 @@ on_alloc(struct compiler *c, const struct hatf_event *e, uint32_t stream)
 		c->out->failed++;
 		return true;
 	}
-	choose_call(e, &call);
+	compiler_choose_call(e, &call);
 	c->out->mallocs += call.kind == WORD_MALLOC;
 	c->out->callocs += call.kind == WORD_CALLOC;
 	c->out->memaligns += call.kind == WORD_MEMALIGN;
-	return put_new(c, e, &call);
+	return compiler_put_new(c, e, &call);
 }
 
 static bool
@@ -399,7 +366,7 @@ on_realloc(struct compiler *c, const struct hatf_event *e, uint32_t stream)
 		c->out->mallocs++;
 		c->out->unknown++;
 	}
-	return put_new(c, e, &call);
+	return compiler_put_new(c, e, &call);
 }
 
 /* ------------------------------------------------------------------- events */
@@ -428,7 +395,8 @@ on_call(struct compiler *c, const struct hatf_event *e)
 		c->out->pooled++;
 		return true;
 	}
-	if (!find_thread(c, e->thread, &stream) || !put_pause(c, e, stream))
+	if (!compiler_find_thread(c, e->thread, &stream) ||
+	    !put_pause(c, e, stream))
 		return false;
 	switch (e->kind) {
 	case HATF_EVENT_ALLOC:
@@ -440,8 +408,8 @@ on_call(struct compiler *c, const struct hatf_event *e)
 	}
 }
 
-static bool
-on_event(struct compiler *c, const struct hatf_event *e)
+bool
+compiler_put_event(struct compiler *c, const struct hatf_event *e)
 {
 	switch (e->kind) {
 	case HATF_EVENT_ALLOC:
@@ -455,101 +423,4 @@ on_event(struct compiler *c, const struct hatf_event *e)
 	default:
 		return true;
 	}
-}
-
-/* Read the trace; false with 'limit' or errno. */
-static bool
-compile_events(struct compiler *c)
-{
-	bool has_begun = false;
-	size_t n;
-
-	while ((n = scan_read(&c->scan)) != 0)
-		for (size_t i = 0; i < n; i++) {
-			const struct hatf_event *const e = &c->scan.batch[i];
-
-			if (!has_begun && e->kind <= HATF_EVENT_REALLOC) {
-				c->begin_time = e->time;
-				has_begun = true;
-			}
-			if (!on_event(c, e) || c->limit != NULL)
-				return false;
-		}
-	return true;
-}
-
-/* ------------------------------------------------------------------- result */
-
-/* Complete the file; store the sums of the trace. */
-static bool
-finish(struct compiler *c)
-{
-	struct compiled *const out = c->out;
-	uint32_t stream;
-
-	out->fault =
-		scan_fault(&c->scan, out->fault_text, sizeof(out->fault_text));
-	out->end_count = c->live_count;
-	out->end_nbytes = c->live_nbytes;
-	out->slot_count = c->slots.count;
-	/* A trace without events has a stream, too. */
-	if (out->file.stream_count == 0 && !find_thread(c, 0, &stream))
-		return false;
-	return word_file_finish(&out->file, c->slots.count);
-}
-
-static bool
-run_compiler(struct compiler *c)
-{
-	c->idle = calloc(REPLAY_THREADS_MAX, sizeof(*c->idle));
-	c->paused_ns = calloc(REPLAY_THREADS_MAX, sizeof(*c->paused_ns));
-	if (c->options->real_time)
-		c->unit_ns = scan_unit_ns(
-			hatf_reader_header(c->scan.reader, "unit"));
-	if (c->idle == NULL || c->paused_ns == NULL)
-		return false;
-	if (!word_file_open(&c->out->file)) {
-		c->limit = "no temporary file in $TMPDIR or /tmp";
-		return false;
-	}
-	return compile_events(c) && finish(c);
-}
-
-bool
-compile_trace(struct compiled *out, const char *path,
-	      const struct compile_options *options)
-{
-	const struct hatf_reader_options reading = {
-		.struct_nbytes = sizeof(reading),
-	};
-	struct compiler c = { .out = out, .options = options };
-	bool ok;
-
-	*out = (struct compiled){ .file.fd = -1 };
-	if (!scan_open(&c.scan, path, &reading, false))
-		return false;
-	slots_init(&c.slots);
-	u64_map_init(&c.blocks);
-	u64_map_init(&c.threads);
-	errno = ENOMEM;
-	ok = run_compiler(&c);
-	if (!ok)
-		message_print("%s: cannot compile the trace: %s",
-			      message_path(path),
-			      c.limit != NULL ? c.limit : strerror(errno));
-	scan_close(&c.scan);
-	slots_fini(&c.slots);
-	u64_map_fini(&c.blocks);
-	u64_map_fini(&c.threads);
-	free(c.idle);
-	free(c.paused_ns);
-	if (!ok)
-		compiled_close(out);
-	return ok;
-}
-
-void
-compiled_close(struct compiled *c)
-{
-	word_file_close(&c->file);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* slots.c - see slots.h */
-#include "tools/replay/slots.h"
+#include "tools/compile/slots.h"
 
 #include "tools/driver/replay_words.h"
 

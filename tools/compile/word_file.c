@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* word_file.c - see word_file.h */
-#include "tools/replay/word_file.h"
+#include "tools/compile/word_file.h"
 
 #include "tools/trace/spool.h"
 

@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# replay_what_if.sh - 'hatf replay --what-if' changes a trace as it says
+#
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+timeout 200 python3 "$CLI/replay_what_if.py" "$HATF" 80 ||
+	fail 'a changed trace'
+
+first_line='10 HATF ascii thread heap time attributes'
+printf '%s\n' "$first_line" '8 1 0 0 4200' '0 100 0x1000 0 0 1' \
+	'1 0x1000 1 0 2' '0 30 0x2000 1 0 3' >two.ascii
+run "$HATF" replay -r 2 -a glibc -a glibc:X=1 -w merge:threads \
+	-w sizes:round=64 two.ascii
+check_status 'a table' 0
+check_silent 'a table'
+check 'tables' "$(grep -c '^allocator ' out)" 2
+grep -q '^two.ascii: 3 calls, 2 threads (2 at once), 1 hand-over' out ||
+	fail "the original: $(cat out)"
+grep -q '^two.ascii: 3 calls, 1 thread, 0 hand-overs' out ||
+	fail "the changed one: $(cat out)"
+grep -q '^What if merge:threads sizes:round=64:$' out || fail "$(cat out)"
+grep -qx '  calls: the same; most live bytes: 28 B more (+28.0 %)' out ||
+	fail "$(cat out)"
+check 'rows of savings' "$(grep -c '^  glibc.*: time .*; peak RSS ' out)" 2
+run "$HATF" replay -m -r 1 -a glibc -w sizes:round=64 two.ascii
+check 'Markdown' "$(grep -c '^|' out)" 6
+
+# With a window, blocks from before it are changed, too.
+run "$HATF" replay --json -r 1 -a glibc -w sizes:round=64 --from 1 two.ascii
+check 'a window' "$(jq -c '[.begin_bytes, .end_bytes]' out)" '[128,64]'
+
+run "$HATF" replay -r 1 -a glibc -w drop:site=x two.ascii
+check_status 'no stacks' 0
+check_one_line 'no stacks' '*two.ascii: no call stacks, so no site is known'
+for text in x sizes:round= sizes:round=0 sizes:round=1x sizes:round=-1 \
+	drop:site= pool: merge:thread ''; do
+	run "$HATF" replay -w "$text" two.ascii
+	check_status "--what-if '$text'" 2
+	check_one_line "--what-if '$text'" \
+		'hatf replay: --what-if: not a change: *'
+done
+run "$HATF" replay --check -w merge:threads two.ascii
+check_status '--check --what-if' 2
+finish

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compiler.h - from an event to the words of the calls that it stands for
+ *
+ * The lower half of compile.h, which says what becomes of each event.
+ *
+ * Functions return false with the reason in 'limit', or else in errno.
+ */
+#ifndef COMPILER_H
+#define COMPILER_H
+
+#include "hatf/containers/u64_map.h"
+#include "tools/compile/compile.h"
+#include "tools/compile/ordered_map.h"
+#include "tools/compile/slots.h"
+#include "tools/trace/scan.h"
+
+struct compiler {
+	struct compiled *out;
+	const struct compile_options *options;
+	struct scan scan;
+	struct slots slots;
+	struct u64_map blocks;	/* address -> slot, size */
+	struct u64_map threads; /* id -> stream */
+	uint32_t *idle;		/* streams without a thread, the last on top */
+	uint32_t idle_count;
+	uint64_t live_threads;
+	uint64_t live_count, live_nbytes, live_first_nbytes;
+	struct trace_window window;	      /* settled */
+	bool has_start, has_begun, has_ended; /* the trace; the window */
+	uint64_t call_count;		      /* in the trace so far */
+	uint64_t start_time;		      /* of the trace */
+	struct what_if what_if;		      /* if the options have a plan */
+	struct ordered_map early_blocks, early_threads;
+	uint64_t unit_ns, begin_time; /* unit_ns is 0: no pauses */
+	uint64_t *paused_ns;	      /* by stream: its last pause */
+	const char *limit; /* why it cannot be compiled, unless errno says */
+};
+
+/* A call to be written. */
+struct call {
+	enum word_kind kind;
+	uint32_t stream, slot;
+	uint64_t size, alignment, old_size;
+};
+
+/* Find the stream of a thread, which may not have begun yet. */
+bool compiler_find_thread(struct compiler *c, uint64_t id,
+			  uint32_t *stream_ret);
+
+/* Choose between malloc, calloc and memalign by an alloc's attributes. */
+void compiler_choose_call(const struct hatf_event *e, struct call *call);
+
+/* Write a call that makes the block of an event. */
+bool compiler_put_new(struct compiler *c, const struct hatf_event *e,
+		      struct call *call);
+
+/* Write what becomes of an event. */
+bool compiler_put_event(struct compiler *c, const struct hatf_event *e);
+
+#endif /* COMPILER_H */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ordered_map.h - a map that knows in which order its items were put
+ *
+ * For the blocks and the threads that live when a window begins: they are made
+ * again in the order of the trace.  Memory is O(items).
+ *
+ * Used by one thread at a time.
+ */
+#ifndef ORDERED_MAP_H
+#define ORDERED_MAP_H
+
+#include "hatf/containers/u64_map.h"
+
+struct ordered_item {
+	uint64_t key; /* address of a block, id of a thread */
+	uint64_t size, alignment, thread;
+	uint8_t kind; /* the call that made the block */
+	bool is_gone; /* it was removed */
+};
+
+struct ordered_map {
+	struct u64_map index;	    /* key -> index of the item */
+	struct ordered_item *items; /* in order, with those that are gone */
+	size_t count, cap;
+};
+
+void ordered_map_init(struct ordered_map *map);
+void ordered_map_fini(struct ordered_map *map);
+
+bool ordered_map_has(struct ordered_map *map, uint64_t key);
+
+/* Put an item, the last one now.  One with this key is removed before. */
+bool ordered_map_put(struct ordered_map *map, const struct ordered_item *item);
+
+/* Remove the item with this key, if there is one. */
+void ordered_map_remove(struct ordered_map *map, uint64_t key);
+
+#endif /* ORDERED_MAP_H */

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* model_run.h - run a simulated allocator with a compiled trace */
+#ifndef MODEL_RUN_H
+#define MODEL_RUN_H
+
+#include "tools/compile/compile.h"
+#include "tools/model/heap_model.h"
+
+struct model_result {
+	uint64_t peak_nbytes, end_nbytes; /* of the heap */
+	/* What live blocks take after rounding, at the most and at the end. */
+	uint64_t peak_taken_nbytes, end_taken_nbytes;
+	uint64_t moved_count; /* reallocs that moved their block */
+};
+
+/*
+ * The trace was compiled for one thread.  On failure print a message and return
+ * false.
+ */
+bool model_run(struct model_result *result, const struct model *model,
+	       const struct compiled *compiled);
+
+#endif /* MODEL_RUN_H */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * emit_c.h - a compiled trace as a C program
+ *
+ * A function for each thread makes the calls of the trace, one statement each.
+ * Threads wait for one another as those of the driver do (replay_words.h).
+ */
+#ifndef EMIT_C_H
+#define EMIT_C_H
+
+#include "tools/compile/compile.h"
+
+/* Compilers take a minute for more. */
+#define EMIT_CALLS_MAX 100000
+
+/*
+ * Write the program to 'path', or to standard output if it is "-".  'trace' is
+ * the name of the trace, untrusted.  On failure print a message and return
+ * false.
+ */
+bool emit_c(const char *path, const char *trace,
+	    const struct compiled *compiled);
+
+#endif /* EMIT_C_H */
