@@ -170,6 +170,7 @@ $(filter-out $B/obj/hatf/recorder/%,$(ENCODER)): private OPTIMIZE := -O3
 $(ENCODER): private FORTIFY :=
 $B/obj/tools/report/page_bytes.o: tools/report/page/dist/report.html \
 	tools/report/page/dist/replay.html
+$B/obj/hatf/formats/metatf/metatf.o: $(wildcard hatf/metatf/dtd/*.dtd)
 $B/obj/tools/metatf/templates.o: $(wildcard tools/metatf/templates/*)
 $B/obj/tools/commands/record.o: private FLAGS += -DLIBDIR_STRING='"$(LIBDIR)"'
 $B/obj/tools/commands/record.o: $B/.libdir

@@ -318,6 +318,13 @@ bool memtrace_recognise(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops gperftools_source;
 bool gperftools_recognise(const uint8_t *bytes, size_t nbytes);
 
+bool metatf_recognise(const uint8_t *bytes, size_t nbytes);
+bool metatf_splitaddr_recognise(const uint8_t *bytes, size_t nbytes);
+bool metatf_split_recognise(const uint8_t *bytes, size_t nbytes);
+extern const struct source_ops metatf_source;
+extern const struct sink_ops metatf_sink;
+extern const struct sink_ops metatf_splitaddr_sink;
+extern const struct sink_ops metatf_split_sink;
 bool mtrc_recognise(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops mtrc_source;
 extern const struct sink_ops mtrc_sink;

@@ -60,6 +60,13 @@ mtf_read_dtd(int fd, const struct mtf_header *h, size_t *nbytes_ret,
 		free(text);
 		text = NULL;
 	}
+	if (text != NULL && h->is_cut &&
+	    entry->start + entry->nbytes >= h->start) {
+		mtf_fail(err, entry->start, MTF_NOWHERE,
+			 "DTD: the file ends in it");
+		free(text);
+		text = NULL;
+	}
 	byte_source_fini(&s);
 	return (char *)text;
 }

@@ -58,6 +58,10 @@ read_fixed(struct mtf_header *h, const uint8_t *bytes, size_t nbytes,
 {
 	static const uint8_t zeros[8];
 
+	if (nbytes >= sizeof(magic) && nbytes < FIXED_NBYTES &&
+	    memcmp(bytes, magic, sizeof(magic)) == 0)
+		return mtf_fail(err, nbytes, MTF_NOWHERE,
+				"header: the file ends in it");
 	if (nbytes < FIXED_NBYTES || memcmp(bytes, magic, sizeof(magic)) != 0)
 		return mtf_fail(err, MTF_NOWHERE, MTF_NOWHERE,
 				"not a Meta-TF trace");
@@ -81,23 +85,25 @@ read_fixed(struct mtf_header *h, const uint8_t *bytes, size_t nbytes,
 	return true;
 }
 
-/* Check that a section lies in the file and has no other one's number. */
+/* Check a section, and end it with the file. */
 static bool
-check_entry(const struct mtf_header *h, const struct mtf_section_entry *e,
-	    uint64_t offset, uint64_t file_nbytes, struct mtf_error *err)
+check_entry(struct mtf_header *h, struct mtf_section_entry *e, uint64_t offset,
+	    uint64_t file_nbytes, struct mtf_error *err)
 {
 	if (e->number > UINT8_MAX)
 		return mtf_fail(err, offset, MTF_NOWHERE,
 				"header: the number of a section exceeds 255");
-	if (e->start > file_nbytes || e->nbytes > file_nbytes - e->start)
-		return mtf_fail(err, offset, MTF_NOWHERE,
-				"header: section %u ends after the file",
-				(unsigned)e->number);
 	for (const struct mtf_section_entry *f = h->sections; f != e; f++)
 		if (f->number == e->number)
 			return mtf_fail(err, offset, MTF_NOWHERE,
 					"header: section %u is listed twice",
 					(unsigned)e->number);
+	if (e->start > file_nbytes || e->nbytes > file_nbytes - e->start) {
+		h->is_cut = true;
+		if (e->start > file_nbytes)
+			e->start = file_nbytes;
+		e->nbytes = file_nbytes - e->start;
+	}
 	return true;
 }
 
@@ -148,9 +154,10 @@ mtf_header_read(struct mtf_header *h, const uint8_t *bytes, size_t nbytes,
 		return mtf_fail(err, at, MTF_NOWHERE,
 				"header: more than %d sections",
 				MTF_MAX_SECTIONS);
-	if (h->start > file_nbytes)
-		return mtf_fail(err, at + width, MTF_NOWHERE,
-				"header: the records start after the file");
+	if (h->start > file_nbytes) {
+		h->start = file_nbytes;
+		h->is_cut = true;
+	}
 	h->section_count = (unsigned)count;
 	at += 3 * width;
 	memcpy(h->dtd_name, bytes + at, name_nbytes);

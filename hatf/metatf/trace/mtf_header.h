@@ -55,6 +55,7 @@ struct mtf_header {
 	enum mtf_class class;
 	enum mtf_byte_order byte_order;
 	bool is_compressed;
+	bool is_cut;	       /* the file ends before its sections do */
 	uint64_t start;	       /* of the records */
 	uint64_t record_count; /* or MTF_UNFINISHED */
 	char dtd_name[256];
@@ -63,8 +64,9 @@ struct mtf_header {
 };
 
 /*
- * Read a header from the first bytes of a file of 'file_nbytes' bytes.  All
- * sections lie inside the file.  False: '*err' is set.
+ * Read a header from the first bytes of a file of 'file_nbytes' bytes.  Sections
+ * that would end after the file end with it, and 'is_cut' is set.  False: '*err'
+ * is set.
  */
 bool mtf_header_read(struct mtf_header *h, const uint8_t *bytes, size_t nbytes,
 		     uint64_t file_nbytes, struct mtf_error *err);

@@ -546,6 +546,8 @@ finish(struct mtf_reader *r)
 	r->type = NULL;
 	if (s->has_failed)
 		return fail_source(r, s);
+	if (r->header->is_cut)
+		return FAIL(r, "the file ends before its sections do");
 	if (r->header->record_count != MTF_UNFINISHED &&
 	    r->header->record_count != r->record_count)
 		return FAIL(r,

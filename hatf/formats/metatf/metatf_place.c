@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* metatf_place.c - see metatf_place.h */
+#include "hatf/formats/metatf/metatf_place.h"
+
+#include "hatf/metatf/trace/field_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH_RECORDS 4096
+#define BATCH_NBYTES  ((size_t)1 << 20)
+
+/* The bytes of a metadata record: what a change must save at least. */
+#define METADATA_NBYTES 12
+
+struct row {
+	const struct schema_record *record;
+	uint8_t value_count;
+	struct mtf_value values[PLACE_FIELDS];
+};
+
+/* What a field's values are in a batch. */
+struct field_figures {
+	uint64_t count, first, max;
+	int64_t min_delta, max_delta;
+	bool is_varied;
+};
+
+/* A way to store a field. */
+struct form {
+	enum dtd_interpretation interpretation;
+	unsigned width;
+	uint64_t cost; /* of the batch, in bytes */
+};
+
+struct metatf_place {
+	struct mtf_writer *writer;
+	const struct schema_section *section;
+	size_t count, nbytes;
+	struct row rows[BATCH_RECORDS];
+	uint8_t bytes[BATCH_NBYTES];
+	uint64_t *previous;	       /* by history */
+	uint64_t *before;	       /* the same, before the batch */
+	struct field_figures *figures; /* by field of the section */
+};
+
+struct metatf_place *
+metatf_place_open(struct mtf_writer *w, const struct schema_section *section)
+{
+	struct metatf_place *const p = malloc(sizeof(*p));
+
+	if (p == NULL)
+		return NULL;
+	p->writer = w;
+	p->section = section;
+	p->count = p->nbytes = 0;
+	p->previous = calloc(section->history_count + 1, sizeof(uint64_t));
+	p->before = calloc(section->history_count + 1, sizeof(uint64_t));
+	p->figures = calloc(section->field_count + 1, sizeof(*p->figures));
+	if (p->previous != NULL && p->before != NULL && p->figures != NULL)
+		return p;
+	metatf_place_close(p);
+	return NULL;
+}
+
+void
+metatf_place_close(struct metatf_place *p)
+{
+	if (p == NULL)
+		return;
+	free(p->previous);
+	free(p->before);
+	free(p->figures);
+	free(p);
+}
+
+bool
+metatf_place_put(struct metatf_place *p, const struct schema_record *record,
+		 const struct mtf_value *values, size_t value_count)
+{
+	struct row *row;
+	uint64_t nbytes = 0;
+
+	for (size_t i = 0; i < value_count; i++)
+		if (values[i].bytes != NULL)
+			nbytes += values[i].number;
+	if ((p->count == BATCH_RECORDS || nbytes > BATCH_NBYTES - p->nbytes) &&
+	    !metatf_place_flush(p))
+		return false;
+	row = &p->rows[p->count++];
+	row->record = record;
+	row->value_count = (uint8_t)value_count;
+	memcpy(row->values, values, value_count * sizeof(*values));
+	for (size_t i = 0; i < value_count; i++) {
+		struct mtf_value *const v = &row->values[i];
+
+		if (v->bytes == NULL)
+			continue;
+		if (v->number != 0)
+			memcpy(p->bytes + p->nbytes, v->bytes,
+			       (size_t)v->number);
+		v->bytes = p->bytes + p->nbytes;
+		p->nbytes += (size_t)v->number;
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------ figures */
+
+static void
+note_value(struct metatf_place *p, const struct schema_field *f,
+	   struct field_figures *g, uint64_t value)
+{
+	const int64_t delta = (int64_t)(value - p->previous[f->history]);
+
+	if (g->count++ == 0) {
+		g->first = value;
+		g->max = value;
+		g->min_delta = g->max_delta = delta;
+	}
+	g->is_varied |= value != g->first;
+	g->max = value > g->max ? value : g->max;
+	g->min_delta = delta < g->min_delta ? delta : g->min_delta;
+	g->max_delta = delta > g->max_delta ? delta : g->max_delta;
+	p->previous[f->history] = value;
+}
+
+/* Find the figures of a batch. */
+static void
+find_figures(struct metatf_place *p)
+{
+	memcpy(p->before, p->previous,
+	       p->section->history_count * sizeof(*p->before));
+	memset(p->figures, 0, p->section->field_count * sizeof(*p->figures));
+	for (size_t i = 0; i < p->count; i++) {
+		const struct row *const row = &p->rows[i];
+		const struct schema_record *const r = row->record;
+
+		for (uint32_t j = r->has_tag; j < row->value_count; j++)
+			if (row->values[j].bytes == NULL)
+				note_value(p, &r->fields[j],
+					   &p->figures[r->first_field + j],
+					   row->values[j].number);
+	}
+}
+
+/* -------------------------------------------------------------------- forms */
+
+/* Return the bytes of a number from 0 to 'max'. */
+static unsigned
+unsigned_width(uint64_t max)
+{
+	unsigned width = 1;
+
+	while (width < 8 && max >> (8 * width) != 0)
+		width *= 2;
+	return width;
+}
+
+static unsigned
+signed_width(int64_t min, int64_t max)
+{
+	unsigned width = 1;
+
+	while (width < 8 && (min < -((int64_t)1 << (8 * width - 1)) ||
+			     max >= (int64_t)1 << (8 * width - 1)))
+		width *= 2;
+	return width;
+}
+
+/* The best way to store a field. */
+static struct form
+best_form(const struct field_figures *g)
+{
+	const unsigned plain = unsigned_width(g->max);
+	const unsigned delta = signed_width(g->min_delta, g->max_delta);
+
+	if (!g->is_varied)
+		return (struct form){ DTD_DEFAULT, 0, 0 };
+	if (delta < plain)
+		return (struct form){ DTD_DELTA, delta, delta * g->count };
+	return (struct form){ DTD_NONE, plain, plain * g->count };
+}
+
+/* Return what the batch costs as it is stored now; UINT64_MAX: it cannot be. */
+static uint64_t
+present_cost(const struct field_state *f, const struct field_figures *g)
+{
+	bool fits = false;
+
+	switch (f->interpretation) {
+	case DTD_DEFAULT:
+		fits = !g->is_varied && g->first == f->args[0];
+		break;
+	case DTD_NONE:
+		fits = unsigned_width(g->max) <= f->width;
+		break;
+	case DTD_DELTA:
+		fits = signed_width(g->min_delta, g->max_delta) <= f->width;
+		break;
+	default:
+		break;
+	}
+	return fits ? f->width * g->count : UINT64_MAX;
+}
+
+/* Store a field in its best form, if that saves bytes. */
+static bool
+place_field(struct metatf_place *p, const struct schema_record *r,
+	    uint32_t field)
+{
+	const struct field_figures *const g =
+		&p->figures[r->first_field + field];
+	const struct field_state *const now =
+		mtf_writer_state(p->writer, p->section, r, field);
+	const struct form best = best_form(g);
+	const uint64_t args[2] = {
+		best.interpretation == DTD_DEFAULT
+			? g->first
+			: p->before[r->fields[field].history],
+		0
+	};
+	const uint64_t width[2] = { best.width, 0 };
+	const uint64_t change = METADATA_NBYTES;
+
+	if (now == NULL)
+		return false;
+	if (g->count == 0 || now->kind != FIELD_NUMBER ||
+	    present_cost(now, g) <= best.cost + change)
+		return true;
+	if (now->interpretation != best.interpretation ||
+	    best.interpretation == DTD_DEFAULT) {
+		if (!mtf_writer_set(p->writer, p->section, r, field,
+				    best.interpretation, args))
+			return false;
+	}
+	return best.width == 0 || best.width == now->width ||
+	       mtf_writer_set(p->writer, p->section, r, field, 0, width);
+}
+
+bool
+metatf_place_flush(struct metatf_place *p)
+{
+	find_figures(p);
+	for (uint32_t i = 0; i < p->section->record_count; i++) {
+		const struct schema_record *const r = &p->section->records[i];
+
+		if (r->role != ROLE_DATA)
+			continue;
+		for (uint32_t j = r->has_tag; j < r->field_count; j++)
+			if (!place_field(p, r, j))
+				return false;
+	}
+	for (size_t i = 0; i < p->count; i++) {
+		const struct row *const row = &p->rows[i];
+
+		if (!mtf_writer_put(p->writer, p->section, row->record,
+				    row->values, row->value_count))
+			return false;
+	}
+	p->count = p->nbytes = 0;
+	return true;
+}
