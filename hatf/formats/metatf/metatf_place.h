@@ -3,9 +3,9 @@
  * metatf_place.h - choose how the fields of Meta-TF records are stored
  *
  * Records are collected in batches.  For each field of each kind of record, the
- * placer finds what stores the batch in the fewest bytes: default, if all values
- * are equal; none or delta, in 1, 2, 4 or 8 bytes.  It changes a field if that
- * saves more than the metadata record takes.
+ * placer finds what stores the batch in the fewest bytes: default, if all
+ * values are equal; none or delta, in 1, 2, 4 or 8 bytes.  It changes a field
+ * if that saves more than the metadata record takes.
  *
  * Memory is one batch.  Used by one thread at a time.
  */

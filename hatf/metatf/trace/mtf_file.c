@@ -60,8 +60,7 @@ mtf_read_dtd(int fd, const struct mtf_header *h, size_t *nbytes_ret,
 		free(text);
 		text = NULL;
 	}
-	if (text != NULL && h->is_cut &&
-	    entry->start + entry->nbytes >= h->start) {
+	if (text != NULL && entry->is_cut) {
 		mtf_fail(err, entry->start, MTF_NOWHERE,
 			 "DTD: the file ends in it");
 		free(text);

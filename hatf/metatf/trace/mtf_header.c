@@ -99,7 +99,7 @@ check_entry(struct mtf_header *h, struct mtf_section_entry *e, uint64_t offset,
 					"header: section %u is listed twice",
 					(unsigned)e->number);
 	if (e->start > file_nbytes || e->nbytes > file_nbytes - e->start) {
-		h->is_cut = true;
+		h->is_cut = e->is_cut = true;
 		if (e->start > file_nbytes)
 			e->start = file_nbytes;
 		e->nbytes = file_nbytes - e->start;

@@ -49,6 +49,7 @@ enum mtf_byte_order {
 
 struct mtf_section_entry {
 	uint64_t number, start, nbytes;
+	bool is_cut; /* of a header that was read: the file ends in it */
 };
 
 struct mtf_header {
@@ -64,9 +65,9 @@ struct mtf_header {
 };
 
 /*
- * Read a header from the first bytes of a file of 'file_nbytes' bytes.  Sections
- * that would end after the file end with it, and 'is_cut' is set.  False: '*err'
- * is set.
+ * Read a header from the first bytes of a file of 'file_nbytes' bytes.
+ * Sections that would end after the file end with it, and 'is_cut' is set.
+ * False: '*err' is set.
  */
 bool mtf_header_read(struct mtf_header *h, const uint8_t *bytes, size_t nbytes,
 		     uint64_t file_nbytes, struct mtf_error *err);

@@ -580,8 +580,11 @@ static void
 add_entry(struct mtf_header *h, unsigned number, uint64_t *offset,
 	  uint64_t nbytes)
 {
-	h->sections[h->section_count++] =
-		(struct mtf_section_entry){ number, *offset, nbytes };
+	h->sections[h->section_count++] = (struct mtf_section_entry){
+		.number = number,
+		.start = *offset,
+		.nbytes = nbytes,
+	};
 	*offset += nbytes;
 }
 
