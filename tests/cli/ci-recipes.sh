@@ -75,7 +75,8 @@ for file in heap/junit.xml heap/heap.sarif heap/report.html; do
 	[ -s "$file" ] || fail "no $file"
 done
 
-rm -r heap app
+# The traces of an earlier run are not checked again.
+rm app
 make -s app LEAKED=1
 step=$(sed -n 's/^ *run: \(sh ci.*\)/\1/p' .github/workflows/heap.yml)
 check 'step of GitHub' "$step" 'sh ci/heap.sh --annotations'
@@ -94,6 +95,20 @@ END
 run bash -eo pipefail -c "$summary"
 check_status 'summary' 0
 grep -q 'parse_line (parse.c)' summary.md || fail "$(cat summary.md)"
+
+# If the tests fail, their status counts, and all results are there.
+rm app
+make -s app LEAKED=1
+mv Makefile Makefile.good
+printf 'include Makefile.good\nfails: test; @exit 7\n' >Makefile
+sed 's/make test/make fails/' ci/heap.sh >ci/fails.sh
+rm -r heap
+run sh ci/fails.sh
+check_status 'tests that fail' 2
+for file in heap/junit.xml heap/heap.sarif heap/report.html; do
+	[ -s "$file" ] || fail "tests that fail: no $file"
+done
+mv Makefile.good Makefile
 
 # GitLab and Jenkins run the same script.
 script=$(sed -n '/^  script:/,/^  artifacts/s/^    - //p' .gitlab-ci.yml)
