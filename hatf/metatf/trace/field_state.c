@@ -53,7 +53,9 @@ set_interpretation(struct section_state *s, struct field_state *f,
 	f->args[1] = args[1];
 	f->kind = interpretation == DTD_SECTION_STRIDE ? FIELD_ELEMENT
 						       : FIELD_NUMBER;
+	s->keep_counts[f->history] -= f->keep != 0;
 	set_width(f, f->last_width);
+	s->keep_counts[f->history] += f->keep != 0;
 	if (f->keep != 0)
 		s->previous[f->history] = args[0];
 }
@@ -83,8 +85,12 @@ section_state_init(struct section_state *s,
 		.fields = calloc(section->field_count + 1, sizeof(*s->fields)),
 		.previous = calloc(section->history_count + 1,
 				   sizeof(*s->previous)),
+		.keep_counts = calloc(section->history_count + 1,
+				      sizeof(*s->keep_counts)),
+		.version = 1,
 	};
-	if (s->fields == NULL || s->previous == NULL) {
+	if (s->fields == NULL || s->previous == NULL ||
+	    s->keep_counts == NULL) {
 		section_state_fini(s);
 		return false;
 	}
@@ -103,6 +109,7 @@ section_state_fini(struct section_state *s)
 {
 	free(s->fields);
 	free(s->previous);
+	free(s->keep_counts);
 	*s = (struct section_state){ 0 };
 }
 
@@ -156,6 +163,7 @@ section_state_set(struct section_state *s, const struct schema *schema,
 	if (property > DTD_SECTION_STRIDE)
 		return "there is no such property";
 	f = &s->fields[record->first_field + field];
+	s->version++;
 	if (f->kind == FIELD_BYTES)
 		return set_bytes(f, &record->fields[field], property, args);
 	if (property == 0) {

@@ -41,6 +41,9 @@ struct section_state {
 	const struct schema_section *section;
 	struct field_state *fields; /* by first_field + position */
 	uint64_t *previous;	    /* by history */
+	/* How many fields add to the previous value, by history. */
+	uint32_t *keep_counts;
+	uint64_t version; /* grows with each change, from 1 */
 };
 
 /* Begin as the DTD says.  False: no memory. */

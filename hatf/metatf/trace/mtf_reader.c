@@ -4,6 +4,7 @@
 
 #include "hatf/metatf/trace/byte_source.h"
 #include "hatf/metatf/trace/field_state.h"
+#include "hatf/metatf/trace/record_plan.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -24,6 +25,7 @@ struct cursor {
 	bool is_held; /* stride 0: the element stays */
 	uint64_t held;
 	const struct schema_record *by_tag[UINT8_MAX + 1];
+	struct record_plan *plans; /* of each record */
 };
 
 struct mtf_reader {
@@ -174,16 +176,12 @@ grow_bytes(struct mtf_reader *r, uint64_t nbytes)
 }
 
 /*
- * Read bytes piece by piece, so that a length without the bytes takes no
- * memory.  The value gets its pointer when the record is complete.
+ * Append bytes to r->bytes, piece by piece, so that a length without the bytes
+ * takes no memory.
  */
 static bool
-read_bytes(struct mtf_reader *r, struct cursor *c, const struct field_state *f)
+append_bytes(struct mtf_reader *r, struct cursor *c, uint64_t nbytes)
 {
-	const uint64_t nbytes = f->width_from != SCHEMA_NO_FIELD
-					? r->last[f->width_from]
-					: f->bytes_width;
-	const size_t begin = r->byte_count;
 	uint64_t left = nbytes;
 
 	while (left != 0) {
@@ -198,10 +196,23 @@ read_bytes(struct mtf_reader *r, struct cursor *c, const struct field_state *f)
 		r->byte_count += piece;
 		left -= piece;
 	}
+	return true;
+}
+
+/* Read bytes.  The value gets its pointer when the record is complete. */
+static bool
+read_bytes(struct mtf_reader *r, struct cursor *c, const struct field_state *f)
+{
+	const uint64_t nbytes = f->width_from != SCHEMA_NO_FIELD
+					? r->last[f->width_from]
+					: f->bytes_width;
+	const size_t begin = r->byte_count;
+
 	/* Not NULL; see fix_bytes(). */
 	r->has_bytes = true;
-	return add_value(
-		r, (struct mtf_value){ nbytes, (const uint8_t *)(begin + 1) });
+	return append_bytes(r, c, nbytes) &&
+	       add_value(r, (struct mtf_value){ nbytes,
+						(const uint8_t *)(begin + 1) });
 }
 
 /* The bytes have their place: give the values their pointers. */
@@ -282,6 +293,95 @@ read_steps(struct mtf_reader *r, struct cursor *c, uint32_t first, uint32_t end)
 	return true;
 }
 
+/* -------------------------------------------------------------------- plans */
+
+/* Read the bytes of a record that is read by a plan. */
+static bool
+plan_bytes(struct mtf_reader *r, struct cursor *c, const struct plan_op *op)
+{
+	const struct field_state *const f = op->state;
+	struct mtf_value *const v = &r->values[op->field];
+
+	v->number = f->width_from != SCHEMA_NO_FIELD
+			    ? r->values[f->width_from].number
+			    : f->bytes_width;
+	v->bytes = (const uint8_t *)(r->byte_count + 1);
+	r->has_bytes = true;
+	return append_bytes(r, c, v->number);
+}
+
+/* Bytes of a plan have a place, or are none. */
+static void
+fix_plan_bytes(struct mtf_reader *r, const struct record_plan *p)
+{
+	for (uint32_t i = 0; i < p->op_count; i++) {
+		struct mtf_value *const v = &r->values[p->ops[i].field];
+
+		if (v->bytes != NULL)
+			v->bytes = r->bytes == NULL
+					   ? plan_no_bytes
+					   : r->bytes + (uintptr_t)v->bytes - 1;
+	}
+}
+
+static inline bool
+plan_number(struct mtf_reader *r, struct cursor *c, const struct plan_op *op)
+{
+	const struct field_state *const f = op->state;
+	uint64_t *const number = &r->values[op->field].number;
+	uint64_t stored = 0;
+
+	if (f->kind == FIELD_BYTES)
+		return plan_bytes(r, c, op);
+	if (f->kind == FIELD_ELEMENT)
+		return read_element(r, f, number);
+	if (!read_stored(r, c->source, f->width, &stored))
+		return false;
+	*number = f->add + ((stored ^ f->sign) - f->sign);
+	if (op->is_observed) {
+		uint64_t *const previous = &c->state.previous[f->history];
+
+		*number += f->keep & *previous;
+		*previous = *number;
+	}
+	return true;
+}
+
+/* Read the fields of a record that nothing in it is repeated. */
+static bool
+read_by_plan(struct mtf_reader *r, struct cursor *c,
+	     const struct record_plan *p)
+{
+	const size_t count = r->type->field_count;
+
+	while (r->value_capacity < count)
+		if (!add_value(r, (struct mtf_value){ 0, NULL }))
+			return false;
+	memcpy(r->values, p->values, count * sizeof(*p->values));
+	r->value_count = count;
+	for (uint32_t i = 0; i < p->op_count; i++)
+		if (!plan_number(r, c, &p->ops[i]))
+			return false;
+	if (r->has_bytes)
+		fix_plan_bytes(r, p);
+	r->has_bytes = false;
+	return true;
+}
+
+/* Read the fields of a data record. */
+static bool
+read_fields(struct mtf_reader *r, struct cursor *c)
+{
+	struct record_plan *const p =
+		&c->plans[r->type - c->state.section->records];
+
+	if (p->version != c->state.version &&
+	    !record_plan_make(p, &c->state, r->type))
+		return no_memory(r);
+	return p->is_simple ? read_by_plan(r, c, p)
+			    : read_steps(r, c, 0, r->type->step_count);
+}
+
 /* ------------------------------------------------------------------ cursors */
 
 static void
@@ -289,6 +389,10 @@ close_cursor(struct cursor *c)
 {
 	if (c->has_own)
 		byte_source_fini(&c->own);
+	for (uint32_t i = 0;
+	     c->plans != NULL && i < c->state.section->record_count; i++)
+		record_plan_fini(&c->plans[i]);
+	free(c->plans);
 	section_state_fini(&c->state);
 	*c = (struct cursor){ 0 };
 }
@@ -301,6 +405,11 @@ open_cursor(struct mtf_reader *r, struct cursor *c,
 {
 	if (!section_state_init(&c->state, section))
 		return no_memory(r);
+	c->plans = calloc(section->record_count + 1, sizeof(*c->plans));
+	if (c->plans == NULL) {
+		section_state_fini(&c->state);
+		return no_memory(r);
+	}
 	c->is_open = true;
 	c->source = &r->outer;
 	for (uint32_t i = section->record_count; i-- != 0;)
@@ -566,7 +675,7 @@ read_record(struct mtf_reader *r, struct cursor *c)
 	    r->type->role != ROLE_COMMENT)
 		return FAIL(r, "expected a section record after a section");
 	if (r->type->role != ROLE_METADATA)
-		return read_steps(r, c, 0, r->type->step_count);
+		return read_fields(r, c);
 	return add_value(r, (struct mtf_value){ r->type->tag, NULL }) &&
 	       read_metadata(r, c);
 }

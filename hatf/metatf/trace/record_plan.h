@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record_plan.h - what must be done to read a record of a kind now
+ *
+ * Most fields of most records store nothing: their value is a default.  A plan
+ * has the values that need no work, and a list of operations for the others.
+ * Metadata makes the plans of a section void.
+ *
+ * A value that no field adds to later needs no history: only delta and stride
+ * look at the previous value, and metadata that sets them sets it, too.
+ */
+#ifndef HATF_RECORD_PLAN_H
+#define HATF_RECORD_PLAN_H
+
+#include "hatf/metatf/trace/field_state.h"
+#include "hatf/metatf/trace/mtf_reader.h"
+
+struct plan_op {
+	const struct field_state *state;
+	uint32_t field;
+	bool is_observed; /* the history of a number must be kept */
+};
+
+struct record_plan {
+	uint64_t version; /* of the section's state; 0: there is no plan */
+	/* Nothing is repeated, and no value must be checked. */
+	bool is_simple;
+	uint32_t op_count;
+	struct plan_op *ops;
+	struct mtf_value *values; /* without those of the operations */
+};
+
+/* The value of bytes of which there are none. */
+extern const uint8_t plan_no_bytes[1];
+
+/* Make or renew the plan of a record.  False: no memory. */
+bool record_plan_make(struct record_plan *p, const struct section_state *s,
+		      const struct schema_record *record);
+void record_plan_fini(struct record_plan *p);
+
+#endif /* HATF_RECORD_PLAN_H */
