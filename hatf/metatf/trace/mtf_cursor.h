@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mtf_cursor.h - the state of a reader (used by mtf_reader.c and mtf_values.c)
+ *
+ * A cursor is a section that is being read.  mtf_reader.c goes from record to
+ * record and from section to section; mtf_values.c reads the fields of a
+ * record.
+ */
+#ifndef HATF_MTF_CURSOR_H
+#define HATF_MTF_CURSOR_H
+
+#include "hatf/metatf/trace/byte_source.h"
+#include "hatf/metatf/trace/field_state.h"
+#include "hatf/metatf/trace/mtf_reader.h"
+#include "hatf/metatf/trace/record_plan.h"
+
+#include <endian.h>
+#include <string.h>
+
+/* A section that is being read. */
+struct cursor {
+	struct section_state state;
+	struct byte_source own;	    /* of a section with an entry */
+	struct byte_source *source; /* where its bytes come from */
+	bool is_open, has_own;
+	bool is_busy; /* an element of it is being read */
+	/* Of a column: what follows the element that was read last. */
+	uint64_t skipped_count;
+	bool is_held; /* stride 0: the element stays */
+	uint64_t held;
+	const struct schema_record *by_tag[UINT8_MAX + 1];
+	struct record_plan *plans; /* of each record */
+};
+
+struct mtf_reader {
+	int fd;
+	const struct mtf_header *header;
+	const struct schema *schema;
+	struct mtf_error err;
+	uint64_t file_nbytes;
+	struct byte_source outer; /* what is in no section of the header */
+	struct cursor *sections, *columns; /* as schema->sections */
+	bool *is_column;
+	struct cursor *current;
+	bool is_between; /* after a section: only another one can follow */
+	uint64_t record_count;
+	/* The record that is being read. */
+	const struct schema_record *type;
+	uint64_t position;
+	struct mtf_value *values;
+	size_t value_count, value_capacity;
+	size_t repeat_count;
+	bool has_bytes;
+	uint8_t *bytes;
+	size_t byte_count, byte_capacity;
+	uint64_t last[SCHEMA_MAX_FIELDS]; /* the last value of each field */
+};
+
+/* Record an error at the current record.  Return false. */
+#define FAIL(r, ...) \
+	mtf_fail(&(r)->err, (r)->position, (r)->record_count, __VA_ARGS__)
+bool reader_no_memory(struct mtf_reader *r);
+
+/* A source has ended inside a record, or has failed.  Return false. */
+bool reader_fail_source(struct mtf_reader *r, const struct byte_source *s);
+
+/* Read a stored number of 'width' bytes. */
+static inline bool
+reader_read_stored(struct mtf_reader *r, struct byte_source *s, unsigned width,
+		   uint64_t *stored_ret)
+{
+	const bool is_big = r->header->byte_order == MTF_BIG_ENDIAN;
+	uint64_t word;
+
+	if (width == 0) {
+		*stored_ret = 0;
+		return true;
+	}
+	if ((size_t)(s->end - s->next) < sizeof(word)) {
+		if (!byte_source_need(s, width))
+			return reader_fail_source(r, s);
+		*stored_ret = mtf_get(s->next, width, r->header->byte_order);
+		s->next += width;
+		return true;
+	}
+	memcpy(&word, s->next, sizeof(word));
+	s->next += width;
+	*stored_ret =
+		is_big ? be64toh(word) >> (64 - 8 * width)
+		       : le64toh(word) << (64 - 8 * width) >> (64 - 8 * width);
+	return true;
+}
+
+/* Add a value to the record.  False: too many, or no memory. */
+bool reader_add_value(struct mtf_reader *r, struct mtf_value value);
+
+/* The bytes have their place: give the values their pointers. */
+void reader_fix_bytes(struct mtf_reader *r);
+
+/* Read the fields of the record r->type, whose tag was read. */
+bool reader_read_fields(struct mtf_reader *r, struct cursor *c);
+
+/* Read and carry out a metadata record whose tag was read. */
+bool reader_read_metadata(struct mtf_reader *r, struct cursor *c);
+
+/* Read a tag and set r->type. */
+bool reader_read_tag(struct mtf_reader *r, struct cursor *c);
+
+/* Begin to read a section; 'entry' NULL: its bytes come from 'outer'. */
+bool cursor_open(struct mtf_reader *r, struct cursor *c,
+		 const struct schema_section *section,
+		 const struct mtf_section_entry *entry);
+
+void cursor_close(struct cursor *c);
+
+/* Has a section no more bytes? */
+bool cursor_is_at_end(const struct cursor *c);
+
+#endif /* HATF_MTF_CURSOR_H */
