@@ -86,12 +86,13 @@ has_name(const struct c_records *all, const char *name)
 
 /* Add a record under a name of its own. */
 static void
-add_record(struct c_records *all, const struct schema_section *s,
-	   const struct schema_record *r)
+add_record(struct c_records *all, const struct schema *schema,
+	   const struct schema_section *s, const struct schema_record *r)
 {
 	struct c_record *const new = &all->list[all->count];
 
 	new->section = s;
+	new->section_idx = (size_t)(s - schema->sections);
 	new->record = r;
 	snprintf(new->name, sizeof(new->name), "%s", r->name);
 	if (has_name(all, new->name))
@@ -123,7 +124,7 @@ list_records(struct c_records *all, const struct schema *schema)
 					      : s->record_count - global_count;
 
 		for (uint32_t j = 0; j < own; j++)
-			add_record(all, s, &s->records[j]);
+			add_record(all, schema, s, &s->records[j]);
 	}
 	return true;
 }
@@ -258,6 +259,20 @@ put_field_info(FILE *f, const struct schema_field *field)
 		field->args[1]);
 }
 
+/* What is needed to read a record without code of its own, if that can be. */
+static void
+put_struct_info(FILE *f, const struct c_records *all,
+		const struct schema_section *s, const struct schema_record *r)
+{
+	const size_t type = r->role == ROLE_DATA ? type_of(all, s, r) : 0;
+
+	if (type != 0 && c_record_is_simple(r))
+		fprintf(f, "offsets_%zu, sizeof(struct %s_%s) },\n", type,
+			all->prefix, all->list[type - 1].name);
+	else
+		fprintf(f, "NULL, 0 },\n");
+}
+
 static void
 put_section_tables(FILE *f, const struct c_records *all,
 		   const struct schema_section *s)
@@ -274,9 +289,10 @@ put_section_tables(FILE *f, const struct c_records *all,
 
 		fprintf(f,
 			"\t{ UINT64_C(%" PRIu64 "), %" PRIu32 ", %" PRIu32
-			", %d, %zu, \"%s\" },\n",
+			", %d, %zu, \"%s\", ",
 			r->tag, r->first_field, r->field_count, r->role,
 			r->role == ROLE_DATA ? type_of(all, s, r) : 0, r->name);
+		put_struct_info(f, all, s, r);
 	}
 	fprintf(f, "};\n\n");
 }
@@ -341,6 +357,9 @@ put_dtd(FILE *f, const struct generation *g)
 static void
 put_tables(FILE *f, const struct c_records *all, const struct generation *g)
 {
+	for (size_t i = 0; i < all->count; i++)
+		if (c_record_is_simple(all->list[i].record))
+			c_record_offsets(f, all, &all->list[i], i + 1);
 	for (uint32_t i = 0; i < g->schema->section_count; i++)
 		put_section_tables(f, all, &g->schema->sections[i]);
 	put_sections(f, g->schema);
@@ -355,15 +374,18 @@ put_dispatch(FILE *f, const struct c_records *all)
 		"static bool\n"
 		"read_data(struct %s_reader *r, struct cursor *c,\n"
 		"\tconst struct record_info *info, struct %s_record *record)\n"
-		"{\n\tswitch (info->type) {\n",
+		"{\n\tif (info->offsets != NULL)\n"
+		"\t\treturn read_by_plan(r, c, info, &record->u);\n"
+		"\tswitch (info->type) {\n",
 		all->prefix, all->prefix);
 	for (size_t i = 0; i < all->count; i++)
-		fprintf(f,
-			"\tcase %s_TYPE_%s:\n"
-			"\t\treturn decode_%s(r, c, info, "
-			"&record->u.as_%s);\n",
-			all->upper_prefix, all->list[i].upper,
-			all->list[i].name, all->list[i].name);
+		if (!c_record_is_simple(all->list[i].record))
+			fprintf(f,
+				"\tcase %s_TYPE_%s:\n"
+				"\t\treturn decode_%s(r, c, info, "
+				"&record->u.as_%s);\n",
+				all->upper_prefix, all->list[i].upper,
+				all->list[i].name, all->list[i].name);
 	fprintf(f, "\tdefault:\n\t\t(void)c;\n\t\t(void)record;\n"
 		   "\t\treturn fail(r, \"unknown record\");\n\t}\n}\n\n");
 }
@@ -376,17 +398,17 @@ put_records(FILE *f, const struct c_records *all)
 		"static bool repair_record(struct %s_writer *w);\n"
 		"static bool end_record(struct %s_writer *w,\n"
 		"\tconst struct part *p);\n"
-		"static struct part *part_of(struct %s_writer *w,\n"
-		"\tuint64_t number);\n\n"
+		"\n"
 		"static inline const struct record_info *\n"
 		"info_of(const struct section_info *s, unsigned type)\n{\n"
 		"\tfor (uint32_t i = 0; i < s->record_count; i++)\n"
 		"\t\tif (s->records[i].type == type)\n"
 		"\t\t\treturn &s->records[i];\n"
 		"\treturn NULL;\n}\n\n",
-		all->prefix, all->prefix, all->prefix, all->prefix);
+		all->prefix, all->prefix, all->prefix);
 	for (size_t i = 0; i < all->count; i++) {
-		c_record_read(f, all, &all->list[i]);
+		if (!c_record_is_simple(all->list[i].record))
+			c_record_read(f, all, &all->list[i]);
 		c_record_put(f, all, &all->list[i]);
 	}
 	put_dispatch(f, all);

@@ -147,6 +147,56 @@ c_record_struct(FILE *f, const struct c_records *all, const struct c_record *r)
 	fprintf(f, "};\n");
 }
 
+/* ------------------------------------------------------------------ offsets */
+
+bool
+c_record_is_simple(const struct schema_record *r)
+{
+	for (uint32_t i = 0; i < r->step_count; i++)
+		if (r->steps[i].kind == STEP_REPEAT)
+			return false;
+	for (uint32_t i = 0; i < r->field_count; i++)
+		if (r->fields[i].has_value && !r->fields[i].is_tag)
+			return false;
+	return r->field_count > r->has_tag;
+}
+
+static void
+put_offsets(const struct emitter *e, const char *type, const char *prefix,
+	    uint32_t first, uint32_t end)
+{
+	char path[C_NAME_NBYTES], buf[C_NAME_NBYTES];
+
+	for (uint32_t i = first; i < end; i++) {
+		const struct schema_step *const s = &e->record->steps[i];
+
+		join(path, prefix, member(s->name, buf), "");
+		if (s->kind == STEP_NESTED) {
+			join(buf, path, ".", "");
+			put_offsets(e, type, buf, i + 1, s->end);
+			i = s->end - 1;
+		} else if (e->record->fields[s->field].is_tag) {
+			fprintf(e->f, "\tNO_FIELD,\n");
+		} else {
+			fprintf(e->f, "\toffsetof(struct %s, %s),\n", type,
+				path);
+		}
+	}
+}
+
+void
+c_record_offsets(FILE *f, const struct c_records *all, const struct c_record *r,
+		 size_t type)
+{
+	const struct emitter e = { .f = f, .all = all, .record = r->record };
+	char name[C_NAME_NBYTES];
+
+	join(name, all->prefix, "_", r->name);
+	fprintf(f, "static const uint32_t offsets_%zu[] = {\n", type);
+	put_offsets(&e, name, "", 0, r->record->step_count);
+	fprintf(f, "};\n\n");
+}
+
 /* --------------------------------------------------------- reading, writing */
 
 /* Note the expression of a field, which others may refer to. */
@@ -368,19 +418,26 @@ c_record_put(FILE *f, const struct c_records *all, const struct c_record *r)
 	if (is_global)
 		fprintf(f, "\tstruct part *const p = part_of(w, section);\n");
 	else
-		fprintf(f, "\tstruct part *const p = part_of(w, %u);\n",
-			r->section->number);
+		fprintf(f, "\tstruct part *const p = part_at(w, %zu);\n",
+			r->section_idx);
+	fprintf(f, "\tconst struct record_info *info;\n\n"
+		   "\tif (p == NULL)\n"
+		   "\t\treturn false;\n");
+	if (is_global)
+		fprintf(f,
+			"\tinfo = info_of(p->state.info, %s_TYPE_%s);\n"
+			"\tif (info == NULL)\n"
+			"\t\treturn refuse(w, \"the section has no such "
+			"record\");\n",
+			all->upper_prefix, r->upper);
+	else
+		fprintf(f, "\tinfo = &p->state.info->records[%td];\n",
+			r->record - r->section->records);
 	fprintf(f,
-		"\tconst struct record_info *info;\n\n"
-		"\tif (p == NULL)\n"
-		"\t\treturn false;\n"
-		"\tinfo = info_of(p->state.info, %s_TYPE_%s);\n"
-		"\tif (info == NULL)\n"
-		"\t\treturn refuse(w, \"the section has no such record\");\n"
 		"\tbegin_record(w);\n"
 		"\twhile (!encode_%s(w, p, info, x))\n"
 		"\t\tif (!repair_record(w))\n"
 		"\t\t\treturn false;\n"
 		"\treturn end_record(w, p);\n}\n\n",
-		all->upper_prefix, r->upper, r->name);
+		r->name);
 }
