@@ -165,6 +165,48 @@ for seed in $(seq "${METATF_SEEDS:-8}"); do
 	done
 done
 
+# Names that mean something to C, or to the generated code.
+cat >'2 odd.dtd' <<'END'
+int.width = 1; int.interpretation = none;
+x.width = 2; x.interpretation = none;
+class : (length, data) {
+	length.width = 1; length.interpretation = none;
+	data.width = length.value; data.interpretation = none;
+}
+section for 1 {
+	reader : (tag, int, x, r, x) {
+		tag.value = 4;
+		r.width = 1; r.interpretation = none;
+	}
+	type : (tag, int, c*(x, c2 : (int, x))) {
+		tag.value = 6;
+		c.width = 1; c.interpretation = none;
+	}
+	offset : (tag, i0*x) {
+		tag.value = 7;
+		i0.width = 1; i0.interpretation = none;
+	}
+	None : (tag, int, class) { tag.value = 8; }
+	record : (tag) { tag.value = 9; }
+}
+section empty 2 { }
+section GLOBAL 3 {
+	Reader : (tag, x) { tag.value = 5; }
+}
+section For 4 {
+	x : (tag, int) { tag.value = 4; }
+}
+END
+"$HATF" metatf gen '2 odd.dtd' >/dev/null || fail 'odd names: gen'
+for compiler in gcc clang; do
+	command -v $compiler >/dev/null || continue
+	# shellcheck disable=SC2086 # several words
+	$compiler -std=gnu11 -O1 $warnings -c trace_2_odd.c ||
+		fail "odd names: $compiler"
+done
+"$HATF" metatf gen --lang python '2 odd.dtd' >/dev/null &&
+	python3 trace_2_odd.py || fail 'odd names: Python'
+
 # The same DTD gives the same code.
 cp random.h before.h
 cp random.c before.c

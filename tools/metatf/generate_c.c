@@ -17,6 +17,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static bool
 is_letter(char c)
@@ -71,15 +72,19 @@ put_template(FILE *f, const struct c_records *all, const char *text,
 
 /* ------------------------------------------------------------------ records */
 
+/* Is a name taken?  The names of enums are in capitals. */
 static bool
 has_name(const struct c_records *all, const char *name)
 {
-	if (strcmp(name, "comment") == 0 || strcmp(name, "bytes") == 0 ||
-	    strcmp(name, "record") == 0 || strcmp(name, "reader") == 0 ||
-	    strcmp(name, "writer") == 0)
-		return true;
+	static const char *const taken[] = { "comment", "bytes",    "record",
+					     "reader",	"writer",   "type",
+					     "section", "property", "flags" };
+
+	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+		if (strcasecmp(taken[i], name) == 0)
+			return true;
 	for (size_t i = 0; i < all->count; i++)
-		if (strcmp(all->list[i].name, name) == 0)
+		if (strcasecmp(all->list[i].name, name) == 0)
 			return true;
 	return false;
 }
@@ -147,6 +152,17 @@ type_of(const struct c_records *all, const struct schema_section *s,
 
 /* ------------------------------------------------------------------- header */
 
+/* Has an earlier section the same name, but for capitals? */
+static bool
+has_twin(const struct schema *schema, uint32_t idx)
+{
+	for (uint32_t i = 1; i < idx; i++)
+		if (strcasecmp(schema->sections[i].name,
+			       schema->sections[idx].name) == 0)
+			return true;
+	return strcasecmp(schema->sections[idx].name, "global") == 0;
+}
+
 static void
 put_enums(FILE *f, const struct c_records *all, const struct schema *schema)
 {
@@ -156,9 +172,10 @@ put_enums(FILE *f, const struct c_records *all, const struct schema *schema)
 		all->upper_prefix);
 	for (uint32_t i = 1; i < schema->section_count; i++) {
 		capitalize(upper, schema->sections[i].name);
-		fprintf(f, ",\n\t%s_SECTION_%s%s = %u", all->upper_prefix,
-			upper, strcmp(upper, "GLOBAL") == 0 ? "_" : "",
-			schema->sections[i].number);
+		fprintf(f, ",\n\t%s_SECTION_%s", all->upper_prefix, upper);
+		if (has_twin(schema, i))
+			fprintf(f, "_%u", schema->sections[i].number);
+		fprintf(f, " = %u", schema->sections[i].number);
 	}
 	fprintf(f, "\n};\n\nenum %s_type {\n\t%s_TYPE_COMMENT = 0", all->prefix,
 		all->upper_prefix);
@@ -399,7 +416,7 @@ put_records(FILE *f, const struct c_records *all)
 		"static bool end_record(struct %s_writer *w,\n"
 		"\tconst struct part *p);\n"
 		"\n"
-		"static inline const struct record_info *\n"
+		"MAYBE_UNUSED static inline const struct record_info *\n"
 		"info_of(const struct section_info *s, unsigned type)\n{\n"
 		"\tfor (uint32_t i = 0; i < s->record_count; i++)\n"
 		"\t\tif (s->records[i].type == type)\n"
