@@ -359,9 +359,13 @@ copy_state(struct saved_ring *ring, const struct ring *from,
 		return;
 	s->id = last->thread;
 	s->pos = last->pos;
-	s->stamp = s->tick = last->stamp;
+	s->stamp = last->stamp;
+	if ((last->flags & RING_COMMIT_TICK) != 0)
+		s->tick = last->stamp;
 	s->stack = (uint32_t)last->stack;
 	s->realloc_old = last->realloc_old;
+	s->realloc_code =
+		(unsigned)(last->flags >> RING_COMMIT_CODE_SHIFT) & 0xffff;
 	s->realloc_open = (last->flags & RING_COMMIT_REALLOC_OPEN) != 0;
 	s->realloc_done = (last->flags & RING_COMMIT_REALLOC_DONE) != 0;
 	s->realloc_freed = (last->flags & RING_COMMIT_REALLOC_FREED) != 0;

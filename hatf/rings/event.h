@@ -18,10 +18,12 @@
  *
  *   63         48 47 46                             3 2    0
  *  ┌─────────────┬──┬────────────────────────────────┬──────┐
- *  │      0      │ 0│ old address, bits 46..3        │ kind │   begin
+ *  │ size code   │ 0│ old address, bits 46..3        │ kind │   begin
  *  ├─────────────┼──┼────────────────────────────────┼──────┤
  *  │ size, bytes │ 1│ new address, bits 46..3        │ kind │   end
  *  └─────────────┴──┴────────────────────────────────┴──────┘
+ *
+ * The size code says how large the old block is at most.
  *
  * Every other event is "wide".  So is an allocation, free or realloc that the
  * short form cannot hold: a size of 64 KiB or more, an address of more than 48
@@ -60,7 +62,7 @@ enum event_kind {
 enum event_type {
 	EVENT_ALLOC,	     /* address, size, alignment (0: none) */
 	EVENT_FREE,	     /* address */
-	EVENT_REALLOC_BEGIN, /* old address */
+	EVENT_REALLOC_BEGIN, /* old address; the flags are its size code */
 	EVENT_REALLOC_END,   /* old address, new address, size */
 	EVENT_TICK,	     /* none; the stamp is the tick */
 	EVENT_THREAD,	     /* parent, kernel tid, start routine */
@@ -102,7 +104,33 @@ enum event_type {
 #define EVENT_REALLOC_EXTRA_BITS 0xffff800000000007ull
 #define EVENT_REALLOC_IS_END	 (1ull << 47) /* it is the end */
 #define EVENT_SIZE_SHIFT	 48
+#define EVENT_ADDRESS_BITS	 47 /* of a program on Linux */
 #define EVENT_SIZE_LIMIT	 (1ull << (64 - EVENT_SIZE_SHIFT))
+
+/*
+ * The size code of a block of at most 'nbytes' bytes: in 12 bits a number, in 4
+ * bits by how many powers of four it exceeds 16 bytes.  Rounds up.  0: unknown.
+ */
+static inline unsigned
+event_size_code(uint64_t nbytes)
+{
+	uint64_t shift = 4;
+	unsigned code;
+
+	if (nbytes >> EVENT_ADDRESS_BITS != 0)
+		return 0;
+	while ((nbytes + (1ull << shift) - 1) >> shift >= 1u << 12)
+		shift += 2;
+	code = (unsigned)((nbytes + (1ull << shift) - 1) >> shift);
+	return code << 4 | (unsigned)(shift - 4) / 2;
+}
+
+/* The size of a size code; 0: unknown. */
+static inline uint64_t
+event_coded_nbytes(unsigned code)
+{
+	return (uint64_t)(code >> 4 & 0xfff) << (4 + 2 * (code & 15));
+}
 
 static inline uint64_t
 event_wide(enum event_type type, unsigned words, unsigned flags)

@@ -87,7 +87,9 @@ image_end_ring(struct ring *r)
 static uint64_t
 flags_of(const struct order_producer *s, bool is_gone)
 {
-	return (s->realloc_open ? RING_COMMIT_REALLOC_OPEN : 0u) |
+	return (uint64_t)s->realloc_code << RING_COMMIT_CODE_SHIFT |
+	       (s->stamp == s->tick ? RING_COMMIT_TICK : 0u) |
+	       (s->realloc_open ? RING_COMMIT_REALLOC_OPEN : 0u) |
 	       (s->realloc_done ? RING_COMMIT_REALLOC_DONE : 0u) |
 	       (s->realloc_freed ? RING_COMMIT_REALLOC_FREED : 0u) |
 	       (s->is_dead ? RING_COMMIT_DEAD : 0u) |

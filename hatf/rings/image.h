@@ -57,7 +57,7 @@
 /* "HATFring" in this machine's byte order; a foreign order does not match. */
 #define IMAGE_MAGIC	    0x676e697246544148ull
 #define IMAGE_RING_MAGIC    0x31676e6952544148ull
-#define IMAGE_VERSION	    7u
+#define IMAGE_VERSION	    8u
 #define IMAGE_PATH_NBYTES   8192u
 #define IMAGE_HEADER_NBYTES 20480u
 /* Limits that a reader enforces on the numbers in a file. */

@@ -51,6 +51,7 @@ decode_realloc(uint64_t word, uint64_t old, struct event *ev)
 		ev->operand[2] = word >> EVENT_SIZE_SHIFT;
 	} else {
 		ev->type = EVENT_REALLOC_BEGIN;
+		ev->flags = (unsigned)(word >> EVENT_SIZE_SHIFT);
 		ev->operand[0] = address;
 	}
 }
@@ -173,24 +174,6 @@ pass(struct order *o, const struct order_producer *s, const struct event *ev)
 	o->sink(o->context, s, ev);
 }
 
-/*
- * Return the producer whose open realloc has 'address' as its old block, and of
- * which nothing has been passed on; or NULL.
- */
-static struct order_producer *
-find_open_realloc(struct order_producer *const *producers, uint32_t n,
-		  uint64_t address)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		struct order_producer *const s = producers[i];
-
-		if (s->realloc_open && !s->realloc_done && !s->realloc_freed &&
-		    !s->realloc_moved && s->realloc_old == address)
-			return s;
-	}
-	return NULL;
-}
-
 static bool
 is_begin(const struct event *ev)
 {
@@ -203,6 +186,52 @@ is_end(const struct event *ev)
 {
 	return ev->type == EVENT_REALLOC_END ||
 	       ev->type == EVENT_HEAP_REALLOC_END;
+}
+
+/* Memory that an event allocates. */
+struct span {
+	uint64_t address, nbytes;
+};
+
+/* Has the realloc with this end failed?  Then it has kept its old block. */
+static bool
+has_failed(const struct event *end)
+{
+	return end->operand[1] == 0 && (end->flags & EVENT_FLAG_FREED) == 0;
+}
+
+/* Can the old block of the open realloc of 's' have had some of the memory? */
+static bool
+held(const struct order_producer *s, struct span span)
+{
+	const uint64_t old = s->realloc_old;
+
+	if (span.address == 0 ||
+	    (s->has_event && is_end(&s->event) && has_failed(&s->event)))
+		return false;
+	/* The code rounds up, so this can be the block after the old one. */
+	return span.address == old ||
+	       (span.address > old &&
+		span.address - old < event_coded_nbytes(s->realloc_code)) ||
+	       (span.address < old && old - span.address < span.nbytes);
+}
+
+/*
+ * Return the producer whose open realloc held some of this memory in its old
+ * block, and of which nothing has been passed on; or NULL.
+ */
+static struct order_producer *
+find_open_realloc(struct order_producer *const *producers, uint32_t n,
+		  struct span span)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct order_producer *const s = producers[i];
+
+		if (s->realloc_open && !s->realloc_done && !s->realloc_freed &&
+		    !s->realloc_moved && held(s, span))
+			return s;
+	}
+	return NULL;
 }
 
 /* The event that the sink gets for a realloc with this end. */
@@ -260,21 +289,56 @@ pass_realloc_early(struct order *o, struct order_producer *s, bool done,
 }
 
 /*
- * An event at 'stamp' is about to allocate 'address': pass on the open realloc
- * whose old block that is, and before it the one whose old block it gets, and
- * so on.  The chain can be as long as there are threads, and the writer's stack
- * is small, so 'realloc_after' of the producers links it instead of recursion.
- * The loop ends because each step marks one producer.
+ * Is the stamp of the next event of 's' its own, or a tick?  If not, the event
+ * can have happened any time after its stamp, up to the next change of the
+ * epoch.
+ */
+static bool
+has_own_stamp(const struct order_producer *s)
+{
+	return s->event.words > 1 || !s->event.by_tick ||
+	       s->event.stamp == s->tick;
+}
+
+/* The memory that the next event of 's', the end of a realloc, allocates. */
+static struct span
+taken_at_end(const struct order_producer *s)
+{
+	return (struct span){ s->event.operand[1], s->event.operand[2] };
+}
+
+/*
+ * The open realloc of 's' comes before an event.  Can all of it be passed on?
+ * If it takes other memory, a free of that memory precedes the event too.  Such
+ * a free is certain to have been passed on only if the stamp of the event is
+ * exact.
+ */
+static bool
+is_whole(const struct order_producer *s, bool is_exact)
+{
+	return s->has_event && is_end(&s->event) &&
+	       (is_exact || s->event.operand[1] == s->realloc_old);
+}
+
+/*
+ * The next event of 'taker' allocates 'span': pass on the open reallocs whose
+ * old blocks held some of it, and before each those whose old blocks held what
+ * it takes, and so on.  The chain can be as long as there are threads, and the
+ * writer's stack is small, so 'realloc_after' of the producers links it instead
+ * of recursion.  The loop ends because each step marks one producer.
  */
 static void
 pass_open_reallocs(struct order *o, struct order_producer *const *producers,
-		   uint32_t n, uint64_t address, uint64_t stamp)
+		   uint32_t n, const struct order_producer *taker,
+		   struct span span)
 {
+	const uint64_t stamp = taker->event.stamp;
+	const bool is_exact = has_own_stamp(taker);
 	struct order_producer *last = NULL;
 
 	while (o->open_count != 0) {
-		struct order_producer *s =
-			find_open_realloc(producers, n, address);
+		struct order_producer *s = find_open_realloc(
+			producers, n, last != NULL ? taken_at_end(last) : span);
 
 		if (s == NULL && last == NULL)
 			return;
@@ -282,18 +346,16 @@ pass_open_reallocs(struct order *o, struct order_producer *const *producers,
 			/* No realloc is left that must precede 'last'. */
 			s = last;
 			last = s->realloc_after;
-			address = s->realloc_old;
 			pass_realloc_early(o, s, true, stamp);
 			continue;
 		}
 		s->realloc_moved = true;
-		if (!s->has_event || !is_end(&s->event)) {
+		if (!is_whole(s, is_exact)) {
 			pass_realloc_early(o, s, false, stamp);
 			continue;
 		}
 		s->realloc_after = last;
 		last = s;
-		address = s->event.operand[1];
 	}
 }
 
@@ -303,6 +365,8 @@ begin_realloc(struct order *o, struct order_producer *s)
 	s->realloc_open = true;
 	s->realloc_done = s->realloc_freed = false;
 	s->realloc_old = s->event.operand[0];
+	s->realloc_code =
+		s->event.type == EVENT_REALLOC_BEGIN ? s->event.flags : 0;
 	s->realloc_heap = s->event.type == EVENT_HEAP_REALLOC_BEGIN
 				  ? s->event.operand[1]
 				  : 0;
@@ -321,7 +385,7 @@ end_realloc(struct order *o, struct order_producer *const *producers,
 		o->open_count--;
 	}
 	if (!s->realloc_done) {
-		pass_open_reallocs(o, producers, n, ev.operand[1], ev.stamp);
+		pass_open_reallocs(o, producers, n, s, taken_at_end(s));
 		if (s->realloc_freed)
 			ev = alloc_of_realloc(&s->event);
 		/* If it only freed its block, the sink already has that. */
@@ -387,15 +451,16 @@ step(struct order *o, struct order_producer *const *producers, uint32_t n,
 	case EVENT_ALLOC:
 	case EVENT_HEAP_ALLOC:
 		if (o->open_count != 0)
-			pass_open_reallocs(o, producers, n, s->event.operand[0],
-					   s->event.stamp);
+			pass_open_reallocs(
+				o, producers, n, s,
+				(struct span){ s->event.operand[0],
+					       s->event.operand[1] });
 		pass(o, s, &s->event);
 		consume(s);
 		break;
 	case EVENT_HEAP_REALLOC:
 		if (o->open_count != 0)
-			pass_open_reallocs(o, producers, n, s->event.operand[1],
-					   s->event.stamp);
+			pass_open_reallocs(o, producers, n, s, taken_at_end(s));
 		pass(o, s, &s->event);
 		consume(s);
 		break;

@@ -2,17 +2,19 @@
 /*
  * order.h - merge the events of all rings into one causal sequence
  *
- * Producers and consumer share four rules (interpose.c has the producers'
- * side):
+ * Producers and consumer share four rules.  ORDER.md says what "the order in
+ * which events can have happened" means, and proves that the rules give it.
  *
  *  1. free() publishes before the real call; malloc() publishes after the real
  *     call, before it returns.  So the allocator's own synchronisation lies
  *     between an event "free X" and a later "alloc X" of another thread, and
- *     the stamps are in that order.
+ *     the stamps are in that order.  An event without a stamp has that of the
+ *     event before it in its ring.
  *  2. realloc() publishes a begin before the real call and an end after it.
  *     The allocator may free the old block, and hand it out again, at any point
  *     between the two.
- *  3. The caller picks a time T before the heads are read; events with a stamp
+ *  3. The caller picks a time T, makes all producers stamp their next events
+ *     (clock_bump()), and only then are the heads read; events with a stamp
  *     <= T are passed on in the order of their stamps.  If an event with such a
  *     stamp is not yet published, it is an allocation whose block no other
  *     thread has seen or a free that has not happened: passing it on in the
@@ -20,11 +22,11 @@
  *  4. No event passes a realloc begin whose end is not published.
  *
  * The records of a realloc must come after the free (by any thread) of its new
- * block and before the next allocation (by any thread) of its old block.  The
- * first precedes the second in time, since the allocator takes the new block
- * before it releases the old one.  So a realloc is passed on at the stamp of
- * its end, or just before the first allocation of its old block, whichever is
- * earlier.
+ * block and before the next allocation (by any thread) in its old block.  So a
+ * realloc is passed on at the stamp of its end, or just before the first
+ * allocation in its old block, whichever is earlier.  If that allocation has no
+ * stamp of its own, the free may not have been passed on yet.  Then the realloc
+ * is passed on as a free and an alloc.
  *
  * The rules hold for the blocks of all heaps, since all heaps share the address
  * space.
@@ -63,8 +65,12 @@ struct order_producer {
 	bool realloc_freed; /* ... and the sink already has its free */
 	bool realloc_moved; /* ... and one of the two is about to be passed */
 	bool is_dead; /* set by the caller: the producer will add nothing */
-	/* Of the open realloc: its old address, and the heap (0: malloc's). */
+	/*
+	 * Of the open realloc: its old address, the heap (0: malloc's), and the
+	 * size code of the old block.
+	 */
 	uint64_t realloc_old, realloc_heap;
+	unsigned realloc_code;
 	/* In pass_open_reallocs(): the realloc that gets the old block. */
 	struct order_producer *realloc_after;
 	struct event event;

@@ -48,7 +48,7 @@
 struct ring_commit {
 	_Atomic uint64_t seq; /* of the commit; RING_NO_COMMIT: not valid */
 	uint64_t pos, stamp, realloc_old; /* as in struct order_producer */
-	uint64_t flags;			  /* RING_COMMIT_... */
+	uint64_t flags;	 /* RING_COMMIT_..., and above 16 bits the size code */
 	uint64_t thread; /* that produced the word at 'pos': HATF number */
 	uint64_t stack;	 /* as in struct order_source */
 };
@@ -59,6 +59,8 @@ struct ring_commit {
 #define RING_COMMIT_REALLOC_FREED 4u
 #define RING_COMMIT_DEAD	  8u
 #define RING_COMMIT_GONE	  16u /* its destroyThread is written */
+#define RING_COMMIT_TICK	  32u /* 'stamp' is a tick */
+#define RING_COMMIT_CODE_SHIFT	  16  /* of the size code of the realloc */
 
 /* Bits of 'waiting'. */
 #define RING_WAITING 1u

@@ -12,7 +12,8 @@
 #endif
 #endif
 
-_Atomic uint64_t clock_tick;
+_Alignas(64) _Atomic uint64_t clock_tick;
+_Alignas(64) _Atomic uint64_t clock_epoch = 1;
 bool clock_has_counter;
 
 /*
@@ -202,6 +203,15 @@ clock_go_stamped(void)
 	return true;
 }
 
+void
+clock_bump(void)
+{
+	/* No stamp of the caller is taken after this. */
+	clock_end_stamp();
+	/* seq_cst: whatever the caller does later, it does after this. */
+	atomic_fetch_add_explicit(&clock_epoch, 1, memory_order_seq_cst);
+}
+
 bool
 clock_expects_threads(void)
 {
@@ -306,6 +316,11 @@ clock_grant_begin(const void *self)
 
 	if (atomic_load_explicit(&clock_tick, memory_order_relaxed) != stamped)
 		return false;
+	/*
+	 * The owner's events claim no pages.  After them, other threads must
+	 * not rely on what they own.
+	 */
+	clock_bump();
 	/* release: pairs with the acquire in clock_is_owned(). */
 	atomic_store_explicit(&clock_owner, self, memory_order_release);
 	return atomic_compare_exchange_strong_explicit(

@@ -73,6 +73,11 @@ uint64_t clock_stamp_by_system(void);
 
 /* Read by every producer at every event; written rarely. */
 extern _Atomic uint64_t clock_tick;
+/*
+ * Changes when every thread must stamp its next event.  Never 0; valid in
+ * stamped mode.
+ */
+extern _Atomic uint64_t clock_epoch;
 extern bool clock_has_counter; /* constant after clock_init() */
 
 /* Read the processor's counter after all earlier loads have completed. */
@@ -106,6 +111,19 @@ clock_stamp(void)
 {
 	return __builtin_expect(clock_has_counter, 1) ? clock_read_counter()
 						      : clock_stamp_by_system();
+}
+
+/* Let no later load of the calling thread overtake its last stamp. */
+static inline void
+clock_end_stamp(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_lfence();
+#elif defined(__aarch64__)
+	__asm__ volatile("isb" : : : "memory");
+#else
+	atomic_thread_fence(memory_order_seq_cst);
+#endif
 }
 
 /*
@@ -148,6 +166,13 @@ void clock_init(bool stamped);
  * tick only if the writer has granted it.  Return true for the first call.
  */
 bool clock_go_stamped(void);
+
+/*
+ * Make every thread stamp its next event: a thread that gets memory, or learns
+ * of an event, from the caller after this call.  The stamps are larger than all
+ * that were taken before the call.  A full barrier.
+ */
+void clock_bump(void);
 
 /* Has clock_go_stamped() been called in this process? */
 bool clock_expects_threads(void);

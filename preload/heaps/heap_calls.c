@@ -97,7 +97,7 @@ heap_calls_drop(const void *p)
 {
 	if (p != NULL && !heap_calls_drop_other(p) && !record_is_dormant() &&
 	    !record_free(p))
-		record_free_slow(p);
+		record_free_of_pool(p);
 }
 
 /* Reallocs ---------------------------------------------------------------- */
@@ -117,7 +117,7 @@ begin_change(struct pool *from, size_t old_size, void *old, size_t size)
 		return c;
 	c.thread = from != NULL ? record_heap_realloc_begin(
 					  old, heap_table_number(from))
-				: record_realloc_begin(old);
+				: record_pool_realloc_begin(old);
 	return c;
 }
 

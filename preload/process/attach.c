@@ -10,6 +10,7 @@
 #include "preload/process/start.h"
 #include "preload/record/process_state.h"
 #include "preload/record/record.h"
+#include "preload/record/record_order.h"
 #include "preload/record/ringfile.h"
 #include "preload/record/wake.h"
 #include "preload/sys/sys.h"
@@ -103,6 +104,8 @@ attach_expect_thread(void)
 
 	if (tracing) {
 		wake_make_writer();
+		if (!clock_expects_threads())
+			record_begin_owners();
 		clock_go_stamped();
 		ringfile_expect_thread();
 	}

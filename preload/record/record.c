@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "preload/record/record_order.h"
 #include "preload/record/record_steps.h"
 
 bool
@@ -40,17 +41,40 @@ record_event(enum event_type type, unsigned flags, uint64_t op0, uint64_t op1,
 	return record_operands(type, flags, operand);
 }
 
+/*
+ * Put the begin of a realloc of malloc's block 'old' in one word.  False if it
+ * needs a stamp, or more words.
+ */
+static bool
+put_short_begin(struct thread *t, const struct record_block *old)
+{
+	if ((old->address & EVENT_REALLOC_EXTRA_BITS) != 0 ||
+	    record_has_stacks ||
+	    atomic_load_explicit(&clock_tick, memory_order_relaxed) !=
+		    CLOCK_STAMPED ||
+	    t->head + 2 > ring_limit(t->ring) || !record_is_ordered(t, *old))
+		return false;
+	ring_put(t->ring, t->head,
+		 (uint64_t)event_size_code(old->nbytes) << EVENT_SIZE_SHIFT |
+			 old->address | EVENT_KIND_REALLOC);
+	t->head++;
+	ring_publish(t->ring, t->head);
+	return true;
+}
+
 static struct thread *
-begin_realloc(enum event_type type, const uint64_t *operand)
+begin_realloc(enum event_type type, const uint64_t *operand, size_t nbytes)
 {
 	const int saved_errno = errno;
+	const struct record_block old = { operand[0], nbytes, true };
 	struct thread *t = record_enter();
 
-	if (t != NULL) {
+	if (t != NULL && !put_short_begin(t, &old)) {
 		uint64_t head;
 
 		record_note_stack(t, type);
-		head = record_put_event(t, type, 0, operand);
+		head = record_put_block(t, type, event_size_code(nbytes),
+					operand, old);
 
 		if (head != t->head) {
 			t->head = head;
@@ -69,7 +93,16 @@ record_realloc_begin(const void *old)
 {
 	const uint64_t operand[1] = { (uintptr_t)old };
 
-	return begin_realloc(EVENT_REALLOC_BEGIN, operand);
+	return begin_realloc(EVENT_REALLOC_BEGIN, operand,
+			     record_block_nbytes(old));
+}
+
+struct thread *
+record_pool_realloc_begin(const void *old)
+{
+	const uint64_t operand[1] = { (uintptr_t)old };
+
+	return begin_realloc(EVENT_REALLOC_BEGIN, operand, SIZE_MAX);
 }
 
 struct thread *
@@ -77,7 +110,7 @@ record_heap_realloc_begin(const void *old, uint64_t heap)
 {
 	const uint64_t operand[2] = { (uintptr_t)old, heap };
 
-	return begin_realloc(EVENT_HEAP_REALLOC_BEGIN, operand);
+	return begin_realloc(EVENT_HEAP_REALLOC_BEGIN, operand, SIZE_MAX);
 }
 
 void
@@ -93,6 +126,25 @@ record_heap_realloc_end(struct thread *t, unsigned flags, const void *old,
 	errno = saved_errno;
 }
 
+/* Put the end of a realloc in one word, as put_short_begin(). */
+static bool
+put_short_end(struct thread *t, const void *p, size_t size)
+{
+	const struct record_block block = { (uintptr_t)p, size, false };
+
+	if (p == NULL || size >= EVENT_SIZE_LIMIT || record_has_stacks ||
+	    (block.address & EVENT_REALLOC_EXTRA_BITS) != 0 ||
+	    atomic_load_explicit(&clock_tick, memory_order_relaxed) !=
+		    CLOCK_STAMPED ||
+	    t->head + 1 > ring_limit(t->ring) || !record_is_ordered(t, block))
+		return false;
+	ring_put(t->ring, t->head,
+		 (uint64_t)size << EVENT_SIZE_SHIFT | EVENT_REALLOC_IS_END |
+			 block.address | EVENT_KIND_REALLOC);
+	record_leave(t, t->head + 1);
+	return true;
+}
+
 void
 record_realloc_end(struct thread *t, unsigned flags, const void *old,
 		   const void *p, size_t size)
@@ -100,7 +152,9 @@ record_realloc_end(struct thread *t, unsigned flags, const void *old,
 	const int saved_errno = errno;
 	const uint64_t operand[3] = { (uintptr_t)old, (uintptr_t)p, size };
 
-	record_leave(t, record_put_event(t, EVENT_REALLOC_END, flags, operand));
+	if (!put_short_end(t, p, size))
+		record_leave(t, record_put_event(t, EVENT_REALLOC_END, flags,
+						 operand));
 	errno = saved_errno;
 }
 
@@ -126,28 +180,34 @@ record_is_last_alloc(const void *p, size_t size)
 }
 
 /*
- * Put an event of one word and a stamp; 'stamped_kind' is the word's kind.
- * False if events are not stamped at present, or if there is no room.
+ * Put an event of one word, and a stamp if the event needs one; the two kinds
+ * are those of the word without and with a stamp.  False if the clock is not in
+ * stamped mode at present, or if there is no room.
  */
 static inline bool
-put_stamped(uint64_t word, unsigned stamped_kind)
+put_word(uint64_t word, enum event_kind kind, enum event_kind stamped_kind,
+	 struct record_block block)
 {
 	struct thread *const t = thread_self;
 	const uint64_t limit = record_close(t);
-	const uint64_t head = t->head;
 	/* relaxed: as in record_has_tick(). */
 	const bool can =
 		atomic_load_explicit(&clock_tick, memory_order_relaxed) ==
 			CLOCK_STAMPED &&
-		head + 2 <= limit;
+		t->head + 2 <= limit;
 	uint64_t stamp = 0;
 
+	if (__builtin_expect(can && record_is_ordered(t, block), 1)) {
+		record_put(t, t->head, word | kind);
+		record_open(t, limit);
+		return true;
+	}
 	if (__builtin_expect(can, 1)) {
-		stamp = clock_stamp();
-		t->ring->words[head & t->mask] = word | stamped_kind;
-		t->ring->words[(head + 1) & t->mask] = stamp;
-		t->head = head + 2;
-		ring_publish(t->ring, head + 2);
+		stamp = record_stamp(t, block);
+		t->ring->words[(t->head + 1) & t->mask] = stamp;
+		t->ring->words[t->head & t->mask] = word | stamped_kind;
+		t->head += 2;
+		ring_publish(t->ring, t->head);
 	}
 	record_open(t, limit);
 	if (can &&
@@ -157,13 +217,15 @@ put_stamped(uint64_t word, unsigned stamped_kind)
 }
 
 static inline bool
-put_alloc_stamped(const void *p, size_t size, enum event_kind kind)
+put_alloc(const void *p, size_t size, enum event_kind kind,
+	  enum event_kind stamped_kind)
 {
-	const uint64_t address = (uintptr_t)p;
+	const struct record_block block = { (uintptr_t)p, size, false };
 
-	return (address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
+	return (block.address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
 	       size < EVENT_SIZE_LIMIT &&
-	       put_stamped((uint64_t)size << EVENT_SIZE_SHIFT | address, kind);
+	       put_word((uint64_t)size << EVENT_SIZE_SHIFT | block.address,
+			kind, stamped_kind, block);
 }
 
 void
@@ -177,7 +239,8 @@ record_alloc_slow(void *p, size_t size)
 {
 	if (record_has_stacks)
 		record_stacked_alloc(p, size, 0);
-	else if (!put_alloc_stamped(p, size, EVENT_KIND_ALLOC_STAMPED))
+	else if (!put_alloc(p, size, EVENT_KIND_ALLOC,
+			    EVENT_KIND_ALLOC_STAMPED))
 		record_alloc_wide(p, size, 0);
 	return p;
 }
@@ -187,26 +250,40 @@ record_calloc_slow(void *p, size_t size)
 {
 	if (record_has_stacks)
 		record_stacked_alloc(p, size, EVENT_FLAG_ZEROED);
-	else if (!put_alloc_stamped(p, size, EVENT_KIND_CALLOC_STAMPED))
+	else if (!put_alloc(p, size, EVENT_KIND_CALLOC,
+			    EVENT_KIND_CALLOC_STAMPED))
 		record_alloc_wide(p, size, EVENT_FLAG_ZEROED);
 	return p;
 }
 
-void
-record_free_slow(const void *p)
+static void
+put_free(const void *p, size_t nbytes)
 {
-	const uint64_t address = (uintptr_t)p;
+	const struct record_block block = { (uintptr_t)p, nbytes, true };
 
 	/* Part of an operator delete that has been recorded. */
 	if (record_has_stacks && thread_self->deleting == p)
 		return;
 	if (record_has_stacks) {
-		record_stacked_free(p);
+		record_stacked_free(block);
 		return;
 	}
-	if ((address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
-	    put_stamped(address, EVENT_KIND_FREE_STAMPED))
+	if ((block.address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
+	    put_word(block.address, EVENT_KIND_FREE, EVENT_KIND_FREE_STAMPED,
+		     block))
 		return;
 	if (thread_self->deleting != p)
-		record_event(EVENT_FREE, 0, address, 0, 0);
+		record_event(EVENT_FREE, 0, block.address, 0, 0);
+}
+
+void
+record_free_slow(const void *p)
+{
+	put_free(p, record_block_nbytes(p));
+}
+
+void
+record_free_of_pool(const void *p)
+{
+	put_free(p, SIZE_MAX);
 }

@@ -248,6 +248,13 @@ void *record_alloc_slow(void *p, size_t size);
 void *record_calloc_slow(void *p, size_t size);
 void record_free_slow(const void *p);
 
+/*
+ * Like record_free_slow() and record_realloc_begin(), for a block that malloc's
+ * functions may not know.
+ */
+void record_free_of_pool(const void *p);
+struct thread *record_pool_realloc_begin(const void *old);
+
 /* Record an allocation as a wide event. */
 void record_alloc_wide(const void *p, size_t size, unsigned flags);
 

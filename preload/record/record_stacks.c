@@ -229,7 +229,7 @@ record_note_stack(struct thread *t, enum event_type type)
  */
 static bool
 put_short(struct thread *t, uint64_t word, enum event_kind kind,
-	  enum event_kind stamped_kind)
+	  enum event_kind stamped_kind, struct record_block block)
 {
 	/* relaxed: as in record_has_tick(). */
 	const uint64_t tick =
@@ -237,15 +237,15 @@ put_short(struct thread *t, uint64_t word, enum event_kind kind,
 
 	if (t->head + 2 > ring_limit(t->ring))
 		return false;
-	if (tick == t->tick && tick != CLOCK_STAMPED) {
+	if (tick != CLOCK_STAMPED && tick != t->tick)
+		return false;
+	if (tick != CLOCK_STAMPED || record_is_ordered(t, block)) {
 		ring_put(t->ring, t->head, word | kind);
 		record_leave(t, t->head + 1);
 		return true;
 	}
-	if (tick != CLOCK_STAMPED)
-		return false;
 
-	const uint64_t stamp = clock_stamp();
+	const uint64_t stamp = record_stamp(t, block);
 
 	ring_put(t->ring, t->head, word | stamped_kind);
 	ring_put(t->ring, t->head + 1, stamp);
@@ -260,6 +260,7 @@ record_stacked_alloc(const void *p, size_t size, unsigned flags)
 {
 	const int saved_errno = errno;
 	const uint64_t operand[3] = { (uintptr_t)p, size, 0 };
+	const struct record_block block = { operand[0], size, false };
 	const bool is_zeroed = flags != 0;
 	struct thread *t;
 
@@ -276,17 +277,18 @@ record_stacked_alloc(const void *p, size_t size, unsigned flags)
 	    !put_short(t, (uint64_t)size << EVENT_SIZE_SHIFT | operand[0],
 		       is_zeroed ? EVENT_KIND_CALLOC : EVENT_KIND_ALLOC,
 		       is_zeroed ? EVENT_KIND_CALLOC_STAMPED
-				 : EVENT_KIND_ALLOC_STAMPED))
+				 : EVENT_KIND_ALLOC_STAMPED,
+		       block))
 		record_leave(t,
 			     record_put_event(t, EVENT_ALLOC, flags, operand));
 	errno = saved_errno;
 }
 
 void
-record_stacked_free(const void *p)
+record_stacked_free(struct record_block block)
 {
 	const int saved_errno = errno;
-	const uint64_t operand[1] = { (uintptr_t)p };
+	const uint64_t operand[1] = { block.address };
 	struct thread *t;
 
 	if (record_is_dormant())
@@ -299,7 +301,9 @@ record_stacked_free(const void *p)
 	if (has_frees)
 		note_stack(t);
 	if ((operand[0] & EVENT_ADDRESS_EXTRA_BITS) != 0 ||
-	    !put_short(t, operand[0], EVENT_KIND_FREE, EVENT_KIND_FREE_STAMPED))
-		record_leave(t, record_put_event(t, EVENT_FREE, 0, operand));
+	    !put_short(t, operand[0], EVENT_KIND_FREE, EVENT_KIND_FREE_STAMPED,
+		       block))
+		record_leave(
+			t, record_put_block(t, EVENT_FREE, 0, operand, block));
 	errno = saved_errno;
 }

@@ -207,12 +207,39 @@ may_drop(enum event_type type)
 	}
 }
 
+/*
+ * The memory that an event is about.  After a fork, the child has all blocks
+ * that lived before: so a fork takes memory of unknown size.
+ */
+static struct record_block
+block_of(enum event_type type, const uint64_t *operand)
+{
+	switch (type) {
+	case EVENT_ALLOC:
+	case EVENT_HEAP_ALLOC:
+		return (struct record_block){ operand[0], operand[1], false };
+	case EVENT_REALLOC_END:
+	case EVENT_HEAP_REALLOC_END:
+		return (struct record_block){ operand[1], operand[2], false };
+	case EVENT_FREE:
+	case EVENT_REALLOC_BEGIN:
+	case EVENT_HEAP_FREE:
+	case EVENT_HEAP_REALLOC:
+	case EVENT_HEAP_REALLOC_BEGIN:
+	case EVENT_DESTROY_HEAP:
+	case EVENT_FORK:
+		return (struct record_block){ 0, SIZE_MAX, true };
+	default:
+		return (struct record_block){ 0, SIZE_MAX, false };
+	}
+}
+
 /* Words for a tick, a report of loss and the event itself. */
 #define ROOM_WORDS (2 + 4 + EVENT_WORDS_MAX)
 
 uint64_t
-record_put_event(struct thread *t, enum event_type type, unsigned flags,
-		 const uint64_t *operand)
+record_put_block(struct thread *t, enum event_type type, unsigned flags,
+		 const uint64_t *operand, struct record_block block)
 {
 	const uint64_t tick = read_tick(t);
 	const bool stamped = tick == CLOCK_STAMPED || t->is_nested;
@@ -246,11 +273,19 @@ record_put_event(struct thread *t, enum event_type type, unsigned flags,
 		return put_wide(t, head, type, flags, tick, operand,
 				event_operand_count(type));
 
-	const uint64_t stamp = clock_stamp();
+	const uint64_t stamp = record_stamp(t, block);
 
 	/* As record_confirm_order(): the event has no consequences yet. */
 	if (clock_tick_after(stamp) != CLOCK_STAMPED)
 		read_tick(t);
 	return put_wide(t, head, type, flags, stamp, operand,
 			event_operand_count(type));
+}
+
+uint64_t
+record_put_event(struct thread *t, enum event_type type, unsigned flags,
+		 const uint64_t *operand)
+{
+	return record_put_block(t, type, flags, operand,
+				block_of(type, operand));
 }

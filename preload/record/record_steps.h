@@ -8,6 +8,7 @@
 #define RECORD_STEPS_H
 
 #include "preload/record/record.h"
+#include "preload/record/record_order.h"
 
 /*
  * Find the ring to record into and close it to signal handlers.  Return NULL if
@@ -26,6 +27,11 @@ void record_leave(struct thread *t, uint64_t head);
 uint64_t record_put_event(struct thread *t, enum event_type type,
 			  unsigned flags, const uint64_t *operand);
 
+/* Like record_put_event(), for an event about this block. */
+uint64_t record_put_block(struct thread *t, enum event_type type,
+			  unsigned flags, const uint64_t *operand,
+			  struct record_block block);
+
 /*
  * Sleep until 'words' more words fit.  False: the writer has ended, or there is
  * none and this process cannot make it (counted).
@@ -41,6 +47,6 @@ void record_note_stack(struct thread *t, enum event_type type);
 
 /* Record an alloc with its stack; a free, which has one if that is wanted. */
 void record_stacked_alloc(const void *p, size_t size, unsigned flags);
-void record_stacked_free(const void *p);
+void record_stacked_free(struct record_block block);
 
 #endif /* RECORD_STEPS_H */

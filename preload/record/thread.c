@@ -11,6 +11,7 @@
 
 #include "hatf/rings/image.h"
 #include "preload/clock/clock.h"
+#include "preload/clock/owners.h"
 #include "preload/record/memory_limit.h"
 #include "preload/record/ringfile.h"
 #include "preload/sys/memory.h"
@@ -292,6 +293,8 @@ set_owner(struct thread *t, uint64_t id, struct kernel_id self)
 	t->id = id;
 	t->nested = NULL;
 	t->deleting = NULL;
+	t->epoch = 0;
+	t->owner = owners_new_number();
 	/* relaxed, both: thread_has_ended() reads them again in PROBED. */
 	atomic_store_explicit(&t->tid, self.tid, memory_order_relaxed);
 	atomic_store_explicit(&t->pid, self.pid, memory_order_relaxed);
@@ -602,6 +605,8 @@ offer(struct thread *t)
 void
 thread_mark_ending(void)
 {
+	/* What a thread does after it has joined this one comes later. */
+	clock_bump();
 	for (struct thread *t = thread_self; t != NULL; t = t->nested) {
 		uint32_t expected = THREAD_ACTIVE;
 

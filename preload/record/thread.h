@@ -62,9 +62,11 @@ struct thread {
 	uint64_t tick; /* the last one announced in the ring */
 	uint64_t mask; /* of the ring; a copy, saves a cache line */
 	struct ring *ring;
-	struct thread *nested; /* for signal handlers, made when needed */
+	uint64_t epoch; /* clock_epoch, read before the last stamp; 0: none */
+	uint32_t owner; /* its number in owners.h */
 	const void *deleting;  /* the block that the allocator's own operator
 				  delete is freeing, see interpose_cxx.c */
+	struct thread *nested; /* for signal handlers, made when needed */
 
 	/*
 	 * The producer's.  While call stacks are recorded, 'limit' is at most

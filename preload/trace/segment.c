@@ -7,6 +7,7 @@
 
 #include "hatf/codec/comment_text.h"
 #include "preload/clock/clock.h"
+#include "preload/clock/owners.h"
 #include "preload/record/ringfile.h"
 #include "preload/record/thread.h"
 #include "preload/stacks/stack_table.h"
@@ -217,7 +218,8 @@ begin(struct segment *s)
 	if (s->number == 0 && !s->is_late)
 		return true;
 	stack_table_begin_segment();
-	if (t->clock == CONFIG_CLOCK_AUTO && clock_is_stamped())
+	if (t->clock == CONFIG_CLOCK_AUTO && clock_is_stamped() &&
+	    owners_table == NULL)
 		narrate_begin_stamps(&t->narrator);
 	put_threads(s);
 	put_heaps(s);

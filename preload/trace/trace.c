@@ -9,6 +9,7 @@
 #include "hatf/deflate/deflate.h"
 #include "hatf/rings/narrate_stacks.h"
 #include "preload/clock/clock.h"
+#include "preload/clock/owners.h"
 #include "preload/record/missed_calls.h"
 #include "preload/stacks/object_table.h"
 #include "preload/stacks/stack_table.h"
@@ -111,7 +112,7 @@ trace_set_clock(struct trace *t, bool stamped)
 	/* The stamps order the threads; a coarse clock need not show them. */
 	if (t->clock == CONFIG_CLOCK_COARSE)
 		n->grain = stamped ? COARSE_US : 1;
-	if (t->clock == CONFIG_CLOCK_AUTO && stamped)
+	if (t->clock == CONFIG_CLOCK_AUTO && stamped && owners_table == NULL)
 		narrate_begin_stamps(n);
 }
 

@@ -128,6 +128,7 @@ start_recording(void)
 	/* seq_cst: before the stamp is taken and the heads are read. */
 	atomic_store_explicit(&record_dormant, false, memory_order_seq_cst);
 	now = writer_read_clock();
+	clock_bump();
 	discard(now.stamp, &writer->trace.narrator);
 	writer->last_event_ns = writer->trace.narrator.block_since_ns = now.ns;
 	return NULL;
@@ -149,6 +150,7 @@ halt(struct narrate_trailer *end)
 	 */
 	clock_drop_grant();
 	until = clock_stamp();
+	clock_bump();
 	/* seq_cst: after the stamp was taken, before the heads are read. */
 	atomic_store_explicit(&record_dormant, true, memory_order_seq_cst);
 	writer_prepare_end(end, until);

@@ -276,6 +276,8 @@ writer_round(void)
 	const bool stamped = clock_is_stamped();
 
 	clock_renew(r.stamp);
+	/* After the clock was read, before the rings are: order.h, rule 3. */
+	clock_bump();
 	note_ticks_end();
 	writer_collect_threads();
 	/* A round later, since this round may still drain events with ticks. */
@@ -309,6 +311,7 @@ writer_prepare_end(struct narrate_trailer *end, uint64_t until)
 		const uint64_t stamp = writer_read_clock().stamp;
 
 		clock_renew(stamp);
+		clock_bump();
 		note_ticks_end();
 		writer_collect_threads();
 		drain(i == 0 && stamp <= until ? stamp - 1 : until, true);

@@ -2,7 +2,7 @@
 /*
  * order_rings.h - rings with hand-made events, and an order over them
  *
- * For tests of order.h.  A block has 8 bytes, a realloc 64.
+ * For tests of order.h.  A block has 8 bytes.
  */
 #ifndef TESTS_ORDER_RINGS_H
 #define TESTS_ORDER_RINGS_H
@@ -50,7 +50,7 @@ put(unsigned id, unsigned n, const uint64_t *words)
 	ring_publish(t->ring, t->head);
 }
 
-static void
+static __attribute__((unused)) void
 put_alloc(unsigned id, uint64_t stamp, uint64_t address)
 {
 	put(id, 2,
@@ -59,25 +59,25 @@ put_alloc(unsigned id, uint64_t stamp, uint64_t address)
 			  stamp });
 }
 
-static void
+static __attribute__((unused)) void
 put_free(unsigned id, uint64_t stamp, uint64_t address)
 {
 	put(id, 2, (uint64_t[]){ address | EVENT_KIND_FREE_STAMPED, stamp });
 }
 
-static void
+static __attribute__((unused)) void
 put_begin(unsigned id, uint64_t stamp, uint64_t old)
 {
 	put(id, 3,
 	    (uint64_t[]){ event_wide(EVENT_REALLOC_BEGIN, 3, 0), stamp, old });
 }
 
-static void
+static __attribute__((unused)) void
 put_end(unsigned id, uint64_t stamp, uint64_t old, uint64_t new)
 {
 	put(id, 5,
 	    (uint64_t[]){ event_wide(EVENT_REALLOC_END, 5, 0), stamp, old, new,
-			  64 });
+			  8 });
 }
 
 static void

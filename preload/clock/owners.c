@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* owners.c - see owners.h */
+
+#include "preload/clock/owners.h"
+
+#include "preload/sys/memory.h"
+
+_Atomic uint32_t *owners_table;
+
+static _Atomic uint32_t number_count;
+
+bool
+owners_begin(void)
+{
+	if (owners_table == NULL)
+		owners_table =
+			memory_map_wiped(sizeof(*owners_table) << OWNERS_BITS);
+	return owners_table != NULL;
+}
+
+uint32_t
+owners_new_number(void)
+{
+	/* relaxed: only the number itself matters. */
+	uint32_t n = atomic_load_explicit(&number_count, memory_order_relaxed);
+
+	/* When all numbers are used up, further threads own nothing. */
+	do {
+		if (n == UINT32_MAX)
+			return OWNERS_NOBODY;
+	} while (!atomic_compare_exchange_weak_explicit(
+		&number_count, &n, n + 1, memory_order_relaxed,
+		memory_order_relaxed));
+	return n + 1;
+}
+
+void
+owners_claim(uint32_t self, uintptr_t address, size_t nbytes)
+{
+	const uintptr_t last = address + nbytes - (nbytes != 0);
+
+	/*
+	 * seq_cst: the claim is visible to all threads before the caller reads
+	 * the clock.
+	 */
+	for (uintptr_t at = address;; at += 1u << OWNERS_PAGE_BITS) {
+		if (at > last)
+			at = last;
+		_Atomic uint32_t *const entry = owners_entry(at);
+
+		if (atomic_load_explicit(entry, memory_order_relaxed) != self)
+			atomic_exchange_explicit(entry, self,
+						 memory_order_seq_cst);
+		if (at >> OWNERS_PAGE_BITS == last >> OWNERS_PAGE_BITS)
+			return;
+	}
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * owners.h - which thread had the last event on each page of the heap
+ *
+ * A stamp with its fence is the most expensive part of an event (clock.h).
+ * Most pages of a heap are used by one thread for a long time, so most events
+ * need no stamp: the events of one thread are in order anyway.  A shared table
+ * has, for each page, the number of the thread that last claimed the page.  A
+ * thread whose number is there records an event without a stamp.  A thread that
+ * finds another number stores its own, and stamps the event.
+ *
+ * hatf/rings/ORDER.md says why this order is right, and what else makes a
+ * thread take a stamp.
+ *
+ * Several pages share an entry of the table.  Then a thread stamps more often
+ * than it must; the order stays right.
+ *
+ * Any thread, also in a signal handler and inside malloc().
+ */
+#ifndef OWNERS_H
+#define OWNERS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The table has 2^OWNERS_BITS entries of 4 bytes. */
+#define OWNERS_BITS	 19
+#define OWNERS_PAGE_BITS 12
+
+/* Pages of 64 MiB have consecutive entries. */
+#define OWNERS_REGION_BITS 26
+
+/*
+ * An event on a larger block claims no page: its thread stamps the event and,
+ * if the event ends the block's life, makes all threads stamp their next event.
+ */
+#define OWNERS_BLOCK_NBYTES ((size_t)128 << 10)
+
+/* The number of a thread that owns no page. */
+#define OWNERS_NOBODY 0u
+
+/* NULL until owners_begin() has succeeded, then constant. */
+extern _Atomic uint32_t *owners_table __attribute__((visibility("hidden")));
+
+/*
+ * Map the table, 2 MiB of address space of which little is touched.  Call this
+ * while the process has one thread.  False if there is no memory.  The child of
+ * a fork begins with an empty table.
+ */
+bool owners_begin(void);
+
+/* Return a number that no other thread of this process has. */
+uint32_t owners_new_number(void);
+
+/* The entry of an address. */
+static inline _Atomic uint32_t *
+owners_entry(uintptr_t address)
+{
+	/* Spread the regions, which are the heaps of glibc's arenas. */
+	const uint64_t region =
+		(address >> OWNERS_REGION_BITS) * 0x9e3779b97f4a7c15ull;
+	const uint64_t page = address >> OWNERS_PAGE_BITS;
+
+	return &owners_table[(page ^ region >> (64 - OWNERS_BITS)) &
+			     ((1u << OWNERS_BITS) - 1)];
+}
+
+/*
+ * Does the thread 'self' own all pages of the block?  The block has at most
+ * OWNERS_BLOCK_NBYTES.
+ */
+static inline bool
+owners_have(uint32_t self, uintptr_t address, size_t nbytes)
+{
+	const uintptr_t last = address + nbytes - (nbytes != 0);
+
+	/*
+	 * relaxed: a thread that gets memory from another thread cannot read
+	 * an older value than that thread read or wrote.
+	 */
+	for (uintptr_t at = address;; at += 1u << OWNERS_PAGE_BITS) {
+		if (at > last)
+			at = last;
+		if (atomic_load_explicit(owners_entry(at),
+					 memory_order_relaxed) != self)
+			return false;
+		if (at >> OWNERS_PAGE_BITS == last >> OWNERS_PAGE_BITS)
+			return true;
+	}
+}
+
+/* Make the thread 'self' the owner of the block's pages; a full barrier. */
+void owners_claim(uint32_t self, uintptr_t address, size_t nbytes);
+
+#endif /* OWNERS_H */

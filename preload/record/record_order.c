@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* record_order.c - see record_order.h */
+
+#include "preload/record/record_order.h"
+
+#include <string.h>
+
+#include "preload/record/real.h"
+#include "preload/sys/elf_lookup.h"
+
+static size_t (*usable_size)(void *);
+
+void
+record_begin_owners(void)
+{
+	void *p;
+	bool is_allocators = false;
+
+	if (owners_table != NULL)
+		return;
+	/* Another library's function may not know the allocator's blocks. */
+	p = elf_lookup_function("malloc_usable_size",
+				(void *)(uintptr_t)real.free, &is_allocators);
+	if (p == NULL || !is_allocators)
+		return;
+	memcpy(&usable_size, &p, sizeof(p));
+	owners_begin();
+}
+
+size_t
+record_block_nbytes(const void *p)
+{
+	return owners_table != NULL ? usable_size((void *)(uintptr_t)p)
+				    : SIZE_MAX;
+}
+
+uint64_t
+record_stamp(struct thread *t, struct record_block block)
+{
+	const bool is_small = block.nbytes <= OWNERS_BLOCK_NBYTES;
+	uint64_t epoch, stamp;
+	bool is_owner;
+
+	if (owners_table == NULL)
+		return clock_stamp();
+	/* relaxed: the stamp is read after it, and later numbers differ. */
+	epoch = atomic_load_explicit(&clock_epoch, memory_order_relaxed);
+	if (is_small)
+		owners_claim(t->owner, block.address, block.nbytes);
+	stamp = clock_stamp();
+	clock_end_stamp();
+	is_owner =
+		is_small && owners_have(t->owner, block.address, block.nbytes);
+	/*
+	 * Another thread has claimed a page since, perhaps before the clock was
+	 * read; or nobody knows which pages the event is about.
+	 */
+	if (!is_owner && (is_small || block.is_end))
+		clock_bump();
+	t->epoch = epoch;
+	return stamp;
+}
