@@ -34,24 +34,37 @@ owners_new_number(void)
 	return n + 1;
 }
 
+bool
+owners_have_pages(uint32_t self, uintptr_t address, uintptr_t last)
+{
+	const uintptr_t end = last >> OWNERS_PAGE_BITS;
+
+	for (uintptr_t page = address >> OWNERS_PAGE_BITS; page <= end; page++)
+		/* relaxed: see owners_have(). */
+		if (atomic_load_explicit(owners_entry(page << OWNERS_PAGE_BITS),
+					 memory_order_relaxed) != self)
+			return false;
+	return true;
+}
+
 void
 owners_claim(uint32_t self, uintptr_t address, size_t nbytes)
 {
 	const uintptr_t last = address + nbytes - (nbytes != 0);
 
+	const uintptr_t end = last >> OWNERS_PAGE_BITS;
+
 	/*
 	 * seq_cst: the claim is visible to all threads before the caller reads
 	 * the clock.
 	 */
-	for (uintptr_t at = address;; at += 1u << OWNERS_PAGE_BITS) {
-		if (at > last)
-			at = last;
-		_Atomic uint32_t *const entry = owners_entry(at);
+	for (uintptr_t page = address >> OWNERS_PAGE_BITS; page <= end;
+	     page++) {
+		_Atomic uint32_t *const entry =
+			owners_entry(page << OWNERS_PAGE_BITS);
 
 		if (atomic_load_explicit(entry, memory_order_relaxed) != self)
 			atomic_exchange_explicit(entry, self,
 						 memory_order_seq_cst);
-		if (at >> OWNERS_PAGE_BITS == last >> OWNERS_PAGE_BITS)
-			return;
 	}
 }

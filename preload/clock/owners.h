@@ -67,11 +67,14 @@ owners_entry(uintptr_t address)
 			     ((1u << OWNERS_BITS) - 1)];
 }
 
+/* Like owners_have(), for a block that lies on several pages. */
+bool owners_have_pages(uint32_t self, uintptr_t address, uintptr_t last);
+
 /*
  * Does the thread 'self' own all pages of the block?  The block has at most
  * OWNERS_BLOCK_NBYTES.
  */
-static inline bool
+static inline __attribute__((always_inline)) bool
 owners_have(uint32_t self, uintptr_t address, size_t nbytes)
 {
 	const uintptr_t last = address + nbytes - (nbytes != 0);
@@ -80,15 +83,12 @@ owners_have(uint32_t self, uintptr_t address, size_t nbytes)
 	 * relaxed: a thread that gets memory from another thread cannot read
 	 * an older value than that thread read or wrote.
 	 */
-	for (uintptr_t at = address;; at += 1u << OWNERS_PAGE_BITS) {
-		if (at > last)
-			at = last;
-		if (atomic_load_explicit(owners_entry(at),
-					 memory_order_relaxed) != self)
-			return false;
-		if (at >> OWNERS_PAGE_BITS == last >> OWNERS_PAGE_BITS)
-			return true;
-	}
+	if (__builtin_expect(atomic_load_explicit(owners_entry(address),
+						  memory_order_relaxed) != self,
+			     0))
+		return false;
+	return __builtin_expect((address ^ last) >> OWNERS_PAGE_BITS == 0, 1) ||
+	       owners_have_pages(self, address, last);
 }
 
 /* Make the thread 'self' the owner of the block's pages; a full barrier. */

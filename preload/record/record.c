@@ -52,7 +52,7 @@ put_short_begin(struct thread *t, const struct record_block *old)
 	    record_has_stacks ||
 	    atomic_load_explicit(&clock_tick, memory_order_relaxed) !=
 		    CLOCK_STAMPED ||
-	    t->head + 2 > ring_limit(t->ring) || !record_is_ordered(t, *old))
+	    t->head + 2 > ring_limit(t->ring) || !record_is_ordered(t, old))
 		return false;
 	ring_put(t->ring, t->head,
 		 (uint64_t)event_size_code(old->nbytes) << EVENT_SIZE_SHIFT |
@@ -74,7 +74,7 @@ begin_realloc(enum event_type type, const uint64_t *operand, size_t nbytes)
 
 		record_note_stack(t, type);
 		head = record_put_block(t, type, event_size_code(nbytes),
-					operand, old);
+					operand, &old);
 
 		if (head != t->head) {
 			t->head = head;
@@ -136,7 +136,7 @@ put_short_end(struct thread *t, const void *p, size_t size)
 	    (block.address & EVENT_REALLOC_EXTRA_BITS) != 0 ||
 	    atomic_load_explicit(&clock_tick, memory_order_relaxed) !=
 		    CLOCK_STAMPED ||
-	    t->head + 1 > ring_limit(t->ring) || !record_is_ordered(t, block))
+	    t->head + 1 > ring_limit(t->ring) || !record_is_ordered(t, &block))
 		return false;
 	ring_put(t->ring, t->head,
 		 (uint64_t)size << EVENT_SIZE_SHIFT | EVENT_REALLOC_IS_END |
@@ -180,43 +180,47 @@ record_is_last_alloc(const void *p, size_t size)
 }
 
 /*
+ * Put an event of one word and a stamp into the ring of 't', which is closed
+ * and has room.
+ */
+static __attribute__((noinline)) void
+put_stamped(struct thread *t, uint64_t word, const struct record_block *block)
+{
+	const uint64_t stamp = record_stamp(t, block);
+
+	t->ring->words[t->head & t->mask] = word;
+	t->ring->words[(t->head + 1) & t->mask] = stamp;
+	t->head += 2;
+	ring_publish(t->ring, t->head);
+	if (__builtin_expect(clock_tick_after(stamp) != CLOCK_STAMPED, 0))
+		record_confirm_order(t);
+}
+
+/*
  * Put an event of one word, and a stamp if the event needs one; the two kinds
  * are those of the word without and with a stamp.  False if the clock is not in
  * stamped mode at present, or if there is no room.
  */
-static inline bool
-put_word(uint64_t word, enum event_kind kind, enum event_kind stamped_kind,
-	 struct record_block block)
+static inline __attribute__((always_inline)) bool
+put_word(struct thread *t, uint64_t word, enum event_kind kind,
+	 enum event_kind stamped_kind, const struct record_block *block)
 {
-	struct thread *const t = thread_self;
 	const uint64_t limit = record_close(t);
 	/* relaxed: as in record_has_tick(). */
 	const bool can =
 		atomic_load_explicit(&clock_tick, memory_order_relaxed) ==
 			CLOCK_STAMPED &&
 		t->head + 2 <= limit;
-	uint64_t stamp = 0;
 
-	if (__builtin_expect(can && record_is_ordered(t, block), 1)) {
+	if (__builtin_expect(can && record_is_ordered(t, block), 1))
 		record_put(t, t->head, word | kind);
-		record_open(t, limit);
-		return true;
-	}
-	if (__builtin_expect(can, 1)) {
-		stamp = record_stamp(t, block);
-		t->ring->words[(t->head + 1) & t->mask] = stamp;
-		t->ring->words[t->head & t->mask] = word | stamped_kind;
-		t->head += 2;
-		ring_publish(t->ring, t->head);
-	}
+	else if (can)
+		put_stamped(t, word | stamped_kind, block);
 	record_open(t, limit);
-	if (can &&
-	    __builtin_expect(clock_tick_after(stamp) != CLOCK_STAMPED, 0))
-		record_confirm_order(t);
 	return can;
 }
 
-static inline bool
+static inline __attribute__((always_inline)) bool
 put_alloc(const void *p, size_t size, enum event_kind kind,
 	  enum event_kind stamped_kind)
 {
@@ -224,8 +228,9 @@ put_alloc(const void *p, size_t size, enum event_kind kind,
 
 	return (block.address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
 	       size < EVENT_SIZE_LIMIT &&
-	       put_word((uint64_t)size << EVENT_SIZE_SHIFT | block.address,
-			kind, stamped_kind, block);
+	       put_word(thread_self,
+			(uint64_t)size << EVENT_SIZE_SHIFT | block.address,
+			kind, stamped_kind, &block);
 }
 
 void
@@ -256,7 +261,7 @@ record_calloc_slow(void *p, size_t size)
 	return p;
 }
 
-static void
+static inline __attribute__((always_inline)) void
 put_free(const void *p, size_t nbytes)
 {
 	const struct record_block block = { (uintptr_t)p, nbytes, true };
@@ -265,12 +270,12 @@ put_free(const void *p, size_t nbytes)
 	if (record_has_stacks && thread_self->deleting == p)
 		return;
 	if (record_has_stacks) {
-		record_stacked_free(block);
+		record_stacked_free(&block);
 		return;
 	}
 	if ((block.address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
-	    put_word(block.address, EVENT_KIND_FREE, EVENT_KIND_FREE_STAMPED,
-		     block))
+	    put_word(thread_self, block.address, EVENT_KIND_FREE,
+		     EVENT_KIND_FREE_STAMPED, &block))
 		return;
 	if (thread_self->deleting != p)
 		record_event(EVENT_FREE, 0, block.address, 0, 0);

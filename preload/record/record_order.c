@@ -35,9 +35,9 @@ record_block_nbytes(const void *p)
 }
 
 uint64_t
-record_stamp(struct thread *t, struct record_block block)
+record_stamp(struct thread *t, const struct record_block *block)
 {
-	const bool is_small = block.nbytes <= OWNERS_BLOCK_NBYTES;
+	const bool is_small = block->nbytes <= OWNERS_BLOCK_NBYTES;
 	uint64_t epoch, stamp;
 	bool is_owner;
 
@@ -46,16 +46,16 @@ record_stamp(struct thread *t, struct record_block block)
 	/* relaxed: the stamp is read after it, and later numbers differ. */
 	epoch = atomic_load_explicit(&clock_epoch, memory_order_relaxed);
 	if (is_small)
-		owners_claim(t->owner, block.address, block.nbytes);
+		owners_claim(t->owner, block->address, block->nbytes);
 	stamp = clock_stamp();
 	clock_end_stamp();
-	is_owner =
-		is_small && owners_have(t->owner, block.address, block.nbytes);
+	is_owner = is_small &&
+		   owners_have(t->owner, block->address, block->nbytes);
 	/*
 	 * Another thread has claimed a page since, perhaps before the clock was
 	 * read; or nobody knows which pages the event is about.
 	 */
-	if (!is_owner && (is_small || block.is_end))
+	if (!is_owner && (is_small || block->is_end))
 		clock_bump();
 	t->epoch = epoch;
 	return stamp;

@@ -36,20 +36,20 @@ size_t record_block_nbytes(const void *p);
  * Does the order of the thread's last stamp suffice for this event?  The clock
  * is in stamped mode.
  */
-static inline bool
-record_is_ordered(const struct thread *t, struct record_block block)
+static inline __attribute__((always_inline)) bool
+record_is_ordered(const struct thread *t, const struct record_block *block)
 {
 	/*
 	 * relaxed: a thread cannot read an old number once it can see the
 	 * consequences of what clock_bump() precedes.
 	 */
-	return owners_table != NULL && block.nbytes <= OWNERS_BLOCK_NBYTES &&
+	return owners_table != NULL && block->nbytes <= OWNERS_BLOCK_NBYTES &&
 	       atomic_load_explicit(&clock_epoch, memory_order_relaxed) ==
 		       t->epoch &&
-	       owners_have(t->owner, block.address, block.nbytes);
+	       owners_have(t->owner, block->address, block->nbytes);
 }
 
 /* Return a stamp for this event, and become the owner of its pages. */
-uint64_t record_stamp(struct thread *t, struct record_block block);
+uint64_t record_stamp(struct thread *t, const struct record_block *block);
 
 #endif /* RECORD_ORDER_H */

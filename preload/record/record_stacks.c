@@ -229,7 +229,7 @@ record_note_stack(struct thread *t, enum event_type type)
  */
 static bool
 put_short(struct thread *t, uint64_t word, enum event_kind kind,
-	  enum event_kind stamped_kind, struct record_block block)
+	  enum event_kind stamped_kind, const struct record_block *block)
 {
 	/* relaxed: as in record_has_tick(). */
 	const uint64_t tick =
@@ -278,17 +278,17 @@ record_stacked_alloc(const void *p, size_t size, unsigned flags)
 		       is_zeroed ? EVENT_KIND_CALLOC : EVENT_KIND_ALLOC,
 		       is_zeroed ? EVENT_KIND_CALLOC_STAMPED
 				 : EVENT_KIND_ALLOC_STAMPED,
-		       block))
+		       &block))
 		record_leave(t,
 			     record_put_event(t, EVENT_ALLOC, flags, operand));
 	errno = saved_errno;
 }
 
 void
-record_stacked_free(struct record_block block)
+record_stacked_free(const struct record_block *block)
 {
 	const int saved_errno = errno;
-	const uint64_t operand[1] = { block.address };
+	const uint64_t operand[1] = { block->address };
 	struct thread *t;
 
 	if (record_is_dormant())

@@ -239,7 +239,7 @@ block_of(enum event_type type, const uint64_t *operand)
 
 uint64_t
 record_put_block(struct thread *t, enum event_type type, unsigned flags,
-		 const uint64_t *operand, struct record_block block)
+		 const uint64_t *operand, const struct record_block *block)
 {
 	const uint64_t tick = read_tick(t);
 	const bool stamped = tick == CLOCK_STAMPED || t->is_nested;
@@ -286,6 +286,7 @@ uint64_t
 record_put_event(struct thread *t, enum event_type type, unsigned flags,
 		 const uint64_t *operand)
 {
-	return record_put_block(t, type, flags, operand,
-				block_of(type, operand));
+	const struct record_block block = block_of(type, operand);
+
+	return record_put_block(t, type, flags, operand, &block);
 }

@@ -30,7 +30,7 @@ uint64_t record_put_event(struct thread *t, enum event_type type,
 /* Like record_put_event(), for an event about this block. */
 uint64_t record_put_block(struct thread *t, enum event_type type,
 			  unsigned flags, const uint64_t *operand,
-			  struct record_block block);
+			  const struct record_block *block);
 
 /*
  * Sleep until 'words' more words fit.  False: the writer has ended, or there is
@@ -47,6 +47,6 @@ void record_note_stack(struct thread *t, enum event_type type);
 
 /* Record an alloc with its stack; a free, which has one if that is wanted. */
 void record_stacked_alloc(const void *p, size_t size, unsigned flags);
-void record_stacked_free(struct record_block block);
+void record_stacked_free(const struct record_block *block);
 
 #endif /* RECORD_STEPS_H */

@@ -10,8 +10,8 @@
  * own     Each thread replaces random blocks, of 16 to 1023 bytes, in an array
  *         of 1000 of its own.
  * larson  Described by Larson and Krishnan (ISMM 1998): a thread replaces
- *         random blocks in its array, and hands the array to a new thread, which
- *         therefore frees its predecessor's blocks.
+ *         random blocks in its array, and hands the array to a new thread,
+ *         which therefore frees its predecessor's blocks.
  * passed  The threads form a ring.  Each fills a batch of 256 blocks and passes
  *         it to its neighbour, which frees them.
  *

@@ -92,8 +92,8 @@ for ((round = 0; round < rounds; round++)); do
 	for load in "${loads[@]}"; do
 		read -ra numbers <<<"$load"
 		for ((i = 0; i < ${#variants[@]}; i++)); do
-			one $round "${variants[(i + round) % ${#variants[@]}]}" \
-				"${numbers[@]}"
+			variant=${variants[(i + round) % ${#variants[@]}]}
+			one $round "$variant" "${numbers[@]}"
 		done
 	done
 done
