@@ -179,11 +179,10 @@ drop_tick(void)
 {
 	uint64_t tick = atomic_load_explicit(&clock_tick, memory_order_seq_cst);
 
-	while (tick != CLOCK_IDLE && tick != CLOCK_STAMPED &&
-	       !atomic_compare_exchange_weak_explicit(
-		       &clock_tick, &tick, CLOCK_STAMPED, memory_order_seq_cst,
-		       memory_order_seq_cst))
-		;
+	while (tick != CLOCK_IDLE && tick != CLOCK_STAMPED) {
+		clock_revoke(tick);
+		tick = atomic_load_explicit(&clock_tick, memory_order_seq_cst);
+	}
 }
 
 bool
@@ -272,6 +271,8 @@ clock_renew(uint64_t stamp)
 void
 clock_set_idle(void)
 {
+	/* The word may have been a tick: see clock_revoke(). */
+	clock_bump();
 	/*
 	 * seq_cst: the store precedes the writer's last look at the rings.  If
 	 * a producer read the old word just before the store, the writer finds
@@ -301,6 +302,12 @@ void
 clock_revoke(uint64_t tick)
 {
 	/*
+	 * The events under this tick have claimed no pages.  The bump comes
+	 * before the word changes: a thread that reads the new word also reads
+	 * the new epoch, and has a later stamp or takes one.
+	 */
+	clock_bump();
+	/*
 	 * seq_cst: in one total order with the two steps of a grant.  If the
 	 * word has changed already, the caller continues with the new value.
 	 */
@@ -316,11 +323,6 @@ clock_grant_begin(const void *self)
 
 	if (atomic_load_explicit(&clock_tick, memory_order_relaxed) != stamped)
 		return false;
-	/*
-	 * The owner's events claim no pages.  After them, other threads must
-	 * not rely on what they own.
-	 */
-	clock_bump();
 	/* release: pairs with the acquire in clock_is_owned(). */
 	atomic_store_explicit(&clock_owner, self, memory_order_release);
 	return atomic_compare_exchange_strong_explicit(

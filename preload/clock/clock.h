@@ -193,7 +193,10 @@ bool clock_wake(void);
  */
 bool clock_is_owned(uint64_t tick, const void *self);
 
-/* Producer: change to stamped mode if the word is still 'tick'. */
+/*
+ * Change to stamped mode if the word is still 'tick', which the caller has read
+ * there.  Bumps the epoch first.
+ */
 void clock_revoke(uint64_t tick);
 
 /* Writer: make 'stamp' the tick, if there is a tick and it is older. */

@@ -50,7 +50,7 @@ put_short_begin(struct thread *t, const struct record_block *old)
 {
 	if ((old->address & EVENT_REALLOC_EXTRA_BITS) != 0 ||
 	    record_has_stacks ||
-	    atomic_load_explicit(&clock_tick, memory_order_relaxed) !=
+	    atomic_load_explicit(&clock_tick, memory_order_acquire) !=
 		    CLOCK_STAMPED ||
 	    t->head + 2 > ring_limit(t->ring) || !record_is_ordered(t, old))
 		return false;
@@ -134,7 +134,7 @@ put_short_end(struct thread *t, const void *p, size_t size)
 
 	if (p == NULL || size >= EVENT_SIZE_LIMIT || record_has_stacks ||
 	    (block.address & EVENT_REALLOC_EXTRA_BITS) != 0 ||
-	    atomic_load_explicit(&clock_tick, memory_order_relaxed) !=
+	    atomic_load_explicit(&clock_tick, memory_order_acquire) !=
 		    CLOCK_STAMPED ||
 	    t->head + 1 > ring_limit(t->ring) || !record_is_ordered(t, &block))
 		return false;
@@ -206,9 +206,9 @@ put_word(struct thread *t, uint64_t word, enum event_kind kind,
 	 enum event_kind stamped_kind, const struct record_block *block)
 {
 	const uint64_t limit = record_close(t);
-	/* relaxed: as in record_has_tick(). */
+	/* acquire: the epoch is read after the word, see clock_revoke(). */
 	const bool can =
-		atomic_load_explicit(&clock_tick, memory_order_relaxed) ==
+		atomic_load_explicit(&clock_tick, memory_order_acquire) ==
 			CLOCK_STAMPED &&
 		t->head + 2 <= limit;
 

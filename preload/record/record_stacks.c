@@ -231,9 +231,9 @@ static bool
 put_short(struct thread *t, uint64_t word, enum event_kind kind,
 	  enum event_kind stamped_kind, const struct record_block *block)
 {
-	/* relaxed: as in record_has_tick(). */
+	/* acquire: the epoch is read after the word, see clock_revoke(). */
 	const uint64_t tick =
-		atomic_load_explicit(&clock_tick, memory_order_relaxed);
+		atomic_load_explicit(&clock_tick, memory_order_acquire);
 
 	if (t->head + 2 > ring_limit(t->ring))
 		return false;

@@ -4,7 +4,8 @@
  *
  * A simulated machine with threads, an allocator, an owner table and a writer.
  * All of their operations are split into the steps that other processors can
- * come between; the consumer reads the heads of the rings one by one.  Blocks
+ * come between; the consumer reads the heads of the rings one by one.  Between
+ * its rounds the writer grants the tick of clock.h to some thread.  Blocks
  * share pages and lie across pages, and the allocator reuses memory at once,
  * often as a part of another block.  In each of many random schedules, no live
  * memory may be allocated and no block freed that is not live, according to the
@@ -38,6 +39,9 @@ static enum rule {
 	WRITER_BUMPS_AFTER_ITS_STAMP,
 	WRITER_READS_HEADS_LAST,
 	BEGIN_HAS_THE_SIZE,
+	REVOKE_BUMPS,
+	REVOKE_BUMPS_FIRST,
+	READ_THE_WORD_AGAIN,
 	RULE_COUNT
 } lacking;
 
@@ -45,8 +49,16 @@ struct block {
 	unsigned at, units; /* 'units' 0: none */
 };
 
+/* The values of the clock word; a larger value is a tick. */
+#define STAMPED_WORD 0u
+#define PENDING_WORD 1u
+
 static struct {
 	uint64_t now, epoch;
+	uint64_t word;		  /* clock_tick */
+	unsigned grantee;	  /* who may use the tick */
+	unsigned granting;	  /* the next step of a grant */
+	uint64_t fresh;		  /* the tick that is being granted */
 	unsigned owner[PAGES];	  /* thread number; 0: nobody */
 	bool taken[UNITS];	  /* in the allocator's view */
 	struct block held[UNITS]; /* by the program */
@@ -56,16 +68,20 @@ static struct {
 	/* The consumer. */
 	unsigned reading; /* its next step */
 	uint64_t until;
-	unsigned stamped, unstamped;
+	unsigned stamped, unstamped, ticked;
 } machine;
 
 enum step {
 	REST,
+	READ, /* the clock word */
+	BUMP_TO_REVOKE,
+	REVOKE,
 	CHECK,
 	CLAIM,
 	STAMP,
 	LOOK,
 	PUBLISH,
+	CONFIRM,
 	CALL,
 };
 
@@ -83,7 +99,9 @@ static struct actor {
 	bool is_unknown; /* the size of the block that ends */
 	bool has_given;	 /* the allocator has the old block of a realloc */
 	bool is_stamped;
+	bool is_settling; /* the event is published; revoke the tick */
 	uint64_t epoch, epoch_read, stamp;
+	uint64_t word, announced; /* the word as read; the tick of the ring */
 } actors[THREADS];
 
 static uint32_t seed;
@@ -260,7 +278,7 @@ put_wide_hidden(unsigned id, uint64_t first, uint64_t stamp,
 static void
 publish(unsigned id)
 {
-	const struct actor *const a = &actors[id];
+	struct actor *const a = &actors[id];
 	const uint64_t old = BASE + (uint64_t)a->old.at * UNIT;
 	const uint64_t address = BASE + (uint64_t)a->block.at * UNIT;
 	const uint64_t size = (uint64_t)a->block.units * UNIT;
@@ -269,6 +287,10 @@ publish(unsigned id)
 				      : event_size_code(a->old.units * UNIT);
 	const uint64_t operand[] = { old, address, size };
 
+	if (a->word > PENDING_WORD && a->word != a->announced) {
+		a->announced = a->word;
+		put_hidden(id, event_wide(EVENT_TICK, 2, 0), a->word, true);
+	}
 	if (a->what == ALLOC)
 		put_hidden(id,
 			   size << EVENT_SIZE_SHIFT | address |
@@ -307,7 +329,7 @@ begin_operation(struct actor *a)
 	if (choice == 0 || machine.held_count == 0) {
 		a->what = ALLOC;
 		a->block = allocate();
-		a->step = a->block.units != 0 ? CHECK : REST;
+		a->step = a->block.units != 0 ? READ : REST;
 		return;
 	}
 	a->old = take_held();
@@ -315,7 +337,7 @@ begin_operation(struct actor *a)
 	/* A realloc whose size is unknown may be passed by a part of it. */
 	a->is_unknown = a->what == FREE && pick(8) == 0;
 	a->has_given = false;
-	a->step = CHECK;
+	a->step = READ;
 }
 
 /* The event is published: what the thread does next. */
@@ -338,7 +360,7 @@ call(struct actor *a)
 	if (a->has_given) {
 		give(a->old);
 		a->what = END;
-		a->step = CHECK;
+		a->step = READ;
 		return;
 	}
 	a->block = pick(3) == 0 ? (struct block){ 0, 0 } : allocate();
@@ -352,7 +374,7 @@ call(struct actor *a)
 	give(a->old);
 	memset(&machine.taken[a->block.at], true, a->block.units);
 	a->what = END;
-	a->step = CHECK;
+	a->step = READ;
 }
 
 static void
@@ -370,6 +392,58 @@ look_again(unsigned id)
 }
 
 static void
+read_word(unsigned id)
+{
+	struct actor *const a = &actors[id];
+	const bool is_mine = machine.grantee == id;
+
+	a->word = machine.word;
+	if (a->word != STAMPED_WORD && !is_mine)
+		a->step =
+			lacking == REVOKE_BUMPS_FIRST ? REVOKE : BUMP_TO_REVOKE;
+	else if (a->is_settling)
+		a->step = CALL;
+	else if (a->word > PENDING_WORD)
+		a->step = PUBLISH;
+	else
+		a->step = CHECK;
+	if (a->step == PUBLISH) {
+		a->is_stamped = false;
+		machine.ticked++;
+	}
+	if (a->step == CALL)
+		a->is_settling = false;
+}
+
+static void
+revoke(struct actor *a)
+{
+	if (a->step == REVOKE && machine.word == a->word)
+		machine.word = STAMPED_WORD;
+	if (a->step == BUMP_TO_REVOKE && lacking != REVOKE_BUMPS)
+		machine.epoch++;
+	if (lacking == REVOKE_BUMPS_FIRST)
+		a->step = a->step == REVOKE ? BUMP_TO_REVOKE : READ;
+	else
+		a->step = a->step == REVOKE ? READ : REVOKE;
+}
+
+static void
+check(unsigned id)
+{
+	struct actor *const a = &actors[id];
+
+	a->epoch_read = machine.epoch;
+	a->is_stamped = a->is_unknown || a->word == PENDING_WORD ||
+			a->epoch != a->epoch_read || !owns_all(id);
+	machine.stamped += a->is_stamped;
+	machine.unstamped += !a->is_stamped;
+	a->step = !a->is_stamped ? PUBLISH : CLAIM;
+	if (a->is_stamped && lacking == CLAIM_BEFORE_THE_STAMP)
+		a->step = STAMP;
+}
+
+static void
 advance(unsigned id)
 {
 	struct actor *const a = &actors[id];
@@ -378,15 +452,15 @@ advance(unsigned id)
 	case REST:
 		begin_operation(a);
 		return;
+	case READ:
+		read_word(id);
+		return;
+	case BUMP_TO_REVOKE:
+	case REVOKE:
+		revoke(a);
+		return;
 	case CHECK:
-		a->epoch_read = machine.epoch;
-		a->is_stamped = a->is_unknown || a->epoch != a->epoch_read ||
-				!owns_all(id);
-		machine.stamped += a->is_stamped;
-		machine.unstamped += !a->is_stamped;
-		a->step = !a->is_stamped ? PUBLISH : CLAIM;
-		if (a->is_stamped && lacking == CLAIM_BEFORE_THE_STAMP)
-			a->step = STAMP;
+		check(id);
 		return;
 	case CLAIM:
 		if (!a->is_unknown)
@@ -402,7 +476,13 @@ advance(unsigned id)
 		return;
 	case PUBLISH:
 		publish(id);
-		a->step = CALL;
+		a->step = a->is_stamped && lacking != READ_THE_WORD_AGAIN
+				  ? CONFIRM
+				  : CALL;
+		return;
+	case CONFIRM:
+		a->is_settling = machine.word != STAMPED_WORD;
+		a->step = a->is_settling ? READ : CALL;
 		return;
 	case CALL:
 		call(a);
@@ -446,6 +526,40 @@ advance_writer(void)
 	}
 }
 
+/*
+ * The steps of a grant, as clock_grant_begin() and clock_grant_end() do them,
+ * or a renewal of the tick.
+ */
+static void
+advance_grant(void)
+{
+	switch (machine.granting) {
+	case 0:
+		if (machine.word > PENDING_WORD)
+			machine.word = machine.now;
+		if (machine.word != STAMPED_WORD)
+			return;
+		machine.grantee = pick(THREADS);
+		break;
+	case 1:
+		if (machine.word != STAMPED_WORD) {
+			machine.granting = 0;
+			return;
+		}
+		machine.word = PENDING_WORD;
+		break;
+	case 2:
+		machine.fresh = machine.now;
+		break;
+	default:
+		if (machine.word == PENDING_WORD)
+			machine.word = machine.fresh;
+		machine.granting = 0;
+		return;
+	}
+	machine.granting++;
+}
+
 /* Finish the operations in progress, and take all events. */
 static void
 settle(void)
@@ -467,20 +581,37 @@ settle(void)
 		say_wrong("live blocks of the trace and of the program");
 }
 
+/* Choose the thread that goes on: in some schedules often the same one. */
+static unsigned
+pick_thread(unsigned last, unsigned burst)
+{
+	return pick(burst) != 0 ? last : pick(THREADS);
+}
+
 static const char *
 simulate(uint32_t with_seed, unsigned steps)
 {
+	/* Ticks, few ticks, or next to none. */
+	const unsigned grant_every =
+		(const unsigned[]){ 3, 60, 100000 }[with_seed % 3];
+	const unsigned burst =
+		(const unsigned[]){ 1, 8, 30 }[with_seed / 3 % 3];
+	unsigned id = 0;
+
 	seed = with_seed;
 	memset(&machine, 0, sizeof(machine));
 	memset(actors, 0, sizeof(actors));
 	machine.epoch = 1;
+	machine.now = PENDING_WORD;
 	set_up(judge);
 	for (unsigned n = 0; n < steps && machine.wrong == NULL; n++) {
 		machine.now++;
-		if (pick(10) == 0)
+		if (machine.reading == 0 && pick(grant_every) == 0)
+			advance_grant();
+		else if (pick(10) == 0)
 			advance_writer();
 		else
-			advance(pick(THREADS));
+			advance(id = pick_thread(id, burst));
 	}
 	settle();
 	return machine.wrong;
@@ -488,7 +619,7 @@ simulate(uint32_t with_seed, unsigned steps)
 
 START_TEST(test_every_schedule_is_right)
 {
-	unsigned stamped = 0, unstamped = 0;
+	unsigned stamped = 0, unstamped = 0, ticked = 0;
 
 	lacking = ALL_RULES_HOLD;
 	for (uint32_t s = 1; s <= 20000; s++) {
@@ -497,10 +628,12 @@ START_TEST(test_every_schedule_is_right)
 		ck_assert_msg(wrong == NULL, "schedule %u: %s", s, wrong);
 		stamped += machine.stamped;
 		unstamped += machine.unstamped;
+		ticked += machine.ticked;
 	}
-	/* Both kinds of event have been tried. */
+	/* All kinds of event have been tried. */
 	ck_assert_uint_gt(stamped, 100000);
 	ck_assert_uint_gt(unstamped, 20000);
+	ck_assert_uint_gt(ticked, 10000);
 }
 END_TEST
 

@@ -460,9 +460,13 @@ START_TEST(test_grant)
 	ck_assert_uint_eq(clock_tick, tick);
 	clock_revoke(tick - 1);
 	ck_assert_uint_eq(clock_tick, tick);
+
+	const uint64_t epoch = clock_epoch;
+
 	clock_revoke(tick);
 	ck_assert_uint_eq(clock_tick, CLOCK_STAMPED);
 	ck_assert(clock_is_stamped());
+	ck_assert_uint_gt(clock_epoch, epoch); /* the tick claimed no pages */
 }
 END_TEST
 
@@ -479,7 +483,11 @@ START_TEST(test_grant_comes_to_nothing)
 	/* An idle clock leaves idle mode without a tick. */
 	ck_assert(clock_grant_begin(&me));
 	ck_assert(clock_grant_end());
+
+	const uint64_t epoch = clock_epoch;
+
 	clock_set_idle();
+	ck_assert_uint_gt(clock_epoch, epoch);
 	ck_assert(clock_wake());
 	ck_assert_uint_eq(clock_tick, CLOCK_STAMPED);
 }
