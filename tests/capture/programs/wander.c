@@ -5,10 +5,10 @@
  * usage: wander THREADS ROUNDS OPERATIONS SEED
  *
  * In each round new threads allocate, reallocate and free blocks; a block
- * changes hands through a table that all threads use.  Then one thread works
- * alone for a while, as do the threads in their last operations.  With ROUNDS 0
- * the program goes on until it is killed.  At the end the table is empty, and
- * the program prints how many calls of each kind it has made.
+ * changes hands through a table that all threads use.  Then the first thread
+ * works alone for a while.  With ROUNDS 0 the program goes on until it is
+ * killed.  At the end the table is empty, and the program prints how many calls
+ * of each kind it has made.
  */
 #include <err.h>
 #include <pthread.h>
@@ -164,8 +164,8 @@ main(int argc, char **argv)
 	if (argc != 5)
 		errx(1, "usage: wander THREADS ROUNDS OPERATIONS SEED");
 
-	const unsigned count = (unsigned)atoi(argv[1]);
-	const unsigned rounds = (unsigned)atoi(argv[2]);
+	const unsigned count = (unsigned)strtoul(argv[1], NULL, 10);
+	const unsigned rounds = (unsigned)strtoul(argv[2], NULL, 10);
 	struct worker self = { .random = strtoull(argv[4], NULL, 10) };
 
 	if (count == 0 || count > THREADS_MAX)
