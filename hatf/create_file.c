@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * create_file.c - files by name: one that is found, one for what comes from a
- * trace
+ * create_file.c - create a file for data from a trace; open a file that a
+ * directory or another file names
  *
- * A trace holds command lines, file names and addresses, so what is made of it
- * is for its owner alone.  The mode of the input is not taken over: a pipe has
- * none, and whoever wants to share a file can say so with chmod.
+ * A trace contains command lines, file names and addresses, so only its owner
+ * may read a file with such data.  The new file does not get the mode of the
+ * input: a pipe has none, and users can share a file by chmod.
  */
 #include "hatf/create_file.h"
 #include "hatf/hatf.h"
@@ -18,7 +18,10 @@
 
 #define OWNER_ONLY (S_IRUSR | S_IWUSR)
 
-/* Empty the file, which was there already, and close it to others. */
+/*
+ * Truncate a file that existed before, and make it accessible only to its
+ * owner.
+ */
 static bool
 take_over(int fd)
 {
@@ -28,14 +31,14 @@ take_over(int fd)
 		return false;
 	if (!S_ISREG(st.st_mode))
 		return true;
-	/* Whatever its mode, its owner would read it. */
+	/* Another owner could read the data, whatever mode the file has. */
 	if (st.st_uid != geteuid()) {
 		errno = EPERM;
 		return false;
 	}
 	/*
-	 * File systems without modes, such as FAT, refuse; they have no secrets
-	 * to keep.
+	 * File systems without modes, such as FAT, refuse fchmod().  They give
+	 * no protection anyway, so go on.
 	 */
 	if ((st.st_mode & 07777) != OWNER_ONLY && fchmod(fd, OWNER_ONLY) != 0 &&
 	    errno != EPERM)
@@ -43,7 +46,7 @@ take_over(int fd)
 	return ftruncate(fd, 0) == 0;
 }
 
-/* A descriptor, or -1 with errno. */
+/* Return a descriptor for writing, or -1 and errno. */
 static int
 create(const char *path)
 {
@@ -53,7 +56,10 @@ create(const char *path)
 
 	if (fd >= 0 || errno != EEXIST)
 		return fd;
-	/* Also a device or a pipe; a link that leads nowhere makes a file. */
+	/*
+	 * The name exists, but may be a device, a pipe or a dangling link.  For
+	 * a dangling link, this open() creates the target.
+	 */
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, OWNER_ONLY);
 	if (fd < 0 || take_over(fd))
 		return fd;

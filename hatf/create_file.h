@@ -5,7 +5,7 @@
 
 #include "hatf/hatf.h"
 
-/* Store HATF_IO and errno in '*err', which may be NULL; returns HATF_IO. */
+/* Store HATF_IO and errno in '*err', which may be NULL.  Return HATF_IO. */
 enum hatf_status file_fail(struct hatf_error *err);
 
 #endif /* HATF_CREATE_FILE_H */

@@ -34,11 +34,11 @@
  *		hatf_reader_close(reader);
  *	}
  *
- * Failure: a function that can fail returns 'enum hatf_status', and HATF_OK is
- * 0.  Its comment lists the other statuses that it returns.  Where it takes
- * 'struct hatf_error *err', it stores the place and the reason there, unless
- * 'err' is NULL.  Functions that answer a question return bool or a pointer:
- * false or NULL is an answer and no failure.
+ * Failure: a function that can fail returns 'enum hatf_status'; HATF_OK is its
+ * value 0.  The function's comment lists the other statuses.  If it has a
+ * parameter 'struct hatf_error *err', it stores there the place and the reason
+ * of the failure, unless 'err' is NULL.  A function that returns bool or a
+ * pointer answers a question: false or NULL is an answer, and not a failure.
  *
  * Threads: one thread at a time may use an object; several threads may use
  * different objects at once.  Functions without an object may be called by any

@@ -3,8 +3,8 @@
  * hatf_stream.h - part of hatf.h: formats, readers, writers
  *
  * A reader turns a file, pipe or descriptor into records, a writer turns
- * records into a file, in HATF and in other formats.  hatf.h says what holds
- * for all functions: failure, threads, ownership, growth.
+ * records into a file, in HATF and in other formats.  hatf.h describes what all
+ * functions have in common: failure, threads, ownership, growth.
  */
 #ifndef HATF_PUBLIC_STREAM_H
 #define HATF_PUBLIC_STREAM_H
@@ -17,63 +17,78 @@ extern "C" {
 
 /* --------------------------------------------------------------- formats */
 
-/* What traces in a format keep of a HATF trace. */
+/* Which parts of a HATF trace a format keeps. */
 enum {
-	HATF_KEEPS_SIZE = 1 << 0,	 /* to the byte */
-	HATF_KEEPS_ADDRESS = 1 << 1,	 /* of blocks */
-	HATF_KEEPS_OLD_ADDRESS = 1 << 2, /* of the block that a realloc ended */
-	HATF_KEEPS_REALLOC = 1 << 3, /* as such, not as a free and an alloc */
+	HATF_KEEPS_SIZE = 1 << 0,    /* exact sizes in bytes */
+	HATF_KEEPS_ADDRESS = 1 << 1, /* addresses of blocks */
+	/* Address of the block that a realloc freed or resized. */
+	HATF_KEEPS_OLD_ADDRESS = 1 << 2,
+	/* A realloc as one action, not only a free and an alloc. */
+	HATF_KEEPS_REALLOC = 1 << 3,
 	HATF_KEEPS_THREAD = 1 << 4,
 	HATF_KEEPS_TIME = 1 << 5,
 	HATF_KEEPS_HEAP = 1 << 6,
-	/* all but STACK: alignment, names of threads, ... */
+	/* all attributes except STACK: alignment, names of threads, ... */
 	HATF_KEEPS_ATTRIBUTES = 1 << 7,
-	HATF_KEEPS_SITE = 1 << 8,      /* the innermost frame of stacks */
-	HATF_KEEPS_STACKS = 1 << 9,    /* all frames */
-	HATF_KEEPS_SYMBOLS = 1 << 10,  /* functions, files and lines of them */
-	HATF_KEEPS_COMMENTS = 1 << 11, /* all others */
+	HATF_KEEPS_SITE = 1 << 8,   /* the innermost frame of stacks */
+	HATF_KEEPS_STACKS = 1 << 9, /* all frames of stacks */
+	/* Functions, files and lines of frames. */
+	HATF_KEEPS_SYMBOLS = 1 << 10,
+	/* all comments that do not define frames or stacks */
+	HATF_KEEPS_COMMENTS = 1 << 11,
 };
 #define HATF_KEEPS_COUNT 12
 
 /* A format.  All pointers are to static data. */
 struct hatf_format {
-	size_t struct_nbytes; /* set by the caller, see hatf.h */
+	/* the caller sets it to the sizeof the struct, see hatf.h */
+	size_t struct_nbytes;
 	const char *name;
-	const char *suffix; /* of file names, ".hatf"; NULL: none */
-	/* more suffixes, up to a NULL; NULL: there are none */
+	/* suffix of file names, such as ".hatf"; NULL: none */
+	const char *suffix;
+	/* more suffixes, ended by a NULL; NULL: there are none */
 	const char *const *other_suffixes;
 	/*
 	 * the system that the format belongs to, and its peculiarities: a few
 	 * English phrases
 	 */
 	const char *about;
-	unsigned keeps;	    /* HATF_KEEPS_ bits */
-	bool reads, writes; /* there is a reader, a writer for it */
-	/* its content does not show it: readers must be told its name */
+	/* HATF_KEEPS_ bits: what traces in this format keep */
+	unsigned keeps;
+	/* the library can read it; the library can write it */
+	bool reads, writes;
+	/*
+	 * the content of a file does not show that it has this format: the
+	 * caller must name the format to open a reader
+	 */
 	bool by_name;
-	bool foreign; /* another system's: it has no comments of ours */
+	/*
+	 * The format belongs to another system, and cannot contain HATF
+	 * comments.
+	 */
+	bool foreign;
 };
 
 /*
- * List the formats: store the idx-th, from 0.  False, and nothing is stored, if
- * there are not so many.
+ * List the formats: store the format with index 'idx', from 0.  Return false
+ * and store nothing if no format has this index.
  */
 HATF_API bool hatf_format_get(unsigned idx, struct hatf_format *format_ret);
 
 /*
- * Look a format up: store the one that is called 'name'; NULL stands for
- * "hatf".  False, and nothing is stored, if there is none.
+ * Store the format with this name; NULL stands for "hatf".  Return false and
+ * store nothing if no format has this name.
  */
 HATF_API bool hatf_format_find(const char *name,
 			       struct hatf_format *format_ret);
 
 /*
- * Choose a format by a file name, to write it: the name of the format that the
- * end of 'path' stands for, such as "hatf" for ".hatf" or ".hatf.gz"; static;
- * NULL if there is none.  '*compression_ret' becomes "gzip", "zstd" or "lz4"
- * (static) if the name ends in ".gz", ".zst" or ".lz4", even if the rest tells
- * no format; "gzip" if the format is one that compresses parts of the file;
- * else NULL.
+ * Choose a format for writing by a file name.  Return the name of the format to
+ * which the suffix of 'path' belongs, such as "hatf" for ".hatf" or ".hatf.gz"
+ * (static), or NULL if there is none.  Set '*compression_ret' to "gzip", "zstd"
+ * or "lz4" (static) if the name ends in ".gz", ".zst" or ".lz4", even if the
+ * rest of the name belongs to no format.  Otherwise, set it to "gzip" if the
+ * format compresses parts of the file, else to NULL.
  *
  * To detect the format of a trace by its content, open it and call
  * hatf_reader_format().
@@ -85,11 +100,11 @@ HATF_API const char *hatf_format_of_path(const char *path,
 
 /*
  * Open a file for reading whose name came from a directory or from another
- * file, which somebody else may have written.  It must be a regular file, and
- * in no file system of the kernel's own (procfs, sysfs and their like);
- * anything else is not even opened, so that no device notices.  The call never
- * waits, and never follows a symbolic link in the last component of 'path'.
- * Stores a descriptor, which the caller closes.  Errors: HATF_IO, whose
+ * file, which an attacker may have written.  It must be a regular file outside
+ * the kernel's own file systems (procfs, sysfs and similar).  The function
+ * never opens any other file, because opening a device may have effects.  The
+ * call never waits, and never follows a symbolic link in the last component of
+ * 'path'.  Store a descriptor, which the caller closes.  Errors: HATF_IO, whose
  * sys_errno is ELOOP for a symbolic link, EISDIR for a directory, ENOTSUP for
  * anything else that is refused.
  */
@@ -97,12 +112,12 @@ HATF_API enum hatf_status hatf_file_open_found(const char *path, int *fd_ret,
 					       struct hatf_error *err);
 
 /*
- * Make a file that only its owner may read and write (mode 0600), or empty the
- * one that exists and give it that mode.  For data from a trace, which has
- * command lines and addresses.  A file that is not regular is opened as it is.
- * Stores a descriptor to write to, which the caller closes.  Errors: HATF_IO,
- * whose sys_errno is EPERM for a regular file of another user, who could read
- * it whatever its mode.
+ * Create a file that only its owner may read and write (mode 0600), or truncate
+ * an existing file and give it that mode.  Use it for data from traces, which
+ * contain command lines and addresses.  A file that is not regular is only
+ * opened.  Store a descriptor for writing, which the caller closes.  Errors:
+ * HATF_IO, whose sys_errno is EPERM for a regular file of another user, who
+ * could read it whatever its mode.
  */
 HATF_API enum hatf_status hatf_file_create(const char *path, int *fd_ret,
 					   struct hatf_error *err);
@@ -111,105 +126,113 @@ HATF_API enum hatf_status hatf_file_create(const char *path, int *fd_ret,
 
 struct hatf_reader;
 
-/* Bits of hatf_reader_options.flags. */
+/* Bits of 'flags' in struct hatf_reader_options. */
 enum {
-	HATF_READER_METADATA = 1, /* deliver metadata records too */
+	HATF_READER_METADATA = 1, /* return metadata records, too */
 	/*
-	 * "hummingbird": the address of a block is the number of its
-	 * allocation, from 1, instead of its tag
+	 * for "hummingbird": give a block the number of its allocation, from 1,
+	 * as its address, instead of its tag
 	 */
 	HATF_READER_SEQUENCE_TAGS = 2,
 	/*
-	 * formats that do not promise an order ("mtrace", "heaptrack", ...):
-	 * count calls that cannot have happened in this order, see struct
-	 * hatf_reader_stats; takes memory for each live address
+	 * for formats without a guaranteed order ("mtrace", "heaptrack", ...):
+	 * count calls that cannot have happened in the order of the trace, see
+	 * struct hatf_reader_stats.  Takes memory for each live address.
 	 */
 	HATF_READER_DISORDER = 4,
 	/*
 	 * 'path' came from a directory or another file, not from a user: open
-	 * it like hatf_file_open_found()
+	 * it as hatf_file_open_found() does
 	 */
 	HATF_READER_FOUND = 8,
 };
 
 #define HATF_READER_JOBS_MAX 64
 
-/* How to read.  All 0 but the first member is the default. */
+/*
+ * How to read a trace.  If all members after the first are 0, the defaults
+ * apply.
+ */
 struct hatf_reader_options {
-	size_t struct_nbytes; /* set by the caller, see hatf.h */
+	/* the caller sets it to the sizeof the struct, see hatf.h */
+	size_t struct_nbytes;
 	/*
-	 * The format's name, as in struct hatf_format.  NULL: the content shows
-	 * it.  A format that is 'by_name' can be read only so.  With "hatf"
-	 * every legal stream is read, even one whose first records look like no
-	 * trace or like another format; an illegal record is an error when it
-	 * is read.  All other formats are detected by content whatever is given
-	 * here, and hatf_reader_format() may then differ from it.
+	 * The format's name, as in struct hatf_format.  NULL: detect the format
+	 * by the content.  If 'by_name' of a format is set, its name must be
+	 * given here.  With "hatf", every legal stream is read, even if its
+	 * first records do not look like a trace or look like another format;
+	 * an illegal record is an error when it is read.  All other formats are
+	 * detected by content, whatever name is given here; so
+	 * hatf_reader_format() may return another name.
 	 */
 	const char *format;
-	int fd; /* read from it if the path is NULL; 0: standard input */
-	unsigned flags; /* HATF_READER_ bits */
+	/* descriptor to read from if 'path' is NULL; 0: standard input */
+	int fd;
+	unsigned flags; /* HATF_READER_ bits, such as HATF_READER_FOUND */
 	/*
-	 * How many threads inflate the blocks of a compressed HATF trace while
-	 * the caller works on the records before them: 0 (none) to
-	 * HATF_READER_JOBS_MAX.  They belong to the reader, touch only its
-	 * memory (1 MiB and two more blocks each), block all signals, and end
-	 * with hatf_reader_close().  Where threads cannot be had or cannot
+	 * How many threads decompress later blocks of a HATF trace while the
+	 * caller works on records of earlier blocks: 0 (none) to
+	 * HATF_READER_JOBS_MAX.  The threads belong to the reader, access only
+	 * its memory (1 MiB and two more blocks each), block all signals, and
+	 * end with hatf_reader_close().  If threads cannot be created or cannot
 	 * help, the reader continues without them.
 	 */
 	unsigned jobs;
-	unsigned reserved; /* 0 */
+	unsigned reserved; /* always 0 */
 };
 
 /*
  * Open the trace at 'path': a file or a pipe; "-" is standard input; NULL is
  * the descriptor options->fd, which stays the caller's and is not closed.  The
  * trace may be in any format that can be read, plain or compressed by gzip,
- * zstd or lz4.  Reads its header.  'options' may be NULL, for the defaults; it
- * is used during the call only.
+ * zstd or lz4.  The call reads the header of the trace.  'options' may be NULL,
+ * for the defaults; it is used only during the call.
  *
- * Stores a reader, which the caller closes.  Errors: HATF_IO; HATF_NO_MEMORY;
+ * Store a reader, which the caller closes.  Errors: HATF_IO; HATF_NO_MEMORY;
  * HATF_NOT_HATF (the file is empty, or its first bytes are no trace);
- * HATF_NOT_READ; HATF_NO_LIBRARY; HATF_BAD_OPTION ("struct_nbytes"; "flags":
- * an unknown bit; "jobs": too many; "reserved"; "format": there is no such
- * format, or it can only be written); and those of a damaged trace, where its
- * first bytes are damaged: HATF_TRUNCATED, HATF_BAD_COMPRESSION, HATF_LIMIT,
- * HATF_BAD_FIELD, HATF_BAD_COMMENT.
+ * HATF_NOT_READ; HATF_NO_LIBRARY; HATF_BAD_OPTION ("struct_nbytes"; "flags": an
+ * unknown bit; "jobs": too many; "reserved"; "format": there is no such format,
+ * or it can only be written); and, if the first bytes of the trace are damaged:
+ * HATF_TRUNCATED, HATF_BAD_COMPRESSION, HATF_LIMIT, HATF_BAD_FIELD,
+ * HATF_BAD_COMMENT.
  */
 HATF_API enum hatf_status
 hatf_reader_open(const char *path, const struct hatf_reader_options *options,
 		 struct hatf_reader **reader_ret, struct hatf_error *err);
 
 /*
- * Read up to 'max' records into 'records' and store in '*n_ret' how many.
- * HATF_OK comes with at least one record.  At the end of the stream the result
- * is HATF_END with none, or HATF_NO_TRAILER if the trace is one of ours (it
- * began with a "HATF 1.0" comment) and does not say that it is complete.  On an
- * error, the records before it are delivered first; the error is sticky: each
- * later call repeats it.
+ * Read up to 'max' records into 'records' and store in '*n_ret' how many.  With
+ * HATF_OK, there is at least one record.  At the end of the stream the result
+ * is HATF_END without a record, or HATF_NO_TRAILER if the trace is one of ours
+ * (its first record is a "HATF 1.0" comment) and does not end with a trailer.
+ * Records before an error are returned before the error.  An error is sticky:
+ * each later call returns it again.
  *
  * Errors: HATF_NO_TRAILER, HATF_TRUNCATED, HATF_BAD_TAG, HATF_BAD_METADATA,
  * HATF_BAD_COMPRESSION, HATF_BAD_COMMENT, HATF_BAD_FIELD, HATF_LIMIT, HATF_IO,
- * HATF_NO_MEMORY; hatf_reader_error() has the place.
+ * HATF_NO_MEMORY; hatf_reader_error() returns the place.
  */
 HATF_API enum hatf_status hatf_reader_read(struct hatf_reader *reader,
 					   struct hatf_record *records,
 					   size_t max, size_t *n_ret);
 
-/* The name of the format that the trace is in; static. */
+/* Return the name of the trace's format; static. */
 HATF_API const char *hatf_reader_format(const struct hatf_reader *reader);
 
 /*
- * The error of the last call that did not return HATF_OK or HATF_END; its
- * status is HATF_OK if there was none.  Valid until the reader is closed.
+ * Return the error of the last call that returned neither HATF_OK nor HATF_END.
+ * Its status is HATF_OK if there was no such call.  Valid until the reader is
+ * closed.
  */
 HATF_API const struct hatf_error *
 hatf_reader_error(const struct hatf_reader *reader);
 
 /*
- * The value of 'key' in the header comment ("HATF 1.0") or, once the reader has
- * read it, in the trailer ("HATF end"); NUL-terminated and unescaped; NULL if
- * there is none.  FORMAT "Header" and "Trailer" list the keys.  Valid until the
- * reader is closed (header) or until the next read (trailer).
+ * Return the value of 'key' in the header comment ("HATF 1.0") or in the
+ * trailer ("HATF end"), once the reader has read the trailer.  NUL-terminated
+ * and unescaped; NULL if there is no such key.  FORMAT "Header" and "Trailer"
+ * list the keys.  A value of the header is valid until the reader is closed, a
+ * value of the trailer until the next read.
  */
 HATF_API const char *hatf_reader_header(const struct hatf_reader *reader,
 					const char *key);
@@ -217,50 +240,60 @@ HATF_API const char *hatf_reader_trailer(const struct hatf_reader *reader,
 					 const char *key);
 
 /*
- * What a trace in the format of another system says that belongs in a header:
- * lines for hatf_writer_options.header, "" if it says nothing.  NULL if the
- * format is one of ours.  Valid until the reader is closed.
+ * For a trace in the format of another system, return what it says about itself
+ * that belongs in a HATF header, as lines for hatf_writer_options.header; "" if
+ * there is nothing.  NULL if the format is one of this project.  Valid until
+ * the reader is closed.
  */
 HATF_API const char *hatf_reader_header_lines(const struct hatf_reader *reader);
 
 /*
- * The fraction of allocated words that were sampled: 1, or less for a trace of
- * samples (FORMATS "memtrace"), which has only the blocks with a sampled word.
+ * Return the fraction of allocated words that were sampled.  It is 1 for a
+ * trace of all blocks, and less for a trace of samples (FORMATS "memtrace"),
+ * which has only the blocks with a sampled word.
  */
 HATF_API double hatf_reader_sample_rate(const struct hatf_reader *reader);
 
-/* What a reader has read so far. */
+/* Figures about what a reader has read so far. */
 struct hatf_reader_stats {
-	size_t struct_nbytes; /* set by the caller, see hatf.h */
-	uint64_t file_nbytes; /* consumed of the file */
-	uint64_t hatf_nbytes; /* of the uncompressed stream */
-	uint64_t record_count[HATF_TAG_COUNT]; /* by tag, metadata too */
-	uint64_t block_count;		       /* "HATF block" comments */
-	uint64_t lost_count;	 /* events, by the "HATF lost" comments */
-	const char *compression; /* "gzip", "zstd", "lz4", or NULL; static */
+	/* the caller sets it to the sizeof the struct, see hatf.h */
+	size_t struct_nbytes;
+	uint64_t file_nbytes; /* bytes of the file that were read */
+	/* bytes of the uncompressed stream that were read */
+	uint64_t hatf_nbytes;
+	/* number of records of each tag, including metadata */
+	uint64_t record_count[HATF_TAG_COUNT];
+	/* Number of "HATF block" comments. */
+	uint64_t block_count;
+	/* Number of lost events that the "HATF lost" comments report. */
+	uint64_t lost_count;
+	/* compression of the file: "gzip", "zstd", "lz4", or NULL; static */
+	const char *compression;
 	/*
-	 * With HATF_READER_DISORDER: how many allocs have a live address, and
-	 * frees and reallocs one that is not live.  Of the first such record: a
-	 * phrase that says what is wrong (static; NULL: there is none), its
-	 * number, from 0, and its offset in the uncompressed stream.
+	 * With HATF_READER_DISORDER: the number of allocs of an address where a
+	 * block is live, plus the number of frees and reallocs of an address
+	 * where none is.  For the first such record: a phrase that describes
+	 * the violation (static; NULL: there is no such record), its number,
+	 * from 0, and its offset in the uncompressed stream.
 	 */
 	uint64_t disorder_count;
 	const char *disorder;
 	uint64_t disorder_record, disorder_offset;
 	bool compressed;
-	bool ours;    /* began with a "HATF 1.0" comment */
-	bool foreign; /* the format is another system's */
+	bool ours;    /* the first record is a "HATF 1.0" comment */
+	bool foreign; /* the format belongs to another system */
 	/*
-	 * the last comment is a trailer that says so; for a trace that is not
-	 * ours: the reader reached the end without an error
+	 * The last comment is a trailer that says that the trace is complete.
+	 * If the trace does not begin with our header: the reader reached the
+	 * end without an error.
 	 */
 	bool complete;
-	uint8_t reserved[4]; /* 0 */
+	uint8_t reserved[4]; /* always 0 */
 };
 HATF_API void hatf_reader_get_stats(const struct hatf_reader *reader,
 				    struct hatf_reader_stats *stats_ret);
 
-/* Free the reader; NULL is allowed. */
+/* Free the reader.  'reader' may be NULL. */
 HATF_API void hatf_reader_close(struct hatf_reader *reader);
 
 /* ---------------------------------------------------------------- writer */
@@ -268,20 +301,21 @@ HATF_API void hatf_reader_close(struct hatf_reader *reader);
 struct hatf_writer;
 
 /*
- * The name of the idx-th way to place metadata, from 0; static; NULL if there
- * are not so many.  The first is "online", the recorder's; then come the
- * techniques of the paper's section 3.3, then "optimum", the fewest bytes that
- * HATF 1.0 can have, and last "smallest", which compresses each block in a few
- * of these ways and keeps the smallest; of a plain trace it is the optimum.
- * All but "online" hold back 32768 records, take up to 64 MiB of memory, and
- * some microseconds a record.
+ * A placement is a way to choose the metadata of a trace.  Return the name of
+ * placement number 'idx', from 0 (static), or NULL if there is none.  The first
+ * is "online", which the recorder uses.  Then come the techniques of the
+ * paper's section 3.3, and "optimum", which gives the fewest bytes that HATF
+ * 1.0 can have.  The last is "smallest", which compresses each block with a few
+ * of these placements and keeps the smallest result; without compression it
+ * equals "optimum".  All placements but "online" buffer 32768 records, and take
+ * up to 64 MiB of memory and some microseconds per record.
  */
 HATF_API const char *hatf_writer_placement(unsigned idx);
 
 /*
- * What a writer may leave out: the field in all records, or, for the comments,
+ * What a writer may omit: one field of all records, or with HATF_DROP_COMMENTS
  * whole records.  Without threads or heaps, the records that create and destroy
- * them are left out too.  Comments that define frames and stacks are dropped
+ * them are omitted, too.  Comments that define frames and stacks are omitted
  * with the attributes, which refer to them, and not with the other comments.
  */
 enum {
@@ -292,50 +326,55 @@ enum {
 	HATF_DROP_COMMENTS = 1 << HATF_FIELD_COUNT,
 };
 
-/* How to write.  All 0 but the first member: HATF, gzip, 256 KiB a block. */
+/*
+ * How to write a trace.  If all members after the first are 0, the writer
+ * writes HATF with gzip and 256 KiB per block.
+ */
 struct hatf_writer_options {
-	size_t struct_nbytes; /* set by the caller, see hatf.h */
-	const char *format;   /* as in struct hatf_format; NULL: "hatf" */
+	/* the caller sets it to the sizeof the struct, see hatf.h */
+	size_t struct_nbytes;
+	const char *format; /* name as in struct hatf_format; NULL: "hatf" */
 	/*
-	 * unless 'plain', and for formats that are not "hatf", "split" or
-	 * "splitaddr": "gzip" (as NULL), "zstd" or "lz4"
+	 * "gzip" (NULL means the same), "zstd" or "lz4".  Only for formats
+	 * other than "hatf", "split" and "splitaddr", and only if 'plain' is
+	 * false
 	 */
 	const char *compression;
-	/* HATF only: hatf_writer_placement(); NULL: "online" */
+	/* HATF only: a name from hatf_writer_placement(); NULL: "online" */
 	const char *placement;
 	/*
-	 * further lines "key=value\n" for the header comment, values escaped;
+	 * more lines "key=value\n" for the header comment, with escaped values;
 	 * NULL: none
 	 */
 	const char *header;
-	int fd; /* write to it if the path is NULL */
+	int fd; /* descriptor to write to if 'path' is NULL */
 	/*
-	 * 0: the default, 10 or 6; "hatf": 1 (fast, as the recorder does) to
-	 * 12 (small), of which 4 to 9 are zlib's; other formats: that of the
-	 * library that compresses, 1 to 9
+	 * Level of compression; 0: the default.  "hatf": 1 (fast, as in the
+	 * recorder) to 12 (small), default 10; 4 to 9 are zlib's levels.  Other
+	 * formats: a level of the compression library, 1 to 9, default 6
 	 */
 	int level;
-	unsigned drop; /* HATF_DROP_ bits */
-	bool plain;    /* no compression */
-	bool bare;     /* the records alone: no header, blocks, trailer */
-	/* as if hatf_writer_set_incomplete() was called */
+	unsigned drop; /* HATF_DROP_ bits: what to omit */
+	bool plain;    /* do not compress */
+	bool bare;     /* write the records alone: no header, blocks, trailer */
+	/* the trace is incomplete, see hatf_writer_set_incomplete() */
 	bool incomplete;
 	/*
-	 * "hummingbird": tags are numbers of allocations, from 1, and not
-	 * addresses
+	 * for "hummingbird": write the number of each block's allocation, from
+	 * 1, as its tag, instead of its address
 	 */
 	bool sequence_tags;
 };
 
 /*
- * Make a trace at 'path' as hatf_file_create() makes a file; "-" is standard
- * output; NULL is the descriptor options->fd, which stays the caller's and is
- * not closed.  'options' may be NULL, for the defaults, unless 'path' is; it is
- * used during the call only.
+ * Create a trace at 'path', as hatf_file_create() does; "-" is standard output.
+ * If 'path' is NULL, write to the descriptor options->fd, which the caller
+ * closes.  Otherwise 'options' may be NULL, for the defaults.  The call uses
+ * 'options' only until it returns.
  *
- * Stores a writer, which the caller closes.  Errors: HATF_IO; HATF_NO_MEMORY;
+ * Store a writer, which the caller closes.  Errors: HATF_IO; HATF_NO_MEMORY;
  * HATF_LIMIT ("header": too long); HATF_BAD_OPTION ("struct_nbytes"; "drop": an
- * unknown bit; "level", "placement", "compression": the format has none such;
+ * unknown bit; "level", "placement", "compression": not for this format;
  * "format": there is no such format, or it can only be read); HATF_NO_LIBRARY
  * (for the compression).
  */
@@ -345,50 +384,54 @@ hatf_writer_open(const char *path, const struct hatf_writer_options *options,
 
 /*
  * Append 'n' records; they are copied.  HATF_COMMENT is allowed, HATF_METADATA
- * is not: the writer places metadata itself.  Unless 'bare', comments of our
- * own framing ("HATF block", "HATF sum", "HATF end", "HATF 1.0") are dropped,
- * since the writer makes its own; from the last "HATF end" it takes over how
- * the program ended and what the recording cost.
+ * is not: the writer places metadata itself.  Unless 'bare' is set, the
+ * comments "HATF block", "HATF sum", "HATF end" and "HATF 1.0" are dropped,
+ * since the writer makes its own.  From the last "HATF end", the writer copies
+ * how the program ended and the costs of the recording.
  *
  * Errors, all sticky: HATF_IO; HATF_NO_MEMORY; HATF_LIMIT; HATF_BAD_RECORD (no
- * such tag, too many attributes, or, unless 'bare', a "HATF lost" comment
- * without a count); hatf_writer_error() has the place.
+ * such tag; too many attributes; a "HATF lost" comment without a count, unless
+ * 'bare' is set). hatf_writer_error() returns the place.
  */
 HATF_API enum hatf_status hatf_writer_write(struct hatf_writer *writer,
 					    const struct hatf_record *records,
 					    size_t n);
 
 /*
- * Let the trailer say that the trace is incomplete: the records come from a
- * trace that turned out not to be complete.
+ * Let the trailer say that the trace is incomplete.  Call this if the records
+ * come from an incomplete trace.
  */
 HATF_API void hatf_writer_set_incomplete(struct hatf_writer *writer);
 
 /*
- * What the writer has left out, though the format keeps its kind (struct
- * hatf_format): frees of blocks that the format has no name for, for example.
+ * What the writer has omitted although the format can keep content of this kind
+ * (struct hatf_format), for example frees of blocks that the format cannot
+ * name.
  */
 struct hatf_loss {
-	const char *text; /* what: a plural, static */
-	uint64_t count;	  /* how often so far; may be 0 */
+	const char *text; /* what was omitted: a plural noun; static */
+	uint64_t count;	  /* how many were omitted so far; may be 0 */
 };
 
-/* Store the idx-th kind of loss, from 0.  False if there are not so many. */
+/*
+ * Store number 'idx' of the kinds of loss, from 0.  Return false if there is
+ * none.
+ */
 HATF_API bool hatf_writer_get_loss(const struct hatf_writer *writer,
 				   unsigned idx, struct hatf_loss *loss_ret);
 
 /*
- * The first error of the writer; its status is HATF_OK if there was none.
- * Valid until the writer is closed.
+ * Return the first error of the writer; its status is HATF_OK if there was
+ * none. Valid until the writer is closed.
  */
 HATF_API const struct hatf_error *
 hatf_writer_error(const struct hatf_writer *writer);
 
 /*
- * Write what is left and a trailer, close the file and free the writer, on
- * errors too.  The result is that of the whole trace: HATF_OK or the first
- * error of hatf_writer_write() or of this call.  NULL is allowed and gives
- * HATF_OK.
+ * Write the rest and a trailer, close the file and free the writer, even after
+ * an error.  Return the status of the whole trace: HATF_OK, or the first error
+ * of hatf_writer_write() or of this call.  'writer' may be NULL; the result is
+ * then HATF_OK.
  */
 HATF_API enum hatf_status hatf_writer_close(struct hatf_writer *writer,
 					    struct hatf_error *err);

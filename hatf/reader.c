@@ -2,9 +2,9 @@
 /*
  * reader.c - hatf_reader: a file, pipe or descriptor into records
  *
- * The part that all formats share, see formats/format.h: opens the file, picks
- * the format, counts, lets 'framing' look at the comments, and keeps the error
- * until the records before it have been delivered.
+ * The part that all formats share, see formats/format.h: open the file, detect
+ * the format, count, pass the comments to 'framing', and keep an error until
+ * the records before it have been delivered.
  */
 #include "hatf/reader.h"
 #include "hatf/base/sized.h"
@@ -23,19 +23,28 @@
 struct hatf_reader {
 	struct source source;
 	const struct format *format;
-	bool opened;		 /* by the format: 'close' is due */
-	int own_fd;		 /* closed with the reader; -1: none */
-	enum hatf_status status; /* HATF_OK, or what every call returns */
-	/* Read to know the header, and not delivered yet. */
+	/*
+	 * true: open() of the format was called, so close() must be called,
+	 * too.
+	 */
+	bool opened;
+	/* descriptor that hatf_reader_close() closes; -1: none */
+	int own_fd;
+	/* HATF_OK, or the result of every further call */
+	enum hatf_status status;
+	/*
+	 * The first record, if it was read to find the header and is not yet
+	 * returned.
+	 */
 	struct hatf_record first;
 	bool has_first;
-	struct disorder disorder; /* if 'watches' */
+	struct disorder disorder; /* used if 'watches' is set */
 	bool watches;
 };
 
 /*
- * Let 'framing' see a comment, with which 'left' records have not been counted
- * yet; false if that ends the reading before it.
+ * Pass a comment to 'framing'.  'left' records, including the comment, are not
+ * counted yet.  Return false if reading must end before the comment.
  */
 static bool
 note_comment(struct source *s, const struct hatf_record *comment, size_t left)
@@ -53,13 +62,13 @@ note_comment(struct source *s, const struct hatf_record *comment, size_t left)
 		return true;
 	source_stop(s, status, field);
 	s->err.offset = comment->offset;
-	/* In a format of lines, each of the 'left' comments is a line. */
+	/* In a format of lines, each of the 'left' comments was one line. */
 	if (s->line != 0)
 		s->err.line -= left;
 	return false;
 }
 
-/* Count what a format that does not do it itself has read. */
+/* Count the records, for a format that does not count them itself. */
 static size_t
 note_records(struct source *s, const struct hatf_record *records, size_t n)
 {
@@ -71,7 +80,7 @@ note_records(struct source *s, const struct hatf_record *records, size_t n)
 			return i;
 		tally_note(&s->tally, &records[i]);
 	}
-	/* The error, if there is one, is that of the record behind them. */
+	/* The error concerns the record after those that are counted. */
 	s->err.record = s->tally.record_count;
 	if (s->err.status == HATF_END &&
 	    framing_end(&s->framing, s->tally.record_count, &field) != HATF_END)
@@ -119,9 +128,9 @@ hatf_reader_read(struct hatf_reader *reader, struct hatf_record *records,
 /* ------------------------------------------------------------------ opening */
 
 /*
- * The first record may be the header, which is to be known once the reader is
- * open.  A text without records, or with a wrong first line, is no trace; what
- * else fails here is for the first read to tell.
+ * Read the first record: it may be the header, which must be known when the
+ * reader is open.  A text without records, or with a wrong first line, is not a
+ * trace.  All other failures are reported by the first hatf_reader_read().
  */
 static enum hatf_status
 read_first(struct hatf_reader *reader)
@@ -147,7 +156,7 @@ read_first(struct hatf_reader *reader)
 		return HATF_OK;
 	if (s->err.status == HATF_TRUNCATED)
 		return source_stop(s, HATF_NOT_HATF, "line");
-	/* No first line is as long as the limit. */
+	/* A file whose first line exceeds the limit is not a trace. */
 	if (s->err.status == HATF_LIMIT && strcmp(s->err.field, "line") != 0)
 		return HATF_OK;
 	if (s->err.status == HATF_BAD_FIELD || s->err.status == HATF_LIMIT)
@@ -156,9 +165,8 @@ read_first(struct hatf_reader *reader)
 }
 
 /*
- * Does the caller's word decide which format the trace has?  For formats that
- * can be recognised by their content it does not, except for HATF, which has no
- * mark of its own but its records.
+ * Does the format that the caller named count?  It does if it cannot be
+ * recognised by its content, or is HATF, which has no magic number.
  */
 static bool
 is_named(const struct format *named)
@@ -167,8 +175,8 @@ is_named(const struct format *named)
 }
 
 /*
- * Is it a trace, and in which format?  In the one that is given, if its content
- * cannot tell.
+ * Detect whether the file is a trace, and in which format.  If the content does
+ * not show the format, use the format that the caller named.
  */
 static enum hatf_status
 recognise(struct hatf_reader *reader)
@@ -190,7 +198,10 @@ recognise(struct hatf_reader *reader)
 			      : not_traces_recognise(s->window.next, nbytes);
 	if (not_a_trace != NULL)
 		return source_stop(s, HATF_NOT_READ, not_a_trace);
-	/* Compressed data that is damaged may have been a trace. */
+	/*
+	 * If compressed data is damaged, it may have been a trace: report the
+	 * damage.
+	 */
 	if (!s->is_named)
 		reader->format = format_recognise(s->window.next, nbytes);
 	reader->opened = true;
@@ -202,7 +213,10 @@ recognise(struct hatf_reader *reader)
 	return status;
 }
 
-/* The format that the caller names, or NULL; false if there is no such. */
+/*
+ * Find the format that the caller names; NULL if it names none.  Return false
+ * if there is no format of that name.
+ */
 static bool
 find_source(const char *name, const struct format **format_ret)
 {
@@ -211,7 +225,7 @@ find_source(const char *name, const struct format **format_ret)
 	       (*format_ret != NULL && (*format_ret)->source != NULL);
 }
 
-/* The option that has an impossible value, or NULL. */
+/* Return the name of an option with an invalid value, or NULL. */
 static const char *
 bad_option(const struct hatf_reader_options *o)
 {
@@ -236,7 +250,10 @@ fail(struct hatf_error *err, enum hatf_status status, const char *field)
 	return status;
 }
 
-/* The descriptor to read from: that of 'path' is the reader's own. */
+/*
+ * Set the descriptor to read from.  The reader owns a descriptor that it opened
+ * for 'path'.
+ */
 static enum hatf_status
 open_path(struct hatf_reader *reader, const char *path,
 	  const struct hatf_reader_options *o, int *fd_ret,
@@ -256,7 +273,7 @@ open_path(struct hatf_reader *reader, const char *path,
 	return status;
 }
 
-/* Look at what 'fd' has. */
+/* Begin to read from the descriptor 'fd', and detect the format. */
 static enum hatf_status
 begin(struct hatf_reader *reader, int fd, const struct hatf_reader_options *o)
 {
@@ -404,7 +421,7 @@ hatf_reader_sample_rate(const struct hatf_reader *reader)
 	return rate == 0 ? 1 : rate;
 }
 
-/* Did the program run already when the trace began? */
+/* Was the program already running when the trace began? */
 static bool
 is_late(const struct hatf_reader *reader)
 {
@@ -431,7 +448,10 @@ hatf_reader_get_stats(const struct hatf_reader *reader,
 		.foreign = reader->format->foreign,
 		.complete = f->complete && (!f->ours || is_at_trailer(reader)),
 	};
-	/* Who came late cannot know of every block. */
+	/*
+	 * If the recorder was started late, it did not see all blocks, so
+	 * disorder means nothing.
+	 */
 	if (reader->disorder.count != 0 && !is_late(reader)) {
 		stats.disorder_count = reader->disorder.count;
 		stats.disorder = hatf_violation_text(reader->disorder.what);

@@ -25,7 +25,7 @@ install_modules()
 	command -v node >/dev/null && command -v npm >/dev/null ||
 		die 'node and npm are needed'
 	mkdir -p "$work"
-	# Two tests may come here at once.
+	# Two tests may run this at the same time.
 	exec 9>"$work/lock"
 	flock 9
 	if cmp -s "$page/package-lock.json" "$work/installed.json"; then

@@ -55,7 +55,8 @@ program()
 				printf "printf(\"%s %s %%zu\\n\", %s);\n", \
 					name, member, place
 			}
-			# An old caller has not set padding at the end.
+			# A caller built with an older header has not set
+			# padding at the end.
 			if (/size_t struct_nbytes/) {
 				printf "_Static_assert(%s +\n", place
 				printf "sizeof(((%s *)0)->%s)\n", name, member

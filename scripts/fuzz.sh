@@ -18,7 +18,7 @@ cd "$(dirname "$0")/.."
 
 seconds=${FUZZ_SECONDS:-60}
 rss_mb=2048
-# No single allocation of the library may be larger, whatever the input.  zstd's
+# Upper bound of any single allocation of the library, for any input. zstd's
 # window takes 128 MiB.
 malloc_mb=160
 input_max=8192 # bytes; committed inputs are smaller, at most merge_max

@@ -252,7 +252,8 @@ guest_mode()
 			"${pre[@]}")
 }
 
-# guest_run COMMAND...: a program that hangs is killed with its descendants.
+# guest_run COMMAND...: run the command; kill it with its descendants if it
+# hangs.
 guest_run()
 {
 	local status
@@ -306,8 +307,8 @@ guests_chromium()
 		user=nobody guest_chromium "${chromium[@]}"
 	done
 	how=preload
-	# sh hides that Chromium has a malloc of its own and leaves no trace:
-	# 'hatf record' would end with status 1.
+	# Run Chromium in sh.  Chromium has a malloc of its own and leaves no
+	# trace, so 'hatf record' would end with status 1.
 	how=record guest 'chromium, page to DOM' sh -c '"$@"; echo $?' sh \
 		"${chromium[@]}" --no-sandbox --dump-dom "file://$in/page.html"
 	how=record user=nobody guest \

@@ -5,7 +5,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The size that the caller has set; 0 if it is impossible. */
+/*
+ * Return the size that the caller has set in its struct; 0 if no version of the
+ * struct has this size.
+ */
 static size_t
 size_of(const void *given)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sized.h - structs of callers, which may be older or newer than the library
+ * sized.h - copy structs of callers that know another version of hatf.h
  *
  * The first member of such a struct, 'struct_nbytes', is its size in the
  * version of hatf.h that the caller was compiled with (hatf.h, "Growth").  All
@@ -14,21 +14,24 @@
 #include <stddef.h>
 
 /*
- * A larger size is no struct of any version: the caller has not set it.  The
- * largest has a path of 4096 bytes.
+ * The largest size that is accepted: no version of any struct is larger, so a
+ * larger size means that the caller has not set the size.  The largest struct
+ * contains a path of 4096 bytes.
  */
 #define SIZED_MAX 65536
 
 /*
- * Copy the struct of a caller to 'own', of 'own_nbytes' bytes.  What the caller
- * lacks becomes 0; NULL is all 0.  False if the size is impossible, or if the
- * caller has set something that this version does not know.
+ * Copy the struct of a caller to 'own', of 'own_nbytes' bytes.  Members that
+ * the caller's struct lacks become 0.  If 'given' is NULL, all members become
+ * 0.  Return false if the size is impossible, or if the caller has set a member
+ * that this version does not know.
  */
 bool sized_take(void *own, size_t own_nbytes, const void *given);
 
 /*
- * Copy 'own' to the struct of a caller, as far as that reaches, and fill what
- * is beyond with 0.  Does nothing if the size is impossible.
+ * Copy 'own' to the caller's struct.  If that struct is shorter, truncate the
+ * copy; if it is longer, set its other members to 0.  Do nothing if the size is
+ * impossible.
  */
 void sized_give(void *given, const void *own, size_t own_nbytes);
 

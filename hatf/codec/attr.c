@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attr.c - the items in attribute bytes; see hatf.h and FORMAT "Attributes"
+ * attr.c - write and read the items in the attributes of a record; see hatf.h
+ * and FORMAT "Attributes"
  */
 #include "hatf/hatf.h"
 
 #include <string.h>
 
-/* The two top bits of a key give the kind of its value. */
+/* The two highest bits of an item's key tell the kind of its value. */
 enum kind {
 	KIND_FLAG = 0,
 	KIND_NUMBER = 1,

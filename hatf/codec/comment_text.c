@@ -134,9 +134,9 @@ hex_value(char c)
 }
 
 /*
- * Return the character encoded at 's', where 'left' bytes are left;
- * '*nbytes_ret' is the number of bytes of its encoding.  A backslash that
- * begins no escape stands for itself.
+ * Return the character encoded at 's', and set '*nbytes_ret' to the length of
+ * its encoding; 'left' bytes can be read.  A backslash that does not begin an
+ * escape is an ordinary character.
  */
 static char
 unescape(const char *s, size_t left, size_t *nbytes_ret)

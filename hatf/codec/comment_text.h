@@ -15,32 +15,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A part that does not fit is omitted and sets 'full'. */
+/* If a part does not fit, the function omits it and sets 'full'. */
 struct text {
 	char *buf;
-	size_t cap, used; /* bytes; not NUL-terminated */
+	size_t cap, used; /* in bytes; the text is not NUL-terminated */
 	bool full;
 };
 
 /* Start with an empty text in 'buf', which stays the caller's. */
 void text_init(struct text *t, char *buf, size_t cap);
 
-/* Append bytes, a string without its NUL, or a number: all of it or nothing. */
+/*
+ * Append bytes, a string without its NUL, or a number.  If it does not fit,
+ * append nothing.
+ */
 void text_bytes(struct text *t, const char *s, size_t nbytes);
 void text_str(struct text *t, const char *s);
 void text_u64(struct text *t, uint64_t n);
-void text_hex(struct text *t, uint64_t n); /* with "0x" */
+/* appends hexadecimal digits after "0x" */
+void text_hex(struct text *t, uint64_t n);
 
-/* Append "key=", the escaped value and "\n": the whole line or nothing. */
+/*
+ * Append "key=", the escaped value and "\n".  If the line does not fit, append
+ * nothing.
+ */
 void text_line(struct text *t, const char *key, const char *value,
 	       size_t value_nbytes);
 void text_line_u64(struct text *t, const char *key, uint64_t n);
 void text_line_hex(struct text *t, const char *key, uint64_t n);
 
 /*
- * Find 'key' in the lines of 'comment' and copy its unescaped value to 'out',
- * NUL-terminated, of 'cap' bytes.  Return the length of the value, or -1 if
- * there is no such line.  A result >= 'cap' means that the copy is truncated.
+ * Find the line of 'key' in 'comment'.  Copy its unescaped value to 'out' (of
+ * 'cap' bytes), and end it with a NUL.  Return the length of the value, or -1
+ * if there is no such line.  If the result is >= 'cap', the copy is truncated.
  */
 ptrdiff_t text_find(const char *comment, size_t nbytes, const char *key,
 		    char *out, size_t cap);

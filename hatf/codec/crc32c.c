@@ -3,10 +3,10 @@
  * crc32c.c - see crc32c.h
  *
  * The instruction has a latency of three cycles and a throughput of one per
- * cycle.  So the bytes are summed as three thirds in parallel, and then joined:
- * the sum of bytes that end 'n' bytes before the end is multiplied by x^(8n),
- * modulo the polynomial.  Joining takes as long as summing a few kilobytes, so
- * a short input is summed in one piece.
+ * cycle.  So a long input is split into thirds, whose checksums are computed in
+ * parallel and then joined: the checksum of bytes that end 'n' bytes before the
+ * end is multiplied by x^(8n), modulo the polynomial.  Joining takes as long as
+ * the checksum of a few kilobytes, so a short input is not split.
  */
 #include "hatf/codec/crc32c.h"
 
@@ -72,7 +72,10 @@ static const uint32_t table[256] = {
 	0xbe2da0a5, 0x4c4623a6, 0x5f16d052, 0xad7d5351,
 };
 
-/* Here and below, 'crc' and the result are without the inversions. */
+/*
+ * Here and in the functions below, 'crc' and the result are a checksum before
+ * the final inversion.
+ */
 static uint32_t
 sum_by_table(uint32_t crc, const uint8_t *p, size_t nbytes)
 {
@@ -89,9 +92,12 @@ crc32c_add_by_table(uint32_t crc, const uint8_t *bytes, size_t nbytes)
 
 #ifdef HAS_INSTRUCTION
 
-#define POLYNOMIAL 0x82f63b78u /* bits reflected */
+/* the polynomial 0x1edc6f41 with its bits reversed */
+#define POLYNOMIAL 0x82f63b78u
 
-/* For fewer bytes, three sums and a join take longer than one sum. */
+/*
+ * For fewer bytes, three checksums and the join take longer than one checksum.
+ */
 #define THIRDS_MIN_NBYTES 8192
 
 static inline WITH_INSTRUCTION uint32_t
@@ -123,7 +129,10 @@ step(uint32_t crc, const uint8_t *p)
 #endif
 }
 
-/* Multiply two polynomials; their top bit is x^0. */
+/*
+ * Multiply two polynomials modulo the polynomial.  The top bit is the factor of
+ * x^0.
+ */
 static uint32_t
 multiply(uint32_t a, uint32_t b)
 {
@@ -136,7 +145,7 @@ multiply(uint32_t a, uint32_t b)
 	return product;
 }
 
-/* x^(8 * nbytes) */
+/* Return x^(8 * nbytes), modulo the polynomial. */
 static uint32_t
 power(size_t nbytes)
 {
@@ -161,7 +170,7 @@ sum(uint32_t crc, const uint8_t *p, size_t nbytes)
 	return crc;
 }
 
-/* Sum 3 * 'third' bytes; 'third' is a multiple of 8. */
+/* Compute the checksum of 3 * 'third' bytes; 'third' is a multiple of 8. */
 static WITH_INSTRUCTION uint32_t
 sum_thirds(uint32_t crc, const uint8_t *p, size_t third)
 {
@@ -184,8 +193,10 @@ find_instruction(void)
 #if defined(__x86_64__)
 	unsigned a, b, c, d;
 
-	/* Not __builtin_cpu_supports(): it executes CPUID several times at the
-	 * start of each process, and CPUID is slow in a virtual machine. */
+	/*
+	 * Do not use __builtin_cpu_supports(): it executes CPUID several times
+	 * at the start of each process, and CPUID is slow in a virtual machine.
+	 */
 	__cpuid(1, a, b, c, d);
 	return (c & bit_SSE4_2) != 0;
 #else
@@ -193,7 +204,10 @@ find_instruction(void)
 #endif
 }
 
-/* Does the processor have the instruction?  The answer is cached. */
+/*
+ * Does the processor have the CRC-32C instruction?  The first call caches the
+ * answer.
+ */
 static bool
 has_instruction(void)
 {
@@ -203,13 +217,13 @@ has_instruction(void)
 		YES
 	};
 	static _Atomic unsigned answer;
-	/* relaxed: no other data depends on it, and all threads find the
+	/* relaxed: no other data depends on 'answer', and all threads find the
 	 * same answer. */
 	unsigned known = atomic_load_explicit(&answer, memory_order_relaxed);
 
 	if (known == UNKNOWN) {
 		known = find_instruction() ? YES : NO;
-		/* relaxed: see above. */
+		/* relaxed: no other data depends on 'answer'. */
 		atomic_store_explicit(&answer, known, memory_order_relaxed);
 	}
 	return known == YES;

@@ -10,10 +10,13 @@
 
 #define LENGTH_DIGITS 10
 
-/* The line of a sum, whose digits are filled in later. */
+/* The line of a checksum; the digits are filled in later. */
 #define SUM_LINE "crc32c=00000000\n"
 
-/* Longest text of a block comment: 60 bytes, and five numbers of 20 digits. */
+/*
+ * Upper bound of the text of a block comment: 60 bytes, and five numbers of 20
+ * digits.
+ */
 #define BLOCK_COMMENT_MAX 160
 
 uint64_t
@@ -37,7 +40,11 @@ encoder_comment(struct encoder *e, const char *text, size_t nbytes)
 
 	if (nbytes > UINT16_MAX)
 		return false;
-	/* Outside a block there is no metadata to wait for, and less room. */
+	/*
+	 * Outside a block, write the comment directly: a comment there needs no
+	 * metadata before it, and the buffer may have less room than the
+	 * longest record takes.
+	 */
 	if (e->pending != 0 || e->restart)
 		return encoder_put(e, &rec);
 	if (e->cap - e->used < 3 + nbytes + encoder_column_room(e))
@@ -48,7 +55,10 @@ encoder_comment(struct encoder *e, const char *text, size_t nbytes)
 	return true;
 }
 
-/* Note the place of the sum: the last comment ends with SUM_LINE. */
+/*
+ * Note the offset of the checksum in the last comment, which ends with
+ * SUM_LINE.
+ */
 static void
 note_sum_place(struct encoder *e)
 {
@@ -88,7 +98,9 @@ encoder_begin(struct encoder *e, uint64_t event, uint64_t time)
 	text_line_u64(&t, "event", event);
 	text_line_u64(&t, "time", time);
 	text_str(&t, length);
-	/* The first block includes the header of the stream. */
+	/*
+	 * The first block includes the header of the stream, so it starts at 0.
+	 */
 	e->block_off = e->block_count == 0 ? 0 : e->used;
 	encoder_comment(e, buf, t.used);
 	e->length_off = e->used - 1 - LENGTH_DIGITS;
@@ -152,7 +164,10 @@ encoder_cancel(struct encoder *e)
 	e->used = 0;
 	e->length_off = 0;
 	e->sum_off = 0;
-	/* Else the comment of the next block would wait for metadata. */
+	/*
+	 * If 'restart' stayed set, the comment of the next block would be
+	 * delayed until metadata is written.
+	 */
 	e->restart = false;
 	e->block_count--;
 	memcpy(e->record_count, e->count_before, sizeof(e->record_count));

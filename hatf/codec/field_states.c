@@ -5,12 +5,13 @@
 #include "hatf/codec/field_states.h"
 
 /*
- * Extra cost of a delta of 4 bytes: at equal size an offset is better, since a
- * delta hides repeated addresses from a compressor.
+ * Extra cost of storing a delta in 4 bytes.  If an offset takes as many bytes,
+ * the offset is better, since a delta hides repeated addresses from a
+ * compressor.
  */
 #define DELTA_TOLL 1
 
-/* Width codes by state; under default, the last width. */
+/* The width code of each state; for default, the code of the last width. */
 static const uint8_t size_widths[TRELLIS_STATES] = { 1, 1, 2, 2, 4, 4, 8, 8 };
 static const uint8_t address_widths[TRELLIS_STATES] = {
 	1, 0, 2, 2, 4, 4, 0, 8,
@@ -81,7 +82,10 @@ field_states_set(struct trellis_costs *c, int first, int second)
 		c->state[i] = (int16_t)(is_second(i) ? second : first);
 }
 
-/* Forbid changes before tied uses and before unused records. */
+/*
+ * Forbid a change of state before tied uses, and before records that do not
+ * have the field.
+ */
 static void
 init_rules(struct trellis_rules *r)
 {
@@ -91,7 +95,10 @@ init_rules(struct trellis_rules *r)
 			 TRELLIS_NEVER);
 }
 
-/* Return the cost of a number that needs 'needed' bytes. */
+/*
+ * Return the cost of storing a number that needs 'needed' bytes in a field of
+ * this width.
+ */
 static int
 number_cost(unsigned width, unsigned needed)
 {
@@ -126,7 +133,9 @@ init_size_rules(struct trellis_rules *r)
 	}
 }
 
-/* Return the bytes that a difference of this class needs. */
+/*
+ * Return the bytes that a difference of this class needs (see FIELD_CLASS_...).
+ */
 static unsigned
 delta_needed(unsigned class)
 {
@@ -148,7 +157,10 @@ init_address_costs(struct trellis_rules *r, unsigned class)
 		if (!is_second(i)) {
 			const int toll = width == 4 ? DELTA_TOLL : 0;
 
-			/* The first value is always stored as 0. */
+			/*
+			 * Under delta, the first value is the 'initialValue',
+			 * so the stored difference is 0.
+			 */
 			stay = toll + number_cost(width, delta);
 			enter = toll + number_cost(width, 0);
 		}
@@ -170,7 +182,10 @@ init_address_rules(struct trellis_rules *r)
 	field_states_set(&r->aslant,
 			 FIELD_STATE_VALUE_COST + FIELD_STATE_WIDTH_COST,
 			 FIELD_STATE_VALUE_COST + FIELD_STATE_WIDTH_COST);
-	/* In two pairs, the partners have different widths. */
+	/*
+	 * States i and i ^ 1 are partners: the same number in the two groups.
+	 * A change between partners keeps the width, except for two pairs.
+	 */
 	for (unsigned i = 0; i < TRELLIS_STATES; i++)
 		if (address_widths[i] != address_widths[i ^ 1])
 			r->across.state[i] = r->aslant.state[i];
@@ -198,7 +213,7 @@ init_delta_rules(struct trellis_rules *r)
 	}
 }
 
-/* Return the cost of a record's attributes in addition to their bytes. */
+/* Return what a record's attributes cost in addition to their own bytes. */
 static int16_t
 attributes_cost(unsigned state, unsigned class)
 {

@@ -61,8 +61,8 @@ address_class(uint64_t difference, uint64_t offset)
 }
 
 /*
- * field_uses_delta_class() of four 32-bit numbers at a time; a comparison of
- * vectors gives -1 for true.
+ * Do what field_uses_delta_class() does for four 32-bit numbers at a time.  A
+ * comparison of vectors gives -1 for true.
  */
 static inline vector
 delta_classes(vector difference)
@@ -162,10 +162,13 @@ field_uses_rebase(struct field_uses *u, uint64_t base)
 	}
 }
 
-/* The state of the first pass between two records. */
+/* The state that the first pass keeps between two records. */
 struct pass {
 	uint64_t base, address, size;
-	/* OR of all; above UINT32_MAX if one of them does not fit 32 bits. */
+	/*
+	 * OR of all addresses and of all sizes; above UINT32_MAX if one of them
+	 * does not fit 32 bits.
+	 */
 	uint64_t any_address, any_size;
 	size_t use;
 };
@@ -186,7 +189,7 @@ use_address(struct field_uses *u, struct pass *p, uint64_t address,
 			  (offset + (UINT64_C(1) << 31));
 }
 
-/* Branch-free, since a processor cannot predict which record has a size. */
+/* Do not branch: a processor cannot predict which record has a size. */
 static inline void
 use_size(struct field_uses *u, struct pass *p, const struct hatf_record *rec)
 {
@@ -208,7 +211,10 @@ first_pass(struct field_uses *u, struct pass *p)
 	const uint64_t time = field_uses_previous(u, HATF_FIELD_TIME);
 	const uint64_t thread = field_uses_previous(u, HATF_FIELD_THREAD);
 	const uint64_t heap = field_uses_previous(u, HATF_FIELD_HEAP);
-	/* Locals, not memory: else each record would wait for the last one. */
+	/*
+	 * Use local variables, which stay in registers.  In memory, each update
+	 * would have to wait until the update before is stored.
+	 */
 	uint64_t times = 0, threads = 0, heaps = 0;
 	uint32_t attributes = 0;
 	struct pass now = *p;
@@ -267,7 +273,7 @@ field_uses_scan(struct field_uses *u, const struct hatf_record *records,
 		field_uses_rebase(u, base);
 }
 
-/* Classify time, thread or heap. */
+/* Classify the uses of time, thread or heap. */
 static void
 classify_differences(struct field_uses *u, unsigned field)
 {

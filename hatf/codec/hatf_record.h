@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* Is it a realloc, which has two addresses? */
+/* Is it a realloc?  Such a record has two addresses. */
 static inline bool
 hatf_record_is_realloc(const struct hatf_record *rec)
 {
@@ -42,8 +42,9 @@ hatf_record_comment_starts(const struct hatf_record *rec, const char *start)
 }
 
 /*
- * Return the number in a field other than the attributes.  The address of a
- * realloc is its new one.  A field that the tag lacks is 0.
+ * Return the number in a field, which must not be the attributes.  For a
+ * realloc, the address is the new one.  If records of this tag do not have the
+ * field, return 0.
  */
 static inline uint64_t
 hatf_record_number(const struct hatf_record *rec, unsigned field)
@@ -63,8 +64,8 @@ hatf_record_number(const struct hatf_record *rec, unsigned field)
 }
 
 /*
- * Set all fields to 0, one by one: gcc 12 compiles an assignment or memset() of
- * this length to 'rep stos', which took half of the decoding time.
+ * Set all fields to 0, one by one. gcc 12 compiles one assignment or memset()
+ * of this length to 'rep stos', which took half of the decoding time.
  */
 static inline void
 hatf_record_clear(struct hatf_record *rec)

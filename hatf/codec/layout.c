@@ -4,7 +4,7 @@
  */
 #include "hatf/codec/layout.h"
 
-/* Fields of each tag (FORMAT "Records"). */
+/* The fields that a record of each tag has, as bits (FORMAT "Records"). */
 #define BIT(field) (1u << (field))
 #define TAIL                                             \
 	(BIT(HATF_FIELD_THREAD) | BIT(HATF_FIELD_TIME) | \
@@ -25,7 +25,10 @@ static const uint8_t tag_fields[HATF_TAG_COUNT] = {
 	[HATF_DESTROY_THREAD] = TAIL,
 };
 
-/* The number of 8-byte values that follow the interpretation's code. */
+/*
+ * The number of 8-byte values that follow the interpretation's code in a
+ * metadata record.
+ */
 static const uint8_t value_count[] = {
 	[HATF_NONE] = 0,  [HATF_DEFAULT] = 1, [HATF_BASE_OFFSET] = 1,
 	[HATF_DELTA] = 1, [HATF_STRIDE] = 2,
@@ -37,7 +40,9 @@ is_number_width(unsigned width)
 	return width <= 8 && (width & (width - 1)) == 0;
 }
 
-/* Derive 'sign', 'mask' and 'nbytes' from width and interpretation. */
+/*
+ * Set 'sign', 'mask' and 'nbytes' as the width and the interpretation require.
+ */
 static void
 derive(struct layout_field *f)
 {
@@ -59,7 +64,10 @@ set_width(struct layout_field *f, unsigned field, unsigned width)
 		return "fieldWidth";
 	if (width != 0)
 		f->last_width = (uint8_t)width;
-	/* Default and stride store nothing; they only remember the width. */
+	/*
+	 * Under default and stride, records do not store the field; only the
+	 * last width is remembered.
+	 */
 	if (f->interpretation != HATF_DEFAULT &&
 	    f->interpretation != HATF_STRIDE)
 		f->width = (uint8_t)width;

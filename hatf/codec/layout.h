@@ -34,9 +34,10 @@
 #include "hatf/codec/bytes.h"
 #include "hatf/hatf.h"
 
-#define LAYOUT_NUMBER_COUNT 5 /* fields before HATF_FIELD_ATTRIBUTES */
+/* the fields before HATF_FIELD_ATTRIBUTES are numbers */
+#define LAYOUT_NUMBER_COUNT 5
 
-/* Length of the shortest and of the longest metadata record. */
+/* Lengths of the shortest and of the longest metadata record. */
 #define LAYOUT_METADATA_MIN_NBYTES 4
 #define LAYOUT_METADATA_MAX_NBYTES 20
 
@@ -45,13 +46,19 @@ struct layout_field {
 	uint64_t sign;
 	uint64_t mask;
 	uint64_t step;
-	uint8_t width;	    /* code of the stored width; 0 under default and
-				stride */
-	uint8_t last_width; /* code of the last width that was not 0 (0: none),
-				which none, baseOffset and delta restore */
-	uint8_t interpretation; /* enum hatf_interpretation */
-	uint8_t nbytes;		/* stored in each record; 0 for v1 and v2, which
-				store the length in the record */
+	/* code of the stored width; 0 under default and stride */
+	uint8_t width;
+	/*
+	 * code of the last width that was not 0 (0: none); setting none,
+	 * baseOffset or delta restores this width
+	 */
+	uint8_t last_width;
+	uint8_t interpretation; /* an enum hatf_interpretation */
+	/*
+	 * bytes stored in each record; 0 for v1 and v2, which store a length in
+	 * the record
+	 */
+	uint8_t nbytes;
 	bool follows;
 };
 
@@ -64,8 +71,8 @@ void layout_init(struct layout *layout);
 
 /*
  * Apply a metadata record and return NULL.  If it is illegal, change nothing
- * and return the name, in FORMAT.md, of the illegal part:  "op", "field",
- * "fieldWidth", "interpretation" or "default" (static).
+ * and return the name that FORMAT.md gives to the illegal part: "op", "field",
+ * "fieldWidth", "interpretation" or "default".  The string is static.
  */
 const char *layout_apply(struct layout *layout,
 			 const struct hatf_metadata *metadata);
@@ -83,8 +90,8 @@ void layout_get_metadata(const uint8_t *p, struct hatf_metadata *metadata_ret);
 size_t layout_put_metadata(uint8_t *p, const struct hatf_metadata *metadata);
 
 /*
- * Return the fields of a tag (0 to 11), as bits '1 << field'; 0 for comment and
- * metadata.
+ * Return the fields that a record of this tag (0 to 11) has, as bits '1 <<
+ * field'; 0 for comment and metadata.
  */
 unsigned layout_tag_fields(unsigned tag);
 
@@ -104,21 +111,30 @@ layout_fits_bytes(const struct layout_field *f, size_t nbytes)
 	return f->width == HATF_WIDTH_V2 || nbytes == f->width;
 }
 
-/* Return the number to store for a value that fits; store its low f->nbytes. */
+/*
+ * Return the number that stands for 'value', which must fit the field.  The
+ * caller stores its low f->nbytes bytes.
+ */
 static inline uint64_t
 layout_raw(const struct layout_field *f, uint64_t value)
 {
 	return value - f->origin;
 }
 
-/* Return the value of a stored number; zero-extend 'raw', 0 for no bytes. */
+/*
+ * Return the value that a stored number stands for.  'raw' is the number,
+ * zero-extended; it is 0 if no bytes are stored.
+ */
 static inline uint64_t
 layout_value(const struct layout_field *f, uint64_t raw)
 {
 	return f->origin + ((raw ^ f->sign) - f->sign);
 }
 
-/* Note that a record used 'value': it is the new "previous" value. */
+/*
+ * Note that a record had 'value' in this field: it becomes the "previous"
+ * value.
+ */
 static inline void
 layout_use(struct layout_field *f, uint64_t value)
 {

@@ -4,28 +4,29 @@
  *
  * A realloc record of tag 3, 4 or 5 announces the alloc and free records that
  * follow it (FORMAT "Realloc"); together they are one logical event.  Traces by
- * other tools may lack them.  So an alloc or free belongs to the realloc before
- * it if it has the same thread and the announced address.  Any other record,
- * except a comment or metadata, ends the expectation.
+ * other tools may lack the announced records.  So an alloc or free counts as a
+ * part of the realloc before it only if it has the same thread and the
+ * announced address.  After any other record, except a comment or metadata, no
+ * announced record can follow.
  */
 #ifndef HATF_PAIRING_H
 #define HATF_PAIRING_H
 
 #include "hatf/hatf.h"
 
-/* The records that the last realloc still expects; zero it before a trace. */
+/* The announced records that have not yet come.  Zero it before a trace. */
 struct pairing {
 	bool alloc_expected, free_expected;
 	uint64_t address, old_address, thread;
 };
 
 enum pairing_role {
-	PAIRING_NONE,  /* comment, metadata, thread, heap: no heap event */
-	PAIRING_EVENT, /* begins a logical event */
-	PAIRING_PART,  /* belongs to the realloc before it */
+	PAIRING_NONE,  /* not a heap event: comment, metadata, thread or heap */
+	PAIRING_EVENT, /* the record begins a logical event */
+	PAIRING_PART,  /* the record is a part of the realloc before it */
 };
 
-/* Return the role of the next record of the trace, and update '*p'. */
+/* Return the role of 'rec', the next record of the trace, and update '*p'. */
 static inline enum pairing_role
 pairing_role(struct pairing *p, const struct hatf_record *rec)
 {

@@ -2,11 +2,11 @@
 /*
  * place.c - see place.h
  *
- * The fields do not depend on each other.  So each field has a trellis of its
- * own (trellis.h) over a few useful states (field_states.h), and takes the
- * cheapest path through the span.  The address has one base, which may change
- * between two spans.  Time, thread, heap and attributes often do not change
- * in a span; then there is nothing to decide.
+ * The costs of the fields do not depend on each other.  So each field has a
+ * trellis of its own (trellis.h) over a few useful states (field_states.h), and
+ * takes the cheapest path through the span.  The address has one base, which
+ * may change between two spans.  If time, thread, heap or attributes do not
+ * change in a span, nothing needs to be decided for them.
  *
  * Each span starts from the actual state after the last one.  So the plan is
  * optimal within a span, but ignores the records after its end.
@@ -15,13 +15,19 @@
 
 #include "hatf/codec/hatf_record.h"
 
-/* Number of addresses that candidates are compared on; spans between two
- * trials; bytes that a new base must save in a span. */
+/*
+ * BASE_SAMPLES: how many addresses are compared to choose a candidate.
+ * BASE_TRIAL: the number of spans between two trials.  BASE_GAIN: how many
+ * bytes a new base must save in a span.
+ */
 #define BASE_SAMPLES 16
 #define BASE_TRIAL   8
 #define BASE_GAIN    96
 
-/* The last width that a field gets if it begins a block with 0 bytes. */
+/*
+ * The last width that is set for a field whose width at the begin of a block is
+ * 0 bytes.
+ */
 static const uint8_t default_last_width[HATF_FIELD_COUNT] = {
 	[HATF_FIELD_ADDRESS] = 4,
 	[HATF_FIELD_TIME] = 1,
@@ -33,7 +39,10 @@ static const uint8_t default_last_width[HATF_FIELD_COUNT] = {
 void
 place_init(struct place *p)
 {
-	/* Each span writes the other fields before it reads them. */
+	/*
+	 * Leave the members from 'uses' on: each span writes them before it
+	 * reads them.
+	 */
 	memset(p, 0, offsetof(struct place, uses));
 	field_states_init(&p->states);
 }
@@ -41,9 +50,10 @@ place_init(struct place *p)
 /* -------------------------------------------------------------------- base */
 
 /*
- * There are two kinds of candidates: the most frequent address, which then
- * takes 0 bytes, and the middle of the most frequent 64 KiB, in which addresses
- * then take 2 bytes.  The weights are by the class of the offset.
+ * There are two kinds of candidates for the base.  One is the most frequent
+ * address: its offset then takes 0 bytes.  The other is the middle of the most
+ * frequent 64 KiB: offsets of addresses in this range then take 2 bytes.  A row
+ * has the weights of a kind: what an offset costs, by its class.
  */
 static const uint8_t candidate_weight[PLACE_CANDIDATES][5] = {
 	{ 0, 2, 2, 4, 8 },
@@ -51,7 +61,7 @@ static const uint8_t candidate_weight[PLACE_CANDIDATES][5] = {
 };
 static const uint64_t candidate_distance[PLACE_CANDIDATES] = { 0, 0x8000 };
 
-/* Estimate the cost of storing these addresses as offsets from 'base'. */
+/* Estimate what it costs to store these addresses as offsets from 'base'. */
 static unsigned
 candidate_cost(const uint64_t *addresses, size_t n, uint64_t base,
 	       const uint8_t *weight)
@@ -64,8 +74,9 @@ candidate_cost(const uint64_t *addresses, size_t n, uint64_t base,
 }
 
 /*
- * Take one address of the span, another one each time, and replace each
- * candidate for which it gives a lower cost on a sample of the span.
+ * Propose new candidates from one address of the span; each call takes it from
+ * another position.  Replace a candidate by the base that the address suggests
+ * if this base gives a lower cost for a sample of the span.
  */
 static void
 renew_candidates(struct place *p, const struct hatf_record *records, size_t n)
@@ -107,8 +118,8 @@ least_cost(const struct trellis_costs *c)
 }
 
 /*
- * Every few spans, plan the addresses of the present span again with a
- * candidate, and make it the base if it is clearly cheaper.
+ * Every few spans, plan the addresses of this span a second time with a
+ * candidate as base.  If the candidate costs clearly less, make it the base.
  */
 static void
 try_candidate(struct place *p)
@@ -137,13 +148,14 @@ try_candidate(struct place *p)
 
 /* ------------------------------------------------------------------ changes */
 
-/* The plan of one field, while it is being made. */
+/* The plan for one field while it is being made. */
 struct field_plan {
 	struct place *p;
 
 	unsigned field;
-	struct layout_field now; /* after the changes so far */
-	size_t cut;		 /* records that can be decided */
+	/* state of the field after the changes so far */
+	struct layout_field now;
+	size_t cut; /* how many records the plan covers */
 };
 
 static void
@@ -184,7 +196,7 @@ emit_interpretation(struct field_plan *f, size_t record,
 	f->now.width = interpretation == HATF_DEFAULT ? 0 : f->now.last_width;
 }
 
-/* Is there room for another turn?  If not, end the span before 'record'. */
+/* Is there room for another change?  If not, end the span before 'record'. */
 static bool
 has_room(struct field_plan *f, size_t record)
 {
@@ -196,10 +208,10 @@ has_room(struct field_plan *f, size_t record)
 }
 
 /*
- * Emit the changes that put the field into a state in which 'value' is the
- * first value.  With 'restated', set everything regardless of the state before,
- * including the last width that is not 0.  If the width of the new state is 0,
- * set the last width before it.
+ * Emit the changes after which the field is in 'state' and its next value is
+ * 'value'.  If 'restated' is set, emit every setting, even if the field already
+ * has it, and also set the last width that is not 0: if the new width is 0,
+ * that one is set before it.
  */
 static void
 enter(struct field_plan *f, size_t record, unsigned state, uint64_t value,
@@ -229,7 +241,10 @@ enter(struct field_plan *f, size_t record, unsigned state, uint64_t value,
 
 /* --------------------------------------------------------- one field's plan */
 
-/* Return the present state of the field; baseOffset only with 'p->base'. */
+/*
+ * Return the present state of the field; FIELD_STATE_OTHER if the trellis does
+ * not have it.  The trellis has baseOffset only with the base 'p->base'.
+ */
 static unsigned
 present_state(const struct field_plan *f)
 {
@@ -240,9 +255,9 @@ present_state(const struct field_plan *f)
 }
 
 /*
- * Set the cost of each state at the start of the span: 0 for the present
- * state, no other state is possible.  Without a present state, each state costs
- * the metadata that enters it.
+ * Set the cost of each state at the start of the span.  If there is a present
+ * state, it costs 0, and the span can start in no other state.  Else each state
+ * costs the metadata that enters it.
  */
 static void
 start_costs(const struct field_plan *f, unsigned present,
@@ -268,7 +283,10 @@ start_costs(const struct field_plan *f, unsigned present,
 	}
 }
 
-/* Return the index of the record of a use, and the value of the field in it. */
+/*
+ * Return the index of the record to which use number 'use' belongs, and store
+ * the value of the field.
+ */
 static size_t
 use_record(const struct field_plan *f, size_t use)
 {
@@ -282,7 +300,10 @@ use_value(const struct field_plan *f, size_t use)
 				f->field);
 }
 
-/* Under default from 'use' to 'end', set the default at each new value. */
+/*
+ * From use 'use' to 'end' the field is under default: emit a change of the
+ * default wherever the value changes.
+ */
 static bool
 emit_defaults(struct field_plan *f, const uint8_t *classes, size_t use,
 	      size_t end)
@@ -301,7 +322,10 @@ emit_defaults(struct field_plan *f, const uint8_t *classes, size_t use,
 	return true;
 }
 
-/* Convert the turns of the cheapest path into changes; 'turns' is reversed. */
+/*
+ * Convert the turns of the cheapest path into changes.  'turns' begins with the
+ * last turn.
+ */
 static void
 emit_turns(struct field_plan *f, const struct trellis_job *job, size_t n,
 	   bool is_foreign)
@@ -351,7 +375,7 @@ begin_field(struct place *p, unsigned field, size_t cut)
 	};
 }
 
-/* Plan both fields together, which takes little longer than one of them. */
+/* Plan size and address together: both take little longer than one of them. */
 static size_t
 plan_size_and_address(struct place *p, size_t cut)
 {
@@ -384,8 +408,8 @@ plan_size_and_address(struct place *p, size_t cut)
 }
 
 /*
- * Plan time, thread, heap or attributes.  'varies' is false if all uses repeat
- * the value before the span, or no record has attributes.
+ * Plan time, thread, heap or attributes.  If 'varies' is false, no use differs
+ * from the value before the span or, for the attributes, no record has any.
  */
 static size_t
 plan_field(struct place *p, unsigned field, bool varies, size_t cut)
@@ -415,7 +439,10 @@ plan_field(struct place *p, unsigned field, bool varies, size_t cut)
 	return f.cut;
 }
 
-/* Return the field with the earliest next change; or HATF_FIELD_COUNT. */
+/*
+ * Return the field whose next change is the earliest; HATF_FIELD_COUNT if no
+ * change is left.
+ */
 static unsigned
 next_field(const struct place *p, const uint32_t *done, size_t cut)
 {
@@ -434,8 +461,8 @@ next_field(const struct place *p, const uint32_t *done, size_t cut)
 
 /*
  * Merge the changes of all fields in the order of their records.  If 'changes'
- * gets full, end the span before the record of the change that has no room,
- * and drop the other changes before that record.
+ * has no room for a change, end the span before the record of that change, and
+ * drop the changes that were already stored for this record.
  */
 static size_t
 merge(const struct place *p, size_t cut, struct place_change *changes,
@@ -485,7 +512,10 @@ place_span(void *place, const struct layout *layout, bool restart,
 
 #define FAST_STATES_MAX 5
 
-/* The states to try, as in field_states.h, in order; the last one fits all. */
+/*
+ * The states that place_fast() tries, in this order; they are those of
+ * field_states.h.  Every span fits the last one.
+ */
 static const struct {
 	uint8_t count, state[FAST_STATES_MAX];
 } fast_states[HATF_FIELD_COUNT] = {
@@ -506,7 +536,7 @@ take_value(struct layout_field *f, uint64_t value)
 	return fits;
 }
 
-/* Does the whole span fit this state of the field? */
+/* Would all values of the span fit this state of the field? */
 static bool
 fits_span(const struct field_uses *u, unsigned field, struct layout_field f)
 {
@@ -530,7 +560,10 @@ fits_span(const struct field_uses *u, unsigned field, struct layout_field f)
 	return true;
 }
 
-/* Enter this state before the span.  Does the whole span fit it? */
+/*
+ * Put the field into this state before the span.  Do all values of the span
+ * fit?
+ */
 static bool
 try_fast_state(struct place *p, unsigned field, unsigned state)
 {
@@ -555,7 +588,10 @@ plan_fast(struct place *p, unsigned field)
 	for (unsigned i = 0; i < fast_states[field].count; i++) {
 		if (try_fast_state(p, field, fast_states[field].state[i]))
 			return;
-		/* The offsets may fit with another base. */
+		/*
+		 * The offsets may fit 32 bits if they count from another base,
+		 * so try one.
+		 */
 		if (field != HATF_FIELD_ADDRESS || i != 0)
 			continue;
 		p->base = p->candidate[PLACE_CANDIDATES - 1];

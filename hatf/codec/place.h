@@ -2,12 +2,12 @@
 /*
  * place.h - decide which metadata to write, and where
  *
- * A planner gets a span of records and the layout before it, and returns the
- * metadata to write between the records so that each record fits.  The encoder
- * keeps the records in its span until then.  place_span() is the default
- * planner, and the recorder's: it considers one span at a time, and takes
- * constant time per record.  A caller of the encoder can supply another one,
- * see 'struct place_planner'.
+ * A planner gets a span of records and the layout before it, and decides which
+ * metadata to write between the records so that each record fits the layout at
+ * its place.  The encoder keeps the records in its span until then.
+ * place_span() is the default planner, and also the planner of the recorder.
+ * It considers one span at a time, and takes constant time per record.  A
+ * caller of the encoder can supply another one, see 'struct place_planner'.
  *
  * These functions may run where encoder.h runs.  A 'struct place' has one
  * owner, who serialises all calls.
@@ -40,7 +40,7 @@ struct place_change {
  * PLACE_METADATA_MAX of them before one record; 'changes' has room for 'cap',
  * at least PLACE_METADATA_MAX.  With 'restart' a block begins: the changes
  * before record 0 must set every field, including its last width that is not 0,
- * to a state that depends on no earlier byte.
+ * to a state that does not depend on the bytes before the block.
  *
  * Return the number of records planned, at least 1: fewer than 'n' if there is
  * no room for more changes, or if the planner does not consider more records.
@@ -53,25 +53,29 @@ typedef size_t place_fn(void *context, const struct layout *layout,
 
 struct place_planner {
 	place_fn *plan;
-	void *context;	    /* its first argument */
-	uint32_t records;   /* of a full span */
-	uint32_t changes;   /* value of 'cap' */
-	bool is_span_block; /* a full span ends the block */
+	void *context;	  /* the first argument of the planner */
+	uint32_t records; /* number of records in a full span */
+	/* number of changes for which the planner needs room ('cap') */
+	uint32_t changes;
+	bool is_span_block; /* end the block after each full span */
 };
 
-/* The most changes of one field in a span; a span ends before more. */
+/*
+ * The most changes that one field may have in a span. place_span() ends the
+ * span before it needs more.
+ */
 #define PLACE_FIELD_CHANGES 128
 
 #define PLACE_CANDIDATES 2
 
 /*
- * The state and scratch memory of place_span(), about 60 KB.  The fields
- * before 'uses' last from one span to the next; the others are here because
- * the writer's stack is too small for them.
+ * The state and scratch memory of place_span(), about 60 KB.  The fields before
+ * 'uses' last from one span to the next; the others are here because the stack
+ * of the writer thread is too small for them.
  */
 struct place {
 	/* The base of the address under baseOffset (FORMAT "Interpretations"),
-	 * and the candidates that could replace it. */
+	 * and the candidates for a better base. */
 	uint64_t base, candidate[PLACE_CANDIDATES];
 	uint32_t span_count;
 	bool base_known;
@@ -83,7 +87,9 @@ struct place {
 	uint32_t list_count[HATF_FIELD_COUNT];
 };
 
-/* Start without a base; a 'struct place' may be used by one encoder only. */
+/*
+ * Initialise '*p', without a base.  Only one encoder may use a 'struct place'.
+ */
 void place_init(struct place *p);
 
 /* The default planner: a 'place_fn' with a 'struct place' as context. */
@@ -93,9 +99,9 @@ size_t place_span(void *place, const struct layout *layout, bool restart,
 
 /*
  * The planner of fast mode, with the same 'struct place'.  A field keeps its
- * state if the whole span fits it; else it gets a state that the span and
- * most later records fit.  Takes less time than place_span(), and some more
- * bytes.
+ * state if all values of the span fit it.  Else it gets a state that fits the
+ * span and probably most later records.  Takes less time than place_span(), and
+ * more bytes.
  */
 size_t place_fast(void *place, const struct layout *layout, bool restart,
 		  const struct hatf_record *records, size_t n,

@@ -4,12 +4,13 @@
  *
  * A column of stacks (FORMAT "Columns of stacks") stores only the stacks that
  * this model does not predict.  A program that has called from stacks A, B and
- * C often calls from the same D again.  So the model looks up the last three
- * stacks of the thread, and if it has never seen the three, the last one alone.
+ * C often calls from the same D again.  So the model predicts from the last
+ * three stacks of the thread; if it has never seen these three in this order,
+ * it predicts from the last one alone.
  *
- * Writer and reader share the model, so they cannot differ.  It allocates
- * nothing and may be used wherever encoder.h may.  It has one owner, who
- * serialises all calls.
+ * Writer and reader use the same code, so their predictions are equal.  It
+ * allocates nothing and may be used wherever encoder.h may.  It has one owner,
+ * who serialises all calls.
  */
 #ifndef HATF_STACK_MODEL_H
 #define HATF_STACK_MODEL_H
@@ -18,7 +19,10 @@
 
 #include <string.h>
 
-/* Threads whose numbers are equal modulo this share their last stacks. */
+/*
+ * Threads whose numbers are equal modulo STACK_MODEL_THREADS share the entry
+ * with their last stacks.
+ */
 #define STACK_MODEL_THREADS 16
 
 #define STACK_MODEL_AFTER_THREE_BITS 14
@@ -26,23 +30,27 @@
 
 /* Ids of stacks in a column are from 1 to UINT32_MAX; 0 is "no stack". */
 struct stack_model {
-	/* The stack that came next, by a hash of the stacks before it. */
+	/*
+	 * The stack that came next, by a hash of the one or three stacks before
+	 * it.
+	 */
 	uint32_t after_three[1 << STACK_MODEL_AFTER_THREE_BITS];
 	uint32_t after_one[1 << STACK_MODEL_AFTER_ONE_BITS];
-	/* The last three stacks of a thread, the last one first. */
+	/* The last three stacks of each thread, the latest one first. */
 	uint32_t last[STACK_MODEL_THREADS][3];
-	uint32_t literal; /* the last id that was stored as a difference */
+	/* the last id that was stored as a difference (STACK_LITERAL) */
+	uint32_t literal;
 	struct pairing pairing;
-	bool has_frees; /* frees have entries too */
+	bool has_frees; /* frees have entries, too */
 };
 
-/* Where the model keeps its predictions for a thread. */
+/* Where the model keeps its predictions for the next record of a thread. */
 struct stack_model_place {
-	uint32_t *last; /* of the thread: three */
+	uint32_t *last; /* the last three stacks of the thread */
 	uint32_t *after_three, *after_one;
 };
 
-/* Forget everything, at the start of a column. */
+/* Forget everything.  A new column starts in this state. */
 static inline void
 stack_model_init(struct stack_model *m, bool has_frees)
 {
@@ -50,7 +58,10 @@ stack_model_init(struct stack_model *m, bool has_frees)
 	m->has_frees = has_frees;
 }
 
-/* Has the column an entry for this record, the next one?  Tags 0 to 10. */
+/*
+ * Does the column have an entry for 'rec', the next record?  Its tag is 0 to
+ * 10.
+ */
 static inline bool
 stack_model_has_entry(struct stack_model *m, const struct hatf_record *rec)
 {
@@ -82,7 +93,7 @@ stack_model_predict(const struct stack_model_place *p)
 	return *p->after_three != 0 ? *p->after_three : *p->after_one;
 }
 
-/* The stack that came is 'id'. */
+/* Update the model: the stack of the next record is 'id'. */
 static inline void
 stack_model_note(const struct stack_model_place *p, uint32_t id)
 {

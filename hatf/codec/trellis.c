@@ -2,8 +2,9 @@
 /*
  * trellis.c - see trellis.h
  *
- * A step has a latency of about ten cycles, and the next step depends on it; so
- * two fields at once take little longer than one.
+ * A step (one use of a field) has a latency of about ten cycles, and the next
+ * step depends on its result.  So the steps of two fields, done at once, take
+ * little longer than those of one.
  *
  * In most steps no path changes its state.  So trellis_run() does not store the
  * predecessor of each state.  trellis_trace() searches for the last use before
@@ -18,7 +19,10 @@
 #include <sys/platform/x86.h>
 #endif
 
-/* The groups alternate, so partners are neighbouring lanes. */
+/*
+ * States of the two groups alternate, so the partner of a state is in the
+ * neighbouring lane.
+ */
 #ifdef __x86_64__
 
 typedef __m128i lanes;
@@ -47,7 +51,7 @@ lesser(lanes a, lanes b)
 	return _mm_min_epi16(a, b);
 }
 
-/* Give each lane the least of its group. */
+/* Set each lane to the minimum of the lanes of its group. */
 static inline lanes
 least(lanes a)
 {
@@ -55,7 +59,10 @@ least(lanes a)
 	return lesser(a, _mm_shuffle_epi32(a, _MM_SHUFFLE(2, 3, 0, 1)));
 }
 
-/* Give each lane the value of its partner in the other group. */
+/*
+ * Set each lane to the value of its partner, the same number in the other
+ * group.
+ */
 static inline lanes
 partner(lanes a)
 {
@@ -173,14 +180,17 @@ step(const struct trellis_rules *r, const struct fixed *f, lanes now,
 	return next;
 }
 
-/* Set the padding: for last_turn(), no change precedes the first use. */
+/*
+ * Set the padding before the first use to "no change", so that last_turn()
+ * stops there.
+ */
 static void
 begin(const struct trellis_job *job)
 {
 	memset(job->path->stayed, 0xff, 8);
 }
 
-/* Return the first use from 'i' on that has another class. */
+/* Return the first use at or after 'i' whose class is not 'class'. */
 static size_t
 end_of_class(const uint8_t *classes, size_t i, size_t n, uint8_t class)
 {
@@ -190,9 +200,9 @@ end_of_class(const uint8_t *classes, size_t i, size_t n, uint8_t class)
 }
 
 /*
- * If a step leaves all costs unchanged, so do the next steps of the same class;
- * copy the result for these.  Most fields that are planned alone have long runs
- * of one class.
+ * If a step leaves all costs unchanged, further steps of the same class leave
+ * them unchanged, too: copy its result for these steps.  A field that is
+ * planned alone mostly has long runs of one class.
  */
 void
 trellis_run(const struct trellis_job *job, size_t n)
@@ -240,7 +250,10 @@ run_two(const struct trellis_job *a, const struct trellis_job *b, size_t n)
 
 #ifdef __x86_64__
 
-/* run_two() with both fields in one register: half as many instructions. */
+/*
+ * Like run_two(), but with both fields in one register, which halves the number
+ * of instructions.
+ */
 #define AVX2 __attribute__((target("avx2")))
 
 AVX2 static inline __m256i
@@ -311,9 +324,10 @@ has_avx2(void)
 {
 #ifdef CPU_FEATURE_ACTIVE
 	/*
-	 * Ask libc, which has read the features.  CPUID takes one or two
-	 * microseconds on a virtual machine, and __builtin_cpu_supports()
-	 * executes it twenty times when the library is loaded.
+	 * Ask libc, which has already read the features of the processor.
+	 * CPUID takes one or two microseconds on a virtual machine, and
+	 * __builtin_cpu_supports() would execute it twenty times when the
+	 * library is loaded.
 	 */
 	return CPU_FEATURE_ACTIVE(AVX2);
 #else
@@ -361,14 +375,17 @@ cheapest(const struct trellis_costs *c)
 	return state;
 }
 
-/* Return the last use < 'end' before which 'state' was entered; -1: none. */
+/*
+ * Return the last use below 'end' before which the path changed to 'state'; -1:
+ * none.
+ */
 static ptrdiff_t
 last_turn(const struct trellis_path *path, size_t end, unsigned state)
 {
 	const uint64_t bits = UINT64_C(0x0101010101010101) << state;
 	ptrdiff_t i = (ptrdiff_t)end;
 
-	/* Load the eight bytes of which the last is that of use i - 1. */
+	/* Load eight bytes, of which the last belongs to use i - 1. */
 	for (; i > 0; i -= 8) {
 		uint64_t stayed;
 

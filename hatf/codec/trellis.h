@@ -10,14 +10,14 @@
  * (Viterbi's algorithm).
  *
  * All eight states are computed at once, as lanes of 16 bits: on x86 in one
- * register, on other machines in equivalent loops.
+ * register, elsewhere in loops with the same result.
  *
  * Costs are in bytes.  In at least one state, every use costs at most 8, so
  * the least cost of TRELLIS_USES uses stays far below 2^15; TRELLIS_NEVER is
  * higher than the gain of any change.
  *
- * These functions are pure but for their arguments, and may run where encoder.h
- * runs, in any thread.
+ * These functions change only what their arguments point to.  They may run
+ * where encoder.h runs, in any thread.
  */
 #ifndef HATF_TRELLIS_H
 #define HATF_TRELLIS_H
@@ -34,7 +34,7 @@
 #define TRELLIS_USES	512
 #define TRELLIS_NEVER	2048
 
-/* A class with this bit forbids a change before the use. */
+/* A class with this bit forbids a change of state before the use. */
 #define TRELLIS_TIED 32
 
 struct trellis_costs {
@@ -61,26 +61,30 @@ struct trellis_rules {
 };
 
 struct trellis_path {
-	/* After each use: the cost of each state, and the bits '1 << state' of
-	 * the states whose cheapest path has no change before the use.  The
-	 * first 8 bytes of 'stayed' are padding with all bits set. */
+	/* For each use, the cost of each state after it, and 'stayed': the bits
+	 * '1 << state' of the states whose cheapest path does not change before
+	 * the use.  The first 8 bytes of 'stayed' are padding with all bits
+	 * set. */
 	struct trellis_costs costs[TRELLIS_USES];
 	uint8_t stayed[8 + TRELLIS_USES];
 };
 
-/* A turn of a path: from use 'use' on the field is in 'state'. */
+/*
+ * A point at which a path changes: from use 'use' on, the field is in 'state'.
+ */
 struct trellis_turn {
 	uint16_t use, state;
 };
 
 struct trellis_job {
 	const struct trellis_rules *rules;
-	const struct trellis_costs *start; /* cost of each state at the start */
-	const uint8_t *classes;		   /* of each use */
+	/* cost of each state before the first use */
+	const struct trellis_costs *start;
+	const uint8_t *classes; /* the class of each use */
 	struct trellis_path *path;
 };
 
-/* Fill in the path of 'n' uses, at most TRELLIS_USES. */
+/* Fill in 'path' for 'n' uses, at most TRELLIS_USES. */
 void trellis_run(const struct trellis_job *job, size_t n);
 
 /* Like trellis_run(), but for two fields at once, with 'n' uses each. */

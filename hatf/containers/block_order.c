@@ -3,11 +3,12 @@
  * block_order.c - the neighbours of an address in a set of blocks, see
  * block_set.h
  *
- * A neighbour is in the page of the address, or in an adjacent page of the page
- * order.  In a page where all blocks are aligned, homes have the order of the
- * places, so it is enough to search the slots around the home.  Unaligned
- * blocks are spread over their page, so a page that has had one is searched
- * completely.
+ * A neighbour is in the page of the address, or in the page before or after it
+ * in the page order.  A block's place is its offset in its page; its home is
+ * the slot where a search for the place begins.  In a page where all blocks are
+ * aligned, homes have the order of the places, so it is enough to search the
+ * slots around the home of the address.  Unaligned blocks are spread over their
+ * page, so a page that has had one is searched completely.
  */
 #include "hatf/containers/block_slot.h"
 
@@ -26,8 +27,8 @@ block_set_keep_order(struct block_set *blocks)
 }
 
 /*
- * Return the home of a place in a page of aligned blocks.  Homes have the order
- * of the places.
+ * Return the home slot of a place in a page of aligned blocks.  A later place
+ * never has an earlier home.
  */
 static inline unsigned
 ordered_home(const struct block_page *page, unsigned place)
@@ -35,15 +36,16 @@ ordered_home(const struct block_page *page, unsigned place)
 	return place * page->room >> BLOCK_PAGE_SHIFT;
 }
 
-/* The best block found so far. */
+/* The nearest block found so far. */
 struct found {
-	const uint64_t *slot; /* NULL: none */
+	const uint64_t *slot; /* NULL: no block found so far */
 	unsigned place;
 };
 
 /*
- * If slot 'i' has a later place than the found block, but at most 'last' (both
- * plus 1), take it instead.  Return false if the slot is free.
+ * If the block in slot 'i' is nearer to the end, make it the found block: its
+ * place must be after that of the found block, and at most 'last' (both plus
+ * 1).  Return false if the slot is free.
  */
 static inline bool
 take_later(const struct block_page *page, unsigned i, unsigned last,
@@ -59,8 +61,9 @@ take_later(const struct block_page *page, unsigned i, unsigned last,
 
 /*
  * Find the last block before a place, which may be the end of the page.  A
- * block whose home is not after the home of the place is either before that
- * home or in the run of slots that starts there; the run may wrap around.
+ * block whose home is not after the home of the place is either in a slot
+ * before that home, or in the run of used slots that starts there; the run may
+ * wrap around.
  */
 static struct found
 find_before(const struct block_page *page, unsigned place)
@@ -74,7 +77,10 @@ find_before(const struct block_page *page, unsigned place)
 	for (unsigned i = home; take_later(page, i, place, &found);)
 		i = i + 1 == room ? 0 : i + 1;
 	for (unsigned i = page->has_unaligned ? room : home; i-- > 0;) {
-		/* The remaining slots have homes of at most 'i'. */
+		/*
+		 * The remaining slots only have blocks whose homes are at most
+		 * 'i'.
+		 */
 		if (!page->has_unaligned && found.slot != NULL &&
 		    ordered_home(page, found.place - 1) > i)
 			break;
@@ -85,7 +91,8 @@ find_before(const struct block_page *page, unsigned place)
 
 /*
  * Find the first block among the places from 'first' to 'last'.  From the home
- * of 'first' on, runs come in order; the last run may wrap around.
+ * of 'first' on, runs of used slots come in order; the last run may wrap
+ * around.
  */
 static struct found
 find_first(const struct block_page *page, unsigned first, unsigned last)
@@ -103,8 +110,8 @@ find_first(const struct block_page *page, unsigned first, unsigned last)
 			last_home = ordered_home(page, place - 1);
 		}
 		/*
-		 * Later slots have homes after 'i', or belong to earlier
-		 * places.
+		 * The slots after this free one have blocks with homes after
+		 * 'i', or with earlier places.
 		 */
 		if (place == 0 && !page->has_unaligned &&
 		    (i >= last_home || i < home))

@@ -2,8 +2,9 @@
 /*
  * block_set.c - see block_set.h
  *
- * Both kinds of table use open addressing and linear probing.  A removal moves
- * later entries of the run back, as in u64_map.c.
+ * Both kinds of table use open addressing and linear probing.  A run is a
+ * sequence of used slots.  A removal moves later entries of the run back, as in
+ * u64_map.c.
  */
 #include "hatf/containers/block_slot.h"
 
@@ -62,7 +63,10 @@ fits_narrow(const struct block *block)
 
 /* -------------------------------------------------------------- one page */
 
-/* For loops over slots: compile each for both lengths of a slot. */
+/*
+ * Compile functions with loops over slots twice: for slots of three words and
+ * of four.
+ */
 #define FOR_BOTH_LENGTHS static inline __attribute__((always_inline))
 
 FOR_BOTH_LENGTHS unsigned
@@ -100,7 +104,8 @@ seek(const struct block_page *page, unsigned place)
 }
 
 /*
- * Must an entry with this home, now in 'slot', stay after the free slot 'hole'?
+ * Must an entry that is in 'slot' and has this home stay there, although slot
+ * 'hole' before it is free?
  */
 static inline bool
 stays(size_t home, size_t hole, size_t slot)
@@ -136,8 +141,8 @@ close_hole_words(struct block_page *page, unsigned hole, unsigned words)
 }
 
 /*
- * Fill the free slot 'hole' with a later block of its run, and repeat with the
- * slot that this frees.
+ * Move a later block of the run into the free slot 'hole'; repeat with the slot
+ * that this block leaves.
  */
 static void
 close_hole(struct block_page *page, unsigned hole)
@@ -149,9 +154,9 @@ close_hole(struct block_page *page, unsigned hole)
 }
 
 /*
- * Return the most blocks that 'room' slots may have.  If the page has never
- * lost a block, a sixteenth of the slots stays free.  Otherwise half of them
- * do, since a removal moves blocks up to the end of the run.
+ * Return how many blocks a page of 'room' slots may hold.  Leave a sixteenth of
+ * the slots free.  Leave half of them free if the page has lost a block: a
+ * removal may move every block between the hole and the end of its run.
  */
 static inline unsigned
 count_max(unsigned room, bool churns)
@@ -159,7 +164,7 @@ count_max(unsigned room, bool churns)
 	return room - (room * (churns ? 8 : 1) + 15) / 16;
 }
 
-/* Return the number of slots in an array of this class. */
+/* Return the number of slots in an array of this slab class. */
 static inline unsigned
 room_of(unsigned size_class, unsigned words)
 {
@@ -209,10 +214,10 @@ resize_page(struct slab *slab, struct block_page *page, unsigned size_class,
 }
 
 /*
- * Return the class to grow to.  From 4 cache lines on, grow by a quarter or a
- * half, or by an eighth or less if the neighbour has shown how many blocks to
- * expect.  If blocks come and go, leave room for twice the blocks, so that the
- * page grows seldom.
+ * Return the slab class for a page that must grow.  From 4 cache lines on, grow
+ * by a quarter or a half; if the neighbouring page shows how many blocks to
+ * expect, by an eighth or less.  If blocks come and go, leave room for twice
+ * the blocks, so that the page seldom grows.
  */
 static unsigned
 grown_class(const struct block_page *page)
@@ -227,8 +232,8 @@ grown_class(const struct block_page *page)
 }
 
 /*
- * Make room in a page for 'block', which is a new one if 'adds'; false if there
- * is no memory.
+ * Make room in a page to store 'block'.  If 'adds' is set, it is an additional
+ * block, else it replaces one.  False if there is no memory.
  */
 static inline bool
 fit_page(struct slab *slab, struct block_page *page, const struct block *block,
@@ -246,7 +251,7 @@ fit_page(struct slab *slab, struct block_page *page, const struct block *block,
 
 	const unsigned room = room_of(size_class, page->words);
 
-	/* Keep the number of slots although each gets longer. */
+	/* Keep the number of slots, since each slot gets longer. */
 	while (room_of(size_class, words) < room)
 		size_class++;
 	return resize_page(slab, page, size_class, words);
@@ -301,7 +306,7 @@ make_room(struct block_set *blocks)
 	return resize_pages(blocks, blocks->page_shift + 1);
 }
 
-/* Return the class that page 'number' needs for its blocks, or 0. */
+/* Return the slab class that page 'number' is expected to need, or 0. */
 static unsigned
 needed_class(const struct block_set *blocks, uint64_t number)
 {
@@ -320,7 +325,8 @@ needed_class(const struct block_set *blocks, uint64_t number)
 
 /*
  * Add a page without blocks; NULL if there is no memory.  Heaps grow at one
- * end, so the page next to the new one shows how many blocks to expect.
+ * end, so the number of blocks in the page before or after predicts the number
+ * in the new page.
  */
 static struct block_page *
 add_page(struct block_set *blocks, uint64_t number)
@@ -372,7 +378,7 @@ remove_page(struct block_set *blocks, struct block_page *page)
 	}
 	blocks->pages[hole] = (struct block_page){ 0 };
 	blocks->page_count--;
-	/* Without memory for a smaller table, keep the large one. */
+	/* If there is no memory for a smaller table, keep the large one. */
 	if (blocks->page_shift > PAGES_MIN_SHIFT &&
 	    blocks->page_count < (size_t)1 << (blocks->page_shift - 3))
 		resize_pages(blocks, blocks->page_shift - 1);
@@ -451,7 +457,7 @@ block_set_take(struct block_set *blocks, uint64_t address,
 	}
 	close_hole(page, i);
 	page->churns = true;
-	/* Without memory for a smaller array, keep the large one. */
+	/* If there is no memory for a smaller array, keep the large one. */
 	if (page->size_class != 0 && page->count < page->room / 8)
 		shrink_page(&blocks->slab, page);
 	return true;

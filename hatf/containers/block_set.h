@@ -4,17 +4,17 @@
  *
  * Programs free blocks near those that they have just freed or allocated.  A
  * table of hashed addresses (u64_map.h) scatters such neighbours over all of
- * its memory, and every event misses the cache once or twice.  So only pages
- * are hashed here: ranges of BLOCK_PAGE_NBYTES addresses.  Each page has a
+ * its memory, and every event misses the cache once or twice.  So this file
+ * hashes only pages, ranges of BLOCK_PAGE_NBYTES addresses.  Each page has a
  * table of its own, where blocks are in the order of their addresses, two or
- * three to a cache line:
+ * three in a cache line:
  *
- *	pages	| 0x7f12 |   0    | 0x55e0 | ...  24 bytes each,
- *						  1/8 to 1/2 full
- *		     |		      |
- *		     v		      v
- *		| A | - | B | C |  | D | - |	  24 bytes each,
- *						  1/8 to 15/16 full
+ * 	pages	| 0x7f12 |   0    | 0x55e0 | ...  24 bytes each,
+ * 						  1/8 to 1/2 full
+ * 		     |		      |
+ * 		     v		      v
+ * 		| A | - | B | C |  | D | - |	  24 bytes each,
+ * 						  1/8 to 15/16 full
  *
  * The table of pages is small enough to stay in the cache.  Neighbouring blocks
  * share a cache line or are in adjacent ones.
@@ -26,7 +26,7 @@
  * Memory is O(peak number of live blocks).  While the set grows page by page,
  * as heaps do, a block takes at most 32 bytes in pages of 32 blocks or more,
  * about 60 where blocks come and go, and at most 180 where each page has one
- * block only.  It takes a few times that where many pages grow at the same
+ * block only.  It takes a few times as much where many pages grow at the same
  * time, or where most blocks have been freed.
  *
  * A set that keeps its pages in order can also find the neighbours of an
@@ -48,26 +48,29 @@
 #define BLOCK_PAGE_SHIFT  12
 #define BLOCK_PAGE_NBYTES (1u << BLOCK_PAGE_SHIFT)
 
-/* The largest event number. */
+/* The largest event number that a block can have. */
 #define BLOCK_EVENT_MAX (((uint64_t)1 << 48) - 1)
 
 /* A live block, without its address. */
 struct block {
-	uint64_t size;	 /* requested bytes */
-	uint64_t object; /* id */
+	uint64_t size;	 /* the bytes that the program asked for */
+	uint64_t object; /* id of the object */
 	uint64_t birth_time;
-	uint64_t birth_event; /* event number, at most BLOCK_EVENT_MAX */
+	/* number of the event that allocated it, at most BLOCK_EVENT_MAX */
+	uint64_t birth_event;
 };
 
 struct block_page {
-	uint64_t number;     /* address / BLOCK_PAGE_NBYTES */
-	uint64_t *slots;     /* NULL: no page */
-	uint16_t count;	     /* number of blocks */
-	uint16_t room;	     /* number of slots */
-	uint8_t words;	     /* 64-bit words of a slot */
-	uint8_t size_class;  /* slab class of 'slots' */
-	bool churns : 1;     /* a block has been removed */
-	bool is_guessed : 1; /* the neighbour's size was copied */
+	/* address of the page, divided by BLOCK_PAGE_NBYTES */
+	uint64_t number;
+	uint64_t *slots;    /* NULL: the entry has no page */
+	uint16_t count;	    /* number of blocks in the page */
+	uint16_t room;	    /* number of slots of the page */
+	uint8_t words;	    /* length of a slot in 64-bit words */
+	uint8_t size_class; /* slab class of 'slots' */
+	bool churns : 1;    /* blocks have been removed from the page */
+	/* 'room' was chosen to suit the blocks of the neighbouring page */
+	bool is_guessed : 1;
 	/* has had a block whose address is not a multiple of 16 */
 	bool has_unaligned : 1;
 };
@@ -78,37 +81,42 @@ struct block_page {
  * holds for pages.  A page has at least one block and one free slot.
  */
 struct block_set {
-	struct block_page *pages; /* NULL: there are none */
+	struct block_page *pages; /* NULL if there are no pages */
 	unsigned page_shift;	  /* log2 of the number of slots in 'pages' */
 	size_t page_count;
-	size_t count; /* of blocks */
+	size_t count; /* number of live blocks */
 	struct slab slab;
 	struct u64_map_seed seed;
 	bool keeps_order;
-	struct page_order order; /* of the pages, if 'keeps_order' */
+	/* sorted numbers of the pages; used if 'keeps_order' is set */
+	struct page_order order;
 };
 
-/* Make an empty set.  Allocates nothing. */
+/* Make an empty set.  Allocate nothing. */
 void block_set_init(struct block_set *blocks);
 
 /* Make the set empty and free its memory.  'keeps_order' stays as it is. */
 void block_set_fini(struct block_set *blocks);
 
-/* Copy the block at 'address' to '*block_ret'; false if there is none. */
+/*
+ * Copy the data of the block at 'address' to '*block_ret'; false if there is no
+ * block.
+ */
 bool block_set_find(const struct block_set *blocks, uint64_t address,
 		    struct block *block_ret);
 
 /*
- * Add a block, or replace the one at 'address'.  '*added_ret' says which; a
- * replaced block is copied to '*old_ret' unless that is NULL.  Return false,
- * with the set unchanged, if there is no memory.
+ * Add a block, or replace the block at 'address'.  '*added_ret' is true if the
+ * block was added.  A replaced block is copied to '*old_ret' unless that is
+ * NULL.  Return false, with the set unchanged, if there is no memory.
  */
 bool block_set_put(struct block_set *blocks, uint64_t address,
 		   const struct block *block, bool *added_ret,
 		   struct block *old_ret);
 
 /*
- * Remove the block at 'address', copied to '*old_ret'; false if there is none.
+ * Remove the block at 'address', and copy its data to '*old_ret'; false if
+ * there is no block.
  */
 bool block_set_take(struct block_set *blocks, uint64_t address,
 		    struct block *old_ret);
@@ -117,8 +125,9 @@ bool block_set_take(struct block_set *blocks, uint64_t address,
 bool block_set_keep_order(struct block_set *blocks);
 
 /*
- * Find the last block before 'address', or the first one after it and up to
- * 'last', which must not be less than 'address'; false if there is none.
+ * block_set_before() finds the last block before 'address'. block_set_after()
+ * finds the first block after 'address' that begins at 'last' or before; 'last'
+ * must not be less than 'address'.  False if there is no such block.
  * Precondition: the set keeps its pages in order.
  */
 bool block_set_before(const struct block_set *blocks, uint64_t address,
@@ -152,15 +161,17 @@ block_set_page_home(const struct block_set *blocks, uint64_t number)
 			(64 - blocks->page_shift));
 }
 
-/* The position of a walk through the set.  A walk starts with all zeros. */
+/*
+ * The position of a walk through the blocks of a set.  Zero it before the walk.
+ */
 struct block_walk {
 	size_t page, slot;
 };
 
 /*
  * Return the next block of a walk; false if there is none.  The order differs
- * from process to process.  During a walk no block may be added or removed.  A
- * block may be replaced by one whose numbers are not larger.
+ * from process to process.  During a walk the caller must not add or remove
+ * blocks, and may replace a block only by one whose numbers are not larger.
  */
 bool block_set_next(const struct block_set *blocks, struct block_walk *walk,
 		    uint64_t *address_ret, struct block *block_ret);

@@ -129,7 +129,7 @@ heaps_keep_order(struct heaps *heaps)
 	return is_fine;
 }
 
-/* Free a heap, and move the last one of 'others' to its place. */
+/* Free a heap.  Move the last heap of 'others' to its place in the array. */
 static void
 remove_heap(struct heaps *heaps, struct heap *heap)
 {
@@ -190,7 +190,7 @@ heaps_clear(struct heaps *heaps, uint64_t id)
 		remove_heap(heaps, heap);
 }
 
-/* Update the peaks.  Sizes are modulo 2^64, as all numbers of HATF. */
+/* Update the peaks.  Sizes are modulo 2^64, like all numbers of HATF. */
 static void
 note_peak(struct heaps *heaps)
 {

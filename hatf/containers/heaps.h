@@ -20,22 +20,22 @@
 struct heap {
 	uint64_t id;
 	struct block_set live;
-	uint64_t nbytes; /* of its live blocks */
+	uint64_t nbytes; /* sum of the sizes of the heap's live blocks */
 };
 
 struct heaps {
-	struct heap first;    /* heap 0 */
-	struct heap **others; /* in any order */
+	struct heap first;    /* heap 0, malloc's */
+	struct heap **others; /* all other heaps, in any order */
 	size_t other_count, other_cap;
-	struct u64_map index; /* id -> 'value' is the index in 'others' */
-	struct ids ids;	      /* of the heaps that exist */
+	struct u64_map index; /* maps an id to 'value', the index in 'others' */
+	struct ids ids;	      /* the ids of the heaps that exist */
 	uint64_t live_count, live_nbytes;
 	uint64_t peak_count, peak_nbytes;
 };
 
 /*
- * Start without blocks.  A 'strict' trace creates each heap before using it,
- * see ids.h.
+ * Start without blocks.  In a 'strict' trace, a heap must be created before it
+ * is used (see ids.h).
  */
 void heaps_init(struct heaps *heaps, bool strict);
 
@@ -43,27 +43,28 @@ void heaps_init(struct heaps *heaps, bool strict);
 void heaps_fini(struct heaps *heaps);
 
 /*
- * Set the object id and the birth of all live blocks to 0, and restart the
- * peaks from the live blocks.
+ * Forget the history of all live blocks: set their object id and their birth to
+ * 0.  The peaks start again from the live blocks.
  */
 void heaps_clear_history(struct heaps *heaps);
 
 /*
- * Keep only those blocks of heap 0 that have had no history since
- * heaps_clear_history(), and remove everything else.  Return false if there is
- * no memory; some blocks are lost then.
+ * Keep only those blocks of heap 0 that no event has touched since
+ * heaps_clear_history(), and remove all others.  Return false if memory runs
+ * out; some blocks are lost then.
  */
 bool heaps_keep_without_history(struct heaps *heaps);
 
 /*
- * Return number and bytes of the blocks in heap 'id' that have had no history
- * since heaps_clear_history().
+ * Return the number and the bytes of the blocks in heap 'id' that no event has
+ * touched since heaps_clear_history().
  */
 void heaps_sum_without_history(struct heaps *heaps, uint64_t id,
 			       uint64_t *count_ret, uint64_t *nbytes_ret);
 
 /*
- * Return the heap 'id', made if it does not exist; NULL if there is no memory.
+ * Return the heap 'id'.  Create it if it does not exist.  NULL if there is no
+ * memory.
  */
 struct heap *heaps_get(struct heaps *heaps, uint64_t id);
 
@@ -80,28 +81,31 @@ bool heaps_keep_order(struct heaps *heaps);
 void heaps_clear(struct heaps *heaps, uint64_t id);
 
 /*
- * Add a block, or replace the one at 'address'.  '*replaced_ret' says which; a
- * replaced block is copied to '*lost_ret' unless that is NULL.  Return false if
- * there is no memory.
+ * Add a block, or replace the block at 'address'.  '*replaced_ret' is true if a
+ * block was replaced; it is copied to '*lost_ret' unless that is NULL.  Return
+ * false if there is no memory.
  */
 bool heaps_put(struct heaps *heaps, struct heap *heap, uint64_t address,
 	       const struct block *block, bool *replaced_ret,
 	       struct block *lost_ret);
 
 /*
- * Remove the block at 'address', copied to '*old_ret'; false if there is none.
+ * Remove the block at 'address' and copy it to '*old_ret'; false if there is
+ * none.
  */
 bool heaps_take(struct heaps *heaps, struct heap *heap, uint64_t address,
 		struct block *old_ret);
 
 /*
- * Records between a prefetch and its use: enough to cover several cache misses.
+ * How many records a prefetch is ahead of its use: enough to cover several
+ * cache misses.
  */
 #define HEAPS_PREFETCH_DISTANCE 16
 
 /*
- * Prefetch the block of a later record, to be called before record 'i' of 'n'
- * is entered.  Optional; without it, sets of many live blocks are slower.
+ * Prefetch the block of a record that comes later.  Call this before record 'i'
+ * of 'n' changes the heaps.  The call is optional; without it, sets of many
+ * live blocks are slower.
  */
 static inline void
 heaps_prefetch(const struct heaps *heaps, const struct hatf_record *records,

@@ -3,8 +3,8 @@
  * id_index.h - ids of a trace as indices of an array
  *
  * In all traces that we write and in most that we read, ids count up from 1.
- * As long as they do, an id is an index into an array.  Ids out of sequence are
- * in a hash map, which the owner frees: u64_map_fini(&index->others).
+ * As long as they do, the index of an id is the id minus 1.  Other ids are in a
+ * hash map, which the owner of the index frees: u64_map_fini(&index->others).
  */
 #ifndef HATF_ID_INDEX_H
 #define HATF_ID_INDEX_H
@@ -13,12 +13,13 @@
 
 /* Maps ids to the indices 0, 1, ... of an array. */
 struct id_index {
-	uint64_t sequential;   /* ids from 1 to this have index id - 1 */
-	uint32_t count;	       /* indices in use */
-	struct u64_map others; /* all other ids: 'value' is the index */
+	/* each id from 1 to this number has the index id - 1 */
+	uint64_t sequential;
+	uint32_t count;	       /* number of indices given so far */
+	struct u64_map others; /* indices of all other ids, as 'value' */
 };
 
-/* Store the index of an id; false if it has none. */
+/* Store the index of an id in '*index_ret'; false if the id has none. */
 static inline bool
 id_index_find(const struct id_index *index, uint64_t id, uint32_t *row_ret)
 {
@@ -36,7 +37,7 @@ id_index_find(const struct id_index *index, uint64_t id, uint32_t *row_ret)
 	return true;
 }
 
-/* Give the next index to a new id; false if there is no memory. */
+/* Give the next free index to a new id; false if there is no memory. */
 static inline bool
 id_index_add(struct id_index *index, uint64_t id)
 {

@@ -9,8 +9,8 @@
 #define MIN_SLOTS 64
 
 enum ids_state {
-	IDS_NEW,     /* never seen: the slot is free */
-	IDS_IMPLIED, /* used, but never created */
+	IDS_NEW,     /* the id was never seen, and the slot is free */
+	IDS_IMPLIED, /* the id was used, but never created */
 	IDS_ALIVE,
 	IDS_GONE,
 };
@@ -90,7 +90,7 @@ make_room(struct ids *ids)
 	return true;
 }
 
-/* Set the state of 'id', and return the old one in '*before_ret'. */
+/* Set the state of 'id', and store the old state in '*before_ret'. */
 static bool
 change(struct ids *ids, uint64_t id, enum ids_state state,
        enum ids_state *before_ret)

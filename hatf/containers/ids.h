@@ -13,24 +13,25 @@
 
 #include "hatf/containers/u64_map.h"
 
-/* The result of recording an event of an id. */
+/* The result of noting that an id was created, destroyed or used. */
 enum ids_result {
 	IDS_OK,
-	IDS_WRONG, /* used or destroyed but absent, or created but present */
+	/* the id does not exist, or is created although it exists */
+	IDS_WRONG,
 	IDS_NO_MEMORY,
 };
 
 struct ids {
 	/* A hash table.  A slot whose state is 0 is free. */
 	uint64_t *keys;
-	uint8_t *states;   /* each an enum ids_state */
-	size_t slot_count; /* 0, or a power of two */
+	uint8_t *states;   /* the state of each key, an enum ids_state */
+	size_t slot_count; /* number of slots: 0, or a power of two */
 	size_t count;	   /* slots in use, at most 3/4 of 'slot_count' */
 	struct u64_map_seed seed;
 	bool strict;
 };
 
-/* Start without ids.  Allocates nothing. */
+/* Start without ids.  Allocate nothing. */
 void ids_init(struct ids *ids, bool strict);
 
 /* Free the memory. */
@@ -40,9 +41,9 @@ void ids_fini(struct ids *ids);
 size_t ids_count(const struct ids *ids);
 
 /*
- * Record that 'id' was created, destroyed or used.  Return IDS_WRONG if the
- * state of 'id' does not allow that; the new state is set nevertheless.  After
- * IDS_NO_MEMORY nothing has changed.
+ * Note that the trace creates, destroys or uses 'id'.  Return IDS_WRONG if the
+ * state of 'id' does not allow that; the state changes nevertheless.
+ * IDS_NO_MEMORY: nothing has changed.
  */
 enum ids_result ids_create(struct ids *ids, uint64_t id);
 enum ids_result ids_destroy(struct ids *ids, uint64_t id);

@@ -12,7 +12,9 @@
 
 static const char kind[] = "HATF object\n";
 
-/* Longest name with its NUL; longer ones are ignored. */
+/*
+ * Upper limit of the length of a name with its NUL; a longer name is ignored.
+ */
 #define NAME_MAX_NBYTES 4096
 
 void
@@ -82,7 +84,7 @@ keep_text(struct modules *m, const char *text, const char **text_ret)
 }
 
 /*
- * Return true if the same mapping is present.  Its names must be those in
+ * Is the same mapping present?  The names of 'module' must be stored in
  * 'texts'.
  */
 static bool
@@ -97,7 +99,7 @@ has_mapping(const struct modules *m, const struct module *mapping)
 	       found->build_id == mapping->build_id;
 }
 
-/* Replace the 'old_count' mappings from 'idx' on by one. */
+/* Replace the 'old_count' mappings from index 'idx' on by one mapping. */
 static void
 put_at(struct modules *m, size_t idx, size_t old_count,
        const struct module *mapping)
@@ -124,7 +126,7 @@ modules_add(struct modules *m, const struct module *mapping)
 	if (status != HATF_OK || kept.object == NULL ||
 	    kept.start >= kept.end || has_mapping(m, &kept))
 		return status;
-	/* Make room first: the array may move. */
+	/* Reserve memory before taking pointers: the array may move. */
 	if (rows_add(&m->mappings, sizeof(*mappings)) == NULL)
 		return HATF_NO_MEMORY;
 	m->mappings.count--;
@@ -165,7 +167,10 @@ find_name(const struct hatf_record *rec, const char *key, char *buf)
 		buf[0] = '\0';
 }
 
-/* Read a number, decimal or with "0x"; false if it is missing or malformed. */
+/*
+ * Read a number, decimal or hexadecimal with "0x"; false if it is missing or
+ * malformed.
+ */
 static bool
 find_number(const struct hatf_record *rec, const char *key, uint64_t *n_ret)
 {
@@ -198,7 +203,7 @@ modules_note(struct modules *m, const struct hatf_record *rec)
 	    !find_number(rec, "size", &size) ||
 	    __builtin_add_overflow(mapping.start, size, &mapping.end))
 		return HATF_OK;
-	/* The recorder does not know the offset. */
+	/* Without this line, the recorder did not know the offset. */
 	if (!find_number(rec, "offset", &mapping.offset))
 		mapping.offset = 0;
 	return modules_add(m, &mapping) == HATF_NO_MEMORY ? HATF_NO_MEMORY

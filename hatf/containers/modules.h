@@ -2,11 +2,11 @@
 /*
  * modules.h - where programs and libraries are mapped in a process
  *
- * The address of an instruction is valid for one run.  Together with the
- * mapping that contains it, the address identifies an offset in an object file.
- * Comments of kind 'object' (FORMAT "Stacks") describe the mappings, one
- * comment each.  A mapping replaces those that it overlaps: they were unmapped
- * before.
+ * The address of an instruction means something only in one process.  The
+ * mapping that contains the address converts it to an offset in an object file,
+ * which is valid for every process.  Comments of kind 'object' (FORMAT
+ * "Stacks") describe the mappings, one comment each.  A mapping replaces the
+ * mappings that it overlaps: these must have been unmapped before.
  *
  * Memory is bounded: MODULE_MAX mappings at a time, and HATF_FRAME_TEXTS_MAX
  * bytes of distinct names.  One thread uses a 'struct modules'.
@@ -19,22 +19,23 @@
 #include "hatf/containers/string_table.h"
 
 /*
- * Mappings at a time.  A process has some hundreds; inserting one takes time
- * proportional to their number.
+ * The most mappings at a time.  A process has some hundreds; inserting one
+ * takes time proportional to their number.
  */
 #define MODULE_MAX 16384
 
 /* A mapped range of an object file. */
 struct module {
-	uint64_t start, end; /* in memory */
-	uint64_t base;	     /* load bias of the object */
-	uint64_t offset;     /* of the mapping in the file, in bytes */
+	uint64_t start, end; /* addresses in memory */
+	/* load bias: address in memory minus address in the file */
+	uint64_t base;
+	uint64_t offset; /* offset of 'start' in the file, in bytes */
 	const char *object;
 	const char *build_id; /* NULL: unknown */
 };
 
 struct modules {
-	struct rows mappings; /* struct module, sorted by 'end' */
+	struct rows mappings; /* rows of struct module, sorted by 'end' */
 	struct string_table texts;
 };
 
@@ -46,9 +47,9 @@ void modules_fini(struct modules *m);
 void modules_clear(struct modules *m);
 
 /*
- * Add a copy of a mapping and its names in place of the mappings that it
- * overlaps.  Ignore an empty mapping and one without a name.
- * Errors: HATF_LIMIT, HATF_NO_MEMORY.
+ * Add a copy of a mapping and its names, and remove the mappings that it
+ * overlaps.  Ignore a mapping that is empty or has no name.  Errors:
+ * HATF_LIMIT, HATF_NO_MEMORY.
  */
 enum hatf_status modules_add(struct modules *m, const struct module *mapping);
 
@@ -58,12 +59,15 @@ enum hatf_status modules_add(struct modules *m, const struct module *mapping);
  */
 const struct module *modules_find(const struct modules *m, uint64_t address);
 
-/* Append the text of the comment; 't->full' is set if it does not fit. */
+/*
+ * Append the text of the comment that describes a mapping; 't->full' is set if
+ * the text does not fit.
+ */
 void modules_describe(const struct module *mapping, struct text *t);
 
 /*
- * Add the mapping that an 'object' comment describes.  Ignore any other record,
- * a malformed comment, and a mapping beyond MODULE_MAX.  Errors:
+ * Add the mapping that an 'object' comment describes.  Ignore other records, a
+ * malformed comment, and a mapping beyond the limit of MODULE_MAX.  Errors:
  * HATF_NO_MEMORY.
  */
 enum hatf_status modules_note(struct modules *m, const struct hatf_record *rec);

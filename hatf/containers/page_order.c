@@ -8,8 +8,8 @@
 #define GROUP_PAGES 64
 
 /*
- * A full run is 4 KiB.  The first run starts small, since there may be many
- * small sets.
+ * The most groups of a run, which then takes 4 KiB.  The first run of a set
+ * starts smaller, since there may be many small sets.
  */
 #define RUN_MAX 256
 #define RUN_MIN 4
@@ -24,8 +24,8 @@ page_order_fini(struct page_order *order)
 }
 
 /*
- * Find the run that has the group or would have it.  Precondition: there is a
- * run.
+ * Find the run that contains the group, or the run to which the group must be
+ * added.  Precondition: there is a run.
  */
 static size_t
 seek_run(const struct page_order *order, uint64_t number)
@@ -43,7 +43,10 @@ seek_run(const struct page_order *order, uint64_t number)
 	return low;
 }
 
-/* Find the first group of a run that is not before 'number'. */
+/*
+ * Return the index of the first group of a run whose number is at least
+ * 'number'.
+ */
 static unsigned
 seek_group(const struct page_run *run, uint64_t number)
 {
@@ -109,10 +112,10 @@ grow_run(struct page_run *run)
 
 /*
  * Split run 'r', which is full, to insert a group at '*at'.  Move the groups
- * from the middle on to a new run after it.  If the group belongs at the end,
- * as when a heap grows upwards, make the new run for that group alone.  Return
- * the run that the group belongs to, with '*at' adjusted, or NULL if there is
- * no memory.
+ * from the middle on to a new run after it.  If the group belongs at the end of
+ * the run, as when a heap grows upwards, the new run gets only this group.
+ * Return the run to which the group then belongs, and set '*at' to its index
+ * there; NULL if there is no memory.
  */
 static struct page_run *
 split_run(struct page_order *order, size_t r, unsigned *at)
@@ -136,8 +139,8 @@ split_run(struct page_order *order, size_t r, unsigned *at)
 }
 
 /*
- * Make room for a group at '*at' of run 'r'.  Return the run that the group
- * belongs to, as split_run() does.
+ * Make room for a group at index '*at' of run 'r'.  Return what split_run()
+ * returns.
  */
 static struct page_run *
 make_room(struct page_order *order, size_t r, unsigned *at)

@@ -24,23 +24,23 @@
 #include <stdint.h>
 
 struct page_group {
-	uint64_t number; /* of its first page, divided by 64 */
+	uint64_t number; /* number of the group's first page, divided by 64 */
 	uint64_t pages;	 /* bit i: page 64 * number + i is in the set */
 };
 
 struct page_run {
-	uint64_t first; /* number of its first group */
+	uint64_t first; /* 'number' of its first group */
 	struct page_group *groups;
 	unsigned count, cap;
 };
 
 /* Invariant: no group and no run is empty. */
 struct page_order {
-	struct page_run *runs; /* NULL: none yet */
+	struct page_run *runs; /* NULL: the set has no runs yet */
 	size_t count, cap;
 };
 
-/* Free the memory and make the set empty.  All zeros is an empty set. */
+/* Free the memory and make the set empty.  A set that is all zeros is empty. */
 void page_order_fini(struct page_order *order);
 
 /* Add a page; false if there is no memory, with the set unchanged. */

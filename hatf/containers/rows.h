@@ -18,8 +18,8 @@ struct rows {
 };
 
 /*
- * Return uncleared room for one more row, or NULL if memory is short.  Earlier
- * rows may move.
+ * Append a row and return its memory, which is not cleared; NULL if memory is
+ * short.  Earlier rows may move.
  */
 static inline void *
 rows_add(struct rows *r, size_t row_nbytes)
@@ -36,7 +36,7 @@ rows_add(struct rows *r, size_t row_nbytes)
 	return (uint8_t *)r->rows + r->count++ * row_nbytes;
 }
 
-/* Return true if 'number' is one of the numbers. */
+/* Is 'number' one of the numbers in the array? */
 static inline bool
 rows_have_u64(const uint64_t *numbers, size_t count, uint64_t number)
 {

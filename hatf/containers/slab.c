@@ -3,8 +3,8 @@
  * slab.c - see slab.h
  *
  * The first cache line of a chunk points to the chunk before it.  All sizes are
- * multiples of a cache line, so the rest of a chunk or of an array can always
- * be cut into arrays.
+ * multiples of a cache line, so what is left of a chunk or an array can always
+ * be cut into smaller arrays.
  */
 #include "hatf/containers/slab.h"
 
@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 
 #define CHUNK_MIN ((size_t)1024)
-#define CHUNK_MAX ((size_t)2 << 20) /* a huge page */
+#define CHUNK_MAX ((size_t)2 << 20) /* the size of a huge page */
 
 struct slab_chunk {
 	struct slab_chunk *before;
@@ -47,7 +47,9 @@ take(struct slab *slab, unsigned size_class)
 	return array;
 }
 
-/* Cut 'nbytes' bytes, a multiple of a cache line, into free arrays. */
+/*
+ * Cut 'nbytes' bytes of memory, a multiple of a cache line, into free arrays.
+ */
 static void
 cut_up(struct slab *slab, uint8_t *bytes, size_t nbytes)
 {
@@ -70,7 +72,8 @@ add_chunk(struct slab *slab, size_t array_nbytes)
 	struct slab_chunk *chunk;
 
 	/*
-	 * Chunk sizes are powers of two, and so are their sums up to CHUNK_MAX.
+	 * Chunk sizes are powers of two.  Their sum is one, too, up to
+	 * CHUNK_MAX.
 	 */
 	while (nbytes < array_nbytes + SLAB_LINE_NBYTES)
 		nbytes *= 2;
@@ -91,7 +94,10 @@ add_chunk(struct slab *slab, size_t array_nbytes)
 	return true;
 }
 
-/* Take a free array of class 'longer', and cut off all but 'nbytes' bytes. */
+/*
+ * Take a free array of the larger class 'longer'; return its first 'nbytes'
+ * bytes, and make the rest free arrays.
+ */
 static void *
 cut_longer(struct slab *slab, size_t nbytes, unsigned longer)
 {

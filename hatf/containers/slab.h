@@ -4,10 +4,10 @@
  *
  * Between one power of two and the next there are eight sizes, so an array need
  * be little longer than its content.  Memory comes in chunks.  Each chunk is as
- * large as all earlier ones together, up to a huge page, so that few arrays
- * need little memory and many are in huge pages.  Freed arrays are reused for
- * arrays of the same size or smaller ones.  Chunks are kept until slab_fini(),
- * so memory is proportional to the sum of each size's peak use.
+ * large as all earlier ones together, but at most a huge page.  So few arrays
+ * need little memory, and many arrays are in huge pages.  Freed arrays are
+ * reused for arrays of the same size or smaller ones.  Chunks are kept until
+ * slab_fini(), so memory is proportional to the sum of each size's peak use.
  *
  * Used by one thread at a time.
  */
@@ -37,18 +37,21 @@ slab_nbytes(unsigned size_class)
 }
 
 struct slab {
-	struct slab_chunk *chunks; /* the newest first */
+	struct slab_chunk *chunks; /* all chunks, the newest first */
 	uint8_t *next;		   /* the unused end of the newest chunk */
 	size_t left;
-	size_t nbytes; /* of all chunks */
+	size_t nbytes; /* size of all chunks together */
 	/*
-	 * The free list of each class.  A free array begins with a pointer to
-	 * the next.
+	 * The free list of each class.  Each free array starts with a pointer
+	 * to the next.
 	 */
 	void *unused[SLAB_CLASS_COUNT];
 };
 
-/* Free all memory.  A slab starts as all zeros, and is so again afterwards. */
+/*
+ * Free all memory.  A slab starts as all zeros, and is all zeros again
+ * afterwards.
+ */
 void slab_fini(struct slab *slab);
 
 /*
@@ -57,7 +60,7 @@ void slab_fini(struct slab *slab);
  */
 void *slab_get(struct slab *slab, unsigned size_class);
 
-/* Free an array of slab_get() with the same 'size_class'. */
+/* Free an array that slab_get() returned for the same 'size_class'. */
 void slab_put(struct slab *slab, void *array, unsigned size_class);
 
 #endif /* HATF_SLAB_H */

@@ -15,7 +15,7 @@
 
 #define SLOTS_MIN 64
 
-/* A longer string gets a chunk of its own. */
+/* The size of a chunk.  A string that is longer gets a chunk of its own. */
 #define CHUNK_NBYTES ((size_t)64 * 1024)
 
 void
@@ -28,12 +28,15 @@ string_table_init(struct string_table *table, uint32_t count_max,
 	    (ssize_t)sizeof(table->seed)) {
 		struct timespec now;
 
-		/* Early in a boot there is no randomness yet. */
+		/*
+		 * The kernel has no random numbers yet while the system boots:
+		 * use the time.
+		 */
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		table->seed[0] = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15;
 		table->seed[1] = (uint64_t)(uintptr_t)table ^ table->seed[0];
 	}
-	/* A factor of 0 would not mix. */
+	/* Multiplying by 0 would not mix the bits. */
 	table->seed[1] |= 0x8000000000000001;
 }
 
@@ -133,7 +136,7 @@ grow_rows(struct string_table *table)
 	return true;
 }
 
-/* Add a chunk with at least 'nbytes' bytes. */
+/* Add a chunk with room for at least 'nbytes' bytes. */
 static bool
 add_chunk(struct string_table *table, size_t nbytes)
 {
@@ -162,7 +165,8 @@ add_chunk(struct string_table *table, size_t nbytes)
 }
 
 /*
- * Store a copy, followed by a NUL.  Return it, or NULL if there is no memory.
+ * Store a copy of the string, followed by a NUL.  Return the copy, or NULL if
+ * there is no memory.
  */
 static const char *
 store(struct string_table *table, const void *bytes, size_t nbytes)

@@ -6,35 +6,35 @@
  * that never changes.  Numbers start at 1.  Memory is O(distinct strings);
  * there are at most 'count_max' of them, with 'nbytes_max' bytes in all.
  *
- * The hash is seeded with random numbers, so that no trace can be made to
- * contain strings that collide.  Used by one thread at a time.
+ * The hash is seeded with random numbers, so nobody can write a trace whose
+ * strings collide.  Used by one thread at a time.
  */
 #ifndef HATF_STRING_TABLE_H
 #define HATF_STRING_TABLE_H
 
 #include "hatf/hatf.h"
 
-/* One string. */
+/* A string of the table. */
 struct string_table_row {
-	const char *bytes; /* followed by a NUL */
+	const char *bytes; /* the string, followed by a NUL */
 	uint32_t nbytes;
 	uint32_t hash;
 };
 
 struct string_table {
-	struct string_table_row *rows; /* string n is rows[n - 1] */
+	struct string_table_row *rows; /* string number n is rows[n - 1] */
 	uint32_t count, cap, count_max;
-	uint32_t *slots; /* string numbers; 0: free */
+	uint32_t *slots; /* hash table of string numbers; 0: the slot is free */
 	size_t slot_count;
 	char **chunks;
 	size_t chunk_count, chunk_cap;
-	/* of the last chunk: its size, and its free bytes */
+	/* size of the last chunk, and the free bytes in it */
 	size_t last_nbytes, room;
 	uint64_t nbytes, nbytes_max;
 	uint64_t seed[2];
 };
 
-/* Make an empty table.  Allocates nothing. */
+/* Make an empty table.  Allocate nothing. */
 void string_table_init(struct string_table *table, uint32_t count_max,
 		       uint64_t nbytes_max);
 
@@ -42,14 +42,14 @@ void string_table_init(struct string_table *table, uint32_t count_max,
 void string_table_fini(struct string_table *table);
 
 /*
- * Return the number of a string in '*number_ret', adding a copy if the table
- * lacks it.  Errors: HATF_NO_MEMORY; HATF_LIMIT if 'count_max' or 'nbytes_max'
- * would be exceeded.
+ * Store the number of a string in '*number_ret'.  If the table lacks the
+ * string, add a copy.  Errors: HATF_NO_MEMORY; HATF_LIMIT if 'count_max' or
+ * 'nbytes_max' would be exceeded.
  */
 enum hatf_status string_table_put(struct string_table *table, const void *bytes,
 				  size_t nbytes, uint32_t *number_ret);
 
-/* Return the string of a number that string_table_put() has returned. */
+/* Return the string with a number that string_table_put() has returned. */
 static inline const char *
 string_table_get(const struct string_table *table, uint32_t number)
 {

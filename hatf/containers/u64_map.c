@@ -2,9 +2,9 @@
 /*
  * u64_map.c - see u64_map.h
  *
- * Removal moves later keys of the run back instead of leaving a mark.  The
- * length of a search therefore depends on the current content of the map only,
- * not on its history.
+ * A removal moves later keys of the run (the sequence of used slots) back, and
+ * leaves no mark.  The length of a search therefore depends on the current
+ * content of the map only, not on its history.
  *
  * The home slot is the hash scaled to the table size, not masked.  So any table
  * size works, and a resize, which visits the keys nearly in order of their
@@ -27,13 +27,19 @@ u64_map_seed_init(struct u64_map_seed *seed)
 	    (ssize_t)sizeof(seed->numbers)) {
 		struct timespec now;
 
-		/* Early in a boot there is no randomness yet. */
+		/*
+		 * The kernel has no random numbers yet while the system boots:
+		 * use the time.
+		 */
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		n[0] = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15;
 		n[1] = (uint64_t)(uintptr_t)seed ^ n[0] << 21;
 		n[2] = (uint64_t)now.tv_sec ^ n[0] << 7;
 	}
-	/* A factor of 0, or with few bits set, would not mix. */
+	/*
+	 * Multiplying by 0, or by a number with few bits set, would not mix the
+	 * bits.
+	 */
 	n[1] |= 0x8000000000000001;
 	n[2] |= 0x8000000000000001;
 }
@@ -184,7 +190,7 @@ u64_map_put(struct u64_map *map, uint64_t key, bool *added_ret)
 
 /*
  * Fill the free slot 'hole' with the first later key of its run that may be
- * there, and repeat with the slot that this frees.
+ * moved there; repeat with the slot from which the key was moved.
  */
 static void
 close_hole(struct u64_map *map, size_t hole)
@@ -197,7 +203,10 @@ close_hole(struct u64_map *map, size_t hole)
 			break;
 
 		const size_t home = u64_map_home(map, map->keys[slot]);
-		/* Is 'home' in (hole, slot], counting round the end? */
+		/*
+		 * Is 'home' in (hole, slot], where the slots wrap around at the
+		 * end?
+		 */
 		const bool stays = hole < slot ? hole < home && home <= slot
 					       : hole < home || home <= slot;
 
@@ -219,7 +228,7 @@ u64_map_remove(struct u64_map *map, struct u64_map_entry *entry)
 	}
 	close_hole(map, (size_t)(entry - map->entries));
 	map->used--;
-	/* Without memory for a smaller table, keep the large one. */
+	/* If there is no memory for a smaller table, keep the large one. */
 	if (map->used < map->slot_count / 4 &&
 	    map->slot_count > U64_MAP_MIN_SLOTS)
 		resize(map, map->slot_count / 2 > U64_MAP_MIN_SLOTS

@@ -2,27 +2,26 @@
 /*
  * u64_map.h - a hash map from 64-bit keys to entries of two 64-bit words
  *
- * For keys whose neighbours are unrelated, such as ids.  Live blocks, which are
- * looked up near one another, are in block_set.h.
+ * Use it for keys such as ids.  Live blocks are in block_set.h, which is faster
+ * if successive look-ups are near one another.
  *
  * Open addressing with linear probing.  The keys have an array of their own,
  * eight to a cache line, so that a search of any length touches a line or two
  * of keys and then at most one entry:
  *
- *	keys    |  a  |  0  |  b  |  c  |  0  |	 8 bytes each, 0: free
- *	entries |  A  |     |  B  |  C  |     |	16 bytes each
+ * 	keys    |  a  |  0  |  b  |  c  |  0  |	 8 bytes each, 0: free
+ * 	entries |  A  |     |  B  |  C  |     |	16 bytes each
  *
  * The table is between 1/4 and 3/4 full.  It grows by half and shrinks to half:
- * 32 to 48 bytes a key while the map grows, and never more than 96 once it is
- * larger than U64_MAP_MIN_SLOTS.
+ * A key takes 32 to 48 bytes while the map grows, and at most 96 in a map of
+ * more than U64_MAP_MIN_SLOTS slots.
  *
- * A resize moves all entries at once, and both tables exist meanwhile.  An
- * incremental resize would bound the time of one operation, which no caller
- * needs, and would make every operation search two tables.  The mean cost is
- * constant either way.
+ * A resize moves all entries at once; in the meantime, both tables exist.  An
+ * incremental resize would bound the time of each operation, but would make
+ * every operation search two tables, and no caller needs the bound.
  *
- * The hash is seeded with random numbers, so that no trace can be made to
- * contain keys that collide.  Every key is allowed, including 0.
+ * The hash is seeded with random numbers, so nobody can write a trace whose
+ * keys collide.  Every key is allowed, including 0.
  *
  * Used by one thread at a time.
  */
@@ -40,7 +39,7 @@ struct u64_map_seed {
 	uint64_t numbers[3];
 };
 
-/* The caller decides what the two words mean. */
+/* The two words mean what the caller wants. */
 struct u64_map_entry {
 	uint64_t extra;
 	uint64_t value;
@@ -53,15 +52,17 @@ struct u64_map_entry {
  */
 struct u64_map {
 	struct u64_map_entry *entries; /* NULL while there are no slots */
-	uint64_t *keys; /* after 'entries', in the same allocation */
+	/* the keys; allocated together with 'entries', and behind them */
+	uint64_t *keys;
 	size_t slot_count;
-	size_t used; /* slots in use, without 'zero' */
+	size_t used; /* slots in use, not counting 'zero' */
 	struct u64_map_seed seed;
-	struct u64_map_entry zero; /* the entry of key 0 */
+	/* the entry of key 0, which is not in the table */
+	struct u64_map_entry zero;
 	bool has_zero;
 };
 
-/* Make an empty map.  Allocates nothing. */
+/* Make an empty map.  Allocate nothing. */
 void u64_map_init(struct u64_map *map);
 
 /* Make the map empty and free its memory. */
@@ -71,15 +72,15 @@ void u64_map_fini(struct u64_map *map);
 size_t u64_map_count(const struct u64_map *map);
 
 /*
- * Return the entry of 'key', or NULL.  It is valid until the next put or
- * remove.
+ * Return the entry of 'key', or NULL.  The pointer is valid until the next put
+ * or remove.
  */
 struct u64_map_entry *u64_map_find(struct u64_map *map, uint64_t key);
 
 /*
- * Return the entry of 'key', adding one whose words are 0 if there is none.
- * '*added_ret' says whether it was added.  Return NULL, with the map unchanged,
- * if there is no memory.
+ * Return the entry of 'key'.  If there is none, add one whose words are 0, and
+ * set '*added_ret' to true.  Return NULL, with the map unchanged, if there is
+ * no memory.
  */
 struct u64_map_entry *u64_map_put(struct u64_map *map, uint64_t key,
 				  bool *added_ret);

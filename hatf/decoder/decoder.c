@@ -4,19 +4,19 @@
  *
  * A record is
  *
- *	tag  numbers  [length]  variable part
- *	`------- fixed -------´ `-- extra --´
+ * 	tag  numbers  [length]  variable part
+ * 	`------- fixed -------´ `-- extra --´
  *
  * The length of the fixed part depends on the tag and the layout only, so it is
  * kept in a table that each metadata record updates.  A number is fetched as 8
- * bytes and shifted, whatever its width: in our own traces the widths change so
- * often that the processor would mispredict a branch on the width.
+ * bytes and shifted, whatever its width.  A branch on the width would often be
+ * mispredicted, since the widths change often in our own traces.
  *
  * decoder_runs.c decodes nearly all of a trace: runs of heap records (tags 0 to
- * 5) between metadata.  decode_record() here decodes all other records.  In it,
- * measure() does the bounds check and the code after it reads unchecked; if
- * fewer than DECODER_FETCH_NBYTES are left, the numbers of the record are first
- * copied to a larger buffer.
+ * 5) between metadata. decode_record() here decodes all other records.  In
+ * decode_record(), measure() checks the bounds, and the code after measure()
+ * reads without checks.  If fewer than DECODER_FETCH_NBYTES are left, the
+ * numbers of the record are first copied to a larger buffer.
  */
 #include "hatf/decoder/decoder_runs.h"
 
@@ -24,14 +24,16 @@
 
 #include <assert.h>
 
-/* By tag: fixed bytes of a record per byte of the field's width. */
+/* For each field, how often a record of each tag contains it. */
 static const decoder_lengths width_uses[HATF_FIELD_COUNT] = {
 	[HATF_FIELD_SIZE] = { 1, 0, 1, 1, 1, 1 },
 	[HATF_FIELD_ADDRESS] = { 1, 1, 2, 2, 2, 2 },
 	[HATF_FIELD_TIME] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 },
 	[HATF_FIELD_THREAD] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 },
 	[HATF_FIELD_HEAP] = { 1, 1, 1, 1, 1, 1, 1, 1 },
-	/* The width of the length field of v1 and v2. */
+	/*
+	 * Under v1 and v2, attributes have a length field: this is its width.
+	 */
 	[HATF_FIELD_ATTRIBUTES] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 },
 };
 
@@ -48,7 +50,7 @@ fixed_width(const struct layout *layout, unsigned field)
 					   : 0;
 }
 
-/* Is the field in a state that decode_plain_run() does not handle? */
+/* Is the field in a state that decode_plain_run() cannot decode? */
 static unsigned
 is_unusual(const struct layout_field *f, unsigned field)
 {
@@ -64,14 +66,17 @@ is_unusual(const struct layout_field *f, unsigned field)
 }
 
 /*
- * Update the tables after a change of 'field'; 'before' is its old
- * fixed_width().
+ * Update the tables after a change of 'field'.  'before' is what fixed_width()
+ * returned for the field before the change.
  */
 static void
 update_tables(struct decoder *d, unsigned field, unsigned before)
 {
 	const struct layout_field *const f = &d->layout.field[field];
-	/* Modulo 256, like the sum: every fixed part is shorter. */
+	/*
+	 * The numbers are modulo 256, but every fixed part is shorter than 256
+	 * bytes.
+	 */
 	const uint8_t more = (uint8_t)(fixed_width(&d->layout, field) - before);
 
 	d->fixed_nbytes += width_uses[field] * more;
@@ -100,10 +105,10 @@ decoder_init(struct decoder *d, bool want_metadata)
 }
 
 /*
- * Return the length of the record at 'p', which is not metadata, or 0 if it is
- * longer than the 'left' bytes (at least 1).  '*extra_ret' is the length of its
- * variable part.  Compare lengths with the bytes left; never add them to a
- * position, since that could wrap.
+ * Return the length of the record at 'p', which must not be metadata.  Return 0
+ * if it is longer than 'left', the number of bytes left (at least 1).
+ * '*extra_ret' is the length of its variable part.  Compare lengths with the
+ * bytes left; never add them to a position, since that could wrap.
  */
 static inline size_t
 measure(const struct decoder *d, const uint8_t *p, size_t left,
@@ -125,12 +130,15 @@ measure(const struct decoder *d, const uint8_t *p, size_t left,
 	return fixed + extra;
 }
 
-/* Return the number at '*p', which is stored as 'f' says; move '*p' past it. */
+/*
+ * Return the number at '*p', which has the form that 'f' describes; move '*p'
+ * past it.
+ */
 static inline uint64_t
 number(struct layout_field *f, const uint8_t **p)
 {
 	const unsigned nbytes = f->nbytes;
-	/* For 0 bytes the shift is 0, and the mask clears the result. */
+	/* If nbytes is 0, the shift is 0, and the mask clears the result. */
 	const uint64_t raw = get_be64(*p) >> (-8u * nbytes & 63) & f->mask;
 	const uint64_t value = layout_value(f, raw);
 
@@ -139,7 +147,10 @@ number(struct layout_field *f, const uint8_t **p)
 	return value;
 }
 
-/* Decode the numbers after the tag; 'p' has DECODER_FETCH_NBYTES. */
+/*
+ * Decode the numbers after the tag.  At least DECODER_FETCH_NBYTES can be read
+ * at 'p'.
+ */
 static inline __attribute__((always_inline)) void
 decode_numbers(struct layout_field *f, const uint8_t *p,
 	       struct hatf_record *rec)
@@ -170,14 +181,17 @@ decode_numbers(struct layout_field *f, const uint8_t *p,
 	default:
 		break;
 	}
-	/* The diagrams put the heap of createHeap before the thread. */
+	/*
+	 * The diagrams of the HATF specification put the heap of createHeap
+	 * before the thread.
+	 */
 	rec->thread = number(&f[HATF_FIELD_THREAD], &next);
 	if (rec->tag <= HATF_REALLOC_FREE)
 		rec->heap = number(&f[HATF_FIELD_HEAP], &next);
 	rec->time = number(&f[HATF_FIELD_TIME], &next);
 }
 
-/* Like decode_numbers(), but read only 'left' bytes. */
+/* Do what decode_numbers() does, but read only 'left' bytes. */
 static void
 decode_last_numbers(struct layout_field *f, const uint8_t *p, size_t left,
 		    struct hatf_record *rec)
@@ -188,7 +202,10 @@ decode_last_numbers(struct layout_field *f, const uint8_t *p, size_t left,
 	decode_numbers(f, copy, rec);
 }
 
-/* Count the logical event of a record, unless a realloc has announced it. */
+/*
+ * Count a logical event if the record begins one.  A record that a realloc has
+ * announced begins none.
+ */
 static inline void
 count_event(struct decoder *d, const struct hatf_record *rec)
 {
@@ -213,7 +230,7 @@ fail(struct decoder *d, enum hatf_status status, const char *field)
 	return false;
 }
 
-/* Stop: the next record is not complete. */
+/* Set the reason to stop: the next record is not complete. */
 static bool
 want_more(struct decoder *d)
 {
@@ -223,8 +240,8 @@ want_more(struct decoder *d)
 
 /*
  * Apply the metadata record at '*next' and move '*next' past it.  If the user
- * of the decoder wants metadata, store it in 'rec'.  Return false as
- * decode_record() does.
+ * of the decoder wants metadata, store the record in 'rec'.  Set 'stop' and
+ * return false if the record is truncated or invalid.
  */
 static bool
 decode_metadata(struct decoder *d, const uint8_t **next, const uint8_t *end,
@@ -265,7 +282,8 @@ decode_metadata(struct decoder *d, const uint8_t **next, const uint8_t *end,
 
 /*
  * Decode the record at '*next', which is not metadata, into 'rec' and move
- * '*next' past it.  Set 'stop' and return false if it is truncated or bad.
+ * '*next' past it.  Set 'stop' and return false if the record is truncated or
+ * invalid.
  */
 static bool
 decode_record(struct decoder *d, const uint8_t **next, const uint8_t *end,
@@ -325,14 +343,18 @@ decoder_decode(struct decoder *d, const uint8_t **next, const uint8_t *end,
 	return n;
 }
 
-/* Find the first incomplete field, in the order of decode_numbers(). */
+/*
+ * Return the name of the first incomplete number.  'part' must have the order
+ * in which decode_numbers() reads.
+ */
 static const char *
 cut_number(const struct decoder *d, const uint8_t *p, size_t left)
 {
 	static const struct {
 		const char *name;
 		uint8_t field;
-		uint16_t tags; /* bits '1 << tag' */
+		/* the tags that have this number, as bits '1 << tag' */
+		uint16_t tags;
 	} part[] = {
 		{ "size", HATF_FIELD_SIZE, 0x03d },
 		{ "address", HATF_FIELD_ADDRESS, 0x003 },

@@ -7,9 +7,9 @@
  * our own comments.  It allocates nothing.  A decoder has one owner, who
  * serialises all calls.
  *
- * Invariant: a record is decoded whole or not at all.  If the bytes end inside
- * a record, the state is as before that record, and decoding can continue at
- * its first byte once there are more bytes.
+ * Invariant: a record is decoded as a whole or not at all.  If the bytes end
+ * inside a record, the state is that before the record, and the caller can
+ * continue at the record's first byte when it has more bytes.
  */
 #ifndef HATF_DECODER_H
 #define HATF_DECODER_H
@@ -27,35 +27,42 @@
 
 /* Why decoder_decode() stopped. */
 enum decoder_stop {
-	DECODER_FULL,	 /* there is no room for another record */
-	DECODER_MORE,	 /* all bytes are decoded but a truncated record */
-	DECODER_COMMENT, /* the last record is a comment: it may be framing */
-	DECODER_BAD,	 /* the next record is bad: see 'status', 'field' */
+	DECODER_FULL, /* 'records' is full */
+	DECODER_MORE, /* the bytes that are left contain no whole record */
+	/* the last record is a comment; it may say that a block begins */
+	DECODER_COMMENT,
+	DECODER_BAD, /* the next record is invalid: see 'status', 'field' */
 };
 
-/* One length per tag, for additions in one instruction. */
+/*
+ * One length per tag, in a vector, so that one instruction adds to all of them.
+ */
 typedef uint8_t decoder_lengths __attribute__((vector_size(16)));
 
 struct decoder {
 	struct layout layout;
 	/*
-	 * Derived from 'layout': the length of a record before its variable
-	 * part, and the length of the variable part (tags 0 to 9) or one of the
-	 * LENGTH_ codes of decoder.c.
+	 * Derived from 'layout', by tag: the length of a record before its
+	 * variable part; and for tags 0 to 9, the length of the variable part,
+	 * or one of the LENGTH_ codes of decoder.c.
 	 */
 	decoder_lengths fixed_nbytes;
 	uint32_t extra_nbytes;
-	unsigned unusual; /* 1 << field: decode_plain_run() cannot decode it */
-	struct hatf_record blank; /* values of fields that are not unusual */
-	uint64_t offset;	  /* of the next record in the stream, bytes */
-	uint64_t record_count;	  /* tags 0 to 10 */
-	uint64_t event_count;	  /* logical events */
+	/* bits '1 << field': fields that decode_plain_run() cannot decode */
+	unsigned unusual;
+	/* values of the fields that are not in 'unusual' */
+	struct hatf_record blank;
+	/* offset of the next record in the stream, in bytes */
+	uint64_t offset;
+	uint64_t record_count; /* records with tags 0 to 10 so far */
+	uint64_t event_count;  /* logical events so far */
 	uint64_t tag_count[HATF_TAG_COUNT];
 	struct pairing pairing;
 	enum decoder_stop stop;
-	enum hatf_status status; /* of DECODER_BAD */
-	const char *field;	 /* static, or NULL */
-	bool want_metadata;	 /* store metadata records too */
+	enum hatf_status status; /* why the next record is invalid */
+	/* name of the invalid part (static), or NULL */
+	const char *field;
+	bool want_metadata; /* decoder_decode() stores metadata records, too */
 };
 
 /*
@@ -67,17 +74,17 @@ void decoder_init(struct decoder *d, bool want_metadata);
 /*
  * Decode records from [*next, end) into 'records', at most 'max'.  Move '*next'
  * past them, set d->stop to the reason for stopping, and return the number of
- * records stored.  Their attributes point into the bytes, which stay the
- * caller's.
+ * records stored.  The attributes of the records point into these bytes, which
+ * stay the caller's.
  */
 size_t decoder_decode(struct decoder *d, const uint8_t **next,
 		      const uint8_t *end, struct hatf_record *records,
 		      size_t max);
 
 /*
- * The record at 'p' is truncated: the stream ends after 'left' bytes of it, at
- * least 1.  Return the name, in FORMAT.md, of the first field that is not
- * complete (static).
+ * Precondition: the record at 'p' is truncated, since the stream ends 'left'
+ * bytes after 'p' ('left' is at least 1).  Return the name, in FORMAT.md, of
+ * the first field that is not complete (static).
  */
 const char *decoder_cut_field(const struct decoder *d, const uint8_t *p,
 			      size_t left);

@@ -21,15 +21,16 @@ clear_metadata(struct hatf_record *rec)
 
 /*
  * The state of a field during a run, in the form that needs the fewest
- * operations: a value is 'bias' + (raw ^ sign); a field that follows then adds
- * (raw ^ sign) + 'step' to 'bias'.
+ * operations.  A value is 'bias' + (raw ^ sign), where raw is the stored
+ * number.  If the field follows (delta, stride), (raw ^ sign) + 'step' is then
+ * added to 'bias'.
  */
 struct lane {
-	uint64_t bias; /* origin - sign */
+	uint64_t bias; /* 'origin' of the layout field, minus 'sign' */
 	uint64_t sign;
 	uint64_t mask;
-	uint64_t step;	  /* the field's, less 'sign' */
-	uint64_t follows; /* all ones or 0 */
+	uint64_t step;	  /* 'step' of the layout field, minus 'sign' */
+	uint64_t follows; /* all bits set if the field follows, else 0 */
 	unsigned shift;
 	unsigned nbytes;
 };
@@ -54,14 +55,17 @@ lane_close(const struct lane *l, struct layout_field *f)
 	f->origin = l->bias + l->sign;
 }
 
-/* Return the number at 'p' of a field that does not follow. */
+/* Return the value at 'p' of a field that does not follow. */
 static inline uint64_t
 lane_value(const struct lane *l, const uint8_t *p)
 {
 	return l->bias + ((get_be64(p) >> l->shift & l->mask) ^ l->sign);
 }
 
-/* If 'there' is all ones, take the number at 'p'; if it is 0, return 0. */
+/*
+ * Return the value at 'p' if all bits of 'there' are set; return 0 if 'there'
+ * is 0.
+ */
 static inline uint64_t
 lane_take(struct lane *l, const uint8_t *p, uint64_t there)
 {
@@ -73,15 +77,18 @@ lane_take(struct lane *l, const uint8_t *p, uint64_t there)
 }
 
 /*
- * The indices of the records of a run that announce others, in order.  Without
- * them, each record would be one event.
+ * The records of a run that announce others: their indices, in order.  If there
+ * are none, each record of the run is one event.
  */
 struct announcers {
 	size_t count;
 	uint16_t idx[RUN_MAX];
 };
 
-/* Count record 'n' of a run, a realloc; store 'n' if it announces others. */
+/*
+ * Count record number 'n' of a run, a realloc; store 'n' if it announces
+ * others.
+ */
 static inline void
 note_realloc(struct decoder *d, unsigned tag, size_t n, struct announcers *a)
 {
@@ -90,11 +97,15 @@ note_realloc(struct decoder *d, unsigned tag, size_t n, struct announcers *a)
 	d->tag_count[tag]++;
 }
 
-/* The state of a run, as a local so that the compiler can use registers. */
+/*
+ * The state of a run, kept in a local variable so that the compiler uses
+ * registers.
+ */
 struct run {
 	struct lane size, address, thread, heap, time;
-	size_t sized_count;   /* records with a size: all tags but 1 */
-	size_t realloc_count; /* tags 2 to 5 */
+	/* number of records with a size: all tags but 1 */
+	size_t sized_count;
+	size_t realloc_count; /* number of reallocs: tags 2 to 5 */
 };
 
 static inline __attribute__((always_inline)) struct run
@@ -134,7 +145,7 @@ run_close(const struct run *run, struct decoder *d, size_t n, size_t nbytes)
 	count_records(d, n, n - run->sized_count, run->realloc_count, nbytes);
 }
 
-/* Take the thread, heap and time at 'p'. */
+/* Read the thread, heap and time at 'p'. */
 static inline __attribute__((always_inline)) void
 run_take_tail(struct run *run, const uint8_t *p, struct hatf_record *rec)
 {
@@ -145,14 +156,17 @@ run_take_tail(struct run *run, const uint8_t *p, struct hatf_record *rec)
 	rec->time = lane_take(&run->time, p, UINT64_MAX);
 }
 
-/* Return the length of the attributes at 'p', which is before 'p' under v1. */
+/*
+ * Return the length of the attributes at 'p'.  Under v1, the length is stored
+ * in the byte before 'p'.
+ */
 static inline size_t
 run_extra_nbytes(const struct decoder *d, const uint8_t *p)
 {
 	return d->extra_nbytes == DECODER_LENGTH_V1 ? p[-1] : d->extra_nbytes;
 }
 
-/* Take the attributes at 'p', and return the position after them. */
+/* Read the attributes at 'p', and return the position after them. */
 static inline __attribute__((always_inline)) const uint8_t *
 run_take_attributes(const struct decoder *d, const uint8_t *p,
 		    struct hatf_record *rec)
@@ -185,7 +199,7 @@ decode_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 	for (; n < max && p <= last && p[0] <= HATF_REALLOC_FREE; n++) {
 		struct hatf_record *const rec = &records[n];
 		const unsigned tag = p[0];
-		/* All ones if the tag has a size, else 0. */
+		/* All bits set if the tag has a size, else 0. */
 		const uint64_t has_size = 0 - (uint64_t)(tag != HATF_FREE);
 		const size_t size_nbytes = has_size & run.size.nbytes;
 		const uint8_t *q = p + 1 + size_nbytes;
@@ -215,11 +229,11 @@ decode_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 }
 
 /*
- * Like decode_run(), but only for layouts in which d->unusual has at most the
- * time, as in nearly all of a trace of one thread.  The records then differ in
- * the tag, the size (which does not follow), the address, and also in the time
- * and the attributes if 'has_time' and 'has_attributes' are set.  These two are
- * constants in each inlined copy.
+ * Like decode_run(), but only for layouts in which d->unusual contains no field
+ * but the time.  This is so in nearly all of a trace of one thread.  The
+ * records then differ in the tag, the size (which does not follow), the
+ * address, and also in the time and the attributes if 'has_time' and
+ * 'has_attributes' are set.  These two are constants in each inlined copy.
  */
 static inline __attribute__((always_inline)) size_t
 decode_plain_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
@@ -240,7 +254,8 @@ decode_plain_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 	for (; n < max && p <= last; n++) {
 		struct hatf_record *const rec = &records[n];
 		const uint64_t tag = p[0];
-		uint64_t is_alloc = tag - 1; /* all ones, or 0 */
+		/* all bits set for an alloc, 0 for a free */
+		uint64_t is_alloc = tag - 1;
 		const uint8_t *q;
 
 		if (tag > HATF_FREE) {
@@ -278,8 +293,9 @@ decode_plain_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 }
 
 /*
- * Skip the records from 'rec' on while a realloc expects others, and uncount
- * those that belong to it.  Return the first record that is not skipped.
+ * Step over records, from 'rec' on, as long as a realloc expects announced
+ * records.  Subtract the announced records from the count.  Return the first
+ * record that is not stepped over.
  */
 static const struct hatf_record *
 count_parts(struct decoder *d, const struct hatf_record *rec,
@@ -293,7 +309,7 @@ count_parts(struct decoder *d, const struct hatf_record *rec,
 	return rec;
 }
 
-/* Is 'rec' a realloc that the two records that it announces follow? */
+/* Is 'rec' a realloc, followed by exactly the two records that it announces? */
 static inline bool
 is_whole_realloc(const struct hatf_record *rec, const struct hatf_record *end)
 {
@@ -304,7 +320,10 @@ is_whole_realloc(const struct hatf_record *rec, const struct hatf_record *end)
 	       rec[2].thread == rec[0].thread;
 }
 
-/* Return the number of carried blocks at the start of a trace: not events. */
+/*
+ * Return how many records at the start of a trace are carried blocks (blocks
+ * that were live when the trace began).  These are not events.
+ */
 static inline size_t
 count_carried(const struct decoder *d, const struct hatf_record *records,
 	      size_t n)
@@ -317,7 +336,10 @@ count_carried(const struct decoder *d, const struct hatf_record *records,
 	return count;
 }
 
-/* Count the logical events of a run: all records that were not announced. */
+/*
+ * Count the logical events of a run: all records except those that a realloc
+ * announced.
+ */
 static inline void
 count_run(struct decoder *d, const struct hatf_record *records, size_t n,
 	  const struct announcers *announcers)

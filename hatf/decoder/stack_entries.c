@@ -17,7 +17,10 @@ stack_entries_is_column(const struct hatf_record *comment)
 	return hatf_record_comment_starts(comment, STACK_COLUMN_KIND);
 }
 
-/* Read a number below 2^32 in at most 5 bytes; return false if it is none. */
+/*
+ * Read a number of at most 5 bytes; return false if it is malformed or not
+ * below 2^32.
+ */
 static bool
 get_checked(struct stack_entries *s, uint32_t *n_ret)
 {
@@ -35,7 +38,7 @@ get_checked(struct stack_entries *s, uint32_t *n_ret)
 	return false;
 }
 
-/* Read a number that get_checked() has accepted. */
+/* Read a number that get_checked() accepted before. */
 static uint32_t
 get(struct stack_entries *s)
 {
@@ -45,14 +48,17 @@ get(struct stack_entries *s)
 	return n;
 }
 
-/* Take the id of a literal: a difference with the sign in its lowest bit. */
+/*
+ * Take the id of a literal, which is stored as a difference; the lowest bit of
+ * the difference is its sign.
+ */
 static uint32_t
 add_difference(uint32_t from, uint32_t n)
 {
 	return from + ((n & 1) != 0 ? ~(n >> 1) : n >> 1);
 }
 
-/* Are the rest of the bytes entries, the last one a run? */
+/* Are all bytes that are left valid entries, and is the last entry a run? */
 static bool
 are_entries(struct stack_entries *s)
 {
@@ -100,7 +106,10 @@ stack_entries_begin(struct stack_entries *s, const struct hatf_record *comment)
 	return true;
 }
 
-/* Take an entry that the model does not predict, and the run after it. */
+/*
+ * Take an entry that the model does not predict, and the number of predicted
+ * records after it.
+ */
 static uint32_t
 take_entry(struct stack_entries *s)
 {

@@ -20,7 +20,7 @@ enum {
 	HEADER_NBYTES = 20,
 	LENGTH_OFF = 16,
 	TRAILER_NBYTES = 8,
-	STORED_MAX = 65535, /* input of one stored block */
+	STORED_MAX = 65535, /* the most input bytes of one stored block */
 	STORED_HEADER_NBYTES = 5,
 };
 
@@ -28,7 +28,10 @@ static const uint8_t header[LENGTH_OFF] = {
 	0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 8, 0, 'H', 'T', 4, 0,
 };
 
-/* zlib is linked in; deflate_load() replaces it by isa-l. */
+/*
+ * The default is zlib, which is linked in; deflate_load() may replace it by
+ * isa-l.
+ */
 static const struct deflate_backend *_Atomic chosen = &deflate_zlib;
 
 void
@@ -37,8 +40,10 @@ deflate_load(void)
 #ifdef HAVE_ISAL
 	static _Atomic bool is_tried;
 
-	/* relaxed, both: a thread that comes while another one searches, or a
-	 * child forked during the search, uses zlib. */
+	/*
+	 * Both accesses are relaxed.  A thread that arrives while another one
+	 * searches, or a child forked during the search, uses zlib.
+	 */
 	if (atomic_load_explicit(&is_tried, memory_order_relaxed) ||
 	    atomic_exchange_explicit(&is_tried, true, memory_order_relaxed))
 		return;
@@ -55,7 +60,10 @@ backend(void)
 	return atomic_load_explicit(&chosen, memory_order_acquire);
 }
 
-/* Return the maximum of all libraries, since isa-l may be loaded later. */
+/*
+ * Return the maximum over all libraries, since isa-l may be loaded after the
+ * call.
+ */
 size_t
 deflate_work_nbytes(int level)
 {
@@ -78,7 +86,10 @@ deflate_bound(size_t nbytes)
 	       TRAILER_NBYTES;
 }
 
-/* Write stored blocks, for incompressible input, and return their length. */
+/*
+ * Write stored blocks, for input that cannot be compressed, and return their
+ * length.
+ */
 static size_t
 store(const uint8_t *in, size_t in_nbytes, uint8_t *out)
 {
@@ -88,7 +99,8 @@ store(const uint8_t *in, size_t in_nbytes, uint8_t *out)
 	do {
 		const size_t nbytes = left < STORED_MAX ? left : STORED_MAX;
 
-		p[0] = left == nbytes; /* the last block; kind 0 */
+		/* bit 0: is it the last block?  The other bits are 0: stored */
+		p[0] = left == nbytes;
 		put_le16(p + 1, (uint16_t)nbytes);
 		put_le16(p + 3, (uint16_t)~nbytes);
 		p += STORED_HEADER_NBYTES;
@@ -106,7 +118,10 @@ deflate_member_by(const struct deflate_backend *by, int level, void *work,
 		  const uint8_t *in, size_t in_nbytes, uint8_t *out,
 		  size_t out_cap)
 {
-	/* Reject a result above the bound: store() needs no more than that. */
+	/*
+	 * A member need not be longer: if compression saves nothing, the input
+	 * is stored.
+	 */
 	const size_t bound = deflate_bound(in_nbytes);
 	const size_t cap = (out_cap < bound ? out_cap : bound) - HEADER_NBYTES -
 			   TRAILER_NBYTES;

@@ -6,10 +6,10 @@
  * and has an extra field with the length of the member, so that a reader finds
  * the next block without inflating this one (FORMAT "Compression").
  *
- * These functions may run where encoder.h runs: all memory is in the caller's
- * 'work' area, and no call but deflate_load() makes a system call or touches
- * errno; none allocates or locks.  Threads may call them at the same time with
- * different work areas.
+ * These functions may run where encoder.h runs.  All memory is in the caller's
+ * 'work' area; no function allocates or locks.  Only deflate_load() makes
+ * system calls or touches errno.  Threads may call the functions at the same
+ * time with different work areas.
  */
 #ifndef HATF_DEFLATE_H
 #define HATF_DEFLATE_H
@@ -17,20 +17,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Levels: 1 is the fastest, 3 the smallest; 2 and 3 save 1 to 3 % of the bytes
- * that a recorder writes (tests/bench/codec.sh), so 1 is the default. */
+/* Levels of compression: 1 is the fastest, 3 gives the fewest bytes.  Levels 2
+ * and 3 save only 1 to 3 % of the bytes that a recorder writes
+ * (tests/bench/codec.sh), so 1 is the default. */
 #define DEFLATE_LEVEL_MIN 1
 #define DEFLATE_LEVEL_MAX 3
-/* For rewriting a trace: levels 4 to 9 always use zlib, at its own levels. */
+/*
+ * The highest level for rewriting a trace.  Levels 4 to 9 always use zlib, with
+ * its own level of that number.
+ */
 #define DEFLATE_LEVEL_ZLIB_MAX 9
 #define DEFLATE_LEVEL_DEFAULT  1
-/* Store without compression, as a member; needs no work area, little stack. */
+/*
+ * Make a member without compression.  It needs no work area, and little stack.
+ */
 #define DEFLATE_LEVEL_STORED (-1)
 
 /*
- * Search for the fast library, isa-l, and use it from then on; otherwise zlib
- * is used.  The first call maps memory and changes errno; later calls do
- * nothing.  Other threads may be compressing at the same time.
+ * Search for the fast library, isa-l.  If there is one, use it from now on,
+ * otherwise zlib.  The first call maps memory and changes errno; later calls do
+ * nothing.  Other threads may compress at the same time.
  */
 void deflate_load(void);
 

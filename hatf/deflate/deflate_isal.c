@@ -4,8 +4,8 @@
  *
  * deflate_load() maps the library privately (mapped_library.h).  If it were
  * linked to the recorder, it and the traced program would see each other's
- * symbols, and each process would pay for loading it.  isa-l allocates no
- * memory; the work area has its stream, followed by its level buffer.
+ * symbols, and each process would pay for loading it. isa-l allocates no
+ * memory: the work area contains its stream, followed by its level buffer.
  */
 #ifdef HAVE_ISAL
 #include "hatf/deflate/deflate_backend.h"
@@ -15,7 +15,10 @@
 #include <isa-l/igzip_lib.h>
 #include <string.h>
 
-/* Set by deflate_isal_load(), constant after that. */
+/*
+ * Pointers to the functions of isa-l, set by deflate_isal_load() and constant
+ * afterwards.
+ */
 static __typeof__(&isal_deflate_stateless_init) stream_init;
 static __typeof__(&isal_deflate_stateless) stream_deflate;
 static __typeof__(&crc32_gzip_refl) crc32_reflected;
@@ -26,7 +29,7 @@ static const uint32_t level_buf_nbytes[] = {
 	ISAL_DEF_LVL3_LARGE,
 };
 
-/* Rounded up, so that the level buffer has the alignment of the work area. */
+/* Round up, so that the level buffer has the alignment of the work area. */
 #define STREAM_NBYTES ((sizeof(struct isal_zstream) + 63) / 64 * 64)
 
 static size_t
@@ -63,7 +66,10 @@ crc32_isal(const uint8_t *in, size_t in_nbytes)
 	return crc32_reflected(0, in, in_nbytes);
 }
 
-/* Copy an address: ISO C has no cast from a data to a function pointer. */
+/*
+ * Copy the bytes of an address: ISO C has no cast from a data pointer to a
+ * function pointer.
+ */
 static void
 take(void *function_ret, void *const *address)
 {

@@ -3,7 +3,7 @@
  * deflate_zlib.c - the backend for zlib
  *
  * zlib allocates through 'zalloc', which hands out consecutive pieces of the
- * work area; 'zfree' does nothing.
+ * work area; 'zfree' frees nothing.
  */
 #include "hatf/deflate/deflate_backend.h"
 
@@ -12,13 +12,17 @@
 
 enum {
 	WINDOW_BITS = 15,
-	MEM_LEVEL = 8, /* of 9: the hash tables fit the second-level cache */
+	/*
+	 * zlib allows 1 to 9; with this level its hash tables fit the
+	 * second-level cache
+	 */
+	MEM_LEVEL = 8,
 	PIECE_ALIGNMENT = 64,
 };
 
 /*
- * zconf.h gives (1 << (WINDOW_BITS + 2)) + (1 << (MEM_LEVEL + 9)); add 16 KiB
- * for zlib's state and for alignment.
+ * zconf.h gives (1 << (WINDOW_BITS + 2)) + (1 << (MEM_LEVEL + 9)) as the bytes
+ * that zlib needs.  Add 16 KiB for its state and for alignment.
  */
 #define WORK_NBYTES                                                          \
 	(((size_t)1 << (WINDOW_BITS + 2)) + ((size_t)1 << (MEM_LEVEL + 9)) + \
@@ -26,7 +30,7 @@ enum {
 
 struct arena {
 	uint8_t *next;
-	size_t left; /* bytes */
+	size_t left; /* unused bytes of the work area */
 };
 
 static size_t
@@ -62,7 +66,10 @@ static size_t
 compress_zlib(int level, void *work, const uint8_t *in, size_t in_nbytes,
 	      uint8_t *out, size_t out_cap)
 {
-	/* zlib's levels: the fastest, a medium one, and its own default. */
+	/*
+	 * The levels of zlib that are used for 1, 2 and 3: the fastest, a
+	 * medium one, and zlib's default.
+	 */
 	static const int levels[] = { 1, 3, 6 };
 	const int own = level > DEFLATE_LEVEL_MAX
 				? level
@@ -81,7 +88,7 @@ compress_zlib(int level, void *work, const uint8_t *in, size_t in_nbytes,
 	if (deflateInit2(&z, own, Z_DEFLATED, -WINDOW_BITS, MEM_LEVEL,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		return 0;
-	/* deflateEnd() would only free memory, so it is not needed. */
+	/* Do not call deflateEnd(): it would only free memory. */
 	return deflate(&z, Z_FINISH) == Z_STREAM_END ? out_cap - z.avail_out
 						     : 0;
 }

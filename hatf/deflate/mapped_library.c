@@ -2,8 +2,8 @@
 /*
  * mapped_library.c - see mapped_library.h
  *
- * The file belongs to the system and was made by a linker, so it is trusted: it
- * is checked for features that are not supported here, not for malicious
+ * The file is trusted, since it belongs to the system and was made by a linker.
+ * The code checks it for features that are not supported, but not for malicious
  * contents.
  */
 #include "hatf/deflate/mapped_library.h"
@@ -19,8 +19,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The folders to search.  The loader's own list cannot be had without calling
- * the loader. */
+/*
+ * The folders to search.  The loader's own list is not available, since this
+ * code must not call the loader.
+ */
 static const char *const folders[] = {
 #if defined(__x86_64__)
 	"/usr/lib/x86_64-linux-gnu/",
@@ -56,18 +58,19 @@ static const char *const folders[] = {
 #define SPAN_MAX ((size_t)64 << 20)
 
 struct library {
-	uint8_t *base;	   /* where address 0 of the file is mapped */
-	size_t map_nbytes; /* bytes of address space */
+	uint8_t *base;	   /* address in memory of address 0 of the file */
+	size_t map_nbytes; /* bytes of mapped address space */
 	const Elf64_Dyn *dynamic;
 	const Elf64_Sym *symbols;
 	const char *strings;
 	const uint32_t *hash; /* DT_GNU_HASH */
 	const Elf64_Rela *relocations[2];
 	size_t relocations_nbytes[2];
-	bool is_unsupported; /* it has a feature that is not supported here */
+	/* the library has a feature that is not supported here */
+	bool is_unsupported;
 };
 
-/* Not declared in any header. */
+/* Declare it here, since no header does. */
 extern void __stack_chk_fail(void) __attribute__((noreturn));
 
 /* Replaces libc's __memset_chk(), which the recorder must not import. */
@@ -112,8 +115,8 @@ find_in_libc(const char *name)
 }
 
 /*
- * Return the number of symbols.  The hash table has the exported ones, which
- * come last in the symbol table.
+ * Return the number of symbols.  The hash table covers the exported symbols,
+ * which are the last ones of the symbol table.
  */
 static uint32_t
 symbol_count(const struct library *l)
@@ -150,8 +153,9 @@ find_exported(const struct library *l, const char *name)
 }
 
 /*
- * Resolve symbol 'at' of the library: its own address, libc's, or NULL if the
- * symbol is weak and unknown.  Return false if the symbol is not supported.
+ * Resolve symbol 'at' of the library to an address of the library, an address
+ * of libc, or NULL if the symbol is weak and unknown.  Return false if the
+ * symbol is not supported.
  */
 static bool
 find_symbol(const struct library *l, uint64_t at, void **found_ret)
@@ -233,7 +237,7 @@ read_entry(struct library *l, const Elf64_Dyn *d)
 		break;
 	case DT_TEXTREL:
 	case DT_REL:
-	case 36: /* DT_RELR, which not every libc's header has */
+	case 36: /* DT_RELR, which some libc headers do not define */
 		l->is_unsupported = true;
 		break;
 	default:
@@ -251,8 +255,8 @@ read_dynamic(struct library *l)
 }
 
 /*
- * Map one segment over the reserved addresses.  Its pages beyond the file keep
- * the anonymous memory of the reservation.
+ * Map one segment of the file into the reserved address space.  Its pages
+ * beyond the end of the file keep the anonymous memory of the reservation.
  */
 static bool
 map_segment(const struct library *l, int fd, const Elf64_Phdr *p)
@@ -277,7 +281,10 @@ map_segment(const struct library *l, int fd, const Elf64_Phdr *p)
 	       mprotect(at + filled, whole - filled, access) == 0;
 }
 
-/* Return the address space that the segments need; 0: not supported. */
+/*
+ * Return how much address space the segments need, in bytes; 0 if the file is
+ * not supported.
+ */
 static size_t
 measure(const Elf64_Phdr *phdrs, unsigned n)
 {
@@ -361,7 +368,9 @@ read_phdrs(int fd, Elf64_Phdr *phdrs, unsigned *n_ret)
 	return done;
 }
 
-/* Make the memory read-only that only relocations write (PT_GNU_RELRO). */
+/*
+ * Make read-only the memory that only relocations have to write (PT_GNU_RELRO).
+ */
 static void
 seal(const struct library *l, const Elf64_Phdr *phdrs, unsigned n)
 {

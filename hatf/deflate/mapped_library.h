@@ -2,11 +2,12 @@
 /*
  * mapped_library.h - a shared library, mapped without the loader
  *
- * The recorder loads isa-l once a trace is long, so that short processes do not
- * pay for it, and in a thread that must not call the loader.  So this file maps
- * the library by itself: the segments as in the ELF file, the relocations
- * against the library's own symbols and a few of libc's.  Neither the program
- * nor the loader knows of the library.
+ * The recorder loads isa-l only when a trace has become long, so that short
+ * processes do not pay for it.  It does so in a thread that must not call the
+ * loader.  So this file maps the library by itself: it maps the segments of the
+ * ELF file and applies the relocations, which may refer to the library's own
+ * symbols and a few of libc.  Neither the program nor the loader knows of the
+ * library.
  *
  * This is sufficient for a library that only computes.  A library is refused if
  * it has thread-local variables or functions that the loader selects (IFUNC),
@@ -20,7 +21,7 @@
 
 struct mapped_library_function {
 	const char *name;
-	void *address; /* result */
+	void *address; /* the result: the address of the function */
 };
 
 /*

@@ -5,10 +5,13 @@
 
 #include <string.h>
 
-/* Events of one turn. */
+/* The number of events that one turn of the loop reads. */
 #define BATCH 256
 
-/* The first record of an event, as far as its attributes matter. */
+/*
+ * Return a record with the tag and attributes of an event; its other fields are
+ * 0.
+ */
 static struct hatf_record
 record_of(const struct hatf_event *e)
 {
@@ -34,7 +37,7 @@ flags_of(const struct hatf_event *e)
 			 (is_new && e->address == 0 ? HATF_COLUMN_FAILED : 0));
 }
 
-/* Store an event in a row of the columns that are wanted. */
+/* Store an event in row 'row' of the columns that the caller wants. */
 static void
 put_row(const struct hatf_event_columns *c, size_t row,
 	const struct hatf_event *e)
@@ -65,7 +68,10 @@ put_row(const struct hatf_event_columns *c, size_t row,
 			fields[i].column[row] = fields[i].value;
 }
 
-/* Learn from a comment that defines a stack.  False: no memory. */
+/*
+ * Add the frame or stack that a comment defines.  Return false if there is no
+ * memory.
+ */
 static bool
 note_definition(struct hatf_stacks *stacks, const struct hatf_event *e)
 {
@@ -95,7 +101,10 @@ hatf_events_read_columns(struct hatf_events *events,
 
 		if (status != HATF_OK) {
 			*n_ret = rows;
-			/* The next call repeats the status. */
+			/*
+			 * If some events were read before an error, return
+			 * them; the next call returns the error.
+			 */
 			return rows != 0 ? HATF_OK : status;
 		}
 		for (size_t i = 0; i < n; i++)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Return true if the header's 'key' has this value. */
+/* Does the header of the trace give 'key' this value? */
 static bool
 header_is(const struct hatf_reader *reader, const char *key, const char *value)
 {
@@ -37,7 +37,10 @@ hatf_events_open(struct hatf_reader *reader, struct hatf_events **events_ret)
 		       header_is(reader, "start", "late") || !ev->is_exact;
 	for (unsigned tag = 0; tag < HATF_METADATA; tag++)
 		ev->record += stats.record_count[tag];
-	/* A child may use the heaps that its parent created. */
+	/*
+	 * A forked child may use heaps that its parent created: the trace lacks
+	 * their creation.
+	 */
 	heaps_init(&ev->heaps, ev->strict && !ev->inherits);
 	if (hatf_reader_header(reader, "parent_pid") != NULL)
 		ev->stats.heritage = HATF_HERITAGE_UNKNOWN;

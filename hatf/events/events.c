@@ -2,11 +2,11 @@
 /*
  * events.c - hatf_events: turn records into logical events
  *
- * A realloc changes the live set at its own record.  The stage then recognises
- * and skips the alloc and free that the realloc announces (pairing.h), so a
- * trace without them has the same meaning.  If the announced records are
- * missing, the stage finds out only later: it reports that violation with the
- * next event.
+ * A realloc changes the live set at its own record.  The stage then skips the
+ * alloc and free records that the realloc announces (pairing.h), so a trace
+ * without these records has the same meaning.  If they are missing although
+ * they must not be, the stage notices this later, and reports the violation
+ * with the next event.
  *
  * Where a trace is wrong, the stage assumes that the program was right
  * (hatf.h).  One defect is then one violation, not a series of them.
@@ -16,7 +16,7 @@
 #include "hatf/codec/hatf_record.h"
 #include "hatf/decoder/decoder.h"
 
-/* Report the first violation of an event only. */
+/* Set the violation of an event, unless it already has one. */
 static void
 violate(struct hatf_event *out, enum hatf_violation violation)
 {
@@ -33,8 +33,8 @@ no_memory(struct hatf_events *ev)
 }
 
 /*
- * Return true for a block known from the parent's trace alone; all others have
- * an object number.
+ * Is the block known only from the parent's trace?  Such blocks have no object
+ * number, but all others have one.
  */
 static bool
 is_inherited(const struct block *block)
@@ -42,7 +42,9 @@ is_inherited(const struct block *block)
 	return block->object == 0;
 }
 
-/* Copy what the live set knows of a block to the event about it. */
+/*
+ * Copy what the live set knows of a block to the event 'out' that concerns it.
+ */
 static void
 describe_object(struct hatf_events *ev, struct hatf_event *out,
 		const struct block *block)
@@ -57,8 +59,8 @@ describe_object(struct hatf_events *ev, struct hatf_event *out,
 }
 
 /*
- * Stop counting an inherited block: it is freed, or becomes an object of this
- * trace.
+ * An inherited block is freed, or becomes an object of this trace: do not count
+ * it as inherited any longer.
  */
 static void
 uncount_inherited(struct hatf_events *ev, const struct block *block)
@@ -68,8 +70,8 @@ uncount_inherited(struct hatf_events *ev, const struct block *block)
 }
 
 /*
- * Remove the block at 'address' from the live set.  Returns false if there is
- * none.
+ * Remove the block at 'address' from the live set.  Return false if no block is
+ * live there.
  */
 static bool
 end_block(struct hatf_events *ev, struct heap *heap, uint64_t address,
@@ -84,7 +86,7 @@ end_block(struct hatf_events *ev, struct heap *heap, uint64_t address,
 	return true;
 }
 
-/* Create the object of 'out', born with this event. */
+/* Create an object for 'out'; this event is its birth. */
 static void
 new_object(struct hatf_events *ev, struct hatf_event *out)
 {
@@ -94,8 +96,8 @@ new_object(struct hatf_events *ev, struct hatf_event *out)
 }
 
 /*
- * Remove a carried block at 'address', which was just allocated again: the free
- * of the carried block may be missing in the trace.
+ * A block that was live when the trace began (carried) is still at 'address',
+ * which was just allocated.  Remove it: its free may be missing in the trace.
  */
 static void
 drop_doubtful(struct hatf_events *ev, struct heap *heap, uint64_t address)
@@ -108,9 +110,9 @@ drop_doubtful(struct hatf_events *ev, struct heap *heap, uint64_t address)
 }
 
 /*
- * 'address' was allocated again: stop counting an inherited block there.  If
- * the parent may have freed that block while it forked, remove it, too, so that
- * the allocation is not reported as a violation.
+ * 'address' was just allocated: stop counting an inherited block there.  If the
+ * parent may have freed that block while it forked, remove the block, too, so
+ * that the allocation is not reported as a violation.
  */
 static void
 replace_inherited(struct hatf_events *ev, struct heap *heap, uint64_t address)
@@ -125,7 +127,7 @@ replace_inherited(struct hatf_events *ev, struct heap *heap, uint64_t address)
 		heaps_take(&ev->heaps, heap, address, &block);
 }
 
-/* Put the object of 'out' at out->address. */
+/* Add the object of 'out' to the live set, at out->address. */
 static void
 begin_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out)
 {
@@ -148,8 +150,8 @@ begin_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out)
 }
 
 /*
- * Handle a free or realloc of out->old_address, which is not live.  'dies'
- * means that the event frees the block or makes it an object of this trace.
+ * Handle a free or realloc of out->old_address, where no block is live.
+ * 'dies': the event frees that block, or makes it an object of this trace.
  */
 static void
 on_unknown_block(struct hatf_events *ev, struct hatf_event *out,
@@ -174,7 +176,7 @@ on_alloc(struct hatf_events *ev, struct heap *heap,
 	out->address = rec->address;
 	out->size = rec->size;
 	if (rec->address == 0)
-		return; /* the call failed */
+		return; /* the realloc failed and freed nothing */
 	new_object(ev, out);
 	begin_block(ev, heap, out);
 }
@@ -207,12 +209,15 @@ on_free(struct hatf_events *ev, struct heap *heap,
 	if (end_block(ev, heap, rec->address, &old)) {
 		describe_object(ev, out, &old);
 	} else if (rec->address != 0 || ev->ours) {
-		/* Other programs may record free(NULL), which does nothing. */
+		/*
+		 * Traces by other programs may contain free(NULL), which does
+		 * nothing.
+		 */
 		on_unknown_block(ev, out, HATF_VIOLATION_FREE_UNKNOWN, true);
 	}
 }
 
-/* Return true if the addresses of a realloc fit its tag (FORMAT "Realloc"). */
+/* Do the addresses of a realloc fit its tag (FORMAT "Realloc")? */
 static bool
 fits_tag(const struct hatf_record *rec)
 {
@@ -230,7 +235,10 @@ fits_tag(const struct hatf_record *rec)
 	}
 }
 
-/* Make the block, which no event has created, the object of 'out'. */
+/*
+ * The block was inherited, so no event has created it: make it the object of
+ * 'out'.
+ */
 static void
 adopt_block(struct hatf_events *ev, struct hatf_event *out, struct block *block)
 {
@@ -256,7 +264,7 @@ resize_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out,
 		no_memory(ev);
 }
 
-/* Remove the old block of a realloc that moved or freed it. */
+/* Remove the old block of a realloc that moved or freed the block. */
 static void
 drop_block(struct hatf_events *ev, struct heap *heap,
 	   const struct hatf_record *rec, struct hatf_event *out)
@@ -274,7 +282,10 @@ drop_block(struct hatf_events *ev, struct heap *heap,
 	}
 }
 
-/* Apply a successful realloc; 'live' is the old block, or NULL if unknown. */
+/*
+ * Apply a successful realloc; 'live' is the old block, or NULL if it is
+ * unknown.
+ */
 static void
 change_block(struct hatf_events *ev, struct heap *heap,
 	     const struct hatf_record *rec, struct hatf_event *out,
@@ -322,8 +333,8 @@ on_realloc(struct hatf_events *ev, struct heap *heap,
 }
 
 /*
- * Return true if an announced record matches its realloc.  For a trace by
- * another program, compare only the size.
+ * Does an announced record match its realloc?  For a trace by another program,
+ * compare only the size.
  */
 static bool
 fits_realloc(const struct hatf_events *ev, const struct hatf_record *rec)
@@ -332,16 +343,17 @@ fits_realloc(const struct hatf_events *ev, const struct hatf_record *rec)
 		return false;
 	if (!ev->ours)
 		return true;
-	/* The alloc must precede the free. */
+	/* The announced alloc must come before the announced free. */
 	return (rec->tag == HATF_ALLOC || !ev->pairing.alloc_expected) &&
 	       rec->time == ev->realloc_time && rec->heap == ev->realloc_heap;
 }
 
 /*
- * Handle a record that the realloc before it announced; the realloc itself has
- * changed the live set.  Only a tag 4 with an old block changes it again: it
- * announces no free, so the old block is still live.  Without the announced
- * alloc, treat it as a move, as mpatrol does.
+ * Handle a record that the realloc before it announced.  The realloc itself has
+ * changed the live set.  Only after a realloc of tag 4 with an old block does
+ * the record change it again: tag 4 announces no free, so if the announced
+ * alloc follows, the old block is still live.  Without this alloc, the realloc
+ * counts as a move, as in mpatrol.
  */
 static void
 on_part(struct hatf_events *ev, const struct hatf_record *rec)
@@ -412,7 +424,7 @@ on_heap(struct hatf_events *ev, const struct hatf_record *rec,
 		 HATF_VIOLATION_HEAP);
 	if (creates)
 		return;
-	/* Heap 0, the process's malloc, is never destroyed. */
+	/* In our traces, heap 0 (malloc's) is never destroyed. */
 	if (ev->ours && rec->heap == 0)
 		violate(out, HATF_VIOLATION_HEAP);
 	if (ev->stats.inherited_live_count != 0) {
@@ -451,8 +463,8 @@ on_block(struct hatf_events *ev, const struct hatf_record *rec,
 }
 
 /*
- * Note the time of a record.  Returns false if it precedes that of the last
- * record.
+ * Note the time of a record.  Return false if the time is before that of the
+ * last record.
  */
 static bool
 note_time(struct hatf_events *ev, const struct hatf_record *rec)
@@ -469,7 +481,10 @@ note_time(struct hatf_events *ev, const struct hatf_record *rec)
 	return in_order;
 }
 
-/* Find out what the record, not a comment, is to the realloc before it. */
+/*
+ * Find out whether a record belongs to the realloc before it, and return its
+ * role.  The record must not be a comment.
+ */
 static enum pairing_role
 note_pairing(struct hatf_events *ev, const struct hatf_record *rec)
 {
@@ -483,8 +498,8 @@ note_pairing(struct hatf_events *ev, const struct hatf_record *rec)
 		return role;
 	}
 	/*
-	 * Other programs may leave out all announced records, but not only
-	 * some.
+	 * Other programs may omit all records that a realloc announces, but
+	 * must not omit only some.
 	 */
 	if (waits && (ev->ours || ev->part_seen))
 		ev->pending_violation = HATF_VIOLATION_PAIRING;
@@ -495,9 +510,7 @@ note_pairing(struct hatf_events *ev, const struct hatf_record *rec)
 	return role;
 }
 
-/*
- * Handle a record that is not a comment.  Returns true if it begins an event.
- */
+/* Handle a record that is not a comment.  Return true if it begins an event. */
 static bool
 handle_data(struct hatf_events *ev, const struct hatf_record *rec,
 	    struct hatf_event *out)
@@ -528,8 +541,8 @@ handle_data(struct hatf_events *ev, const struct hatf_record *rec,
 }
 
 /*
- * Set what an event has from its first record alone, and clear all other
- * fields.  Assign field by field, for the reason in hatf_record.h.
+ * Set the fields of an event that depend only on its first record, and clear
+ * all others.  Assign field by field, for the reason in hatf_record.h.
  */
 static void
 begin_event(struct hatf_events *ev, const struct hatf_record *rec,
@@ -557,8 +570,8 @@ begin_event(struct hatf_events *ev, const struct hatf_record *rec,
 }
 
 /*
- * Turn a record into an event.  Returns false for metadata and for a record
- * that is part of the event before it.
+ * Turn a record into an event.  Return false if the record is metadata, or a
+ * part of the event before it.
  */
 static bool
 handle(struct hatf_events *ev, const struct hatf_record *rec,
@@ -571,8 +584,8 @@ handle(struct hatf_events *ev, const struct hatf_record *rec,
 }
 
 /*
- * Read the next records.  At the end, check that the announced records of the
- * last realloc are not missing.
+ * Read the next records.  At the end of the trace, check that no announced
+ * record of the last realloc is missing.
  */
 static enum hatf_status
 fetch(struct hatf_events *ev)
@@ -587,7 +600,10 @@ fetch(struct hatf_events *ev)
 	    (ev->ours || ev->part_seen))
 		ev->pending_violation = HATF_VIOLATION_PAIRING;
 	ev->pairing = (struct pairing){ 0 };
-	/* No event is left to report the violation with. */
+	/*
+	 * The trace has no further event that could report the violation, so
+	 * count it here.
+	 */
 	ev->stats.violation_count +=
 		ev->pending_violation != HATF_VIOLATION_NONE;
 	ev->pending_violation = HATF_VIOLATION_NONE;
@@ -601,8 +617,8 @@ hatf_events_read(struct hatf_events *events, struct hatf_event *out, size_t max,
 	size_t n = 0;
 
 	/*
-	 * Return events of one batch at most: reading the next batch would
-	 * invalidate their attributes.
+	 * Return events of one batch at most.  Their attributes are in the
+	 * reader's memory, which reading the next batch overwrites.
 	 */
 	while (n == 0 && max != 0 && !events->no_memory) {
 		if (events->next == events->filled) {

@@ -3,9 +3,10 @@
  * events.h - the event stage, shared by the files of this room
  *
  * events.c turns records into events. event_stage.c opens and closes the stage.
- * events_live.c reports its live objects. parent_heap.c moves the live blocks
- * from the stage of a parent, which has read up to the fork, to the stage of
- * its child, which has not read anything yet.  One thread uses a stage.
+ * events_live.c reports its live objects. parent_heap.c moves live blocks from
+ * the stage of a parent process's trace, which has been read up to the fork, to
+ * the stage of the child's trace, which has not been read yet.  Only one thread
+ * may use a stage.
  */
 #ifndef HATF_EVENTS_H
 #define HATF_EVENTS_H
@@ -16,44 +17,59 @@
 #include "hatf/events/inherited.h"
 #include "hatf/hatf.h"
 
-/* Records that the stage reads at a time: they fit the first-level cache. */
+/*
+ * How many records the stage reads at a time: they fit the first-level cache.
+ */
 #define EVENTS_BATCH_COUNT 256
 
 struct hatf_events {
-	struct hatf_reader *reader; /* owned by the caller */
+	struct hatf_reader *reader; /* the reader, which the caller owns */
 	struct heaps heaps;
 	struct ids threads;
 	struct inherited inherited;
 	struct pairing pairing;
-	/* Of the last realloc, or other record that announces nothing. */
+	/*
+	 * size, time and heap of the last record that no realloc has announced
+	 */
 	uint64_t realloc_size, realloc_time, realloc_heap;
-	bool part_seen; /* of what the last realloc announced */
-	/* The old block of a tag 4, which may turn out to be still live. */
+	/* a record that the last realloc announced has been read */
+	bool part_seen;
+	/*
+	 * After a realloc of tag 4: its old block, which may turn out to be
+	 * still live.
+	 */
 	struct block left_over;
 	uint64_t left_over_address;
-	struct heap *left_over_heap; /* NULL: none */
-	bool ours; /* written by this project: check strictly */
-	/* also recorded by it: threads and heaps must be created */
+	/* heap of that block; NULL: there is none */
+	struct heap *left_over_heap;
+	bool ours; /* this project wrote the trace: check strictly */
+	/* our recorder made it: threads and heaps must be created before use */
 	bool strict;
-	bool inherits; /* blocks may exist that the trace does not mention */
-	bool is_exact; /* the carried blocks are exactly those that were live */
-	bool has_time; /* 'stats' has a first time */
+	bool inherits; /* blocks may be live that the trace does not mention */
+	/*
+	 * the carried blocks (live when the trace began) are all that were live
+	 */
+	bool is_exact;
+	bool has_time; /* the first time of 'stats' is set */
 	bool no_memory;
-	bool thread_known; /* 'thread' exists: skip the check */
-	uint64_t thread;   /* of the last record */
-	uint64_t time;	   /* of the last record */
-	uint64_t record;   /* number of the next record */
+	/* 'thread' was found to exist, so the check can be skipped */
+	bool thread_known;
+	uint64_t thread; /* thread of the last record */
+	uint64_t time;	 /* time of the last record */
+	uint64_t record; /* number of the next record */
 	uint64_t object_count;
-	/* to report with the next event */
+	/* violation to report with the next event */
 	enum hatf_violation pending_violation;
-	struct hatf_events_stats stats; /* what is not counted elsewhere */
+	/* counts that no other member has */
+	struct hatf_events_stats stats;
 	struct hatf_record records[EVENTS_BATCH_COUNT];
-	size_t next, filled; /* in 'records' */
+	/* indices in 'records': of the next record to handle, and of the end */
+	size_t next, filled;
 };
 
 /*
- * Return true if the trace began with this object live and carried it.  Carried
- * objects have the lowest numbers.
+ * Was this object live when the trace began, so that the trace begins with it
+ * (carried)?  Carried objects have the lowest numbers.
  */
 static inline bool
 events_is_carried(const struct hatf_events *ev, uint64_t object)
@@ -62,15 +78,15 @@ events_is_carried(const struct hatf_events *ev, uint64_t object)
 }
 
 /*
- * Move all heaps out of 'events', which keeps none, together with the addresses
- * whose state at the fork is unknown (inherited.h).  The caller owns both.
+ * Move all heaps out of 'events', and the addresses whose state at the fork is
+ * unknown (inherited.h).  The caller then owns both.
  */
 void events_take_heaps(struct hatf_events *events, struct heaps *heaps_ret,
 		       struct u64_map *unsure_ret);
 
 /*
- * Begin 'events' with these live blocks.  'events' takes ownership of 'heaps'
- * and 'unsure'.
+ * Let 'events' begin with these live blocks.  'events' takes ownership of
+ * 'heaps' and 'unsure'.
  */
 void events_give_heaps(struct hatf_events *events, const struct heaps *heaps,
 		       const struct u64_map *unsure);

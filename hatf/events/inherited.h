@@ -2,13 +2,13 @@
 /*
  * inherited.h - blocks that a process had before its trace began
  *
- * Without the parent's trace, these blocks are unknown.  The first free of an
- * address that this trace has not allocated is then assumed to free an
- * inherited block.  Each address can be inherited only once; that much is
- * exact.  Whether the trace has allocated an address is remembered for the last
- * freed addresses, at most INHERITED_DEAD_SLOTS: remembering all of them would
- * take memory proportional to the trace.  A double free that comes later than
- * that is mistaken for a free of an inherited block.
+ * Without the parent's trace, these blocks are unknown.  The module then
+ * assumes that the first free of an address which this trace has not allocated
+ * frees an inherited block.  Each address can be inherited only once.  The
+ * module remembers the addresses that the trace has allocated and freed, but
+ * only the last ones, at most INHERITED_DEAD_SLOTS: to remember all would take
+ * memory proportional to the trace.  So a double free long after the first free
+ * is mistaken for a free of an inherited block.
  *
  * With the parent's trace ('exact'), inherited blocks are in the live set from
  * the start.  This module then keeps only the few addresses whose state at the
@@ -16,7 +16,8 @@
  * forked.  Such an address may have been live or free; its first use in this
  * trace decides.
  *
- * Memory is O(inherited blocks freed).  One thread uses a 'struct inherited'.
+ * Memory is O(inherited blocks freed).  Only one thread may use a 'struct
+ * inherited'.
  */
 #ifndef HATF_INHERITED_H
 #define HATF_INHERITED_H
@@ -27,9 +28,12 @@
 #define INHERITED_DEAD_SLOTS ((size_t)1 << INHERITED_DEAD_SHIFT)
 
 struct inherited {
-	struct u64_map gone;   /* inherited blocks that were freed */
-	uint64_t *dead;	       /* blocks of this trace, by hash */
-	struct u64_map unsure; /* if 'exact': addresses */
+	/* addresses of inherited blocks that were freed */
+	struct u64_map gone;
+	/* hash table of addresses: blocks of this trace that were freed */
+	uint64_t *dead;
+	/* if 'exact': the addresses whose state at the fork is unknown */
+	struct u64_map unsure;
 	bool exact;
 };
 
@@ -44,21 +48,24 @@ void inherited_fini(struct inherited *inherited);
 void inherited_set_exact(struct inherited *inherited,
 			 const struct u64_map *unsure);
 
-/* Return true if 'address', which is not live, may be an inherited block. */
+/*
+ * Can there be an inherited block at 'address'?  The trace knows no live block
+ * there.
+ */
 bool inherited_may_be(struct inherited *inherited, uint64_t address);
 
 /*
- * Note that an unknown inherited block was freed.  Returns false if memory is
- * short.
+ * Note that an inherited block, which is not in the live set, was freed.
+ * Return false if memory is short.
  */
 bool inherited_note(struct inherited *inherited, uint64_t address);
 
-/* Note that a live block was freed. */
+/* Note that a live block of this trace was freed. */
 void inherited_note_dead(struct inherited *inherited, uint64_t address);
 
 /*
- * Note that 'address', a live block, was allocated again.  Returns true if the
- * block may have been freed before.
+ * Note that the trace allocates 'address', although a block is live there.
+ * Return true if that block may have been freed before.
  */
 bool inherited_settle(struct inherited *inherited, uint64_t address);
 

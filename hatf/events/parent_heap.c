@@ -4,19 +4,20 @@
  *
  * Read the parent's trace up to the number of events that the child's header
  * names, and move the live set at that point to the child.  The parent writes
- * two comments about the fork, one before it and one after.  Other threads may
- * have allocated and freed between the two, and nothing tells whether they did
- * so before the memory was copied.  The state of the addresses that they used
- * is therefore unknown ('unsure').  A realloc that is still in progress at the
- * second comment has a comment of its own before that one, with its addresses.
+ * two comments about the fork, one before the fork and one after it.  Between
+ * the two comments, other threads may have allocated and freed blocks, and the
+ * trace does not show whether this was before the kernel copied the memory.
+ * The state of the addresses that they used is therefore unknown ('unsure').
+ * If a realloc is still in progress at the second comment, another comment
+ * before the second one has the addresses of this realloc.
  *
- * A later segment of the child carries the blocks that the child itself
- * allocated.  Its inherited blocks are those that remain at the end of the
- * segment before.
+ * A trace can be split into segments.  A later segment of the child begins with
+ * the blocks that the child itself allocated.  Its inherited blocks are those
+ * that are left at the end of the segment before it.
  *
- * If the parent is itself a forked child, give it its inherited blocks first,
- * and so on.  A header may contain anything, so the number of ancestors is
- * limited, and no trace may be its own ancestor.
+ * If the parent is itself a forked child, first give it its own inherited
+ * blocks, and so on.  A header may contain anything, so the number of ancestors
+ * is limited, and no trace may be its own ancestor.
  */
 #include "hatf/events/events.h"
 #include "hatf/io/checked_file.h"
@@ -32,12 +33,14 @@
 
 #define BATCH_COUNT 256
 
-/* Comments of interest here are shorter than this. */
+/* The comments that this file reads are shorter than this. */
 #define COMMENT_NBYTES 256
 
-/* A trace that is being read to find the blocks of its child. */
+/* A trace of an ancestor, which is read to find the blocks of its child. */
 struct ancestor {
-	/* NULL: the child is the caller's trace */
+	/*
+	 * the child for which it is read; NULL: the child is the caller's trace
+	 */
 	const struct ancestor *child;
 	unsigned depth;
 	struct checked_file file;
@@ -45,13 +48,14 @@ struct ancestor {
 	struct hatf_events *events;
 };
 
-/* The child's header on the trace that must be read first. */
+/* Which trace must be read first, as the child's header says. */
 struct birth {
 	const char *parent_trace, *host;
 	uint64_t parent_pid;
-	uint64_t event;	  /* logical events of the parent before the fork */
-	uint64_t fork;	  /* number of the fork; 0: unknown */
-	uint64_t segment; /* not 0: the child is this later segment */
+	uint64_t event; /* logical events of the parent before the fork */
+	uint64_t fork;	/* number of the fork in the parent; 0: unknown */
+	/* number of the child's segment; 0 if it is the first */
+	uint64_t segment;
 };
 
 static bool
@@ -67,7 +71,10 @@ header_u64(const struct hatf_reader *reader, const char *key, uint64_t *n_ret)
 	return *end == '\0' && errno == 0;
 }
 
-/* Return true if blocks were live before the trace began and are not in it. */
+/*
+ * Could blocks have been live before the trace began that the trace does not
+ * contain?
+ */
 static bool
 has_unknown_blocks(const struct hatf_reader *reader)
 {
@@ -118,7 +125,7 @@ close_ancestor(struct ancestor *a)
 	checked_file_close(&a->file);
 }
 
-/* Return true if the file is already being read for a descendant. */
+/* Is this file already being read, because it is the trace of a descendant? */
 static bool
 is_open(const struct ancestor *a)
 {
@@ -158,7 +165,7 @@ take_file(struct ancestor *a, const struct birth *birth)
 
 /*
  * Find the parent's trace in the folder of the child's trace.  That folder is
- * open in the child's file, or comes from the path that the user gave.
+ * known from the open file of the child, or from the path that the user gave.
  */
 static bool
 find_beside(struct ancestor *a, const char *child_path,
@@ -183,8 +190,8 @@ find_beside(struct ancestor *a, const char *child_path,
 }
 
 /*
- * Find the parent's trace at the path in the child's header.  The path is
- * untrusted: the owner of the child's trace must own the file.
+ * Find the parent's trace at the path that the child's header gives.  The path
+ * is untrusted: accept the file only if the owner of the child's trace owns it.
  */
 static bool
 find_at_header_path(struct ancestor *a, const struct hatf_reader *child,
@@ -226,8 +233,8 @@ replay(struct ancestor *a, uint64_t event)
 }
 
 /*
- * Copy the text of a comment of this kind ("HATF fork\n").  Returns false for
- * anything else.
+ * If 'rec' is a comment of this kind ("HATF fork\n"), copy its text and return
+ * true.
  */
 static bool
 read_comment(const struct hatf_event *e, const char *kind,
@@ -245,8 +252,8 @@ read_comment(const struct hatf_event *e, const char *kind,
 }
 
 /*
- * Return true if this is a comment about the fork.  '*after_ret' is true for
- * the one written after the fork.
+ * Is this a comment about the fork?  '*after_ret' is true for the comment that
+ * was written after the fork.
  */
 static bool
 is_note(const struct hatf_event *e, uint64_t fork, bool *after_ret)
@@ -261,9 +268,9 @@ is_note(const struct hatf_event *e, uint64_t fork, bool *after_ret)
 }
 
 /*
- * Read up to the comment before the fork, which the recorder writes before any
- * further logical event.  Other records may precede it, and the carried blocks
- * at the start of a segment.
+ * Read up to the comment before the fork.  The recorder writes this comment
+ * before any further logical event, but perhaps after records of other kinds,
+ * and after the blocks at the start of a segment that were live then.
  */
 static enum hatf_heritage
 seek_note(struct ancestor *a, uint64_t fork)
@@ -301,8 +308,8 @@ line_u64(const char *text, const char *key)
 }
 
 /*
- * Add the addresses of a realloc that was in progress when the fork was over:
- * its own record comes later.  Returns false if memory is short.
+ * Add the addresses of a realloc that was in progress when the fork returned:
+ * its record comes later in the trace.  Return false if memory is short.
  */
 static bool
 note_realloc(struct u64_map *unsure, const struct hatf_event *e)
@@ -315,9 +322,9 @@ note_realloc(struct u64_map *unsure, const struct hatf_event *e)
 }
 
 /*
- * Collect the addresses used between the two comments about the fork.  The end
- * of the trace ends the collection.  '*whole_ret' is false if the process
- * continued after that end.  Returns false if memory is short.
+ * Collect the addresses that were used between the two comments about the fork,
+ * or up to the end of the trace.  '*whole_ret' is false if the process
+ * continued after the end of the trace.  Return false if memory is short.
  */
 static bool
 collect_unsure(struct ancestor *a, uint64_t fork, struct u64_map *unsure,
@@ -335,7 +342,10 @@ collect_unsure(struct ancestor *a, uint64_t fork, struct u64_map *unsure,
 		}
 		if (!note_realloc(unsure, &e))
 			return false;
-		/* Threads may share heap 0 without knowing of each other. */
+		/*
+		 * Threads use heap 0 independently of each other, but not the
+		 * other heaps: only addresses of heap 0 can be in doubt.
+		 */
 		if (e.kind > HATF_EVENT_REALLOC || e.heap != 0)
 			continue;
 		if (!note_unsure(unsure, e.address) ||
@@ -382,7 +392,7 @@ hand_over(struct ancestor *a, const struct birth *birth,
 	return HATF_OK;
 }
 
-/* Read 'a', the trace of the parent, and move its blocks to the child. */
+/* Read 'a', the trace of the parent, and move its live blocks to the child. */
 static enum hatf_status
 replay_parent(struct ancestor *a, const struct birth *birth,
 	      struct hatf_events *child, enum hatf_heritage *heritage_ret)

@@ -5,18 +5,19 @@
 #include "hatf/formats/common/format.h"
 
 /*
- * The processed stream that gperftools' 'postprocess' makes of a raw trace:
- * instructions of 24 bytes, the type of each, 0 to 7, in its first byte.
+ * gperftools' 'postprocess' converts a raw trace to a processed stream of
+ * instructions.  An instruction has 24 bytes; its first byte is its type, 0 to
+ * 7.
  *
- *	0  type   1  register   8  a number   16  another
+ * 	0  type   1  register   8  a number   16  another
  */
 #define INSTRUCTION_NBYTES 24
 #define INSTRUCTION_SWITCH 5
 #define INSTRUCTION_LAST   7
 
 /*
- * Fewer instructions prove nothing.  A register number fits 4 bytes; the bytes
- * above must be 0.
+ * With fewer instructions, a match may be chance.  A register number fits 4
+ * bytes; the bytes above must be 0.
  */
 #define INSTRUCTION_COUNT_MIN 2
 #define REGISTER_NBYTES	      4
@@ -43,14 +44,14 @@ is_processed(const uint8_t *bytes, size_t nbytes)
 	for (size_t i = 0; i < count; i++)
 		if (!is_instruction(bytes + i * INSTRUCTION_NBYTES))
 			return false;
-	/* A switch uses neither of its two numbers. */
+	/* A switch uses neither of its two numbers, so they must be 0. */
 	for (size_t i = 8; i < INSTRUCTION_NBYTES; i++)
 		if (bytes[i] != 0)
 			return false;
 	return true;
 }
 
-/* Look for DHAT's version key, which is in the outermost JSON object. */
+/* Does the outermost JSON object have DHAT's key for the version? */
 static bool
 is_dhat(const uint8_t *bytes, size_t nbytes)
 {
@@ -61,8 +62,9 @@ is_dhat(const uint8_t *bytes, size_t nbytes)
 }
 
 /*
- * Look for two sample types, field 1 of pprof's profile.  Each is a type and a
- * unit, two indices of strings, which are small.
+ * Does a pprof profile begin here?  It must have two sample types, which are
+ * field 1 of the message.  Each is a type and a unit: two indices of strings,
+ * which are small.
  */
 static bool
 is_pprof(const uint8_t *bytes, size_t nbytes)

@@ -2,9 +2,9 @@
 /*
  * not_traces.h - recognise files that a user may mistake for traces
  *
- * Such a file belongs to a system whose traces hatf reads, or is the output of
- * a sink whose format has no source.  The error message can then name the kind
- * of file instead of calling it a malformed trace.
+ * Such a file belongs to a system whose traces hatf can read, or has a format
+ * that hatf can only write.  The error message can then name the kind of file
+ * instead of calling it a malformed trace.
  */
 #ifndef HATF_NOT_TRACES_H
 #define HATF_NOT_TRACES_H
@@ -14,8 +14,8 @@
 
 /*
  * Return a phrase that names the kind of file that begins with these bytes and
- * what hatf does with it, or NULL if it is no kind known here.  Looks at no
- * more than FORMAT_PREFIX_NBYTES bytes.  The string is static.
+ * says what hatf does with it; NULL if the kind is unknown.  Look at no more
+ * than FORMAT_PREFIX_NBYTES bytes.  The string is static.
  */
 const char *not_traces_recognise(const uint8_t *bytes, size_t nbytes);
 

@@ -5,12 +5,15 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* The most bytes of a name that is compared with a pattern. */
+/* Compare at most this many bytes of a name with a pattern. */
 #define NAME_NBYTES 8192
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Operators with brackets or arrows in them; longer ones first. */
+/*
+ * Operators that contain brackets or arrows.  Longer ones come first, because
+ * the first match counts.
+ */
 static const char *const operators[] = {
 	"<=>", "->*", "<<=", ">>=", "<<", ">>", "<=", ">=",
 	"->",  "()",  "[]",  "<",   ">",  ",",	"!",
@@ -19,9 +22,10 @@ static const char *const operators[] = {
 /* The position in the text, and what has been found so far. */
 struct scan {
 	const char *next, *name;
-	const char *arguments; /* the '<' of a bracket that has just ended */
+	/* the '<' that opened the last bracket that is closed */
+	const char *arguments;
 	unsigned depth;
-	bool is_operator; /* blanks belong to the name */
+	bool is_operator; /* in an operator: blanks belong to the name */
 };
 
 static bool
@@ -38,7 +42,7 @@ is_word(char c)
 	       (unsigned char)c >= 0x80;
 }
 
-/* Skip "operator" and its symbol if they are next. */
+/* If "operator" and its symbol come next, skip them. */
 static bool
 skip_operator(struct scan *s, const char *start)
 {
@@ -60,7 +64,10 @@ skip_operator(struct scan *s, const char *start)
 	return true;
 }
 
-/* Return the end of a bracket that opens at 'open'; or the end of the text. */
+/*
+ * Return the position after the bracket that opens at 'open'; or the end of the
+ * text.
+ */
 static const char *
 skip_bracket(const char *open)
 {
@@ -92,8 +99,9 @@ skip_qualifiers(const char *p)
 }
 
 /*
- * Judge a '(' outside brackets: step over it and return true if the name goes
- * on after it; return false if parameters begin here.
+ * A '(' outside all other brackets comes next.  If the name goes on after its
+ * ')', step over the parentheses and return true.  Return false if the
+ * parameters begin here.
  */
 static bool
 pass_parameters(struct scan *s, const char *start)
@@ -122,7 +130,7 @@ pass_parameters(struct scan *s, const char *start)
 	return false;
 }
 
-/* Step over the next byte or word; false: the name ends before it. */
+/* Step over the next byte or word of the name; false: the name has ended. */
 static bool
 step(struct scan *s, const char *start)
 {
@@ -161,7 +169,10 @@ function_name_find(const char *function)
 	while (s.name != s.next && (*s.name == '*' || *s.name == '&'))
 		s.name++;
 	if (s.name == s.next) {
-		/* No name, as in "int (*f(int))(char)": take all of it. */
+		/*
+		 * The text has no name before the first '(', as in "int
+		 * (*f(int))(char)": use the whole text.
+		 */
 		s = (struct scan){ .name = function };
 		s.next = function + strlen(function);
 	}
@@ -175,7 +186,7 @@ function_name_find(const char *function)
 	return found;
 }
 
-/* Match the first bytes of a text. */
+/* Does the pattern match the first 'nbytes' bytes of a text? */
 static bool
 matches_start(const char *glob, const char *text, size_t nbytes)
 {

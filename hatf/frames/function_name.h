@@ -2,10 +2,10 @@
 /*
  * function_name.h - find the name in the text of a demangled function
  *
- * A demangler of C++ prints what a template returns in front of its name, and
- * parameters after it:
+ * For a function template, a demangler of C++ prints the return type before the
+ * name, and the parameters after it:
  *
- *	std::vector<int>* app::make<int>(unsigned long) [clone .cold]
+ * 	std::vector<int>* app::make<int>(unsigned long) [clone .cold]
  *
  * The name is "app::make<int>", and without its last template arguments
  * "app::make".  A name can contain parameters of functions that enclose it:
@@ -21,19 +21,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The bytes of a text that are the name; not terminated. */
+/* The bytes of a text that are the name.  They do not end in a NUL. */
 struct function_name {
 	const char *text;
 	size_t nbytes;
-	size_t bare_nbytes; /* without the template arguments at its end */
+	/* length of the name without its last template arguments */
+	size_t bare_nbytes;
 };
 
 /* Find the name in 'function', in time linear in its length. */
 struct function_name function_name_find(const char *function);
 
 /*
- * Does a pattern of glob(7) match the text, its name, or the name without its
- * template arguments?
+ * Does a pattern of glob(7) match the whole text, its name, or the name without
+ * its last template arguments?
  */
 bool function_name_matches(const char *glob, const char *function);
 

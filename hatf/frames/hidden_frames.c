@@ -9,7 +9,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Functions that allocate, under the names that programs call. */
+/* Functions that allocate, by the names that programs call. */
 static const char *const allocating[] = {
 	"malloc",
 	"calloc",
@@ -52,13 +52,13 @@ static const char *const allocating[] = {
 	"tc_memalign",
 };
 
-/* Libraries that are an allocator, or the recorder. */
+/* File names, or their starts, of allocators and of the recorder. */
 static const char *const libraries[] = {
 	"libhatftrace.so", "libjemalloc.so", "libtcmalloc",
 	"libmimalloc",	   "libsnmalloc",    "libhoard.so",
 };
 
-/* How the names of the standard library begin. */
+/* How names of the standard libraries of C++ and Rust begin. */
 static const char *const std_names[] = {
 	"std::",    "__gnu_cxx::", "operator new",   "operator delete",
 	"alloc::",  "core::",	   "hashbrown::",    "__rust_alloc",
@@ -116,7 +116,7 @@ is_std_name(const char *name)
 	return false;
 }
 
-/* Does the type have a path, such as "app::Set" or "&mut app::Set<u8>"? */
+/* Does the type contain a path, such as "app::Set" or "&mut app::Set<u8>"? */
 static bool
 has_path(const char *type, const char *end)
 {
@@ -127,9 +127,9 @@ has_path(const char *type, const char *end)
 }
 
 /*
- * Judge a method of Rust, "<TYPE as TRAIT>::method".  A program implements
- * traits of the standard library for its types, and its own traits for types of
- * the library; both are the program's code.
+ * Is a method of Rust, "<TYPE as TRAIT>::method", code of the standard library?
+ * It is not if the program implements a trait of the library for a type of its
+ * own, or a trait of its own for a type of the library.
  */
 static bool
 is_std_method(const char *name, size_t nbytes)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hidden_frames.h - which frames say nothing about who allocates
+ * hidden_frames.h - find the frames that do not show who allocates
  *
- * Pure functions; any thread may call them.
+ * The functions are pure: any thread may call them.
  */
 #ifndef HIDDEN_FRAMES_H
 #define HIDDEN_FRAMES_H
@@ -12,8 +12,9 @@
 #include <stdbool.h>
 
 /*
- * Return how the name of this program or library begins if it is the recorder
- * or an allocator, "libjemalloc.so"; else NULL.  Static.
+ * If this program or library is the recorder or an allocator, return the part
+ * of its name that shows this, such as "libjemalloc.so" (static).  Otherwise
+ * return NULL.
  */
 const char *hidden_frames_find_library(const char *object);
 

@@ -2,10 +2,10 @@
 /*
  * checked_file.c - see checked_file.h
  *
- * With O_PATH the kernel looks a file up without opening it: it calls no
- * driver, waits for no other end of a FIFO, and mounts nothing.  The file is
- * then checked and opened through /proc/self/fd, so that nobody can replace it
- * between check and open.
+ * With O_PATH the kernel looks up a file without opening it: it calls no
+ * driver, does not wait for the other end of a FIFO, and mounts nothing.  The
+ * functions then check the file and open it through /proc/self/fd, so that
+ * nobody can replace it between check and open.
  */
 #include "hatf/io/checked_file.h"
 
@@ -19,12 +19,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* The kernel's own limit on links. */
+/* The most symbolic links to follow; the kernel has the same limit. */
 #define LINKS_MAX 40
 
 #define ANYBODY ((uid_t)-1)
 
-/* <linux/magic.h> lacks configfs. */
+/* Magic number of configfs, which <linux/magic.h> lacks. */
 #define CONFIGFS_MAGIC 0x62656570
 
 bool
@@ -43,7 +43,7 @@ close_quietly(int fd)
 	errno = error;
 }
 
-/* Is the file in a pseudo file system of the kernel? */
+/* Is the file in a pseudo file system, such as procfs? */
 static bool
 is_in_pseudo_fs(int fd)
 {
@@ -65,7 +65,7 @@ is_in_pseudo_fs(int fd)
 	return false;
 }
 
-/* May the file of 'fd', an O_PATH descriptor, be opened? */
+/* Is it safe to open the file of 'fd', an O_PATH descriptor? */
 static bool
 check(int fd, struct stat *st_ret)
 {
@@ -80,8 +80,8 @@ check(int fd, struct stat *st_ret)
 }
 
 /*
- * Open the file of 'path_fd'.  Without O_NONBLOCK open() would wait if somebody
- * has a lease on the file.
+ * Open the file of 'path_fd'.  O_NONBLOCK prevents open() from waiting for a
+ * process that has a lease on the file.
  */
 static int
 reopen(int path_fd, int access)
@@ -93,8 +93,8 @@ reopen(int path_fd, int access)
 }
 
 /*
- * Open the file by name, for systems without /proc.  Fail if the name refers to
- * another file by now.
+ * Open the file by name, for systems without /proc.  Fail if the name now
+ * refers to another file.
  */
 static int
 open_again(int dir_fd, const char *name, int access, const struct stat *st)
@@ -111,8 +111,8 @@ open_again(int dir_fd, const char *name, int access, const struct stat *st)
 }
 
 /*
- * Look up, check and open a file.  'follow' is O_NOFOLLOW or 0, for a link in
- * the last component.
+ * Look up, check and open a file.  'follow' is 0 to follow a link in the last
+ * component, else O_NOFOLLOW.
  */
 static int
 open_checked(int dir_fd, const char *name, int access, int follow, uid_t owner)
@@ -162,8 +162,8 @@ checked_file_folder(const char *path)
 }
 
 /*
- * Open 'name' in 'dir_fd', which 'f' then owns.  If 'dir_fd' is -1, fail with
- * the errno of the caller's open().
+ * Open 'name' in the folder 'dir_fd', which 'f' then owns.  If 'dir_fd' is -1,
+ * opening the folder has failed: return false and keep errno.
  */
 static bool
 open_and_hold(struct checked_file *f, int dir_fd, const char *name, int access,
@@ -204,7 +204,7 @@ checked_file_open_in(struct checked_file *f, int dir_fd, const char *name,
 /* ------------------------------------------------- a path from an open file */
 
 /*
- * The state of a walk along a path: the current folder, and the rest of the
+ * The state of a walk along a path: the folder reached, and the rest of the
  * path.
  */
 struct walk {
@@ -213,7 +213,10 @@ struct walk {
 	char rest[PATH_MAX];
 };
 
-/* Take the next component off the rest; false if there is none. */
+/*
+ * Remove the next component from the rest of the path and store it; false if
+ * there is none.
+ */
 static bool
 take_component(struct walk *w, char component[PATH_MAX])
 {
@@ -233,7 +236,7 @@ move_to(struct walk *w, int fd)
 	w->fd = fd;
 }
 
-/* Insert the target of a link before the rest of the path. */
+/* Put the target of a link in front of the rest of the path. */
 static bool
 follow_link(struct walk *w, int link)
 {
@@ -281,8 +284,8 @@ enter_component(struct walk *w, const char *component)
 }
 
 /*
- * Open the folder of an absolute path, one component at a time.  Given the
- * whole path, the kernel would trigger automounts on the way.
+ * Open the folder of an absolute path, one component at a time.  If open() got
+ * the whole path, the kernel would mount automounts on the way.
  */
 static int
 walk_to_folder(const char *path)

@@ -27,8 +27,8 @@
 
 struct checked_file {
 	int dir_fd;	/* the file's folder, opened O_PATH; -1: none */
-	int fd;		/* -1: none */
-	struct stat st; /* of the file, after it was opened */
+	int fd;		/* descriptor of the file; -1: none */
+	struct stat st; /* the file's status after it was opened */
 	char name[NAME_MAX + 1];
 };
 
@@ -39,14 +39,14 @@ struct checked_file {
 
 /*
  * Open the file at 'path'; 'access' is O_RDONLY or O_RDWR.  The user gave the
- * folder, so links on the way to it are followed.  Close the file with
+ * path to the folder, so links in that part are followed.  Close the file with
  * checked_file_close().
  */
 bool checked_file_open(struct checked_file *f, const char *path, int access);
 
 /*
- * Like checked_file_open(), but for 'name', which has no '/', in a folder.  The
- * caller keeps 'dir_fd'.
+ * Like checked_file_open(), but for the file 'name', which has no '/', in the
+ * folder 'dir_fd'.  The caller keeps 'dir_fd'.
  */
 bool checked_file_open_in(struct checked_file *f, int dir_fd, const char *name,
 			  int access);
@@ -60,26 +60,27 @@ bool checked_file_open_untrusted(struct checked_file *f, const char *path,
 				 int access, uid_t owner);
 
 /*
- * Open a path that the user gave, for reading.  Follow a link, and check the
- * file that it refers to.  Return a descriptor of the caller's, or -1.
+ * Open a path that the user gave, for reading.  If it is a link, follow it, and
+ * check the file to which it refers.  Return a descriptor, which the caller
+ * owns, or -1.
  */
 int checked_file_open_link(const char *path);
 
 /*
- * Open the folder of a path that the user gave.  Return an O_PATH descriptor of
- * the caller's, or -1.
+ * Open the folder of a path that the user gave.  Return an O_PATH descriptor,
+ * which the caller owns, or -1.
  */
 int checked_file_folder(const char *path);
 
 /* Like checked_file_open_link(), but refuse a link in the last component. */
 int checked_file_open_found(const char *path);
 
-/* Are both the same file? */
+/* Do both describe the same file? */
 bool checked_file_is_same(const struct stat *a, const struct stat *b);
 
 /*
- * Remove the file from its folder.  Return false and set errno if that fails,
- * to ESTALE if the name refers to another file by now.
+ * Remove the file from its folder.  If that fails, return false and set errno:
+ * ESTALE if the name now refers to another file.
  */
 bool checked_file_remove(const struct checked_file *f);
 

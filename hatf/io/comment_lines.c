@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Append one line.  The buffer always has room: unescaping only shrinks, and
- * the two NULs replace '=' and the newline.  The last line may lack the
+ * Append one line.  The buffer always has room: unescaping only shortens a
+ * value, and two NULs replace '=' and the newline.  The last line may have no
  * newline, so comment_lines_set() allocates one more byte.
  */
 static void
@@ -27,14 +27,14 @@ add(struct comment_lines *lines, const char *line, size_t nbytes)
 
 	memcpy(key, line, key_nbytes);
 	key[key_nbytes] = '\0';
-	/* A key with a NUL could never be found. */
+	/* A key with a NUL in it cannot be looked up by a C string: omit it. */
 	if (strlen(key) != key_nbytes)
 		return;
 
 	char *const value = key + key_nbytes + 1;
 
 	text_find(line, nbytes, key, value, nbytes - key_nbytes);
-	/* A C string cannot contain a NUL, so an escaped NUL ends the value. */
+	/* A value is a C string, so an unescaped NUL ends it. */
 	lines->nbytes += key_nbytes + 1 + strlen(value) + 1;
 }
 

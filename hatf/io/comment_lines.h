@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * comment_lines.h - the "key=value" lines of one comment, kept for look-up
+ * comment_lines.h - keep the "key=value" lines of one comment for look-up
  *
- * Copies a comment into NUL-terminated keys and unescaped values, which stay
- * valid after the buffer of the comment is reused.  Used by one thread at a
- * time.
+ * The functions copy a comment into NUL-terminated keys and unescaped values,
+ * which stay valid after the buffer of the comment is reused.  Used by one
+ * thread at a time.
  */
 #ifndef HATF_COMMENT_LINES_H
 #define HATF_COMMENT_LINES_H
@@ -12,7 +12,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* "key\0value\0" repeatedly; all zeros is "no lines". */
+/*
+ * The lines as "key\0value\0", one after the other; if it is all zeros, there
+ * are no lines.
+ */
 struct comment_lines {
 	char *buf;
 	size_t nbytes;
@@ -20,19 +23,19 @@ struct comment_lines {
 
 /*
  * Replace the content of 'lines' by the lines of 'comment'.  Skip lines without
- * '='.  Return false, with no lines, if there is no memory.
+ * '='.  Return false if there is no memory; 'lines' is then empty.
  */
 bool comment_lines_set(struct comment_lines *lines, const char *comment,
 		       size_t nbytes);
 
 /*
- * Return the value of the first line with 'key', or NULL.  It is valid until
- * the lines change.
+ * Return the value of the first line with 'key', or NULL.  The value is valid
+ * until the lines change.
  */
 const char *comment_lines_find(const struct comment_lines *lines,
 			       const char *key);
 
-/* Free the lines; none are left. */
+/* Free the memory.  'lines' is then empty. */
 void comment_lines_fini(struct comment_lines *lines);
 
 #endif /* HATF_COMMENT_LINES_H */

@@ -3,9 +3,9 @@
  * frame_reader.c - see frame_reader.h
  *
  * Each library has a function that takes some input and some room for output,
- * and returns how much input it needs next, 0 at the end of a frame.  On an
- * error it does not say how much output precedes the error, so it never gets
- * more than one block at a time.
+ * and returns how much input it needs next, 0 at the end of a frame.  In case
+ * of an error, it does not say how much output precedes the error.  So it never
+ * gets more than one block at a time.
  */
 #include "hatf/io/frame_reader.h"
 
@@ -22,7 +22,7 @@
 #include <lz4frame.h>
 #endif
 
-/* These are little-endian in the file. */
+/* The magic numbers; a file has them in little-endian order. */
 #define ZSTD_MAGIC 0x28b52ffdu
 #define LZ4_MAGIC  0x04224d18u
 
@@ -34,14 +34,14 @@
 #define SKIP_HEADER_NBYTES 8
 
 /*
- * The first input of a frame.  The library then asks for the rest of the
- * header.
+ * How many bytes of a frame the library gets first.  It then asks for the rest
+ * of the header.
  */
 #define FIRST_NBYTES 5
 
 struct frame_reader {
 	enum frame_kind kind;
-	bool inside;	      /* a frame */
+	bool inside;	      /* a frame has begun and has not ended */
 	size_t needed_nbytes; /* input that the library needs next, in bytes */
 #ifdef HAVE_ZSTD
 	ZSTD_DStream *zstd;
@@ -52,9 +52,9 @@ struct frame_reader {
 };
 
 /*
- * No HATF stream begins like zstd.  One could begin with a reallocAlloc whose
- * size looks like lz4's magic number, but its old address is 0, and a frame has
- * its block size there.
+ * No HATF stream begins like zstd.  A stream could begin with a reallocAlloc
+ * whose size equals lz4's magic number.  The old address of a reallocAlloc is
+ * 0; a frame of lz4 has its block size in this place.
  */
 static bool
 is_lz4(const uint8_t *bytes, size_t nbytes)
@@ -123,8 +123,8 @@ zstd_status(size_t code)
 }
 
 /*
- * Call the library once.  Return the consumed and produced bytes in
- * '*in_nbytes' and '*room'.
+ * Call the library once.  Store the number of bytes consumed in '*in_nbytes',
+ * and of bytes produced in '*room'.
  */
 static enum hatf_status
 step_zstd(struct frame_reader *f, const uint8_t *in, size_t *in_nbytes,
@@ -255,7 +255,10 @@ frame_reader_read(struct frame_reader *f, const uint8_t **next,
 			left < f->needed_nbytes ? left : f->needed_nbytes;
 		size_t got = room;
 
-		/* Between frames nothing is buffered. */
+		/*
+		 * Between frames, the library has no data that it has not
+		 * returned.
+		 */
 		if (left == 0 && !f->inside)
 			return 0;
 		*status_ret = step(f, *next, &in_nbytes, to, &got);
@@ -267,7 +270,10 @@ frame_reader_read(struct frame_reader *f, const uint8_t **next,
 			f->needed_nbytes = FIRST_NBYTES;
 		if (got != 0 || left == 0)
 			return got;
-		/* There are input and room, but no progress. */
+		/*
+		 * The library made no progress although it had input and room
+		 * for output.
+		 */
 		if (in_nbytes == 0) {
 			*status_ret = HATF_BAD_COMPRESSION;
 			return 0;

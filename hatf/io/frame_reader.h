@@ -5,10 +5,10 @@
  * Traces of other tools often consist of one or more zstd or lz4 frames.  A
  * build without one of the libraries fails only when a file needs it.
  *
- * The library is given no more input than it asks for, which is one block of a
- * frame.  So all data before damage is returned before the error.  The format
- * bounds the memory: a window of 2^FRAME_WINDOW_LOG_MAX bytes for zstd, 4 MiB a
- * block for lz4.
+ * The library gets no more input than it asks for, which is one block of a
+ * frame.  So all data before a damaged block is returned before the error.  The
+ * format bounds the memory: a window of 2^FRAME_WINDOW_LOG_MAX bytes for zstd,
+ * 4 MiB a block for lz4.
  *
  * Used by one thread at a time.
  */
@@ -18,9 +18,9 @@
 #include "hatf/hatf.h"
 
 /*
- * The largest window allowed (log2).  No compression level needs a larger one
- * unless the user asks for it.  Without this limit a hostile frame could make a
- * reader allocate 2 GiB.
+ * The largest window that is allowed (log2).  Compression levels need a larger
+ * window only if the user asks for one.  Without this limit, an attacker's
+ * frame could make a reader allocate 2 GiB.
  */
 #define FRAME_WINDOW_LOG_MAX 27
 
@@ -38,9 +38,9 @@ enum frame_kind {
 #define FRAME_PREFIX_NBYTES 8
 
 /*
- * Return the kind of frame that starts with these bytes, of which the caller
- * should have FRAME_PREFIX_NBYTES if the file has as many; FRAME_NONE if none.
- * A skippable frame counts as FRAME_ZSTD.
+ * Return the kind of frame that starts with these bytes; FRAME_NONE if none
+ * does.  'bytes' should have FRAME_PREFIX_NBYTES bytes, if the file has as
+ * many.  A skippable frame counts as FRAME_ZSTD.
  */
 enum frame_kind frame_kind_recognise(const uint8_t *bytes, size_t nbytes);
 
@@ -57,25 +57,27 @@ const char *frame_kind_name(enum frame_kind kind);
 struct frame_reader;
 
 /*
- * Start to read.  The caller closes the reader.  Errors: HATF_NO_LIBRARY,
- * HATF_NO_MEMORY.
+ * Start to read frames of this kind.  The caller closes the reader.  Errors:
+ * HATF_NO_LIBRARY, HATF_NO_MEMORY.
  */
 enum hatf_status frame_reader_open(enum frame_kind kind,
 				   struct frame_reader **reader_ret);
-void frame_reader_close(struct frame_reader *f); /* NULL is allowed */
+/* frees the reader; 'f' may be NULL */
+void frame_reader_close(struct frame_reader *f);
 
 /*
- * Decompress bytes from '*next' on into at most 'room' bytes at 'to', and
- * return their number.  Advance '*next' past the consumed input.  If the result
- * is 0 without an error, the reader needs more input; if there was no input,
- * all data has been returned.  Errors: HATF_BAD_COMPRESSION, HATF_LIMIT (the
- * window is too large), HATF_NO_MEMORY.  Do not call again after an error.
+ * Decompress input from '*next' on.  Store at most 'room' bytes at 'to', and
+ * return how many.  Advance '*next' past the input consumed.  If the result is
+ * 0 and there is no error, the reader needs more input; after a call without
+ * input, it means that all data has been returned.  Errors:
+ * HATF_BAD_COMPRESSION, HATF_LIMIT (the window is too large), HATF_NO_MEMORY.
+ * Do not call the function again after an error.
  */
 size_t frame_reader_read(struct frame_reader *f, const uint8_t **next,
 			 const uint8_t *end, uint8_t *to, size_t room,
 			 enum hatf_status *status_ret);
 
-/* Would a file that ends here be truncated? */
+/* Is the reader inside a frame?  If so, a file that ends here is truncated. */
 bool frame_reader_is_inside(const struct frame_reader *f);
 
 #endif /* HATF_FRAME_READER_H */

@@ -12,8 +12,8 @@
 #endif
 
 /*
- * Input of this size, plus a block that lz4 has buffered, fits
- * FRAME_WRITER_ROOM_NBYTES when compressed.
+ * Input of this size, together with a block that lz4 has buffered, is at most
+ * FRAME_WRITER_ROOM_NBYTES long after compression.
  */
 #define LZ4_CHUNK_NBYTES ((size_t)32 * 1024)
 
@@ -76,7 +76,10 @@ open_lz4(struct frame_writer *w)
 		       : HATF_OK;
 }
 
-/* Write the header of the frame unless that is done.  Return its length. */
+/*
+ * If the header of the frame is not yet written, write it.  Return its length,
+ * or 0.
+ */
 static size_t
 begin_lz4(struct frame_writer *w, uint8_t *to)
 {

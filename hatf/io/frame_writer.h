@@ -11,7 +11,10 @@
 
 #include "hatf/io/frame_reader.h"
 
-/* The output buffer that frame_writer_put() and frame_writer_end() require. */
+/*
+ * The room that frame_writer_put() and frame_writer_end() need in the output
+ * buffer.
+ */
 #define FRAME_WRITER_ROOM_NBYTES ((size_t)128 * 1024)
 
 struct frame_writer;
@@ -22,20 +25,21 @@ struct frame_writer;
  */
 enum hatf_status frame_writer_open(enum frame_kind kind, int level,
 				   struct frame_writer **writer_ret);
-void frame_writer_close(struct frame_writer *w); /* NULL is allowed */
+/* frees the writer; 'w' may be NULL */
+void frame_writer_close(struct frame_writer *w);
 
 /*
- * Compress bytes from '*next' on into 'to', which has FRAME_WRITER_ROOM_NBYTES,
- * and advance '*next' past them.  Return the number of bytes written, which may
- * be 0.  On failure set '*status_ret' to HATF_NO_MEMORY; do not call again
- * then.
+ * Compress input from '*next' on and advance '*next' past it.  Store the result
+ * at 'to', which must have FRAME_WRITER_ROOM_NBYTES, and return its length,
+ * which may be 0.  If memory runs out, set '*status_ret' to HATF_NO_MEMORY; do
+ * not call the function again then.
  */
 size_t frame_writer_put(struct frame_writer *w, const uint8_t **next,
 			const uint8_t *end, uint8_t *to,
 			enum hatf_status *status_ret);
 
 /*
- * Like frame_writer_put(), but end the frame.  Call it until '*more_ret' is
+ * Like frame_writer_put(), but end the frame.  Call this until '*more_ret' is
  * false.
  */
 size_t frame_writer_end(struct frame_writer *w, uint8_t *to, bool *more_ret,

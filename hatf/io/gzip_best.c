@@ -3,8 +3,9 @@
  * gzip_best.c - see gzip_best.h
  *
  * A level here selects a backend (deflate_backend.h) and one of its levels.
- * libdeflate allocates memory itself.  So its backend is defined here, not
- * among those that the recorder may use, and its work area is its compressor.
+ * libdeflate allocates memory by itself, which the recorder must not do.  So
+ * its backend is defined here, and not in hatf/deflate.  The work area of this
+ * backend is libdeflate's compressor.
  */
 #include "hatf/io/gzip_best.h"
 
@@ -16,12 +17,15 @@
 #include <libdeflate.h>
 #endif
 
-/* Lower levels are those of deflate.h. */
+/*
+ * The first level that uses libdeflate.  Lower levels are those of deflate.h.
+ */
 #define LIBDEFLATE_FIRST 10
 
 struct gzip_best {
 	int level;
-	const struct deflate_backend *backend; /* NULL: deflate.h selects it */
+	/* backend of this level; NULL: deflate.h selects it */
+	const struct deflate_backend *backend;
 	void *work;
 };
 

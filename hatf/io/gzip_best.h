@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gzip_best.h - compress a block into one gzip member, at any cost in time
+ * gzip_best.h - compress a block into one gzip member, also at slow levels
  *
  * These are the levels of hatf_writer.  Levels 1 to 9 are those of deflate.h; 4
  * to 9 are zlib's levels, as in gzip.  Levels 10 to 12 are libdeflate's 6, 10
@@ -10,12 +10,12 @@
  * EPYC.  Sizes are relative to level 1 of isa-l, which runs at 400 MB/s or
  * more.
  *
- *	level   size    speed
- *	    6   0.78    13 to 200 MB/s
- *	    9   0.76    a third of level 6
- *	   10   0.76    55 to 480 MB/s, hence the default
- *	   11   0.70    10 MB/s
- *	   12   0.68    6 MB/s
+ * 	level   size    speed
+ * 	    6   0.78    13 to 200 MB/s
+ * 	    9   0.76    a third of level 6
+ * 	   10   0.76    55 to 480 MB/s, hence the default
+ * 	   11   0.70    10 MB/s
+ * 	   12   0.68    6 MB/s
  *
  * Used by one thread at a time.
  */
@@ -31,7 +31,10 @@
 
 struct gzip_best;
 
-/* Make a compressor for a level of the above; NULL if there is no memory. */
+/*
+ * Make a compressor for a level from the table above; return NULL if there is
+ * no memory.
+ */
 struct gzip_best *gzip_best_open(int level);
 
 /*
@@ -42,7 +45,7 @@ struct gzip_best *gzip_best_open(int level);
 size_t gzip_best_member(struct gzip_best *g, const uint8_t *in,
 			size_t in_nbytes, uint8_t *out, size_t out_cap);
 
-/* NULL is allowed. */
+/* Free the compressor.  'g' may be NULL. */
 void gzip_best_close(struct gzip_best *g);
 
 #endif /* HATF_GZIP_BEST_H */

@@ -8,10 +8,10 @@
 
 #include <stdlib.h>
 
-#define ZLIB_CONST /* next_in points to const */
+#define ZLIB_CONST /* make zlib's next_in a pointer to const */
 #include <zlib.h>
 
-#define MEMORY_LEVEL 8 /* zlib's default */
+#define MEMORY_LEVEL 8 /* the default of zlib */
 
 static size_t
 no_work(int level)
@@ -21,8 +21,8 @@ no_work(int level)
 }
 
 /*
- * Return 0 on failure, also if there is no memory.  The caller then stores the
- * data uncompressed.
+ * Compress the data.  Return 0 on failure or if there is no memory.  The caller
+ * then stores the data uncompressed.
  */
 static size_t
 compress_raw(int level, void *work, const uint8_t *in, size_t in_nbytes,

@@ -20,7 +20,10 @@ inflate_member_nbytes(const uint8_t *p)
 	static const uint8_t extra[] = { 8, 0, 'H', 'T', 4, 0 };
 	const size_t nbytes = get_le32(p + LENGTH_OFF);
 
-	/* Ignore the time, hint and system between the two. */
+	/*
+	 * The bytes between the two compared parts are the time, hint and
+	 * system, which may have any value.
+	 */
 	if (memcmp(p, start, sizeof(start)) != 0 ||
 	    memcmp(p + LENGTH_OFF - sizeof(extra), extra, sizeof(extra)) != 0 ||
 	    nbytes < INFLATE_HEADER_NBYTES + TRAILER_NBYTES)
@@ -37,7 +40,9 @@ inflate_data_nbytes(const uint8_t *in, size_t in_nbytes)
 #ifdef HAVE_LIBDEFLATE
 #include <libdeflate.h>
 
-/* 'struct inflate' is libdeflate's own state. */
+/*
+ * A 'struct inflate' is libdeflate's own state; no such type is ever defined.
+ */
 static struct libdeflate_decompressor *
 decompressor(struct inflate *state)
 {
@@ -64,7 +69,8 @@ inflate_raw(struct inflate *state, const uint8_t *in, size_t in_nbytes,
 	size_t in_used;
 
 	/*
-	 * With NULL for the length, libdeflate requires exactly 'out_nbytes'.
+	 * The parameter for the length is NULL, so libdeflate requires exactly
+	 * 'out_nbytes' bytes of output.
 	 */
 	return libdeflate_deflate_decompress_ex(
 		       decompressor(state), in, in_nbytes, out, out_nbytes,
@@ -84,7 +90,7 @@ inflate_name(void)
 	return "libdeflate";
 }
 #else
-#define ZLIB_CONST /* next_in points to const */
+#define ZLIB_CONST /* make zlib's next_in a pointer to const */
 #include <zlib.h>
 
 struct inflate {

@@ -3,10 +3,10 @@
  * inflate.h - decompress one complete gzip member of ours
  *
  * The counterpart of deflate.h.  A member that contains its own length (FORMAT
- * "Compression") and is completely in memory is decompressed in one call, by
- * libdeflate if the build has it, in half the time that zlib's streams take.
- * There is no partial result: zlib's inflate() has to read members that are
- * damaged, truncated or of another form.
+ * "Compression") and is completely in memory is decompressed in one call.  With
+ * libdeflate, if the build has it, this takes half the time of zlib's streams.
+ * These functions give no partial result: zlib's inflate() has to read members
+ * that are damaged, truncated or of another form.
  */
 #ifndef HATF_INFLATE_H
 #define HATF_INFLATE_H
@@ -15,7 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The bytes needed to recognise a member of our form and read its length. */
+/*
+ * How many bytes of a member are needed to recognise our form and read its
+ * length.
+ */
 #define INFLATE_HEADER_NBYTES 20
 
 /* The state of the library.  Used by one thread at a time. */
@@ -24,19 +27,19 @@ struct inflate;
 /* Make a decompressor; NULL if there is no memory. */
 struct inflate *inflate_open(void);
 
-/* NULL is allowed. */
+/* Free the decompressor.  'state' may be NULL. */
 void inflate_close(struct inflate *state);
 
 /*
  * Return the length of the member whose first INFLATE_HEADER_NBYTES bytes are
- * at 'p', as its header says, or 0 if it is not of our form.  The result is at
- * least the length of header and trailer.
+ * at 'p', as its header states it; 0 if it does not have our form.  The result
+ * is at least the length of header and trailer together.
  */
 size_t inflate_member_nbytes(const uint8_t *p);
 
 /*
  * Return the length of the data, as the last bytes of the member in[0,
- * in_nbytes) say.
+ * in_nbytes) state it.
  */
 size_t inflate_data_nbytes(const uint8_t *in, size_t in_nbytes);
 
@@ -44,12 +47,12 @@ size_t inflate_data_nbytes(const uint8_t *in, size_t in_nbytes);
  * Decompress the member in[0, in_nbytes) into out[0, out_nbytes).  'in_nbytes'
  * is the length in its header, 'out_nbytes' the length in its trailer.  Return
  * false if the data does not end at the trailer, or if its length or CRC-32 is
- * wrong; 'out' may have been modified then.
+ * wrong; 'out' may have changed even then.
  */
 bool inflate_member(struct inflate *state, const uint8_t *in, size_t in_nbytes,
 		    uint8_t *out, size_t out_nbytes);
 
-/* Return "libdeflate" or "zlib"; static. */
+/* Return the name of the library in use, "libdeflate" or "zlib"; static. */
 const char *inflate_name(void);
 
 #endif /* HATF_INFLATE_H */

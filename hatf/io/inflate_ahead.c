@@ -22,9 +22,14 @@
 #include <stdlib.h>
 
 struct inflate_ahead {
-	pthread_mutex_t lock; /* protects all below, 'done' and 'good' */
-	pthread_cond_t work;  /* 'back' or 'stopping' has changed */
-	pthread_cond_t ready; /* a member is done */
+	/*
+	 * protects all members below, and 'done' and 'good' of the queue's
+	 * members
+	 */
+	pthread_mutex_t lock;
+	/* signals that 'back' or 'stopping' has changed */
+	pthread_cond_t work;
+	pthread_cond_t ready; /* signals that a member is done */
 	uint64_t front, taken, back;
 	bool stopping;
 	unsigned member_count, thread_count;
@@ -38,7 +43,7 @@ member(const struct inflate_ahead *a, uint64_t count)
 	return &a->members[count % a->member_count];
 }
 
-/* Wait for a member to decompress.  Return NULL to stop. */
+/* Wait for a member to decompress.  Return NULL if the thread must stop. */
 static struct inflate_ahead_member *
 take(struct inflate_ahead *a)
 {
@@ -62,8 +67,9 @@ run(void *arg)
 
 	while ((m = take(a)) != NULL) {
 		/*
-		 * Without memory report every member as damaged: zlib's streams
-		 * read it.
+		 * If there was no memory for a decompressor, report every
+		 * member as damaged; the owner then decompresses it with zlib's
+		 * streams.
 		 */
 		const bool good = inflate != NULL &&
 				  inflate_member(inflate, m->in, m->in_nbytes,
@@ -79,7 +85,10 @@ run(void *arg)
 	return NULL;
 }
 
-/* Block all signals in the threads: the program's own threads handle them. */
+/*
+ * Start a thread in which all signals are blocked: the program's own threads
+ * handle them.
+ */
 static void
 start_threads(struct inflate_ahead *a, unsigned jobs)
 {
@@ -150,8 +159,8 @@ inflate_ahead_close(struct inflate_ahead *a)
 }
 
 /*
- * Only the owner's thread changes 'front' and 'back': it reads them without
- * lock.
+ * Only the owner's thread changes 'front' and 'back', so it may read them
+ * without the lock.
  */
 
 bool

@@ -2,13 +2,14 @@
 /*
  * inflate_ahead.h - threads that decompress gzip members ahead of the reader
  *
- * A queue of complete members.  They leave the queue in the order in which they
- * entered it, decompressed in the meantime by the threads.  The threads access
- * members only.  The owner's thread reads the file and makes all calls below.
+ * This is a queue of complete members.  The threads decompress the members in
+ * the queue; members leave the queue in the order in which they entered it.
+ * The threads access only the members.  The owner's thread reads the file and
+ * makes all calls below.
  *
  * Memory is INFLATE_AHEAD_MEMBER_NBYTES for the input and as many for the data
- * of each of 2 * jobs + 2 members.  Only the part that the members need is
- * touched.
+ * of each of 2 * jobs + 2 members.  Memory that the members do not need is
+ * never touched.
  */
 #ifndef HATF_INFLATE_AHEAD_H
 #define HATF_INFLATE_AHEAD_H
@@ -18,16 +19,18 @@
 #include <stdint.h>
 
 /*
- * The longest member and the longest data: more than a writer of blocks makes.
+ * The longest member and the longest data that the queue takes.  Our writers
+ * never exceed these lengths.
  */
 #define INFLATE_AHEAD_MEMBER_NBYTES ((size_t)512 * 1024)
 
 struct inflate_ahead_member {
-	uint8_t *in, *out; /* INFLATE_AHEAD_MEMBER_NBYTES each */
+	uint8_t *in, *out; /* memory of INFLATE_AHEAD_MEMBER_NBYTES each */
 	size_t in_nbytes, out_nbytes;
-	uint64_t file_end; /* its end in the file */
-	bool good;	   /* 'out' has the data; else it is damaged */
-	bool done;	   /* private to the queue */
+	uint64_t file_end; /* offset of the member's end in the file */
+	/* true: 'out' has the data; false: the member is damaged */
+	bool good;
+	bool done; /* for the queue's own use */
 };
 
 struct inflate_ahead;
@@ -39,17 +42,19 @@ struct inflate_ahead;
 struct inflate_ahead *inflate_ahead_open(unsigned jobs);
 
 /*
- * Stop the threads and free everything.  Blocks until the threads have finished
- * their current members.  NULL is allowed.
+ * Stop the threads and free everything.  Wait until the threads have finished
+ * their current members.  'a' may be NULL.
  */
 void inflate_ahead_close(struct inflate_ahead *a);
 
-/* Return the next member to fill in, or NULL if the queue is full. */
+/*
+ * Return the next member for the caller to fill in; NULL if the queue is full.
+ */
 struct inflate_ahead_member *inflate_ahead_room(struct inflate_ahead *a);
 
 /*
- * Append the member of inflate_ahead_room(), with 'in', both lengths and
- * 'file_end' set.
+ * Append the member that inflate_ahead_room() returned.  The caller must have
+ * set 'in', both lengths and 'file_end'.
  */
 void inflate_ahead_put(struct inflate_ahead *a);
 
@@ -57,8 +62,8 @@ void inflate_ahead_put(struct inflate_ahead *a);
 bool inflate_ahead_is_empty(const struct inflate_ahead *a);
 
 /*
- * Return the member at the front, or NULL if the queue is empty.  Blocks until
- * the member is decompressed.
+ * Wait until the member at the front is decompressed, and return it; NULL if
+ * the queue is empty.
  */
 const struct inflate_ahead_member *inflate_ahead_front(struct inflate_ahead *a);
 

@@ -7,10 +7,10 @@
  * byte yields all of its data that can be recovered.
  *
  * A member that is decompressed as a whole must be correct in every respect.
- * If it is not, none of it has been returned yet, and zlib gets the bytes from
- * the start of the member: first the members in 'ahead', which are in the order
- * of the file, then the rest of the buffer.  After that, lengths in members are
- * ignored.
+ * If it is not, none of its data has been returned yet, and zlib's streams read
+ * the input from the start of this member on: first the members in the queue
+ * 'ahead', then the rest of the buffer.  From then on, the lengths in members
+ * are ignored.
  */
 #include "hatf/io/input.h"
 
@@ -24,29 +24,33 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* RFC 1952; zlib's window bits for "gzip only, any window". */
+/*
+ * GZIP_ID1 and GZIP_ID2 begin a gzip member (RFC 1952).  GZIP_WINDOW_BITS are
+ * zlib's window bits for "only gzip, any window".
+ */
 #define GZIP_ID1	 0x1f
 #define GZIP_ID2	 0x8b
 #define GZIP_WINDOW_BITS (16 + MAX_WBITS)
 
 /*
- * Bytes of one read(): few enough to be still in the cache when they are used.
+ * How many bytes one read() asks for: few enough to be still in the cache when
+ * they are used.
  */
 #define READ_NBYTES (128 * 1024)
 
 /*
- * FORMAT "Limits".  deflate compresses at most 1032 to 1, and far less with its
- * blocks of real data.  zstd reaches 32768 to 1 for a single byte repeated; the
- * log of a program in a tight loop, where nothing changes, reaches 14000 to 1.
- * Input beyond these limits was made to keep a reader busy.
+ * The limits of FORMAT "Limits". deflate compresses at most 1032 to 1, and its
+ * blocks of real data much less. zstd reaches 32768 to 1 for a single repeated
+ * byte.  The log of a program in a tight loop, where nothing changes, reaches
+ * 14000 to 1.  Input beyond these limits was made to keep a reader busy.
  */
 #define BOMB_RATIO	  1000
 #define BOMB_RATIO_FRAMES 20000
 #define BOMB_NBYTES	  ((uint64_t)256 << 20)
 
 /*
- * Like read(), but wait for data on a non-blocking descriptor.  On error set
- * 'sys_errno' and return -1.
+ * Like read(), but wait for data even if the descriptor is non-blocking.  If it
+ * fails, set 'sys_errno' and return -1.
  */
 static ssize_t
 read_some(struct input *in, uint8_t *to, size_t nbytes)
@@ -70,7 +74,10 @@ read_some(struct input *in, uint8_t *to, size_t nbytes)
 	}
 }
 
-/* Read into 'to' and count the bytes.  At the end return 0 and set 'status'. */
+/*
+ * Read into 'to' and count the bytes.  At the end of the file return 0 and set
+ * 'status'.
+ */
 static size_t
 read_file(struct input *in, uint8_t *to, size_t nbytes)
 {
@@ -88,14 +95,14 @@ read_file(struct input *in, uint8_t *to, size_t nbytes)
 
 /*
  * Read until the buffer has 'nbytes' bytes or the file ends.  Return how many
- * it has.
+ * bytes the buffer has.
  */
 static size_t
 fill(struct input *in, size_t nbytes)
 {
 	size_t used = (size_t)(in->end - in->buf);
 
-	/* A pipe may deliver single bytes. */
+	/* Call read() again: a pipe may deliver one byte at a time. */
 	while (used < nbytes && !in->file_ended)
 		used += read_file(in, in->buf + used, INPUT_BUF_NBYTES - used);
 	in->end = in->buf + used;
@@ -103,8 +110,8 @@ fill(struct input *in, size_t nbytes)
 }
 
 /*
- * Recognise the kind of frames.  Skippable frames may come first; they are the
- * same in both formats, so look after them, as far as the buffer reaches.
+ * Recognise the kind of frames.  Skippable frames may come first.  They are the
+ * same in both formats, so step over them, as far as the buffer reaches.
  */
 static enum frame_kind
 recognise_frames(struct input *in)
@@ -126,8 +133,8 @@ recognise_frames(struct input *in)
 }
 
 /*
- * Open zlib's stream, for members that are not decompressed as a whole; false
- * if there is no memory.
+ * Open zlib's stream, which reads members that cannot be decompressed as a
+ * whole; false if there is no memory.
  */
 static bool
 init_compressed(struct input *in)
@@ -168,7 +175,10 @@ input_init(struct input *in, int fd, unsigned jobs)
 	}
 	if (in->status == HATF_IO && used == 0)
 		return HATF_IO;
-	/* The buffered bytes come before the end that has been seen. */
+	/*
+	 * Report this later: first let the caller consume the bytes in the
+	 * buffer.
+	 */
 	return HATF_OK;
 }
 
@@ -187,7 +197,7 @@ read_plain(struct input *in, uint8_t *to, size_t nbytes)
 
 /* ---------------------------------------------------------- whole members */
 
-/* Would read() block? */
+/* Would read() block, because there is no data yet? */
 static bool
 would_block(const struct input *in)
 {
@@ -198,8 +208,8 @@ would_block(const struct input *in)
 
 /*
  * Read until the buffer has at least 'nbytes' bytes (at most INPUT_BUF_NBYTES).
- * Return false at the end of the file, or if read() would block and not
- * 'may_block'.
+ * Return false at the end of the file.  If 'may_block' is false, return false
+ * where read() would block.
  */
 static bool
 fill_from_next(struct input *in, size_t nbytes, bool may_block)
@@ -225,8 +235,8 @@ fill_from_next(struct input *in, size_t nbytes, bool may_block)
 }
 
 /*
- * Read the next member into the buffer.  Return its length, and the length of
- * its data, or 0 if it cannot be decompressed as a whole.
+ * Read the next member into the buffer.  Return its length, and store the
+ * length of its data.  Return 0 if it cannot be decompressed as a whole.
  */
 static size_t
 whole_member(struct input *in, bool may_block, size_t *data_nbytes_ret)
@@ -244,7 +254,8 @@ whole_member(struct input *in, bool may_block, size_t *data_nbytes_ret)
 }
 
 /*
- * Pass members to the threads until the queue is full or the input has no more.
+ * Copy members to the queue of the threads until it is full or the input has no
+ * more members.
  */
 static void
 feed_ahead(struct input *in)
@@ -253,8 +264,8 @@ feed_ahead(struct input *in)
 
 	while ((m = inflate_ahead_room(in->ahead)) != NULL) {
 		/*
-		 * Do not wait for input while decompressed data is waiting for
-		 * the reader.
+		 * If decompressed data is or will be ready, do not wait for
+		 * more input.
 		 */
 		m->in_nbytes = whole_member(
 			in, inflate_ahead_is_empty(in->ahead), &m->out_nbytes);
@@ -276,9 +287,9 @@ read_front(struct input *in, const struct inflate_ahead_member *m)
 }
 
 /*
- * Take the member at the front of 'ahead' and point 'data_next' to its data.
- * Return false if there is none or it is damaged; 'next' points to its bytes
- * then.
+ * Take the member at the front of 'ahead', and let 'data_next' point to its
+ * data.  Return false if there is no member, or if it is damaged; then 'next'
+ * points to its bytes.
  */
 static bool
 take_ahead(struct input *in)
@@ -302,7 +313,7 @@ take_ahead(struct input *in)
 	return false;
 }
 
-/* Drop the front of 'ahead', which has been used up. */
+/* Remove the member at the front of 'ahead', whose data has been used. */
 static void
 drop_ahead(struct input *in)
 {
@@ -323,9 +334,9 @@ drop_ahead(struct input *in)
 }
 
 /*
- * Decompress the next member if that is possible as a whole: into 'to',
- * '*got_ret' bytes, if 'room' suffices, else into in->data.  Return false if
- * there is none or it is damaged.
+ * Decompress the next member if that is possible as a whole: into 'to' if it
+ * has 'room' for the data ('*got_ret' is its length), else into in->data.
+ * Return false if there is no such member, or if it is damaged.
  */
 static bool
 take_member(struct input *in, uint8_t *to, size_t room, size_t *got_ret)
@@ -355,8 +366,8 @@ take_member(struct input *in, uint8_t *to, size_t room, size_t *got_ret)
 /* ----------------------------------------------------------- zlib's streams */
 
 /*
- * Call inflate() once; false if the reading ends here.  Bytes returned together
- * with an error precede the damage and are valid.
+ * Call inflate() once; return false if reading ends here.  Data that inflate()
+ * returns together with an error is valid: it precedes the damage.
  */
 static bool
 inflate_some(struct input *in)
@@ -379,7 +390,7 @@ inflate_some(struct input *in)
 	return false;
 }
 
-/* Read more of the file; false at its end. */
+/* Read more of the file; return false at its end. */
 static bool
 refill(struct input *in)
 {
@@ -394,15 +405,15 @@ refill(struct input *in)
 	return in->next != in->end;
 }
 
-/* Start a member; false if the reading ends here. */
+/* Start a member; return false if reading ends here. */
 static bool
 begin_member(struct input *in)
 {
 	if (!refill(in))
 		return false;
 	/*
-	 * Other data follows, such as zeros.  zlib would need two bytes to
-	 * notice.
+	 * The next byte begins no member: zeros or other data follow.  Check it
+	 * here, since zlib would need two bytes to notice.
 	 */
 	if (*in->next != GZIP_ID1) {
 		in->status = HATF_BAD_COMPRESSION;
@@ -413,8 +424,8 @@ begin_member(struct input *in)
 }
 
 /*
- * Read on in a member until there is data in 'to' or the member ends.  Return
- * the number of bytes; '*more_ret' is false if the reading ends here.
+ * Continue a member until there is data in 'to' or the member ends.  Return the
+ * length of the data; '*more_ret' is false if reading ends here.
  */
 static size_t
 read_member(struct input *in, uint8_t *to, uInt room, bool *more_ret)
@@ -426,7 +437,8 @@ read_member(struct input *in, uint8_t *to, uInt room, bool *more_ret)
 	while (goes_on && in->in_member && in->zlib.avail_out == room) {
 		more = refill(in);
 		/*
-		 * zlib may have buffered output even if there is no more input.
+		 * Call inflate() even without input: zlib may have output that
+		 * it has not returned.
 		 */
 		goes_on = inflate_some(in);
 		if (goes_on && !more && in->zlib.avail_out == room &&
@@ -469,7 +481,7 @@ read_frames(struct input *in, uint8_t *to, size_t room)
 
 /* ----------------------------------------------------------------- reading */
 
-/* Return more of a member's data. */
+/* Return more data of a member that was decompressed as a whole. */
 static size_t
 return_data(struct input *in, uint8_t *to, size_t room)
 {
@@ -482,8 +494,9 @@ return_data(struct input *in, uint8_t *to, size_t room)
 }
 
 /*
- * Between members, decompress the next one as a whole.  Return false if that is
- * not possible; else its data is in 'to' ('*got_ret' bytes) or at 'data_next'.
+ * The last member is used up: decompress the next one as a whole.  Its data is
+ * then in 'to' ('*got_ret' bytes) or at 'data_next'.  Return false if this is
+ * not possible.
  */
 static bool
 take_whole(struct input *in, uint8_t *to, size_t room, size_t *got_ret)
@@ -502,7 +515,7 @@ take_whole(struct input *in, uint8_t *to, size_t room, size_t *got_ret)
 	return take_ahead(in);
 }
 
-/* Is the data implausibly long for the bytes of the file? */
+/* Is the data implausibly long, compared with the bytes of the file? */
 static bool
 is_bomb(const struct input *in)
 {
@@ -563,8 +576,8 @@ input_consumed(const struct input *in)
 	if (in->ahead == NULL || inflate_ahead_is_empty(in->ahead))
 		return in->file_nbytes - left;
 	/*
-	 * The members after the front of 'ahead' have been read, but not
-	 * consumed.
+	 * The members after the front of 'ahead' are read, but not yet
+	 * consumed: do not count them.
 	 */
 	return inflate_ahead_front(in->ahead)->file_end -
 	       (in->ignores_lengths ? left : 0);

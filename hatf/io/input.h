@@ -2,15 +2,15 @@
 /*
  * input.h - the bytes of a trace, compressed or not
  *
- * Reads a file, pipe or terminal that contains a trace, plain or as gzip
- * members or as frames of zstd or lz4, and returns the bytes of the trace.  The
- * first bytes show the compression: no trace begins with 1f 8b, as gzip does,
- * or as frame_reader.h describes.
+ * An input reads a file, pipe or terminal that contains a trace, and returns
+ * the bytes of the trace.  The trace may be compressed as gzip members or as
+ * frames of zstd or lz4.  The first bytes show the compression: no plain trace
+ * begins with 1f 8b like gzip, or like the frames of frame_reader.h.
  *
  * Members that contain their length (FORMAT "Compression") are decompressed as
  * a whole, which is much faster, and by threads ahead of the reader if the
- * caller allows threads ('ahead').  All other members, and damaged ones, go
- * through zlib's streams, which return every byte before the damage.
+ * caller allows threads (the queue 'ahead').  All other members, and damaged
+ * ones, go through zlib's streams, which return every byte before the damage.
  *
  * Memory is one buffer of INPUT_BUF_NBYTES, the data of one member, zlib's
  * state, and the memory of inflate_ahead.h, for every input.  Used by one
@@ -25,41 +25,51 @@
 #include "hatf/hatf.h"
 #include "hatf/io/frame_reader.h"
 
-#define ZLIB_CONST /* next_in points to const */
+#define ZLIB_CONST /* make zlib's next_in a pointer to const */
 #include <zlib.h>
 
-/* Has room for a member that is decompressed as a whole. */
+/* Size of the buffer: enough for a member that is decompressed as a whole. */
 #define INPUT_BUF_NBYTES (512 * 1024)
 
 struct inflate_ahead;
 struct inflate;
 
 struct input {
-	int fd; /* the caller's */
+	int fd; /* descriptor to read from; the caller's */
 	bool compressed;
-	bool in_member; /* zlib has part of a gzip member */
+	bool in_member; /* zlib has read a part of a gzip member */
 	bool file_ended;
 	bool is_regular; /* 'fd' is a regular file */
 	bool zlib_in_use;
 	/* the length or data of a member was wrong: use zlib's streams only */
 	bool ignores_lengths;
-	/* 'next', 'data_next' point into the front of 'ahead' */
+	/*
+	 * 'next' and 'data_next' point into the member at the front of 'ahead'
+	 */
 	bool from_ahead;
-	int sys_errno;		 /* of HATF_IO */
-	enum hatf_status status; /* HATF_OK until the input ends */
-	unsigned jobs;		 /* number of threads; 0: none */
-	uint64_t file_nbytes;	 /* read from 'fd' */
-	uint64_t out_nbytes;	 /* decompressed and returned */
+	int sys_errno; /* errno if 'status' is HATF_IO */
+	/* HATF_OK, or the reason why the input has ended */
+	enum hatf_status status;
+	unsigned jobs;	      /* number of threads of 'ahead'; 0: none */
+	uint64_t file_nbytes; /* bytes read from 'fd' */
+	uint64_t out_nbytes;  /* bytes decompressed and returned */
 	uint8_t *buf;
-	const uint8_t *next, *end; /* the rest of 'buf' */
-	/* saved while 'next' is in 'ahead' */
+	/* the bytes of 'buf' that are not consumed */
+	const uint8_t *next, *end;
+	/*
+	 * the values of 'next' and 'end' for 'buf', kept while 'next' and 'end'
+	 * point into 'ahead'
+	 */
 	const uint8_t *buf_next, *buf_end;
-	uint8_t *data;			     /* of a member */
-	const uint8_t *data_next, *data_end; /* the rest of a member's data */
+	/* memory for the data of a member */
+	uint8_t *data;
+	/* the data of a member that is not returned yet */
+	const uint8_t *data_next, *data_end;
 	z_stream zlib;
 	struct inflate *inflate;
 	struct inflate_ahead *ahead;
-	enum frame_kind kind; /* FRAME_NONE: gzip, or not compressed */
+	/* kind of frames; FRAME_NONE: gzip, or no compression */
+	enum frame_kind kind;
 	struct frame_reader *frame_reader;
 };
 
@@ -73,8 +83,8 @@ enum hatf_status input_init(struct input *in, int fd, unsigned jobs);
 
 /*
  * Read at least one and at most 'nbytes' bytes (which is not 0) into 'to'.
- * Return their number, or 0 if there are no more.  Then in->status is the
- * reason, which is the same for every later call:
+ * Return how many, or 0 if there are no more.  Then in->status is the reason;
+ * every later call has the same result:
  *
  *   HATF_END             the file ends between members
  *   HATF_TRUNCATED       the file ends inside a gzip member or a frame
@@ -91,10 +101,10 @@ size_t input_read(struct input *in, uint8_t *to, size_t nbytes);
  */
 const char *input_compression(const struct input *in);
 
-/* Return the number of bytes of the file that have been consumed. */
+/* Return how many bytes of the file have been consumed. */
 uint64_t input_consumed(const struct input *in);
 
-/* Stop the threads and free everything; does not close the descriptor. */
+/* Stop the threads and free everything.  Do not close the descriptor. */
 void input_fini(struct input *in);
 
 #endif /* HATF_INPUT_H */

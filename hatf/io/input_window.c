@@ -29,7 +29,10 @@ input_window_more(struct input_window *w)
 	const size_t room = INPUT_WINDOW_NBYTES - left;
 	size_t got;
 
-	/* In a full window no progress would look like the end of the input. */
+	/*
+	 * A full window has no room to read more; that would look like the end
+	 * of the input.
+	 */
 	assert(left < INPUT_WINDOW_NBYTES);
 	if (left != 0 && w->next != w->buf)
 		memmove(w->buf, w->next, left);

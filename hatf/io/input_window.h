@@ -2,13 +2,13 @@
 /*
  * input_window.h - a sliding window over the bytes of a trace
  *
- * A buffer of fixed size on top of 'input'.  The bytes that are not consumed
- * yet are contiguous.  They move only in input_window_more() and
- * input_window_fill(), so a reader may return pointers to them until the next
- * such call.
+ * The window is a buffer of fixed size that 'input' fills.  The bytes that are
+ * not consumed yet are contiguous.  Only input_window_more() and
+ * input_window_fill() move them, so pointers to them are valid until the next
+ * call of one of these.
  *
- *	buf            next                 end            INPUT_WINDOW_NBYTES
- *	| consumed     | to be consumed     | room         |
+ * 	buf            next                 end            INPUT_WINDOW_NBYTES
+ * 	| consumed     | to be consumed     | room         |
  *
  * '*end' is always 0, so a scan for a byte that is not a digit needs no other
  * bound.  Used by one thread at a time.
@@ -19,15 +19,16 @@
 #include "hatf/io/input.h"
 
 /*
- * Has room for the longest record of every format; JSON takes up to 6 bytes for
- * one.
+ * Size of the window.  It has room for the longest record of every format; JSON
+ * takes up to 6 bytes for one byte of a record.
  */
 #define INPUT_WINDOW_NBYTES (512 * 1024)
 
 /*
- * Bytes read at once.  Enough that moving an incomplete record to the front
- * costs little, and few enough to stay in the second-level cache.  Without long
- * records the rest of the window is never touched.
+ * How many bytes are read at once.  They are so many that moving an incomplete
+ * record to the front costs little, and so few that they stay in the
+ * second-level cache.  If there are no long records, the rest of the window is
+ * never touched.
  */
 #define INPUT_WINDOW_READ_NBYTES (256 * 1024)
 
@@ -35,7 +36,7 @@ struct input_window {
 	struct input input;
 	uint8_t *buf;
 	const uint8_t *next, *end;
-	uint64_t end_offset; /* of 'end' in the uncompressed stream */
+	uint64_t end_offset; /* offset of 'end' in the uncompressed stream */
 };
 
 /*
@@ -47,15 +48,16 @@ enum hatf_status input_window_init(struct input_window *w, int fd,
 				   unsigned jobs);
 
 /*
- * Move the unconsumed bytes to the front and read more after them.
- * Precondition: they do not fill the window.  Return false if the input has
- * ended; w->input.status is the reason.
+ * Move the unconsumed bytes to the front and read more bytes after them.
+ * Precondition: the unconsumed bytes do not fill the window.  Return false if
+ * the input has ended; w->input.status is the reason.
  */
 bool input_window_more(struct input_window *w);
 
 /*
  * Read until at least 'nbytes' bytes (at most INPUT_WINDOW_NBYTES) are
- * unconsumed.  Return their number, which is less only where the input ends.
+ * unconsumed.  Return how many are unconsumed; this is less than 'nbytes' only
+ * if the input ends.
  */
 size_t input_window_fill(struct input_window *w, size_t nbytes);
 
@@ -73,7 +75,7 @@ input_window_offset(const struct input_window *w)
 	return w->end_offset - input_window_left(w);
 }
 
-/* Free the window and its input; does not close the descriptor. */
+/* Free the window and its input.  Do not close the descriptor. */
 void input_window_fini(struct input_window *w);
 
 #endif /* HATF_INPUT_WINDOW_H */

@@ -2,9 +2,9 @@
 /*
  * outfile.h - write a file, plain or as one stream of gzip, zstd or lz4
  *
- * A buffer in front of write().  The first failure is kept, and later bytes are
- * discarded, so a caller may check once at the end.  Used by one thread at a
- * time.
+ * An outfile buffers bytes for write().  It keeps the first failure and
+ * discards later bytes, so a caller may check once at the end.  Used by one
+ * thread at a time.
  */
 #ifndef HATF_OUTFILE_H
 #define HATF_OUTFILE_H
@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#define ZLIB_CONST /* next_in points to const */
+#define ZLIB_CONST /* make zlib's next_in a pointer to const */
 #include <zlib.h>
 
 /* The most bytes that outfile_room() can provide at once. */
@@ -22,41 +22,46 @@
 
 #define OUTFILE_NBYTES (2 * OUTFILE_ROOM_MAX)
 
-/* The levels of gzip(1). */
+/* The default level and the highest level, as in gzip(1). */
 #define OUTFILE_LEVEL_DEFAULT 6
 #define OUTFILE_LEVEL_MAX     9
 
 struct outfile {
-	int fd; /* owned by the caller; -1 until set */
+	/* descriptor to write to, owned by the caller; -1: not yet set */
+	int fd;
 	bool compressed;
 	bool zlib_in_use;
-	enum hatf_status status; /* HATF_OK, or that of the first failure */
-	int sys_errno;		 /* of HATF_IO */
-	size_t used;		 /* bytes in 'buf' */
-	uint64_t taken_nbytes;	 /* bytes that have left 'buf' */
-	uint64_t file_nbytes;	 /* bytes written to 'fd' */
-	uint8_t *buf;		 /* OUTFILE_NBYTES */
-	uint8_t *packed;	 /* OUTFILE_NBYTES; NULL if not compressed */
+	/* HATF_OK, or the status of the first failure */
+	enum hatf_status status;
+	int sys_errno;	       /* errno if 'status' is HATF_IO */
+	size_t used;	       /* number of bytes in 'buf' */
+	uint64_t taken_nbytes; /* number of bytes that have left 'buf' */
+	uint64_t file_nbytes;  /* number of bytes written to 'fd' */
+	uint8_t *buf;	       /* OUTFILE_NBYTES */
+	/* OUTFILE_NBYTES of compressed bytes; NULL: no compression */
+	uint8_t *packed;
 	z_stream zlib;
-	struct frame_writer
-		*frame_writer; /* used instead of zlib, unless NULL */
+	/* the writer of zstd or lz4; NULL: zlib, or no compression */
+	struct frame_writer *frame_writer;
 };
 
 /*
  * Prepare to write a file.  If 'compressed', use the library of 'kind', or zlib
- * for FRAME_NONE, at 'level': 1 to 9, or 0 for its default.  The caller sets
- * o->fd before writing anything.  Errors: HATF_NO_MEMORY, HATF_NO_LIBRARY.
- * Call outfile_fini() even after an error.
+ * for FRAME_NONE, at 'level': 1 to 9, or 0 for the library's default.  The
+ * caller sets o->fd before writing anything.  Errors: HATF_NO_MEMORY,
+ * HATF_NO_LIBRARY.  Call outfile_fini() even after an error.
  */
 enum hatf_status outfile_init(struct outfile *o, bool compressed,
 			      enum frame_kind kind, int level);
 
-/* Write the buffer; the slow path of outfile_room(). */
+/*
+ * Write the contents of the buffer.  This is the slow path of outfile_room().
+ */
 void outfile_drain(struct outfile *o);
 
 /*
- * Return where to write the next 'nbytes' bytes, at most OUTFILE_ROOM_MAX.
- * Call outfile_advance() with the number of bytes written.
+ * Return memory for the next 'nbytes' bytes, at most OUTFILE_ROOM_MAX.  Then
+ * call outfile_advance() with the number of bytes stored there.
  */
 static inline uint8_t *
 outfile_room(struct outfile *o, size_t nbytes)
@@ -66,7 +71,7 @@ outfile_room(struct outfile *o, size_t nbytes)
 	return o->buf + o->used;
 }
 
-/* Append the 'nbytes' bytes that were written to outfile_room(). */
+/* Append the 'nbytes' bytes that the caller has stored at outfile_room(). */
 static inline void
 outfile_advance(struct outfile *o, size_t nbytes)
 {
@@ -76,7 +81,7 @@ outfile_advance(struct outfile *o, size_t nbytes)
 /* Write any number of bytes. */
 void outfile_bytes(struct outfile *o, const void *bytes, size_t nbytes);
 
-/* Return the number of bytes written so far, before compression. */
+/* Return how many bytes were written so far, before compression. */
 static inline uint64_t
 outfile_offset(const struct outfile *o)
 {
@@ -89,7 +94,7 @@ outfile_offset(const struct outfile *o)
  */
 enum hatf_status outfile_finish(struct outfile *o);
 
-/* Free everything; writes nothing and does not close the descriptor. */
+/* Free everything.  Write nothing, and do not close the descriptor. */
 void outfile_fini(struct outfile *o);
 
 #endif /* HATF_OUTFILE_H */

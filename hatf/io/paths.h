@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* paths.h - names of files that belong together */
+/* paths.h - take paths apart, and make paths of files in the same folder */
 #ifndef HATF_PATHS_H
 #define HATF_PATHS_H
 
@@ -10,8 +10,8 @@
 const char *paths_base(const char *path);
 
 /*
- * Store the path of 'name' in the folder of 'path' in 'buf'.  Return false if
- * it is longer than 'nbytes' - 1.
+ * Store in 'buf' the path of the file 'name' in the folder of 'path'.  Return
+ * false if the result is longer than 'nbytes' - 1.
  */
 bool paths_beside(const char *path, const char *name, char *buf, size_t nbytes);
 

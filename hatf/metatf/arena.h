@@ -18,11 +18,15 @@ struct arena {
 };
 
 /*
- * Allocate 'nbytes' bytes of zeros, aligned for every type.  NULL: no memory.
+ * Allocate 'nbytes' bytes of zeros, aligned for every type.  Return NULL if
+ * there is no memory.
  */
 void *arena_get(struct arena *a, size_t nbytes);
 
-/* Copy 'nbytes' bytes of 'text' and append a NUL.  NULL: no memory. */
+/*
+ * Copy 'nbytes' bytes of 'text' and append a NUL.  Return NULL if there is no
+ * memory.
+ */
 char *arena_text(struct arena *a, const char *text, size_t nbytes);
 
 /* Free all memory.  The arena is empty afterwards. */

@@ -2,8 +2,8 @@
 /*
  * definitions.c - see definitions.h
  *
- * Two sorted arrays: a hash table would need a secret, since the names are a
- * stranger's.
+ * Uses two sorted arrays.  A hash table would need a random seed, since an
+ * attacker may have chosen the names.
  */
 #include "hatf/metatf/definitions.h"
 
@@ -14,7 +14,7 @@
 /* A property or a record in its scope. */
 struct entry {
 	const void *definer;
-	const char *field; /* of a property; "" of a record */
+	const char *field; /* field of a property; "" for a record */
 	const char *name;
 	struct dtd_place place;
 	const void *definition;
@@ -41,7 +41,7 @@ compare_entries(const void *a, const void *b)
 	return order != 0 ? order : strcmp(x->name, y->name);
 }
 
-/* The same; of equal ones, that which comes first in the DTD. */
+/* Like compare_entries(); equal entries are in the order of the DTD. */
 static int
 compare_places(const void *a, const void *b)
 {
@@ -75,7 +75,7 @@ add_properties(struct definitions *d, const void *definer,
 
 static void add_record(struct definitions *d, const struct dtd_record *record);
 
-/* The properties of the records that are defined inside a field. */
+/* Collect the properties of the records that are defined inside a field. */
 static void
 add_nested(struct definitions *d, const struct dtd_field *f)
 {
@@ -104,7 +104,7 @@ add_defs(struct definitions *d, const struct dtd_defs *defs)
 	}
 }
 
-/* Sort a table.  False: two entries are equal. */
+/* Sort a table.  Return false if two entries are equal. */
 static bool
 sort(struct table *t, const char *what, struct dtd_error *err)
 {

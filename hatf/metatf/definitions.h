@@ -3,8 +3,8 @@
  * definitions.h - find the properties and records of a DTD by name
  *
  * Names are statically scoped: a record's braces, the records around it, its
- * section, the whole DTD.  A scope is named by the address of the struct that
- * has the definitions: struct dtd_record or struct dtd_defs.
+ * section, the whole DTD.  A scope is identified by the address of the struct
+ * that contains its definitions: struct dtd_record or struct dtd_defs.
  */
 #ifndef HATF_DEFINITIONS_H
 #define HATF_DEFINITIONS_H
@@ -20,22 +20,25 @@ struct scope {
 struct definitions;
 
 /*
- * Collect the definitions of 'dtd'.  NULL: a name is defined twice in a scope,
- * or there is no memory; then '*err' is set.
+ * Collect the definitions of 'dtd'.  Return NULL and set '*err' if a name is
+ * defined twice in a scope, or if there is no memory.
  */
 struct definitions *definitions_open(const struct dtd *dtd,
 				     struct dtd_error *err);
 void definitions_close(struct definitions *d);
 
-/* Return the property of a field in the nearest scope that has it, or NULL. */
+/*
+ * Return the property of a field from the innermost scope that defines it, or
+ * NULL.
+ */
 const struct dtd_property *definitions_property(const struct definitions *d,
 						const struct scope *scope,
 						const char *field,
 						const char *name);
 
 /*
- * Return the record of this name in the nearest scope that has it, or NULL.
- * '*scope_ret' is the scope in which it is defined.
+ * Return the record of this name from the innermost scope that defines it, or
+ * NULL. '*scope_ret' is the scope in which it is defined.
  */
 const struct dtd_record *definitions_record(const struct definitions *d,
 					    const struct scope *scope,

@@ -4,8 +4,8 @@
  *
  * A recursive-descent parser with one token of lookahead.  The grammar needs no
  * more: after a name, '.' begins a property, ':' a record and '*' a repetition.
- * Written by hand, the parser says what it expected in the words of the
- * language, and the nesting that it accepts is limited by a counter.
+ * Because the parser is written by hand, its messages name what it expected in
+ * the words of the language, and a counter can limit the nesting.
  */
 #include "hatf/metatf/dtd.h"
 
@@ -16,9 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A DTD and the memory of all that belongs to it. */
+/* A DTD, and the memory of all its parts. */
 struct owned_dtd {
-	struct dtd dtd; /* first */
+	/* The first member, so that dtd_close() gets its address. */
+	struct dtd dtd;
 	struct arena arena;
 };
 
@@ -27,7 +28,7 @@ struct parser {
 	struct arena *arena;
 	struct dtd *dtd;
 	unsigned depth;
-	bool uses_braces; /* fields stand in braces: dialect 1.2 */
+	bool uses_braces; /* fields are in braces, as in dialect 1.2 */
 };
 
 /* ------------------------------------------------------------------ helpers */
@@ -48,7 +49,7 @@ is_word(const struct parser *p, const char *word)
 	return t->kind == TOKEN_NAME && strcmp(t->text, word) == 0;
 }
 
-/* Step over a mark, or fail. */
+/* Step over a mark; if another token comes, fail. */
 static bool
 take_mark(struct parser *p, char mark, const char *want)
 {
@@ -56,7 +57,7 @@ take_mark(struct parser *p, char mark, const char *want)
 				: lexer_expected(&p->lexer, want);
 }
 
-/* Step over a name and return it.  NULL: it failed. */
+/* Step over a name and return it, or NULL on failure. */
 static const char *
 take_name(struct parser *p, const char *want)
 {
@@ -78,7 +79,7 @@ take_number(struct parser *p, const char *want, struct dtd_number *n_ret)
 	return lexer_step(&p->lexer);
 }
 
-/* Allocate a part of the DTD.  NULL: it failed. */
+/* Allocate a part of the DTD; return NULL on failure. */
 static void *
 make(struct parser *p, size_t nbytes)
 {
@@ -109,7 +110,7 @@ leave(struct parser *p)
 
 /* ------------------------------------------------------------------- values */
 
-/* The arguments of an interpretation whose name was read. */
+/* Parse the arguments of an interpretation, after its name. */
 static bool
 parse_arguments(struct parser *p, struct dtd_value *v)
 {
@@ -130,7 +131,7 @@ parse_arguments(struct parser *p, struct dtd_value *v)
 	return true;
 }
 
-/* A value that begins with a name. */
+/* Parse a value that begins with a name. */
 static bool
 parse_named_value(struct parser *p, struct dtd_value *v)
 {
@@ -177,7 +178,7 @@ parse_value(struct parser *p, struct dtd_value *v)
 
 /* -------------------------------------------------------------- definitions */
 
-/* Finish a property at the '=' after its name. */
+/* Parse the rest of a property, from the '=' after its name. */
 static bool
 finish_property(struct parser *p, struct dtd_property *property)
 {
@@ -204,7 +205,7 @@ name_property_1_2(struct parser *p, struct dtd_property *property)
 			  "expected a number or an interpretation");
 }
 
-/* The rest of a property after the name of its field. */
+/* Parse the rest of a property after the name of its field. */
 static struct dtd_property *
 parse_property(struct parser *p, const char *field, struct dtd_place place)
 {
@@ -228,7 +229,7 @@ parse_property(struct parser *p, const char *field, struct dtd_place place)
 								      : NULL;
 }
 
-/* The rest of "int NAME = INTERPRETATION;" of dialect 1.2. */
+/* Parse the rest of "int NAME = INTERPRETATION;" of dialect 1.2. */
 static struct dtd_property *
 parse_declaration(struct parser *p, enum dtd_type type)
 {
@@ -253,8 +254,8 @@ parse_declaration(struct parser *p, enum dtd_type type)
 }
 
 /*
- * A property whose first name was read: it is the field, or in dialect 1.2 the
- * type of one.  NULL: failed.
+ * Parse a property whose first name was read.  This name is the field or, in
+ * dialect 1.2, the type of a field.  Return NULL on failure.
  */
 static struct dtd_property *
 parse_any_property(struct parser *p, const char *name, struct dtd_place place)
@@ -269,7 +270,7 @@ parse_any_property(struct parser *p, const char *name, struct dtd_place place)
 	return parse_property(p, name, place);
 }
 
-/* Properties in braces, if there are any. */
+/* Parse properties in braces, if there are any. */
 static bool
 parse_properties(struct parser *p, struct dtd_record *record)
 {
@@ -297,7 +298,7 @@ parse_properties(struct parser *p, struct dtd_record *record)
 
 static struct dtd_field *parse_field(struct parser *p, bool is_simple);
 
-/* The rest of a record after its name, which the ':' follows. */
+/* Parse the rest of a record, from the ':' after its name. */
 static struct dtd_record *
 parse_record(struct parser *p, const char *name, struct dtd_place place)
 {
@@ -316,7 +317,7 @@ parse_record(struct parser *p, const char *name, struct dtd_place place)
 	return record;
 }
 
-/* The fields of a group, after its opening mark. */
+/* Parse the fields of a group, after its opening mark. */
 static bool
 parse_group(struct parser *p, struct dtd_field *group)
 {
@@ -336,7 +337,7 @@ parse_group(struct parser *p, struct dtd_field *group)
 			 p->uses_braces ? "',' or '}'" : "',' or ')'");
 }
 
-/* A field that begins with a name. */
+/* Parse a field that begins with a name. */
 static bool
 parse_named_field(struct parser *p, struct dtd_field *f, bool is_simple)
 {
@@ -359,7 +360,7 @@ parse_named_field(struct parser *p, struct dtd_field *f, bool is_simple)
 	return true;
 }
 
-/* A simple field is a name or a group. */
+/* Parse a simple field: a name or a group. */
 static struct dtd_field *
 parse_field(struct parser *p, bool is_simple)
 {
@@ -381,13 +382,13 @@ parse_field(struct parser *p, bool is_simple)
 	return ok ? f : NULL;
 }
 
-/* Where the next definition of a kind goes. */
+/* Where to append the next definition of each kind. */
 struct defs_end {
 	struct dtd_property **property;
 	struct dtd_record **record;
 };
 
-/* A property or a record. */
+/* Parse a property or a record. */
 static bool
 parse_def(struct parser *p, struct defs_end *end)
 {
@@ -413,7 +414,7 @@ parse_def(struct parser *p, struct defs_end *end)
 	return true;
 }
 
-/* The definitions of a section, up to its '}'. */
+/* Parse the definitions of a section, up to its '}'. */
 static bool
 parse_section_defs(struct parser *p, struct dtd_defs *defs)
 {
@@ -430,7 +431,7 @@ parse_section_defs(struct parser *p, struct dtd_defs *defs)
 	return lexer_step(&p->lexer);
 }
 
-/* A section, after the word "section". */
+/* Parse a section, after the word "section". */
 static struct dtd_section *
 parse_section(struct parser *p, struct dtd_place place, const char *comment)
 {
@@ -459,7 +460,7 @@ parse_section(struct parser *p, struct dtd_place place, const char *comment)
 	return section;
 }
 
-/* The talk writes "Section". */
+/* The talk writes "Section" instead. */
 static bool
 begins_section(const struct parser *p)
 {
@@ -501,7 +502,7 @@ parse_dtd(struct parser *p)
 
 /* ----------------------------------------------------------------- dialects */
 
-/* Return the number of bytes of the lines at the beginning that begin "##". */
+/* Return the length of the lines with "##" at the start of the text. */
 static size_t
 header_nbytes(const char *text, size_t nbytes)
 {
@@ -516,7 +517,7 @@ header_nbytes(const char *text, size_t nbytes)
 	return done;
 }
 
-/* Does a line of these comments name a version?  The first that does counts. */
+/* Does a line of these comments name a version?  The first such line counts. */
 static bool
 span_names(const struct comment_span *span, enum dtd_dialect *dialect)
 {
@@ -536,8 +537,8 @@ span_names(const struct comment_span *span, enum dtd_dialect *dialect)
 }
 
 /*
- * Tell the dialect at the first token: a header with ## is 1.2, and so is a
- * declaration with a type.  A comment can name the version.
+ * Determine the dialect at the first token.  A comment can name the version.
+ * Otherwise, a header with ## or a declaration with a type means 1.2.
  */
 static void
 tell_dialect(struct parser *p)
@@ -557,7 +558,7 @@ tell_dialect(struct parser *p)
 	p->uses_braces = p->dtd->dialect == DTD_1_2;
 }
 
-/* Take the header.  False: no memory. */
+/* Copy the header.  Return false if there is no memory. */
 static bool
 take_header(struct parser *p, const char *text, size_t nbytes)
 {
@@ -617,7 +618,7 @@ dtd_parse(const char *text, size_t nbytes, struct dtd_error *err)
 		tell_dialect(&p);
 		ok = parse_dtd(&p);
 	}
-	/* A comment that could not be copied. */
+	/* There was no memory to copy a comment. */
 	if (ok && !p.lexer.has_failed)
 		return p.dtd;
 	dtd_close(p.dtd);

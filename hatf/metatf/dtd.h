@@ -27,7 +27,7 @@
 /* The longest text of a DTD, in bytes. */
 #define DTD_MAX_NBYTES ((size_t)4 << 20)
 
-/* How deep records and composite fields may be nested. */
+/* The most levels of nested records and composite fields. */
 #define DTD_MAX_DEPTH 32
 
 enum dtd_dialect {
@@ -38,10 +38,10 @@ enum dtd_dialect {
 
 /* A place in the text; both count from 1. */
 struct dtd_place {
-	unsigned line, column; /* columns are bytes */
+	unsigned line, column; /* in bytes */
 };
 
-/* What is wrong, and where.  'place.line' 0: in no particular place. */
+/* What is wrong, and where.  If 'place.line' is 0, the error has no place. */
 struct dtd_error {
 	struct dtd_place place;
 	char text[200];
@@ -60,24 +60,26 @@ enum dtd_interpretation {
 
 /* A number as it is written. */
 struct dtd_number {
-	uint64_t value; /* of a negative number its two's complement */
+	uint64_t value; /* two's complement of a negative number */
 	bool is_negative, is_hex;
 };
 
 enum dtd_value_kind {
-	DTD_NUMBER,	    /* 4 */
-	DTD_REFERENCE,	    /* length.value */
-	DTD_INTERPRETATION, /* delta 0 */
-	DTD_STRING,	    /* "text" */
+	DTD_NUMBER,	    /* such as 4 */
+	DTD_REFERENCE,	    /* such as length.value */
+	DTD_INTERPRETATION, /* such as delta 0 */
+	DTD_STRING,	    /* such as "text" */
 };
 
 struct dtd_value {
 	enum dtd_value_kind kind;
 	struct dtd_place place;
 	enum dtd_interpretation interpretation;
-	struct dtd_number args[2];    /* of the interpretation; or the number */
-	const char *field, *property; /* of a reference */
-	const char *text; /* of a string, or of DTD_DEFAULT in 1.2; or NULL */
+	/* Arguments of the interpretation; or the number. */
+	struct dtd_number args[2];
+	const char *field, *property; /* parts of a reference */
+	/* Text of a string, or of DTD_DEFAULT in 1.2; or NULL. */
+	const char *text;
 };
 
 /* The type of a field that dialect 1.2 declares. */
@@ -94,8 +96,8 @@ struct dtd_property {
 	const char *comment, *trailing; /* as in struct dtd_record */
 	const char *field, *name;
 	const struct dtd *owner;
-	unsigned ordinal;   /* the number of properties before it */
-	enum dtd_type type; /* 1.2: of a declaration */
+	unsigned ordinal;   /* number of properties before it in the DTD */
+	enum dtd_type type; /* 1.2: type in a declaration */
 	struct dtd_value value;
 };
 
@@ -107,22 +109,25 @@ enum dtd_field_kind {
 };
 
 struct dtd_field {
-	struct dtd_field *next; /* in a group */
+	struct dtd_field *next; /* next field of the group */
 	enum dtd_field_kind kind;
 	struct dtd_place place;
-	const char *name;	   /* NULL in a group */
-	struct dtd_field *first;   /* of a group, or what is repeated */
-	struct dtd_record *record; /* DTD_NESTED */
+	const char *name; /* NULL for a group */
+	/* First field of a group, or the repeated field. */
+	struct dtd_field *first;
+	struct dtd_record *record; /* record of DTD_NESTED */
 };
 
 /* name : field { property ... } */
 struct dtd_record {
 	struct dtd_record *next;
 	struct dtd_place place;
-	const char *comment;  /* before it, as it is written; or NULL */
-	const char *trailing; /* after it, on the same line; or NULL */
+	/* Comment before the record, unchanged; or NULL. */
+	const char *comment;
+	/* Comment after the record, on the same line; or NULL. */
+	const char *trailing;
 	const struct dtd *owner;
-	unsigned ordinal; /* the number of records before it */
+	unsigned ordinal; /* number of records before it in the DTD */
 	const char *name;
 	struct dtd_field *field;
 	struct dtd_property *properties;
@@ -131,7 +136,7 @@ struct dtd_record {
 struct dtd_defs {
 	struct dtd_property *properties;
 	struct dtd_record *records;
-	const char *comment; /* after the last definition, or NULL */
+	const char *comment; /* comment after the last definition, or NULL */
 };
 
 /* section name number { ... } */
@@ -149,30 +154,30 @@ struct dtd {
 	const char *header; /* 1.2: the lines with ##, or NULL */
 	struct dtd_defs defs;
 	struct dtd_section *sections;
-	unsigned property_count, record_count; /* in all places */
+	unsigned property_count, record_count; /* counts for the whole DTD */
 };
 
 /*
- * Parse 'nbytes' bytes of 'text'.  Return a DTD, to be freed with dtd_close(),
- * or NULL; then '*err' says what is wrong.
+ * Parse 'nbytes' bytes of 'text'.  Return a DTD, which the caller frees with
+ * dtd_close(), or NULL; then '*err' has the reason.
  */
 struct dtd *dtd_parse(const char *text, size_t nbytes, struct dtd_error *err);
 void dtd_close(struct dtd *dtd);
 
-/* "1.0" */
+/* Return the name of a dialect, such as "1.0". */
 const char *dtd_dialect_name(enum dtd_dialect dialect);
 
 /*
- * Is this line of a comment "// Meta-TF version 1.0", or another version?  Such
- * a line before the first definition names the dialect.
+ * Is this line of a comment of the form "// Meta-TF version 1.0"?  Such a line
+ * before the first definition names the dialect.
  */
 bool dtd_names_version(const char *line, size_t nbytes,
 		       enum dtd_dialect *dialect);
 
-/* "baseOffset" */
+/* Return the name of an interpretation, such as "baseOffset". */
 const char *dtd_interpretation_name(enum dtd_interpretation interpretation);
 
-/* How many arguments an interpretation has: 0, 1 or 2. */
+/* Return how many arguments an interpretation has: 0, 1 or 2. */
 unsigned dtd_argument_count(enum dtd_interpretation interpretation);
 
 #endif /* HATF_DTD_H */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a line ends. */
+/* The last column of a line. */
 #define LINE_COLUMNS 79
 #define TAB_COLUMNS  8
 
@@ -44,7 +44,7 @@ end_line(struct printer *p)
 	p->column = 0;
 }
 
-/* Put a blank, or begin a line if a word does not fit. */
+/* Print a blank, or begin a new line if the next word does not fit. */
 static void
 put_space(struct printer *p, size_t word_nbytes)
 {
@@ -99,7 +99,9 @@ print_comment_line(struct printer *p, const char *line, size_t nbytes)
 	}
 	while (nbytes != 0 && line[nbytes - 1] == ' ')
 		nbytes--;
-	/* The version is in the first line. */
+	/*
+	 * The first line of the output names the version, so skip such lines.
+	 */
 	if (nbytes == 0 || dtd_names_version(line, nbytes, &dialect))
 		return;
 	begin_line(p);
@@ -120,7 +122,7 @@ print_comment(struct printer *p, const char *comment)
 	}
 }
 
-/* A comment after a definition stays on its line if it is one line. */
+/* Print the comment after a definition on the same line, if it has one line. */
 static bool
 is_short(const char *comment)
 {
@@ -170,7 +172,7 @@ find_property(const struct dtd_property *first, const char *field,
 	return p;
 }
 
-/* Do these properties make a field one of bytes? */
+/* Do these properties describe a field of bytes? */
 static bool
 makes_bytes(const struct dtd_property *first, const char *field)
 {
@@ -227,7 +229,7 @@ print_line(struct printer *p, const char *line)
 	end_line(p);
 }
 
-/* A string of dialect 1.2 in the others: a record. */
+/* Print a string of dialect 1.2 as a record, for the other dialects. */
 static void
 print_text_record(struct printer *p, const struct dtd_property *property)
 {
@@ -250,7 +252,7 @@ print_text_record(struct printer *p, const struct dtd_property *property)
 	end_line(p);
 }
 
-/* FIELD.NAME = VALUE; */
+/* Print FIELD.NAME = VALUE; */
 static void
 print_full_property(struct printer *p, const struct dtd_property *property)
 {
@@ -265,12 +267,12 @@ print_full_property(struct printer *p, const struct dtd_property *property)
 	print_comment_after(p, property->trailing);
 }
 
-/* A property of any dialect in 1.0 or 1.1. */
+/* Print a property of any dialect for 1.0 or 1.1. */
 static void
 print_property_1_0(struct printer *p, const struct dtd_property *property)
 {
 	if (property->type == DTD_TEXT)
-		return; /* a record */
+		return; /* a record is printed instead */
 	if (property->type == DTD_INT) {
 		print_comment(p, property->comment);
 		begin_line(p);
@@ -285,7 +287,10 @@ print_property_1_0(struct printer *p, const struct dtd_property *property)
 	print_full_property(p, &rest);
 }
 
-/* A property in 1.2; 'first' are all of its scope. */
+/*
+ * Print a property for 1.2.  'first' begins the list of properties of its
+ * scope.
+ */
 static void
 print_property_1_2(struct printer *p, const struct dtd_property *property,
 		   const struct dtd_property *first, bool is_in_record)
@@ -348,7 +353,7 @@ put_group(struct printer *p, const struct dtd_field *group)
 	put(p, p->to == DTD_1_2 ? "}" : ")");
 }
 
-/* The properties of a record in braces. */
+/* Print the properties of a record in braces. */
 static void
 put_braces(struct printer *p, const struct dtd_record *r)
 {
@@ -363,7 +368,7 @@ put_braces(struct printer *p, const struct dtd_record *r)
 	put(p, "}");
 }
 
-/* Is this a length and bytes of this length? */
+/* Is this field a length followed by as many bytes? */
 static bool
 is_text(const struct dtd_record *r)
 {
@@ -424,7 +429,10 @@ print_records(struct printer *p, const struct dtd_record *first)
 			print_record(p, r);
 }
 
-/* In 1.2, the records that are strings; else, the strings that are records. */
+/*
+ * For 1.2, find the records that become strings; for the other dialects, the
+ * strings that become records.
+ */
 static void
 print_texts(struct printer *p, const struct dtd_defs *defs)
 {
@@ -525,7 +533,7 @@ uses_vfield(const struct dtd_record *r)
 	return field_uses_vfield(r->field);
 }
 
-/* The lines with ##, or the version. */
+/* Print the lines with ##, or the version. */
 static void
 print_header(struct printer *p)
 {
@@ -558,7 +566,7 @@ print_all(struct printer *p)
 	print_comment(p, p->dtd->defs.comment);
 }
 
-/* Does the text say something in its dialect? */
+/* Does the text have a meaning in its dialect? */
 static bool
 is_valid(const char *text, size_t nbytes, struct dtd_error *err)
 {

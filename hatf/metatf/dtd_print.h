@@ -8,17 +8,17 @@
 #include <stdio.h>
 
 /*
- * Write a DTD to 'f' in a dialect, with its comments.  Parsed and written
- * again, the result is the same.
+ * Write a DTD to 'f' in a dialect, with its comments.  If the output is parsed
+ * and written again, the result is the same.
  *
- * 1.0 reserves the tags 1 to 3.  If a DTD of another dialect uses them, all
- * its tags become larger by 3.  1.2 has no widths and one kind of string:
- * widths are left out; a record of a length and bytes of this length becomes a
+ * 1.0 reserves the tags 1 to 3.  If a DTD of another dialect uses them, all its
+ * tags become larger by 3.  1.2 has no widths and one kind of string.  For 1.2,
+ * widths are omitted, and a record of a length and as many bytes becomes a
  * string.  In the other direction, an int gets 8 bytes, and a string becomes a
  * record of a length of two bytes and the bytes.
  *
- * False: the dialect cannot say what the DTD says, and '*err' tells why; or
- * there is no memory.  Errors of 'f' are the caller's to check.
+ * Return false and set '*err' if the dialect cannot express the DTD, or if
+ * there is no memory.  The caller checks 'f' for errors.
  */
 bool dtd_print(FILE *f, const struct dtd *dtd, enum dtd_dialect to,
 	       struct dtd_error *err);

@@ -14,40 +14,43 @@
 
 #include "hatf/metatf/dtd.h"
 
-/* Bounds, so that a DTD of a stranger cannot take much memory. */
-#define SCHEMA_MAX_FIELDS     1024	 /* of a record */
-#define SCHEMA_MAX_ALL_FIELDS (1u << 18) /* of all records */
-#define SCHEMA_MAX_WIDTH      (1u << 20) /* of a field, in bytes */
+/* Limits, so that an untrusted DTD cannot take much memory. */
+#define SCHEMA_MAX_FIELDS     1024	 /* fields of a record */
+#define SCHEMA_MAX_ALL_FIELDS (1u << 18) /* fields of all records */
+#define SCHEMA_MAX_WIDTH      (1u << 20) /* width of a field, in bytes */
 
 /* The global section: records before the first section record. */
 #define SCHEMA_GLOBAL 0
 
-/* No field. */
+/* Index that stands for no field. */
 #define SCHEMA_NO_FIELD UINT32_MAX
 
 /*
  * A field that holds a number or bytes: a leaf of the tree that the DTD
- * describes.  Its index is its position, from 0, as metadata records count.
+ * describes.  Its index is its position, from 0, which is the field's number in
+ * metadata records.
  */
 struct schema_field {
 	const char *name; /* as in the DTD */
 	bool is_tag;
 	/*
-	 * Bytes have a width that another field tells, or one above 8.  All
-	 * other fields are numbers.
+	 * The field holds bytes: its width is above 8, or another field gives
+	 * the width.  All other fields are numbers.
 	 */
 	bool is_bytes;
-	uint32_t width;	     /* bytes; of bytes without width_from */
-	uint32_t width_from; /* the field whose value is the width, or NO */
+	/* Width in bytes; for bytes, only without 'width_from'. */
+	uint32_t width;
+	/* The field whose value is the width, or SCHEMA_NO_FIELD. */
+	uint32_t width_from;
 	enum dtd_interpretation interpretation;
 	uint64_t args[2];
-	/* Each record has this value, or that of an earlier field. */
+	/* Each record has the value below, or the value of an earlier field. */
 	bool has_value;
 	uint64_t value;
-	uint32_t value_from; /* or NO */
+	uint32_t value_from; /* that earlier field, or SCHEMA_NO_FIELD */
 	/*
-	 * Fields that one definition describes share their previous value,
-	 * which delta and stride add to.  An index within the section.
+	 * Index, within the section, of the previous value to which delta and
+	 * stride add.  All fields with the same definition share it.
 	 */
 	uint32_t history;
 	struct dtd_place place;
@@ -56,7 +59,8 @@ struct schema_field {
 enum schema_step_kind {
 	STEP_FIELD,  /* a number or bytes */
 	STEP_NESTED, /* the fields of a nested record, up to 'end' */
-	STEP_REPEAT, /* the steps up to 'end', as often as a field tells */
+	/* The steps up to 'end', repeated as often as the value of a field. */
+	STEP_REPEAT,
 };
 
 /*
@@ -75,9 +79,10 @@ struct schema_step {
 	 * array of several, the name of the count and "_items".
 	 */
 	const char *name;
-	uint32_t field; /* STEP_FIELD: itself; STEP_REPEAT: the count */
-	uint32_t end;	/* STEP_NESTED, STEP_REPEAT: the index after it */
-	bool is_scalar; /* STEP_REPEAT: of one field */
+	uint32_t field; /* STEP_FIELD: the field; STEP_REPEAT: the count */
+	/* STEP_NESTED, STEP_REPEAT: index after the last inner step. */
+	uint32_t end;
+	bool is_scalar; /* STEP_REPEAT: it repeats one field */
 };
 
 enum schema_role {
@@ -90,16 +95,18 @@ enum schema_role {
 struct schema_record {
 	const char *name;
 	enum schema_role role;
-	bool has_tag; /* false: the only record of a section without tags */
+	bool has_tag; /* false only for the record of a section without tags */
 	uint64_t tag;
 	struct schema_field *fields;
 	uint32_t field_count;
 	struct schema_step *steps;
 	uint32_t step_count;
-	/* Of the first field, among all fields of the section. */
+	/*
+	 * Number of the record's first field among all fields of the section.
+	 */
 	uint32_t first_field;
 	struct dtd_place place;
-	const char *comment; /* of the DTD, or NULL */
+	const char *comment; /* comment of the DTD, or NULL */
 };
 
 struct schema_section {
@@ -112,8 +119,9 @@ struct schema_section {
 	struct schema_record *records;
 	uint32_t record_count;
 	uint32_t own_count; /* records of its own; 0 in the global section */
-	bool is_plain;	    /* without tags */
-	bool is_column; /* a field takes its numbers from it: sectionStride */
+	bool is_plain;	    /* a section without tags */
+	/* A field with sectionStride takes its numbers from this section. */
+	bool is_column;
 	uint32_t field_count, history_count;
 };
 
@@ -124,12 +132,12 @@ struct schema {
 	uint32_t section_count;
 };
 
-/* Told what is odd in a DTD but no error. */
+/* Called for each peculiarity of a DTD that is not an error. */
 typedef void schema_note(void *ctx, struct dtd_place place, const char *text);
 
 /*
  * Make the schema of 'dtd', which must outlive it.  'note' may be NULL.  Return
- * NULL on failure; then '*err' says what is wrong.
+ * NULL on failure; then '*err' has the reason.
  */
 struct schema *schema_open(const struct dtd *dtd, schema_note *note, void *ctx,
 			   struct dtd_error *err);

@@ -7,22 +7,22 @@
 #include "hatf/metatf/definitions.h"
 #include "hatf/metatf/schema.h"
 
-/* What a schema is made with. */
+/* The state while a schema is made. */
 struct build {
 	const struct dtd *dtd;
 	struct definitions *definitions;
 	const struct dtd *predefined; /* vfield, comment, section, metadata */
 	struct definitions *predefinitions;
-	struct arena *arena; /* of the result */
+	struct arena *arena; /* memory of the result */
 	struct dtd_error *err;
 	bool has_failed;
 	uint32_t tag_width;
 	uint32_t all_field_count;
-	bool *is_used; /* for each property of 'dtd' */
+	bool *is_used; /* by property of 'dtd' */
 	/* The histories of this section. */
 	uint32_t *histories; /* index + 1 of each property; 0: none */
 	uint32_t history_count;
-	bool *is_nested; /* for each record of 'dtd': is part of others */
+	bool *is_nested; /* by record of 'dtd': it is part of other records */
 };
 
 /* Record an error, unless there is one.  Return false. */
@@ -32,12 +32,14 @@ bool build_fail(struct build *b, struct dtd_place place, const char *format,
 /* Record that there is no memory.  Return false. */
 bool build_no_memory(struct build *b);
 
-/* Has a record a tag?  One without is part of others. */
+/*
+ * Does a record have a tag?  A record without a tag is part of other records.
+ */
 bool build_has_tag(const struct build *b, const struct dtd_record *record);
 
 /*
- * Make a record.  'scope' is where it is defined, without the record's own
- * braces.  False: failed.
+ * Make a record.  'scope' is the scope around the record's own braces.  Return
+ * false on failure.
  */
 bool build_record(struct build *b, const struct dtd_record *record,
 		  const struct scope *scope, struct schema_record *out);

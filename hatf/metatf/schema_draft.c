@@ -29,8 +29,8 @@ build_no_memory(struct build *b)
 }
 
 /*
- * Make room for one more element of an array, and return the array.  NULL: no
- * memory; the old array stays.
+ * Make room for one more element of an array, and return the array.  Return
+ * NULL if there is no memory; the old array stays valid.
  */
 static void *
 grow(void *array, uint32_t count, uint32_t *capacity, size_t nbytes)
@@ -46,7 +46,7 @@ grow(void *array, uint32_t count, uint32_t *capacity, size_t nbytes)
 	return bigger;
 }
 
-/* Make room for one more step.  False: no memory. */
+/* Make room for one more step.  Return false if there is no memory. */
 static bool
 grow_steps(struct draft *d)
 {
@@ -66,7 +66,7 @@ grow_steps(struct draft *d)
 	return true;
 }
 
-/* Make room for one more field.  False: no memory. */
+/* Make room for one more field.  Return false if there is no memory. */
 static bool
 grow_fields(struct draft *d)
 {
@@ -86,7 +86,7 @@ grow_fields(struct draft *d)
 	return true;
 }
 
-/* Is the repetition 'outer' around 'inner', or the same? */
+/* Does the repetition 'outer' contain 'inner', or are they the same? */
 static bool
 is_around(const struct draft *d, uint32_t outer, uint32_t inner)
 {
@@ -114,7 +114,7 @@ next_sibling(const struct draft *d, uint32_t step)
 	return s->kind == STEP_FIELD ? step + 1 : s->end;
 }
 
-/* Has this nesting a step of this name? */
+/* Does this nesting have a step of this name? */
 static bool
 has_sibling(const struct draft *d, const char *name)
 {
@@ -125,7 +125,10 @@ has_sibling(const struct draft *d, const char *name)
 	return false;
 }
 
-/* Count the steps of this nesting that would have this name. */
+/*
+ * Count the steps of this nesting with this name, before names were made
+ * unique.
+ */
 static unsigned
 count_siblings(const struct draft *d, const char *name)
 {
@@ -137,7 +140,7 @@ count_siblings(const struct draft *d, const char *name)
 	return count;
 }
 
-/* Return a name for a new step that no sibling has.  NULL: failed. */
+/* Return a name for a new step that no sibling has.  Return NULL on failure. */
 static const char *
 sibling_name(struct draft *d, const char *name)
 {

@@ -5,45 +5,46 @@
 
 #include "hatf/metatf/schema_build.h"
 
-/* No repetition. */
+/* Stands for "no repetition". */
 #define DRAFT_NO_REPEAT UINT32_MAX
 
-/* Where a step comes from. */
+/* The origin of a step. */
 struct step_origin {
-	uint32_t repeat;  /* the repetition around it */
-	const char *name; /* before it was made unique */
+	uint32_t repeat;  /* the innermost repetition that contains it */
+	const char *name; /* its name before it was made unique */
 };
 
 /* A record that is being made. */
 struct draft {
 	struct build *b;
 	struct schema_field *fields;
-	uint32_t *repeat_of; /* for each field, the step that repeats it */
+	uint32_t *repeat_of; /* by field: the step that repeats it */
 	uint32_t field_count, field_capacity;
 	struct schema_step *steps;
-	struct step_origin *origins; /* for each step */
+	struct step_origin *origins; /* by step */
 	uint32_t step_count, step_capacity;
 	/* Where the walk is. */
 	uint32_t repeat;	/* the innermost repetition, or NO */
-	uint32_t first_sibling; /* the first step of this nesting */
-	const struct dtd_record *open[DTD_MAX_DEPTH + 1]; /* records around */
+	uint32_t first_sibling; /* the first step of the present nesting */
+	/* The records that contain the present place. */
+	const struct dtd_record *open[DTD_MAX_DEPTH + 1];
 	unsigned depth;
 };
 
 /*
- * Return the nearest earlier field of a name that has one value for what comes
- * now, or NO_FIELD.
+ * Return the last earlier field with this name that has exactly one value at
+ * the present place, or NO_FIELD.
  */
 uint32_t draft_earlier_field(const struct draft *d, const char *name);
 
-/* Can a field tell how many there are of others? */
+/* Can the value of a field be a count of other fields? */
 bool draft_is_number(const struct draft *d, uint32_t field);
 
 /* Add a step and return its index, or NO_FIELD. */
 uint32_t draft_add_step(struct draft *d, enum schema_step_kind kind,
 			const char *name);
 
-/* Add a field without properties.  NULL: failed. */
+/* Add a field without properties.  Return NULL on failure. */
 struct schema_field *draft_add_field(struct draft *d, const char *name,
 				     struct dtd_place place);
 

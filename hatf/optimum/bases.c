@@ -2,10 +2,10 @@
 /*
  * bases.c - see bases.h
  *
- * A value x fits w bytes if -2^(8w-1) <= x - base < 2^(8w-1), which is a range
- * of bases around x.  The ranges for 4, 2, 1 and 0 bytes are nested, so x
- * divides all bases into eight regions.  They form a circle, as arithmetic is
- * modulo 2^64:
+ * A value x fits w bytes if -2^(8w-1) <= x - base < 2^(8w-1).  The bases for
+ * which this holds are a range around x.  The ranges for 4, 2, 1 and 0 bytes
+ * are nested, so x divides all bases into eight regions, shown with the widths
+ * that fit.  They form a circle, as arithmetic is modulo 2^64:
  *
  *     8  |  4 8  |  2 4 8  |  1 2 4 8  | x |  1 2 4 8  |  2 4 8  |  4 8  |  8
  */
@@ -16,7 +16,7 @@
 
 #define REGION_COUNT 8
 
-/* The most ranges that a value adds. */
+/* One value increases the number of ranges by at most this many. */
 #define RANGES_PER_VALUE REGION_COUNT
 
 /* The number of elements of 'costs_of_use'. */
@@ -27,10 +27,13 @@
 bool
 bases_init(struct bases *b, size_t value_count)
 {
-	/* There are up to three ranges at the start. */
+	/* At the start there are up to three ranges. */
 	const size_t max = RANGES_PER_VALUE * value_count + 3;
 
-	/* Nearly all of this memory is never touched. */
+	/*
+	 * The array has the size for the worst case; most of it is never
+	 * touched.
+	 */
 	b->ranges = malloc(max * sizeof(*b->ranges));
 	b->spare_ranges = malloc(max * sizeof(*b->spare_ranges));
 	b->costs = malloc(max * sizeof(*b->costs));
@@ -86,8 +89,8 @@ bases_enter(struct bases *b, uint64_t base, const struct costs *costs)
 }
 
 /*
- * Return the index of earlier costs equal to those at 'kind', or 'kind' itself.
- * Equal costs may be missed, which does no harm.
+ * Return the index of earlier costs that equal those at 'kind', or 'kind'
+ * itself.  Equal costs may be missed; they are then stored twice.
  */
 static uint32_t
 find_alike(struct bases *b, uint32_t kind)
@@ -131,7 +134,7 @@ bases_switch(struct bases *b, const struct costs *entry)
 	b->count = kept;
 }
 
-/* Compute the first base of each region after the one for 8 bytes only. */
+/* Compute the first base of each region except the region of 8 bytes only. */
 static void
 find_regions(uint64_t value, uint64_t *start)
 {
@@ -148,7 +151,8 @@ find_regions(uint64_t value, uint64_t *start)
 static const uint8_t region_fits[REGION_COUNT] = { 1, 2, 3, 4, 3, 2, 1, 0 };
 
 /*
- * Compute the costs 'old' after a value.  'index' is the first range with them.
+ * Compute the costs after a value from the costs 'old' before it.  'index' is
+ * the first range that has these costs.
  */
 static uint32_t
 make_kind(struct bases *b, uint32_t old, unsigned fits, size_t index)
@@ -167,7 +171,9 @@ make_kind(struct bases *b, uint32_t old, unsigned fits, size_t index)
 	return (uint32_t)b->kind_count++;
 }
 
-/* Append a range that starts at 'start' and had the costs 'old' so far. */
+/*
+ * Append a range that starts at 'start'; its costs before the value were 'old'.
+ */
 static inline void
 append(struct bases *b, uint64_t start, uint32_t old, unsigned fits)
 {
@@ -183,8 +189,8 @@ static unsigned
 fits_at(uint64_t base, const uint64_t *start)
 {
 	/*
-	 * On the circle, the region is the last one that starts at or before
-	 * 'base'.
+	 * The regions form a circle and are sorted by their starts: find the
+	 * last region that starts at or before 'base'.
 	 */
 	for (unsigned i = REGION_COUNT; i-- > 0;)
 		if (base - start[0] >= start[i] - start[0])
@@ -192,7 +198,7 @@ fits_at(uint64_t base, const uint64_t *start)
 	return 0;
 }
 
-/* Replace the old ranges and costs by the new ones. */
+/* Replace the old ranges and costs by those just computed. */
 static void
 swap(struct bases *b)
 {
@@ -217,7 +223,7 @@ bases_use(struct bases *b, uint64_t value)
 
 	find_regions(value, start);
 	fits = fits_at(r[0].start, start);
-	/* Find the region that starts first after 0. */
+	/* Find the region whose start is the smallest number. */
 	for (unsigned i = 1; i < REGION_COUNT; i++)
 		if (start[i] < start[i - 1])
 			region = i;
@@ -253,7 +259,10 @@ bases_round(uint64_t first, uint64_t last)
 	if (first == last)
 		return first;
 
-	/* All bases agree above the highest bit in which the two differ. */
+	/*
+	 * Above the highest bit in which 'first' and 'last' differ, all bases
+	 * are equal.
+	 */
 	const unsigned bit = 63u - (unsigned)__builtin_clzll(first ^ last);
 	const uint64_t below = (UINT64_C(1) << bit) - 1;
 

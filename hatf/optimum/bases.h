@@ -3,13 +3,14 @@
  * bases.h - the states of a field under baseOffset, for every base at once
  *
  * There are 2^64 bases, but whole ranges of them have the same costs (costs.h).
- * A value divides the bases by the number of bytes (1, 2, 4 or 8) in which it
- * can be stored relative to them.  No base costs more than the best state of
- * all plus a metadata record, so a range that has not been useful lately soon
- * has the costs of its neighbours.  Hence the costs are kept by range; this is
- * exact.  Usually there are about ten ranges.  There may be a thousand if many
- * small regions were once equally useful, but then there are few different
- * costs, which the ranges share.
+ * A value divides the bases into ranges by the number of bytes (1, 2, 4 or 8)
+ * that its offset from the base needs.  A change to the best state costs one
+ * metadata record, so the costs of no base exceed those of the best state by
+ * more than that record.  If no recent value favoured a range, the costs of the
+ * range soon equal those of its neighbours.  So it is exact to keep one 'struct
+ * costs' per range.  Usually there are about ten ranges.  There may be a
+ * thousand if many small regions were once equally useful.  Then there are only
+ * few different costs, which the ranges share.
  *
  * Used by one thread at a time.
  */
@@ -21,14 +22,16 @@
 #include <stddef.h>
 
 struct bases_range {
-	/* the first base; the next range begins after the last */
+	/*
+	 * the first base of the range, which ends before the next range begins
+	 */
 	uint64_t start;
-	uint32_t kind; /* index of its costs in 'costs' */
+	uint32_t kind; /* index of the range's costs in 'costs' */
 };
 
 /*
- * A hash slot: where costs with this hash are, valid if 'turn' is the current
- * one.
+ * A hash slot: the index of costs with this hash.  It is valid if 'turn' is the
+ * present turn.
  */
 struct bases_slot {
 	uint64_t turn;
@@ -38,15 +41,19 @@ struct bases_slot {
 #define BASES_SLOT_COUNT 256
 
 struct bases {
-	bool any; /* all bases; else only the one in 'ranges' */
+	bool any; /* all bases are allowed; else only the base in 'ranges' */
 	struct costs forbidden;
-	struct bases_range *ranges, *spare_ranges; /* sorted by 'start' */
+	/* the ranges, sorted by 'start', and memory for their successors */
+	struct bases_range *ranges, *spare_ranges;
 	struct costs *costs, *spare_costs;
 	size_t count, kind_count;
-	uint32_t *kinds; /* maps old indices of 'costs' to new ones */
+	uint32_t *kinds; /* maps the old index of costs to the new one */
 	struct bases_slot slots[BASES_SLOT_COUNT];
 	uint64_t turn;
-	/* The least costs by last width, and the ranges that have them. */
+	/*
+	 * For each last width the least costs of all ranges, and the range that
+	 * has them.
+	 */
 	cost4 best, best_index;
 	int32_t never, never_index;
 };
@@ -61,32 +68,31 @@ bool bases_init(struct bases *b, size_t value_count);
 void bases_fini(struct bases *b);
 
 /*
- * Start with all bases, or with 'base' alone, at infinite costs.  'forbidden'
- * is as for costs_switch().
+ * Start with all bases, or with 'base' alone.  All costs are infinite.
+ * costs_switch() explains 'forbidden'.
  */
 void bases_start(struct bases *b, bool any, uint64_t base,
 		 const struct costs *forbidden);
 
 /*
- * Set the costs of 'base', which the field has now, unless 'base' is not
- * allowed.
+ * Set the costs of 'base', which is the field's present base; do nothing if
+ * 'base' is not allowed.
  */
 void bases_enter(struct bases *b, uint64_t base, const struct costs *costs);
 
 /*
- * Allow metadata here: it sets a width, or sets baseOffset and perhaps a width
- * at the costs 'entry'.
+ * Allow metadata before the next value: a record that sets a width, or records
+ * that set baseOffset and perhaps a width, at the costs 'entry'.
  */
 void bases_switch(struct bases *b, const struct costs *entry);
 
 /*
- * Add the costs of storing 'value'.  Then 'best' and 'never' are the least
- * costs by last width over all ranges, and the indices are those of their
- * ranges.
+ * Add the costs of storing 'value'.  Then compute 'best' and 'never', the least
+ * costs by last width over all ranges, and the indices of their ranges.
  */
 void bases_use(struct bases *b, uint64_t value);
 
-/* Return the costs of the range with this index. */
+/* Return the costs of range number 'index'. */
 static inline const struct costs *
 bases_costs(const struct bases *b, size_t index)
 {
@@ -94,8 +100,8 @@ bases_costs(const struct bases *b, size_t index)
 }
 
 /*
- * Return the base with the most trailing zero bits of a range, or from 'first'
- * to 'last'.
+ * Return the base with the most trailing zero bits: of all bases of range
+ * number 'index', or of those from 'first' to 'last'.
  */
 uint64_t bases_pick(const struct bases *b, size_t index);
 uint64_t bases_round(uint64_t first, uint64_t last);

@@ -3,11 +3,11 @@
  * costs.h - the cost of reaching each state of one field
  *
  * Under one interpretation with one parameter, a number field has one of nine
- * states.  It stores 1, 2, 4 or 8 bytes.  Or it has width 0, and then the last
- * nonzero width matters too, since the next interpretation restores it.
- * 'struct costs' has, for each state, the least number of bytes, of metadata
- * and data, that lead to it.  Neighbouring states share a vector, so that all
- * are updated at once.
+ * states.  It stores 1, 2, 4 or 8 bytes.  Or it has width 0.  Then the last
+ * nonzero width is a part of the state, since the next interpretation restores
+ * it.  'struct costs' has the cost of each state: the least number of bytes, of
+ * metadata and data, after which the field is in this state.  Neighbouring
+ * states share a vector, so that all are updated at once.
  *
  * Costs stay below COST_INFINITE, and sums of a few infinite costs below 2^31.
  */
@@ -21,7 +21,8 @@
 enum {
 	COST_WIDTH = 4,
 	COST_NONE = 4,
-	COST_VALUE = 12, /* default, baseOffset, delta */
+	/* the interpretation default, baseOffset or delta, with its value */
+	COST_VALUE = 12,
 	COST_STRIDE = 20,
 	COST_INFINITE = 1 << 26,
 };
@@ -35,15 +36,21 @@ typedef int32_t cost4 __attribute__((vector_size(16)));
 	((cost4){ COST_INFINITE, COST_INFINITE, COST_INFINITE, COST_INFINITE })
 
 struct costs {
-	cost4 stored;  /* by width */
-	cost4 empty;   /* width 0, by the last nonzero width */
-	int32_t never; /* width 0, and never a nonzero width */
+	/* costs of the states with a stored width: 1, 2, 4 and 8 */
+	cost4 stored;
+	/* costs of the states of width 0, by the last nonzero width */
+	cost4 empty;
+	/* cost of the state of width 0 if no width was ever nonzero */
+	int32_t never;
 };
 
 #define COSTS_INFINITE \
 	((struct costs){ COST4_INFINITE, COST4_INFINITE, COST_INFINITE })
 
-/* The states as numbers from 0 to 8: 'stored', 'empty', 'never'. */
+/*
+ * Lanes: the numbers of the states, 0 to 8, in the order 'stored', 'empty',
+ * 'never'.
+ */
 enum {
 	COST_LANE_EMPTY = 4,
 	COST_LANE_NEVER = 8,
@@ -64,7 +71,7 @@ cost_min(int32_t a, int32_t b)
 	return a < b ? a : b;
 }
 
-/* Return the least of the four costs in all four places. */
+/* Return a vector with the least of the four costs in all four lanes. */
 static inline cost4
 cost4_least(cost4 c)
 {
@@ -120,9 +127,9 @@ costs_set_lane(struct costs *c, unsigned lane, int32_t cost)
 }
 
 /*
- * Allow setting a width: each state keeps its costs, or is reached by a set
- * fieldSize from another.  'forbidden' is infinite for the states that are not
- * allowed.
+ * Allow a change of the width: a state keeps its costs, or is reached by a "set
+ * fieldSize" record from another state.  'forbidden' is infinite for states
+ * that are not allowed, else 0.
  */
 static inline struct costs
 costs_switch(struct costs c, const struct costs *forbidden)
@@ -137,12 +144,15 @@ costs_switch(struct costs c, const struct costs *forbidden)
 }
 
 /*
- * The cost of storing a number, by how many states can do that: 0 if only 8
- * bytes can, to 3 if every width can, and 4 if width 0 can, too.
+ * The cost of storing a number, by how many states can store it: 0 if only 8
+ * bytes can, up to 3 if every width can, and 4 if width 0 can, too.
  */
 extern const struct costs costs_of_use[5];
 
-/* The index in 'costs_of_use' for an unsigned value, and for a signed one. */
+/*
+ * Return the index in 'costs_of_use': cost_fits_unsigned() for an unsigned
+ * value, cost_fits_signed() for a signed one.
+ */
 static inline unsigned
 cost_fits_unsigned(uint64_t value)
 {

@@ -2,7 +2,8 @@
 /*
  * field_paths.c - the forward pass of the shortest path, see field_paths.h
  *
- * It keeps, use by use, the costs of all episodes that may be in progress:
+ * An episode is a sequence of uses under one interpretation.  The pass goes
+ * from use to use with the costs of all episodes that may be in progress:
  *
  *   none        stores the values themselves
  *   delta       stores the differences; the first value costs nothing, as it is
@@ -74,8 +75,8 @@ size_t
 field_paths_change_max(size_t value_count)
 {
 	/*
-	 * An interpretation and a width for each, and a third record to begin a
-	 * block.
+	 * Each use may need two records, for an interpretation and a width; the
+	 * first use of a block may need a third.
 	 */
 	return 2 * value_count + 3;
 }
@@ -87,9 +88,9 @@ static const int32_t entry_cost[] = {
 };
 
 /*
- * At the start of a block the last width must be set, too, even in a state of
- * width 0 and whatever it was.  The cost of a block must not depend on earlier
- * blocks, or the best of each block would not be the best of all.
+ * At the start of a block, metadata must also set the last width, even if the
+ * field has width 0.  Its cost must not depend on earlier blocks: else the best
+ * choice for each block would not be the best for all of them.
  */
 struct costs
 field_paths_begin(const struct field_paths *p, size_t i,
@@ -120,7 +121,10 @@ field_paths_begin(const struct field_paths *p, size_t i,
 
 /* ------------------------------------------------------------- forward pass */
 
-/* The costs of all episodes in progress except those under baseOffset. */
+/*
+ * The costs of all episodes in progress, except those under baseOffset
+ * (bases.h).
+ */
 struct open_episodes {
 	struct costs none, delta, default_value, fresh, regular;
 	uint64_t previous, difference;
@@ -174,7 +178,7 @@ gap_note_bases(struct field_paths_gap *g, const struct bases *b)
 	}
 }
 
-/* Start from the state before the span, as an episode in progress. */
+/* Start from the field's state before the span, as an episode in progress. */
 static void
 open_episodes_start(struct open_episodes *c, struct field_paths *p)
 {
@@ -272,7 +276,7 @@ use_bases(struct field_paths *p, size_t i)
 	gap_note_bases(&p->gaps[i + 1], &p->bases);
 }
 
-/* Compute the costs after use 'i' and the gap after it. */
+/* Compute the costs after use 'i', and then in the gap after this use. */
 static void
 use(struct field_paths *p, struct open_episodes *c, size_t i)
 {
@@ -303,13 +307,13 @@ use(struct field_paths *p, struct open_episodes *c, size_t i)
 	c->difference = difference;
 }
 
-/* The most ranges to compare. */
+/* A snapshot compares at most this many ranges of bases. */
 #define SNAPSHOT_RANGES 16
 
 /*
- * A snapshot of everything, besides the next use, that the next costs depend
- * on.  A value that repeats soon changes nothing: all ways to store it have
- * become more expensive than starting a new episode.
+ * A snapshot of everything on which the next costs depend, besides the next
+ * use.  While a value repeats, the costs soon stop changing: all other ways to
+ * store it have become more expensive than starting a new episode.
  */
 struct snapshot {
 	struct open_episodes open;
@@ -320,7 +324,7 @@ struct snapshot {
 	struct costs ranges[SNAPSHOT_RANGES];
 };
 
-/* Uses of the same value from one snapshot to the next. */
+/* After this many uses of the same value, take the next snapshot. */
 #define SNAPSHOT_INTERVAL 16
 
 static void
@@ -363,7 +367,8 @@ find_gap_costs(struct field_paths *p)
 	struct open_episodes c;
 	struct snapshot snapshot;
 	bool repeats = false;
-	size_t run = 0; /* uses of the same value, up to the last one */
+	/* number of consecutive uses of the same value, up to now */
+	size_t run = 0;
 
 	memset(&snapshot, 0, sizeof(snapshot));
 	open_episodes_start(&c, p);
@@ -398,7 +403,10 @@ field_paths_find_costs(struct field_paths *p, unsigned field,
 	p->restart = restart;
 	if (p->count == 0)
 		return;
-	/* The gaps are not in use yet, and have room for the values. */
+	/*
+	 * The memory of the gaps is not in use yet, and is large enough for the
+	 * values.
+	 */
 	rules_init(&p->rules, technique, p->values, p->count,
 		   (uint64_t *)(void *)p->gaps);
 	bases_start(&p->bases, p->rules.any_base, p->rules.base,

@@ -2,15 +2,17 @@
 /*
  * field_paths.h - the cheapest metadata for the values of one number field
  *
- * A use of the field is a value and its record.  Metadata may precede each use
- * except the second address of a realloc.  The result is exact: no other legal
- * metadata within the technique takes fewer bytes.  Fields are independent, so
- * the cheapest for each is the cheapest for all.
+ * A use of the field is a value and its record.  Between two uses is a gap,
+ * where metadata may stand, except before the second address of a realloc.  The
+ * result is exact: no other legal metadata within the technique takes fewer
+ * bytes.  Fields are independent, so the cheapest for each is the cheapest for
+ * all.
  *
  * The problem is a shortest path.  An *episode* is a sequence of uses under one
- * set fieldInterpretation.  The cost of starting one depends on the past only
- * through the last nonzero width.  So it is enough to keep, before each use,
- * the least cost for each last width: 'struct field_paths_gap'.
+ * "set fieldInterpretation" record.  Of all that came before, only the last
+ * nonzero width influences the cost of starting an episode.  So it is enough to
+ * keep, before each use, the least cost for each last width: 'struct
+ * field_paths_gap'.
  *
  * Used by one thread at a time.
  */
@@ -22,47 +24,53 @@
 #include "hatf/optimum/bases.h"
 #include "hatf/optimum/rules.h"
 
-/* Indices of last widths: 0 to 3 for 1, 2, 4 and 8, then "no width ever". */
+/*
+ * Indices of last widths: 0 to 3 for 1, 2, 4 and 8 bytes; this one if there was
+ * no nonzero width.
+ */
 #define FIELD_PATHS_NEVER 4
 
-/* The origin of a cost: an interpretation, and a flag for width 0. */
+/* How a least cost was reached: the interpretation, and a flag for width 0. */
 enum {
 	FIELD_PATHS_INTERPRETATION = 7,
 	FIELD_PATHS_EMPTY = 8,
 };
 
-/* The least costs before a use, by last width, and their origins. */
+/*
+ * The least costs before a use, for each last width, and how they were reached.
+ */
 struct field_paths_gap {
 	cost4 cost, from;
 	int32_t never, never_from;
-	uint64_t base[FIELD_PATHS_NEVER + 1]; /* if the origin is baseOffset */
+	/* the base, if the interpretation is baseOffset */
+	uint64_t base[FIELD_PATHS_NEVER + 1];
 };
 
 /* An episode of the cheapest path, see path_metadata.h. */
 struct episode {
-	size_t start, end; /* uses */
+	size_t start, end; /* the first use, and the use after the last */
 	unsigned interpretation;
-	unsigned lane; /* at its first use */
-	unsigned last; /* last width before it began */
+	unsigned lane; /* lane (costs.h) of the state at its first use */
+	unsigned last; /* index of the last width before the episode */
 	uint64_t base;
 	bool is_under_way; /* it began before the span */
 };
 
 struct field_paths {
-	/* The uses. */
+	/* The uses: their number, values, records and 'tied'. */
 	size_t count;
 	uint64_t *values;
-	uint32_t *records; /* their indices in the span */
-	bool *tied;	   /* no metadata may precede this use */
-	/* The state of the field at the start, and what is allowed. */
+	uint32_t *records; /* index in the span of the record of each use */
+	bool *tied;	   /* the use must not be preceded by metadata */
+	/* The field, its state at the start, and the rules of the technique. */
 	unsigned field;
 	const struct layout_field *state;
 	bool restart;
 	struct rules rules;
-	/* The forward pass. */
-	struct field_paths_gap *gaps; /* one more than uses */
+	/* The results of the forward pass. */
+	struct field_paths_gap *gaps; /* one more than there are uses */
 	struct bases bases;
-	/* The backward pass, see path_metadata.h. */
+	/* The results of the backward pass (path_metadata.h). */
 	struct episode *episodes;
 	uint8_t (*choices)[COST_LANE_COUNT];
 };
@@ -70,18 +78,21 @@ struct field_paths {
 /* Allocate for at most 'value_count' uses; NULL if there is no memory. */
 struct field_paths *field_paths_new(size_t value_count);
 
-/* NULL is allowed. */
+/* Free the memory.  'p' may be NULL. */
 void field_paths_free(struct field_paths *p);
 
-/* Remove all uses; append a use.  'tied': no metadata may precede it. */
+/*
+ * field_paths_clear() removes all uses, field_paths_add() appends one.  'tied':
+ * no metadata may precede this use.
+ */
 void field_paths_clear(struct field_paths *p);
 void field_paths_add(struct field_paths *p, uint64_t value, uint32_t record,
 		     bool tied);
 
 /*
  * Find the least costs of 'field' before each use and after the last one.
- * 'state' and 'restart' are as for a planner, see place.h.
- * path_metadata_place() finds the metadata that has these costs.
+ * place.h explains 'state' and 'restart'. path_metadata_place() finds the
+ * metadata that has these costs.
  */
 void field_paths_find_costs(struct field_paths *p, unsigned field,
 			    const struct layout_field *state, bool restart,
@@ -91,20 +102,23 @@ void field_paths_find_costs(struct field_paths *p, unsigned field,
 size_t field_paths_change_max(size_t value_count);
 
 /*
- * Return the total cost of starting an episode before use 'i', by the state at
- * that use, without the cost of the use itself.
+ * Return, for each state at use 'i', the total cost of starting an episode in
+ * this state.  It does not include the cost of the use itself.
  */
 struct costs field_paths_begin(const struct field_paths *p, size_t i,
 			       unsigned interpretation);
 
-/* Values under default and stride are computed: their width is always 0. */
+/*
+ * Is the width always 0?  It is under default and stride: their values are
+ * computed.
+ */
 static inline bool
 field_paths_is_computed(unsigned interpretation)
 {
 	return interpretation == HATF_DEFAULT || interpretation == HATF_STRIDE;
 }
 
-/* Return the lane of 'struct costs' for the state of a field. */
+/* Return the lane of 'struct costs' that stands for the state of a field. */
 static inline unsigned
 field_paths_lane(const struct layout_field *f)
 {
@@ -115,7 +129,7 @@ field_paths_lane(const struct layout_field *f)
 	return COST_LANE_EMPTY + (unsigned)__builtin_ctz(f->last_width);
 }
 
-/* Return the index of the last width of a lane. */
+/* Return the index of the last width that a lane stands for. */
 static inline unsigned
 field_paths_last_width(unsigned lane)
 {

@@ -2,8 +2,8 @@
 /*
  * optimum.c - see optimum.h
  *
- * Solves one field after the other.  Each solution is a list in the order of
- * the records; at the end the six lists are merged.
+ * The six fields are solved one after the other.  Each solution is a list of
+ * changes in the order of the records; at the end these lists are merged.
  */
 #include "hatf/optimum/optimum.h"
 
@@ -21,8 +21,13 @@ struct optimum {
 	const struct technique *technique;
 	struct field_paths *paths;
 	struct widths *widths;
-	struct place_change *changes;	    /* of one field after the other */
-	size_t start[HATF_FIELD_COUNT + 1]; /* of each field, in 'changes' */
+	/*
+	 * The changes of all fields: first all those of field 0, then those of
+	 * field 1, ...
+	 */
+	struct place_change *changes;
+	/* Index in 'changes' of each field's first change. */
+	size_t start[HATF_FIELD_COUNT + 1];
 };
 
 struct optimum *
@@ -109,8 +114,9 @@ place_attributes(struct optimum *o, const struct layout *layout, bool restart,
 }
 
 /*
- * Merge the changes of all fields into 'changes', record by record as long as
- * they fit.  Return for how many of the 'n' records they did.
+ * Merge the changes of all fields into 'changes' in the order of the records.
+ * Stop at the first record whose changes do not fit.  Return the number of
+ * records before it, at most 'n'.
  */
 static size_t
 merge(struct optimum *o, size_t n, struct place_change *changes, size_t cap,

@@ -2,15 +2,16 @@
 /*
  * optimum.h - the best metadata for a span of records, all known in advance
  *
- * Dynamic programming over the states of each field, with the true cost of each
- * metadata record.  Within a technique (technique.h) the result is exact, to
- * the byte.  So a technique is never larger than one that allows less, and
- * "optimum" is never larger than any HATF 1.0 with the same records in the same
- * blocks.
+ * The method is dynamic programming over the states of each field, with the
+ * true cost of each metadata record.  Within a technique (technique.h) the
+ * result is exact, to the byte.  So a technique never gives a larger trace than
+ * one that allows less, and "optimum" is never larger than any HATF 1.0 with
+ * the same records in the same blocks.
  *
- * For rewriting, not for recording: it allocates, and takes about a microsecond
- * a record.  Memory is about 4 KiB of address space for each record of a
- * span; a real trace touches a tenth of that.  Used by one thread at a time.
+ * Use it for rewriting a trace, not for recording: it allocates memory, and
+ * takes about a microsecond per record.  Memory is about 4 KiB of address space
+ * for each record of a span; a real trace touches a tenth of that.  Used by one
+ * thread at a time.
  */
 #ifndef HATF_OPTIMUM_H
 #define HATF_OPTIMUM_H
@@ -19,24 +20,28 @@
 #include "hatf/codec/place.h"
 #include "hatf/optimum/technique.h"
 
-/* The most records of a span.  Callers should make each span a block. */
+/* The most records of a span.  A caller should end a block after each span. */
 #define OPTIMUM_SPAN 32768
 
 struct optimum;
 
-/* Return NULL if there is no memory.  'technique' must outlive its use. */
+/*
+ * Return a new planner; NULL if there is no memory.  '*technique' must live as
+ * long as the planner uses it.
+ */
 struct optimum *optimum_new(const struct technique *technique);
 
-/* NULL is allowed. */
+/* Free the planner.  'o' may be NULL. */
 void optimum_free(struct optimum *o);
 
-/* Set the technique from the next span on. */
+/* Use another technique from the next span on. */
 void optimum_choose(struct optimum *o, const struct technique *technique);
 
 /*
  * A 'place_fn' (place.h) with a 'struct optimum' as context, for spans of at
- * most OPTIMUM_SPAN records.  If 'cap' cuts the result short, the rest of the
- * records gets the same decisions when it is given again.
+ * most OPTIMUM_SPAN records.  If 'cap' limits the number of changes, the result
+ * covers only the first records; a later call with the other records makes the
+ * same decisions for them.
  */
 size_t optimum_span(void *optimum, const struct layout *layout, bool restart,
 		    const struct hatf_record *records, size_t n,

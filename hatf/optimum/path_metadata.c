@@ -7,7 +7,10 @@
 #include <assert.h>
 #include <string.h>
 
-/* Has an episode of this kind begun before the span? */
+/*
+ * Was the field under the interpretation of this episode already before the
+ * span?
+ */
 static bool
 is_under_way(const struct field_paths *p, const struct episode *e)
 {
@@ -17,8 +20,8 @@ is_under_way(const struct field_paths *p, const struct episode *e)
 }
 
 /*
- * Return how many states can store use 'i', if it is not the first of its
- * episode.
+ * Return how many states can store the value of use 'i', if it is not the first
+ * use of its episode.
  */
 static unsigned
 fits(const struct field_paths *p, const struct episode *e, size_t i)
@@ -35,8 +38,9 @@ fits(const struct field_paths *p, const struct episode *e, size_t i)
 }
 
 /*
- * 'rest' is the cost of use 'i' and later uses of its episode, by lane.  Extend
- * it by the choice of a lane before use 'i', and remember the lanes chosen.
+ * 'rest' is the cost, by lane, of use 'i' and the later uses of its episode.
+ * Extend it to the use before, where each lane can be reached from the best
+ * lane; remember this choice.
  */
 static void
 step_back(struct field_paths *p, size_t i, int32_t *rest)
@@ -81,7 +85,10 @@ add_use(const struct field_paths *p, const struct episode *e,
 					lane));
 }
 
-/* Can the episode begin at use 'i', if that use and the rest cost 'sum'? */
+/*
+ * Can the episode begin at use 'i', if this use and the later ones of the
+ * episode cost 'sum'?
+ */
 static bool
 begins(const struct field_paths *p, struct episode *e, size_t i,
        const int32_t *sum, int32_t total)
@@ -102,8 +109,8 @@ begins(const struct field_paths *p, struct episode *e, size_t i,
 }
 
 /*
- * Find the start of an episode that stores values.  After its last use the cost
- * is 'total' and the lane is 'lane'.
+ * Find the start of an episode whose uses store values.  After its last use the
+ * total cost is 'total', and the state has the lane 'lane'.
  */
 static void
 find_stored(struct field_paths *p, struct episode *e, unsigned lane,
@@ -129,7 +136,7 @@ find_stored(struct field_paths *p, struct episode *e, unsigned lane,
 	e->is_under_way = true;
 }
 
-/* Like find_stored(), but for an episode that stores nothing. */
+/* Like find_stored(), but for an episode whose uses store nothing. */
 static void
 find_computed(struct field_paths *p, struct episode *e, unsigned lane,
 	      int32_t total)
@@ -147,7 +154,10 @@ find_computed(struct field_paths *p, struct episode *e, unsigned lane,
 	e->is_under_way = true;
 }
 
-/* Return the last width before the episode that gives its starting cost. */
+/*
+ * Return the index of the last width before the episode.  It is the width for
+ * which the cost of starting the episode is right.
+ */
 static unsigned
 find_last_width(const struct field_paths *p, const struct episode *e)
 {
@@ -166,7 +176,9 @@ find_last_width(const struct field_paths *p, const struct episode *e)
 	return g->cost[e->lane] <= least + COST_WIDTH ? e->lane : best;
 }
 
-/* Find the episode that ends before use 'end' with the last width 'last'. */
+/*
+ * Find the episode that ends before use 'end'.  'last' is the last width then.
+ */
 static struct episode
 find_episode(struct field_paths *p, size_t end, unsigned last)
 {
@@ -191,9 +203,9 @@ find_episode(struct field_paths *p, size_t end, unsigned last)
 }
 
 /*
- * Find the episodes of the cheapest path, the last one first, and the lanes at
- * their uses: p->choices[i] maps the lane at the use before to the lane at use
- * i.  Return the number of episodes.
+ * Find the episodes of the cheapest path, the last one first, and the states at
+ * their uses: p->choices[i] maps the lane at use i - 1 to the lane at use i.
+ * Return the number of episodes.
  */
 static size_t
 find_episodes(struct field_paths *p)
@@ -250,8 +262,8 @@ put_width(struct output *o, size_t use, unsigned lane)
 }
 
 /*
- * Put the interpretation of an episode, with the parameters for its first
- * values.
+ * Put the metadata for the interpretation of an episode, with the parameters
+ * that its first values require.
  */
 static void
 put_interpretation(struct output *o, const struct episode *e)
@@ -278,7 +290,7 @@ put_begin(struct output *o, const struct episode *e)
 	const unsigned last = field_paths_last_width(e->lane);
 	const bool sets_last = begins_block || last != e->last;
 
-	/* Under default and stride no width may be set. */
+	/* Under default and stride, no metadata may set a width. */
 	if (is_computed && sets_last) {
 		put(o, e->start, HATF_SET_FIELD_INTERPRETATION, HATF_NONE, 0,
 		    0);
@@ -314,7 +326,7 @@ put_episode(struct output *o, const struct episode *e)
 	}
 }
 
-/* Place the metadata of a field that no record has. */
+/* Place the metadata of a field that no record of the span has. */
 static size_t
 put_none(const struct field_paths *p, struct place_change *changes)
 {

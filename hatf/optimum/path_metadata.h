@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * path_metadata.h - from the least costs of a field back to the metadata
+ * path_metadata.h - find the metadata that leads to a field's least costs
  *
- * The backward pass of field_paths.h.  The costs alone determine where an
- * episode began: add up its uses backwards until the sum is right.  So the
- * forward pass keeps the gaps only.
+ * This is the backward pass of field_paths.h.  The costs alone determine where
+ * an episode began: add the costs of its uses, going backwards, until the sum
+ * explains the cost in a gap.  So the forward pass keeps only the costs in the
+ * gaps.
  */
 #ifndef HATF_PATH_METADATA_H
 #define HATF_PATH_METADATA_H

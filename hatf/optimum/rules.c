@@ -34,7 +34,9 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Return a base from which 4 bytes reach the most values. */
+/*
+ * Return a base from which offsets of 4 bytes reach as many values as possible.
+ */
 static uint64_t
 main_base(const uint64_t *values, size_t n, uint64_t *sorted)
 {
@@ -56,7 +58,7 @@ main_base(const uint64_t *values, size_t n, uint64_t *sorted)
 			   sorted[best] + INT32_MAX + UINT64_C(1));
 }
 
-/* Allow only the narrowest state that suits all values. */
+/* Allow only the narrowest state that can store all values. */
 static void
 allow_constant(struct rules *r, const uint64_t *values, size_t n)
 {

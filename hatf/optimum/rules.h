@@ -2,8 +2,8 @@
 /*
  * rules.h - what a technique allows for the values of a span
  *
- * technique.h has the general rules.  Some depend on the values: the one base
- * or the one width that suits them best.
+ * technique.h has the rules that hold for all values.  Others depend on the
+ * values of the span: which base or which width suits them best.
  */
 #ifndef HATF_RULES_H
 #define HATF_RULES_H
@@ -15,12 +15,12 @@
 #include <stddef.h>
 
 struct rules {
-	/* By interpretation: is it allowed, and in which states? */
+	/* For each interpretation, is it allowed? */
 	bool allowed[HATF_STRIDE + 1];
-	/* infinite if forbidden, else 0 */
+	/* For each interpretation and state: infinite if forbidden, else 0. */
 	struct costs forbidden[HATF_STRIDE + 1];
 	bool any_base;
-	uint64_t base; /* the only base, unless 'any_base' */
+	uint64_t base; /* the only base that is allowed, unless 'any_base' */
 };
 
 /*

@@ -14,7 +14,7 @@
 #define SMALL_SIZE .none = TECHNIQUE_WIDTH_1 | TECHNIQUE_WIDTH_2 | WIDE
 
 #define NAIVE_ADDRESS .none = WIDE, .base_offset = WIDE
-/* 64-bit addresses as numbers, without a base. */
+/* Addresses are plain numbers, without a base. */
 #define LITERAL_ADDRESS .none = WIDE
 #define BASES(widths) \
 	.none = WIDE, .base_offset = (widths) | WIDE, .any_base = true

@@ -2,10 +2,10 @@
 /*
  * technique.h - ways to place metadata, by name
  *
- * A technique defines, for each field, the interpretations and the widths under
- * each that it may have.  optimum.h finds the best metadata within these
- * bounds.  So a technique that allows all that another one allows is never
- * larger.
+ * A technique defines for each field which interpretations it may have, and
+ * which widths under each. optimum.h finds the best metadata within these
+ * bounds.  So a technique that allows everything that another technique allows
+ * never gives a larger trace.
  *
  *   literal          as naive, but addresses are plain numbers, 8 bytes where
  *                    necessary
@@ -32,7 +32,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Widths as bits. */
+/* Bits that stand for widths. */
 enum {
 	TECHNIQUE_WIDTH_0 = 1 << 0,
 	TECHNIQUE_WIDTH_1 = 1 << 1,
@@ -42,25 +42,32 @@ enum {
 	TECHNIQUE_WIDTH_ALL = 31,
 };
 
-/* What a number field may use. */
+/* What a number field may have under a technique. */
 struct technique_field {
-	uint8_t none, base_offset, delta; /* widths */
+	/* the widths allowed under each interpretation, as bits */
+	uint8_t none, base_offset, delta;
 	bool default_value, stride;
-	bool any_base; /* else the one base that is near most values */
+	/* Any base is allowed; else only the base that is near most values. */
+	bool any_base;
 	/*
-	 * One state for all of a block, the narrowest possible; the widths are
-	 * ignored.
+	 * One state for the whole block, the narrowest that fits; the widths
+	 * above are ignored.
 	 */
 	bool constant;
 };
 
 struct technique {
 	const char *name;
-	struct technique_field size, address, other; /* time, thread, heap */
-	bool any_attributes; /* else one width for all of a block */
+	/* 'other' is for time, thread and heap */
+	struct technique_field size, address, other;
+	/*
+	 * attributes may have any width at any record; else one width for the
+	 * whole block
+	 */
+	bool any_attributes;
 };
 
-/* Not a technique, but a choice of some for each block: trial.h. */
+/* Not the name of a technique: it tries several for each block, see trial.h. */
 #define TECHNIQUE_SMALLEST "smallest"
 
 /*

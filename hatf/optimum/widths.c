@@ -11,8 +11,8 @@
 #define CODE_COUNT 7
 
 /*
- * The state before the first "none" of the span.  Its width is 0 if it may be
- * used.
+ * The state before the first "none" of the span.  If this state is allowed, its
+ * width is 0.
  */
 #define OUTSIDE CODE_COUNT
 
@@ -23,9 +23,9 @@ static const uint8_t codes[CODE_COUNT] = {
 struct use {
 	uint32_t nbytes;
 	uint32_t record;
-	/* the state before, by the state at this use */
+	/* for each state at this use, the state at the use before */
 	uint8_t from[CODE_COUNT];
-	uint8_t state; /* the chosen state */
+	uint8_t state; /* the state that was chosen for this use */
 };
 
 struct widths {
@@ -71,8 +71,8 @@ widths_add(struct widths *w, uint32_t nbytes, uint32_t record)
 }
 
 /*
- * Return the bytes beyond the attributes themselves; infinite if they do not
- * fit.
+ * Return the bytes that a state stores besides the attributes themselves;
+ * infinite if the attributes do not fit the state.
  */
 static int32_t
 overhead(unsigned state, uint32_t nbytes)
@@ -85,9 +85,10 @@ overhead(unsigned state, uint32_t nbytes)
 }
 
 /*
- * Compute the cost from OUTSIDE to each state.  To begin a block: "none", then
- * the width; for width 0, another width before it, as the last width.  From
- * "default": "none", which restores the last width.
+ * Compute the cost from OUTSIDE to each state.  At the begin of a block, the
+ * metadata sets "none" and then the width; if this is 0, another width before
+ * it, as the last width.  Otherwise the field is under "default": the metadata
+ * sets "none", which restores the last width.
  */
 static void
 entry_costs(const struct layout_field *f, bool restart, int32_t *cost)
@@ -115,9 +116,7 @@ least(const int32_t *cost)
 	return best;
 }
 
-/*
- * Advance 'cost' by one use.  'outside' is the cost of not having entered yet.
- */
+/* Advance 'cost' by one use.  'outside' is the cost of the state OUTSIDE. */
 static void
 step(struct use *use, int32_t *cost, const int32_t *entry, int32_t outside,
      const bool *allowed)
@@ -141,7 +140,7 @@ step(struct use *use, int32_t *cost, const int32_t *entry, int32_t outside,
 	}
 }
 
-/* Allow the cheapest state that suits every use, or all states if 'any'. */
+/* Allow the cheapest state that suits every use; if 'any', allow all states. */
 static void
 allow(const struct widths *w, bool any, bool *allowed)
 {
@@ -186,7 +185,7 @@ put_entry(struct place_change *out, const struct layout_field *f, bool restart,
 	return out;
 }
 
-/* Choose the states from the last use to the first. */
+/* Follow the choices backwards, from the last use to the first. */
 static void
 choose(struct widths *w, unsigned state)
 {

@@ -30,34 +30,38 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A file of another layout gets another name. */
+/* The number in the name changes if the layout of the file changes. */
 #define BELLS_NAME "bells-1"
 
-/* NUMBER and this suffix: the file's name while process NUMBER makes it. */
+/* While process NUMBER makes the file, its name is NUMBER and this suffix. */
 #define BELLS_MAKING_SUFFIX ".bel-"
 
 #define BELLS_SLOTS 65536u
 
-/* The file: all slots, each 0 before its first order. */
+/* The whole file: an array of slots.  A slot is 0 before its first order. */
 struct bells {
 	_Atomic uint64_t slot[BELLS_SLOTS];
 };
 
-/* What the process does at its next allocation. */
+/* What the process must do at its next allocation. */
 enum bell_call {
-	BELL_CALL = 1, /* make the writer thread, which takes orders then */
-	BELL_START,    /* the same, and begin to record */
-	BELL_STOP,     /* the same, and end the trace */
+	BELL_CALL = 1, /* make the writer thread, which then takes orders */
+	BELL_START,    /* do what BELL_CALL says, and begin to record */
+	BELL_STOP,     /* do what BELL_CALL says, and end the trace */
 };
 
-/* The process that an order is for. */
+/* The process that an order addresses. */
 struct bells_process {
-	uint64_t number;      /* in its own PID namespace */
-	uint64_t namespace;   /* inode of that namespace; 0: unknown */
-	uint64_t start_ticks; /* since the system's start; 0: unknown */
+	uint64_t number;    /* its process id in its own PID namespace */
+	uint64_t namespace; /* inode of its PID namespace; 0: unknown */
+	/*
+	 * Its start, in clock ticks since the boot of the system; 0: unknown.
+	 */
+	uint64_t start_ticks;
 };
 
-#define BELLS_FIELD_MASK 0x1fffu /* of namespace and start */
+/* mask for the 13 bits of the namespace and of the start */
+#define BELLS_FIELD_MASK 0x1fffu
 
 static inline uint32_t
 bells_slot_of(uint64_t number)
@@ -71,7 +75,10 @@ bells_call_of(uint64_t order)
 	return (enum bell_call)(order & 3);
 }
 
-/* The order that replaces 'before' in the slot of 'p'. */
+/*
+ * Return an order for 'p' that replaces 'before', the present value of its
+ * slot.
+ */
 static inline uint64_t
 bells_order(uint64_t before, const struct bells_process *p, enum bell_call call)
 {
@@ -81,7 +88,10 @@ bells_order(uint64_t before, const struct bells_process *p, enum bell_call call)
 	       (((before | 3) + 1) & UINT32_MAX) | (uint64_t)call;
 }
 
-/* Is 'order', in the slot of 'p', for 'p'?  Unknown fields match. */
+/*
+ * Does 'order', which is in the slot of 'p', address 'p'?  Unknown fields
+ * match.
+ */
 static inline bool
 bells_is_for(uint64_t order, const struct bells_process *p)
 {
@@ -92,7 +102,10 @@ bells_is_for(uint64_t order, const struct bells_process *p)
 		namespace == (p->namespace & BELLS_FIELD_MASK));
 }
 
-/* Is it also certainly not for an earlier process with the same number? */
+/*
+ * Does 'order' certainly address 'p', and not an earlier process with the same
+ * number?
+ */
 static inline bool
 bells_is_since_start(uint64_t order, const struct bells_process *p)
 {

@@ -3,10 +3,10 @@
  * config.h - the recorder's environment variables: their names, rules and
  * values
  *
- * The recorder and 'hatf record' both judge values by this table, so they
- * agree. Tests compare README.md and libhatftrace(7) with it.  The functions
- * run in a traced program: they allocate nothing, take no lock and leave errno
- * alone.
+ * The recorder and 'hatf record' use the same table of rules, so they accept
+ * the same values.  Tests compare README.md and libhatftrace(7) with it.  The
+ * functions run in a traced program: they allocate nothing, take no lock and
+ * leave errno alone.
  */
 #ifndef CONFIG_H
 #define CONFIG_H
@@ -29,30 +29,39 @@ enum config_clock {
 	CONFIG_CLOCK_NS,
 };
 
-/*
- * The large members come last: most programs touch only the first bytes of
- * them.
- */
+/* The large members come last: most programs touch only their first bytes. */
 struct config {
 	enum config_clock clock;
-	int level; /* of compression; 0: none */
-	bool drop; /* a full ring drops rather than waits */
+	int level; /* level of compression; 0: none */
+	bool drop; /* true: drop events if a ring is full; false: wait */
 	bool verbose;
-	/* When the next segment begins; 0: not for this reason. */
+	/*
+	 * The limits of a segment in bytes and in time, after which the next
+	 * segment begins; 0: no such limit.
+	 */
 	uint64_t rotate_nbytes, rotate_ns;
-	/* Segments to keep, the current one among them; 0: all. */
+	/*
+	 * How many segments or bytes to keep, including the current segment; 0:
+	 * all.
+	 */
 	uint64_t keep_count, keep_nbytes;
-	const char *rings;   /* "beside", "none" or a folder */
-	bool rings_asked;    /* it is set */
-	bool start;	     /* record from the start, not only when told to */
-	bool control;	     /* take orders, see control.h */
-	bool begin_now;	     /* the first event makes file and writer thread */
-	uint64_t ring_words; /* capacity of a ring, a power of two */
-	uint64_t initial_ring_words; /* likewise, of the initial thread's */
-	uint32_t stack_depth;	     /* frames of a call stack; 0: no stacks */
-	bool stack_frees;	     /* frees have stacks, too */
+	/* where ring files are: "beside", "none" or a folder */
+	const char *rings;
+	bool rings_asked; /* the user has set the variable for 'rings' */
+	/* Record from the start; else only after an order. */
+	bool start;
+	bool control; /* take orders of 'hatf ctl', see control.h */
+	/* Create the trace file and the writer thread at the first event. */
+	bool begin_now;
+	uint64_t ring_words; /* capacity of a ring in words, a power of two */
+	/* The capacity of the ring of the initial thread. */
+	uint64_t initial_ring_words;
+	/* the most frames of a call stack; 0: record no stacks */
+	uint32_t stack_depth;
+	bool stack_frees; /* record call stacks of frees, too */
 	struct follow follow;
-	char out[PATH_MAX]; /* template, see output.h */
+	/* template for the name of the trace, see output.h */
+	char out[PATH_MAX];
 	char globs[GLOBS_NBYTES];
 	char rings_folder[PATH_MAX];
 };
@@ -63,26 +72,34 @@ struct config {
 
 const char *config_variable_name(size_t variable);
 
-/* What values the variable takes, in words that follow "want". */
+/*
+ * Return a phrase that says which values the variable takes, to follow "want".
+ */
 const char *config_want(size_t variable);
 
 /*
- * The number of the variable that 'string' names, alone or as in "NAME=value";
- * CONFIG_VARIABLE_COUNT: none.
+ * Return the number of the variable that 'string' ("NAME" or "NAME=value")
+ * names; CONFIG_VARIABLE_COUNT if it names none.
  */
 size_t config_find_variable(const char *string);
 
-/* Set one variable; false: 'value' is wrong, and '*c' may be half set. */
+/*
+ * Set one variable.  Return false if 'value' is invalid; '*c' may then be
+ * partly changed.
+ */
 bool config_set(struct config *c, size_t variable, const char *value);
 
 /*
- * Set every variable, NULL to its default.  Returns CONFIG_VARIABLE_COUNT, or
- * the number of the first variable whose value is wrong.
+ * Set all variables; NULL sets the default.  Return CONFIG_VARIABLE_COUNT, or
+ * the number of the first variable whose value is invalid.
  */
 size_t config_set_all(struct config *c,
 		      const char *const values[CONFIG_VARIABLE_COUNT]);
 
-/* The word for the header: "auto", "off", ... */
+/*
+ * Return the word that the header of a trace has for the clock: "auto", "off",
+ * ...
+ */
 const char *config_clock_name(enum config_clock clock);
 
 #endif /* CONFIG_H */

@@ -6,7 +6,8 @@
 #include <string.h>
 
 static const struct {
-	const char *rest; /* of the word, without its first letter */
+	/* the word without its first letter, which may be a capital */
+	const char *rest;
 	char first;
 	bool forks, execs;
 } words[] = {

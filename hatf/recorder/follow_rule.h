@@ -14,17 +14,17 @@
 
 #include <stdbool.h>
 
-/* 'a' to 'z' and 'A' to 'Z' differ in this bit. */
+/* A letter and its capital differ only in this bit. */
 #define FOLLOW_MARK_BIT 0x20
 
 struct follow {
 	bool forks, execs;
-	bool is_marked; /* the first letter is a capital */
+	bool is_marked; /* the first letter of WORD is a capital */
 	bool has_globs;
-	char *globs; /* GLOBS_NBYTES bytes, which the caller owns */
+	char *globs; /* memory for GLOBS_NBYTES bytes, which the caller owns */
 };
 
-/* Parse the variable's value; false if it is wrong. */
+/* Parse the value of HATFTRACE_FOLLOW; false if it is invalid. */
 bool follow_parse(struct follow *f, const char *value);
 
 #endif /* FOLLOW_RULE_H */

@@ -7,7 +7,10 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Return the length of the first glob, up to a comma or the end. */
+/*
+ * Return the length of the first glob of a list, which ends at a comma or at
+ * the end of the list.
+ */
 static size_t
 glob_length(const char *globs)
 {
@@ -23,7 +26,7 @@ globs_are_legal(const char *globs)
 		const size_t length = glob_length(globs);
 
 		if (length == (*globs == '!'))
-			return false; /* the glob is empty */
+			return false; /* a glob is empty */
 		globs += length;
 		if (*globs == '\0')
 			return true;
@@ -32,9 +35,9 @@ globs_are_legal(const char *globs)
 
 /*
  * Does all of 'name' match the glob of 'n' bytes?  After a mismatch, extend
- * only the match of the last star by one byte: the stars before it have their
- * shortest matches, and longer ones would not help.  So a name of m bytes takes
- * at most n * m steps.
+ * only the match of the last star, by one byte.  Earlier stars have their
+ * shortest matches; longer ones could not lead to a match of the rest.  So a
+ * name of m bytes takes at most n * m steps.
  */
 static bool
 matches(const char *glob, size_t n, const char *name)

@@ -6,25 +6,25 @@
  * stands for any bytes and '?' for any one byte; '!' in front of a glob
  * excludes the names that the glob matches.
  *
- * The recorder and 'hatf record' both use these functions, so they agree.  The
- * functions run in a traced program: they do not allocate, lock, make a system
- * call or change errno.  Any thread may call them.
+ * The recorder and 'hatf record' both use these functions, so they choose the
+ * same names.  The functions run in a traced program: they do not allocate,
+ * lock, make a system call or change errno.  Any thread may call them.
  */
 #ifndef HATF_GLOBS_H
 #define HATF_GLOBS_H
 
 #include <stdbool.h>
 
-/* The most bytes of a list, including its NUL. */
+/* The most bytes that a list may have, including its NUL. */
 #define GLOBS_NBYTES 1024
 
 /* Is the list shorter than GLOBS_NBYTES, and is no glob in it empty? */
 bool globs_are_legal(const char *globs);
 
 /*
- * Does the list choose this name?  It does if no glob with '!' matches, and
- * a glob without '!' matches or the list has no such glob.  Takes time
- * proportional to the length of the list times that of the name.
+ * Does the list choose this name?  No glob with '!' may match the name.  If the
+ * list has globs without '!', one of them must match.  Takes time proportional
+ * to the length of the list times that of the name.
  */
 bool globs_choose(const char *globs, const char *name);
 

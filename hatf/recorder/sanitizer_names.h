@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sanitizer_names.h - symbols by which a program shows the run-time of a
- * sanitizer
+ * sanitizer_names.h - symbols that show that a program has the run-time library
+ * of a sanitizer
  *
  * The recorder looks for them among the loaded objects, 'hatf record' in the
  * file of the command.
@@ -10,9 +10,9 @@
 #define SANITIZER_NAMES_H
 
 /*
- * Each run-time that is a shared library defines one of these functions, and so
- * do most that are linked statically.  AddressSanitizer comes first, because it
- * brings LeakSanitizer with it.
+ * Each run-time library that is a shared library defines one of these
+ * functions, and so do most that are linked statically.  AddressSanitizer comes
+ * first, because it contains LeakSanitizer.
  */
 static const struct {
 	const char *init, *name;
@@ -26,8 +26,8 @@ static const struct {
 #define SANITIZER_COUNT (sizeof(sanitizer_inits) / sizeof(*sanitizer_inits))
 
 /*
- * gcc's run-times, linked statically, export to libraries only the functions
- * that they intercept.  A program that exports all of these has such a
+ * If gcc links a run-time statically, the program exports only the functions
+ * that the run-time intercepts.  A program that exports all of these has such a
  * run-time.
  */
 static const char *const sanitizer_intercepted[] = { "malloc", "pthread_create",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * segment_name.h - where the number of a segment goes in the name of a trace
+ * segment_name.h - find where the name of a trace gets a segment's number
  *
  * The recorder names the segments of a trace by this rule, and 'hatf record'
  * finds them by it.  The function runs in a traced program: it allocates
@@ -10,9 +10,9 @@
 #define SEGMENT_NAME_H
 
 /*
- * The place in 'path', a path or a template of one, in front of which ".sNNNN"
- * goes when the path has no %s: the last ".hatf" of the file's name, else ".gz"
- * at its end, else its end.
+ * Return the position in 'path' (a path or a template without %s) where
+ * ".sNNNN" is inserted: before the last ".hatf" of the file's name; if it has
+ * none, before ".gz" at its end; else at its end.
  */
 const char *segment_name_place(const char *path);
 

@@ -2,21 +2,21 @@
 /*
  * socket_path.h - where the sockets, bells and status files of processes are
  *
- * The folder is the first of these three that the process may use, where UID is
- * its effective user:
+ * The folder is the first of these three that the process may use.  UID is its
+ * effective user id:
  *
- *	$XDG_RUNTIME_DIR/hatftrace
- *	/run/user/UID/hatftrace
- *	/tmp/hatftrace-UID
+ * 	$XDG_RUNTIME_DIR/hatftrace
+ * 	/run/user/UID/hatftrace
+ * 	/tmp/hatftrace-UID
  *
- * In the folder lie, where PID is the process's number in its own PID
+ * The folder contains these files.  PID is the process's number in its own PID
  * namespace:
  *
- *	PID.sock    the socket of a process with a writer thread; PID.soc- for
- *	            the moment in which the process makes it
- *	PID.status  the status of a process whose writer thread has left
- *	            (status_file.h)
- *	bells-1     orders to processes without a writer thread (bells.h)
+ * 	PID.sock    the socket of a process with a writer thread; PID.soc- for
+ * 	            the moment in which the process makes it
+ * 	PID.status  the status of a process whose writer thread has left
+ * 	            (status_file.h)
+ * 	bells-1     orders to processes without a writer thread (bells.h)
  */
 #ifndef SOCKET_PATH_H
 #define SOCKET_PATH_H
@@ -25,7 +25,8 @@
 #define SOCKET_PATH_FOLDER   "/hatftrace"
 #define SOCKET_PATH_RUN	     "/run/user"
 #define SOCKET_PATH_TMP	     "/tmp"
-#define SOCKET_PATH_PREFIX   "hatftrace-" /* in SOCKET_PATH_TMP, then UID */
+/* prefix of the folder in SOCKET_PATH_TMP; UID follows */
+#define SOCKET_PATH_PREFIX "hatftrace-"
 
 #define SOCKET_PATH_SUFFIX	  ".sock"
 #define SOCKET_PATH_MAKING_SUFFIX ".soc-"

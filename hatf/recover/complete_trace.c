@@ -27,7 +27,8 @@ write_all(struct recovery *r, const void *data, size_t nbytes)
 }
 
 /*
- * Write the block.  The first failure stays in r->err; write nothing after it.
+ * Write the block to the trace.  The first failure is kept in r->err; after it,
+ * write nothing.
  */
 static void
 end_block(struct recovery *r)
@@ -63,7 +64,7 @@ on_event(void *context, const struct order_producer *producer,
 	narrate_event(r->narrator, producer, ev);
 }
 
-/* Set the narrator to the state of a commit. */
+/* Set the members of the narrator that a commit has. */
 static void
 restore_narrator(struct recovery *r, const struct image_commit *c)
 {
@@ -83,13 +84,16 @@ restore_narrator(struct recovery *r, const struct image_commit *c)
 	n->time_stamp = c->time_stamp;
 	n->encoder.block_count = c->block_count;
 	n->encoder.stream_nbytes = c->stream_nbytes;
-	/* The counts by tag are unknown, and nothing uses them here. */
+	/*
+	 * The counts by tag are unknown, and nothing here reads a single one:
+	 * store their sum as one of them.
+	 */
 	n->encoder.record_count[HATF_COMMENT] = c->record_count;
 	if (r->header != NULL)
 		encoder_comment(&n->encoder, r->header, r->header_nbytes);
 }
 
-/* Set the narrator to its state at the last commit. */
+/* Set the narrator to the state that it had at the last commit. */
 static enum hatf_status
 prepare(struct recovery *r)
 {
@@ -118,13 +122,13 @@ prepare(struct recovery *r)
 	return HATF_OK;
 }
 
-/* A timeline's slope may be too high by this many ns over its length. */
+/* The slope of a timeline may be too high by this many ns over its length. */
 #define SLOPE_ERROR_NS 1000
 
 /*
- * The timeline ends at the last reading of the clocks.  Extend it to the last
- * stamp, with a slope that is too small rather than too large.  A single
- * reading gives no slope.
+ * The timeline ends at the last reading of the clocks, but events may have
+ * later stamps.  Extend it to the last stamp, with a slope that is rather too
+ * small than too large.  If there is only one reading, the slope is unknown.
  */
 static void
 extend_line(struct recovery *r)
@@ -141,7 +145,10 @@ extend_line(struct recovery *r)
 		return;
 	more = (double)(stamp - l->stamp1) * l->slope *
 	       (1 - SLOPE_ERROR_NS / (double)(l->ns1 - l->ns0));
-	/* More than a year comes from a corrupted ring: ignore the stamp. */
+	/*
+	 * A difference of more than a year means that the ring is damaged:
+	 * ignore the stamp.
+	 */
 	if (more < 3.2e16)
 		timeline_add(l, stamp, l->ns1 + (uint64_t)more, UINT64_MAX / 2);
 }
@@ -166,7 +173,10 @@ drain(struct recovery *r)
 	return true;
 }
 
-/* Add what the writer thread writes at the end: ends of threads, and losses. */
+/*
+ * Add what the writer thread writes at the end of a trace: the ends of the
+ * threads, and the counts of lost events.
+ */
 static void
 add_final_records(struct recovery *r)
 {
@@ -198,9 +208,10 @@ excess(uint64_t n, uint64_t over)
 }
 
 /*
- * The narrator has now counted all events.  Return to the intact part of the
- * trace and record how many it lacks: also those after the gap, because no
- * reader could interpret them.
+ * The narrator has now counted all events, including those in the part of the
+ * trace that is missing.  Go back to the intact part, and record how many
+ * events are lost.  The events after the missing part are lost, too: no reader
+ * could interpret them.
  */
 static void
 add_gap(struct recovery *r)
@@ -226,7 +237,7 @@ add_gap(struct recovery *r)
 			     at.timeline.stamp1);
 }
 
-/* Return how the process ended, as far as the caller knows. */
+/* Return the word for how the process ended, as far as the caller knows. */
 static const char *
 end_name(unsigned flags)
 {

@@ -2,7 +2,8 @@
 /*
  * find_rings.c - find and inspect the ring file that belongs to a trace
  *
- * These functions only read the file.  Its process may be writing it meanwhile.
+ * These functions only read the file.  The process to which it belongs may be
+ * writing it at the same time.
  */
 #include "hatf/base/sized.h"
 #include "hatf/hatf.h"
@@ -17,13 +18,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Attempts to read a header that its process keeps writing. */
+/* How often to try to read a header that its process keeps changing. */
 #define HEADER_TRIES 4
 
-/*
- * Return true if a process has a lock on its ring file, as it does while it
- * lives.
- */
+/* Does a process have a lock on its ring file?  A live process does. */
 static bool
 is_written(int fd)
 {
@@ -49,9 +47,9 @@ read_header(struct saved_rings *set, int fd, struct hatf_error *err)
 }
 
 /*
- * Return true if the file 'fd' is the ring file of the trace 'trace_fd', by the
- * first bytes or by the name of the trace.  If the ring file names no trace,
- * return 'otherwise'.
+ * Is the file 'fd' the ring file of the trace 'trace_fd'?  Compare the first
+ * bytes of the trace, or its name.  If the ring file names no trace, return
+ * 'otherwise'.
  */
 static bool
 is_ring_file_of(int fd, const char *trace, int trace_fd, bool otherwise)
@@ -71,7 +69,7 @@ is_ring_file_of(int fd, const char *trace, int trace_fd, bool otherwise)
 	return is;
 }
 
-/* Return true if 'path', in the folder of the trace, is its ring file. */
+/* Is 'path', a file in the folder of the trace, its ring file? */
 static bool
 is_beside(const char *path, const char *trace, int trace_fd, bool otherwise)
 {
@@ -86,9 +84,9 @@ is_beside(const char *path, const char *trace, int trace_fd, bool otherwise)
 }
 
 /*
- * Return true if 'path', from the header of the trace, is its ring file.  Never
- * for root: recovery removes the ring file, and outside the folder of the trace
- * only the user may choose a file that root removes.
+ * Is 'path', which the header of the trace names, its ring file?  Always return
+ * false for root: recovery removes the ring file, and only the user may name a
+ * file outside the folder of the trace that root removes.
  */
 static bool
 is_at_header_path(const char *path, const char *trace, int trace_fd)
@@ -106,7 +104,7 @@ is_at_header_path(const char *path, const char *trace, int trace_fd)
 }
 
 /*
- * Find the ring file by the path in the trace's header: first the same name in
+ * Find the ring file by the path in the trace's header.  First try its name in
  * the folder of the trace, then the path itself.
  */
 static bool
@@ -142,7 +140,7 @@ hatf_rings_find(const char *trace, char *path, size_t nbytes)
 	const int trace_fd = checked_file_open_link(trace);
 	bool found;
 
-	/* The trace may be missing: its name can still be compared. */
+	/* The trace may be missing; its name can still be compared. */
 	found = n > 0 && (size_t)n < nbytes &&
 		is_beside(path, trace, trace_fd, true);
 	if (trace_fd < 0)
@@ -152,7 +150,7 @@ hatf_rings_find(const char *trace, char *path, size_t nbytes)
 	return found;
 }
 
-/* What the ring file that is open at 'fd' says of itself. */
+/* Fill in what the open ring file 'fd' states about itself. */
 static enum hatf_status
 describe(int fd, struct hatf_rings *ret, struct hatf_error *err)
 {

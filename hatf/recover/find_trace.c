@@ -42,7 +42,7 @@ recovery_has_header(const struct recovery *r, int fd, uint64_t *start_ret)
 	return is;
 }
 
-/* Returns false if the path is too long. */
+/* Store the path of the trace in r->found.  Return false if it is too long. */
 static bool
 set_trace(struct recovery *r, const char *path)
 {
@@ -55,11 +55,16 @@ set_trace(struct recovery *r, const char *path)
 	return true;
 }
 
-/* Where the path of the trace comes from. */
+/* How the path of the trace was found. */
 enum path_origin {
-	ORIGIN_NAMED,	 /* the user */
-	ORIGIN_BESIDE,	 /* the ring file; the trace is in the same folder */
-	ORIGIN_ELSEWHERE /* the ring file; the trace may be anywhere */
+	ORIGIN_NAMED, /* the user named the trace */
+	/*
+	 * The ring file named the trace, which is in the folder of the ring
+	 * file.
+	 */
+	ORIGIN_BESIDE,
+	/* the ring file named the trace, which may be in any folder */
+	ORIGIN_ELSEWHERE
 };
 
 static bool
@@ -78,7 +83,7 @@ open_at(struct recovery *r, const char *path, enum path_origin origin)
 }
 
 /*
- * Open 'path' if it is the trace.  Returns HATF_OTHER_RINGS if it is another
+ * Open 'path' if it is the trace.  Return HATF_OTHER_RINGS if it is another
  * file.
  */
 static enum hatf_status
@@ -90,7 +95,10 @@ try_trace(struct recovery *r, const char *path, enum path_origin origin)
 		return errno == ENOTSUP
 			       ? recovery_fail(r, HATF_OTHER_RINGS, 0, NULL)
 			       : recovery_fail(r, HATF_IO, 0, NULL);
-	/* Write to no other file, whatever the untrusted ring file says. */
+	/*
+	 * Write only to a file of the ring file's owner: the ring file is
+	 * untrusted, and may name a file of somebody else.
+	 */
 	if (recovery_is_owners(r, &r->trace) &&
 	    recovery_has_header(r, r->trace.fd, &r->start_time) &&
 	    saved_rings_is_begun_by(&r->set, r->trace.fd)) {
@@ -102,8 +110,8 @@ try_trace(struct recovery *r, const char *path, enum path_origin origin)
 }
 
 /*
- * Remove the suffix of the ring file's name, because both files may have been
- * renamed together.
+ * Remove the suffix of the ring file's name.  The rest is the name of the trace
+ * if the user has renamed both files.
  */
 static bool
 without_suffix(const char *rings, char *buf, size_t nbytes)
@@ -119,8 +127,9 @@ without_suffix(const char *rings, char *buf, size_t nbytes)
 }
 
 /*
- * Look beside the ring file, by the original name and by that of the ring file;
- * then at the original path.
+ * Look in the folder of the ring file: first for the original name of the
+ * trace, then for the name derived from the ring file's name.  Then look at the
+ * original path.
  */
 enum hatf_status
 recovery_open_trace(struct recovery *r, const char *rings, const char *trace)
@@ -142,21 +151,25 @@ recovery_open_trace(struct recovery *r, const char *rings, const char *trace)
 	    try_trace(r, like, ORIGIN_BESIDE) == HATF_OK)
 		return HATF_OK;
 	/*
-	 * A copy of a ring file must not change the trace at the original path,
-	 * which its process may still be writing.
+	 * If the ring file is only a copy, do not change the trace at the
+	 * original path: its process may still be writing it.
 	 */
 	if (r->is_in_place && try_trace(r, path, ORIGIN_ELSEWHERE) == HATF_OK)
 		return HATF_OK;
-	/* Report the first path, where a user would look. */
+	/*
+	 * Let the error name the path beside the ring file, where a user would
+	 * look.
+	 */
 	set_trace(r, near);
 	*r->err = first;
 	return status;
 }
 
 /*
- * Check that everything committed is in the file, or else how much is.  An
- * interrupted recovery may have appended to the committed part: a block then
- * ends at another offset.
+ * Check that the file has all bytes that the commit counts; if not, find how
+ * much of it is intact.  If an interrupted recovery has appended to a truncated
+ * trace, the file may have enough bytes, but no block ends at the committed
+ * length.
  */
 enum hatf_status
 recovery_check_length(struct recovery *r)
@@ -192,8 +205,8 @@ recovery_check_length(struct recovery *r)
 }
 
 /*
- * Read a trace that has no event yet: its header, into r->header, and maybe the
- * rest of its first block.  HATF_END: the file is something else, such as a
+ * Read a trace that has no event yet: store its header in r->header, and read
+ * what its first block has.  HATF_END: the file is something else, such as a
  * trace with events.
  */
 static enum hatf_status
@@ -210,7 +223,8 @@ read_begun(struct recovery *r, bool *compressed_ret)
 	    reader_open_fd(r->trace.fd, &reader) != HATF_OK)
 		return HATF_END;
 	/*
-	 * Attributes are valid until the next read.  Stop at the first event.
+	 * The attributes of the header are valid only until the next read.
+	 * Stop at the first event.
 	 */
 	while ((status = hatf_reader_read(reader, &rec, 1, &n)) == HATF_OK &&
 	       rec.tag == HATF_COMMENT) {
@@ -234,9 +248,9 @@ read_begun(struct recovery *r, bool *compressed_ret)
 }
 
 /*
- * Open the file that may be the trace of a process that has committed nothing,
- * by the names that recovery_open_trace() tries beside the ring file.  Returns
- * its path, which may be in 'buf', or NULL.
+ * Open a file that may be the trace of a process that has not committed
+ * anything.  Try the names that recovery_open_trace() tries beside the ring
+ * file.  Return the path of the file, which may be in 'buf', or NULL.
  */
 static const char *
 open_begun(struct recovery *r, const char *rings, const char *trace,
@@ -258,8 +272,7 @@ open_begun(struct recovery *r, const char *rings, const char *trace,
 }
 
 /*
- * See recovery.h.  The block after the header may be torn, so begin the trace
- * anew.
+ * The block after the header may be incomplete, so the trace is written anew.
  */
 enum hatf_status
 recovery_begin_anew(struct recovery *r, const char *rings, const char *trace)
@@ -282,8 +295,8 @@ recovery_begin_anew(struct recovery *r, const char *rings, const char *trace)
 	if (status != HATF_OK)
 		return status;
 	/*
-	 * The process wrote no commit, and the reader of the ring file checked
-	 * none.
+	 * The ring file has no commit, so nothing has checked these values
+	 * before.
 	 */
 	*c = (struct image_commit){
 		.level = compressed ? DEFLATE_LEVEL_DEFAULT : 0,

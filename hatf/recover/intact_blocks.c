@@ -5,8 +5,8 @@
  * First step from block to block by their lengths (FORMAT "Trace blocks" and
  * "Compression").  Inflate each gzip member on the way, because a member of the
  * right length may still have damaged contents.  Then read and count all
- * records up to the last end.  If one is unreadable, the trace is intact up to
- * the block that contains it.
+ * records of these blocks.  If a record is unreadable, the trace is intact only
+ * up to the block before it.
  */
 #include "hatf/recover/intact_blocks.h"
 
@@ -23,21 +23,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Upper limit of a recorder's block, compressed or not. */
+/*
+ * Upper limit of the length of a block that the recorder writes, compressed or
+ * not.
+ */
 #define MEMBER_NBYTES ((size_t)512 * 1024)
 
-/* Tag and length of a comment; and more text than a block comment has. */
+/*
+ * COMMENT_HEAD_NBYTES: the tag and the length of a comment.
+ * BLOCK_COMMENT_NBYTES: more than the text of any block comment.
+ */
 #define COMMENT_HEAD_NBYTES  3
 #define BLOCK_COMMENT_NBYTES 256
 
 #define BATCH_COUNT 256
 
-/* The end of a block, in the file and in the uncompressed stream. */
+/* Where a block ends, in the file and in the uncompressed stream. */
 struct block_end {
 	uint64_t file, stream;
 };
 
-/* Read up to 'nbytes' bytes; returns how many there were. */
+/* Read up to 'nbytes' bytes; return how many were read. */
 static size_t
 read_at(int fd, void *buf, size_t nbytes, uint64_t offset)
 {
@@ -68,8 +74,9 @@ is_block(const char *text, size_t nbytes)
 /* --------------------------------------------------------------- the blocks */
 
 /*
- * Return the length of the block at 'offset' according to its comment, or 0 if
- * there is none.  The first block begins before its comment, with the header.
+ * Return the length of the block at 'offset' that its comment states; 0 if
+ * there is no such comment.  The first block begins before its comment, with
+ * the header.
  */
 static uint64_t
 plain_nbytes(int fd, uint64_t offset)
@@ -115,11 +122,11 @@ is_compressed(int fd)
 	return buf[0] == 0x1f && buf[1] == 0x8b;
 }
 
-/* What is needed to inflate members. */
+/* What is needed to inflate gzip members. */
 struct members {
 	int fd;
 	struct inflate *inflate;
-	uint8_t *buf; /* room for a member and for its data */
+	uint8_t *buf; /* memory for a member and for its data */
 };
 
 static bool
@@ -138,7 +145,10 @@ close_members(struct members *m)
 	free(m->buf);
 }
 
-/* Step over the member at 'end' if it is whole and undamaged. */
+/*
+ * Move 'end' past the member that begins there, if it is complete and
+ * undamaged.
+ */
 static bool
 step_over_member(const struct members *m, struct block_end *end)
 {
@@ -158,7 +168,7 @@ step_over_member(const struct members *m, struct block_end *end)
 	return true;
 }
 
-/* Return true if the member at 'offset' is whole and undamaged. */
+/* Is the member at 'offset' complete and undamaged? */
 static bool
 is_good_member(int fd, uint64_t offset)
 {
@@ -188,7 +198,7 @@ intact_blocks_end_at(int fd, uint64_t offset)
 	return !compressed || offset == 0 || is_good_member(fd, last);
 }
 
-/* Find the end of the last whole block. */
+/* Find the end of the last complete block. */
 static enum hatf_status
 find_last_end(int fd, struct block_end *end)
 {
@@ -219,13 +229,17 @@ find_last_end(int fd, struct block_end *end)
 
 struct count {
 	struct tally tally;
-	uint64_t end; /* of the stream */
+	uint64_t end; /* where the blocks end in the stream */
 	struct intact_blocks now,
-		block; /* 'block': up to the block being read */
+		/*
+		 * the comment of the block now being read says that it ends
+		 * here
+		 */
+		block;
 };
 
 /*
- * Note a comment.  One that begins a block proves the blocks before it whole.
+ * Look at a comment.  If it begins a block, the blocks before it are complete.
  */
 static void
 note_comment(struct count *c, const struct hatf_record *rec)
@@ -248,7 +262,7 @@ note_comment(struct count *c, const struct hatf_record *rec)
 }
 
 /*
- * Count the records before the end.  Returns false if there are more after it.
+ * Count the records before the end.  Return false if records follow after it.
  */
 static bool
 count_batch(struct count *c, const struct hatf_record *records, size_t n)
@@ -265,7 +279,10 @@ count_batch(struct count *c, const struct hatf_record *records, size_t n)
 	return true;
 }
 
-/* Count up to 'end', or to the last block before it that is readable. */
+/*
+ * Count the records up to 'end'.  If a record cannot be read, count up to the
+ * last block that can be read completely.
+ */
 static enum hatf_status
 count_records(int fd, const struct block_end *end, struct intact_blocks *ret)
 {
@@ -287,7 +304,8 @@ count_records(int fd, const struct block_end *end, struct intact_blocks *ret)
 		is_whole = !count_batch(&c, records, n);
 	hatf_reader_get_stats(reader, &stats);
 	/*
-	 * If nothing follows the end, no record can prove that it was reached.
+	 * If nothing follows the end, no later record proves that it was
+	 * reached: compare the lengths.
 	 */
 	is_whole |= stats.hatf_nbytes == end->stream;
 	hatf_reader_close(reader);
@@ -314,8 +332,8 @@ intact_blocks_read(int fd, struct intact_blocks *ret)
 	if (status != HATF_OK)
 		return status;
 	/*
-	 * Blocks that were stepped over are readable if compressed, because
-	 * each member has a checksum.
+	 * In a compressed trace, all blocks that the first step has accepted
+	 * must be readable, because each member has a checksum.
 	 */
 	ret->file_nbytes = ret->stream_nbytes;
 	if (is_compressed(fd))

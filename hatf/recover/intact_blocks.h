@@ -2,37 +2,36 @@
 /*
  * intact_blocks.h - find how much of a trace file is intact, by its blocks
  *
- * For recovery of a file that should be longer: the power failed, or a copy was
- * cut short.  Whatever follows the last whole block is useless; everything
- * before it can be read as it is.  The file is untrusted: each number in it is
- * checked against the others, as in any reader.  One thread at a
- * time may use a file descriptor.
+ * Recovery needs this if a file is shorter than it was, because the power
+ * failed or a copy is truncated.  What follows the last complete block is
+ * useless; everything before can be read.  The file is untrusted: every number
+ * in it is checked.  One thread at a time may use a file descriptor.
  */
 #ifndef HATF_INTACT_BLOCKS_H
 #define HATF_INTACT_BLOCKS_H
 
 #include "hatf/hatf.h"
 
-/* A trace up to the end of its last whole block. */
+/* A trace up to the end of its last complete block. */
 struct intact_blocks {
 	uint64_t file_nbytes;
-	uint64_t stream_nbytes; /* uncompressed */
+	uint64_t stream_nbytes; /* the same length in the uncompressed stream */
 	uint64_t block_count, record_count, event_count, lost_count;
-	uint64_t time;	  /* of the last record */
-	bool has_trailer; /* a trailer ends the trace and the file */
+	uint64_t time;	  /* time of the last record */
+	bool has_trailer; /* the trace and the file end with a trailer */
 };
 
 /*
- * Return true if a block of the trace ends at 'offset' in the file, according
- * to the lengths of the blocks before it.  Checks the contents only of the last
- * one, and only if it is compressed.  Offset 0 is an end.
+ * Do the blocks of the trace end at 'offset' in the file, according to their
+ * lengths?  The contents are checked only for the last block, and only if it is
+ * compressed.  True for offset 0.
  */
 bool intact_blocks_end_at(int fd, uint64_t offset);
 
 /*
- * Read the file from its start and find how much is intact.  The trace must be
- * one of this project.  Errors: HATF_IO; HATF_NO_MEMORY; HATF_TRUNCATED: there
- * is not even one whole block.
+ * Read the file from its start, and find how much of it is intact.  The trace
+ * must be one of this project.  Errors: HATF_IO; HATF_NO_MEMORY;
+ * HATF_TRUNCATED: not even one block is complete.
  */
 enum hatf_status intact_blocks_read(int fd, struct intact_blocks *ret);
 

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A killed process needs a moment to end: 50 tries, 20 ms apart. */
+/* A killed process needs a moment to end: try 50 times, 20 ms apart. */
 #define LOCK_TRIES  50
 #define LOCK_NAP_NS 20000000l
 
@@ -54,7 +54,9 @@ check_boot(struct recovery *r)
 	return HATF_OK;
 }
 
-/* Fields of /proc/PID/stat, counted from the third, which is the state. */
+/*
+ * Numbers of fields of /proc/PID/stat; number 0 is the third field, the state.
+ */
 #define STAT_NUM_THREADS 17
 #define STAT_START	 19
 
@@ -67,9 +69,9 @@ stat_field(const char *at, unsigned field)
 }
 
 /*
- * Return true if the process that made the ring file is alive.  Its number may
- * belong to another process by now, or mean one in another PID namespace, so
- * compare the start time, too.
+ * Is the process that made the ring file alive?  The process id may now belong
+ * to another process, or to a process in another PID namespace, so compare the
+ * start time, too.
  */
 static bool
 is_alive(const struct image *image)
@@ -86,13 +88,19 @@ is_alive(const struct image *image)
 		return false;
 	line[fread(line, 1, sizeof(line) - 1, f)] = '\0';
 	fclose(f);
-	/* The process name may contain anything, parentheses too: skip it. */
+	/*
+	 * The name of the process can contain any characters, even parentheses,
+	 * so find its end.
+	 */
 	at = strrchr(line, ')');
 	if (at == NULL || at[1] != ' ' || ticks == 0)
 		return false;
 	at += 2;
 	if (*at == 'X' || *at == 'x' ||
-	    /* A zombie; other threads of the process may still run. */
+	    /*
+	     * The process is a zombie.  If it has other threads, they may still
+	     * run.
+	     */
 	    (*at == 'Z' && stat_field(at, STAT_NUM_THREADS) <= 1))
 		return false;
 	return stat_field(at, STAT_START) * (1000000000u / ticks) ==
@@ -109,9 +117,9 @@ is_locked(int fd)
 }
 
 /*
- * Lock the ring file when its process has ended.  A live recorder holds a lock,
- * but the file system may not support locks, and a copy of the file has none,
- * so look for the process, too.
+ * Lock the ring file when its process has ended.  A live recorder holds a lock.
+ * But the file system may not support locks, and a copy of the file has no
+ * lock, so look for the process, too.
  */
 static enum hatf_status
 wait_and_lock(struct recovery *r)
@@ -147,11 +155,16 @@ recovery_open_rings(struct recovery *r, const char *path)
 	saved_rings_fini(&r->set);
 	if (status != HATF_OK)
 		return status;
-	/* Another recovery may have finished first and removed the file. */
+	/*
+	 * Another recovery has finished in the meantime, and has removed the
+	 * file.
+	 */
 	errno = ENOENT;
 	if (fstat(r->rings.fd, &st) != 0 || st.st_nlink == 0)
 		return recovery_fail(r, HATF_IO, 0, NULL);
-	/* Do not act with our rights on a file that another user wrote. */
+	/*
+	 * Do not act with our user's rights on a file that another user wrote.
+	 */
 	errno = EPERM;
 	if (geteuid() != 0 && st.st_uid != geteuid())
 		return recovery_fail(r, HATF_IO, 0, NULL);

@@ -3,10 +3,11 @@
  * recover.c - move the events that a killed process left in its rings to its
  * trace
  *
- * Drain the rings once more with the code of the live process: order.c sorts
- * the events, narrate.c makes records of them.  Continue where the last commit
- * ended (image.h).  Recovery can start over at any time, because the ring file
- * remains unchanged until the trace with its trailer is on the disk.
+ * Recovery reads the rings with the code that the live process uses: order.c
+ * sorts the events, narrate.c makes records of them.  It continues where the
+ * last commit ended (image.h).  Recovery can start over at any time, because
+ * the ring file does not change until the trace with its trailer is on the
+ * disk.
  */
 #include "hatf/base/sized.h"
 #include "hatf/deflate/deflate.h"
@@ -17,9 +18,9 @@
 #include <stdlib.h>
 
 /*
- * Remove the file beside the trace that the process had created as the next
- * segment, if it is empty or has the same start as the trace.  Leave any other
- * file of that name alone.
+ * Remove the file that the process had created beside the trace as its next
+ * segment, if the file is empty or has the same start as the trace.  Keep any
+ * other file of that name.
  */
 static void
 remove_announced(const struct recovery *r)
@@ -42,7 +43,7 @@ remove_announced(const struct recovery *r)
 	checked_file_close(&f);
 }
 
-/* Remove the ring file: everything in it is now in the trace. */
+/* Remove the ring file, since the trace now has everything that was in it. */
 static enum hatf_status
 remove_rings(struct recovery *r)
 {
@@ -52,8 +53,7 @@ remove_rings(struct recovery *r)
 }
 
 /*
- * Complete the trace, unless it has its trailer: then report only what the
- * trace has.
+ * Complete the trace.  If it already has its trailer, only report its figures.
  */
 static enum hatf_status
 complete(struct recovery *r)
@@ -62,8 +62,8 @@ complete(struct recovery *r)
 
 	if (r->is_short && r->intact.has_trailer) {
 		/*
-		 * An earlier recovery wrote the trailer and was interrupted
-		 * then.
+		 * An earlier recovery wrote the trailer, but was interrupted
+		 * before it removed the ring file.
 		 */
 		r->found->had_trailer = true;
 		r->found->event_count = r->intact.event_count;

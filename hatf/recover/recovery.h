@@ -5,8 +5,8 @@
  *
  * recover.c decides what to do. open_rings.c opens and locks the ring file,
  * find_trace.c finds the trace that belongs to it, complete_trace.c appends the
- * missing events.  Each function that returns a status has set '*r->err' when
- * that status is not HATF_OK.  One thread uses a recovery.
+ * missing events.  If a function returns a status other than HATF_OK, it has
+ * set '*r->err'.  Only one thread may use a recovery.
  */
 #ifndef HATF_RECOVERY_H
 #define HATF_RECOVERY_H
@@ -24,34 +24,48 @@
 struct recovery {
 	struct saved_rings set;
 	struct narrator *narrator;
-	void *memory;		/* of the narrator */
-	uint8_t *member, *work; /* one gzip member; working memory of deflate */
+	void *memory; /* memory for the narrator */
+	/* memory for one gzip member; the work area of deflate */
+	uint8_t *member, *work;
 	size_t member_cap;
-	int level; /* of compression; 0: plain */
-	/* The header comment to write anew; NULL: keep that of the trace. */
+	int level; /* level of compression; 0: the trace is not compressed */
+	/*
+	 * A header comment to write in place of the trace's own header; NULL:
+	 * keep that header.
+	 */
 	char *header;
 	size_t header_nbytes;
 	struct checked_file rings, trace;
 	unsigned flags;		       /* HATF_RECOVER_... */
-	struct narrate_stacks *stacks; /* of the narrator */
-	uint64_t events_before; /* events in the trace at the last commit */
-	bool is_short;		/* the trace lacks committed bytes ... */
-	struct intact_blocks intact; /* ... and this much is intact */
-	bool is_counting;	     /* count events, write nothing */
-	bool other_boot;	     /* the machine has rebooted since */
-	bool is_in_place;	     /* the ring file is not a copy */
-	uid_t owner; /* of the ring file, and so of every file that changes */
-	uint64_t start_time;	     /* of the trace, from its header */
-	struct hatf_recovery *found; /* owned by the caller */
-	struct hatf_error *err;	     /* owned by the caller */
+	struct narrate_stacks *stacks; /* the call stacks of the narrator */
+	/* number of events that the trace had at the last commit */
+	uint64_t events_before;
+	/* the trace lacks bytes that the last commit counts */
+	bool is_short;
+	/* if 'is_short': how much of the trace is intact */
+	struct intact_blocks intact;
+	bool is_counting; /* only count events, do not write */
+	/* the machine has rebooted since the ring file was written */
+	bool other_boot;
+	/* the ring file is the original, not a copy */
+	bool is_in_place;
+	/*
+	 * The user who owns the ring file, and must own every file that
+	 * recovery changes.
+	 */
+	uid_t owner;
+	/* Start time of the trace, from its header. */
+	uint64_t start_time;
+	struct hatf_recovery *found; /* the result, which the caller owns */
+	struct hatf_error *err;	     /* the error, which the caller owns */
 };
 
-/* Set '*r->err', with errno where 'status' is HATF_IO.  Returns 'status'. */
+/* Set '*r->err' to 'status', with errno if it is HATF_IO.  Return 'status'. */
 enum hatf_status recovery_fail(struct recovery *r, enum hatf_status status,
 			       uint64_t offset, const char *field);
 
 /*
- * Open, check and read the ring file at 'path' into r->rings and r->set.  Waits
+ * Open, check and read the ring file at 'path' into r->rings and r->set.  Wait
  * up to a second for its process to end.  Errors: HATF_IN_USE: the process is
  * alive; HATF_OTHER_BOOT: the file is from an earlier boot of the machine;
  * HATF_BAD_RINGS; HATF_LIMIT; HATF_IO; HATF_NO_MEMORY.
@@ -59,45 +73,45 @@ enum hatf_status recovery_fail(struct recovery *r, enum hatf_status status,
 enum hatf_status recovery_open_rings(struct recovery *r, const char *path);
 
 /*
- * Open the trace of the ring file into r->trace.  'trace' is the path that the
- * user named; NULL: look beside the ring file 'rings', then at the path where
- * the trace was written.  Errors: HATF_IO; HATF_OTHER_RINGS: none of these
- * files is the trace of this ring file.
+ * Open the trace of the ring file 'rings' into r->trace.  'trace' is the path
+ * that the user gave.  If it is NULL, look beside the ring file, then at the
+ * path where the process wrote the trace.  Errors: HATF_IO; HATF_OTHER_RINGS:
+ * no file found is the trace of this ring file.
  */
 enum hatf_status recovery_open_trace(struct recovery *r, const char *rings,
 				     const char *trace);
 
 /*
- * Compare the length of the trace with the committed length; set r->is_short.
- * HATF_OTHER_RINGS: the trace does not fit the ring file.  HATF_IO,
- * HATF_NO_MEMORY.
+ * Compare the length of the trace with the committed length, and set
+ * r->is_short.  Errors: HATF_OTHER_RINGS: the trace does not fit the ring file;
+ * HATF_IO; HATF_NO_MEMORY.
  */
 enum hatf_status recovery_check_length(struct recovery *r);
 
 /*
  * Handle a process that was killed before its first commit, and so before its
- * first event.  If the trace has a header, make up the commit that would have
- * preceded that header (r->set.commit), because the block may be torn.  Remove
- * an empty file.
+ * first event.  If the trace has a header, store in r->set.commit the commit
+ * that would have preceded the header, since its block may be incomplete.
+ * Remove an empty file.
  */
 enum hatf_status recovery_begin_anew(struct recovery *r, const char *rings,
 				     const char *trace);
 
 /*
- * Return true if the file at 'fd' has the header of the ring file's process.
- * '*start_ret' is then the start time of its trace.
+ * Does the file at 'fd' have the header of the ring file's process?  If so,
+ * '*start_ret' is the start time of its trace.
  */
 bool recovery_has_header(const struct recovery *r, int fd, uint64_t *start_ret);
 
 /*
- * Return true if the owner of the ring file also owns 'f'.  A user who can
- * write a ring file must not be able to change another user's file through it.
+ * Does the owner of the ring file also own 'f'?  Otherwise a user who can write
+ * a ring file could change another user's file.
  */
 bool recovery_is_owners(const struct recovery *r, const struct checked_file *f);
 
 /*
- * Cut off the uncommitted end of the trace and append the missing events.
- * Errors: HATF_IO, HATF_NO_MEMORY.
+ * Cut off the end of the trace that no commit counts, and append the missing
+ * events.  Errors: HATF_IO, HATF_NO_MEMORY.
  */
 enum hatf_status recovery_complete(struct recovery *r);
 

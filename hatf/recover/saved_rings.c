@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Words of all rings together (RINGS "Limits"). */
+/* Upper limit of the words of all rings together (RINGS "Limits"). */
 #define WORDS_MAX (1ull << 30)
 
-/* Minimum capacity of our copy of a ring, in words. */
+/* Our copy of a ring has at least this capacity, in words. */
 #define CAPACITY_MIN 64u
 
 struct file {
@@ -65,7 +65,7 @@ is_power(uint64_t n)
 
 /* ----------------------------------------------------------------- header */
 
-/* Return the name of an invalid field, or NULL. */
+/* Return the name of the first invalid field of the header, or NULL. */
 static const char *
 check_commit(const struct image_commit *c, const struct image *image)
 {
@@ -93,8 +93,7 @@ check_commit(const struct image_commit *c, const struct image *image)
 }
 
 /*
- * Return true if the commit's timeline stays within bounds up to the last
- * reading.
+ * Are the times on the commit's timeline within bounds, up to the last reading?
  */
 static bool
 is_reading_possible(const struct image *image, const struct image_commit *c)
@@ -157,15 +156,17 @@ read_header(struct saved_rings *set, const struct file *f)
 /* ------------------------------------------------------------------ rings */
 
 /*
- * Return the number of words of the event that begins with 'word', or 0 if it
- * begins none.
+ * Return how many words the event with the first word 'word' has; 0 if no event
+ * begins with this word.
  */
 static unsigned
 event_words(uint64_t word)
 {
 	const unsigned type = word >> 3 & 31;
 
-	/* No event begins with 0: nothing is ever allocated at address 0. */
+	/*
+	 * No event begins with 0, since nothing is ever allocated at address 0.
+	 */
 	if (word == 0)
 		return 0;
 	switch (word & EVENT_KIND_MASK) {
@@ -193,8 +194,8 @@ event_words(uint64_t word)
 }
 
 /*
- * Step from event to event.  Returns the position of the first word that is not
- * part of a valid event, or the head.
+ * Step from event to event.  Return the position of the first word that is not
+ * part of a valid event; if all are valid, the head.
  */
 static uint64_t
 check_events(struct saved_rings *set, const struct ring *r, uint64_t pos,
@@ -213,8 +214,8 @@ check_events(struct saved_rings *set, const struct ring *r, uint64_t pos,
 }
 
 /*
- * Check the place and size of a ring; returns the name of an invalid field, or
- * NULL.
+ * Check the offset and the size of a ring.  Return the name of an invalid
+ * field, or NULL.
  */
 static const char *
 check_ring(const struct ring *r, uint64_t offset, const struct file *f)
@@ -235,7 +236,10 @@ check_ring(const struct ring *r, uint64_t offset, const struct file *f)
 	return NULL;
 }
 
-/* Likewise its positions; 'pos' is that of the first event not in a block. */
+/*
+ * Check the positions of a ring.  'pos' is the position of the first event that
+ * is in no block.  Return the name of an invalid field, or NULL.
+ */
 static const char *
 check_positions(const struct ring *r, const struct ring_commit *last,
 		uint64_t pos)
@@ -250,17 +254,17 @@ check_positions(const struct ring *r, const struct ring_commit *last,
 }
 
 /*
- * Return how many of the 'n' words at 'offset' may belong to events.  No event
- * begins in a hole of the file, and a file can claim a large hole at no cost.
- * An event before the hole may end in it, with zeros, in a copy made without
- * them.
+ * Return how many of the 'n' words at 'offset' may belong to events: those
+ * before a hole of the file.  A file can claim a large hole at no cost, but no
+ * event begins in one.  A copy may have zeros instead of the hole, and an event
+ * before it may extend into these.
  */
 static uint64_t
 words_to_hole(const struct file *f, uint64_t offset, uint64_t n)
 {
 	const off_t hole = lseek(f->fd, (off_t)offset, SEEK_HOLE);
 
-	/* A file system without holes may report an error. */
+	/* lseek() fails on a file system without holes: count all words. */
 	if (hole < 0 || (uint64_t)hole >= offset + n * sizeof(uint64_t))
 		return n;
 
@@ -270,7 +274,7 @@ words_to_hole(const struct file *f, uint64_t offset, uint64_t n)
 	return words < n ? words : n;
 }
 
-/* Return the power of two for that many words. */
+/* Return the smallest power of two that is at least this number of words. */
 static uint64_t
 capacity_for(uint64_t n)
 {
@@ -296,8 +300,8 @@ make_ring(uint64_t capacity)
 }
 
 /*
- * Copy the words from 'pos' to the head into a ring of our own, up to a hole in
- * the file.  '*end_ret' is the position after the last word copied.
+ * Copy the words from 'pos' to the head into our own ring, but stop at a hole
+ * in the file.  '*end_ret' is the position after the last word copied.
  */
 static enum hatf_status
 copy_words(const struct file *f, const struct ring *from, uint64_t pos,
@@ -308,7 +312,7 @@ copy_words(const struct file *f, const struct ring *from, uint64_t pos,
 	enum hatf_status status = HATF_OK;
 	uint64_t n = 1, want = 1;
 
-	/* Copy in pieces, because both rings wrap around. */
+	/* Copy piece by piece, because both rings wrap around. */
 	while (status == HATF_OK && n == want && pos < from->head) {
 		const uint64_t offset =
 			base + (pos & from_mask) * sizeof(uint64_t);
@@ -373,7 +377,7 @@ copy_state(struct saved_ring *ring, const struct ring *from,
 	ring->is_gone = (last->flags & RING_COMMIT_GONE) != 0;
 }
 
-/* Copy a ring in use; 'from' is its header. */
+/* Copy a ring that is in use.  'from' is its header. */
 static enum hatf_status
 copy_ring(struct saved_rings *set, const struct file *f,
 	  const struct ring *from, bool salvage)
@@ -398,7 +402,10 @@ copy_ring(struct saved_rings *set, const struct file *f,
 	ring->producer.ring = make_ring(capacity_for(from->head - pos));
 	if (ring->producer.ring == NULL)
 		return fail(f, HATF_NO_MEMORY, from->offset, NULL);
-	/* Count it even on failure, so that saved_rings_fini() frees it. */
+	/*
+	 * Count the ring even if this fails, so that saved_rings_fini() frees
+	 * it.
+	 */
 	set->count++;
 	status = copy_words(f, from, pos, ring->producer.ring, &end);
 	if (status != HATF_OK)
@@ -419,8 +426,8 @@ static enum hatf_status
 read_rings(struct saved_rings *set, const struct file *f, bool salvage)
 {
 	/*
-	 * Not static, because threads would share it; not on the stack, for its
-	 * size.
+	 * Allocate the header: a static one would be shared between threads,
+	 * and the stack may be too small.
 	 */
 	struct ring *const header =
 		aligned_alloc(RING_HEADER_NBYTES, RING_HEADER_NBYTES);
@@ -434,7 +441,10 @@ read_rings(struct saved_rings *set, const struct file *f, bool salvage)
 		const char *field;
 
 		status = read_at(f, header, RING_HEADER_NBYTES, offset);
-		/* The process may not have finished creating the last ring. */
+		/*
+		 * The process may have been killed before it had initialised
+		 * the last ring.
+		 */
 		if (status != HATF_OK || header->magic == 0)
 			break;
 		field = check_ring(header, offset, f);
@@ -456,7 +466,7 @@ read_rings(struct saved_rings *set, const struct file *f, bool salvage)
 }
 
 /*
- * Check that no ring has events, since there is no commit: the recorder commits
+ * Check that no ring has events.  There is no commit, and the recorder commits
  * before it puts the first event into the file.
  */
 static enum hatf_status

@@ -3,9 +3,9 @@
  * saved_rings.h - read and check the ring file of a process that has ended
  *
  * Everything in the file is untrusted: it may be some other file, truncated, or
- * corrupted by the traced program.  The result is a checked copy, on which
- * order.h works as on live rings: each ring has whole events of known kinds
- * from 'pos' to its head.  One thread uses a 'struct saved_rings'.
+ * corrupted by the traced program.  The result is a checked copy, which order.h
+ * can read like live rings: from 'pos' to its head, each ring has complete
+ * events of known kinds.  Only one thread may use a 'struct saved_rings'.
  */
 #ifndef HATF_SAVED_RINGS_H
 #define HATF_SAVED_RINGS_H
@@ -17,26 +17,31 @@
 struct saved_ring {
 	struct order_producer producer;
 	bool is_nested, is_gone;
-	/* dropped events that the ring itself does not report */
+	/*
+	 * number of dropped events that no event in the ring reports; stamp of
+	 * the first
+	 */
 	uint64_t lost_count, lost_first;
 };
 
 /* The copy of a ring file. */
 struct saved_rings {
-	struct image *image;		   /* a copy of the header */
-	const struct image_commit *commit; /* in 'image'; NULL: none */
+	struct image *image; /* a copy of the header of the file */
+	/* the last commit, in 'image'; NULL: there is none */
+	const struct image_commit *commit;
 	struct saved_ring *rings;
 	uint32_t count, max;
-	uint64_t stamp_max;  /* the latest stamp of all events */
-	uint64_t word_count; /* words that are not in a block yet */
-	bool is_cut;	     /* damage was found and left out */
+	uint64_t stamp_max;  /* the latest stamp of any event */
+	uint64_t word_count; /* number of words that are not in a block yet */
+	/* The file is damaged, and the copy lacks the damaged part. */
+	bool is_cut;
 };
 
 /*
- * Read from 'fd', a regular file.  With 'salvage', damage in a ring costs only
- * the rest of that ring instead of the whole file.  Errors: HATF_BAD_RINGS,
- * with 'field' and 'file_offset'; HATF_LIMIT; HATF_IO; HATF_NO_MEMORY.  Call
- * saved_rings_fini() whatever the result.
+ * Read from 'fd', a regular file.  With 'salvage', if a ring is damaged, only
+ * the rest of that ring is lost, and not the whole file.  Errors:
+ * HATF_BAD_RINGS, with 'field' and 'file_offset'; HATF_LIMIT; HATF_IO;
+ * HATF_NO_MEMORY.  Call saved_rings_fini() whatever the result.
  */
 enum hatf_status saved_rings_read(struct saved_rings *set, int fd, bool salvage,
 				  struct hatf_error *err);
@@ -45,9 +50,7 @@ enum hatf_status saved_rings_read(struct saved_rings *set, int fd, bool salvage,
 enum hatf_status saved_rings_read_header(struct saved_rings *set, int fd,
 					 struct hatf_error *err);
 
-/*
- * Return true if the file begins with the first bytes of the committed trace.
- */
+/* Does the file begin with the first bytes of the committed trace? */
 bool saved_rings_is_begun_by(const struct saved_rings *set, int fd);
 
 /* Free the header and the rings. */

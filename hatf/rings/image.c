@@ -2,9 +2,10 @@
 /*
  * image.c - see image.h
  *
- * A file is read after its process has ended, so release order is enough to
- * make a store visible only after the stores before it.  IMAGE_STEP() marks the
- * points where tests/unit/rings/test_interleave.c kills the process.
+ * Recovery reads a file after its process has ended.  So release order
+ * suffices: a store is in the file only if the stores before it are.
+ * IMAGE_STEP() marks the points where tests/unit/rings/test_interleave.c kills
+ * the process.
  */
 
 #include "hatf/rings/image.h"
@@ -26,7 +27,7 @@ image_init(struct image *image, const uint64_t boot_id[2], uint64_t pid)
 	for (unsigned i = 0; i < 2; i++)
 		atomic_store_explicit(&image->commit[i].seq, IMAGE_NO_COMMIT,
 				      memory_order_relaxed);
-	/* Last: the magic makes the file a ring file. */
+	/* Store the magic last: with it, the file counts as a ring file. */
 	atomic_signal_fence(memory_order_release);
 	image->magic = IMAGE_MAGIC;
 }
@@ -71,7 +72,9 @@ image_begin_ring(struct ring *r, uint64_t id, bool is_nested)
 	r->id = id;
 	r->is_nested = is_nested;
 	IMAGE_STEP();
-	/* release: a reader that sees 'life' set sees the fields above. */
+	/*
+	 * release: a reader that sees 'life' set sees the fields stored before.
+	 */
 	atomic_store_explicit(&r->life, 1, memory_order_release);
 	IMAGE_STEP();
 }
@@ -79,7 +82,10 @@ image_begin_ring(struct ring *r, uint64_t id, bool is_nested)
 void
 image_end_ring(struct ring *r)
 {
-	/* release: only after the commit that covers the last event. */
+	/*
+	 * release: 'life' must become 0 only after the commit that covers the
+	 * last event.
+	 */
 	atomic_store_explicit(&r->life, 0, memory_order_release);
 	IMAGE_STEP();
 }
@@ -96,7 +102,9 @@ flags_of(const struct order_producer *s, bool is_gone)
 	       (is_gone ? RING_COMMIT_GONE : 0u);
 }
 
-/* Return the slot of the newest commit whose number is at most 'seq', or -1. */
+/*
+ * Return the slot of the newest commit whose number is at most 'seq'; -1: none.
+ */
 static int
 last_slot(const struct ring *r, uint64_t seq)
 {
@@ -124,7 +132,10 @@ image_commit_ring(struct ring *r, const struct order_producer *producer,
 	const struct ring_commit *const last = &r->commit[slot == 1];
 	struct ring_commit *const c = &r->commit[slot == 0];
 
-	/* Nothing has changed since the last commit. */
+	/*
+	 * The slot need not change: the ring's state is that of the last
+	 * commit.
+	 */
 	if (slot >= 0 && last->pos == producer->pos && last->flags == flags)
 		return;
 	atomic_store_explicit(&c->seq, RING_NO_COMMIT, memory_order_relaxed);
@@ -146,7 +157,7 @@ image_commit_ring(struct ring *r, const struct order_producer *producer,
 uint64_t
 image_next_seq(const struct image *image)
 {
-	/* relaxed: only the caller's thread writes it. */
+	/* relaxed: only the caller's thread writes 'seq'. */
 	return atomic_load_explicit(&image->seq, memory_order_relaxed) + 1;
 }
 
@@ -163,7 +174,7 @@ image_commit(struct image *image, const struct image_commit *commit)
 	       (const char *)commit + sizeof(c->seq),
 	       sizeof(*c) - sizeof(c->seq));
 	IMAGE_STEP();
-	/* release, both: a reader that sees the number sees the slot. */
+	/* release, both: a reader that sees the number sees the whole slot. */
 	atomic_store_explicit(&c->seq, seq, memory_order_release);
 	IMAGE_STEP();
 	atomic_store_explicit(&image->seq, seq, memory_order_release);
@@ -173,13 +184,13 @@ image_commit(struct image *image, const struct image_commit *commit)
 void
 image_note_reading(struct image *image, uint64_t stamp, uint64_t ns)
 {
-	/* relaxed: only the caller's thread writes it. */
+	/* relaxed: only the caller's thread writes 'reading_count'. */
 	const uint64_t count = 1 + atomic_load_explicit(&image->reading_count,
 							memory_order_relaxed);
 
 	image->reading[count & 1] = (struct image_reading){ stamp, ns };
 	IMAGE_STEP();
-	/* release: a reader that sees the count sees the reading. */
+	/* release: a reader that sees the count sees the whole reading. */
 	atomic_store_explicit(&image->reading_count, count,
 			      memory_order_release);
 	IMAGE_STEP();

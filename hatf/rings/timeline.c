@@ -16,13 +16,16 @@ timeline_init(struct timeline *line, uint64_t stamp, uint64_t now_ns)
 	};
 }
 
-/* Move the older point along the line, to 'base_ns' before the last reading. */
+/*
+ * Move the older point along the line to the time 'base_ns' before the later
+ * point.
+ */
 static void
 shorten(struct timeline *line, uint64_t base_ns)
 {
 	const double counts = (double)base_ns / line->slope;
 
-	/* A timeline read from a file may have any slope, even NaN. */
+	/* The slope may come from a file, and be any number, even NaN. */
 	if (!(counts < (double)(line->stamp1 - line->stamp0)))
 		return;
 	line->stamp0 = line->stamp1 - (uint64_t)counts;
@@ -35,7 +38,10 @@ timeline_add(struct timeline *line, uint64_t stamp, uint64_t now_ns,
 {
 	if (stamp <= line->stamp1 || now_ns <= line->ns1)
 		return;
-	/* Do not shorten at each reading: the moved point is rounded down. */
+	/*
+	 * Do not move the older point at each reading, since each move rounds
+	 * it down.
+	 */
 	if (line->ns1 - line->ns0 >= 2 * base_ns)
 		shorten(line, base_ns);
 	line->stamp1 = stamp;
@@ -47,7 +53,7 @@ timeline_add(struct timeline *line, uint64_t stamp, uint64_t now_ns,
 uint64_t
 timeline_ns(const struct timeline *line, uint64_t stamp)
 {
-	/* Count back from the last reading, since most stamps are close. */
+	/* Count back from the last reading: most stamps are close to it. */
 	const double back =
 		stamp >= line->stamp1
 			? 0.0
@@ -58,6 +64,6 @@ timeline_ns(const struct timeline *line, uint64_t stamp)
 	if (back >= (double)elapsed)
 		return 0;
 	whole = (uint64_t)back;
-	/* Round down, so that the time is never late. */
+	/* Round down: a time must not be later than its stamp. */
 	return elapsed - whole - ((double)whole < back);
 }

@@ -4,14 +4,14 @@
  *
  * A timeline is a straight line through two readings of both clocks, the stamp
  * counter and the nanosecond clock; the later one is the last reading.  A
- * reading takes the nanoseconds first, so each reading lies on the true line or
- * slightly below it, and so does every point between the two: a converted time
+ * reading takes the nanoseconds first.  So each reading, and every point
+ * between the two, lies on the true line or slightly below it: a converted time
  * is never later than the moment at which its stamp was taken.
  *
- * A short timeline keeps this promise even when the kernel corrects the rate of
- * its clock.  A long one has the more accurate slope, since the errors of its
- * two readings weigh less, and can be extended to stamps before its older
- * point.  So a narrator has one of each.
+ * For a short timeline this holds even when the kernel corrects the rate of its
+ * clock.  A long one has the more accurate slope, since the errors of its two
+ * readings weigh less, and can be extended to stamps before its older point.
+ * So a narrator has one of each.
  *
  * No function here allocates, locks or makes a system call.  A timeline has one
  * owner: the caller serialises all calls.
@@ -22,20 +22,22 @@
 #include <stdint.h>
 
 struct timeline {
-	uint64_t stamp0, stamp1; /* the two points */
-	uint64_t ns0, ns1;	 /* their times, by the nanosecond clock */
-	uint64_t start_ns;	 /* time 0, by the nanosecond clock */
-	double slope;		 /* ns per count */
+	uint64_t stamp0, stamp1; /* stamps of the two points */
+	/* times of the two points, in ns of the nanosecond clock */
+	uint64_t ns0, ns1;
+	uint64_t start_ns; /* time 0, in ns of the nanosecond clock */
+	/* nanoseconds per count of the stamp counter */
+	double slope;
 };
 
-/* Start at time 0 with one reading: 'now_ns', read before 'stamp'. */
+/* Start at time 0 with one reading: 'now_ns' was read just before 'stamp'. */
 void timeline_init(struct timeline *line, uint64_t stamp, uint64_t now_ns);
 
 /*
  * Add a reading; ignore one that is not later than the last.  Once the line is
- * longer than 'base_ns', its older point stays 'base_ns' to 2 * 'base_ns'
- * before the previous reading.  With 0, the older point is the previous
- * reading.
+ * longer than 'base_ns', its older point remains between 'base_ns' and 2 *
+ * 'base_ns' before the previous reading.  If 'base_ns' is 0, the older point is
+ * always the previous reading.
  */
 void timeline_add(struct timeline *line, uint64_t stamp, uint64_t now_ns,
 		  uint64_t base_ns);

@@ -23,7 +23,7 @@ bool clock_has_counter;
 static _Atomic bool clock_stamped;
 
 /*
- * The thread that the tick is granted to, or is about to be granted to; valid
+ * The thread that has the tick, or is about to get it from the writer.  Valid
  * if 'clock_stamped'.
  */
 static const void *_Atomic clock_owner;
@@ -31,11 +31,11 @@ static const void *_Atomic clock_owner;
 #define TIMING_TRIES 3u
 
 /*
- * Is the system's clock read without a system call?  If so, it is derived from
- * the counter, on a virtual machine perhaps by way of a page that the host
- * shares with it: every other clock source is read in the kernel.  This
- * measurement takes less than a microsecond, a look into /sys 7 to 25.  False:
- * unknown.
+ * Is the system's clock read without a system call?  Then the kernel derives it
+ * from the counter, since it reads every other clock source by a system call.
+ * (On a virtual machine, a page that the host shares may lie between.)  This
+ * measurement takes less than a microsecond; reading /sys would take 7 to 25.
+ * Return false if the clock source is not known to be the counter.
  */
 static bool
 clock_needs_no_call(void)
@@ -77,7 +77,11 @@ kernel_trusts_counter(void)
 			     O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
-		return true; /* a sandbox: rely on the processor's own word */
+		/*
+		 * The program is probably in a sandbox: trust the processor's
+		 * report.
+		 */
+		return true;
 
 	const long n = syscall(SYS_read, fd, name, sizeof(name) - 1);
 
@@ -99,7 +103,7 @@ counter_is_invariant(void)
 #ifdef CPU_FEATURE_PRESENT
 	/*
 	 * libc has executed CPUID and kept the result.  On a virtual machine
-	 * another CPUID would take some microseconds.
+	 * executing it again would take some microseconds.
 	 */
 	return CPU_FEATURE_PRESENT(INVARIANT_TSC);
 #else
@@ -110,7 +114,7 @@ counter_is_invariant(void)
 	       (d & 1u << 8) != 0;
 #endif
 #elif defined(__aarch64__)
-	return true; /* the architecture requires it of the generic timer */
+	return true; /* the architecture requires an invariant generic timer */
 #else
 	return false;
 #endif
@@ -124,7 +128,8 @@ clock_stamp_by_system(void)
 
 /*
  * Accept a stamp between two readings of the system's clock that are at most
- * READ_WITHIN_NS apart; after READ_TRIES tries, take the best.
+ * READ_WITHIN_NS apart; after READ_TRIES tries, accept the stamp whose two
+ * readings are closest.
  */
 #define READ_WITHIN_NS 250u
 #define READ_TRIES     8u
@@ -155,14 +160,17 @@ clock_read(void)
 void
 clock_init(bool stamped)
 {
-	static bool asked; /* the child of a fork inherits the answer */
+	static bool asked; /* the child of a fork inherits the result */
 
 	if (!asked)
 		clock_has_counter =
 			counter_is_invariant() &&
 			(clock_needs_no_call() || kernel_trusts_counter());
 	asked = true;
-	/* relaxed: the process state is published after this with release. */
+	/*
+	 * relaxed: the process state is published after these stores, with
+	 * release.
+	 */
 	atomic_store_explicit(&clock_stamped, stamped, memory_order_relaxed);
 	atomic_store_explicit(&clock_tick,
 			      stamped ? CLOCK_STAMPED : clock_stamp(),
@@ -189,10 +197,9 @@ bool
 clock_go_stamped(void)
 {
 	/*
-	 * release: another thread sees the flag and the word through a later
-	 * synchronisation of the program's own (the start of the thread, the
-	 * allocator's lock).  seq_cst keeps the two stores in order for
-	 * clock_wake().
+	 * release: another thread sees both stores after it has synchronised
+	 * with this one, as by its own start or the allocator's lock. seq_cst
+	 * keeps the two stores in order for clock_wake().
 	 */
 	if (atomic_exchange_explicit(&clock_stamped, true,
 				     memory_order_seq_cst))
@@ -205,9 +212,11 @@ clock_go_stamped(void)
 void
 clock_bump(void)
 {
-	/* No stamp of the caller is taken after this. */
+	/*
+	 * No stamp that this thread took earlier may be read after this line.
+	 */
 	clock_end_stamp();
-	/* seq_cst: whatever the caller does later, it does after this. */
+	/* seq_cst: nothing that the caller does later may come before this. */
 	atomic_fetch_add_explicit(&clock_epoch, 1, memory_order_seq_cst);
 }
 
@@ -216,7 +225,7 @@ clock_expects_threads(void)
 {
 	/*
 	 * relaxed: a thread that reads false calls clock_go_stamped(), whose
-	 * exchange orders.
+	 * exchange orders the threads.
 	 */
 	return atomic_load_explicit(&clock_stamped, memory_order_relaxed);
 }
@@ -224,7 +233,7 @@ clock_expects_threads(void)
 bool
 clock_is_stamped(void)
 {
-	/* relaxed, both: only for a note that the writer puts in the trace. */
+	/* relaxed, both loads: only a note in the trace depends on them. */
 	const uint64_t tick =
 		atomic_load_explicit(&clock_tick, memory_order_relaxed);
 
@@ -260,8 +269,8 @@ clock_renew(uint64_t stamp)
 	if (tick >= CLOCK_STAMPED || tick == CLOCK_IDLE || tick >= stamp)
 		return;
 	/*
-	 * relaxed: a tick orders nothing.  If another thread changed the word
-	 * meanwhile, its new value stays.
+	 * relaxed: no other access depends on this store.  If another thread
+	 * changed the word meanwhile, its new value stays.
 	 */
 	atomic_compare_exchange_strong_explicit(&clock_tick, &tick, stamp,
 						memory_order_relaxed,
@@ -271,12 +280,15 @@ clock_renew(uint64_t stamp)
 void
 clock_set_idle(void)
 {
-	/* The word may have been a tick: see clock_revoke(). */
+	/*
+	 * If the word was a tick, its events have claimed no pages: see
+	 * clock_revoke().
+	 */
 	clock_bump();
 	/*
-	 * seq_cst: the store precedes the writer's last look at the rings.  If
+	 * seq_cst: the store precedes the writer's last check of the rings.  If
 	 * a producer read the old word just before the store, the writer finds
-	 * its event in that look or, at the latest, when its sleep times out.
+	 * its event in that check or, at the latest, when its sleep times out.
 	 */
 	atomic_store_explicit(&clock_tick, CLOCK_IDLE, memory_order_seq_cst);
 }
@@ -284,14 +296,17 @@ clock_set_idle(void)
 bool
 clock_is_owned(uint64_t tick, const void *self)
 {
-	/* relaxed: set before a second thread has its first event. */
+	/*
+	 * relaxed: the flag is set before a second thread has its first event.
+	 */
 	if (!atomic_load_explicit(&clock_stamped, memory_order_relaxed))
 		return true;
 	/*
-	 * The owner alone does not suffice: it may be the owner of a later
-	 * tick.  The writer stores a later owner after this tick was revoked,
-	 * and before the word becomes CLOCK_PENDING.  The acquire load orders
-	 * the second reading of the word after that of the owner.
+	 * Comparing the owner alone does not suffice: it may be the owner of a
+	 * later tick.  The writer stores a later owner only after this tick was
+	 * revoked, and before the word becomes CLOCK_PENDING.  The acquire load
+	 * makes this thread read the word again only after it has read the
+	 * owner.
 	 */
 	return atomic_load_explicit(&clock_owner, memory_order_acquire) ==
 		       self &&
@@ -302,14 +317,16 @@ void
 clock_revoke(uint64_t tick)
 {
 	/*
-	 * The events under this tick have claimed no pages.  The bump comes
-	 * before the word changes: a thread that reads the new word also reads
-	 * the new epoch, and has a later stamp or takes one.
+	 * Events under this tick have claimed no pages, so later events must be
+	 * stamped.  The bump comes before the word changes.  A thread that
+	 * reads the new word therefore reads the new epoch, too, and stamps its
+	 * event.
 	 */
 	clock_bump();
 	/*
-	 * seq_cst: in one total order with the two steps of a grant.  If the
-	 * word has changed already, the caller continues with the new value.
+	 * seq_cst: this store and the two steps of a grant are in one total
+	 * order.  If the word has changed already, the caller continues with
+	 * the new value.
 	 */
 	atomic_compare_exchange_strong_explicit(
 		&clock_tick, &tick, CLOCK_STAMPED, memory_order_seq_cst,
@@ -340,10 +357,13 @@ clock_grant_end(void)
 
 	const uint64_t tick = clock_stamp() + 1;
 
-	/* Wait until new stamps are larger, also if the clock is coarse. */
+	/*
+	 * Wait until new stamps are larger than the tick, even if the clock is
+	 * coarse.
+	 */
 	while (clock_stamp() <= tick)
 		;
-	/* seq_cst: includes the release that publishes the owner. */
+	/* seq_cst also gives the release order that publishes the owner. */
 	return atomic_compare_exchange_strong_explicit(
 		&clock_tick, &pending, tick, memory_order_seq_cst,
 		memory_order_seq_cst);
@@ -352,7 +372,9 @@ clock_grant_end(void)
 void
 clock_drop_grant(void)
 {
-	/* relaxed: set before a second thread has its first event. */
+	/*
+	 * relaxed: the flag is set before a second thread has its first event.
+	 */
 	if (atomic_load_explicit(&clock_stamped, memory_order_relaxed))
 		drop_tick();
 }

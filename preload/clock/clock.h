@@ -48,23 +48,26 @@
 #include "preload/sys/sys.h"
 
 #define CLOCK_IDLE 0ull
-/* The thread has announced no tick.  'clock_tick' never has this value. */
+/*
+ * Value of thread.tick for a thread that has published no tick.  'clock_tick'
+ * never has this value.
+ */
 #define CLOCK_NO_TICK UINT64_MAX
 #define CLOCK_STAMPED (1ull << 63)
 #define CLOCK_PENDING (CLOCK_STAMPED | 1)
 
 /*
- * A moment by both clocks; 'ns', of CLOCK_MONOTONIC, was read just before
- * 'stamp'.
+ * A moment in the units of both clocks; 'ns' is a time of CLOCK_MONOTONIC, read
+ * just before 'stamp'.
  */
 struct clock_reading {
 	uint64_t stamp, ns;
 };
 
 /*
- * Writer: read both clocks, and repeat that if too much time passed between the
- * two readings.  They are less than a microsecond apart, unless the thread is
- * starved.
+ * Writer: read both clocks, and repeat this while too much time passes between
+ * the two readings.  The readings returned are less than a microsecond apart,
+ * unless the thread is starved.
  */
 struct clock_reading clock_read(void);
 
@@ -74,7 +77,7 @@ uint64_t clock_stamp_by_system(void);
 /* Read by every producer at every event; written rarely. */
 extern _Atomic uint64_t clock_tick;
 /*
- * Changes when every thread must stamp its next event.  Never 0; valid in
+ * It changes when every thread must stamp its next event.  Never 0; valid in
  * stamped mode.
  */
 extern _Atomic uint64_t clock_epoch;
@@ -113,7 +116,7 @@ clock_stamp(void)
 						      : clock_stamp_by_system();
 }
 
-/* Let no later load of the calling thread overtake its last stamp. */
+/* Prevent later loads of this thread from running before its last stamp. */
 static inline void
 clock_end_stamp(void)
 {
@@ -127,7 +130,7 @@ clock_end_stamp(void)
 }
 
 /*
- * Read the word again, after the reading of the clock that gave 'stamp'.  A
+ * Read 'clock_tick' again, after the reading of the clock that gave 'stamp'.  A
  * load may overtake the reading of the counter, but not if the load's address
  * depends on the counter's value.
  */
@@ -151,7 +154,10 @@ clock_tick_after(uint64_t stamp)
 	(void)stamp;
 	atomic_thread_fence(memory_order_seq_cst);
 #endif
-	/* relaxed: only the moment of the reading matters, see the top. */
+	/*
+	 * relaxed: only the moment of the reading matters; see the top of this
+	 * file.
+	 */
 	return atomic_load_explicit(&clock_tick + offset, memory_order_relaxed);
 }
 
@@ -168,9 +174,9 @@ void clock_init(bool stamped);
 bool clock_go_stamped(void);
 
 /*
- * Make every thread stamp its next event: a thread that gets memory, or learns
- * of an event, from the caller after this call.  The stamps are larger than all
- * that were taken before the call.  A full barrier.
+ * Make every thread that gets memory, or learns of an event, from the caller
+ * after this call stamp its next event.  These stamps are larger than all
+ * stamps taken before the call.  This is a full barrier.
  */
 void clock_bump(void);
 
@@ -181,28 +187,32 @@ bool clock_expects_threads(void);
 bool clock_is_stamped(void);
 
 /*
- * Producer: the writer sleeps; start the clock.  Return true if this caller
- * must wake the writer.
+ * A producer calls this if the word is CLOCK_IDLE, that is, the writer sleeps:
+ * start the clock.  Return true if this caller must wake the writer.
  */
 bool clock_wake(void);
 
 /*
- * Producer: may the thread that 'self' identifies use 'tick', which it has just
- * read and which is neither CLOCK_IDLE nor CLOCK_STAMPED?  If not, it must call
- * clock_revoke() with this tick and read the word again.
+ * A producer asks: may the thread 'self' use 'tick'?  The caller has just read
+ * 'tick' from the word; it is neither CLOCK_IDLE nor CLOCK_STAMPED.  If the
+ * result is false, it must call clock_revoke() with this tick and read the word
+ * again.
  */
 bool clock_is_owned(uint64_t tick, const void *self);
 
 /*
- * Change to stamped mode if the word is still 'tick', which the caller has read
- * there.  Bumps the epoch first.
+ * If the word still is 'tick', which the caller has read there, change to
+ * stamped mode. clock_bump() is called first.
  */
 void clock_revoke(uint64_t tick);
 
 /* Writer: make 'stamp' the tick, if there is a tick and it is older. */
 void clock_renew(uint64_t stamp);
 
-/* Writer: it is about to sleep; the next producer calls clock_wake(). */
+/*
+ * The writer calls this function before it sleeps.  The next producer that has
+ * an event then calls clock_wake().
+ */
 void clock_set_idle(void);
 
 /*

@@ -21,10 +21,10 @@ owners_begin(void)
 uint32_t
 owners_new_number(void)
 {
-	/* relaxed: only the number itself matters. */
+	/* relaxed: only the number matters. */
 	uint32_t n = atomic_load_explicit(&number_count, memory_order_relaxed);
 
-	/* When all numbers are used up, further threads own nothing. */
+	/* When all numbers are used, further threads own no pages. */
 	do {
 		if (n == UINT32_MAX)
 			return OWNERS_NOBODY;
@@ -55,8 +55,8 @@ owners_claim(uint32_t self, uintptr_t address, size_t nbytes)
 	const uintptr_t end = last >> OWNERS_PAGE_BITS;
 
 	/*
-	 * seq_cst: the claim is visible to all threads before the caller reads
-	 * the clock.
+	 * seq_cst: all threads can see the claim before the caller reads the
+	 * clock.
 	 */
 	for (uintptr_t page = address >> OWNERS_PAGE_BITS; page <= end;
 	     page++) {

@@ -9,13 +9,14 @@
  * thread whose number is there records an event without a stamp.  A thread that
  * finds another number stores its own, and stamps the event.
  *
- * hatf/rings/ORDER.md says why this order is right, and what else makes a
- * thread take a stamp.
+ * hatf/rings/ORDER.md explains why this order is right, and when else a thread
+ * takes a stamp.
  *
  * Several pages share an entry of the table.  Then a thread stamps more often
  * than it must; the order stays right.
  *
- * Any thread, also in a signal handler and inside malloc().
+ * Any thread may call these functions, also in a signal handler and inside
+ * malloc().
  */
 #ifndef OWNERS_H
 #define OWNERS_H
@@ -29,7 +30,7 @@
 #define OWNERS_BITS	 19
 #define OWNERS_PAGE_BITS 12
 
-/* Pages of 64 MiB have consecutive entries. */
+/* The pages of one region of 64 MiB have consecutive entries. */
 #define OWNERS_REGION_BITS 26
 
 /*
@@ -46,19 +47,22 @@ extern _Atomic uint32_t *owners_table __attribute__((visibility("hidden")));
 
 /*
  * Map the table, 2 MiB of address space of which little is touched.  Call this
- * while the process has one thread.  False if there is no memory.  The child of
- * a fork begins with an empty table.
+ * while the process has one thread.  Return false if there is no memory.  The
+ * child of a fork begins with an empty table.
  */
 bool owners_begin(void);
 
 /* Return a number that no other thread of this process has. */
 uint32_t owners_new_number(void);
 
-/* The entry of an address. */
+/* Return the table's entry for an address. */
 static inline _Atomic uint32_t *
 owners_entry(uintptr_t address)
 {
-	/* Spread the regions, which are the heaps of glibc's arenas. */
+	/*
+	 * Spread the regions over the table. (glibc's arenas have heaps of this
+	 * size.)
+	 */
 	const uint64_t region =
 		(address >> OWNERS_REGION_BITS) * 0x9e3779b97f4a7c15ull;
 	const uint64_t page = address >> OWNERS_PAGE_BITS;
@@ -80,8 +84,9 @@ owners_have(uint32_t self, uintptr_t address, size_t nbytes)
 	const uintptr_t last = address + nbytes - (nbytes != 0);
 
 	/*
-	 * relaxed: a thread that gets memory from another thread cannot read
-	 * an older value than that thread read or wrote.
+	 * relaxed: when a thread gets memory from another thread, the two have
+	 * synchronised.  It then cannot read an older owner than the other
+	 * thread read or wrote.
 	 */
 	if (__builtin_expect(atomic_load_explicit(owners_entry(address),
 						  memory_order_relaxed) != self,
@@ -91,7 +96,10 @@ owners_have(uint32_t self, uintptr_t address, size_t nbytes)
 	       owners_have_pages(self, address, last);
 }
 
-/* Make the thread 'self' the owner of the block's pages; a full barrier. */
+/*
+ * Make the thread 'self' the owner of the block's pages.  This is a full
+ * barrier.
+ */
 void owners_claim(uint32_t self, uintptr_t address, size_t nbytes);
 
 #endif /* OWNERS_H */

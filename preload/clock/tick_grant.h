@@ -20,19 +20,23 @@
 
 struct tick_grant {
 	const void
-		*candidate;  /* alone in the last rounds with events; or NULL */
+		/*
+		 * The only thread that had events in the last rounds; NULL:
+		 * several had.
+		 */
+		*candidate;
 	uint64_t since_ns;   /* when 'candidate' was set; CLOCK_MONOTONIC */
-	uint64_t granted_ns; /* 0: no thread has the tick by a grant */
+	uint64_t granted_ns; /* 0: no thread has been granted the tick */
 	uint64_t patience_ns;
 };
 
-/* No grant, and the shortest patience. */
+/* Start without a grant and with the shortest patience. */
 void tick_grant_init(struct tick_grant *g);
 
 /*
- * Grant the tick if it is time.  Call this at 'now_ns' after each round that
- * had events; 'alone' is the only thread that had events in the round, or NULL
- * if there were several.
+ * Grant the tick if the patience has passed.  Call this at 'now_ns' after each
+ * round that had events; 'alone' is the only thread that had events in the
+ * round, or NULL if there were several.
  */
 void tick_grant_end_round(struct tick_grant *g, const void *alone,
 			  uint64_t now_ns);

@@ -14,15 +14,15 @@
 #include "preload/sys/procstat.h"
 #include "preload/sys/sys.h"
 
-/* Limit on the ancestors listed: reading each takes some microseconds. */
+/* Limit on the listed ancestors, since reading one takes microseconds. */
 #define ANCESTORS_MAX 8
 
 struct process {
 	uint64_t pid, parent;
-	uint64_t start_ns; /* since the system booted */
+	uint64_t start_ns; /* start time in ns since the system booted */
 };
 
-/* Fields of proc(5)'s stat, counted from 1. */
+/* Numbers of fields in the line of /proc/PID/stat, which start at 1. */
 enum {
 	FIELD_PARENT = 4,
 	FIELD_START = 22
@@ -46,8 +46,8 @@ read_stat(const char *path, uint64_t pid, struct process *ret)
 }
 
 /*
- * Read the calling process through /proc/self.  /proc may show another PID
- * namespace, in which our number belongs to a different process.
+ * Read the calling process through /proc/self. /proc may show another PID
+ * namespace, where the number of this process belongs to another process.
  */
 static bool
 read_self(struct process *ret)
@@ -57,7 +57,7 @@ read_self(struct process *ret)
 
 /*
  * Read another process through its initial thread, which has the same start
- * time.  In a process of many threads that line is cheaper to read.
+ * time.  If the process has many threads, that line is cheaper to read.
  */
 static bool
 read_process(uint64_t pid, struct process *ret)
@@ -76,10 +76,10 @@ read_process(uint64_t pid, struct process *ret)
 }
 
 /*
- * Data about this process.  In the child of a fork, until ancestry_read() has
- * run, the data is the parent's.  It lies within one page, and a fork copies
- * a page at one moment: if 'is_known' is set in the copy, the other fields in
- * the copy are those stored before it was set.
+ * Data about this process.  In the child of a fork it is the parent's data
+ * until ancestry_read() has run.  All of it lies within one page, which the
+ * fork copies at one moment.  So if 'is_known' is set in the copy, the copy
+ * also has the fields that were stored before it.
  */
 static _Alignas(256) struct {
 	struct process self, ancestors[ANCESTORS_MAX];
@@ -95,7 +95,7 @@ read_ancestors(void)
 	uint64_t parent = lineage.self.parent;
 	unsigned n = 0;
 
-	/* Omit process 1: every process descends from it. */
+	/* Omit process 1, since every process descends from it. */
 	while (n < ANCESTORS_MAX && parent > 1 &&
 	       read_process(parent, &lineage.ancestors[n]))
 		parent = lineage.ancestors[n++].parent;
@@ -118,8 +118,8 @@ ancestry_read(void)
 {
 	const struct process before = lineage.self;
 	/*
-	 * relaxed, with a release fence after the store: the other side is the
-	 * copy of the page that a fork takes, see 'lineage'.
+	 * relaxed, with a release fence after the store: what matters is the
+	 * order of the stores in the page that a fork copies, see 'lineage'.
 	 */
 	const bool was_known =
 		atomic_load_explicit(&lineage.is_known, memory_order_relaxed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ancestry.h - start time and ancestors of this process, from proc(5)
+ * ancestry.h - start time and ancestors of this process, from /proc
  *
  * The system reuses process numbers.  A number together with the start time of
  * the process identifies it; exec changes neither.
@@ -23,14 +23,14 @@ void ancestry_read(void);
 
 /*
  * Add the lines "pid_start" and "ancestors" of the trace's header to 't'.  Adds
- * none if /proc was not readable.  For the thread that called ancestry_read(),
- * and threads that it created later.
+ * none if /proc was not readable.  Only the thread that called ancestry_read(),
+ * and threads that it created later, may call this.
  */
 void ancestry_add(struct text *t);
 
 /*
- * Start time of this process, in ns since boot; 0 if unknown.  For the same
- * threads as ancestry_add().
+ * Return the start time of this process, in ns since boot; 0 if unknown.  The
+ * same threads as for ancestry_add() may call this.
  */
 uint64_t ancestry_start_ns(void);
 

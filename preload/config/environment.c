@@ -23,7 +23,7 @@ find_values(char *const environment[],
 	}
 }
 
-/* Recognize valgrind by the library that it adds to LD_PRELOAD. */
+/* Return whether valgrind runs the program: it adds a library to LD_PRELOAD. */
 static bool
 is_under_valgrind(char *const environment[])
 {

@@ -8,22 +8,26 @@
 #include "hatf/recorder/config.h"
 
 /*
- * Fill '*config_ret' from 'environment' (as environ(7)).  Return false if a
- * value is wrong or valgrind runs the program, after one line on stderr; the
- * line about valgrind goes to the notes file instead if there is one.
- * Allocates nothing.
+ * Read 'environment', an array as in environ(7), into '*config_ret'.  Return
+ * false if a value is wrong or valgrind runs the program, after printing one
+ * line on stderr.  If there is a notes file, the line about valgrind goes to it
+ * instead.  Allocates nothing.
  */
 bool environment_read(char *const environment[], struct config *config_ret);
 
 /*
- * The configuration of this process.  The thread that starts the trace fills it
- * by environment_read_own(), with the result of environment_read(); from then
- * on it is constant, and any thread may read it.  Before, it is unset.
+ * The configuration of this process.  The thread that starts the trace calls
+ * environment_read_own(), which fills the configuration and returns the result
+ * of environment_read().  After that call the configuration is constant, and
+ * any thread may read it.
  */
 bool environment_read_own(char *const environment[]);
 const struct config *environment_own(void);
 
-/* Record no call stacks after all.  By the same thread, before the start. */
+/*
+ * Record no call stacks, whatever the settings say.  The thread that starts the
+ * trace calls this before the trace starts.
+ */
 void environment_forgo_stacks(void);
 
 #endif /* ENVIRONMENT_H */

@@ -2,14 +2,15 @@
 /*
  * follow.h - which processes of a tree are traced: HATFTRACE_FOLLOW
  *
- * The first traced process is the root of the tree.  The child of a fork finds
- * out that it is one from the memory that it inherits.  A new image after exec
- * cannot: it sees the same environment as the root.  Therefore the first image
- * that reads HATFTRACE_FOLLOW marks the variable in place, in its own initial
- * environment, by making the first letter a capital ("none" becomes "None").
- * Each process that passes its environment on passes the mark on, whether by
- * exec, posix_spawn, system or a raw system call.  A process that builds a new
- * environment with an unmarked HATFTRACE_FOLLOW starts a new tree.
+ * The first traced process is the root of the tree.  The child of a fork
+ * inherits memory that shows it is a descendant.  A program started by exec
+ * inherits no memory, and sees the same environment as the root.  Therefore the
+ * root, the first process that reads HATFTRACE_FOLLOW, marks the variable in
+ * place, in its own initial environment, by making the first letter a capital
+ * ("none" becomes "None").  A process that passes its environment to another
+ * program also passes the mark, whether by exec, posix_spawn, system or a raw
+ * system call.  A process that builds a new environment with an unmarked
+ * HATFTRACE_FOLLOW starts a new tree.
  */
 #ifndef FOLLOW_H
 #define FOLLOW_H
@@ -26,8 +27,8 @@
 bool follow_allows(const struct follow *f, const char *exe);
 
 /*
- * Mark the variable in 'environment', after its value has been read.  Does
- * nothing if it is not set.
+ * Mark HATFTRACE_FOLLOW in 'environment'.  Call this after reading its value.
+ * Does nothing if it is not set.
  */
 void follow_mark(char *const environment[]);
 

@@ -19,10 +19,10 @@
 
 #define LINE_MAX_NBYTES (NAME_MAX + 200u)
 
-/* Copies, since a program may overwrite its environment. */
+/* Keep copies, since a program may overwrite its environment. */
 MEMORY_LARGE static char file_name[PATH_MAX];
 MEMORY_LARGE static char own_exe[NAME_MAX + 1];
-static bool is_wanted; /* the environment names a file */
+static bool is_wanted; /* the environment has the name of a notes file */
 
 /* Return the file name in the environment, or NULL. */
 static const char *
@@ -59,8 +59,9 @@ note_writer_set_exe(const char *exe)
 }
 
 /*
- * Open the file for appending; -1 if it is not a regular file of this user with
- * one link.  The name may refer to any file, above all after a chroot.
+ * Open the notes file for appending.  Return -1 if it is not a regular file of
+ * this user with a single link.  After a chroot, for example, the name may
+ * refer to any file.
  */
 static int
 open_file(void)
@@ -95,8 +96,9 @@ add_name(struct text *t, const char *name)
 }
 
 /*
- * Append with one system call, so that the lines of several processes do not
- * mix.  Take back a SIGXFSZ that our write caused, or the program would get it.
+ * Append the line with one system call, so that lines of several processes do
+ * not mix.  If the write raises SIGXFSZ, remove the pending signal, so that the
+ * program does not get it.
  */
 static bool
 append(const struct text *t, const char *line)

@@ -2,9 +2,10 @@
 /*
  * note_writer.h - append lines to the notes file that 'hatf record' reads
  *
- * hatf/recorder/notes.h describes the lines.  Nothing is written to a file that
- * does not exist, belongs to another user, has several links or is not regular.
- * For threads of the program and the writer thread.  Changes errno.
+ * hatf/recorder/notes.h describes the lines.  Lines are only written to an
+ * existing regular file of this user with a single link.  Threads of the
+ * program and the writer thread may call these functions.  They may change
+ * errno.
  */
 #ifndef NOTE_WRITER_H
 #define NOTE_WRITER_H
@@ -13,14 +14,15 @@
 #include <stdint.h>
 
 /*
- * Call first: find the name of the file in 'environment'.  Return false if
- * there is none: no notes are then written.  Otherwise pass the name of the
- * executable to note_writer_set_exe() next.  Both functions copy.
+ * Find the name of the notes file in 'environment' and copy it.  Call this
+ * first.  Return false if there is no name: then no notes are written.
+ * Otherwise call note_writer_set_exe() next, which copies the name of the
+ * executable.
  */
 bool note_writer_init(char *const environment[]);
 void note_writer_set_exe(const char *exe);
 
-/* Note that a trace begins, with time 0 at 'start_ns' and the name 'out'. */
+/* Note that the trace 'out' begins, whose time 0 is 'start_ns'. */
 void note_writer_begin(uint64_t start_ns, const char *out);
 
 /*

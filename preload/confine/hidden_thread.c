@@ -20,11 +20,14 @@
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 
-/* Interval of the checks whether the thread has ended. */
+/* How often to check whether the thread has ended. */
 #define POLL_NS 20000u
 
 #define STACK_NBYTES (512u << 10)
-/* Below the stack.  At least one page, whatever the page size is. */
+/*
+ * Size of the unmapped guard below the stack.  It is at least one page on
+ * systems with any page size.
+ */
 #define GUARD_NBYTES (64u << 10)
 
 /* The usual limit of descriptors of a process (RLIMIT_NOFILE). */
@@ -32,9 +35,10 @@
 
 /*
  * libc's thread descriptor and the thread-local variables of all libraries lie
- * around the thread pointer.  The hidden thread uses only errno of these.  Its
- * distance from the thread pointer depends on the size of the program's own
- * thread-local variables.  This is the margin beyond errno.
+ * around the thread pointer.  The hidden thread uses only errno of these.  The
+ * distance of errno from the thread pointer depends on the size of the
+ * program's own thread-local variables.  The thread-local area reaches this far
+ * beyond errno.
  */
 #define TLS_SPARE_NBYTES (64u << 10)
 
@@ -52,9 +56,12 @@ struct tid_word {
 	_Alignas(64) _Atomic int tid;
 };
 
-/* In memory that fork(2) zeroes in the child, which has no such thread. */
+/*
+ * This lies in memory that fork(2) zeroes in the child, which has no such
+ * thread.
+ */
 static struct tid_word *alive;
-static int last_tid; /* of the last thread; 0: none was made */
+static int last_tid; /* kernel id of the last hidden thread; 0: none was made */
 
 static uint8_t *
 thread_pointer(void)
@@ -62,7 +69,9 @@ thread_pointer(void)
 	return __builtin_thread_pointer();
 }
 
-/* Make a thread-local area.  Return its thread pointer; NULL: no memory. */
+/*
+ * Make a thread-local area.  Return its thread pointer, or NULL without memory.
+ */
 static void *
 make_tls(void)
 {
@@ -77,7 +86,10 @@ make_tls(void)
 		area_nbytes = 2 * reach;
 		area = memory_map_wiped(area_nbytes);
 	}
-	/* At the start of the area; the thread pointer is in the middle. */
+	/*
+	 * 'alive' is at the start of the area, the thread pointer in the
+	 * middle.
+	 */
 	alive = (struct tid_word *)(void *)area;
 	if (area == NULL)
 		return NULL;
@@ -85,8 +97,9 @@ make_tls(void)
 		(uint8_t *)((uintptr_t)(area + reach) & ~(uintptr_t)63);
 #if defined(__x86_64__)
 	/*
-	 * At %fs are: the descriptor's own address at 0 and 0x10, the dtv at
-	 * 8, the stack guard at 0x28, the pointer guard at 0x30.
+	 * The first words of a thread descriptor: its own address at offsets 0
+	 * and 0x10, the dtv at 8, the stack guard at 0x28, the pointer guard at
+	 * 0x30.
 	 */
 	const uintptr_t self = (uintptr_t)tp;
 
@@ -139,7 +152,7 @@ close_listed(void)
 				  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	long n;
 
-	/* Without /proc, close the usual range. */
+	/* If /proc cannot be read, close all descriptors in the usual range. */
 	if ((int)dir < 0)
 		for (unsigned fd = 0; fd < FD_COMMON_MAX; fd++)
 			if (next_kept(fd) != fd)
@@ -160,8 +173,9 @@ close_listed(void)
 }
 
 /*
- * The thread's table of descriptors is a copy of the program's.  Close all but
- * those to keep, so that files do not stay open after the program closes them.
+ * The thread's table of descriptors is a copy of the program's.  Close all of
+ * them but those in task.keep.  Otherwise a file would stay open after the
+ * program closes it.
  */
 static void
 close_others(void)
@@ -169,7 +183,10 @@ close_others(void)
 	for (unsigned from = 0;;) {
 		const unsigned kept = next_kept(from);
 
-		/* Fails before Linux 5.9, and under filters that are older. */
+		/*
+		 * close_range() fails before Linux 5.9, and under filters that
+		 * do not know it.
+		 */
 		if (kept > from &&
 		    syscall(SYS_close_range, from,
 			    kept == UINT_MAX ? kept : kept - 1, 0) != 0) {
@@ -184,7 +201,8 @@ close_others(void)
 
 /*
  * End the process, of which this is the last thread, by this signal.  A filter
- * may do so at the first call, or may refuse it all.
+ * on system calls may end the process at the first of these calls, or refuse
+ * all of them.
  */
 static void
 end_by_signal(int signal)
@@ -227,14 +245,17 @@ thread_main(void *unused)
 bool
 hidden_thread_is_alive(void)
 {
-	/* acquire: pairs with the kernel's store when the thread ends. */
+	/*
+	 * acquire: pairs with the kernel's store that clears the id when the
+	 * thread ends.
+	 */
 	return alive != NULL &&
 	       atomic_load_explicit(&alive->tid, memory_order_acquire) != 0;
 }
 
 /*
- * Wait until the thread uses its memory no longer.  The kernel may still count
- * it as a thread of the process.
+ * Wait until the thread no longer uses its memory.  After that the kernel may
+ * still count it as a thread of the process for a short time.
  */
 static void
 await_end(void)
@@ -243,11 +264,11 @@ await_end(void)
 		sys_sleep(POLL_NS);
 }
 
-/* Return the stack, with the guard below it; NULL: no memory. */
+/* Return the stack, with the guard below it, or NULL without memory. */
 static uint8_t *
 make_stack(void)
 {
-	static uint8_t *stack; /* mapped once, as the area in make_tls() */
+	static uint8_t *stack; /* mapped once, like 'area' in make_tls() */
 
 	if (stack == NULL) {
 		stack = memory_map_wiped(GUARD_NBYTES + STACK_NBYTES);

@@ -4,9 +4,9 @@
  *
  * clone(2) makes a thread that shares the program's memory, but has its own
  * table of descriptors, working directory and root directory.  Its thread-local
- * area is its own, too: zero except for the words that compiled code needs (the
- * stack guard), so errno works.  Everything else that libc keeps per thread is
- * absent: the thread must not call libc functions that use it.
+ * area is its own, too: all zeros except for the words that compiled code needs
+ * (the stack guard), so errno works.  Everything else that libc keeps per
+ * thread is absent: the thread must not call libc functions that use it.
  *
  * There is at most one such thread in a process at a time.
  */
@@ -17,12 +17,12 @@
 
 /*
  * Run 'body' in a new thread with all signals blocked.  The thread ends when
- * 'body' returns.  If it is the last thread of the process then, the status
- * that 'body' returns, as of wait(2), is that of the process.  The thread keeps
- * open the 'n' descriptors in 'keep', at most HIDDEN_THREAD_KEEP_MAX, and no
- * others; entries of -1 are ignored.  'keep' is copied.  Wait first until the
- * previous thread has ended.  Return false with errno if there is no memory or
- * the kernel refuses.  One thread may call this at a time.
+ * 'body' returns.  If no other thread is left then, the process ends with the
+ * status that 'body' returns (a status as of wait(2)).  The thread keeps open
+ * the 'n' descriptors in 'keep', at most HIDDEN_THREAD_KEEP_MAX, and no others;
+ * entries of -1 are ignored.  'keep' is copied.  If the previous hidden thread
+ * has not ended yet, wait for it.  Return false with errno if there is no
+ * memory or the kernel refuses.  One thread may call this at a time.
  */
 #define HIDDEN_THREAD_KEEP_MAX 4
 bool hidden_thread_start(int (*body)(void *), void *argument, const int *keep,
@@ -30,9 +30,9 @@ bool hidden_thread_start(int (*body)(void *), void *argument, const int *keep,
 
 /*
  * Run 'body' in the calling thread, on the stack of the hidden thread, since
- * the caller's own stack may be tiny.  All signals must be blocked.  Return
- * false, without running 'body', if there is no memory for the stack, or the
- * architecture is not x86-64.
+ * the caller's own stack may be too small.  All signals must be blocked.
+ * Return false, without running 'body', if there is no memory for the stack, or
+ * the architecture is not x86-64.
  */
 bool hidden_thread_run_here(int (*body)(void *), void *argument);
 

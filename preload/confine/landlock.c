@@ -24,7 +24,10 @@
 #define ABI_NET		4
 #define ABI_IOCTL_DEV	5
 #define ABI_SCOPE	6
-/* Bit of a fix: signals to threads of the same process are never refused. */
+/*
+ * Bit of a kernel fix: Landlock never refuses signals to threads of the same
+ * process.
+ */
 #define ERRATUM_OWN_SIGNAL ((long)1 << 1)
 
 /*
@@ -68,8 +71,9 @@ query(unsigned what)
 }
 
 /*
- * Return the kernel's version of Landlock.  Return 0 if it has none, or if a
- * filter is installed, which might kill for the query.
+ * Return the kernel's version of Landlock.  Return 0 if it has none.  Also
+ * return 0 if a filter on system calls is installed: it might kill the process
+ * for the query.
  */
 static int
 get_version(void)
@@ -111,7 +115,7 @@ landlock_drop_rights(void)
 	landlock_enforce(create_ruleset(&a));
 }
 
-/* The rights that the rules are about: those that the kernel knows. */
+/* The rights that the rules control: those that the kernel knows. */
 static uint64_t handled;
 
 int

@@ -24,13 +24,14 @@
  */
 void landlock_drop_rights(void);
 
-/* What the thread may do with a file, or with the files in a folder. */
+/* What the writer thread may do with a file, or with the files in a folder. */
 enum landlock_use {
-	LANDLOCK_USE_READ,  /* read */
+	LANDLOCK_USE_READ,  /* read existing files */
 	LANDLOCK_USE_WRITE, /* write to an existing file */
 	/* create, read, write, truncate, remove */
 	LANDLOCK_USE_FILES,
-	LANDLOCK_USE_FILES_SOCKETS, /* the same, and create sockets */
+	/* as LANDLOCK_USE_FILES, and create sockets */
+	LANDLOCK_USE_FILES_SOCKETS,
 	/* create folders and sockets, and remove sockets */
 	LANDLOCK_USE_SOCKET_FOLDERS,
 };
@@ -44,8 +45,8 @@ enum landlock_use {
 int landlock_create_rules(void);
 
 /*
- * Allow 'use' of the file or folder 'fd', a descriptor that may be of O_PATH.
- * The caller keeps 'fd'; -1 is ignored.
+ * Allow 'use' of the file or folder 'fd'.  The descriptor may have been opened
+ * with O_PATH.  The caller keeps 'fd'; -1 is ignored.
  */
 void landlock_allow(int rules, int fd, enum landlock_use use);
 

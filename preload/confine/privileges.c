@@ -19,7 +19,7 @@
 
 #define CAPABILITY(n) ((uint64_t)1 << (n))
 
-/* The capabilities that the writer needs to follow the program. */
+/* The capabilities that the writer needs to make the program's changes. */
 #define KEPT                                               \
 	(CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SETGID) | \
 	 CAPABILITY(CAP_SYS_CHROOT))
@@ -38,7 +38,7 @@ get_permitted(void)
 	return (uint64_t)data[1].permitted << 32 | data[0].permitted;
 }
 
-/* Set the permitted capabilities, and make them effective or not. */
+/* Set the permitted capabilities, and make them effective if 'effective'. */
 static void
 set_capabilities(uint64_t set, bool effective)
 {
@@ -132,7 +132,7 @@ change_root(pid_t tid)
 	return syscall(SYS_chroot, path) == 0 && syscall(SYS_chdir, "/") == 0;
 }
 
-/* The system calls that the minimal filter allows. */
+/* The system calls that PRIVILEGES_MINIMAL_FILTER allows. */
 static const struct allowed_call {
 	uint32_t number;
 	/* Deny the call if argument no. 'argument' has a 'forbidden' bit. */
@@ -164,17 +164,20 @@ static const struct allowed_call {
 
 #define ALLOWED_CALLS (sizeof(allowed_calls) / sizeof(*allowed_calls))
 
-static const char minimal_filter; /* only its address counts */
+/* Only the address of this variable matters. */
+static const char minimal_filter;
 const void *const PRIVILEGES_MINIMAL_FILTER = &minimal_filter;
 
 #define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define DENY  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
-/* A last thread dies of it by SIGSYS (hidden_thread.c). */
+/*
+ * If the thread is the last one, the process dies by SIGSYS (hidden_thread.c).
+ */
 #define END BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_THREAD)
 
 /*
- * Write the minimal filter: five instructions for each call, and seven around
- * them.  Return how many were written.
+ * Write the minimal filter: five instructions for each allowed call, and seven
+ * others.  Return how many were written.
  */
 static unsigned
 build_minimal_filter(struct sock_filter *f)
@@ -226,9 +229,10 @@ add_minimal_filter(void)
 }
 
 /*
- * Install a filter on this thread.  Return false if it has no new filter.
- * 'program' may be an address that the program passes to the kernel: all
- * threads share the memory.
+ * Install a filter on this thread.  'program' is the address that the program
+ * passes to the kernel; all threads share the memory.  If the kernel refuses
+ * the filter for this thread only, install the minimal filter.  Return false if
+ * neither can be installed.
  */
 static bool
 add_filter(const void *program)
@@ -242,7 +246,8 @@ add_filter(const void *program)
 
 /*
  * Restrict this thread by the Landlock ruleset that the program has open as
- * 'fd'.  This thread has another table of descriptors.
+ * 'fd'.  The writer thread has its own table of descriptors, so 'fd' must be
+ * fetched from the program's table.
  */
 static bool
 add_ruleset(int fd)
@@ -265,7 +270,10 @@ take_on(const struct privileges *p)
 		return false;
 	if (is_within(p))
 		return true;
-	/* Else the change of the user would drop the permitted capabilities. */
+	/*
+	 * Keep the permitted capabilities, which a change of the user would
+	 * drop.
+	 */
 	prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
 	syscall(SYS_setgroups, p->group_count, p->groups);
 	syscall(SYS_setresgid, p->gid[0], p->gid[1], p->gid[2]);
@@ -299,17 +307,18 @@ privileges_may_change_user(void)
 }
 
 /*
- * Drop the bounding set and the special rights of root.  They only matter to
- * programs that a thread executes; this thread executes none, and so need not
- * follow when the program drops them.  The calls fail without the capability
- * for them.  Make none under a filter, which might kill for them.
+ * Drop the bounding set and the special rights of root.  They matter only to
+ * programs that a thread executes.  The writer executes none, so after this it
+ * need not follow when the program drops them.  The calls fail without the
+ * capability for them.  Make no such call under a filter, which might kill the
+ * process for it.
  */
 static void
 limit_inheritance(void)
 {
 	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0)
 		return;
-	/* A filter may claim success for a number without a capability, too. */
+	/* Limit 'n': a filter may make the call succeed for any number. */
 	for (unsigned long n = 0;
 	     n < 64 && prctl(PR_CAPBSET_DROP, n, 0, 0, 0) == 0; n++)
 		;
@@ -324,9 +333,12 @@ void
 privileges_limit(void)
 {
 	limit_inheritance();
-	/* This clears the inheritable set, and with it the ambient set. */
+	/* Clear the inheritable set, which also clears the ambient set. */
 	set_capabilities(get_permitted() & KEPT, false);
-	/* A setuid program that this thread executed would gain nothing. */
+	/*
+	 * If this thread ever executed a setuid program, that would gain no
+	 * rights.
+	 */
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 

@@ -9,22 +9,23 @@
  * same change to itself.
  *
  * Filters on system calls and Landlock's rules also belong to a thread.  If the
- * process has one thread, the writer follows in the same way.  If it has
- * several, either the kernel installs the filter in all threads, the writer
- * included, or the change concerns the calling thread only.
+ * program has one thread, the writer makes this change, too.  If the program
+ * has several threads, there are two cases: the kernel installs the filter in
+ * all threads, the writer included; or the change concerns only the calling
+ * thread, and the writer does nothing.
  *
- * To be able to follow, the writer keeps the capabilities CAP_SETUID,
- * CAP_SETGID and CAP_SYS_CHROOT as long as the program has them, and no others.
- * They are effective only while the writer uses them.
+ * To be able to make these changes, the writer keeps the capabilities
+ * CAP_SETUID, CAP_SETGID and CAP_SYS_CHROOT as long as the program has them,
+ * and no others.  They are effective only while the writer uses them.
  *
  * The recorder cannot see a change that the program makes by the system call
  * instruction itself.  Landlock limits the harm (landlock.h).  A filter on the
- * writer's system calls would limit it, too, but the kernel refuses a filter
- * for all threads (SECCOMP_FILTER_FLAG_TSYNC) while one thread has a filter
- * that the calling thread lacks, and programs install such filters by calls
- * that we cannot see: Java programs (Elasticsearch) look up syscall(3) in libc
- * itself, and Go programs (Beats) do not use libc.  Both would go on without
- * their own filter.
+ * writer's system calls would limit the harm, too, but would break programs.
+ * The kernel refuses a filter for all threads (SECCOMP_FILTER_FLAG_TSYNC) while
+ * one thread has a filter that the calling thread lacks.  Some programs install
+ * filters for all threads by calls that the recorder cannot see: Java programs
+ * (Elasticsearch) look up syscall(3) in libc itself, and Go programs (Beats) do
+ * not use libc.  Both would continue without their own filter.
  */
 #ifndef PRIVILEGES_H
 #define PRIVILEGES_H
@@ -35,25 +36,30 @@
 #include <sys/types.h>
 
 /*
- * As struct privileges.filter: the writer installs a minimal filter of its own,
- * because it could not work under the program's new filter.  The minimal filter
- * lets it use its open files, wait, map memory that is not executable, and end.
- * It can open no files.
+ * Value of struct privileges.filter: the writer cannot work under the program's
+ * new filter, so it installs a minimal filter of its own.  Under that, it can
+ * use its open files, wait, map memory that is not executable, and end.  It
+ * cannot open files.
  */
 extern const void *const PRIVILEGES_MINIMAL_FILTER;
 
-/* What the writer adopts.  If 'filter' is set, it adopts only that. */
+/* What the writer adopts.  If 'filter' is set, it adopts only the filter. */
 struct privileges {
-	uid_t uid[3]; /* real, effective, saved */
+	uid_t uid[3]; /* real, effective, saved user ids */
 	gid_t gid[3];
-	/* for access to files; equal to the effective ones by default */
+	/* user id for access to files; by default the effective user id */
 	uid_t fs_uid;
 	gid_t fs_gid;
-	uint64_t capabilities; /* the permitted ones, bit n = capability n */
+	/* Permitted capabilities, bit n = capability n. */
+	uint64_t capabilities;
 	int group_count;
-	gid_t *groups; /* mapped, 'groups_nbytes' long; NULL if none */
+	/* Mapped memory of 'groups_nbytes' bytes; NULL if none. */
+	gid_t *groups;
 	size_t groups_nbytes;
-	/* kernel id of the thread whose root directory to take; 0: no change */
+	/*
+	 * kernel id of the thread whose root directory the writer adopts; 0:
+	 * none
+	 */
 	pid_t root_tid;
 	/* NULL, PRIVILEGES_MINIMAL_FILTER or the program's struct sock_fprog */
 	const void *filter;
@@ -62,9 +68,9 @@ struct privileges {
 };
 
 /*
- * Store the credentials of the calling thread, without new root, filter and
- * ruleset.  Return false if they cannot be read.  Call privileges_fini() in
- * both cases.
+ * Store the credentials of the calling thread in '*p', with no new root
+ * directory, filter or ruleset.  Return false if they cannot be read.  In both
+ * cases call privileges_fini() later.
  */
 bool privileges_read(struct privileges *p);
 
@@ -72,22 +78,23 @@ bool privileges_read(struct privileges *p);
 void privileges_fini(struct privileges *p);
 
 /*
- * The writer thread: adopt the privileges '*p'.  Return false if the writer
- * still has a privilege that is not in '*p', or could not install the filter
- * or ruleset.
+ * The writer thread calls this to adopt the privileges '*p'.  Return false if
+ * the writer still has a privilege that is not in '*p', or could not install
+ * the filter or ruleset.
  */
 bool privileges_take_on(const struct privileges *p);
 
 /*
  * The writer thread calls this before anything else: give up all capabilities
- * but the three above, and all means to regain others.
+ * but CAP_SETUID, CAP_SETGID and CAP_SYS_CHROOT, and all means to regain
+ * others.
  */
 void privileges_limit(void);
 
 /*
- * For a thread of the program that does the writer's work itself.
+ * A thread of the program that does the writer's work calls these.
  * privileges_lower() reduces its effective capabilities to those that the
- * writer thread would have.  privileges_restore() undoes that.
+ * writer thread would have. privileges_restore() restores them.
  */
 struct privileges_saved {
 	/* sets of capabilities, bit n = capability n */
@@ -97,8 +104,8 @@ void privileges_lower(struct privileges_saved *before_ret);
 void privileges_restore(const struct privileges_saved *before);
 
 /*
- * The writer thread: does it have CAP_SETUID, so that the program may become
- * another user?
+ * The writer thread asks: does it have CAP_SETUID?  If so, the program may
+ * still become another user.
  */
 bool privileges_may_change_user(void);
 

@@ -113,8 +113,8 @@ jump(const struct machine *m, const struct sock_filter *f)
 
 /*
  * Run the filter on a call and return its action.  Jumps only go forward, so
- * this ends.  The kernel refuses a filter that can run past its end; the result
- * for it does not matter.
+ * the loop ends.  The result for a filter that can run past its end does not
+ * matter, since the kernel refuses it.
  */
 static uint32_t
 run(const struct sock_filter *filter, uint32_t n,
@@ -166,7 +166,7 @@ struct call {
 #define WAIT FUTEX_WAIT_PRIVATE
 #define WAKE FUTEX_WAKE_PRIVATE
 
-/* On threads of the program, while a trace is being written. */
+/* Calls on threads of the program, while a trace is being written. */
 static const struct call program_calls[] = {
 	{ SYS_futex, { 0, WAIT } },
 	{ SYS_futex, { 0, WAKE } },
@@ -181,7 +181,7 @@ static const struct call program_calls[] = {
 	{ SYS_madvise, { 0, 4096, MADV_WIPEONFORK } },
 };
 
-/* On the writer thread. */
+/* Calls on the writer thread. */
 static const struct call writer_calls[] = {
 	{ SYS_write, { 1000 } },
 	{ SYS_futex, { 0, WAIT } },
@@ -208,21 +208,21 @@ static const struct call writer_calls[] = {
 };
 
 /*
- * On threads of the program: to wake a writer that sleeps until orders come
- * (control.c), and to check, before a new thread takes over a ring, whether the
- * old owner has ended (thread.c).
+ * Calls on threads of the program: to wake a writer that sleeps until orders
+ * come (control.c), and to check, before a new thread takes over a ring,
+ * whether the old owner has ended (thread.c).
  */
 static const struct call wake_calls[] = {
 	{ SYS_tgkill, { 0, 0, 32 } },
 	{ SYS_tgkill, { 0, 0, 0 } },
 };
 
-/* On a thread of the program, when the program ends (signals.c). */
+/* Calls on a thread of the program, when the program ends (signals.c). */
 static const struct call sigaction_calls[] = {
 	{ SYS_rt_sigaction, { SIGTERM } },
 };
 
-/* Made by threads of the program that print a message (say.c). */
+/* Calls of threads of the program that print a message (say.c). */
 static const struct call say_calls[] = {
 	{ SYS_fstat, { 2 } },
 	{ SYS_rt_sigprocmask, { SIG_SETMASK } },
@@ -230,7 +230,7 @@ static const struct call say_calls[] = {
 	{ SYS_rt_sigtimedwait, { 0 } },
 };
 
-/* Made by a thread that counts the other threads (remaining_threads.c). */
+/* Calls of a thread that counts the other threads (remaining_threads.c). */
 static const struct call look_calls[] = {
 	{ SYS_openat, { (uint64_t)-100, 0, 0 } },
 	{ SYS_read, { 1000 } },
@@ -238,8 +238,8 @@ static const struct call look_calls[] = {
 };
 
 /*
- * On threads of the program that have changed their privileges, and on the
- * writer thread, which then changes its own (privileges.c).
+ * Calls on threads of the program that have changed their privileges, and on
+ * the writer thread, which then changes its own (privileges.c).
  */
 static const struct call credentials_calls[] = {
 	{ SYS_capget, { 0 } },	     { SYS_getresuid, { 0 } },
@@ -250,14 +250,14 @@ static const struct call credentials_calls[] = {
 	{ SYS_setresuid, { 0 } },
 };
 
-/* On the writer thread, which cannot work if one of these fails. */
+/* Calls on the writer thread, which cannot work if one of them fails. */
 static const struct call essential_calls[] = {
 	{ SYS_write, { 1000 } },
 	{ SYS_futex, { 0, WAIT } },
 	{ SYS_futex, { 0, WAKE } },
 };
 
-/* On the writer thread, when it takes orders (control.c). */
+/* Calls on the writer thread, when it takes orders (control.c). */
 static const struct call control_calls[] = {
 	{ SYS_ppoll, { 0 } },
 	{ SYS_signalfd4, { (uint64_t)-1 } },
@@ -277,7 +277,7 @@ static const struct call control_calls[] = {
 	{ SYS_fcntl, { 1000, 1030, 3 } },
 };
 
-/* At the start of a trace, in addition to the calls of the writer. */
+/* Calls at the start of a trace, in addition to the calls of the writer. */
 static const struct call start_calls[] = {
 	{ SYS_clone,
 	  { CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
@@ -299,8 +299,8 @@ static const struct call start_calls[] = {
 };
 
 /*
- * Does the action do more than let the call fail?  The kernel kills for an
- * unknown action.
+ * Is the action worse than letting the call fail?  The kernel kills the process
+ * for an action that it does not know.
  */
 static bool
 is_deadly(uint32_t action)
@@ -412,7 +412,10 @@ sandbox_harm(const void *program)
 	if (!sandbox_copy(&p, program, sizeof(p)) || p.len == 0 ||
 	    p.len > BPF_MAXINSNS)
 		return 0;
-	/* Too large for a small stack.  program_calls has this mmap(), too. */
+	/*
+	 * The filter is too large for a small stack. program_calls lists this
+	 * mmap().
+	 */
 	filter = mmap(NULL, p.len * sizeof(*filter), RW,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (filter == MAP_FAILED)

@@ -23,13 +23,14 @@
 #endif
 
 /*
- * The places where a filter would do harm.  All but SANDBOX_WRITER_REFUSED mean
- * that the filter kills for a call that the recorder makes there.
+ * The places where a filter would do harm.  Each but SANDBOX_WRITER_REFUSED
+ * means that the filter kills for a system call that the recorder makes in that
+ * place.
  */
 enum sandbox_harm {
 	/* threads of the program, while they record */
 	SANDBOX_PROGRAM = 1,
-	/* the writer, if the filter is for all threads */
+	/* the writer thread, if the filter is for all threads */
 	SANDBOX_WRITER = 2,
 	/* the start of the trace of a forked child */
 	SANDBOX_START = 4,
@@ -39,7 +40,7 @@ enum sandbox_harm {
 	SANDBOX_WAKE = 16,
 	/* threads of the program, when they read their own credentials */
 	SANDBOX_CREDENTIALS = 32,
-	/* the writer: a call that it cannot work without fails, or kills */
+	/* the writer: a call that it needs is refused or kills the process */
 	SANDBOX_WRITER_REFUSED = 64,
 	/* threads of the program, when they call rt_sigaction(2) */
 	SANDBOX_SIGACTION = 128,
@@ -59,10 +60,10 @@ enum sandbox_harm {
 unsigned sandbox_harm(const void *program);
 
 /*
- * Copy 'nbytes' bytes from an address that the program passes, and that may be
- * invalid.  Return false if it is.  Where the kernel refuses to copy for us
- * (process_vm_readv(2)), any address but NULL counts as valid: an invalid one
- * then crashes the program.
+ * Copy 'nbytes' bytes from an address that the program has passed and that may
+ * be invalid.  Return false if it is invalid.  This uses process_vm_readv(2).
+ * Where the kernel refuses that call, every address but NULL counts as valid,
+ * and an invalid address then crashes the program.
  */
 bool sandbox_copy(void *to, const void *from, size_t nbytes);
 

@@ -9,18 +9,22 @@
  *
  * dlopen() itself is not replaced, since its effect depends on its caller.  The
  * loader calls the constructors of new objects through a slot of its own.  We
- * change this slot, and look at the new objects before any of their code runs.
- * If the loader has no such slot, we look at them in the next dlsym().
+ * change this slot, and examine the new objects before any of their code runs.
+ * If the loader has no such slot, we examine the objects in the next dlsym().
  */
 #ifndef DLOPENED_H
 #define DLOPENED_H
 
-/* Call once, after the allocators that are loaded at the start are known. */
+/*
+ * Patch the calls of dlsym().  Call this once, when the allocators that were
+ * loaded at the start are known.
+ */
 void dlopened_patch(void);
 
 /*
- * Call these around a fork, in parent and child.  Looking at the loader's list
- * of objects takes a lock, which must not stay locked in the child.
+ * Call these before and after a fork, the second one in parent and child.  They
+ * keep other threads from examining new objects during the fork: a thread does
+ * so under a lock of the loader, which would stay locked in the child.
  */
 void dlopened_before_fork(void);
 void dlopened_after_fork(void);

@@ -16,13 +16,17 @@
 #include "preload/sys/elf_lookup.h"
 #include "preload/sys/export.h"
 
-/* NULL until heap_calls_begin(): malloc() uses no known heap. */
+/* NULL until heap_calls_begin(): malloc() allocates from no known heap. */
 static _Atomic(heap_calls_of_fn *) of_plain;
 
 struct pool *
 heap_calls_of(const void *p)
 {
-	/* relaxed: a function pointer; heaps that it finds are known. */
+	/*
+	 * relaxed: only the pointer to the function is read here.  A thread
+	 * that has a block of a heap has synchronised with the thread that made
+	 * the heap.
+	 */
 	heap_calls_of_fn *const of =
 		atomic_load_explicit(&of_plain, memory_order_relaxed);
 
@@ -130,21 +134,29 @@ heap_calls_change_begin(void *old, size_t size)
 	return begin_change(from, old_size, old, size);
 }
 
-/* Has the block moved to another heap?  Without a move, it cannot change. */
+/*
+ * Has the block moved to another heap?  A block that did not move is in the
+ * same heap.
+ */
 static bool
 leaves(const struct heap_calls_change *c)
 {
 	return c->p != NULL && c->p != c->old && c->to != c->from;
 }
 
-/* End the realloc of a block that was in a heap; heap_table has let it go. */
+/*
+ * End the realloc of a block that was in a heap; heap_table no longer has the
+ * block.
+ */
 static void
 end_pool_change(struct heap_calls_change *c)
 {
 	const bool freed = leaves(c) || (c->p == NULL && c->frees);
 	void *const p = c->p == NULL ? c->old : c->p;
 	const size_t size = c->p == NULL ? c->old_size : c->size;
-	/* If the table has no memory for it, record it as malloc's. */
+	/*
+	 * If the table has no memory for the block, record it in malloc's heap.
+	 */
 	const bool known = !freed && heap_table_put(c->from, p, size);
 	const uint64_t number = heap_table_number(c->from);
 
@@ -298,7 +310,7 @@ static struct patch of_c[] = {
 void
 heap_calls_patch_again(void)
 {
-	/* relaxed: a thread that reads the old value has not made a heap. */
+	/* relaxed: a thread that has made a heap reads its own store. */
 	if (atomic_load_explicit(&of_plain, memory_order_relaxed) != NULL)
 		patch_known(of_c, sizeof(of_c) / sizeof(of_c[0]));
 }
@@ -309,7 +321,7 @@ heap_calls_begin(heap_calls_of_fn *of, const void *companion)
 	const int saved_errno = errno;
 	bool is_malloc;
 
-	/* Do the C functions call this allocator? */
+	/* Is the program's malloc() part of this allocator? */
 	if (elf_lookup_function("malloc", companion, &is_malloc) != NULL &&
 	    is_malloc) {
 		atomic_store_explicit(&of_plain, of, memory_order_relaxed);

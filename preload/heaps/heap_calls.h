@@ -21,30 +21,33 @@
 #include "preload/heaps/heap_table.h"
 
 /*
- * Return the heap of 'p', which malloc() or another function without a heap
- * argument has returned.  'p' is NULL if that call failed.
+ * Return the heap of 'p', the result of malloc() or of another function that
+ * takes no heap.  'p' is NULL if that call failed.
  */
 typedef struct pool *heap_calls_of_fn(const void *p);
 
 /*
- * Begin to record heaps.  Call it when the first heap of an allocator exists or
- * is about to be made, where the caller may take the loader's lock.
+ * Begin to record heaps.  Call this when an allocator has its first heap or is
+ * about to make it.  The caller must be able to take the loader's lock.
  * 'companion' is a function of that allocator.  Keeps errno.
  */
 void heap_calls_begin(heap_calls_of_fn *of, const void *companion);
 
-/* Patch the objects that have been loaded since, too. */
+/* Apply the patches of heap_calls_begin() to the objects loaded since. */
 void heap_calls_patch_again(void);
 
-/* Return the heap of 'p', as the heap_calls_of_fn finds it; NULL: malloc's. */
+/*
+ * Return the heap of 'p', by the function given to heap_calls_begin().  NULL:
+ * malloc's heap.
+ */
 struct pool *heap_calls_of(const void *p);
 
 /* Allocations ------------------------------------------------------------- */
 
 /*
- * Record that 'p' has been allocated from the heap; NULL: the call failed.
- * 'alignment' is 0 if the caller requested none; 'flags' are EVENT_FLAG_ZEROED
- * or 0.  Return 'p'.
+ * Record that 'p' was allocated from the heap 'pool'.  'p' is NULL if the call
+ * failed.  'alignment' is 0 if the caller requested none; 'flags' is
+ * EVENT_FLAG_ZEROED or 0.  Return 'p'.
  */
 void *heap_calls_took(struct pool *pool, void *p, size_t size, size_t alignment,
 		      unsigned flags);
@@ -72,11 +75,12 @@ void heap_calls_drop(const void *p);
  */
 struct heap_calls_change {
 	struct pool *from, *to;
-	struct thread *thread; /* from begin to end of the call */
+	/* the recording thread, during the call; else NULL */
+	struct thread *thread;
 	void *old, *p;
 	size_t old_size, size;
 	bool is_dormant;
-	bool frees; /* the old block, if the call fails */
+	bool frees; /* the call frees the old block if it fails */
 };
 
 /* Begin a realloc of 'old', which may be NULL, to 'size' bytes. */

@@ -29,13 +29,18 @@ struct block {
 	struct node node; /* by address */
 	size_t size;
 	struct pool *pool;
-	struct block *before, *after; /* of the pool */
+	/* neighbours in the list of the heap's blocks */
+	struct block *before, *after;
 };
 
 struct pool {
 	struct node node; /* by handle, until it is deleted */
-	uint64_t number;  /* 0: its end has been told */
-	uint64_t count;	  /* blocks, and those taken but not settled */
+	uint64_t number;  /* 0: the trace has its end already */
+	/*
+	 * Number of its blocks, and of blocks for which heap_table_take() was
+	 * called, but not yet heap_table_settle().
+	 */
+	uint64_t count;
 	bool is_deleted;
 	struct block *blocks;
 };
@@ -57,10 +62,10 @@ static union cell *free_cells;
 static _Atomic uint32_t lock_word;
 
 /*
- * The thread that holds the lock during a fork, identified by the address of a
- * thread-local variable, which is the same in the child; and how many more
- * times it has taken the lock.  It takes the lock again if other handlers of
- * the fork allocate.
+ * The thread that holds the lock during a fork, identified by the address of
+ * one of its thread-local variables.  The address is the same in the child.
+ * The thread takes the lock again if other fork handlers allocate;
+ * 'forker_depth' counts these nested locks.
  */
 static _Atomic uintptr_t forker;
 static unsigned forker_depth;
@@ -78,7 +83,10 @@ hold(void)
 {
 	uint32_t state = LOCK_FREE;
 
-	/* relaxed: the values are equal only if this thread stored it. */
+	/*
+	 * relaxed: the value can be this thread's address only if this thread
+	 * stored it.
+	 */
 	if (atomic_load_explicit(&forker, memory_order_relaxed) ==
 	    own_address()) {
 		forker_depth++;
@@ -250,7 +258,10 @@ link_block(struct pool *pool, struct block *b)
 	pool->blocks = b;
 }
 
-/* Remove the block from the table; the caller updates its heap's count. */
+/*
+ * Remove the block from the table; the caller updates the count of blocks of
+ * its heap.
+ */
 static struct pool *
 drop_block(struct block *b)
 {
@@ -267,7 +278,10 @@ drop_block(struct block *b)
 	return pool;
 }
 
-/* Remove a deleted heap without blocks; return as heap_table_settle(). */
+/*
+ * Remove a deleted heap that has no blocks.  Return the same as
+ * heap_table_settle().
+ */
 static uint64_t
 drop_pool(struct pool *pool)
 {
@@ -327,7 +341,7 @@ heap_table_put(struct pool *pool, const void *p, size_t size)
 	bool done;
 
 	hold();
-	/* A stale block, whose free was not seen. */
+	/* The recorder missed the free of an earlier block at this address. */
 	b = (struct block *)find(&blocks, (uintptr_t)p);
 	if (b != NULL)
 		drop_block(b)->count--;
@@ -377,7 +391,10 @@ heap_table_settle(struct pool *pool)
 	return number;
 }
 
-/* Release the handle and mark its heap deleted; NULL: no such heap. */
+/*
+ * Release the handle and mark its heap deleted.  Return the heap, or NULL if no
+ * heap has this handle.
+ */
 static struct pool *
 take_handle(const void *handle)
 {
@@ -435,7 +452,7 @@ heap_table_knows(const void *p)
 	return known;
 }
 
-/* Calls on all blocks of a heap, whose result is known only afterwards ---- */
+/* Calls that free all blocks of a heap, and that the allocator may refuse */
 
 struct heap_table_block {
 	struct block block;
@@ -490,7 +507,7 @@ heap_table_show(struct pool *pool, struct heap_table_block *hidden)
 	for (struct block *b = (struct block *)hidden, *next; b != NULL;
 	     b = next) {
 		next = b->after;
-		/* It fits: the table held this block before. */
+		/* The table has room, since it held this block before. */
 		insert(&blocks, &b->node);
 		link_block(pool, b);
 	}

@@ -3,13 +3,14 @@
  * heap_table.h - the heaps of an allocator that has several, and the heap of
  * each of their blocks
  *
- * The functions that free a block take no heap, but the trace must name it.
- * The allocator identifies a heap by a handle, which is the address of one of
- * its own objects.  The trace identifies it by a number, which is never reused.
+ * The program frees a block without naming its heap, but the trace must name
+ * the heap.  The allocator identifies a heap by a handle, which is the address
+ * of one of its own objects.  The trace identifies it by a number, which is
+ * never reused.
  *
- * Any thread may call any of these functions, and all of them keep errno.  Put
- * a block before another thread can see its address, and take it before the
- * real free.
+ * Any thread may call any of these functions, and all of them keep errno.  Call
+ * heap_table_put() before another thread can see the block's address, and
+ * heap_table_take() before the real free.
  */
 #ifndef HEAP_TABLE_H
 #define HEAP_TABLE_H
@@ -21,7 +22,7 @@
 
 struct pool;
 
-/* True from the first heap on, never reset. */
+/* Set when the first heap is added, and never cleared. */
 extern _Atomic bool heap_table_used __attribute__((visibility("hidden")));
 
 /*
@@ -36,7 +37,9 @@ heap_table_is_used(void)
 		0);
 }
 
-/* Add a heap with this handle and number.  Return NULL without memory. */
+/*
+ * Add a heap with this handle and number.  Return NULL if there is no memory.
+ */
 struct pool *heap_table_add(const void *handle, uint64_t number);
 
 /* Return the heap with this handle, or NULL. */
@@ -45,7 +48,9 @@ struct pool *heap_table_find(const void *handle);
 /* Return the heap's number in the trace. */
 uint64_t heap_table_number(const struct pool *pool);
 
-/* Add a block of 'size' bytes to the heap.  Return false without memory. */
+/*
+ * Add a block of 'size' bytes to the heap.  Return false if there is no memory.
+ */
 bool heap_table_put(struct pool *pool, const void *p, size_t size);
 
 /*
@@ -56,14 +61,16 @@ bool heap_table_put(struct pool *pool, const void *p, size_t size);
 struct pool *heap_table_take(const void *p, size_t *size_ret);
 
 /*
- * Remove a deleted heap that has no blocks left, and return its number.
- * Otherwise return 0.
+ * Call this after the free of a block that heap_table_take() has removed.  If
+ * its heap is deleted and has no blocks left, remove the heap and return its
+ * number.  Otherwise return 0.
  */
 uint64_t heap_table_settle(struct pool *pool);
 
 /*
- * Release the handle of a heap whose blocks stay live.  If the heap has no
- * blocks, remove it and return its number, otherwise return 0.
+ * Delete a heap whose blocks stay live, so that its handle can be used again.
+ * If the heap has no blocks, remove it and return its number.  Otherwise return
+ * 0.
  */
 uint64_t heap_table_delete(const void *handle);
 
@@ -77,9 +84,10 @@ uint64_t heap_table_destroy(const void *handle);
 bool heap_table_knows(const void *p);
 
 /*
- * The trace must record the end of a heap, or of all its blocks, before the
- * real call, and the allocator may refuse that call.  Move the heap's blocks
- * from the table to a list, and return it; NULL if the heap has no blocks.
+ * The recorder must record the end of a heap, or of all its blocks, before the
+ * real call.  But the allocator may refuse that call.  So move the heap's
+ * blocks from the table to a list, and return it; NULL if the heap has no
+ * blocks.
  */
 struct heap_table_block;
 struct heap_table_block *heap_table_hide(struct pool *pool);
@@ -89,7 +97,10 @@ const struct heap_table_block *
 heap_table_next(const struct heap_table_block *at, const void **p_ret,
 		size_t *size_ret);
 
-/* Free the list: drop its blocks, or put them back into the table. */
+/*
+ * Free the list. heap_table_forget() drops its blocks, heap_table_show() puts
+ * them back into the table.
+ */
 void heap_table_forget(struct pool *pool, struct heap_table_block *hidden);
 void heap_table_show(struct pool *pool, struct heap_table_block *hidden);
 
@@ -97,16 +108,17 @@ void heap_table_show(struct pool *pool, struct heap_table_block *hidden);
 struct pool *heap_table_hide_handle(const void *handle);
 
 /*
- * After heap_table_hide_handle(): remove the heap and its hidden blocks, or
- * give it back its handle and its hidden blocks under a new number.
+ * Call one of these after heap_table_hide_handle(). heap_table_bury() removes
+ * the heap and its hidden blocks. heap_table_revive() restores its handle and
+ * its hidden blocks, with a new number for the heap.
  */
 void heap_table_bury(struct pool *pool, struct heap_table_block *hidden);
 void heap_table_revive(struct pool *pool, uint64_t number,
 		       struct heap_table_block *hidden);
 
 /*
- * Take and release the table's lock around a fork.  Between the two calls only
- * the forking thread may use the table.
+ * Take the table's lock before a fork, and release it afterwards.  Between the
+ * two calls only the forking thread may use the table.
  */
 void heap_table_before_fork(void);
 void heap_table_after_fork(void);

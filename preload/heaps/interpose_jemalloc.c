@@ -5,8 +5,8 @@
  * Each function records the same events as its counterpart in interpose.c.  An
  * arena that the program makes is a heap of the trace.  A block belongs to the
  * heap of the arena that contains it.  We ask jemalloc for that arena, since a
- * thread's cache may return blocks of any arena.  The arenas that jemalloc
- * makes for itself are heap 0, the heap of malloc().
+ * thread's cache may have returned a block of another arena than the thread's.
+ * The arenas that jemalloc makes for itself are heap 0, the heap of malloc().
  *
  * A process may contain two copies of jemalloc: one under its usual names, and
  * one whose names begin with "je_", built to run beside another malloc().
@@ -27,7 +27,10 @@
 #define LG_ALIGN(flags) ((flags)&63)
 #define ZERO		0x40
 
-/* The object that defines the first one is searched for the others. */
+/*
+ * The first function identifies the object of jemalloc; the others must be in
+ * the same object.
+ */
 #define OWN(X)      \
 	X(mallocx)  \
 	X(rallocx)  \
@@ -62,7 +65,8 @@ enum {
 
 struct jemalloc {
 	struct patch *patches;
-	size_t patched_count; /* the others are returned by dlsym() only */
+	/* only dlsym() returns the patches after these */
+	size_t patched_count;
 	bool is_there;
 	struct arenas arenas;
 };
@@ -300,7 +304,7 @@ do_free_aligned_sized(struct jemalloc *j, void *p, size_t alignment,
 }
 
 /*
- * A replacement for each ----------------------------------------------------
+ * A replacement for each function --------------------------------------------
  */
 
 #define UNPACK(...) __VA_ARGS__
@@ -363,9 +367,9 @@ STAND_OWN(prefixed)
 STAND_C(prefixed)
 
 /*
- * Only the functions that jemalloc alone has are patched.  Other objects call
- * the functions of C by names that lead to another allocator or to us.  But a
- * program may look up those of this copy by dlsym().
+ * Other objects call the functions of C by names that lead to another allocator
+ * or to us.  So only the functions that jemalloc alone has are patched.  But a
+ * program may look up this copy's functions of C by dlsym().
  */
 static struct patch plain_patches[] = { OWN(PLAIN_PATCH) OF_C(PLAIN_OPTIONAL)
 						LATE_OF_C(PLAIN_OPTIONAL) };
@@ -405,7 +409,10 @@ patch(struct jemalloc *j, const char *const *markers)
 	bool together;
 
 	if (j->is_there && elf_lookup_object(j->patches[0].real) == NULL) {
-		/* It was unloaded.  It may be loaded again, elsewhere. */
+		/*
+		 * jemalloc was unloaded.  The program may load it again, at
+		 * another address.
+		 */
 		j->is_there = false;
 		atomic_store_explicit(&a->state, 0, memory_order_relaxed);
 	}

@@ -3,9 +3,9 @@
  * interpose_mimalloc.c - the functions that mimalloc has beyond C's
  *
  * Each function records the same events as its counterpart in interpose.c.  A
- * block from a heap of mi_heap_new() is recorded in that heap.  So is its free,
- * which does not name the heap: heap_table.h finds it.  The other heaps, one
- * for each thread, are heap 0, the heap of malloc().
+ * block from a heap of mi_heap_new() is recorded in that heap.  The free of
+ * such a block does not name the heap, so we look it up in heap_table.h.  The
+ * other heaps, one for each thread, are heap 0, the heap of malloc().
  *
  * Blocks outlive mi_heap_delete().  In the trace they stay in their heap, which
  * is destroyed when its last block is freed.
@@ -28,7 +28,10 @@
 #include "preload/sys/elf_lookup.h"
 #include "preload/sys/unwinder.h"
 
-/* The object that defines the first one is searched for the others. */
+/*
+ * The first function identifies the object of mimalloc; the others must be in
+ * the same object.
+ */
 #define FUNCTIONS(X)                   \
 	X(mi_malloc)                   \
 	X(mi_heap_malloc)              \
@@ -146,7 +149,7 @@ pool_of(const void *handle)
 	return heap_table_is_used() ? heap_table_find(handle) : NULL;
 }
 
-/* Return the heap of 'p', which a function without a heap has returned. */
+/* Return the heap of 'p', which a function that takes no heap has returned. */
 static struct pool *
 default_pool(const void *p)
 {
@@ -198,7 +201,7 @@ TAKE_BOTH(zalloc_aligned, (size_t size, size_t alignment), (size, alignment),
 TAKE_BOTH(calloc_aligned, (size_t n, size_t size, size_t alignment),
 	  (n, size, alignment), heap_calls_product(n, size), alignment, ZEROED)
 
-/* The address 'offset' bytes after the start of the block is aligned. */
+/* These align the address 'offset' bytes after the start of the block. */
 TAKE_BOTH(malloc_aligned_at, (size_t size, size_t alignment, size_t offset),
 	  (size, alignment, offset), size, 0, PLAIN)
 TAKE_BOTH(zalloc_aligned_at, (size_t size, size_t alignment, size_t offset),
@@ -216,7 +219,7 @@ TAKE(mi_valloc, (size_t size), (size), default_pool(p), size,
 TAKE(mi_pvalloc, (size_t size), (size), default_pool(p), size,
      (size_t)sysconf(_SC_PAGESIZE), PLAIN)
 
-/* These may throw an exception.  Then nothing is recorded. */
+/* If these throw an exception, nothing is recorded. */
 TAKE(mi_new, (size_t size), (size), default_pool(p), size, 0, PLAIN)
 TAKE(mi_new_nothrow, (size_t size), (size), default_pool(p), size, 0, PLAIN)
 TAKE(mi_new_aligned, (size_t size, size_t alignment), (size, alignment),
@@ -240,7 +243,7 @@ our_mi_posix_memalign(void **p_ret, size_t alignment, size_t size)
 	return result;
 }
 
-/* Record a copied string, whose size only the copy shows. */
+/* Record a copied string; its size is the length of the copy. */
 static char *
 took_string(struct pool *pool, char *p)
 {
@@ -421,7 +424,10 @@ begin_pools(void)
 	heap_calls_begin(default_pool, patches[0].real);
 }
 
-/* The heap keeps its blocks.  Without any it is destroyed at once. */
+/*
+ * A heap that has blocks stays until its last block is freed.  A heap without
+ * blocks ends now.
+ */
 static void
 delete_pool(const void *handle)
 {
@@ -440,7 +446,10 @@ new_pool(void *handle)
 	if (handle == NULL)
 		return NULL;
 	pthread_once(&once, begin_pools);
-	/* The handle may be that of a heap whose thread has ended. */
+	/*
+	 * An earlier heap at this address may have ended with its thread,
+	 * unseen.
+	 */
 	delete_pool(handle);
 	number = hatftrace_client_heap_create("mi_heap");
 	if (heap_table_add(handle, number) == NULL)
@@ -495,7 +504,7 @@ our_mi_heap_set_default(void *heap)
 static struct patch patches[FUNCTION_COUNT] = { FUNCTIONS(
 	DEFINE_PATCH) OPTIONAL(DEFINE_OPTIONAL) };
 
-/* Is mimalloc still where it was found? */
+/* Is mimalloc still loaded at the address where it was found? */
 static bool is_there;
 
 static void *

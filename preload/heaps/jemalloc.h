@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jemalloc.h - record what goes through jemalloc's own functions
+ * jemalloc.h - record the calls of jemalloc's own functions
  */
 #ifndef OUR_JEMALLOC_H
 #define OUR_JEMALLOC_H
@@ -8,15 +8,19 @@
 #include <stdbool.h>
 
 /*
- * Have all objects call what stands in front of it, if there is a jemalloc:
- * when all libraries of the start are loaded, and again when others are.
+ * If jemalloc is loaded, make all objects call our replacements of its
+ * functions.  Call this when the libraries that the program needs are loaded,
+ * and again after each later load.
  */
 void jemalloc_patch(void);
 
-/* Might a function of this name be one of its? */
+/* Could a function of this name belong to jemalloc? */
 bool jemalloc_has(const char *name);
 
-/* What stands in front of its function 'name', which is at 'real', or NULL. */
+/*
+ * Return our replacement of jemalloc's function 'name', which is at 'real', or
+ * NULL.
+ */
 void *jemalloc_stand_in(const char *name, void *real);
 
 #endif /* OUR_JEMALLOC_H */

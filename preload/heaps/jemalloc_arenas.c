@@ -29,7 +29,10 @@ static const char *const names[ARENAS_NAME_COUNT] = {
 	[ARENAS_THREAD] = "thread.arena",
 };
 
-/* The index of an arena's number in their mibs. */
+/*
+ * jemalloc's numeric form of a name (a "mib") has the arena's number at this
+ * index.
+ */
 #define INDEX_AT 1
 
 static bool
@@ -53,7 +56,10 @@ ask(struct arenas *a)
 		a->own_count = ARENAS_MAX;
 }
 
-/* Only when the program calls: this makes jemalloc allocate memory. */
+/*
+ * Find the mibs and the number of jemalloc's own arenas, once.  This makes
+ * jemalloc allocate memory, so do it only when the program calls jemalloc.
+ */
 static void
 get_ready(struct arenas *a)
 {
@@ -110,13 +116,18 @@ add(struct arenas *a, unsigned arena)
 
 	if (arena >= ARENAS_MAX)
 		return;
-	/* relaxed: a thread with a block of the first has synchronised. */
+	/*
+	 * relaxed: a thread that has a block of an arena has synchronised with
+	 * the thread that made the arena.
+	 */
 	if (!atomic_load_explicit(&a->are_made, memory_order_relaxed)) {
 		heap_calls_begin(a->of_plain,
 				 (const void *)(uintptr_t)a->mallctl);
 		atomic_store_explicit(&a->are_made, true, memory_order_relaxed);
 	}
-	/* The end of an earlier arena of this number was missed. */
+	/*
+	 * If an earlier arena had this number, the recorder has missed its end.
+	 */
 	number = heap_table_delete(handle);
 	if (number != 0)
 		hatftrace_client_heap_destroy(number);
@@ -126,9 +137,10 @@ add(struct arenas *a, unsigned arena)
 }
 
 /*
- * The program allocates from an arena by its number.  It may have made that
- * arena before its calls were intercepted.  jemalloc's arena for large blocks
- * is not counted in 'own_count' and looks like the program's first arena.
+ * Call this when the program allocates from an arena by its number.  It may
+ * have made that arena before the recorder intercepted its calls. jemalloc's
+ * arena for large blocks is not counted in 'own_count', so it counts as the
+ * program's first arena.
  */
 static void
 meet(struct arenas *a, unsigned arena)
@@ -136,7 +148,7 @@ meet(struct arenas *a, unsigned arena)
 	get_ready(a);
 	if (arena <= a->own_count || find(a, arena) != NULL)
 		return;
-	/* acquire and release: a lock. */
+	/* acquire here, release below: 'is_making' is a lock. */
 	while (atomic_exchange_explicit(&a->is_making, true,
 					memory_order_acquire))
 		sched_yield();
@@ -163,7 +175,9 @@ look_up(const struct arenas *a, const void *p)
 		       : ARENAS_MAX;
 }
 
-/* The arena in the flags (MALLOCX_ARENA) plus 1; 0: none. */
+/*
+ * The arena that the flags name (MALLOCX_ARENA), plus 1; 0 if they name none.
+ */
 #define NAMED(flags) ((unsigned)(flags) >> 20)
 
 struct pool *
@@ -192,7 +206,7 @@ arenas_of(struct arenas *a, const void *p, int flags)
 
 /* Calls of mallctl() ------------------------------------------------------ */
 
-/* Parse "arena.<i>.NAME"; return false if it is another name. */
+/* Parse "arena.<i>.NAME"; return false if it has another form. */
 static bool
 split(const char *name, unsigned *arena_ret, const char **rest_ret)
 {
@@ -247,8 +261,9 @@ find_mib(const struct arenas *a, const size_t *mib, size_t count)
 }
 
 /*
- * Once the real call has run, another thread may get the blocks.  Record their
- * frees before it; if it fails, record them as allocated again.
+ * Once the real call has run, another thread may get the blocks.  So record
+ * their frees before the call.  If the call fails, record the blocks as
+ * allocated again.
  */
 static void
 begin_end_of_all(const struct arenas *a, struct arenas_act *act)
@@ -311,7 +326,7 @@ end_destroy(const struct arenas_act *act, int error)
 		heap_table_bury(act->pool, act->blocks);
 		return;
 	}
-	/* The trace never reuses a number. */
+	/* A trace never reuses a heap's number. */
 	number = new_heap(act->arena);
 	record_again(act->blocks, number);
 	heap_table_revive(act->pool, number, act->blocks);

@@ -39,18 +39,19 @@ enum arenas_name {
 	ARENAS_NAME_COUNT
 };
 
-/* The arenas of one jemalloc.  The owner sets the first five members. */
+/* The arenas of one jemalloc.  The caller sets the first five members. */
 struct arenas {
-	mallctl_fn *mallctl; /* the real ones */
+	mallctl_fn *mallctl; /* jemalloc's real functions */
 	mallctlnametomib_fn *mallctlnametomib;
 	mallctlbymib_fn *mallctlbymib;
 	const char *handles; /* ARENAS_MAX bytes: one address per arena */
-	heap_calls_of_fn *of_plain; /* for heap_calls_begin() */
-	_Atomic int state;	    /* are the next set? */
+	heap_calls_of_fn *of_plain; /* passed to heap_calls_begin() */
+	_Atomic int state;	    /* are the following members set? */
 	size_t mib[ARENAS_NAME_COUNT][3];
 	size_t mib_count[ARENAS_NAME_COUNT]; /* 0: jemalloc lacks the name */
 	unsigned own_count;		     /* jemalloc's own arenas */
-	_Atomic bool are_made;		     /* the program has made one */
+	/* has the program made an arena? */
+	_Atomic bool are_made;
 	_Atomic bool is_making;
 };
 
@@ -64,7 +65,7 @@ struct arenas_args {
 
 /* A call of mallctl() in progress. */
 struct arenas_act {
-	enum arenas_name name; /* ARENAS_NAME_COUNT: another name */
+	enum arenas_name name; /* ARENAS_NAME_COUNT: none of these names */
 	unsigned arena;
 	struct pool *pool;
 	struct heap_table_block *blocks;

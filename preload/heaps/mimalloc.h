@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mimalloc.h - record what goes through mimalloc's own functions
+ * mimalloc.h - record the calls of mimalloc's own functions
  */
 #ifndef OUR_MIMALLOC_H
 #define OUR_MIMALLOC_H
@@ -8,15 +8,19 @@
 #include <stdbool.h>
 
 /*
- * Have all objects call what stands in front of it, if there is a mimalloc:
- * when all libraries of the start are loaded, and again when others are.
+ * If mimalloc is loaded, make all objects call our replacements of its
+ * functions.  Call this when the libraries that the program needs are loaded,
+ * and again after each later load.
  */
 void mimalloc_patch(void);
 
-/* Might a function of this name be one of its? */
+/* Could a function of this name belong to mimalloc? */
 bool mimalloc_has(const char *name);
 
-/* What stands in front of its function 'name', which is at 'real', or NULL. */
+/*
+ * Return our replacement of mimalloc's function 'name', which is at 'real', or
+ * NULL.
+ */
 void *mimalloc_stand_in(const char *name, void *real);
 
 #endif /* OUR_MIMALLOC_H */

@@ -64,7 +64,7 @@ patch_write(const struct patch_slot *slot, void *value)
 
 	if (sealed && mprotect(page, size, PROT_READ | PROT_WRITE) != 0)
 		return false;
-	/* relaxed: a caller that reads the old value is correct, too. */
+	/* relaxed: a call by the old value is correct, too. */
 	__atomic_store_n(slot->at, value, __ATOMIC_RELAXED);
 	if (sealed)
 		mprotect(page, size, PROT_READ);
@@ -106,7 +106,10 @@ patch_each_slot(const struct dl_phdr_info *info, const struct dynamic *dynamic,
 	}
 }
 
-/* Does the slot hold a real function, or is it not bound yet? */
+/*
+ * Replace the slot's value if it is the real function, or if the loader has not
+ * bound the slot yet.
+ */
 static void
 patch_slot(const struct patch_slot *slot, void *context)
 {

@@ -2,11 +2,12 @@
 /*
  * patch_calls.h - intercept functions that a program may lack
  *
- * Every program finds a function that we export, even a program that tests by a
- * weak reference whether its allocator has that function.  These functions are
- * therefore not exported.  Where the real function is loaded, we change the
- * slots through which other objects call it (in their global offset tables) to
- * point to ours.  A weak reference that the loader left null stays null.
+ * A program may test by a weak reference whether its allocator has a function.
+ * If we exported that function, the test would always succeed.  So we do not
+ * export these functions.  Instead, if an object with the real function is
+ * loaded, we change the slots through which other objects call it (in their
+ * global offset tables) to point to ours.  A weak reference that the loader
+ * left null stays null.
  */
 #ifndef PATCH_CALLS_H
 #define PATCH_CALLS_H
@@ -20,16 +21,22 @@
 
 /* A slot of an object, which holds the address of the function 'name'. */
 struct patch_slot {
-	const struct dl_phdr_info *info; /* of the object */
-	const struct dynamic *dynamic;	 /* likewise */
+	const struct dl_phdr_info *info; /* the object that has the slot */
+	const struct dynamic *dynamic;	 /* tables of that object */
 	const char *name;
 	void **at;
-	bool is_call; /* the loader may bind it at the first call */
+	/*
+	 * The slot is one of the PLT, which the loader may bind at the first
+	 * call.
+	 */
+	bool is_call;
 };
 
 typedef void patch_slot_fn(const struct patch_slot *slot, void *context);
 
-/* Call 'fn' for each slot of the object; 'dynamic' has its tables. */
+/*
+ * Call 'fn' for each slot of the object 'info', whose tables are in 'dynamic'.
+ */
 void patch_each_slot(const struct dl_phdr_info *info,
 		     const struct dynamic *dynamic, patch_slot_fn *fn,
 		     void *context);
@@ -45,10 +52,11 @@ bool patch_is_unbound(const struct patch_slot *slot);
 bool patch_write(const struct patch_slot *slot, void *value);
 
 /*
- * Does the loader make the page of 'address' read-only when it protects the
- * 'nbytes' bytes from 'start' on (PT_GNU_RELRO)?  The loader rounds both ends
- * of the range down to the system's page size, 'page_nbytes'.  If that size is
- * larger than the linker expected, the page of the range's end stays writable.
+ * The loader makes a range of 'nbytes' bytes from 'start' on read-only
+ * (PT_GNU_RELRO).  Does this include the page of 'address'?  The loader rounds
+ * both ends of the range down to the system's page size, 'page_nbytes'.  If
+ * that size is larger than the linker expected, the page of the range's end
+ * stays writable.
  */
 bool patch_is_sealed(uintptr_t start, size_t nbytes, uintptr_t address,
 		     size_t page_nbytes);
@@ -64,11 +72,11 @@ struct patch {
  * Find the real functions, and make all loaded objects call ours instead,
  * except the object that defines the real ones.  'markers' are names of
  * functions, up to a NULL.  All real functions and markers must be in the same
- * object, so that another library's function of the same name is left alone.
- * Otherwise, or if a function is missing, do nothing and return false.  An
- * optional function that is missing gets a 'real' of NULL, and ours is never
- * called; the first function must not be optional.  Call this only where the
- * loader's lock may be taken.
+ * object: this leaves another library's function of the same name alone.
+ * Otherwise, or if a function is missing, do nothing and return false.  If an
+ * optional function is missing, its 'real' is NULL, and ours is never called.
+ * The first function must not be optional.  Call this only where it is safe to
+ * take the loader's lock.
  */
 bool patch_calls(struct patch *patches, size_t n, const char *const *markers);
 

@@ -4,9 +4,9 @@
  *
  * The operators of a C++ library call malloc() and free(), which record the
  * events; these operators are not recorded here.  Allocators such as tcmalloc
- * and jemalloc bring "direct" operators, which do not call malloc() and free().
- * These are recorded here.  The first call of an operator finds out which kind
- * it is: that depends on the library that defines it.
+ * and jemalloc have "direct" operators, which do not call malloc() and free().
+ * These are recorded here.  The first call of an operator finds out whether it
+ * is direct: that depends on the library that defines it.
  *
  * Direct operators may in turn call other operators, or malloc(), by their
  * public names, which are ours.  Of nested calls, the innermost new and the
@@ -27,7 +27,7 @@
 /*
  * Each operator by its mangled name (Itanium C++ ABI, 5.1.5; 'm' is size_t on
  * 64-bit systems).  'real' is the next definition, or NULL before the first
- * call; 'direct' says that it does not call malloc() and free().
+ * call; 'direct' means that it does not call malloc() and free().
  */
 struct operator_slot {
 	_Atomic(void *) real;
@@ -53,7 +53,10 @@ struct pending {
 	size_t size, alignment;
 };
 
-/* Record a block of a pool.  Return false if it is a block of malloc's heap. */
+/*
+ * Record the block if it lies in a heap other than malloc's.  Otherwise return
+ * false.
+ */
 static bool
 record_in_pool(const struct pending *pending)
 {
@@ -89,9 +92,9 @@ struct deletion {
 };
 
 /*
- * Record the free.  Then keep the ring closed until end_delete(), so that a
- * free() that the allocator calls meanwhile takes the slow path.  The slow path
- * ignores a free of the block that is being deleted.
+ * Record the free of 'p'.  Then keep the ring closed until end_delete(): if the
+ * allocator calls free(), that call takes the slow path, which ignores the free
+ * of the block that is being deleted.
  */
 static struct deletion
 begin_delete(const void *p)
@@ -199,7 +202,7 @@ typedef void delete_aligned_tag_fn(void *, size_t, const void *);
 		CALL_DELETE(delete_fn, #symbol, p, (p)); \
 	}
 
-/* For a sized and for an aligned delete: the argument is a size_t in both. */
+/* For both sized and aligned delete, whose second argument is a size_t. */
 #define DEFINE_DELETE_SIZED(symbol)                                  \
 	EXPORT delete_sized_fn symbol;                               \
 	EXPORT void symbol(void *p, size_t size)                     \

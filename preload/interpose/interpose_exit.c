@@ -2,9 +2,10 @@
 /*
  * interpose_exit.c - ends and forks of a process that run no handlers
  *
- * exit() and a return from main() run our exit handler (end.c); the functions
- * here do not.  Those that take their arguments as a list (execl() and the
- * like) build an array and call one of the others.
+ * exit() and a return from main() run our exit handler (end.c).  The functions
+ * here end a process, or fork, without running handlers.  Functions that take
+ * their arguments as a list (execl() and the like) build an array and call a
+ * function that takes an array.
  */
 
 #include <errno.h>
@@ -44,9 +45,9 @@ abort(void)
 }
 
 /*
- * assert(3) calls this.  libc's function then aborts without our abort().  The
- * trace ends before the call, so it lacks the few blocks that libc allocates
- * for its message.
+ * assert(3) calls this. libc's function then aborts without our abort().  So
+ * end the trace before the call.  It lacks the few blocks that libc then
+ * allocates for its message.
  */
 EXPORT void __assert_fail(const char *assertion, const char *file,
 			  unsigned line, const char *function)
@@ -129,9 +130,10 @@ execveat(int dirfd, const char *path, char *const argv[], char *const envp[],
 }
 
 /*
- * The fork for signal handlers, which runs no handlers of pthread_atfork().
- * Without these calls, the child would return from the signal handler into the
- * recording that the signal interrupted, and would have no ring for it.
+ * The fork for signal handlers, which runs no handlers of pthread_atfork().  We
+ * must call the handlers of the recorder here.  Otherwise the child would
+ * return from the signal handler into the recording that the signal
+ * interrupted, and would have no ring for it.
  */
 EXPORT pid_t _Fork(void);
 
@@ -166,8 +168,8 @@ redirect_standard_to_null(void)
 }
 
 /*
- * Our own daemon(3).  In libc's function, the parent process ends inside libc,
- * so its trace would have no end.
+ * This is our own daemon(3).  In libc's daemon(3), the parent process ends
+ * inside libc, and its trace would stay incomplete.
  */
 EXPORT int
 daemon(int nochdir, int noclose)
@@ -183,7 +185,7 @@ daemon(int nochdir, int noclose)
 	return noclose == 0 ? redirect_standard_to_null() : 0;
 }
 
-/* Count the arguments before the NULL that ends the list, with 'first'. */
+/* Count 'first' and the arguments in the list, up to the NULL that ends it. */
 static size_t
 count_list(const char *first, va_list list)
 {
@@ -196,7 +198,10 @@ count_list(const char *first, va_list list)
 	return n;
 }
 
-/* Fill 'argv', of n + 1 pointers.  Leave 'list' after the NULL. */
+/*
+ * Fill 'argv', which has room for n + 1 pointers.  Leave 'list' behind the
+ * NULL.
+ */
 static void
 fill_list(char **argv, size_t n, const char *first, va_list *list)
 {
@@ -212,8 +217,8 @@ fill_list(char **argv, size_t n, const char *first, va_list *list)
 
 /*
  * Copy the list to an array on the stack, since no memory may be allocated
- * between vfork and exec.  The caller has the list on its stack too, so the
- * copy is not larger than a stack can hold.
+ * between vfork and exec.  The copy fits, since the caller has the list on its
+ * stack, too.
  */
 #define LIST_TO_ARGV(argv, first, list)                                   \
 	va_start(list, first);                                            \

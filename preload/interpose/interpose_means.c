@@ -2,8 +2,9 @@
 /*
  * interpose_means.c - libc's functions that lower limits or change mounts
  *
- * setrlimit(2), mount(2) and the like.  If the trace has not begun, it begins
- * before the call (means.h).
+ * Afterwards the recorder might be unable to begin a trace.  So before
+ * setrlimit(2), mount(2) and the like, a trace that has not begun begins
+ * (means.h).
  */
 
 #include <stdint.h>
@@ -66,7 +67,7 @@ prlimit64(pid_t pid, enum __rlimit_resource resource,
 
 /*
  * The functions that JUMP_AFTER() calls.  Each returns the address of the real
- * function.  The entry points jump to it with all registers unchanged, since a
+ * function, to which the entry point jumps with all registers unchanged.  A
  * library of the program may have its own functions of these names, with other
  * arguments.
  */

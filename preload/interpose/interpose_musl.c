@@ -3,11 +3,11 @@
  * interpose_musl.c - two symbols that make musl's loader skip this library
  *
  * A traced program may execute a program that is linked with musl.  LD_PRELOAD
- * then names our library there, too.  It does not work with musl, and musl's
- * loader ends a program if a preloaded library needs functions that only glibc
- * has.  But the loader skips a library that defines both symbols below, since
- * it takes it for another libc.  (It goes on as if LD_PRELOAD had named its own
- * "libc.so" instead.)
+ * then names our library for that program, too.  Our library does not work with
+ * musl. musl's loader ends a program if a preloaded library needs functions
+ * that only glibc has.  But the loader skips a library that defines both
+ * symbols below, since it takes that library for another libc.  (It goes on as
+ * if LD_PRELOAD had named its own "libc.so" instead.)
  *
  * No other loader must find the symbols.  scripts/hide-symbols.sh marks them as
  * hidden in the linked library: glibc skips hidden symbols, and musl ignores

@@ -2,10 +2,11 @@
 /*
  * interpose_privileges.c - libc's functions that give up privileges
  *
- * setuid(2) and the like, capset(2) and chroot(2).  libc's functions change the
- * whole process, except for setfsuid, setfsgid and capset, which change the
- * calling thread.  Before the call the writer thread is made, if there is none.
- * After it the writer makes the same change (privileges.h).
+ * These are setuid(2) and the like, capset(2) and chroot(2). libc's functions
+ * change the whole process, except for setfsuid, setfsgid and capset, which
+ * change the calling thread.  Before the call we make the writer thread if
+ * there is none.  After the call the writer makes the same change
+ * (privileges.h).
  */
 
 #include <grp.h>
@@ -20,7 +21,7 @@
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer.h"
 
-/* If the call has succeeded, have the writer follow.  Return 'result'. */
+/* If the call has succeeded, make the writer do the same.  Return 'result'. */
 static int
 follow(int result)
 {

@@ -5,8 +5,7 @@
  * JUMP_AFTER(name, watch) defines the function 'name'.  It calls 'watch' with
  * the arguments that are in registers, and then jumps to the address that
  * 'watch' returns.  The target sees the same arguments, stack and return
- * address as if its caller had called it directly, whatever its arguments are.
- * Both names are strings.
+ * address as if the program had called it directly.  Both names are strings.
  */
 #ifndef JUMP_H
 #define JUMP_H

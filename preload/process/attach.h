@@ -5,8 +5,8 @@
  * A thread is attached by its first event, and the first event of the process
  * starts the trace.  Therefore preload/record (record_steps.c, record_enter())
  * calls attach_thread() and attach_nested(), and no other function of this
- * folder.  attach_thread() records the beginning of the thread, by calling
- * record.c.
+ * folder. attach_thread() in turn calls record.c to record the beginning of the
+ * thread.
  */
 #ifndef ATTACH_H
 #define ATTACH_H
@@ -18,18 +18,21 @@
 
 /*
  * Attach the calling thread, which must not be attached, and first start the
- * process's trace if it has not started.  'parent' and 'start' are for
- * createThread (0, 0: unknown).  NULL: nothing is traced, or there is no
- * memory.  Keeps errno.
+ * process's trace if it has not started.  'parent' and 'start' are the parent's
+ * number and the start routine, for the createThread record (both 0: unknown).
+ * Return NULL if nothing is traced, or if there is no memory.  Keeps errno.
  */
 struct thread *attach_thread(uint64_t parent, uint64_t start);
 
-/* Like attach_thread(), for a handler that interrupted a recording of 't'. */
+/*
+ * Like attach_thread(), but give the calling thread a second ring, for a signal
+ * handler that has interrupted a recording into the ring of 't'.
+ */
 struct thread *attach_nested(struct thread *t);
 
 /*
  * The process will have a second thread: start the trace if it has not started,
- * and stamp events from now on.  Return whether events are recorded.  Keeps
+ * and stamp each event from now on.  Return whether events are recorded.  Keeps
  * errno.
  */
 bool attach_expect_thread(void);

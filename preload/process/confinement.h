@@ -4,8 +4,8 @@
  *
  * The entry points that give up privileges or install filters
  * (interpose_privileges.c, interpose_sandbox.c) call these functions.  The
- * writer thread makes the same change (privileges.h), or the trace ends.
- * Outside the traced process these functions have no effect.
+ * writer thread makes the same change (privileges.h), or the trace ends.  In a
+ * process that is not traced, these functions have no effect.
  */
 #ifndef CONFINEMENT_H
 #define CONFINEMENT_H
@@ -14,24 +14,25 @@
 
 /*
  * The program is about to install filters under which its threads may be unable
- * to make the writer thread: make it now.  With 'asking_kills', the filters
- * kill a thread that reads its own privileges.  From now on the process is
- * PROCESS_IS_CONFINED.
+ * to make the writer thread: make it now.  'asking_kills' means that the
+ * filters kill a thread that reads its own privileges.  From now on the process
+ * is PROCESS_IS_CONFINED.
  */
 void confinement_set(bool asking_kills);
 
 /*
  * The calling thread has changed the privileges of the process, or its root
- * directory: make the same change in the writer.  Return when it is done, or
- * when the trace has ended.  Keep errno.
+ * directory: make the same change in the writer.  Return when the writer has
+ * done so, or when the trace has ended.  Keep errno.
  */
 void confinement_after_privileges(void);
 void confinement_after_chroot(void);
 
 /*
- * The only thread of the process is about to install a filter, or has
- * restricted itself by Landlock's rules; 'filter' and 'ruleset' as in struct
- * privileges.  Keep errno.
+ * Call these on the only thread of the program.  The first one when it is about
+ * to install a filter, the second one when it has restricted itself by
+ * Landlock's rules.  'filter' and 'ruleset' are as in struct privileges.  Keep
+ * errno.
  */
 void confinement_before_filter(const void *filter);
 void confinement_after_landlock(int ruleset);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * end.h - end the trace: at an exit or exec, or before a filter
+ * end.h - end the trace at an exit or exec, or before the program installs a
+ * filter
  *
  * Only threads of the program call these functions: from the entry points
  * (interpose_*.c), from confinement.c, and from the exit handlers, which libc
@@ -20,10 +21,10 @@
 void end_register(void);
 
 /*
- * The process is about to end, or to exec: write all events and the trailer.
- * Signals that arrive meanwhile do not change how the process ends (signals.h).
- * No effect in a vfork child, which shares the memory of its parent.  Keeps
- * errno.
+ * Call this when the process is about to end, or to exec: write all events and
+ * the trailer.  Signals that arrive meanwhile do not change how the process
+ * ends (signals.h).  This has no effect in a vfork child, which shares the
+ * memory of its parent.  Keeps errno.
  */
 void end_trace(enum writer_end how);
 
@@ -34,23 +35,27 @@ void end_trace(enum writer_end how);
  */
 void end_last_thread(void);
 
-/* After end_trace() and a failed exec: continue the trace.  Keeps errno. */
+/*
+ * Continue the trace after end_trace() and an exec that failed.  Keeps errno.
+ */
 void end_resume(void);
 
 /*
- * The program makes, or has just made, a change under which the recorder cannot
- * run, or which the writer cannot make: end the trace.  From now on record
- * nothing, neither in this process nor in its children.  'why' is part of the
- * line on standard error.
+ * The program makes, or has just made, a change after which the recorder cannot
+ * run, or which the writer cannot make in its own thread.  End the trace.  From
+ * now on record nothing, neither in this process nor in its children.  'why' is
+ * part of the message on standard error.
  */
 void end_for_sandbox(const char *why);
 
-/* The program makes a change after which no child can begin a trace. */
+/*
+ * Note that the program makes a change after which no child can begin a trace.
+ */
 void end_with_children(void);
 
 /*
- * From now on children take no orders; with 'now', this process takes none,
- * either, and the call returns when its socket is gone.
+ * From now on, child processes take no orders of 'hatf ctl'.  If 'now' is set,
+ * this process takes none either, and the call returns when its socket is gone.
  */
 void end_control(bool now);
 

@@ -14,7 +14,10 @@
 
 #include "preload/trace/header.h"
 
-/* Register fork handlers: once, on the thread that starts the trace. */
+/*
+ * Register fork handlers with libc.  Call this once, on the thread that starts
+ * the trace.
+ */
 void fork_register(void);
 
 /*
@@ -26,18 +29,18 @@ void fork_before(void);
 void fork_after(bool is_child);
 
 /*
- * The calling thread is about to make a child that shares the memory, records
- * into the same ring, and cannot make the writer thread.  Make the writer now.
- * This is not necessary if the ring has room for the events of such a child,
- * and if the child's own trace, after its exec, will have another name.  Keeps
+ * The calling thread is about to make a child by vfork.  Such a child shares
+ * the memory, records into the same ring, and cannot make the writer thread.
+ * So make the writer now, unless the ring has room for the child's events and
+ * the trace that the child begins after its exec will have another name.  Keeps
  * errno.
  */
 void fork_before_vfork(void);
 
 /*
- * For the thread that starts the trace.  fork_get_parent() describes the parent
- * for the header, if this is the child of a fork.  fork_forget_parent() drops
- * that once the trace has begun.
+ * The thread that starts the trace calls these. fork_get_parent() describes the
+ * parent for the header, if this is the child of a fork. fork_forget_parent()
+ * drops this description once the trace has begun.
  */
 void fork_get_parent(struct header_parent *parent_ret);
 void fork_forget_parent(void);

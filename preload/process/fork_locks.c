@@ -7,11 +7,11 @@
 #include "preload/heaps/heap_table.h"
 
 /*
- * The calls of fork(3) that the thread has under way, one in the other; a
- * signal handler that forks leaves the number unchanged.  If a handler
- * interrupts this file after the change of 'depth' and before the locks, it
- * forks without the locks, and another thread may hold one.  But after such a
- * fork, the child of a multithreaded program must not allocate anyway.
+ * The number of nested calls of fork(3) in this thread.  A signal handler that
+ * forks leaves the number unchanged.  If a handler interrupts this file after
+ * the change of 'depth' and before the locks, it forks without the locks, and
+ * another thread may hold one.  That is harmless: after such a fork, the child
+ * of a multithreaded program must not allocate.
  */
 static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 

@@ -17,10 +17,11 @@ enum answer {
 	UNKNOWN,
 	NONE,
 	HERE,
-	HERE_FIRST /* AddressSanitizer, in a library that must be first */
+	/* AddressSanitizer is here, in a library that must be loaded first. */
+	HERE_FIRST
 };
 
-static _Atomic uint32_t answer; /* enum answer */
+static _Atomic uint32_t answer; /* a value of enum answer */
 
 static bool
 defines_all(const struct dynamic *tables)
@@ -45,9 +46,9 @@ judge(const struct link_map *object, bool is_program)
 }
 
 /*
- * Search the loader's own list, since dl_iterate_phdr(3) may be intercepted.
- * The list does not change meanwhile: the process has one thread, or runs its
- * constructors.
+ * Search the loader's own list, since the sanitizer may intercept
+ * dl_iterate_phdr(3).  The list does not change meanwhile: the process has one
+ * thread, or runs its constructors.
  */
 static enum answer
 look(void)
@@ -66,7 +67,7 @@ look(void)
 static enum answer
 get_answer(void)
 {
-	/* relaxed, both: all threads find the same answer. */
+	/* relaxed, load and store: all threads find the same answer. */
 	uint32_t a = atomic_load_explicit(&answer, memory_order_relaxed);
 
 	if (a == UNKNOWN) {
@@ -82,7 +83,10 @@ sanitizer_is_here(void)
 	return get_answer() != NONE;
 }
 
-/* Change a slot that has, or will get, the address of a recorder's function. */
+/*
+ * Change a slot that holds the address of a recorder's function, or that the
+ * loader would bind to one.
+ */
 static void
 let_go(const struct patch_slot *slot, void *unused)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sanitizer.h - detect the run-time of a sanitizer, and stay out of its way
+ * sanitizer.h - detect the run-time of a sanitizer, and do not interfere with
+ * it
  *
  * The run-times of AddressSanitizer, HWAddressSanitizer, LeakSanitizer,
  * MemorySanitizer and ThreadSanitizer have their own allocator, intercept most
@@ -16,21 +17,22 @@
 
 /*
  * Does the process have such a run-time?  The first call searches, on the
- * thread that begins the process; later calls return the same answer.  Calls no
- * function of libc: a run-time that has not begun yet may have intercepted it.
- * Any thread.
+ * initial thread; later calls return the same answer.  This calls no function
+ * of libc, since a run-time that is not initialised may have intercepted the
+ * function.  Any thread may call this.
  */
 bool sanitizer_is_here(void);
 
 /*
- * Is it in a library that ends the program if another library is loaded before?
+ * Is the run-time in a library that ends the program if another library is
+ * loaded before it?
  */
 bool sanitizer_must_be_first(void);
 
 /*
  * Make all loaded objects call the functions that they would call without the
- * recorder: the sanitizer's reports then show the same stacks.  For the
- * constructor.
+ * recorder: the sanitizer's reports then show the same stacks.  The library's
+ * constructor calls this.
  */
 void sanitizer_step_aside(void);
 

@@ -3,8 +3,8 @@
  * start.h - start the trace of the process
  *
  * Tracing starts with the first heap event of a process, however early, and in
- * the child of a fork with the child's first event.  If no event has come by
- * then, the library's constructor (load.c) starts it.
+ * the child of a fork with the child's first event.  If there was no event
+ * before the library's constructor (load.c), the constructor starts it.
  */
 #ifndef START_H
 #define START_H
@@ -12,15 +12,16 @@
 #include <stdbool.h>
 
 /*
- * Start the trace, unless a thread of this process has tried that before; if
- * another thread is starting it, wait.  False: nothing is traced in this
- * process.  attach.c and the constructor call this, with all signals blocked.
+ * Start the trace, unless a thread of this process has tried that before.  If
+ * another thread is starting it, wait for that thread.  Return false if nothing
+ * is traced in this process. attach.c and the constructor call this, with all
+ * signals blocked.
  */
 bool start_if_new(void);
 
 /*
  * Register handlers with libc for forks and for the end of the process, unless
- * that has been done.  They stay registered if nothing is traced.
+ * they are registered already.  They stay registered even if nothing is traced.
  */
 void start_register_handlers(void);
 

@@ -9,9 +9,9 @@
  * lacks memory for events, it counts them as lost.  Without a limit, nothing is
  * checked.
  *
- * The bytes in use are read from /proc.  Only the writer thread, and the thread
- * that starts the trace, read it; the other threads ask the writer, since a
- * filter of system calls may forbid them to open files.
+ * The bytes in use are read from /proc.  Only the writer thread and the thread
+ * that starts the trace read it.  Other threads ask the writer, since a filter
+ * of system calls may forbid them to open files.
  */
 #ifndef MEMORY_LIMIT_H
 #define MEMORY_LIMIT_H
@@ -19,24 +19,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Read whether there is a limit; without one the functions below allow all. */
+/* Is there a limit?  Without a limit, the functions below allow everything. */
 bool memory_limit_exists(void);
 
 /*
- * May the recorder map this much private and shared memory?  No, if there is a
- * limit and /proc cannot be read.  For the writer thread and the thread that
- * starts the trace.  Keeps errno.
+ * May the recorder map this much private and shared memory?  Return false if
+ * there is a limit and /proc cannot be read.  Only the writer thread and the
+ * thread that starts the trace may call this.  Keeps errno.
  */
 bool memory_limit_allows(size_t private_nbytes, size_t shared_nbytes);
 
 /*
- * Any thread of the program: take 'shared_nbytes' of the memory that is left.
- * Under a limit, ask the writer and wait for its answer, at most two seconds.
- * False: not enough is left, or no answer came.  May change errno.
+ * Take 'shared_nbytes' of the memory that is left.  If there is a limit, ask
+ * the writer and wait for its answer, at most two seconds.  Return false if not
+ * enough is left, or if no answer came.  Any thread of the program may call
+ * this.  May change errno.
  */
 bool memory_limit_take(size_t shared_nbytes);
 
-/* Writer: answer the threads that wait in memory_limit_take(). */
+/*
+ * The writer thread calls this: answer the threads that wait in
+ * memory_limit_take().
+ */
 void memory_limit_answer(void);
 
 #endif /* MEMORY_LIMIT_H */

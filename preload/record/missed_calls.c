@@ -10,7 +10,10 @@
 #include "preload/config/note_writer.h"
 #include "preload/sys/say.h"
 
-/* Enough for most paths; a line of the trailer has room for it. */
+/*
+ * Maximum length of the note's sentence, in bytes.  It suffices for most paths,
+ * and the sentence still fits a line of the trailer.
+ */
 #define SENTENCE_MAX_NBYTES 200u
 
 enum note_state {
@@ -20,9 +23,12 @@ enum note_state {
 };
 
 static char sentence[SENTENCE_MAX_NBYTES];
-static _Atomic uint32_t state; /* enum note_state */
+static _Atomic uint32_t state; /* a value of enum note_state */
 
-/* Only the writer uses it; the child of a fork inherits it. */
+/*
+ * Was the note reported?  Only the writer uses this flag; the child of a fork
+ * inherits it.
+ */
 static bool is_said;
 
 void
@@ -31,7 +37,9 @@ missed_calls_note(const char *object, const char *why)
 	uint32_t none = NONE;
 	struct text t;
 
-	/* relaxed: a second note is not kept. */
+	/*
+	 * relaxed: only the first note is kept, and the store below orders it.
+	 */
 	if (!atomic_compare_exchange_strong_explicit(&state, &none, WRITING,
 						     memory_order_relaxed,
 						     memory_order_relaxed))

@@ -15,16 +15,19 @@
 /*
  * Calls of 'object' (a path, or "" for the program itself) were not or are not
  * recorded.  'why' follows the object's name in a sentence.  Only the first
- * note counts.  Any thread; keeps errno.
+ * note counts.  Any thread may call this.  Keeps errno.
  */
 void missed_calls_note(const char *object, const char *why);
 
-/* The sentence, or NULL: no call is known to be missed.  Any thread. */
+/*
+ * Return the sentence, or NULL if no call is known to be missed.  Any thread
+ * may call this.
+ */
 const char *missed_calls_text(void);
 
 /*
- * Writer: report the note for the trace at 'path' on standard error.  Do so
- * once, and not at all if 'hatf record' reads the notes and will report it.
+ * Writer: report the note for the trace at 'path' on standard error.  It does
+ * so once for a process, and not at all if 'hatf record' will report the note.
  */
 void missed_calls_report(const char *path);
 

@@ -18,17 +18,20 @@
 
 MEMORY_LARGE _Alignas(16) uint8_t real_arena[REAL_ARENA_NBYTES];
 
-/* The size of the block that real_is_reached() allocates as a test. */
+/* Size of the block that real_is_reached() allocates as a test. */
 #define ASKED_NBYTES 24u
 
 /* Each early block has its size in front of it. */
 #define EARLY_HEADER_NBYTES 16
 
 static _Atomic size_t arena_used;
-/* The thread that resolves; 0: nothing is resolved yet; -1: all is. */
+/*
+ * Id of the thread that resolves the functions. 0: no thread has begun; -1: all
+ * functions are resolved.
+ */
 static _Atomic int resolving_tid;
 
-/* Allocate from the early arena, zeroed; NULL if the arena is full. */
+/* Return a zeroed block of the early arena, or NULL if the arena is full. */
 static void *
 early_alloc(size_t size)
 {
@@ -37,7 +40,7 @@ early_alloc(size_t size)
 
 	/*
 	 * The only blocks here are those that libc allocates while it looks up
-	 * names: a few hundred bytes.  relaxed: only the sum matters.
+	 * names: a few hundred bytes. relaxed: 'arena_used' is only a sum.
 	 */
 	if (size > REAL_ARENA_NBYTES)
 		return NULL;
@@ -88,12 +91,12 @@ first_malloc(size_t size)
 static void
 first_free(void *p)
 {
-	/* An early block is not freed. */
+	/* Early blocks are never freed. */
 	if (!is_resolving())
 		settled()->free(p);
 }
 
-/* Free a block of the allocator; early blocks are not freed. */
+/* Free a block of the allocator.  Ignore an early block. */
 static void
 free_checked(void *p)
 {
@@ -110,7 +113,8 @@ first_calloc(size_t n, size_t size)
 		return settled()->calloc(n, size);
 	if (__builtin_mul_overflow(n, size, &nbytes))
 		return NULL;
-	return early_alloc(nbytes); /* zeroed: no early block is reused */
+	/* it is zeroed, since no early block is reused */
+	return early_alloc(nbytes);
 }
 
 static void *
@@ -184,7 +188,10 @@ static const struct symbol allocation_symbols[] = {
 	{ "aligned_alloc", offsetof(struct real, aligned_alloc) },
 	{ "valloc", offsetof(struct real, valloc) },
 	{ "pvalloc", offsetof(struct real, pvalloc) },
-	/* Last: from then on malloc() returns no more early blocks. */
+	/*
+	 * malloc() must be last: once it is resolved, no more early blocks are
+	 * made.
+	 */
 	{ "malloc", offsetof(struct real, malloc) },
 };
 
@@ -231,7 +238,7 @@ static const struct symbol other_symbols[] = {
 };
 
 /*
- * elf_lookup_next() finds all other functions with this one, which costs less
+ * With this function, elf_lookup_next() finds all the others.  This costs less
  * than a dlsym() for each.
  */
 static const struct symbol iterate_symbol[] = {
@@ -241,8 +248,8 @@ static const struct symbol iterate_symbol[] = {
 #define OTHER_COUNT (sizeof(other_symbols) / sizeof(other_symbols[0]))
 
 /*
- * Store the function that was found, or, if it is NULL, the one that dlsym()
- * finds.  False: no library defines it.
+ * Store 'found'.  If it is NULL, store the function that dlsym() finds.  Return
+ * false if no library defines it.
  */
 static bool
 look_up_one(const struct symbol *symbol, void *found)
@@ -261,7 +268,9 @@ look_up(const struct symbol *symbols, size_t n)
 		look_up_one(&symbols[i], NULL);
 }
 
-/* False: no library defines one of them. */
+/*
+ * Resolve several functions.  Return false if no library defines one of them.
+ */
 static bool
 look_up_others(void)
 {
@@ -290,10 +299,10 @@ real_resolve(void)
 		const int saved_errno = errno;
 
 		/*
-		 * Muted: libc's allocations for the look-up are not the
-		 * program's.  Do not call dlerror() here: it takes libc's
-		 * locale lock, and the process may hold that lock when it makes
-		 * its first allocation.
+		 * Do not record this thread's calls: libc's allocations for the
+		 * look-up are not the program's.  Do not call dlerror() here:
+		 * it takes libc's locale lock, and the process may hold that
+		 * lock when it makes its first allocation.
 		 */
 		thread_self = &thread_muted;
 		look_up(allocation_symbols,
@@ -323,7 +332,11 @@ resolve_others(void)
 	real_resolve();
 	thread_self = &thread_muted;
 	if (!look_up_others())
-		dlerror(); /* or the program's dlerror() would report it */
+		/*
+		 * Clear the error of a failed look-up.  Otherwise the program's
+		 * dlerror() would report it.
+		 */
+		dlerror();
 	thread_self = self;
 	errno = saved_errno;
 	/* release: pairs with the acquire in real_resolve_others(). */
@@ -331,9 +344,9 @@ resolve_others(void)
 }
 
 /*
- * A child by clone(2) may call this even if its thread-local memory is not set
- * up by libc, as in Chromium's sandbox: once all is resolved, this function
- * uses no thread-local variable.
+ * Once all functions are resolved, this function uses no thread-local variable.
+ * So a child made by clone(2) may call it even if libc has not set up the
+ * child's thread-local memory, as in Chromium's sandbox.
  */
 void
 real_resolve_others(void)
@@ -343,15 +356,21 @@ real_resolve_others(void)
 		resolve_others();
 }
 
-/* The thread that tests; calls by other threads are not part of the test. */
+/*
+ * Id of the thread that runs the test of real_is_reached().  Calls by other
+ * threads are not part of the test.
+ */
 static _Atomic int asking_tid;
 static bool is_reached;
 
-/* The functions that 'real' has outside a test. */
+/* The functions of 'real', saved during a test. */
 static __typeof__(real.malloc) answer_malloc;
 static __typeof__(real.free) answer_free;
 
-/* The block that the testing thread gets: the test leaves the heap alone. */
+/*
+ * The block that the testing thread gets, so that the test does not change the
+ * heap.
+ */
 MEMORY_LARGE static _Alignas(16) uint8_t asked_block[16 * ASKED_NBYTES];
 
 static void *

@@ -5,9 +5,9 @@
  * 'real' holds, for each function, the next definition after the recorder's in
  * the search order: libc's, or that of an allocator which the program is linked
  * with or preloads.  Until an allocation function is resolved, its pointer
- * points to a function that resolves all of them first; no caller has to check.
- * While libc looks up the names, its own allocations come from a small static
- * array, the early arena.
+ * points to a function that resolves all of them first.  So callers need no
+ * check.  While libc looks up the names, its own allocations come from a small
+ * static array, the early arena.
  */
 #ifndef REAL_H
 #define REAL_H
@@ -68,7 +68,10 @@ struct real {
 	int (*chroot)(const char *);
 	int (*setrlimit)(int, const void *);
 	int (*prlimit)(pid_t, int, const void *, void *);
-	/* The next four are only jumped to, with the program's arguments. */
+	/*
+	 * The recorder only jumps to the next four functions, so their types do
+	 * not matter.
+	 */
 	void (*mount)(void);
 	void (*umount)(void);
 	void (*umount2)(void);
@@ -83,20 +86,24 @@ struct real {
 			       void *);
 };
 
-/* 'real' and the arena are hidden: a visible symbol costs an indirection. */
+/*
+ * 'real' and the arena are hidden symbols, since access to a visible symbol
+ * costs an indirection.
+ */
 extern struct real real __attribute__((visibility("hidden")));
 
 /*
  * Resolve the allocation functions, which every libc has, or wait until another
- * thread has resolved them.  Keeps errno.  Any thread, any number of times.
+ * thread has resolved them.  Keeps errno.  Any thread may call this, any number
+ * of times.
  */
 void real_resolve(void);
 
 /*
- * Resolve the other functions too.  The constructor (load.c) calls this, since
- * later the loader's lock may belong to a thread that a fork did not copy.  An
- * entry point also calls it: the program may call the entry point before the
- * constructor runs.  Keeps errno.
+ * Resolve the other functions, too.  The constructor (load.c) calls this early,
+ * since after a fork a thread that the child does not have may hold the
+ * loader's lock.  Each entry point calls it, too, since the program may call
+ * the entry point before the constructor runs.  Keeps errno.
  */
 void real_resolve_others(void);
 
@@ -113,8 +120,8 @@ extern uint8_t real_arena[REAL_ARENA_NBYTES]
 	__attribute__((visibility("hidden")));
 
 /*
- * Is 'p' a block of the early arena?  Such a block must never be passed to the
- * allocator.
+ * Is 'p' a block of the early arena?  The allocator must never get such a
+ * block.
  */
 static inline bool
 real_is_early(const void *p)
@@ -131,10 +138,10 @@ void *real_realloc_early(void *p, size_t size);
 /*
  * Find the next definition of a C++ operator.  Callers do so when they first
  * need the operator, since the library that defines it may be loaded late.  Set
- * '*direct_ret' if the definition belongs to the allocator itself, rather than
- * to a C++ library that calls malloc() and free().  Never NULL: if no library
- * defines the operator, abort the process with a message, as the loader would
- * have done without the recorder.
+ * '*direct_ret' if the definition belongs to the allocator itself, and not to a
+ * C++ library that calls malloc() and free().  This never returns NULL.  If no
+ * library defines the operator, abort the process with a message: without the
+ * recorder, the loader would have done so.
  */
 void *real_find_operator(const char *symbol, bool *direct_ret);
 

@@ -18,7 +18,10 @@ record_begin_owners(void)
 
 	if (owners_table != NULL)
 		return;
-	/* Another library's function may not know the allocator's blocks. */
+	/*
+	 * Take the function of malloc()'s own library: another one may not know
+	 * its blocks.
+	 */
 	p = elf_lookup_function("malloc_usable_size",
 				(void *)(uintptr_t)real.free, &is_allocators);
 	if (p == NULL || !is_allocators)
@@ -43,7 +46,10 @@ record_stamp(struct thread *t, const struct record_block *block)
 
 	if (owners_table == NULL)
 		return clock_stamp();
-	/* relaxed: the stamp is read after it, and later numbers differ. */
+	/*
+	 * relaxed: the clock is read after this.  If the epoch changes later,
+	 * 'epoch' differs from it.
+	 */
 	epoch = atomic_load_explicit(&clock_epoch, memory_order_relaxed);
 	if (is_small)
 		owners_claim(t->owner, block->address, block->nbytes);
@@ -52,8 +58,8 @@ record_stamp(struct thread *t, const struct record_block *block)
 	is_owner = is_small &&
 		   owners_have(t->owner, block->address, block->nbytes);
 	/*
-	 * Another thread has claimed a page since, perhaps before the clock was
-	 * read; or nobody knows which pages the event is about.
+	 * Either another thread has claimed a page since, perhaps before this
+	 * thread read the clock, or the event's pages are unknown.
 	 */
 	if (!is_owner && (is_small || block->is_end))
 		clock_bump();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record_order.h - what an event needs so that the writer can order it
+ * record_order.h - stamps for events, so that the writer can order them
  *
- * hatf/rings/ORDER.md has the rules and their proof.  Only the thread whose
- * ring it is calls the functions, while the ring is closed to handlers.
+ * hatf/rings/ORDER.md has the rules and their proof.  A thread calls these
+ * functions for its own ring, while the ring is closed to signal handlers.
  */
 #ifndef RECORD_ORDER_H
 #define RECORD_ORDER_H
@@ -20,28 +20,31 @@ struct record_block {
 };
 
 /*
- * From now on threads that own their pages do without stamps.  Call this before
- * the process has a second thread.  Nothing changes if the allocator has no
- * malloc_usable_size(), or if there is no memory.
+ * From now on, a thread needs no stamp for an event on pages that it owns
+ * (owners.h).  Call this before the process has a second thread.  It has no
+ * effect if the allocator has no malloc_usable_size(), or if there is no
+ * memory.
  */
 void record_begin_owners(void);
 
 /*
- * The size of a block that malloc() and its kin have returned and that is not
- * yet freed.  SIZE_MAX: unknown.
+ * Return the size of a live block of malloc(), calloc() or realloc(); SIZE_MAX
+ * if it is unknown.
  */
 size_t record_block_nbytes(const void *p);
 
 /*
- * Does the order of the thread's last stamp suffice for this event?  The clock
- * is in stamped mode.
+ * Does this event need no stamp of its own, in stamped mode?  The thread must
+ * own its pages, and clock_bump() must not have been called since its last
+ * stamp.
  */
 static inline __attribute__((always_inline)) bool
 record_is_ordered(const struct thread *t, const struct record_block *block)
 {
 	/*
-	 * relaxed: a thread cannot read an old number once it can see the
-	 * consequences of what clock_bump() precedes.
+	 * relaxed: if this thread has learnt of an event after a clock_bump(),
+	 * it has synchronised with that event's thread, and reads the new
+	 * epoch.
 	 */
 	return owners_table != NULL && block->nbytes <= OWNERS_BLOCK_NBYTES &&
 	       atomic_load_explicit(&clock_epoch, memory_order_relaxed) ==

@@ -42,12 +42,15 @@ ring_wait_sleep(struct ring *r, uint64_t need_limit, uint64_t timeout_ns)
 void
 ring_wait_release(struct ring *r, uint64_t tail)
 {
-	/* seq_cst: includes the release for ring_limit(); before the load. */
+	/*
+	 * seq_cst: the store comes before the load below, and is a release for
+	 * ring_limit().
+	 */
 	atomic_store_explicit(&r->tail, tail, memory_order_seq_cst);
 	/* seq_cst: see ring_wait_announce(). */
 	if (atomic_load_explicit(&r->waiting, memory_order_seq_cst) == 0)
 		return;
-	/* relaxed: the futex call orders it. */
+	/* relaxed: the futex call orders this store. */
 	atomic_store_explicit(&r->waiting, 0, memory_order_relaxed);
 	sys_futex_wake(&r->waiting);
 }
@@ -56,13 +59,16 @@ bool
 ring_wait_grow(struct ring *r, uint64_t capacity)
 {
 	const uint64_t old_mask = ring_mask(r);
-	/* relaxed: only this thread writes it. */
+	/* relaxed: only this thread writes the tail. */
 	const uint64_t tail =
 		atomic_load_explicit(&r->tail, memory_order_relaxed);
 	uint32_t expected = RING_WAITING;
 	uint64_t head;
 
-	/* acquire: everything that the producer did before it waited. */
+	/*
+	 * acquire: everything that the producer did before it waited is
+	 * visible.
+	 */
 	if (!atomic_compare_exchange_strong_explicit(
 		    &r->waiting, &expected, RING_GROWING, memory_order_acquire,
 		    memory_order_relaxed))
@@ -74,8 +80,9 @@ ring_wait_grow(struct ring *r, uint64_t capacity)
 			r->words[pos & (capacity - 1)] =
 				r->words[pos & old_mask];
 	/*
-	 * release: recovery, after a kill, then finds the copied words; and
-	 * pairs with the acquire in ring_wait_sleep().
+	 * release: if the process is killed, recovery finds the copied words
+	 * with the new capacity.  This also pairs with the acquire in
+	 * ring_wait_sleep().
 	 */
 	atomic_store_explicit(&r->capacity, capacity, memory_order_release);
 	atomic_store_explicit(&r->waiting, 0, memory_order_release);
@@ -86,6 +93,9 @@ ring_wait_grow(struct ring *r, uint64_t capacity)
 bool
 ring_wait_is_pending(const struct ring *r)
 {
-	/* relaxed: a hint to commit early; the next round sees it, too. */
+	/*
+	 * relaxed: only a hint to commit early.  The next round sees a missed
+	 * one.
+	 */
 	return atomic_load_explicit(&r->waiting, memory_order_relaxed) != 0;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring_wait.h - wait for room in a ring; release and add room
+ * ring_wait.h - wait for room in a ring; and release room or add it
  *
- * The part of ring.h that needs system calls: a producer whose ring is full
- * sleeps on a futex, and the consumer wakes it once the events are in the file.
+ * These are the operations on a ring (ring.h) that need system calls.  A
+ * producer whose ring is full sleeps on a futex, and the consumer wakes it once
+ * the events are in the file.
  */
 #ifndef RING_WAIT_H
 #define RING_WAIT_H
@@ -14,15 +15,15 @@
 #include "hatf/rings/ring.h"
 
 /*
- * Producer: announce that it will wait for room.  Only then may it wake the
+ * Producer: announce that it will wait for room.  Call this before waking the
  * consumer.
  */
 void ring_wait_announce(struct ring *r);
 
 /*
- * Producer, after ring_wait_announce(): sleep until ring_limit() may be at
- * least 'need_limit', or until 'timeout_ns' has passed.  Call both functions
- * again until ring_limit() shows the room.
+ * Producer: call this after ring_wait_announce().  Sleep until the consumer may
+ * have raised ring_limit() to 'need_limit', or until 'timeout_ns' has passed.
+ * Call both functions again until ring_limit() is at least 'need_limit'.
  */
 void ring_wait_sleep(struct ring *r, uint64_t need_limit, uint64_t timeout_ns);
 
@@ -31,8 +32,8 @@ void ring_wait_release(struct ring *r, uint64_t tail);
 
 /*
  * Consumer: if the producer waits, extend its ring to 'capacity' words and wake
- * it.  'capacity' is a power of two above the ring's present capacity, and has
- * been reserved.  False if the producer does not wait.
+ * it.  'capacity' is a power of two above the ring's present capacity, and the
+ * memory for it is reserved.  Return false if the producer does not wait.
  */
 bool ring_wait_grow(struct ring *r, uint64_t capacity);
 

@@ -3,18 +3,18 @@
  * ringfile.h - the ring file, in which the rings outlive a kill
  *
  * Each process has one.  The writer makes it together with the trace file and
- * removes it after the trailer.  Earlier events are in a ring in memory only,
- * which the writer then moves into the file.  image.h describes the content.
- * The file must never end the program: a page for which the disk has no room
- * would raise SIGBUS, so the writer reserves each page on the disk before any
- * thread accesses it.  Rings therefore begin small, and the writer extends them
- * ahead of the producer.
+ * removes it after the trailer of the trace.  Before that, events are in a ring
+ * in memory only, which the writer later moves into the file. image.h describes
+ * the content.  The file must never end the program: a page for which the disk
+ * has no room would raise SIGBUS, so the writer reserves each page on the disk
+ * before any thread accesses it.  Rings therefore begin small, and the writer
+ * extends them ahead of the producer.
  *
  * Only the writer thread, which has its own descriptor table, opens and extends
  * the file.  It keeps spare rings for new threads.  A thread that finds no
  * spare ring waits for a moment, and then gets a ring in anonymous memory.  The
- * only difference is that a kill loses the events of such a ring.  If there can
- * be no file, all rings are in anonymous memory.
+ * only difference is that a kill loses the events of such a ring.  If the file
+ * cannot be made, all rings are in anonymous memory.
  *
  * The state is wiped in the child of a fork, which makes its own file.
  */
@@ -28,24 +28,24 @@
 #include "hatf/rings/image.h"
 
 /*
- * A ring of this many words, a power of two, has room for a block of events and
- * for the next block meanwhile.  A smaller ring grows fourfold, a larger one
- * twofold.
+ * A ring of this many words, a power of two, has room for a block of events
+ * that is being written and for the next block.  A smaller ring grows fourfold,
+ * a larger one twofold.
  */
 #define RINGFILE_USUAL_WORDS 131072u
 
 /*
- * Prepare the state, before the first ring is taken.  There is no file yet, so
- * rings are in memory only.  False: there is no memory.
+ * Prepare the state.  Call this before the first ring is taken.  There is no
+ * file yet, so rings are in memory only.  Return false if there is no memory.
  */
 bool ringfile_init(const struct config *config);
 
 /*
  * Writer: make the file for the trace at 'trace_path', with a new ring for the
- * initial thread.  With 'will_adopt', make no ring; until ringfile_adopt() the
- * header says that a ring is not in the file.  If HATFTRACE_RINGS is "none",
- * make no file.  If a file is impossible, make none, and report that if the
- * user asked for one or for all lines (HATFTRACE_VERBOSE).
+ * initial thread.  If 'will_adopt' is set, make no ring; until ringfile_adopt()
+ * the header says that one ring is not in the file.  If HATFTRACE_RINGS is
+ * "none", make no file.  If the file cannot be made, continue without it.
+ * Report this if HATFTRACE_RINGS or HATFTRACE_VERBOSE is set.
  */
 void ringfile_open(const struct config *config, const char *trace_path,
 		   bool will_adopt);
@@ -64,33 +64,38 @@ void ringfile_adopt(struct ring *r);
 void ringfile_begin(const struct config *config, const char *trace_path);
 
 /*
- * Would ringfile_come_back() find the file again?  With 'complete', also
- * require that all rings are in the file: events that are recorded while there
- * is no writer thread then outlive a kill.  If there is no file, the answer is
- * true unless 'complete'.
+ * Could ringfile_come_back() find the file again?  If 'complete' is set, all
+ * rings must also be in the file: then a kill does not lose events that are
+ * recorded while there is no writer thread.  If there is no file, return
+ * !complete.
  */
 bool ringfile_can_leave(bool complete);
 
 /*
- * Open the file again by its name, or its folder.  The caller closes the
- * descriptor; -1 if it cannot be opened.  Any thread, while there is no writer
- * thread.
+ * Open the file, or the folder it is in, again by name.  Return the descriptor,
+ * which the caller closes, or -1.  Any thread may call these while there is no
+ * writer thread.
  */
 int ringfile_reopen(void);
 int ringfile_reopen_folder(void);
 
 /*
- * Writer thread, after a time without a writer thread: take over these
- * descriptors of the file and its folder, or for -1 open them again.  If the
- * file cannot be found, its rings stay mapped and do not grow.
+ * The new writer thread calls this after a time without one: take over these
+ * descriptors of the file and its folder.  If a descriptor is -1, open the file
+ * or folder again.  If the file cannot be found, its rings stay mapped and do
+ * not grow.
  */
 void ringfile_come_back(int fd, int dir_fd);
 
-/* The path of the file; NULL: there is no file.  Valid until its removal. */
+/*
+ * Return the path of the file, or NULL if there is no file.  The result is
+ * valid until the file is removed.
+ */
 const char *ringfile_path(void);
 
 /*
- * Any thread: take a ring of the file.  NULL: use anonymous memory instead.
+ * Any thread: take a ring of the file.  Return NULL if the caller must use
+ * anonymous memory instead.
  */
 struct ring *ringfile_take(bool is_initial);
 
@@ -100,8 +105,9 @@ struct ring *ringfile_take(bool is_initial);
 bool ringfile_may_reuse(struct ring *r);
 
 /*
- * May a new thread take over this ring with its events?  Not if a kill would
- * lose the ring, but not a new ring.
+ * May a new thread take over this ring with its events?  It may not if a new
+ * ring would be in the file and this one is not, since a kill would lose its
+ * events.
  */
 bool ringfile_may_hand_over(const struct ring *r);
 
@@ -111,7 +117,7 @@ void ringfile_count_hidden(void);
 /* Count an event that could not be recorded at all. */
 void ringfile_count_unattached(void);
 
-/* There will be a second thread: keep a spare ring for it. */
+/* Any thread: there will be a second thread, so keep a spare ring for it. */
 void ringfile_expect_thread(void);
 
 /* Has ringfile_expect_thread() been called already, or is there no file? */
@@ -153,21 +159,21 @@ void ringfile_commit(struct image_commit *commit, const char *path,
 void ringfile_announce(const char *path);
 
 /*
- * Writer: remove the file, since the trace has its trailer or will never have
- * one.
+ * Writer: remove the file, since the trace has its trailer, or is given up
+ * without one.
  */
 void ringfile_remove(void);
 
 /*
- * Writer: the process goes on after its end was expected.  Make a new file and
- * move 'r' into it, as ringfile_adopt() does.  'r' must be the only ring, and
- * its producer must be waiting for the writer.
+ * Writer: the process continues after its end was expected, so its file was
+ * removed.  Make a new file and move 'r' into it, as ringfile_adopt() does.
+ * 'r' must be the only ring, and its producer must be waiting for the writer.
  */
 void ringfile_renew(struct ring *r, const char *trace_path);
 
 /*
- * Writer: the process goes on after its end was expected; if its file was
- * removed, report that as ringfile_open() does.
+ * Writer: the process continues after its end was expected.  If its file was
+ * removed, report this under the same conditions as ringfile_open().
  */
 void ringfile_tell_removed(void);
 

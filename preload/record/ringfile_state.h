@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ringfile_state.h - what ringfile.c and ring_spares.c share
+ * ringfile_state.h - the state shared by ringfile.c and ring_spares.c
  *
  * ring_spares.c calls ringfile.c, never the other way.
  */
@@ -24,26 +24,29 @@ struct ringfile {
 	struct image *image; /* NULL: there is no file */
 	int fd, dir_fd;
 	struct file_id id;
-	uint64_t end; /* offset after the last ring */
+	uint64_t end; /* offset in the file after the last ring */
 	/* The largest capacity of the initial thread's ring, and of others. */
 	uint64_t initial_words, words;
-	bool reserve_all; /* producers never wait, so rings do not grow */
+	bool reserve_all; /* producers never wait, so rings cannot grow later */
 	bool is_removed;
-	uint64_t generation; /* counts the files of the process */
-	/* Earliest times of the next try: for a new ring, to extend one. */
+	uint64_t generation; /* number of ring files made so far */
+	/* Earliest times of the next try to make a ring, and to extend one. */
 	uint64_t retry_ns, refused_ns;
 	char path[2 * PATH_MAX + 32];
 	/* Spare rings: put here by the writer, taken by producers. */
 	_Atomic(struct ring *) initial, spare[SPARES_MAX];
 	_Atomic uint32_t ahead;	 /* spares to keep, or AHEAD_NEVER */
 	_Atomic uint32_t wanted; /* producers that wait for a spare */
-	_Atomic uint32_t made;	 /* futex: changed when a spare was made */
+	_Atomic uint32_t made;	 /* futex word: changes when a spare was made */
 };
 
-/* Wiped in the child of a fork; NULL: ringfile_init() has not run. */
+/* NULL until ringfile_init().  The target is wiped in the child of a fork. */
 extern struct ringfile *rf;
 
-/* Add a ring at the end of the file.  NULL, and errno, if there is no room. */
+/*
+ * Add a ring at the end of the file.  Return NULL and set errno if there is no
+ * room.
+ */
 struct ring *ringfile_make_ring(uint64_t words_max);
 
 /*

@@ -18,8 +18,8 @@
 #include "preload/sys/sys.h"
 
 /*
- * The most ended threads at a time whose rings are offered to new threads.  The
- * writer recycles the rings of the others.
+ * How many ended threads at most offer their rings to new threads.  The writer
+ * recycles the rings of other ended threads.
  */
 #define ENDED_MAX 64u
 
@@ -35,33 +35,31 @@
  */
 struct pool {
 	_Atomic uint32_t used;	     /* threads [0, used) have been claimed */
-	_Atomic uint32_t free_count; /* of these, about how many are free */
+	_Atomic uint32_t free_count; /* about how many of these are free */
 	_Atomic uint32_t cursor;     /* where to look for a free thread */
 	_Atomic uint64_t next_id;    /* the initial thread is 0 */
 	/*
-	 * Threads that have become ENDING, the oldest at 'ended_from' or later.
-	 * Hints: a thread may be missing, be here twice or be in use again.
+	 * Threads that have become ENDING; the oldest is at 'ended_from' or
+	 * later.  These are hints: a thread may be missing, be here twice or be
+	 * in use again.
 	 */
 	_Atomic uint32_t ended_to, ended_from;
 	_Atomic(struct thread *) ended[ENDED_MAX];
 };
 
 /*
- * The pool's threads, in parts that are mapped shortly before they are needed:
- * all of them take 24 MiB of address space, which a program may have limited.
- * A part is never moved or unmapped.  The child of a fork has the parts of its
- * parent, wiped.
+ * The structs of the pool, in parts that are mapped shortly before they are
+ * needed.  All parts together take 24 MiB of address space, which a program may
+ * have limited.  A part is never moved or unmapped.  The child of a fork has
+ * the parts of its parent, wiped.
  */
 #define PART_THREADS 512u
 #define PART_NBYTES  (PART_THREADS * sizeof(struct thread))
 static _Atomic(struct thread *) parts[THREAD_MAX / PART_THREADS];
-/* Stands for a thread whose part is not mapped. */
+/* Returned for a thread whose part is not mapped. */
 static struct thread absent = { .state = THREAD_MUTED };
 
-/*
- * Has thread_end_handovers() been called?  Not wiped in a child, which inherits
- * the filter.
- */
+/* Has thread_end_handovers() been called?  A child of a fork keeps this. */
 static _Atomic bool has_no_handovers;
 
 static struct pool *pool;
@@ -79,7 +77,7 @@ __thread struct thread *thread_self __attribute__((tls_model("initial-exec"))) =
  */
 #define FIRST_RING_WORDS 32768u
 
-/* When a ring is recycled, its pages above this go back to the system. */
+/* When a ring is recycled, pages above this size go back to the kernel. */
 #define RING_KEEP_WORDS 8192
 
 static bool
@@ -89,7 +87,7 @@ has_part(uint32_t i)
 	return atomic_load_explicit(&parts[i], memory_order_acquire) != NULL;
 }
 
-/* Map part 'i' unless it is mapped.  False: no memory. */
+/* Map part 'i' if it is not mapped yet.  Return false if there is no memory. */
 static bool
 make_part(uint32_t i)
 {
@@ -101,8 +99,8 @@ make_part(uint32_t i)
 	if (part == NULL)
 		return false;
 	/*
-	 * Another thread may have mapped the part first.  release: pairs with
-	 * the acquire in thread_pool_at().
+	 * On failure, another thread has mapped the part first. release: pairs
+	 * with the acquire in thread_pool_at().
 	 */
 	if (!atomic_compare_exchange_strong_explicit(&parts[i], &none, part,
 						     memory_order_release,
@@ -117,7 +115,7 @@ thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words,
 {
 	pool_initial_ring_words = initial_ring_words;
 	pool_ring_words = ring_words;
-	/* A producer that never waits never makes the ring grow. */
+	/* If producers never wait, rings cannot grow: begin at full size. */
 	pool_first_ring_words = may_wait ? FIRST_RING_WORDS : UINT64_MAX;
 	if (pool == NULL)
 		pool = memory_map_wiped(sizeof(*pool));
@@ -172,7 +170,7 @@ try_claim(struct thread *t)
 		memory_order_relaxed);
 }
 
-/* Map part 'i' if the writer has not mapped it ahead.  False: no memory. */
+/* Map part 'i' if the writer has not; return false if out of memory. */
 static bool
 get_part(uint32_t i)
 {
@@ -187,10 +185,10 @@ claim_fresh(void)
 		const uint32_t next = thread_pool_count();
 		uint32_t fresh;
 
-		/* Check first: a failed try must not use up an index. */
+		/* Check this first, so that a failed try uses up no index. */
 		if (next >= THREAD_MAX || !get_part(next / PART_THREADS))
 			return NULL;
-		/* relaxed: only an index; try_claim() orders. */
+		/* relaxed: only an index; try_claim() orders the accesses. */
 		fresh = atomic_fetch_add_explicit(&pool->used, 1,
 						  memory_order_relaxed);
 		/* Other threads may have taken indices meanwhile. */
@@ -203,8 +201,8 @@ claim_fresh(void)
 }
 
 /*
- * Claim a thread that is free again, else one that was never used.  NULL: there
- * is no memory, or there are THREAD_MAX threads already.
+ * Claim a struct that is free again, or else one that was never used.  Return
+ * NULL if there is no memory, or if there are THREAD_MAX threads already.
  */
 static struct thread *
 claim(void)
@@ -212,7 +210,7 @@ claim(void)
 	const uint32_t used = thread_pool_count();
 	uint32_t i = 0;
 
-	/* relaxed, these three: hints; try_claim() decides. */
+	/* relaxed, all three accesses: these are hints; try_claim() decides. */
 	if (atomic_load_explicit(&pool->free_count, memory_order_relaxed) == 0)
 		i = used;
 	for (; i < used; i++) {
@@ -232,7 +230,7 @@ claim(void)
 
 /*
  * Give 't' a ring: its earlier one if that can be reused, else a spare ring of
- * the ring file, else one in memory only.  False: no memory.
+ * the ring file, else one in memory only.  Return false if there is no memory.
  */
 static bool
 give_ring(struct thread *t, bool is_initial)
@@ -248,7 +246,7 @@ give_ring(struct thread *t, bool is_initial)
 		return true;
 	if (!memory_limit_take(ring_nbytes(words)))
 		return false;
-	/* memory_limit_take() may have started the writer, and it the file. */
+	/* memory_limit_take() may have made the writer and the file. */
 	t->ring = ringfile_take(is_initial);
 	if (t->ring != NULL)
 		return true;
@@ -263,7 +261,7 @@ give_ring(struct thread *t, bool is_initial)
 	return true;
 }
 
-/* Claim a thread and give it a ring.  NULL: there is no memory. */
+/* Claim a struct and give it a ring.  Return NULL if there is no memory. */
 static struct thread *
 acquire(bool is_initial)
 {
@@ -295,7 +293,7 @@ set_owner(struct thread *t, uint64_t id, struct kernel_id self)
 	t->deleting = NULL;
 	t->epoch = 0;
 	t->owner = owners_new_number();
-	/* relaxed, both: thread_has_ended() reads them again in PROBED. */
+	/* relaxed, both: thread_has_ended() reads them again if PROBED. */
 	atomic_store_explicit(&t->tid, self.tid, memory_order_relaxed);
 	atomic_store_explicit(&t->pid, self.pid, memory_order_relaxed);
 	t->pthread = (uint64_t)pthread_self();
@@ -323,36 +321,39 @@ prepare(struct thread *t, uint64_t id, struct kernel_id self, bool is_nested)
 static bool
 exists(const struct thread *t)
 {
-	/* relaxed, both: constant in PROBED; else see thread_has_ended(). */
+	/*
+	 * relaxed, both: they are constant in state PROBED.  For other states,
+	 * see thread_has_ended().
+	 */
 	const int pid = atomic_load_explicit(&t->pid, memory_order_relaxed);
 	const int tid = atomic_load_explicit(&t->tid, memory_order_relaxed);
 
 	return syscall(SYS_tgkill, pid, tid, 0) == 0 || errno != ESRCH;
 }
 
-/* Move 't' from ENDING to PROBED; on success the caller must move it on. */
+/* Move 't' from ENDING to PROBED; the caller must then end PROBED. */
 static bool
 try_probe(struct thread *t)
 {
 	uint32_t expected = THREAD_ENDING;
 
-	/* acquire: pairs with the releases of the state that leave PROBED. */
+	/* acquire: pairs with each release store that ends the state PROBED. */
 	return atomic_compare_exchange_strong_explicit(
 		&t->state, &expected, THREAD_PROBED, memory_order_acquire,
 		memory_order_relaxed);
 }
 
 /*
- * May the calling thread take over the ring of 't', which is PROBED?  A thread
- * that was killed within a recording leaves 'limit' 0.  If the thread had a
- * second ring for its signal handlers, the order of that ring's events relative
- * to those that follow here would be unknown.  The initial thread's ring has
- * another size.
+ * May the calling thread take over the ring of 't', which is PROBED?  It may
+ * not if 'limit' is 0: the thread was killed within a recording.  If the thread
+ * had a second ring for its signal handlers, the order of that ring's events
+ * relative to those that follow here would be unknown.  The initial thread's
+ * ring has another size.
  */
 static bool
 may_take_over(const struct thread *t, int own_pid)
 {
-	/* relaxed: constant in PROBED. */
+	/* relaxed: it is constant in state PROBED. */
 	if (atomic_load_explicit(&t->pid, memory_order_relaxed) != own_pid ||
 	    exists(t))
 		return false;
@@ -366,7 +367,7 @@ may_take_over(const struct thread *t, int own_pid)
 }
 
 enum probe {
-	PROBE_TAKEN,   /* PROBED; the caller takes over its ring */
+	PROBE_TAKEN,   /* now PROBED: the caller takes over its ring */
 	PROBE_ALIVE,   /* it still exists, or another thread probes it */
 	PROBE_USELESS, /* it is not ENDING any more */
 };
@@ -375,7 +376,7 @@ static enum probe
 probe(struct thread *t, int own_pid)
 {
 	if (!try_probe(t))
-		/* relaxed: a hint. */
+		/* relaxed: only a hint. */
 		return atomic_load_explicit(&t->state, memory_order_relaxed) ==
 				       THREAD_PROBED
 			       ? PROBE_ALIVE
@@ -393,15 +394,15 @@ put_ended(_Atomic(struct thread *) *slot, struct thread *t)
 {
 	struct thread *none = NULL;
 
-	/* relaxed: a hint; the state orders. */
+	/* relaxed: only a hint; the thread's state orders the accesses. */
 	atomic_compare_exchange_strong_explicit(
 		slot, &none, t, memory_order_relaxed, memory_order_relaxed);
 }
 
 /*
- * The index of the oldest thread that has ended.  relaxed, here and where it is
- * written: a hint.  If a search skips a thread, a later search finds it, or the
- * writer recycles it.
+ * Return the index of the oldest thread that has ended.  It is only a hint, so
+ * it is read and written relaxed.  If a search skips a thread, a later search
+ * finds it, or the writer recycles it.
  */
 static uint32_t
 oldest_ended(uint32_t to)
@@ -412,11 +413,11 @@ oldest_ended(uint32_t to)
 	return to - from <= ENDED_MAX ? from : to - ENDED_MAX;
 }
 
-/* Find a thread that has ended, and whose ring can be taken over, or NULL. */
+/* Return an ended thread whose ring can be taken over, or NULL. */
 static struct thread *
 find_ended(int own_pid)
 {
-	/* relaxed, all: hints; try_probe() decides. */
+	/* relaxed, all accesses: these are hints; try_probe() decides. */
 	const uint32_t to =
 		atomic_load_explicit(&pool->ended_to, memory_order_relaxed);
 	uint32_t from = oldest_ended(to);
@@ -452,14 +453,11 @@ find_ended(int own_pid)
 void
 thread_end_handovers(void)
 {
-	/*
-	 * relaxed: the calling thread, which is about to install the filter,
-	 * sees its own store.
-	 */
+	/* relaxed: the calling thread is the first one under the filter. */
 	atomic_store_explicit(&has_no_handovers, true, memory_order_relaxed);
 }
 
-/* Take over the ring of a thread that has ended.  NULL: there is none. */
+/* Take over the ring of a thread that has ended; NULL: there is none. */
 static struct thread *
 take_over(struct kernel_id self)
 {
@@ -472,7 +470,7 @@ take_over(struct kernel_id self)
 	if (t == NULL)
 		return NULL;
 	t->limit = 0;
-	/* relaxed: a number, ordered with nothing. */
+	/* relaxed: only the number matters. */
 	set_owner(t,
 		  atomic_fetch_add_explicit(&pool->next_id, 1,
 					    memory_order_relaxed),
@@ -493,7 +491,7 @@ attach_anew(struct kernel_id self, bool is_initial)
 		return NULL;
 	/*
 	 * Assign the number only now: a thread that gets no ring tries again at
-	 * each event.  relaxed: a number, ordered with nothing.
+	 * each event. relaxed: only the number matters.
 	 */
 	if (!is_initial)
 		id = atomic_fetch_add_explicit(&pool->next_id, 1,
@@ -517,7 +515,7 @@ thread_attach(int initial_tid, bool *is_handover_ret)
 	t->stack_generation = 0;
 	thread_self = t;
 	/*
-	 * Last, and after a compiler barrier: once 'limit' is set, a signal
+	 * Set 'limit' last, after a compiler barrier: once it is set, a signal
 	 * handler may record in this ring.
 	 */
 	atomic_signal_fence(memory_order_release);
@@ -539,7 +537,10 @@ thread_attach_nested(struct thread *t)
 	return n;
 }
 
-/* Interrupted recordings, one in the other, that a fork can repair. */
+/*
+ * Limit on the interrupted recordings that a fork can repair.  Each was
+ * interrupted by a signal handler that began the next.
+ */
 #define INTERRUPTED_MAX 4
 
 static __thread struct {
@@ -577,13 +578,13 @@ thread_repair_interrupted(void)
 
 		if (t == NULL)
 			return;
-		/* At the same address, which a register may hold. */
+		/* Map at the same address, since a register may hold it. */
 		if (!memory_map_at(interrupted[i].ring,
 				   ring_nbytes(interrupted[i].words)))
 			return;
 		t->ring = ring_init(interrupted[i].ring, interrupted[i].words);
 		t->mask = interrupted[i].words - 1;
-		/* Keep other threads of this process from claiming it. */
+		/* Other threads of this process must not claim the struct. */
 		atomic_store_explicit(&t->state, THREAD_CLAIMED,
 				      memory_order_relaxed);
 		thread_self = &thread_unattached;
@@ -594,7 +595,7 @@ thread_repair_interrupted(void)
 static void
 offer(struct thread *t)
 {
-	/* relaxed, all: hints; try_probe() decides. */
+	/* relaxed, all accesses: these are hints; try_probe() decides. */
 	const uint32_t to = atomic_fetch_add_explicit(&pool->ended_to, 1,
 						      memory_order_relaxed);
 
@@ -605,7 +606,7 @@ offer(struct thread *t)
 void
 thread_mark_ending(void)
 {
-	/* What a thread does after it has joined this one comes later. */
+	/* A thread that joins this one must stamp its next event. */
 	clock_bump();
 	for (struct thread *t = thread_self; t != NULL; t = t->nested) {
 		uint32_t expected = THREAD_ACTIVE;
@@ -625,9 +626,9 @@ thread_has_ended(struct thread *t)
 	uint32_t expected = THREAD_ACTIVE;
 
 	/*
-	 * A thread that has not announced its end.  If a new thread has just
-	 * taken over the ring, 'tid' may still be that of the old one: the
-	 * check below in PROBED decides.  relaxed: only the owner and the
+	 * This thread has not announced its end.  If a new thread has just
+	 * taken over the ring, 'tid' may still be the id of the old thread; the
+	 * check below in state PROBED decides. relaxed: only the owner and the
 	 * writer move the state from ACTIVE.
 	 */
 	if (atomic_load_explicit(&t->state, memory_order_relaxed) ==
@@ -638,7 +639,7 @@ thread_has_ended(struct thread *t)
 			&t->state, &expected, THREAD_ENDING,
 			memory_order_relaxed, memory_order_relaxed);
 	}
-	/* If this fails, it is DEAD already, or a new thread probes it. */
+	/* This fails if 't' is DEAD already, or if a new thread probes it. */
 	if (!try_probe(t))
 		return atomic_load_explicit(&t->state, memory_order_relaxed) ==
 		       THREAD_DEAD;
@@ -660,7 +661,7 @@ thread_recycle(struct thread *t)
 			ringfile_shrink(t->ring, RING_KEEP_WORDS);
 	}
 	t->limit = 0;
-	/* relaxed: a hint. */
+	/* relaxed: only a hint. */
 	atomic_fetch_add_explicit(&pool->free_count, 1, memory_order_relaxed);
 	/* release: pairs with the acquire in try_claim(). */
 	atomic_store_explicit(&t->state, THREAD_FREE, memory_order_release);
@@ -669,7 +670,7 @@ thread_recycle(struct thread *t)
 bool
 thread_is_attached(const struct thread *t)
 {
-	/* relaxed: only the thread itself relies on the answer. */
+	/* relaxed: the answer is exact only for the calling thread itself. */
 	const uint32_t state =
 		atomic_load_explicit(&t->state, memory_order_relaxed);
 

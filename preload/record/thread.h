@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread.h - what the recorder knows of each thread
+ * thread.h - the recorder's state for each thread
  *
- * A 'struct thread' is used by one thread of the program (the producer, through
- * 'thread_self') and by the writer; each field says who writes it.  These
- * structs are in a pool that is mapped part by part, wiped in the child of a
- * fork (MADV_WIPEONFORK) and never unmapped.  A wiped, free or never attached
- * thread has 'limit' 0, which sends the producer to the slow path.  One
- * comparison therefore answers "is there room", "am I attached", "is this a
- * forked child" and "am I a signal handler that interrupted a recording".
+ * One thread of the program (the producer, through 'thread_self') and the
+ * writer use a 'struct thread'; each field says who writes it.  These structs
+ * are in a pool that is mapped part by part and never unmapped.  The kernel
+ * wipes it in the child of a fork (MADV_WIPEONFORK).  A wiped, free or never
+ * attached struct has 'limit' 0, which sends the producer to the slow path.
+ * One comparison therefore answers "is there room", "am I attached", "is this
+ * a forked child" and "am I a signal handler that interrupted a recording".
  *
  *   FREE ──claim──► CLAIMED ──attach──► ACTIVE ──► ENDING ◄──► PROBED
  *    ▲                                    ▲                     │  │
  *    └──────── commit ──────── DEAD ◄─────┼────── writer ───────┘  │
  *                                         └────── take over ───────┘
  *
- * A thread that is ENDING still records: late frees, after every destructor,
+ * A thread that is ENDING still records: frees that come after all destructors
  * need a ring.  Once the kernel no longer knows the thread, nothing is added to
  * that ring.  Before another thread asks the kernel, it moves the state to
  * PROBED; only one thread can do so:
@@ -24,8 +24,8 @@
  *     events, and records after them (EVENT_HANDOVER).  A new thread then needs
  *     neither memory nor the writer's help, and the ring's pages are warm.
  *   - The writer makes the thread DEAD, and recycles it once its last event is
- *     in the file.  The writer does not ask for some milliseconds, in which a
- *     new thread may take over the ring.
+ *     in the file.  The writer waits some milliseconds before it asks the
+ *     kernel.  Meanwhile a new thread may take over the ring.
  */
 #ifndef THREAD_H
 #define THREAD_H
@@ -38,72 +38,85 @@
 #include "hatf/rings/order.h"
 
 enum thread_state {
-	THREAD_FREE = 0, /* also the state in wiped memory */
+	THREAD_FREE = 0, /* free; wiped memory has this state, too */
 	THREAD_CLAIMED,
 	THREAD_ACTIVE,
 	THREAD_ENDING,
 	THREAD_PROBED,
 	THREAD_DEAD,
-	THREAD_MUTED, /* outside the pool: do not record the thread's calls */
+	THREAD_MUTED, /* not in the pool: do not record this thread's calls */
 };
 
 #define THREAD_MAX IMAGE_RINGS_MAX
 
-/* A 'limit' that no event is below, since EVENT_THREAD is the first of each. */
+/*
+ * A 'limit' that sends every event to the slow path: the first event of a ring
+ * is EVENT_THREAD, so later positions are at least 1.
+ */
 #define THREAD_SLOW_LIMIT 1u
 
 struct thread {
 	/*
-	 * The producer's.  0 while the thread is recording: a signal handler
-	 * that interrupts the recording and allocates uses another ring.
+	 * Written by the producer.  'limit' is 0 while the thread is recording:
+	 * a signal handler that interrupts the recording and allocates uses
+	 * another ring.
 	 */
-	_Alignas(RING_CACHE_LINE) uint64_t limit; /* words */
+	_Alignas(RING_CACHE_LINE) uint64_t limit; /* in words */
 	uint64_t head;				  /* words written */
-	uint64_t tick; /* the last one announced in the ring */
-	uint64_t mask; /* of the ring; a copy, saves a cache line */
+	uint64_t tick; /* last tick that was put into the ring */
+	uint64_t mask; /* mask of the ring; this copy saves a cache line */
 	struct ring *ring;
 	uint64_t epoch; /* clock_epoch, read before the last stamp; 0: none */
-	uint32_t owner; /* its number in owners.h */
-	const void *deleting;  /* the block that the allocator's own operator
+	uint32_t owner; /* the thread's number in owners.h */
+	const void *deleting; /* the block that the allocator's own operator
 				  delete is freeing, see interpose_cxx.c */
-	struct thread *nested; /* for signal handlers, made when needed */
+	/* the struct for signal handlers that interrupt a recording; or NULL */
+	struct thread *nested;
 
 	/*
-	 * The producer's.  While call stacks are recorded, 'limit' is at most
-	 * THREAD_SLOW_LIMIT, so that each event takes the slow path.
+	 * Written by the producer.  While call stacks are recorded, 'limit' is
+	 * at most THREAD_SLOW_LIMIT, so that each event takes the slow path.
 	 */
 	struct capture *capture; /* NULL: no stack was captured yet */
-	uint32_t stack;		 /* that the ring's events have, as announced */
-	uint32_t stack_generation; /* when it was announced; 0: never */
+	/* number of the last stack that was put into the ring */
+	uint32_t stack;
+	/* Generation in which 'stack' was put into the ring; 0: never. */
+	uint32_t stack_generation;
 
-	/* The producer's, rarely touched; the writer reads the counters. */
+	/* Written by the producer, rarely; the writer reads the counters. */
 	_Atomic uint64_t wait_count, wait_ns;
 
-	/* Shared: the picture above has the transitions. */
+	/* Shared; the picture above shows the transitions of 'state'. */
 	_Alignas(RING_CACHE_LINE) _Atomic uint32_t state;
 	/*
-	 * Constant while attached; a new owner changes them in PROBED.  A child
-	 * by clone() that shares the memory has a pid of its own.
+	 * Constant while attached; a thread that takes over the ring changes
+	 * them in state PROBED.  A child by clone() that shares the memory has
+	 * another pid than its parent.
 	 */
 	_Atomic int tid, pid;
 	bool is_nested;	  /* constant while attached */
-	uint64_t id;	  /* HATF thread number; as 'tid' */
-	uint64_t pthread; /* pthread_t, for pthread_setname_np(); as 'tid' */
+	uint64_t id;	  /* HATF thread number; changes as 'tid' does */
+	uint64_t pthread; /* pthread_t; changes as 'tid' does */
 
-	/* The writer's. */
+	/* Written by the writer. */
 	/*
 	 * 'producer.id' is the HATF number of the thread whose events the
-	 * writer takes from the ring; 'id' is that of the thread that records.
+	 * writer takes from the ring at present.  'id' is that of the thread
+	 * that records now.
 	 */
 	_Alignas(RING_CACHE_LINE) struct order_producer producer;
-	bool is_gone;		/* its destroyThread is written */
-	bool is_announced;	/* its createThread is written */
-	uint64_t announced[3];	/* the operands of its EVENT_THREAD */
-	uint64_t name[2];	/* as in EVENT_NAME; 0: none */
-	uint64_t idle_since_ns; /* 0: has had events in the last round */
+	bool is_gone;	       /* destroyThread is in the trace */
+	bool is_announced;     /* createThread is in the trace */
+	uint64_t announced[3]; /* operands of EVENT_THREAD */
+	/* the thread's name, as in EVENT_NAME; 0: none */
+	uint64_t name[2];
+	uint64_t idle_since_ns; /* 0: there were events in the last round */
 };
 
-/* The calling thread's; never NULL.  Initial-exec TLS: one pointer. */
+/*
+ * The calling thread's struct; never NULL.  It uses initial-exec TLS, which is
+ * scarce, so it is only one pointer.
+ */
 extern __thread struct thread *thread_self
 	__attribute__((tls_model("initial-exec")));
 
@@ -112,9 +125,9 @@ extern struct thread thread_unattached, thread_muted;
 
 /*
  * Map the pool.  'ring_words' is the capacity of each ring,
- * 'initial_ring_words' that of the initial thread's ring; with 'may_wait'
- * producers wait for room.  False if there is no memory.  The child of a fork
- * reuses the mapping of its parent, which the kernel has wiped.
+ * 'initial_ring_words' that of the initial thread's ring; 'may_wait' says
+ * whether producers wait for room.  Return false if there is no memory.  The
+ * child of a fork reuses the mapping of its parent, which the kernel has wiped.
  */
 bool thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words,
 		      bool may_wait);
@@ -122,31 +135,35 @@ bool thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words,
 /* Writer: map the next part of the pool ahead of need. */
 void thread_pool_extend(void);
 
-/* The pool's threads are [0, thread_pool_count()); for the writer. */
+/*
+ * For the writer: the pool's threads have the indices 0 to thread_pool_count()
+ * - 1.
+ */
 uint32_t thread_pool_count(void);
 struct thread *thread_pool_at(uint32_t idx);
 
 /*
  * Attach the calling thread: claim a 'struct thread', map its ring and make it
  * 'thread_self'.  The thread gets number 0 if its kernel id is 'initial_tid'.
- * NULL if there is no memory.  The caller must have blocked all signals.  If
- * '*is_handover_ret' is set, the thread has taken over the ring of an ended
- * thread, and its first event must be an EVENT_HANDOVER.
+ * Return NULL if there is no memory.  The caller must have blocked all signals.
+ * '*is_handover_ret' is set if the thread has taken over the ring of an ended
+ * thread; then its first event must be an EVENT_HANDOVER.
  */
 struct thread *thread_attach(int initial_tid, bool *is_handover_ret);
 
 /*
  * Attach a second 'struct thread', with its own ring, for a signal handler that
- * interrupted a recording of 't'.  NULL: no memory.
+ * interrupted a recording of 't'.  Return NULL if there is no memory.
  */
 struct thread *thread_attach_nested(struct thread *t);
 
 /*
- * For a fork from a signal handler that interrupted a recording.  Before the
- * fork, note the rings that the calling thread may be writing to.  In the
- * child, the threads are wiped and the rings are not mapped: map memory at the
- * same addresses, into which the interrupted recording can write its last
- * words, and detach the thread.
+ * Two functions for a fork from a signal handler that has interrupted a
+ * recording. thread_note_interrupted(), called before the fork, notes the rings
+ * that the calling thread may be writing to.  In the child, the threads are
+ * wiped and the rings are not mapped.  There thread_repair_interrupted() maps
+ * memory at the same addresses, into which the interrupted recording can write
+ * its last words, and detaches the thread.
  */
 void thread_note_interrupted(void);
 void thread_repair_interrupted(void);
@@ -156,12 +173,12 @@ void thread_mark_ending(void);
 
 /*
  * From now on no thread takes over the ring of another.  Call this before a
- * seccomp filter that kills for tgkill(2): with that call a new thread asks
+ * seccomp filter that kills for tgkill(2): by that call, a new thread asks
  * whether an old one has ended.
  */
 void thread_end_handovers(void);
 
-/* Writer: all events of 't' are in the file; it may be claimed again. */
+/* Writer: all events of 't' are in the file, so let a new thread claim 't'. */
 void thread_recycle(struct thread *t);
 
 /*
@@ -170,7 +187,10 @@ void thread_recycle(struct thread *t);
  */
 bool thread_has_ended(struct thread *t);
 
-/* Is 't' attached?  For other threads than its owner the answer is a hint. */
+/*
+ * Is 't' attached?  The answer is exact for its owner, and a hint for other
+ * threads.
+ */
 bool thread_is_attached(const struct thread *t);
 
 /*
@@ -179,7 +199,7 @@ bool thread_is_attached(const struct thread *t);
  */
 bool thread_is_in_use(const struct thread *t);
 
-/* How many HATF thread numbers have been assigned. */
+/* Return how many HATF thread numbers have been assigned. */
 uint64_t thread_id_count(void);
 
 #endif /* THREAD_H */

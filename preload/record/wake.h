@@ -2,9 +2,9 @@
 /*
  * wake.h - wake the writer thread, or make it
  *
- * This is all that the recording side knows of the writer.  Where it needs a
- * function of preload/writer, it calls it through a struct wake_calls, which
- * writer_calls.c passes to wake_init().
+ * This is the only interface from preload/record to the writer.  Functions of
+ * preload/writer are called through a struct wake_calls, which writer_calls.c
+ * passes to wake_init().
  */
 #ifndef WAKE_H
 #define WAKE_H
@@ -16,7 +16,7 @@
 /*
  * Is there a writer thread?  A thread of the program changes AWAY to COMING.
  * The writer changes COMING to HERE when it has its files, or to AWAY if it
- * cannot have them.  In the child of a fork the memory is wiped: AWAY.
+ * cannot open them.  In the child of a fork the memory is wiped: AWAY.
  */
 enum wake_presence {
 	WAKE_AWAY = 0,
@@ -27,39 +27,45 @@ enum wake_presence {
 /* Part of struct writer, and wiped with it in the child of a fork. */
 struct wake {
 	_Atomic uint32_t presence; /* enum wake_presence; a futex word */
-	_Atomic uint32_t word;	   /* futex: changed to wake the writer */
-	/* Time of the first event without a writer; 0: there was none. */
+	_Atomic uint32_t word;	   /* futex word: changed to wake the writer */
+	/* Time of the first event since the last writer left; 0: none. */
 	_Atomic uint64_t away_since_ns;
-	_Atomic uint64_t unattached;   /* events of threads without a ring */
-	_Atomic bool is_loss_reported; /* a line has said so */
+	/* number of lost events of threads without a ring */
+	_Atomic uint64_t unattached;
+	_Atomic bool is_loss_reported; /* the loss was reported */
 };
 
-/* Functions of writer_calls.c; they may change errno. */
+/* Functions of writer_calls.c.  They may change errno. */
 struct wake_calls {
-	/* Make the writer thread.  False: that failed, and was reported. */
+	/*
+	 * Make the writer thread.  Return false on failure, after reporting it.
+	 */
 	bool (*make)(void);
-	/* End the writer's sleep.  False: the caller must wake the futex. */
+	/*
+	 * End the writer's sleep.  Return false if the caller must wake the
+	 * futex.
+	 */
 	bool (*interrupt)(void);
 	/* Note that the writer was killed: later events are not recorded. */
 	void (*note_killed)(void);
 };
 
 /*
- * The thread that starts the trace calls this.  Both must stay mapped, also in
- * the process's children.
+ * The thread that starts the trace calls this.  '*wake' and '*calls' must stay
+ * mapped, also in the process's children.
  */
 void wake_init(struct wake *wake, const struct wake_calls *calls);
 
 /*
- * Any thread: wake the writer, and make it if there is none.  A few system
- * calls at most, unless the thread has to be made.
+ * Any thread may call this: wake the writer, and make it if there is none.  It
+ * makes a few system calls, unless it has to make the thread.
  */
 void wake_writer(void);
 
-/* Wake the writer.  False: there is none. */
+/* Wake the writer.  Return false if there is none. */
 bool wake_writer_if_here(void);
 
-/* Is there a writer thread, with its files? */
+/* Is there a writer thread that has its files open? */
 bool wake_has_writer(void);
 /*
  * A thread of the program: make the writer thread, and with it the trace file
@@ -71,27 +77,28 @@ void wake_make_writer(void);
 
 /*
  * Must a producer that finds the clock idle wake or make the writer thread?
- * Its ring holds 'used' words, of 'capacity'.  If not, its events wait in the
- * ring, each with a stamp.
+ * Its ring has 'capacity' words, of which 'used' are in use.  If the answer is
+ * no, its events wait in the ring, each with a stamp.
  */
 bool wake_is_wanted(uint64_t used, uint64_t capacity);
 
 /*
- * Change the presence from AWAY to COMING.  On success only the caller may make
- * the writer, or do its work, and must call wake_set_presence() afterwards.
- * False: the writer exists, or another thread was first.
+ * Change the presence from AWAY to COMING.  After success, only the caller may
+ * make the writer or do its work, and it must call wake_set_presence()
+ * afterwards.  Return false if the writer exists, or if another thread was
+ * first.
  */
 bool wake_claim(void);
 
 /*
- * Change the presence and wake the threads that wait for that.  For the thread
- * that has changed it to COMING, and for the writer.
+ * Change the presence and wake the threads that wait for that.  The writer
+ * calls this, and the thread that has changed the presence to COMING.
  */
 void wake_set_presence(enum wake_presence presence);
 
 /*
- * Count an event whose thread has no ring; the trailer has the number.  The
- * first one is reported on standard error.
+ * Count an event that is lost because its thread has no ring.  The trailer has
+ * the number of such events.  Report the first one on standard error.
  */
 void wake_count_unattached(void);
 

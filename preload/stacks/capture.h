@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * capture.h - the number of the call stack that the calling thread is on
+ * capture.h - find the number of the calling thread's call stack
  *
- * Walks the stack (walk.h) and looks up its number: among those of the last
+ * Walk the stack (walk.h) and look up its number: in the frames of the last
  * stack, in the thread's memo (stack_memo.h), or in the tree (stack_table.h).
  */
 #ifndef CAPTURE_H
@@ -13,25 +13,29 @@
 #include <stdint.h>
 
 /*
- * Once for a process and again in the child of a fork, before the first
- * capture: stacks of at most 'depth' frames, 1 to WALK_DEPTH_MAX; 1 is the
- * caller alone.  False: no memory, or no way on this machine.
+ * Prepare to capture stacks of at most 'depth' frames, 1 to WALK_DEPTH_MAX.  If
+ * 'depth' is 1, capture the caller only.  Call this once for a process, and
+ * again in the child of a fork, before the first capture.  Return false if
+ * there is no memory, or if the machine is not supported.
  */
 bool capture_init(uint32_t depth);
 
-/* Bytes of address space that capture_init() takes, nearly all of it unused. */
+/*
+ * Return the bytes of address space that capture_init() maps, most of which
+ * stay unused.
+ */
 size_t capture_nbytes(void);
 
 /* The state of a thread's captures. */
 struct capture;
 
-/* Make one; NULL: no memory. */
+/* Make the state of a thread; return NULL if there is no memory. */
 struct capture *capture_make(void);
 
 /*
- * Capture the stack of the caller, without its frames in the recorder.  Returns
- * its number; 0: none.  'capture' is of the calling thread, which no handler
- * may use meanwhile.
+ * Capture the caller's stack without the recorder's frames.  Return its number;
+ * 0 if it has none.  'capture' belongs to the calling thread; signal handlers
+ * must not use it meanwhile.
  */
 uint32_t capture_stack(struct capture *capture);
 

@@ -7,7 +7,7 @@
 
 #include "preload/stacks/cfi_cursor.h"
 
-/* Rows that DW_CFA_remember_state can hold at a time. */
+/* How many rows DW_CFA_remember_state can store at a time. */
 #define REMEMBERED_MAX 4u
 
 /* Encodings of pointers (LSB 5.0, table 10.5). */
@@ -31,7 +31,8 @@ enum {
 
 /* Instructions (DWARF 5, section 7.24; the last two are GNU's). */
 enum {
-	CFA_ADVANCE_LOC = 0x40, /* with operands in the low six bits */
+	/* these three have an operand in the low six bits */
+	CFA_ADVANCE_LOC = 0x40,
 	CFA_OFFSET = 0x80,
 	CFA_RESTORE = 0xc0,
 	CFA_NOP = 0x00,
@@ -61,7 +62,7 @@ enum {
 	CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
 };
 
-/* Take a number in the format of an encoding, without adding a base. */
+/* Read a number in the format of an encoding, without adding a base. */
 static uint64_t
 take_format(struct cfi_cursor *c, unsigned encoding)
 {
@@ -88,7 +89,7 @@ take_format(struct cfi_cursor *c, unsigned encoding)
 	}
 }
 
-/* Take an encoded pointer; 'index' is what PE_DATAREL is relative to. */
+/* Read an encoded pointer; PE_DATAREL is relative to 'index'. */
 static uintptr_t
 take_pointer(struct cfi_cursor *c, unsigned encoding, const uint8_t *index)
 {
@@ -115,7 +116,7 @@ is_within(const struct cfi_section *section, uintptr_t address)
 	       address < (uintptr_t)section->end;
 }
 
-/* A cursor from 'address' to the end of the section. */
+/* Return a cursor from 'address' to the end of the section. */
 static struct cfi_cursor
 cursor_at(const struct cfi_section *section, uintptr_t address)
 {
@@ -167,20 +168,24 @@ find_fde(const struct cfi_section *section, uintptr_t pc)
 	return (uintptr_t)section->index + (intptr_t)entry[1];
 }
 
-/* What a common information entry says for all its functions. */
+/*
+ * The data of a common information entry (CIE), which holds for all functions
+ * that refer to it.
+ */
 struct cie {
 	uint64_t code_align;
 	int64_t data_align;
 	uint8_t pointer_encoding;
-	bool has_length; /* functions have a length of augmentation */
+	/* the functions' entries have an augmentation length */
+	bool has_length;
 	bool is_signal_frame;
 	struct cfi_cursor instructions;
 };
 
 /*
- * Take the length at the start of an entry, and cut the cursor to the entry.
- * The largest length announces a longer field, which no linker for x86-64
- * writes.
+ * Read the length at the start of an entry, and set the cursor's end to the end
+ * of the entry.  The largest value means that a longer length field follows; no
+ * linker for x86-64 writes one, so fail.
  */
 static void
 enter_entry(struct cfi_cursor *c)
@@ -221,7 +226,7 @@ read_augmentation(struct cfi_cursor *c, const char *letters, struct cie *cie)
 		} else if (*letter == 'S') {
 			cie->is_signal_frame = true;
 		} else {
-			break; /* unknown, but its length is known */
+			break; /* unknown augmentation: skip it by its length */
 		}
 	}
 	c->next = end;
@@ -255,13 +260,18 @@ read_cie(const struct cfi_section *section, uintptr_t address, struct cie *cie)
 	return true;
 }
 
-/* The state of the machine that runs the instructions. */
+/* The state of the interpreter of the instructions. */
 struct machine {
 	const struct cfi_section *section;
 	const struct cie *cie;
-	uintptr_t pc, wanted; /* of the row so far; of the row to find */
+	/*
+	 * 'pc' is the address of the present row; the row of 'wanted' is
+	 * searched.
+	 */
+	uintptr_t pc, wanted;
 	struct cfi_row *row;
-	const struct cfi_row *initial; /* NULL within the CIE itself */
+	/* NULL while interpreting the CIE itself. */
+	const struct cfi_row *initial;
 	struct cfi_row remembered[REMEMBERED_MAX];
 	unsigned remembered_count;
 };
@@ -272,16 +282,16 @@ set_rule(struct machine *m, uint64_t reg, enum cfi_how how, int64_t offset)
 	struct cfi_rule *rule;
 
 	if (reg >= CFI_REGISTERS)
-		return; /* a vector register */
+		return; /* not tracked, such as a vector register */
 	rule = &m->row->caller[reg];
 	rule->how = (uint8_t)how;
 	rule->offset = (int32_t)offset;
-	/* What does not fit is unknown. */
+	/* An offset that does not fit makes the rule unknown. */
 	if (rule->offset != offset)
 		rule->how = CFI_UNDEFINED;
 }
 
-/* Take an expression into 'rule'. */
+/* Read an expression into 'rule'. */
 static void
 take_expression(struct machine *m, struct cfi_cursor *c, struct cfi_rule *rule,
 		enum cfi_how how)
@@ -345,7 +355,7 @@ remember_or_restore(struct machine *m, struct cfi_cursor *c, bool is_remember)
 		*m->row = m->remembered[--m->remembered_count];
 }
 
-/* Run an instruction that changes the CFA. */
+/* Interpret an instruction that changes the CFA. */
 static bool
 run_cfa(struct machine *m, struct cfi_cursor *c, unsigned op)
 {
@@ -378,7 +388,7 @@ run_cfa(struct machine *m, struct cfi_cursor *c, unsigned op)
 	}
 }
 
-/* Run an instruction that sets the rule of a register. */
+/* Interpret an instruction that sets the rule of a register. */
 static bool
 run_register(struct machine *m, struct cfi_cursor *c, unsigned op)
 {
@@ -432,7 +442,7 @@ run_register(struct machine *m, struct cfi_cursor *c, unsigned op)
 	}
 }
 
-/* Run an instruction that does neither. */
+/* Interpret any other instruction. */
 static void
 run_other(struct machine *m, struct cfi_cursor *c, unsigned op)
 {
@@ -466,7 +476,7 @@ run_other(struct machine *m, struct cfi_cursor *c, unsigned op)
 	}
 }
 
-/* Run the instructions up to the row of 'wanted'. */
+/* Interpret the instructions up to the row for the address 'wanted'. */
 static bool
 run(struct machine *m, struct cfi_cursor c)
 {

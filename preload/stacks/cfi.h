@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cfi.h - call frame information: where a function's caller left its registers
+ * cfi.h - call frame information: find the registers of a function's caller
  *
  * A small reader of .eh_frame (LSB 5.0, "Exception Frames"; DWARF 5, section
- * 6.4).  libunwind and elfutils read the same tables, but allocate, or take a
- * lock of their own or the loader's, and neither is possible inside malloc().
+ * 6.4). libunwind and elfutils read the same tables.  But they allocate, or
+ * take a lock of their own or the loader's; neither is possible inside
+ * malloc().
  *
- * The tables are memory of the traced program: nothing is read outside the
- * bounds that the caller gives, and no content causes a crash or an endless
- * loop.  All functions are pure; any thread may call them at any time.
+ * The tables are memory of the traced program, so they may have any content.
+ * Nothing is read outside the bounds that the caller gives, and no content
+ * causes a crash or an endless loop.  All functions are pure; any thread may
+ * call them at any time.
  */
 #ifndef CFI_H
 #define CFI_H
@@ -29,11 +31,12 @@ enum cfi_register {
 enum cfi_how {
 	CFI_SAME = 0, /* the caller's value is in the register itself */
 	CFI_UNDEFINED,
-	CFI_AT_OFFSET,	   /* in memory, 'offset' from the CFA */
-	CFI_OFFSET,	   /* the CFA plus 'offset' */
-	CFI_IN_REGISTER,   /* in the register with the number 'offset' */
-	CFI_AT_EXPRESSION, /* in memory, where the expression says */
-	CFI_EXPRESSION,	   /* what the expression says */
+	CFI_AT_OFFSET,	 /* in memory, at the CFA plus 'offset' */
+	CFI_OFFSET,	 /* the value is the CFA plus 'offset' */
+	CFI_IN_REGISTER, /* in the register with the number 'offset' */
+	/* In memory, at the address that the expression computes. */
+	CFI_AT_EXPRESSION,
+	CFI_EXPRESSION, /* the value of the expression */
 };
 
 struct cfi_rule {
@@ -51,8 +54,10 @@ struct cfi_row {
 	 */
 	struct cfi_rule cfa;
 	uint8_t cfa_register;
-	bool is_signal_frame; /* what it returns to was interrupted */
-	struct cfi_rule caller[CFI_REGISTERS]; /* its registers */
+	/* The frame returns to an instruction that a signal interrupted. */
+	bool is_signal_frame;
+	/* Rules of the caller's registers. */
+	struct cfi_rule caller[CFI_REGISTERS];
 };
 
 /*
@@ -61,12 +66,13 @@ struct cfi_row {
  */
 struct cfi_section {
 	const uint8_t *begin, *end;
-	const uint8_t *index; /* .eh_frame_hdr, within */
+	const uint8_t *index; /* .eh_frame_hdr, inside the segment */
 };
 
 /*
- * Find the row for the instruction at 'pc'.  False: the tables say nothing of
- * this place, or are damaged, or of a kind that no linker for x86-64 makes.
+ * Find the row for the instruction at 'pc'.  Return false if the tables have no
+ * row for this address, are damaged, or have a form that no linker for x86-64
+ * writes.
  */
 bool cfi_find_row(const struct cfi_section *section, uintptr_t pc,
 		  struct cfi_row *row_ret);

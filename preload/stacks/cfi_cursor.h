@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cfi_cursor.h - take numbers from the tables of cfi.h (prefix: cfi_)
+ * cfi_cursor.h - read numbers from the tables of cfi.h (prefix: cfi_)
  *
  * The tables are memory of the traced program and can hold anything.  All
- * checks of their bounds are here: a cursor reads nothing at or after 'end'.
- * If there are too few bytes, or a LEB128 number is too long, the cursor turns
- * bad and stays bad, and every number it gives from then on is 0.  So a caller
- * may check 'is_bad' late.
+ * checks of bounds are here: a cursor reads nothing at or after 'end'.  If
+ * there are too few bytes, or if a LEB128 number is too long, the cursor
+ * becomes bad and stays bad, and every further number is 0.  So a caller may
+ * read several numbers before it checks 'is_bad'.
  */
 #ifndef CFI_CURSOR_H
 #define CFI_CURSOR_H
@@ -21,7 +21,7 @@ struct cfi_cursor {
 	bool is_bad;
 };
 
-/* Take an unsigned number of at most 8 bytes. */
+/* Read an unsigned number of at most 8 bytes. */
 static inline uint64_t
 cfi_take(struct cfi_cursor *c, size_t nbytes)
 {
@@ -37,7 +37,7 @@ cfi_take(struct cfi_cursor *c, size_t nbytes)
 	return n;
 }
 
-/* Take an unsigned LEB128 number (DWARF 5, section 7.6). */
+/* Read an unsigned LEB128 number (DWARF 5, section 7.6). */
 static inline uint64_t
 cfi_take_uleb(struct cfi_cursor *c)
 {
@@ -54,7 +54,7 @@ cfi_take_uleb(struct cfi_cursor *c)
 	return 0;
 }
 
-/* Take a signed LEB128 number. */
+/* Read a signed LEB128 number. */
 static inline int64_t
 cfi_take_sleb(struct cfi_cursor *c)
 {

@@ -125,7 +125,10 @@ run_constant(struct evaluation *e, unsigned op)
 	}
 }
 
-/* Compute 'a OP b'; false: 'op' has not two operands. */
+/*
+ * Compute 'a OP b'.  Return false if 'op' is not an operation with two
+ * operands.
+ */
 static bool
 compute(unsigned op, uint64_t a, uint64_t b, uint64_t *result)
 {
@@ -266,7 +269,9 @@ cfi_evaluate(const struct cfi_section *section, const struct cfi_rule *rule,
 	e.cursor.end = e.cursor.next + rule->expression_nbytes;
 	if (cfa != NULL)
 		push(&e, *cfa);
-	/* No branches, so each byte is run at most once. */
+	/*
+	 * Branches are not supported, so each byte is interpreted at most once.
+	 */
 	while (e.cursor.next < e.cursor.end && !e.cursor.is_bad)
 		run(&e);
 	*value_ret = pop(&e);

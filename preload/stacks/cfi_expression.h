@@ -2,9 +2,9 @@
 /*
  * cfi_expression.h - DWARF expressions in call frame information
  *
- * Compilers use them where a function realigns its stack, libc for the frames
- * of signals, linkers for the procedure linkage table (DWARF 5, section 2.5).
- * Thread safety: as stack_memory.h.
+ * See DWARF 5, section 2.5.  Compilers use such expressions for functions that
+ * realign their stack, libc uses them for the frames of signals, and linkers
+ * for the procedure linkage table.  Thread safety is that of stack_memory.h.
  */
 #ifndef CFI_EXPRESSION_H
 #define CFI_EXPRESSION_H
@@ -25,10 +25,10 @@ cfi_is_known(const struct cfi_registers *registers, unsigned reg)
 }
 
 /*
- * Evaluate the expression of 'rule'.  With 'cfa' it begins on the stack, as for
- * registers; NULL: it is that of the CFA itself.  False: it is damaged, uses an
- * operation that no compiler puts there, a register that is not known, or
- * memory that is not of the stack.
+ * Evaluate the expression of 'rule'.  For the rule of a register, 'cfa' is the
+ * initial value on the expression's stack; for the CFA itself, it is NULL.
+ * Return false if the expression is damaged, or uses an operation that
+ * compilers never use here, an unknown register, or memory outside the stack.
  */
 bool cfi_evaluate(const struct cfi_section *section,
 		  const struct cfi_rule *rule,

@@ -22,8 +22,9 @@ code_object_init(void)
 {
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 	/*
-	 * The child of a fork has it from its parent, and must not search: a
-	 * thread of the parent may have held the loader's lock.
+	 * The child of a fork inherits the result.  It must not search itself:
+	 * a thread of the parent may have held the loader's lock during the
+	 * fork.
 	 */
 	if (find != NULL)
 		return;
@@ -41,7 +42,7 @@ struct headers {
 	uintptr_t base;
 };
 
-/* The segment of memory that holds 'address'. */
+/* Find the segment that contains 'address'. */
 static void
 set_section(const struct headers *headers, uintptr_t index,
 	    struct cfi_section *section)
@@ -61,8 +62,8 @@ set_section(const struct headers *headers, uintptr_t index,
 }
 
 /*
- * The headers of an object whose memory begins with the start of its file;
- * linkers place them in its first page.
+ * Find the program headers of an object whose memory begins with the start of
+ * its file.  Linkers place the headers in the first page.
  */
 static bool
 find_headers(uintptr_t begin, uintptr_t end, uintptr_t base,
@@ -80,7 +81,7 @@ find_headers(uintptr_t begin, uintptr_t end, uintptr_t base,
 	return true;
 }
 
-/* What the headers say of an object's memory and its tables. */
+/* Read the range of an object's memory, and its tables, from the headers. */
 static void
 set_memory(const struct headers *headers, struct code_object *object)
 {
@@ -104,7 +105,7 @@ set_memory(const struct headers *headers, struct code_object *object)
 		set_section(headers, index, &object->section);
 }
 
-/* What find_in() looks for and finds. */
+/* The argument and the result of find_in(). */
 struct search {
 	uintptr_t pc;
 	struct code_object *object;
@@ -129,9 +130,11 @@ find_in(struct dl_phdr_info *info, size_t nbytes, void *context)
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 /*
- * The headers of an object that _dl_find_object(3) has found.  It does not tell
- * where they are.  The program may lie in pieces, of which one is found; the
- * kernel says where its headers are.
+ * Get the program headers of an object that _dl_find_object(3) has found.  That
+ * function does not return their address, so read them at the start of the
+ * object.  The program itself may be mapped in several pieces, of which the
+ * function has found one.  For the program, the kernel provides the address of
+ * the headers.
  */
 static bool
 headers_of(const struct dl_find_object *found, struct headers *headers_ret)

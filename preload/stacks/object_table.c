@@ -18,7 +18,7 @@
 /* Wiped in the child of a fork. */
 struct objects {
 	_Atomic uint32_t lock;
-	_Atomic uint32_t count; /* less 1 */
+	_Atomic uint32_t count; /* the last number in use */
 	_Atomic bool is_retired[STACK_IMAGE_OBJECTS_MAX];
 	struct stack_image_object object[STACK_IMAGE_OBJECTS_MAX];
 };
@@ -75,7 +75,10 @@ find(uintptr_t address)
 	return 0;
 }
 
-/* Store the path of an object; the loader does not know that of the program. */
+/*
+ * Store the path of an object.  For the program itself, the loader has no path,
+ * so ask the kernel.
+ */
 static void
 set_path(struct stack_image_object *object, const char *path)
 {
@@ -98,7 +101,7 @@ set_path(struct stack_image_object *object, const char *path)
 static uint32_t
 add(const struct code_object *code)
 {
-	/* relaxed: only the owner of the lock changes it. */
+	/* relaxed: only the thread that holds the lock changes it. */
 	const uint32_t id =
 		1 + atomic_load_explicit(&objects->count, memory_order_relaxed);
 	struct stack_image_object *const o = &objects->object[id];
@@ -121,7 +124,7 @@ add(const struct code_object *code)
 		memcpy(o->build_id, build_id, nbytes);
 		o->build_id_nbytes = (uint32_t)nbytes;
 	}
-	/* release: who sees the number sees the object. */
+	/* release: a thread that sees the number sees the object. */
 	atomic_store_explicit(&objects->count, id, memory_order_release);
 	return id;
 }
@@ -147,10 +150,16 @@ object_table_find(uintptr_t address)
 	uint32_t id = find(address);
 	struct code_object code;
 	uint64_t mask;
-	/* Without our lock: this may take the loader's. */
+	/*
+	 * Call this without holding our lock, since it may take the loader's
+	 * lock.
+	 */
 	const bool is_found = code_object_find(address, &code);
 
-	/* Generated code may lie where an unloaded object was. */
+	/*
+	 * Generated code, or another object, may now be where an unloaded
+	 * object was.
+	 */
 	if (id != 0 && (!is_found || code.begin != objects->object[id].begin)) {
 		retire(id);
 		id = 0;
@@ -173,7 +182,7 @@ object_table_get(uint32_t id)
 	return &objects->object[id];
 }
 
-/* Is what lies there now the object that was there? */
+/* Is the object still loaded at its address? */
 static bool
 is_there(const struct stack_image_object *o)
 {

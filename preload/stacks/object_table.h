@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object_table.h - a number for each program and library that frames lie in
+ * object_table.h - a number for each program and library that contains frames
  *
- * An object keeps its number as long as it is loaded.  One that comes after it
- * to the same place gets another number, and the stacks of the old one are not
- * found again (stack_table_retire()).
+ * An object keeps its number as long as it is loaded.  An object that is loaded
+ * later at the same address gets another number, and a search no longer finds
+ * stacks of the old object (stack_table_retire()).
  *
- * Any thread and any handler may call these functions.  A new object takes a
- * lock of ours, with all signals blocked, and reads /proc/self/exe.
+ * Any thread and any handler may call these functions.  Adding a new object
+ * takes a lock of ours, with all signals blocked, and reads /proc/self/exe.
  */
 #ifndef OBJECT_TABLE_H
 #define OBJECT_TABLE_H
@@ -18,17 +18,28 @@
 
 #include "hatf/rings/stack_image.h"
 
-/* Map the table, of object_table_nbytes(); false: no memory. */
+/*
+ * object_table_nbytes() returns the size of the table.  object_table_init()
+ * maps it and returns false if there is no memory.
+ */
 size_t object_table_nbytes(void);
 bool object_table_init(void);
 
-/* The number of the object that holds 'address'; 0: none, or too many. */
+/*
+ * Return the number of the object that contains 'address'; 0 if there is none,
+ * or if there are too many objects.
+ */
 uint32_t object_table_find(uintptr_t address);
 
-/* The object with this number, which object_table_find() has returned. */
+/*
+ * Return the object with this number, which object_table_find() has returned.
+ */
 const struct stack_image_object *object_table_get(uint32_t id);
 
-/* An object may have been unloaded: retire those that are not there. */
+/*
+ * Call this when objects may have been unloaded: retire those that are no
+ * longer loaded.
+ */
 void object_table_check(void);
 
 #endif /* OBJECT_TABLE_H */

@@ -21,7 +21,7 @@ fits(int64_t offset, int64_t limit)
 	return offset >= 0 && offset % 8 == 0 && offset / 8 < limit;
 }
 
-/* Pack what only takes the stack pointer and the frame pointer. */
+/* Pack a row that needs only the stack pointer and the frame pointer. */
 static uint64_t
 pack_row(const struct cfi_row *row)
 {
@@ -59,11 +59,15 @@ unwind_find_rule(uintptr_t return_address)
 	if (return_address > UNWIND_ADDRESS_MASK)
 		return pack(UNWIND_UNKNOWN, 0, 0);
 	/*
-	 * The call lies before the address, which may be that of the next
-	 * function if the called one does not return.
+	 * Look up the byte before the return address, which is the end of the
+	 * call instruction.  If the called function never returns, the return
+	 * address itself may belong to the next function.
 	 */
 	if (!code_object_find(return_address - 1, &object))
-		/* Code that came without an object goes the same way. */
+		/*
+		 * Code outside all objects may be replaced at any time, so
+		 * store no rule for it.
+		 */
 		return pack(UNWIND_UNKNOWN, 0, 0);
 	rule = object.section.index != NULL &&
 			       cfi_find_row(&object.section, return_address - 1,

@@ -3,8 +3,8 @@
  * unwind_rule.h - how to unwind from a return address, in one word
  *
  * Nearly all rows of call frame information need only the stack pointer and the
- * frame pointer, and small offsets.  Such a row fits a word, together with the
- * return address that it is for, in a table which all threads share:
+ * frame pointer, and small offsets.  Such a row fits into one word, together
+ * with its return address.  All threads share a table of these words:
  *
  *   63          53 52             37 36  34 33  33 32                       0
  *  ┌──────────────┬─────────────────┬──────┬──────┬──────────────────────────┐
@@ -14,9 +14,9 @@
  *
  * The table is direct-mapped.  Its index and the tag are the halves of a number
  * that is a one-to-one function of the 47 bits of an address in user space, so
- * an entry is never taken for that of another address.  An entry is read and
- * written at once: threads need no lock, and lose at most what another one has
- * just found.
+ * an entry is never mistaken for the entry of another address.  An entry is
+ * read and written as one word, so threads need no lock; at worst a thread
+ * overwrites an entry that another thread has just written.
  */
 #ifndef UNWIND_RULE_H
 #define UNWIND_RULE_H
@@ -29,10 +29,10 @@
 enum unwind_kind {
 	UNWIND_NONE = 0, /* an empty entry */
 	UNWIND_SP,	 /* CFA = RSP + offset; RBP is the caller's */
-	UNWIND_SP_BP,	 /* the same; RBP is saved below the CFA */
+	UNWIND_SP_BP,	 /* CFA = RSP + offset; RBP is saved below the CFA */
 	UNWIND_BP,	 /* CFA = RBP + offset; RBP is saved below the CFA */
 	UNWIND_END,	 /* the outermost frame */
-	UNWIND_ROW,	 /* it takes the whole row */
+	UNWIND_ROW,	 /* the row does not fit into one word */
 	UNWIND_UNKNOWN,	 /* there is no row */
 };
 
@@ -58,7 +58,7 @@ unwind_kind(uint64_t rule)
 	return (enum unwind_kind)(rule >> 34 & 7);
 }
 
-/* In bytes. */
+/* The following functions return offsets in bytes. */
 static inline uintptr_t
 unwind_cfa_offset(uint64_t rule)
 {
@@ -72,17 +72,17 @@ unwind_bp_offset(uint64_t rule)
 }
 
 /*
- * Find the rule by the tables of the object, and keep it.  The address may be
- * any number.
+ * Find the rule in the tables of the object, and store it in the table.  The
+ * address may be any number.
  */
 uint64_t unwind_find_rule(uintptr_t return_address);
 
-/* The rule for the caller that 'return_address' returns to. */
+/* Return the rule for the function to which 'return_address' returns. */
 static inline uint64_t
 unwind_rule(uintptr_t return_address)
 {
 	const uint64_t hash = unwind_hash(return_address);
-	/* relaxed: the word is all there is. */
+	/* relaxed: the word holds the whole rule. */
 	const uint64_t rule = atomic_load_explicit(
 		&unwind_rules[hash >> UNWIND_TAG_BITS], memory_order_relaxed);
 

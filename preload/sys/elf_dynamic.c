@@ -19,7 +19,10 @@ elf_dynamic_has(const struct dl_phdr_info *info, Elf64_Word type,
 	return false;
 }
 
-/* glibc replaces offsets by addresses, except in read-only sections. */
+/*
+ * Return the address of a table.  In the dynamic section, glibc replaces
+ * offsets by addresses, unless the section is read-only.
+ */
 static const void *
 resolve(uintptr_t base, uintptr_t value)
 {

@@ -2,8 +2,8 @@
 /*
  * elf_dynamic.h - read the dynamic section of a loaded object
  *
- * The tables are those of the ELF specification and, for DT_GNU_HASH, of the
- * GNU tools.  Nothing here allocates or locks.
+ * The ELF specification describes the tables, except for DT_GNU_HASH, which
+ * comes from the GNU tools.  Nothing here allocates or locks.
  */
 #ifndef ELF_DYNAMIC_H
 #define ELF_DYNAMIC_H
@@ -13,13 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* NULL or 0: the object lacks this table. */
+/* A member is NULL or 0 if the object lacks this table. */
 struct dynamic {
 	const Elf64_Sym *symbols;
 	const char *strings;
-	const uint32_t *hash;		  /* DT_GNU_HASH */
-	const Elf64_Half *versions;	  /* DT_VERSYM, one for each symbol */
-	const Elf64_Rela *relocations[2]; /* of calls, and others */
+	const uint32_t *hash;	    /* DT_GNU_HASH */
+	const Elf64_Half *versions; /* DT_VERSYM: the version of each symbol */
+	/* [0]: relocations of calls; [1]: other relocations. */
+	const Elf64_Rela *relocations[2];
 	size_t relocations_nbytes[2];
 };
 
@@ -32,8 +33,8 @@ bool elf_dynamic_read(const struct dl_phdr_info *info,
 		      struct dynamic *dynamic_ret);
 
 /*
- * Likewise, from the dynamic section 'd', which may be NULL, of an object
- * that is loaded at 'base'.
+ * Like elf_dynamic_read(), from the dynamic section 'd', which may be NULL, of
+ * an object that is loaded at 'base'.
  */
 bool elf_dynamic_read_section(const Elf64_Dyn *d, uintptr_t base,
 			      struct dynamic *dynamic_ret);

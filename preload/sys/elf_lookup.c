@@ -16,7 +16,7 @@ struct search {
 	const char *name;
 	uint32_t hash;
 	uintptr_t companion;
-	bool from_start; /* also before us */
+	bool from_start; /* also search the objects loaded before us */
 	bool past_us;	 /* our own object has been seen */
 	void *found;
 	bool together;
@@ -52,7 +52,9 @@ is_same(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* The first words of a DT_GNU_HASH; those of the Bloom filter follow. */
+/*
+ * Indices of the first words of a DT_GNU_HASH.  The Bloom filter follows them.
+ */
 enum {
 	BUCKET_COUNT,
 	FIRST_SYMBOL,
@@ -77,7 +79,7 @@ may_have(const uint32_t *table, uint32_t hash)
 	return (word & bits) == bits;
 }
 
-/* Return the definition of the name, with this hash, in the object, or NULL. */
+/* Return the object's definition of the name, whose hash is 'hash', or NULL. */
 static const Elf64_Sym *
 find_symbol(const struct dynamic *t, const char *name, uint32_t hash)
 {
@@ -105,7 +107,7 @@ find_symbol(const struct dynamic *t, const char *name, uint32_t hash)
 	}
 }
 
-/* Upper bound of the ELF header and the program headers after it, in bytes. */
+/* Upper bound of the size in bytes of our ELF header and program headers. */
 #define OWN_HEADERS_NBYTES 2048u
 
 /* Slots of the cache of tables, indexed by the page of an object's headers. */
@@ -202,7 +204,8 @@ elf_lookup_function(const char *name, const void *companion, bool *together_ret)
 static bool
 is_plain(const struct dynamic *t, const Elf64_Sym *s)
 {
-	const Elf64_Half hidden = 0x8000; /* a version for old programs */
+	/* the symbol's version is only for old programs */
+	const Elf64_Half hidden = 0x8000;
 
 	return ELF64_ST_TYPE(s->st_info) == STT_FUNC &&
 	       (t->versions == NULL ||
@@ -227,7 +230,10 @@ visit_next(struct dl_phdr_info *info, size_t nbytes, void *context)
 		return 0;
 	}
 	tables = tables_of(info);
-	/* The object lacks DT_GNU_HASH; only the loader can look it up. */
+	/*
+	 * If the object lacks DT_GNU_HASH, only the loader can look up the
+	 * name.
+	 */
 	if (tables == NULL)
 		return 1;
 	for (size_t i = 0; i < c->n; i++) {
@@ -313,8 +319,8 @@ struct own {
 	struct dynamic tables;
 	uintptr_t base;
 	/*
-	 * A set of the first three bytes of its names, as one bit for each
- * hash.  It excludes most other names.
+	 * A set of the first three bytes of its names: one bit for each hash of
+	 * such bytes.  It quickly excludes most other names.
 	 */
 	uint64_t beginnings[64];
 };

@@ -3,9 +3,10 @@
  * elf_lookup.h - find a function by name without the help of the loader
  *
  * dlsym() takes the loader's lock, which another thread may hold for as long as
- * a constructor runs, allocates, and changes what dlerror() says.  This walks
- * the loaded objects by dl_iterate_phdr(3), whose lock is held only while the
- * list of objects changes, and reads their symbol tables itself.
+ * a constructor runs. dlsym() may also allocate, and change what dlerror()
+ * returns.  These functions find the loaded objects by dl_iterate_phdr(3),
+ * whose lock is held only while the list of objects changes or is read, and
+ * search the symbol tables themselves.
  */
 #ifndef ELF_LOOKUP_H
 #define ELF_LOOKUP_H
@@ -16,9 +17,9 @@
 
 /*
  * Return the first definition of the function 'name' in the objects loaded
- * after us, in load order, or NULL.  This includes objects loaded with
- * RTLD_LOCAL (a plug-in may bring its own C++ library).  Set '*together_ret' to
- * whether the same object contains 'companion'.
+ * after us, in load order, or NULL.  Objects loaded with RTLD_LOCAL count, too:
+ * a plug-in may have its own C++ library.  Set '*together_ret' to whether the
+ * object that has the definition contains 'companion'.
  */
 void *elf_lookup_function(const char *name, const void *companion,
 			  bool *together_ret);
@@ -27,7 +28,7 @@ void *elf_lookup_function(const char *name, const void *companion,
 struct elf_lookup_next {
 	const char *name;
 	void *found;
-	uint32_t hash; /* private to elf_lookup_next(), like the next */
+	uint32_t hash; /* private to elf_lookup_next(), like the next member */
 	bool is_settled;
 };
 
@@ -35,7 +36,7 @@ struct elf_lookup_next {
  * Look up 'n' functions in one pass, each as dlsym(RTLD_NEXT) would.  'found'
  * stays NULL if no object defines the function, or if only the loader can
  * choose the definition; then ask dlsym().  'iterate' is dl_iterate_phdr(3).
- * This function may run before any other code of ours.
+ * This function may run before any other code of the recorder.
  */
 void elf_lookup_next(
 	struct elf_lookup_next *wanted, size_t n,
@@ -43,15 +44,17 @@ void elf_lookup_next(
 
 /*
  * Is 'address' the first definition of 'name' in all objects except ours,
- * including those loaded before us?  Other objects call that definition.
+ * including those loaded before us?  Other objects call the first definition.
  */
 bool elf_lookup_is_first(const char *name, const void *address);
 
 /* The definitions of a name in all loaded objects but ours, in load order. */
 struct elf_lookup_all {
-	void *first;	/* the first definition, also before us; or NULL */
-	void *next;	/* the first one after us; or NULL */
-	unsigned count; /* of definitions */
+	/* The first definition, even in an object before us; or NULL. */
+	void *first;
+	/* the first definition in an object after us; or NULL */
+	void *next;
+	unsigned count; /* number of definitions */
 };
 struct elf_lookup_all elf_lookup_all(const char *name);
 

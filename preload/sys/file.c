@@ -60,7 +60,10 @@ file_is_at(int folder, const char *name, const struct file_id *id)
 int
 file_reopen(const char *path, const struct file_id *id, int flags)
 {
-	/* O_PATH first: if it is a device, a real open may have effects. */
+	/*
+	 * Open it with O_PATH first: if it is a device, a real open may have
+	 * effects.
+	 */
 	const int found = (int)syscall(SYS_openat, AT_FDCWD, path,
 				       O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	char link[64];

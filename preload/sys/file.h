@@ -3,7 +3,7 @@
  * file.h - files that are identified by device and inode, and descriptors
  *
  * The writer thread calls these functions, and so do threads of the program
- * that work for it.  They set errno as the system calls do.
+ * that do its work.  They may change errno.
  */
 #ifndef FILE_H
 #define FILE_H
@@ -19,9 +19,9 @@ struct file_id {
 
 /*
  * If 'fd' is 0, 1 or 2, replace it by a copy with a higher number and close it:
- * other code, say() included, takes these numbers for standard input, output
- * and error.  Return the descriptor.  If the copy fails, close 'fd' and return
- * -1 with errno.
+ * other code, such as say(), assumes that these numbers are standard input,
+ * output and error.  Return the descriptor.  If the copy fails, close 'fd' and
+ * return -1 with errno.
  */
 int file_above_standard(int fd);
 
@@ -30,9 +30,9 @@ int file_open_folder(const char *path);
 
 /*
  * Remove the file at 'path' if it is the file 'id'.  'folder' is a descriptor
- * of its folder, or -1 to open the folder by 'path'.  Within the folder, only
- * the last component of 'path' is used, since the path to the folder may come
- * to name another place meanwhile.
+ * of its folder, or -1 to open the folder by 'path'.  Given a folder, only the
+ * last component of 'path' is used, since the other components may name another
+ * place by now.
  */
 void file_unlink(int folder, const char *path, const struct file_id *id);
 
@@ -48,8 +48,8 @@ int file_reopen(const char *path, const struct file_id *id, int flags);
 
 /*
  * Is 'name' in 'folder' the file 'id'?  This makes only system calls that the
- * writer makes anyway, since a filter of the program may kill the process for
- * others (sandbox.c).
+ * writer needs anyway (sandbox.c), since a filter may kill the process for
+ * other calls.
  */
 bool file_is_at(int folder, const char *name, const struct file_id *id);
 

@@ -12,8 +12,8 @@
 #include "preload/sys/sys.h"
 
 /*
- * Since Linux 5.17 (private mappings) and 6.2 (shared ones); older ones refuse,
- * which does no harm.
+ * Linux can name private mappings since 5.17, and shared ones since 6.2.  Older
+ * kernels refuse the call, which does no harm.
  */
 #ifndef PR_SET_VMA
 #define PR_SET_VMA	     0x53564d41
@@ -22,17 +22,17 @@
 
 static _Atomic uint64_t mapped[MEMORY_KINDS];
 
-/* Kept in the child of a fork, which inherits the filter. */
+/* The child of a fork keeps this flag, since it inherits the filter. */
 static _Atomic bool is_unnamed;
 
 void
 memory_end_names(void)
 {
-	/* relaxed: the calling thread comes under the filter first. */
+	/* relaxed: the calling thread is the first one under the filter. */
 	atomic_store_explicit(&is_unnamed, true, memory_order_relaxed);
 }
 
-/* relaxed, all four: sums; no other data depends on them. */
+/* relaxed, all four accesses: no other data depends on these sums. */
 uint64_t
 memory_mapped(enum memory_kind kind)
 {
@@ -58,7 +58,7 @@ memory_begin_child(void)
 	atomic_store_explicit(&mapped[MEMORY_SHARED], 0, memory_order_relaxed);
 }
 
-/* Size of a huge page; a smaller mapping contains none. */
+/* Size of a huge page.  A smaller mapping contains none. */
 #define HUGE_NBYTES ((size_t)2 << 20)
 
 static void *
@@ -69,10 +69,12 @@ map(size_t nbytes, int flags)
 
 	if (p == MAP_FAILED)
 		return NULL;
-	/* If the kernel prefers huge pages, one touched byte takes 2 MiB. */
+	/*
+	 * If the kernel prefers huge pages, touching one byte would take 2 MiB.
+	 */
 	if ((flags & MAP_PRIVATE) != 0 && nbytes >= HUGE_NBYTES)
 		madvise(p, nbytes, MADV_NOHUGEPAGE);
-	/* relaxed: as above. */
+	/* relaxed: see memory_end_names(). */
 	if (!atomic_load_explicit(&is_unnamed, memory_order_relaxed))
 		prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, p, nbytes, "hatftrace");
 	return p;
@@ -92,9 +94,9 @@ map_wiped(size_t nbytes)
 
 /*
  * One mapping for the memory that every process needs.  With the default
- * settings this is the writer's memory, the first threads, the writer thread's
- * stack and small pieces.  Seven separate mappings would cost a short process
- * as much time as writing its trace.
+ * settings it holds the writer's memory, the first structs of threads, the
+ * writer thread's stack and small pieces.  Seven separate mappings would cost a
+ * short process as much time as writing its trace.
  */
 #define ARENA_NBYTES ((size_t)4608 << 10)
 
@@ -130,15 +132,18 @@ memory_prepare(void)
 }
 
 /*
- * Take the next piece of the arena, downwards from its end.  The kernel has
- * mapped the libraries just above it, so that the first pieces share a page of
- * the page table with them.  Return NULL if too little is left.
+ * Take the next piece of the arena, downwards from its end.  The libraries are
+ * mapped just above the arena, so the first pieces share a page of the page
+ * table with them.  Return NULL if too little is left.
  */
 static void *
 take_piece(size_t nbytes)
 {
 	const size_t page = sys_page_nbytes();
-	/* A piece may be protected or unmapped: give it whole pages. */
+	/*
+	 * Give a large piece whole pages, since it may be protected or
+	 * unmapped.
+	 */
 	const size_t unit = nbytes < page ? 64 : page;
 	const size_t need = (nbytes + unit - 1) & ~(unit - 1);
 	uint8_t *const base =

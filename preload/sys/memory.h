@@ -6,8 +6,8 @@
  * the kernel supports names, /proc/PID/maps shows it as "[anon:hatftrace]".
  *
  * The functions that return a pointer return NULL on failure.  The memory reads
- * as zero, and only the pages that are touched take up space.  It is
- * page-aligned, or aligned to 64 bytes if it is smaller than a page.
+ * as zero, and only touched pages use physical memory.  It is page-aligned, or
+ * aligned to 64 bytes if it is smaller than a page.
  */
 #ifndef MEMORY_H
 #define MEMORY_H
@@ -24,8 +24,8 @@
 
 /*
  * Map the arena from which memory_map_wiped() takes pieces, unless the program
- * has a limit on its memory.  Call this before the other functions; further
- * calls do nothing once it is mapped.
+ * has a limit on its memory.  Call this before the other functions; once the
+ * arena is mapped, further calls do nothing.
  */
 void memory_prepare(void);
 
@@ -49,9 +49,9 @@ void *memory_map_forked(size_t nbytes);
  * RLIMIT_DATA counts private mappings.
  */
 enum memory_kind {
-	MEMORY_LASTING, /* wiped or copied; private */
-	MEMORY_PASSING, /* unmapped; private */
-	MEMORY_SHARED,	/* unmapped; shared */
+	MEMORY_LASTING, /* in the child: wiped or copied; private */
+	MEMORY_PASSING, /* in the child: unmapped; private */
+	MEMORY_SHARED,	/* in the child: unmapped; shared */
 	MEMORY_KINDS
 };
 
@@ -61,7 +61,7 @@ void memory_unmap(void *p, size_t nbytes, enum memory_kind kind);
  * Count the mapped bytes of each kind.  The functions of this file count their
  * own mappings; code that maps memory elsewhere calls memory_count() and
  * memory_uncount().  The child of a fork calls memory_begin_child() first, to
- * drop the counts of the mappings that it has not got.
+ * drop the counts of mappings that do not exist in the child.
  */
 uint64_t memory_mapped(enum memory_kind kind);
 void memory_count(enum memory_kind kind, uint64_t nbytes);
@@ -79,7 +79,7 @@ void *memory_map_ring(size_t nbytes);
 /* Map private memory at 'p'.  Return false if something is mapped there. */
 bool memory_map_at(void *p, size_t nbytes);
 
-/* Release the pages to the system; they read as zero afterwards. */
+/* Return the pages to the kernel; they read as zero afterwards. */
 void memory_drop(void *p, size_t nbytes);
 
 #endif /* MEMORY_H */

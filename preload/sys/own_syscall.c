@@ -9,9 +9,9 @@
 #include "preload/sys/raw_syscall.h"
 
 /*
- * Always read the largest number of arguments; the kernel ignores those that a
- * call lacks.  What is read instead is left over in registers or on the
- * caller's stack, which a sanitizer may report.
+ * Always read the largest number of arguments.  A call with fewer arguments
+ * makes these functions read old values from registers or the caller's stack.
+ * The kernel ignores them, but a sanitizer may report the read.
  */
 #define TAKES_MORE __attribute__((no_sanitize("address")))
 

@@ -17,7 +17,10 @@ find_state(char *buf, long n)
 	const char *name_end;
 
 	buf[n > 0 ? n : 0] = '\0';
-	/* The name before the state may contain any bytes. */
+	/*
+	 * The name, which is in parentheses before the state, may contain any
+	 * bytes.
+	 */
 	name_end = strrchr(buf, ')');
 	return name_end != NULL && name_end[1] == ' ' ? name_end + 2 : NULL;
 }

@@ -14,13 +14,14 @@
 #define PROCSTAT_NBYTES 1024
 
 /*
- * Read the line in the file at 'path', of the open folder 'folder' or AT_FDCWD,
- * into 'buf', which has PROCSTAT_NBYTES bytes.  Return a pointer to its third
- * field, the state; NULL if the file cannot be read or has no such line.
+ * Read the line of the file 'path', relative to the open folder 'folder' or
+ * AT_FDCWD, into 'buf', which has PROCSTAT_NBYTES bytes.  Return a pointer to
+ * the line's third field, the state.  Return NULL if the file cannot be read or
+ * has no such line.
  */
 const char *procstat_read(int folder, const char *path, char *buf);
 
-/* Likewise, for an open file, from its beginning. */
+/* Like procstat_read(), for an open file, from its beginning. */
 const char *procstat_read_open(int fd, char *buf);
 
 /* Return the number in field 'n' of the line, 'n' >= 3; 0 if it is missing. */

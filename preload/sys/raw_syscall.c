@@ -6,9 +6,10 @@
  * fakes the time, an lstat() that fakes owners, an mmap() that counts or a
  * syscall() that records.  By the loader's rules, our calls would reach these
  * functions too, from inside malloc() and from the writer thread, where nothing
- * of libc works.  This file therefore defines the thin wrappers of libc that we
- * use again, hidden, and calls by name in all our files bind to them.
- * scripts/check-symbols.sh lists the functions that we still take from libc.
+ * of libc works.  Therefore this file contains our own, hidden definitions of
+ * the thin wrappers of libc that we use.  Calls by name in all our files bind
+ * to them. scripts/check-symbols.sh lists the functions that we still take from
+ * libc.
  */
 
 #include "preload/sys/raw_syscall.h"
@@ -37,7 +38,7 @@ mmap(void *p, size_t nbytes, int protection, int flags, int fd, off_t off)
 		SYS_mmap, (long)p, (long)nbytes, protection, flags, fd, off));
 }
 
-/* Without O_CREAT. */
+/* Only for calls without O_CREAT, which takes a mode. */
 int
 open(const char *path, int flags, ...)
 {
@@ -122,7 +123,7 @@ sched_yield(void)
 		raw_syscall_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0));
 }
 
-/* The clock, which the kernel answers without a system call --------------- */
+/* The clock, which is read without a system call --------------- */
 
 #if defined(__x86_64__)
 #define VDSO_CLOCK "__vdso_clock_gettime"
@@ -185,7 +186,7 @@ find_clock(void)
 
 	if (!vdso_read(&v))
 		return clock_by_call;
-	/* The second word is the number of symbols. */
+	/* The second word of the hash table is the number of symbols. */
 	for (uint32_t i = 0; i < v.hash[1]; i++) {
 		const Elf64_Sym *const symbol = &v.symbols[i];
 

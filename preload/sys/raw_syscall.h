@@ -2,9 +2,9 @@
 /*
  * raw_syscall.h - the system call instruction, and its result in libc's form
  *
- * For raw_syscall.c and own_syscall.c.  We intercept syscall() and prctl(), so
- * own_syscall.c defines ours under other names (-Dsyscall=own_syscall in the
- * Makefile).
+ * raw_syscall.c and own_syscall.c use this.  Our library exports syscall() and
+ * prctl() to intercept them.  So own_syscall.c defines those that we call
+ * ourselves under other names (-Dsyscall=own_syscall in the Makefile).
  */
 #ifndef RAW_SYSCALL_H
 #define RAW_SYSCALL_H

@@ -39,31 +39,37 @@ add_clean(struct text *t, const char *s)
 		text_str(t, "...");
 }
 
-/* Kept in the child of a fork, which inherits the filter. */
+/* The child of a fork keeps these flags, since it inherits the filter. */
 static _Atomic bool is_filter_known, is_muted;
 
 void
 say_expect_filter(bool kills)
 {
-	/* relaxed, both: the calling thread comes under the filter first. */
+	/*
+	 * relaxed, both: the calling thread is the first one under the filter.
+	 */
 	atomic_store_explicit(&is_filter_known, true, memory_order_relaxed);
 	if (kills)
 		atomic_store_explicit(&is_muted, true, memory_order_relaxed);
 }
 
 /*
- * Common filters kill a process for the calls of debuggers, such as
- * pidfd_getfd.  Some kill it even for testing whether the call is allowed.
+ * Is the process under a filter of system calls?  Common filters kill a process
+ * for system calls that debuggers use, such as pidfd_getfd.  So the caller must
+ * not make them, not even as a test.
  */
 static bool
 is_sandboxed(void)
 {
-	/* relaxed: as above. */
+	/* relaxed: see say_expect_filter(). */
 	return atomic_load_explicit(&is_filter_known, memory_order_relaxed) ||
 	       prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0;
 }
 
-/* Open the program's standard error; this thread has its own table. */
+/*
+ * Open the program's standard error.  This thread, the writer, has its own
+ * descriptor table.
+ */
 static int
 borrow_stderr(void)
 {
@@ -77,8 +83,9 @@ borrow_stderr(void)
 		syscall(SYS_close, pidfd);
 	}
 	/*
-	 * Before Linux 5.6; opens no sockets.  /proc/self is the process, that
-	 * is, its initial thread's table.
+	 * This also works before Linux 5.6 and under a filter, but not for a
+	 * socket. /proc/self/fd shows the descriptor table of the initial
+	 * thread.
 	 */
 	if (fd < 0)
 		fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/fd/2",
@@ -87,7 +94,10 @@ borrow_stderr(void)
 	return fd;
 }
 
-/* The file of standard error at the program's start; st_ino 0: none. */
+/*
+ * The file that was standard error at the program's start. st_ino is 0 if there
+ * was none.
+ */
 static struct stat stderr_at_start;
 static bool is_start_known;
 
@@ -103,10 +113,10 @@ note_stderr(void)
 }
 
 /*
- * Does 'fd' refer to a file of the program's data?  A program that has closed
- * standard error gets its number for the next file that it opens, which may be
- * a database.  A regular file that was not standard error at the start counts
- * as data, unless all writes append to it.
+ * Does 'fd' refer to a file of the program's data?  If a program has closed
+ * standard error, the next file that it opens gets that number, and may be a
+ * database.  A regular file that was not standard error at the start counts as
+ * data, unless all writes append to it.
  */
 static bool
 is_data(int fd)
@@ -118,14 +128,19 @@ is_data(int fd)
 	    (st.st_dev == stderr_at_start.st_dev &&
 	     st.st_ino == stderr_at_start.st_ino))
 		return false;
-	/* A filter may end the process for this call. */
+	/*
+	 * Skip the next call under a filter, which may kill the process for it.
+	 */
 	if (is_sandboxed())
 		return true;
 	flags = syscall(SYS_fcntl, fd, F_GETFL);
 	return flags < 0 || (flags & O_APPEND) == 0;
 }
 
-/* Would a write to 'fd' block until a reader reads?  Unknown in a sandbox. */
+/*
+ * Would a write to 'fd' block until a reader reads?  In a sandbox, this is
+ * unknown and assumed false.
+ */
 static bool
 is_full(int fd)
 {
@@ -138,7 +153,7 @@ is_full(int fd)
 
 /*
  * Write to 'fd', or drop the line if the write could harm the program.  If the
- * pipe has no reader, take back the signal.
+ * write raises SIGPIPE or SIGXFSZ, remove the pending signal.
  */
 static bool
 try_write(int fd, const char *line, size_t nbytes)
@@ -177,8 +192,8 @@ put(const char *line, size_t nbytes)
 }
 
 /*
- * Keep the first line of a writer that may not open files, for a thread of the
- * program, which need not open any.
+ * The first line that the writer could not write, because it may not open
+ * files.  A thread of the program, which need not open a file, writes the line.
  */
 MEMORY_LARGE static char unsaid[LINE_MAX_NBYTES];
 static _Atomic uint32_t unsaid_nbytes;
@@ -186,7 +201,7 @@ static _Atomic uint32_t unsaid_nbytes;
 static void
 leave(const char *line, size_t nbytes)
 {
-	/* relaxed: only the writer writes it from 0. */
+	/* relaxed: only the writer changes it from 0. */
 	if (atomic_load_explicit(&unsaid_nbytes, memory_order_relaxed) != 0)
 		return;
 	memcpy(unsaid, line, nbytes);

@@ -2,9 +2,10 @@
 /*
  * say.h - one line to the user
  *
- * Builds the line in a small buffer without stdio, locale or memory, and writes
- * it with one system call.  The writer thread has a descriptor table of its
- * own; its lines go to the file that is the program's standard error then.
+ * say() builds the line in a small buffer, without stdio, locale or heap, and
+ * writes it with one system call.  The writer thread has a descriptor table of
+ * its own; its lines go to the file that is the program's standard error at
+ * that time.
  */
 #ifndef SAY_H
 #define SAY_H
@@ -12,23 +13,23 @@
 #include <stdbool.h>
 
 /*
- * Write "hatftrace: ", the text and a line end to standard error.  'format'
- * knows %s, %u (uint64_t) and %%; bytes that a terminal could act on become
- * '?'.
+ * Write "hatftrace: ", the text and a line end to standard error.  'format' may
+ * contain %s, %u (uint64_t) and %%.  Control characters, on which a terminal
+ * could act, become '?'.
  */
 void say(const char *format, ...);
 
 /*
  * Note that the program is about to install a filter of system calls.  From now
- * on a line is written with as few system calls as possible; with 'kills', none
- * is written, since the filter may kill the process even for these.
+ * on, write lines with as few system calls as possible.  If 'kills' is set,
+ * write none, since the filter may kill the process even for these calls.
  */
 void say_expect_filter(bool kills);
 
 /*
  * Write the line that the writer could not write for lack of a descriptor.  A
- * thread of the program calls this after waiting for the writer.  Without such
- * a line it makes no system call.
+ * thread of the program calls this after waiting for the writer.  It makes no
+ * system call if there is no such line.
  */
 void say_rest(void);
 

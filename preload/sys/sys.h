@@ -2,10 +2,11 @@
 /*
  * sys.h - the few system calls that are made inside the traced program
  *
- * Each goes through syscall(2): no cancellation point, no stdio, no lock.  A
- * failure sets errno as usual.  A caller on a thread of the program saves errno
- * before its first call and restores it after its last (record.c, attach.c,
- * ...).  Any thread may call these functions.
+ * Each goes through our own syscall(2), which is no cancellation point and uses
+ * neither stdio nor locks.  A failure sets errno as usual.  A caller on a
+ * thread of the program saves errno before its first call and restores it after
+ * its last call (record.c, attach.c, ...).  Any thread may call these
+ * functions.
  */
 #ifndef SYS_H
 #define SYS_H
@@ -30,8 +31,8 @@ sys_clock_ns(clockid_t id)
 }
 
 /*
- * Sleep while '*word' is 'expected', at most 'timeout_ns' nanoseconds; 0: no
- * limit.  Spurious returns are possible.
+ * Sleep while '*word' is 'expected', at most 'timeout_ns' nanoseconds; 0 means
+ * no limit.  It may return early.
  */
 static inline void
 sys_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
@@ -80,8 +81,8 @@ sys_restore_signals(uint64_t before)
 }
 
 /*
- * Remove the pending signal, SIGPIPE or SIGXFSZ, that a write of ours has sent
- * to this thread.  All signals must be blocked.
+ * Remove the pending signal, SIGPIPE or SIGXFSZ, that our own write has raised
+ * in this thread.  All signals must be blocked.
  */
 static inline void
 sys_take_back_signal(int number)
@@ -93,8 +94,8 @@ sys_take_back_signal(int number)
 }
 
 /*
- * Return the page size without sysconf(3), for which a short process would have
- * to map two more pages of libc.
+ * Return the page size.  Do not use sysconf(3): a short process would have to
+ * load two more pages of libc for it.
  */
 static inline size_t
 sys_page_nbytes(void)

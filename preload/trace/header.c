@@ -20,13 +20,19 @@
 #define HEADER_MAX_NBYTES  65535
 #define COMMAND_MAX_NBYTES (32u << 10)
 #define LINEAGE_MAX_NBYTES 512
-/* "rings=", each byte of the name escaped. */
+/*
+ * Upper bound of the line "rings=", in which each byte of the name may be
+ * escaped.
+ */
 #define RINGS_MAX_NBYTES (8u * PATH_MAX + 16)
 
 MEMORY_LARGE static char exe[PATH_MAX];
 MEMORY_LARGE static struct utsname host;
 
-/* The lines that all segments share, with room for those of one segment. */
+/*
+ * The header lines that all segments share, with room for the lines of one
+ * segment.
+ */
 MEMORY_LARGE static char common[HEADER_MAX_NBYTES];
 static size_t common_nbytes;
 static bool is_complete;
@@ -40,7 +46,7 @@ header_environment(void)
 
 	if (environ != NULL)
 		return environ;
-	/* Libc has not set it yet: read the kernel's copy. */
+	/* libc has not set 'environ' yet, so read the kernel's copy. */
 	const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/environ",
 				    O_RDONLY | O_CLOEXEC);
 
@@ -89,7 +95,7 @@ header_note_arguments(char *const argv[])
 	arguments = argv;
 }
 
-/* Write blanks, control characters and backslashes as \xHH. */
+/* Add the text, with blanks, control characters and backslashes as \xHH. */
 static void
 add_argument(struct text *t, const char *argument, const char *end)
 {
@@ -130,7 +136,10 @@ add_told_arguments(struct text *t)
 	}
 }
 
-/* Without the empty arguments at the end, as add_told_arguments() does. */
+/*
+ * Add the arguments that the kernel returned.  Like add_told_arguments(), leave
+ * out empty arguments at the end.
+ */
 static void
 add_known_arguments(struct text *t)
 {
@@ -147,7 +156,7 @@ add_known_arguments(struct text *t)
 	}
 }
 
-/* "command=": arguments with a blank between them. */
+/* Add the line "command=": the arguments with a blank between them. */
 static void
 add_command(struct text *t)
 {
@@ -167,7 +176,7 @@ add_line(struct text *t, const char *key, const char *value)
 
 /*
  * The path of the object that has the real malloc(); NULL: not found yet.  The
- * string belongs to the loader, and the object stays loaded.
+ * loader owns the string, and the object is never unloaded.
  */
 static const char *allocator;
 
@@ -179,8 +188,8 @@ void
 header_note_allocator(void)
 {
 	/*
-	 * In a child, a lock of the loader may belong to a thread that was not
-	 * copied, so the child uses its parent's answer.
+	 * The child of a fork uses its parent's result: in the child, a thread
+	 * that does not exist may hold the loader's lock.
 	 */
 	if (allocator == NULL)
 		allocator = elf_lookup_object((void *)(uintptr_t)real.malloc);
@@ -210,7 +219,7 @@ add_parent(struct text *t, const struct header_parent *parent)
 	if (parent->pid == 0)
 		return;
 	text_line_u64(t, "parent_pid", parent->pid);
-	/* Without a name: the parent never recorded. */
+	/* The name is empty if the parent never recorded. */
 	if (parent->trace[0] == '\0')
 		return;
 	add_line(t, "parent_trace", parent->trace);

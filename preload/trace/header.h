@@ -19,16 +19,19 @@
 /* The parent of a forked child; 'pid' 0: this process is no such child. */
 struct header_parent {
 	uint64_t pid;
-	const char *trace; /* "": the parent had no trace */
-	uint64_t event;	   /* logical events of its trace before the fork */
-	bool is_exact;	   /* 'event' is exact, not estimated */
-	uint64_t fork;	   /* number of the fork in the parent; 0: unknown */
+	const char *trace; /* "" if the parent had no trace */
+	/* Number of logical events in its trace before the fork. */
+	uint64_t event;
+	bool is_exact; /* is 'event' exact, or an estimate? */
+	uint64_t fork; /* number of the fork in the parent; 0: unknown */
 };
 
-/* The environment, read from the kernel if libc has not set it yet. */
+/*
+ * Return the environment.  If libc has not set it yet, read it from the kernel.
+ */
 char *const *header_environment(void);
 
-/* The values that go into the names of the trace's files. */
+/* Return the values from which the names of the trace's files are built. */
 const struct output_names *header_names(void);
 
 struct header_text {
@@ -37,15 +40,15 @@ struct header_text {
 };
 
 /*
- * The library's constructor passes the program's arguments, and NULL before it
- * returns.  In between, the header takes the command line from 'argv' and not
- * from the kernel.
+ * The library's constructor calls this twice: first with the program's
+ * arguments, and with NULL before it returns.  Between the two calls, the
+ * header takes the command line from 'argv' and not from the kernel.
  */
 void header_note_arguments(char *const argv[]);
 
 /*
  * Find the object whose malloc() ours calls.  Call it before the process forks:
- * it takes a lock of the loader, which another thread may hold at a fork.
+ * it takes a lock of the loader, which another thread may hold during a fork.
  */
 void header_note_allocator(void);
 
@@ -57,16 +60,17 @@ void header_build(const struct config *config,
 		  const struct header_parent *parent, uint64_t start_ns);
 
 /*
- * Once: add the lineage and the name of the ring file, if any.  Reading the
- * lineage takes longer than building all other lines, so it waits until a file
- * is about to be written.  Writer thread.
+ * Writer thread: add the ancestors of the process and the name of the ring
+ * file, if there is one.  Call this once.  Reading the ancestors takes longer
+ * than building all other lines, so do it only when a file is about to be
+ * written.
  */
 void header_complete(void);
 
 /*
- * The comment of one segment, with 'lines' of its own, at most
- * HEADER_LINES_NBYTES; valid until the next call of any of these functions.
- * Writer thread, once it exists.
+ * Return the header comment of one segment, with its own 'lines', at most
+ * HEADER_LINES_NBYTES.  The result is valid until the next call of any of these
+ * functions.  Once there is a writer thread, only it may call this.
  */
 #define HEADER_LINES_NBYTES 1024
 struct header_text header_extend(const char *lines, size_t nbytes);

@@ -2,14 +2,15 @@
 /*
  * live_blocks.c - see live_blocks.h
  *
- * A removal leaves no mark in its slot.  Instead it moves later blocks of the
- * run back, so the length of a search depends only on the present blocks.
+ * When a block is removed, its slot gets no mark.  Instead, later blocks of the
+ * run of used slots move back.  So the length of a search depends only on the
+ * present blocks.
  *
- * The end of a heap frees its blocks.  A search of the whole table for them
- * would take too long for programs that often create and destroy heaps.
- * Instead, put a mark into the table: a block of the heap GONE whose address is
- * the heap's number.  The next rebuild of the table, before it grows or is
- * read, drops the marks and the blocks of the destroyed heaps.
+ * The end of a heap frees its blocks.  Searching the whole table for them would
+ * take too long for programs that often create and destroy heaps.  Instead, the
+ * end of a heap puts a mark into the table: a block of the heap GONE, whose
+ * address is the number of the heap.  The next rebuild of the table, before it
+ * grows or is read, drops the marks and the blocks of the destroyed heaps.
  */
 
 #include "preload/trace/live_blocks.h"
@@ -21,10 +22,13 @@
 #include "preload/sys/memory.h"
 
 #define SLOTS_MIN_SHIFT 12
-/* From this size on, use huge pages: look-ups then miss the TLB less often. */
+/*
+ * Use huge pages for a table of at least this size, since look-ups then miss
+ * the TLB less often.
+ */
 #define HUGE_NBYTES ((size_t)2 << 20)
 
-/* The heap of the marks; no heap has this number. */
+/* The heap number of marks.  No real heap has it. */
 #define GONE UINT32_MAX
 
 /* The stacks lie behind the slots, in the same mapping. */
@@ -81,7 +85,7 @@ live_blocks_fini(struct live_blocks *c)
 	memset(c->queue, 0, sizeof(c->queue));
 }
 
-/* The index at which the search for a block begins. */
+/* Return the index of the slot at which the search for a block begins. */
 static inline uint64_t
 home(const struct live_blocks *c, uint64_t address, uint32_t heap)
 {
@@ -121,7 +125,10 @@ is_gone(const struct live_blocks *c, const struct live_block *b)
 		c->slots[seek(c, b->heap, GONE)].address != 0);
 }
 
-/* Move the blocks of existing heaps to another table.  False: no memory. */
+/*
+ * Move the blocks of existing heaps to a new table.  Return false if there is
+ * no memory.
+ */
 static bool
 resize(struct live_blocks *c, unsigned log2_slots)
 {
@@ -166,8 +173,9 @@ put(struct live_blocks *c, const struct live_block *block, uint32_t stack)
 }
 
 /*
- * Fill the free slot 'hole' with the first later block of its run that may lie
- * there.  Repeat for the slot that this block leaves free.
+ * Fill the free slot 'hole' with the first later block of its run that a search
+ * would still find there.  Then fill the slot of that block in the same way,
+ * and so on.
  */
 static void
 close_hole(struct live_blocks *c, uint64_t hole)
@@ -179,7 +187,10 @@ close_hole(struct live_blocks *c, uint64_t hole)
 		const uint64_t from =
 			home(c, c->slots[i].address, c->slots[i].heap);
 
-		/* Is the block at least as far from its home as from 'hole'? */
+		/*
+		 * A search for it passes 'hole' if it begins at 'hole' or
+		 * before.
+		 */
 		if (((i - from) & mask) >= ((i - hole) & mask)) {
 			fill(c, hole, &c->slots[i], live_blocks_stack(c, i));
 			hole = i;
@@ -188,7 +199,10 @@ close_hole(struct live_blocks *c, uint64_t hole)
 	c->slots[hole].address = 0;
 }
 
-/* A block has another size now: the stack that changed it counts. */
+/*
+ * Update the size of a block, and store the stack that resized it as the
+ * block's stack.
+ */
 static void
 change_size(struct live_blocks *c, uint64_t slot, uint64_t size, uint32_t stack)
 {
@@ -220,7 +234,10 @@ apply(struct live_blocks *c, const struct live_block_change *change)
 	}
 }
 
-/* Grow the table above 3/4 full, shrink it below 1/8.  False: no memory. */
+/*
+ * Grow the table if it is more than 3/4 full, shrink it if it is less than 1/8
+ * full.  Return false if there is no memory.
+ */
 static bool
 fit(struct live_blocks *c)
 {
@@ -237,15 +254,15 @@ fit(struct live_blocks *c)
 		live_blocks_fini(c);
 		return false;
 	}
-	/* Without memory for a smaller table, keep the large one. */
+	/* If there is no memory for a smaller table, keep the large one. */
 	if (c->used < c->slot_count / 8 && log2_slots > SLOTS_MIN_SHIFT)
 		resize(c, log2_slots - 1);
 	return true;
 }
 
 /*
- * Apply the oldest change in the queue, and replace it by this one.  False: no
- * memory, and live_blocks_fini() has been called.
+ * Apply the oldest change in the queue, and replace it by this one.  If there
+ * is no memory, call live_blocks_fini() and return false.
  */
 static bool
 enqueue(struct live_blocks *c, int what, const struct live_block *block,
@@ -288,7 +305,7 @@ live_blocks_apply_queue(struct live_blocks *c)
 	return true;
 }
 
-/* Enqueue a whole realloc, as narrate.c interprets it. */
+/* Enqueue the changes of a whole realloc, in the same way as narrate.c. */
 static bool
 add_realloc(struct live_blocks *c, const struct event *ev,
 	    struct live_block *block, uint32_t stack)
@@ -299,7 +316,7 @@ add_realloc(struct live_blocks *c, const struct event *ev,
 	if ((ev->flags & EVENT_FLAG_FREED) != 0)
 		return enqueue(c, LIVE_BLOCK_REMOVE, block, 0);
 	if (to == 0)
-		return true; /* it failed */
+		return true; /* the realloc failed: nothing changes */
 	block->size = ev->operand[2];
 	if (to == from)
 		return enqueue(c, LIVE_BLOCK_RESIZE, block, stack);

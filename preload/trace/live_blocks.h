@@ -2,13 +2,13 @@
 /*
  * live_blocks.h - the table of live blocks, from which the next segment begins
  *
- * Only the writer thread uses it, and adds each event that goes into the trace.
- * The table exists only if the user wants segments, since it takes memory in
- * proportion to the live blocks.  It uses open addressing, has 24 bytes a slot,
- * 28 if call stacks are recorded, and is between 1/8 and 3/4 full.  Its
- * mappings are not inherited by the child of a fork.  Look-ups miss the cache.
- * Therefore a queue delays each event by some events, while the event's slot is
- * prefetched.
+ * Only the writer thread uses the table, and passes it each event that goes
+ * into the trace.  The table exists only if the user wants segments, since it
+ * takes memory in proportion to the live blocks.  It uses open addressing, is
+ * between 1/8 and 3/4 full, and takes 24 bytes per slot, or 28 if call stacks
+ * are recorded.  The child of a fork does not inherit its mappings.  Look-ups
+ * miss the processor's cache.  So each event waits in a queue until some
+ * further events have come, while its slot is prefetched.
  */
 #ifndef LIVE_BLOCKS_H
 #define LIVE_BLOCKS_H
@@ -22,11 +22,13 @@
 struct live_block {
 	uint64_t address; /* 0: the slot is free */
 	uint64_t size;
-	uint32_t thread; /* the thread that allocated it, modulo 2^32 */
-	uint32_t heap;	 /* modulo 2^32; 0 is malloc's */
+	/* number of the thread that allocated it, modulo 2^32 */
+	uint32_t thread;
+	/* number of its heap modulo 2^32; 0 is malloc's heap */
+	uint32_t heap;
 };
 
-/* Events whose slots are being prefetched; a power of two. */
+/* How many events wait while their slots are prefetched; a power of two. */
 #define LIVE_BLOCKS_QUEUE 16u
 
 struct live_block_change {
@@ -42,17 +44,21 @@ struct live_block_change {
 
 struct live_blocks {
 	struct live_block *slots; /* NULL: there is no table */
-	uint32_t *stacks;	  /* of the blocks, by slot; NULL: not kept */
-	uint64_t slot_count;	  /* a power of two */
-	uint64_t used, nbytes;	  /* blocks, and the sum of their sizes */
+	/* The number of each slot's call stack.  NULL: stacks are not kept. */
+	uint32_t *stacks;
+	uint64_t slot_count; /* a power of two */
+	/* number of blocks (and marks), sum of their sizes */
+	uint64_t used, nbytes;
 	uint64_t seed;
 	unsigned shift; /* 64 - log2(slot_count) */
-	unsigned next;	/* in 'queue': the oldest */
+	unsigned next;	/* index of the oldest event in 'queue' */
 	bool has_gone;	/* destroyed heaps may still have blocks here */
 	struct live_block_change queue[LIVE_BLOCKS_QUEUE];
 };
 
-/* Map an empty table, with the stacks of blocks or without.  False: no memory.
+/*
+ * Map an empty table, with the stacks of blocks or without.  Return false if
+ * there is no memory.
  */
 bool live_blocks_init(struct live_blocks *c, bool has_stacks);
 
@@ -60,8 +66,9 @@ bool live_blocks_init(struct live_blocks *c, bool has_stacks);
 void live_blocks_fini(struct live_blocks *c);
 
 /*
- * Add the next event in the trace's order.  No effect if 'slots' is NULL.
- * False: no memory, and live_blocks_fini() has been called.
+ * Update the table by the next event in the trace's order.  This has no effect
+ * if 'slots' is NULL.  Return false if there was no memory and
+ * live_blocks_fini() has therefore been called.
  */
 bool live_blocks_add_event(struct live_blocks *c,
 			   const struct order_producer *producer,
@@ -78,8 +85,8 @@ live_blocks_stack(const struct live_blocks *c, uint64_t slot)
 }
 
 /*
- * Apply the queue: call this before you read 'slots', 'used' or 'nbytes'.
- * False as for live_blocks_add_event().
+ * Apply the events in the queue.  Call this before you read 'slots', 'used' or
+ * 'nbytes'.  Return the same as live_blocks_add_event().
  */
 bool live_blocks_apply_queue(struct live_blocks *c);
 

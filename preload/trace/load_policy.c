@@ -8,21 +8,26 @@
 #include "preload/sys/sys.h"
 
 /*
- * A ring that has to grow, or a writer that gets no processor for a moment,
- * stays below PRESSURE_HIGH.  PRESSURE_MAX is the upper limit.
+ * From PRESSURE_HIGH on, the writer is pressed.  A ring that has to grow, or a
+ * writer that gets no processor for a moment, causes less pressure.
+ * PRESSURE_MAX is the upper limit.
  */
 #define PRESSURE_HIGH 8u
 #define PRESSURE_MAX  32u
-/* After this many bytes, halve the sums, so that older costs weigh less. */
+/*
+ * After this many bytes, halve the sums of costs, so that older costs weigh
+ * less.
+ */
 #define COST_NBYTES (16u << 20)
-/* Measure the writer's load over this time before judging it. */
+/* How long to measure the writer's load before judging it. */
 #define JUDGE_NS (NS_PER_SEC / 20)
 /* Below this load, in percent, the writer has time to compress. */
 #define LOAD_MAX 75
 /*
- * Preemptions per second of the process's threads.  A thread that shares a
- * processor with another one has more than a hundred, since its time slice is
- * about 3 ms.  The system's own activity causes a few dozen.
+ * Preemptions per second of the process's threads: from CONTENDED_MIN on, the
+ * threads share processors, and no longer below CONTENDED_END.  A thread that
+ * shares a processor with another one has more than a hundred, since its time
+ * slice is about 3 ms.  The system's own activity causes a few dozen.
  */
 #define CONTENDED_MIN 200u
 #define CONTENDED_END 100u
@@ -64,8 +69,8 @@ load_policy_note_written(struct load_policy *p, uint64_t ns, size_t nbytes)
 }
 
 /*
- * Time to compress 'nbytes' beyond the time that writing fewer bytes saves; 0
- * if compressing is no slower.
+ * Return how much longer compressing and writing 'nbytes' takes than storing
+ * them, in ns.  Return 0 if it takes no longer.
  */
 static uint64_t
 compression_excess_ns(const struct load_policy *p, size_t nbytes)
@@ -87,7 +92,7 @@ load_policy_is_storing(const struct load_policy *p)
 	return p->is_pressed && compression_excess_ns(p, COST_NBYTES) != 0;
 }
 
-/* Would the writer keep up if it compressed again? */
+/* Decide whether the writer would keep up if it compressed again. */
 static void
 judge_load(struct load_policy *p, uint64_t now_ns, size_t nbytes)
 {
@@ -116,7 +121,7 @@ look_for_contention(struct load_policy *p, uint64_t now_ns)
 		return;
 	preemptions = (uint64_t)usage.ru_nivcsw - p->preemptions;
 	least = p->is_contended ? CONTENDED_END : CONTENDED_MIN;
-	/* The first reading has no earlier one to compare with. */
+	/* The first reading has no earlier reading to compare with. */
 	p->is_contended = p->preemptions_read_ns != 0 &&
 			  preemptions * NS_PER_SEC > least * passed_ns;
 	p->preemptions += preemptions;

@@ -19,35 +19,39 @@
 /* Values for the conversions of a template. */
 struct output_names {
 	uint64_t pid;
-	const char *path; /* of the executable; "": unknown */
-	const char *exe;  /* its base name */
+	const char *path; /* path of the executable; "": unknown */
+	const char *exe;  /* base name of the executable */
 	const char *host;
 };
 
 struct output {
-	int fd;		     /* -1: no file is open */
-	int directory;	     /* of the files; -1: not open */
-	uint64_t nbytes;     /* written so far, to this file */
-	bool is_torn;	     /* it ends with a part of a failed write */
-	struct file_id id;   /* of this file */
-	struct file_id root; /* directory of the process, at output_init() */
+	int fd;		   /* -1: no file is open */
+	int directory;	   /* directory of the files; -1: not open */
+	uint64_t nbytes;   /* bytes written so far to this file */
+	bool is_torn;	   /* the file ends with a part of a failed write */
+	struct file_id id; /* identity of this file */
+	/* Root directory of the process, at output_init(). */
+	struct file_id root;
 	/* RLIMIT_NOFILE and RLIMIT_FSIZE, at output_init(). */
 	uint64_t file_limit, size_limit;
 	uint64_t number; /* the running number of the file's name */
 	const char *template;
 	const struct output_names *names;
-	bool numbers_all;	 /* number the first segment as well */
-	char cwd[PATH_MAX];	 /* for a relative template; ends with '/' */
+	/* the name of the first segment has its number, too */
+	bool numbers_all;
+	/* working directory, for a relative template; ends with '/' */
+	char cwd[PATH_MAX];
 	char path[2 * PATH_MAX]; /* absolute, NUL-terminated */
 };
 
 /*
  * Prepare to write to the files that 'template' names: %p pid, %e executable,
  * %h host, %n the first running number from 0 that is free, %s the number of
- * the segment with four digits or more, %% a '%'.  'template' stays the
- * caller's and must outlive '*o'.  The caller sets 'names' before the first
- * file is opened.  Without %s, ".sNNNN" goes before ".hatf" (else before ".gz",
- * else at the end); the first segment gets it only with 'numbers_all'.
+ * the segment with four digits or more, %% a '%'.  The caller owns 'template',
+ * which must outlive '*o'.  The caller sets 'names' before the first file is
+ * opened.  Without %s, ".sNNNN" is inserted before ".hatf", else before ".gz",
+ * else at the end.  The name of the first segment has it only if 'numbers_all'
+ * is set.
  */
 void output_init(struct output *o, const char *template, bool numbers_all);
 
@@ -58,15 +62,17 @@ bool output_has_pid(const char *template);
 void output_copy(struct output *to, const struct output *from);
 
 /*
- * Create the file of a segment.  A name that is taken gets ".1", ".2" and so
- * on.  Mode 0600; closed on exec.  Return 0 or an errno value, with the name
- * that failed in 'path'.  A descriptor that was open before is not closed.
+ * Create the file of a segment.  If the name is taken, append ".1", ".2" and so
+ * on.  The file has mode 0600 and is closed on exec.  Return 0 or an errno
+ * value; after an error 'path' has the name that failed.  This does not close a
+ * descriptor that was open before.
  */
 int output_open(struct output *o, uint64_t segment);
 
 /*
- * Text to append to the message about the first output_open() or output_write()
- * that failed: advice to begin the trace earlier, or "" if that would not help.
+ * Return a text to append to the message about the first output_open() or
+ * output_write() that failed.  It advises to begin the trace earlier, or is ""
+ * if that would not help.
  */
 const char *output_advice(const struct output *o, int error, bool begin_now);
 
@@ -78,37 +84,38 @@ int output_find_name(struct output *o, uint64_t segment);
 
 /*
  * Writer thread: open the directory of the file, so that later files go there
- * even if it is renamed.  If the file is not in that directory, keep to the
+ * even if it is renamed.  If the file is not in that directory, continue to use
  * full names.
  */
 void output_hold_directory(struct output *o);
 
 /*
- * Writer thread: open, with O_PATH, the folder that contains all files of the
- * trace, directly or below, whatever their numbers.  -1 and errno.
+ * Writer thread: open the folder that contains all files of the trace, directly
+ * or in folders below it, with O_PATH.  Return -1 with errno on failure.
  */
 int output_open_root(const struct output *o);
 
 /*
- * Mark both descriptors as closed: the writer thread is about to end, and the
- * kernel then closes them.
+ * Mark both descriptors as closed.  The writer thread is about to end, and the
+ * kernel will close them.
  */
 void output_forget(struct output *o);
 
 /*
  * Append 'nbytes'.  Return 0 or an errno value.  After an error the file is cut
  * to its old length; if that fails, 'is_torn' is set and the file ends with a
- * part of 'data'.  All signals must be blocked, since RLIMIT_FSIZE raises one.
+ * part of 'data'.  All signals must be blocked, since a write beyond
+ * RLIMIT_FSIZE raises one.
  */
 int output_write(struct output *o, const void *data, size_t nbytes);
 
 /*
  * Open the file of the trace again, which must have the length 'nbytes'.
- * Return the descriptor, or -1 and errno.
+ * Return the descriptor, or -1 with errno.
  */
 int output_reopen_trace(const struct output *o);
 
-/* Has the file been removed? */
+/* Has the file of the trace been removed? */
 bool output_is_removed(const struct output *o);
 
 /* Close the file. */
@@ -117,7 +124,7 @@ void output_close(struct output *o);
 /* Remove and close a file that has no content yet. */
 void output_discard(struct output *o);
 
-/* The file's name without its directory; points into 'path'. */
+/* Return the file's name without its directory; it points into 'path'. */
 const char *output_base(const struct output *o);
 
 /*

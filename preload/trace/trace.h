@@ -2,9 +2,9 @@
 /*
  * trace.h - write the blocks of the trace into its file
  *
- * Only the writer thread calls these functions, or the thread that does its
- * work.  The narrator (narrate.h) fills the blocks; this file compresses and
- * writes them.
+ * The writer thread calls these functions, or the thread of the program that
+ * does its work. narrate.h encodes events into blocks; this file compresses and
+ * writes the blocks.
  */
 #ifndef TRACE_H
 #define TRACE_H
@@ -20,26 +20,33 @@
 #include "preload/trace/output.h"
 
 struct trace {
-	bool is_brief; /* of a short process: small blocks are not compressed */
+	/* The process is short: do not compress small blocks. */
+	bool is_brief;
 	struct narrator narrator;
 	struct output output;
 	uint8_t *member; /* a compressed block; NULL: not compressed */
 	size_t member_cap;
-	void *work; /* of deflate_member() */
+	void *work; /* working memory of deflate_member() */
 	int level;
 	struct load_policy load;
 	enum config_clock clock;
 	int error;	      /* errno of the failure that ended it, or 0 */
-	bool is_end_reported; /* a line has said that the trace ended */
+	bool is_end_reported; /* the user was told that the trace has ended */
 	uint64_t missing;     /* events that the error lost */
-	uint64_t full_count;  /* of stack_table_full(), as last reported */
-	/* Free space on a full disk.  False: there is none to free. */
+	/* Result of stack_table_full() that was last reported. */
+	uint64_t full_count;
+	/*
+	 * Free space on a full disk.  Return false if there is nothing to free.
+	 */
 	bool (*make_space)(void *context);
 	void *make_space_context;
-	uint64_t head_nbytes, head_hash; /* see struct image_trace */
+	/* length and hash of the file's beginning, see struct image_trace */
+	uint64_t head_nbytes, head_hash;
 };
 
-/* Bytes of zeroed memory that trace_open() needs beside the struct. */
+/*
+ * Return how many bytes of zeroed memory trace_open() needs besides the struct.
+ */
 size_t trace_memory_nbytes(const struct config *config);
 
 /*
@@ -49,32 +56,40 @@ size_t trace_memory_nbytes(const struct config *config);
 void trace_open(struct trace *t, const struct config *config,
 		const struct output *output, void *memory);
 
-/* Write the header comment, in a block without records, into a new file. */
+/* Write the header comment into a new file, in a block without records. */
 bool trace_begin(struct trace *t, const char *header, size_t header_nbytes);
 
-/* Read both clocks, and extend the trace's timeline up to this reading. */
+/*
+ * Read the stamp clock and CLOCK_MONOTONIC, and extend the trace's timeline up
+ * to this reading.
+ */
 struct clock_reading trace_read_clock(struct trace *t);
 
-/* From now on each event has its own stamp or, if not 'stamped', a tick. */
+/*
+ * Note in the trace that from now on each event has its own stamp or, if
+ * 'stamped' is false, a tick.
+ */
 void trace_set_clock(struct trace *t, bool stamped);
 
 /*
- * Compress and write the current block, if it has any record.  False: see
- * 'error'.  From then on each block is discarded, and its events are counted as
- * missing.
+ * Compress and write the current block, if it has any record.  On failure,
+ * return false and set 'error'.  From then on each block is discarded, and its
+ * events are counted as missing.
  */
 bool trace_commit(struct trace *t);
 
-/* The state from which recovery continues the trace after its last block. */
+/*
+ * Store the state from which recovery continues the trace after its last block.
+ */
 void trace_get_state(const struct trace *t, struct image_commit *state_ret);
 
 /* Write the trailer and commit. */
 bool trace_finish(struct trace *t, const struct narrate_trailer *end);
 
 /*
- * After an error: append the number of missing events and a trailer with the
- * reason, if the file allows it.  Print one line on standard error.  False: the
- * file has no trailer.
+ * Call this after an error: append the number of missing events and a trailer
+ * with the reason, if the file allows it.  Print one line on standard error.
+ * Return false if the file has no trailer.
  */
 bool trace_finish_failed(struct trace *t, const struct narrate_trailer *end);
 

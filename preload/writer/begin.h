@@ -4,9 +4,9 @@
  *
  * The first step reads the settings and checks that there is enough memory.
  * The second step prepares the rest: the clock, the names, the header, and the
- * writer's tables.  A process that records from the start takes both at once.
- * A process that begins dormant takes the second step with its first order,
- * which most processes never get.
+ * writer's tables.  A process that records from the start takes both steps at
+ * once.  A process that begins dormant takes the second step with its first
+ * order.  Most such processes never get an order.
  */
 #ifndef BEGIN_H
 #define BEGIN_H
@@ -16,19 +16,19 @@
 #include "preload/trace/header.h"
 
 /*
- * Prepare to write notes (note_writer.h), which also name processes that are
- * not traced.
+ * Prepare to write notes (note_writer.h).  Call this even in a process that
+ * will not be traced, since notes name such processes, too.
  */
 void begin_notes(void);
 
-/* Read the settings.  False: do not trace this process. */
+/* Read the settings.  Return false if this process must not be traced. */
 bool begin_read(void);
 
 /*
  * Take the first step.  'parent' is copied, except for the string with the name
- * of its trace, which must stay valid.  'is_first': the process is not the
- * child of a fork of a traced process.  'is_dormant': the process does not
- * record at once.  False: no memory; reported.
+ * of its trace, which must stay valid.  'is_first' is false in a process that a
+ * traced process has forked.  'is_dormant' means that the process does not
+ * record at once.  Return false if there is no memory; this is then reported.
  */
 bool begin_reserve(const struct header_parent *parent, bool is_first,
 		   bool is_dormant);
@@ -36,7 +36,8 @@ bool begin_reserve(const struct header_parent *parent, bool is_first,
 /*
  * Take the second step, unless it has been taken.  Only one thread at a time
  * may call this: the one that starts the process's trace, or the one that makes
- * the writer thread.  False: no memory; reported.
+ * the writer thread.  Return false if there is no memory; this is then
+ * reported.
  */
 bool begin_prepare(void);
 

@@ -15,12 +15,15 @@
 
 #define NBYTES sizeof(struct bells)
 
-/* For the stack: a static buffer would cost one more page fault. */
+/*
+ * A buffer for a path, to put on the stack.  A static buffer would cost one
+ * more page fault.
+ */
 struct path {
 	char text[192];
 };
 
-/* False: the path is too long. */
+/* Build the path.  Return false if it is too long. */
 static bool
 build_path(struct path *path, const char *directory, bool is_making)
 {
@@ -37,8 +40,8 @@ build_path(struct path *path, const char *directory, bool is_making)
 }
 
 /*
- * Is the file as bells.h describes, and can no other user write to it?  A
- * shorter file would end the program by SIGBUS.
+ * Is the file as bells.h describes it, and can no other user write to it?
+ * Reading a mapped file that is too short would end the program by SIGBUS.
  */
 static bool
 is_fit(int fd, uint32_t uid)
@@ -51,8 +54,8 @@ is_fit(int fd, uint32_t uid)
 }
 
 /*
- * Return a descriptor of a fit file, or -1.  '*is_unfit_ret': something else
- * has that name.
+ * Return a descriptor of a fit file, or -1.  Set '*is_unfit_ret' if an unfit
+ * file has that name.
  */
 static int
 open_fit(const struct path *path, uint32_t uid, bool *is_unfit_ret)
@@ -80,7 +83,7 @@ fill(int fd)
 {
 	struct rlimit limit;
 
-	/* Cause no SIGXFSZ, which the program may handle. */
+	/* Avoid SIGXFSZ, for which the program may have a handler. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < NBYTES)
 		return false;
 	if (syscall(SYS_fallocate, fd, 0, (off_t)0, (off_t)NBYTES) == 0)
@@ -90,8 +93,8 @@ fill(int fd)
 }
 
 /*
- * Make the file under another name, so that no process finds a shorter one.  If
- * several processes make it at the same time, the first rename wins.
+ * Make the file under a temporary name, so that no process finds an unfinished
+ * one.  If several processes make it at the same time, the first rename wins.
  */
 static void
 make(const struct path *path, const char *directory)
@@ -107,7 +110,7 @@ make(const struct path *path, const char *directory)
 			  0600);
 	if (fd < 0)
 		return;
-	/* The umask may have removed bits. */
+	/* Set the mode again, since the umask may have removed bits. */
 	if (syscall(SYS_fchmod, fd, 0600) != 0 || !fill(fd) ||
 	    syscall(SYS_renameat2, AT_FDCWD, first.text, AT_FDCWD, path->text,
 		    RENAME_NOREPLACE) != 0)
@@ -127,14 +130,14 @@ open_or_make(const char *directory, uint32_t uid)
 	fd = open_fit(&path, uid, &is_unfit);
 	if (fd >= 0)
 		return fd;
-	/* The directory is hatftrace's alone: remove a wrong file. */
+	/* Only hatftrace uses the directory, so remove an unfit file. */
 	if (is_unfit)
 		syscall(SYS_unlinkat, AT_FDCWD, path.text, 0);
 	make(&path, directory);
 	return open_fit(&path, uid, &is_unfit);
 }
 
-/* The offset in the file. */
+/* Return the offset of the page in the file. */
 static uint64_t
 slot_offset(uint64_t number)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bells_map.h - map the file of bells, or make it (hatf/recorder/bells.h)
+ * bells_map.h - map the file by which 'hatf ctl' calls processes that have no
+ * socket (hatf/recorder/bells.h), or make it
  */
 #ifndef BELLS_MAP_H
 #define BELLS_MAP_H
@@ -12,10 +13,14 @@
 
 /* A page of the file, which has the slots of some processes. */
 struct bells_page {
-	void *at;	/* NULL: nothing has been mapped so far */
-	uint64_t off;	/* of the page in the file */
-	uint32_t uid;	/* the user whose folder the file is in */
-	bool is_mapped; /* else the memory is only readable */
+	void *at;     /* NULL: nothing has been mapped so far */
+	uint64_t off; /* offset of the page in the file */
+	uint32_t uid; /* the user whose folder the file is in */
+	/*
+	 * Is the file mapped?  If not, the memory at 'at' can be read, but has
+	 * no orders.
+	 */
+	bool is_mapped;
 };
 
 /* Does the page have the slot of process 'number' of that user? */
@@ -25,8 +30,8 @@ bool bells_are_mapped(const struct bells_page *page, uint32_t uid,
 /*
  * Map the page with the slot of process 'number' from the file in 'directory',
  * which belongs to user 'uid' alone, at the address of the last page.  Make the
- * file if there is none.  The mapping is read-only.  False: the page could not
- * be mapped, and nothing has changed.
+ * file if there is none.  The mapping is read-only.  Return false, with nothing
+ * changed, if the page could not be mapped.
  */
 bool bells_map(struct bells_page *page, const char *directory, uint32_t uid,
 	       uint64_t number);
@@ -37,7 +42,7 @@ bool bells_map(struct bells_page *page, const char *directory, uint32_t uid,
  */
 void bells_unmap(struct bells_page *page);
 
-/* The slot of process 'number', which must be in the page. */
+/* Return the slot of process 'number', which must be in the page. */
 const _Atomic uint64_t *bells_slot(const struct bells_page *page,
 				   uint64_t number);
 

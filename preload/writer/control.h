@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control.h - orders from 'hatf ctl': the socket, its clients, and the bell
+ * control.h - orders from 'hatf ctl': the socket, its clients, and the file of
+ * bells
  *
  * A Unix stream socket, PID.sock in one of the user's directories (control.c),
  * takes one order a connection.  An order is a line of text.  The answer is
@@ -9,9 +10,11 @@
  * program does not have.
  *
  * A process whose writer thread has left, or that is dormant from the start,
- * maps the file of bells instead (bells.h).  After 'hatf ctl' has rung the
- * bell, the next allocation of the process makes the writer thread, which makes
- * a socket.  A writer thread that leaves writes its status (status_file.h).
+ * maps the file of bells instead (bells.h).  Each process has a slot in that
+ * file, its bell.  'hatf ctl' writes an order into the slot; it "rings the
+ * bell".  Then the next allocation of the process makes the writer thread,
+ * which makes a socket.  Before a writer thread leaves, it writes the process's
+ * status into a file (status_file.h).
  *
  * A client never keeps the writer waiting: no call blocks, an order has a short
  * buffer and a time-out, and there is one client at a time.
@@ -32,13 +35,16 @@
 typedef const char *control_obey(const char *order, struct text *answer);
 
 /*
- * Before the writer thread begins: initialise the state, and drop that of a
- * parent process.  Unless 'wanted', there will be no socket.  'environment' is
- * the environment of the process.
+ * Call this before the writer thread begins: initialise the state, and drop the
+ * state of a parent process.  If 'wanted' is false, no socket will be made.
+ * 'environment' is the environment of the process.
  */
 void control_init(bool wanted, char *const environment[], control_obey *obey);
 
-/* The writer, when its thread begins: note the thread, open the signalfd. */
+/*
+ * The writer thread calls this when it begins: note the thread, open the
+ * signalfd.
+ */
 void control_begin(void);
 
 /*
@@ -49,19 +55,23 @@ void control_begin(void);
 void control_allow(int rules, bool is_changeable);
 
 /*
- * Take orders by the bell instead of the socket.  For the thread that starts
- * the trace of a process, or, with 'is_leaving', for the writer before it
- * leaves.  False: a bell is impossible, or the user wants no control.
+ * Take orders by the bell instead of the socket.  The thread that starts the
+ * trace of a process calls this.  The writer calls it before it leaves, with
+ * 'is_leaving' set.  Return false if a bell is impossible, or if
+ * HATFTRACE_CONTROL is off.
  */
 bool control_listen(bool is_leaving);
 
-/* Take no orders by the bell.  For the writer thread that has come back. */
+/*
+ * Stop taking orders by the bell.  The new writer thread calls this when it can
+ * take orders itself.
+ */
 void control_stop_listening(void);
 
 /*
- * In the child of a fork, which has its parent's mapping of the bells.  If the
- * child 'is_dormant' and will take orders, it keeps the mapping, so that 'hatf
- * ctl' can call it before its first event.
+ * Call this in the child of a fork, which has its parent's mapping of the file
+ * of bells.  If 'is_dormant' is set, the child will take orders and keeps the
+ * mapping.  So 'hatf ctl' can call it before its first event.
  */
 void control_inherit(bool is_dormant);
 
@@ -69,18 +79,21 @@ void control_inherit(bool is_dormant);
 bool control_is_busy(void);
 
 /*
- * The writer: serve clients.  The first call with 'open' makes the socket; if
- * that fails, there is none.
+ * The writer: serve clients.  The first call with 'open' set makes the socket.
+ * If that fails, the process has none.
  */
 void control_serve(uint64_t now_ns, bool open);
 
-/* The writer: call writer_sleep(), and also wake up for a client. */
+/*
+ * The writer: call writer_sleep(), but also wake up when a client connects or
+ * sends.
+ */
 void control_sleep(_Atomic uint32_t *word, uint32_t expected,
 		   uint64_t timeout_ns);
 
 /*
- * Any thread: take no more orders, in this process and in its children.  The
- * writer carries this out later: then control_is_over() returns true.
+ * Any thread: from now on this process and its children take no orders.
+ * control_is_over() returns true once the writer has closed the socket.
  */
 void control_forbid(void);
 bool control_is_over(void);
@@ -92,8 +105,8 @@ bool control_is_over(void);
 void control_close(void);
 
 /*
- * A thread of the program that does not wait for the writer: remove socket and
- * status, and take no orders.
+ * A thread of the program calls this if it cannot wait for the writer: remove
+ * the socket and the status file, and take no orders.
  */
 void control_unlink(void);
 

@@ -14,16 +14,16 @@
 #include "preload/sys/procstat.h"
 #include "preload/sys/sys.h"
 
-/* Fields of proc(5)'s stat. */
+/* Numbers of fields in the line of /proc/PID/stat, see proc(5). */
 #define STAT_NUM_THREADS 20
 #define STAT_EXIT_CODE	 52
 
 #define FOLDER_PATH "/proc/self"
 #define STAT_PATH   FOLDER_PATH "/stat"
 
-/* The writer's descriptors of these; -1: there is none. */
+/* The writer's descriptors of /proc/self and its stat file; -1: none. */
 static int folder = -1, stat_file = -1;
-/* Not wiped in a child, which has the filter as well. */
+/* The child of a fork keeps this flag, since it inherits the filter. */
 static _Atomic bool is_blind;
 
 void
@@ -72,7 +72,7 @@ remaining_threads_none(int *status_ret)
 void
 remaining_threads_end_looks(void)
 {
-	/* relaxed: a filter holds for the calling thread first of all. */
+	/* relaxed: the calling thread is the first one under the filter. */
 	atomic_store_explicit(&is_blind, true, memory_order_relaxed);
 }
 
@@ -82,7 +82,7 @@ remaining_threads_several(bool has_writer)
 	char buf[PROCSTAT_NBYTES];
 	const char *state;
 
-	/* relaxed: as above. */
+	/* relaxed: see remaining_threads_end_looks(). */
 	if (atomic_load_explicit(&is_blind, memory_order_relaxed))
 		return true;
 	state = procstat_read(AT_FDCWD, STAT_PATH, buf);

@@ -9,13 +9,21 @@
 
 #include <stdbool.h>
 
-/* The writer thread begins: forget the descriptor of an earlier writer. */
+/*
+ * The writer thread calls this when it begins: forget the descriptors of an
+ * earlier writer.
+ */
 void remaining_threads_init(void);
 
-/* The writer: open the process's folder in /proc, while that is possible. */
+/*
+ * The writer: open the process's folder in /proc, while this is still allowed.
+ */
 void remaining_threads_open_proc(void);
 
-/* The writer, before it may open no more files: open what is read below. */
+/*
+ * The writer calls this while it may still open files: open the file that the
+ * functions below read.
+ */
 void remaining_threads_open_stat(void);
 
 /*
@@ -26,17 +34,22 @@ void remaining_threads_open_stat(void);
  */
 bool remaining_threads_none(int *status_ret);
 
-/* A filter comes that kills for reading /proc: read it no more. */
+/*
+ * The program will install a filter that kills the process for reading /proc:
+ * do not read it any more.
+ */
 void remaining_threads_end_looks(void);
 
 /*
  * Does the program have more than one thread, including those that have
- * recorded nothing?  'has_writer': the writer thread exists; do not count it.
- * True if /proc cannot be read.
+ * recorded nothing?  If 'has_writer' is set, the writer thread exists and is
+ * not counted.  Return true if /proc cannot be read.
  */
 bool remaining_threads_several(bool has_writer);
 
-/* Does the program have only one thread?  False if /proc cannot be read. */
+/*
+ * Does the program have only one thread?  Return false if /proc cannot be read.
+ */
 bool remaining_threads_single(void);
 
 #endif /* REMAINING_THREADS_H */

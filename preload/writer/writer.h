@@ -34,7 +34,7 @@
 #include "preload/confine/privileges.h"
 #include "preload/trace/output.h"
 
-/* How a trace ended; goes into its trailer. */
+/* How a trace ended.  The trailer has this. */
 enum writer_end {
 	WRITER_END_EXIT,
 	WRITER_END_UNDERSCORE_EXIT,
@@ -44,29 +44,30 @@ enum writer_end {
 	WRITER_END_SANDBOX,	/* a filter or privileges stop the recorder */
 	WRITER_END_LAST_THREAD, /* the last thread ended, not by exit() */
 	WRITER_END_KILLED,	/* a filter ended the last thread */
-	WRITER_END_STOP,	/* recording was stopped; the process goes on */
+	/* recording was stopped; the process continues */
+	WRITER_END_STOP,
 };
 
 /* A position in the trace. */
 struct writer_place {
 	uint64_t segment;
-	uint64_t event; /* number of logical events before it, in the segment */
+	uint64_t event; /* number of logical events in the segment before it */
 };
 
-/* Bytes that writer_reserve() and writer_prepare() map. */
+/* Return the bytes that writer_reserve() and writer_prepare() map. */
 size_t writer_memory_nbytes(const struct config *config);
 
 /*
  * Map the writer's memory for a trace that begins now or, if 'is_dormant', with
- * an order to start.  'is_child': the process is the child of a fork, and the
- * files of its parent are not its own.  False: no memory.
+ * an order to start.  'is_child' means that the process is the child of a fork;
+ * the files of its parent are not its own.  Return false if there is no memory.
  */
 bool writer_reserve(const struct config *config, bool is_child,
 		    bool is_dormant);
 
 /*
- * Prepare the tables for that trace, with the names of 'output'.  This makes
- * neither a thread nor a file.  False: no memory.
+ * Prepare the tables for that trace, whose files are named by 'output'.  This
+ * makes neither a thread nor a file.  Return false if there is no memory.
  */
 bool writer_prepare(const struct config *config, const struct output *output);
 
@@ -79,40 +80,43 @@ bool writer_is_prepared(void);
  */
 void writer_get_ready(void);
 
-/* After writer_reserve(): pass the writer's functions to wake.h. */
+/* Pass the writer's functions to wake.h.  Call this after writer_reserve(). */
 void writer_open_calls(void);
 
 /*
- * The calling thread is about to do something after which the writer thread
- * could not be made, or could not open its files: make it now.  Keeps errno.
+ * The calling thread is about to make a change after which the writer thread
+ * could not be made, or could not open its files.  So make the writer now.
+ * Keeps errno.
  */
 void writer_make_early(void);
 
 /*
- * The bell of a dormant process has rung (own_slot.h): make the writer, and
- * start recording if the bell says so.  Return 'p'.  Keeps errno.
+ * The slot of a dormant process has a new order (own_slot.h): make the writer,
+ * and start recording if that is the order.  Return 'p'.  Keeps errno.
  */
 void *writer_answer_bell(void *p);
 
-/* Time 0 of the trace, on CLOCK_MONOTONIC. */
+/* Return time 0 of the trace, on CLOCK_MONOTONIC. */
 uint64_t writer_start_ns(void);
 
 /*
  * The calling thread, the only one of the process, is about to make a call that
  * fails in a process of several threads: make the writer write all events so
- * far to the file, and end.  Return when its thread is gone; false: it must
- * stay.  A later event makes it again.  With 'for_call', the caller must call
- * writer_return() after its call.  This makes the writer, with the privileges
- * that the caller has then; until then the files of the trace are open in the
- * program's descriptor table.  All signals must be blocked.
+ * far to the file, and end.  Return true when its thread is gone, or false if
+ * it must stay.  A later event makes a new writer.  If 'for_call' is set, the
+ * caller must call writer_return() after its call. writer_return() makes the
+ * writer, with the privileges that the caller then has.  Until then the files
+ * of the trace are open in the program's descriptor table.  All signals must be
+ * blocked.
  */
 bool writer_depart(bool for_call);
 void writer_return(void);
 
 /*
- * A thread of the program, while nothing is recorded: the process is about to
- * end or to exec, so let no trace begin.  False: a trace has begun meanwhile,
- * or a ring file exists, and the caller must call writer_finish().
+ * A thread of the program calls this while nothing is recorded: the process is
+ * about to end or to exec, so prevent a new trace.  Return false if a trace has
+ * begun meanwhile or a ring file exists; then the caller must call
+ * writer_finish().
  */
 bool writer_end_dormant(void);
 
@@ -125,61 +129,67 @@ enum writer_order {
 
 /*
  * A thread of the program: make the writer carry out 'order', as 'hatf ctl'
- * does.  Return when the order is done; false: it failed.
+ * does.  Return true when the order is done, or false if it failed.
  */
 bool writer_obey(enum writer_order order);
 
 /*
  * A thread of the program: make the writer write all published events to the
  * file, and a trailer with 'end'.  Return when that is done, or when the writer
- * has ended.  The process may go on afterwards.
+ * has ended.  The process may continue afterwards.
  */
 void writer_finish(enum writer_end end);
 
 /*
  * Like writer_finish(), but the calling thread writes the whole trace itself.
  * This is possible if no writer thread was needed so far.  All signals must be
- * blocked.  False: nothing was written, and the caller must call
+ * blocked.  Return false if nothing was written; then the caller must call
  * writer_finish().
  */
 bool writer_finish_brief(enum writer_end end);
 
 /*
- * A thread of the program, whose privileges have just become '*p': give the
- * writer the same privileges.  False: that failed, and the caller must end the
+ * A thread of the program, whose privileges have just become '*p': make the
+ * writer adopt them.  Return false if that failed; then the caller must end the
  * trace.
  */
 bool writer_follow(const struct privileges *p);
 
-/* After WRITER_END_SANDBOX: wait until the writer thread has ended. */
+/*
+ * Wait until the writer thread has ended, which it does after
+ * WRITER_END_SANDBOX.
+ */
 void writer_await_gone(void);
 
 /*
- * End the pause after writer_finish(), since the process goes on: an exec has
- * failed.  (The writer pauses for up to a second, so that events of other
- * threads, while the process ends, do not follow the trailer.)  Return when the
- * rings are in use as before.  All signals must be blocked.
+ * End the writer's pause after writer_finish(), since an exec has failed and
+ * the process continues.  (While a process ends, other threads may still have
+ * events, which must not follow the trailer.  So the writer pauses for up to a
+ * second.)  Return when the writer drains the rings as before.  All signals
+ * must be blocked.
  */
 void writer_resume(void);
 
 /*
- * A thread of the program, after its EVENT_FORK with this ticket: wait, at most
- * 'timeout_ns', until the writer has encoded that event.  True: '*place_ret' is
- * its place in the trace.
+ * A thread of the program calls this after it has recorded an EVENT_FORK with
+ * this ticket.  Wait at most 'timeout_ns' until the writer has encoded the
+ * event.  If it has, store the event's place in the trace in '*place_ret' and
+ * return true.
  */
 bool writer_await_fork(uint64_t ticket, uint64_t timeout_ns,
 		       struct writer_place *place_ret);
 
 /*
- * The approximate end of the trace.  The child of any kind of fork gets the
- * parent's value, until its own trace begins.  Any thread.
+ * Return the approximate end of the trace.  The child of any kind of fork gets
+ * the parent's value, until its own trace begins.  Any thread may call this.
  */
 struct writer_place writer_place(void);
 
 /*
- * The path of a segment's file, if that is the current segment or the one
- * before it; else the path of the current one.  The child of a fork gets the
- * parent's path until its own trace begins.  Any thread.
+ * Return the path of a segment's file, if it is the current segment or the one
+ * before; otherwise the path of the current segment's file.  The child of a
+ * fork gets the parent's path until its own trace begins.  Any thread may call
+ * this.
  */
 const char *writer_path(uint64_t segment);
 

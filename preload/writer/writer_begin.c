@@ -25,7 +25,10 @@ writer_memory_nbytes(const struct config *config)
 	return sizeof(*writer) + tables_nbytes(config);
 }
 
-/* Map the tables; the child of a fork has its parent's mapping, wiped. */
+/*
+ * Map the tables.  The child of a fork has its parent's mapping, which the
+ * kernel has wiped.
+ */
 static bool
 map_tables(const struct config *config)
 {

@@ -2,8 +2,8 @@
 /*
  * writer_place.c - the current trace file, its segment and its event count
  *
- * Only the writer changes these.  Any thread may read them, also in the child
- * of a fork.
+ * Only the writer changes these values.  Any thread may read them, also in the
+ * child of a fork.
  */
 
 #include <string.h>
@@ -12,21 +12,25 @@
 #include "preload/writer/writer_state.h"
 
 /*
- * Not wiped in the child of a fork, which reads them for its header.  A fork
- * may happen during a rotation; therefore one slot has the current segment, and
- * the writer fills the other one before it changes 'file_idx'.
+ * This array is not wiped in the child of a fork, since the child's header
+ * needs the parent's file.  A fork may happen during a rotation; therefore one
+ * slot has the current segment, and the writer fills the other one before it
+ * changes 'file_idx'.
  */
 MEMORY_LARGE static struct file {
 	uint64_t segment;
 	char path[sizeof(((struct output *)NULL)->path)];
 } files[2];
 static _Atomic uint32_t file_idx;
-static _Atomic uint64_t event_count; /* of the segment */
+static _Atomic uint64_t event_count; /* number of events in the segment */
 
 void
 writer_note_file(void)
 {
-	/* relaxed: only the writer thread, or an earlier one, writes it. */
+	/*
+	 * relaxed: only the present writer thread writes this, or an earlier
+	 * one did.
+	 */
 	const uint32_t next =
 		!atomic_load_explicit(&file_idx, memory_order_relaxed);
 	const char *const path = writer->trace.output.path;
@@ -41,7 +45,7 @@ writer_note_file(void)
 void
 writer_note_events(uint64_t n)
 {
-	/* relaxed: it need not be exact. */
+	/* relaxed: the value need not be exact. */
 	atomic_store_explicit(&event_count, n, memory_order_relaxed);
 }
 

@@ -43,7 +43,9 @@ writer_limit_reach(void)
 	if (writer->is_limited)
 		return;
 	writer->is_limited = true;
-	/* Load it now: the rules do not allow the library's folder. */
+	/*
+	 * Load the compression library now: the rules do not allow its folder.
+	 */
 	if (writer->trace.level != 0)
 		deflate_load();
 	rules = landlock_create_rules();
@@ -53,7 +55,7 @@ writer_limit_reach(void)
 	allow_trace(rules);
 	control_allow(rules, privileges_may_change_user());
 	landlock_allow_path(rules, "/proc", LANDLOCK_USE_READ);
-	/* For say.c, if a filter forbids it to copy the descriptor. */
+	/* say.c needs this if a filter forbids it to copy the descriptor. */
 	landlock_allow_path(rules, "/proc/self/fd/2", LANDLOCK_USE_WRITE);
 	landlock_enforce(rules);
 }

@@ -14,19 +14,19 @@
 #define SLICE_NS 250000000ull
 
 /*
- * Libc reserves this signal for the cancellation of its own threads, and keeps
+ * libc reserves this signal for the cancellation of its own threads, and keeps
  * programs from blocking or sending it.  The writer is not a thread of libc.
  */
 #define WAKE_SIGNAL 32
 
 static struct {
-	int pid, tid; /* of the writer */
+	int pid, tid; /* ids of the writer's process and thread */
 	int signals;  /* the signalfd; -1: none */
 	/* 1 while the writer is in ppoll() or about to call it. */
 	_Atomic uint32_t is_polling;
 } s; /* writer_sleep_init() sets the descriptor */
 
-/* Not wiped: it also applies to the child of a fork. */
+/* Not wiped in the child of a fork, since it applies there, too. */
 static _Atomic bool has_no_signals;
 
 void
@@ -35,7 +35,9 @@ writer_sleep_init(void)
 	s.pid = 0;
 	s.tid = 0;
 	s.signals = -1;
-	/* relaxed: there is no other user before the thread is made. */
+	/*
+	 * relaxed: no other thread reads it before the writer thread is made.
+	 */
 	atomic_store_explicit(&s.is_polling, 0, memory_order_relaxed);
 }
 
@@ -102,10 +104,10 @@ writer_sleep(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns,
 		return;
 	}
 	/*
-	 * seq_cst, here, in writer_sleep_interrupt(), and in its caller's
-	 * change of the word.  The writer stores 'is_polling' and then reads
-	 * the word.  The other thread changes the word and then reads
-	 * 'is_polling'.  At least one of them sees the other's store.
+	 * seq_cst here, in writer_sleep_interrupt(), and where its caller
+	 * changes the word.  The writer stores 'is_polling' and then reads the
+	 * word.  The other thread changes the word and then reads 'is_polling'.
+	 * At least one of them sees the other's store.
 	 */
 	atomic_store_explicit(&s.is_polling, 1, memory_order_seq_cst);
 	if (atomic_load_explicit(&has_no_signals, memory_order_seq_cst)) {

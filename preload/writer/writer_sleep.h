@@ -4,8 +4,8 @@
  *
  * The idle or dormant writer must wake up for a thread of the program and for a
  * client of its socket.  For a client, a descriptor becomes readable.  A thread
- * of the program has no descriptor to write to, since the writer has its own
- * descriptor table: the thread sends the writer a signal, which the writer
+ * of the program has no descriptor that it could write to, since the writer has
+ * its own descriptor table.  So the thread sends a signal, which the writer
  * blocks and reads from a signalfd.  Without a socket, or without the signal,
  * the writer sleeps on a futex.
  */
@@ -16,12 +16,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Before the writer thread begins: forget the state of a parent process. */
+/*
+ * Call this before the writer thread begins: forget the state of a parent
+ * process.
+ */
 void writer_sleep_init(void);
 
 /*
- * The writer thread, when it begins: note its thread number and, if
- * 'takes_orders', open the signalfd.
+ * The writer thread calls this when it begins: note its thread id and, if
+ * 'takes_orders' is set, open the signalfd.
  */
 void writer_sleep_begin(bool takes_orders);
 
@@ -38,14 +41,14 @@ void writer_sleep(_Atomic uint32_t *word, uint32_t expected,
 		  uint64_t timeout_ns, int fd);
 
 /*
- * Any thread: end writer_sleep() by the signal.  False if the writer is not
- * polling: the caller must wake the futex.
+ * Any thread: end writer_sleep() by the signal.  Return false if the writer is
+ * not polling; then the caller must wake the futex.
  */
 bool writer_sleep_interrupt(void);
 
 /*
- * Any thread: from now on no thread may send the signal, in this process and in
- * its children.  The writer then checks for clients from time to time.
+ * Any thread: from now on, send no signal, in this process and in its children.
+ * The writer then polls for clients from time to time.
  */
 void writer_sleep_end_signals(void);
 

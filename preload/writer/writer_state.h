@@ -40,7 +40,9 @@
 #define TICK_NS 1000000ull
 /* A block is written when it is this old, full or not. */
 #define BLOCK_AGE_NS 500000000ull
-/* After a trailer, wait at most this long for the process to end. */
+/*
+ * After a trailer, the writer waits at most this long for the process to end.
+ */
 #define WRITER_HOLD_NS NS_PER_SEC
 
 /* The descriptors that the writer thread has open during a trace. */
@@ -58,35 +60,43 @@ struct writer {
 	struct segment segment;
 	struct order order;
 	struct tick_grant grant;
-	bool was_stamped; /* clock_is_stamped() in the round before */
+	bool was_stamped; /* result of clock_is_stamped() in the round before */
 	/* All published events with older stamps are in the trace. */
 	uint64_t covered_stamp;
 	uint32_t thread_count;
 	uint32_t gone_count;
 	uint64_t last_event_ns;
-	uint64_t unattached_reported; /* of wake.unattached, in the trace */
-	bool is_ended;		      /* the block has the trailer */
-	bool is_stopped;	      /* ended by stop: discard later events */
-	uint32_t fork_count;	      /* forks under way */
-	uint64_t fork_since_ns;	      /* when the last fork began */
-	uint64_t fork_kept_ns;	      /* since when forks keep a segment open */
+	/* The part of wake.unattached that the trace has already. */
+	uint64_t unattached_reported;
+	bool is_ended; /* the current block has the trailer */
+	/* An order to stop ended the trace: discard later events. */
+	bool is_stopped;
+	uint32_t fork_count;	/* forks under way */
+	uint64_t fork_since_ns; /* when the last fork began */
+	/* since when forks delay the end of a segment */
+	uint64_t fork_kept_ns;
 	/*
 	 * Is there no trace at present?  Written by the writer, and read by the
 	 * thread that ends the process.
 	 */
 	_Atomic bool is_dormant;
-	bool is_prepared;	 /* see writer_prepare() */
-	bool is_limited;	 /* see writer_limit_reach() */
-	bool has_no_bell;	 /* no bell can be made: the thread stays */
-	bool has_left;		 /* the last writer ended with a trace open */
-	uint64_t quiet_since_ns; /* no client, and perhaps dormant, since */
-	uint64_t last_events, last_lost; /* of the last trace that ended */
-	int last_error;	   /* errno of the error that ended it; 0: a stop */
-	uint64_t start_ns; /* of the process, approximately */
-	/* Of the process, as of wait(2), if only the writer is left. */
+	bool is_prepared; /* has writer_prepare() run? */
+	bool is_limited;  /* has writer_limit_reach() run? */
+	/* no bell is possible, so the thread must stay */
+	bool has_no_bell;
+	bool has_left; /* the last writer ended with a trace open */
+	/* since when there is no client and no order */
+	uint64_t quiet_since_ns;
+	/* Figures of the last trace that ended. */
+	uint64_t last_events, last_lost;
+	/* errno of the error that ended it; 0: an order to stop */
+	int last_error;
+	uint64_t start_ns; /* approximate start time of the process */
+	/* Status of the process, as of wait(2), if only the writer is left. */
 	int exit_status;
 	const struct order_producer
-		*blocked; /* as in 'order', of the last round */
+		/* The realloc that blocked the last round, as in 'order'. */
+		*blocked;
 	uint64_t blocked_pos, blocked_since_ns;
 	_Atomic uint64_t hold_until_ns; /* 0: no trailer has been written */
 	struct wake wake;
@@ -94,22 +104,24 @@ struct writer {
 	_Atomic uint32_t done;
 	_Atomic uint32_t departure; /* enum writer_departure; a futex word */
 	/*
-	 * Descriptors in the program's table, by enum writer_file, -1: none;
-	 * see writer_depart().  The count is 0 at other times.
+	 * Descriptors of the trace in the program's table, indexed by enum
+	 * writer_file; -1: none.  They exist between writer_depart() and
+	 * writer_return(); otherwise 'held_count' is 0.
 	 */
 	uint32_t held_count;
 	int held[WRITER_FILES];
 	_Atomic uint32_t follow; /* enum writer_following; a futex word */
 	const struct privileges *follow_to;
-	/* Ring of the thread that makes the writer, to adopt; or NULL. */
+	/* Ring that the new writer must move into the ring file; or NULL. */
 	struct ring *adopt;
 	_Atomic uint32_t client_order; /* enum writer_order; 0: none */
 	_Atomic bool client_done;      /* was that order successful? */
 	_Atomic uint32_t resume;       /* 1: writer_resume() waits */
 	_Atomic uint32_t request;      /* enum writer_end + 1; 0: none */
 	_Atomic bool is_ending;	       /* writer_end_dormant() was called */
-	uint64_t ending_since_ns; /* when the writer saw that; 0: not yet */
-	/* In 'struct writer_tables'. */
+	/* when the writer saw 'is_ending'; 0: not yet */
+	uint64_t ending_since_ns;
+	/* Pointers into 'struct writer_tables'. */
 	struct thread **threads;
 	struct order_producer **producers, **heap;
 	uint8_t *memory;
@@ -117,12 +129,14 @@ struct writer {
 
 /*
  * Large tables, in their own mapping.  A dormant process uses only struct
- * writer, and needs no page tables for these; a process with few threads uses
- * few pages of them.  Wiped in the child of a fork, too.
+ * writer, and a process with few threads uses few pages of the tables.  They
+ * are wiped in the child of a fork, too.
  */
 struct writer_tables {
 	struct thread *threads[THREAD_MAX];
-	/* The producer of each thread, and the same producers as a heap. */
+	/*
+	 * The producer of each thread, and the same producers in a binary heap.
+	 */
 	struct order_producer *producers[THREAD_MAX], *heap[THREAD_MAX];
 	uint8_t memory[];
 };
@@ -132,7 +146,8 @@ extern struct writer *writer;
 /* The state of a request by writer_follow(). */
 enum writer_following {
 	WRITER_FOLLOW_NONE = 0,
-	WRITER_FOLLOW_TAKEN, /* a thread is preparing its request */
+	/* a thread of the program is preparing its request */
+	WRITER_FOLLOW_TAKEN,
 	WRITER_FOLLOW_ASKED,
 	WRITER_FOLLOW_DONE,
 	WRITER_FOLLOW_FAILED,
@@ -145,7 +160,7 @@ enum writer_departure {
 	WRITER_DEPART_FOR_CALL, /* leave until writer_return() */
 };
 
-/* The thread whose order_producer this is. */
+/* Return the thread to which the order_producer belongs. */
 static inline struct thread *
 writer_thread_of(const struct order_producer *producer)
 {
@@ -164,18 +179,21 @@ int writer_main(void *unused);
 struct clock_reading writer_read_clock(void);
 
 /*
- * Make a round: drain the rings, commit a block if it is time, rotate if it is
- * due.  False: the trace cannot go on.
+ * Make a round: drain the rings, commit a block if it is time, rotate if that
+ * is due.  Return false if the trace cannot continue.
  */
 bool writer_round(void);
 
-/* An order_sink: put an event into a block that has room for it. */
+/*
+ * Put an event into the current block, after writing a full one.  (An
+ * order_sink.)
+ */
 void writer_take_event(void *narrator, const struct order_producer *producer,
 		       const struct event *ev);
 
 /*
  * Write the block.  Once it is in the file, release its room in the rings.
- * False: the write failed, and trace.error is set.
+ * Return false if the write failed; then trace.error is set.
  */
 bool writer_commit(void);
 
@@ -186,49 +204,53 @@ bool writer_commit_and_recycle(void);
 void writer_commit_rings(void);
 
 /*
- * A segment begins.  The threads take every stack as undefined from here on,
- * but the events that are in the rings have their definitions in the segment
- * before: repeat these, before recovery counts on the new segment.  False: the
- * trace cannot go on.
+ * A segment begins.  From now on the threads treat every stack as undefined.
+ * But for events that are in the rings already, the definitions are in the
+ * earlier segment.  So define their stacks again, before recovery relies on the
+ * new segment.  Return false if the trace cannot continue.
  */
 bool writer_define_stacks(void);
 
 /*
- * Between events: end the segment and begin another.  False: the trace cannot
- * go on.
+ * Between events: end the segment and begin another.  Return false if the trace
+ * cannot continue.
  */
 bool writer_rotate_now(void);
 
 /*
- * Before the trailer: drain all events with stamps up to 'until', and fill in
- * '*end'.  Later events are not in the trace.
+ * Call this before writing the trailer: drain all events with stamps up to
+ * 'until', and fill in '*end'.  Later events are not in the trace.
  */
 void writer_prepare_end(struct narrate_trailer *end, uint64_t until);
 
 /* Write all remaining events and the trailer; remove the ring file. */
 void writer_end_trace(enum writer_end how);
 
-/* After the trailer: begin the pause in which the process may end. */
+/*
+ * Call this after writing the trailer: begin the pause in which the process may
+ * end.
+ */
 void writer_hold(void);
 
 /* writer_presence.c ------------------------------------------------------- */
 
 /*
- * The thread begins: make the trace file, or open the file of an earlier writer
- * or of a thread of the program.  False: that failed; reported.
+ * The thread begins: make the trace file, or take over the file of an earlier
+ * writer or of a thread of the program.  Return false on failure, which is then
+ * reported.
  */
 bool writer_take_up(void);
 
 /*
  * Leave after some time without events; 'wake' is the value of wake.word before
- * the writer last looked for work.  True: the thread must end, and must not
- * touch the writer's state.
+ * the writer last looked for work.  Return true if the thread must end; then it
+ * must not access the writer's state.
  */
 bool writer_leave_if_idle(uint64_t now, uint32_t wake);
 
 /*
- * Answer a thread of the program that asks the writer to leave.  True: as
- * above.
+ * Answer a thread of the program that asks the writer to leave.  Return true as
+ * writer_leave_if_idle() does.
  */
 bool writer_serve_departure(void);
 
@@ -245,34 +267,37 @@ void writer_recycle_ended(void);
 
 /*
  * Check whether 't' has ended, and write its end once its last event is
- * drained.  With 'check', ask the kernel now; otherwise ask only if 't' has had
- * no event for some time, which is shorter if 't' has announced its end.
+ * drained.  If 'check' is set, ask the kernel now.  Otherwise ask only if 't'
+ * has had no event for some time, which is shorter if 't' has announced its
+ * end.
  */
 void writer_tend_thread(struct thread *t, uint64_t stamp, uint64_t now,
 			bool check);
 
 /*
- * Tend all threads before the trailer.  Wait a little for threads that have
- * announced their end: a thread may exist for some microseconds after it was
- * joined, and the trace should have its destroyThread.
+ * Check all threads for their end (writer_tend_thread()) before the trailer.
+ * Wait a little for threads that have announced their end: a thread may exist
+ * for some microseconds after it was joined, and the trace should have its
+ * destroyThread.
  */
 void writer_tend_last(void);
 
 /* Write to the trace how many events 't' has lost, if any. */
 void writer_note_lost(struct thread *t);
 
-/* The same for the threads without a ring. */
+/* Write to the trace how many events of threads without a ring were lost. */
 void writer_note_unattached(void);
 
-/* Note an event that is no allocation: threads, names, forks, heaps. */
+/* Note an event that concerns no block: threads, names, forks, heaps. */
 void writer_note_rare_event(const struct order_producer *producer,
 			    const struct event *ev);
 
 /*
  * Is a fork under way, so that the segment should not end?  Both events of a
  * fork should be in one segment, so that a reader of that segment knows the
- * child's blocks.  After a second the answer is no in any case: a fork never
- * ends if its thread was killed, and a program may fork all the time.
+ * child's blocks.  After a second the answer is no in any case, because a fork
+ * whose thread was killed never ends, and because a program may fork all the
+ * time.
  */
 bool writer_is_forking(uint64_t now);
 
@@ -283,8 +308,8 @@ bool writer_is_forking(uint64_t now);
 bool writer_is_between_forks(const struct event *ev);
 
 /*
- * Does a signal handler that interrupted the realloc wait for room?  Then the
- * realloc cannot end before the writer makes room.
+ * Does a signal handler that has interrupted the open realloc wait for room?
+ * Then the realloc cannot end before the writer makes room.
  */
 bool writer_is_waiting_inside(const struct order_producer *producer);
 
@@ -300,12 +325,12 @@ void writer_limit_reach(void);
 
 /* writer_orders.c --------------------------------------------------------- */
 
-/* A control_obey. */
+/* Carry out an order that 'hatf ctl' has sent.  (A control_obey.) */
 const char *writer_obey_order(const char *order, struct text *answer);
 
 /*
- * After a failed write: end the trace, and be dormant until an order to start.
- * False: the trailer cannot be written, either.
+ * Call this after a failed write: end the trace, and be dormant until an order
+ * to start.  Return false if the trailer cannot be written, either.
  */
 bool writer_fail(void);
 
@@ -317,7 +342,10 @@ void writer_obey_bell(enum bell_call call);
 
 /* writer_place.c ---------------------------------------------------------- */
 
-/* Publish the path and number of a new file; in a new child, of none. */
+/*
+ * Publish the path and segment number of the current file.  In a new child of a
+ * fork, publish that there is none.
+ */
 void writer_note_file(void);
 
 /* Publish the approximate number of events in the current segment. */

@@ -9,8 +9,8 @@
 # while and then recorded for N seconds (default 20; use 1800 for a real test),
 # under constant load.  Prints the server's memory, descriptors and mappings and
 # the size of the directory with the traces.  At the end every segment that was
-# kept must verify alone and continue the one before.  Exits 1 if the traces are
-# wrong or if something was not bounded.
+# kept must verify alone and continue the previous one.  Exits 1 if the traces
+# are wrong, or if memory, descriptors or disk space were not bounded.
 set -u
 
 seconds=20

@@ -7,9 +7,10 @@
 #
 # Records N runs (60) of python3 with random hash seeds, of redis-server under
 # load, and of a server with threads.  A trial (100 of each) takes five of the
-# runs as a baseline and holds another one against it, which must not exceed
-# 'any'.  Then it holds a run against it in which one site allocates 5 percent
-# more, which must.  Prints how many trials of each kind went wrong.
+# runs as a baseline.  It checks another run against the baseline, which must
+# not exceed 'any'.  Then it checks a run in which one site allocates 5 percent
+# more, which must exceed 'any'.  Prints how many trials of each kind went
+# wrong.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 hatf=$PWD/${BUILD:-build/plain}/hatf

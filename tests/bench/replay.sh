@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# replay.sh - the cost of 'hatf replay' itself, and whether it tells the truth
+# replay.sh - the cost of 'hatf replay' itself, and how true its figures are
 #
 #   tests/bench/replay.sh [--calls MILLIONS] [--rounds N]
 #
 # The driver's own cost on one thread and on two; the memory for a trace and one
-# ten times as long; then three programs under each allocator, beside what the
-# replay of their traces says of them.
+# ten times as long; then three programs under each allocator, beside the
+# figures that the replay of their traces predicts.
 set -u
 
 calls=10

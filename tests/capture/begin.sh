@@ -3,6 +3,8 @@
 #
 # begin.sh - the writer thread and the file exist only once needed
 #
+# runs alone: beside another test a program may run until its writer begins
+#
 # The program reports how many threads it has and how many files are in the
 # folder of its trace.
 . "$(dirname "$0")/lib.sh"

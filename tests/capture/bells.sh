@@ -339,8 +339,8 @@ test_sandboxes()
 	fi
 }
 
-# A user without root's rights cannot see the maps of an own process that is
-# undumpable; orders reach it nevertheless.
+# A user without root's rights cannot see the maps of their own process if it is
+# undumpable; orders reach the process nevertheless.
 test_undumpable_as_user()
 {
 	local user=64999 run=$TMP/user-run

@@ -196,7 +196,8 @@ clean turns.hatf.gz
 check 'one' "$(grep -c ';main;f;one 55550$' turns.folded)" 1
 check 'two' "$(grep -c ';main;f;two 111100$' turns.folded)" 1
 
-# Generated code where a library was is not the library's.
+# Generated code at the address of an unloaded library does not count as the
+# library's.
 cat >after.c <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>

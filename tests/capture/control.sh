@@ -243,8 +243,8 @@ test_all()
 		fail 'the killed process left no socket'
 	check 'flush of all' "$(ctl --all flush 2>/dev/null | ours | wc -l)" 2
 	[ -e "$sockets/$killed.sock" ] && fail 'a stale socket stays'
-	# Two sockets that were bound but not renamed: the process of the first
-	# is dead; the second may still be in use.
+	# Two sockets that were bound but not yet renamed.  The process of the
+	# first one is dead; the second one may still be in use.
 	"$PYTHON" -c '
 import os, socket, sys
 for name in sys.argv[1:]:

@@ -15,7 +15,7 @@ for ((i = 0; i < 60; i++)); do
 	rm -f handler.gz*
 done
 
-# If recovery says that a trace is complete, it has every call that had
+# If recovery says that a trace is complete, the trace has every call that had
 # returned.
 found=0
 for ((n = 2000; n < 4000; n += 50)); do
@@ -30,7 +30,8 @@ for ((n = 2000; n < 4000; n += 50)); do
 done
 check_ge 'kills with a trace' "$found" 1
 
-# Another thread starts a child meanwhile; the child must ignore no signal.
+# Another thread starts a child at the same time; the child must ignore no
+# signal.
 for ((i = 0; i < 20; i++)); do
 	trace spawn.gz "$PROGS/early" spawn || fail "spawn: $?"
 	rm -f spawn.gz*

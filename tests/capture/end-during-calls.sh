@@ -92,8 +92,8 @@ ends main-cancelled 0 exit 0
 # Children share the memory of their parent: their events are in its trace.
 ends vm-children 27 exit 0
 
-# child WAY STATUS END: a forked child ends so, and its parent's trace is
-# whole.  END '-' means that nobody can write a trailer.
+# child WAY STATUS END: a forked child ends in this WAY, and its parent's trace
+# is complete.  END '-' means that nobody can write a trailer.
 child()
 {
 	local trace parent=0 found=0

@@ -36,7 +36,7 @@ check "exec-fail: end" "$(trailer tally.traces/* end)" exit
 waited=$(trailer tally.traces/* wait_ns)
 check_le 'exec-fail: time that producers wait' "${waited:-0}" 500000000
 
-# Also after an abort() that a handler leaves by a jump, no thread waits long.
+# A handler leaves an abort() by a jump: no thread waits long after it.
 start abort-jump 12
 check "abort-jump: end" "$(trailer tally.traces/* end)" exit
 waited=$(trailer tally.traces/* wait_ns)

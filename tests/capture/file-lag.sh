@@ -42,8 +42,8 @@ for clock in auto us; do
 			sleeper.py $how >"$dir.pipe" &
 		program=$!
 		read -r _ <"$dir.pipe"
-		# This shell takes time, too; so the wait is a little longer
-		# than a second.
+		# Wait a little longer than a second, because this shell takes
+		# time, too.
 		sleep 1
 		file=("$dir.traces"/*.hatf.gz)
 		cp "${file[0]}" seen.gz

@@ -19,7 +19,8 @@ number()
 	sed -n "s/.*$1 \([0-9]*\).*/\1/p" got
 }
 
-# flip FILE ACCEPTED: flip all its bits; at most so many may be accepted.
+# flip FILE ACCEPTED: flip all its bits; 'hatf verify' may accept at most
+# ACCEPTED of the results.
 flip()
 {
 	local bits=$((8 * $(stat -c %s "$1"))) changed same

@@ -9,9 +9,9 @@
 ${CC:-cc} -O1 -w -rdynamic -fno-builtin -D_GNU_SOURCE -o guest \
 	"$CAPTURE/shared/guest.c" -ldl -lpthread || fail "cannot build guest"
 
-# The program sees of itself what it sees without the recorder.  The recorder
-# calls none of the program's functions, and the program none of the recorder's
-# by mistake.
+# The program gets the same information about itself as without the recorder.
+# The recorder calls none of the program's functions, and the program none of
+# the recorder's by mistake.
 ./guest all >bare 2>bare.err
 trace guest.gz ./guest all >out 2>err
 check "guest: status" $? 0
@@ -113,7 +113,7 @@ ${CC:-cc} -w -fno-builtin -D_GNU_SOURCE -o ownheap \
 "$HATF" record -o ownheap.gz -- ./ownheap >out 2>err
 check "own allocator: status" $? 5
 grep -q 'allocator of its own' err || fail "own allocator: $(cat err)"
-# Also for children, once.
+# One line also reports this for all children together.
 "$HATF" record -o 'child.%p.gz' -- \
 	sh -c './ownheap; ./ownheap; ./ownheap; exit 0' >out 2>err
 check "own allocator of a child: status" $? 0

@@ -25,8 +25,8 @@ for parent in traces/*; do
 done
 clean "$parent"
 
-# Also during a realloc in a slow allocator, which takes a moment, or longer
-# than a fork waits for it.
+# Also during a realloc in a slow allocator.  The realloc takes a moment, or
+# longer than a fork waits.
 build_shared wideheap
 PRELOAD=$TMP/wideheap.so
 while read -r us forks wait; do

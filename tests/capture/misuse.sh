@@ -4,8 +4,9 @@
 # misuse.sh - a program that breaks libc's rules runs as it does bare
 . "$(dirname "$0")/lib.sh"
 
-# Once, the children used a ring that they do not have, and in a call stack that
-# was being taken, the thread's last stack, which they did not have either.
+# A former bug: the children used a ring that they do not have.  In a call stack
+# that was being taken, they also used the thread's last stack, which they do
+# not have either.
 for stacks in off on; do
 	for way in fork-handler fork-async-handler; do
 		rm -f trace.gz*
@@ -18,14 +19,14 @@ for stacks in off on; do
 	done
 done
 
-# Once, the writer kept the process from ending.
+# A former bug: the writer kept the process from ending.
 rm -f trace.gz*
 trace trace.gz timeout -s KILL 20 "$PROGS/misuse" last-thread
 check "last-thread: status" $? 7
 clean trace.gz.1
 check "last-thread: end" "$(trailer trace.gz.1 end)" last_thread
 
-# Once, the recorder took the child for the initial thread.
+# A former bug: the recorder took the child for the initial thread.
 rm -f trace.gz*
 trace trace.gz "$PROGS/misuse" vfork-first
 check "vfork-first: status" $? 0

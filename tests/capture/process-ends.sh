@@ -44,8 +44,8 @@ trace=tally.traces/t.$(ls tally).hatf.gz
 clean "$trace"
 check "busy: end" "$(trailer "$trace" end)" exit
 
-# The process is killed: nobody could write a trailer.  The trace is in order up
-# to its end, and the program died as it does bare.
+# The process is killed, so nothing could write a trailer.  The trace is in
+# order up to its end, and the program died as it does bare.
 for way in "segv 139" "term 143" "kill 137" "raw-exit 9"; do
 	rm -f trace.gz*
 	# shellcheck disable=SC2086 # two words

@@ -73,7 +73,7 @@ exchange()
 		}
 	done
 	[ "$n" -gt 20 ] || fail "$what: only $n calls"
-	# A late exchange changes nothing for the recovery; so some must
+	# A late exchange has no effect on the recovery, so some recoveries must
 	# succeed.
 	check_ge "$what: recoveries" "$completed" 1
 }

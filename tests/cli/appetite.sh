@@ -84,8 +84,8 @@ limited 20 200 tables mtrace_names
 limited 20 100 function mtrc_name
 limited 60 1200 line mtrc_names
 
-# n stacks, each one frame deeper than the one before, are n * n / 2 frames in a
-# profile.
+# In a profile, n stacks, each one frame deeper than the previous one, have n *
+# n / 2 frames.
 "$CLI/appetite.py" deep 8300 f >deep.ascii || fail deep
 for format in folded dhat pprof; do
 	within 60 1500 "$HATF" convert -p -t "$format" deep.ascii -

@@ -55,7 +55,7 @@ if [ "$(id -u)" -ne 0 ]; then
 	bad unreadable 'Permission denied'
 fi
 
-# A command reads the good files among bad ones.
+# With good and bad files as arguments, a command reads the good ones.
 run "$HATF" verify empty good.hatf missing
 check_status mixed 1
 check mixed "$(cat out)" 'good.hatf: ok, 1 events'

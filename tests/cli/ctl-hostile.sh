@@ -164,8 +164,8 @@ test_trace()
 			refused "$order, $file" "*trace $file: not a trace file"
 		done
 	done
-	# The file may exist in the process's own namespace, so the process
-	# counts as traced.
+	# The file may exist in the process's own mount namespace, so the
+	# process counts as traced.
 	for file in nowhere empty; do
 		printf 'ok\nstate=recording\ntrace=%s\n' "$TMP/$file" >answer
 		ctl --json "$pid" rotate

@@ -59,7 +59,7 @@ run "$HATF" record -o plain.hatf.gz ./leaky
 check_status record 0
 check 'record: lines on stderr' "$(wc -l <err)" 1
 check_named plain.hatf.gz
-# The trace needs the program no longer.
+# The program can be removed now: the trace does not need it any more.
 check 'sites that allocated 4242 bytes' \
 	"$("$HATF" convert -t folded plain.hatf.gz - 2>/dev/null |
 		grep -c 'main;leak_here.* 4242$')" 1
@@ -109,7 +109,7 @@ for signal in HUP INT TERM; do
 done
 check 'the trace that others were copied from' "$(md5sum <bare.hatf.gz)" "$sum"
 
-# A symbolic link stays one, and what it leads to gets the names.
+# A symbolic link stays a link, and the file to which it leads gets the names.
 ln -s "$PWD/bare.hatf.gz" link.hatf.gz
 run "$HATF" symbolize link.hatf.gz
 check_status 'symbolize a link' 0

@@ -54,7 +54,7 @@ END
 run "$HATF" report a.hatf.gz
 grep -q ' 10.0 MiB in 1 blocks' out || fail "report: $(cat out)"
 
-# Only a terminal gets it unasked.
+# Without the option, only a terminal gets the summary.
 run "$HATF" record -o b.hatf.gz ./program
 check 'no terminal' "$(summary_of)" ''
 for option in '' '-m never'; do

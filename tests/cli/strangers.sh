@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# strangers.sh - hatf refuses files that are no traces, and writes nothing
+# strangers.sh - hatf refuses files that are not traces, and writes nothing
 #
 # The error message has one line.  The files: text that begins like one of the
 # formats; other JSON, XML and CSV; binary files with small numbers among zeros;

@@ -117,7 +117,8 @@ for flags in '-O2 -g' '-O0 -g' '-O2 -g -fomit-frame-pointer -no-pie'; do
 		'checked inlined'
 done
 
-# The trace needs the program no longer, and a second run changes nothing.
+# The trace does not need the program any more, and a second run changes
+# nothing.
 mv program away
 "$HATF" convert t.hatf.gz t.folded 2>/dev/null
 grep -q '^_start;.*;main;space::holder<int>::keep(int);.*innermost' t.folded ||
@@ -156,7 +157,7 @@ run "$HATF" verify pipe.hatf.gz
 check_status 'named pipe: verify' 0
 mv program away
 
-# Another program at its place is not asked.
+# If another program has this path now, its names are not used.
 echo 'int main() { return 0; }' >other.cc
 g++ -O2 -g -o program other.cc
 cp original.hatf.gz t.hatf.gz
@@ -164,7 +165,7 @@ run "$HATF" symbolize t.hatf.gz
 grep -q "program: the file is of another build (build id $id)" err ||
 	fail "no word of the other program: $(cat err)"
 
-# Neither is one that has no build id.
+# The same holds for a program without a build id.
 g++ -O2 -g -Wl,--build-id=none -o program other.cc
 cp original.hatf.gz t.hatf.gz
 run "$HATF" symbolize t.hatf.gz

@@ -109,7 +109,7 @@ TALLY=1 WITH=HATFTRACE_RINGS=$disk/r LINES_MAX=3 fault "rings deleted" \
 	"rm -rf of their directory while running" complete rings_gone
 OUT=/dev/full fault "not a file" "/dev/full as output" none work
 
-# Through a pipe, so that the program's own output does not meet the limit.
+# Use a pipe, so that the limit does not affect the program's own output.
 limited()
 {
 	{

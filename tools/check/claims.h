@@ -15,7 +15,8 @@
 struct claims {
 	const struct hatf_reader *reader;
 	const struct hatf_events *events;
-	bool judges; /* our recorder wrote the trace */
+	/* Our recorder wrote the trace, so its claims can be checked. */
+	bool judges;
 	/*
 	 * The last event that is not a comment, with its time.  Its attributes
 	 * are no longer valid.
@@ -25,8 +26,9 @@ struct claims {
 	uint64_t note_time; /* the latest time that a comment states */
 	uint64_t threads_created;
 	/*
-	 * The trailer if it was the last event, and a block's comment until the
-	 * next event.  Their attributes are no longer valid either.
+	 * 'trailer' is valid if the last event was the trailer.  'block' is the
+	 * comment of a block, until the next event.  The attributes of both are
+	 * no longer valid.
 	 */
 	bool has_trailer;
 	struct hatf_event trailer;

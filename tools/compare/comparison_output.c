@@ -17,14 +17,14 @@ static const enum measure columns[] = { MEASURE_PEAK, MEASURE_LIVE,
 
 static const char *const verdict_words[] = { "same", "grew", "shrank" };
 
-/* "grew" and "shrank"; "" for what did not change. */
+/* Return "grew", "shrank", or "" if nothing changed. */
 static const char *
 verdict_text(enum verdict verdict)
 {
 	return verdict == VERDICT_SAME ? "" : verdict_words[verdict];
 }
 
-/* The growth of a measure; "" if it is no change. */
+/* Return the growth of a measure; "" if the difference is not a change. */
 static struct figure
 growth_text(const struct comparison_row *row, enum measure measure)
 {
@@ -171,7 +171,7 @@ comparison_print_text(struct out *o, const struct comparison *c,
 
 /* ----------------------------------------------------------------- Markdown */
 
-/* Write text as code, which Markdown shows as it is, also in a table. */
+/* Write text as code, so that Markdown shows it unchanged, even in a table. */
 static void
 out_code(struct out *o, const char *text)
 {

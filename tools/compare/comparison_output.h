@@ -9,16 +9,16 @@
 
 /* What to print. */
 struct comparison_view {
-	enum measure key; /* sort by; MEASURE_COUNT: by weight */
-	uint64_t top;	  /* rows; 0: all */
-	bool all;	  /* unchanged rows, too */
-	const char *unit; /* what a row is: "site" */
-	/* Of the old and new traces; the caller's. */
+	enum measure key; /* measure to sort by; MEASURE_COUNT: by weight */
+	uint64_t top;	  /* number of rows; 0: all */
+	bool all;	  /* show unchanged rows, too */
+	const char *unit; /* what a row is, such as "site" */
+	/* Paths of the old and new traces; owned by the caller. */
 	const char *const *paths;
 	const struct condition *condition;
 };
 
-/* Each returns false if there is no memory. */
+/* Print the comparison.  Each function returns false if there is no memory. */
 bool comparison_print_text(struct out *o, const struct comparison *comparison,
 			   const struct comparison_view *view);
 bool comparison_print_markdown(struct out *o,

@@ -17,7 +17,7 @@ skip_blanks(const char *p)
 	return p + strspn(p, " \t");
 }
 
-/* Take a word if it is next and no letter follows. */
+/* If 'word' is next and no letter follows, step over it and return true. */
 static bool
 take(const char **p, const char *word)
 {

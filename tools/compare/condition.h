@@ -2,15 +2,15 @@
 /*
  * condition.h - the conditions of 'hatf diff --fail-on'
  *
- *	EXPR   = TERM { "," TERM }		 one of them holds
- *	TERM   = [SCOPE "."] MEASURE ">" AMOUNT  it grew by more than AMOUNT
- *	       | "any"				 anything grew
- *	SCOPE  = "total" | "site" | "new"	 the program (the default), any
- *						 row, or any new row
- *	AMOUNT = NUMBER [ "K" | "M" | "G" | "%" ]
+ * 	EXPR   = TERM { "," TERM }		 one of them holds
+ * 	TERM   = [SCOPE "."] MEASURE ">" AMOUNT  it grew by more than AMOUNT
+ * 	       | "any"				 anything grew
+ * 	SCOPE  = "total" | "site" | "new"	 the program (the default), any
+ * 						 row, or any new row
+ * 	AMOUNT = NUMBER [ "K" | "M" | "G" | "%" ]
  *
- * Only a difference that verdict.h calls a change counts.  A percentage is of
- * the old value; where that is 0, of what the whole program had.
+ * Only a difference that verdict.h calls a change counts.  A percentage refers
+ * to the old value or, if that is 0, to the old value of the whole program.
  */
 #ifndef CONDITION_H
 #define CONDITION_H
@@ -46,7 +46,7 @@ struct condition {
 bool condition_parse(struct condition *condition, const char *option,
 		     const char *text);
 
-/* Called for each term that holds; 'row' may be that of the total. */
+/* Called for each term that holds; 'row' may be the row of the total. */
 typedef void condition_found(void *ctx, const struct condition_term *term,
 			     const struct comparison_row *row,
 			     enum measure measure);

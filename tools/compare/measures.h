@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * measures.h - what two traces are compared by
+ * measures.h - the measures by which two traces are compared
  *
  * Pure functions; any thread may call them.
  */
@@ -40,7 +40,7 @@ measure_is_bytes(enum measure measure)
 	return measure <= MEASURE_ALLOCATED;
 }
 
-/* Take the values of an account of a census that has ended. */
+/* Return the values of an account of a census that has ended. */
 struct measured measure_account(const struct census *census,
 				const struct account *account);
 
@@ -53,7 +53,7 @@ struct figure measure_figure(enum measure measure, uint64_t value);
 /* Format the growth from one value to another: "+1.3 MiB", "-12", "0". */
 struct figure measure_growth(enum measure measure, uint64_t from, uint64_t to);
 
-/* "+12.3 %", "x 4.0", "new", "gone" or "". */
+/* Format a ratio: "+12.3 %", "x 4.0", "new", "gone" or "". */
 struct figure measure_ratio(uint64_t from, uint64_t to);
 
 #endif /* MEASURES_H */

@@ -18,7 +18,10 @@ last_part(const char *path)
 	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
-/* The bytes of a function without the " [clone .cold]" of a compiler. */
+/*
+ * Return the length of a function's name without the compiler's " [clone
+ * .cold]".
+ */
 static int
 function_nbytes(const char *function)
 {
@@ -29,7 +32,7 @@ function_nbytes(const char *function)
 	return nbytes < NAME_NBYTES ? (int)nbytes : NAME_NBYTES;
 }
 
-/* The bytes of a library's name without its version, "libfoo.so". */
+/* Return the length of a library's name without its version, "libfoo.so". */
 static int
 module_nbytes(const char *name)
 {

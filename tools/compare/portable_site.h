@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * portable_site.h - name a call site alike in different builds of a program
+ * portable_site.h - the same name for a call site in different builds of a
+ * program
  *
  * Between two builds, lines move, addresses change, and a tree is built in
- * another folder.  The name that is left is the function and the name of its
- * source file; or, without symbols, the name of the module:
+ * another folder.  The name therefore consists of the function and the name of
+ * its source file or, without symbols, of the name of the module:
  *
- *	app::parse(int) (/build/1/src/parse.cc:72)   app::parse(int) (parse.cc)
- *	work [clone .constprop.0] (/build/1/w.c:9)   work (w.c)
- *	/usr/lib/libfoo.so.6.1+0x1234		     libfoo.so
+ * 	app::parse(int) (/build/1/src/parse.cc:72)   app::parse(int) (parse.cc)
+ * 	work [clone .constprop.0] (/build/1/w.c:9)   work (w.c)
+ * 	/usr/lib/libfoo.so.6.1+0x1234		     libfoo.so
  *
  * Pure functions; any thread may call them.
  */

@@ -23,7 +23,7 @@ verdict_side_make(uint64_t *values, size_t count)
 	side.min = values[0];
 	side.max = values[count - 1];
 	side.median = values[middle];
-	/* Halve the distance: the sum of both may be too large. */
+	/* Add half the distance, since the sum of both may overflow. */
 	if (count % 2 == 0)
 		side.median += (values[middle + 1] - values[middle]) / 2;
 	side.count = count;
@@ -49,7 +49,7 @@ verdict_judge(const struct verdict_side *old_side,
 	const bool is_apart = grew ? new_side->min > old_side->max
 				   : new_side->max < old_side->min;
 
-	/* The spread of a few runs says less about a single one. */
+	/* The spread of a few runs does not show where a single run lies. */
 	const bool has_single = old_side->count == 1 || new_side->count == 1;
 	const double spread_factor =
 		options->spread_factor * (has_single ? 2 : 1);

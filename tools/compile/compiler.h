@@ -4,7 +4,7 @@
  *
  * The lower half of compile.h, which says what becomes of each event.
  *
- * Functions return false with the reason in 'limit', or else in errno.
+ * On failure, functions set 'limit' or errno and return false.
  */
 #ifndef COMPILER_H
 #define COMPILER_H
@@ -20,21 +20,24 @@ struct compiler {
 	const struct compile_options *options;
 	struct scan scan;
 	struct slots slots;
-	struct u64_map blocks;	/* address -> slot, size */
+	struct u64_map blocks;	/* address -> slot and size */
 	struct u64_map threads; /* id -> stream */
-	uint32_t *idle;		/* streams without a thread, the last on top */
+	uint32_t *idle;		/* stack of streams without a thread */
 	uint32_t idle_count;
 	uint64_t live_threads;
 	uint64_t live_count, live_nbytes, live_first_nbytes;
-	struct trace_window window;	      /* settled */
-	bool has_start, has_begun, has_ended; /* the trace; the window */
-	uint64_t call_count;		      /* in the trace so far */
-	uint64_t start_time;		      /* of the trace */
-	struct what_if what_if;		      /* if the options have a plan */
+	struct trace_window window; /* after trace_window_settle() */
+	/* The trace has a start time; the window has begun, has ended. */
+	bool has_start, has_begun, has_ended;
+	uint64_t call_count;	/* calls of the trace so far */
+	uint64_t start_time;	/* start time of the trace */
+	struct what_if what_if; /* if the options have a plan */
 	struct ordered_map early_blocks, early_threads;
-	uint64_t unit_ns, begin_time; /* unit_ns is 0: no pauses */
-	uint64_t *paused_ns;	      /* by stream: its last pause */
-	const char *limit; /* why it cannot be compiled, unless errno says */
+	/* If 'unit_ns' is 0, there are no pauses. */
+	uint64_t unit_ns, begin_time;
+	uint64_t *paused_ns; /* by stream: its last pause */
+	/* Why the trace cannot be compiled; NULL: see errno. */
+	const char *limit;
 };
 
 /* A call to be written. */
@@ -48,14 +51,14 @@ struct call {
 bool compiler_find_thread(struct compiler *c, uint64_t id,
 			  uint32_t *stream_ret);
 
-/* Choose between malloc, calloc and memalign by an alloc's attributes. */
+/* Choose malloc, calloc or memalign by an alloc's attributes. */
 void compiler_choose_call(const struct hatf_event *e, struct call *call);
 
-/* Write a call that makes the block of an event. */
+/* Write a call that allocates the block of an event. */
 bool compiler_put_new(struct compiler *c, const struct hatf_event *e,
 		      struct call *call);
 
-/* Write what becomes of an event. */
+/* Write the calls for an event. */
 bool compiler_put_event(struct compiler *c, const struct hatf_event *e);
 
 #endif /* COMPILER_H */

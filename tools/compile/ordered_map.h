@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ordered_map.h - a map that knows in which order its items were put
+ * ordered_map.h - a map that keeps its items in order of insertion
  *
- * For the blocks and the threads that live when a window begins: they are made
- * again in the order of the trace.  Memory is O(items).
+ * For the blocks and the threads that are live when a window begins, which the
+ * replay creates in the order of the trace.  Memory is O(items).
  *
  * Used by one thread at a time.
  */
@@ -15,13 +15,13 @@
 struct ordered_item {
 	uint64_t key; /* address of a block, id of a thread */
 	uint64_t size, alignment, thread;
-	uint8_t kind; /* the call that made the block */
+	uint8_t kind; /* the call that allocated the block */
 	bool is_gone; /* it was removed */
 };
 
 struct ordered_map {
 	struct u64_map index;	    /* key -> index of the item */
-	struct ordered_item *items; /* in order, with those that are gone */
+	struct ordered_item *items; /* in order, including removed items */
 	size_t count, cap;
 };
 
@@ -30,7 +30,7 @@ void ordered_map_fini(struct ordered_map *map);
 
 bool ordered_map_has(struct ordered_map *map, uint64_t key);
 
-/* Put an item, the last one now.  One with this key is removed before. */
+/* Append an item.  If there is an item with its key, remove that first. */
 bool ordered_map_put(struct ordered_map *map, const struct ordered_item *item);
 
 /* Remove the item with this key, if there is one. */

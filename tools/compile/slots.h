@@ -4,13 +4,14 @@
  *
  * A freed slot goes to the thread that freed it, so that its next use needs no
  * hand-over between threads.  A thread keeps SLOTS_KEPT of them at most.  All
- * others go to a queue that the threads share.  A slot waits there until
- * SLOTS_QUEUED later ones have joined it, so that a thread which takes it has
- * to wait rarely for the one that freed it.  Else a thread takes SLOTS_FRESH
- * new ones: a cache line of addresses.
+ * others go to a queue that the threads share.  A slot stays in the queue until
+ * SLOTS_QUEUED others follow it, so that a thread that takes it rarely has to
+ * wait for the thread that freed it.  If there is no such slot, a thread takes
+ * SLOTS_FRESH new ones: a cache line of addresses.
  *
- * So the slots are as many as the live blocks at the peak, and SLOTS_QUEUED,
- * and SLOTS_KEPT + SLOTS_FRESH for each thread.  Each takes 24 bytes here.
+ * So the number of slots is at most the peak number of live blocks plus
+ * SLOTS_QUEUED plus SLOTS_KEPT + SLOTS_FRESH for each thread.  Each slot takes
+ * 24 bytes here.
  *
  * Used by one thread at a time.
  */
@@ -28,9 +29,9 @@
 #define SLOTS_NONE UINT32_MAX
 
 struct slot {
-	uint64_t offset;       /* of its last call; 0: it had none */
-	uint32_t stream, turn; /* of its last call */
-	uint32_t next;	       /* in a list of free slots */
+	uint64_t offset;       /* offset of its last call; 0: there was none */
+	uint32_t stream, turn; /* stream and turn of its last call */
+	uint32_t next;	       /* next in a list of free slots */
 	uint8_t flags;	       /* lowest byte of its last call's word */
 };
 
@@ -52,19 +53,19 @@ struct slots {
 void slots_init(struct slots *s);
 void slots_fini(struct slots *s);
 
-/* Let a stream use slots.  Its number is at most that of the streams so far. */
+/* Let a stream use slots.  'stream' is at most the number of streams so far. */
 bool slots_add_stream(struct slots *s, uint32_t stream);
 
 /*
- * Take a free slot for a block of 'stream'; SLOTS_NONE: there is no memory, or
- * there are more slots than a word can express.
+ * Take a free slot for a block of 'stream'; return SLOTS_NONE if there is no
+ * memory, or if a word cannot express the number of the slot.
  */
 uint32_t slots_take(struct slots *s, uint32_t stream);
 
-/* The block in 'slot' was freed by 'stream'. */
+/* Note that 'stream' freed the block in 'slot'. */
 void slots_put(struct slots *s, uint32_t stream, uint32_t slot);
 
-/* The thread of 'stream' ends: others may use its free slots. */
+/* Note the end of the thread of 'stream': others may use its free slots. */
 void slots_release(struct slots *s, uint32_t stream);
 
 #endif /* SLOTS_H */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In 'blocks': not in the pool, but dropped. */
+/* Value in 'blocks' for a dropped block, which is not in the pool. */
 #define DROPPED 0
 
 /* Sizes in the pool are multiples of this. */
@@ -43,7 +43,7 @@ add_site(struct block_filter_options *options, const char *glob)
 	return true;
 }
 
-/* Return what follows 'prefix', or NULL. */
+/* Return the text after 'prefix', or NULL. */
 static const char *
 after(const char *text, const char *prefix)
 {
@@ -165,7 +165,10 @@ is_chosen(struct block_filter *filter, const struct hatf_event *e)
 	if (filter == NULL)
 		return false;
 	chosen = block_filter_keeps(filter, &rec);
-	/* The filter need not remember the block: 'blocks' does. */
+	/*
+	 * Tell the filter that the block was freed: 'blocks' remembers it
+	 * instead.
+	 */
 	rec.tag = HATF_FREE;
 	rec.attributes_nbytes = 0;
 	block_filter_keeps(filter, &rec);
@@ -181,7 +184,10 @@ what_if_lacks_stacks(const struct what_if *w)
 
 /* --------------------------------------------------------------------- pool */
 
-/* Let 'address' be a block of 'size' in the pool, or a dropped one. */
+/*
+ * Note that 'address' is a block of 'size' bytes in the pool, or a dropped
+ * block.
+ */
 static void
 track(struct what_if *w, uint64_t address, uint64_t size)
 {
@@ -195,7 +201,10 @@ track(struct what_if *w, uint64_t address, uint64_t size)
 		block->value = size;
 }
 
-/* A free block of 'size' is taken (-1) or added; false: there is none. */
+/*
+ * Take (-1) or add (1) a free block of 'size' bytes.  Return false if there is
+ * none to take.
+ */
 static bool
 count_free(struct what_if *w, uint64_t size, int change)
 {
@@ -213,7 +222,9 @@ count_free(struct what_if *w, uint64_t size, int change)
 	return true;
 }
 
-/* Let the event's block be in the pool.  True: a chunk is allocated. */
+/*
+ * Put the event's block into the pool.  Return true if that needs a new chunk.
+ */
 static bool
 pool_alloc(struct what_if *w, struct hatf_event *e)
 {
@@ -239,7 +250,7 @@ pool_alloc(struct what_if *w, struct hatf_event *e)
 
 /* ------------------------------------------------------------------- events */
 
-/* A block that begins: leave it, drop it, or put it into the pool. */
+/* Handle a new block: leave it unchanged, drop it, or put it into the pool. */
 static bool
 on_new(struct what_if *w, struct hatf_event *e)
 {
@@ -254,7 +265,7 @@ on_new(struct what_if *w, struct hatf_event *e)
 	return true;
 }
 
-/* A tracked block of 'size' moves or is resized. */
+/* Handle a realloc of a tracked block of 'size' bytes. */
 static bool
 on_resize(struct what_if *w, struct hatf_event *e, uint64_t size)
 {
@@ -266,14 +277,14 @@ on_resize(struct what_if *w, struct hatf_event *e, uint64_t size)
 	count_free(w, size, 1);
 	if (e->size <= POOL_BLOCK_MAX)
 		return pool_alloc(w, e);
-	/* It leaves the pool. */
+	/* The block leaves the pool. */
 	e->kind = HATF_EVENT_ALLOC;
 	e->old_address = 0;
 	e->attributes_nbytes = 0;
 	return true;
 }
 
-/* A tracked block of 'size' is freed. */
+/* Handle the free of a tracked block of 'size' bytes. */
 static bool
 on_end(struct what_if *w, uint64_t size)
 {
@@ -299,17 +310,20 @@ forget(struct what_if *w, uint64_t address, uint64_t *size_ret)
 	return true;
 }
 
-/* Change a call that succeeded and is of heap 0. */
+/* Change a successful call of heap 0. */
 static bool
 change_call(struct what_if *w, struct hatf_event *e)
 {
 	uint64_t size;
 
-	if (e->address == 0) /* also a realloc that frees */
+	if (e->address == 0) /* including a realloc that frees */
 		return !forget(w, e->old_address, &size) || on_end(w, size);
 	if (e->old_address != 0 && forget(w, e->old_address, &size))
 		return on_resize(w, e, size);
-	/* If the free of the block that was there is missing. */
+	/*
+	 * The trace lacks the free of a block at the new address: forget that
+	 * block.
+	 */
 	if (e->address != e->old_address && forget(w, e->address, &size))
 		on_end(w, size);
 	return e->old_address != 0 || on_new(w, e);
@@ -335,7 +349,7 @@ what_if_change(struct what_if *w, struct hatf_event *e)
 		note_comment(w, e);
 	if (e->kind > HATF_EVENT_REALLOC || e->heap != 0)
 		return true;
-	/* A call that failed has no block. */
+	/* A failed call has no block: leave it unchanged. */
 	if (e->kind != HATF_EVENT_FREE && e->address == 0 &&
 	    e->tag != HATF_REALLOC_FREE)
 		return true;

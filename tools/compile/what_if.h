@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * what_if.h - change the events of a trace on their way to the compiler
+ * what_if.h - change the events of a trace before they are compiled
  *
- *	sizes:round=N	  each block takes a multiple of N bytes
- *	drop:site=GLOB	  the blocks of these sites do not exist
- *	pool:site=GLOB	  the blocks of these sites are in a pool
- *	merge:threads	  one thread makes all calls
+ *         sizes:round=N     each block takes a multiple of N bytes
+ * drop:site=GLOB    the blocks of these sites are removed
+ * pool:site=GLOB    the blocks of these sites are in a pool       merge:threads
+ * one thread makes all calls
  *
- * The pool rounds sizes up to 16 bytes.  It takes a freed block of that size,
- * or else the next bytes of its newest chunk, of POOL_CHUNK_NBYTES, or else a
- * new chunk.  The thread that needs a chunk allocates it by malloc().  Chunks
- * are never freed.  Blocks of more than POOL_BLOCK_MAX bytes are not pooled.
+ * The pool rounds sizes up to 16 bytes.  A new block is a freed block of that
+ * size or, if there is none, the next bytes of the newest chunk or, if they do
+ * not suffice, the start of a new chunk of POOL_CHUNK_NBYTES.  The thread that
+ * needs a chunk allocates it by malloc().  Chunks are never freed.  Blocks of
+ * more than POOL_BLOCK_MAX bytes are not pooled.
  *
  * Memory is O(live blocks of these sites) and 24 bytes for each size.
  */
@@ -23,16 +24,16 @@
 #define POOL_CHUNK_NBYTES 65536
 #define POOL_BLOCK_MAX	  16384
 
-/* What is to be changed. */
+/* The changes to make. */
 struct what_if_plan {
-	uint64_t round; /* 0: sizes stay */
+	uint64_t round; /* 0: keep sizes */
 	bool merges_threads;
 	struct block_filter_options drop, pool;
-	char text[256]; /* as the user wrote it, with blanks between */
+	char text[256]; /* as the user wrote it, joined with blanks */
 };
 
 struct what_if_counts {
-	uint64_t rounded_nbytes; /* added to sizes */
+	uint64_t rounded_nbytes; /* bytes added to sizes by rounding */
 	uint64_t dropped_calls, dropped_nbytes;
 	uint64_t pooled_calls, pooled_nbytes, chunks;
 };
@@ -42,8 +43,9 @@ struct what_if {
 	struct hatf_stacks *stacks;
 	struct stack_view *view;
 	struct block_filter *drop, *pool; /* NULL: none */
-	struct u64_map blocks; /* address -> size in the pool, or dropped */
-	struct u64_map free_counts; /* size -> free blocks in the pool */
+	struct u64_map blocks; /* address -> size in the pool, or DROPPED */
+	/* Size -> number of free blocks in the pool. */
+	struct u64_map free_counts;
 	uint64_t chunk_used;
 	struct what_if_counts counts;
 	bool no_memory;
@@ -55,17 +57,20 @@ bool what_if_parse(struct what_if_plan *plan, const char *text);
 /* Does the plan change anything? */
 bool what_if_is_needed(const struct what_if_plan *plan);
 
-/* '*plan' stays the caller's.  False if there is no memory; close it, too. */
+/*
+ * Begin; '*plan' stays the caller's.  Return false if there is no memory; call
+ * what_if_close() even then.
+ */
 bool what_if_open(struct what_if *w, const struct what_if_plan *plan);
 void what_if_close(struct what_if *w);
 
 /*
- * Change an event; every one of the trace has to come here, in order.  Return
- * false if it is left out.
+ * Change an event.  Call this for each event of the trace, in order.  Return
+ * false if the event is removed.
  */
 bool what_if_change(struct what_if *w, struct hatf_event *e);
 
-/* Did a plan ask for sites, and no allocation had a call stack? */
+/* Does the plan name sites although no allocation had a call stack? */
 bool what_if_lacks_stacks(const struct what_if *w);
 
 #endif /* WHAT_IF_H */

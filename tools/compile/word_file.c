@@ -40,7 +40,7 @@ word_file_close(struct word_file *f)
 	*f = (struct word_file){ .fd = -1 };
 }
 
-/* Let the next chunk of the file be the last one of a stream. */
+/* Append the next chunk of the file to a stream. */
 static bool
 begin_chunk(struct word_file *f, struct word_stream *s)
 {
@@ -57,7 +57,10 @@ begin_chunk(struct word_file *f, struct word_stream *s)
 		s->chunks = grown;
 		s->chunk_cap = cap;
 	}
-	/* A write to a mapped hole of a full disk would end in SIGBUS. */
+	/*
+	 * Allocate the chunk: on a full disk, a write to a mapped hole would
+	 * raise SIGBUS.
+	 */
 	errno = posix_fallocate(f->fd, (off_t)offset, REPLAY_CHUNK_NBYTES);
 	if (errno != 0)
 		return false;
@@ -101,7 +104,7 @@ word_file_put(struct word_file *f, uint32_t stream, const uint64_t *words,
 {
 	struct word_stream *const s = &f->streams[stream];
 
-	/* A chunk always keeps a word for WORD_NEXT or WORD_END. */
+	/* A chunk always keeps room for WORD_NEXT or WORD_END. */
 	if (s->used + n >= REPLAY_CHUNK_WORDS) {
 		s->words[s->used] = WORD_NEXT | WORD_SLOW;
 		if (!begin_chunk(f, s))
@@ -129,7 +132,7 @@ word_file_patch(struct word_file *f, uint32_t stream, uint64_t offset,
 	return pwrite(f->fd, &flags, 1, (off_t)offset) == 1;
 }
 
-/* Write 'nbytes' at '*offset' and advance that. */
+/* Write 'nbytes' at '*offset' and advance '*offset'. */
 static bool
 write_at(int fd, const void *bytes, size_t nbytes, uint64_t *offset)
 {

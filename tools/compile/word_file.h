@@ -2,8 +2,8 @@
 /*
  * word_file.h - write the file of a compiled trace (replay_words.h)
  *
- * The file is temporary and has no name.  It is in $TMPDIR or /tmp.  In memory
- * are the chunk that each stream ends with, and 4 bytes for each chunk.
+ * The file is temporary and has no name.  It is in $TMPDIR or /tmp.  Memory has
+ * the last chunk of each stream, and 4 bytes for each chunk.
  *
  * Used by one thread at a time.  Functions that fail return false; the error is
  * in errno.
@@ -18,8 +18,8 @@
 
 struct word_stream {
 	uint64_t *words;  /* its last chunk, mapped */
-	size_t used;	  /* words in that */
-	uint64_t offset;  /* of that chunk in the file */
+	size_t used;	  /* words used in it */
+	uint64_t offset;  /* offset of that chunk in the file */
 	uint32_t *chunks; /* numbers of all its chunks */
 	uint32_t chunk_count, chunk_cap;
 	uint32_t lives;
@@ -36,12 +36,12 @@ struct word_file {
 /* Begin a file without streams. */
 bool word_file_open(struct word_file *f);
 
-/* Add a stream, whose number is the last one. */
+/* Add a stream with the next number. */
 bool word_file_add_stream(struct word_file *f);
 
 /*
- * Append 'n' words, WORDS_MAX at most, to a stream.  Store where the first one
- * is.
+ * Append 'n' words, at most WORDS_MAX, to a stream.  Store the offset of the
+ * first one.
  */
 bool word_file_put(struct word_file *f, uint32_t stream, const uint64_t *words,
 		   size_t n, uint64_t *offset_ret);

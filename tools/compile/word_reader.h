@@ -2,20 +2,21 @@
 /*
  * word_reader.h - read a stream of a compiled trace, word by word
  *
- * For those that need no speed: the driver has a reader of its own.
+ * For code that need not be fast: the driver has its own reader.
  */
 #ifndef WORD_READER_H
 #define WORD_READER_H
 
 #include "tools/compile/word_file.h"
 
-/* A word with what follows it. */
+/* A word with the words that belong to it. */
 struct word_item {
 	enum word_kind kind;
 	bool hands, waits;
-	uint32_t number; /* slot; of WORD_CREATE, the stream */
+	uint32_t number; /* slot; for WORD_CREATE, the stream */
 	uint64_t size, alignment;
-	uint64_t turn; /* with 'waits'; of WORD_CREATE, the life */
+	/* If 'waits'.  The life of WORD_CREATE, the ID of WORD_THREAD. */
+	uint64_t turn;
 };
 
 struct word_reader {
@@ -25,11 +26,14 @@ struct word_reader {
 	uint64_t words[REPLAY_CHUNK_WORDS];
 };
 
-/* Begin with a stream; false with errno. */
+/* Begin to read a stream.  On failure set errno and return false. */
 bool word_reader_open(struct word_reader *r, const struct word_file *f,
 		      uint32_t stream);
 
-/* Read the next word; false with errno.  WORD_END is the last one. */
+/*
+ * Read the next word; WORD_END is the last one.  On failure set errno and
+ * return false.
+ */
 bool word_reader_next(struct word_reader *r, struct word_item *item_ret);
 
 #endif /* WORD_READER_H */

@@ -112,7 +112,7 @@ left_status_read(int fd, pid_t pid, const char *pending, uint64_t now_ms,
 				  strtoull(seconds + 9, NULL, 10) +
 					  (unsigned long long)passed,
 				  status);
-	/* A process that has never recorded states no figures. */
+	/* A process that has never recorded has not stated its executable. */
 	if (used > 0 && (size_t)used < cap &&
 	    strstr(status, "\nexe=") == NULL &&
 	    process_info_exe(pid, exe, sizeof(exe)))

@@ -29,14 +29,16 @@ bool left_status_is_abandoned(int fd);
  */
 bool left_status_is_mapped(int fd, pid_t pid);
 
-/* Return the last order that the process had carried out. */
+/*
+ * Return the last order that the process carried out before it wrote the file.
+ */
 uint64_t left_status_seen(int fd);
 
 /*
- * Read the status of 'pid' in the form of a tracer's answer to "status": "ok",
- * the line 'pending' or "", and more lines, NUL-terminated.  'now_ms', from
- * sockets_now_ms(), brings the seconds up to date.  False if the file has no
- * status.
+ * Read the status of 'pid' in the form of a recorder's answer to "status":
+ * "ok", the line 'pending' (which may be ""), and more lines, NUL-terminated.
+ * 'now_ms', from sockets_now_ms(), is the time for which the answer states the
+ * seconds of recording.  False if the file has no status.
  */
 bool left_status_read(int fd, pid_t pid, const char *pending, uint64_t now_ms,
 		      char *answer, size_t cap);

@@ -9,12 +9,15 @@
 typedef bool maps_test(const char *line, const void *context);
 
 /*
- * Does a line of the maps of 'pid' pass 'test'?  False with errno EACCES: we
- * may not read them.
+ * Does 'test' accept any line of /proc/PID/maps?  False with errno EACCES if
+ * this process may not read that file.
  */
 bool maps_find(pid_t pid, maps_test *test, const void *context);
 
-/* Is the line of a file with this inode number, whose path has this end? */
+/*
+ * Is the line the mapping of a file with this inode number whose path ends in
+ * 'end'?
+ */
 bool maps_is_file(const char *line, const char *end, unsigned long long inode);
 
 #endif /* MAPS_H */

@@ -48,9 +48,9 @@ add_places_of(struct places *p, uid_t uid)
 }
 
 /*
- * Add the directory of each user that 'directory' contains: 'prefix' and a user
- * id, owned by that user.  The owner is checked because anybody can create
- * names in /tmp.
+ * Add the directories of all users in 'directory'.  Their names are 'prefix'
+ * and a user id.  Check that this user owns the directory, because anybody can
+ * create names in /tmp.
  */
 static void
 add_users(struct places *p, const char *directory, const char *prefix)

@@ -28,14 +28,15 @@ struct places {
 };
 
 /*
- * Add the places to search for a process: those of 'runtime', the value of
- * XDG_RUNTIME_DIR in its environment (NULL: unknown); our own; those of user
- * 'uid'; and for root those of all users, because a process may have had
- * another user id when it created its socket.
+ * Add the directories in which a process may have its socket: those for
+ * 'runtime', the value of XDG_RUNTIME_DIR in its environment (NULL: unknown),
+ * our own directories, and those of user 'uid'.  If we are root, add those of
+ * all users, because the process may have had another user id when it created
+ * its socket.
  */
 void places_find(struct places *p, uid_t uid, const char *runtime);
 
-/* Likewise, with the user and the environment of 'pid'. */
+/* Like places_find(), with the user and the environment of 'pid'. */
 void places_find_of(struct places *p, pid_t pid);
 
 /*

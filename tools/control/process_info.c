@@ -32,7 +32,8 @@ process_info_variable(pid_t pid, const char *name)
 }
 
 /*
- * Return the value of 'key' in the status of 'pid', with leading blanks, or "".
+ * Return the value of 'key' in /proc/PID/status, with leading blanks; "" if
+ * there is none.
  */
 static const char *
 status_of(pid_t pid, const char *key, char *line, int cap)
@@ -96,6 +97,6 @@ process_info_exe(pid_t pid, char *exe, size_t cap)
 	snprintf(path, sizeof(path), "/proc/%ld/exe", (long)pid);
 	n = readlink(path, exe, cap - 1);
 	exe[n < 0 ? 0 : n] = '\0';
-	/* A value must fit on one line. */
+	/* A newline would be mistaken for the end of the answer's line. */
 	return strchr(exe, '\n') == NULL;
 }

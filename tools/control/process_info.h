@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process_info.h - the user, number, environment and executable of a process
+ * process_info.h - the user, id, environment and executable of a process
  *
  * From /proc.  Not thread-safe.
  */
@@ -11,10 +11,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The id of 'pid' in its own PID namespace. */
+/* Return the id of 'pid' in its own PID namespace. */
 long process_info_number(pid_t pid);
 
-/* The user id of 'pid'; our own if there is no such process. */
+/* Return the user id of 'pid'; our own if there is no such process. */
 uid_t process_info_owner(pid_t pid);
 
 /* Is 'uid' the real, effective or saved user id of 'pid'? */

@@ -15,17 +15,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* As the recorder names its thread (preload/confine/hidden_thread.c). */
+/*
+ * The name that the recorder gives its thread
+ * (preload/confine/hidden_thread.c).
+ */
 #define THREAD_NAME "hatftrace\n"
 
-/*
- * Size of the header of a ring (struct ring), and the minimum size of its
- * words.
- */
+/* Size of a ring's header (struct ring), and the minimum size of its buffer. */
 #define RING_HEAD_NBYTES 4096u
 #define RING_NBYTES_MIN	 4096u
 
-/* A younger process may be about to create its socket. */
+/* A process younger than this may still create its socket. */
 #define SETTLED_MS 1000
 
 static bool
@@ -36,8 +36,9 @@ is_library(const char *line, const void *unused)
 }
 
 /*
- * Is the line the mapping of a ring?  A ring is shared anonymous memory, named
- * if the kernel supports names, with the size of a header and a power of two.
+ * Does this line of /proc/PID/maps describe a ring?  A ring is shared anonymous
+ * memory, named if the kernel supports names.  Its size is that of a header and
+ * of a power of two.
  */
 static bool
 is_ring_in_memory(const char *line, const void *unused)
@@ -117,7 +118,10 @@ quiet_read_status(pid_t pid, char *answer, size_t cap)
 	return used > 0 && (size_t)used < cap;
 }
 
-/* Will the process take orders, or show its status, without a socket? */
+/*
+ * Without a socket, can the process get orders by the file of bells, or can its
+ * status be found in /proc?
+ */
 static bool
 is_reachable(pid_t pid)
 {

@@ -16,22 +16,22 @@
 bool quiet_is_preloaded(pid_t pid);
 
 /*
- * Does the process record into memory only, without a writer thread and without
- * a trace so far?
+ * Does the process record into memory only?  Then it has no writer thread and
+ * has not begun a trace yet.
  */
 bool quiet_is_waiting(pid_t pid);
 
 /*
- * If so (quiet_is_waiting()), write the answer that the recorder would give to
+ * If quiet_is_waiting(pid), write the answer that the recorder would give to
  * "status", and return true.
  */
 bool quiet_read_status(pid_t pid, char *answer, size_t cap);
 
 /*
- * Add the processes without a socket that take orders by the file of bells, or
- * that record into memory only, to 'pids'.
- * The 'count' entries of 'pids' are distinct and in ascending order, before and
- * after; 'max' bounds them.  Return the new count.
+ * Add to 'pids' the processes without a socket that take orders by the file of
+ * bells (bell.h) or record into memory only.  The 'count' entries of 'pids' are
+ * distinct and in ascending order, before and after; 'max' bounds them.  Return
+ * the new count.
  */
 size_t quiet_add_all(pid_t *pids, size_t count, size_t max);
 

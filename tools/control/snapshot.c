@@ -15,7 +15,7 @@
 
 #define EVENTS_AT_ONCE 256
 
-/* Upper bound of the default names that are tried. */
+/* The number of default names to try before giving up. */
 #define NAMES_MAX 10000
 
 struct live_list {
@@ -62,8 +62,10 @@ compare(const void *a, const void *b)
 /* -------------------------------------------------------------- the header */
 
 /*
- * Must the header line be left out of a snapshot?  A snapshot is not a segment,
- * it contains the inherited blocks itself, and no recorder is writing it.
+ * Must this line of the source's header be left out of the snapshot?  A line
+ * about segments, inheritance or the recorder is false for a snapshot: it is
+ * not a segment, contains the inherited blocks itself, and is not being
+ * written.
  */
 static bool
 is_dropped(const char *line)
@@ -93,8 +95,7 @@ is_dropped(const char *line)
 }
 
 /*
- * Remove the first line of 'lines', which is not a key, and the lines before
- * it.
+ * Remove all lines up to and including the first one that is not "key=value".
  */
 static void
 drop_lines(char *lines)
@@ -184,8 +185,8 @@ snapshot_live_of(int fd)
 }
 
 /*
- * Return the base name with newlines and control bytes as \xHH; the caller
- * frees it.  NULL if out of memory.
+ * Return the base name of the trace, with newlines and control bytes as \xHH;
+ * the caller frees it.  NULL if out of memory.
  */
 static char *
 escaped_name(const char *path)
@@ -232,8 +233,9 @@ make_header(const struct snapshot *s)
 /* --------------------------------------------------------- the source trace */
 
 /*
- * Read what the trace begins with and at most 'event_count' events.  The limit
- * is needed because the trace may grow faster than it can be read.
+ * Read the blocks that were live at the start, and at most 'event_count'
+ * events.  The limit is needed because the trace may grow faster than it can be
+ * read.
  */
 static enum hatf_status
 read_events(struct hatf_events *stage, uint64_t carried, uint64_t event_count)
@@ -260,7 +262,10 @@ read_events(struct hatf_events *stage, uint64_t carried, uint64_t event_count)
 	return status;
 }
 
-/* Use the events that are there; a trace that is still written has no end. */
+/*
+ * Use all events that the trace has so far; a trace that is still written has
+ * no trailer.
+ */
 static bool
 is_read(enum hatf_status status)
 {
@@ -350,8 +355,8 @@ put_live(struct hatf_writer *w, const struct live_list *list)
 		rec.address = live->address;
 		rec.size = live->size;
 		/*
-		 * Ignore the status: errors are sticky, and hatf_writer_close()
-		 * returns them.
+		 * Ignore the status: hatf_writer_close() returns the first
+		 * error.
 		 */
 		hatf_writer_write(w, &rec, 1);
 	}
@@ -386,7 +391,7 @@ create(const char *path)
 	return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 }
 
-/* Create the first default name that does not exist. */
+/* Create a file with the first default name that does not exist yet. */
 static int
 create_default(struct snapshot *s)
 {

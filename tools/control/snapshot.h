@@ -2,9 +2,10 @@
 /*
  * snapshot.h - write the live blocks at a point of a trace as a new trace
  *
- * The source trace may still be written.  The snapshot has the process's header
- * lines of the source, no events, and the live blocks as carried blocks (FORMAT
- * "Segments").  It can be read on its own.
+ * The recorder may still be writing the source trace.  The snapshot has the
+ * source's header lines about the process, no events, and the live blocks in
+ * the form of blocks carried over from an earlier segment (FORMAT "Segments").
+ * The snapshot can be read without any other trace.
  */
 #ifndef SNAPSHOT_H
 #define SNAPSHOT_H
@@ -12,10 +13,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How much is known of the blocks that were live when a trace began. */
+/* How well the blocks are known that were live when a trace began. */
 enum snapshot_live {
 	SNAPSHOT_EXACT,
-	SNAPSHOT_UNCERTAIN, /* events were lost */
+	SNAPSHOT_UNCERTAIN, /* events were lost before the trace began */
 	SNAPSHOT_UNKNOWN,   /* blocks from before the trace are missing */
 };
 
@@ -30,8 +31,8 @@ struct snapshot {
 	 */
 	const char *to;
 	long pid;
-	/* Results: the default name chosen, and the content. */
-	char name[64]; /* set if 'to' is NULL */
+	/* Results: the name of the file and its content. */
+	char name[64]; /* the default name; set if 'to' is NULL */
 	uint64_t live_count, live_nbytes;
 	enum snapshot_live live;
 };
@@ -43,8 +44,9 @@ struct snapshot {
 bool snapshot_write(struct snapshot *s);
 
 /*
- * Return the value of "live" in the header of the trace open as 'fd';
- * SNAPSHOT_EXACT if there is none.
+ * Return how well the blocks are known that were live at the start of the trace
+ * open as 'fd'.  The line "live" of its header says so; without the line,
+ * return SNAPSHOT_EXACT.
  */
 enum snapshot_live snapshot_live_of(int fd);
 

@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 /*
- * Upper bound of the directory entries that are examined: links to a socket
- * cost their creator nothing.
+ * Upper bound of the directory entries to examine: an attacker can create any
+ * number of links to a socket.
  */
 #define NAMES_MAX 65536
 
@@ -33,8 +33,8 @@
 #define MAKING_SECONDS 2
 
 /*
- * Parse a name of a number and 'end'.  Return the number; 0 if the name has
- * another form.
+ * Parse a name that consists of a number and 'end'.  Return the number; 0 if
+ * the name has another form.
  */
 static long
 number_of_name(const char *name, const char *end)
@@ -45,7 +45,7 @@ number_of_name(const char *name, const char *end)
 	return n > 0 && n <= INT_MAX && strcmp(rest, end) == 0 ? n : 0;
 }
 
-/* Is the file older than the time that creating a socket takes? */
+/* Is the file older than the time that a recorder needs to create a socket? */
 static bool
 is_old(int place_fd, const char *name)
 {
@@ -62,8 +62,8 @@ is_gone(long number)
 }
 
 /*
- * Remove the status file 'name' if its process has ended, in whatever PID
- * namespace.
+ * Remove the status file 'name' if its process has ended, even if that process
+ * was in another PID namespace.
  */
 static void
 sweep_status(const struct place *place, int place_fd, const char *name)
@@ -79,8 +79,9 @@ sweep_status(const struct place *place, int place_fd, const char *name)
 }
 
 /*
- * Remove 'name', a file of bells that was never finished, if its process has
- * ended.  One that lives in another PID namespace does without.
+ * Remove 'name', an unfinished file of bells, if the process that was creating
+ * it has ended.  If that process is alive in another PID namespace and thus
+ * looks dead, it goes on without the file.
  */
 static void
 sweep_half_made(const struct place *place, int place_fd, const char *name)
@@ -91,9 +92,9 @@ sweep_half_made(const struct place *place, int place_fd, const char *name)
 }
 
 /*
- * Remove 'name' if it is a dead socket: its process has ended and nobody
- * listens.  If the number comes from another PID namespace, the process may be
- * alive although we do not see it, but then it listens.
+ * Remove 'name' if it is a dead socket: its process has ended and no process
+ * listens.  Both conditions are needed: a process in another PID namespace
+ * looks dead by its number, but it listens.
  */
 static void
 sweep(const struct place *place, int place_fd, const char *name)
@@ -133,8 +134,8 @@ process_of(const struct place *place, int place_fd, const char *name)
 		return 0;
 	fd = sockets_connect_to(place_fd, name, place->owner, 0);
 	/*
-	 * A listener with a full accept queue is kept.  The process of another
-	 * user's socket is unknown.
+	 * Keep a socket whose accept queue is full.  Return no process for the
+	 * socket of another user.
 	 */
 	if (fd < 0)
 		return errno == EAGAIN && place->owner == geteuid()

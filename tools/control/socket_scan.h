@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * socket_scan.h - find all sockets of recorders, and remove what is left behind
+ * socket_scan.h - find all sockets of recorders, and remove those of ended
+ * processes
  *
  * Searches the directories of places.h.  Not thread-safe.
  */
@@ -11,15 +12,16 @@
 #include <sys/types.h>
 
 /*
- * Find the processes with sockets in this user's directories, or in those of
- * all users for root.  'pids' gets at most 'max' ids in ascending order; return
- * their number.  Remove dead sockets as socket_scan_sweep() does.
+ * Find the processes with sockets in this user's directories or, if the user is
+ * root, in those of all users.  Write at most 'max' ids to 'pids', in ascending
+ * order, and return their number.  Also remove dead sockets, as
+ * socket_scan_sweep() does.
  */
 size_t socket_scan_find_all(pid_t *pids, size_t max);
 
 /*
- * Remove dead sockets from this user's directories: nobody listens, and the
- * process has ended.
+ * Remove dead sockets from this user's directories.  A socket is dead if no
+ * process listens and its process has ended.
  */
 void socket_scan_sweep(void);
 

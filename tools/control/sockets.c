@@ -61,7 +61,8 @@ connect_once(int file_fd)
 	int fd, saved_errno;
 
 	/*
-	 * Short however long the path is, and always the file that was checked.
+	 * This path is short even if the socket's own path is long, and it
+	 * always leads to the file that was checked.
 	 */
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d",
 		 file_fd);
@@ -108,10 +109,11 @@ sockets_listener(int fd, uid_t *uid_ret)
 }
 
 /*
- * Is 'pid' the listener?  The number alone is no proof: a process can create a
- * socket, leave it to a child and end, and then another user's process may get
- * its number.  A process that gave up root's privileges created its socket as
- * root; in that case only root gets here.
+ * Is 'pid' the listener?  The process id alone is no proof: a process can
+ * create a socket, leave it to a child and end, and then another user's process
+ * may get the same id.  Therefore compare the user ids, too.  A process that
+ * later gave up root's privileges created its socket as root; only root can
+ * connect to that one.
  */
 static bool
 is_listener(int fd, pid_t pid, uid_t *uid_ret)
@@ -166,8 +168,8 @@ sockets_connect(pid_t pid, uint64_t until_ms, uid_t *uid_ret)
 			continue;
 		fd = connect_in(&places.place[i], pid, until_ms, uid_ret);
 		/*
-		 * Keep the most informative error: a socket exists but may not
-		 * be used.
+		 * Keep the most informative error: one socket exists but may
+		 * not be used.
 		 */
 		if (fd < 0 &&
 		    (!sockets_is_absent(errno) || errno == ECONNREFUSED))

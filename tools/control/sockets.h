@@ -21,9 +21,9 @@ uint64_t sockets_now_ms(void);
 
 /*
  * Connect to the recorder of 'pid' before 'until_ms' (sockets_now_ms()).
- * Return a non-blocking descriptor, or -1 with errno.  There is no socket: an
- * errno for which sockets_is_absent() is true; not permitted: EACCES or EPERM;
- * too late: ETIMEDOUT.  '*uid_ret' is the user id of the recorder when it
+ * Return a non-blocking descriptor, or -1 with errno.  If there is no socket,
+ * sockets_is_absent(errno) is true.  EACCES or EPERM: not permitted.
+ * ETIMEDOUT: too late.  '*uid_ret' is the user id of the recorder when it
  * created the socket.
  */
 int sockets_connect(pid_t pid, uint64_t until_ms, uid_t *uid_ret);
@@ -37,12 +37,12 @@ int sockets_connect_to(int place_fd, const char *name, uid_t owner,
 
 /*
  * Return the id of the process that listens at the other end of 'fd', or 0 if
- * it has none in this PID namespace.  Also return its user id at the time of
- * listen().
+ * the process has no id in this PID namespace.  Set '*uid_ret' to its user id
+ * when it called listen().
  */
 pid_t sockets_listener(int fd, uid_t *uid_ret);
 
-/* Does this errno of sockets_connect() mean that there is no socket? */
+/* Does this errno value of sockets_connect() mean that there is no socket? */
 bool sockets_is_absent(int e);
 
 /* Was 'pid' started with HATFTRACE_CONTROL=off? */

@@ -31,7 +31,10 @@ read_stat(uint64_t pid, char *buf, size_t cap)
 	return strrchr(buf, ')');
 }
 
-/* Read the start time, field 22.  'field' points at the end of field 2. */
+/*
+ * Read the start time, field 22 of /proc/PID/stat.  'field' points at the end
+ * of field 2.
+ */
 static bool
 find_start(const char *field, uint64_t *ns_ret)
 {

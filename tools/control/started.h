@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* started.h - when did a process start? */
+/* started.h - the start times of processes */
 #ifndef STARTED_H
 #define STARTED_H
 
@@ -12,7 +12,7 @@
  */
 bool started_ns(uint64_t pid, uint64_t *ns_ret);
 
-/* Likewise, but also false for a zombie. */
+/* Like started_ns(), but also false for a zombie. */
 bool started_alive_ns(uint64_t pid, uint64_t *ns_ret);
 
 /*

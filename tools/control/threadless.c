@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Open the file of bells in this place, if it may be that of 'pid'. */
+/* Open the file of bells in this directory, if 'pid' may have mapped it. */
 static int
 open_bells(const struct place *place, pid_t pid)
 {
@@ -42,7 +42,9 @@ ring_in(const struct place *place, pid_t pid, enum bell_call call)
 	if (fd < 0)
 		return BELL_NO;
 	listening = bell_is_mapped(fd, pid);
-	/* Without the maps, the process must at least be that user's. */
+	/*
+	 * If /proc/PID/maps cannot be read, at least require the file's user.
+	 */
 	if ((listening == BELL_UNKNOWN &&
 	     !process_info_is_user(pid, place->owner)) ||
 	    (listening != BELL_NO && !bell_ring(fd, &p, call)))
@@ -134,7 +136,9 @@ find_status(pid_t pid)
 	return fd;
 }
 
-/* A process that left no status has never had a writer thread. */
+/*
+ * Describe a process without a status file: it has never had a writer thread.
+ */
 static bool
 write_dormant(pid_t pid, const char *pending, char *answer, size_t cap)
 {

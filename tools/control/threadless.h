@@ -20,8 +20,8 @@
  * Write the order 'call' into the slot of 'pid' in the file of bells.  If its
  * recorder has no thread and no socket at the moment, the process starts both
  * with its next allocation and does what 'call' says.  BELL_NO: the process
- * does not take orders this way, or the order cannot be written.  BELL_UNKNOWN:
- * we may not see whether it does.
+ * does not take orders by the file of bells, or the order cannot be written.
+ * BELL_UNKNOWN: we may not see whether the process takes orders that way.
  */
 enum bell_listening threadless_ring(pid_t pid, enum bell_call call);
 
@@ -31,8 +31,8 @@ bool threadless_is_listening(pid_t pid);
 /*
  * Find the answer to "status" without the help of 'pid', which takes orders by
  * the file of bells: "ok" and lines, NUL-terminated.  '*uid_ret' is the owner
- * of that file.  False if the process does not take orders this way, or its
- * status cannot be read.
+ * of that file.  False if the process does not take orders by that file, or if
+ * its status cannot be read.
  */
 bool threadless_read_status(pid_t pid, char *answer, size_t cap,
 			    uid_t *uid_ret);

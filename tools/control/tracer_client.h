@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracer_client.h - send orders to the tracers of running processes (prefix:
+ * tracer_client.h - send orders to the recorders of running processes (prefix:
  * tracer_)
  *
  * Each connection carries one order and one answer, lines of "key=value".  The
@@ -18,12 +18,22 @@
 
 struct tracer_answer {
 	pid_t pid;
-	/* the writer thread was not running, and the bell was rung */
+	/*
+	 * the writer thread was not running; the order is in the file of bells
+	 */
 	bool has_rung;
-	/* ... or may have been: we cannot see whether the process has one */
+	/*
+	 * perhaps the order is in a file of bells: we cannot see if the process
+	 * has one
+	 */
 	bool has_rung_blindly;
-	bool is_recording; /* state when the bell was rung */
-	uid_t uid;	   /* of the process, when it created its socket */
+	/*
+	 * the process was recording when the order was put into the file of
+	 * bells
+	 */
+	bool is_recording;
+	/* user id of the process when it created its socket */
+	uid_t uid;
 	/* "ok" or "error" and the rest, NUL-terminated. */
 	char answer[TRACER_ANSWER_MAX];
 };
@@ -35,15 +45,15 @@ struct tracer_answer {
 typedef bool tracer_answer_fn(const struct tracer_answer *r, void *context);
 
 /*
- * Send 'order' to the tracers of 'count' processes in parallel and wait for all
- * answers.  Wait up to one second for the socket of a process that has just
+ * Send 'order' to the recorders of 'count' processes in parallel and wait for
+ * all answers.  Wait up to one second for the socket of a process that has just
  * started, and up to three seconds for the next allocation of a process whose
- * writer thread is not running; "status" needs neither.
+ * writer thread is not running; "status" waits for neither.
  *
  * Then call 'fn' for each process that carried out the order, in the order of
- * 'pids', and print an error message for each other process.  Any number of
- * silent processes take as long as one.  Return true if every process carried
- * out the order and every 'fn' returned true.
+ * 'pids', and print an error message for each other process.  Processes
+ * that do not answer time out at the same moment.  Return true if every process
+ * carried out the order and every 'fn' returned true.
  */
 bool tracer_send(const pid_t *pids, size_t count, const char *order,
 		 tracer_answer_fn *fn, void *context);
@@ -63,9 +73,10 @@ bool tracer_next_value(const struct tracer_answer *r, const char **next,
 		       const char **key, const char **value);
 
 /*
- * Open the trace that the process names.  The name is untrusted: it could be
- * any file that we can read.  Return a descriptor, or -1 with errno: EPERM if
- * the file belongs to another user, and those of regular_open().
+ * Open the trace that the process names in its answer.  The name is untrusted:
+ * it could be any file that we can read.  Return a descriptor, or -1 with
+ * errno: EPERM if the file belongs to another user, or an errno of
+ * regular_open().
  */
 int tracer_open_trace(const struct tracer_answer *r, const char *trace);
 

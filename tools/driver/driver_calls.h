@@ -2,8 +2,8 @@
 /*
  * driver_calls.h - the allocator under test
  *
- * Either that of the process or a null allocator, which does nothing and
- * returns the address of the same few bytes for every block of a thread.
+ * Either the allocator of the process, or a null allocator, which does nothing
+ * and returns the same address for every block of a thread.
  */
 #ifndef DRIVER_CALLS_H
 #define DRIVER_CALLS_H
@@ -17,12 +17,13 @@ struct driver_calls {
 	void *(*realloc)(void *p, size_t nbytes);
 	void *(*memalign)(size_t alignment, size_t nbytes);
 	void (*free)(void *p);
-	size_t (*usable_size)(void *p); /* NULL: it has none */
+	/* NULL: the allocator has no such function. */
+	size_t (*usable_size)(void *p);
 };
 
 /*
- * Find the functions of the process, which must be of one library: blocks of
- * one allocator cannot be freed by another one.  Write that library's path to
+ * Find the functions of the process.  All must belong to one library, because
+ * an allocator cannot free blocks of another one.  Write that library's path to
  * 'library', of 'cap' bytes.  Return NULL, or what is wrong; static.
  */
 const char *driver_calls_find(struct driver_calls *calls, char *library,
@@ -30,7 +31,7 @@ const char *driver_calls_find(struct driver_calls *calls, char *library,
 
 /*
  * Store the address of the function 'name' in the function pointer at 'to'.
- * False if the library that has malloc does not define it.
+ * Return false if the library that defines malloc does not define 'name'.
  */
 bool driver_calls_own(const char *name, void *to);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The second number of /proc/self/statm: pages. */
+/* Return the resident pages: the second number of /proc/self/statm. */
 static uint64_t
 resident_nbytes(const struct lane_samples *s)
 {
@@ -22,7 +22,7 @@ resident_nbytes(const struct lane_samples *s)
 void
 lane_samples_note(struct lane_samples *s, uint32_t slot, uint64_t size)
 {
-	/* relaxed, both of them: sums, which order nothing. */
+	/* relaxed, both: the counters order no other data. */
 	const uint64_t old = s->sizes[slot];
 	const uint64_t live = atomic_fetch_add_explicit(
 		&s->live_nbytes, size - old, memory_order_relaxed);
@@ -43,6 +43,6 @@ lane_samples_note(struct lane_samples *s, uint32_t slot, uint64_t size)
 void
 lane_samples_restart(struct lane_samples *s)
 {
-	/* relaxed: the caller orders it before the next call. */
+	/* relaxed: the caller orders this store before the next call. */
 	atomic_store_explicit(&s->call_count, 0, memory_order_relaxed);
 }

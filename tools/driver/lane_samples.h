@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lane_samples.h - resident memory beside live bytes, in the course of a replay
+ * lane_samples.h - samples of resident memory and live bytes during a replay
  *
  * After each 'step' calls, counted over all threads, the thread that made the
  * last one of them stores a sample.  Every run of a compiled trace has the same
- * number of samples, so those of two allocators can be compared one by one.
+ * number of samples, so the samples of two allocators can be compared one by
+ * one.
  */
 #ifndef LANE_SAMPLES_H
 #define LANE_SAMPLES_H
@@ -16,7 +17,7 @@
 #define LANE_SAMPLES_MAX 512
 
 struct lane_sample {
-	uint64_t live_nbytes; /* that the program asked for */
+	uint64_t live_nbytes; /* live bytes that the program asked for */
 	uint64_t rss_nbytes;
 };
 
@@ -24,18 +25,18 @@ struct lane_samples {
 	struct lane_sample *samples; /* LANE_SAMPLES_MAX */
 	uint64_t step;
 	uint64_t page_nbytes;
-	int fd;		 /* of /proc/self/statm */
-	uint64_t *sizes; /* by slot: what was asked for */
+	int fd;		 /* descriptor of /proc/self/statm */
+	uint64_t *sizes; /* by slot: bytes that the program asked for */
 	_Atomic uint64_t call_count, live_nbytes;
 };
 
 /*
- * A call has made or resized the block in a slot, of 'size' bytes, or freed it:
- * then 'size' is 0.
+ * Note that a call has allocated or resized the block in a slot to 'size'
+ * bytes, or freed it ('size' is 0).
  */
 void lane_samples_note(struct lane_samples *s, uint32_t slot, uint64_t size);
 
-/* No other thread makes a call meanwhile. */
+/* Restart the samples.  No other thread may make a call meanwhile. */
 void lane_samples_restart(struct lane_samples *s);
 
 #endif /* LANE_SAMPLES_H */

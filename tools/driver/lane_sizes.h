@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lane_sizes.h - what blocks can hold, beside what was asked for
+ * lane_sizes.h - usable bytes of blocks, and bytes asked for
  *
- * malloc_usable_size() of each block, summed up over the live blocks.  Kept are
- * the sums when most bytes asked for were live.  With several threads, a sum
- * may lack what another thread does at the same moment.
+ * The usable bytes are malloc_usable_size() of each block, summed over the live
+ * blocks.  The sums at the peak of the bytes asked for are kept.  With several
+ * threads, a sum may lack a call that another thread makes at the same moment.
  */
 #ifndef LANE_SIZES_H
 #define LANE_SIZES_H
@@ -26,8 +26,8 @@ struct lane_sizes {
 };
 
 /*
- * A call has made or resized the block in a slot, of 'size' bytes, or freed it:
- * then 'block' is NULL.
+ * Note that a call has allocated or resized the block in a slot to 'size'
+ * bytes, or freed it ('block' is NULL).
  */
 void lane_sizes_note(struct lane_sizes *sizes, uint32_t slot, void *block,
 		     uint64_t size);

@@ -7,7 +7,7 @@ const char *const latency_kind_words[] = { "malloc", "calloc", "memalign",
 const char *const latency_point_words[] = { "p50",   "p90",    "p99",
 					    "p99_9", "p99_99", "max" };
 
-/* Return the middle of a bucket in ticks. */
+/* Return the middle of a bucket, in ticks. */
 static double
 middle(unsigned bucket)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * latency.h - how long each call took
+ * latency.h - the durations of the calls
  *
  * Histograms whose buckets are 1/32 of a power of two wide, so that a
- * percentile is exact to 3 %.  They are mapped once and need no memory of the
- * heap under test, which a library's would.
+ * percentile is exact to 3 %.  The histograms are mapped once.  A library's
+ * histograms would use memory of the heap under test.
  */
 #ifndef LATENCY_H
 #define LATENCY_H
@@ -15,18 +15,18 @@
 #define LATENCY_KINDS 5
 extern const char *const latency_kind_words[LATENCY_KINDS];
 
-/* 50, 90, 99, 99.9, 99.99 and 100 %. */
+/* Percentiles: 50, 90, 99, 99.9, 99.99 and 100 %. */
 #define LATENCY_POINTS 6
 extern const char *const latency_point_words[LATENCY_POINTS];
 
 #define LATENCY_BUCKETS 1280
 
-/* Of one thread, in ticks. */
+/* Histograms of one thread, in ticks. */
 struct latency_counts {
 	uint64_t counts[LATENCY_KINDS][LATENCY_BUCKETS];
 };
 
-/* Of all calls of a kind, in ns. */
+/* Percentiles of all calls of a kind, in ns. */
 struct latency {
 	uint64_t count;
 	double points[LATENCY_POINTS];
@@ -40,7 +40,7 @@ latency_bucket(uint64_t ticks)
 	if (ticks < 64)
 		return (unsigned)ticks;
 	top = 63 - (unsigned)__builtin_clzll(ticks);
-	/* A call of 2^43 ticks takes an hour. */
+	/* Longer calls go to the last bucket: 2^43 ticks are about an hour. */
 	if (top > 43)
 		return LATENCY_BUCKETS - 1;
 	return (top - 4) * 32 + (unsigned)(ticks >> (top - 5) & 31);
@@ -55,7 +55,7 @@ latency_of(struct latency_counts *c, unsigned word_kind)
 	return c->counts[kinds[word_kind - WORD_MALLOC]];
 }
 
-/* Count the calls and find the percentiles; a tick takes 'tick_ns'. */
+/* Count the calls and find the percentiles; a tick is 'tick_ns' ns. */
 void latency_sum(struct latency *latency, const uint64_t *counts,
 		 double tick_ns);
 

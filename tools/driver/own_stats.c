@@ -18,7 +18,7 @@ static const struct own_stats unknown = {
 
 /* -------------------------------------------------------------------- glibc */
 
-/* Count the arenas in what malloc_info() prints: <heap nr="0">, ... */
+/* Count the arenas in the output of malloc_info(): <heap nr="0">, ... */
 static uint64_t
 count_arenas(int (*info)(int, FILE *))
 {
@@ -104,7 +104,7 @@ read_jemalloc(void)
 
 	if (!driver_calls_own("mallctl", &ctl))
 		return unknown;
-	/* Without this, the figures are those of an earlier time. */
+	/* Update the statistics, which jemalloc caches. */
 	ctl("epoch", NULL, NULL, &epoch, sizeof(epoch));
 	stats.source = "mallctl";
 	stats.used_nbytes = jemalloc_number(ctl, "stats.allocated");

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_stats.h - what an allocator tells of itself
+ * own_stats.h - an allocator's own statistics
  *
- *	glibc	  mallinfo2(), malloc_info()
- *	jemalloc  mallctl()
- *	tcmalloc  MallocExtension_GetNumericProperty()
- *	mimalloc  mi_process_info()
+ * 	glibc	  mallinfo2(), malloc_info()
+ * 	jemalloc  mallctl()
+ * 	tcmalloc  MallocExtension_GetNumericProperty()
+ * 	mimalloc  mi_process_info()
  *
- * A function counts only if it is of the library that has malloc.  Called when
- * all measures have been taken, since some of these allocate.
+ * A function is called only if the library that defines malloc defines it. Read
+ * the statistics after all measures, since some of these functions allocate.
  */
 #ifndef OWN_STATS_H
 #define OWN_STATS_H
@@ -19,9 +19,11 @@
 #define OWN_STATS_UNKNOWN UINT64_MAX
 
 struct own_stats {
-	const char *source;	/* the function; NULL: it does not tell */
-	uint64_t used_nbytes;	/* in blocks, after rounding */
-	uint64_t mapped_nbytes; /* from the system, and not given back */
+	/* The function that was called; NULL: there is none. */
+	const char *source;
+	uint64_t used_nbytes; /* bytes in blocks, after rounding */
+	/* Bytes mapped from the system and not returned. */
+	uint64_t mapped_nbytes;
 	uint64_t arenas;
 };
 

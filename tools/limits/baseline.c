@@ -13,7 +13,7 @@
 
 #define VERSION 1
 
-/* Rows with less than this part of every measure are left out. */
+/* Omit rows that have less than 1/PART_MIN of the total of every measure. */
 #define PART_MIN 10000
 
 struct baseline {
@@ -110,7 +110,10 @@ baseline_has_sites(const struct baseline *b)
 	return b->has_sites;
 }
 
-/* The value of a run: of a number that stands for all, or of an array. */
+/*
+ * Return the value of a run, from an array or from a number that applies to all
+ * runs.
+ */
 static bool
 take_value(const json_t *value, unsigned run, unsigned runs, uint64_t *n_ret)
 {
@@ -170,7 +173,7 @@ baseline_put(const struct baseline *b, struct comparison *c)
 
 /* ------------------------------------------------------------------ writing */
 
-/* Values of a measure in all runs: one number if they are equal. */
+/* Return the values of a measure in all runs; one number if they are equal. */
 static json_t *
 json_values(const struct comparison *c, const struct comparison_row *row,
 	    int measure)
@@ -181,7 +184,7 @@ json_values(const struct comparison *c, const struct comparison_row *row,
 	for (unsigned i = 0; i < c->new_count; i++) {
 		const uint64_t n = row->runs[i].values[measure];
 
-		/* No heap has more; JSON's integers have 63 bits. */
+		/* JSON's integers have 63 bits; no heap has more bytes. */
 		json_array_append_new(
 			list, json_integer((json_int_t)(n & INT64_MAX)));
 		differs |= n != row->runs[0].values[measure];
@@ -194,7 +197,7 @@ json_values(const struct comparison *c, const struct comparison_row *row,
 	return list;
 }
 
-/* The largest value of a measure in all runs. */
+/* Return the largest value of a measure in all runs. */
 static uint64_t
 largest(const struct comparison *c, const struct comparison_row *row,
 	int measure)
@@ -207,7 +210,7 @@ largest(const struct comparison *c, const struct comparison_row *row,
 	return max;
 }
 
-/* Does the row have a part of the whole that is worth a line? */
+/* Is some measure of the row large enough to write the row? */
 static bool
 is_kept(const struct comparison *c, const struct comparison_row *row)
 {
@@ -220,7 +223,7 @@ is_kept(const struct comparison *c, const struct comparison_row *row)
 	return false;
 }
 
-/* Write {"peak": 1, ...}.  False: no memory. */
+/* Write {"peak": 1, ...}.  Return false if there is no memory. */
 static bool
 write_row(FILE *f, const struct comparison *c, const struct comparison_row *row)
 {
@@ -240,7 +243,7 @@ write_row(FILE *f, const struct comparison *c, const struct comparison_row *row)
 	return true;
 }
 
-/* Write "NAME": {...}.  False: no memory. */
+/* Write "NAME": {...}.  Return false if there is no memory. */
 static bool
 write_named(FILE *f, const struct comparison *c,
 	    const struct comparison_row *row)
@@ -267,7 +270,7 @@ compare_names(const void *a, const void *b, void *ctx)
 		      c->rows[*(const uint32_t *)b].name);
 }
 
-/* Write all rows that are kept, in the order of their names. */
+/* Write the rows that are large enough, in the order of their names. */
 static bool
 write_rows(FILE *f, const struct comparison *c)
 {

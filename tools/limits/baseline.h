@@ -5,15 +5,15 @@
  * The file is JSON, with a line for each row, so that a version control system
  * shows what changed:
  *
- *	{"hatf_baseline": 1, "by": "site", "runs": 3,
- *	"total": {"peak": [9000, 9010, 9000], "live": 0, ...},
- *	"rows": {
- *	"parse (parse.c)": {"allocated": 4096, "allocations": 12},
- *	...
- *	}}
+ * 	{"hatf_baseline": 1, "by": "site", "runs": 3,
+ * 	"total": {"peak": [9000, 9010, 9000], "live": 0, ...},
+ * 	"rows": {
+ * 	"parse (parse.c)": {"allocated": 4096, "allocations": 12},
+ * 	...
+ * 	}}
  *
- * One number stands for equal numbers of all runs, and no number for 0.  Rows
- * with less than a ten-thousandth of every measure are left out.
+ * If all runs have the same number, it is written once; 0 is omitted.  Rows
+ * with less than a ten-thousandth of every measure are omitted.
  */
 #ifndef BASELINE_H
 #define BASELINE_H
@@ -31,10 +31,13 @@ struct baseline;
 struct baseline *baseline_open(const char *path);
 void baseline_close(struct baseline *b);
 
-/* How many runs it has: at least 1. */
+/* Return the number of runs: at least 1. */
 unsigned baseline_runs(const struct baseline *b);
 
-/* Are its rows call sites?  Else they are threads with size classes. */
+/*
+ * Are the rows of the baseline call sites?  Otherwise they are threads with
+ * size classes.
+ */
 bool baseline_has_sites(const struct baseline *b);
 
 /*

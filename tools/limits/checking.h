@@ -18,15 +18,15 @@ struct checking {
 	struct limits limits;
 	const char *baseline; /* NULL: none */
 	bool update;	      /* write the baseline, do not compare with it */
-	struct condition condition; /* what may not grow */
+	struct condition condition; /* the measures that must not grow */
 	struct verdict_options verdict;
 	struct gather_options gathering;
 	enum checking_form form;
-	bool has_annotations;	   /* print them, too */
+	bool has_annotations;	   /* also print annotations */
 	const char *junit, *sarif; /* files, or NULL */
 };
 
-/* The options that 'hatf check' has without any argument. */
+/* Return the options of 'hatf check' without arguments. */
 struct checking checking_defaults(void);
 
 /*

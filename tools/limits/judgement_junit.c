@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Write text that is printable UTF-8, as the names of a judgement are.  XML
- * 1.0 has no U+FFFE and U+FFFF.
+ * Write text, which is printable UTF-8 like all names of a judgement.  XML 1.0
+ * has no U+FFFE and U+FFFF.
  */
 static void
 print_xml(FILE *f, const char *text)

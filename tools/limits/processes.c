@@ -16,7 +16,10 @@ no_memory(void)
 	return false;
 }
 
-/* Append a process with room for so many paths; NULL after a message. */
+/*
+ * Append a process with room for 'count' paths.  On failure print a message and
+ * return NULL.
+ */
 static struct process *
 append(struct processes *p, const char *name, size_t path_count)
 {
@@ -42,7 +45,7 @@ append(struct processes *p, const char *name, size_t path_count)
 	return &p->list[p->count++];
 }
 
-/* Does the header of a file name its process?  A snapshot is no process. */
+/* Does the header of a file name its process?  Return false for a snapshot. */
 static bool
 names_process(const char *path)
 {

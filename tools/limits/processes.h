@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* processes.h - the processes of the traces that 'hatf check' is given */
+/* processes.h - the processes whose traces 'hatf check' reads */
 #ifndef PROCESSES_H
 #define PROCESSES_H
 
@@ -10,12 +10,12 @@
 
 /* One image of a process.  The strings belong to the list. */
 struct process {
-	const char *name;   /* of the executable without folders, or the file */
+	const char *name;   /* base name of the executable, or of the file */
 	const char **paths; /* traces: several if the trace was rotated */
 	size_t path_count;
 };
 
-/* Begins as all zeros. */
+/* A list of processes; starts as all zeros. */
 struct processes {
 	struct process *list;
 	size_t count, cap;
@@ -24,8 +24,8 @@ struct processes {
 
 /*
  * Find the processes of files and directories.  Segments of one process make
- * one entry; a file that no recorder of ours wrote is a process of its own.
- * On failure print a message and return false.
+ * one entry; a file that another program wrote is a process of its own. On
+ * failure print a message and return false.
  */
 bool processes_find(struct processes *p, char **operands, size_t n);
 

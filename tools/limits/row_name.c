@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Longer names are those of no row (COMPARISON_NAME_NBYTES). */
+/* No name of a row is longer (COMPARISON_NAME_NBYTES). */
 #define NAME_NBYTES 4096
 
 static bool
@@ -26,8 +26,7 @@ matches_last_part(const char *glob, const char *path)
 }
 
 /*
- * Cut "HEAD (TAIL)" into its two parts in 'buf'.  Return the tail; NULL if the
- * name has none.
+ * Split "HEAD (TAIL)" in 'buf'.  Return the tail, or NULL if the name has none.
  */
 static char *
 cut_tail(const char *name, char buf[NAME_NBYTES])
@@ -55,7 +54,7 @@ matches_site(const char *glob, const char *name)
 	       (file != NULL && matches(glob, file));
 }
 
-/* "thread 3 (worker)", "heap 2" */
+/* Match the name of a thread or heap: "thread 3 (worker)", "heap 2". */
 static bool
 matches_numbered(const char *glob, const char *name)
 {

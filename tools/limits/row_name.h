@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * row_name.h - does the glob of a limit match the name of a row?
+ * row_name.h - match the name of a row with the glob of a limit
  *
  * A glob matches the whole name as the commands print it, or the part of it
  * that a user would write:
  *
- *	site, function	the function with its parameters, its name, and its
- *			name without template arguments; a site's file, too
- *	file, module	the path, and its last part
- *	thread		the number, and the name
- *	heap		the number
+ * 	site, function	the function with its parameters, its name, and its
+ * 			name without template arguments; a site's file, too
+ * 	file, module	the path, and its last part
+ * 	thread		the number, and the name
+ * 	heap		the number
  *
  * Pure functions; any thread may call them.
  */
@@ -20,7 +20,7 @@
 
 #include <stdbool.h>
 
-/* 'scope' is one of rows. */
+/* Does the glob match?  'scope' must be a scope of rows. */
 bool row_name_matches(enum limit_scope scope, const char *glob,
 		      const char *name);
 

@@ -33,7 +33,9 @@ struct follower {
 	char buf[COPY_NBYTES];
 };
 
-/* Write all to the pipe.  False: nobody reads it any more. */
+/*
+ * Write all bytes to the pipe.  Return false if the reader has closed the pipe.
+ */
 static bool
 put(struct follower *f, size_t nbytes)
 {
@@ -52,8 +54,9 @@ put(struct follower *f, size_t nbytes)
 }
 
 /*
- * Copy what the file has.  Return false if the copying ends here, by an error
- * or because nobody reads the pipe.
+ * Copy the bytes that the file has now and that were not copied yet.  Return
+ * false if copying must end, because of an error or because the reader has
+ * closed the pipe.
  */
 static bool
 copy_some(struct follower *f)
@@ -83,7 +86,10 @@ follow(void *ctx)
 	struct follower *const f = ctx;
 
 	for (;;) {
-		/* What is written before the process ends is copied, too. */
+		/*
+		 * Check for the end of the process before copying, so that its
+		 * last bytes are copied, too.
+		 */
 		const bool is_last = f->is_stopped || f->pid == 0 ||
 				     !started_is_alive(f->pid, f->pid_start);
 
@@ -125,7 +131,7 @@ follower_open(const struct followed_file *file)
 	f->pid_start = file->pid_start;
 	f->file = file->fd;
 	f->pipe[0] = -1;
-	/* The thread writes where perhaps nobody reads any more. */
+	/* Let writing to a pipe that the reader has closed return EPIPE. */
 	signal(SIGPIPE, SIG_IGN);
 	if (pipe2(f->pipe, O_CLOEXEC) != 0 || !start(f)) {
 		message_print("%s: %s", file->path, strerror(errno));
@@ -169,7 +175,10 @@ follower_close(struct follower *f)
 	if (f == NULL)
 		return;
 	f->is_stopped = true;
-	/* A write to a full pipe ends when nobody can read it. */
+	/*
+	 * Close the read end first: a thread that blocks in writing to the full
+	 * pipe then gets an error.
+	 */
 	if (f->pipe[0] >= 0)
 		close(f->pipe[0]);
 	if (f->has_thread)

@@ -2,9 +2,9 @@
 /*
  * follower.h - the bytes of a trace that is still being written, as a pipe
  *
- * A thread copies the file to a pipe, and waits for more at the end of the file
- * for as long as the writing process is alive.  So who reads the pipe sees one
- * stream that ends when the trace does.
+ * A thread copies the file to a pipe.  At the end of the file the thread waits
+ * for more bytes, as long as the process that writes the file is alive.  The
+ * reader of the pipe therefore sees one stream that ends when the trace ends.
  */
 #ifndef FOLLOWER_H
 #define FOLLOWER_H
@@ -16,34 +16,35 @@ struct follower;
 
 /* A regular file that is open for reading. */
 struct followed_file {
-	const char *path; /* for messages */
+	const char *path; /* path for messages */
 	int fd;
 	/*
-	 * The process that writes the file, and when it began, in nanoseconds
-	 * since boot; 0: unknown.  'pid' 0: nobody writes it any more.
+	 * The process that writes the file, and its start in nanoseconds since
+	 * boot (0: unknown).  If 'pid' is 0, no process writes the file any
+	 * more.
 	 */
 	uint64_t pid, pid_start;
 };
 
 /*
- * Begin to copy.  The descriptor is the follower's from now on.  On failure
+ * Begin to copy.  The follower takes ownership of the descriptor.  On failure
  * close it, print a message and return NULL.
  */
 struct follower *follower_open(const struct followed_file *file);
 
-/* The end of the pipe to read from; the follower's. */
+/* Return the read end of the pipe, which the follower owns. */
 int follower_fd(const struct follower *f);
 
-/* How many bytes have been copied, and how many the file has. */
+/* Store the number of bytes copied so far, and the length of the file. */
 void follower_progress(const struct follower *f, uint64_t *copied_ret,
 		       uint64_t *nbytes_ret);
 
-/* Has the file lost bytes that were there before? */
+/* Did the file become shorter than it was before? */
 bool follower_is_truncated(const struct follower *f);
 
 /*
- * Make the pipe end after the bytes that are there already.  A reader that
- * waits for more then sees the end.
+ * Let the pipe end after the bytes that the file has now.  A reader that waits
+ * for more bytes then sees the end.
  */
 void follower_stop(struct follower *f);
 

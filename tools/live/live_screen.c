@@ -17,14 +17,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ECMA-48: another screen without a cursor, and back. */
+/*
+ * ECMA-48 sequences.  BEGIN switches to the terminal's alternate screen and
+ * hides the cursor, END switches back.
+ */
 #define SCREEN_BEGIN "\033[?1049h\033[?25l"
 #define SCREEN_END   "\033[?25h\033[?1049l"
 #define SCREEN_HOME  "\033[H"
 #define LINE_REST    "\033[K\n"
 #define SCREEN_REST  "\033[J"
 
-/* Lines of a page that are not rows, on a terminal. */
+/* On a terminal: lines of a page besides the rows of the table. */
 #define FRAME_LINES 7
 
 const char *const live_key_words[LIVE_KEY_COUNT + 1] = { "live", "growth",
@@ -47,16 +50,20 @@ live_screen_end(void)
 	output_file_write("-", SCREEN_END, strlen(SCREEN_END));
 }
 
-/* Restore the terminal, and end by the signal. */
+/*
+ * Signal handler: restore the terminal, and end the process by the same signal.
+ */
 static void
 on_signal(int signo)
 {
-	/* What live_screen_end() does, with functions that a handler may call.
+	/*
+	 * Do the same as live_screen_end(), with async-signal-safe functions
+	 * only.
 	 */
 	if (has_keys)
 		tcsetattr(STDIN_FILENO, TCSANOW, &old_mode);
 	if (write(STDOUT_FILENO, SCREEN_END, strlen(SCREEN_END)) < 0) {
-		/* The terminal is gone. */
+		/* Ignore errors: the terminal is gone. */
 	}
 	signal(signo, SIG_DFL);
 	raise(signo);
@@ -91,7 +98,7 @@ live_screen_wait(unsigned ms)
 			     .events = POLLIN };
 	char key;
 
-	/* A resized window interrupts, and is drawn at once. */
+	/* A resized window interrupts poll(); draw the page at once. */
 	if (poll(&fd, 1, (int)ms) <= 0 || (fd.revents & POLLIN) == 0 ||
 	    read(STDIN_FILENO, &key, 1) != 1)
 		return 0;
@@ -100,7 +107,7 @@ live_screen_wait(unsigned ms)
 
 /* --------------------------------------------------------------------- rows */
 
-/* What qsort_r() sorts by. */
+/* The context of qsort_r(): what to sort by. */
 struct sorting {
 	const struct live_site *rows;
 	enum live_key key;
@@ -112,7 +119,7 @@ growth(const struct live_site *row)
 	return (int64_t)(row->live.nbytes - row->first.nbytes);
 }
 
-/* Bytes allocated since the page before. */
+/* Return the bytes allocated since the previous page. */
 static uint64_t
 recent(const struct live_site *row)
 {
@@ -153,7 +160,10 @@ compare(const void *a, const void *b, void *ctx)
 	return strcmp(x->name, y->name);
 }
 
-/* Return the rows that have or had memory, in order; NULL: no memory. */
+/*
+ * Return the rows that have or had live blocks, in the order to print them;
+ * NULL if there is no memory.
+ */
 static uint32_t *
 sort_rows(const struct live_page *p, size_t *n_ret)
 {
@@ -175,7 +185,7 @@ sort_rows(const struct live_page *p, size_t *n_ret)
 /* ------------------------------------------------------------------- output */
 
 struct window {
-	size_t lines, columns; /* 0: any number */
+	size_t lines, columns; /* size of the window; 0: unlimited */
 };
 
 static struct window
@@ -192,7 +202,7 @@ find_window(const struct live_page *p)
 	return w;
 }
 
-/* Print a line, cut to the window.  The text is one of columns of 1. */
+/* Print a line, cut to the window.  Each character takes one column. */
 static void
 put_line(FILE *f, const struct window *w, const char *text)
 {
@@ -200,14 +210,14 @@ put_line(FILE *f, const struct window *w, const char *text)
 
 	if (w->columns != 0 && n > w->columns) {
 		n = w->columns;
-		/* Not in the middle of a character of UTF-8. */
+		/* Do not cut inside a UTF-8 character. */
 		while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
 			n--;
 	}
 	fprintf(f, "%.*s%s", (int)n, text, is_terminal ? LINE_REST : "\n");
 }
 
-/* "+1.2 MiB" */
+/* Format a growth: "+1.2 MiB". */
 static struct figure
 signed_bytes(int64_t n)
 {
@@ -220,7 +230,7 @@ signed_bytes(int64_t n)
 	return f;
 }
 
-/* So many a second; "-" on the first page. */
+/* Format a rate per second; "-" on the first page. */
 static struct figure
 rate(const struct live_page *p, uint64_t n, bool is_bytes)
 {

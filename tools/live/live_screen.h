@@ -2,9 +2,9 @@
 /*
  * live_screen.h - the page of 'hatf top', on a terminal or as plain text
  *
- * On a terminal the page has a screen of its own and fits the window.
+ * On a terminal the page uses the alternate screen and fits the window.
  * Elsewhere each page is text, with an empty line after it.  Names are escaped.
- * One thread uses a screen, and there is at most one.
+ * Use this module from one thread only: it has a single screen.
  */
 #ifndef LIVE_SCREEN_H
 #define LIVE_SCREEN_H
@@ -25,30 +25,39 @@ enum live_key {
 
 extern const char *const live_key_words[LIVE_KEY_COUNT + 1];
 
-/* What is shown; the caller fills it in for each page. */
+/* The content of a page, which the caller fills in. */
 struct live_page {
 	const char *title; /* "4242 app, app.hatf.gz"; escaped */
 	const char *state; /* "running", "ended by exit", "reading, 45 %" */
-	double seconds;	   /* since the page before; 0: this is the first */
-	/* Of the whole trace: */
+	/* time since the previous page; 0: this is the first page */
+	double seconds;
+	/* Figures of the whole trace: */
 	struct amount live, peak, allocated, allocated_before;
 	uint64_t event_count, lost_count, thread_count;
-	uint64_t duration_ns, peak_ns; /* since the first event; 0: no times */
+	/* Times since the first event: of now, and of the peak. 0: unknown. */
+	uint64_t duration_ns, peak_ns;
 	struct live_sites *rows;
-	const char *unit; /* "site", "thread and size", "thread" */
+	/* what a row is: "site", "thread and size" or "thread" */
+	const char *unit;
 	enum live_key key;
-	size_t top; /* rows of plain text; 0: all */
+	size_t top; /* number of rows in plain text; 0: all */
 };
 
-/* Prepare the terminal, if it is one and not 'plain'; restored at exit. */
+/*
+ * Prepare the terminal, unless 'plain' is set or standard output is not a
+ * terminal.  An exit handler restores the terminal.
+ */
 void live_screen_begin(bool plain);
 
-/* Print a page.  False: no memory, or standard output cannot be written. */
+/*
+ * Print a page.  Return false if there is no memory, or if standard output
+ * cannot be written.
+ */
 bool live_screen_print(const struct live_page *page);
 
 /*
- * Wait for so long, or for a key: return it, or 0 after the time.  Without a
- * terminal, just wait.
+ * Wait 'ms' milliseconds or for a key.  Return the key, or 0 if there was none.
+ * Without a terminal, just wait.
  */
 int live_screen_wait(unsigned ms);
 

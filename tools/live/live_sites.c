@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Row 0 has the stacks that have no name yet. */
+/* Row 0 is the sum of all stacks that have no name yet. */
 #define ROW_UNNAMED 0
 #define UNNAMED	    "[not named yet]"
 
@@ -25,14 +25,14 @@ struct entry_key {
 
 struct live_sites {
 	enum group_by by;
-	struct symbol_lookup *lookup; /* NULL: without names */
+	struct symbol_lookup *lookup; /* NULL: do not look up names */
 	struct live_site *rows;
-	struct entry_key **keys; /* by row */
+	struct entry_key **keys; /* key of each row */
 	size_t count, cap;
 	void *tree;	    /* keys by name */
-	uint32_t *row_of;   /* by row of the stack in the census */
-	uint32_t *order;    /* of stacks, scratch memory */
-	size_t stack_count; /* of 'row_of' that are known */
+	uint32_t *row_of;   /* row of each stack, by its row in the census */
+	uint32_t *order;    /* scratch memory: stacks in the order of naming */
+	size_t stack_count; /* entries of 'row_of' that are valid */
 	size_t stack_cap;
 	bool has_stacks;
 };
@@ -47,7 +47,7 @@ compare_keys(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Make a row.  False: no memory. */
+/* Add a row.  Return false if there is no memory. */
 static bool
 append_row(struct live_sites *s, const char *name)
 {
@@ -81,7 +81,7 @@ append_row(struct live_sites *s, const char *name)
 	return tsearch(key, &s->tree, compare_keys) != NULL;
 }
 
-/* Return the row of a name, or UINT32_MAX without memory. */
+/* Return the row of a name; UINT32_MAX if there is no memory. */
 static uint32_t
 find_row(struct live_sites *s, const char *name)
 {
@@ -150,14 +150,14 @@ void
 live_sites_forget_stacks(struct live_sites *s)
 {
 	s->stack_count = 0;
-	/* Counters begin anew, too. */
+	/* Also reset the counters. */
 	for (size_t i = 0; i < s->count; i++)
 		s->rows[i].last = s->rows[i].before = (struct amount){ 0 };
 }
 
 /* -------------------------------------------------------------------- names */
 
-/* Is it a frame that a user does not want to see as a site? */
+/* Must this frame be hidden, because it is not a useful site? */
 static bool
 is_hidden(const struct hatf_frame *frame)
 {
@@ -165,8 +165,8 @@ is_hidden(const struct hatf_frame *frame)
 }
 
 /*
- * Look for the first frame of those at an address that is not hidden, and name
- * it.  False: all are.
+ * Find the name of the innermost visible frame at an address.  Return false if
+ * all frames there are hidden.
  */
 static bool
 name_frame(struct live_sites *s, const struct live_trace *t,
@@ -180,7 +180,10 @@ name_frame(struct live_sites *s, const struct live_trace *t,
 			s->lookup, frame->object,
 			live_trace_build_id(t, frame->object));
 
-		/* The call ends before the address to which it returns. */
+		/*
+		 * Look up the call instruction, which ends at the return
+		 * address.
+		 */
 		if (object >= 0 && frame->offset > 0)
 			n = symbol_lookup_find(s->lookup, object,
 					       frame->offset - 1, names);
@@ -265,7 +268,10 @@ compare_live(const void *a, const void *b, void *ctx)
 	return 0;
 }
 
-/* Name stacks without a name, those with most memory first. */
+/*
+ * Find the names of stacks that have none yet, those with the most live bytes
+ * first.
+ */
 static bool
 name_stacks(struct live_sites *s, const struct live_trace *t,
 	    const struct census *c, unsigned budget_ms)
@@ -305,7 +311,10 @@ add(struct live_site *site, const struct account *a)
 	amount_sum(&site->allocated, &a->allocated);
 }
 
-/* Threads; and where there are no stacks, threads with size classes. */
+/*
+ * Update the rows if rows are threads.  In a trace without stacks, update the
+ * rows of all pairs of a thread and a size class.
+ */
 static bool
 add_lanes(struct live_sites *s, const struct census *c)
 {

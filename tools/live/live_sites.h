@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * live_sites.h - who has the memory of a running program, by call site
+ * live_sites.h - the memory of a running program, by call site
  *
- * A running program's trace has addresses and no names.  This finds the names
- * as 'hatf symbolize' does, for the stacks with most memory first and only for
- * so long at a time.  In a trace without call stacks, a thread and a size class
- * stand for a site.
+ * A running program's trace has addresses and no names.  This module finds the
+ * names as 'hatf symbolize' does.  It begins with the stacks that have the most
+ * live bytes, and spends a limited time per update.  In a trace without call
+ * stacks, each pair of a thread and a size class is a site.
  *
  * Memory is O(stacks + sites).  One thread uses a table; the census must be
  * locked during live_sites_update().
@@ -19,34 +19,38 @@
 /* A row of the table. */
 struct live_site {
 	char *name;		 /* escaped */
-	struct amount live;	 /* now */
-	struct amount allocated; /* since the trace began */
-	struct amount first;	 /* live when the site was first looked at */
+	struct amount live;	 /* live at present */
+	struct amount allocated; /* allocated since the trace began */
+	/* live at the first update that had this site */
+	struct amount first;
 	struct amount before; /* allocated at the update before the last one */
 	struct amount last;   /* allocated at the last update */
 };
 
 struct live_sites;
 
-/* Rows are sites, or with BY_THREAD threads.  NULL: no memory. */
+/*
+ * Make an empty table.  Its rows are sites or, if 'by' is BY_THREAD, threads.
+ * Return NULL if there is no memory.
+ */
 struct live_sites *live_sites_open(enum group_by by);
 void live_sites_close(struct live_sites *s);
 
 /*
- * Take the figures of now.   Stacks whose
- * site has no name after 'budget_ms' are in a row "[not named yet]".  False: no
- * memory.
+ * Update the table from the census.  Look up names for at most 'budget_ms'.
+ * Stacks that have no name then are in the row "[not named yet]".  Return false
+ * if there is no memory.
  */
 bool live_sites_update(struct live_sites *s, const struct live_trace *t,
 		       const struct census *census, unsigned budget_ms);
 
-/* Forget all about stacks, whose numbers begin anew with another trace. */
+/* Forget all stacks, because another trace numbers its stacks anew. */
 void live_sites_forget_stacks(struct live_sites *s);
 
-/* The rows, in no order; they may move with the next update. */
+/* Return the rows, in no order; the next update may move them. */
 struct live_site *live_sites_rows(struct live_sites *s, size_t *n_ret);
 
-/* Has the trace call stacks? */
+/* Does the trace have call stacks? */
 bool live_sites_has_stacks(const struct live_sites *s);
 
 #endif /* LIVE_SITES_H */

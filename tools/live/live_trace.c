@@ -15,10 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Events of one turn, for which the census is locked. */
+/* Events per batch; the census is locked while a batch is counted. */
 #define BATCH 1024
 
-/* Objects whose build ids are kept. */
+/* The most objects whose build ids are kept. */
 #define OBJECTS_MAX 4096
 
 struct live_trace {
@@ -29,7 +29,7 @@ struct live_trace {
 	bool has_thread;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
-	/* With the mutex: */
+	/* Protected by the mutex: */
 	struct census *census;
 	enum live_end end;
 	char fault[256], end_word[32];
@@ -37,7 +37,7 @@ struct live_trace {
 	struct live_object objects[OBJECTS_MAX];
 	unsigned object_count;
 	bool is_closing;
-	/* Of the thread: */
+	/* Used by the reading thread only: */
 	struct hatf_event batch[BATCH];
 };
 
@@ -93,7 +93,7 @@ count(struct live_trace *t, size_t n)
 	return goes_on;
 }
 
-/* Reading has ended with this status. */
+/* Note that reading has ended with 'status'. */
 static void
 note_end(struct live_trace *t, enum hatf_status status)
 {
@@ -128,8 +128,8 @@ read_all(void *ctx)
 	size_t n;
 
 	/*
-	 * The process may go on with another file, so the pipe need not end
-	 * with the trace; but nothing follows a trailer.
+	 * After the trailer there is nothing to read.  Do not wait for the end
+	 * of the pipe: the process may go on, with another file.
 	 */
 	do
 		status = hatf_events_read(t->events, t->batch, BATCH, &n);
@@ -261,7 +261,10 @@ live_trace_wait(struct live_trace *t, uint64_t event_count, unsigned timeout_ms)
 bool
 live_trace_measure(const char *path, int fd, struct live_figures *ret)
 {
-	/* Nobody is waited for: the end of the file is the end. */
+	/*
+	 * With 'pid' 0 the follower does not wait, and reading stops at the
+	 * present end of the file.
+	 */
 	const struct followed_file file = { .path = path, .fd = fd };
 	struct live_trace *const t = live_trace_open(&file);
 	bool is_fine;
@@ -325,7 +328,10 @@ live_trace_lost(const struct live_trace *t)
 const char *
 live_trace_build_id(const struct live_trace *t, const char *path)
 {
-	/* A later object replaces one with the same path. */
+	/*
+	 * Search backwards: a later object replaces an earlier one with the
+	 * same path.
+	 */
 	for (unsigned i = t->object_count; i > 0; i--)
 		if (strcmp(t->objects[i - 1].path, path) == 0)
 			return t->objects[i - 1].build_id;

@@ -2,9 +2,10 @@
 /*
  * live_trace.h - the census of a trace that is still being written
  *
- * A thread reads the trace through a follower and counts.  Others look at the
- * census between live_trace_lock() and live_trace_unlock(), for short times:
- * the thread waits.
+ * A thread reads the trace through a follower (follower.h) and counts its
+ * events.  Other threads may read the census between live_trace_lock() and
+ * live_trace_unlock().  Keep that time short, because the reading thread waits
+ * meanwhile.
  */
 #ifndef LIVE_TRACE_H
 #define LIVE_TRACE_H
@@ -20,18 +21,22 @@ struct live_trace;
 enum live_end {
 	LIVE_GOES_ON,
 	LIVE_COMPLETE, /* the trace has its trailer */
-	LIVE_CUT,      /* the process ended without a trailer, or we stopped */
-	LIVE_DAMAGED,  /* see live_trace_fault() */
+	/*
+	 * the process ended without a trailer, or live_trace_close() stopped
+	 * reading
+	 */
+	LIVE_CUT,
+	LIVE_DAMAGED, /* see live_trace_fault() */
 };
 
-/* A piece of a program or library in the process's memory. */
+/* A part of a program or library that is mapped into the process's memory. */
 struct live_object {
 	char *path, *build_id;
 };
 
 /*
- * Read a file, whose descriptor is the trace's from now on.  On failure print a
- * message and return NULL.
+ * Begin to read a file; the trace takes ownership of its descriptor.  On
+ * failure print a message and return NULL.
  */
 struct live_trace *live_trace_open(const struct followed_file *file);
 void live_trace_close(struct live_trace *t);
@@ -43,36 +48,38 @@ void live_trace_close(struct live_trace *t);
 bool live_trace_wait(struct live_trace *t, uint64_t event_count,
 		     unsigned timeout_ms);
 
-/* What lives at the end of what a file has, and the most that did. */
+/* Live blocks at the present end of a file, and the peak of live bytes. */
 struct live_figures {
 	struct amount live;
 	uint64_t peak_nbytes;
 };
 
 /*
- * Read a file as far as it has been written; the descriptor is closed.  On
- * failure print a message and return false.
+ * Read a file up to its present end, and close the descriptor.  On failure
+ * print a message and return false.
  */
 bool live_trace_measure(const char *path, int fd, struct live_figures *ret);
 
-/* The census, valid and unchanged until live_trace_unlock(). */
+/*
+ * Lock and return the census, which does not change until live_trace_unlock().
+ */
 const struct census *live_trace_lock(struct live_trace *t);
 void live_trace_unlock(struct live_trace *t);
 
 /* While the census is locked: */
 
 enum live_end live_trace_end(const struct live_trace *t);
-/* Why the trace cannot be read further, if it is damaged. */
+/* Return why the trace cannot be read further, if it is damaged. */
 const char *live_trace_fault(const struct live_trace *t);
-/* How the trailer says that the trace ended; "" without a trailer. */
+/* Return how the trace ended according to its trailer; "" without a trailer. */
 const char *live_trace_end_word(const struct live_trace *t);
-/* A line of the header; NULL if there is none. */
+/* Return the value of a line of the header; NULL if there is none. */
 const char *live_trace_header(const struct live_trace *t, const char *key);
-/* Events that the trace says are lost. */
+/* Return the number of lost events that the trace states. */
 uint64_t live_trace_lost(const struct live_trace *t);
-/* The build id of an object, "" if it is not known. */
+/* Return the build id of an object, "" if it is unknown. */
 const char *live_trace_build_id(const struct live_trace *t, const char *path);
-/* The part of the file that has been read, 0 to 1. */
+/* Return the fraction of the file that has been read, 0 to 1. */
 double live_trace_progress(const struct live_trace *t);
 
 #endif /* LIVE_TRACE_H */

@@ -2,8 +2,8 @@
 /*
  * breakdown.h - how many bytes of a HATF trace each field takes
  *
- * The bytes of a field are those that records store for it, and the metadata
- * that sets its width or interpretation.
+ * The bytes of a field are the bytes that records store for it, and the
+ * metadata that sets its width or interpretation.
  */
 #ifndef BREAKDOWN_H
 #define BREAKDOWN_H
@@ -13,17 +13,17 @@
 struct breakdown {
 	bool is_known;
 	uint64_t field_nbytes[HATF_FIELD_COUNT];
-	/* one per record without comments and metadata */
+	/* one byte per record, without comments and metadata */
 	uint64_t tag_nbytes;
-	uint64_t comment_nbytes; /* with header, blocks and trailer */
-	uint64_t total_nbytes;	 /* of the HATF stream */
-	uint64_t file_nbytes;	 /* compressed, at the default level */
+	uint64_t comment_nbytes; /* including header, blocks and trailer */
+	uint64_t total_nbytes;	 /* length of the HATF stream */
+	uint64_t file_nbytes;	 /* compressed length, at the default level */
 };
 
 /*
  * Convert the whole trace to encoding 'e', which must be a HATF one, and count
- * its bytes.  Return HATF_OK, or the error of the conversion, with '*err'.
- * Thread-safe; prints nothing.
+ * its bytes.  Return HATF_OK, or the error of the conversion with its details
+ * in '*err'.  Thread-safe; prints nothing.
  */
 enum hatf_status breakdown_take(struct breakdown *b, const struct spool *trace,
 				enum encoding e, struct hatf_error *err);

@@ -18,7 +18,9 @@ feed(void *arg)
 	return NULL;
 }
 
-/* Read the rest, so that the writer does not block on a full pipe. */
+/*
+ * Read the rest of the pipe, so that the writer does not block on a full pipe.
+ */
 static void
 drain(int fd)
 {
@@ -77,7 +79,9 @@ feeder_open(struct feeder *f, const struct spool *trace, enum encoding e,
 	if (hatf_reader_open(NULL, &options, &f->reader, &err) == HATF_OK)
 		return true;
 	finish(f);
-	/* If the writer failed, its error is the cause of the reader's. */
+	/*
+	 * A failure of the writer is the cause of the reader's error: keep it.
+	 */
 	if (f->status == HATF_OK) {
 		f->status = err.status;
 		f->err = err;

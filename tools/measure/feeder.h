@@ -20,7 +20,7 @@ struct feeder {
 	int read_fd;
 	pthread_t thread;
 	struct hatf_reader *reader;
-	/* the writer's until the threads are joined; then of both */
+	/* until the join, only the writer thread uses 'status' and 'err' */
 	enum hatf_status status;
 	struct hatf_error err;
 };
@@ -37,8 +37,8 @@ bool feeder_open(struct feeder *f, const struct spool *trace, enum encoding e,
 
 /*
  * Close the reader and join the thread.  'status' is the result of the reader's
- * last read.  Return HATF_OK if the trace was written and read to its end, or
- * else the first error, also in f->err.
+ * last read.  Return HATF_OK if the trace was written and read to its end.
+ * Otherwise return the first error, with its details in f->err.
  */
 enum hatf_status feeder_close(struct feeder *f, enum hatf_status status);
 

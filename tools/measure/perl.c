@@ -2,8 +2,8 @@
 /*
  * perl.c - how long Perl takes for an ASCII trace: see timing.h
  *
- * The script measures its own CPU time, which leaves out the start of the
- * interpreter.  It reads and writes batches of records, because Perl needs
+ * The script measures its own CPU time, so the time to start the interpreter
+ * does not count.  It reads and writes batches of records, because Perl needs
  * several hundred bytes per record.
  */
 #include "tools/measure/timing.h"
@@ -15,7 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Like a C program, convert fields to numbers and back to text. */
+/*
+ * The script converts fields to numbers and back to text, as a C program does.
+ */
 static const char script[] =
 	"use Time::HiRes qw(clock_gettime CLOCK_PROCESS_CPUTIME_ID);"
 	"my @address = ([1], [0], ([1, 2]) x 4);"
@@ -41,7 +43,9 @@ static const char script[] =
 	"}"
 	"printf(\"%.0f %.0f %d\\n\", 1e9 * $read, 1e9 * $write, $n);";
 
-/* Run in the child.  'out' must differ from standard input and output. */
+/*
+ * Runs in the child process.  'out' must differ from standard input and output.
+ */
 static void
 exec_perl(int in, int out)
 {
@@ -50,7 +54,10 @@ exec_perl(int in, int out)
 	_exit(127);
 }
 
-/* Read the answer from the pipe, as much as fits. */
+/*
+ * Read the script's answer from the pipe, at most as much as fits into the
+ * buffer.
+ */
 static void
 read_answer(int fd, char *buf, size_t cap)
 {

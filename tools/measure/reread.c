@@ -10,12 +10,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* Batch and buffer sizes: small enough for the caches. */
+/* Sizes of batches and buffers, which fit into the caches of the processor. */
 #define BATCH	   256
 #define IN_NBYTES  65536
 #define OUT_NBYTES 262144
 
-/* Value of inflateInit2() for gzip with any window. */
+/* Value for inflateInit2(): a gzip file, whatever its window size. */
 #define GZIP_WINDOW_BITS (16 + MAX_WBITS)
 
 struct buffers {
@@ -24,8 +24,8 @@ struct buffers {
 };
 
 /*
- * Inflate the 'nbytes' bytes in b->in.  '*status_ret' is zlib's last status,
- * and must be kept between calls.
+ * Inflate the 'nbytes' bytes in b->in.  '*status_ret' is zlib's last status;
+ * pass it unchanged to the next call.
  */
 static bool
 inflate_piece(z_stream *z, struct buffers *b, size_t nbytes, int *status_ret)
@@ -46,7 +46,9 @@ inflate_piece(z_stream *z, struct buffers *b, size_t nbytes, int *status_ret)
 	return true;
 }
 
-/* Inflate the whole file.  Return false if it is not gzip or damaged. */
+/*
+ * Inflate the whole file.  Return false if the file is not gzip or is damaged.
+ */
 static bool
 inflate_file(const struct spool *trace, struct buffers *b)
 {

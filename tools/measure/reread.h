@@ -3,29 +3,29 @@
  * reread.h - how long it takes to read a compressed trace from its file
  *
  * The baseline is the time in which zlib inflates the file and discards the
- * result, because inflating dominates a simple reader.
+ * result, because a simple reader spends most of its time on inflating.
  */
 #ifndef REREAD_H
 #define REREAD_H
 
 #include "tools/trace/spool.h"
 
-/* Jobs of the reader in its second measurement. */
+/* Number of threads that inflate ahead, in the reader's second measurement. */
 #define REREAD_JOBS 2
 
 /*
- * Wall time for the whole file in nanoseconds, median of the runs; NAN:
+ * Wall time for the whole file in nanoseconds, the median of the runs; NAN if
  * unknown.
  */
 struct reread {
 	double inflate_ns;
-	/* into records, with one job and REREAD_JOBS */
+	/* times to read all records: without and with REREAD_JOBS threads */
 	double read_ns, jobs_ns;
 };
 
 /*
- * Take each time 'runs' times, in turn.  Set all to NAN if the trace is not
- * compressed or cannot be read to its end.
+ * Take each of the three times once per run, in turn, 'runs' times.  Set all to
+ * NAN if the trace is not compressed or cannot be read to its end.
  */
 void reread_take(struct reread *r, const struct spool *trace, unsigned runs);
 

@@ -14,7 +14,7 @@ struct samples {
 /* Add a value; beyond SAMPLES_MAX, drop it. */
 void samples_add(struct samples *s, double value);
 
-/* Return the median, NAN without values.  Reorders the values. */
+/* Return the median; NAN if there are no values.  Reorders the values. */
 double samples_median(struct samples *s);
 
 /*

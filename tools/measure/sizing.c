@@ -23,7 +23,7 @@ static const enum encoding breakdowns[SIZING_BREAKDOWNS] = {
 /* Records per read. */
 #define BATCH 256
 
-/* A measurement; 'run' sets 'status' and 'err'. */
+/* A measurement.  The function 'run' sets 'status' and 'err'. */
 struct task {
 	void (*run)(const struct spool *trace, struct task *t);
 	enum encoding encoding;
@@ -69,9 +69,9 @@ measure(const struct spool *trace, struct task *t)
 }
 
 /*
- * Measure both lengths of a HATF encoding in one pass, because the placement
- * takes most of the time: write it compressed, and get the plain length from a
- * reader.
+ * Measure both lengths of a HATF encoding in one pass, because the placement of
+ * metadata takes most of the time.  A thread writes the trace compressed; the
+ * reader of that trace counts the bytes before and after inflating.
  */
 static void
 measure_both(const struct spool *trace, struct task *t)
@@ -162,8 +162,9 @@ run_tasks(void *arg)
 
 	for (;;) {
 		/*
-		 * relaxed: the increment returns each index once.
-		 * pthread_create() makes the tasks visible to the threads.
+		 * Relaxed order suffices: the increment returns each index
+		 * once, and pthread_create() made the tasks visible to the
+		 * threads.
 		 */
 		const size_t i = atomic_fetch_add_explicit(
 			&p->next, 1, memory_order_relaxed);
@@ -176,8 +177,8 @@ run_tasks(void *arg)
 }
 
 /*
- * Run all tasks.  The calling thread runs tasks too, so a failure to create
- * threads only costs time.
+ * Run all tasks.  The calling thread runs tasks, too, so if no thread can be
+ * created, the tasks only take longer.
  */
 static void
 run_pool(struct pool *p, unsigned jobs)

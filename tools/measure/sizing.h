@@ -5,23 +5,26 @@
 
 #include "tools/measure/breakdown.h"
 
-/* Placements for which whole traces have a breakdown by field. */
+/* Number of placements for which whole traces are broken down by field. */
 #define SIZING_BREAKDOWNS 3
 
 /* A length that could not be measured. */
 #define SIZING_UNKNOWN UINT64_MAX
 
 struct sizing {
-	/* The whole trace with the paper's content: plain, compressed. */
+	/*
+	 * Lengths of the whole trace with the paper's content: [0] plain, [1]
+	 * compressed.
+	 */
 	uint64_t nbytes[ENCODING_COUNT][2];
 	/* The whole trace with all fields and records. */
 	struct breakdown breakdowns[SIZING_BREAKDOWNS];
 };
 
 /*
- * Fill in 'sizing', with up to 'jobs' threads.  Memory is that of 'jobs'
- * writers and readers.  Return false after an error, which is printed; figures
- * that failed are unknown.
+ * Fill in 'sizing', with up to 'jobs' threads.  This takes the memory of 'jobs'
+ * writers and readers.  On an error, print a message and return false; figures
+ * that were not measured are SIZING_UNKNOWN.
  */
 bool sizing_take(struct sizing *sizing, const struct spool *trace,
 		 unsigned jobs);

@@ -118,7 +118,7 @@ put_address(struct splitting *s, const struct hatf_record *rec,
 }
 
 /*
- * Append a data record; with the paper's content, no other field takes bytes.
+ * Append a data record.  A trace with the paper's content has no other fields.
  */
 static void
 put_data(struct splitting *s, const struct hatf_record *rec)
@@ -157,7 +157,8 @@ split(struct splitting *s, struct hatf_reader *reader)
 }
 
 /*
- * Measure both streams.  Their plain lengths must add up to that of the stream.
+ * Measure both streams.  Their plain lengths must add up to the length of the
+ * original stream.
  */
 static void
 measure(struct splitting *s, struct feeder *f, uint64_t nbytes_ret[2])

@@ -4,7 +4,7 @@
  *
  * Splits the stream of HATF (best) in two and compresses each on its own: the
  * unencoded addresses, and the rest (section 3 of the paper).  Nothing is
- * added, so both together are as long as the stream.
+ * added, so the two streams together are as long as the original stream.
  *
  * An address counts as unencoded if it takes 4 or 8 bytes.  In the paper, such
  * addresses are plain 32-bit numbers.  Here, 64-bit addresses are mostly 4-byte
@@ -18,7 +18,8 @@
 /*
  * Set 'nbytes_ret' to the bytes of both streams, plain and compressed at
  * ENCODING_LEVEL, for the whole trace with the paper's content.  Return
- * HATF_OK, or an error, with '*err'.  Thread-safe; prints nothing.
+ * HATF_OK, or an error with its details in '*err'.  Thread-safe; prints
+ * nothing.
  */
 enum hatf_status splitting_measure(const struct spool *trace,
 				   uint64_t nbytes_ret[2],

@@ -18,9 +18,8 @@ struct stored {
 	uint8_t width[HATF_FIELD_COUNT];
 	uint8_t last[HATF_FIELD_COUNT]; /* the last width that was not 0 */
 	uint8_t interpretation[HATF_FIELD_COUNT];
-	uint64_t value
-		/* argument of the interpretation, such as a base */
-		[HATF_FIELD_COUNT];
+	/* argument of the interpretation, such as a base address */
+	uint64_t value[HATF_FIELD_COUNT];
 };
 
 /* Set the initial state of a stream. */
@@ -30,12 +29,12 @@ void stored_init(struct stored *s);
 uint64_t stored_note(struct stored *s, const struct hatf_metadata *m);
 
 /*
- * Return how many values of the field a data record with this tag has; the tag
- * is not HATF_COMMENT.
+ * Return how many values of the field a data record with this tag has.  'tag'
+ * must not be HATF_COMMENT.
  */
 unsigned stored_count(enum hatf_tag tag, enum hatf_field field);
 
-/* Return the bytes of one value of the field in the record. */
+/* Return how many bytes one value of the field takes in a record. */
 uint64_t stored_nbytes(const struct stored *s, enum hatf_field field,
 		       const struct hatf_record *rec);
 

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * Records per call.  Read batches fit the L1 cache; write batches are large
- * enough to make reading the clock negligible.
+ * Records per call.  Batches to read fit into the L1 cache.  Batches to write
+ * are so large that the time to read the clock is negligible.
  */
 #define READ_BATCH  256
 #define WRITE_BATCH 1024
@@ -22,17 +22,18 @@
 struct bench {
 	const struct excerpt *excerpt;
 	const char *path;
-	int fd; /* in memory */
+	int fd; /* anonymous file in memory */
 	bool failed;
-	bool is_missing[ENCODING_TIMED_COUNT][2]; /* failed: no figures */
+	/* the measurement failed and has no figures */
+	bool is_missing[ENCODING_TIMED_COUNT][2];
 	struct samples samples[ENCODING_TIMED_COUNT][2][2];
 	struct samples perl[2];
 	struct hatf_record batch[WRITE_BATCH];
 };
 
 /*
- * Write all records and return the time, without that for building the records
- * in the library's form.
+ * Write all records.  Return the time for this, without the time to convert the
+ * records to the library's form.
  */
 static enum hatf_status
 write_once(struct bench *b, enum encoding e, unsigned flags, double *ns_ret,
@@ -63,7 +64,7 @@ write_once(struct bench *b, enum encoding e, unsigned flags, double *ns_ret,
 	return status;
 }
 
-/* Read to the end.  '*ns_ret' includes opening and closing. */
+/* Read to the end.  '*ns_ret' includes the time for opening and closing. */
 static enum hatf_status
 read_once(struct bench *b, double *ns_ret, struct hatf_error *err)
 {

@@ -2,9 +2,9 @@
 /*
  * timing.h - how long it takes to write and to read each encoding
  *
- * One thread reads from and writes to memory, so the CPU time is the whole
- * cost, and load on the machine disturbs it least.  The encodings take turns in
- * each run; the result is the median of the runs.
+ * One thread reads from and writes to memory.  So its CPU time is the whole
+ * cost, and the measure that other load on the machine disturbs least.  Each
+ * run measures all encodings once; the result is the median of the runs.
  */
 #ifndef TIMING_H
 #define TIMING_H
@@ -17,24 +17,27 @@ enum timing_way {
 	TIMING_WRITE,
 };
 
-/* CPU time per data record in nanoseconds; NAN: unknown. */
+/* CPU time per data record in nanoseconds; NAN if unknown. */
 struct timing {
-	double ns[ENCODING_TIMED_COUNT][2][2]; /* [encoding][compressed][way] */
-	double perl_ns[2];		       /* uncompressed ASCII: [way] */
+	/* [encoding][compressed: 0 or 1][TIMING_WRITE or TIMING_READ] */
+	double ns[ENCODING_TIMED_COUNT][2][2];
+	/* Perl's times for uncompressed ASCII: [TIMING_WRITE or TIMING_READ] */
+	double perl_ns[2];
 };
 
 /*
- * Time every encoding 'runs' times, at most SAMPLES_MAX, and compare once what
- * is read back.  'path' is for messages.  Return false after an error, which is
- * printed.  Not thread-safe: measures the CPU time of the process.
+ * Time every encoding 'runs' times (at most SAMPLES_MAX), and check once that
+ * the records read equal those written.  'path' is the name in messages.  On an
+ * error, print a message and return false.  Not thread-safe: measures the CPU
+ * time of the process.
  */
 bool timing_take(struct timing *timing, const struct excerpt *x, unsigned runs,
 		 const char *path);
 
 /*
- * Set 'ns_ret' to the time that Perl takes for all 'count' records in
- * nanoseconds.  'fd' has the records in ASCII and must be memory or a file.
- * Return false if Perl is missing or fails to parse them.
+ * Set 'ns_ret' to the times, in nanoseconds, that Perl takes to read and to
+ * write all 'count' records.  'fd' is a regular file or memory with the records
+ * in ASCII.  Return false if Perl is missing or fails to parse them.
  */
 bool timing_perl(int fd, size_t count, double ns_ret[2]);
 

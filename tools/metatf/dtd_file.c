@@ -21,7 +21,7 @@ dtd_file_complain(const char *name, const struct dtd_error *err)
 			      err->place.column, err->text);
 }
 
-/* What is odd is told with the name of the file. */
+/* The name of the file, for notes about a DTD. */
 struct noted {
 	const char *name;
 };

@@ -14,7 +14,7 @@ struct dtd_file {
 	size_t nbytes;
 	struct dtd *dtd;
 	struct schema *schema;
-	bool has_notes; /* print what is odd but no error, too */
+	bool has_notes; /* also print notes about peculiarities */
 };
 
 /*
@@ -24,7 +24,7 @@ struct dtd_file {
  */
 bool dtd_file_open(struct dtd_file *d, const char *path);
 
-/* The same with a text in memory, which 'name' names in messages. */
+/* Like dtd_file_open(), with a text in memory; messages call it 'name'. */
 bool dtd_file_parse(struct dtd_file *d, const char *name, const char *text,
 		    size_t nbytes);
 void dtd_file_close(struct dtd_file *d);

@@ -2,8 +2,8 @@
 /*
  * generate_python.c - see generate.h
  *
- * Python's speed does not depend on whether code or a table describes a format,
- * so this writes a table and appends a reader that follows it.
+ * In Python, a table is as fast as code, so the generator writes a table and
+ * appends a reader that interprets it.
  */
 #include "tools/metatf/generate.h"
 #include "tools/metatf/templates.h"

@@ -6,12 +6,13 @@
 
 #include <string.h>
 
-/* Where in a record the printer is. */
+/* The printer's position in a record. */
 struct walk {
 	struct out *o;
 	const struct schema_record *type;
 	const struct mtf_value *next;
-	const struct mtf_value *of_field[SCHEMA_MAX_FIELDS]; /* the last */
+	/* Last value of each field. */
+	const struct mtf_value *of_field[SCHEMA_MAX_FIELDS];
 	bool is_json;
 };
 
@@ -87,7 +88,7 @@ print_name(struct walk *w, const char *name, bool is_first)
 static void print_steps(struct walk *w, uint32_t first, uint32_t end,
 			bool is_first);
 
-/* What is repeated, in brackets. */
+/* Print repeated fields, in brackets. */
 static void
 print_repeat(struct walk *w, uint32_t step)
 {

@@ -6,12 +6,12 @@
 #include "hatf/metatf/trace/mtf_reader.h"
 #include "tools/ui/out.h"
 
-/* alloc size=32 address=4096 vfield={length=0 data=""} */
+/* Print alloc size=32 address=4096 vfield={length=0 data=""} */
 void record_print_text(struct out *o, const struct mtf_record *r);
 
 /*
- * {"record":"alloc","section":"heap","fields":{"size":32,...}}  Bytes are a
- * string if they are UTF-8 text, else {"hex":"00ff"}.
+ * Print {"record":"alloc","section":"heap","fields":{"size":32,...}}  Bytes are
+ * a string if they are UTF-8 text, else {"hex":"00ff"}.
  */
 void record_print_json(struct out *o, const struct mtf_record *r);
 

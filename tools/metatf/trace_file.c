@@ -27,7 +27,7 @@ complain(const char *path, const struct mtf_error *err)
 			      (unsigned long long)err->record, err->text);
 }
 
-/* The DTD that the trace contains.  '*has_ret': it contains one. */
+/* Open the DTD that the trace contains.  Set '*has_ret' if it contains one. */
 static bool
 open_embedded(struct trace_file *t, bool *has_ret)
 {
@@ -44,7 +44,7 @@ open_embedded(struct trace_file *t, bool *has_ret)
 	return dtd_file_parse(&t->dtd, name, t->dtd.text, t->dtd.nbytes);
 }
 
-/* The file that the header names. */
+/* Open the DTD file that the header names. */
 static bool
 open_named(struct trace_file *t)
 {

@@ -15,9 +15,10 @@ struct trace_file {
 };
 
 /*
- * Open a trace.  Its DTD is 'dtd_path', or if this is NULL, the one in the
- * trace, or the file that its header names: a path relative to the trace, or a
- * URL that begins with "file:".  Nothing is fetched from a network.
+ * Open a trace.  Its DTD is the file 'dtd_path'.  If that is NULL, it is the
+ * DTD in the trace or, if there is none, the file that the header names: a path
+ * relative to the trace, or a URL that begins with "file:".  The function never
+ * uses the network.
  *
  * On failure print a message and return false.  In either case the caller
  * calls trace_file_close().
@@ -26,7 +27,7 @@ bool trace_file_open(struct trace_file *t, const char *path,
 		     const char *dtd_path);
 void trace_file_close(struct trace_file *t);
 
-/* Print what stopped the reader.  False: nothing did. */
+/* Print the error that stopped the reader.  Return false if there is none. */
 bool trace_file_complain(const struct trace_file *t);
 
 #endif /* TRACE_FILE_H */

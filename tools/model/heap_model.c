@@ -41,7 +41,7 @@ heap_model_restart(struct heap_model *m)
 	m->moved_count = 0;
 }
 
-/* Count a change of a block from 'old' to 'taken' bytes. */
+/* Count the change of a block that takes 'taken' bytes instead of 'old'. */
 static void
 count_taken(struct heap_model *m, uint64_t old, uint64_t taken)
 {
@@ -52,7 +52,7 @@ count_taken(struct heap_model *m, uint64_t old, uint64_t taken)
 		m->peak_nbytes = m->heap_nbytes;
 }
 
-/* Let the heap grow at its end. */
+/* Grow the heap at its end. */
 static bool
 grow(struct heap_model *m, uint64_t nbytes)
 {
@@ -87,7 +87,7 @@ place(struct heap_model *m, uint64_t taken, uint64_t *start_ret)
 	return grow(m, taken);
 }
 
-/* Let a part of the heap be a hole, with those that it touches. */
+/* Make a part of the heap a hole, and join adjacent holes. */
 static bool
 release(struct heap_model *m, struct hole part)
 {
@@ -130,7 +130,7 @@ resize_in_place(struct heap_model *m, struct model_block *b, uint64_t taken,
 
 /* --------------------------------------------------------------- segregated */
 
-/* Return the class of a size; 0: it has none. */
+/* Return the class of a size; 0 if there is none. */
 static uint64_t
 class_of(const struct model *model, uint64_t size)
 {
@@ -156,7 +156,7 @@ is_class(const struct heap_model *m, uint64_t taken)
 	return class_of(m->model, taken) == taken;
 }
 
-/* Take a free block of a class, or cut a new chunk. */
+/* Take a free block of a class, or cut blocks from a new chunk. */
 static bool
 take_of_class(struct heap_model *m, uint64_t class)
 {
@@ -186,7 +186,7 @@ release_segregated(struct heap_model *m, uint64_t taken)
 
 /* -------------------------------------------------------------------- calls */
 
-/* Return what a block of 'size' takes. */
+/* Return the bytes that a block of 'size' bytes takes. */
 static uint64_t
 taken_of(const struct heap_model *m, uint64_t size)
 {

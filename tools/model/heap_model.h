@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_model.h - allocators of the textbook, simulated
+ * heap_model.h - simulate textbook allocators
  *
  * First fit and best fit: a heap that begins at 0 and grows at its end.  A
- * block takes its size rounded up to 16 bytes.  It goes to the first, or the
- * smallest, hole that it fits in, at the beginning of that; else to the end of
- * the heap.  Holes that touch are joined, and a hole at the end makes the heap
- * shorter.  A realloc stays in its place if the size after rounding does not
- * grow, or if the hole after it, or the end of the heap, has room.
+ * block takes its size rounded up to 16 bytes.  It is placed at the start of
+ * the first, or of the smallest, hole in which it fits; if there is none, at
+ * the end of the heap.  Adjacent holes are joined, and a hole at the end
+ * shortens the heap.  A realloc leaves the block in its place if the rounded
+ * size does not grow, or if the hole or the end of the heap after it has room.
  *
- * Segregated: a block takes a size of a table.  Blocks of one size are cut from
- * chunks of MODEL_CHUNK_NBYTES, which only that size uses, and which are never
- * freed.  A block that is larger than the table's sizes, or than half a chunk,
- * takes whole pages, which its free gives back.  A realloc to the same size
- * stays; others are a new block and a free.
+ * Segregated: the size of a block is rounded up to a size from a table.  Blocks
+ * of one size are cut from chunks of MODEL_CHUNK_NBYTES, which only that size
+ * uses, and which are never freed.  A block that is larger than the table's
+ * sizes, or than half a chunk, takes whole pages, which its free gives back.  A
+ * realloc to the same rounded size leaves the block in its place; any other one
+ * is a new block and a free.
  *
- * All of them: no headers, and alignments beyond 16 bytes do not count.
+ * In all models, blocks have no headers, and alignments above 16 bytes are
+ * ignored.
  */
 #ifndef HEAP_MODEL_H
 #define HEAP_MODEL_H
@@ -38,7 +40,7 @@ struct model {
 	unsigned class_count;
 };
 
-/* Where a block is; 'taken' is 0 if there is none. */
+/* The place of a block; if 'taken' is 0, there is none. */
 struct model_block {
 	uint64_t start, taken, asked;
 };
@@ -53,7 +55,9 @@ struct heap_model {
 	uint64_t moved_count; /* reallocs */
 };
 
-/* False: no memory; close it, too. */
+/*
+ * Open a model.  Return false if there is no memory; close the model even then.
+ */
 bool heap_model_open(struct heap_model *m, const struct model *model,
 		     uint64_t slot_count);
 void heap_model_close(struct heap_model *m);
@@ -66,7 +70,7 @@ bool heap_model_alloc(struct heap_model *m, uint32_t slot, uint64_t size);
 bool heap_model_resize(struct heap_model *m, uint32_t slot, uint64_t size);
 bool heap_model_free(struct heap_model *m, uint32_t slot);
 
-/* Forget the peaks: a window begins. */
+/* Reset the peaks, because a window begins. */
 void heap_model_restart(struct heap_model *m);
 
 #endif /* HEAP_MODEL_H */

@@ -46,7 +46,7 @@ update(struct holes *h, uint32_t node)
 		n->largest = right;
 }
 
-/* Split a tree in what is before 'key' and the rest. */
+/* Split a tree into the nodes before 'key' and the rest. */
 static void
 split(struct holes *h, uint32_t tree, struct hole key, uint32_t *before,
       uint32_t *rest)
@@ -67,7 +67,7 @@ split(struct holes *h, uint32_t tree, struct hole key, uint32_t *before,
 	update(h, tree);
 }
 
-/* Join two trees, of which all of 'a' is before 'b'. */
+/* Join two trees; all nodes of 'a' come before those of 'b'. */
 static uint32_t
 join(struct holes *h, uint32_t a, uint32_t b)
 {
@@ -83,7 +83,7 @@ join(struct holes *h, uint32_t a, uint32_t b)
 	return b;
 }
 
-/* Return the tree without the node of a hole, which goes to 'spare'. */
+/* Remove the node of a hole and append it to 'spare'.  Return the tree. */
 static uint32_t
 cut(struct holes *h, uint32_t tree, struct hole hole)
 {
@@ -126,7 +126,7 @@ take_node(struct holes *h)
 		return 0;
 	h->nodes = nodes;
 	h->cap = cap;
-	/* Node 0 is no node. */
+	/* Index 0 stands for "no node": do not use it. */
 	if (h->count == 0)
 		nodes[h->count++] = (struct hole_node){ 0 };
 	return h->count++;
@@ -201,7 +201,10 @@ holes_find(const struct holes *h, uint64_t size)
 
 	if (node == 0 || h->nodes[node].largest < size)
 		return no_hole;
-	/* Go to the first one in order; a subtree has one if 'largest' fits. */
+	/*
+	 * Descend to the first fitting hole in order; a subtree contains one if
+	 * its 'largest' fits.
+	 */
 	for (;;) {
 		const struct hole_node *const n = &h->nodes[node];
 

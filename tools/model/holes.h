@@ -3,10 +3,10 @@
  * holes.h - the free parts of a simulated heap
  *
  * Holes are found by their addresses, by their ends, and by their sizes, each
- * in O(log n).  Neighbours are never both holes: the heap joins them.
+ * in O(log n).  Two holes are never adjacent: the heap joins them.
  *
- * A treap, a search tree whose nodes have random priorities and are a heap by
- * these.  Each node knows the largest size below it.
+ * Each order is a treap: a search tree whose nodes have random priorities and
+ * form a heap by priority.  Each node has the largest size in its subtree.
  */
 #ifndef HOLES_H
 #define HOLES_H
@@ -19,37 +19,41 @@ struct hole {
 
 struct hole_node {
 	struct hole hole;
-	uint64_t largest; /* of the subtree */
+	uint64_t largest; /* largest size in the subtree */
 	uint64_t priority;
 	uint32_t left, right; /* indices, 0: none */
 };
 
 struct holes {
-	bool is_by_size; /* the order: (size, start), or start */
+	bool is_by_size; /* nodes are ordered by (size, start), else by start */
 	struct hole_node *nodes;
-	uint32_t count, cap; /* of 'nodes', with those in 'spare' */
+	uint32_t count, cap; /* number of 'nodes', including those in 'spare' */
 	uint32_t root, spare;
 	uint64_t seed;
-	struct u64_map by_start; /* -> size */
-	struct u64_map by_end;	 /* -> size */
+	struct u64_map by_start; /* start -> size */
+	struct u64_map by_end;	 /* end -> size */
 };
 
 void holes_init(struct holes *h, bool is_by_size);
 void holes_fini(struct holes *h);
 
-/* False: no memory. */
+/* Add a hole.  Return false if there is no memory. */
 bool holes_add(struct holes *h, struct hole hole);
 
-/* The hole must be there. */
+/* Remove a hole, which must exist. */
 void holes_remove(struct holes *h, struct hole hole);
 
-/* The hole that begins, or ends, at an address; of size 0: there is none. */
+/*
+ * Return the hole that begins, or ends, at an address; a hole of size 0 if
+ * there is none.
+ */
 struct hole holes_at(struct holes *h, uint64_t start);
 struct hole holes_before(struct holes *h, uint64_t end);
 
 /*
- * A hole of at least 'size' bytes: the smallest one if they are ordered by
- * size, and of several the first one; of size 0: there is none.
+ * Return the first hole of at least 'size' bytes in the order of the nodes: if
+ * they are ordered by size, the smallest such hole.  Return a hole of size 0 if
+ * there is none.
  */
 struct hole holes_find(const struct holes *h, uint64_t size);
 

@@ -18,7 +18,7 @@ add_class(struct model *model, uint64_t size)
 	return true;
 }
 
-/* The sizes that blocks of an allocator take. */
+/* Set the sizes that the blocks of an allocator take. */
 static bool
 add_allocator(struct model *model, enum size_table table)
 {
@@ -35,7 +35,7 @@ add_allocator(struct model *model, enum size_table table)
 	return true;
 }
 
-/* A list such as "16,32,64", which grows. */
+/* Parse a list of ascending sizes, such as "16,32,64". */
 static bool
 add_list(struct model *model, const char *text)
 {
@@ -65,7 +65,7 @@ parse_table(struct model *model, const char *text)
 			add_class(model, n);
 		return true;
 	}
-	/* A block of glibc has no class of sizes. */
+	/* Skip glibc, which has no size classes. */
 	for (int t = SIZE_JEMALLOC; t < SIZE_TABLE_COUNT; t++)
 		if (strcmp(text, size_table_name((enum size_table)t)) == 0)
 			return add_allocator(model, (enum size_table)t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* model_parse.h - from the text of --model to a model */
+/* model_parse.h - parse the argument of --model */
 #ifndef MODEL_PARSE_H
 #define MODEL_PARSE_H
 
@@ -8,8 +8,8 @@
 /*
  * Parse "first-fit", "best-fit" or "segregated:TABLE".  TABLE is the name of an
  * allocator (size_tables.h; not glibc, which has no classes), "powers", or a
- * list of sizes that grow, up to MODEL_CHUNK_NBYTES, such as "16,32,64".
- * 'text' stays the caller's.  On failure print a message and return false.
+ * list of ascending sizes, up to MODEL_CHUNK_NBYTES, such as "16,32,64". 'text'
+ * stays the caller's.  On failure print a message and return false.
  */
 bool model_parse(struct model *model, const char *text);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Do what a word says. */
+/* Carry out one word of the trace. */
 static bool
 take(struct heap_model *m, const struct word_item *item)
 {

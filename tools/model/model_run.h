@@ -7,15 +7,15 @@
 #include "tools/model/heap_model.h"
 
 struct model_result {
-	uint64_t peak_nbytes, end_nbytes; /* of the heap */
-	/* What live blocks take after rounding, at the most and at the end. */
+	uint64_t peak_nbytes, end_nbytes; /* bytes of the heap */
+	/* Bytes of live blocks after rounding: the maximum, and at the end. */
 	uint64_t peak_taken_nbytes, end_taken_nbytes;
 	uint64_t moved_count; /* reallocs that moved their block */
 };
 
 /*
- * The trace was compiled for one thread.  On failure print a message and return
- * false.
+ * Run the model.  The trace must have been compiled for one thread.  On failure
+ * print a message and return false.
  */
 bool model_run(struct model_result *result, const struct model *model,
 	       const struct compiled *compiled);

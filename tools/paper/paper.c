@@ -13,7 +13,7 @@ const double paper_table3[PAPER_PROGRAMS][7] = {
 	{ 575, 0, 493, 17920, 105, 2657, 31.2 },
 };
 
-/* A row of the paper may take two lines here. */
+/* Keep one row of the paper on one or two lines. */
 /* clang-format off */
 const double paper_table4[PAPER_ROWS][6][2] = {
 	{ { 16, 2.61 }, { 11.56, 1.74 }, { 7.03, 1.57 }, { 5.64, 1.47 },

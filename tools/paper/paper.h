@@ -3,9 +3,10 @@
  * paper.h - the paper's figures, to print beside ours
  *
  * Tables 3 to 8 of Chilimbi, Jones, Zorn: "Designing a Trace Format for Heap
- * Allocation Events", ISMM 2000, as printed.  A row is a program; the last row
- * is the paper's own average, which table 3 lacks.  A pair is bytes per data
- * record, uncompressed and compressed, or the time to read and to write one.
+ * Allocation Events", ISMM 2000, as printed.  Each row is a program; the last
+ * row is the paper's own average, except in table 3, which has none.  Each pair
+ * is bytes per data record (uncompressed, compressed), or the time per record
+ * (to read it, to write it).
  */
 #ifndef PAPER_H
 #define PAPER_H
@@ -17,19 +18,19 @@
 extern const char *const paper_rows[PAPER_ROWS];
 
 /*
- * Allocs, reallocs, frees, bytes, most live objects and most live bytes, all in
- * thousands; and the average size in bytes.
+ * Columns: allocs, reallocs, frees, bytes, peak of live objects, peak of live
+ * bytes, all in thousands; and the average size in bytes.
  */
 extern const double paper_table3[PAPER_PROGRAMS][7];
 
 /*
  * Columns: Simple Binary, ASCII, HATF (naive), HATF (best), Split Stream, HATF
- * SplitAddr; table 5 also ASCII/Perl.  Times are in microseconds.
+ * SplitAddr; table 5 has a last column, ASCII/Perl.  Times are in microseconds.
  */
 extern const double paper_table4[PAPER_ROWS][6][2];
 extern const double paper_table5[PAPER_ROWS][7][2];
 extern const double paper_table6[PAPER_ROWS][6][2];
-/* "average difference", the last row of table 6. */
+/* The last row of table 6, "average difference". */
 extern const double paper_table6_difference[6][2];
 
 /*

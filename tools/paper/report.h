@@ -22,12 +22,10 @@ struct report {
 	struct measured *traces;
 	size_t count;
 	unsigned runs;
-	uint64_t timed_max; /* most records timed per trace */
+	uint64_t timed_max; /* upper bound of the records timed per trace */
 };
 
-/*
- * Print all tables.  Return false if memory runs out, after printing the error.
- */
+/* Print all tables.  If memory runs out, print an error and return false. */
 bool report_print(const struct report *r, enum table_format format,
 		  struct out *o);
 

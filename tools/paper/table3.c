@@ -27,7 +27,7 @@ count_record(struct table3 *c, const struct hatf_record *rec)
 	}
 }
 
-/* Count the records.  The pass over the events reports errors. */
+/* Count the records.  Errors are reported by the later pass over the events. */
 static void
 count_records(struct table3 *c, const struct spool *trace)
 {
@@ -48,8 +48,8 @@ count_records(struct table3 *c, const struct spool *trace)
 }
 
 /*
- * Run the event stage over an open reader for the peaks of live blocks.  Return
- * false after printing an error.
+ * Turn the records of an open reader into events (hatf_events.h), to find the
+ * peaks of live blocks.  On an error, print a message and return false.
  */
 static bool
 follow_events(struct table3 *c, struct scan *s)

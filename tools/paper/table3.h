@@ -2,8 +2,8 @@
 /*
  * table3.h - the figures of a trace for table 3 of the paper
  *
- * As in the paper, the counts are counts of records: the alloc and the free
- * that a realloc announces count as an alloc and a free.
+ * As in the paper, records are counted.  A realloc record announces an alloc
+ * record and a free record; these count as an alloc and a free.
  */
 #ifndef TABLE3_H
 #define TABLE3_H
@@ -12,17 +12,18 @@
 
 struct table3 {
 	uint64_t data_records; /* alloc, free and realloc: tags 0 to 5 */
-	uint64_t all_records;  /* all but comments and metadata: tags 0 to 9 */
-	uint64_t alloc_count;  /* successful ones */
+	/* all records except comments and metadata: tags 0 to 9 */
+	uint64_t all_records;
+	uint64_t alloc_count; /* successful allocs */
 	uint64_t realloc_count;
 	uint64_t free_count;
-	double nbytes; /* of successful allocs */
+	double nbytes; /* bytes of successful allocs */
 	uint64_t max_objects, max_nbytes;
 };
 
 /*
- * Read the whole trace.  Return false if it is damaged or incomplete, after
- * printing the error; the counts are then those of the readable part.
+ * Read the whole trace.  If it is damaged or incomplete, print the error and
+ * return false; the counts are then those of the part that could be read.
  */
 bool table3_take(struct table3 *c, const struct spool *trace);
 

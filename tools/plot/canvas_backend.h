@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* canvas_backend.h - what the two kinds of canvas have in common */
+/* canvas_backend.h - the common part of SVG and PNG canvases */
 #ifndef CANVAS_BACKEND_H
 #define CANVAS_BACKEND_H
 
@@ -7,11 +7,12 @@
 
 #include <stdio.h>
 
-/* Each backend has its own struct, which begins with this one. */
+/* The struct of each backend begins with this struct. */
 struct canvas {
 	const struct canvas_backend *backend;
 	unsigned width, height;
-	FILE *file; /* in memory: 'bytes', once it is flushed */
+	/* memory stream, whose content is in 'bytes' after fflush() */
+	FILE *file;
 	char *bytes;
 	size_t nbytes;
 };
@@ -26,11 +27,13 @@ struct canvas_backend {
 		      const struct canvas_style *style);
 	void (*text)(struct canvas *c, const struct canvas_text *at,
 		     const char *text);
-	bool (*finish)(struct canvas *c); /* false: a message was printed */
-	void (*close)(struct canvas *c);  /* frees all but what is above */
+	/* On failure prints a message and returns false. */
+	bool (*finish)(struct canvas *c);
+	/* frees what only the backend has, not the members above */
+	void (*close)(struct canvas *c);
 };
 
-/* NULL: no memory. */
+/* Make a canvas.  Return NULL if there is no memory. */
 struct canvas *canvas_svg_new(unsigned width, unsigned height,
 			      const char *title, const char *about);
 

@@ -2,8 +2,9 @@
 /*
  * canvas_png.c - a picture as PNG, drawn by cairo
  *
- * The loader takes 1.3 ms for cairo and its twenty libraries, and 'hatf' starts
- * in 2.7 ms without them.  So they are not linked, but loaded for a PNG file.
+ * The dynamic loader takes 1.3 ms for cairo and its twenty libraries; 'hatf'
+ * starts in 2.7 ms without them.  Therefore 'hatf' is not linked with cairo,
+ * but loads it for a PNG file only.
  */
 #include "tools/plot/canvas_backend.h"
 #include "tools/ui/message.h"
@@ -55,7 +56,10 @@ struct png {
 	cairo_t *pen;
 };
 
-/* Copy an address: ISO C has no cast from a data to a function pointer. */
+/*
+ * Copy the address: ISO C has no cast from a data pointer to a function
+ * pointer.
+ */
 static bool
 find(void *library, const char *name, void *function_ret)
 {
@@ -99,7 +103,7 @@ set_colour(struct png *p, uint32_t colour, double opacity)
 			    opacity);
 }
 
-/* Draw the path. */
+/* Fill or stroke the current path of cairo. */
 static void
 draw(struct png *p, const struct canvas_style *style)
 {
@@ -254,7 +258,10 @@ canvas_png_new(unsigned width, unsigned height)
 	p->canvas.backend = &backend;
 	p->canvas.width = width;
 	p->canvas.height = height;
-	/* Without memory, cairo returns objects that remember their status. */
+	/*
+	 * If there is no memory, cairo returns an object in an error state,
+	 * which a later check of its status finds.
+	 */
 	p->surface = lib.image_surface_create(CAIRO_FORMAT_RGB24, (int)width,
 					      (int)height);
 	p->pen = lib.create(p->surface);

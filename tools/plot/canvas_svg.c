@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* canvas_svg.c - a picture as SVG 1.1, whose texts can be searched and read */
+/* canvas_svg.c - a picture as SVG 1.1, in which texts stay searchable */
 #include "tools/plot/canvas_backend.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ put_text(FILE *f, const char *text)
 	}
 }
 
-/* Two digits after the point, less zeros at the end. */
+/* Print a number with two digits after the point, without trailing zeros. */
 static void
 put_number(FILE *f, double value)
 {
@@ -120,7 +120,7 @@ svg_steps(struct canvas *c, const struct canvas_steps *s,
 	put_command(f, 'M', s->xs[0]);
 	put_command(f, ' ', style->stroke > 0 ? s->ys[0] : s->base);
 	for (size_t i = 0; i < s->count; i++) {
-		/* One line for neighbours of the same level. */
+		/* Draw adjacent steps of the same level as one line. */
 		if (i > 0 && s->ys[i] == s->ys[i - 1])
 			continue;
 		if (i > 0)

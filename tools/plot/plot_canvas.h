@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plot_canvas.h - what a picture is drawn on: an SVG or a PNG file in memory
+ * plot_canvas.h - the canvas of a picture: an SVG or a PNG file in memory
  *
- * The SVG file is written here, so that its texts are texts.  The PNG file is
- * drawn by cairo, which is loaded when the first such canvas is opened: linked
- * with it, every 'hatf' command would take half as long again to start.
+ * The SVG file is written without cairo, so that its texts stay texts. cairo
+ * draws the PNG file.  It is loaded when the first PNG canvas is opened: if
+ * 'hatf' were linked with it, the start of every command would take half as
+ * long again.
  *
- * Texts are those that an XML file may have (plot_text.h); markup is escaped
- * here.
+ * Texts must be valid in XML (plot_text.h); this module escapes markup.
  *
  * Colours are 0xRRGGBB.  Units are pixels, from the left and the top.  Used by
  * one thread at a time.
@@ -31,7 +31,7 @@ enum canvas_anchor {
 };
 
 struct canvas_style {
-	const char *id; /* of the SVG element; NULL: none */
+	const char *id; /* id of the SVG element; NULL: none */
 	uint32_t colour;
 	double opacity;
 	double stroke; /* width of the line; 0: the area is filled */
@@ -39,19 +39,23 @@ struct canvas_style {
 };
 
 struct canvas_text {
-	double x, y; /* of the baseline */
+	double x, y; /* start of the baseline */
 	double size;
 	enum canvas_anchor anchor;
 	uint32_t colour;
 	bool bold;
-	bool has_halo; /* of the colour 'halo', for a text over lines */
+	/*
+	 * the text has an outline in the colour 'halo', to be readable over
+	 * lines
+	 */
+	bool has_halo;
 	uint32_t halo;
 	const char *id;
 };
 
 /*
- * Steps: the level ys[i] from xs[i] to xs[i + 1].  A filled area ends at the
- * level 'base'.
+ * A line of steps: from xs[i] to xs[i + 1] it has the level ys[i].  If the area
+ * is filled, it extends from the line to the level 'base'.
  */
 struct canvas_steps {
 	const double *xs, *ys;
@@ -62,8 +66,8 @@ struct canvas_steps {
 struct canvas;
 
 /*
- * 'title' and 'about' say what the picture shows to those who cannot see it.
- * On failure print a message and return NULL.
+ * Open a canvas.  'title' and 'about' describe the picture for users who cannot
+ * see it. On failure print a message and return NULL.
  */
 struct canvas *canvas_open(enum canvas_format format, unsigned width,
 			   unsigned height, const char *title,

@@ -15,20 +15,24 @@ struct chart_look {
 	enum canvas_format format;
 	unsigned width, height;
 	bool is_dark;
-	const char *by;	     /* what layers are, "call site"; NULL: none */
-	const char *command; /* of the program, untrusted; NULL: not known */
-	const char *path;    /* of the trace */
-	bool is_damaged;     /* the trace is not whole */
+	/* what a layer stands for, such as "call site"; NULL: no layers */
+	const char *by;
+	/* command line of the program, untrusted; NULL: unknown */
+	const char *command;
+	const char *path; /* path of the trace */
+	bool is_damaged;  /* the trace is damaged or incomplete */
 };
 
-/* How many layers, all others included, a picture of this height has room for.
+/*
+ * Return how many layers fit into a picture of this height, including the layer
+ * "all others".
  */
 unsigned chart_room(unsigned height);
 
-/* The height that a picture with 'rows' layers should have. */
+/* Return the height that a picture with 'rows' layers should have. */
 unsigned chart_height(unsigned rows);
 
-/* Draw it.  On failure print a message and return NULL. */
+/* Draw the picture.  On failure print a message and return NULL. */
 struct canvas *chart_draw(const struct plot_data *d,
 			  const struct chart_look *look);
 

@@ -24,7 +24,7 @@ distance(const struct census *c, const struct moment *m)
 	return m->time > c->axis_start ? m->time - c->axis_start : 0;
 }
 
-/* The last event is in the unit that begins at its time. */
+/* Find the ends of the axis.  It ends one time unit after the last event. */
 static void
 find_axis(struct plot_data *d)
 {
@@ -37,7 +37,10 @@ find_axis(struct plot_data *d)
 		d->last = d->first + 1;
 	d->peak = c->peak_level;
 	d->peak_at = distance(c, &c->peak);
-	/* The peak is after the event, which is at the number before. */
+	/*
+	 * On an axis of events, the peak's number is that of the next event:
+	 * use the event that made the peak.
+	 */
 	if (!is_time && d->peak_at > d->first)
 		d->peak_at--;
 	d->at_end = pick(d, &c->total.live);
@@ -45,7 +48,10 @@ find_axis(struct plot_data *d)
 
 /* --------------------------------------------------------------------- bins */
 
-/* Add a bin from the end of the one before, in which nothing changes. */
+/*
+ * Add a bin in which nothing changes, which begins at the end of the previous
+ * bin.
+ */
 static void
 add_flat(struct plot_data *d, uint64_t end, uint64_t level)
 {
@@ -73,7 +79,7 @@ add_bin(struct plot_data *d, const struct span *s, uint64_t end)
 	return bin;
 }
 
-/* Put the spans into bins of the width 1 << shift. */
+/* Put the spans into bins of width 1 << shift. */
 static void
 fill_bins(struct plot_data *d, unsigned shift)
 {
@@ -120,7 +126,7 @@ plot_data_make(struct plot_data *d, const struct census *c)
 	else
 		while ((d->last - d->first) >> shift > PLOT_BINS_MAX)
 			shift++;
-	/* Before each bin of spans there may be a flat one. */
+	/* Each bin with spans may need a flat bin before it. */
 	d->bins = calloc(2 * h->span_count + 2, sizeof(*d->bins));
 	if (d->bins == NULL)
 		return false;
@@ -130,12 +136,14 @@ plot_data_make(struct plot_data *d, const struct census *c)
 
 /* ------------------------------------------------------------------- layers */
 
-/* Follows what each group has live, from point to point. */
+/*
+ * The live bytes of each group at a position in the history's series of points.
+ */
 struct walk {
 	const struct plot_data *d;
-	uint64_t *rows; /* by row of stack or lane */
-	uint64_t *now;	/* by group */
-	size_t next;	/* point */
+	uint64_t *rows; /* live bytes of each stack or lane, by its row */
+	uint64_t *now;	/* live bytes of each group */
+	size_t next;	/* index of the next point of the history */
 };
 
 static bool
@@ -156,7 +164,7 @@ walk_end(struct walk *w)
 	free(w->now);
 }
 
-/* Take the points that end in 'bin' or before it. */
+/* Apply the changes of all points that end in or before 'bin'. */
 static void
 walk_to(struct walk *w, const struct plot_bin *bin)
 {
@@ -180,7 +188,10 @@ walk_to(struct walk *w, const struct plot_bin *bin)
 	}
 }
 
-/* The area of each group in the picture; NULL: no memory. */
+/*
+ * Return, for each group, the area that it would have in the picture: live
+ * bytes times duration.  NULL if there is no memory.
+ */
 static double *
 find_areas(const struct plot_data *d)
 {
@@ -226,8 +237,8 @@ is_before(const struct plot_data *d, const double *areas, uint32_t a,
 }
 
 /*
- * Put the groups with the largest areas into 'best', in order.  Return how
- * many; '*seen_ret' is the number of groups that the picture has anything of.
+ * Put the groups with the largest areas into 'best', the largest first, and
+ * return their number.  Set '*seen_ret' to the number of groups with an area.
  */
 static unsigned
 find_best(const struct plot_data *d, const double *areas, unsigned top,
@@ -265,7 +276,7 @@ add_layer(struct plot_data *d, const char *name, uint64_t peak, uint64_t end)
 	return l->values != NULL;
 }
 
-/* The layer of all groups that are not among the best 'n'. */
+/* Fill the layer of all groups except the 'n' groups in 'best'. */
 static bool
 add_other(struct plot_data *d, uint32_t count)
 {
@@ -283,7 +294,7 @@ add_other(struct plot_data *d, uint32_t count)
 	return true;
 }
 
-/* Does the bin have the peak? */
+/* Does the bin contain the peak? */
 static bool
 has_peak(const struct plot_data *d, const struct plot_bin *bin)
 {
@@ -291,7 +302,10 @@ has_peak(const struct plot_data *d, const struct plot_bin *bin)
 	       bin->most == d->peak;
 }
 
-/* Fill the layers' values; the first 'n' are the groups 'best'. */
+/*
+ * Fill in the values of the layers.  The first 'n' layers are the groups in
+ * 'best'.
+ */
 static bool
 fill_layers(struct plot_data *d, const uint32_t *best, unsigned n)
 {
@@ -331,7 +345,9 @@ choose_layers(struct plot_data *d, unsigned top)
 	if (areas == NULL)
 		return false;
 	n = find_best(d, areas, top + 1, best, &seen);
-	/* A single other group is shown by its name. */
+	/*
+	 * A layer "all others" with one group would only hide the group's name.
+	 */
 	if (seen > top + 1)
 		n = top;
 	free(areas);

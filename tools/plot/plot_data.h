@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plot_data.h - what a picture of the heap shows: a series of bins, and layers
+ * plot_data.h - the data of a picture of the heap: a series of bins, and layers
  *
  * Bins cover the axis from 'first' to 'last' without gaps.  The axis is in time
  * units of the trace, or in events.  Values are bytes, or blocks if the census
  * follows blocks.
  *
- * With layers, 'shown' is what the layers of a bin sum up to: what is live at
- * the bin's end, or at the peak in the bin that has the peak.
+ * With layers, 'shown' is the sum of a bin's layers.  It is the live bytes at
+ * the end of the bin or, in the bin that contains the peak, at the peak.
  */
 #ifndef PLOT_DATA_H
 #define PLOT_DATA_H
@@ -15,10 +15,13 @@
 #include "tools/summary/gather.h"
 #include "tools/summary/groups.h"
 
-/* Bins of a picture without layers: a picture has hardly more columns. */
+/*
+ * The most bins of a picture without layers.  Few pictures have more columns of
+ * pixels.
+ */
 #define PLOT_BINS_MAX 1024
 
-/* Layers, less the one of all others. */
+/* The most layers, not counting the layer "all others". */
 #define PLOT_TOP_MAX 9
 
 struct plot_bin {
@@ -29,7 +32,7 @@ struct plot_bin {
 struct plot_layer {
 	const char *name; /* escaped */
 	uint64_t at_peak, at_end;
-	uint64_t *values; /* by bin */
+	uint64_t *values; /* live bytes in each bin */
 	bool is_other;
 };
 
@@ -42,16 +45,20 @@ struct plot_data {
 	size_t bin_count;
 	struct plot_layer layers[PLOT_TOP_MAX + 1];
 	unsigned layer_count;
-	struct groups groups; /* of the layers */
+	struct groups groups; /* groups of the layers */
 	char other_name[32];
 };
 
-/* Make the series of a census that has ended.  False: no memory. */
+/*
+ * Make the series of a census that has ended.  Return false if there is no
+ * memory.
+ */
 bool plot_data_make(struct plot_data *d, const struct census *c);
 
 /*
- * Divide it into the 'top' largest groups and all others.  The points of the
- * census are of stacks or of lanes, as 'by' needs them.  False: no memory.
+ * Divide the series into layers: the 'top' largest groups, and all others.  The
+ * points of the census must be of stacks or of lanes, whichever 'by' needs.
+ * Return false if there is no memory.
  */
 bool plot_data_divide(struct plot_data *d, struct site_names *names,
 		      enum group_by by, unsigned top);

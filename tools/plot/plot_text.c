@@ -18,14 +18,17 @@ is_rest(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* In parts of the font size; rather too wide than too narrow. */
+/*
+ * Return an estimate of a character's width, as a fraction of the font size.
+ * It is rather too large than too small.
+ */
 static double
 width_of(char c)
 {
 	if (is_rest(c))
 		return 0;
 	if ((unsigned char)c >= 0xe0)
-		return 1; /* U+0800 and above, ideographs among them */
+		return 1; /* U+0800 and above, including ideographs */
 	if (strchr("ijlI.,:;'|! ()[]ft/\\", c) != NULL)
 		return 0.4;
 	if (strchr("mwMW@%", c) != NULL)
@@ -43,7 +46,10 @@ text_width(const char *text, double size)
 	return sum * size;
 }
 
-/* Is it U+FDD0 to U+FDEF, or U+FFFE or U+FFFF of any plane? */
+/*
+ * Is the code point a noncharacter: U+FDD0 to U+FDEF, or U+FFFE or U+FFFF of
+ * any plane?
+ */
 static bool
 is_no_character(const char *s)
 {
@@ -59,7 +65,10 @@ is_no_character(const char *s)
 	return n == 3 ? (unsigned char)s[0] == 0xef : (s[1] & 0x0f) == 0x0f;
 }
 
-/* Replace these in valid UTF-8 by U+FFFD, which is not longer. */
+/*
+ * Replace noncharacters in valid UTF-8 by U+FFFD.  Its encoding is never
+ * longer, so the text fits.
+ */
 static void
 replace_no_characters(char *buf)
 {
@@ -89,7 +98,10 @@ append(char *buf, size_t *used, const char *text, size_t nbytes)
 	buf[*used] = '\0';
 }
 
-/* Where the place "(file:line)" of a name begins; its end if there is none. */
+/*
+ * Return the start of the "(file:line)" in a name; the name's end if there is
+ * none.
+ */
 static const char *
 find_place(const char *name)
 {
@@ -103,7 +115,10 @@ find_place(const char *name)
 	return last != NULL && strchr(last, ':') != NULL ? last : name + n;
 }
 
-/* Copy 'from' to 'end' without folders, if it is a path. */
+/*
+ * Copy the text from 'from' to 'end'.  If it is a path, copy only its last
+ * part.
+ */
 static void
 copy_base(char *buf, size_t *used, const char *from, const char *end)
 {
@@ -115,7 +130,7 @@ copy_base(char *buf, size_t *used, const char *from, const char *end)
 	append(buf, used, base, (size_t)(end - base));
 }
 
-/* Drop the folders of the file, or of the module. */
+/* Remove the folders from the path of the file or of the module. */
 static void
 drop_folders(char *buf)
 {
@@ -136,7 +151,7 @@ drop_folders(char *buf)
 	memcpy(buf, copy, used + 1);
 }
 
-/* After "operator", '<' and '(' belong to the name. */
+/* Is there "operator" before 'at', so that '<' or '(' is a part of the name? */
 static bool
 is_operator(const char *name, const char *at)
 {
@@ -149,8 +164,8 @@ is_operator(const char *name, const char *at)
 }
 
 /*
- * Replace what is between 'open' and 'close' by dots, at any depth.  The end of
- * the name is missing if the name was cut (stack_view.h).
+ * Replace the text between 'open' and its matching 'close' by dots.  If the
+ * name was truncated (stack_view.h), 'close' may be missing.
  */
 static void
 drop_between(char *buf, char open, char close)
@@ -181,7 +196,10 @@ drop_between(char *buf, char open, char close)
 	memcpy(buf, copy, used + 1);
 }
 
-/* Take out the middle of a name; more of the end stays than of the start. */
+/*
+ * Replace the middle of a name by dots, and keep more of its end than of its
+ * start.
+ */
 static void
 cut_middle(char *buf, double size, double width)
 {
@@ -242,7 +260,7 @@ text_program(const char *command, char *buf)
 
 	buf[0] = '\0';
 	copy_base(buf, &used, command, command + n);
-	/* In a header, "\x20" is a blank of the name. */
+	/* In a header's command line, "\x20" is a blank inside an argument. */
 	for (char *at; (at = strstr(buf, "\\x20")) != NULL;) {
 		*at = ' ';
 		memmove(at + 1, at + 4, strlen(at + 4) + 1);

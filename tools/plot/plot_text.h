@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plot_text.h - texts of a picture: how wide they are, and shorter names
+ * plot_text.h - texts of a picture: their widths, and shorter names
  *
- * Who looks at an SVG file has other fonts than who made it, so widths are
- * estimates for a wide sans-serif font.
+ * The viewer of an SVG file may have other fonts than its author.  Therefore
+ * widths are estimates for a wide sans-serif font.
  */
 #ifndef PLOT_TEXT_H
 #define PLOT_TEXT_H
@@ -12,19 +12,19 @@
 
 #define PLOT_NAME_NBYTES 2048
 
-/* The width of a text at a font size. */
+/* Return the width of a text at a font size. */
 double text_width(const char *text, double size);
 
 /*
- * Shorten a name to 'width': drop folders, then template arguments, then
- * parameters, then the middle.  Characters that XML or cairo refuse become
- * U+FFFD.  'buf' has PLOT_NAME_NBYTES.  Return 'buf'.
+ * Shorten a name until it fits into 'width': first drop folders, then template
+ * arguments, then parameters, then the middle.  Characters that XML or cairo
+ * rejects become U+FFFD.  'buf' has PLOT_NAME_NBYTES.  Return 'buf'.
  */
 char *text_shorten(const char *name, double size, double width, char *buf);
 
 /*
- * The name of a program from its command line, as the header of a trace has it.
- * 'buf' has PLOT_NAME_NBYTES.  Return 'buf'.
+ * Write the name of a program to 'buf', which has PLOT_NAME_NBYTES.  'command'
+ * is its command line as in the header of a trace.  Return 'buf'.
  */
 char *text_program(const char *command, char *buf);
 

@@ -9,7 +9,10 @@
 
 #define MINUTE 60e9
 
-/* A unit in which ticks are multiples of 1, 2 or 5. */
+/*
+ * A unit, such as KiB or seconds.  The distance of ticks is 1, 2 or 5 times a
+ * power of 10 of a unit.
+ */
 struct unit {
 	double size;
 	const char *name;
@@ -39,7 +42,7 @@ static const double long_steps[] = {
 };
 #define LONG_STEP_COUNT (sizeof(long_steps) / sizeof(long_steps[0]))
 
-/* The largest unit that is not above 'size'. */
+/* Return the largest unit that is at most 'size'. */
 static const struct unit *
 find_unit(enum tick_kind kind, double size)
 {
@@ -55,7 +58,10 @@ find_unit(enum tick_kind kind, double size)
 	return &units[n - 1];
 }
 
-/* The smallest 1, 2 or 5 times a power of 10 that is at least 'least'. */
+/*
+ * Return the smallest number of the form 1, 2 or 5 times a power of 10 that is
+ * at least 'least'.
+ */
 static double
 round_up(double least)
 {
@@ -70,7 +76,7 @@ round_up(double least)
 	return least <= power * 5.0001 ? 5 * power : 10 * power;
 }
 
-/* The distance of two ticks. */
+/* Return the distance between two ticks. */
 static double
 find_step(enum tick_kind kind, double length, unsigned wanted)
 {
@@ -84,11 +90,13 @@ find_step(enum tick_kind kind, double length, unsigned wanted)
 				return long_steps[i] * MINUTE;
 	}
 	step = round_up(least / unit->size) * unit->size;
-	/* There is no part of a byte, an event or a nanosecond. */
+	/*
+	 * Bytes, events and nanoseconds cannot be divided: return at least 1.
+	 */
 	return step < 1 ? 1 : step;
 }
 
-/* "1 h 30 min", "2 d" */
+/* Format a long time: "1 h 30 min", "2 d". */
 static void
 label_long(struct tick *t, double minutes)
 {
@@ -136,7 +144,7 @@ ticks_make(struct ticks *t, enum tick_kind kind, double first, double last,
 	   double scale, unsigned wanted)
 {
 	const double step = find_step(kind, (last - first) * scale, wanted);
-	/* Rounding may not lose the last one. */
+	/* Rounding must not lose the last tick. */
 	const double end = last * scale * (1 + 1e-12);
 	uint64_t n = (uint64_t)(first * scale / step);
 

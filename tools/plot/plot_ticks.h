@@ -8,7 +8,7 @@
 #define TICKS_MAX 24
 
 struct tick {
-	double at; /* in units of the axis */
+	double at; /* position in units of the axis */
 	char label[32];
 };
 
@@ -18,14 +18,14 @@ struct ticks {
 };
 
 enum tick_kind {
-	TICKS_NBYTES, /* 20 MiB */
-	TICKS_COUNT,  /* 2 000 */
-	TICKS_NS,     /* 0.5 s */
+	TICKS_NBYTES, /* such as 20 MiB */
+	TICKS_COUNT,  /* such as 2 000 */
+	TICKS_NS,     /* such as 0.5 s */
 };
 
 /*
- * Ticks from 'first' to 'last', about 'wanted' of them (2 to 10).  A value of
- * the axis times 'scale' is in bytes, ones or nanoseconds.
+ * Make about 'wanted' ticks (2 to 10) from 'first' to 'last'.  'scale' converts
+ * a value of the axis into bytes, a count or nanoseconds.
  */
 void ticks_make(struct ticks *t, enum tick_kind kind, double first, double last,
 		double scale, unsigned wanted);

@@ -16,9 +16,14 @@
 
 struct anonymizer {
 	struct pseudonyms *names;
-	const char *names_path; /* the caller's; NULL: none */
-	bool is_known; /* attributes and comments have the meaning of FORMAT */
-	uint64_t comment_count; /* left out */
+	/* path of the file of names; NULL: none; borrowed */
+	const char *names_path;
+	/*
+	 * the comments and attributes of this trace are those that FORMAT
+	 * defines
+	 */
+	bool is_known;
+	uint64_t comment_count; /* comments that were left out */
 	uint8_t attributes[UINT16_MAX];
 	char name[NAME_NBYTES];
 };
@@ -77,7 +82,10 @@ anonymizer_edit_header(struct anonymizer *a, const struct hatf_reader *reader,
 
 /* ------------------------------------------------------------------ records */
 
-/* Escape as in comments, since names in a file have no newline. */
+/*
+ * Escape a name as in comments: a line of the file of names cannot contain a
+ * newline.
+ */
 static size_t
 escape(struct anonymizer *a, const uint8_t *text, size_t nbytes)
 {
@@ -92,7 +100,10 @@ escape(struct anonymizer *a, const uint8_t *text, size_t nbytes)
 	return used;
 }
 
-/* Append an item if it may stay.  False: no memory. */
+/*
+ * Append an item to the attributes if anonymized traces may have it.  Return
+ * false if there is no memory.
+ */
 static bool
 keep_item(struct anonymizer *a, struct hatf_record *rec,
 	  const struct hatf_attr_item *item, size_t *used)
@@ -123,7 +134,10 @@ keep_item(struct anonymizer *a, struct hatf_record *rec,
 	default:
 		return true;
 	}
-	/* What does not fit is an item that was repeated. */
+	/*
+	 * Ignore the result: only an item that occurs twice may not fit, and it
+	 * may be dropped.
+	 */
 	hatf_attr_put(a->attributes, sizeof(a->attributes), used, &kept);
 	return true;
 }

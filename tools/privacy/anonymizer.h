@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * anonymizer.h - take from a trace what tells whose it is
+ * anonymizer.h - remove from a trace what identifies its owner
  *
- * What a trace may keep is listed: numbers, and words of a fixed list.  All
- * names get pseudonyms, and what is not listed is left out: paths, arguments,
- * host, process ids, the date, build ids, and comments of unknown kinds.
- * Calls, sizes, addresses, threads, heaps, times since the start and call
- * stacks stay, so the figures stay.
+ * An anonymized trace contains only numbers, words from fixed lists, and
+ * pseudonyms in place of all names.  Everything else is omitted: paths,
+ * arguments, host, process ids, the date, build ids, and comments of unknown
+ * kinds.  Calls, sizes, addresses, threads, heaps, times since the start and
+ * call stacks stay, so all figures stay the same.
  *
  * Functions that 'hatf stat' hides in its sites stay hidden: allocation
  * functions keep their names, and those of standard libraries get pseudonyms
@@ -22,30 +22,31 @@
 struct anonymizer;
 
 /*
- * Begin.  'names' is a file of pseudonyms.h, which is read now and written at
- * the end, or NULL.  On failure print a message and return NULL.
+ * Open an anonymizer.  'names' is the path of a file of pseudonyms
+ * (pseudonyms.h), or NULL.  This function reads the file and
+ * anonymizer_finish() writes it.  On failure print a message and return NULL.
  */
 struct anonymizer *anonymizer_open(const char *names);
 
 /*
- * Return the lines of a header that may stay, and one that says what was done.
- * 'reader' is that of the trace.  Takes and frees 'header'; the caller frees
- * the result.  NULL: no memory.
+ * Return the lines of the header that an anonymized trace may have, and a line
+ * that describes the anonymization.  'reader' reads the trace.  Frees 'header';
+ * the caller frees the result.  Return NULL if there is no memory.
  */
 char *anonymizer_edit_header(struct anonymizer *a,
 			     const struct hatf_reader *reader, char *header);
 
 /*
- * Change a record, whose attributes are then the anonymizer's until the next
- * call.  HATF_NO_MEMORY: there is no memory.  '*is_kept_ret' is false if the
- * record must be left out.
+ * Anonymize a record in place.  Its new attributes are valid until the next
+ * call.  Set '*is_kept_ret' to false if the record must be omitted.  Errors:
+ * HATF_NO_MEMORY.
  */
 enum hatf_status anonymizer_edit(struct anonymizer *a, struct hatf_record *rec,
 				 bool *is_kept_ret);
 
 /*
- * The trace is written: say what was left out of 'path', and write the file of
- * names.  On failure print a message and return false.
+ * Call this after the trace was written: print what was omitted from 'path',
+ * and write the file of names.  On failure print a message and return false.
  */
 bool anonymizer_finish(struct anonymizer *a, const char *path);
 

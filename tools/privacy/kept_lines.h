@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kept_lines.h - the lines of comments that tell nothing about anybody
+ * kept_lines.h - the lines of comments that identify nobody
  *
- * For each kind of comment of FORMAT, "Comments of this project", a table says
- * which keys may stay and what their values are: numbers, words of a list, or
- * names, which get pseudonyms.  All else is left out.
+ * For each kind of comment of FORMAT, "Comments of this project", a table lists
+ * the keys that may stay and the type of their values: numbers, words of a
+ * list, or names, which get pseudonyms.  All other lines are omitted.
  */
 #ifndef KEPT_LINES_H
 #define KEPT_LINES_H
@@ -14,25 +14,27 @@
 
 #include <stddef.h>
 
-/* Enough for all keys of a kind with their longest values. */
+/*
+ * Large enough for all keys of any kind of comment with their longest values.
+ */
 #define KEPT_LINES_NBYTES 4096
 
 enum kept_result {
 	KEPT_SOME,
-	KEPT_FRAMING, /* the writer makes it itself; nothing is lost */
-	KEPT_NOTHING, /* not a kind of the table */
+	KEPT_FRAMING, /* a comment that every writer makes by itself */
+	KEPT_NOTHING, /* the table does not list this kind of comment */
 	KEPT_NO_MEMORY,
 };
 
 /*
- * Write the lines of a comment of this kind that may stay to 'out', of
- * KEPT_LINES_NBYTES, and their length to '*used_ret'.
+ * Write to 'out' the lines that a comment of this kind may keep.  'out' has
+ * KEPT_LINES_NBYTES.  Set '*used_ret' to the number of bytes written.
  */
 enum kept_result kept_lines_of(const char *kind, const char *lines,
 			       size_t nbytes, struct pseudonyms *names,
 			       char *out, size_t *used_ret);
 
-/* The same for a comment with its first line. */
+/* Like kept_lines_of(), for a whole comment, whose first line is its kind. */
 enum kept_result kept_lines_of_comment(const struct hatf_record *comment,
 				       struct pseudonyms *names, char *out,
 				       size_t *used_ret);

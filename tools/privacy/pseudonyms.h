@@ -2,16 +2,16 @@
 /*
  * pseudonyms.h - a number for each name of a trace
  *
- * A name and its kind get the next number of the kind: "function_1",
- * "file_2".  So nothing of a name is left, which a hash would not promise: who
- * guesses a name could hash it and compare.
+ * A new name gets the next number of its kind: "function_1", "file_2".  Nothing
+ * in a pseudonym depends on the name itself.  A hash would not ensure this: an
+ * attacker could hash a guessed name and compare.
  *
  * The owner of a trace can keep the names in a file.  Then other traces of the
  * same program get the same pseudonyms, so that they can be compared, and the
- * owner can look up what a pseudonym stands for:
+ * owner can look up the name of a pseudonym:
  *
- *	function_1 main
- *	file_1 /home/ada/app/parse.c
+ * 	function_1 main
+ * 	file_1 /home/ada/app/parse.c
  *
  * In the file, names have the escapes of a trace's comments (FORMAT "Comments
  * of this project").  Memory is O(names).  One thread uses a table.
@@ -33,30 +33,32 @@ enum name_kind {
 	NAME_KIND_COUNT
 };
 
-/* The most bytes of "function_18446744073709551615", with the NUL. */
+/*
+ * Size of the longest pseudonym, "function_18446744073709551615", with its NUL.
+ */
 #define PSEUDONYM_NBYTES 40
 
 struct pseudonyms;
 
-/* Begin with an empty table.  NULL: no memory. */
+/* Make an empty table.  Return NULL if there is no memory. */
 struct pseudonyms *pseudonyms_open(void);
 void pseudonyms_close(struct pseudonyms *p);
 
 /*
- * Read names from 'path', if there is such a file.  On failure print a message
- * and return false.
+ * Read names and their pseudonyms from 'path'; a missing file is no error.  On
+ * failure print a message and return false.
  */
 bool pseudonyms_load(struct pseudonyms *p, const char *path);
 
 /*
- * Write all names to 'path', as output_file_write() does.  On failure print a
- * message and return false.
+ * Write all names and their pseudonyms to 'path', as output_file_write() does.
+ * On failure print a message and return false.
  */
 bool pseudonyms_save(const struct pseudonyms *p, const char *path);
 
 /*
- * Write the pseudonym of a name, which has the escapes of a comment and no
- * newline, to 'buf'.  False: no memory.
+ * Write the pseudonym of a name to 'buf'.  The name must have the escapes of a
+ * comment and no newline.  Return false if there is no memory.
  */
 bool pseudonyms_get(struct pseudonyms *p, enum name_kind kind, const char *name,
 		    size_t nbytes, char buf[PSEUDONYM_NBYTES]);

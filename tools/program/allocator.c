@@ -9,7 +9,10 @@
 #include <stddef.h>
 #include <string.h>
 
-/* malloc() and the names of allocators that are often linked statically. */
+/*
+ * The symbol "malloc", and symbols of allocators that programs often link
+ * statically.
+ */
 static const char *const entry_points[] = {
 	"malloc",	"je_malloc",	    "_rjem_malloc", "mi_malloc",
 	"tc_malloc",	"rpmalloc",	    "sn_malloc",    "scalable_malloc",

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* allocator.h - detect allocators inside a program that cannot be interposed */
+/*
+ * allocator.h - detect allocators inside a program, which LD_PRELOAD cannot
+ * replace
+ */
 #ifndef ALLOCATOR_H
 #define ALLOCATOR_H
 
@@ -12,9 +15,9 @@
 const char *allocator_inside(int fd);
 
 /*
- * Return the sanitizer with its own allocator that the ELF file open as 'fd' is
- * built with: "AddressSanitizer", or "a sanitizer" if its kind is unknown.
- * Static; NULL if there is none.
+ * Return the name of the sanitizer with its own allocator that the ELF file
+ * open as 'fd' is built with: "AddressSanitizer", or "a sanitizer" if its kind
+ * is unknown (static).  Return NULL if there is none.
  */
 const char *allocator_sanitizer(int fd);
 

@@ -15,13 +15,16 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* The kernel's limit of nested interpreters. */
+/* The kernel's limit for nested interpreters. */
 #define SCRIPT_DEPTH_MAX 5
 
-/* Real programs have about a dozen program headers; bounds a corrupt file. */
+/*
+ * Upper bound for corrupt files; real programs have about a dozen program
+ * headers.
+ */
 #define PHDR_MAX 256
 
-/* Open the file that execvp() would run; -1 if there is none. */
+/* Open the file that execvp() would run for 'command'; -1 if there is none. */
 static int
 open_command(const char *command)
 {
@@ -52,8 +55,8 @@ open_command(const char *command)
 }
 
 /*
- * Read the path after "#!".  A file that is neither a script nor ELF is run by
- * the shell.
+ * Read the path after "#!".  If the file is neither a script nor ELF, use
+ * "/bin/sh", which then runs it.  Return false for an ELF file.
  */
 static bool
 read_interpreter(int fd, char path[PATH_MAX])
@@ -77,9 +80,9 @@ read_interpreter(int fd, char path[PATH_MAX])
 }
 
 /*
- * Open the file that the kernel runs for 'command'.  For a script, open the
- * interpreter and write its name to 'path'; otherwise 'path' is empty. -1 if
- * there is none.
+ * Open the file that the kernel runs for 'command'.  For a script that is its
+ * interpreter, whose name is written to 'path'; otherwise 'path' is empty.
+ * Return -1 if there is no such file.
  */
 static int
 open_image(const char *command, char path[PATH_MAX])
@@ -99,9 +102,9 @@ open_image(const char *command, char path[PATH_MAX])
 }
 
 /*
- * Write the path of the dynamic loader from the program headers to 'loader';
- * empty if there is none.  False if the file is malformed; the kernel then
- * decides.
+ * Write the path of the dynamic loader, from the program headers, to 'loader';
+ * "" if there is none.  Return false if the file is malformed, which the kernel
+ * will report.
  */
 static bool
 read_loader(int fd, const ElfW(Ehdr) * header, char loader[PATH_MAX])
@@ -129,8 +132,8 @@ read_loader(int fd, const ElfW(Ehdr) * header, char loader[PATH_MAX])
 }
 
 /*
- * Will the kernel start the program in secure mode, in which the loader ignores
- * LD_PRELOAD?  Return why, or NULL.
+ * Will the kernel start the program in secure mode?  In that mode the loader
+ * ignores LD_PRELOAD.  Return the reason, or NULL.
  */
 static const char *
 judge_privileges(int fd)

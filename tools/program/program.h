@@ -8,13 +8,13 @@
 
 /*
  * Look up 'command' as execvp(3) does.  Return why libhatftrace.so cannot
- * record it (for a script: its interpreter): "statically linked" or "built with
- * ThreadSanitizer".  NULL if there is no obstacle or if the answer is unknown.
- * Static.
+ * record it or, for a script, its interpreter: "statically linked", for
+ * example.  Return NULL if there is no obstacle or if the answer is unknown.
+ * The string is static.
  */
 const char *program_untraceable(const char *command);
 
-/* Is it valgrind, which cannot run a traced program? */
+/* Is the command valgrind?  Programs under valgrind cannot be traced. */
 bool program_is_valgrind(const char *command);
 
 /*
@@ -25,9 +25,8 @@ bool program_is_valgrind(const char *command);
 bool program_is_library(const char *path);
 
 /*
- * Write the base name after resolving symbolic links, which libhatftrace.so
- * uses as the name of the program.  For a script, that is the name of its
- * interpreter.
+ * Write the name that libhatftrace.so gives the program: the base name after
+ * resolving symbolic links.  For a script, this is the name of its interpreter.
  */
 void program_name(const char *command, char name[PATH_MAX]);
 

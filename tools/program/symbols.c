@@ -28,7 +28,7 @@ section_bytes(const struct image *image, const ElfW(Shdr) * section)
 	return image->bytes + section->sh_offset;
 }
 
-/* Visit one symbol table, whose names are in 'names'. */
+/* Visit the symbols of one symbol table.  'names' is its string table. */
 static bool
 visit_table(const struct image *image, const ElfW(Shdr) * table,
 	    const ElfW(Shdr) * names, symbols_fn *fn, void *context)
@@ -43,7 +43,9 @@ visit_table(const struct image *image, const ElfW(Shdr) * table,
 		ElfW(Sym) symbol;
 
 		memcpy(&symbol, symbols + i * sizeof(symbol), sizeof(symbol));
-		/* The type has the same bits in both classes. */
+		/*
+		 * The bits of the type are the same in 32-bit and 64-bit files.
+		 */
 		const unsigned type = ELF64_ST_TYPE(symbol.st_info);
 
 		if (symbol.st_name >= names->sh_size ||

@@ -12,9 +12,9 @@ typedef bool symbols_fn(const char *name, bool is_defined_function,
 			void *context);
 
 /*
- * Call 'fn' for each symbol of the ELF file open as 'fd'; with 'dynamic_only'
- * for the dynamic symbols only.  Skip what is damaged; a file that is not ELF
- * has no symbols.
+ * Call 'fn' for each symbol of the ELF file open as 'fd' or, with
+ * 'dynamic_only', for each dynamic symbol.  Skip damaged parts.  A file that is
+ * not ELF has no symbols.
  */
 void symbols_visit(int fd, bool dynamic_only, symbols_fn *fn, void *context);
 

@@ -2,8 +2,8 @@
 /*
  * absence.h - explain why a command left no trace
  *
- * Watch the directory of the traces while the command runs, to distinguish a
- * trace that was removed or renamed from one that was never created.
+ * Watch the directory of the traces while the command runs.  This distinguishes
+ * a trace that was removed or renamed from a trace that was never created.
  */
 #ifndef ABSENCE_H
 #define ABSENCE_H
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 struct absence {
-	const char *text; /* template; borrowed */
+	const char *text; /* template of the traces' names; borrowed */
 	/* descriptor of the template's directory; -1: unknown */
 	int directory;
 	/* inotify(7) descriptor for the directory; -1: unknown */
@@ -21,17 +21,17 @@ struct absence {
 };
 
 /*
- * Start to watch the directory of the absolute template 'text', which must stay
- * valid.
+ * Start to watch the directory of the traces' absolute template 'text', which
+ * must stay valid.
  */
 void absence_begin(struct absence *a, const char *text);
 
 void absence_end(struct absence *a);
 
 /*
- * Print why there is no trace of 'command', which could have been traced.  'l'
- * says how it ended, and 'others' describes the other traces.  'begun': the
- * command had started a trace in memory.
+ * Print why there is no trace of 'command', although it could have been traced.
+ * 'l' says how the command ended, 'others' describes the other traces, and
+ * 'begun' is true if the command had started a trace in memory.
  */
 void absence_explain(const struct absence *a, const char *command,
 		     const struct launch *l, const char *others, bool begun);

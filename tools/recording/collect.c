@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 
 /*
- * Do not open a file that is this much older than the start of the command.
- * File times come from a clock that lags.  The limit makes a directory of old
- * traces cheap.
+ * Do not open a file that is this much older than the start of the command:
+ * this saves time in a directory of old traces.  Some slack is needed because
+ * file times come from a clock that lags.
  */
 #define SLACK_S 5
 
@@ -37,8 +37,9 @@ add_origin(struct collected_trace *trace, uint64_t pid)
 }
 
 /*
- * Add the ancestors of the header ("PID@START PID@START"), which include
- * untraced processes.  The process that forked this one may have ended.
+ * Add the ancestors that the header names ("PID@START PID@START"), untraced
+ * ones included.  The parent that forked this process may have ended by now,
+ * and then only they lead to the command.
  */
 static void
 read_origins(const struct hatf_reader *reader, struct collected_trace *ret)
@@ -63,7 +64,10 @@ read_header(const char *path, struct collected_trace *ret)
 
 	if (reader == NULL)
 		return false;
-	/* A snapshot by 'hatf ctl' is not a trace of a run. */
+	/*
+	 * Ignore a snapshot, which 'hatf ctl' writes: it is not the trace of a
+	 * run.
+	 */
 	if (hatf_reader_header(reader, "snapshot_of") != NULL) {
 		hatf_reader_close(reader);
 		return false;
@@ -117,10 +121,7 @@ compare_path(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/*
- * Does the trace belong to a process older than the command's?  False if
- * unknown.
- */
+/* Is the trace's process older than the command?  False if this is unknown. */
 static bool
 is_older(const struct collected_trace *trace, const struct launch *l)
 {
@@ -128,8 +129,8 @@ is_older(const struct collected_trace *trace, const struct launch *l)
 }
 
 /*
- * Add the files that match a pattern: with 'own' those of the command's own
- * process, otherwise those of other processes.
+ * Add the traces whose paths match a pattern: if 'own', those of the command's
+ * own process, otherwise those of other processes.
  */
 static bool
 collect_glob(struct collection *c, const char *pattern, bool own,
@@ -254,7 +255,10 @@ is_known(const struct collection *c, size_t n, uint64_t pid,
 	return false;
 }
 
-/* Is the trace's process a descendant of one of these? */
+/*
+ * Is the trace's process the command, one of the first 'n' descendants, or a
+ * descendant of these?
+ */
 static bool
 is_descendant(const struct collection *c, size_t n,
 	      const struct collected_trace *trace, const struct launch *l)
@@ -266,8 +270,9 @@ is_descendant(const struct collection *c, size_t n,
 }
 
 /*
- * Move the descendants to the front of the other processes and count them.
- * Unrelated programs may write traces to the same directory at the same time.
+ * Move the descendants of the command to the front of the other processes and
+ * count them.  The rest are unrelated programs, which may write traces to the
+ * same directory at the same time.
  */
 static void
 find_descendants(struct collection *c, const struct launch *l)
@@ -323,13 +328,13 @@ collect_free(struct collection *c)
 	free(c->traces);
 }
 
-/* The names come from a directory, not from the user. */
+/* The paths come from a directory, not from the user: open them with care. */
 static const struct hatf_reader_options found_options = {
 	.struct_nbytes = sizeof(found_options),
 	.flags = HATF_READER_FOUND,
 };
 
-/* There is no trailer: read the trace and count. */
+/* Get the figures of a trace without a trailer by reading and counting. */
 static bool
 summary_by_reading(const struct collected_trace *found,
 		   struct collect_summary *ret)
@@ -357,7 +362,10 @@ summary_by_reading(const struct collected_trace *found,
 	hatf_reader_get_stats(s->reader, &read);
 	ret->event_count = seen.event_count;
 	ret->lost_count = read.lost_count;
-	/* The times of a segment continue those of earlier segments. */
+	/*
+	 * Times are counted from the start of the first segment, not of this
+	 * one.
+	 */
 	if (found->segment != 0)
 		ret->has_duration =
 			seen.last_time != 0 &&
@@ -381,7 +389,10 @@ summary_of_file(const struct collected_trace *found,
 	memset(ret, 0, sizeof(*ret));
 	if (lstat(found->path, &st) == 0)
 		ret->file_nbytes = (uint64_t)st.st_size;
-	/* The figures of a trace with lost events or an early end are valid. */
+	/*
+	 * If the trailer explains why the trace is incomplete, its figures are
+	 * valid.
+	 */
 	if (!trailer_read(found->path, true, &tail) ||
 	    (!tail.complete && tail.lost_count == 0 && tail.error[0] == '\0' &&
 	     tail.missed[0] == '\0'))

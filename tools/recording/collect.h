@@ -2,10 +2,10 @@
 /*
  * collect.h - find the traces that a command wrote
  *
- * The names of the files depend on values that only libhatftrace.so knows (the
- * executable, a number if a name is taken).  Find files by pattern, and
- * recognise them by their headers: process id, parents, and a process that is
- * not older than the command.  Not thread-safe.
+ * The names of the files depend on values that only libhatftrace.so knows: the
+ * executable, and the number that it appends if a name is taken.  Therefore
+ * find files by a pattern, and check their headers: the process id, the
+ * parents, and a process that is not older than the command.  Not thread-safe.
  */
 #ifndef COLLECT_H
 #define COLLECT_H
@@ -15,28 +15,31 @@
 #include <stddef.h>
 
 /*
- * Upper bound of the parent, the forking process and the ancestors that a
- * header names.
+ * Upper bound of the processes that a header names as parent, as forking
+ * process or as ancestor.
  */
 #define COLLECT_ANCESTORS_MAX 10
 
 struct collected_trace {
 	char *path;
-	char *exe; /* executable, "" if not known */
+	char *exe; /* path of the executable, "" if unknown */
 	uint64_t pid;
 	uint64_t from[COLLECT_ANCESTORS_MAX]; /* parents and ancestors */
 	unsigned from_count;
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	/* start of the process, see started.h; 0: unknown */
 	uint64_t pid_start_ns;
-	/* of the trace's time unit, see scan_unit_ns() */
+	/* nanoseconds per time unit of the trace, see scan_unit_ns() */
 	uint64_t unit_ns;
-	/* For a segment, the sums over earlier segments; else 0. */
+	/*
+	 * For a segment, its number and the sums over all earlier segments;
+	 * else 0.
+	 */
 	uint64_t segment, events_before, lost_before, bytes_before;
-	bool is_noted; /* a process noted the trace, see notebook.h */
-	bool is_late;  /* the header says that recording started late */
+	bool is_noted; /* a note names the trace, see notebook.h */
+	bool is_late;  /* the header states that recording started late */
 	bool has_trailer;
-	bool is_complete; /* the trailer says so */
+	bool is_complete; /* the trailer states that the trace is complete */
 	/* the trailer says that the process executed another program */
 	bool has_execed;
 	bool has_stopped; /* the trailer says that an order ended the trace */
@@ -47,8 +50,8 @@ struct collected_trace {
 };
 
 /*
- * The traces, in order of their start.  The command's own process comes first,
- * then its descendants, then others.
+ * The traces, first those of the command's own process, then those of its
+ * descendants, then others; each part in order of their start.
  */
 struct collection {
 	struct collected_trace *traces;
@@ -59,19 +62,20 @@ struct collection {
 
 /*
  * Find the traces that the command 'l' wrote by the absolute template 'text'.
- * False if out of memory.  The caller frees 'c' with collect_free().
+ * Return false if out of memory.  The caller frees 'c' with collect_free().
  */
 bool collect(struct collection *c, const char *text, const struct launch *l);
 
 /*
- * Find the descendants again, after notebook_read() has marked noted traces:
- * the ids in the headers of another PID namespace do not lead to the command.
+ * Find the descendants again, after notebook_read() has marked the traces that
+ * have a note.  The header of a process in another PID namespace has ids of
+ * that namespace, which do not lead to the command.
  */
 void collect_noted(struct collection *c, const struct launch *l);
 
 void collect_free(struct collection *c);
 
-/* Count the segments at the end of the traces of the command's own process. */
+/* Count the segments of the last trace of the command's own process. */
 size_t collect_segments(const struct collection *c);
 
 /* Figures of one trace, including its earlier segments. */

@@ -17,7 +17,7 @@ compare(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The path comes from a trace and is untrusted: open it with care. */
+/* Open the path with care: it comes from a trace and is untrusted. */
 static void
 tell(const char *exe)
 {

@@ -5,7 +5,10 @@
 
 #include "tools/recording/collect.h"
 
-/* Print a message for each executable that has its own allocator, once each. */
+/*
+ * Print a message for each executable that has its own allocator, once per
+ * executable.
+ */
 void insides_report(const struct collection *c);
 
 #endif /* INSIDES_H */

@@ -31,8 +31,9 @@ struct signals {
 };
 
 /*
- * Block the signals, so that the parent takes them synchronously.  Reset
- * SIGCHLD: if it were ignored, the kernel would discard the command's status.
+ * Block the signals in order to receive them with sigwaitinfo().  Set SIGCHLD
+ * to its default action: if it were ignored, the kernel would discard the
+ * command's status.
  */
 static void
 signals_take(struct signals *s)
@@ -47,7 +48,9 @@ signals_take(struct signals *s)
 	sigaction(SIGCHLD, &dfl, &s->child);
 }
 
-/* Restore the signal state that we inherited, for the command. */
+/*
+ * Before the command is executed: restore the signal state that we inherited.
+ */
 static void
 signals_give_back(const struct signals *s)
 {
@@ -63,7 +66,7 @@ run_child(char *const *argv, const struct signals *s, int error_fd)
 
 	const int e = errno;
 
-	/* If even this fails, the parent sees exit status 127. */
+	/* If this write fails, too, the parent sees exit status 127. */
 	if (write(error_fd, &e, sizeof(e)) < 0)
 		_exit(EXIT_NOT_FOUND);
 	_exit(EXIT_NOT_FOUND);
@@ -78,8 +81,8 @@ wait_and_forward(pid_t pid, const struct signals *s)
 		int status;
 
 		/*
-		 * Check first: the child may have ended before the mask was
-		 * set.
+		 * Check before waiting: the child may have ended before SIGCHLD
+		 * was blocked.
 		 */
 		if (waitpid(pid, &status, WNOHANG) == pid)
 			return status;
@@ -96,10 +99,11 @@ wait_and_forward(pid_t pid, const struct signals *s)
 }
 
 /*
- * Do not call a clock: a library that fakes the time (faketime) would change
- * our result but not the times that the recorder reads from the kernel.  The
- * time of a new pipe comes from the clock of file times, and such a library
- * changes both alike.
+ * Read the time of the start without a call that returns the clock.  A library
+ * such as faketime would change the result of that call, but not the times that
+ * the recorder reads from the kernel.  The modification time of a new pipe
+ * comes from the clock of file times; such a library changes the times of all
+ * files alike.
  */
 static void
 note_start(struct launch *l, int pipe_fd)
@@ -136,7 +140,10 @@ launch_run(char *const *argv, struct launch *ret)
 		run_child(argv, &signals, fds[1]);
 	close(fds[1]);
 	note_start(ret, fds[0]);
-	/* Nothing to read: exec succeeded and closed the pipe. */
+	/*
+	 * The command was executed if nothing can be read: that closed the
+	 * pipe.
+	 */
 	if (read(fds[0], &ret->exec_errno, sizeof(ret->exec_errno)) < 0)
 		ret->exec_errno = 0;
 	close(fds[0]);
@@ -151,7 +158,7 @@ launch_succeeded(const struct launch *l)
 	       WEXITSTATUS(l->wait_status) == 0;
 }
 
-/* End by the command's signal, without a core dump of our own. */
+/* End by the signal that ended the command, without writing a core dump. */
 static void
 die_by(int sig)
 {
@@ -159,7 +166,9 @@ die_by(int sig)
 	sigset_t set;
 
 	setrlimit(RLIMIT_CORE, &none);
-	/* If cores go to a pipe, RLIMIT_CORE does not apply. */
+	/*
+	 * RLIMIT_CORE does not apply if the kernel writes core dumps to a pipe.
+	 */
 	prctl(PR_SET_DUMPABLE, 0);
 	signal(sig, SIG_DFL);
 	sigemptyset(&set);

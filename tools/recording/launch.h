@@ -2,8 +2,9 @@
 /*
  * launch.h - run a command as a transparent parent
  *
- * Forward signals sent to this process to the command.  This process then ends
- * in the same way as the command, with its exit status or by its signal.
+ * Signals that are sent to this process are forwarded to the command.  After
+ * the command, this process ends in the same way: with the same exit status or
+ * by the same signal.
  */
 #ifndef LAUNCH_H
 #define LAUNCH_H

@@ -28,8 +28,9 @@ find_rings(const char *trace, char *path, size_t nbytes)
 	if (hatf_rings_find(trace, path, nbytes))
 		return true;
 	/*
-	 * hatf_rings_find() refuses other directories to root, because their
-	 * names come from the trace.  The environment is ours.
+	 * As root, hatf_rings_find() does not look in other directories,
+	 * because their names come from the trace.  Look in the directory that
+	 * our own environment names.
 	 */
 	if (folder == NULL)
 		return false;
@@ -39,9 +40,9 @@ find_rings(const char *trace, char *path, size_t nbytes)
 }
 
 /*
- * Complete the trace 't' from its ring file.  If the ring file is in use, mark
- * 't' as running.  'flags' is what is known about the end of the process.  True
- * if the trace was completed.
+ * Complete the trace 't' from its ring file.  If a process uses the ring file,
+ * mark 't' as running.  'flags' (HATF_RECOVER_...) says how the process ended.
+ * Return true if the trace was completed.
  */
 static bool
 mend(struct collected_trace *t, unsigned flags)
@@ -59,7 +60,7 @@ mend(struct collected_trace *t, unsigned flags)
 	       hatf_recover(path, t->path, flags, &found, &err) == HATF_OK;
 }
 
-/* Complete 't' if necessary; 'flags' as for mend(). */
+/* Complete 't' if it has no trailer.  'flags' is as for mend(). */
 static void
 mend_trace(struct collected_trace *t, unsigned flags)
 {
@@ -67,11 +68,17 @@ mend_trace(struct collected_trace *t, unsigned flags)
 
 	t->has_trailer = trailer_read(t->path, true, &tail);
 	if (t->has_trailer) {
-		/* A process that gave up privileges cannot remove the file. */
+		/*
+		 * Remove a ring file that the process, after giving up
+		 * privileges, could not.
+		 */
 		mend(t, 0);
 	} else {
 		t->is_mended = mend(t, flags);
-		/* Without a ring file, look up the process id. */
+		/*
+		 * Without a ring file, the process id tells whether the process
+		 * still runs.
+		 */
 		t->is_running = t->is_running ||
 				(!t->is_mended &&
 				 started_is_alive(t->pid, t->pid_start_ns));
@@ -93,8 +100,8 @@ mend_traces(struct collection *c, const struct launch *l)
 				       : HATF_RECOVER_EXITED;
 
 	/*
-	 * The exit status belongs to the last trace of the command's own
-	 * process.
+	 * The way in which the command ended is known for the last trace of its
+	 * own process only.
 	 */
 	for (size_t i = 0; i < c->own_count + c->descendant_count; i++)
 		mend_trace(&c->traces[i], i + 1 == c->own_count ? known : 0);

@@ -12,11 +12,11 @@
 #include "tools/recording/collect.h"
 
 /*
- * For each trace without a trailer: if its process has ended, complete it from
- * the ring file; if its process is still running, mark it so.  Then record in
- * 'c' which traces have a trailer and what the trailer says.  Also remove the
- * ring files of processes that gave up the privileges to remove them.  'l' says
- * how the command ended.
+ * Handle each trace without a trailer.  If its process has ended, complete the
+ * trace from the ring file; if its process is still running, mark the trace as
+ * running.  Then store in 'c' which traces have a trailer and what it says.
+ * Remove ring files that their processes could not remove after giving up
+ * privileges.  'l' says how the command ended.
  */
 void mend_traces(struct collection *c, const struct launch *l);
 

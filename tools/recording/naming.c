@@ -14,7 +14,7 @@ naming_has_stacks(void)
 #endif
 }
 
-/* Nobody writes to the trace any more, and it has all its events. */
+/* Is the trace complete, and has its process ended writing it? */
 static bool
 is_finished(const struct collected_trace *t)
 {

@@ -6,16 +6,16 @@
 #include "tools/recording/collect.h"
 
 /*
- * Does this build, on this machine, record call stacks unless the user says
- * otherwise?
+ * Does the recorder take call stacks by default, in this build and on this
+ * machine?
  */
 bool naming_has_stacks(void);
 
 /*
  * Write functions, files and lines into the complete traces of the command and
- * of its descendants, as 'hatf symbolize' does.  A trace of which that fails
- * stays as it is, and a line says why.  With 'is_verbose', a line names each
- * object without debug information.
+ * of its descendants, as 'hatf symbolize' does.  If this fails for a trace,
+ * that trace stays unchanged, and a message states the reason.  With
+ * 'is_verbose', a line names each object without debug information.
  */
 void naming_symbolize(const struct collection *c, bool is_verbose);
 

@@ -19,10 +19,16 @@
 /* Name at most this many programs in a line, and count the rest. */
 #define NAMED_MAX 8
 
-/* A process may appear to start after its trace, by up to a clock tick. */
+/*
+ * Tolerance for comparing the start of a process with the start of its trace:
+ * the former is known to a clock tick only.
+ */
 #define TICK_NS 20000000u
 
-/* A line has about 100 bytes.  Ignore the notes if there are more. */
+/*
+ * The most bytes of notes that are read; a longer file is ignored.  A line has
+ * about 100 bytes.
+ */
 #define NOTES_NBYTES_MAX ((off_t)16 << 20)
 
 void
@@ -147,7 +153,7 @@ find_begin(const struct notebook_begins *all, const struct notebook_begin *b)
 					 compare_begins);
 }
 
-/* Did the process of 'b' start another trace after 'b'? */
+/* Is there a note of a later trace by the process of 'b'? */
 static bool
 has_later(const struct notebook_begins *all, const struct notebook_begin *b)
 {
@@ -167,13 +173,17 @@ has_later(const struct notebook_begins *all, const struct notebook_begin *b)
 struct reading {
 	struct notebook *notebook;
 	struct collection *collection;
-	struct notebook_begins here;  /* traces of running processes */
-	struct notebook_begins inner; /* by id in their own PID namespace */
-	bool has_inner;		      /* 'inner' is filled in */
+	struct notebook_begins here; /* traces of running processes */
+	/* running processes, by their id in their own PID namespace */
+	struct notebook_begins inner;
+	bool has_inner; /* 'inner' is filled in */
 	const struct launch *launch;
 };
 
-/* Did the process start after the command and not after 'b'? */
+/*
+ * Did the process, which started at 'ns', start after the command and before
+ * the trace 'b'?
+ */
 static bool
 is_in_time(const struct reading *r, uint64_t ns, const struct notebook_begin *b)
 {
@@ -181,8 +191,8 @@ is_in_time(const struct reading *r, uint64_t ns, const struct notebook_begin *b)
 }
 
 /*
- * Collect the running processes that have another id in their own PID
- * namespace.
+ * List the running processes whose id in their own PID namespace differs from
+ * the one that we see.
  */
 static void
 find_inner(struct reading *r)
@@ -209,8 +219,8 @@ find_inner(struct reading *r)
 }
 
 /*
- * Is the process still running?  The id may belong to another process by now,
- * or to one in a PID namespace; then the start times differ.
+ * Is the process still running?  Compare start times, too: by now another
+ * process may have this id, or the id may belong to a PID namespace.
  */
 static bool
 is_alive(struct reading *r, const struct notebook_begin *b)
@@ -259,7 +269,10 @@ take_begin(struct reading *r, const char *line)
 	}
 	if (b.pid == (uint64_t)r->launch->pid)
 		n->own_is_lost = true;
-	/* absence.h explains a command without any trace in more detail. */
+	/*
+	 * If the command itself has no trace at all, absence.h explains it
+	 * better.
+	 */
 	if (b.pid != (uint64_t)r->launch->pid || r->collection->own_count != 0)
 		add_text(&n->lost, &n->lost_count, line);
 }
@@ -284,8 +297,9 @@ take_line(struct reading *r, const char *line)
 }
 
 /*
- * Use the open file: another file may have its name by now.  A traced program
- * may have written arbitrary content of any length.
+ * Open the notes by the descriptor, because the path may lead to another file
+ * by now.  Check the size, because a traced program may have written to the
+ * file.
  */
 static FILE *
 open_notes(const struct notebook *n)
@@ -311,7 +325,7 @@ open_notes(const struct notebook *n)
 
 /*
  * Did the process of 't' execute a program that left neither a trace nor a
- * note?  If the process is still running, the note may be still to come.
+ * note?  Return false while the process is running: it may still write a note.
  */
 static bool
 has_vanished(const struct notebook *n, const struct collected_trace *t)
@@ -368,7 +382,10 @@ notebook_read(struct notebook *n, struct collection *c, const struct launch *l)
 
 /* --------------------------------------------------------------- reporting */
 
-/* List the strings: "yes (2), head", each once with its count. */
+/*
+ * Write a list of the strings, each once with its count if it occurs more than
+ * once: "yes (2), head".
+ */
 static void
 list(char *const *texts, size_t count, char *buf, size_t cap)
 {

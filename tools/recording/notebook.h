@@ -2,10 +2,10 @@
 /*
  * notebook.h - collect the notes of traced processes
  *
- * Each process of the tree writes a note when its trace starts, or that it has
- * no trace (hatf/recorder/notes.h).  If a trace was noted but does not exist,
- * the trace was only in the memory of a process that ended early and abruptly.
- * Not thread-safe.
+ * Each process of the tree writes a note (hatf/recorder/notes.h) when it begins
+ * a trace, or when it cannot be traced.  If there is a note of a trace but no
+ * such trace, then the trace was in memory only, and its process ended
+ * abruptly.  Not thread-safe.
  */
 #ifndef NOTEBOOK_H
 #define NOTEBOOK_H
@@ -18,13 +18,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The start of a trace: the process and the time. */
+/* The start of a trace: its process and its time. */
 struct notebook_begin {
 	uint64_t pid, start_ns;
-	size_t trace; /* index in the collection, if the trace is there */
+	size_t trace; /* index in the collection, if the trace is in it */
 };
 
-/* Starts of traces, in order after sorting. */
+/* A list of starts of traces, which notebook_read() sorts. */
 struct notebook_begins {
 	struct notebook_begin *begin;
 	size_t count, cap;
@@ -35,39 +35,41 @@ struct notebook {
 	char path[PATH_MAX];
 	int fd;
 	const char *out; /* only notes with this HATFTRACE_OUT count */
-	/* the user knows that the command itself runs untraced */
+	/* the user was told that the command itself runs untraced */
 	bool own_is_reported;
-	/* Results of notebook_read(), sorted; the strings are owned. */
+	/*
+	 * Results of notebook_read(), sorted.  The notebook owns the strings.
+	 */
 	char **lost, **untraced;
 	size_t lost_count, untraced_count;
 	/*
-	 * traces that exist here or elsewhere, or that a running process may
-	 * still write
+	 * Traces that exist, here or elsewhere, and traces that a running
+	 * process may still write.
 	 */
 	struct notebook_begins known;
-	/* 'lost' includes an image of the command's own process */
+	/* 'lost' includes a trace of the command's own process */
 	bool own_is_lost;
 };
 
 /*
- * Create the file of notes about traces of the absolute template 'out' and set
- * the environment variable with its name.  If this fails, continue without
- * notes.
+ * Create the file of notes, and set the environment variable that tells traced
+ * processes its path.  Only notes about traces by the absolute template 'out'
+ * will count.  If this fails, continue without notes.
  */
 void notebook_begin(struct notebook *n, const char *out);
 
 /*
- * Read the notes after the command has ended: find the traces that were noted,
- * are not in 'c' and whose process has ended.  A trace of the command's own
- * process counts only if that process has another trace.  Mark the noted traces
- * in 'c' as descendants of the command.
+ * Read the notes after the command has ended.  List as lost the traces that
+ * have a note, are not in 'c', and whose process has ended; a trace of the
+ * command's own process is lost only if that process has another trace.  Mark
+ * the traces in 'c' that have a note as descendants of the command.
  */
 void notebook_read(struct notebook *n, struct collection *c,
 		   const struct launch *l);
 
 /*
- * Call after notebook_read() and mend_traces(): mark in 'c' the traces whose
- * process then executed a program that left no trace.
+ * Call after notebook_read() and mend_traces(): mark in 'c' the traces at whose
+ * end the process executed a program that left no trace.
  */
 void notebook_find_vanished(const struct notebook *n, struct collection *c);
 

@@ -20,7 +20,10 @@ bool settings_check(const char *name, const char *variable, const char *value);
 /* Print that 'value' is wrong, without checking it.  Return false. */
 bool settings_refuse(const char *name, const char *variable, const char *value);
 
-/* Check each of these variables that the environment sets, likewise. */
+/*
+ * Like settings_check(), for each of the recorder's variables that the
+ * environment sets.
+ */
 bool settings_check_environment(void);
 
 #endif /* SETTINGS_H */

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The most bytes of a site's name that are shown. */
+/* The most bytes of a site's name that are printed. */
 #define NAME_NBYTES 64
 
-/* Print a name, without its middle if it is long. */
+/* Print a name; omit its middle if it is long. */
 static void
 print_name(FILE *f, const char *name)
 {
@@ -76,7 +76,10 @@ print_trace(FILE *f, const char *path)
 {
 	const struct gather_options options = {
 		.reading.struct_nbytes = sizeof(options.reading),
-		/* Sites are the program's own lines. */
+		/*
+		 * Hide the standard library, so that sites are the program's
+		 * own lines.
+		 */
 		.view.fold_std = true,
 	};
 	struct gathering *const g = gather_open(path, &options);
@@ -107,7 +110,10 @@ short_report_print(const struct collection *c)
 	f = open_memstream(&text, &nbytes);
 	if (f == NULL)
 		return;
-	/* A segment alone would give the figures of a part. */
+	/*
+	 * Print no report for a segment: it has figures of a part of the run
+	 * only.
+	 */
 	if (trace->segment == 0 &&
 	    (uint64_t)st.st_size <= SHORT_REPORT_NBYTES_MAX)
 		print_trace(f, trace->path);

@@ -2,8 +2,8 @@
 /*
  * summary.h - the report of 'hatf record' about the traces
  *
- * The report covers existing traces only: a process that left neither a trace
- * nor a note is unknown.
+ * The report covers existing traces only.  A process that left neither a trace
+ * nor a note (notebook.h) is unknown.
  */
 #ifndef SUMMARY_H
 #define SUMMARY_H

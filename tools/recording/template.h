@@ -4,8 +4,8 @@
  *
  * A template is a path with conversions: %p is the process id, %e the name of
  * the executable, %h the host, %n a running number, %s the number of the
- * segment, and %% is '%'. libhatftrace.so expands templates; 'hatf record'
- * checks them beforehand and searches for the files afterwards.
+ * segment, and %% is '%'. libhatftrace.so expands a template; 'hatf record'
+ * checks it before the command runs, and searches for the files afterwards.
  */
 #ifndef TEMPLATE_H
 #define TEMPLATE_H
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* Default if neither -o nor HATFTRACE_OUT is given. */
+/* The template if neither -o nor HATFTRACE_OUT is given. */
 #define TEMPLATE_DEFAULT "%e.%p.hatf.gz"
 
 /*
@@ -31,27 +31,38 @@ char *template_absolute(const char *text);
 
 /*
  * Check that files can be created in the directory of the absolute template
- * 'text', up to the first conversion.  Create a test file that leaves nothing
- * behind.  If this fails, print an error message and return false.
+ * 'text', by creating a test file that leaves nothing behind.  Conversions end
+ * the part of the path that is checked.  On failure print an error message and
+ * return false.
  */
 bool template_directory_writable(const char *text);
 
-/* Open that directory as an O_PATH descriptor; -1 on failure. */
+/*
+ * Open the directory that template_directory_writable() checks, as an O_PATH
+ * descriptor; -1 on failure.
+ */
 int template_directory_open(const char *text);
 
-/* stat() that directory; false on failure. */
+/*
+ * stat() the directory that template_directory_writable() checks.  Return false
+ * on failure.
+ */
 bool template_directory_stat(const char *text, struct stat *st_ret);
 
 /*
  * Return a glob(3) pattern that matches the expansions of the absolute template
- * 'text', without the number that the recorder appends if a name is taken.
- * 'pid' restricts the pattern to one process; 0: all.  With 'segments', match
- * only names to which the recorder added the number of a segment because the
- * template has no %s.  The caller frees the pattern.  NULL if out of memory.
+ * 'text', but not the names to which the recorder appended a number because a
+ * name was taken.  'pid' restricts the pattern to one process; 0: all.  With
+ * 'segments', match only names to which the recorder added the number of a
+ * segment because the template has no %s.  The caller frees the pattern.  NULL
+ * if out of memory.
  */
 char *template_pattern(const char *text, pid_t pid, bool segments);
 
-/* Return 'path' without the working directory, if it is in that directory. */
+/*
+ * Return 'path' relative to the working directory if it is below it; otherwise
+ * return 'path'.
+ */
 const char *template_short(const char *path);
 
 #endif /* TEMPLATE_H */

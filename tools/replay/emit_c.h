@@ -3,14 +3,14 @@
  * emit_c.h - a compiled trace as a C program
  *
  * A function for each thread makes the calls of the trace, one statement each.
- * Threads wait for one another as those of the driver do (replay_words.h).
+ * The threads wait for one another as the driver's threads do (replay_words.h).
  */
 #ifndef EMIT_C_H
 #define EMIT_C_H
 
 #include "tools/compile/compile.h"
 
-/* Compilers take a minute for more. */
+/* The most calls; compilers take a minute for more. */
 #define EMIT_CALLS_MAX 100000
 
 /*

@@ -2,16 +2,16 @@
 /*
  * replay_limit.h - the limits of 'hatf replay --fail-if'
  *
- *	EXPR   = TERM { "," TERM }		  one of them holds
- *	TERM   = [NAME "."] MEASURE ">" BOUND	  an allocator exceeds it
- *	BOUND  = NUMBER "*" NAME		  a multiple of another one's
- *	       | NUMBER [UNIT]			  an amount
- *	UNIT   = "K" | "M" | "G" | "ns" | "us" | "ms" | "s"
+ *         EXPR   = TERM { "," TERM }                one of them holds     TERM
+ * = [NAME "."] MEASURE ">" BOUND     an allocator exceeds it       BOUND  =
+ * NUMBER "*" NAME                  a multiple of another allocator's value
+ * 	       | NUMBER [UNIT]			  an amount
+ * 	UNIT   = "K" | "M" | "G" | "ns" | "us" | "ms" | "s"
  *
  * NAME is an allocator as the user wrote it, MEASURE one of
- * replay_measure_words.  Without NAME, any allocator but the other one of BOUND
- * is meant.  An allocator exceeds a bound if all its runs do; the bound of
- * another one is its median.
+ * replay_measure_words.  Without NAME, the limit applies to every allocator
+ * except the one in BOUND.  An allocator exceeds a bound if all its runs do.
+ * The value of the allocator in BOUND is its median.
  */
 #ifndef REPLAY_LIMIT_H
 #define REPLAY_LIMIT_H
@@ -20,12 +20,13 @@
 
 #define REPLAY_LIMITS_MAX 32
 
-/* Of any allocator. */
+/* Stands for any allocator. */
 #define REPLAY_ANY ALLOCATORS_MAX
 
 struct replay_limit {
 	unsigned subject; /* index of an allocator, or REPLAY_ANY */
-	unsigned other;	  /* the same; REPLAY_ANY: 'amount' is not a factor */
+	/* Allocator in BOUND; REPLAY_ANY: 'amount' is not a factor. */
+	unsigned other;
 	enum replay_measure measure;
 	double amount;
 	char text[96]; /* as the user wrote it */
@@ -43,7 +44,7 @@ struct replay_limits {
 bool limits_parse(struct replay_limits *limits, const char *text,
 		  const struct allocators *allocators);
 
-/* Print a message for each term that holds.  Return whether one does. */
+/* Print a message for each term that holds.  Return whether there is one. */
 bool limits_exceeded(const struct replay_limits *limits,
 		     const struct replay_runs *runs);
 

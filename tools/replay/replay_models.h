@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* replay_models.h - print what simulated allocators take */
+/* replay_models.h - print the memory of simulated allocators */
 #ifndef REPLAY_MODELS_H
 #define REPLAY_MODELS_H
 
@@ -17,7 +17,7 @@ struct replay_models {
 /* Run all models.  On failure print a message and return false. */
 bool models_run(struct replay_models *models, const struct compiled *compiled);
 
-/* Print the table, in Markdown if the view says so. */
+/* Print the table, in Markdown if the view requests it. */
 void models_print_text(struct out *o, const struct replay_view *view,
 		       const struct replay_models *models);
 

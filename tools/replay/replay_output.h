@@ -14,33 +14,36 @@ struct replay_view {
 	const struct compiled *compiled;
 	const struct replay_runs *runs;
 	bool markdown; /* a Markdown table */
-	/* With --what-if: its text, and the trace as it is. */
+	/* With --what-if: its text, and the original trace. */
 	const char *what_if; /* NULL: nothing was changed */
 	const struct replay_view *original;
 };
 
 void replay_print_text(struct out *o, const struct replay_view *view);
 
-/* Print what the trace has and what of it was not replayed. */
+/* Print the figures of the trace, and what was not replayed. */
 void replay_print_heading(struct out *o, const struct replay_view *view);
 
 /* Print that the runs of a checked replay had no mistakes. */
 void replay_print_checked(struct out *o, const struct replay_view *view);
 
-/* Print what the changes save beside the original trace. */
+/* Print what the changes save compared with the original trace. */
 void replay_print_savings(struct out *o, const struct replay_view *view);
 
-/* Add what is known of the trace, REPLAY_TRACE_KEYS members, to an object. */
+/* Add the figures of the trace, REPLAY_TRACE_KEYS members, to an object. */
 void replay_set_trace(json_t *object, const struct replay_view *view);
 #define REPLAY_TRACE_KEYS 22
 
-/* The figures as one JSON object of REPLAY_JSON_KEYS keys; NULL: no memory. */
+/*
+ * Return the figures as one JSON object of REPLAY_JSON_KEYS keys; NULL if there
+ * is no memory.
+ */
 json_t *replay_json(const struct replay_view *view);
 #define REPLAY_JSON_KEYS 28
 
 /*
  * Write a page with charts to 'path', or to standard output if it is "-".  The
- * runs were sampled.  On failure print a message and return false.
+ * runs must have been sampled.  On failure print a message and return false.
  */
 bool replay_write_page(const char *path, const struct replay_view *view);
 

@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Write JSON for a <script> element: without '<', which is only in strings. */
+/*
+ * Write JSON for a <script> element: escape '<', which occurs only in strings.
+ */
 static void
 put_json(FILE *f, const char *json)
 {
@@ -20,7 +22,7 @@ put_json(FILE *f, const char *json)
 			fputc(*p, f);
 }
 
-/* Store the page in allocated memory; NULL: there is not enough. */
+/* Write the page to allocated memory; return NULL if there is not enough. */
 static char *
 make_page(const char *json, size_t *nbytes_ret)
 {

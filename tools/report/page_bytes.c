@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* page_bytes.c - the pages, which the assembler includes */
+/*
+ * page_bytes.c - the pages of page/dist, which the assembler includes as bytes
+ */
 #include "tools/report/page_bytes.h"
 
 #include <string.h>

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* page_bytes.h - the pages of page/dist, as they are in the program */
+/* page_bytes.h - the pages of page/dist as bytes of the program */
 #ifndef PAGE_BYTES_H
 #define PAGE_BYTES_H
 
 #include <stddef.h>
 
-/* report.html: its first byte, and that after its last one. */
+/* report.html: the first byte, and the byte after the last. */
 extern const char page_bytes[];
 extern const char page_bytes_end[];
 
-/* replay.html */
+/* replay.html: the first byte, and the byte after the last. */
 extern const char page_replay_bytes[];
 extern const char page_replay_bytes_end[];
 
-/* What stands before the place for the data block, and after it. */
+/*
+ * The parts of a page before and after the place where the data block belongs.
+ */
 struct page_parts {
 	const char *head, *rest;
 	size_t head_nbytes, rest_nbytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* page_data.h - the data block of a trace (page/DATA.md) */
+/* page_data.h - write the data block of a trace (page/DATA.md) */
 #ifndef PAGE_DATA_H
 #define PAGE_DATA_H
 
@@ -7,7 +7,10 @@
 #include "tools/summary/gather.h"
 #include "tools/ui/out.h"
 
-/* Write the object of a trace that has been read.  False: no memory. */
+/*
+ * Write the JSON object of a trace, which must have been read to its end.
+ * Return false if there is no memory.
+ */
 bool page_data_write(struct out *o, const struct gathering *g,
 		     struct page_sights *sights);
 

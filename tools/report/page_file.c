@@ -48,7 +48,7 @@ page_file_begin(const char *path)
 	return f;
 }
 
-/* Write what stands before the trace. */
+/* Write the part of the page before the data block. */
 static void
 begin_trace(struct page_file *f)
 {
@@ -56,7 +56,10 @@ begin_trace(struct page_file *f)
 		out_str(&f->out, ",");
 		return;
 	}
-	/* Only now: an old page stays if no trace can be read. */
+	/*
+	 * Truncate the file only now: if no trace can be read, an old page must
+	 * stay.
+	 */
 	if (f->out.fd != STDOUT_FILENO && ftruncate(f->out.fd, 0) != 0 &&
 	    errno != EINVAL)
 		f->out.sys_errno = errno;

@@ -2,8 +2,9 @@
 /*
  * page_file.h - write the page of a report to a file
  *
- * The page is in the program, with a place for the data block.  Begin it, write
- * the objects of all traces, and finish it.
+ * The program contains the page (page_bytes.h), with a place for the data
+ * block.  Write the part before that place, then the data of each trace, then
+ * the rest.
  */
 #ifndef PAGE_FILE_H
 #define PAGE_FILE_H
@@ -21,15 +22,15 @@ struct page_file;
 struct page_file *page_file_begin(const char *path);
 
 /*
- * Read a trace and add it.  Return the exit status; after a message, a trace
- * that cannot be read is left out.
+ * Read a trace and add it.  Return the exit status.  If the trace cannot be
+ * read, print a message and omit it.
  */
 int page_file_add(struct page_file *f, const char *trace,
 		  const struct gather_options *options);
 
 /*
- * Finish and close the file; return false after a message.  Without any trace
- * there is no page: a file that existed before is as it was.
+ * Finish and close the file.  On failure print a message and return false.
+ * Without any trace, write no page and leave an existing file unchanged.
  */
 bool page_file_end(struct page_file *f);
 

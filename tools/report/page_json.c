@@ -23,7 +23,7 @@ page_put_text(struct out *o, const char *text)
 	char *const valid = escape_utf8(text);
 
 	out_str(o, "\"");
-	/* Without memory, the name is missing. */
+	/* If there is no memory, write an empty name. */
 	for (const char *p = valid; p != NULL && *p != '\0'; p++)
 		put_char(o, (unsigned char)*p);
 	out_str(o, "\"");
@@ -79,7 +79,7 @@ page_put_time(struct out *o, const struct census *c, uint64_t distance)
 		out_str(o, "-1");
 		return;
 	}
-	/* Beyond 584 years. */
+	/* More than 584 years do not fit into 64 bits of nanoseconds. */
 	if (__builtin_mul_overflow(distance, unit, &ns))
 		ns = UINT64_MAX;
 	out_u64(o, ns / 1000);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows without live blocks that a region may have in a row. */
+/* Longer runs of rows without live blocks divide the map into regions. */
 #define GAP_ROWS 4
 
 static unsigned
@@ -19,7 +19,10 @@ chunk_shift(const struct page_map *m)
 
 /* ----------------------------------------------------------------- chunks */
 
-/* Add up what merged chunks have; 'row_of' has their new rows. */
+/*
+ * After chunks were merged, add up their live bytes.  'row_of' maps old rows to
+ * new rows.
+ */
 static bool
 merge_live(struct page_column *c, const uint32_t *row_of, uint32_t count)
 {
@@ -53,7 +56,10 @@ widen_chunks(struct page_map *m)
 			m->no_memory = true;
 			break;
 		}
-		/* A chunk never gets a later row than it had. */
+		/*
+		 * The new row of a chunk is at or before its old row, so none
+		 * is overwritten.
+		 */
 		m->numbers[row_of[i]] = number;
 		live[row_of[i]] += m->live[i];
 	}
@@ -66,7 +72,7 @@ widen_chunks(struct page_map *m)
 	m->wider++;
 }
 
-/* The row of the chunk with this address. */
+/* Return the row of the chunk that contains this address. */
 static uint32_t
 find_chunk(struct page_map *m, uint64_t address)
 {
@@ -89,7 +95,7 @@ find_chunk(struct page_map *m, uint64_t address)
 	return m->no_memory ? 0 : row;
 }
 
-/* Take the next part of a block, which lies in one chunk. */
+/* Return how many of the next 'left' bytes at 'address' are in its chunk. */
 static uint64_t
 take_part(const struct page_map *m, uint64_t address, uint64_t left)
 {
@@ -99,7 +105,7 @@ take_part(const struct page_map *m, uint64_t address, uint64_t left)
 	return left < room ? left : room;
 }
 
-/* The bytes of a block that are in the address space. */
+/* Return 'nbytes', reduced if the block would exceed the address space. */
 static uint64_t
 clamp(uint64_t address, uint64_t nbytes)
 {
@@ -126,7 +132,9 @@ page_map_remove(struct page_map *m, uint64_t address, uint64_t nbytes)
 {
 	uint64_t left = clamp(address, nbytes);
 
-	/* A block that was added has no more chunks than there are. */
+	/*
+	 * Ignore a block that takes more chunks than any block that was added.
+	 */
 	if (left >> chunk_shift(m) > PAGE_MAP_CHUNKS)
 		return;
 	while (left > 0) {
@@ -144,7 +152,9 @@ page_map_remove(struct page_map *m, uint64_t address, uint64_t nbytes)
 
 /* ---------------------------------------------------------------- columns */
 
-/* Double the width of columns: of two, the later one stays. */
+/*
+ * Double the width of columns.  Of two columns that become one, keep the later.
+ */
 static void
 widen_columns(struct page_map *m)
 {
@@ -160,7 +170,7 @@ widen_columns(struct page_map *m)
 	m->column_shift++;
 }
 
-/* Store what is live as the column 'number'. */
+/* Store the live bytes as column 'number'. */
 static void
 store_column(struct page_map *m, uint64_t number)
 {
@@ -194,7 +204,7 @@ page_map_end_column(struct page_map *m, uint64_t at)
 
 /* ---------------------------------------------------------------- writing */
 
-/* A chunk to be sorted by address. */
+/* A chunk, for sorting by address. */
 struct place {
 	uint64_t number;
 	uint32_t row;
@@ -210,8 +220,8 @@ compare_places(const void *a, const void *b)
 }
 
 /*
- * How many rows of 2^shift chunks there are from place 'i' on until a gap;
- * store the place after it.
+ * Return the number of rows of a region: from place 'i' to the next gap, in
+ * rows of 2^shift chunks.  Store the place after the gap.
  */
 static uint64_t
 region_rows(const struct place *places, uint32_t count, uint32_t i,
@@ -231,7 +241,10 @@ region_rows(const struct place *places, uint32_t count, uint32_t i,
 	return last - first + 1;
 }
 
-/* The smallest rows with which the map is not too high. */
+/*
+ * Return the smallest size of rows for which all regions fit into
+ * PAGE_MAP_ROWS.
+ */
 static unsigned
 choose_shift(const struct place *places, uint32_t count)
 {
@@ -247,7 +260,9 @@ choose_shift(const struct place *places, uint32_t count)
 	}
 }
 
-/* A row of the map: a digit for each column. */
+/*
+ * Write a row of the map: a digit for each column, which tells how full it is.
+ */
 static void
 write_row(const struct page_map *m, struct out *o, const struct place *places,
 	  uint32_t count, unsigned shift)
@@ -271,8 +286,8 @@ write_row(const struct page_map *m, struct out *o, const struct place *places,
 		if (digit == 0 && live > 0)
 			digit = 1;
 		if (digit > 35)
-			digit = 35; /* blocks that overlap */
-		/* Nothing changes in columns without events. */
+			digit = 35; /* more than full, because blocks overlap */
+		/* Repeat the digit for columns without events. */
 		for (; number < m->columns[c].number; number++)
 			out_bytes(o, &digits[last], 1);
 		out_bytes(o, &digits[digit], 1);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * page_map.h - how much of the address space is live, over time
+ * page_map.h - the live part of the address space over time
  *
- * Addresses are cut into chunks of one size, times into columns of one width.
- * Both begin small; when there are too many of them, the size is doubled and
- * neighbours are merged.  A column has what is live in each chunk at its end.
+ * The address space is divided into chunks of equal size, and time into columns
+ * of equal width.  Both begin small.  When there are too many chunks, their
+ * size is doubled and neighbours are merged; the same holds for columns.  A
+ * column stores the live bytes of each chunk at the column's end.
  *
  * Memory is bounded.  Used by one thread at a time.
  */
@@ -16,29 +17,30 @@
 
 #define PAGE_MAP_CHUNKS	 1024
 #define PAGE_MAP_COLUMNS 256
-/* Rows of the map that is written. */
+/* The most rows of the map on the page. */
 #define PAGE_MAP_ROWS 192
 
-/* log2 of the first size of a chunk. */
+/* log2 of the size of a chunk at the start. */
 #define PAGE_MAP_SHIFT 12
 
 struct page_column {
-	uint64_t number; /* of the column, from 0 */
-	uint64_t *live;	 /* bytes by chunk; the chunks of that time */
+	uint64_t number; /* number of the column, from 0 */
+	uint64_t *live;	 /* live bytes of each chunk that existed then */
 	uint32_t count;
 };
 
 /* Begins as all zeros. */
 struct page_map {
-	unsigned wider;	     /* how often chunks were doubled */
-	struct id_rows rows; /* of chunks, by address / size */
+	unsigned wider;	     /* how often the chunk size was doubled */
+	struct id_rows rows; /* chunk number (address / size) -> row */
 	uint64_t numbers[PAGE_MAP_CHUNKS];
 	uint64_t live[PAGE_MAP_CHUNKS];
-	unsigned column_shift; /* log2 of the width */
+	unsigned column_shift; /* log2 of the column width */
 	struct page_column columns[PAGE_MAP_COLUMNS];
-	uint32_t column_count; /* that have ended */
-	uint64_t now;	       /* the current column */
-	uint64_t now_end;      /* on the axis; 0: there is none yet */
+	uint32_t column_count; /* columns that have ended */
+	uint64_t now;	       /* number of the current column */
+	/* Time at which the current column ends; 0: there is no column yet. */
+	uint64_t now_end;
 	bool no_memory;
 };
 
@@ -48,7 +50,7 @@ void page_map_remove(struct page_map *m, uint64_t address, uint64_t nbytes);
 /* The slow part of page_map_go_to(). */
 void page_map_end_column(struct page_map *m, uint64_t at);
 
-/* Go to a time of the axis, where the next event is. */
+/* Advance to the time of the next event. */
 static inline void
 page_map_go_to(struct page_map *m, uint64_t at)
 {
@@ -57,8 +59,8 @@ page_map_go_to(struct page_map *m, uint64_t at)
 }
 
 /*
- * Write the member 'addresses' if there are any.  'put_time' writes a time of
- * the axis, the last one of which is 'end'.
+ * Write the member "addresses", unless the map is empty.  'put_time' writes a
+ * time of the axis; 'end' is the axis's last time.
  */
 void page_map_write(struct page_map *m, struct out *o, uint64_t end,
 		    void (*put_time)(struct out *o, const void *ctx,

@@ -6,7 +6,10 @@
 #include "tools/summary/census.h"
 #include "tools/ui/out.h"
 
-/* Write the columns of the measures of accounts, not the first ones. */
+/*
+ * Write the arrays of the measures (peakBytes and so on) of 'count' accounts,
+ * one element per account.  They must not be the first members of an object.
+ */
 void page_put_measures(struct out *o, const struct census *c,
 		       const struct account *(*get)(const void *ctx,
 						    uint32_t row),

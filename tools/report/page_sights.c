@@ -7,7 +7,7 @@
 
 /* --------------------------------------------------------------- threads */
 
-/* The row of a thread, which begins now if it is new. */
+/* Return the row of a thread.  A thread that has none begins now. */
 static uint32_t
 find_life(struct page_sights *s, uint64_t thread, uint64_t at)
 {
@@ -58,7 +58,10 @@ is_mark(const struct hatf_event *e)
 	       memcmp(e->attributes, kind, sizeof(kind) - 1) == 0;
 }
 
-/* The value of a comment's key, which is given as "\nkey="; NULL: none. */
+/*
+ * Return the value of a key in a comment; 'key' is "\nkey=".  NULL if there is
+ * none.
+ */
 static const char *
 find_value(const struct hatf_event *e, const char *key, size_t *nbytes_ret)
 {
@@ -106,7 +109,9 @@ is_call(const struct hatf_event *e)
 	       !(e->kind == HATF_EVENT_ALLOC && e->carried);
 }
 
-/* Only heap 0: the blocks of other heaps may lie in its blocks. */
+/*
+ * Note blocks of heap 0 only: blocks of other heaps may lie inside such blocks.
+ */
 static void
 note_blocks(struct page_sights *s, const struct hatf_event *e)
 {
@@ -149,7 +154,7 @@ see_event(struct page_sights *s, const struct census *c,
 	}
 }
 
-/* When a mark was set: comments say it in their text. */
+/* Return the time of a mark, which is in the comment's text. */
 static uint64_t
 time_of_comment(const struct page_sights *s, const struct census *c,
 		const struct hatf_event *e)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * page_sights.h - what a page shows and a census does not count
+ * page_sights.h - threads, marks and addresses for a page, which a census does
+ * not count
  *
- * The births and ends of threads, the marks of the program, and the address map
- * (page_map.h).  It sees the same events as the census, after it.
+ * Collects the births and ends of threads, the marks of the program, and the
+ * address map (page_map.h). page_sights_see() gets each event after the census
+ * has counted it.
  *
  * Memory is O(threads), and bounded for all else.
  */
@@ -13,13 +15,13 @@
 #include "tools/report/page_map.h"
 #include "tools/summary/census.h"
 
-/* Marks that a page shows; more are counted. */
+/* The most marks that a page shows; further marks are only counted. */
 #define PAGE_MARKS_MAX 500
 
-/* No time is known. */
+/* The time is unknown. */
 #define PAGE_NEVER UINT64_MAX
 
-/* A thread, in axis units. */
+/* The life of a thread, in axis units. */
 struct page_life {
 	uint64_t start, end;
 };
@@ -32,7 +34,8 @@ struct page_mark {
 /* Begins as all zeros. */
 struct page_sights {
 	struct id_rows thread_ids;
-	struct page_life *lives; /* by row of thread_ids */
+	/* life of each thread, by its row in thread_ids */
+	struct page_life *lives;
 	uint32_t life_cap;
 	struct page_mark marks[PAGE_MARKS_MAX];
 	uint32_t mark_count;
@@ -46,7 +49,7 @@ struct page_sights {
 void page_sights_see(void *ctx, const struct census *c,
 		     const struct hatf_event *events, size_t n);
 
-/* The life of a thread; false if no event was seen of it. */
+/* Store the life of a thread.  Return false if the thread has had no event. */
 bool page_sights_life(const struct page_sights *s, uint64_t thread,
 		      struct page_life *life_ret);
 

@@ -10,25 +10,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sites of their own, their changes and their paths: 3 MB at most. */
+/*
+ * The most stacks that get their own site.  The changes of their live bytes,
+ * and the nodes of their paths, are limited as well: all take at most 3 MB.
+ */
 #define SITES_MAX   2000
 #define CHANGES_OUT 80000
 #define NODES_MAX   80000
 
-/* Sites that small stacks share, beside one for all others. */
+/*
+ * The most sites that stacks of little importance share, not counting the site
+ * "(small sites)".
+ */
 #define SMALL_MAX 600
 
-/* Where the callers of small sites are looked for: nearer to main(). */
+/* A caller at this depth, counted from main(), tells shared sites apart. */
 #define SMALL_DEPTH 4
 
-/* A stack, and how much it matters. */
+/* A stack and its importance. */
 struct rank {
 	uint32_t row;
 	uint32_t change_count;
 	double score;
 };
 
-/* Return a new site, all zeros but for its path; NULL: no memory. */
+/* Return a new site, all zeros except its path; NULL if there is no memory. */
 static struct page_site *
 add_site(struct page_sites *s, uint32_t node, uint32_t at)
 {
@@ -56,7 +62,7 @@ part_of(uint64_t part, uint64_t whole)
 	return whole == 0 ? 0 : (double)part / (double)whole;
 }
 
-/* The largest part of anything that the account has. */
+/* Return the largest share that the account has of the sum of any measure. */
 static double
 score_of(const struct census *c, const struct account *a)
 {
@@ -101,7 +107,7 @@ count_changes(const struct census *c, struct rank *by_row)
 			by_row[h->points[i].changes[j].stack].change_count++;
 }
 
-/* Return the stacks, those that matter most first; NULL: no memory. */
+/* Return the stacks, the most important first; NULL if there is no memory. */
 static struct rank *
 rank_stacks(const struct census *c, uint32_t *count_ret)
 {
@@ -129,7 +135,7 @@ rank_stacks(const struct census *c, uint32_t *count_ret)
 
 /* ------------------------------------------------------------------- paths */
 
-/* The frame of a stack that names its site. */
+/* Return the frame that names the site of a stack. */
 static uint32_t
 frame_at(struct page_tree *tree, struct site_names *names, uint64_t id)
 {
@@ -163,7 +169,10 @@ add_stack(struct page_sites *s, struct site_names *names,
 			 frame_at(tree, names, id));
 }
 
-/* The nearest caller of a stack that is on the page, near to main(). */
+/*
+ * Return the node of the innermost caller of a stack that has a node and is at
+ * most SMALL_DEPTH frames from main(); 0 if there is none.
+ */
 static uint32_t
 caller_of(const struct page_tree *tree, uint64_t id)
 {
@@ -185,13 +194,14 @@ caller_of(const struct page_tree *tree, uint64_t id)
 
 /* Sites that small stacks share. */
 struct small {
-	struct id_rows keys;	/* caller << 32 | frame of the site */
-	struct page_rows sites; /* by row of 'keys' */
+	struct id_rows
+		keys; /* key: node of the caller << 32 | frame of the site */
+	struct page_rows sites; /* the site of each key, by its row in 'keys' */
 	uint32_t name;		/* the frame "(other paths)" */
-	uint32_t rest;		/* the site of all others, or PAGE_NONE */
+	uint32_t rest;		/* the site of all other stacks, or PAGE_NONE */
 };
 
-/* Return the shared site of this caller and this frame. */
+/* Return the shared site for this caller and this frame, which may be new. */
 static uint32_t
 share_site(struct page_sites *s, struct page_tree *tree, struct small *small,
 	   uint32_t caller, uint32_t at)
@@ -219,8 +229,8 @@ share_site(struct page_sites *s, struct page_tree *tree, struct small *small,
 }
 
 /*
- * Let the stacks from 'first' on share sites, one for each caller near main()
- * and each function that allocates.
+ * Assign shared sites to the stacks from 'first' on: one site for each pair of
+ * a caller near main() and a function that allocates.
  */
 static void
 add_small(struct page_sites *s, struct site_names *names,
@@ -308,7 +318,10 @@ note_change(struct page_sites *s, struct page_site *site, uint32_t point,
 		(struct page_change){ point, nbytes, count };
 }
 
-/* Turn what stacks have live at the points into changes of sites. */
+/*
+ * Convert the history's live bytes of stacks into changes of the live bytes of
+ * sites.
+ */
 static void
 find_curves(struct page_sites *s)
 {
@@ -354,7 +367,10 @@ name_lane(const struct page_threads *threads, const struct lane *lane,
 		 (unsigned long long)end);
 }
 
-/* A thread's node and the frames of sizes are shared. */
+/*
+ * Each site is a thread and a size class: the node of its path belongs to the
+ * thread, its frame to the size class.
+ */
 static void
 choose_lanes(struct page_sites *s, const struct page_threads *threads,
 	     struct page_tree *tree)
@@ -460,7 +476,7 @@ write_live(const struct page_sites *s, struct out *o)
 	out_str(o, s->count == 0 ? "[]" : "]]");
 }
 
-/* The mean lifetimes of freed blocks, in microseconds or in events. */
+/* Write the mean lifetimes of freed blocks, in microseconds or in events. */
 static void
 write_lives(const struct page_sites *s, struct out *o)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * page_sites.h - the sites that a page shows, with what they have live
+ * page_sites.h - the sites that a page shows, with their live bytes over time
  *
- * A page has room for the call paths that matter.  The others share a path for
- * each function that allocates, "(other paths)", and beyond that one path,
- * "(small sites)".  So all sums stay exact.
+ * A page has room for the most important call paths.  For each function that
+ * allocates, its other paths share the path "(other paths)".  If there are too
+ * many of these, the rest share the path "(small sites)".  All sums stay exact
+ * in this way.
  */
 #ifndef PAGE_SITES_H
 #define PAGE_SITES_H
@@ -14,7 +15,7 @@
 #include "tools/summary/census.h"
 #include "tools/summary/site_names.h"
 
-/* A change of what a site has live. */
+/* A change of the live bytes of a site. */
 struct page_change {
 	uint32_t point;
 	int64_t nbytes, count;
@@ -30,21 +31,28 @@ struct page_site {
 /* Begins as all zeros. */
 struct page_sites {
 	const struct census *census;
-	bool of_stacks; /* else of threads and size classes */
+	/*
+	 * each site is a set of call stacks; if not, a thread and a size class
+	 */
+	bool of_stacks;
 	struct page_site *rows;
 	uint32_t count, cap;
-	uint32_t *site_of; /* by row of stack; PAGE_NONE: none */
+	/* site of each stack, by the stack's row; PAGE_NONE: none */
+	uint32_t *site_of;
 	bool no_memory;
 };
 
-/* Find the sites, and put their paths into 'tree'.  False: no memory. */
+/*
+ * Find the sites, and put their paths into 'tree'.  Return false if there is no
+ * memory.
+ */
 bool page_sites_make(struct page_sites *s, const struct census *c,
 		     struct site_names *names,
 		     const struct page_threads *threads,
 		     struct page_tree *tree);
 void page_sites_free(struct page_sites *s);
 
-/* Write the member 'sites'. */
+/* Write the JSON member "sites". */
 void page_sites_write(const struct page_sites *s, struct out *o);
 
 #endif /* PAGE_SITES_H */

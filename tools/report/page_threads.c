@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cells of the matrix; that of live blocks follows those of threads. */
+/* Columns of the matrix: one for each thread, then one for live blocks. */
 #define TO_MAX (PAGE_THREADS_MAX + 1)
 
 /* --------------------------------------------------------------- making it */
@@ -30,7 +30,7 @@ compare_shares(const void *a, const void *b)
 	return x->row < y->row ? -1 : 1;
 }
 
-/* Give the threads that allocated most a row of their own. */
+/* Give each of the threads that allocated most a row of its own. */
 static bool
 choose_threads(struct page_threads *t)
 {
@@ -87,7 +87,7 @@ page_threads_free(struct page_threads *t)
 
 /* ----------------------------------------------------------------- threads */
 
-/* Is the row the one that several threads share? */
+/* Do several threads share this row? */
 static bool
 is_rest(const struct page_threads *t, uint32_t row)
 {
@@ -137,7 +137,7 @@ write_names(const struct page_threads *t, struct page_tree *tree, struct out *o)
 	end_column(o, "name", t->count);
 }
 
-/* The times are written by the caller's function (page_data.c). */
+/* Write the start, or the end, of each thread as a member of the object. */
 static void
 write_lives(const struct page_threads *t, const struct page_sights *sights,
 	    struct out *o, bool is_end)
@@ -188,10 +188,11 @@ thread_account(const void *ctx, uint32_t row)
 
 /* ------------------------------------------------------------------- lanes */
 
-/* Of a thread of the page and a size class. */
+/* Accounts by row of the page's threads and by size class. */
 struct lanes {
-	struct account *sums; /* [thread * CLASS_COUNT + class] */
-	uint32_t *used;	      /* those that have something */
+	/* account at [thread * CLASS_COUNT + size class] */
+	struct account *sums;
+	uint32_t *used; /* indices of the accounts that are not empty */
 	uint32_t count;
 };
 

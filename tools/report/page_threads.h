@@ -2,8 +2,8 @@
 /*
  * page_threads.h - the threads that a page names
  *
- * A page has room for PAGE_THREADS_MAX threads; those that allocated least
- * share one row.
+ * A page has PAGE_THREADS_MAX rows for threads.  If there are more threads,
+ * those that allocated least share the last row.
  */
 #ifndef PAGE_THREADS_H
 #define PAGE_THREADS_H
@@ -17,11 +17,13 @@
 /* Begins as all zeros. */
 struct page_threads {
 	const struct census *census;
-	uint32_t count;	  /* rows of the page */
-	uint32_t *row_of; /* by the census's row of a thread */
-	uint32_t *first;  /* the census's row, by row of the page */
+	uint32_t count; /* number of rows of the page */
+	/* The page's row of each thread, by the census's row of the thread. */
+	uint32_t *row_of;
+	/* the census's row of the first thread in each row of the page */
+	uint32_t *first;
 	struct account *sums;
-	bool has_rest; /* the last row is of several threads */
+	bool has_rest; /* several threads share the last row */
 };
 
 bool page_threads_make(struct page_threads *t, const struct census *c);

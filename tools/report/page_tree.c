@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A path longer than this is cut: its outer part is left out. */
+/* The most frames of a path.  Frames beyond these, near main(), are omitted. */
 #define DEPTH_MAX 4096
 
 bool
@@ -35,10 +35,10 @@ add(struct page_tree *t, struct page_rows *r, uint32_t value)
 
 /* ------------------------------------------------------------------ strings */
 
-/* Some names of C++ templates are longer than a page can show. */
+/* The longest text, in bytes; some names of C++ templates are longer. */
 #define TEXT_MAX 500
 
-/* Copy a text, with "..." in place of its end if it is too long. */
+/* Copy a text.  If it is too long, replace its end by "...". */
 static char *
 copy_text(const char *text)
 {
@@ -48,7 +48,7 @@ copy_text(const char *text)
 
 	if (nbytes <= TEXT_MAX)
 		return strdup(text);
-	/* Do not cut a character of UTF-8. */
+	/* Do not cut inside a UTF-8 character. */
 	while (end > 0 && ((uint8_t)text[end] & 0xc0) == 0x80)
 		end--;
 	copy = malloc(end + sizeof("..."));
@@ -59,7 +59,7 @@ copy_text(const char *text)
 	return copy;
 }
 
-/* The slot of a text, or the free slot where it belongs. */
+/* Return the slot of a text, or the free slot where it belongs. */
 static size_t
 seek_text(const struct page_tree *t, const char *text)
 {
@@ -143,7 +143,7 @@ page_tree_frame(struct page_tree *t, uint64_t frame_id)
 	if (row != ID_ROWS_NONE)
 		return t->frame_of_id.rows[row];
 	hatf_stacks_get_frame(t->stacks, frame_id, &f);
-	/* Without a function, it is a place in a module. */
+	/* The frame has no function: name the module and offset. */
 	row = add_frame(t,
 			f.function != NULL
 				? f.function
@@ -197,7 +197,10 @@ page_tree_node(struct page_tree *t, uint64_t stack_id)
 	unsigned depth = 0;
 	uint32_t node = 0;
 
-	/* Go out to a caller that has a node, then in again. */
+	/*
+	 * From the innermost frame outwards, find a caller that has a node.
+	 * Then add the missing nodes, from there inwards.
+	 */
 	for (uint64_t id = stack_id; id != 0 && depth < DEPTH_MAX;) {
 		const uint32_t known = page_tree_find(t, id);
 

@@ -2,8 +2,9 @@
 /*
  * page_tree.h - the strings, frames and call paths that a page needs
  *
- * Only what is asked for gets a row, so the tables are as small as the sites
- * that a page shows, however many stacks a trace has.
+ * A string, frame or path gets a row only when it is requested.  Therefore the
+ * size of the tables depends on the sites that a page shows, not on the stacks
+ * of the trace.
  *
  * Used by one thread at a time.
  */
@@ -21,21 +22,24 @@ struct page_rows {
 	uint32_t count, cap;
 };
 
-/* The members are for page_tree.c. */
+/* Only page_tree.c uses the members. */
 struct page_tree {
-	const struct hatf_stacks *stacks; /* the caller's */
-	struct site_names *names;	  /* the caller's */
+	const struct hatf_stacks *stacks; /* owned by the caller */
+	struct site_names *names;	  /* owned by the caller */
 	char **texts;
 	uint32_t text_count, text_cap;
-	uint32_t *slots; /* a hash table of the texts, row plus 1 */
+	uint32_t *slots; /* hash table of the texts: row plus 1 */
 	size_t slot_count;
 	struct seeded_hash hash;
-	struct page_rows function, module, file, line; /* of frames */
+	/* Members of the frames, by the row of a frame. */
+	struct page_rows function, module, file, line;
 	struct id_rows frame_ids;
-	struct page_rows frame_of_id;	/* by row of frame_ids */
-	struct page_rows parent, frame; /* of nodes */
+	/* row of each frame, by its row in frame_ids */
+	struct page_rows frame_of_id;
+	struct page_rows parent, frame; /* by the row of a node */
 	struct id_rows stack_ids;
-	struct page_rows node_of_id; /* by row of stack_ids */
+	/* node of each stack, by its row in stack_ids */
+	struct page_rows node_of_id;
 	bool no_memory;
 };
 
@@ -44,20 +48,23 @@ void page_tree_begin(struct page_tree *t, const struct hatf_stacks *stacks,
 		     struct site_names *names);
 void page_tree_free(struct page_tree *t);
 
-/* The row of a string; NULL is the empty one. */
+/* Return the row of a string; NULL stands for the empty string. */
 uint32_t page_tree_text(struct page_tree *t, const char *text);
 
-/* The row of a trace's frame, or of a new one that is only a name. */
+/*
+ * Return the row of a frame of the trace, or of a new frame that has only a
+ * name.
+ */
 uint32_t page_tree_frame(struct page_tree *t, uint64_t frame_id);
 uint32_t page_tree_name(struct page_tree *t, const char *name);
 
-/* The node of a call stack, which must be defined. */
+/* Return the node of a call stack, which must be defined. */
 uint32_t page_tree_node(struct page_tree *t, uint64_t stack_id);
 
-/* The node of a call stack if it has one, or else PAGE_NONE. */
+/* Return the node of a call stack, or PAGE_NONE if it has none. */
 uint32_t page_tree_find(const struct page_tree *t, uint64_t stack_id);
 
-/* A new node below another one. */
+/* Add a node below another one, and return it. */
 uint32_t page_tree_leaf(struct page_tree *t, uint32_t parent, uint32_t frame);
 
 /* Append to an array; false if there is no memory. */

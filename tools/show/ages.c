@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* A live block. */
+/* The birth of a live block. */
 struct birth {
 	uint64_t event, time, size;
 	uint32_t group;
@@ -74,7 +74,9 @@ age_of(const struct census *c, const struct birth *birth)
 	};
 }
 
-/* The births from 'first' to before 'end', the oldest first, are of one group.
+/*
+ * Return the ages of one group.  Its blocks' births are in [first, end), the
+ * oldest first.
  */
 static struct ages
 summarise(const struct census *c, const struct birth *first,

@@ -1,32 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ages.h - how old the blocks are that live at the end
+ * ages.h - the ages of the blocks that are live at the end
  *
- * The age of a block is counted from the alloc of its object, in events and in
- * time units, to the last event; reallocs do not make it younger.  Of inherited
- * and carried blocks only the least age is known, from the start of the trace.
+ * The age of a block is the number of events, or of time units, from the alloc
+ * of its object to the last event.  A realloc does not begin a new age.  For
+ * inherited and carried blocks, only a lower bound of the age is known: the
+ * time since the start of the trace.
  */
 #ifndef AGES_H
 #define AGES_H
 
 #include "tools/summary/groups.h"
 
-/* In events, and in time units. */
+/* An age in events, and in time units. */
 struct age {
 	uint64_t events, time;
 };
 
-/* The median is that of the blocks; of two in the middle, the older one. */
+/*
+ * Ages of the blocks of a group.  'median' is over blocks; if there are two
+ * blocks in the middle, the age of the older one.
+ */
 struct ages {
 	struct age oldest, newest, median;
 	uint64_t count;
-	uint64_t smallest, largest; /* bytes of a block */
+	uint64_t smallest, largest; /* sizes of a block, in bytes */
 };
 
 /*
- * Return the ages of each group's live blocks: an array, by row of the group,
- * which the caller frees.  NULL: no memory.  Takes 32 bytes for each live
- * block.
+ * Return the ages of each group's live blocks, in an array indexed by the row
+ * of the group.  The caller frees the array.  Return NULL if there is no
+ * memory.  Takes 32 bytes for each live block.
  */
 struct ages *ages_find(const struct groups *g,
 		       const struct hatf_events *events);

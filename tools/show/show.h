@@ -3,8 +3,8 @@
  * show.h - parts of the output of report, leaks and stat
  *
  * Colours are used if standard output is a terminal, unless NO_COLOR is set or
- * TERM is "dumb".  Names are cut in the middle to the width of a terminal, and
- * not cut where the output goes elsewhere.
+ * TERM is "dumb".  On a terminal, names are cut in the middle to its width;
+ * elsewhere they are complete.
  */
 #ifndef SHOW_H
 #define SHOW_H
@@ -23,13 +23,17 @@ void show_heading(struct out *o, const char *text);
 void show_warning(struct out *o, const char *text);
 
 /*
- * Cut the middle out of a name that is longer than 'fits' bytes, at least 20:
- * its first 'head' bytes stay, and those from 'tail' on.  False: it fits.
+ * Cut the middle out of a name that is longer than 'fits' bytes ('fits' is at
+ * least 20): keep its first '*head_ret' bytes, and those from '*tail_ret' on.
+ * Return false if the name fits.
  */
 bool show_cut(const char *name, size_t fits, size_t *head_ret,
 	      size_t *tail_ret);
 
-/* Write a name that is escaped already, after 'used' columns of its line. */
+/*
+ * Write a name, whose escapes are already in it.  'used' is the number of
+ * columns that precede it in its line.
+ */
 void show_name(struct out *o, const char *name, unsigned used);
 
 /*
@@ -39,35 +43,39 @@ void show_name(struct out *o, const char *name, unsigned used);
 void show_bars(struct out *o, const uint64_t *values, size_t count,
 	       uint64_t max);
 
-/* "31 %", "0.4 %"; 'whole' may be 0. */
+/* Format 'part' as a percentage of 'whole', which may be 0: "31 %", "0.4 %". */
 struct figure show_part(uint64_t part, uint64_t whole);
 
-/* A moment of the trace as a time since its first event, or as an event. */
+/*
+ * Format a moment of the trace as a time since its first event, or as a number
+ * of events.
+ */
 struct figure show_moment(const struct census *c, const struct moment *m);
 
-/* A distance on the axis of the census (trends.h). */
+/* Format a distance between two moments on the census's axis (trends.h). */
 struct figure show_distance(const struct census *c, uint64_t distance);
 
-/* "1.3 s", or "1 200 events" where the trace has no times. */
+/* Format an age: "1.3 s", or "1 200 events" if the trace has no times. */
 struct figure show_age(const struct census *c, const struct age *age);
 
-/* The same in JSON: NULL if there is no memory. */
+/* Return a moment as a JSON object; NULL if there is no memory. */
 json_t *show_json_moment(const struct census *c, const struct moment *m);
 json_t *show_json_amount(const struct amount *a);
 json_t *show_json_account(const struct census *c, const struct account *a);
 json_t *show_json_age(const struct census *c, const struct age *age);
 
-/* Time units in nanoseconds; null where the trace has no times. */
+/* Return time units in nanoseconds as JSON; null if the trace has no times. */
 json_t *show_json_ns(const struct census *c, uint64_t units);
 
 /*
- * The health of a trace: what makes its figures wrong or incomplete.  Print a
- * line for each fact, or "complete"; or return an object.
+ * The health of a trace: the reasons why its figures may be wrong or
+ * incomplete.  show_health() prints a line for each reason, or "complete";
+ * show_json_health() returns an object.
  */
 void show_health(struct out *o, const struct gathering *g);
 json_t *show_json_health(const struct gathering *g);
 
-/* What to do to get call sites; NULL if the trace has them. */
+/* Return advice on how to get call sites; NULL if the trace has them. */
 const char *show_advice(const struct gathering *g);
 
 #endif /* SHOW_H */

@@ -4,7 +4,10 @@
 
 #include <stdio.h>
 
-/* What blocks would take in an allocator, and their own bytes. */
+/*
+ * Sums over blocks: the bytes that they would take in an allocator, and the
+ * bytes that the program asked for.
+ */
 struct need {
 	uint64_t taken, nbytes;
 };
@@ -30,7 +33,10 @@ need_allocated(const struct census *c, enum size_table table)
 			      c->total.allocated.nbytes };
 }
 
-/* The columns, in text and in JSON, in the order of the bits of WASTE_... */
+/*
+ * The columns, with their names in text and in JSON, in the order of the
+ * WASTE_... bits.
+ */
 static const struct {
 	const char *title, *key;
 	struct need (*get)(const struct census *c, enum size_table table);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show_waste.h - what blocks would waste in other allocators
+ * show_waste.h - show the waste of blocks in other allocators
  *
- * Waste is what a block takes beyond its own bytes.  The census counts it after
- * census_count_waste().
+ * The waste of a block is the number of bytes that it takes beyond its own
+ * bytes.  The census sums it up after census_count_waste().
  */
 #ifndef SHOW_WASTE_H
 #define SHOW_WASTE_H
@@ -20,7 +20,7 @@ enum {
 /* Write an empty line and a table with a line for each allocator. */
 void show_waste(struct out *o, const struct census *c, unsigned columns);
 
-/* An object with a member for each allocator. */
+/* Return an object with a member for each allocator. */
 json_t *show_json_waste(const struct census *c);
 
 #endif /* SHOW_WASTE_H */

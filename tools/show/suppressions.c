@@ -10,12 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Frames of a stack beyond this number are not looked at. */
+/* Frames of a stack beyond this number are ignored. */
 #define DEPTH_MAX 4096
 
 /* ----------------------------------------------------------------- matching */
 
-/* Find the 'nbytes' bytes of 'part' in 'text'; NULL if they are not there. */
+/*
+ * Find the 'nbytes' bytes of 'part' in 'text'; return NULL if 'text' does not
+ * contain them.
+ */
 static const char *
 find(const char *text, const char *part, size_t nbytes)
 {
@@ -26,7 +29,7 @@ bool
 suppressions_match(const char *pattern, const char *text)
 {
 	bool at_start = pattern[0] == '^';
-	bool any = false; /* a '*' has just been read */
+	bool any = false; /* the previous character was '*' */
 
 	if (text == NULL || text[0] == '\0')
 		return false;

@@ -6,8 +6,8 @@
  * empty lines and lines that begin with '#' are ignored.  A stack is suppressed
  * if a pattern matches the function, the source file or the module of any of
  * its frames.  As in LeakSanitizer, a pattern matches a part of the text; '*'
- * stands for any text, '^' at the start and '$' at the end for the ends of the
- * text.
+ * matches any text, '^' at the start of a pattern the start of the text, and
+ * '$' at its end the end of the text.
  */
 #ifndef SUPPRESSIONS_H
 #define SUPPRESSIONS_H
@@ -16,7 +16,7 @@
 
 struct suppression {
 	char *pattern;
-	uint64_t count, nbytes; /* of the blocks that it suppressed */
+	uint64_t count, nbytes; /* number and bytes of the suppressed blocks */
 };
 
 /* Begins as all zeros. */
@@ -26,8 +26,8 @@ struct suppressions {
 };
 
 /*
- * Add the lines of a file.  On failure print a message and return false: for a
- * file that cannot be read, and for a line of another type.
+ * Add the lines of a file.  If the file cannot be read, or if a line is not of
+ * the type "leak:", print a message and return false.
  */
 bool suppressions_read(struct suppressions *s, const char *path);
 void suppressions_free(struct suppressions *s);
@@ -35,7 +35,7 @@ void suppressions_free(struct suppressions *s);
 /* Does the pattern match the text? */
 bool suppressions_match(const char *pattern, const char *text);
 
-/* The suppression of a stack, or NULL. */
+/* Return the suppression that matches a stack, or NULL. */
 struct suppression *suppressions_find(struct suppressions *s,
 				      const struct hatf_stacks *stacks,
 				      uint64_t stack);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* The length of the axis: from its start to the last event. */
+/* Return the length of the axis, from its start to the last event. */
 static uint64_t
 axis_length(const struct census *c)
 {
@@ -13,7 +13,7 @@ axis_length(const struct census *c)
 	return last > c->axis_start ? last - c->axis_start : 0;
 }
 
-/* Where the window begins on the axis. */
+/* Return the start of the window on the axis. */
 static uint64_t
 axis_first(const struct census *c)
 {
@@ -40,7 +40,7 @@ judge(struct trend *t)
 
 	while (since > 0 && t->nbytes[since - 1] <= t->nbytes[since])
 		since--;
-	/* Begin with the first rise. */
+	/* Let 'since' be the last part before the first rise. */
 	while (since + 1 < TREND_COUNT &&
 	       t->nbytes[since + 1] == t->nbytes[since])
 		since++;

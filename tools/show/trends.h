@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trends.h - how what is live changes through a trace, by group
+ * trends.h - the live bytes of each group through a trace
  *
  * The trace is divided into TREND_COUNT equal parts of its time, or of its
- * events where it has no times.  A trend is what is live at the end of each
- * part.  Its moments are exact to 1/64 of the trace (history.h); the last one
- * is exact.
+ * events if it has no times.  A trend is the live bytes of a group at the end
+ * of each part.  The ends of parts are accurate to 1/64 of the trace
+ * (history.h); the last one is exact.
  */
 #ifndef TRENDS_H
 #define TRENDS_H
@@ -17,21 +17,21 @@
 struct trend {
 	uint64_t nbytes[TREND_COUNT];
 	/*
-	 * The live bytes grow: from part 'since' on, they never fell from one
-	 * part to the next, rose at least three times and in half of the parts,
-	 * and rose in one of the last three.
+	 * The live bytes grow from part 'since' on: they never fell from one
+	 * part to the next, rose at least three times and in at least half of
+	 * the parts, and rose in one of the last three parts.
 	 */
 	bool grows;
-	unsigned since; /* parts before the first rise, from 0 */
+	unsigned since; /* number of parts before the first rise */
 };
 
 /*
  * Return the trends of all groups of stacks, by row; the caller frees the
- * array.  NULL: no memory.
+ * array.  Return NULL if there is no memory.
  */
 struct trend *trends_find(const struct groups *g);
 
-/* The moment at the end of part 'i', as a distance from the axis's start. */
+/* Return the end of part 'i' as a distance from the start of the axis. */
 uint64_t trends_moment(const struct census *c, unsigned i);
 
 #endif /* TRENDS_H */

@@ -2,10 +2,11 @@
 /*
  * block_filter.h - choose the blocks of some sites, threads or modules
  *
- * A block is chosen when it is allocated.  All its later records follow: its
- * free, and the reallocs that resize or move it, whatever their own stacks.  So
- * the chosen records make a consistent trace.  Records of threads and heaps,
- * and comments, are always chosen.
+ * The stack of a block's allocation decides whether the block is chosen.  All
+ * later records of a chosen block are chosen, too: its free, and the reallocs
+ * that resize or move it, even if they have other stacks.  In this way the
+ * chosen records are a consistent trace.  Records of threads and heaps, and
+ * comments, are always chosen.
  *
  * Memory: 32 bytes for each live block that was chosen.  One thread uses a
  * filter.
@@ -21,18 +22,20 @@
 /* The most patterns of one kind. */
 #define BLOCK_FILTER_PATTERNS_MAX 64
 
-/* Patterns of glob(7); the texts stay the caller's. */
+/* Patterns of glob(7).  The caller owns the texts. */
 struct block_filter_patterns {
 	const char *texts[BLOCK_FILTER_PATTERNS_MAX];
 	unsigned count;
 };
 
 /*
- * A block is chosen if it matches a pattern of each kind that has some, and no
- * pattern of 'not_site'.  A site matches by its function (the whole text, the
- * name, or the name without template arguments), its "file:line" or its
- * "module+0xoffset", each with the whole path or with the name alone; a module
- * by the same two; a thread by its number or its present name.
+ * A block is chosen if, for each kind that has patterns, it matches one of
+ * them, and if it matches no pattern of 'not_site'.
+ *
+ * A site matches by its function (the whole text, the name, or the name without
+ * template arguments), by its "file:line" or by its "module+0xoffset".  A
+ * module matches by its path.  A path is compared as a whole and without its
+ * folders.  A thread matches by its number or its present name.
  */
 struct block_filter_options {
 	struct block_filter_patterns site, not_site, module, thread;
@@ -40,12 +43,13 @@ struct block_filter_options {
 
 struct block_filter;
 
-/* Has the user chosen anything? */
+/* Is there any pattern? */
 bool block_filter_is_needed(const struct block_filter_options *options);
 
 /*
- * 'view' and '*options' stay the caller's.  NULL: no memory.
- * block_filter_close() allows NULL.
+ * Open a filter.  The caller keeps 'view' and '*options', which must outlive
+ * the filter.  Return NULL if there is no memory.  block_filter_close() allows
+ * NULL.
  */
 struct block_filter *
 block_filter_open(const struct block_filter_options *options,
@@ -59,10 +63,10 @@ void block_filter_close(struct block_filter *filter);
 bool block_filter_keeps(struct block_filter *filter,
 			const struct hatf_record *rec);
 
-/* Did a lack of memory make the answers wrong? */
+/* Did memory run out?  Then the filter's answers are wrong. */
 bool block_filter_has_failed(const struct block_filter *filter);
 
-/* Did the filter ask for a site, and no allocation had a stack? */
+/* Are there patterns of sites or modules, but no allocation with a stack? */
 bool block_filter_lacks_stacks(const struct block_filter *filter);
 
 #endif /* BLOCK_FILTER_H */

@@ -5,10 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ids below this number are always dense: 256 KiB at most. */
+/*
+ * Ids below this number always use the array, which then takes at most 256 KiB.
+ */
 #define DENSE_MIN 65536
 
-/* Return true if an array that reaches to 'id' is not much larger than used. */
+/*
+ * May 'id' use the array?  That is so if the array would not be mostly empty.
+ */
 static bool
 is_dense(const struct id_rows *ids, uint64_t id)
 {

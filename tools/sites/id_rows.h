@@ -2,9 +2,10 @@
 /*
  * id_rows.h - number the ids of a trace from 0, in the order of their first use
  *
- * Ids of stacks, threads and heaps are mostly small and dense; these are looked
- * up in an array.  Ids that are large for their number go into a hash table,
- * seeded for each process, since a trace may have any ids.
+ * Ids of stacks, threads and heaps are mostly small and dense; such ids are
+ * looked up in an array.  An id that is much larger than the number of ids goes
+ * into a hash table.  The table's hash is seeded for each process, because an
+ * attacker may choose the ids of a trace.
  *
  * Memory is O(number of ids).  Used by one thread at a time.
  */
@@ -17,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* No id has this row. */
+/* Stands for "no row". */
 #define ID_ROWS_NONE UINT32_MAX
 
 struct id_slot {
@@ -27,9 +28,11 @@ struct id_slot {
 
 /* Begins as all zeros. */
 struct id_rows {
-	uint32_t *dense; /* row plus 1 of small ids */
+	/* row plus 1 of each id that uses the array; 0: none */
+	uint32_t *dense;
 	size_t dense_count;
-	struct id_slot *slots; /* of all other ids; a power of two of them */
+	/* hash table of all other ids; its length is a power of two */
+	struct id_slot *slots;
 	size_t slot_count, slots_used;
 	struct seeded_hash hash;
 	uint32_t count;

@@ -12,7 +12,7 @@ home(const struct pair_set *set, struct pair pair)
 	return seeded_hash_u64(&set->hash, a ^ pair.b) & (set->cap - 1);
 }
 
-/* Return the slot of a pair, or the free one where it belongs. */
+/* Return the slot of a pair, or the free slot where it belongs. */
 static size_t
 seek(const struct pair_set *set, struct pair pair)
 {
@@ -72,7 +72,10 @@ pair_set_remove(struct pair_set *set, struct pair pair)
 	if (!pair_set_has(set, pair))
 		return false;
 	hole = i = seek(set, pair);
-	/* Move back what would no longer be found across the hole. */
+	/*
+	 * Move back each later pair that a search would no longer find because
+	 * of the hole.
+	 */
 	for (;;) {
 		i = (i + 1) & mask;
 		if (set->slots[i].b == 0)

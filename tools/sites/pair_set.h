@@ -2,8 +2,9 @@
 /*
  * pair_set.h - a set of pairs of numbers
  *
- * Open addressing with linear probing; 16 bytes a slot, at most half of them in
- * use.  A 'struct pair_set' of zeros is empty.  One thread uses a set.
+ * A hash table with open addressing and linear probing.  A slot has 16 bytes;
+ * at most half of the slots are in use.  A 'struct pair_set' of zeros is empty.
+ * One thread uses a set.
  */
 #ifndef PAIR_SET_H
 #define PAIR_SET_H
@@ -15,19 +16,19 @@
 #include <stdint.h>
 
 struct pair {
-	uint64_t a, b; /* b is not 0 */
+	uint64_t a, b; /* 'b' must not be 0, which marks a free slot */
 };
 
 struct pair_set {
-	struct pair *slots; /* b is 0: free */
+	struct pair *slots; /* hash table; a slot whose 'b' is 0 is free */
 	size_t count, cap;
 	struct seeded_hash hash;
 };
 
-/* Add a pair, unless it is there.  Return false if there is no memory. */
+/* Add a pair, unless the set has it.  Return false if there is no memory. */
 bool pair_set_add(struct pair_set *set, struct pair pair);
 
-/* Remove a pair.  Was it there? */
+/* Remove a pair.  Return false if the set did not have it. */
 bool pair_set_remove(struct pair_set *set, struct pair pair);
 
 bool pair_set_has(const struct pair_set *set, struct pair pair);

@@ -12,7 +12,10 @@ seeded_hash_init(struct seeded_hash *hash)
 
 	if (getrandom(n, sizeof(hash->numbers), GRND_NONBLOCK) !=
 	    (ssize_t)sizeof(hash->numbers)) {
-		/* Early at boot only: addresses are all there is. */
+		/*
+		 * Soon after boot the kernel may have no random numbers: use an
+		 * address.
+		 */
 		n[0] = (uintptr_t)hash;
 		n[1] = (uintptr_t)&n * UINT64_C(0x9e3779b97f4a7c15);
 		n[2] = UINT64_C(0xbf58476d1ce4e5b9);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seeded_hash.h - hash functions that no trace can be made to collide in
+ * seeded_hash.h - hash functions for which no trace can provoke collisions
  *
- * Each table picks a function of its own, by random numbers.
+ * Each table selects its own hash function by random numbers.
  */
 #ifndef SEEDED_HASH_H
 #define SEEDED_HASH_H
@@ -14,7 +14,7 @@ struct seeded_hash {
 	uint64_t numbers[3];
 };
 
-/* Fill with random numbers. */
+/* Choose a function by random numbers. */
 void seeded_hash_init(struct seeded_hash *hash);
 
 /* Return the hash of a number.  All 64 bits are usable. */

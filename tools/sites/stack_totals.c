@@ -13,7 +13,7 @@ struct stack_counter {
 	struct stack_view *view;
 	struct stack_totals totals;
 	struct id_rows ids;
-	uint64_t *depths; /* frames of each stack, by its row */
+	uint64_t *depths; /* number of frames of each stack, by its row */
 	size_t depth_cap;
 };
 
@@ -66,7 +66,10 @@ stack_counter_note(struct stack_counter *c, const uint8_t *text,
 	const uint64_t frames = hatf_stacks_frame_count(c->stacks);
 
 	hatf_stacks_note(c->stacks, &comment, NULL);
-	/* Some definitions are repeated, and some are bad. */
+	/*
+	 * Do not count a frame that was defined before or whose definition is
+	 * bad.
+	 */
 	if (hatf_stacks_frame_count(c->stacks) == frames ||
 	    !begins_with(text, nbytes, "HATF frame\n"))
 		return;
@@ -100,7 +103,7 @@ put_depth(struct stack_counter *c, uint64_t id, uint64_t frames)
 	return true;
 }
 
-/* Return the depth of a stack as far as it is known; 0: not known. */
+/* Return the depth of a stack, or 0 if it is not known yet. */
 static uint64_t
 known_depth(const struct stack_counter *c, uint64_t id)
 {
@@ -110,8 +113,9 @@ known_depth(const struct stack_counter *c, uint64_t id)
 }
 
 /*
- * Return the number of frames of a stack.  Each stack is visited once: first
- * count up to a stack whose depth is known, then note the depths on the way.
+ * Return the number of frames of a stack.  Each stack is visited once: first go
+ * outwards up to a stack whose depth is known, then store the depths of the
+ * stacks on the way.
  */
 static uint64_t
 find_depth(struct stack_counter *c, uint64_t id)

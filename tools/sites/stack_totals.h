@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stack_totals.h - what a trace knows of where its allocations came from
+ * stack_totals.h - how much a trace records about the origin of its allocations
  *
- * Takes 24 bytes for each stack that an allocation has, beside a stack_view.
+ * Takes 24 bytes for each stack of an allocation, in addition to a stack_view.
  * One thread uses it.
  */
 #ifndef STACK_TOTALS_H
@@ -14,22 +14,29 @@
 #include <stdint.h>
 
 struct stack_totals {
-	uint64_t frames, stacks; /* defined */
-	uint64_t named_frames;	 /* that have a function */
-	uint64_t located_frames; /* that have a file */
-	uint64_t sites;		 /* of allocations */
-	/* Allocations: alloc records that are events, and reallocs. */
+	uint64_t frames, stacks; /* defined frames and stacks */
+	uint64_t named_frames;	 /* frames that have a function */
+	uint64_t located_frames; /* frames that have a file */
+	uint64_t sites;		 /* number of sites of allocations */
+	/*
+	 * allocations: alloc records that are not a part of a realloc, and
+	 * reallocs
+	 */
 	uint64_t allocations, without_stack;
-	uint64_t depth_max, depth_sum; /* frames, over those with a stack */
+	/* maximum and sum of the frames of allocations' stacks */
+	uint64_t depth_max, depth_sum;
 };
 
 struct stack_counter;
 
-/* NULL: no memory.  stack_counter_close() allows NULL. */
+/*
+ * Open a counter.  Return NULL if there is no memory.  stack_counter_close()
+ * allows NULL.
+ */
 struct stack_counter *stack_counter_open(void);
 void stack_counter_close(struct stack_counter *counter);
 
-/* Note a comment. */
+/* Count the frame or stack that a comment defines, if it defines one. */
 void stack_counter_note(struct stack_counter *counter, const uint8_t *text,
 			uint32_t nbytes);
 
@@ -39,7 +46,7 @@ void stack_counter_add(struct stack_counter *counter, const uint8_t *attributes,
 
 struct stack_totals stack_counter_get(const struct stack_counter *counter);
 
-/* The mean number of frames of the allocations that have a stack. */
+/* Return the mean number of frames of the allocations that have a stack. */
 double stack_totals_mean_depth(const struct stack_totals *totals);
 
 #endif /* STACK_TOTALS_H */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * account.h - what one stack, thread, size class or heap has allocated
+ * account.h - the allocations of one stack, thread, size class or heap
  *
- * What was live at the peak of the whole trace is exact, after one pass and in
- * O(1) a change.  The trace has an epoch, which a new peak increases.  Before a
- * account changes, it saves what is live if a peak has passed since its last
- * change:
+ * One pass over the trace gives the exact live bytes at the peak of the whole
+ * trace, at O(1) per change.  The trace has a number, its epoch, which each new
+ * peak increases.  If a peak has occurred since an account's last change, the
+ * account saves its live bytes before its next change:
  *
- *	event		1	2	3	4
- *	all live bytes	10	30	20	25	peak: 30, epoch 2
- *	this account	10	10	 0	 0
- *				|	saves 10 as at the peak, epoch is 2
- *				unchanged, epoch is 1
+ * 	event		1	2	3	4
+ * 	all live bytes	10	30	20	25	peak: 30, epoch 2
+ * 	this account	10	10	 0	 0
+ * 				|	saves 10 as at the peak, epoch is 2
+ * 				unchanged, epoch is 1
  *
  * account_at_peak() then also answers for accounts that have not changed since.
  */
@@ -27,16 +27,18 @@ struct amount {
 	uint64_t count, nbytes;
 };
 
-/* Two cache lines. */
+/* The counters fill two cache lines. */
 struct account {
 	struct amount live;
-	struct amount saved; /* live when epoch 'epoch' began */
-	uint64_t epoch;	     /* of the last change */
-	uint64_t in_place;   /* reallocs that resized a block where it was */
-	struct amount allocated; /* by reallocs, too */
-	struct amount freed;	 /* by reallocs, too */
-	struct amount temporary; /* see census.h */
-	struct amount moved;	 /* reallocs; bytes that had to be copied */
+	struct amount saved;	 /* live at the peak at which 'epoch' began */
+	uint64_t epoch;		 /* epoch at the last change of 'live' */
+	uint64_t in_place;	 /* reallocs that resized a block in place */
+	struct amount allocated; /* a successful realloc counts, too */
+	struct amount freed;	 /* a successful realloc counts, too */
+	/* freed by the thread's next call: see census.h */
+	struct amount temporary;
+	/* reallocs that moved a block, and the bytes that they copied */
+	struct amount moved;
 	/* Sum of the lifetimes of freed blocks, in events and in time units. */
 	uint64_t lifetime_events, lifetime_time;
 };
@@ -62,7 +64,10 @@ amount_sum(struct amount *a, const struct amount *b)
 	a->nbytes += b->nbytes;
 }
 
-/* To be called before 'live' changes. */
+/*
+ * Save the live bytes if a peak has occurred since the last change.  Call this
+ * before 'live' changes.
+ */
 static inline void
 account_touch(struct account *t, uint64_t epoch)
 {
@@ -72,20 +77,23 @@ account_touch(struct account *t, uint64_t epoch)
 	}
 }
 
-/* What was live when the epoch began, which must be the trace's last one. */
+/*
+ * Return the live bytes at the last peak of the whole trace, at which 'epoch'
+ * began.  'epoch' must be the last one.
+ */
 static inline struct amount
 account_at_peak(const struct account *t, uint64_t epoch)
 {
 	return t->epoch == epoch ? t->saved : t->live;
 }
 
-/* Add all of 'b' to 'a'; both count the peak of epoch 'epoch'. */
+/* Add all counters of 'b' to those of 'a'.  'epoch' is the trace's epoch. */
 void account_sum(struct account *a, const struct account *b, uint64_t epoch);
 
-/* Clear all counters but 'live': a window begins. */
+/* Clear all counters but 'live', because a window begins. */
 void account_restart(struct account *t);
 
-/* Tallies with the rows 0 to count - 1.  Begins as all zeros. */
+/* Accounts with the rows 0 to count - 1.  All zeros is an empty list. */
 struct account_list {
 	struct account *rows; /* aligned to cache lines */
 	uint32_t count, cap;

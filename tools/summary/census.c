@@ -2,8 +2,9 @@
 /*
  * census.c - see census.h
  *
- * census_calls.c counts calls, census_rows.c numbers what they refer to.  This
- * file has the rest: names of threads, definitions, the window, the peak.
+ * census_calls.c counts calls, and census_rows.c numbers stacks, threads and
+ * heaps.  This file handles names of threads, definitions, the window and the
+ * peak.
  */
 #include "tools/summary/census.h"
 
@@ -16,7 +17,7 @@
 
 /* ------------------------------------------------------------------ threads */
 
-/* Take a name from a createThread or from a comment about the thread. */
+/* Take a thread's name from its createThread or from a comment. */
 static void
 name_thread(struct census *s, uint64_t id, const void *name, size_t nbytes)
 {
@@ -77,7 +78,9 @@ begins(const struct hatf_event *e, const char *kind)
 	       memcmp(e->attributes, kind, nbytes) == 0;
 }
 
-/* Find the line "key=value" of a comment; NULL if there is none. */
+/*
+ * Return the value in the line "key=value" of a comment; NULL if there is none.
+ */
 static const char *
 find_value(const struct hatf_event *e, const char *key, size_t *nbytes_ret)
 {
@@ -100,7 +103,7 @@ find_value(const struct hatf_event *e, const char *key, size_t *nbytes_ret)
 	return NULL;
 }
 
-/* A comment gives a thread a new name. */
+/* Handle a comment that gives a thread a new name. */
 static void
 on_thread_name(struct census *s, const struct hatf_event *e)
 {
@@ -157,7 +160,7 @@ on_axis(const struct census *s, const struct hatf_event *e)
 	return at > s->axis_start ? at - s->axis_start : 0;
 }
 
-/* The window begins with the next event, which is 'e'. */
+/* Begin the window with 'e', the next event. */
 static void
 begin_window(struct census *s, const struct hatf_event *e)
 {
@@ -176,7 +179,7 @@ begin_window(struct census *s, const struct hatf_event *e)
 		waste_restart(s->waste);
 	s->alloc_calls = s->free_calls = s->realloc_calls = 0;
 	s->failed_calls = 0;
-	s->epoch = 1; /* what is live is also what was at the peak so far */
+	s->epoch = 1; /* the peak of the window is at least what is live now */
 	s->start = s->total.live;
 	s->peak_level = history_level(&s->history, &s->start);
 	s->peak_live_count = s->start.count;
@@ -186,7 +189,7 @@ begin_window(struct census *s, const struct hatf_event *e)
 	s->begun = true;
 }
 
-/* Has the call reached a bound of the window? */
+/* Has the trace reached a bound of the window? */
 static bool
 reaches(const struct census *s, const struct hatf_event *e,
 	const struct trace_bound *bound)
@@ -195,7 +198,7 @@ reaches(const struct census *s, const struct hatf_event *e,
 				   e->time);
 }
 
-/* The first event of all: an axis of times begins here. */
+/* At the first event of the trace: set the start of the axis to its time. */
 static void
 begin_axis(struct census *s, const struct hatf_event *e)
 {
@@ -205,7 +208,7 @@ begin_axis(struct census *s, const struct hatf_event *e)
 	s->last.time = e->time;
 }
 
-/* After an event: is there more live than ever? */
+/* After an event: update the peak if more is live than at the last peak. */
 static inline void
 note_peak(struct census *s, const struct hatf_event *e)
 {
@@ -227,7 +230,10 @@ note_peak(struct census *s, const struct hatf_event *e)
 	s->epoch++;
 }
 
-/* Before an event: go to its time.  False if the window ends before it. */
+/*
+ * Before an event: advance to its time.  Return false if the window ends before
+ * the event.
+ */
 static bool
 go_to(struct census *s, const struct hatf_event *e)
 {
@@ -253,9 +259,9 @@ go_to(struct census *s, const struct hatf_event *e)
 }
 
 /*
- * A trace that contradicts itself may end blocks without an event that tells
- * their objects: from here on, addresses tell.  So it is with a realloc that
- * keeps its old block.
+ * From now on, identify the blocks of a heap by their addresses.  This is
+ * needed in a trace that contradicts itself, where blocks may end without an
+ * event that names their objects, and after a realloc that keeps its old block.
  */
 static void
 distrust_objects(struct census *s, const struct hatf_event *e)
@@ -299,10 +305,13 @@ take_event(struct census *s, const struct hatf_event *e)
 	note_peak(s, e);
 }
 
-/* How many events ahead to fetch slots: about the latency of the memory. */
+/*
+ * Number of events between prefetching the slot of a block and using the slot,
+ * enough to hide the latency of memory.
+ */
 #define PREFETCH_AHEAD 24
 
-/* Fetch what the event will need into the cache. */
+/* Prefetch the slots that the event will need. */
 static inline void
 prefetch(const struct census *s, const struct hatf_event *e)
 {
@@ -341,7 +350,7 @@ census_add(struct census *s, const struct hatf_event *events, size_t n)
 
 /* --------------------------------------------------------- opening, closing */
 
-/* Count a block that a forked child has from its parent. */
+/* Count a block that a forked child inherited from its parent. */
 static bool
 take_inherited(void *ctx, const struct hatf_live *live)
 {
@@ -393,7 +402,7 @@ census_open(struct hatf_reader *reader, const struct hatf_events *events,
 	s->begun = !s->window.range.from.is_set;
 	s->unit_ns = scan_unit_ns(hatf_reader_header(reader, "unit"));
 	s->has_times = s->unit_ns != 0;
-	s->last.time = UINT64_MAX; /* no event has come */
+	s->last.time = UINT64_MAX; /* means: there was no event yet */
 	if (hatf_stacks_open(&s->stacks) != HATF_OK)
 		s->no_memory = true;
 	else
@@ -434,7 +443,7 @@ census_end(struct census *s)
 	end.time = s->last.time;
 	s->last.event = s->event_count;
 	if (!s->begun)
-		begin_window(s, &end); /* it has no event */
+		begin_window(s, &end); /* the window has no event */
 	history_end(&s->history, census_points_of(s), &s->total.live);
 	if (s->history.no_memory)
 		s->no_memory = true;

@@ -77,7 +77,7 @@ census_thread_row(struct census *s, uint64_t id)
 						 sizeof(struct census_thread));
 	s->threads = threads;
 	if (ok) {
-		/* The index always has room for each thread. */
+		/* Make room in the index for each thread. */
 		void *index =
 			realloc(s->lane_index, sizeof(uint32_t) * CLASS_COUNT *
 						       (size_t)s->thread_cap);

@@ -3,8 +3,8 @@
  * census_rows.h - the rows of a census: stacks, threads, lanes and heaps
  *
  * For the files of the census only.  Each function returns the row of an id,
- * which it adds if it is new.  Without memory, it sets 'no_memory' of the
- * census and returns row 0.
+ * and adds a row if the id is new.  If there is no memory, the function sets
+ * 'no_memory' of the census and returns row 0.
  */
 #ifndef CENSUS_ROWS_H
 #define CENSUS_ROWS_H
@@ -17,7 +17,10 @@ bool census_reach(void **rows, uint32_t *cap, uint32_t row, size_t row_nbytes);
 /* Make row 'row' of a stack; false if there is no memory. */
 bool census_add_stack_row(struct census *s, uint32_t row, uint64_t id);
 
-/* A stack that is not defined has the row STACK_NONE, and is counted. */
+/*
+ * Return the row of a stack.  If the stack is not defined, count this and
+ * return STACK_NONE.
+ */
 uint32_t census_stack_row(struct census *s, uint64_t id);
 
 uint32_t census_thread_row(struct census *s, uint64_t id);
@@ -45,7 +48,7 @@ census_heap_row(struct census *s, uint64_t id)
 	return row != ID_ROWS_NONE ? row : census_add_heap(s, id);
 }
 
-/* Free all rows and what they have. */
+/* Free all rows and their contents. */
 void census_free_rows(struct census *s);
 
 #endif /* CENSUS_ROWS_H */

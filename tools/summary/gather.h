@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gather.h - the census of a trace file, as report, leaks and stat need it */
+/* gather.h - the census of a trace file, for report, leaks and stat */
 #ifndef GATHER_H
 #define GATHER_H
 
@@ -12,9 +12,13 @@ struct gather_options {
 	struct hatf_reader_options reading;
 	struct census_window window;
 	struct stack_view_options view;
-	bool waste;	/* count it, see waste.h */
+	/* also count the waste in other allocators, see waste.h */
+	bool waste;
 	bool no_parent; /* do not read the trace of a forked child's parent */
-	/* Sees each batch of events after the census; NULL: nobody. */
+	/*
+	 * Called with each batch of events after the census has counted it.
+	 * May be NULL.
+	 */
 	void (*watch)(void *ctx, const struct census *census,
 		      const struct hatf_event *events, size_t n);
 	void *watch_ctx;
@@ -24,16 +28,19 @@ struct gathering {
 	struct scan scan;
 	struct census *census;
 	struct site_names *names;
-	/* Why the trace is not whole; NULL: it is. */
+	/*
+	 * The reason why the trace is damaged or incomplete; NULL if it is
+	 * complete.
+	 */
 	const char *fault;
 	char fault_text[512];
 };
 
 /*
- * Read the trace 'path'.  On failure print a message and return NULL.  A trace
- * that is damaged or incomplete is read as far as possible, and is a success.
- * The caller frees the result by gather_close(), which allows NULL.  One thread
- * at a time uses a gathering.
+ * Read the trace 'path'.  On failure print a message and return NULL.  If the
+ * trace is damaged or incomplete, read it as far as possible, set 'fault' and
+ * return the result.  The caller frees the result by gather_close(), which
+ * allows NULL.  Only one thread at a time may use the result.
  */
 struct gathering *gather_open(const char *path,
 			      const struct gather_options *options);

@@ -19,7 +19,7 @@ groups_has_stacks(const struct census *c)
 
 /* ------------------------------------------------------------------- names */
 
-/* Return the slot of a name, or the free slot where it belongs. */
+/* Return the slot of a name, or the free slot where the name belongs. */
 static size_t
 seek(const struct groups *g, const char *name)
 {
@@ -55,7 +55,10 @@ grow(struct groups *g)
 	return true;
 }
 
-/* Return the group with this name; UINT32_MAX: no memory. */
+/*
+ * Return the group with this name, and make it if there is none; UINT32_MAX if
+ * there is no memory.
+ */
 static uint32_t
 find_group(struct groups *g, const char *name, uint64_t number)
 {
@@ -153,7 +156,7 @@ group_heap(struct groups *g, uint32_t row)
 	return find_group(g, name, id);
 }
 
-/* The accounts that the groups are made of. */
+/* Return the accounts of which the groups are sums. */
 static const struct account_list *
 source_of(const struct groups *g)
 {
@@ -250,7 +253,7 @@ groups_amount(const struct census *c, const struct account *a,
 	}
 }
 
-/* The value of a group to sort by. */
+/* Return the value by which groups are sorted. */
 static uint64_t
 value_of(const struct groups *g, const struct group *row, enum group_key key)
 {
@@ -262,7 +265,7 @@ value_of(const struct groups *g, const struct group *row, enum group_key key)
 		       : a.nbytes;
 }
 
-/* What compare() needs. */
+/* The context of compare(). */
 struct sorting {
 	const struct groups *groups;
 	enum group_key key;

@@ -2,8 +2,9 @@
 /*
  * groups.h - the figures of a census, by site, function, thread, ...
  *
- * A group is a line of a report: all stacks with the same site, for example.
- * In a trace without stacks, a thread and a size class stand for a site.
+ * A group is what one line of a report is about: all stacks with the same site,
+ * for example.  In a trace without stacks, each pair of a thread and a size
+ * class stands for a site.
  */
 #ifndef GROUPS_H
 #define GROUPS_H
@@ -16,13 +17,13 @@ enum group_by {
 	BY_FUNCTION,
 	BY_FILE,
 	BY_MODULE,
-	BY_STACK, /* each call stack by itself */
+	BY_STACK, /* each call stack is a group */
 	BY_THREAD,
 	BY_SIZE,
 	BY_HEAP,
 };
 
-/* The group of what has counted nothing. */
+/* Means: no group, because the account is empty. */
 #define GROUP_NONE UINT32_MAX
 
 struct group {
@@ -36,12 +37,14 @@ struct group {
 struct groups {
 	const struct census *census;
 	enum group_by by;
-	bool of_stacks; /* groups are of stacks, and not of lanes or heaps */
+	/* each group is a set of stacks; if not, of lanes or heaps */
+	bool of_stacks;
 	struct group *rows;
 	uint32_t count, cap;
-	/* By row of stack, lane or heap. */
+	/* Group of each stack, lane or heap, by its row. */
 	uint32_t *group_of;
-	uint32_t *slots; /* a hash table of the names, row plus 1 */
+	/* hash table of the groups by name: row plus 1; 0: free */
+	uint32_t *slots;
 	size_t slot_count;
 	struct seeded_hash hash;
 };
@@ -60,24 +63,27 @@ enum group_key {
 /* Does the trace have any call stack? */
 bool groups_has_stacks(const struct census *c);
 
-/* Make the groups of a census that has ended.  False: no memory. */
+/*
+ * Make the groups of a census that has ended.  Return false if there is no
+ * memory.
+ */
 bool groups_make(struct groups *g, const struct census *c,
 		 struct site_names *names, enum group_by by);
 void groups_free(struct groups *g);
 
-/* The group of a live block, or GROUP_NONE. */
+/* Return the group of a live block, or GROUP_NONE. */
 uint32_t groups_of_block(const struct groups *g, const struct live_block *block,
 			 uint32_t heap);
 
-/* What an account has of the kind that is sorted by. */
+/* Return the bytes and blocks of an account by which 'key' sorts. */
 struct amount groups_amount(const struct census *c, const struct account *a,
 			    enum group_key key);
 
 /*
- * Return the rows of groups, those with the largest values first, and store how
- * many.  Unless 'all', leave out groups without blocks of this kind.  Rows with
- * the same value are in the order of their names.  The caller frees the array.
- * NULL: no memory.
+ * Return the rows of the groups, those with the largest values of 'key' first,
+ * and store their number.  Rows with equal values are in the order of their
+ * names.  Unless 'all' is set, omit groups in which the value is 0.  The caller
+ * frees the array.  Return NULL if there is no memory.
  */
 uint32_t *groups_sort(const struct groups *g, enum group_key key, bool all,
 		      uint32_t *n_ret);

@@ -58,7 +58,10 @@ widen_spans(struct history *t)
 
 /* ------------------------------------------------------------------ points */
 
-/* Put the changes of 'a' that 'b' does not have behind those of 'b'. */
+/*
+ * Merge the changes of point 'a' into those of the later point 'b'.  For a
+ * stack that is in both, keep the change of 'b'.
+ */
 static bool
 merge_changes(struct history *t, struct point *a, struct point *b)
 {
@@ -119,7 +122,7 @@ points_max(const struct history *t)
 	return t->is_fine ? FINE_POINTS_MAX : POINTS_MAX;
 }
 
-/* Store what has changed since the point before. */
+/* Store a point: the changes since the previous point. */
 static void
 close_point(struct history *t, const struct account_list *stacks)
 {
@@ -153,7 +156,10 @@ close_point(struct history *t, const struct account_list *stacks)
 	}
 	t->change_total += count;
 	t->point_count++;
-	/* The point before may have been widened up to this one. */
+	/*
+	 * If points have become wider, this point may belong to the same
+	 * interval as the previous one: merge the two.
+	 */
 	if (t->point_count > 1 && p[-1].number == p->number) {
 		t->point_count--;
 		if (!merge_changes(t, &p[-1], p))
@@ -166,13 +172,13 @@ close_point(struct history *t, const struct account_list *stacks)
 
 /* ----------------------------------------------------------------- the axis */
 
-/* Return the end of the interval of width 2^shift that 'at' is in. */
+/* Return the end of the interval of width 2^shift that contains 'at'. */
 static uint64_t
 end_of(uint64_t at, unsigned shift)
 {
 	const uint64_t end = ((at >> shift) + 1) << shift;
 
-	return end > at ? end : UINT64_MAX; /* it wrapped */
+	return end > at ? end : UINT64_MAX; /* the sum exceeded 64 bits */
 }
 
 static void
@@ -186,7 +192,7 @@ begin_span(struct history *t, uint64_t at, const struct amount *live)
 
 	const uint64_t number = at >> t->span_shift;
 
-	/* After widening, the last span may be the one of 'at'. */
+	/* If spans have become wider, the last span may contain 'at'. */
 	if (t->span_count != 0 && t->spans[t->span_count - 1].number >= number)
 		return;
 	t->spans[t->span_count++] = (struct span){

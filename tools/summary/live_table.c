@@ -5,9 +5,12 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
-#define SLOTS_MIN 2048 /* more than the 1024 homes of one hash */
+#define SLOTS_MIN 2048 /* more than the 1024 places of a group */
 
-/* Smaller tables would waste memory in large pages. */
+/*
+ * Smallest table that uses large pages.  In a smaller one they would waste
+ * memory.
+ */
 #define HUGE_MIN_NBYTES ((size_t)16 << 20)
 
 uint64_t live_table_seed;
@@ -18,7 +21,7 @@ key_of(const struct live_table *t, const struct live_block *block)
 	return t->by_address ? block->address : block->object;
 }
 
-/* Return the slot of a key, or the free slot where it belongs. */
+/* Return the slot of a key, or the free slot where the key belongs. */
 static size_t
 seek(const struct live_table *t, uint64_t key)
 {
@@ -30,8 +33,8 @@ seek(const struct live_table *t, uint64_t key)
 }
 
 /*
- * Map memory of this size, all zeros.  Each event uses a slot anywhere in a
- * large table, so large pages save most look-ups of pages.
+ * Map memory of this size, all zeros.  Successive events use slots far apart,
+ * so large pages avoid most TLB misses.
  */
 static struct live_block *
 make_slots(size_t count)
@@ -43,7 +46,8 @@ make_slots(size_t count)
 	if (slots == MAP_FAILED)
 		return NULL;
 	if (nbytes >= HUGE_MIN_NBYTES)
-		madvise(slots, nbytes, MADV_HUGEPAGE); /* a mere advice */
+		/* a hint: failure does no harm */
+		madvise(slots, nbytes, MADV_HUGEPAGE);
 	return slots;
 }
 
@@ -102,8 +106,8 @@ live_table_put(struct live_table *t, const struct live_block *block,
 }
 
 /*
- * Free slot 'hole': move each block behind it, up to the next free slot, that
- * could no longer be found.
+ * Free slot 'hole'.  The search for a block stops at a free slot.  So move each
+ * block whose search passes the hole, up to the next free slot.
  */
 static void
 close_hole(struct live_table *t, size_t hole)
@@ -118,7 +122,10 @@ close_hole(struct live_table *t, size_t hole)
 
 		const size_t home = live_table_home(t, key_of(t, &t->slots[i]));
 
-		/* Move it unless its home lies behind the hole. */
+		/*
+		 * Does the search for this block, which begins at its home,
+		 * pass the hole?  Then move the block.
+		 */
 		if (((i - home) & mask) >= ((i - hole) & mask)) {
 			t->slots[hole] = t->slots[i];
 			hole = i;

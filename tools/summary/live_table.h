@@ -5,13 +5,13 @@
  * A hash table of blocks.  Keys that are near each other have adjacent homes,
  * so that blocks which come and go together share cache lines:
  *
- *	home = hash(key / GROUP) + place of the key in its group
+ * 	home = hash(key / GROUP) + place of the key in its group
  *
- * The key is the object's number: a program uses blocks together that it has
- * allocated together, and a new block needs a slot beside the last one.  A
- * table may change to addresses as keys, where a trace contradicts itself or
- * does not tell each block's object.  Then a new block replaces one that has
- * its address.
+ * The key is the object's number.  Programs use blocks together that they have
+ * allocated together, and such blocks have numbers near each other.  If a trace
+ * contradicts itself or does not identify each block's object, the table
+ * switches to addresses as keys.  From then on, a new block replaces an older
+ * block with the same address.
  *
  * Collisions go to the next free slot.  At most 5/8 of the slots are in use, so
  * a block takes 51 to 102 bytes.  The hash is seeded for each process.
@@ -25,17 +25,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Half a cache line. */
+/* A block, in half a cache line. */
 struct live_block {
 	uint64_t object, address, size;
-	uint32_t stack; /* row of the stack that allocated it last */
-	/* row of its thread and size class, plus 1; 0: a free slot */
+	uint32_t stack; /* row of the stack of its alloc or last realloc */
+	/* row of the thread and size class, plus 1; 0: the slot is free */
 	uint32_t lane_plus_1;
 };
 
 /* Begins as all zeros. */
 struct live_table {
-	struct live_block *slots; /* a power of two of them */
+	struct live_block *slots; /* an array; its length is a power of two */
 	size_t slot_count, count;
 	unsigned shift; /* 64 - log2(slot_count) */
 	bool by_address;
@@ -46,9 +46,9 @@ static inline void live_table_prefetch(const struct live_table *t,
 				       uint64_t object, uint64_t address);
 
 /*
- * Put a block.  If there is one with the same key, replace it and copy it to
- * '*old_ret'; otherwise old_ret->lane_plus_1 becomes 0.  False if there is no
- * memory.
+ * Add a block.  If the table has a block with the same key, replace it and copy
+ * the old one to '*old_ret'; otherwise set old_ret->lane_plus_1 to 0.  Return
+ * false if there is no memory.
  */
 bool live_table_put(struct live_table *t, const struct live_block *block,
 		    struct live_block *old_ret);
@@ -61,18 +61,18 @@ bool live_table_take(struct live_table *t, uint64_t object, uint64_t address,
 const struct live_block *live_table_find(const struct live_table *t,
 					 uint64_t object, uint64_t address);
 
-/* From now on addresses are the keys.  False if there is no memory. */
+/* From now on use addresses as keys.  Return false if there is no memory. */
 bool live_table_use_addresses(struct live_table *t);
 
 void live_table_free(struct live_table *t);
 
-/* Of the hash of all tables: set when the first table is made. */
+/* The seed of the hash of all tables, set when the first table is made. */
 extern uint64_t live_table_seed;
 
 /*
- * Addresses that are multiples of 16, as those of an allocator, have the places
- * 0 to 63 in groups of 1024 bytes.  Others occur only in traces whose addresses
- * are serial numbers; these have places of their own.
+ * Addresses that are multiples of 16, as allocators return, have the places 0
+ * to 63 in groups of 1024 bytes.  All other addresses have further places; they
+ * occur only in traces that have serial numbers in place of addresses.
  */
 static inline size_t
 live_table_home(const struct live_table *t, uint64_t key)

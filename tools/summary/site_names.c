@@ -60,7 +60,10 @@ site_names_get(struct site_names *names, uint64_t stack, enum site_part part)
 	const char *text;
 	struct hatf_frame f;
 
-	/* All stacks of a census are defined. */
+	/*
+	 * Every stack of a census is defined, so the cause must be lack of
+	 * memory.
+	 */
 	if (site == 0)
 		return NULL;
 	if (part == SITE_PLACE)

@@ -2,9 +2,9 @@
 /*
  * site_names.h - the places of call stacks, and their names
  *
- * Everything that this room asks about stacks goes through this file, which
- * sees them through a stack_view.  Names are escaped (escape.h), so they can be
- * printed as they are.
+ * The files of this room use the names of stacks only through this file, which
+ * uses a stack_view.  Names are already escaped (escape.h), so a caller can
+ * print them.
  */
 #ifndef SITE_NAMES_H
 #define SITE_NAMES_H
@@ -12,7 +12,7 @@
 #include "hatf/hatf.h"
 #include "tools/sites/stack_view.h"
 
-/* What of a place is named. */
+/* The part of a place to name. */
 enum site_part {
 	SITE_PLACE, /* function, file and line, or module and offset */
 	SITE_FUNCTION,
@@ -22,23 +22,27 @@ enum site_part {
 
 struct site_names;
 
-/* 'stacks' is the caller's and has all definitions.  NULL: no memory. */
+/*
+ * Open the names of the sites of 'stacks', which the caller owns and which must
+ * have all definitions.  Return NULL if there is no memory.
+ */
 struct site_names *site_names_open(const struct hatf_stacks *stacks,
 				   const struct stack_view_options *options);
 void site_names_close(struct site_names *names);
 
-/* The first stack that a person wants to see: allocators' frames are left off.
+/*
+ * Return the stack without the innermost frames that belong to the allocator.
  */
 uint64_t site_names_top(struct site_names *names, uint64_t stack);
 
 /*
- * The name of a stack's site, or a part of it; valid until the next call.
- * NULL: no memory.
+ * Return the name of a stack's site, or a part of the name; valid until the
+ * next call.  Return NULL if there is no memory.
  */
 const char *site_names_get(struct site_names *names, uint64_t stack,
 			   enum site_part part);
 
-/* The name of one frame of a stack; valid until the next call. */
+/* Return the name of one frame of a stack; valid until the next call. */
 const char *site_names_frame(struct site_names *names, uint64_t frame);
 
 #endif /* SITE_NAMES_H */

@@ -7,7 +7,10 @@
 #define KIB ((uint64_t)1 << 10)
 #define MIB ((uint64_t)1 << 20)
 
-/* Round up to a multiple of 'step'; keep what would not fit into 64 bits. */
+/*
+ * Round up to a multiple of 'step'; return 'n' itself if the result exceeds 64
+ * bits.
+ */
 static uint64_t
 round_up(uint64_t n, uint64_t step)
 {
@@ -17,7 +20,7 @@ round_up(uint64_t n, uint64_t step)
 							   : n + (step - over);
 }
 
-/* The largest power of two that is at most n, which is not 0. */
+/* Return the largest power of two that is at most n, which is not 0. */
 static uint64_t
 floor_power(uint64_t n)
 {
@@ -26,8 +29,8 @@ floor_power(uint64_t n)
 
 /* -------------------------------------------------------------------- glibc */
 
-#define GLIBC_HEADER	     8	/* beside a block of the heap */
-#define GLIBC_MAPPED_HEADER  16 /* of a block with a mapping of its own */
+#define GLIBC_HEADER	     8	/* header of a block of the heap */
+#define GLIBC_MAPPED_HEADER  16 /* header of a block with its own mapping */
 #define GLIBC_CHUNK_MIN	     32
 #define GLIBC_MMAP_THRESHOLD (128 * KIB)
 
@@ -38,9 +41,9 @@ glibc_maps(uint64_t size)
 }
 
 /*
- * Chunks are multiples of 16 bytes.  Large ones are mapped, in whole pages, at
- * first: each free of one raises the threshold to its size, up to 32 MiB, which
- * is not followed here.
+ * Chunks have multiples of 16 bytes.  Blocks from a threshold on are mapped in
+ * whole pages.  In glibc, each free of a mapped block raises the threshold to
+ * the size of that block, up to 32 MiB; this function ignores that.
  */
 static uint64_t
 glibc_taken(uint64_t size)
@@ -52,15 +55,18 @@ glibc_taken(uint64_t size)
 	chunk = round_up(size + GLIBC_HEADER, 16);
 	if (chunk < GLIBC_CHUNK_MIN)
 		return GLIBC_CHUNK_MIN;
-	/* The end of a chunk that is mapped is not shared with the next one. */
+	/*
+	 * A normal chunk shares its last 8 bytes with the next chunk, a mapped
+	 * one does not.
+	 */
 	return glibc_maps(size) ? round_up(chunk + 8, 4 * KIB) : chunk;
 }
 
 /* ---------------------------------------------------- jemalloc and mimalloc */
 
 /*
- * Multiples of 16 up to 128 bytes, and a class of 8; then four classes from one
- * power of two to the next.
+ * The size classes are 8, the multiples of 16 up to 128, and above that four
+ * classes per power of two.
  */
 static uint64_t
 quarter_class(uint64_t size)
@@ -70,7 +76,7 @@ quarter_class(uint64_t size)
 	return round_up(size, size <= 128 ? 16 : floor_power(size - 1) / 4);
 }
 
-/* Blocks of more than 128 KiB have a page, or a segment, of their own. */
+/* Blocks of more than 128 KiB have their own page or segment. */
 static uint64_t
 mimalloc_taken(uint64_t size)
 {
@@ -85,12 +91,14 @@ mimalloc_taken(uint64_t size)
 
 /* ----------------------------------------------------------------- tcmalloc */
 
-#define TC_PAGE	   ((uint32_t)8 << 10)
-#define TC_MAX	   ((uint32_t)256 << 10) /* larger blocks are whole pages */
-#define TC_BATCH   ((uint32_t)64 << 10)	 /* bytes to move at a time */
-#define TC_OBJECTS 32			 /* upper bound of blocks to move */
+#define TC_PAGE ((uint32_t)8 << 10)
+#define TC_MAX	((uint32_t)256 << 10) /* larger blocks are whole pages */
+/* upper bound of the bytes of a batch */
+#define TC_BATCH ((uint32_t)64 << 10)
+/* upper bound of the blocks of a batch */
+#define TC_OBJECTS 32
 
-/* The distance of candidates: at most an eighth of the size, at least 16. */
+/* Return the distance from this candidate for a size class to the next one. */
 static uint32_t
 tc_step(uint32_t size)
 {
@@ -104,7 +112,10 @@ tc_step(uint32_t size)
 	return step < TC_PAGE ? step : TC_PAGE;
 }
 
-/* A quarter of the blocks that move between a thread and the others. */
+/*
+ * tcmalloc moves blocks between its caches in batches.  Return a quarter of the
+ * number of blocks in a batch.
+ */
 static uint32_t
 tc_quarter_batch(uint32_t size)
 {
@@ -116,8 +127,9 @@ tc_quarter_batch(uint32_t size)
 }
 
 /*
- * The bytes of a span of blocks of this size: as many pages as it takes to
- * leave at most an eighth unused, and to hold a quarter of a batch.
+ * Return the size of a span, from which tcmalloc cuts blocks of this size: the
+ * fewest pages of which at most an eighth stays unused, and which hold at least
+ * a quarter of a batch.
  */
 static uint32_t
 tc_span(uint32_t size)
@@ -130,8 +142,9 @@ tc_span(uint32_t size)
 }
 
 /*
- * A candidate replaces the class before it if spans of both have the same pages
- * and the same number of blocks.
+ * Make the table of size classes.  If the spans of two successive candidates
+ * have the same number of pages and of blocks, only the larger one becomes a
+ * class.
  */
 static void
 tc_make_classes(struct size_tables *t)

@@ -24,7 +24,10 @@ taken(const struct waste *w, unsigned table, uint64_t size)
 					  size);
 }
 
-/* Before 'live' changes: save it if a peak has passed since. */
+/*
+ * Call this before 'live' changes: if a peak has occurred since the last
+ * change, save 'live'.
+ */
 static void
 touch(struct waste *w, uint64_t epoch)
 {

@@ -16,7 +16,7 @@ comment_is(const struct hatf_record *rec, const char *kind)
 	       memcmp(rec->attributes, kind, nbytes) == 0;
 }
 
-/* The value of a hexadecimal digit; false: it is none. */
+/* Store the value of a hexadecimal digit.  Return false if the byte is none. */
 static bool
 hex_digit(char c, unsigned *digit_ret)
 {
@@ -31,7 +31,7 @@ hex_digit(char c, unsigned *digit_ret)
 	return true;
 }
 
-/* Take one byte of a value, which may be escaped. */
+/* Take the next byte of a value, and undo its escape if it has one. */
 static char
 take_byte(const char **next, const char *end)
 {
@@ -125,7 +125,7 @@ comment_put(struct comment *c, const char *key, const char *value)
 		append(c, escaped, 4);
 	}
 	append(c, "\n", 1);
-	/* The whole line or nothing. */
+	/* Append the whole line or nothing. */
 	if (c->is_full)
 		c->used = before;
 	c->is_full = false;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * comment.h - the lines of a comment of ours (FORMAT "Comments of this
- * project")
+ * comment.h - the lines of our own comments (FORMAT "Comments of this project")
  */
 #ifndef COMMENT_H
 #define COMMENT_H
@@ -16,19 +15,23 @@
 bool comment_is(const struct hatf_record *rec, const char *kind);
 
 /*
- * Store the value of 'key', unescaped and NUL-terminated, truncated to 'cap'
- * bytes with the NUL.  Return its length, or -1 if there is no such line.
+ * Store the value of 'key' in 'buf', unescaped, NUL-terminated and truncated to
+ * 'cap' bytes including the NUL.  Return its length, or -1 if there is no such
+ * line.
  */
 long comment_value(const struct hatf_record *rec, const char *key, char *buf,
 		   size_t cap);
 
-/* The value as a number, decimal or with 0x; 0 if there is none. */
+/*
+ * Return the value of 'key' as a number, which may be decimal or hexadecimal
+ * with 0x; 0 if there is none.
+ */
 uint64_t comment_number(const struct hatf_record *rec, const char *key);
 
 /* A comment that is being written. */
 struct comment {
 	size_t used;
-	bool is_full; /* something did not fit, and is left out */
+	bool is_full; /* a line did not fit and was omitted */
 	char text[HATF_DEFINITION_MAX];
 };
 
@@ -37,7 +40,7 @@ void comment_put(struct comment *c, const char *key, const char *value);
 void comment_put_number(struct comment *c, const char *key, uint64_t n);
 void comment_put_address(struct comment *c, const char *key, uint64_t n);
 
-/* The comment as a record, valid as long as 'c' does not change. */
+/* Return the comment as a record, valid until 'c' changes. */
 struct hatf_record comment_record(const struct comment *c);
 
 #endif /* COMMENT_H */

@@ -17,7 +17,10 @@
 
 #define SUM_NBYTES (1 << 16)
 
-/* Open a regular file; a symbolic link may lead to it.  -1 with errno. */
+/*
+ * Open a regular file, following symbolic links.  Return -1 with errno on
+ * failure.
+ */
 static int
 open_regular(const char *path)
 {
@@ -33,7 +36,10 @@ open_regular(const char *path)
 	return fd;
 }
 
-/* The path of 'name' in the folder of 'file', NULL: no memory. */
+/*
+ * Return the path of 'name' in the folder of 'file', or NULL if there is no
+ * memory.
+ */
 static char *
 beside(const char *file, const char *folder, const char *name)
 {
@@ -47,7 +53,7 @@ beside(const char *file, const char *folder, const char *name)
 	return path;
 }
 
-/* Has the file the sum that the debug link gives? */
+/* Is the checksum of the file the one that the debug link states? */
 static bool
 has_sum(int fd, GElf_Word crc)
 {
@@ -63,7 +69,10 @@ has_sum(int fd, GElf_Word crc)
 	return n == 0 && sum == crc;
 }
 
-/* Is this the debug file of the module: by build id, if the module has one? */
+/*
+ * Does this debug file belong to the module?  Compare build ids or, if the
+ * module has none, the checksum.
+ */
 static bool
 belongs(int fd, Dwfl_Module *module, GElf_Word crc)
 {
@@ -111,7 +120,10 @@ debug_file_find(Dwfl_Module *module, void **userdata, const char *name,
 		Dwarf_Addr base, const char *file, const char *link,
 		GElf_Word crc, char **path_ret)
 {
-	/* With "..", a link would lead out of the folders for debug files. */
+	/*
+	 * Remove directories from the link: a ".." would lead out of the
+	 * folders for debug files.
+	 */
 	const char *const slash = link != NULL ? strrchr(link, '/') : NULL;
 	const char *const plain = slash != NULL ? slash + 1 : link;
 	int fd = -1;
@@ -153,6 +165,6 @@ debug_file_is_alt_safe(Dwfl_Module *module, Dwarf *dwarf)
 }
 
 #else
-/* ISO C forbids an empty file. */
+/* Declare something: ISO C forbids an empty file. */
 extern int debug_file_without_libdw;
 #endif

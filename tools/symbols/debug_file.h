@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_file.h - find separate debug files without opening anything else
+ * debug_file.h - find separate debug files, and open only regular files
  *
- * libdwfl's own search also looks in the folder of the program, where a trace
- * and whoever wrote the program choose what it finds: a FIFO would stop us.
- * So libdwfl searches only the folders for debug files (DEBUG_FILE_PATH, and
- * what the user adds), and this module searches the program's folder.
+ * libdwfl's own search also looks in the folder of the program.  The author of
+ * the trace or of the program may control that folder, and a FIFO in it would
+ * block us.  Therefore libdwfl searches only the folders for debug files
+ * (DEBUG_FILE_PATH, and a folder that the user adds), and this module searches
+ * the program's folder.
  */
 #ifndef DEBUG_FILE_H
 #define DEBUG_FILE_H
@@ -13,7 +14,7 @@
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
 
-/* Where libdwfl may search; all folders of its path must be absolute. */
+/* Path in which libdwfl searches; each folder of the path must be absolute. */
 #define DEBUG_FILE_PATH "/usr/lib/debug"
 
 /* For Dwfl_Callbacks. */
@@ -22,8 +23,9 @@ int debug_file_find(Dwfl_Module *module, void **userdata, const char *name,
 		    GElf_Word crc, char **path_ret);
 
 /*
- * libdw opens the file that debug files share (see dwz(1)) when it first needs
- * it.  Is that a regular file, or none?
+ * Check the file that several debug files share (see dwz(1)), which libdw opens
+ * when it first needs it.  Return true if the file is regular or does not
+ * exist.
  */
 bool debug_file_is_alt_safe(Dwfl_Module *module, Dwarf *dwarf);
 

@@ -11,7 +11,10 @@
 #include <libiberty/demangle.h>
 #endif
 
-/* Return the value of a hexadecimal digit as OCaml writes it, or -1. */
+/*
+ * Return the value of a hexadecimal digit in an OCaml name, or -1 if it is
+ * none.
+ */
 static int
 digit_value(char c)
 {
@@ -22,10 +25,11 @@ digit_value(char c)
 }
 
 /*
- * Decode a name of OCaml, which no library does: "caml", the module,
- * "__" between the parts, and a '$' with two digits for a character of an
- * operator.  The number at the end tells functions of the same name apart and
- * stays: "camlStdlib__List__$40_12" is "Stdlib.List.@_12".
+ * Decode a name of OCaml, which no library supports.  It consists of "caml",
+ * the module and the function, with "__" between the parts.  '$' and two
+ * hexadecimal digits stand for a character of an operator.  The number at the
+ * end tells functions of the same name apart; keep it:
+ * "camlStdlib__List__$40_12" is "Stdlib.List.@_12".
  */
 static char *
 demangle_ocaml(const char *name)
@@ -65,7 +69,7 @@ demangle(const char *name)
 	/* DMGL_AUTO tries all languages but D. */
 	if (text == NULL && strncmp(name, "_D", 2) == 0)
 		text = dlang_demangle(name, DMGL_PARAMS | DMGL_ANSI);
-	/* DMGL_VERBOSE would keep the hash that Rust appends. */
+	/* Without DMGL_VERBOSE, which would keep the hash that Rust appends. */
 	if (text == NULL)
 		text = cplus_demangle(name,
 				      DMGL_AUTO | DMGL_PARAMS | DMGL_ANSI);

@@ -6,8 +6,8 @@
 #define TOOLS_DEMANGLE_H
 
 /*
- * Demangle a name of OCaml, and of C++, Rust or D as far as the build has
- * libiberty.  The caller frees the result.  NULL: the name is not mangled, or
+ * Demangle a name of OCaml or, if the build has libiberty, of C++, Rust or D.
+ * The caller frees the result.  Return NULL if the name is not mangled, or if
  * there is no memory.
  */
 char *demangle(const char *name);

@@ -11,10 +11,16 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-/* Ids from here on are new ones, of this run or of an earlier one. */
+/*
+ * Ids of frames and stacks from here on: 'hatf symbolize' added them, now or in
+ * an earlier run.
+ */
 #define FIRST_NEW_ID ((uint64_t)1 << 48)
 
-/* More than one trace can need: it has at most 2^24 stacks and 2^22 frames. */
+/*
+ * Number of new ids that suffices for any trace, which has at most 2^24 stacks
+ * and 2^22 frames.
+ */
 #define NEW_IDS_MAX ((uint64_t)1 << 32)
 
 /* Records per batch. */
@@ -24,25 +30,30 @@ static const char frame_kind[] = "HATF frame\n";
 static const char stack_kind[] = "HATF stack\n";
 static const char object_kind[] = "HATF object\n";
 
-/* A piece of an object in memory. */
+/* A part of an object that is mapped into memory. */
 struct piece {
 	uint64_t address, nbytes, base;
-	int object; /* in the lookup */
+	int object; /* number of the object in the lookup */
 };
 
-/* What one frame became. */
+/* The ids that stand for one frame. */
 struct frame {
 	uint64_t id;
-	uint64_t first_outer; /* ids of the frames that were added, outward */
+	/*
+	 * Id of the first of the frames added around this one; the others
+	 * follow outwards.
+	 */
+	uint64_t first_outer;
 	uint32_t outer_count;
 };
 
 struct expand {
 	struct symbol_lookup *lookup;
-	struct piece *pieces; /* later ones replace earlier ones */
+	/* a later piece replaces earlier ones at its addresses */
+	struct piece *pieces;
 	size_t piece_count, piece_cap;
-	void *frames; /* trees, see tsearch(3) */
-	void *stacks; /* of uint64_t: ids that are defined */
+	void *frames; /* tree of struct frame, see tsearch(3) */
+	void *stacks; /* tree of uint64_t: defined ids */
 	uint64_t next_frame, next_stack;
 	struct expand_counts counts;
 	struct comment comment;
@@ -93,7 +104,10 @@ expand_find_new_id(const char *path, uint64_t *id_ret)
 
 	if (strcmp(path, "-") == 0 ||
 	    (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) {
-		/* Multiples, so that no two runs' ids are close. */
+		/*
+		 * Use a random multiple of NEW_IDS_MAX, so that the ids of two
+		 * runs are far apart.
+		 */
 		if (getrandom(&id, sizeof(id), 0) != sizeof(id))
 			return false;
 		*id_ret = FIRST_NEW_ID + (id >> 33) * NEW_IDS_MAX;
@@ -133,8 +147,11 @@ expand_get_counts(const struct expand *e, struct expand_counts *ret)
 	*ret = e->counts;
 }
 
-/* Insert a copy of the 'nbytes' at 'node', which begin with an id; NULL: no
- * memory.  '*is_new_ret': it was not there. */
+/*
+ * Insert a copy of 'node', which has 'nbytes' bytes and begins with its id,
+ * unless the tree has that id.  Set '*is_new_ret' if it was inserted.  Return
+ * the node in the tree; NULL if there is no memory.
+ */
 static void *
 insert(void **tree, const void *node, size_t nbytes, bool *is_new_ret)
 {
@@ -199,7 +216,10 @@ write_comment(struct expand *e, struct hatf_writer *writer)
 	return hatf_writer_write(writer, &rec, 1);
 }
 
-/* 'address' and 'object' are those of the frame of the trace. */
+/*
+ * Write the definition of a frame.  'address' and 'object' are those of the
+ * trace's frame.
+ */
 static enum hatf_status
 write_frame(struct expand *e, struct hatf_writer *writer, uint64_t id,
 	    const struct symbol_lookup_name *name, uint64_t address,
@@ -223,7 +243,7 @@ write_frame(struct expand *e, struct hatf_writer *writer, uint64_t id,
 	return write_comment(e, writer);
 }
 
-/* Look the frame up; return the number of functions there, or 0. */
+/* Find the functions of a frame.  Return their number, or 0. */
 static size_t
 look_up(struct expand *e, const struct hatf_record *rec, uint64_t address,
 	struct symbol_lookup_name *names)
@@ -231,16 +251,25 @@ look_up(struct expand *e, const struct hatf_record *rec, uint64_t address,
 	const struct piece *const piece = find_piece(e, address);
 	char file[2], object[2];
 
-	/* It has been done already, or by somebody who knew better. */
+	/*
+	 * Skip a frame that has names, from an earlier run or from the program
+	 * that wrote the trace.
+	 */
 	if (address == 0 || piece == NULL ||
 	    comment_value(rec, "file", file, sizeof(file)) > 0)
 		return 0;
-	/* Generated code, where that object was. */
+	/*
+	 * Skip generated code.  It may be at an address that an object had
+	 * earlier.
+	 */
 	if (comment_value(rec, "object", object, sizeof(object)) > 0 &&
 	    object[0] == '[')
 		return 0;
 	e->counts.frames++;
-	/* The address to which the call returns may be on the next line. */
+	/*
+	 * Look up the call instruction: the return address may belong to the
+	 * next line.
+	 */
 	return symbol_lookup_find(e->lookup, piece->object,
 				  address - piece->base - 1, names);
 }
@@ -259,7 +288,7 @@ expand_frame(struct expand *e, const struct hatf_record *rec,
 	if (frame.id == 0 || frame.id >= FIRST_NEW_ID)
 		return hatf_writer_write(writer, rec, 1);
 	if (tfind(&frame, &e->frames, compare_ids) != NULL)
-		return HATF_OK; /* defined before, in the same words */
+		return HATF_OK; /* the same definition occurred before */
 	n = look_up(e, rec, address, names);
 	if (n > 1) {
 		frame.first_outer = e->next_frame;

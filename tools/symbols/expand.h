@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * expand.h - definitions of a trace with the names of their functions
+ * expand.h - add the names of functions to the definitions of a trace
  *
- * A frame that has an address and no file gets function, file and line.  Where
- * functions were inlined there, one frame becomes several: the frame keeps its
- * id and is the innermost of them, and further stacks with new ids lie between
- * a stack and its caller.  So what the records refer to stays as it is.
+ * A frame with an address and without a file gets function, file and line.  If
+ * functions were inlined at that address, one frame becomes several.  The
+ * innermost one keeps the id of the frame, and stacks with new ids are inserted
+ * between the stack and its caller.  In this way the records of the trace need
+ * not change: they refer to the same ids as before.
  */
 #ifndef EXPAND_H
 #define EXPAND_H
@@ -18,32 +19,33 @@
 
 struct expand;
 
-/* What was found, for the report. */
+/* Counts for the report. */
 struct expand_counts {
-	uint64_t frames;  /* with an address, and without a file before */
-	uint64_t named;	  /* that have a function now */
-	uint64_t located; /* that have a file now */
+	uint64_t frames;  /* frames with an address that had no file */
+	uint64_t named;	  /* frames that now have a function */
+	uint64_t located; /* frames that now have a file */
 	uint64_t inlined; /* frames added for functions that were inlined */
 };
 
 /*
- * Store in '*id_ret' an id above all that the trace 'path' uses for frames and
- * stacks, by reading the trace; at least 2^48, as no recorder counts so far.
- * Of "-" and of a pipe, which can be read only once, it is a random id.  False:
- * no id is left.  A trace that cannot be read has no ids; writing it tells why.
+ * Store in '*id_ret' an id above all ids of frames and stacks in the trace
+ * 'path', which this function reads.  The id is at least 2^48; no recorder
+ * reaches such ids.  "-" and a pipe can be read only once: use a random id for
+ * them.  Ignore errors of reading, which a later pass reports.  Return false if
+ * no id is left.
  */
 bool expand_find_new_id(const char *path, uint64_t *id_ret);
 
 /*
- * 'lookup' stays the caller's; 'new_id' is the first id for what is added.
- * NULL: no memory.
+ * Begin.  The caller keeps 'lookup'.  'new_id' is the first id for added frames
+ * and stacks.  Return NULL if there is no memory.
  */
 struct expand *expand_open(struct symbol_lookup *lookup, uint64_t new_id);
 void expand_close(struct expand *e);
 
 /*
- * Write a record to 'writer', or what stands for it.  Errors: those of
- * hatf_writer_write(), and HATF_NO_MEMORY.
+ * Write a record to 'writer'.  In place of a definition, write the definitions
+ * that replace it.  Errors: those of hatf_writer_write(), and HATF_NO_MEMORY.
  */
 enum hatf_status expand_write(struct expand *e, const struct hatf_record *rec,
 			      struct hatf_writer *writer);

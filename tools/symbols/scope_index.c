@@ -2,9 +2,9 @@
 /*
  * scope_index.c - see scope_index.h
  *
- * The units of an object are listed once, and so are the functions of a unit,
- * with the whole range of addresses of each.  The body of a function is
- * searched only for an address in this range.
+ * The units of an object are listed once.  The functions of a unit are listed
+ * when the unit is first needed, each with its whole range of addresses.  The
+ * body of a function is searched only for an address in its range.
  */
 #ifdef HAVE_LIBDW
 
@@ -14,19 +14,25 @@
 #include <search.h>
 #include <stdlib.h>
 
-/* Namespaces and types in each other, and blocks in a function. */
+/*
+ * The most levels: of nested namespaces and types, or of nested blocks in a
+ * function.
+ */
 #define DEPTH_MAX 256
 
-/* Siblings in a row, since damaged ones may lead to each other in a circle. */
+/*
+ * The most siblings of an entry to follow: in damaged data they may form a
+ * circle.
+ */
 #define ENTRIES_MAX ((uint32_t)1 << 24)
 
 struct function {
-	Dwarf_Addr low, high; /* of all its code */
+	Dwarf_Addr low, high; /* range that contains all code of the function */
 	Dwarf_Die die;
 };
 
 struct unit {
-	Dwarf_Off offset; /* of its entry */
+	Dwarf_Off offset; /* offset of the unit's entry */
 	struct function *functions;
 	size_t count, cap;
 };
@@ -67,7 +73,7 @@ compare_ranges(const void *a, const void *b)
 	return x->low < y->low ? -1 : x->low > y->low;
 }
 
-/* Add the ranges of a unit.  False: no memory. */
+/* Add the ranges of a unit.  Return false if there is no memory. */
 static bool
 add_ranges(struct scope_index *s, Dwarf_Die *unit)
 {
@@ -139,7 +145,10 @@ scope_index_unit(struct scope_index *s, Dwfl_Module *module, Dwarf_Addr address,
 
 /* ---------------------------------------------------------------- functions */
 
-/* List a function that has code.  No memory: leave it out. */
+/*
+ * List a function that has code.  If there is no memory, the function is
+ * missing from the list.
+ */
 static void
 add_function(struct unit *unit, Dwarf_Die *die)
 {
@@ -186,8 +195,8 @@ may_have_functions(Dwarf_Die *die)
 }
 
 /*
- * List the functions below an entry.  'path' has the entry that is being looked
- * at of each level.
+ * List the functions below an entry.  'path' has the current entry of each
+ * level.
  */
 static void
 list_functions(struct unit *unit, Dwarf_Die *top)
@@ -215,7 +224,7 @@ list_functions(struct unit *unit, Dwarf_Die *top)
 	}
 }
 
-/* Return what is known of a unit; list its functions first if it is new. */
+/* Return the functions of a unit.  If they are not listed yet, list them. */
 static struct unit *
 find_unit(struct scope_index *s, Dwarf_Die *die)
 {
@@ -237,7 +246,10 @@ find_unit(struct scope_index *s, Dwarf_Die *die)
 	return unit;
 }
 
-/* Replace an entry by its child that has the address. */
+/*
+ * Replace an entry by its child that contains the address.  Return false if
+ * there is none.
+ */
 static bool
 enter(Dwarf_Die *die, Dwarf_Addr address)
 {
@@ -259,7 +271,7 @@ enter(Dwarf_Die *die, Dwarf_Addr address)
 	return false;
 }
 
-/* Store the functions around an address of 'function', the innermost first. */
+/* Store the functions around an address in 'function', the innermost first. */
 static size_t
 descend(Dwarf_Die *function, Dwarf_Addr address, Dwarf_Die *scopes, size_t max)
 {
@@ -295,7 +307,7 @@ scope_index_functions(struct scope_index *s, Dwarf_Die *unit,
 
 #else
 
-/* ISO C forbids an empty file. */
+/* Declare something: ISO C forbids an empty file. */
 extern int scope_index_without_libdw;
 
 #endif

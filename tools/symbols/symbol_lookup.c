@@ -32,11 +32,12 @@ enum state {
 struct object {
 	char *path, *build_id;
 	enum state state;
-	bool has_debug; /* information, with files and lines */
+	/* it has debug information that includes files and lines */
+	bool has_debug;
 	Dwfl *dwfl;
 	Dwfl_Module *module;
 	struct scope_index index;
-	uint64_t count; /* places looked up */
+	uint64_t count; /* number of addresses looked up in the object */
 };
 
 struct symbol_lookup {
@@ -44,7 +45,7 @@ struct symbol_lookup {
 	int object_count, object_cap;
 	char *debug_path;
 	Dwfl_Callbacks callbacks;
-	/* Demangled names, which live as long as this does. */
+	/* Demangled names, valid as long as this struct. */
 	char **names;
 	size_t name_count, name_cap;
 };
@@ -58,7 +59,10 @@ symbol_lookup_open(const struct symbol_lookup_options *options)
 
 	if (l == NULL)
 		return NULL;
-	/* To libdwfl, a relative folder is one beside the program. */
+	/*
+	 * Use an absolute path: libdwfl would look for a relative one beside
+	 * the program.
+	 */
 	has_dir = options->debug_dir != NULL &&
 		  realpath(options->debug_dir, dir) != NULL;
 	if (asprintf(&l->debug_path, DEBUG_FILE_PATH "%s%s", has_dir ? ":" : "",
@@ -66,7 +70,7 @@ symbol_lookup_open(const struct symbol_lookup_options *options)
 		free(l);
 		return NULL;
 	}
-	/* libdw asks servers whenever this variable is set. */
+	/* If this variable is set, libdw asks servers for debug files. */
 	if (!options->use_debuginfod)
 		unsetenv("DEBUGINFOD_URLS");
 	l->callbacks = (Dwfl_Callbacks){
@@ -127,7 +131,10 @@ symbol_lookup_object(struct symbol_lookup *l, const char *path,
 	return l->object_count++;
 }
 
-/* Has the file the build id that the trace gives, if it gives one? */
+/*
+ * Is the build id of the file the one in the trace?  True if the trace has
+ * none.
+ */
 static bool
 is_same_build(const struct object *o)
 {
@@ -154,7 +161,10 @@ open_object(struct symbol_lookup *l, struct object *o)
 	int fd;
 
 	o->state = MISSING;
-	/* Libraries are often symbolic links, which the next call refuses. */
+	/*
+	 * Resolve symbolic links, which hatf_file_open_found() refuses: many
+	 * libraries are links.
+	 */
 	if (realpath(o->path, path) == NULL ||
 	    hatf_file_open_found(path, &fd, NULL) != HATF_OK)
 		return;
@@ -164,7 +174,7 @@ open_object(struct symbol_lookup *l, struct object *o)
 		return;
 	}
 	dwfl_report_begin(o->dwfl);
-	/* It takes the descriptor if it succeeds. */
+	/* On success, the call takes ownership of the descriptor. */
 	o->module = dwfl_report_offline(o->dwfl, path, path, fd);
 	if (o->module == NULL)
 		close(fd);
@@ -179,7 +189,10 @@ open_object(struct symbol_lookup *l, struct object *o)
 		dwarf != NULL && debug_file_is_alt_safe(o->module, dwarf);
 }
 
-/* Keep a string as long as the lookup; NULL: no memory. */
+/*
+ * Let the lookup own a string, until it is closed.  Return NULL if there is no
+ * memory.
+ */
 static const char *
 keep(struct symbol_lookup *l, char *name)
 {
@@ -201,7 +214,10 @@ keep(struct symbol_lookup *l, char *name)
 	return name;
 }
 
-/* The name as in the source; 'name' itself if it is not mangled. */
+/*
+ * Return the demangled name; if 'name' is not mangled, or is NULL, return
+ * 'name'.
+ */
 static const char *
 readable(struct symbol_lookup *l, const char *name)
 {
@@ -211,7 +227,7 @@ readable(struct symbol_lookup *l, const char *name)
 	return kept != NULL ? kept : name;
 }
 
-/* Find the declaration in its class or namespace. */
+/* Find the declaration of a function in its class or namespace. */
 static Dwarf_Die
 declaration_of(Dwarf_Die *die)
 {
@@ -230,7 +246,10 @@ declaration_of(Dwarf_Die *die)
 	return found;
 }
 
-/* Return what C++ calls a scope around a function; NULL: it has no name. */
+/*
+ * Return the name of a C++ scope (a class, a namespace, ...); NULL if it has
+ * none.
+ */
 static const char *
 scope_name(Dwarf_Die *die)
 {
@@ -251,8 +270,8 @@ scope_name(Dwarf_Die *die)
 }
 
 /*
- * Return the name that the symbol table gives to the code at 'address', if a
- * compiler has mangled it; else NULL.
+ * Return the demangled name of the symbol that contains 'address', if its name
+ * is mangled as in C++; else NULL.
  */
 static const char *
 mangled_symbol(struct symbol_lookup *l, struct object *o, Dwarf_Addr address)
@@ -269,7 +288,10 @@ mangled_symbol(struct symbol_lookup *l, struct object *o, Dwarf_Addr address)
 	return kept != NULL ? readable(l, kept) : NULL;
 }
 
-/* Join the names of a function and of the scopes around it; NULL: no memory. */
+/*
+ * Join the names of a function and of the scopes around it with "::".  Return
+ * NULL if there is no memory.
+ */
 static const char *
 join_scopes(struct symbol_lookup *l, Dwarf_Die *scopes, int count)
 {
@@ -291,9 +313,9 @@ join_scopes(struct symbol_lookup *l, Dwarf_Die *scopes, int count)
 }
 
 /*
- * Return the name of a function that has no linkage name, such as a C++
- * function that only one file can call.  If classes or namespaces are around
- * it, that is the name in the symbol table, or else all their names.
+ * Return the name of a function that has no linkage name, such as a static
+ * function of C++. If it is in a class or namespace, return its name from the
+ * symbol table or, without one, the joined names of its scopes.
  */
 static const char *
 scoped_name(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
@@ -347,7 +369,10 @@ number_of(Dwarf_Die *die, unsigned name)
 	return dwarf_formudata(dwarf_attr(die, name, &attr), &n) == 0 ? n : 0;
 }
 
-/* Where an inlined function was called, which is a place in its caller. */
+/*
+ * Set file and line of the place where an inlined function was called.  That
+ * place is in the caller.
+ */
 static void
 set_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct symbol_lookup_name *caller)
 {
@@ -361,7 +386,7 @@ set_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct symbol_lookup_name *caller)
 	caller->column = number_of(inlined, DW_AT_call_column);
 }
 
-/* Set the place that the instruction at 'address' comes from. */
+/* Set the source line of the instruction at 'address'. */
 static void
 set_line(struct object *o, Dwarf_Addr address, struct symbol_lookup_name *name)
 {
@@ -389,10 +414,10 @@ set_line(struct object *o, Dwarf_Addr address, struct symbol_lookup_name *name)
 }
 
 /*
- * Store in '*around_ret', which the caller frees, the entries around an address
- * of a unit, and return their number.  The scopes of the address name the
- * innermost function; those of its entry are all that the function was inlined
- * into.
+ * Store in '*around_ret', which the caller frees, the debugging entries around
+ * an address of a unit, and return their number.  dwarf_getscopes() finds the
+ * innermost function at the address; dwarf_getscopes_die() then finds the
+ * functions into which that function was inlined.
  */
 static int
 find_scopes(struct object *o, Dwarf_Die *unit, Dwarf_Addr address,
@@ -416,7 +441,7 @@ find_scopes(struct object *o, Dwarf_Die *unit, Dwarf_Addr address,
 	return count;
 }
 
-/* The functions around 'address', by debug information. */
+/* Store the functions around 'address' that the debug information has. */
 static size_t
 find_functions(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
 	       struct symbol_lookup_name *names)
@@ -465,7 +490,10 @@ symbol_lookup_find(struct symbol_lookup *l, int object, uint64_t address,
 	address += bias;
 	if (o->has_debug)
 		n = find_functions(l, o, address, names);
-	/* An assembler, such as OCaml's, puts mangled names there. */
+	/*
+	 * Demangle names from debug information: OCaml's, for example, are
+	 * mangled.
+	 */
 	for (size_t i = 0; i < n; i++)
 		names[i].function = readable(l, names[i].function);
 	if (n != 0 && names[n - 1].function != NULL)
@@ -480,7 +508,7 @@ symbol_lookup_find(struct symbol_lookup *l, int object, uint64_t address,
 	return names[n - 1].function != NULL || names[0].file != NULL ? n : 0;
 }
 
-/* What is missing of an object; NULL: nothing. */
+/* Return a description of what is missing for an object; NULL if nothing is. */
 static const char *
 missing_of(const struct object *o)
 {

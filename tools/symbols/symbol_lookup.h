@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_lookup.h - which function, file and line an address in a program is of
+ * symbol_lookup.h - find the function, file and line of an address in a program
  *
- * By elfutils' libdw, from the debug information of the file itself or of a
- * separate file, else from its symbol table.  Paths come from traces, which
- * anybody may have written: only regular files are opened.
+ * Uses elfutils' libdw.  Reads the debug information in the file itself or in a
+ * separate file.  Without debug information, reads the symbol table.  Paths
+ * come from untrusted traces, so only regular files are opened.
  *
  * One thread uses a lookup at a time.
  */
@@ -18,12 +18,13 @@
 struct symbol_lookup;
 
 struct symbol_lookup_options {
-	const char *debug_dir; /* more separate debug files are here; or NULL */
-	bool use_debuginfod;   /* ask the servers of $DEBUGINFOD_URLS, too */
+	/* Another folder in which to look for separate debug files; or NULL. */
+	const char *debug_dir;
+	bool use_debuginfod; /* ask the servers of $DEBUGINFOD_URLS, too */
 };
 
 /*
- * A function at a place in the code.  Names are demangled; NULL or 0: unknown.
+ * A function and its source line.  Names are demangled.  NULL or 0: unknown.
  * The strings live as long as the lookup.
  */
 struct symbol_lookup_name {
@@ -31,33 +32,40 @@ struct symbol_lookup_name {
 	uint64_t line, column;
 };
 
-/* Functions inlined into each other beyond this are left out. */
+/*
+ * The most functions, inlined into each other, that one address can have.  The
+ * outer ones beyond this number are omitted.
+ */
 #define SYMBOL_LOOKUP_NAMES_MAX 64
 
-/* NULL: no memory, or built without libdw (errno is ENOSYS). */
+/*
+ * Open a lookup.  Return NULL if there is no memory, or if the build lacks
+ * libdw (errno is ENOSYS).
+ */
 struct symbol_lookup *
 symbol_lookup_open(const struct symbol_lookup_options *options);
 void symbol_lookup_close(struct symbol_lookup *lookup);
 
 /*
- * Find an object by path and build id (hexadecimal, "" if unknown): return its
- * number.  The first symbol_lookup_find() opens the file.  -1: no memory.
+ * Return the number of the object with this path and build id (hexadecimal, ""
+ * if unknown), or -1 if there is no memory.  The first symbol_lookup_find()
+ * opens the file.
  */
 int symbol_lookup_object(struct symbol_lookup *lookup, const char *path,
 			 const char *build_id);
 
 /*
- * Store what is at 'address' of the object, an address as in its file: the
- * function that was inlined innermost first, the one that holds the code last.
- * Return how many; 0: unknown.
+ * Store the functions at 'address', an address in the object's file.  The
+ * innermost inlined function comes first; the last one is the function that
+ * contains the code.  Return their number; 0 if nothing is known.
  */
 size_t symbol_lookup_find(
 	struct symbol_lookup *lookup, int object, uint64_t address,
 	struct symbol_lookup_name names_ret[SYMBOL_LOOKUP_NAMES_MAX]);
 
 /*
- * Print one line for each object of which something is missing.  Return how
- * many there are.
+ * Print a line for each object whose file or debug information is missing.
+ * Return the number of these objects.
  */
 unsigned symbol_lookup_report(const struct symbol_lookup *lookup);
 

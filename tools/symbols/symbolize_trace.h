@@ -2,8 +2,8 @@
 /*
  * symbolize_trace.h - write a trace with the names of its functions
  *
- * Both functions print what goes wrong on standard error.
- * One thread at a time.
+ * Both functions print their errors on standard error.  Call them from one
+ * thread at a time.
  */
 #ifndef SYMBOLIZE_TRACE_H
 #define SYMBOLIZE_TRACE_H
@@ -13,17 +13,17 @@
 
 /*
  * Write the trace 'path' to 'out', with names; "-" is standard input or output.
- * Return the exit status; '*counts_ret' says what was found.
+ * Return the exit status.  Store the counts in '*counts_ret'.
  */
 int symbolize_trace(const char *path, const char *out,
 		    struct symbol_lookup *lookup,
 		    struct expand_counts *counts_ret);
 
 /*
- * Replace a regular file by itself with names.  The file keeps its owner and
- * its mode.  If that fails, or if the trace is damaged or incomplete, or if a
- * signal ends this process, the file stays as it is, and no other file is left.
- * Return the exit status.
+ * Add names to a regular file in place.  The file keeps its owner and its mode.
+ * The file is not changed, and no other file is left, if this fails, if the
+ * trace is damaged or incomplete, or if a signal ends this process.  Return the
+ * exit status.
  */
 int symbolize_trace_in_place(const char *path, struct symbol_lookup *lookup,
 			     struct expand_counts *counts_ret);

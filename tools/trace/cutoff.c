@@ -20,16 +20,14 @@ cutoff_find_rings(const char *path, enum hatf_status status,
 	if ((status != HATF_NO_TRAILER && status != HATF_TRUNCATED) ||
 	    !hatf_rings_find(path, rings, sizeof(rings)))
 		return false;
-	/*
-	 * If this fails, the ring file is damaged; 'hatf recover' reports it.
-	 */
+	/* On failure the ring file is damaged, which 'hatf recover' reports. */
 	hatf_rings_get(rings, ret, &err);
 	return true;
 }
 
 /*
- * Count the events that are in the ring file only.  False if the number is
- * unknown.
+ * Count the events that are only in the ring file.  Return false if their
+ * number is unknown.
  */
 static bool
 count_missing(const char *path, uint64_t *count_ret)

@@ -16,20 +16,21 @@
 
 /*
  * Find the ring file of the trace at 'path' and read its summary.  'status' is
- * the result of reading the trace.  Return false if 'status' does not say that
- * the trace is truncated, or if there is no ring file.
+ * the result of reading the trace.  Return false if 'status' is not one of a
+ * truncated trace, or if there is no ring file.
  */
 bool cutoff_find_rings(const char *path, enum hatf_status status,
 		       struct hatf_rings *ret);
 
 /*
- * Describe in 'buf' (truncated to 'nbytes' bytes) the error 'err' with which
- * reading 'path' ended, with the state of the ring file if there is one.
+ * Describe the error 'err' with which reading 'path' ended, and the state of
+ * the ring file if there is one.  Write the text to 'buf', truncated to
+ * 'nbytes' bytes.
  */
 void cutoff_describe(const char *path, const struct hatf_error *err, char *buf,
 		     size_t nbytes);
 
-/* Print "PATH: " and that description on standard error. */
+/* Print "PATH: " and the text of cutoff_describe() on standard error. */
 void cutoff_report(const char *path, const struct hatf_error *err);
 
 #endif /* CUTOFF_H */

@@ -34,7 +34,7 @@ keep(struct excerpt *x, const struct hatf_record *rec)
 	};
 }
 
-/* The error was reported when the trace's records were counted. */
+/* Print no error: it was printed when the trace's records were counted. */
 static bool
 fill(struct excerpt *x, struct hatf_reader *reader, uint64_t max)
 {

@@ -2,8 +2,9 @@
 /*
  * excerpt.h - the first records of a trace, in memory
  *
- * Records have the paper's content and 32 bytes each.  A benchmark that uses
- * them reads no file, and its memory is bounded.
+ * A record has 32 bytes: the tag, the sizes and the addresses, as in the traces
+ * of the paper.  A benchmark that uses an excerpt reads no file, and its memory
+ * is bounded.
  */
 #ifndef EXCERPT_H
 #define EXCERPT_H
@@ -21,17 +22,17 @@ struct excerpt {
 };
 
 /*
- * Read up to 'max' records of tags 0 to 5.  If out of memory or if the trace
- * cannot be opened, print an error message and return false.  The caller frees
- * the excerpt.
+ * Read the first records of tags 0 to 5, at most 'max'.  If out of memory or if
+ * the trace cannot be opened, print an error message and return false.  The
+ * caller frees the excerpt.
  */
 bool excerpt_take(struct excerpt *x, const struct spool *trace, uint64_t max);
 
-/* Convert records [first, first + n) to records of the library. */
+/* Convert 'n' records, from record 'first' on, to records of the library. */
 void excerpt_get(const struct excerpt *x, size_t first, size_t n,
 		 struct hatf_record *out);
 
-/* Does 'rec', which was read back, equal record 'i'? */
+/* Is 'rec', which was written and read again, equal to record 'i'? */
 bool excerpt_has(const struct excerpt *x, size_t i,
 		 const struct hatf_record *rec);
 

@@ -28,7 +28,7 @@ begins(const struct hatf_record *rec, const char *start)
 	       memcmp(rec->attributes, start, nbytes) == 0;
 }
 
-/* Has the comment a line that starts with 'prefix' and has a value after it? */
+/* Has the comment a line that begins with 'start' and goes on after it? */
 static bool
 has_line(const struct hatf_record *rec, const char *start)
 {
@@ -43,8 +43,8 @@ has_line(const struct hatf_record *rec, const char *start)
 }
 
 /*
- * Comments that carry what a field of one foreign format carries.  Each has its
- * own bit.
+ * Comments that stand for a field of one foreign format.  Each kind has its own
+ * bit.
  */
 static const struct {
 	const char *start, *format;
@@ -73,10 +73,13 @@ of_comment(const struct hatf_record *rec)
 			       : 0;
 	if (begins(rec, "HATF object\n"))
 		return HATF_KEEPS_SYMBOLS;
-	/* States how the following times were taken. */
+	/*
+	 * This comment is about the times of later records, so it is kept or
+	 * dropped with them.
+	 */
 	if (begins(rec, "HATF clock\n"))
 		return HATF_KEEPS_TIME;
-	/* Every writer makes these comments anew, so they are not lost. */
+	/* These comments are not lost: every writer makes its own. */
 	if (begins(rec, "HATF 1.0\n") || begins(rec, "HATF block\n") ||
 	    begins(rec, "HATF sum\n") || begins(rec, "HATF stacks\n") ||
 	    begins(rec, "HATF end\n"))
@@ -98,7 +101,8 @@ of_attributes(const struct hatf_record *rec)
 	while (hatf_attr_next(&next, end, &item))
 		if (item.key == HATF_ATTR_STACK)
 			occurs |= item.value != 0 ? HATF_KEEPS_SITE : 0;
-		else if (item.key != HATF_ATTR_SAMPLES) /* reported elsewhere */
+		/* another message reports the loss of samples */
+		else if (item.key != HATF_ATTR_SAMPLES)
 			occurs |= HATF_KEEPS_ATTRIBUTES;
 	return next == end ? occurs : occurs | HATF_KEEPS_ATTRIBUTES;
 }
@@ -184,7 +188,7 @@ kept_fields_dropped(const struct kept_fields *k,
 	return dropped;
 }
 
-/* The fields of a single call, which sums over calls do not have. */
+/* The fields that only a single call can have, not a sum over calls. */
 #define OF_CALLS                                                         \
 	(HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS | HATF_KEEPS_OLD_ADDRESS | \
 	 HATF_KEEPS_REALLOC | HATF_KEEPS_THREAD | HATF_KEEPS_TIME |      \
@@ -198,7 +202,10 @@ kept_fields_report(const char *path, const struct hatf_format *format,
 	char list[256] = "";
 	size_t used = 0;
 
-	/* Do not report sizes as lost: the sums contain them. */
+	/*
+	 * Do not report fields of single calls as lost: the line says that
+	 * there are sums only.
+	 */
 	if (has_sums)
 		dropped &= ~OF_CALLS;
 	for (unsigned bit = 0; bit < HATF_KEEPS_COUNT; bit++)

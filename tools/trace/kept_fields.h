@@ -1,31 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* kept_fields.h - which fields a format keeps and which a conversion drops */
+/*
+ * kept_fields.h - which fields a format can store, and which a conversion drops
+ */
 #ifndef KEPT_FIELDS_H
 #define KEPT_FIELDS_H
 
 #include "hatf/hatf.h"
 
-/* The name of HATF_KEEPS_ bit number 'bit': "old_address".  Static. */
+/*
+ * Return the name of HATF_KEEPS_ bit number 'bit', such as "old_address".  The
+ * string is static.
+ */
 const char *kept_fields_name(unsigned bit);
 
 /*
- * The HATF_KEEPS_ bits of the fields that the records so far have.
- * Zero-initialise.
+ * The fields that occur in the records so far, as HATF_KEEPS_ bits.  Begins as
+ * all zeros.
  */
 struct kept_fields {
 	unsigned occurs;
 };
 
 /*
- * Add the fields of 'n' records.  Call it only for formats that drop fields: it
- * takes time.
+ * Add the fields of 'n' records.  Call this only if the format drops fields,
+ * because it takes time.
  */
 void kept_fields_note(struct kept_fields *k, const struct hatf_record *records,
 		      size_t n);
 
 /*
- * Return the bits of the fields that occur and that 'format' does not keep,
- * without the fields that 'drop' (HATF_DROP_ bits) removes on request.
+ * Return the bits of the fields that occur and that 'format' does not keep.
+ * Leave out the fields that the user asked to remove: 'drop' has HATF_DROP_
+ * bits.
  */
 unsigned kept_fields_dropped(const struct kept_fields *k,
 			     const struct hatf_format *format, unsigned drop);

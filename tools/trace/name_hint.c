@@ -9,7 +9,10 @@ name_hint_find(const struct hatf_reader *reader)
 {
 	const char *const kind = hatf_reader_header(reader, "heaptrack");
 
-	/* A converted trace cannot be processed by that program. */
+	/*
+	 * heaptrack_interpret cannot read a trace that was converted from its
+	 * format.
+	 */
 	if (strcmp(hatf_reader_format(reader), "heaptrack") != 0 ||
 	    kind == NULL || strcmp(kind, "raw") != 0)
 		return NULL;

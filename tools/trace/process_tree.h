@@ -2,10 +2,11 @@
 /*
  * process_tree.h - traces as trees of processes (prefix: tree_)
  *
- * Read only the header and the trailer of each trace.  A node is one image of a
- * process, from its start or an exec to its end or the next exec, with all
- * segments of its trace.  Headers are untrusted: whatever they say, a node has
- * at most one parent and there are no cycles.  Not thread-safe.
+ * Only the header and the trailer of each trace are read.  A node is one image
+ * of a process: the time from its start, or from an exec, to the next exec or
+ * to its end.  It has all segments of the trace of that time.  Headers are
+ * untrusted: whatever they say, a node has at most one parent and there are no
+ * cycles.  Not thread-safe.
  */
 #ifndef PROCESS_TREE_H
 #define PROCESS_TREE_H
@@ -19,7 +20,7 @@
 /* One trace file.  Strings are never NULL; a missing number is 0. */
 struct tree_trace {
 	char *path;
-	bool is_found; /* in a directory, not named by the user */
+	bool is_found; /* found in a directory, not named by the user */
 	char *host, *exe, *command, *parent_trace, *ancestors;
 	uint64_t pid, ppid, pid_start;
 	uint64_t start_ns;   /* CLOCK_MONOTONIC */
@@ -32,29 +33,33 @@ struct tree_trace {
 };
 
 enum tree_origin {
-	TREE_ROOT,   /* no parent here */
+	TREE_ROOT,   /* the trace of its parent, if any, is not here */
 	TREE_FORK,   /* forked from 'parent' */
 	TREE_EXEC,   /* 'parent' is the previous image of the same process */
 	TREE_START,  /* another program, started by 'parent' */
-	TREE_ORPHAN, /* forked from a process whose trace is not here */
+	TREE_ORPHAN, /* forked from a process that has no trace here */
 };
 
 struct tree_node {
-	struct tree_trace *traces; /* segments, in order */
+	struct tree_trace *traces; /* the segments of the image, in order */
 	size_t trace_count;
 	enum tree_origin origin;
-	/* TREE_START: number of untraced processes in between */
+	/*
+	 * for TREE_START: number of untraced processes between this one and its
+	 * parent
+	 */
 	unsigned untraced;
 	struct tree_node *parent, *first_child, *last_child, *next;
-	unsigned depth; /* 0 for a root */
+	unsigned depth; /* levels above the node; 0 for a root */
 };
 
-/* The position in the parent's trace at which a child was forked. */
+/* The position in the parent's trace where a child was forked. */
 struct tree_fork {
 	bool is_known;	/* 'event' is valid */
-	uint64_t event; /* logical events before the fork ... */
+	uint64_t event; /* number of the parent's events before the fork ... */
 	bool in_segment;
-	uint64_t segment; /* ... in this segment, if 'in_segment' */
+	/* ... counted in this segment only, if 'in_segment' is set */
+	uint64_t segment;
 };
 
 /* The trees of all traces; there may be several roots. */
@@ -66,14 +71,14 @@ struct tree {
 	struct tree_node *first_root, *last_root;
 };
 
-/* Initialise an empty tree / free all memory of the tree. */
+/* tree_init() makes an empty tree; tree_free() frees its memory. */
 void tree_init(struct tree *f);
 void tree_fini(struct tree *f);
 
 /*
  * Add the trace at 'path' or, if 'path' is a directory, the traces in it; other
- * files in a directory are ignored.  If there is no such file or no trace, or
- * if out of memory, print an error message and return false.
+ * files in a directory are ignored.  If the file does not exist, if there is no
+ * trace, or if out of memory, print an error message and return false.
  */
 bool tree_add(struct tree *f, const char *path);
 
@@ -84,18 +89,22 @@ bool tree_add(struct tree *f, const char *path);
 bool tree_build(struct tree *f);
 
 /*
- * Return the node after 'node' (NULL: the first node) in preorder: each node
- * before its children.  NULL at the end.
+ * Return the node after 'node' in preorder, where each node comes before its
+ * children.  NULL stands for the position before the first node, and is
+ * returned at the end.
  */
 struct tree_node *tree_next(const struct tree *f, const struct tree_node *node);
 
 /*
- * Find the fork of a node whose header names a parent, even if the parent's
- * trace is not here.
+ * Find where a node was forked, if its header names a parent.  The parent's
+ * trace need not be here.
  */
 struct tree_fork tree_find_fork(const struct tree_node *node);
 
-/* The last trace of the node, which has the trailer. */
+/*
+ * Return the last trace of the node.  If any of its traces has the end of the
+ * image, it is this one.
+ */
 static inline const struct tree_trace *
 tree_last_trace(const struct tree_node *node)
 {

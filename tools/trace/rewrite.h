@@ -12,58 +12,61 @@
 
 struct rewrite {
 	/*
-	 * "-": standard input, standard output.  'out' may be NULL: write to
+	 * Paths; "-" is standard input or output.  If 'out' is NULL, write to
 	 * 'options.fd', an empty file that will replace 'in'.
 	 */
 	const char *in, *out;
 	/* 'format' is the required format of 'in'; NULL: any. */
 	struct hatf_reader_options reading;
 	/*
-	 * rewrite_trace() sets 'header', 'bare' and 'incomplete' from the
-	 * source.
+	 * rewrite_trace() sets the members 'header', 'bare' and 'incomplete',
+	 * from the source.
 	 */
 	struct hatf_writer_options options;
 	/*
-	 * Write a record, or what stands for it, to the writer; return its
-	 * status, or HATF_NO_MEMORY.  NULL: write the records as they are.
+	 * Write a record, or other records in its place, to the writer.  Return
+	 * the writer's status, or HATF_NO_MEMORY.  NULL: write all records
+	 * unchanged.
 	 */
 	enum hatf_status (*write)(void *context, const struct hatf_record *rec,
 				  struct hatf_writer *writer);
 	/*
-	 * Called before the first record, if not NULL; 'in' may have to be read
-	 * twice.  False: it has printed a message, and there is no output.
+	 * Called before the first record, unless NULL.  It is called again if
+	 * 'in' is read twice.  If it prints a message and returns false, there
+	 * is no output.
 	 */
 	bool (*begin)(void *context);
 	/*
-	 * Called with the lines of the output's header, if not NULL; takes and
-	 * frees them, and returns others, which rewrite_trace() frees.  NULL:
-	 * no memory.
+	 * Called with the lines of the output's header, unless NULL.  It frees
+	 * these lines and returns others, which rewrite_trace() frees, or NULL
+	 * if there is no memory.
 	 */
 	char *(*edit_header)(void *context, const struct hatf_reader *reader,
 			     char *header);
-	void *context;	  /* of 'write', 'begin' and 'edit_header' */
-	bool is_filtered; /* 'write' leaves out the records of some blocks */
+	/* First argument of 'write', 'begin' and 'edit_header'. */
+	void *context;
+	bool is_filtered; /* 'write' omits the records of some blocks */
 	/*
-	 * Set by rewrite_trace(): 'out' was written completely, and statistics
-	 * of the source.
+	 * Results of rewrite_trace(): whether 'out' was written completely, and
+	 * statistics of the source.
 	 */
 	bool is_written;
 	struct hatf_reader_stats read;
-	const char *read_format; /* static */
+	const char *read_format; /* format of 'in'; a static string */
 };
 
 /*
- * Copy the trace; report errors on standard error.  Set the 'struct_nbytes'
- * members.  Return the exit status: 1 also if the copy succeeded but the trace
- * is incomplete.
+ * Copy the trace, and report errors on standard error.  Also set the
+ * 'struct_nbytes' members.  Return the exit status, which is 1 also if the copy
+ * succeeded but the trace is incomplete.
  */
 int rewrite_trace(struct rewrite *r);
 
 /*
- * Return the lines for the writer option 'header' from the header comment
- * 'first', or "" if 'first' is another record.  Leave out the lines that are
- * false once 'drop' (HATF_DROP_ bits) is applied.  The caller frees the string.
- * NULL if out of memory.
+ * Return the lines of the header comment 'first', for the writer option
+ * 'header'; "" if 'first' is another record.  Leave out the lines that become
+ * false if the fields 'drop' (HATF_DROP_ bits) are removed.  The caller frees
+ * the string.  NULL if out of memory.
  */
 char *rewrite_header(const struct hatf_record *first, unsigned drop);
 

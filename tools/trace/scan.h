@@ -2,8 +2,8 @@
 /*
  * scan.h - read one trace from start to end as events
  *
- * Used by info, verify and record: open the trace, read in batches, show
- * progress, and classify the end.
+ * Opens the trace, reads it in batches, shows the progress, and tells how the
+ * trace ended.  Used by several commands.
  */
 #ifndef SCAN_H
 #define SCAN_H
@@ -19,7 +19,7 @@ struct scan {
 	struct hatf_reader *reader;
 	struct hatf_events *events;
 	struct progress progress;
-	enum hatf_status status; /* of the last read */
+	enum hatf_status status; /* status of the last read */
 	unsigned next_count;	 /* calls of scan_next(), modulo SCAN_BATCH */
 	enum hatf_heritage heritage;
 	struct hatf_event batch[SCAN_BATCH];
@@ -36,52 +36,55 @@ bool scan_open(struct scan *s, const char *path,
 
 /*
  * Open a file that a directory or another file named, not the user
- * (HATF_READER_FOUND).  NULL if it is not a trace.
+ * (HATF_READER_FOUND).  Return NULL if it is not a trace.
  */
 struct hatf_reader *scan_found(const char *path);
 
 /*
- * Return why the inherited blocks of a forked child are unknown although they
- * were requested, or NULL.  Static.
+ * Return why the blocks that a forked child inherited are unknown although the
+ * caller asked for them; NULL if they are known.  The string is static.
  */
 const char *scan_unknown_heritage(const struct scan *s);
 
 /*
- * Read the next batch.  Return the number of events in 'batch', 0 at the end;
- * then scan_fault() tells whether the trace is whole.
+ * Read the next batch.  Return the number of events in 'batch'. 0 means the
+ * end; then scan_fault() tells whether the trace is complete.
  */
 size_t scan_read(struct scan *s);
 
 /*
- * Likewise, but read one event, so that the live set is in the state right
- * after that event.  NULL at the end.
+ * Like scan_read(), but read a single event.  The live blocks that 'events'
+ * knows are then those right after this event.  Return NULL at the end.
  */
 const struct hatf_event *scan_next(struct scan *s);
 
-/* Prefix of the trailer's text about calls that the recorder missed. */
+/* How a fault begins if the trailer says that the recorder missed calls. */
 #define SCAN_MISSED "calls went past the recorder: "
 
 /*
- * After the last scan_read(): NULL if the trace was read to its end and is
- * complete.  Otherwise write the reason to 'buf' and return it.
+ * After the last scan_read(): return NULL if the trace was read to its end and
+ * is complete.  Otherwise write the reason to 'buf' and return the reason.
  */
 const char *scan_fault(const struct scan *s, char *buf, size_t nbytes);
 
 /*
- * After the last scan_read(): the id of the process that is still writing the
- * trace, or 0.
+ * After the last scan_read(): return the id of the process that is still
+ * writing the trace, or 0 if there is none.
  */
 uint64_t scan_writer(const struct scan *s);
 
 void scan_close(struct scan *s);
 
 /*
- * Nanoseconds per time unit, from the header's word for the unit; 0 if the
- * times have no unit.
+ * Return the nanoseconds of a time unit, from the word for the unit in the
+ * header; 0 if the times have no unit.
  */
 uint64_t scan_unit_ns(const char *unit);
 
-/* Last time - first time, in ns.  False if the trace has no usable times. */
+/*
+ * Store the time from the first event to the last one, in nanoseconds.  Return
+ * false if the trace has no usable times.
+ */
 bool scan_duration_ns(const struct scan *s, uint64_t *ns_ret);
 
 #endif /* SCAN_H */

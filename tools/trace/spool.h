@@ -25,8 +25,8 @@ struct spool {
 bool spool_open(struct spool *s, const char *path);
 
 /*
- * Open a reader at the first byte, with the errors of hatf_reader_open().
- * Several readers may exist at once, in different threads.
+ * Open a reader that begins at the first byte.  Errors: those of
+ * hatf_reader_open().  Several readers may exist at once, in different threads.
  */
 enum hatf_status spool_reader(const struct spool *s, unsigned jobs,
 			      struct hatf_reader **reader_ret,

@@ -2,9 +2,9 @@
 /*
  * trace_window.h - a part of a trace, as --from and --to select it
  *
- * A bound is a number of calls, or a time since the first event.  The first
- * call that reaches 'from' is in the window, the first one that reaches 'to' is
- * not.
+ * A bound is a number of calls, or a time since the first event.  The window
+ * begins with the first call that reaches 'from', and ends before the first
+ * call that reaches 'to'.
  */
 #ifndef TRACE_WINDOW_H
 #define TRACE_WINDOW_H
@@ -14,7 +14,11 @@
 struct trace_bound {
 	bool is_set;
 	bool is_time;
-	uint64_t at; /* calls; or ns, and after settling time units */
+	/*
+	 * a number of calls, or a time: in ns before trace_window_settle(),
+	 * then in time units
+	 */
+	uint64_t at;
 };
 
 struct trace_window {
@@ -22,20 +26,23 @@ struct trace_window {
 };
 
 /*
- * Take the value of --from or, unless 'is_from', of --to: a number of events
- * ("1000"), or a time since the first event ("1.5s", "20ms", "7us", "100ns",
- * "2min").  On failure print a message and return false.
+ * Parse the value of --from or, if 'is_from' is false, of --to: a number of
+ * events ("1000"), or a time since the first event ("1.5s", "20ms", "7us",
+ * "100ns", "2min").  On failure print a message and return false.
  */
 bool trace_window_take(struct trace_window *window, bool is_from,
 		       const char *value);
 
 /*
- * Settle: turn nanoseconds into the time units of the trace.  If it has none,
- * print a message and return false.
+ * Convert bounds in nanoseconds into the time units of the trace.  If the trace
+ * has no such units, print a message and return false.
  */
 bool trace_window_settle(struct trace_window *window, const struct scan *s);
 
-/* Does a call count?  A carried record is no call; the free of its block is. */
+/*
+ * Is the event a call that windows count?  The record of a carried block is not
+ * a call; the free of such a block is.
+ */
 static inline bool
 trace_window_counts(const struct hatf_event *e)
 {
@@ -44,8 +51,8 @@ trace_window_counts(const struct hatf_event *e)
 }
 
 /*
- * Does a call at 'time' reach a bound that is set, after 'count' other calls,
- * in a trace that begins at 'start'?
+ * Does a call reach a bound that is set?  The call is at 'time', after 'count'
+ * other calls.  The first event of the trace is at 'start'.
  */
 static inline bool
 trace_bound_reached(const struct trace_bound *bound, uint64_t count,

@@ -3,14 +3,14 @@
  * trailer.c - see trailer.h
  *
  * The trailer is the last record.  In an uncompressed trace it is the comment
- * whose length ends at the end of the file.  In a trace compressed by gzip each
- * block is a gzip member with its length in the member's header (FORMAT
- * "Compression"); the last member is the one whose length ends at the end of
+ * that, by its length, ends at the end of the file.  In a trace compressed by
+ * gzip, each block is a gzip member with its length in the member's header
+ * (FORMAT "Compression"); the last member is the one that ends at the end of
  * the file.  A small trace that another program compressed is read from its
  * start.
  *
- * At most one candidate is tried: a hostile file may be full of apparent
- * members or trailers, and trying them all would take hours.
+ * At most one place is tried: a hostile file may be full of bytes that look
+ * like members or trailers, and trying all of them would take hours.
  */
 #include "tools/trace/trailer.h"
 
@@ -61,7 +61,8 @@ trailer_find_number(const char *text, size_t nbytes, const char *key,
 }
 
 /*
- * Copy the value of 'key', "\nKEY=", truncated to fit; empty if there is none.
+ * Copy the value of 'key', which has the form "\nKEY=", truncated to fit; "" if
+ * there is none.
  */
 static void
 find_text(const char *text, size_t nbytes, const char *key, char *buf,
@@ -117,7 +118,7 @@ find_plain(const uint8_t *buf, size_t nbytes, struct trailer *ret)
 	return false;
 }
 
-/* Is the last record of this stream a trailer?  False on any error. */
+/* Read a stream.  Is its last record a trailer?  False on any error. */
 static bool
 read_stream(int fd, struct trailer *ret)
 {
@@ -146,8 +147,8 @@ read_stream(int fd, struct trailer *ret)
 }
 
 /*
- * Copy the bytes to a file of their own, because readers start at the beginning
- * of a file.
+ * Copy the bytes to a file of their own, because a reader begins at the start
+ * of a file.  Then read the trailer from that file.
  */
 static bool
 read_member(const uint8_t *buf, size_t nbytes, struct trailer *ret)
@@ -164,7 +165,7 @@ read_member(const uint8_t *buf, size_t nbytes, struct trailer *ret)
 	return found;
 }
 
-/* Does the header of a member of 'nbytes' bytes start here? */
+/* Is this the header of a gzip member of ours that has 'nbytes' bytes? */
 static bool
 is_member(const uint8_t *p, size_t nbytes)
 {
@@ -177,7 +178,10 @@ is_member(const uint8_t *p, size_t nbytes)
 		(uint32_t)p[19] << 24) == nbytes;
 }
 
-/* Read the last bytes of the file.  'is_whole': they are the entire file. */
+/*
+ * Read the trailer from the last gzip member.  'buf' has the last bytes of the
+ * file or, if 'is_whole', the whole file.
+ */
 static bool
 find_gzip(const uint8_t *buf, size_t nbytes, bool is_whole, struct trailer *ret)
 {

@@ -35,17 +35,17 @@ size_t escape_next(const uint8_t *s, size_t nbytes, bool quoted,
 char *escape_text(const char *s, char *out, size_t cap);
 
 /*
- * Find the first character of 's', which must be valid UTF-8, that
- * escape_text() would escape.  Return the number of bytes before the character.
- * '*char_ret' is the character, '*length_ret' its length in bytes; the length
- * is 0 if there is no such character.
+ * Find the first character of 's' that escape_text() would escape.  's' must be
+ * valid UTF-8.  Return the number of bytes before the character.  Store the
+ * character, and its length in bytes; the length is 0 if there is no such
+ * character.
  */
 size_t escape_find(const char *s, uint32_t *char_ret, size_t *length_ret);
 
 /*
- * Return a copy of 's' that is valid UTF-8: invalid bytes become \xHH, all else
- * stays, since a JSON writer escapes control characters itself.  The caller
- * frees the copy.  NULL if out of memory.
+ * Return a copy of 's' that is valid UTF-8: invalid bytes become \xHH.
+ * Everything else stays, because a JSON writer escapes control characters
+ * itself.  The caller frees the copy.  NULL if out of memory.
  */
 char *escape_utf8(const char *s);
 

@@ -35,7 +35,7 @@ figure_nbytes(uint64_t nbytes)
 		snprintf(f.text, sizeof(f.text), "%" PRIu64 " B", nbytes);
 		return f;
 	}
-	/* A value that would round to 1024.0 belongs to the next unit. */
+	/* Go on to the next unit if the value would be rounded to 1024.0. */
 	for (; value >= 1023.95 && unit < 5; unit++)
 		value /= 1024;
 	snprintf(f.text, sizeof(f.text), "%.1f %s", value, units[unit]);

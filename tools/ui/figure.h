@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A formatted number; large enough for each of the functions below. */
+/* A formatted number.  Its size suffices for each of the functions below. */
 struct figure {
 	char text[32];
 };

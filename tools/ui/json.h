@@ -2,8 +2,9 @@
 /*
  * json.h - additions to jansson
  *
- * jansson silently skips a key whose value is NULL, so running out of memory
- * would drop a key. json_print() therefore takes the expected number of keys.
+ * jansson silently drops a key whose value is NULL, which happens if memory
+ * runs out.  Therefore json_print() takes the expected number of keys and
+ * checks it.
  */
 #ifndef JSON_H
 #define JSON_H
@@ -14,18 +15,21 @@
 #include <jansson.h>
 
 /*
- * An integer, or a string if 'n' is above INT64_MAX, which jansson lacks.  NULL
- * if out of memory.
+ * Return an integer.  If 'n' is above INT64_MAX, which jansson does not
+ * support, return a string.  NULL if out of memory.
  */
 json_t *json_u64(uint64_t n);
 
 /*
- * A string, with invalid UTF-8 as \xHH; null for NULL.  Returns NULL if out of
- * memory.
+ * Return a string, with invalid UTF-8 as \xHH, or JSON's null if 's' is NULL.
+ * NULL if out of memory.
  */
 json_t *json_text(const char *s);
 
-/* 'heritage' as one word: none, exact, unknown, inexact, missing, damaged. */
+/*
+ * Return 'heritage' as one word: none, exact, unknown, inexact, missing or
+ * damaged.
+ */
 json_t *json_heritage(enum hatf_heritage heritage);
 
 /*

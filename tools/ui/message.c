@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Longer lines are truncated; a path has at most 4096 bytes. */
+/* Longer messages are truncated.  A path has at most 4096 bytes. */
 #define LINE_NBYTES 6000
 
 static const char *speaker = "hatf";
@@ -36,7 +36,7 @@ message_print(const char *format, ...)
 	const size_t len = strlen(line);
 
 	line[len] = '\n';
-	/* A failure cannot be reported anywhere. */
+	/* Ignore a failure: there is no way to report it. */
 	if (write(STDERR_FILENO, line, len + 1) < 0)
 		return;
 }
@@ -50,7 +50,10 @@ message_path(const char *path)
 char *
 message_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
 {
-	/* Record numbers mean nothing in a file that is not a trace. */
+	/*
+	 * Print no record number: it means nothing for a file that is not a
+	 * trace.
+	 */
 	if (err->status == HATF_NOT_HATF && err->field != NULL)
 		snprintf(buf, nbytes, "%s; see 'hatf formats'",
 			 hatf_status_text(err->status));

@@ -16,12 +16,15 @@ enum {
 	EXIT_FINE = 0,
 	EXIT_BAD_INPUT = 1,
 	EXIT_USAGE = 2,
-	/* Of commands that judge: */
-	EXIT_EXCEEDED = 3,   /* a limit of --fail-over or --fail-on */
+	/* Exit statuses of commands that check limits: */
+	EXIT_EXCEEDED = 3,   /* a limit is exceeded */
 	EXIT_INCOMPLETE = 4, /* a trace lacks events */
 };
 
-/* Set the prefix of all messages, "hatf info".  The string must stay valid. */
+/*
+ * Set the prefix of all messages, such as "hatf info".  The string must stay
+ * valid.
+ */
 void message_set_command(const char *command);
 
 void message_print(const char *format, ...)

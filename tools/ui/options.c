@@ -15,8 +15,8 @@
 #include <string.h>
 
 /*
- * Values for getopt_long(): VAL_FIRST, above every letter, plus the index in
- * the page.
+ * The value that getopt_long() returns for a long option is VAL_FIRST, which is
+ * above every letter, plus the option's index in the page.
  */
 #define VAL_FIRST 256
 #define VAL_HELP  (VAL_FIRST + OPT_MAX)
@@ -96,7 +96,10 @@ make_tables(const struct opt_page *page, struct tables *t)
 	char *letter = t->letters;
 
 	memset(t, 0, sizeof(*t));
-	/* '+': stop at the first operand; ':': print no messages. */
+	/*
+	 * '+' stops at the first operand; ':' lets getopt_long() print no
+	 * messages.
+	 */
 	if (page->stop_at_operand)
 		*letter++ = '+';
 	*letter++ = ':';
@@ -117,7 +120,7 @@ make_tables(const struct opt_page *page, struct tables *t)
 	t->longs[n].val = VAL_HELP;
 }
 
-/* The index in the page of an option that getopt_long() returned. */
+/* Return the index in the page of the option that getopt_long() returned. */
 static unsigned
 option_index(const struct opt_page *page, int val)
 {
@@ -138,7 +141,7 @@ complain_option(const struct opt_page *page, char **argv, int val)
 
 	if (val == ':')
 		return opt_complain(page, "%s needs an argument", word);
-	/* optopt >= VAL_FIRST: a long option that takes no argument got one. */
+	/* optopt is a long option that takes no argument, but got one. */
 	if (optopt >= VAL_FIRST)
 		return opt_complain(page, "%s: the option takes no argument",
 				    word);
@@ -180,7 +183,9 @@ opt_parse(const struct opt_page *page, int argc, char **argv, opt_take *take,
 bool
 opt_parse_u64(const char *option, const char *text, uint64_t *n_ret)
 {
-	/* strtoumax() would skip blanks and accept a minus sign. */
+	/*
+	 * Check this first: strtoumax() skips blanks and accepts a minus sign.
+	 */
 	if (text[0] < '0' || text[0] > '9')
 		goto bad;
 
@@ -218,7 +223,10 @@ opt_parse_decimal(const char *option, const char *text, double max,
 {
 	char *end;
 
-	/* strtod() would accept blanks, signs and hexadecimal numbers. */
+	/*
+	 * Check this first: strtod() accepts blanks, signs and hexadecimal
+	 * numbers.
+	 */
 	if (text[strspn(text, "0123456789.")] == '\0' && text[0] != '\0') {
 		*n_ret = strtod(text, &end);
 		if (*end == '\0' && end != text && *n_ret <= max)

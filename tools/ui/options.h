@@ -15,7 +15,8 @@
 struct opt {
 	const char *name; /* long name, without dashes */
 	char letter;	  /* short name, or '\0' */
-	const char *arg;  /* name of the argument; NULL: takes none */
+	/* name of the argument; NULL: the option takes none */
+	const char *arg;
 	const char *help; /* '\n' separates lines */
 };
 
@@ -24,17 +25,18 @@ struct opt {
 
 struct opt_page {
 	const char *command; /* "hatf info" */
-	const char *usage;   /* shown after 'command': "[OPTIONS] FILE..." */
-	const char *about;   /* what the command does; lines end in '\n' */
-	const char *notes;   /* shown after the options; lines end in '\n' */
-	/* options after the first operand belong to another command */
+	/* operands in the usage line: "[OPTIONS] FILE..." */
+	const char *usage;
+	const char *about; /* what the command does; lines end in '\n' */
+	const char *notes; /* shown after the options; lines end in '\n' */
+	/* what follows the first operand are the options of another command */
 	bool stop_at_operand;
 	const struct opt *opts; /* ends in a NULL name; --help is added */
 };
 
 /*
- * Called for each option: 'idx' is its index in the page.  If 'value' is wrong,
- * report it and return false.
+ * Called for each option on the command line: 'idx' is its index in the page.
+ * If 'value' is wrong, report this and return false.
  */
 typedef bool opt_take(unsigned idx, const char *value, void *ctx);
 
@@ -76,13 +78,13 @@ bool opt_parse_jobs(const char *text, unsigned *jobs_ret);
 bool opt_parse_word(const char *option, const char *text,
 		    const char *const *words);
 
-/* The same; store which one. */
+/* Like opt_parse_word(), but store the index of the word. */
 bool opt_parse_choice(const char *option, const char *text,
 		      const char *const *words, unsigned *idx_ret);
 
 /*
- * Accept a format that libhatf reads or, with 'writes', writes.  Also accept
- * the word 'other', unless it is NULL.
+ * Accept the name of a format that libhatf reads or, if 'writes', writes.  If
+ * 'other' is not NULL, accept this word, too.
  */
 bool opt_parse_format(const char *option, const char *text, const char *other,
 		      bool writes, const char **format_ret);

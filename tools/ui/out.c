@@ -94,7 +94,7 @@ out_u64(struct out *o, uint64_t n)
 		p -= 2;
 		memcpy(p, pairs + 2 * (n % 100), 2);
 	}
-	/* One digit is left if the number of digits is odd. */
+	/* If the number of digits is odd, the first digit is still missing. */
 	if (p > first)
 		*first = (char)('0' + n);
 	o->used += count;

@@ -2,10 +2,10 @@
 /*
  * out.h - standard output of the tools
  *
- * A large buffer in front of write(), with number formatting that is fast
- * enough for the hundred million lines of 'hatf dump'.  The first failed write
- * is remembered and all later output is discarded, so a caller may check once
- * at the end.  Not thread-safe.
+ * A large buffer in front of write().  Numbers are formatted fast enough for
+ * the hundred million lines of 'hatf dump'.  After the first failed write, all
+ * later output is discarded, so a caller may check for failure once, at the
+ * end.  Not thread-safe.
  */
 #ifndef OUT_H
 #define OUT_H
@@ -19,7 +19,7 @@
 
 struct out {
 	int fd;
-	int sys_errno; /* of the first write that failed, or 0 */
+	int sys_errno; /* errno of the first write that failed, or 0 */
 	size_t used;   /* bytes in 'buf' */
 	char buf[OUT_NBYTES];
 };
@@ -51,13 +51,16 @@ out_str(struct out *o, const char *s)
 }
 
 void out_u64(struct out *o, uint64_t n);
-void out_hex(struct out *o, uint64_t n); /* with "0x" */
+/* write "0x" and the number in hexadecimal */
+void out_hex(struct out *o, uint64_t n);
 void out_printf(struct out *o, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Write untrusted text, escaped (escape.h). */
 void out_text(struct out *o, const char *s);
-/* Likewise, in double quotes and escaped for them. */
+/*
+ * Like out_text(), but in double quotes and with the escapes that quotes need.
+ */
 void out_quoted(struct out *o, const uint8_t *s, size_t nbytes);
 
 bool out_failed(const struct out *o);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Return 0 or the error. */
+/* Return 0 or an errno value. */
 static int
 write_all(int fd, const char *bytes, size_t nbytes)
 {

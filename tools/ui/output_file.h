@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* output_file.h - write a file that a command makes whole in memory */
+/* output_file.h - write a file whose content a command has in memory */
 #ifndef OUTPUT_FILE_H
 #define OUTPUT_FILE_H
 
@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /*
- * Write 'bytes' to 'path': to a new file with mode 0600, or to the file that is
- * there, which loses its old content and keeps its owner and mode; "-" is
+ * Write 'bytes' to 'path': to a new file with mode 0600, or to an existing
+ * file, whose old content is lost but whose owner and mode stay; "-" is
  * standard output.  On failure print a message and return false.
  */
 bool output_file_write(const char *path, const char *bytes, size_t nbytes);

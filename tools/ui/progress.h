@@ -13,14 +13,14 @@
 
 struct progress {
 	const char *path;
-	uint64_t total_nbytes; /* of the file; 0: unknown (a pipe) */
+	uint64_t total_nbytes; /* size of the file; 0: unknown, as for a pipe */
 	uint64_t start_ns, shown_ns;
 	bool enabled, visible;
 };
 
 /*
- * Start.  With 'shares_terminal' results go to the same terminal; then show
- * nothing, because the progress line would garble the results.
+ * Start.  If 'shares_terminal', results go to the same terminal: show no
+ * progress, because its line would garble the results.
  */
 void progress_begin(struct progress *p, const char *path, bool shares_terminal);
 
@@ -32,8 +32,8 @@ void progress_update(struct progress *p, uint64_t done_nbytes,
 		     uint64_t event_count);
 
 /*
- * Report that 'done' of 'total' steps are done; 'work' names the steps
- * ("sizes").
+ * Report that 'done' of 'total' steps are done.  'work' says what the steps
+ * are, such as "sizes".
  */
 void progress_step(struct progress *p, const char *work, uint64_t done,
 		   uint64_t total);

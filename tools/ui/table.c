@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cell as text, large enough for three figures of 20 digits. */
+/* A cell as text.  Its size suffices for three figures of 20 digits. */
 #define CELL_NBYTES 96
 /* Longer row names are truncated. */
 #define NAME_NBYTES 64
@@ -71,7 +71,7 @@ table_add_average(struct table *g, enum table_source source, const char *name)
 		if (row->source != source || row->is_summary)
 			continue;
 		count++;
-		/* One NAN makes the sum NAN. */
+		/* If one value is NAN, the sum is NAN. */
 		for (size_t c = 0; c < TABLE_COLUMNS_MAX; c++)
 			for (size_t p = 0; p < TABLE_PARTS_MAX; p++)
 				sums[c][p] += row->figures[c][p];
@@ -215,12 +215,12 @@ print_people(const struct table *g, struct out *o, bool markdown)
 
 /* -------------------------------------------------------------------- CSV */
 
-/* Characters that some spreadsheet takes for a separator or a quote. */
+/* Characters that some spreadsheet programs take for a separator or a quote. */
 static const char csv_separators[] = ",;\"'";
 
 /*
- * Write a field as in RFC 4180.  Bytes that are not printable become \xHH, and
- * so does a first character that a spreadsheet takes for the start of a formula
+ * Write a field as in RFC 4180.  A byte that is not printable becomes \xHH.  So
+ * does a first character with which a spreadsheet would begin a formula
  * (FORMATS "csv").
  */
 static void

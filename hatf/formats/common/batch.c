@@ -27,7 +27,10 @@ batch_begin(struct batch *b, struct hatf_record *records, size_t max)
 	b->max = max;
 	b->count = n;
 	if (b->kept_count == 0) {
-		/* No record points to the bytes any more. */
+		/*
+		 * The records of the last batch are no longer in use: use their
+		 * memory again.
+		 */
 		b->chunks_used = 0;
 		b->used = 0;
 		return;
@@ -38,7 +41,7 @@ batch_begin(struct batch *b, struct hatf_record *records, size_t max)
 }
 
 /*
- * Return room for one more record in the surplus, or NULL if memory is short.
+ * Return memory for one more record in the surplus, or NULL if memory is short.
  */
 static struct hatf_record *
 keep(struct batch *b)
@@ -71,7 +74,7 @@ batch_add(struct batch *b, unsigned tag)
 	return rec;
 }
 
-/* Begin a chunk.  Returns false if memory is short. */
+/* Begin a chunk.  Return false if memory is short. */
 static bool
 begin_chunk(struct batch *b)
 {
@@ -112,7 +115,7 @@ batch_bytes(struct batch *b, size_t nbytes)
 	return bytes;
 }
 
-/* Return the tag that describes the outcome of the realloc. */
+/* Return the tag that describes how the realloc ended. */
 static unsigned
 realloc_tag(const struct hatf_record *rec, bool frees)
 {
@@ -127,7 +130,7 @@ realloc_tag(const struct hatf_record *rec, bool frees)
 
 /*
  * Add a record that the realloc announces.  It has no attributes: those of the
- * realloc count for both.
+ * realloc describe the whole event.
  */
 static bool
 add_part(struct batch *b, const struct hatf_record *rec, unsigned tag,
@@ -149,7 +152,11 @@ add_part(struct batch *b, const struct hatf_record *rec, unsigned tag,
 bool
 batch_realloc(struct batch *b, const struct hatf_record *rec, bool frees)
 {
-	const struct hatf_record whole = *rec; /* 'rec' may lie in the batch */
+	/*
+	 * Copy the record: it may be in the array of the batch, which moves
+	 * when it grows.
+	 */
+	const struct hatf_record whole = *rec;
 	const unsigned tag = realloc_tag(&whole, frees);
 	struct hatf_record *const first = batch_add(b, tag);
 
@@ -225,8 +232,8 @@ batch_end(struct batch *b, struct source *s)
 		b->has_ended = true;
 	}
 	/*
-	 * An end is final: the reader never reads again.  Report it only after
-	 * the surplus has been delivered.
+	 * The reader does not call a source again after the end.  So report the
+	 * end only when the surplus has been returned.
 	 */
 	if (b->has_ended)
 		s->err = b->kept_count == 0

@@ -3,52 +3,59 @@
  * batch.h - collect the records that a source makes of foreign items
  *
  * One item of a foreign format may become several records: a realloc and the
- * parts it announces, or stack definitions and the record that refers to them.
- * The caller of source_ops.read() takes at most 'max' records.  A batch keeps
- * the surplus, and the next batch begins with it.
+ * records that it announces, or stack definitions and the record that refers to
+ * them.  The caller of source_ops.read() takes at most 'max' records.  A batch
+ * keeps the surplus, the records beyond 'max', and the next batch begins with
+ * these.
  *
  * Use: call batch_begin(); while batch_has_room(), read an item and add its
- * records; return batch_end().  A function that cannot get memory says so by
- * its result and marks the batch. batch_end() then stops the source with
- * HATF_NO_MEMORY, so a source need not check every result.  Memory is bounded
- * by the records of one item.  A 'struct batch' starts out all 0; release it
- * with batch_fini().  One thread uses a batch.
+ * records; return batch_end().  A function that gets no memory returns NULL or
+ * false, and marks the batch.  The function batch_end() then stops the source
+ * with HATF_NO_MEMORY, so a source need not check every result.  Memory is
+ * bounded by the records of one item.  Zero a 'struct batch' before use, and
+ * release it with batch_fini().  Only one thread may use a batch.
  */
 #ifndef HATF_BATCH_H
 #define HATF_BATCH_H
 
 #include "hatf/formats/common/format.h"
 
-/* A chunk has room for the longest attributes of a record plus a stack item. */
+/*
+ * The size of a chunk: the longest attributes of a record and a stack item fit.
+ */
 #define BATCH_CHUNK_NBYTES ((size_t)128 * 1024)
 
 struct batch {
-	struct hatf_record *records; /* of the caller */
+	struct hatf_record *records; /* the caller's array */
 	size_t count, max;
-	struct hatf_record *kept; /* the surplus, from kept_first on */
+	struct hatf_record *kept; /* the surplus, from index 'kept_first' on */
 	size_t kept_first, kept_count, kept_cap;
-	/* Bytes that records point to, in chunks of BATCH_CHUNK_NBYTES. */
+	/*
+	 * Memory to which the records point, in chunks of BATCH_CHUNK_NBYTES.
+	 */
 	uint8_t **chunks;
 	size_t chunk_count, chunk_cap;
-	size_t chunks_used, used; /* chunks begun; bytes used in the last */
-	bool no_memory;		  /* an allocation has failed */
+	/* Number of chunks in use; bytes used in the last chunk. */
+	size_t chunks_used, used;
+	bool no_memory; /* an allocation has failed */
 	/*
-	 * The source has stopped with 'end', to be reported after the surplus.
+	 * The source has stopped with the error 'end', which is reported after
+	 * the surplus.
 	 */
 	bool has_ended;
 	struct hatf_error end;
 };
 
-/* Free everything that the batch owns, and clear it. */
+/* Free the memory of the batch, and zero it. */
 void batch_fini(struct batch *b);
 
 /*
- * Begin with the surplus of the last batch.  'records' must stay valid until
- * batch_end().
+ * Begin a batch with the surplus of the last one.  'records' must stay valid
+ * until batch_end().
  */
 void batch_begin(struct batch *b, struct hatf_record *records, size_t max);
 
-/* Return true if the batch has room for the records of another item. */
+/* Does the batch have room for the records of another item? */
 static inline bool
 batch_has_room(const struct batch *b)
 {
@@ -56,37 +63,36 @@ batch_has_room(const struct batch *b)
 }
 
 /*
- * Add a record with this tag, all other fields 0.  The pointer is valid until
- * the next record is added.  Returns NULL if memory is short.
+ * Add a record with this tag whose other fields are 0.  The pointer is valid
+ * until the next record is added.  Return NULL if memory is short.
  */
 struct hatf_record *batch_add(struct batch *b, unsigned tag);
 
 /*
- * Reserve at most BATCH_CHUNK_NBYTES bytes.  They stay valid, unchanged, while
- * the batch has records, the surplus included.  Returns NULL if memory is
- * short.
+ * Reserve 'nbytes' bytes, at most BATCH_CHUNK_NBYTES.  They stay valid as long
+ * as a record is in the batch or its surplus.  Return NULL if memory is short.
  */
 uint8_t *batch_bytes(struct batch *b, size_t nbytes);
 
 /*
- * Add a realloc of 'rec->old_address' (0: of NULL) to 'rec->size' bytes at
- * 'rec->address', and the records that it announces (FORMAT "Realloc").  An
- * address of 0 means that the call failed or, if 'frees', that it freed the
- * block.  The tag of 'rec' is ignored; its other fields are copied.  Returns
- * false if memory is short.
+ * Add a realloc and the records that it announces (FORMAT "Realloc").  The
+ * realloc changes the block at 'rec->old_address' (0: NULL was passed) to
+ * 'rec->size' bytes at 'rec->address'.  If that address is 0, the call freed
+ * the block ('frees') or failed.  The tag of 'rec' is ignored; its other fields
+ * are copied.  Return false if memory is short.
  */
 bool batch_realloc(struct batch *b, const struct hatf_record *rec, bool frees);
 
 /*
- * Append a reference to the stack with this number to the attributes of a
- * record; 0 means no stack.  Returns false if memory is short.
+ * Append a reference to stack number 'stack' to the attributes of a record; 0
+ * means no stack.  Return false if memory is short.
  */
 bool batch_stack(struct batch *b, struct hatf_record *rec, uint64_t stack);
 
 /*
- * Add comments that define what was added to 'stacks' since the last call;
- * 'offset' is that of the item.  Call this before adding the record that refers
- * to the stack.  Returns false if memory is short.
+ * Add comments that define the frames and stacks that were added to 'stacks'
+ * since the last call.  'offset' is the offset of the item.  Call this before
+ * adding the record that refers to the stack.  Return false if memory is short.
  */
 bool batch_define(struct batch *b, struct hatf_stacks *stacks, uint64_t offset);
 
@@ -96,7 +102,7 @@ bool batch_comment(struct batch *b, const char *text, size_t nbytes,
 
 /*
  * Return what source_ops.read() must return.  If there is a surplus, postpone
- * the end or error that source_stop() set until the surplus has been delivered.
+ * the end or error that source_stop() set until the surplus has been returned.
  * If memory was short, stop with HATF_NO_MEMORY.
  */
 size_t batch_end(struct batch *b, struct source *s);

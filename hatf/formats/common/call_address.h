@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * call_address.h - where a frame calls, and where the call returns to
+ * call_address.h - the address of a call from its return address, and back
  *
- * The address of a frame is the one to which its call returns (FORMAT
- * "Stacks"), which may be on the next line or even in the next function.
- * heaptrack, DHAT and pprof have the address before it, which lies within the
- * call instruction.  Address 0 is unknown and stays 0.  Any thread may call
- * these functions.
+ * In HATF, the address of a frame is the return address of its call (FORMAT
+ * "Stacks"), which may belong to the next line or even the next function.  The
+ * formats of heaptrack, DHAT and pprof have the return address minus 1, which
+ * lies within the call instruction.  Address 0 is unknown and stays 0.  Any
+ * thread may call these functions.
  */
 #ifndef HATF_CALL_ADDRESS_H
 #define HATF_CALL_ADDRESS_H

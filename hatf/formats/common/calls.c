@@ -2,8 +2,8 @@
 /*
  * calls.c - see calls.h
  *
- * The number of a block is its 'object' in the ledger.  A block that was left
- * out has the number 0.
+ * The ledger stores the number of a block as its 'object'.  A block that was
+ * omitted has the number 0.
  */
 #include "hatf/formats/common/calls.h"
 
@@ -41,14 +41,17 @@ calls_close(struct sink *s)
 	free(s->ctx);
 }
 
-/* Is a block of another heap at the address of a live block of heap 0? */
+/*
+ * Is the block in memory that another heap took from heap 0?  It is if a block
+ * of heap 0 is live at its address.
+ */
 static bool
 is_within(struct calls *calls, const struct hatf_record *rec)
 {
 	return rec->heap != 0 && ledger_is_live(&calls->ledger, rec->address);
 }
 
-/* This and put_call() return false if memory is short. */
+/* Write a realloc; return false if memory is short. */
 static bool
 put_realloc(struct calls *calls, struct sink *s, struct ledger_entry *entry,
 	    struct call *call, calls_put *put)
@@ -98,7 +101,7 @@ put_call(struct calls *calls, struct sink *s, const struct hatf_record *rec,
 	} else if (entry->kind == LEDGER_FAILED ||
 		   (entry->known ? entry->old.object != 0
 				 : call.old_address != 0)) {
-		/* Skip free(NULL), which does nothing. */
+		/* Omit free(NULL), which does nothing. */
 		put(s, &call);
 	}
 	return true;

@@ -3,9 +3,9 @@
  * disorder.c - see disorder.h
  *
  * Allocs and frees change the live set, including those that a realloc
- * announces (FORMAT "Realloc").  The realloc record itself is only checked
- * against the live set.  A violation that it reports is not reported again for
- * the free that it announces.
+ * announces (FORMAT "Realloc").  The realloc record itself does not change the
+ * live set, and is only checked against it.  If it is a violation, the free
+ * that it announces is not reported again.
  */
 #include "hatf/formats/common/disorder.h"
 
@@ -33,10 +33,10 @@ count(struct disorder *d, enum hatf_violation what,
 	d->offset = rec->offset;
 }
 
-/* The live set stores addresses only: every block has this value. */
+/* The live set stores only addresses, so every block has this value. */
 static const struct block unknown;
 
-/* Add 'address' to the live set.  Returns false if memory is short. */
+/* Add 'address' to the live set.  Return false if memory is short. */
 static bool
 note_alloc(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 {
@@ -64,8 +64,8 @@ note_free(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 }
 
 /*
- * Check that the old block is live.  Add an unknown block that stays in place.
- * Returns false if memory is short.
+ * Check that the old block of a realloc is live.  If it is not, and the realloc
+ * does not move it, add it to the live set.  Return false if memory is short.
  */
 static bool
 note_realloc(struct disorder *d, const struct hatf_record *rec, uint64_t number)

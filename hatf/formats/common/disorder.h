@@ -4,10 +4,10 @@
  *
  * Some systems log the calls of several threads only roughly in order, or miss
  * some calls: the log then shows an address allocated twice, or freed without
- * an allocation.  This count covers the violations of the live set that the
- * event stage reports, by address alone, in a fraction of the time.
+ * an allocation.  This module finds the same violations of the live set as the
+ * event stage.  It considers only addresses, and takes a fraction of the time.
  *
- * Memory is O(live addresses).  One thread uses a 'struct disorder'.
+ * Memory is O(live addresses).  Only one thread may use a 'struct disorder'.
  */
 #ifndef HATF_DISORDER_H
 #define HATF_DISORDER_H
@@ -18,25 +18,25 @@
 struct disorder {
 	struct block_set live;
 	uint64_t count;
-	/* The first violation. */
+	/* The first violation that was found. */
 	enum hatf_violation what;
-	uint64_t record; /* number of its record */
+	uint64_t record; /* number of the record that is the first violation */
 	uint64_t offset;
 	/*
 	 * The last realloc announces a free of 'old_address'.  The realloc has
-	 * been counted; do not count the free again.
+	 * been counted as a violation; do not count its free as another.
 	 */
 	bool announces_free;
 	uint64_t old_address;
 };
 
-/* Begin with an empty live set; disorder_fini() frees it. */
+/* disorder_init() begins with an empty live set, disorder_fini() frees it. */
 void disorder_init(struct disorder *d);
 void disorder_fini(struct disorder *d);
 
 /*
- * Check a record against the live set; 'number' is the number of the record.
- * Returns false if memory is short.
+ * Check record number 'number' against the live set.  Return false if memory is
+ * short.
  */
 bool disorder_note(struct disorder *d, const struct hatf_record *rec,
 		   uint64_t number);

@@ -17,7 +17,7 @@ struct note {
 	size_t nbytes;
 };
 
-/* Return true if 'kind' is the first line of the comment. */
+/* Does the comment begin with the line 'kind'? */
 static bool
 is_kind(const struct note *note, const char *kind)
 {
@@ -28,7 +28,7 @@ is_kind(const struct note *note, const char *kind)
 	       (note->nbytes == nbytes || note->text[nbytes] == '\n');
 }
 
-/* Return true if the line 'key' has the number 'want'. */
+/* Does the line 'key' have the number 'want'? */
 static bool
 agrees(const struct note *note, const char *key, uint64_t want)
 {
@@ -40,7 +40,7 @@ agrees(const struct note *note, const char *key, uint64_t want)
 bool
 framing_is_ours(const uint8_t *bytes, size_t nbytes)
 {
-	const size_t text = 1 + 2; /* tag, length */
+	const size_t text = 1 + 2; /* bytes before the text: tag and length */
 
 	return nbytes >= text + strlen(HEADER) && bytes[0] == HATF_COMMENT &&
 	       memcmp(bytes + text, HEADER, strlen(HEADER)) == 0 &&
@@ -105,7 +105,7 @@ framing_sum_is(const char *digits, uint32_t sum)
 	return memcmp(digits, want, sizeof(want)) == 0;
 }
 
-/* Return true if a record other than a comment follows the last block. */
+/* Does a record other than a comment follow the last block? */
 static bool
 has_strays(const struct framing *framing)
 {
@@ -113,7 +113,10 @@ has_strays(const struct framing *framing)
 	       framing->data_end > framing->block_end;
 }
 
-/* Note a comment of a trace of ours, from 'offset' to 'end'. */
+/*
+ * Remember what a comment of a trace of ours says.  The comment extends from
+ * 'offset' to 'end'.
+ */
 static void
 note_position(struct framing *framing, uint64_t offset, uint64_t end)
 {
@@ -126,7 +129,10 @@ static const char *
 note_block(struct framing *framing, const struct note *note, uint64_t offset,
 	   const struct framing_position *position)
 {
-	/* The first block begins with the stream, before its own comment. */
+	/*
+	 * The first block begins at the start of the stream, before its
+	 * comment.
+	 */
 	const uint64_t start = framing->block_count == 0 ? 0 : offset;
 	uint64_t nbytes;
 
@@ -136,7 +142,9 @@ note_block(struct framing *framing, const struct note *note, uint64_t offset,
 		return "record";
 	if (!agrees(note, "event", position->event_count))
 		return "event";
-	/* Only comments may stand between the previous block and this one. */
+	/*
+	 * Between the previous block and this one, only comments are allowed.
+	 */
 	if (offset < framing->block_end || has_strays(framing) ||
 	    !text_find_u64(note->text, note->nbytes, "bytes", &nbytes) ||
 	    __builtin_add_overflow(start, nbytes, &framing->block_end) ||
@@ -154,7 +162,10 @@ note_lost(struct framing *framing, const struct note *note)
 	if (!text_find_u64(note->text, note->nbytes, "count", &n))
 		return "count";
 	framing->lost_count += n;
-	/* Saturate: a sum that wraps must not look small. */
+	/*
+	 * If the sum would exceed the largest number, use that: a sum that
+	 * wraps around must not look small.
+	 */
 	if (framing->lost_count < n)
 		framing->lost_count = UINT64_MAX;
 	return NULL;
@@ -177,8 +188,8 @@ note_end(struct framing *framing, const struct note *note, uint64_t offset,
 }
 
 /*
- * Return true if the comment can be the header.  In HATF, not even metadata may
- * precede it.
+ * Can the comment be the header?  In HATF, nothing may precede the header, not
+ * even metadata.
  */
 static bool
 is_first(const struct framing *framing, const struct hatf_record *comment,
@@ -189,8 +200,8 @@ is_first(const struct framing *framing, const struct hatf_record *comment,
 }
 
 /*
- * Return true if the comment is a trailer that states its own position, in a
- * trace without a header: the header was removed or changed.
+ * Is the comment a trailer that states its own position, although the trace has
+ * no header?  Then its header has been removed or changed.
  */
 static bool
 lacks_header(const struct framing *framing, const struct note *note,
@@ -200,13 +211,13 @@ lacks_header(const struct framing *framing, const struct note *note,
 	       agrees(note, "hatf_bytes", offset);
 }
 
-/* Note the header, the first comment of a trace of ours. */
+/* Remember the lines of the header, the first comment of a trace of ours. */
 static enum hatf_status
 note_header(struct framing *framing, const struct note *note)
 {
 	/*
-	 * The reader parses the header twice.  Keep the first lines: callers
-	 * have pointers to their values.
+	 * The reader parses the header twice.  Keep the lines of the first
+	 * time, since callers have pointers to their values.
 	 */
 	if (framing->header.buf != NULL)
 		return HATF_OK;
@@ -240,7 +251,8 @@ framing_note(struct framing *framing, const struct hatf_record *comment,
 	} else if (framing_is_loss(comment))
 		field = note_lost(framing, &note);
 	else if (is_kind(&note, HEADER))
-		field = HEADER; /* two concatenated traces */
+		/* position of the text in the comment, after tag and length */
+		field = HEADER;
 	else if (is_kind(&note, "HATF end")) {
 		field = note_end(framing, &note, comment->offset, position);
 		if (field == NULL && !comment_lines_set(&framing->trailer,

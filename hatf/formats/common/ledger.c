@@ -19,7 +19,7 @@ ledger_fini(struct ledger *ledger)
 	heaps_fini(&ledger->heaps);
 }
 
-/* Remove the block at 'address', if one is known there. */
+/* Remove the block at 'address', if a block is live there. */
 static void
 end_block(struct ledger *ledger, struct heap *heap, uint64_t address,
 	  struct ledger_entry *entry)
@@ -27,7 +27,9 @@ end_block(struct ledger *ledger, struct heap *heap, uint64_t address,
 	entry->known = heaps_take(&ledger->heaps, heap, address, &entry->old);
 }
 
-/* Add a block.  A resized block keeps its object and birth. */
+/*
+ * Add a block.  If 'entry' is a realloc, the block keeps its object and birth.
+ */
 static bool
 begin_block(struct ledger *ledger, struct heap *heap,
 	    const struct hatf_record *rec, struct ledger_entry *entry)
@@ -77,7 +79,7 @@ enter_realloc(struct ledger *ledger, struct heap *heap,
 	return begin_block(ledger, heap, rec, entry);
 }
 
-/* Enter a record that is a call of the program. */
+/* Apply a record that is a call of the program. */
 static bool
 enter_call(struct ledger *ledger, const struct hatf_record *rec,
 	   struct ledger_entry *entry)
@@ -115,7 +117,7 @@ ledger_enter(struct ledger *ledger, const struct hatf_record *rec,
 	return enter_call(ledger, rec, entry_ret);
 }
 
-/* A block freed with its heap. */
+/* A block that is freed because its heap is destroyed. */
 struct death {
 	uint64_t address, birth;
 };
@@ -129,7 +131,10 @@ compare_births(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sort, because the order in the block set differs from run to run. */
+/*
+ * Sort the blocks, because their order in the block set differs from run to
+ * run.
+ */
 static struct death *
 sort_by_birth(const struct block_set *live)
 {

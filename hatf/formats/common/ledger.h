@@ -3,14 +3,14 @@
  * ledger.h - track the live set for a sink, record by record
  *
  * Foreign formats have no heaps, represent a realloc as a free and an alloc, or
- * need sums over the live blocks.  The ledger says what each record does to
- * which block.  It skips the records that a realloc announces, so one call of
- * the program is one entry.  A block's 'object' is the sink's own number for
- * it.
+ * need sums over the live blocks.  The ledger is the live set.  It says what
+ * each record does to which block.  It skips the records that a realloc
+ * announces, so one call of the program is one entry.  The sink may store a
+ * number of its own in the 'object' of a block.
  *
- * As in the event stage, the program is assumed correct where the trace is
- * wrong: a block lives from its latest alloc.  Memory is O(live blocks +
- * heaps).  One thread uses a ledger.
+ * If the trace is wrong, the ledger assumes, like the event stage, that the
+ * program was right: a block is live from its latest alloc on.  Memory is
+ * O(live blocks + heaps).  Only one thread may use a ledger.
  */
 #ifndef HATF_LEDGER_H
 #define HATF_LEDGER_H
@@ -18,34 +18,35 @@
 #include "hatf/codec/pairing.h"
 #include "hatf/containers/heaps.h"
 
-/* The effect of a record. */
+/* What a record does. */
 enum ledger_kind {
-	LEDGER_NONE,	/* not a call, or a part of the last one */
-	LEDGER_ALLOC,	/* also a realloc of NULL */
-	LEDGER_FREE,	/* also a realloc that freed */
-	LEDGER_REALLOC, /* resized or moved */
-	LEDGER_FAILED,	/* alloc or realloc that changed nothing */
+	LEDGER_NONE,	/* it is no call, or a part of the last call */
+	LEDGER_ALLOC,	/* an alloc, or a realloc of NULL */
+	LEDGER_FREE,	/* a free, or a realloc that only freed the block */
+	LEDGER_REALLOC, /* a realloc that resized or moved the block */
+	LEDGER_FAILED,	/* an alloc or realloc that failed */
 };
 
-/* A record, and the block that it affects. */
+/* What a record does, and to which block. */
 struct ledger_entry {
 	enum ledger_kind kind;
 	/*
-	 * The block that was freed, or as it was before it was resized.
-	 * 'known' is false if no record has allocated it.
+	 * The block that was freed, or the block before it was resized.
+	 * 'known' is false if no record has allocated the block.
 	 */
 	bool known;
 	struct block old;
 	/*
-	 * Another live block had the new address; 'lost' is that block, which
-	 * has left the live set.
+	 * Another block was live at the new address: 'lost' is that block,
+	 * which is no longer in the live set.
 	 */
 	bool replaced;
 	struct block lost;
 	/*
-	 * The block after an alloc or realloc, if 'lives'.  Its size and birth
-	 * are set; the other fields are 0, or those before the realloc.  A sink
-	 * that changes them calls ledger_keep().
+	 * 'lives' is set after an alloc or realloc.  'block' is then the new
+	 * block.  Its size and birth are set; its other fields are 0 after an
+	 * alloc, and unchanged after a realloc.  A sink that changes them must
+	 * call ledger_keep().
 	 */
 	bool lives;
 	struct block block;
@@ -54,29 +55,30 @@ struct ledger_entry {
 struct ledger {
 	struct heaps heaps;
 	struct pairing pairing;
-	uint64_t call_count; /* entries other than LEDGER_NONE */
+	uint64_t call_count; /* number of entries other than LEDGER_NONE */
 };
 
-/* Begin with an empty live set; ledger_fini() frees it. */
+/* ledger_init() begins with an empty live set, ledger_fini() frees it. */
 void ledger_init(struct ledger *ledger);
 void ledger_fini(struct ledger *ledger);
 
 /*
- * Enter a record and describe its effect in '*entry_ret'.  Returns false if
- * memory is short.  The destruction of a heap is LEDGER_NONE: call
- * ledger_destroy().
+ * Apply a record, and describe what it does in '*entry_ret'.  Return false if
+ * memory is short.  If the record destroys a heap, the entry is LEDGER_NONE:
+ * call ledger_destroy().
  */
 bool ledger_enter(struct ledger *ledger, const struct hatf_record *rec,
 		  struct ledger_entry *entry_ret);
 
 /*
- * Store 'entry->block' as changed by the sink; 'rec' must be the last record
- * entered, 'entry' its entry.  Returns false if memory is short.
+ * Store 'entry->block', which the sink has changed.  'rec' must be the last
+ * record that was applied, and 'entry' its entry.  Return false if memory is
+ * short.
  */
 bool ledger_keep(struct ledger *ledger, const struct hatf_record *rec,
 		 const struct ledger_entry *entry);
 
-/* Prefetch for the records after 'i', see heaps_prefetch(). */
+/* Prefetch for the records after record 'i' (see heaps_prefetch()). */
 static inline void
 ledger_look_ahead(const struct ledger *ledger,
 		  const struct hatf_record *records, size_t n, size_t i)
@@ -85,16 +87,16 @@ ledger_look_ahead(const struct ledger *ledger,
 }
 
 /*
- * Remove all blocks of the heap 'id'.  First call 'visit', unless NULL, for
- * each block in order of birth.  Returns false if memory is short, before any
- * call of 'visit'.
+ * Remove all blocks of the heap 'id'.  Before, call 'visit' (unless it is NULL)
+ * for each block in the order of birth.  If memory is short, return false
+ * without calling 'visit'.
  */
 bool ledger_destroy(struct ledger *ledger, uint64_t id,
 		    void (*visit)(void *ctx, uint64_t address,
 				  const struct block *block),
 		    void *ctx);
 
-/* Return true if a block of heap 0 is live at 'address'. */
+/* Is a block of heap 0 live at 'address'? */
 bool ledger_is_live(struct ledger *ledger, uint64_t address);
 
 #endif /* HATF_LEDGER_H */

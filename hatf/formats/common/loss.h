@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loss.h - count what a sink leaves out
+ * loss.h - count what a sink omits
  *
  * A format that keeps a field may still be unable to represent some records, or
  * have no room for a long name.  The sink then continues and counts the loss in
@@ -12,7 +12,7 @@
 #include "hatf/formats/common/format.h"
 #include "hatf/formats/common/ledger.h"
 
-/* Count one loss. */
+/* Count one omission for this reason. */
 static inline void
 loss_count(struct sink *s, enum sink_loss loss)
 {
@@ -20,16 +20,16 @@ loss_count(struct sink *s, enum sink_loss loss)
 }
 
 /*
- * Count the loss of a record by a sink that writes only blocks it knows: failed
- * calls, and frees of blocks that no record has allocated.
+ * Count a record that a sink omits because it writes only blocks that it knows:
+ * a failed call, or a free of a block that no record has allocated.
  */
 void loss_count_call(struct sink *s, const struct hatf_record *rec,
 		     const struct ledger_entry *entry);
 
 /*
- * Add the stack definition in a comment, if any, to 'stacks'.  Count and skip a
- * malformed one, as every reader does.  Errors, also set in 's':
- * HATF_NO_MEMORY.
+ * If the comment defines a frame or stack, add the definition to 'stacks'.
+ * Count and skip a malformed definition, as every reader does.  Errors, which
+ * are also set in 's': HATF_NO_MEMORY.
  */
 enum hatf_status loss_note_stack(struct sink *s, struct hatf_stacks *stacks,
 				 const struct hatf_record *rec);

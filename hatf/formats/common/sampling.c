@@ -3,9 +3,9 @@
  * sampling.c - see sampling.h
  *
  * Every word is sampled at the same rate, so a block of N words is expected to
- * have N * rate samples.  An estimate of its bytes therefore depends only on
- * the number of samples, as in Memtrace's own viewer: averaging over blocks
- * would favour small ones.
+ * have N * rate samples.  So the estimate of its bytes depends only on the
+ * number of samples, as in Memtrace's own viewer; an average over blocks would
+ * favour small blocks.
  */
 #include "hatf/formats/common/sampling.h"
 
@@ -16,19 +16,24 @@
 #include <string.h>
 
 /*
- * Fixed point: bits of the fraction of a block.  Sample counts up to SAMPLE_MAX
- * leave room for them in 64 bits.
+ * Parts of a block are fixed-point numbers with PART_BITS bits after the point.
+ * With counts up to SAMPLE_MAX they fit 64 bits.
  */
 #define PART_BITS  32
 #define SAMPLE_MAX UINT32_MAX
 
-/* Longer than any number in a header, in bytes. */
+/*
+ * Limit of the length of a number in a header, in bytes; no number is so long.
+ */
 #define NUMBER_MAX 64
 
 double
 sampling_rate(const char *value)
 {
-	/* The locale of the program may have another decimal point. */
+	/*
+	 * Read the number in the C locale: in the locale of the program, the
+	 * decimal point may be another character.
+	 */
 	const locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
 	double rate = 0;
 	char *end;
@@ -84,11 +89,11 @@ sampling_blocks(const struct sampling *sampling, uint64_t nbytes,
 	const uint64_t words = nbytes / sampling->word_nbytes +
 			       (nbytes % sampling->word_nbytes != 0);
 
-	/* Plus one for the block's header. */
+	/* The denominator includes 1 word for the header of the block. */
 	return (sample_count << PART_BITS) / (words + 1);
 }
 
-/* Round, and saturate at the largest result. */
+/* Round to an integer; UINT64_MAX if the result does not fit. */
 static uint64_t
 to_u64(double x)
 {

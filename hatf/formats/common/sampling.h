@@ -4,8 +4,8 @@
  *
  * A trace may contain only some of a program's blocks, chosen at random
  * (FORMATS "memtrace").  Of all allocated words, block headers included, a
- * fraction 'rate' was sampled.  A block has as many samples as its words that
- * were chosen.  All functions may be called from any thread.
+ * fraction 'rate' was sampled.  The number of samples of a block says how many
+ * of its words were chosen.  All functions may be called from any thread.
  */
 #ifndef HATF_SAMPLING_H
 #define HATF_SAMPLING_H
@@ -13,35 +13,40 @@
 #include "hatf/hatf.h"
 
 struct sampling {
-	double rate; /* below 1; 0: not sampled */
+	/*
+	 * Fraction of the words that were sampled, below 1; 0: the trace has
+	 * all blocks.
+	 */
+	double rate;
 	uint64_t word_nbytes;
 };
 
-/* Return the sampling that a header's lines state; 'lines' may be NULL. */
+/* Return the sampling that the lines of a header state; 'lines' may be NULL. */
 struct sampling sampling_find(const char *lines);
 
 /*
- * Return the rate that a header's value states, or 0 if it is NULL or not a
+ * Return the rate that a value of a header states; 0 if it is NULL or is not a
  * rate of samples.
  */
 double sampling_rate(const char *value);
 
 /*
- * Return the number of samples of a record: 1 unless its attributes state
- * another.
+ * Return the number of samples of a record: 1, unless its attributes state
+ * another number.
  */
 uint64_t sampling_count(const struct hatf_record *rec);
 
 /*
- * Return the fraction of a block that these samples represent, in fixed point,
- * so that it can be summed over blocks of all sizes.
+ * Return which fraction of a block these samples represent, as a fixed-point
+ * number, so that the fractions of blocks of all sizes can be added.
  */
 uint64_t sampling_blocks(const struct sampling *sampling, uint64_t nbytes,
 			 uint64_t sample_count);
 
 /*
- * Estimate what the program allocated from the number of samples, or from the
- * sum of sampling_blocks().  Needs a rate above 0.
+ * sampling_scale_nbytes() estimates how many bytes the program allocated, from
+ * the number of samples. sampling_scale_blocks() estimates how many blocks,
+ * from the sum of sampling_blocks().  The rate must be above 0.
  */
 uint64_t sampling_scale_nbytes(const struct sampling *sampling,
 			       uint64_t sample_count);

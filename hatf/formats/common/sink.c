@@ -5,8 +5,9 @@
 #define PRODUCER "libhatf " HATF_VERSION
 
 /*
- * Bytes of the longest value that is copied into a trailer: enough for numbers
- * and keywords.  Escaped, four of them fit SINK_TRAILER_MAX with the rest.
+ * The longest value, in bytes, that is copied into a trailer: enough for
+ * numbers and keywords.  SINK_TRAILER_MAX has room for four of them, escaped,
+ * and the rest.
  */
 #define TRAILER_VALUE_MAX 20
 
@@ -60,7 +61,7 @@ sink_header(const struct sink *s, struct text *t)
 	return !t->full;
 }
 
-/* Return how the program ended. */
+/* Return the word that says how the program ended. */
 static const char *
 end_reason(const struct sink *s)
 {
@@ -74,7 +75,7 @@ end_reason(const struct sink *s)
 void
 sink_trailer(const struct sink *s, struct text *t)
 {
-	/* Only the recorder knows these. */
+	/* Copy these values: only the recorder knows them. */
 	static const char *const kept[] = { "waits", "wait_ns", "cpu_ns" };
 	const char *const end = end_reason(s);
 

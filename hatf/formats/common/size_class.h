@@ -22,7 +22,9 @@ size_class_of(uint64_t size)
 	return 65 - (unsigned)__builtin_clzll(size - 1);
 }
 
-/* Write the name of a class, as "17 to 32 bytes", to 'buf' of 'cap' bytes. */
+/*
+ * Write the name of a class, such as "17 to 32 bytes", to 'buf' of 'cap' bytes.
+ */
 void size_class_name(unsigned size_class, char *buf, size_t cap);
 
 #endif /* HATF_SIZE_CLASS_H */

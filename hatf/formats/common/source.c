@@ -5,8 +5,9 @@
 #include <stdlib.h>
 
 /*
- * Bytes of header lines of a foreign trace: together with the lines that a
- * writer adds, they fit a comment.  An escaped value may be 4 times as long.
+ * Limit of the lines for the header of a foreign trace, in bytes: with the
+ * lines that a writer adds, they fit a comment.  An escaped value may be 4
+ * times as long.
  */
 #define HEADER_NBYTES	 (UINT16_MAX - 1024)
 #define HEADER_VALUE_MAX ((size_t)8 * 1024)
@@ -37,13 +38,13 @@ source_stop_at_end(struct source *s, size_t left, const char *field)
 	return source_stop(s, status, status == HATF_TRUNCATED ? field : NULL);
 }
 
-/* FORMATS "Limits". */
+/* The limits that FORMATS "Limits" gives. */
 #define TABLES_NBYTES ((uint64_t)64 << 20)
 #define TABLES_RATIO  256
 
 /*
- * Memory for a frame and a stack in 'struct hatf_stacks', without names, in
- * bytes.
+ * Upper bounds of the memory, in bytes, that 'struct hatf_stacks' needs for a
+ * frame and for a stack, without names.
  */
 #define FRAME_NBYTES 112
 #define STACK_NBYTES 40

@@ -7,17 +7,17 @@
 #include "hatf/codec/pairing.h"
 #include "hatf/hatf.h"
 
-/* All 0 at the start of a trace. */
+/* The counts.  Zero them at the start of a trace. */
 struct tally {
-	uint64_t record_count; /* tags 0 to 10 */
-	uint64_t event_count;  /* logical events */
+	uint64_t record_count; /* number of records with tags 0 to 10 */
+	uint64_t event_count;  /* number of logical events */
 	uint64_t tag_count[HATF_TAG_COUNT];
 	struct pairing pairing;
 };
 
 /*
  * Count a data record.  Only after a realloc can an alloc or free be part of
- * the same event.  The fast path avoids a branch on the pairing for all other
+ * the same event.  So the fast path does not look at the pairing for other
  * records.
  */
 static inline void

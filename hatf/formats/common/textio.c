@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* Bytes converted to digits at a time. */
+/* How many bytes are converted to hexadecimal digits at a time. */
 #define HEX_NBYTES 4096
 
 static const char digits[] = "0123456789abcdef";
@@ -25,8 +25,8 @@ const char *const textio_column_names[TEXTIO_COLUMN_COUNT] = {
 };
 
 /*
- * Return the only column that a name with this length and beginning can be, or
- * -1.
+ * Find the only column that a name of this length and beginning can be.  Return
+ * its number, or -1.
  */
 static int
 guess_column(const uint8_t *name, size_t nbytes)
@@ -100,8 +100,8 @@ textio_kept_columns(const struct hatf_writer_options *options)
 	if (options->drop & HATF_DROP_ATTRIBUTES)
 		kept &= ~(1u << TEXTIO_ATTRIBUTES);
 	/*
-	 * Header and trailer are comments, too: without 'bare', keep the
-	 * column.
+	 * Header and trailer are comments, too: omit the column of comments
+	 * only if the trace is 'bare'.
 	 */
 	if (options->bare && (options->drop & HATF_DROP_COMMENTS))
 		kept &= ~(1u << TEXTIO_TEXT);
@@ -114,7 +114,8 @@ bool
 textio_line(struct source *s, bool may_move, struct textio_cell *line_ret)
 {
 	struct input_window *const w = &s->window;
-	size_t seen = 0; /* bytes without a line end */
+	/* bytes at the start of the window that contain no line end */
+	size_t seen = 0;
 
 	for (;;) {
 		const size_t left = input_window_left(w);
@@ -163,8 +164,8 @@ textio_read(struct source *s, textio_parse *parse, struct hatf_record *records,
 	size_t n = 0;
 
 	/*
-	 * The records of this call point into the window: move it only before
-	 * the first.
+	 * The records of this call point into the window, so the window may
+	 * move only before the first record.
 	 */
 	while (n < max && textio_line(s, n == 0, &line)) {
 		const size_t nbytes = (size_t)(line.end - line.start) + 1;
@@ -230,7 +231,10 @@ textio_number(uint8_t **next, uint64_t *n_ret)
 	for (; *p >= '0' && *p <= '9'; p++) {
 		const unsigned digit = *p - '0';
 
-		/* Nineteen digits always fit 64 bits. */
+		/*
+		 * Only the twentieth digit can exceed 64 bits: nineteen digits
+		 * always fit.
+		 */
 		if (p - *next >= 19 &&
 		    (n > UINT64_MAX / 10 || n * 10 > UINT64_MAX - digit))
 			return false;
@@ -255,7 +259,7 @@ textio_find_number(const struct hatf_record *rec, const char *key,
 	       textio_number(&next, n_ret) && *next == '\0';
 }
 
-/* Parse a number that must fill the cell. */
+/* Parse a cell that must be one number. */
 static bool
 cell_number(const struct textio_cell *cell, uint64_t *n_ret)
 {
@@ -275,8 +279,9 @@ tag_of(struct textio_cell cell)
 		const char *const name = hatf_tag_name(tag);
 
 		/*
-		 * Most names differ in the first letter.  An empty cell's first
-		 * byte is its end, which is not a letter.
+		 * Most names differ in the first letter, so compare it first.
+		 * If the cell is empty, this byte is the one after the cell,
+		 * which is not a letter.
 		 */
 		if ((uint8_t)*name == *cell.start && strlen(name) == nbytes &&
 		    memcmp(name, cell.start, nbytes) == 0)
@@ -329,7 +334,7 @@ textio_unescape(struct textio_cell *cell)
 	cell->end = out;
 }
 
-/* Point the attributes of a record to the bytes of a cell. */
+/* Let the attributes of a record point to the bytes of a cell. */
 static bool
 set_attributes(struct hatf_record *rec, const struct textio_cell *cell)
 {
@@ -403,7 +408,10 @@ textio_put_u64(uint8_t *p, uint64_t n)
 		buf[start] = (uint8_t)('0' + pair / 10);
 		buf[start + 1] = (uint8_t)('0' + pair % 10);
 	}
-	/* One digit remains if their number is odd, or if the number is 0. */
+	/*
+	 * One more digit follows if the number of digits is odd, or if 'n' is
+	 * 0.
+	 */
 	if (n != 0 || start == sizeof(buf))
 		buf[--start] = (uint8_t)('0' + n);
 	memcpy(p, buf + start, sizeof(buf) - start);
@@ -451,7 +459,7 @@ textio_utf8(const uint8_t *s, size_t nbytes)
 {
 	if (s[0] < 0x80)
 		return 1;
-	/* Reject overlong forms, surrogates, and code points above U+10FFFF. */
+	/* Refuse overlong forms, surrogates, and code points above U+10FFFF. */
 	if (nbytes >= 2 && s[0] >= 0xc2 && s[0] <= 0xdf)
 		return is_continuation(s[1]) ? 2 : 0;
 	if (nbytes >= 3 && s[0] >= 0xe0 && s[0] <= 0xef)
@@ -473,7 +481,10 @@ textio_utf8(const uint8_t *s, size_t nbytes)
 uint32_t
 textio_code_point(const uint8_t *s, size_t length)
 {
-	/* Payload bits of the first byte, by length. */
+	/*
+	 * Which bits of the first byte belong to the code point, by length of
+	 * the character.
+	 */
 	static const uint8_t mask[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
 	uint32_t code = s[0] & mask[length];
 
@@ -491,10 +502,10 @@ textio_is_terminal_control(uint32_t code)
 }
 
 /*
- * Return true if a spreadsheet would see a formula in a text that begins with
- * this character, after the byte 'before'.  This matters within a text, too: a
- * spreadsheet that separates cells by another byte than the comma, or ignores
- * quotes, sees a new cell there.
+ * Would a spreadsheet see a formula in a text that begins with this character,
+ * after the byte 'before'?  This matters inside a text, too: a spreadsheet may
+ * take another byte than the comma as separator, or ignore quotes, and then
+ * sees a new cell here.
  */
 static bool
 opens_formula(uint32_t code, uint8_t before)
@@ -506,7 +517,7 @@ opens_formula(uint32_t code, uint8_t before)
 	case '+':
 	case '-':
 	case '@':
-	case 0xff1d: /* full-width forms of the same */
+	case 0xff1d: /* these are the full-width forms of the same characters */
 	case 0xff0b:
 	case 0xff0d:
 	case 0xff20:
@@ -529,8 +540,8 @@ needs_escape(const uint8_t *s, size_t length, uint8_t before, bool quoted)
 }
 
 /*
- * Write one character, escaped if necessary; it follows the byte 'before'.
- * Returns its length in the input.
+ * Write one character, which follows the byte 'before'; escape it if necessary.
+ * Return its length in the input.
  */
 static size_t
 escape_one(uint8_t **out, const uint8_t *s, size_t nbytes, uint8_t before,
@@ -559,11 +570,15 @@ void
 textio_write_escaped(struct outfile *o, const uint8_t *s, size_t nbytes,
 		     bool quoted)
 {
-	uint8_t before = ','; /* as at the start of a cell */
+	/* treat the first character as the begin of a cell */
+	uint8_t before = ',';
 
 	while (nbytes != 0) {
 		const size_t n = nbytes < HEX_NBYTES ? nbytes : HEX_NBYTES;
-		/* The last character may be 3 bytes longer than 'n'. */
+		/*
+		 * Reserve 3 more: the last character may begin within 'n' and
+		 * end after it.
+		 */
 		uint8_t *const start = outfile_room(o, 4 * n + 4);
 		uint8_t *p = start;
 		size_t done = 0;

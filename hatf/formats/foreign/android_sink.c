@@ -8,11 +8,12 @@
  * id, which is also the kernel's id of that thread.  It replaces thread ids
  * that do not fit.
  *
- * The sink leaves out failed calls and frees of blocks that the trace never
+ * The sink omits failed calls, and frees of blocks that the trace never
  * allocated, because memory_replay aborts at them.
  *
  * The sink writes times only if the trace's unit of time is ns or us, and
- * converts them to nanoseconds.  Begin and end of a call get the same time.
+ * converts them to nanoseconds.  It writes the same time for the begin and the
+ * end of a call.
  */
 #include "hatf/codec/hatf_record.h"
 #include "hatf/formats/common/calls.h"
@@ -25,16 +26,18 @@
 #define LINE_NBYTES (20 + 6 * (1 + TEXTIO_NUMBER_MAX))
 
 /*
- * The first replacement for thread ids that do not fit.  Linux thread ids are
- * below 2^22, so none collides.
+ * The first number that replaces a thread id that does not fit.  Linux thread
+ * ids are below 2^22, so no real id equals a replacement.
  */
 #define FIRST_OTHER_THREAD ((uint64_t)1 << 30)
 
 struct android {
 	struct calls calls;
-	uint64_t first_thread; /* written instead of thread 0 */
-	uint64_t ns;	       /* per unit of time; 0: write no times */
-	struct u64_map others; /* thread -> 'object', its replacement */
+	uint64_t first_thread; /* the thread id to write for thread 0 */
+	/* Nanoseconds per unit of the trace's time; 0: write no times. */
+	uint64_t ns;
+	/* maps a thread to 'object', the number that replaces it */
+	struct u64_map others;
 	uint64_t other_count;
 	bool no_memory;
 };
@@ -59,7 +62,7 @@ thread_number(struct android *a, uint64_t thread)
 }
 
 /*
- * Return the value of the attribute 'key', 1 for HATF_ATTR_ZEROED, or 0 if the
+ * Return the value of the attribute 'key' (1 for HATF_ATTR_ZEROED); 0 if the
  * record lacks it.
  */
 static uint64_t
@@ -125,13 +128,13 @@ put_realloc(uint8_t *p, struct android *a, const struct call *call)
 {
 	p = put_operation(p, a, call->rec, "realloc", call->address);
 	p = put_address(p, call->old_address);
-	/* memory_replay takes a size of 0 for a free. */
+	/* memory_replay wants a free to have the size 0. */
 	return put_number(p, call->kind == LEDGER_FREE ? 0 : call->size);
 }
 
 /*
- * Return whether to write the call as "realloc".  Reallocs of NULL and to 0
- * bytes count, but not a realloc whose old or new block the sink leaves out.
+ * Is the call written as "realloc"?  A realloc of NULL and a realloc to 0 bytes
+ * are, but not a realloc whose old or new block the sink omits.
  */
 static bool
 is_realloc(const struct call *call)
@@ -178,8 +181,9 @@ put_line(struct sink *s, const struct call *call)
 }
 
 /*
- * Write a call, unless memory_replay would abort at it: write a realloc of an
- * unknown block as an allocation, and drop a free of one.
+ * Write a call.  If the trace did not allocate the block, memory_replay would
+ * abort: write a realloc of such a block as an allocation, and omit a free of
+ * it.
  */
 static void
 put_call(struct sink *s, const struct call *recorded)
@@ -216,8 +220,8 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 }
 
 /*
- * Return the trace's unit of time in nanoseconds, or 0 if the sink is to write
- * no times.
+ * Return the trace's unit of time in nanoseconds; 0 if the sink must not write
+ * times.
  */
 static uint64_t
 unit_ns(const struct sink *s, const char *lines)

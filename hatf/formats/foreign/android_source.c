@@ -18,7 +18,7 @@
 
 #include <stdlib.h>
 
-/* Room for two attributes, each a key and a number. */
+/* Limit of the bytes of two attributes, each a key and a number. */
 #define ATTRIBUTES_NBYTES 24
 
 enum operation {
@@ -36,7 +36,8 @@ enum operation {
  */
 static const struct {
 	const char *name;
-	const char *arguments[2]; /* NULL: no further argument */
+	/* NULL: the operation has no further argument */
+	const char *arguments[2];
 } operations[OPERATION_COUNT] = {
 	[OPERATION_MALLOC] = { "malloc", { "size" } },
 	[OPERATION_CALLOC] = { "calloc", { "count", "size" } },
@@ -51,7 +52,7 @@ struct android {
 	bool has_begun; /* the source has read its first call */
 	bool has_times; /* the line being parsed has times */
 	enum operation operation;
-	uint64_t alignment; /* of a memalign, else 0 */
+	uint64_t alignment; /* the alignment of a memalign, else 0 */
 };
 
 static bool
@@ -99,8 +100,8 @@ take_operation(struct textio_cell *line, enum operation *operation_ret)
 }
 
 /*
- * Take the begin and end times, or only an end time for thread_done, and keep
- * the end time.
+ * Parse the begin time and the end time (of thread_done only an end time), and
+ * remember the end time.
  */
 static bool
 take_time(struct android *a, struct textio_cell line, struct hatf_record *rec)
@@ -118,7 +119,7 @@ take_time(struct android *a, struct textio_cell line, struct hatf_record *rec)
 		return true;
 	if (!take_number(&line, &rec->time))
 		return false;
-	/* Skip further numbers, which a later version may append. */
+	/* Skip numbers that a later version may append. */
 	while (is_blank(*line.start))
 		line.start++;
 	while (line.start != line.end)
@@ -127,7 +128,10 @@ take_time(struct android *a, struct textio_cell line, struct hatf_record *rec)
 	return true;
 }
 
-/* Fill in 'rec' from the arguments.  Return NULL, or the malformed field. */
+/*
+ * Set the fields of 'rec' from the arguments.  Return NULL, or the malformed
+ * field.
+ */
 static const char *
 set_call(struct android *a, const uint64_t arguments[2],
 	 struct hatf_record *rec)
@@ -139,7 +143,10 @@ set_call(struct android *a, const uint64_t arguments[2],
 		rec->size = arguments[0];
 		return NULL;
 	case OPERATION_CALLOC:
-		/* A calloc whose size overflows is valid only if it failed. */
+		/*
+		 * A calloc whose size overflows is valid only if the call
+		 * failed.
+		 */
 		if (!__builtin_mul_overflow(arguments[0], arguments[1],
 					    &rec->size))
 			return NULL;
@@ -194,8 +201,8 @@ parse_line(struct source *s, struct textio_cell line, struct hatf_record *rec,
 }
 
 /*
- * Store alignment or zeroing as attributes, because HATF records have no field
- * for them.  Return false if memory runs out.
+ * Store the alignment and the zeroing as attributes, because HATF records have
+ * no fields for them.  Return false if memory runs out.
  */
 static bool
 add_attributes(struct android *a, struct hatf_record *rec)
@@ -242,8 +249,8 @@ add_call(struct android *a, struct hatf_record *line)
 }
 
 /*
- * Put the unit of time into the header.  The first call shows whether the trace
- * has times.
+ * Put the unit of time into the header.  Whether the trace has times is known
+ * from the first call.
  */
 static bool
 put_unit(struct source *s)

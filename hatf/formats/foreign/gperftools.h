@@ -19,10 +19,10 @@
 /* The longest encoded number, in bytes. */
 #define GPERFTOOLS_NUMBER_MAX 9
 
-/* The low bits of a time hold the CPU number. */
+/* The low bits of a time are the CPU number. */
 #define GPERFTOOLS_CPU_MASK ((uint64_t)1023)
 
-/* Event types, as gperftools_type_of() returns them. */
+/* Event types, which gperftools_type_of() returns. */
 enum gperftools_type {
 	GPERFTOOLS_MALLOC = 0x00,
 	GPERFTOOLS_FREE = 0x01,
@@ -36,19 +36,21 @@ enum gperftools_type {
 	GPERFTOOLS_BARRIER = 0x27,
 };
 
-/* A buffer of encoded events of one thread.  Owned by the thread's list. */
+/* A buffer of encoded events of one thread, in the list of that thread. */
 struct gperftools_buffer {
 	struct gperftools_buffer *next;
-	uint64_t time;	 /* when the recorder flushed it, ns */
-	uint64_t offset; /* of the first byte in the file */
+	uint64_t time; /* time when the recorder flushed the buffer, in ns */
+	/* offset of the buffer's first byte in the file */
+	uint64_t offset;
 	size_t nbytes;
 	uint8_t bytes[];
 };
 
-/* The next event of a thread, decoded. */
+/* The decoded next event of a thread. */
 struct gperftools_event {
 	enum gperftools_type type;
-	uint64_t token; /* freed by this event */
+	/* token (block number) of the block that this event frees */
+	uint64_t token;
 	uint64_t new_token, nbytes, alignment;
 	uint64_t offset;
 };
@@ -56,55 +58,61 @@ struct gperftools_event {
 struct gperftools_thread {
 	uint64_t id;
 	uint64_t time;
-	/* Previous values: encoded ones are differences from these. */
+	/*
+	 * The values of the last event: the encoded values are differences from
+	 * these.
+	 */
 	uint64_t words, token, next_token;
 	struct gperftools_buffer *first, *last;
-	const uint8_t *next;	       /* next byte to decode, in 'first' */
-	struct gperftools_event event; /* valid if 'has_event' */
+	/* next byte to decode, in the buffer 'first' */
+	const uint8_t *next;
+	/* the next event; valid if 'has_event' is set */
+	struct gperftools_event event;
 	bool has_event, has_ended;
 	uint64_t end_time;
-	/* Next thread that is blocked on the same token. */
+	/* The next thread that is blocked because of the same token. */
 	struct gperftools_thread *next_blocked;
 };
 
 /*
- * Decode the number at '*next' and advance '*next' past it.  Return false and
- * change nothing if the number is truncated by 'end'.
+ * Decode the number at '*next' and advance '*next' past it.  If the number is
+ * truncated by 'end', return false and change nothing.
  */
 bool gperftools_take_number(const uint8_t **next, const uint8_t *end,
 			    uint64_t *n_ret);
 
 /*
- * Split the first number of an event: the type, and the argument in the bits
- * above the type.
+ * Return the type that the first number of an event contains, and store the
+ * argument, which is in the bits above the type.
  */
 enum gperftools_type gperftools_type_of(uint64_t first);
 uint64_t gperftools_argument_of(uint64_t first);
 
 /*
- * Decode the event at t->next into t->event, and advance t->next.  Set
- * '*is_event_ret' to false if the event only sets the state for the events
- * after it.  Return NULL, or the name of the malformed field (a static string).
+ * Decode the event at t->next into t->event, and advance t->next.  If the event
+ * only changes the state for later events, set '*is_event_ret' to false.
+ * Return NULL, or the name of the malformed field (a static string).
  */
 const char *gperftools_decode(struct gperftools_thread *t, const uint8_t *end,
 			      bool *is_event_ret);
 
 /*
- * Min-heap of the threads that have a decoded event, ordered by time, then id.
+ * A min-heap of the threads that have a decoded event, ordered by time, then by
+ * id.
  */
 struct gperftools_queue {
 	struct gperftools_thread **threads;
 	size_t count, cap;
 };
 
-/* Add 't'.  Requires t->has_event.  Return false if memory runs out. */
+/* Add 't', whose 'has_event' must be set.  Return false if memory runs out. */
 bool gperftools_queue_add(struct gperftools_queue *q,
 			  struct gperftools_thread *t);
 
-/* Restore the order after the first thread has advanced to its next event. */
+/* Restore the order after the first thread has gone on to its next event. */
 void gperftools_queue_update_first(struct gperftools_queue *q);
 
-/* Remove the first thread. */
+/* Remove the first thread from the queue. */
 void gperftools_queue_drop_first(struct gperftools_queue *q);
 
 #endif /* GPERFTOOLS_H */

@@ -6,12 +6,12 @@
 
 #include "hatf/codec/bytes.h"
 
-/* Sizes are in words of 8 bytes; 2^61 of them fill the address space. */
+/* Sizes are in words of 8 bytes, and 2^61 words fill the address space. */
 #define WORDS_MAX ((uint64_t)1 << 61)
 
 /*
- * The type is in the low 3 bits.  If all three are set, it is in the low 8
- * bits.
+ * The type is in the low 3 bits of a number.  If these are all set, it is in
+ * the low 8 bits.
  */
 #define TYPE_BITS	   3
 #define TYPE_MASK	   7
@@ -19,9 +19,9 @@
 #define TYPE_EXTENDED_BITS 8
 
 /*
- * The count of trailing zero bits of the first byte is the count of bytes that
- * follow.  The number is in the bits above the lowest set bit.  If the first
- * byte is 0, the number is in the eight bytes that follow.
+ * The number of trailing zero bits of the first byte is the number of bytes
+ * that follow it.  The encoded number is in the bits above the lowest set bit.
+ * If the first byte is 0, the encoded number is in the eight bytes that follow.
  */
 bool
 gperftools_take_number(const uint8_t **next, const uint8_t *end,
@@ -48,7 +48,7 @@ gperftools_take_number(const uint8_t **next, const uint8_t *end,
 	return true;
 }
 
-/* Decode a difference: 0, 1, 2, 3 stand for 0, -1, 1, -2. */
+/* Decode a difference: 0, 1, 2, 3 stand for 0, -1, 1, -2, and so on. */
 static uint64_t
 zigzag_decode(uint64_t n)
 {
@@ -83,7 +83,7 @@ take_size(struct gperftools_thread *t, uint64_t difference)
 static const char *
 take_new_token(struct gperftools_thread *t)
 {
-	/* The address is the token plus 1, which must not overflow. */
+	/* The block gets the address token + 1, which must not overflow. */
 	if (t->next_token == UINT64_MAX)
 		return "token";
 	t->event.new_token = t->next_token++;

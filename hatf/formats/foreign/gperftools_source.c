@@ -4,21 +4,22 @@
  * "gperftools")
  *
  * Instead of an address, the gperftools recorder gives every block a token, a
- * number that it never reuses.  It writes each thread's events in buffers of
- * that thread.  Buffers of different threads are unordered, except that a
- * barrier follows all buffers with events from before it.
+ * number that it never reuses.  It writes the events of each thread in buffers
+ * of that thread.  Buffers of different threads are unordered, but when it
+ * writes a barrier, it has written all buffers with events from before the
+ * barrier.
  *
- *	Buf thread 4 | Buf thread 5 | Death 4 | Buf thread 0 | Barrier | Buf ...
+ * 	Buf thread 4 | Buf thread 5 | Death 4 | Buf thread 0 | Barrier | Buf ...
  *
  * So, like gperftools' own 'postprocess', the source keeps all buffers up to a
  * barrier and then merges their events.  It always takes the event of the
  * runnable thread with the least time.  A thread whose next event frees a token
  * that is not allocated yet is blocked until another thread allocates the
  * token.  If the trace ends first, or the buffers exceed BUFFERED_MAX, all
- * blocked threads become runnable, because the token may never come.  'hatf
- * verify' then reports the free of an unknown block.
+ * blocked threads become runnable, because the token may never be allocated.
+ * 'hatf verify' then reports the free of an unknown block.
  *
- * Memory is O(live blocks + threads), plus at most about BUFFERED_MAX of
+ * Memory is O(live blocks + threads), plus at most about BUFFERED_MAX for
  * buffers.
  */
 #include "hatf/containers/block_set.h"
@@ -34,39 +35,49 @@
 #define MAGIC	     0x6cbd63e4
 #define MAGIC_NBYTES 4
 
-/* The longest outer event without its buffer, in bytes. */
+/*
+ * The longest outer event (an event of the file, not of a thread), in bytes,
+ * without its buffer.
+ */
 #define OUTER_MAX (3 * GPERFTOOLS_NUMBER_MAX)
 
 /*
- * Longest buffer accepted, in bytes; real ones are a few KiB.  The buffer and
- * the event before it must fit the input window.
+ * The longest buffer that is accepted, in bytes; real buffers have a few KiB.
+ * The buffer and the outer event that precedes it must fit the input window.
  */
 #define BUFFER_MAX (256 * 1024)
 
 /*
- * Buffered bytes at which blocked threads become runnable although no barrier
- * came.  Real traces have a barrier every few milliseconds.
+ * When the buffers have this many bytes, blocked threads become runnable
+ * although there was no barrier.  Real traces have a barrier every few
+ * milliseconds.
  */
 #define BUFFERED_MAX ((size_t)64 << 20)
 
 struct gperftools {
 	struct batch batch;
 	struct u64_map
-		threads; /* id -> 'object', a struct gperftools_thread * */
-	struct block_set tokens; /* allocated ones */
+		/* maps a thread id to 'object', a struct gperftools_thread * */
+		threads;
+	struct block_set tokens; /* the set of tokens of allocated blocks */
 	/*
-	 * Token -> 'object', the first struct gperftools_thread * that is
-	 * blocked on it.
+	 * Maps a token to 'object', the first struct gperftools_thread * that
+	 * is blocked because of this token.
 	 */
 	struct u64_map blocked;
 	struct gperftools_queue runnable;
-	size_t buffered_nbytes; /* of buffers, with their headers */
+	/* bytes of all buffers together, with their headers */
+	size_t buffered_nbytes;
 	bool is_merging;
-	bool may_block; /* block a thread that frees an unknown token */
-	/* The status to stop with after merging; HATF_OK: continue reading. */
+	/* block a thread if it frees a token that is not allocated */
+	bool may_block;
+	/*
+	 * The status with which to stop after merging; HATF_OK: continue
+	 * reading.
+	 */
 	enum hatf_status end;
 	const char *end_field;
-	uint64_t time; /* of the last record */
+	uint64_t time; /* time of the last record */
 };
 
 /* ------------------------------------------------------- a thread's events */
@@ -87,8 +98,8 @@ drop_buffer(struct gperftools *g, struct gperftools_thread *t)
 }
 
 /*
- * Decode the next event of 't' into t->event; clear t->has_event if it has
- * none.  Return false if the source has stopped with an error.
+ * Decode the next event of 't' into t->event.  If 't' has no more events, clear
+ * t->has_event.  Return false if the source has stopped with an error.
  */
 static bool
 decode_next(struct source *s, struct gperftools_thread *t)
@@ -114,7 +125,10 @@ decode_next(struct source *s, struct gperftools_thread *t)
 			return false;
 		}
 	}
-	/* After its last event, a thread that ended still gets an end event. */
+	/*
+	 * A thread that ended gets one more event after its last one, for its
+	 * end.
+	 */
 	if (!t->has_event && t->has_ended) {
 		t->has_event = true;
 		t->event.type = GPERFTOOLS_THREAD_END;
@@ -142,7 +156,9 @@ thread_of(const struct u64_map_entry *block)
 	return (struct gperftools_thread *)(uintptr_t)block->value;
 }
 
-/* Block 't', the first runnable thread, until 'token' is allocated. */
+/*
+ * Block 't', the first runnable thread, until another thread allocates 'token'.
+ */
 static void
 block_on(struct source *s, struct gperftools_thread *t, uint64_t token)
 {
@@ -167,7 +183,7 @@ unblock_all(struct source *s, struct gperftools_thread *t)
 		t = t->next_blocked;
 }
 
-/* Mark 'token' as allocated, and make the threads that wait for it runnable. */
+/* Mark 'token' as allocated, and make the threads that it blocks runnable. */
 static void
 add_token(struct source *s, uint64_t token)
 {
@@ -192,8 +208,8 @@ add_token(struct source *s, uint64_t token)
 }
 
 /*
- * Make all blocked threads runnable and block no more in this merge, because
- * the tokens that they wait for will not come.
+ * Make all blocked threads runnable, and block no thread in the rest of this
+ * merge: the tokens for which they wait will not be allocated.
  */
 static void
 unblock_everything(struct source *s)
@@ -222,7 +238,10 @@ add_record(struct source *s, const struct gperftools_thread *t, unsigned tag)
 		source_stop(s, HATF_NO_MEMORY, NULL);
 		return NULL;
 	}
-	/* A thread's time is updated only now and then, so it may lag. */
+	/*
+	 * A thread's time is updated only now and then, so it may be before the
+	 * time of the last record.
+	 */
 	if (t->time > g->time)
 		g->time = t->time;
 	rec->time = g->time;
@@ -271,7 +290,10 @@ add_free(struct source *s, const struct gperftools_thread *t)
 		rec->address = t->event.token + 1;
 }
 
-/* Every realloc has a new token, even if the block stays in place. */
+/*
+ * Add a realloc.  Every realloc has a new token, even if the block stays in
+ * place.
+ */
 static void
 add_realloc(struct source *s, const struct gperftools_thread *t)
 {
@@ -334,7 +356,10 @@ forget_thread(struct gperftools *g, struct gperftools_thread *t)
 	free(t);
 }
 
-/* Advance 't', the first runnable thread, past its current event. */
+/*
+ * Go on from the current event of 't', the first runnable thread, to its next
+ * one.
+ */
 static void
 advance(struct source *s, struct gperftools_thread *t)
 {
@@ -353,8 +378,8 @@ advance(struct source *s, struct gperftools_thread *t)
 }
 
 /*
- * Process the event with the least time: add it to the batch, or block its
- * thread.
+ * Process the event with the least time: add its record to the batch, or block
+ * its thread.
  */
 static void
 merge_one(struct source *s)
@@ -379,7 +404,7 @@ merge_one(struct source *s)
 }
 
 /*
- * Merge the buffered events into the batch.  Return true if no event is left,
+ * Merge the buffered events into the batch.  Return true if all are merged,
  * false if the batch is full or the source has stopped.
  */
 static bool
@@ -425,7 +450,7 @@ find_thread(struct source *s, uint64_t id)
 	return t;
 }
 
-/* Make 't' runnable if it was idle and has an event now. */
+/* If 't' had no event before and has one now, make it runnable. */
 static void
 resume_if_idle(struct source *s, struct gperftools_thread *t)
 {
@@ -462,7 +487,7 @@ add_buffer(struct source *s, struct gperftools_thread *t, uint64_t time,
 	resume_if_idle(s, t);
 }
 
-/* Merge the buffered events, then stop with 'status'. */
+/* Merge the buffered events; after them, stop with 'status'. */
 static void
 end_trace(struct source *s, enum hatf_status status, const char *field)
 {
@@ -473,7 +498,9 @@ end_trace(struct source *s, enum hatf_status status, const char *field)
 	g->is_merging = true;
 }
 
-/* End at the end of the file, where 'left' bytes are no complete event. */
+/*
+ * Stop at the end of the file.  The last 'left' bytes are not a complete event.
+ */
 static void
 end_early(struct source *s, size_t left)
 {
@@ -487,7 +514,10 @@ end_early(struct source *s, size_t left)
 		end_trace(s, HATF_NO_TRAILER, "end");
 }
 
-/* Process an outer event whose numbers are decoded; 'next' points past them. */
+/*
+ * Process an outer event whose numbers are decoded.  'next' points to the byte
+ * after them.
+ */
 static void
 process_outer(struct source *s, uint64_t first, const uint8_t *next,
 	      const uint64_t *number)
@@ -516,7 +546,10 @@ process_outer(struct source *s, uint64_t first, const uint8_t *next,
 	s->offset = input_window_offset(&s->window);
 }
 
-/* Return how many numbers follow the first one, or -1 for an unknown type. */
+/*
+ * Return how many numbers follow the first one in this event; -1 for an unknown
+ * type.
+ */
 static int
 count_numbers(enum gperftools_type type)
 {

@@ -3,15 +3,15 @@
  * hummingbird.c - the text traces of "Are Mallocs Free of Fragmentation?"
  * (FORMATS "hummingbird")
  *
- *	Allocate 0x55d0c0 24
- *	Free 0x55d0c0
+ * 	Allocate 0x55d0c0 24
+ * 	Free 0x55d0c0
  *
  * The paper shows these two kinds of line, but no file, and says that a tag
  * matches a Free with its Allocate.  The source therefore accepts any word as a
- * tag, ignores letter case, and skips blank lines and comment lines.  The sink
- * writes a realloc as a Free and then an Allocate.  In the other order, with
- * addresses as tags, one tag would be live twice whenever a block is resized in
- * place.
+ * tag (a name for the block), ignores letter case, and skips blank lines and
+ * comment lines.  The sink writes a realloc as a Free and then an Allocate.  If
+ * it wrote the Allocate first, and the block stays in place, two live blocks
+ * would have the same tag, the address.
  */
 #include "hatf/formats/common/calls.h"
 #include "hatf/formats/common/loss.h"
@@ -21,17 +21,17 @@
 #include <strings.h>
 
 /*
- * Stands for the tag 0, because an address of 0 marks a failed call in HATF.
- * Linux gives no program a block at this address.
+ * The address that stands for the tag 0, because in HATF an address of 0 marks
+ * a failed call.  On Linux, no program has a block at this address.
  */
 #define ZERO_ADDRESS ((uint64_t)1 << 63)
 
 /* ---------------------------------------------------------------- reading */
 
 struct hummingbird {
-	/* tag -> 'object', the number of its live block */
+	/* maps a tag to 'object', the number of the live block */
 	struct u64_map tags;
-	uint64_t alloc_count; /* the last number assigned */
+	uint64_t alloc_count; /* the last number given to an allocation */
 };
 
 static const char allocate_word[] = "allocate";
@@ -45,7 +45,7 @@ skip_blanks(const uint8_t *p, const uint8_t *end)
 	return p;
 }
 
-/* Take the next word before 'end'; it is empty if there is none. */
+/* Read the next word before 'end'; it is empty if there is none. */
 static struct textio_cell
 next_word(uint8_t **next, uint8_t *end)
 {
@@ -70,8 +70,8 @@ is_word(const struct textio_cell *word, const char *text)
 }
 
 /*
- * Parse a number.  Refuse leading zeros, so that different words are always
- * different tags.
+ * Parse a number.  Refuse leading zeros, so that two different words are always
+ * two different tags.
  */
 static bool
 is_number(const struct textio_cell *word, uint64_t *n_ret)
@@ -85,8 +85,9 @@ is_number(const struct textio_cell *word, uint64_t *n_ret)
 }
 
 /*
- * Return the address that stands for a tag.  A tag that is not a number is
- * hashed with FNV-1a, with the top bit set: no program has numbers there.
+ * Return the address that stands for a tag.  For a tag that is not a number,
+ * this is its FNV-1a hash with the top bit set: tags that are numbers do not
+ * have this bit set.
  */
 static uint64_t
 tag_address(const struct textio_cell *word)
@@ -102,8 +103,8 @@ tag_address(const struct textio_cell *word)
 }
 
 /*
- * Replace the tag in rec->address by the number of the allocation.  Return
- * false if memory runs out.
+ * Replace the address of the record, which stands for the tag, by the number of
+ * the block's allocation.  Return false if memory runs out.
  */
 static bool
 number_tag(struct hummingbird *h, struct hatf_record *rec)
@@ -113,7 +114,7 @@ number_tag(struct hummingbird *h, struct hatf_record *rec)
 
 	if (rec->tag == HATF_FREE) {
 		block = u64_map_find(&h->tags, rec->address);
-		/* The block is older than the trace: assign a new number. */
+		/* The block is older than the trace: give it a new number. */
 		rec->address = block != NULL ? block->value : ++h->alloc_count;
 		if (block != NULL)
 			u64_map_remove(&h->tags, block);
@@ -167,8 +168,8 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 }
 
 /*
- * Return whether the line is a call.  Ordinary text may begin with the word
- * "free", so check the whole line, or all of it that is in the buffer.
+ * Is the line a call?  Ordinary text may begin with the word "free", so check
+ * the whole line, or the part of it that is in the buffer.
  */
 static bool
 is_call(const uint8_t *p, const uint8_t *end)
@@ -189,7 +190,10 @@ is_call(const uint8_t *p, const uint8_t *end)
 	allocates = is_word(&word, allocate_word);
 	if (next == line_end || (!allocates && !is_word(&word, free_word)))
 		return false;
-	/* The buffer cuts the line off: accept the part that it has. */
+	/*
+	 * If the buffer ends within the line, check the part that is in the
+	 * buffer.
+	 */
 	if (newline == NULL)
 		return true;
 	word = next_word(&next, line_end);
@@ -272,7 +276,8 @@ put_call(struct sink *s, const struct call *call)
 	if (call->kind == LEDGER_FAILED)
 		loss_count(s, SINK_LOSS_FAILED);
 	/*
-	 * A block that is older than the trace has an address, but no number.
+	 * A block that is older than the trace has an address, but no number to
+	 * write.
 	 */
 	if (frees && !(s->options.sequence_tags && call->old_number == 0)) {
 		p = textio_put_bytes(p, "Free ", 5);

@@ -16,18 +16,21 @@
 #ifndef HATF_MPTRACE_H
 #define HATF_MPTRACE_H
 
-/* Tags. */
+/* The tags of mptrace. */
 #define MPTRACE_ALLOC	      1
 #define MPTRACE_FREE	      2
-#define MPTRACE_REALLOC_FIRST 3 /* to 6, as in HATF */
+#define MPTRACE_REALLOC_FIRST 3 /* 3 to 6, the same reallocs as in HATF */
 #define MPTRACE_REALLOC	      4 /* the only realloc tag that mptrace writes */
 #define MPTRACE_REALLOC_FREE  6
 
-/* The prefix of header lines, which precede the records. */
+/* Header lines begin with this, and precede all records. */
 #define MPTRACE_MARK	    "## "
 #define MPTRACE_MARK_NBYTES 3
 
-/* The header lines in their order, each with its key in a HATF header. */
+/*
+ * The names of the header lines in their order, and the key of each in a HATF
+ * header.
+ */
 #define MPTRACE_LINE_COUNT 5
 struct mptrace_line {
 	const char *name, *key;

@@ -9,7 +9,7 @@
 #include "hatf/formats/common/textio.h"
 #include "hatf/formats/foreign/mtrc.h"
 
-/* The longest record: a tag and three numbers. */
+/* The longest record, in bytes: a tag and three numbers. */
 #define RECORD_NBYTES (2 + 3 * (1 + TEXTIO_NUMBER_MAX))
 
 static void
@@ -54,8 +54,9 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 }
 
 /*
- * Return the value that mptrace would write.  If mpatrol wrote the trace, name
- * mptrace as the converter, so that the file comes out as mptrace's own.
+ * Return the value that mptrace would write.  If mpatrol wrote the trace, the
+ * converter must be mptrace, so that the file equals the one that mptrace would
+ * write.
  */
 static const char *
 default_value(const struct sink *s, unsigned line)
@@ -76,7 +77,10 @@ default_value(const struct sink *s, unsigned line)
 	return values[line];
 }
 
-/* Write one header line; replace line breaks in its value. */
+/*
+ * Write one header line.  Replace line breaks in its value, since they would
+ * end the line.
+ */
 static void
 put_line(struct sink *s, unsigned line)
 {

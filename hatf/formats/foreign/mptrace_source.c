@@ -2,9 +2,9 @@
 /*
  * mptrace_source.c - HATF as mpatrol's mptrace writes it, into records
  *
- * mptrace writes every realloc as "realloc, alloc and free", whether in place
- * or not, and omits the alloc and free that this tag announces.  The source
- * accepts files with and without them.
+ * For every realloc, even in place, mptrace writes the tag "realloc, alloc and
+ * free".  It omits the alloc and free records that this tag announces.  The
+ * source accepts files with and without these records.
  */
 #include "hatf/formats/foreign/mptrace.h"
 
@@ -40,7 +40,8 @@ mptrace_recognise(const uint8_t *bytes, size_t nbytes)
 }
 
 /*
- * Take a number that blanks precede and a blank or the end of the line follows.
+ * Parse a number.  Blanks must precede it, and a blank or the end of the line
+ * must follow.
  */
 static bool
 next_number(uint8_t **next, uint64_t *n_ret)
@@ -55,7 +56,7 @@ next_number(uint8_t **next, uint64_t *n_ret)
 	return *p == ' ' || *p == '\t' || *p == '\n' || *p == '\r';
 }
 
-/* Take the numbers after the tag.  Return NULL, or the malformed field. */
+/* Parse the numbers after the tag.  Return NULL, or the malformed field. */
 static const char *
 take_numbers(uint8_t *p, const uint8_t *end, unsigned tag,
 	     struct hatf_record *rec)
@@ -71,7 +72,7 @@ take_numbers(uint8_t *p, const uint8_t *end, unsigned tag,
 	return p == end ? NULL : "line";
 }
 
-/* Return the HATF tag for a tag of mptrace. */
+/* Return the HATF tag that corresponds to a tag of mptrace. */
 static unsigned
 hatf_tag(unsigned tag, const struct hatf_record *rec)
 {
@@ -81,8 +82,8 @@ hatf_tag(unsigned tag, const struct hatf_record *rec)
 }
 
 /*
- * Put a line "## Name: value" into the header, if its name is known.  Return
- * false if the source has stopped.
+ * If the name of a line "## Name: value" is known, put the value into the
+ * header.  Return false if the source has stopped.
  */
 static bool
 take_header_line(struct source *s, const struct textio_cell *line)
@@ -137,7 +138,10 @@ add_record(struct mptrace *m, const struct hatf_record *rec)
 {
 	struct hatf_record *added;
 
-	/* The alloc and free of a realloc were added with the realloc. */
+	/*
+	 * Skip an alloc or free that a realloc announced: it was added with the
+	 * realloc.
+	 */
 	if (pairing_role(&m->pairing, rec) == PAIRING_PART)
 		return;
 	if (hatf_record_is_realloc(rec)) {

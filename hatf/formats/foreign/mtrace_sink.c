@@ -7,9 +7,9 @@
  * by '_'.  The script passes "OBJECT:[0xADDRESS]" to addr2line, which needs the
  * address within the object's file; it prints any other caller unchanged.
  *
- * The source could parse some function names as an offset, an address or a line
- * number.  The sink encloses them in parentheses or appends "+0", which the
- * script accepts.
+ * Some function names look like an offset, an address or a line number, so the
+ * source would misread them.  The sink encloses such names in parentheses or
+ * appends "+0"; the script accepts both.
  */
 #include "hatf/formats/foreign/mtrace.h"
 
@@ -20,12 +20,12 @@
 #include <stdlib.h>
 
 /*
- * Longest name written, in bytes.  Longer ones are cut, so that a line fits the
- * output buffer.
+ * The longest name to write, in bytes.  Longer names are truncated, so that a
+ * line fits the output buffer.
  */
 #define NAME_MAX_NBYTES 4096
 
-/* The longest lines of one call without callers, in bytes. */
+/* The longest lines of one call, in bytes, without callers. */
 #define LINES_NBYTES 120
 
 struct mtrace {
@@ -48,8 +48,8 @@ put_name(uint8_t *p, const char *name)
 }
 
 /*
- * Write "(FUNCTION)".  If the name ends like an offset, append "+0", which the
- * source then removes instead.
+ * Write "(FUNCTION)".  If the name ends like an offset, append "+0": the source
+ * then removes only this.
  */
 static uint8_t *
 put_symbol(uint8_t *p, const char *function)
@@ -65,8 +65,9 @@ put_symbol(uint8_t *p, const char *function)
 }
 
 /*
- * Write a function without address.  Enclose it in parentheses if the source
- * could parse it as a line, an address or a name in parentheses.
+ * Write a function that has no address.  Enclose it in parentheses if the
+ * source would misread it as a line number, an address or a name in
+ * parentheses.
  */
 static uint8_t *
 put_function(uint8_t *p, const char *function)
@@ -85,7 +86,7 @@ put_function(uint8_t *p, const char *function)
 	return p;
 }
 
-/* Write "OBJECT:(FUNCTION)[0xADDRESS]", without the parts that are unknown. */
+/* Write "OBJECT:(FUNCTION)[0xADDRESS]"; omit unknown parts. */
 static uint8_t *
 put_code(uint8_t *p, const struct mtrace *m, const struct hatf_frame *frame)
 {
@@ -139,7 +140,7 @@ put_pointer(uint8_t *p, char operation, uint64_t address)
 			    : textio_put_bytes(p, "(nil)", 5);
 }
 
-/* Format a size like printf("%#lx"). */
+/* Write a size in the form of printf("%#lx"). */
 static uint8_t *
 put_size(uint8_t *p, uint64_t size)
 {
@@ -151,7 +152,7 @@ put_size(uint8_t *p, uint64_t size)
 	return textio_put_hex(p, size);
 }
 
-/* Write a line, with the caller of 'rec'; 'size' may be NULL. */
+/* Write a line that begins with the caller of 'rec'; 'size' may be NULL. */
 static void
 put_line(struct sink *s, const struct hatf_record *rec, char operation,
 	 uint64_t address, const uint64_t *size)

@@ -2,23 +2,23 @@
 /*
  * mtrace_source.c - logs of glibc's mtrace() into records (FORMATS "mtrace")
  *
- *	= Start
- *	@ ./app:(main+1a)[0x123f] + 0x37922a0 0xa
- *	@ ./app:[0x1275] < 0x3792510
- *	@ ./app:[0x1275] > 0x3792510 0x28
- *	@ ./app:[0x1290] ! 0x3792510 0x7fffffffffffffff
- *	@ ./app:[0x129c] - 0x3792510
- *	= End
+ * 	= Start
+ * 	@ ./app:(main+1a)[0x123f] + 0x37922a0 0xa
+ * 	@ ./app:[0x1275] < 0x3792510
+ * 	@ ./app:[0x1275] > 0x3792510 0x28
+ * 	@ ./app:[0x1290] ! 0x3792510 0x7fffffffffffffff
+ * 	@ ./app:[0x129c] - 0x3792510
+ * 	= End
  *
  * Names of objects may contain blanks, so the parser starts at the end of a
  * line.  glibc writes the two lines of a realloc under one lock, so they are
  * adjacent.
  *
- * glibc logs a malloc or realloc after the call, and a free before it.  In the
- * log of several threads, an address may therefore be allocated twice although
- * it was freed in between, and later be freed once too often.  The log does not
- * show which lines were reordered.  The source passes the lines on as they are;
- * the event stage reports the violations.
+ * glibc logs a malloc or realloc after the call, and a free before it.  If
+ * there are several threads, the log may therefore show two allocations of an
+ * address, although it was freed between them, and later one free too many.
+ * The log does not show which lines were reordered.  The source passes the
+ * lines on as they are; the event stage reports the violations.
  */
 #include "hatf/formats/foreign/mtrace.h"
 
@@ -30,13 +30,14 @@
 struct mtrace {
 	struct batch batch;
 	struct hatf_stacks *stacks;
-	uint64_t stack;	      /* of the current line; 0: none */
-	uint64_t old_address; /* of the preceding '<' line */
+	/* stack of the line that is being parsed; 0: none */
+	uint64_t stack;
+	uint64_t old_address; /* the address in the '<' line before this line */
 	bool has_old;
 	char operation;
 };
 
-/* Take the last word before '*end', and set '*end' to its start. */
+/* Find the last word before '*end', and set '*end' to its start. */
 static struct textio_cell
 last_word(const uint8_t *start, uint8_t **end)
 {
@@ -81,7 +82,7 @@ is_one_of(const struct textio_cell *word, const char *operations)
 
 /* ----------------------------------------------------------------- callers */
 
-/* Return the last 'c' in the cell, or NULL. */
+/* Return the position of the last 'c' in the cell, or NULL. */
 static uint8_t *
 find_last(struct textio_cell cell, int c)
 {
@@ -89,8 +90,8 @@ find_last(struct textio_cell cell, int c)
 }
 
 /*
- * Terminate the text at 'end', overwriting a byte that was already parsed.
- * Return the text, or NULL if it is empty.
+ * Put a NUL at 'end', where a byte was already parsed.  Return the text, or
+ * NULL if it is empty.
  */
 static const char *
 terminate(uint8_t *start, uint8_t *end)
@@ -106,7 +107,7 @@ mtrace_find_offset(struct textio_cell symbol)
 
 	while (p != symbol.start && isxdigit(p[-1]))
 		p--;
-	/* Some glibc versions write "+0x1a". */
+	/* Skip the 'x', too: some glibc versions write "+0x1a". */
 	if (p != symbol.start && p[-1] == 'x')
 		p = p - symbol.start > 2 && p[-2] == '0' ? p - 2 : p;
 	return p != symbol.end && p != symbol.start &&
@@ -117,8 +118,8 @@ mtrace_find_offset(struct textio_cell symbol)
 
 /*
  * Remove "(symbol+offset)" from the end and store the symbol.  The offset is
- * dropped, because the address includes it.  A symbol may contain parentheses;
- * an object's name must not contain ":(".
+ * not needed, because the address includes it.  A symbol may contain
+ * parentheses; the name of an object must not contain ":(".
  */
 static void
 take_symbol(struct textio_cell *where, struct hatf_frame *frame)
@@ -140,7 +141,7 @@ take_symbol(struct textio_cell *where, struct hatf_frame *frame)
 
 /*
  * Remove "[0x123f]" from the end and store the address.  Return false if the
- * cell ends otherwise.
+ * cell does not end in an address.
  */
 static bool
 take_address(struct textio_cell *where, struct hatf_frame *frame)
@@ -161,7 +162,8 @@ take_address(struct textio_cell *where, struct hatf_frame *frame)
 }
 
 /*
- * Take "FILE:LINE", the form in which the sink writes a frame without address.
+ * Parse "FILE:LINE", the form in which the sink writes a frame that has no
+ * address.
  */
 static bool
 take_line(struct textio_cell *where, struct hatf_frame *frame)
@@ -181,7 +183,7 @@ take_line(struct textio_cell *where, struct hatf_frame *frame)
 }
 
 /*
- * Take a function.  Remove the parentheses that the sink adds to an ambiguous
+ * Store a function.  Remove the parentheses that the sink adds to an ambiguous
  * name.
  */
 static void
@@ -195,7 +197,10 @@ take_function(struct textio_cell where, struct hatf_frame *frame)
 	frame->function = terminate(where.start, where.end);
 }
 
-/* Parse a caller; one in an unknown form becomes a function name. */
+/*
+ * Parse a caller.  If its form is unknown, take all of it as the name of a
+ * function.
+ */
 static void
 take_frame(struct textio_cell where, struct hatf_frame *frame)
 {
@@ -228,7 +233,7 @@ note_caller(struct mtrace *m, struct textio_cell where)
 }
 
 /*
- * Parse "@ WHERE " before the operation, if it is there.  Return NULL, or the
+ * If "@ WHERE " precedes the operation, parse it.  Return NULL, or the
  * malformed field.
  */
 static const char *
@@ -257,8 +262,8 @@ take_caller(struct source *s, struct textio_cell left)
 /* ------------------------------------------------------------------- lines */
 
 /*
- * Parse the operation and its numbers from the end of the line.  Set 'left' to
- * the rest before them.  Return NULL, or the malformed field.
+ * Parse the operation and its numbers, which are at the end of the line.  Set
+ * 'left' to what precedes them.  Return NULL, or the malformed field.
  */
 static const char *
 take_operation(struct mtrace *m, struct textio_cell *left,
@@ -345,7 +350,10 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 	batch_begin(&m->batch, records, max);
 	while (batch_has_room(&m->batch)) {
 		if (textio_read(s, parse_line, &line, 1) == 0) {
-			/* The log ends between the two lines of a realloc. */
+			/*
+			 * The log ends between the two lines of a realloc, so
+			 * it is incomplete.
+			 */
 			if (s->err.status == HATF_END && m->has_old)
 				source_stop(s, HATF_TRUNCATED, "realloc");
 			break;
@@ -367,8 +375,8 @@ begins_call(uint8_t c)
 }
 
 /*
- * Return whether the line has an operation and a pointer, after a caller or
- * without one.
+ * Does the line have an operation and a pointer, with or without a caller
+ * before?
  */
 static bool
 has_operation(const uint8_t *line, size_t nbytes)

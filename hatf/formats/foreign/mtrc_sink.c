@@ -2,10 +2,10 @@
 /*
  * mtrc_sink.c - records into mpatrol's tracing files
  *
- * The allocation index of a block is the number of its allocation; a realloc
- * keeps it.  If mpatrol wrote the trace, comments give the indices that were
- * skipped.  The sink assigns names to table entries like mpatrol, so a file
- * that mpatrol wrote is reproduced byte for byte.
+ * The index of a block is the number of its allocation; a realloc keeps the
+ * index.  If mpatrol wrote the trace, comments give the indices that were
+ * skipped.  The sink assigns names to entries of the name table as mpatrol
+ * does, so it reproduces a file that mpatrol wrote byte for byte.
  */
 #include "hatf/formats/foreign/mtrc.h"
 
@@ -17,7 +17,7 @@
 
 #include <stdlib.h>
 
-/* Limits of mptrace: entries of a name table, and bytes of a name. */
+/* Limits of mptrace: the entries of a name table, and the bytes of a name. */
 #define CACHE_COUNT	32
 #define NAME_MAX_NBYTES 1023
 
@@ -25,42 +25,49 @@
 #define RECORD_NBYTES (1 + 5 * NUMBER_NBYTES + 2 * (1 + NAME_MAX_NBYTES + 1))
 
 /*
- * The highest index that a comment may set.  It leaves room for the indices
- * that follow.
+ * The highest index that a comment may set, which leaves room for later
+ * indices.
  */
 #define INDEX_MAX ((uint64_t)1 << 62)
 
-/* Stacks whose places are cached: a power of 2. */
+/*
+ * The number of stacks whose places (function, file, line) are cached; a power
+ * of 2.
+ */
 #define SITE_COUNT 256
 
 /*
- * The contents of the reader's name table.  Names are compared by address: in a
- * trace, equal names share one string.
+ * The name table, as a reader of the file will have it.  Names are compared by
+ * address, because equal names of a trace share one string.
  */
 struct cache {
-	const char *names[CACHE_COUNT]; /* by index less 1 */
-	uint64_t used[CACHE_COUNT];	/* time of last use, by 'clock' */
+	/* the name of each index; names[0] has the index 1 */
+	const char *names[CACHE_COUNT];
+	/* when each name was used last, by 'clock' */
+	uint64_t used[CACHE_COUNT];
 	uint64_t clock;
 	size_t count;
 };
 
-/* The place of a call. */
+/* The place of a call: function, file and line. */
 struct site {
-	uint64_t stack; /* id; 0: none, and the place is unknown */
+	/* id of the stack; 0: the entry is unused or the place is unknown */
+	uint64_t stack;
 	const char *function, *file;
 	uint64_t line;
 	/*
-	 * Last indices of the names in the tables.  Another name may have
-	 * replaced them.
+	 * The indices that the names last had in the tables.  Other names may
+	 * have these indices now.
 	 */
 	uint8_t function_slot, file_slot;
 };
 
 struct mtrc {
 	struct calls calls;
-	/* of the block that the last record freed; 0: none */
+	/* index of the block that the last record freed; 0: it freed none */
 	uint64_t freed_index;
-	uint64_t reuse_index; /* of the next alloc; 0: the next new index */
+	/* index for the next alloc, from a comment; 0: use a new index */
+	uint64_t reuse_index;
 	struct hatf_stacks *stacks;
 	bool has_sites;
 	struct cache functions, files;
@@ -79,7 +86,7 @@ put_number(uint8_t *p, uint64_t n)
 
 /*
  * Return the index of a name.  A new name gets a free entry, or replaces the
- * least recently used one, as in mpatrol.
+ * name that was not used for the longest time, as in mpatrol.
  */
 static uint8_t
 find_slot(struct cache *cache, const char *name, bool *is_new_ret)
@@ -101,7 +108,10 @@ find_slot(struct cache *cache, const char *name, bool *is_new_ret)
 	return (uint8_t)i;
 }
 
-/* Write a name.  '*place' is its last index, which is checked and updated. */
+/*
+ * Write a name.  '*place' is the index that the name had last; use it if it is
+ * still right, else update it.
+ */
 static uint8_t *
 put_name(struct sink *s, uint8_t *p, struct cache *cache, const char *name,
 	 uint8_t *slot)
@@ -127,7 +137,7 @@ put_name(struct sink *s, uint8_t *p, struct cache *cache, const char *name,
 	return p + nbytes + 1;
 }
 
-/* Return the place of the record's call. */
+/* Find the place of the record's call. */
 static struct site *
 find_site(struct mtrc *m, const struct hatf_record *rec)
 {
@@ -199,8 +209,8 @@ put_free(struct sink *s, const struct call *call)
 }
 
 /*
- * Write a call.  A block that no record allocated has no index: drop its free,
- * and write its realloc as an alloc.
+ * Write a call.  If no record allocated the block, the block has no index: omit
+ * its free, and write its realloc as an alloc.
  */
 static void
 put_call(struct sink *s, const struct call *call)
@@ -222,8 +232,8 @@ put_call(struct sink *s, const struct call *call)
 /* -------------------------------------------------------------- comments */
 
 /*
- * Write a comment about memory from the system as the H or I record that the
- * source read.
+ * If a comment describes memory from the system, write the H or I record from
+ * which the source made it.
  */
 static void
 put_system(struct sink *s, const struct hatf_record *rec)
@@ -251,9 +261,9 @@ put_system(struct sink *s, const struct hatf_record *rec)
 
 /*
  * Set the index of the next alloc from a comment.  No two live blocks may have
- * the same index.  So the index must be above all others, or, in a version
- * without places, which writes a realloc as a free and an alloc, that of the
- * block just freed.
+ * the same index.  So the index must be above all others.  Versions without
+ * places write a realloc as a free and an alloc; there, the index may also be
+ * that of the block just freed.
  */
 static void
 choose_index(struct mtrc *m, const struct hatf_record *rec)
@@ -280,13 +290,13 @@ put_comment(struct sink *s, const struct hatf_record *rec)
 	else if (hatf_record_comment_starts(rec, MTRC_INDEX_KIND))
 		choose_index(m, rec);
 	/*
-	 * A malformed definition is ignored; calls that refer to it have no
-	 * place.
+	 * loss_note_stack() ignores a malformed definition; calls that refer to
+	 * it have no place.
 	 */
 	return loss_note_stack(s, m->stacks, rec);
 }
 
-/* Write the record whose index a comment has set. */
+/* Write the alloc whose index a comment has set. */
 static enum hatf_status
 write_reused(struct sink *s, const struct hatf_record *rec)
 {
@@ -342,8 +352,8 @@ put_word(struct sink *s, uint64_t n, unsigned nbytes, bool big)
 }
 
 /*
- * Write the header, with the word size and byte order of the machine that wrote
- * the trace if that was mpatrol, or else 64 bits and little-endian.
+ * Write the header.  If mpatrol wrote the trace, use the word size and byte
+ * order of its machine, else 64 bits and little-endian.
  */
 static void
 put_header(struct sink *s)
@@ -387,7 +397,10 @@ open_sink(struct sink *s)
 static enum hatf_status
 finish(struct sink *s)
 {
-	/* A trace without a trailer counts as truncated. */
+	/*
+	 * mptrace takes a file without a trailer as truncated, so omit it from
+	 * an incomplete trace.
+	 */
 	if (!s->options.incomplete)
 		outfile_bytes(&s->out, MTRC_MAGIC, MTRC_MAGIC_NBYTES);
 	return s->out.status;

@@ -3,9 +3,9 @@
  * mtrc_source.c - mpatrol's tracing files into records
  *
  * A record names a block only by its allocation index, so the source maps the
- * indices of live blocks to their addresses.  A few thousand places of calls
- * share three items each: function, file and line.  A cache of recent places
- * saves looking up their names.
+ * indices of live blocks to their addresses.  A place of a call is a function,
+ * a file and a line.  A program has a few thousand places; a cache of recent
+ * places saves looking up their names.
  */
 #include "hatf/formats/foreign/mtrc.h"
 
@@ -16,8 +16,8 @@
 #include <stdlib.h>
 
 /*
- * The longest name accepted, in bytes.  mptrace itself fails at 1024.  A frame
- * definition has room for two such names with every byte escaped.
+ * The longest name that is accepted, in bytes; mptrace itself fails at 1024.  A
+ * frame definition has room for two such names, even if every byte is escaped.
  */
 #define NAME_MAX_NBYTES 4096
 
@@ -26,12 +26,15 @@
 #define RECORD_NBYTES (1 + 5 * NUMBER_NBYTES + 2 * (2 + NAME_MAX_NBYTES))
 
 /*
- * The address of a block with an unknown index is this bit plus the index.
- * Linux gives no program such an address.
+ * A block with an unknown index gets this bit plus the index as its address.
+ * On Linux, no program has such an address.
  */
 #define UNKNOWN_BIT ((uint64_t)1 << 63)
 
-/* Places that are cached: a power of 2, small enough for the L1 cache. */
+/*
+ * The number of places that are cached: a power of 2, small enough for the
+ * first-level cache.
+ */
 #define SITE_COUNT 1024
 
 enum {
@@ -42,34 +45,38 @@ enum {
 
 /* An entry of the file's name table. */
 struct name {
-	char *text;	 /* NULL: not defined */
-	uint32_t serial; /* of its definition, from 1 */
+	char *text;	 /* the name; NULL: not defined */
+	uint32_t serial; /* serial number of this definition, from 1 */
 };
 
-/* The place of a call.  Names are serial numbers; 0: none. */
+/* The place of a call.  It has the serial numbers of its names; 0: none. */
 struct site {
 	uint32_t names[KIND_COUNT], line;
-	uint32_t stack; /* id; 0 for an unknown place */
+	uint32_t stack; /* id of its stack; 0: the place is unknown */
 };
 
 struct mtrc {
 	struct batch batch;
-	struct paged_map blocks; /* addresses by allocation index */
-	uint64_t highest_index;	 /* of the indices so far */
+	/* maps the index of a live block to its address */
+	struct paged_map blocks;
+	uint64_t highest_index; /* highest index so far */
 	struct hatf_stacks *stacks;
 	bool has_sites;
-	uint32_t serial; /* of the last definition */
+	uint32_t serial; /* serial number of the last definition of a name */
 	struct name names[KIND_COUNT][MTRC_NAME_COUNT];
 	struct site sites[SITE_COUNT];
 };
 
 /* ------------------------------------------------------------------- items */
 
-/* The rest of a record, and the first error in it. */
+/*
+ * The part of a record that is not decoded yet, and the first error in the
+ * record.
+ */
 struct cursor {
 	const uint8_t *next, *end;
 	enum hatf_status status;
-	const char *field; /* being decoded */
+	const char *field; /* name of the field that is being decoded */
 };
 
 static bool
@@ -80,8 +87,8 @@ fail(struct cursor *c, enum hatf_status status)
 }
 
 /*
- * Decode a number byte by byte: one that is long, or near the end of the
- * window.
+ * Decode a number byte by byte.  This is for numbers that are long or near the
+ * end of the window.
  */
 static bool
 take_long_number(struct cursor *c, uint64_t *n_ret)
@@ -103,9 +110,9 @@ take_long_number(struct cursor *c, uint64_t *n_ret)
 }
 
 /*
- * Decode a ULEB128 number.  Up to 8 bytes are decoded at once: the first byte
- * whose top bit is 0 is the last, and three steps of shifts join the groups of
- * 7 bits pairwise.
+ * Decode a ULEB128 number.  Up to 8 bytes are decoded at once: the number ends
+ * at the first byte whose top bit is 0, and three steps of shifts join the
+ * groups of 7 bits pairwise.
  */
 static inline bool
 take_number(struct cursor *c, const char *field, uint64_t *n_ret)
@@ -150,7 +157,7 @@ define_name(struct mtrc *m, struct cursor *c, struct name *name)
 	memcpy(text, c->next, (size_t)(end - c->next) + 1);
 	free(name->text);
 	name->text = text;
-	/* Once serial numbers run out, places are no longer cached. */
+	/* When serial numbers run out, cache no more places. */
 	if (m->serial != UINT32_MAX)
 		m->serial++;
 	name->serial = m->serial;
@@ -158,7 +165,7 @@ define_name(struct mtrc *m, struct cursor *c, struct name *name)
 	return true;
 }
 
-/* Decode a name; '*name_ret' is NULL if there is none. */
+/* Decode a name.  '*name_ret' is NULL if the record has no name there. */
 static bool
 take_name(struct mtrc *m, struct cursor *c, unsigned kind, const char *field,
 	  const struct name **name_ret)
@@ -212,7 +219,9 @@ define_site(struct mtrc *m, const struct name *const names[KIND_COUNT],
 	return hatf_stacks_add(m->stacks, 0, id, stack_ret);
 }
 
-/* Find the stack of a place, or define it in front of the record. */
+/*
+ * Find the stack of a place.  If it has none, define a stack before the record.
+ */
 static bool
 find_stack(struct mtrc *m, struct cursor *c, uint64_t offset,
 	   const struct name *const names[KIND_COUNT], uint64_t line,
@@ -234,7 +243,10 @@ find_stack(struct mtrc *m, struct cursor *c, uint64_t offset,
 		return false;
 	if (!batch_define(&m->batch, m->stacks, offset))
 		return fail(c, HATF_NO_MEMORY);
-	/* Stack ids fit 32 bits, but lines and serial numbers may not. */
+	/*
+	 * Cache the stack.  Ids of stacks always fit 32 bits; check lines and
+	 * serial numbers.
+	 */
 	if (line <= UINT32_MAX && m->serial != UINT32_MAX)
 		*site = (struct site){ { function, file },
 				       (uint32_t)line,
@@ -242,7 +254,7 @@ find_stack(struct mtrc *m, struct cursor *c, uint64_t offset,
 	return true;
 }
 
-/* Decode thread and place of a call; early versions have neither. */
+/* Decode the thread and the place of a call.  Early versions have neither. */
 static bool
 take_site(struct mtrc *m, struct cursor *c, uint64_t offset,
 	  uint64_t *thread_ret, uint64_t *stack_ret)
@@ -262,7 +274,10 @@ take_site(struct mtrc *m, struct cursor *c, uint64_t offset,
 
 /* ------------------------------------------------------------------ records */
 
-/* Add a comment about memory from the system, which is no HATF event. */
+/*
+ * Add a comment about memory that came from the system, since HATF has no such
+ * event.
+ */
 static bool
 take_system(struct mtrc *m, struct cursor *c, uint64_t offset, uint8_t letter)
 {
@@ -283,9 +298,10 @@ take_system(struct mtrc *m, struct cursor *c, uint64_t offset, uint8_t letter)
 }
 
 /*
- * Add a comment with the index of an allocation, unless it is the highest plus
- * 1.  mpatrol also counts its own allocations, and early versions reuse an
- * index.  With the comment, the sink can reproduce the file.
+ * If the index of an allocation is not the highest so far plus 1, add a comment
+ * with the index, so that the sink can reproduce the file.  Indices are missing
+ * because mpatrol also counts its own allocations; early versions reuse
+ * indices.
  */
 static bool
 note_index(struct mtrc *m, struct cursor *c, uint64_t offset, uint64_t index)
@@ -320,8 +336,8 @@ take_alloc(struct mtrc *m, struct cursor *c, uint64_t offset)
 		return false;
 	rec = batch_add(&m->batch, HATF_ALLOC);
 	/*
-	 * Early versions reuse an index, because they write a realloc as F and
-	 * A.
+	 * In early versions an index may be in use: they write a realloc as F
+	 * and A with the same index.
 	 */
 	if (rec == NULL || !paged_map_put(&m->blocks, index, address))
 		return fail(c, HATF_NO_MEMORY);
@@ -333,8 +349,8 @@ take_alloc(struct mtrc *m, struct cursor *c, uint64_t offset)
 }
 
 /*
- * Return the address of a block.  Like mptrace, accept an unknown index, but
- * give it an address that no block has, so that the event stage reports it.
+ * Return the address of a block.  Like mptrace, accept an unknown index.  Give
+ * it an address that no block has, so that the event stage reports a violation.
  */
 static uint64_t
 address_of(uint64_t index, const uint64_t *address)
@@ -390,8 +406,8 @@ take_realloc(struct mtrc *m, struct cursor *c, uint64_t offset)
 /* ----------------------------------------------------------------- the file */
 
 /*
- * End at the trailer; anything else is a malformed record.  Ignore all bytes
- * after the trailer.
+ * A record has no known letter: stop at the trailer, or report a malformed
+ * record.  Ignore all bytes after the trailer.
  */
 static void
 end(struct source *s)
@@ -408,7 +424,7 @@ end(struct source *s)
 		return;
 	}
 	s->offset += MTRC_MAGIC_NBYTES;
-	/* Read a compressed file to its end, to detect damage. */
+	/* If the file is compressed, read it to its end to detect damage. */
 	do
 		s->window.next = s->window.end;
 	while (input_window_more(&s->window));
@@ -457,9 +473,7 @@ take_record(struct source *s)
 	return done;
 }
 
-/*
- * Return whether there is another record, and load all of it into the window.
- */
+/* Is there another record?  If so, load all of it into the window. */
 static bool
 has_record(struct source *s)
 {
@@ -469,8 +483,8 @@ has_record(struct source *s)
 	    input_window_fill(w, RECORD_NBYTES) != 0)
 		return true;
 	/*
-	 * A complete file has a trailer; the program was killed before it wrote
-	 * one.
+	 * A complete file has a trailer.  This file has none: the program was
+	 * killed before mpatrol wrote it.
 	 */
 	if (w->input.status == HATF_END)
 		source_stop(s, HATF_NO_TRAILER, NULL);
@@ -494,18 +508,19 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 
 /* ------------------------------------------------------------------ opening */
 
-/* The header's two words, decoded. */
+/* The two words of the header. */
 struct header {
 	uint64_t version;
-	unsigned word;	 /* bits */
-	unsigned nbytes; /* of the header, with the magic number */
+	unsigned word; /* word size in bits */
+	/* length of the header in bytes, with the magic number */
+	unsigned nbytes;
 	bool big;
 };
 
 /*
- * Decode the header.  The first word is 1, which shows word size and byte
- * order.  A version of 0 does not exist.  If 'long' is shorter than 'size_t',
- * the first record begins in the middle of the second word.
+ * Decode the header.  Its first word is 1, which shows the word size and byte
+ * order.  No version has the number 0.  If 'long' is shorter than 'size_t', the
+ * first record begins in the middle of the second word.
  */
 static bool
 get_header(const uint8_t *p, struct header *header_ret)

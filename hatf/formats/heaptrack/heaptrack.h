@@ -7,11 +7,10 @@
  * parses the lines of raw files only.  heaptrack_pieces.c fills the tables that
  * all parsers share.
  *
- * Not thread-safe: one thread at a time may use a source.
+ * Only one thread at a time may use a source.
  *
- * A function that returns false has stopped the source with an error, unless
- * its comment says otherwise.  So has one that returns a NULL pointer without
- * giving it a meaning.
+ * A function that returns false or NULL has stopped the source with an error,
+ * unless its comment gives the result another meaning.
  */
 #ifndef HATF_HEAPTRACK_H
 #define HATF_HEAPTRACK_H
@@ -24,42 +23,55 @@
 #include "hatf/formats/common/format.h"
 #include "hatf/formats/heaptrack/heaptrack_fields.h"
 
-/* Longest text of a comment; the source drops a comment with a longer one. */
+/*
+ * The longest text of a comment.  The source omits a comment with a longer
+ * text.
+ */
 #define HEAPTRACK_NOTE_MAX 8192
 
 struct heaptrack {
 	struct batch batch;
 	struct hatf_stacks *stacks;
 	struct string_table names;
-	struct rows traces; /* uint64_t: stack ids */
+	struct rows traces; /* rows of uint64_t: stack ids, by trace number */
 	uint64_t version;
 	bool has_string_lengths; /* strings are preceded by their length */
 	uint64_t time;		 /* current time, in microseconds */
-	uint64_t last_time;	 /* of the last record or comment */
+	uint64_t last_time;	 /* time of the last record or comment */
 	uint64_t page_nbytes;
 	bool is_raw, is_interpreted;
 	bool has_version;
-	/* Definitions of new frames or stacks are pending. */
+	/* New frames or stacks have no definition in the trace yet. */
 	bool has_definitions;
 	bool has_record;
-	/* Lines that the header has: bits '1 << enum heaptrack_header'. */
+	/*
+	 * The lines that the header has, as bits '1 << enum heaptrack_header'.
+	 */
 	unsigned header_lines;
-	/* Interpreted files only. */
-	struct rows strings; /* uint32_t: in 'names'; row 0: string 1 */
-	struct rows ips;     /* struct ip; row 0: ip 1 */
-	struct rows frames;  /* uint64_t: frame ids */
-	struct rows kinds;   /* struct kind */
-	/* Raw files only. */
-	uint32_t exe;		/* number in 'names'; 0: unknown */
-	struct modules modules; /* now in the program's memory */
+	/* The tables for interpreted files. */
+	/*
+	 * rows of uint32_t: number in 'names' of each string; row 0 is string
+	 * number 1
+	 */
+	struct rows strings;
+	struct rows ips;    /* rows of struct ip; row 0 is ip number 1 */
+	struct rows frames; /* rows of uint64_t: frame ids */
+	struct rows kinds;  /* rows of struct kind */
+	/* The tables for raw files. */
+	/* path of the program: number in 'names'; 0: unknown */
+	uint32_t exe;
+	/* objects that are now mapped in the program's memory */
+	struct modules modules;
 	struct modules written_modules;
-	struct u64_map known_ips; /* address -> 'object', its frame id */
-	uint64_t row_nbytes;	  /* allocated by all 'struct rows' above */
+	/* maps an address to 'object', its frame id */
+	struct u64_map known_ips;
+	/* Bytes allocated for all 'struct rows' above. */
+	uint64_t row_nbytes;
 };
 
 /*
- * Header lines about the whole trace, each put at most once, before all
- * records.
+ * Header lines that describe the whole trace.  Each is put at most once, and
+ * before all records.
  */
 enum heaptrack_header {
 	HEAPTRACK_HEADER_COMMAND,
@@ -71,13 +83,13 @@ enum heaptrack_header {
 };
 
 /*
- * Return whether the tables are within their memory limit (FORMAT "Limits"); if
- * not, stop the source with HATF_LIMIT and return false.
+ * Are the tables within their memory limit (FORMAT "Limits")?  If not, stop the
+ * source with HATF_LIMIT.
  */
 bool heaptrack_may_grow(struct source *s);
 
 /*
- * Add a row and return it, uninitialized.  Return NULL if the source has
+ * Add a row and return it, not initialised.  Return NULL if the source has
  * stopped: HATF_LIMIT or HATF_NO_MEMORY.
  */
 void *heaptrack_add_row(struct source *s, struct rows *r, size_t row_nbytes);
@@ -87,38 +99,41 @@ bool heaptrack_add_u64(struct source *s, struct rows *r, uint64_t value);
 bool heaptrack_fail(struct source *s, enum hatf_status status);
 
 /*
- * Add a string to 'names' and set '*number_ret' to its number, from 1.  Return
- * the string with a number, which the table owns; NULL for number 0.
+ * heaptrack_add_name() adds a string to 'names' and sets '*number_ret' to its
+ * number, from 1. heaptrack_name() returns the string with a number, which the
+ * table owns; NULL for number 0.
  */
 bool heaptrack_add_name(struct source *s, const struct heaptrack_fields *string,
 			uint32_t *number_ret);
 const char *heaptrack_name(const struct heaptrack *h, uint32_t number);
 
 /*
- * Add a frame and return its id.  Add a frame on top of '*stack' and set
- * '*stack' to the new stack's id.
+ * heaptrack_add_frame() adds a frame and stores its id. heaptrack_add_stack()
+ * adds a stack of a frame and the stack '*stack', and sets '*stack' to the new
+ * stack's id.
  */
 bool heaptrack_add_frame(struct source *s, const struct hatf_frame *frame,
 			 uint64_t *id_ret);
 bool heaptrack_add_stack(struct source *s, uint64_t frame, uint64_t *stack);
 
 /*
- * Set '*stack_ret' to the stack id of trace number 'trace', 0 for trace 0.
- * Return false if there is no such trace; the source goes on.
+ * Set '*stack_ret' to the stack id of trace number 'trace', which is 0 for
+ * trace 0.  If there is no such trace, return false; the source does not stop.
  */
 bool heaptrack_find_stack(const struct heaptrack *h, uint64_t trace,
 			  uint64_t *stack_ret);
 
 /*
- * Put a line into the header, unless it is there already or a record was read.
+ * Put a line into the header.  Do nothing if the header has it already, or if a
+ * record was read.
  */
 void heaptrack_put_header(struct source *s, enum heaptrack_header what,
 			  const uint8_t *value, size_t nbytes);
 
 /*
- * Parse lines of raw files: 'x', 'm', and 't' with its address and the stack of
- * its caller.  Return the malformed field (a static string), or NULL; the
- * source may have stopped with NULL, too.
+ * Parse lines of raw files: 'x', 'm' and 't'; the arguments of 't' are its
+ * address and the stack of its caller.  Return the malformed field (a static
+ * string) or NULL; the source may have stopped even if the result is NULL.
  */
 const char *heaptrack_on_exe(struct source *s, struct heaptrack_fields f);
 const char *heaptrack_on_module(struct source *s, struct heaptrack_fields f);

@@ -35,7 +35,7 @@ heaptrack_take_string(struct heaptrack_fields *f, bool has_length, bool rest,
 	uint64_t nbytes = (uint64_t)(f->end - f->next);
 
 	if (has_length) {
-		/* If the string is not empty, a blank follows its length. */
+		/* A blank follows the length, unless the string is empty. */
 		if (!heaptrack_take_number(f, &nbytes) ||
 		    nbytes > (uint64_t)(f->end - f->next))
 			return false;
@@ -48,7 +48,7 @@ heaptrack_take_string(struct heaptrack_fields *f, bool has_length, bool rest,
 	string_ret->next = f->next;
 	string_ret->end = f->next + nbytes;
 	f->next = string_ret->end;
-	/* A NUL would end a name early. */
+	/* Refuse a NUL, since it would end the name. */
 	if (nbytes != 0 && memchr(string_ret->next, '\0', nbytes) != NULL)
 		return false;
 	return f->next == f->end || *f->next++ == ' ';

@@ -4,7 +4,7 @@
  */
 #include "hatf/formats/heaptrack/heaptrack.h"
 
-/* Return the bytes of the tables, except those of h->stacks. */
+/* Return the bytes that the tables take, without h->stacks. */
 static uint64_t
 tables_nbytes(const struct heaptrack *h)
 {
@@ -30,7 +30,9 @@ heaptrack_add_row(struct source *s, struct rows *r, size_t row_nbytes)
 	const size_t cap = r->cap;
 	void *row;
 
-	/* The table is about to double: check the limit now. */
+	/*
+	 * The array is full, so its size will double: check the limit before.
+	 */
 	if (r->count == cap && !heaptrack_may_grow(s))
 		return NULL;
 	row = rows_add(r, row_nbytes);

@@ -6,7 +6,7 @@
 #include "hatf/formats/common/textio.h"
 #include "hatf/formats/heaptrack/heaptrack.h"
 
-/* x NAME: path of the program */
+/* x NAME: NAME is the path of the program */
 const char *
 heaptrack_on_exe(struct source *s, struct heaptrack_fields f)
 {
@@ -22,10 +22,10 @@ heaptrack_on_exe(struct source *s, struct heaptrack_fields f)
 }
 
 /*
- * Take OFFSET SIZE, a piece of an object whose name and base are in 'piece'.
- * The file does not say where a piece is in the object's file.  Assume, as is
- * usual, that the pieces have the same distances in the file as in memory, from
- * the first one on.
+ * Parse OFFSET SIZE, a piece (mapped range) of an object; the name and base of
+ * the object are in 'piece'.  The file does not say where a piece is in the
+ * object's file.  Assume that all pieces have the same distances from the first
+ * one in the file as in memory, as is usual.
  */
 static const char *
 take_piece(struct source *s, struct heaptrack_fields *f, struct module *piece,
@@ -49,7 +49,10 @@ take_piece(struct source *s, struct heaptrack_fields *f, struct module *piece,
 	return NULL;
 }
 
-/* m NAME BASE [OFFSET SIZE]..., or "m -" to forget all objects */
+/*
+ * m NAME BASE [OFFSET SIZE]... describes an object; "m -" means to forget all
+ * objects
+ */
 const char *
 heaptrack_on_module(struct source *s, struct heaptrack_fields f)
 {
@@ -72,7 +75,7 @@ heaptrack_on_module(struct source *s, struct heaptrack_fields f)
 		return "module";
 	if (!heaptrack_add_name(s, &string, &number))
 		return NULL;
-	/* "x" stands for the program. */
+	/* The name "x" stands for the program. */
 	if (nbytes == 1 && string.next[0] == 'x' && h->exe != 0)
 		number = h->exe;
 	piece.object = heaptrack_name(h, number);
@@ -81,7 +84,10 @@ heaptrack_on_module(struct source *s, struct heaptrack_fields f)
 	return fault;
 }
 
-/* Add a comment about a piece before the first frame that is in it. */
+/*
+ * Before the first frame that is in a piece, add a comment that describes the
+ * piece.
+ */
 static bool
 add_piece(struct source *s, const struct module *piece)
 {
@@ -93,7 +99,10 @@ add_piece(struct source *s, const struct module *piece)
 
 	if (status == HATF_NO_MEMORY)
 		return heaptrack_fail(s, status);
-	/* The table of pieces is full, or had this one already. */
+	/*
+	 * Add no comment if the table of pieces is full, or already contains
+	 * this piece.
+	 */
 	if (status != HATF_OK || h->written_modules.mappings.count == count)
 		return true;
 	text_init(&t, buf, sizeof(buf));
@@ -106,8 +115,8 @@ add_piece(struct source *s, const struct module *piece)
 }
 
 /*
- * Find the frame of a call at an address, or add it, with the object that is
- * mapped there now.
+ * Find the frame of a call at an address.  If there is none, add it, with the
+ * object that is mapped there now.
  */
 static bool
 find_frame(struct source *s, uint64_t address, uint64_t *id_ret)
@@ -132,7 +141,7 @@ find_frame(struct source *s, uint64_t address, uint64_t *id_ret)
 	return true;
 }
 
-/* t IP PARENT, parsed */
+/* t IP PARENT, with both numbers parsed */
 const char *
 heaptrack_on_raw_trace(struct source *s, uint64_t address, uint64_t stack)
 {

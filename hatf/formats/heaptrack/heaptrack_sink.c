@@ -10,8 +10,8 @@
  *
  * One return address may have several frames, if the compiler inlined
  * functions.  Adjacent frames of a stack with the same address and object are
- * therefore written as one 'i'.  A frame that repeats is a recursion and begins
- * another 'i'.
+ * therefore written as one line 'i' (return address).  If a frame repeats, the
+ * function is recursive, and the frame begins another 'i'.
  *
  * Memory is O(live blocks + distinct stacks and sizes).
  */
@@ -27,38 +27,41 @@
 
 #include <stdlib.h>
 
-/* The version of heaptrack, 1.4.0, and of the file format. */
+/* The versions of heaptrack (1.4.0) and of the file format. */
 static const char version_line[] = "v 10400 3\n";
 
-/* Most kinds of blocks. */
+/* The most kinds of blocks. */
 #define KIND_MAX ((uint32_t)1 << 28)
 
-/* Most frames in one 'i'; compilers do not inline deeper. */
+/* The most frames in one 'i'; compilers do not inline deeper. */
 #define INLINED_MAX 64
 
-/* Longest suppression, in bytes, with a NUL. */
+/* The longest suppression, in bytes, with its NUL. */
 #define SUPPRESSION_MAX 8192
 
 /*
- * Longest command, in bytes, with a NUL.  A sink's open() may write only so
- * much.
+ * The longest command, in bytes, with its NUL.  A sink's open() may write only
+ * so much.
  */
 #define COMMAND_MAX 16384
 
-/* Longest "module+0xoffset", in bytes, with a NUL. */
+/* The longest "module+0xoffset", in bytes, with its NUL. */
 #define PLACE_MAX 4200
 
 /*
- * A kind of block.  It is an entry of 'kinds', compared as bytes, so it must
- * have no padding.
+ * A kind of block: size and stack.  It is an entry of 'kinds', whose bytes are
+ * compared, so it must have no padding.
  */
 struct kind {
 	uint64_t size;
-	uint64_t trace; /* number in the file; 0: none */
+	uint64_t trace; /* number of the stack in the file; 0: none */
 };
 _Static_assert(sizeof(struct kind) == 16, "padding");
 
-/* A stack to be written, and how many of its innermost frames are one 'i'. */
+/*
+ * A stack that must be written, and how many of its innermost frames are one
+ * 'i'.
+ */
 struct step {
 	uint64_t stack, parent;
 	uint32_t frame_count;
@@ -69,16 +72,27 @@ struct heaptrack {
 	struct hatf_stacks *stacks;
 	struct string_table strings, kinds;
 	struct string_table
-		ips; /* each is an array of frame ids, innermost first */
+		ips; /* each entry is an array of frame ids, innermost first */
 	struct u64_map
-		traces; /* stack id -> 'object', its number in the file */
-	/* by thread and size class, like 'traces': calls without a stack */
+		/*
+		 * maps a stack id to 'object', the number of the stack in the
+		 * file
+		 */
+		traces;
+	/*
+	 * like 'traces', but for calls without a stack: maps a thread and a
+	 * size class
+	 */
 	struct u64_map stand_ins;
 	uint64_t trace_count;
 	uint64_t page_nbytes;
-	uint64_t ms_units; /* units of time per millisecond; 0: no times */
+	/*
+	 * units of the trace's time per millisecond; 0: the trace has no times
+	 */
+	uint64_t ms_units;
 	uint64_t time_ms;
-	struct rows steps; /* struct step; scratch of put_stack() */
+	/* rows of struct step; scratch memory of put_stack() */
+	struct rows steps;
 };
 
 static bool
@@ -88,7 +102,10 @@ refuse(struct sink *s, enum hatf_status status)
 	return false;
 }
 
-/* Return the number of a string, 0 for NULL.  Write it first if it is new. */
+/*
+ * Store the number of a string; 0 for NULL.  If the string is new, first write
+ * it.
+ */
 static bool
 put_string(struct sink *s, const char *text, uint64_t *number_ret)
 {
@@ -121,8 +138,8 @@ put_string(struct sink *s, const char *text, uint64_t *number_ret)
 /* ------------------------------------------------------------------- stacks */
 
 /*
- * Set 'numbers' to function, file and line of a frame, as 'i' has them.  Write
- * new strings first.
+ * Store the numbers of a frame's function, file and line in 'numbers', as an
+ * 'i' line has them.  First write strings that are new.
  */
 static bool
 put_place_strings(struct sink *s, uint64_t id, uint64_t *numbers,
@@ -151,8 +168,8 @@ put_place_strings(struct sink *s, uint64_t id, uint64_t *numbers,
 }
 
 /*
- * Write the 'i' of a return address with 'count' frames, the innermost first.
- * The first loop writes the strings, so that none is written inside the line.
+ * Write the 'i' of a return address with 'count' frames, innermost first.  The
+ * first loop writes new strings, because the line must not be interrupted.
  */
 static bool
 put_ip(struct sink *s, const uint64_t *frames, uint32_t count)
@@ -187,8 +204,8 @@ put_ip(struct sink *s, const uint64_t *frames, uint32_t count)
 }
 
 /*
- * Return whether a frame has the same address and object.  Different objects
- * may have code at the same address.
+ * Does the frame have the same address and object?  Compare the objects, too:
+ * two objects may have code at the same address.
  */
 static bool
 is_at(const struct heaptrack *h, uint64_t id, const struct hatf_frame *where)
@@ -203,7 +220,7 @@ is_at(const struct heaptrack *h, uint64_t id, const struct hatf_frame *where)
 	return strcmp(frame.object, where->object) == 0;
 }
 
-/* Get the frames of a step: at least one, at most INLINED_MAX. */
+/* Get the frames of a step: at least one, and at most INLINED_MAX. */
 static void
 gather_frames(const struct heaptrack *h, const struct step *step,
 	      uint64_t *frames)
@@ -222,8 +239,8 @@ gather_frames(const struct heaptrack *h, const struct step *step,
 
 /*
  * Count the innermost frames of a stack that are one 'i'.  Stop at a frame that
- * repeats: a recursive function has one 'i' for each call, also if it is
- * inlined.
+ * repeats: each call of a recursive function has an 'i' of its own, even if the
+ * call is inlined.
  */
 static struct step
 find_step(const struct heaptrack *h, uint64_t id)
@@ -247,7 +264,7 @@ find_step(const struct heaptrack *h, uint64_t id)
 	return step;
 }
 
-/* Write a stack whose parent stack has the number 'parent'. */
+/* Write a stack.  The number of its parent stack is 'parent'. */
 static bool
 put_step(struct sink *s, const struct step *step, uint64_t parent)
 {
@@ -275,8 +292,8 @@ put_step(struct sink *s, const struct step *step, uint64_t parent)
 }
 
 /*
- * Return the number of a stack, 0 if its id is undefined.  First write it and
- * its parents as far as they are new.
+ * Store the number of a stack; 0 if its id is not defined.  First write the
+ * stack and its parents if they are new.
  */
 static bool
 put_stack(struct sink *s, uint64_t id, uint64_t *number_ret)
@@ -312,8 +329,8 @@ put_stack(struct sink *s, uint64_t id, uint64_t *number_ret)
 }
 
 /*
- * Write a frame that has only a name, and a stack of this frame with the parent
- * stack 'parent'.  Return the number of the stack.
+ * Write a frame that has only a name, and a stack of this frame and the parent
+ * stack 'parent'.  Store the number of the new stack.
  */
 static bool
 put_named_step(struct sink *s, const char *name, uint64_t parent,
@@ -325,7 +342,7 @@ put_named_step(struct sink *s, const char *name, uint64_t parent,
 	enum hatf_status status;
 	uint32_t ip;
 
-	/* An array of frame ids has no such length. */
+	/* Make the length odd: no array of frame ids has an odd length. */
 	status = string_table_put(&h->ips, name, strlen(name) | 1, &ip);
 	if (status != HATF_OK)
 		return refuse(s, status);
@@ -339,8 +356,9 @@ put_named_step(struct sink *s, const char *name, uint64_t parent,
 }
 
 /*
- * Return the number of the stack of a thread, or of a size class that the
- * thread calls.  'size_class' is SIZE_CLASS_COUNT for the thread alone.
+ * Some stacks have a frame that stands for a thread, or for a size class with
+ * the thread as its caller.  Store the number of such a stack.  'size_class' is
+ * SIZE_CLASS_COUNT for the thread alone.
  */
 static bool
 put_stand_in(struct sink *s, uint64_t thread, unsigned size_class,
@@ -390,7 +408,10 @@ put_time(struct sink *s, uint64_t time)
 	heaptrack_put_number_line(s, 'c', h->time_ms);
 }
 
-/* Write an allocation, and store its kind in the ledger as 'object'. */
+/*
+ * Write an allocation, and store its kind in the ledger as the block's
+ * 'object'.
+ */
 static bool
 put_alloc(struct sink *s, const struct hatf_record *rec,
 	  struct ledger_entry *entry)
@@ -419,8 +440,8 @@ put_alloc(struct sink *s, const struct hatf_record *rec,
 }
 
 /*
- * Write a call.  Drop the free of an unknown block, because the file has no
- * kind for it.
+ * Write a call.  Omit the free of an unknown block, because the file has no
+ * kind for this block.
  */
 static bool
 put_call(struct sink *s, const struct hatf_record *rec,
@@ -461,7 +482,9 @@ put_destruction(struct sink *s, const struct hatf_record *rec)
 	return ledger_destroy(&h->ledger, rec->heap, put_free, &d);
 }
 
-/* Write a comment as the S or R line that the source read, or as a time. */
+/*
+ * If the source made a comment from a line (S, R, or a time), write this line.
+ */
 static void
 put_note(struct sink *s, const struct hatf_record *rec)
 {
@@ -493,7 +516,7 @@ put_comment(struct sink *s, const struct hatf_record *rec)
 	struct heaptrack *const h = s->ctx;
 
 	put_note(s, rec);
-	/* Malformed definitions are ignored. */
+	/* loss_note_stack() ignores malformed definitions. */
 	return loss_note_stack(s, h->stacks, rec) == HATF_OK;
 }
 
@@ -527,8 +550,8 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 /* -------------------------------------------------------- opening, closing */
 
 /*
- * Copy the value of a header line to 'buf', truncated to 'cap'.  Return its
- * length, 0 if there is no such line.
+ * Copy the value of a header line to 'buf', truncated to 'cap' bytes.  Return
+ * its length; 0 if there is no such line.
  */
 static size_t
 find_header(const struct sink *s, const char *key, char *buf, size_t cap)
@@ -543,7 +566,7 @@ find_header(const struct sink *s, const char *key, char *buf, size_t cap)
 	return nbytes < 0 ? 0 : strlen(buf);
 }
 
-/* Return a number of the header, or 0. */
+/* Return the value of a header line as a number; 0 if there is none. */
 static uint64_t
 find_number(const struct sink *s, const char *key)
 {
@@ -555,7 +578,7 @@ find_number(const struct sink *s, const char *key)
 	return n;
 }
 
-/* Return whether a header line has this value. */
+/* Does a header line have this value? */
 static bool
 header_is(const struct sink *s, const char *key, const char *value)
 {
@@ -618,7 +641,7 @@ open_sink(struct sink *s)
 	return HATF_OK;
 }
 
-/* End the file as heaptrack does, unless the trace is incomplete. */
+/* End the file as heaptrack does; omit the end if the trace is incomplete. */
 static enum hatf_status
 finish_sink(struct sink *s)
 {

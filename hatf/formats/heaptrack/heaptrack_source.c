@@ -4,25 +4,26 @@
  *
  * A raw file has the program's calls, with addresses:
  *
- *	t 7fed81f52b9f 0		stack: address of a call, parent stack
- *	+ 18 4 55a3d7bad530		size, stack, address
- *	- 55a3d7bad530
+ * 	t 7fed81f52b9f 0		stack: address of a call, parent stack
+ * 	+ 18 4 55a3d7bad530		size, stack, address
+ * 	- 55a3d7bad530
  *
- * An interpreted file has names instead.  Of a block, it has only the kind:
+ * An interpreted file has names instead of addresses.  It does not say which
+ * block a call concerns, but only its kind (size and stack):
  *
- *	i 7fed81f52b9f 1 2 3 1a	in object 1, function 2, file 3, line 26
- *	t 1 0				stack: its 'i', parent stack
- *	a 18 4				kind 0: size, stack
- *	+ 0
- *	- 0
+ * 	i 7fed81f52b9f 1 2 3 1a	in object 1, function 2, file 3, line 26
+ * 	t 1 0				stack: its 'i', parent stack
+ * 	a 18 4				kind 0: size, stack
+ * 	+ 0
+ * 	- 0
  *
  * If several blocks of a kind are live, the file does not say which of them '-'
- * frees.  The source assumes that it is the newest.  This keeps heaptrack's
- * count of temporary allocations (freed before anything else is allocated), and
- * most short-lived blocks are freed in this order, so the lifetimes are
- * plausible.  A block's address is then made of its kind and the number of live
- * blocks of that kind.  The source keeps only one counter per kind, and a file
- * always yields the same addresses.
+ * frees.  The source assumes that it frees the newest.  The count of temporary
+ * allocations (freed before anything else is allocated) is then the same as in
+ * heaptrack.  The lifetimes are plausible, since most short-lived blocks are
+ * freed in this order.  The address of a block is made of its kind and the
+ * number of live blocks of that kind.  So the source needs only one counter per
+ * kind, and a file always gives the same addresses.
  */
 #include "hatf/formats/common/call_address.h"
 #include "hatf/formats/common/textio.h"
@@ -32,32 +33,36 @@
 
 #define VERSION_MAX 3
 
-/* Since this version, a string is preceded by its length. */
+/* From this version on, the length of a string precedes it. */
 #define VERSION_SIZED 3
 
-/* Times in the file are in milliseconds; this many microseconds each. */
+/* Microseconds per millisecond: the file has times in milliseconds. */
 #define TIME_US 1000
 
-/* An address made for an interpreted file: kind, from 1, and block, from 1. */
+/*
+ * An address in an interpreted file is made of two numbers, both from 1: the
+ * kind above this bit, and the block.
+ */
 #define KIND_SHIFT  36
 #define BLOCK_SHIFT 4
 #define KIND_MAX    (((uint64_t)1 << (64 - KIND_SHIFT)) - 1)
 #define BLOCK_MAX   (((uint64_t)1 << (KIND_SHIFT - BLOCK_SHIFT)) - 1)
 
 /*
- * Most frames of a return address.  Every stack with the address has them all.
+ * The most frames of a return address.  Every stack with this address has all
+ * of them.
  */
 #define INLINED_MAX 1024
 
 /* The frames of a return address, innermost first. */
 struct ip {
-	size_t first; /* in 'frames' */
+	size_t first; /* index of its first frame in 'frames' */
 	uint32_t count;
 };
 
-/* A kind of block: same size and stack. */
+/* A kind of block: blocks of the same size and stack. */
 struct kind {
-	uint64_t size; /* bytes */
+	uint64_t size; /* size in bytes */
 	uint64_t stack;
 	uint64_t live_count;
 };
@@ -81,7 +86,7 @@ on_string(struct source *s, struct heaptrack_fields f)
 	return NULL;
 }
 
-/* Take the number of a string and return its text, NULL for 0. */
+/* Parse the number of a string and return its text; NULL for 0. */
 static bool
 take_text(const struct heaptrack *h, struct heaptrack_fields *f,
 	  const char **text_ret)
@@ -95,7 +100,7 @@ take_text(const struct heaptrack *h, struct heaptrack_fields *f,
 	return true;
 }
 
-/* Take a function, and file and line if the line has them. */
+/* Parse a function, and file and line if the line has them. */
 static bool
 take_place(const struct heaptrack *h, struct heaptrack_fields *f,
 	   struct hatf_frame *frame)
@@ -140,7 +145,7 @@ on_ip(struct source *s, struct heaptrack_fields f)
 	return NULL;
 }
 
-/* t IP-NUMBER PARENT, parsed */
+/* t IP-NUMBER PARENT, with both numbers parsed */
 static const char *
 on_interpreted_trace(struct source *s, uint64_t number, uint64_t stack)
 {
@@ -206,14 +211,14 @@ on_trace(struct source *s, struct heaptrack_fields f)
 static const char *
 on_version(struct source *s, struct heaptrack_fields f)
 {
-	/* Release 1.2.0 wrote format 1, but no format version. */
+	/* Release 1.2.0 wrote format 1 without a format version. */
 	const uint64_t release_1_2_0 = 0x10200;
 	struct heaptrack *const h = s->ctx;
 	uint64_t program;
 
 	/*
-	 * Refuse a second file appended to the first: it numbers its lines from
-	 * 1 again.
+	 * Refuse a second file that was appended to the first: its numbers
+	 * begin at 1 again.
 	 */
 	if (h->has_version || !heaptrack_take_number(&f, &program))
 		return "version";
@@ -273,7 +278,7 @@ on_system(struct source *s, struct heaptrack_fields f)
 	return NULL;
 }
 
-/* Append the time to a note, and add it as a comment. */
+/* Append the time to the text of a note, and add it as a comment. */
 static void
 add_note(struct source *s, struct text *t)
 {
@@ -286,7 +291,7 @@ add_note(struct source *s, struct text *t)
 		source_stop(s, HATF_NO_MEMORY, NULL);
 }
 
-/* R PAGES: resident set of the process */
+/* R PAGES: resident set of the process, in pages */
 static const char *
 on_resident(struct source *s, struct heaptrack_fields f)
 {
@@ -320,7 +325,9 @@ on_suppression(struct source *s, struct heaptrack_fields f)
 	return NULL;
 }
 
-/* Add a comment with the end time, if it is later than the last record. */
+/*
+ * If the file ends later than the last record, add a comment with the end time.
+ */
 static void
 add_end_time(struct source *s)
 {
@@ -377,7 +384,7 @@ add_free(struct source *s, uint64_t address)
 		rec->address = address;
 }
 
-/* Return whether '+' and '-' have the number of a kind. */
+/* Do '+' and '-' have the number of a kind in this file? */
 static bool
 has_kinds(const struct heaptrack *h)
 {
@@ -420,7 +427,7 @@ on_alloc_of_kind(struct source *s, struct heaptrack_fields f)
 	return NULL;
 }
 
-/* A free without an allocation has block number 0, which no block has. */
+/* A free without an allocation gets block number 0, which no block has. */
 static const char *
 on_free_of_kind(struct source *s, struct heaptrack_fields f)
 {
@@ -470,8 +477,8 @@ on_free(struct source *s, struct heaptrack_fields f)
 }
 
 /*
- * Add the definitions of frames and stacks that a line made.  Doing so for each
- * line bounds their number.
+ * Add the definitions of frames and stacks that a line made.  This is done for
+ * each line, so that the number of definitions stays small.
  */
 static void
 add_definitions(struct source *s)
@@ -494,11 +501,14 @@ enum file_kind {
 
 struct line_kind {
 	char letter;
-	uint8_t file_kind; /* enum file_kind: files that may have such lines */
+	/*
+	 * Bits of enum file_kind: the kinds of files that may have such lines.
+	 */
+	uint8_t file_kind;
 	const char *(*take)(struct source *s, struct heaptrack_fields f);
 };
 
-/* Line kinds, most frequent first. */
+/* The kinds of lines, the most frequent first. */
 static const struct line_kind line_kinds[] = {
 	{ '-', BOTH, on_free },
 	{ '+', BOTH, on_alloc },
@@ -515,14 +525,17 @@ static const struct line_kind line_kinds[] = {
 	{ 'R', BOTH, on_resident },
 	{ 'S', BOTH, on_suppression },
 	{ '#', BOTH, NULL },
-	/* Attached late: frees may be of older blocks. */
+	/*
+	 * heaptrack was attached to a running program: blocks that are older
+	 * may be freed
+	 */
 	{ 'A', BOTH, NULL },
 };
 #define LINE_KIND_COUNT (sizeof(line_kinds) / sizeof(line_kinds[0]))
 
 /*
- * Note the kind of file that a line shows, and return whether it fits the lines
- * before.  A file is raw until a line shows its kind.
+ * Does the line fit the lines before?  If it belongs to one kind of file,
+ * remember this kind.  Until then, a file counts as raw.
  */
 static bool
 note_file_kind(struct heaptrack *h, enum file_kind file_kind)
@@ -594,7 +607,10 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 
 /* -------------------------------------------------------- opening, closing */
 
-/* Recognise "v ", a number, and maybe a blank and another number. */
+/*
+ * Does the file begin with "v ", a number, and perhaps a blank and another
+ * number?
+ */
 bool
 heaptrack_recognise(const uint8_t *bytes, size_t nbytes)
 {

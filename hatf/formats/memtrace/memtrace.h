@@ -13,17 +13,18 @@
 #define MEMTRACE_MAGIC	     0xc1fc1fc1u
 #define MEMTRACE_VERSION_MAX 3
 
-/*
- * Key of the HATF header with which the sink can reproduce the original file.
- */
+/* The key of the HATF header that lets the sink reproduce the original file. */
 #define MEMTRACE_KEY_VERSION "memtrace_version"
 
-/* Size of a packet's header before version 3, and since then, with a domain. */
+/*
+ * Size of a packet's header before version 3; and from version 3 on, with a
+ * domain.
+ */
 #define MEMTRACE_HEADER_NBYTES	      66
 #define MEMTRACE_HEADER_DOMAIN_NBYTES 68
 
 /*
- * The low bits of an event's header are its time; the bits above are its type.
+ * The low bits of an event's header are its time.  The bits above are its type.
  */
 #define MEMTRACE_TIME_BITS 25
 #define MEMTRACE_TIME_MASK (((uint32_t)1 << MEMTRACE_TIME_BITS) - 1)
@@ -34,12 +35,15 @@ enum memtrace_event {
 	MEMTRACE_ALLOC = 2,
 	MEMTRACE_PROMOTE = 3,
 	MEMTRACE_COLLECT = 4,
-	/* Plus 1 to 16: an allocation of so many words. */
+	/* 101 to 116: an allocation of 1 to 16 words. */
 	MEMTRACE_SHORT_ALLOC = 100,
 };
 #define MEMTRACE_SHORT_MAX 16
 
-/* The part of memory that a block is allocated in; records have it as heap. */
+/*
+ * The part of the OCaml memory in which a block is allocated.  In records it is
+ * the heap.
+ */
 enum memtrace_area {
 	MEMTRACE_MINOR = 0,
 	MEMTRACE_MAJOR = 1,
@@ -47,12 +51,12 @@ enum memtrace_area {
 };
 
 /*
- * Entries of a move-to-front table of names, and the code for a name that is
+ * The number of names in a move-to-front table, and the code for a name that is
  * not in the table.
  */
 #define MEMTRACE_TABLE_COUNT 31
 
-/* First bytes of a number that has more bytes. */
+/* The first byte of a number that takes more bytes. */
 enum {
 	MEMTRACE_VINT16 = 253,
 	MEMTRACE_VINT32 = 254,
@@ -60,8 +64,9 @@ enum {
 };
 
 /*
- * A frame in a backtrace is a cache bucket and one of these: a hit, with as
- * many further predicted frames, or a miss, which the code follows.
+ * A frame in a backtrace is a number of a cache bucket and one of these: a hit,
+ * with the number of further predicted frames, or a miss, which the code of the
+ * frame follows.
  */
 #define MEMTRACE_BUCKET_COUNT 16384
 enum {

@@ -10,45 +10,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longest event without its stack, in bytes. */
+/* The longest event, in bytes, without its stack. */
 #define EVENT_MAX 50
 
-/* Longest time span of a packet, in microseconds. */
+/*
+ * The longest time between the first and the last event of a packet, in
+ * microseconds.
+ */
 #define SPAN_MAX 30000000
 
-/* Longest name in a location, in bytes; longer ones are cut. */
+/* The longest name in a location, in bytes; longer names are truncated. */
 #define NAME_MAX_NBYTES 1000
 
 /*
- * Longest place in the source, with its two names; size of a location without
- * its places.
+ * PLACE_MAX: the longest place in the source, with its two names.
+ * LOCATION_NBYTES: the size of a location without its places.
  */
 #define PLACE_MAX	(6 + 2 * (NAME_MAX_NBYTES + 1))
 #define LOCATION_NBYTES (4 + 8 + 1)
 
-/* Most places of a code: the count is a byte. */
+/* The most places of a code: a byte has their number. */
 #define PLACES_MAX 255
 
 /*
- * OCaml's integers have 63 bits, and codes fewer.  A code that the encoder
- * makes is a frame id; in a trace that has codes, CODE_OURS keeps it apart from
- * them.
+ * OCaml's integers have 63 bits, and codes have fewer.  A code that the encoder
+ * makes is the id of a frame.  If the trace also has codes of its own, the bit
+ * CODE_OURS distinguishes the codes of the encoder.
  */
 #define CODE_MASK (((uint64_t)1 << 61) - 1)
 #define CODE_OURS ((uint64_t)1 << 60)
 
-/* Largest content of a packet after the longer header, in bytes. */
+/* The most bytes of a packet after the longer header. */
 #define CONTENT_MAX (MEMTRACE_PACKET_MAX - MEMTRACE_HEADER_DOMAIN_NBYTES)
 
 /*
- * A domain reserves object ids in chunks: 10000 ids, unless the program sets
- * another size.  The ids of a packet must be of one chunk.  The encoder does
+ * A domain reserves object ids in chunks of 10000, unless the program sets
+ * another size.  The ids of a packet must be in one chunk.  The encoder does
  * not know where chunks begin, so it limits a packet to fewer allocations than
  * a chunk has.
  */
 #define DOMAIN_ALLOCS_MAX 32
 
-/* Domain numbers have 16 bits. */
+/* The number of a domain has 16 bits. */
 #define DOMAIN_COUNT 65536
 
 /* ------------------------------------------------------------------- pieces */
@@ -80,7 +83,7 @@ put_vint(struct memtrace_packet *p, uint64_t n)
 	}
 }
 
-/* Append a string, cut to NAME_MAX_NBYTES, and a NUL. */
+/* Append a string, truncated to NAME_MAX_NBYTES, and a NUL. */
 static void
 put_string(struct memtrace_packet *p, const char *text)
 {
@@ -108,7 +111,7 @@ clamp(uint64_t n, uint64_t max)
 
 /* ------------------------------------------------------------------ packets */
 
-/* Write a packet, unless it is empty, and start a new one. */
+/* Write the packet, unless it is empty, and begin a new one. */
 static void
 flush_packet(struct memtrace_packets *w, struct memtrace_packet *p)
 {
@@ -127,7 +130,10 @@ flush_packet(struct memtrace_packets *w, struct memtrace_packet *p)
 		put(&header, w->version, 2);
 		put(&header, w->pid, 8);
 		put(&header, w->domain, has_domain ? 2 : 0);
-		/* No sample of the cache to verify. */
+		/*
+		 * This packet has no sample of the cache that readers could
+		 * check.
+		 */
 		put(&header, UINT16_MAX, 2);
 		put(&header, 0, 2);
 		put(&header, 0, 8);
@@ -140,7 +146,10 @@ flush_packet(struct memtrace_packets *w, struct memtrace_packet *p)
 	p->first_id = p->next_id;
 }
 
-/* Write the locations, which precede the pending events. */
+/*
+ * Write a packet with the locations, which must precede the events that refer
+ * to them.
+ */
 static void
 flush_locations(struct memtrace_packets *w)
 {
@@ -178,7 +187,7 @@ choose_domain(struct memtrace_packets *w, uint64_t domain)
 }
 
 /*
- * Start a new packet if an event at this time would exceed SPAN_MAX, and update
+ * If an event at this time would exceed SPAN_MAX, begin a new packet.  Update
  * the packet's times.
  */
 static void
@@ -221,7 +230,7 @@ put_place(struct memtrace_packet *p, const struct hatf_frame *f)
 	put_string(p, f->function);
 }
 
-/* Return whether the frame has more than its code. */
+/* Does the frame have more than a code? */
 static bool
 is_place(const struct memtrace_packets *w, const struct hatf_frame *f)
 {
@@ -229,7 +238,9 @@ is_place(const struct memtrace_packets *w, const struct hatf_frame *f)
 	       f->file != NULL || f->object != NULL || f->line != 0;
 }
 
-/* Add the location of a code: the places of its frames. */
+/*
+ * Add the location of a code: the places (function, file, line) of its frames.
+ */
 static void
 put_location(struct memtrace_packets *w, uint64_t code, const uint64_t *frames,
 	     size_t count)
@@ -256,7 +267,7 @@ put_location(struct memtrace_packets *w, uint64_t code, const uint64_t *frames,
 }
 
 /*
- * Return the code of some frames, and write its location if it is new.  If the
+ * Store the code of some frames, and write its location if it is new.  If the
  * address has stood for other frames before, make another code.  Return false
  * if memory runs out.
  */
@@ -291,8 +302,8 @@ put_code(struct memtrace_packets *w, uint64_t address, const uint64_t *frames,
 /* ------------------------------------------------------------------- stacks */
 
 /*
- * Copy the outermost frames of a stack to w->frames, outermost first.  Return
- * the count.
+ * Copy the frames of a stack to w->frames, outermost first, up to the limit.
+ * Return how many were copied.
  */
 static size_t
 gather_frames(struct memtrace_packets *w, uint64_t id)
@@ -320,8 +331,8 @@ address_of(const struct memtrace_packets *w, uint64_t frame)
 }
 
 /*
- * Count the leading frames that share one code: those with the same address, up
- * to a frame that repeats, which is a recursion.
+ * Return how many of the first frames share one code: those that have the same
+ * address, up to a frame that repeats (a recursive call).
  */
 static size_t
 count_places(const struct memtrace_packets *w, const uint64_t *frames,
@@ -342,7 +353,7 @@ count_places(const struct memtrace_packets *w, const uint64_t *frames,
 	return n;
 }
 
-/* Fill w->codes with the codes of a stack.  Return false if memory runs out. */
+/* Store the codes of a stack in w->codes.  Return false if memory runs out. */
 static bool
 gather_codes(struct memtrace_packets *w, uint64_t stack, size_t *depth_ret)
 {
@@ -362,7 +373,10 @@ gather_codes(struct memtrace_packets *w, uint64_t stack, size_t *depth_ret)
 	return true;
 }
 
-/* Encode a code: 2 bytes if the cache has it, or else 10.  Return the count. */
+/*
+ * Encode a code: 2 bytes if the cache has it, else 10.  Return the number of
+ * bytes.
+ */
 static size_t
 code_frame(struct memtrace_packets *w, uint8_t *bytes, uint64_t code)
 {
@@ -383,8 +397,8 @@ code_frame(struct memtrace_packets *w, uint8_t *bytes, uint64_t code)
 }
 
 /*
- * Encode a stack as a difference to the last one.  Drop innermost frames that
- * do not fit a packet.
+ * Encode a stack as a difference from the last stack.  Omit innermost frames
+ * that do not fit the packet.
  */
 struct backtrace {
 	size_t common, count, nbytes;
@@ -429,7 +443,10 @@ memtrace_put_alloc(struct memtrace_packets *w, uint64_t time, uint64_t domain,
 	choose_domain(w, domain);
 	if (w->version >= 3 && p->next_id - p->first_id == DOMAIN_ALLOCS_MAX)
 		memtrace_flush(w);
-	/* The object ids of a packet must be consecutive. */
+	/*
+	 * If the object's id does not follow the last one, begin a packet: the
+	 * ids of a packet must be consecutive.
+	 */
 	if (id != UINT64_MAX && id != p->next_id) {
 		memtrace_flush(w);
 		p->first_id = p->next_id = id;
@@ -473,7 +490,10 @@ memtrace_put_promote(struct memtrace_packets *w, uint64_t time, uint64_t domain,
 		     uint64_t id)
 {
 	choose_domain(w, domain);
-	/* Readers reject a promotion of an object that is not allocated yet. */
+	/*
+	 * Omit a promotion of an object that is not allocated yet: readers
+	 * refuse it.
+	 */
 	if (id < w->events.next_id)
 		put_object(w, MEMTRACE_PROMOTE, time, id);
 }

@@ -7,13 +7,14 @@
  * Locations are in packets of their own, before the first event that refers to
  * them.
  *
- * A stack is encoded as a difference to the last stack of the domain; a frame
- * whose code is in the cache is encoded as its bucket.  Names are always
- * written in full, so the encoder needs no name tables.  A change of domain
- * resets last stack and cache, so one cache serves all domains.
+ * A stack is encoded as a difference to the last stack of the domain (an OCaml
+ * thread of execution); a frame whose code is in the cache is encoded as the
+ * number of its cache bucket.  Names are always written in full, so the encoder
+ * needs no name tables.  A change of domain resets the last stack and the
+ * cache, so one cache suffices for all domains.
  *
- * Memory is O(distinct frames).  Not thread-safe.  Functions that return bool
- * return false if memory runs out.
+ * Memory is O(distinct frames).  Only one thread may use an encoder.  Functions
+ * that return bool return false if memory runs out.
  */
 #ifndef HATF_MEMTRACE_PACKETS_H
 #define HATF_MEMTRACE_PACKETS_H
@@ -22,24 +23,28 @@
 #include "hatf/formats/common/format.h"
 #include "hatf/formats/memtrace/memtrace.h"
 
-/* Largest packet, in bytes: readers have a buffer of 32 KiB. */
+/* The largest packet, in bytes: readers have a buffer of 32 KiB. */
 #define MEMTRACE_PACKET_MAX 32768
 
 /*
- * Most frames of a stack, so that it fits a packet.  Like Memtrace, the encoder
- * drops the innermost ones beyond.
+ * The most frames of a stack, so that it fits a packet.  Like Memtrace, the
+ * encoder omits the innermost frames beyond this number.
  */
 #define MEMTRACE_CODES_MAX 16384
 
 struct memtrace_packet {
-	/* Numbers are stored as 8 bytes, even if fewer count. */
+	/*
+	 * The content.  A number is stored as 8 bytes, even if fewer belong to
+	 * it, so there is some spare room.
+	 */
 	uint8_t bytes[MEMTRACE_PACKET_MAX + 8];
 	size_t used;
-	uint64_t begin, end; /* of first and last event, us since 1970 */
+	/* Times of the first and the last event, in us since 1970. */
+	uint64_t begin, end;
 	uint64_t first_id, next_id;
 };
 
-/* A cache bucket, valid if 'epoch' is the current one. */
+/* A cache bucket.  It is valid if 'epoch' is the current epoch. */
 struct memtrace_slot {
 	uint64_t code;
 	uint64_t epoch;
@@ -49,49 +54,50 @@ struct memtrace_packets {
 	struct outfile *out;
 	struct hatf_stacks *stacks;
 	/*
-	 * The trace comes from Memtrace, which gives each call site a location
-	 * code.  The code is kept as the address of the site's frames, of which
-	 * adjacent ones share it.
+	 * Memtrace recorded the trace, and gave each call site a location code.
+	 * The code is the address of the site's frames, so adjacent frames may
+	 * have the same address.
 	 */
 	bool has_codes;
 	uint64_t version, pid, domain;
-	/* next object id by domain; NULL before version 3 */
+	/* for each domain the next object id; NULL before version 3 */
 	uint64_t *next_ids;
 	/*
-	 * Code -> 'object', its first frame id, and 'size', the count of
-	 * frames.
+	 * Maps a code to 'object', its first frame id, and 'size', the number
+	 * of its frames.
 	 */
 	struct u64_map written_codes;
 	struct memtrace_packet events, locations;
-	/* The last stack of the domain, outermost frame first. */
-	uint64_t stack; /* id */
+	/* The last stack of the domain, with the outermost frame first. */
+	uint64_t stack; /* id of the stack */
 	size_t depth;
 	uint64_t last_codes[MEMTRACE_CODES_MAX];
 	uint64_t epoch;
 	struct memtrace_slot slots[MEMTRACE_BUCKET_COUNT];
-	/* Scratch for the stack that is being written. */
+	/* Scratch memory for the stack that is being written. */
 	uint64_t frames[MEMTRACE_CODES_MAX];
 	uint64_t codes[MEMTRACE_CODES_MAX];
 	uint8_t coded_stack[MEMTRACE_PACKET_MAX];
 };
 
-/* The content of the first packet; NULL stands for "". */
+/* The contents of the first packet; NULL stands for "". */
 struct memtrace_info {
 	double rate;
-	uint64_t word_bits, start; /* start: us since 1970 */
+	/* bits of a word; start of the trace in us since 1970 */
+	uint64_t word_bits, start;
 	const char *exe, *host, *runtime, *context;
 };
 
 struct memtrace_block {
 	uint64_t words, sample_count;
-	uint64_t area;	/* enum memtrace_area */
-	uint64_t stack; /* id; 0: none */
+	uint64_t area;	/* the part of memory, an enum memtrace_area */
+	uint64_t stack; /* id of the call stack; 0: none */
 };
 
 /*
- * Initialize.  The caller must set 'out', 'stacks', 'has_codes', 'version' (2
- * or 3) and 'pid', and zero the rest.  'out' and 'stacks' remain the caller's.
- * Call memtrace_packets_fini() whatever the result.
+ * Initialise an encoder.  The caller must set 'out', 'stacks', 'has_codes',
+ * 'version' (2 or 3) and 'pid' before, and zero the rest.  'out' and 'stacks'
+ * stay the caller's.  Call memtrace_packets_fini() whatever the result.
  */
 bool memtrace_packets_init(struct memtrace_packets *p);
 void memtrace_packets_fini(struct memtrace_packets *p);
@@ -102,7 +108,8 @@ void memtrace_put_info(struct memtrace_packets *p,
 /*
  * Add an event.  Times are in microseconds since 1970 and must not decrease.
  * 'domain' must be 0 before version 3.  'id' is the number of the object;
- * UINT64_MAX takes the next one.  '*id_ret' is set to the object's number.
+ * UINT64_MAX stands for the next number.  '*id_ret' is set to the object's
+ * number.
  */
 bool memtrace_put_alloc(struct memtrace_packets *p, uint64_t time,
 			uint64_t domain, uint64_t id,
@@ -112,7 +119,7 @@ void memtrace_put_collect(struct memtrace_packets *p, uint64_t time,
 void memtrace_put_promote(struct memtrace_packets *p, uint64_t time,
 			  uint64_t domain, uint64_t id);
 
-/* Write the pending packets.  Call this after the last event. */
+/* Write the packets that are in memory.  Call this after the last event. */
 void memtrace_flush(struct memtrace_packets *p);
 
 #endif /* HATF_MEMTRACE_PACKETS_H */

@@ -3,9 +3,9 @@
  * memtrace_sink.c - records into a trace of OCaml's Memtrace (FORMATS
  * "memtrace")
  *
- * Every block is written as sampled (rate 1, as many samples as words), unless
- * the trace has samples of its own.  A trace that Memtrace wrote is reproduced
- * with its domains, object ids, codes of frames and promotions.
+ * If the trace is not a trace of samples, every block is written as sampled at
+ * the rate 1, with as many samples as words.  A trace that Memtrace wrote is
+ * reproduced with its domains, object ids, codes of frames and promotions.
  *
  * Memory is O(live blocks + distinct stacks).
  */
@@ -19,25 +19,30 @@
 
 #include <stdlib.h>
 
-/* The comment that a promotion becomes: FORMATS "memtrace". */
+/* First line of the comment that stands for a promotion: FORMATS "memtrace". */
 #define PROMOTE_KIND "HATF promote\n"
 
-/* OCaml's integers have 63 bits, and times have a sign. */
+/* OCaml's integers have 63 bits, and times are signed. */
 #define ID_MAX	 (((uint64_t)1 << 61) - 1)
 #define TIME_MAX (((uint64_t)1 << 62) - 1)
 
-/* Longest text taken from the header, in bytes; longer ones are cut. */
+/*
+ * The longest text that is taken from the header, in bytes; longer texts are
+ * truncated.
+ */
 #define HEADER_MAX_NBYTES 1000
 
 struct memtrace {
 	struct ledger ledger;
 	struct hatf_stacks *stacks;
 	struct sampling sampling;
-	/* Memtrace wrote the trace: addresses are object ids plus 1. */
+	/* Memtrace recorded the trace, so addresses are object ids plus 1 */
 	bool is_memtrace;
-	uint64_t start;	   /* microseconds since 1970 */
-	uint64_t us_units; /* units per us; 0: times are in us */
-	uint64_t time;	   /* of the last event, microseconds since 1970 */
+	uint64_t start; /* start of the trace, in microseconds since 1970 */
+	/* units of the trace's time per us; 0: the unit is 1 us */
+	uint64_t us_units;
+	/* time of the last event, in microseconds since 1970 */
+	uint64_t time;
 	struct memtrace_packets packets;
 };
 
@@ -49,7 +54,10 @@ clamp(uint64_t n, uint64_t max)
 	return n < max ? n : max;
 }
 
-/* Return a record's time in microseconds since 1970, which never decreases. */
+/*
+ * Return a record's time in microseconds since 1970; the result never
+ * decreases.
+ */
 static uint64_t
 find_time(struct memtrace *m, uint64_t record_time)
 {
@@ -62,7 +70,9 @@ find_time(struct memtrace *m, uint64_t record_time)
 	return m->time;
 }
 
-/* Return how many samples a block has; without sampling, one per word. */
+/*
+ * Return how many samples a block has; in a trace of all blocks, one per word.
+ */
 static uint64_t
 sample_count(const struct memtrace *m, const struct hatf_record *rec,
 	     uint64_t words)
@@ -72,7 +82,7 @@ sample_count(const struct memtrace *m, const struct hatf_record *rec,
 	return words == 0 ? 1 : words;
 }
 
-/* Return the object id that a block must have, UINT64_MAX for any. */
+/* Return the object id that a block must have; UINT64_MAX if any id will do. */
 static uint64_t
 id_of(const struct memtrace *m, uint64_t address)
 {
@@ -86,7 +96,10 @@ put_alloc(struct sink *s, const struct hatf_record *rec,
 {
 	struct memtrace *const m = s->ctx;
 	const uint64_t word_nbytes = m->sampling.word_nbytes;
-	/* Readers reject sizes above half of the range, in bytes. */
+	/*
+	 * Limit the size: readers refuse more than half of the range of a size
+	 * in bytes.
+	 */
 	const uint64_t words =
 		clamp(rec->size / word_nbytes + (rec->size % word_nbytes != 0),
 		      UINT64_MAX / 2 / word_nbytes);
@@ -113,7 +126,10 @@ put_collect(struct sink *s, const struct hatf_record *rec, uint64_t id)
 			     id);
 }
 
-/* Write the comment of a promotion as the promotion that the source read. */
+/*
+ * If a comment stands for a promotion, write the promotion from which the
+ * source made it.
+ */
 static void
 put_promote(struct memtrace *m, const struct hatf_record *rec)
 {
@@ -136,7 +152,7 @@ put_comment(struct sink *s, const struct hatf_record *rec)
 
 	if (hatf_record_comment_starts(rec, PROMOTE_KIND))
 		put_promote(m, rec);
-	/* Malformed definitions are ignored. */
+	/* Ignore a malformed definition. */
 	else
 		loss_note_stack(s, m->stacks, rec);
 }
@@ -205,7 +221,7 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 
 /* -------------------------------------------------------- opening, closing */
 
-/* Return a number of the header, or 0. */
+/* Return the value of a header line as a number; 0 if there is none. */
 static uint64_t
 find_number(const char *lines, const char *key)
 {

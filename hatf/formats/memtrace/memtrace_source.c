@@ -16,51 +16,58 @@
 #include <stdlib.h>
 
 /*
- * Largest packet accepted, in bytes; it must fit the input window.  Memtrace
- * itself writes at most 32 KiB.
+ * The largest packet that is accepted, in bytes; it must fit the input window.
+ * Memtrace itself writes at most 32 KiB.
  */
 #define PACKET_MAX (256 * 1024)
 
-/* The bucket of a packet without a sample of the cache. */
+/* This bucket number means that the packet has no sample of the cache. */
 #define CACHE_NOWHERE UINT16_MAX
 
-/* Nanoseconds per microsecond, the unit of Memtrace's times. */
+/* Nanoseconds per microsecond: Memtrace has times in microseconds. */
 #define US_NS 1000
 
 struct packet {
 	uint64_t nbytes;
-	uint64_t begin, end; /* microseconds since 1970 */
+	/* times of the packet, in microseconds since 1970 */
+	uint64_t begin, end;
 	uint64_t version, pid, domain;
 	/*
-	 * A sample of the cache, to verify; none if 'bucket' is CACHE_NOWHERE.
+	 * A sample of the cache to compare with; there is none if 'bucket' is
+	 * CACHE_NOWHERE.
 	 */
 	uint64_t bucket, after, code;
-	uint64_t first_id, next_id; /* ids of objects that it allocates */
-	uint64_t last_id;	    /* past the last one */
+	/* the first and the next id of the objects that the packet allocates */
+	uint64_t first_id, next_id;
+	uint64_t last_id; /* the id after the last one */
 };
 
 struct memtrace {
 	struct batch batch;
 	struct memtrace_stacks stacks;
-	struct paged_map heaps; /* object id -> its heap */
-	uint64_t begin;		/* microseconds since 1970 */
+	/* maps an object id to the heap of the object */
+	struct paged_map heaps;
+	/* start of the trace, in microseconds since 1970 */
+	uint64_t begin;
 	uint64_t pid;
 	uint64_t word_nbytes;
-	uint64_t time; /* of the last record */
+	uint64_t time; /* time of the last record */
 	/*
-	 * Domains reserve object ids in chunks of a size that the trace does
-	 * not have.  Each chunk begins at a multiple of the size, and no packet
-	 * has ids of two chunks.
+	 * Domains reserve object ids in chunks; the trace does not say how
+	 * large these are.  Each chunk begins at a multiple of the size, and no
+	 * packet has ids of two chunks.
 	 */
-	uint64_t chunk_gcd; /* the chunk size divides this; 0: unknown */
-	uint64_t chunk_min; /* the chunk size is at least this */
+	/* the size of a chunk divides this number; 0: unknown */
+	uint64_t chunk_gcd;
+	uint64_t chunk_min; /* the size of a chunk is at least this number */
 	/* The current packet. */
 	struct packet packet;
 	struct memtrace_domain *domain;
-	size_t used; /* bytes of it that are decoded, in the window */
+	/* how many bytes of the packet in the window are decoded */
+	size_t used;
 };
 
-/* Stop at the event or packet at s->offset with an error, and return false. */
+/* Stop with an error at the event or packet at s->offset, and return false. */
 static bool
 refuse(struct source *s, enum hatf_status status, const char *field)
 {
@@ -76,7 +83,7 @@ take_header(struct memtrace_cursor *c, struct packet *p)
 	uint64_t ignored;
 
 	p->domain = 0;
-	/* The length is in bits. */
+	/* The header gives the length of the packet's content in bits. */
 	if (!memtrace_take(c, 4, &ignored) ||
 	    !memtrace_take(c, 4, &p->nbytes) ||
 	    !memtrace_take(c, 8, &p->begin) || !memtrace_take(c, 8, &p->end) ||
@@ -94,8 +101,8 @@ take_header(struct memtrace_cursor *c, struct packet *p)
 }
 
 /*
- * Decode the header at the start of the window.  Return false if reading has
- * stopped.
+ * Decode the packet header at the start of the window.  Return false if reading
+ * has stopped.
  */
 static bool
 begin_packet(struct source *s)
@@ -146,9 +153,9 @@ common_divisor(uint64_t a, uint64_t b)
 }
 
 /*
- * Return whether the packet's object ids may follow those of its domain's last
- * packet: directly, or in another chunk if the last one is used up.  This
- * detects packets that are repeated, reordered or missing.
+ * May the object ids of the packet follow those of its domain's last packet?
+ * They may follow directly, or if the last chunk is used up, be in another
+ * chunk.  This detects packets that are repeated, reordered or missing.
  */
 static bool
 is_next(struct memtrace *m)
@@ -180,7 +187,9 @@ end_packet(struct source *s)
 
 /* ------------------------------------------------------------------- events */
 
-/* Complete a time of the packet from its low bits. */
+/*
+ * Return the full time of an event, of which the packet has only the low bits.
+ */
 static uint64_t
 full_time(const struct packet *p, uint64_t low)
 {
@@ -220,7 +229,11 @@ add_samples(struct memtrace *m, struct hatf_record *rec, uint64_t count)
 
 struct alloc {
 	uint64_t words, sample_count, area;
-	uint64_t common, code_count; /* of the backtrace */
+	/*
+	 * The number of codes shared with the last backtrace; the number of all
+	 * codes.
+	 */
+	uint64_t common, code_count;
 };
 
 static bool
@@ -272,8 +285,8 @@ on_alloc(struct source *s, struct memtrace_cursor *c, unsigned event)
 }
 
 /*
- * Decode an object id, given as a distance from the newest object.  When a
- * domain ends, a collection may name a later id; a promotion may not.
+ * Decode an object id, which is given as a distance from the newest object.
+ * When a domain ends, a collection may name a later id; a promotion may not.
  */
 static bool
 take_object(struct source *s, struct memtrace_cursor *c, bool is_promoted,
@@ -286,7 +299,9 @@ take_object(struct source *s, struct memtrace_cursor *c, bool is_promoted,
 	    (is_promoted && delta > INT64_MAX))
 		return refuse(s, HATF_BAD_FIELD, "object");
 	*id_ret = m->packet.next_id - 1 - delta;
-	/* The address is the id plus 1, which must not overflow. */
+	/*
+	 * The address is the id plus 1; refuse an id for which this overflows.
+	 */
 	return *id_ret != UINT64_MAX || refuse(s, HATF_BAD_FIELD, "object");
 }
 
@@ -332,8 +347,8 @@ on_promote(struct source *s, struct memtrace_cursor *c)
 }
 
 /*
- * Decode the description of the process in the first packet; 0 and "" mean
- * unknown.
+ * Decode the description of the process in the first packet; 0 and "" stand for
+ * unknown values.
  */
 static bool
 on_info(struct source *s, struct memtrace_cursor *c)
@@ -395,7 +410,9 @@ take_event(struct source *s)
 	if (time > m->packet.end || time < m->domain->time)
 		return refuse(s, HATF_BAD_FIELD, "time");
 	m->domain->time = time;
-	/* Times increase only within a domain. */
+	/*
+	 * Times are in order only within a domain: use the latest time so far.
+	 */
 	if (time - m->begin > m->time)
 		m->time = time - m->begin;
 	if (event == MEMTRACE_LOCATION) {
@@ -424,7 +441,7 @@ begin_events(struct memtrace *m)
 	m->domain->has_begun = true;
 }
 
-/* Begin the next packet, and check that it can follow the last one. */
+/* Begin the next packet, and check that it may follow the last one. */
 static void
 next_packet(struct source *s)
 {
@@ -456,9 +473,7 @@ next_packet(struct source *s)
 	begin_events(m);
 }
 
-/*
- * End the packet; its header must have announced the number of its allocations.
- */
+/* End the packet.  Its header must have stated how many allocations it has. */
 static void
 finish_packet(struct source *s)
 {

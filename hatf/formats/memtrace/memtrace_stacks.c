@@ -2,15 +2,15 @@
 /*
  * memtrace_stacks.c - see memtrace_stacks.h
  *
- * Each level of the last stack keeps the stack id up to that level, so the
- * common part of two stacks is not added again.
+ * For each level of the last stack, the decoder keeps the id of the stack up to
+ * that level, so it does not add the common part of two stacks again.
  */
 #include "hatf/formats/memtrace/memtrace_stacks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Fields of a place in the source, 48 bits in all. */
+/* Widths of the fields of a place in the source, 48 bits in all. */
 #define LINE_BITS	20
 #define COLUMN_BITS	8
 #define END_COLUMN_BITS 10
@@ -58,7 +58,7 @@ memtrace_find_domain(struct memtrace_stacks *m, uint16_t id,
 	return HATF_OK;
 }
 
-/* Return whether the tables are within their memory limit. */
+/* Are the tables within their memory limit? */
 static bool
 may_keep(const struct memtrace_stacks *m)
 {
@@ -95,7 +95,7 @@ memtrace_take_vint(struct memtrace_cursor *c, uint64_t *n_ret)
 	case MEMTRACE_VINT32:
 		if (!memtrace_take(c, 4, n_ret))
 			return false;
-		/* It is signed. */
+		/* The number is signed, so extend its sign. */
 		*n_ret = (uint64_t)(int64_t)(int32_t)(uint32_t)*n_ret;
 		return true;
 	case MEMTRACE_VINT64:
@@ -135,7 +135,10 @@ take_name(struct memtrace_stacks *m, struct memtrace_cursor *c,
 	return string_table_put(&m->names, text, nbytes, name_ret);
 }
 
-/* Put a name in front; a full table drops its last one. */
+/*
+ * Put a name in front of the table.  If the table is full, its last name is
+ * lost.
+ */
 static void
 push_name(struct memtrace_names *t, uint32_t name)
 {
@@ -145,7 +148,7 @@ push_name(struct memtrace_names *t, uint32_t name)
 	t->names[0] = name;
 }
 
-/* Move a name to the front. */
+/* Move a name to the front of its table. */
 static void
 use_name(struct memtrace_names *t, uint32_t idx)
 {
@@ -158,7 +161,7 @@ use_name(struct memtrace_names *t, uint32_t idx)
 /*
  * Move the functions of the file at 'idx' to the front.  A new file inherits
  * the functions of the file that it displaces: traces of version 1 rely on
- * this, and a reader cannot tell them from others.
+ * this, and a reader cannot tell them from later versions.
  */
 static void
 use_file(struct memtrace_domain *d, uint32_t idx)
@@ -187,7 +190,7 @@ take_file(struct memtrace_stacks *m, struct memtrace_domain *d,
 	if (status != HATF_OK)
 		return status;
 	push_name(&d->files, name);
-	/* An unused entry has no functions. */
+	/* The entry was not in use, so it has no functions. */
 	use_file(d, d->files.count - 1);
 	return HATF_OK;
 }
@@ -232,7 +235,7 @@ take_place(struct memtrace_stacks *m, struct memtrace_domain *d,
 	if (!memtrace_take(c, PLACE_NBYTES, &place))
 		return HATF_BAD_FIELD;
 	frame->line = take_bits(place, &shift, LINE_BITS);
-	/* Memtrace counts columns from 0. */
+	/* Columns begin at 0 in Memtrace, and at 1 here. */
 	frame->column = take_bits(place, &shift, COLUMN_BITS) + 1;
 	frame->end_column = take_bits(place, &shift, END_COLUMN_BITS) + 1;
 	status = take_file(m, d, c, take_bits(place, &shift, TABLE_BITS));
@@ -256,8 +259,8 @@ add_frame(struct memtrace_stacks *m, const struct hatf_frame *frame)
 }
 
 /*
- * Return whether a code's known frames equal the new ones, which begin at
- * 'first' in 'frames'.
+ * Are the known frames of a code equal to the new frames, which begin at index
+ * 'first' of 'frames'?
  */
 static bool
 is_same_location(const struct memtrace_stacks *m,
@@ -289,7 +292,7 @@ memtrace_take_location(struct memtrace_stacks *m, struct memtrace_domain *d,
 		if (status == HATF_OK)
 			status = add_frame(m, &frame);
 	}
-	/* A code without places is one frame. */
+	/* A code without places stands for one frame. */
 	if (count == 0)
 		status = add_frame(m, &frame);
 	if (status == HATF_OK && !may_keep(m))
@@ -300,7 +303,10 @@ memtrace_take_location(struct memtrace_stacks *m, struct memtrace_domain *d,
 	if (block == NULL)
 		return HATF_NO_MEMORY;
 	if (!added) {
-		/* Another domain has defined this code already. */
+		/*
+		 * Another domain has defined this code before: the definitions
+		 * must be equal.
+		 */
 		const bool is_same = is_same_location(m, block, first);
 
 		m->frames.count = first;
@@ -317,7 +323,7 @@ bool
 memtrace_cache_matches(const struct memtrace_domain *d, uint64_t bucket,
 		       uint64_t after, uint64_t code)
 {
-	/* OCaml's integers have 63 bits: ignore the top bit. */
+	/* Ignore the top bit: an OCaml integer has 63 bits. */
 	return bucket < MEMTRACE_BUCKET_COUNT && d->after[bucket] == after &&
 	       (d->codes[bucket] ^ code) << 1 == 0;
 }
@@ -353,7 +359,10 @@ push_frame(struct memtrace_stacks *m, struct memtrace_domain *d, uint64_t code)
 	return status;
 }
 
-/* Decode how many predicted frames follow, or the code of a cache miss. */
+/*
+ * Decode how many predicted frames follow; or if the cache has no code, the
+ * code.
+ */
 static bool
 take_follow(struct memtrace_domain *d, struct memtrace_cursor *c, unsigned tag,
 	    uint16_t bucket, uint64_t *follow_ret)
@@ -371,7 +380,10 @@ enum hatf_status
 memtrace_take_stack(struct memtrace_stacks *m, struct memtrace_domain *d,
 		    struct memtrace_cursor *c, uint64_t common, uint64_t count)
 {
-	/* The stack before was truncated: update only the cache. */
+	/*
+	 * If the last stack was truncated, the common part is missing: update
+	 * only the cache.
+	 */
 	const bool is_truncated = common > d->levels.count;
 	enum hatf_status status = HATF_OK;
 	uint16_t last = 0;
@@ -386,7 +398,7 @@ memtrace_take_stack(struct memtrace_stacks *m, struct memtrace_domain *d,
 				 &follow))
 			return HATF_BAD_FIELD;
 		d->after[last] = (uint16_t)(word >> 2);
-		/* Push the frame itself and the predicted ones. */
+		/* Push the frames of this code and of the predicted codes. */
 		do {
 			last = d->after[last];
 			if (!is_truncated)

@@ -2,9 +2,10 @@
 /*
  * memtrace_stacks.h - decoder of locations and call stacks in a Memtrace trace
  *
- * The decoder's state: for each domain the tables of recently used names, the
- * cache of location codes and the last call stack; for all domains the frames
- * of each code.  Not thread-safe.
+ * The decoder keeps for each domain (an OCaml thread of execution) the tables
+ * of recently used names, the cache of location codes and the last call stack;
+ * and for all domains together the frames of each code.  Only one thread may
+ * use a decoder.
  *
  * Memory is O(distinct codes and stacks), and sizeof(struct memtrace_domain)
  * for each of at most MEMTRACE_DOMAIN_MAX domains.
@@ -18,18 +19,21 @@
 #include "hatf/formats/common/format.h"
 #include "hatf/formats/memtrace/memtrace.h"
 
-/* OCaml's default limit of domains. */
+/* The most domains that OCaml allows by default. */
 #define MEMTRACE_DOMAIN_MAX 128
 
-/* Most frames of a stack: each takes memory until the source is closed. */
+/*
+ * The most frames of a stack: each frame takes memory until the source is
+ * closed.
+ */
 #define MEMTRACE_DEPTH_MAX ((size_t)1 << 20)
 
-/* The rest of a packet; 'end' is exclusive. */
+/* The rest of a packet.  'end' is the position after its last byte. */
 struct memtrace_cursor {
 	const uint8_t *next, *end;
 };
 
-/* A move-to-front table: numbers in 'names', the last used first. */
+/* A move-to-front table: numbers of 'names', the last used one first. */
 struct memtrace_names {
 	uint32_t count;
 	uint32_t names[MEMTRACE_TABLE_COUNT];
@@ -38,43 +42,49 @@ struct memtrace_names {
 /* One level of the last call stack. */
 struct memtrace_level {
 	uint64_t code;
-	uint64_t stack;	    /* id of the stack up to this level */
-	size_t frame_count; /* of that stack */
+	uint64_t stack;	    /* id of the stack up to and including this level */
+	size_t frame_count; /* number of frames of that stack */
 };
 
 struct memtrace_domain {
-	/* Tables of files, and of the functions in each file. */
+	/* The table of files, and for each file the table of its functions. */
 	struct memtrace_names files;
 	struct memtrace_names functions[MEMTRACE_TABLE_COUNT];
-	/* The cache: a code by bucket, and the predicted next bucket. */
+	/*
+	 * The cache: for each bucket a code, and the bucket that is predicted
+	 * to come next.
+	 */
 	uint64_t codes[MEMTRACE_BUCKET_COUNT];
 	uint16_t after[MEMTRACE_BUCKET_COUNT];
-	struct rows levels; /* struct memtrace_level */
-	/* Position in its packets. */
+	struct rows levels; /* rows of struct memtrace_level */
+	/* How far the domain's packets have been read. */
 	bool has_begun;
-	uint64_t next_id; /* past the objects allocated so far */
-	uint64_t time;	  /* of the last event, microseconds since 1970 */
+	/* the id after those of all objects allocated so far */
+	uint64_t next_id;
+	/* time of the last event, in microseconds since 1970 */
+	uint64_t time;
 };
 
 struct memtrace_stacks {
 	struct hatf_stacks *stacks;
 	struct string_table names;
 	/*
-	 * Location code -> 'object', the index of its first frame in 'frames',
-	 * and 'size', the count of frames.
+	 * Maps a location code to 'object', the index of its first frame in
+	 * 'frames', and 'size', the number of its frames.
 	 */
 	struct u64_map codes;
-	struct rows frames; /* uint64_t: frame ids */
+	struct rows frames; /* rows of uint64_t: frame ids */
 	struct memtrace_domain *domains[MEMTRACE_DOMAIN_MAX];
 	uint16_t ids[MEMTRACE_DOMAIN_MAX];
 	size_t domain_count;
-	uint64_t level_nbytes;	     /* of all domains' levels */
-	const struct source *source; /* for its memory limit; not owned */
+	uint64_t level_nbytes; /* bytes of the levels of all domains */
+	/* the source, which sets the memory limit; not owned */
+	const struct source *source;
 };
 
 /*
- * Initialize.  'source' must outlive 'm'.  Errors: HATF_NO_MEMORY.  Call
- * memtrace_stacks_fini() whatever the result.
+ * Initialise a decoder.  'source' must outlive 'm'.  Errors: HATF_NO_MEMORY.
+ * Call memtrace_stacks_fini() whatever the result.
  */
 enum hatf_status memtrace_stacks_init(struct memtrace_stacks *m,
 				      const struct source *source);
@@ -88,8 +98,9 @@ enum hatf_status memtrace_find_domain(struct memtrace_stacks *m, uint16_t id,
 				      struct memtrace_domain **domain_ret);
 
 /*
- * Decode a number or a string.  A string has no copy: it points into the
- * packet.  Return false if the packet or string is truncated.
+ * memtrace_take() and memtrace_take_vint() decode a number,
+ * memtrace_take_string() a string, which is not copied: it points into the
+ * packet.  Return false if the packet or the string is truncated.
  */
 bool memtrace_take(struct memtrace_cursor *c, size_t nbytes, uint64_t *n_ret);
 bool memtrace_take_vint(struct memtrace_cursor *c, uint64_t *n_ret);
@@ -97,24 +108,25 @@ bool memtrace_take_string(struct memtrace_cursor *c, const char **text_ret,
 			  size_t *nbytes_ret);
 
 /*
- * Decode a location, after the event's header.  Errors: HATF_BAD_FIELD, also if
- * the code is known with other frames; HATF_LIMIT; HATF_NO_MEMORY.
+ * Decode a location; the header of its event has been decoded.  Errors:
+ * HATF_BAD_FIELD, also if the code is known with other frames; HATF_LIMIT;
+ * HATF_NO_MEMORY.
  */
 enum hatf_status memtrace_take_location(struct memtrace_stacks *m,
 					struct memtrace_domain *d,
 					struct memtrace_cursor *c);
 
 /*
- * Return whether the domain's cache has 'code' in this bucket and predicts
- * bucket 'after'.  Packets have a sample of the cache, which reveals a lost
+ * Does the domain's cache have 'code' in this bucket, and predict bucket
+ * 'after'?  Packets have such a sample of the cache, which reveals a lost
  * packet.
  */
 bool memtrace_cache_matches(const struct memtrace_domain *d, uint64_t bucket,
 			    uint64_t after, uint64_t code);
 
 /*
- * Decode a backtrace of 'count' codes which shares its first 'common' codes
- * with the domain's last stack, and make it the last stack.  Errors:
+ * Decode a backtrace of 'count' codes.  Its first 'common' codes are those of
+ * the domain's last stack.  The backtrace becomes the last stack.  Errors:
  * HATF_BAD_FIELD, also for a code without a location; HATF_LIMIT;
  * HATF_NO_MEMORY.
  */
@@ -123,7 +135,7 @@ enum hatf_status memtrace_take_stack(struct memtrace_stacks *m,
 				     struct memtrace_cursor *c, uint64_t common,
 				     uint64_t count);
 
-/* Return the id of the domain's last stack; 0: empty. */
+/* Return the id of the domain's last stack; 0 if it is empty. */
 static inline uint64_t
 memtrace_last_stack(const struct memtrace_domain *d)
 {

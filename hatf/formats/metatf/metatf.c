@@ -83,7 +83,7 @@ role_of(const struct schema_field *f)
 	return METATF_OTHER;
 }
 
-/* Return how many fields come before what is repeated. */
+/* Return how many fields precede the first repeated field. */
 static uint32_t
 single_count(const struct schema_record *r)
 {
@@ -111,7 +111,7 @@ metatf_map_record(const struct schema_record *r)
 		if (role == METATF_ADDRESS && is_realloc(map.tag) &&
 		    !(seen & 1u << METATF_OLD_ADDRESS))
 			role = METATF_OLD_ADDRESS;
-		/* The second field of a name means nothing in HATF. */
+		/* HATF has no meaning for a second field with this name. */
 		if (seen & 1u << role)
 			continue;
 		if (role != METATF_OTHER)

@@ -2,10 +2,11 @@
 /*
  * metatf.h - HATF's records as Meta-TF: definitions shared by source and sink
  *
- * A record of a schema is one of HATF's if it has the name of one: alloc, free,
- * realloc, reallocNoAlloc, ..., destroyThread; comment or remark.  Its fields
- * are known by name, too: size, address, time, thread, heap; the first address
- * of a realloc is the old one.  The first field of bytes holds the attributes.
+ * A record of a schema corresponds to a HATF record if it has one of these
+ * names: alloc, free, realloc, reallocNoAlloc, ..., destroyThread; comment or
+ * remark.  Its fields are recognised by name, too: size, address, time, thread,
+ * heap; the first address of a realloc is the old one.  The first field of
+ * bytes holds the attributes.
  */
 #ifndef HATF_FORMATS_METATF_H
 #define HATF_FORMATS_METATF_H
@@ -13,7 +14,7 @@
 #include "hatf/formats/common/format.h"
 #include "hatf/metatf/schema.h"
 
-/* What a field of a record is in HATF. */
+/* The meaning of a field of a record in HATF. */
 enum metatf_role {
 	METATF_OTHER,
 	METATF_SIZE,
@@ -23,32 +24,32 @@ enum metatf_role {
 	METATF_THREAD,
 	METATF_HEAP,
 	METATF_BYTES,
-	METATF_NBYTES, /* their number */
+	METATF_NBYTES, /* number of bytes of the attributes */
 };
 
-/* No HATF record. */
+/* The record is not a HATF record. */
 #define METATF_NO_TAG 0xff
 
-/* A realloc that does not say of which kind it is. */
+/* The record is a realloc whose kind is not stated. */
 #define METATF_ANY_REALLOC 0xfe
 
 /*
- * Only the first fields of a record can have a meaning in HATF, and none that
- * is repeated or comes after such.
+ * Only this many fields of a record can have a meaning in HATF.  A repeated
+ * field has none, and neither has a field after a repeated one.
  */
 #define METATF_FIELDS 32
 
 struct metatf_map {
-	uint8_t tag; /* enum hatf_tag, or one of those above */
+	uint8_t tag; /* enum hatf_tag, or one of the values above */
 	uint8_t roles[METATF_FIELDS];
 };
 
-/* Find what a record of a schema is in HATF. */
+/* Find the HATF record that a record of a schema corresponds to. */
 struct metatf_map metatf_map_record(const struct schema_record *r);
 
 /* A DTD of hatf/metatf/dtd. */
 struct metatf_dtd {
-	const char *name; /* of the file */
+	const char *name; /* name of the file */
 	const char *text;
 };
 

@@ -10,7 +10,7 @@
 #define BATCH_RECORDS 4096
 #define BATCH_NBYTES  ((size_t)1 << 20)
 
-/* The bytes of a metadata record: what a change must save at least. */
+/* The bytes of a metadata record.  A change must save at least as many. */
 #define METADATA_NBYTES 12
 
 struct row {
@@ -19,7 +19,7 @@ struct row {
 	struct mtf_value values[PLACE_FIELDS];
 };
 
-/* What a field's values are in a batch. */
+/* Properties of a field's values in a batch. */
 struct field_figures {
 	uint64_t count, first, max;
 	int64_t min_delta, max_delta;
@@ -30,7 +30,7 @@ struct field_figures {
 struct form {
 	enum dtd_interpretation interpretation;
 	unsigned width;
-	uint64_t cost; /* of the batch, in bytes */
+	uint64_t cost; /* bytes that the batch takes in this form */
 };
 
 struct metatf_place {
@@ -39,8 +39,9 @@ struct metatf_place {
 	size_t count, nbytes;
 	struct row rows[BATCH_RECORDS];
 	uint8_t bytes[BATCH_NBYTES];
-	uint64_t *previous;	       /* by history */
-	uint64_t *before;	       /* the same, before the batch */
+	uint64_t *previous; /* by history */
+	/* Previous values before the batch, by history. */
+	uint64_t *before;
 	struct field_figures *figures; /* by field of the section */
 };
 
@@ -125,7 +126,7 @@ note_value(struct metatf_place *p, const struct schema_field *f,
 	p->previous[f->history] = value;
 }
 
-/* Find the figures of a batch. */
+/* Compute the figures of a batch. */
 static void
 find_figures(struct metatf_place *p)
 {
@@ -146,7 +147,7 @@ find_figures(struct metatf_place *p)
 
 /* -------------------------------------------------------------------- forms */
 
-/* Return the bytes of a number from 0 to 'max'. */
+/* Return how many bytes a number from 0 to 'max' needs. */
 static unsigned
 unsigned_width(uint64_t max)
 {
@@ -168,7 +169,7 @@ signed_width(int64_t min, int64_t max)
 	return width;
 }
 
-/* The best way to store a field. */
+/* Return the form in which a field takes the fewest bytes. */
 static struct form
 best_form(const struct field_figures *g)
 {
@@ -182,7 +183,10 @@ best_form(const struct field_figures *g)
 	return (struct form){ DTD_NONE, plain, plain * g->count };
 }
 
-/* Return what the batch costs as it is stored now; UINT64_MAX: it cannot be. */
+/*
+ * Return the bytes that the batch takes in the present form of the field;
+ * UINT64_MAX if the present form cannot store it.
+ */
 static uint64_t
 present_cost(const struct field_state *f, const struct field_figures *g)
 {
@@ -204,7 +208,7 @@ present_cost(const struct field_state *f, const struct field_figures *g)
 	return fits ? f->width * g->count : UINT64_MAX;
 }
 
-/* Store a field in its best form, if that saves bytes. */
+/* Change a field to its best form, if that saves bytes. */
 static bool
 place_field(struct metatf_place *p, const struct schema_record *r,
 	    uint32_t field)

@@ -3,9 +3,9 @@
  * metatf_place.h - choose how the fields of Meta-TF records are stored
  *
  * Records are collected in batches.  For each field of each kind of record, the
- * placer finds what stores the batch in the fewest bytes: default, if all
- * values are equal; none or delta, in 1, 2, 4 or 8 bytes.  It changes a field
- * if that saves more than the metadata record takes.
+ * placer finds the form in which the batch takes the fewest bytes: default, if
+ * all values are equal; none or delta, in 1, 2, 4 or 8 bytes.  It changes a
+ * field if that saves more than the metadata record takes.
  *
  * Memory is one batch.  Used by one thread at a time.
  */
@@ -21,21 +21,21 @@ struct metatf_place;
 
 /*
  * Begin to write records of one section.  The writer must outlive the placer.
- * NULL: no memory.
+ * Return NULL if there is no memory.
  */
 struct metatf_place *metatf_place_open(struct mtf_writer *w,
 				       const struct schema_section *section);
 void metatf_place_close(struct metatf_place *p);
 
 /*
- * Take a record, which has no repeated fields; its bytes are copied.  False:
- * no memory, or the writer has failed.
+ * Take a record, which has no repeated fields; its bytes are copied.  Return
+ * false if there is no memory or the writer has failed.
  */
 bool metatf_place_put(struct metatf_place *p,
 		      const struct schema_record *record,
 		      const struct mtf_value *values, size_t value_count);
 
-/* Write what was collected.  False: the writer has failed. */
+/* Write the collected records.  Return false if the writer has failed. */
 bool metatf_place_flush(struct metatf_place *p);
 
 #endif /* HATF_METATF_PLACE_H */

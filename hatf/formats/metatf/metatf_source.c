@@ -23,7 +23,8 @@ struct metatf_source {
 	struct dtd *dtd;
 	char *dtd_text;
 	struct schema *schema;
-	struct metatf_map **maps; /* of each section, of its records */
+	/* By section: an array with an element for each record. */
+	struct metatf_map **maps;
 };
 
 bool
@@ -32,12 +33,12 @@ metatf_recognise(const uint8_t *bytes, size_t nbytes)
 	return nbytes >= 4 && memcmp(bytes, "\177MTF", 4) == 0;
 }
 
-/* Is this a trace by one of our DTDs? */
+/* Does the trace use one of our DTDs? */
 static bool
 names_dtd(const uint8_t *bytes, size_t nbytes, const struct metatf_dtd *dtd)
 {
 	const size_t name_nbytes = strlen(dtd->name);
-	/* After three numbers: mtf_header.h. */
+	/* The name follows three numbers: see mtf_header.h. */
 	const size_t name_at =
 		16 + 3 * (nbytes >= 5 && bytes[4] == MTF_32_BIT ? 4u : 8u);
 
@@ -60,7 +61,7 @@ metatf_split_recognise(const uint8_t *bytes, size_t nbytes)
 
 /* ------------------------------------------------------------------ opening */
 
-/* Copy the input.  False: after source_stop(). */
+/* Copy the input.  Return false after source_stop(). */
 static bool
 copy_input(struct source *s, FILE *file)
 {
@@ -124,7 +125,10 @@ read_dtd(struct source *s, struct metatf_source *m)
 	return m->schema != NULL;
 }
 
-/* Find out what each record is.  False: no memory. */
+/*
+ * Map each record of the schema to a HATF record.  Return false if there is no
+ * memory.
+ */
 static bool
 map_records(struct metatf_source *m)
 {
@@ -196,7 +200,7 @@ close_source(struct source *s)
 
 /* ------------------------------------------------------------------ records */
 
-/* Copy the bytes of a record.  False: after source_stop(). */
+/* Copy the bytes of a record.  Return false after source_stop(). */
 static bool
 take_bytes(struct source *s, struct batch *b, struct hatf_record *rec,
 	   const struct mtf_value *v)
@@ -249,7 +253,7 @@ take_value(struct source *s, struct batch *b, struct hatf_record *rec,
 	return true;
 }
 
-/* Appendix C has one realloc: its addresses say which it is. */
+/* Appendix C has one realloc record: find its HATF tag by its addresses. */
 static void
 tell_realloc(struct hatf_record *rec)
 {
@@ -263,7 +267,10 @@ tell_realloc(struct hatf_record *rec)
 		rec->tag = HATF_REALLOC_ALLOC_FREE;
 }
 
-/* Add a record, unless it is none of HATF's.  False: after source_stop(). */
+/*
+ * Add a record, unless it does not correspond to a HATF record.  Return false
+ * after source_stop().
+ */
 static bool
 take_record(struct source *s, const struct mtf_record *r)
 {
@@ -276,7 +283,10 @@ take_record(struct source *s, const struct mtf_record *r)
 	s->offset = r->position;
 	if (map->tag == METATF_NO_TAG)
 		return true;
-	/* What is repeated has no meaning in HATF, and comes last if at all. */
+	/*
+	 * Repeated fields have no meaning in HATF.  They come after all other
+	 * fields.
+	 */
 	rec = batch_add(&m->batch, map->tag == METATF_ANY_REALLOC
 					   ? HATF_REALLOC_NO_ALLOC
 					   : map->tag);

@@ -9,7 +9,10 @@
 
 #define COUNT_NBYTES 4
 
-/* Read 4 bytes, each from its plane of 'count' bytes, the high byte first. */
+/*
+ * Read a number of 4 bytes.  The bytes are in 4 planes of 'count' bytes each:
+ * all high bytes come first.
+ */
 static inline uint32_t
 planes(const uint8_t *p, size_t count)
 {
@@ -34,8 +37,8 @@ load_narrow_table(uint64_t *table, const uint8_t *p, size_t count,
 }
 
 /*
- * Return the 'i'-th number.  'width' and 'is_planes' are compile-time constants
- * in the loops.
+ * Return number 'i' of the piece.  In the loops, 'width' and 'is_planes' are
+ * compile-time constants.
  */
 static inline __attribute__((always_inline)) uint32_t
 number(const uint8_t *p, size_t count, size_t i, unsigned width, bool is_planes)
@@ -78,7 +81,9 @@ highest_number(const struct address_stream *a)
 	return is_planes ? highest(a, 3, true) : highest(a, 3, false);
 }
 
-/* Grow the table to 'count' entries.  Returns false if memory is short. */
+/*
+ * Make room for 'count' entries of the table.  Return false if memory is short.
+ */
 static bool
 reserve_table(struct address_stream *a, uint32_t count)
 {
@@ -100,7 +105,7 @@ address_stream_load(struct address_stream *a, const struct piece *piece)
 
 	a->count = a->next = 0;
 	a->form = piece->form & ~ADDRESS_STREAM_NARROW;
-	if (piece->form == 0) /* the group has no piece */
+	if (piece->form == 0) /* the group has no address piece */
 		return NULL;
 	if (a->form != ADDRESS_STREAM_PLANES &&
 	    a->form != ADDRESS_STREAM_NUMBERS)

@@ -2,34 +2,39 @@
 /*
  * address_stream.h - the addresses of a trace as a stream of their own
  *
- * See FORMATS "Addresses".  Most addresses recur again and again, so a table
- * has each different address of a group once, and the stream has indices into
- * the table, called numbers. gzip compresses these better than addresses: it
- * finds repeated numbers of two bytes, and repetition among the high bytes and
- * the low bytes of all numbers where those are stored apart.
+ * See FORMATS "Addresses".  Most addresses recur again and again.  So a table
+ * has each address of a group once, and the stream has indices into the table,
+ * called numbers; gzip compresses these better than addresses.  There are two
+ * ways to store the numbers: one after the other, where gzip finds repeated
+ * numbers, or all high bytes before all low bytes, where gzip finds repetition
+ * among the bytes of each kind.
  *
- * One thread uses a stream or a writer.
+ * Only one thread may use a stream or a writer.
  */
 #ifndef HATF_ADDRESS_STREAM_H
 #define HATF_ADDRESS_STREAM_H
 
 #include "hatf/formats/ours/group.h"
 
-/* Maximum number of addresses that a writer puts into a group. */
+/* The most addresses that a writer puts into a group. */
 #define ADDRESS_STREAM_MAX ((size_t)1 << 18)
 
-/* How a piece stores the numbers, after the table. */
+/* How a piece stores the numbers, which follow the table. */
 enum address_stream_form {
-	ADDRESS_STREAM_PLANES = 1,  /* all high bytes, ..., all low bytes */
-	ADDRESS_STREAM_NUMBERS = 2, /* number by number */
+	/* all high bytes first, all low bytes last */
+	ADDRESS_STREAM_PLANES = 1,
+	ADDRESS_STREAM_NUMBERS = 2, /* one number after the other */
 };
 
 /*
- * Form bit: a table entry is a 4-byte offset from the base, instead of 8 bytes.
+ * Bit of the form: a table entry is an offset of 4 bytes from the base, not an
+ * address of 8 bytes.
  */
 #define ADDRESS_STREAM_NARROW 4u
 
-/* Return the bytes of a number in a table of 'table_count' entries. */
+/*
+ * Return how many bytes a number takes if the table has 'table_count' entries.
+ */
 static inline unsigned
 address_stream_width(uint32_t table_count)
 {
@@ -38,25 +43,26 @@ address_stream_width(uint32_t table_count)
 
 /* ---------------------------------------------------------------- reading */
 
-/* The addresses of one group, being read. */
+/* The addresses of one group that is being read. */
 struct address_stream {
 	enum address_stream_form form;
-	unsigned width;	       /* bytes of a number */
-	size_t count, next;    /* addresses: in the piece; taken so far */
-	const uint8_t *stored; /* the numbers, after the table */
+	unsigned width; /* bytes per number */
+	/* Number of addresses in the piece; index of the next one. */
+	size_t count, next;
+	const uint8_t *stored; /* the stored numbers, which follow the table */
 	uint64_t *table;
 	size_t table_cap;
 };
 
 /*
- * Begin to read a piece, which must remain valid.  Returns NULL; the name in
- * FORMATS.md of an invalid part, a static string; or "" if memory is short.
- * '*a' must be all 0 at first.  Call address_stream_fini() in the end.
+ * Begin to read a piece, which must remain valid.  Return NULL if it is valid;
+ * the name in FORMATS.md of an invalid part (static); "" if memory is short.
+ * Zero '*a' before the first call.  Call address_stream_fini() in the end.
  */
 const char *address_stream_load(struct address_stream *a,
 				const struct piece *piece);
 
-/* Write the next 'n' addresses to 'out'.  At least 'n' must be left. */
+/* Store the next 'n' addresses in 'out'.  At least 'n' must be left. */
 void address_stream_take(struct address_stream *a, uint64_t *out, size_t n);
 
 /* Return how many addresses of the piece are left. */
@@ -66,32 +72,32 @@ address_stream_left(const struct address_stream *a)
 	return a->count - a->next;
 }
 
-/* Free the table; the piece is the caller's. */
+/* Free the table.  The piece stays the caller's. */
 void address_stream_fini(struct address_stream *a);
 
 /* ---------------------------------------------------------------- writing */
 
-/* The addresses of one group, being collected for writing. */
+/* The addresses of one group, which are collected and then written. */
 struct address_stream_writer {
 	size_t count;
-	uint64_t base;	  /* of the last group written */
-	uint64_t *values; /* ADDRESS_STREAM_MAX addresses */
+	uint64_t base;	  /* the base of the last group that was written */
+	uint64_t *values; /* room for ADDRESS_STREAM_MAX addresses */
 	uint32_t *numbers;
 	uint64_t *table;
-	uint32_t *slots; /* hash table: number + 1; 0: free */
-	uint8_t *stored; /* the piece */
+	uint32_t *slots; /* hash table of numbers plus 1; 0: the slot is free */
+	uint8_t *stored; /* memory for the piece */
 };
 
 /*
- * Errors: HATF_NO_MEMORY.  Call address_stream_writer_fini() whatever the
- * result.
+ * Initialise a writer.  Errors: HATF_NO_MEMORY.  Call
+ * address_stream_writer_fini() whatever the result.
  */
 enum hatf_status address_stream_writer_init(struct address_stream_writer *l);
 void address_stream_writer_fini(struct address_stream_writer *l);
 
 /*
- * Write the addresses as stream 'stream' of the group, then clear the list.
- * Errors are in s->out.
+ * Write the addresses as stream number 'stream' of the group, then remove them
+ * from the writer.  Errors are in s->out.
  */
 void address_stream_writer_put(struct address_stream_writer *l, struct sink *s,
 			       struct gzip_members *pack, unsigned stream);

@@ -22,12 +22,12 @@
  */
 #define BINARY_HEADER_NBYTES 16
 
-/* The widest row: the tag and all columns. */
+/* The longest row, in bytes: the tag and all columns. */
 #define BINARY_ROW_MAX_NBYTES (8 * (1 + COLUMN_COUNT))
 
 /*
- * Optional columns, each with a bit in the header.  The others are in every
- * section.
+ * The number of optional columns, each of which has a bit in the header.  The
+ * other columns are in every section.
  */
 #define BINARY_OPTIONAL (COLUMN_COUNT - COLUMN_ALWAYS)
 

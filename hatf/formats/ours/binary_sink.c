@@ -3,7 +3,7 @@
  * binary_sink.c - write records as Simple Binary
  *
  * The header of a section states the width of its numbers and the base of its
- * addresses, so collect SECTION_ROWS records before writing a section.
+ * addresses, so SECTION_ROWS records are collected before a section is written.
  */
 #include "hatf/formats/ours/binary.h"
 
@@ -12,8 +12,9 @@
 #include <stdlib.h>
 
 /*
- * One number that needs 8 bytes doubles its section: keep sections small enough
- * that this costs little, and large enough that headers cost nothing.
+ * How many rows a section has.  One number that needs 8 bytes doubles the
+ * length of its section, so sections must be small; but they must be so large
+ * that their headers do not count.
  */
 #define SECTION_ROWS 4096
 
@@ -39,7 +40,7 @@ put_header(struct sink *s, unsigned width, unsigned columns, size_t rows,
 	outfile_bytes(&s->out, header, sizeof(header));
 }
 
-/* Write the numbers of a row at 'p'.  Returns their length. */
+/* Write the numbers of a row at 'p'.  Return their length in bytes. */
 static size_t
 put_row(const struct columns *c, size_t idx, unsigned width, unsigned columns,
 	uint8_t *p)

@@ -2,10 +2,10 @@
 /*
  * binary_source.c - read records from Simple Binary
  *
- * Decode rows in place in the window. take_rows() is the fast path for rows
- * without attributes.  It is compiled once for each width with the paper's four
- * columns, and once for all other sections.  It stops before a row that has
- * attributes or is invalid; take_row() handles that row.
+ * The rows are decoded in place in the window.  The fast path, take_rows(),
+ * decodes rows without attributes.  It is compiled once for each width with the
+ * paper's four columns, and once for all other sections.  It stops before a row
+ * that has attributes or is invalid; such a row is decoded by take_row().
  */
 #include "hatf/formats/ours/binary.h"
 
@@ -15,9 +15,10 @@
 #include <stdlib.h>
 
 struct binary {
-	uint32_t rows; /* left in the section */
+	uint32_t rows; /* number of rows left in the section */
 	unsigned width;
-	unsigned columns; /* bits '1 << (column - COLUMN_ALWAYS)' */
+	/* the optional columns, as bits '1 << (column - COLUMN_ALWAYS)' */
+	unsigned columns;
 	size_t row_nbytes;
 	uint64_t base;
 };
@@ -29,8 +30,9 @@ get(const uint8_t *p, unsigned width)
 }
 
 /*
- * Decode up to 'n' rows at 'p' and return their number.  'width' and 'columns'
- * are those of the section, as compile-time constants where speed matters.
+ * Decode up to 'n' rows at 'p' and return how many were decoded.  'width' and
+ * 'columns' are those of the section; where speed matters, they are
+ * compile-time constants.
  */
 static inline __attribute__((always_inline)) size_t
 take_rows(const struct binary *b, const uint8_t *p, uint64_t offset,
@@ -70,7 +72,9 @@ take_rows(const struct binary *b, const uint8_t *p, uint64_t offset,
 	return n;
 }
 
-/* Read the numbers of the row at 'p' by column.  Returns the tag. */
+/*
+ * Read the numbers of the row at 'p' into an array by column.  Return the tag.
+ */
 static uint64_t
 get_row(const struct binary *b, const uint8_t *p, uint64_t *value)
 {
@@ -107,9 +111,9 @@ check_row(struct source *s, uint64_t tag, const uint64_t *value)
 }
 
 /*
- * Decode the row at the start of the window, of any kind.  Returns false if it
- * is invalid, or if the window has only a part of it: '*want_ret' is then the
- * length of all of it.
+ * Decode any kind of row at the start of the window.  Return false if it is
+ * invalid, or if the window has only a part of it; '*want_ret' is then the
+ * length of the whole row.
  */
 static bool
 take_row(struct source *s, struct hatf_record *rec, size_t *want_ret)
@@ -148,7 +152,7 @@ take_row(struct source *s, struct hatf_record *rec, size_t *want_ret)
 	return true;
 }
 
-/* Decode rows of the section that are in the window, which has a whole row. */
+/* Decode rows of the section.  The window must have at least one whole row. */
 static size_t
 take(struct source *s, struct hatf_record *records, size_t max,
      size_t *want_ret)
@@ -203,7 +207,7 @@ begin_section(struct source *s)
 	s->offset += BINARY_HEADER_NBYTES;
 	if (b->rows != 0)
 		return;
-	/* An empty section must be the last. */
+	/* A section without rows must be the last. */
 	if (input_window_fill(&s->window, 1) == 0)
 		source_stop_at_end(s, 0, NULL);
 	else
@@ -220,15 +224,20 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 	while (n < max && s->err.status == HATF_OK) {
 		if (input_window_left(&s->window) < want) {
 			if (n > 0)
-				break; /* records point into the window */
+				/*
+				 * stop: the records point into the window,
+				 * which would move
+				 */
+				break;
 			if (input_window_fill(&s->window, want) < want)
 				source_stop_at_end(s, 1, "row");
 		} else if (b->rows == 0 && want == 0) {
 			want = BINARY_HEADER_NBYTES;
 		} else if (b->rows == 0) {
 			/*
-			 * If this is the last section, reading its end moves
-			 * the window.
+			 * Return these records now.  If this is the last
+			 * section, reading the end of the file moves the
+			 * window.
 			 */
 			if (n > 0)
 				break;

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A base is a multiple of this, so it suits most later addresses, too. */
+/*
+ * A base is a multiple of this number, so that it suits most later addresses,
+ * too.
+ */
 #define BASE_ALIGNMENT (UINT64_C(1) << 28)
 
 const uint16_t column_offsets[COLUMN_LENGTH] = {
@@ -22,7 +25,7 @@ const uint16_t column_offsets[COLUMN_LENGTH] = {
 #define ALL    UINT64_MAX
 #define LENGTH UINT64_C(0xffff)
 
-/* FORMAT "Records". */
+/* The fields of each tag, see FORMAT "Records". */
 const uint64_t column_mask[HATF_COMMENT + 1][COLUMN_COUNT] = {
 	[HATF_ALLOC] = { ALL, ALL, 0, ALL, ALL, ALL, LENGTH },
 	[HATF_FREE] = { 0, ALL, 0, ALL, ALL, ALL, LENGTH },
@@ -127,8 +130,8 @@ column_choose_base(uint64_t lowest, uint64_t highest, uint64_t base)
 	if (column_fits(lowest, highest, base))
 		return base;
 	/*
-	 * Without a base, take one for the lowest addresses: the heap, not
-	 * mapped files.
+	 * If there is no base yet, choose one for the lowest addresses: they
+	 * belong to the heap, not to mapped files.
 	 */
 	return base == 0 || column_fits(lowest, highest, other) ? other : base;
 }

@@ -2,38 +2,40 @@
 /*
  * columns.h - collect records field by field
  *
- * Shared by the sections of Simple Binary and the groups of Split Stream
- * (FORMATS "Columns"): which numbers a record of each kind has.  For writing,
- * the columns collect records until they are full, because only then is the
- * width of each field known.  One thread uses a 'struct columns'.
+ * A section of Simple Binary and a group of Split Stream both consist of
+ * columns (FORMATS "Columns").  This header says which numbers a record of each
+ * tag has.  The width of a column is known only when all its values are known,
+ * so for writing a 'struct columns' collects records until it is full.  Only
+ * one thread may use a 'struct columns'.
  */
 #ifndef HATF_COLUMNS_H
 #define HATF_COLUMNS_H
 
 #include "hatf/hatf.h"
 
-/* In the order in which the numbers are stored, after the tag. */
+/* The columns, in the order in which the numbers of a record follow its tag. */
 enum column {
-	COLUMN_SIZE = 0, /* of a comment: the length of its text */
+	/* Size of a block; for a comment, the length of its text. */
+	COLUMN_SIZE = 0,
 	COLUMN_ADDRESS = 1,
 	COLUMN_OLD_ADDRESS = 2,
 	COLUMN_THREAD = 3,
 	COLUMN_HEAP = 4,
 	COLUMN_TIME = 5,
-	COLUMN_LENGTH = 6, /* of the attributes; of a comment: 0 */
+	COLUMN_LENGTH = 6, /* length of the attributes; for a comment 0 */
 };
 #define COLUMN_COUNT 7
 
-/* Simple Binary and Split Stream have the first three columns in any case. */
+/* The first columns, which Simple Binary and Split Stream always have. */
 #define COLUMN_ALWAYS 3
 
-/* Offset of a column's value in a record; not for COLUMN_LENGTH. */
+/* Offset of a column's value in 'struct hatf_record'; not for COLUMN_LENGTH. */
 extern const uint16_t column_offsets[COLUMN_LENGTH];
 
 /*
- * Bits that may be set in a column of a record with 'tag' (0 to 10): all, or
- * none where the record has no such field.  The size of a comment is the only
- * value that HATF does not have as a field.
+ * Which bits may be set in a column of a record with 'tag' (0 to 10): all bits,
+ * or none if the record has no such field.  The only value that is not a field
+ * of HATF is the size of a comment.
  */
 extern const uint64_t column_mask[HATF_COMMENT + 1][COLUMN_COUNT];
 
@@ -41,8 +43,8 @@ extern const uint64_t column_mask[HATF_COMMENT + 1][COLUMN_COUNT];
 const char *column_name(enum column column);
 
 /*
- * Return the address for a stored number: 0 for 0, otherwise an offset from
- * 'base', so that 4 bytes suffice for addresses anywhere.
+ * Return the address that a stored number stands for: 0 for 0, otherwise the
+ * sum of the number and 'base'.  So 4 bytes suffice wherever the heap is.
  */
 static inline uint64_t
 column_address(uint64_t raw, uint64_t base)
@@ -50,34 +52,38 @@ column_address(uint64_t raw, uint64_t base)
 	return raw == 0 ? 0 : base + raw;
 }
 
-/* Bytes of attributes and comments that make the columns full. */
+/* The columns are full when attributes and comments have this many bytes. */
 #define COLUMNS_BYTES_NBYTES ((size_t)1 << 20)
 #define COLUMNS_BYTES_MAX    (COLUMNS_BYTES_NBYTES + 65535)
 
 struct columns {
-	size_t cap, count; /* records */
+	size_t cap, count; /* how many records fit, and how many there are */
 	size_t bytes_used;
-	/* What 4-byte addresses are relative to. */
+	/* 4-byte addresses are relative to this address. */
 	uint64_t base;
-	uint64_t any[COLUMN_COUNT]; /* bits set in any value */
-	/* Range of both address columns without 0; an empty one is ~0, 0. */
+	/* all values of each column, ORed together */
+	uint64_t any[COLUMN_COUNT];
+	/*
+	 * The lowest and the highest address in each of the two address
+	 * columns, except 0.  If there is none, they are ~0 and 0.
+	 */
 	uint64_t lowest[2], highest[2];
 	uint8_t *tags;
 	uint64_t *values[COLUMN_COUNT];
-	uint8_t *bytes; /* concatenated attributes and comments */
+	uint8_t *bytes; /* all attributes and comments, one after the other */
 };
 
 /*
- * Allocate room for 'cap' records.  Errors: HATF_NO_MEMORY.  Call
+ * Allocate memory for 'cap' records.  Errors: HATF_NO_MEMORY.  Call
  * columns_fini() whatever the result.
  */
 enum hatf_status columns_init(struct columns *c, size_t cap);
 void columns_fini(struct columns *c);
 
-/* Append a record, tag 0 to 10.  The columns must not be full. */
+/* Append a record with a tag of 0 to 10.  The columns must not be full. */
 void columns_put(struct columns *c, const struct hatf_record *rec);
 
-/* Return true if the columns have no room for another record. */
+/* Are the columns full?  If so, no record may be added. */
 static inline bool
 columns_are_full(const struct columns *c)
 {
@@ -85,7 +91,7 @@ columns_are_full(const struct columns *c)
 }
 
 /*
- * Choose the base: keep the last one if it suits, so that equal addresses are
+ * Choose the base.  Keep the last base if it suits, so that equal addresses are
  * stored as equal numbers.  Call this before columns_width().
  */
 void columns_choose_base(struct columns *c);
@@ -95,7 +101,10 @@ void columns_choose_base(struct columns *c);
  */
 unsigned columns_width(const struct columns *c, enum column column);
 
-/* Return the stored form of a value in a column that is 'width' bytes wide. */
+/*
+ * Return the number to store for a value in a column that is 'width' bytes
+ * wide.
+ */
 static inline uint64_t
 columns_raw(const struct columns *c, enum column column, size_t idx,
 	    unsigned width)
@@ -108,13 +117,12 @@ columns_raw(const struct columns *c, enum column column, size_t idx,
 	return counts ? value - c->base : value;
 }
 
-/* Forget the records.  Keep the base. */
+/* Remove all records.  Keep the base. */
 void columns_reset(struct columns *c);
 
 /*
- * Return true if 4 bytes suffice for addresses between 'lowest' and 'highest',
- * relative to 'base'.  The base itself must not be among them: it would be
- * stored as 0.
+ * Do 4 bytes suffice for addresses between 'lowest' and 'highest', relative to
+ * 'base'?  The base itself must not be among them: it would be stored as 0.
  */
 static inline bool
 column_fits(uint64_t lowest, uint64_t highest, uint64_t base)
@@ -125,7 +133,7 @@ column_fits(uint64_t lowest, uint64_t highest, uint64_t base)
 
 /*
  * Return a base for addresses between 'lowest' and 'highest': 'base' if it
- * suits, else another one if that is better, else 'base'.
+ * suits them; else another base if that suits; else 'base'.
  */
 uint64_t column_choose_base(uint64_t lowest, uint64_t highest, uint64_t base);
 

@@ -25,7 +25,7 @@ enum packing {
 	PACKING_GZIP = 1,
 };
 
-/* The header of a piece. */
+/* The fields of a piece's header. */
 struct header {
 	unsigned stream, form, packing;
 	uint32_t nbytes, stored_nbytes;
@@ -53,7 +53,7 @@ group_fini(struct group *g)
 		free(g->piece[i].bytes);
 }
 
-/* Stop with the error of a damaged group.  Returns false. */
+/* Stop with the error for a damaged group.  Return false. */
 static bool
 fail(struct source *s, enum hatf_status status, const char *field)
 {
@@ -62,8 +62,8 @@ fail(struct source *s, enum hatf_status status, const char *field)
 }
 
 /*
- * Read at least 'nbytes' bytes into the window.  Returns false if the file ends
- * before.
+ * Read until the window has at least 'nbytes' bytes.  Return false if the file
+ * ends before.
  */
 static bool
 need(struct source *s, size_t nbytes, const char *field)
@@ -76,7 +76,7 @@ need(struct source *s, size_t nbytes, const char *field)
 	return false;
 }
 
-/* Copy 'nbytes' of the input, possibly more than the window can hold. */
+/* Copy 'nbytes' bytes of the input, which may be more than fit the window. */
 static bool
 copy(struct source *s, uint8_t *to, size_t nbytes)
 {
@@ -97,7 +97,7 @@ copy(struct source *s, uint8_t *to, size_t nbytes)
 	return true;
 }
 
-/* Grow '*buf' to at least 'nbytes', discarding its contents. */
+/* Make '*buf' at least 'nbytes' long; its contents are lost. */
 static bool
 reserve(struct source *s, uint8_t **buf, size_t *cap, size_t nbytes)
 {
@@ -113,7 +113,10 @@ static bool
 read_packed(struct source *s, struct group *g, struct piece *piece,
 	    const struct header *h)
 {
-	/* 'inflate' reads that many bytes; a smaller member is invalid. */
+	/*
+	 * 'inflate' reads this many bytes in any case, so a smaller member is
+	 * invalid.
+	 */
 	const size_t header_nbytes = INFLATE_HEADER_NBYTES + 8;
 
 	if (h->stored_nbytes < header_nbytes)
@@ -194,7 +197,7 @@ read_piece(struct source *s, struct group *g, unsigned *first_stream,
 					 : read_packed(s, g, piece, &h);
 }
 
-/* An empty group must be the last. */
+/* A group without records must be the last. */
 static bool
 end_groups(struct source *s)
 {

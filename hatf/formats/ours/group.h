@@ -2,12 +2,13 @@
 /*
  * group.h - the streams of a trace, divided into groups of records
  *
- * Shared by Split Stream and SplitAddr (FORMATS "Groups").  A file is a magic
- * number and groups, the last of which is empty.  A group describes a number of
- * records: it has one piece of each stream, compressed separately.
+ * Split Stream and SplitAddr share this format (FORMATS "Groups").  A file is a
+ * magic number and groups, the last of which is empty.  A group describes a
+ * number of records.  It has one piece of each stream, and each piece is
+ * compressed separately.
  *
- * A reader holds a whole group in memory, so the limits below bound its memory,
- * whatever the file claims.  One thread uses a group.
+ * A reader has a whole group in memory, so the limits below bound its memory,
+ * whatever the file says.  Only one thread may use a group.
  */
 #ifndef HATF_GROUP_H
 #define HATF_GROUP_H
@@ -18,23 +19,26 @@
 #define GROUP_MAGIC_NBYTES 8
 
 /*
- * Limits of a group.  A byte of a stream is at most one record, so they also
- * bound the number of records.
+ * Limits of a group.  Every record takes at least one byte of a stream, so the
+ * limit of a piece bounds the number of records, too.
  */
 #define GROUP_RECORDS_MAX ((uint32_t)1 << 18)
-#define GROUP_PIECE_MAX	  ((uint32_t)4 << 20) /* bytes, uncompressed */
+#define GROUP_PIECE_MAX	  ((uint32_t)4 << 20) /* in bytes, uncompressed */
 
 #define GROUP_STREAM_MAX 9
 
 /*
- * Readable bytes after the end of a piece, so that a loop can fetch whole
- * numbers without checking for the end.
+ * How many bytes after the end of a piece can be read, so that a loop can fetch
+ * whole numbers without checking for the end.
  */
 #define GROUP_SLACK_NBYTES 64
 
-/* A piece of a stream.  'nbytes' 0 and 'form' 0: the group has none. */
+/*
+ * A piece of a stream.  If 'nbytes' and 'form' are 0, the group has no piece of
+ * this stream.
+ */
 struct piece {
-	unsigned form; /* meaning depends on the format */
+	unsigned form; /* its meaning depends on the format */
 	uint64_t base;
 	uint8_t *bytes;
 	size_t nbytes, cap;
@@ -42,41 +46,47 @@ struct piece {
 
 /* ---------------------------------------------------------------- reading */
 
-/* A group in memory. */
+/* A group that has been read. */
 struct group {
 	uint32_t record_count;
-	/* Offsets of the group in the uncompressed trace, headers included. */
+	/*
+	 * Where the group begins and ends in the uncompressed trace, headers
+	 * included.
+	 */
 	uint64_t offset, end_offset;
 	struct piece piece[GROUP_STREAM_MAX];
 	struct inflate *inflate;
-	uint8_t *packed; /* a piece as it is in the file */
+	uint8_t *packed; /* memory for a piece in the form that the file has */
 	size_t packed_cap;
 };
 
 /*
- * Begin to read groups after the magic number at the start of the window.
+ * Prepare to read groups.  The magic number must be at the start of the window.
  * Errors: HATF_NO_MEMORY.  Call group_fini() whatever the result.
  */
 enum hatf_status group_open(struct source *s, struct group *g);
 void group_fini(struct group *g);
 
 /*
- * Read the next group, with streams below 'stream_count'.  At the end of the
- * trace or on an error, call source_stop() and return false.  Advance s->offset
- * past the headers of the group.
+ * Read the next group, whose stream numbers must be below 'stream_count'.  At
+ * the end of the trace or on an error, call source_stop() and return false.
+ * Advance s->offset past the headers of the group.
  */
 bool group_read(struct source *s, struct group *g, unsigned stream_count);
 
 /* ---------------------------------------------------------------- writing */
 
-/* Write the header of a group of 'piece_count' pieces; 0, 0: the end. */
+/*
+ * Write the header of a group of 'record_count' records and 'piece_count'
+ * pieces.  If both are 0, this marks the end of the trace.
+ */
 void group_put_header(struct sink *s, uint32_t record_count,
 		      unsigned piece_count);
 
 /*
  * Write a piece of at most GROUP_PIECE_MAX bytes.  Compress it if the caller
- * wants compression and the result is shorter.  Write the streams of a group in
- * ascending order.  Errors are in s->out.
+ * wants compression and the result is shorter.  The pieces of a group must be
+ * written in the order of their stream numbers.  Errors are in s->out.
  */
 void group_put_piece(struct sink *s, struct gzip_members *pack, unsigned stream,
 		     unsigned form, uint64_t base, const uint8_t *bytes,
@@ -85,7 +95,10 @@ void group_put_piece(struct sink *s, struct gzip_members *pack, unsigned stream,
 /* Return the level that the caller chose, or zlib's default. */
 int group_level(const struct sink *s);
 
-/* Errors: HATF_BAD_OPTION, if the caller chose an invalid level. */
+/*
+ * Check the level that the caller chose.  Errors: HATF_BAD_OPTION: it is
+ * invalid.
+ */
 enum hatf_status group_check_level(struct sink *s);
 
 #endif /* HATF_GROUP_H */

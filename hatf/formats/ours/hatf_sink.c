@@ -2,13 +2,13 @@
 /*
  * hatf_sink.c - write records as HATF
  *
- * A buffer has the current block.  At BLOCK_NBYTES, end the block, compress it
- * as one gzip member and write it.  A bare trace has no block comments and no
- * trailer.  Only its first block has metadata; each later write is just the
- * next part of the stream.
+ * The current block is in a buffer.  When the buffer has BLOCK_NBYTES, the sink
+ * ends the block, compresses it as one gzip member and writes it.  A bare trace
+ * has no block comments and no trailer.  Its metadata is not repeated at each
+ * block; each write is just the next part of the stream.
  *
- * A placement that looks at a whole block determines the blocks: each call
- * plans one block, in a bare trace, too.
+ * If a planner considers a whole block at once, it decides where blocks end:
+ * each call of the planner plans one block, also in a bare trace.
  */
 #include "hatf/formats/common/format.h"
 
@@ -21,26 +21,36 @@
 #include <stdlib.h>
 
 /*
- * Small enough for seeking, large enough for a compressor's window of 32 KiB.
+ * The length of a block: small enough for seeking, but large compared with a
+ * compressor's window of 32 KiB.
  */
 #define BLOCK_NBYTES (256 * 1024)
 
 struct hatf {
 	struct encoder encoder;
-	struct place_planner *planner; /* NULL: that of the encoder */
+	/* NULL: use the encoder's default planner */
+	struct place_planner *planner;
 	struct place_planner offline;
 	bool in_block;
 	size_t buf_nbytes;
-	uint8_t *buf;		     /* buf_nbytes */
-	void *span;		     /* of the encoder */
-	struct stack_column *column; /* of the encoder; NULL if bare */
-	uint8_t *member; /* deflate_bound(buf_nbytes); NULL if plain */
-	struct gzip_best *squeeze; /* NULL if plain */
-	bool smallest;		   /* the placement is TECHNIQUE_SMALLEST */
-	struct trial *trial;	   /* NULL: 'planner' places the records */
+	/* the encoder's buffer, 'buf_nbytes' bytes */
+	uint8_t *buf;
+	void *span; /* memory for the encoder's span */
+	/* the encoder's column; NULL if the trace is bare */
+	struct stack_column *column;
+	/* deflate_bound(buf_nbytes) bytes; NULL if there is no compression */
+	uint8_t *member;
+	/* the compressor; NULL if there is no compression */
+	struct gzip_best *squeeze;
+	/* the placement is "smallest" (TECHNIQUE_SMALLEST) */
+	bool smallest;
+	/*
+	 * tries several placements; NULL: 'planner' alone places the metadata
+	 */
+	struct trial *trial;
 };
 
-/* Encode all records so far into the buffer. */
+/* Write all records of the encoder's span into the buffer. */
 static void
 flush_span(struct hatf *h)
 {
@@ -50,7 +60,9 @@ flush_span(struct hatf *h)
 		encoder_flush(&h->encoder);
 }
 
-/* Write the buffer, as one member unless the trace is plain. */
+/*
+ * Write the buffer to the file, as one gzip member if the trace is compressed.
+ */
 static enum hatf_status
 flush(struct sink *s)
 {
@@ -70,7 +82,7 @@ flush(struct sink *s)
 
 		outfile_bytes(&s->out, h->member, nbytes);
 	}
-	/* Write a whole block without waiting for the next one. */
+	/* Write the block to the file now, without waiting for the next one. */
 	outfile_drain(&s->out);
 	encoder_reset(e);
 	s->offset = e->stream_nbytes;
@@ -78,12 +90,12 @@ flush(struct sink *s)
 	return s->out.status;
 }
 
-/* Begin a block for 'rec', unless one is open. */
+/* If no block is open, begin one for 'rec'. */
 static void
 open_block(struct sink *s, const struct hatf_record *rec)
 {
 	struct hatf *const h = s->ctx;
-	/* A comment has no time of its own: take that of the last record. */
+	/* A comment has no time of its own: use the time of the last record. */
 	const uint64_t time =
 		rec->tag == HATF_COMMENT ? s->last_time : rec->time;
 
@@ -115,14 +127,17 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 	return s->out.status;
 }
 
-/* Put the header comment.  Returns false if the caller's lines are too long. */
+/*
+ * Put the header comment.  Return false if the lines of the caller are too
+ * long.
+ */
 static bool
 put_header(struct sink *s)
 {
 	struct hatf *const h = s->ctx;
 	/*
-	 * The text is built at the end of the empty buffer.  The header goes to
-	 * its start, and does not reach the text.
+	 * Build the text at the end of the empty buffer.  The encoder copies it
+	 * to the start of the buffer, where it cannot overlap.
 	 */
 	char *const scratch = (char *)h->buf + h->buf_nbytes - UINT16_MAX;
 	struct text t;
@@ -173,8 +188,8 @@ allocate(struct sink *s)
 	const struct place_planner *const planner = h->planner;
 
 	/*
-	 * Room for a block, its last records, a block comment or trailer, and
-	 * the column of stacks.
+	 * The buffer has room for a block, its last records, a block comment or
+	 * trailer, and the column of stacks.
 	 */
 	h->buf_nbytes = BLOCK_NBYTES + encoder_room_nbytes(planner) +
 			ENCODER_RECORD_MAX_NBYTES + ENCODER_COLUMN_NBYTES;
@@ -184,13 +199,16 @@ allocate(struct sink *s)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	encoder_init(&h->encoder, h->buf, h->buf_nbytes, planner, h->span);
 	if (!s->options.bare) {
-		/* No page of it is used until a record has a stack. */
+		/*
+		 * calloc() gives zeroed pages, which take memory only when a
+		 * record has a stack.
+		 */
 		h->column = calloc(1, sizeof(*h->column));
 		if (h->column == NULL)
 			return sink_fail(s, HATF_NO_MEMORY, NULL);
 		encoder_use_column(&h->encoder, h->column);
 	}
-	/* The members of a compressed trace have their own checksums. */
+	/* In a compressed trace, each gzip member already has a checksum. */
 	h->encoder.has_sums = s->options.plain && !s->options.bare;
 	if (s->options.plain)
 		return HATF_OK;
@@ -214,7 +232,10 @@ choose_planner(struct sink *s)
 	if (name == NULL || strcmp(name, "online") == 0)
 		return HATF_OK;
 
-	/* Uncompressed, nothing is smaller than the optimum. */
+	/*
+	 * Without compression, the placement "optimum" always gives the
+	 * smallest result.
+	 */
 	h->smallest = strcmp(name, TECHNIQUE_SMALLEST) == 0;
 
 	const struct technique *const technique =

@@ -2,10 +2,10 @@
 /*
  * split_source.c - read records from Split Stream
  *
- * Make records one batch at a time, field by field: one loop for each stream of
- * the group, over records that stay in the first-level cache.  Each loop stops
- * at the first record for which its stream is invalid, and later loops end
- * before that record.
+ * Records are made in batches, field by field: one loop for each stream of the
+ * group runs over the records of the batch, which stay in the first-level
+ * cache.  A loop stops at the first record for which its stream is invalid; the
+ * loops after it end before this record.
  */
 #include "hatf/formats/ours/split.h"
 
@@ -18,16 +18,21 @@
 
 struct split {
 	struct group group;
-	uint32_t next;	   /* index of the next record in the group */
-	size_t row_nbytes; /* of a record in all streams except the bytes */
-	size_t bytes_used; /* of the bytes, so far */
-	const char *field; /* invalid field of the record after the batch */
-	enum hatf_status status; /* and its error */
+	uint32_t next; /* index of the next record in the group */
+	/*
+	 * bytes that one record takes in all streams together, except 'bytes'
+	 */
+	size_t row_nbytes;
+	/* how many bytes of the stream 'bytes' are used so far */
+	size_t bytes_used;
+	/* The record after the batch is invalid: name of its invalid field. */
+	const char *field;
+	enum hatf_status status; /* the status to report with 'field' */
 };
 
 /*
- * Return the bytes of record 'idx' in a stream, or NULL if the group has no
- * piece of that stream.
+ * Return the bytes of record 'idx' in a stream; NULL if the group has no piece
+ * of that stream.
  */
 static const uint8_t *
 piece_at(const struct split *p, unsigned stream, uint32_t idx)
@@ -44,7 +49,7 @@ has(const struct split *p, unsigned stream)
 	return p->group.piece[stream].form != 0;
 }
 
-/* End the batch at record 'n', where 'field' is invalid.  Returns 'n'. */
+/* End the batch before record 'n', whose 'field' is invalid.  Return 'n'. */
 static size_t
 cut(struct split *p, enum hatf_status status, const char *field, size_t n)
 {
@@ -54,7 +59,7 @@ cut(struct split *p, enum hatf_status status, const char *field, size_t n)
 }
 
 /*
- * Begin the records with their tags.  '*has_comment_ret': one of them is a
+ * Initialise the records with their tags.  '*has_comment_ret': a record is a
  * comment.
  */
 static size_t
@@ -81,7 +86,10 @@ take_tags(struct split *p, struct hatf_record *rec, size_t n,
 	return n;
 }
 
-/* Set one column of the records.  'width' is a compile-time constant. */
+/*
+ * Set one field of the records from its column.  'width' is a compile-time
+ * constant.
+ */
 static inline __attribute__((always_inline)) size_t
 take_numbers(const uint8_t *from, unsigned width, uint64_t base,
 	     enum column column, struct hatf_record *rec, size_t n)
@@ -125,7 +133,7 @@ take_column(struct split *p, enum column column, struct hatf_record *rec,
 			 : cut(p, HATF_BAD_FIELD, column_name(column), good);
 }
 
-/* Set the attributes and the texts of comments. */
+/* Set the attributes of the records, or the texts of comments. */
 static size_t
 take_bytes(struct split *p, struct hatf_record *rec, size_t n)
 {
@@ -158,7 +166,7 @@ take_bytes(struct split *p, struct hatf_record *rec, size_t n)
 	return n;
 }
 
-/* Make a batch of records: at least one, unless the first is invalid. */
+/* Make a batch of at least one record; none if the first is invalid. */
 static size_t
 take(struct source *s, struct hatf_record *rec, size_t n)
 {
@@ -176,7 +184,7 @@ take(struct source *s, struct hatf_record *rec, size_t n)
 	return n;
 }
 
-/* Return the name of an invalid part of a stream's piece, or NULL. */
+/* Return the name of an invalid part of a piece, or NULL. */
 static const char *
 check_piece(const struct split *p, unsigned stream)
 {
@@ -196,7 +204,7 @@ check_piece(const struct split *p, unsigned stream)
 	return NULL;
 }
 
-/* Read the next group.  Returns false if the trace ends there or is invalid. */
+/* Read the next group.  Return false if the trace ends here or is invalid. */
 static bool
 begin_group(struct source *s)
 {
@@ -226,7 +234,7 @@ begin_group(struct source *s)
 	return true;
 }
 
-/* Check that the records have used all bytes of the group. */
+/* Have the records used all bytes of the group?  If not, it is invalid. */
 static bool
 end_group(struct source *s)
 {
@@ -249,7 +257,10 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 		size_t batch = max - n < BATCH ? max - n : BATCH;
 
 		if (p->next == g->record_count) {
-			/* The records point into the group. */
+			/*
+			 * The records point into the group, so return them
+			 * before the next group replaces it.
+			 */
 			if (n > 0 || !end_group(s) || !begin_group(s))
 				break;
 			continue;

@@ -2,8 +2,8 @@
 /*
  * splitaddr_sink.c - write records as SplitAddr
  *
- * Encode the records without their addresses.  A planner around the usual one
- * makes the addresses take no bytes.
+ * The records are encoded without their addresses.  A planner calls the usual
+ * planner and then changes its result, so that addresses take no bytes.
  */
 #include "hatf/formats/ours/splitaddr.h"
 
@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 /*
- * HATF of a group, in bytes; the group then has nearly ADDRESS_STREAM_MAX
- * addresses.
+ * How many bytes of HATF a group has: so many that it has nearly
+ * ADDRESS_STREAM_MAX addresses.
  */
 #define GROUP_NBYTES ((size_t)256 * 1024)
 
@@ -23,12 +23,12 @@ struct splitaddr_sink {
 	struct place place;
 	struct address_stream_writer addresses;
 	struct gzip_members pack;
-	uint32_t record_count; /* in the group */
+	uint32_t record_count; /* number of records in the group */
 	uint8_t *buf;
-	void *span; /* of the encoder */
+	void *span; /* memory for the encoder's span */
 };
 
-/* Plan like place_span(), but let addresses take no bytes. */
+/* Plan like place_span(), but in such a way that addresses take no bytes. */
 static size_t
 plan_without_addresses(void *context, const struct layout *layout, bool restart,
 		       const struct hatf_record *records, size_t n,

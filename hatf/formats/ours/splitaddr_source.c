@@ -2,8 +2,8 @@
 /*
  * splitaddr_source.c - read records from SplitAddr
  *
- * Decode a batch of records, which have null addresses; then set their
- * addresses in a second loop.
+ * The source decodes a batch of records, whose addresses are 0, and then sets
+ * their addresses in a second loop.
  */
 #include "hatf/formats/ours/splitaddr.h"
 
@@ -15,18 +15,20 @@
 
 struct splitaddr {
 	struct group group;
-	struct decoder decoder;	   /* starts anew with each group */
-	const uint8_t *next, *end; /* of the HATF piece */
+	struct decoder decoder; /* is initialised for each group */
+	/* the part of the HATF piece that is not decoded yet */
+	const uint8_t *next, *end;
 	struct address_stream addresses;
 };
 
-/* Number of addresses of a record, by tag. */
+/* How many addresses a record of each tag has. */
 static const uint8_t use_count[HATF_TAG_COUNT] = { 1, 1, 2, 2, 2, 2 };
 
 /*
- * Return how many of the records can get addresses: fewer than 'n' if one
- * already has an address, or none is left for it.  '*uses_ret' is their number
- * of addresses.
+ * Return for how many of the records the stream has addresses.  The result is
+ * less than 'n' if the next record has an address that is not 0, or if the
+ * stream has not enough addresses for it.  Set '*uses_ret' to the number of
+ * addresses that these records need.
  */
 static size_t
 count_good(const struct splitaddr *p, const struct hatf_record *rec, size_t n,
@@ -77,7 +79,7 @@ set_addresses(struct source *s, struct hatf_record *rec, size_t n)
 	return good;
 }
 
-/* Stop if the decoder stopped because of an error. */
+/* If the decoder stopped because of an error, stop reading. */
 static void
 check_stop(struct source *s)
 {
@@ -112,7 +114,10 @@ fail(struct source *s, const char *field)
 	return false;
 }
 
-/* Check that the decoded HATF piece used the whole group. */
+/*
+ * Do the records use all addresses of the group, and are they as many as it
+ * states?  If not, the group is invalid.
+ */
 static bool
 end_group(struct source *s)
 {
@@ -125,7 +130,7 @@ end_group(struct source *s)
 	return true;
 }
 
-/* Read the next group.  Returns false if the trace ends there or is invalid. */
+/* Read the next group.  Return false if the trace ends here or is invalid. */
 static bool
 begin_group(struct source *s)
 {
@@ -165,7 +170,11 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 			n += take(s, records + n,
 				  max - n < BATCH ? max - n : BATCH);
 		else if (n > 0 || !end_group(s) || !begin_group(s))
-			break; /* the records point into the group */
+			/*
+			 * stop: the records point into the group, which would
+			 * be replaced
+			 */
+			break;
 	}
 	return n;
 }

@@ -2,8 +2,8 @@
 /*
  * trial.c - see trial.h
  *
- * The encoder and its buffer have the result of a technique.  Reset both before
- * the next technique, and keep a copy of the best result so far.
+ * A technique leaves its result in the encoder and its buffer.  Both are reset
+ * before the next technique; a copy of the best result is kept.
  */
 #include "hatf/formats/ours/trial.h"
 
@@ -13,7 +13,8 @@
 #include <string.h>
 
 /*
- * Techniques that were the smallest for some program.  "online" is tried last.
+ * The techniques to try: each gave the smallest result for some program.
+ * "online" is tried last.
  */
 static const char *const names[] = { "small-size", "optimum", "best", "naive" };
 #define TECHNIQUE_COUNT (sizeof(names) / sizeof(names[0]))
@@ -23,8 +24,9 @@ struct trial {
 	const struct technique *techniques[TECHNIQUE_COUNT];
 	struct gzip_best *squeeze;
 	size_t member_cap;
-	uint8_t *member; /* member_cap */
-	uint8_t *best;	 /* the buffer after the best technique */
+	uint8_t *member; /* memory for a member, 'member_cap' bytes */
+	/* contents of the buffer after the best technique so far */
+	uint8_t *best;
 };
 
 struct trial *
@@ -57,7 +59,7 @@ trial_free(struct trial *t)
 	free(t);
 }
 
-/* Empty the span with the n-th technique. */
+/* Write the records of the span, with the metadata of technique number 'n'. */
 static void
 flush(struct trial *t, struct encoder *e, size_t n)
 {

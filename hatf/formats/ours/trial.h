@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trial.h - the placement that is smallest after compression, block by block
+ * trial.h - find for each block the placement that is smallest after
+ * compression
  *
  * The smallest HATF is not always the smallest gzip member.  A compressor may
- * find by itself what a dense placement saves, and metadata can hide repetition
- * from it.  Which placement wins depends on the program, so try a few
- * techniques and the recorder's own on each block and keep the smallest member.
- * Blocks are independent, so they may differ.  One thread uses a trial.
+ * by itself save what a dense placement of metadata saves, and metadata can
+ * hide repetition from the compressor.  The best placement depends on the
+ * program.  A trial therefore uses a few techniques and the recorder's
+ * placement on each block, and keeps the smallest member.  Blocks are
+ * independent, so they may differ.  Only one thread may use a trial.
  */
 #ifndef HATF_TRIAL_H
 #define HATF_TRIAL_H
@@ -18,19 +20,19 @@
 struct trial;
 
 /*
- * Create a trial for an encoder whose planner is optimum_span() with
- * 'optimum', whose buffer has 'buf_nbytes', and whose blocks 'squeeze'
- * compresses.  The caller keeps ownership of all three.  Returns NULL if memory
- * is short.
+ * Create a trial for an encoder.  The encoder's planner must be optimum_span()
+ * with 'optimum', its buffer has 'buf_nbytes', and 'squeeze' compresses its
+ * blocks.  The caller keeps ownership of all three.  Return NULL if memory is
+ * short.
  */
 struct trial *trial_new(struct optimum *optimum, struct gzip_best *squeeze,
 			size_t buf_nbytes);
-/* Free a trial; NULL is allowed. */
+/* Free a trial.  't' may be NULL. */
 void trial_free(struct trial *t);
 
 /*
- * Empty the encoder's span like encoder_flush(), with the technique that
- * gives the smallest member.
+ * Write the records of the encoder's span as encoder_flush() does, with the
+ * technique that gives the smallest gzip member.
  */
 void trial_flush(struct trial *t, struct encoder *e);
 

@@ -2,11 +2,11 @@
 /*
  * dhat.c - JSON for valgrind's viewer dh_view (FORMATS "Profiles")
  *
- * Version 2 of DHAT's file.  A site has its totals ("tb" bytes in "tbk"
- * blocks), the sum of lifetimes ("tl"), its own peak ("mb", "mbk"), its live
- * blocks at the global peak ("gb", "gbk") and at the end ("eb", "ebk"), and its
- * frames ("fs"), innermost first, as indices into a table of texts.  The trace
- * has no reads and writes of blocks, so "bkacc" is false.
+ * The sink writes version 2 of DHAT's file.  A site has its totals ("tb" bytes
+ * in "tbk" blocks), the sum of lifetimes ("tl"), its own peak ("mb", "mbk"),
+ * its live blocks at the global peak ("gb", "gbk") and at the end ("eb",
+ * "ebk"), and its frames ("fs"), innermost first, as indices into a table of
+ * texts.  The trace has no reads and writes of blocks, so "bkacc" is false.
  */
 #include "hatf/formats/common/call_address.h"
 #include "hatf/formats/common/textio.h"
@@ -16,12 +16,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Longest text of a frame, in bytes: an address, two names and a line. */
+/* The longest text of a frame, in bytes: an address, two names and a line. */
 #define FRAME_MAX (3 * PROFILE_NAME_MAX)
 
 struct dhat {
 	struct profile profile;
-	const char *unit; /* of the trace's times; NULL: it has no times */
+	/* unit of the trace's times; NULL: the trace has no times */
+	const char *unit;
 	uint64_t pid;
 	char command[PROFILE_NAME_MAX];
 };
@@ -71,9 +72,9 @@ put_string(struct outfile *o, const char *text)
 
 /*
  * Write a frame as valgrind does: "0x109170: f (dh.c:2)", "0x48417B4: malloc
- * (in /lib/libc.so.6)".  The address is that of the call's last byte.  valgrind
- * always has an address; the viewer does not parse the text, so omit an unknown
- * address.
+ * (in /lib/libc.so.6)".  The address is that of the call's last byte. valgrind
+ * always writes an address, but the viewer does not parse the text, so omit an
+ * unknown address.
  */
 static void
 put_frame(struct outfile *o, const struct hatf_frame *f)
@@ -163,7 +164,7 @@ put_site(struct sink *s, const struct profile_site *site)
 	return status;
 }
 
-/* Write the names of the unit of time and of a million units. */
+/* Write the names of the unit of time, and of a million units. */
 static void
 put_units(struct sink *s)
 {
@@ -176,7 +177,10 @@ put_units(struct sink *s)
 	put_string(&s->out, unit == NULL	      ? "Mcall"
 			    : strcmp(unit, "ns") == 0 ? "ms"
 						      : "s");
-	/* The viewer marks shorter lifetimes as short. */
+	/*
+	 * Lifetimes below this threshold are short for the viewer, which marks
+	 * them.
+	 */
 	put_text(&s->out,
 		 unit == NULL ? "\n,\"tuth\":10\n" : "\n,\"tuth\":500\n");
 }

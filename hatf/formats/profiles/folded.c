@@ -3,13 +3,13 @@
  * folded.c - folded stacks: one call stack and its bytes per line (FORMATS
  * "folded")
  *
- *	main;parse;malloc 8192
- *	thread 2;17 to 32 bytes 4096
+ * 	main;parse;malloc 8192
+ * 	thread 2;17 to 32 bytes 4096
  *
- * flamegraph.pl, inferno and speedscope read these files: frames outermost
- * first, with semicolons between them, and a number after the last blank.  The
- * number is the bytes allocated in the whole trace: it is never negative, and
- * no point in time need be chosen.
+ * flamegraph.pl, inferno and speedscope read these files.  A line has frames,
+ * outermost first, with semicolons between them, and a number after the last
+ * blank.  The number is the sum of bytes allocated in the whole trace.  Unlike
+ * live bytes, it is never negative and does not depend on a point in time.
  */
 #include "hatf/containers/rows.h"
 #include "hatf/containers/string_table.h"
@@ -18,23 +18,32 @@
 
 #include <stdlib.h>
 
-/* Most bytes of names written.  Many stacks may repeat the same few names. */
+/*
+ * The most bytes of names that the sink writes.  Many stacks may repeat the
+ * same few names.
+ */
 #define TEXT_MAX ((uint64_t)1 << 30)
 
-/* Stacks with equal texts are merged, whatever their lines and addresses. */
+/*
+ * The sums by stack.  Stacks with the same text share one sum, whatever their
+ * lines and addresses are.
+ */
 struct folded {
 	struct profile profile;
-	struct string_table texts; /* of entries */
-	/* Each is an array of numbers in 'texts', outermost first. */
+	struct string_table texts; /* texts of entries */
+	/* Each stack is an array of numbers of 'texts', outermost first. */
 	struct string_table stacks;
-	struct rows nbytes;	 /* uint64_t: allocated by stack n; row n - 1 */
-	struct rows numbers;	 /* uint32_t: numbers in 'texts'; scratch */
-	uint64_t nbytes_written; /* of names, to limit them */
+	/* rows of uint64_t: bytes allocated by stack number n, in row n - 1 */
+	struct rows nbytes;
+	/* rows of uint32_t: numbers of 'texts'; scratch memory */
+	struct rows numbers;
+	/* bytes of names written so far, which are limited */
+	uint64_t nbytes_written;
 };
 
 /*
- * Add the text of an entry to 'texts', with separators and control characters
- * replaced.
+ * Add the text of an entry to 'texts'.  Separators and control characters in it
+ * are replaced.
  */
 static enum hatf_status
 text_of(struct folded *f, uint64_t idx, uint32_t *number_ret)
@@ -50,7 +59,10 @@ text_of(struct folded *f, uint64_t idx, uint32_t *number_ret)
 	return string_table_put(&f->texts, buf, strlen(buf), number_ret);
 }
 
-/* Fill 'numbers' with the texts of a site's stack, outermost first. */
+/*
+ * Store in 'numbers' the numbers of the texts of a site's stack, outermost
+ * first.
+ */
 static enum hatf_status
 gather_texts(struct folded *f, const struct profile_site *site)
 {
@@ -97,7 +109,7 @@ add_site(struct folded *f, const struct profile_site *site)
 	return HATF_OK;
 }
 
-/* Write a line.  Return false if the names would exceed TEXT_MAX. */
+/* Write a line.  Return false if the bytes of names would exceed TEXT_MAX. */
 static bool
 put_stack(struct sink *s, uint32_t number)
 {

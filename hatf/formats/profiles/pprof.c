@@ -2,9 +2,9 @@
 /*
  * pprof.c - a heap profile for pprof (FORMATS "pprof")
  *
- * Writes a 'Profile' of pprof's profile.proto, with one sample per site: how
- * many objects and bytes it allocated, and how many of them are live at the
- * end and at the peak.
+ * The sink writes a 'Profile' of pprof's profile.proto, with one sample per
+ * allocation site: how many objects and bytes the site allocated, and how many
+ * of them are live at the end and at the peak.
  */
 #include "hatf/containers/rows.h"
 #include "hatf/containers/string_table.h"
@@ -15,7 +15,7 @@
 
 #include <stdlib.h>
 
-/* Field numbers of profile.proto, by message. */
+/* The field numbers of profile.proto, for each of its messages. */
 enum {
 	PB_PROFILE_SAMPLE_TYPE = 1,
 	PB_PROFILE_SAMPLE = 2,
@@ -55,12 +55,13 @@ enum {
 	PB_FUNCTION_FILENAME = 4,
 };
 
-/* Granularity of mappings, in bytes. */
+/* Mappings begin and end at multiples of this many bytes. */
 #define PAGE_NBYTES ((uint64_t)4096)
 
 /*
- * What the frames of a mapping have.  pprof itself looks up names in a mapping
- * only if the profile says that it has none of functions, files and lines.
+ * The kinds of names that the frames of a mapping have.  pprof itself looks up
+ * names in a mapping only if the profile says that the mapping has neither
+ * functions nor files nor lines.
  */
 enum names {
 	NAMES_FUNCTION = 1,
@@ -69,34 +70,42 @@ enum names {
 	NAMES_MISSING = 8, /* some frame has neither function nor file */
 };
 
-/* Most functions at one address; compilers do not inline deeper. */
+/* The most functions at one address; compilers do not inline deeper. */
 #define INLINED_MAX 64
 
-/* No limit: the limits of the trace hold already. */
+/*
+ * The string table needs no limit of its own: the limits of the trace suffice.
+ */
 #define STRING_MAX	  UINT32_MAX
 #define STRING_NBYTES_MAX UINT64_MAX
 
 struct pprof {
 	struct profile profile;
 	struct string_table
-		strings; /* number n is index n of the table; 0 is "" */
-	struct string_table functions; /* pairs of strings: name and file */
-	struct string_table mappings;  /* struct mapping, as bytes */
-	/* Each is an array of indices of entries, the innermost first. */
+		/* string n has index n in the profile; index 0 is "" */
+		strings;
+	/* pairs of string indices: name and file */
+	struct string_table functions;
+	struct string_table mappings; /* the bytes of each struct mapping */
+	/* Each location is an array of indices of entries, innermost first. */
 	struct string_table locations;
-	struct rows names; /* uint8_t: enum names of mapping n; row n - 1 */
-	uint64_t start_ns; /* since 1970; 0: unknown */
+	/* rows of uint8_t: the enum names bits of mapping n, in row n - 1 */
+	struct rows names;
+	uint64_t start_ns; /* start of the trace in ns since 1970; 0: unknown */
 	/*
-	 * Path of the program, and first word of its command line; "" if
+	 * Path of the program, and the first word of its command line; "" if
 	 * unknown.
 	 */
 	char exe[PROFILE_NAME_MAX], command[PROFILE_NAME_MAX];
 	struct protobuf outer, inner, lines, line;
-	uint64_t unit_ns; /* per unit of time; 0: the trace has no times */
+	/*
+	 * Nanoseconds per unit of the trace's time; 0: the trace has no times.
+	 */
+	uint64_t unit_ns;
 	enum hatf_status status;
 };
 
-/* Write the content of 'outer', and empty it. */
+/* Write the contents of 'outer' to the file, and empty it. */
 static void
 write_outer(struct sink *s)
 {
@@ -111,8 +120,8 @@ write_outer(struct sink *s)
 /* -------------------------------------------------------------- the content */
 
 /*
- * Return the number of an entry in a table, from 1.  On failure, record the
- * error in p->status and return 0.
+ * Return the number of an entry in a table, from 1.  If this fails, set
+ * p->status and return 0.
  */
 static uint64_t
 number_of(struct pprof *p, struct string_table *names, const void *bytes,
@@ -164,7 +173,7 @@ put_value_type(struct pprof *p, unsigned field, const char *type,
 	protobuf_put_message(&p->outer, field, &p->inner);
 }
 
-/* Return how many bytes a sample stands for; 1 without sampling. */
+/* Return how many bytes a sample stands for; 1 if the trace has all blocks. */
 static uint64_t
 period_of(const struct pprof *p)
 {
@@ -173,7 +182,7 @@ period_of(const struct pprof *p)
 	return sampling->rate == 0 ? 1 : sampling_scale_nbytes(sampling, 1);
 }
 
-/* Write the types of values.  pprof shows the default type first. */
+/* Write the types of values.  A user of pprof first sees the default type. */
 static void
 write_types(struct sink *s)
 {
@@ -198,8 +207,8 @@ write_types(struct sink *s)
 }
 
 /*
- * Clamp to int64_t, the type of profile.proto's values.  Only sizes that no
- * memory has exceed it.
+ * Limit a value to int64_t, the type of values in profile.proto.  Only sizes
+ * that no memory has exceed it.
  */
 static uint64_t
 int64_of(uint64_t n)
@@ -208,8 +217,8 @@ int64_of(uint64_t n)
 }
 
 /*
- * Return whether an entry is the caller of 'inner' at the same address of the
- * same object, which means that the compiler inlined 'inner' there.
+ * Is the entry the caller of 'inner', and at the same address of the same
+ * object?  Then the compiler has inlined 'inner' there.
  */
 static bool
 is_inlined(const struct hatf_frame *inner, const struct hatf_frame *caller)
@@ -222,8 +231,8 @@ is_inlined(const struct hatf_frame *inner, const struct hatf_frame *caller)
 }
 
 /*
- * Return how many of the 'count' first entries of a stack are one location.
- * Stop at an entry that repeats, since that is a recursion.
+ * Return how many of the first 'count' entries of a stack are one location.
+ * Stop at an entry that repeats, since it is a recursive call.
  */
 static size_t
 location_length(const struct pprof *p, const uint64_t *indices, size_t count)
@@ -285,7 +294,7 @@ write_sample(struct sink *s, const struct profile_site *site)
 	return HATF_OK;
 }
 
-/* Return the id of a function; write it if it is new. */
+/* Return the id of a function.  If it is new, write it. */
 static uint64_t
 function_of(struct pprof *p, const char *name, const char *file)
 {
@@ -304,18 +313,18 @@ function_of(struct pprof *p, const char *name, const char *file)
 }
 
 /*
- * A mapping of an object.  It is an entry of 'mappings', compared as bytes, so
- * it must have no padding.  'start', 'limit' and 'offset' are 0 if the
- * mapping's address is unknown or if addresses are relative to the object;
- * pprof then assumes the latter.
+ * A mapping of an object.  It is an entry of 'mappings', whose bytes are
+ * compared, so it must have no padding.  'start', 'limit' and 'offset' are 0 if
+ * the address of the mapping is unknown, or if addresses are relative to the
+ * object, as pprof then assumes.
  */
 struct mapping {
-	uint64_t object, build_id; /* string indices */
+	uint64_t object, build_id; /* indices of strings */
 	uint64_t start, limit, offset;
 };
 _Static_assert(sizeof(struct mapping) == 40, "padding");
 
-/* Return the id of a frame's mapping, 0 for none. */
+/* Return the id of a frame's mapping; 0 if it has none. */
 static uint64_t
 mapping_of(struct pprof *p, const struct hatf_frame *frame)
 {
@@ -335,7 +344,10 @@ mapping_of(struct pprof *p, const struct hatf_frame *frame)
 	return number_of(p, &p->mappings, &mapping, sizeof(mapping));
 }
 
-/* Note what a frame of a mapping has.  False: no memory. */
+/*
+ * Note which kinds of names a frame of a mapping has.  Return false if memory
+ * runs out.
+ */
 static bool
 note_names(struct pprof *p, uint64_t mapping, const struct hatf_frame *frame)
 {
@@ -378,7 +390,9 @@ is_program(const struct pprof *p, const char *object)
 	       strcmp(base_name(object), base_name(p->command)) == 0;
 }
 
-/* Add the mappings of all frames, or only those of the program. */
+/*
+ * Add the mappings of all frames; if 'all' is false, only those of the program.
+ */
 static bool
 find_mappings(struct pprof *p, bool all)
 {
@@ -398,8 +412,8 @@ find_mappings(struct pprof *p, bool all)
 }
 
 /*
- * Say which names a mapping has.  If some frame has none, say that there are
- * none at all, so that pprof looks for them.
+ * Write which kinds of names a mapping has.  If any of its frames has no name,
+ * write that the mapping has none, so that pprof looks them up.
  */
 static void
 put_names(struct pprof *p, uint32_t mapping)
@@ -415,14 +429,17 @@ put_names(struct pprof *p, uint32_t mapping)
 			    (names & NAMES_FILE) != 0);
 	protobuf_put_number(&p->inner, PB_MAPPING_HAS_LINE_NUMBERS,
 			    (names & NAMES_LINE) != 0);
-	/* Who knows the lines has looked for inlined functions, too. */
+	/*
+	 * If the trace has line numbers, the tool that found them has also
+	 * found the inlined functions.
+	 */
 	protobuf_put_number(&p->inner, PB_MAPPING_HAS_INLINE_FRAMES,
 			    (names & NAMES_LINE) != 0);
 }
 
 /*
- * Write the mappings, the program's first: pprof shows the first one as the
- * profiled binary.
+ * Write the mappings.  Those of the program come first: pprof shows the first
+ * mapping as the profiled binary.
  */
 static bool
 write_mappings(struct sink *s)
@@ -457,7 +474,7 @@ write_mappings(struct sink *s)
 	return true;
 }
 
-/* Append a line of a location.  Every entry has a name. */
+/* Append a line to a location.  Every entry has a name. */
 static void
 put_line(struct pprof *p, const struct profile_entry *e,
 	 const struct hatf_frame *frame)
@@ -473,7 +490,7 @@ put_line(struct pprof *p, const struct profile_entry *e,
 }
 
 /*
- * Return the address of a frame's call: in memory, or in the object's file if
+ * Return the address of a frame's call: in memory; or in the object's file, if
  * the mapping does not say where in memory the object was.
  */
 static uint64_t
@@ -485,8 +502,8 @@ location_address(const struct pprof *p, const struct hatf_frame *frame)
 }
 
 /*
- * Write location 'id', with a line for each of its functions.  The lines come
- * first in time, since a new function uses 'inner'.
+ * Write location 'id', with a line for each of its functions.  First encode the
+ * lines: to write a new function overwrites 'inner'.
  */
 static void
 write_location(struct sink *s, uint32_t id)
@@ -581,7 +598,7 @@ open_sink(struct sink *s)
 		text_find_u64(lines, strlen(lines), "start_time", &p->start_ns);
 		if (p->start_ns > INT64_MAX)
 			p->start_ns = 0;
-		/* Keep the first word. */
+		/* Keep only the first word. */
 		p->command[strcspn(p->command, " ")] = '\0';
 	}
 	if (unit != NULL)

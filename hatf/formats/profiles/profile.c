@@ -2,10 +2,10 @@
 /*
  * profile.c - see profile.h
  *
- * In a growing program, almost every allocation is a new peak, and only the end
- * of the trace shows which one was the last.  Saving the counts of all sites at
- * each peak would be too slow.  So a new peak only increments a counter, and a
- * site saves its counts on its first change after a peak.
+ * While a program grows, almost every allocation is a new peak, and only at the
+ * end of the trace is it known which peak was the last.  Saving the counts of
+ * all sites at each peak would be too slow.  So a new peak only increments a
+ * counter, and a site saves its counts on its first change after a peak.
  *
  * A sum of lifetimes is the sum of the times of frees minus the sum of the
  * times of allocations, so it needs no visit to each block.
@@ -19,7 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* In logs of glibc's mtrace(), addresses are relative to their object. */
+/*
+ * Are addresses relative to their object?  They are in logs of glibc's
+ * mtrace().
+ */
 static bool
 has_own_addresses(const char *lines)
 {
@@ -64,7 +67,7 @@ profile_fini(struct profile *p)
 
 /* -------------------------------------------------------------------- sites */
 
-/* Return a small index for a thread. */
+/* Store a small index that stands for a thread. */
 static bool
 thread_idx(struct profile *p, uint64_t thread, uint64_t *idx_ret)
 {
@@ -82,7 +85,8 @@ thread_idx(struct profile *p, uint64_t thread, uint64_t *idx_ret)
 }
 
 /*
- * Make the key of a site: odd for a stack, even for a thread and a size class.
+ * Store the key of a site: an odd number for a stack, an even number for a
+ * thread and a size class.
  */
 static bool
 site_key(struct profile *p, const struct profile_site *site, uint64_t *key_ret)
@@ -175,13 +179,15 @@ find_site(struct profile *p, const struct hatf_record *rec)
 /* ------------------------------------------------------------------- shares */
 
 /*
- * The site and amounts that a block counts for.  It is an entry of 'shares',
- * compared as bytes, so it must have no padding.
+ * The site for which a block counts, and the amounts.  It is an entry of
+ * 'shares', whose bytes are compared, so it must have no padding.
  */
 struct share {
-	uint64_t site;	 /* index of the site */
-	uint64_t count;	 /* 1, or parts of a block as in sampling.h */
-	uint64_t amount; /* in bytes, or in samples */
+	uint64_t site; /* index of the site in 'sites' */
+	/* 1; in a trace of samples, parts of a block as in sampling.h */
+	uint64_t count;
+	/* bytes; in a trace of samples, the number of samples */
+	uint64_t amount;
 };
 _Static_assert(sizeof(struct share) == 24, "padding");
 
@@ -198,7 +204,7 @@ share_of(const struct profile *p, const struct block *block)
 }
 
 /*
- * Make a block count for the site at index 'site'.  Return false if memory runs
+ * Let a block count for the site at index 'site'.  Return false if memory runs
  * out.
  */
 static bool
@@ -222,7 +228,10 @@ give_share(struct profile *p, uint64_t site, const struct hatf_record *rec,
 
 /* ------------------------------------------------------------------- counts */
 
-/* Save the site's counts at the last peak.  Call this before they change. */
+/*
+ * If there was a peak since the last change of the site, save the site's
+ * counts, which are those at the peak.  Call this before the counts change.
+ */
 static void
 note_peak(const struct profile *p, struct profile_site *site)
 {
@@ -232,7 +241,7 @@ note_peak(const struct profile *p, struct profile_site *site)
 	site->peak_count = p->peak_count;
 }
 
-/* Update the peaks.  Call this after a site's live blocks have grown. */
+/* Update the peaks.  Call this after the live blocks of a site have grown. */
 static void
 note_growth(struct profile *p, struct profile_site *site)
 {
@@ -294,8 +303,8 @@ count_alloc(struct profile *p, const struct share *share)
 }
 
 /*
- * Count a new block, at the record's site or, if reallocs keep the site, at the
- * site of the old block.
+ * Count a new block.  It counts for the record's site; after a realloc, if
+ * reallocs keep the site, for the site of the old block.
  */
 static bool
 begin_block(struct profile *p, const struct hatf_record *rec,
@@ -326,8 +335,8 @@ begin_block(struct profile *p, const struct hatf_record *rec,
 }
 
 /*
- * Count the effect of a call.  If the site stays the same, a realloc does not
- * end the block's life: cancel the part of its lifetime that would count twice.
+ * Count a call.  If a realloc keeps the site, it does not end the block's life:
+ * cancel the part of the lifetime that would count twice.
  */
 static bool
 count_entry(struct profile *p, const struct hatf_record *rec,
@@ -372,10 +381,7 @@ count_record(struct profile *p, const struct hatf_record *rec)
 	       count_entry(p, rec, &entry);
 }
 
-/*
- * Advance the time from comments, because a program may run on without
- * allocations.
- */
+/* Take the time from a comment: a program may run on without allocations. */
 static void
 note_time(struct profile *p, const struct hatf_record *rec)
 {
@@ -424,8 +430,8 @@ scale_sum(const struct profile *p, struct profile_sum *sum)
 }
 
 /*
- * Estimate a site's totals from its samples.  Blocks that were not sampled are
- * assumed to live as long as the others.
+ * Estimate a site's totals from its samples.  Assume that blocks that were not
+ * sampled lived as long as the others.
  */
 static void
 scale_site(const struct profile *p, struct profile_site *site)
@@ -458,8 +464,8 @@ profile_end(struct profile *p)
 /* ------------------------------------------------------------------- stacks */
 
 /*
- * Return the index of an entry; add it if it is new.  'key' identifies it among
- * entries of its kind.
+ * Store the index of an entry.  If the entry is new, add it.  'key' identifies
+ * it among the entries of its kind.
  */
 static bool
 entry_idx(struct profile *p, const struct profile_entry *entry, uint64_t key,
@@ -489,7 +495,10 @@ entry_idx(struct profile *p, const struct profile_entry *entry, uint64_t key,
 	return true;
 }
 
-/* Add the two entries that stand for a missing stack: size class and thread. */
+/*
+ * Add the two entries that stand for a missing stack: the size class and the
+ * thread.
+ */
 static bool
 add_stand_ins(struct profile *p, const struct profile_site *site,
 	      uint64_t indices[2])
@@ -564,7 +573,10 @@ bool
 profile_offset(const struct profile *p, const struct hatf_frame *frame,
 	       uint64_t *offset_ret)
 {
-	/* What lies at the address now may be another object. */
+	/*
+	 * Use the offset that was noted when the frame was defined: now,
+	 * another object may be mapped at the address.
+	 */
 	*offset_ret = frame->offset != 0 ? frame->offset : frame->address;
 	return frame->offset != 0 ||
 	       (p->has_own_addresses && frame->object != NULL);

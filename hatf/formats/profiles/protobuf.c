@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Wire types of fields. */
+/* How a field is encoded (its wire type). */
 enum {
 	WIRE_VARINT = 0,
 	WIRE_BYTES = 2
 };
 
-/* Longest varint, in bytes. */
+/* The longest varint, in bytes. */
 #define VARINT_MAX 10
 
 static bool

@@ -8,8 +8,8 @@
  * compiler to the build, and it needs the whole profile in memory before it
  * writes the first byte.  The messages are small, so one buffer holds each.
  *
- * Source: "Encoding" of the protocol buffers documentation.  One thread uses a
- * message.
+ * Source: "Encoding" of the protocol buffers documentation.  Only one thread
+ * may use a message.
  */
 #ifndef HATF_PROTOBUF_H
 #define HATF_PROTOBUF_H
@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 /*
- * A message under construction, empty if all is 0.  'failed' if memory ran out;
- * nothing is appended then.  The owner frees 'buf'.
+ * A message that is being encoded; it is empty if all is 0.  If memory runs
+ * out, 'failed' is set, and nothing more is appended.  The owner frees 'buf'.
  */
 struct protobuf {
 	uint8_t *buf;
@@ -28,17 +28,20 @@ struct protobuf {
 	bool failed;
 };
 
-/* Append a number without a field, as in packed fields. */
+/* Append a number without a field number, as packed fields have it. */
 void protobuf_put_varint(struct protobuf *m, uint64_t n);
 
-/* Append a number.  Omit 0, the default of a missing field. */
+/*
+ * Append a field with a number.  Omit it if the number is 0, the default of a
+ * missing field.
+ */
 void protobuf_put_number(struct protobuf *m, unsigned field, uint64_t n);
 
-/* Append bytes, or a string. */
+/* Append a field with bytes, or with a string. */
 void protobuf_put_bytes(struct protobuf *m, unsigned field, const void *bytes,
 			size_t nbytes);
 
-/* Append a message as a field, and empty it. */
+/* Append the message 'part' as a field of 'm', and empty 'part'. */
 void protobuf_put_message(struct protobuf *m, unsigned field,
 			  struct protobuf *part);
 

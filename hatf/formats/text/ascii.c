@@ -2,27 +2,28 @@
 /*
  * ascii.c - one record per line, in numbers (FORMATS "ascii")
  *
- *	10 HATF ascii thread heap time attributes
- *	0 24 0x55d0c0 0 0 17 01
- *	3 64 0x55d0c0 0x55e0f0 0 0 18
- *	1 0x55d0c0 0 0 18
- *	10 a comment
+ * 	10 HATF ascii thread heap time attributes
+ * 	0 24 0x55d0c0 0 0 17 01
+ * 	3 64 0x55d0c0 0x55e0f0 0 0 18
+ * 	1 0x55d0c0 0 0 18
+ * 	10 a comment
  *
  * The first line names the columns that follow those of a record's tag.
- * Without it there are none.  The line is itself a comment, so a script that
- * looks at tags needs no special case for it.
+ * Without this line there are no such columns.  The line is itself a comment
+ * (tag 10), so a script that looks at tags needs no special case.
  */
 #include "hatf/formats/common/textio.h"
 
-/* Start of the first line, up to the columns. */
+/* How the first line begins; the names of columns follow. */
 static const char first_line[] = "10 HATF ascii";
 #define FIRST_NBYTES (sizeof(first_line) - 1)
 
-/* Further columns that are numbers. */
+/* How many of the additional columns are numbers: thread, heap and time. */
 #define NUMBER_COUNT 3
 
 struct ascii {
-	unsigned order[NUMBER_COUNT]; /* thread, heap, time: as in the line */
+	/* those of thread, heap and time that the lines have, in their order */
+	unsigned order[NUMBER_COUNT];
 	unsigned count;
 	bool attributes;
 };
@@ -33,8 +34,8 @@ bool
 ascii_recognise(const uint8_t *bytes, size_t nbytes)
 {
 	/*
-	 * "0 ", "1 ", "10 ": a tag.  As a first byte, these digits are no tag
-	 * of HATF.
+	 * "0 ", "1 " and "10 " begin with a tag in digits.  As the first byte
+	 * of HATF, such a digit would not be a tag.
 	 */
 	if (nbytes >= 3 && bytes[0] == '1' && bytes[1] == '0')
 		return bytes[2] == ' ';
@@ -63,8 +64,7 @@ next_number(uint8_t **next, uint64_t *n_ret)
 }
 
 /*
- * Return true if the line names columns.  Concatenated traces have more than
- * one such line.
+ * Does the line name columns?  Traces that were joined have several such lines.
  */
 static bool
 names_columns(struct textio_cell line)
@@ -77,7 +77,7 @@ names_columns(struct textio_cell line)
 		line.start[FIRST_NBYTES] == '\t');
 }
 
-/* Parse the columns in the first line. */
+/* Parse the names of columns in the first line. */
 static const char *
 parse_first(struct ascii *a, struct textio_cell line)
 {
@@ -109,7 +109,7 @@ parse_first(struct ascii *a, struct textio_cell line)
 static const char *
 parse_comment(struct textio_cell line, struct hatf_record *rec)
 {
-	/* The text begins after one blank. */
+	/* The text begins after one blank, if there is a text. */
 	if (line.start != line.end)
 		line.start++;
 	textio_unescape(&line);
@@ -139,7 +139,7 @@ parse_further(const struct ascii *a, struct textio_cell rest,
 	rest.start = skip_blanks(rest.start);
 	if (rest.start == rest.end)
 		return NULL;
-	/* Trailing blanks would be invalid digits. */
+	/* Blanks at the end are not digits, so they are an error here. */
 	if (!a->attributes || !textio_unhex(&rest) ||
 	    rest.end - rest.start > UINT16_MAX)
 		return "attributes";
@@ -193,7 +193,7 @@ open_source(struct source *s)
 
 /* ---------------------------------------------------------------- writing */
 
-/* Longest line without attributes: a tag and six numbers. */
+/* The longest line without attributes, in bytes: a tag and six numbers. */
 #define LINE_NBYTES (2 + 6 * (1 + TEXTIO_NUMBER_MAX) + 1)
 
 static uint8_t *
@@ -217,7 +217,7 @@ put_comment(struct sink *s, const struct hatf_record *rec)
 	size_t nbytes = rec->attributes_nbytes;
 
 	outfile_bytes(&s->out, "10 ", 3);
-	/* Escape a comment that looks like the first line. */
+	/* If a comment looks like the first line, escape it. */
 	if (nbytes >= FIRST_NBYTES - 3 &&
 	    memcmp(text, first_line + 3, FIRST_NBYTES - 3) == 0) {
 		outfile_bytes(&s->out, "\\x48", 4);

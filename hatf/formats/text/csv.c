@@ -15,9 +15,10 @@ static const char tag_column[] = "tag";
 #define TAG_NBYTES (sizeof(tag_column) - 1)
 
 struct csv {
-	unsigned columns[TEXTIO_COLUMN_COUNT]; /* after the tag */
+	/* the columns after the tag, in the order of the file */
+	unsigned columns[TEXTIO_COLUMN_COUNT];
 	unsigned count;
-	unsigned kept; /* 'columns' as bits */
+	unsigned kept; /* the same columns as bits '1 << column' */
 };
 
 /* ---------------------------------------------------------------- reading */
@@ -33,8 +34,8 @@ csv_recognise(const uint8_t *bytes, size_t nbytes)
 }
 
 /*
- * Take a quoted cell, starting after its first quote, and turn doubled quotes
- * into single ones in place.  Returns false if the closing quote is missing.
+ * Read a quoted cell; 'next' is after its first quote.  Replace doubled quotes
+ * by single ones in place.  Return false if the closing quote is missing.
  */
 static bool
 take_quoted(uint8_t **next, uint8_t *end, struct textio_cell *cell)
@@ -56,7 +57,7 @@ take_quoted(uint8_t **next, uint8_t *end, struct textio_cell *cell)
 }
 
 /*
- * Take the cell at '*next' and advance '*next' to the comma or line end after
+ * Read the cell at '*next' and advance '*next' to the comma or line end after
  * it.
  */
 static bool
@@ -103,9 +104,7 @@ parse_names(struct csv *c, struct textio_cell line)
 	return NULL;
 }
 
-/*
- * Split a row into cells.  Returns NULL, or the name of the malformed column.
- */
+/* Split a row into cells.  Return NULL, or the name of the malformed column. */
 static const char *
 split_row(const struct csv *c, struct textio_cell line, struct textio_row *row)
 {
@@ -121,7 +120,10 @@ split_row(const struct csv *c, struct textio_cell line, struct textio_row *row)
 		next++;
 		if (!take_cell(&next, line.end, cell))
 			return textio_column_names[c->columns[i]];
-		/* An empty text counts as missing; a comment needs no text. */
+		/*
+		 * An empty text counts as missing, which is valid: a comment
+		 * may have no text.
+		 */
 		if (cell->start == cell->end)
 			cell->start = NULL;
 	}
@@ -163,10 +165,13 @@ open_source(struct source *s)
 
 /* ---------------------------------------------------------------- writing */
 
-/* Longest row without attributes and text. */
+/* The longest row without attributes and text, in bytes. */
 #define ROW_NBYTES (20 + 6 * (1 + TEXTIO_NUMBER_MAX) + 4)
 
-/* Put the cell of a number, empty if the tag does not have it. */
+/*
+ * Put the cell of a number; leave it empty if the tag does not have this
+ * number.
+ */
 static uint8_t *
 put_number(uint8_t *p, bool has, uint64_t n)
 {

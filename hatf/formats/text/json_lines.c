@@ -11,12 +11,12 @@
  */
 #include "hatf/formats/common/textio.h"
 
-/* The key of a text that is not UTF-8, as hexadecimal digits. */
+/* The key for a text that is not UTF-8.  Its value is hexadecimal digits. */
 static const char hex_key[] = "hex";
 
 /*
- * Largest number that JavaScript and jq represent exactly; larger ones are
- * strings.
+ * The largest number that JavaScript and jq represent exactly; larger numbers
+ * are written as strings.
  */
 #define EXACT_MAX ((uint64_t)1 << 53)
 
@@ -28,7 +28,7 @@ json_recognise(const uint8_t *bytes, size_t nbytes)
 	return nbytes > 0 && bytes[0] == '{';
 }
 
-/* The rest of a line; the byte at 'end' is the line end. */
+/* The rest of a line.  The byte at 'end' is the line end. */
 struct cursor {
 	uint8_t *next, *end;
 };
@@ -40,7 +40,7 @@ skip_blanks(struct cursor *c)
 		c->next++;
 }
 
-/* Take 'byte' and the blanks around it, if it comes next. */
+/* If 'byte' comes next, skip it and the blanks around it, and return true. */
 static bool
 take_byte(struct cursor *c, char byte)
 {
@@ -52,7 +52,7 @@ take_byte(struct cursor *c, char byte)
 	return true;
 }
 
-/* Take four hexadecimal digits. */
+/* Read four hexadecimal digits. */
 static bool
 take_unit(struct cursor *c, unsigned *unit_ret)
 {
@@ -65,7 +65,7 @@ take_unit(struct cursor *c, unsigned *unit_ret)
 	return true;
 }
 
-/* Take the character of a \u escape, or of a surrogate pair of two. */
+/* Read the character of one \u escape, or of two that are a surrogate pair. */
 static bool
 take_unicode(struct cursor *c, unsigned *code_ret)
 {
@@ -85,7 +85,7 @@ take_unicode(struct cursor *c, unsigned *code_ret)
 	return true;
 }
 
-/* Write UTF-8, which is never longer than its escape. */
+/* Write a character as UTF-8, which is never longer than its escape. */
 static uint8_t *
 put_utf8(uint8_t *p, unsigned code)
 {
@@ -107,7 +107,7 @@ put_utf8(uint8_t *p, unsigned code)
 	return p;
 }
 
-/* Take the rest of an escape, after the backslash. */
+/* Read the rest of an escape; the backslash has been read. */
 static bool
 take_escape(struct cursor *c, uint8_t **out)
 {
@@ -132,7 +132,7 @@ take_escape(struct cursor *c, uint8_t **out)
 	return true;
 }
 
-/* Take a string and decode its escapes in place. */
+/* Read a string and decode its escapes in place. */
 static bool
 take_string(struct cursor *c, struct textio_cell *cell)
 {
@@ -142,7 +142,10 @@ take_string(struct cursor *c, struct textio_cell *cell)
 	if (*c->next != '"')
 		return false;
 	cell->start = ++c->next;
-	/* Few strings have an escape: bytes before the first stay in place. */
+	/*
+	 * Skip the bytes before the first escape, since they stay in place.
+	 * Few strings have an escape.
+	 */
 	while (*c->next != '"' && *c->next != '\\' && *c->next >= 0x20)
 		c->next++;
 	out = c->next;
@@ -161,7 +164,7 @@ take_string(struct cursor *c, struct textio_cell *cell)
 	return c->next++ != c->end;
 }
 
-/* Take digits as the value of a number. */
+/* Read a number. */
 static bool
 take_digits(struct cursor *c, struct textio_cell *cell)
 {
@@ -172,7 +175,7 @@ take_digits(struct cursor *c, struct textio_cell *cell)
 	return cell->start != cell->end;
 }
 
-/* Take a value.  A null leaves the cell empty. */
+/* Read a value.  The value null leaves the cell empty. */
 static bool
 take_value(struct cursor *c, bool may_be_digits, struct textio_cell *cell)
 {
@@ -198,9 +201,7 @@ is_key(const struct textio_cell *key, const char *name)
 	       memcmp(key->start, name, nbytes) == 0;
 }
 
-/*
- * Take a key and its value.  Returns NULL, or the name of the malformed part.
- */
+/* Read a key and its value.  Return NULL, or the name of the malformed part. */
 static const char *
 take_pair(struct cursor *c, struct textio_row *row)
 {
@@ -236,7 +237,10 @@ static const char *
 parse_line(struct source *s, struct textio_cell line, struct hatf_record *rec,
 	   bool *is_record_ret)
 {
-	/* Optional fields may be missing, required ones may not. */
+	/*
+	 * Only these fields are required if the tag has them; others may be
+	 * missing.
+	 */
 	const unsigned kept = 1u << TEXTIO_SIZE | 1u << TEXTIO_ADDRESS |
 			      1u << TEXTIO_OLD_ADDRESS | 1u << TEXTIO_TEXT;
 	struct cursor c = { line.start, line.end };
@@ -272,13 +276,13 @@ open_source(struct source *s)
 
 /* ---------------------------------------------------------------- writing */
 
-/* Longest line without attributes and text. */
+/* The longest line without attributes and text, in bytes. */
 #define LINE_NBYTES (40 + 6 * (20 + TEXTIO_NUMBER_MAX))
 
-/* Bytes of text written at a time. */
+/* How many bytes of a text are written at a time. */
 #define TEXT_NBYTES 4096
 
-/* Longest form of a character, in bytes. */
+/* The most bytes of an escaped character. */
 #define ESCAPE_MAX 6
 
 #define PUT(p, literal) textio_put_bytes(p, literal, sizeof(literal) - 1)
@@ -334,7 +338,7 @@ put_unicode(uint8_t *p, uint32_t code)
 }
 
 /*
- * Write one character, escaped if necessary.  Returns its length in the input.
+ * Write one character; escape it if necessary.  Return its length in the input.
  */
 static size_t
 escape_one(uint8_t **out, const uint8_t *s, size_t nbytes)
@@ -356,13 +360,16 @@ escape_one(uint8_t **out, const uint8_t *s, size_t nbytes)
 	return length;
 }
 
-/* Write a UTF-8 text. */
+/* Write a text that is valid UTF-8. */
 static void
 put_text(struct outfile *o, const uint8_t *s, size_t nbytes)
 {
 	while (nbytes != 0) {
 		const size_t n = nbytes < TEXT_NBYTES ? nbytes : TEXT_NBYTES;
-		/* The last character may be 3 bytes longer than 'n'. */
+		/*
+		 * Reserve 3 more: the last character may begin within 'n' and
+		 * end after it.
+		 */
 		uint8_t *const start = outfile_room(o, ESCAPE_MAX * (n + 3));
 		uint8_t *p = start;
 		size_t done = 0;
@@ -388,7 +395,7 @@ is_utf8(const uint8_t *s, size_t nbytes)
 	return true;
 }
 
-/* Write the attributes or the text, which may be long. */
+/* Write the attributes or the text of a record, which may be long. */
 static void
 put_bytes(struct outfile *o, const struct hatf_record *rec)
 {

@@ -10,7 +10,7 @@
 
 /* The elements inside a record's element, in the order of hatf.dtd. */
 enum xml_field {
-	XML_OLD_ADDRESS, /* also an <address>: the first of two */
+	XML_OLD_ADDRESS, /* the first of two <address> elements */
 	XML_SIZE,
 	XML_ADDRESS,
 	XML_TIME,
@@ -20,23 +20,31 @@ enum xml_field {
 };
 #define XML_FIELD_COUNT 7
 
-/* Required fields; the others may be missing: 0. */
+/*
+ * The fields that a record must have; other fields are 0 if they are missing.
+ */
 #define XML_REQUIRED \
 	(1u << XML_SIZE | 1u << XML_ADDRESS | 1u << XML_OLD_ADDRESS)
 
-/* The names of these elements. */
+/* The names of the elements, by field. */
 extern const char *const xml_field_names[XML_FIELD_COUNT];
 
-/* Return the elements of a tag, 0 to 10, as bits '1 << field'. */
+/*
+ * Return the elements that a record of this tag (0 to 10) has, as bits '1 <<
+ * field'.
+ */
 unsigned xml_fields(unsigned tag);
 
 /*
- * Return the field that a record has as an attribute of its element, because
- * the DTD has no element for it; XML_FIELD_COUNT: none.
+ * Return the field that is an XML attribute of the record's element, because
+ * the DTD has no element for this field; XML_FIELD_COUNT: there is none.
  */
 enum xml_field xml_attribute_field(unsigned tag);
 
-/* Return the place of a number, not XML_ATTRIBUTES, in a record. */
+/*
+ * Return a pointer to the number that a field stands for.  The field must not
+ * be XML_ATTRIBUTES.
+ */
 static inline uint64_t *
 xml_number(struct hatf_record *rec, enum xml_field field)
 {

@@ -2,12 +2,15 @@
 /*
  * xml_plain.c - see xml_plain.h
  *
- * Each function takes one production of XML's grammar, or a subset of it.  A
- * function that returns false has met something else, and parsing ends.
+ * Each function parses one production of XML's grammar, or a subset of it.  A
+ * function returns false if something else comes next; parsing then ends.
  */
 #include "hatf/formats/text/xml_plain.h"
 
-/* Longest number with character references, which takes the slow path. */
+/*
+ * The longest number whose text needs the slow path, because it has character
+ * references, CDATA or comments.
+ */
 #define SLOW_NBYTES 64
 
 static inline bool
@@ -44,14 +47,17 @@ skip_blanks(struct xml_plain *p)
 		p->line_count += *p->next == '\n';
 }
 
-/* Return true if this byte is valid text in any encoding of the document. */
+/* Is this byte valid text in any encoding that the document may have? */
 static inline bool
 is_plain(uint8_t c)
 {
 	return (c >= 0x20 && c < 0x7f) || is_blank(c);
 }
 
-/* Skip a comment, starting after "<!--".  Two hyphens must be its end. */
+/*
+ * Skip a comment; its "<!--" has been read.  Two hyphens are allowed only at
+ * its end.
+ */
 static bool
 skip_comment(struct xml_plain *p)
 {
@@ -80,8 +86,8 @@ xml_plain_skip(struct xml_plain *p)
 /* -------------------------------------------------------------------- text */
 
 /*
- * Take a reference to a printable character, after '&'.  Returns 0 for anything
- * else.
+ * Read a reference to a printable character; its '&' has been read.  Return 0
+ * if something else follows.
  */
 static uint8_t
 take_reference(struct xml_plain *p)
@@ -98,7 +104,7 @@ take_reference(struct xml_plain *p)
 		return '"';
 	if (SKIP(p, "apos;"))
 		return '\'';
-	/* "&#x" is hexadecimal; "&#0x" is invalid. */
+	/* "&#x" would be hexadecimal, and "&#0x" is invalid. */
 	if (!SKIP(p, "#") || *p->next < '0' || *p->next > '9' ||
 	    p->next[1] == 'x' || !textio_number(&p->next, &n) ||
 	    !skip_byte(p, ';'))
@@ -106,7 +112,7 @@ take_reference(struct xml_plain *p)
 	return n >= 0x20 && n < 0x7f ? (uint8_t)n : 0;
 }
 
-/* Room for text. */
+/* Memory for a text. */
 struct text_room {
 	uint8_t *next, *end;
 };
@@ -114,7 +120,7 @@ struct text_room {
 static inline bool
 put_plain(struct xml_plain *p, struct text_room *room, uint8_t c)
 {
-	/* A parser would turn '\r' into '\n'. */
+	/* Refuse '\r', since an XML parser would turn it into '\n'. */
 	if (room->next == room->end || !is_plain(c) || c == '\r')
 		return false;
 	p->line_count += c == '\n';
@@ -122,7 +128,10 @@ put_plain(struct xml_plain *p, struct text_room *room, uint8_t c)
 	return true;
 }
 
-/* Take a CDATA section, after its start; ']' only at its end. */
+/*
+ * Read a CDATA section; its start has been read.  ']' is accepted only at the
+ * end.
+ */
 static bool
 take_section(struct xml_plain *p, struct text_room *room)
 {
@@ -132,7 +141,7 @@ take_section(struct xml_plain *p, struct text_room *room)
 	return SKIP(p, "]]>");
 }
 
-/* Take text up to the next tag.  Reject '>', which must not follow "]]". */
+/* Read text up to the next tag.  Refuse '>', which must not follow "]]". */
 static bool
 take_text(struct xml_plain *p, struct text_room *room)
 {
@@ -153,7 +162,7 @@ take_text(struct xml_plain *p, struct text_room *room)
 	}
 }
 
-/* Take a number that fills the text, except for blanks around it. */
+/* Parse a text that must be a number, except for blanks around it. */
 static bool
 take_slow_number(struct xml_plain *p, uint64_t *n_ret)
 {
@@ -172,7 +181,7 @@ take_slow_number(struct xml_plain *p, uint64_t *n_ret)
 	return number.next == number.end;
 }
 
-/* Take a number and the '<' of the tag after it. */
+/* Read a number and the '<' of the tag after it. */
 static inline bool
 take_number(struct xml_plain *p, uint64_t *n_ret)
 {
@@ -188,7 +197,7 @@ take_number(struct xml_plain *p, uint64_t *n_ret)
 	return take_slow_number(p, n_ret) && skip_byte(p, '<');
 }
 
-/* Take the text of attributes or a comment, and the '<' after it. */
+/* Read the text of attributes or of a comment, and the '<' after it. */
 static bool
 take_bytes(struct xml_plain *p, struct batch *b, struct hatf_record *rec)
 {
@@ -237,7 +246,7 @@ is_letter(uint8_t c)
 	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* Take the name of a record's element, which consists of letters. */
+/* Read the name of a record's element, which consists of letters. */
 static inline int
 take_tag(struct xml_plain *p)
 {
@@ -253,7 +262,7 @@ take_tag(struct xml_plain *p)
 	return xml_plain_tag(name, (size_t)(p->next - name));
 }
 
-/* Take the name of a field among those in 'open'. */
+/* Read the name of a field; it must be one of those in 'open'. */
 static inline enum xml_field
 take_field_name(struct xml_plain *p, unsigned open)
 {
@@ -261,7 +270,8 @@ take_field_name(struct xml_plain *p, unsigned open)
 
 	if (SKIP(p, "size"))
 		field = XML_SIZE;
-	else if (SKIP(p, "address")) /* the old address comes first */
+	/* the first of two addresses is the old one */
+	else if (SKIP(p, "address"))
 		field = open & 1u << XML_OLD_ADDRESS ? XML_OLD_ADDRESS
 						     : XML_ADDRESS;
 	else if (SKIP(p, "time"))
@@ -277,7 +287,7 @@ take_field_name(struct xml_plain *p, unsigned open)
 		       : XML_FIELD_COUNT;
 }
 
-/* Take the end tag of the element 'name', after "</". */
+/* Read the end tag of the element 'name'; its "</" has been read. */
 static inline bool
 end_element(struct xml_plain *p, const uint8_t *name, size_t name_nbytes)
 {
@@ -287,7 +297,7 @@ end_element(struct xml_plain *p, const uint8_t *name, size_t name_nbytes)
 	return skip_byte(p, '>');
 }
 
-/* Take a field, after its '<'. */
+/* Read a field; its '<' has been read. */
 static inline bool
 take_field(struct xml_plain *p, struct batch *b, unsigned *open,
 	   struct hatf_record *rec)
@@ -315,7 +325,7 @@ take_field(struct xml_plain *p, struct batch *b, unsigned *open,
 	return skip_byte(p, '/') && end_element(p, name, name_nbytes);
 }
 
-/* Take the only attribute that the element may have. */
+/* Read the only XML attribute that the element may have. */
 static bool
 take_attribute(struct xml_plain *p, struct hatf_record *rec)
 {
@@ -340,14 +350,14 @@ take_attribute(struct xml_plain *p, struct hatf_record *rec)
 	return skip_byte(p, (char)quote);
 }
 
-/* Take the fields of a record, and the "</" after them. */
+/* Read the fields of a record, and the "</" after them. */
 static bool
 take_fields(struct xml_plain *p, struct batch *b, struct hatf_record *rec)
 {
 	unsigned open = xml_fields(rec->tag);
 
 	for (;;) {
-		/* Most records have nothing between the fields. */
+		/* Fast path: most records have nothing between the fields. */
 		if (*p->next != '<' || p->next[1] == '!')
 			xml_plain_skip(p);
 		if (!skip_byte(p, '<'))

@@ -2,7 +2,7 @@
 /*
  * xml_sink.c - write records as HATF in XML (FORMATS "xml")
  *
- * A record is a line.  The constant parts are copied from literals whose
+ * Each record is one line.  Its constant parts are copied from literals, whose
  * lengths the compiler knows.
  */
 #include "hatf/formats/text/xml.h"
@@ -47,7 +47,7 @@ xml_attribute_field(unsigned tag)
 		       : XML_FIELD_COUNT;
 }
 
-/* Longest record without the contents of its attributes. */
+/* The longest record, in bytes, without the contents of its attributes. */
 #define RECORD_NBYTES 512
 
 #define PUT(p, literal) textio_put_bytes(p, literal, sizeof(literal) - 1)
@@ -60,7 +60,10 @@ put_address(uint8_t *p, uint64_t address)
 	return PUT(p, "</address>");
 }
 
-/* Put the start tag, "<alloc>", with the attribute that the tag may have. */
+/*
+ * Put the start tag, such as "<alloc>", with the XML attribute that it may
+ * have.
+ */
 static uint8_t *
 put_start(uint8_t *p, const struct hatf_record *rec, const char *name,
 	  size_t name_nbytes)
@@ -80,7 +83,7 @@ put_start(uint8_t *p, const struct hatf_record *rec, const char *name,
 	return p;
 }
 
-/* Put all elements before the attributes. */
+/* Put all elements that come before the attributes. */
 static uint8_t *
 put_fields(uint8_t *p, const struct hatf_record *rec)
 {
@@ -114,8 +117,8 @@ put_fields(uint8_t *p, const struct hatf_record *rec)
 }
 
 /*
- * Return the length of the longest prefix that needs no escape. 0: the first
- * byte must become \xHH or an entity.
+ * Return the length of the longest prefix that needs no escape.  If it is 0,
+ * the first byte must become \xHH or an entity.
  */
 static size_t
 plain_nbytes(const uint8_t *s, size_t nbytes)
@@ -141,7 +144,10 @@ plain_nbytes(const uint8_t *s, size_t nbytes)
 	return n;
 }
 
-/* Put the text of a comment, with \xHH for bytes as in csv. */
+/*
+ * Put the text of a comment.  Write bytes that XML cannot contain as \xHH, as
+ * in csv.
+ */
 static void
 put_text(struct outfile *o, const uint8_t *s, size_t nbytes)
 {

@@ -3,63 +3,82 @@
  * xml_source.c - read records from HATF in XML (FORMATS "xml")
  *
  * expat parses any XML, in one or two microseconds per record.  Most records
- * are so plain that xml_plain.c can parse them.  Try that first wherever
- * content of the root may stand: after the end tag of a record, or the start
- * tag of the root, if expat has seen nothing since.  A plain record is a whole
- * element, so expat can continue after it without having seen it.
+ * are so plain that xml_plain.c can parse them.  The source first tries
+ * xml_plain.c wherever the content of the root element can be: after the end
+ * tag of a record or the start tag of the root, if expat has got no bytes after
+ * this tag.  A plain record is a complete element, so expat can continue after
+ * it without having seen it.
  *
- * Pass anything else to expat, up to the end of a record, so that the next
- * record may be plain again.  If it is not, double the length each time. expat
- * then scans the start of a token only a few times.
+ * Everything else goes to expat, up to the end of a record, since the next
+ * record may be plain again.  If the source finds no end of a record, it passes
+ * twice as many bytes each time, so that expat scans the start of a long token
+ * only a few times.
  *
- * The memory that a hostile file can make expat use is bounded: the file may
- * declare no entities, have no elements but ours, and no token longer than
- * TOKEN_NBYTES.
+ * The memory of expat is bounded, whatever the file contains: the source
+ * refuses a file that declares entities, has other elements than ours, or has a
+ * token longer than TOKEN_NBYTES.
  */
 #include "hatf/formats/text/xml_plain.h"
 
 #include <expat.h>
 #include <stdlib.h>
 
-/* Most bytes for expat at a time: the batch keeps surplus records. */
+/*
+ * The most bytes that expat gets at a time.  Their number is limited because
+ * the batch must keep the surplus records.
+ */
 #define PIECE_NBYTES ((size_t)16 * 1024)
 
-/* Longest tag, comment or declaration. */
+/* The longest tag, comment or declaration. */
 #define TOKEN_NBYTES ((int64_t)1024 * 1024)
 
-/* Longest text of an element: any comment fits, escaped byte by byte. */
+/*
+ * The longest text of an element: any comment fits, even if each byte is
+ * escaped.
+ */
 #define TEXT_NBYTES ((size_t)512 * 1024)
 
 /*
- * Bytes in the window when a record is looked for: more than most records have.
+ * To look for a plain record, the window should have this many bytes, which is
+ * more than most records have.
  */
 #define RECORD_NBYTES ((size_t)4 * 1024)
 
-/* Minimum length for expat the second time that no end was found. */
+/*
+ * If no end of a record is found, expat gets at least this many bytes the
+ * second time.
+ */
 #define STRIDE_NBYTES ((size_t)64)
 
 struct xml {
 	struct batch batch;
 	struct source *source;
 	XML_Parser expat;
-	uint64_t skipped; /* bytes that expat has not seen */
+	uint64_t skipped; /* number of bytes that expat does not see */
 	uint64_t skipped_lines;
-	uint64_t fed; /* bytes that expat has seen */
+	uint64_t fed; /* number of bytes that expat has seen */
 	/*
-	 * End of the last tag that a record may follow, in expat's count of
-	 * bytes.
+	 * End of the last tag after which a record may follow, as a number of
+	 * bytes that expat has seen.
 	 */
 	uint64_t content_start;
-	bool may_be_plain; /* the next record */
-	bool has_defaults; /* attributes have defaults, known only to expat */
-	size_t stride_nbytes; /* minimum for expat */
-	unsigned depth; /* 0: outside the root, 1: in it, 2: in a record */
+	/* the next record may be plain, so try xml_plain.c */
+	bool may_be_plain;
+	/* attributes have default values, which only expat knows */
+	bool has_defaults;
+	size_t stride_nbytes; /* expat gets at least this many bytes */
+	/* 0: outside the root element, 1: in it, 2: in a record */
+	unsigned depth;
 	struct hatf_record rec;
-	unsigned seen; /* fields of 'rec', as bits */
+	/* fields of 'rec' that were seen, as bits '1 << field' */
+	unsigned seen;
 	enum xml_field field;
 	uint8_t *text; /* TEXT_NBYTES + 1 */
 	size_t text_nbytes;
-	/* Of 'rec'; not in the batch, because 'rec' may end in a later one. */
+	/*
+	 * The attributes of 'rec'.  They are not in the batch, because 'rec'
+	 * may end in a later batch.
+	 */
 	uint8_t attributes[UINT16_MAX];
 };
 
@@ -72,7 +91,7 @@ current_offset(const struct xml *x)
 	return x->skipped + (uint64_t)XML_GetCurrentByteIndex(x->expat);
 }
 
-/* Stop reading at expat's position. */
+/* Stop reading with an error at expat's position. */
 static void
 stop_here(struct xml *x, enum hatf_status status, const char *field)
 {
@@ -92,7 +111,7 @@ stop(struct xml *x, enum hatf_status status, const char *field)
 }
 
 /*
- * Parse a number that fills the NUL-terminated text, except for blanks around
+ * Parse a NUL-terminated text that must be a number, except for blanks around
  * it.
  */
 static bool
@@ -105,7 +124,7 @@ whole_number(uint8_t *text, uint64_t *n_ret)
 	return *text == '\0';
 }
 
-/* Set the field that a record has as an attribute of its element. */
+/* Set the field that is an XML attribute of the record's element. */
 static void
 take_attributes(struct xml *x, const char **attributes)
 {
@@ -152,7 +171,7 @@ start_field(struct xml *x, const char *name)
 	const unsigned open = xml_fields(x->rec.tag) & ~x->seen;
 	unsigned field = 0;
 
-	/* Of two addresses, the old one comes first. */
+	/* If a record has two addresses, the old one comes first. */
 	while (field < XML_FIELD_COUNT &&
 	       ((open >> field & 1) == 0 ||
 		strcmp(name, xml_field_names[field]) != 0))
@@ -257,7 +276,10 @@ on_end(void *ctx, const char *name)
 	struct xml *const x = ctx;
 
 	(void)name;
-	/* expat may continue at a tag that is both start and end. */
+	/*
+	 * If a tag is both start and end, expat may continue after
+	 * XML_StopParser().
+	 */
 	if (x->source->err.status != HATF_OK)
 		return;
 	switch (--x->depth) {
@@ -295,7 +317,7 @@ on_text(void *ctx, const char *text, int nbytes)
 		}
 }
 
-/* Reject entities: one could stand for far more text than the file has. */
+/* Refuse entities: one could stand for far more text than the file has. */
 static void XMLCALL
 on_entity(void *ctx, const char *name, int is_parameter, const char *value,
 	  int value_nbytes, const char *base, const char *system_id,
@@ -312,7 +334,10 @@ on_entity(void *ctx, const char *name, int is_parameter, const char *value,
 	stop(ctx, HATF_LIMIT, "entity");
 }
 
-/* Note that an attribute may have a value that its element does not state. */
+/*
+ * An attribute may have a default value, which its element does not show: only
+ * expat can parse such a document.
+ */
 static void XMLCALL
 on_attribute(void *ctx, const char *element, const char *name, const char *type,
 	     const char *value, int is_required)
@@ -326,7 +351,7 @@ on_attribute(void *ctx, const char *element, const char *name, const char *type,
 	x->has_defaults |= value != NULL;
 }
 
-/* Report expat's error, unless our own call of XML_StopParser() caused it. */
+/* Report expat's error, unless it only says that we called XML_StopParser(). */
 static void
 stop_for_expat(struct xml *x)
 {
@@ -390,8 +415,8 @@ feed(struct source *s, size_t nbytes)
 }
 
 /*
- * Return how much to pass to expat: up to the end tag of a record, or the end
- * of the root's start tag.
+ * Return how many bytes to pass to expat: up to the end tag of a record, or to
+ * the end of the root's start tag.
  */
 static size_t
 piece_nbytes(struct xml *x, const struct input_window *w)
@@ -424,7 +449,7 @@ begin_plain(struct input_window *w)
 				   w->buf + (w->end - w->buf), 0 };
 }
 
-/* Advance to 'p' past what expat need not see. */
+/* Advance to 'p', past bytes that expat need not see. */
 static void
 advance(struct source *s, const struct xml_plain *p)
 {
@@ -439,8 +464,8 @@ advance(struct source *s, const struct xml_plain *p)
 }
 
 /*
- * Take a record where content of the root may stand.  Returns false if it is
- * not plain.
+ * Try to parse a plain record where the content of the root can be.  Return
+ * false if the record is not plain.
  */
 static bool
 take_plain(struct source *s)
@@ -475,7 +500,7 @@ end_file(struct source *s)
 	source_stop_at_end(s, !is_whole, "XML");
 }
 
-/* Take a plain record, or pass a piece to expat. */
+/* Parse a plain record, or pass a piece of the document to expat. */
 static void
 take_piece(struct source *s)
 {
@@ -540,7 +565,7 @@ close_source(struct source *s)
 	free(x);
 }
 
-/* Return true if the bytes begin with the text, or are a prefix of it. */
+/* Do the bytes begin with the text, or are they a prefix of it? */
 static bool
 begins(const uint8_t *p, size_t nbytes, const char *text)
 {
@@ -550,8 +575,8 @@ begins(const uint8_t *p, size_t nbytes, const char *text)
 }
 
 /*
- * Return the position after the blanks, declaration and comments before a
- * document, or NULL if they do not end within the bytes.
+ * Return the position after the blanks, declaration and comments before the
+ * root element; NULL if they do not end within the bytes.
  */
 static const uint8_t *
 skip_prolog(const uint8_t *p, const uint8_t *end)
@@ -575,7 +600,10 @@ skip_prolog(const uint8_t *p, const uint8_t *end)
 	}
 }
 
-/* Accept a prolog that is longer than these bytes: the parser will judge. */
+/*
+ * If these bytes end before the root element begins, accept them: the parser
+ * decides later.
+ */
 bool
 xml_recognise(const uint8_t *bytes, size_t nbytes)
 {
@@ -589,7 +617,7 @@ xml_recognise(const uint8_t *bytes, size_t nbytes)
 	p = skip_prolog(p, end);
 	if (p == NULL || p == end)
 		return true;
-	/* Reject a longer name that begins with "hatf". */
+	/* Refuse a name that begins with "hatf" but is longer. */
 	if (begins(p, (size_t)(end - p), "<hatf"))
 		return end - p <= 5 ||
 		       (p[5] != '\0' && strchr(" \t\r\n/>", p[5]) != NULL);

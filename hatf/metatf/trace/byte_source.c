@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ZLIB_CONST /* next_in points to const */
+#define ZLIB_CONST /* make next_in point to const */
 #include <zlib.h>
 
 #define BUF_NBYTES ((size_t)64 << 10)
@@ -66,7 +66,7 @@ byte_source_position(const struct byte_source *s)
 	return s->end_position - (uint64_t)(s->end - s->next);
 }
 
-/* Read bytes of the file.  0: the end, or it failed. */
+/* Read bytes of the file.  Return 0 at the end and on failure. */
 static size_t
 read_file(struct byte_source *s, uint8_t *to, size_t most)
 {
@@ -85,7 +85,7 @@ read_file(struct byte_source *s, uint8_t *to, size_t most)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* Decompress bytes.  0: the end, or it failed. */
+/* Decompress bytes.  Return 0 at the end and on failure. */
 static size_t
 read_compressed(struct byte_source *s, uint8_t *to, size_t most)
 {

@@ -12,33 +12,35 @@
 
 #include <stddef.h>
 
-/* How many bytes byte_source_need() can be asked for. */
+/* The most bytes that byte_source_need() can provide. */
 #define BYTE_SOURCE_NEED_NBYTES ((size_t)4096)
 
 struct byte_inflate;
 
 struct byte_source {
-	int fd;			      /* the caller's */
-	uint64_t offset, end_offset;  /* what is left to read of the file */
+	int fd;			      /* the caller keeps it open */
+	uint64_t offset, end_offset;  /* the unread part of the file */
 	struct byte_inflate *inflate; /* NULL: the part is not compressed */
 	uint8_t *buf;
 	const uint8_t *next, *end;
-	uint64_t end_position; /* the position of 'end' */
-	bool has_failed;       /* a read, or the compressed data */
-	const char *failure;   /* what failed; NULL: errno tells */
+	/* Position of 'end', as byte_source_position() counts. */
+	uint64_t end_position;
+	/* A read failed, or the compressed data is damaged. */
+	bool has_failed;
+	const char *failure; /* the reason; NULL: see errno */
 };
 
 /*
- * Read 'nbytes' bytes of 'fd' from 'offset' on.  'is_compressed': they are a
- * gzip stream.  False: no memory.
+ * Begin to read 'nbytes' bytes of 'fd' from 'offset' on.  With 'is_compressed',
+ * these bytes are a gzip stream.  Return false if there is no memory.
  */
 bool byte_source_init(struct byte_source *s, int fd, uint64_t offset,
 		      uint64_t nbytes, bool is_compressed);
 void byte_source_fini(struct byte_source *s);
 
 /*
- * Where the next byte is: an offset in the file, or a number of decompressed
- * bytes.
+ * Return the position of the next byte: an offset in the file, or, if it is
+ * compressed, a number of decompressed bytes.
  */
 uint64_t byte_source_position(const struct byte_source *s);
 
@@ -46,8 +48,8 @@ uint64_t byte_source_position(const struct byte_source *s);
 bool byte_source_fill(struct byte_source *s, size_t nbytes);
 
 /*
- * Make 'nbytes' bytes available at 'next'.  False: fewer are left, or
- * 'has_failed'.
+ * Make 'nbytes' bytes available at 'next'.  Return false if fewer bytes are
+ * left, or if 'has_failed' is set.
  */
 static inline bool
 byte_source_need(struct byte_source *s, size_t nbytes)
@@ -56,7 +58,7 @@ byte_source_need(struct byte_source *s, size_t nbytes)
 	       byte_source_fill(s, nbytes);
 }
 
-/* Copy 'nbytes' bytes, however many.  False: fewer are left. */
+/* Copy any number of bytes.  Return false if fewer are left. */
 bool byte_source_copy(struct byte_source *s, uint8_t *to, size_t nbytes);
 
 #endif /* HATF_BYTE_SOURCE_H */

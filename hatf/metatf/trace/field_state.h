@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * field_state.h - how the fields of a section are stored at a moment
+ * field_state.h - how the fields of a section are stored at present
  *
- * The DTD says how a trace begins, metadata records change it.  A number is
+ * The DTD defines the state at the start of a trace; metadata records change
+ * it.  A number is
  *
- *	add + (keep & previous) + ((stored ^ sign) - sign)
+ * 	add + (keep & previous) + ((stored ^ sign) - sign)
  *
  * where 'stored' has 'width' bytes: one formula without branches for none,
  * default, baseOffset, delta, stride and sectionOffset.
  *
- * After default, stride and sectionStride a field stores nothing.  The others
- * bring back the last width above 0 (decisions 7 to 9 of FORMAT.md hold for
- * Meta-TF, too).
+ * After default, stride and sectionStride a field stores nothing.  The other
+ * interpretations restore the last width above 0 (decisions 7 to 9 of FORMAT.md
+ * hold for Meta-TF, too).
  */
 #ifndef HATF_FIELD_STATE_H
 #define HATF_FIELD_STATE_H
@@ -21,7 +22,8 @@
 enum field_kind {
 	FIELD_NUMBER,
 	FIELD_BYTES,
-	FIELD_ELEMENT, /* sectionStride: a number of another section */
+	/* SectionStride: the number comes from another section. */
+	FIELD_ELEMENT,
 };
 
 struct field_state {
@@ -29,11 +31,12 @@ struct field_state {
 	uint32_t history;
 	uint8_t kind;	    /* enum field_kind */
 	uint8_t width;	    /* stored bytes of a number */
-	uint8_t last_width; /* the last that was not 0 */
+	uint8_t last_width; /* last width that was not 0 */
 	uint8_t interpretation;
-	uint32_t bytes_width; /* of bytes without width_from */
-	uint32_t width_from;  /* of bytes: the field that tells, or NO */
-	uint64_t args[2];     /* of the interpretation */
+	uint32_t bytes_width; /* width of bytes without 'width_from' */
+	/* Bytes: the field with the width, or SCHEMA_NO_FIELD. */
+	uint32_t width_from;
+	uint64_t args[2]; /* arguments of the interpretation */
 };
 
 /* The fields of all records of a section. */
@@ -41,19 +44,19 @@ struct section_state {
 	const struct schema_section *section;
 	struct field_state *fields; /* by first_field + position */
 	uint64_t *previous;	    /* by history */
-	/* How many fields add to the previous value, by history. */
+	/* By history: how many fields add to the previous value. */
 	uint32_t *keep_counts;
-	uint64_t version; /* grows with each change, from 1 */
+	uint64_t version; /* starts at 1 and grows with each change */
 };
 
-/* Begin as the DTD says.  False: no memory. */
+/* Set the state that the DTD defines.  Return false if there is no memory. */
 bool section_state_init(struct section_state *s,
 			const struct schema_section *section);
 void section_state_fini(struct section_state *s);
 
 /*
  * Carry out a metadata record: set the width (property 0) or the interpretation
- * (its code) of a field.  Return NULL, or say why it cannot be.
+ * (its code) of a field.  Return NULL, or the reason why the record is illegal.
  */
 const char *section_state_set(struct section_state *s,
 			      const struct schema *schema,
@@ -61,10 +64,10 @@ const char *section_state_set(struct section_state *s,
 			      uint32_t field, unsigned property,
 			      const uint64_t args[2]);
 
-/* How many arguments the metadata record of a property has. */
+/* Return how many arguments the metadata record of a property has. */
 unsigned metadata_argument_count(unsigned property);
 
-/* Return the number that a field with these stored bytes has. */
+/* Return the number that these stored bytes of a field represent. */
 static inline uint64_t
 field_decode(const struct section_state *s, const struct field_state *f,
 	     uint64_t stored)
@@ -74,8 +77,8 @@ field_decode(const struct section_state *s, const struct field_state *f,
 }
 
 /*
- * Find what to store for a number.  False: the field cannot say this number
- * now.
+ * Compute the bytes to store for a number.  Return false if the field cannot
+ * represent this number in its present state.
  */
 static inline bool
 field_encode(const struct section_state *s, const struct field_state *f,
@@ -88,7 +91,7 @@ field_encode(const struct section_state *s, const struct field_state *f,
 	*stored_ret = rest;
 	if (bits == 64)
 		return true;
-	/* A signed rest fits if its upper bits are all like its sign. */
+	/* A signed difference fits if its upper bits all equal its sign bit. */
 	return (rest + f->sign) >> bits == 0;
 }
 

@@ -2,8 +2,8 @@
 /*
  * mtf_cursor.h - the state of a reader (used by mtf_reader.c and mtf_values.c)
  *
- * A cursor is a section that is being read.  mtf_reader.c goes from record to
- * record and from section to section; mtf_values.c reads the fields of a
+ * A cursor is the state of reading one section.  mtf_reader.c goes from record
+ * to record and from section to section; mtf_values.c reads the fields of a
  * record.
  */
 #ifndef HATF_MTF_CURSOR_H
@@ -17,19 +17,20 @@
 #include <endian.h>
 #include <string.h>
 
-/* A section that is being read. */
+/* The state of reading one section. */
 struct cursor {
 	struct section_state state;
-	struct byte_source own;	    /* of a section with an entry */
-	struct byte_source *source; /* where its bytes come from */
+	/* The source of a section with an entry in the header. */
+	struct byte_source own;
+	struct byte_source *source; /* the source of its bytes */
 	bool is_open, has_own;
-	bool is_busy; /* an element of it is being read */
-	/* Of a column: what follows the element that was read last. */
+	bool is_busy; /* one of its elements is being read */
+	/* For a column: how many elements the last stride skips. */
 	uint64_t skipped_count;
-	bool is_held; /* stride 0: the element stays */
+	bool is_held; /* the stride is 0: use the same element again */
 	uint64_t held;
 	const struct schema_record *by_tag[UINT8_MAX + 1];
-	struct record_plan *plans; /* of each record */
+	struct record_plan *plans; /* by record */
 };
 
 struct mtf_reader {
@@ -38,13 +39,15 @@ struct mtf_reader {
 	const struct schema *schema;
 	struct mtf_error err;
 	uint64_t file_nbytes;
-	struct byte_source outer; /* what is in no section of the header */
-	struct cursor *sections, *columns; /* as schema->sections */
+	struct byte_source outer; /* bytes outside the sections of the header */
+	/* In the order of schema->sections. */
+	struct cursor *sections, *columns;
 	bool *is_column;
 	struct cursor *current;
-	bool is_between; /* after a section: only another one can follow */
+	/* A section has ended: only another section can follow. */
+	bool is_between;
 	uint64_t record_count;
-	/* The record that is being read. */
+	/* The record being read. */
 	const struct schema_record *type;
 	uint64_t position;
 	struct mtf_value *values;
@@ -53,7 +56,7 @@ struct mtf_reader {
 	bool has_bytes;
 	uint8_t *bytes;
 	size_t byte_count, byte_capacity;
-	uint64_t last[SCHEMA_MAX_FIELDS]; /* the last value of each field */
+	uint64_t last[SCHEMA_MAX_FIELDS]; /* last value of each field */
 };
 
 /* Record an error at the current record.  Return false. */
@@ -61,7 +64,10 @@ struct mtf_reader {
 	mtf_fail(&(r)->err, (r)->position, (r)->record_count, __VA_ARGS__)
 bool reader_no_memory(struct mtf_reader *r);
 
-/* A source has ended inside a record, or has failed.  Return false. */
+/*
+ * Record the error that a source has ended inside a record or has failed.
+ * Return false.
+ */
 bool reader_fail_source(struct mtf_reader *r, const struct byte_source *s);
 
 /* Read a stored number of 'width' bytes. */
@@ -91,10 +97,15 @@ reader_read_stored(struct mtf_reader *r, struct byte_source *s, unsigned width,
 	return true;
 }
 
-/* Add a value to the record.  False: too many, or no memory. */
+/*
+ * Add a value to the record.  Return false if there are too many values, or if
+ * there is no memory.
+ */
 bool reader_add_value(struct mtf_reader *r, struct mtf_value value);
 
-/* The bytes have their place: give the values their pointers. */
+/*
+ * Set the pointers of the values, after all bytes are at their final addresses.
+ */
 void reader_fix_bytes(struct mtf_reader *r);
 
 /* Read the fields of the record r->type, whose tag was read. */
@@ -103,17 +114,17 @@ bool reader_read_fields(struct mtf_reader *r, struct cursor *c);
 /* Read and carry out a metadata record whose tag was read. */
 bool reader_read_metadata(struct mtf_reader *r, struct cursor *c);
 
-/* Read a tag and set r->type. */
+/* Read a tag and set r->type to its record. */
 bool reader_read_tag(struct mtf_reader *r, struct cursor *c);
 
-/* Begin to read a section; 'entry' NULL: its bytes come from 'outer'. */
+/* Begin to read a section; If 'entry' is NULL, the bytes come from 'outer'. */
 bool cursor_open(struct mtf_reader *r, struct cursor *c,
 		 const struct schema_section *section,
 		 const struct mtf_section_entry *entry);
 
 void cursor_close(struct cursor *c);
 
-/* Has a section no more bytes? */
+/* Are there no more bytes in a section? */
 bool cursor_is_at_end(const struct cursor *c);
 
 #endif /* HATF_MTF_CURSOR_H */

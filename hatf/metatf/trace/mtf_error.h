@@ -6,14 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* No offset, or no record. */
+/* Stands for "no offset" or "no record". */
 #define MTF_NOWHERE UINT64_MAX
 
 struct mtf_error {
 	bool has_failed;
 	uint64_t
 		offset; /* in the file, or in the section if it is compressed */
-	uint64_t record; /* records before it, from 0 */
+	uint64_t record; /* number of records before it */
 	char text[200];
 };
 

@@ -50,7 +50,10 @@ mtf_read_dtd(int fd, const struct mtf_header *h, size_t *nbytes_ret,
 		mtf_fail(err, MTF_NOWHERE, MTF_NOWHERE, "no memory");
 		return NULL;
 	}
-	/* One byte too many makes the parser refuse it. */
+	/*
+	 * If the text is too long, read one byte too many; the parser then
+	 * refuses it.
+	 */
 	while (*nbytes_ret <= DTD_MAX_NBYTES &&
 	       byte_source_copy(&s, text + *nbytes_ret, 1))
 		++*nbytes_ret;

@@ -51,7 +51,7 @@ mtf_header_section(const struct mtf_header *h, unsigned number)
 
 /* ------------------------------------------------------------------ reading */
 
-/* The bytes that do not depend on the class. */
+/* Read the part of the header that does not depend on the class. */
 static bool
 read_fixed(struct mtf_header *h, const uint8_t *bytes, size_t nbytes,
 	   struct mtf_error *err)
@@ -85,7 +85,10 @@ read_fixed(struct mtf_header *h, const uint8_t *bytes, size_t nbytes,
 	return true;
 }
 
-/* Check a section, and end it with the file. */
+/*
+ * Check a section.  If it would end after the file, shorten it to the end of
+ * the file.
+ */
 static bool
 check_entry(struct mtf_header *h, struct mtf_section_entry *e, uint64_t offset,
 	    uint64_t file_nbytes, struct mtf_error *err)

@@ -44,20 +44,20 @@ enum mtf_byte_order {
 /* The most bytes of a header. */
 #define MTF_HEADER_MAX_NBYTES (16 + 3 * 8 + 255 + MTF_MAX_SECTIONS * 24)
 
-/* Of nrecords: the writer did not come to its end. */
+/* Value of 'nrecords' if the writer was interrupted. */
 #define MTF_UNFINISHED UINT64_MAX
 
 struct mtf_section_entry {
 	uint64_t number, start, nbytes;
-	bool is_cut; /* of a header that was read: the file ends in it */
+	bool is_cut; /* set when reading: the file ends inside this section */
 };
 
 struct mtf_header {
 	enum mtf_class class;
 	enum mtf_byte_order byte_order;
 	bool is_compressed;
-	bool is_cut;	       /* the file ends before its sections do */
-	uint64_t start;	       /* of the records */
+	bool is_cut;	       /* the file ends before the end of a section */
+	uint64_t start;	       /* offset of the records */
 	uint64_t record_count; /* or MTF_UNFINISHED */
 	char dtd_name[256];
 	unsigned section_count;
@@ -65,9 +65,9 @@ struct mtf_header {
 };
 
 /*
- * Read a header from the first bytes of a file of 'file_nbytes' bytes.
- * Sections that would end after the file end with it, and 'is_cut' is set.
- * False: '*err' is set.
+ * Read a header from the first bytes of a file of 'file_nbytes' bytes. Sections
+ * that would end after the file end with it, and 'is_cut' is set. Return false
+ * after setting '*err'.
  */
 bool mtf_header_read(struct mtf_header *h, const uint8_t *bytes, size_t nbytes,
 		     uint64_t file_nbytes, struct mtf_error *err);

@@ -9,7 +9,7 @@
 static bool read_element(struct mtf_reader *r, const struct field_state *f,
 			 uint64_t *number_ret);
 
-/* Read a number, stored or not. */
+/* Read a number, or compute it if it is not stored. */
 static inline bool
 read_number(struct mtf_reader *r, struct cursor *c, const struct field_state *f,
 	    uint64_t *number_ret)
@@ -71,8 +71,8 @@ grow_bytes(struct mtf_reader *r, uint64_t nbytes)
 }
 
 /*
- * Append bytes to r->bytes, piece by piece, so that a length without the bytes
- * takes no memory.
+ * Append bytes to r->bytes, piece by piece, so that a false length without
+ * bytes allocates no memory.
  */
 static bool
 append_bytes(struct mtf_reader *r, struct cursor *c, uint64_t nbytes)
@@ -103,7 +103,7 @@ read_bytes(struct mtf_reader *r, struct cursor *c, const struct field_state *f)
 					: f->bytes_width;
 	const size_t begin = r->byte_count;
 
-	/* Not NULL; see reader_fix_bytes(). */
+	/* Any pointer but NULL; see reader_fix_bytes(). */
 	r->has_bytes = true;
 	return append_bytes(r, c, nbytes) &&
 	       reader_add_value(
@@ -126,7 +126,7 @@ reader_fix_bytes(struct mtf_reader *r)
 	}
 }
 
-/* Check a value that the DTD gives. */
+/* Check a value against the value that the DTD gives. */
 static bool
 check_value(struct mtf_reader *r, const struct schema_field *f, uint64_t number)
 {
@@ -152,7 +152,7 @@ read_field(struct mtf_reader *r, struct cursor *c, uint32_t idx)
 	if (state->kind == FIELD_BYTES)
 		return read_bytes(r, c, state);
 	if (f->is_tag)
-		number = r->type->tag; /* was read */
+		number = r->type->tag; /* the tag was read before */
 	else if (!read_number(r, c, state, &number))
 		return false;
 	r->last[idx] = number;
@@ -205,7 +205,10 @@ plan_bytes(struct mtf_reader *r, struct cursor *c, const struct plan_op *op)
 	return append_bytes(r, c, v->number);
 }
 
-/* Bytes of a plan have a place, or are none. */
+/*
+ * Set the pointers of bytes that a plan reads; those of no bytes are set
+ * already.
+ */
 static void
 fix_plan_bytes(struct mtf_reader *r, const struct record_plan *p)
 {
@@ -242,7 +245,7 @@ plan_number(struct mtf_reader *r, struct cursor *c, const struct plan_op *op)
 	return true;
 }
 
-/* Read the fields of a record that nothing in it is repeated. */
+/* Read the fields of a record without repeated fields. */
 static bool
 read_by_plan(struct mtf_reader *r, struct cursor *c,
 	     const struct record_plan *p)
@@ -343,7 +346,7 @@ column(struct mtf_reader *r, uint64_t number)
 	return cursor_open(r, c, section, entry) ? c : NULL;
 }
 
-/* Read the next number of a column, past its comments and metadata. */
+/* Read the next number of a column; skip its comments and metadata. */
 static bool
 next_element(struct mtf_reader *r, struct cursor *c, uint64_t *number_ret)
 {

@@ -6,7 +6,10 @@
 
 const uint8_t plan_no_bytes[1];
 
-/* Can the fields of a record be read one after the other, without a check? */
+/*
+ * Can the fields of a record be read one after the other, without checks of
+ * their values?
+ */
 static bool
 is_simple(const struct schema_record *r)
 {
@@ -19,7 +22,10 @@ is_simple(const struct schema_record *r)
 	return true;
 }
 
-/* Has a number the same value each time, which nobody adds to? */
+/*
+ * Does a number have the same value in each record, and does no field add to
+ * it?
+ */
 static bool
 is_constant(const struct section_state *s, const struct field_state *f)
 {
@@ -27,7 +33,7 @@ is_constant(const struct section_state *s, const struct field_state *f)
 	       s->keep_counts[f->history] == 0;
 }
 
-/* Are there no bytes, each time? */
+/* Does the field have no bytes in every record? */
 static bool
 is_empty(const struct record_plan *p, const struct section_state *s,
 	 const struct schema_record *r, const struct field_state *f)

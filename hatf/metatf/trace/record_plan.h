@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record_plan.h - what must be done to read a record of a kind now
+ * record_plan.h - the operations that read a record of one kind, at present
  *
  * Most fields of most records store nothing: their value is a default.  A plan
- * has the values that need no work, and a list of operations for the others.
- * Metadata makes the plans of a section void.
+ * has the values that need no work, and a list of operations for the other
+ * values.  Metadata invalidates the plans of a section.
  *
  * A value that no field adds to later needs no history: only delta and stride
  * look at the previous value, and metadata that sets them sets it, too.
@@ -22,18 +22,19 @@ struct plan_op {
 };
 
 struct record_plan {
-	uint64_t version; /* of the section's state; 0: there is no plan */
+	/* Version of the section's state; 0: there is no plan. */
+	uint64_t version;
 	/* Nothing is repeated, and no value must be checked. */
 	bool is_simple;
 	uint32_t op_count;
 	struct plan_op *ops;
-	struct mtf_value *values; /* without those of the operations */
+	struct mtf_value *values; /* values that need no operation */
 };
 
-/* The value of bytes of which there are none. */
+/* The address of a value that has no bytes. */
 extern const uint8_t plan_no_bytes[1];
 
-/* Make or renew the plan of a record.  False: no memory. */
+/* Make or renew the plan of a record.  Return false if there is no memory. */
 bool record_plan_make(struct record_plan *p, const struct section_state *s,
 		      const struct schema_record *record);
 void record_plan_fini(struct record_plan *p);
