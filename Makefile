@@ -124,16 +124,19 @@ TOOLS := $(call obj,$(call below,tools,*.c))
 # The rooms of hatf/ that run in a traced program.
 ENCODER := $(call obj,$(addprefix hatf/,codec/*.c deflate/*.c rings/*.c \
 	recorder/*.c))
-# Under TSan, build only the unit tests of code that several threads run.
-UNIT  := $(call unit,$(if $(filter thread,$(SAN)),test_ring*.c \
-	test_recorder*.c test_stack_table.c test_input*.c,test_*.c))
-FUZZ  := $(patsubst %.c,$B/%,$(wildcard tests/fuzz/fuzz_*.c))
+# Under TSan, build only the unit tests of code that several threads run.  None
+# of it is in tools/, and the fuzz targets have one thread.
+TSAN  := $(filter thread,$(SAN))
+UNIT  := $(call unit,$(if $(TSAN),test_ring*.c test_recorder*.c \
+	test_stack_table.c test_input*.c,test_*.c))
+FUZZ  := $(if $(TSAN),,$(patsubst %.c,$B/%,$(wildcard tests/fuzz/fuzz_*.c)))
 PROGRAMS := $(patsubst %.c,$B/%,$(wildcard tests/capture/programs/*.c \
 		tests/faults/programs/*.c)) \
 	$(patsubst %.cc,$B/%,$(wildcard tests/capture/programs/*.cc))
 BENCHES := $(patsubst %.c,$B/%,$(wildcard tests/bench/*.c))
-MAN   := $(wildcard tools/man/*.[1-9])
+MAN   := $(wildcard hatf/man/*.[1-9] preload/man/*.[1-9] tools/man/*.[1-9])
 HEADERS := $(wildcard hatf/hatf*.h) preload/hatftrace.h
+DTDS  := $(wildcard hatf/metatf/dtd/*.dtd)
 SOURCES := $(filter-out tests/data/%, \
 	$(call below,hatf preload tools tests,*.[ch]))
 
@@ -170,18 +173,18 @@ $(filter-out $B/obj/hatf/recorder/%,$(ENCODER)): private OPTIMIZE := -O3
 $(ENCODER): private FORTIFY :=
 $B/obj/tools/report/page_bytes.o: tools/report/page/dist/report.html \
 	tools/report/page/dist/replay.html
-$B/obj/hatf/formats/metatf/metatf.o: $(wildcard hatf/metatf/dtd/*.dtd)
+$B/obj/hatf/formats/metatf/metatf.o: $(DTDS)
 $B/obj/tools/metatf/templates.o: $(wildcard tools/metatf/templates/*)
 $B/obj/tools/commands/record.o: private FLAGS += -DLIBDIR_STRING='"$(LIBDIR)"'
 $B/obj/tools/commands/record.o: $B/.libdir
 
 $(LIB): $(LIBHATF)
 # Tests link these, which have neither main() nor the exported malloc().
-PARTS := $B/libtools.a $B/libpreload.a
+PARTS := $(if $(TSAN),,$B/libtools.a) $B/libpreload.a
 $B/libtools.a: $(filter-out %/commands/main.o,$(TOOLS))
 $B/libpreload.a: $(filter-out $B/obj/preload/interpose/% %/raw_syscall.o, \
 	$(PRELOAD))
-$(LIB) $(PARTS) $B/libfuzz.a:
+$(LIB) $B/libtools.a $B/libpreload.a $B/libfuzz.a:
 	$(call say,AR)
 	$Qrm -f $@ && $(AR) rcs $@ $^
 
@@ -223,9 +226,23 @@ $B/tests/%: $B/obj/tests/%.o $(PARTS) $(LIB)
 # files of a corpus.
 $B/libfuzz.a: $(filter-out $B/obj/tests/fuzz/fuzz_% %/replay.o, \
 	$(call obj,tests/fuzz/*.c))
+# Readers made from DTDs, for fuzz_generated.c.
+GENERATED := collector hatf10 hatf_split mtrc
+GEN_FLAGS := $(foreach n,COLLECTOR HATF10 HATF_SPLIT MTRC,-D$n_ZLIB=1)
+$(foreach n,$(GENERATED),$B/gen/$n.c): $B/gen/%.c: hatf/metatf/dtd/%.dtd $(CMD)
+	@mkdir -p $(@D)
+	$(call say,GEN)
+	$Q$(CMD) metatf gen -o $(@D) $< >/dev/null
+$(foreach n,$(GENERATED),$B/gen/$n.o): $B/gen/%.o: $B/gen/%.c
+	$(call say,CC)
+	$Q$(CC) $(FLAGS) $(GEN_FLAGS) -c -o $@ $<
+$B/obj/tests/fuzz/fuzz_generated.o: private FLAGS += -I$B/gen
+$B/obj/tests/fuzz/fuzz_generated.o: | $(GENERATED:%=$B/gen/%.c)
+$B/tests/fuzz/fuzz_generated: $(GENERATED:%=$B/gen/%.o)
 ENGINE := $(if $(findstring fuzzer,$(SAN))$(findstring afl,$(CC)),,replay)
 $(FUZZ): $B/libfuzz.a $(ENGINE:%=$B/obj/tests/fuzz/%.o)
-$(FUZZ): LIBS := $(PARTS) $(LIB) $(LIBS) $(if $(ENGINE),,-fsanitize=fuzzer)
+$(FUZZ): private LIBS := $(PARTS) $(LIB) $(LIBS) \
+	$(if $(ENGINE),,-fsanitize=fuzzer)
 
 $B/tests/capture/programs/%: tests/capture/programs/%.c $B/.flags
 	$(call program,CC,$(CC) -std=gnu11,$(CFLAGS))
@@ -284,6 +301,8 @@ install: all ## install under $(DESTDIR)$(PREFIX)
 	install -m 644 $(LIB) $(DESTDIR)$(LIBDIR)
 	install -m 644 $(HEADERS) $(DESTDIR)$(INCDIR)
 	install -D -m 644 hatf/hatf.dtd $(DESTDIR)$(DTDDIR)/hatf.dtd
+	install -d $(DESTDIR)$(DTDDIR)/metatf
+	install -m 644 $(DTDS) $(DESTDIR)$(DTDDIR)/metatf
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
 		-e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|' \
 		-e 's|@INCDIR@|$(INCDIR:$(PREFIX)/%=$${prefix}/%)|' \
@@ -294,6 +313,7 @@ install: all ## install under $(DESTDIR)$(PREFIX)
 
 uninstall: ## remove the installed files
 	rm -f $(DESTDIR)$(BINDIR)/hatf $(DESTDIR)$(DTDDIR)/hatf.dtd \
+		$(addprefix $(DESTDIR)$(DTDDIR)/metatf/,$(notdir $(DTDS))) \
 		$(addprefix $(DESTDIR)$(INCDIR)/,$(notdir $(HEADERS))) \
 		$(addprefix $(DESTDIR)$(LIBDIR)/,libhatftrace.so libhatf.so.0 \
 		libhatf.so libhatf.a pkgconfig/hatf.pc) \

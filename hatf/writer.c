@@ -2,8 +2,8 @@
 /*
  * writer.c - hatf_writer: records into a file
  *
- * The part that all formats share, see formats/format.h: opens the file, checks
- * the records, takes out what is to be dropped, and counts.
+ * The part that all formats share, see formats/format.h: open the file, check
+ * the records, remove the fields to be dropped, and count.
  */
 #include "hatf/base/sized.h"
 #include "hatf/codec/hatf_record.h"
@@ -16,7 +16,7 @@
 
 static const char trailer_kind[] = "HATF end";
 
-/* Records that are copied at once, to drop fields. */
+/* To omit fields, the writer copies this many records at a time. */
 #define BATCH 64
 
 #define DROP_ALL                                                         \
@@ -27,15 +27,22 @@ struct hatf_writer {
 	struct sink sink;
 	const struct format *format;
 	bool fd_is_ours;
-	bool framed; /* it has a header and trailer comment */
-	/* Header comment that is to be the first record; NULL: written. */
+	/*
+	 * the trace begins with a header comment and ends with a trailer
+	 * comment
+	 */
+	bool framed;
+	/*
+	 * The header comment, which precedes the first record; NULL: it is
+	 * written.
+	 */
 	char *header;
 	size_t header_nbytes;
 };
 
 /* ----------------------------------------------------------------- writing */
 
-/* Keep what failed in the outfile. */
+/* If the outfile has failed, keep its first failure. */
 static enum hatf_status
 check_out(struct sink *s)
 {
@@ -44,7 +51,7 @@ check_out(struct sink *s)
 	return s->err.status;
 }
 
-/* Hand on records that are as they should be. */
+/* Pass records that need no change to the format. */
 static enum hatf_status
 put(struct hatf_writer *w, const struct hatf_record *records, size_t n)
 {
@@ -82,7 +89,7 @@ put_header(struct hatf_writer *w)
 	w->header = NULL;
 }
 
-/* Is 'kind' the first line of the comment? */
+/* Does the comment begin with the line 'kind'? */
 static bool
 is_kind(const struct hatf_record *rec, const char *kind)
 {
@@ -93,7 +100,7 @@ is_kind(const struct hatf_record *rec, const char *kind)
 		rec->attributes[nbytes] == '\n');
 }
 
-/* A comment that the writer makes itself? */
+/* Is this a comment that the writer makes itself? */
 static bool
 is_framing(const struct hatf_record *rec)
 {
@@ -101,14 +108,17 @@ is_framing(const struct hatf_record *rec)
 	       is_kind(rec, "HATF sum") || is_kind(rec, trailer_kind);
 }
 
-/* The stacks of records, which the reader has given to the records? */
+/*
+ * Is this a comment with a column of stacks?  Omit it, since the reader has
+ * added the stacks to the attributes of the records.
+ */
 static bool
 is_column(const struct hatf_record *rec)
 {
 	return is_kind(rec, "HATF stacks");
 }
 
-/* A claim of ours about losses that every reader would reject? */
+/* Is this a "HATF lost" comment that every reader would refuse? */
 static bool
 is_bad_loss(const struct hatf_record *rec)
 {
@@ -119,14 +129,16 @@ is_bad_loss(const struct hatf_record *rec)
 			      rec->attributes_nbytes, "count", &lost);
 }
 
-/* A comment that defines what the attribute STACK refers to? */
+/* Does this comment define a frame or a stack? */
 static bool
 is_definition(const struct hatf_record *rec)
 {
 	return is_kind(rec, "HATF frame") || is_kind(rec, "HATF stack");
 }
 
-/* NULL, or the part of the record that cannot be written. */
+/*
+ * Return the name of the part of the record that HATF cannot express, or NULL.
+ */
 static const char *
 fault(const struct hatf_writer *w, const struct hatf_record *rec)
 {
@@ -139,7 +151,7 @@ fault(const struct hatf_writer *w, const struct hatf_record *rec)
 		       : NULL;
 }
 
-/* Is the record not to be in the trace at all? */
+/* Do the options omit the whole record? */
 static bool
 is_left_out(const struct hatf_writer_options *o, const struct hatf_record *rec)
 {
@@ -175,7 +187,7 @@ drop_fields(struct hatf_record *rec, unsigned drop)
 		rec->attributes_nbytes = 0;
 }
 
-/* Write records that are to be in the trace, without some of their fields. */
+/* Write copies of records without the fields to be omitted. */
 static void
 put_dropping(struct hatf_writer *w, const struct hatf_record *records, size_t n)
 {
@@ -193,7 +205,10 @@ put_dropping(struct hatf_writer *w, const struct hatf_record *records, size_t n)
 	}
 }
 
-/* Look at what is not written: a trailer may be of use for our own. */
+/*
+ * Look at a record that is not written: if it is a trailer, take values for our
+ * own trailer from it.
+ */
 static void
 note_left_out(struct hatf_writer *w, const struct hatf_record *rec)
 {
@@ -213,7 +228,7 @@ hatf_writer_write(struct hatf_writer *w, const struct hatf_record *records,
 	const char *field = NULL;
 
 	put_header(w);
-	/* Runs of records that are all to be written go on as they are. */
+	/* Pass on runs of records that need no change, without copying them. */
 	while (n != 0 && w->sink.err.status == HATF_OK) {
 		size_t run = 0;
 
@@ -250,8 +265,8 @@ hatf_writer_get_loss(const struct hatf_writer *w, unsigned idx,
 	static const char *const texts[SINK_LOSS_COUNT] = {
 		[SINK_LOSS_FREE] = "frees of unknown blocks",
 		[SINK_LOSS_FAILED] = "failed calls",
-		[SINK_LOSS_PLACE] = "places of calls without names",
-		[SINK_LOSS_NAME] = "ends of long names",
+		[SINK_LOSS_PLACE] = "call sites without names",
+		[SINK_LOSS_NAME] = "ends of names that are too long",
 		[SINK_LOSS_DEFINITION] = "wrong definitions of stacks",
 	};
 
@@ -271,7 +286,7 @@ hatf_writer_error(const struct hatf_writer *w)
  * ------------------------------------------------------- opening and closing
  */
 
-/* Prepare the header, for formats that do not make it themselves. */
+/* Prepare the header, unless the format makes it by itself. */
 static enum hatf_status
 make_header(struct hatf_writer *w)
 {
@@ -290,8 +305,8 @@ make_header(struct hatf_writer *w)
 }
 
 /*
- * What the options say of how to compress; false if that is not to be had.
- * Formats that compress on their own do it their way.
+ * Prepare the compression that the options choose.  Return false if it is not
+ * available.  Some formats compress by themselves.
  */
 static bool
 find_compression(const struct format *format,
@@ -308,7 +323,7 @@ find_compression(const struct format *format,
 	return *kind_ret != FRAME_NONE && !format->compresses;
 }
 
-/* Everything but the file. */
+/* Prepare everything but the output file. */
 static enum hatf_status
 prepare(struct hatf_writer *w, const struct hatf_writer_options *options)
 {
@@ -323,7 +338,10 @@ prepare(struct hatf_writer *w, const struct hatf_writer_options *options)
 	w->format = format_find(s->options.format);
 	if (w->format == NULL || w->format->sink == NULL)
 		return sink_fail(s, HATF_BAD_OPTION, "format");
-	/* What is not written of our framing is not to come from the caller. */
+	/*
+	 * A foreign format has no header, blocks and trailer of ours: ignore
+	 * 'bare'.
+	 */
 	if (w->format->foreign)
 		s->options.bare = false;
 	w->framed = !s->options.bare && !w->format->foreign;
@@ -362,7 +380,10 @@ writer_free(struct hatf_writer *w)
 	free(w);
 }
 
-/* The descriptor to write to: that of 'path' is the writer's own. */
+/*
+ * Set the descriptor to write to.  The writer owns a descriptor that it opened
+ * for 'path'.
+ */
 static enum hatf_status
 open_path(struct hatf_writer *w, const char *path)
 {
@@ -407,7 +428,7 @@ hatf_writer_open(const char *path, const struct hatf_writer_options *options,
 	return status;
 }
 
-/* The trailer, for formats that do not make it themselves, and the rest. */
+/* Write what is left, and the trailer unless the format makes it by itself. */
 static void
 finish(struct hatf_writer *w)
 {

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hatftrace.h - what a program may tell the recorder that traces it
+ * hatftrace.h - functions by which a program controls its recorder
  *
- * For C and C++.  Nothing need be linked: the functions that do the work are
- * weak, and are there when libhatftrace.so is preloaded.  Without it, each call
- * below is a look at a null pointer and does nothing, so a program may be
- * shipped with them. All may be called from any thread, but not from signal
- * handlers; errno is kept.
+ * For C and C++.  No library must be linked: the functions that do the work are
+ * weak symbols, which libhatftrace.so defines when it is preloaded.  Without
+ * the recorder, each call below compares a pointer with NULL and does nothing,
+ * so released programs may contain the calls.  Any thread may call these
+ * functions, but a signal handler must not.  They keep errno.
  */
 #ifndef HATFTRACE_H
 #define HATFTRACE_H
 
+#include <errno.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,11 +23,17 @@ extern "C" {
 
 #define HATFTRACE_WEAK __attribute__((weak))
 
+struct hatftrace_dtd;
+
 int hatftrace_client_start(void) HATFTRACE_WEAK;
 int hatftrace_client_stop(void) HATFTRACE_WEAK;
 int hatftrace_client_flush(void) HATFTRACE_WEAK;
 int hatftrace_client_is_recording(void) HATFTRACE_WEAK;
 void hatftrace_client_mark(const char *text) HATFTRACE_WEAK;
+int hatftrace_client_event(const char *name, const char *text,
+			   size_t nbytes) HATFTRACE_WEAK;
+int hatftrace_client_fields(struct hatftrace_dtd *dtd, const char *name,
+			    const char *text, size_t nbytes) HATFTRACE_WEAK;
 uint64_t hatftrace_client_heap_create(const char *name) HATFTRACE_WEAK;
 void hatftrace_client_heap_destroy(uint64_t heap) HATFTRACE_WEAK;
 void hatftrace_client_heap_alloc(uint64_t heap, const void *p,
@@ -34,11 +43,12 @@ void hatftrace_client_heap_realloc(uint64_t heap, const void *old,
 				   const void *p, size_t size) HATFTRACE_WEAK;
 
 /*
- * Begin to record (into a new trace), end the trace, or have in its file all
- * that has happened up to now.  Returns 0 when it is done; -1 if there is no
- * recorder, if it is so already, or if it failed.  Every event of the calling
- * thread after a start and before a stop is recorded; those of the others,
- * about.
+ * hatftrace_start() begins to record into a new trace, hatftrace_stop() ends
+ * the trace, hatftrace_flush() writes all events so far to the file.  Each
+ * returns 0 when this is done; -1 if there is no recorder, if the recorder is
+ * in that state already, or on failure.  Between start and stop, every event of
+ * the calling thread is recorded.  For other threads, start and stop take
+ * effect at about that time.
  */
 static inline int
 hatftrace_start(void)
@@ -58,7 +68,7 @@ hatftrace_flush(void)
 	return hatftrace_client_flush ? hatftrace_client_flush() : -1;
 }
 
-/* 1 if events are recorded, else 0. */
+/* Return 1 if events are recorded, else 0. */
 static inline int
 hatftrace_is_recording(void)
 {
@@ -67,8 +77,8 @@ hatftrace_is_recording(void)
 }
 
 /*
- * Put a comment with this text, of which 256 bytes count, into the trace.  NULL
- * is no mark.
+ * Put a comment with the first 256 bytes of this text into the trace.  NULL
+ * does nothing.
  */
 static inline void
 hatftrace_mark(const char *text)
@@ -78,6 +88,61 @@ hatftrace_mark(const char *text)
 }
 
 /*
+ * Maximum size in bytes of an event's name, of an event's text, and of a DTD.
+ */
+#define HATFTRACE_NAME_NBYTES  64
+#define HATFTRACE_EVENT_NBYTES 880
+#define HATFTRACE_DTD_NBYTES   32768
+
+/*
+ * Put an event of the program into the trace, in order with the heap events of
+ * the calling thread: a name, truncated to 64 bytes, and a text formatted as by
+ * printf(), truncated to 880 bytes.  The text is formatted only while events
+ * are recorded.  Returns 0 if the event was recorded.  Otherwise returns -1:
+ * nothing is recorded, 'name' is NULL, the format is wrong, or the ring was
+ * full and HATFTRACE_FULL is "drop"; the trace then counts it as lost.
+ */
+static inline int hatftrace_event(const char *name, const char *format, ...)
+	__attribute__((format(printf, 2, 3), unused));
+
+static inline int
+hatftrace_event(const char *name, const char *format, ...)
+{
+	const int saved_errno = errno;
+	char text[HATFTRACE_EVENT_NBYTES + 1];
+	va_list args;
+	int n;
+
+	if (name == NULL || !hatftrace_client_event ||
+	    !hatftrace_is_recording())
+		return -1;
+	va_start(args, format);
+	n = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (n >= 0)
+		n = hatftrace_client_event(name, text,
+					   n < HATFTRACE_EVENT_NBYTES
+						   ? (size_t)n
+						   : HATFTRACE_EVENT_NBYTES);
+	errno = saved_errno;
+	return n;
+}
+
+/*
+ * A program can describe records of its own in a DTD.  'hatf metatf gen
+ * --events' generates functions that put such records into the trace by calling
+ * hatftrace_client_fields().  That function returns the same values as
+ * hatftrace_event(), and -1 if the fields take more than 880 bytes.
+ */
+struct hatftrace_dtd {
+	const char *name;
+	const char *text;
+	size_t size; /* bytes of 'text' */
+	/* used by the recorder: which process has recorded the DTD */
+	uint64_t sent;
+};
+
+/*
  * Pools.  A heap, or pool, takes memory from malloc() or the system and hands
  * out blocks of it.  The trace records these blocks separately from the memory
  * that the heap has taken.
@@ -85,14 +150,13 @@ hatftrace_mark(const char *text)
  * create: 'name' is a label, of which the first 16 bytes are used; it may be
  * NULL.  Returns the heap's number, which the calls below take and which is
  * never reused.  Without the recorder it returns 0, and the other calls do
- * nothing.
- * destroy: all blocks of the heap that are still live end with it.
- * alloc: call it after allocating the block at 'p' and before another thread
- * can see the block.  With NULL, a failed allocation, it records nothing.
- * free: call it before the block can be allocated again.
- * realloc: call it after 'old' has become 'p' and before the memory of 'old'
- * can be allocated again.  'old' is NULL if the call allocated a block; 'p' is
- * NULL and 'size' 0 if it freed one.
+ * nothing. destroy: all blocks of the heap that are still live are freed with
+ * it. alloc: call it after allocating the block at 'p' and before another
+ * thread can see the block.  With NULL, a failed allocation, it records
+ * nothing. free: call it before another thread can get the block. realloc: call
+ * it after 'old' has become 'p' and before the memory of 'old' can be allocated
+ * again.  'old' is NULL if the call allocated a block; 'p' is NULL and 'size' 0
+ * if it freed one.
  */
 static inline uint64_t
 hatftrace_heap_create(const char *name)

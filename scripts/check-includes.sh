@@ -54,21 +54,22 @@ preload/clock: preload/sys
 preload/stacks: hatf/rings preload/sys
 preload/config: api hatf/codec hatf/deflate hatf/recorder preload/sys
 preload/confine: hatf/codec hatf/rings preload/sys
+preload/state: hatf/recorder hatf/rings preload/sys
 preload/record: api hatf/codec hatf/recorder hatf/rings preload/clock \
-  preload/config preload/confine preload/stacks preload/sys
+  preload/config preload/confine preload/stacks preload/state preload/sys
 preload/trace: api hatf/codec hatf/deflate hatf/recorder hatf/rings \
   preload/clock preload/config preload/record preload/stacks preload/sys
 preload/writer: api hatf/codec hatf/deflate hatf/recorder hatf/rings \
-  preload/clock preload/config preload/confine preload/record preload/sys \
-  preload/trace
+  preload/clock preload/config preload/confine preload/record preload/state \
+  preload/sys preload/trace
 preload/heaps: hatf/rings preload preload/clock preload/record preload/stacks \
-  preload/sys
+  preload/state preload/sys
 preload/process: api hatf/codec hatf/recorder hatf/rings preload/clock \
-  preload/config preload/confine preload/heaps preload/record preload/sys \
-  preload/trace preload/writer
-preload/interpose: hatf/rings preload preload/clock preload/confine \
-  preload/heaps preload/process preload/record preload/stacks preload/sys \
-  preload/writer
+  preload/config preload/confine preload/heaps preload/record preload/state \
+  preload/sys preload/trace preload/writer
+preload/interpose: hatf/codec hatf/rings preload preload/clock \
+  preload/confine preload/heaps preload/process preload/record \
+  preload/stacks preload/state preload/sys preload/writer
 hatf/metatf:
 hatf/metatf/trace: hatf/metatf
 tools/ui: public
@@ -243,9 +244,9 @@ check_rooms()
 			}
 		}')
 	while read -r from; do
-		echo "$rooms" | grep -q "^$from:" ||
-			complain "$from: no such room in the table in $0"
-	done < <(sources | xargs -n 1 dirname | sort -u)
+		complain "$from: no such room in the table in $0"
+	done < <(comm -23 <(sources | sed 's|/[^/]*$||' | sort -u) \
+		<(echo "$rooms" | sed -n 's/:.*//p' | sort -u))
 }
 
 # check_cycles WHAT: complain about cycles among the pairs on standard input.
@@ -265,16 +266,17 @@ check_cycles()
 # itself has the package "compiler".  A header of no package gets no line.
 list_owners()
 {
-	local name path folder='include(-fixed)?(/[^/]*-linux-gnu[^/]*)?'
+	local folder='include(-fixed)?(/[^/]*-linux-gnu[^/]*)?'
 
 	sort -u >"$work/headers"
 	sed 's/.*/#include <&>/' "$work/headers" |
 		${CC:-cc} -D_GNU_SOURCE -E -xc - 2>/dev/null |
 		sed -nE 's/^# 1 "([^"]+)".*/\1/p' | sort -u >"$work/paths"
-	while read -r name; do
-		path=$(grep -m 1 -E "$folder/$name\$" "$work/paths") &&
-			echo "$(realpath "$path") $name"
-	done <"$work/headers" | sort >"$work/found"
+	sed -E "s|^(/.*)?/$folder/(.*)|\4 &|" "$work/paths" |
+		sort -u -k 1,1 | join "$work/headers" - >"$work/named"
+	cut -d' ' -f2 "$work/named" | xargs -r realpath |
+		paste -d' ' - <(cut -d' ' -f1 "$work/named") | sort \
+		>"$work/found"
 	cut -d' ' -f1 "$work/found" | xargs -r dpkg-query -S 2>/dev/null |
 		sed -E 's/^([^:]+):.* (.*)/\2 \1/' | sort |
 		join -o 1.2,2.2 "$work/found" -
@@ -284,17 +286,21 @@ list_owners()
 check_libraries()
 {
 	local room name pattern owner
-	local include='^#[[:space:]]*include[[:space:]]*'
-	declare -A owners=()
+	declare -A owners=() patterns=()
 
-	sources | while read -r name; do
-		sed -nE "s|$include<([^>]+).*|${name%/*} \1|p" "$name"
-	done | sort -u >"$work/angled"
+	sources | xargs sed -nsE \
+		'1F; s|^#[[:space:]]*include[[:space:]]*<([^>]+).*|<\1|p' |
+		awk '!/^</ { sub(/\/[^\/]*$/, ""); room = $0 }
+		    /^</ { print room, substr($0, 2) }' |
+		sort -u >"$work/angled"
 	while read -r name owner; do
 		owners[$name]=$owner
 	done < <(cut -d' ' -f2 "$work/angled" | list_owners)
+	while IFS=: read -r room pattern; do
+		[ -z "$room" ] || patterns[$room]=${pattern# }
+	done <<<"$libraries"
 	while read -r room name; do
-		pattern=$(echo "$libraries" | sed -n "s|^$room: ||p")
+		pattern=${patterns[$room]:-}
 		[[ -n $pattern && $name =~ ^($pattern)$ ]] && continue
 		owner=${owners[$name]:-no package}
 		[[ $owner =~ ^(libc6-dev|linux-libc-dev|compiler)$ ]] ||
@@ -309,7 +315,7 @@ check_names()
 
 	while read -r name; do
 		complain "$name is the name of two headers"
-	done < <(sources | grep '\.h$' | xargs -n 1 basename | sort | uniq -d)
+	done < <(sources | sed -n 's|.*/\(.*\.h\)$|\1|p' | sort | uniq -d)
 }
 
 print_table()

@@ -91,6 +91,12 @@ for header in "$here"/include/*.h; do
 		"${cflags[@]}" -fsyntax-only -x c++ "$TMP/alone.c"
 done
 
+echo 'the DTDs of Meta-TF, with the installed command'
+for dtd in hatf/metatf/dtd/*.dtd; do
+	"$here/bin/hatf" metatf check \
+		"$here/share/hatftrace/metatf/${dtd##*/}" >/dev/null
+done
+
 echo 'the installed command with the installed recorder'
 "$here/bin/hatf" record -o "$TMP/true.hatf.gz" -- ls / >/dev/null
 "$here/bin/hatf" verify "$TMP/true.hatf.gz" "$TMP/shared.hatf.gz"

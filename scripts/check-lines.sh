@@ -20,37 +20,47 @@ list_files()
 		grep -E '\.(sh|py|pl|awk|sql)$'
 }
 
-# print_long FILE: expand tabs, then print each line above 80 columns.
+# print_long FILE...: print each line above 80 columns.
 print_long()
 {
-	expand -t 8 "$1" | awk -v file="$1" '
-		BEGIN {
-			page = file ~ /\.md$/
-			script = file ~ /(\.sh|^\.ci\/run)$/
-			name = "[A-Za-z_][A-Za-z_0-9]*"
-			begin = "(^|[^<])<<-? *[\"\047\\\\]?" name
-		}
-		page && /^ *(```|~~~)/ { fenced = !fenced }
-		end != "" {
-			word = $0
-			gsub(/^ +| +$/, "", word)
-			if (word == end)
-				end = ""
-			next
-		}
-		fenced || (page && /^ *\|/) || /[a-z]:\/\// { next }
-		length($0) > 80 { print file ":" FNR ": " $0; found = 1 }
-		script && !/^ *#/ && match($0, begin) {
-			end = substr($0, RSTART, RLENGTH)
-			sub(/^.*<</, "", end)
-			gsub(/[^A-Za-z_0-9]/, "", end)
-		}
-		END { exit found }'
+	awk '
+	# Return how many columns the line fills.
+	function columns(line, n, part, i, width) {
+		if (!index(line, "\t"))
+			return length(line)
+		n = split(line, part, "\t")
+		width = length(part[1])
+		for (i = 2; i <= n; i++)
+			width += 8 - width % 8 + length(part[i])
+		return width
+	}
+	BEGIN {
+		name = "[A-Za-z_][A-Za-z_0-9]*"
+		begin = "(^|[^<])<<-? *[\"\047\\\\]?" name
+	}
+	FNR == 1 {
+		page = FILENAME ~ /\.md$/
+		script = FILENAME ~ /(\.sh|^\.ci\/run)$/
+		fenced = 0
+		end = ""
+	}
+	page && /^[ \t]*(```|~~~)/ { fenced = !fenced }
+	end != "" {
+		word = $0
+		gsub(/^[ \t]+|[ \t]+$/, "", word)
+		if (word == end)
+			end = ""
+		next
+	}
+	fenced || (page && /^[ \t]*\|/) || /[a-z]:\/\// { next }
+	columns($0) > 80 { print FILENAME ":" FNR ": " $0; found = 1 }
+	script && !/^[ \t]*#/ && match($0, begin) {
+		end = substr($0, RSTART, RLENGTH)
+		sub(/^.*<</, "", end)
+		gsub(/[^A-Za-z_0-9]/, "", end)
+	}
+	END { exit found }' "$@"
 }
 
 [ $# -gt 0 ] || mapfile -t files < <(list_files)
-status=0
-for file in "$@" ${files[@]+"${files[@]}"}; do
-	print_long "$file" || status=1
-done
-exit $status
+print_long "$@" ${files[@]+"${files[@]}"}

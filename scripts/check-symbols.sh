@@ -34,10 +34,10 @@ privileges='setuid setgid seteuid setegid setreuid setregid setresuid setresgid
 setfsuid setfsgid setgroups initgroups capset chroot'
 
 # The recorder may import these from libc, although a program may define
-# functions of the same names.  Functions of bytes and strings: a program's do
-# the same.  Exit handlers, fork, threads and the loader: the recorder cannot do
-# without libc's.  __libc_single_threaded: libc's flag.  chdir to setsid: the
-# steps of daemon(), which the program called.
+# functions of the same names.  Functions of bytes and strings: those of a
+# program do the same.  Exit handlers, fork, threads and the loader: the
+# recorder needs those of libc. __libc_single_threaded is a flag of libc. chdir
+# to setsid are the steps of daemon(), which the program called.
 from_libc='memchr memcmp memcpy memmove memset
 strchr strcmp strcspn strlen strncmp strnlen strrchr strstr
 __cxa_at_quick_exit __cxa_atexit __cxa_finalize __register_atfork clone
@@ -50,7 +50,7 @@ _r_debug dlerror dlopen dlsym
 chdir close dup2 fork open setsid'
 
 client=$(printf 'hatftrace_client_%s ' start stop flush is_recording mark \
-	heap_create heap_destroy heap_alloc heap_free heap_realloc)
+	event fields heap_create heap_destroy heap_alloc heap_free heap_realloc)
 
 complain()
 {

@@ -28,9 +28,9 @@ tidy=(xargs -P "$(nproc)" -I FILE sh -c "$one" sh FILE -std=gnu11 "${flags[@]}")
 run 'clang-format' clang-format --dry-run -Werror "$@"
 run 'clang-tidy' "${tidy[@]}" < <(printf '%s\n' "$@" |
 	grep -E '^(hatf|preload|tools)/.*\.c$')
-run 'shellcheck' shellcheck -x -P SCRIPTDIR -S warning \
-	scripts/*.sh .ci/run tests/*/*.sh
-run 'man pages' mandoc -T lint -W warning tools/man/*.[1-9]
+run 'shellcheck' xargs -P "$(nproc)" -n 8 shellcheck -x -P SCRIPTDIR \
+	-S warning < <(printf '%s\n' scripts/*.sh .ci/run tests/*/*.sh)
+run 'man pages' mandoc -T lint -W warning */man/*.[1-9]
 run 'lines' scripts/check-lines.sh
 run 'includes' scripts/check-includes.sh
 run 'symbols' scripts/check-symbols.sh

@@ -17,8 +17,8 @@
 # JOBS tests run at a time (default: one per processor).  A script with a
 # comment "# runs alone: REASON" runs after the others, when no other test does.
 #
-# TEST_TIMEOUT limits each test, in seconds.  The default is 300, three times
-# what the longest test takes on two busy processors.
+# TEST_TIMEOUT limits each test, in seconds.  The default is 600, twice what
+# the longest test takes on two slow processors.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
@@ -33,10 +33,10 @@ while getopts b:j: option; do
 done
 shift $((OPTIND - 1))
 export BUILD
-limit=${TEST_TIMEOUT:-300}
+limit=${TEST_TIMEOUT:-600}
 # Check's default limit of 4 seconds is too short under a sanitizer or on a busy
 # machine.
-export CK_DEFAULT_TIMEOUT=${CK_DEFAULT_TIMEOUT:-120}
+export CK_DEFAULT_TIMEOUT=${CK_DEFAULT_TIMEOUT:-240}
 work=$(mktemp -d "${TMPDIR:-/tmp}/hatf-tests.XXXXXX") || exit 2
 chmod 711 "$work" # a test may run programs as another user
 declare -A running=() # test's index -> process that runs it

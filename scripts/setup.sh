@@ -24,12 +24,14 @@ python3 python3-numpy python3-venv python3-setuptools perl sqlite3 gawk xz-utils
 zstd lz4 pigz libxml2-utils
 redis-server redis-tools memcached nginx-light
 chromium nodejs
-libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0
+libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 libgc-dev
 heaptrack faketime musl-tools'
 
 # The other recorders that 'make bench-capture' measures; liblttng-ust-dev has
 # the liblttng-ust-libc-wrapper.so that LTTng's documentation preloads.
-bench='lttng-tools liblttng-ust-dev'
+# tests/bench/regressions.sh builds source packages, and validates results.
+bench='lttng-tools liblttng-ust-dev
+dpkg-dev npm python3-jsonschema python3-junitparser'
 
 # A second fuzzer beside clang's own; llvm reports the coverage.
 fuzz='afl++ llvm'

@@ -12,7 +12,7 @@ static const char *const status_text[] = {
 	[HATF_OK] = "no error",
 	[HATF_END] = "end of the trace",
 	[HATF_TRUNCATED] = "the trace is truncated here",
-	[HATF_BAD_TAG] = "no record has this tag",
+	[HATF_BAD_TAG] = "this is not the tag of a record",
 	[HATF_BAD_METADATA] = "a metadata record is invalid",
 	[HATF_BAD_COMPRESSION] = "the compressed data is damaged",
 	[HATF_NOT_HATF] = "not a format that hatf knows",
@@ -29,8 +29,8 @@ static const char *const status_text[] = {
 		"the ring file is from an earlier boot or another machine",
 	[HATF_NO_LIBRARY] = "this build lacks the library for this compression",
 	[HATF_NOT_READ] = "hatf does not read this kind of file",
-	[HATF_BAD_OPTION] = "the option has no such value",
-	[HATF_BAD_COMMENT] = "a framing comment contradicts the trace",
+	[HATF_BAD_OPTION] = "this value is invalid for the option",
+	[HATF_BAD_COMMENT] = "a block or trailer comment contradicts the trace",
 };
 
 static const char *const tag_name[HATF_TAG_COUNT] = {
@@ -50,7 +50,8 @@ static const char *const tag_name[HATF_TAG_COUNT] = {
 
 static const char *const violation_text[] = {
 	[HATF_VIOLATION_NONE] = "no violation",
-	[HATF_VIOLATION_ALLOC_LIVE] = "the address is handed out while live",
+	[HATF_VIOLATION_ALLOC_LIVE] =
+		"the address is allocated while it is live",
 	[HATF_VIOLATION_FREE_UNKNOWN] = "free of an unallocated address",
 	[HATF_VIOLATION_REALLOC_UNKNOWN] = "realloc of an unallocated address",
 	[HATF_VIOLATION_TIME] = "the time goes backwards",
@@ -65,10 +66,10 @@ static const char *const heritage_text[] = {
 	[HATF_HERITAGE_EXACT] = "known from the parent's trace",
 	[HATF_HERITAGE_UNKNOWN] = "the parent's trace has not been read",
 	[HATF_HERITAGE_INEXACT] =
-		"the time of the fork is not recorded exactly",
+		"the trace does not say exactly when the fork was",
 	[HATF_HERITAGE_MISSING] = "the parent's trace was not found",
 	[HATF_HERITAGE_DAMAGED] =
-		"the parent's trace is incomplete before the fork",
+		"the parent's trace lacks events before the fork",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -103,7 +104,10 @@ hatf_heritage_text(enum hatf_heritage heritage)
 	return heritage_text[heritage];
 }
 
-/* The reason of the system is more useful than the place in the trace. */
+/*
+ * Print the system's reason (errno): it helps the user more than the place in
+ * the trace.
+ */
 static void
 print_system_error(const struct hatf_error *err, char *buf, size_t nbytes)
 {
@@ -126,7 +130,10 @@ print_trace_error(const struct hatf_error *err, char *buf, size_t nbytes)
 
 	if (err->line != 0)
 		snprintf(line, sizeof(line), "line %" PRIu64 ", ", err->line);
-	/* Damage of the compressed file is at an offset of that file. */
+	/*
+	 * The compressed data is damaged: report its offset in the compressed
+	 * file.
+	 */
 	if (err->compression != NULL && (err->status == HATF_TRUNCATED ||
 					 err->status == HATF_BAD_COMPRESSION))
 		snprintf(place, sizeof(place),

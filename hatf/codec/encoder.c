@@ -2,11 +2,11 @@
 /*
  * encoder.c - see encoder.h
  *
- * After the planner, the encoder writes without checks: each record fits the
- * layout at its place.  Nearly all records are allocs and frees with few or no
- * attributes.  Their path has no loop, and no branch on their contents: each
- * field is stored as 8 bytes, and the next field overwrites the bytes beyond
- * its width.
+ * The planner has made each record fit the layout at its place, so the encoder
+ * writes the records without checks.  Nearly all records are allocs and frees
+ * with few or no attributes.  Their path has no loop, and no branch on their
+ * contents: each field is stored as 8 bytes, and the next field overwrites the
+ * bytes beyond its width.
  */
 #include "hatf/codec/encoder_block.h"
 
@@ -15,11 +15,11 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Padding of 'texts', so that 8 bytes can be read from any attributes in it. */
+/* Padding of 'texts': code reads 8 bytes from the start of any attributes. */
 #define TEXT_SPARE_NBYTES 8
 
 _Static_assert(ENCODER_RECORD_MAX_NBYTES >= 6 * 28 + 1 + 6 * 8 + 2 + 65535,
-	       "room for one record and its metadata");
+	       "one record and its metadata must fit");
 
 static const struct place_planner default_planner = {
 	.plan = place_span,
@@ -54,7 +54,7 @@ encoder_room_nbytes(const struct place_planner *planner)
 	       ENCODER_RECORD_MAX_NBYTES;
 }
 
-/* Is the column taking the stacks of the records? */
+/* Do the stacks of the records go into the column now? */
 static inline bool
 has_active_column(const struct encoder *e)
 {
@@ -89,7 +89,7 @@ encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
 {
 	uint8_t *next = memory;
 
-	/* place_init() initialises 'place', as far as that is needed. */
+	/* Do not zero 'place': place_init() initialises it. */
 	memset(e, 0, offsetof(struct encoder, place));
 	memset((uint8_t *)e + offsetof(struct encoder, restart), 0,
 	       sizeof(*e) - offsetof(struct encoder, restart));
@@ -112,20 +112,20 @@ encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
 }
 
 /*
- * Store a number that fits and return the position after it.  Up to 8 bytes
- * after it are overwritten; ENCODER_RECORD_MAX_NBYTES includes them, since it
- * counts 8 bytes per field.
+ * Store a number that fits the field's width, and return the position after it.
+ * Overwrites up to 8 bytes after the number; ENCODER_RECORD_MAX_NBYTES includes
+ * these bytes, since it counts 8 bytes per field.
  */
 static inline uint8_t *
 put_number(uint8_t *p, const struct layout_field *f, size_t nbytes,
 	   uint64_t value)
 {
-	/* For 0 bytes the shift is 0, and the next field overwrites all. */
+	/* If nbytes is 0, the shift is 0; the next field overwrites it all. */
 	put_be64(p, layout_raw(f, value) << ((0u - 8 * nbytes) & 63));
 	return p + nbytes;
 }
 
-/* Return the size of the length that precedes attributes: 0, 1 or 2 bytes. */
+/* Return the size of the stored length of attributes: 0, 1 or 2 bytes. */
 static inline unsigned
 length_nbytes(const struct layout_field *attributes)
 {
@@ -182,7 +182,7 @@ put_record(struct encoder *e, const struct hatf_record *rec)
 	e->used = (size_t)(p - e->buf);
 }
 
-/* Can put_alloc_free() write it, which copies the attributes as 8 bytes? */
+/* Can put_alloc_free() write it?  It copies 8 bytes of attributes. */
 static inline bool
 is_alloc_free(const struct hatf_record *rec)
 {
@@ -190,8 +190,8 @@ is_alloc_free(const struct hatf_record *rec)
 }
 
 /*
- * Write an alloc or free with the attributes 'text', at most 8 bytes; 8 bytes
- * can be read there (TEXT_SPARE_NBYTES).
+ * Write an alloc or free with at most 8 bytes of attributes at 'text'.  All 8
+ * bytes at 'text' must be readable (TEXT_SPARE_NBYTES).
  */
 static inline void
 put_alloc_free(struct encoder *e, unsigned tag, uint64_t size, uint64_t address,
@@ -203,7 +203,7 @@ put_alloc_free(struct encoder *e, unsigned tag, uint64_t size, uint64_t address,
 	uint8_t *p = e->buf + e->used;
 
 	*p++ = (uint8_t)tag;
-	/* HATF_ALLOC - 1 is all ones, HATF_FREE - 1 is 0. */
+	/* HATF_ALLOC - 1 has all bits set, HATF_FREE - 1 is 0. */
 	p = put_number(p, &f[HATF_FIELD_SIZE],
 		       f[HATF_FIELD_SIZE].nbytes & (tag - 1u), size);
 	p = put_number(p, &f[HATF_FIELD_ADDRESS], f[HATF_FIELD_ADDRESS].nbytes,
@@ -218,7 +218,7 @@ put_alloc_free(struct encoder *e, unsigned tag, uint64_t size, uint64_t address,
 	layout_use(&f[HATF_FIELD_THREAD], thread);
 	layout_use(&f[HATF_FIELD_HEAP], heap);
 	layout_use(&f[HATF_FIELD_TIME], time);
-	/* The length, in 0, 1 or 2 bytes. */
+	/* Store the length of the attributes, in 0, 1 or 2 bytes. */
 	put_be16(p, (uint16_t)(text_nbytes << (length == 1 ? 8 : 0)));
 	p += length;
 	memcpy(p, text, 8);
@@ -228,7 +228,7 @@ put_alloc_free(struct encoder *e, unsigned tag, uint64_t size, uint64_t address,
 
 /*
  * Do records store nothing after the address, and is the address the only field
- * that depends on the record before?
+ * whose stored number depends on the record before?
  */
 static bool
 is_short(const struct layout_field *f)
@@ -244,8 +244,8 @@ is_short(const struct layout_field *f)
 }
 
 /*
- * Write allocs and frees up to the first other record, and return that.  The
- * layout is_short(): a record has a size and an address only.
+ * Write allocs and frees up to the first other record, and return that record.
+ * The layout must be is_short(): it stores only sizes and addresses.
  */
 static const struct hatf_record *
 put_short_run(struct encoder *e, const struct hatf_record *rec,
@@ -389,7 +389,7 @@ append_to_span(struct encoder *e, const struct hatf_record *rec,
 	e->record_count[rec->tag]++;
 }
 
-/* Note whether encoder_put_plain() must take its slow path. */
+/* Set 'is_plain_slow': must encoder_put_plain() take its slow path? */
 static void
 choose_plain_path(struct encoder *e)
 {
@@ -444,7 +444,7 @@ can_write_at_once(const struct encoder *e)
 	       e->used < e->at_once_max;
 }
 
-/* Write a record at once if that is possible; else return false. */
+/* If possible, write a record at once and return true; else return false. */
 static bool
 put_at_once(struct encoder *e, const struct hatf_record *rec)
 {
@@ -465,25 +465,25 @@ encoder_begin_run(struct encoder *e, uint64_t thread, uint64_t time,
 					  HATF_FIELD_TIME };
 	const uint64_t values[] = { thread, 0, time };
 	const struct layout_field *const f = e->layout.field;
-	/* put_number() stores 8 bytes, whatever the width. */
+	/* put_number() stores 8 bytes, whatever the width of the field. */
 	uint8_t tail[4 * 8];
 	uint8_t *p = tail;
 
-	if (!can_write_at_once(e) || has_active_column(e) ||
-	    f[HATF_FIELD_ADDRESS].follows || f[HATF_FIELD_SIZE].follows ||
+	if (!can_write_at_once(e) || f[HATF_FIELD_ADDRESS].follows ||
+	    f[HATF_FIELD_SIZE].follows ||
 	    !layout_fits_bytes(&f[HATF_FIELD_ATTRIBUTES], 0))
 		return false;
 	for (size_t i = 0; i < sizeof(fields); i++) {
 		const struct layout_field *const field = &f[fields[i]];
 
-		/* If it depends on the value before, all must be equal. */
+		/* If values depend on the last one, they must all be equal. */
 		if (!layout_fits(field, values[i]) ||
 		    (field->follows &&
 		     (field->step != 0 || field->origin != values[i])))
 			return false;
 		p = put_number(p, field, field->nbytes, values[i]);
 	}
-	/* The length of no attributes. */
+	/* Every record of the run has attributes of length 0. */
 	put_be16(p, 0);
 	p += length_nbytes(&f[HATF_FIELD_ATTRIBUTES]);
 	run_ret->tail_nbytes = (size_t)(p - tail);
@@ -523,7 +523,7 @@ put_slowly(struct encoder *e, const struct hatf_record *rec)
 	if (e->pending_max == 0)
 		return false;
 	if (nbytes > texts_nbytes) {
-		/* The span is empty: write the record without a copy. */
+		/* The span is empty: do not copy the record into it. */
 		put_span(e, rec, 1);
 		e->record_count[rec->tag]++;
 		e->pending_max = encoder_choose_pending_max(e);
@@ -562,8 +562,8 @@ encoder_use_column(struct encoder *e, struct stack_column *column)
 }
 
 /*
- * Begin the column of the block in front of the span.  Without room for its
- * comment, records keep their stacks.
+ * Begin a column, whose comment will stand before the records of the span.  Do
+ * nothing if the buffer has no room for it: the records keep their stacks.
  */
 static void
 begin_column(struct encoder *e)
@@ -608,8 +608,8 @@ encoder_end_column(struct encoder *e)
 }
 
 /*
- * Let the column take the stack of a record.  Return false if there is no room
- * for the record; the column must not have it then.
+ * Move the stack of a record into the column.  Return false, with the column
+ * unchanged, if the span has no room for a record.
  */
 static bool
 take_stack(struct encoder *e, struct hatf_record *rec)
@@ -634,7 +634,7 @@ put_any(struct encoder *e, const struct hatf_record *rec)
 	return put_at_once(e, rec) || put(e, rec);
 }
 
-/* Put a record while a column is active, or one that begins a column. */
+/* Put a record while a column is active, or a record that begins a column. */
 static __attribute__((noinline)) bool
 put_with_column(struct encoder *e, const struct hatf_record *rec)
 {
@@ -643,7 +643,7 @@ put_with_column(struct encoder *e, const struct hatf_record *rec)
 	return take_stack(e, &bare) && put_any(e, &bare);
 }
 
-/* Is this a record for the column? */
+/* Must the record take the path of put_with_column()? */
 static inline bool
 is_for_column(const struct encoder *e, const struct hatf_record *rec)
 {
@@ -661,7 +661,21 @@ encoder_put(struct encoder *e, const struct hatf_record *rec)
 				     : put_any(e, rec);
 }
 
-/* The span is full, a column is active, or the encoder is in fast mode. */
+/* Slow case: the span is full, or the encoder is in fast mode. */
+bool
+encoder_put_taken_slow(struct encoder *e, uint8_t tag, uint64_t size,
+		       uint64_t address, uint64_t thread, uint64_t time)
+{
+	const struct hatf_record rec = { .tag = tag,
+					 .size = size,
+					 .address = address,
+					 .thread = thread,
+					 .time = time };
+
+	return put_any(e, &rec);
+}
+
+/* Slow case: the span is full, a column is active, or fast mode is on. */
 bool
 encoder_put_plain_slow(struct encoder *e, uint8_t tag, uint64_t size,
 		       uint64_t address, uint64_t thread, uint64_t time)

@@ -6,8 +6,9 @@
  * metadata that a planner (place.h) puts between them, and the comments that
  * frame a block.  The recorder and hatf_writer share it.
  *
- * Records wait in the span until it is full, or until encoder_flush() or
- * encoder_end() empties it.  Until then 'used' does not include them.
+ * The encoder keeps records in its span until the span is full, or until
+ * encoder_flush() or encoder_end() writes them.  'used' does not include the
+ * records of the span.
  *
  * The encoder runs inside traced programs, in a thread without libc state of
  * its own.  So neither this file nor the files that it calls (layout, place,
@@ -29,53 +30,72 @@
 #include "hatf/hatf.h"
 
 /*
- * The most bytes of one record with the metadata before it: two records that
- * set the interpretation (20 + 4) and one that sets the fieldSize (4) for each
- * of six fields, the record itself (1 + 6 * 8), and 2 + 65535 bytes of
- * attributes.
+ * The most bytes of one record with the metadata before it.  For each of six
+ * fields, two metadata records that set the interpretation (20 + 4) and one
+ * that sets the fieldSize (4); then the record itself (1 + 6 * 8), and 2 +
+ * 65535 bytes of attributes.
  */
 #define ENCODER_RECORD_MAX_NBYTES (ENCODER_RECORD_NBYTES + 65535)
 #define ENCODER_RECORD_NBYTES	  (6 * 28 + 49 + 2)
 
-/* The most bytes of the comment of a column of stacks: tag, length, text. */
+/*
+ * The most bytes of the comment that contains a column of stacks: tag, length,
+ * text.
+ */
 #define ENCODER_COLUMN_NBYTES (3 + STACK_COLUMN_MAX)
 
 struct encoder {
-	uint8_t *buf; /* the caller's; one block */
+	uint8_t *buf; /* the caller's memory for one block */
 	size_t cap, used;
-	/* Offsets in 'buf' of the block and of the digits of its "bytes=";
-	 * 'length_off' is 0 if there is no block. */
+	/* Offsets in 'buf' of the block, and of the digits after "bytes=" in
+	 * the block's comment; 'length_off' is 0 if there is no block. */
 	size_t block_off, length_off;
-	struct layout layout; /* as of 'used' */
+	struct layout layout; /* the layout after the first 'used' bytes */
 	struct place_planner planner;
-	struct place place; /* context of the default planner */
-	bool restart;	    /* the block has no metadata yet */
-	bool is_fast;	    /* see encoder_set_fast() */
-	/* Set by the caller: each block ends with its sum (FORMAT "Sums"). */
+	/* the context that the default planner gets as its argument */
+	struct place place;
+	/* the block is new: no metadata has been written in it */
+	bool restart;
+	bool is_fast; /* fast mode is on, see encoder_set_fast() */
+	/*
+	 * Set by the caller.  If set, each block ends with a checksum (FORMAT
+	 * "Sums").
+	 */
 	bool has_sums;
-	/* Offset in 'buf' of the digits of the sum; 0: no sum yet. */
+	/* Offset in 'buf' of the digits of the checksum; 0: not written yet. */
 	size_t sum_off;
-	/* The span and its arrays, in the caller's memory. */
+	/*
+	 * The span (records not yet written) and its arrays, in the caller's
+	 * memory.
+	 */
 	struct hatf_record *span;
 	struct place_change *changes;
 	uint8_t *texts; /* the attributes and comments of the span */
-	size_t pending, pending_max; /* records in the span; its capacity */
+	/* number of records in the span; its capacity */
+	size_t pending, pending_max;
 	size_t texts_used;
-	size_t at_once_max; /* fast mode: write at once while 'used' is less */
-	struct stack_column *column; /* the caller's; NULL: none */
-	size_t column_off;	     /* in 'buf': where its comment will be */
-	bool is_plain_slow;	/* fast mode, or the column takes the records */
-	uint64_t stream_nbytes; /* bytes of all blocks before this buffer */
-	uint64_t block_count;	/* blocks begun */
-	uint64_t record_count[HATF_TAG_COUNT]; /* by tag, metadata too */
-	uint64_t count_before[HATF_TAG_COUNT]; /* the same before this block */
+	/* fast mode: while 'used' is less than this, write a record at once */
+	size_t at_once_max;
+	struct stack_column *column; /* the caller's; NULL: no column */
+	/* offset in 'buf' where the comment with the column will be inserted */
+	size_t column_off;
+	/* encoder_put_plain() must take its slow path */
+	bool is_plain_slow;
+	/* bytes of all blocks that were in the buffer before */
+	uint64_t stream_nbytes;
+	uint64_t block_count; /* number of blocks begun so far */
+	/* written records by tag, including metadata */
+	uint64_t record_count[HATF_TAG_COUNT];
+	/* 'record_count' at the start of this block. */
+	uint64_t count_before[HATF_TAG_COUNT];
 };
 
 /*
- * Return the bytes of memory that the span of a planner (NULL: the default,
- * place_span()) needs beside the buffer, and the bytes of the buffer that it
- * needs beyond the length at which the caller ends a block: room for the
- * records of the span, and one more.
+ * encoder_memory_nbytes() returns the bytes of memory that the encoder needs
+ * beside the buffer, for the span of a planner (NULL: the default,
+ * place_span()). encoder_room_nbytes() returns the bytes that the buffer must
+ * have beyond the length at which the caller ends a block: room for the records
+ * of the span, and for one more.
  */
 size_t encoder_memory_nbytes(const struct place_planner *planner);
 size_t encoder_room_nbytes(const struct place_planner *planner);
@@ -89,10 +109,10 @@ void encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
 		  const struct place_planner *planner, void *memory);
 
 /*
- * Put the stacks of the records into 'column' as far as possible, not into the
- * attributes.  It stays the caller's, and is all 0.  The buffer needs
- * ENCODER_COLUMN_NBYTES more; without room, stacks stay in the attributes.
- * Only for a stream with block comments.
+ * From now on put the stacks of the records into 'column' where possible, and
+ * not into the attributes.  'column' stays the caller's, and must be zeroed.
+ * The buffer needs ENCODER_COLUMN_NBYTES more; without this room, stacks stay
+ * in the attributes.  Only for a stream with block comments.
  */
 void encoder_use_column(struct encoder *e, struct stack_column *column);
 
@@ -104,17 +124,18 @@ void encoder_use_column(struct encoder *e, struct stack_column *column);
 bool encoder_comment(struct encoder *e, const char *text, size_t nbytes);
 
 /*
- * Append the trailer.  'text' has its lines, and room for the line of the sum,
- * which is added if there are sums.  The span must be empty, and the next
- * call must be encoder_end().  Return false if the trailer does not fit.
+ * Append the trailer.  'text' has its lines, and must have room for the line of
+ * the checksum; if 'has_sums' is set, the encoder adds this line.  The span
+ * must be empty, and the next call must be encoder_end().  Return false if the
+ * trailer does not fit.
  */
 bool encoder_trailer(struct encoder *e, struct text *text);
 
 /*
- * Begin a block with its comment (FORMAT "Trace blocks") and metadata for every
- * field.  'event' is the number of the first logical event in it, 'time' its
- * start time in the trace's unit.  The buffer must be empty or have comments
- * only, and have room for a record.
+ * Begin a block with its comment (FORMAT "Trace blocks") and metadata that sets
+ * every field.  'event' is the number of the first logical event in it, 'time'
+ * its start time in the trace's unit.  The buffer must be empty or have
+ * comments only, and have room for a record.
  */
 void encoder_begin(struct encoder *e, uint64_t event, uint64_t time);
 
@@ -131,22 +152,22 @@ bool encoder_put(struct encoder *e, const struct hatf_record *rec);
 /*
  * encoder_put_plain() is like encoder_put(), but for an alloc or free of heap 0
  * without attributes.  It takes the fields as arguments, not in a record:
- * loading a record directly after storing it would take longer than all the
- * rest. encoder_put_plain_slow() is its slow path.
+ * loading a record directly after storing it would take longer than the rest of
+ * the call.  Its slow path is encoder_put_plain_slow().
  */
 bool encoder_put_plain_slow(struct encoder *e, uint8_t tag, uint64_t size,
 			    uint64_t address, uint64_t thread, uint64_t time);
 
-static inline bool
-encoder_put_plain(struct encoder *e, uint8_t tag, uint64_t size,
-		  uint64_t address, uint64_t thread, uint64_t time)
+/*
+ * Append a plain record (see encoder_put_plain()) to the span, which must have
+ * room.
+ */
+static inline void
+encoder_append_plain(struct encoder *e, uint8_t tag, uint64_t size,
+		     uint64_t address, uint64_t thread, uint64_t time)
 {
 	struct hatf_record *const r = &e->span[e->pending];
 
-	if (__builtin_expect(e->is_plain_slow || e->pending >= e->pending_max,
-			     0))
-		return encoder_put_plain_slow(e, tag, size, address, thread,
-					      time);
 	r->tag = tag;
 	r->attributes_nbytes = 0;
 	r->attributes = e->texts;
@@ -158,25 +179,58 @@ encoder_put_plain(struct encoder *e, uint8_t tag, uint64_t size,
 	r->heap = 0;
 	e->pending++;
 	e->record_count[tag]++;
+}
+
+static inline bool
+encoder_put_plain(struct encoder *e, uint8_t tag, uint64_t size,
+		  uint64_t address, uint64_t thread, uint64_t time)
+{
+	if (__builtin_expect(e->is_plain_slow || e->pending >= e->pending_max,
+			     0))
+		return encoder_put_plain_slow(e, tag, size, address, thread,
+					      time);
+	encoder_append_plain(e, tag, size, address, thread, time);
 	return true;
 }
 
 /*
- * A run is several plain records of one thread and time in fast mode; what they
- * have in common is computed once.  Between encoder_begin_run() and
- * encoder_end_run() the caller may only call encoder_run_put().
+ * Like encoder_put_plain(), for a record whose stack is in the column: if there
+ * is a column, the caller has added the stack to it.
+ */
+bool encoder_put_taken_slow(struct encoder *e, uint8_t tag, uint64_t size,
+			    uint64_t address, uint64_t thread, uint64_t time);
+
+static inline bool
+encoder_put_taken(struct encoder *e, uint8_t tag, uint64_t size,
+		  uint64_t address, uint64_t thread, uint64_t time)
+{
+	if (__builtin_expect(e->is_fast || e->pending >= e->pending_max, 0))
+		return encoder_put_taken_slow(e, tag, size, address, thread,
+					      time);
+	encoder_append_plain(e, tag, size, address, thread, time);
+	return true;
+}
+
+/*
+ * A run is several plain records with the same thread and time in fast mode.
+ * The encoder computes once what is the same in all of them.  Between
+ * encoder_begin_run() and encoder_end_run() the caller may only call
+ * encoder_run_put().
  */
 struct encoder_run {
-	uint8_t *next, *end; /* in the buffer; all records begin before 'end' */
+	/* position in the buffer; each record must begin before 'end' */
+	uint8_t *next, *end;
 	struct layout_field size, address;
 	uint8_t tail[8]; /* the bytes of each record after its address */
 	size_t tail_nbytes;
-	uint64_t count[2]; /* by tag */
+	uint64_t count[2]; /* number of records of the run by tag */
 };
 
 /*
- * Begin a run.  Return false if the encoder is not in fast mode, the span is
- * not empty, or the layout does not fit the thread and time.
+ * Begin a run of plain records of this thread and time.  Return false if the
+ * encoder is not in fast mode, the span is not empty, or the layout does not
+ * fit the thread and time.  If a column is active, the caller adds the stacks
+ * of the records to it.
  */
 bool encoder_begin_run(struct encoder *e, uint64_t thread, uint64_t time,
 		       struct encoder_run *run_ret);
@@ -227,36 +281,43 @@ encoder_span_left(const struct encoder *e)
 void encoder_set_fast(struct encoder *e, bool is_fast);
 
 /*
- * Should the caller end the block, if blocks have about 'block_nbytes' bytes?
+ * Should the caller end the block, if a block should have about 'block_nbytes'
+ * bytes?
  */
 bool encoder_is_full(const struct encoder *e, size_t block_nbytes);
 
-/* Write the records of the span. */
+/* Write the records of the span to the buffer. */
 void encoder_flush(struct encoder *e);
 
 /*
- * Empty the span, and put the comment of the column of stacks in front of the
- * records that it is about.  Return how many comments that is: 0 or 1.  The
- * caller needs this only to know the length of the block before its trailer.
+ * Write the records of the span.  If they have a column of stacks, write its
+ * comment before the records whose stacks it contains.  Return the number of
+ * comments added: 0 or 1.  The caller needs this number only to know the length
+ * of the block before its trailer.
  */
 unsigned encoder_end_column(struct encoder *e);
 
 /*
- * End the block: do as encoder_end_column(), append the comment with the sum if
- * there are sums and no trailer has it, and fill in "bytes=".  The block is
- * e->buf[0, e->used).  Return how many comments were added: 0 to 2.
- * encoder_reset() then empties the buffer for the next block.
+ * End the block.  First do what encoder_end_column() does.  If blocks have
+ * checksums, and no trailer contains the checksum of this block, append a
+ * comment with the checksum.  Then fill in "bytes=".  The block is e->buf[0,
+ * e->used).  Return how many comments were added: 0 to 2.  After that,
+ * encoder_reset() empties the buffer for the next block.
  */
 unsigned encoder_end(struct encoder *e);
 void encoder_reset(struct encoder *e);
 
 /*
- * Discard the block that was begun last, ended or not, and restore the counts
- * before it.  Only discard the first block if no other block will follow.
+ * Discard the block that was begun last, ended or not, and restore the record
+ * counts to those before it.  The caller may discard the first block only if it
+ * writes no other block afterwards.
  */
 void encoder_cancel(struct encoder *e);
 
-/* Return the number of data records (tags 0 to 10), including the span. */
+/*
+ * Return the number of data records (tags 0 to 10) so far, including those of
+ * the span.
+ */
 uint64_t encoder_data_records(const struct encoder *e);
 
 #endif /* HATF_ENCODER_H */

@@ -17,40 +17,53 @@
 #include "hatf/codec/layout.h"
 #include "hatf/hatf.h"
 
-#define FIELD_USES_RECORDS 256 /* the most records of a span */
+#define FIELD_USES_RECORDS 256 /* the most records of one span */
 
 _Static_assert(2 * FIELD_USES_RECORDS <= TRELLIS_USES,
-	       "room for a span of reallocs only");
+	       "a span with only reallocs must fit");
 
 struct field_uses {
-	/* The span.  'restart': no field has a state before it. */
+	/*
+	 * The span and the layout before it.  If 'restart' is set, the layout
+	 * does not count: the span begins a block, and its metadata must set
+	 * every field.
+	 */
 	const struct hatf_record *records;
 	const struct layout *layout;
 	size_t record_count;
 	bool restart;
-	/* The uses of size and address. */
+	/*
+	 * The uses of size and address: 'count' uses, and for each one the
+	 * index of its record and its two classes.
+	 */
 	size_t count;
 	uint16_t record[TRELLIS_USES];
 	_Alignas(16) uint8_t address_class[TRELLIS_USES];
 	_Alignas(16) uint8_t size_class[TRELLIS_USES];
-	/* OR over the span: the bits of time, thread and heap that differ
-	 * from the value before the span; the lengths of attributes. */
+	/* ORed together over all records of the span: for time, thread and
+	 * heap, the bits that differ from the value before the span; for the
+	 * attributes, their lengths. */
 	uint64_t time, thread, heap;
 	uint32_t attributes;
-	/* Result of field_uses_classify(). */
+	/* The classes that field_uses_classify() found. */
 	uint8_t field_class[FIELD_USES_RECORDS];
-	/* From the first to the second pass of field_uses_scan(). */
+	/*
+	 * What the first pass of field_uses_scan() stores for its second pass.
+	 */
 	_Alignas(16) uint32_t difference[TRELLIS_USES];
 	_Alignas(16) uint32_t offset[TRELLIS_USES];
 	_Alignas(16) uint32_t size[TRELLIS_USES];
 };
 
-/* Return the value of a field of 'rec'; for the address, the first one. */
+/*
+ * Return the value of a field of 'rec'.  For a realloc, return the first of its
+ * two addresses.
+ */
 uint64_t field_uses_value(const struct hatf_record *rec, unsigned field);
 
 /*
- * Return the value that the first use of a field is compared with: the present
- * value of the field, or on a restart the first value of the span.
+ * Return the value with which the first use of a field is compared: the field's
+ * value before the span, or on a restart the first value of the span.
  */
 uint64_t field_uses_previous(const struct field_uses *u, unsigned field);
 
@@ -72,11 +85,14 @@ void field_uses_rebase(struct field_uses *u, uint64_t base);
 /* Classify time, thread, heap or attributes into 'field_class'. */
 void field_uses_classify(struct field_uses *u, unsigned field);
 
-/* Return the class of a difference: 0, 1, 2, 3, 4 for 0, 1, 2, 4, 8 bytes. */
+/*
+ * Return the class of a difference.  Classes 0, 1, 2, 3, 4 need 0, 1, 2, 4, 8
+ * bytes.
+ */
 static inline unsigned
 field_uses_delta_class(uint64_t difference)
 {
-	/* 0, -1, 1, -2, ... become 0, 1, 2, 3, ... */
+	/* Map 0, -1, 1, -2, ... to 0, 1, 2, 3, ... */
 	const uint64_t folded = difference << 1 ^ (0 - (difference >> 63));
 
 	return (folded != 0) + (folded > UINT8_MAX) + (folded > UINT16_MAX) +

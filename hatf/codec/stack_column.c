@@ -2,7 +2,10 @@
 /* stack_column.c - see stack_column.h and FORMAT "Columns of stacks" */
 #include "hatf/codec/stack_column.h"
 
-/* The most bytes of an entry: three numbers of 32 bits, one of them doubled. */
+/*
+ * The most bytes of an entry: three ULEB128 numbers of 32 bits, one of which
+ * has an additional low bit.
+ */
 #define ENTRY_NBYTES 16
 
 static void
@@ -17,8 +20,8 @@ void
 stack_column_begin(struct stack_column *c)
 {
 	/*
-	 * Numbers of a column are above those of the columns before, also if
-	 * the last one was never ended: its block may have been cancelled.
+	 * Make 'stored_before' exceed the numbers of all earlier columns, also
+	 * of a column that was never ended because its block was cancelled.
 	 */
 	c->stored_before += c->stored_count;
 	if (c->stored_before > UINT32_MAX / 2) {
@@ -35,9 +38,9 @@ stack_column_begin(struct stack_column *c)
 }
 
 /*
- * Return the stack of a record if it is the last item of the attributes, in
- * the form that a reader will give it: key and shortest ULEB128.  Else return
- * 0.
+ * Return the stack of a record if it is the last item of the attributes, and if
+ * a reader that appends the item from the column restores the same bytes: the
+ * key and the shortest ULEB128.  Else return 0.
  */
 static uint32_t
 last_stack(const struct hatf_record *rec, uint32_t *nbytes_ret)
@@ -53,7 +56,10 @@ last_stack(const struct hatf_record *rec, uint32_t *nbytes_ret)
 		if (!hatf_attr_next(&next, end, &item))
 			return 0;
 	}
-	/* A longer form of the same number ends with a byte 0. */
+	/*
+	 * Refuse a ULEB128 number that is longer than necessary: its last byte
+	 * is 0.
+	 */
 	if (item.key != HATF_ATTR_STACK || item.value > UINT32_MAX ||
 	    end[-1] == 0)
 		return 0;
@@ -69,9 +75,8 @@ stack_column_wants(const struct hatf_record *rec)
 	return rec->tag <= HATF_REALLOC_FREE && last_stack(rec, &nbytes) != 0;
 }
 
-/* Store an entry that the model did not predict. */
-static void
-put_entry(struct stack_column *c, uint32_t id)
+void
+stack_column_put_entry(struct stack_column *c, uint32_t id)
 {
 	const uint32_t difference = id - c->model.literal;
 	uint32_t *const number = &c->places[id % STACK_COLUMN_PLACES].number;
@@ -86,7 +91,7 @@ put_entry(struct stack_column *c, uint32_t id)
 				      c->stored_before - 1);
 	} else {
 		put_number(c, STACK_LITERAL);
-		/* The sign goes into the lowest bit. */
+		/* The lowest bit is the sign. */
 		put_number(c, difference >> 31 != 0
 				      ? (uint64_t)~difference << 1 | 1
 				      : (uint64_t)difference << 1);
@@ -104,20 +109,12 @@ stack_column_add(struct stack_column *c, struct hatf_record *rec)
 	if (rec->tag == HATF_FREE && rec->attributes_nbytes != 0 &&
 	    !c->has_frees && stack_column_wants(rec))
 		c->has_frees = true;
-	/* Once it is full, the column has entries for no more records. */
+	/* Once the column is full, it takes no further records. */
 	if (c->used > STACK_COLUMN_MAX - 2 * ENTRY_NBYTES ||
 	    !stack_model_has_entry(&c->model, rec))
 		return;
 	id = last_stack(rec, &nbytes);
-
-	const struct stack_model_place place =
-		stack_model_find(&c->model, rec->thread);
-
-	if (id == stack_model_predict(&place))
-		c->run++;
-	else
-		put_entry(c, id);
-	stack_model_note(&place, id);
+	stack_column_add_stack(c, rec->thread, id);
 	rec->attributes_nbytes -= nbytes;
 }
 

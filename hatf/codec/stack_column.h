@@ -15,55 +15,99 @@
 
 #include "hatf/codec/stack_model.h"
 
-/* The first line of the comment. */
+/* The first line of the comment that contains a column. */
 #define STACK_COLUMN_KIND "HATF stacks\n"
 
-/* The longest text of the comment: that of any comment. */
+/* The longest text of the comment: the longest that any comment may have. */
 #define STACK_COLUMN_MAX 65535
 
-/* Codes of entries; from STACK_STORED on, the numbers of stored ids. */
+/*
+ * Codes of entries.  A code n >= STACK_STORED stands for an id that this column
+ * has stored before, as number n - STACK_STORED (from 0).
+ */
 enum stack_code {
-	STACK_NONE,    /* no stack */
-	STACK_LITERAL, /* an id, as the difference from the last one of these */
+	STACK_NONE, /* the record has no stack */
+	/* an id follows, as the difference from the last id with this code */
+	STACK_LITERAL,
 	STACK_STORED
 };
 
-/* Places of stacks by their ids: the last that was stored of some. */
+/*
+ * Number of slots in a hash table by stack id.  A slot has the stack id with
+ * this hash that was stored last.
+ */
 #define STACK_COLUMN_PLACES 16384
 
 struct stack_column {
-	bool is_active; /* records are being added */
+	bool is_active; /* the column has begun and has not ended */
 	bool has_frees; /* the next column will have entries for frees */
-	size_t used;	/* bytes of 'text' */
-	uint32_t run;	/* records predicted since the last stored entry */
-	uint32_t stored_count;	/* ids stored as differences in this column */
-	uint32_t stored_before; /* the same, in the columns before */
+	size_t used;	/* length of 'text' in bytes */
+	/* records since the last stored entry, all predicted by the model */
+	uint32_t run;
+	uint32_t stored_count; /* how many ids have a number in this column */
+	/* how many ids got a number in earlier columns */
+	uint32_t stored_before;
 	struct stack_model model;
 	uint8_t text[STACK_COLUMN_MAX];
-	/* 'number' is 'stored_before' plus the id's number, from 1. */
+	/*
+	 * A slot: the id, and 'stored_before' plus the id's number, which
+	 * counts from 1.
+	 */
 	struct {
 		uint32_t id, number;
 	} places[STACK_COLUMN_PLACES];
 };
 
-/* Begin with no records. */
+/* Begin a column without records. */
 void stack_column_begin(struct stack_column *c);
 
 /*
- * Add the next record, whose tag is below 11.  If the column takes its stack,
- * shorten its attributes by the last item, STACK.  Other stacks stay where they
- * are.
+ * Add the next record, whose tag is below 11.  If the column takes the record's
+ * stack, remove the last item, STACK, from the attributes.  A stack that the
+ * column does not take stays in the attributes.
  */
 void stack_column_add(struct stack_column *c, struct hatf_record *rec);
 
 /* Has the record a stack that a column could take? */
 bool stack_column_wants(const struct hatf_record *rec);
 
+/* Store the stack 'id' of a record, which the model did not predict. */
+void stack_column_put_entry(struct stack_column *c, uint32_t id);
+
+/*
+ * Store the stack 'id' of the next record; the record is of 'thread' and has an
+ * entry.
+ */
+static inline void
+stack_column_add_stack(struct stack_column *c, uint64_t thread, uint32_t id)
+{
+	const struct stack_model_place place =
+		stack_model_find(&c->model, thread);
+
+	if (id == stack_model_predict(&place))
+		c->run++;
+	else
+		stack_column_put_entry(c, id);
+	stack_model_note(&place, id);
+}
+
 /* Should the caller end the column soon, since it is nearly full? */
 static inline bool
 stack_column_is_nearly_full(const struct stack_column *c)
 {
 	return c->is_active && c->used > STACK_COLUMN_MAX - 4096;
+}
+
+/*
+ * Can the caller add the stacks of the next few hundred allocs and frees by
+ * stack_column_add_stack()?  In this case only the allocs have entries.
+ */
+static inline bool
+stack_column_takes_allocs(const struct stack_column *c)
+{
+	return c->is_active && !stack_column_is_nearly_full(c) &&
+	       !c->model.has_frees && !c->model.pairing.alloc_expected &&
+	       !c->model.pairing.free_expected;
 }
 
 /* End the column.  Its comment is then text[0, used). */

@@ -4,18 +4,19 @@
  * block_order.c
  *
  * A slot has three 64-bit words, or four if the page has a block that does not
- * fit three.  The last word is 0 if the slot is free.  Otherwise its upper bits
- * are the place, which is the block's offset in the page, plus 1:
+ * fit three.  The last word is 0 if the slot is free.  Otherwise the upper bits
+ * of the last word are the block's place, its offset in the page, plus 1.  The
+ * birth is the event that allocated the block:
  *
- *	     63                   51 50      40 39                   0
- *	0   |                     time of birth                       |
- *	1   | size, low 24 bits       |          object               |
- *	2   | place plus 1 |  size, high 11 bits |   number of birth  |
+ * 	     63                   51 50      40 39                   0
+ * 	0   |                     time of birth                       |
+ * 	1   | size, low 24 bits       |          object               |
+ * 	2   | place plus 1 |  size, high 11 bits |   number of birth  |
  *
- *	0   |                     time of birth                       |
- *	1   |                         object                          |
- *	2   |                         size                            |
- *	3   | place plus 1 |      number of birth, 48 bits            |
+ * 	0   |                     time of birth                       |
+ * 	1   |                         object                          |
+ * 	2   |                         size                            |
+ * 	3   | place plus 1 |      number of birth, 48 bits            |
  */
 #ifndef HATF_BLOCK_SLOT_H
 #define HATF_BLOCK_SLOT_H
@@ -25,16 +26,18 @@
 #define BLOCK_SLOT_NARROW_WORDS 3
 #define BLOCK_SLOT_WIDE_WORDS	4
 #define BLOCK_SLOT_PLACE_SHIFT	51
-#define BLOCK_SLOT_NARROW_BITS	40 /* of an object and of an event number */
-#define BLOCK_SLOT_LOW_BITS	24 /* of a size */
-#define BLOCK_SLOT_HIGH_BITS	11
+/* in a slot of three words: bits of an object's id and of an event number */
+#define BLOCK_SLOT_NARROW_BITS 40
+/* in a slot of three words: how many low bits of the size are in word 1 */
+#define BLOCK_SLOT_LOW_BITS  24
+#define BLOCK_SLOT_HIGH_BITS 11
 
 _Static_assert(BLOCK_SLOT_LOW_BITS + BLOCK_SLOT_NARROW_BITS == 64 &&
 		       BLOCK_SLOT_NARROW_BITS + BLOCK_SLOT_HIGH_BITS ==
 			       BLOCK_SLOT_PLACE_SHIFT &&
 		       BLOCK_EVENT_MAX >> BLOCK_SLOT_PLACE_SHIFT == 0 &&
 		       BLOCK_PAGE_NBYTES < 1 << (64 - BLOCK_SLOT_PLACE_SHIFT),
-	       "the bits of a slot");
+	       "the fields of a slot must fit its words");
 
 /* Return the place of an address in its page. */
 static inline unsigned
@@ -43,7 +46,7 @@ block_slot_place_of(uint64_t address)
 	return (unsigned)(address % BLOCK_PAGE_NBYTES);
 }
 
-/* Return slot 'i' of a page. */
+/* Return slot number 'i' of a page. */
 static inline uint64_t *
 block_slot_at(const struct block_page *page, unsigned i)
 {
@@ -85,8 +88,8 @@ block_slot_get(const struct block_page *page, const uint64_t *slot,
 }
 
 /*
- * Return the slot of a page, or the free slot where it belongs.  The set must
- * have pages.
+ * Return the slot of a page in the table of pages, or the free slot where the
+ * page belongs.  The set must have pages.
  */
 static inline struct block_page *
 block_slot_seek_page(const struct block_set *blocks, uint64_t number)

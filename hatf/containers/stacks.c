@@ -4,8 +4,8 @@
  *
  * The bytes of a 'struct content', which describes a frame, are stored in a
  * string table, so that equal frames are found as equal strings.  A stack is
- * found by its parent and frame in a hash table of ids, with four bytes a slot,
- * as there may be millions.
+ * found by its parent and frame in a hash table.  Its slots have only four
+ * bytes, the id of the stack, as there may be millions of stacks.
  */
 #include "hatf/codec/comment_text.h"
 #include "hatf/codec/hatf_record.h"
@@ -27,38 +27,42 @@ static const char stack_kind[] = "HATF stack\n";
  */
 struct content {
 	uint64_t line, column, address;
-	/* string numbers in 'texts'; 0: none */
+	/* numbers of strings in 'texts'; 0: none */
 	uint32_t function, file, object;
 	uint32_t end_column;
 };
 _Static_assert(sizeof(struct content) == 3 * 8 + 4 * 4, "padding");
 
-/* A frame, and what was mapped at its address when it was defined. */
+/*
+ * A frame, and the object that was mapped at its address when it was defined.
+ */
 struct frame_row {
-	uint32_t content; /* number in 'contents' */
-	uint32_t object;  /* number in 'texts'; 0: unknown */
-	uint64_t base;	  /* of the object */
+	uint32_t content; /* number of its content in 'contents' */
+	/* number of the object's name in 'texts'; 0: unknown */
+	uint32_t object;
+	uint64_t base; /* 'base' of the object */
 };
 
 struct hatf_stacks {
 	struct string_table texts, contents;
 	struct modules modules;
-	struct frame_row *frames; /* by frame index */
+	struct frame_row *frames; /* rows of frames, by frame index */
 	uint32_t frame_cap;
 	struct id_index frame_ids;
 	struct hatf_stack *stacks;
 	uint32_t stack_cap;
 	struct id_index stack_ids;
 	/*
-	 * For hatf_stacks_add(): open addressing by parent and frame; ids, 0:
-	 * free.
+	 * For hatf_stacks_add(): a hash table of stack ids by parent and frame,
+	 * with open addressing; 0: the slot is free.
 	 */
 	uint32_t *slots;
-	size_t slot_count; /* at least twice the stacks */
+	size_t slot_count; /* at least twice the number of stacks */
 	uint32_t frames_written, stacks_written;
-	/* a buffer of HATF_DEFINITION_MAX + 1 bytes for a value of a comment */
+	/* memory for a value of a comment: HATF_DEFINITION_MAX + 1 bytes */
 	char *value;
-	const char *fault; /* why the last definition was refused; static */
+	/* which part of the last definition was refused; static */
+	const char *fault;
 };
 
 /* ----------------------------------------------------- opening and closing */
@@ -116,7 +120,7 @@ make_room(void **rows, uint32_t *cap, uint32_t count, size_t row_nbytes)
 	return true;
 }
 
-/* Return the number of a text, 0 for none. */
+/* Store the number of a text in '*number_ret': 0 if it is NULL or empty. */
 static enum hatf_status
 put_text(struct hatf_stacks *s, const char *text, uint32_t *number_ret)
 {
@@ -126,7 +130,7 @@ put_text(struct hatf_stacks *s, const char *text, uint32_t *number_ret)
 	return string_table_put(&s->texts, text, strlen(text), number_ret);
 }
 
-/* Return the number in 'contents' of the frame's content. */
+/* Store the number that the frame's content has in 'contents'. */
 static enum hatf_status
 put_content(struct hatf_stacks *s, const struct hatf_frame *frame,
 	    uint32_t *number_ret)
@@ -190,8 +194,8 @@ hatf_stacks_add_frame(struct hatf_stacks *s, const struct hatf_frame *frame,
 	enum hatf_status status = put_content(s, frame, &number);
 
 	/*
-	 * An id is the number of the content: each new content gets the next
-	 * one.
+	 * The new frame gets the content's number as its id: each new content
+	 * has the next number.
 	 */
 	if (status == HATF_OK && number > s->frame_ids.count)
 		status = add_frame(s, number, number);
@@ -201,13 +205,13 @@ hatf_stacks_add_frame(struct hatf_stacks *s, const struct hatf_frame *frame,
 }
 
 /*
- * Return the slot of a stack that hatf_stacks_add() added, or the free slot
- * where it belongs.
+ * Return the slot of a stack that hatf_stacks_add() added before, or the free
+ * slot where it belongs.
  */
 static size_t
 seek(const struct hatf_stacks *s, const struct hatf_stack *stack)
 {
-	/* Both are below 2^32.  Any seed will do. */
+	/* Both numbers fit 32 bits.  The seed need not be random. */
 	const uint64_t content = stack->parent << 32 | stack->frame;
 	size_t slot = u64_map_hash(&s->stack_ids.others, content);
 
@@ -283,7 +287,10 @@ put_number(struct text *t, const char *key, uint64_t n)
 		text_line_u64(t, key, n);
 }
 
-/* Write the definition of a frame.  Names come last: only they may not fit. */
+/*
+ * Write the definition of a frame.  Names come last, because only names can be
+ * too long for the comment.
+ */
 static void
 put_frame(const struct hatf_stacks *s, struct text *t, uint32_t row)
 {
@@ -331,7 +338,7 @@ struct definition {
 	size_t nbytes;
 };
 
-/* Read a number, 0 if the key is absent; false if the value is not a number. */
+/* Read a number; 0 if the key is absent; false if the value is not a number. */
 static bool
 parse_number(const struct definition *d, const char *key, uint64_t *n_ret)
 {
@@ -370,8 +377,8 @@ parse_address(const struct definition *d, uint64_t *n_ret)
 }
 
 /*
- * Return the number of a name in the comment, up to its first NUL; 0 if the key
- * is absent.
+ * Store the string number of a name in the comment, which ends at its first
+ * NUL; 0 if the key is absent.
  */
 static enum hatf_status
 parse_name(struct hatf_stacks *s, const struct definition *d, const char *key,
@@ -396,23 +403,25 @@ parse_id(struct hatf_stacks *s, const struct definition *d, const char *key,
 	 uint64_t *id_ret)
 {
 	if (!parse_number(d, key, id_ret))
-		return refuse(s, "its id is not a number");
-	return *id_ret != 0 || refuse(s, "it has no id");
+		return refuse(s, "the definition's id is not a number");
+	return *id_ret != 0 || refuse(s, "the definition has no id");
 }
 
-/* An id may be defined again, but not otherwise. */
+/* A definition may repeat an id only if its content is the same, too. */
 static enum hatf_status
 compare(struct hatf_stacks *s, bool is_same, const char *key,
 	const char **field_ret)
 {
 	if (is_same)
 		return HATF_OK;
-	refuse(s, "its id has been defined otherwise before");
+	refuse(s, "another definition has the same id");
 	*field_ret = key;
 	return HATF_BAD_COMMENT;
 }
 
-/* Read the numbers of a frame.  Return NULL, or the key whose value is bad. */
+/*
+ * Read the numbers of a frame.  Return NULL, or the key whose value is invalid.
+ */
 static const char *
 parse_content(struct hatf_stacks *s, const struct definition *d,
 	      struct content *content, uint64_t *id_ret)
@@ -421,25 +430,25 @@ parse_content(struct hatf_stacks *s, const struct definition *d,
 
 	if (!parse_id(s, d, "frame", id_ret))
 		return "frame";
-	s->fault = "its line is not a number";
+	s->fault = "the frame's line is not a number";
 	if (!parse_number(d, "line", &content->line))
 		return "line";
-	s->fault = "its column is not a number";
+	s->fault = "the frame's column is not a number";
 	if (!parse_number(d, "column", &content->column))
 		return "column";
-	s->fault = "its end_column is not a number";
+	s->fault = "the frame's end_column is not a number";
 	if (!parse_number(d, "end_column", &end_column))
 		return "end_column";
-	/* No source line has so many columns; treat it as unknown. */
+	/* No source line has so many columns: treat the column as unknown. */
 	if (end_column <= UINT32_MAX)
 		content->end_column = (uint32_t)end_column;
-	s->fault = "its address is not a hexadecimal number";
+	s->fault = "the frame's address is not a hexadecimal number";
 	return parse_address(d, &content->address) ? NULL : "address";
 }
 
 /*
- * Note in which object the last frame lies, as the mappings are now: another
- * library may be there later.
+ * Note which object is mapped at the last frame's address now: later another
+ * library may be mapped there.
  */
 static enum hatf_status
 locate_frame(struct hatf_stacks *s, const struct content *content)
@@ -453,7 +462,10 @@ locate_frame(struct hatf_stacks *s, const struct content *content)
 	if (content->address == 0 || module == NULL)
 		return HATF_OK;
 	status = put_text(s, module->object, &number);
-	/* An object that the frame names itself may be another one. */
+	/*
+	 * The frame's own definition may name an object other than the mapped
+	 * one: use the mapping only if both are the same.
+	 */
 	if (status == HATF_OK &&
 	    (content->object == 0 || content->object == number)) {
 		row->object = number;
@@ -501,9 +513,9 @@ parse_parent(struct hatf_stacks *s, const struct definition *d,
 	uint32_t row;
 
 	if (!parse_number(d, "parent", id_ret))
-		return refuse(s, "its parent is not a number");
+		return refuse(s, "the stack's parent is not a number");
 	return *id_ret == 0 || id_index_find(&s->stack_ids, *id_ret, &row) ||
-	       refuse(s, "its parent has not been defined");
+	       refuse(s, "the stack's parent has not been defined");
 }
 
 static bool
@@ -512,11 +524,11 @@ parse_frame(struct hatf_stacks *s, const struct definition *d, uint64_t *id_ret)
 	uint32_t row;
 
 	if (!parse_number(d, "frame", id_ret))
-		return refuse(s, "its frame is not a number");
+		return refuse(s, "the stack's frame is not a number");
 	if (*id_ret == 0)
-		return refuse(s, "it has no frame");
+		return refuse(s, "the stack has no frame");
 	return id_index_find(&s->frame_ids, *id_ret, &row) ||
-	       refuse(s, "its frame has not been defined");
+	       refuse(s, "the stack's frame has not been defined");
 }
 
 static enum hatf_status
@@ -605,7 +617,7 @@ hatf_stacks_get(const struct hatf_stacks *s, uint64_t id,
 	return true;
 }
 
-/* Return the text of a number; NULL for 0. */
+/* Return the text with this number; NULL for number 0. */
 static const char *
 get_text(const struct hatf_stacks *s, uint32_t number)
 {

@@ -10,17 +10,25 @@
 
 #include "hatf/decoder/decoder.h"
 
-/* Codes in 'extra_nbytes', not lengths: the position of the length. */
-#define DECODER_LENGTH_V1 0x10000u /* in the last byte of the fixed part */
-#define DECODER_LENGTH_V2 0x10001u /* in its last two bytes */
+/*
+ * If the length of attributes is in the record, 'extra_nbytes' is one of these
+ * codes.
+ */
+/* the length is the last byte of the fixed part */
+#define DECODER_LENGTH_V1 0x10000u
+/* the length is the last two bytes of the fixed part */
+#define DECODER_LENGTH_V2 0x10001u
 
-/* Tag, six numbers of 8 bytes, and 7 bytes that a fetch may read beyond. */
+/*
+ * The tag, six numbers of 8 bytes, and 7 bytes after them that a fetch may
+ * read.
+ */
 #define DECODER_FETCH_NBYTES (1 + 6 * 8 + 7)
 
 /* The longest record that a run can have: with attributes of 'v1'. */
 #define DECODER_RUN_RECORD_NBYTES (1 + 6 * 8 + 1 + 255)
 _Static_assert(DECODER_RUN_RECORD_NBYTES >= DECODER_FETCH_NBYTES,
-	       "the bytes for fetching the last number are there");
+	       "8 bytes must be readable at the last number");
 
 /* Can a run begin with the record at 'p'? */
 static inline bool

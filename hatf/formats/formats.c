@@ -5,14 +5,14 @@
 #include "hatf/base/sized.h"
 #include "hatf/formats/common/format.h"
 
-/* Every field that a record can have, and comments. */
+/* HATF_KEEPS_ bits of a format that keeps every field and comments. */
 #define KEEPS_ALL                                                        \
 	(HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS | HATF_KEEPS_OLD_ADDRESS | \
 	 HATF_KEEPS_REALLOC | HATF_KEEPS_THREAD | HATF_KEEPS_TIME |      \
 	 HATF_KEEPS_HEAP | HATF_KEEPS_ATTRIBUTES | HATF_KEEPS_SITE |     \
 	 HATF_KEEPS_STACKS | HATF_KEEPS_SYMBOLS | HATF_KEEPS_COMMENTS)
 
-/* Alternative suffixes in common use. */
+/* Other suffixes that are common. */
 static const char *const json_suffixes[] = { ".jsonl", ".ndjson", NULL };
 static const char *const dhat_suffixes[] = { ".dhat.json", NULL };
 static const char *const pprof_suffixes[] = { ".pprof", NULL };
@@ -22,8 +22,8 @@ static const char *const memtrace_suffixes[] = { ".memtrace", NULL };
 
 static const struct format formats[] = {
 	{ .name = "binary",
-	  .about = "the HATF paper's Simple Binary: sections of numbers of one "
-		   "width",
+	  .about = "the HATF paper's Simple Binary: in a section, all numbers "
+		   "have one width",
 	  .suffix = ".bin",
 	  .keeps = KEEPS_ALL,
 	  .recognise = binary_recognise,
@@ -68,8 +68,8 @@ static const struct format formats[] = {
 	  .source = &metatf_source,
 	  .sink = &metatf_split_sink },
 	{ .name = "metatf",
-	  .about = "Meta-TF, with its DTD: HATF, and any trace whose records "
-		   "have the names of HATF's",
+	  .about = "Meta-TF with its DTD; can be read if its records have the "
+		   "names that HATF uses",
 	  .suffix = ".mtf",
 	  .keeps = KEEPS_ALL,
 	  .compresses = true,
@@ -108,8 +108,8 @@ static const struct format formats[] = {
 	  .sink = &xml_sink },
 	{ .name = "hummingbird",
 	  .about = "Allocate and Free lines of \"Are Mallocs Free of "
-		   "Fragmentation?\" (USENIX 2001); with --tags sequence "
-		   "without addresses",
+		   "Fragmentation?\" (USENIX 2001); addresses are kept "
+		   "unless --tags is sequence",
 	  .suffix = ".hummingbird",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS,
 	  .foreign = true,
@@ -118,8 +118,9 @@ static const struct format formats[] = {
 	  .source = &hummingbird_source,
 	  .sink = &hummingbird_sink },
 	{ .name = "mtrace",
-	  .about = "log of glibc's mtrace(3), for its mtrace script; callers "
-		   "without the offset in their function",
+	  .about =
+		  "log of glibc's mtrace(3), for its mtrace script; the offset "
+		  "of a caller in its function is omitted",
 	  .suffix = ".mtrace",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS |
 		   HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC |
@@ -131,7 +132,7 @@ static const struct format formats[] = {
 	  .sink = &mtrace_sink },
 	{ .name = "android",
 	  .about = "text of Android's record_allocs and memory_replay, with or "
-		   "without times; no attributes but zeroed and alignment",
+		   "without times; keeps the attributes zeroed and alignment",
 	  .suffix = ".android",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS |
 		   HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC |
@@ -190,16 +191,17 @@ static const struct format formats[] = {
 	  .source = &memtrace_source,
 	  .sink = &memtrace_sink },
 	{ .name = "gperftools",
-	  .about = "raw malloc trace of github.com/alk/gperftools: tokens for "
-		   "addresses, sizes rounded up to 8 bytes",
+	  .about = "raw malloc trace of github.com/alk/gperftools: it has "
+		   "tokens in place of addresses, and sizes rounded up to 8 "
+		   "bytes",
 	  .keeps = HATF_KEEPS_REALLOC | HATF_KEEPS_THREAD | HATF_KEEPS_TIME,
 	  .foreign = true,
 	  .disorderly = true,
 	  .recognise = gperftools_recognise,
 	  .source = &gperftools_source },
 	{ .name = "mtrc",
-	  .about = "tracing file of mpatrol (to 1.5), 32 and 64 bits, both "
-		   "byte orders, for mptrace",
+	  .about = "tracing file of mpatrol (up to version 1.5) for its "
+		   "mptrace; 32 and 64 bits, both byte orders",
 	  .suffix = ".mtrc",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS |
 		   HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC |
@@ -210,8 +212,8 @@ static const struct format formats[] = {
 	  .source = &mtrc_source,
 	  .sink = &mtrc_sink },
 	{ .name = "mptrace",
-	  .about = "HATF as text (Meta-TF 1.2), as mpatrol's mptrace "
-		   "--hatf-file writes it",
+	  .about = "HATF as text (Meta-TF 1.2) in the form that mpatrol's "
+		   "mptrace --hatf-file writes",
 	  .suffix = ".mptrace",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS |
 		   HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC,
@@ -220,8 +222,8 @@ static const struct format formats[] = {
 	  .source = &mptrace_source,
 	  .sink = &mptrace_sink },
 	/*
-	 * Last: a stream that no other format recognises is HATF or no trace at
-	 * all.
+	 * This row must be the last: a stream that no other format recognises
+	 * is HATF or no trace.
 	 */
 	{ .name = "hatf",
 	  .about = "HATF 1.0 (Chilimbi, Jones, Zorn, ISMM 2000), in blocks of "
@@ -251,7 +253,7 @@ format_at(unsigned idx)
 	return idx < FORMAT_COUNT ? &formats[idx] : NULL;
 }
 
-/* Return true if a stream that begins with these bytes can be in format 'f'. */
+/* Can a stream that begins with these bytes be in format 'f'? */
 static bool
 may_be(const struct format *f, const uint8_t *bytes, size_t nbytes)
 {
@@ -265,18 +267,18 @@ format_recognise(const uint8_t *bytes, size_t nbytes)
 	size_t i = 0;
 
 	/*
-	 * The caller's buffer may have more bytes, depending on the compression
-	 * of the file: look at the same number always.
+	 * Always look at the same number of bytes.  The caller's buffer may
+	 * have more, depending on the compression of the file.
 	 */
 	if (nbytes > FORMAT_PREFIX_NBYTES)
 		nbytes = FORMAT_PREFIX_NBYTES;
-	/* Ends: the last row accepts any bytes. */
+	/* The loop ends, because the last row accepts any bytes. */
 	while (!may_be(&formats[i], bytes, nbytes))
 		i++;
 	return &formats[i];
 }
 
-/* Return true if 'path' ends in 'suffix' and has something before it. */
+/* Does 'path' end in 'suffix', with something before it? */
 static bool
 has_suffix(const char *path, size_t path_nbytes, const char *suffix)
 {
@@ -286,7 +288,7 @@ has_suffix(const char *path, size_t path_nbytes, const char *suffix)
 	       memcmp(path + path_nbytes - nbytes, suffix, nbytes) == 0;
 }
 
-/* Store what the public struct has of 'f'; false if that is NULL. */
+/* Store what the public struct has of 'f'; return false if 'f' is NULL. */
 static bool
 give(const struct format *f, struct hatf_format *format_ret)
 {
@@ -322,8 +324,8 @@ hatf_format_find(const char *name, struct hatf_format *format_ret)
 }
 
 /*
- * Return the length of the longest suffix of the format that ends the path, or
- * 0 if none does.
+ * Return the length of the longest suffix of the format with which the path
+ * ends; 0 if it ends with none.
  */
 static size_t
 suffix_nbytes(const struct format *f, const char *path, size_t path_nbytes)
@@ -341,8 +343,8 @@ suffix_nbytes(const struct format *f, const char *path, size_t path_nbytes)
 }
 
 /*
- * Return the compression that the end of the path names, or NULL.
- * '*nbytes_ret' is the length of the path without that suffix.
+ * Return the compression that the suffix of the path names, or NULL.
+ * '*nbytes_ret' is the length of the path without this suffix.
  */
 static const char *
 compression_of(const char *path, size_t path_nbytes, size_t *nbytes_ret)
@@ -362,9 +364,7 @@ compression_of(const char *path, size_t path_nbytes, size_t *nbytes_ret)
 	return NULL;
 }
 
-/*
- * Return true if a file in the format can have this compression (NULL: none).
- */
+/* Can a file in this format have this compression (NULL: none)? */
 static bool
 supports_compression(const struct format *f, const char *compression)
 {

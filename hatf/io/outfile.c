@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* zlib's default memory level; window bits for "gzip, largest window". */
+/*
+ * zlib's default memory level, and its window bits for "gzip, largest window".
+ */
 #define MEMORY_LEVEL	 8
 #define GZIP_WINDOW_BITS (16 + MAX_WBITS)
 
@@ -36,7 +38,7 @@ outfile_init(struct outfile *o, bool compressed, enum frame_kind kind,
 	return HATF_OK;
 }
 
-/* Write all bytes, with as many calls as necessary. */
+/* Write all bytes, with as many calls of write() as necessary. */
 static void
 write_all(struct outfile *o, const uint8_t *p, size_t nbytes)
 {
@@ -57,9 +59,9 @@ write_all(struct outfile *o, const uint8_t *p, size_t nbytes)
 }
 
 _Static_assert(OUTFILE_NBYTES >= FRAME_WRITER_ROOM_NBYTES,
-	       "'packed' is the buffer of both");
+	       "'packed' must have room for a frame");
 
-/* Compress 'nbytes' bytes and write the result. */
+/* Compress 'nbytes' bytes with zlib and write the result. */
 static void
 compress_gzip(struct outfile *o, const uint8_t *p, size_t nbytes, int flush)
 {
@@ -75,7 +77,7 @@ compress_gzip(struct outfile *o, const uint8_t *p, size_t nbytes, int flush)
 	} while (z->avail_out == 0);
 }
 
-/* Like compress_gzip(), but for a frame. */
+/* Compress bytes into a frame of zstd or lz4, and write the result. */
 static void
 compress_frame(struct outfile *o, const uint8_t *p, size_t nbytes, int flush)
 {
@@ -99,7 +101,7 @@ compress_frame(struct outfile *o, const uint8_t *p, size_t nbytes, int flush)
 		o->status = status;
 }
 
-/* Write bytes without buffering them. */
+/* Write bytes without copying them to the buffer. */
 static void
 put(struct outfile *o, const uint8_t *p, size_t nbytes, int flush)
 {

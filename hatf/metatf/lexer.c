@@ -99,13 +99,21 @@ advance(struct lexer *x, size_t nbytes)
 
 /* ----------------------------------------------------------------- comments */
 
-/* Note a comment that begins at 'begin' and ends at 'x->next'. */
+/*
+ * Note a comment that begins at 'begin' and ends at 'x->next'.  Comments that a
+ * token parts from it are dropped: what is between would become comment.
+ */
 static void
 note_comment(struct lexer *x, const char *begin, unsigned line)
 {
-	struct comment_span *const span =
-		line == x->last_line && x->comment.begin == NULL ? &x->trailing
-								 : &x->comment;
+	struct comment_span *span;
+
+	if (x->comment.begin < x->last_end)
+		x->comment = (struct comment_span){ 0 };
+	if (x->trailing.begin < x->last_end)
+		x->trailing = (struct comment_span){ 0 };
+	span = line == x->last_line && x->comment.begin == NULL ? &x->trailing
+								: &x->comment;
 
 	if (span->begin == NULL)
 		span->begin = begin;
@@ -157,7 +165,7 @@ lexer_take_trailing(struct lexer *x)
 	return copy_comment(x, &x->trailing);
 }
 
-/* A comment that ends with its line. */
+/* Read a comment that ends with its line. */
 static void
 skip_line(struct lexer *x)
 {
@@ -173,7 +181,7 @@ skip_line(struct lexer *x)
 	note_comment(x, begin, line);
 }
 
-/* A comment between slash-star and star-slash. */
+/* Read a comment from slash-star to star-slash. */
 static bool
 skip_block(struct lexer *x)
 {
@@ -275,7 +283,7 @@ read_number(struct lexer *x)
 	return true;
 }
 
-/* A string in double quotes, in which a backslash quotes the next byte. */
+/* Read a string in double quotes; a backslash quotes the next byte. */
 static bool
 read_string(struct lexer *x)
 {
@@ -309,6 +317,7 @@ lexer_step(struct lexer *x)
 	char c;
 
 	x->last_line = x->place.line;
+	x->last_end = x->next;
 	if (x->has_failed || !skip_blanks(x))
 		return false;
 	x->token = (struct token){ .kind = TOKEN_END, .place = x->place };

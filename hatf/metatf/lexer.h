@@ -23,13 +23,14 @@ struct token {
 	enum token_kind kind;
 	struct dtd_place place;
 	char mark;
-	const char *text; /* a name, or the content of a string; in the arena */
+	/* A name, or the content of a string; memory of the arena. */
+	const char *text;
 	struct dtd_number number;
 };
 
-/* Comments of the text, and what is between them. */
+/* A range of the text: comments and what is between them. */
 struct comment_span {
-	const char *begin, *end; /* NULL: there are none */
+	const char *begin, *end; /* NULL if there are no comments */
 };
 
 struct lexer {
@@ -37,10 +38,12 @@ struct lexer {
 	struct dtd_error *err;
 	const char *next, *end;
 	struct dtd_place place;
-	struct token token;	      /* the current token */
-	unsigned last_line;	      /* on which the token before it ended */
-	struct comment_span trailing; /* on that line */
-	struct comment_span comment;  /* the others before it */
+	struct token token; /* the current token */
+	/* Line on which the previous token ended, and where it ended. */
+	unsigned last_line;
+	const char *last_end;
+	struct comment_span trailing; /* comments on that line */
+	struct comment_span comment;  /* other comments before the token */
 	bool has_failed;
 };
 
@@ -48,12 +51,13 @@ struct lexer {
 void lexer_init(struct lexer *x, struct arena *arena, const char *text,
 		size_t nbytes, struct dtd_error *err);
 
-/* Read the next token.  False: '*err' is set. */
+/* Read the next token.  Return false after setting '*err'. */
 bool lexer_step(struct lexer *x);
 
 /*
- * Copy the comments before the current token, once; or return NULL.  The first
- * of these functions takes only those on the line of the token before.
+ * Return a copy of the comments before the current token, or NULL if there are
+ * none or they have been taken.  lexer_take_trailing() takes only the comments
+ * on the line of the token before.
  */
 const char *lexer_take_trailing(struct lexer *x);
 const char *lexer_take_comment(struct lexer *x);

@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * What every DTD has, after appendix B.  Readers and writers of traces know
- * what a metadata record has after its tag.
+ * The definitions that appendix B gives every DTD.  Readers and writers of
+ * traces know the fields of a metadata record after its tag.
  */
 static const char predefined_text[] =
 	"vfield : (length, data) {"
@@ -28,9 +28,10 @@ static const char predefined_text[] =
 	"}"
 	"metadata : (tag) { tag.value = 3; }";
 
-/* A schema and what it is made of. */
+/* A schema, and the memory of all its parts. */
 struct owned_schema {
-	struct schema schema; /* first */
+	/* The first member, so that schema_close() gets its address. */
+	struct schema schema;
 	struct arena arena;
 	struct dtd *predefined;
 };
@@ -88,7 +89,7 @@ check_sections(struct build *b)
 	return true;
 }
 
-/* Only the whole DTD sets the width of the tag. */
+/* Report a width of the tag outside the whole DTD. */
 static bool
 check_tag_properties(struct build *b, const struct dtd_property *first,
 		     bool is_global)
@@ -101,12 +102,12 @@ check_tag_properties(struct build *b, const struct dtd_property *first,
 			continue;
 		if (strcmp(p->name, "width") == 0 && !is_global)
 			return build_fail(b, p->place,
-					  "the width of the tag is set outside "
-					  "of sections and records");
+					  "the width of the tag must be set "
+					  "outside of sections and records");
 		if (strcmp(p->name, "interpretation") == 0 && !is_none)
-			return build_fail(b, p->value.place,
-					  "the interpretation of the tag is "
-					  "always none");
+			return build_fail(
+				b, p->value.place,
+				"the interpretation of the tag must be none");
 		b->is_used[p->ordinal] = true;
 	}
 	return true;
@@ -142,7 +143,7 @@ set_tag_width(struct build *b)
 	if (p->value.kind != DTD_NUMBER || p->value.args[0].value < 1 ||
 	    p->value.args[0].value > 4)
 		return build_fail(b, p->value.place,
-				  "the width of a tag is 1 to 4 bytes");
+				  "the width of a tag must be 1 to 4 bytes");
 	b->tag_width = (uint32_t)p->value.args[0].value;
 	return true;
 }
@@ -150,8 +151,9 @@ set_tag_width(struct build *b)
 /* ----------------------------------------------------------------- sections */
 
 /*
- * The predefined records have the tags 1, 2 and 3.  The other dialects use
- * these for records of their own: there, the last three tags.
+ * The predefined records have the tags 1, 2 and 3.  Other dialects let a DTD
+ * use these tags for its own records; there, the predefined records have the
+ * last three tags.
  */
 static uint64_t
 predefined_tag(const struct build *b, unsigned nth)
@@ -161,11 +163,14 @@ predefined_tag(const struct build *b, unsigned nth)
 	return ((uint64_t)1 << (8 * b->tag_width)) - 3 + nth;
 }
 
-/* Append comment, section and metadata. */
+/* Append the predefined records comment, section and metadata. */
 static bool
 add_predefined(struct build *b, struct schema_section *s)
 {
-	/* "section" is a word of the language. */
+	/*
+	 * The first letter is upper case, because "section" is a word of the
+	 * language.
+	 */
 	static const char *const names[] = { "comment", "Section", "metadata" };
 
 	for (unsigned i = 0; i < 3; i++) {
@@ -187,7 +192,7 @@ add_predefined(struct build *b, struct schema_section *s)
 	return true;
 }
 
-/* The records of a scope that have a tag. */
+/* Make the records of a scope that have a tag. */
 static bool
 add_records(struct build *b, struct schema_section *s,
 	    const struct dtd_defs *defs, const struct scope *scope)
@@ -199,7 +204,7 @@ add_records(struct build *b, struct schema_section *s,
 	return true;
 }
 
-/* A record by its tag. */
+/* A record and its tag, for sorting. */
 struct tagged {
 	uint64_t tag;
 	uint32_t idx;
@@ -215,16 +220,16 @@ compare_tags(const void *a, const void *b)
 	return (x->idx > y->idx) - (x->idx < y->idx);
 }
 
-/* Complain about two records of one tag. */
+/* Report two records with the same tag. */
 static bool
 fail_tag(struct build *b, const struct schema_record *first,
 	 const struct schema_record *second)
 {
 	if (second->role != ROLE_DATA && b->dtd->dialect == DTD_1_0)
 		return build_fail(b, first->place,
-				  "tag %llu of record '%.60s' is that of the "
-				  "predefined record '%s'; a DTD of Meta-TF "
-				  "1.1, where it is free, begins with "
+				  "tag %llu of record '%.60s' is reserved for "
+				  "the predefined record '%s'; it is free in "
+				  "Meta-TF 1.1, whose DTDs begin with "
 				  "'// Meta-TF version 1.1'",
 				  (unsigned long long)first->tag, first->name,
 				  second->name);
@@ -265,7 +270,7 @@ count_records(const struct dtd_defs *defs)
 	return count;
 }
 
-/* Has a section one record, which has no tag? */
+/* Does a section consist of one record without a tag? */
 static bool
 is_plain(const struct build *b, const struct dtd_defs *defs)
 {
@@ -273,7 +278,7 @@ is_plain(const struct build *b, const struct dtd_defs *defs)
 	       !build_has_tag(b, defs->records);
 }
 
-/* The number of each record's first field in the section. */
+/* Compute the number of each record's first field in the section. */
 static void
 number_fields(struct schema_section *s)
 {
@@ -283,7 +288,7 @@ number_fields(struct schema_section *s)
 	}
 }
 
-/* Make a section; NULL: the global one. */
+/* Make a section; NULL stands for the global section. */
 static bool
 build_section(struct build *b, const struct dtd_section *from,
 	      struct schema_section *s)
@@ -330,7 +335,7 @@ section_numbered(struct schema *schema, uint64_t number)
 	return NULL;
 }
 
-/* Check what a field says about other sections. */
+/* Check the references of a field to other sections. */
 static bool
 check_section_field(struct build *b, struct schema *schema,
 		    const struct schema_section *s,
@@ -346,7 +351,7 @@ check_section_field(struct build *b, struct schema *schema,
 		return true;
 	if (other == NULL)
 		return build_fail(b, f->place,
-				  "field '%.60s' is about section %llu, which "
+				  "field '%.60s' refers to section %llu, which "
 				  "is not defined",
 				  f->name, (unsigned long long)f->args[0]);
 	if (f->interpretation == DTD_SECTION_STRIDE)
@@ -355,8 +360,8 @@ check_section_field(struct build *b, struct schema *schema,
 	    (other == s || !schema_has_elements(other)))
 		return build_fail(b, f->place,
 				  "field '%.60s' takes its values from section "
-				  "'%.60s', which is not a section of one "
-				  "record with one number",
+				  "'%.60s', which must have exactly one record "
+				  "with one number",
 				  f->name, other->name);
 	return true;
 }
@@ -367,7 +372,10 @@ check_section_fields(struct build *b, struct schema *schema)
 	for (uint32_t i = 0; i < schema->section_count; i++) {
 		const struct schema_section *const s = &schema->sections[i];
 
-		/* The others are the global section's, and checked there. */
+		/*
+		 * The other records belong to the global section and are
+		 * checked there.
+		 */
 		const uint32_t count = i == 0 ? s->record_count : s->own_count;
 
 		for (uint32_t j = 0; j < count; j++)
@@ -382,14 +390,14 @@ check_section_fields(struct build *b, struct schema *schema)
 
 /* -------------------------------------------------------------------- notes */
 
-/* What to tell about a DTD that has no error. */
+/* Warnings about a DTD that has no error. */
 struct notes {
 	const struct build *b;
 	schema_note *note;
 	void *ctx;
 };
 
-/* Is this property one that gives a field a meaning in the trace? */
+/* Does this property give a field a meaning in the trace? */
 static bool
 is_standard(const char *name)
 {
@@ -408,13 +416,13 @@ note_properties(const struct notes *n, const struct dtd_property *first)
 			continue;
 		if (is_standard(p->name))
 			snprintf(text, sizeof(text),
-				 "property '%.60s.%.60s' is of no field in its "
-				 "scope",
+				 "property '%.60s.%.60s' belongs to no field "
+				 "in its scope",
 				 p->field, p->name);
 		else
 			snprintf(text, sizeof(text),
-				 "property '%.60s.%.60s' has no meaning of its "
-				 "own",
+				 "property '%.60s.%.60s' has no effect unless "
+				 "another property refers to it",
 				 p->field, p->name);
 		n->note(n->ctx, p->place, text);
 	}
@@ -430,8 +438,8 @@ note_records(const struct notes *n, const struct dtd_defs *defs, bool is_plain)
 		if (!is_plain && !build_has_tag(n->b, r) &&
 		    !n->b->is_nested[r->ordinal]) {
 			snprintf(text, sizeof(text),
-				 "record '%.60s' has no tag and is part of no "
-				 "other record",
+				 "record '%.60s' has no tag, and no other "
+				 "record contains it",
 				 r->name);
 			n->note(n->ctx, r->place, text);
 		} else {
@@ -440,7 +448,7 @@ note_records(const struct notes *n, const struct dtd_defs *defs, bool is_plain)
 	}
 }
 
-/* Tell what is odd. */
+/* Call the note function for each peculiarity of the DTD. */
 static void
 give_notes(const struct notes *n)
 {
@@ -488,7 +496,10 @@ build_schema(struct build *b, struct schema *schema, const struct notes *notes)
 	return ok;
 }
 
-/* Allocate what is needed only while a schema is made.  False: no memory. */
+/*
+ * Allocate the memory that is needed only while the schema is made.  Return
+ * false if there is no memory.
+ */
 static bool
 begin_build(struct build *b)
 {

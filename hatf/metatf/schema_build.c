@@ -3,8 +3,8 @@
  * schema_build.c - see schema_build.h
  *
  * The tree of a record's fields is walked once, in the order of the trace.  A
- * name in it is a record that is defined elsewhere, whose fields take its
- * place, or a field, whose properties say what it is.
+ * name in the tree refers to a record or to a field.  A record is replaced by
+ * its fields.  A field is described by its properties.
  */
 #include "hatf/metatf/schema_build.h"
 
@@ -32,7 +32,7 @@ find_property(struct build *b, const struct scope *scope, const char *field,
 
 /*
  * Follow references of a property to the same property of other fields:
- * "record.width = tag.width".  NULL: failed.
+ * "record.width = tag.width".  Return NULL on failure.
  */
 static const struct dtd_property *
 follow(struct build *b, const struct scope *scope, const struct dtd_property *p)
@@ -77,7 +77,7 @@ history_of(struct build *b, const struct dtd_property *p)
 
 /* ------------------------------------------------------------------- fields */
 
-/* Set the width from its property, which is no reference to a width. */
+/* Set the width from a width property that is not a reference. */
 static bool
 set_width(struct draft *d, struct schema_field *f, const struct dtd_property *p)
 {
@@ -85,7 +85,7 @@ set_width(struct draft *d, struct schema_field *f, const struct dtd_property *p)
 	uint32_t from;
 
 	if (v->kind == DTD_REFERENCE && strcmp(v->property, "value") == 0) {
-		/* 'f' is the last field. */
+		/* 'f' is the last field: remove it. */
 		d->field_count--;
 		from = draft_earlier_field(d, v->field);
 		d->field_count++;
@@ -123,7 +123,7 @@ set_interpretation(struct draft *d, struct schema_field *f,
 		return build_fail(d->b, v->place, "expected an interpretation");
 	if (v->text != NULL)
 		return build_fail(d->b, v->place,
-				  "the default of a number is no string");
+				  "the default of a number must be a number");
 	f->interpretation = v->interpretation;
 	for (unsigned i = 0; i < dtd_argument_count(v->interpretation); i++)
 		f->args[i] = v->args[i].value;
@@ -167,7 +167,7 @@ stores_nothing(enum dtd_interpretation interpretation)
 	       interpretation == DTD_SECTION_STRIDE;
 }
 
-/* Check the last field, whose properties are set. */
+/* Check the last field, whose properties have been set. */
 static bool
 check_field(struct draft *d, const struct schema_field *f, bool has_width,
 	    const char *record)
@@ -195,7 +195,7 @@ expand_tag(struct draft *d, struct dtd_place place, const struct scope *scope,
 
 	if (d->field_count != 0)
 		return build_fail(d->b, place,
-				  "a tag is only the first field of a record");
+				  "a tag must be the first field of a record");
 	if (value == NULL)
 		return build_fail(d->b, place,
 				  "record '%.60s' has a tag without a value: "
@@ -216,7 +216,7 @@ expand_tag(struct draft *d, struct dtd_place place, const struct scope *scope,
 	return true;
 }
 
-/* A string of dialect 1.2: a length of two bytes, and so many bytes. */
+/* Add a string of dialect 1.2: a length of two bytes, and as many bytes. */
 static bool
 expand_text(struct draft *d, const struct dtd_field *f,
 	    const struct dtd_property *p)
@@ -234,8 +234,9 @@ expand_text(struct draft *d, const struct dtd_field *f,
 	field->width = 2;
 	field->history = history_of(d->b, p);
 	if (p->value.text != NULL && p->value.text[0] != '\0')
-		return build_fail(d->b, p->value.place,
-				  "only the empty string can be a default");
+		return build_fail(
+			d->b, p->value.place,
+			"the default of bytes must be the empty string");
 	if (p->value.text != NULL)
 		field->interpretation = DTD_DEFAULT;
 	field = draft_add_field(d, "data", f->place);
@@ -249,7 +250,7 @@ expand_text(struct draft *d, const struct dtd_field *f,
 	return !d->b->has_failed;
 }
 
-/* A field, which is no record. */
+/* Add a field that is not a record. */
 static bool
 expand_name(struct draft *d, const struct dtd_field *f,
 	    const struct scope *scope, const char *record)
@@ -300,7 +301,7 @@ note_nested(struct build *b, const struct dtd_record *record)
 		b->is_nested[record->ordinal] = true;
 }
 
-/* The fields of a record, in their place. */
+/* Add the fields of a record in place of its name. */
 static bool
 expand_record(struct draft *d, const struct dtd_record *record,
 	      const struct scope *scope, struct dtd_place place)
@@ -323,7 +324,7 @@ expand_record(struct draft *d, const struct dtd_record *record,
 	return ok;
 }
 
-/* A nested record: its fields have names of their own. */
+/* Add a nested record, whose fields have a name space of their own. */
 static bool
 expand_nested(struct draft *d, const struct dtd_record *record,
 	      const struct scope *scope, const struct dtd_field *f)
@@ -343,8 +344,8 @@ expand_nested(struct draft *d, const struct dtd_record *record,
 }
 
 /*
- * Return the record that a name stands for, or NULL; '*scope_ret' is where it
- * is defined.
+ * Return the record that a name stands for, or NULL; set '*scope_ret' to the
+ * scope that defines it.
  */
 static const struct dtd_record *
 find_record(const struct build *b, const struct scope *scope, const char *name,
@@ -363,7 +364,7 @@ find_record(const struct build *b, const struct scope *scope, const char *name,
 	return record;
 }
 
-/* Return the name of an array, which may be in 'text'. */
+/* Return the name of an array; it may be built in 'text'. */
 static const char *
 array_name(const struct dtd_field *f, char text[300])
 {
@@ -373,7 +374,7 @@ array_name(const struct dtd_field *f, char text[300])
 	return text;
 }
 
-/* Add the step of a repetition.  NO_FIELD: failed. */
+/* Add the step of a repetition.  Return NO_FIELD on failure. */
 static uint32_t
 add_repeat(struct draft *d, const struct dtd_field *f, uint32_t count,
 	   bool is_scalar)
@@ -397,8 +398,8 @@ add_repeat(struct draft *d, const struct dtd_field *f, uint32_t count,
 }
 
 /*
- * count * field: the count is an earlier field of this record, or it stands
- * here, before what it counts.
+ * Add "count * field".  The count is an earlier field of this record, or a new
+ * field in front of the fields that it counts.
  */
 static bool
 expand_repeat(struct draft *d, const struct dtd_field *f,
@@ -437,7 +438,8 @@ expand_repeat(struct draft *d, const struct dtd_field *f,
 	ok = nested != NULL ? expand_record(d, nested, where, f->first->place)
 			    : expand(d, f->first, scope, record);
 	if (ok && d->steps[step].is_scalar && d->step_count != step + 2)
-		d->steps[step].is_scalar = false; /* a string of 1.2 */
+		/* A string of dialect 1.2 has two fields. */
+		d->steps[step].is_scalar = false;
 	d->steps[step].end = d->step_count;
 	d->repeat = repeat_before;
 	d->first_sibling = sibling_before;
@@ -471,7 +473,7 @@ expand(struct draft *d, const struct dtd_field *f, const struct scope *scope,
 
 /* ------------------------------------------------------------------ records */
 
-/* Copy an array to the arena.  NULL: no memory. */
+/* Copy an array to the arena.  Return NULL if there is no memory. */
 static void *
 keep(struct build *b, const void *array, size_t nbytes)
 {
@@ -482,7 +484,7 @@ keep(struct build *b, const void *array, size_t nbytes)
 	return copy;
 }
 
-/* Does a record name its tag? */
+/* Does the record's field list begin with its tag? */
 static bool
 begins_with_tag(const struct dtd_field *f)
 {
@@ -509,7 +511,10 @@ build_record(struct build *b, const struct dtd_record *record,
 	struct draft d = { .b = b, .repeat = DRAFT_NO_REPEAT };
 	bool ok = true;
 
-	/* A record that only sets the value of its tag has one, too. */
+	/*
+	 * If a record sets the value of its tag but does not name the tag as a
+	 * field, add the field.
+	 */
 	if (build_has_tag(b, record) && !begins_with_tag(record->field))
 		ok = expand_tag(&d, record->place, &own, record->name);
 	ok = ok && expand_record(&d, record, scope, record->place);

@@ -11,9 +11,9 @@
 #define NS_PER_SEC 1000000000ull
 
 /*
- * The default for the ring of the initial thread, which does all the work in
- * many programs: large enough to go on while the writer thread waits for a
- * processor.
+ * The default size of the ring of the initial thread, in words.  In many
+ * programs this thread does all the work, so the ring is large: the thread can
+ * go on while the writer thread waits for a processor.
  */
 #define INITIAL_RING_WORDS ((4ull << 20) / sizeof(uint64_t))
 #define RING_NBYTES_MIN	   (4ull << 10) /* room for a few dozen events */
@@ -22,9 +22,9 @@
 /* In a shorter segment the header would be most of the file. */
 #define ROTATE_NBYTES_MIN     (64ull << 10)
 #define ROTATE_NBYTES_DEFAULT (64ull << 20)
-/* So many hours in nanoseconds, or GiB in bytes, fit in 64 bits. */
+/* This many hours in nanoseconds, or GiB in bytes, still fit in 64 bits. */
 #define AMOUNT_MAX 1000000ull
-/* The default number of segments in a budget of bytes. */
+/* The default number of segments that share the bytes to keep. */
 #define KEEP_SEGMENTS  8
 #define KEEP_COUNT_MAX 4096
 
@@ -95,7 +95,10 @@ set_full(struct config *c, const char *value)
 	return c->drop || strcmp(value, "wait") == 0;
 }
 
-/* Read a number at '*value' and advance '*value' past it; false: no number. */
+/*
+ * Read a number at '*value' and advance '*value' past it; return false if there
+ * is no number.
+ */
 static bool
 take_number(const char **value, uint64_t *n_ret)
 {
@@ -107,7 +110,10 @@ take_number(const char **value, uint64_t *n_ret)
 	return digits != 0;
 }
 
-/* The power of two that a suffix stands for; 0 if it is none. */
+/*
+ * Return the exponent of the power of two that a suffix stands for; 0 if it is
+ * no suffix of a size.
+ */
 static unsigned
 size_shift(char suffix)
 {
@@ -135,13 +141,16 @@ set_buffer(struct config *c, const char *value)
 
 	if (shift != 0)
 		value++;
-	/* At most 12 digits, so the shift loses none. */
+	/* This bound also keeps the shift below from overflowing. */
 	if (n > RING_NBYTES_MAX)
 		return false;
 	n <<= shift;
 	if (*value != '\0' || n < RING_NBYTES_MIN || n > RING_NBYTES_MAX)
 		return false;
-	/* Down to a power of two: what was asked for is the most. */
+	/*
+	 * Round down to a power of two: the ring must not be larger than
+	 * requested.
+	 */
 	c->ring_words = 1;
 	while (c->ring_words * 2 * sizeof(uint64_t) <= n)
 		c->ring_words *= 2;
@@ -149,7 +158,10 @@ set_buffer(struct config *c, const char *value)
 	return true;
 }
 
-/* 'n' seconds, minutes or hours, as 'suffix' says, in nanoseconds; 0: wrong. */
+/*
+ * Return 'n' seconds, minutes or hours (as 'suffix' says) in nanoseconds; 0 if
+ * the suffix is invalid.
+ */
 static uint64_t
 time_ns(uint64_t n, char suffix)
 {
@@ -165,7 +177,10 @@ time_ns(uint64_t n, char suffix)
 	}
 }
 
-/* A size, a time, or one of each with a comma between. */
+/*
+ * Parse the value of HATFTRACE_ROTATE: a size, a time, or both with a comma
+ * between.
+ */
 static bool
 set_rotate(struct config *c, const char *value)
 {
@@ -195,7 +210,10 @@ set_rotate(struct config *c, const char *value)
 	return c->rotate_nbytes == 0 || c->rotate_nbytes >= ROTATE_NBYTES_MIN;
 }
 
-/* A number of segments, or bytes with a suffix. */
+/*
+ * Parse the value of HATFTRACE_KEEP: a number of segments, or a number of bytes
+ * with a suffix.
+ */
 static bool
 set_keep(struct config *c, const char *value)
 {
@@ -218,8 +236,8 @@ set_keep(struct config *c, const char *value)
 }
 
 /*
- * A budget of bytes bounds what is kept only where segments are bounded: the
- * current segment and several older ones must fit into the budget.
+ * If only so many bytes may be kept, segments must have a limited size: the
+ * current segment and several older ones must fit into these bytes.
  */
 static void
 bound_segments(struct config *c)
@@ -297,7 +315,7 @@ set_begin(struct config *c, const char *value)
 	return c->begin_now || strcmp(value, "late") == 0;
 }
 
-/* Words for a number of frames. */
+/* Words that can be given instead of a number of frames. */
 static const struct {
 	const char *word;
 	uint32_t depth;
@@ -331,7 +349,10 @@ set_stacks(struct config *c, const char *value)
 	return depth >= 1 && depth <= CONFIG_STACK_DEPTH_MAX;
 }
 
-/* Check the value only: preload/config/note_writer.c reads it by itself. */
+/*
+ * Only check the value here: preload/config/note_writer.c reads the variable
+ * again.
+ */
 static bool
 set_notes(struct config *c, const char *value)
 {
@@ -339,7 +360,10 @@ set_notes(struct config *c, const char *value)
 	return value[0] == '/' || strcmp(value, "none") == 0;
 }
 
-/* The one table.  'want' completes "wrong value, want ...". */
+/*
+ * The table of all variables.  'want' says which values are right: the user
+ * reads it after "wrong value, want".
+ */
 static const struct variable {
 	const char *name;
 	bool (*set)(struct config *c, const char *value);
@@ -352,22 +376,22 @@ static const struct variable {
 	{ "HATFTRACE_COMPRESS", set_compress, "gzip",
 	  "gzip, gzip:1 to gzip:3, or none" },
 	{ "HATFTRACE_FULL", set_full, "wait", "wait or drop" },
-	{ "HATFTRACE_BUFFER", set_buffer, "1M", "bytes a thread, 4K to 1G" },
+	{ "HATFTRACE_BUFFER", set_buffer, "1M", "bytes per thread, 4K to 1G" },
 	{ "HATFTRACE_ROTATE", set_rotate, "off",
-	  "a size (64K or more, as in 64M), a time (as in 10m or 1h), or both "
-	  "with a comma between, or off" },
+	  "a size of 64K or more (such as 64M), a time (such as 10m or 1h), "
+	  "both with a comma between, or off" },
 	{ "HATFTRACE_KEEP", set_keep, "all",
-	  "2 to 4096 segments, a size (128K or more, as in 1G), or all" },
+	  "2 to 4096 segments, a size of 128K or more (such as 1G), or all" },
 	{ "HATFTRACE_RINGS", set_rings, "beside",
 	  "beside, none or a directory with a / in its name" },
 	{ "HATFTRACE_FOLLOW", set_follow, "all",
-	  "none, fork, exec or all, and :GLOB,..." },
+	  "none, fork, exec or all; optionally, :GLOB,... after it" },
 	{ "HATFTRACE_START", set_start, "on", "on or off" },
 	{ "HATFTRACE_BEGIN", set_begin, "late", "late or now" },
 	{ "HATFTRACE_CONTROL", set_control, "on", "on or off" },
 	{ "HATFTRACE_NOTES", set_notes, "none", "none or an absolute path" },
 	{ "HATFTRACE_STACKS", set_stacks, "off",
-	  "off, caller, on or 1 to 256 frames, and :frees" },
+	  "off, caller, on or 1 to 256 frames; optionally, :frees after it" },
 	{ "HATFTRACE_VERBOSE", set_verbose, "0", "0 or 1" },
 };
 
@@ -388,7 +412,10 @@ config_find_variable(const char *string)
 {
 	size_t i = 0;
 
-	/* Most strings of an environment are not the recorder's. */
+	/*
+	 * Return quickly: most strings of an environment are not variables of
+	 * the recorder.
+	 */
 	if (strncmp(string, CONFIG_PREFIX, sizeof(CONFIG_PREFIX) - 1) != 0)
 		return CONFIG_VARIABLE_COUNT;
 	for (; i < CONFIG_VARIABLE_COUNT; i++) {

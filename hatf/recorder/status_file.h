@@ -5,7 +5,8 @@
  * NUMBER.status lies beside the sockets (socket_path.h).  The writer thread
  * makes the file when it leaves, locks it (flock(2)) before it writes anything,
  * and holds the lock as long as the process maps the file.  The status does not
- * change until the process has a writer thread again, which removes the file.
+ * change until the process has a writer thread again; this thread removes the
+ * file.
  */
 #ifndef STATUS_FILE_H
 #define STATUS_FILE_H
@@ -15,21 +16,29 @@
 
 #define STATUS_FILE_NBYTES 8192
 
-/* The file may end within 'status'. */
+/* The contents of the file, which may end within 'status'. */
 struct status_file {
-	uint64_t seen;	  /* the last order in its slot that is done; bells.h */
+	/*
+	 * The last order in the process's slot (bells.h) that the process has
+	 * carried out.
+	 */
+	uint64_t seen;
 	uint64_t made_ns; /* CLOCK_MONOTONIC */
-	uint32_t status_nbytes; /* 0: no status */
+	/* length of 'status'; 0: the file has no status yet */
+	uint32_t status_nbytes;
 	uint32_t unused;
-	/* as the order "status" answers */
+	/* the text of the answer to the order "status" */
 	char status[STATUS_FILE_NBYTES - 24];
 };
 
-/* Both programs may come from different builds. */
+/*
+ * The process and 'hatf ctl' may come from different builds, so the layout must
+ * not change.
+ */
 _Static_assert(offsetof(struct status_file, made_ns) == 8 &&
 		       offsetof(struct status_file, status_nbytes) == 16 &&
 		       offsetof(struct status_file, status) == 24 &&
 		       sizeof(struct status_file) == STATUS_FILE_NBYTES,
-	       "the layout of a status file");
+	       "the layout of a status file must not change");
 
 #endif /* STATUS_FILE_H */

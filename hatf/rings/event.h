@@ -23,7 +23,7 @@
  *  │ size, bytes │ 1│ new address, bits 46..3        │ kind │   end
  *  └─────────────┴──┴────────────────────────────────┴──────┘
  *
- * The size code says how large the old block is at most.
+ * The size code gives an upper bound of the old block's size.
  *
  * Every other event is "wide".  So is an allocation, free or realloc that the
  * short form cannot hold: a size of 64 KiB or more, an address of more than 48
@@ -36,7 +36,7 @@
  *
  * 'words' is the length of the whole event.  An event without a stamp has the
  * stamp of the last EVENT_TICK before it in the same ring.  EVENT_STACK is one
- * word, without a stamp, and has its number in the bits 63 to 32.
+ * word without a stamp; the bits 63 to 32 have the number of the stack.
  *
  * All functions here are pure: any thread may call them, inside malloc() too.
  */
@@ -58,58 +58,110 @@ enum event_kind {
 };
 #define EVENT_KIND_MASK 7ull
 
-/* Types of wide events, and their operands. */
+/* Types of wide events.  The comments list the operands of each type. */
 enum event_type {
-	EVENT_ALLOC,	     /* address, size, alignment (0: none) */
-	EVENT_FREE,	     /* address */
-	EVENT_REALLOC_BEGIN, /* old address; the flags are its size code */
-	EVENT_REALLOC_END,   /* old address, new address, size */
-	EVENT_TICK,	     /* none; the stamp is the tick */
-	EVENT_THREAD,	     /* parent, kernel tid, start routine */
-	EVENT_NAME,	     /* thread, 16 bytes of name in two words */
-	EVENT_FORK,	    /* ticket (preload/process/fork.c); one event before
-				the fork, one with EVENT_FLAG_FORKED after */
-	EVENT_LOST,	    /* count, stamp of the first lost event; the stamp
-				is that of the last one */
-	EVENT_CREATE_HEAP,  /* heap, 16 bytes of name in two words */
-	EVENT_DESTROY_HEAP, /* heap */
-	EVENT_HEAP_ALLOC,   /* address, size, heap, alignment (0: none) */
-	EVENT_HEAP_FREE,    /* address, heap */
-	EVENT_HEAP_REALLOC, /* old address, new address, size, heap */
-	EVENT_MARK,	    /* 32 bytes of text */
-	EVENT_HEAP_REALLOC_BEGIN, /* old address, heap */
-	EVENT_HEAP_REALLOC_END,	  /* as EVENT_HEAP_REALLOC */
-	EVENT_HANDOVER, /* new thread: the ring's thread has ended, and the
-			   new one produced all events after this one */
-	EVENT_STACK,	/* none; one word, whose upper half is the number of the
-			call stack of the ring's next events; 0: none */
-	EVENT_STACK_NODE,  /* number and, in the upper half, its caller's; frame
-			       (stack_image.h); number of the frame */
-	EVENT_OBJECT,	   /* number, begin, end, base */
-	EVENT_OBJECT_TEXT, /* 32 bytes of the last object's build id in hex, a
-			       newline and its path */
+	EVENT_ALLOC, /* operands: address, size, alignment (0: none) */
+	EVENT_FREE,  /* operand: address */
+	/* operand: old address; the flags are its size code */
+	EVENT_REALLOC_BEGIN,
+	EVENT_REALLOC_END, /* operands: old address, new address, size */
+	EVENT_TICK,	   /* no operand; the stamp is that of the tick */
+	/* operands: parent thread, kernel tid, start routine */
+	EVENT_THREAD,
+	/* operands: thread, 16 bytes of name in two words */
+	EVENT_NAME,
+	/*
+	 * operand: ticket (preload/process/fork.c).  One such event precedes
+	 * the fork, another with EVENT_FLAG_FORKED follows it.
+	 */
+	EVENT_FORK,
+	/*
+	 * operands: count of lost events, stamp of the first one; the event's
+	 * own stamp is that of the last one
+	 */
+	EVENT_LOST,
+	EVENT_CREATE_HEAP,  /* operands: heap, 16 bytes of name in two words */
+	EVENT_DESTROY_HEAP, /* operand: heap */
+	/* operands: address, size, heap, alignment (0: none) */
+	EVENT_HEAP_ALLOC,
+	EVENT_HEAP_FREE, /* operands: address, heap */
+	/* operands: old address, new address, size, heap */
+	EVENT_HEAP_REALLOC,
+	EVENT_MARK,		  /* operands: 32 bytes of text */
+	EVENT_HEAP_REALLOC_BEGIN, /* operands: old address, heap */
+	EVENT_HEAP_REALLOC_END,	  /* operands: those of EVENT_HEAP_REALLOC */
+	/*
+	 * operand: number of the new thread.  The thread that had the ring has
+	 * ended, and the new one produced all events after this one
+	 */
+	EVENT_HANDOVER,
+	/*
+	 * no operand.  One word, whose upper half is the number of the call
+	 * stack of the events that follow in this ring; 0: no stack.
+	 */
+	EVENT_STACK,
+	/*
+	 * operands: the stack's number in the lower half and its caller's
+	 * number in the upper half; the frame (stack_image.h); the number of
+	 * the frame.
+	 */
+	EVENT_STACK_NODE,
+	/* operands: object's number; begin, end and base of its memory */
+	EVENT_OBJECT,
+	/*
+	 * operands: 32 bytes of text.  This is the build id (hexadecimal) of
+	 * the object of the last EVENT_OBJECT, a newline, its path
+	 */
+	EVENT_OBJECT_TEXT,
+	/*
+	 * operands: 32 bytes of text, which describe an event that the program
+	 * itself reports: its name, a byte of 0, a text
+	 */
+	EVENT_CLIENT,
+	/*
+	 * operands: 32 bytes of text.  They are a part of a DTD that the
+	 * program gave: its name, a byte of 0, its text
+	 */
+	EVENT_CLIENT_DTD,
 	EVENT_TYPE_COUNT
 };
 
-#define EVENT_FLAG_ZEROED 1u /* EVENT_ALLOC, EVENT_HEAP_ALLOC: calloc */
-#define EVENT_FLAG_FREED  2u /* end of a realloc: it only freed the block */
-#define EVENT_FLAG_MORE	  8u /* of a text: the next one continues it */
-#define EVENT_FLAG_FORKED 4u /* EVENT_FORK: fork() has returned */
-
-#define EVENT_WORDS_MAX	  6
-#define EVENT_ALLOC_WORDS 5 /* length of a wide EVENT_ALLOC */
-
-/* An address with one of these bits does not fit the short form. */
-#define EVENT_ADDRESS_EXTRA_BITS 0xffff000000000007ull
-#define EVENT_REALLOC_EXTRA_BITS 0xffff800000000007ull
-#define EVENT_REALLOC_IS_END	 (1ull << 47) /* it is the end */
-#define EVENT_SIZE_SHIFT	 48
-#define EVENT_ADDRESS_BITS	 47 /* of a program on Linux */
-#define EVENT_SIZE_LIMIT	 (1ull << (64 - EVENT_SIZE_SHIFT))
+/* set in an allocation by calloc() */
+#define EVENT_FLAG_ZEROED 1u
+/* set in the end of a realloc that only freed the block */
+#define EVENT_FLAG_FREED  2u
+#define EVENT_FLAG_MORE	  8u  /* set in a text: the next event continues it */
+#define EVENT_FLAG_FORKED 4u  /* set in EVENT_FORK: fork() has returned */
+#define EVENT_FLAG_FIELDS 16u /* set in EVENT_CLIENT: the text holds fields */
 
 /*
- * The size code of a block of at most 'nbytes' bytes: in 12 bits a number, in 4
- * bits by how many powers of four it exceeds 16 bytes.  Rounds up.  0: unknown.
+ * A text takes several events, its pieces.  They follow each other in the ring,
+ * have one stamp, and are published together.  So no other event gets between
+ * them.  The flags of a piece also say how many of its 32 bytes belong to the
+ * text.
+ */
+#define EVENT_PIECE_NBYTES 32u
+/* lowest bit of the count of bytes in the flags */
+#define EVENT_PIECE_SHIFT 8
+#define EVENT_TEXT_NBYTES 1024u /* the longest text, in all its pieces */
+
+#define EVENT_WORDS_MAX	  6
+#define EVENT_ALLOC_WORDS 5 /* length of a wide EVENT_ALLOC in words */
+
+/* The bits that an address in the short form must not have. */
+#define EVENT_ADDRESS_EXTRA_BITS 0xffff000000000007ull
+#define EVENT_REALLOC_EXTRA_BITS 0xffff800000000007ull
+/* set in an end, clear in a begin */
+#define EVENT_REALLOC_IS_END (1ull << 47)
+#define EVENT_SIZE_SHIFT     48
+/* length of a user-space address on Linux */
+#define EVENT_ADDRESS_BITS 47
+#define EVENT_SIZE_LIMIT   (1ull << (64 - EVENT_SIZE_SHIFT))
+
+/*
+ * Return the size code of a block of at most 'nbytes' bytes, rounded up; 0:
+ * unknown.  The code consists of a number of 12 bits and an exponent of 4 bits;
+ * the unit of the number is 16 bytes times 4 to the power of the exponent.
  */
 static inline unsigned
 event_size_code(uint64_t nbytes)
@@ -125,7 +177,7 @@ event_size_code(uint64_t nbytes)
 	return code << 4 | (unsigned)(shift - 4) / 2;
 }
 
-/* The size of a size code; 0: unknown. */
+/* Return the size that a size code stands for; 0: unknown. */
 static inline uint64_t
 event_coded_nbytes(unsigned code)
 {
@@ -139,7 +191,7 @@ event_wide(enum event_type type, unsigned words, unsigned flags)
 	       (uint64_t)flags << 16;
 }
 
-/* The stack of the next events of a ring. */
+/* Return the word that sets the call stack of the next events of a ring. */
 static inline uint64_t
 event_stack(uint32_t stack)
 {
@@ -152,7 +204,14 @@ event_is_stack(uint64_t word)
 	return (uint32_t)word == (uint32_t)event_wide(EVENT_STACK, 1, 0);
 }
 
-/* Number of words of a valid event, by its first word. */
+/* Return the number of the stack that such a word sets. */
+static inline uint32_t
+event_stack_of(uint64_t word)
+{
+	return (uint32_t)(word >> 32);
+}
+
+/* Return the length in words of a valid event with this first word. */
 static inline unsigned
 event_word_count(uint64_t word)
 {
@@ -168,7 +227,10 @@ event_word_count(uint64_t word)
 	}
 }
 
-/* Number of operands of a wide event, whose length is two words more. */
+/*
+ * Return the number of operands of a wide event.  The event is two words
+ * longer.
+ */
 static inline unsigned
 event_operand_count(enum event_type type)
 {
@@ -194,17 +256,20 @@ event_operand_count(enum event_type type)
 		[EVENT_STACK_NODE] = 3,
 		[EVENT_OBJECT] = 4,
 		[EVENT_OBJECT_TEXT] = 4,
+		[EVENT_CLIENT] = 4,
+		[EVENT_CLIENT_DTD] = 4,
 	};
 
 	return count[type];
 }
 
-/* The decoded form of an event. */
+/* An event after decoding. */
 struct event {
 	enum event_type type;
 	unsigned flags;
-	unsigned words; /* that it took */
-	bool by_tick;	/* the stamp is that of a tick */
+	unsigned words; /* length in words of the encoded event */
+	/* the event has no stamp of its own, but that of a tick */
+	bool by_tick;
 	uint64_t stamp;
 	uint64_t operand[4];
 };

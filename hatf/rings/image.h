@@ -24,8 +24,8 @@
  *   3. sets image.seq to n;
  *   4. only then releases the room in the rings.
  *
- * So a process that is killed at any instruction leaves commit n - 1 or commit
- * n intact.  The valid slot of the image is slot 'seq' & 1; the valid slot of a
+ * If the process is killed at any instruction, commit n - 1 or commit n is
+ * intact.  The valid slot of the image is slot 'seq' & 1; the valid slot of a
  * ring is the newest one whose number is at most 'seq'.  Bytes of the trace
  * file beyond the committed length were written for a later commit; their
  * events are still in the rings.  If a ring has no valid slot, none of its
@@ -54,54 +54,74 @@
 #include "hatf/rings/ring.h"
 #include "hatf/rings/timeline.h"
 
-/* "HATFring" in this machine's byte order; a foreign order does not match. */
+/*
+ * "HATFring" in this machine's byte order; in a file of the other byte order it
+ * does not match.
+ */
 #define IMAGE_MAGIC	    0x676e697246544148ull
 #define IMAGE_RING_MAGIC    0x31676e6952544148ull
-#define IMAGE_VERSION	    8u
+#define IMAGE_VERSION	    9u
 #define IMAGE_PATH_NBYTES   8192u
 #define IMAGE_HEADER_NBYTES 20480u
-/* Limits that a reader enforces on the numbers in a file. */
+/*
+ * Limits of the numbers in a file.  A reader refuses a file that exceeds them.
+ */
 #define IMAGE_WORDS_MIN 512u
 #define IMAGE_WORDS_MAX (1ull << 27)
-#define IMAGE_RINGS_MAX 65536u /* in use at a time, one per thread */
-/* Length of the first block of a trace: four times a recorder's buffer. */
+#define IMAGE_RINGS_MAX 65536u /* rings in use at a time, one per thread */
+/*
+ * The first block of a trace has at most this length: four times a recorder's
+ * buffer.
+ */
 #define IMAGE_HEAD_NBYTES_MAX (4u << 20)
 
-#define IMAGE_COMMIT_ENDED	   1u /* the last block has a trailer */
-#define IMAGE_COMMIT_STAMPED	   2u /* as in struct narrator */
-#define IMAGE_COMMIT_STOPPED	   4u /* the rings' events belong to no trace */
-#define IMAGE_COMMIT_MISSED	   8u /* some calls bypassed the recorder */
-#define IMAGE_COMMIT_STACKED_FREES 16u /* frees have stacks, too */
+#define IMAGE_COMMIT_ENDED   1u /* the last block of the trace has a trailer */
+#define IMAGE_COMMIT_STAMPED 2u /* 'is_stamped' of struct narrator is true */
+/* Recording is stopped: the events in the rings belong to no trace. */
+#define IMAGE_COMMIT_STOPPED 4u
+/* some allocator calls bypassed the recorder */
+#define IMAGE_COMMIT_MISSED	   8u
+#define IMAGE_COMMIT_STACKED_FREES 16u /* frees have call stacks, too */
 
-/* The state of the trace: everything that a reader needs to continue it. */
+/*
+ * The state of the trace at a commit: all that recovery needs to continue the
+ * trace.
+ */
 struct image_commit {
-	_Atomic uint64_t seq; /* IMAGE_NO_COMMIT while it is being written */
-	uint64_t trace;	      /* index in image.trace */
-	uint64_t nbytes;      /* length of the trace file */
-	/* As in struct narrator and its encoder. */
+	/*
+	 * number of the commit; IMAGE_NO_COMMIT while the slot is being written
+	 */
+	_Atomic uint64_t seq;
+	uint64_t trace;	 /* index of the trace file in image.trace */
+	uint64_t nbytes; /* length of the trace file in bytes */
+	/* The members of struct narrator and its encoder with these names. */
 	uint64_t event_count, record_count, block_count, stream_nbytes;
 	uint64_t lost_count, time, time_stamp;
 	struct timeline timeline;
 	uint64_t unit_ns, grain, flags;
-	int64_t level; /* of compression, see deflate.h; 0: none */
-	/* For the trailer; approximately as of this commit. */
+	int64_t level; /* level of compression, see deflate.h; 0: none */
+	/*
+	 * Values for the trailer; they may be slightly older than the commit.
+	 */
 	uint64_t threads, waits, wait_ns, cpu_ns;
-	uint64_t unattached; /* image.unattached, as the trace reports it */
+	/* the value of image.unattached that the trace reports */
+	uint64_t unattached;
 };
 
 #define IMAGE_NO_COMMIT UINT64_MAX
 
-/* A trace file that commits refer to. */
+/* A trace file, to which commits refer by its index. */
 struct image_trace {
 	/* Length and hash of its first bytes, which identify the file. */
 	uint64_t head_nbytes, head_hash;
-	/* If equal to the number of the last commit: a file may exist at
-	 * 'path', but no commit refers to it yet. */
+	/* Number of the last commit when the path was stored: while no later
+	 * commit exists, a file may exist at 'path', but no commit refers to
+	 * it. */
 	uint64_t announced_seq;
-	char path[IMAGE_PATH_NBYTES]; /* NUL-terminated */
+	char path[IMAGE_PATH_NBYTES]; /* path of the file, NUL-terminated */
 };
 
-/* A reading of both clocks, as in timeline.h. */
+/* A reading of both clocks (see timeline.h). */
 struct image_reading {
 	uint64_t stamp, ns;
 };
@@ -109,16 +129,24 @@ struct image_reading {
 struct image {
 	uint64_t magic;
 	uint32_t version, header_nbytes;
-	uint64_t boot_id[2]; /* of the running kernel; 0: unknown */
+	uint64_t boot_id[2]; /* boot id of the running kernel; 0: unknown */
 	uint64_t pid;
-	_Atomic uint64_t seq; /* of the last commit; 0: there is none */
-	/* Events not recorded for lack of memory; rings not in this file. */
+	_Atomic uint64_t seq; /* number of the last commit; 0: there is none */
+	/*
+	 * 'unattached': events that were not recorded for lack of memory.
+	 * 'hidden': rings that are not in this file.
+	 */
 	_Atomic uint64_t unattached, hidden;
 	struct image_commit commit[2];
 	struct image_trace trace[2];
-	/* Start of the process, in ns since the system's start; 0: unknown. */
+	/*
+	 * Start of the process, in ns since the boot of the system; 0: unknown.
+	 */
 	uint64_t pid_start;
-	/* Device and inode of the file, to recognise a copy. */
+	/*
+	 * Device and inode of the ring file, by which a reader recognises a
+	 * copy.
+	 */
 	uint64_t file_dev, file_ino;
 	/* The last reading of the clocks is in slot 'reading_count' & 1.  It
 	 * may be older than the last commit. */
@@ -127,42 +155,43 @@ struct image {
 };
 
 _Static_assert(sizeof(struct image) <= IMAGE_HEADER_NBYTES,
-	       "the image fits the header of the file");
+	       "the image must fit the header of the file");
 
 /* Initialise the header of a file; '*image' is zeroed. */
 void image_init(struct image *image, const uint64_t boot_id[2], uint64_t pid);
 
 /*
- * Return the FNV-1a hash of the bytes so far and 'nbytes' more; 'hash' is that
- * of the bytes so far, or IMAGE_HASH_START.
+ * Return the FNV-1a hash of a sequence of bytes with 'nbytes' more bytes
+ * appended.  'hash' is the hash of the sequence, IMAGE_HASH_START if it is
+ * empty.
  */
 #define IMAGE_HASH_START 0xcbf29ce484222325ull
 uint64_t image_hash(uint64_t hash, const void *bytes, size_t nbytes);
 
 /*
- * Initialise a new ring in the file, with no life yet.  'memory' is the mapping
- * of the file from 'offset' (bytes) on; it has 'words_max' words, of which the
- * first 'capacity' have memory.
+ * Initialise a new ring in the file; its 'life' is 0.  'memory' is the mapping
+ * of the file from 'offset' (bytes) on.  The ring has room for 'words_max'
+ * words, of which the first 'capacity' have memory.
  */
 struct ring *image_init_ring(void *memory, uint64_t offset, uint64_t words_max,
 			     uint64_t capacity);
 
 /*
- * Begin a life of a ring that is new or whose life has ended: it belongs to
- * thread 'id' (a HATF thread number) until an EVENT_HANDOVER.  The producer
+ * Begin a life of a ring that is new or whose life has ended.  The ring belongs
+ * to thread 'id' (a HATF thread number) until an EVENT_HANDOVER.  The producer
  * calls this before its first event, also for a ring that is not in a file.
  */
 void image_begin_ring(struct ring *r, uint64_t id, bool is_nested);
 
 /*
- * End the life of a ring.  The consumer calls this once a commit has
- * RING_COMMIT_GONE for the ring.
+ * End the life of a ring.  The consumer calls this after a commit with
+ * RING_COMMIT_GONE set for the ring.
  */
 void image_end_ring(struct ring *r);
 
 /*
- * Do step 1 of commit 'seq' for one ring.  'is_gone': the destroyThread record
- * of its thread is in the trace.
+ * Do step 1 of commit 'seq' for one ring.  'is_gone': the trace has the
+ * destroyThread record of the ring's thread.
  */
 void image_commit_ring(struct ring *r, const struct order_producer *producer,
 		       bool is_gone, uint64_t seq);
@@ -182,7 +211,7 @@ void image_note_reading(struct image *image, uint64_t stamp, uint64_t ns);
 /* Return the last reading, or NULL if there is none. */
 const struct image_reading *image_last_reading(const struct image *image);
 
-/* Return the valid slot of the image, or of a ring; NULL if there is none. */
+/* Return the valid slot of the image or of a ring; NULL if there is none. */
 const struct image_commit *image_last_commit(const struct image *image);
 const struct ring_commit *image_last_ring_commit(const struct ring *r,
 						 uint64_t seq);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* narrate.c - see narrate.h; it calls narrate_comments.c, which calls it back
+/*
+ * narrate.c - see narrate.h; narrate_comments.c and this file call each other
  */
 
 #include "hatf/rings/narrate.h"
@@ -8,6 +9,7 @@
 #include <string.h>
 
 #include "hatf/rings/narrate_comments.h"
+#include "hatf/rings/narrate_run.h"
 #include "hatf/rings/narrate_stacks.h"
 
 static size_t
@@ -36,7 +38,10 @@ narrate_init(struct narrator *n, void *memory, bool has_stacks)
 	uint8_t *const buf = memory;
 	const size_t cap = buffer_nbytes(has_stacks);
 
-	/* encoder_init() clears the encoder, as far as that is needed. */
+	/*
+	 * Zero only the members after the encoder: encoder_init() initialises
+	 * that.
+	 */
 	memset((uint8_t *)n + offsetof(struct narrator, timeline), 0,
 	       sizeof(*n) - offsetof(struct narrator, timeline));
 	n->unit_ns = 1;
@@ -66,7 +71,7 @@ narrate_restart(struct narrator *n)
 	narrate_forget_stacks(n);
 }
 
-/* Minimum length of 'far_timeline' once it is that long. */
+/* Once 'far_timeline' has this length in ns, it never becomes shorter. */
 #define FAR_NS 100000000ull
 
 void
@@ -84,10 +89,10 @@ narrate_read_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns)
 }
 
 /*
- * Return the time of a stamp, in ns since the start.  An event with a stamp
- * before the last two readings was delayed, by an open realloc or because its
- * thread did not run.  It was published after those readings, so the time of
- * the older one is not too late for it.
+ * Return the time of a stamp, in ns since the start.  If the stamp is older
+ * than the last two readings, an open realloc delayed the event, or its thread
+ * did not run.  Such an event was published after the readings, so the time of
+ * the older reading is not later than the event.
  */
 static uint64_t
 ns_of(const struct narrator *n, uint64_t stamp)
@@ -102,8 +107,8 @@ ns_of(const struct narrator *n, uint64_t stamp)
 }
 
 /*
- * Return how many stamps, from a stamp with the time 'ns' on, are certain to
- * have the same time in the trace.
+ * Several stamps in a row can have the same time in the trace.  Return how many
+ * certainly do, from the stamp with the time 'ns' on.
  */
 static uint64_t
 count_same(const struct narrator *n, uint64_t ns)
@@ -117,19 +122,22 @@ count_same(const struct narrator *n, uint64_t ns)
 	left_ns = unit_ns - 1 - ns % unit_ns;
 	if (left_ns < 2)
 		return 0;
-	/* One less, because of rounding. */
+	/* Subtract 1 because the time was rounded. */
 	count = (double)(left_ns - 1) / n->timeline.slope;
-	/* A slope read from a file may be any positive number. */
+	/* The slope may come from a file, and be any positive number. */
 	return count < 0x1p63 ? (uint64_t)count : 1ull << 63;
 }
 
-/* Convert nanoseconds since the start into units; the trace has times. */
+/* Convert ns since the start into the trace's unit; the trace has times. */
 static uint64_t
 in_units(const struct narrator *n, uint64_t ns)
 {
 	const uint64_t time = n->unit_ns != 1 ? ns / 1000 : ns;
 
-	/* Stamps order the events, so the times in the trace may be coarser. */
+	/*
+	 * The times in the trace may be coarser than the stamps, because the
+	 * stamps order the events.
+	 */
 	return n->grain != 1 ? time - time % n->grain : time;
 }
 
@@ -142,7 +150,9 @@ narrate_time_at(const struct narrator *n, uint64_t stamp)
 	return time > n->time ? time : n->time;
 }
 
-/* Set n->time to the time of a stamp, but never back; return it. */
+/*
+ * Set n->time to the time of a stamp, unless n->time is later; return n->time.
+ */
 static uint64_t
 time_of(struct narrator *n, uint64_t stamp)
 {
@@ -199,7 +209,10 @@ narrate_cancel_block(struct narrator *n)
 	n->is_stamped = n->block_is_stamped;
 	n->step = n->block_step;
 	n->tick_stamp = 0;
-	/* Some of the definitions are gone; repeating the others is allowed. */
+	/*
+	 * The discarded block contained definitions of stacks.  Forget which
+	 * stacks are defined: a definition may be repeated.
+	 */
 	narrate_forget_stacks(n);
 	return missing;
 }
@@ -213,13 +226,13 @@ narrate_begin_stamps(struct narrator *n)
 	narrate_put_clock(n, "us");
 }
 
-/* Announce a smaller step once no tick has needed the larger one for this time,
- * in microseconds. */
+/* After this time without a tick that needed the larger step, announce a
+ * smaller one (in microseconds). */
 #define STEP_TIME 1000000u
 
 /*
- * Return how much later than its time an event with the tick 'stamp' can have
- * happened, in units; NARRATE_STEP times a power of two.
+ * Return how many units an event with the tick 'stamp' can be later than its
+ * time in the trace.  The result is NARRATE_STEP times a power of two.
  */
 static uint64_t
 step_of_tick(const struct narrator *n, uint64_t stamp)
@@ -229,16 +242,19 @@ step_of_tick(const struct narrator *n, uint64_t stamp)
 		n->ticks_end_ns > since_ns ? n->ticks_end_ns - since_ns : 0;
 	uint64_t step = NARRATE_STEP;
 
-	/* One unit for rounding down, the grain, and one unit to spare. */
+	/*
+	 * Add one unit because times are rounded down, the grain, and one unit
+	 * as reserve.
+	 */
 	while (step < lasted_ns / 1000 + n->grain + 2)
 		step *= 2;
 	return step;
 }
 
 /*
- * Prepare for an event with the time of the tick 'stamp'.  If the trace says
- * that events have their own times, or its step is too small or much too large,
- * put a clock comment.
+ * Prepare for an event that gets the time of the tick 'stamp'.  Put a clock
+ * comment if, according to the last one, events have their own times, or if its
+ * step is too small or much too large.
  */
 static void
 note_tick(struct narrator *n, uint64_t stamp)
@@ -272,7 +288,9 @@ begin_event(struct narrator *n, const struct event *ev)
 		note_tick(n, ev->stamp);
 }
 
-/* Append the attribute of a call stack, if it is not 0, and define it. */
+/*
+ * Append the attribute of a call stack, unless it is 0, and define the stack.
+ */
 static void
 put_stack_attribute(struct narrator *n, uint32_t stack, uint8_t *attributes,
 		    size_t cap, size_t *used)
@@ -288,7 +306,7 @@ put_stack_attribute(struct narrator *n, uint32_t stack, uint8_t *attributes,
 	hatf_attr_put(attributes, cap, used, &item);
 }
 
-/* Slow path: put an alloc of a heap, or one with attributes. */
+/* Slow path: put an alloc that belongs to a heap or has attributes. */
 static void
 put_special_alloc(struct narrator *n, const struct order_producer *producer,
 		  const struct event *ev, uint64_t heap, uint64_t alignment)
@@ -336,7 +354,7 @@ put_alloc(struct narrator *n, const struct order_producer *producer,
 				  ev->operand[0], producer->id, n->time);
 }
 
-/* Put a free of any heap. */
+/* Put a free; 'heap' is 0 for malloc's heap. */
 static void
 put_free(struct narrator *n, const struct order_producer *producer,
 	 uint64_t address, uint64_t heap)
@@ -365,7 +383,7 @@ put_free(struct narrator *n, const struct order_producer *producer,
 			  n->time);
 }
 
-/* Which of the four reallocs it was: hatf/FORMAT.md, "Realloc". */
+/* Return the tag of the realloc: one of four, see hatf/FORMAT.md, "Realloc". */
 static enum hatf_tag
 realloc_tag(const struct event *ev)
 {
@@ -379,7 +397,7 @@ realloc_tag(const struct event *ev)
 	return old_address == 0 ? HATF_REALLOC_ALLOC : HATF_REALLOC_ALLOC_FREE;
 }
 
-/* Put the realloc, then the alloc and the free that it announces. */
+/* Put the realloc, then the alloc and free records that it announces. */
 static void
 put_realloc_records(struct narrator *n, const struct order_producer *producer,
 		    const struct hatf_record *realloc)
@@ -433,8 +451,10 @@ put_create_thread(struct narrator *n, uint64_t thread, const uint64_t *operand,
 		{ .key = HATF_ATTR_TID, .value = operand[1] },
 		{ .key = HATF_ATTR_START, .value = operand[2] },
 	};
-	/* If the recorder did not see its pthread_create(), only the tid is
-	 * known. */
+	/*
+	 * If the recorder did not see the pthread_create() that made the
+	 * thread, it knows only the tid.
+	 */
 	const bool known = operand[2] != 0;
 	uint8_t attributes[48] = { HATF_ATTR_CARRIED };
 	size_t used = is_carried;
@@ -550,7 +570,7 @@ put_heap_event(struct narrator *n, const struct order_producer *producer,
 	}
 }
 
-/* Narrate an event of a rare type. */
+/* Narrate an event of a type that is rare. */
 static void
 put_rare(struct narrator *n, const struct order_producer *producer,
 	 const struct event *ev)
@@ -574,8 +594,10 @@ put_rare(struct narrator *n, const struct order_producer *producer,
 				ev->operand[0], NULL, false);
 		break;
 	case EVENT_MARK:
+	case EVENT_CLIENT:
+	case EVENT_CLIENT_DTD:
 		time_of(n, ev->stamp);
-		narrate_put_mark(n, producer, ev);
+		narrate_put_piece(n, producer, ev);
 		break;
 	case EVENT_HANDOVER:
 		narrate_thread_end(n, producer, ev->stamp);
@@ -585,7 +607,7 @@ put_rare(struct narrator *n, const struct order_producer *producer,
 	case EVENT_OBJECT_TEXT:
 		narrate_put_definition(n, ev);
 		break;
-	default: /* the sink never gets a tick */
+	default: /* Not reached: order_round() passes no tick to the sink */
 		break;
 	}
 }
@@ -636,41 +658,17 @@ narrate_event(void *context, const struct order_producer *producer,
 
 size_t
 narrate_run(void *context, const struct order_producer *producer,
-	    const uint64_t *words, size_t n, uint64_t stamp)
+	    struct order_run *run)
 {
-	struct narrator *const to = context;
-	struct encoder_run run;
-	size_t done = 0;
+	struct narrator *const n = context;
+	size_t taken;
 
-	_Static_assert((unsigned)EVENT_KIND_ALLOC == (unsigned)HATF_ALLOC &&
-			       (unsigned)EVENT_KIND_FREE == (unsigned)HATF_FREE,
-		       "the kind of a one-word event is its tag");
-	if (!to->in_block || (to->stacks != NULL && producer->stack != 0))
+	if (!n->in_block || !narrate_can_take_run(n))
 		return 0;
-	note_tick(to, stamp);
-
-	const uint64_t time = time_of(to, stamp);
-	const size_t room = encoder_span_left(&to->encoder);
-
-	if (n > room)
-		n = room;
-	if (encoder_begin_run(&to->encoder, producer->id, time, &run)) {
-		while (done < n &&
-		       encoder_run_put(
-			       &run, (unsigned)(words[done] & EVENT_KIND_MASK),
-			       words[done] >> EVENT_SIZE_SHIFT,
-			       words[done] & ~EVENT_ADDRESS_EXTRA_BITS))
-			done++;
-		encoder_end_run(&to->encoder, &run);
-	}
-	for (; done < n; done++)
-		encoder_put_plain(&to->encoder,
-				  (uint8_t)(words[done] & EVENT_KIND_MASK),
-				  words[done] >> EVENT_SIZE_SHIFT,
-				  words[done] & ~EVENT_ADDRESS_EXTRA_BITS,
-				  producer->id, time);
-	to->event_count += n;
-	return n;
+	note_tick(n, run->stamp);
+	taken = narrate_put_run(n, producer->id, time_of(n, run->stamp), run);
+	n->event_count += run->events_taken;
+	return taken;
 }
 
 void
@@ -690,5 +688,7 @@ narrate_thread_end(struct narrator *n, const struct order_producer *producer,
 bool
 narrate_is_full(const struct narrator *n)
 {
-	return encoder_is_full(&n->encoder, NARRATE_BLOCK_NBYTES);
+	const size_t more = n->pieces_nbytes != 0 ? NARRATE_PIECES_NBYTES : 0;
+
+	return encoder_is_full(&n->encoder, NARRATE_BLOCK_NBYTES + more);
 }

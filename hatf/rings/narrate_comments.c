@@ -108,28 +108,103 @@ narrate_lost(struct narrator *n, const struct order_producer *producer,
 	narrate_put_comment(n, &text);
 }
 
-void
-narrate_put_mark(struct narrator *n, const struct order_producer *producer,
-		 const struct event *ev)
+/* What is left of a text when parts have been taken from it. */
+struct rest {
+	const char *bytes;
+	size_t nbytes;
+};
+
+/*
+ * Take the bytes up to the next byte of 0, and skip that byte.  Without such a
+ * byte, take the whole rest.
+ */
+static struct rest
+take(struct rest *from)
 {
-	const char *const piece = (const char *)ev->operand;
-	const size_t nbytes = strnlen(piece, sizeof(ev->operand));
-	char buf[4 * NARRATE_MARK_NBYTES + 256];
+	const char *const end = memchr(from->bytes, 0, from->nbytes);
+	struct rest part = *from;
+
+	if (end == NULL) {
+		from->bytes += from->nbytes;
+		from->nbytes = 0;
+		return part;
+	}
+	part.nbytes = (size_t)(end - part.bytes);
+	from->bytes = end + 1;
+	from->nbytes -= part.nbytes + 1;
+	return part;
+}
+
+static void
+put_rest(struct text *text, const char *key, struct rest value)
+{
+	text_line(text, key, value.bytes, value.nbytes);
+}
+
+/* The length of a text as a comment: an escaped byte takes four. */
+#define TEXT_COMMENT_NBYTES (4 * EVENT_TEXT_NBYTES + 256)
+
+void
+narrate_dtd(struct narrator *n, const char *part, size_t nbytes)
+{
+	struct rest left = { part, nbytes };
+	char buf[TEXT_COMMENT_NBYTES];
 	struct text text;
 
-	if (nbytes <= sizeof(n->mark) - n->mark_nbytes) {
-		memcpy(n->mark + n->mark_nbytes, piece, nbytes);
-		n->mark_nbytes += (uint32_t)nbytes;
-	}
-	if ((ev->flags & EVENT_FLAG_MORE) != 0)
-		return;
 	text_init(&text, buf, sizeof(buf));
-	text_str(&text, "HATF mark\n");
+	text_str(&text, "HATF dtd\n");
+	put_rest(&text, "dtd", take(&left));
+	put_rest(&text, "offset", take(&left));
+	put_rest(&text, "size", take(&left));
+	put_rest(&text, "text", left);
+	narrate_put_comment(n, &text);
+}
+
+/*
+ * Put the comment of a mark, or of an event that the program reported.  All
+ * pieces of its text have arrived.
+ */
+static void
+put_pieces(struct narrator *n, const struct order_producer *producer,
+	   const struct event *ev)
+{
+	const bool is_mark = ev->type == EVENT_MARK;
+	struct rest left = { n->pieces, n->pieces_nbytes };
+	char buf[TEXT_COMMENT_NBYTES];
+	struct text text;
+
+	text_init(&text, buf, sizeof(buf));
+	text_str(&text, is_mark ? "HATF mark\n" : "HATF event\n");
 	text_line_u64(&text, "thread", producer->id);
 	text_line_u64(&text, "time", n->time);
-	text_line(&text, "text", n->mark, n->mark_nbytes);
-	n->mark_nbytes = 0;
+	if (!is_mark)
+		put_rest(&text, "name", take(&left));
+	put_rest(&text,
+		 (ev->flags & EVENT_FLAG_FIELDS) != 0 ? "fields" : "text",
+		 left);
 	narrate_put_comment(n, &text);
+}
+
+void
+narrate_put_piece(struct narrator *n, const struct order_producer *producer,
+		  const struct event *ev)
+{
+	size_t nbytes = ev->flags >> EVENT_PIECE_SHIFT;
+
+	/* A ring file may contain any count. */
+	if (nbytes > EVENT_PIECE_NBYTES)
+		nbytes = EVENT_PIECE_NBYTES;
+	if (nbytes > sizeof(n->pieces) - n->pieces_nbytes)
+		nbytes = sizeof(n->pieces) - n->pieces_nbytes;
+	memcpy(n->pieces + n->pieces_nbytes, ev->operand, nbytes);
+	n->pieces_nbytes += (uint32_t)nbytes;
+	if ((ev->flags & EVENT_FLAG_MORE) != 0)
+		return;
+	if (ev->type == EVENT_CLIENT_DTD)
+		narrate_dtd(n, n->pieces, n->pieces_nbytes);
+	else
+		put_pieces(n, producer, ev);
+	n->pieces_nbytes = 0;
 }
 
 void

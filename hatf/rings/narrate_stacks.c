@@ -7,10 +7,10 @@
 
 #include "hatf/rings/narrate_comments.h"
 
-/* Callers that a chain of definitions is followed through at a time. */
+/* The most stacks that one round of narrate_define_stack() defines. */
 #define CHAIN_MAX 64u
 
-/* Set the bit of 'id'; was it set before? */
+/* Set the bit of 'id'.  Return true if it was set before. */
 static bool
 test_and_set(uint64_t *bits, uint32_t id)
 {
@@ -46,7 +46,10 @@ put_object(struct narrator *n, const struct stack_image_object *object)
 	narrate_put_comment(n, &text);
 }
 
-/* What a frame says that stands for frames that are missing. */
+/*
+ * If the frame stands for missing frames, return the name to show for it, else
+ * NULL.
+ */
 static const char *
 mark_name(uint64_t frame)
 {
@@ -75,7 +78,9 @@ put_frame(struct narrator *n, uint32_t id, uint64_t frame)
 		text_line(&text, "function", name, strlen(name));
 	else
 		text_line_hex(&text, "address", stack_frame_address(frame));
-	/* A library may have been there, and have a definition. */
+	/*
+	 * A library that has a definition may have been mapped at this address.
+	 */
 	if (name == NULL && stack_frame_object(frame) == 0)
 		text_line(&text, "object", generated, sizeof(generated) - 1);
 	narrate_put_comment(n, &text);
@@ -103,7 +108,7 @@ narrate_use_stacks(struct narrator *n, struct narrate_stacks *s)
 	encoder_use_column(&n->encoder, &s->column);
 }
 
-/* Define one stack, whose caller is defined. */
+/* Define one stack.  Its caller must have a definition. */
 static void
 define_node(struct narrator *n, uint32_t id)
 {
@@ -119,6 +124,13 @@ define_node(struct narrator *n, uint32_t id)
 	put_stack(n, id, node->parent, node->frame_id);
 }
 
+bool
+narrate_is_defined(const struct narrate_stacks *s, uint32_t id)
+{
+	return id == 0 || s->node == NULL ||
+	       (id < STACK_IMAGE_NODES_MAX && is_set(s->nodes, id));
+}
+
 void
 narrate_define_stack(struct narrator *n, uint32_t id)
 {
@@ -127,7 +139,10 @@ narrate_define_stack(struct narrator *n, uint32_t id)
 
 	if (s == NULL || s->node == NULL || id >= STACK_IMAGE_NODES_MAX)
 		return;
-	/* From the outermost one on; a longer chain takes several rounds. */
+	/*
+	 * Define the callers first, beginning with the outermost.  A chain of
+	 * more than CHAIN_MAX callers takes several rounds.
+	 */
 	while (id != 0 && !is_set(s->nodes, id)) {
 		count = 0;
 		for (next = id; next != 0 && !is_set(s->nodes, next);
@@ -143,7 +158,7 @@ narrate_define_stack(struct narrator *n, uint32_t id)
 	}
 }
 
-/* The text of an object is complete: "BUILD-ID\nPATH". */
+/* Define an object, because its text, "BUILD-ID\nPATH", is complete. */
 static void
 put_named_object(struct narrator *n)
 {
@@ -195,8 +210,8 @@ narrate_put_definition(struct narrator *n, const struct event *ev)
 	if (s == NULL)
 		return;
 	/*
-	 * After a kill, the events in other rings may need a definition that
-	 * is no longer in a ring.  So the trace has it from here on.
+	 * After a kill, events in other rings may need this definition, and no
+	 * ring may have it any more.  So put it into the trace now.
 	 */
 	if (s->node != NULL) {
 		if (ev->type == EVENT_STACK_NODE)
@@ -223,7 +238,7 @@ narrate_put_definition(struct narrator *n, const struct event *ev)
 	}
 }
 
-/* Clear the bits without touching pages that were never written. */
+/* Clear the bits that are set; do not touch pages that were never written. */
 static void
 clear(uint64_t *bits, size_t words)
 {

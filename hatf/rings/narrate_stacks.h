@@ -2,14 +2,15 @@
 /*
  * narrate_stacks.h - the call stacks of events as comments (FORMAT "Stacks")
  *
- * The recorder finds stacks in its table by number.  It defines each before the
- * first record of a segment that refers to it, and where a producer puts its
- * definition into a ring.  Recovery has no such table: it defines stacks where
- * the producers put their definitions into the rings, before the events that
- * refer to them (EVENT_STACK_NODE); some of these the trace has already, which
- * FORMAT allows.
+ * A definition is a comment that says what a stack's number means.  The
+ * recorder has a table of stacks.  It defines a stack before the first record
+ * of a segment that refers to it, and again where a producer put the definition
+ * into a ring (EVENT_STACK_NODE).  Recovery has no such table: it defines
+ * stacks only where the producers put the definitions.  So the trace may define
+ * a stack twice, which FORMAT allows.
  *
- * As narrate.h: one owner, no allocation, lock or system call.
+ * As in narrate.h, a struct has one owner, and no function allocates, locks or
+ * makes a system call.
  */
 #ifndef NARRATE_STACKS_H
 #define NARRATE_STACKS_H
@@ -17,42 +18,49 @@
 #include "hatf/rings/narrate.h"
 #include "hatf/rings/stack_image.h"
 
-/* Words of 64 bits for a bit of each number below 'n'. */
+/* The number of 64-bit words that have a bit for each number below 'n'. */
 #define NARRATE_STACKS_WORDS(n) ((n) / 64)
 
 struct narrate_stacks {
-	/* The recorder's tables; NULL in recovery. */
+	/* Find a stack in the recorder's table; NULL in recovery. */
 	const struct stack_image_node *(*node)(uint32_t id);
 	const struct stack_image_object *(*object)(uint32_t id);
 	bool has_frees; /* frees have stacks, too */
-	/* Which numbers the segment defines, bit by bit; not in recovery. */
+	/*
+	 * One bit per stack, by its number: the segment defines the stack.  Not
+	 * used in recovery.
+	 */
 	uint64_t nodes[NARRATE_STACKS_WORDS(STACK_IMAGE_NODES_MAX)];
 	uint64_t frames[NARRATE_STACKS_WORDS(STACK_IMAGE_NODES_MAX)];
 	uint64_t objects[NARRATE_STACKS_WORDS(STACK_IMAGE_OBJECTS_MAX)];
-	/* Recovery: the object whose text is not complete. */
+	/* Used by recovery: the last object, while its text is incomplete. */
 	struct stack_image_object unnamed;
 	uint32_t text_nbytes;
 	char text[sizeof(struct stack_image_object)];
-	struct stack_column column; /* of the narrator's encoder */
+	struct stack_column column; /* the column of the narrator's encoder */
 };
 
 /*
- * Give the narrator, after narrate_init() with room, the stacks of its events.
- * '*s' stays the caller's; what the caller does not set is 0.
+ * Let the narrator write the stacks of its events.  It must have been
+ * initialised with room for them (narrate_init()).  '*s' stays the caller's;
+ * members that the caller does not set must be 0.
  */
 void narrate_use_stacks(struct narrator *n, struct narrate_stacks *s);
 
 /*
- * Define the stack 'id' and what it takes, unless the segment has done so.  The
- * comments go into the open block; so the caller may have to end it first
- * (narrate_is_full()).
+ * Define the stack 'id', its callers and their frames, except those that the
+ * segment has defined.  The comments go into the open block, so the caller may
+ * have to end the block first (narrate_is_full()).
  */
 void narrate_define_stack(struct narrator *n, uint32_t id);
+
+/* Does the segment have a definition of the stack 'id', or need none? */
+bool narrate_is_defined(const struct narrate_stacks *s, uint32_t id);
 
 /* Narrate an event that defines a stack or an object. */
 void narrate_put_definition(struct narrator *n, const struct event *ev);
 
-/* Another segment begins, which defines nothing yet. */
+/* Forget which stacks are defined, because another segment begins. */
 void narrate_forget_stacks(struct narrator *n);
 
 #endif /* NARRATE_STACKS_H */

@@ -32,12 +32,18 @@ decode_wide(const struct order_producer *s, uint64_t word, struct event *ev)
 	ev->flags = (unsigned)(word >> 16 & 0xffff);
 	ev->stamp = ring_get(r, pos + 1);
 	ev->by_tick = ev->stamp == s->tick;
-	/* Ring files are checked before, but this bound does not rely on it. */
+	/*
+	 * Recovery checks the lengths in ring files before; do not rely on
+	 * that.
+	 */
 	for (unsigned i = 2; i < ev->words && i < EVENT_WORDS_MAX; i++)
 		ev->operand[i - 2] = ring_get(r, pos + i);
 }
 
-/* 'old' is the old address, from the begin before this word. */
+/*
+ * Decode the begin or end of a realloc.  'old' is the old address from the
+ * begin, for the end.
+ */
 static void
 decode_realloc(uint64_t word, uint64_t old, struct event *ev)
 {
@@ -96,9 +102,9 @@ decode(const struct order_producer *s, struct event *ev)
 }
 
 /*
- * Make s->event the event at s->pos; return false if there is none yet.  Never
- * let the stamps of a ring decrease: a tick may be older than the event that
- * was stamped before it.
+ * Decode the event at s->pos into s->event; return false if none is published
+ * yet.  Never let the stamps of a ring decrease: a tick may be older than the
+ * event that was stamped before it.
  */
 static bool
 peek(struct order_producer *s)
@@ -107,7 +113,7 @@ peek(struct order_producer *s)
 		if (s->pos == s->seen_head)
 			return false;
 		if (event_is_stack(ring_get(s->ring, s->pos))) {
-			s->stack = (uint32_t)(ring_get(s->ring, s->pos) >> 32);
+			s->stack = event_stack_of(ring_get(s->ring, s->pos));
 			s->pos++;
 			continue;
 		}
@@ -155,7 +161,10 @@ sift_down(struct order *o, uint32_t i)
 	o->queue[i] = s;
 }
 
-/* The smallest stamp in the queue after the first producer's; or UINT64_MAX. */
+/*
+ * Return the smallest stamp in the queue except that of the first producer;
+ * UINT64_MAX if there is no other producer.
+ */
 static uint64_t
 second_stamp(const struct order *o)
 {
@@ -188,19 +197,21 @@ is_end(const struct event *ev)
 	       ev->type == EVENT_HEAP_REALLOC_END;
 }
 
-/* Memory that an event allocates. */
+/* The memory that an allocation gets. */
 struct span {
 	uint64_t address, nbytes;
 };
 
-/* Has the realloc with this end failed?  Then it has kept its old block. */
+/*
+ * Has the realloc with this end failed?  A failed realloc keeps its old block.
+ */
 static bool
 has_failed(const struct event *end)
 {
 	return end->operand[1] == 0 && (end->flags & EVENT_FLAG_FREED) == 0;
 }
 
-/* Can the old block of the open realloc of 's' have had some of the memory? */
+/* Can this memory overlap the old block of the open realloc of 's'? */
 static bool
 held(const struct order_producer *s, struct span span)
 {
@@ -209,7 +220,10 @@ held(const struct order_producer *s, struct span span)
 	if (span.address == 0 ||
 	    (s->has_event && is_end(&s->event) && has_failed(&s->event)))
 		return false;
-	/* The code rounds up, so this can be the block after the old one. */
+	/*
+	 * The size code is rounded up, so this memory may belong to the block
+	 * after the old block.
+	 */
 	return span.address == old ||
 	       (span.address > old &&
 		span.address - old < event_coded_nbytes(s->realloc_code)) ||
@@ -217,8 +231,8 @@ held(const struct order_producer *s, struct span span)
 }
 
 /*
- * Return the producer whose open realloc held some of this memory in its old
- * block, and of which nothing has been passed on; or NULL.
+ * Find an open realloc whose old block overlapped this memory, and of which
+ * nothing has been passed to the sink.  Return its producer, or NULL.
  */
 static struct order_producer *
 find_open_realloc(struct order_producer *const *producers, uint32_t n,
@@ -234,7 +248,7 @@ find_open_realloc(struct order_producer *const *producers, uint32_t n,
 	return NULL;
 }
 
-/* The event that the sink gets for a realloc with this end. */
+/* Return the event that stands for the whole realloc with this end. */
 static struct event
 whole_realloc(const struct event *end)
 {
@@ -245,7 +259,9 @@ whole_realloc(const struct event *end)
 	return ev;
 }
 
-/* The alloc half of a realloc, whose free has already been passed on. */
+/*
+ * Return the alloc that remains of a realloc whose free is already passed on.
+ */
 static struct event
 alloc_of_realloc(const struct event *end)
 {
@@ -262,8 +278,9 @@ alloc_of_realloc(const struct event *end)
 }
 
 /*
- * Pass on the realloc of 's' before another thread's event at 'stamp', which
- * gets its old block: all of it if its end is known ('done'), else its free.
+ * Pass on the realloc of 's' before an event of another thread, which has the
+ * stamp 'stamp' and allocates from the old block.  If the end of the realloc is
+ * published ('done'), pass on the whole realloc, else only its free.
  */
 static void
 pass_realloc_early(struct order *o, struct order_producer *s, bool done,
@@ -282,16 +299,20 @@ pass_realloc_early(struct order *o, struct order_producer *s, bool done,
 	}
 	ev.stamp = stamp;
 	pass(o, s, &ev);
-	/* Only now: the sink may commit what it got before this event. */
+	/*
+	 * Clear the flag only now.  Inside the sink, a commit may cover the
+	 * events before this one; until then this one must count as not passed
+	 * on.
+	 */
 	s->realloc_moved = false;
 	s->realloc_done = done;
 	s->realloc_freed = !done;
 }
 
 /*
- * Is the stamp of the next event of 's' its own, or a tick?  If not, the event
- * can have happened any time after its stamp, up to the next change of the
- * epoch.
+ * Is the stamp of the next event of 's' exact?  It is if the event has its own
+ * stamp or is a tick.  Otherwise the event can have happened at any time from
+ * the stamp to the next change of the epoch.
  */
 static bool
 has_own_stamp(const struct order_producer *s)
@@ -300,7 +321,9 @@ has_own_stamp(const struct order_producer *s)
 	       s->event.stamp == s->tick;
 }
 
-/* The memory that the next event of 's', the end of a realloc, allocates. */
+/*
+ * Return the memory that a realloc allocates; the next event of 's' is its end.
+ */
 static struct span
 taken_at_end(const struct order_producer *s)
 {
@@ -308,10 +331,10 @@ taken_at_end(const struct order_producer *s)
 }
 
 /*
- * The open realloc of 's' comes before an event.  Can all of it be passed on?
- * If it takes other memory, a free of that memory precedes the event too.  Such
- * a free is certain to have been passed on only if the stamp of the event is
- * exact.
+ * The open realloc of 's' must precede an event.  Can the whole realloc be
+ * passed on?  If it moved the block, the free of its new memory must precede
+ * it, too.  That free has certainly been passed on only if the stamp of the
+ * event is exact.
  */
 static bool
 is_whole(const struct order_producer *s, bool is_exact)
@@ -321,11 +344,12 @@ is_whole(const struct order_producer *s, bool is_exact)
 }
 
 /*
- * The next event of 'taker' allocates 'span': pass on the open reallocs whose
- * old blocks held some of it, and before each those whose old blocks held what
- * it takes, and so on.  The chain can be as long as there are threads, and the
- * writer's stack is small, so 'realloc_after' of the producers links it instead
- * of recursion.  The loop ends because each step marks one producer.
+ * The next event of 'taker' allocates 'span'.  Pass on the open reallocs whose
+ * old blocks overlapped the span.  Each of these also allocates memory, so
+ * first pass on those whose old blocks overlapped that memory, and so on.  The
+ * chain can have as many reallocs as there are threads, and the stack of the
+ * writer thread is small: link the producers by 'realloc_after' instead of
+ * recursing.  The loop ends because each step marks one producer.
  */
 static void
 pass_open_reallocs(struct order *o, struct order_producer *const *producers,
@@ -343,7 +367,7 @@ pass_open_reallocs(struct order *o, struct order_producer *const *producers,
 		if (s == NULL && last == NULL)
 			return;
 		if (s == NULL) {
-			/* No realloc is left that must precede 'last'. */
+			/* No other realloc must precede that of 'last'. */
 			s = last;
 			last = s->realloc_after;
 			pass_realloc_early(o, s, true, stamp);
@@ -388,7 +412,10 @@ end_realloc(struct order *o, struct order_producer *const *producers,
 		pass_open_reallocs(o, producers, n, s, taken_at_end(s));
 		if (s->realloc_freed)
 			ev = alloc_of_realloc(&s->event);
-		/* If it only freed its block, the sink already has that. */
+		/*
+		 * The sink already has the free.  If the realloc did no more
+		 * than free its block, nothing remains.
+		 */
 		if (!s->realloc_freed || ev.operand[0] != 0)
 			pass(o, s, &ev);
 	}
@@ -397,8 +424,8 @@ end_realloc(struct order *o, struct order_producer *const *producers,
 }
 
 /*
- * Is the next event of 's' a realloc begin whose end is not published?  If any
- * event follows a begin, that is its end.
+ * Is the next event of 's' the begin of a realloc whose end is not published?
+ * In a ring, the event after a begin is always its end.
  */
 static bool
 lacks_end(const struct order_producer *s)
@@ -407,8 +434,8 @@ lacks_end(const struct order_producer *s)
 }
 
 /*
- * A fork has returned.  The child may have either block of a realloc that began
- * before the fork and ends after it, so report these reallocs first.
+ * A fork has returned.  If a realloc began before the fork and ends after it,
+ * the child may have the old or the new block.  Report these reallocs first.
  */
 static void
 pass_fork(struct order *o, struct order_producer *const *producers, uint32_t n,
@@ -481,15 +508,12 @@ step(struct order *o, struct order_producer *const *producers, uint32_t n,
 	}
 }
 
-/* The most words that run_length() examines at a time. */
+/* The most words that a run may have. */
 #define RUN_MAX 256u
 
-/*
- * Count the one-word allocs and frees from s->pos on that are contiguous in
- * memory; '*words_ret' is the first.
- */
-static size_t
-run_length(const struct order_producer *s, const uint64_t **words_ret)
+/* Return the run from s->pos on, up to the end of the ring's memory. */
+static struct order_run
+find_run(const struct order_producer *s)
 {
 	const uint64_t mask = ring_mask(s->ring);
 	const uint64_t at = s->pos & mask;
@@ -501,28 +525,34 @@ run_length(const struct order_producer *s, const uint64_t **words_ret)
 		max = RUN_MAX;
 	if (max > mask + 1 - at)
 		max = mask + 1 - at;
-	while (n < max && (words[n] & EVENT_KIND_MASK) <= EVENT_KIND_FREE)
+	while (n < max && ((words[n] & EVENT_KIND_MASK) <= EVENT_KIND_FREE ||
+			   event_is_stack(words[n])))
 		n++;
-	*words_ret = words;
-	return n;
+	return (struct order_run){
+		.words = words,
+		.count = n,
+		.stamp = s->stamp,
+		.stack = s->stack,
+	};
 }
 
 /*
  * Pass a run of one-word events to the run sink.  All of them have the tick of
- * the event before, so no event of another producer can come between them.
+ * the event before the run, so no event of another producer can come between
+ * them.
  */
 static void
 pass_run(struct order *o, struct order_producer *s)
 {
-	const uint64_t *words;
-	size_t n, taken;
+	size_t taken;
 
 	do {
-		n = run_length(s, &words);
-		taken = n == 0 ? 0
-			       : o->run_sink(o->context, s, words, n, s->stamp);
-		o->event_count += taken;
+		struct order_run run = find_run(s);
+
+		taken = run.count == 0 ? 0 : o->run_sink(o->context, s, &run);
+		o->event_count += run.events_taken;
 		s->pos += taken;
+		s->stack = run.stack;
 	} while (taken != 0);
 }
 

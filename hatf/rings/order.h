@@ -2,31 +2,31 @@
 /*
  * order.h - merge the events of all rings into one causal sequence
  *
- * Producers and consumer share four rules.  ORDER.md says what "the order in
- * which events can have happened" means, and proves that the rules give it.
+ * Producers and consumer share four rules.  ORDER.md defines "an order in which
+ * events can have happened", and proves that the rules give such an order.
  *
  *  1. free() publishes before the real call; malloc() publishes after the real
  *     call, before it returns.  So the allocator's own synchronisation lies
  *     between an event "free X" and a later "alloc X" of another thread, and
- *     the stamps are in that order.  An event without a stamp has that of the
- *     event before it in its ring.
+ *     "free X" has the smaller stamp.  An event without a stamp has the stamp
+ *     of the event before it in its ring.
  *  2. realloc() publishes a begin before the real call and an end after it.
  *     The allocator may free the old block, and hand it out again, at any point
  *     between the two.
- *  3. The caller picks a time T, makes all producers stamp their next events
- *     (clock_bump()), and only then are the heads read; events with a stamp
- *     <= T are passed on in the order of their stamps.  If an event with such a
- *     stamp is not yet published, it is an allocation whose block no other
- *     thread has seen or a free that has not happened: passing it on in the
- *     next round is also a correct order.
+ *  3.  The caller picks a time T, makes all producers stamp their next events
+ *     (clock_bump()), and only then reads the heads.  The events with a stamp
+ *     <= T are passed on (to the sink) in the order of their stamps.  If an
+ *     event with such a stamp is not yet published, it is an allocation whose
+ *     block no other thread has seen or a free that has not happened: passing
+ *     it on in the next round is also a correct order.
  *  4. No event passes a realloc begin whose end is not published.
  *
  * The records of a realloc must come after the free (by any thread) of its new
  * block and before the next allocation (by any thread) in its old block.  So a
  * realloc is passed on at the stamp of its end, or just before the first
  * allocation in its old block, whichever is earlier.  If that allocation has no
- * stamp of its own, the free may not have been passed on yet.  Then the realloc
- * is passed on as a free and an alloc.
+ * stamp of its own, the free of the new block may still be missing.  Then the
+ * realloc is passed on as a free, and later an alloc.
  *
  * The rules hold for the blocks of all heaps, since all heaps share the address
  * space.
@@ -54,32 +54,43 @@
 struct order_producer {
 	uint64_t id; /* HATF thread number; an EVENT_HANDOVER changes it */
 	struct ring *ring;
-	uint64_t pos;	    /* words drained */
-	uint64_t seen_head; /* ring_head() as read in this round */
-	uint64_t stamp;	    /* of the last event drained */
-	uint64_t tick;	    /* stamp of the last EVENT_TICK; 0: none */
-	uint32_t stack;	    /* of the events from the one at 'pos' on */
-	bool has_event;	    /* 'event' is the one at 'pos' */
-	bool realloc_open;  /* a begin is drained, its end is not */
-	bool realloc_done;  /* ... and the sink already has the realloc */
-	bool realloc_freed; /* ... and the sink already has its free */
-	bool realloc_moved; /* ... and one of the two is about to be passed */
+	uint64_t pos; /* count of words drained */
+	/* value of ring_head() that was read in this round */
+	uint64_t seen_head;
+	uint64_t stamp; /* stamp of the last event drained */
+	uint64_t tick;	/* stamp of the last EVENT_TICK; 0: none */
+	uint32_t stack; /* call stack of the events from 'pos' on */
+	bool has_event; /* 'event' is the event at 'pos' */
+	/* the begin of a realloc is drained, its end is not */
+	bool realloc_open;
+	/* 'realloc_open', and the sink already has the whole realloc. */
+	bool realloc_done;
+	/* 'realloc_open', and the sink already has the free of the realloc. */
+	bool realloc_freed;
+	/*
+	 * 'realloc_open', and the realloc or its free is about to be passed on.
+	 */
+	bool realloc_moved;
 	bool is_dead; /* set by the caller: the producer will add nothing */
 	/*
-	 * Of the open realloc: its old address, the heap (0: malloc's), and the
-	 * size code of the old block.
+	 * The open realloc: its old address, its heap (0: malloc's), and the
+	 * size code of its old block.
 	 */
 	uint64_t realloc_old, realloc_heap;
 	unsigned realloc_code;
-	/* In pass_open_reallocs(): the realloc that gets the old block. */
+	/*
+	 * For pass_open_reallocs(): the next realloc in its chain, which
+	 * allocates from the old block.
+	 */
 	struct order_producer *realloc_after;
 	struct event event;
 };
 
 /*
  * A sink takes the events in order.  It gets the begin and end of a realloc as
- * one event, EVENT_REALLOC_END or EVENT_HEAP_REALLOC.  A realloc that was moved
- * forward has the stamp of its new place.
+ * one event, EVENT_REALLOC_END or EVENT_HEAP_REALLOC.  If a realloc is passed
+ * on before an allocation of its old block, it gets the stamp of that
+ * allocation.
  *
  * At an EVENT_HANDOVER, 's->id' is still the thread that has ended.
  *
@@ -92,27 +103,47 @@ typedef void order_sink(void *context, const struct order_producer *s,
 			const struct event *ev);
 
 /*
- * A run sink takes the first few of 'n' one-word events, each an alloc or free
- * with this stamp, that begin at producer->pos of the ring.  It returns the
- * number of events that it took; order_round() then moves producer->pos past
- * these.  The first event that it did not take goes to the order_sink.
+ * A run: one-word events of one producer, from its 'pos' on.  Each is an alloc
+ * or a free.  Between them are words that change the stack (event_is_stack()).
+ */
+struct order_run {
+	const uint64_t *words;
+	size_t count;	/* number of words */
+	uint64_t stamp; /* the stamp of all events of the run */
+	/* The run sink sets these two for the words that it takes. */
+	/* stack of the first event; after the call, stack of the next event */
+	uint32_t stack;
+	size_t events_taken; /* number of events; 0 before the call */
+};
+
+/*
+ * A run sink takes the first few words of a run and returns their number;
+ * order_round() then moves producer->pos past these words.  The first event
+ * that it did not take goes to the order_sink.
  */
 typedef size_t order_run_sink(void *context,
 			      const struct order_producer *producer,
-			      const uint64_t *words, size_t n, uint64_t stamp);
+			      struct order_run *run);
 
 struct order {
 	struct order_producer *
-		*queue; /* room for 'queue_max', smallest stamp first */
+		/*
+		 * heap of producers, at most 'queue_max'; the smallest stamp is
+		 * first
+		 */
+		*queue;
 	uint32_t queue_max, queue_count;
-	uint32_t open_count; /* producers with an open realloc */
+	uint32_t open_count; /* number of producers with an open realloc */
 	order_sink *sink;
-	order_run_sink *run_sink; /* set by the caller; NULL: none */
-	void *context;		  /* first argument of both sinks */
-	/* Results of the last round: */
-	uint64_t event_count;		     /* events passed on */
-	uint32_t active_count;		     /* producers with unread words */
-	const struct order_producer *active; /* the last of these */
+	/* set by the caller; NULL: every event goes to 'sink' */
+	order_run_sink *run_sink;
+	void *context; /* first argument of both sinks */
+	/* Results of the last round. */
+	uint64_t event_count; /* number of events passed on */
+	/* number of producers with unread words */
+	uint32_t active_count;
+	/* one of the producers with unread words */
+	const struct order_producer *active;
 	/* The producer whose open realloc stopped the round, or NULL. */
 	const struct order_producer *blocked;
 };
@@ -125,11 +156,12 @@ void order_init(struct order *o, struct order_producer **queue,
 		uint32_t queue_max, order_sink *sink, void *context);
 
 /*
- * Do one round over 'n' producers: read their heads, pass on the events that
- * rules 3 and 4 allow.  'until' is the time T, as a stamp.  With 'force', a
- * begin without an end does not stop the other producers: if its old block is
- * handed out again before the end is published, a free of that block is passed
- * on first, and an alloc at the end.
+ * Do one round over 'n' producers: read their heads, and pass on the events
+ * that rules 3 and 4 allow.  'until' is the time T, as a stamp.  With 'force',
+ * the begin of a realloc does not stop the other producers until its end is
+ * published.  If another thread gets the old block in the meantime,
+ * order_round() first passes on a free of the old block, and at the end of the
+ * realloc an alloc.
  */
 void order_round(struct order *o, struct order_producer *const *producers,
 		 uint32_t n, uint64_t until, bool force);

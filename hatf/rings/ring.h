@@ -42,27 +42,38 @@
 #define RING_HEADER_NBYTES 4096
 
 /*
- * The consumer's position in a ring when a block had reached the file.  Only
- * image.c reads and writes it.
+ * The position that the consumer had in a ring when a block had just reached
+ * the file.  Only image.c reads and writes it.
  */
 struct ring_commit {
-	_Atomic uint64_t seq; /* of the commit; RING_NO_COMMIT: not valid */
-	uint64_t pos, stamp, realloc_old; /* as in struct order_producer */
-	uint64_t flags;	 /* RING_COMMIT_..., and above 16 bits the size code */
-	uint64_t thread; /* that produced the word at 'pos': HATF number */
-	uint64_t stack;	 /* as in struct order_source */
+	/* Number of the commit; RING_NO_COMMIT: the slot is not valid. */
+	_Atomic uint64_t seq;
+	/* the members of struct order_producer with these names */
+	uint64_t pos, stamp, realloc_old;
+	/*
+	 * RING_COMMIT_... flags; the bits from 16 on are the size code of the
+	 * realloc
+	 */
+	uint64_t flags;
+	/* HATF number of the thread that produced the word at 'pos'. */
+	uint64_t thread;
+	/* 'stack' of struct order_producer */
+	uint64_t stack;
 };
 
-#define RING_NO_COMMIT		  UINT64_MAX
-#define RING_COMMIT_REALLOC_OPEN  1u /* as in struct order_producer */
+#define RING_NO_COMMIT UINT64_MAX
+/* 'realloc_open' of struct order_producer is true */
+#define RING_COMMIT_REALLOC_OPEN  1u
 #define RING_COMMIT_REALLOC_DONE  2u
 #define RING_COMMIT_REALLOC_FREED 4u
 #define RING_COMMIT_DEAD	  8u
-#define RING_COMMIT_GONE	  16u /* its destroyThread is written */
-#define RING_COMMIT_TICK	  32u /* 'stamp' is a tick */
-#define RING_COMMIT_CODE_SHIFT	  16  /* of the size code of the realloc */
+/* the trace has the destroyThread record of the ring's thread */
+#define RING_COMMIT_GONE 16u
+#define RING_COMMIT_TICK 32u /* 'stamp' is the stamp of a tick */
+/* lowest bit of the realloc's size code */
+#define RING_COMMIT_CODE_SHIFT 16
 
-/* Bits of 'waiting'. */
+/* Bits of 'waiting' in struct ring. */
 #define RING_WAITING 1u
 #define RING_GROWING 2u
 
@@ -70,14 +81,15 @@ struct ring {
 	/* Written by the producer, read by the consumer once per round. */
 	_Alignas(RING_CACHE_LINE) _Atomic uint64_t head;
 	/*
-	 * Written by the consumer once per block, read by the producer when it
-	 * has used up the room that it last saw.
+	 * Written by the consumer once per block; read by the producer when it
+	 * has used all the room that it knows of.
 	 */
 	_Alignas(RING_CACHE_LINE) _Atomic uint64_t tail;
-	_Atomic uint64_t capacity; /* words, a power of two */
+	_Atomic uint64_t capacity; /* size in words, a power of two */
 	/*
-	 * Written by both, rarely: RING_WAITING while the producer sleeps for
-	 * room, RING_GROWING while the ring grows and the producer must stop.
+	 * Written by both sides, rarely.  RING_WAITING: the producer sleeps
+	 * until there is room.  RING_GROWING: the ring grows, and the producer
+	 * must stop.
 	 */
 	_Alignas(RING_CACHE_LINE) _Atomic uint32_t waiting;
 	/*
@@ -86,27 +98,33 @@ struct ring {
 	 * later event follows.
 	 */
 	_Atomic uint64_t lost_count;
-	_Atomic uint64_t lost_first; /* stamp */
+	_Atomic uint64_t lost_first; /* stamp of the first of these events */
 	/*
 	 * Identity of the ring, for a reader that finds it in a file; see
 	 * image.h.  'offset' is 0 in a ring that is not in a file.
 	 */
 	_Alignas(RING_CACHE_LINE) uint64_t magic;
-	uint64_t offset;     /* of the ring in its file, bytes; constant */
-	uint64_t words_max;  /* upper limit of 'capacity'; constant, also set in
-				a ring that is not in a file */
-	uint64_t id;	     /* HATF number of the first thread of this life */
-	uint64_t generation; /* of the file; set and read by the recorder */
-	uint32_t is_nested;  /* it records a signal handler's events */
-	_Atomic uint32_t life; /* 0: unused, ignore the contents */
+	/* Offset of the ring in its file, bytes; constant. */
+	uint64_t offset;
+	/*
+	 * Upper limit of 'capacity'; constant, also if the ring is not in a
+	 * file.
+	 */
+	uint64_t words_max;
+	uint64_t id; /* HATF number of the first thread of this life */
+	/* Generation of the file; the recorder sets and reads it. */
+	uint64_t generation;
+	uint32_t is_nested; /* the ring has the events of signal handlers */
+	/* 0: the ring is unused, its contents mean nothing */
+	_Atomic uint32_t life;
 	struct ring_commit commit[2];
 	_Alignas(RING_HEADER_NBYTES) uint64_t words[];
 };
 
 _Static_assert(sizeof(struct ring) == RING_HEADER_NBYTES,
-	       "the words follow the header page");
+	       "the words must follow the header page");
 
-/* Bytes of memory for a ring of 'capacity' words. */
+/* Return the bytes of memory that a ring of 'capacity' words needs. */
 static inline size_t
 ring_nbytes(uint64_t capacity)
 {
@@ -122,7 +140,7 @@ ring_init(void *memory, uint64_t capacity)
 {
 	struct ring *const r = (struct ring *)memory;
 
-	/* relaxed, all: no other thread can see the ring yet. */
+	/* relaxed, all stores: no other thread can see the ring yet. */
 	atomic_store_explicit(&r->capacity, capacity, memory_order_relaxed);
 	atomic_store_explicit(&r->head, 0, memory_order_relaxed);
 	atomic_store_explicit(&r->tail, 0, memory_order_relaxed);
@@ -130,28 +148,34 @@ ring_init(void *memory, uint64_t capacity)
 	return r;
 }
 
-/* The slot index of word 'count' is 'count & ring_mask(r)'. */
+/*
+ * Return the mask for slots: the slot index of word 'count' is 'count &
+ * ring_mask(r)'.
+ */
 static inline uint64_t
 ring_mask(const struct ring *r)
 {
-	/* relaxed: only ring_wait_grow() changes it, and orders the change. */
+	/*
+	 * relaxed: only ring_wait_grow() changes the capacity, and orders the
+	 * change.
+	 */
 	return atomic_load_explicit(&r->capacity, memory_order_relaxed) - 1;
 }
 
-/* Producer: the count of words up to which there is room. */
+/* Producer: return the count of words up to which the ring has room. */
 static inline uint64_t
 ring_limit(const struct ring *r)
 {
 	/*
-	 * acquire: pairs with the release of 'tail' in ring_wait_release().
-	 * Without it we could overwrite a slot that the consumer is still
+	 * acquire: pairs with the release of 'tail' in ring_wait_release().  A
+	 * relaxed load would let us overwrite a slot that the consumer is still
 	 * reading.
 	 */
 	return atomic_load_explicit(&r->tail, memory_order_acquire) +
 	       ring_mask(r) + 1;
 }
 
-/* Producer: the count of words that the consumer has released. */
+/* Producer: return the count of words that the consumer has released. */
 static inline uint64_t
 ring_tail(const struct ring *r)
 {
@@ -166,7 +190,7 @@ ring_put(struct ring *r, uint64_t pos, uint64_t word)
 	r->words[pos & ring_mask(r)] = word;
 }
 
-/* Producer: publish all words before 'head'. */
+/* Producer: publish all words before count 'head'. */
 static inline void
 ring_publish(struct ring *r, uint64_t head)
 {
@@ -177,7 +201,7 @@ ring_publish(struct ring *r, uint64_t head)
 	atomic_store_explicit(&r->head, head, memory_order_release);
 }
 
-/* Consumer: the count of published words. */
+/* Consumer: return how many words have been published. */
 static inline uint64_t
 ring_head(const struct ring *r)
 {
@@ -185,7 +209,7 @@ ring_head(const struct ring *r)
 	return atomic_load_explicit(&r->head, memory_order_acquire);
 }
 
-/* Consumer: the word at 'pos', which is in [tail, head). */
+/* Consumer: return the word at 'pos', which is in [tail, head). */
 static inline uint64_t
 ring_get(const struct ring *r, uint64_t pos)
 {

@@ -3,9 +3,9 @@
  * stack_image.h - call stacks as the recorder numbers them
  *
  * A stack is a frame and the stack of its caller.  The recorder keeps a table
- * of them in memory, its events refer to them by number, and the ring file has
- * a copy of the table (RINGS.md), with which recovery defines the stacks that
- * it needs.
+ * of stacks in memory, and its events refer to stacks by number.  The ring file
+ * has a copy of the table (RINGS.md).  Recovery defines the stacks that it
+ * needs from this copy.
  */
 #ifndef STACK_IMAGE_H
 #define STACK_IMAGE_H
@@ -14,42 +14,54 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Numbers are below these; 0 is no stack, no frame, no object. */
+/* Limits of the numbers of stacks and objects.  Number 0 means none. */
 #define STACK_IMAGE_NODES_MAX	((uint32_t)1 << 22)
 #define STACK_IMAGE_OBJECTS_MAX 4096u
 
-/* A place in the code: an address of 48 bits, and the object that holds it. */
+/*
+ * A frame is a place in the code: an address of 48 bits, and the number of the
+ * object that contains it.
+ */
 #define STACK_FRAME_ADDRESS_BITS 48
 #define STACK_FRAME_ADDRESS_MASK (((uint64_t)1 << STACK_FRAME_ADDRESS_BITS) - 1)
 
 /*
- * A frame whose address is one of these, and whose object is 0, stands for
- * missing frames.
+ * If the object of a frame is 0 and its address is one of these, the frame
+ * stands for missing frames.
  */
 enum stack_mark {
-	STACK_MARK_CUT = 1, /* there are more frames than are recorded */
-	STACK_MARK_LOST,    /* from here on nobody knows the way */
+	STACK_MARK_CUT = 1, /* the stack has more frames than are recorded */
+	STACK_MARK_LOST,    /* the callers of this frame could not be found */
 	STACK_MARK_COUNT
 };
 
 struct stack_image_node {
-	uint64_t frame;	   /* address, object in the upper bits; 0: unused */
-	uint32_t parent;   /* the stack of the caller; 0: none */
-	uint32_t frame_id; /* equal frames have equal ones */
+	/* address, object in the upper bits; 0: the entry is unused */
+	uint64_t frame;
+	uint32_t parent; /* the stack of the caller; 0: none */
+	/* number of the frame; equal frames have equal numbers */
+	uint32_t frame_id;
 };
 
-/* A program or library; unused bytes are 0. */
+/* A program or library.  Unused bytes are 0. */
 struct stack_image_object {
-	uint64_t begin, end; /* its memory; 'end' 0: unused */
-	uint64_t base;	     /* its addresses less those in its file */
+	/* its memory; if 'end' is 0, the entry is unused */
+	uint64_t begin, end;
+	/*
+	 * An address of the object in memory minus the same address in its
+	 * file.
+	 */
+	uint64_t base;
 	uint32_t build_id_nbytes;
 	uint8_t build_id[20];
 	uint32_t unused;
-	char path[4040]; /* ended by a byte of 0 */
+	char path[4040]; /* path of the object's file, NUL-terminated */
 };
 
-_Static_assert(sizeof(struct stack_image_node) == 16, "in the ring file");
-_Static_assert(sizeof(struct stack_image_object) == 4096, "in the ring file");
+_Static_assert(sizeof(struct stack_image_node) == 16,
+	       "the layout of the ring file must not change");
+_Static_assert(sizeof(struct stack_image_object) == 4096,
+	       "the layout of the ring file must not change");
 
 static inline uint64_t
 stack_frame(uint64_t address, uint32_t object)
@@ -70,7 +82,7 @@ stack_frame_object(uint64_t frame)
 	return (uint32_t)(frame >> STACK_FRAME_ADDRESS_BITS);
 }
 
-/* Upper bound of what stack_image_build_id() writes. */
+/* The most bytes that stack_image_build_id() writes. */
 #define STACK_IMAGE_HEX_NBYTES 40u
 
 /*

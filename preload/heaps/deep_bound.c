@@ -2,10 +2,12 @@
 /*
  * deep_bound.c - see deep_bound.h
  *
- * The loader does not record which objects were loaded with RTLD_DEEPBIND.  A
- * slot that the loader has bound shows it.  A slot that is bound at its first
- * call does not.  But if libc is the only object with a function of that name,
- * the call will reach either libc's function or ours, which calls libc's.
+ * The loader does not record which objects were loaded with RTLD_DEEPBIND.  If
+ * the loader has already bound a slot, the slot's value shows it.  If it binds
+ * the slot at the first call only, the value does not show it.  But if libc is
+ * the only object other than ours that defines a function of that name, storing
+ * our function is right in both cases: the call reaches either libc's function
+ * or ours, which calls libc's.
  */
 
 #include "preload/heaps/deep_bound.h"
@@ -20,10 +22,13 @@
 #include "preload/record/missed_calls.h"
 #include "preload/sys/elf_lookup.h"
 
-/* About as many names as we export; others are looked up each time. */
+/*
+ * Size of the cache, about the number of names that we export; further names
+ * are looked up each time.
+ */
 #define NAMES_MAX 96u
 
-/* What this pass has found out about a name. */
+/* What this pass has found for a name. */
 struct name {
 	void *ours;
 	struct elf_lookup_all all;
@@ -31,17 +36,23 @@ struct name {
 
 struct pass {
 	bool in_time;
-	size_t skip; /* objects that were looked at in an earlier pass */
+	size_t skip; /* number of objects that an earlier pass examined */
 	size_t seen;
 	size_t name_count;
 	struct name names[NAMES_MAX];
 };
 
-/* Objects that earlier passes have seen, and unloads up to then. */
+/*
+ * How many objects earlier passes have seen, and how many unloads they had
+ * seen.
+ */
 static size_t done_count;
 static uint64_t done_subs;
 
-/* Does the function allocate or free itself, and not wrap such a call? */
+/*
+ * Does the function allocate or free by itself?  False for functions that only
+ * call another one of these, such as operator new.
+ */
 static bool
 is_allocation(const char *name)
 {
@@ -71,7 +82,7 @@ find_all(struct pass *pass, const char *name, void *ours)
 	return all;
 }
 
-/* Is the function in the program itself, such as one in a table? */
+/* Is the function in the program itself? */
 static bool
 is_in_program(const void *address)
 {
@@ -87,9 +98,10 @@ note(const struct pass *pass, const struct patch_slot *slot, bool is_followed)
 		return;
 	missed_calls_note(
 		slot->info->dlpi_name,
-		is_followed ? " had called the allocator past the recorder "
-			      "before that was noticed"
-			    : " calls another allocator, past the recorder");
+		is_followed
+			? " called the allocator, bypassing the recorder, "
+			  "before the recorder noticed"
+			: " calls another allocator, bypassing the recorder");
 }
 
 static void

@@ -26,7 +26,7 @@
 
 typedef void *dlsym_fn(void *, const char *);
 
-/* Used by the code below. */
+/* The real dlsym(); the assembly code below jumps to it. */
 dlsym_fn *dlopened_real __attribute__((visibility("hidden")));
 void *dlopened_find(void *handle, const char *name)
 	__attribute__((visibility("hidden"), used));
@@ -36,7 +36,8 @@ void *dlopened_entry(void *handle, const char *name)
 /*
  * Call dlopened_find(), and if it returns NULL, jump to the real dlsym().
  * dlsym() identifies its caller by the return address, so that address must be
- * the program's.  C cannot guarantee such a tail call, hence assembly.
+ * the program's.  This requires a tail call, which C cannot guarantee, so the
+ * code is assembly.
  */
 #if defined(__x86_64__)
 __asm__(".text\n"
@@ -101,16 +102,17 @@ static struct patch patches[] = {
 	{ "dlsym", (void *)(uintptr_t)dlopened_entry, NULL, false },
 };
 
-/* How many objects had been loaded and unloaded at the last look. */
+/* The numbers of loaded and unloaded objects at the last check. */
 static _Atomic uint64_t seen_changes;
-static _Atomic int looking_pid; /* of the process that looks; 0: none */
+static _Atomic int looking_pid; /* process that examines new objects; 0: none */
 
 /* Are calls of dlsym() patched?  Constant once the process has started. */
 static bool is_followed;
 
 /*
- * While one thread looks at new objects, others try this often to begin, with a
- * pause after each try but the first ones.
+ * While one thread examines new objects, another thread tries WAITS_MAX times
+ * to begin.  It yields after the first WAITS_UNSLEPT tries, and sleeps after
+ * each later one.
  */
 #define WAITS_MAX     2000u
 #define WAITS_UNSLEPT 100u
@@ -140,12 +142,15 @@ begin_looking(void)
 {
 	const int pid = sys_pid();
 
-	/* acquire and release: a lock. */
+	/* acquire here, release in end_looking(): 'looking_pid' is a lock. */
 	for (unsigned i = 0; i < WAITS_MAX; i++) {
 		int holder = atomic_load_explicit(&looking_pid,
 						  memory_order_relaxed);
 
-		/* The holder may be a thread of the parent process. */
+		/*
+		 * The lock may have been copied from the parent process: take
+		 * it.
+		 */
 		if (holder != pid &&
 		    atomic_compare_exchange_strong_explicit(
 			    &looking_pid, &holder, pid, memory_order_acquire,
@@ -166,7 +171,10 @@ end_looking(void)
 	atomic_store_explicit(&looking_pid, 0, memory_order_release);
 }
 
-/* Did the thread that forks begin to look? */
+/*
+ * Did begin_looking() succeed before the fork, so that end_looking() must
+ * follow the fork?
+ */
 static __thread bool is_fork_locked __attribute__((tls_model("initial-exec")));
 
 void
@@ -190,7 +198,7 @@ look_at_changes(bool in_time)
 {
 	const uint64_t changes = count_changes();
 
-	/* relaxed: written under the lock. */
+	/* relaxed: threads write it only while they hold the lock. */
 	if (atomic_load_explicit(&seen_changes, memory_order_relaxed) ==
 	    changes)
 		return;
@@ -203,15 +211,15 @@ look_at_changes(bool in_time)
 	atomic_store_explicit(&seen_changes, changes, memory_order_relaxed);
 }
 
-/* Look at the objects loaded since; 'in_time' is as in deep_bound.h. */
+/* Examine the objects loaded since; 'in_time' is as in deep_bound.h. */
 static void
 look(bool in_time)
 {
 	const bool is_locked = begin_looking();
 
 	/*
-	 * If in time, the caller holds the loader's lock, which excludes all
-	 * but a fork that has begun.
+	 * If 'in_time' is set, the caller holds the loader's lock.  This lock
+	 * keeps other threads out, except for one that has begun a fork.
 	 */
 	if (is_locked || in_time)
 		look_at_changes(in_time);
@@ -219,24 +227,32 @@ look(bool in_time)
 		end_looking();
 }
 
-/* Does each load call our_catch()?  Then dlsym() need not look. */
+/*
+ * Does the loader call our_catch() for each load?  Then dlsym() need not
+ * examine new objects.
+ */
 static _Atomic bool is_told;
 
 /*
- * The loader lists an object before it relocates the object.  dlsym() waits for
- * a load in progress.  So all objects that were counted before dlsym() are
- * relocated after it.
+ * The loader lists an object before it relocates the object, and dlsym() waits
+ * for a load in progress.  So all objects that were counted before this call of
+ * dlsym() are relocated after it.
  */
 static void
 look_late(void)
 {
-	/* relaxed: loads that this thread knows of came earlier. */
+	/*
+	 * relaxed: the thread has synchronised with each load that it knows of.
+	 */
 	if (atomic_load_explicit(&is_told, memory_order_relaxed) ||
 	    atomic_load_explicit(&seen_changes, memory_order_relaxed) ==
 		    count_changes())
 		return;
 	dlopened_real(RTLD_DEFAULT, "dlsym");
-	/* relaxed: set under the lock that dlsym() has waited for. */
+	/*
+	 * relaxed: our_catch() sets it under the lock that dlsym() has waited
+	 * for.
+	 */
 	if (!atomic_load_explicit(&is_told, memory_order_relaxed))
 		look(false);
 }
@@ -250,11 +266,11 @@ typedef int catch_fn(void *exception, void (*operate)(void *), void *argument);
 static catch_fn *real_catch;
 
 /*
- * glibc's loader runs each step of dlopen() that may fail through a function
- * that it calls by a slot, which other objects can change.  It also runs
- * constructors through the function.  Constructors cannot fail: 'exception' is
- * NULL then, and the new objects are relocated.  The caller holds the loader's
- * lock.
+ * Replacement of _dl_catch_exception(), through which glibc's loader runs each
+ * step of dlopen() that may fail, and the constructors.  The loader calls it by
+ * a slot, which other objects can change.  For the constructors, which cannot
+ * fail, 'exception' is NULL.  The new objects are then relocated.  The caller
+ * holds the loader's lock.
  */
 static int
 our_catch(void *exception, void (*operate)(void *), void *argument)
@@ -263,7 +279,7 @@ our_catch(void *exception, void (*operate)(void *), void *argument)
 		const int saved_errno = errno;
 
 		atomic_store_explicit(&is_told, true, memory_order_relaxed);
-		/* New objects may replace unloaded ones at an address. */
+		/* A new object may lie where an unloaded one was. */
 		if (record_has_stacks)
 			object_table_check();
 		look(true);
@@ -301,9 +317,10 @@ visit_loader(struct dl_phdr_info *info, size_t nbytes, void *unused)
 }
 
 /*
- * Return our replacement of the function 'name', or NULL.  RTLD_NEXT depends on
- * the caller, so it is left alone.  RTLD_DEFAULT depends on the caller where
- * objects are loaded locally.  It is left alone if we do not find the function.
+ * Return our replacement of the function 'name', or NULL.  The result for
+ * RTLD_NEXT depends on the caller, so return NULL for it.  With RTLD_DEFAULT,
+ * the result depends on the caller if objects are loaded locally.  So return
+ * NULL if we do not find the function.
  */
 void *
 dlopened_find(void *handle, const char *name)
@@ -330,9 +347,9 @@ note_other(void)
 	const char *const name =
 		elf_lookup_object(elf_lookup_all("malloc").first);
 
-	missed_calls_note(
-		name != NULL ? name : "another object",
-		" has the malloc() that is called, not the recorder's");
+	missed_calls_note(name != NULL ? name : "another object",
+			  " provides the malloc() that the program calls, not "
+			  "the recorder's");
 }
 
 void
@@ -347,7 +364,9 @@ dlopened_patch(void)
 	dl_iterate_phdr(visit_loader, NULL);
 	atomic_store_explicit(&seen_changes, count_changes(),
 			      memory_order_relaxed);
-	/* If dlsym() is another library's, its callers need that one. */
+	/*
+	 * If another library defines dlsym(), callers of that function need it.
+	 */
 	if (!elf_lookup_is_first("dlsym",
 				 (const void *)(uintptr_t)dlopened_real))
 		return;

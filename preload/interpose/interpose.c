@@ -13,9 +13,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "preload/record/own_slot.h"
 #include "preload/record/real.h"
 #include "preload/record/record.h"
+#include "preload/state/own_slot.h"
 #include "preload/sys/export.h"
 #include "preload/writer/writer.h"
 
@@ -36,7 +36,7 @@ free_slow(void *p)
 	real.free(p);
 }
 
-/* All exits are tail calls, so no stack frame is needed. */
+/* All exits of free() are tail calls, so it needs no stack frame. */
 EXPORT void
 free(void *p)
 {
@@ -60,15 +60,18 @@ calloc(size_t n, size_t size)
 
 	if (record_is_dormant())
 		return own_slot_is_called() ? writer_answer_bell(p) : p;
-	/* If the product overflows, calloc has failed: record SIZE_MAX. */
+	/*
+	 * If the product overflows, the real calloc has failed: record
+	 * SIZE_MAX.
+	 */
 	if (__builtin_expect(__builtin_mul_overflow(n, size, &nbytes), 0))
 		return record_calloc_slow(p, SIZE_MAX);
 	return record_calloc(p, nbytes);
 }
 
 /*
- * A realloc that began while recording was off: the trace lacks the old block.
- * Record the new block if recording has started during the call.
+ * A realloc that began while recording was off.  The trace does not have the
+ * old block.  If recording has started during the call, record the new block.
  */
 static __attribute__((noinline)) void *
 realloc_dormant(void *old, size_t size)
@@ -82,7 +85,10 @@ realloc_dormant(void *old, size_t size)
 	return own_slot_is_called() ? writer_answer_bell(p) : p;
 }
 
-/* The old block is NULL, or lies in the early arena. */
+/*
+ * A realloc whose old block is NULL or lies in the early arena.  Blocks of that
+ * arena were allocated before the real functions were known.
+ */
 static __attribute__((noinline)) void *
 realloc_no_old(void *old, size_t size)
 {
@@ -101,7 +107,10 @@ end_realloc(struct thread *t, void *old, void *p, size_t size)
 	return p;
 }
 
-/* Slow path: the ring is closed, or the events need a stamp or more words. */
+/*
+ * Slow path: the ring is closed, or the events need a stamp or additional
+ * words.
+ */
 static __attribute__((noinline)) void *
 realloc_slow(void *old, size_t size)
 {
@@ -133,7 +142,8 @@ realloc(void *old, size_t size)
 
 /*
  * libc's reallocarray() would call realloc() by its public name, which is our
- * function.  So call that here, and record a product that overflows.
+ * function.  So call our function here directly.  If the product overflows,
+ * record the failure.
  */
 EXPORT void *
 reallocarray(void *old, size_t n, size_t size)

@@ -2,21 +2,25 @@
 /*
  * interpose_client.c - the functions that hatftrace.h declares as weak
  *
- * These functions replace none of libc.  A program that includes hatftrace.h
- * calls them if the recorder is loaded.
+ * These functions replace no function of libc.  A program that includes
+ * hatftrace.h calls them if the recorder is loaded.
  */
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 
+#include "hatf/codec/comment_text.h"
 #include "preload/hatftrace.h"
-#include "preload/record/process_state.h"
 #include "preload/record/record.h"
+#include "preload/state/process_state.h"
 #include "preload/sys/export.h"
 #include "preload/writer/writer.h"
 
-/* The child of a fork continues the count, as it may use its parent's heaps. */
+/*
+ * The child of a fork continues this count, since it may use its parent's
+ * heaps.
+ */
 static _Atomic uint64_t heap_count;
 
 static int
@@ -52,38 +56,87 @@ EXPORT int
 hatftrace_client_is_recording(void)
 {
 	const int saved_errno = errno;
-	const int recording =
-		process_scope() == PROCESS_SCOPE_TRACED && !record_is_dormant();
+	int is_recording;
 
+	/*
+	 * A program may ask this before each event, so the usual cases make no
+	 * system call.  Only a process without an attached thread, such as a
+	 * new child of a fork, needs process_scope(), which makes one.
+	 */
+	if (record_is_dormant())
+		return 0;
+	if (thread_is_attached(thread_self))
+		return process_is_tracing();
+	is_recording = process_scope() == PROCESS_SCOPE_TRACED;
 	errno = saved_errno;
-	return recording;
+	return is_recording;
 }
 
 EXPORT void
 hatftrace_client_mark(const char *text)
 {
-	size_t left = text != NULL ? strnlen(text, 256) : 0;
-	uint64_t piece[4];
+	/*
+	 * The inline function in hatftrace.h checks this, too, but a caller may
+	 * bypass it.
+	 */
+	if (text != NULL)
+		record_text(EVENT_MARK, 0, text, strnlen(text, 256));
+}
 
-	/* A caller may bypass the inline function, which checks this, too. */
-	if (text == NULL)
-		return;
-	do {
-		const size_t n = left < sizeof(piece) ? left : sizeof(piece);
+/* Make the text of an event: its name, a zero byte, and 'nbytes' of text. */
+static void
+name_event(struct text *event, const char *dtd, const char *name,
+	   const char *text, size_t nbytes)
+{
+	if (dtd != NULL) {
+		text_bytes(event, dtd, strnlen(dtd, HATFTRACE_NAME_NBYTES));
+		text_str(event, ".");
+	}
+	text_bytes(event, name, strnlen(name, HATFTRACE_NAME_NBYTES));
+	text_bytes(event, "", 1);
+	text_bytes(event, text, nbytes);
+}
 
-		memset(piece, 0, sizeof(piece));
-		memcpy(piece, text, n);
-		text += n;
-		left -= n;
-		record_operands(EVENT_MARK, left != 0 ? EVENT_FLAG_MORE : 0,
-				piece);
-	} while (left != 0);
+EXPORT int
+hatftrace_client_event(const char *name, const char *text, size_t nbytes)
+{
+	char buf[EVENT_TEXT_NBYTES];
+	struct text event;
+
+	if (name == NULL || (text == NULL && nbytes != 0))
+		return -1;
+	text_init(&event, buf, sizeof(buf));
+	name_event(&event, NULL, name, text,
+		   nbytes < HATFTRACE_EVENT_NBYTES ? nbytes
+						   : HATFTRACE_EVENT_NBYTES);
+	return record_text(EVENT_CLIENT, 0, buf, event.used) ? 0 : -1;
+}
+
+EXPORT int
+hatftrace_client_fields(struct hatftrace_dtd *dtd, const char *name,
+			const char *text, size_t nbytes)
+{
+	char buf[EVENT_TEXT_NBYTES];
+	struct text event;
+	struct record_dtd from;
+
+	if (dtd == NULL || name == NULL || (text == NULL && nbytes != 0) ||
+	    nbytes > HATFTRACE_EVENT_NBYTES ||
+	    dtd->size > HATFTRACE_DTD_NBYTES ||
+	    strnlen(dtd->name, HATFTRACE_NAME_NBYTES + 1) >
+		    HATFTRACE_NAME_NBYTES)
+		return -1;
+	from = (struct record_dtd){ dtd->name, dtd->text, dtd->size,
+				    &dtd->sent };
+	text_init(&event, buf, sizeof(buf));
+	name_event(&event, dtd->name, name, text, nbytes);
+	return record_fields(&from, buf, event.used) ? 0 : -1;
 }
 
 EXPORT uint64_t
 hatftrace_client_heap_create(const char *name)
 {
-	/* relaxed: a unique number; orders nothing else. */
+	/* relaxed: the number must be unique; no other access depends on it. */
 	const uint64_t heap = 1 + atomic_fetch_add_explicit(
 					  &heap_count, 1, memory_order_relaxed);
 	uint64_t words[2] = { 0, 0 };

@@ -2,14 +2,14 @@
 /*
  * interpose_look.c - the program counts its threads
  *
- * A program that must have one thread only checks /proc/self/task before it
- * goes on: Chromium's zygote by fstatat64(3), most others by opendir(3).  The
+ * A program that must be single-threaded checks /proc/self/task before it
+ * continues: Chromium's zygote by fstatat64(3), most others by opendir(3).  The
  * writer thread ends before such a check; later events start it again.
  *
- * Not interposed: open(2), stat(2) and the like, since libc never reads their
- * paths, so reading an invalid path here could crash the program.  Nor are
- * reads of /proc/self/stat and /proc/self/status, which are frequent and seldom
- * serve to count threads.
+ * We do not interpose open(2), stat(2) and the like. libc does not read their
+ * paths, so a program may pass an invalid path, which would crash it here.  We
+ * do not intercept reads of /proc/self/stat and /proc/self/status either: they
+ * are frequent and seldom serve to count threads.
  */
 
 #include <dirent.h>
@@ -18,9 +18,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "preload/record/process_state.h"
 #include "preload/record/real.h"
 #include "preload/record/wake.h"
+#include "preload/state/process_state.h"
 #include "preload/sys/export.h"
 #include "preload/sys/sys.h"
 #include "preload/writer/remaining_threads.h"
@@ -29,7 +29,10 @@
 #define PROC "/proc/"
 #define SELF "self/"
 
-/* Skip the id of this process and a slash at 'p'; else return 'p'. */
+/*
+ * If 'p' begins with the id of this process and a slash, skip them.  Return
+ * 'p'.
+ */
 static const char *
 skip_pid(const char *p)
 {
@@ -61,14 +64,17 @@ is_folder_of_threads(const char *path, bool from_root)
 	       (strcmp(path, "task") == 0 || strcmp(path, "task/") == 0);
 }
 
-/* If the program has one thread, have the writer thread end. */
+/* If the program has one thread only, make the writer thread end. */
 static void
 end_writer(void)
 {
 	int saved_errno;
 	uint64_t mask;
 
-	/* Nothing here is thread-local, unlike errno: real_resolve_others(). */
+	/*
+	 * Unlike errno, none of these reads thread-local memory, which may not
+	 * exist yet: see real_resolve_others().
+	 */
 	if (!process_is_tracing() || !process_is_own() || !wake_has_writer() ||
 	    !remaining_threads_single())
 		return;

@@ -12,9 +12,9 @@
  * - Mount: a thread that stays in the old mount namespace keeps the old root
  *   directory, through which the program could reach files that it has given
  *   up.  The writer adopts the program's root.
- * - Network and IPC: through a thread that stays in the old namespace, an
- *   intruder could use it.  The writer thread ends before the call, and a new
- *   writer starts after it, in the new namespace.
+ * - Network, IPC, UTS and cgroup: through a thread that stays in the old
+ *   namespace, an intruder could use it.  The writer thread ends before the
+ *   call, and a new writer starts after it, in the new namespace.
  */
 
 #include <errno.h>
@@ -27,9 +27,9 @@
 #include "preload/interpose/namespaces.h"
 #include "preload/process/confinement.h"
 #include "preload/process/end.h"
-#include "preload/record/process_state.h"
 #include "preload/record/real.h"
 #include "preload/record/wake.h"
+#include "preload/state/process_state.h"
 #include "preload/sys/export.h"
 #include "preload/sys/sys.h"
 #include "preload/writer/remaining_threads.h"
@@ -38,12 +38,18 @@
 /* NS_GET_NSTYPE of ioctl_ns(2): returns the CLONE_NEW... of a descriptor. */
 #define GET_NAMESPACE_TYPE 0xb703ul
 
-/* unshare(2) and setns(2) need a single-threaded process for these flags. */
+/*
+ * With these flags, unshare(2) and setns(2) fail unless the process has one
+ * thread.
+ */
 #define NEEDS_ONE_THREAD \
 	(CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM)
 
-/* A thread that is made after the call is in these new namespaces. */
-#define SHARED (CLONE_NEWNET | CLONE_NEWIPC)
+/*
+ * The new namespaces of these types apply to threads made after the call, not
+ * to the other existing threads.
+ */
+#define SHARED (CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
 
 static bool
 is_traced(void)
@@ -88,20 +94,24 @@ prepare_writer(int types)
 				  "process, and the writer thread could not "
 				  "restart"
 				: "the program enters another namespace, and "
-				  "the writer thread could not follow");
+				  "the writer thread could not enter it");
 	return false;
 }
 
 /*
- * Are children in another PID namespace?  Then the kernel refuses a third one.
- * The namespace has no file until its first process exists.
+ * Will children be in another PID namespace than this process?  Then the kernel
+ * refuses to change it again.  The namespace has no file until its first
+ * process exists.
  */
 static bool
 has_other_pids(void)
 {
 	struct stat own, for_children;
 
-	/* A filter may kill for the question. */
+	/*
+	 * Skip this system call under a filter, which may kill the process for
+	 * it.
+	 */
 	if (process_has(PROCESS_IS_CONFINED) ||
 	    fstatat(AT_FDCWD, "/proc/self/ns/pid", &own, 0) != 0)
 		return false;
@@ -113,9 +123,10 @@ has_other_pids(void)
 
 /*
  * Make the call with the argument 'given', which asks for these 'types' of
- * namespaces.  Make two calls for a PID namespace and another one for which the
- * writer ends: the writer must not exist during the first call, and cannot be
- * made after the second.
+ * namespaces.  If they include a PID namespace and one for which the writer
+ * must end, make two calls, the second one for the PID namespace.  The writer
+ * must not exist during the first call, and cannot be made after the second
+ * call.
  */
 static int
 enter(enter_call *call, int fd, int given, int types)
@@ -134,7 +145,9 @@ enter(enter_call *call, int fd, int given, int types)
 		writer_return();
 	else if (result == 0 && both)
 		writer_make_early();
-	/* A writer that was made after the call has the caller's root. */
+	/*
+	 * A writer that was made after the call has the caller's root already.
+	 */
 	if (result == 0 && !is_away && (types & CLONE_NEWNS) != 0 &&
 	    wake_has_writer())
 		confinement_after_chroot();
@@ -165,7 +178,7 @@ setns(int fd, int types)
 	if (type == 0)
 		type = (int)syscall(SYS_ioctl, fd, GET_NAMESPACE_TYPE);
 	errno = saved_errno;
-	/* The kernel will refuse a descriptor that is not a namespace. */
+	/* If 'fd' is not a namespace, let the kernel refuse the call. */
 	return type > 0 ? enter(call_setns, fd, types, type)
 			: real.setns(fd, types);
 }

@@ -2,11 +2,11 @@
 /*
  * interpose_sandbox.c - prctl(3), syscall(3) and vfork(3)
  *
- * A program installs a filter on its system calls by prctl(3), or by
- * syscall(3), as libseccomp does, since libc has no function for seccomp(2).
- * syscall(3) can also fork, exec, end the process and give up privileges.  The
- * entry points inspect the arguments and jump to libc's function, which then
- * sees the same arguments, stack and return address as without us (jump.h).
+ * libc has no function for seccomp(2).  So a program installs a filter on its
+ * system calls by prctl(3) or, like libseccomp, by syscall(3). syscall(3) can
+ * also fork, exec, end the process and give up privileges.  The entry points
+ * inspect the arguments and jump to libc's function, which then sees the same
+ * arguments, stack and return address as without us (jump.h).
  */
 
 #include <linux/filter.h>
@@ -23,10 +23,10 @@
 #include "preload/process/end.h"
 #include "preload/process/fork.h"
 #include "preload/process/signals.h"
-#include "preload/record/process_state.h"
 #include "preload/record/real.h"
 #include "preload/record/record.h"
 #include "preload/record/thread.h"
+#include "preload/state/process_state.h"
 #include "preload/sys/export.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/say.h"
@@ -39,11 +39,12 @@
 #define WORD(x) ((uint32_t)(x))
 
 /*
- * Would the kernel accept a filter by this call?  It refuses flags that it does
- * not know, and a caller that could use a filter to trick a setuid program.
- * Since it reads the filter last, EFAULT for an unreadable filter means that
- * all else is in order.  Filters that are already installed treat this call as
- * they will treat the program's own, which is the same.
+ * Would the kernel accept a filter with this operation and these flags?  It
+ * refuses flags that it does not know, and a caller that could use a filter to
+ * trick a setuid program.  To find out, make the call with an unreadable
+ * filter.  The kernel reads the filter last, so EFAULT means that all else is
+ * in order.  Filters already installed treat this call as they will treat the
+ * program's own.
  */
 static bool
 would_accept_filter(long number, uint64_t first, uint64_t second)
@@ -57,7 +58,10 @@ would_accept_filter(long number, uint64_t first, uint64_t second)
 	       errno == EFAULT;
 }
 
-/* Give up all that a new filter with this harm would make fatal. */
+/*
+ * Stop each activity of the recorder for which a new filter would kill.  'harm'
+ * is a set of SANDBOX_ bits.
+ */
 static void
 avoid_harm(unsigned harm, bool all_threads)
 {
@@ -70,7 +74,8 @@ avoid_harm(unsigned harm, bool all_threads)
 	if ((harm & SANDBOX_PROGRAM) != 0 ||
 	    (all_threads && (harm & SANDBOX_WRITER) != 0) ||
 	    (scope == PROCESS_SCOPE_NEW && (harm & SANDBOX_START) != 0))
-		end_for_sandbox("a new filter forbids recording");
+		end_for_sandbox("a new filter of system calls "
+				"forbids recording");
 	else if ((harm & SANDBOX_START) != 0)
 		end_with_children();
 	if ((harm & SANDBOX_WAKE) != 0) {
@@ -81,7 +86,7 @@ avoid_harm(unsigned harm, bool all_threads)
 		signals_leave_actions();
 	if ((harm & SANDBOX_CONTROL) != 0)
 		end_control(all_threads || remaining_threads_single());
-	/* What was to be said about the filter has been said. */
+	/* All messages about the filter must have been printed before this. */
 	say_expect_filter((harm & SANDBOX_SAY) != 0);
 }
 
@@ -94,9 +99,10 @@ expect_strict(void)
 
 /*
  * A filter is about to be installed, for the calling thread or for all threads.
- * If the caller is the only thread, the writer installs the filter now, since
- * under the filter the caller may not be able to ask the writer.  If the writer
- * could not work under this filter, it installs the minimal filter instead.
+ * If the caller is the only thread of the program, the writer installs the
+ * filter now: once the caller has the filter, it may be unable to ask the
+ * writer.  If the writer could not work under this filter, it installs the
+ * minimal filter instead.
  */
 static void
 expect_filter(const void *program, bool all_threads)
@@ -114,20 +120,22 @@ expect_filter(const void *program, bool all_threads)
 				 SANDBOX_WRITER_REFUSED)) != 0
 				? PRIVILEGES_MINIMAL_FILTER
 				: program);
-	/* While the writer has another filter, the kernel refuses this one. */
+	/*
+	 * The kernel would refuse this filter while the writer has another one.
+	 */
 	else if (all_threads && confinement_has_own_filter())
 		end_for_sandbox(
-			"a new filter is for all threads, "
-			"but the writer thread has a filter of its own");
+			"the writer thread has a filter of its own, so the "
+			"kernel would refuse a filter for all threads");
 }
 
 static void
 expect_seccomp(uint64_t operation, uint64_t flags, const void *program)
 {
 	/*
-	 * Libraries probe the call with other arguments, or without a filter,
-	 * and then count the threads of the process.  So do not make the writer
-	 * thread for a probe.
+	 * Libraries probe whether the call exists, with other arguments or
+	 * without a filter, and then count the threads of the process.  So do
+	 * not make the writer thread for such a probe.
 	 */
 	if (WORD(operation) == SECCOMP_SET_MODE_STRICT && WORD(flags) == 0 &&
 	    program == NULL)
@@ -150,8 +158,8 @@ expect_prctl(uint64_t mode, const void *program)
 }
 
 /*
- * seccomp(2) or prctl(2), by number, is about to be called.  Do not touch errno
- * in an untraced process: see real_resolve_others().
+ * The program is about to call seccomp(2) or prctl(2) by number.  Do not touch
+ * errno in an untraced process: see real_resolve_others().
  */
 static void
 expect_by_number(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
@@ -170,7 +178,7 @@ expect_by_number(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 
 /*
  * The functions that JUMP_AFTER() calls.  Each returns the address of the
- * function to jump to, which does the program's call.
+ * function to jump to, which makes the program's call.
  */
 uintptr_t interpose_watch_syscall(uint64_t number, uint64_t a, uint64_t b,
 				  uint64_t c);
@@ -178,7 +186,7 @@ uintptr_t interpose_watch_prctl(uint64_t option, uint64_t mode,
 				uint64_t program);
 uintptr_t interpose_watch_vfork(void);
 
-/* SYS_execve or SYS_execveat.  Returns only if the exec fails. */
+/* Make the call SYS_execve or SYS_execveat.  Return only if the exec fails. */
 static long
 exec_by_number(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -190,7 +198,10 @@ exec_by_number(long number, long a, long b, long c, long d, long e, long f)
 	return result;
 }
 
-/* SYS_fork or SYS_clone, which run no handlers of pthread_atfork(). */
+/*
+ * Make the call SYS_fork or SYS_clone, which run no handlers of
+ * pthread_atfork().
+ */
 static long
 fork_by_number(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -203,9 +214,9 @@ fork_by_number(long number, long a, long b, long c, long d, long e, long f)
 }
 
 /*
- * Is the call a fork whose child has its own memory and goes on with this
- * stack?  If parent and child shared the stack, both would return through the
- * frame of fork_by_number(), and the first would overwrite it.
+ * Is the call a fork whose child has its own memory and continues on a copy of
+ * this stack?  If parent and child shared the stack, both would return through
+ * the frame of fork_by_number(), and the first would overwrite it.
  */
 static bool
 is_fork(uint64_t number, uint64_t flags, uint64_t stack)
@@ -218,8 +229,8 @@ is_fork(uint64_t number, uint64_t flags, uint64_t stack)
 }
 
 /*
- * SYS_landlock_restrict_self.  The rules belong to the calling thread.  If that
- * is the only one, the writer adopts them.
+ * Make the call SYS_landlock_restrict_self.  The rules belong to the calling
+ * thread.  If the program has no other thread, the writer adopts them.
  */
 static long
 restrict_by_number(long number, long a, long b, long c, long d, long e, long f)
@@ -234,9 +245,9 @@ restrict_by_number(long number, long a, long b, long c, long d, long e, long f)
 }
 
 /*
- * Must the writer follow this call, which changes privileges?  By number, all
- * calls but chroot(2) change the calling thread only, so the writer follows
- * them only if the process has no other threads.
+ * Must the writer follow this call, which changes privileges?  Made by
+ * syscall(2), each of these calls but chroot(2) changes the calling thread
+ * only.  So the writer follows only if the program has no other threads.
  */
 static bool
 changes_privileges(uint64_t number)
@@ -280,8 +291,8 @@ privilege_by_number(long number, long a, long b, long c, long d, long e, long f)
 }
 
 /*
- * Prepare for the system call 'number'.  Return the function that makes it:
- * one of the above, or libc's syscall().
+ * Prepare for the system call 'number'.  Return the function that makes this
+ * call: one of the functions above, or libc's syscall().
  */
 uintptr_t
 interpose_watch_syscall(uint64_t number, uint64_t a, uint64_t b, uint64_t c)

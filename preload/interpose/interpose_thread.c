@@ -4,13 +4,13 @@
  *
  * A thread made by pthread_create() starts in thread_main(), which attaches it
  * and records its parent and its start function.  A thread made in another way
- * is attached at its first event.  A return, pthread_exit() and a cancellation
- * all unwind thread_main(), which marks the thread as ending.  When the thread
- * has ended, the writer learns that from the kernel.
+ * is attached at its first event.  When a thread returns, calls pthread_exit()
+ * or is cancelled, libc unwinds thread_main(), which marks the thread as
+ * ending.  The writer learns from the kernel when the thread has ended.
  *
- * This file is compiled without exceptions: then pthread_cleanup_push() is a
- * function of libc, and needs no unwinder library, which would be loaded into
- * every program.
+ * This file is compiled without exceptions.  Then pthread_cleanup_push() calls
+ * a function of libc.  Otherwise it would need the unwinder library, which
+ * would be loaded into every program.
  */
 
 #include <pthread.h>
@@ -18,10 +18,10 @@
 #include <string.h>
 
 #include "preload/process/attach.h"
-#include "preload/record/process_state.h"
 #include "preload/record/real.h"
 #include "preload/record/record.h"
 #include "preload/stacks/stack_memory.h"
+#include "preload/state/process_state.h"
 #include "preload/sys/export.h"
 #include "preload/sys/memory.h"
 
@@ -31,13 +31,13 @@ struct birth {
 	void *(*start)(void *);
 	void *argument;
 	uint64_t parent;
-	size_t stack_nbytes; /* 0: unknown, or nobody wants to know */
+	size_t stack_nbytes; /* 0: unknown or not needed */
 };
 
 /*
- * A birth is in use only until its thread runs, so a handful would do.  If all
- * are taken, a new thread starts in its own function, and is attached at its
- * first event.
+ * How many births can be in use at a time.  A birth is in use only until its
+ * thread runs.  If all are in use, a new thread starts in the program's
+ * function instead of thread_main(), and is attached at its first event.
  */
 #define BIRTHS_MAX 1024
 MEMORY_LARGE static struct birth births[BIRTHS_MAX];
@@ -65,8 +65,8 @@ end_thread(void *unused)
 }
 
 /*
- * The size of the stack of a new thread, its control block included; 0: it is
- * unknown, or no call stacks are recorded.
+ * Return the size of the stack of a new thread, with the thread's control
+ * block.  Return 0 if the size is unknown or no call stacks are recorded.
  */
 static size_t
 stack_nbytes_of(const pthread_attr_t *attr)
@@ -130,9 +130,9 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 }
 
 /*
- * Return the thread with this pthread_t; NULL: none with an event has it.  A
- * thread that has ended may still be in the pool with the same pthread_t, so
- * return the latest.
+ * Return the thread with this pthread_t; NULL if no thread that has had an
+ * event has it.  A thread that has ended may still be in the pool with the same
+ * pthread_t, so return the latest one.
  */
 static const struct thread *
 find_thread(pthread_t thread)
@@ -165,7 +165,10 @@ pthread_setname_np(pthread_t thread, const char *name)
 	const struct thread *const t = find_thread(thread);
 
 	if (t != NULL) {
-		/* At most 15 bytes: the real function has checked that. */
+		/*
+		 * The name has at most 15 bytes: the real function has checked
+		 * that.
+		 */
 		memcpy(words, name, strnlen(name, sizeof(words)));
 		record_event(EVENT_NAME, 0, t->id, words[0], words[1]);
 	}

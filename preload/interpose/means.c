@@ -8,21 +8,26 @@
 #include <sys/resource.h>
 
 #include "preload/confine/sandbox.h"
-#include "preload/record/process_state.h"
 #include "preload/record/record.h"
+#include "preload/state/process_state.h"
 #include "preload/sys/sys.h"
 #include "preload/writer/writer.h"
 
-/* The writer works with any limit of descriptors from this on. */
+/* A limit of this many descriptors, or more, is enough for the writer. */
 #define FILES_ENOUGH 64u
 
-/* Might the writer thread or its files be impossible to make under a limit? */
+/*
+ * May a new limit make it impossible to create the writer thread or its files?
+ */
 static bool
 is_tight(uint64_t resource, const void *limit)
 {
 	struct rlimit new;
 
-	/* An invalid address sets no limit: the kernel refuses the call. */
+	/*
+	 * If the address is invalid, the kernel refuses the call and sets no
+	 * limit.
+	 */
 	if (limit == NULL || !sandbox_copy(&new, limit, sizeof(new)))
 		return false;
 	switch (resource) {
@@ -38,7 +43,7 @@ is_tight(uint64_t resource, const void *limit)
 	}
 }
 
-/* Might the trace be impossible to begin after this system call? */
+/* May this system call make it impossible to begin the trace later? */
 static bool
 may_block_trace(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 {
@@ -58,7 +63,7 @@ may_block_trace(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 	}
 }
 
-/* Does the call set the limit of file sizes?  Writes may fail afterwards. */
+/* Does the call set the limit of file sizes?  If so, later writes may fail. */
 static bool
 sets_file_size(uint64_t number, uint64_t a, uint64_t b)
 {

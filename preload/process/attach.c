@@ -8,11 +8,11 @@
 
 #include "preload/clock/clock.h"
 #include "preload/process/start.h"
-#include "preload/record/process_state.h"
 #include "preload/record/record.h"
 #include "preload/record/record_order.h"
 #include "preload/record/ringfile.h"
 #include "preload/record/wake.h"
+#include "preload/state/process_state.h"
 #include "preload/sys/sys.h"
 
 /*
@@ -25,8 +25,8 @@ record_birth(const struct thread *t, bool is_handover, uint64_t parent,
 {
 	clock_go_stamped();
 	/*
-	 * record.c has called attach_thread().  This call back into record.c
-	 * ends there, since the thread is attached now.
+	 * record.c has called attach_thread().  Its functions do not call
+	 * attach_thread() again here, since the thread is attached now.
 	 */
 	if (is_handover)
 		record_event(EVENT_HANDOVER, 0, t->id, 0, 0);
@@ -36,7 +36,10 @@ record_birth(const struct thread *t, bool is_handover, uint64_t parent,
 struct thread *
 attach_thread(uint64_t parent, uint64_t start_routine)
 {
-	/* Make no system call: if tracing is off, each event comes here. */
+	/*
+	 * Make no system call here: in an untraced process, each event calls
+	 * this.
+	 */
 	if (process_is_closed())
 		return NULL;
 
@@ -47,8 +50,9 @@ attach_thread(uint64_t parent, uint64_t start_routine)
 
 	if (start_if_new() && !record_is_dormant()) {
 		/*
-		 * acquire: see everything that start_recording() did before it
-		 * cleared the flag.
+		 * acquire: pairs with start_recording().  It has cleared the
+		 * flag that record_is_dormant() reads; what it changed before
+		 * is now visible.
 		 */
 		atomic_thread_fence(memory_order_acquire);
 		t = thread_attach(process_pid(), &is_handover);
@@ -72,7 +76,10 @@ attach_nested(struct thread *t)
 
 	if (process_is_tracing()) {
 		nested = thread_attach_nested(t);
-		/* A thread with two rings: only stamps order their events. */
+		/*
+		 * The thread now has two rings.  Only stamps can order their
+		 * events.
+		 */
 		clock_go_stamped();
 	}
 	sys_restore_signals(mask);
@@ -82,7 +89,7 @@ attach_nested(struct thread *t)
 
 /*
  * Has attach_expect_thread() run in this process, and does the writer still
- * exist?  If so, a further thread needs no system call here.
+ * exist?  If so, attach_expect_thread() needs no system call.
  */
 static bool
 expects_threads(void)

@@ -8,13 +8,16 @@
 
 #include "preload/confine/privileges.h"
 #include "preload/process/end.h"
-#include "preload/record/process_state.h"
 #include "preload/record/wake.h"
+#include "preload/state/process_state.h"
 #include "preload/sys/sys.h"
 #include "preload/writer/writer.h"
 
-/* Not wiped in a child, which inherits the filters. */
-static bool cannot_ask;	   /* filters kill a thread that reads privileges */
+/*
+ * The following variables are not wiped in the child of a fork, since the child
+ * inherits the filters.
+ */
+static bool cannot_ask;	   /* filters kill a thread that reads its privileges */
 static int own_filter_pid; /* process whose writer has its own filters */
 
 void
@@ -27,16 +30,19 @@ confinement_set(bool asking_kills)
 		wake_make_writer();
 }
 
-/* Give the writer the privileges '*p'; if that fails, end the trace. */
+/* Make the writer adopt the privileges '*p'.  If that fails, end the trace. */
 static void
 have_followed(bool known, const struct privileges *p)
 {
 	if (!known || !writer_follow(p))
-		end_for_sandbox("the program gives up privileges, "
-				"and the writer thread cannot");
+		end_for_sandbox("the program gives up privileges, and the "
+				"writer thread cannot do the same");
 }
 
-/* Give the writer the caller's privileges, and a new root or rules. */
+/*
+ * Make the writer adopt the caller's privileges and, if the arguments name one,
+ * a new root directory or Landlock ruleset.
+ */
 static void
 follow(pid_t root_tid, int ruleset)
 {
@@ -44,8 +50,9 @@ follow(pid_t root_tid, int ruleset)
 	bool known;
 
 	/*
-	 * Check this first, without using errno: see real_resolve_others().  A
-	 * writer that is made later has the privileges of its maker.
+	 * Check this first, without using errno: see real_resolve_others().  If
+	 * there is no writer yet, a later one gets the privileges of the thread
+	 * that makes it.
 	 */
 	if (!process_is_tracing() || !process_is_own() || !wake_has_writer())
 		return;
@@ -90,10 +97,13 @@ confinement_before_filter(const void *filter)
 	const int saved_errno = errno;
 	const struct privileges p = { .filter = filter };
 
-	/* Without a filter, the program's call will fail. */
+	/* If 'filter' is NULL, the program's call will fail, so do nothing. */
 	if (filter == NULL || !process_is_tracing() || !process_is_own())
 		return;
-	/* By process: in a child, the maker of the writer has the filters. */
+	/*
+	 * Store the process id, not a flag: in a child, the thread that makes
+	 * the writer has the filters, so its writer has them, too.
+	 */
 	own_filter_pid = sys_pid();
 	have_followed(true, &p);
 	errno = saved_errno;

@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 #include "preload/process/signals.h"
-#include "preload/record/process_state.h"
 #include "preload/record/record.h"
 #include "preload/record/thread.h"
 #include "preload/record/wake.h"
+#include "preload/state/process_state.h"
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
 #include "preload/writer/control.h"
@@ -22,12 +22,16 @@
 int __cxa_atexit(void (*f)(void *), void *argument, void *dso);
 int __cxa_at_quick_exit(void (*f)(void *), void *dso);
 
-/* Not 0: libc has made no second thread.  Missing before glibc 2.32. */
+/*
+ * Not 0 while libc has made no second thread.  Only glibc 2.32 and later have
+ * it.
+ */
 extern char __libc_single_threaded __attribute__((weak));
 
 /*
- * Has the program several threads?  Without libc's variable, read the kernel's
- * count, but not under a filter of system calls, which may kill for that.
+ * Has the program several threads?  If libc lacks the variable, read the
+ * kernel's count.  Do not read it under a filter of system calls, which may
+ * kill the process for that; then assume that there are none.
  */
 static bool
 has_threads(void)
@@ -40,28 +44,31 @@ has_threads(void)
 	       remaining_threads_several(wake_has_writer());
 }
 
-/* Finish the trace while signals are blocked. */
+/* Block signals while the writer finishes the trace. */
 static void
 finish_held(enum writer_end how)
 {
 	/*
-	 * The process may go on after a failed exec, or in a handler of
-	 * SIGABRT.  Its other threads must then get their signals.
+	 * The process continues after a failed exec, or in a handler of
+	 * SIGABRT.  Then its other threads must get their signals.
 	 */
 	const bool goes_on =
 		how == WRITER_END_EXEC ||
 		(how == WRITER_END_ABORT && signals_abort_is_handled());
 	struct signals_held held;
+	bool is_brief;
 
 	signals_hold(&held);
 	if (!goes_on && has_threads())
-		signals_hold_others(&held);
-	if ((how == WRITER_END_ABORT && goes_on) || !writer_finish_brief(how))
+		signals_hold_others();
+	is_brief = !(how == WRITER_END_ABORT && goes_on) &&
+		   writer_finish_brief(how);
+	if (!is_brief)
 		writer_finish(how);
 	if (goes_on)
 		signals_release(&held);
 	else if (how == WRITER_END_EXIT)
-		signals_release_late(&held);
+		signals_release_late(&held, is_brief);
 }
 
 void
@@ -87,7 +94,10 @@ end_last_thread(void)
 	    remaining_threads_several(false))
 		return;
 	end_trace(WRITER_END_LAST_THREAD);
-	/* The last thread's status becomes that of the process. */
+	/*
+	 * The process gets the exit status of its last thread, so the writer
+	 * thread must end first.
+	 */
 	writer_await_gone();
 }
 
@@ -111,7 +121,8 @@ end_for_sandbox(const char *why)
 {
 	if (process_scope() == PROCESS_SCOPE_TRACED) {
 		if (!record_is_dormant())
-			say("%s: %s; the trace ends here, the program goes on",
+			say("%s: %s; the trace ends here, and the program "
+			    "continues",
 			    writer_path(writer_place().segment), why);
 		writer_finish(WRITER_END_SANDBOX);
 		writer_await_gone();
@@ -138,11 +149,11 @@ end_control(bool now)
 
 /*
  * Two threads may call exit().  If the handler were registered once, one thread
- * would run it; the other would find no handler, and would end the process
- * meanwhile.  The handler therefore registers itself again first: each thread
- * that calls exit() runs it, and waits for the same end.  (Many registrations
- * at the start would also help, but libc has room for 32.  Then it allocates,
- * which would change the program's heap.)
+ * would run it.  The other thread would find no handler, and would end the
+ * process before the trace is complete.  So the handler first registers itself
+ * again.  Then each thread that calls exit() runs it, and waits until the trace
+ * has ended.  (Many registrations at the start would also help, but libc has
+ * room for 32.  Then it allocates, which would change the program's heap.)
  */
 static void
 at_exit(void *unused)

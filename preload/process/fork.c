@@ -10,10 +10,10 @@
 
 #include "preload/config/environment.h"
 #include "preload/process/fork_locks.h"
-#include "preload/record/process_state.h"
 #include "preload/record/record.h"
 #include "preload/record/thread.h"
 #include "preload/record/wake.h"
+#include "preload/state/process_state.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 #include "preload/trace/output.h"
@@ -28,21 +28,27 @@
 int __register_atfork(void (*prepare)(void), void (*parent)(void),
 		      void (*child)(void), void *dso);
 
-/* The longest time that fork() waits for its event number. */
+/* The longest time that fork() waits for the number of the fork event. */
 #define FORK_WAIT_NS 200000000ull
 
-/* Room for about 40 000 events; a child has few before its exec. */
+/*
+ * If a ring has room for this many words, about 40 000 events, assume that it
+ * has room for the events of a vfork child before its exec.
+ */
 #define VFORK_WORDS 131072u
 
-/* The calling thread's fork: set before it, and cleared after it. */
+/*
+ * The fork that the calling thread is making.  It is set before the fork, and
+ * cleared after it.
+ */
 struct pending {
 	bool is_pending;
-	bool is_exact; /* 'place' is exact, not estimated */
+	bool is_exact; /* 'place' is exact, not an estimate */
 	struct writer_place place;
 	uint64_t ticket;
 };
 
-/* The child of the fork gets a copy. */
+/* The child of the fork inherits a copy of its parent's value. */
 static __thread struct pending pending
 	__attribute__((tls_model("initial-exec")));
 
@@ -89,7 +95,7 @@ after_fork_in_parent(void)
 {
 	const int saved_errno = errno;
 
-	/* A process without any event has no trace yet. */
+	/* Before its first event, a process has no trace and no ring. */
 	if (pending.is_pending && process_is_tracing() &&
 	    sys_pid() == process_pid()) {
 		record_event(EVENT_FORK, EVENT_FLAG_FORKED, pending.ticket, 0,
@@ -115,8 +121,9 @@ fork_after(bool is_child)
 }
 
 /*
- * Before fork(3).  A signal handler that interrupted an allocation must not
- * call fork(3), so the locks below cannot be held by this thread.
+ * Runs before fork(3).  The locks below cannot be held by this thread: a thread
+ * holds them only in an allocation, and a signal handler that interrupts an
+ * allocation must not call fork(3).
  */
 static void
 prepare_fork(void)
@@ -151,7 +158,10 @@ fork_before_vfork(void)
 {
 	if (record_is_dormant() || !process_is_tracing() || !process_is_own())
 		return;
-	/* Without %p, the parent must create its file before the child does. */
+	/*
+	 * Without %p in the name, the parent's file must exist before the child
+	 * creates its own.
+	 */
 	if (!output_has_pid(environment_own()->out) ||
 	    !record_has_room(VFORK_WORDS))
 		wake_make_writer();
@@ -172,7 +182,7 @@ fork_get_parent(struct header_parent *parent_ret)
 		place = writer_place();
 	parent_ret->event = place.event;
 	path = writer_path(place.segment);
-	/* The buffer of 'path' will hold this process's own name. */
+	/* Copy the path: this process will use the buffer for its own path. */
 	memcpy(trace, path, strlen(path) + 1);
 	parent_ret->trace = trace;
 	parent_ret->is_exact = pending.is_pending && pending.is_exact &&

@@ -16,17 +16,17 @@
 #include "preload/process/attach.h"
 #include "preload/process/sanitizer.h"
 #include "preload/process/start.h"
-#include "preload/record/process_state.h"
 #include "preload/record/real.h"
 #include "preload/record/record.h"
 #include "preload/record/thread.h"
+#include "preload/state/process_state.h"
 #include "preload/sys/sys.h"
 #include "preload/trace/header.h"
 #include "preload/writer/begin.h"
 
 /*
  * Start the trace, unless an earlier constructor has allocated and started it.
- * Therefore a program without any heap event has a trace, too.
+ * So even a program without heap events has a trace.
  */
 static void
 start_at_load(void)

@@ -8,10 +8,10 @@
  * handler must not run, and it must not change the exit status.
  *
  * The calling thread blocks all signals.  A thread cannot block signals in
- * other threads.  If there are other threads, the process gets a handler that
- * does nothing.  Exceptions are the signals that a thread raises in itself
- * (SIGSEGV and the like) and libc's own two, which are unchanged, and those
- * whose default action is to do nothing, such as SIGCHLD, which get it.
+ * other threads.  If there are other threads, the signals get a handler that
+ * keeps them (signal_gate.h).  Exceptions are the signals that a thread raises
+ * in itself (SIGSEGV, SIGPIPE and the like), libc's own two, and the signals
+ * that do nothing.
  *
  * The ending thread makes all these changes, by raw system calls.
  */
@@ -21,31 +21,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* SIGRTMAX in the kernel: signals are 1 to this. */
-#define SIGNALS_MAX 64
-
-/* The kernel's struct for rt_sigaction(2). */
-struct signals_action {
-	uintptr_t handler; /* or SIG_DFL, SIG_IGN */
-	unsigned long flags;
-	uintptr_t restorer;
-	uint64_t mask;
-};
-
 struct signals_held {
-	uint64_t mask;	  /* of the thread, before signals_hold() */
-	uint64_t changed; /* bit n - 1: the action of signal n was changed */
-	struct signals_action before[SIGNALS_MAX];
+	uint64_t mask; /* the thread's mask before signals_hold() */
 };
 
 /* Block all signals in the calling thread, and initialise '*held'. */
 void signals_hold(struct signals_held *held);
 
 /*
- * After signals_hold(): keep other threads from running handlers, too, except
- * those of the signals named above.
+ * After signals_hold(), if the process does not go on: keep other threads from
+ * running handlers, too, except those of the signals named above.
  */
-void signals_hold_others(struct signals_held *held);
+void signals_hold_others(void);
 
 /*
  * The process goes on: restore everything.  The kernel then delivers pending
@@ -54,11 +41,13 @@ void signals_hold_others(struct signals_held *held);
 void signals_release(const struct signals_held *held);
 
 /*
- * exit() goes on: libc flushes its streams, which may block for ever or raise
- * SIGPIPE.  Restore everything, but keep the signals blocked that have arrived
- * since signals_hold().
+ * exit() goes on: libc runs destructors and flushes its streams, which may
+ * block for ever or raise SIGPIPE.  Restore the mask.  From now on the gate
+ * (signal_gate.h) decides when signals act.  'is_short': the process was short,
+ * so close the gate for common signals only; those of the others that have
+ * arrived since signals_hold() stay blocked.
  */
-void signals_release_late(const struct signals_held *held);
+void signals_release_late(const struct signals_held *held, bool is_short);
 
 /*
  * Does the process have a handler for SIGABRT?  Also true after

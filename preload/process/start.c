@@ -13,9 +13,9 @@
 #include "preload/process/end.h"
 #include "preload/process/fork.h"
 #include "preload/process/sanitizer.h"
-#include "preload/record/process_state.h"
 #include "preload/record/thread.h"
 #include "preload/record/wake.h"
+#include "preload/state/process_state.h"
 #include "preload/sys/say.h"
 #include "preload/writer/begin.h"
 #include "preload/writer/control.h"
@@ -30,16 +30,20 @@
 void
 start_register_handlers(void)
 {
-	static _Atomic bool registered; /* the child of a fork inherits them */
+	/* the child of a fork inherits the handlers */
+	static _Atomic bool registered;
 
-	/* Exchange first: reading a fresh page would cost a second fault. */
+	/*
+	 * Exchange at once: a read of the new page before the write would cost
+	 * a second page fault.
+	 */
 	if (atomic_exchange_explicit(&registered, true, memory_order_relaxed))
 		return;
 	end_register();
 	fork_register();
 }
 
-/* Prepare the trace.  False: nothing will be traced. */
+/* Prepare the trace.  Return false if nothing will be traced. */
 static bool
 set_up(bool *is_dormant_ret)
 {
@@ -67,8 +71,9 @@ set_up(bool *is_dormant_ret)
 }
 
 /*
- * Must the writer thread exist from the start?  A dormant process without a
- * bell can be reached only through the thread's socket.
+ * Must the writer thread exist from the start?  One case is a dormant process
+ * that has no slot in the file of bells (own_slot.h): 'hatf ctl' can then reach
+ * it only through the thread's socket.
  */
 static bool
 is_writer_wanted(bool is_dormant)
@@ -89,7 +94,10 @@ start(void)
 	bool is_dormant = false;
 
 	thread_self = &thread_muted;
-	/* A setuid program does not take orders from its environment. */
+	/*
+	 * A setuid program must not follow the environment, which its caller
+	 * controls.
+	 */
 	const bool done = getauxval(AT_SECURE) == 0 && set_up(&is_dormant);
 
 	thread_self = &thread_unattached;
@@ -102,7 +110,10 @@ start(void)
 		wake_make_writer();
 }
 
-/* Map the process's state.  False: no memory, or a sanitizer's run-time. */
+/*
+ * Map the process's state.  Return false if there is no memory, or if the
+ * process has the run-time of a sanitizer.
+ */
 static bool
 can_start(void)
 {

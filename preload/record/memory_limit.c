@@ -9,22 +9,28 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-#include "preload/record/process_state.h"
 #include "preload/record/wake.h"
+#include "preload/state/process_state.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 
 /*
  * The recorder takes at most 1/SHARE of the memory that the program does not
- * use.  With 4, a program can lose a quarter of its limit at most; with 8, only
- * limits above 80 MiB would leave enough for a trace.
+ * use.  With 4, the recorder takes at most a quarter of a program's limit.
+ * With 8, a trace would need a limit of more than 80 MiB.
  */
 #define SHARE 4u
-/* The longest wait for an answer: a busy machine may delay the writer. */
+/*
+ * The longest wait for the writer's answer.  A busy machine may delay the
+ * writer.
+ */
 #define ASK_NS	(2 * NS_PER_SEC)
 #define LOOK_NS (NS_PER_SEC / 50)
 
-/* Fields of proc(5)'s statm, counted from 0; in pages. */
+/*
+ * Numbers of fields in /proc/self/statm, which start at 0.  The fields are in
+ * pages.
+ */
 enum {
 	FIELD_SIZE = 0,
 	FIELD_DATA = 5,
@@ -36,13 +42,18 @@ struct headroom {
 	uint64_t all, data;
 };
 
-static _Atomic bool is_limited; /* when the limits were last read */
-static _Atomic uint64_t left;	/* of 'all', since the last answer */
-/* Futex word: the number of the last question that the writer answered. */
+/* was there a limit when the limits were last read? */
+static _Atomic bool is_limited;
+/* The bytes of the last answer's 'all' that no thread has taken yet. */
+static _Atomic uint64_t left;
+/*
+ * Futex word: the number of the last question (memory_limit_take()) that the
+ * writer answered.
+ */
 static _Atomic uint32_t answered;
 static _Atomic uint32_t asked; /* number of questions so far */
 
-/* Read the bytes in use.  False: /proc cannot be read. */
+/* Read the bytes in use.  Return false if /proc cannot be read. */
 static bool
 read_use(struct headroom *use_ret)
 {
@@ -101,8 +112,8 @@ read_limits(struct rlimit *all, struct rlimit *data)
 			     data->rlim_cur != RLIM_INFINITY;
 
 	/*
-	 * relaxed: a new limit need not hold for mappings that other threads
-	 * are making at that moment.
+	 * relaxed: mappings that other threads are making at this moment may
+	 * exceed a new limit.
 	 */
 	atomic_store_explicit(&is_limited, limited, memory_order_relaxed);
 	return limited;
@@ -154,11 +165,14 @@ memory_limit_answer(void)
 {
 	/*
 	 * acquire: pairs with the release in memory_limit_take().  The writer
-	 * reads the bytes in use after the question.
+	 * reads the bytes in use only after the question was asked.
 	 */
 	const uint32_t n = atomic_load_explicit(&asked, memory_order_acquire);
 
-	/* relaxed, both: only this thread writes them while a thread waits. */
+	/*
+	 * relaxed, both words: while a thread waits, only this thread writes
+	 * them.
+	 */
 	if (n == atomic_load_explicit(&answered, memory_order_relaxed))
 		return;
 	atomic_store_explicit(&left, read_headroom().all, memory_order_relaxed);
@@ -198,7 +212,10 @@ memory_limit_take(size_t shared_nbytes)
 	if (!await_answer(1 + atomic_fetch_add_explicit(&asked, 1,
 							memory_order_release)))
 		return false;
-	/* relaxed, all: a sum; it is as recent as the answer, or more so. */
+	/*
+	 * relaxed, all accesses: 'left' is a mere number, and the acquire in
+	 * await_answer() has made the answer's value visible.
+	 */
 	now = atomic_load_explicit(&left, memory_order_relaxed);
 	while (now >= shared_nbytes)
 		if (atomic_compare_exchange_weak_explicit(

@@ -5,8 +5,10 @@
 
 #include <errno.h>
 
+#include "hatf/codec/comment_text.h"
 #include "preload/record/record_order.h"
 #include "preload/record/record_steps.h"
+#include "preload/state/process_state.h"
 
 bool
 record_operands(enum event_type type, unsigned flags, const uint64_t *operand)
@@ -15,7 +17,10 @@ record_operands(enum event_type type, unsigned flags, const uint64_t *operand)
 	struct thread *t;
 	bool recorded = false;
 
-	/* A later trace needs the threads that are attached while dormant. */
+	/*
+	 * Threads that are attached while the recorder is dormant must be
+	 * recorded, since a later trace needs them.
+	 */
 	if (record_is_dormant() && type != EVENT_THREAD &&
 	    type != EVENT_HANDOVER)
 		return false;
@@ -41,18 +46,131 @@ record_event(enum event_type type, unsigned flags, uint64_t op0, uint64_t op1,
 	return record_operands(type, flags, operand);
 }
 
+/* Put a text into the ring of 't', and publish it. */
+static bool
+put_text(struct thread *t, enum event_type type, unsigned flags,
+	 const char *text, size_t nbytes)
+{
+	const uint64_t head = record_put_text(
+		t, type, flags, text,
+		nbytes < EVENT_TEXT_NBYTES ? nbytes : EVENT_TEXT_NBYTES);
+	const bool is_put = head != t->head;
+
+	t->head = head;
+	ring_publish(t->ring, head);
+	return is_put;
+}
+
+bool
+record_text(enum event_type type, unsigned flags, const char *text,
+	    size_t nbytes)
+{
+	const int saved_errno = errno;
+	struct thread *t;
+	bool is_recorded = false;
+
+	if (record_is_dormant())
+		return false;
+	t = record_enter();
+	if (t != NULL) {
+		is_recorded = put_text(t, type, flags, text, nbytes);
+		record_leave(t, t->head);
+	}
+	errno = saved_errno;
+	return is_recorded;
+}
+
+/* The bytes of a DTD in an EVENT_CLIENT_DTD, besides its name and numbers. */
+#define DTD_PART_NBYTES (EVENT_TEXT_NBYTES - RECORD_DTD_NAME_NBYTES - 44)
+
 /*
- * Put the begin of a realloc of malloc's block 'old' in one word.  False if it
- * needs a stamp, or more words.
+ * Put a DTD into the ring in parts.  Each has the DTD's name, the part's
+ * offset, the length of the whole DTD, and the part of the text.
+ */
+static bool
+put_dtd(struct thread *t, const struct record_dtd *dtd)
+{
+	char buf[EVENT_TEXT_NBYTES];
+	struct text part;
+
+	for (size_t offset = 0; offset < dtd->nbytes;
+	     offset += DTD_PART_NBYTES) {
+		const size_t left = dtd->nbytes - offset;
+
+		text_init(&part, buf, sizeof(buf));
+		text_str(&part, dtd->name);
+		text_bytes(&part, "", 1);
+		text_u64(&part, offset);
+		text_bytes(&part, "", 1);
+		text_u64(&part, dtd->nbytes);
+		text_bytes(&part, "", 1);
+		text_bytes(&part, dtd->text + offset,
+			   left < DTD_PART_NBYTES ? left : DTD_PART_NBYTES);
+		if (!put_text(t, EVENT_CLIENT_DTD, 0, buf, part.used))
+			return false;
+	}
+	return true;
+}
+
+bool
+record_fields(const struct record_dtd *dtd, const char *text, size_t nbytes)
+{
+	const int saved_errno = errno;
+	struct thread *t;
+	bool is_recorded = false;
+
+	if (record_is_dormant())
+		return false;
+	t = record_enter();
+	if (t != NULL) {
+		const uint64_t pid = (uint64_t)process_pid();
+		/*
+		 * acquire: the stamp of the DTD's event is older than that of
+		 * this event.
+		 */
+		bool has_dtd =
+			__atomic_load_n(dtd->sent, __ATOMIC_ACQUIRE) == pid;
+
+		/* Two threads may both record the DTD, which does no harm. */
+		if (!has_dtd) {
+			has_dtd = put_dtd(t, dtd);
+			if (has_dtd)
+				__atomic_store_n(dtd->sent, pid,
+						 __ATOMIC_RELEASE);
+		}
+		is_recorded =
+			has_dtd && put_text(t, EVENT_CLIENT, EVENT_FLAG_FIELDS,
+					    text, nbytes);
+		record_leave(t, t->head);
+	}
+	errno = saved_errno;
+	return is_recorded;
+}
+
+/*
+ * Does an event about this block need neither a stamp nor a word for a new
+ * tick?  If stacks are recorded, this is called in each mode of the clock.
+ */
+static inline bool
+needs_no_time(const struct thread *t, const struct record_block *block)
+{
+	/* acquire: the epoch is read after this word, see clock_revoke(). */
+	const uint64_t tick =
+		atomic_load_explicit(&clock_tick, memory_order_acquire);
+
+	return tick == CLOCK_STAMPED ? record_is_ordered(t, block)
+				     : record_has_stacks && tick == t->tick;
+}
+
+/*
+ * Record the begin of a realloc of malloc's block 'old' as one word.  Return
+ * false if it needs a stamp, or more words.
  */
 static bool
 put_short_begin(struct thread *t, const struct record_block *old)
 {
 	if ((old->address & EVENT_REALLOC_EXTRA_BITS) != 0 ||
-	    record_has_stacks ||
-	    atomic_load_explicit(&clock_tick, memory_order_acquire) !=
-		    CLOCK_STAMPED ||
-	    t->head + 2 > ring_limit(t->ring) || !record_is_ordered(t, old))
+	    t->head + 2 > ring_limit(t->ring) || !needs_no_time(t, old))
 		return false;
 	ring_put(t->ring, t->head,
 		 (uint64_t)event_size_code(old->nbytes) << EVENT_SIZE_SHIFT |
@@ -62,25 +180,36 @@ put_short_begin(struct thread *t, const struct record_block *old)
 	return true;
 }
 
+/* Record the begin of any realloc.  Return false if it was dropped. */
+static bool
+put_begin(struct thread *t, enum event_type type, const uint64_t *operand,
+	  const struct record_block *old)
+{
+	uint64_t head;
+
+	if (type == EVENT_REALLOC_BEGIN && put_short_begin(t, old))
+		return true;
+	head = record_put_block(t, type, event_size_code(old->nbytes), operand,
+				old);
+	if (head == t->head)
+		return false;
+	t->head = head;
+	ring_publish(t->ring, head);
+	return true;
+}
+
 static struct thread *
 begin_realloc(enum event_type type, const uint64_t *operand, size_t nbytes)
 {
 	const int saved_errno = errno;
 	const struct record_block old = { operand[0], nbytes, true };
-	struct thread *t = record_enter();
+	struct thread *t = record_enter_fast();
 
-	if (t != NULL && !put_short_begin(t, &old)) {
-		uint64_t head;
-
-		record_note_stack(t, type);
-		head = record_put_block(t, type, event_size_code(nbytes),
-					operand, &old);
-
-		if (head != t->head) {
-			t->head = head;
-			ring_publish(t->ring, head);
-		} else {
-			record_leave(t, head);
+	if (t != NULL) {
+		if (record_has_stacks)
+			record_note_stack(t, type);
+		if (!put_begin(t, type, operand, &old)) {
+			record_leave(t, t->head);
 			t = NULL;
 		}
 	}
@@ -126,17 +255,15 @@ record_heap_realloc_end(struct thread *t, unsigned flags, const void *old,
 	errno = saved_errno;
 }
 
-/* Put the end of a realloc in one word, as put_short_begin(). */
+/* Record the end of a realloc as one word, like put_short_begin(). */
 static bool
 put_short_end(struct thread *t, const void *p, size_t size)
 {
 	const struct record_block block = { (uintptr_t)p, size, false };
 
-	if (p == NULL || size >= EVENT_SIZE_LIMIT || record_has_stacks ||
+	if (p == NULL || size >= EVENT_SIZE_LIMIT ||
 	    (block.address & EVENT_REALLOC_EXTRA_BITS) != 0 ||
-	    atomic_load_explicit(&clock_tick, memory_order_acquire) !=
-		    CLOCK_STAMPED ||
-	    t->head + 1 > ring_limit(t->ring) || !record_is_ordered(t, &block))
+	    t->head + 1 > ring_limit(t->ring) || !needs_no_time(t, &block))
 		return false;
 	ring_put(t->ring, t->head,
 		 (uint64_t)size << EVENT_SIZE_SHIFT | EVENT_REALLOC_IS_END |
@@ -180,8 +307,8 @@ record_is_last_alloc(const void *p, size_t size)
 }
 
 /*
- * Put an event of one word and a stamp into the ring of 't', which is closed
- * and has room.
+ * Put an event of one word and a stamp into the ring of 't'.  The ring must be
+ * closed and have room.
  */
 static __attribute__((noinline)) void
 put_stamped(struct thread *t, uint64_t word, const struct record_block *block)
@@ -197,16 +324,17 @@ put_stamped(struct thread *t, uint64_t word, const struct record_block *block)
 }
 
 /*
- * Put an event of one word, and a stamp if the event needs one; the two kinds
- * are those of the word without and with a stamp.  False if the clock is not in
- * stamped mode at present, or if there is no room.
+ * Put an event of one word into the ring, and a stamp if the event needs one.
+ * 'kind' is the kind of a word without a stamp, 'stamped_kind' that of a word
+ * with a stamp.  Return false if the clock is not in stamped mode, or if there
+ * is no room.
  */
 static inline __attribute__((always_inline)) bool
 put_word(struct thread *t, uint64_t word, enum event_kind kind,
 	 enum event_kind stamped_kind, const struct record_block *block)
 {
 	const uint64_t limit = record_close(t);
-	/* acquire: the epoch is read after the word, see clock_revoke(). */
+	/* acquire: the epoch is read after this word, see clock_revoke(). */
 	const bool can =
 		atomic_load_explicit(&clock_tick, memory_order_acquire) ==
 			CLOCK_STAMPED &&
@@ -266,7 +394,9 @@ put_free(const void *p, size_t nbytes)
 {
 	const struct record_block block = { (uintptr_t)p, nbytes, true };
 
-	/* Part of an operator delete that has been recorded. */
+	/*
+	 * This free is part of an operator delete, which is recorded already.
+	 */
 	if (record_has_stacks && thread_self->deleting == p)
 		return;
 	if (record_has_stacks) {

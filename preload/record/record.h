@@ -2,19 +2,20 @@
 /*
  * record.h - put an event into the calling thread's ring
  *
- * The fast path of the recorder.  Its costs: one thread-local load, the
- * thread's first cache line (limit, head, ring, tick), the shared tick (in a
- * line that is written once a millisecond), one or two stores into the ring,
- * and one store of the ring's head.  There is no locked instruction and no
- * system call, and the two branches almost always go the same way.  The fast
- * path is taken only if the shared tick is equal to the last tick that the
- * thread announced, which is the case for the owner of the tick; see clock.h.
+ * The fast path of the recorder.  It costs one thread-local load, the thread's
+ * first cache line (limit, head, ring, tick), the shared tick (in a line that
+ * is written once a millisecond), one or two stores into the ring, and one
+ * store of the ring's head.  It has no locked instruction and no system call,
+ * and its two branches almost always go the same way.  An event takes the fast
+ * path only if the shared tick is equal to the last tick that the thread put
+ * into its ring.  Only the owner of the tick has such events; see clock.h.
  *
- * Signals: 'limit' is 0 from before 'head' is read until after it is published.
- * A handler that allocates in between finds 0, takes the slow path, and gets a
- * ring of its own.  A handler that runs earlier or later completes its own
- * recordings.  Compiler barriers suffice for this order, since a handler runs
- * on the same processor.
+ * Signal handlers: a recording sets 'limit' to 0 before it reads 'head', and
+ * restores 'limit' after it has published the new head.  A handler that
+ * allocates in between finds 0, takes the slow path, and gets a ring of its
+ * own.  A handler that runs earlier or later uses the same ring, and completes
+ * its own recordings.  Compiler barriers suffice for this order, since a
+ * handler runs on the same processor.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -27,33 +28,30 @@
 #include "hatf/rings/event.h"
 #include "preload/clock/clock.h"
 #include "preload/record/thread.h"
+#include "preload/state/process_state.h"
 
 /*
- * Is the recorder loaded, but not recording (HATFTRACE_START=off, or 'hatf ctl
- * stop')?  Written by the writer thread and process_state.c.  The cache line
- * has nothing else, so all threads share it unmodified.
- */
-extern _Atomic bool record_dormant __attribute__((visibility("hidden")));
-
-/*
- * The whole cost of a dormant recorder.  malloc() checks the flag after the
- * real call, and therefore records if recording has begun meanwhile; free()
- * checks it before the real call.  relaxed suffices: a thread that gets a block
- * from another thread, directly or through the allocator, has synchronised with
- * that thread, and cannot read an older value than that thread did.  So a trace
- * that has the allocation of a block also has its free, and one that has a free
- * also has the next allocation at the same address.  When recording stops, the
- * writer recognises events that are published late by their stamps; see
- * writer_stop().
+ * While the recorder is dormant, this check is its whole cost. malloc() checks
+ * the flag after the real call, so it also records if recording has begun
+ * during the call. free() checks the flag before the real call. relaxed
+ * suffices: a thread that gets a block from another thread, directly or through
+ * the allocator, has synchronised with that thread, and cannot read an older
+ * value than that thread did.  So a trace that has the allocation of a block
+ * also has its free, and one that has a free also has the next allocation at
+ * the same address.  When recording stops, some events may still be published.
+ * The writer recognises them by their stamps; see writer_stop().
  */
 static inline __attribute__((always_inline)) bool
 record_is_dormant(void)
 {
 #if defined(__x86_64__)
-	/* Compilers need a register and two more instructions for the load. */
+	/*
+	 * Assembly: compilers use a register and two more instructions for
+	 * this.
+	 */
 	__asm__ goto("cmpb $0, %0\n\tjne %l1"
 		     :
-		     : "m"(record_dormant)
+		     : "m"(process_dormant)
 		     : "cc", "memory"
 		     : dormant);
 	return false;
@@ -61,31 +59,35 @@ dormant:
 	return true;
 #else
 	return __builtin_expect(
-		atomic_load_explicit(&record_dormant, memory_order_relaxed), 0);
+		atomic_load_explicit(&process_dormant, memory_order_relaxed),
+		0);
 #endif
 }
 
 /*
- * Do events have call stacks?  Constant from the start of a process on.  Then
- * no event takes the fast path (THREAD_SLOW_LIMIT).
+ * Do events have call stacks?  If so, no event takes the fast path
+ * (THREAD_SLOW_LIMIT).  Constant once the process has started.
  */
 extern bool record_has_stacks __attribute__((visibility("hidden")));
 
 /*
- * Before the first event of a process: its events have stacks of at most
- * 'depth' frames, 0: none; frees have them only 'with_frees'.  False: it cannot
- * be.
+ * Call this before the first event of a process.  Later events have stacks of
+ * at most 'depth' frames (0: none).  Frees have stacks only if 'with_frees' is
+ * set.  Return false if call stacks are impossible.
  */
 bool record_init_stacks(uint32_t depth, bool with_frees);
 
-/* Bytes of address space that call stacks take, nearly all of it unused. */
+/*
+ * Return the bytes of address space that call stacks take, nearly all of it
+ * unused.
+ */
 size_t record_stacks_nbytes(void);
 
 /*
  * The slow path, for every event in every state: attach the thread, wake the
- * writer, announce a new tick, wait for room.  Return false if the event is not
- * in the ring: nothing is traced, or the event was dropped and counted.
- * Keeps errno.
+ * writer, put a new tick into the ring, wait for room.  Return false if the
+ * event is not in the ring: nothing is traced, or the event was dropped and
+ * counted.  Keeps errno.
  */
 bool record_event(enum event_type type, unsigned flags, uint64_t op0,
 		  uint64_t op1, uint64_t op2);
@@ -95,11 +97,39 @@ bool record_operands(enum event_type type, unsigned flags,
 		     const uint64_t *operand);
 
 /*
+ * Record a text, truncated to EVENT_TEXT_NBYTES: a mark, or an event of the
+ * program.  The pieces of the text are one event.  Result and errno are those
+ * of record_event().
+ */
+bool record_text(enum event_type type, unsigned flags, const char *text,
+		 size_t nbytes);
+
+/* A DTD of the program, which puts records of this DTD into the trace. */
+struct record_dtd {
+	const char *name; /* at most RECORD_DTD_NAME_NBYTES bytes long */
+	const char *text;
+	size_t nbytes;
+	/*
+	 * Id of the process whose trace has the DTD; 0: none.  Any thread may
+	 * write it.
+	 */
+	uint64_t *sent;
+};
+#define RECORD_DTD_NAME_NBYTES 64
+
+/*
+ * Record an EVENT_CLIENT of fields.  If this process has not recorded the DTD,
+ * record the DTD first.  Otherwise like record_text().
+ */
+bool record_fields(const struct record_dtd *dtd, const char *text,
+		   size_t nbytes);
+
+/*
  * Record the begin of a realloc of 'old', which is not NULL, before the real
- * call.  The ring stays closed until record_realloc_end(): a signal handler
- * uses another ring, so the end directly follows the begin.  Return the first
- * argument of record_realloc_end(), or NULL if the caller must not call that
- * function: nothing is traced, or the begin was dropped and counted.
+ * call.  The ring stays closed until record_realloc_end().  A signal handler
+ * meanwhile uses another ring, so the end directly follows the begin.  Return
+ * the first argument of record_realloc_end(), or NULL if the caller must not
+ * call that function: nothing is traced, or the begin was dropped and counted.
  */
 struct thread *record_realloc_begin(const void *old);
 
@@ -110,7 +140,7 @@ struct thread *record_realloc_begin(const void *old);
 void record_realloc_end(struct thread *t, unsigned flags, const void *old,
 			const void *p, size_t size);
 
-/* Like these two, for a block of a heap other than malloc's. */
+/* Like the two functions above, for a block of a heap other than malloc's. */
 struct thread *record_heap_realloc_begin(const void *old, uint64_t heap);
 void record_heap_realloc_end(struct thread *t, unsigned flags, const void *old,
 			     const void *p, size_t size, uint64_t heap);
@@ -122,7 +152,10 @@ void record_heap_realloc_end(struct thread *t, unsigned flags, const void *old,
  */
 void record_confirm_order(const struct thread *t);
 
-/* Can the calling thread record 'words' words without the writer? */
+/*
+ * Does the calling thread's ring have room for 'words' words, even if the
+ * writer takes nothing out of it?
+ */
 bool record_has_room(uint64_t words);
 
 /*
@@ -146,7 +179,10 @@ record_open(struct thread *t, uint64_t limit)
 	t->limit = limit;
 }
 
-/* Is the tick that 't' has announced the current one, and does 't' own it? */
+/*
+ * Is the last tick that 't' has put into its ring the current tick?  If so, 't'
+ * owns it.
+ */
 static inline __attribute__((always_inline)) bool
 record_has_tick(const struct thread *t)
 {
@@ -168,10 +204,10 @@ record_put(struct thread *t, uint64_t head, uint64_t word)
 }
 
 /*
- * Put an event of one word into the ring of 't', which is the calling thread's;
- * 'fits' says whether one word can hold the event.  False, with nothing
- * recorded, if it cannot, if the event needs a stamp or a new tick, if there is
- * no room, or if the ring is closed.
+ * Put an event of one word into the ring of the calling thread 't'.  'fits'
+ * says whether one word can hold the event.  Return false and record nothing in
+ * each of these cases: the event does not fit, needs a stamp or a new tick,
+ * there is no room, or the ring is closed.
  */
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_word(struct thread *t, uint64_t word, bool fits)
@@ -189,7 +225,8 @@ record_word(struct thread *t, uint64_t word, bool fits)
 /*
  * Like record_word(), for the begin of a realloc of 'old', which is not NULL.
  * If the begin is recorded, the ring stays closed, and '*limit_ret' is the old
- * 'limit', for record_realloc_word().  There is also room for the end.
+ * 'limit', which record_realloc_word() takes.  The ring then also has room for
+ * the end.
  */
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_realloc_old(struct thread *t, const void *old, uint64_t *limit_ret)
@@ -210,9 +247,9 @@ record_realloc_old(struct thread *t, const void *old, uint64_t *limit_ret)
 }
 
 /*
- * Record the end of that realloc, and open the ring: the block is now at 'p'
- * and has 'size' bytes.  False if one word cannot hold the end: the ring is
- * still closed, and the caller must call record_realloc_end().
+ * Record the end of that realloc, and open the ring.  The block is now at 'p'
+ * and has 'size' bytes.  Return false if one word cannot hold the end.  Then
+ * the ring is still closed, and the caller must call record_realloc_end().
  */
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_realloc_word(struct thread *t, const void *p, size_t size,
@@ -235,22 +272,22 @@ record_realloc_word(struct thread *t, const void *p, size_t size,
 
 /*
  * Is the calling thread's last event the allocation of 'p' with this size?  If
- * so, the operator new of an allocator has called another entry point, which
- * has recorded the allocation.
+ * so, an operator new must not record it again: the allocator's operator has
+ * called another entry point, which has recorded it.
  */
 bool record_is_last_alloc(const void *p, size_t size);
 
 /*
  * The slow path: record an event with a stamp, or as a wide event.  The first
- * two return 'p', so that a caller can call them as a tail call.
+ * two functions return 'p', so that a caller can call them as a tail call.
  */
 void *record_alloc_slow(void *p, size_t size);
 void *record_calloc_slow(void *p, size_t size);
 void record_free_slow(const void *p);
 
 /*
- * Like record_free_slow() and record_realloc_begin(), for a block that malloc's
- * functions may not know.
+ * Like record_free_slow() and record_realloc_begin(), for a block of a heap.
+ * malloc_usable_size() may not know such blocks.
  */
 void record_free_of_pool(const void *p);
 struct thread *record_pool_realloc_begin(const void *old);
@@ -259,7 +296,7 @@ struct thread *record_pool_realloc_begin(const void *old);
 void record_alloc_wide(const void *p, size_t size, unsigned flags);
 
 /*
- * Record that malloc() has returned 'p'; NULL is a failed allocation.  Return
+ * Record that malloc() has returned 'p', which is NULL if it failed.  Return
  * 'p'.
  */
 static inline __attribute__((always_inline)) void *
@@ -292,8 +329,8 @@ record_calloc(void *p, size_t size)
 }
 
 /*
- * Record free(p), before the real call; 'p' is not NULL.  False: nothing is
- * recorded, and the caller must call record_free_slow().
+ * Record free(p), before the real call; 'p' is not NULL.  Return false if
+ * nothing was recorded: the caller must call record_free_slow().
  */
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_free(const void *p)

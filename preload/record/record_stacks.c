@@ -2,9 +2,10 @@
 /*
  * record_stacks.c - events with their call stacks; see record_steps.h
  *
- * A ring says which stack its next events have, by a word before the first of
- * them (EVENT_STACK).  So events of one stack in a row cost no words.  Before
- * the first word that names a stack, a ring has its definition.
+ * Before the first of several events with the same stack, a ring has a word
+ * with this stack (EVENT_STACK).  The other events cost no further words.
+ * Before the first word that names a stack, a ring has the definition of that
+ * stack.
  */
 
 #include "preload/record/record_steps.h"
@@ -53,13 +54,13 @@ takes_stack(enum event_type type)
 	}
 }
 
-/* More than a tick, a report of loss and a definition take. */
+/* Room that suffices for a tick, a report of loss and a definition. */
 #define DEFINITION_WORDS 16u
 
 /*
- * Put and publish an event that defines something: if the next one waits for
- * room, the ring may grow, and takes along what is published.  False: there was
- * no room.
+ * Put and publish an event with a definition.  It must be published: the ring
+ * may grow while the next event waits for room, and then only published words
+ * are copied.  Return false if there was no room.
  */
 static bool
 put_definition(struct thread *t, enum event_type type, unsigned flags,
@@ -67,7 +68,7 @@ put_definition(struct thread *t, enum event_type type, unsigned flags,
 {
 	uint64_t head;
 
-	/* Where a full ring drops events, the program waits for none. */
+	/* If events are dropped when the ring is full, do not wait for room. */
 	if (environment_own()->drop &&
 	    t->head + DEFINITION_WORDS > ring_limit(t->ring))
 		return false;
@@ -134,10 +135,13 @@ define_node(struct thread *t, uint32_t id, uint32_t generation)
 	return true;
 }
 
-/* Callers that a chain of definitions is followed through at a time. */
+/* The most callers that one round follows in a chain of definitions. */
 #define CHAIN_MAX 32u
 
-/* Define a stack, and before it its callers as far as they are not defined. */
+/*
+ * Put the definition of a stack into the ring, after those of its callers that
+ * have none yet.
+ */
 static bool
 define(struct thread *t, uint32_t id, uint32_t generation)
 {
@@ -158,19 +162,12 @@ define(struct thread *t, uint32_t id, uint32_t generation)
 }
 
 /*
- * Say in the ring that its next events have this stack, or none if it cannot be
- * defined.
+ * Put the word for a stack that has a definition.  The ring must have room for
+ * the word.
  */
-static __attribute__((noinline)) void
-announce(struct thread *t, uint32_t id, uint32_t generation)
+static inline __attribute__((always_inline)) void
+put_stack(struct thread *t, uint32_t id, uint32_t generation)
 {
-	if (!stack_table_is_defined(id, generation) &&
-	    !define(t, id, generation))
-		id = 0;
-	/* Without room for the word there is none for the event either. */
-	if (t->head >= ring_limit(t->ring) &&
-	    (environment_own()->drop || !record_await_room(t, 1)))
-		return;
 	ring_put(t->ring, t->head++, event_stack(id));
 	/* If the event waits for room, the ring may grow: publish the word. */
 	ring_publish(t->ring, t->head);
@@ -178,21 +175,26 @@ announce(struct thread *t, uint32_t id, uint32_t generation)
 	t->stack_generation = generation;
 }
 
-/* Order all memory accesses before it with all after it. */
-static inline void
-full_fence(void)
+/*
+ * Put a word into the ring which says that the next events have this stack.  If
+ * the stack cannot be defined, they have no stack.
+ */
+static __attribute__((noinline)) void
+announce(struct thread *t, uint32_t id, uint32_t generation)
 {
-#if defined(__SANITIZE_THREAD__)
-	/* gcc refuses a fence under TSan, which does not model fences. */
-	static _Atomic uint32_t word;
-
-	atomic_fetch_add(&word, 1);
-#else
-	atomic_thread_fence(memory_order_seq_cst);
-#endif
+	if (!stack_table_is_defined(id, generation) &&
+	    !define(t, id, generation))
+		id = 0;
+	/*
+	 * If there is no room for the word, there is none for the event either.
+	 */
+	if (t->head >= ring_limit(t->ring) &&
+	    (environment_own()->drop || !record_await_room(t, 1)))
+		return;
+	put_stack(t, id, generation);
 }
 
-static inline void
+static inline __attribute__((always_inline)) void
 note_stack(struct thread *t)
 {
 	const uint32_t generation = stack_table_generation();
@@ -206,13 +208,18 @@ note_stack(struct thread *t)
 	id = capture_stack(t->capture);
 	if (id == t->stack && t->stack_generation == generation)
 		return;
-	announce(t, id, generation);
+	if (t->head < ring_limit(t->ring) &&
+	    stack_table_is_defined(id, generation))
+		put_stack(t, id, generation);
+	else
+		announce(t, id, generation);
 	/*
-	 * seq_cst: either the writer, beginning a segment, sees the word that
-	 * announce() has put, or this thread sees the new segment.
+	 * If a segment began meanwhile, its file lacks the definition.  Either
+	 * the writer sees the word just published, or this thread sees the new
+	 * generation here.  The counterpart is in writer_define_stacks().
 	 */
-	full_fence();
-	if (stack_table_generation() != generation)
+	atomic_signal_fence(memory_order_seq_cst);
+	if (__builtin_expect(stack_table_generation() != generation, 0))
 		announce(t, id, stack_table_generation());
 }
 
@@ -224,24 +231,37 @@ record_note_stack(struct thread *t, enum event_type type)
 }
 
 /*
- * Put an event of one word into the ring, which is closed, or of two words with
- * a stamp.  False: it takes another form, or there is no room.
+ * Do the same as record_leave(), for a ring that has room.  The next event
+ * takes the slow path.
  */
-static bool
+static inline __attribute__((always_inline)) void
+leave(struct thread *t, uint64_t head)
+{
+	t->head = head;
+	ring_publish(t->ring, head);
+	atomic_signal_fence(memory_order_seq_cst);
+	t->limit = THREAD_SLOW_LIMIT;
+}
+
+/*
+ * Put an event into the closed ring: one word, or two words with a stamp.
+ * Return false if the event needs another form, or if there is no room.
+ */
+static inline __attribute__((always_inline)) bool
 put_short(struct thread *t, uint64_t word, enum event_kind kind,
 	  enum event_kind stamped_kind, const struct record_block *block)
 {
-	/* acquire: the epoch is read after the word, see clock_revoke(). */
+	/* acquire: the epoch is read after this word, see clock_revoke(). */
 	const uint64_t tick =
 		atomic_load_explicit(&clock_tick, memory_order_acquire);
 
-	if (t->head + 2 > ring_limit(t->ring))
+	if (__builtin_expect(t->head + 2 > ring_limit(t->ring), 0))
 		return false;
 	if (tick != CLOCK_STAMPED && tick != t->tick)
 		return false;
 	if (tick != CLOCK_STAMPED || record_is_ordered(t, block)) {
 		ring_put(t->ring, t->head, word | kind);
-		record_leave(t, t->head + 1);
+		leave(t, t->head + 1);
 		return true;
 	}
 
@@ -266,7 +286,7 @@ record_stacked_alloc(const void *p, size_t size, unsigned flags)
 
 	if (record_is_dormant())
 		return;
-	t = record_enter();
+	t = record_enter_fast();
 	if (t == NULL) {
 		errno = saved_errno;
 		return;
@@ -293,7 +313,7 @@ record_stacked_free(const struct record_block *block)
 
 	if (record_is_dormant())
 		return;
-	t = record_enter();
+	t = record_enter_fast();
 	if (t == NULL) {
 		errno = saved_errno;
 		return;

@@ -4,20 +4,24 @@
 #include "preload/record/record_steps.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "preload/config/environment.h"
 #include "preload/process/attach.h"
-#include "preload/record/process_state.h"
 #include "preload/record/ring_wait.h"
 #include "preload/record/ringfile.h"
 #include "preload/record/wake.h"
+#include "preload/state/process_state.h"
 #include "preload/sys/sys.h"
 
 bool record_has_stacks;
 
 #define WAIT_NS 2000000ull
 
-/* Recordings that a thread may have open, each interrupting the one before. */
+/*
+ * Limit on the unfinished recordings of a thread, each of which a signal
+ * handler has interrupted by the next.
+ */
 #define DEPTH_MAX 16u
 
 static void
@@ -34,8 +38,8 @@ record_enter(void)
 
 	for (unsigned depth = 0;; depth++) {
 		/*
-		 * A signal handler that leaves by longjmp() never gives its
-		 * ring back: bound their number.
+		 * A signal handler that leaves by longjmp() never releases its
+		 * ring: limit the number of rings.
 		 */
 		if (depth > DEPTH_MAX) {
 			count_unattached();
@@ -50,10 +54,11 @@ record_enter(void)
 		    THREAD_MUTED)
 			return NULL;
 		/*
-		 * A wiped, free or unattached 't': the thread has no ring yet.
-		 * These two calls are the only upcalls from preload/record to
-		 * preload/process.  attach.c then records the thread's first
-		 * event, by calling record_operands().
+		 * If 't' is wiped, free or unattached, the thread has no ring
+		 * yet.  The calls of attach_thread() and attach_nested() are
+		 * the only ones from preload/record up to preload/process.
+		 * attach.c then records the thread's first event, by calling
+		 * record_operands().
 		 */
 		if (!thread_is_attached(t))
 			t = attach_thread(0, 0);
@@ -86,9 +91,10 @@ static void
 count_lost(struct thread *t)
 {
 	/*
-	 * relaxed, all accesses: the writer reads the count when the thread is
-	 * dead or the process ends.  It may miss an event that is dropped at
-	 * that moment, just as it may miss one that is recorded then.
+	 * relaxed, all accesses of the count: the writer reads the count when
+	 * the thread is dead or the process ends.  It may miss an event that is
+	 * dropped at that moment, just as it may miss one that is recorded
+	 * then.
 	 */
 	if (atomic_fetch_add_explicit(&t->ring->lost_count, 1,
 				      memory_order_relaxed) == 0)
@@ -96,7 +102,10 @@ count_lost(struct thread *t)
 				      memory_order_relaxed);
 }
 
-/* Is the ring in memory only, and can it grow?  Then no writer is needed. */
+/*
+ * Is the ring in memory only, and can it grow?  If so, the producer can extend
+ * it without the writer.
+ */
 static bool
 is_extensible(const struct ring *r)
 {
@@ -122,7 +131,9 @@ record_await_room(struct thread *t, unsigned words)
 			return false;
 		ring_wait_announce(t->ring);
 		wake_writer();
-		/* A child that shares the memory cannot make a writer. */
+		/*
+		 * A child process that shares the memory cannot make a writer.
+		 */
 		if (!wake_has_writer() && !process_is_own()) {
 			if (is_extensible(t->ring)) {
 				ringfile_extend(t->ring);
@@ -189,7 +200,10 @@ put_wide(struct thread *t, uint64_t head, enum event_type type, unsigned flags,
 	return head;
 }
 
-/* May events of this type be dropped?  A trace needs all others. */
+/*
+ * May events of this type be dropped?  A trace needs every event of other
+ * types.
+ */
 static bool
 may_drop(enum event_type type)
 {
@@ -201,6 +215,8 @@ may_drop(enum event_type type)
 	case EVENT_HEAP_FREE:
 	case EVENT_HEAP_REALLOC:
 	case EVENT_HEAP_REALLOC_BEGIN:
+	case EVENT_CLIENT:
+	case EVENT_CLIENT_DTD:
 		return true;
 	default:
 		return false;
@@ -208,8 +224,8 @@ may_drop(enum event_type type)
 }
 
 /*
- * The memory that an event is about.  After a fork, the child has all blocks
- * that lived before: so a fork takes memory of unknown size.
+ * Return the memory that an event concerns.  A fork concerns all memory, since
+ * the child gets a copy of every block: its size is unknown.
  */
 static struct record_block
 block_of(enum event_type type, const uint64_t *operand)
@@ -234,26 +250,33 @@ block_of(enum event_type type, const uint64_t *operand)
 	}
 }
 
-/* Words for a tick, a report of loss and the event itself. */
-#define ROOM_WORDS (2 + 4 + EVENT_WORDS_MAX)
+/* Words for a tick and a report of loss, which precede an event. */
+#define PRELUDE_WORDS (2 + 4)
+#define ROOM_WORDS    (PRELUDE_WORDS + EVENT_WORDS_MAX)
 
-uint64_t
-record_put_block(struct thread *t, enum event_type type, unsigned flags,
-		 const uint64_t *operand, const struct record_block *block)
+/* Make room for 'words' words.  Return false if the event was dropped. */
+static bool
+make_room(struct thread *t, enum event_type type, unsigned words)
 {
-	const uint64_t tick = read_tick(t);
-	const bool stamped = tick == CLOCK_STAMPED || t->is_nested;
+	if (t->head + words <= ring_limit(t->ring))
+		return true;
+	if (may_drop(type) && environment_own()->drop) {
+		count_lost(t);
+		wake_writer();
+		return false;
+	}
+	return record_await_room(t, words);
+}
+
+/*
+ * Put what precedes the next event: a report of loss, and its tick unless it is
+ * 'stamped'.  Return the new head.
+ */
+static uint64_t
+put_prelude(struct thread *t, uint64_t tick, bool stamped)
+{
 	uint64_t head = t->head;
 
-	if (head + ROOM_WORDS > ring_limit(t->ring)) {
-		if (may_drop(type) && environment_own()->drop) {
-			count_lost(t);
-			wake_writer();
-			return head;
-		}
-		if (!record_await_room(t, ROOM_WORDS))
-			return head;
-	}
 	if (atomic_load_explicit(&t->ring->lost_count, memory_order_relaxed) !=
 	    0) {
 		const uint64_t lost[2] = {
@@ -269,13 +292,30 @@ record_put_block(struct thread *t, enum event_type type, unsigned flags,
 		head = put_wide(t, head, EVENT_TICK, 0, tick, NULL, 0);
 		t->tick = tick;
 	}
+	return head;
+}
+
+uint64_t
+record_put_block(struct thread *t, enum event_type type, unsigned flags,
+		 const uint64_t *operand, const struct record_block *block)
+{
+	const uint64_t tick = read_tick(t);
+	const bool stamped = tick == CLOCK_STAMPED || t->is_nested;
+	uint64_t head;
+
+	if (!make_room(t, type, ROOM_WORDS))
+		return t->head;
+	head = put_prelude(t, tick, stamped);
 	if (!stamped)
 		return put_wide(t, head, type, flags, tick, operand,
 				event_operand_count(type));
 
 	const uint64_t stamp = record_stamp(t, block);
 
-	/* As record_confirm_order(): the event has no consequences yet. */
+	/*
+	 * The clock has left stamped mode meanwhile. read_tick() does the same
+	 * as record_confirm_order(), since the event has no consequences yet.
+	 */
 	if (clock_tick_after(stamp) != CLOCK_STAMPED)
 		read_tick(t);
 	return put_wide(t, head, type, flags, stamp, operand,
@@ -289,4 +329,40 @@ record_put_event(struct thread *t, enum event_type type, unsigned flags,
 	const struct record_block block = block_of(type, operand);
 
 	return record_put_block(t, type, flags, operand, &block);
+}
+
+uint64_t
+record_put_text(struct thread *t, enum event_type type, unsigned flags,
+		const char *text, size_t nbytes)
+{
+	const struct record_block none = { 0, SIZE_MAX, false };
+	const unsigned pieces =
+		nbytes == 0 ? 1
+			    : (unsigned)((nbytes - 1) / EVENT_PIECE_NBYTES + 1);
+	const uint64_t tick = read_tick(t);
+	const bool stamped = tick == CLOCK_STAMPED || t->is_nested;
+	uint64_t head, stamp = tick;
+
+	if (!make_room(t, type, PRELUDE_WORDS + pieces * EVENT_WORDS_MAX))
+		return t->head;
+	head = put_prelude(t, tick, stamped);
+	if (stamped)
+		stamp = record_stamp(t, &none);
+	if (stamped && clock_tick_after(stamp) != CLOCK_STAMPED)
+		read_tick(t);
+	for (unsigned i = 0; i < pieces; i++) {
+		const size_t n = nbytes < EVENT_PIECE_NBYTES
+					 ? nbytes
+					 : EVENT_PIECE_NBYTES;
+		uint64_t operand[4] = { 0 };
+
+		memcpy(operand, text, n);
+		text += n;
+		nbytes -= n;
+		head = put_wide(t, head, type,
+				flags | (unsigned)n << EVENT_PIECE_SHIFT |
+					(i + 1 < pieces ? EVENT_FLAG_MORE : 0),
+				stamp, operand, 4);
+	}
+	return head;
 }

@@ -2,7 +2,8 @@
 /*
  * record_steps.h - the steps of a recording, for record.c and record_stacks.c
  *
- * Between record_enter() and record_leave() the ring is closed to handlers.
+ * Between record_enter() and record_leave() the ring is closed to signal
+ * handlers.
  */
 #ifndef RECORD_STEPS_H
 #define RECORD_STEPS_H
@@ -13,11 +14,24 @@
 /*
  * Find the ring to record into and close it to signal handlers.  Return NULL if
  * there is none: nothing is traced, the recorder itself makes the call, or
- * there is no memory (counted).
+ * there is no memory; then the event is counted as lost.
  */
 struct thread *record_enter(void);
 
-/* Publish what was put into the ring, up to 'head', and open it. */
+/* Do the same as record_enter(), inline in the usual case. */
+static inline __attribute__((always_inline)) struct thread *
+record_enter_fast(void)
+{
+	struct thread *const t = thread_self;
+
+	if (__builtin_expect(t->limit == 0, 0))
+		return record_enter();
+	t->limit = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	return t;
+}
+
+/* Publish the words of the ring before 'head', and open the ring. */
 void record_leave(struct thread *t, uint64_t head);
 
 /*
@@ -27,25 +41,36 @@ void record_leave(struct thread *t, uint64_t head);
 uint64_t record_put_event(struct thread *t, enum event_type type,
 			  unsigned flags, const uint64_t *operand);
 
-/* Like record_put_event(), for an event about this block. */
+/* Like record_put_event(), for an event that concerns this block. */
 uint64_t record_put_block(struct thread *t, enum event_type type,
 			  unsigned flags, const uint64_t *operand,
 			  const struct record_block *block);
 
 /*
- * Sleep until 'words' more words fit.  False: the writer has ended, or there is
- * none and this process cannot make it (counted).
+ * Put a text of at most EVENT_TEXT_NBYTES bytes into the ring of 't', which is
+ * closed.  The pieces of the text follow each other without other events
+ * between them.  Return the same as record_put_event().
+ */
+uint64_t record_put_text(struct thread *t, enum event_type type, unsigned flags,
+			 const char *text, size_t nbytes);
+
+/*
+ * Sleep until 'words' more words fit.  Return false if the writer has ended, or
+ * if there is none and this process cannot make one; the loss is counted.
  */
 bool record_await_room(struct thread *t, unsigned words);
 
 /*
- * If an event of this type has a call stack: capture the stack and announce it
- * in the ring of 't', which is closed, with the definitions that the ring
- * needs.  Does nothing unless stacks are recorded.
+ * If an event of this type has a call stack: capture the stack and put its
+ * number into the ring of 't', which is closed, after the definitions that the
+ * ring lacks.  Does nothing unless stacks are recorded.
  */
 void record_note_stack(struct thread *t, enum event_type type);
 
-/* Record an alloc with its stack; a free, which has one if that is wanted. */
+/*
+ * Record an allocation with its stack.  Record a free, with its stack if frees
+ * have stacks.
+ */
 void record_stacked_alloc(const void *p, size_t size, unsigned flags);
 void record_stacked_free(const struct record_block *block);
 

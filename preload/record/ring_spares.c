@@ -11,9 +11,9 @@
 
 #include "hatf/rings/image.h"
 #include "preload/config/environment.h"
-#include "preload/record/process_state.h"
 #include "preload/record/ringfile_state.h"
 #include "preload/record/wake.h"
+#include "preload/state/process_state.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 
@@ -51,7 +51,7 @@ ringfile_take(bool is_initial)
 	if (rf == NULL || rf->image == NULL || rf->is_removed)
 		return NULL;
 	r = take_spare(is_initial);
-	/* relaxed: a count; the wake-up orders it. */
+	/* relaxed: only a count; waking the writer makes it visible there. */
 	if (r == NULL)
 		atomic_fetch_add_explicit(&rf->wanted, 1, memory_order_relaxed);
 	while (r == NULL && process_is_tracing() &&
@@ -74,7 +74,7 @@ ringfile_take(bool is_initial)
 bool
 ringfile_expects_thread(void)
 {
-	/* relaxed: a hint for the writer. */
+	/* relaxed: only a hint for the writer. */
 	return rf == NULL || rf->image == NULL ||
 	       atomic_load_explicit(&rf->ahead, memory_order_relaxed) != 0;
 }
@@ -84,7 +84,7 @@ ringfile_expect_thread(void)
 {
 	uint32_t none = 0;
 
-	/* relaxed: a hint for the writer. */
+	/* relaxed: only a hint for the writer. */
 	if (rf != NULL && rf->image != NULL &&
 	    atomic_compare_exchange_strong_explicit(&rf->ahead, &none, 1,
 						    memory_order_relaxed,
@@ -131,7 +131,7 @@ ringfile_make_spares(void)
 
 	if (rf->image == NULL)
 		return;
-	/* relaxed, here: see where producers write them. */
+	/* relaxed: these are hints of the producers, see above. */
 	ahead = atomic_load_explicit(&rf->ahead, memory_order_relaxed);
 	if (ahead == AHEAD_NEVER) {
 		if (sys_clock_ns(CLOCK_MONOTONIC) < rf->retry_ns)
@@ -139,7 +139,7 @@ ringfile_make_spares(void)
 		ahead = 1;
 	}
 	wanted = atomic_exchange_explicit(&rf->wanted, 0, memory_order_relaxed);
-	/* A producer had to wait: keep more spares. */
+	/* A producer had to wait, so keep more spares from now on. */
 	if (wanted > 0 && ahead < SPARES_MAX / 2)
 		ahead = ahead * 2 + 1;
 	for (uint32_t n = spare_count(); n < ahead + wanted && n < SPARES_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ringfile.c - the file itself; see ringfile.h */
+/* ringfile.c - the ring file; see ringfile.h */
 
 #include "preload/record/ringfile_state.h"
 
@@ -29,7 +29,7 @@
 /* The initial capacity of a ring in the file; a power of two. */
 #define FIRST_WORDS 8192u
 
-/* More words than an event takes, with the tick that may precede it. */
+/* More words than one event and the tick before it can take. */
 #define UNPUBLISHED_WORDS 64u
 
 #ifndef XFS_SUPER_MAGIC
@@ -41,9 +41,10 @@ struct ringfile *rf;
 /* The file --------------------------------------------------------------- */
 
 /*
- * Does the file system always have room for a page that was reserved?  A file
- * system that copies on write does so only if this can be turned off for the
- * file.  A network file system may make the program wait for a server.
+ * Does the file system guarantee disk space for a page that was reserved?  A
+ * file system with copy-on-write guarantees it only if copy-on-write can be
+ * turned off for the file.  A network file system may make the program wait for
+ * a server.
  */
 static bool
 is_safe(int fd)
@@ -70,7 +71,7 @@ is_safe(int fd)
 	}
 }
 
-/* A filter may make fallocate() report success without doing anything. */
+/* A filter may make fallocate() return 0 without doing anything. */
 static bool
 has_nbytes(uint64_t nbytes)
 {
@@ -82,14 +83,14 @@ has_nbytes(uint64_t nbytes)
 	return (uint64_t)st.st_size >= nbytes;
 }
 
-/* Allocate the bytes on the disk.  False, and errno, if that fails. */
+/* Allocate the bytes on the disk.  Return false and set errno on failure. */
 static bool
 reserve(uint64_t offset, uint64_t nbytes)
 {
 	struct rlimit limit;
 	long result;
 
-	/* Beyond the limit, fallocate() would raise a signal in the program. */
+	/* Beyond this limit, fallocate() would raise SIGXFSZ in the program. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
 	    limit.rlim_cur != RLIM_INFINITY &&
 	    offset + nbytes > limit.rlim_cur) {
@@ -103,8 +104,8 @@ reserve(uint64_t offset, uint64_t nbytes)
 }
 
 /*
- * Map the bytes of the file at the address 'at', over what is mapped there, or
- * with NULL at any address.  NULL if that fails.
+ * Map the bytes of the file at the address 'at', replacing what is mapped
+ * there.  If 'at' is NULL, map them at any address.  Return NULL on failure.
  */
 static void *
 map(void *at, uint64_t offset, uint64_t nbytes)
@@ -115,7 +116,7 @@ map(void *at, uint64_t offset, uint64_t nbytes)
 
 	if (p == MAP_FAILED)
 		return NULL;
-	/* A forked child must not have it: it would write into our rings. */
+	/* Do not share it with a forked child, which would write into it. */
 	if (madvise(p, nbytes, MADV_DONTFORK) != 0) {
 		munmap(p, nbytes);
 		return NULL;
@@ -190,7 +191,7 @@ read_boot_id(uint64_t id_ret[2])
 	}
 }
 
-/* Build the path for the try with this number; false if it is too long. */
+/* Build the path for this try.  Return false if it is too long. */
 static bool
 build_path(const struct config *config, const char *trace_path, uint64_t number)
 {
@@ -243,7 +244,7 @@ create(const struct config *config, const char *trace_path)
 		return false;
 	}
 	rf->id = id;
-	/* For the removal of the file, also if the folder is renamed. */
+	/* Keep it open, to remove the file even if it is renamed. */
 	rf->dir_fd = file_above_standard(file_open_folder(rf->path));
 	return true;
 }
@@ -260,7 +261,7 @@ lock(void)
 	syscall(SYS_fcntl, rf->fd, F_OFD_SETLK, &whole);
 }
 
-/* Write at an offset of the file, where room has been reserved. */
+/* Write at an offset of the file where disk space has been reserved. */
 static bool
 write_at(uint64_t offset, const void *data, uint64_t nbytes)
 {
@@ -286,7 +287,7 @@ static bool
 write_ring(const struct ring *r, uint64_t offset)
 {
 	const uint64_t words = ring_mask(r) + 1;
-	/* An interrupted recording may have written words after the head. */
+	/* An interrupted recording may have written behind the head. */
 	const uint64_t put = ring_head(r) + UNPUBLISHED_WORDS;
 	const uint64_t used = put < words ? put : words;
 	_Alignas(struct ring) uint8_t bytes[sizeof(struct ring)];
@@ -296,11 +297,11 @@ write_ring(const struct ring *r, uint64_t offset)
 	head->magic = IMAGE_RING_MAGIC;
 	head->offset = offset;
 	head->generation = rf->generation;
-	/* Commits are numbered for each file: 'r' has none in this one. */
+	/* Commits are numbered per file.  Here 'r' has none yet. */
 	for (unsigned i = 0; i < 2; i++)
 		atomic_store_explicit(&head->commit[i].seq, RING_NO_COMMIT,
 				      memory_order_relaxed);
-	/* Write the header last: without one, readers see no ring here. */
+	/* Write the header last: readers ignore a ring without one. */
 	return write_at(offset + sizeof(bytes), r->words,
 			used * sizeof(uint64_t)) &&
 	       write_at(offset, bytes, sizeof(bytes));
@@ -319,18 +320,18 @@ adopt_ring(struct ring *r)
 	    !write_ring(r, offset))
 		return;
 	if (map(r, offset, ring_nbytes(r->words_max)) == NULL) {
-		say("%s: cannot map it: %s", rf->path, say_errno(errno));
+		say("%s: cannot map the file: %s", rf->path, say_errno(errno));
 		return;
 	}
 	rf->end += ring_nbytes(r->words_max);
-	/* relaxed: a count. */
+	/* relaxed: only a count. */
 	atomic_store_explicit(&rf->image->hidden, 0, memory_order_relaxed);
 }
 
 /*
- * Write the header and make the first ring, for the initial thread.  With
- * 'will_adopt', make no ring: adopt_ring() will move that thread's ring into
- * the file.  False, and errno, if there is no room.
+ * Write the header and make the first ring, for the initial thread.  If
+ * 'will_adopt' is set, make no ring: adopt_ring() will move that thread's ring
+ * into the file.  Return false and set errno if there is no room.
  */
 static bool
 fill(bool will_adopt)
@@ -430,7 +431,10 @@ ringfile_make(const struct config *config, const char *trace_path,
 		errno = EOPNOTSUPP;
 		if ((config->rings_asked || is_safe(rf->fd)) &&
 		    fill(will_adopt)) {
-			/* This names the trace until the first commit. */
+			/*
+			 * Until the first commit, only this path tells to which
+			 * trace the file belongs.
+			 */
 			set_path(&rf->image->trace[0], trace_path);
 			return;
 		}
@@ -441,7 +445,7 @@ ringfile_make(const struct config *config, const char *trace_path,
 bool
 ringfile_init(const struct config *config)
 {
-	/* The child of a fork has its parent's mapping, wiped. */
+	/* The child of a fork has its parent's mapping, now wiped. */
 	if (rf == NULL)
 		rf = memory_map_wiped(sizeof(*rf));
 	if (rf == NULL)
@@ -477,7 +481,7 @@ ringfile_can_leave(bool complete)
 
 	if (rf->image == NULL || rf->is_removed)
 		return !complete && rf->image == NULL;
-	/* relaxed: a count. */
+	/* relaxed: only a count. */
 	if (complete &&
 	    atomic_load_explicit(&rf->image->hidden, memory_order_relaxed) != 0)
 		return false;
@@ -550,7 +554,7 @@ void
 ringfile_count_hidden(void)
 {
 	if (rf != NULL && rf->image != NULL)
-		/* relaxed: a count. */
+		/* relaxed: only a count. */
 		atomic_fetch_add_explicit(&rf->image->hidden, 1,
 					  memory_order_relaxed);
 }
@@ -559,7 +563,7 @@ void
 ringfile_count_unattached(void)
 {
 	if (rf != NULL && rf->image != NULL)
-		/* relaxed: a count. */
+		/* relaxed: only a count. */
 		atomic_fetch_add_explicit(&rf->image->unattached, 1,
 					  memory_order_relaxed);
 }
@@ -570,7 +574,7 @@ ringfile_count_unattached(void)
 static bool
 reserve_words(const struct ring *r, uint64_t from, uint64_t to)
 {
-	/* A ring in memory only needs no room in the file. */
+	/* A ring that is in memory only needs no room in the file. */
 	if (r->offset == 0)
 		return true;
 	if (r->generation != rf->generation ||
@@ -608,7 +612,7 @@ ringfile_shrink(struct ring *r, uint64_t keep_words)
 	}
 	if (rf->reserve_all || words <= keep_words)
 		return;
-	/* relaxed: the release of the thread's state publishes it. */
+	/* relaxed: thread_recycle() publishes it by a release store. */
 	atomic_store_explicit(&r->capacity, keep_words, memory_order_relaxed);
 	memory_drop(&r->words[keep_words],
 		    (words - keep_words) * sizeof(uint64_t));
@@ -689,5 +693,5 @@ ringfile_tell_removed(void)
 {
 	if (rf->image != NULL && rf->is_removed)
 		tell_loss(environment_own(),
-			  "removed before an exec, which failed");
+			  "removed before an exec that failed");
 }

@@ -8,23 +8,27 @@
 
 #include "preload/config/environment.h"
 #include "preload/confine/hidden_thread.h"
-#include "preload/record/own_slot.h"
-#include "preload/record/process_state.h"
 #include "preload/record/record.h"
+#include "preload/state/own_slot.h"
+#include "preload/state/process_state.h"
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
 
-/* How long to sleep before the presence is read again. */
+/*
+ * How long a thread that waits for the writer sleeps before it reads the
+ * presence again.
+ */
 #define LOOK_NS 10000000ull
 
 /*
- * Without a writer, events wait in the ring.  Make the writer when they have
- * waited for this long, or take this many words, even if the ring has room.
+ * Without a writer, events wait in the ring.  Make the writer when events have
+ * waited for this long, or when they take this many words, even if the ring has
+ * room.
  */
 #define AWAY_MAX_NS    200000000ull
 #define AWAY_MAX_WORDS 24576u
 
-/* The pointers are not wiped in the child of a fork, but '*wake' is. */
+/* In the child of a fork '*wake' is wiped, but these pointers are not. */
 static struct wake *wake;
 static const struct wake_calls *calls;
 
@@ -55,7 +59,7 @@ wake_claim(void)
 {
 	uint32_t away = WAKE_AWAY;
 
-	/* acq_rel: the caller sees everything that an earlier writer did. */
+	/* acq_rel: the caller sees everything that the previous writer did. */
 	return atomic_compare_exchange_strong_explicit(
 		&wake->presence, &away, WAKE_COMING, memory_order_acq_rel,
 		memory_order_acquire);
@@ -70,9 +74,9 @@ give_up(void)
 }
 
 /*
- * Give up if the writer thread was killed: a filter of system calls, which the
- * program has set with an instruction of its own, can kill this one thread.  A
- * writer that leaves changes the presence first.
+ * Give up if the writer thread was killed: a filter that the program has
+ * installed by its own system call instruction can kill this one thread.  A
+ * writer that leaves changes the presence before its thread ends.
  */
 static void
 give_up_if_killed(enum wake_presence expected)
@@ -84,7 +88,9 @@ give_up_if_killed(enum wake_presence expected)
 	for (unsigned look = 0; look < 2; look++)
 		if (hidden_thread_is_alive() || get_presence() != expected)
 			return;
-	/* A child by a fork that bypassed libc never had a writer. */
+	/*
+	 * A child by a fork that bypassed libc never had a writer of its own.
+	 */
 	if (!process_is_own())
 		return;
 	say("the writer thread was killed; not tracing");
@@ -100,7 +106,10 @@ wake_make_writer(void)
 
 	if (get_presence() == WAKE_HERE)
 		return;
-	/* A signal handler must not interrupt a thread that others wait for. */
+	/*
+	 * Other threads wait for this one, so a signal handler must not
+	 * interrupt it.
+	 */
 	const uint64_t mask = sys_block_signals();
 	const bool is_maker =
 		process_is_tracing() && process_is_own() && wake_claim();
@@ -114,7 +123,7 @@ wake_make_writer(void)
 	}
 	/*
 	 * If the writer could not begin, wait until its thread is gone: the
-	 * program may look at its threads next.
+	 * program may count its threads next.
 	 */
 	if (is_maker && !process_is_tracing())
 		hidden_thread_join();
@@ -134,7 +143,7 @@ wake_is_wanted(uint64_t used, uint64_t capacity)
 {
 	uint64_t since, now;
 
-	/* relaxed: if this value is old, wake_writer() still decides. */
+	/* relaxed: wake_writer() decides by a newer value. */
 	if (atomic_load_explicit(&wake->presence, memory_order_relaxed) !=
 	    WAKE_AWAY)
 		return true;
@@ -143,7 +152,10 @@ wake_is_wanted(uint64_t used, uint64_t capacity)
 		return process_is_own();
 	if (own_slot_is_called() && own_slot_has_order())
 		return true;
-	/* relaxed, both: of two first events at a time, either is as good. */
+	/*
+	 * relaxed, both: if two threads have a first event at the same time,
+	 * the time of either one is right.
+	 */
 	since = atomic_load_explicit(&wake->away_since_ns,
 				     memory_order_relaxed);
 	now = sys_clock_ns(CLOCK_MONOTONIC_COARSE);
@@ -184,10 +196,13 @@ wake_writer(void)
 void
 wake_count_unattached(void)
 {
-	/* relaxed, both: a count, and a flag that orders nothing. */
+	/*
+	 * relaxed, both: only a count, and a flag on which no other data
+	 * depends.
+	 */
 	atomic_fetch_add_explicit(&wake->unattached, 1, memory_order_relaxed);
 	if (!atomic_exchange_explicit(&wake->is_loss_reported, true,
 				      memory_order_relaxed))
-		say("no memory for a thread's buffer; events are lost, and "
+		say("no memory for a thread's buffer; its events are lost, but "
 		    "counted");
 }

@@ -7,7 +7,9 @@
 
 #include "preload/stacks/code_object.h"
 #include "preload/stacks/object_table.h"
+#include "preload/stacks/path_cache.h"
 #include "preload/stacks/stack_memo.h"
+#include "preload/stacks/stack_memory.h"
 #include "preload/stacks/stack_table.h"
 #include "preload/stacks/walk.h"
 #include "preload/sys/memory.h"
@@ -15,11 +17,12 @@
 struct capture {
 	struct walk walk;
 	struct stack_memo *memo;
+	struct path_cache *paths;
 };
 
 /* Constant after capture_init(). */
 static uint32_t capture_depth;
-static uintptr_t own_begin, own_end; /* the recorder's code */
+static uintptr_t own_begin, own_end; /* address range of the recorder's code */
 
 bool
 capture_init(uint32_t depth)
@@ -29,6 +32,7 @@ capture_init(uint32_t depth)
 	if (!stack_table_init() || !object_table_init())
 		return false;
 	code_object_init();
+	stack_memory_begin();
 	if (!code_object_find((uintptr_t)&capture_init, &own))
 		return false;
 	own_begin = own.begin;
@@ -47,22 +51,27 @@ struct capture *
 capture_make(void)
 {
 	/*
-	 * The child of a handler that forks may return into a walk.  The copy
-	 * must have its frames: the walk reads memory at their places.  Numbers
-	 * of the parent must not be found there.
+	 * If a signal handler interrupts a walk and forks, the child returns
+	 * into the walk, which reads memory at the addresses in its frames.  So
+	 * the child needs a copy of the frames.  But it must not use its
+	 * parent's stack numbers, so the memo and the paths are wiped.
 	 */
 	struct capture *const c = memory_map_forked(sizeof(*c));
 
 	if (c == NULL)
 		return NULL;
 	c->memo = memory_map_wiped(sizeof(*c->memo));
-	if (c->memo == NULL)
+	c->paths = memory_map_wiped(sizeof(*c->paths));
+	if (c->memo == NULL || c->paths == NULL)
 		return NULL;
 	c->walk.depth = capture_depth;
 	return c;
 }
 
-/* The number of a frame that stands for those that are missing, or 0. */
+/*
+ * Return the number of the stack whose only frame is this mark, which stands
+ * for missing frames.  Return 0 if no number is free.
+ */
 static uint32_t
 number_mark(enum stack_mark mark)
 {
@@ -74,7 +83,10 @@ number_mark(enum stack_mark mark)
 	return id != 0 ? stack_table_insert(id) : 0;
 }
 
-/* The number of the outermost caller: 0, or a mark if others are missing. */
+/*
+ * Return the number that stands for the callers outside the walk: that of a
+ * mark if callers are missing, else 0.
+ */
 static uint32_t
 number_end(const struct walk *walk)
 {
@@ -85,7 +97,10 @@ number_end(const struct walk *walk)
 	return 0;
 }
 
-/* The number of a stack that was not found. */
+/*
+ * Give a number to a stack that has none yet, and return it.  If that fails,
+ * return the number of its caller's stack.
+ */
 static __attribute__((noinline)) uint32_t
 number_new(uint32_t parent, uintptr_t address)
 {
@@ -97,8 +112,8 @@ number_new(uint32_t parent, uintptr_t address)
 }
 
 /*
- * Find or make the numbers of all frames of a stack, from the innermost one on
- * that is known already.
+ * Find or assign the numbers of all frames of a stack, starting at the
+ * innermost frame whose number is known.
  */
 static __attribute__((noinline)) uint32_t
 number_frames(struct capture *c, uint32_t epoch)
@@ -128,19 +143,45 @@ number_frames(struct capture *c, uint32_t epoch)
 	return node;
 }
 
-uint32_t
-capture_stack(struct capture *c)
+/* Walk the stack, and find its number. */
+static __attribute__((noinline)) uint32_t
+walk_and_number(struct capture *c, const struct walk_context *here,
+		const struct walk_outlet *outlet, uint32_t epoch)
 {
-	const struct walk_context here = walk_here();
-	const uint32_t epoch = stack_table_epoch();
 	struct walk *const walk = &c->walk;
 	struct walk_frame *top;
 
-	walk_stack(walk, &here, own_begin, own_end);
+	walk_stack(walk, here, outlet, own_begin, own_end);
 	if (walk->count == 0)
 		return number_end(walk);
 	top = &walk->frame[walk->count - 1];
 	if (top->node == 0)
 		top->node = stack_memo_find(c->memo, top->key, epoch);
 	return top->node != 0 ? top->node : number_frames(c, epoch);
+}
+
+uint32_t
+capture_stack(struct capture *c)
+{
+	const struct walk_context here = walk_here();
+	const uint32_t epoch = stack_table_epoch();
+	struct stack_memory memory;
+	struct walk_outlet outlet;
+	uint32_t node;
+	bool has_left;
+
+	stack_memory_init(&memory, here.sp);
+	has_left = walk_exits_find(&c->walk.exits, here.sp, here.bp,
+				   memory.high, &outlet);
+	if (!has_left)
+		return walk_and_number(c, &here, NULL, epoch);
+	if (!memory.is_known)
+		return walk_and_number(c, &here, &outlet, epoch);
+	node = path_cache_find(c->paths, &outlet, memory.high, epoch);
+	if (node != 0)
+		return node;
+	node = walk_and_number(c, &here, &outlet, epoch);
+	if (node != 0 && c->walk.count != 0)
+		path_cache_add(c->paths, &c->walk, &outlet, node, epoch);
+	return node;
 }

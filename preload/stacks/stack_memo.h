@@ -1,37 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stack_memo.h - the numbers of the stacks that a thread was on lately
+ * stack_memo.h - the numbers of a thread's recent call stacks
  *
- * A walk finds a stack anew with each change of its inner frames.  To look up
- * its number in the tree takes a search for each of these frames, in tables
- * that are larger than a processor's caches.  So each thread remembers the
- * numbers of whole stacks by a hash of their frames: one entry, in one cache
- * line, for any number of frames.
+ * Each change of an inner frame makes another stack.  Looking up its number in
+ * the tree takes a search for each of these frames, in tables larger than a
+ * processor's caches.  So each thread remembers the numbers of whole stacks by
+ * a hash of their frames: an entry is in one cache line, for any number of
+ * frames.
  *
- * A hash has 64 bits.  Two stacks of a thread that share one would share a
- * number; among a million stacks that is less likely than 1 in 10 million.
+ * A hash has 64 bits.  Two stacks of a thread with the same hash would get the
+ * same number; among a million stacks, the probability of this is below 1 in 10
+ * million.
  *
- * Used by its thread alone.  The child of a fork finds its memo empty.
+ * Only its thread uses a memo.  In the child of a fork, the memo is empty.
  */
 #ifndef STACK_MEMO_H
 #define STACK_MEMO_H
 
 #include <stdint.h>
 
-#define STACK_MEMO_BITS 13
+#define STACK_MEMO_BITS 15
 
 struct stack_memo_entry {
 	uint64_t key;
 	uint32_t node;	/* 0: the entry is free */
-	uint32_t epoch; /* stack_table_epoch() when the number was found */
+	uint32_t epoch; /* stack_table_epoch() when 'node' was found */
 };
 
-/* All 0 at first: 128 KiB, which take memory as far as they are used. */
+/*
+ * Starts as all zeros.  It has 512 KiB, of which only pages in use take memory.
+ */
 struct stack_memo {
 	struct stack_memo_entry entries[1u << STACK_MEMO_BITS];
 };
 
-/* The hash of the stack of a caller with one frame more, 'address'. */
+/*
+ * Return the hash of a stack.  It is computed from the hash of the caller's
+ * stack and the innermost frame, 'address'.
+ */
 static inline uint64_t
 stack_memo_key(uint64_t caller_key, uintptr_t address)
 {
@@ -47,7 +53,10 @@ stack_memo_entry(struct stack_memo *memo, uint64_t key)
 			      (64 - STACK_MEMO_BITS)];
 }
 
-/* The number of the stack with this hash; 0: not remembered. */
+/*
+ * Return the number of the stack with this hash; 0 if the memo does not have
+ * it.
+ */
 static inline uint32_t
 stack_memo_find(struct stack_memo *memo, uint64_t key, uint32_t epoch)
 {

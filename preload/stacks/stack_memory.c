@@ -9,36 +9,19 @@
 
 #include "preload/sys/sys.h"
 
-#define PAGE_NBYTES 4096u
-
-/* The loader's: where the stack of the initial thread begins. */
+/* A variable of the loader: the outer end of the initial thread's stack. */
 extern void *__libc_stack_end __attribute__((weak));
 
-/*
- * The kernel maps nothing so close below the stack of the initial thread but
- * this stack, whatever its limit is (mmap_base() keeps a gap).
- */
-#define INITIAL_REACH ((uintptr_t)128 << 20)
+uintptr_t stack_memory_initial_end;
 
 __thread uintptr_t stack_memory_thread_low
 	__attribute__((tls_model("initial-exec")));
 
-/* Where the stack that 'sp' lies in ends, if that is known, or 0. */
-static uintptr_t
-known_end(uintptr_t sp)
+void
+stack_memory_begin(void)
 {
-	const uintptr_t initial_end =
-		&__libc_stack_end != NULL ? (uintptr_t)__libc_stack_end : 0;
-	uintptr_t block;
-
-	if (sp < initial_end && initial_end - sp < INITIAL_REACH)
-		return initial_end;
-	/* ELF TLS, x86-64: the word at %fs:0 is the block's address. */
-	__asm__("movq %%fs:0, %0" : "=r"(block));
-	if (stack_memory_thread_low != 0 && sp >= stack_memory_thread_low &&
-	    sp < block)
-		return block;
-	return 0;
+	if (&__libc_stack_end != NULL)
+		stack_memory_initial_end = (uintptr_t)__libc_stack_end;
 }
 
 void
@@ -51,24 +34,11 @@ stack_memory_begin_thread(size_t nbytes)
 		stack_memory_thread_low = block - nbytes;
 }
 
-void
-stack_memory_init(struct stack_memory *memory, uintptr_t sp)
-{
-	const uintptr_t end = known_end(sp);
-
-	memory->low = sp & ~(uintptr_t)7;
-	memory->is_known = end != 0;
-	memory->is_fixed = false;
-	/* What lies on the page of the stack pointer is mapped. */
-	memory->high =
-		end != 0 ? end & ~(uintptr_t)7 : (sp | (PAGE_NBYTES - 1)) + 1;
-}
-
 /*
  * Is the page at 'address' readable?  rt_sigprocmask(2) reads its second
- * argument before it judges the first, and fails with EFAULT or EINVAL without
- * an effect.  No filter of system calls refuses it that a program with signals
- * or threads could live with.
+ * argument before it checks the first, and fails with EFAULT or EINVAL without
+ * an effect.  A program with signals or threads needs this system call, so
+ * filters allow it.
  */
 static bool
 is_readable(uintptr_t address)
@@ -101,7 +71,7 @@ stack_memory_extend(struct stack_memory *memory, uintptr_t address)
 	while (address >= memory->high) {
 		if (!is_readable(memory->high))
 			return false;
-		memory->high += PAGE_NBYTES;
+		memory->high += STACK_MEMORY_PAGE;
 	}
 	return true;
 }

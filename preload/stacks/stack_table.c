@@ -10,17 +10,17 @@
 
 #define BUCKETS_BITS 18
 
-/* All is wiped in the child of a fork, and reads as empty then. */
+/* The tables are wiped in the child of a fork, and are empty there. */
 struct tables {
-	_Atomic uint32_t node_count, frame_count; /* less 1 */
+	/* How many numbers are in use, not counting 0, which is no number. */
+	_Atomic uint32_t node_count, frame_count;
 	_Atomic uint64_t full_count;
-	_Atomic uint32_t generation; /* less 1 */
-	_Atomic uint32_t epoch;
+	struct stack_table_turn turn;
 	_Atomic uint8_t is_retired[STACK_IMAGE_OBJECTS_MAX];
-	/* The first one of each bucket; 0: none. */
+	/* The first stack of each bucket; 0: none. */
 	_Atomic uint32_t node_bucket[1u << BUCKETS_BITS];
 	_Atomic uint32_t frame_bucket[1u << BUCKETS_BITS];
-	/* The next one of the same bucket. */
+	/* The next stack of the same bucket. */
 	uint32_t node_next[STACK_IMAGE_NODES_MAX];
 	uint32_t frame_next[STACK_IMAGE_NODES_MAX];
 	uint64_t frame[STACK_IMAGE_NODES_MAX];
@@ -31,6 +31,7 @@ struct tables {
 };
 
 static struct tables *tables;
+struct stack_table_turn *stack_table_turn;
 
 size_t
 stack_table_nbytes(void)
@@ -43,6 +44,8 @@ stack_table_init(void)
 {
 	if (tables == NULL)
 		tables = memory_map_wiped(sizeof(*tables));
+	if (tables != NULL)
+		stack_table_turn = &tables->turn;
 	return tables != NULL;
 }
 
@@ -63,7 +66,10 @@ is_node(uint32_t id, uint32_t parent, uintptr_t address)
 {
 	const struct stack_image_node *const n = &tables->node[id];
 
-	/* relaxed: an object is retired long before its place is used again. */
+	/*
+	 * relaxed: an object is retired long before other code uses its
+	 * addresses.
+	 */
 	return n->parent == parent &&
 	       stack_frame_address(n->frame) == address &&
 	       atomic_load_explicit(
@@ -72,8 +78,8 @@ is_node(uint32_t id, uint32_t parent, uintptr_t address)
 }
 
 /*
- * Search the chain from 'id' to 'end'.  A handler that forks during the search
- * wipes the child's chains, which then end with 0.
+ * Search the chain from 'id' to 'end'.  If a signal handler forks during the
+ * search, the chains are wiped in the child, and end with 0 there.
  */
 static uint32_t
 search(uint32_t id, uint32_t end, uint32_t parent, uintptr_t address)
@@ -94,8 +100,8 @@ stack_table_find(uint32_t parent, uintptr_t address)
 }
 
 /*
- * Find the number of a frame, or give it the next one.  Two threads may number
- * the same frame twice, which costs a definition.
+ * Find the number of a frame, or give the frame the next number.  Two threads
+ * may give the same frame two numbers, which costs one more definition.
  */
 static uint32_t
 number_frame(uint64_t frame)
@@ -109,16 +115,19 @@ number_frame(uint64_t frame)
 	for (id = first; id != 0; id = tables->frame_next[id])
 		if (tables->frame[id] == frame)
 			return id;
-	/* relaxed: the number is all that matters. */
+	/* relaxed: only the number matters. */
 	id = 1 + atomic_fetch_add_explicit(&tables->frame_count, 1,
 					   memory_order_relaxed);
-	/* There are no more of them than nodes, but for such twice-numbered. */
+	/*
+	 * This is rare: there are at most as many frames as nodes, except for
+	 * frames that have two numbers.
+	 */
 	if (id >= STACK_IMAGE_NODES_MAX)
 		return 0;
 	tables->frame[id] = frame;
 	do {
 		tables->frame_next[id] = first;
-		/* release: who finds the frame sees what it is. */
+		/* release: a thread that finds the frame sees its content. */
 	} while (!atomic_compare_exchange_weak_explicit(bucket, &first, id,
 							memory_order_release,
 							memory_order_relaxed));
@@ -130,7 +139,7 @@ stack_table_claim(uint32_t parent, uint64_t frame)
 {
 	uint32_t id, frame_id;
 
-	/* relaxed, all: the numbers are all that matters. */
+	/* relaxed, all accesses: only the numbers matter. */
 	if (atomic_load_explicit(&tables->node_count, memory_order_relaxed) >=
 		    STACK_IMAGE_NODES_MAX - 1 ||
 	    (frame_id = number_frame(frame)) == 0 ||
@@ -142,9 +151,9 @@ stack_table_claim(uint32_t parent, uint64_t frame)
 		return 0;
 	}
 	/*
-	 * Callers have smaller numbers.  A parent that has not is one of before
-	 * a fork: a handler forked while this stack was being numbered.  It
-	 * could lead back to here.
+	 * Callers have smaller numbers.  A parent with a larger number is from
+	 * before a fork: a signal handler forked while this stack was getting
+	 * its number.  Such a parent could make a cycle.
 	 */
 	if (parent >= id)
 		return 0;
@@ -164,7 +173,10 @@ stack_table_insert(uint32_t id)
 	uint32_t first = 0, seen = 0;
 
 	do {
-		/* Others have inserted these since the last look. */
+		/*
+		 * Search the stacks that other threads have inserted since the
+		 * last search.
+		 */
 		const uint32_t same = search(first, seen, n->parent, address);
 
 		if (same != 0)
@@ -172,8 +184,9 @@ stack_table_insert(uint32_t id)
 		seen = first;
 		tables->node_next[id] = first;
 		/*
-		 * release: who finds the stack sees what it is.  acquire: so do
-		 * we of what others have inserted.
+		 * release: a thread that finds the stack sees its content.
+		 * acquire: this thread sees the content of stacks that others
+		 * have inserted.
 		 */
 	} while (!atomic_compare_exchange_weak_explicit(bucket, &first, id,
 							memory_order_release,
@@ -190,7 +203,10 @@ stack_table_node(uint32_t id)
 uint32_t
 stack_table_count(void)
 {
-	/* relaxed: the caller knows what it has seen in a ring. */
+	/*
+	 * relaxed: the caller got the number from a ring, and has synchronised
+	 * by that.
+	 */
 	const uint32_t count =
 		atomic_load_explicit(&tables->node_count, memory_order_relaxed);
 
@@ -201,7 +217,7 @@ stack_table_count(void)
 uint64_t
 stack_table_full(void)
 {
-	/* relaxed: a statistic. */
+	/* relaxed: only a statistic. */
 	return tables == NULL ? 0
 			      : atomic_load_explicit(&tables->full_count,
 						     memory_order_relaxed);
@@ -213,31 +229,18 @@ stack_table_retire(uint32_t object)
 	/* relaxed: see is_node(). */
 	atomic_store_explicit(&tables->is_retired[object], 1,
 			      memory_order_relaxed);
-	atomic_fetch_add_explicit(&tables->epoch, 1, memory_order_relaxed);
-}
-
-uint32_t
-stack_table_epoch(void)
-{
-	/* relaxed: see is_node(). */
-	return atomic_load_explicit(&tables->epoch, memory_order_relaxed);
-}
-
-uint32_t
-stack_table_generation(void)
-{
-	/* relaxed: see stack_table_begin_segment(). */
-	return 1 +
-	       atomic_load_explicit(&tables->generation, memory_order_relaxed);
+	atomic_fetch_add_explicit(&tables->turn.epoch, 1, memory_order_relaxed);
 }
 
 void
 stack_table_begin_segment(void)
 {
-	/* relaxed: an event that comes too late for it has its definitions in
-	 * the segment before. */
+	/*
+	 * relaxed: if a thread reads the old generation, its event's
+	 * definitions are in the earlier segment.
+	 */
 	if (tables != NULL)
-		atomic_fetch_add_explicit(&tables->generation, 1,
+		atomic_fetch_add_explicit(&tables->turn.generation, 1,
 					  memory_order_relaxed);
 }
 
@@ -252,7 +255,7 @@ stack_table_is_defined(uint32_t id, uint32_t generation)
 void
 stack_table_set_defined(uint32_t id, uint32_t generation)
 {
-	/* release: the definition has been published. */
+	/* release: the definition was published before this. */
 	atomic_store_explicit(&tables->defined[id], generation,
 			      memory_order_release);
 }

@@ -3,15 +3,15 @@
  * stack_table.h - one number for each call stack of the process
  *
  * A stack is a frame and the stack of its caller; so stacks form a tree, and a
- * number stands for a node of it.  All threads share the tree: it only grows,
- * and each node is complete before it can be found, so no lock is needed.  A
- * node is found by its parent and its address.
+ * number identifies a node of the tree.  All threads share the tree.  It only
+ * grows, and each node is complete before a search can find it, so no lock is
+ * needed.  A search finds a node by its parent and its address.
  *
- * The tables are reserved once, and take memory as far as they are used: 24
- * bytes for a stack, 12 for a frame, and at most 2 MiB for the search.  When
- * STACK_TABLE_MAX is reached, new stacks have no number: their events are
- * recorded with that of the innermost caller that has one (stack_table_full()
- * counts them).
+ * The tables are mapped once, and only used pages take memory: 24 bytes for a
+ * stack, 12 for a frame, and at most 2 MiB for hash tables.  When
+ * STACK_TABLE_MAX is reached, new stacks get no number: their events are
+ * recorded with the number of the innermost caller that has one
+ * (stack_table_full() counts them).
  *
  * The child of a fork begins with empty tables.  Any thread and any handler may
  * call these functions; none allocates, locks or makes a system call.
@@ -19,6 +19,7 @@
 #ifndef STACK_TABLE_H
 #define STACK_TABLE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,56 +28,92 @@
 
 #define STACK_TABLE_MAX STACK_IMAGE_NODES_MAX
 
-/* Map the tables, of stack_table_nbytes(); false: no memory. */
+/*
+ * stack_table_nbytes() returns the size of the tables.  stack_table_init() maps
+ * them and returns false if there is no memory.
+ */
 size_t stack_table_nbytes(void);
 bool stack_table_init(void);
 
-/* Find the stack of 'address' called by 'parent'; 0: it has no number yet. */
+/*
+ * Return the number of the stack with the frame 'address' and the caller
+ * 'parent'; 0 if it has no number yet.
+ */
 uint32_t stack_table_find(uint32_t parent, uintptr_t address);
 
 /*
- * Take a number for a new stack, which can be found only after
- * stack_table_insert().  'frame' has the address and the object.  0: the table
- * is full, or 'parent' has no number in it.
+ * Take a number for a new stack.  A search finds the stack only after
+ * stack_table_insert().  'frame' holds the address and the object's number.
+ * Return 0 if the table is full, or if 'parent' is not in the table.
  */
 uint32_t stack_table_claim(uint32_t parent, uint64_t frame);
 
 /*
- * Make the stack 'id' findable.  Return its number, or that of an equal one
- * that another thread has inserted first.
+ * Insert the stack 'id', so that a search can find it.  Return 'id', or the
+ * number of an equal stack that another thread has inserted first.
  */
 uint32_t stack_table_insert(uint32_t id);
 
-/* The stack with this number, which stack_table_claim() has returned. */
+/* Return the stack with this number, which stack_table_claim() has returned. */
 const struct stack_image_node *stack_table_node(uint32_t id);
 
-/* How many numbers are taken, 0 included: the next one. */
+/* Return the next number, which is the count of used numbers including 0. */
 uint32_t stack_table_count(void);
 
-/* How many stacks have found no room. */
+/* Return how many stacks got no number because the table was full. */
 uint64_t stack_table_full(void);
 
-/* Addresses in this object are those of another one from now on. */
+/*
+ * Note that from now on, addresses of this object may belong to another object.
+ */
 void stack_table_retire(uint32_t object);
 
 /*
- * How many objects are retired: numbers of stacks that were found before the
- * last one may be those of other code.
+ * The variables that each capture reads. stack_table_init() sets the pointer.
  */
-uint32_t stack_table_epoch(void);
+struct stack_table_turn {
+	_Atomic uint32_t generation; /* the current generation minus 1 */
+	_Atomic uint32_t epoch;
+};
+
+extern struct stack_table_turn *stack_table_turn
+	__attribute__((visibility("hidden")));
 
 /*
- * Rings must have the definitions of what their events refer to, for recovery.
- * A definition counts for a generation, which is a segment of the trace: the
- * next one has to define all again.  'id' is that of a stack, or of an object.
+ * Return how many objects are retired.  If the result has changed since a
+ * stack's number was found, the number may belong to other code.
  */
-uint32_t stack_table_generation(void);
+static inline uint32_t
+stack_table_epoch(void)
+{
+	/*
+	 * relaxed: an object is retired long before other code uses its
+	 * addresses.
+	 */
+	return atomic_load_explicit(&stack_table_turn->epoch,
+				    memory_order_relaxed);
+}
+
+/*
+ * For recovery, rings must have the definitions of the stacks and objects to
+ * which their events refer.  A definition is valid for one generation, which is
+ * a segment of the trace; each segment defines everything again.  'id' is the
+ * number of a stack, or of an object.
+ */
+static inline uint32_t
+stack_table_generation(void)
+{
+	/* relaxed: see writer_define_stacks(). */
+	return 1 + atomic_load_explicit(&stack_table_turn->generation,
+					memory_order_relaxed);
+}
+
 bool stack_table_is_defined(uint32_t id, uint32_t generation);
 void stack_table_set_defined(uint32_t id, uint32_t generation);
 bool stack_table_is_object_defined(uint32_t id, uint32_t generation);
 void stack_table_set_object_defined(uint32_t id, uint32_t generation);
 
-/* Writer: a segment begins. */
+/* Writer: a segment begins, so begin a new generation. */
 void stack_table_begin_segment(void);
 
 #endif /* STACK_TABLE_H */

@@ -11,15 +11,21 @@
 #include "preload/stacks/stack_memory.h"
 #include "preload/stacks/unwind_rule.h"
 
-/* Where a walk is: about to find the caller of 'pc'. */
+/*
+ * The position of a walk.  The next step finds the caller of the function at
+ * 'pc'.
+ */
 struct position {
 	uintptr_t pc; /* a return address */
 	uintptr_t sp, bp;
-	bool is_exact; /* 'pc' is no return address: a signal came there */
-	bool is_guess; /* a frame further in had no rules */
+	/*
+	 * 'pc' is not a return address: a signal interrupted the code at 'pc'.
+	 */
+	bool is_exact;
+	bool is_guess; /* a frame further in had no unwind rules */
 };
 
-/* The caller's value of a register, by the rule of a row. */
+/* Compute the caller's value of a register, by the rule of a row. */
 static bool
 restore(const struct cfi_section *section, const struct cfi_row *row,
 	unsigned reg, const struct cfi_registers *in, uintptr_t cfa,
@@ -97,9 +103,10 @@ is_return_address(uintptr_t pc)
 }
 
 /*
- * A function that switches to another stack (__morestack() of split stacks,
- * for one) has left its frame on the one before, and its rules lead there by
- * the frame pointer.  Go to that stack if 'cfa' is not on this one.
+ * A function that switches to another stack, such as __morestack() of split
+ * stacks, has left its frame on the previous stack.  Its unwind rules lead
+ * there by the frame pointer.  Change to that stack if 'cfa' is not on the
+ * present one.
  */
 static bool
 change_stack(const struct position *at, const struct cfi_row *row,
@@ -117,9 +124,9 @@ change_stack(const struct position *at, const struct cfi_row *row,
 }
 
 /*
- * Step by the whole row.  Only the stack pointer, the frame pointer and the
- * return address are followed, which is enough for the frames of signals and
- * for functions that realign their stack.
+ * Step by the whole row of the tables.  Compute only the stack pointer, the
+ * frame pointer and the return address: this is enough for the frames of
+ * signals and for functions that realign their stack.
  */
 static bool
 step_by_row(struct position *at, struct stack_memory *memory,
@@ -146,7 +153,9 @@ step_by_row(struct position *at, struct stack_memory *memory,
 	    !restore(&object.section, &row, CFI_RBP, &in, cfa, memory, &bp))
 		return false;
 	*slot_ret = cfa - sizeof(uintptr_t);
-	/* A handler may run on another stack than what it interrupted. */
+	/*
+	 * A handler may run on another stack than the code that it interrupted.
+	 */
 	if (row.is_signal_frame && (sp < memory->low || sp >= memory->high))
 		stack_memory_init(memory, sp);
 	at->pc = next_pc;
@@ -157,11 +166,12 @@ step_by_row(struct position *at, struct stack_memory *memory,
 }
 
 /*
- * Step from code without rules, as by a frame pointer, if that can be one: it
- * is above the stack pointer and on the stack, and beside it is an address to
- * which a call returns, or one that is in no object (generated code).  Of a
- * stack whose end nobody knows, only what rules have led to counts: what is
- * mapped behind it may be another thread's, which unmaps it at any time.
+ * Step from code without unwind rules by the frame pointer register, if its
+ * value can be a frame pointer.  It must point above the stack pointer and into
+ * the stack.  The word next to it must be an address to which a call returns,
+ * or an address outside all objects (generated code).  On a stack whose end is
+ * unknown, read only as far as unwind rules have led: the memory above may
+ * belong to another thread, which can unmap it at any time.
  */
 static bool
 step_by_frame_pointer(struct position *at, struct stack_memory *memory,
@@ -190,9 +200,9 @@ step_by_frame_pointer(struct position *at, struct stack_memory *memory,
 }
 
 /*
- * Step by a packed rule that takes the CFA's and the frame pointer's place.
- * Which of the three kinds of rule it is depends on the frame, so it is better
- * computed than branched on.
+ * Step by a packed rule, which gives the places of the CFA and of the frame
+ * pointer.  The kind of rule (one of three) differs from frame to frame, so
+ * compute the result without branches, which would be mispredicted.
  */
 static inline __attribute__((always_inline)) bool
 step_by_rule(struct position *at, uint64_t rule, struct stack_memory *memory,
@@ -219,7 +229,7 @@ step_by_rule(struct position *at, uint64_t rule, struct stack_memory *memory,
 	return true;
 }
 
-/* Find the caller; false: there is none, or no way to it. */
+/* Find the caller.  Return false if there is none, or if it cannot be found. */
 static bool
 step(struct walk *walk, struct position *at, struct stack_memory *memory,
      struct walk_place *place, struct walk_frame *frame)
@@ -236,7 +246,7 @@ step(struct walk *walk, struct position *at, struct stack_memory *memory,
 			goto found;
 		if (unwind_kind(rule) != UNWIND_BP)
 			return false;
-		goto by_row; /* the frame may be on another stack */
+		goto by_row; /* it may be on another stack */
 	}
 	switch (unwind_kind(rule)) {
 	case UNWIND_END:
@@ -256,12 +266,14 @@ step(struct walk *walk, struct position *at, struct stack_memory *memory,
 			return false;
 	}
 found:
-	/* A stack that does not lead outward is damaged; a signal may change
-	 * to another one. */
+	/*
+	 * If the stack pointer does not grow outwards, the stack is damaged,
+	 * unless a signal changed to another stack.
+	 */
 	if (frame->bp_slot != WALK_BY_ROW && at->sp <= sp)
 		return false;
 	if (at->pc == 0) {
-		walk->end = WALK_OUTERMOST;
+		walk->end = WALK_ZERO;
 		return false;
 	}
 	place->address = at->pc;
@@ -269,7 +281,7 @@ found:
 	return true;
 }
 
-/* Not 0 if the memory of a slot has changed. */
+/* Return a value other than 0 if the memory of a slot has changed. */
 static inline uintptr_t
 difference(const struct walk_place *place)
 {
@@ -277,10 +289,11 @@ difference(const struct walk_place *place)
 }
 
 /*
- * Compare the frames outward of the one at 'idx' if none of them needs care.
- * The frame pointers matter only if the walk goes on from a frame.  Outward of
- * a change, memory may be gone; but slots ascend, so all that are below
- * 'memory->high' can be read, and are read without waiting for each other.
+ * Compare the frames outside the frame 'idx' with memory, if none of them needs
+ * care (see walk.h).  Frame pointers need no comparison then.  Outside a
+ * changed frame, memory may be unmapped.  But the slots ascend, so all slots
+ * below 'memory->high' can be read, and the loads do not depend on each other.
+ * Return the innermost changed frame, or -1.
  */
 static inline int64_t
 find_change_by_places(const struct walk *walk, int64_t idx,
@@ -299,7 +312,10 @@ find_change_by_places(const struct walk *walk, int64_t idx,
 	return i;
 }
 
-/* Follow the frame pointer 'bp' of the frame 'idx' out to the frame 'end'. */
+/*
+ * Update the stored frame pointers from the frame 'idx', where the frame
+ * pointer is 'bp', outwards to the frame 'end'.
+ */
 static void
 follow_bp(struct walk *walk, int64_t idx, int64_t end, uintptr_t bp)
 {
@@ -312,10 +328,10 @@ follow_bp(struct walk *walk, int64_t idx, int64_t end, uintptr_t bp)
 }
 
 /*
- * Compare the frames outward of the one at 'idx', where the frame pointer is
- * 'bp', with what is in memory.  Return the innermost one that has changed, or
- * whose place may have, or -1.  A frame pointer that changed and gave no place
- * is data of a function without frame pointers; note its new value.
+ * Compare the frames outside the frame 'idx', where the frame pointer is 'bp',
+ * with memory.  Return the innermost frame that has changed or whose place may
+ * have changed, or -1.  A changed frame pointer by which no frame is found
+ * belongs to a function that uses the register for data: store its new value.
  */
 static int64_t
 find_change(struct walk *walk, int64_t idx, uintptr_t bp,
@@ -348,7 +364,7 @@ find_change(struct walk *walk, int64_t idx, uintptr_t bp,
 	return -1;
 }
 
-/* Count a frame among those that need care. */
+/* Update the count of frames that need care, from the outermost to 'idx'. */
 static inline void
 count_care(struct walk *walk, uint32_t idx)
 {
@@ -360,10 +376,10 @@ count_care(struct walk *walk, uint32_t idx)
 }
 
 /*
- * Continue at the frame 'idx' of the last stack, which is where the walk is.
- * Return how many frames, from the outermost, are as they were; if not all up
- * to 'idx' are, those that are known again go to the walk's, and it goes on
- * from '*at'.
+ * The walk has reached the frame 'idx' of the last stack.  Return how many
+ * frames, from the outermost, are unchanged.  If a frame has changed, append
+ * the unchanged frames between it and 'idx' to the frames of the walk, set
+ * '*at' to where the walk continues, and return 0.
  */
 static uint32_t
 join(struct walk *walk, uint32_t idx, struct position *at,
@@ -379,7 +395,11 @@ join(struct walk *walk, uint32_t idx, struct position *at,
 		walk->inner[n++] = walk->frame[i];
 	}
 	*inner_count = n;
-	/* A frame that was found by its row may have another stack pointer. */
+	/*
+	 * The walk continues from the frame where it is, so '*at' is right
+	 * already.  (If that frame was found by its row, its stack pointer may
+	 * not follow from its slot.)
+	 */
 	if (change == (int64_t)idx - 1)
 		return 0;
 	at->pc = walk->inner_place[n - 1].address;
@@ -395,11 +415,14 @@ slot_entry(struct walk *walk, uintptr_t slot)
 	return &walk->idx_of_slot[slot / sizeof(uintptr_t) % WALK_SLOTS];
 }
 
-/* Put the frames of this walk inward of the 'base' that are as they were. */
+/* Put the frames of this walk inside the 'base' unchanged outer frames. */
 static void
 keep(struct walk *walk, uint32_t base, uint32_t inner_count)
 {
-	/* Stacks with different ends differ. */
+	/*
+	 * Stacks whose walks ended for different reasons must have different
+	 * hashes.
+	 */
 	uint64_t key =
 		base > 0 ? walk->frame[base - 1].key : (uint64_t)walk->end + 1;
 
@@ -420,8 +443,8 @@ keep(struct walk *walk, uint32_t base, uint32_t inner_count)
 }
 
 /*
- * The walk is where the last stack had the frame 'idx', and has found it in the
- * same place.  Return what join() does.
+ * The walk has found a frame with the same return address at the same place as
+ * the frame 'idx' of the last stack.  Return the result of join().
  */
 static uint32_t
 meet(struct walk *walk, uint32_t idx, struct position *at,
@@ -435,66 +458,35 @@ meet(struct walk *walk, uint32_t idx, struct position *at,
 	return join(walk, idx, at, memory, inner_count);
 }
 
-/* The exit for two hidden return addresses. */
-static inline struct walk_exit *
-exit_entry(struct walk *walk, uintptr_t inner, uintptr_t outer)
-{
-	return &walk->exits[((outer >> 2) + inner) % WALK_EXITS];
-}
-
-/*
- * Step from the start to the first frame that is not hidden, by an exit that is
- * known.  False: none is.
- */
-static inline __attribute__((always_inline)) bool
-leave(struct walk *walk, struct position *at, const struct stack_memory *memory,
+/* Step from the start directly to the first visible frame, 'outlet'. */
+static inline __attribute__((always_inline)) void
+leave(struct position *at, const struct walk_outlet *outlet,
       struct walk_place *place, struct walk_frame *frame)
 {
-	const uintptr_t sp = at->sp;
-	const uintptr_t inner = *(const uintptr_t *)(sp + walk->inner_slot);
-	const struct walk_exit *const last = &walk->exits[walk->last_exit];
-	const struct walk_exit *e = last;
-	uintptr_t outer;
-
-	if (last->inner == 0 || last->inner != inner ||
-	    sp + last->slot >= memory->high)
-		return false;
-	/* All exits with this inner address have 'outer' in the same place. */
-	outer = *(const uintptr_t *)(sp + last->outer_slot);
-	if (last->outer != outer) {
-		e = exit_entry(walk, inner, outer);
-		if (e->outer != outer || e->inner != inner ||
-		    sp + e->slot >= memory->high)
-			return false;
-		walk->last_exit = (uint8_t)(e - walk->exits);
-	}
-	place->slot = sp + e->slot;
-	place->address = *(const uintptr_t *)place->slot;
-	if (place->address == 0)
-		return false;
+	place->slot = outlet->slot;
+	place->address = outlet->address;
 	frame->is_by_bp = false;
-	frame->bp_slot = e->bp_slot != 0 ? sp + e->bp_slot : WALK_BP_KEPT;
-	if (e->bp != 0)
-		at->bp = *(const uintptr_t *)(sp + e->bp);
-	frame->bp = at->bp;
-	at->pc = place->address;
-	at->sp = place->slot + sizeof(uintptr_t);
-	return true;
+	frame->bp_slot = outlet->bp_slot;
+	frame->bp = outlet->bp;
+	at->pc = outlet->address;
+	at->sp = outlet->slot + sizeof(uintptr_t);
+	at->bp = outlet->bp;
 }
 
-/* The frames that a walk has met in hidden code. */
+/* The frames of a walk that lie in the recorder's own code, which is hidden. */
 struct hidden {
 	unsigned count;
-	bool is_plain; /* each place follows from the stack pointer alone */
-	uintptr_t address[2], slot[2];
-	uintptr_t bp_slot; /* the last one, or 0 */
+	bool is_plain; /* the stack pointer alone determines each place */
+	uintptr_t address[WALK_EXIT_FRAMES], slot[WALK_EXIT_FRAMES];
+	/* where the outermost of them saved RBP; 0: none did */
+	uintptr_t bp_slot;
 };
 
 static void
 note_hidden(struct hidden *hidden, const struct walk_place *place,
 	    const struct walk_frame *frame)
 {
-	if (hidden->count < 2) {
+	if (hidden->count < WALK_EXIT_FRAMES) {
 		hidden->address[hidden->count] = place->address;
 		hidden->slot[hidden->count] = place->slot;
 	}
@@ -505,44 +497,49 @@ note_hidden(struct hidden *hidden, const struct walk_place *place,
 		hidden->bp_slot = frame->bp_slot;
 }
 
-/* Remember the exit that a walk from 'sp' has taken to its first frame. */
+/*
+ * Remember how a walk from 'sp' reached its first visible frame (walk_exit.h).
+ */
 static void
 note_exit(struct walk *walk, uintptr_t sp, const struct hidden *hidden)
 {
 	const struct walk_frame *const first = &walk->inner[0];
 	const uintptr_t slot = walk->inner_place[0].slot;
+	const bool is_saved = first->bp_slot != WALK_BP_KEPT;
+	const uintptr_t bp = is_saved ? first->bp_slot : hidden->bp_slot;
 	struct walk_exit *e;
-	uintptr_t bp = hidden->bp_slot;
 
-	if (hidden->count != 2 || !hidden->is_plain || first->is_by_bp ||
+	if (hidden->count == 0 || hidden->count > WALK_EXIT_FRAMES ||
+	    !hidden->is_plain || first->is_by_bp ||
 	    first->bp_slot == WALK_BY_ROW || slot - sp > UINT16_MAX)
 		return;
-	if (first->bp_slot != WALK_BP_KEPT)
-		bp = first->bp_slot;
-	e = exit_entry(walk, hidden->address[0], hidden->address[1]);
-	*e = (struct walk_exit){
-		.inner = hidden->address[0],
-		.outer = hidden->address[1],
-		.outer_slot = (uint16_t)(hidden->slot[1] - sp),
-		.slot = (uint16_t)(slot - sp),
-		.bp_slot = (uint16_t)(first->bp_slot == WALK_BP_KEPT
-					      ? 0
-					      : first->bp_slot - sp),
-		.bp = (uint16_t)(bp == 0 ? 0 : bp - sp),
-	};
-	walk->inner_slot = (uint16_t)(hidden->slot[0] - sp);
-	walk->last_exit = (uint8_t)(e - walk->exits);
+	e = &walk->exits.exits[walk->exits.next];
+	walk->exits.last = walk->exits.next;
+	walk->exits.next = (uint8_t)((walk->exits.next + 1) % WALK_EXITS);
+	for (unsigned i = 0; i < WALK_EXIT_FRAMES; i++) {
+		const unsigned from = i < hidden->count ? i : 0;
+
+		e->hidden[i] = hidden->address[from];
+		e->hidden_slot[i] = (uint16_t)(hidden->slot[from] - sp);
+	}
+	e->slot = (uint16_t)(slot - sp);
+	e->bp_slot = (uint16_t)(is_saved ? bp - sp : 0);
+	e->bp = (uint16_t)(bp == 0 ? 0 : bp - sp);
 }
 
 /*
- * Walk, with frames of the last stack as far as it has 'top' of them.  False:
- * there are more frames than have room.
+ * Walk the stack.  Compare with the frames of the last stack, of which the
+ * 'top' outermost are valid.  Return false if there are more frames than fit.
  */
 static bool
 try_walk(struct walk *walk, const struct walk_context *context, uint32_t top,
-	 uintptr_t hidden_begin, uintptr_t hidden_end)
+	 const struct walk_outlet *outlet, uintptr_t hidden_begin,
+	 uintptr_t hidden_end)
 {
-	/* As if returned to, so that the rule is kept. */
+	/*
+	 * Add 1 so that 'pc' is treated like a return address, and its rule is
+	 * stored.
+	 */
 	struct position at = { context->pc + 1, context->sp, context->bp, false,
 			       false };
 	const enum walk_end last_end = walk->end;
@@ -550,10 +547,11 @@ try_walk(struct walk *walk, const struct walk_context *context, uint32_t top,
 	struct stack_memory memory;
 	struct walk_place *const inner = walk->inner_place;
 	uint32_t n = 0, base = 0;
-	bool has_left;
+	bool has_left = outlet != NULL;
 
 	stack_memory_init(&memory, at.sp);
-	has_left = leave(walk, &at, &memory, &inner[0], &walk->inner[0]);
+	if (has_left)
+		leave(&at, outlet, &inner[0], &walk->inner[0]);
 	while (base == 0 && (has_left || step(walk, &at, &memory, &inner[n],
 					      &walk->inner[n]))) {
 		const uint32_t idx = *slot_entry(walk, inner[n].slot);
@@ -561,7 +559,10 @@ try_walk(struct walk *walk, const struct walk_context *context, uint32_t top,
 		if (n == 0 && inner[0].address - hidden_begin <
 				      hidden_end - hidden_begin) {
 			note_hidden(&hidden, &inner[0], &walk->inner[0]);
-			/* More code is hidden than the exit knows of. */
+			/*
+			 * If there are further hidden frames, the exit does not
+			 * describe them.
+			 */
 			hidden.is_plain &= !has_left;
 			has_left = false;
 			continue;
@@ -595,10 +596,12 @@ try_walk(struct walk *walk, const struct walk_context *context, uint32_t top,
 
 void
 walk_stack(struct walk *walk, const struct walk_context *context,
-	   uintptr_t hidden_begin, uintptr_t hidden_end)
+	   const struct walk_outlet *outlet, uintptr_t hidden_begin,
+	   uintptr_t hidden_end)
 {
-	if (try_walk(walk, context, walk->count, hidden_begin, hidden_end))
+	if (try_walk(walk, context, walk->count, outlet, hidden_begin,
+		     hidden_end))
 		return;
 	walk->count = 0;
-	try_walk(walk, context, 0, hidden_begin, hidden_end);
+	try_walk(walk, context, 0, outlet, hidden_begin, hidden_end);
 }

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk.h - the return addresses on the calling thread's stack
+ * walk.h - find the return addresses on the calling thread's stack
  *
- * A walk keeps the last stack of its thread.  The next one goes by rules only
- * until it comes to a place of a return address where the last stack had the
- * same return address.  From there outward each frame's place follows from the
- * frame before it.  So the walk only compares memory with what the last walk
- * found there: return addresses, and frame pointers where functions saved them.
- * If nothing has changed, the outer frames are those of the last stack.
+ * A walk keeps the last stack of its thread.  The next walk uses unwind rules
+ * only until it reaches a place where the last stack had the same return
+ * address.  From there outwards, the place of each frame follows from the next
+ * inner frame.  So the walk only compares memory with the values that the last
+ * walk found: return addresses, and frame pointers that functions saved.  If
+ * nothing has changed, the outer frames are those of the last stack.
  *
- * Most frames need no care: their place follows from the stack pointer alone.
- * To compare them takes one load each, independent of each other.
+ * For most frames, the stack pointer alone determines the place.  Comparing
+ * such a frame takes one load, independent of the other loads.  The code says
+ * that the other frames "need care".
  *
- * Frames are kept outermost first, so that the common part stays where it is.
+ * Frames are kept outermost first, so that the common part need not be moved.
  */
 #ifndef WALK_H
 #define WALK_H
@@ -20,38 +21,48 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "preload/stacks/walk_exit.h"
+
 /*
- * The most frames of a stack.  One that grows beyond it is walked again, and
- * then keeps the innermost 'depth' of them, half as many: so a deep recursion
- * loses its outer frames all at once and not one with each call.
+ * The maximum depth, and twice that, which is the maximum number of frames of a
+ * stack.  If a stack has more frames, it is walked again, and only its
+ * innermost 'depth' frames are kept.  So a deep recursion loses many outer
+ * frames at once, instead of one with each call.
  */
 #define WALK_DEPTH_MAX	256u
 #define WALK_FRAMES_MAX (2 * WALK_DEPTH_MAX)
 
-/* What is compared with memory. */
+/* A frame, to be compared with memory. */
 struct walk_place {
-	uintptr_t slot;	   /* where the return address is */
+	uintptr_t slot;	   /* address of the return address */
 	uintptr_t address; /* the return address */
 };
 
 struct walk_frame {
 	/*
-	 * The frame pointer of the caller.  Only those of frames beside which a
-	 * frame needs care are kept up to date.
+	 * The frame pointer of the caller.  It is kept up to date only next to
+	 * frames that need care.
 	 */
 	uintptr_t bp;
 	/*
-	 * Where that was saved; WALK_BP_KEPT: it is that of the frame further
-	 * in.  WALK_BY_ROW: the frame was found by more than a frame pointer.
+	 * The address where 'bp' was saved.  WALK_BP_KEPT: it equals the 'bp'
+	 * of the next inner frame.  WALK_BY_ROW: finding the frame took more
+	 * than a frame pointer.
 	 */
 	uintptr_t bp_slot;
-	bool is_by_bp; /* the frame further in gave the place by its bp */
-	/* Frames from the outermost to here that are by row or by bp. */
+	/* The 'bp' of the next inner frame determines this frame's place. */
+	bool is_by_bp;
+	/*
+	 * Number of frames from the outermost to this one that need care: those
+	 * found by a whole row or by 'bp'.
+	 */
 	uint16_t care_count;
-	/* The user's number of the stack from the outermost frame to here; 0
-	 * when the frame is new. */
+	/*
+	 * Number of the stack from the outermost frame to this one.  The caller
+	 * of walk_stack() stores it here; 0: not known yet.
+	 */
 	uint32_t node;
-	uint64_t key; /* a hash of the addresses from the outermost to here */
+	uint64_t key; /* hash of the addresses from the outermost to this one */
 };
 
 /* Entries of the table that finds a frame by its slot. */
@@ -60,61 +71,48 @@ struct walk_frame {
 #define WALK_BP_KEPT ((uintptr_t)0)
 #define WALK_BY_ROW  ((uintptr_t)1)
 
-/*
- * The way from the start of a walk out of the hidden code, which is short and
- * the same each time: two return addresses in hidden code, and then the first
- * one that is not hidden.  All offsets are from the stack pointer of the start.
- * They follow from the two addresses, so these are all that must be compared.
- */
-struct walk_exit {
-	uintptr_t inner, outer; /* the hidden return addresses; 0: unused */
-	uint16_t outer_slot;	/* where 'outer' is */
-	uint16_t slot;		/* where the first visible address is */
-	uint16_t bp_slot; /* where that frame saved the frame pointer; or 0 */
-	uint16_t bp;	  /* where the frame pointer is then; 0: unchanged */
-};
-
-#define WALK_EXITS 16u
-
 /* Why a walk has ended. */
 enum walk_end {
-	WALK_OUTERMOST, /* there is no caller */
-	WALK_CUT,	/* there are more frames than may be */
-	WALK_LOST,	/* a frame without rules, or damaged */
+	WALK_OUTERMOST, /* by the rules there is no caller */
+	WALK_ZERO,	/* the return address is 0: there is no caller */
+	WALK_CUT,	/* there are more frames than the limit */
+	WALK_LOST,	/* a frame has no rules, or is damaged */
 };
 
-/* Of one thread, which alone uses it.  All 0 at first. */
+/*
+ * The state of the walks of one thread.  Only that thread uses it.  It starts
+ * as all zeros.
+ */
 struct walk {
 	/* The last stack: its frames, outermost first. */
 	uint32_t count;
 	/*
-	 * How many of them, from the outermost, are as in the stack before, so
-	 * that 'node' is what the user has stored there.
+	 * How many frames, from the outermost, are the same as in the stack
+	 * before, so that 'node' still has the value that the caller stored
+	 * there.
 	 */
 	uint32_t same_count;
 	enum walk_end end;
-	uint32_t depth;	     /* set by the owner: 1 to WALK_DEPTH_MAX */
-	uint16_t inner_slot; /* of 'inner' in all exits; 0: not known yet */
-	uint8_t last_exit;
-	struct walk_exit exits[WALK_EXITS];
+	uint32_t depth; /* 1 to WALK_DEPTH_MAX; the caller sets it */
+	struct walk_exits exits;
 	/*
-	 * Where a frame with this slot is if there is one: the frame itself
-	 * says whether it is there.
+	 * A hash table: index of a frame by its slot.  Entries may be old, so
+	 * compare the slot of the frame.
 	 */
 	uint16_t idx_of_slot[WALK_SLOTS];
 	struct walk_place place[WALK_FRAMES_MAX];
 	struct walk_frame frame[WALK_FRAMES_MAX];
-	/* Of the current walk, innermost first. */
+	/* The frames of the current walk, innermost first. */
 	struct walk_place inner_place[WALK_FRAMES_MAX];
 	struct walk_frame inner[WALK_FRAMES_MAX];
 };
 
-/* Where a walk begins. */
+/* The start of a walk. */
 struct walk_context {
 	uintptr_t pc, sp, bp;
 };
 
-/* The place of the call. */
+/* Return the context of the call. */
 static inline __attribute__((always_inline)) struct walk_context
 walk_here(void)
 {
@@ -128,10 +126,12 @@ walk_here(void)
 }
 
 /*
- * Walk from 'context', a place in the calling thread; frames whose code lies in
- * ['hidden_begin', 'hidden_end') are left out if they are the innermost.
+ * Walk the calling thread's stack from 'context'.  Leave out the innermost
+ * frames, as long as their code lies in ['hidden_begin', 'hidden_end').
+ * 'outlet' is what walk_exits_find() has found, or NULL.
  */
 void walk_stack(struct walk *walk, const struct walk_context *context,
-		uintptr_t hidden_begin, uintptr_t hidden_end);
+		const struct walk_outlet *outlet, uintptr_t hidden_begin,
+		uintptr_t hidden_end);
 
 #endif /* WALK_H */

@@ -19,10 +19,16 @@
 
 #define TRIES_MAX 100000u
 
-/* Limit for one component of the path; leaves room for ".99999", ".rings". */
+/*
+ * Limit for one component of the path.  It leaves room for ".99999" and
+ * ".rings".
+ */
 #define PART_MAX (NAME_MAX - 12)
 
-/* Digits of a segment's number, so that names sort by it. */
+/*
+ * Minimum number of digits of a segment's number, so that names sort by the
+ * number.
+ */
 #define SEGMENT_DIGITS 4
 
 static void
@@ -36,13 +42,16 @@ add_segment(struct text *t, uint64_t segment)
 	text_u64(t, segment);
 }
 
-/* Values for one name, besides those that all names of a process share. */
+/* The values for one name, besides struct output_names. */
 struct fill {
 	uint64_t segment, number;
-	size_t exe_nbytes; /* of the executable's name */
+	size_t exe_nbytes; /* bytes of the executable's name to use */
 };
 
-/* Append one conversion; return whether it was the running number. */
+/*
+ * Append the value of one conversion.  Return whether it was the running
+ * number.
+ */
 static bool
 add_conversion(struct text *t, const struct output *o, char conversion,
 	       const struct fill *f)
@@ -69,7 +78,10 @@ add_conversion(struct text *t, const struct output *o, char conversion,
 	return false;
 }
 
-/* Does [template, end) have this conversion?  "%%" does not count. */
+/*
+ * Is this conversion in the template before 'end'?  A letter after "%%" is no
+ * conversion.
+ */
 static bool
 has_conversion(const char *template, const char *end, char conversion)
 {
@@ -85,7 +97,10 @@ output_has_pid(const char *template)
 	return has_conversion(template, template + strlen(template), 'p');
 }
 
-/* Bytes to cut from each of 'exe_count' names so that a part of 'n' fits. */
+/*
+ * A part of a path has 'n' bytes and contains the executable's name 'exe_count'
+ * times.  Return how many bytes to cut from the name so that the part fits.
+ */
 static size_t
 part_excess(size_t n, size_t exe_count)
 {
@@ -95,9 +110,9 @@ part_excess(size_t n, size_t exe_count)
 }
 
 /*
- * Fill in the template.  '*numbered_ret': the running number is in the name.
- * Return by how many bytes the executable's name must be cut, so that each part
- * between slashes fits.
+ * Fill in the template.  '*numbered_ret' tells whether the running number is in
+ * the name.  Return by how many bytes the executable's name must be cut, so
+ * that each part between slashes fits.
  */
 static size_t
 expand(struct text *t, const struct output *o, const struct fill *f,
@@ -137,7 +152,7 @@ expand(struct text *t, const struct output *o, const struct fill *f,
 
 /*
  * Cut 'excess' bytes from the executable's name, or a few more, so that no
- * UTF-8 character is split.  False: nothing would be left.
+ * UTF-8 character is split.  Return false if nothing would be left.
  */
 static bool
 shorten(struct fill *f, const char *exe, size_t excess)
@@ -152,7 +167,10 @@ shorten(struct fill *f, const char *exe, size_t excess)
 	return true;
 }
 
-/* Build the absolute name with this running number.  False: too long. */
+/*
+ * Build the absolute name with this running number.  Return false if it is too
+ * long.
+ */
 static bool
 build_path(const struct output *o, uint64_t segment, uint64_t number,
 	   char *path, size_t cap)
@@ -175,7 +193,7 @@ build_path(const struct output *o, uint64_t segment, uint64_t number,
 	return !t.full;
 }
 
-/* The root directory of the calling thread. */
+/* Return the identity of the calling thread's root directory. */
 static struct file_id
 root_id(void)
 {
@@ -201,14 +219,17 @@ output_advice(const struct output *o, int error, bool begin_now)
 
 	if (begin_now)
 		return "";
-	/* Only if the program itself has lowered the limit. */
+	/*
+	 * Give this advice only if the limit is lower than at the start: then
+	 * the program itself has lowered it.
+	 */
 	if ((error == EMFILE && soft_limit(RLIMIT_NOFILE) < o->file_limit) ||
 	    (error == EFBIG && soft_limit(RLIMIT_FSIZE) < o->size_limit))
-		return "; HATFTRACE_BEGIN=now begins before the program sets "
-		       "such a limit";
+		return "; with HATFTRACE_BEGIN=now, the trace begins before "
+		       "the program sets such a limit";
 	if (root.device != o->root.device || root.inode != o->root.inode)
-		return "; the program has changed its root directory, "
-		       "HATFTRACE_BEGIN=now begins before that";
+		return "; the program has changed its root directory; with "
+		       "HATFTRACE_BEGIN=now, the trace begins before that";
 	return "";
 }
 
@@ -230,7 +251,7 @@ output_init(struct output *o, const char *template, bool numbers_all)
 
 	const long n = syscall(SYS_getcwd, o->cwd, sizeof(o->cwd) - 1);
 
-	/* Without a working directory, try the relative name. */
+	/* If the working directory is unknown, use the relative name. */
 	if (n <= 0 || o->cwd[0] != '/') {
 		o->cwd[0] = '\0';
 	} else if (n > 2) {
@@ -255,7 +276,7 @@ output_base(const struct output *o)
 	return slash != NULL ? slash + 1 : o->path;
 }
 
-/* The arguments of openat() and its like for 'path'. */
+/* Set the arguments of openat() and similar calls for 'path'. */
 static const char *
 name_of(const struct output *o, const char *path, int *directory_ret)
 {
@@ -319,9 +340,10 @@ is_taken(struct output *o, uint64_t segment, uint64_t number)
 }
 
 /*
- * Return a number above 'taken' whose name is free; the lowest one if the taken
- * numbers have no gap.  Try about 2 log(n) of n taken names, since thousands of
- * processes may share a template without %p.
+ * Return a number above 'taken' whose name is free.  It is the lowest such
+ * number if the taken numbers have no gap.  If n names are taken, this tries
+ * only about 2 log(n) of them, since thousands of processes may share a
+ * template without %p.
  */
 static uint64_t
 find_free(struct output *o, uint64_t segment, uint64_t taken)
@@ -402,20 +424,26 @@ output_hold_directory(struct output *o)
 {
 	const char *const end = strrchr(o->template, '/');
 
-	/* With %n in its name, the next file may need another directory. */
+	/*
+	 * If the directory's name contains %n, the next file may need another
+	 * one.
+	 */
 	if (end != NULL && has_conversion(o->template, end, 'n'))
 		return;
 	o->directory = file_open_folder(o->path);
 	if (o->directory < 0 || o->fd < 0)
 		return;
-	/* Renamed in the meantime, or this thread sees another root? */
+	/*
+	 * If the file is not there, the directory was renamed meanwhile, or
+	 * this thread has another root.
+	 */
 	if (file_is_at(o->directory, output_base(o), &o->id))
 		return;
 	syscall(SYS_close, o->directory);
 	o->directory = -1;
 }
 
-/* Do all files of the trace share the part of the name that ends at 'end'? */
+/* Do all files of the trace have the same name up to 'end'? */
 static bool
 is_lasting(const struct output *o, const char *end)
 {
@@ -423,7 +451,10 @@ is_lasting(const struct output *o, const char *end)
 	       !has_conversion(o->template, end, 's');
 }
 
-/* Count the folders of the template that all files of the trace share. */
+/*
+ * Count the folders at the start of the template that all files of the trace
+ * share.
+ */
 static unsigned
 count_lasting(const struct output *o)
 {
@@ -437,7 +468,7 @@ count_lasting(const struct output *o)
 int
 output_open_root(const struct output *o)
 {
-	/* Writer thread only, and too large for a stack. */
+	/* Only the writer thread uses it.  It is too large for a stack. */
 	MEMORY_LARGE static char root[sizeof(o->path)];
 	const char *end = o->path + strlen(o->cwd);
 
@@ -468,7 +499,10 @@ output_write(struct output *o, const void *data, size_t nbytes)
 			continue;
 		if (n <= 0) {
 			error = n < 0 ? errno : EIO;
-			/* Our write raised it: the program must not get it. */
+			/*
+			 * Our own write has raised SIGXFSZ, so the program must
+			 * not get it.
+			 */
 			if (error == EFBIG)
 				sys_take_back_signal(SIGXFSZ);
 			break;
@@ -476,7 +510,9 @@ output_write(struct output *o, const void *data, size_t nbytes)
 		next += n;
 		left -= (size_t)n;
 	}
-	/* Cut the file: with O_APPEND the next write goes to its end. */
+	/*
+	 * Remove the part that was written, since the next write appends to it.
+	 */
 	if (error != 0 && left != nbytes) {
 		o->is_torn = syscall(SYS_ftruncate, o->fd, o->nbytes) != 0;
 		if (!o->is_torn)
@@ -513,7 +549,7 @@ void
 output_remove(const struct output *o, uint64_t segment, uint64_t number,
 	      const struct file_id *id)
 {
-	/* Writer thread only, and too large for a stack. */
+	/* Only the writer thread uses it.  It is too large for a stack. */
 	MEMORY_LARGE static char path[sizeof(o->path)];
 
 	if (build_path(o, segment, number, path, sizeof(path)))

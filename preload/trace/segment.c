@@ -33,7 +33,10 @@ remove_oldest(struct segment *s)
 	s->kept_nbytes -= f->nbytes;
 }
 
-/* The disk is full: remove the oldest segment that retention keeps. */
+/*
+ * The disk is full: remove the oldest segment of those that are kept.  Return
+ * false if there is none.
+ */
 static bool
 make_space(void *segment)
 {
@@ -97,7 +100,10 @@ add_numbers(const struct segment *s, struct text *t)
 	text_line_u64(t, "carried_bytes", s->live.nbytes);
 }
 
-/* Header lines about this segment; none if the trace has only one. */
+/*
+ * Add the header lines about this segment.  Add none if the trace has only one
+ * segment.
+ */
 static void
 add_lines(const struct segment *s, struct text *t)
 {
@@ -108,12 +114,12 @@ add_lines(const struct segment *s, struct text *t)
 
 	const char *const rings = s->is_late ? ringfile_path() : NULL;
 
-	/* An escaped byte takes four. */
+	/* Each byte of the name may take four, if it is escaped. */
 	if (rings != NULL && 4 * strlen(rings) + 8 < t->cap - t->used)
 		text_line(t, "rings", rings, strlen(rings));
 }
 
-/* If the buffer is full, write the block, and renew the tick meanwhile. */
+/* If the buffer is full, renew the tick, and write the block. */
 static bool
 make_room(struct segment *s)
 {
@@ -155,7 +161,10 @@ void
 segment_note_heap(struct segment *s, const struct event *ev)
 {
 	if (ev->type == EVENT_CREATE_HEAP) {
-		/* The segment would use a heap that it never created. */
+		/*
+		 * There is no room to note the heap.  A later segment would use
+		 * it without creating it.
+		 */
 		if (s->heap_count == SEGMENT_HEAPS_MAX) {
 			s->is_known = false;
 			return;
@@ -172,6 +181,74 @@ segment_note_heap(struct segment *s, const struct event *ev)
 		s->heaps[i] = s->heaps[--s->heap_count];
 		return;
 	}
+}
+
+static uint32_t
+part_nbytes_at(const struct segment_dtds *d, uint32_t at)
+{
+	return (uint32_t)d->bytes[at] | (uint32_t)d->bytes[at + 1] << 8;
+}
+
+/* Does the list already have the part that is being added at its end? */
+static bool
+has_part(const struct segment_dtds *d)
+{
+	uint32_t n;
+
+	for (uint32_t at = 0; at < d->nbytes; at += 2 + n) {
+		n = part_nbytes_at(d, at);
+		if (n == d->part_nbytes &&
+		    memcmp(&d->bytes[at + 2], &d->bytes[d->nbytes + 2], n) == 0)
+			return true;
+	}
+	return false;
+}
+
+void
+segment_note_dtd(struct segment *s, const struct event *ev)
+{
+	struct segment_dtds *const d = &s->dtds;
+	const uint32_t n = ev->flags >> EVENT_PIECE_SHIFT;
+	const uint32_t end = d->nbytes + 2 + d->part_nbytes;
+
+	if (n > EVENT_PIECE_NBYTES)
+		return;
+	if (n > SEGMENT_DTDS_NBYTES - end || d->is_full) {
+		if (!d->is_full)
+			say("%s: the program's DTDs are too long; later "
+			    "segments will lack some",
+			    s->trace->output.path);
+		d->is_full = true;
+		return;
+	}
+	memcpy(&d->bytes[end], ev->operand, n);
+	d->part_nbytes += n;
+	if ((ev->flags & EVENT_FLAG_MORE) != 0)
+		return;
+	/* Skip a second copy: two threads may both have recorded the DTD. */
+	if (!has_part(d) &&
+	    d->nbytes + 2 + d->part_nbytes + 2 <= SEGMENT_DTDS_NBYTES) {
+		d->bytes[d->nbytes] = (uint8_t)d->part_nbytes;
+		d->bytes[d->nbytes + 1] = (uint8_t)(d->part_nbytes >> 8);
+		d->nbytes += 2 + d->part_nbytes;
+	}
+	d->part_nbytes = 0;
+}
+
+static bool
+put_dtds(struct segment *s)
+{
+	const struct segment_dtds *const d = &s->dtds;
+	uint32_t n;
+
+	for (uint32_t at = 0; at < d->nbytes; at += 2 + n) {
+		n = part_nbytes_at(d, at);
+		if (!make_room(s))
+			return false;
+		narrate_dtd(&s->trace->narrator,
+			    (const char *)&d->bytes[at + 2], n);
+	}
+	return true;
 }
 
 static bool
@@ -223,10 +300,13 @@ begin(struct segment *s)
 		narrate_begin_stamps(&t->narrator);
 	put_threads(s);
 	put_heaps(s);
-	if (!put_blocks(s) || !trace_commit(t))
+	if (!put_dtds(s) || !put_blocks(s) || !trace_commit(t))
 		return false;
 	s->head_nbytes = t->output.nbytes;
-	/* The file now has all live blocks; without a table it never will. */
+	/*
+	 * The file now has all live blocks if there is a table.  If there is
+	 * none, the file lacks the earlier blocks.
+	 */
 	s->is_known = s->live.slots != NULL;
 	return true;
 }
@@ -248,9 +328,9 @@ segment_begin_first(struct segment *s)
 /* -------------------------------------------------------------- retention */
 
 /*
- * Before the next file begins, remove the oldest files, so that the others and
- * the next one stay within the limits.  The current file, of 'nbytes', is not
- * in the list yet.
+ * Before the next file begins, remove the oldest files, so that the rest, the
+ * current file and the next one stay within the limits.  The current file,
+ * which has 'nbytes', is not in the list yet.
  */
 static void
 retain(struct segment *s, uint64_t nbytes)
@@ -346,15 +426,19 @@ void
 segment_close(struct segment *s, const struct narrate_trailer *end)
 {
 	leave(s, end);
-	/* Events until the next start are not recorded. */
+	/*
+	 * Until the next start, no events are recorded, so the table would
+	 * become wrong.
+	 */
 	live_blocks_fini(&s->live);
 	s->is_late = true;
 	s->is_known = false;
 }
 
 /*
- * Announce the name to recovery before the file exists.  After a kill before
- * the next commit, recovery removes that file and continues with the old one.
+ * Create the file, but first announce its name to recovery.  If the process is
+ * killed before the next commit, recovery removes this file and continues with
+ * the old one.
  */
 static int
 open_announced(struct output *o, uint64_t segment)
@@ -365,7 +449,10 @@ open_announced(struct output *o, uint64_t segment)
 		return error;
 	ringfile_announce(o->path);
 	error = output_open(o, segment);
-	/* Another process may have taken the announced name. */
+	/*
+	 * The file may have another name, if another process took the announced
+	 * one.
+	 */
 	if (error == 0)
 		ringfile_announce(o->path);
 	return error;
@@ -404,7 +491,9 @@ segment_abandon(struct segment *s, const struct narrate_trailer *end)
 	return segment_open(s);
 }
 
-/* There is no next file: continue with this one, unless it was removed. */
+/*
+ * The next file cannot be made: continue with this one, unless it was removed.
+ */
 static bool
 go_on(struct segment *s, const struct output *next, int error, uint64_t now_ns)
 {
@@ -413,15 +502,15 @@ go_on(struct segment *s, const struct output *next, int error, uint64_t now_ns)
 	s->retry_nbytes = t->output.nbytes + s->config->rotate_nbytes;
 	s->since_ns = now_ns;
 	if (output_is_removed(&t->output)) {
-		say("%s: %s, and %s is gone; the trace ends here, the program "
-		    "goes on",
+		say("%s: %s, and %s was removed; the trace ends here, and the "
+		    "program continues",
 		    next->path, say_errno(error), output_base(&t->output));
 		t->error = error;
 		t->is_end_reported = true;
 		return false;
 	}
 	if (!s->is_failing)
-		say("%s: %s; going on with %s", next->path, say_errno(error),
+		say("%s: %s; continuing with %s", next->path, say_errno(error),
 		    output_base(&t->output));
 	s->is_failing = true;
 	return true;
@@ -453,7 +542,10 @@ segment_is_due(const struct segment *s, uint64_t now_ns)
 {
 	const struct config *const c = s->config;
 	const struct trace *const t = s->trace;
-	/* The live blocks at the beginning take at most half of a file. */
+	/*
+	 * Make a file large enough that the live blocks at its beginning take
+	 * at most half of it.
+	 */
 	const uint64_t limit = c->rotate_nbytes > 2 * s->head_nbytes
 				       ? c->rotate_nbytes
 				       : 2 * s->head_nbytes;

@@ -26,53 +26,69 @@
 
 /* A finished segment. */
 struct segment_file {
-	uint64_t segment, number; /* as in output_remove() */
+	uint64_t segment, number; /* arguments of output_remove() */
 	struct file_id id;
 	uint64_t nbytes;
 };
 
-/* Upper limit of the tracked heaps besides malloc's. */
+/* Upper limit of the heaps that are tracked besides malloc's. */
 #define SEGMENT_HEAPS_MAX 4096u
 
 struct segment_heap {
 	uint64_t id, name[2]; /* as in EVENT_CREATE_HEAP */
 };
 
+/* Upper limit of the program's DTDs, in bytes. */
+#define SEGMENT_DTDS_NBYTES (64u << 10)
+
+/*
+ * The parts of the program's DTDs, each after its length in two bytes.  Each
+ * segment repeats them.
+ */
+struct segment_dtds {
+	uint8_t bytes[SEGMENT_DTDS_NBYTES];
+	uint32_t nbytes;
+	uint32_t part_nbytes; /* bytes of the next part that have come so far */
+	bool is_full;	      /* a DTD did not fit, and this was reported */
+};
+
 struct segment {
 	struct trace *trace;
 	const struct config *config;
 	struct live_blocks live;
-	uint64_t number; /* of the open file, or of the next one */
+	uint64_t number; /* number of the open segment, else of the next one */
 	bool is_open;
-	bool is_late;  /* the process ran before this segment, unrecorded */
-	bool is_known; /* 'live' has been complete so far */
-	/* Sums of the segments before. */
+	bool is_late;  /* unrecorded events preceded this segment */
+	bool is_known; /* so far the trace has every block */
+	/* Sums of the earlier segments. */
 	uint64_t events_before, lost_before, bytes_before;
 	uint64_t waits, wait_ns, cpu_ns;
 	char previous[NAME_MAX + 1];
-	/* These decide when the next segment is due. */
-	uint64_t head_nbytes;  /* of the file before its first event */
+	/* The next three decide when the next segment is due. */
+	uint64_t head_nbytes;  /* size of the file before its first event */
 	uint64_t since_ns;     /* when the file began; CLOCK_MONOTONIC */
 	uint64_t retry_nbytes; /* length at which to retry a failed rotation */
-	bool is_failing;       /* the next file failed to open, and was said */
-	struct segment_file kept[SEGMENT_KEEP_MAX]; /* a ring */
+	/* The next file could not be opened, and this was reported. */
+	bool is_failing;
+	struct segment_file kept[SEGMENT_KEEP_MAX]; /* a circular buffer */
 	uint32_t kept_first, kept_count;
 	uint64_t kept_nbytes;
-	struct segment_heap heaps[SEGMENT_HEAPS_MAX]; /* the existing ones */
+	struct segment_heap heaps[SEGMENT_HEAPS_MAX]; /* the existing heaps */
 	uint32_t heap_count;
+	struct segment_dtds dtds;
 };
 
 /*
- * Set up, on zeroed memory, with no file.  'is_late': the process has been
- * running without being traced.
+ * Initialise '*s', which is zeroed; no file is open.  'is_late' means that the
+ * process has been running without being traced.
  */
 void segment_init(struct segment *s, struct trace *t,
 		  const struct config *config, bool is_late);
 
 /*
  * Begin the first segment in the file that the trace's output has open already.
- * Runs on a thread of the program with little stack.  False: see
- * trace_commit().
+ * This may run on a thread of the program that has little stack.  Return the
+ * same as trace_commit().
  */
 bool segment_begin_first(struct segment *s);
 
@@ -83,33 +99,33 @@ bool segment_begin_first(struct segment *s);
 bool segment_open(struct segment *s);
 
 /*
- * Write the trailer of the open segment, with the figures of this segment alone
- * ('end' has those of the whole process).  The file stays open, and later
- * events would follow the trailer.  False: see trace_commit().
+ * Write the trailer of the open segment, with the figures of this segment
+ * alone.  'end' has those of the whole process.  The file stays open, so later
+ * events would follow the trailer.  Return the same as trace_commit().
  */
 bool segment_end(struct segment *s, struct narrate_trailer *end);
 
-/* The same after an error; see trace_finish_failed(). */
+/* Like segment_end(), after an error; see trace_finish_failed(). */
 bool segment_end_failed(struct segment *s, const struct narrate_trailer *end);
 
 /*
- * After segment_end() or segment_end_failed(): close the file.  The next
- * segment_open() is a late start.
+ * Close the file, after segment_end() or segment_end_failed().  The next
+ * segment_open() begins a segment that lacks earlier events.
  */
 void segment_close(struct segment *s, const struct narrate_trailer *end);
 
 /*
  * End this segment and begin the next; the caller must not commit in between.
  * If no file can be created, print one line, once, and continue with this one.
- * False: the trace cannot go on.
+ * Return false if the trace cannot continue.
  */
 bool segment_rotate(struct segment *s, struct narrate_trailer *end,
 		    uint64_t now_ns);
 
 /*
  * The file of this segment can no longer be written to, and all blocks are
- * committed: continue in the next file.  'end' as in segment_end().  False as
- * in segment_open().
+ * committed: continue in the next file.  'end' is as for segment_end().  Return
+ * the same as segment_open().
  */
 bool segment_abandon(struct segment *s, const struct narrate_trailer *end);
 
@@ -124,6 +140,9 @@ void segment_lose_track(struct segment *s);
 
 /* Note an EVENT_CREATE_HEAP or EVENT_DESTROY_HEAP that goes into the trace. */
 void segment_note_heap(struct segment *s, const struct event *ev);
+
+/* Note a piece of an EVENT_CLIENT_DTD, since later segments repeat the DTDs. */
+void segment_note_dtd(struct segment *s, const struct event *ev);
 
 /* Call this for each event, before the event goes into the trace. */
 static inline void

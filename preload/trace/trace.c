@@ -46,8 +46,8 @@ trace_memory_nbytes(const struct config *config)
 }
 
 /*
- * The stacks that the trace defines; NULL: no memory, so that its events have
- * none.
+ * Return the stacks that the trace defines.  Return NULL if there is no memory;
+ * events then have no stacks.
  */
 static struct narrate_stacks *
 make_stacks(const struct config *config)
@@ -109,7 +109,10 @@ trace_set_clock(struct trace *t, bool stamped)
 {
 	struct narrator *const n = &t->narrator;
 
-	/* The stamps order the threads; a coarse clock need not show them. */
+	/*
+	 * The stamps only order the threads.  A coarse clock does not show them
+	 * as times.
+	 */
 	if (t->clock == CONFIG_CLOCK_COARSE)
 		n->grain = stamped ? COARSE_US : 1;
 	if (t->clock == CONFIG_CLOCK_AUTO && stamped && owners_table == NULL)
@@ -122,7 +125,10 @@ trace_begin(struct trace *t, const char *header, size_t header_nbytes)
 	const int level = t->level;
 	bool done;
 
-	/* Store it: this thread's stack may be too small for the compressor. */
+	/*
+	 * Store the block: this thread's stack may be too small for the
+	 * compressor.
+	 */
 	if (level != 0)
 		t->level = DEFLATE_LEVEL_STORED;
 	encoder_comment(&t->narrator.encoder, header, header_nbytes);
@@ -216,7 +222,7 @@ trace_commit(struct trace *t)
 	return true;
 }
 
-/* Say how often a stack had no number, unless that has been said. */
+/* Report how many stacks got no number, unless this number was reported. */
 static void
 report_full_table(struct trace *t)
 {
@@ -261,7 +267,7 @@ trace_finish_failed(struct trace *t, const struct narrate_trailer *end)
 	own.is_incomplete = true;
 	own.missed = missed_calls_text();
 	t->missing = 0;
-	/* A trailer needs a header, and no partial block before it. */
+	/* A trailer must follow a header and whole blocks. */
 	if (can_end) {
 		t->error = 0;
 		if (missing != 0)
@@ -271,8 +277,8 @@ trace_finish_failed(struct trace *t, const struct narrate_trailer *end)
 		trace_commit(t);
 	}
 	if (!t->is_end_reported)
-		say("%s: %s after %u events; the trace ends here and lacks %u "
-		    "more, the program goes on",
+		say("%s: %s after %u events; the trace ends here and lacks the "
+		    "next %u, and the program continues",
 		    t->output.path, own.error, n->event_count, missing);
 	if (can_end && t->error == 0)
 		return true;

@@ -8,10 +8,10 @@
 #include "preload/config/follow.h"
 #include "preload/config/note_writer.h"
 #include "preload/record/memory_limit.h"
-#include "preload/record/process_state.h"
 #include "preload/record/record.h"
 #include "preload/record/ringfile.h"
 #include "preload/record/thread.h"
+#include "preload/state/process_state.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/say.h"
 #include "preload/trace/output.h"
@@ -20,7 +20,7 @@
 MEMORY_LARGE static struct output output;
 static struct header_parent parent;
 
-/* The reason has been reported: keep children from reporting it again. */
+/* The reason was reported already, so tell children not to report it again. */
 static bool
 refuse(void)
 {
@@ -28,7 +28,10 @@ refuse(void)
 	return false;
 }
 
-/* The executable's name takes time: read it only if a setting needs it. */
+/*
+ * May this process be traced?  Finding the executable's name takes time, so do
+ * it only if a setting needs it.
+ */
 static bool
 is_followed(void)
 {
@@ -58,7 +61,10 @@ begin_read(void)
 /* Approximate size of the pool, the stack and smaller mappings. */
 #define SUNDRY_NBYTES ((size_t)1 << 20)
 
-/* Does a memory limit leave enough for the program beside the recorder? */
+/*
+ * Does a memory limit leave enough memory for both the program and the
+ * recorder?
+ */
 static bool
 can_afford(bool is_first, bool is_dormant)
 {
@@ -69,7 +75,8 @@ can_afford(bool is_first, bool is_dormant)
 	if (!memory_limit_exists())
 		return true;
 	/*
-	 * The child of a fork has all mappings of its parent except the ring.
+	 * A fork copies all mappings but the ring, so the child needs only a
+	 * ring.
 	 */
 	return memory_limit_allows(
 		is_first ? writer_memory_nbytes(environment_own()) +
@@ -78,7 +85,7 @@ can_afford(bool is_first, bool is_dormant)
 		shared_nbytes);
 }
 
-/* Forgo call stacks if a memory limit leaves too little beside their tables. */
+/* Record no call stacks if their tables do not fit under a memory limit. */
 static void
 judge_stacks(bool is_first)
 {
@@ -91,7 +98,7 @@ judge_stacks(bool is_first)
 		return;
 	environment_forgo_stacks();
 	say("RLIMIT_AS or RLIMIT_DATA leaves too little for call stacks; "
-	    "recording without");
+	    "recording without them");
 }
 
 static bool
@@ -108,19 +115,23 @@ begin_reserve(const struct header_parent *its_parent, bool is_first,
 	if (!is_first)
 		memory_begin_child();
 	if (!can_afford(is_first, is_dormant)) {
-		say("RLIMIT_AS or RLIMIT_DATA leaves too little; not tracing");
+		say("RLIMIT_AS or RLIMIT_DATA leaves too little memory; not "
+		    "tracing");
 		return refuse();
 	}
 	judge_stacks(is_first);
 	if (!record_init_stacks(environment_own()->stack_depth,
 				environment_own()->stack_frees))
-		say("HATFTRACE_STACKS: no memory for call stacks; "
-		    "recording without");
+		say("HATFTRACE_STACKS: no memory for call stacks; recording "
+		    "without them");
 	if (!thread_pool_init(environment_own()->initial_ring_words,
 			      environment_own()->ring_words,
 			      !environment_own()->drop))
 		return fail();
-	/* Relative names start from the program's first working directory. */
+	/*
+	 * Do this now: relative names start from the program's working
+	 * directory at its start.
+	 */
 	output_init(&output, environment_own()->out,
 		    environment_own()->rotate_nbytes != 0 ||
 			    environment_own()->rotate_ns != 0);
@@ -143,7 +154,10 @@ begin_prepare(void)
 	if (!writer_prepare(environment_own(), &output))
 		return fail();
 	header_build(environment_own(), &parent, writer_start_ns());
-	/* Idle, since there is no writer thread that renews the tick. */
+	/*
+	 * Set the clock idle, since there is no writer thread that renews the
+	 * tick.
+	 */
 	clock_set_idle();
 	return true;
 }

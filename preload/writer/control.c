@@ -17,8 +17,8 @@
 #include <sys/un.h>
 
 #include "preload/confine/landlock.h"
-#include "preload/record/own_slot.h"
 #include "preload/record/wake.h"
+#include "preload/state/own_slot.h"
 #include "preload/sys/file.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
@@ -28,10 +28,10 @@
 /* How long a client may take to send its order. */
 #define CLIENT_NS 200000000ull
 
-/* While the program allocates, poll an idle socket this often. */
+/* While the program allocates, poll a socket without a client this often. */
 #define SERVE_EVERY_NS 10000000ull
 
-/* Clients to serve before the writer returns to the rings. */
+/* Maximum number of clients to serve before the writer returns to the rings. */
 #define CLIENTS_AT_ONCE 16
 
 #define ORDER_MAX_NBYTES  32
@@ -42,30 +42,33 @@ static struct {
 	bool tried;	     /* has the writer tried to make the socket? */
 	control_obey *obey;
 	char runtime[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
-	struct sockaddr_un address; /* sun_path "": there is no socket */
+	struct sockaddr_un address; /* sun_path is "" if there is no socket */
 	uint32_t uid;
-	int pid;	      /* of the writer */
+	int pid;	      /* pid of the process that has the writer */
 	int listener, client; /* -1: none */
-	int rules;	      /* of Landlock: control_allow() */
+	int rules;	      /* Landlock rules, see control_allow() */
 	uint64_t served_ns, client_ns;
 	char order[ORDER_MAX_NBYTES];
 	size_t order_nbytes;
 	/*
-	 * 'is_making': the writer is making the socket.  'is_unlinked': a
-	 * thread of the program removes it, and no other may be made.
+	 * 'is_making' is set while the writer makes the socket, 'is_unlinked'
+	 * when a thread of the program removes it; then the writer must make no
+	 * other.
 	 */
 	_Atomic bool is_making, is_unlinked;
 	/* The path of the status file, or "". */
 	char status[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
-	void *status_page; /* its mapping, which keeps the lock */
-	bool has_listened; /* for the bell */
-	uint64_t seen;	   /* own_slot_open() */
+	/* mapping of the status file, which keeps the lock */
+	void *status_page;
+	/* has this process taken orders by the bell before? */
+	bool has_listened;
+	uint64_t seen; /* result of own_slot_open() */
 } c;
 
-/* Not wiped: the child of a fork has its parent's mapping. */
+/* The page is not wiped: the child of a fork has its parent's mapping. */
 static struct bells_page bells;
 
-/* Not wiped: it also applies to children. */
+/* The flag is not wiped: it also applies to children. */
 static _Atomic bool is_forbidden;
 
 void
@@ -74,12 +77,12 @@ control_init(bool wanted, char *const environment[], control_obey *obey)
 	static const char name[] = SOCKET_PATH_VARIABLE;
 	const size_t n = sizeof(name) - 1;
 
-	/* In the child of a fork, slot and page are the parent's. */
+	/* In the child of a fork, slot and status page are the parent's. */
 	own_slot_close();
 	if (c.status_page != NULL)
 		munmap(c.status_page, STATUS_FILE_NBYTES);
 	memset(&c, 0, sizeof(c));
-	/* relaxed: this thread sees what the thread that made it has set. */
+	/* relaxed: this thread has synchronised with the flag's writer. */
 	c.wanted = wanted &&
 		   !atomic_load_explicit(&is_forbidden, memory_order_relaxed);
 	c.obey = obey;
@@ -112,8 +115,8 @@ control_begin(void)
 /* The socket -------------------------------------------------------------- */
 
 /*
- * Make the directory unless it exists.  True: it belongs to this user, and no
- * other user can write to it.
+ * Make the directory unless it exists.  Return true if it belongs to this user
+ * and only this user has access to it.
  */
 static bool
 make_directory(const char *path)
@@ -121,7 +124,7 @@ make_directory(const char *path)
 	struct stat st;
 	bool is_there = lstat(path, &st) == 0;
 
-	/* Another process may make it at the same time. */
+	/* Another process may make the directory at the same time. */
 	if (!is_there && errno == ENOENT &&
 	    (syscall(SYS_mkdirat, AT_FDCWD, path, 0700) == 0 ||
 	     errno == EEXIST))
@@ -131,8 +134,8 @@ make_directory(const char *path)
 }
 
 /*
- * Does a process listen there already?  It has the same process id, in another
- * container.
+ * Does a process of another container, with the same process id, already listen
+ * at c.address?
  */
 static bool
 is_taken(socklen_t nbytes)
@@ -208,7 +211,10 @@ open_in(const char *directory)
 	size_t used;
 	int fd;
 
-	/* Only this thread's umask: the modes are 0700, and 0600 below. */
+	/*
+	 * This changes only this thread's umask.  The directory gets mode 0700,
+	 * the socket 0600.
+	 */
 	syscall(SYS_umask, 077);
 	used = build_name(c.address.sun_path, sizeof(c.address.sun_path),
 			  directory, SOCKET_PATH_SUFFIX);
@@ -227,7 +233,7 @@ open_in(const char *directory)
 	return false;
 }
 
-/* Is XDG_RUNTIME_DIR this user's, so that no other user can replace files? */
+/* Is XDG_RUNTIME_DIR a directory of this user that no other user can change? */
 static bool
 is_own_runtime(void)
 {
@@ -247,7 +253,7 @@ map_bells_in(const char *directory)
 	       bells_map(&bells, directory, c.uid, (uint64_t)c.pid);
 }
 
-/* Fill in the answer to 'hatf ctl PID status', and return its bytes in all. */
+/* Fill in the answer to 'hatf ctl PID status', and return its size in bytes. */
 static size_t
 build_status(struct status_file *file)
 {
@@ -270,7 +276,9 @@ create_status(void)
 			    0600);
 }
 
-/* Write the file, and map it to keep the lock.  False: that failed. */
+/*
+ * Write the status file, and map it to keep the lock.  Return false on failure.
+ */
 static bool
 write_status(int fd)
 {
@@ -278,8 +286,9 @@ write_status(int fd)
 	const size_t used = build_status(&file);
 
 	/*
-	 * The mapping keeps the lock when the descriptor is closed.  Unlike a
-	 * process id, a lock has one meaning in all PID namespaces.
+	 * The mapping keeps the lock when the descriptor is closed.  A lock
+	 * shows that the process exists.  Unlike a process id, it means the
+	 * same in all PID namespaces.
 	 */
 	syscall(SYS_flock, fd, LOCK_EX | LOCK_NB);
 	if (syscall(SYS_pwrite64, fd, &file, used, 0) != (long)used)
@@ -373,7 +382,7 @@ is_one_user(void)
 	       real == effective && real == saved;
 }
 
-/* For try_directories(). */
+/* A function for try_directories(). */
 static bool
 allow_in(const char *directory)
 {
@@ -387,17 +396,14 @@ allow_in(const char *directory)
 void
 control_allow(int rules, bool is_changeable)
 {
-	/* relaxed: as in control_init(). */
+	/* relaxed: see control_init(). */
 	if (!atomic_load_explicit(&c.wanted, memory_order_relaxed) || rules < 0)
 		return;
 	c.rules = rules;
 	try_directories(allow_in);
 	if (!is_changeable && is_one_user())
 		return;
-	/*
-	 * After a change of the user the socket goes into that user's
-	 * folder.
-	 */
+	/* If the process changed its user, use the new user's folder. */
 	if (c.runtime[0] != '\0')
 		landlock_allow_path(rules, c.runtime,
 				    LANDLOCK_USE_SOCKET_FOLDERS);
@@ -421,7 +427,7 @@ remove_socket(void)
 		syscall(SYS_unlinkat, AT_FDCWD, c.address.sun_path, 0);
 }
 
-/* Close the client and the socket; another socket may be made. */
+/* Close the client and the socket.  A new socket may be made later. */
 static void
 close_socket(void)
 {
@@ -445,14 +451,17 @@ static bool
 listen_for_bell(bool is_leaving)
 {
 	/*
-	 * seq_cst: as in make_socket().  Make no bell if the process has two
-	 * users: the second one could truncate the file, and SIGBUS would end
-	 * the program.
+	 * seq_cst: see make_socket().  Take no orders by the bell if the
+	 * process has two users: the other user could truncate the file, and
+	 * SIGBUS would end the program.
 	 */
 	if (atomic_load_explicit(&c.is_unlinked, memory_order_seq_cst) ||
 	    !is_one_user() || !have_bells())
 		return false;
-	/* Before the socket goes: a client without a socket rings. */
+	/*
+	 * Do this before the socket is removed: a client that finds no socket
+	 * writes its order into the file of bells.
+	 */
 	c.seen = own_slot_open(bells_slot(&bells, (uint64_t)c.pid),
 			       !c.has_listened);
 	c.has_listened = true;
@@ -470,11 +479,11 @@ control_listen(bool is_leaving)
 {
 	bool done;
 
-	/* relaxed: as in control_init(). */
+	/* relaxed: see control_init(). */
 	if (!atomic_load_explicit(&c.wanted, memory_order_relaxed))
 		return false;
 	c.pid = sys_pid();
-	/* seq_cst and release: as in make_socket(). */
+	/* seq_cst and release: see make_socket(). */
 	atomic_store_explicit(&c.is_making, true, memory_order_seq_cst);
 	done = listen_for_bell(is_leaving);
 	atomic_store_explicit(&c.is_making, false, memory_order_release);
@@ -485,7 +494,10 @@ void
 control_stop_listening(void)
 {
 	own_slot_close();
-	/* 'hatf ctl' takes the mapping as a sign that the process listens. */
+	/*
+	 * Unmap the file: 'hatf ctl' finds the mapping in /proc and concludes
+	 * that the process takes orders by the bell.
+	 */
 	bells_unmap(&bells);
 	remove_status();
 	unmap_status();
@@ -497,7 +509,7 @@ control_inherit(bool is_dormant)
 	own_slot_close();
 	if (!is_dormant)
 		bells_unmap(&bells);
-	/* The status file is the parent's. */
+	/* The status file belongs to the parent. */
 	c.status[0] = '\0';
 }
 
@@ -529,20 +541,23 @@ static void
 make_socket(void)
 {
 	/*
-	 * seq_cst, both: either this thread sees 'is_unlinked', or the thread
-	 * that set it sees 'is_making', and waits.
+	 * seq_cst, both accesses: either this thread sees 'is_unlinked', or the
+	 * thread that has set 'is_unlinked' sees 'is_making', and waits.
 	 */
 	atomic_store_explicit(&c.is_making, true, memory_order_seq_cst);
 	if (!atomic_load_explicit(&c.is_unlinked, memory_order_seq_cst))
 		open_socket();
-	/* release: publishes the address. */
+	/* release: this publishes the socket's address. */
 	atomic_store_explicit(&c.is_making, false, memory_order_release);
 }
 
 void
 control_close(void)
 {
-	/* relaxed: the process goes on, or its writer ends. */
+	/*
+	 * relaxed: no thread waits for this.  Either the process continues
+	 * after an exec that failed, or its writer ends.
+	 */
 	atomic_store_explicit(&c.is_unlinked, false, memory_order_relaxed);
 	close_socket();
 }
@@ -605,13 +620,14 @@ answer_client(void)
 		text_line(&t, "reason", wrong, strlen(wrong));
 	else
 		text_bytes(&t, answer.buf, answer.used);
-	/* A new socket's buffer has room for the answer, even if unread. */
+	/* This cannot block: a new socket has room for the answer. */
 	syscall(SYS_sendto, c.client, t.buf, t.used,
 		MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
 }
 
 /*
- * Read the client's bytes, and answer a whole order.  True: close the client.
+ * Read the client's bytes, and answer once the order is complete.  Return true
+ * if the caller must close the client.
  */
 static bool
 read_client(uint64_t now)
@@ -643,7 +659,7 @@ control_serve(uint64_t now_ns, bool open)
 	    atomic_load_explicit(&is_forbidden, memory_order_acquire)) {
 		control_close();
 		writer_sleep_close();
-		/* release: for control_is_over(). */
+		/* release: pairs with the acquire in control_is_over(). */
 		atomic_store_explicit(&c.wanted, false, memory_order_release);
 	}
 	if (!c.wanted || now_ns - c.served_ns < SERVE_EVERY_NS)
@@ -661,7 +677,7 @@ control_serve(uint64_t now_ns, bool open)
 			break;
 		close_fd(&c.client);
 	}
-	/* While a client is connected, read it in each round. */
+	/* While a client is connected, poll it in each round. */
 	c.served_ns = c.client < 0 ? now_ns : 0;
 }
 

@@ -2,19 +2,19 @@
 /*
  * writer.c - see writer.h
  *
- * The thread's main loop: answer requests, make a round (writer_round.c),
- * sleep.  While the program allocates, the thread makes a round about every
- * millisecond, which also renews the tick (clock.h).  After some time without
- * events the writer goes idle, and the next event wakes it.
+ * This is the main loop of the writer thread: answer requests, make a round
+ * (writer_round.c), sleep.  While the program allocates, the thread makes a
+ * round about every millisecond, which also renews the tick (clock.h).  After
+ * some time without events the writer goes idle, and the next event wakes it.
  */
 
 #include <sys/wait.h>
 
 #include "preload/clock/clock.h"
 #include "preload/record/memory_limit.h"
-#include "preload/record/process_state.h"
 #include "preload/record/ring_wait.h"
 #include "preload/record/ringfile.h"
+#include "preload/state/process_state.h"
 #include "preload/sys/sys.h"
 #include "preload/trace/header.h"
 #include "preload/writer/control.h"
@@ -23,7 +23,10 @@
 
 #define IDLE_AFTER_NS 50000000ull
 #define IDLE_SLEEP_NS NS_PER_SEC
-/* The pause of WRITER_HOLD_NS is this short if a producer waits for room. */
+/*
+ * The pause after a trailer (WRITER_HOLD_NS) is only this long if a producer
+ * waits for room.
+ */
 #define HOLD_BUSY_NS 50000000ull
 /* A process that ends sooner gets no socket. */
 #define CONTROL_AFTER_NS 100000000ull
@@ -37,7 +40,10 @@ answer(void)
 	sys_futex_wake(&writer->done);
 }
 
-/* Answer a request to end the trace.  False: the writer's work is over. */
+/*
+ * Answer a request to end the trace.  Return false if the writer's work is
+ * over.
+ */
 static bool
 serve_request(void)
 {
@@ -62,7 +68,10 @@ serve_request(void)
 	return end == WRITER_END_EXEC || end == WRITER_END_ABORT;
 }
 
-/* If a thread has asked for it, make the same change of privileges. */
+/*
+ * If a thread of the program has changed its privileges and asks for it, make
+ * the same change.
+ */
 static void
 serve_follow(void)
 {
@@ -74,7 +83,10 @@ serve_follow(void)
 		return;
 	/* The socket is in the old user's folder: make another one later. */
 	control_close();
-	/* The minimal filter lets nobody remove or open a file later. */
+	/*
+	 * Under the minimal filter the writer cannot open or remove files, so
+	 * do it now.
+	 */
 	if (writer->follow_to->filter == PRIVILEGES_MINIMAL_FILTER) {
 		ringfile_remove();
 		remaining_threads_open_stat();
@@ -88,8 +100,9 @@ serve_follow(void)
 }
 
 /*
- * There are no events: stop the clock and sleep.  The next event starts the
- * clock and wakes the writer.  False: the program's threads have ended.
+ * There have been no events for some time: set the clock idle and sleep.  The
+ * next event starts the clock and wakes the writer.  Return false if the
+ * program's threads have ended.
  */
 static bool
 go_idle(uint32_t wake)
@@ -112,14 +125,17 @@ go_idle(uint32_t wake)
 	return true;
 }
 
-/* Sleep until there may be work.  False: the program's threads have ended. */
+/*
+ * Sleep until there may be work.  Return false if the program's threads have
+ * ended.
+ */
 static bool
 rest(uint32_t wake)
 {
 	const uint64_t now = sys_clock_ns(CLOCK_MONOTONIC);
 	bool goes_on = true;
 
-	/* acquire: as in serve_request(). */
+	/* acquire: see serve_request(). */
 	if (atomic_load_explicit(&writer->request, memory_order_acquire) != 0)
 		return true;
 	if (now - writer->last_event_ns > IDLE_AFTER_NS &&
@@ -157,12 +173,12 @@ resume(void)
 	atomic_store_explicit(&writer->is_ending, false, memory_order_relaxed);
 	writer_collect_threads();
 	/*
-	 * Only the ring of the thread that waits here can be moved.  A producer
-	 * takes no lock and cannot be stopped: words that it stored between the
-	 * copy and the new mapping would be lost.  Nor can the old file get its
-	 * name back.  It had to be removed before the exec, which could have
-	 * succeeded, and the kernel does not link a file again that has no name
-	 * left.
+	 * The ring file was removed before the exec, which could have
+	 * succeeded.  The kernel does not link a file again that has no name
+	 * left, so make a new file and move the ring into it.  This is possible
+	 * only for the ring of the thread that waits for this: other producers
+	 * cannot be stopped, and the words that one stores between the copy and
+	 * the new mapping would be lost.
 	 */
 	if (writer->thread_count == 1 && !writer->is_dormant) {
 		ringfile_renew(writer->producers[0]->ring,
@@ -178,9 +194,9 @@ resume(void)
 }
 
 /*
- * Is the writer in the pause after a trailer (writer_resume())?  Producers that
- * wait for room end the pause early: the process may not have ended, since a
- * handler of SIGABRT may have jumped out of abort().
+ * Is the writer in the pause after a trailer (writer_resume())?  The pause is
+ * shorter if producers wait for room: the process may continue, since a handler
+ * of SIGABRT may have jumped out of abort().
  */
 static bool
 is_holding(uint64_t now)
@@ -207,7 +223,7 @@ is_holding(uint64_t now)
 
 /*
  * Is a dormant process about to end?  If it still exists a second after
- * writer_end_dormant(), it goes on.
+ * writer_end_dormant(), it will continue.
  */
 static bool
 is_ending_dormant(uint64_t now)
@@ -223,15 +239,15 @@ is_ending_dormant(uint64_t now)
 	if (now - writer->ending_since_ns < WRITER_HOLD_NS)
 		return true;
 	writer->ending_since_ns = 0;
-	/* As in resume(). */
+	/* The next control_serve() makes the socket again. */
 	control_close();
 	atomic_store_explicit(&writer->is_ending, false, memory_order_relaxed);
 	return false;
 }
 
 /*
- * Nothing is recorded: sleep until an order or a request comes.  False: the
- * program's threads have ended.
+ * Nothing is recorded: sleep until an order or a request comes.  Return false
+ * if the program's threads have ended.
  */
 static bool
 sleep_dormant(uint32_t wake)
@@ -256,8 +272,7 @@ leave_for_good(void)
 	process_move(PROCESS_WRITER_OVER);
 	/*
 	 * If the trace file could not be opened again, keep the ring file: it
-	 * has the events up to now that the trace lacks.  Later events are in
-	 * neither file.
+	 * has events that the trace lacks.  Later events are in neither file.
 	 */
 	if (writer->has_left)
 		ringfile_count_hidden();
@@ -265,7 +280,10 @@ leave_for_good(void)
 		ringfile_remove();
 	answer();
 	wake_set_presence(WAKE_AWAY);
-	/* The status of the last thread is that of the process. */
+	/*
+	 * If no other thread is left, this becomes the exit status of the
+	 * process.
+	 */
 	return writer->exit_status;
 }
 
@@ -296,7 +314,10 @@ writer_main(void *unused)
 			now - writer->start_ns > CONTROL_AFTER_NS;
 
 		writer_serve_client();
-		/* Ancestors may end at any time: read them now. */
+		/*
+		 * Read the list of ancestors now, since an ancestor may end at
+		 * any time.
+		 */
 		if (is_settled)
 			header_complete();
 		control_serve(now, is_settled && !is_ending_dormant(now));

@@ -2,14 +2,14 @@
 /*
  * writer_brief.c - write the trace of a short process without a writer thread
  *
- * The first event of the process prepares the writer.  If the process ends
- * before it needs the writer thread, the thread of the program that ends it
- * does the writer's work: it makes the trace file, writes header, events and
- * trailer, and closes the file.  This takes a fraction of the time that a
- * thread, a ring file and a socket would take.  The work is the same as in the
- * writer thread (writer_round.c), with the writer's stack and privileges.  But
- * meanwhile the file is in the program's descriptor table, above the standard
- * descriptors and closed on exec.
+ * The first event of the process prepares the writer.  A process may end before
+ * it needs the writer thread.  Then the thread of the program that ends the
+ * process does the writer's work: it makes the trace file, writes header,
+ * events and trailer, and closes the file.  This takes a fraction of the time
+ * that a thread, a ring file and a socket would take.  The work is the same as
+ * in the writer thread (writer_round.c), with the writer's stack and
+ * privileges.  But meanwhile the file is in the program's descriptor table,
+ * above the standard descriptors and closed on exec.
  */
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 #include "preload/config/environment.h"
 #include "preload/confine/hidden_thread.h"
-#include "preload/record/process_state.h"
+#include "preload/state/process_state.h"
 #include "preload/sys/sys.h"
 #include "preload/trace/header.h"
 #include "preload/writer/begin.h"
@@ -28,7 +28,10 @@ struct brief {
 	bool is_done;
 };
 
-/* Make the file.  False: that failed; the writer thread will report why. */
+/*
+ * Make the trace file.  Return false on failure; the writer thread will try
+ * again and report why.
+ */
 static bool
 open_trace(void)
 {
@@ -50,7 +53,10 @@ write_trace(void *argument)
 	b->is_done = open_trace();
 	if (!b->is_done)
 		return 0;
-	/* The thread's processor time so far is the program's. */
+	/*
+	 * The processor time of this thread so far is the program's, not the
+	 * writer's.
+	 */
 	writer->segment.cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	writer->trace.is_brief = true;
 	header_complete();
@@ -78,9 +84,9 @@ writer_get_ready(void)
 }
 
 /*
- * Close the file, unless the process is about to exec.  If the exec succeeds,
- * it closes the file.  If it fails, the trace goes on: writer_resume() makes
- * the writer thread, which takes over the file.
+ * Close the file, unless the process is about to exec.  An exec that succeeds
+ * closes the file.  After an exec that fails, the trace continues:
+ * writer_resume() makes the writer thread, which takes over the file.
  */
 static void
 leave_trace(enum writer_end end)
@@ -94,10 +100,10 @@ leave_trace(enum writer_end end)
 }
 
 /*
- * Must the header name the ring file?  It must, if the file may be made in
- * another folder; recovery finds a ring file beside the trace without its name.
- * This thread would make the file only after a failed exec, too late for the
- * header.
+ * Must the header name the ring file?  It must if HATFTRACE_RINGS names another
+ * folder; recovery finds a ring file beside the trace without its name.  But
+ * here a ring file would be made only after an exec has failed, which is too
+ * late: the header is in the file by then.
  */
 static bool
 must_name_rings(enum writer_end end)
@@ -113,13 +119,13 @@ writer_finish_brief(enum writer_end end)
 	struct privileges_saved before;
 
 	/*
-	 * relaxed: only a hint here.  A dormant process that comes here has a
-	 * ring file, which the writer must remove.
+	 * relaxed: only a hint here.  If a dormant process comes here, it has a
+	 * ring file, which only the writer can remove.
 	 */
 	if (atomic_load_explicit(&writer->is_dormant, memory_order_relaxed) ||
 	    must_name_rings(end))
 		return false;
-	/* wake_claim() orders what an earlier writer has done. */
+	/* wake_claim() makes the work of an earlier writer visible. */
 	if (thread_id_count() != 1 || writer->segment.is_open || !wake_claim())
 		return false;
 	privileges_lower(&before);

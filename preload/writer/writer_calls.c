@@ -2,16 +2,17 @@
 /*
  * writer_calls.c - requests of the program's threads to the writer
  *
- * A thread stores its request, wakes the writer, and waits for the answer.
+ * A thread of the program stores its request, wakes the writer, and waits for
+ * the answer.
  */
 
 #include <errno.h>
 
 #include "preload/confine/hidden_thread.h"
-#include "preload/record/own_slot.h"
-#include "preload/record/process_state.h"
 #include "preload/record/record.h"
 #include "preload/record/ringfile.h"
+#include "preload/state/own_slot.h"
+#include "preload/state/process_state.h"
 #include "preload/sys/file.h"
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
@@ -21,8 +22,9 @@
 #include "preload/writer/writer_state.h"
 
 /*
- * The calling thread's ring, if it is the initial thread's and in memory only:
- * the writer can then move it into the ring file.  Else NULL.
+ * If the calling thread is the initial thread and its ring is in memory only,
+ * return the ring: the writer can move it into the ring file.  Else return
+ * NULL.
  */
 static struct ring *
 own_ring(void)
@@ -34,7 +36,7 @@ own_ring(void)
 		       : NULL;
 }
 
-/* Make the writer thread.  False: that failed; reported. */
+/* Make the writer thread.  Return false on failure, which is then reported. */
 static bool
 make_writer(void)
 {
@@ -42,7 +44,9 @@ make_writer(void)
 
 	if (!begin_prepare())
 		return false;
-	/* The file of a trace that writer_finish_brief() has written. */
+	/*
+	 * The file of a trace that writer_finish_brief() has written; else -1.
+	 */
 	const int fd = o->fd;
 
 	writer->adopt = own_ring();
@@ -52,7 +56,7 @@ make_writer(void)
 	if (!done)
 		say("cannot start the writer thread: %s; not tracing",
 		    say_errno(errno));
-	/* The new thread has its own copy. */
+	/* The new thread has its own copy of the descriptor. */
 	if (fd >= 0)
 		syscall(SYS_close, fd);
 	return done;
@@ -77,7 +81,8 @@ writer_make_early(void)
 		return;
 	/*
 	 * A dormant process has no file to open, and may need to be
-	 * single-threaded.  But its next call may hide /proc.
+	 * single-threaded, so do not make the thread.  But prepare the tables
+	 * now, since the program's next call may hide /proc.
 	 */
 	if (record_is_dormant())
 		writer_get_ready();
@@ -85,12 +90,15 @@ writer_make_early(void)
 		wake_make_writer();
 }
 
-/* The longest wait: the writer answers sooner unless it waits for a disk. */
+/*
+ * The longest wait for an answer.  The writer answers sooner unless it waits
+ * for a disk.
+ */
 #define LOOK_MAX_NS NS_PER_SEC
 
 /*
- * Wait for the writer's answer to the request to leave.  True: its thread is
- * gone.
+ * Wait for the writer's answer to the request to leave.  Return true if its
+ * thread is gone.
  */
 static bool
 await_departure(uint32_t asked)
@@ -106,7 +114,10 @@ await_departure(uint32_t asked)
 			break;
 		sys_futex_wait(&writer->departure, asked, 10 * TICK_NS);
 	}
-	/* acquire: likewise; the caller may now open the files. */
+	/*
+	 * acquire: pairs with the release in writer_serve_departure().  The
+	 * caller may now open the files.
+	 */
 	if (atomic_load_explicit(&writer->wake.presence,
 				 memory_order_acquire) != WAKE_AWAY)
 		return false;
@@ -143,10 +154,15 @@ writer_depart(bool for_call)
 		    memory_order_relaxed))
 		return false;
 	gone = await_departure(asked);
-	/* release: for the next request, if the writer has not answered. */
+	/*
+	 * release: another thread may now make a request, even if the writer
+	 * has not answered.
+	 */
 	atomic_store_explicit(&writer->departure, WRITER_DEPART_NONE,
 			      memory_order_release);
-	/* If the writer did not leave during a trace, there are no files. */
+	/*
+	 * There are files to open only if the writer has left during a trace.
+	 */
 	if (gone && for_call && writer->has_left)
 		hold_files();
 	return gone;
@@ -170,7 +186,9 @@ writer_finish(enum writer_end end)
 	const uint32_t done =
 		atomic_load_explicit(&writer->done, memory_order_acquire);
 
-	/* If another thread has asked already, one trailer serves both. */
+	/*
+	 * If another thread has asked already, one trailer serves both threads.
+	 */
 	atomic_compare_exchange_strong_explicit(
 		&writer->request, &none, (uint32_t)end + 1,
 		memory_order_acq_rel, memory_order_acquire);
@@ -189,7 +207,10 @@ writer_obey(enum writer_order order)
 	bool done = false;
 	uint32_t none = WRITER_ORDER_NONE;
 
-	/* One thread at a time; release: see writer_serve_client(). */
+	/*
+	 * Only one thread at a time may have an order. release: pairs with the
+	 * acquire in writer_serve_client().
+	 */
 	while (!atomic_compare_exchange_strong_explicit(
 		&writer->client_order, &none, order, memory_order_acq_rel,
 		memory_order_relaxed)) {
@@ -206,7 +227,7 @@ writer_obey(enum writer_order order)
 					 memory_order_acquire) != order)
 			break;
 	}
-	/* relaxed: if another order followed, its result is as good. */
+	/* relaxed: if another order followed, either result may be returned. */
 	done = atomic_load_explicit(&writer->client_done, memory_order_relaxed);
 	return done && process_is_tracing();
 }
@@ -248,9 +269,12 @@ writer_follow(const struct privileges *p)
 	/* release: pairs with the acquire in serve_follow(), writer.c. */
 	atomic_store_explicit(&writer->follow, WRITER_FOLLOW_ASKED,
 			      memory_order_release);
-	/* If the writer has ended instead, there is nothing left to change. */
+	/*
+	 * If the writer has ended, that is success, too: no thread is left to
+	 * change.
+	 */
 	done = await_following() != WRITER_FOLLOW_FAILED;
-	/* release: for the next request. */
+	/* release: another thread may now make a request. */
 	atomic_store_explicit(&writer->follow, WRITER_FOLLOW_NONE,
 			      memory_order_release);
 	return done;
@@ -260,14 +284,14 @@ bool
 writer_end_dormant(void)
 {
 	/*
-	 * seq_cst, both: either start_recording() sees the flag, or this thread
-	 * sees that recording has begun.  Until a stop is complete, the process
-	 * is not dormant.
+	 * seq_cst, both accesses: either start_recording() sees this flag, or
+	 * this thread sees that recording has begun.  A process becomes dormant
+	 * only when a stop is complete.
 	 */
 	atomic_store_explicit(&writer->is_ending, true, memory_order_seq_cst);
 	if (!atomic_load_explicit(&writer->is_dormant, memory_order_seq_cst))
 		return false;
-	/* The writer must remove the ring file. */
+	/* If there is a ring file, the writer must remove it. */
 	if (ringfile_path() != NULL)
 		return false;
 	say_rest();
@@ -286,7 +310,10 @@ writer_resume(void)
 {
 	/* release: pairs with the acquire in resume(). */
 	atomic_store_explicit(&writer->resume, 1, memory_order_release);
-	/* acquire: see the new ring file, mapped at the ring's address. */
+	/*
+	 * acquire: this thread then sees the new ring file, mapped at the
+	 * ring's address.
+	 */
 	while (process_is_tracing() &&
 	       atomic_load_explicit(&writer->resume, memory_order_acquire) !=
 		       0) {

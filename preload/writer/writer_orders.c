@@ -2,17 +2,18 @@
 /*
  * writer_orders.c - carry out orders: start, stop, flush, rotate, status
  *
- * They come from the socket (control.h) or from the program itself.
+ * Orders come from 'hatf ctl' through the socket (control.h), or from the
+ * program itself.
  */
 
 #include <string.h>
 
 #include "hatf/recorder/bells.h"
 #include "preload/clock/clock.h"
-#include "preload/record/process_state.h"
 #include "preload/record/record.h"
 #include "preload/record/ring_wait.h"
 #include "preload/record/ringfile.h"
+#include "preload/state/process_state.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
@@ -22,7 +23,8 @@
 
 /*
  * An order_sink that discards events, except those that describe threads and
- * heaps.  'narrator' is that of a trace that has just begun, or NULL.
+ * heaps.  'narrator' belongs to the trace that has just begun; NULL: there is
+ * none.
  */
 static void
 discard_event(void *narrator, const struct order_producer *producer,
@@ -30,7 +32,7 @@ discard_event(void *narrator, const struct order_producer *producer,
 {
 	if (ev->type != EVENT_THREAD && ev->type != EVENT_HANDOVER &&
 	    ev->type != EVENT_NAME && ev->type != EVENT_CREATE_HEAP &&
-	    ev->type != EVENT_DESTROY_HEAP)
+	    ev->type != EVENT_DESTROY_HEAP && ev->type != EVENT_CLIENT_DTD)
 		return;
 	writer_note_rare_event(producer, ev);
 	if (narrator != NULL)
@@ -59,29 +61,32 @@ discard(uint64_t until, struct narrator *narrator)
 		struct order_producer *const producer = writer->producers[i];
 
 		/*
-		 * If a realloc is under way, the next trace does not know its
-		 * old block; record only the new one.
+		 * If a realloc is under way, the next trace lacks its old
+		 * block, so record only the new one.
 		 */
 		if (producer->realloc_open && !producer->realloc_done)
 			producer->realloc_freed = true;
 		ring_wait_release(producer->ring, producer->pos);
-		/* relaxed: events that were dropped now are in no trace. */
+		/*
+		 * relaxed: an event that is dropped at this moment belongs to
+		 * no trace, so it does not matter whether it is counted.
+		 */
 		atomic_store_explicit(&producer->ring->lost_count, 0,
 				      memory_order_relaxed);
 	}
 }
 
 /*
- * Begin a trace.  The program's threads continue meanwhile: once they see the
- * flag, they publish events, perhaps of blocks that the trace does not know
- * (FORMAT.md, "start=late").  Take a stamp T after setting the flag, and
- * discard all events that were published with stamps up to T.  The rest is
- * consistent.  If an event of a block is kept, all later events of that block
- * are kept, since their stamps are larger.  An event with a stamp before T that
- * is published later is an allocation whose block no other thread has, or a
- * free that has not happened (order.h, rule 3).  Any thread that learns of such
- * an event later also sees the flag.  In a process with one thread, without
- * stamps, the first part of its ring is discarded.
+ * Begin a trace.  The program's threads continue meanwhile.  Once they see that
+ * 'process_dormant' is false, they publish events, perhaps of blocks that the
+ * trace does not know (FORMAT.md, "start=late").  So take a stamp T after
+ * changing the flag, and discard all events that were published with stamps up
+ * to T.  The rest is consistent.  If an event of a block is kept, all later
+ * events of that block are kept, since their stamps are larger.  An event with
+ * a stamp before T that is published later is an allocation whose block no
+ * other thread has, or a free that has not happened (order.h, rule 3).  Any
+ * thread that learns of such an event later also sees the flag.  In a process
+ * with one thread, without stamps, the first part of its ring is discarded.
  */
 static const char *
 start_recording(void)
@@ -103,7 +108,7 @@ start_recording(void)
 	writer->last_error = 0;
 	header_complete();
 	if (!segment_open(&writer->segment)) {
-		/* relaxed: undo the store above. */
+		/* relaxed: this undoes the store above. */
 		atomic_store_explicit(&writer->is_dormant, true,
 				      memory_order_relaxed);
 		return "cannot create the trace";
@@ -115,18 +120,22 @@ start_recording(void)
 	writer_note_file();
 	/*
 	 * A thread that is made later changes the clock to stamped mode before
-	 * its first event (attach_thread()).  Events that its parent records
-	 * with ticks precede any use of that thread's blocks, so their order is
-	 * right.
+	 * its first event (attach_thread()).  Its parent may record events with
+	 * ticks before that.  They precede any event of the new thread, so the
+	 * order is right.
 	 */
 	if (remaining_threads_several(true))
 		clock_go_stamped();
 	clock_set_idle();
-	/* From now on recovery completes this trace. */
+	/*
+	 * If the process is killed from now on, recovery completes this trace.
+	 */
 	writer_collect_threads();
 	writer_commit_rings();
-	/* seq_cst: before the stamp is taken and the heads are read. */
-	atomic_store_explicit(&record_dormant, false, memory_order_seq_cst);
+	/*
+	 * seq_cst: this comes before the stamp is taken and the heads are read.
+	 */
+	atomic_store_explicit(&process_dormant, false, memory_order_seq_cst);
 	now = writer_read_clock();
 	clock_bump();
 	discard(now.stamp, &writer->trace.narrator);
@@ -135,9 +144,10 @@ start_recording(void)
 }
 
 /*
- * End the trace; the program goes on.  Take a stamp T before setting the flag.
- * A thread that sees the flag, and does not record an event, does so after T.
- * Therefore the events up to T are complete; discard those after T.
+ * End the trace, while the program continues.  Take a stamp T before setting
+ * 'process_dormant'.  A thread that sees the flag set does so after T, and from
+ * then on records nothing.  Therefore the trace has all events up to T; discard
+ * later ones.
  */
 static void
 halt(struct narrate_trailer *end)
@@ -145,18 +155,21 @@ halt(struct narrate_trailer *end)
 	uint64_t until;
 
 	/*
-	 * An event that depends on another thread's unrecorded event must have
-	 * a stamp, and not a tick from before T.
+	 * After T some events are not recorded.  An event that depends on such
+	 * an event must have a stamp, and not a tick from before T.
 	 */
 	clock_drop_grant();
 	until = clock_stamp();
 	clock_bump();
-	/* seq_cst: after the stamp was taken, before the heads are read. */
-	atomic_store_explicit(&record_dormant, true, memory_order_seq_cst);
+	/*
+	 * seq_cst: this comes after the stamp was taken and before the heads
+	 * are read.
+	 */
+	atomic_store_explicit(&process_dormant, true, memory_order_seq_cst);
 	writer_prepare_end(end, until);
 }
 
-/* After the trailer is in the file: close it, and record nothing. */
+/* The trailer is in the file: close the file, and become dormant. */
 static void
 become_dormant(const struct narrate_trailer *end)
 {
@@ -168,11 +181,16 @@ become_dormant(const struct narrate_trailer *end)
 	writer->quiet_since_ns = sys_clock_ns(CLOCK_MONOTONIC);
 	discard(UINT64_MAX, NULL);
 	clock_set_idle();
-	/* release: a thread that reads it may rely on the written trailer. */
+	/*
+	 * release: a thread that reads this can rely on the trailer being in
+	 * the file.
+	 */
 	atomic_store_explicit(&writer->is_dormant, true, memory_order_release);
 }
 
-/* After halt() and a failed write: end the trace as writer_fail() does. */
+/*
+ * End the trace after halt() and a failed write. writer_fail() uses this, too.
+ */
 static bool
 end_failed(const struct narrate_trailer *end)
 {
@@ -247,7 +265,10 @@ tell_status(struct text *answer)
 	const char *const error = say_errno(writer->last_error);
 
 	text_line_u64(answer, "pid", (uint64_t)sys_pid());
-	/* Only if it has been read: 'hatf ctl' can read it, too. */
+	/*
+	 * Add the name only if it is known already.  'hatf ctl' can read it
+	 * itself.
+	 */
 	if (exe != NULL)
 		text_line(answer, "exe", exe, strlen(exe));
 	text_line(answer, "state", state, strlen(state));
@@ -274,11 +295,14 @@ rotate(void)
 {
 	if (writer->is_dormant)
 		return "not recording";
-	/* The published events belong to the segment that ends. */
+	/* The events published so far belong to the segment that ends. */
 	if (!writer_round())
 		return say_errno(writer->trace.error);
 	if (writer_is_forking(writer->trace.narrator.timeline.ns1)) {
-		/* No rotation is due, so none waits for the fork. */
+		/*
+		 * If a rotation was waiting for the end of a fork, it has now
+		 * been done.
+		 */
 		writer->fork_kept_ns = 0;
 		return "a fork is under way; try again";
 	}
@@ -311,7 +335,7 @@ writer_obey_order(const char *order, struct text *answer)
 void
 writer_obey_bell(enum bell_call call)
 {
-	/* The thread that has taken the order carries out a start. */
+	/* An order to start is carried out by the thread that has taken it. */
 	if (call == BELL_STOP && !writer->is_dormant)
 		stop_recording();
 }

@@ -7,8 +7,8 @@
  * process must be single-threaded.  Before it leaves, all events that it has
  * taken out of the rings are in the file.  Later events wait in the rings,
  * which are in the ring file.  The kernel closes the thread's descriptors.  A
- * later writer thread opens the same files again by their names; the first one
- * leaves only if it finds that this works.
+ * later writer thread opens the same files again by their names.  A thread
+ * leaves only after it has checked that this works.
  */
 
 #include <errno.h>
@@ -18,9 +18,9 @@
 #include "preload/clock/clock.h"
 #include "preload/config/ancestry.h"
 #include "preload/config/environment.h"
-#include "preload/record/own_slot.h"
-#include "preload/record/process_state.h"
 #include "preload/record/ringfile.h"
+#include "preload/state/own_slot.h"
+#include "preload/state/process_state.h"
 #include "preload/sys/file.h"
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
@@ -32,12 +32,18 @@
 /* Leave after this time without events and without a client. */
 #define LEAVE_AFTER_NS (2 * NS_PER_SEC)
 
-/* The most rounds to empty the rings, while the thread that asks waits. */
+/* How many rounds to try to empty the rings, while the asking thread waits. */
 #define SETTLE_ROUNDS 3u
 
-/* Coming ------------------------------------------------------------------ */
+/*
+ * The thread begins
+ * ------------------------------------------------------------------
+ */
 
-/* Count, for recovery, the rings in memory only, which a kill would lose. */
+/*
+ * Count the rings that are in memory only.  Recovery needs the number, since a
+ * kill loses the events in these rings.
+ */
 static void
 count_hidden_rings(void)
 {
@@ -48,7 +54,7 @@ count_hidden_rings(void)
 			ringfile_count_hidden();
 }
 
-/* Make the trace file.  False: that failed; reported. */
+/* Make the trace file.  Return false on failure, which is then reported. */
 static bool
 open_trace(void)
 {
@@ -80,7 +86,10 @@ begin_rings(void)
 		ringfile_adopt(writer->adopt);
 }
 
-/* Take over the trace file of a thread of the program (writer_brief.c). */
+/*
+ * Take over the trace file that a thread of the program has made
+ * (writer_brief.c).
+ */
 static void
 take_over(void)
 {
@@ -91,7 +100,10 @@ take_over(void)
 	begin_rings();
 }
 
-/* Make the files of the trace.  False: that failed; reported. */
+/*
+ * Make the files of the trace.  Return false on failure, which is then
+ * reported.
+ */
 static bool
 begin(void)
 {
@@ -123,7 +135,7 @@ continue_elsewhere(int error)
 {
 	struct narrate_trailer end = { .name = NULL };
 
-	say("%s: %s; going on in another file", writer->trace.output.path,
+	say("%s: %s; continuing in another file", writer->trace.output.path,
 	    say_errno(error));
 	writer_read_clock();
 	writer_sum_up(&end);
@@ -138,8 +150,8 @@ continue_elsewhere(int error)
 }
 
 /*
- * During a trace: open its files again, or take over the descriptors 'held'.
- * False: the trace cannot go on.
+ * The trace is open, but not its files: open them again, or take over the
+ * descriptors 'held'.  Return false if the trace cannot continue.
  */
 static bool
 have_files(const int *held)
@@ -173,7 +185,7 @@ come_back(void)
 	return true;
 }
 
-/* Open the files of the trace, or make them. */
+/* Open the files of the trace, or make them if the trace has none yet. */
 static bool
 have_trace(void)
 {
@@ -203,7 +215,10 @@ writer_take_up(void)
 	return true;
 }
 
-/* Leaving ----------------------------------------------------------------- */
+/*
+ * The thread leaves
+ * -----------------------------------------------------------------
+ */
 
 /* Are all published events in the trace file? */
 static bool
@@ -221,7 +236,7 @@ is_settled(void)
 	return true;
 }
 
-/* Could a later writer open the files of the trace? */
+/* Could a later writer thread open the files of the trace? */
 static bool
 can_reopen(bool complete)
 {
@@ -239,7 +254,7 @@ can_reopen(bool complete)
 
 /*
  * Could a thread of the program make another writer?  Perhaps not under a
- * filter, and not if the children of the process will be in another PID
+ * filter.  It could not if children of the process will be in another PID
  * namespace: then 'pid_for_children' is missing or names that namespace.
  */
 static bool
@@ -271,7 +286,10 @@ forget_files(void)
 {
 	output_forget(&writer->trace.output);
 	writer->has_left = !writer->is_dormant;
-	/* relaxed: the presence orders it for the maker of the next writer. */
+	/*
+	 * relaxed: the change of the presence makes it visible to the thread
+	 * that makes the next writer.
+	 */
 	atomic_store_explicit(&writer->wake.away_since_ns, 0,
 			      memory_order_relaxed);
 }
@@ -283,7 +301,10 @@ is_idle(uint64_t now)
 		writer->quiet_since_ns = now;
 	if (now - writer->quiet_since_ns <= LEAVE_AFTER_NS)
 		return false;
-	/* acquire: is_settled() sees the events published before that. */
+	/*
+	 * acquire: is_settled() sees all events that were published before the
+	 * clock became idle.
+	 */
 	return writer->is_dormant ||
 	       (now - writer->last_event_ns > LEAVE_AFTER_NS &&
 		atomic_load_explicit(&clock_tick, memory_order_acquire) ==
@@ -292,8 +313,8 @@ is_idle(uint64_t now)
 }
 
 /*
- * Replace the socket by a bell, unless the process takes no more orders.
- * False: no bell can be made.
+ * Take orders by the bell instead of the socket, unless the process takes no
+ * more orders.  Return false if there can be no bell.
  */
 static bool
 have_bell(void)
@@ -314,7 +335,10 @@ writer_leave_if_idle(uint64_t now, uint32_t wake)
 	/* seq_cst, both: see wake_writer(). */
 	atomic_store_explicit(&writer->wake.presence, WAKE_AWAY,
 			      memory_order_seq_cst);
-	/* If the exchange fails a thread is about to make another writer. */
+	/*
+	 * If the exchange fails, a thread of the program is about to make
+	 * another writer.
+	 */
 	if (atomic_load_explicit(&writer->wake.word, memory_order_seq_cst) !=
 		    wake &&
 	    atomic_compare_exchange_strong_explicit(
@@ -328,8 +352,8 @@ writer_leave_if_idle(uint64_t now, uint32_t wake)
 }
 
 /*
- * Write all events in the rings to the file.  False: a write failed, or more
- * events keep coming.
+ * Write all events in the rings to the file.  Return false if a write failed,
+ * or if new events keep coming.
  */
 static bool
 settle(void)

@@ -2,10 +2,10 @@
 /*
  * writer_round.c - move events from the rings into blocks, and into the file
  *
- * A round: read the clock, drain the events whose order is known, tend threads
- * that have ended, commit if a block is full or old or if a producer needs
- * room.  Run by the writer thread, or by the thread that does its work
- * (writer_brief.c).
+ * In a round, the writer reads the clock, drains the events whose order is
+ * known, tends threads that have ended, and commits if a block is full or old
+ * or if a producer needs room.  These functions run on the writer thread, or on
+ * the thread of the program that does its work (writer_brief.c).
  */
 
 #include "hatf/rings/narrate_stacks.h"
@@ -17,9 +17,12 @@
 #include "preload/sys/sys.h"
 #include "preload/writer/writer_state.h"
 
-/* Events of other threads wait for the end of a realloc at most this long. */
+/* How long events of other threads wait at most for the end of a realloc. */
 #define BLOCKED_MAX_NS 100000000ull
-/* Commit early if the last events of more ended threads wait for a commit. */
+/*
+ * Commit early if more ended threads than this wait for a commit of their last
+ * events.
+ */
 #define GONE_MAX 16u
 
 static const char *const end_names[] = {
@@ -106,7 +109,10 @@ define_stacks_of(const struct thread *t)
 	unsigned nwords = 1;
 
 	narrate_define_stack(n, t->producer.stack);
-	/* A program that overwrites its ring may leave an event of no words. */
+	/*
+	 * If the program has overwritten its ring, an event may have 0 words:
+	 * stop.
+	 */
 	for (uint64_t pos = t->producer.pos; pos < head && nwords != 0;
 	     pos += nwords) {
 		const uint64_t word = ring_get(r, pos);
@@ -120,13 +126,27 @@ define_stacks_of(const struct thread *t)
 	return true;
 }
 
+/*
+ * How long a processor may keep a store from the others.  Its store buffer
+ * holds some dozens of stores, which reach memory within microseconds.
+ */
+#define STORES_NS 1000000ull
+
 bool
 writer_define_stacks(void)
 {
+	static _Atomic uint32_t never;
 	const uint32_t n = thread_pool_count();
 
 	if (writer->trace.narrator.stacks == NULL)
 		return true;
+	/*
+	 * A thread first puts a stack into its ring, and then reads the number
+	 * of the segment.  It uses no fence between the two, which would cost
+	 * more than everything else.  After this wait, the word of each thread
+	 * that has read the old number is visible here.
+	 */
+	sys_futex_wait(&never, 0, STORES_NS);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct thread *const t = thread_pool_at(i);
 
@@ -154,7 +174,7 @@ writer_rotate_now(void)
 	return writer_commit();
 }
 
-/* Rotate if it is time.  False: the trace cannot go on. */
+/* Rotate if it is time.  Return false if the trace cannot continue. */
 static bool
 rotate_if_due(void)
 {
@@ -172,7 +192,10 @@ writer_take_event(void *narrator, const struct order_producer *producer,
 
 	if (__builtin_expect(narrate_is_full(narrator), 0) && writer_commit())
 		rotate_if_due();
-	/* Before the trailer, an event may be later than the last reading. */
+	/*
+	 * At the end of a trace, an event may be later than the last reading of
+	 * the clock.
+	 */
 	if (__builtin_expect(ev->stamp > line->stamp1, 0))
 		writer_read_clock();
 	if (__builtin_expect(ev->type >= EVENT_THREAD, 0)) {
@@ -184,14 +207,17 @@ writer_take_event(void *narrator, const struct order_producer *producer,
 	narrate_event(narrator, producer, ev);
 }
 
-/* An order_run_sink: like writer_take_event(), if there is no live table. */
+/*
+ * Take a run of events at once: like writer_take_event(), but only if there is
+ * no table of live blocks.  (An order_run_sink.)
+ */
 static size_t
 take_run(void *narrator, const struct order_producer *producer,
-	 const uint64_t *words, size_t n, uint64_t stamp)
+	 struct order_run *run)
 {
 	if (__builtin_expect(narrate_is_full(narrator), 0) && writer_commit())
 		rotate_if_due();
-	return narrate_run(narrator, producer, words, n, stamp);
+	return narrate_run(narrator, producer, run);
 }
 
 /* Does any producer wait for room, or is its ring half full? */
@@ -212,15 +238,19 @@ is_room_wanted(void)
 }
 
 /*
- * Drain events with stamps up to 'until'; with 'force', even if a realloc is
- * open.  Return whether the trace now has all of them that were published.
+ * Drain events with stamps up to 'until'.  An open realloc does not stop this
+ * if 'force' is set.  Return whether the trace now has all published events up
+ * to 'until'.
  */
 static bool
 drain(uint64_t until, bool force)
 {
 	struct order *const o = &writer->order;
 
-	/* The live blocks need each event on its own, so no runs. */
+	/*
+	 * The table of live blocks needs each event on its own, so then take no
+	 * runs.
+	 */
 	o->run_sink = writer->segment.live.slots == NULL ? take_run : NULL;
 	order_round(o, writer->producers, writer->thread_count, until, force);
 	if (o->event_count != 0)
@@ -229,7 +259,7 @@ drain(uint64_t until, bool force)
 	return force || o->blocked == NULL;
 }
 
-/* Note that all ticks before the present one have ended by now. */
+/* Note the time: all ticks before the present one have ended by now. */
 static void
 note_ticks_end(void)
 {
@@ -238,7 +268,7 @@ note_ticks_end(void)
 	n->ticks_end_ns = sys_clock_ns(CLOCK_MONOTONIC) - n->timeline.start_ns;
 }
 
-/* Has the same open realloc kept other events waiting for too long? */
+/* Has the same open realloc delayed other events for too long? */
 static bool
 is_blocked_too_long(uint64_t now)
 {
@@ -253,7 +283,10 @@ is_blocked_too_long(uint64_t now)
 	return now - writer->blocked_since_ns > BLOCKED_MAX_NS;
 }
 
-/* Grant the tick to a lone thread, unless the clock setting is us or ns. */
+/*
+ * Grant the tick to a thread that alone has events, unless HATFTRACE_CLOCK is
+ * us or ns.
+ */
 static void
 grant_tick(uint64_t now)
 {
@@ -276,11 +309,17 @@ writer_round(void)
 	const bool stamped = clock_is_stamped();
 
 	clock_renew(r.stamp);
-	/* After the clock was read, before the rings are: order.h, rule 3. */
+	/*
+	 * This must come after the reading of the clock and before the reading
+	 * of the rings: order.h, rule 3.
+	 */
 	clock_bump();
 	note_ticks_end();
 	writer_collect_threads();
-	/* A round later, since this round may still drain events with ticks. */
+	/*
+	 * Change to stamps one round later, since this round may still drain
+	 * events with ticks.
+	 */
 	trace_set_clock(&writer->trace, stamped && writer->was_stamped);
 	writer->was_stamped = stamped;
 	/* Events with the current tick wait until that tick has ended. */
@@ -304,8 +343,8 @@ void
 writer_prepare_end(struct narrate_trailer *end, uint64_t until)
 {
 	/*
-	 * Twice: the first drain takes time, and the second one leaves few
-	 * events that are later than the reading of the clocks.
+	 * Drain twice: the first drain takes time.  The second one is short, so
+	 * few events are later than its reading of the clocks.
 	 */
 	for (unsigned i = 0; i < 2; i++) {
 		const uint64_t stamp = writer_read_clock().stamp;
@@ -340,7 +379,7 @@ writer_end_trace(enum writer_end how)
 	writer->is_ended = false;
 	ringfile_remove();
 	if (environment_own()->verbose)
-		say("%s: %u events, %u bytes, %u waits",
+		say("%s: %u events, %u bytes, %u waits for room",
 		    writer->trace.output.path,
 		    writer->trace.narrator.event_count,
 		    writer->trace.output.nbytes, end.waits);
@@ -349,7 +388,7 @@ writer_end_trace(enum writer_end how)
 void
 writer_hold(void)
 {
-	/* relaxed: writer_resume() is called only after the answer. */
+	/* relaxed: writer_resume() is called only after the writer's answer. */
 	atomic_store_explicit(&writer->hold_until_ns,
 			      writer->trace.narrator.timeline.ns1 +
 				      WRITER_HOLD_NS,

@@ -2,7 +2,8 @@
 /*
  * writer_threads.c - the writer's list of the program's threads
  *
- * The list of threads, their ends, their lost events, and the forks under way.
+ * This file keeps the list of threads, and notes their ends, their lost events,
+ * and forks under way.
  */
 
 #include <stddef.h>
@@ -19,7 +20,7 @@
  * that the writer recycles the ring.
  */
 #define OFFER_NS (10 * TICK_NS)
-/* The longest time for which forks keep a segment from ending. */
+/* The longest time for which forks can delay the end of a segment. */
 #define FORK_MAX_NS NS_PER_SEC
 
 static void
@@ -46,7 +47,7 @@ writer_collect_threads(void)
 void
 writer_note_unattached(void)
 {
-	/* relaxed: a count. */
+	/* relaxed: only a count. */
 	const uint64_t n = atomic_exchange_explicit(&writer->wake.unattached, 0,
 						    memory_order_relaxed);
 
@@ -107,8 +108,9 @@ writer_tend_thread(struct thread *t, uint64_t stamp, uint64_t now, bool check)
 		return;
 	t->idle_since_ns = now;
 	/*
-	 * If it has ended, its last events are visible now: the next round
-	 * drains them, and a later call marks the thread as gone.
+	 * If the thread has ended, its last events are visible now.  The next
+	 * round drains them, and a later call of this function marks the thread
+	 * as gone.
 	 */
 	t->producer.is_dead = thread_has_ended(t);
 }
@@ -164,7 +166,7 @@ writer_sum_up(struct narrate_trailer *end)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct thread *const t = thread_pool_at(i);
 
-		/* relaxed: counts. */
+		/* relaxed: these are only counts. */
 		end->waits += atomic_load_explicit(&t->wait_count,
 						   memory_order_relaxed);
 		end->wait_ns +=
@@ -183,7 +185,10 @@ writer_is_waiting_inside(const struct order_producer *producer)
 	return false;
 }
 
-/* Count forks under way; note threads and names for later segments. */
+/*
+ * Count the forks under way.  Note threads and names, since later segments
+ * repeat them.
+ */
 static void
 note_thread(const struct order_producer *producer, const struct event *ev)
 {
@@ -201,7 +206,7 @@ note_thread(const struct order_producer *producer, const struct event *ev)
 		t->is_announced = false;
 		t->name[0] = t->name[1] = 0;
 	} else if (ev->type == EVENT_NAME) {
-		/* One thread may name another. */
+		/* A thread may set the name of another thread. */
 		for (uint32_t i = 0; i < writer->thread_count; i++)
 			if (writer->producers[i]->id == ev->operand[0] &&
 			    !writer->threads[i]->is_nested)
@@ -216,6 +221,8 @@ writer_note_rare_event(const struct order_producer *producer,
 {
 	if (ev->type == EVENT_CREATE_HEAP || ev->type == EVENT_DESTROY_HEAP)
 		segment_note_heap(&writer->segment, ev);
+	else if (ev->type == EVENT_CLIENT_DTD)
+		segment_note_dtd(&writer->segment, ev);
 	else
 		note_thread(producer, ev);
 }
@@ -227,7 +234,10 @@ writer_is_forking(uint64_t now)
 		writer->fork_count = 0;
 	if (writer->fork_kept_ns == 0)
 		writer->fork_kept_ns = now;
-	/* Readers treat the child's blocks as unknown if its fork is split. */
+	/*
+	 * If the two events of a fork are in different segments, readers do not
+	 * know the child's blocks.
+	 */
 	if (writer->fork_count == 0 ||
 	    now - writer->fork_kept_ns > FORK_MAX_NS) {
 		writer->fork_kept_ns = 0;

@@ -218,13 +218,12 @@ drop_event(void *context, const struct order_producer *producer,
 
 static size_t
 drop_run(void *context, const struct order_producer *producer,
-	 const uint64_t *run_words, size_t n, uint64_t stamp)
+	 struct order_run *run)
 {
 	(void)context;
 	(void)producer;
-	(void)run_words;
-	(void)stamp;
-	return n;
+	run->events_taken = run->count;
+	return run->count;
 }
 
 static void
@@ -252,13 +251,13 @@ take_event(void *context, const struct order_producer *producer,
 
 static size_t
 take_run(void *context, const struct order_producer *producer,
-	 const uint64_t *run_words, size_t n, uint64_t stamp)
+	 struct order_run *run)
 {
 	struct narrator *const narrate = context;
 
 	if (narrate_is_full(narrate))
 		commit(narrate);
-	return narrate_run(narrate, producer, run_words, n, stamp);
+	return narrate_run(narrate, producer, run);
 }
 
 static uint64_t

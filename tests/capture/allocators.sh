@@ -53,7 +53,7 @@ path()
 	ldconfig -p | awk -v name="$1" '$1 == name { print $NF; exit }'
 }
 
-line=" has the malloc() that is called, not the recorder's"
+line=" provides the malloc() that the program calls, not the recorder's"
 
 # behind WHAT LIBRARY COMMAND...: the recorder comes before LIBRARY.
 behind()
@@ -133,7 +133,7 @@ check 'killed: missed' "$(trailer killed.gz missed)" \
 grep -q "NOT COMPLETE: calls went past the recorder: $path$line" err ||
 	fail "record: $(cat err)"
 
-# A library that counts calls and passes each one on hides nothing.
+# If a library counts calls and passes each one on, the recorder misses nothing.
 cat >passes.c <<'EOT'
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -91,13 +91,13 @@ if [ -n "$jemalloc" ]; then
 		>out 2>err
 	check 'other: status' $? 7
 	check 'other: stderr' "$(cat err)" "hatftrace: $TMP/other.gz: ./now.so \
-calls another allocator, past the recorder; the trace is not complete"
+calls another allocator, bypassing the recorder; the trace is not complete"
 	check 'other: complete' "$(info other.gz complete 2>/dev/null)" false
 	check 'other: missed' "$(trailer other.gz missed)" \
-		'./now.so calls another allocator, past the recorder'
+		'./now.so calls another allocator, bypassing the recorder'
 	"$HATF" verify other.gz >/dev/null 2>err && fail 'other: verified'
 	check 'other: verify' "$(cat err)" "hatf verify: other.gz: calls went \
-past the recorder: ./now.so calls another allocator, past the recorder"
+past the recorder: ./now.so calls another allocator, bypassing the recorder"
 	LD_PRELOAD=$jemalloc "$HATF" record -o record.gz -- \
 		./host ./now.so apart deep >out 2>err
 	check 'record: status' $? 7

@@ -152,7 +152,7 @@ test_goes_on()
 		what="pause, ${nexts[i]}" pid=${pids[i]}
 		await_threads 1
 	done
-	# This one pauses twice.
+	# The next program pauses twice.
 	pid=${pids[3]}
 	go on3
 	await_threads 2
@@ -332,7 +332,8 @@ test_moved()
 	check "$what: more" "$(allocations $next 4300)" 20000
 	check "$what: violations" "$("$HATF" verify --json $next 2>/dev/null |
 		jq .violations)" 0
-	check "$what: lines said" "$(grep -c 'going on in another file' err)" 1
+	check "$what: lines said" \
+		"$(grep -c 'continuing in another file' err)" 1
 }
 
 # The writer thread stays if a setting requires it.

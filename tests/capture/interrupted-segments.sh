@@ -49,8 +49,8 @@ for ((i = 0; i < 15; i++)); do
 	wait $victim 2>/dev/null
 	files=(killed/k"$i".*)
 	for ((n = 0; n < ${#files[@]}; n++)); do
-		# Of the last two, one may be unfinished, and one without
-		# content.
+		# Of the last two segments, one may be unfinished, and one may
+		# have no content.
 		[ $n -ge $((${#files[@]} - 2)) ] || clean "${files[n]}"
 		[ ! -s "${files[n]}" ] || check "${files[n]}: violations" \
 			"$(violations "${files[n]}")" 0
@@ -158,8 +158,8 @@ check_ge "renamed: segments" ${#files[@]} $((count + 1))
 "$HATF" verify "${files[@]}" >out || fail "renamed: $(cat out)"
 check "renamed: stderr" "$(cat before.err)" ""
 
-# Not writable any more: the trace continues in the current file, and one line
-# says so.
+# The folder becomes read-only: the trace continues in the current file, and one
+# line says so.
 mkdir closed
 chmod 777 closed
 slow closed
@@ -178,7 +178,7 @@ if [ "$(id -u)" = 0 ] && command -v chattr >/dev/null &&
 	chattr -i closed
 	files=(closed/*.hatf)
 	"$HATF" verify "${files[@]}" >out || fail "closed: $(cat out)"
-	check "closed: lines" "$(grep -c 'going on with' closed.err)" 1
+	check "closed: lines" "$(grep -c 'continuing with' closed.err)" 1
 	check "closed: all lines" "$(wc -l <closed.err)" 1
 else
 	touch closed.go

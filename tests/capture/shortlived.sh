@@ -60,8 +60,8 @@ for at_once in 1 8; do
 	check_ge "$what: ends" "$ended" $((THREADS - at_once))
 	check "$what: with all that they did" "$whole" $THREADS
 	check "$what: events of no thread" "$astray" 0
-	# Each mapping is one ring.  Few rings wait for their last block to be
-	# written.
+	# Each mapping is one ring.  At any time, few rings of ended threads
+	# still wait for their last block to be written.
 	[ -s rings.txt ] || echo "no ring file: its size is not checked"
 	while read -r nbytes rings; do
 		echo "$what: ring file $nbytes bytes, $rings mappings"
@@ -71,12 +71,14 @@ for at_once in 1 8; do
 	done <rings.txt
 done
 
-# A thread's ring continues in another segment, and in another thread.
+# A thread's ring continues in another segment, and in another thread.  The
+# trace has about 500 KB.  A writer that the kernel delays writes much of it in
+# one round, and so begins fewer segments.
 HATFTRACE_ROTATE=64K HATFTRACE_COMPRESS=none trace seg.hatf \
 	"$PROGS/shortlived" $THREADS 4 $PAIRS count
 check "segments: status" $? 0
 files=(seg.s*.hatf)
-check_ge "segments" ${#files[@]} 4
+check_ge "segments" ${#files[@]} 2
 clean "${files[@]}"
 read -r created ended whole astray < <(tally "${files[@]}")
 check "segments: births" "$created" $THREADS

@@ -3,8 +3,9 @@
 #
 # stack-records.sh - each allocation of a trace has the stack that it came from
 #
-# shared/callers.c allocates by paths that its sizes tell: on threads, in the
-# child of a fork, over segments of a trace, and until it is killed.
+# shared/callers.c allocates on call paths that can be told from the sizes: on
+# threads, in the child of a fork, over segments of a trace, and until it is
+# killed.
 . "$(dirname "$0")/lib.sh"
 [ "$(uname -m)" = x86_64 ] || skip "the recorder takes stacks on x86-64 only"
 need nm "$PYTHON"
@@ -66,7 +67,7 @@ done
 # from the segment before have their stacks as well.
 mkdir segments
 HATFTRACE_ROTATE=64K HATFTRACE_STACKS=on trace segments/s.%n.hatf \
-	./callers 20000 2 || fail "rotation: status $?"
+	./callers 80000 2 || fail "rotation: status $?"
 check_ge 'segments' "$(count segments/*)" 3
 for file in segments/*; do
 	clean "$file"

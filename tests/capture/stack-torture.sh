@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# stack-torture.sh - walks of stacks where they can go astray harm nobody
+# stack-torture.sh - walks of stacks that mislead them do no harm
 #
 # shared/stack_torture.c runs to its end, or until it is killed, and its trace
 # is whole.
@@ -32,7 +32,7 @@ build stack_split.c $split
 ${CC:-cc} -g -pthread $split $linker \
 	-o stack_torture stack_{torture,generated,split}.o -ldl ||
 	fail "cannot build stack_torture"
-# One calls as the other does, but from another place.
+# Two functions make the same calls, but from different places.
 printf '%s\n' 'void CALL(void (*f)(void)) { f(); __asm__("" ::: "memory"); }' \
 	'#ifdef LARGE' 'void call(void (*f)(void))' \
 	'{ volatile char a[200]; a[0] = 1; f(); a[1] = 1; }' '#else' \
@@ -44,7 +44,7 @@ ${CC:-cc} -O2 -shared -fPIC -DLARGE -o two.so library.c
 # Code outside the program calls these functions.
 entries='main torture be_small handle allocate wrong_frame_pointers descend
 	stack_split_initialize_thread'
-# No rules lead from these.
+# These functions have no unwind rules that lead to their callers.
 vague='run_away without_rules on_stack on_stack_by_rbx'
 
 # check_stacks WHAT TRACE: each allocation has a stack that the trace defines,
@@ -70,7 +70,8 @@ check 'status' $? 0
 clean whole.hatf
 check_stacks whole whole.hatf
 "$HATF" dump --meta --format json whole.hatf | grep -a 'HATF object' >objects
-# Each time that a library comes it is another object, also where one was.
+# Each time a library is loaded it is a new object, even at the address of an
+# earlier one.
 n=$(sed -n "s/.*[eo]\.so.naddress=\([0-9a-fx]*\).*/\1/p" objects | sort |
 	uniq -c | sort -n | awk "END { print \$1 }")
 check_ge "objects in one place" "$n" 4
@@ -82,6 +83,11 @@ for ((round = 1; round <= ${ROUNDS:-5}; round++)); do
 	HATFTRACE_STACKS=on HATFTRACE_OUT=killed.hatf LD_PRELOAD=$SO \
 		./stack_torture 1000 ./one.so ./two.so >said 2>&1 &
 	pid=$!
+	# On a busy machine the trace begins late.
+	for _ in {1..400}; do
+		[ -e killed.hatf ] && break
+		sleep 0.05
+	done
 	sleep "0.$((RANDOM % 9 + 1))"
 	kill -9 "$pid"
 	wait "$pid" 2>/dev/null

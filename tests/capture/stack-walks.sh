@@ -20,7 +20,7 @@ echo '#include <libunwind.h>' | $cc -E - >/dev/null 2>&1 ||
 	skip "no libunwind-dev"
 $cc -std=gnu11 -O2 -g -fPIC -shared -D_GNU_SOURCE -I"$root" \
 	-fno-builtin-malloc -o unwound.so "$CAPTURE/shared/unwound.c" \
-	"$walks"/{walk,unwind_rule,cfi,cfi_expression}.c \
+	"$walks"/{walk,path_cache,unwind_rule,cfi,cfi_expression}.c \
 	"$walks"/{code_object,stack_memory}.c \
 	"$root"/preload/sys/{elf_lookup,elf_dynamic}.c -lunwind -ldl ||
 	fail "cannot build unwound.so"
@@ -81,11 +81,13 @@ check_walks()
 {
 	check_ge "$1: captures" "$(sum captures)" "$2"
 	check "$1: differences" "$(sum differences)" 0
+	check_ge "$1: paths" "$(sum paths)" $(($(sum captures) / 20))
 	[ "$(sum differences)" = 0 ] || head -n 40 report >&2
 	[ -z "${VERBOSE:-}" ] ||
 		echo "$1: $(sum captures) captures, $(sum differences)" \
 			"differences, $(sum lost) lost, $(sum cut) cut," \
-			"$(sum walked) frames walked, $(sum verified) verified"
+			"$(sum walked) frames walked," \
+			"$(sum verified) verified, $(sum paths) paths found"
 }
 
 # walks NAME LEAST COMMAND...: make at least LEAST captures, or as many as
@@ -202,7 +204,7 @@ do $$ begin for i in 1..300 loop begin perform 1 / (i % 3);
 drop table t;
 END
 	tr '\n' ' ' <queries | sed 's/; /;\n/g' >lines
-	# The do block is one line for the server, which reads lines.
+	# Write the do block in one line, because the server reads lines.
 	input=lines walks postgres 2000 "${as_nobody[@]}" "$postgres" --single \
 		-D database/data postgres
 fi

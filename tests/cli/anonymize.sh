@@ -127,6 +127,30 @@ os.kill(os.getpid(), signal.SIGKILL)' 2>err &
 wait $! 2>/dev/null
 same killed.hatf 5
 
+# A program's own events: each stays, without its text.
+cat >events.c <<'END'
+#include <hatftrace.h>
+#include <stdlib.h>
+int
+main(void)
+{
+	for (int i = 0; i < 50; i++) {
+		free(malloc(100));
+		hatftrace_event("mArKeR", "path=/mArKeR/%d\n", i);
+	}
+	return 0;
+}
+END
+gcc -I "$CLI/../../preload" -fno-builtin -o events events.c ||
+	fail 'gcc failed'
+"$HATF" record -o events.hatf ./events 2>err || fail "$(cat err)"
+check 'events' "$("$HATF" dump events.hatf | grep -c $m)" 50
+run "$HATF" convert --anonymize -p events.hatf anonymous.hatf
+check_status "events: $(cat err)" 0
+grep -qa $m anonymous.hatf && fail 'the text of an event is left'
+check 'anonymous events' "$("$HATF" dump anonymous.hatf |
+	grep -c 'event thread')" 50
+
 # ------------------------------------------------------------- a file of names
 run "$HATF" convert --anonymize --names names python.hatf.gz one.hatf
 check_status 'a new file of names' 0
@@ -148,7 +172,7 @@ printf 'function_1 main\nfile_x y\n' >names
 run "$HATF" convert --anonymize --names names other.hatf four.hatf
 check_status 'a wrong file of names' 1
 check_one_line 'a wrong file of names' \
-	'hatf convert: names:2: not a pseudonym and a name'
+	"hatf convert: names:2: want a pseudonym and a name: 'function_1 main'"
 [ -e four.hatf ] && fail 'a wrong file of names has an output'
 run "$HATF" convert --names names other.hatf four.hatf
 check_status '--names alone' 2

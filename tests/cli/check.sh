@@ -117,6 +117,175 @@ judge 3 --limit 'module program allocs 2'
 judge 3 --limit 'heap 0 allocs 2'
 judge 3 --limit 'thread 0 allocs 2'
 
+# ---------------------------------------------------- a program's own malloc
+cat >wrapped.c <<'END'
+#include <stdlib.h>
+__attribute__((noinline)) void *
+xmalloc(size_t n)
+{
+	void *p = malloc(n);
+
+	if (p == NULL)
+		abort();
+	return p;
+}
+__attribute__((noinline)) void *
+xcalloc(size_t n)
+{
+	void *p = xmalloc(n);
+
+	for (size_t i = 0; i < n; i++)
+		((char *)p)[i] = 0;
+	return p;
+}
+__attribute__((noinline)) void *
+parse(void)
+{
+	return xcalloc(100);
+}
+__attribute__((noinline)) void *
+print(void)
+{
+	return xmalloc(10);
+}
+int
+main(void)
+{
+	void *kept[3] = { parse(), parse(), print() };
+
+	free(kept[LEAKED]);
+	return 0;
+}
+END
+mkdir wrapped
+for leaked in 1 2; do
+	gcc -g -O1 -fno-builtin -fno-optimize-sibling-calls -DLEAKED=$leaked \
+		-o wrapped/$leaked wrapped.c || fail 'gcc failed'
+	record wrapped.$leaked.hatf wrapped/$leaked
+done
+# sites PATTERN COMMAND...: the lines of the output that match
+sites()
+{
+	local pattern=$1
+	shift
+	run "$HATF" "$@"
+	grep -o "$pattern" out | sort -u | xargs
+}
+all='parse\|print\|xmalloc\|xcalloc'
+for command in report leaks stat 'plot --by site --format svg -o -'; do
+	# shellcheck disable=SC2086 # a command and its options
+	check "$command" "$(sites "$all" $command wrapped.1.hatf)" xmalloc
+	# shellcheck disable=SC2086
+	check "$command --wrapper" "$(sites "$all" $command --wrapper xmalloc \
+		--wrapper 'xc*' wrapped.1.hatf)" 'parse print'
+	# The functions of one wrapper only.
+	# shellcheck disable=SC2086
+	check "$command --wrapper xmalloc" "$(sites "$all" $command \
+		--wrapper xmalloc wrapped.1.hatf)" 'print xcalloc'
+done
+wrappers=(--wrapper 'x?alloc' --wrapper xmalloc)
+check 'diff' "$(sites "$all" diff "${wrappers[@]}" wrapped.1.hatf \
+	wrapped.2.hatf)" 'parse print'
+printf 'site parse live-at-end 100\nwrapper "x*alloc"  # own\n' >own.limits
+run "$HATF" check --limits own.limits wrapped.1.hatf
+check_status "wrappers: $(cat out err)" 0
+run "$HATF" check --limits own.limits wrapped.2.hatf
+check_status 'wrappers, exceeded' 3
+grep -q 'most of it by parse ' out || fail "wrappers: $(cat out)"
+run "$HATF" check --wrapper 'x*' --limit 'site xmalloc peak 0' wrapped.1.hatf
+check_status 'a wrapper is no site' 0
+run "$HATF" check "${wrappers[@]}" --baseline own.base --update wrapped.1.hatf
+run "$HATF" check "${wrappers[@]}" --baseline own.base wrapped.2.hatf
+check_status 'baseline with wrappers' 3
+grep -q 'live at end of parse (wrapped.c) grew by 100 B' out ||
+	fail "baseline with wrappers: $(cat out)"
+run "$HATF" record --check own.limits -o r.hatf wrapped/2
+check_status 'record --check with wrappers' 3
+
+# -------------------------------------------------------------- a rotated trace
+cat >rotated.c <<'END'
+#include <stdlib.h>
+__attribute__((noinline)) void *
+early(void)
+{
+	return malloc(3000000);
+}
+__attribute__((noinline)) void *
+late(unsigned *seed)
+{
+	return malloc((size_t)rand_r(seed) % 2000);
+}
+int
+main(void)
+{
+	unsigned seed = 1;
+	void *kept[100] = { early() };
+
+	for (int i = 0; i < 100000; i++) {
+		void **const slot = &kept[rand_r(&seed) % 100];
+
+		free(*slot);
+		*slot = late(&seed);
+	}
+	return 0;
+}
+END
+gcc -g -O1 -fno-builtin -o rotated rotated.c || fail 'gcc failed'
+mkdir parts
+HATFTRACE_ROTATE=64K "$HATF" record -o parts/r.hatf ./rotated 2>err
+record whole.hatf ./rotated
+[ "$(find parts -name '*.hatf' | wc -l)" -gt 2 ] || fail 'no segments'
+for limit in peak live-at-end allocated allocs single; do
+	for trace in parts whole.hatf; do
+		run "$HATF" check --json --limit "$limit 1" \
+			--limit "tree $limit 1" $trace
+		check_status "$trace: $limit" 3
+		"$PYTHON" -c '
+import json
+for limit in json.load(open("out"))["limits"]:
+    print(limit["findings"][0]["value"])' >$limit.$trace
+	done
+	cmp -s $limit.parts $limit.whole.hatf ||
+		fail "$limit: $(cat $limit.parts $limit.whole.hatf)"
+	value=$(head -1 $limit.parts)
+	for trace in parts whole.hatf; do
+		run "$HATF" check --limit "$limit $value" $trace
+		check_status "$trace: $limit $value" 0
+		run "$HATF" check --limit "$limit $((value - 1))" $trace
+		check_status "$trace: $limit below $value" 3
+	done
+done
+# So is each site, also for 'hatf diff'.
+for site in early late; do
+	for measure in peak live-at-end allocated allocs temporary-ratio; do
+		amount=1
+		[ $measure != temporary-ratio ] || amount=0.0001%
+		for trace in parts whole.hatf; do
+			run "$HATF" check --json \
+				--limit "site $site $measure $amount" $trace
+			sed -n 's/^ *"value": //p' out | sort -u >value.$trace
+		done
+		cmp -s value.parts value.whole.hatf ||
+			fail "site $site $measure: $(cat value.parts)," \
+				"$(cat value.whole.hatf)"
+	done
+done
+record whole.2.hatf ./rotated
+run "$HATF" diff --fail-on any --all --floor 0 parts whole.hatf
+check_status "diff of segments: $(cat out err)" 0
+run "$HATF" diff --fail-on any --floor 0 --by size whole.hatf whole.2.hatf -- \
+	parts parts
+check_status "diff of segments by size: $(cat out err)" 0
+run "$HATF" diff tree whole.hatf
+check_status 'diff of two processes' 1
+check_one_line 'diff of two processes' \
+	'hatf diff: tree: traces of 2 processes: name the trace of one'
+# The block of early() made the peak, in a segment that is not the last.
+run "$HATF" check --max-peak 1 parts
+grep -q 'most of it by late' out && fail "a wrong site: $(cat out)"
+run "$HATF" check --max-live-at-end 1 parts
+grep -q 'most of it by late' out || fail "no site: $(cat out)"
+
 # ------------------------------------------------------------ a file of limits
 cat >heap.limits <<'END'
 # what the program may have
@@ -135,6 +304,13 @@ run "$HATF" check --limits - --json tree <heap.limits
 check_status 'without any limit' 2
 run "$HATF" check --limits heap.limits --json tree
 check_status 'JSON' 3
+fits()
+{
+	command -v xmllint >/dev/null || return 0
+	xmllint --noout --schema "$CLI/../data/junit.xsd" "$1" 2>err ||
+		fail "$1 against the schema: $(cat err)"
+}
+fits junit.xml
 "$PYTHON" - junit.xml out.sarif <<'END' || fail 'JUnit or SARIF'
 import json
 import sys
@@ -168,6 +344,7 @@ END
 head -c 600 sort.hatf >cut.hatf
 run "$HATF" check --max-peak 1G --junit cut.xml cut.hatf
 check_status 'incomplete' 4
+fits cut.xml
 grep -q '<error message="cut.hatf: ' cut.xml || fail "JUnit: $(cat cut.xml)"
 grep -q ', 1 incomplete$' out || fail "summary: $(cat out)"
 run "$HATF" check --max-peak 1 cut.hatf sed.hatf
@@ -209,6 +386,41 @@ assert base["total"]["live"] == 5000
 assert base["rows"]["keep (program.c)"] == {
     "peak": 5000, "live": 5000, "allocated": 5000, "allocations": 5}
 ' || fail "baseline: $(cat heap.base)"
+# The place of what grew, or the baseline.
+run "$HATF" check --baseline heap.base --fail-on 'site.live>0,live>0' \
+	--annotations --sarif grown.sarif --junit grown.xml new.1.hatf
+check_status 'the place of a growth' 3
+fits grown.xml
+check 'annotations of a baseline' \
+	"$(sed -n 's/^::error \([^:]*\)::.*/\1/p' out)" \
+	'file=new/program.c,line=9,title=baseline%3A site.live>0
+file=heap.base,title=baseline%3A live>0'
+grep -q 'most of it by keep (' out || fail "no place: $(cat out)"
+
+# GitHub refuses a SARIF result without a location.
+run "$HATF" check --max-peak 1 --limit 'tree peak 1' \
+	--limit 'thread * peak 1' --sarif option.sarif new.1.hatf
+check_status 'limits of options' 3
+run "$HATF" check --limit 'tree peak 1' --max-peak 1 --sarif bare.sarif \
+	bare.hatf
+check_status 'no stacks, and limits of options' 3
+for file in grown option bare; do
+	"$PYTHON" -c '
+import json, sys
+with open(sys.argv[1]) as f:
+    run, = json.load(f)["runs"]
+rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+assert run["results"]
+for result in run["results"]:
+    assert result["ruleId"] in rules
+    place, = result["locations"]
+    assert place["physicalLocation"]["artifactLocation"]["uri"]
+' $file.sarif || fail "SARIF: $(cat $file.sarif)"
+done
+mkdir empty
+run "$HATF" check --baseline heap.base empty
+check_status 'a folder without traces' 1
+
 # An incomplete trace makes no baseline.
 cp heap.base before
 run "$HATF" check --baseline heap.base --update cut.hatf
@@ -250,6 +462,17 @@ done
 printf 'peak 1M\nlive 3\n' >wrong.limits
 wrong "hatf check: wrong.limits:2: not a measure: 'live' *" \
 	--limits wrong.limits tree
+for line in wrapper 'wrapper ""' 'wrapper a b' 'wrapper "a'; do
+	printf 'peak 1M\n%s\n' "$line" >wrong.limits
+	wrong "hatf check: wrong.limits:2: want 'wrapper GLOB'*" \
+		--limits wrong.limits tree
+done
+for ((n = 0; n < 65; n++)); do
+	echo "wrapper f$n"
+done >wrong.limits
+wrong 'hatf check: wrong.limits:65: more than 64 wrappers' \
+	--limits wrong.limits tree
+wrong 'hatf check: --wrapper: *' --wrapper '' --max-peak 1 tree
 printf 'peak 1M\0\n' >zero.limits
 wrong 'hatf check: zero.limits:1: a zero byte, *' --limits zero.limits tree
 wrong 'hatf check: none.limits: No such file or directory' \

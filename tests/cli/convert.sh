@@ -206,7 +206,7 @@ check 'filtered: last' "$(tail -1 out)" \
 
 # The script in hatf-convert(1) writes a consistent trace.
 page=$CLI/../../tools/man/hatf-convert.1
-sed -n '/^A trace without the blocks/,/^\.Ed/p' "$page" |
+sed -n '/^A script makes a trace without/,/^\.Ed/p' "$page" |
 	sed -n '/^\.Bd/,/^\.Ed/p' | sed '/^\./d; s/^\$ //' >example.sh
 cp all.hatf app.hatf.gz
 run env PATH="$BUILD:$PATH" sh example.sh
@@ -268,7 +268,7 @@ refused()
 	check_status "$*" "$want"
 	check_one_line "$*" "hatf convert: $pattern"
 }
-refused 'IN and OUT are wanted*' 2 all.hatf
+refused 'IN and OUT are needed*' 2 all.hatf
 refused "'out' does not imply a format: use --to*" 2 all.hatf out
 refused "'-' does not imply a format*" 2 all.hatf -
 refused "'x.split.gz' does not imply a format*" 2 all.hatf x.split.gz

@@ -191,7 +191,7 @@ wrong()
 wrong 'hatf diff: an OLD and a NEW trace are needed*'
 wrong 'hatf diff: an OLD and a NEW trace are needed*' old.hatf.gz
 wrong 'hatf diff: an OLD and a NEW trace are needed*' old.hatf.gz --
-wrong "hatf diff: '--' must stand between *" a b c
+wrong "hatf diff: '--' must separate *" a b c
 for expr in peak 'peak>' 'peak>x' 'peak>-1' 'peak>1T' 'size>1' 'site>1' \
 	'peak>1,,live>1' 'any>1' 'peak>nan' 'peak>0x10' 'peak>1e999'; do
 	wrong 'hatf diff: --fail-on: *' --fail-on "$expr" old.hatf.gz \

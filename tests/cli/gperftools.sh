@@ -69,7 +69,7 @@ check left "$("$HATF" info --json "$trace" |
 zcat "$trace" | head -c 3000 >cut.raw
 run "$HATF" convert cut.raw cut.hatf
 check_status cut 1
-rounded=': sizes are rounded up to words, as format gperftools has them'
+rounded=': sizes are rounded up to words, the unit of format gperftools'
 check 'cut: rounded' "$(grep -c "$rounded\$" err)" 1
 sed -i '/: sizes are rounded/d' err
 check_one_line cut 'hatf convert: cut.raw: offset *: event: the trace *'

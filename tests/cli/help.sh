@@ -9,7 +9,8 @@
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-man=$CLI/../../tools/man
+top=$CLI/../..
+man=$top/tools/man
 
 # Print the options like "-o --output FILE", one a line, sorted.
 options_of_help()
@@ -70,22 +71,22 @@ for key in format version complete events records lost threads duration_ns \
 done
 
 # libhatf(3) has each function of the header, and its example compiles.
-headers=$CLI/../../hatf
+headers=$top/hatf
 functions=$(grep -ohE '\bhatf_[a-z_]+\(' "$headers"/hatf*.h | tr -d '(' |
 	sort -u)
 for function in $functions; do
-	grep -qE "^\.F[no] $function( |\$)" "$man/libhatf.3" ||
+	grep -qE "^\.F[no] $function( |\$)" "$top/hatf/man/libhatf.3" ||
 		fail "libhatf(3) does not have $function()"
 done
 if command -v "${CC:-cc}" >/dev/null; then
-	sed -n '/^#include <hatf.h>/,/^}/p' "$man/libhatf.3" |
+	sed -n '/^#include <hatf.h>/,/^}/p' "$top/hatf/man/libhatf.3" |
 		sed 's/\\e/\\/g' >example.c
 	"${CC:-cc}" -Wall -Wextra -Werror -I "$headers" -c example.c ||
 		fail 'the example of libhatf(3) does not compile'
 fi
 
 if command -v mandoc >/dev/null; then
-	complaints=$(mandoc -T lint -W warning "$man"/*.[1-9]) ||
+	complaints=$(mandoc -T lint -W warning "$top"/*/man/*.[1-9]) ||
 		fail "mandoc: $complaints"
 fi
 

@@ -71,7 +71,7 @@ trailer good.hatf 6 7
 run "$HATF" verify good.hatf
 check_status good 0
 check_text good out <<'END'
-good.hatf: ok, 6 events, 2 of blocks inherited from the parent process
+good.hatf: ok, 6 events, 2 on blocks inherited from the parent process
 END
 check "good: heritage" "$(key good.hatf heritage)" exact
 check "good: at the start" "$(figure good.hatf start_live_objects)" 2
@@ -232,7 +232,7 @@ unknown()
 	check "$name: heritage" "$(key "$name.hatf" heritage)" "$want"
 	run timeout 20 "$HATF" verify "$name.hatf"
 	check_status "$name" 0
-	grep -q 'not known which' out || fail "$name: '$(cat out)'"
+	grep -q 'which blocks is unknown' out || fail "$name: '$(cat out)'"
 	run "$HATF" info "$name.hatf"
 	grep -q '^  live at the start *unknown: ' out ||
 		fail "$name: info: '$(cat out)'"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# leaks.sh - leaks names what lives at the end, and obeys its options
+# leaks.sh - 'hatf leaks' lists the blocks live at the end, and obeys its
+# options
 #
 # stat.sh compares the figures of leaks with a slow census.
 # shellcheck source=tests/cli/lib.sh
@@ -79,7 +80,7 @@ suppressed 501 'leak:row$'
 suppressed 101 leak:libone
 suppressed 101 'leak:^/lib/*.so'
 suppressed 101 leak:once leak:nothing
-# The file of a caller is enough.
+# A suppression that matches only the file of a caller applies.
 suppressed 1 leak:app.c
 printf 'leak:once\nleak:nothing\n' >supp
 run "$HATF" leaks --suppressions supp app.hatf
@@ -120,11 +121,11 @@ check 'over' "$(jq .over out)" true
 } >bare.hatf
 trailer bare.hatf 2 3
 run "$HATF" leaks bare.hatf
-advice="'hatf record' without -G takes them, for call sites"
+advice="'hatf record' without -G takes call stacks"
 check_text 'without stacks' out <<EOF
 bare.hatf: 48 B in 2 blocks live at the end, at 1 sites
         48 B          2  thread 0, 17 to 32 bytes
                          age 1 events to 2 events, median 2 events
-note: no call stacks: $advice instead of threads and sizes
+note: no call stacks, so threads and sizes stand for call sites: $advice
 EOF
 finish

@@ -37,7 +37,7 @@ for format in folded dhat pprof; do
 	says x.$format "format $format $text"
 done
 
-# No message about comments that the format can store.
+# There is no message about comments that the format can store.
 zcat -f "$data"/foreign/mtrc/cc1.trace* >cc1.trace
 run "$HATF" convert cc1.trace cc1.hatf
 check_status 'mtrc' 0
@@ -60,7 +60,7 @@ check_one_line 'clock' \
 run "$HATF" convert "$data/foreign/gperftools/thr.raw.gz" thr.hatf
 check_status 'rounded' 0
 check_one_line 'rounded' 'hatf convert: */thr.raw.gz:' \
-	'sizes are rounded up to words, as format gperftools has them'
+	'sizes are rounded up to words, the unit of format gperftools'
 run "$HATF" convert thr.hatf thr.csv
 check_silent 'rounded once'
 

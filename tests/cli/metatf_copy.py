@@ -5,7 +5,8 @@ generated code.
 
 usage: metatf_copy.py NAME <NAME.h
 
-The program: copy IN OUT FLAGS.  Exit status 1: IN is wrong, 3: a record cannot
+The program: copy IN OUT FLAGS [MOST], reading up to MOST records at once.
+Exit status 1: IN is wrong, 3: a record cannot
 be written.
 """
 import re
@@ -24,11 +25,18 @@ lines = [
     ' struct N_reader *const r = N_reader_open(argv[1]);',
     ' struct N_writer *const w =',
     '  N_writer_open(argv[2], (unsigned)atoi(argv[3]));',
-    ' struct N_record rec;',
+    ' struct N_record *recs, rec;',
+    ' const size_t most = argc > 4 ? (size_t)atoi(argv[4]) : 1;',
+    ' size_t count = 0;',
     ' const char *why = NULL;',
-    ' bool ok = argc == 4 && r != NULL && w != NULL;',
+    ' bool ok = argc >= 4 && r != NULL && w != NULL;',
     ' int status;',
-    ' while (ok && N_reader_next(r, &rec))',
+    ' recs = calloc(most, sizeof(*recs));',
+    ' while (ok && recs != NULL &&',
+    '        (count = argc > 4 ? N_reader_read(r, recs, most)',
+    '                          : N_reader_next(r, recs)) != 0)',
+    ' for (size_t i = 0; ok && i < count; i++) {',
+    '  rec = recs[i];',
     '  switch ((int)rec.type) {',
     '  case U_TYPE_COMMENT:',
     '   ok = N_put_comment(w, rec.section,',
@@ -45,6 +53,8 @@ lines += [
     '  default:',
     '   return 9;',
     '  }',
+    ' }',
+    ' free(recs);',
     ' if (r == NULL || w == NULL) {',
     '  printf("cannot open\\n");',
     '  return 1;',

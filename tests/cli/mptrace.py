@@ -237,4 +237,5 @@ def main():
         trace.statistics()
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -47,7 +47,7 @@ for name in mt1 ls thr cfrac; do
 		check_one_line "$name: convert" \
 			'hatf convert: thr.mtrace: 2 ordering anomalies' \
 			'(first at record *, offset 0x*: the address is' \
-			"handed out while live); see 'hatf verify'"
+			"allocated while it is live); see 'hatf verify'"
 		;;
 	*) check_silent "$name: convert" ;;
 	esac
@@ -57,7 +57,8 @@ for name in mt1 ls thr cfrac; do
 
 	# 'hatf verify' finds as many anomalies as the script.
 	run "$HATF" verify $name.mtrace
-	check "$name: anomalies" "$(grep -c 'handed out\|unallocated' out)" \
+	check "$name: anomalies" \
+		"$(grep -c 'while it is live\|unallocated' out)" \
 		"$(grep -c 'duplicate\|never alloc' "$data/$name.mtrace.out")"
 
 	# A conversion to HATF and back loses offsets in functions and adds an
@@ -150,7 +151,7 @@ disordered()
 		"log: not ok, $(grep -cv '^<' log) events, $count violations"
 }
 disordered 1 '0, offset 0x0: free of an unallocated address)' '- 0x10'
-disordered 1 '1, offset 0xb: the address is handed out while live)' \
+disordered 1 '1, offset 0xb: the address is allocated while it is live)' \
 	'+ 0x10 0x8' '+ 0x10 0x8'
 disordered 1 '0, offset 0x*: realloc of an unallocated address)' \
 	'< 0x10' '> 0x20 0x8' '- 0x20'

@@ -66,7 +66,7 @@ run "$HATF" optimize --level 1 small.hatf.gz copy.hatf.gz
 check_status copy 0
 if cmp -s small.hatf.gz copy.hatf.gz; then
 	check_one_line copy 'hatf optimize: small.hatf.gz:' \
-		'already the smallest: copy.hatf.gz *'
+		'cannot be made smaller: copy.hatf.gz *'
 	check 'copy: mode' "$(stat -c %a copy.hatf.gz)" 600
 fi
 for level in 1 6 12; do
@@ -119,10 +119,10 @@ check_status magic 2
 check_one_line magic "hatf optimize: --placement: unknown: 'magic' *"
 run "$HATF" optimize all.hatf
 check_status 'one file' 2
-check_one_line 'one file' 'hatf optimize: IN and OUT are wanted*'
+check_one_line 'one file' 'hatf optimize: IN and OUT are needed*'
 run "$HATF" optimize all.hatf x.csv
 check_status csv 2
-check_one_line csv "hatf optimize: 'x.csv' is not a name for HATF*"
+check_one_line csv "hatf optimize: 'x.csv' implies a format other than HATF*"
 run "$HATF" optimize all.hatf no/x.hatf
 check_status 'no folder' 1
 check_one_line 'no folder' 'hatf optimize: no/x.hatf: No such file *'

@@ -108,12 +108,12 @@ check_one_line 'no folder' 'hatf plot: no/such.svg: No such file or directory'
 	check_one_line 'a full disk' 'hatf plot: /dev/full: No space left *'
 }
 
-# A trace that is cut: the picture has the rest, and says so.
+# A truncated trace: the picture has the part that can be read, and says so.
 run "$HATF" plot -o cut.svg cut.hatf
 check_status 'a cut trace' 1
 check_one_line 'a cut trace' 'hatf plot: cut.hatf: *'
 well_formed cut.svg
-grep -q '(the trace is not whole)' cut.svg || fail 'a cut trace: no remark'
+grep -q '(the trace is incomplete)' cut.svg || fail 'a cut trace: no remark'
 
 # A trace without events, and one without stacks.
 {
@@ -147,7 +147,8 @@ grep -q 'peak 1000 B' part.svg || fail "a window: $(grep peak part.svg)"
 plot 'the size of SVG' --width 500 --height 240 -o small.svg hostile.hatf
 grep -q 'width="500" height="240"' small.svg || fail 'the size of SVG'
 
-# PNG needs cairo.  LeakSanitizer sees what its fontconfig never frees.
+# PNG needs cairo.  LeakSanitizer would report memory that cairo's fontconfig
+# never frees.
 echo 'leak:libfontconfig' >leaks
 LSAN_OPTIONS=${LSAN_OPTIONS:-}:suppressions=$PWD/leaks:print_suppressions=0
 export LSAN_OPTIONS

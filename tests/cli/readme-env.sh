@@ -23,5 +23,5 @@ diff <(sed -nE 's/^\| `(HATFTRACE_[A-Z]+)` \| `([^`]*)` \|.*/\1 \2/p' \
 	README.md) <(echo "$table")
 
 echo 'libhatftrace(7) (<) and hatf/recorder/config.c (>): names'
-diff <(grep -ohE 'HATFTRACE_[A-Z]+' tools/man/libhatftrace.7 | sort -u) \
+diff <(grep -ohE 'HATFTRACE_[A-Z]+' preload/man/libhatftrace.7 | sort -u) \
 	<(cut -d ' ' -f 1 <<<"$table" | sort)

@@ -91,8 +91,9 @@ for touch in none first all; do
 	replay "pages, $touch" --touch "$touch" pages.ascii
 	peak=$(jq '.allocators[0].peak_rss.median / 4096 | floor' out)
 	case $touch in
-	none) [ "$peak" -lt 4000 ] ;;
-	first) [ "$peak" -lt 4000 ] ;;
+	# Some kernels make pages resident that are only read, as by realloc.
+	none) [ "$peak" -lt 4600 ] ;;
+	first) [ "$peak" -lt 4600 ] ;;
 	all) [ "$peak" -gt 4600 ] && [ "$peak" -lt 6500 ] ;;
 	esac || fail "pages, $touch: $peak pages"
 done
@@ -188,8 +189,8 @@ replay 'real time' --speed real slow.ascii
 "${CC:-cc}" -O1 -D_GNU_SOURCE -fno-builtin -shared -fPIC -o sized.so \
 	"$CLI/sized_heap.c" || fail 'cannot build sized_heap.c'
 
-# same_sizes NAME COMMAND...
-same_sizes()
+# record_sizes NAME COMMAND...: record a command under glibc, with its log.
+record_sizes()
 {
 	local name=$1
 
@@ -197,12 +198,27 @@ same_sizes()
 	HATFTRACE_OUT=$PWD/$name.hatf.gz SIZED_HEAP_LOG=$PWD/$name.own \
 		LD_PRELOAD="$BUILD/libhatftrace.so $PWD/sized.so" "$@" \
 		>/dev/null 2>err </dev/null || fail "$name: $(cat err)"
-	run "$HATF" replay --json -r 1 \
+}
+
+# compare_sizes NAME [OPTION...]: replay it, and compare the two logs.
+compare_sizes()
+{
+	local name=$1
+
+	shift
+	run "$HATF" replay --json -r 1 "$@" \
 		-a "./sized.so:SIZED_HEAP_LOG=$name.again X=Y" "$name.hatf.gz"
 	check_status "$name: $(cat err)" 0
 	"$PYTHON" "$CLI/replay_sizes.py" "$name.own" "$name.again" out ||
 		fail "$name: the replay differs"
 	rm -f "$name".*
+}
+
+# same_sizes NAME COMMAND...
+same_sizes()
+{
+	record_sizes "$@"
+	compare_sizes "$1"
 }
 same_sizes python "$PYTHON" -c '
 import json
@@ -217,6 +233,27 @@ if command -v sqlite3 >/dev/null; then
 			where x < 30000)
 		insert into t select x, hex(randomblob(20)) from c;
 		create index i on t(b);'
+fi
+
+# The other threads of redis-server make no calls, but pthread_create() does, in
+# the thread that calls it.  The trace has these calls.  With one thread, the
+# replay adds none of its own.
+if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null
+then
+	record_sizes redis redis-server --port 0 --save '' --appendonly no \
+		--unixsocket "$PWD/redis.sock" --loglevel warning &
+	server=$!
+	for ((i = 0; i < 200; i++)); do
+		redis-cli -s redis.sock ping >/dev/null 2>&1 && break
+		sleep 0.05
+	done
+	redis-benchmark -s redis.sock -q -P 8 -r 1000 -n 3000 \
+		-t set,get,lpush,hset >/dev/null
+	redis-cli -s redis.sock shutdown nosave
+	wait "$server"
+	check 'redis: threads that make calls' "$("$HATF" stat --by thread \
+		--json redis.hatf.gz | jq '.rows | length')" 1
+	compare_sizes redis --threads 1
 fi
 
 # ---------------------------------------------------------------------- threads
@@ -249,9 +286,14 @@ in_order()
 in_order torture.hatf.gz 100
 
 # With all allocators that are installed, which --allocator also finds by name.
-run timeout 300 "$HATF" replay --check -r 3 torture.hatf.gz
+run timeout 300 "$HATF" replay --json -r 1 torture.hatf.gz
 check_status "torture with all allocators: $(cat err)" 0
-for name in $(sed -n 's/^\([a-z]*\): 3 runs, all calls in order.*/\1/p' out); do
+for name in $(jq -r '.allocators[].allocator' out); do
+	run timeout 100 "$HATF" replay --check -r 3 -a "$name" torture.hatf.gz
+	# memalign(256, 512) of mimalloc 2.0 aligns to 128 bytes.
+	if ! grep -q 'mimalloc: a block is not aligned' err; then
+		check_status "$name in order: $(cat err)" 0
+	fi
 	run timeout 60 "$HATF" replay -r 1 -a "$name:MALLOC_CONF=narenas:1" \
 		torture.hatf.gz
 	check_status "$name: $(cat err)" 0
@@ -297,14 +339,19 @@ refused()
 	local what=$1 pattern=$2
 
 	shift 2
-	run timeout 60 "$HATF" replay -r 1 -a glibc "$@"
+	[[ $* == *-a* ]] || set -- -a glibc "$@"
+	run timeout 60 "$HATF" replay -r 1 "$@"
 	check_status "$what" 1
 	check_one_line "$what" "$pattern"
 }
 printf '%s\n' "$first_line" '0 1152921504606846976 0x1000 0 0 1' >huge.ascii
 refused 'a huge block' 'hatf replay: huge.ascii: a replay would take 1.0 EiB*' \
 	huge.ascii
-replay 'a huge block, not touched' --touch none huge.ascii
+refused 'a huge block, not touched' \
+	'hatf replay: glibc: each call that allocates failed' \
+	--touch none huge.ascii
+echo '0 10 0x2000 0 0 1' >>huge.ascii
+replay 'a huge block and another one' --touch none huge.ascii
 check 'a huge block: without memory' "$(jq '.allocators[0].failed' out)" 1
 printf '%s\n' "$first_line" '0 18446744073709551615 0x1000 0 0 1' \
 	'0 18446744073709551615 0x2000 0 0 1' >sum.ascii
@@ -346,6 +393,30 @@ END
 replay wrong wrong.ascii
 check wrong "$(figures left_out_unknown left_out_pools missing_frees)" 3 1 2
 
+# Waits in circles: threads that create each other, or themselves, also after
+# their end, while each frees, resizes and reuses the blocks of the others.
+awk -v first="$first_line" 'BEGIN {
+	print first
+	print "8 1 0 1 4202\n8 2 0 1 4203\n8 3 0 1 4201\n8 4 0 1 4204"
+	for (i = 0; i < 300; i++) {
+		for (t = 1; t <= 4; t++)
+			printf("0 40 0x%x %d 0 1\n", 4096 * t, t)
+		for (t = 1; t <= 4; t++)
+			printf("2 5000 0x%x 0x%x %d 0 1\n", 4096 * t,
+				65536 + 8192 * t, t % 4 + 1)
+		for (t = 1; t <= 4; t++)
+			printf("1 0x%x %d 0 1\n", 65536 + 8192 * t,
+				(t + 1) % 4 + 1)
+		if (i % 10 == 0)
+			printf("9 %d 0 1\n8 %d 0 1 42%02x\n", i % 4 + 1,
+				i % 4 + 1, (i + 1) % 4 + 1)
+	}
+}' >circle.ascii
+in_order circle.ascii 20
+replay circle circle.ascii
+check circle "$(figures calls end_blocks)" 3600 0
+[ "$(figures handovers)" -gt 2000 ] || fail "circle: $(figures handovers)"
+
 # Traces of several threads with lines left out, repeated and changed.
 "$HATF" record --follow none -G -o small.hatf.gz "$programs/torture" \
 	12 4 12 0 >/dev/null 2>err || fail "small: $(cat err)"
@@ -358,6 +429,7 @@ check wrong "$(figures left_out_unknown left_out_pools missing_frees)" 3 1 2
 cat >bad.c <<'END'
 #include <stddef.h>
 #include <stdlib.h>
+#include <unistd.h>
 void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t k, size_t n);
 void *__libc_realloc(void *p, size_t n);
@@ -368,11 +440,22 @@ void *malloc(size_t n)
 {
 	if (n == 201)
 		abort();
+	if (n == 203)
+		return NULL;
+	if (n == 204)
+		return (char *)__libc_malloc(n + 16) + 3;
+	if (n == 205)
+		return (void *)8;
+	if (n == 206)
+		_exit(0);
 	return n == 202 ? twice : __libc_malloc(n);
 }
 void *calloc(size_t k, size_t n) { return __libc_calloc(k, n); }
 void *realloc(void *p, size_t n) { return __libc_realloc(p, n); }
-void *memalign(size_t a, size_t n) { return __libc_memalign(a, n); }
+void *memalign(size_t a, size_t n)
+{
+	return __libc_memalign(a == 4096 ? 16 : a, n);
+}
 void free(void *p)
 {
 	if (p != twice)
@@ -389,6 +472,35 @@ printf '%s\n' "$first_line" '0 202 0x1000 0 0 1' '0 202 0x2000 0 0 1' \
 refused 'an allocator that gives a block twice' \
 	'hatf replay: ./bad.so: a block was changed: *' \
 	--check -a ./bad.so twice.ascii
+for size in 203 204 205 206; do
+	printf '%s\n' "$first_line" "0 $size 0x1000 0 0 1" >"bad$size.ascii"
+done
+# A realloc that fails leaves a block that is too small for a mark.
+printf '%s\n' "$first_line" '0 4 0x1000 0 0 1' \
+	"2 $((1 << 60)) 0x1000 0x2000 0 0 1" '1 0x2000 0 0 1' >stays.ascii
+in_order stays.ascii 2 --touch none
+refused 'an allocator that has no memory' \
+	'hatf replay: ./bad.so: each call that allocates failed' \
+	-a ./bad.so bad203.ascii
+echo '0 10 0x2000 0 0 1' >>bad203.ascii
+run "$HATF" replay --json -r 1 -a ./bad.so bad203.ascii
+check_status 'an allocator that has not enough memory' 0
+check 'without memory' "$(jq '.allocators[0].failed' out)" 1
+refused 'an allocator that gives odd addresses' \
+	'hatf replay: ./bad.so: a block is not aligned *' \
+	--check -a ./bad.so bad204.ascii
+printf '%s\n' "$first_line" '0 99 0x1000 0 0 1 418020' \
+	'0 99 0x2000 0 0 1 418020' >align.ascii
+refused 'an allocator that ignores alignments' \
+	'hatf replay: ./bad.so: a block is not aligned *' \
+	--check -a ./bad.so align.ascii
+in_order align.ascii 2
+refused 'an allocator that gives addresses of nothing' \
+	'hatf replay: ./bad.so: the replay was killed by signal 11 *' \
+	-a ./bad.so bad205.ascii
+refused 'an allocator that ends the process' \
+	'hatf replay: ./bad.so: the replay ended with status 0 *' \
+	-a ./bad.so bad206.ascii
 
 # ------------------------------------------------------------ usage and errors
 refused 'no trace' 'hatf replay: none: No such file*' none

@@ -107,6 +107,21 @@ done
 "$HATF" convert -p -t hatf app.hatf - | "$HATF" report --json - >piped
 check 'a pipe' "$(jq -c .total piped)" "$(jq -c .total out)"
 
+# Sums of bytes that no number can hold are called wrong.
+{
+	echo '10 HATF ascii'
+	for i in 1 2 3; do
+		printf '0 9223372036854775808 0x%x0000000000\n' $i
+	done
+} >vast.ascii
+run "$HATF" report vast.ascii
+check_status 'vast' 0
+grep -q '^  1 blocks made a sum exceed 2^64 bytes: sums are wrong' out ||
+	fail 'vast: sums that are wrong pass for right'
+head -n 2 vast.ascii >single.ascii
+run "$HATF" report single.ascii
+check 'one block of 2^63 bytes' "$(grep -c 'sums are wrong' out)" 0
+
 # --------------------------------------------------------------- damaged traces
 # At any byte, what can be read is shown.
 size=$(stat -c %s app.hatf)

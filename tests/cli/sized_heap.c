@@ -2,7 +2,7 @@
 /*
  * sized_heap.c - a library to preload that logs what glibc's malloc gives
  *
- * Appends to the file $SIZED_HEAP_LOG, for each block that malloc, calloc,
+ * Writes to the file $SIZED_HEAP_LOG, for each block that malloc, calloc,
  * realloc or memalign returns, 8 bytes each: the size asked for, the usable
  * size, and how far the block is from the first one, or 0 if it has a mapping
  * of its own.  The first number of the file is how many bytes are in use, the
@@ -27,6 +27,8 @@ extern void __libc_free(void *p);
 
 /* In the word before a block: it has a mapping of its own. */
 #define IS_MAPPED 2
+/* The bits of that word that are not part of the size of the block. */
+#define FLAGS 7
 
 static uint64_t *words;
 
@@ -44,6 +46,23 @@ open_log(void)
 		_exit(99);
 	close(fd);
 	words[0] = 3 * sizeof(*words);
+	/* The file may have the log of an earlier run. */
+	words[1] = 0;
+	words[2] = 0;
+}
+
+/*
+ * glibc's malloc_usable_size().  A program that is linked with another
+ * allocator, such as redis-server, would find that one's function.
+ */
+size_t
+malloc_usable_size(void *p)
+{
+	const uint64_t head = p != NULL ? ((const uint64_t *)p)[-1] : 0;
+
+	if (p == NULL)
+		return 0;
+	return (head & ~(uint64_t)FLAGS) - (head & IS_MAPPED ? 16 : 8);
 }
 
 static void *

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# stat.sh - stat, report and leaks count what a slow, obvious census counts
+# stat.sh - stat, report and leaks agree with a slow and simple census
 #
 # census.py counts what traces have allocated, and compares every figure: of a
 # trace made by hand, of random ones with threads, heaps and mistakes, of other
@@ -100,7 +100,7 @@ check_stat 'by thread' --by thread --sort temporary <<'EOF'
      1017 B            3      1007 B         0 B           1         0  thread 0
       150 B            2       100 B       100 B           1         1  thread 1 (worker)
 
-    outlive       blocks  their thread, which has ended
+ bytes left  blocks left  by a thread that has ended
       100 B            1  thread 1 (worker)
 EOF
 check_stat 'over time' --by time <<'EOF'

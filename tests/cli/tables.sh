@@ -164,6 +164,7 @@ check_sizes()
 		4:HATF (optimum):hatf --placement optimum
 		4:HATF (literal):hatf --placement literal
 		4:XML:xml
+		4:Meta-TF SplitAddr:metatf-splitaddr
 		7:Naive:hatf --placement naive
 		7:Small Size:hatf --placement small-size
 		7:Same Size:hatf --placement same-size
@@ -261,6 +262,16 @@ check_breakdown()
 			"$("$HATF" convert --placement $placement --gzip "$2" \
 				--to hatf - 2>/dev/null | wc -c)"
 	done
+}
+
+# at_most PERCENT PROGRAM COLUMN OTHER: a compressed size in table 4 is at most
+# so much of another.
+at_most()
+{
+	awk -v got="$(value 4 measured "$2" "$3" compressed)" \
+		-v than="$(value 4 measured "$2" "$4" compressed)" -v p="$1" \
+		'BEGIN { exit !(got > 0 && got <= p / 100 * than) }' ||
+		fail "$2: $3 is more than $1 % of $4"
 }
 
 check_sizes all all.hatf
@@ -403,6 +414,23 @@ if [ -e "$BUILD/libhatftrace.so" ]; then
 		"$(count_again real.hatf.gz)"
 	check_sizes real real.hatf.gz
 	check_breakdown real real.hatf.gz
+
+	# The reader returns stacks as attributes; the stream has columns.
+	run "$HATF" record -g on -o stacks.hatf.gz -- perl -e '$h{$_} = [$_]
+		for 1 .. 300'
+	check_status 'stacks: record' 0
+	run "$HATF" tables -f csv -r 0 stacks.hatf.gz
+	check_status 'stacks' 0
+	check_sizes stacks stacks.hatf.gz
+	check_breakdown stacks stacks.hatf.gz
+
+	# Long enough that the DTD in the trace hardly counts.
+	run "$HATF" record -G -o long.hatf.gz -- perl -e 'for $i (1 .. 3000) {
+		$h{$i % 700} = "x" x ($i % 97); push @a, [$i] }'
+	check_status 'a longer trace: record' 0
+	run "$HATF" tables -f csv -r 0 long.hatf.gz
+	check_status 'a longer trace' 0
+	at_most 102 long 'Meta-TF SplitAddr' 'HATF SplitAddr (paper)'
 fi
 
 finish

@@ -40,7 +40,7 @@ process c _exit 30 pid=11 pid_start=6 start_monotonic=1200 start_time=1200 \
 # then.
 process d abort 40 pid=12 pid_start=7 start_monotonic=1300 start_time=1300 \
 	'ancestors=99@1 98@1 11@6' command=as\\\\x20x
-# Another process got the number of a later, and has a child.
+# Later another process got the id of a's process, and has a child.
 process e exit 50 pid=10 pid_start=9 start_monotonic=2000 start_time=2000 \
 	command=other
 process f exit 60 pid=13 pid_start=10 start_monotonic=2100 start_time=2100 \
@@ -234,7 +234,7 @@ check_status noise 1
 mkdir empty
 run "$HATF" tree empty
 check_status empty 1
-check_one_line empty 'hatf tree: empty: no trace in it'
+check_one_line empty 'hatf tree: empty: contains no trace'
 run "$HATF" tree
 check_status usage 2
 finish

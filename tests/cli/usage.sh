@@ -47,7 +47,8 @@ for when in 1.5.2s s 1.5x -1s 0x1s 1e5s '1 s' 99999999999h; do
 done
 wrong 'hatf stat: --at-peak and --at-end exclude each other *' \
 	stat --at-peak --at-end a
-wrong 'hatf stat: --by time knows no moment *' stat --by time --at-end a
+wrong 'hatf stat: --by time cannot be combined with --at-peak *' \
+	stat --by time --at-end a
 wrong 'hatf plot: one FILE at a time *' plot -o a.svg a b
 wrong 'hatf plot: -o PICTURE is missing *' plot a
 wrong 'hatf plot: a.gif: neither .svg nor .png: give --format *' \
@@ -60,7 +61,7 @@ wrong "hatf plot: --by: unknown: 'heap' (want one of total, * size)" \
 wrong "hatf plot: --top: out of range: '0' (want 1 to 9)" plot --top 0 a
 wrong "hatf plot: --width: out of range: '10' (want 320 to 8192)" \
 	plot --width 10 a
-wrong 'hatf plot: --height: at least 360 with layers *' \
+wrong 'hatf plot: --height: want at least 360 with layers *' \
 	plot --height 300 --by size -o a.svg a
 wrong "hatf plot: --height: out of range: '9999' (want 240 to 8192)" \
 	plot --height 9999 a

@@ -267,8 +267,9 @@ claim 'true figures' '' threads=2 time=7
 claim 'too few threads' 'the trailer states another number of threads' threads=1
 # A thread that is about to begin has a number, but no record yet.
 claim 'threads that were about to begin' '' threads=200
-claim 'an earlier end' 'the trailer states another last time' threads=2 time=6
-claim 'a later end' 'the trailer states another last time' threads=2 time=8
+text='the trailer states a different time for the last event'
+claim 'an earlier end' "$text" threads=2 time=6
+claim 'a later end' "$text" threads=2 time=8
 
 begin x.hatf
 alloc 32 0x1000 0 0 7 >>x.hatf
@@ -344,7 +345,7 @@ for bytes in 1000 9999999999 $((length - 1)); do
 	check_status "bytes=$bytes" 1
 	check_one_line "bytes=$bytes" \
 		'hatf verify: x.hatf: offset 0x*, record 6: bytes:' \
-		'a framing comment contradicts the trace'
+		'a block or trailer comment contradicts the trace'
 done
 
 # ------------------------------------------------------------------ strange

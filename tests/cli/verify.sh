@@ -48,7 +48,7 @@ check_silent bad
 # Offsets: records of 20 bytes, frees of 16, a realloc of 28, threads of 7.
 text='unknown thread, or thread created twice'
 check_text bad out <<END
-bad.hatf: record 2, offset $(printf 0x%x $((first + 20))): the address is handed out while live: thread 0, time 10, address 0x1000
+bad.hatf: record 2, offset $(printf 0x%x $((first + 20))): the address is allocated while it is live: thread 0, time 10, address 0x1000
 bad.hatf: record 3, offset $(printf 0x%x $((first + 40))): free of an unallocated address: thread 0, time 10, address 0x2000
 bad.hatf: record 4, offset $(printf 0x%x $((first + 56))): realloc of an unallocated address: thread 0, time 10, address 0x3000
 bad.hatf: record 5, offset $(printf 0x%x $((first + 84))): the time goes backwards: thread 0, time 9
@@ -81,7 +81,7 @@ run "$HATF" verify --json bad.hatf
 check_status json 1
 grep -o '\[{[^}]*}' out >got
 check_text 'json: the first' got <<END
-[{"record":2,"offset":$((first + 20)),"violation":"the address is handed out while live","address":"0x1000","stack":0,"thread":0,"time":10}
+[{"record":2,"offset":$((first + 20)),"violation":"the address is allocated while it is live","address":"0x1000","stack":0,"thread":0,"time":10}
 END
 if command -v jq >/dev/null; then
 	check 'json: jq' "$(jq '.first_violations | length' out)" 8
@@ -100,8 +100,8 @@ trailer child.hatf 2 3
 run "$HATF" verify child.hatf
 check_status inherited 0
 check inherited "$(cat out)" 'child.hatf: ok, 2 events,' \
-	'2 of blocks inherited from the parent process' \
-	"(not known which: the parent's trace was not found)"
+	'2 on blocks inherited from the parent process' \
+	"(which blocks is unknown: the parent's trace was not found)"
 free 0x1000 0 0 2 >>twice.hatf
 trailer twice.hatf 3 4
 run "$HATF" verify twice.hatf
@@ -147,29 +147,31 @@ END
 	run "$HATF" verify bare.hatf
 	check_status "$1: without a header" 0
 }
-stack_fault 'HATF frame\n' 'frame: it has no id'
-stack_fault 'HATF frame\nframe=0\n' 'frame: it has no id'
+stack_fault 'HATF frame\n' 'frame: the definition has no id'
+stack_fault 'HATF frame\nframe=0\n' 'frame: the definition has no id'
 stack_fault 'HATF frame\nframe=1\nline=2\n' \
-	'frame: its id has been defined otherwise before'
-stack_fault 'HATF frame\nframe=two\n' 'frame: its id is not a number'
+	'frame: another definition has the same id'
+stack_fault 'HATF frame\nframe=two\n' \
+	"frame: the definition's id is not a number"
 stack_fault 'HATF frame\nframe=18446744073709551616\n' \
-	'frame: its id is not a number'
-stack_fault 'HATF frame\nframe=2\nline=-1\n' 'frame: its line is not a number'
+	"frame: the definition's id is not a number"
+stack_fault 'HATF frame\nframe=2\nline=-1\n' \
+	"frame: the frame's line is not a number"
 stack_fault 'HATF frame\nframe=2\ncolumn=1x\n' \
-	'frame: its column is not a number'
+	"frame: the frame's column is not a number"
 stack_fault 'HATF frame\nframe=2\naddress=4096\n' \
-	'frame: its address is not a hexadecimal number'
-stack_fault 'HATF stack\nframe=1\n' 'stack: it has no id'
+	"frame: the frame's address is not a hexadecimal number"
+stack_fault 'HATF stack\nframe=1\n' 'stack: the definition has no id'
 stack_fault 'HATF stack\nstack=1\nparent=1\nframe=1\n' \
-	'stack: its id has been defined otherwise before'
-stack_fault 'HATF stack\nstack=2\n' 'stack: it has no frame'
+	'stack: another definition has the same id'
+stack_fault 'HATF stack\nstack=2\n' 'stack: the stack has no frame'
 stack_fault 'HATF stack\nstack=2\nframe=9\n' \
-	'stack: its frame has not been defined'
+	"stack: the stack's frame has not been defined"
 stack_fault 'HATF stack\nstack=2\nparent=9\nframe=1\n' \
-	'stack: its parent has not been defined'
+	"stack: the stack's parent has not been defined"
 # The shortest cycle.  A longer one needs a parent that is defined later, too.
 stack_fault 'HATF stack\nstack=2\nparent=2\nframe=1\n' \
-	'stack: its parent has not been defined'
+	"stack: the stack's parent has not been defined"
 
 # Calls with undefined stacks, and one whose stack is defined too late.
 {
@@ -208,7 +210,7 @@ END
 run "$HATF" verify dangling.json
 check 'dangling: as json' "$(grep -c "$text" out)" 3
 
-# A truncated trace is not complete, one with a wrong tag is not legal.
+# A truncated trace is incomplete; a trace with a wrong tag is illegal.
 head -c -10 good.hatf >cut.hatf
 run "$HATF" verify cut.hatf
 check_status cut 1

@@ -23,7 +23,7 @@ give_up()
 for how in setuid setgid setgroups setresuid seteuid initgroups raw chain \
 	capset no_new_privs filter sync bare landlock chroot joined mount pid \
 	user setfsuid setfsgid rawfsuid bounding ambient secure limits net \
-	ipc netpid; do
+	ipc netpid uts cgroup setns; do
 	# A process in a chroot cannot create a user namespace.
 	if [ $how = user ] && ! unshare -U true 2>/dev/null; then
 		untried "privileges: $how" "given up in the midst of work" \

@@ -88,6 +88,13 @@ check_status 'no calls' 0
 run timeout 100 "$HATF" replay -r 1 --html threads.html -a glibc threads.hatf.gz
 check_status 'threads' 0
 
+# An allocator that gives all blocks the same memory, and comes first.
+"${CC:-cc}" -O1 -D_GNU_SOURCE -fno-builtin -shared -fPIC -pthread \
+	-o bad.so "$CLI/../cli/bad_heap.c" || fail 'cannot build bad_heap.c'
+run timeout 100 "$HATF" replay -r 1 -l --html failed.html \
+	-a ./bad.so:BAD_HEAP=same -a glibc threads.hatf.gz
+check_status 'an allocator that fails' 1
+
 run "$HATF" replay -r 1 --html no/such/place.html -a glibc none.ascii
 check_status 'a folder is missing' 1
 check_one_line 'a folder is missing' 'hatf replay: no/such/place.html: *'
@@ -98,6 +105,6 @@ modules=$CLI/../../build/page/node_modules
 if command -v node chromium >/dev/null && [ -d "$modules" ]; then
 	CHROMIUM=$(command -v chromium) MODULES=$modules timeout -s KILL 120 \
 		node "$page/opens.mjs" app.html alone.html none.html \
-		threads.html || fail 'a page does not open'
+		threads.html failed.html || fail 'a page does not open'
 fi
 finish

@@ -200,9 +200,9 @@ judge(const struct claims *c, unsigned n, bool *is_last_ret)
 			       ? "the trailer states another number of threads"
 			       : NULL;
 	case 3:
-		return !time_fits(c, &seen)
-			       ? "the trailer states another last time"
-			       : NULL;
+		return !time_fits(c, &seen) ? "the trailer states a different "
+					      "time for the last event"
+					    : NULL;
 	case 4:
 		return find_in_trailer(c, "lost", &told) &&
 				       told != read.lost_count

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check.c - hatf check: hold traces against limits and a baseline */
+/* check.c - hatf check: compare traces with limits and a baseline */
 #include "tools/commands/commands.h"
 #include "tools/limits/checking.h"
 #include "tools/ui/message.h"
@@ -28,45 +28,55 @@ enum {
 	OPT_MARKDOWN,
 	OPT_JSON,
 	OPT_RAW_STACKS,
+	OPT_WRAPPER,
 	OPT_JOBS,
 };
 
 static const struct opt options[] = {
-	{ "limits", 'l', "FILE", "read limits from FILE, one a line" },
+	{ "limits", 'l', "FILE", "read limits from FILE, one per line" },
 	{ "limit", 'L', "LIMIT",
 	  "add a limit: 'tree peak 1G',\n"
 	  "'site parse_* live-at-end 0'" },
-	{ "max-peak", '\0', "SIZE", "the most live bytes of a process" },
+	{ "max-peak", '\0', "SIZE",
+	  "limit the peak of live bytes of each process" },
 	{ "max-live-at-end", '\0', "SIZE",
-	  "the most bytes that a process may leave live" },
+	  "limit the bytes live at the end of each process" },
 	{ "max-allocated", '\0', "SIZE",
-	  "the most bytes that a process may allocate in all" },
-	{ "max-allocs", '\0', "N", "the most allocations of a process" },
+	  "limit the bytes that each process allocates in total" },
+	{ "max-allocs", '\0', "N",
+	  "limit the number of allocations of each process" },
 	{ "max-temporary-ratio", '\0', "PERCENT",
-	  "the largest part of allocations that the next call\n"
-	  "frees: 20%" },
-	{ "max-single", '\0', "SIZE", "the largest single allocation" },
+	  "limit the share of temporary allocations, those that\n"
+	  "the next call of their thread frees: 20%" },
+	{ "max-single", '\0', "SIZE",
+	  "limit the size of any single allocation" },
 	{ "baseline", 'b', "FILE",
-	  "compare with the runs in FILE: what grew exceeds it" },
-	{ "update", 'u', NULL, "write the baseline instead" },
+	  "compare with the earlier runs in FILE, report growth" },
+	{ "update", 'u', NULL,
+	  "write the file of --baseline instead of comparing" },
 	{ "fail-on", 'f', "EXPR",
-	  "what may not grow since the baseline, as in 'hatf diff':\n"
+	  "fail if this grows (written as in 'hatf diff -f'):\n"
 	  "'peak>5%', 'site.live>64K' (default: 'any')" },
 	{ "floor", 'F', "PERCENT",
 	  "ignore growth up to PERCENT of the baseline (default 1)" },
 	{ "spread", 'S', "FACTOR",
-	  "ignore growth up to FACTOR times the spread of the\n"
-	  "runs (default 1)" },
-	{ "junit", 'x', "FILE", "also write JUnit's XML to FILE" },
-	{ "sarif", 's', "FILE", "also write SARIF to FILE" },
+	  "ignore growth up to FACTOR times the spread among the\n"
+	  "runs of the baseline (default 1)" },
+	{ "junit", 'x', "FILE",
+	  "also write the result to FILE, as XML of JUnit" },
+	{ "sarif", 's', "FILE", "also write the result to FILE, as SARIF" },
 	{ "annotations", 'a', NULL,
 	  "also print '::error file=F,line=N::TEXT' for GitHub" },
 	{ "markdown", 'm', NULL, "print Markdown, for a pull request" },
 	{ "json", 'j', NULL, "print one JSON object" },
 	{ "raw-stacks", 'R', NULL,
-	  "hide no frames: sites may be in allocators or in\n"
-	  "the standard library of C++ or Rust" },
-	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
+	  "show all frames: a site may then be in an allocator\n"
+	  "or in the standard library of C++ or Rust" },
+	{ "wrapper", '\0', "GLOB",
+	  "hide functions that match GLOB, such as 'xmalloc': the\n"
+	  "site is their caller; may be given more than once" },
+	{ "jobs", 'w', "N",
+	  "decompress the input with N more threads (default 0)" },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -85,7 +95,7 @@ static const struct opt_page page = {
 	options
 };
 
-/* Take one of the options "--max-...". */
+/* Handle one of the options "--max-...". */
 static bool
 take_max(struct checking *k, unsigned idx, const char *value)
 {
@@ -99,7 +109,7 @@ take_max(struct checking *k, unsigned idx, const char *value)
 				 value);
 }
 
-/* Take an option that chooses how to print. */
+/* Handle an option that selects the form of the output. */
 static void
 take_output(struct checking *k, unsigned idx, const char *value)
 {
@@ -151,6 +161,9 @@ take_option(unsigned idx, const char *value, void *ctx)
 	case OPT_RAW_STACKS:
 		k->gathering.view.is_raw = true;
 		return true;
+	case OPT_WRAPPER:
+		return stack_view_add_wrapper(&k->gathering.view, "--wrapper",
+					      value);
 	case OPT_JOBS:
 		return opt_parse_jobs(value, &k->gathering.reading.jobs);
 	default:
@@ -161,7 +174,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 	}
 }
 
-/* Do the options go together?  If not, report it and return the exit status. */
+/* If the options are inconsistent, report it and return the exit status. */
 static int
 settle(struct checking *k)
 {
@@ -178,7 +191,7 @@ settle(struct checking *k)
 	return EXIT_FINE;
 }
 
-/* Check all operands and print the result. */
+/* Check all traces and print the result. */
 static int
 check_operands(const struct checking *k, char **operands, size_t n)
 {

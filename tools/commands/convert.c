@@ -27,7 +27,7 @@ enum {
 	OPT_TAGS,
 	OPT_ANONYMIZE,
 	OPT_NAMES,
-	OPT_SITES, /* the first of SITE_OPTION_COUNT */
+	OPT_SITES, /* the first of SITE_OPTION_COUNT options */
 };
 
 static const struct opt options[] = {
@@ -44,21 +44,22 @@ static const struct opt options[] = {
 	  "compress with level N: hatf 1 (fast) to 12 (small),\n"
 	  "other formats 1 to 9" },
 	{ "drop", 'd', "LIST",
-	  "leave these out, separated by commas: time, thread,\n"
-	  "heap, attributes, comment" },
+	  "omit these fields, separated by commas: time, thread,\nheap, "
+	  "attributes, comment" },
 	{ "placement", 'm', "NAME",
 	  "hatf: how to place metadata: online (default),\n"
 	  "optimum, smallest, or a technique of the paper" },
-	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
+	{ "jobs", 'w', "N",
+	  "decompress the input with N more threads (default 0)" },
 	{ "tags", 'g', "KIND",
 	  "hummingbird: what tags are: address (the default), or\n"
-	  "sequence, the number of the allocation" },
+	  "sequence (the number of the allocation)" },
 	{ "anonymize", 'a', NULL,
 	  "leave out host, user, paths, arguments and the date, and\n"
-	  "replace all names by pseudonyms; figures stay" },
+	  "replace names by pseudonyms; figures stay the same" },
 	{ "names", 'n', "FILE",
-	  "keep the names of pseudonyms in FILE, and use those that\n"
-	  "it has" },
+	  "store pseudonyms and their names in FILE, and use\n"
+	  "the pseudonyms that FILE has" },
 	SITE_OPTIONS,
 	{ NULL, 0, NULL, NULL },
 };
@@ -72,7 +73,8 @@ static const struct opt_page page = {
 	"input or output.\n",
 	"A line reports what OUT's format cannot store.  Another line\n"
 	"reports how many calls in IN are in an impossible order, as in\n"
-	"logs of several threads.  If IN is incomplete, OUT says so too.\n"
+	"logs of several threads.  If IN is incomplete, OUT is marked as "
+	"incomplete.\n"
 	"Exit status: 0 if all is well, 1 if the trace is bad or\n"
 	"incomplete, 2 for wrong usage.\n",
 	false,
@@ -82,13 +84,14 @@ static const struct opt_page page = {
 struct convert {
 	struct rewrite rewrite;
 	bool gzip, plain, has_level;
-	const char *name_compression; /* from OUT's name; NULL: none */
+	/* Compression by OUT's name; NULL: none. */
+	const char *name_compression;
 	struct site_options sites;
 	struct site_choice choice;
 	bool is_choice_open;
-	bool shows_stacks; /* refer to the stacks without hidden frames */
+	bool shows_stacks; /* replace stacks by those without hidden frames */
 	bool anonymize;
-	const char *names; /* of --names, or NULL */
+	const char *names; /* argument of --names, or NULL */
 	struct anonymizer *anonymizer;
 };
 
@@ -107,7 +110,7 @@ parse_drop(const char *text, unsigned *drop_ret)
 		char word[32];
 		unsigned i = 0;
 
-		/* A word that must be truncated is too long to be valid. */
+		/* Truncate the word: no valid word is that long. */
 		memset(word, 0, sizeof(word));
 		memcpy(word, text,
 		       nbytes < sizeof(word) ? nbytes : sizeof(word) - 1);
@@ -122,7 +125,7 @@ parse_drop(const char *text, unsigned *drop_ret)
 	}
 }
 
-/* The fields that an Allocate and its Free have in common. */
+/* Convert the fields that an Allocate and its Free have in common. */
 static bool
 parse_tags(const char *text, struct rewrite *r)
 {
@@ -180,7 +183,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 	}
 }
 
-/* Take what the options leave open from OUT's name. */
+/* Derive from OUT's name what the options do not set. */
 static bool
 complete_options(struct convert *c)
 {
@@ -197,7 +200,7 @@ complete_options(struct convert *c)
 	return o->format != NULL;
 }
 
-/* Formats that have their own compression. */
+/* Does the format have its own compression? */
 static bool
 packs_itself(const char *format)
 {
@@ -237,7 +240,7 @@ check_options(const struct convert *c)
 
 /* ------------------------------------------------------------------ records */
 
-/* Begin, perhaps again, with the first record. */
+/* Begin with the first record; called again if the copy starts anew. */
 static bool
 begin_choice(void *context)
 {
@@ -249,7 +252,9 @@ begin_choice(void *context)
 	return site_choice_open(&c->choice, &c->sites);
 }
 
-/* Change a record as the options say.  False in '*is_kept_ret': leave it out.
+/*
+ * Change a record as the options require.  Set '*is_kept_ret' to false if the
+ * record must be omitted.
  */
 static enum hatf_status
 edit_record(struct convert *c, struct hatf_record *rec, bool *is_kept_ret)
@@ -293,7 +298,10 @@ edit_header(void *context, const struct hatf_reader *reader, char *header)
 	return anonymizer_edit_header(c->anonymizer, reader, header);
 }
 
-/* A format whose readers want to see who allocates, not how. */
+/*
+ * Should the format show stacks without hidden frames, because its readers look
+ * for call sites?
+ */
 static bool
 is_profile(const char *format)
 {
@@ -306,7 +314,7 @@ is_profile(const char *format)
 	return false;
 }
 
-/* Convert, after all has been prepared. */
+/* Convert, after all preparations. */
 static int
 convert_edited(struct convert *c)
 {
@@ -324,7 +332,7 @@ convert_edited(struct convert *c)
 	return exit_status;
 }
 
-/* Convert as the options say. */
+/* Convert as the options require. */
 static int
 convert(struct convert *c)
 {
@@ -364,7 +372,7 @@ command_convert(int argc, char **argv)
 	if (first < 0)
 		return exit_status;
 	if (argc - first != 2)
-		return opt_complain(&page, "IN and OUT are wanted");
+		return opt_complain(&page, "IN and OUT are needed");
 	if (c.gzip && c.plain)
 		return opt_complain(&page,
 				    "--gzip and --plain exclude each other");

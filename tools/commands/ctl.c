@@ -29,8 +29,9 @@ enum {
 };
 
 static const struct opt options[] = {
-	{ "all", 'a', NULL, "all your processes that can be reached" },
-	{ "json", 'j', NULL, "one JSON object for each process, one a line" },
+	{ "all", 'a', NULL, "all your processes that take orders" },
+	{ "json", 'j', NULL,
+	  "print a line with a JSON object for each process" },
 	{ "output", 'o', "FILE",
 	  "snapshot: the new file (default snapshot.PID.hatf.gz)" },
 	{ "live", 'l', NULL,
@@ -66,7 +67,7 @@ static const char *const orders[] = { "status", "start",    "stop", "flush",
 
 struct ask {
 	bool all, json, live, yes;
-	const char *out; /* NULL: the default */
+	const char *out; /* path of --output; NULL: the default */
 	const char *order;
 };
 
@@ -88,7 +89,9 @@ take_option(unsigned idx, const char *value, void *ctx)
 	return true;
 }
 
-/* Add a key; known numbers become JSON numbers, all else strings. */
+/*
+ * Add a key.  The values of known keys become JSON numbers, all others strings.
+ */
 static json_t *
 json_value(const char *key, const char *value)
 {
@@ -102,7 +105,7 @@ json_value(const char *key, const char *value)
 	return *end == '\0' ? json_u64(n) : json_text(value);
 }
 
-/* Add live bytes and so on, if they are known. */
+/* Add keys for the live bytes and blocks and the peak, if they are known. */
 static size_t
 add_figures(json_t *object, const struct live_figures *figures)
 {
@@ -117,7 +120,7 @@ add_figures(json_t *object, const struct live_figures *figures)
 	return 3;
 }
 
-/* 'figures' may be NULL. */
+/* Print the status as JSON.  'figures' may be NULL. */
 static bool
 print_json(const struct tracer_answer *r, const char *live,
 	   const struct live_figures *figures)
@@ -158,9 +161,10 @@ complain_of_trace(const struct tracer_answer *r, const char *trace, int e)
 }
 
 /*
- * Read how well the trace knows the blocks that were live at its start.
- * '*live_ret' is a word, or NULL if the file cannot be seen from here.  If the
- * file is not a trace, print an error message and return false.
+ * Read from the header how completely the trace lists the blocks that were live
+ * at its start.  Set '*live_ret' to the header's word for it, or to NULL if
+ * this process cannot access the file.  If the file is not a trace, print an
+ * error message and return false.
  */
 static bool
 find_live(const struct tracer_answer *r, const char **live_ret)
@@ -179,7 +183,7 @@ find_live(const struct tracer_answer *r, const char **live_ret)
 	return true;
 }
 
-/* ", 1 234 events, 3 400 000 bytes, nothing lost, 4 threads, 17 s" */
+/* Print ", 1 234 events, 3 400 000 bytes, nothing lost, 4 threads, 17 s". */
 static void
 print_figures(struct out *o, const struct tracer_answer *r)
 {
@@ -253,8 +257,8 @@ print_line(const struct tracer_answer *r, const char *live,
 	print_pending(o, r);
 	print_value(o, r, recording ? ": " : ", last trace ", "trace", "");
 	if (live != NULL && strcmp(live, "unknown") == 0)
-		out_str(o, ", which lacks the blocks live at its start "
-			   "(HATFTRACE_ROTATE would include them)");
+		out_str(o, ", without the blocks live at its start "
+			   "(set HATFTRACE_ROTATE to include them)");
 	out_str(o, "\n");
 	out_flush(o);
 }
@@ -294,7 +298,7 @@ print_snapshot(const struct ask *ask, pid_t pid, const struct snapshot *s)
 	return true;
 }
 
-/* All events up to now are in the file. */
+/* After "flush" has written all events to the file: take the snapshot. */
 static bool
 take_snapshot(const struct tracer_answer *r, void *context)
 {
@@ -315,7 +319,7 @@ take_snapshot(const struct tracer_answer *r, void *context)
 	close(s.from_fd);
 	if (!is_fine)
 		return false;
-	/* The snapshot is complete unless its report cannot be printed. */
+	/* The snapshot is complete by now; only its report can still fail. */
 	is_fine = strcmp(s.to, "-") == 0 || print_snapshot(ask, r->pid, &s);
 	out_flush(out_stdout());
 	return is_fine;
@@ -331,7 +335,9 @@ is_recording(const struct tracer_answer *r)
 	return is_it && tracer_value(r, "trace") != NULL;
 }
 
-/* Read the trace of a process so far. */
+/*
+ * Measure the live blocks by reading a process's trace up to its present end.
+ */
 static bool
 measure(const struct tracer_answer *r, struct live_figures *ret)
 {
@@ -391,7 +397,7 @@ ignore_answer(const struct tracer_answer *r, void *context)
 	return true;
 }
 
-/* Show the status with live bytes: of traces that have all events up to now. */
+/* Show the status with live bytes, after flushing all events to the traces. */
 static bool
 show_live(struct ask *ask, const pid_t *pids, size_t count)
 {
@@ -413,7 +419,7 @@ act(struct ask *ask, const pid_t *pids, size_t count)
 	return tracer_send(pids, count, ask->order, show, ask);
 }
 
-/* Ask on the terminal; without a terminal, nobody can answer. */
+/* Ask on the terminal.  Return false if there is no terminal. */
 static bool
 is_agreed(const struct ask *ask)
 {
@@ -451,7 +457,8 @@ struct victims {
 };
 
 /*
- * Called with the status of a process: add it, unless there is nothing to stop.
+ * Handle the status of a process: unless the process is dormant, add it to
+ * those to stop.
  */
 static bool
 add_victim(const struct tracer_answer *r, void *context)
@@ -462,7 +469,10 @@ add_victim(const struct tracer_answer *r, void *context)
 	if (state != NULL && strcmp(state, "dormant") == 0)
 		return true;
 	v->pids[v->count++] = r->pid;
-	/* A process without a trace only answers why it cannot be stopped. */
+	/*
+	 * Do not name a process without a trace: it refuses to stop, and says
+	 * why.
+	 */
 	if (tracer_value(r, "begun") != NULL)
 		return true;
 	name_victim(r->pid);
@@ -525,11 +535,12 @@ command_ctl(int argc, char **argv)
 		return EXIT_USAGE;
 	if (ask.out != NULL && (ask.all || strcmp(ask.order, "snapshot") != 0))
 		return opt_complain(
-			&page, "--output is for the snapshot of one process");
+			&page,
+			"--output needs the order snapshot and one process");
 	if (ask.live && strcmp(ask.order, "status") != 0)
-		return opt_complain(&page, "--live is for status");
+		return opt_complain(&page, "--live needs the order status");
 	if (ask.yes && !ask.all)
-		return opt_complain(&page, "--yes is for --all");
+		return opt_complain(&page, "--yes needs --all");
 	if (ask.all)
 		return act_on_all(&ask);
 	socket_scan_sweep();

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* diff.c - hatf diff: what a change did to the heap, by call site */
+/* diff.c - hatf diff: compare the heap of two builds, by call site */
 #include "tools/commands/commands.h"
 #include "tools/compare/comparison_output.h"
+#include "tools/limits/processes.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
 	OPT_BY,
@@ -20,19 +22,20 @@ enum {
 	OPT_MARKDOWN,
 	OPT_JSON,
 	OPT_RAW_STACKS,
+	OPT_WRAPPER,
 	OPT_JOBS,
 	OPT_NO_PARENT,
 };
 
 static const struct opt options[] = {
 	{ "by", 'b', "WHAT",
-	  "a line for each site (default), function, file,\n"
+	  "print a line for each site (default), function, file,\n"
 	  "module, thread, size or heap" },
 	{ "sort", 's', "KEY",
 	  "sort by growth in peak, live, allocated, allocations\n"
 	  "or temporary (default: the largest change of any)" },
 	{ "top", 'n', "N", "print the first N lines (default 20, 0: all)" },
-	{ "all", 'a', NULL, "print what did not change, too" },
+	{ "all", 'a', NULL, "also print unchanged rows" },
 	{ "fail-on", 'f', "EXPR",
 	  "exit with status 3 if the growth exceeds a limit:\n"
 	  "'peak>5%', 'site.live>64K', 'new.allocated>1M', 'any'" },
@@ -41,13 +44,17 @@ static const struct opt options[] = {
 	  "(default 1)" },
 	{ "spread", 'S', "FACTOR",
 	  "with several runs, ignore differences up to FACTOR times\n"
-	  "the spread of a side (default 1)" },
+	  "the spread among the runs of a side (default 1)" },
 	{ "markdown", 'm', NULL, "print Markdown, for a pull request" },
 	{ "json", 'j', NULL, "print one JSON object" },
 	{ "raw-stacks", 'R', NULL,
-	  "hide no frames: sites may be in allocators or in\n"
-	  "the standard library of C++ or Rust" },
-	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
+	  "show all frames: a site may then be in an allocator\n"
+	  "or in the standard library of C++ or Rust" },
+	{ "wrapper", '\0', "GLOB",
+	  "hide functions that match GLOB, such as 'xmalloc': the\n"
+	  "site is their caller; may be given more than once" },
+	{ "jobs", 'w', "N",
+	  "decompress the input with N more threads (default 0)" },
 	{ "no-parent", 'p', NULL,
 	  "do not read the trace of a forked child's parent" },
 	{ NULL, 0, NULL, NULL },
@@ -62,8 +69,8 @@ static const struct opt_page page = {
 	"the whole program and of each call site.  A site is a function and "
 	"its\n"
 	"source file, so that lines and addresses may move.  With several "
-	"traces\n"
-	"a side, only what exceeds their spread counts as a change.\n",
+	"traces\nper side, only differences above their spread count as "
+	"changes.\n",
 	"Exit status: 0 if all traces are complete, 1 if a trace cannot be\n"
 	"read, 2 for wrong usage, 3 if a limit of --fail-on is exceeded, 4 if "
 	"a\n"
@@ -72,7 +79,7 @@ static const struct opt_page page = {
 	options
 };
 
-/* A stack has no name that two traces share, so there is no BY_STACK. */
+/* No BY_STACK: two traces have no common names for stacks. */
 static const char *const by_words[] = { "site",	  "function", "file", "module",
 					"thread", "size",     "heap", NULL };
 static const enum group_by ways[] = { BY_SITE,	 BY_FUNCTION, BY_FILE,
@@ -87,7 +94,7 @@ enum form {
 
 /* The options. */
 struct ask {
-	unsigned by; /* index of by_words */
+	unsigned by; /* index in by_words */
 	enum form form;
 	struct condition condition;
 	struct verdict_options verdict;
@@ -133,6 +140,9 @@ take_option(unsigned idx, const char *value, void *ctx)
 	case OPT_JSON:
 		ask->form = idx == OPT_JSON ? FORM_JSON : FORM_MARKDOWN;
 		return true;
+	case OPT_WRAPPER:
+		return stack_view_add_wrapper(&ask->gathering.view, "--wrapper",
+					      value);
 	case OPT_JOBS:
 		return opt_parse_jobs(value, &ask->gathering.reading.jobs);
 	default:
@@ -143,11 +153,12 @@ take_option(unsigned idx, const char *value, void *ctx)
 	}
 }
 
-/* Add one trace.  Return its exit status. */
+/* Add one file.  Return its exit status. */
 static int
-add_trace(struct comparison *c, const char *path, const struct ask *ask)
+add_file(struct comparison *c, const char *path,
+	 const struct gather_options *how)
 {
-	struct gathering *const g = gather_open(path, &ask->gathering);
+	struct gathering *const g = gather_open(path, how);
 	int exit_status = EXIT_FINE;
 
 	if (g == NULL)
@@ -161,6 +172,62 @@ add_trace(struct comparison *c, const char *path, const struct ask *ask)
 		exit_status = EXIT_BAD_INPUT;
 	}
 	gather_close(g);
+	return exit_status;
+}
+
+/* Add the segments of one process as one trace.  Return the exit status. */
+static int
+add_segments(struct comparison *c, const struct process *process,
+	     const struct ask *ask)
+{
+	struct gather_options how = ask->gathering;
+	struct comparison segments;
+	int exit_status = EXIT_FINE;
+
+	/* The blocks that the process inherits would count in each segment. */
+	how.no_parent = true;
+	comparison_init(&segments, c->by, 0, (unsigned)process->path_count);
+	for (size_t i = 0; i < process->path_count; i++) {
+		const int status = add_file(&segments, process->paths[i], &how);
+
+		if (status != EXIT_FINE)
+			exit_status = status;
+		if (status == EXIT_BAD_INPUT)
+			break;
+	}
+	if (exit_status != EXIT_BAD_INPUT &&
+	    !comparison_add_segments(c, &segments)) {
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+		exit_status = EXIT_BAD_INPUT;
+	}
+	comparison_fini(&segments);
+	return exit_status;
+}
+
+/* Add a file, or a directory with one trace.  Return the exit status. */
+static int
+add_trace(struct comparison *c, const char *path, const struct ask *ask)
+{
+	struct processes processes = { .list = NULL };
+	struct stat st;
+	char *operand;
+	int exit_status = EXIT_BAD_INPUT;
+
+	if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
+		return add_file(c, path, &ask->gathering);
+	operand = strdup(path);
+	if (operand == NULL)
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+	else if (!processes_find(&processes, &operand, 1))
+		exit_status = EXIT_BAD_INPUT; /* reported */
+	else if (processes.count != 1)
+		message_print("%s: traces of %zu processes: name the trace of "
+			      "one",
+			      message_path(path), processes.count);
+	else
+		exit_status = add_segments(c, &processes.list[0], ask);
+	processes_free(&processes);
+	free(operand);
 	return exit_status;
 }
 
@@ -206,17 +273,21 @@ compare(struct comparison *c, const struct ask *ask)
 
 /* The traces to compare. */
 struct operands {
-	const char **paths; /* the old ones first */
+	/* paths of the old traces, then of the new traces */
+	const char **paths;
 	int old_count, new_count;
 };
 
-/* Check the counts of both sides, and list the paths.  Return the status. */
+/*
+ * Check the number of traces on each side, and list their paths.  Return the
+ * exit status.
+ */
 static int
 list_operands(struct operands *all, char **old_paths, char **new_paths)
 {
 	const int n = all->old_count + all->new_count;
 
-	if (all->old_count == 0 || all->new_count == 0)
+	if (all->old_count <= 0 || all->new_count <= 0)
 		return opt_complain(&page, "an OLD and a NEW trace are needed");
 	if (n > COMPARISON_TRACES_MAX)
 		return opt_complain(&page, "more than %d traces",
@@ -226,17 +297,17 @@ list_operands(struct operands *all, char **old_paths, char **new_paths)
 		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return EXIT_BAD_INPUT;
 	}
-	for (int i = 0; i < n; i++)
-		all->paths[i] = i < all->old_count
-					? old_paths[i]
-					: new_paths[i - all->old_count];
+	for (int i = 0; i < all->old_count; i++)
+		all->paths[i] = old_paths[i];
+	for (int i = 0; i < all->new_count; i++)
+		all->paths[all->old_count + i] = new_paths[i];
 	return EXIT_FINE;
 }
 
 /*
- * Take the options, OLD... and NEW....  getopt_long() would forget the place of
- * "--", so it sees what stands before it only.  Return false if the command
- * ends here, with '*exit_ret'.
+ * Take the options, OLD... and NEW.... getopt_long() would lose the position of
+ * "--", so it gets only the arguments before it.  Return false if the command
+ * must end with exit status '*exit_ret'.
  */
 static bool
 take_arguments(int argc, char **argv, struct ask *ask, struct operands *all,
@@ -252,12 +323,13 @@ take_arguments(int argc, char **argv, struct ask *ask, struct operands *all,
 	all->old_count = divider - first;
 	all->new_count = argc - divider - 1;
 	if (divider == argc && all->old_count > 2) {
-		*exit_ret = opt_complain(&page, "'--' must stand between the "
-						"old and the new traces");
+		*exit_ret = opt_complain(
+			&page,
+			"'--' must separate the old traces from the new ones");
 		return false;
 	}
 	if (divider == argc) {
-		/* Two operands: one for each side. */
+		/* Without "--", two operands are one trace for each side. */
 		divider = first;
 		all->new_count = all->old_count - 1;
 		all->old_count = all->old_count > 0;
@@ -270,7 +342,10 @@ int
 command_diff(int argc, char **argv)
 {
 	struct ask ask = {
-		/* Sites are the program's own functions. */
+		/*
+		 * Hide the standard library, so that sites are the program's
+		 * own functions.
+		 */
 		.gathering.view.fold_std = true,
 		.gathering.reading.struct_nbytes =
 			sizeof(ask.gathering.reading),

@@ -4,6 +4,7 @@
 #include "tools/commands/commands.h"
 #include "tools/sites/site_options.h"
 #include "tools/trace/cutoff.h"
+#include "tools/ui/escape.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
 #include "tools/ui/out.h"
@@ -11,6 +12,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,10 +26,10 @@ enum {
 	OPT_FORMAT,
 	OPT_JOBS,
 	OPT_STACKS,
-	OPT_SITES, /* the first of SITE_OPTION_COUNT */
+	OPT_SITES, /* the first of SITE_OPTION_COUNT options */
 };
 
-/* The most frames that are printed of a stack. */
+/* The most frames of a stack to print. */
 #define FRAMES_MAX 512
 
 static const struct opt options[] = {
@@ -37,7 +39,8 @@ static const struct opt options[] = {
 	{ "format", 't', "FORMAT",
 	  "text (as above), ascii, csv, json, or any other format\n"
 	  "of 'hatf convert'" },
-	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
+	{ "jobs", 'w', "N",
+	  "decompress the input with N more threads (default 0)" },
 	{ "stacks", 'k', NULL, "also print the call stacks, innermost first" },
 	SITE_OPTIONS,
 	{ NULL, 0, NULL, NULL },
@@ -46,13 +49,16 @@ static const struct opt options[] = {
 static const struct opt_page page = {
 	"hatf dump",
 	"[OPTIONS] FILE",
-	"Print the records of a trace, one a line:\n"
+	"Print the records of a trace, one per line:\n"
 	"\n"
 	"  NUMBER NAME KEY=VALUE...\n"
 	"\n"
 	"NUMBER counts all records except metadata, including comments that\n"
-	"are not shown.  The same event has different numbers in different\n"
-	"formats; to compare traces, use csv or json.\n"
+	"are not shown.  Events that the program itself logged are shown as\n"
+	"'NUMBER event ...'; --meta shows other comments, too.  The same\n"
+	"record has different numbers in different formats; to compare "
+	"traces,\n"
+	"use csv or json.\n"
 	"FILE is in any format of 'hatf convert', compressed or not; '-' is\n"
 	"standard input.\n",
 	"Exit status: 0 if all is well, 1 if the trace is bad or\n"
@@ -63,15 +69,17 @@ static const struct opt_page page = {
 
 struct dump {
 	struct out *out;
-	uint64_t from, count; /* records other than metadata */
-	uint64_t number;      /* number of the next record */
+	/* Range of records to print, metadata not counted. */
+	uint64_t from, count;
+	uint64_t number; /* number of the next record */
 	bool meta;
 	struct hatf_reader_options reading;
-	bool ours;		    /* attributes are as in FORMAT.md */
+	/* the attributes are those that FORMAT.md defines */
+	bool ours;
 	const char *format;	    /* format of libhatf; NULL: text */
 	struct hatf_writer *writer; /* NULL: text */
 	struct progress progress;
-	bool has_stacks; /* print them */
+	bool has_stacks; /* print the stacks */
 	struct site_options sites;
 	struct site_choice choice;
 };
@@ -142,7 +150,10 @@ print_attribute(struct out *o, const struct hatf_attr_item *item)
 	}
 }
 
-/* Print the attributes of other producers, and malformed ones, as bytes. */
+/*
+ * Print known attributes by name.  Print those of other producers, and
+ * malformed ones, as bytes.
+ */
 static void
 print_attributes(const struct dump *d, const struct hatf_record *r)
 {
@@ -171,6 +182,63 @@ print_key_hex(struct out *o, const char *key, uint64_t n)
 {
 	out_str(o, key);
 	out_hex(o, n);
+}
+
+#define EVENT_KIND "HATF event\n"
+
+/*
+ * Is the record a comment in which the traced program logged an event of its
+ * own?
+ */
+static bool
+is_program_event(const struct hatf_record *r)
+{
+	return r->tag == HATF_COMMENT &&
+	       r->attributes_nbytes >= sizeof(EVENT_KIND) - 1 &&
+	       memcmp(r->attributes, EVENT_KIND, sizeof(EVENT_KIND) - 1) == 0;
+}
+
+/*
+ * Does 's' begin with \xHH for a printable character?  A comment of a trace
+ * needs this escape, a reader of the dump does not.
+ */
+static bool
+is_needless_escape(const uint8_t *s, size_t nbytes, char *c_ret)
+{
+	char digits[3] = "";
+	char *end;
+
+	if (nbytes < 4 || s[0] != '\\' || s[1] != 'x')
+		return false;
+	memcpy(digits, s + 2, 2);
+	*c_ret = (char)strtoul(digits, &end, 16);
+	return *end == '\0' && *c_ret >= ' ' && *c_ret <= '~';
+}
+
+/*
+ * Print an event that the program logged: all lines of the comment in one line.
+ */
+static void
+print_program_event(struct out *o, const struct hatf_record *r)
+{
+	const uint8_t *next = r->attributes + sizeof(EVENT_KIND) - 1;
+	const uint8_t *const end = r->attributes + r->attributes_nbytes;
+	char text[ESCAPE_MAX_NBYTES];
+	size_t nbytes;
+
+	out_str(o, "event ");
+	while (next < end) {
+		if (is_needless_escape(next, (size_t)(end - next), text)) {
+			out_bytes(o, text, 1);
+			next += 4;
+		} else if (*next != '\n') {
+			next += escape_next(next, (size_t)(end - next), false,
+					    text, &nbytes);
+			out_bytes(o, text, nbytes);
+		} else if (++next < end) {
+			out_str(o, " ");
+		}
+	}
 }
 
 static void
@@ -253,12 +321,14 @@ is_wanted(const struct dump *d, const struct hatf_record *r)
 {
 	if (d->number < d->from)
 		return false;
+	if (d->writer == NULL && is_program_event(r))
+		return true;
 	if (r->tag == HATF_COMMENT || r->tag == HATF_METADATA)
 		return d->meta;
 	return true;
 }
 
-/* Print the frames of a stack, one a line. */
+/* Print the frames of a stack, one per line. */
 static void
 print_stack(struct dump *d, const struct hatf_record *r)
 {
@@ -293,6 +363,10 @@ print_record(struct dump *d, const struct hatf_record *r)
 	if (r->tag == HATF_METADATA) {
 		out_str(o, "- metadata");
 		print_metadata(o, &r->metadata);
+	} else if (!d->meta && r->tag == HATF_COMMENT) {
+		out_u64(o, d->number);
+		out_str(o, " ");
+		print_program_event(o, r);
 	} else {
 		out_u64(o, d->number);
 		out_str(o, " ");
@@ -306,7 +380,8 @@ print_record(struct dump *d, const struct hatf_record *r)
 
 /*
  * Print or collect the selected records of a batch.  Records for a writer are
- * moved to the front of the batch.  False once all selected records are done.
+ * moved to the front of the batch.  Return false after the last selected
+ * record.
  */
 static bool
 dump_batch(struct dump *d, struct hatf_record *records, size_t n)
@@ -343,7 +418,10 @@ show_progress(struct dump *d, const struct hatf_reader *reader)
 	progress_update(&d->progress, stats.file_nbytes, d->number);
 }
 
-/* Print the caveats about the trace, after all of it was read. */
+/*
+ * After the end of the trace: report lost events and an incomplete trace.
+ * Return the exit status.
+ */
 static int
 report_end(const char *path, const struct hatf_reader *reader,
 	   enum hatf_status status)
@@ -387,7 +465,7 @@ dump_reader(struct dump *d, const char *path, struct hatf_reader *reader)
 	return report_end(path, reader, status);
 }
 
-/* Open a writer for records without a header: an excerpt has none. */
+/* Open a writer that writes no header, because an excerpt has none. */
 static bool
 open_writer(struct dump *d)
 {
@@ -414,7 +492,7 @@ close_writer(struct dump *d, int exit_status)
 
 	if (hatf_writer_close(d->writer, &err) == HATF_OK)
 		return exit_status;
-	/* A closed pipe is not an error: the reader may stop early. */
+	/* Not an error: the reader of a pipe may close it early. */
 	if (err.status != HATF_IO || err.sys_errno != EPIPE)
 		message_error("standard output", &err);
 	return EXIT_BAD_INPUT;
@@ -450,7 +528,7 @@ dump_file(struct dump *d, const char *path)
 	return close_writer(d, exit_status);
 }
 
-/* "text" is not a format of the library. */
+/* Accept "text", too, which is not a format of the library. */
 static bool
 take_format(struct dump *d, const char *value)
 {
@@ -507,7 +585,7 @@ command_dump(int argc, char **argv)
 						   ? "a FILE is missing"
 						   : "one FILE at a time");
 	if (d.has_stacks && d.format != NULL)
-		return opt_complain(&page, "--stacks: for text only");
+		return opt_complain(&page, "--stacks needs --format text");
 	exit_status = site_choice_open(&d.choice, &d.sites)
 			      ? dump_file(&d, argv[first])
 			      : EXIT_BAD_INPUT;

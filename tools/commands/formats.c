@@ -15,7 +15,8 @@ enum {
 };
 
 static const struct opt options[] = {
-	{ "json", 'j', NULL, "one JSON object for each format, one a line" },
+	{ "json", 'j', NULL,
+	  "print a line with a JSON object for each format" },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -63,7 +64,7 @@ print_text(struct out *o, const struct hatf_format *f)
 		   !f->writes  ? "read only"
 		   : !f->reads ? "write only"
 			       : "read, write",
-		   f->by_name ? ", by --from only" : "");
+		   f->by_name ? ", needs --from" : "");
 	out_printf(o, "    %s\n", f->about);
 	if (drops(f) == 0)
 		out_str(o, "    keeps  everything\n");

@@ -22,8 +22,9 @@ enum {
 };
 
 static const struct opt options[] = {
-	{ "json", 'j', NULL, "one JSON object for each file, one a line" },
-	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
+	{ "json", 'j', NULL, "print a line with a JSON object for each file" },
+	{ "jobs", 'w', "N",
+	  "decompress the input with N more threads (default 0)" },
 	{ "no-parent", 'p', NULL,
 	  "do not read the trace of a forked child's parent" },
 	{ NULL, 0, NULL, NULL },
@@ -58,7 +59,8 @@ struct info {
 	uint64_t duration_ns;
 	bool has_duration;
 	bool complete;
-	uint64_t writer; /* process id, see scan_writer() */
+	/* id of the process that still writes the trace; 0: none */
+	uint64_t writer;
 	struct stack_counter *counter;
 	struct stack_totals stacks;
 };
@@ -125,7 +127,7 @@ is_sampled(const struct info *info)
 	return sample_rate(info) < 1;
 }
 
-/* Does the trace have all blocks that were live when it began? */
+/* Does the trace list all blocks that were live when it began? */
 static bool
 knows_start(const struct info *info)
 {
@@ -174,8 +176,8 @@ json_number(const struct info *info, const char *key)
 }
 
 /*
- * Return how a segment begins; null if it carries no blocks although some were
- * live.
+ * Return the number 'n' of blocks, or of bytes, that were live at the start of
+ * a segment; null if the segment does not list them.
  */
 static json_t *
 json_carried(const struct info *info, uint64_t n)
@@ -184,7 +186,7 @@ json_carried(const struct info *info, uint64_t n)
 								  : json_null();
 }
 
-/* Add what is known of the stacks; return how many keys that is. */
+/* Add the figures about stacks; return the number of keys added. */
 static size_t
 add_stacks(json_t *object, const struct stack_totals *t)
 {
@@ -263,7 +265,7 @@ print_json(struct out *o, const struct info *info)
 	return json_print(o, object, n + add_stacks(object, &info->stacks));
 }
 
-/* "  label             " */
+/* Print a label, padded to the column of the values. */
 static void
 label(struct out *o, const char *text)
 {
@@ -277,7 +279,7 @@ print_count(struct out *o, const char *text, uint64_t n)
 	out_printf(o, "%s\n", figure_count(n).text);
 }
 
-/* "process           4242 on host, 2025-11-21 07:23:00 UTC" */
+/* Print "process 4242 on host, 2025-11-21 07:23:00 UTC". */
 static void
 print_origin(struct out *o, const struct info *info)
 {
@@ -313,7 +315,7 @@ print_origin(struct out *o, const struct info *info)
 	out_str(o, "\n");
 }
 
-/* "segment           3, after 123 456 events" */
+/* Print "segment 3, after 123 456 events". */
 static void
 print_segment(struct out *o, const struct info *info)
 {
@@ -348,18 +350,20 @@ print_segment(struct out *o, const struct info *info)
 		out_str(o, "not known\n");
 }
 
-/* "sampled           about 1 in 50 words: blocks without one are not here" */
+/* Print "sampled about 1 in 50 words: the trace lacks blocks without ...". */
 static void
 print_sampling(struct out *o, const struct info *info)
 {
 	if (!is_sampled(info))
 		return;
 	label(o, "sampled");
-	out_printf(o, "about %s words: blocks without one are not here\n",
+	out_printf(o,
+		   "about %s words: the trace lacks blocks without a sampled "
+		   "word\n",
 		   figure_part(sample_rate(info)).text);
 }
 
-/* "names             none in a raw file: 'heaptrack_interpret' adds them" */
+/* Print "names none in a raw file: heaptrack_interpret adds them". */
 static void
 print_advice(struct out *o, const struct info *info)
 {
@@ -392,7 +396,7 @@ print_clock(struct out *o, const struct info *info)
 				      : "unknown");
 }
 
-/* The part of a whole in percent. */
+/* Return which percentage of 'whole' 'part' is. */
 static double
 percent(uint64_t part, uint64_t whole)
 {
@@ -410,7 +414,7 @@ print_stacks(struct out *o, const struct stack_totals *t)
 	out_printf(o, "%.0f %% with a line\n",
 		   percent(t->located_frames, t->frames));
 	label(o, "sites");
-	out_printf(o, "%s, stacks of %.1f frames, at most %s\n",
+	out_printf(o, "%s, stacks of %.1f frames on average, at most %s\n",
 		   figure_count(t->sites).text, stack_totals_mean_depth(t),
 		   figure_count(t->depth_max).text);
 	label(o, "without a stack");
@@ -552,7 +556,9 @@ info_file(struct scan *s, const char *path, const struct ask *ask, bool first)
 		print_human(o, &info, first);
 	else if (!print_json(o, &info))
 		exit_status = EXIT_BAD_INPUT;
-	/* Keep the order if both streams go to the same place. */
+	/*
+	 * Keep the order of the lines if stdout and stderr are the same file.
+	 */
 	out_flush(o);
 	if (fault != NULL)
 		message_print("%s: %s", message_path(path), fault);

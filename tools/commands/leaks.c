@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* leaks.c - hatf leaks: what lives at the end, by site */
+/* leaks.c - hatf leaks: the blocks that are live at the end, by site */
 #include "tools/commands/commands.h"
 #include "tools/show/show.h"
 #include "tools/show/suppressions.h"
@@ -23,24 +23,29 @@ enum {
 	OPT_TOP,
 	OPT_JSON,
 	OPT_RAW_STACKS,
+	OPT_WRAPPER,
 	OPT_JOBS,
 	OPT_NO_PARENT,
 };
 
 static const struct opt options[] = {
 	{ "fail-over", 'f', "SIZE",
-	  "exit with status 3 if more than SIZE bytes live at\n"
-	  "the end and are not suppressed (0, 4096, 64K, 2M, 1G)" },
+	  "exit with status 3 if more than SIZE bytes are live at\n"
+	  "the end, without suppressed ones (0, 4096, 64K, 1G)" },
 	{ "suppressions", 's', "FILE",
 	  "leave out the stacks that a suppression file of\n"
 	  "LeakSanitizer names; may be given more than once" },
 	{ "stacks", 'g', NULL, "print each site's whole call stacks" },
 	{ "top", 'n', "N", "print the N largest sites (default 20, 0: all)" },
-	{ "json", 'j', NULL, "one JSON object for each file, one a line" },
+	{ "json", 'j', NULL, "print a line with a JSON object for each file" },
 	{ "raw-stacks", 'R', NULL,
-	  "hide no frames: sites may be in allocators or in\n"
-	  "the standard library of C++ or Rust" },
-	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
+	  "show all frames: a site may then be in an allocator\n"
+	  "or in the standard library of C++ or Rust" },
+	{ "wrapper", '\0', "GLOB",
+	  "hide functions that match GLOB, such as 'xmalloc': the\n"
+	  "site is their caller; may be given more than once" },
+	{ "jobs", 'w', "N",
+	  "decompress the input with N more threads (default 0)" },
 	{ "no-parent", 'p', NULL,
 	  "do not read the trace of a forked child's parent" },
 	{ NULL, 0, NULL, NULL },
@@ -49,8 +54,8 @@ static const struct opt options[] = {
 static const struct opt_page page = {
 	"hatf leaks",
 	"[OPTIONS] FILE...",
-	"Print the blocks that live when the trace ends, by call site: their\n"
-	"bytes, number and age, and whether the site's live bytes grow "
+	"Print the blocks that are live at the end, by call site: "
+	"their\nbytes, number and age, and whether the site's live bytes grow "
 	"through\n"
 	"the run.  Whether the program could still reach a block is unknown.\n"
 	"Call sites need a trace with call stacks, which 'hatf record' takes.\n"
@@ -65,13 +70,13 @@ static const struct opt_page page = {
 /* The options. */
 struct ask {
 	bool json, stacks, has_limit;
-	uint64_t limit; /* of --fail-over */
+	uint64_t limit; /* argument of --fail-over */
 	uint64_t top;
 	struct suppressions suppressions;
 	struct gather_options gathering;
 };
 
-/* Everything that is shown. */
+/* What the command prints about one trace. */
 struct leaks {
 	struct gathering *g;
 	const struct ask *ask;
@@ -128,7 +133,7 @@ compare_bytes(const void *a, const void *b, void *ctx)
 
 /*
  * Return the rows of a site's stacks that have live blocks, the largest first;
- * the caller frees them.  NULL: no memory.
+ * the caller frees them.  Return NULL if there is no memory.
  */
 static uint32_t *
 find_stacks(const struct leaks *l, uint32_t site, uint32_t *n_ret)
@@ -405,7 +410,7 @@ print_json(struct out *o, const struct leaks *l)
 
 /* ------------------------------------------------------------------ command */
 
-/* Find out all that is shown; false: no memory. */
+/* Compute all figures to print.  Return false if there is no memory. */
 static bool
 make_leaks(struct leaks *l)
 {
@@ -458,7 +463,10 @@ leaks_file(const char *path, struct ask *ask, bool first)
 	if (!make_leaks(&l))
 		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 	else if (ask->json ? print_json(o, &l) : print_text(o, &l)) {
-		/* Keep the order if both streams go to the same place. */
+		/*
+		 * Keep the order of the lines if stdout and stderr are the same
+		 * file.
+		 */
 		out_flush(o);
 		exit_status = judge(&l);
 	}
@@ -492,6 +500,9 @@ take_option(unsigned idx, const char *value, void *ctx)
 	case OPT_RAW_STACKS:
 		ask->gathering.view.is_raw = true;
 		return true;
+	case OPT_WRAPPER:
+		return stack_view_add_wrapper(&ask->gathering.view, "--wrapper",
+					      value);
 	case OPT_JOBS:
 		return opt_parse_jobs(value, &ask->gathering.reading.jobs);
 	default:
@@ -504,7 +515,10 @@ int
 command_leaks(int argc, char **argv)
 {
 	struct ask ask = {
-		/* Sites are the program's own lines. */
+		/*
+		 * Hide the standard library, so that sites are the program's
+		 * own lines.
+		 */
 		.gathering.view.fold_std = true,
 		.top = 20,
 		.gathering.reading.struct_nbytes =
@@ -520,8 +534,7 @@ command_leaks(int argc, char **argv)
 	     i++) {
 		const int status = leaks_file(argv[i], &ask, i == first);
 
-		/* A trace that cannot be judged is worse than one that fails.
-		 */
+		/* EXIT_BAD_INPUT takes precedence over a failed limit. */
 		if (status != EXIT_FINE && exit_status != EXIT_BAD_INPUT)
 			exit_status = status;
 	}

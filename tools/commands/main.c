@@ -9,7 +9,7 @@
 
 struct command {
 	const char *name;
-	const char *speaker; /* prefix of its messages */
+	const char *speaker; /* prefix of the command's messages: "hatf info" */
 	const char *purpose;
 	int (*run)(int argc, char **argv);
 };
@@ -21,20 +21,20 @@ static const struct command commands[] = {
 	  command_ctl },
 	{ "top", "hatf top", "watch the heap of a running process",
 	  command_top },
-	{ "report", "hatf report", "show what a program did with its heap",
+	{ "report", "hatf report", "summarise a program's use of its heap",
 	  command_report },
-	{ "leaks", "hatf leaks", "show what lives at the end, by call site",
-	  command_leaks },
+	{ "leaks", "hatf leaks",
+	  "show the blocks live at the end, by call site", command_leaks },
 	{ "stat", "hatf stat", "count allocations by site, thread, size, time",
 	  command_stat },
-	{ "diff", "hatf diff", "show what a change did to the heap",
+	{ "diff", "hatf diff", "compare the heap before and after a change",
 	  command_diff },
-	{ "check", "hatf check", "hold traces against limits and a baseline",
+	{ "check", "hatf check", "check traces against limits and a baseline",
 	  command_check },
 	{ "plot", "hatf plot", "draw the heap over time as SVG or PNG",
 	  command_plot },
 	{ "info", "hatf info", "print statistics of a trace", command_info },
-	{ "dump", "hatf dump", "print the records of a trace, one a line",
+	{ "dump", "hatf dump", "print the records of a trace, one per line",
 	  command_dump },
 	{ "convert", "hatf convert", "write a trace in another format",
 	  command_convert },
@@ -46,8 +46,8 @@ static const struct command commands[] = {
 	  command_optimize },
 	{ "recover", "hatf recover", "complete the trace of a killed process",
 	  command_recover },
-	{ "replay", "hatf replay",
-	  "drive allocators with a trace, compare them", command_replay },
+	{ "replay", "hatf replay", "replay a trace with several allocators",
+	  command_replay },
 	{ "symbolize", "hatf symbolize", "name the functions of call stacks",
 	  command_symbolize },
 	{ "tables", "hatf tables", "print the HATF paper's tables for traces",

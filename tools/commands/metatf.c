@@ -25,6 +25,7 @@ enum {
 	OPT_ALL,
 	OPT_LANG,
 	OPT_OUTPUT,
+	OPT_EVENTS,
 };
 
 static const struct opt options[] = {
@@ -32,13 +33,17 @@ static const struct opt options[] = {
 	  "print: the dialect, 1.0, 1.1 or 1.2 (default: that of\n"
 	  "the DTD)" },
 	{ "dtd", 't', "FILE",
-	  "dump: the DTD, instead of the one in the trace or the\n"
-	  "one that its header names" },
+	  "dump: use this DTD, not the one in the trace or the\n"
+	  "one that the trace's header names" },
 	{ "json", 'j', NULL, "dump: one JSON object for each record" },
 	{ "all", 'a', NULL, "dump: also metadata and section records" },
-	{ "lang", 'l', "LANGUAGE", "gen: c (default) or python" },
+	{ "lang", 'l', "LANGUAGE",
+	  "gen: language of the code, c (default) or python" },
 	{ "output", 'o', "FOLDER",
-	  "gen: where the files go (default: this folder)" },
+	  "gen: folder of the new files (default: the current one)" },
+	{ "events", 'e', NULL,
+	  "gen: also NAME_events.h, with which a traced program\n"
+	  "puts its own events into the trace" },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -48,9 +53,9 @@ static const struct opt_page page = {
 	"Meta-TF is a language for trace formats: a DTD describes the records\n"
 	"and fields of a trace.  ACTION is\n"
 	"\n"
-	"  check   say whether a DTD is right, and what is odd in it\n"
+	"  check   check a DTD, and report what is unusual in it\n"
 	"  print   write a DTD in its canonical form\n"
-	"  dump    print the records of a trace, one a line\n"
+	"  dump    print the records of a trace, one per line\n"
 	"  gen     make a reader and writer from a DTD: NAME.h and NAME.c, or\n"
 	"          NAME.py\n",
 	"See metatf(5) for the language.\n"
@@ -64,7 +69,7 @@ struct ask {
 	bool has_dialect;
 	unsigned dialect;
 	const char *dtd;
-	bool json, all;
+	bool json, all, events;
 	const char *language, *folder;
 };
 
@@ -92,6 +97,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 	default:
 		ask->json |= idx == OPT_JSON;
 		ask->all |= idx == OPT_ALL;
+		ask->events |= idx == OPT_EVENTS;
 		return true;
 	}
 }
@@ -121,10 +127,11 @@ print(const struct ask *ask, const char *path)
 			     ask->has_dialect ? (enum dtd_dialect)ask->dialect
 					      : d.dtd->dialect,
 			     &err)) {
-		message_print("%s: this DTD cannot be said in Meta-TF %s: %s",
-			      message_path(path),
-			      dtd_dialect_name((enum dtd_dialect)ask->dialect),
-			      err.text);
+		message_print(
+			"%s: this DTD cannot be expressed in Meta-TF %s: %s",
+			message_path(path),
+			dtd_dialect_name((enum dtd_dialect)ask->dialect),
+			err.text);
 		ok = false;
 	}
 	dtd_file_close(&d);
@@ -151,14 +158,16 @@ dump(const struct ask *ask, const char *path)
 	if (ok)
 		ok = !trace_file_complain(&t);
 	if (ok && t.header.record_count == MTF_UNFINISHED)
-		message_print("%s: the trace has no end", path);
+		message_print("%s: the trace is incomplete: its writer did not "
+			      "finish it",
+			      path);
 	trace_file_close(&t);
 	return out_finish(o, ok ? EXIT_FINE : EXIT_BAD_INPUT);
 }
 
 typedef void generator(FILE *f, const struct generation *g);
 
-/* Write FOLDER/NAMESUFFIX.  False after a message. */
+/* Write FOLDER/NAMESUFFIX.  On failure print a message and return false. */
 static bool
 write_generated(const struct ask *ask, const struct generation *g,
 		const char *suffix, generator *generate)
@@ -197,7 +206,9 @@ gen(const struct ask *ask, const char *path)
 		ok = write_generated(ask, &g, ".py", generate_python);
 	else if (ok)
 		ok = write_generated(ask, &g, ".h", generate_c_header) &&
-		     write_generated(ask, &g, ".c", generate_c_code);
+		     write_generated(ask, &g, ".c", generate_c_code) &&
+		     (!ask->events ||
+		      write_generated(ask, &g, "_events.h", generate_events));
 	dtd_file_close(&d);
 	return ok ? EXIT_FINE : EXIT_BAD_INPUT;
 }
@@ -223,7 +234,7 @@ command_metatf(int argc, char **argv)
 	if (first < 0)
 		return exit_status;
 	if (argc - first != 2)
-		return opt_complain(&page, "an ACTION and a FILE are wanted");
+		return opt_complain(&page, "an ACTION and a FILE are needed");
 	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
 		if (strcmp(argv[first], actions[i].name) != 0)
 			continue;

@@ -52,7 +52,7 @@ static const struct opt_page page = {
 	"'-' is standard input or output; if OUT is '-', nothing is\n"
 	"printed.\n",
 	"If OUT would be larger than IN, OUT is a copy of IN.\n"
-	"If IN is incomplete, OUT says so too.\n"
+	"If IN is incomplete, OUT is marked as incomplete.\n"
 	"Exit status: 0 if all is well, 1 if the trace is bad or\n"
 	"incomplete, 2 for wrong usage.\n",
 	false,
@@ -96,8 +96,8 @@ print_nbytes(const char *what, uint64_t before, uint64_t after)
 }
 
 /*
- * Get the size of OUT, which is only known after reading it.  False if it is
- * not a regular file.
+ * Get the size of OUT as the reader counts it, by reading all of OUT.  Return
+ * false if OUT is not a regular file.
  */
 static bool
 measure(const struct rewrite *r, struct hatf_reader_stats *stats_ret)
@@ -209,13 +209,13 @@ command_optimize(int argc, char **argv)
 	if (first < 0)
 		return exit_status;
 	if (argc - first != 2)
-		return opt_complain(&page, "IN and OUT are wanted");
+		return opt_complain(&page, "IN and OUT are needed");
 	r.in = argv[first];
 	r.out = argv[first + 1];
 	format = hatf_format_of_path(r.out, &compression);
 	if (format != NULL && strcmp(format, "hatf") != 0)
-		return opt_complain(&page, "'%s' is not a name for HATF",
-				    r.out);
+		return opt_complain(
+			&page, "'%s' implies a format other than HATF", r.out);
 	r.options.plain |= format != NULL && compression == NULL &&
 			   !is_compressed_unsaid(r.in);
 	exit_status = rewrite_trace(&r);
@@ -226,7 +226,7 @@ command_optimize(int argc, char **argv)
 	    is_input_better(&r, &written)) {
 		if (!copy_input(&r))
 			return EXIT_BAD_INPUT;
-		message_print("%s: already the smallest: %s is a copy of it",
+		message_print("%s: cannot be made smaller: %s is a copy of it",
 			      message_path(r.in), message_path(r.out));
 		written = r.read;
 	}

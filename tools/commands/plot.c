@@ -27,6 +27,7 @@ enum {
 	OPT_LIGHT,
 	OPT_DARK,
 	OPT_RAW_STACKS,
+	OPT_WRAPPER,
 	OPT_JOBS,
 	OPT_NO_PARENT,
 };
@@ -40,10 +41,10 @@ static const struct opt options[] = {
 	  "divide the heap into layers by site, function, file,\n"
 	  "module, thread or size (default: total)" },
 	{ "top", 'n', "N",
-	  "layers of the N largest, 1 to 9 (default 6); one more\n"
+	  "show the N largest as layers, 1 to 9 (default 6); one\nmore layer "
 	  "has all others" },
 	{ "count", 'c', NULL, "show the number of blocks, not of bytes" },
-	{ "events", 'e', NULL, "show calls along the axis, not time" },
+	{ "events", 'e', NULL, "let the axis count calls instead of time" },
 	{ "from", 'f', "WHEN",
 	  "begin with an event (1000), or at a time after the\n"
 	  "first event (1.5s, 20ms)" },
@@ -55,9 +56,13 @@ static const struct opt options[] = {
 	{ "light", 'l', NULL, "dark on white (default)" },
 	{ "dark", 'd', NULL, "light on black" },
 	{ "raw-stacks", 'R', NULL,
-	  "hide no frames: sites may be in allocators or in\n"
-	  "the standard library of C++ or Rust" },
-	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
+	  "show all frames: a site may then be in an allocator\n"
+	  "or in the standard library of C++ or Rust" },
+	{ "wrapper", '\0', "GLOB",
+	  "hide functions that match GLOB, such as 'xmalloc': the\n"
+	  "site is their caller; may be given more than once" },
+	{ "jobs", 'w', "N",
+	  "decompress the input with N more threads (default 0)" },
 	{ "no-parent", 'p', NULL,
 	  "do not read the trace of a forked child's parent" },
 	{ NULL, 0, NULL, NULL },
@@ -66,8 +71,8 @@ static const struct opt options[] = {
 static const struct opt_page page = {
 	"hatf plot",
 	"[OPTIONS] -o PICTURE FILE",
-	"Draw the heap over time: what was live in all, or by call site,\n"
-	"thread or size.  Sites, functions, files and modules need a trace\n"
+	"Draw the live heap over time: in total, or by call site,\nthread or "
+	"size.  Sites, functions, files and modules need a trace\n"
 	"with call stacks, which 'hatf record' takes.\n"
 	"FILE is in any format of 'hatf convert'; '-' is standard input.\n",
 	"Exit status: 0 if the trace is complete, 1 if it is incomplete or\n"
@@ -84,7 +89,7 @@ static const struct {
 	enum group_by by;
 	const char *name;
 } ways[] = {
-	{ BY_SITE, NULL }, /* total */
+	{ BY_SITE, NULL }, /* not divided */
 	{ BY_SITE, "call site" },   { BY_FUNCTION, "function" },
 	{ BY_FILE, "source file" }, { BY_MODULE, "module" },
 	{ BY_THREAD, "thread" },    { BY_SIZE, "size class" },
@@ -95,8 +100,8 @@ static const char *const formats[] = { "svg", "png", NULL };
 /* The options. */
 struct ask {
 	const char *output;
-	const char *format; /* NULL: by the name of the output */
-	unsigned way;	    /* of 'ways'; 0: total */
+	const char *format; /* NULL: use the name of the output */
+	unsigned way;	    /* index in 'ways'; 0: do not divide the heap */
 	uint64_t top, width, height;
 	bool is_dark;
 	struct gather_options gathering;
@@ -125,7 +130,7 @@ take_format(struct ask *ask, const char *value)
 	return opt_parse_word("--format", value, formats);
 }
 
-/* An option that has no value. */
+/* Take an option without a value. */
 static void
 take_switch(unsigned idx, struct ask *ask)
 {
@@ -164,6 +169,9 @@ take_option(unsigned idx, const char *value, void *ctx)
 	case OPT_HEIGHT:
 		return take_range("--height", value, CHART_HEIGHT_MIN,
 				  CHART_SIDE_MAX, &ask->height);
+	case OPT_WRAPPER:
+		return stack_view_add_wrapper(&ask->gathering.view, "--wrapper",
+					      value);
 	case OPT_JOBS:
 		return opt_parse_jobs(value, &ask->gathering.reading.jobs);
 	default:
@@ -184,7 +192,7 @@ settle_format(struct ask *ask)
 	return ask->format != NULL;
 }
 
-/* Does the way need call stacks? */
+/* Does this way to divide the heap need call stacks? */
 static bool
 needs_stacks(const struct ask *ask)
 {
@@ -198,7 +206,10 @@ make_data(struct plot_data *d, const struct ask *ask, struct gathering *g)
 {
 	uint64_t top = ask->top;
 
-	/* The last row of a low picture is for all others. */
+	/*
+	 * A low picture has room for few layers; the last one is for all
+	 * others.
+	 */
 	if (ask->height != 0 && top >= chart_room((unsigned)ask->height))
 		top = chart_room((unsigned)ask->height) - 1;
 	if (plot_data_make(d, g->census) &&
@@ -209,7 +220,7 @@ make_data(struct plot_data *d, const struct ask *ask, struct gathering *g)
 	return false;
 }
 
-/* Draw and write the picture.  Return false after a message. */
+/* Draw and write the picture.  On failure print a message and return false. */
 static bool
 draw_picture(const struct ask *ask, struct gathering *g)
 {
@@ -276,7 +287,10 @@ command_plot(int argc, char **argv)
 	struct ask ask = {
 		.top = TOP_DEFAULT,
 		.width = WIDTH,
-		/* Sites are the program's own lines. */
+		/*
+		 * Hide the standard library, so that sites are the program's
+		 * own lines.
+		 */
 		.gathering.view.fold_std = true,
 		.gathering.reading.struct_nbytes =
 			sizeof(ask.gathering.reading),
@@ -298,7 +312,8 @@ command_plot(int argc, char **argv)
 				    "%s: neither .svg nor .png: give --format",
 				    ask.output);
 	if (ask.way != 0 && ask.height != 0 && ask.height < CHART_LAYERS_MIN)
-		return opt_complain(&page, "--height: at least %d with layers",
+		return opt_complain(&page,
+				    "--height: want at least %d with layers",
 				    CHART_LAYERS_MIN);
 	ask.gathering.window.points_are_fine = ask.way != 0;
 	ask.gathering.window.points_are_lanes =

@@ -62,9 +62,10 @@ static const struct opt options[] = {
 	  ".1, .2, ... appended" },
 	{ "clock", 'c', "CLOCK",
 	  "time stamps: auto, off, coarse, us or ns (default auto)" },
-	{ "compress", 'z', "HOW", "gzip, gzip:1 to gzip:3, or none" },
+	{ "compress", 'z', "HOW",
+	  "compress with gzip, gzip:1 to gzip:3, or none" },
 	{ "full", 'f', "WHAT",
-	  "when a buffer is full: wait (the default) or drop" },
+	  "when a buffer is full: wait (the default) or drop events" },
 	{ "buffer", 'b', "BYTES",
 	  "maximum buffer of each thread, such as 256K or 4M" },
 	{ "follow", 'p', "WHICH",
@@ -81,20 +82,21 @@ static const struct opt options[] = {
 	  "'hatf ctl' sends start" },
 	{ "stacks", 'g', "HOW",
 	  "call stacks of allocations: on (the default), caller, a\n"
-	  "number of frames, or off; on:frees: of frees too" },
+	  "number of frames, or off; on:frees: also of frees" },
 	{ "no-stacks", 'G', NULL, "the same as --stacks off" },
 	{ "no-symbols", 'S', NULL,
 	  "leave the addresses of call stacks without functions and\n"
 	  "lines; 'hatf symbolize' can add them later" },
 	{ "summary", 'm', "WHEN",
-	  "print peak, live at the end and allocated at the end:\n"
-	  "auto (the default: on a terminal), always or never" },
+	  "at the end, print the peak, live and allocated bytes:\nauto (the "
+	  "default: on a terminal), always or never" },
 	{ "check", 'l', "LIMITS",
 	  "at the end check the traces against the limits in the\n"
 	  "file LIMITS, as 'hatf check --limits' does" },
 	{ "verbose", 'v', NULL,
-	  "print one line for each trace file that the recorder's\n"
-	  "thread completes, or if there can be no ring file" },
+	  "print a line for each trace file that the recorder's\n"
+	  "thread completes, and for each process that cannot\n"
+	  "have a ring file" },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -117,7 +119,7 @@ static const struct opt_page page = {
 	options
 };
 
-/* Check the value of an option and pass it on as a variable. */
+/* Pass the value of an option to the recorder, in an environment variable. */
 static bool
 pass_on(const char *variable, const char *value)
 {
@@ -134,7 +136,7 @@ take(const char *option, const char *variable, const char *value)
 	       pass_on(variable, value);
 }
 
-/* Accept suffixes in lower case, which the recorder does not. */
+/* Pass the size in bytes: the recorder rejects suffixes in lower case. */
 static bool
 take_buffer(const char *value)
 {
@@ -147,7 +149,7 @@ take_buffer(const char *value)
 	return take("--buffer", "HATFTRACE_BUFFER", text);
 }
 
-/* Only the recorder uses a capital letter, as a mark; users may not. */
+/* Refuse a capital letter, with which the recorder marks the variable. */
 static bool
 take_follow(const char *value)
 {
@@ -180,7 +182,7 @@ begin_tree(void)
 	return ok;
 }
 
-/* Does a filter exclude the command itself by its name? */
+/* Does the filter of --follow exclude the command by its name? */
 static bool
 is_excluded(const char *command)
 {
@@ -194,12 +196,12 @@ is_excluded(const char *command)
 	return !globs_choose(colon + 1, name);
 }
 
-/* What the command line says, apart from what goes into the environment. */
+/* The command line, except the options that become environment variables. */
 struct command_line {
 	const char *out;
 	bool no_symbols;
 	const char *summary;	  /* a word of summary_words; NULL: auto */
-	struct checking checking; /* of --check */
+	struct checking checking; /* limits of --check */
 };
 
 static const char *const summary_words[] = { "auto", "always", "never", NULL };
@@ -247,7 +249,8 @@ take_option(unsigned idx, const char *value, void *ctx)
 }
 
 /*
- * Write the path of libhatftrace.so in that directory to 'lib', if it exists.
+ * Write the path of libhatftrace.so in the directory 'dir' + 'below' to 'lib'.
+ * Return false if there is no such file.
  */
 static bool
 library_in(const char *dir, const char *below, char lib[PATH_MAX])
@@ -321,9 +324,9 @@ set_preload(void)
 }
 
 /*
- * Return the absolute template after checking that files can be created.  On
- * failure print an error message and return NULL; '*usage_ret' is true if the
- * template itself was wrong.
+ * Return the template of the traces' names as an absolute path, after checking
+ * that files can be created there.  On failure print an error message and
+ * return NULL; '*usage_ret' is true if the template itself was wrong.
  */
 static char *
 prepare_output(const char *option, bool *usage_ret)
@@ -348,7 +351,7 @@ prepare_output(const char *option, bool *usage_ret)
 	return NULL;
 }
 
-/* Was recording to start only by an order? */
+/* Does recording wait for an order of 'hatf ctl'? */
 static bool
 is_dormant(void)
 {
@@ -357,7 +360,7 @@ is_dormant(void)
 	return start != NULL && strcmp(start, "off") == 0;
 }
 
-/* Record call stacks, unless the user has said how. */
+/* Record call stacks, unless the user has set an option for them. */
 static bool
 choose_stacks(void)
 {
@@ -375,16 +378,17 @@ has_stacks(void)
 	       strncmp(stacks, "off", 3) != 0;
 }
 
-/* The command and what was found out about it before it ran. */
+/* The command, and facts found before it ran. */
 struct job {
-	const char *text;	 /* template */
-	bool no_symbols;	 /* the frames keep their addresses */
+	const char *text;	 /* template of the traces' names */
+	bool no_symbols;	 /* do not add names to the frames */
 	bool has_summary;	 /* print the short report */
 	const char *command;	 /* argv[0] */
-	const char *untraceable; /* reason, or NULL */
-	struct absence absence;	 /* watches for removed traces */
+	const char *untraceable; /* reason why it cannot be traced, or NULL */
+	struct absence absence;	 /* explains why a trace is missing */
 	struct notebook notebook;
-	const struct checking *checking; /* has no limits: check nothing */
+	/* limits of --check; without any, nothing is checked */
+	const struct checking *checking;
 	int check_status;
 };
 
@@ -392,7 +396,7 @@ struct job {
 static void
 tell_missing(const struct job *job, const struct launch *l, const char *others)
 {
-	/* The reason was printed before the command ran. */
+	/* The reason was already printed before the command ran. */
 	if (job->untraceable != NULL && others[0] == '\0')
 		return;
 	if (job->untraceable != NULL)
@@ -465,8 +469,9 @@ report(struct job *job, const struct launch *l)
 	notebook_find_vanished(&job->notebook, &c);
 	notebook_report(&job->notebook);
 	if (c.own_count == 0 && is_dormant()) {
-		message_print("%s left no trace: no order to start arrived",
-			      job->command);
+		message_print(
+			"%s left no trace: 'hatf ctl' sent no order to start",
+			job->command);
 	} else if (c.own_count == 0 && is_excluded(job->command)) {
 		ok = report_excluded(job, &c);
 	} else if (c.own_count == 0) {
@@ -504,7 +509,7 @@ run_job(struct job *job, char **argv)
 	return launch_succeeded(&l) ? job->check_status : launch_pass_on(&l);
 }
 
-/* Is the short report to be printed? */
+/* Must the short report be printed? */
 static bool
 has_summary(const char *when)
 {
@@ -539,7 +544,7 @@ run(char **argv, const char *text, const struct command_line *line)
 	return exit_status;
 }
 
-/* Refuse valgrind: it does not support the recorder's kind of thread. */
+/* Run valgrind without tracing: it does not support the recorder's thread. */
 static int
 run_valgrind(char **argv)
 {
@@ -553,7 +558,7 @@ run_valgrind(char **argv)
 	return launch_succeeded(&l) ? EXIT_BAD_INPUT : launch_pass_on(&l);
 }
 
-/* Record as the command line and the environment say. */
+/* Record as the command line and the environment require. */
 static int
 record(char **argv, const struct command_line *line)
 {

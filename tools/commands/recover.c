@@ -49,7 +49,7 @@ static const struct opt_page page = {
 };
 
 struct recover {
-	unsigned flags; /* for hatf_recover() */
+	unsigned flags; /* flags for hatf_recover() */
 	const char *rings;
 };
 
@@ -90,8 +90,9 @@ report(const struct recover *c, const char *rings,
 	}
 	out_text(o, found->trace);
 	if (found->had_trailer) {
-		out_str(o, found->complete ? ": was complete\n"
-					   : ": has its trailer\n");
+		out_str(o, found->complete
+				   ? ": was complete\n"
+				   : ": has its trailer, nothing to recover\n");
 		return;
 	}
 	out_printf(o, ": %" PRIu64 " events %s, %" PRIu64 " in all",
@@ -105,7 +106,9 @@ report(const struct recover *c, const char *rings,
 			   " bytes are missing (power loss?)",
 			   found->gap_nbytes);
 	else if (found->cut_nbytes != 0)
-		out_printf(o, ", %" PRIu64 " bytes of a torn block replaced",
+		out_printf(o,
+			   ", %" PRIu64
+			   " bytes of a half-written block replaced",
 			   found->cut_nbytes);
 	if (found->lost_count != 0)
 		out_printf(o, ", %" PRIu64 " lost", found->lost_count);
@@ -135,17 +138,22 @@ complain(const char *rings, const char *trace,
 			      hatf_status_text(err->status));
 		break;
 	case HATF_OTHER_RINGS:
-		/* The file starts like a ring file but is truncated. */
+		/*
+		 * The trace is shorter than the ring file states, or differs
+		 * from it.
+		 */
 		if (err->field != NULL)
-			message_print("%s: is not as long as %s says, or not "
-				      "the same: "
-				      "it cannot be completed",
+			message_print("%s: its length or content is not as %s "
+				      "states: it cannot be completed",
 				      named, rings);
 		else
-			message_print("%s: not the trace of %s", named, rings);
+			message_print("%s: not the trace to which %s belongs",
+				      named, rings);
 		break;
 	case HATF_IO:
-		/* Two files are involved; the missing one is the trace. */
+		/*
+		 * The ring file exists: the file that is missing is the trace.
+		 */
 		if (err->sys_errno == ENOENT && named[0] != '\0' &&
 		    is_there(rings)) {
 			message_print("%s: %s; if the trace is gone, %s is "
@@ -171,13 +179,18 @@ recover_from(const struct recover *c, const char *rings, const char *trace)
 		return EXIT_BAD_INPUT;
 	}
 	report(c, rings, &found);
-	/* Keep the order if both streams go to the same place. */
+	/*
+	 * Keep the order of the lines if stdout and stderr are the same file.
+	 */
 	out_flush(out_stdout());
 	return found.complete || found.trace[0] == '\0' ? EXIT_FINE
 							: EXIT_BAD_INPUT;
 }
 
-/* Print "; x.s0000.hatf.gz.rings is that of x.s0003.hatf.gz". */
+/*
+ * If a ring file has the name of this trace and belongs to another trace, print
+ * "; x.s0000.hatf.gz.rings belongs to x.s0003.hatf.gz".
+ */
 static void
 tell_owner(const char *trace)
 {
@@ -195,11 +208,11 @@ tell_owner(const char *trace)
 	slash = strrchr(rings.trace, '/');
 	out_str(out_stdout(), "; ");
 	out_text(out_stdout(), path);
-	out_str(out_stdout(), " is that of ");
+	out_str(out_stdout(), " belongs to ");
 	out_text(out_stdout(), slash != NULL ? slash + 1 : rings.trace);
 }
 
-/* Handle a trace without a ring file: does it need one? */
+/* Handle a trace without a ring file: it needs one unless it has a trailer. */
 static int
 judge_trace(const char *trace)
 {
@@ -218,7 +231,7 @@ judge_trace(const char *trace)
 		;
 	if (status == HATF_END) {
 		out_text(out_stdout(), trace);
-		out_str(out_stdout(), ": has its trailer");
+		out_str(out_stdout(), ": has its trailer, nothing to recover");
 		tell_owner(trace);
 		out_str(out_stdout(), "\n");
 		out_flush(out_stdout());
@@ -230,7 +243,7 @@ judge_trace(const char *trace)
 	return status == HATF_END ? EXIT_FINE : EXIT_BAD_INPUT;
 }
 
-/* Find the ring file of 'trace' in the directory that --rings names. */
+/* Find the ring file of 'trace' in 'dir', the directory of --rings. */
 static bool
 find_there(const char *dir, const char *trace, char *path, size_t nbytes)
 {
@@ -265,7 +278,7 @@ recover_file(const struct recover *c, const char *file)
 	return judge_trace(file);
 }
 
-/* Is it a trace by our recorder?  Print nothing if not. */
+/* Did our recorder write the trace?  Print no message if not. */
 static bool
 is_recorded(const char *path)
 {
@@ -297,7 +310,7 @@ judge_file(const struct recover *c, const char *path)
 		const char *const slash = strrchr(path, '/');
 		const size_t n = (size_t)(slash - path);
 
-		/* A ring file elsewhere was not in the list. */
+		/* A ring file in another directory was not handled yet. */
 		if (strncmp(rings, path, n + 1) == 0 &&
 		    strchr(rings + n + 1, '/') == NULL)
 			return EXIT_FINE;

@@ -31,6 +31,7 @@ enum {
 	OPT_MARKDOWN,
 	OPT_JSON,
 	OPT_HTML,
+	OPT_TIMEOUT,
 };
 
 static const struct opt options[] = {
@@ -40,21 +41,21 @@ static const struct opt options[] = {
 	  "(default: all that are installed)" },
 	{ "repeat", 'r', "N", "run each allocator N times (default 5)" },
 	{ "threads", 't', "WHICH",
-	  "original (default): the threads of the trace; 1: one\n"
-	  "thread makes all calls, in the order of the trace" },
+	  "original (default): as many threads as in the trace;\n"
+	  "1: one thread makes all calls, in the trace's order" },
 	{ "touch", 'T', "WHAT",
 	  "write to all pages of each block (all, the default), to\n"
 	  "its first byte (first) or not at all (none)" },
 	{ "speed", 's', "HOW",
-	  "max (default), or real: make each call at its time" },
+	  "max (default), or real (make each call at its time)" },
 	{ "from", 0, "WHEN",
-	  "make what is live at an event (1000) or a time (1.5s),\n"
-	  "and measure from then on" },
+	  "begin at an event (1000) or at a time (1.5s): allocate\n"
+	  "what is live then, and measure from there on" },
 	{ "to", 0, "WHEN", "stop before an event or at a time" },
 	{ "what-if", 'w', "CHANGE",
 	  "also replay a changed trace, and compare the two:\n"
 	  "sizes:round=N, drop:site=GLOB, pool:site=GLOB or\n"
-	  "merge:threads; several changes add up" },
+	  "merge:threads; several changes are combined" },
 	{ "model", 'M', "MODEL",
 	  "simulate first-fit, best-fit or segregated:TABLE, and\n"
 	  "print the size of the heap; no allocator runs" },
@@ -62,13 +63,12 @@ static const struct opt options[] = {
 	  "write a C program that makes these calls; no allocator\n"
 	  "runs (up to 100 000 calls)" },
 	{ "latency", 'l', NULL,
-	  "run each allocator once more, and print percentiles of\n"
-	  "how long its calls take" },
+	  "run each allocator once more, and print percentiles of\nthe "
+	  "duration of its calls" },
 	{ "usable", 'u', NULL,
-	  "run each allocator once more, and print how much more\n"
-	  "its blocks can hold at the peak than was asked for" },
-	{ "own", 'o', NULL,
-	  "print what the allocators tell of themselves at the end" },
+	  "run each allocator once more, and print how many bytes\nits blocks "
+	  "can hold at the peak beyond those asked for" },
+	{ "own", 'o', NULL, "print the allocators' own statistics at the end" },
 	{ "fail-if", 'f', "EXPR",
 	  "exit with status 3 if a limit is exceeded in each run:\n"
 	  "'peak_rss>1.10*glibc', 'jemalloc.wall>20ms'" },
@@ -80,6 +80,9 @@ static const struct opt options[] = {
 	{ "html", 'H', "PAGE",
 	  "run each allocator once more, and write a page with\n"
 	  "charts of its memory over time to PAGE" },
+	{ "timeout", 0, "SECONDS",
+	  "end an allocator that makes no progress for so long\n(default 60; "
+	  "0: wait for ever)" },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -101,6 +104,10 @@ static const char *const thread_words[] = { "original", "1", NULL };
 static const char *const touch_words[] = { "none", "first", "all", NULL };
 static const char *const speed_words[] = { "max", "real", NULL };
 
+/* Without progress, in seconds: the default, and the largest one. */
+#define TIMEOUT_DEFAULT 60
+#define TIMEOUT_MAX	1e9
+
 /* The options. */
 struct ask {
 	struct allocators allocators;
@@ -114,7 +121,7 @@ struct ask {
 	struct replay_models models;
 	const char *emit; /* NULL: no C program */
 	struct what_if_plan what_if;
-	/* With 'what_if': the trace as it is. */
+	/* With 'what_if': the original trace. */
 	struct compiled original;
 	struct replay_runs original_runs;
 	struct replay_view original_view;
@@ -137,7 +144,18 @@ take_repeat(struct ask *ask, const char *value)
 	return true;
 }
 
-/* The allocators of a limit may be in later options: keep the text. */
+static bool
+take_timeout(struct ask *ask, const char *value)
+{
+	double seconds;
+
+	if (!opt_parse_decimal("--timeout", value, TIMEOUT_MAX, &seconds))
+		return false;
+	ask->runs.limit_ms = (uint64_t)(seconds * 1000);
+	return true;
+}
+
+/* Parse the limit later: it may name allocators of options after this one. */
 static bool
 take_limit(struct ask *ask, const char *value)
 {
@@ -199,6 +217,8 @@ take_option(unsigned idx, const char *value, void *ctx)
 		return what_if_parse(&ask->what_if, value);
 	case OPT_FAIL_IF:
 		return take_limit(ask, value);
+	case OPT_TIMEOUT:
+		return take_timeout(ask, value);
 	case OPT_HTML:
 		ask->html = value;
 		ask->runs.is_sampled = true;
@@ -214,7 +234,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 	}
 }
 
-/* Print the table of the trace, and that of the changed one. */
+/* Print the table of the trace, and the table of the changed trace. */
 static void
 print_tables(struct out *o, const struct replay_view *view)
 {
@@ -227,7 +247,7 @@ print_tables(struct out *o, const struct replay_view *view)
 		replay_print_savings(o, view);
 }
 
-/* Print what the runs have measured.  Return whether that was possible. */
+/* Print the measurements of the runs.  Return false on failure. */
 static bool
 print_runs(const struct ask *ask)
 {
@@ -259,7 +279,7 @@ run_compiled(struct ask *ask, const struct compiled *compiled)
 	    runs_make(&ask->runs, compiled, &ask->allocators)) {
 		exit_status =
 			compiled->fault != NULL ? EXIT_INCOMPLETE : EXIT_FINE;
-		if (!print_runs(ask))
+		if (!print_runs(ask) || ask->runs.failed_count != 0)
 			exit_status = EXIT_BAD_INPUT;
 		if (exit_status == EXIT_FINE &&
 		    limits_exceeded(&ask->limits, &ask->runs))
@@ -294,7 +314,7 @@ simulate(struct ask *ask, const struct compiled *compiled)
 	return compiled->fault != NULL ? EXIT_INCOMPLETE : EXIT_FINE;
 }
 
-/* Replay the trace as it is, to compare the changed one with it. */
+/* Replay the original trace, to compare the changed one with it. */
 static int
 replay_original(struct ask *ask)
 {
@@ -323,7 +343,7 @@ runs_allocators(const struct ask *ask)
 	return ask->models.count == 0 && ask->emit == NULL;
 }
 
-/* Return why the options do not go together, or NULL. */
+/* Return why the options are inconsistent, or NULL. */
 static const char *
 contradiction(struct ask *ask)
 {
@@ -334,15 +354,17 @@ contradiction(struct ask *ask)
 
 	if (runs->is_checked &&
 	    (ask->json || ask->view.markdown || measures || changes))
-		return "--check measures nothing";
+		return "--check measures nothing: remove options that need "
+		       "figures";
 	if (runs_allocators(ask))
 		return NULL;
 	if (runs->is_checked || measures || ask->allocators.count != 0 ||
 	    ask->limit_count != 0)
-		return "--model and --emit-c run no allocator";
+		return "--model and --emit-c run no allocator: remove the "
+		       "options for allocators";
 	if (ask->models.count != 0 && ask->emit != NULL)
-		return "--model writes no program";
-	/* A model has the calls of all threads in the order of the trace. */
+		return "--model and --emit-c exclude each other";
+	/* A model gets the calls of all threads in the order of the trace. */
 	ask->compile.one_thread |=
 		ask->models.count != 0 || ask->what_if.merges_threads;
 	ask->compile.what_if = changes ? &ask->what_if : NULL;
@@ -352,7 +374,11 @@ contradiction(struct ask *ask)
 int
 command_replay(int argc, char **argv)
 {
-	static struct ask ask = { .runs = { .repeat = 5, .touch = TOUCH_ALL } };
+	static struct ask ask = {
+		.runs = { .repeat = 5,
+			  .touch = TOUCH_ALL,
+			  .limit_ms = TIMEOUT_DEFAULT * 1000 },
+	};
 	struct compiled compiled;
 	const char *fault;
 	int exit_status, first;
@@ -376,8 +402,13 @@ command_replay(int argc, char **argv)
 		if (!limits_parse(&ask.limits, ask.limit_texts[i],
 				  &ask.allocators))
 			return EXIT_USAGE;
-	/* A file that exceeds a limit is an error, not the end. */
+	/*
+	 * Ignore the signal, so that exceeding the limit of file sizes becomes
+	 * an error.
+	 */
 	signal(SIGXFSZ, SIG_IGN);
+	/* If the caller ignored it, the kernel would hide how drivers end. */
+	signal(SIGCHLD, SIG_DFL);
 	if (what_if_is_needed(&ask.what_if) && runs_allocators(&ask))
 		exit_status = replay_original(&ask);
 	if (exit_status == EXIT_BAD_INPUT)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* report.c - hatf report: what a program did with its heap, on one screen */
+/*
+ * report.c - hatf report: summarise how a program used its heap, on one screen
+ */
 #include "tools/commands/commands.h"
 #include "tools/report/page_file.h"
 #include "tools/show/show.h"
@@ -12,25 +14,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns of the heap over time. */
+/* Columns of the chart of the heap over time. */
 #define BAR_COUNT 64
 
 enum {
 	OPT_JSON,
 	OPT_TOP,
 	OPT_RAW_STACKS,
+	OPT_WRAPPER,
 	OPT_JOBS,
 	OPT_NO_PARENT,
 	OPT_HTML,
 };
 
 static const struct opt options[] = {
-	{ "json", 'j', NULL, "one JSON object for each file, one a line" },
-	{ "top", 'n', "N", "lines of each list (default 3, with --json 10)" },
+	{ "json", 'j', NULL, "print a line with a JSON object for each file" },
+	{ "top", 'n', "N",
+	  "print N lines of each list (default 3; 10 with --json)" },
 	{ "raw-stacks", 'R', NULL,
-	  "hide no frames: sites may be in allocators or in\n"
-	  "the standard library of C++ or Rust" },
-	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
+	  "show all frames: a site may then be in an allocator\n"
+	  "or in the standard library of C++ or Rust" },
+	{ "wrapper", '\0', "GLOB",
+	  "hide functions that match GLOB, such as 'xmalloc': the\n"
+	  "site is their caller; may be given more than once" },
+	{ "jobs", 'w', "N",
+	  "decompress the input with N more threads (default 0)" },
 	{ "no-parent", 'p', NULL,
 	  "do not read the trace of a forked child's parent" },
 	{ "html", 'H', "PAGE",
@@ -42,8 +50,9 @@ static const struct opt options[] = {
 static const struct opt_page page = {
 	"hatf report",
 	"[OPTIONS] FILE...",
-	"Print what the program did with its heap: the peak, what lived at\n"
-	"the end, who allocated most, temporary allocations, reallocs that\n"
+	"Print how the program used its heap: the peak, what was live at\nthe "
+	"end, which sites allocated most, temporary allocations, reallocs "
+	"that\n"
 	"moved, threads, the heap over time, and the health of the trace.\n"
 	"Call sites need a trace with call stacks, which 'hatf record' takes.\n"
 	"FILE is in any format of 'hatf convert'; '-' is standard input.\n",
@@ -56,7 +65,7 @@ static const struct opt_page page = {
 /* The options. */
 struct ask {
 	bool json;
-	uint64_t top;	  /* 0: the default */
+	uint64_t top;	  /* number of sites; 0: the default */
 	const char *html; /* NULL: no page */
 	struct gather_options gathering;
 };
@@ -65,7 +74,7 @@ struct ask {
 struct section {
 	enum group_key key;
 	const char *title;
-	const char *name; /* in JSON */
+	const char *name; /* key in JSON */
 };
 
 static const struct section sections[] = {
@@ -78,11 +87,11 @@ static const struct section sections[] = {
 };
 #define SECTION_COUNT (sizeof(sections) / sizeof(sections[0]))
 
-/* Everything that is shown. */
+/* What the command prints about one trace. */
 struct report {
 	const struct gathering *g;
 	struct groups sites, threads;
-	struct ages *ages; /* of the sites' blocks at the end */
+	struct ages *ages; /* ages of the sites' live blocks at the end */
 };
 
 static const char *
@@ -140,7 +149,7 @@ print_totals(struct out *o, const struct census *c)
 	out_printf(o, " (%s moved)\n", figure_count(c->total.moved.count).text);
 }
 
-/* Put the most live bytes of each part of the trace into 'values'. */
+/* Store the maximum of live bytes of each part of the trace in 'values'. */
 static void
 sample_history(const struct census *c, uint64_t values[BAR_COUNT])
 {
@@ -151,7 +160,7 @@ sample_history(const struct census *c, uint64_t values[BAR_COUNT])
 	size_t next = 0;
 
 	for (unsigned i = 0; i < BAR_COUNT; i++) {
-		/* At least the span in which the part begins. */
+		/* A part ends with the last span that begins in it. */
 		const double part = (double)end / BAR_COUNT;
 		const uint64_t last = (uint64_t)(part * (i + 1));
 
@@ -180,7 +189,7 @@ print_history(struct out *o, const struct census *c)
 	out_str(o, "\n");
 }
 
-/* " , 2.1 s old, 32 B to 1.0 KiB" */
+/* Print ", 2.1 s old, 32 B to 1.0 KiB". */
 static void
 print_ages(struct out *o, const struct census *c, const struct ages *ages)
 {
@@ -425,7 +434,9 @@ report_file(const char *path, const struct ask *ask, bool first)
 	if (!make_report(&r) ||
 	    !(ask->json ? print_json(o, &r, ask) : print_text(o, &r, ask)))
 		exit_status = EXIT_BAD_INPUT;
-	/* Keep the order if both streams go to the same place. */
+	/*
+	 * Keep the order of the lines if stdout and stderr are the same file.
+	 */
 	out_flush(o);
 	if (g->fault != NULL)
 		message_print("%s: %s", message_path(path), g->fault);
@@ -447,6 +458,9 @@ take_option(unsigned idx, const char *value, void *ctx)
 	case OPT_RAW_STACKS:
 		ask->gathering.view.is_raw = true;
 		return true;
+	case OPT_WRAPPER:
+		return stack_view_add_wrapper(&ask->gathering.view, "--wrapper",
+					      value);
 	case OPT_JOBS:
 		return opt_parse_jobs(value, &ask->gathering.reading.jobs);
 	case OPT_HTML:
@@ -481,7 +495,10 @@ int
 command_report(int argc, char **argv)
 {
 	struct ask ask = {
-		/* Sites are the program's own lines. */
+		/*
+		 * Hide the standard library, so that sites are the program's
+		 * own lines.
+		 */
 		.gathering.view.fold_std = true,
 		.gathering.reading.struct_nbytes =
 			sizeof(ask.gathering.reading),

@@ -24,6 +24,7 @@ enum {
 	OPT_TOP,
 	OPT_JSON,
 	OPT_RAW_STACKS,
+	OPT_WRAPPER,
 	OPT_JOBS,
 	OPT_NO_PARENT,
 };
@@ -40,14 +41,18 @@ static const struct opt options[] = {
 	  "count from an event on (1000), or from a time after\n"
 	  "the first event (1.5s, 20ms)" },
 	{ "to", 't', "WHEN", "stop before an event or at a time" },
-	{ "at-peak", 'k', NULL, "only what is live at the peak" },
-	{ "at-end", 'e', NULL, "only what is live at the end" },
+	{ "at-peak", 'k', NULL, "print only what is live at the peak" },
+	{ "at-end", 'e', NULL, "print only what is live at the end" },
 	{ "top", 'n', "N", "print the first N lines (default 20, 0: all)" },
-	{ "json", 'j', NULL, "one JSON object for each file, one a line" },
+	{ "json", 'j', NULL, "print a line with a JSON object for each file" },
 	{ "raw-stacks", 'R', NULL,
-	  "hide no frames: sites may be in allocators or in\n"
-	  "the standard library of C++ or Rust" },
-	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
+	  "show all frames: a site may then be in an allocator\n"
+	  "or in the standard library of C++ or Rust" },
+	{ "wrapper", '\0', "GLOB",
+	  "hide functions that match GLOB, such as 'xmalloc': the\n"
+	  "site is their caller; may be given more than once" },
+	{ "jobs", 'w', "N",
+	  "decompress the input with N more threads (default 0)" },
 	{ "no-parent", 'p', NULL,
 	  "do not read the trace of a forked child's parent" },
 	{ NULL, 0, NULL, NULL },
@@ -57,7 +62,8 @@ static const struct opt_page page = {
 	"hatf stat",
 	"[OPTIONS] FILE...",
 	"Print what was allocated, freed, live, temporary and moved, by call\n"
-	"site or by something else.  Sites, functions, files and modules need\n"
+	"site, thread, size and so on.  Sites, functions, files and modules "
+	"need\n"
 	"a trace with call stacks (as 'hatf record' takes them); without them, "
 	"threads\n"
 	"and sizes stand for sites.\n"
@@ -68,7 +74,7 @@ static const struct opt_page page = {
 	options
 };
 
-/* In the order of enum group_by; the last two are no groups. */
+/* In the order of enum group_by, which has no lifetime and no time. */
 static const char *const by_words[] = { "site",	  "function", "file",
 					"module", "stack",    "thread",
 					"size",	  "heap",     "lifetime",
@@ -93,7 +99,7 @@ struct ask {
 	struct gather_options gathering;
 };
 
-/* Is only what is live at one moment asked for? */
+/* Do the options request only the live bytes at one moment? */
 static bool
 is_moment(const struct ask *ask)
 {
@@ -153,7 +159,7 @@ print_head(struct out *o, const struct ask *ask, const char *title)
 	show_heading(o, line);
 }
 
-/* The thread of a group, whose 'order' is by threads. */
+/* Return the thread of a group, if groups are threads. */
 static const struct census_thread *
 thread_of(const struct groups *all, uint32_t row)
 {
@@ -163,7 +169,7 @@ thread_of(const struct groups *all, uint32_t row)
 					all->rows[row].number)];
 }
 
-/* Of the 'n' threads in 'order', those whose blocks outlived them. */
+/* Print those of the 'n' threads in 'order' whose blocks outlived them. */
 static void
 print_outlived(struct out *o, const struct groups *all, const uint32_t *order,
 	       uint32_t n)
@@ -176,8 +182,8 @@ print_outlived(struct out *o, const struct groups *all, const uint32_t *order,
 
 		if (left.count == 0)
 			continue;
-		snprintf(line, sizeof(line), "\n%11s %12s  %s\n", "outlive",
-			 "blocks", "their thread, which has ended");
+		snprintf(line, sizeof(line), "\n%11s %12s  %s\n", "bytes left",
+			 "blocks left", "by a thread that has ended");
 		if (!any)
 			show_heading(o, line);
 		any = true;
@@ -256,7 +262,7 @@ json_groups(const struct gathering *g, const struct groups *all,
 	return list;
 }
 
-/* The columns of waste: all, or the moment that is asked for. */
+/* Return which columns of waste to print: all, or only the requested moment. */
 static unsigned
 waste_columns(const struct ask *ask)
 {
@@ -306,7 +312,7 @@ print_lifetimes(struct out *o, const struct census *c)
 	out_printf(o, " %7s  live at the end\n", "");
 }
 
-/* Blocks by lifetime in events, in time, and both by size. */
+/* Return the blocks by lifetime in events, in time, and both by size. */
 static json_t *
 json_lifetimes(const struct census *c)
 {
@@ -339,7 +345,7 @@ json_lifetimes(const struct census *c)
 
 /* --------------------------------------------------------------------- time */
 
-/* 'n' in a second; "-" if the trace has no times. */
+/* Format a rate per second; "-" if the trace has no times. */
 static struct figure
 show_rate(const struct census *c, struct figure (*show)(uint64_t n), uint64_t n,
 	  uint64_t units)
@@ -347,13 +353,16 @@ show_rate(const struct census *c, struct figure (*show)(uint64_t n), uint64_t n,
 	const double ns = (double)units * (double)c->unit_ns;
 	const double rate = ns > 0 ? (double)n * 1e9 / ns : 0;
 
-	/* No heap is as fast as the largest number that fits. */
+	/* A larger rate does not fit into 64 bits; no real heap reaches it. */
 	if (ns > 0 && rate < 1e19)
 		return show((uint64_t)rate);
 	return (struct figure){ "-" };
 }
 
-/* A line for the part of the run from 'begin', which lasts 'units'. */
+/*
+ * Print a line for the part of the run that begins at 'begin' and lasts
+ * 'units'.
+ */
 static void
 print_span(struct out *o, const struct census *c, uint64_t begin,
 	   uint64_t units, const struct span *sum)
@@ -372,7 +381,7 @@ print_span(struct out *o, const struct census *c, uint64_t begin,
 	out_printf(o, "%s\n", show_distance(c, begin).text);
 }
 
-/* How long the part from 'begin' to 'stop' is in the window. */
+/* Return how many units from 'begin' to 'stop' are inside the window. */
 static uint64_t
 clip_part(const struct census *c, uint64_t begin, uint64_t stop)
 {
@@ -386,7 +395,7 @@ clip_part(const struct census *c, uint64_t begin, uint64_t stop)
 	return stop > begin ? stop - begin : 0;
 }
 
-/* Sum the spans up to 'stop'; '*next' is the first one that is left. */
+/* Sum the spans up to 'stop' and set '*next' to the first span after them. */
 static bool
 sum_spans(const struct history *h, size_t *next, uint64_t stop,
 	  struct span *sum_ret)
@@ -536,7 +545,9 @@ stat_file(const char *path, const struct ask *ask, bool many)
 	else
 		ok = ask->json ? print_json(o, g, all, ask)
 			       : print_text(o, g, all, ask, many);
-	/* Keep the order if both streams go to the same place. */
+	/*
+	 * Keep the order of the lines if stdout and stderr are the same file.
+	 */
 	out_flush(o);
 	if (g->fault != NULL)
 		message_print("%s: %s", message_path(path), g->fault);
@@ -576,6 +587,9 @@ take_option(unsigned idx, const char *value, void *ctx)
 	case OPT_RAW_STACKS:
 		ask->gathering.view.is_raw = true;
 		return true;
+	case OPT_WRAPPER:
+		return stack_view_add_wrapper(&ask->gathering.view, "--wrapper",
+					      value);
 	case OPT_JOBS:
 		return opt_parse_jobs(value, &ask->gathering.reading.jobs);
 	default:
@@ -587,7 +601,10 @@ take_option(unsigned idx, const char *value, void *ctx)
 	}
 }
 
-/* Refuse what does not go together.  Return false after a message. */
+/*
+ * Check that the options are consistent.  If not, print a message and return
+ * false.
+ */
 static bool
 settle(struct ask *ask)
 {
@@ -597,8 +614,10 @@ settle(struct ask *ask)
 		return false;
 	}
 	if (is_moment(ask) && ask->by > BY_HEAP) {
-		opt_complain(&page, "--by %s knows no moment",
-			     by_words[ask->by]);
+		opt_complain(
+			&page,
+			"--by %s cannot be combined with --at-peak or --at-end",
+			by_words[ask->by]);
 		return false;
 	}
 	ask->gathering.waste = ask->by == BY_SIZE;
@@ -611,7 +630,10 @@ int
 command_stat(int argc, char **argv)
 {
 	struct ask ask = {
-		/* Sites are the program's own lines. */
+		/*
+		 * Hide the standard library, so that sites are the program's
+		 * own lines.
+		 */
 		.gathering.view.fold_std = true,
 		.by = BY_SITE,
 		.key = KEY_ALLOCATED,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize.c - hatf symbolize: put the names of functions into a trace */
+/* symbolize.c - hatf symbolize: add the names of functions to a trace */
 #include "hatf/hatf.h"
 #include "tools/commands/commands.h"
 #include "tools/symbols/symbol_lookup.h"
@@ -29,21 +29,21 @@ static const struct opt options[] = {
 static const struct opt_page page = {
 	"hatf symbolize",
 	"[OPTIONS] TRACE...",
-	"Give the frames of call stacks their functions, files and lines,\n"
-	"also of functions that were inlined, from the programs and\n"
-	"libraries that were recorded and from separate debug files.\n"
+	"Add functions, files and lines to the frames of call stacks, and add\n"
+	"frames for inlined functions.  The names come from the programs and\n"
+	"libraries that were recorded, and from separate debug files.\n"
 	"Afterwards the trace needs none of these files.\n"
-	"Each TRACE is replaced, unless there is a FILE.\n",
-	"A line on standard error names each program or library of which\n"
-	"something is missing, with its build id.\n"
-	"Exit status: 0 if all is well, 1 if a trace is bad or incomplete,\n"
+	"Each TRACE is replaced, unless -o names another file.\n",
+	"A line on standard error names each program or library that "
+	"lacks\ninformation, with its build id.\nExit status: 0 if all is "
+	"well, 1 if a trace is bad or incomplete,\n"
 	"2 for wrong usage.\n",
 	false,
 	options
 };
 
 struct symbolize {
-	const char *out; /* NULL: in place */
+	const char *out; /* path of -o; NULL: replace the trace */
 	struct symbol_lookup_options lookup;
 };
 
@@ -78,7 +78,7 @@ print_counts(const char *path, const struct expand_counts *counts)
 		   figure_count(counts->inlined).text);
 }
 
-/* Name the frames of one trace. */
+/* Add names to the frames of one trace. */
 static int
 symbolize(const struct symbolize *s, const char *path,
 	  struct symbol_lookup *lookup)
@@ -111,8 +111,9 @@ command_symbolize(int argc, char **argv)
 	if (first < 0)
 		return exit_status;
 	if (first == argc || (s.out != NULL && argc - first != 1))
-		return opt_complain(&page, s.out != NULL ? "-o is for one TRACE"
-							 : "a TRACE is wanted");
+		return opt_complain(&page,
+				    s.out != NULL ? "-o needs exactly one TRACE"
+						  : "a TRACE is missing");
 	lookup = symbol_lookup_open(&s.lookup);
 	if (lookup == NULL) {
 		message_print("%s", errno == ENOSYS

@@ -43,8 +43,9 @@ static const struct opt options[] = {
 static const struct opt_page page = {
 	"hatf tables",
 	"[OPTIONS] TRACE...",
-	"Print tables 3 to 8 of the paper that defines HATF for these\n"
-	"traces, beside the paper's own figures: what the programs did, the\n"
+	"For these traces, print tables 3 to 8 of the paper that defines "
+	"HATF,\n"
+	"beside the paper's own figures: what the programs did, the\n"
 	"bytes that each encoding takes for a record, and the time to read\n"
 	"and write one.  Three more tables show where the bytes of whole\n"
 	"traces go, the time to read whole traces, and the ratios of the\n"
@@ -61,7 +62,7 @@ struct tables {
 	struct report report;
 	enum table_format format;
 	uint64_t runs, jobs;
-	const char *csv_path; /* NULL: none */
+	const char *csv_path; /* path of --csv; NULL: none */
 	bool failed;
 };
 
@@ -111,7 +112,10 @@ make_name(const char *path)
 	return name;
 }
 
-/* Measure one trace.  Report errors; figures that failed stay unknown. */
+/*
+ * Measure one trace.  Report errors; a figure that could not be taken is shown
+ * as "-".
+ */
 static void
 measure(struct tables *t, struct measured *m, const struct spool *trace)
 {

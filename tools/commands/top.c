@@ -20,13 +20,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long to look for names before a page, on a terminal. */
+/* On a terminal, how long to look up names of functions before each page. */
 #define NAMING_MS 200
 
-/* How long to wait for the events that were flushed, on a terminal. */
+/* On a terminal, how long to wait until flushed events are in the census. */
 #define CATCH_UP_MS 300
 
-/* How often to look whether a process has begun its trace. */
+/* Interval at which to check whether a process has begun its trace. */
 #define BEGIN_MS 200
 
 enum {
@@ -40,7 +40,7 @@ enum {
 };
 
 static const struct opt options[] = {
-	{ "interval", 'd', "SECONDS", "time between pages (default 2)" },
+	{ "interval", 'd', "SECONDS", "seconds between pages (default 2)" },
 	{ "count", 'n', "N", "end after N pages" },
 	{ "plain", 'b', NULL,
 	  "print pages as text, one after the other (the default\n"
@@ -50,7 +50,8 @@ static const struct opt options[] = {
 	{ "top", 'r', "N",
 	  "with --plain, print the first N rows\n"
 	  "(default 20, 0: all)" },
-	{ "threads", 't', NULL, "a row for each thread" },
+	{ "threads", 't', NULL,
+	  "print a row for each thread, not for each site" },
 	{ "no-flush", 'F', NULL,
 	  "do not ask the recorder to write its newest events" },
 	{ NULL, 0, NULL, NULL },
@@ -72,18 +73,20 @@ static const struct opt_page page = {
 
 /* The options. */
 struct ask {
-	double interval; /* seconds */
-	uint64_t count;	 /* pages; 0: until the end */
+	double interval; /* seconds between two pages */
+	uint64_t count;	 /* number of pages; 0: until the end */
 	bool plain, threads, no_flush;
 	unsigned key;
 	uint64_t top;
 };
 
-/* What is watched. */
+/* The process or file that is watched. */
 struct watch {
 	const struct ask *ask;
-	bool is_hurried; /* somebody waits at a terminal */
-	pid_t pid;	 /* that takes orders; 0: none */
+	/* do not wait long, because a user waits at a terminal */
+	bool is_hurried;
+	/* process that writes the trace and takes orders; 0: none */
+	pid_t pid;
 	uint64_t pid_start;
 	char path[PATH_MAX];
 	char title[1024];
@@ -91,7 +94,8 @@ struct watch {
 	struct live_sites *sites, *threads;
 	struct amount allocated_before;
 	uint64_t shown_ns, page_count;
-	uint64_t peak_nbytes, peak_ns; /* of earlier segments, too */
+	/* peak of live bytes, including earlier segments, and its time */
+	uint64_t peak_nbytes, peak_ns;
 	uint64_t flushed_count; /* events that the recorder has written */
 	bool is_over;
 };
@@ -122,7 +126,10 @@ take_option(unsigned idx, const char *value, void *ctx)
 
 /* ------------------------------------------------------------------ opening */
 
-/* Open the trace and begin to read it.  False after a message. */
+/*
+ * Open the trace and begin to read it.  On failure print a message and return
+ * false.
+ */
 static bool
 open_trace(struct watch *w, int fd, uint64_t pid, uint64_t pid_start)
 {
@@ -137,8 +144,7 @@ open_trace(struct watch *w, int fd, uint64_t pid, uint64_t pid_start)
 	return w->trace != NULL;
 }
 
-/* Take the answer to "status": watch the trace that it names, if there is one.
- */
+/* Handle the answer to "status": if it names a trace, watch that trace. */
 static bool
 take_status(const struct tracer_answer *r, void *ctx)
 {
@@ -182,8 +188,9 @@ header_number(const struct hatf_reader *reader, const char *key)
 }
 
 /*
- * Read the header of an open trace: which process of this machine writes it?
- * '*pid_ret' is 0 if none does.  False after a message.
+ * Find the process of this machine that writes a trace, by the header of the
+ * trace.  Set '*pid_ret' to 0 if there is none.  On failure print a message and
+ * return false.
  */
 static bool
 find_writer(const char *path, int fd, uint64_t *pid_ret, uint64_t *start_ret)
@@ -275,7 +282,7 @@ now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Take the answer to "flush": so many events are in the file. */
+/* Store the number of events in the file, from the answer to "flush". */
 static bool
 take_flush(const struct tracer_answer *r, void *ctx)
 {
@@ -286,14 +293,14 @@ take_flush(const struct tracer_answer *r, void *ctx)
 	return true;
 }
 
-/* Is the process that takes orders still there? */
+/* Does the process to which orders are sent still exist? */
 static bool
 is_alive(const struct watch *w)
 {
 	return w->pid != 0 && started_is_alive((uint64_t)w->pid, w->pid_start);
 }
 
-/* Has all been counted that the file has? */
+/* Have all events in the file been counted? */
 static bool
 has_read_all(const struct watch *w)
 {
@@ -306,8 +313,9 @@ has_read_all(const struct watch *w)
 }
 
 /*
- * Get the newest events and count them.  On a terminal, show soon what there
- * is.  Without a flush, what the file has is all there is.
+ * Flush the newest events and wait until they are counted; on a terminal, wait
+ * only briefly.  If the process cannot flush, count the events that the file
+ * has.
  */
 static void
 catch_up(struct watch *w)
@@ -343,7 +351,7 @@ describe_state(const struct watch *w, char *buf, size_t nbytes)
 		escape_text(word[0] != '\0' ? word : "complete", buf, nbytes);
 		break;
 	default:
-		snprintf(buf, nbytes, "the trace has no end");
+		snprintf(buf, nbytes, "the trace has no trailer");
 	}
 }
 
@@ -372,7 +380,7 @@ fill_page(struct watch *w, struct live_page *p, const struct census *c)
 				 : 0;
 }
 
-/* Show a page.  False after a message. */
+/* Print a page.  On failure print a message and return false. */
 static bool
 show_page(struct watch *w)
 {
@@ -414,8 +422,8 @@ show_page(struct watch *w)
 /* ------------------------------------------------------------------ command */
 
 /*
- * The trace has ended.  If the process goes on with another one, a segment or
- * that of another program, watch this.  False: it does not.
+ * After the end of a trace: watch the next trace of the process, which is the
+ * next segment or begins after an exec.  Return false if there is none.
  */
 static bool
 go_on(struct watch *w)
@@ -430,7 +438,7 @@ go_on(struct watch *w)
 	return has_next && is_alive(w) && open_pid(w, w->pid);
 }
 
-/* Wait for the next page; handle keys.  False: the user wants to end. */
+/* Wait for the next page; handle keys.  Return false if the user quits. */
 static bool
 wait_for_page(struct ask *ask)
 {
@@ -482,7 +490,7 @@ watch(struct watch *w, struct ask *ask)
 	return exit_status;
 }
 
-/* "4242 python3, app.hatf.gz" */
+/* Print "4242 python3, app.hatf.gz". */
 static void
 make_title(struct watch *w)
 {
@@ -510,7 +518,7 @@ command_top(int argc, char **argv)
 	if (first < 0)
 		return exit_status;
 	if (argc - first != 1)
-		return opt_complain(&page, "one PID or FILE is wanted");
+		return opt_complain(&page, "one PID or FILE is needed");
 	w.sites = live_sites_open(BY_SITE);
 	w.threads = live_sites_open(BY_THREAD);
 	exit_status = EXIT_BAD_INPUT;

@@ -29,10 +29,11 @@ enum {
 };
 
 static const struct opt options[] = {
-	{ "json", 'j', NULL, "one JSON object for each process, one a line" },
+	{ "json", 'j', NULL,
+	  "print a line with a JSON object for each process" },
 	{ "long", 'l', NULL, "do not cut command lines" },
 	{ "peak", 'p', NULL,
-	  "also the most live bytes; reads the whole traces" },
+	  "also print the peak of live bytes; reads whole traces" },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -54,9 +55,9 @@ struct ask {
 
 /* How the process of a node ended. */
 enum end_kind {
-	END_STATED,  /* stated by the trailer */
-	END_RUNNING, /* still running */
-	END_ABRUPT,  /* without a chance to write a trailer */
+	END_STATED,  /* the trailer states how */
+	END_RUNNING, /* the process is still running */
+	END_ABRUPT,  /* the process could not write a trailer */
 };
 
 /* Does the process exist?  False if another process has its id now. */
@@ -90,7 +91,7 @@ has_gap(const struct tree_node *node)
 	       node->trace_count;
 }
 
-/* Sum over all segments, including those before the first one here. */
+/* Return the sum over all segments, including deleted ones before the first. */
 static uint64_t
 event_count(const struct tree_node *node)
 {
@@ -109,7 +110,7 @@ lost_count(const struct tree_node *node)
 	       (last->has_trailer ? last->tail.lost_count : 0);
 }
 
-/* Is nothing missing, as far as the existing segments say? */
+/* Is the trace complete, according to the existing segments? */
 static bool
 is_complete(const struct tree_node *node)
 {
@@ -258,7 +259,7 @@ print_counts(struct out *o, const struct tree_node *node)
 		out_str(o, " with gaps");
 }
 
-/* Skip the name for a forked child, which runs its parent's program. */
+/* Skip the name of a forked child, which runs its parent's program. */
 static bool
 has_news(const struct tree_node *node)
 {

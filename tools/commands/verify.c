@@ -23,9 +23,10 @@ enum {
 };
 
 static const struct opt options[] = {
-	{ "json", 'j', NULL, "one JSON object for each file, one a line" },
+	{ "json", 'j', NULL, "print a line with a JSON object for each file" },
 	{ "max", 'm', "N", "show at most N violations of a file (default 10)" },
-	{ "jobs", 'w', "N", "inflate ahead with N worker threads (default 0)" },
+	{ "jobs", 'w', "N",
+	  "decompress the input with N more threads (default 0)" },
 	{ "no-parent", 'p', NULL,
 	  "do not read the trace of a forked child's parent" },
 	{ NULL, 0, NULL, NULL },
@@ -46,8 +47,8 @@ static const struct opt_page page = {
 	"standard input.\n"
 	"The parent's trace gives the blocks that a forked child inherits,\n"
 	"if that trace is beside FILE or where it was written.\n",
-	"Exit status: 0 if all of this holds for every file, 1 if not or if\n"
-	"a file cannot be read, 2 for wrong usage.\n",
+	"Exit status: 0 if every file passes all checks, 1 if one does not or\n"
+	"cannot be read, 2 for wrong usage.\n",
 	false,
 	options
 };
@@ -56,7 +57,7 @@ struct verify {
 	uint64_t max_shown;
 	struct hatf_reader_options reading;
 	bool json;
-	struct sequence last; /* of the previous file */
+	struct sequence last; /* last segment seen: the next must continue it */
 	bool no_parent;
 };
 
@@ -66,17 +67,17 @@ struct finding {
 	struct stack_check definitions;
 	struct overlaps overlaps;
 	struct claims claims;
-	json_t *shown_json; /* array; owned */
+	json_t *shown_json; /* JSON of the violations shown so far; owned */
 	uint64_t shown;
 	uint64_t violation_count;
-	/* violations of the event stage that were reported */
+	/* violations found by hatf_events and already reported */
 	uint64_t told_count;
 	struct sequence sequel;
 	enum sequence_result goes_on;
 	bool no_memory;
 };
 
-/* The address that the violation is about; 0: none. */
+/* Return the address of the violation; 0: none. */
 static uint64_t
 address_at_fault(const struct hatf_event *e)
 {
@@ -135,7 +136,7 @@ show_json(struct finding *f, const struct hatf_event *e, const char *text,
 
 /*
  * Report that an event violates the rule 'text'.  'address' and 'stack' are 0
- * for none.
+ * if there is none.
  */
 static void
 violate(const struct verify *v, struct finding *f, const struct hatf_event *e,
@@ -166,7 +167,7 @@ tell_overlap(void *ctx, const struct hatf_event *newer)
 		newer->address, 0);
 }
 
-/* Report an event that the event stage refused. */
+/* Report an event in which hatf_events (hatf_events.h) found a violation. */
 static void
 tell_violation(const struct verify *v, struct finding *f,
 	       const struct hatf_event *e)
@@ -198,7 +199,7 @@ check_event(const struct verify *v, struct finding *f,
 		violate(v, f, e, fault, 0, stack_check_stack_id(e));
 }
 
-/* Check what only the end of the trace can tell. */
+/* Make the checks that need the end of the trace. */
 static void
 check_end(const struct verify *v, struct finding *f)
 {
@@ -208,7 +209,10 @@ check_end(const struct verify *v, struct finding *f)
 	unsigned step = 0;
 
 	hatf_events_get_stats(f->scan.events, &seen);
-	/* A failure of the last realloc, which no later event reports. */
+	/*
+	 * The last event, a realloc, failed: there is no later event to report
+	 * it.
+	 */
 	if (seen.violation_count > f->told_count)
 		violate(v, f, &f->claims.last,
 			hatf_violation_text(HATF_VIOLATION_PAIRING), 0, 0);
@@ -217,7 +221,7 @@ check_end(const struct verify *v, struct finding *f)
 		violate(v, f, at, fault, 0, 0);
 }
 
-/* Does the stream have a fault other than a truncated end? */
+/* Does the stream have a fault other than a missing end? */
 static bool
 is_legal(const struct finding *f)
 {
@@ -270,7 +274,7 @@ is_from_parent(const struct hatf_reader *reader)
 	       (start == NULL || strcmp(start, "late") != 0);
 }
 
-/* "FILE: ok, 1234 events" */
+/* Print "FILE: ok, 1234 events". */
 static void
 print_summary(const struct finding *f, bool ok)
 {
@@ -293,10 +297,10 @@ print_summary(const struct finding *f, bool ok)
 		out_printf(o, ", %" PRIu64 " violations", f->violation_count);
 	if (read.lost_count != 0)
 		out_printf(o, ", %" PRIu64 " events lost%s", read.lost_count,
-			   f->violation_count != 0 ? " (which may be why)"
+			   f->violation_count != 0 ? " (a possible cause)"
 						   : "");
 	if (seen.inherited_count != 0)
-		out_printf(o, ", %" PRIu64 " of blocks inherited from %s",
+		out_printf(o, ", %" PRIu64 " on blocks inherited from %s",
 			   seen.inherited_count,
 			   is_from_parent(f->scan.reader) ? "the parent process"
 							  : "before the trace");
@@ -308,7 +312,7 @@ print_summary(const struct finding *f, bool ok)
 	if (f->goes_on == SEQUENCE_DIFFERS)
 		out_str(o, ", does not continue the file before it");
 	if (unknown != NULL)
-		out_printf(o, " (not known which: %s)", unknown);
+		out_printf(o, " (which blocks is unknown: %s)", unknown);
 	out_str(o, "\n");
 }
 
@@ -356,7 +360,9 @@ verify_trace(struct verify *v, struct finding *f)
 		print_summary(f, ok);
 	else if (!print_json(f, ok, fault))
 		exit_status = EXIT_BAD_INPUT;
-	/* Keep the order if both streams go to the same place. */
+	/*
+	 * Keep the order of the lines if stdout and stderr are the same file.
+	 */
 	out_flush(out_stdout());
 	if (fault != NULL)
 		message_print("%s: %s", message_path(f->scan.path), fault);

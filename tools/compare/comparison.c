@@ -31,7 +31,7 @@ comparison_fini(struct comparison *c)
 
 /* --------------------------------------------------------------------- rows */
 
-/* Return the slot of a name, or the free one where it belongs. */
+/* Return the slot of a name, or the free slot where it belongs. */
 static uint32_t *
 seek(const struct comparison *c, const char *name)
 {
@@ -72,7 +72,10 @@ make_runs(const struct comparison *c)
 	return calloc(c->old_count + c->new_count, sizeof(struct measured));
 }
 
-/* Return the row of a name, a new one if need be; NULL: no memory. */
+/*
+ * Return the row of a name, adding one if the name is new; NULL if there is no
+ * memory.
+ */
 static struct comparison_row *
 put_row(struct comparison *c, const char *name)
 {
@@ -191,6 +194,52 @@ comparison_add(struct comparison *c, const struct gathering *g)
 	return ok;
 }
 
+/* ----------------------------------------------------------------- segments */
+
+/* Return the segment that has the highest peak of the whole trace. */
+static unsigned
+find_peak(const struct comparison *c)
+{
+	unsigned found = 0;
+
+	for (unsigned i = 1; i < c->new_count; i++)
+		if (c->total.runs[i].values[MEASURE_PEAK] >
+		    c->total.runs[found].values[MEASURE_PEAK])
+			found = i;
+	return found;
+}
+
+struct measured
+comparison_combine(const struct comparison *c, const struct comparison_row *row)
+{
+	const struct measured *const last = &row->runs[c->new_count - 1];
+	struct measured sum = row->runs[0];
+
+	for (unsigned i = 1; i < c->new_count; i++)
+		measured_sum(&sum, &row->runs[i]);
+	sum.values[MEASURE_PEAK] = row->runs[find_peak(c)].values[MEASURE_PEAK];
+	sum.values[MEASURE_LIVE] = last->values[MEASURE_LIVE];
+	return sum;
+}
+
+bool
+comparison_add_segments(struct comparison *c, const struct comparison *segments)
+{
+	struct measured m = comparison_combine(segments, &segments->total);
+
+	if (!comparison_put(c, NULL, c->added_count, &m))
+		return false;
+	for (uint32_t i = 0; i < segments->count; i++) {
+		m = comparison_combine(segments, &segments->rows[i]);
+		if (!comparison_put(c, segments->rows[i].name, c->added_count,
+				    &m))
+			return false;
+	}
+	c->has_stacks |= segments->has_stacks;
+	c->added_count++;
+	return true;
+}
+
 /* ------------------------------------------------------------------ verdict */
 
 static struct verdict_side
@@ -264,7 +313,7 @@ comparison_has_changed(const struct comparison_row *row)
 
 /* -------------------------------------------------------------------- order */
 
-/* What qsort_r() sorts by. */
+/* The context of the order of qsort_r(). */
 struct sorting {
 	const struct comparison *comparison;
 	enum measure key;

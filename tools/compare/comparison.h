@@ -27,10 +27,10 @@ struct contrast {
 };
 
 struct comparison_row {
-	char *name;	       /* escaped */
-	struct measured *runs; /* by trace, the old ones first */
+	char *name;	       /* the row's name, escaped */
+	struct measured *runs; /* by trace, the old traces first */
 	struct contrast contrasts[MEASURE_COUNT];
-	/* The largest change, as a share of the whole program. */
+	/* The largest change of a measure, as a share of the whole program. */
 	double weight;
 	bool is_new, is_gone; /* no old, or no new, trace has the row */
 };
@@ -41,26 +41,48 @@ struct comparison {
 	struct comparison_row total;
 	struct comparison_row *rows;
 	uint32_t count, cap;
-	uint32_t *slots; /* a hash table of the names: row plus 1; 0: free */
+	uint32_t *slots; /* hash table of the names: row plus 1; 0: free */
 	size_t slot_count;
 	struct seeded_hash hash;
-	bool has_stacks; /* a trace has call stacks */
+	bool has_stacks; /* some trace has call stacks */
 };
 
-/* Begin with no traces; up to COMPARISON_TRACES_MAX in all. */
+/*
+ * Begin without traces; 'old_count' and 'new_count' are together at most
+ * COMPARISON_TRACES_MAX.
+ */
 void comparison_init(struct comparison *c, enum group_by by, unsigned old_count,
 		     unsigned new_count);
 void comparison_fini(struct comparison *c);
 
-/* Add the next trace, the old ones first.  False: no memory. */
+/*
+ * Add the next trace; add the old traces first.  Return false if there is no
+ * memory.
+ */
 bool comparison_add(struct comparison *c, const struct gathering *g);
 
 /*
  * Set the values of a row, or of the total if 'name' is NULL, in trace 'run'.
- * 'name' must be escaped.  False: no memory.
+ * 'name' must be escaped.  Return false if there is no memory.
  */
 bool comparison_put(struct comparison *c, const char *name, unsigned run,
 		    const struct measured *values);
+
+/*
+ * If the traces of a comparison are the segments of one trace, all of them on
+ * the new side: return what the whole trace has in a row, which may be the
+ * 'total'.  That is the peak at the moment of the highest peak of all, the live
+ * blocks at the end of the last segment, and the sums of all other values.
+ */
+struct measured comparison_combine(const struct comparison *c,
+				   const struct comparison_row *row);
+
+/*
+ * Add the next trace from such a comparison of its segments.  Return false if
+ * there is no memory.
+ */
+bool comparison_add_segments(struct comparison *c,
+			     const struct comparison *segments);
 
 /*
  * Write the name of the row to which BY_SITE adds a defined stack to 'buf',
@@ -69,15 +91,15 @@ bool comparison_put(struct comparison *c, const char *name, unsigned run,
 void comparison_name_site(const struct gathering *g, uint64_t stack, char *buf,
 			  size_t nbytes);
 
-/* After the last trace: judge all rows.  False: no memory. */
+/* After the last trace: judge all rows.  Return false if there is no memory. */
 bool comparison_judge(struct comparison *c,
 		      const struct verdict_options *options);
 
 /*
- * Return the numbers of the rows that changed, those with the greatest weight
- * first, or with 'key' below MEASURE_COUNT the greatest growth in this measure;
- * with 'all', unchanged rows follow.  The caller frees the array.  NULL: no
- * memory.
+ * Return the numbers of the rows that changed, ordered by weight or, with 'key'
+ * below MEASURE_COUNT, by the growth of this measure, largest first.  With
+ * 'all', unchanged rows follow.  The caller frees the array.  Return NULL if
+ * there is no memory.
  */
 uint32_t *comparison_sort(const struct comparison *c, enum measure key,
 			  bool all, uint32_t *n_ret);

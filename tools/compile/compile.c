@@ -40,7 +40,10 @@ note_thread(struct compiler *c, const struct hatf_event *e)
 	       ordered_map_put(&c->early_threads, &item);
 }
 
-/* Before the window: note what an event makes and ends. */
+/*
+ * Before the window: note the blocks and threads that an event creates and
+ * ends.
+ */
 static bool
 note_event(struct compiler *c, const struct hatf_event *e)
 {
@@ -52,7 +55,7 @@ note_event(struct compiler *c, const struct hatf_event *e)
 		return true;
 	if (!note_thread(c, e))
 		return false;
-	/* A realloc that failed leaves its block. */
+	/* A failed realloc keeps its block. */
 	if (e->kind == HATF_EVENT_FREE || e->tag == HATF_REALLOC_FREE ||
 	    (e->kind == HATF_EVENT_REALLOC && e->address != 0))
 		ordered_map_remove(&c->early_blocks, e->old_address);
@@ -60,7 +63,7 @@ note_event(struct compiler *c, const struct hatf_event *e)
 	       note_block(c, e);
 }
 
-/* Make a block that lives when the window begins. */
+/* Create a block that is live when the window begins. */
 static bool
 build_block(struct compiler *c, const struct ordered_item *item)
 {
@@ -80,7 +83,7 @@ build_block(struct compiler *c, const struct ordered_item *item)
 	return compiler_put_new(c, &e, &call);
 }
 
-/* Let all streams that exist wait for one another. */
+/* Make all existing streams wait for one another. */
 static bool
 put_barrier(struct compiler *c)
 {
@@ -95,7 +98,7 @@ put_barrier(struct compiler *c)
 	return true;
 }
 
-/* Make the threads and the blocks that live when the window begins. */
+/* Create the threads and the blocks that are live when the window begins. */
 static bool
 build(struct compiler *c)
 {
@@ -107,7 +110,7 @@ build(struct compiler *c)
 		if (!threads->items[i].is_gone &&
 		    !compiler_find_thread(c, threads->items[i].key, &stream))
 			return false;
-	/* All threads may have ended. */
+	/* If all threads have ended, create one for WORD_BEGIN. */
 	if (c->out->file.stream_count == 0 &&
 	    !compiler_find_thread(c, 0, &stream))
 		return false;
@@ -121,7 +124,7 @@ build(struct compiler *c)
 	return put_barrier(c);
 }
 
-/* Before an event: begin the window if it reaches that.  */
+/* Before an event: begin the window if the event reaches it. */
 static bool
 reach_begin(struct compiler *c, const struct hatf_event *e)
 {
@@ -143,7 +146,7 @@ has_ended(const struct compiler *c, const struct hatf_event *e)
 				   e->time);
 }
 
-/* Put an event, or note it before the window, as the plan changes it. */
+/* Apply the plan to an event; then write it or, before the window, note it. */
 static bool
 put_changed(struct compiler *c, const struct hatf_event *e)
 {
@@ -160,7 +163,7 @@ put_changed(struct compiler *c, const struct hatf_event *e)
 	return compiler_put_event(c, &changed) && c->limit == NULL;
 }
 
-/* Take an event, or end the window before it. */
+/* Process an event, or end the window before it. */
 static bool
 take_event(struct compiler *c, const struct hatf_event *e)
 {
@@ -178,7 +181,7 @@ take_event(struct compiler *c, const struct hatf_event *e)
 	return put_changed(c, e);
 }
 
-/* Read the trace; false with 'limit' or errno. */
+/* Read the trace.  On failure set 'limit' or errno and return false. */
 static bool
 compile_events(struct compiler *c)
 {
@@ -189,7 +192,7 @@ compile_events(struct compiler *c)
 			if (!take_event(c, &c->scan.batch[i]))
 				return false;
 	progress_end(&c->scan.progress);
-	/* The window may begin where the trace ends. */
+	/* The window may begin at the end of the trace. */
 	return c->has_begun || !c->window.from.is_set || build(c);
 }
 
@@ -214,7 +217,7 @@ finish(struct compiler *c)
 	out->end_count = c->live_count;
 	out->end_nbytes = c->live_nbytes;
 	out->slot_count = c->slots.count;
-	/* A trace without events has a stream, too. */
+	/* Even a trace without events needs a stream. */
 	if (out->file.stream_count == 0 && !compiler_find_thread(c, 0, &stream))
 		return false;
 	return word_file_finish(&out->file, c->slots.count);
@@ -253,7 +256,10 @@ compile_trace(struct compiled *out, const char *path,
 	};
 	bool ok;
 
-	*out = (struct compiled){ .file.fd = -1 };
+	*out = (struct compiled){
+		.file.fd = -1,
+		.has_window = options->window.from.is_set,
+	};
 	if (!scan_open(&c.scan, path, &reading, false))
 		return false;
 	if (!trace_window_settle(&c.window, &c.scan)) {

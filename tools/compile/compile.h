@@ -2,30 +2,30 @@
 /*
  * compile.h - compile a trace to the calls that its replay makes
  *
- * What becomes of each event:
+ * The calls for each event:
  *
- *	alloc		malloc, calloc or memalign with the recorded alignment
- *	realloc		realloc.  One of an unknown or inherited block becomes
- *			malloc; one that freed its block becomes free
- *	free		free
- *	failed calls	left out
- *	free of an unknown or inherited block
- *			left out
- *	alloc at an address that is live
- *			the block that was there is freed first
- *	blocks that lived when the trace began, if it says which
- *			allocated at the start, by the thread that they have
- *	blocks of pools and other heaps (heap is not 0)
- *			left out: the pool's memory is a block of heap 0
- *	live at the end	stay allocated
- *	live when a window begins
- *			allocated before the measures begin, in the order of the
- *			trace, each by its thread; by the initial one, if its
- *			own has ended.  WORD_BEGIN follows
- *	createThread	the creator starts a thread; the initial thread does so
- *			if the creator is unknown.  First waits for the end of
- *			the thread whose stream it takes over
- *	destroyThread	the thread ends; the initial one goes on without calls
+ * 	alloc		malloc, calloc or memalign with the recorded alignment
+ * 	realloc		realloc.  One of an unknown or inherited block becomes
+ * 			malloc; one that freed its block becomes free
+ * 	free		free
+ * 	failed calls	left out
+ * 	free of an unknown or inherited block
+ * 			left out
+ * 	alloc at an address that is live
+ * 			the block that was there is freed first
+ * 	blocks that lived when the trace began, if it says which
+ * 			allocated at the start, by the thread that they have
+ * 	blocks of pools and other heaps (heap is not 0)
+ * 			left out: the pool's memory is a block of heap 0
+ * 	live at the end	stay allocated
+ * 	live when a window begins
+ * 			allocated before the measures begin, in the order of the
+ * 			trace, each by its thread; by the initial one, if its
+ * 			own has ended.  WORD_BEGIN follows
+ * 	createThread	the creator starts a thread; the initial thread does so
+ * 			if the creator is unknown.  First waits for the end of
+ * 			the thread whose stream it takes over
+ * 	destroyThread	the thread ends; the initial one goes on without calls
  *
  * Memory is O(live blocks + live threads), and 4 bytes for 64 KiB of words.
  */
@@ -40,28 +40,38 @@
 #include <stdint.h>
 
 struct compile_options {
-	bool one_thread; /* all calls in the order of the trace */
-	bool real_time;	 /* with WORD_PAUSE, if the trace has times */
+	/* Make all calls in one thread, in the order of the trace. */
+	bool one_thread;
+	/* Keep the times with WORD_PAUSE, if the trace has times. */
+	bool real_time;
 	struct trace_window window;
-	const struct what_if_plan *what_if; /* NULL: change nothing */
+	const struct what_if_plan *what_if; /* NULL: change no events */
 };
 
 struct compiled {
 	struct word_file file;
-	const char *fault; /* why the trace is not whole; NULL: it is */
+	/* Why the trace is incomplete; NULL: it is complete. */
+	const char *fault;
 	char fault_text[512];
-	uint64_t calls; /* those of the replay */
+	uint64_t calls; /* calls of the replay */
 	uint64_t mallocs, callocs, memaligns, reallocs, frees;
-	uint64_t handovers; /* calls that wait for one of another thread */
+	uint64_t handovers; /* calls that wait for a call of another thread */
 	uint64_t thread_count, peak_threads;
 	uint64_t slot_count;
 	/* At the peak: objects, bytes, and bytes of the first page of each. */
 	uint64_t peak_count, peak_nbytes, peak_first_nbytes;
 	uint64_t end_count, end_nbytes;
-	/* At the begin of the window: made before the measures begin. */
+	/*
+	 * Blocks that are live at the start of the window; the replay allocates
+	 * them before the measures begin.
+	 */
+	bool has_window;
 	uint64_t built_count, built_nbytes;
 	struct what_if_counts changes;
-	/* Left out, and blocks freed because their address was reused. */
+	/*
+	 * Counts of omitted events, and of blocks freed because their address
+	 * was reused.
+	 */
 	uint64_t failed, unknown, pooled, replaced;
 };
 

@@ -2,10 +2,10 @@
 /* compiler.c - see compiler.h */
 #include "tools/compile/compiler.h"
 
-/* Alignments above this are not those of a program. */
+/* Larger alignments come from damage, not from a program. */
 #define ALIGNMENT_MAX ((uint64_t)1 << 40)
 
-/* A pause of less than this is left out. */
+/* Shorter pauses are omitted. */
 #define PAUSE_MIN_NS 10000
 
 /* ------------------------------------------------------------------ streams */
@@ -29,14 +29,16 @@ find_stream(struct compiler *c)
 	return slots_add_stream(&c->slots, stream) ? stream : SLOTS_NONE;
 }
 
-/* Let thread 'id' begin, created by the thread of stream 'creator'. */
+/* Begin thread 'id', which the thread of stream 'creator' creates. */
 static bool
 begin_thread(struct compiler *c, uint64_t id, uint32_t creator,
 	     uint32_t *stream_ret)
 {
 	const uint32_t stream = find_stream(c);
+	const uint64_t names[] = { WORD_THREAD | WORD_SLOW, id };
 	struct u64_map_entry *entry;
 	struct word_stream *s;
+	uint64_t offset;
 	bool added;
 
 	if (stream == SLOTS_NONE)
@@ -57,11 +59,11 @@ begin_thread(struct compiler *c, uint64_t id, uint32_t creator,
 				(uint64_t)stream << WORD_SLOT_SHIFT,
 			s->lives++,
 		};
-		uint64_t offset;
 
-		return word_file_put(&c->out->file, creator, words, 2, &offset);
+		if (!word_file_put(&c->out->file, creator, words, 2, &offset))
+			return false;
 	}
-	return true;
+	return word_file_put(&c->out->file, stream, names, 2, &offset);
 }
 
 bool
@@ -78,7 +80,7 @@ compiler_find_thread(struct compiler *c, uint64_t id, uint32_t *stream_ret)
 	return true;
 }
 
-/* Find the thread that created the one of 'e'. */
+/* Find the stream of the thread that created the thread of 'e'. */
 static bool
 find_creator(struct compiler *c, const struct hatf_event *e,
 	     uint32_t *stream_ret)
@@ -131,7 +133,7 @@ on_destroy(struct compiler *c, const struct hatf_event *e)
 	u64_map_remove(&c->threads, entry);
 	c->live_threads--;
 	slots_release(&c->slots, stream);
-	/* The initial thread has to create others. */
+	/* Stream 0 must be the initial thread, which creates others. */
 	if (stream == 0)
 		return true;
 	c->out->file.streams[stream].is_live = false;
@@ -141,7 +143,7 @@ on_destroy(struct compiler *c, const struct hatf_event *e)
 
 /* -------------------------------------------------------------------- calls */
 
-/* Write where the slot's last call hands over to another thread. */
+/* Mark the slot's last call: another thread makes the next call. */
 static bool
 hand_over(struct compiler *c, struct slot *slot)
 {
@@ -197,7 +199,7 @@ count_live(struct compiler *c, uint64_t size)
 {
 	struct compiled *const out = c->out;
 
-	/* Impossible sums are cut off: a replay of them is refused. */
+	/* Limit impossible sums; the replay is refused later. */
 	c->live_count++;
 	if (__builtin_add_overflow(c->live_nbytes, size, &c->live_nbytes))
 		c->limit = "live blocks of more than 2^64 bytes";
@@ -234,7 +236,10 @@ put_free(struct compiler *c, uint32_t stream, struct u64_map_entry *block)
 	return true;
 }
 
-/* Let 'address' be the block in 'slot'.  Free a block that is there. */
+/*
+ * Note that the block in 'slot' has this address.  Free a block that is live
+ * there.
+ */
 static bool
 put_block(struct compiler *c, uint32_t stream, uint64_t address, uint32_t slot,
 	  uint64_t size)
@@ -273,7 +278,10 @@ compiler_choose_call(const struct hatf_event *e, struct call *call)
 		    item.value > ALIGNMENT_MAX)
 			continue;
 		call->kind = WORD_MEMALIGN;
-		/* memalign() wants a power of two, of a pointer or more. */
+		/*
+		 * memalign() requires a power of two, at least the size of a
+		 * pointer.
+		 */
 		call->alignment = sizeof(void *);
 		while (call->alignment < item.value)
 			call->alignment *= 2;
@@ -332,7 +340,10 @@ resize(struct compiler *c, const struct hatf_event *e, uint32_t stream,
 		.kind = WORD_REALLOC,
 		.stream = stream,
 		.slot = (uint32_t)block->value,
-		/* A size of 0 would free the block in some allocators. */
+		/*
+		 * In some allocators, a realloc to 0 bytes would free the
+		 * block.
+		 */
 		.size = e->size != 0 ? e->size : 1,
 		.old_size = block->extra,
 	};
@@ -371,7 +382,7 @@ on_realloc(struct compiler *c, const struct hatf_event *e, uint32_t stream)
 
 /* ------------------------------------------------------------------- events */
 
-/* With real time: let the stream wait until the event's time. */
+/* With real time: make the stream wait until the event's time. */
 static bool
 put_pause(struct compiler *c, const struct hatf_event *e, uint32_t stream)
 {

@@ -50,7 +50,7 @@ word_reader_next(struct word_reader *r, struct word_item *item)
 		.number = (uint32_t)(word >> WORD_SLOT_SHIFT & WORD_SLOT_MAX),
 		.size = word >> WORD_SIZE_SHIFT,
 	};
-	if (item->kind == WORD_CREATE)
+	if (item->kind == WORD_CREATE || item->kind == WORD_THREAD)
 		item->turn = *r->next++;
 	if (!word_is_call(word))
 		return true;

@@ -24,12 +24,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Timeout of one exchange; a recorder serves its clients far more often. */
+/*
+ * Timeout of one exchange of order and answer; a recorder answers much faster.
+ */
 #define ANSWER_SECONDS 10
 
 /*
- * Time that a young process is given to create its socket, or to execute the
- * program that it was started for.
+ * Time that we give a young process to create its socket, or to execute the
+ * program for which it was started.
  */
 #define YOUNG_MS  1000
 #define UNBORN_MS 200
@@ -38,14 +40,15 @@
 #define RETRY_MS 10
 
 /*
- * Upper bound of simultaneous connections, and the descriptors to leave for
- * everything else.
+ * Upper bound of simultaneous connections, and the number of descriptors to
+ * keep free for other files.
  */
 #define ROUND_MAX   4096
 #define SPARE_FILES 64
 
 /*
- * Time that a process without a writer thread is given for its next allocation.
+ * Time that we give a process without a writer thread to make an allocation,
+ * with which it sees the order in the file of bells.
  */
 #define BELL_MS 3000
 
@@ -85,8 +88,9 @@ complain(const struct tracer_answer *r, int e)
 	else if (e == EACCES || e == EPERM ||
 		 ((e == ECONNRESET || e == EPIPE) && geteuid() != 0 &&
 		  process_info_owner(pid) != geteuid()))
-		message_print("%ld: permission denied: it is another user's",
-			      n);
+		message_print(
+			"%ld: permission denied: it is another user's process",
+			n);
 	else if (e == ECONNRESET || e == EPIPE)
 		message_print("%ld: ended before it answered", n);
 	else if (e == ETIMEDOUT)
@@ -96,7 +100,8 @@ complain(const struct tracer_answer *r, int e)
 		message_print("%ld: %s", n, strerror(e));
 	else if (r->has_rung_blindly)
 		message_print("%ld: not traced, or has allocated nothing for "
-			      "%d seconds; its memory map cannot be read",
+			      "%d seconds (its memory map, which would tell, "
+			      "cannot be read)",
 			      n, BELL_MS / 1000);
 	else if (quiet_is_preloaded(pid))
 		complain_deaf(pid);
@@ -105,8 +110,8 @@ complain(const struct tracer_answer *r, int e)
 }
 
 /*
- * May the process create a socket soon?  A process that has just started may
- * still be the shell that is about to execute the program.
+ * Is it possible that the process creates a socket soon?  A process that has
+ * just started may still be the shell that will execute the program.
  */
 static bool
 may_appear(const struct tracer_answer *r)
@@ -123,16 +128,16 @@ may_appear(const struct tracer_answer *r)
 /* The exchange with one process. */
 struct talk {
 	struct tracer_answer *r;
-	int fd; /* -1: not connected */
+	int fd; /* socket; -1: not connected */
 	/* errno value that explains a missing answer, or 0 */
 	int error;
-	size_t used;	   /* bytes in the answer */
-	uint64_t young_ms; /* how long to wait for the socket */
+	size_t used;	   /* bytes of the answer received so far */
+	uint64_t young_ms; /* time until which to wait for the socket */
 	bool is_over;
 	bool has_failed; /* the failure was reported */
-	/* connected again after the writer thread had ended */
+	/* we connected again after the writer thread had ended */
 	bool has_retried;
-	/* tried the status that needs no help of the process */
+	/* we looked for a status that needs no help of the process */
 	bool has_looked;
 };
 
@@ -167,9 +172,10 @@ ring(struct tracer_answer *r, enum bell_call call)
 }
 
 /*
- * Handle a missing socket.  A young process creates its socket a while after
- * its start: wait.  A process without a writer thread has a bell, and a socket
- * after its next allocation: ring.
+ * Handle a missing socket.  A young process creates its socket some time after
+ * its start: wait for it.  A process without a writer thread sees an order in
+ * the file of bells, and then creates a socket with its next allocation: write
+ * the order there.
  */
 static void
 wait_for_socket(struct talk *t, const char *order, int e)
@@ -181,7 +187,9 @@ wait_for_socket(struct talk *t, const char *order, int e)
 		t->young_ms = sockets_now_ms() + BELL_MS;
 	if (sockets_now_ms() < t->young_ms && may_appear(r))
 		return;
-	/* The process may have become old enough to be inspected. */
+	/*
+	 * Inspect a process again, since by now it may be old enough for that.
+	 */
 	if (strcmp(order, "status") == 0 &&
 	    quiet_read_status(r->pid, r->answer, sizeof(r->answer))) {
 		t->used = strlen(r->answer);
@@ -191,8 +199,8 @@ wait_for_socket(struct talk *t, const char *order, int e)
 }
 
 /*
- * An order to start cancels a pending stop, and the reverse.  Return the
- * message for that case.
+ * An order to start cancels a pending stop, and an order to stop cancels a
+ * pending start.  Return the message about this.
  */
 static const char *
 take_back(const struct tracer_answer *r, const char *order)
@@ -208,9 +216,9 @@ take_back(const struct tracer_answer *r, const char *order)
 }
 
 /*
- * Try to carry out 'order' without the process: use the status in the bell, or
- * inspect a process that has no file yet.  True if 'order' is done; then
- * '*done_ret' is the result.
+ * Try to carry out 'order' without the process: use the status file that it
+ * left, or inspect a process that has no file yet.  Return true if 'order' is
+ * done, with its result in '*done_ret'.
  */
 static bool
 do_without(struct tracer_answer *r, const char *order, bool *done_ret)
@@ -235,7 +243,8 @@ do_without(struct tracer_answer *r, const char *order, bool *done_ret)
 }
 
 /*
- * Connecting failed with errno value 'e': do without a socket, or wait for it.
+ * After connecting failed with errno value 'e': carry out the order without a
+ * socket, or wait for a socket.
  */
 static void
 go_without_socket(struct talk *t, const char *order, int e)
@@ -253,9 +262,9 @@ go_without_socket(struct talk *t, const char *order, int e)
 }
 
 /*
- * The recorder closed the connection without an answer.  Its writer thread may
- * have ended just then, and the socket with it, so try once more.  The second
- * time, report it.
+ * The recorder closed the connection without an answer.  Perhaps its writer
+ * thread ended just then and closed its socket, so connect once more.  The
+ * second time, report the failure.
  */
 static void
 hang_up(struct talk *t, int e)
@@ -278,7 +287,10 @@ try_to_connect(struct talk *t, const char *order)
 
 	t->fd = sockets_connect(t->r->pid, 0, &t->r->uid);
 	if (t->fd >= 0) {
-		/* The buffer of a new socket has room for the order. */
+		/*
+		 * This cannot block: the send buffer of a new socket has room
+		 * for the order.
+		 */
 		if (send(t->fd, line, (size_t)nbytes, MSG_NOSIGNAL) != nbytes)
 			hang_up(t, errno);
 	} else if (sockets_is_absent(errno)) {
@@ -302,11 +314,14 @@ listen_to(struct talk *t)
 	else if (t->used != 0)
 		end_talk(t, 0);
 	else
-		/* Closed without an answer: we are not permitted. */
+		/*
+		 * The recorder closes the connection without an answer if we
+		 * lack permission.
+		 */
 		hang_up(t, n == 0 ? EACCES : errno);
 }
 
-/* Wait until a process answers, or until the next attempt to connect. */
+/* Wait until a process answers, or until it is time to try to connect again. */
 static void
 wait_for_any(struct round *round)
 {
@@ -345,8 +360,8 @@ begin_all(struct round *round, const pid_t *pids)
 }
 
 /*
- * Continue the exchanges that poll() reports and those without a connection.
- * Return how many are unfinished.
+ * Continue the exchanges that poll() reports, and those without a connection.
+ * Return how many exchanges are unfinished.
  */
 static size_t
 go_on(struct round *round)
@@ -369,8 +384,8 @@ go_on(struct round *round)
 }
 
 /*
- * Was the bell rung without effect?  A start or a stop stays pending in the
- * bell.
+ * Is there an order in the file of bells that the process has not carried out
+ * yet?  If so, report it: a start or a stop stays pending there.
  */
 static bool
 is_quiet(const struct tracer_answer *r, int e, const char *order)
@@ -414,7 +429,9 @@ is_done(const struct talk *t, const char *order)
 	return false;
 }
 
-/* As many exchanges as there are free descriptors. */
+/*
+ * Return how many exchanges may run at once, by the number of free descriptors.
+ */
 static size_t
 round_max(void)
 {

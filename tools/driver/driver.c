@@ -11,15 +11,20 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 static struct driver_run *run;
 
+/* The driver; an allocator's fork() would make another one. */
+static pid_t driver_pid;
+
 static _Noreturn void
 fail(const char *what)
 {
-	snprintf(run->message, sizeof(run->message), "%s", what);
+	if (getpid() == driver_pid)
+		snprintf(run->message, sizeof(run->message), "%s", what);
 	_exit(1);
 }
 
@@ -32,7 +37,7 @@ fail_call(const char *what)
 	fail(text);
 }
 
-/* Map 'nbytes' of zeros, in memory now. */
+/* Map 'nbytes' zero bytes and at least one more, resident from the start. */
 static void *
 map_zeros(uint64_t nbytes)
 {
@@ -81,7 +86,10 @@ prepare_lanes(struct lanes *all, const struct replay_header *header, int fd)
 	};
 	for (uint32_t i = 0; i < all->count; i++) {
 		all->lanes[i].all = all;
-		all->lanes[i].chunk = map_zeros(REPLAY_CHUNK_NBYTES);
+		all->lanes[i].place = &run->places[i];
+		all->lanes[i].chunk =
+			map_zeros(REPLAY_CHUNK_NBYTES + sizeof(uint64_t[3]));
+		run->places[i].chunk = all->lanes[i].chunk;
 		all->lanes[i].stream = &streams[i];
 		all->lanes[i].random = run->seed ^ (uint64_t)(i + 1) << 32;
 	}
@@ -97,6 +105,7 @@ prepare_checks(struct lanes *all, uint64_t slot_count)
 		.sizes = map_zeros(slot_count * sizeof(*checks.sizes)),
 		.pause_mask = run->pause_mask,
 		.has_memory = !run->is_null,
+		.checks_alignment = run->checks_alignment,
 	};
 	all->checks = &checks;
 }
@@ -150,7 +159,7 @@ prepare_samples(struct lanes *all, uint64_t slot_count)
 	all->samples = &samples;
 }
 
-/* Prepare what this run is to find out beside the time and the memory. */
+/* Prepare the observations that this run makes besides time and memory. */
 static void
 prepare_observers(struct lanes *all, uint64_t slot_count)
 {
@@ -168,7 +177,7 @@ prepare_observers(struct lanes *all, uint64_t slot_count)
 
 /* ----------------------------------------------------------------- measures */
 
-/* Return the figure of a line of /proc/self/status in bytes. */
+/* Return the value of a line of /proc/self/status, in bytes. */
 static uint64_t
 status_nbytes(const char *text, const char *key)
 {
@@ -191,7 +200,7 @@ read_memory(uint64_t *now_ret, uint64_t *peak_ret)
 	*peak_ret = status_nbytes(text, "VmHWM:");
 }
 
-/* Let the peak of resident memory begin anew. */
+/* Reset the peak of resident memory. */
 static void
 reset_peak(void)
 {
@@ -199,7 +208,9 @@ reset_peak(void)
 
 	if (fd < 0)
 		return;
-	/* If the kernel lacks this, the peak is that since the start. */
+	/*
+	 * If the kernel cannot reset the peak, it is the peak since the start.
+	 */
 	if (write(fd, "5", 1) != 1)
 		errno = 0;
 	close(fd);
@@ -238,7 +249,7 @@ sum_latencies(const struct lanes *all, double tick_ns)
 		latency_sum(&run->latencies[k], sums->counts[k], tick_ns);
 }
 
-/* What the measures had been when the calls began. */
+/* The values of the measures when the calls began. */
 static struct {
 	uint64_t cpu, faults, tick;
 } start;
@@ -252,20 +263,36 @@ restart(struct lanes *all)
 		lane_samples_restart(all->samples);
 	start.faults = fault_count();
 	start.cpu = cpu_ns();
-	all->begin_ns = lanes_now_ns();
+	all->begin_ns = lane_now_ns();
 	start.tick = lanes_ticks();
+}
+
+/* Sum up the times of the lanes. */
+static void
+store_times(const struct lanes *all)
+{
+	for (uint32_t i = 0; i < all->count; i++) {
+		const struct lane_times *const t = &all->lanes[i].times;
+
+		run->busy_ns += t->busy_ns;
+		run->wait_ns += t->wait_ns;
+		run->wait_cpu_ns += t->wait_cpu_ns;
+		if (t->busy_ns > run->busiest_ns)
+			run->busiest_ns = t->busy_ns;
+	}
 }
 
 /* Store the measures. */
 static void
 store_measures(const struct lanes *all)
 {
-	const uint64_t now = lanes_now_ns(), tick = lanes_ticks();
+	const uint64_t now = lane_now_ns(), tick = lanes_ticks();
 
 	run->wall_ns = now - all->begin_ns;
 	run->cpu_ns = cpu_ns() - start.cpu;
 	run->faults = fault_count() - start.faults;
 	read_memory(&run->end_nbytes, &run->peak_nbytes);
+	store_times(all);
 	for (uint32_t i = 0; i < all->count; i++)
 		run->failed += all->lanes[i].failed;
 	if (run->is_timed)
@@ -274,13 +301,13 @@ store_measures(const struct lanes *all)
 	if (all->sizes != NULL) {
 		run->asked_nbytes = all->sizes->peak_asked;
 		run->usable_nbytes = all->sizes->peak_usable;
-		/* Sums of several threads are not exact. */
+		/* With several threads, the sums are not exact. */
 		if (run->usable_nbytes < run->asked_nbytes)
 			run->usable_nbytes = run->asked_nbytes;
 	}
 }
 
-/* Store what the allocator tells of itself. */
+/* Store the allocator's own statistics. */
 static void
 store_own_stats(void)
 {
@@ -289,32 +316,61 @@ store_own_stats(void)
 		 run->own.source != NULL ? run->own.source : "");
 }
 
+/* Have all streams been read to their ends? */
+static bool
+is_complete(const struct lanes *all)
+{
+	for (uint32_t i = 0; i < all->count; i++)
+		if (all->lanes[i].number != all->lanes[i].stream->chunk_count)
+			return false;
+	return true;
+}
+
+/* Make the calls and store the measures. */
+static void
+run_trace(int words_fd)
+{
+	const struct replay_header *const header =
+		map_words(words_fd, 0, sizeof(*header));
+	static struct lanes all;
+
+	prepare_lanes(&all, header, words_fd);
+	find_calls(&all.calls);
+	prepare_observers(&all, header->slot_count);
+	all.restart = restart;
+	/* relaxed: as in lane_place.h. */
+	atomic_store_explicit(&run->phase, DRIVER_RUNS, memory_order_relaxed);
+	restart(&all);
+	lanes_run(&all, header->parked_count);
+	store_measures(&all);
+	atomic_store_explicit(&run->phase, DRIVER_ENDS, memory_order_relaxed);
+	if (fcntl(words_fd, F_GETFD) < 0)
+		fail("the allocator closes descriptors of the replay");
+	if (!is_complete(&all))
+		fail("calls are missing: the memory of the replay was changed");
+	if (run->asks_own && !run->is_null)
+		store_own_stats();
+}
+
 int
 driver_main(int argc, char **argv)
 {
-	const struct replay_header *header;
-	static struct lanes all;
+	struct stat status;
 	int fd;
 
 	if (argc != 2)
 		return 2;
 	fd = (int)strtol(argv[1], NULL, 10);
-	run = mmap(NULL, sizeof(*run), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-		   0);
+	if (fstat(fd, &status) != 0)
+		return DRIVER_NO_MEMORY;
+	run = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE,
+		   MAP_SHARED, fd, 0);
 	if (run == MAP_FAILED)
-		return 2;
-	fd = (int)strtol(argv[0], NULL, 10);
-	header = map_words(fd, 0, sizeof(*header));
-	prepare_lanes(&all, header, fd);
-	find_calls(&all.calls);
-	prepare_observers(&all, header->slot_count);
-	all.restart = restart;
-	restart(&all);
-	lanes_run(&all, header->parked_count);
-	store_measures(&all);
-	if (run->asks_own && !run->is_null)
-		store_own_stats();
-	run->is_done = true;
-	/* Past the allocator's own end, which may take long. */
+		return DRIVER_NO_MEMORY;
+	driver_pid = getpid();
+	run_trace((int)strtol(argv[0], NULL, 10));
+	if (getpid() == driver_pid)
+		run->is_done = true;
+	/* Skip the allocator's exit handlers, which may take long. */
 	_exit(0);
 }

@@ -5,23 +5,31 @@
  * 'hatf replay' executes itself again for each run, with the allocator in
  * LD_PRELOAD, and DRIVER_WORD and two descriptors as arguments: the file of
  * replay_words.h, and a 'struct driver_run' in shared memory.  The same program
- * serves both ends, so they always agree on these structures, and there is no
- * second file to install or to find.
+ * is caller and driver, so both always agree on these structures, and no second
+ * file must be installed or found.
  *
- * The driver's own memory is mapped, not allocated, and resident before the
- * first call: a chunk for each thread, and the slots.
+ * The driver's own memory is a chunk for each thread and the slots.  It is
+ * mapped, not allocated, and resident before the first call.
  */
 #ifndef DRIVER_H
 #define DRIVER_H
 
+#include "tools/driver/lane_place.h"
 #include "tools/driver/lane_samples.h"
 #include "tools/driver/latency.h"
 #include "tools/driver/own_stats.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define DRIVER_WORD "--drive"
+
+/*
+ * Exit status of a driver that lacks the shared memory; the allocator has
+ * closed the descriptor.
+ */
+#define DRIVER_NO_MEMORY 98
 
 enum driver_touch {
 	TOUCH_NONE,
@@ -29,38 +37,69 @@ enum driver_touch {
 	TOUCH_ALL,   /* a byte of each page of each block */
 };
 
+enum driver_phase {
+	DRIVER_STARTS, /* the loader, the allocator, or the driver itself */
+	DRIVER_RUNS,
+	DRIVER_ENDS, /* all calls have been made */
+};
+
+/*
+ * Treat what the driver has stored as untrusted: the allocator can write there.
+ */
 struct driver_run {
 	/* Set by the caller: */
 	bool is_null; /* make no calls, to measure the driver's own cost */
 	enum driver_touch touch;
-	bool is_checked;      /* check the order of calls, with pauses */
-	uint64_t pause_mask;  /* of struct lane_checks */
-	uint64_t seed;	      /* of the pauses; not 0 */
-	bool is_timed;	      /* measure the latency of each call */
-	bool is_sized;	      /* find out what blocks can hold */
-	uint64_t sample_step; /* calls between two samples; 0: none */
-	bool asks_own;	      /* for what the allocator tells of itself */
+	bool is_checked;       /* check the order of calls, with pauses */
+	bool checks_alignment; /* and how the blocks are aligned */
+	uint64_t pause_mask;   /* 'pause_mask' of struct lane_checks */
+	uint64_t seed;	       /* seed of the pauses; not 0 */
+	bool is_timed;	       /* measure the latency of each call */
+	bool is_sized;	       /* sum up malloc_usable_size() of the blocks */
+	uint64_t sample_step;  /* calls between two samples; 0: none */
+	bool asks_own;	       /* ask for the allocator's own statistics */
 	/* Set by the driver: */
+	_Atomic uint32_t phase; /* an 'enum driver_phase' */
 	bool is_done;
 	char message[256]; /* why it is not done; "": unknown */
 	char library[256]; /* the object that defines malloc */
 	uint64_t wall_ns, cpu_ns;
-	uint64_t faults; /* page faults, major ones too */
+	/*
+	 * Of all threads together: the time from their first word to their
+	 * last one without waits and pauses, the waits for calls of other
+	 * threads, and the CPU time of these waits.  'busiest_ns' is the most
+	 * of a lane.
+	 */
+	uint64_t busy_ns, busiest_ns, wait_ns, wait_cpu_ns;
+	uint64_t faults; /* page faults, including major ones */
 	uint64_t failed; /* calls that found no memory */
-	/* With 'is_sized', at the peak of what was asked for; 0: unknown. */
+	/*
+	 * With 'is_sized': the sums at the peak of the bytes asked for; 0:
+	 * unknown.
+	 */
 	uint64_t asked_nbytes, usable_nbytes;
 	struct own_stats own; /* 'source' is copied to 'own_source' */
 	char own_source[32];
 	struct latency latencies[LATENCY_KINDS];
 	/*
-	 * Resident memory.  Less that of the null allocator, it is what the
-	 * allocator takes, with its code and what it sets up at its start.
+	 * Resident memory.  The difference to the null allocator is the memory
+	 * of the allocator, with its code and its initial data.
 	 */
 	uint64_t peak_nbytes, end_nbytes;
-	struct lane_sample samples[LANE_SAMPLES_MAX]; /* calls / step */
+	/* One for each 'sample_step' calls. */
+	struct lane_sample samples[LANE_SAMPLES_MAX];
+	struct lane_place places[]; /* one for each stream */
 };
 
-/* The driver; 'argv' has the two descriptors.  Returns only on failure. */
+/* Return the size of a run with places for so many streams. */
+static inline size_t
+driver_run_nbytes(uint32_t stream_count)
+{
+	return sizeof(struct driver_run) +
+	       stream_count * sizeof(struct lane_place);
+}
+
+/* Run the driver; 'argv' has the two descriptors.  Returns only on failure. */
 int driver_main(int argc, char **argv);
 
 #endif /* DRIVER_H */

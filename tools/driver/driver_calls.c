@@ -20,7 +20,10 @@ find_function(const char *name, void *to, void **base)
 		return false;
 	if (*base == NULL)
 		*base = info.dli_fbase;
-	/* ISO C forbids the conversion; POSIX demands this one. */
+	/*
+	 * ISO C forbids a conversion to a function pointer; POSIX requires that
+	 * this copy works.
+	 */
 	memcpy(to, &found, sizeof(found));
 	return *base == info.dli_fbase;
 }
@@ -36,8 +39,8 @@ driver_calls_find(struct driver_calls *calls, char *library, size_t cap)
 	    !find_function("calloc", &calls->calloc, &base) ||
 	    !find_function("realloc", &calls->realloc, &base) ||
 	    !find_function("free", &calls->free, &base))
-		return "malloc, calloc, realloc and free are not of one "
-		       "library";
+		return "malloc, calloc, realloc and free belong to different "
+		       "libraries";
 	if (!find_function("memalign", &calls->memalign, &base) &&
 	    !find_function("aligned_alloc", &calls->memalign, &base))
 		return "it has neither memalign nor aligned_alloc";
@@ -60,8 +63,8 @@ driver_calls_own(const char *name, void *to)
 }
 
 /*
- * Every block that a thread gets from the null allocator.  It has cache lines
- * of its own: shared ones would add to the cost of the driver.
+ * The address of every block that a thread gets from the null allocator.  It
+ * has its own cache lines: shared ones would increase the driver's own cost.
  */
 static _Thread_local _Alignas(128) char scratch[128];
 

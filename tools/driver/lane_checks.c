@@ -12,7 +12,7 @@ enum slot_state {
 	SLOT_BUSY,
 };
 
-/* Pause for up to 128 us at one place of many. */
+/* At a random one of many calls, pause for up to 128 us. */
 static void
 pause_at_random(const struct lane_checks *checks, lane_random *random)
 {
@@ -33,17 +33,34 @@ mark_of(uint32_t slot)
 	return (slot + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* Does the block say that it is the one of its slot? */
-static bool
-has_mark(const struct lane_checks *checks, uint32_t slot, const void *block)
+/* Return how many marks a block of 'size' bytes has, in its first page. */
+static size_t
+mark_count(uint64_t size)
 {
-	uint64_t mark;
+	return (size < REPLAY_PAGE_NBYTES ? size : REPLAY_PAGE_NBYTES) /
+	       sizeof(uint64_t);
+}
 
-	if (block == NULL || !checks->has_memory ||
-	    checks->sizes[slot] < sizeof(mark))
-		return true;
-	memcpy(&mark, block, sizeof(mark));
-	return mark == mark_of(slot);
+static void
+put_marks(void *block, uint64_t mark, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		memcpy((char *)block + i * sizeof(mark), &mark, sizeof(mark));
+}
+
+/* Does the block consist of marks? */
+static bool
+has_marks(const void *block, uint64_t mark, size_t count)
+{
+	uint64_t found;
+
+	for (size_t i = 0; i < count; i++) {
+		memcpy(&found, (const char *)block + i * sizeof(found),
+		       sizeof(found));
+		if (found != mark)
+			return false;
+	}
+	return true;
 }
 
 const char *
@@ -55,8 +72,8 @@ lane_check_before(struct lane_checks *checks, lane_random *random,
 
 	pause_at_random(checks, random);
 	/*
-	 * relaxed: the order between threads is that of turn_pass() and
-	 * turn_wait(), and a lack of it is what is looked for.
+	 * relaxed: turn_pass() and turn_wait() must order the threads.  The
+	 * check looks for missing order, so it must not add any.
 	 */
 	state = atomic_exchange_explicit(&checks->states[slot], SLOT_BUSY,
 					 memory_order_relaxed);
@@ -66,25 +83,53 @@ lane_check_before(struct lane_checks *checks, lane_random *random,
 		return "a block is freed before it was allocated";
 	if (!is_old && state == SLOT_LIVE)
 		return "a block is allocated before the last one was freed";
-	if (is_old && !has_mark(checks, slot, block))
+	if (is_old && block != NULL && checks->has_memory &&
+	    !has_marks(block, mark_of(slot), mark_count(checks->sizes[slot])))
 		return "a block was changed: the allocator gave its memory to "
 		       "another one";
 	pause_at_random(checks, random);
 	return NULL;
 }
 
+/*
+ * Is a block aligned as was asked for, or else as a pointer?  C asks for more,
+ * but some allocators give less to small blocks.  What memalign does with an
+ * alignment that is no power of two is its own affair.
+ */
+static bool
+is_aligned(const void *block, uint64_t size, uint64_t alignment)
+{
+	uint64_t least = size >= sizeof(void *) ? sizeof(void *) : 1;
+
+	if (alignment > least && (alignment & (alignment - 1)) == 0)
+		least = alignment;
+	return ((uintptr_t)block & (least - 1)) == 0;
+}
+
 const char *
 lane_check_after(struct lane_checks *checks, lane_random *random,
-		 enum word_kind kind, uint32_t slot, void *block, uint64_t size)
+		 enum word_kind kind, uint32_t slot, void *block, uint64_t size,
+		 uint64_t alignment)
 {
-	const uint64_t mark = mark_of(slot);
+	const size_t count = mark_count(size);
+	const size_t old = mark_count(checks->sizes[slot]);
 	const uint8_t next = kind == WORD_FREE ? SLOT_FREE : SLOT_LIVE;
 	uint8_t state;
 
 	pause_at_random(checks, random);
+	if (!checks->checks_alignment)
+		alignment = 0;
+	if (checks->has_memory && !is_aligned(block, size, alignment))
+		return "a block is not aligned as the call demands";
+	if (block != NULL && checks->has_memory) {
+		if (kind == WORD_CALLOC && !has_marks(block, 0, count))
+			return "a block of calloc is not zero";
+		if (kind == WORD_REALLOC &&
+		    !has_marks(block, mark_of(slot), old < count ? old : count))
+			return "realloc lost what was in its block";
+		put_marks(block, mark_of(slot), count);
+	}
 	checks->sizes[slot] = block != NULL ? size : 0;
-	if (block != NULL && checks->has_memory && size >= sizeof(mark))
-		memcpy(block, &mark, sizeof(mark));
 	/* relaxed: see lane_check_before(). */
 	state = atomic_exchange_explicit(&checks->states[slot], next,
 					 memory_order_relaxed);

@@ -4,12 +4,13 @@
  *
  * Each slot has a state: free, live, or in a call.  A call that finds its slot
  * in another state than it must is a mistake of the replay: a block is freed
- * before it was allocated, or two threads have the same slot.  The first bytes
- * of each block say which block it is, so an allocator that gives the same
- * memory to two blocks makes a mistake, too.
+ * before it was allocated, or two threads have the same slot.  The first page
+ * of each block is filled with the number of its slot, so the checks also find
+ * an allocator that gives memory to two blocks at once, whose calloc does not
+ * clear it, or whose realloc does not keep it.
  *
- * At random places the threads pause, so that calls which nothing keeps in
- * order do happen in another one.
+ * At random places the threads pause.  Calls that the replay does not order
+ * then actually happen in another order.
  */
 #ifndef LANE_CHECKS_H
 #define LANE_CHECKS_H
@@ -21,24 +22,26 @@
 
 struct lane_checks {
 	_Atomic uint8_t *states; /* by slot */
-	uint64_t *sizes;	 /* of the blocks, by slot */
-	uint64_t pause_mask;	 /* one of this + 1 places is a pause */
+	uint64_t *sizes;	 /* sizes of the blocks, by slot */
+	uint64_t pause_mask;	 /* a pause at one of pause_mask + 1 places */
 	bool has_memory;	 /* blocks can be written to */
+	bool checks_alignment;	 /* check it also beyond that of a pointer */
 };
 
-/* Of a thread: begins as any number but 0. */
+/* The state of a thread's random numbers; starts as any number but 0. */
 typedef uint64_t lane_random;
 
 /*
- * To be called before and after a call of 'kind' with a slot.  'before' is
- * given the block in the slot, and 'after' the one that the call has returned,
- * of 'size' bytes.  Return NULL or what is wrong; static.
+ * Call these functions before and after a call of 'kind' with a slot.  The
+ * first gets the block in the slot.  The second gets the block that is in the
+ * slot then, of at least 'size' bytes, and the alignment that the call asked
+ * for, or 0.  Return NULL, or a description of the mistake (static).
  */
 const char *lane_check_before(struct lane_checks *checks, lane_random *random,
 			      enum word_kind kind, uint32_t slot,
 			      const void *block);
 const char *lane_check_after(struct lane_checks *checks, lane_random *random,
 			     enum word_kind kind, uint32_t slot, void *block,
-			     uint64_t size);
+			     uint64_t size, uint64_t alignment);
 
 #endif /* LANE_CHECKS_H */

@@ -7,53 +7,80 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Threads need little stack; allocators may need some. */
+/* Stack of a thread.  The driver needs little; allocators may need some. */
 #define STACK_NBYTES ((size_t)512 << 10)
+
+/* During a longer write, the place of the thread changes now and then. */
+#define LONG_WRITE_NBYTES ((uint64_t)64 << 20)
 
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-uint64_t
-lanes_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /*
- * Read the next chunk of a lane.  To map it instead would take the locks that
- * the allocator's own mappings take, and interrupt the other processors.
+ * Read the next chunk of a lane.  Mapping the file instead would contend for
+ * the locks of the allocator's own mappings, and interrupt the other
+ * processors.
  */
 static void
 next_chunk(struct lane *lane)
 {
 	const struct lanes *const all = lane->all;
 	const uint32_t i = lane->stream->chunk_first + lane->number++;
-	ssize_t n = -1;
+	ssize_t n = 0;
 
 	if (lane->number <= lane->stream->chunk_count)
 		n = pread(all->fd, lane->chunk, REPLAY_CHUNK_NBYTES,
 			  (off_t)(all->chunks[i] * REPLAY_CHUNK_NBYTES));
+	if (n < 0 && errno == EBADF)
+		all->fail("the allocator closes descriptors of the replay");
 	if (n != (ssize_t)REPLAY_CHUNK_NBYTES)
 		all->fail("cannot read a chunk of the compiled trace");
 	lane->next = lane->chunk;
+	/* relaxed: see lane_place.h. */
+	atomic_store_explicit(&lane->place->chunk_count, lane->number,
+			      memory_order_relaxed);
 }
 
 /* -------------------------------------------------------------------- calls */
 
-/* Write to the pages of a block from byte 'from' on. */
+/* Write to the pages of a block from byte 'from' up to 'end'. */
 static inline void
-touch(const struct lanes *all, void *block, uint64_t from, uint64_t size)
+touch_pages(const struct lanes *all, volatile char *bytes, uint64_t from,
+	    uint64_t end)
+{
+	for (uint64_t i = from; i < end; i += REPLAY_PAGE_NBYTES)
+		bytes[i & all->touch_mask] = 1;
+}
+
+/* Write to a block that is so large that the writes may take minutes. */
+static __attribute__((noinline)) void
+touch_long(const struct lanes *all, const struct lane *lane,
+	   volatile char *bytes, uint64_t from, uint64_t end)
+{
+	uint32_t step = 0;
+
+	while (from < end && end - from > LONG_WRITE_NBYTES) {
+		touch_pages(all, bytes, from, from + LONG_WRITE_NBYTES);
+		from += LONG_WRITE_NBYTES;
+		lane_place_state(lane->place, LANE_CALLS, ++step);
+	}
+	touch_pages(all, bytes, from, end);
+}
+
+/* Write to a block from byte 'from' on, as --touch says. */
+static inline void
+touch(const struct lanes *all, const struct lane *lane, void *block,
+      uint64_t from, uint64_t size)
 {
 	volatile char *const bytes = block;
 	const uint64_t end =
 		size < all->touch_nbytes ? size : all->touch_nbytes;
 
-	for (uint64_t i = from; i < end; i += REPLAY_PAGE_NBYTES)
-		bytes[i & all->touch_mask] = 1;
-	/* The last page, of which there may be less than that. */
+	if (unlikely(end > LONG_WRITE_NBYTES))
+		touch_long(all, lane, bytes, from, end);
+	else
+		touch_pages(all, bytes, from, end);
+	/* The last page may be shorter than that. */
 	if (unlikely(end > REPLAY_PAGE_NBYTES))
 		bytes[(end - 1) & all->touch_mask] = 1;
 }
@@ -65,7 +92,7 @@ keep(const struct lanes *all, struct lane *lane, unsigned kind, uint32_t slot,
 {
 	if (likely(block != NULL)) {
 		all->blocks[slot] = block;
-		touch(all, block, from, size);
+		touch(all, lane, block, from, size);
 		return;
 	}
 	lane->failed++;
@@ -87,14 +114,14 @@ check_before(const struct lanes *all, struct lane *lane, unsigned kind,
 		all->fail(fault);
 }
 
-/* Check it after the call. */
+/* Check a slot after a call. */
 static void
 check_after(const struct lanes *all, struct lane *lane, unsigned kind,
-	    uint32_t slot, uint64_t size)
+	    uint32_t slot, uint64_t size, uint64_t alignment)
 {
 	const char *const fault = lane_check_after(
 		all->checks, &lane->random, (enum word_kind)kind, slot,
-		kind != WORD_FREE ? all->blocks[slot] : NULL, size);
+		kind != WORD_FREE ? all->blocks[slot] : NULL, size, alignment);
 
 	if (fault != NULL)
 		all->fail(fault);
@@ -106,7 +133,7 @@ ticks(void)
 #if defined(__x86_64__)
 	return __builtin_ia32_rdtsc();
 #else
-	return lanes_now_ns();
+	return lane_now_ns();
 #endif
 }
 
@@ -116,7 +143,7 @@ lanes_ticks(void)
 	return ticks();
 }
 
-/* What is done before a call that is observed. */
+/* Make the observations before a call. */
 static void
 observe_before(const struct lanes *all, struct lane *lane, unsigned kind,
 	       uint32_t slot)
@@ -136,13 +163,15 @@ observe_end(struct lane *lane, unsigned kind)
 			   kind)[latency_bucket(end - lane->begin)]++;
 }
 
-/* What is done after a call, which has returned 'block'. */
+/* Make the observations after a call, which has returned 'block'. */
 static void
 observe_after(const struct lanes *all, struct lane *lane, unsigned kind,
-	      uint32_t slot, void *block, uint64_t size)
+	      uint32_t slot, void *block, uint64_t size, uint64_t alignment)
 {
+	/* A realloc that failed has left the old block, of any size. */
 	if (all->checks != NULL)
-		check_after(all, lane, kind, slot, size);
+		check_after(all, lane, kind, slot, block != NULL ? size : 0,
+			    alignment);
 	if (all->sizes != NULL && (block != NULL || kind != WORD_REALLOC))
 		lane_sizes_note(all->sizes, slot, block, size);
 	if (all->samples != NULL && (block != NULL || kind != WORD_REALLOC))
@@ -183,7 +212,8 @@ call(const struct lanes *all, struct lane *lane, uint64_t word,
 	if (unlikely(word & WORD_OLD))
 		old_size = *next++;
 	if (unlikely(word & WORD_WAITS))
-		turn_wait(&all->turns[slot], (uint32_t)*next++);
+		lane_times_wait(&lane->times, lane->place, &all->turns[slot],
+				(uint32_t)*next++);
 	if (unlikely(all->is_observed))
 		observe_before(all, lane, kind, slot);
 	if (kind == WORD_FREE)
@@ -195,7 +225,7 @@ call(const struct lanes *all, struct lane *lane, uint64_t word,
 	if (kind != WORD_FREE)
 		keep(all, lane, kind, slot, block, old_size, size);
 	if (unlikely(all->is_observed))
-		observe_after(all, lane, kind, slot, block, size);
+		observe_after(all, lane, kind, slot, block, size, alignment);
 	if (unlikely(word & WORD_HANDS))
 		turn_pass(&all->turns[slot]);
 	return next;
@@ -205,17 +235,31 @@ call(const struct lanes *all, struct lane *lane, uint64_t word,
 
 static void *run_thread(void *context);
 
-/* Start the thread of a lane that 'life' others have run before. */
+/* Wait for the end of a lane's thread. */
 static void
-create_thread(struct lanes *all, uint32_t stream, uint32_t life)
+join_thread(struct lane_place *place, const struct lane *lane, uint32_t stream)
 {
+	lane_place_state(place, LANE_JOINS, stream);
+	pthread_join(lane->thread, NULL);
+	lane_place_state(place, LANE_CALLS, 0);
+}
+
+/* Start the next thread of a lane; 'life' is the number of earlier threads. */
+static void
+create_thread(struct lane *creator, uint32_t stream, uint32_t life)
+{
+	struct lanes *const all = creator->all;
 	struct lane *const lane = &all->lanes[stream];
 	pthread_attr_t attr;
 	int error;
 
-	turn_wait(&lane->created, life);
-	if (life > 0)
-		pthread_join(lane->thread, NULL);
+	lane_times_wait(&creator->times, creator->place, &lane->created, life);
+	if (life > 0) {
+		const uint64_t begin_ns = lane_now_ns();
+
+		join_thread(creator->place, lane, stream);
+		lane_times_skip(&creator->times, begin_ns);
+	}
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_NBYTES);
 	error = pthread_create(&lane->thread, &attr, run_thread, lane);
@@ -226,17 +270,24 @@ create_thread(struct lanes *all, uint32_t stream, uint32_t life)
 }
 
 static void
-pause_until(uint64_t ns)
+pause_until(struct lane *lane, uint64_t ns)
 {
 	const struct timespec t = { .tv_sec = (time_t)(ns / 1000000000),
 				    .tv_nsec = (long)(ns % 1000000000) };
+	const uint64_t begin_ns = lane_now_ns();
 
+	lane_place_state(lane->place, LANE_PAUSES, 0);
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) ==
 	       EINTR)
 		;
+	lane_place_state(lane->place, LANE_CALLS, 0);
+	lane_times_skip(&lane->times, begin_ns);
 }
 
-/* Wait until 'count' threads are here.  The last one restarts the measures. */
+/*
+ * Wait until 'count' threads have arrived.  The last of them restarts the
+ * measures.
+ */
 static void
 begin_window(struct lanes *all, struct lane *lane, uint32_t count)
 {
@@ -244,18 +295,23 @@ begin_window(struct lanes *all, struct lane *lane, uint32_t count)
 
 	if (lane->latency != NULL)
 		memset(lane->latency, 0, sizeof(*lane->latency));
-	/* acq_rel: the last one sees what all others have done. */
+	/* acq_rel: the last thread sees the effects of all others. */
 	arrived = 1 + atomic_fetch_add_explicit(&all->arrived_count, 1,
 						memory_order_acq_rel);
 	if (arrived == count) {
 		all->restart(all);
 		turn_pass(&all->opened);
 	} else {
+		lane_place_state(lane->place, LANE_WAITS, 0);
 		turn_wait(&all->opened, 1);
+		lane_place_state(lane->place, LANE_CALLS, 0);
 	}
+	lane_times_restart(&lane->times);
 }
 
-/* Do what a word that is no call says; false if the thread has ended. */
+/*
+ * Carry out a word that is not a call.  Return false if the thread has ended.
+ */
 static bool
 control(struct lane *lane, uint64_t word)
 {
@@ -267,7 +323,7 @@ control(struct lane *lane, uint64_t word)
 		return true;
 	case WORD_CREATE:
 		create_thread(
-			all,
+			lane,
 			(uint32_t)(word >> WORD_SLOT_SHIFT & WORD_SLOT_MAX),
 			(uint32_t)*lane->next++);
 		return true;
@@ -277,26 +333,106 @@ control(struct lane *lane, uint64_t word)
 			(uint32_t)(word >> WORD_SLOT_SHIFT & WORD_SLOT_MAX));
 		return true;
 	case WORD_PAUSE:
-		pause_until(all->begin_ns + (word >> WORD_SLOT_SHIFT));
+		pause_until(lane, all->begin_ns + (word >> WORD_SLOT_SHIFT));
+		return true;
+	case WORD_THREAD:
+		lane->next++; /* The ID is for whoever reads the words later. */
 		return true;
 	default:
 		return false;
 	}
 }
 
-/* Make the call of a word that has neither WORD_SLOW nor words after it. */
-static inline void
-call_fast(const struct lanes *all, struct lane *lane, uint64_t word)
+/* Make the call of a single word without WORD_SLOW. */
+static inline __attribute__((always_inline)) void
+call_fast(const struct lanes *all, struct lane *lane, const uint64_t *next,
+	  bool is_free)
 {
+	const uint64_t word = *next;
 	const uint32_t slot =
 		(uint32_t)(word >> WORD_SLOT_SHIFT & WORD_SLOT_MAX);
 	const uint64_t size = word >> WORD_SIZE_SHIFT;
 
-	if ((word & WORD_KIND_MASK) == WORD_FREE)
+	lane_place_next(lane->place, next);
+	if (is_free)
 		all->calls.free(all->blocks[slot]);
 	else
 		keep(all, lane, WORD_MALLOC, slot, all->calls.malloc(size), 0,
 		     size);
+}
+
+/*
+ * Make four such calls; 'frees' has a bit for each of them that is a free.  gcc
+ * would not unroll a loop, which would have a branch for each call.
+ */
+static inline __attribute__((always_inline)) void
+call_four(const struct lanes *all, struct lane *lane, const uint64_t *words,
+	  unsigned frees)
+{
+	call_fast(all, lane, words, (frees & 1) != 0);
+	call_fast(all, lane, words + 1, (frees & 2) != 0);
+	call_fast(all, lane, words + 2, (frees & 4) != 0);
+	call_fast(all, lane, words + 3, (frees & 8) != 0);
+}
+
+/* Return 1 for the word of a free, 0 for that of a malloc. */
+static inline unsigned
+free_bit(uint64_t word)
+{
+	_Static_assert((WORD_FREE & 1) != 0 && (WORD_MALLOC & 1) == 0,
+		       "bit 0 tells frees from mallocs");
+	return word & 1;
+}
+
+/*
+ * Make the calls of four fast words.  The processor mispredicts the order of
+ * mallocs and frees in many traces.  Here it does so once for four calls, in
+ * one jump to code that makes these four, and not once for every second call.
+ */
+static void
+run_four(const struct lanes *all, struct lane *lane, const uint64_t *words)
+{
+	switch (free_bit(words[0]) | free_bit(words[1]) << 1 |
+		free_bit(words[2]) << 2 | free_bit(words[3]) << 3) {
+#define FOUR(frees)                                 \
+	case frees:                                 \
+		call_four(all, lane, words, frees); \
+		break
+		FOUR(0);
+		FOUR(1);
+		FOUR(2);
+		FOUR(3);
+		FOUR(4);
+		FOUR(5);
+		FOUR(6);
+		FOUR(7);
+		FOUR(8);
+		FOUR(9);
+		FOUR(10);
+		FOUR(11);
+		FOUR(12);
+		FOUR(13);
+		FOUR(14);
+		FOUR(15);
+#undef FOUR
+	}
+}
+
+/*
+ * Run fast words up to the next slow one and return that.  This reads up to
+ * three words past it, and past the chunk: its mapping has another page.
+ */
+static inline const uint64_t *
+run_fast(const struct lanes *all, struct lane *lane, const uint64_t *next,
+	 uint64_t slow)
+{
+	while (((next[0] | next[1] | next[2] | next[3]) & slow) == 0) {
+		run_four(all, lane, next);
+		next += 4;
+	}
+	for (; (*next & slow) == 0; next++)
+		call_fast(all, lane, next, free_bit(*next) != 0);
+	return next;
 }
 
 /* Run a lane until its thread ends.  Return the last word. */
@@ -304,17 +440,17 @@ static uint64_t
 run_lane(struct lane *lane)
 {
 	const struct lanes *const all = lane->all;
-	/* If calls are observed, every word is slow. */
-	const uint64_t slow = all->is_observed ? UINT64_MAX : WORD_SLOW;
+	/* If calls are observed, treat every word as slow. */
+	const bool is_observed = all->is_observed;
 	const uint64_t *next = lane->next;
 
 	for (;;) {
-		const uint64_t word = *next++;
+		uint64_t word;
 
-		if (likely((word & slow) == 0)) {
-			call_fast(all, lane, word);
-			continue;
-		}
+		if (likely(!is_observed))
+			next = run_fast(all, lane, next, WORD_SLOW);
+		lane_place_next(lane->place, next);
+		word = *next++;
 		if (likely(word_is_call(word))) {
 			next = call(all, lane, word, next);
 			continue;
@@ -331,9 +467,16 @@ run_thread(void *context)
 {
 	struct lane *const lane = context;
 
+	uint64_t last;
+
+	lane_place_state(lane->place, LANE_CALLS, 0);
 	if (lane->number == 0)
 		next_chunk(lane);
-	if (run_lane(lane) == (WORD_EXIT | WORD_SLOW))
+	lane_times_begin(&lane->times);
+	last = run_lane(lane);
+	lane_times_end(&lane->times);
+	lane_place_state(lane->place, LANE_ENDED, 0);
+	if (last == (WORD_EXIT | WORD_SLOW))
 		return NULL;
 	/* The thread outlives the trace. */
 	turn_pass(&lane->all->parked);
@@ -344,14 +487,21 @@ run_thread(void *context)
 void
 lanes_run(struct lanes *all, uint64_t parked_count)
 {
-	next_chunk(&all->lanes[0]);
-	run_lane(&all->lanes[0]);
+	struct lane *const first = &all->lanes[0];
+
+	lane_place_state(first->place, LANE_CALLS, 0);
+	next_chunk(first);
+	lane_times_begin(&first->times);
+	run_lane(first);
+	lane_times_end(&first->times);
+	lane_place_state(first->place, LANE_WAITS, 0);
 	turn_wait(&all->parked, (uint32_t)parked_count);
 	for (uint32_t i = 1; i < all->count; i++) {
 		struct lane *const lane = &all->lanes[i];
 
+		lane_place_state(first->place, LANE_WAITS, 0);
 		turn_wait(&lane->created, lane->stream->lives);
 		if (lane->stream->lives > 0 && !lane->stream->is_live)
-			pthread_join(lane->thread, NULL);
+			join_thread(first->place, lane, i);
 	}
 }

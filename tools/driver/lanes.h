@@ -11,8 +11,10 @@
 #include "tools/driver/driver.h"
 #include "tools/driver/driver_calls.h"
 #include "tools/driver/lane_checks.h"
+#include "tools/driver/lane_place.h"
 #include "tools/driver/lane_samples.h"
 #include "tools/driver/lane_sizes.h"
+#include "tools/driver/lane_times.h"
 #include "tools/driver/latency.h"
 #include "tools/driver/replay_words.h"
 #include "tools/driver/turns.h"
@@ -21,39 +23,45 @@
 
 /* In cache lines of its own. */
 struct lane {
-	_Alignas(128) const uint64_t *next; /* word */
+	_Alignas(128) const uint64_t *next; /* next word */
+	struct lane_place *place;
 	uint64_t *chunk;
-	uint32_t number; /* of the next chunk, in its list */
+	uint32_t number; /* number of the next chunk, in its list */
+	struct lane_times times;
 	uint64_t failed;
 	lane_random random;
-	uint64_t begin;			/* ticks, of the call */
-	struct latency_counts *latency; /* NULL: not wanted */
+	uint64_t begin;			/* start of the call, in ticks */
+	struct latency_counts *latency; /* NULL: do not measure latencies */
 	struct lanes *all;
 	const struct replay_stream *stream;
 	pthread_t thread;
-	turn_number created; /* threads; the last one of them is 'thread' */
+	turn_number created; /* threads created; the last one is 'thread' */
 };
 
 struct lanes {
-	int fd;			/* of the words */
-	const uint32_t *chunks; /* the lists of all lanes */
+	int fd;			/* descriptor of the words' file */
+	const uint32_t *chunks; /* the chunk lists of all lanes */
 	struct lane *lanes;
 	uint32_t count;
 	void **blocks;	    /* by slot */
 	turn_number *turns; /* by slot */
 	struct driver_calls calls;
-	uint64_t touch_nbytes;	      /* of a block that are written to */
-	uint64_t touch_mask;	      /* 0: write to its first byte only */
-	bool is_observed;	      /* one of the next three, or latencies */
+	uint64_t touch_nbytes; /* bytes to write to in each block */
+	uint64_t touch_mask;   /* 0: write to its first byte only */
+	/* One of the next three is set, or latencies are measured. */
+	bool is_observed;
 	struct lane_checks *checks;   /* NULL: none */
-	struct lane_sizes *sizes;     /* NULL: not wanted */
-	struct lane_samples *samples; /* NULL: not wanted */
+	struct lane_sizes *sizes;     /* NULL: do not sum up usable sizes */
+	struct lane_samples *samples; /* NULL: take no samples */
 	uint64_t begin_ns;
 	turn_number parked; /* threads that have no more words */
-	/* WORD_BEGIN: threads that are there, and 1 once all are. */
+	/*
+	 * For WORD_BEGIN: threads that have arrived; 'has_begun' is 1 when all
+	 * have.
+	 */
 	_Atomic uint32_t arrived_count;
 	turn_number opened;
-	void (*restart)(struct lanes *all); /* the measures */
+	void (*restart)(struct lanes *all); /* restart the measures */
 	/* end the process with a message */
 	void (*fail)(const char *what);
 };
@@ -64,9 +72,7 @@ struct lanes {
  */
 void lanes_run(struct lanes *all, uint64_t parked_count);
 
-uint64_t lanes_now_ns(void);
-
-/* A number that grows at a constant rate: latencies are in these. */
+/* Return a count that grows at a constant rate, the unit of latencies. */
 uint64_t lanes_ticks(void);
 
 #endif /* LANES_H */

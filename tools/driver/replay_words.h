@@ -21,8 +21,8 @@
  *	bits 36-63	size in bytes; WORD_BIG_SIZE: it is in the next word
  *
  * Words may follow it, in this order: its size; the alignment of WORD_MEMALIGN,
- * or the life of WORD_CREATE; the old size of WORD_OLD; and the turn that
- * WORD_WAITS waits for.  All these words are in one chunk.
+ * the life of WORD_CREATE, or the ID of WORD_THREAD; the old size of WORD_OLD;
+ * and the turn that WORD_WAITS waits for.  All these words are in one chunk.
  *
  * Words have a fixed width, because the reader then has no branch that depends
  * on the width: variable widths would save a third of the bytes, but the file
@@ -49,17 +49,18 @@
 #define REPLAY_CHUNK_NBYTES ((uint64_t)65536)
 #define REPLAY_CHUNK_WORDS  (REPLAY_CHUNK_NBYTES / sizeof(uint64_t))
 
-/* Upper bound of the words of one call. */
+/* The most words of one call. */
 #define WORDS_MAX 5
 
 enum word_kind {
-	/* No calls; words of these kinds have WORD_SLOW, too. */
+	/* These kinds are not calls; their words have WORD_SLOW, too. */
 	WORD_END, /* the stream ends, the thread does not */
 	WORD_NEXT,
 	WORD_CREATE, /* start the next life of a stream */
 	WORD_EXIT,   /* the thread ends */
 	WORD_PAUSE,  /* wait until this time, in ns from the start (<< 8) */
-	WORD_BEGIN,  /* the window begins: wait for all of so many streams */
+	WORD_BEGIN,  /* the window begins: wait for this number of streams */
+	WORD_THREAD, /* a life begins; the next word is the thread's ID */
 	WORD_MALLOC = 8,
 	WORD_CALLOC,
 	WORD_MEMALIGN,
@@ -84,7 +85,7 @@ word_is_call(uint64_t word)
 	return (word & WORD_MALLOC) != 0;
 }
 
-/* Pages that a replay writes to, whatever the system's are. */
+/* Page size for a replay's writes, independent of the system's page size. */
 #define REPLAY_PAGE_NBYTES 4096u
 
 /* Threads that may live at the same time. */
@@ -92,15 +93,16 @@ word_is_call(uint64_t word)
 
 struct replay_header {
 	uint64_t slot_count, stream_count;
-	uint64_t index_chunk;  /* where the index begins */
-	uint64_t number_count; /* of chunks, in all streams */
+	uint64_t index_chunk;  /* number of the chunk where the index begins */
+	uint64_t number_count; /* number of chunk numbers, for all streams */
 	uint64_t parked_count; /* threads that live when the trace ends */
 };
 
 struct replay_stream {
-	uint32_t chunk_first, chunk_count; /* of the chunks' numbers */
+	/* Range in the list of chunk numbers. */
+	uint32_t chunk_first, chunk_count;
 	uint32_t lives;	  /* threads that ran it, one after another */
-	uint32_t is_live; /* the last of these lives when the trace ends */
+	uint32_t is_live; /* its last thread lives when the trace ends */
 };
 
 #endif /* REPLAY_WORDS_H */

@@ -10,7 +10,10 @@
 
 #define SLEEPER ((uint32_t)1 << 31)
 
-/* How often a waiter looks before it sleeps: a few microseconds. */
+/*
+ * How often a waiter checks the number before it sleeps, for a few
+ * microseconds.
+ */
 #define SPIN_COUNT 100
 
 static void
@@ -21,23 +24,35 @@ relax(void)
 #endif
 }
 
-void
-turn_wait(turn_number *number, uint32_t turn)
+bool
+turn_has_come(const turn_number *number, uint32_t turn)
 {
-	uint32_t seen;
-
 	/*
 	 * acquire, here and below: pairs with the release in turn_pass(), so
 	 * that this thread sees the block's address that the other one stored.
 	 */
+	return (atomic_load_explicit(number, memory_order_acquire) &
+		~SLEEPER) == turn;
+}
+
+bool
+turn_spin(const turn_number *number, uint32_t turn)
+{
 	for (int i = 0; i < SPIN_COUNT; i++) {
-		seen = atomic_load_explicit(number, memory_order_acquire);
-		if ((seen & ~SLEEPER) == turn)
-			return;
+		if (turn_has_come(number, turn))
+			return true;
 		relax();
 	}
+	return false;
+}
+
+void
+turn_sleep(turn_number *number, uint32_t turn)
+{
 	for (;;) {
-		seen = atomic_load_explicit(number, memory_order_acquire);
+		uint32_t seen =
+			atomic_load_explicit(number, memory_order_acquire);
+
 		if ((seen & ~SLEEPER) == turn)
 			return;
 		/* relaxed: the bit itself orders nothing. */
@@ -52,18 +67,25 @@ turn_wait(turn_number *number, uint32_t turn)
 }
 
 void
+turn_wait(turn_number *number, uint32_t turn)
+{
+	if (!turn_spin(number, turn))
+		turn_sleep(number, turn);
+}
+
+void
 turn_pass(turn_number *number)
 {
-	/* release: pairs with the acquire in turn_wait(). */
+	/* release: pairs with the acquire in turn_has_come(). */
 	const uint32_t seen =
 		atomic_fetch_add_explicit(number, 1, memory_order_release);
 
 	if ((seen & SLEEPER) == 0)
 		return;
 	/*
-	 * relaxed: the increment has published everything.  A waiter that sets
-	 * the bit again before this line finds another value in its futex call,
-	 * or is asleep and woken below.
+	 * relaxed: the increment has published everything.  If a waiter sets
+	 * the bit again before this line, its futex call either finds another
+	 * value, or sleeps and is woken below.
 	 */
 	atomic_fetch_and_explicit(number, ~SLEEPER, memory_order_relaxed);
 	syscall(SYS_futex, number, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);

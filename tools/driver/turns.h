@@ -2,22 +2,32 @@
 /*
  * turns.h - wait for a number that another thread increments
  *
- * The top bit says that a thread sleeps, so that an increment makes a system
- * call only if one does.  Several threads may wait for different values of one
+ * The top bit is set while a thread sleeps, so an increment makes a system call
+ * only if necessary.  Several threads may wait for different values of one
  * number; each increment wakes all of them.
  */
 #ifndef TURNS_H
 #define TURNS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef _Atomic uint32_t turn_number;
 
-/* Wait until the number is 'turn', which must be below 2^31. */
+/* Is the number 'turn'?  A turn is below 2^31. */
+bool turn_has_come(const turn_number *number, uint32_t turn);
+
+/* Look for a few microseconds.  Return whether the number is 'turn' now. */
+bool turn_spin(const turn_number *number, uint32_t turn);
+
+/* Sleep until the number is 'turn'. */
+void turn_sleep(turn_number *number, uint32_t turn);
+
+/* Spin, then sleep. */
 void turn_wait(turn_number *number, uint32_t turn);
 
-/* Increment the number and wake those who wait. */
+/* Increment the number and wake the waiting threads. */
 void turn_pass(turn_number *number);
 
 #endif /* TURNS_H */

@@ -24,11 +24,13 @@ checking_defaults(void)
 	};
 }
 
-/* A check that is under way. */
+/* A check in progress. */
 struct run {
 	const struct checking *checking;
+	struct gather_options gathering; /* with the wrappers of the limits */
 	struct judgement judgement;
-	struct baseline *baseline; /* NULL: none is read */
+	struct baseline *baseline; /* NULL: no baseline is read */
+	struct figures last;	   /* of the process that was read last */
 	struct comparison comparison;
 	unsigned run_count; /* processes in the comparison */
 };
@@ -73,7 +75,7 @@ add_run(struct run *run, const struct figures *f)
 {
 	const struct comparison *const c = &f->rows[LIMIT_SITE];
 	const unsigned column = run->comparison.old_count + run->run_count++;
-	struct measured m = figures_combine(c, &c->total);
+	struct measured m = comparison_combine(c, &c->total);
 
 	if (run->baseline != NULL &&
 	    baseline_has_sites(run->baseline) == f->lacks_stacks) {
@@ -86,7 +88,7 @@ add_run(struct run *run, const struct figures *f)
 	if (!comparison_put(&run->comparison, NULL, column, &m))
 		return no_memory();
 	for (uint32_t i = 0; i < c->count; i++) {
-		m = figures_combine(c, &c->rows[i]);
+		m = comparison_combine(c, &c->rows[i]);
 		if (!comparison_put(&run->comparison, c->rows[i].name, column,
 				    &m))
 			return no_memory();
@@ -114,19 +116,18 @@ static bool
 add_process(struct run *run, const struct process *process)
 {
 	unsigned scopes = run->judgement.scopes;
-	struct figures figures;
-	bool ok;
 
 	if (run->checking->baseline != NULL)
 		scopes |= 1u << LIMIT_SITE;
-	ok = figures_read(&figures, process, scopes,
-			  &run->checking->gathering) &&
-	     add_figures(run, &figures);
-	figures_free(&figures);
-	return ok;
+	figures_free(&run->last);
+	return figures_read(&run->last, process, scopes, &run->gathering) &&
+	       add_figures(run, &run->last);
 }
 
-/* After the last process: judge all that is left, or write the baseline. */
+/*
+ * After the last process: judge what depends on all processes, or write the
+ * baseline.
+ */
 static bool
 finish(struct run *run)
 {
@@ -139,7 +140,8 @@ finish(struct run *run)
 	if (!k->update)
 		return (comparison_judge(&run->comparison, &k->verdict) &&
 			judgement_add_conditions(&run->judgement, &k->condition,
-						 &run->comparison)) ||
+						 &run->comparison, k->baseline,
+						 &run->last)) ||
 		       no_memory();
 	if (run->judgement.fault_count != 0) {
 		message_print("%s: not written, because a trace is incomplete",
@@ -151,7 +153,10 @@ finish(struct run *run)
 
 /* ------------------------------------------------------------------- output */
 
-/* Print to a file that is made in memory; 'print' fails without memory. */
+/*
+ * Print to a file in memory, which is then written.  'print' returns false if
+ * there is no memory.
+ */
 static bool
 print_file(const char *path, const struct judgement *j,
 	   bool (*print)(FILE *f, const struct judgement *j))
@@ -177,7 +182,7 @@ print_junit(FILE *f, const struct judgement *j)
 	return true;
 }
 
-/* Say that the baseline was written. */
+/* Print that the baseline was written. */
 static void
 print_update(const struct run *run, FILE *f)
 {
@@ -193,7 +198,7 @@ print_all(const struct run *run, FILE *f)
 {
 	const struct checking *const k = run->checking;
 	const struct judgement *const j = &run->judgement;
-	/* Only the baseline was asked for. */
+	/* The user asked only for writing the baseline. */
 	const bool is_update = k->update && j->rule_count == 0;
 
 	if (k->update && k->form == CHECKING_TEXT &&
@@ -212,16 +217,30 @@ print_all(const struct run *run, FILE *f)
 		print_file(k->sarif, j, judgement_print_sarif));
 }
 
+static bool
+add_wrappers(struct run *run)
+{
+	const struct limits *const limits = &run->checking->limits;
+
+	for (unsigned i = 0; i < limits->wrapper_count; i++)
+		if (!stack_view_add_wrapper(&run->gathering.view, "--limits",
+					    limits->wrappers[i]))
+			return false;
+	return true;
+}
+
 int
 checking_run(const struct checking *checking, const struct processes *processes,
 	     FILE *f)
 {
-	struct run run = { .checking = checking };
+	struct run run = { .checking = checking,
+			   .gathering = checking->gathering };
 	int exit_status = EXIT_BAD_INPUT;
 	bool ok = judgement_begin(&run.judgement, &checking->limits) ||
 		  no_memory();
 
-	ok = ok && begin_comparison(&run, processes->count);
+	ok = ok && add_wrappers(&run) &&
+	     begin_comparison(&run, processes->count);
 	for (size_t i = 0; ok && i < processes->count; i++)
 		ok = add_process(&run, &processes->list[i]);
 	if (ok && finish(&run) && print_all(&run, f))
@@ -229,6 +248,7 @@ checking_run(const struct checking *checking, const struct processes *processes,
 			      : judgement_exceeded(&run.judgement) != 0
 				      ? EXIT_EXCEEDED
 				      : EXIT_FINE;
+	figures_free(&run.last);
 	comparison_fini(&run.comparison);
 	baseline_close(run.baseline);
 	judgement_free(&run.judgement);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the rows of a scope are. */
+/* By scope: the kind of its rows. */
 static const enum group_by ways[LIMIT_SCOPE_COUNT] = {
 	[LIMIT_SITE] = BY_SITE,	    [LIMIT_FUNCTION] = BY_FUNCTION,
 	[LIMIT_FILE] = BY_FILE,	    [LIMIT_MODULE] = BY_MODULE,
@@ -17,7 +17,7 @@ static const enum group_by ways[LIMIT_SCOPE_COUNT] = {
 
 /* ------------------------------------------------------------------ reading */
 
-/* Look for the largest allocation. */
+/* Find the largest allocation of a batch. */
 static void
 watch(void *ctx, const struct census *census, const struct hatf_event *events,
       size_t n)
@@ -52,7 +52,7 @@ add_segment(struct figures *f, unsigned scopes, const struct gathering *g)
 	return true;
 }
 
-/* Keep the first fault, with its file. */
+/* Keep the first fault, with the name of its file. */
 static bool
 keep_fault(struct figures *f, const struct gathering *g)
 {
@@ -75,9 +75,12 @@ figures_read(struct figures *f, const struct process *process, unsigned scopes,
 	*f = (struct figures){ .process = process };
 	watching.watch = watch;
 	watching.watch_ctx = f;
-	/* The blocks that a child inherits are its parent's. */
+	/*
+	 * Do not read the parent's trace: inherited blocks count for the
+	 * parent.
+	 */
 	watching.no_parent = true;
-	/* The total comes with the rows of any scope. */
+	/* If no scope needs rows, choose any: its rows also give the total. */
 	scopes |= 1u << LIMIT_PROCESS;
 	for (int i = 0; i < LIMIT_SCOPE_COUNT; i++)
 		comparison_init(&f->rows[i],
@@ -105,24 +108,10 @@ figures_free(struct figures *f)
 
 /* ------------------------------------------------------------------- values */
 
-struct measured
-figures_combine(const struct comparison *c, const struct comparison_row *row)
-{
-	struct measured sum = row->runs[0];
-
-	for (unsigned i = 1; i < c->new_count; i++) {
-		const uint64_t peak = sum.values[MEASURE_PEAK];
-
-		measured_sum(&sum, &row->runs[i]);
-		sum.values[MEASURE_PEAK] = row->runs[i].values[MEASURE_PEAK];
-		if (peak > sum.values[MEASURE_PEAK])
-			sum.values[MEASURE_PEAK] = peak;
-		sum.values[MEASURE_LIVE] = row->runs[i].values[MEASURE_LIVE];
-	}
-	return sum;
-}
-
-/* Millionths, rounded up, so that a part above a limit is never equal to it. */
+/*
+ * Return a ratio in millionths, rounded up so that a ratio above a limit never
+ * equals the limit.
+ */
 static uint64_t
 part_of(uint64_t part, uint64_t whole)
 {
@@ -153,7 +142,7 @@ figures_measure(const struct measured *m, enum limit_measure measure)
 
 /* ------------------------------------------------------------------- places */
 
-/* Is the stack one of the row? */
+/* Does the stack belong to the row? */
 static bool
 is_of_row(const struct gathering *g, uint64_t stack, enum limit_scope scope,
 	  const char *row_name)
@@ -176,13 +165,16 @@ is_of_row(const struct gathering *g, uint64_t stack, enum limit_scope scope,
 	return part != NULL && strcmp(part, row_name) == 0;
 }
 
-/* The stack of a row that has most of a measure; 0: none. */
+/* Return the stack with the largest amount of a measure in a row; 0: none. */
 static uint64_t
 find_stack(const struct figures *f, enum limit_scope scope,
 	   const char *row_name, enum limit_measure measure)
 {
 	const struct census *const c = f->last->census;
-	/* A part says little about where most of the blocks come from. */
+	/*
+	 * For a ratio, use a measure of amounts, which shows where most of the
+	 * blocks come from.
+	 */
 	const enum measure key =
 		measure == LIMIT_PEAK	     ? MEASURE_PEAK
 		: measure == LIMIT_LIVE	     ? MEASURE_LIVE
@@ -223,6 +215,9 @@ figures_find_place(const struct figures *f, enum limit_scope scope,
 	uint64_t stack;
 
 	if (scope == LIMIT_THREAD || scope == LIMIT_HEAP)
+		return place;
+	/* Only what is live at the end is all in the last segment. */
+	if (f->process->path_count > 1 && measure != LIMIT_LIVE)
 		return place;
 	stack = find_stack(f, scope, row_name, measure);
 	if (stack == 0 ||

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * figures.h - what one process has of each measure that a limit can be for
+ * figures.h - the values of one process for all measures of limits
  *
- * The figures of a rotated trace are those of its segments together: the
- * highest peak, what lives at the end of the last segment, and the sums of all
- * else.  Blocks that a forked child inherits are its parent's, and do not
- * count.  One thread uses figures.
+ * The figures of a rotated trace combine those of its segments: the highest
+ * peak, the live blocks at the end of the last segment, and the sums of all
+ * other figures.  Blocks that a forked child inherits belong to its parent and
+ * do not count.  One thread uses figures.
  */
 #ifndef FIGURES_H
 #define FIGURES_H
@@ -14,22 +14,23 @@
 #include "tools/limits/limit.h"
 #include "tools/limits/processes.h"
 
-/* Where in the source memory comes from; strings may be NULL. */
+/* The place in the source that allocates; strings may be NULL. */
 struct figures_place {
 	char *site; /* as 'hatf stat' names a site */
-	char *file; /* as the debug information has the path */
+	char *file; /* path as in the debug information */
 	uint64_t line;
 };
 
 struct figures {
 	const struct process *process;
-	/* By enum limit_scope; those that no limit needs are empty. */
+	/* By enum limit_scope; scopes that no limit needs are empty. */
 	struct comparison rows[LIMIT_SCOPE_COUNT];
 	uint64_t single; /* size of the largest allocation */
 	uint64_t single_stack;
 	bool lacks_stacks;	/* a trace has allocations and no call stack */
-	struct gathering *last; /* of the last segment */
-	char *fault;		/* why a trace is incomplete; NULL: it is not */
+	struct gathering *last; /* census of the last segment */
+	/* Why a trace is incomplete; NULL: all are complete. */
+	char *fault;
 };
 
 /*
@@ -40,16 +41,13 @@ struct figures {
 bool figures_read(struct figures *f, const struct process *process,
 		  unsigned scopes, const struct gather_options *options);
 
-/* The values of a row, which may be the 'total' of a comparison. */
-struct measured figures_combine(const struct comparison *c,
-				const struct comparison_row *row);
-
-/* A measure that is made from values; not LIMIT_SINGLE. */
+/* Compute a measure from values; not for LIMIT_SINGLE. */
 uint64_t figures_measure(const struct measured *m, enum limit_measure measure);
 
 /*
- * Find the place of most of a measure: of all, or with a row's name of that
- * row.  Only the last segment is searched.  The caller frees the strings by
+ * Find the place with the largest amount of a measure, in the whole process or,
+ * with the name of a row, in that row.  Of a rotated trace, only the place of
+ * what is live at the end is known.  The caller frees the strings by
  * figures_place_free(); all are NULL if nothing is known.
  */
 struct figures_place figures_find_place(const struct figures *f,

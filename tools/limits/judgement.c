@@ -16,7 +16,7 @@
 /* The most bytes of a sentence about a finding. */
 #define MESSAGE_NBYTES 8192
 
-/* NULL: no memory. */
+/* Return a copy of text, escaped; NULL if there is no memory. */
 static char *
 copy_escaped(const char *text)
 {
@@ -24,6 +24,12 @@ copy_escaped(const char *text)
 	char *const copy = malloc(cap);
 
 	return copy != NULL ? escape_text(text, copy, cap) : NULL;
+}
+
+static char *
+copy_last_path(const struct process *p)
+{
+	return copy_escaped(message_path(p->paths[p->path_count - 1]));
 }
 
 bool
@@ -78,7 +84,10 @@ measure_text(enum limit_measure measure, uint64_t value)
 	return f;
 }
 
-/* "peak of parse (a.c) in app is 3 MiB, the limit is 1 MiB; at ..." */
+/*
+ * Format the message "peak of parse (a.c) in app is 3 MiB, the limit is 1 MiB;
+ * at ...".
+ */
 static char *
 make_message(const struct limit *limit, const struct finding *f)
 {
@@ -106,7 +115,7 @@ make_message(const struct limit *limit, const struct finding *f)
 	return strdup(buf);
 }
 
-/* Describe what was found; a part without memory is NULL. */
+/* Describe a finding; if there is no memory, some members are NULL. */
 static struct finding
 make_finding(const struct limit *limit, const struct figures *f,
 	     const char *row, uint64_t value)
@@ -117,8 +126,7 @@ make_finding(const struct limit *limit, const struct figures *f,
 		const struct process *const p = f->process;
 
 		found.process = copy_escaped(p->name);
-		found.trace =
-			copy_escaped(message_path(p->paths[p->path_count - 1]));
+		found.trace = copy_last_path(p);
 		found.place = figures_find_place(f, limit->scope, row,
 						 limit->measure);
 	}
@@ -128,7 +136,7 @@ make_finding(const struct limit *limit, const struct figures *f,
 	return found;
 }
 
-/* Is there no room, or is the value larger than the smallest one kept? */
+/* Is there room, or is the value larger than the smallest value kept? */
 static bool
 is_kept(const struct rule *r, uint64_t value)
 {
@@ -136,7 +144,10 @@ is_kept(const struct rule *r, uint64_t value)
 	       value > r->findings[FINDINGS_MAX - 1].value;
 }
 
-/* Insert a finding in descending order of the values.  False: no memory. */
+/*
+ * Insert a finding in descending order of the values.  Return false if there is
+ * no memory.
+ */
 static bool
 keep(struct rule *r, const struct finding *found)
 {
@@ -155,7 +166,7 @@ keep(struct rule *r, const struct finding *found)
 	return true;
 }
 
-/* Hold a value against a limit. */
+/* Compare a value with a limit. */
 static bool
 judge(struct rule *r, const struct limit *limit, const struct figures *f,
       const char *row, uint64_t value)
@@ -201,7 +212,7 @@ judge_rows(struct rule *r, const struct limit *limit, const struct figures *f)
 	const struct comparison *const c = &f->rows[limit->scope];
 
 	for (uint32_t i = 0; i < c->count; i++) {
-		const struct measured m = figures_combine(c, &c->rows[i]);
+		const struct measured m = comparison_combine(c, &c->rows[i]);
 
 		if (row_name_matches(limit->scope, limit->glob,
 				     c->rows[i].name) &&
@@ -229,9 +240,13 @@ bool
 judgement_add(struct judgement *j, const struct figures *f)
 {
 	const struct comparison *const whole = &f->rows[LIMIT_PROCESS];
-	const struct measured total = figures_combine(whole, &whole->total);
+	const struct measured total = comparison_combine(whole, &whole->total);
 
 	j->process_count++;
+	free(j->trace);
+	j->trace = copy_last_path(f->process);
+	if (j->trace == NULL)
+		return false;
 	measured_sum(&j->tree, &total);
 	if (f->single > j->tree_single)
 		j->tree_single = f->single;
@@ -270,12 +285,38 @@ judgement_end(struct judgement *j)
 
 /* --------------------------------------------------------------- conditions */
 
-/* Take what a condition found, as condition_found says. */
+/* What take_found() needs. */
+struct growth {
+	struct judgement *judgement;
+	const struct figures *figures;
+};
+
+/* Find the place of a row that grew. */
+static struct figures_place
+find_growth(const struct figures *f, const struct comparison_row *row,
+	    enum measure measure)
+{
+	static const enum limit_measure limit_measures[MEASURE_COUNT] = {
+		[MEASURE_PEAK] = LIMIT_PEAK,
+		[MEASURE_LIVE] = LIMIT_LIVE,
+		[MEASURE_ALLOCATED] = LIMIT_ALLOCATED,
+		[MEASURE_ALLOCATIONS] = LIMIT_ALLOCS,
+		[MEASURE_TEMPORARY] = LIMIT_TEMPORARY,
+	};
+
+	if (row->name == NULL)
+		return (struct figures_place){ .site = NULL };
+	return figures_find_place(f, LIMIT_SITE, row->name,
+				  limit_measures[measure]);
+}
+
+/* A condition_found: take a finding of a condition. */
 static void
 take_found(void *ctx, const struct condition_term *term,
 	   const struct comparison_row *row, enum measure measure)
 {
-	struct judgement *const j = ctx;
+	const struct growth *const g = ctx;
+	struct judgement *const j = g->judgement;
 	struct rule *const r = &j->rules[j->rule_count - 1];
 	const struct contrast *const k = &row->contrasts[measure];
 	const uint64_t growth = k->new_side.median - k->old_side.median;
@@ -290,8 +331,12 @@ take_found(void *ctx, const struct condition_term *term,
 		 measure_titles[measure], row->name != NULL ? " of " : "",
 		 row->name != NULL ? row->name : "",
 		 measure_figure(measure, growth).text);
-	snprintf(buf + strlen(buf), sizeof(buf) - strlen(buf), " to %s",
-		 measure_figure(measure, k->new_side.median).text);
+	found.place = find_growth(g->figures, row, measure);
+	snprintf(buf + strlen(buf), sizeof(buf) - strlen(buf),
+		 " to %s%s%.2500s",
+		 measure_figure(measure, k->new_side.median).text,
+		 found.place.site != NULL ? "; most of it by " : "",
+		 found.place.site != NULL ? found.place.site : "");
 	found.message = strdup(buf);
 	if (row->name != NULL)
 		found.row = strdup(row->name);
@@ -303,8 +348,10 @@ take_found(void *ctx, const struct condition_term *term,
 
 bool
 judgement_add_conditions(struct judgement *j, const struct condition *condition,
-			 const struct comparison *comparison)
+			 const struct comparison *comparison,
+			 const char *baseline, const struct figures *figures)
 {
+	struct growth growth = { j, figures };
 	struct rule *const rules = reallocarray(
 		j->rules, j->rule_count + condition->count + 1, sizeof(*rules));
 	struct condition one = { .count = 1 };
@@ -321,8 +368,11 @@ judgement_add_conditions(struct judgement *j, const struct condition *condition,
 			r->text = NULL;
 			return false;
 		}
+		r->baseline = copy_escaped(message_path(baseline));
+		if (r->baseline == NULL)
+			return false;
 		one.terms[0] = condition->terms[i];
-		condition_check(&one, comparison, take_found, j);
+		condition_check(&one, comparison, take_found, &growth);
 	}
 	return !j->no_memory;
 }
@@ -351,9 +401,11 @@ judgement_free(struct judgement *j)
 		free(r->findings);
 		free(r->text);
 		free(r->origin);
+		free(r->baseline);
 	}
 	for (size_t i = 0; i < j->fault_count; i++)
 		free(j->faults[i]);
+	free(j->trace);
 	free(j->faults);
 	free(j->rules);
 	*j = (struct judgement){ .limits = NULL };

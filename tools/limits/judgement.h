@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * judgement.h - hold the figures of processes against limits
+ * judgement.h - compare the figures of processes with limits
  *
- * Give the figures of one process after the other, then end.  Memory is
- * O(limits + findings), and only so many findings of a limit are kept.  One
- * thread uses a judgement.
+ * Add the figures of one process after the other, then call judgement_end().
+ * Memory is O(limits + findings); a limit keeps at most FINDINGS_MAX findings.
+ * One thread uses a judgement.
  */
 #ifndef JUDGEMENT_H
 #define JUDGEMENT_H
@@ -14,66 +14,78 @@
 #include "tools/limits/limit.h"
 #include "tools/ui/figure.h"
 
-/* The findings of a rule that are kept, those with the largest values. */
+/*
+ * The most findings that a rule keeps.  It keeps those with the largest values.
+ */
 #define FINDINGS_MAX 100
 
-/* What exceeds a limit, or, if nothing does, comes closest to it. */
+/* A value that exceeds a limit or, if none does, the value closest to it. */
 struct finding {
-	char *process; /* its name, escaped; NULL: the tree */
-	char *trace;   /* its last file, escaped; NULL: the tree */
-	char *row;     /* escaped; NULL: the whole process */
+	char *process; /* name of the process, escaped; NULL: the tree */
+	char *trace;   /* last file of the process, escaped; NULL: the tree */
+	char *row;     /* name of the row, escaped; NULL: the whole process */
 	struct figures_place place;
 	uint64_t value;
 	char *message; /* the finding in a sentence */
 };
 
-/* A limit, or a condition on the growth since a baseline, and what it found. */
+/* A limit, or a condition on the growth since a baseline, with its findings. */
 struct rule {
-	char *text;   /* "site parse_* live-at-end 0" */
-	char *origin; /* "heap.limits:3"; NULL: a baseline's condition */
+	char *text;	/* "site parse_* live-at-end 0" */
+	char *origin;	/* "heap.limits:3"; NULL: a condition of a baseline */
+	char *baseline; /* the baseline's file, escaped, or NULL */
 	bool has_worst;
-	struct finding worst; /* if nothing exceeds the rule */
+	/* The closest value, if nothing exceeds the rule. */
+	struct finding worst;
 	struct figure worst_text;
 	struct finding *findings;
-	size_t finding_count; /* of those kept */
+	size_t finding_count; /* number of findings kept */
 	uint64_t exceeded_count;
 };
 
 struct judgement {
 	const struct limits *limits;
-	struct rule *rules; /* for each limit one, then the conditions */
+	struct rule *rules; /* one for each limit, then the conditions */
 	size_t rule_count;
-	unsigned scopes; /* that figures_read() needs to have */
+	unsigned scopes; /* scopes that figures_read() must read, as bits */
 	uint64_t process_count;
 	/* The sums of all processes; 'single' is the largest. */
 	struct measured tree;
 	uint64_t tree_single;
+	char *trace;   /* last file of the last process, escaped */
 	char **faults; /* why traces are incomplete */
 	size_t fault_count;
 	bool no_memory;
 };
 
-/* Begin; 'limits' stays the caller's.  False: no memory. */
+/* Begin; 'limits' stays the caller's.  Return false if there is no memory. */
 bool judgement_begin(struct judgement *j, const struct limits *limits);
 
 /* Does a limit need call stacks? */
 bool judgement_needs_stacks(const struct judgement *j);
 
-/* Hold a process against all limits.  False: no memory. */
+/* Compare a process with all limits.  Return false if there is no memory. */
 bool judgement_add(struct judgement *j, const struct figures *figures);
 
 /*
- * Add a rule for each condition that was asked of a baseline.  Call after the
- * comparison was judged.  False: no memory.
+ * Add a rule for each condition on the growth since a baseline, the file
+ * 'baseline'.  Call this after the comparison was judged.  'figures' are those
+ * of a new run, which has the places of rows in the source.  Return false if
+ * there is no memory.
  */
 bool judgement_add_conditions(struct judgement *j,
 			      const struct condition *condition,
-			      const struct comparison *comparison);
+			      const struct comparison *comparison,
+			      const char *baseline,
+			      const struct figures *figures);
 
-/* After the last process: hold the sums against the limits of the tree. */
+/*
+ * After the last process: compare the sums with the limits of the tree. Return
+ * false if there is no memory.
+ */
 bool judgement_end(struct judgement *j);
 
-/* How many rules are exceeded. */
+/* Return the number of rules that are exceeded. */
 size_t judgement_exceeded(const struct judgement *j);
 
 void judgement_free(struct judgement *j);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Write an object and release it.  False: no memory. */
+/* Write an object and release it.  Return false if there is no memory. */
 static bool
 print_object(FILE *f, json_t *object)
 {
@@ -27,7 +27,7 @@ print_object(FILE *f, json_t *object)
 
 /* --------------------------------------------------------------------- JSON */
 
-/* A string or, for NULL, null. */
+/* Return a JSON string or, for NULL, null. */
 static json_t *
 text_or_null(const char *text)
 {
@@ -87,7 +87,7 @@ judgement_print_json(FILE *f, const struct judgement *j)
 
 /* -------------------------------------------------------------------- spots */
 
-/* Take "FILE:LINE" apart. */
+/* Split "FILE:LINE". */
 static bool
 take_origin(const char *origin, struct judgement_spot *spot)
 {
@@ -102,6 +102,17 @@ take_origin(const char *origin, struct judgement_spot *spot)
 	return true;
 }
 
+/* Name a whole file. */
+static bool
+take_file(const char *file, struct judgement_spot *spot)
+{
+	if (file == NULL || strlen(file) >= sizeof(spot->file))
+		return false;
+	memcpy(spot->file, file, strlen(file) + 1);
+	spot->line = 0;
+	return true;
+}
+
 bool
 judgement_find_spot(const struct rule *r, const struct finding *f,
 		    struct judgement_spot *spot)
@@ -111,7 +122,8 @@ judgement_find_spot(const struct rule *r, const struct finding *f,
 	size_t n;
 
 	if (file == NULL || strlen(file) >= sizeof(spot->file))
-		return take_origin(r->origin, spot);
+		return take_origin(r->origin, spot) ||
+		       take_file(r->baseline, spot);
 	if (getcwd(here, sizeof(here)) != NULL) {
 		n = strlen(here);
 		if (n > 1 && strncmp(file, here, n) == 0 && file[n] == '/')
@@ -124,7 +136,7 @@ judgement_find_spot(const struct rule *r, const struct finding *f,
 
 /* -------------------------------------------------------------------- SARIF */
 
-/* A file as a URI reference (RFC 3986): relative, or "file:///...". */
+/* Return a file as a URI reference (RFC 3986): relative, or "file:///...". */
 static json_t *
 json_uri(const char *file)
 {
@@ -152,12 +164,14 @@ json_uri(const char *file)
 }
 
 static json_t *
-json_locations(const struct rule *r, const struct finding *f)
+json_locations(const struct judgement *j, const struct rule *r,
+	       const struct finding *f)
 {
 	struct judgement_spot spot;
 	json_t *place;
 
-	if (!judgement_find_spot(r, f, &spot))
+	if (!judgement_find_spot(r, f, &spot) && !take_file(f->trace, &spot) &&
+	    !take_file(j->trace, &spot))
 		return json_array();
 	place = json_pack("{s:{s:o}}", "artifactLocation", "uri",
 			  json_uri(spot.file));
@@ -169,15 +183,16 @@ json_locations(const struct rule *r, const struct finding *f)
 }
 
 static json_t *
-json_result(const struct rule *r, const struct finding *f)
+json_result(const struct judgement *j, const struct rule *r,
+	    const struct finding *f)
 {
 	return json_pack("{s:o, s:s, s:{s:o}, s:o}", "ruleId",
 			 json_text(r->text), "level", "error", "message",
 			 "text", json_text(f->message), "locations",
-			 json_locations(r, f));
+			 json_locations(j, r, f));
 }
 
-/* Does an earlier rule have the same text, which is its id? */
+/* Does an earlier rule have the same text?  The text is the rule's id. */
 static bool
 is_repeated(const struct judgement *j, size_t idx)
 {
@@ -223,7 +238,7 @@ judgement_print_sarif(FILE *f, const struct judgement *j)
 	for (size_t i = 0; i < j->rule_count; i++)
 		for (size_t k = 0; k < j->rules[i].finding_count; k++)
 			json_array_append_new(
-				results, json_result(&j->rules[i],
+				results, json_result(j, &j->rules[i],
 						     &j->rules[i].findings[k]));
 	return print_object(
 		f,

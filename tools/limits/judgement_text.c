@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* judgement_text.c - see judgement_output.h: for people */
+/* judgement_text.c - see judgement_output.h: text, Markdown and annotations */
 #include "tools/limits/judgement_output.h"
+
+#include "tools/ui/escape.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* "ok", "exceeded" or "unused", which nothing matches. */
+/* Return "ok", "exceeded", or "unused" if nothing matches the rule. */
 static const char *
 state_of(const struct rule *r)
 {
 	if (r->exceeded_count != 0)
 		return "exceeded";
-	/* A condition of a baseline holds for nothing if all is well. */
+	/* A condition of a baseline without findings is fulfilled. */
 	return r->has_worst || r->origin == NULL ? "ok" : "unused";
 }
 
@@ -21,7 +23,7 @@ plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* "3 limits, 1 exceeded; 4 processes, 1 incomplete" */
+/* Print "3 limits, 1 exceeded; 4 processes, 1 incomplete". */
 static void
 print_summary(FILE *f, const struct judgement *j)
 {
@@ -79,7 +81,7 @@ judgement_print_text(FILE *f, const struct judgement *j)
 
 /* ----------------------------------------------------------------- Markdown */
 
-/* Write text as code, which Markdown shows as it is, also in a table. */
+/* Write text as code, so that Markdown shows it unchanged, even in a table. */
 static void
 print_code(FILE *f, const char *text)
 {
@@ -124,7 +126,7 @@ judgement_print_markdown(FILE *f, const struct judgement *j)
 
 /* -------------------------------------------------------------- annotations */
 
-/* Escape as the workflow commands of GitHub want it. */
+/* Escape text as GitHub's workflow commands require. */
 static void
 print_escaped(FILE *f, const char *text, const char *special)
 {
@@ -139,11 +141,13 @@ static void
 print_annotation(FILE *f, const struct rule *r, const struct finding *found)
 {
 	struct judgement_spot spot;
+	char file[4 * sizeof(spot.file)];
 
 	fputs("::error ", f);
 	if (judgement_find_spot(r, found, &spot)) {
 		fputs("file=", f);
-		print_escaped(f, spot.file, "\r\n:,");
+		print_escaped(f, escape_text(spot.file, file, sizeof(file)),
+			      "\r\n:,");
 		if (spot.line != 0)
 			fprintf(f, ",line=%" PRIu64, spot.line);
 		fputc(',', f);

@@ -30,8 +30,8 @@ const char *const limit_scope_words[LIMIT_SCOPE_COUNT + 1] = {
 
 /*
  * Take the next word of a line; a '#' that begins a word begins a comment.
- * Return false at the end of the line, and if quotes are not closed, which
- * '*is_open_ret' then says.
+ * Return false at the end of the line, or after setting '*is_open_ret' if a
+ * quote is not closed.
  */
 static bool
 take_word(const char **p, char word[LINE_NBYTES], bool *is_open_ret)
@@ -59,7 +59,7 @@ take_word(const char **p, char word[LINE_NBYTES], bool *is_open_ret)
 	return !is_quoted;
 }
 
-/* Return the index of a word, or -1. */
+/* Return the index of a word in a list, or -1. */
 static int
 find_word(const char *const *words, const char *word)
 {
@@ -146,7 +146,7 @@ refuse(const char *origin, const char *what, const char *text)
 	return false;
 }
 
-/* The words of a line; those that it lacks are empty. */
+/* The words of a line; missing words are empty. */
 #define WORD_COUNT 4
 
 struct words {
@@ -199,7 +199,7 @@ take_scope(struct limit *limit, const struct words *w, const char **glob_ret,
 	return w->texts[1][0] != '\0';
 }
 
-/* Parse what stands on a line. */
+/* Parse the words of a line. */
 static bool
 parse(struct limit *limit, const char *origin, const char *text,
       const char **glob_ret, struct words *w)
@@ -323,6 +323,56 @@ limits_add_option(struct limits *limits, const char *option,
 	return limits_add(limits, option, text);
 }
 
+/*
+ * Take a line "wrapper GLOB".  Return false, after setting '*is_wrong_ret' if
+ * the line begins so but is wrong, which has been reported.
+ */
+static bool
+take_wrapper(struct limits *limits, const char *origin, const char *text,
+	     bool *is_wrong_ret)
+{
+	char first[LINE_NBYTES], glob[LINE_NBYTES], extra[LINE_NBYTES];
+	bool is_open = false;
+	char *copy;
+
+	*is_wrong_ret = false;
+	if (!take_word(&text, first, &is_open) || strcmp(first, "wrapper") != 0)
+		return false;
+	*is_wrong_ret = true;
+	if (!take_word(&text, glob, &is_open) || glob[0] == '\0' ||
+	    take_word(&text, extra, &is_open) || is_open) {
+		message_print("%s: want 'wrapper GLOB', such as "
+			      "'wrapper xmalloc'",
+			      origin);
+		return false;
+	}
+	if (limits->wrapper_count == STACK_VIEW_WRAPPERS_MAX) {
+		message_print("%s: more than %d wrappers", origin,
+			      STACK_VIEW_WRAPPERS_MAX);
+		return false;
+	}
+	copy = strdup(glob);
+	if (copy == NULL) {
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+		return false;
+	}
+	limits->wrappers[limits->wrapper_count++] = copy;
+	return true;
+}
+
+/* Take a line of a file. */
+static bool
+take_line(struct limits *limits, const char *origin, const char *line)
+{
+	const char *const first = line + strspn(line, BLANKS);
+	bool is_wrong;
+
+	if (*first == '\0' || *first == '#' ||
+	    take_wrapper(limits, origin, first, &is_wrong))
+		return true;
+	return !is_wrong && limits_add(limits, origin, line);
+}
+
 /* Read the lines of an open file. */
 static bool
 read_lines(struct limits *limits, const char *path, FILE *f)
@@ -343,9 +393,7 @@ read_lines(struct limits *limits, const char *path, FILE *f)
 		}
 		line[n] = '\0';
 		line[strcspn(line, "\r")] = '\0';
-		if (line[strspn(line, BLANKS)] != '\0' &&
-		    line[strspn(line, BLANKS)] != '#' &&
-		    !limits_add(limits, origin, line))
+		if (!take_line(limits, origin, line))
 			return false;
 	}
 	return true;
@@ -377,6 +425,8 @@ limits_free(struct limits *limits)
 {
 	for (size_t i = 0; i < limits->count; i++)
 		free_limit(&limits->list[i]);
+	for (unsigned i = 0; i < limits->wrapper_count; i++)
+		free(limits->wrappers[i]);
 	free(limits->list);
 	*limits = (struct limits){ .list = NULL };
 }

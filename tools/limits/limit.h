@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * limit.h - what a trace may have at most, as 'hatf check' reads it
+ * limit.h - the limits of 'hatf check'
  *
- *	LIMIT   = [SCOPE] MEASURE AMOUNT
- *	SCOPE   = "process" [GLOB] | "tree"
- *		| ("site" | "function" | "file" | "module" | "thread" | "heap")
- *		  GLOB
- *	MEASURE = "peak" | "live-at-end" | "allocated" | "allocs"
- *		| "temporary-ratio" | "single"
- *	AMOUNT  = bytes, such as 64K, 2M or 1G; a number of allocations, such
- *		  as 1000, 20K or 1M; or a part, such as 12.5%
+ * 	LIMIT   = [SCOPE] MEASURE AMOUNT
+ * 	SCOPE   = "process" [GLOB] | "tree"
+ * 		| ("site" | "function" | "file" | "module" | "thread" | "heap")
+ * 		  GLOB
+ * 	MEASURE = "peak" | "live-at-end" | "allocated" | "allocs"
+ * 		| "temporary-ratio" | "single"
+ * 	AMOUNT  = bytes, such as 64K, 2M or 1G; a number of allocations, such
+ * 		  as 1000, 20K or 1M; or a part, such as 12.5%
  *
- * Blanks separate the words.  A GLOB with blanks stands in double quotes, in
- * which '\' quotes the next byte.  Without a scope, a limit is for each
- * process.  In a file each limit has a line, and '#' begins a comment.
+ * Blanks separate the words.  A GLOB with blanks must be in double quotes,
+ * where '\' quotes the next byte. Without a scope, a limit applies to each
+ * process.  In a file, each limit is on its own line, and '#' begins a comment.
+ * There, a line "wrapper GLOB" names functions that are not sites, such as
+ * xmalloc.
  */
 #ifndef LIMIT_H
 #define LIMIT_H
+
+#include "tools/sites/stack_view.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +29,7 @@
 enum limit_scope {
 	LIMIT_PROCESS, /* each process by itself */
 	LIMIT_TREE,    /* the sum of all processes */
-	/* Each row that matches the glob, in each process: */
+	/* In each process, each row that matches the glob: */
 	LIMIT_SITE,
 	LIMIT_FUNCTION,
 	LIMIT_FILE,
@@ -52,7 +56,7 @@ struct limit {
 	enum limit_scope scope;
 	enum limit_measure measure;
 	uint64_t amount; /* in the unit of the measure */
-	char *glob;	 /* "*" where the user gave none */
+	char *glob;	 /* "*" if the user gave no glob */
 	char *text;	 /* as the user wrote it */
 	char *origin;	 /* "heap.limits:3" or "--max-peak" */
 };
@@ -64,6 +68,8 @@ struct limit {
 struct limits {
 	struct limit *list;
 	size_t count, cap;
+	char *wrappers[STACK_VIEW_WRAPPERS_MAX];
+	unsigned wrapper_count;
 };
 
 /* The words for measures and scopes, in the order of the enums. */
@@ -71,8 +77,8 @@ extern const char *const limit_measure_words[LIMIT_MEASURE_COUNT + 1];
 extern const char *const limit_scope_words[LIMIT_SCOPE_COUNT + 1];
 
 /*
- * Parse a limit from 'text' and append it.  On failure print a message that
- * begins with 'origin' and return false.
+ * Parse a limit from 'text' and append it.  On failure print a message with
+ * 'origin' and return false.
  */
 bool limits_add(struct limits *limits, const char *origin, const char *text);
 
@@ -81,8 +87,8 @@ bool limits_add_option(struct limits *limits, const char *option,
 		       enum limit_measure measure, const char *amount);
 
 /*
- * Append the limits of a file; "-" is standard input.  On failure print a
- * message with file and line and return false.
+ * Append the limits and wrappers of a file; "-" is standard input.  On failure
+ * print a message with file and line and return false.
  */
 bool limits_read(struct limits *limits, const char *path);
 

@@ -12,7 +12,7 @@
 
 #define BATCH 1024
 
-/* What the paper's traces lack. */
+/* The fields and records that the paper's traces lack. */
 #define PAPER_DROP                                            \
 	(HATF_DROP_TIME | HATF_DROP_THREAD | HATF_DROP_HEAP | \
 	 HATF_DROP_ATTRIBUTES | HATF_DROP_COMMENTS)
@@ -40,6 +40,7 @@ static const struct {
 	[ENCODING_STRIDE] = { "hatf", "stride" },
 	[ENCODING_LITERAL] = { "hatf", "literal" },
 	[ENCODING_XML] = { "xml", NULL },
+	[ENCODING_METATF_SPLITADDR] = { "metatf-splitaddr", NULL },
 	[ENCODING_BEST_SPLIT] = { "hatf", "best" },
 };
 
@@ -81,8 +82,8 @@ encoding_open(enum encoding e, unsigned flags, int fd,
 }
 
 /*
- * Release the memory of what was written to 'fd'.  '*nbytes' is the length at
- * the last release.
+ * Release the memory of the bytes written to 'fd'.  '*nbytes' is the length of
+ * the file at the last release.
  */
 static void
 discard_written(int fd, uint64_t *nbytes)
@@ -93,7 +94,7 @@ discard_written(int fd, uint64_t *nbytes)
 	    (uint64_t)st.st_size - *nbytes < DISCARD_NBYTES)
 		return;
 	*nbytes = (uint64_t)st.st_size;
-	/* If this fails, the file only takes more memory. */
+	/* Ignore a failure: the file then only takes more memory. */
 	fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
 		  st.st_size);
 }
@@ -103,13 +104,13 @@ struct copy {
 	struct hatf_reader *reader;
 	int fd;
 	bool discards;
-	uint64_t nbytes; /* released so far */
+	uint64_t nbytes; /* bytes released so far */
 	struct hatf_record batch[BATCH];
 };
 
 /*
- * Copy the records, beginning with the 'n' records in c->batch, and mark the
- * output incomplete if the trace is.
+ * Copy the records, beginning with the 'n' records in c->batch.  If the trace
+ * is incomplete, mark the output as incomplete.
  */
 static void
 write_records(struct copy *c, struct hatf_writer *writer,
@@ -124,7 +125,7 @@ write_records(struct copy *c, struct hatf_writer *writer,
 		status = hatf_reader_read(c->reader, c->batch, BATCH, &n);
 	}
 	/*
-	 * The caller's other passes report a damaged trace; the copy just ends.
+	 * At damage the copy just ends: other passes of the caller report it.
 	 */
 	hatf_reader_get_stats(c->reader, &stats);
 	if (status != HATF_END || !stats.complete)

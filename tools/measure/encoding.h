@@ -2,9 +2,9 @@
 /*
  * encoding.h - the encodings that the tables compare
  *
- * An encoding is a format and, for HATF, a placement of metadata.  Except the
- * last one, the tables show traces with the content of the paper's: only tags,
- * sizes and addresses of allocs, frees and reallocs.
+ * An encoding is a format and, for HATF, a placement of metadata.  All tables
+ * except the last one show traces with the same content as the paper's traces:
+ * only tags, sizes and addresses of allocs, frees and reallocs.
  */
 #ifndef ENCODING_H
 #define ENCODING_H
@@ -33,7 +33,8 @@ enum encoding {
 	ENCODING_STRIDE,
 	ENCODING_LITERAL,
 	ENCODING_XML,
-	/* HATF (best), measured as two streams: splitting.h. */
+	ENCODING_METATF_SPLITADDR,
+	/* HATF (best), measured as two streams: see splitting.h */
 	ENCODING_BEST_SPLIT,
 };
 #define ENCODING_COUNT	     (ENCODING_BEST_SPLIT + 1)
@@ -48,10 +49,10 @@ enum encoding_flags {
 	/* all fields and records, not only the paper's */
 	ENCODING_WHOLE = 2,
 	ENCODING_FAST = 4, /* compressed at the library's own level */
-	ENCODING_BARE = 8, /* no header, blocks and trailer */
+	ENCODING_BARE = 8, /* without header, blocks and trailer */
 };
 
-/* Return whether the encoding is HATF with a placement. */
+/* Is the encoding HATF with a certain placement of metadata? */
 bool encoding_is_placed(enum encoding e);
 
 /*
@@ -67,9 +68,9 @@ enum hatf_status encoding_open(enum encoding e, unsigned flags, int fd,
 
 /*
  * Write the readable part of the trace to 'fd' in an encoding.  Like 'hatf
- * convert', keep the header, and mark the output incomplete if the trace is.
- * 'flags' are enum encoding_flags.  Return HATF_OK or an error, with '*err'.
- * Thread-safe; prints nothing.
+ * convert', keep the header, and mark the output as incomplete if the trace is
+ * incomplete.  'flags' are enum encoding_flags.  Return HATF_OK, or an error
+ * with its details in '*err'.  Thread-safe; prints nothing.
  */
 enum hatf_status encoding_write(const struct spool *trace, enum encoding e,
 				unsigned flags, int fd, struct hatf_error *err);

@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 struct generation {
-	const char *name; /* of the format: an identifier */
+	const char *name; /* name of the format: an identifier */
 	const struct dtd *dtd;
 	const struct schema *schema;
 };
@@ -25,10 +25,13 @@ struct generation {
  */
 void generate_name(const char *path, char *name, size_t nbytes);
 
-/* A reader in Python, in one file. */
+/* Write a reader in Python, in one file. */
 void generate_python(FILE *f, const struct generation *g);
 
-/* A reader and a writer in C: the header, and the code. */
+/* Write functions in C that put records into the trace of a traced program. */
+void generate_events(FILE *f, const struct generation *g);
+
+/* Write a reader and a writer in C: the header, and the code. */
 void generate_c_header(FILE *f, const struct generation *g);
 void generate_c_code(FILE *f, const struct generation *g);
 

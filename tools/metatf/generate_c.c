@@ -4,8 +4,8 @@
  *
  * The code is a template with three parts that depend on the DTD: tables of
  * sections, records and fields, which metadata records need; for each record a
- * function that reads its fields one after the other and one that writes them;
- * and the structs.
+ * function that reads its fields one after the other and a function that writes
+ * them; and the structs.
  */
 #include "tools/metatf/generate.h"
 
@@ -15,6 +15,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -50,10 +51,9 @@ capitalize(char *to, const char *from)
 	*to = '\0';
 }
 
-/* Write a template with the names in place of @N@ and @U@. */
-static void
-put_template(FILE *f, const struct c_records *all, const char *text,
-	     size_t nbytes)
+void
+c_put_template(FILE *f, const struct c_records *all, const char *text,
+	       size_t nbytes)
 {
 	const char *const end = text + nbytes;
 
@@ -72,7 +72,10 @@ put_template(FILE *f, const struct c_records *all, const char *text,
 
 /* ------------------------------------------------------------------ records */
 
-/* Is a name taken?  The names of enums are in capitals. */
+/*
+ * Is a name taken?  Compare without case, since enums have the name in
+ * capitals.
+ */
 static bool
 has_name(const struct c_records *all, const char *name)
 {
@@ -89,7 +92,7 @@ has_name(const struct c_records *all, const char *name)
 	return false;
 }
 
-/* Add a record under a name of its own. */
+/* Add a record under a unique name. */
 static void
 add_record(struct c_records *all, const struct schema *schema,
 	   const struct schema_section *s, const struct schema_record *r)
@@ -152,7 +155,7 @@ type_of(const struct c_records *all, const struct schema_section *s,
 
 /* ------------------------------------------------------------------- header */
 
-/* Has an earlier section the same name, but for capitals? */
+/* Does an earlier section have the same name if case is ignored? */
 static bool
 has_twin(const struct schema *schema, uint32_t idx)
 {
@@ -221,8 +224,8 @@ put_prototypes(FILE *f, const struct c_records *all)
 	}
 }
 
-static void
-put_banner(FILE *f, const char *name, const char *suffix, const char *purpose)
+void
+c_put_banner(FILE *f, const char *name, const char *suffix, const char *purpose)
 {
 	fprintf(f,
 		"/*\n"
@@ -232,14 +235,33 @@ put_banner(FILE *f, const char *name, const char *suffix, const char *purpose)
 		name, suffix, purpose, name);
 }
 
-/* Begin: list the records and make the names. */
-static bool
-begin(struct c_records *all, const struct generation *g,
-      char upper[C_NAME_NBYTES])
+bool
+c_records_open(struct c_records *all, const struct generation *g,
+	       char upper[C_NAME_NBYTES])
 {
 	capitalize(upper, g->name);
 	*all = (struct c_records){ .prefix = g->name, .upper_prefix = upper };
 	return list_records(all, g->schema);
+}
+
+/*
+ * Write the structs of the records.  Those of whole records have their names
+ * first; the structs inside them get other names.
+ */
+static void
+put_structs(FILE *f, const struct c_records *all)
+{
+	void *structs = NULL;
+	char name[2 * C_NAME_NBYTES];
+
+	for (size_t i = 0; i < all->count; i++) {
+		snprintf(name, sizeof(name), "%s_%s", all->prefix,
+			 all->list[i].name);
+		c_take_struct_name(&structs, name);
+	}
+	for (size_t i = 0; i < all->count; i++)
+		c_record_struct(f, all, &all->list[i], &structs);
+	tdestroy(structs, free);
 }
 
 void
@@ -248,16 +270,15 @@ generate_c_header(FILE *f, const struct generation *g)
 	char upper[C_NAME_NBYTES];
 	struct c_records all;
 
-	if (!begin(&all, g, upper))
+	if (!c_records_open(&all, g, upper))
 		return;
-	put_banner(f, g->name, ".h", "read and write traces of this format");
+	c_put_banner(f, g->name, ".h", "read and write traces of this format");
 	fprintf(f, "#ifndef %s_H\n#define %s_H\n\n", upper, upper);
-	put_template(f, &all, template_head_h, strlen(template_head_h));
+	c_put_template(f, &all, template_head_h, strlen(template_head_h));
 	put_enums(f, &all, g->schema);
-	for (size_t i = 0; i < all.count; i++)
-		c_record_struct(f, &all, &all.list[i]);
+	put_structs(f, &all);
 	put_union(f, &all);
-	put_template(f, &all, template_tail_h, strlen(template_tail_h));
+	c_put_template(f, &all, template_tail_h, strlen(template_tail_h));
 	put_prototypes(f, &all);
 	fprintf(f, "\n#endif /* %s_H */\n", upper);
 	free(all.list);
@@ -276,7 +297,9 @@ put_field_info(FILE *f, const struct schema_field *field)
 		field->args[1]);
 }
 
-/* What is needed to read a record without code of its own, if that can be. */
+/*
+ * Write the table by which a record is read without its own code, if possible.
+ */
 static void
 put_struct_info(FILE *f, const struct c_records *all,
 		const struct schema_section *s, const struct schema_record *r)
@@ -336,9 +359,45 @@ put_sections(FILE *f, const struct schema *schema)
 	fprintf(f, "};\n\n");
 }
 
-/* The DTD itself, as a string. */
+/* C11 obliges compilers to take strings of so many bytes. */
+#define STRING_MAX 4095
+
+/* Write a text as a string literal, a line of it on each line. */
 static void
-put_dtd(FILE *f, const struct generation *g)
+put_string(FILE *f, const char *text, size_t nbytes)
+{
+	fputc('"', f);
+	for (size_t i = 0; i < nbytes; i++) {
+		const unsigned char c = (unsigned char)text[i];
+
+		if (c == '\n')
+			fprintf(f, i + 1 < nbytes ? "\\n\"\n\t\"" : "\\n");
+		else if (c == '"' || c == '\\')
+			fprintf(f, "\\%c", c);
+		else if (c == '?')
+			fprintf(f, "\\?"); /* avoid a trigraph */
+		else if (c < ' ' || c > '~')
+			fprintf(f, "\\%03o", c);
+		else
+			fputc(c, f);
+	}
+	fputc('"', f);
+}
+
+/* Write a text as numbers, with the NUL. */
+static void
+put_numbers(FILE *f, const char *text, size_t nbytes)
+{
+	fputc('{', f);
+	for (size_t i = 0; i < nbytes; i++)
+		fprintf(f, "%s%d,", i % 16 == 0 ? "\n\t\t" : " ",
+			(signed char)text[i]);
+	fputs("\n\t\t0\n\t}", f);
+}
+
+/* Write the DTD itself. */
+void
+c_put_dtd(FILE *f, const struct generation *g)
 {
 	char *text = NULL;
 	size_t nbytes = 0;
@@ -349,25 +408,10 @@ put_dtd(FILE *f, const struct generation *g)
 		return;
 	dtd_print(memory, g->dtd, g->dtd->dialect, &err);
 	fclose(memory);
-	fprintf(f,
-		"static const char dtd_name[] = \"%s.dtd\";\n\n"
-		"static const char dtd_text[] =\n\t\"",
-		g->name);
-	for (size_t i = 0; i < nbytes; i++) {
-		const unsigned char c = (unsigned char)text[i];
-
-		if (c == '\n')
-			fprintf(f, i + 1 < nbytes ? "\\n\"\n\t\"" : "\\n");
-		else if (c == '"' || c == '\\')
-			fprintf(f, "\\%c", c);
-		else if (c == '?')
-			fprintf(f, "\\?"); /* no trigraph */
-		else if (c < ' ' || c > '~')
-			fprintf(f, "\\%03o", c);
-		else
-			fputc(c, f);
-	}
-	fprintf(f, "\";\n");
+	if (nbytes <= STRING_MAX)
+		put_string(f, text, nbytes);
+	else
+		put_numbers(f, text, nbytes);
 	free(text);
 }
 
@@ -380,10 +424,15 @@ put_tables(FILE *f, const struct c_records *all, const struct generation *g)
 	for (uint32_t i = 0; i < g->schema->section_count; i++)
 		put_section_tables(f, all, &g->schema->sections[i]);
 	put_sections(f, g->schema);
-	put_dtd(f, g);
+	fprintf(f,
+		"static const char dtd_name[] = \"%s.dtd\";\n\n"
+		"static const char dtd_text[] =\n\t",
+		g->name);
+	c_put_dtd(f, g);
+	fprintf(f, ";\n");
 }
 
-/* Read the record that a tag announced. */
+/* Write the code that reads the record of a tag. */
 static void
 put_dispatch(FILE *f, const struct c_records *all)
 {
@@ -442,19 +491,19 @@ generate_c_code(FILE *f, const struct generation *g)
 	char upper[C_NAME_NBYTES];
 	struct c_records all;
 
-	if (!begin(&all, g, upper))
+	if (!c_records_open(&all, g, upper))
 		return;
-	put_banner(f, g->name, ".c", "see the header");
+	c_put_banner(f, g->name, ".c", "see the header");
 	fprintf(f,
 		"#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n\n"
 		"#include \"%s.h\"\n\n",
 		g->name);
-	put_template(f, &all, text, (size_t)(first - text));
+	c_put_template(f, &all, text, (size_t)(first - text));
 	put_tables(f, &all, g);
-	put_template(f, &all, first + sizeof(tables) - 1,
-		     (size_t)(second - first) - (sizeof(tables) - 1));
+	c_put_template(f, &all, first + sizeof(tables) - 1,
+		       (size_t)(second - first) - (sizeof(tables) - 1));
 	put_records(f, &all);
-	put_template(f, &all, second + sizeof(records) - 1,
-		     strlen(second + sizeof(records) - 1));
+	c_put_template(f, &all, second + sizeof(records) - 1,
+		       strlen(second + sizeof(records) - 1));
 	free(all.list);
 }

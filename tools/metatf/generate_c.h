@@ -2,7 +2,7 @@
 /*
  * generate_c.h - the records of a schema as C sees them
  *
- * What generate_c.c and generate_c_records.c share.
+ * What generate_c.c, generate_c_records.c and generate_events.c share.
  */
 #ifndef GENERATE_C_H
 #define GENERATE_C_H
@@ -12,28 +12,79 @@
 /* The longest C name that is made, with the NUL. */
 #define C_NAME_NBYTES 600
 
-/* A data record; one of the global section has one, not one per section. */
+/*
+ * Room for the longest path to a nested field: records are nested at most 32
+ * deep, and a step is a name of 255 bytes, an index and a suffix.
+ */
+#define C_PATH_NBYTES 16384
+
+/*
+ * A data record.  A record of the global section has only one entry, not one
+ * per section.
+ */
 struct c_record {
-	const struct schema_section *section; /* that defines it */
-	size_t section_idx;		      /* of the schema */
+	const struct schema_section *section; /* section that defines it */
+	/* Index of that section in the schema. */
+	size_t section_idx;
 	const struct schema_record *record;
-	char name[C_NAME_NBYTES];  /* of the struct, without the prefix */
-	char upper[C_NAME_NBYTES]; /* in capitals */
+	char name[C_NAME_NBYTES];  /* name of the struct, without the prefix */
+	char upper[C_NAME_NBYTES]; /* the name in capitals */
 };
 
 struct c_records {
-	const char *prefix, *upper_prefix; /* of all names */
+	const char *prefix, *upper_prefix; /* prefixes of all names */
 	struct c_record *list;
 	size_t count;
 };
 
-/* Write the struct of a record. */
-void c_record_struct(FILE *f, const struct c_records *all,
-		     const struct c_record *r);
+/*
+ * List the data records.  False: no memory.  The caller frees '->list'; 'upper'
+ * must live as long.
+ */
+bool c_records_open(struct c_records *all, const struct generation *g,
+		    char upper[C_NAME_NBYTES]);
+
+/* Write the comment that begins a file, NAMESUFFIX. */
+void c_put_banner(FILE *f, const char *name, const char *suffix,
+		  const char *purpose);
+
+/* Write a template with the names in place of @N@ and @U@. */
+void c_put_template(FILE *f, const struct c_records *all, const char *text,
+		    size_t nbytes);
+
+/* Write the DTD as the initializer of an array of char. */
+void c_put_dtd(FILE *f, const struct generation *g);
 
 /*
- * Is nothing repeated in a record, and must no value be checked?  Such a record
- * has no function that reads it, but a table of the places of its fields.
+ * Return the C name of a member, since some words mean something to C and C++:
+ * 'name' itself, or another one in 'buf'.
+ */
+const char *c_member(const char *name, char buf[C_NAME_NBYTES]);
+
+/*
+ * Join three parts of an expression or a name.  What exceeds C_PATH_NBYTES is
+ * cut off; no DTD has such a path.  'to' is none of the parts.
+ */
+void c_join(char to[C_PATH_NBYTES], const char *a, const char *b,
+	    const char *c);
+
+/*
+ * Take the name of a struct.  False: it is taken.  'structs' is a tree of
+ * tsearch() with copies of the names, which the caller frees.  Without memory
+ * the name counts as free.
+ */
+bool c_take_struct_name(void **structs, const char *name);
+
+/*
+ * Write the struct of a record.  The structs inside it get names that are not
+ * in 'structs', and are added there; see c_take_struct_name().
+ */
+void c_record_struct(FILE *f, const struct c_records *all,
+		     const struct c_record *r, void **structs);
+
+/*
+ * Does a record have no repeated fields and no values to check?  Such a record
+ * is read by a table with the places of its fields instead of a function.
  */
 bool c_record_is_simple(const struct schema_record *r);
 void c_record_offsets(FILE *f, const struct c_records *all,

@@ -3,10 +3,11 @@
 #include "tools/metatf/generate_c.h"
 
 #include <inttypes.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the code of a record is being written. */
+/* The present position in the code of a record. */
 struct emitter {
 	FILE *f;
 	const struct c_records *all;
@@ -14,8 +15,9 @@ struct emitter {
 	unsigned indent;
 	unsigned loop_count;
 	bool is_put;
-	/* The C expression of each field that was met. */
-	char (*of_field)[C_NAME_NBYTES];
+	void **structs; /* the names of structs that are taken */
+	/* The C expression of each field so far. */
+	char (*of_field)[C_PATH_NBYTES];
 };
 
 static void
@@ -25,9 +27,23 @@ put_indent(const struct emitter *e)
 		fputc('\t', e->f);
 }
 
-/* Return a member's name: some words mean something to C and C++. */
-static const char *
-member(const char *name, char buf[C_NAME_NBYTES])
+/* Return the length of a name without the underscores at its end. */
+static size_t
+stem_length(const char *name)
+{
+	size_t length = strlen(name);
+
+	while (length != 0 && name[length - 1] == '_')
+		length--;
+	return length;
+}
+
+/*
+ * A keyword gets an underscore.  So does a keyword with underscores after it:
+ * otherwise members 'int' and 'int_' would have one name.
+ */
+const char *
+c_member(const char *name, char buf[C_NAME_NBYTES])
 {
 	static const char *const words[] = {
 		"asm",	    "auto",	"bool",	    "break",	 "case",
@@ -44,23 +60,70 @@ member(const char *name, char buf[C_NAME_NBYTES])
 		"virtual",  "void",	"volatile", "while",
 	};
 
+	const size_t length = stem_length(name);
+
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(words[i], name) == 0) {
+		if (strlen(words[i]) == length &&
+		    memcmp(words[i], name, length) == 0) {
 			snprintf(buf, C_NAME_NBYTES, "%s_", name);
 			return buf;
 		}
 	return name;
 }
 
-/* Join two parts of an expression or a name. */
-static void
-join(char to[C_NAME_NBYTES], const char *a, const char *b, const char *c)
+void
+c_join(char to[C_PATH_NBYTES], const char *a, const char *b, const char *c)
 {
-	/* The names of a DTD are short enough; others would be cut. */
-	snprintf(to, C_NAME_NBYTES, "%.250s%.250s%.90s", a, b, c);
+	const char *const parts[] = { a, b, c };
+	size_t used = 0;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		const size_t room = C_PATH_NBYTES - 1 - used;
+		const size_t n = strnlen(parts[i], room);
+
+		memcpy(to + used, parts[i], n);
+		used += n;
+	}
+	to[used] = '\0';
 }
 
 /* ------------------------------------------------------------------- struct */
+
+static int
+compare_names(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+bool
+c_take_struct_name(void **structs, const char *name)
+{
+	char *const copy = strdup(name);
+	char **node = NULL;
+	bool is_new;
+
+	if (copy != NULL)
+		node = tsearch(copy, structs, compare_names);
+	is_new = node != NULL && *node == copy;
+	if (!is_new)
+		free(copy);
+	return is_new || node == NULL;
+}
+
+/* Name a struct inside another one; no other struct has the name. */
+static void
+nested_name(struct emitter *e, char to[C_PATH_NBYTES], const char *path,
+	    const char *name)
+{
+	char base[C_PATH_NBYTES], number[12];
+
+	c_join(base, path, "_", name);
+	c_join(to, base, "", "");
+	for (unsigned i = 2; !c_take_struct_name(e->structs, to); i++) {
+		snprintf(number, sizeof(number), "%u", i);
+		c_join(to, base, "_", number);
+	}
+}
 
 static void struct_members(struct emitter *e, const char *path, uint32_t first,
 			   uint32_t end);
@@ -69,28 +132,28 @@ static void
 struct_field(struct emitter *e, const struct schema_step *s)
 {
 	const struct schema_field *const field = &e->record->fields[s->field];
-	char buf[C_NAME_NBYTES];
+	char buf[C_PATH_NBYTES];
 
 	if (field->is_tag)
 		return;
 	put_indent(e);
 	if (field->is_bytes)
 		fprintf(e->f, "struct %s_bytes %s;", e->all->prefix,
-			member(s->name, buf));
+			c_member(s->name, buf));
 	else
-		fprintf(e->f, "uint64_t %s;", member(s->name, buf));
+		fprintf(e->f, "uint64_t %s;", c_member(s->name, buf));
 	if (field->has_value && field->value_from == SCHEMA_NO_FIELD)
 		fprintf(e->f, " /* %" PRIu64 " */", field->value);
 	fprintf(e->f, "\n");
 }
 
-/* A nested record, or an array of what is repeated. */
+/* Write a nested record, or an array of repeated fields. */
 static void
 struct_nested(struct emitter *e, const char *path, uint32_t step)
 {
 	const struct schema_step *const s = &e->record->steps[step];
 	const char *const star = s->kind == STEP_REPEAT ? "*" : "";
-	char buf[C_NAME_NBYTES], inner[C_NAME_NBYTES];
+	char buf[C_PATH_NBYTES], inner[C_PATH_NBYTES];
 
 	put_indent(e);
 	if (s->is_scalar) {
@@ -98,18 +161,19 @@ struct_nested(struct emitter *e, const char *path, uint32_t step)
 
 		if (e->record->fields[idx].is_bytes)
 			fprintf(e->f, "struct %s_bytes *%s;\n", e->all->prefix,
-				member(s->name, buf));
+				c_member(s->name, buf));
 		else
-			fprintf(e->f, "uint64_t *%s;\n", member(s->name, buf));
+			fprintf(e->f, "uint64_t *%s;\n",
+				c_member(s->name, buf));
 		return;
 	}
-	join(inner, path, "_", s->name);
+	nested_name(e, inner, path, s->name);
 	fprintf(e->f, "struct %s {\n", inner);
 	e->indent++;
 	struct_members(e, inner, step + 1, s->end);
 	e->indent--;
 	put_indent(e);
-	fprintf(e->f, "} %s%s;\n", star, member(s->name, buf));
+	fprintf(e->f, "} %s%s;\n", star, c_member(s->name, buf));
 }
 
 static void
@@ -129,14 +193,19 @@ struct_members(struct emitter *e, const char *path, uint32_t first,
 }
 
 void
-c_record_struct(FILE *f, const struct c_records *all, const struct c_record *r)
+c_record_struct(FILE *f, const struct c_records *all, const struct c_record *r,
+		void **structs)
 {
 	struct emitter e = {
-		.f = f, .all = all, .record = r->record, .indent = 1
+		.f = f,
+		.all = all,
+		.record = r->record,
+		.indent = 1,
+		.structs = structs,
 	};
-	char path[C_NAME_NBYTES];
+	char path[C_PATH_NBYTES];
 
-	join(path, all->prefix, "_", r->name);
+	c_join(path, all->prefix, "_", r->name);
 	fprintf(f, "\n/* Record '%s'", r->record->name);
 	if (r->section->number != SCHEMA_GLOBAL)
 		fprintf(f, " of section '%s'", r->section->name);
@@ -165,14 +234,14 @@ static void
 put_offsets(const struct emitter *e, const char *type, const char *prefix,
 	    uint32_t first, uint32_t end)
 {
-	char path[C_NAME_NBYTES], buf[C_NAME_NBYTES];
+	char path[C_PATH_NBYTES], buf[C_PATH_NBYTES];
 
 	for (uint32_t i = first; i < end; i++) {
 		const struct schema_step *const s = &e->record->steps[i];
 
-		join(path, prefix, member(s->name, buf), "");
+		c_join(path, prefix, c_member(s->name, buf), "");
 		if (s->kind == STEP_NESTED) {
-			join(buf, path, ".", "");
+			c_join(buf, path, ".", "");
 			put_offsets(e, type, buf, i + 1, s->end);
 			i = s->end - 1;
 		} else if (e->record->fields[s->field].is_tag) {
@@ -189,9 +258,9 @@ c_record_offsets(FILE *f, const struct c_records *all, const struct c_record *r,
 		 size_t type)
 {
 	const struct emitter e = { .f = f, .all = all, .record = r->record };
-	char name[C_NAME_NBYTES];
+	char name[C_PATH_NBYTES];
 
-	join(name, all->prefix, "_", r->name);
+	c_join(name, all->prefix, "_", r->name);
 	fprintf(f, "static const uint32_t offsets_%zu[] = {\n", type);
 	put_offsets(&e, name, "", 0, r->record->step_count);
 	fprintf(f, "};\n\n");
@@ -207,12 +276,12 @@ note_expression(struct emitter *e, uint32_t idx, const char *expression)
 
 	if (e->is_put && f->has_value && f->value_from != SCHEMA_NO_FIELD)
 		memmove(e->of_field[idx], e->of_field[f->value_from],
-			C_NAME_NBYTES);
+			C_PATH_NBYTES);
 	else if (e->is_put && f->has_value)
-		snprintf(e->of_field[idx], C_NAME_NBYTES,
+		snprintf(e->of_field[idx], C_PATH_NBYTES,
 			 "UINT64_C(%" PRIu64 ")", f->value);
 	else
-		snprintf(e->of_field[idx], C_NAME_NBYTES, "%s", expression);
+		c_join(e->of_field[idx], expression, "", "");
 }
 
 static void
@@ -292,10 +361,10 @@ emit_repeat(struct emitter *e, const char *array, uint32_t step)
 	const struct schema_step *const s = &e->record->steps[step];
 	const char *const count = e->of_field[s->field];
 	const unsigned loop = e->loop_count++;
-	char item[C_NAME_NBYTES], index[20], prefix[C_NAME_NBYTES];
+	char item[C_PATH_NBYTES], index[20], prefix[C_PATH_NBYTES];
 
 	snprintf(index, sizeof(index), "[i%u]", loop);
-	join(item, array, index, "");
+	c_join(item, array, index, "");
 	if (!e->is_put) {
 		put_indent(e);
 		fprintf(e->f, "if (!check_count(r, %s))\n", count);
@@ -313,7 +382,7 @@ emit_repeat(struct emitter *e, const char *array, uint32_t step)
 	fprintf(e->f, "for (uint64_t i%u = 0; i%u < %s; i%u++) {\n", loop, loop,
 		count, loop);
 	e->indent++;
-	join(prefix, item, ".", "");
+	c_join(prefix, item, ".", "");
 	if (s->is_scalar)
 		emit_field(e, e->record->steps[step + 1].field, item);
 	else
@@ -326,18 +395,18 @@ emit_repeat(struct emitter *e, const char *array, uint32_t step)
 static void
 emit_steps(struct emitter *e, const char *prefix, uint32_t first, uint32_t end)
 {
-	char expression[C_NAME_NBYTES], inner[C_NAME_NBYTES];
-	char buf[C_NAME_NBYTES];
+	char expression[C_PATH_NBYTES], inner[C_PATH_NBYTES];
+	char buf[C_PATH_NBYTES];
 
 	for (uint32_t i = first; i < end; i++) {
 		const struct schema_step *const s = &e->record->steps[i];
 
-		join(expression, prefix, member(s->name, buf), "");
+		c_join(expression, prefix, c_member(s->name, buf), "");
 		if (s->kind == STEP_FIELD) {
 			emit_field(e, s->field, expression);
 			continue;
 		}
-		join(inner, expression, ".", "");
+		c_join(inner, expression, ".", "");
 		if (s->kind == STEP_REPEAT)
 			emit_repeat(e, expression, i);
 		else
@@ -346,7 +415,7 @@ emit_steps(struct emitter *e, const char *prefix, uint32_t first, uint32_t end)
 	}
 }
 
-/* Has a record more than a tag? */
+/* Does a record have fields besides its tag? */
 static bool
 uses_fields(const struct schema_record *r)
 {
@@ -366,7 +435,7 @@ emit_body(FILE *f, const struct c_records *all, const struct c_record *r,
 		.record = r->record,
 		.indent = 1,
 		.is_put = is_put,
-		.of_field = calloc(r->record->field_count + 1, C_NAME_NBYTES),
+		.of_field = calloc(r->record->field_count + 1, C_PATH_NBYTES),
 	};
 
 	if (e.of_field == NULL)
@@ -433,6 +502,9 @@ c_record_put(FILE *f, const struct c_records *all, const struct c_record *r)
 	else
 		fprintf(f, "\tinfo = &p->state.info->records[%td];\n",
 			r->record - r->section->records);
+	if (c_record_is_simple(r->record))
+		fprintf(f, "\tif (put_by_plan(w, p, info, x))\n"
+			   "\t\treturn true;\n");
 	fprintf(f,
 		"\tbegin_record(w);\n"
 		"\twhile (!encode_%s(w, p, info, x))\n"

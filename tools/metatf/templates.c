@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* templates.c - the templates, which the assembler includes */
+/* templates.c - the templates, included by the assembler */
 #include "tools/metatf/templates.h"
 
 #define TEMPLATE(symbol, file)                                  \
@@ -14,3 +14,4 @@ TEMPLATE("template_reader_py", "reader.py.in");
 TEMPLATE("template_head_h", "head.h.in");
 TEMPLATE("template_tail_h", "tail.h.in");
 TEMPLATE("template_common_c", "common.c.in");
+TEMPLATE("template_events_h", "events.h.in");

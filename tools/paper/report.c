@@ -12,7 +12,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The column for Perl on ASCII, which is no encoding of ours. */
+/* The column for ASCII read by Perl, which is not in enum encoding. */
 #define PERL ENCODING_COUNT
 
 static const char *const sizes[] = { "uncompressed", "compressed", NULL };
@@ -20,7 +20,7 @@ static const char *const times[] = { "read", "write", NULL };
 static const char bytes_unit[] = "bytes/data record";
 static const char time_unit[] = "ns/data record";
 
-/* Averages over the traces, by encoding, for the ratios of table 11. */
+/* Averages over all traces, by encoding, from which table 11 makes ratios. */
 struct averages {
 	double nbytes[ENCODING_COUNT + 1][2];
 	double plain_ns[ENCODING_COUNT + 1][2];
@@ -55,7 +55,10 @@ finish(struct table *g, const struct page *page)
 	return is_whole;
 }
 
-/* Add a row of the paper, scaled: 'count' columns, each a pair. */
+/*
+ * Add a row of the paper's figures, multiplied by 'scale'.  There are 'count'
+ * columns, each a pair of figures.
+ */
 static void
 add_paper(struct table *g, const char *name, const double (*figures)[2],
 	  size_t count, double scale)
@@ -117,7 +120,8 @@ print_table3(const struct report *r, const struct page *page)
 /* ---------------------------------------------------------- tables 4, 7, 8 */
 
 /*
- * Add a row for each trace with its size in these encodings, and their average.
+ * Add a row for each trace with its size in these encodings, and a row with the
+ * average.
  */
 static void
 add_sizes(struct table *g, const struct report *r,
@@ -144,7 +148,9 @@ add_sizes(struct table *g, const struct report *r,
 				average->figures[c][p];
 }
 
-/* Add the row of the authors' talk; columns as in print_table4(). */
+/*
+ * Add the row of the authors' talk.  The columns are those of print_table4().
+ */
 static void
 add_talk(struct table *g)
 {
@@ -156,17 +162,20 @@ add_talk(struct table *g)
 }
 
 static const char table4_note[] =
-	"Simple Binary has 16 bytes per record, or 32 per record in a section "
-	"of "
-	"4096 records with\na value that needs 8 bytes.  HATF (naive) stores "
-	"addresses as 4-byte offsets to one base.\nHATF (literal) is naive "
-	"with "
-	"plain addresses, of 8 bytes where the program's need them.\nHATF "
-	"SplitAddr has a table of the addresses and stores indices into it, so "
-	"it can be smaller\nthan HATF (optimum), which has no table.  HATF "
-	"SplitAddr (paper) is HATF (best) with the\naddresses of 4 and 8 bytes "
-	"in a separate stream.  The authors' talk does not say what "
-	"its\nfigure "
+	"Simple Binary has 16 bytes per record.  In a section of 4096 records "
+	"with a value that\n"
+	"needs 8 bytes, it has 32.  HATF (naive) stores an address as a 4-byte "
+	"offset to one base.\n"
+	"HATF (literal) stores whole addresses instead, in 4 bytes or, where "
+	"needed, in 8.\n"
+	"HATF SplitAddr has a table of the addresses and stores indices into "
+	"it, so it can be smaller\n"
+	"than HATF (optimum), which has no table.  HATF SplitAddr (paper) is "
+	"HATF (best) with the\n"
+	"addresses of 4 and 8 bytes in a separate stream.  Meta-TF SplitAddr "
+	"has all addresses in a\n"
+	"section of their own, and includes its DTD.  The authors' talk does "
+	"not say what its figure\n"
 	"for XML measures.";
 
 static bool
@@ -185,13 +194,16 @@ print_table4(const struct report *r, const struct page *page,
 		"HATF (literal)",
 		"HATF SplitAddr (paper)",
 		"XML",
+		"Meta-TF SplitAddr",
 		NULL,
 	};
 	static const enum encoding encodings[] = {
-		ENCODING_BINARY,     ENCODING_ASCII,   ENCODING_NAIVE,
-		ENCODING_BEST,	     ENCODING_SPLIT,   ENCODING_SPLITADDR,
-		ENCODING_ONLINE,     ENCODING_OPTIMUM, ENCODING_LITERAL,
-		ENCODING_BEST_SPLIT, ENCODING_XML,
+		ENCODING_BINARY,  ENCODING_ASCII,
+		ENCODING_NAIVE,	  ENCODING_BEST,
+		ENCODING_SPLIT,	  ENCODING_SPLITADDR,
+		ENCODING_ONLINE,  ENCODING_OPTIMUM,
+		ENCODING_LITERAL, ENCODING_BEST_SPLIT,
+		ENCODING_XML,	  ENCODING_METATF_SPLITADDR,
 	};
 	struct table g = {
 		.key = "4",
@@ -296,7 +308,7 @@ add_times(struct table *g, const struct report *r, const unsigned *encodings,
 			averages[encodings[c]][p] = average->figures[c][p];
 }
 
-/* Make the note about the measurement, below a table of times. */
+/* Write the note on how times were measured, which is printed below a table. */
 static void
 put_time_note(char *buf, size_t nbytes, const struct report *r)
 {
@@ -472,7 +484,7 @@ print_table10(const struct report *r, const struct page *page,
 			"nothing decodes records.",
 		.columns = columns,
 	};
-	_Static_assert(REREAD_JOBS == 2, "the title of a column says so");
+	_Static_assert(REREAD_JOBS == 2, "the column title says 2 jobs");
 
 	for (size_t i = 0; i < r->count; i++) {
 		const struct measured *const m = &r->traces[i];
@@ -496,8 +508,8 @@ print_table10(const struct report *r, const struct page *page,
 /* ---------------------------------------------------------------- table 11 */
 
 /*
- * Return the worst ratio of the optimum to the smallest other placement, over
- * all traces.
+ * Return the largest ratio, over all traces, of the size with placement
+ * "optimum" to the smallest size with another placement.
  */
 static double
 worst_optimum(const struct report *r)
@@ -517,7 +529,10 @@ worst_optimum(const struct report *r)
 			per_record(s->nbytes[ENCODING_OPTIMUM][0], 1) /
 			per_record(least, 1);
 
-		/* True for NAN, too: an unknown ratio is the worst. */
+		/*
+		 * Not '>': a ratio that is NAN, which is unknown, must count as
+		 * the largest.
+		 */
 		if (!(ratio <= worst))
 			worst = ratio;
 	}
@@ -533,7 +548,7 @@ add_ratio(struct table *g, const char *name, double measured, double paper)
 	row->figures[1][0] = paper;
 }
 
-/* Add the ratios of read times, here and in the paper. */
+/* Add the ratios of read times, measured here and in the paper. */
 static void
 add_time_ratios(struct table *g, const struct averages *a)
 {
@@ -567,7 +582,7 @@ print_table11(const struct report *r, const struct page *page,
 		.paper_column = 1,
 	};
 	const double(*const bytes)[2] = a->nbytes;
-	/* The paper's averages, in its columns. */
+	/* The averages of the paper's table 4, by the paper's columns. */
 	const double(*const p4)[2] = paper_table4[PAPER_PROGRAMS];
 
 	add_ratio(&g, "bytes: HATF (best) / HATF (naive)",
@@ -586,8 +601,9 @@ print_table11(const struct report *r, const struct page *page,
 	add_ratio(&g, "bytes at worst: HATF (optimum) / best other placement",
 		  worst_optimum(r), NAN);
 	add_time_ratios(&g, a);
-	add_ratio(&g, "time: read / zlib inflates", reread[1] / reread[0], NAN);
-	add_ratio(&g, "time: read with 2 jobs / zlib inflates",
+	add_ratio(&g, "time: read / inflate by zlib", reread[1] / reread[0],
+		  NAN);
+	add_ratio(&g, "time: read with 2 jobs / inflate by zlib",
 		  reread[2] / reread[0], NAN);
 	return finish(&g, page);
 }

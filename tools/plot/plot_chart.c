@@ -18,14 +18,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MARGIN	    24.0
-#define TITLE_SIZE  18.0
-#define TEXT_SIZE   12.0
-#define TOP	    96.0 /* of the plot: below the titles and the label */
+#define MARGIN	   24.0
+#define TITLE_SIZE 18.0
+#define TEXT_SIZE  12.0
+/* upper edge of the plot, below the titles and the peak's label */
+#define TOP	    96.0
 #define AXIS_HEIGHT 52.0 /* labels and name of the axis, below the plot */
-#define ROW_HEIGHT  20.0 /* of the legend */
-#define COLUMN	    96.0 /* of a figure in the legend */
-#define PLOT_HEIGHT 76.0 /* the least, with layers */
+#define ROW_HEIGHT  20.0 /* height of a row of the legend */
+#define COLUMN	    96.0 /* width of a column of figures in the legend */
+#define PLOT_HEIGHT 76.0 /* least height of the plot, with layers */
 
 struct colours {
 	uint32_t ground, ink, muted, line, area, peak, other;
@@ -64,10 +65,13 @@ struct chart {
 	const struct chart_look *look;
 	const struct colours *colours;
 	struct canvas *canvas;
-	double left, right, top, bottom; /* of the plot */
+	double left, right, top, bottom; /* edges of the plot */
 	struct ticks across, up;
 	double highest; /* value at the top of the plot */
-	/* By bin: places of the steps, and one more end. */
+	/*
+	 * Positions of the steps, one for each bin.  'xs' has one more element,
+	 * the end of the last bin.
+	 */
 	double *xs, *ys;
 };
 
@@ -76,7 +80,7 @@ struct chart {
 static double
 legend_height(unsigned rows)
 {
-	/* A head and a total. */
+	/* A heading, 'rows' rows, and a row for the total. */
 	return rows == 0 ? 0 : (rows + 2) * ROW_HEIGHT + 12;
 }
 
@@ -110,7 +114,7 @@ make_ticks(struct chart *c)
 	unsigned wanted = (unsigned)((c->bottom - c->top) / 52);
 
 	wanted = wanted < 2 ? 2 : wanted > 8 ? 8 : wanted;
-	/* The peak's label is above the plot. */
+	/* Leave room below the top for the peak's mark. */
 	c->highest = most * 1.03;
 	ticks_make(&c->up, kind, 0, c->highest, 1, wanted);
 }
@@ -128,7 +132,10 @@ make_time_ticks(struct chart *c)
 				 : wanted);
 }
 
-/* The ticks depend on the height, the left side on the ticks' labels. */
+/*
+ * The number of ticks depends on the height; the left margin depends on the
+ * width of the ticks' labels.
+ */
 static void
 lay_out(struct chart *c)
 {
@@ -221,7 +228,7 @@ make_subtitle(const struct chart *c, char *buf, size_t nbytes)
 				.text);
 	if (c->look->is_damaged && (size_t)used < nbytes)
 		snprintf(buf + used, nbytes - (size_t)used,
-			 " (the trace is not whole)");
+			 " (the trace is incomplete)");
 }
 
 static void
@@ -251,7 +258,10 @@ draw_up(const struct chart *c)
 {
 	for (unsigned i = 0; i < c->up.count; i++) {
 		const struct tick *const t = &c->up.rows[i];
-		/* A line of one pixel is in the middle of it. */
+		/*
+		 * Centre a line of one pixel on the pixel, so that it is not
+		 * blurred.
+		 */
 		const double y = (int)y_of(c, t->at) + 0.5;
 		const struct canvas_style style = {
 			.colour = i == 0 ? c->colours->muted : c->colours->line,
@@ -314,7 +324,10 @@ draw_steps(const struct chart *c, const char *id, uint32_t colour,
 	canvas_steps(c->canvas, &steps, &style);
 }
 
-/* The area below the least is darker than that up to the most. */
+/*
+ * Draw two areas, up to the least and up to the most live bytes of each bin.
+ * The lower one is darker.
+ */
 static void
 draw_total(const struct chart *c)
 {
@@ -337,8 +350,8 @@ layer_colour(const struct chart *c, unsigned i)
 }
 
 /*
- * The first layer is at the bottom.  Each is drawn down to the axis, the last
- * one first, so that no ground shows between two of them.
+ * The first layer is at the bottom.  Draw the last layer first, and each layer
+ * down to the axis, so that the background does not show between two layers.
  */
 static void
 draw_layers(const struct chart *c)

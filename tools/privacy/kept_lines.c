@@ -13,16 +13,17 @@
 /* -------------------------------------------------------------------- rules */
 
 enum value_type {
-	VALUE_DECIMAL, /* digits; a rate has a point and an exponent, too */
+	VALUE_DECIMAL, /* digits; a rate also has a point and an exponent */
 	VALUE_HEX,     /* "0x" and digits */
 	VALUE_WORD,    /* one of 'words' */
-	VALUE_NAME,    /* a name of this kind */
-	VALUE_FIXED,   /* something else; 'words' has what stands for it */
+	VALUE_NAME,    /* a name; struct rule's 'name' is its kind */
+	VALUE_FIXED,   /* any value; it is replaced by 'words' */
 };
 
 struct rule {
-	const char *key;   /* NULL ends a list */
-	const char *words; /* with a blank before and after each */
+	const char *key; /* NULL ends a list */
+	/* the allowed words, each with a blank before and after it */
+	const char *words;
 	enum value_type type;
 	enum name_kind name;
 };
@@ -77,7 +78,10 @@ static const struct rule header[] = {
 	NUMBER("mtrc_version"),
 	NUMBER("mtrc_word"),
 	WORD("mtrc_order", " little big "),
-	/* The child of a fork still has blocks that its parent allocated. */
+	/*
+	 * Keep that the process was forked, but not the parent's id: the trace
+	 * of a forked child has blocks that its parent allocated.
+	 */
 	FIXED("parent_pid", "1"),
 	FIXED("snapshot_of", "anonymous"),
 	END,
@@ -125,6 +129,14 @@ static const struct rule mark_note[] = {
 	NUMBER("thread"),
 	NUMBER("time"),
 	NAMED("text", NAME_MARK),
+	END,
+};
+
+/* Omit what the traced program says about its own event. */
+static const struct rule event_note[] = {
+	NUMBER("thread"),
+	NUMBER("time"),
+	NAMED("name", NAME_MARK),
 	END,
 };
 
@@ -185,7 +197,10 @@ static const struct rule stack_note[] = {
 	END,
 };
 
-/* The kinds that have something to keep; those without rules are framing. */
+/*
+ * The kinds of comments that have lines to keep.  A kind without rules only
+ * frames the trace.
+ */
 static const struct {
 	const char *kind;
 	const struct rule *rules;
@@ -199,6 +214,7 @@ static const struct {
 	{ "lost", lost_note },	     { "frame", frame_note },
 	{ "stack", stack_note },     { "stacks", NULL },
 	{ "block", NULL },	     { "sum", NULL },
+	{ "event", event_note },     { "dtd", NULL },
 };
 
 /* ------------------------------------------------------------------- values */
@@ -232,7 +248,10 @@ find_line(const char *lines, size_t nbytes, const char *key,
 	return false;
 }
 
-/* Has the value only these bytes, and not more than a number has? */
+/*
+ * Is the value, after its first 'skipped' bytes, as short as a number and made
+ * of the characters in 'bytes' only?
+ */
 static bool
 has_only(const struct line *line, size_t skipped, const char *bytes)
 {
@@ -257,7 +276,7 @@ is_word(const struct line *line, const char *words)
 	return strstr(words, word) != NULL;
 }
 
-/* May the value stay as it is? */
+/* May the value stay unchanged? */
 static bool
 is_harmless(const struct rule *rule, const struct line *line)
 {
@@ -279,7 +298,10 @@ is_harmless(const struct rule *rule, const struct line *line)
 
 /* -------------------------------------------------------------------- names */
 
-/* Write the name of a function that is hidden if the function is. */
+/*
+ * Write a pseudonym for a function.  If 'hatf stat' hides the function, it also
+ * hides the pseudonym.
+ */
 static bool
 name_function(const struct line *line, struct pseudonyms *names, char *out)
 {
@@ -289,7 +311,10 @@ name_function(const struct line *line, struct pseudonyms *names, char *out)
 	bool ok = copy != NULL;
 
 	if (ok && hidden_frames_is_allocator(&frame)) {
-		/* One of a list of public names, all of them short. */
+		/*
+		 * Keep the name: it is in a list of public names, which are all
+		 * short.
+		 */
 		snprintf(out, 64, "%.60s", copy);
 		free(copy);
 		return true;
@@ -306,7 +331,10 @@ name_function(const struct line *line, struct pseudonyms *names, char *out)
 	return ok;
 }
 
-/* Write what stands for a name to 'out', of 64 bytes.  False: no memory. */
+/*
+ * Write the pseudonym of a name to 'out', of 64 bytes.  Return false if there
+ * is no memory.
+ */
 static bool
 name_value(const struct rule *rule, const struct line *line,
 	   struct pseudonyms *names, char *out)
@@ -333,7 +361,9 @@ name_value(const struct rule *rule, const struct line *line,
 
 /* ----------------------------------------------------------------- comments */
 
-/* Append "key=value\n".  A line has at most 64 bytes more than its key. */
+/*
+ * Append "key=value\n".  Such a line is at most 64 bytes longer than its key.
+ */
 static void
 put_line(char *out, size_t *used, const char *key, const char *value,
 	 size_t nbytes)

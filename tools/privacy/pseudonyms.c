@@ -27,14 +27,14 @@ struct pseudonym {
 	enum name_kind kind;
 	uint64_t number;
 	size_t nbytes;
-	char *name; /* not terminated */
+	char *name; /* the name, without a NUL */
 };
 
 struct pseudonyms {
-	void *tree;		    /* of entries, for tsearch() */
-	struct pseudonym **entries; /* in order of their arrival */
+	void *tree;		    /* tree of the entries, see tsearch(3) */
+	struct pseudonym **entries; /* in the order of insertion */
 	size_t count, cap;
-	uint64_t last[NAME_KIND_COUNT]; /* numbers */
+	uint64_t last[NAME_KIND_COUNT]; /* last number of each kind */
 };
 
 struct pseudonyms *
@@ -75,7 +75,9 @@ compare(const void *a, const void *b)
 	return memcmp(x->name, y->name, x->nbytes);
 }
 
-/* Return the entry of a name, if need be a new one without a number. */
+/*
+ * Return the entry of a name.  If the name is new, add an entry with number 0.
+ */
 static struct pseudonym *
 find(struct pseudonyms *p, enum name_kind kind, const char *name, size_t nbytes)
 {
@@ -129,7 +131,10 @@ pseudonyms_get(struct pseudonyms *p, enum name_kind kind, const char *name,
 
 /* -------------------------------------------------------------------- files */
 
-/* Take "function_12 "; return what follows, or NULL. */
+/*
+ * Parse a pseudonym and a blank, "function_12 ".  Return the text after the
+ * blank, or NULL.
+ */
 static const char *
 take_pseudonym(const char *line, enum name_kind *kind_ret, uint64_t *number_ret)
 {
@@ -151,7 +156,7 @@ take_pseudonym(const char *line, enum name_kind *kind_ret, uint64_t *number_ret)
 	return NULL;
 }
 
-/* Take a line of a file; false after a message. */
+/* Parse a line of a file.  On failure print a message and return false. */
 static bool
 load_line(struct pseudonyms *p, const char *path, unsigned number, char *line)
 {
@@ -165,8 +170,9 @@ load_line(struct pseudonyms *p, const char *path, unsigned number, char *line)
 		return true;
 	name = take_pseudonym(line, &kind, &n);
 	if (name == NULL) {
-		message_print("%s:%u: not a pseudonym and a name", path,
-			      number);
+		message_print(
+			"%s:%u: want a pseudonym and a name: 'function_1 main'",
+			path, number);
 		return false;
 	}
 	entry = find(p, kind, name, strlen(name));
@@ -176,7 +182,7 @@ load_line(struct pseudonyms *p, const char *path, unsigned number, char *line)
 	}
 	if (entry->number != 0 && entry->number != n) {
 		message_print(
-			"%s:%u: the name has another pseudonym, %s_%" PRIu64,
+			"%s:%u: the name already has the pseudonym %s_%" PRIu64,
 			path, number, words[kind], entry->number);
 		return false;
 	}

@@ -47,7 +47,10 @@ absence_end(struct absence *a)
 		close(a->events);
 }
 
-/* Is 'name' a trace of 'pid', with or without an appended number? */
+/*
+ * Is 'name' a trace of 'pid' by the template 'text'?  The recorder may have
+ * appended a number.
+ */
 static bool
 is_ours(const char *text, pid_t pid, const char *name)
 {
@@ -74,7 +77,7 @@ is_ours(const char *text, pid_t pid, const char *name)
 
 /*
  * Find the last trace of 'pid' that was removed or renamed.  Write its name to
- * 'name' and return the inotify event; 0 if there is none.
+ * 'name' and return the event, IN_DELETE or IN_MOVED_FROM; 0 if there is none.
  */
 static uint32_t
 find_gone(const struct absence *a, pid_t pid, char name[NAME_MAX + 1])
@@ -98,7 +101,9 @@ find_gone(const struct absence *a, pid_t pid, char name[NAME_MAX + 1])
 	return what;
 }
 
-/* Was the directory itself removed?  If so, print it. */
+/*
+ * Was the directory of the traces itself removed or moved?  If so, print this.
+ */
 static bool
 tell_directory(const struct absence *a, const char *command, const char *others)
 {
@@ -151,11 +156,11 @@ absence_explain(const struct absence *a, const char *command,
 			others);
 	else if (WIFSIGNALED(l->wait_status))
 		message_print("%s left no trace: a signal ended it before it "
-			      "had begun one%s",
+			      "had begun a trace%s",
 			      command, others);
 	else
-		message_print("%s left no trace: see the message of "
-			      "libhatftrace.so above, or the program ended "
-			      "by a raw system call in its first moments%s",
+		message_print("%s left no trace: libhatftrace.so printed the "
+			      "reason above, or the program ended by a raw "
+			      "system call soon after its start%s",
 			      command, others);
 }

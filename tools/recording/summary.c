@@ -15,7 +15,7 @@
 
 typedef bool trace_test(const struct collected_trace *trace);
 
-/* There is no trailer, and the process that could write one has ended. */
+/* Does the trace lack a trailer although its process has ended? */
 static bool
 is_unfinished(const struct collected_trace *t)
 {
@@ -28,7 +28,7 @@ is_running(const struct collected_trace *t)
 	return !t->has_trailer && t->is_running;
 }
 
-/* The trailer says that something is missing. */
+/* Does the trailer state that events are missing? */
 static bool
 is_incomplete(const struct collected_trace *t)
 {
@@ -48,8 +48,8 @@ has_vanished(const struct collected_trace *t)
 }
 
 /*
- * Without an order, recording starts with the process; then the first segment
- * cannot be late.
+ * Did an order end the trace, or did an order start recording late?  A later
+ * segment is never late, because it continues an earlier one.
  */
 static bool
 is_paused(const struct collected_trace *t)
@@ -57,7 +57,10 @@ is_paused(const struct collected_trace *t)
 	return t->has_stopped || (t->is_late && t->segment == 0);
 }
 
-/* The properties of a child's trace, with the words that follow the count. */
+/*
+ * The properties of traces of child processes, with the words to print after
+ * their count.
+ */
 static const struct {
 	trace_test *test;
 	const char *text;
@@ -65,7 +68,7 @@ static const struct {
 } findings[] = {
 	{ is_mended, "completed after an abrupt end", false },
 	{ is_running, "still being written: the processes are running", true },
-	{ is_paused, "without what came before a start or after a stop",
+	{ is_paused, "without events from before a start or after a stop",
 	  false },
 	{ has_vanished, "before an exec of a program that left no trace",
 	  false },
@@ -136,9 +139,7 @@ summary_describe_others(const struct collection *c, char *buf, size_t cap)
 
 /* ---------------------------------------------------------------- one trace */
 
-/*
- * The minimum number of the 'count' segments that must still exist at the end.
- */
+/* Return how many of the 'count' segments must still exist at the end. */
 static uint64_t
 kept_segments(uint64_t count)
 {
@@ -149,15 +150,15 @@ kept_segments(uint64_t count)
 	if (keep == NULL || keep[0] == '\0' || strcmp(keep, "all") == 0)
 		return count;
 	n = strtoull(keep, &end, 10);
-	/* A limit in bytes does not bound the number of segments. */
+	/* With a limit in bytes, only the last segment is certain to exist. */
 	if (*end != '\0')
 		n = 1;
 	return n < count ? n : count;
 }
 
 /*
- * Describe the losses of a process: 'trace' is its last segment, and 'segments'
- * of its segments exist.
+ * Describe what the traces of a process have lost.  'trace' is its last
+ * segment; 'segments' is the number of its segments that exist.
  */
 static void
 describe_losses(const struct collected_trace *trace, size_t segments,
@@ -168,7 +169,7 @@ describe_losses(const struct collected_trace *trace, size_t segments,
 
 	if (s->error[0] != '\0')
 		snprintf(buf, cap,
-			 "ended early (%s): %s LOST up to there, later ones "
+			 "ended early (%s): %s LOST up to there, later losses "
 			 "not counted",
 			 s->error, figure_count(s->lost_count).text);
 	else if (s->lost_count != 0)
@@ -180,7 +181,9 @@ describe_losses(const struct collected_trace *trace, size_t segments,
 		snprintf(buf, cap, "nothing lost of its own");
 }
 
-/* Return the words for a recording that was stopped or started by an order. */
+/*
+ * Return the words for the case that an order stopped or started the recording.
+ */
 static const char *
 describe_pause(const struct collection *c)
 {
@@ -207,7 +210,7 @@ describe_end(const struct collected_trace *last)
 		       : "";
 }
 
-/* " in 12.345 ms in 2 of 3 segments, 1.31 bytes/event" */
+/* Write " in 12.345 ms in 2 of 3 segments, 1.31 bytes/event" to 'buf'. */
 static void
 describe_size(const struct collected_trace *trace, size_t segments,
 	      const struct collect_summary *s, char *buf, size_t cap)
@@ -237,18 +240,22 @@ print_summary(const struct collection *c)
 	describe_size(last, segments, &s, size, sizeof(size));
 	describe_losses(last, segments, &s, lost, sizeof(lost));
 	summary_describe_others(c, others, sizeof(others));
-	message_print(
-		"%s: %s events%s, %s%s%s%s%s%s", template_short(last->path),
-		figure_count(s.event_count).text, size,
-		s.fault[0] != '\0' ? "NOT COMPLETE: " : "",
-		s.fault[0] != '\0' ? s.fault : lost, describe_end(last),
-		describe_pause(c), others,
-		s.fault[0] != '\0' && s.lost_count != 0 ? ", and events lost"
-							: "");
+	message_print("%s: %s events%s, %s%s%s%s%s%s",
+		      template_short(last->path),
+		      figure_count(s.event_count).text, size,
+		      s.fault[0] != '\0' ? "NOT COMPLETE: " : "",
+		      s.fault[0] != '\0' ? s.fault : lost, describe_end(last),
+		      describe_pause(c), others,
+		      s.fault[0] != '\0' && s.lost_count != 0
+			      ? ", and events were lost"
+			      : "");
 	return s.complete;
 }
 
-/* Is a trace complete that the summary is not about? */
+/*
+ * Check a trace that the final line is not about.  If it is incomplete, print
+ * why and return false.
+ */
 static bool
 check_other(const struct collected_trace *trace)
 {

@@ -34,7 +34,8 @@ template_check(const char *option, const char *text)
 			return false;
 		}
 		if (p[1] == 's' && strchr(p, '/') != NULL) {
-			message_print("%s: %%s in a directory's name: '%s'",
+			message_print("%s: %%s cannot be in the name of a "
+				      "directory: '%s'",
 				      option, text);
 			return false;
 		}
@@ -58,7 +59,7 @@ template_absolute(const char *text)
 			message_print("working directory: %s", strerror(errno));
 			return NULL;
 		}
-		/* Escape each '%' in the name of the directory. */
+		/* Escape each '%' in the name of the working directory. */
 		for (const char *p = cwd; *p != '\0'; p++)
 			fprintf(f, *p == '%' ? "%%%%" : "%c", *p);
 		fprintf(f, "/%s", text);
@@ -71,7 +72,10 @@ template_absolute(const char *text)
 	return result;
 }
 
-/* Copy the directory, up to the first part that differs between processes. */
+/*
+ * Copy the directory up to the first conversion, from which on the names of
+ * processes' directories differ.
+ */
 static void
 fixed_directory(const char *text, char *dir)
 {
@@ -84,11 +88,14 @@ fixed_directory(const char *text, char *dir)
 			break;
 		dir[used++] = *p;
 	}
-	/* The root directory is a lone slash. */
+	/* Keep the slash if it is the root directory. */
 	dir[slash != 0 ? slash : 1] = '\0';
 }
 
-/* Write a page to 'fd' and close it.  Return 0 or an errno value. */
+/*
+ * Write a page to 'fd', to see whether the file system has room, and close it.
+ * Return 0 or an errno value.
+ */
 static int
 try_file(int fd)
 {
@@ -107,8 +114,8 @@ try_file(int fd)
 }
 
 /*
- * Create a named file for a moment, if the file system does not support unnamed
- * ones.
+ * Create a named file and remove it, for file systems without unnamed files.
+ * Return as create_unnamed() does.
  */
 static int
 try_named(const char *dir)
@@ -128,7 +135,9 @@ try_named(const char *dir)
 	return e;
 }
 
-/* Create and write a file in the directory.  Return 0 or an errno value. */
+/*
+ * Create and write a test file in the directory.  Return 0 or an errno value.
+ */
 static int
 try_directory(const char *dir)
 {
@@ -141,7 +150,10 @@ try_directory(const char *dir)
 	return try_named(dir);
 }
 
-/* If the template has no conversions, can its name become a file? */
+/*
+ * If the template has no conversions: can a trace be written to this path,
+ * because it does not exist or is a regular file?
+ */
 static bool
 check_existing(const char *text)
 {

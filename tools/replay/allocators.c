@@ -5,9 +5,12 @@
 #include "tools/ui/message.h"
 
 #include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LIBC_NAME "glibc"
@@ -57,7 +60,7 @@ find_in_list(const char *dirs, const char *library, char path[PATH_MAX])
 	return false;
 }
 
-/* Look where the dynamic loader does, and where libc is. */
+/* Look in the directories of the dynamic loader, and in that of libc. */
 static bool
 find_library(const char *library, char path[PATH_MAX])
 {
@@ -103,7 +106,45 @@ refuse(const char *name, int length)
 	return false;
 }
 
-/* Find the library of the first 'length' bytes of a.label. */
+/*
+ * Is it a file that the loader could map?  Another kind of file might block it,
+ * and the loader's own messages do not say which allocator they are about.
+ */
+static bool
+is_library(const char *path)
+{
+	char head[SELFMAG] = "";
+	struct stat status;
+	/* O_NONBLOCK: a FIFO must not wait for a writer. */
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const bool ok = fd >= 0 && fstat(fd, &status) == 0 &&
+			S_ISREG(status.st_mode) &&
+			read(fd, head, sizeof(head)) == (ssize_t)sizeof(head) &&
+			memcmp(head, ELFMAG, SELFMAG) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+/* Check the library at the path that the user gave. */
+static bool
+check_path(const struct allocator *a)
+{
+	if (!is_library(a->library)) {
+		message_print("--allocator: not a shared library: '%s'",
+			      a->library);
+		return false;
+	}
+	if (a->library[strcspn(a->library, ": ")] == '\0')
+		return true;
+	message_print("--allocator: LD_PRELOAD allows no ':' and no blank: "
+		      "'%s'",
+		      a->library);
+	return false;
+}
+
+/* Find the library that the first 'length' bytes of the label name. */
 static bool
 find_allocator(struct allocator *a, size_t length)
 {
@@ -114,15 +155,11 @@ find_allocator(struct allocator *a, size_t length)
 		return true;
 	if (length < sizeof(name) && memchr(a->label, '/', length) != NULL) {
 		snprintf(name, sizeof(name), "%.*s", (int)length, a->label);
+		a->is_path = true;
 		if (realpath(name, a->library) == NULL ||
 		    access(a->library, R_OK) != 0)
 			return refuse(a->label, (int)length);
-		if (a->library[strcspn(a->library, ": ")] == '\0')
-			return true;
-		message_print("--allocator: LD_PRELOAD allows no ':' and no "
-			      "blank: '%s'",
-			      a->library);
-		return false;
+		return check_path(a);
 	}
 	for (size_t i = 0; i < KNOWN_COUNT; i++) {
 		if (strlen(known[i].name) != length ||
@@ -135,6 +172,32 @@ find_allocator(struct allocator *a, size_t length)
 		return false;
 	}
 	return refuse(a->label, (int)length);
+}
+
+/* Check a list of variables: "VAR=VALUE VAR=VALUE". */
+static bool
+check_environment(const char *text)
+{
+	static const char preload[] = "LD_PRELOAD=";
+
+	for (const char *item = text + strspn(text, " "); *item != '\0';) {
+		const size_t length = strcspn(item, " ");
+		const size_t name_length = strcspn(item, "=");
+
+		if (name_length == 0 || name_length >= length) {
+			message_print("--allocator: not VAR=VALUE: '%.*s'",
+				      (int)length, item);
+			return false;
+		}
+		if (strncmp(item, preload, strlen(preload)) == 0) {
+			message_print("--allocator: a library to preload is "
+				      "given by its path, not by LD_PRELOAD");
+			return false;
+		}
+		item += length;
+		item += strspn(item, " ");
+	}
+	return true;
 }
 
 bool
@@ -153,11 +216,13 @@ allocators_add(struct allocators *all, const char *text)
 					 text + length + (text[length] != 0) };
 	if (!find_allocator(a, length))
 		return false;
-	if (text[length] != '\0' && strchr(a->environment, '=') == NULL) {
-		message_print("--allocator: not VAR=VALUE: '%s'",
-			      a->environment);
+	if (text[length] != '\0' && a->environment[0] == '\0') {
+		message_print("--allocator: no VAR=VALUE after the colon: '%s'",
+			      text);
 		return false;
 	}
+	if (!check_environment(a->environment))
+		return false;
 	all->count++;
 	return true;
 }

@@ -11,7 +11,8 @@
 struct allocator {
 	const char *label;	 /* as the user wrote it; borrowed */
 	const char *environment; /* "VAR=VALUE VAR=VALUE", in 'label', or "" */
-	char library[PATH_MAX];	 /* to preload; "": libc's own */
+	char library[PATH_MAX];	 /* library to preload; "": libc's allocator */
+	bool is_path;		 /* the user gave the path of the library */
 };
 
 struct allocators {

@@ -19,7 +19,8 @@ struct emitter {
 	FILE *file;
 	const struct compiled *compiled;
 	uint32_t stream, life;
-	unsigned part, statement_count; /* of this life; of this part */
+	/* Parts of this life; statements of this part. */
+	unsigned part, statement_count;
 	struct word_reader reader;
 };
 
@@ -80,7 +81,7 @@ is_threaded(const struct emitter *e)
 	return e->compiled->file.stream_count > 1;
 }
 
-/* Print text for a comment: nothing may end it. */
+/* Print text inside a comment; make sure that it does not end the comment. */
 static void
 print_comment(FILE *f, const char *text)
 {
@@ -104,15 +105,17 @@ print_prologue(struct emitter *e, const char *trace)
 		" * cc -O2 -pthread THIS-FILE\n */\n%s",
 		c->calls, c->thread_count, includes);
 	/*
-	 * Volatile: the compiler would remove calls without an effect.  The
-	 * last one stays NULL: realloc(NULL, n) would become malloc(n).
+	 * The array is volatile: otherwise the compiler would remove calls
+	 * without an effect.  The last element stays NULL and is the argument
+	 * of realloc(NULL, n), which the compiler would otherwise turn into
+	 * malloc(n).
 	 */
 	fprintf(e->file, "static void *volatile block[%" PRIu64 "];\n",
 		c->slot_count + 1);
 	if (c->handovers != 0)
 		fprintf(e->file, "static atomic_uint turn[%" PRIu64 "];\n",
 			c->slot_count + 1);
-	/* created[0], of main(), is for the begin of a window. */
+	/* main() uses created[0] for the start of a window. */
 	if (is_threaded(e))
 		fprintf(e->file,
 			"static pthread_t threads[%" PRIu32 "];\n"
@@ -162,7 +165,7 @@ print_call(const struct emitter *e, const struct word_item *item)
 		fprintf(f, "\tpass(&turn[%" PRIu32 "]);\n", n);
 }
 
-/* Print the statements of a word; those of the end are the caller's. */
+/* Print the statements of a word; the caller prints those of the last words. */
 static void
 print_word(const struct emitter *e, const struct word_item *item)
 {
@@ -216,7 +219,7 @@ end_life(struct emitter *e)
 	e->part = 0;
 }
 
-/* The end of main(): wait for all threads. */
+/* Print the end of main(): wait for all threads. */
 static void
 print_end(struct emitter *e)
 {
@@ -273,7 +276,7 @@ static bool
 print_program(struct emitter *e, const char *trace)
 {
 	print_prologue(e, trace);
-	/* main() is the last one. */
+	/* Print the functions in reverse order: main() must be the last one. */
 	for (uint32_t i = e->compiled->file.stream_count; i-- > 0;)
 		if (!print_stream(e, i))
 			return false;
@@ -290,8 +293,8 @@ emit_c(const char *path, const char *trace, const struct compiled *compiled)
 	bool ok = false;
 
 	if (compiled->calls + compiled->built_count > EMIT_CALLS_MAX) {
-		message_print("%s: more than %d calls (--from and --to take a "
-			      "part of them)",
+		message_print("%s: more than %d calls: choose a part of the "
+			      "trace by --from and --to",
 			      message_path(trace), EMIT_CALLS_MAX);
 		free(e);
 		return false;

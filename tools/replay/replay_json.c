@@ -17,7 +17,7 @@ spread_json(const struct replay_column *column, unsigned m, unsigned repeat)
 			 "measured", runs);
 }
 
-/* The latencies of each kind of call that the trace has, in ns. */
+/* Return the latencies of each kind of call that the trace has, in ns. */
 static json_t *
 latencies_json(const struct replay_column *column)
 {
@@ -36,7 +36,7 @@ latencies_json(const struct replay_column *column)
 	return object;
 }
 
-/* A field of each sample. */
+/* Return a field of each sample as an array. */
 static json_t *
 samples_json(const struct replay_column *column, unsigned count, size_t offset)
 {
@@ -51,7 +51,7 @@ samples_json(const struct replay_column *column, unsigned count, size_t offset)
 	return values;
 }
 
-/* What was live, and how many calls had been made. */
+/* Return the live bytes and the number of calls of each sample. */
 static json_t *
 history_json(const struct replay_runs *runs)
 {
@@ -66,7 +66,7 @@ history_json(const struct replay_runs *runs)
 			     offsetof(struct lane_sample, live_nbytes)));
 }
 
-/* What the allocator tells of itself; null: it does not. */
+/* Return the allocator's own statistics; null if it has none. */
 static json_t *
 own_json(const struct replay_column *column)
 {
@@ -100,11 +100,21 @@ column_json(const struct replay_column *column, const char *name,
 	json_t *const object = json_object();
 
 	json_object_set_new(object, "allocator", json_text(name));
+	json_object_set_new(object, "error",
+			    column->fault[0] != '\0' ? json_text(column->fault)
+						     : json_null());
+	if (column->fault[0] != '\0')
+		return object;
 	json_object_set_new(object, "library", json_text(column->library));
 	json_object_set_new(object, "failed", json_u64(column->failed));
 	for (unsigned m = 0; m < REPLAY_MEASURES; m++)
 		json_object_set_new(object, replay_measure_words[m],
 				    spread_json(column, m, repeat));
+	/* What is subtracted from the time of the others. */
+	if (column->allocator == NULL)
+		json_object_set_new(
+			object, "busiest",
+			spread_json(column, REPLAY_BUSIEST, repeat));
 	json_object_set_new(object, "peak_asked_bytes",
 			    json_u64(column->asked_nbytes));
 	json_object_set_new(object, "peak_usable_bytes",
@@ -119,7 +129,7 @@ column_json(const struct replay_column *column, const char *name,
 	return object;
 }
 
-/* The labels of the best allocators, the best one first. */
+/* Return the labels of the best allocators, the best one first. */
 static json_t *
 best_json(const struct replay_runs *runs, enum replay_measure m)
 {
@@ -173,7 +183,7 @@ replay_set_trace(json_t *object, const struct replay_view *view)
 				    json_u64(members[i].value));
 }
 
-/* What was changed, and the figures without that. */
+/* Return the changes of --what-if, and the figures without them. */
 static json_t *
 what_if_json(const struct replay_view *view)
 {
@@ -204,7 +214,7 @@ replay_json(const struct replay_view *view)
 			columns,
 			column_json(&runs->columns[i],
 				    runs->columns[i].allocator->label, runs));
-	for (unsigned m = 0; m < REPLAY_MEASURES; m++)
+	for (unsigned m = 0; m < REPLAY_RANKED; m++)
 		json_object_set_new(best, replay_measure_words[m],
 				    best_json(runs, (enum replay_measure)m));
 	json_object_set_new(object, "repeat", json_u64(runs->repeat));

@@ -18,7 +18,7 @@ skip_blanks(const char **p)
 	*p += strspn(*p, " \t");
 }
 
-/* Take an allocator; the longest one whose name is next. */
+/* Parse an allocator: the longest name that matches the next characters. */
 static bool
 take_allocator(const char **p, const struct allocators *all, unsigned *idx_ret)
 {
@@ -53,7 +53,7 @@ take_measure(const char **p, enum replay_measure *measure_ret)
 	return false;
 }
 
-/* Take a unit that suits the measure, if one is next. */
+/* Parse a unit that suits the measure, if there is one. */
 static void
 take_unit(const char **p, struct replay_limit *term)
 {
@@ -67,7 +67,7 @@ take_unit(const char **p, struct replay_limit *term)
 		{ "K", 1 << 10, false }, { "M", 1 << 20, false },
 		{ "G", 1 << 30, false },
 	};
-	const bool is_time = term->measure <= REPLAY_CPU;
+	const bool is_time = runs_is_time(term->measure);
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		const size_t length = strlen(units[i].name);
@@ -152,7 +152,7 @@ limits_parse(struct replay_limits *limits, const char *text,
 
 /* -------------------------------------------------------------------- check */
 
-/* Does an allocator exceed a limit?  If so, say so. */
+/* If an allocator exceeds a limit, print a message and return true. */
 static bool
 exceeds(const struct replay_limit *term, const struct replay_runs *runs,
 	unsigned idx)
@@ -177,6 +177,13 @@ exceeds(const struct replay_limit *term, const struct replay_runs *runs,
 	return true;
 }
 
+/* Has an allocator no figures?  'idx' may be REPLAY_ANY. */
+static bool
+has_failed(const struct replay_runs *runs, unsigned idx)
+{
+	return idx != REPLAY_ANY && runs->columns[idx].fault[0] != '\0';
+}
+
 bool
 limits_exceeded(const struct replay_limits *limits,
 		const struct replay_runs *runs)
@@ -187,7 +194,8 @@ limits_exceeded(const struct replay_limits *limits,
 		const struct replay_limit *const term = &limits->terms[i];
 
 		for (unsigned k = 0; k < runs->count; k++)
-			if (k != term->other &&
+			if (k != term->other && !has_failed(runs, k) &&
+			    !has_failed(runs, term->other) &&
 			    (term->subject == REPLAY_ANY || term->subject == k))
 				found |= exceeds(term, runs, k);
 	}

@@ -48,7 +48,7 @@ print_count(struct out *o, uint64_t n, const char *what)
 	out_printf(o, "%s %s%s", figure_count(n).text, what, n == 1 ? "" : "s");
 }
 
-/* Print what was left out, if it is anything. */
+/* Print what was omitted, if anything. */
 static void
 print_left_out(struct out *o, uint64_t n, const char *what)
 {
@@ -138,13 +138,20 @@ print_column(struct out *o, const struct replay_view *view, int width,
 	struct cell ratios[REPLAY_MEASURES];
 	const struct cell spread = spread_cell(runs, idx);
 
+	if (c->fault[0] != '\0') {
+		print_row(o, view, width,
+			  (const char *[TABLE_COLUMNS]){
+				  c->allocator->label, "failed", "-", "-", "-",
+				  "-", "-", "-", "-", "-", "-" });
+		return;
+	}
 	for (unsigned m = 0; m < REPLAY_MEASURES; m++) {
 		figures[m] = runs_figure((enum replay_measure)m,
 					 c->measures[m].median);
 		ratios[m] = ratio_cell(runs, (enum replay_measure)m, idx);
 	}
 	print_row(o, view, width,
-		  (const char *[]){
+		  (const char *[TABLE_COLUMNS]){
 			  c->allocator->label, figures[REPLAY_WALL].text,
 			  ratios[REPLAY_WALL].text, spread.text,
 			  figures[REPLAY_CPU].text, ratios[REPLAY_CPU].text,
@@ -158,10 +165,10 @@ print_column(struct out *o, const struct replay_view *view, int width,
 			   figure_count(c->failed).text);
 }
 
-/* With fewer calls, a figure for each is that of the start. */
+/* With fewer calls, the cost of the start dominates the cost per call. */
 #define CALLS_MIN 1000
 
-/* Print the driver's own cost, which the rows above are without. */
+/* Print the driver's own cost, which is subtracted in the rows above. */
 static void
 print_own_cost(struct out *o, const struct replay_view *view)
 {
@@ -170,27 +177,59 @@ print_own_cost(struct out *o, const struct replay_view *view)
 
 	out_printf(o, "%sSubtracted as the driver's own: ",
 		   view->markdown ? "\n" : "");
-	out_printf(o, "%s", figure_ns(s[REPLAY_WALL].median).text);
+	out_printf(o, "%s", figure_ns(s[REPLAY_BUSIEST].median).text);
 	if (calls >= CALLS_MIN)
 		out_printf(o, " (%.1f ns a call)",
-			   (double)s[REPLAY_WALL].median / (double)calls);
+			   (double)s[REPLAY_BUSIEST].median / (double)calls);
 	out_printf(o, ", CPU %s", figure_ns(s[REPLAY_CPU].median).text);
 	out_printf(o, ", peak RSS %s\n",
 		   figure_nbytes(s[REPLAY_PEAK_RSS].median).text);
 }
 
-/* Print what blocks can hold beyond what was asked for. */
+/* Print the times of all threads together, if threads wait for others. */
+static void
+print_waits(struct out *o, const struct replay_view *view)
+{
+	const struct replay_runs *const runs = view->runs;
+
+	if (view->compiled->handovers == 0)
+		return;
+	out_printf(o,
+		   "%sAll threads together, in calls + in waits for calls "
+		   "of other threads:\n%s",
+		   view->markdown ? "\n" : "", view->markdown ? "\n" : "");
+	for (unsigned i = 0; i < runs->count; i++) {
+		const struct replay_spread *const s = runs->columns[i].measures;
+
+		if (runs->columns[i].fault[0] != '\0')
+			continue;
+		out_str(o, view->markdown ? "- " : "  ");
+		out_str(o, runs->columns[i].allocator->label);
+		out_printf(o, ": %s + ", figure_ns(s[REPLAY_BUSY].median).text);
+		out_printf(o, "%s (CPU ",
+			   figure_ns(s[REPLAY_WAIT].median).text);
+		out_printf(o, "%s)\n",
+			   figure_ns(s[REPLAY_WAIT_CPU].median).text);
+	}
+}
+
+/* Print how many usable bytes blocks have beyond those asked for. */
 static void
 print_usable(struct out *o, const struct replay_view *view)
 {
 	const struct replay_runs *const runs = view->runs;
+
+	const char *separator = "";
 
 	out_printf(o, "%sUsable beyond what was asked for, at the peak:",
 		   view->markdown ? "\n" : "");
 	for (unsigned i = 0; i < runs->count; i++) {
 		const struct replay_column *const c = &runs->columns[i];
 
-		out_printf(o, "%s ", i == 0 ? "" : ",");
+		if (c->fault[0] != '\0')
+			continue;
+		out_printf(o, "%s ", separator);
+		separator = ",";
 		out_str(o, c->allocator->label);
 		if (c->asked_nbytes == 0) {
 			out_str(o, " unknown");
@@ -205,7 +244,7 @@ print_usable(struct out *o, const struct replay_view *view)
 	out_str(o, "\n");
 }
 
-/* Print what an allocator tells of itself. */
+/* Print an allocator's own statistics. */
 static void
 print_own(struct out *o, const struct replay_column *column)
 {
@@ -228,7 +267,7 @@ print_own(struct out *o, const struct replay_column *column)
 	out_printf(o, " (%s)", column->own_source);
 }
 
-/* Print what all of them tell. */
+/* Print the statistics of all allocators. */
 static void
 print_own_stats(struct out *o, const struct replay_view *view)
 {
@@ -237,6 +276,8 @@ print_own_stats(struct out *o, const struct replay_view *view)
 	for (unsigned i = 0; i < view->runs->count; i++) {
 		const struct replay_column *const c = &view->runs->columns[i];
 
+		if (c->fault[0] != '\0')
+			continue;
 		out_str(o, view->markdown ? "- " : "  ");
 		out_str(o, c->allocator->label);
 		out_str(o, ":");
@@ -265,13 +306,20 @@ print_verdict(struct out *o, const struct replay_view *view)
 {
 	const struct replay_runs *const runs = view->runs;
 
-	if (runs->count < 2)
+	if (runs->count - runs->failed_count < 2)
 		return;
 	out_printf(o, "%sLeast ", view->markdown ? "\n" : "");
 	print_best(o, runs, "time:", REPLAY_WALL);
+	if (view->compiled->thread_count > 1)
+		print_best(o, runs, "; CPU time:", REPLAY_CPU);
 	print_best(o, runs, "; peak RSS:", REPLAY_PEAK_RSS);
-	out_printf(o, " (median of %u run%s; = is equal within the spread)\n",
-		   runs->repeat, runs->repeat == 1 ? "" : "s");
+	if (runs->repeat == 1)
+		out_str(o, " (1 run, so the spread is unknown)\n");
+	else
+		out_printf(o,
+			   " (medians of %u runs; = is equal within the "
+			   "spread)\n",
+			   runs->repeat);
 }
 
 /* Print a row of the latencies, or their heading if there are none. */
@@ -312,9 +360,11 @@ print_latencies(struct out *o, const struct replay_view *view, int width)
 		print_latency(o, view, width, latency_kind_words[k], "(none)",
 			      &runs->null.latencies[k]);
 		for (unsigned i = 0; i < runs->count; i++)
-			print_latency(o, view, width, latency_kind_words[k],
-				      runs->columns[i].allocator->label,
-				      &runs->columns[i].latencies[k]);
+			if (runs->columns[i].fault[0] == '\0')
+				print_latency(o, view, width,
+					      latency_kind_words[k],
+					      runs->columns[i].allocator->label,
+					      &runs->columns[i].latencies[k]);
 	}
 }
 
@@ -340,6 +390,7 @@ replay_print_text(struct out *o, const struct replay_view *view)
 	for (unsigned i = 0; i < runs->count; i++)
 		print_column(o, view, width, i);
 	print_own_cost(o, view);
+	print_waits(o, view);
 	if (runs->is_sized)
 		print_usable(o, view);
 	if (runs->asks_own)
@@ -356,6 +407,8 @@ replay_print_checked(struct out *o, const struct replay_view *view)
 
 	replay_print_heading(o, view);
 	for (unsigned i = 0; i < runs->count; i++) {
+		if (runs->columns[i].fault[0] != '\0')
+			continue;
 		out_str(o, runs->columns[i].allocator->label);
 		out_str(o, ": ");
 		print_count(o, runs->repeat, "run");

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* replay_savings.c - what the changes of --what-if save */
+/* replay_savings.c - print what the changes of --what-if save */
 #include "tools/replay/replay_output.h"
 #include "tools/replay/replay_verdict.h"
 
 #include <stdio.h>
 
-/* "12.3 MiB less", "1.2 MiB more" or "the same". */
+/* Print "12.3 MiB less", "1.2 MiB more" or "the same". */
 static void
 print_difference(struct out *o, struct figure (*figure)(uint64_t),
 		 uint64_t before, uint64_t after)
@@ -22,7 +22,7 @@ print_difference(struct out *o, struct figure (*figure)(uint64_t),
 				   (double)before);
 }
 
-/* What the changes have done to the trace. */
+/* Print how the changes affect the trace. */
 static void
 print_changes(struct out *o, const struct what_if_counts *n)
 {
@@ -86,6 +86,11 @@ replay_print_savings(struct out *o, const struct replay_view *view)
 	for (unsigned i = 0; i < view->runs->count; i++) {
 		out_str(o, "  ");
 		out_text(o, view->runs->columns[i].allocator->label);
+		if (old->runs->columns[i].fault[0] != '\0' ||
+		    view->runs->columns[i].fault[0] != '\0') {
+			out_printf(o, ": failed%s", end);
+			continue;
+		}
 		print_measure(o, ": time", REPLAY_WALL, &old->runs->columns[i],
 			      &view->runs->columns[i]);
 		print_measure(o, "; peak RSS", REPLAY_PEAK_RSS,

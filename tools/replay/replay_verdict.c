@@ -7,11 +7,13 @@
 unsigned
 verdict_best(const struct replay_runs *runs, enum replay_measure m)
 {
-	unsigned best = 0;
+	unsigned best = runs->count;
 
-	for (unsigned i = 1; i < runs->count; i++)
-		if (runs->columns[i].measures[m].median <
-		    runs->columns[best].measures[m].median)
+	for (unsigned i = 0; i < runs->count; i++)
+		if (runs->columns[i].fault[0] == '\0' &&
+		    (best == runs->count ||
+		     runs->columns[i].measures[m].median <
+			     runs->columns[best].measures[m].median))
 			best = i;
 	return best;
 }
@@ -23,7 +25,8 @@ verdict_is_equal(const struct replay_runs *runs, enum replay_measure m,
 	const struct replay_spread *const a = &runs->columns[best].measures[m];
 	const struct replay_spread *const b = &runs->columns[idx].measures[m];
 
-	return b->min <= a->max || b->median - a->median <= a->median / 100;
+	return runs->columns[idx].fault[0] == '\0' &&
+	       (b->min <= a->max || b->median - a->median <= a->median / 100);
 }
 
 double

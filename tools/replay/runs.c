@@ -2,30 +2,40 @@
 /* runs.c - see runs.h */
 #include "tools/replay/runs.h"
 
-#include "tools/trace/spool.h"
+#include "tools/replay/drive.h"
 #include "tools/ui/message.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-const char *const replay_measure_words[] = { "wall",	"cpu",	  "peak_rss",
-					     "end_rss", "faults", NULL };
+const char *const replay_measure_words[] = {
+	"wall", "cpu",	    "peak_rss", "end_rss", "faults",
+	"busy", "wait_cpu", "wait",	NULL,
+};
 
 struct figure
 runs_figure(enum replay_measure measure, uint64_t n)
 {
-	if (measure <= REPLAY_CPU)
+	if (runs_is_time(measure))
 		return figure_ns(n);
 	return measure == REPLAY_FAULTS ? figure_count(n) : figure_nbytes(n);
+}
+
+bool
+runs_is_time(enum replay_measure measure)
+{
+	return measure != REPLAY_PEAK_RSS && measure != REPLAY_END_RSS &&
+	       measure != REPLAY_FAULTS;
+}
+
+static uint64_t
+less(uint64_t n, uint64_t base)
+{
+	return n > base ? n - base : 0;
 }
 
 static const char *
@@ -36,164 +46,102 @@ label_of(const struct allocator *a)
 
 /* ------------------------------------------------------------------ one run */
 
-/* Set the variables of an allocator. */
-static void
-set_environment(const struct allocator *a)
-{
-	char *const copy = strdup(a != NULL ? a->environment : "");
-	char *save = NULL;
-
-	if (a != NULL && a->library[0] != '\0')
-		setenv("LD_PRELOAD", a->library, 1);
-	else
-		unsetenv("LD_PRELOAD");
-	for (char *item = copy != NULL ? strtok_r(copy, " ", &save) : NULL;
-	     item != NULL; item = strtok_r(NULL, " ", &save)) {
-		char *const value = strchr(item, '=');
-
-		if (value == NULL)
-			continue;
-		*value = '\0';
-		setenv(item, value + 1, 1);
-	}
-	free(copy);
-}
-
-/* Become the driver. */
-static _Noreturn void
-execute_driver(const struct allocator *a, int words_fd, int run_fd)
-{
-	char words[16], shared[16];
-	char *const argv[] = { (char[]){ "hatf" },
-			       (char[]){ "replay" },
-			       (char[]){ DRIVER_WORD },
-			       words,
-			       shared,
-			       NULL };
-
-	/* The copies stay open across exec. */
-	snprintf(words, sizeof(words), "%d", dup(words_fd));
-	snprintf(shared, sizeof(shared), "%d", dup(run_fd));
-	set_environment(a);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	execv("/proc/self/exe", argv);
-	_exit(127);
-}
-
-/* Report why a run has no result. */
-static void
-report_failure(const struct allocator *a, const struct driver_run *run,
-	       int wait_status)
-{
-	if (run->message[0] != '\0')
-		message_print("%s: %.255s", label_of(a), run->message);
-	else if (WIFSIGNALED(wait_status))
-		message_print("%s: the replay was killed by signal %d (%s)",
-			      label_of(a), WTERMSIG(wait_status),
-			      strsignal(WTERMSIG(wait_status)));
-	else
-		message_print("%s: the replay ended with status %d",
-			      label_of(a), WEXITSTATUS(wait_status));
-}
-
-/* A failed preload is only a message of the loader: compare the libraries. */
+/*
+ * Run the allocator of a column once, unless it has failed before.  If it
+ * fails, print a message and note it in the column.
+ */
 static bool
-was_preloaded(const struct allocator *a, const struct driver_run *run)
+run_once(struct replay_column *column, const struct replay_runs *runs,
+	 struct driver_run *run)
 {
-	char path[PATH_MAX];
-
-	if (a == NULL || a->library[0] == '\0' ||
-	    (realpath(run->library, path) != NULL &&
-	     strcmp(path, a->library) == 0))
+	if (column->fault[0] != '\0')
+		return false;
+	if (drive_once(column->allocator, runs->compiled, runs->limit_ms, run,
+		       column->fault))
 		return true;
-	message_print("%s: %s could not be preloaded, or has no malloc",
-		      a->label, a->library);
+	message_print("%s: %s", label_of(column->allocator), column->fault);
 	return false;
 }
 
-static bool
-run_driver(const struct allocator *a, int words_fd, int run_fd,
-	   struct driver_run *run)
+/* Note that an allocator failed. */
+static void
+set_fault(struct replay_column *column, const char *fault)
 {
-	int status = 0;
-	const pid_t pid = fork();
-
-	if (pid < 0) {
-		message_print("cannot start a process: %s", strerror(errno));
-		return false;
-	}
-	if (pid == 0)
-		execute_driver(a, words_fd, run_fd);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (!run->is_done) {
-		report_failure(a, run, status);
-		return false;
-	}
-	return was_preloaded(a, run);
+	snprintf(column->fault, sizeof(column->fault), "%s", fault);
+	message_print("%s: %s", label_of(column->allocator), fault);
 }
 
-/*
- * Run once, with the settings that '*run' has, and store the result there.  On
- * failure print a message and return false.
- */
-static bool
-run_once(const struct allocator *a, int words_fd, struct driver_run *run)
+/* Calls of a run that allocate. */
+static uint64_t
+allocating_calls(const struct compiled *c)
 {
-	struct driver_run *shared = MAP_FAILED;
-	const int fd = spool_memory();
-	bool ok = false;
-
-	if (fd >= 0 && ftruncate(fd, sizeof(*shared)) == 0)
-		shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-			      MAP_SHARED, fd, 0);
-	if (shared == MAP_FAILED) {
-		message_print("no memory for a run: %s", strerror(errno));
-	} else {
-		*shared = *run;
-		ok = run_driver(a, words_fd, fd, shared);
-		*run = *shared;
-		munmap(shared, sizeof(*shared));
-	}
-	if (fd >= 0)
-		close(fd);
-	return ok;
+	return c->mallocs + c->callocs + c->memaligns + c->reallocs +
+	       c->built_count;
 }
 
 /* Run once and store the figures of run 'idx'. */
-static bool
+static void
 add_run(struct replay_column *column, const struct replay_runs *runs,
-	unsigned idx, int words_fd)
+	unsigned idx)
 {
 	struct driver_run run = {
-		.touch = runs->touch,
+		/* The checks write to the blocks themselves. */
+		.touch = runs->is_checked ? TOUCH_NONE : runs->touch,
 		.is_null = column->allocator == NULL,
 		.is_checked = runs->is_checked,
+		.checks_alignment = true,
 		.asks_own = runs->asks_own,
 		.pause_mask = runs->pause_mask,
 		.seed = idx + 1,
 	};
 	uint64_t *const figures = column->figures[idx];
 
-	if (!run_once(column->allocator, words_fd, &run))
-		return false;
+	if (!run_once(column, runs, &run))
+		return;
+	if (run.failed != 0 && run.failed == allocating_calls(runs->compiled)) {
+		set_fault(column, "each call that allocates failed");
+		return;
+	}
 	figures[REPLAY_WALL] = run.wall_ns;
-	figures[REPLAY_CPU] = run.cpu_ns;
+	figures[REPLAY_CPU] = less(run.cpu_ns, run.wait_cpu_ns);
 	figures[REPLAY_PEAK_RSS] = run.peak_nbytes;
 	figures[REPLAY_END_RSS] = run.end_nbytes;
 	figures[REPLAY_FAULTS] = run.faults;
+	figures[REPLAY_BUSY] = run.busy_ns;
+	figures[REPLAY_WAIT_CPU] = run.wait_cpu_ns;
+	figures[REPLAY_WAIT] = run.wait_ns;
+	figures[REPLAY_BUSIEST] = run.busiest_ns;
 	if (run.failed > column->failed)
 		column->failed = run.failed;
 	memcpy(column->library, run.library, sizeof(run.library));
 	column->own = run.own;
 	memcpy(column->own_source, run.own_source, sizeof(run.own_source));
-	return true;
+}
+
+/*
+ * Run a library that the user named by its path once without measures, to find
+ * out whether it gives memory to two blocks at once: it would look very good.
+ */
+static void
+check_library(struct replay_column *column, const struct replay_runs *runs,
+	      unsigned idx)
+{
+	struct driver_run run = {
+		.touch = TOUCH_NONE,
+		.is_checked = true,
+		.pause_mask = UINT64_MAX, /* no pauses */
+		.seed = 1,
+	};
+
+	(void)idx;
+	if (column->allocator != NULL && column->allocator->is_path)
+		run_once(column, runs, &run);
 }
 
 /* Run once more and store the latencies. */
-static bool
+static void
 add_latencies(struct replay_column *column, const struct replay_runs *runs,
-	      int words_fd)
+	      unsigned idx)
 {
 	struct driver_run run = {
 		.touch = runs->touch,
@@ -201,10 +149,44 @@ add_latencies(struct replay_column *column, const struct replay_runs *runs,
 		.is_timed = true,
 	};
 
-	if (!run_once(column->allocator, words_fd, &run))
-		return false;
-	memcpy(column->latencies, run.latencies, sizeof(run.latencies));
-	return true;
+	(void)idx;
+	if (run_once(column, runs, &run))
+		memcpy(column->latencies, run.latencies, sizeof(run.latencies));
+}
+
+/* Run once more and store the usable bytes of the blocks. */
+static void
+add_sizes(struct replay_column *column, const struct replay_runs *runs,
+	  unsigned idx)
+{
+	struct driver_run run = { .touch = TOUCH_NONE, .is_sized = true };
+
+	(void)idx;
+	if (column->allocator == NULL || !run_once(column, runs, &run))
+		return;
+	column->asked_nbytes = run.asked_nbytes;
+	column->usable_nbytes = run.usable_nbytes;
+}
+
+/* Run once more and store the samples. */
+static void
+add_samples(struct replay_column *column, const struct replay_runs *runs,
+	    unsigned idx)
+{
+	struct driver_run run = {
+		.touch = runs->touch,
+		.is_null = column->allocator == NULL,
+		.sample_step = runs->sample_step,
+	};
+
+	(void)idx;
+	if (!run_once(column, runs, &run))
+		return;
+	memcpy(column->samples, run.samples, sizeof(run.samples));
+	for (unsigned i = 0; i < runs->sample_count && !run.is_null; i++)
+		column->samples[i].rss_nbytes =
+			less(column->samples[i].rss_nbytes,
+			     runs->null.samples[i].rss_nbytes);
 }
 
 /* ------------------------------------------------------------------ figures */
@@ -217,22 +199,29 @@ compare_u64(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/*
+ * Return what a measure includes of the driver's own cost.  The null allocator
+ * runs for longer than that if its threads wait for one another.
+ */
 static uint64_t
-less(uint64_t n, uint64_t base)
+own_cost(const struct replay_column *null, unsigned measure)
 {
-	return n > base ? n - base : 0;
+	if (measure == REPLAY_WALL || measure == REPLAY_BUSIEST)
+		return null->measures[REPLAY_BUSIEST].median;
+	return measure == REPLAY_WAIT || measure == REPLAY_WAIT_CPU
+		       ? 0
+		       : null->measures[measure].median;
 }
 
-/* Sum the runs of a column up, without the cost of the null allocator. */
+/* Summarise the runs of a column, without the cost of the null allocator. */
 static void
 sum_up(struct replay_column *column, const struct replay_column *null,
        unsigned n)
 {
 	uint64_t sorted[RUNS_MAX];
 
-	for (unsigned m = 0; m < REPLAY_MEASURES; m++) {
-		const uint64_t own =
-			null != NULL ? null->measures[m].median : 0;
+	for (unsigned m = 0; m < REPLAY_FIGURES; m++) {
+		const uint64_t own = null != NULL ? own_cost(null, m) : 0;
 		struct replay_spread *const s = &column->measures[m];
 
 		for (unsigned i = 0; i < n; i++)
@@ -256,90 +245,58 @@ prepare(struct replay_column *column, const struct allocator *a,
 	return column->figures != NULL;
 }
 
+/* Runs an allocator once; 'idx' is the number of the run. */
+typedef void run_kind(struct replay_column *column,
+		      const struct replay_runs *runs, unsigned idx);
+
+/*
+ * Run the null allocator, and then each one that has not failed yet.  Return
+ * false if the null allocator fails, or if all others have.
+ */
 static bool
-run_round(struct replay_runs *runs, unsigned idx, int words_fd)
+run_round(struct replay_runs *runs, run_kind *kind, unsigned idx)
 {
-	if (!runs->is_checked && !add_run(&runs->null, runs, idx, words_fd))
+	if (!runs->is_checked)
+		kind(&runs->null, runs, idx);
+	if (runs->null.fault[0] != '\0')
 		return false;
 	for (unsigned i = 0; i < runs->count; i++)
-		if (!add_run(&runs->columns[i], runs, idx, words_fd))
-			return false;
-	return true;
-}
-
-/* Run each allocator once more and store what its blocks can hold. */
-static bool
-run_sized(struct replay_runs *runs, int words_fd)
-{
-	for (unsigned i = 0; i < runs->count; i++) {
-		struct replay_column *const c = &runs->columns[i];
-		struct driver_run run = { .touch = TOUCH_NONE,
-					  .is_sized = true };
-
-		if (!run_once(c->allocator, words_fd, &run))
-			return false;
-		c->asked_nbytes = run.asked_nbytes;
-		c->usable_nbytes = run.usable_nbytes;
-	}
-	return true;
-}
-
-/* Run once more and store the samples. */
-static bool
-add_samples(struct replay_column *column, const struct replay_runs *runs,
-	    int words_fd)
-{
-	struct driver_run run = {
-		.touch = runs->touch,
-		.is_null = column->allocator == NULL,
-		.sample_step = runs->sample_step,
-	};
-
-	if (!run_once(column->allocator, words_fd, &run))
-		return false;
-	memcpy(column->samples, run.samples, sizeof(run.samples));
-	return true;
-}
-
-/* Run each allocator once more and store its memory over time. */
-static bool
-run_sampled(struct replay_runs *runs, uint64_t calls, int words_fd)
-{
-	runs->sample_step = calls / LANE_SAMPLES_MAX + 1;
-	runs->sample_count = (unsigned)(calls / runs->sample_step);
-	if (!add_samples(&runs->null, runs, words_fd))
-		return false;
-	for (unsigned i = 0; i < runs->count; i++) {
-		struct replay_column *const c = &runs->columns[i];
-
-		if (!add_samples(c, runs, words_fd))
-			return false;
-		for (unsigned k = 0; k < runs->sample_count; k++)
-			c->samples[k].rss_nbytes =
-				less(c->samples[k].rss_nbytes,
-				     runs->null.samples[k].rss_nbytes);
-	}
-	return true;
-}
-
-static bool
-run_timed(struct replay_runs *runs, int words_fd)
-{
-	if (!add_latencies(&runs->null, runs, words_fd))
-		return false;
+		kind(&runs->columns[i], runs, idx);
+	runs->failed_count = 0;
 	for (unsigned i = 0; i < runs->count; i++)
-		if (!add_latencies(&runs->columns[i], runs, words_fd))
-			return false;
-	return true;
+		runs->failed_count += runs->columns[i].fault[0] != '\0';
+	return runs->failed_count < runs->count;
 }
 
-/* Of each run of a checked replay: more would make it slow. */
+/* Run everything that the user asked for. */
+static bool
+run_all(struct replay_runs *runs, const struct compiled *compiled)
+{
+	if (!runs->is_checked && !run_round(runs, check_library, 0))
+		return false;
+	for (unsigned i = 0; i < runs->repeat; i++)
+		if (!run_round(runs, add_run, i))
+			return false;
+	if (runs->is_timed && !run_round(runs, add_latencies, 0))
+		return false;
+	if (runs->is_sized && !run_round(runs, add_sizes, 0))
+		return false;
+	runs->sample_step = compiled->calls / LANE_SAMPLES_MAX + 1;
+	runs->sample_count =
+		runs->is_sampled
+			? (unsigned)(compiled->calls / runs->sample_step)
+			: 0;
+	return !runs->is_sampled || run_round(runs, add_samples, 0);
+}
+
+/* Pauses in each run of a checked replay; more would make it slow. */
 #define PAUSES 2000
 
 bool
 runs_make(struct replay_runs *runs, const struct compiled *compiled,
 	  const struct allocators *allocators)
 {
+	runs->compiled = compiled;
 	runs->pause_mask = 15;
 	while (runs->pause_mask < compiled->calls * 4 / PAUSES)
 		runs->pause_mask = runs->pause_mask * 2 + 1;
@@ -349,19 +306,12 @@ runs_make(struct replay_runs *runs, const struct compiled *compiled,
 		if (!prepare(&runs->columns[runs->count++],
 			     &allocators->list[i], runs->repeat))
 			return false;
-	for (unsigned i = 0; i < runs->repeat; i++)
-		if (!run_round(runs, i, compiled->file.fd))
-			return false;
-	if (runs->is_timed && !run_timed(runs, compiled->file.fd))
-		return false;
-	if (runs->is_sized && !run_sized(runs, compiled->file.fd))
-		return false;
-	if (runs->is_sampled &&
-	    !run_sampled(runs, compiled->calls, compiled->file.fd))
+	if (!run_all(runs, compiled))
 		return false;
 	sum_up(&runs->null, NULL, runs->repeat);
 	for (unsigned i = 0; i < runs->count; i++)
-		sum_up(&runs->columns[i], &runs->null, runs->repeat);
+		if (runs->columns[i].fault[0] == '\0')
+			sum_up(&runs->columns[i], &runs->null, runs->repeat);
 	return true;
 }
 
@@ -375,7 +325,7 @@ runs_close(struct replay_runs *runs)
 
 /* ------------------------------------------------------------------- memory */
 
-/* Return the memory that programs can still take; UINT64_MAX: unknown. */
+/* Return the memory that programs can still get; UINT64_MAX: unknown. */
 static uint64_t
 available_nbytes(void)
 {
@@ -405,7 +355,10 @@ bool
 runs_fit(const struct compiled *c, enum driver_touch touch, const char *path)
 {
 	const uint64_t available = available_nbytes();
-	/* A block takes its first page if only that is written to. */
+	/*
+	 * If only the first page of a block is written to, only this page takes
+	 * memory.
+	 */
 	uint64_t needed =
 		touch == TOUCH_ALL ? c->peak_nbytes : c->peak_first_nbytes;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runs.h - replay a compiled trace with several allocators, again and again
+ * runs.h - replay a compiled trace repeatedly with several allocators
  *
  * Each run is a process of its own.  A round runs the null allocator and then
  * each allocator once, so that a change of the machine's speed affects all of
@@ -12,6 +12,7 @@
 #include "tools/compile/compile.h"
 #include "tools/driver/driver.h"
 #include "tools/replay/allocators.h"
+#include "tools/replay/drive.h"
 #include "tools/ui/figure.h"
 
 #define RUNS_MAX 1000
@@ -22,56 +23,93 @@ enum replay_measure {
 	REPLAY_PEAK_RSS,
 	REPLAY_END_RSS,
 	REPLAY_FAULTS,
+	/* Of the following ones, less is not always better: */
+	REPLAY_RANKED,
+	/*
+	 * Of all threads together: the time in calls, and the time in waits for
+	 * calls of other threads.
+	 */
+	REPLAY_BUSY = REPLAY_RANKED,
+	REPLAY_WAIT_CPU, /* CPU time of the waits, not in REPLAY_CPU */
+	REPLAY_WAIT,
 	REPLAY_MEASURES,
+	/* For the driver's own cost: REPLAY_BUSY of its busiest thread. */
+	REPLAY_BUSIEST = REPLAY_MEASURES,
+	REPLAY_FIGURES,
 };
 
-/* "wall", "cpu", "peak_rss", "end_rss", "faults". */
+/* "wall", "cpu", ..., NULL. */
 extern const char *const replay_measure_words[REPLAY_MEASURES + 1];
 
-/* A figure of a measure, for people to read. */
+/* Is it a time, in ns?  Else it is a number of bytes or faults. */
+bool runs_is_time(enum replay_measure measure);
+
+/* Return a figure of a measure as text for the user. */
 struct figure runs_figure(enum replay_measure measure, uint64_t n);
 
-/* Of several runs.  Those of an allocator are without the driver's own cost. */
+/*
+ * Figures of several runs.  Those of an allocator exclude the driver's own
+ * cost.
+ */
 struct replay_spread {
 	uint64_t median, min, max;
 };
 
 struct replay_column {
 	const struct allocator *allocator; /* NULL: the null allocator */
-	char library[256];		   /* that had malloc */
-	uint64_t failed;		   /* calls, in the worst run */
-	struct replay_spread measures[REPLAY_MEASURES];
-	/* With 'asks_own': at the end of the last run; "": nothing. */
+	/* Why it has no figures, after a failed run; "": it has. */
+	char fault[DRIVE_FAULT_NBYTES];
+	char library[256]; /* library that defined malloc */
+	uint64_t failed;   /* failed calls of the worst run */
+	struct replay_spread measures[REPLAY_FIGURES];
+	/*
+	 * With 'asks_own': the allocator's own statistics at the end of the
+	 * last run.
+	 */
 	struct own_stats own;
 	char own_source[32];
-	/* With 'is_sized', at the peak; 0: the allocator does not tell. */
+	/*
+	 * With 'is_sized': sums at the peak; 0 if the allocator has no such
+	 * function.
+	 */
 	uint64_t asked_nbytes, usable_nbytes;
-	/* With 'sample_step'; resident memory less the null allocator's. */
+	/*
+	 * With 'sample_step': resident memory without that of the null
+	 * allocator.
+	 */
 	struct lane_sample samples[LANE_SAMPLES_MAX];
-	/* With 'is_timed'; those of the null allocator: the clock's cost */
+	/*
+	 * With 'is_timed'; for the null allocator, they are the cost of the
+	 * clock.
+	 */
 	struct latency latencies[LATENCY_KINDS];
-	uint64_t (*figures)[REPLAY_MEASURES]; /* of each run, as measured */
+	/* Figures of each run, as measured. */
+	uint64_t (*figures)[REPLAY_FIGURES];
 };
 
 struct replay_runs {
+	const struct compiled *compiled; /* set by runs_make(); borrowed */
 	unsigned repeat;
+	uint64_t limit_ms; /* without progress; 0: none */
 	enum driver_touch touch;
 	bool is_checked; /* check the order of the calls, do not measure */
 	uint64_t pause_mask;
-	bool is_timed;	      /* once more each, for the latencies */
-	bool is_sized;	      /* once more each, for the usable sizes */
-	bool asks_own;	      /* what allocators tell of themselves */
-	bool is_sampled;      /* once more each, for the memory over time */
-	uint64_t sample_step; /* set with 'is_sampled': calls of a sample */
+	bool is_timed;	 /* run each once more for the latencies */
+	bool is_sized;	 /* run each once more for the usable sizes */
+	bool asks_own;	 /* get the allocators' own statistics */
+	bool is_sampled; /* run each once more for the memory over time */
+	/* Set with 'is_sampled': calls between two samples. */
+	uint64_t sample_step;
 	unsigned sample_count;
 	struct replay_column null;
 	struct replay_column columns[ALLOCATORS_MAX];
-	unsigned count;
+	unsigned count, failed_count;
 };
 
 /*
- * Run everything, or with 'is_checked' all but the null allocator.  On failure
- * print a message and return false.  In both cases free the result by
+ * Run everything, or with 'is_checked' all but the null allocator.  Print a
+ * message for each allocator that fails, and leave out its other runs.  Return
+ * false if no allocator is left.  In both cases free the result by
  * runs_close().
  */
 bool runs_make(struct replay_runs *runs, const struct compiled *compiled,

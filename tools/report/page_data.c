@@ -22,12 +22,12 @@ struct data {
 	struct page_tree tree;
 	struct page_threads threads;
 	struct page_sites sites;
-	uint64_t end; /* of the axis */
+	uint64_t end; /* end of the axis */
 };
 
 /* -------------------------------------------------------------------- meta */
 
-/* A moment in nanoseconds since 1970, as ISO 8601. */
+/* Write a time in nanoseconds since 1970 as ISO 8601. */
 static void
 put_started(struct out *o, const struct data *d)
 {
@@ -96,7 +96,7 @@ write_totals(const struct data *d, struct out *o)
 
 /* ------------------------------------------------------------------ series */
 
-/* The end of an interval of width 2^shift, or the end of the axis. */
+/* Return the end of an interval of width 2^shift, or the end of the axis. */
 static uint64_t
 end_of(const struct data *d, uint64_t number, unsigned shift)
 {
@@ -105,7 +105,7 @@ end_of(const struct data *d, uint64_t number, unsigned shift)
 	return at < d->end ? at : d->end;
 }
 
-/* The columns of a span. */
+/* The columns that describe a span. */
 static uint64_t
 span_value(const struct span *s, unsigned column)
 {
@@ -188,7 +188,10 @@ write_marks(struct data *d, struct out *o)
 
 typedef const struct amount histogram[CLASS_COUNT][CLASS_COUNT];
 
-/* One more than the largest class of sizes, or of lifetimes, that is used. */
+/*
+ * Return the number of size classes, or of lifetime classes, up to the largest
+ * one in use.
+ */
 static unsigned
 count_sizes(const struct census *c)
 {
@@ -312,14 +315,16 @@ write_health(const struct data *d, struct out *o)
 	put_fact(o, &first, "bad", seen.violation_count,
 		 "events contradict others ('hatf verify' lists them).");
 	put_fact(o, &first, "note", c->unknown_frees,
-		 "frees of blocks that are not known.");
+		 "frees of unknown blocks.");
 	put_fact(o, &first, "note", c->replaced.count,
-		 "blocks whose address was allocated again.");
+		 "live blocks whose address was allocated again.");
 	put_fact(o, &first, "note", c->failed_calls, "calls failed.");
 	put_fact(o, &first, "bad", c->undefined_stacks,
 		 "calls have an undefined stack.");
 	put_fact(o, &first, "bad", c->bad_definitions,
 		 "malformed frames and stacks.");
+	put_fact(o, &first, "bad", c->wrapped_sums,
+		 "blocks made a sum exceed 2^64 bytes: sums are wrong.");
 	put_fact(o, &first, "note", d->sights->marks_left_out,
 		 "more marks of the program are not shown.");
 	if (heritage != NULL)
@@ -363,7 +368,10 @@ write_trace(struct data *d, struct out *o)
 	page_threads_write(&d->threads, &d->tree, d->sights, o);
 	page_map_write(&d->sights->map, o, d->end, put_time, c);
 	write_health(d, o);
-	/* Strings are last: the other members have added some. */
+	/*
+	 * Write the strings last, because writing the other members adds
+	 * strings.
+	 */
 	page_tree_write(&d->tree, o);
 	out_str(o, "}");
 }

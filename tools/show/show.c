@@ -45,7 +45,9 @@ show_warning(struct out *o, const char *text)
 	print_coloured(o, "31", text);
 }
 
-/* The columns of the terminal; 0: standard output is none. */
+/*
+ * Return the columns of the terminal; 0 if standard output is not a terminal.
+ */
 static unsigned
 columns(void)
 {
@@ -56,7 +58,7 @@ columns(void)
 	return size.ws_col;
 }
 
-/* Is it a byte of a UTF-8 character, and not the first one? */
+/* Does the byte belong to a UTF-8 character, without being its first byte? */
 static bool
 is_inner_byte(char c)
 {
@@ -72,7 +74,10 @@ show_cut(const char *name, size_t fits, size_t *head_ret, size_t *tail_ret)
 
 	if (nbytes <= fits)
 		return false;
-	/* The file and line are at the end.  Cut before characters. */
+	/*
+	 * Keep the end of the name, which has file and line.  Cut before a
+	 * character, not inside it.
+	 */
 	while (head > 0 && is_inner_byte(name[head]))
 		head--;
 	while (is_inner_byte(name[tail]))
@@ -127,7 +132,10 @@ show_bars(struct out *o, const uint64_t *values, size_t count, uint64_t max)
 			max == 0 ? 0 : (double)values[i] / (double)max;
 		unsigned level = (unsigned)(part * top + 0.5);
 
-		/* What is not 0 is seen. */
+		/*
+		 * Show any value that is not 0 as a bar of at least the lowest
+		 * level.
+		 */
 		if (level == 0 && values[i] != 0)
 			level = 1;
 		if (level > top)
@@ -179,7 +187,7 @@ show_distance(const struct census *c, uint64_t distance)
 	return c->has_times ? show_units(c, distance) : show_events(distance);
 }
 
-/* The time of a moment, from the first event of the trace. */
+/* Return the time of a moment since the first event of the trace. */
 static uint64_t
 time_of(const struct census *c, const struct moment *m)
 {
@@ -252,7 +260,7 @@ show_json_account(const struct census *c, const struct account *a)
 
 /* ------------------------------------------------------------------- health */
 
-/* What hatf_events knows of the whole trace. */
+/* Return the figures of hatf_events for the whole trace. */
 static struct hatf_events_stats
 get_seen(const struct gathering *g)
 {
@@ -303,12 +311,14 @@ show_health(struct out *o, const struct gathering *g)
 	print_fact(o, lost_count(g), "events lost while recording");
 	print_fact(o, seen.violation_count,
 		   "events that contradict others ('hatf verify' lists them)");
-	print_fact(o, c->unknown_frees, "frees of blocks that are not known");
+	print_fact(o, c->unknown_frees, "frees of unknown blocks");
 	print_fact(o, c->replaced.count,
-		   "blocks whose address was allocated again");
+		   "live blocks whose address was allocated again");
 	print_fact(o, c->failed_calls, "calls that failed");
 	print_fact(o, c->undefined_stacks, "calls with an undefined stack");
 	print_fact(o, c->bad_definitions, "malformed frames and stacks");
+	print_fact(o, c->wrapped_sums,
+		   "blocks made a sum exceed 2^64 bytes: sums are wrong");
 	if (heritage != NULL)
 		out_printf(o, "  blocks of the parent process: %s\n", heritage);
 }
@@ -319,7 +329,8 @@ show_json_health(const struct gathering *g)
 	const struct census *const c = g->census;
 	const struct hatf_events_stats seen = get_seen(g);
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
+			 " s:o}",
 			 "complete", json_boolean(g->fault == NULL), "fault",
 			 json_text(g->fault), "lost", json_u64(lost_count(g)),
 			 "violations", json_u64(seen.violation_count),
@@ -328,7 +339,8 @@ show_json_health(const struct gathering *g)
 			 "failed_calls", json_u64(c->failed_calls),
 			 "undefined_stacks", json_u64(c->undefined_stacks),
 			 "bad_definitions", json_u64(c->bad_definitions),
-			 "heritage", json_heritage(seen.heritage));
+			 "wrapped_sums", json_u64(c->wrapped_sums), "heritage",
+			 json_heritage(seen.heritage));
 }
 
 /* Return true if any frame has a function's name. */
@@ -338,7 +350,9 @@ has_functions(const struct hatf_stacks *stacks)
 	const uint64_t count = hatf_stacks_frame_count(stacks);
 	struct hatf_frame f;
 
-	/* The recorder numbers frames from 1; '[...]' stands for missing ones.
+	/*
+	 * Our recorder numbers frames from 1.  A frame whose name is in
+	 * brackets stands for missing frames.
 	 */
 	for (uint64_t id = 1; id <= count; id++)
 		if (hatf_stacks_get_frame(stacks, id, &f) &&
@@ -351,9 +365,8 @@ const char *
 show_advice(const struct gathering *g)
 {
 	if (!groups_has_stacks(g->census))
-		return "no call stacks: 'hatf record' without -G takes them, "
-		       "for "
-		       "call sites instead of threads and sizes";
+		return "no call stacks, so threads and sizes stand for call "
+		       "sites: 'hatf record' without -G takes call stacks";
 	if (!has_functions(g->census->stacks))
 		return "no function names: 'hatf symbolize FILE' adds them";
 	return NULL;

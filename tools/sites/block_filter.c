@@ -11,17 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most bytes of a name that is compared with patterns. */
+/* The most bytes of a name that patterns are compared with. */
 #define NAME_NBYTES 8192
 
 struct block_filter {
 	const struct block_filter_options *options;
 	struct stack_view *view;
-	struct pair_set blocks;	 /* heap and address of those chosen */
-	struct pair_set threads; /* those whose names match: 0 and number + 1 */
-	uint8_t *judged;	 /* by site: enum judgement */
+	struct pair_set blocks; /* heap and address of chosen blocks */
+	/* Threads whose names match: pairs of 0 and thread number + 1. */
+	struct pair_set threads;
+	uint8_t *judged; /* an enum judgement for each site */
 	uint32_t judged_cap;
-	/* The records that the last realloc announces follow its choice. */
+	/*
+	 * Choices for the records that the last realloc announces, and for the
+	 * realloc itself.
+	 */
 	bool is_alloc_announced, is_free_announced, is_realloc_kept;
 	struct hatf_record realloc;
 	bool has_failed, has_seen_stack, has_seen_alloc;
@@ -91,7 +95,9 @@ matches(const struct block_filter_patterns *patterns, const char *name)
 	return false;
 }
 
-/* Match a path followed by 'rest', with and without the folders. */
+/*
+ * Do the patterns match 'path' followed by 'rest', with or without the folders?
+ */
 static bool
 matches_path(const struct block_filter_patterns *patterns, const char *path,
 	     const char *rest)
@@ -153,7 +159,7 @@ is_site_chosen(const struct block_filter *f, uint32_t site)
 	return o->not_site.count == 0 || !matches_site(&o->not_site, &frame);
 }
 
-/* Make room for the judgement of a site; false if there is no memory. */
+/* Make room for the result of matching a site; false if there is no memory. */
 static bool
 make_judgement_room(struct block_filter *f, uint32_t site)
 {
@@ -200,7 +206,7 @@ is_stack_chosen(struct block_filter *f, const struct hatf_record *rec)
 static struct pair
 thread_pair(uint64_t thread)
 {
-	/* The number 2^64 - 1 is none that anybody gives. */
+	/* No overflow: no trace has a thread with the number 2^64 - 1. */
 	return (struct pair){ 0, thread + 1 };
 }
 
@@ -233,7 +239,7 @@ note_thread(struct block_filter *f, const struct hatf_record *rec)
 		}
 }
 
-/* Note the comment "HATF thread", by which a thread gets another name. */
+/* Note the name in a comment "HATF thread", which renames a thread. */
 static void
 note_thread_comment(struct block_filter *f, const struct hatf_record *rec)
 {
@@ -258,6 +264,25 @@ note_thread_comment(struct block_filter *f, const struct hatf_record *rec)
 	name_thread(f, thread, name);
 }
 
+/* Find the thread that a comment with an event of the program names. */
+static bool
+find_event_thread(const struct hatf_record *rec, uint64_t *thread_ret)
+{
+	static const char kind[] = "HATF event\nthread=";
+	char text[sizeof(kind) + 24] = "";
+	char *end;
+
+	if (rec->attributes_nbytes < sizeof(kind) ||
+	    memcmp(rec->attributes, kind, sizeof(kind) - 1) != 0)
+		return false;
+	memcpy(text, rec->attributes,
+	       rec->attributes_nbytes < sizeof(text) - 1
+		       ? rec->attributes_nbytes
+		       : sizeof(text) - 1);
+	*thread_ret = strtoull(text + sizeof(kind) - 1, &end, 10);
+	return *end == '\n';
+}
+
 static bool
 is_thread_chosen(const struct block_filter *f, uint64_t thread)
 {
@@ -280,7 +305,7 @@ choose(struct block_filter *f, const struct hatf_record *rec)
 	return is_thread_chosen(f, rec->thread) && is_stack_chosen(f, rec);
 }
 
-/* A block at this address begins, chosen or not. */
+/* Note that there is a new block at this address, and whether it is chosen. */
 static void
 begin_block(struct block_filter *f, const struct hatf_record *rec,
 	    bool is_chosen)
@@ -295,7 +320,7 @@ begin_block(struct block_filter *f, const struct hatf_record *rec,
 		f->has_failed = true;
 }
 
-/* A block ends.  Was it chosen? */
+/* Note the end of a block.  Return true if the block was chosen. */
 static bool
 end_block(struct block_filter *f, uint64_t heap, uint64_t address)
 {
@@ -303,7 +328,7 @@ end_block(struct block_filter *f, uint64_t heap, uint64_t address)
 	       pair_set_remove(&f->blocks, (struct pair){ heap, address });
 }
 
-/* Does the last realloc announce the record? */
+/* Is the record the alloc or the free that belongs to the last realloc? */
 static bool
 is_announced(struct block_filter *f, const struct hatf_record *rec)
 {
@@ -338,7 +363,10 @@ keeps_realloc(struct block_filter *f, const struct hatf_record *rec)
 		f->is_realloc_kept = end_block(f, rec->heap, rec->old_address);
 		break;
 	default:
-		/* In place, or failed; without a block, a failed malloc(). */
+		/*
+		 * The realloc resized the block in place, or failed.  A realloc
+		 * of NULL that failed is like a malloc() that failed.
+		 */
 		f->is_realloc_kept =
 			rec->old_address == 0
 				? choose(f, rec)
@@ -375,6 +403,8 @@ keeps_call(struct block_filter *f, const struct hatf_record *rec)
 bool
 block_filter_keeps(struct block_filter *f, const struct hatf_record *rec)
 {
+	uint64_t thread;
+
 	if (rec->tag <= HATF_REALLOC_FREE)
 		return keeps_call(f, rec);
 	if (rec->tag != HATF_COMMENT)
@@ -383,6 +413,8 @@ block_filter_keeps(struct block_filter *f, const struct hatf_record *rec)
 		return true;
 	if (rec->tag == HATF_CREATE_THREAD)
 		note_thread(f, rec);
+	else if (rec->tag == HATF_COMMENT && find_event_thread(rec, &thread))
+		return is_thread_chosen(f, thread);
 	else if (rec->tag == HATF_COMMENT)
 		note_thread_comment(f, rec);
 	return true;

@@ -9,7 +9,7 @@ add_pattern(struct block_filter_patterns *patterns, const char *option,
 	    const char *text)
 {
 	if (patterns->count == BLOCK_FILTER_PATTERNS_MAX) {
-		message_print("%s: at most %d of them", option,
+		message_print("%s: at most %d patterns", option,
 			      BLOCK_FILTER_PATTERNS_MAX);
 		return false;
 	}
@@ -64,7 +64,10 @@ site_choice_close(struct site_choice *c)
 bool
 site_choice_keeps(struct site_choice *c, const struct hatf_record *rec)
 {
-	/* 'hatf verify' reports bad definitions; their stacks are unknown. */
+	/*
+	 * Ignore a bad definition: 'hatf verify' reports it, and its stack is
+	 * unknown.
+	 */
 	if (rec->tag == HATF_COMMENT)
 		hatf_stacks_note(c->stacks, rec, NULL);
 	return c->filter == NULL || block_filter_keeps(c->filter, rec);
@@ -100,7 +103,8 @@ site_choice_report(const struct site_choice *c, const char *path)
 	if (c->filter == NULL)
 		return true;
 	if (block_filter_has_failed(c->filter)) {
-		message_print("%s: %s: blocks are missing", message_path(path),
+		message_print("%s: %s: the output lacks blocks",
+			      message_path(path),
 			      hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}

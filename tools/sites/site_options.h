@@ -2,8 +2,8 @@
 /*
  * site_options.h - the options by which commands choose and show call stacks
  *
- * A command puts SITE_OPTIONS into its page, hands these options to
- * site_options_take(), and asks a 'struct site_choice' about each record.
+ * A command adds SITE_OPTIONS to its options and passes them to
+ * site_options_take().  Then it asks a 'struct site_choice' about each record.
  */
 #ifndef SITE_OPTIONS_H
 #define SITE_OPTIONS_H
@@ -11,7 +11,7 @@
 #include "tools/sites/block_filter.h"
 #include "tools/sites/stack_view.h"
 
-/* Indices of the options, from the first of them on. */
+/* Indices of the options, relative to the first one. */
 enum site_option {
 	SITE_OPTION_SITE,
 	SITE_OPTION_NOT_SITE,
@@ -24,13 +24,14 @@ enum site_option {
 
 #define SITE_OPTIONS                                                           \
 	{ "site", 's', "GLOB",                                                 \
-	  "only blocks whose site, the innermost function of their\n"          \
-	  "stack, or its file:line or module+0xoffset, matches" },             \
+	  "only blocks whose site matches: the innermost function\n"           \
+	  "of their stack, its file:line or its module+0xoffset" },            \
 		{ "not-site", 'S', "GLOB", "no blocks whose site matches" },   \
 		{ "module", 'M', "GLOB",                                       \
-		  "only blocks whose site is in such a program or library" },  \
+		  "only blocks whose site is in a matching program or\n"       \
+		  "library" },                                                 \
 		{ "thread", 'T', "GLOB",                                       \
-		  "only blocks of threads with such a number or name" },       \
+		  "only blocks of threads whose number or name matches" },     \
 		{ "raw-stacks", 'R', NULL, "show frames of allocators, too" }, \
 	{                                                                      \
 		"fold-std", 'F', NULL,                                         \
@@ -43,11 +44,14 @@ struct site_options {
 	struct block_filter_options filter;
 };
 
-/* Take one of the options.  On failure print a message and return false. */
+/*
+ * Handle one of the options.  If its value is wrong, print a message and return
+ * false.
+ */
 bool site_options_take(struct site_options *options, unsigned option,
 		       const char *value);
 
-/* What a command knows of the stacks of the trace that it reads. */
+/* What a command knows about the stacks of the trace that it reads. */
 struct site_choice {
 	struct hatf_stacks *stacks;
 	struct stack_view *view;
@@ -55,30 +59,31 @@ struct site_choice {
 };
 
 /*
- * Open what the options need; '*options' stays the caller's.  On failure print
- * a message and return false.  site_choice_close() closes it in any case.
+ * Open what the options need.  The caller keeps '*options'.  On failure print a
+ * message and return false.  Call site_choice_close() in any case.
  */
 bool site_choice_open(struct site_choice *choice,
 		      const struct site_options *options);
 void site_choice_close(struct site_choice *choice);
 
 /*
- * Learn from a record, and tell whether it is chosen.  Call it for every record
- * but metadata, in order.
+ * If the record defines a frame or stack, note it.  Return whether the record
+ * is chosen.  Call it for every record but metadata, in order.
  */
 bool site_choice_keeps(struct site_choice *choice,
 		       const struct hatf_record *rec);
 
 /*
- * Make '*rec' refer to the stack that the view shows.  'buf' of 'cap' bytes
- * holds its attributes then; without room the record stays as it is.
+ * Let '*rec' refer to the stack without hidden frames.  The new attributes are
+ * in 'buf', which has 'cap' bytes.  If they do not fit, '*rec' is not changed.
  */
 void site_choice_show(struct site_choice *choice, struct hatf_record *rec,
 		      uint8_t *buf, size_t cap);
 
 /*
- * After the last record: print what made the choice incomplete or useless, for
- * the trace 'path'.  Return false if memory was short.
+ * After the last record of the trace 'path': report if the options had no
+ * effect because the trace has no stacks, or if memory ran out.  Return false
+ * if it ran out.
  */
 bool site_choice_report(const struct site_choice *choice, const char *path);
 

@@ -2,24 +2,26 @@
 /* stack_view.c - see stack_view.h */
 #include "tools/sites/stack_view.h"
 
+#include "hatf/frames/function_name.h"
 #include "hatf/frames/hidden_frames.h"
 #include "tools/sites/id_rows.h"
 #include "tools/ui/escape.h"
+#include "tools/ui/message.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What was found out about a stack. */
+/* What is known about a stack. */
 struct known_stack {
-	uint64_t top;  /* 0: all its frames are hidden */
-	uint32_t site; /* 0: not asked for yet */
+	uint64_t top;  /* the stack without hidden frames; 0: all are hidden */
+	uint32_t site; /* number of its site; 0: not requested yet */
 };
 
 struct site {
 	char *name;
-	uint64_t frame; /* id */
+	uint64_t frame; /* id of a frame of the site */
 	uint64_t hash;
 };
 
@@ -27,14 +29,33 @@ struct stack_view {
 	const struct hatf_stacks *stacks;
 	struct stack_view_options options;
 	struct id_rows ids;
-	struct known_stack *known; /* by row */
+	/* what is known about each stack, by its row in 'ids' */
+	struct known_stack *known;
 	size_t known_cap;
-	struct site *sites; /* by number less 1 */
+	struct site *sites; /* sites; the site with number n is at n - 1 */
 	uint32_t site_count, site_cap;
-	uint32_t *slots;   /* numbers of sites, by name; 0: free */
+	/* hash table of the sites by name: site number; 0: free */
+	uint32_t *slots;
 	size_t slot_count; /* a power of 2 */
 	struct seeded_hash hash;
 };
+
+bool
+stack_view_add_wrapper(struct stack_view_options *options, const char *origin,
+		       const char *glob)
+{
+	if (glob[0] == '\0') {
+		message_print("%s: the name of a function is missing", origin);
+		return false;
+	}
+	if (options->wrapper_count == STACK_VIEW_WRAPPERS_MAX) {
+		message_print("%s: more than %d wrappers", origin,
+			      STACK_VIEW_WRAPPERS_MAX);
+		return false;
+	}
+	options->wrappers[options->wrapper_count++] = glob;
+	return true;
+}
 
 struct stack_view *
 stack_view_open(const struct hatf_stacks *stacks,
@@ -66,7 +87,7 @@ stack_view_close(struct stack_view *v)
 
 /* ------------------------------------------------------------------- stacks */
 
-/* Return what was found out about a stack; NULL: nothing yet. */
+/* Return what is known about a stack; NULL if it was not visited yet. */
 static struct known_stack *
 find_known(const struct stack_view *v, uint64_t id)
 {
@@ -75,7 +96,7 @@ find_known(const struct stack_view *v, uint64_t id)
 	return row == ID_ROWS_NONE ? NULL : &v->known[row];
 }
 
-/* Note what was found out about a stack; NULL: no memory. */
+/* Store what is known about a stack; return NULL if there is no memory. */
 static struct known_stack *
 add_known(struct stack_view *v, uint64_t id, const struct known_stack *what)
 {
@@ -99,20 +120,32 @@ add_known(struct stack_view *v, uint64_t id, const struct known_stack *what)
 }
 
 static bool
+is_wrapper(const struct stack_view *v, const struct hatf_frame *frame)
+{
+	if (frame->function == NULL)
+		return false;
+	for (unsigned i = 0; i < v->options.wrapper_count; i++)
+		if (function_name_matches(v->options.wrappers[i],
+					  frame->function))
+			return true;
+	return false;
+}
+
+static bool
 is_hidden(const struct stack_view *v, uint64_t frame_id)
 {
 	struct hatf_frame frame;
 
 	return !v->options.is_raw &&
 	       hatf_stacks_get_frame(v->stacks, frame_id, &frame) &&
-	       (hidden_frames_is_allocator(&frame) ||
+	       (hidden_frames_is_allocator(&frame) || is_wrapper(v, &frame) ||
 		(v->options.fold_std && hidden_frames_is_std(&frame)) ||
 		(v->options.hides_new && hidden_frames_is_new(&frame)));
 }
 
 /*
- * Find the innermost frame of a stack that is not hidden.  Return the number of
- * hidden frames that were met before the answer was known.
+ * Find the innermost frame of a stack that is not hidden.  Return how many
+ * hidden frames were visited until then.
  */
 static uint64_t
 find_top(const struct stack_view *v, uint64_t id, struct known_stack *found)
@@ -138,8 +171,9 @@ find_top(const struct stack_view *v, uint64_t id, struct known_stack *found)
 }
 
 /*
- * Return what is known about a stack; NULL: not defined, or no memory.  Each
- * stack is visited once: what is found holds for the hidden ones on the way.
+ * Return what is known about a stack; NULL if the stack is not defined, or if
+ * there is no memory.  Each stack is visited once: the result is also stored
+ * for the callers whose frames were visited on the way.
  */
 static struct known_stack *
 find_stack(struct stack_view *v, uint64_t id)
@@ -174,7 +208,7 @@ stack_view_top(struct stack_view *v, uint64_t stack)
 
 /* -------------------------------------------------------------------- sites */
 
-/* Return the slot of a name, or the free one where it belongs. */
+/* Return the slot of a name, or the free slot where the name belongs. */
 static uint32_t *
 seek_site(const struct stack_view *v, const char *name, uint64_t hash)
 {
@@ -224,7 +258,10 @@ make_site_room(struct stack_view *v)
 	return true;
 }
 
-/* Return the site of a frame, a new one if its name is new; 0: no memory. */
+/*
+ * Return the site of a frame, adding one if its name is new; 0 if there is no
+ * memory.
+ */
 static uint32_t
 put_site(struct stack_view *v, uint64_t frame_id)
 {
@@ -288,7 +325,7 @@ stack_view_site_frame(const struct stack_view *v, uint32_t site)
 
 /* --------------------------------------------------------------------- text */
 
-/* Append escaped text; what does not fit ends in "...". */
+/* Append escaped text; if it does not fit, end it with "...". */
 static size_t
 append(char *buf, size_t used, const char *text)
 {

@@ -2,9 +2,10 @@
 /*
  * stack_view.h - the call stacks of a trace as a user wants to see them
  *
- * The innermost frames of a stack may belong to the allocator or to the
- * recorder, and with 'fold_std' to the standard library of C++ or Rust.  A view
- * hides them.  The innermost frame that is left is the site of an allocation.
+ * A view hides the innermost frames of a stack that belong to the allocator or
+ * to the recorder, with 'fold_std' to the standard library of C++ or Rust, and
+ * to wrappers of the allocator, such as xmalloc, which the user names.  The
+ * innermost visible frame is the site of an allocation.
  *
  * A view answers for each stack in constant time once it has seen the stack.
  * It takes some 24 bytes for each stack that it has seen, and a copy of the
@@ -22,32 +23,50 @@
 /* The most bytes of a frame's text, with the NUL; longer texts end in "...". */
 #define STACK_VIEW_TEXT_NBYTES 2048
 
+/* The most wrappers that a user may name. */
+#define STACK_VIEW_WRAPPERS_MAX 64
+
 struct stack_view;
 
+/* Begins as all zeros. */
 struct stack_view_options {
-	bool is_raw;	/* hide nothing */
+	bool is_raw;	/* hide no frames */
 	bool fold_std;	/* hide the standard library, too */
 	bool hides_new; /* hide operator new, too */
+	/*
+	 * Also hide functions that match one of these globs, which stay the
+	 * caller's.
+	 */
+	const char *wrappers[STACK_VIEW_WRAPPERS_MAX];
+	unsigned wrapper_count;
 };
 
 /*
- * Make a view of 'stacks', which stays the caller's and may grow while the view
- * is in use.  NULL: no memory.  stack_view_close() frees the view; NULL is
- * allowed.
+ * Hide functions that match 'glob', which stays the caller's.  If there are too
+ * many or 'glob' is empty, print a message that begins with 'origin' and return
+ * false.
+ */
+bool stack_view_add_wrapper(struct stack_view_options *options,
+			    const char *origin, const char *glob);
+
+/*
+ * Make a view of 'stacks', which the caller owns and which may grow while the
+ * view is in use.  Return NULL if there is no memory.  stack_view_close() frees
+ * the view; it allows NULL.
  */
 struct stack_view *stack_view_open(const struct hatf_stacks *stacks,
 				   const struct stack_view_options *options);
 void stack_view_close(struct stack_view *view);
 
 /*
- * Return the stack without its hidden innermost frames.  If it has no others,
- * return the stack itself; 0 if it is not defined.
+ * Return the stack without its hidden innermost frames.  If all frames are
+ * hidden, return the stack itself.  Return 0 if the stack is not defined.
  */
 uint64_t stack_view_top(struct stack_view *view, uint64_t stack);
 
 /*
- * Return the number of the stack's site, from 1.  Sites are equal if their
- * names are.  0: the stack is not defined, or there is no memory.
+ * Return the number of the stack's site, from 1.  Sites with equal names are
+ * the same.  Return 0 if the stack is not defined, or if there is no memory.
  */
 uint32_t stack_view_site(struct stack_view *view, uint64_t stack);
 
@@ -55,8 +74,8 @@ uint32_t stack_view_site(struct stack_view *view, uint64_t stack);
 uint32_t stack_view_site_count(const struct stack_view *view);
 
 /*
- * Return the name of a site, a text as from stack_view_frame_text(), and a
- * frame of it.  Both are valid until the view is closed.
+ * Return the name of a site, which is a text as from stack_view_frame_text(),
+ * and a frame with this name.  Both are valid until the view is closed.
  */
 const char *stack_view_site_name(const struct stack_view *view, uint32_t site);
 struct hatf_frame stack_view_site_frame(const struct stack_view *view,

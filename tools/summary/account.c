@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(sizeof(struct account) == 128, "two cache lines");
+_Static_assert(sizeof(struct account) == 128,
+	       "an account fills two cache lines");
 
 void
 account_sum(struct account *a, const struct account *b, uint64_t epoch)

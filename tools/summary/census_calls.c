@@ -40,7 +40,10 @@ account_end(struct account *t, uint64_t epoch, uint64_t size)
 	amount_subtract(&t->live, size);
 }
 
-/* The history follows the block's stack or lane, which changes. */
+/*
+ * Note in the history that the live bytes of the block's stack change or, if
+ * the points are of lanes, those of its lane.
+ */
 static inline void
 mark(struct census *s, const struct live_block *block)
 {
@@ -49,7 +52,7 @@ mark(struct census *s, const struct live_block *block)
 					  : block->stack);
 }
 
-/* End a block without a free: 'why' counts it. */
+/* End a block for which the trace has no free.  Add it to the counter 'why'. */
 static void
 lose_block(struct census *s, const struct live_block *block, uint32_t heap,
 	   struct amount *why)
@@ -66,6 +69,18 @@ lose_block(struct census *s, const struct live_block *block, uint32_t heap,
 		waste_end(s->waste, s->epoch, block->size);
 }
 
+/*
+ * After a block was added: if a sum of bytes is smaller than the block, the sum
+ * has exceeded 64 bits.  Count this.
+ */
+static inline void
+note_wrapped_sums(struct census *s, uint64_t size, bool is_event)
+{
+	if (s->total.live.nbytes < size ||
+	    (is_event && s->total.allocated.nbytes < size))
+		s->wrapped_sums++;
+}
+
 /* See census_begin_block(). */
 static inline void
 begin_block(struct census *s, const struct live_block *block, uint32_t heap,
@@ -74,7 +89,10 @@ begin_block(struct census *s, const struct live_block *block, uint32_t heap,
 	struct live_table *const table = &s->live[heap];
 	struct live_block old;
 
-	/* No later event may tell the object of such a block. */
+	/*
+	 * A block that no event allocated: later events may not name its
+	 * object, so identify blocks by their addresses.
+	 */
 	if (!is_event && !table->by_address && !live_table_use_addresses(table))
 		s->no_memory = true;
 	if (!live_table_put(table, block, &old)) {
@@ -90,6 +108,7 @@ begin_block(struct census *s, const struct live_block *block, uint32_t heap,
 	account_begin(o.stack, s->epoch, block->size, is_event);
 	account_begin(o.lane, s->epoch, block->size, is_event);
 	account_begin(o.heap, s->epoch, block->size, is_event);
+	note_wrapped_sums(s, block->size, is_event);
 	mark(s, block);
 	if (is_event)
 		amount_add(&history_now(&s->history)->allocated, block->size);
@@ -97,11 +116,12 @@ begin_block(struct census *s, const struct live_block *block, uint32_t heap,
 		waste_begin(s->waste, s->epoch, block->size, is_event);
 }
 
-/* How a block came to its end. */
+/* The end of a block. */
 struct ending {
-	uint64_t events, time; /* its lifetime */
+	/* the block's lifetime, in events and in time units */
+	uint64_t events, time;
 	bool is_temporary;
-	/* not after a realloc, where the object lives on */
+	/* false for a realloc, which does not end the lifetime of the object */
 	bool has_lifetime;
 };
 
@@ -117,7 +137,7 @@ account_free(struct account *t, uint64_t epoch, uint64_t size,
 	t->lifetime_time += end->time;
 }
 
-/* Count a block that is no longer in the table as freed. */
+/* Count as freed a block that was already removed from the table. */
 static inline void
 free_block(struct census *s, const struct live_block *block, uint32_t heap,
 	   const struct ending *end)
@@ -140,7 +160,10 @@ free_block(struct census *s, const struct live_block *block, uint32_t heap,
 	amount_add(&s->lifetime_time[c][census_class(end->time)], block->size);
 }
 
-/* Count a block that another thread than its own has freed. */
+/*
+ * Count a block that was freed by another thread than the one that allocated
+ * it.
+ */
 static void
 note_crossing(struct census *s, uint32_t from, uint32_t to, uint64_t size)
 {
@@ -174,7 +197,10 @@ census_stack_of(const struct hatf_event *e)
 
 	if (e->attributes_nbytes == 0)
 		return 0;
-	/* Most records have a small stack and no other item. */
+	/*
+	 * Fast path: most records have a small stack number and no other
+	 * attribute.
+	 */
 	if (e->attributes_nbytes <= 5 && next[0] == HATF_ATTR_STACK) {
 		uint64_t id = next[1] & 0x7f;
 
@@ -225,7 +251,10 @@ census_on_alloc(struct census *s, const struct hatf_event *e)
 	s->alloc_calls++;
 }
 
-/* Take the block that a free or realloc ends; false if it is not known. */
+/*
+ * Remove the block that a free or realloc ends from the table.  Return false if
+ * the table does not have it.
+ */
 static inline bool
 take_block(struct census *s, const struct hatf_event *e, uint32_t heap,
 	   struct live_block *block_ret)
@@ -237,14 +266,16 @@ take_block(struct census *s, const struct hatf_event *e, uint32_t heap,
 	return false;
 }
 
-/* Count the end of a block by an event of 'thread'. */
+/* Count the end of a block, which 'thread' has freed or reallocated. */
 static inline void
 end_block(struct census *s, const struct hatf_event *e,
 	  const struct live_block *block, uint32_t heap, uint32_t thread,
 	  bool is_final)
 {
 	const uint32_t from = s->lanes[block->lane_plus_1 - 1].thread;
-	/* When an inherited or carried block was allocated is not known. */
+	/*
+	 * An inherited or carried block was born before the trace: no lifetime.
+	 */
 	const bool is_known = is_final && e->object != 0 && !e->carried;
 	const struct ending end = {
 		.events = is_known ? s->event_count - 1 - e->birth_event : 0,
@@ -276,7 +307,10 @@ census_on_free(struct census *s, const struct hatf_event *e)
 	s->threads[thread].last_object = 0;
 }
 
-/* Count how a realloc changed a block, where the realloc was called. */
+/*
+ * Count, for the stack of the realloc, that it moved the block or resized it in
+ * place.
+ */
 static void
 note_resize(struct census *s, const struct live_block *block, uint32_t heap,
 	    const struct live_block *old)

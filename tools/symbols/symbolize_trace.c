@@ -44,7 +44,9 @@ is_plain(const char *path)
 	return !stats.compressed;
 }
 
-/* Do the work of 'r', which has the paths; complete it. */
+/*
+ * Set the remaining members of 'r', whose paths are set, and rewrite the trace.
+ */
 static int
 write_with_names(struct rewrite *r, struct symbol_lookup *lookup,
 		 struct expand_counts *counts_ret)
@@ -88,7 +90,9 @@ symbolize_trace(const char *path, const char *out, struct symbol_lookup *lookup,
 static const int ending_signals[] = { SIGHUP, SIGINT, SIGTERM };
 #define SIGNAL_COUNT (sizeof(ending_signals) / sizeof(ending_signals[0]))
 
-/* The new file while it is being written; the handler removes it. */
+/*
+ * Path of the new file while it is being written; the handler removes the file.
+ */
 static const char *volatile new_file;
 
 static void
@@ -99,14 +103,16 @@ remove_new_file(int number)
 	if (path != NULL)
 		unlink(path);
 	/*
-	 * Only now: the same signal may come twice, to two threads, and the
-	 * second one must not end the process first.
+	 * Reset the handler only after the file is removed: the same signal may
+	 * reach two threads, and the second must not end the process first.
 	 */
 	signal(number, SIG_DFL);
 	raise(number);
 }
 
-/* Let the signals that usually end a process remove 'path' first. */
+/*
+ * For each signal that ends the process, install a handler that removes 'path'.
+ */
 static void
 begin_guard(const char *path, struct sigaction old[SIGNAL_COUNT])
 {
@@ -115,7 +121,7 @@ begin_guard(const char *path, struct sigaction old[SIGNAL_COUNT])
 	new_file = path;
 	for (size_t i = 0; i < SIGNAL_COUNT; i++) {
 		sigaction(ending_signals[i], NULL, &old[i]);
-		/* What is ignored, as under nohup, stays ignored. */
+		/* Keep ignoring a signal that is ignored, as under nohup. */
 		if (old[i].sa_handler == SIG_DFL)
 			sigaction(ending_signals[i], &action, NULL);
 	}
@@ -140,7 +146,10 @@ block_signals(sigset_t *old_mask_ret)
 	sigprocmask(SIG_BLOCK, &mask, old_mask_ret);
 }
 
-/* Give the new file the place, the owner and the mode of the old one. */
+/*
+ * Give the new file the owner and the mode of the old file, and let it replace
+ * the old file.
+ */
 static bool
 take_place(const char *path, const char *new_path, int fd)
 {
@@ -154,7 +163,10 @@ take_place(const char *path, const char *new_path, int fd)
 	return false;
 }
 
-/* Write the trace to 'fd', the empty file 'new_path', and let it replace it. */
+/*
+ * Write the trace with names to 'fd', an empty file with the path 'new_path'.
+ * Then let this file replace the trace.
+ */
 static int
 write_and_replace(const char *path, const char *new_path, int fd,
 		  struct symbol_lookup *lookup,
@@ -164,10 +176,12 @@ write_and_replace(const char *path, const char *new_path, int fd,
 	int exit_status;
 
 	exit_status = write_with_names(&r, lookup, counts_ret);
-	/* The rest of a damaged trace may still be of use to somebody. */
+	/*
+	 * Keep the old file: the user may need the damaged part of the trace.
+	 */
 	if (r.is_written && exit_status != EXIT_FINE)
-		message_print("%s: left as it is; use -o to write what can be "
-			      "read",
+		message_print("%s: not changed; use -o to write the part that "
+			      "can be read",
 			      message_path(path));
 	if (exit_status == EXIT_FINE && !take_place(path, new_path, fd))
 		exit_status = EXIT_BAD_INPUT;
@@ -180,7 +194,7 @@ int
 symbolize_trace_in_place(const char *path, struct symbol_lookup *lookup,
 			 struct expand_counts *counts_ret)
 {
-	/* A link leads to the file that is to be replaced. */
+	/* Replace the file to which symbolic links lead, not a link. */
 	char *const target = realpath(path, NULL);
 	char *new_path = NULL;
 	struct sigaction old[SIGNAL_COUNT];
@@ -196,7 +210,7 @@ symbolize_trace_in_place(const char *path, struct symbol_lookup *lookup,
 		free(target);
 		return EXIT_BAD_INPUT;
 	}
-	/* No signal may come between the file and its guard. */
+	/* Block the signals until the handler has the path of the new file. */
 	block_signals(&old_mask);
 	if (target != NULL && asprintf(&new_path, "%s.XXXXXX", target) > 0)
 		fd = mkostemp(new_path, O_CLOEXEC);

@@ -2,9 +2,9 @@
 /*
  * process_tree.c - see process_tree.h
  *
- * All traces are sorted by host, process and time, so that the segments of an
- * image, the images of a process and the processes with the same id are
- * adjacent.
+ * All traces are sorted by host, process and time.  After sorting, the segments
+ * of an image are adjacent, and so are the images of a process and the
+ * processes with the same id.
  */
 #include "tools/trace/process_tree.h"
 
@@ -116,7 +116,7 @@ append(struct tree *f, const struct tree_trace *t)
 	return true;
 }
 
-/* Take an open trace if our recorder wrote it and it is not a snapshot. */
+/* Add an open trace if our recorder wrote it and it is not a snapshot. */
 static bool
 add_open(struct tree *f, const struct hatf_reader *reader, const char *path,
 	 bool is_found, bool *ours_ret)
@@ -140,7 +140,10 @@ add_open(struct tree *f, const struct hatf_reader *reader, const char *path,
 	return true;
 }
 
-/* Skip whatever is not a trace: a directory may contain anything. */
+/*
+ * Add the file if it is a trace.  Skip other files: a directory may contain
+ * any.
+ */
 static bool
 add_found(struct tree *f, const char *path)
 {
@@ -206,7 +209,7 @@ tree_add(struct tree *f, const char *path)
 	is_fine = add_directory(f, path, dir);
 	closedir(dir);
 	if (is_fine && f->trace_count == before)
-		message_print("%s: no trace in it", path);
+		message_print("%s: contains no trace", path);
 	return is_fine && f->trace_count != before;
 }
 
@@ -218,7 +221,7 @@ compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* Compare processes; then compare their images. */
+/* Compare two traces by process, and within a process by image. */
 static int
 compare_process(const struct tree_trace *a, const struct tree_trace *b)
 {
@@ -253,8 +256,8 @@ compare_trace(const void *x, const void *y)
 }
 
 /*
- * Drop duplicates of a trace.  The first one stays; sorting puts a complete
- * copy before a truncated one.
+ * Remove duplicates: traces of the same segment.  Sorting puts a complete copy
+ * before a truncated one; keep the first.
  */
 static void
 drop_duplicates(struct tree *f)
@@ -298,8 +301,8 @@ make_nodes(struct tree *f)
 /* -------------------------------------------------------------------- links */
 
 /*
- * Return the index of the first node that does not precede 'key' in the order
- * of compare_process().
+ * Return the index of the first node that is at or after 'key' in the order of
+ * compare_process().
  */
 static size_t
 lower_bound(const struct tree *f, const struct tree_trace *key)
@@ -336,9 +339,10 @@ find_file(const struct tree_node *node, const char *path)
 }
 
 /*
- * Return the image of process 'pid' on the host of 't' that existed when 't'
- * began: the latest image before 't'.  'pid_start' 0: unknown.  'file': prefer
- * the image that has this trace; NULL: no preference.
+ * Return the image of process 'pid', on the host of 't', that existed when 't'
+ * began.  This is the latest one that began before 't'.  'pid_start' is the
+ * start of the process, 0 if unknown.  If 'file' is not NULL, prefer the image
+ * that has the trace of this name.
  */
 static struct tree_node *
 find_image(const struct tree *f, const struct tree_trace *t, uint64_t pid,
@@ -379,8 +383,9 @@ image_before(const struct tree *f, const struct tree_node *node)
 	    compare_process(before->traces, node->traces) != 0)
 		return NULL;
 	/*
-	 * If /proc was not available to the recorder, the trailer must say that
-	 * the process executed another program.
+	 * If the start of the process is unknown, which happens without /proc,
+	 * require a trailer that says that the process executed another
+	 * program.
 	 */
 	if (node->traces->pid_start != 0 ||
 	    (tree_last_trace(before)->has_trailer &&
@@ -399,7 +404,10 @@ take_number(const char **text)
 	return n;
 }
 
-/* Return the nearest ancestor whose trace is here. */
+/*
+ * Return the nearest ancestor that has a trace here.  Set '*between_ret' to the
+ * number of processes in between.
+ */
 static struct tree_node *
 find_ancestor(const struct tree *f, const struct tree_trace *t,
 	      unsigned *between_ret)
@@ -439,7 +447,10 @@ link_node(const struct tree *f, struct tree_node *node)
 		node->parent =
 			find_image(f, t, t->parent_pid, 0, t->parent_trace);
 		node->origin = node->parent != NULL ? TREE_FORK : TREE_ORPHAN;
-		/* If the parent has no trace, use the list of ancestors. */
+		/*
+		 * The parent has no trace: use the list of ancestors in the
+		 * header.
+		 */
 		if (node->parent != NULL || t->parent_trace[0] != '\0')
 			return;
 	}
@@ -456,10 +467,10 @@ link_node(const struct tree *f, struct tree_node *node)
 }
 
 /*
- * Remove cycles.  Follow the parents of each node to the first visited node.
- * If that node was visited on the same walk, there is a cycle: remove the link
- * that closes it.  During the walk, 'depth' is the number of the walk; 0: not
- * visited.
+ * Remove cycles.  From each node, walk from parent to parent up to the first
+ * visited node.  If the same walk has visited that node, there is a cycle:
+ * remove the link that closes it.  Until this function returns, 'depth' of a
+ * node is the number of the walk that visited it; 0: not visited.
  */
 static void
 cut_cycles(struct tree *f)
@@ -574,8 +585,8 @@ number_in_name(const char *name, uint64_t *n_ret)
 }
 
 /*
- * Return the segment of the parent in which the node was forked, or NULL if it
- * is not here.
+ * Return the segment of the parent's trace in which the node was forked, or
+ * NULL if that segment is not here.
  */
 static const struct tree_trace *
 find_forked(const struct tree_node *node, bool is_numbered, uint64_t segment)
@@ -609,9 +620,12 @@ tree_find_fork(const struct tree_node *node)
 		fork.event += forked->events_before;
 	else
 		fork.in_segment = is_numbered && fork.segment != 0;
-	/* 0 means that nobody counted the events. */
+	/* 0 events means that the recorder did not count them. */
 	fork.is_known = t->is_exact || fork.event != 0;
-	/* The parent has several segments and the right one is unknown. */
+	/*
+	 * The parent has several segments, and it is unknown which one the
+	 * number of events refers to.
+	 */
 	if (forked == NULL && !is_numbered && parent != NULL &&
 	    tree_last_trace(parent)->segment != 0)
 		fork.is_known = false;

@@ -32,10 +32,13 @@ struct run {
 	struct progress progress;
 	uint64_t record_count;
 	bool bare; /* the output has no header and no trailer */
-	bool cut;  /* the source is truncated, which has been reported */
-	struct hatf_format format; /* of the output */
+	bool cut;  /* the source is truncated, and this was reported */
+	struct hatf_format format; /* format of the output */
 	struct kept_fields
-		keeping; /* fields of the source, if the output drops some */
+		/*
+		 * fields of the source; collected only if the output drops some
+		 */
+		keeping;
 	struct hatf_record records[BATCH];
 };
 
@@ -69,15 +72,15 @@ out_name(const struct rewrite *r)
 static void
 speak_out(const struct rewrite *r, const struct hatf_error *err)
 {
-	/* A closed pipe is not an error: the reader may stop early. */
+	/* Not an error: the reader of a pipe may close it early. */
 	if (err->status == HATF_IO && err->sys_errno == EPIPE)
 		return;
 	message_error(out_name(r), err);
 }
 
 /*
- * Return header lines for a trace in a foreign format: its own header and the
- * name of the format.
+ * Return header lines for a source in a foreign format: the lines of its own
+ * header, and the name of the format.
  */
 static char *
 foreign_header(const struct hatf_reader *reader)
@@ -90,9 +93,7 @@ foreign_header(const struct hatf_reader *reader)
 	return header;
 }
 
-/*
- * Remove the line that starts with 'prefix' from the header, if there is one.
- */
+/* Remove the line that begins with 'prefix' from the header, if it has one. */
 static void
 drop_line(char *header, const char *start)
 {
@@ -124,7 +125,10 @@ rewrite_header(const struct hatf_record *first, unsigned drop)
 			 first->attributes_nbytes - kind_nbytes);
 	if (header == NULL)
 		return NULL;
-	/* Without attributes, a carried block is an ordinary event. */
+	/*
+	 * Carried blocks are marked by attributes.  Without these they are
+	 * ordinary events.
+	 */
 	if ((drop & HATF_DROP_ATTRIBUTES) != 0) {
 		drop_line(header, "carried=");
 		drop_line(header, "carried_bytes=");
@@ -137,8 +141,8 @@ rewrite_header(const struct hatf_record *first, unsigned drop)
 }
 
 /*
- * Say in the header that blocks are missing, and leave out what is false then.
- * Free the old header and return the new one, NULL if there is no memory.
+ * Return a header that says that blocks are missing, without the lines that
+ * this makes false.  Frees the old header.  NULL if there is no memory.
  */
 static char *
 header_of_filtered(char *header)
@@ -159,8 +163,8 @@ header_of_filtered(char *header)
 }
 
 /*
- * Open the writer.  The first of the 'n' records may be the header.  Return
- * EXIT_FINE if the writer is open, or else the exit status.
+ * Open the writer.  The first of the 'n' records in run->records may be the
+ * header.  Return EXIT_FINE if the writer is open, otherwise the exit status.
  */
 static int
 open_writer(struct run *run, size_t n)
@@ -183,9 +187,9 @@ open_writer(struct run *run, size_t n)
 		header = run->r->edit_header(run->r->context, run->reader,
 					     header);
 	/*
-	 * If the source cannot say whether it is complete, the output must not
-	 * say so either, until the source is known to be truncated.  Foreign
-	 * formats have their own ways to say so.
+	 * A HATF source may lack a statement whether it is complete.  Then the
+	 * output must lack it, too, unless the source is known to be truncated.
+	 * Foreign formats have their own marks of completeness.
 	 */
 	run->bare = !stats.ours && !stats.foreign && !run->cut;
 	o->bare = run->bare;
@@ -253,7 +257,7 @@ copy(struct run *run, size_t n)
 	return HATF_OK;
 }
 
-/* Report, once, that the source is incomplete.  True if it is complete. */
+/* Is the source complete?  If not, report this, but only once. */
 static bool
 judge_source(const struct run *run, enum hatf_status status)
 {
@@ -279,19 +283,21 @@ judge_source(const struct run *run, enum hatf_status status)
 	return false;
 }
 
-/* How the output represents samples. */
+/* Return what happens to the fact that the source is sampled. */
 static const char *
 fate_of_samples(const struct hatf_format *format)
 {
 	if ((format->keeps & HATF_KEEPS_ATTRIBUTES) ||
 	    strcmp(format->name, "memtrace") == 0)
 		return "";
-	/* A write-only format has only sums. */
-	return format->reads ? "; the output does not say so"
+	/* A format that can only be written has sums, which are estimates. */
+	return format->reads ? "; the output does not say that it is sampled"
 			     : "; the output has estimates for all blocks";
 }
 
-/* A sampled trace looks like a full one: warn that it is sampled. */
+/*
+ * Warn if the source is sampled, because a sampled trace looks like a full one.
+ */
 static void
 report_sampling(const struct run *run)
 {
@@ -304,8 +310,8 @@ report_sampling(const struct run *run)
 }
 
 /*
- * Warn about events that the source recorded out of order: the output has the
- * same order.
+ * Warn about events that the source has in an impossible order, because the
+ * output has the same order.
  */
 static void
 report_disorder(const struct run *run)
@@ -323,7 +329,7 @@ report_disorder(const struct run *run)
 		stats.disorder_offset, stats.disorder);
 }
 
-/* Warn about sizes that the source has rounded. */
+/* Warn if the source's format rounds sizes and the output's format does not. */
 static void
 report_rounding(const struct run *run)
 {
@@ -333,10 +339,9 @@ report_rounding(const struct run *run)
 	hatf_format_find(name, &f);
 	if ((f.keeps & HATF_KEEPS_SIZE) == 0 &&
 	    strcmp(f.name, run->format.name) != 0)
-		message_print(
-			"%s: sizes are rounded up to words, as format %s has "
-			"them",
-			message_path(run->r->in), f.name);
+		message_print("%s: sizes are rounded up to words, the unit of "
+			      "format %s",
+			      message_path(run->r->in), f.name);
 }
 
 /* Print the warnings about the output. */
@@ -351,14 +356,14 @@ report_source(struct run *run, bool complete)
 		message_print("%s: names: %s", message_path(run->r->in),
 			      advice);
 	/*
-	 * If the source is truncated, the missing part may be in the truncated
-	 * end.
+	 * Report disorder only for a complete source: in a truncated one, the
+	 * calls that seem to be missing may have been cut off.
 	 */
 	if (complete)
 		report_disorder(run);
 }
 
-/* Write to 'list' what the format could not represent, with counts. */
+/* Write to 'list' what the format cannot express, with the number of each. */
 static void
 list_losses(const struct hatf_writer *writer, char *list, size_t nbytes)
 {
@@ -392,7 +397,7 @@ rewrite_reader(struct run *run)
 		return exit_status;
 	run->format.struct_nbytes = sizeof(run->format);
 	hatf_format_find(run->r->options.format, &run->format);
-	/* Sequence numbers replace the addresses. */
+	/* With --tags sequence, numbers replace the addresses in the output. */
 	if (run->r->options.sequence_tags &&
 	    strcmp(run->format.name, "hummingbird") == 0)
 		run->format.keeps &= ~(unsigned)HATF_KEEPS_ADDRESS;
@@ -411,7 +416,9 @@ rewrite_reader(struct run *run)
 		return EXIT_BAD_INPUT;
 	}
 	run->r->is_written = true;
-	/* One of the formats without our trailer has its own trailer. */
+	/*
+	 * Format mtrc has a trailer of its own, unlike other foreign formats.
+	 */
 	if (!complete && run->format.foreign &&
 	    strcmp(run->format.name, "mtrc") != 0)
 		message_print("%s: format %s cannot express that the trace is "
@@ -454,9 +461,9 @@ rewrite_once(struct run *run, struct rewrite *r)
 }
 
 /*
- * Do both the source and the output fail to say that the source is truncated?
- * If both are regular files, rewrite_trace() then copies once more, with a
- * header and trailer.
+ * Does neither the source nor the output say that the source is truncated?  If
+ * both are regular files, rewrite_trace() then copies once more, with a header
+ * and a trailer.
  */
 static bool
 is_silent(const struct run *run)

@@ -30,7 +30,7 @@ spool_temporary(void)
 	return fd;
 }
 
-/* Copy all of 'in' to 'out'.  False with errno on failure. */
+/* Copy all bytes of 'in' to 'out'.  Return false with errno on failure. */
 static bool
 copy(int in, int out)
 {
@@ -65,7 +65,7 @@ spool_copy(struct spool *s)
 		return false;
 	}
 	if (!copy(s->fd, fd)) {
-		message_print("%s: to a temporary file: %s",
+		message_print("%s: cannot copy it to a temporary file: %s",
 			      message_path(s->path), strerror(errno));
 		close(fd);
 		return false;

@@ -3,8 +3,8 @@
  * table.h - a table of figures, as text, Markdown or CSV
  *
  * A cell is one figure or up to TABLE_PARTS_MAX figures ("7.06 / 2.05").  A
- * figure that was not measured is NAN and is shown as '-', and so is an average
- * that lacks a figure.
+ * figure that was not measured is NAN and is shown as '-'.  If one of the
+ * figures is NAN, so is their average.
  */
 #ifndef TABLE_H
 #define TABLE_H
@@ -15,7 +15,7 @@
 #include <stddef.h>
 
 /* Upper bounds of the columns of a table and of the figures of a cell. */
-#define TABLE_COLUMNS_MAX 11
+#define TABLE_COLUMNS_MAX 12
 #define TABLE_PARTS_MAX	  3
 
 /*
@@ -41,23 +41,29 @@ struct table_row {
 	double figures[TABLE_COLUMNS_MAX][TABLE_PARTS_MAX];
 };
 
-/* All pointers except 'rows' are borrowed and must outlive the table. */
+/*
+ * The table borrows all pointers except 'rows'; what they point at must outlive
+ * the table.
+ */
 struct table {
 	const char *key;   /* number of the table: "4" */
 	const char *title; /* shown after "Table 4: " */
-	const char *unit;  /* of all figures, or NULL */
-	const char *note;  /* below the table, or NULL */
+	const char *unit;  /* unit of all figures, or NULL */
+	const char *note;  /* note below the table, or NULL */
 	/* header of the row names; NULL: "program" */
 	const char *row_title;
-	const char *const *columns; /* ends in NULL */
-	/* ends in NULL; NULL: a cell is one figure */
+	const char *const *columns; /* titles of the columns, ends in NULL */
+	/*
+	 * names of the figures in a cell, then NULL; NULL if a cell has one
+	 * figure
+	 */
 	const char *const *parts;
 	/*
-	 * index of the column that has the paper's figures in every row; 0:
-	 * none
+	 * index of the column that has the paper's figures in every row; 0: no
+	 * such column
 	 */
 	size_t paper_column;
-	struct table_row *rows; /* owned */
+	struct table_row *rows; /* the rows, owned by the table */
 	size_t row_count, cap;
 	bool no_memory; /* out of memory: rows are missing */
 };

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-_Static_assert(PAGED_MAP_PAGE_SLOTS == 32, "'used' has one bit per slot");
+_Static_assert(PAGED_MAP_PAGE_SLOTS == 32, "'used' must have one bit per slot");
 
 static uint64_t
 page_number(uint64_t number)
@@ -20,7 +20,7 @@ bit(uint64_t number)
 	return (uint32_t)1 << number % PAGED_MAP_PAGE_SLOTS;
 }
 
-/* Return the page whose address the entry has. */
+/* Return the page whose address is in the entry. */
 static struct paged_map_page *
 page_of(const struct u64_map_entry *block)
 {

@@ -2,8 +2,8 @@
 /*
  * metatf_sink.c - write records as Meta-TF, by a DTD of hatf/metatf/dtd
  *
- * The header of a trace tells where its sections are, so the trace is made in
- * temporary files and copied at the end.
+ * The header of a trace has the offsets of its sections.  The writer therefore
+ * writes the sections to temporary files and copies them at the end.
  */
 #include "hatf/formats/metatf/metatf.h"
 
@@ -39,7 +39,7 @@ stop(struct sink *s)
 	return sink_fail(s, HATF_IO, "temporary file");
 }
 
-/* Find the record of each tag of HATF's. */
+/* Find the record of the schema for each HATF tag. */
 static const struct schema_section *
 map_tags(struct metatf_sink *m)
 {
@@ -66,6 +66,7 @@ open_sink(struct sink *s, const struct metatf_dtd *dtd)
 		.class = MTF_64_BIT,
 		.byte_order = MTF_LITTLE_ENDIAN,
 		.is_compressed = !s->options.plain,
+		.level = s->options.level,
 		.dtd_name = dtd->name,
 		.dtd_text = dtd->text,
 		.dtd_nbytes = strlen(dtd->text),

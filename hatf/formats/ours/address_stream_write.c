@@ -2,9 +2,9 @@
 /*
  * address_stream_write.c - write address streams, see address_stream.h
  *
- * Number the addresses in the order of their first use.  Which of the two forms
- * of numbers compresses better depends on the program, so try both on a sample
- * of the group.
+ * Addresses are numbered in the order of their first use.  Which of the two
+ * forms of numbers compresses better depends on the program, so the writer
+ * tries both on a sample of the group.
  */
 #include "hatf/formats/ours/address_stream.h"
 
@@ -13,14 +13,20 @@
 
 #include <stdlib.h>
 
-/* At least twice the number of addresses. */
+/*
+ * log2 of the number of slots, which is at least twice the number of addresses.
+ */
 #define SLOT_SHIFT 19
 #define SLOT_COUNT ((size_t)1 << SLOT_SHIFT)
 
 #define PIECE_NBYTES (4 + ADDRESS_STREAM_MAX * (8 + 3))
-_Static_assert(PIECE_NBYTES <= GROUP_PIECE_MAX, "readers accept no more");
+_Static_assert(PIECE_NBYTES <= GROUP_PIECE_MAX,
+	       "readers refuse a longer piece");
 
-/* In numbers; about as far as deflate looks back. */
+/*
+ * The length of the sample in numbers; deflate finds repetition at about this
+ * distance.
+ */
 #define SAMPLE 16384
 
 enum hatf_status
@@ -48,7 +54,7 @@ address_stream_writer_fini(struct address_stream_writer *l)
 	free(l->stored);
 }
 
-/* Number the addresses.  Returns how many different ones there are. */
+/* Number the addresses.  Return how many different addresses there are. */
 static uint32_t
 number_all(struct address_stream_writer *l)
 {
@@ -72,7 +78,7 @@ number_all(struct address_stream_writer *l)
 	return count;
 }
 
-/* Store numbers of 'width' bytes at 'p'.  Returns the length in bytes. */
+/* Store numbers of 'width' bytes at 'p'.  Return their length in bytes. */
 static size_t
 put_numbers(const uint32_t *numbers, size_t count, unsigned width,
 	    enum address_stream_form form, uint8_t *p)
@@ -90,7 +96,7 @@ put_numbers(const uint32_t *numbers, size_t count, unsigned width,
 	return count * width;
 }
 
-/* Return the form in which a sample of the numbers compresses better. */
+/* Return the form with which a sample of the numbers compresses better. */
 static enum address_stream_form
 choose_form(struct address_stream_writer *l, const struct sink *s,
 	    struct gzip_members *pack, unsigned width)
@@ -109,7 +115,10 @@ choose_form(struct address_stream_writer *l, const struct sink *s,
 	return ADDRESS_STREAM_PLANES + (nbytes[1] < nbytes[0]);
 }
 
-/* Choose the base of the table.  Returns false if its entries need 8 bytes. */
+/*
+ * Choose the base of the table.  Return false if the table needs entries of 8
+ * bytes.
+ */
 static bool
 choose_base(struct address_stream_writer *l, uint32_t count)
 {
@@ -128,7 +137,7 @@ choose_base(struct address_stream_writer *l, uint32_t count)
 	return column_fits(lowest, highest, l->base);
 }
 
-/* Store the table at 'p'.  Returns its end. */
+/* Store the table at 'p'.  Return the position after it. */
 static uint8_t *
 put_table(const struct address_stream_writer *l, uint32_t count, bool is_narrow,
 	  uint8_t *p)

@@ -2,8 +2,9 @@
 /*
  * hatf_source.c - read records from HATF: the decoder on the window
  *
- * Decode records in place.  The decoder counts them and stops at each comment,
- * so that 'framing' sees the comment before anything after it is decoded.
+ * The records are decoded in place in the window.  The decoder counts them and
+ * stops at each comment, so that 'framing' sees the comment before anything
+ * after it is decoded.
  */
 #include "hatf/codec/crc32c.h"
 #include "hatf/decoder/decoder.h"
@@ -12,44 +13,50 @@
 
 #include <stdlib.h>
 
-/* The decoder is the first member, for functions that need nothing else. */
+/*
+ * The decoder must be the first member: some functions need only the decoder.
+ */
 struct hatf_in {
 	struct decoder decoder;
 	/*
-	 * Checksum of the bytes from the end of the last sum comment, or from
-	 * the start of the block, up to 'summed' in the window.  Not maintained
-	 * unless 'has_sums'.
+	 * Checksum of the bytes up to 'summed' in the window, from the end of
+	 * the last sum comment or from the start of the block.  Only maintained
+	 * if 'has_sums' is set.
 	 */
 	uint32_t sum;
 	const uint8_t *summed;
 	bool has_sums;
-	struct stack_entries *entries; /* NULL: no column of stacks yet */
-	/* Attributes with the items of the column, of the records last read. */
+	/* NULL: the trace has had no column of stacks so far */
+	struct stack_entries *entries;
+	/*
+	 * The attributes of the records read last, with the stacks of the
+	 * column appended.
+	 */
 	uint8_t *items;
 	size_t items_nbytes, items_cap;
 };
 
 _Static_assert(INPUT_WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
-	       "a longer record could never be decoded");
+	       "the longest record must fit the window");
 
 /*
- * A trace without our header is accepted as HATF if this many records, or all
- * that exist, can be decoded.  One byte in 21 is a tag, so other files
- * sometimes pass the first record, and practically never this many.
+ * A trace without our header is accepted as HATF if this many records can be
+ * decoded, or all that the file has.  One byte value in 21 is a tag, so other
+ * files sometimes pass with one record, but practically never with this many.
  */
 #define PROBE_COUNT 8
 
-/* Tag and length of a comment. */
+/* Length of the tag and the length of a comment. */
 #define COMMENT_HEAD_NBYTES (1 + 2)
 
 /*
- * Binary files with small numbers among zeros pass more records.  An invalid
- * record among this many counts as damage of a trace only if the records before
- * it make sense.
+ * Binary files with small numbers among zeros pass more than PROBE_COUNT
+ * records.  If one of the first PROBE_MAX records is invalid, treat the file as
+ * a damaged trace only if the records before the invalid one make sense.
  */
 #define PROBE_MAX 64
 
-/* Stop at the next record that the decoder would decode. */
+/* Stop reading at the next record, which the decoder has not decoded. */
 static void
 stop(struct source *s, enum hatf_status status, const char *field)
 {
@@ -60,7 +67,7 @@ stop(struct source *s, enum hatf_status status, const char *field)
 	source_stop(s, status, field);
 }
 
-/* Stop because the input has no more bytes than those in the window. */
+/* Stop reading because the input has no more bytes than those in the window. */
 static void
 stop_at_end(struct source *s)
 {
@@ -78,7 +85,7 @@ stop_at_end(struct source *s)
 	stop(s, status, field);
 }
 
-/* Add the bytes before 'end' in the window to the checksum. */
+/* Add the bytes of the window up to 'end' to the checksum. */
 static void
 sum_up_to(struct hatf_in *in, const uint8_t *end)
 {
@@ -88,7 +95,7 @@ sum_up_to(struct hatf_in *in, const uint8_t *end)
 	in->summed = end;
 }
 
-/* Restart the checksum at 'start' in the window. */
+/* Restart the checksum at 'start', a position in the window. */
 static void
 restart_sum(struct hatf_in *in, const uint8_t *start)
 {
@@ -97,9 +104,9 @@ restart_sum(struct hatf_in *in, const uint8_t *start)
 }
 
 /*
- * Check a comment with the checksum of the bytes before its digits; restart the
- * checksum at a comment that begins a block.  Returns false if a checksum is
- * wrong or missing.
+ * If the comment has a checksum, compare it with that of the bytes before its
+ * digits.  If the comment begins a block, restart the checksum.  Return false
+ * if a checksum is wrong or missing.
  */
 static bool
 check_sum(struct source *s, const struct hatf_record *comment)
@@ -123,7 +130,7 @@ check_sum(struct source *s, const struct hatf_record *comment)
 	return true;
 }
 
-/* Begin a column of stacks. */
+/* Begin to read a column of stacks. */
 static enum hatf_status
 begin_column(struct hatf_in *in, const struct hatf_record *comment)
 {
@@ -135,7 +142,10 @@ begin_column(struct hatf_in *in, const struct hatf_record *comment)
 							 : HATF_BAD_COMMENT;
 }
 
-/* Begin or end the column of stacks at a comment. */
+/*
+ * If the comment contains a column of stacks, begin the column; if it begins or
+ * ends a block, end the column.
+ */
 static enum hatf_status
 note_column(struct source *s, const struct hatf_record *comment)
 {
@@ -149,9 +159,9 @@ note_column(struct source *s, const struct hatf_record *comment)
 }
 
 /*
- * Make room for the items of 'max' records, whose own attributes are in the
- * window.  Return false, so that the caller ends its work, if the records that
- * have been read use the memory, or if there is none.
+ * Make memory for the attributes of 'max' records with a stack appended; their
+ * own attributes are in the window.  Return false if there is no memory, or if
+ * records that were already read use the memory; the caller then stops reading.
  */
 static bool
 reserve_items(struct source *s, size_t max)
@@ -175,7 +185,10 @@ reserve_items(struct source *s, size_t max)
 	return true;
 }
 
-/* Give the records the stacks that the column has for them. */
+/*
+ * Append to the attributes of the records the stacks that the column has for
+ * them.
+ */
 static void
 add_stacks(struct hatf_in *in, struct hatf_record *records, size_t n)
 {
@@ -192,12 +205,14 @@ add_stacks(struct hatf_in *in, struct hatf_record *records, size_t n)
 	}
 }
 
-/* Pass a comment to 'framing'.  Returns false if it ends the reading. */
+/*
+ * Pass a comment to 'framing'.  Return false if reading ends with this comment.
+ */
 static bool
 note_comment(struct source *s, const struct hatf_record *comment)
 {
 	const struct decoder *const d = s->ctx;
-	/* The decoder has already counted the comment. */
+	/* The decoder's count already includes the comment. */
 	const struct framing_position position = {
 		.record_count = d->record_count - 1,
 		.event_count = d->event_count,
@@ -232,8 +247,8 @@ update_counts(struct source *s)
 }
 
 /*
- * Like input_window_more(), but first add the bytes that it moves to the
- * checksum.
+ * Read more into the window, as input_window_more() does.  Before that, add to
+ * the checksum the bytes that will move.
  */
 static bool
 read_on(struct source *s)
@@ -273,7 +288,11 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 			stop(s, d->status, d->field);
 		} else if (d->stop == DECODER_MORE) {
 			if (n > 0)
-				break; /* records point into the window */
+				/*
+				 * stop: the records point into the window,
+				 * which would move
+				 */
+				break;
 			if (!read_on(s))
 				stop_at_end(s);
 		}
@@ -284,7 +303,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 
 /* ------------------------------------------------------------------ opening */
 
-/* Return true if most of the records are about no block. */
+/* Do most of the records concern no block? */
 static bool
 lacks_blocks(const struct hatf_record *records, size_t n)
 {
@@ -298,8 +317,8 @@ lacks_blocks(const struct hatf_record *records, size_t n)
 }
 
 /*
- * Return true if a record frees or resizes a block that an earlier one
- * allocated.
+ * Does a record free or resize a block that one of the records before it
+ * allocated?
  */
 static bool
 has_pair(const struct hatf_record *records, size_t n)
@@ -321,8 +340,9 @@ has_pair(const struct hatf_record *records, size_t n)
 }
 
 /*
- * Return true if a record is about no block, is a realloc whose addresses
- * belong to another tag (FORMAT "Realloc"), or ends a thread or heap so early.
+ * Is this record implausible so early in a trace?  It is if it concerns no
+ * block, is a realloc whose addresses belong to another tag (FORMAT "Realloc"),
+ * or ends a thread or heap.
  */
 static bool
 has_misfit(const struct hatf_record *records, size_t n)
@@ -344,8 +364,8 @@ has_misfit(const struct hatf_record *records, size_t n)
 }
 
 /*
- * Decode on after the first 'n' records.  Returns NULL if they look like HATF,
- * else the field that does not.
+ * Decode more records after the first 'n'.  Return NULL if they look like HATF,
+ * else the name of the invalid field.
  */
 static const char *
 probe_further(struct source *s, struct decoder *trial, const uint8_t *next,
@@ -363,9 +383,9 @@ probe_further(struct source *s, struct decoder *trial, const uint8_t *next,
 }
 
 /*
- * Decode the first records as a trial.  Returns NULL if they are HATF, or are
- * truncated so that decoding will report it; else the invalid field.  'trial'
- * remains where decoding ended.
+ * Decode the first records on trial.  Return NULL if they are HATF, or if they
+ * are truncated, which is reported later, when they are really decoded.  Else
+ * return the name of the invalid field.  'trial' is left where decoding ended.
  */
 static const char *
 probe(struct source *s, struct decoder *trial)
@@ -384,19 +404,25 @@ probe(struct source *s, struct decoder *trial)
 		while (trial->stop == DECODER_COMMENT && n < PROBE_COUNT);
 		if (trial->stop == DECODER_BAD)
 			return trial->field;
-		/* Zeros would pass for failed calls of malloc(0). */
+		/*
+		 * Without this check, a file of zeros would be accepted as
+		 * failed calls of malloc(0).
+		 */
 		if (n == PROBE_COUNT && lacks_blocks(records, n))
 			return "size";
 		if (n == PROBE_COUNT)
 			return probe_further(s, trial, next, records, n);
 		if (trial->stop != DECODER_MORE)
 			return NULL;
-		/* A window full of long valid records is proof enough. */
+		/* A whole window of valid long records is proof enough. */
 		if (input_window_left(w) == INPUT_WINDOW_NBYTES)
 			return NULL;
 		if (input_window_more(w))
 			continue;
-		/* A plain file that ends in its first record is not a trace. */
+		/*
+		 * A file without compression that ends in its first record is
+		 * not a trace.
+		 */
 		if (n == 0 && w->input.status == HATF_END)
 			return decoder_cut_field(trial, next,
 						 (size_t)(w->end - next));
@@ -404,7 +430,7 @@ probe(struct source *s, struct decoder *trial)
 	}
 }
 
-/* Decode the header, the first record, if the input has all of it. */
+/* Decode the header, which is the first record, if the input has all of it. */
 static void
 read_header(struct source *s)
 {
@@ -424,11 +450,14 @@ read_header(struct source *s)
 		return;
 	}
 	note_comment(s, &header);
-	/* The caller gets the header as the first record: decode it again. */
+	/*
+	 * The caller also gets the header as the first record: decode it again
+	 * then.
+	 */
 	decoder_init(d, d->want_metadata);
 	w->next -= COMMENT_HEAD_NBYTES + header.attributes_nbytes;
 	in->summed = w->next;
-	/* gzip members have their own checksums. */
+	/* A gzip member already has a checksum. */
 	in->has_sums = compression == NULL || strcmp(compression, "gzip") != 0;
 	update_counts(s);
 }
@@ -454,8 +483,8 @@ open_source(struct source *s)
 		return HATF_OK;
 	}
 	/*
-	 * Records that make no sense are still valid HATF: accept them if the
-	 * caller named the format.
+	 * Records that make no sense are still valid HATF, so accept them if
+	 * the caller named the format.
 	 */
 	field = s->is_named ? NULL : probe(s, &trial);
 	if (field == NULL)

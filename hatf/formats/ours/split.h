@@ -19,7 +19,7 @@
 #define SPLIT_BYTES	   (1u + COLUMN_COUNT)
 #define SPLIT_STREAM_COUNT (2u + COLUMN_COUNT)
 _Static_assert(SPLIT_STREAM_COUNT <= GROUP_STREAM_MAX,
-	       "a group has a piece for each stream");
+	       "a group must have room for a piece of each stream");
 
 #define SPLIT_FORM_BYTES 1
 

@@ -7,21 +7,27 @@
 #include <stdlib.h>
 
 /*
- * Each stream of a group is compressed separately: enough records that this
- * costs nothing, few enough that one 8-byte address does not widen too many
- * others.
+ * How many records a group has.  Each stream of a group is compressed
+ * separately, so the group must be so large that this costs nothing.  One
+ * address of 8 bytes makes all addresses of its group 8 bytes wide, so the
+ * group must not be larger than necessary.
  */
 #define GROUP_RECORDS 32768
-_Static_assert(GROUP_RECORDS <= GROUP_RECORDS_MAX, "readers accept no more");
-_Static_assert(COLUMNS_BYTES_MAX <= GROUP_PIECE_MAX, "readers accept no more");
+_Static_assert(GROUP_RECORDS <= GROUP_RECORDS_MAX,
+	       "readers refuse a larger group");
+_Static_assert(COLUMNS_BYTES_MAX <= GROUP_PIECE_MAX,
+	       "readers refuse a longer piece");
 
 struct split_sink {
 	struct columns columns;
 	struct gzip_members pack;
-	uint8_t *numbers; /* a column in its stored form */
+	uint8_t *numbers; /* the numbers of a column as they are stored */
 };
 
-/* Return the form of a column's piece, or 0 if the group needs none. */
+/*
+ * Return the form of a column's piece; 0 if the group has no piece of the
+ * column.
+ */
 static unsigned
 form_of(const struct columns *c, enum column column)
 {

@@ -8,15 +8,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ZLIB_CONST /* next_in points to const */
+#define ZLIB_CONST /* make next_in point to const */
 #include <zlib.h>
+
+/* The highest level of zlib, which is the default here. */
+#define LEVEL_MAX 9
 
 struct byte_deflate {
 	z_stream zlib;
 	uint8_t out[BYTE_SINK_NBYTES];
 };
 
-/* Make a file that nobody else can open. */
+/* Make a temporary file that no other process can open. */
 static int
 temporary_file(void)
 {
@@ -34,7 +37,7 @@ temporary_file(void)
 }
 
 bool
-byte_sink_init(struct byte_sink *s, bool is_compressed)
+byte_sink_init(struct byte_sink *s, bool is_compressed, int level)
 {
 	*s = (struct byte_sink){ .fd = temporary_file(),
 				 .buf = malloc(BYTE_SINK_NBYTES) };
@@ -44,8 +47,9 @@ byte_sink_init(struct byte_sink *s, bool is_compressed)
 	if (s->fd >= 0 && s->buf != NULL &&
 	    (!is_compressed ||
 	     (s->deflate != NULL &&
-	      deflateInit2(&s->deflate->zlib, 9, Z_DEFLATED, 31, 9,
-			   Z_DEFAULT_STRATEGY) == Z_OK)))
+	      deflateInit2(&s->deflate->zlib,
+			   level < 1 || level > LEVEL_MAX ? LEVEL_MAX : level,
+			   Z_DEFLATED, 31, 9, Z_DEFAULT_STRATEGY) == Z_OK)))
 		return true;
 	if (s->fd >= 0)
 		errno = ENOMEM;

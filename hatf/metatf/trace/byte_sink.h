@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * byte_sink.h - bytes of a section, collected in a temporary file
+ * byte_sink.h - collect the bytes of a section in a temporary file
  *
  * Used by one thread at a time.
  */
@@ -18,14 +18,17 @@ struct byte_deflate;
 struct byte_sink {
 	int fd;			      /* the temporary file */
 	struct byte_deflate *deflate; /* NULL: not compressed */
-	uint64_t nbytes;	      /* in the file */
+	uint64_t nbytes;	      /* bytes in the file */
 	size_t used;
 	uint8_t *buf;
-	int sys_errno; /* of the first failure, or 0 */
+	int sys_errno; /* errno of the first failure, or 0 */
 };
 
-/* Begin.  False: with errno. */
-bool byte_sink_init(struct byte_sink *s, bool is_compressed);
+/*
+ * Make the temporary file.  'level' is of zlib: 1 to 9, any other is 9.  Return
+ * false and set errno on failure.
+ */
+bool byte_sink_init(struct byte_sink *s, bool is_compressed, int level);
 void byte_sink_fini(struct byte_sink *s);
 
 /* Slow path of byte_sink_put(). */
@@ -33,7 +36,7 @@ void byte_sink_flush(struct byte_sink *s);
 
 void byte_sink_put(struct byte_sink *s, const uint8_t *bytes, size_t nbytes);
 
-/* Make room for 'nbytes' bytes, at most BYTE_SINK_NBYTES, and return it. */
+/* Return a pointer to room for 'nbytes' bytes, at most BYTE_SINK_NBYTES. */
 static inline uint8_t *
 byte_sink_room(struct byte_sink *s, size_t nbytes)
 {
@@ -42,13 +45,16 @@ byte_sink_room(struct byte_sink *s, size_t nbytes)
 	return s->buf + s->used;
 }
 
-/* After the last byte.  False: it failed. */
+/*
+ * Write the rest to the file, after the last byte.  Return false if any write
+ * failed.
+ */
 bool byte_sink_finish(struct byte_sink *s);
 
 /* Write 'nbytes' bytes to a file.  Return 0 or an errno. */
 int byte_sink_write(int fd, const uint8_t *bytes, size_t nbytes);
 
-/* Copy what was collected to 'fd'.  Return 0 or an errno. */
+/* Copy the collected bytes to 'fd'.  Return 0 or an errno. */
 int byte_sink_copy(struct byte_sink *s, int fd);
 
 #endif /* HATF_BYTE_SINK_H */

@@ -10,7 +10,7 @@ metadata_argument_count(unsigned property)
 	return property == 0 ? 1 : dtd_argument_count(property);
 }
 
-/* Set what the formula needs. */
+/* Derive the operands of the formula from the interpretation. */
 static void
 derive(struct field_state *f)
 {
@@ -123,7 +123,7 @@ set_bytes(struct field_state *f, const struct schema_field *field,
 		return NULL;
 	}
 	if (property != 0)
-		return "the field holds bytes: its interpretation is none";
+		return "the field holds bytes: its interpretation must be none";
 	if (args[0] > SCHEMA_MAX_WIDTH)
 		return "the width is too large";
 	f->width_from = SCHEMA_NO_FIELD;
@@ -146,7 +146,8 @@ check_section(const struct section_state *s, const struct schema *schema,
 		return "the section is not defined";
 	if (property == DTD_SECTION_STRIDE &&
 	    (other == s->section || !schema_has_elements(other)))
-		return "the section is not one of one record with one number";
+		return "the section must have exactly one record with one "
+		       "number";
 	return NULL;
 }
 

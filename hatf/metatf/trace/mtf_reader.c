@@ -68,7 +68,7 @@ leave_section(struct mtf_reader *r)
 	       reader_no_memory(r);
 }
 
-/* Is the current section one that has ended, or a column? */
+/* Has the current section ended, or is it a column? */
 static bool
 is_over(const struct mtf_reader *r)
 {
@@ -79,7 +79,7 @@ is_over(const struct mtf_reader *r)
 		cursor_is_at_end(c));
 }
 
-/* After the last record. */
+/* Finish reading after the last record. */
 static bool
 finish(struct mtf_reader *r)
 {
@@ -94,7 +94,7 @@ finish(struct mtf_reader *r)
 	if (r->header->record_count != MTF_UNFINISHED &&
 	    r->header->record_count != r->record_count)
 		return FAIL(r,
-			    "the trace has %llu records, its header says "
+			    "the trace has %llu records, but its header states "
 			    "%llu",
 			    (unsigned long long)r->record_count,
 			    (unsigned long long)r->header->record_count);

@@ -13,11 +13,12 @@
 struct part {
 	struct section_state state;
 	struct byte_sink sink;
-	uint64_t skipped_count; /* of a column: by the last stride */
+	/* Of a column: how many elements the last stride skipped. */
+	uint64_t skipped_count;
 	bool is_open;
 };
 
-/* A previous value that was changed. */
+/* A changed previous value, to be restored. */
 struct undo {
 	uint32_t history;
 	uint64_t previous;
@@ -28,15 +29,15 @@ struct mtf_writer {
 	const struct schema *schema;
 	struct mtf_writer_options options;
 	struct mtf_error err;
-	struct part *parts; /* as schema->sections */
+	struct part *parts; /* in the order of schema->sections */
 	uint64_t record_count;
 	bool *is_column;
-	/* The record that is being written. */
+	/* The record being written. */
 	struct part *part;
 	const struct schema_record *type;
 	const struct mtf_value *next, *end;
 	bool has_widened;
-	/* What previous values were before the preparation. */
+	/* Previous values before the preparation. */
 	struct undo *undos;
 	size_t undo_count, undo_capacity;
 	uint64_t last[SCHEMA_MAX_FIELDS];
@@ -60,7 +61,7 @@ fail_io(struct mtf_writer *w, int sys_errno)
 
 /* -------------------------------------------------------------------- parts */
 
-/* Return the part of a section, opened; NULL: failed. */
+/* Return the open part of a section, or NULL on failure. */
 static struct part *
 part_of(struct mtf_writer *w, const struct schema_section *section)
 {
@@ -76,7 +77,8 @@ part_of(struct mtf_writer *w, const struct schema_section *section)
 	}
 	if (!byte_sink_init(&p->sink,
 			    w->options.is_compressed &&
-				    section->number != SCHEMA_GLOBAL)) {
+				    section->number != SCHEMA_GLOBAL,
+			    w->options.level)) {
 		fail_io(w, errno);
 		section_state_fini(&p->state);
 		return NULL;
@@ -149,8 +151,8 @@ mtf_writer_set(struct mtf_writer *w, const struct schema_section *section,
 
 		if (width == 4 && back != args[i])
 			return FAIL(w,
-				    "metadata for '%.60s', field %u: the "
-				    "class has 32 bits",
+				    "metadata for '%.60s', field %u: the value "
+				    "needs more than the 32 bits of the class",
 				    record->name, field);
 		put_number(w, p, width, args[i]);
 	}
@@ -168,7 +170,9 @@ mtf_writer_comment(struct mtf_writer *w, const struct schema_section *section,
 	if (p == NULL)
 		return false;
 	if (comment == NULL || nbytes > UINT8_MAX)
-		return FAIL(w, "section '%.60s' cannot have this comment",
+		return FAIL(w,
+			    "section '%.60s' has no comments, or this one "
+			    "exceeds 255 bytes",
 			    section->name);
 	put_number(w, p, w->schema->tag_width, comment->tag);
 	put_number(w, p, 1, nbytes);
@@ -188,7 +192,10 @@ needed_width(uint64_t number)
 				      : 8;
 }
 
-/* Make a field able to say a number: none, and wide enough. */
+/*
+ * Write metadata so that a field can represent a number: interpretation none,
+ * and a sufficient width.
+ */
 static bool
 widen(struct mtf_writer *w, uint32_t field, const struct field_state *f,
       uint64_t number)
@@ -227,7 +234,7 @@ note_undo(struct mtf_writer *w, uint32_t history, uint64_t previous)
 	return true;
 }
 
-/* Can the section that a field takes its numbers from have this one? */
+/* Can the column of a field represent this number? */
 static bool
 fits_column(struct mtf_writer *w, const struct field_state *f, uint64_t number)
 {
@@ -259,14 +266,17 @@ prepare_number(struct mtf_writer *w, uint32_t field, uint64_t number)
 		if (!widen(w, field, f, number))
 			return false;
 	}
-	/* As if it was written, for the fields that share its history. */
+	/*
+	 * Set the previous value as if the number was written, because other
+	 * fields may share the history.
+	 */
 	if (!note_undo(w, f->history, s->previous[f->history]))
 		return false;
 	s->previous[f->history] = number;
 	return true;
 }
 
-/* Make a field of bytes have a width. */
+/* Write metadata that sets the width of a field of bytes. */
 static bool
 prepare_bytes(struct mtf_writer *w, uint32_t field, uint64_t nbytes)
 {
@@ -306,7 +316,7 @@ take(struct mtf_writer *w)
 	return w->next++;
 }
 
-/* The number that a field gets. */
+/* Return the number to write for a field. */
 static uint64_t
 number_of(const struct mtf_writer *w, const struct schema_field *f,
 	  const struct mtf_value *v)
@@ -353,7 +363,7 @@ put_field(struct mtf_writer *w, uint32_t idx)
 	if (v == NULL)
 		return false;
 	if (f->is_tag) {
-		/* It has no history. */
+		/* The tag has no history. */
 		put_number(w, w->part, w->schema->tag_width, w->type->tag);
 		return true;
 	}
@@ -373,7 +383,7 @@ put_field(struct mtf_writer *w, uint32_t idx)
 	return true;
 }
 
-/* What to do with each value of a record. */
+/* A function that prepares or writes a value of a record. */
 typedef bool visit_field(struct mtf_writer *w, uint32_t field);
 
 static bool
@@ -402,7 +412,7 @@ visit_steps(struct mtf_writer *w, visit_field *visit, uint32_t first,
 	return true;
 }
 
-/* Write the metadata that a value needs. */
+/* Write the metadata that a value needs, if any. */
 static bool
 prepare_field(struct mtf_writer *w, uint32_t idx)
 {
@@ -418,9 +428,9 @@ prepare_field(struct mtf_writer *w, uint32_t idx)
 }
 
 /*
- * Write the metadata without which the record could not be said.  A field that
- * is repeated may need some for a later value that an earlier one cannot bear,
- * so go on until none is needed.
+ * Write the metadata that the record needs.  If a field is repeated, metadata
+ * for a later value may make an earlier value need other metadata.  So repeat
+ * until no value needs metadata.
  */
 static bool
 prepare(struct mtf_writer *w, const struct mtf_value *values)
@@ -470,8 +480,8 @@ mtf_writer_put(struct mtf_writer *w, const struct schema_section *section,
 }
 
 /*
- * Append a number to the column that a field takes it from.  A stride above 1
- * skips numbers: any will do.
+ * Append a number to the column of a field.  A stride above 1 skips numbers, so
+ * write any number for those.
  */
 static bool
 put_element(struct mtf_writer *w, const struct field_state *f, uint64_t number)
@@ -554,7 +564,7 @@ mtf_writer_close(struct mtf_writer *w)
 
 /* ---------------------------------------------------------------- finishing */
 
-/* The parts of the file, each with its place. */
+/* The parts of the file with their offsets. */
 struct assembly {
 	struct mtf_header header;
 	struct byte_sink dtd;
@@ -567,7 +577,8 @@ make_dtd(struct mtf_writer *w, struct assembly *a)
 {
 	if (w->options.dtd_text == NULL)
 		return true;
-	if (!byte_sink_init(&a->dtd, w->options.is_compressed))
+	if (!byte_sink_init(&a->dtd, w->options.is_compressed,
+			    w->options.level))
 		return fail_io(w, errno);
 	a->has_dtd = true;
 	byte_sink_put(&a->dtd, (const uint8_t *)w->options.dtd_text,
@@ -588,7 +599,7 @@ add_entry(struct mtf_header *h, unsigned number, uint64_t *offset,
 	*offset += nbytes;
 }
 
-/* Give each section its place. */
+/* Compute the offset of each section. */
 static bool
 make_header(struct mtf_writer *w, struct assembly *a)
 {
@@ -622,7 +633,7 @@ make_header(struct mtf_writer *w, struct assembly *a)
 	}
 	return h->class == MTF_64_BIT || offset <= UINT32_MAX ||
 	       mtf_fail(&w->err, MTF_NOWHERE, MTF_NOWHERE,
-			"the trace exceeds 4 GiB, the most of class 1");
+			"the trace exceeds 4 GiB, the limit of class 1");
 }
 
 /* Write the section record that announces a part, then the part. */

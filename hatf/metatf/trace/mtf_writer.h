@@ -2,9 +2,9 @@
 /*
  * mtf_writer.h - write a Meta-TF trace by its schema
  *
- * Sections are written to temporary files and put together at the end, so they
- * may be written alternately.  Memory is two buffers for each section.  Used by
- * one thread at a time.
+ * Sections are written to temporary files and put together at the end, so
+ * records of different sections may be written alternately.  Memory is two
+ * buffers for each section.  Used by one thread at a time.
  */
 #ifndef HATF_MTF_WRITER_H
 #define HATF_MTF_WRITER_H
@@ -18,26 +18,28 @@ struct mtf_writer_options {
 	enum mtf_class class;
 	enum mtf_byte_order byte_order;
 	bool is_compressed;   /* each section is a gzip stream */
+	int level;	      /* of zlib, 1 to 9; other: 9 */
 	const char *dtd_name; /* at most 255 bytes */
-	const char *dtd_text; /* to be contained in the trace, or NULL */
+	const char *dtd_text; /* text to include in the trace, or NULL */
 	size_t dtd_nbytes;
 };
 
 struct mtf_writer;
 
 /*
- * Begin a trace in 'fd', the caller's.  The schema and the strings must outlive
- * the writer.  NULL: no memory or no temporary file, with errno.
+ * Begin a trace in 'fd', which the caller keeps.  The schema and the strings
+ * must outlive the writer.  Return NULL and set errno if there is no memory or
+ * no temporary file.
  */
 struct mtf_writer *mtf_writer_open(int fd, const struct schema *schema,
 				   const struct mtf_writer_options *options);
 
 /*
  * Write a record of a section.  'values' are as mtf_reader_next() returns them;
- * the value of a tag, and of fields whose value the DTD gives, do not matter.
- * If a field cannot say a number now, a metadata record before the record makes
- * it able to: a larger width, or the interpretation none.  False: the values do
- * not fit the record, or it failed.
+ * the values of the tag, and of fields whose value the DTD gives, are ignored.
+ * If a field cannot represent a number, the writer first writes metadata that
+ * gives the field a larger width or the interpretation none.  Return false if
+ * the values do not fit the record, or on failure.
  */
 bool mtf_writer_put(struct mtf_writer *w, const struct schema_section *section,
 		    const struct schema_record *record,
@@ -45,7 +47,7 @@ bool mtf_writer_put(struct mtf_writer *w, const struct schema_section *section,
 
 /*
  * Write a metadata record: from here on, a field has another width (property 0)
- * or interpretation (its code).  False: this cannot be.
+ * or interpretation (its code).  Return false if the metadata is illegal.
  */
 bool mtf_writer_set(struct mtf_writer *w, const struct schema_section *section,
 		    const struct schema_record *record, uint32_t field,
@@ -56,17 +58,17 @@ bool mtf_writer_comment(struct mtf_writer *w,
 			const struct schema_section *section, const char *text,
 			size_t nbytes);
 
-/* How a field of a section is stored now. */
+/* Return how a field of a section is stored at present. */
 struct field_state;
 const struct field_state *mtf_writer_state(struct mtf_writer *w,
 					   const struct schema_section *section,
 					   const struct schema_record *record,
 					   uint32_t field);
 
-/* Return what stopped the writer, or NULL. */
+/* Return the error that stopped the writer, or NULL. */
 const struct mtf_error *mtf_writer_error(const struct mtf_writer *w);
 
-/* Put the trace together and write it to 'fd'.  False: it failed. */
+/* Assemble the trace and write it to 'fd'.  Return false on failure. */
 bool mtf_writer_finish(struct mtf_writer *w);
 void mtf_writer_close(struct mtf_writer *w);
 

@@ -22,15 +22,16 @@
  * the signal, and its handler may run: both are as if the signal had arrived a
  * little later or earlier.
  *
- * A child that was preempted after its announcement may not have called
- * anything when the signal came, with or without the recorder.  If such a child
- * differs, the program repeats the round with another child; standard error has
- * the number of such rounds.
+ * A child that was preempted after its announcement, or whose announcing system
+ * call had not returned, may not have called anything when the signal came,
+ * with or without the recorder.  If such a child differs, the program repeats
+ * the round with another child; standard error has the number of such rounds.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,9 +48,14 @@
 /* The most children of a round that may be preempted. */
 #define TRIES 10
 
+/* What a child tells its parent. */
+struct told {
+	long lost_before;      /* its preemptions up to its announcement */
+	atomic_bool is_ending; /* the system call that announces has returned */
+};
+
 static int out = -1;
-/* Shared with the child: its preemptions up to its announcement. */
-static long *lost_before;
+static struct told *told; /* shared with the child */
 static void *volatile block;
 
 static void
@@ -118,9 +124,10 @@ speak(void)
 	 */
 	sched_setscheduler(0, SCHED_FIFO, &first);
 	getrusage(RUSAGE_THREAD, &usage);
-	*lost_before = usage.ru_nivcsw;
+	told->lost_before = usage.ru_nivcsw;
 	if (write(out, "e", 1) != 1)
 		_exit(97);
+	atomic_store(&told->is_ending, true);
 }
 
 static int
@@ -203,7 +210,7 @@ see(pid_t child, int in, const char *way)
 	while (waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) != 0)
 		if (errno != EINTR)
 			exit(2);
-	o.is_certain = lost(child) == *lost_before;
+	o.is_certain = lost(child) == told->lost_before;
 	if (waitpid(child, &status, 0) != child)
 		exit(2);
 	o.other = !is_expected(way, status);
@@ -220,6 +227,7 @@ try(const char *way, const char *action, unsigned delay_us)
 
 	if (pipe(ends) != 0)
 		exit(2);
+	atomic_store(&told->is_ending, false);
 
 	const pid_t child = fork();
 
@@ -235,10 +243,14 @@ try(const char *way, const char *action, unsigned delay_us)
 	if (child < 0 || read(ends[0], &c, 1) != 1)
 		exit(2);
 	usleep(delay_us);
+
+	const bool was_ending = atomic_load(&told->is_ending);
+
 	kill(child, SIGTERM);
 
-	const struct outcome o = see(child, ends[0], way);
+	struct outcome o = see(child, ends[0], way);
 
+	o.is_certain = o.is_certain && was_ending;
 	close(ends[0]);
 	return o;
 }
@@ -252,9 +264,9 @@ main(int argc, char **argv)
 	const int rounds = argc == 4 ? atoi(argv[3]) : 0;
 	int other = 0, handled = 0, uncertain = 0;
 
-	lost_before = mmap(NULL, sizeof(*lost_before), PROT_READ | PROT_WRITE,
-			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (lost_before == MAP_FAILED)
+	told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (told == MAP_FAILED)
 		return 2;
 	for (int i = 0; i < rounds; i++) {
 		struct outcome o;

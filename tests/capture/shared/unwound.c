@@ -3,8 +3,10 @@
  * unwound.c - compare the recorder's walk with libunwind's at each allocation
  *
  * A library to be preloaded: malloc(), calloc() and realloc() walk their
- * caller's stack in both ways and compare.  At the end of the process, the file
- * $UNWOUND has the number of stacks that differed, and the first few of them.
+ * caller's stack in both ways and compare.  Where the recorder would find the
+ * stack among its paths (path_cache.h), this does so too.  At the end of the
+ * process, the file $UNWOUND has the number of stacks that differed, and the
+ * first few of them.
  *
  * The test compiles it with the recorder's own files for walks.
  */
@@ -20,6 +22,8 @@
 #include <unistd.h>
 
 #include "preload/stacks/code_object.h"
+#include "preload/stacks/path_cache.h"
+#include "preload/stacks/stack_memory.h"
 #include "preload/stacks/walk.h"
 
 #define FRAMES_MAX 2000
@@ -32,11 +36,29 @@ static void (*real_free)(void *);
 
 static __thread int depth; /* of our own calls */
 static __thread struct walk *walk;
+
+/* A stack, innermost frame first. */
+struct stack {
+	uint32_t count;
+	enum walk_end end;
+	uintptr_t address[];
+};
+
+/* The stacks of a thread's paths, by their numbers. */
+#define NUMBERS_MAX (1u << 20)
+
+struct numbered {
+	struct path_cache paths;
+	uint32_t count;
+	struct stack *stacks[NUMBERS_MAX];
+};
+
+static __thread struct numbered *numbered;
 static uintptr_t own_begin, own_end;
 static char report_file[4096];
 static const char *report_path;
 static _Atomic unsigned long captures, differences, lost, cut, walked, verified;
-static _Atomic unsigned long max_frames;
+static _Atomic unsigned long max_frames, found;
 
 /* Memory for dlsym(), which allocates before the real functions are known. */
 static char early[65536];
@@ -83,8 +105,9 @@ report(void)
 		return;
 	depth++;
 	say("captures %lu differences %lu lost %lu cut %lu walked %lu "
-	    "verified %lu deepest %lu\n",
-	    captures, differences, lost, cut, walked, verified, max_frames);
+	    "verified %lu deepest %lu paths %lu\n",
+	    captures, differences, lost, cut, walked, verified, max_frames,
+	    found);
 	depth--;
 }
 
@@ -108,6 +131,7 @@ init(void)
 	real_realloc = dlsym(RTLD_NEXT, "realloc");
 	real_free = dlsym(RTLD_NEXT, "free");
 	code_object_init();
+	stack_memory_begin();
 	if (!code_object_find((uintptr_t)&init, &own))
 		abort();
 	own_begin = own.begin;
@@ -131,16 +155,14 @@ show_place(const char *who, void *address)
 
 /* Report where the two differ, with a few frames before. */
 static void
-show(void **theirs, uint32_t their_count)
+show(const struct stack *ours, const char *how, void **theirs,
+     uint32_t their_count)
 {
-	const uint32_t count = walk->count;
-
-	say("differs: ours %u frames (end %d, %u verified), theirs %u\n", count,
-	    walk->end, walk->same_count, their_count);
-	for (uint32_t i = 0; i < count || i < their_count; i++) {
+	say("differs: ours, %s, %u frames (end %d), theirs %u\n", how,
+	    ours->count, ours->end, their_count);
+	for (uint32_t i = 0; i < ours->count || i < their_count; i++) {
 		void *const a =
-			i < count ? (void *)walk->place[count - 1 - i].address
-				  : NULL;
+			i < ours->count ? (void *)ours->address[i] : NULL;
 		void *const b = i < their_count ? theirs[i] : NULL;
 
 		show_place(a == b ? "both  " : "ours  ", a);
@@ -152,20 +174,19 @@ show(void **theirs, uint32_t their_count)
 }
 
 static int
-is_equal(void **theirs, uint32_t their_count)
+is_equal(const struct stack *ours, void **theirs, uint32_t their_count)
 {
-	if (their_count != walk->count &&
-	    !(walk->end == WALK_CUT && their_count > walk->count))
+	if (their_count != ours->count &&
+	    !(ours->end == WALK_CUT && their_count > ours->count))
 		return 0;
-	for (uint32_t i = 0; i < walk->count; i++)
-		if ((uintptr_t)theirs[i] !=
-		    walk->place[walk->count - 1 - i].address)
+	for (uint32_t i = 0; i < ours->count; i++)
+		if ((uintptr_t)theirs[i] != ours->address[i])
 			return 0;
 	return 1;
 }
 
 static void
-compare(void)
+compare(const struct stack *ours, const char *how)
 {
 	void *theirs[FRAMES_MAX];
 	int n = unw_backtrace(theirs, FRAMES_MAX), hidden = 0;
@@ -173,30 +194,85 @@ compare(void)
 	while (hidden < n &&
 	       (uintptr_t)theirs[hidden] - own_begin < own_end - own_begin)
 		hidden++;
-	if (!is_equal(theirs + hidden, (uint32_t)(n - hidden)) &&
+	if (!is_equal(ours, theirs + hidden, (uint32_t)(n - hidden)) &&
 	    differences++ < SHOWN_MAX)
-		show(theirs + hidden, (uint32_t)(n - hidden));
+		show(ours, how, theirs + hidden, (uint32_t)(n - hidden));
 }
 
-static __attribute__((noinline)) void
-capture(void)
+/* Copy the last stack of the walk. */
+static struct stack *
+copy_stack(void)
 {
-	struct walk_context here;
+	struct stack *const stack = real_malloc(
+		sizeof(*stack) + walk->count * sizeof(stack->address[0]));
 
-	if (walk == NULL) {
-		walk = real_calloc(1, sizeof(*walk));
-		walk->depth = WALK_DEPTH_MAX;
-	}
-	here = walk_here();
-	walk_stack(walk, &here, own_begin, own_end);
-	captures++;
+	stack->count = walk->count;
+	stack->end = walk->end;
+	for (uint32_t i = 0; i < walk->count; i++)
+		stack->address[i] = walk->place[walk->count - 1 - i].address;
+	return stack;
+}
+
+static void
+count_walk(void)
+{
 	walked += walk->count - walk->same_count;
 	verified += walk->same_count;
 	lost += walk->end == WALK_LOST;
 	cut += walk->end == WALK_CUT;
 	if (walk->count > max_frames)
 		max_frames = walk->count;
-	compare();
+}
+
+/* Walk, compare, and keep the path as the recorder would. */
+static void
+walk_and_compare(const struct walk_context *here,
+		 const struct walk_outlet *outlet, bool is_known)
+{
+	struct stack *stack;
+
+	walk_stack(walk, here, outlet, own_begin, own_end);
+	count_walk();
+	stack = copy_stack();
+	compare(stack, "walked");
+	if (!is_known || walk->count == 0 ||
+	    numbered->count == NUMBERS_MAX - 1) {
+		real_free(stack);
+		return;
+	}
+	numbered->stacks[++numbered->count] = stack;
+	path_cache_add(&numbered->paths, walk, outlet, numbered->count, 0);
+}
+
+static __attribute__((noinline)) void
+capture(void)
+{
+	struct walk_context here;
+	struct walk_outlet outlet;
+	struct stack_memory memory;
+	uint32_t number = 0;
+	bool has_left;
+
+	if (walk == NULL) {
+		walk = real_calloc(1, sizeof(*walk));
+		walk->depth = WALK_DEPTH_MAX;
+		numbered = real_calloc(1, sizeof(*numbered));
+	}
+	here = walk_here();
+	captures++;
+	stack_memory_init(&memory, here.sp);
+	has_left = walk_exits_find(&walk->exits, here.sp, here.bp, memory.high,
+				   &outlet);
+	if (has_left && memory.is_known)
+		number = path_cache_find(&numbered->paths, &outlet, memory.high,
+					 0);
+	if (number != 0) {
+		found++;
+		compare(numbered->stacks[number], "found");
+		return;
+	}
+	walk_and_compare(&here, has_left ? &outlet : NULL,
+			 has_left && memory.is_known);
 }
 
 /* Do not compare in a handler that interrupts a comparison. */

@@ -14,8 +14,9 @@
  *   filter, sync    a filter; one for all threads
  *   bare            one for all threads, by the system call instruction itself
  *   chroot          to DIRECTORY
- *   mount, pid, user, net, ipc, netpid
+ *   mount, pid, user, net, ipc, netpid, uts, cgroup
  *                   these namespaces
+ *   setns           the network namespace of a child, by setns(2)
  *   joined          setresuid by syscall(3) after a thread has come and gone
  *   bounding        the capabilities that executed programs may get
  *   ambient         the capabilities that executed programs do get
@@ -26,8 +27,8 @@
  * Then compares each thread of this process, by /proc/self/task/TID/status,
  * with the initial one: it must have no other user, group or root, no more
  * capabilities of any set, no fewer filters, no_new_privs if the initial one
- * has it, and the same limits, network and IPC namespace.  Prints "within" or
- * the difference, and a sum.  /proc is opened before.
+ * has it, and the same limits and namespaces of network, IPC, UTS and cgroup.
+ * Prints "within" or the difference, and a sum.  /proc is opened before.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -49,6 +50,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define NOBODY 65534
@@ -232,6 +234,36 @@ chain(void)
 		       : setuid(NOBODY);
 }
 
+/* Enter the network namespace of a child that has made one. */
+static int
+join_network(void)
+{
+	int up[2], down[2], fd = -1, result;
+	char path[64], byte;
+	pid_t child;
+
+	if (pipe2(up, O_CLOEXEC) != 0 || pipe2(down, O_CLOEXEC) != 0)
+		return -1;
+	child = fork();
+	if (child == 0) {
+		close(down[1]);
+		if (unshare(CLONE_NEWNET) == 0 && write(up[1], "", 1) == 1 &&
+		    read(down[0], &byte, 1) == 0)
+			_exit(0);
+		_exit(1);
+	}
+	close(up[1]);
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)child);
+	if (read(up[0], &byte, 1) == 1)
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	result = setns(fd, CLONE_NEWNET);
+	close(fd);
+	close(up[0]);
+	close(down[0]);
+	close(down[1]);
+	return waitpid(child, NULL, 0) == child ? result : -1;
+}
+
 static int
 give_up(const char *how, const char *directory)
 {
@@ -275,6 +307,12 @@ give_up(const char *how, const char *directory)
 		return unshare(CLONE_NEWIPC | CLONE_NEWNS);
 	if (strcmp(how, "netpid") == 0)
 		return unshare(CLONE_NEWNET | CLONE_NEWPID);
+	if (strcmp(how, "uts") == 0)
+		return unshare(CLONE_NEWUTS);
+	if (strcmp(how, "cgroup") == 0)
+		return unshare(CLONE_NEWCGROUP);
+	if (strcmp(how, "setns") == 0)
+		return join_network();
 	if (strcmp(how, "user") == 0) {
 		errno = 0;
 		return unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0 || errno != 0
@@ -434,6 +472,10 @@ compare(const char *tid, const char *main_tid)
 		wrong = "network";
 	else if (has_other_space(tid, main_tid, "ipc"))
 		wrong = "ipc";
+	else if (has_other_space(tid, main_tid, "uts"))
+		wrong = "uts";
+	else if (has_other_space(tid, main_tid, "cgroup"))
+		wrong = "cgroup";
 	else if (has_other_limits(tid, main_tid))
 		wrong = "limits";
 	if (wrong != NULL)

@@ -12,6 +12,7 @@
 #include "tests/unit/support/anyrecord.h"
 #include "tests/unit/support/hand.h"
 #include "tests/unit/support/ours.h"
+#include "tests/unit/support/sample.h"
 #include "tests/unit/support/streams.h"
 
 #include <errno.h>
@@ -310,7 +311,8 @@ START_TEST(what_is_dropped_is_gone_and_nothing_else)
 					 HATF_DROP_COMMENTS };
 
 	for (unsigned i = 0; ours_format(i) != NULL; i++) {
-		for (unsigned set = 0; set < 64; set++) {
+		for (unsigned set = SAMPLE_FIRST; set < 64;
+		     set += SAMPLE_STEP) {
 			struct hatf_writer_options options = {
 				.format = ours_format(i),
 				.plain = true,
@@ -397,7 +399,8 @@ START_TEST(a_cut_is_seen_at_every_byte)
 			 */
 			if (plain != 0 && strcmp(options.format, "xml") == 0)
 				nbytes--;
-			for (size_t n = 0; n < (size_t)nbytes; n++)
+			for (size_t n = SAMPLE_FIRST; n < (size_t)nbytes;
+			     n += SAMPLE_STEP)
 				check_cut(options.format, bytes, n);
 			free(bytes);
 			close(fd);
@@ -420,7 +423,7 @@ START_TEST(damage_is_survived)
 		anyrecord_fill(&any, records, SMALL_COUNT);
 		write_fd(fd, &options, SMALL_COUNT);
 		nbytes = (size_t)pread(fd, bytes, sizeof(bytes), 0);
-		for (unsigned round = 0; round < 1000; round++) {
+		for (unsigned round = 0; round < 1000 / SAMPLE_STEP; round++) {
 			const uint64_t random = mini_random(&any.seed) >> 16;
 			uint8_t *const byte = &bytes[(random >> 8) % nbytes];
 			const uint8_t was = *byte;

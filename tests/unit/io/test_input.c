@@ -9,6 +9,7 @@
  */
 #include "hatf/io/input.h"
 #include "tests/unit/support/hand.h"
+#include "tests/unit/support/sample.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -178,7 +179,8 @@ truncate_everywhere(void (*put)(struct hand *, const uint8_t *, size_t))
 	put(&file, want.bytes, 1000);
 	member = file.used;
 	put(&file, want.bytes + 1000, 2000);
-	for (size_t cut = 2; cut < file.used; cut++) {
+	for (size_t cut = 2 + SAMPLE_FIRST; cut < file.used;
+	     cut += SAMPLE_STEP) {
 		const struct hand part = { file.bytes, cut, cut };
 		const enum hatf_status status = read_bytes(
 			&part, cut % 2 ? 1 << 16 : 10, &want, &nbytes);
@@ -213,7 +215,8 @@ START_TEST(truncation_gives_output_that_exceeds_the_room)
 	for (int i = 0; i < 20000; i++)
 		hand_put(&want, 0, 1);
 	hand_gzip(&file, want.bytes, want.used);
-	for (size_t cut = 2; cut < file.used; cut++) {
+	for (size_t cut = 2 + SAMPLE_FIRST; cut < file.used;
+	     cut += SAMPLE_STEP) {
 		const struct hand part = { file.bytes, cut, cut };
 
 		ck_assert_int_eq(read_bytes(&part, 10, &want, &nbytes),

@@ -10,6 +10,7 @@
 #include "hatf/optimum/optimum.h"
 
 #include "tests/unit/support/judge.h"
+#include "tests/unit/support/sample.h"
 #include "tests/unit/support/search.h"
 
 #define COUNT 4000
@@ -207,7 +208,7 @@ START_TEST(nothing_is_better_than_the_optimum)
 	const struct technique *const t = technique_find("optimum");
 
 	seed = 88172645463325252u + (uint64_t)_i;
-	for (unsigned i = 0; i < 20; i++)
+	for (unsigned i = 0; i < 20 / SAMPLE_STEP; i++)
 		compare_with_search(t, (unsigned)pick(3), pick(2));
 }
 END_TEST
@@ -223,7 +224,7 @@ START_TEST(each_technique_is_at_its_best)
 	const struct technique *const t = technique_find(names[(size_t)_i % n]);
 
 	seed = 88172645463325252u + (uint64_t)_i;
-	for (unsigned i = 0; i < 20; i++) {
+	for (unsigned i = 0; i < 20 / SAMPLE_STEP; i++) {
 		const unsigned field = (unsigned)pick(2);
 		const bool bases = t->address.any_base;
 

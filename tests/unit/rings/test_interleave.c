@@ -25,6 +25,7 @@
 
 #include "hatf/hatf.h"
 #include "tests/unit/support/interleave_model.h"
+#include "tests/unit/support/sample.h"
 
 /* --------------------------------------------------------------- the kill */
 
@@ -226,10 +227,9 @@ explore(unsigned depth)
 		if (!visit(hash_world(remains)))
 			continue;
 		/* A kill here has one result, whichever actor would be next. */
-		if (visit(remains)) {
-			kill_count++;
+		if (visit(remains) &&
+		    kill_count++ % SAMPLE_STEP == SAMPLE_FIRST)
 			kill_here();
-		}
 		explore(depth + 1);
 	}
 }

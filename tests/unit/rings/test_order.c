@@ -170,27 +170,42 @@ START_TEST(test_a_tick_stamps_the_events_after_it)
 }
 END_TEST
 
-/* A run sink that alternately takes two events, as "a1:8", and none. */
+/* Append a word of a run: "a1:8", and "+5" if it has the stack 5. */
+static void
+note_word(const struct order_producer *producer, uint64_t word, uint32_t stack)
+{
+	const size_t used = strlen(out);
+	char text[16] = "";
+
+	if (stack != 0)
+		snprintf(text, sizeof(text), "+%u", (unsigned)stack);
+	snprintf(out + used, sizeof(out) - used, "%c%u:%u%s ",
+		 (word & EVENT_KIND_MASK) == EVENT_KIND_FREE ? 'f' : 'a',
+		 (unsigned)producer->id, (unsigned)(word & 0xffffffff) & ~7u,
+		 text);
+}
+
+/* A run sink that alternately takes two events and none. */
 static size_t
 note_run(void *context, const struct order_producer *producer,
-	 const uint64_t *words, size_t n, uint64_t stamp)
+	 struct order_run *run)
 {
 	static unsigned calls;
+	size_t i;
 
 	(void)context;
-	ck_assert_uint_eq(stamp, producer->stamp);
+	ck_assert_uint_eq(run->stamp, producer->stamp);
 	if (++calls % 2 == 0)
 		return 0;
-	for (size_t i = 0; i < n && i < 2; i++) {
-		const size_t used = strlen(out);
-
-		snprintf(out + used, sizeof(out) - used, "%c%u:%u ",
-			 (words[i] & EVENT_KIND_MASK) == EVENT_KIND_FREE ? 'f'
-									 : 'a',
-			 (unsigned)producer->id,
-			 (unsigned)(words[i] & 0xffffffff) & ~7u);
+	for (i = 0; i < run->count && run->events_taken < 2; i++) {
+		if (event_is_stack(run->words[i])) {
+			run->stack = event_stack_of(run->words[i]);
+			continue;
+		}
+		note_word(producer, run->words[i], run->stack);
+		run->events_taken++;
 	}
-	return n < 2 ? n : 2;
+	return i;
 }
 
 /* A run sink gets events without a stamp in the same order as a sink. */
@@ -221,6 +236,24 @@ START_TEST(test_runs)
 	ck_assert_str_eq(out, want);
 	ck_assert_uint_eq(order.event_count, 10);
 	ck_assert_uint_eq(threads[0].producer.pos, threads[0].head);
+}
+END_TEST
+
+/* Stacks change inside a run, between runs and before the first one. */
+START_TEST(test_runs_with_stacks)
+{
+	set_up_noting();
+	order.run_sink = note_run;
+	put(0, 2, (uint64_t[]){ event_wide(EVENT_TICK, 2, 0), 50 });
+	put(0, 9,
+	    (uint64_t[]){ event_stack(5), 8, 16, event_stack(6),
+			  8 | EVENT_KIND_FREE, event_stack(7), 24, 32,
+			  event_stack(8) });
+	put(0, 1, (uint64_t[]){ 40 });
+	run(100);
+	ck_assert_str_eq(out, "A0:8 a0:16+5 f0:8+6 A0:24 a0:32+7 a0:40+8 ");
+	ck_assert_uint_eq(order.event_count, 6);
+	ck_assert_uint_eq(threads[0].producer.stack, 8);
 }
 END_TEST
 
@@ -493,6 +526,7 @@ main(void)
 	tcase_add_test(tc, test_a_ring_is_handed_over);
 	tcase_add_test(tc, test_a_tick_stamps_the_events_after_it);
 	tcase_add_test(tc, test_runs);
+	tcase_add_test(tc, test_runs_with_stacks);
 	tcase_add_test(tc, test_begin_without_end_stops_all);
 	tcase_add_test(tc, test_reallocs_in_words);
 	tcase_add_test(tc, test_realloc_precedes_reuse_of_its_old_block);

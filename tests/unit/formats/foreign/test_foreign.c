@@ -12,6 +12,7 @@
 #include "hatf/hatf.h"
 #include "hatf/io/frame_reader.h"
 #include "tests/unit/support/hand.h"
+#include "tests/unit/support/sample.h"
 #include "tests/unit/support/streams.h"
 
 #include <glob.h>
@@ -103,7 +104,7 @@ static void
 check_cuts(const char *format, const char *name, const uint8_t *bytes,
 	   size_t nbytes, size_t cuts_max)
 {
-	const size_t step = nbytes / cuts_max + 1;
+	const size_t step = (nbytes / cuts_max + 1) * SAMPLE_STEP;
 	struct hatf_error err;
 	char text[256];
 	const ssize_t whole = read_file(format, bytes, nbytes, &err);

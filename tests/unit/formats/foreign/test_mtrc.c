@@ -10,6 +10,7 @@
 #include "tests/unit/support/mini.h"
 
 #include "tests/unit/support/hand.h"
+#include "tests/unit/support/sample.h"
 #include "tests/unit/support/streams.h"
 
 #include <glob.h>
@@ -419,7 +420,8 @@ check_beginning(const struct outcome *whole, const struct outcome *part)
 static void
 check_cuts(const uint8_t *bytes, size_t nbytes, size_t step)
 {
-	for (size_t cut = 0; cut < nbytes; cut += step) {
+	for (size_t cut = SAMPLE_FIRST; cut < nbytes;
+	     cut += step * SAMPLE_STEP) {
 		read_bytes(bytes, cut, 256, &other);
 		mini_check(!other.complete);
 		mini_check(other.err.offset <= cut);
@@ -442,7 +444,7 @@ check_damage(uint8_t *bytes, size_t nbytes)
 	 * Records are at different offsets in different files, so bytes of each
 	 * kind are cut.
 	 */
-	for (size_t i = 0; i < nbytes; i += 2) {
+	for (size_t i = SAMPLE_FIRST; i < nbytes; i += 2 * SAMPLE_STEP) {
 		const uint8_t mask = masks[i / 2 % sizeof(masks)];
 		const int fd = memfd_create("trace", MFD_CLOEXEC);
 		struct hatf_record records[64];

@@ -12,9 +12,10 @@
 #include "hatf/formats/text/xml_plain.h"
 #include "hatf/hatf.h"
 #include "tests/unit/support/hand.h"
+#include "tests/unit/support/sample.h"
 #include "tests/unit/support/streams.h"
 
-#define DOCUMENTS   4000
+#define DOCUMENTS   (4000 / SAMPLE_STEP)
 #define RECORDS_MAX 64
 
 /*

@@ -112,6 +112,38 @@ START_TEST(innermost_frames_are_hidden)
 }
 END_TEST
 
+/* The user's wrappers are hidden above the allocator, not below another frame.
+ */
+START_TEST(wrappers_are_hidden)
+{
+	struct stack_view_options options = { .fold_std = true };
+	struct stack_view *view;
+
+	begin();
+	note_frame(5, "xmalloc(unsigned long)");
+	note_frame(6, "parse");
+	note_stack(1, 0, 1);
+	note_stack(2, 1, 5);
+	note_stack(3, 2, 6);
+	note_stack(4, 3, 5);
+	note_stack(5, 4, 4);
+	ck_assert(stack_view_add_wrapper(&options, "test", "xm*"));
+	view = stack_view_open(stacks, &options);
+	ck_assert_ptr_nonnull(view);
+	ck_assert_uint_eq(stack_view_top(view, 5), 3);
+	ck_assert_uint_eq(stack_view_top(view, 2), 1);
+	stack_view_close(view);
+	options.is_raw = true;
+	view = stack_view_open(stacks, &options);
+	ck_assert_uint_eq(stack_view_top(view, 5), 5);
+	stack_view_close(view);
+	while (options.wrapper_count < STACK_VIEW_WRAPPERS_MAX)
+		ck_assert(stack_view_add_wrapper(&options, "test", "f"));
+	ck_assert(!stack_view_add_wrapper(&options, "test", "f"));
+	end();
+}
+END_TEST
+
 /* A stack without any other frame is its own top. */
 START_TEST(a_chain_of_hidden_frames_is_searched_once)
 {
@@ -178,6 +210,7 @@ main(void)
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, innermost_frames_are_hidden);
+	tcase_add_test(tc, wrappers_are_hidden);
 	tcase_add_test(tc, a_chain_of_hidden_frames_is_searched_once);
 	tcase_add_test(tc, pairs_are_found_and_removed);
 	suite_add_tcase(suite, tc);

@@ -32,6 +32,12 @@ const MEASURES = [
 const PERCENTILES = [['50 %', 'p50'], ['90 %', 'p90'], ['99 %', 'p99'],
   ['99.9 %', 'p99_9'], ['99.99 %', 'p99_99'], ['Most', 'max']];
 
+/* With several threads: sums over all threads. */
+const THREAD_MEASURES = [
+  ['In calls', 'busy', (ns) => time(ns / 1000, 'us')],
+  ['In waits', 'wait', (ns) => time(ns / 1000, 'us')],
+];
+
 let replay, allocators;
 let view = 'rss';
 let plot = null;
@@ -58,7 +64,8 @@ function column(allocator, index) {
 function read(text) {
   replay = JSON.parse(text);
   replay.history.live_bytes = numbers(replay.history.live_bytes);
-  allocators = replay.allocators.map(column);
+  allocators = replay.allocators.map((a, i) => a.error ? null : column(a, i))
+    .filter((a) => a !== null);
 }
 
 function median(allocator, member) {
@@ -227,14 +234,37 @@ function nameCell(allocator) {
 /* The figure of a measure, and its ratio to the first allocator's. */
 function measureCell(allocator, member, figure) {
   const value = median(allocator, member);
-  const base = median(allocators[0], member);
+  const base = allocators[0].index === 0 ? median(allocators[0], member) : 0;
   const ratio = base ? `\u00d7\u202f${(value / base).toFixed(2)}` : '';
   const range = replay.repeat > 1
     ? ` \u00b1\u202f${percent(spread(allocator, member), 1)}` : '';
   return el('td', { class: 'number' },
-    best(member).includes(allocator.name)
+    replay.best[member] && best(member).includes(allocator.name)
       ? el('b', {}, figure(value)) : figure(value),
     el('small', {}, ratio + range));
+}
+
+/* What is subtracted from a measure; from the time, what no thread waits. */
+function own(member) {
+  const { driver } = replay;
+  return Number(driver[member === 'wall' ? 'busiest' : member].median);
+}
+
+/* "1 block", "2 blocks" */
+function blocks(n) {
+  return `${exact(n)} ${Number(n) === 1 ? 'block' : 'blocks'}`;
+}
+
+/* The measures of the table. */
+function measures() {
+  return replay.handovers > 0 ? [...MEASURES, ...THREAD_MEASURES] : MEASURES;
+}
+
+/* The allocators without figures, and why. */
+function failures() {
+  return replay.allocators.filter((a) => a.error).map((a) =>
+    el('p', { class: 'hint' }, el('b', {}, visible(a.allocator)),
+      ` failed: ${visible(a.error)}`));
 }
 
 function table() {
@@ -248,15 +278,15 @@ function table() {
         'allocator, and half of the range of the runs. Bold: the best, and ' +
         'those that equal it within the spread.'),
       el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, 'Allocator'),
-        MEASURES.map(([title]) =>
+        measures().map(([title]) =>
           el('th', { scope: 'col', class: 'number' }, title)))),
       el('tbody', {}, allocators.map((a) => el('tr', {}, nameCell(a),
-        MEASURES.map(([, member, figure]) =>
+        measures().map(([, member, figure]) =>
           measureCell(a, member, figure))))))),
+    ...failures(),
     el('p', { class: 'hint' }, 'Subtracted as the replay\u2019s own: ' +
       MEASURES.slice(0, 3).map(([title, member, figure]) =>
-        `${title} ${figure(Number(replay.driver[member].median))}`)
-        .join(', ')));
+        `${title} ${figure(own(member))}`).join(', ')));
 }
 
 /* Percentiles for each kind of call that was timed. */
@@ -299,9 +329,9 @@ function overview() {
       tile('Calls', count(replay.calls), `${exact(threads)} ` +
         (threads === 1 ? 'thread' : 'threads')),
       tile('Peak', bytes(Number(replay.peak_bytes)),
-        `live in ${exact(replay.peak_blocks)} blocks`),
+        `live in ${blocks(replay.peak_blocks)}`),
       tile('Live at the end', bytes(Number(replay.end_bytes)),
-        `in ${exact(replay.end_blocks)} blocks`),
+        `in ${blocks(replay.end_blocks)}`),
       tile('Hand-overs', count(replay.handovers), 'between threads'),
       tile('Least time', fastest[0], others(fastest)),
       tile('Least peak RSS', smallest[0], others(smallest))));

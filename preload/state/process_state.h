@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process_state.h - is this process traced?  One state, one table
+ * process_state.h - the state of the process: one enum, one table of
+ * transitions
  *
  * A process is in one of the states below.  A thread reports a cause to
  * process_move(), which looks up state and cause in one table (process_state.c)
@@ -20,8 +21,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/*
+ * Is the recorder loaded, but not recording (HATFTRACE_START=off, or 'hatf ctl
+ * stop')?  Only the writer thread and process_state.c write it.  It has a cache
+ * line of its own, so threads can read it without cache misses.
+ */
+extern _Atomic bool process_dormant __attribute__((visibility("hidden")));
+
 enum process_state {
-	PROCESS_NEW = 0,  /* also in wiped memory: nothing has started */
+	/* Nothing has started.  Wiped memory has this state, too. */
+	PROCESS_NEW = 0,
 	PROCESS_STARTING, /* one thread starts the trace, the others wait */
 	PROCESS_TRACING,  /* recording, or dormant and able to record */
 	PROCESS_ENDED,	  /* like TRACING, but the exit handlers have run */
@@ -30,17 +39,20 @@ enum process_state {
 };
 
 enum process_cause {
-	/* start.c: an event, a thread or the constructor needs a trace */
+	/* start.c: an event, a new thread or the constructor needs a trace */
 	PROCESS_WANTED = 0,
-	/* start.c: the same, in a child that must not be traced */
+	/* start.c: like PROCESS_WANTED, in a child that must not be traced */
 	PROCESS_WANTED_BARRED,
 	/* start.c: no memory for the state, or a sanitizer's run-time */
 	PROCESS_IMPOSSIBLE,
-	/* start.c, the thread that got PROCESS_DO_BEGIN: the outcome */
+	/* start.c, in the thread that got PROCESS_DO_BEGIN: the outcome */
 	PROCESS_BEGAN,
 	PROCESS_BEGAN_DORMANT,
 	PROCESS_NOT_BEGUN,
-	/* begin.c, the same thread: children must not try and report again */
+	/*
+	 * begin.c, in the thread that got PROCESS_DO_BEGIN: the trace cannot
+	 * begin, and children must not try again
+	 */
 	PROCESS_REFUSED,
 	/* writer thread: it has opened a new trace */
 	PROCESS_TRACE_OPENED,
@@ -56,7 +68,7 @@ enum process_cause {
 	PROCESS_CHILDREN_BARRED,
 	/* confinement.c: the process has a filter of system calls */
 	PROCESS_CONFINED,
-	/* fork.c, in the child: what its parent was doing */
+	/* fork.c, in the child: the state of its parent */
 	PROCESS_CHILD_OF_RECORDING,
 	PROCESS_CHILD_OF_DORMANT,
 	PROCESS_CHILD_OF_UNTRACED,
@@ -75,23 +87,31 @@ enum process_action {
 
 /* Facts that children inherit. */
 enum process_fact {
-	PROCESS_IS_CHILDLESS = 1u << 0, /* its children are not traced */
-	PROCESS_IS_SANDBOXED = 1u << 1, /* a filter has ended its trace */
-	PROCESS_IS_CONFINED = 1u << 2,	/* it has a filter */
-	PROCESS_IS_FRESH = 1u << 3,	/* a child whose trace has not begun */
-	PROCESS_IS_OFF = 1u << 4,	/* not traced at all */
-	PROCESS_WAS_UNTRACED = 1u << 5, /* it or an ancestor was untraced */
-	PROCESS_IS_REFUSED = 1u << 6, /* it was reported why it cannot begin */
-	PROCESS_HAS_FAILED = 1u << 7, /* dormant because its trace failed */
-	PROCESS_BEGINS_DORMANT = 1u << 8, /* its trace, or its next child's */
+	/* the children of this process are not traced */
+	PROCESS_IS_CHILDLESS = 1u << 0,
+	/* a filter has ended the trace of this process */
+	PROCESS_IS_SANDBOXED = 1u << 1,
+	/* this process has a filter of system calls */
+	PROCESS_IS_CONFINED = 1u << 2,
+	/* this is a child whose trace has not begun */
+	PROCESS_IS_FRESH = 1u << 3,
+	PROCESS_IS_OFF = 1u << 4, /* this process is not traced at all */
+	/* this process or an ancestor was untraced */
+	PROCESS_WAS_UNTRACED = 1u << 5,
+	/* The reason why no trace can begin was reported. */
+	PROCESS_IS_REFUSED = 1u << 6,
+	/* this process is dormant because its trace failed */
+	PROCESS_HAS_FAILED = 1u << 7,
+	/* The next trace, here or in a child, begins dormant. */
+	PROCESS_BEGINS_DORMANT = 1u << 8,
 	PROCESS_FACTS = (1u << 9) - 1
 };
 
-/* What a move does to record_dormant (record.h), the flag of the fast path. */
+/* What a move does to process_dormant, the flag that the fast path checks. */
 enum process_sleep {
 	PROCESS_SLEEP_KEEP = 0,
 	PROCESS_SLEEP_ON,
-	PROCESS_SLEEP_OFF /* except in a sandboxed process */
+	PROCESS_SLEEP_OFF /* clear the flag, except in a sandboxed process */
 };
 
 /* An entry of the table. */
@@ -99,32 +119,39 @@ struct process_move {
 	uint8_t next;	     /* enum process_state */
 	uint8_t action;	     /* enum process_action */
 	uint8_t sleep;	     /* enum process_sleep */
-	uint16_t set, clear; /* facts */
+	uint16_t set, clear; /* facts to set and to clear */
 };
 
-/* Look up the table; changes nothing. */
+/* Return the entry of the table for this state and cause; change nothing. */
 const struct process_move *process_lookup(enum process_state state,
 					  enum process_cause cause);
 
 /*
  * Report 'cause', and return what the caller must do.  The facts and the flag
- * change before the state: a thread that reads the new state also sees them.
+ * change before the state, so a thread that reads the new state also sees the
+ * new facts and flag.
  */
 enum process_action process_move(enum process_cause cause);
 
-/* Map the memory of the state, if that has not been done.  False: no memory. */
+/*
+ * Map the memory of the state, if that has not been done.  Return false if
+ * there is no memory.
+ */
 bool process_map(void);
 
 enum process_state process_state(void);
 bool process_has(enum process_fact fact);
 
-/* Does the process have a trace, recording or dormant?  Starts nothing. */
+/* Does the process have a trace, recording or dormant?  This starts nothing. */
 bool process_is_tracing(void);
 
-/* Is it certain, without a system call, that this process stays untraced? */
+/*
+ * Is it certain that this process stays untraced?  Make no system call to find
+ * out.
+ */
 bool process_is_closed(void);
 
-/* Is this a child process, and are children not to be traced? */
+/* Is this a child process that must not be traced? */
 bool process_is_barred(void);
 
 /*
@@ -133,24 +160,28 @@ bool process_is_barred(void);
  */
 bool process_is_own(void);
 
-/* For the thread that starts the trace: note this process as the traced one. */
+/*
+ * The thread that starts the trace calls this: note the id of this process as
+ * the traced one.
+ */
 void process_set_pid(void);
 
 /*
- * The id of this process if it is traced, else of the nearest traced ancestor;
- * 0: there is none.
+ * Return the id of this process if it is traced, else the id of the nearest
+ * traced ancestor, or 0 if there is none.
  */
 int process_pid(void);
 
-/* Return a new number for a fork, from 1; 0: there is no process state. */
+/*
+ * Return a new number for a fork, starting with 1.  Return 0 if there is no
+ * process state.
+ */
 uint64_t process_next_ticket(void);
 
-/* In the child of a fork by libc: find the cause, and report it. */
+/* In the child of a fork by libc: find the cause and call process_move(). */
 void process_report_child(void);
 
-/*
- * Which trace does a filter affect that the calling thread is about to install?
- */
+/* The trace that is affected if the calling thread installs a filter. */
 enum process_scope {
 	PROCESS_SCOPE_UNTRACED, /* no trace */
 	PROCESS_SCOPE_TRACED,	/* the trace of this process */

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* process_state.c - see process_state.h */
 
-#include "preload/record/process_state.h"
+#include "preload/state/process_state.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "preload/record/record.h"
+#include "hatf/rings/ring.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 
-/* On a cache line of its own: all threads read it at each event. */
-_Alignas(RING_CACHE_LINE) _Atomic bool record_dormant;
+/*
+ * This flag has its own cache line, because all threads read it at each event.
+ */
+_Alignas(RING_CACHE_LINE) _Atomic bool process_dormant;
 
 /* Wiped in the child of a fork. */
 struct process {
@@ -22,12 +24,15 @@ struct process {
 
 static _Atomic(struct process *) process;
 
-/* Not wiped. */
+/* The facts are not wiped in the child of a fork. */
 static _Atomic uint32_t facts; /* enum process_fact */
-static int traced_pid;	       /* see process_pid() */
+static int traced_pid;	       /* the result of process_pid() */
 #define CLOSE PROCESS_WAS_UNTRACED | PROCESS_IS_OFF
 
-/* One entry: next state, action, flag of the fast path, facts. */
+/*
+ * Each of these makes one entry of the table, with the next state, the action,
+ * the change of the dormant flag, and the facts to set and clear.
+ */
 #define STAY(state, does)                                            \
 	{                                                            \
 		.next = PROCESS_##state, .action = PROCESS_DO_##does \
@@ -49,7 +54,7 @@ static int traced_pid;	       /* see process_pid() */
 	[PROCESS_CONFINED] =                                             \
 		MARK(state, NOTHING, KEEP, PROCESS_IS_CONFINED, 0)
 
-/* The two states with a trace: before and after the exit handlers. */
+/* The two states that have a trace: before and after the exit handlers. */
 #define WITH_TRACE(state)                                                  \
 	[PROCESS_WANTED] = STAY(state, TRACE),                             \
 	[PROCESS_WANTED_BARRED] = STAY(state, TRACE),                      \
@@ -67,7 +72,7 @@ static const struct process_move moves[PROCESS_STATES][PROCESS_CAUSES] = {
 		[PROCESS_WANTED] = STAY(STARTING, BEGIN),
 		[PROCESS_WANTED_BARRED] =
 			MARK(NEW, SKIP, ON, PROCESS_IS_OFF, 0),
-		/* Nothing has been started that could be finished. */
+		/* No trace was started, so there is none to finish. */
 		[PROCESS_EXITED] = STAY(NEW, NOTHING),
 		[PROCESS_CHILD_OF_RECORDING] =
 			MARK(NEW, NOTHING, OFF, PROCESS_IS_FRESH,
@@ -76,7 +81,10 @@ static const struct process_move moves[PROCESS_STATES][PROCESS_CAUSES] = {
 			MARK(NEW, NOTHING, OFF,
 			     PROCESS_IS_FRESH | PROCESS_BEGINS_DORMANT,
 			     PROCESS_IS_OFF),
-		/* The child begins as its parent began, or would have. */
+		/*
+		 * The child begins dormant or recording as its parent did, or
+		 * would have if it had been traced.
+		 */
 		[PROCESS_CHILD_OF_UNTRACED] =
 			MARK(NEW, NOTHING, OFF, PROCESS_IS_FRESH,
 			     PROCESS_IS_OFF),
@@ -109,7 +117,7 @@ static const struct process_move moves[PROCESS_STATES][PROCESS_CAUSES] = {
 		IN_ANY_STATE(OFF),
 		[PROCESS_WANTED] = STAY(OFF, SKIP),
 		[PROCESS_WANTED_BARRED] = STAY(OFF, SKIP),
-		/* Several threads may find that the writer has ended. */
+		/* Several threads may report that the writer has ended. */
 		[PROCESS_WRITER_OVER] =
 			MARK(OFF, NOTHING, ON, PROCESS_IS_OFF, 0),
 		[PROCESS_EXITED] = STAY(OFF, NOTHING),
@@ -145,10 +153,13 @@ process_map(void)
 
 	struct process *const mine = memory_map_wiped(sizeof(*mine));
 
-	/* A write first: a read would map a page of zeros before that. */
+	/*
+	 * Write to the new page now: a read would first map a page of zeros,
+	 * and a write would fault again.
+	 */
 	if (mine != NULL)
 		atomic_init(&mine->state, PROCESS_NEW);
-	/* If another thread was first, its mapping is used. */
+	/* If another thread was first, use its mapping. */
 	return (mine != NULL &&
 		atomic_compare_exchange_strong_explicit(
 			&process, &none, mine, memory_order_acq_rel,
@@ -170,8 +181,9 @@ process_has(enum process_fact fact)
 }
 
 /*
- * Change facts and flag as 'move' says.  relaxed, all: publish() orders them;
- * read alone, each is a hint.
+ * Change the facts and the dormant flag as 'move' says. relaxed, all accesses:
+ * publish() orders them; to a thread that reads one of them alone, it is a
+ * hint.
  */
 static void
 note(const struct process_move *move)
@@ -186,12 +198,15 @@ note(const struct process_move *move)
 	    (move->sleep == PROCESS_SLEEP_OFF &&
 	     process_has(PROCESS_IS_SANDBOXED)))
 		return;
-	/* Events of other threads before the new state are in no trace. */
-	atomic_store_explicit(&record_dormant, move->sleep == PROCESS_SLEEP_ON,
+	/*
+	 * Set the flag before the state: an event of another thread between the
+	 * two stores is in no trace.
+	 */
+	atomic_store_explicit(&process_dormant, move->sleep == PROCESS_SLEEP_ON,
 			      memory_order_relaxed);
 }
 
-/* False: another thread has changed the state. */
+/* Return false if another thread has changed the state. */
 static bool
 publish(struct process *p, uint32_t from, uint32_t to)
 {
@@ -213,7 +228,9 @@ process_move(enum process_cause cause)
 	do {
 		from = process_state();
 		move = process_lookup(from, cause);
-		/* Without memory for the state, the process stays NEW. */
+		/*
+		 * If there is no memory for the state, the process stays NEW.
+		 */
 		if (move->action == PROCESS_DO_REFUSE ||
 		    (p == NULL && move->next != from))
 			return PROCESS_DO_REFUSE;
@@ -249,7 +266,7 @@ process_is_closed(void)
 bool
 process_is_own(void)
 {
-	/* A filter may kill for the call. */
+	/* A filter may kill the process for getpid(). */
 	return !process_has(PROCESS_IS_SANDBOXED) && sys_pid() == traced_pid;
 }
 
@@ -270,7 +287,7 @@ process_next_ticket(void)
 {
 	struct process *const p = get_process();
 
-	/* relaxed: a number, ordered with nothing. */
+	/* relaxed: only the number matters. */
 	return p == NULL ? 0
 			 : 1 + atomic_fetch_add_explicit(&p->ticket, 1,
 							 memory_order_relaxed);
@@ -278,10 +295,10 @@ process_next_ticket(void)
 
 /*
  * If the parent is dormant only because its trace failed, report it as
- * recording: the child's first event then starts a trace.  There may be space
- * again, and if not, the child reports that.  (A child of clone(2) by a system
- * call instruction in the program does not call this function.  It stays
- * dormant if its parent was, and takes no orders.)
+ * recording: the child's first event then starts a trace.  The disk may have
+ * space again; otherwise the child reports the error.  (A child of clone(2) by
+ * a system call instruction in the program does not call this function.  It
+ * stays dormant if its parent was, and takes no orders.)
  */
 void
 process_report_child(void)
@@ -291,7 +308,7 @@ process_report_child(void)
 	/* relaxed: the child has only this thread. */
 	if (process_has(PROCESS_IS_FRESH | PROCESS_IS_OFF))
 		cause = PROCESS_CHILD_OF_UNTRACED;
-	else if (atomic_load_explicit(&record_dormant, memory_order_relaxed) &&
+	else if (atomic_load_explicit(&process_dormant, memory_order_relaxed) &&
 		 !process_has(PROCESS_HAS_FAILED))
 		cause = PROCESS_CHILD_OF_DORMANT;
 	process_move(cause);

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* own_slot.c - see own_slot.h */
 
-#include "preload/record/own_slot.h"
+#include "preload/state/own_slot.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "preload/record/process_state.h"
+#include "preload/state/process_state.h"
 #include "preload/sys/procstat.h"
 
-/* Both fields on one cache line, which is read often and written rarely. */
+/* Both fields are on one cache line, which is read often and written rarely. */
 _Alignas(2 * sizeof(uint64_t)) struct own_slot own_slot = {
 	.order = &own_slot.seen,
 };
 
-/* Without /proc, which another root directory may lack, leave it unknown. */
+/*
+ * Find the PID namespace of this process.  It stays unknown if the root
+ * directory has no /proc.
+ */
 static void
 find_namespace(struct bells_process *p)
 {
@@ -40,7 +43,7 @@ is_for_us(uint64_t order)
 {
 	struct bells_process p = { .number = (uint64_t)process_pid() };
 
-	/* Call the kernel only if the process id matches. */
+	/* Ask the kernel for the namespace only if the process id matches. */
 	if (!bells_is_for(order, &p))
 		return false;
 	find_namespace(&p);
@@ -59,11 +62,17 @@ is_since_start(uint64_t order)
 	return bells_is_for(order, &p) && bells_is_since_start(order, &p);
 }
 
-/* Find an order that this process has not yet seen.  False: there is none. */
+/*
+ * Find an order that this process has not yet seen.  Return false if there is
+ * none.
+ */
 static bool
 find_new(uint64_t *order_ret, uint64_t *seen_ret)
 {
-	/* acquire: pairs with the release in own_slot_open(), for 'seen'. */
+	/*
+	 * acquire: pairs with the release in own_slot_open(), so that 'seen' is
+	 * visible.
+	 */
 	const _Atomic uint64_t *const order =
 		atomic_load_explicit(&own_slot.order, memory_order_acquire);
 
@@ -73,7 +82,7 @@ find_new(uint64_t *order_ret, uint64_t *seen_ret)
 	return order != &own_slot.seen && *order_ret != *seen_ret;
 }
 
-/* False: another thread was first. */
+/* Store that the order was seen.  Return false if another thread was first. */
 static bool
 remember(uint64_t order, uint64_t seen)
 {
@@ -84,9 +93,10 @@ remember(uint64_t order, uint64_t seen)
 }
 
 /*
- * May the caller take the order?  A child that shares the memory cannot carry
- * out an order, and leaves it to its parent.  A child of clone(2) without libc
- * has a copy of the memory, in which nothing is traced; it ignores the order.
+ * May the caller take the order?  A child process that shares the memory cannot
+ * carry out an order, and leaves it to its parent.  A child by a clone(2) that
+ * bypassed libc has a copy of the memory, but is not traced, so it ignores the
+ * order.
  */
 static bool
 is_ours_to_take(uint64_t order, uint64_t seen)

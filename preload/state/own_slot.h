@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_slot.h - has 'hatf ctl' called this process, which has no writer thread?
+ * own_slot.h - orders of 'hatf ctl' to a process without a writer thread
  *
  * The process reads its slot of the file of bells (bells.h), to which it cannot
- * write, and remembers the value that it read last.  If the slot has another
- * value, 'hatf ctl' has called this process, or another one with the same slot.
+ * write, and remembers the value that it read last.  If the slot has a new
+ * value, 'hatf ctl' has written an order for this process, or for another
+ * process with the same slot.
  *
  * Any thread may call these functions; none allocates.  Those that are not
  * inline may change errno.
@@ -19,21 +20,24 @@
 #include "hatf/recorder/bells.h"
 
 struct own_slot {
-	/* In the file.  Without orders: &seen, which never differs from it. */
+	/*
+	 * Address of the slot in the file.  Without orders it is &seen, which
+	 * never differs from 'seen'.
+	 */
 	const _Atomic uint64_t *_Atomic order;
 	_Atomic uint64_t seen;
 };
 extern struct own_slot own_slot __attribute__((visibility("hidden")));
 
 /*
- * The threads of a process without a writer thread call this: while the process
- * is dormant, in functions that allocate; while it records, when an event finds
- * the clock idle.
+ * Has the slot changed?  Threads of a process without a writer thread check
+ * this: while the process is dormant, in functions that allocate; while it
+ * records, when an event finds the clock idle.
  */
 static inline __attribute__((always_inline)) bool
 own_slot_is_called(void)
 {
-	/* relaxed, all: a caller may see an order some time later. */
+	/* relaxed, all accesses: a caller may see an order some time later. */
 	const _Atomic uint64_t *const order =
 		atomic_load_explicit(&own_slot.order, memory_order_relaxed);
 
@@ -47,15 +51,18 @@ own_slot_is_called(void)
 /* Is there an order for this process?  Later calls ignore orders to others. */
 bool own_slot_has_order(void);
 
-/* Take that order.  Only one thread gets it.  Return 0 if there is none. */
+/*
+ * Take the order for this process.  Only one thread gets it.  Return 0 if there
+ * is none.
+ */
 enum bell_call own_slot_take(void);
 
 /*
- * Take orders from now on from 'order', the slot of this process.  An order
- * that is there already is valid only if 'is_first', the process has not
- * listened before, and if the order was certainly for this process: 'hatf ctl'
- * can call the child of a process with a bell before the child's first event.
- * Return the value after which a change is a new order.
+ * From now on, take orders from 'order', the slot of this process.  An order
+ * that is there already counts only if 'is_first' is set, which means that the
+ * process has not taken orders before, and if it was certainly written for this
+ * process: 'hatf ctl' can write an order for a child before the child's first
+ * event.  Return the value that counts as seen; any other value is a new order.
  */
 uint64_t own_slot_open(const _Atomic uint64_t *order, bool is_first);
 

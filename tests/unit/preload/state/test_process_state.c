@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "preload/record/process_state.h"
 #include "preload/record/record.h"
+#include "preload/state/process_state.h"
 
 /* In a pair, the first letter is the state, the second one the action. */
 static const char state_letters[] = "NSTEO";
@@ -227,7 +227,7 @@ START_TEST(children)
 	expect_child(false);
 	process_move(PROCESS_TRACE_OPENED);
 	expect_child(true);
-	atomic_store(&record_dormant, false);
+	atomic_store(&process_dormant, false);
 	expect_child(false);
 	/* Once the process is off, its children begin as it began itself. */
 	process_move(PROCESS_WRITER_OVER);

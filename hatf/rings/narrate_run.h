@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * narrate_run.h - write the records of a run of one-word events
+ *
+ * Only narrate.c calls these functions; it decides which time the records get.
+ */
+#ifndef NARRATE_RUN_H
+#define NARRATE_RUN_H
+
+#include "hatf/rings/narrate.h"
+
+/* Can the narrator put a run now?  If not, put its events one by one. */
+bool narrate_can_take_run(const struct narrator *n);
+
+/*
+ * Put the first few events of a run, no more than fit the encoder's span.  All
+ * have this thread and time.  Stop at a stack that has no definition yet.
+ * Return the number of words taken, and set the members of '*run' that order.h
+ * leaves to the run sink.
+ */
+size_t narrate_put_run(struct narrator *n, uint64_t thread, uint64_t time,
+		       struct order_run *run);
+
+#endif /* NARRATE_RUN_H */

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* signal_gate.c - see signal_gate.h */
+
+#include "preload/process/signal_gate.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+#include <ucontext.h>
+
+#include "preload/process/signal_action.h"
+#include "preload/state/process_state.h"
+#include "preload/sys/sys.h"
+
+#define MAX	    SIGNAL_ACTION_MAX
+#define BIT(signal) SIGNAL_ACTION_BIT(signal)
+
+/* Missing from the headers of old C libraries. */
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+/*
+ * Signals whose default action is to do nothing.  SIG_IGN for SIGCHLD would
+ * change wait(2).
+ */
+#define HARMLESS (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH))
+
+/* Flags of the program's action that concern more than its handler. */
+#define KEPT_FLAGS \
+	((unsigned long)(SA_ONSTACK | SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT))
+
+static struct signal_action before[MAX]; /* the program's actions */
+static siginfo_t kept[MAX];		 /* signals that wait for their time */
+static _Atomic int own_pid;		 /* process that closed the gate */
+static _Atomic uint64_t gated;		 /* signals whose handler is the gate */
+static _Atomic uint64_t kept_set;	 /* entries of 'kept' in use */
+static _Atomic uint64_t started_ns;	 /* CLOCK_MONOTONIC; 0: not yet */
+static _Atomic pthread_t ending_thread;	 /* valid if 'started_ns' is not 0 */
+
+#if defined(__x86_64__)
+/* The code to which a handler returns; see sigreturn(2). */
+extern const char signal_gate_restore[] __attribute__((visibility("hidden")));
+__asm__(".pushsection .text\n.type signal_gate_restore, @function\n"
+	"signal_gate_restore:\n"
+	"	mov $15, %eax\n" /* SYS_rt_sigreturn */
+	"	syscall\n"
+	".size signal_gate_restore, . - signal_gate_restore\n.popsection\n");
+#define RESTORE_FLAG 0x04000000ul
+#define RESTORER     ((uintptr_t)signal_gate_restore)
+#else
+#define RESTORE_FLAG 0ul
+#define RESTORER     ((uintptr_t)0)
+#endif
+
+/* Let the signal act as soon as the gate returns to the interrupted code. */
+static void
+pass(int signal, siginfo_t *info)
+{
+	signal_action_change(signal, &before[signal - 1], NULL);
+	syscall(SYS_rt_tgsigqueueinfo, sys_pid(), sys_tid(), signal, info);
+}
+
+/*
+ * Have the signal sent again at the end of the gate's time: to this thread if
+ * it was sent to this thread, or to the process.
+ */
+static void
+send_later(int signal)
+{
+	const uint64_t end_ns = atomic_load(&started_ns) + SIGNAL_GATE_NS;
+	const struct itimerspec end = {
+		.it_value = { .tv_sec = (time_t)(end_ns / NS_PER_SEC),
+			      .tv_nsec = (long)(end_ns % NS_PER_SEC) },
+	};
+	struct sigevent event;
+	int id;
+
+	memset(&event, 0, sizeof(event));
+	event.sigev_notify = SIGEV_SIGNAL;
+	if (kept[signal - 1].si_code == SI_TKILL) {
+		event.sigev_notify = SIGEV_THREAD_ID;
+		event.sigev_notify_thread_id = sys_tid();
+	}
+	event.sigev_signo = signal;
+	event.sigev_value.sival_ptr = kept;
+	if (syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &id) == 0)
+		syscall(SYS_timer_settime, id, TIMER_ABSTIME, &end, NULL);
+}
+
+/* Has send_later() sent this signal? */
+static bool
+is_sent_again(const siginfo_t *info)
+{
+	return info->si_code == SI_TIMER && info->si_value.sival_ptr == kept;
+}
+
+/* Has this process sent the signal to itself, by kill(2) or the like? */
+static bool
+is_own(const siginfo_t *info)
+{
+	return (info->si_code == SI_USER || info->si_code == SI_TKILL ||
+		info->si_code == SI_QUEUE) &&
+	       info->si_pid == atomic_load(&own_pid);
+}
+
+static void
+keep(int signal, const siginfo_t *info)
+{
+	const uint64_t bit = BIT(signal);
+
+	/* signal_gate_start_time() cannot send it to this thread. */
+	if (atomic_load(&started_ns) == 0 && info->si_code == SI_TKILL)
+		return;
+	if ((atomic_fetch_or(&kept_set, bit) & bit) != 0)
+		return;
+	kept[signal - 1] = *info;
+	/* If the time starts after this load, its start sees the bit. */
+	if (atomic_load(&started_ns) != 0)
+		send_later(signal);
+}
+
+static void
+keep_or_pass(int signal, siginfo_t *info, bool is_stuck)
+{
+	const uint64_t start = atomic_load(&started_ns);
+	const uint64_t bit = BIT(signal);
+
+	if (start != 0 && is_sent_again(info)) {
+		if ((atomic_fetch_and(&kept_set, ~bit) & bit) != 0)
+			pass(signal, &kept[signal - 1]);
+	} else if (start != 0 &&
+		   (is_stuck || is_own(info) ||
+		    sys_clock_ns(CLOCK_MONOTONIC) - start >= SIGNAL_GATE_NS)) {
+		pass(signal, info);
+	} else {
+		keep(signal, info);
+	}
+}
+
+#if defined(__x86_64__)
+/* Is the system call instruction at 'pc'?  Do not look beyond its page. */
+static bool
+is_syscall(uintptr_t pc, uintptr_t page)
+{
+	static const uint8_t instruction[] = { 0x0f, 0x05 };
+
+	return pc / 4096 == page && (pc + 1) / 4096 == page &&
+	       memcmp((const void *)pc, instruction, 2) == 0;
+}
+
+/*
+ * Has the signal interrupted a system call that was waiting?  The kernel goes
+ * back to the call's instruction, or returns EINTR, or returns from a write
+ * less than the third argument.
+ */
+static bool
+was_waiting(const void *context)
+{
+	const greg_t *const r =
+		((const ucontext_t *)context)->uc_mcontext.gregs;
+	const uintptr_t pc = (uintptr_t)r[REG_RIP], page = pc / 4096;
+	const bool is_short = r[REG_RAX] > 0 && r[REG_RAX] < r[REG_RDX];
+
+	if (r[REG_RAX] == -EINTR || is_short)
+		return is_syscall(pc - 2, page);
+	return is_syscall(pc, page);
+}
+#else
+static bool
+was_waiting(const void *unused)
+{
+	(void)unused;
+	return false;
+}
+#endif
+
+/* Has the thread that is ending the process been waiting for something? */
+static bool
+is_stuck(const void *context)
+{
+	return pthread_equal(pthread_self(), atomic_load(&ending_thread)) &&
+	       was_waiting(context);
+}
+
+static void
+gate(int signal, siginfo_t *info, void *context)
+{
+	const int saved_errno = errno;
+	siginfo_t unknown = { .si_signo = signal, .si_code = SI_USER };
+	struct signal_action action;
+
+	/*
+	 * Without this flag 'info' is invalid: the program has removed the gate
+	 * and restored it by signal(2).
+	 */
+	if (signal_action_change(signal, NULL, &action) != 0 ||
+	    (action.flags & SA_SIGINFO) == 0)
+		info = &unknown;
+	/* Under a filter, which may kill for getpid(2), time never starts. */
+	if (!process_has(PROCESS_IS_CONFINED) &&
+	    sys_pid() != atomic_load(&own_pid))
+		pass(signal, info);
+	else
+		keep_or_pass(signal, info, is_stuck(context));
+	errno = saved_errno;
+}
+
+/* Is the gate to stand before this action of 'signal'? */
+static bool
+is_to_be_gated(int signal, const struct signal_action *action)
+{
+	const bool harmless = (HARMLESS & BIT(signal)) != 0;
+
+	return action->handler != (uintptr_t)SIG_IGN &&
+	       action->handler != (uintptr_t)gate &&
+	       !(harmless && action->handler == (uintptr_t)SIG_DFL);
+}
+
+static void
+gate_signal(int signal, bool several)
+{
+	const unsigned long flags = SA_SIGINFO | RESTORE_FLAG;
+	struct signal_action old, new = {
+		.handler = (uintptr_t)gate,
+		.flags = flags | SA_RESTART | SA_ONSTACK,
+		.restorer = RESTORER,
+		.mask = ~(uint64_t)0,
+	};
+
+	/* Most actions are SIG_DFL; if possible, set them by one call. */
+	if (signal_action_change(signal, several ? NULL : &new, &old) != 0)
+		return;
+	if (!is_to_be_gated(signal, &old)) {
+		if (!several)
+			signal_action_change(signal, &old, NULL);
+		return;
+	}
+	before[signal - 1] = old;
+	if (old.handler != (uintptr_t)SIG_DFL)
+		new.flags = flags | (old.flags & KEPT_FLAGS);
+	if ((several || old.handler != (uintptr_t)SIG_DFL) &&
+	    signal_action_change(signal, &new, NULL) != 0)
+		return;
+	atomic_fetch_or(&gated, BIT(signal));
+}
+
+void
+signal_gate_close(uint64_t signals, bool several)
+{
+	const int pid = process_pid();
+
+	/* In a child, the variables still have the parent's values. */
+	if (atomic_exchange(&own_pid, pid) == pid)
+		return;
+	atomic_store(&started_ns, 0);
+	atomic_store(&kept_set, 0);
+	for (int signal = 1; signal <= MAX; signal++)
+		if ((signals & BIT(signal)) != 0)
+			gate_signal(signal, several);
+}
+
+uint64_t
+signal_gate_start_time(void)
+{
+	uint64_t expected = 0;
+
+	atomic_store(&ending_thread, pthread_self());
+	/* Of two threads that call exit(), the first starts the time. */
+	if (!atomic_compare_exchange_strong(&started_ns, &expected,
+					    sys_clock_ns(CLOCK_MONOTONIC)))
+		return atomic_load(&gated);
+	for (int signal = 1; signal <= MAX; signal++)
+		if ((atomic_load(&kept_set) & BIT(signal)) != 0)
+			send_later(signal);
+	return atomic_load(&gated);
+}
+
+void
+signal_gate_open(void)
+{
+	const uint64_t signals = atomic_exchange(&gated, 0);
+
+	for (int signal = 1; signal <= MAX; signal++)
+		if ((signals & BIT(signal)) != 0)
+			signal_action_change(signal, &before[signal - 1], NULL);
+}

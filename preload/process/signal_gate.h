@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * signal_gate.h - a handler before the program's actions, while it is ending
+ *
+ * exit() flushes streams after the trace is finished, and may call handlers of
+ * other libraries.  Without the recorder the process would have ended by then,
+ * so a signal must not act.  Yet a handler may sleep, and a flush into a full
+ * pipe may block for ever: a signal must then act.  Blocking the signals would
+ * not do: the handlers and their children would see the mask, and nothing could
+ * unblock the signals in time without interrupting a sleep.
+ *
+ * So the mask stays the program's, and the signals get another handler, the
+ * gate.  Nothing happens unless a signal arrives.  Then the gate decides by its
+ * origin and the time:
+ *
+ * - while the trace is being finished, the gate keeps the signal;
+ * - in the SIGNAL_GATE_NS after that, it keeps the signal, too, and a timer
+ *   sends the signal again at the end of that time, when most processes are
+ *   gone.  Two signals act at once: one that the process sends to itself, and
+ *   one that finds the ending thread waiting in a system call;
+ * - later, and in a child of the process, the signal acts at once.
+ *
+ * To let a signal act, the gate restores the program's action and sends the
+ * signal, with the same siginfo_t, to the thread that it has interrupted.
+ *
+ * What the program can notice: sigaction(2) returns the gate; of equal signals
+ * that the gate keeps, one acts later.
+ */
+#ifndef SIGNAL_GATE_H
+#define SIGNAL_GATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Signals interrupt an exit handler that takes longer than this as they do
+ * without the recorder.  A person who presses Ctrl-C does not notice so short a
+ * delay.
+ */
+#define SIGNAL_GATE_NS 20000000ull
+
+/*
+ * Signals that people and programs often send to a short process.  To set the
+ * actions of all signals takes 0.06 ms, a fifth of the time that a short
+ * process takes to write its trace.
+ */
+#define SIGNAL_GATE_COMMON                                         \
+	(SIGNAL_ACTION_BIT(SIGHUP) | SIGNAL_ACTION_BIT(SIGINT) |   \
+	 SIGNAL_ACTION_BIT(SIGQUIT) | SIGNAL_ACTION_BIT(SIGUSR1) | \
+	 SIGNAL_ACTION_BIT(SIGUSR2) | SIGNAL_ACTION_BIT(SIGALRM) | \
+	 SIGNAL_ACTION_BIT(SIGTERM))
+
+/*
+ * Close the gate for those of 'signals' that are not ignored and whose default
+ * action is not to do nothing.  'several': there are other threads, whose
+ * children must not inherit a wrong action even for a moment.  Only the first
+ * call in a process has an effect.
+ */
+void signal_gate_close(uint64_t signals, bool several);
+
+/*
+ * After signal_gate_close(): the trace is finished, the process is still
+ * ending.  Return the signals for which the gate is closed.
+ */
+uint64_t signal_gate_start_time(void);
+
+/* After signal_gate_close(): restore the program's actions. */
+void signal_gate_open(void);
+
+#endif /* SIGNAL_GATE_H */

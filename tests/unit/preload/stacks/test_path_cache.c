@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_path_cache.c - a path that is found is the stack that is there
+ *
+ * The test lays out stacks of made-up functions in an array, with data between
+ * their return addresses that is different each time.  Some functions save the
+ * frame pointer, and some are as large as it says.
+ */
+#include "preload/stacks/path_cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "preload/stacks/stack_memo.h"
+#include "tests/unit/support/hand.h"
+
+#define WORDS	  4096u
+#define FUNCTIONS 24u
+#define DEPTH	  20u
+#define NUMBERS	  100000u
+
+enum kind {
+	BY_SP,
+	SAVES_BP,
+	BY_BP
+};
+
+static uintptr_t memory[WORDS];
+static struct walk walk;
+static struct path_cache *cache;
+static struct walk_outlet outlet;
+
+static uint64_t
+next_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state >> 16;
+}
+
+/* Data that no path may depend on. */
+static uint64_t data_state = 0x1234567;
+
+static enum kind
+kind_of(uint64_t function)
+{
+	return (enum kind)(function % 7 < 4 ? BY_SP : function % 7 - 4);
+}
+
+/* Set where the frame pointer of a frame comes from: memory, or a register. */
+static void
+set_frame_pointer(uintptr_t slot, uintptr_t value)
+{
+	if (slot == WALK_BP_KEPT)
+		outlet.bp = value;
+	else
+		*(uintptr_t *)slot = value;
+}
+
+/* Store frames, which are innermost first, as a walk does. */
+static void
+store_walk(const struct walk_place *place, const struct walk_frame *frame,
+	   uint32_t count)
+{
+	uint64_t key = 1;
+
+	walk.count = count;
+	walk.end = WALK_OUTERMOST;
+	for (uint32_t i = 0; i < count; i++) {
+		walk.place[i] = place[count - 1 - i];
+		walk.frame[i] = frame[count - 1 - i];
+		key = stack_memo_key(key, walk.place[i].address);
+		walk.frame[i].key = key;
+	}
+}
+
+/* Lay out the stack with this number, and set the walk and its outlet. */
+static void
+lay_out(uint64_t seed)
+{
+	struct walk_place place[DEPTH];
+	struct walk_frame frame[DEPTH];
+	uint64_t state = seed * 0x9e3779b97f4a7c15ull + 1;
+	const uint32_t count = 1 + (uint32_t)(next_random(&state) % DEPTH);
+	uintptr_t slot = (uintptr_t)&memory[next_random(&state) % 3 * 8];
+	uintptr_t bp_slot = WALK_BP_KEPT;
+	uint64_t function = 0;
+
+	memset(frame, 0, sizeof(frame));
+	for (unsigned i = 0; i < WORDS; i++)
+		memory[i] = next_random(&data_state);
+	outlet = (struct walk_outlet){
+		.slot = slot,
+		.bp = next_random(&data_state),
+	};
+	for (uint32_t i = 0; i < count; i++) {
+		if (i != 0 && kind_of(function) == BY_BP) {
+			slot += 8 * (3 + next_random(&state) % 4);
+			set_frame_pointer(bp_slot, slot - 8);
+			frame[i].is_by_bp = true;
+		} else if (i != 0) {
+			slot += 8 * (2 + function % 5);
+		}
+		if (i != 0 && kind_of(function) != BY_SP)
+			frame[i].bp_slot = bp_slot = slot - 8;
+		/* A few functions call each other in many orders. */
+		function = 1 + next_random(&state) % (i < 4 ? FUNCTIONS : 3);
+		/* By its rules, only this one has no caller. */
+		if (i + 1 == count)
+			function = FUNCTIONS + 1;
+		place[i].slot = slot;
+		place[i].address = 0x400000 + function;
+		*(uintptr_t *)slot = place[i].address;
+	}
+	outlet.address = place[0].address;
+	store_walk(place, frame, count);
+}
+
+static uint64_t
+hash_of_walk(void)
+{
+	uint64_t hash = 0;
+
+	for (uint32_t i = 0; i < walk.count; i++) {
+		hash = stack_memo_key(hash, walk.place[i].slot);
+		hash = stack_memo_key(hash, walk.place[i].address);
+	}
+	return hash;
+}
+
+static uint32_t
+find(uint32_t epoch)
+{
+	return path_cache_find(cache, &outlet, (uintptr_t)&memory[WORDS],
+			       epoch);
+}
+
+static void
+set_up(void)
+{
+	free(cache);
+	cache = calloc(1, sizeof(*cache));
+	ck_assert_ptr_nonnull(cache);
+}
+
+/* Look for stacks of 'seeds' kinds; return how many of 100 are found. */
+static unsigned
+find_many(unsigned rounds, unsigned seeds)
+{
+	uint64_t *const hashes = calloc(NUMBERS, sizeof(*hashes));
+	uint64_t state = 99;
+	uint32_t count = 0;
+	unsigned found = 0;
+
+	set_up();
+	for (unsigned i = 0; i < rounds; i++) {
+		uint32_t number;
+
+		lay_out(next_random(&state) % seeds);
+		number = find(0);
+		if (number != 0) {
+			ck_assert_uint_le(number, count);
+			ck_assert_uint_eq(hashes[number], hash_of_walk());
+			found++;
+			continue;
+		}
+		ck_assert_uint_lt(count, NUMBERS - 1);
+		hashes[++count] = hash_of_walk();
+		path_cache_add(cache, &walk, &outlet, count, 0);
+	}
+	free(hashes);
+	return found * 100 / rounds;
+}
+
+START_TEST(what_is_found_is_what_is_there)
+{
+	ck_assert_uint_ge(find_many(20000, 300), 70);
+}
+END_TEST
+
+/* The pool is used up again and again. */
+START_TEST(more_paths_than_have_room)
+{
+	ck_assert_uint_ge(find_many(80000, 3000), 5);
+}
+END_TEST
+
+START_TEST(a_path_is_kept_when_it_comes_again)
+{
+	set_up();
+	lay_out(7);
+	path_cache_add(cache, &walk, &outlet, 5, 3);
+	ck_assert_uint_eq(find(3), 0);
+	path_cache_add(cache, &walk, &outlet, 5, 3);
+	ck_assert_uint_eq(find(3), 5);
+	/* An object has been unloaded since. */
+	ck_assert_uint_eq(find(4), 0);
+}
+END_TEST
+
+START_TEST(nothing_is_read_beyond_the_end)
+{
+	uintptr_t last;
+
+	set_up();
+	lay_out(7);
+	ck_assert_uint_ge(walk.count, 2);
+	last = walk.place[0].slot;
+	path_cache_add(cache, &walk, &outlet, 5, 0);
+	path_cache_add(cache, &walk, &outlet, 5, 0);
+	ck_assert_uint_eq(path_cache_find(cache, &outlet, last + 8, 0), 5);
+	ck_assert_uint_eq(path_cache_find(cache, &outlet, last, 0), 0);
+}
+END_TEST
+
+/* Where the frame at 'idx' has its frame pointer from. */
+static uintptr_t *
+source_of_frame_pointer(uint32_t idx)
+{
+	for (uint32_t i = idx + 1; i < walk.count; i++)
+		if (walk.frame[i].bp_slot != WALK_BP_KEPT)
+			return (uintptr_t *)walk.frame[i].bp_slot;
+	return &outlet.bp;
+}
+
+/* With another word there, the stack is another one. */
+static void
+check_word(uintptr_t *word)
+{
+	*word ^= (uintptr_t)1 << 44;
+	ck_assert_uint_eq(find(0), 0);
+	*word ^= (uintptr_t)1 << 44;
+	ck_assert_uint_ne(find(0), 0);
+}
+
+START_TEST(each_word_of_a_path_counts)
+{
+	for (uint32_t seed = 1; seed < 200; seed++) {
+		/* Paths of other seeds may take the entries of this one. */
+		set_up();
+		lay_out(seed);
+		path_cache_add(cache, &walk, &outlet, seed, 0);
+		path_cache_add(cache, &walk, &outlet, seed, 0);
+		ck_assert_uint_eq(find(0), seed);
+		for (uint32_t i = 0; i < walk.count; i++) {
+			check_word((uintptr_t *)walk.place[i].slot);
+			if (walk.frame[i].is_by_bp)
+				check_word(source_of_frame_pointer(i));
+		}
+	}
+}
+END_TEST
+
+START_TEST(what_cannot_be_compared_is_not_kept)
+{
+	set_up();
+	lay_out(7);
+	walk.frame[0].bp_slot = WALK_BY_ROW;
+	for (int i = 0; i < 3; i++)
+		path_cache_add(cache, &walk, &outlet, 5, 0);
+	ck_assert_uint_eq(find(0), 0);
+	lay_out(8);
+	walk.end = WALK_LOST;
+	for (int i = 0; i < 3; i++)
+		path_cache_add(cache, &walk, &outlet, 5, 0);
+	ck_assert_uint_eq(find(0), 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	const TTest *const tests[] = {
+		what_is_found_is_what_is_there,
+		more_paths_than_have_room,
+		a_path_is_kept_when_it_comes_again,
+		nothing_is_read_beyond_the_end,
+		each_word_of_a_path_counts,
+		what_cannot_be_compared_is_not_kept,
+	};
+
+	return hand_run("path cache", tests, sizeof(tests) / sizeof(tests[0]));
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lane_place.h - where each thread of the driver is, for a watching process
+ *
+ * The places are in memory that the driver shares with 'hatf replay', after
+ * 'struct driver_run'.  A thread stores its next word before each call, so the
+ * other process sees whether the thread goes on, and which call it is in.
+ */
+#ifndef LANE_PLACE_H
+#define LANE_PLACE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum lane_state {
+	LANE_UNBORN, /* no thread has run this stream yet */
+	LANE_CALLS,  /* in a call, or on the way to one */
+	LANE_WAITS,  /* waits for another thread */
+	LANE_JOINS,  /* waits for the end of a thread of stream 'detail' */
+	LANE_PAUSES, /* waits for a time */
+	LANE_ENDED,  /* has no more words */
+};
+
+/*
+ * In cache lines of its own.  All stores are relaxed: the other process only
+ * looks for changes, seconds later.
+ */
+struct lane_place {
+	_Alignas(128) const uint64_t *_Atomic next; /* in the driver's memory */
+	const uint64_t *chunk;			    /* the word's chunk */
+	_Atomic uint32_t chunk_count;		    /* chunks read so far */
+	_Atomic uint32_t state;			    /* an 'enum lane_state' */
+	/* Changes during a long write to a block, and see LANE_JOINS. */
+	_Atomic uint32_t detail;
+};
+
+static inline void
+lane_place_next(struct lane_place *place, const uint64_t *next)
+{
+	atomic_store_explicit(&place->next, next, memory_order_relaxed);
+}
+
+static inline void
+lane_place_state(struct lane_place *place, enum lane_state state,
+		 uint32_t detail)
+{
+	atomic_store_explicit(&place->detail, detail, memory_order_relaxed);
+	atomic_store_explicit(&place->state, state, memory_order_relaxed);
+}
+
+#endif /* LANE_PLACE_H */

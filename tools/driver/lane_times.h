@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lane_times.h - the time that a thread spends in calls, and in waits
+ *
+ * A thread is busy from its first word to its last one, except while it waits
+ * for another thread or for a time.  Only a thread that really has to wait
+ * reads the clock.
+ */
+#ifndef LANE_TIMES_H
+#define LANE_TIMES_H
+
+#include "tools/driver/lane_place.h"
+#include "tools/driver/turns.h"
+
+#include <stdint.h>
+
+struct lane_times {
+	/* When the thread began, plus its waits and pauses since then. */
+	uint64_t begin_ns;
+	uint64_t busy_ns;
+	/* Waits for calls of other threads, and the CPU time of these waits. */
+	uint64_t wait_ns, wait_cpu_ns;
+};
+
+uint64_t lane_now_ns(void);
+
+/* A thread begins, or ends.  The times of all threads of a lane add up. */
+void lane_times_begin(struct lane_times *times);
+void lane_times_end(struct lane_times *times);
+
+/* Begin to measure: forget what the running thread did before. */
+void lane_times_restart(struct lane_times *times);
+
+/* Wait for a call of another thread, and count the time. */
+void lane_times_wait(struct lane_times *times, struct lane_place *place,
+		     turn_number *number, uint32_t turn);
+
+/* The thread did something from 'begin_ns' on that is no call. */
+void lane_times_skip(struct lane_times *times, uint64_t begin_ns);
+
+#endif /* LANE_TIMES_H */

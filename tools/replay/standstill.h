@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* standstill.h - does a driver stand still, and in which call? */
+#ifndef STANDSTILL_H
+#define STANDSTILL_H
+
+#include "tools/compile/compile.h"
+#include "tools/driver/driver.h"
+
+/* Where a thread was seen, and for how long. */
+struct standstill_lane {
+	const uint64_t *next;
+	uint32_t chunk_count, state, detail;
+	uint64_t ms;
+};
+
+struct standstill {
+	const struct driver_run *run;
+	const struct compiled *compiled;
+	struct standstill_lane *lanes; /* NULL: no memory, nothing is noticed */
+	uint32_t phase;
+	uint64_t phase_ms;
+};
+
+void standstill_open(struct standstill *s, const struct driver_run *run,
+		     const struct compiled *compiled);
+void standstill_close(struct standstill *s);
+
+/*
+ * Look at the places of all threads, 'ms' after the last look.  If the driver
+ * has stood still for 'limit_ms', write to 'text', of 'cap' bytes, which thread
+ * stands where, and return true.
+ */
+bool standstill_look(struct standstill *s, uint64_t ms, uint64_t limit_ms,
+		     char *text, size_t cap);
+
+#endif /* STANDSTILL_H */

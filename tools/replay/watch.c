@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* watch.c - see watch.h */
+#include "tools/replay/watch.h"
+
+#include "tools/replay/standstill.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How often to look at the places of the threads, at least. */
+#define LOOK_MS 250
+
+/* Return that time, which is a part of the limit. */
+static uint64_t
+look_ms(const struct watch *w)
+{
+	const uint64_t part = w->limit_ms / 8 + 1;
+
+	return w->limit_ms == 0 || part > LOOK_MS ? LOOK_MS : part;
+}
+
+void
+watch_begin(struct watch *w)
+{
+	static const int fatal[] = { SIGINT, SIGTERM, SIGHUP, SIGTSTP };
+
+	sigemptyset(&w->waited);
+	sigaddset(&w->waited, SIGCHLD);
+	for (size_t i = 0; i < sizeof(fatal) / sizeof(fatal[0]); i++) {
+		struct sigaction action;
+
+		if (sigaction(fatal[i], NULL, &action) == 0 &&
+		    action.sa_handler != SIG_IGN)
+			sigaddset(&w->waited, fatal[i]);
+	}
+	sigprocmask(SIG_BLOCK, &w->waited, &w->before);
+}
+
+void
+watch_cancel(const struct watch *w)
+{
+	sigprocmask(SIG_SETMASK, &w->before, NULL);
+}
+
+static void
+kill_driver(const struct watch *w)
+{
+	kill(-w->pid, SIGKILL);
+	/* Before its first instruction, it has no group yet. */
+	kill(w->pid, SIGKILL);
+}
+
+/* Do for the driver what a signal demands, then for this process. */
+static void
+pass_signal(const struct watch *w, int signal_number)
+{
+	if (signal_number == SIGTSTP) {
+		kill(-w->pid, SIGSTOP);
+		raise(SIGSTOP);
+		kill(-w->pid, SIGCONT);
+		return;
+	}
+	kill_driver(w);
+	waitpid(w->pid, NULL, 0);
+	sigprocmask(SIG_SETMASK, &w->before, NULL);
+	raise(signal_number);
+}
+
+/* Is the driver stopped, by SIGSTOP or by a debugger? */
+static bool
+is_stopped(pid_t pid)
+{
+	char path[64], text[256] = "";
+	const char *after;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
+	if (f == NULL)
+		return false;
+	after = fgets(text, sizeof(text), f) != NULL ? strrchr(text, ')')
+						     : NULL;
+	fclose(f);
+	return after != NULL && (after[2] == 'T' || after[2] == 't');
+}
+
+/* Wait for a signal or for the next look.  Return how long it took, in ms. */
+static uint64_t
+doze(const struct watch *w)
+{
+	const int64_t most_ms = (int64_t)look_ms(w);
+	const struct timespec limit = { .tv_nsec = most_ms * 1000000 };
+	struct timespec begin, end;
+	int64_t ms;
+	int signal_number;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	signal_number = sigtimedwait(&w->waited, NULL, &limit);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	if (signal_number > 0 && signal_number != SIGCHLD)
+		pass_signal(w, signal_number);
+	ms = (int64_t)(end.tv_sec - begin.tv_sec) * 1000 +
+	     (end.tv_nsec - begin.tv_nsec) / 1000000;
+	/* If it took much longer, this process itself was stopped. */
+	return (uint64_t)(ms < 2 * most_ms ? ms : 2 * most_ms);
+}
+
+/* Has the driver ended?  Store its status. */
+static bool
+has_ended(const struct watch *w, int *status_ret)
+{
+	const pid_t pid = waitpid(w->pid, status_ret, WNOHANG);
+
+	return pid == w->pid || (pid < 0 && errno != EINTR);
+}
+
+bool
+watch_wait(struct watch *w, int *status_ret, char *fault, size_t cap)
+{
+	struct standstill still;
+	bool is_alone;
+
+	fault[0] = '\0';
+	*status_ret = 0;
+	standstill_open(&still, w->run, w->compiled);
+	while (!has_ended(w, status_ret)) {
+		const uint64_t ms = doze(w);
+
+		if (w->limit_ms == 0 || is_stopped(w->pid) ||
+		    !standstill_look(&still, ms, w->limit_ms, fault, cap))
+			continue;
+		kill_driver(w);
+		waitpid(w->pid, status_ret, 0);
+		break;
+	}
+	standstill_close(&still);
+	/* Without its first process, the group has only those of a fork(). */
+	is_alone = kill(-w->pid, SIGKILL) != 0;
+	watch_cancel(w);
+	return is_alone;
+}

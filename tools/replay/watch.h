@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * watch.h - wait for the driver, and end one that makes no progress
+ *
+ * A thread makes no progress if it stays in one call for 'limit_ms', and the
+ * driver makes none if all of its threads wait for one another so long.  Waits
+ * and pauses that a thread will leave count for nothing, nor does time in which
+ * the driver or this process is stopped.
+ *
+ * Meanwhile SIGINT, SIGTERM and SIGHUP first end the driver and the processes
+ * that its allocator has started, and SIGTSTP stops them.
+ */
+#ifndef WATCH_H
+#define WATCH_H
+
+#include "tools/compile/compile.h"
+#include "tools/driver/driver.h"
+
+#include <signal.h>
+#include <sys/types.h>
+
+struct watch {
+	pid_t pid;		      /* a process group of its own */
+	const struct driver_run *run; /* shared with the driver */
+	const struct compiled *compiled;
+	uint64_t limit_ms; /* 0: none */
+	sigset_t waited;   /* the signals to wait for, which are blocked */
+	sigset_t before;   /* the signal mask without that */
+};
+
+/* Block the signals, before the driver starts. */
+void watch_begin(struct watch *watch);
+
+/* Unblock the signals: no driver has started. */
+void watch_cancel(const struct watch *watch);
+
+/*
+ * Wait for the end of the driver and store its status.  If it made no progress,
+ * kill it and write to 'fault', of 'cap' bytes, where it stood; else make
+ * 'fault' empty.  Return false if the allocator left other processes, which are
+ * killed, too.  Unblock the signals.
+ */
+bool watch_wait(struct watch *watch, int *status_ret, char *fault, size_t cap);
+
+#endif /* WATCH_H */
