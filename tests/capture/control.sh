@@ -163,7 +163,7 @@ for i in range(60):
     keep.append(bytearray(600 + i))
     time.sleep(0.05)'
 	ctl "$pid" rotate >rotate.txt || fail rotate
-	grep -q 'lacks the blocks live at its start' rotate.txt ||
+	grep -q 'without the blocks live at its start' rotate.txt ||
 		fail "rotate: $(cat rotate.txt)"
 	ctl "$pid" snapshot -o rotated.hatf.gz >snap.txt || fail snapshot
 	grep -q 'blocks from before .*part.s0001.* are unknown$' snap.txt ||
