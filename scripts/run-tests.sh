@@ -14,8 +14,9 @@
 # result, its time and its purpose.  The output of a failed test follows its
 # line, and the last line of a skipped test.
 #
-# JOBS tests run at a time (default: one per processor).  A script with a
-# comment "# runs alone: REASON" runs after the others, when no other test does.
+# JOBS tests run at a time.  The default is two per processor, since most tests
+# wait longer than they compute.  A script with a comment "# runs alone: REASON"
+# runs after the others, when no other test does.
 #
 # TEST_TIMEOUT limits each test, in seconds.  The default is 600, twice what
 # the longest test takes on two slow processors.
@@ -23,7 +24,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 
 BUILD=$PWD/build/plain
-jobs=$(nproc)
+jobs=$((2 * $(nproc)))
 while getopts b:j: option; do
 	case $option in
 	b) BUILD=$(realpath "$OPTARG") ;;
