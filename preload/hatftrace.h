@@ -43,12 +43,13 @@ void hatftrace_client_heap_realloc(uint64_t heap, const void *old,
 				   const void *p, size_t size) HATFTRACE_WEAK;
 
 /*
- * hatftrace_start() begins to record into a new trace, hatftrace_stop() ends
- * the trace, hatftrace_flush() writes all events so far to the file.  Each
- * returns 0 when this is done; -1 if there is no recorder, if the recorder is
- * in that state already, or on failure.  Between start and stop, every event of
- * the calling thread is recorded.  For other threads, start and stop take
- * effect at about that time.
+ * hatftrace_start() begins to record into a new trace.  hatftrace_stop() ends
+ * the trace.  hatftrace_flush() writes all events so far to the file.  Each
+ * returns 0 on success.  Each returns -1 if there is no recorder, if there is
+ * nothing to do because the recorder has already started or stopped, or on
+ * failure.  Every event of the calling thread between start and stop is
+ * recorded.  Other threads may notice the start or the stop slightly earlier or
+ * later.
  */
 static inline int
 hatftrace_start(void)
@@ -77,8 +78,8 @@ hatftrace_is_recording(void)
 }
 
 /*
- * Put a comment with the first 256 bytes of this text into the trace.  NULL
- * does nothing.
+ * Add a comment to the trace: the first 256 bytes of 'text'.  If 'text' is
+ * NULL, do nothing.
  */
 static inline void
 hatftrace_mark(const char *text)
@@ -96,11 +97,12 @@ hatftrace_mark(const char *text)
 
 /*
  * Put an event of the program into the trace, in order with the heap events of
- * the calling thread: a name, truncated to 64 bytes, and a text formatted as by
- * printf(), truncated to 880 bytes.  The text is formatted only while events
- * are recorded.  Returns 0 if the event was recorded.  Otherwise returns -1:
- * nothing is recorded, 'name' is NULL, the format is wrong, or the ring was
- * full and HATFTRACE_FULL is "drop"; the trace then counts it as lost.
+ * the calling thread.  An event has a name, truncated to 64 bytes, and a text
+ * formatted as by printf(), truncated to 880 bytes.  The text is formatted only
+ * while events are recorded.  Returns 0 if the event was recorded.  Returns -1
+ * if the recorder is not recording, if 'name' is NULL, if the format is wrong,
+ * or if the ring was full and HATFTRACE_FULL is "drop".  In the last case the
+ * trace counts the event as lost.
  */
 static inline int hatftrace_event(const char *name, const char *format, ...)
 	__attribute__((format(printf, 2, 3), unused));
@@ -132,7 +134,8 @@ hatftrace_event(const char *name, const char *format, ...)
  * A program can describe records of its own in a DTD.  'hatf metatf gen
  * --events' generates functions that put such records into the trace by calling
  * hatftrace_client_fields().  That function returns the same values as
- * hatftrace_event(), and -1 if the fields take more than 880 bytes.
+ * hatftrace_event().  It also returns -1 if the fields take more than 880
+ * bytes.
  */
 struct hatftrace_dtd {
 	const char *name;
@@ -144,19 +147,22 @@ struct hatftrace_dtd {
 
 /*
  * Pools.  A heap, or pool, takes memory from malloc() or the system and hands
- * out blocks of it.  The trace records these blocks separately from the memory
- * that the heap has taken.
+ * out blocks of that memory.  The trace records these blocks separately from
+ * the memory that the heap has taken.
  *
- * create: 'name' is a label, of which the first 16 bytes are used; it may be
- * NULL.  Returns the heap's number, which the calls below take and which is
- * never reused.  Without the recorder it returns 0, and the other calls do
- * nothing. destroy: all blocks of the heap that are still live are freed with
- * it. alloc: call it after allocating the block at 'p' and before another
- * thread can see the block.  With NULL, a failed allocation, it records
- * nothing. free: call it before another thread can get the block. realloc: call
- * it after 'old' has become 'p' and before the memory of 'old' can be allocated
- * again.  'old' is NULL if the call allocated a block; 'p' is NULL and 'size' 0
- * if it freed one.
+ * - create: 'name' is a label, of which the first 16 bytes are used; it may be
+ *   NULL.  Returns the heap's number, which is never reused and which the other
+ *   functions take.  Without the recorder it returns 0, and the other functions
+ *   do nothing.
+ * - destroy: this also frees all blocks of the heap that are still live.
+ * - alloc: call it after allocating the block at 'p' and before another thread
+ *   can see the block.  If 'p' is NULL, the allocation has failed and nothing
+ *   is recorded.
+ * - free: call it before another thread can get the block.
+ * - realloc: call it after the block has moved from 'old' to 'p' and before the
+ *   memory of 'old' can be allocated again.  'old' is NULL if the program's
+ *   reallocation allocated a block.  'p' is NULL and 'size' is 0 if it freed a
+ *   block.
  */
 static inline uint64_t
 hatftrace_heap_create(const char *name)

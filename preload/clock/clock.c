@@ -17,25 +17,26 @@ _Alignas(64) _Atomic uint64_t clock_epoch = 1;
 bool clock_has_counter;
 
 /*
- * Has clock_go_stamped() announced a second thread?  From then on a thread uses
- * a tick only if the writer has granted it.
+ * Has clock_go_stamped() announced a second thread?  From then on, a thread may
+ * use a tick only if the writer has granted the tick to that thread.
  */
 static _Atomic bool clock_stamped;
 
 /*
  * The thread that has the tick, or is about to get it from the writer.  Valid
- * if 'clock_stamped'.
+ * if 'clock_stamped' is set.
  */
 static const void *_Atomic clock_owner;
 
 #define TIMING_TRIES 3u
 
 /*
- * Is the system's clock read without a system call?  Then the kernel derives it
- * from the counter, since it reads every other clock source by a system call.
- * (On a virtual machine, a page that the host shares may lie between.)  This
- * measurement takes less than a microsecond; reading /sys would take 7 to 25.
- * Return false if the clock source is not known to be the counter.
+ * Does the kernel derive the system's clock from the processor's counter?  It
+ * does if the clock can be read without a system call, since the kernel reads
+ * every other clock source in a system call.  (On a virtual machine, the
+ * reading may go through a page that the host shares.)  Compare the duration of
+ * a reading with that of a system call: this takes less than a microsecond,
+ * while reading /sys would take 7 to 25.  Return false in case of doubt.
  */
 static bool
 clock_needs_no_call(void)
@@ -78,8 +79,8 @@ kernel_trusts_counter(void)
 
 	if (fd < 0)
 		/*
-		 * The program is probably in a sandbox: trust the processor's
-		 * report.
+		 * The program is probably in a sandbox: believe what the
+		 * processor says about its counter.
 		 */
 		return true;
 
@@ -140,7 +141,7 @@ clock_read(void)
 	struct clock_reading best = { .ns = sys_clock_ns(CLOCK_MONOTONIC) };
 	uint64_t before = best.ns, best_ns = UINT64_MAX;
 
-	/* Without a counter, stamps are readings of the system's clock. */
+	/* If there is no counter, stamps are readings of the system's clock. */
 	best.stamp = best.ns;
 	if (!clock_has_counter)
 		return best;
@@ -197,14 +198,15 @@ bool
 clock_go_stamped(void)
 {
 	/*
-	 * release: another thread sees both stores after it has synchronised
-	 * with this one, as by its own start or the allocator's lock. seq_cst
-	 * keeps the two stores in order for clock_wake().
+	 * The exchange is also a release: a thread that synchronises with this
+	 * one afterwards, by its own start or by the allocator's lock, sees
+	 * this store and the next.  seq_cst keeps the two stores in order for
+	 * clock_wake().
 	 */
 	if (atomic_exchange_explicit(&clock_stamped, true,
 				     memory_order_seq_cst))
 		return false;
-	/* If the clock is idle, clock_wake() will read the flag. */
+	/* If the clock is idle, clock_wake() will read 'clock_stamped'. */
 	drop_tick();
 	return true;
 }
@@ -213,10 +215,14 @@ void
 clock_bump(void)
 {
 	/*
-	 * No stamp that this thread took earlier may be read after this line.
+	 * The order of this thread's earlier stamps must not change: none may
+	 * be read after this line.
 	 */
 	clock_end_stamp();
-	/* seq_cst: nothing that the caller does later may come before this. */
+	/*
+	 * seq_cst: no later access of the caller may come before this
+	 * increment.
+	 */
 	atomic_fetch_add_explicit(&clock_epoch, 1, memory_order_seq_cst);
 }
 
@@ -233,7 +239,7 @@ clock_expects_threads(void)
 bool
 clock_is_stamped(void)
 {
-	/* relaxed, both loads: only a note in the trace depends on them. */
+	/* relaxed, both loads: the writer asks again in its next round. */
 	const uint64_t tick =
 		atomic_load_explicit(&clock_tick, memory_order_relaxed);
 
@@ -254,7 +260,7 @@ clock_wake(void)
 		&clock_tick, &idle, tick, memory_order_seq_cst,
 		memory_order_seq_cst);
 
-	/* Another thread may have set the flag since it was read above. */
+	/* 'clock_stamped' may have been set since it was read above. */
 	if (woken && tick != CLOCK_STAMPED &&
 	    atomic_load_explicit(&clock_stamped, memory_order_seq_cst))
 		drop_tick();
@@ -270,7 +276,7 @@ clock_renew(uint64_t stamp)
 		return;
 	/*
 	 * relaxed: no other access depends on this store.  If another thread
-	 * changed the word meanwhile, its new value stays.
+	 * has changed 'clock_tick' meanwhile, the new value stays.
 	 */
 	atomic_compare_exchange_strong_explicit(&clock_tick, &tick, stamp,
 						memory_order_relaxed,
@@ -281,14 +287,15 @@ void
 clock_set_idle(void)
 {
 	/*
-	 * If the word was a tick, its events have claimed no pages: see
-	 * clock_revoke().
+	 * If 'clock_tick' was a tick, events under this tick have claimed no
+	 * pages: see clock_revoke().
 	 */
 	clock_bump();
 	/*
-	 * seq_cst: the store precedes the writer's last check of the rings.  If
-	 * a producer read the old word just before the store, the writer finds
-	 * its event in that check or, at the latest, when its sleep times out.
+	 * seq_cst: the writer stores CLOCK_IDLE before it checks the rings for
+	 * the last time.  A producer may have read the old value just before
+	 * the store.  The writer finds that producer's event in this check or,
+	 * at the latest, when its sleep times out.
 	 */
 	atomic_store_explicit(&clock_tick, CLOCK_IDLE, memory_order_seq_cst);
 }
@@ -297,16 +304,17 @@ bool
 clock_is_owned(uint64_t tick, const void *self)
 {
 	/*
-	 * relaxed: the flag is set before a second thread has its first event.
+	 * relaxed: 'clock_stamped' is set before a second thread has its first
+	 * event.
 	 */
 	if (!atomic_load_explicit(&clock_stamped, memory_order_relaxed))
 		return true;
 	/*
-	 * Comparing the owner alone does not suffice: it may be the owner of a
-	 * later tick.  The writer stores a later owner only after this tick was
-	 * revoked, and before the word becomes CLOCK_PENDING.  The acquire load
-	 * makes this thread read the word again only after it has read the
-	 * owner.
+	 * Comparing the owner alone does not suffice: 'self' may be the owner
+	 * of a later tick.  The writer stores a later owner only after this
+	 * tick was revoked, and before 'clock_tick' becomes CLOCK_PENDING.  The
+	 * acquire load makes this thread read 'clock_tick' again only after it
+	 * has read the owner.
 	 */
 	return atomic_load_explicit(&clock_owner, memory_order_acquire) ==
 		       self &&
@@ -318,15 +326,15 @@ clock_revoke(uint64_t tick)
 {
 	/*
 	 * Events under this tick have claimed no pages, so later events must be
-	 * stamped.  The bump comes before the word changes.  A thread that
-	 * reads the new word therefore reads the new epoch, too, and stamps its
-	 * event.
+	 * stamped.  The epoch changes before 'clock_tick'.  A thread that reads
+	 * the new 'clock_tick' therefore reads the new epoch, too, and stamps
+	 * its event.
 	 */
 	clock_bump();
 	/*
 	 * seq_cst: this store and the two steps of a grant are in one total
-	 * order.  If the word has changed already, the caller continues with
-	 * the new value.
+	 * order.  If 'clock_tick' has already changed, the caller continues
+	 * with its new value.
 	 */
 	atomic_compare_exchange_strong_explicit(
 		&clock_tick, &tick, CLOCK_STAMPED, memory_order_seq_cst,
@@ -363,7 +371,7 @@ clock_grant_end(void)
 	 */
 	while (clock_stamp() <= tick)
 		;
-	/* seq_cst also gives the release order that publishes the owner. */
+	/* seq_cst includes the release that publishes the owner. */
 	return atomic_compare_exchange_strong_explicit(
 		&clock_tick, &pending, tick, memory_order_seq_cst,
 		memory_order_seq_cst);
@@ -373,7 +381,8 @@ void
 clock_drop_grant(void)
 {
 	/*
-	 * relaxed: the flag is set before a second thread has its first event.
+	 * relaxed: 'clock_stamped' is set before a second thread has its first
+	 * event.
 	 */
 	if (atomic_load_explicit(&clock_stamped, memory_order_relaxed))
 		drop_tick();

@@ -3,15 +3,15 @@
  * clock.h - the cheapest time stamp that orders events across threads
  *
  * A stamp is a value of the processor's invariant counter or, where there is no
- * counter that can be trusted, a time in nanoseconds.  Reading it is the most
- * expensive part of an event.  Where order needs no stamp, events have none:
- * they use a tick, 'clock_tick', that the writer thread renews every
- * millisecond.  This is the case while the process has one thread.  It is also
- * the case later, whenever only one thread has had events for some time: the
- * writer grants that thread the tick, and any other thread revokes the grant
- * before its own first event.
+ * counter that can be trusted, a time in nanoseconds.  Taking a stamp is the
+ * most expensive part of an event.  Where order needs no stamp, an event has
+ * none: it uses a tick, 'clock_tick', that the writer thread renews every
+ * millisecond.  Order needs no stamps while the process has one thread.  Later,
+ * order also needs no stamps whenever only one thread has had events for some
+ * time: the writer grants the tick to that thread, and any other thread revokes
+ * the grant before its own first event.
  *
- * One word holds the whole state of the clock for a producer:
+ * One word, 'clock_tick', holds the whole state of the clock for a producer:
  *
  *   CLOCK_IDLE      the writer sleeps; wake it (clock_wake())
  *   CLOCK_STAMPED   stamp each event, and read the word again after the stamp
@@ -25,11 +25,11 @@
  *   A by the owner, B by another thread: a tick is older than the moment of its
  *     use, so A's tick is below every stamp that is taken later, and below
  *     every tick that is granted later.
- *   A by another thread, B by the owner: A is stamped.  Its thread did one of
- *     two things.  It revoked the tick (stored CLOCK_STAMPED) before A could
- *     have consequences: then the owner, whose B comes later, reads
+ *   A by another thread, B by the owner: A is stamped.  A's thread did one of
+ *     two things.  Either it revoked the tick (stored CLOCK_STAMPED) before A
+ *     could have consequences.  Then the owner, whose B comes later, reads
  *     CLOCK_STAMPED or a later word, and not the old tick.  Or it read
- *     CLOCK_STAMPED again after it had taken A's stamp: then that stamp is
+ *     CLOCK_STAMPED again after it had taken A's stamp.  Then A's stamp is
  *     older than the writer's store of CLOCK_PENDING, and the tick that is
  *     granted is larger than a stamp taken after that store.
  *   Neither thread owns the tick: both events are stamped.
@@ -65,20 +65,20 @@ struct clock_reading {
 };
 
 /*
- * Writer: read both clocks, and repeat this while too much time passes between
- * the two readings.  The readings returned are less than a microsecond apart,
+ * Writer: read both clocks, and repeat this if too much time passes between the
+ * two readings.  The readings returned are less than a microsecond apart,
  * unless the thread is starved.
  */
 struct clock_reading clock_read(void);
 
-/* A stamp in nanoseconds of CLOCK_MONOTONIC, where there is no counter. */
+/* The stamp where there is no counter: a time of CLOCK_MONOTONIC, in ns. */
 uint64_t clock_stamp_by_system(void);
 
 /* Read by every producer at every event; written rarely. */
 extern _Atomic uint64_t clock_tick;
 /*
- * It changes when every thread must stamp its next event.  Never 0; valid in
- * stamped mode.
+ * This number changes when every thread must stamp its next event.  Never 0;
+ * valid in stamped mode.
  */
 extern _Atomic uint64_t clock_epoch;
 extern bool clock_has_counter; /* constant after clock_init() */
@@ -103,11 +103,11 @@ clock_read_counter(void)
 /*
  * Take a stamp, after everything that the calling thread did before and before
  * everything that it does later.  The fence is needed both before and after the
- * call of the allocator: without the fence, the processor may read the counter
- * while the load that handed us the block (or the load of the lock under which
- * the allocator got it) still waits for another processor.  The stamp would
- * then be older than that of the other thread's event.  Later stores cannot
- * overtake the reading.
+ * call of the allocator.  Without the fence, the processor may read the counter
+ * while an earlier load still waits for another processor: the load that handed
+ * us the block, or the load of the lock under which the allocator got the
+ * block.  The stamp would then be older than that of the other thread's event.
+ * Later stores cannot overtake the reading.
  */
 static inline uint64_t
 clock_stamp(void)
@@ -116,7 +116,10 @@ clock_stamp(void)
 						      : clock_stamp_by_system();
 }
 
-/* Prevent later loads of this thread from running before its last stamp. */
+/*
+ * Call this after taking a stamp: no later load of this thread runs before the
+ * clock was read.
+ */
 static inline void
 clock_end_stamp(void)
 {
@@ -155,27 +158,28 @@ clock_tick_after(uint64_t stamp)
 	atomic_thread_fence(memory_order_seq_cst);
 #endif
 	/*
-	 * relaxed: only the moment of the reading matters; see the top of this
+	 * relaxed: only the moment of the load matters; see the top of this
 	 * file.
 	 */
 	return atomic_load_explicit(&clock_tick + offset, memory_order_relaxed);
 }
 
 /*
- * Find out whether the counter can be used, and start the clock: with a tick,
- * or in stamped mode if 'stamped'.
+ * Find out whether the counter can be used, and start the clock: in stamped
+ * mode if 'stamped' is set, else with a tick.
  */
 void clock_init(bool stamped);
 
 /*
- * The process has, or will have, a second thread: from now on a thread uses a
- * tick only if the writer has granted it.  Return true for the first call.
+ * Announce that the process has, or will have, a second thread.  From then on,
+ * a thread may use a tick only if the writer has granted the tick to it.
+ * Return true for the first call.
  */
 bool clock_go_stamped(void);
 
 /*
- * Make every thread that gets memory, or learns of an event, from the caller
- * after this call stamp its next event.  These stamps are larger than all
+ * A thread that gets memory from the caller after this call, or learns from the
+ * caller of an event, stamps its own next event.  That stamp is larger than all
  * stamps taken before the call.  This is a full barrier.
  */
 void clock_bump(void);
@@ -187,26 +191,27 @@ bool clock_expects_threads(void);
 bool clock_is_stamped(void);
 
 /*
- * A producer calls this if the word is CLOCK_IDLE, that is, the writer sleeps:
- * start the clock.  Return true if this caller must wake the writer.
+ * A producer calls this if 'clock_tick' is CLOCK_IDLE, which means that the
+ * writer sleeps.  Start the clock.  Return true if this caller must wake the
+ * writer.
  */
 bool clock_wake(void);
 
 /*
  * A producer asks: may the thread 'self' use 'tick'?  The caller has just read
- * 'tick' from the word; it is neither CLOCK_IDLE nor CLOCK_STAMPED.  If the
- * result is false, it must call clock_revoke() with this tick and read the word
- * again.
+ * 'tick' from 'clock_tick'; it is neither CLOCK_IDLE nor CLOCK_STAMPED.  If the
+ * result is false, the caller must call clock_revoke() with this tick and read
+ * 'clock_tick' again.
  */
 bool clock_is_owned(uint64_t tick, const void *self);
 
 /*
- * If the word still is 'tick', which the caller has read there, change to
- * stamped mode. clock_bump() is called first.
+ * If 'clock_tick' still is 'tick', the value that the caller has read, change
+ * to stamped mode.  In any case, call clock_bump() first.
  */
 void clock_revoke(uint64_t tick);
 
-/* Writer: make 'stamp' the tick, if there is a tick and it is older. */
+/* Writer: if there is a tick older than 'stamp', make 'stamp' the tick. */
 void clock_renew(uint64_t stamp);
 
 /*
@@ -216,15 +221,16 @@ void clock_renew(uint64_t stamp);
 void clock_set_idle(void);
 
 /*
- * Writer: grant the tick to the thread that 'self' identifies.  That thread,
- * and no other, uses ticks until another thread has an event.  The grant has
- * two steps.  The first one fails if events are not stamped at present, the
- * second one if another thread had an event in between.
+ * Writer: grant the tick to the thread that 'self' identifies.  Only that
+ * thread uses ticks until another thread has an event.  The grant has two
+ * steps, which return false on failure.  The first step fails if events are not
+ * stamped at present.  The second step fails if another thread had an event in
+ * between.
  */
 bool clock_grant_begin(const void *self);
 bool clock_grant_end(void);
 
-/* Writer: take back a grant, if the process has more than one thread. */
+/* Writer: if the process has more than one thread, take back a granted tick. */
 void clock_drop_grant(void);
 
 #endif /* CLOCK_H */

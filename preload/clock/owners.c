@@ -21,10 +21,10 @@ owners_begin(void)
 uint32_t
 owners_new_number(void)
 {
-	/* relaxed: only the number matters. */
+	/* relaxed: the number must be unique; no other access depends on it. */
 	uint32_t n = atomic_load_explicit(&number_count, memory_order_relaxed);
 
-	/* When all numbers are used, further threads own no pages. */
+	/* When all numbers are used, further threads get OWNERS_NOBODY. */
 	do {
 		if (n == UINT32_MAX)
 			return OWNERS_NOBODY;

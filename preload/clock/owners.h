@@ -6,14 +6,14 @@
  * Most pages of a heap are used by one thread for a long time, so most events
  * need no stamp: the events of one thread are in order anyway.  A shared table
  * has, for each page, the number of the thread that last claimed the page.  A
- * thread whose number is there records an event without a stamp.  A thread that
- * finds another number stores its own, and stamps the event.
+ * thread that finds its own number there records the event without a stamp.  A
+ * thread that finds another number stores its own, and stamps the event.
  *
  * hatf/rings/ORDER.md explains why this order is right, and when else a thread
  * takes a stamp.
  *
- * Several pages share an entry of the table.  Then a thread stamps more often
- * than it must; the order stays right.
+ * Several pages share an entry of the table.  Because of this sharing, a thread
+ * stamps more often than it must, but the order stays right.
  *
  * Any thread may call these functions, also in a signal handler and inside
  * malloc().
@@ -34,8 +34,9 @@
 #define OWNERS_REGION_BITS 26
 
 /*
- * An event on a larger block claims no page: its thread stamps the event and,
- * if the event ends the block's life, makes all threads stamp their next event.
+ * An event on a larger block claims no page: its thread stamps the event.  If
+ * the event ends the block's life, it also makes all threads stamp their next
+ * event.
  */
 #define OWNERS_BLOCK_NBYTES ((size_t)128 << 10)
 

@@ -12,7 +12,8 @@
 
 /*
  * A grant that lasted more than LASTED_WELL times the patience halves the
- * patience; one that lasted less than LASTED_BADLY times doubles it.
+ * patience.  A grant that lasted less than LASTED_BADLY times the patience
+ * doubles the patience.
  */
 #define LASTED_WELL  16u
 #define LASTED_BADLY 4u

@@ -5,10 +5,10 @@
  * In many programs with several threads, there are long times in which only one
  * thread allocates.  That thread needs no stamps (clock.h) until another thread
  * has an event.  The other thread then revokes the tick by a locked
- * instruction.  Frequent grants would therefore cost the program little, but
- * each grant takes space in the trace.  The patience is the time for which a
- * thread must have been the only one with events before it is granted the tick.
- * It grows if grants do not last.
+ * instruction.  Frequent grants would cost the program little, but each grant
+ * takes space in the trace.  The patience is how long a thread must have been
+ * the only one with events before the writer grants it the tick.  If grants do
+ * not last, the patience grows.
  *
  * Only the writer thread calls these functions.
  */
@@ -21,8 +21,8 @@
 struct tick_grant {
 	const void
 		/*
-		 * The only thread that had events in the last rounds; NULL:
-		 * several had.
+		 * The only thread that had events in the last rounds; NULL if
+		 * several threads had events.
 		 */
 		*candidate;
 	uint64_t since_ns;   /* when 'candidate' was set; CLOCK_MONOTONIC */
@@ -35,8 +35,8 @@ void tick_grant_init(struct tick_grant *g);
 
 /*
  * Grant the tick if the patience has passed.  Call this at 'now_ns' after each
- * round that had events; 'alone' is the only thread that had events in the
- * round, or NULL if there were several.
+ * round that had events.  'alone' is the only thread that had events in the
+ * round, or NULL if several threads had events.
  */
 void tick_grant_end_round(struct tick_grant *g, const void *alone,
 			  uint64_t now_ns);

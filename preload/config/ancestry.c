@@ -14,7 +14,7 @@
 #include "preload/sys/procstat.h"
 #include "preload/sys/sys.h"
 
-/* Limit on the listed ancestors, since reading one takes microseconds. */
+/* Maximum number of listed ancestors.  Reading each one takes microseconds. */
 #define ANCESTORS_MAX 8
 
 struct process {
@@ -56,8 +56,9 @@ read_self(struct process *ret)
 }
 
 /*
- * Read another process through its initial thread, which has the same start
- * time.  If the process has many threads, that line is cheaper to read.
+ * Read another process through the line of its initial thread, which has the
+ * same start time.  If the process has many threads, the line of one thread is
+ * cheaper to read than that of the process.
  */
 static bool
 read_process(uint64_t pid, struct process *ret)
@@ -78,8 +79,8 @@ read_process(uint64_t pid, struct process *ret)
 /*
  * Data about this process.  In the child of a fork it is the parent's data
  * until ancestry_read() has run.  All of it lies within one page, which the
- * fork copies at one moment.  So if 'is_known' is set in the copy, the copy
- * also has the fields that were stored before it.
+ * fork copies at one moment.  If 'is_known' is set in the copy, the copy
+ * therefore also has the fields that were stored before 'is_known'.
  */
 static _Alignas(256) struct {
 	struct process self, ancestors[ANCESTORS_MAX];

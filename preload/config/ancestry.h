@@ -2,8 +2,8 @@
 /*
  * ancestry.h - start time and ancestors of this process, from /proc
  *
- * The system reuses process numbers.  A number together with the start time of
- * the process identifies it; exec changes neither.
+ * The system reuses process numbers, so a number together with the start time
+ * identifies a process.  Exec changes neither.
  *
  * Nothing here allocates or locks.  errno may change.
  */
@@ -15,22 +15,22 @@
 #include "hatf/codec/comment_text.h"
 
 /*
- * Read the data from /proc; without effect if this process has done so before.
- * The thread that starts the trace calls it, or the writer thread if the
+ * Read the data from /proc, unless this process has already read it.  The
+ * caller is the thread that starts the trace, or the writer thread if the
  * process began dormant.  The child of a fork inherits its parent's list.
  */
 void ancestry_read(void);
 
 /*
- * Add the lines "pid_start" and "ancestors" of the trace's header to 't'.  Adds
- * none if /proc was not readable.  Only the thread that called ancestry_read(),
- * and threads that it created later, may call this.
+ * Add the lines "pid_start" and "ancestors" of the trace's header to 't'.  Add
+ * no line if /proc was not readable.  Only the thread that called
+ * ancestry_read(), and threads that it created later, may call this function.
  */
 void ancestry_add(struct text *t);
 
 /*
  * Return the start time of this process, in ns since boot; 0 if unknown.  The
- * same threads as for ancestry_add() may call this.
+ * threads that may call ancestry_add() may call this.
  */
 uint64_t ancestry_start_ns(void);
 

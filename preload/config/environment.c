@@ -23,7 +23,10 @@ find_values(char *const environment[],
 	}
 }
 
-/* Return whether valgrind runs the program: it adds a library to LD_PRELOAD. */
+/*
+ * Does valgrind run the program?  Valgrind adds a library of its own to
+ * LD_PRELOAD.
+ */
 static bool
 is_under_valgrind(char *const environment[])
 {

@@ -14,8 +14,8 @@ bool
 follow_allows(const struct follow *f, const char *exe)
 {
 	/*
-	 * A fork copies both variables.  Until an exec, every call but the
-	 * first is therefore made by the child of a fork.
+	 * A fork copies both variables, so 'known' is set in the child.  Until
+	 * an exec, every call except the first is made by the child of a fork.
 	 */
 	static bool known, is_root;
 	const bool forked = known;

@@ -21,14 +21,14 @@
 
 /*
  * Does the rule 'f' allow tracing the calling process, whose executable has the
- * base name 'exe'?  The thread that starts the trace calls it, once in each
- * process, before the trace begins.
+ * base name 'exe'?  The thread that starts the trace calls this function once
+ * in each process, before the trace begins.
  */
 bool follow_allows(const struct follow *f, const char *exe);
 
 /*
- * Mark HATFTRACE_FOLLOW in 'environment'.  Call this after reading its value.
- * Does nothing if it is not set.
+ * Mark HATFTRACE_FOLLOW in 'environment'.  Call this after reading the
+ * variable's value.  Do nothing if the variable is not set.
  */
 void follow_mark(char *const environment[]);
 

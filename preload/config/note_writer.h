@@ -2,10 +2,10 @@
 /*
  * note_writer.h - append lines to the notes file that 'hatf record' reads
  *
- * hatf/recorder/notes.h describes the lines.  Lines are only written to an
- * existing regular file of this user with a single link.  Threads of the
- * program and the writer thread may call these functions.  They may change
- * errno.
+ * hatf/recorder/notes.h describes the lines.  The notes file must already exist
+ * as a regular file of this user with a single link; otherwise nothing is
+ * written.  Threads of the program and the writer thread may call these
+ * functions.  They may change errno.
  */
 #ifndef NOTE_WRITER_H
 #define NOTE_WRITER_H
@@ -15,19 +15,20 @@
 
 /*
  * Find the name of the notes file in 'environment' and copy it.  Call this
- * first.  Return false if there is no name: then no notes are written.
- * Otherwise call note_writer_set_exe() next, which copies the name of the
+ * first.  Return false if there is no name: no notes will be written.  If the
+ * result is true, call note_writer_set_exe() next, which copies the name of the
  * executable.
  */
 bool note_writer_init(char *const environment[]);
 void note_writer_set_exe(const char *exe);
 
-/* Note that the trace 'out' begins, whose time 0 is 'start_ns'. */
+/* Write the note that the trace 'out' begins; 'start_ns' is its time 0. */
 void note_writer_begin(uint64_t start_ns, const char *out);
 
 /*
- * Note that this process will have no trace, and why.  Return false if the line
- * was not written: the caller must then report it by say().
+ * Write the note that this process will have no trace, with 'why' as the
+ * reason.  Return false if the note was not written: the caller must then
+ * report the reason by say().
  */
 bool note_writer_untraced(const char *why);
 

@@ -15,8 +15,8 @@ _Alignas(2 * sizeof(uint64_t)) struct own_slot own_slot = {
 };
 
 /*
- * Find the PID namespace of this process.  It stays unknown if the root
- * directory has no /proc.
+ * Find the PID namespace of this process.  The result is 0, unknown, if the
+ * root directory has no /proc.
  */
 static void
 find_namespace(struct bells_process *p)
@@ -76,13 +76,16 @@ find_new(uint64_t *order_ret, uint64_t *seen_ret)
 	const _Atomic uint64_t *const order =
 		atomic_load_explicit(&own_slot.order, memory_order_acquire);
 
-	/* relaxed, both: no other data depends on them. */
+	/* relaxed, both: no other data depends on the two values. */
 	*order_ret = atomic_load_explicit(order, memory_order_relaxed);
 	*seen_ret = atomic_load_explicit(&own_slot.seen, memory_order_relaxed);
 	return order != &own_slot.seen && *order_ret != *seen_ret;
 }
 
-/* Store that the order was seen.  Return false if another thread was first. */
+/*
+ * Store that this thread has seen the order.  Return false if another thread
+ * was first.
+ */
 static bool
 remember(uint64_t order, uint64_t seen)
 {
@@ -94,9 +97,9 @@ remember(uint64_t order, uint64_t seen)
 
 /*
  * May the caller take the order?  A child process that shares the memory cannot
- * carry out an order, and leaves it to its parent.  A child by a clone(2) that
- * bypassed libc has a copy of the memory, but is not traced, so it ignores the
- * order.
+ * carry out an order, and leaves the order to its parent.  A child made by a
+ * clone(2) that bypassed libc has a copy of the memory.  Such a child is not
+ * traced, so it ignores the order.
  */
 static bool
 is_ours_to_take(uint64_t order, uint64_t seen)
@@ -133,12 +136,12 @@ own_slot_take(void)
 uint64_t
 own_slot_open(const _Atomic uint64_t *order, bool is_first)
 {
-	/* relaxed: no other data depends on it. */
+	/* relaxed: no other data depends on the order. */
 	uint64_t seen = atomic_load_explicit(order, memory_order_relaxed);
 
 	if (is_first && is_since_start(seen))
 		seen = ~seen;
-	/* relaxed: the store below publishes it. */
+	/* relaxed: the next store publishes it. */
 	atomic_store_explicit(&own_slot.seen, seen, memory_order_relaxed);
 	/* release: pairs with the acquire in find_new(). */
 	atomic_store_explicit(&own_slot.order, order, memory_order_release);

@@ -2,10 +2,10 @@
 /*
  * own_slot.h - orders of 'hatf ctl' to a process without a writer thread
  *
- * The process reads its slot of the file of bells (bells.h), to which it cannot
- * write, and remembers the value that it read last.  If the slot has a new
- * value, 'hatf ctl' has written an order for this process, or for another
- * process with the same slot.
+ * The process has a slot in the file of bells (bells.h), which it can read but
+ * not write.  The process remembers the value that it read last.  If the slot
+ * has a new value, 'hatf ctl' has written an order for this process, or for
+ * another process with the same slot.
  *
  * Any thread may call these functions; none allocates.  Those that are not
  * inline may change errno.
@@ -31,8 +31,8 @@ extern struct own_slot own_slot __attribute__((visibility("hidden")));
 
 /*
  * Has the slot changed?  Threads of a process without a writer thread check
- * this: while the process is dormant, in functions that allocate; while it
- * records, when an event finds the clock idle.
+ * this.  While the process is dormant, functions that allocate check it.  While
+ * the process records, an event that finds the clock idle checks it.
  */
 static inline __attribute__((always_inline)) bool
 own_slot_is_called(void)
@@ -48,7 +48,10 @@ own_slot_is_called(void)
 		0);
 }
 
-/* Is there an order for this process?  Later calls ignore orders to others. */
+/*
+ * Is there an order for this process?  If the order in the slot is for another
+ * process, later calls ignore it.
+ */
 bool own_slot_has_order(void);
 
 /*
@@ -58,11 +61,12 @@ bool own_slot_has_order(void);
 enum bell_call own_slot_take(void);
 
 /*
- * From now on, take orders from 'order', the slot of this process.  An order
- * that is there already counts only if 'is_first' is set, which means that the
- * process has not taken orders before, and if it was certainly written for this
- * process: 'hatf ctl' can write an order for a child before the child's first
- * event.  Return the value that counts as seen; any other value is a new order.
+ * From now on, take orders from 'order', the slot of this process.  'is_first'
+ * means that the process has not taken orders before: 'hatf ctl' can write an
+ * order for a child before the child's first event.  An order that is already
+ * in the slot therefore counts if 'is_first' is set and the order was certainly
+ * written for this process.  Return the value that counts as seen; any other
+ * value is a new order.
  */
 uint64_t own_slot_open(const _Atomic uint64_t *order, bool is_first);
 

@@ -30,8 +30,9 @@ static int traced_pid;	       /* the result of process_pid() */
 #define CLOSE PROCESS_WAS_UNTRACED | PROCESS_IS_OFF
 
 /*
- * Each of these makes one entry of the table, with the next state, the action,
- * the change of the dormant flag, and the facts to set and clear.
+ * Each of these macros makes one entry of the table.  An entry has the next
+ * state, the action, the change of the dormant flag, and the facts to set and
+ * clear.
  */
 #define STAY(state, does)                                            \
 	{                                                            \
@@ -43,7 +44,7 @@ static int traced_pid;	       /* the result of process_pid() */
 			sets, clears                                        \
 	}
 
-/* Causes that change facts only, whatever the state is. */
+/* Causes that change only facts and the dormant flag, in every state. */
 #define IN_ANY_STATE(state)                                              \
 	[PROCESS_IMPOSSIBLE] = MARK(state, SKIP, ON, PROCESS_IS_OFF, 0), \
 	[PROCESS_SANDBOXED] =                                            \
@@ -54,7 +55,10 @@ static int traced_pid;	       /* the result of process_pid() */
 	[PROCESS_CONFINED] =                                             \
 		MARK(state, NOTHING, KEEP, PROCESS_IS_CONFINED, 0)
 
-/* The two states that have a trace: before and after the exit handlers. */
+/*
+ * Moves of the two states that have a trace: TRACING and, after the exit
+ * handlers, ENDED.
+ */
 #define WITH_TRACE(state)                                                  \
 	[PROCESS_WANTED] = STAY(state, TRACE),                             \
 	[PROCESS_WANTED_BARRED] = STAY(state, TRACE),                      \
@@ -65,7 +69,10 @@ static int traced_pid;	       /* the result of process_pid() */
 	[PROCESS_WRITER_OVER] = MARK(OFF, NOTHING, ON, PROCESS_IS_OFF, 0), \
 	[PROCESS_EXITED] = STAY(ENDED, NOTHING)
 
-/* A missing entry is PROCESS_DO_REFUSE: impossible, nothing changes. */
+/*
+ * A missing entry is PROCESS_DO_REFUSE: the cause is impossible in this state,
+ * and nothing changes.
+ */
 static const struct process_move moves[PROCESS_STATES][PROCESS_CAUSES] = {
 	[PROCESS_NEW] = {
 		IN_ANY_STATE(NEW),
@@ -82,8 +89,9 @@ static const struct process_move moves[PROCESS_STATES][PROCESS_CAUSES] = {
 			     PROCESS_IS_FRESH | PROCESS_BEGINS_DORMANT,
 			     PROCESS_IS_OFF),
 		/*
-		 * The child begins dormant or recording as its parent did, or
-		 * would have if it had been traced.
+		 * The child begins dormant or recording, like its parent.  If
+		 * the parent was not traced, the child begins as the parent
+		 * would have begun.
 		 */
 		[PROCESS_CHILD_OF_UNTRACED] =
 			MARK(NEW, NOTHING, OFF, PROCESS_IS_FRESH,
@@ -181,9 +189,9 @@ process_has(enum process_fact fact)
 }
 
 /*
- * Change the facts and the dormant flag as 'move' says. relaxed, all accesses:
- * publish() orders them; to a thread that reads one of them alone, it is a
- * hint.
+ * Change the facts and the dormant flag as 'move' says.  relaxed, all accesses:
+ * a thread that also reads the state sees them in the order that publish()
+ * gives.  To a thread that reads only a fact or the flag, the value is a hint.
  */
 static void
 note(const struct process_move *move)
@@ -199,8 +207,8 @@ note(const struct process_move *move)
 	     process_has(PROCESS_IS_SANDBOXED)))
 		return;
 	/*
-	 * Set the flag before the state: an event of another thread between the
-	 * two stores is in no trace.
+	 * Set the flag before the state.  An event that another thread has
+	 * between the two stores is in no trace.
 	 */
 	atomic_store_explicit(&process_dormant, move->sleep == PROCESS_SLEEP_ON,
 			      memory_order_relaxed);
@@ -287,18 +295,19 @@ process_next_ticket(void)
 {
 	struct process *const p = get_process();
 
-	/* relaxed: only the number matters. */
+	/* relaxed: each caller needs a different number, but no order. */
 	return p == NULL ? 0
 			 : 1 + atomic_fetch_add_explicit(&p->ticket, 1,
 							 memory_order_relaxed);
 }
 
 /*
- * If the parent is dormant only because its trace failed, report it as
+ * If the parent is dormant only because its trace failed, report that it was
  * recording: the child's first event then starts a trace.  The disk may have
- * space again; otherwise the child reports the error.  (A child of clone(2) by
- * a system call instruction in the program does not call this function.  It
- * stays dormant if its parent was, and takes no orders.)
+ * space again; otherwise the child reports the error.  (If the program makes a
+ * child by clone(2) with a system call instruction of its own, the child does
+ * not call this function.  The child stays dormant if its parent was, and takes
+ * no orders.)
  */
 void
 process_report_child(void)
@@ -321,7 +330,10 @@ process_scope(void)
 		return PROCESS_SCOPE_UNTRACED;
 	if (process_state() == PROCESS_NEW)
 		return PROCESS_SCOPE_NEW;
-	/* A child that shares the memory will soon execute another program. */
+	/*
+	 * The calling process may be a child that shares the memory.  Such a
+	 * child will soon execute another program.
+	 */
 	return process_is_tracing() && process_is_own()
 		       ? PROCESS_SCOPE_TRACED
 		       : PROCESS_SCOPE_UNTRACED;

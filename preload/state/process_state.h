@@ -58,17 +58,22 @@ enum process_cause {
 	PROCESS_TRACE_OPENED,
 	/* writer thread: it cannot continue the trace */
 	PROCESS_TRACE_FAILED,
-	/* the writer, or a thread that found it dead: the trace is over */
+	/*
+	 * the writer has ended the trace, or a thread has found the writer dead
+	 */
 	PROCESS_WRITER_OVER,
 	/* end.c: an exit handler has finished the trace */
 	PROCESS_EXITED,
-	/* end.c: a filter comes, under which the recorder cannot run */
+	/* end.c: the program installs a filter that stops the recorder */
 	PROCESS_SANDBOXED,
-	/* end.c: a filter comes, under which no child can begin a trace */
+	/*
+	 * end.c: the program installs a filter under which no child can begin a
+	 * trace
+	 */
 	PROCESS_CHILDREN_BARRED,
 	/* confinement.c: the process has a filter of system calls */
 	PROCESS_CONFINED,
-	/* fork.c, in the child: the state of its parent */
+	/* fork.c, in the child: what the parent was doing */
 	PROCESS_CHILD_OF_RECORDING,
 	PROCESS_CHILD_OF_DORMANT,
 	PROCESS_CHILD_OF_UNTRACED,
@@ -128,8 +133,8 @@ const struct process_move *process_lookup(enum process_state state,
 
 /*
  * Report 'cause', and return what the caller must do.  The facts and the flag
- * change before the state, so a thread that reads the new state also sees the
- * new facts and flag.
+ * change before the state.  A thread that reads the new state therefore also
+ * sees the new facts and the new flag.
  */
 enum process_action process_move(enum process_cause cause);
 
@@ -146,8 +151,8 @@ bool process_has(enum process_fact fact);
 bool process_is_tracing(void);
 
 /*
- * Is it certain that this process stays untraced?  Make no system call to find
- * out.
+ * Is it certain that this process stays untraced?  This function makes no
+ * system call.
  */
 bool process_is_closed(void);
 
@@ -155,14 +160,14 @@ bool process_is_closed(void);
 bool process_is_barred(void);
 
 /*
- * Does the calling thread belong to the traced process, and not to a child that
- * shares its memory, as by vfork(2)?
+ * Does the calling thread belong to the traced process?  The answer is no in a
+ * child that shares the memory of the traced process, as after vfork(2).
  */
 bool process_is_own(void);
 
 /*
- * The thread that starts the trace calls this: note the id of this process as
- * the traced one.
+ * The thread that starts the trace calls this: store the id of this process as
+ * that of the traced process.
  */
 void process_set_pid(void);
 
@@ -178,7 +183,10 @@ int process_pid(void);
  */
 uint64_t process_next_ticket(void);
 
-/* In the child of a fork by libc: find the cause and call process_move(). */
+/*
+ * Call this in the child of a fork by libc.  It derives the cause, one of
+ * PROCESS_CHILD_OF_*, from the parent's facts and reports it to process_move().
+ */
 void process_report_child(void);
 
 /* The trace that is affected if the calling thread installs a filter. */

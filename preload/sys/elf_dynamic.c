@@ -20,8 +20,9 @@ elf_dynamic_has(const struct dl_phdr_info *info, Elf64_Word type,
 }
 
 /*
- * Return the address of a table.  In the dynamic section, glibc replaces
- * offsets by addresses, unless the section is read-only.
+ * Return the address of a table from 'value', an entry of the dynamic section.
+ * The file has an offset from 'base' there; glibc replaces the offset by the
+ * address, unless the section is read-only.
  */
 static const void *
 resolve(uintptr_t base, uintptr_t value)

@@ -110,7 +110,10 @@ find_symbol(const struct dynamic *t, const char *name, uint32_t hash)
 /* Upper bound of the size in bytes of our ELF header and program headers. */
 #define OWN_HEADERS_NBYTES 2048u
 
-/* Slots of the cache of tables, indexed by the page of an object's headers. */
+/*
+ * Number of slots in the cache of tables_of().  The page that contains an
+ * object's program headers selects the slot.
+ */
 #define REMEMBERED_MAX 16u
 
 /*
@@ -198,13 +201,13 @@ elf_lookup_function(const char *name, const void *companion, bool *together_ret)
 }
 
 /*
- * Return whether 's' is a function, not an IFUNC (whose value is the address of
- * its resolver), and of the default version, to which new programs are linked.
+ * Is 's' a function of the default version, to which new programs are linked?
+ * The answer is no for an IFUNC, whose value is the address of its resolver.
  */
 static bool
 is_plain(const struct dynamic *t, const Elf64_Sym *s)
 {
-	/* the symbol's version is only for old programs */
+	/* This bit marks a version that only old programs use. */
 	const Elf64_Half hidden = 0x8000;
 
 	return ELF64_ST_TYPE(s->st_info) == STT_FUNC &&
@@ -319,8 +322,9 @@ struct own {
 	struct dynamic tables;
 	uintptr_t base;
 	/*
-	 * A set of the first three bytes of its names: one bit for each hash of
-	 * such bytes.  It quickly excludes most other names.
+	 * A filter for the names that our object defines: one bit for each hash
+	 * of a name's first three bytes.  For most other names, the bit is not
+	 * set.
 	 */
 	uint64_t beginnings[64];
 };

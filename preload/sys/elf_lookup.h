@@ -3,10 +3,10 @@
  * elf_lookup.h - find a function by name without the help of the loader
  *
  * dlsym() takes the loader's lock, which another thread may hold for as long as
- * a constructor runs. dlsym() may also allocate, and change what dlerror()
- * returns.  These functions find the loaded objects by dl_iterate_phdr(3),
- * whose lock is held only while the list of objects changes or is read, and
- * search the symbol tables themselves.
+ * a constructor runs.  dlsym() may also allocate, and change what dlerror()
+ * returns.  These functions find the loaded objects by dl_iterate_phdr(3), and
+ * search the symbol tables themselves.  The lock of dl_iterate_phdr(3) is held
+ * only while the list of objects changes or is read.
  */
 #ifndef ELF_LOOKUP_H
 #define ELF_LOOKUP_H
@@ -33,9 +33,9 @@ struct elf_lookup_next {
 };
 
 /*
- * Look up 'n' functions in one pass, each as dlsym(RTLD_NEXT) would.  'found'
- * stays NULL if no object defines the function, or if only the loader can
- * choose the definition; then ask dlsym().  'iterate' is dl_iterate_phdr(3).
+ * Look up 'n' functions in one pass, each as dlsym(RTLD_NEXT) would.  If
+ * 'found' stays NULL, either no object defines the function, or only the loader
+ * can choose the definition: ask dlsym().  'iterate' is dl_iterate_phdr(3).
  * This function may run before any other code of the recorder.
  */
 void elf_lookup_next(

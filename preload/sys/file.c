@@ -61,8 +61,8 @@ int
 file_reopen(const char *path, const struct file_id *id, int flags)
 {
 	/*
-	 * Open it with O_PATH first: if it is a device, a real open may have
-	 * effects.
+	 * First open the file with O_PATH: if it is a device, a real open may
+	 * have effects.
 	 */
 	const int found = (int)syscall(SYS_openat, AT_FDCWD, path,
 				       O_PATH | O_NOFOLLOW | O_CLOEXEC);

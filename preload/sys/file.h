@@ -18,10 +18,10 @@ struct file_id {
 };
 
 /*
- * If 'fd' is 0, 1 or 2, replace it by a copy with a higher number and close it:
+ * If 'fd' is 0, 1 or 2, duplicate it to a higher number and close the original:
  * other code, such as say(), assumes that these numbers are standard input,
- * output and error.  Return the descriptor.  If the copy fails, close 'fd' and
- * return -1 with errno.
+ * output and error.  Return the descriptor to use.  If the duplication fails,
+ * close 'fd' and return -1 with errno.
  */
 int file_above_standard(int fd);
 
@@ -30,9 +30,9 @@ int file_open_folder(const char *path);
 
 /*
  * Remove the file at 'path' if it is the file 'id'.  'folder' is a descriptor
- * of its folder, or -1 to open the folder by 'path'.  Given a folder, only the
- * last component of 'path' is used, since the other components may name another
- * place by now.
+ * of the file's folder, or -1 to open the folder by 'path'.  If 'folder' is a
+ * descriptor, only the last component of 'path' is used: the other components
+ * may lead to a different folder by now.
  */
 void file_unlink(int folder, const char *path, const struct file_id *id);
 
@@ -40,16 +40,16 @@ void file_unlink(int folder, const char *path, const struct file_id *id);
 struct file_id file_id_of(int fd);
 
 /*
- * Open the file at 'path' again, with the flags of open(2).  It must be the
- * regular file 'id', and not a symbolic link.  Return -1 with errno if it is
- * missing or another file.  Any thread may call this.
+ * Open the file at 'path' again, with the flags of open(2).  The file must be
+ * the regular file 'id', and not a symbolic link.  Return -1 with errno if the
+ * file is missing or if 'path' names another file.  Any thread may call this.
  */
 int file_reopen(const char *path, const struct file_id *id, int flags);
 
 /*
- * Is 'name' in 'folder' the file 'id'?  This makes only system calls that the
- * writer needs anyway (sandbox.c), since a filter may kill the process for
- * other calls.
+ * Is 'name' in 'folder' the file 'id'?  This function makes only system calls
+ * that the writer needs anyway (sandbox.c), since a filter may kill the process
+ * for other calls.
  */
 bool file_is_at(int folder, const char *name, const struct file_id *id);
 

@@ -22,13 +22,16 @@
 
 static _Atomic uint64_t mapped[MEMORY_KINDS];
 
-/* The child of a fork keeps this flag, since it inherits the filter. */
+/*
+ * Set: do not name new mappings (memory_end_names()).  The child of a fork
+ * inherits the program's filter of system calls, so it keeps this flag.
+ */
 static _Atomic bool is_unnamed;
 
 void
 memory_end_names(void)
 {
-	/* relaxed: the calling thread is the first one under the filter. */
+	/* relaxed: no other thread is under the filter yet. */
 	atomic_store_explicit(&is_unnamed, true, memory_order_relaxed);
 }
 
@@ -93,9 +96,9 @@ map_wiped(size_t nbytes)
 }
 
 /*
- * One mapping for the memory that every process needs.  With the default
- * settings it holds the writer's memory, the first structs of threads, the
- * writer thread's stack and small pieces.  Seven separate mappings would cost a
+ * The arena is one mapping for the memory that every process needs.  With the
+ * default settings it holds the writer's memory, the first structs of threads,
+ * the writer thread's stack and small pieces.  Separate mappings would take a
  * short process as much time as writing its trace.
  */
 #define ARENA_NBYTES ((size_t)4608 << 10)
@@ -132,9 +135,9 @@ memory_prepare(void)
 }
 
 /*
- * Take the next piece of the arena, downwards from its end.  The libraries are
- * mapped just above the arena, so the first pieces share a page of the page
- * table with them.  Return NULL if too little is left.
+ * Take the next piece of the arena, downwards from its end.  Libraries are
+ * mapped just above the arena, so the first pieces and the libraries share a
+ * page of the page table.  Return NULL if the arena has too few bytes left.
  */
 static void *
 take_piece(size_t nbytes)
@@ -152,7 +155,7 @@ take_piece(size_t nbytes)
 
 	if (base == NULL)
 		return NULL;
-	/* relaxed, both: no other data depends on the sum. */
+	/* relaxed, both accesses: no other data depends on 'arena_used'. */
 	used = atomic_load_explicit(&arena_used, memory_order_relaxed);
 	do {
 		end = (used + unit - 1) & ~(unit - 1);

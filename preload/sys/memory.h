@@ -30,8 +30,8 @@
 void memory_prepare(void);
 
 /*
- * Stop naming new mappings: the program is about to install a filter of system
- * calls, which may kill the process for prctl().
+ * Stop naming new mappings.  The program is about to install a filter of system
+ * calls, and that filter may kill the process for prctl().
  */
 void memory_end_names(void);
 
@@ -45,8 +45,8 @@ void *memory_map_private(size_t nbytes);
 void *memory_map_forked(size_t nbytes);
 
 /*
- * The state of a mapping in the child of a fork, and whether it is private:
- * RLIMIT_DATA counts private mappings.
+ * Kinds of mappings.  They differ in what the child of a fork finds there, and
+ * in whether they are private: RLIMIT_DATA counts only private mappings.
  */
 enum memory_kind {
 	MEMORY_LASTING, /* in the child: wiped or copied; private */

@@ -21,7 +21,7 @@
  */
 const char *procstat_read(int folder, const char *path, char *buf);
 
-/* Like procstat_read(), for an open file, from its beginning. */
+/* Like procstat_read(), but read the open file 'fd' from its beginning. */
 const char *procstat_read_open(int fd, char *buf);
 
 /* Return the number in field 'n' of the line, 'n' >= 3; 0 if it is missing. */

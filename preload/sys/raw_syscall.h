@@ -3,8 +3,9 @@
  * raw_syscall.h - the system call instruction, and its result in libc's form
  *
  * raw_syscall.c and own_syscall.c use this.  Our library exports syscall() and
- * prctl() to intercept them.  So own_syscall.c defines those that we call
- * ourselves under other names (-Dsyscall=own_syscall in the Makefile).
+ * prctl() to intercept the program's calls.  For our own calls, own_syscall.c
+ * therefore defines both functions under other names (-Dsyscall=own_syscall in
+ * the Makefile).
  */
 #ifndef RAW_SYSCALL_H
 #define RAW_SYSCALL_H

@@ -39,15 +39,16 @@ add_clean(struct text *t, const char *s)
 		text_str(t, "...");
 }
 
-/* The child of a fork keeps these flags, since it inherits the filter. */
+/*
+ * The child of a fork inherits the program's filter of system calls, so it
+ * keeps these flags.
+ */
 static _Atomic bool is_filter_known, is_muted;
 
 void
 say_expect_filter(bool kills)
 {
-	/*
-	 * relaxed, both: the calling thread is the first one under the filter.
-	 */
+	/* relaxed, both: no other thread is under the filter yet. */
 	atomic_store_explicit(&is_filter_known, true, memory_order_relaxed);
 	if (kills)
 		atomic_store_explicit(&is_muted, true, memory_order_relaxed);
@@ -55,8 +56,8 @@ say_expect_filter(bool kills)
 
 /*
  * Is the process under a filter of system calls?  Common filters kill a process
- * for system calls that debuggers use, such as pidfd_getfd.  So the caller must
- * not make them, not even as a test.
+ * for system calls that debuggers use, such as pidfd_getfd.  If the process is
+ * under a filter, the caller must not make such a call, not even as a test.
  */
 static bool
 is_sandboxed(void)
@@ -83,9 +84,9 @@ borrow_stderr(void)
 		syscall(SYS_close, pidfd);
 	}
 	/*
-	 * This also works before Linux 5.6 and under a filter, but not for a
-	 * socket. /proc/self/fd shows the descriptor table of the initial
-	 * thread.
+	 * This open also works before Linux 5.6 and under a filter, but not if
+	 * standard error is a socket.  /proc/self/fd shows the descriptor table
+	 * of the initial thread, not of the writer.
 	 */
 	if (fd < 0)
 		fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/fd/2",
@@ -95,8 +96,8 @@ borrow_stderr(void)
 }
 
 /*
- * The file that was standard error at the program's start. st_ino is 0 if there
- * was none.
+ * The file that was standard error at the program's start.  st_ino is 0 if
+ * standard error was closed then.
  */
 static struct stat stderr_at_start;
 static bool is_start_known;
@@ -129,7 +130,7 @@ is_data(int fd)
 	     st.st_ino == stderr_at_start.st_ino))
 		return false;
 	/*
-	 * Skip the next call under a filter, which may kill the process for it.
+	 * A filter may kill the process for the next call, so do not make it.
 	 */
 	if (is_sandboxed())
 		return true;
@@ -138,8 +139,8 @@ is_data(int fd)
 }
 
 /*
- * Would a write to 'fd' block until a reader reads?  In a sandbox, this is
- * unknown and assumed false.
+ * Would a write to 'fd' block until a reader reads?  In a sandbox, do not ask
+ * the kernel, and return false.
  */
 static bool
 is_full(int fd)
@@ -192,8 +193,9 @@ put(const char *line, size_t nbytes)
 }
 
 /*
- * The first line that the writer could not write, because it may not open
- * files.  A thread of the program, which need not open a file, writes the line.
+ * The first line that the writer could not write, because the writer may not
+ * open files.  A thread of the program, which need not open a file, writes this
+ * line.
  */
 MEMORY_LARGE static char unsaid[LINE_MAX_NBYTES];
 static _Atomic uint32_t unsaid_nbytes;
@@ -214,14 +216,14 @@ void
 say_rest(void)
 {
 	/*
-	 * acquire: pairs with the release in leave().  The line is kept and
-	 * written only once.
+	 * acquire: pairs with the release in leave().  The line stays in
+	 * 'unsaid'; 'is_said' makes sure that it is written only once.
 	 */
 	const uint32_t nbytes =
 		atomic_load_explicit(&unsaid_nbytes, memory_order_acquire);
 	static _Atomic bool is_said;
 
-	/* relaxed: only one of two threads writes the line. */
+	/* relaxed: the exchange alone decides which thread writes the line. */
 	if (nbytes == 0 ||
 	    atomic_exchange_explicit(&is_said, true, memory_order_relaxed))
 		return;

@@ -20,16 +20,17 @@
 void say(const char *format, ...);
 
 /*
- * Note that the program is about to install a filter of system calls.  From now
- * on, write lines with as few system calls as possible.  If 'kills' is set,
- * write none, since the filter may kill the process even for these calls.
+ * Tell say() that the program is about to install a filter of system calls.
+ * From now on, say() makes as few system calls as possible.  If 'kills' is set,
+ * say() writes nothing, since the filter may kill the process even for these
+ * calls.
  */
 void say_expect_filter(bool kills);
 
 /*
- * Write the line that the writer could not write for lack of a descriptor.  A
- * thread of the program calls this after waiting for the writer.  It makes no
- * system call if there is no such line.
+ * Write the line that the writer could not write for lack of a descriptor.  If
+ * there is no such line, make no system call.  A thread of the program calls
+ * this after waiting for the writer.
  */
 void say_rest(void);
 

@@ -31,8 +31,8 @@ sys_clock_ns(clockid_t id)
 }
 
 /*
- * Sleep while '*word' is 'expected', at most 'timeout_ns' nanoseconds; 0 means
- * no limit.  It may return early.
+ * Sleep while '*word' is 'expected', for at most 'timeout_ns' nanoseconds.  A
+ * 'timeout_ns' of 0 means no limit.  The function may return early.
  */
 static inline void
 sys_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
@@ -94,8 +94,8 @@ sys_take_back_signal(int number)
 }
 
 /*
- * Return the page size.  Do not use sysconf(3): a short process would have to
- * load two more pages of libc for it.
+ * Return the page size.  sysconf(3) is avoided where possible: it would make a
+ * short process load two more pages of libc.
  */
 static inline size_t
 sys_page_nbytes(void)
@@ -108,8 +108,8 @@ sys_page_nbytes(void)
 }
 
 /*
- * Return the process id.  Ask the kernel: glibc before 2.25 keeps the id and
- * returns the parent's in a child of clone(2).
+ * Return the process id.  Ask the kernel: glibc before 2.25 caches the id, and
+ * in a child of clone(2) it returns the parent's.
  */
 static inline int
 sys_pid(void)
