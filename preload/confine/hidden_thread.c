@@ -20,13 +20,13 @@
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 
-/* How often to check whether the thread has ended. */
+/* Check this often whether the thread has ended. */
 #define POLL_NS 20000u
 
 #define STACK_NBYTES (512u << 10)
 /*
- * Size of the unmapped guard below the stack.  It is at least one page on
- * systems with any page size.
+ * Size of the unmapped guard below the stack.  This is at least one page,
+ * whatever the system's page size.
  */
 #define GUARD_NBYTES (64u << 10)
 
@@ -35,10 +35,10 @@
 
 /*
  * libc's thread descriptor and the thread-local variables of all libraries lie
- * around the thread pointer.  The hidden thread uses only errno of these.  The
- * distance of errno from the thread pointer depends on the size of the
- * program's own thread-local variables.  The thread-local area reaches this far
- * beyond errno.
+ * around the thread pointer.  The hidden thread uses none of these except
+ * errno.  The distance of errno from the thread pointer depends on the size of
+ * the program's own thread-local variables.  The hidden thread's own area
+ * reaches this far beyond errno.
  */
 #define TLS_SPARE_NBYTES (64u << 10)
 
@@ -57,8 +57,8 @@ struct tid_word {
 };
 
 /*
- * This lies in memory that fork(2) zeroes in the child, which has no such
- * thread.
+ * The id of the running hidden thread.  It lies in memory that fork(2) zeroes
+ * in the child, since the child has no such thread.
  */
 static struct tid_word *alive;
 static int last_tid; /* kernel id of the last hidden thread; 0: none was made */
@@ -70,7 +70,8 @@ thread_pointer(void)
 }
 
 /*
- * Make a thread-local area.  Return its thread pointer, or NULL without memory.
+ * Make a thread-local area.  Return its thread pointer, or NULL if there is no
+ * memory.
  */
 static void *
 make_tls(void)
@@ -173,9 +174,9 @@ close_listed(void)
 }
 
 /*
- * The thread's table of descriptors is a copy of the program's.  Close all of
- * them but those in task.keep.  Otherwise a file would stay open after the
- * program closes it.
+ * The thread's table of descriptors is a copy of the program's.  Close all
+ * descriptors except those in task.keep.  Otherwise a file would stay open
+ * after the program closes it.
  */
 static void
 close_others(void)
@@ -184,8 +185,8 @@ close_others(void)
 		const unsigned kept = next_kept(from);
 
 		/*
-		 * close_range() fails before Linux 5.9, and under filters that
-		 * do not know it.
+		 * close_range() fails before Linux 5.9, and under a filter of
+		 * system calls that does not list it.
 		 */
 		if (kept > from &&
 		    syscall(SYS_close_range, from,
@@ -200,9 +201,9 @@ close_others(void)
 }
 
 /*
- * End the process, of which this is the last thread, by this signal.  A filter
- * on system calls may end the process at the first of these calls, or refuse
- * all of them.
+ * End the process by this signal; the caller is its last thread.  A filter of
+ * system calls may end the process at the first call below, or refuse all
+ * calls.
  */
 static void
 end_by_signal(int signal)
@@ -232,8 +233,9 @@ thread_main(void *unused)
 	if (WIFSIGNALED(status))
 		end_by_signal(WTERMSIG(status));
 	/*
-	 * A filter may refuse exit(2).  Do not return to libc's clone(): it
-	 * calls exit(2) too, and crashes the program if that fails.
+	 * A filter may refuse exit(2).  Do not return to libc's clone(): that
+	 * function calls exit(2), too, and crashes the program if the call
+	 * fails.
 	 */
 	for (;;) {
 		syscall(SYS_exit, WIFSIGNALED(status) ? 128 + WTERMSIG(status)
@@ -254,8 +256,8 @@ hidden_thread_is_alive(void)
 }
 
 /*
- * Wait until the thread no longer uses its memory.  After that the kernel may
- * still count it as a thread of the process for a short time.
+ * Wait until the thread no longer uses its memory.  The kernel may still count
+ * the thread as one of the process for a short time after that.
  */
 static void
 await_end(void)
@@ -264,7 +266,7 @@ await_end(void)
 		sys_sleep(POLL_NS);
 }
 
-/* Return the stack, with the guard below it, or NULL without memory. */
+/* Return the stack with the guard below it, or NULL if there is no memory. */
 static uint8_t *
 make_stack(void)
 {

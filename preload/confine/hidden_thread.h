@@ -3,10 +3,11 @@
  * hidden_thread.h - a thread that libc does not know
  *
  * clone(2) makes a thread that shares the program's memory, but has its own
- * table of descriptors, working directory and root directory.  Its thread-local
- * area is its own, too: all zeros except for the words that compiled code needs
- * (the stack guard), so errno works.  Everything else that libc keeps per
- * thread is absent: the thread must not call libc functions that use it.
+ * table of descriptors, working directory and root directory.  The thread also
+ * has its own thread-local area, so errno works.  This area is all zeros except
+ * for the words that compiled code needs (the stack guard).  Everything else
+ * that libc keeps per thread is absent: the hidden thread must not call libc
+ * functions that use it.
  *
  * There is at most one such thread in a process at a time.
  */
@@ -17,11 +18,11 @@
 
 /*
  * Run 'body' in a new thread with all signals blocked.  The thread ends when
- * 'body' returns.  If no other thread is left then, the process ends with the
+ * 'body' returns.  If it is then the last thread, the process ends with the
  * status that 'body' returns (a status as of wait(2)).  The thread keeps open
  * the 'n' descriptors in 'keep', at most HIDDEN_THREAD_KEEP_MAX, and no others;
  * entries of -1 are ignored.  'keep' is copied.  If the previous hidden thread
- * has not ended yet, wait for it.  Return false with errno if there is no
+ * has not ended yet, wait until it has.  Return false with errno if there is no
  * memory or the kernel refuses.  One thread may call this at a time.
  */
 #define HIDDEN_THREAD_KEEP_MAX 4

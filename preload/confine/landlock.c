@@ -25,14 +25,14 @@
 #define ABI_IOCTL_DEV	5
 #define ABI_SCOPE	6
 /*
- * Bit of a kernel fix: Landlock never refuses signals to threads of the same
- * process.
+ * This bit says that the kernel has a fix: Landlock never refuses a signal to a
+ * thread of the same process.
  */
 #define ERRATUM_OWN_SIGNAL ((long)1 << 1)
 
 /*
- * struct landlock_ruleset_attr of version 6.  An older kernel accepts it if the
- * fields that it does not know are 0.
+ * struct landlock_ruleset_attr of version 6.  An older kernel accepts the
+ * struct if the fields that this kernel does not know are 0.
  */
 struct attributes {
 	uint64_t fs, net, scoped;
@@ -134,7 +134,10 @@ void
 landlock_allow(int rules, int fd, enum landlock_use use)
 {
 	const struct landlock_path_beneath_attr rule = {
-		/* The kernel refuses a rule with other rights. */
+		/*
+		 * The kernel refuses a rule with rights that are not in
+		 * 'handled'.
+		 */
 		.allowed_access = uses[use] & handled,
 		.parent_fd = fd,
 	};

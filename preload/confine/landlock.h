@@ -3,13 +3,13 @@
  * landlock.h - the writer thread can open only the files that it works with
  *
  * A thread puts Landlock's rules on itself and cannot remove them.  The rules
- * hold whatever the thread executes, even code that an intruder injects into
- * the process after the program has given up privileges by a call that the
- * recorder cannot see.  The rules do not affect other threads, as a filter on
- * system calls would (privileges.h).  Only the writer thread calls these
- * functions.
+ * hold whatever the thread executes.  Suppose that the program gives up
+ * privileges by a call that the recorder cannot see, and an intruder then
+ * injects code into the process: the rules bind this code, too, when the writer
+ * executes it.  The rules do not affect other threads, as a filter on system
+ * calls would (privileges.h).  Only the writer thread calls these functions.
  *
- * A kernel with an old version of Landlock enforces fewer rules, and one
+ * A kernel with an old version of Landlock enforces fewer rules, and a kernel
  * without Landlock none.  Under a filter on system calls, no rules are made
  * either: the filter might kill the process for the attempt.
  */
@@ -17,10 +17,10 @@
 #define LANDLOCK_H
 
 /*
- * Give up what the writer never needs.  Call this first.  From then on the
- * thread cannot execute programs, make devices, pipes and symbolic links,
- * remove folders, use TCP, send signals to other processes, or connect to the
- * abstract sockets of others.
+ * Give up the rights that the writer never needs.  Call this first.  From then
+ * on the thread cannot execute programs, make devices, pipes and symbolic
+ * links, remove folders, use TCP, send signals to other processes, or connect
+ * to the abstract sockets of others.
  */
 void landlock_drop_rights(void);
 
@@ -38,9 +38,9 @@ enum landlock_use {
 
 /*
  * Return the descriptor of a new set of rules, which allows nothing yet.  Pass
- * it to landlock_allow() and then to landlock_enforce(), which closes it.
- * Return -1 if the kernel has no Landlock or a filter is installed; the other
- * functions ignore -1.
+ * the descriptor to landlock_allow() and then to landlock_enforce(), which
+ * closes it.  Return -1 if the kernel has no Landlock or a filter is installed;
+ * the other functions ignore -1.
  */
 int landlock_create_rules(void);
 

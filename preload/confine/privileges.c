@@ -38,7 +38,10 @@ get_permitted(void)
 	return (uint64_t)data[1].permitted << 32 | data[0].permitted;
 }
 
-/* Set the permitted capabilities, and make them effective if 'effective'. */
+/*
+ * Set the permitted capabilities.  If 'effective' is set, also make them
+ * effective.
+ */
 static void
 set_capabilities(uint64_t set, bool effective)
 {
@@ -77,7 +80,9 @@ privileges_read(struct privileges *p)
 {
 	*p = (struct privileges){ .capabilities = get_permitted(),
 				  .ruleset = -1 };
-	/* -1 changes nothing; the current id is returned. */
+	/*
+	 * An id of -1 changes nothing: these calls only return the current id.
+	 */
 	p->fs_uid = (uid_t)syscall(SYS_setfsuid, -1);
 	p->fs_gid = (gid_t)syscall(SYS_setfsgid, -1);
 	return syscall(SYS_getresuid, &p->uid[0], &p->uid[1], &p->uid[2]) ==
@@ -116,7 +121,7 @@ is_within(const struct privileges *p)
 	return within;
 }
 
-/* Take the root directory of thread 'tid', which may differ from ours. */
+/* Adopt the root directory of thread 'tid', which may differ from ours. */
 static bool
 change_root(pid_t tid)
 {
@@ -132,7 +137,10 @@ change_root(pid_t tid)
 	return syscall(SYS_chroot, path) == 0 && syscall(SYS_chdir, "/") == 0;
 }
 
-/* The system calls that PRIVILEGES_MINIMAL_FILTER allows. */
+/*
+ * The system calls that PRIVILEGES_MINIMAL_FILTER allows.  All others fail,
+ * except for rt_sigaction(2): see END.
+ */
 static const struct allowed_call {
 	uint32_t number;
 	/* Deny the call if argument no. 'argument' has a 'forbidden' bit. */
@@ -171,13 +179,14 @@ const void *const PRIVILEGES_MINIMAL_FILTER = &minimal_filter;
 #define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define DENY  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
 /*
- * If the thread is the last one, the process dies by SIGSYS (hidden_thread.c).
+ * Kill the thread.  If it is the last one, the process dies by SIGSYS (see
+ * end_by_signal() in hidden_thread.c).
  */
 #define END BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_THREAD)
 
 /*
  * Write the minimal filter: five instructions for each allowed call, and seven
- * others.  Return how many were written.
+ * others.  Return the number of instructions.
  */
 static unsigned
 build_minimal_filter(struct sock_filter *f)
@@ -229,17 +238,20 @@ add_minimal_filter(void)
 }
 
 /*
- * Install a filter on this thread.  'program' is the address that the program
- * passes to the kernel; all threads share the memory.  If the kernel refuses
- * the filter for this thread only, install the minimal filter.  Return false if
- * neither can be installed.
+ * Install a filter on this thread.  'program' is the address that the traced
+ * program passes to the kernel; it is valid here, since all threads share the
+ * memory.  If the kernel refuses the filter for this thread only, install the
+ * minimal filter.  Return false if neither can be installed.
  */
 static bool
 add_filter(const void *program)
 {
 	if (program == PRIVILEGES_MINIMAL_FILTER)
 		return add_minimal_filter();
-	/* EINVAL, EFAULT: the kernel will refuse the program's call, too. */
+	/*
+	 * EINVAL, EFAULT: the kernel will refuse the traced program's call,
+	 * too.
+	 */
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, program) == 0 ||
 	       errno == EINVAL || errno == EFAULT || add_minimal_filter();
 }
@@ -307,11 +319,11 @@ privileges_may_change_user(void)
 }
 
 /*
- * Drop the bounding set and the special rights of root.  They matter only to
- * programs that a thread executes.  The writer executes none, so after this it
- * need not follow when the program drops them.  The calls fail without the
- * capability for them.  Make no such call under a filter, which might kill the
- * process for it.
+ * Drop the bounding set and the special rights of root.  Both matter only to
+ * programs that a thread executes, and the writer executes none.  Since the
+ * writer drops both here, it need not follow when the program drops them.
+ * These calls fail if the thread lacks the capability for them.  Under a
+ * filter, make no such call: the filter might kill the process for it.
  */
 static void
 limit_inheritance(void)
@@ -336,8 +348,8 @@ privileges_limit(void)
 	/* Clear the inheritable set, which also clears the ambient set. */
 	set_capabilities(get_permitted() & KEPT, false);
 	/*
-	 * If this thread ever executed a setuid program, that would gain no
-	 * rights.
+	 * If this thread executed a setuid program in spite of all, that
+	 * program would now gain no rights.
 	 */
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }

@@ -2,17 +2,17 @@
 /*
  * privileges.h - the writer thread never has more privileges than the program
  *
- * User, groups and capabilities belong to a thread.  setuid(3) and the like
- * change all threads that libc knows, but libc does not know the writer thread.
- * So a thread of the program that has changed its credentials passes them to
- * the writer as a struct privileges, and waits until the writer has made the
- * same change to itself.
+ * User, groups and capabilities belong to a thread.  setuid(3) and similar
+ * functions change all threads that libc knows, but libc does not know the
+ * writer thread.  A thread of the program that has changed its credentials
+ * therefore passes them to the writer as a struct privileges.  It then waits
+ * until the writer has made the same change to itself.
  *
  * Filters on system calls and Landlock's rules also belong to a thread.  If the
- * program has one thread, the writer makes this change, too.  If the program
- * has several threads, there are two cases: the kernel installs the filter in
- * all threads, the writer included; or the change concerns only the calling
- * thread, and the writer does nothing.
+ * program has one thread, the writer adopts its filters and rules.  If the
+ * program has several threads, there are two cases: the kernel installs the
+ * filter in all threads, the writer included; or the change concerns only the
+ * calling thread, and the writer does nothing.
  *
  * To be able to make these changes, the writer keeps the capabilities
  * CAP_SETUID, CAP_SETGID and CAP_SYS_CHROOT as long as the program has them,
@@ -25,7 +25,8 @@
  * one thread has a filter that the calling thread lacks.  Some programs install
  * filters for all threads by calls that the recorder cannot see: Java programs
  * (Elasticsearch) look up syscall(3) in libc itself, and Go programs (Beats) do
- * not use libc.  Both would continue without their own filter.
+ * not use libc.  If the writer had a filter of its own, these programs would
+ * continue without theirs.
  */
 #ifndef PRIVILEGES_H
 #define PRIVILEGES_H
@@ -37,13 +38,13 @@
 
 /*
  * Value of struct privileges.filter: the writer cannot work under the program's
- * new filter, so it installs a minimal filter of its own.  Under that, it can
- * use its open files, wait, map memory that is not executable, and end.  It
- * cannot open files.
+ * new filter, so it installs a minimal filter of its own.  Under the minimal
+ * filter, the writer can use its open files, wait, map memory that is not
+ * executable, and end.  It cannot open files.
  */
 extern const void *const PRIVILEGES_MINIMAL_FILTER;
 
-/* What the writer adopts.  If 'filter' is set, it adopts only the filter. */
+/* What the writer adopts: only the filter if 'filter' is set, else the rest. */
 struct privileges {
 	uid_t uid[3]; /* real, effective, saved user ids */
 	gid_t gid[3];
@@ -92,9 +93,9 @@ bool privileges_take_on(const struct privileges *p);
 void privileges_limit(void);
 
 /*
- * A thread of the program that does the writer's work calls these.
- * privileges_lower() reduces its effective capabilities to those that the
- * writer thread would have. privileges_restore() restores them.
+ * A thread of the program that does the writer's work calls these functions.
+ * privileges_lower() reduces the thread's effective capabilities to those that
+ * the writer thread would have.  privileges_restore() restores them.
  */
 struct privileges_saved {
 	/* sets of capabilities, bit n = capability n */
@@ -104,8 +105,8 @@ void privileges_lower(struct privileges_saved *before_ret);
 void privileges_restore(const struct privileges_saved *before);
 
 /*
- * The writer thread asks: does it have CAP_SETUID?  If so, the program may
- * still become another user.
+ * The writer thread asks: does it have CAP_SETUID?  If it does, the program may
+ * still change to another user.
  */
 bool privileges_may_change_user(void);
 

@@ -113,8 +113,8 @@ jump(const struct machine *m, const struct sock_filter *f)
 
 /*
  * Run the filter on a call and return its action.  Jumps only go forward, so
- * the loop ends.  The result for a filter that can run past its end does not
- * matter, since the kernel refuses it.
+ * the loop ends.  The kernel refuses a filter that can run past its end, so the
+ * result for such a filter does not matter.
  */
 static uint32_t
 run(const struct sock_filter *filter, uint32_t n,
@@ -209,7 +209,7 @@ static const struct call writer_calls[] = {
 
 /*
  * Calls on threads of the program: to wake a writer that sleeps until orders
- * come (control.c), and to check, before a new thread takes over a ring,
+ * come (writer_sleep.c); and to check, before a new thread takes over a ring,
  * whether the old owner has ended (thread.c).
  */
 static const struct call wake_calls[] = {
@@ -299,8 +299,8 @@ static const struct call start_calls[] = {
 };
 
 /*
- * Is the action worse than letting the call fail?  The kernel kills the process
- * for an action that it does not know.
+ * Is the action worse than letting the call fail?  An action that is unknown
+ * here counts as deadly: the kernel kills the process for unknown actions.
  */
 static bool
 is_deadly(uint32_t action)
@@ -413,8 +413,8 @@ sandbox_harm(const void *program)
 	    p.len > BPF_MAXINSNS)
 		return 0;
 	/*
-	 * The filter is too large for a small stack. program_calls lists this
-	 * mmap().
+	 * A large filter does not fit on a small stack.  This mmap() is one of
+	 * the calls in program_calls.
 	 */
 	filter = mmap(NULL, p.len * sizeof(*filter), RW,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -23,9 +23,9 @@
 #endif
 
 /*
- * The places where a filter would do harm.  Each but SANDBOX_WRITER_REFUSED
- * means that the filter kills for a system call that the recorder makes in that
- * place.
+ * The places where a filter would do harm.  Each value except
+ * SANDBOX_WRITER_REFUSED means that the filter kills the process for a system
+ * call that the recorder makes in that place.
  */
 enum sandbox_harm {
 	/* threads of the program, while they record */
@@ -61,9 +61,9 @@ unsigned sandbox_harm(const void *program);
 
 /*
  * Copy 'nbytes' bytes from an address that the program has passed and that may
- * be invalid.  Return false if it is invalid.  This uses process_vm_readv(2).
- * Where the kernel refuses that call, every address but NULL counts as valid,
- * and an invalid address then crashes the program.
+ * be invalid.  Return false if the address is invalid.  This uses
+ * process_vm_readv(2).  If the kernel refuses that call, every address except
+ * NULL counts as valid, and an invalid address then crashes the program.
  */
 bool sandbox_copy(void *to, const void *from, size_t nbytes);
 

@@ -3,11 +3,12 @@
  * interpose.c - the allocation functions of C
  *
  * Each function calls the real one and records an event.  order.h relies on the
- * order of the two.  A free is recorded before the real call, since afterwards
- * another thread may get the block.  An allocation is recorded after the real
- * call and before the function returns, since from then on another thread may
- * free the block.  realloc does both, so it has a begin event and an end event.
- * Values, errno, alignment and size are those of the real function.
+ * order of the call and the event.  A free is recorded before the real call:
+ * after that call, another thread may get the block.  An allocation is recorded
+ * after the real call and before the function returns: after the return,
+ * another thread may free the block.  realloc does both, so it has a begin
+ * event and an end event.  Values, errno, alignment and size are those of the
+ * real function.
  */
 
 #include <errno.h>
@@ -71,7 +72,8 @@ calloc(size_t n, size_t size)
 
 /*
  * A realloc that began while recording was off.  The trace does not have the
- * old block.  If recording has started during the call, record the new block.
+ * old block.  If recording has started during the call, record only the new
+ * block.
  */
 static __attribute__((noinline)) void *
 realloc_dormant(void *old, size_t size)
@@ -142,8 +144,8 @@ realloc(void *old, size_t size)
 
 /*
  * libc's reallocarray() would call realloc() by its public name, which is our
- * function.  So call our function here directly.  If the product overflows,
- * record the failure.
+ * function.  Call our function directly.  If the product overflows, record the
+ * failure.
  */
 EXPORT void *
 reallocarray(void *old, size_t n, size_t size)
@@ -209,9 +211,10 @@ pvalloc(size_t size)
 }
 
 /*
- * C23.  The sizes only help the allocator to find the size class of the block,
- * so free() can do the job of both functions.  We do not look up the
- * allocator's own: if it has none, libc allocates during the failed look-up.
+ * From C23.  The sizes only help the allocator to find the size class of the
+ * block, so free() can do the job of both functions.  We do not look up the
+ * allocator's own versions: if the allocator has none, libc allocates during
+ * the failed look-up.
  */
 EXPORT void
 free_sized(void *p, size_t size)

@@ -61,7 +61,8 @@ hatftrace_client_is_recording(void)
 	/*
 	 * A program may ask this before each event, so the usual cases make no
 	 * system call.  Only a process without an attached thread, such as a
-	 * new child of a fork, needs process_scope(), which makes one.
+	 * new child of a fork, needs process_scope(), which makes a system
+	 * call.
 	 */
 	if (record_is_dormant())
 		return 0;
@@ -76,8 +77,8 @@ EXPORT void
 hatftrace_client_mark(const char *text)
 {
 	/*
-	 * The inline function in hatftrace.h checks this, too, but a caller may
-	 * bypass it.
+	 * The inline function in hatftrace.h checks for NULL, too, but a caller
+	 * may bypass that function.
 	 */
 	if (text != NULL)
 		record_text(EVENT_MARK, 0, text, strnlen(text, 256));

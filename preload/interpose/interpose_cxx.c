@@ -3,10 +3,10 @@
  * interpose_cxx.c - operator new and delete
  *
  * The operators of a C++ library call malloc() and free(), which record the
- * events; these operators are not recorded here.  Allocators such as tcmalloc
- * and jemalloc have "direct" operators, which do not call malloc() and free().
- * These are recorded here.  The first call of an operator finds out whether it
- * is direct: that depends on the library that defines it.
+ * events, so such an operator must not be recorded here.  Allocators such as
+ * tcmalloc and jemalloc have "direct" operators, which do not call malloc() and
+ * free().  Direct operators are recorded here.  The first call of an operator
+ * finds out whether it is direct, which depends on the library that defines it.
  *
  * Direct operators may in turn call other operators, or malloc(), by their
  * public names, which are ours.  Of nested calls, the innermost new and the
@@ -25,9 +25,10 @@
 #include "preload/sys/unwinder.h"
 
 /*
- * Each operator by its mangled name (Itanium C++ ABI, 5.1.5; 'm' is size_t on
- * 64-bit systems).  'real' is the next definition, or NULL before the first
- * call; 'direct' means that it does not call malloc() and free().
+ * Each function that is defined below has the mangled name of an operator
+ * (Itanium C++ ABI, 5.1.5; 'm' is size_t on 64-bit systems), and a slot.
+ * 'real' is the next definition of the operator, or NULL before the first call.
+ * 'direct' means that this definition does not call malloc() and free().
  */
 struct operator_slot {
 	_Atomic(void *) real;
@@ -47,7 +48,10 @@ get_operator(struct operator_slot *slot, const char *symbol)
 	return p;
 }
 
-/* An operator new that is running; if it throws, 'p' is still NULL. */
+/*
+ * A call of operator new that is running.  If the operator throws, 'p' is still
+ * NULL when the call is recorded.
+ */
 struct pending {
 	void *p;
 	size_t size, alignment;
@@ -92,9 +96,9 @@ struct deletion {
 };
 
 /*
- * Record the free of 'p'.  Then keep the ring closed until end_delete(): if the
- * allocator calls free(), that call takes the slow path, which ignores the free
- * of the block that is being deleted.
+ * Record the free of 'p'.  Then keep the ring closed until end_delete().  If
+ * the allocator calls free(), that call therefore takes the slow path, which
+ * ignores the free of the block that is being deleted.
  */
 static struct deletion
 begin_delete(const void *p)
@@ -130,8 +134,8 @@ end_delete(struct deletion before)
 }
 
 /*
- * Call the real operator with the arguments 'args'.  If it is direct, record
- * the call when the scope ends, by a return or by an exception.
+ * Call the real operator with the arguments 'args'.  If the operator is direct,
+ * record the call when the scope ends, by a return or by an exception.
  */
 #define CALL_NEW(type, symbol, size_, alignment_, args)                    \
 	static struct operator_slot slot;                                  \

@@ -45,9 +45,9 @@ abort(void)
 }
 
 /*
- * assert(3) calls this. libc's function then aborts without our abort().  So
- * end the trace before the call.  It lacks the few blocks that libc then
- * allocates for its message.
+ * assert(3) calls this function.  libc's version then aborts without calling
+ * our abort(), so end the trace before calling it.  The trace lacks the few
+ * blocks that libc allocates for its message.
  */
 EXPORT void __assert_fail(const char *assertion, const char *file,
 			  unsigned line, const char *function)
@@ -130,10 +130,10 @@ execveat(int dirfd, const char *path, char *const argv[], char *const envp[],
 }
 
 /*
- * The fork for signal handlers, which runs no handlers of pthread_atfork().  We
- * must call the handlers of the recorder here.  Otherwise the child would
- * return from the signal handler into the recording that the signal
- * interrupted, and would have no ring for it.
+ * _Fork(3) is the fork for signal handlers.  It does not run the handlers
+ * registered with pthread_atfork(), so call those of the recorder here.
+ * Otherwise the child would return from the signal handler into the recording
+ * that the signal interrupted, and would have no ring for that recording.
  */
 EXPORT pid_t _Fork(void);
 
@@ -199,8 +199,8 @@ count_list(const char *first, va_list list)
 }
 
 /*
- * Fill 'argv', which has room for n + 1 pointers.  Leave 'list' behind the
- * NULL.
+ * Fill 'argv', which has room for n + 1 pointers, with the arguments and the
+ * NULL.  The next va_arg() of 'list' then reads what follows the NULL.
  */
 static void
 fill_list(char **argv, size_t n, const char *first, va_list *list)

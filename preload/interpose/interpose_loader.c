@@ -3,9 +3,9 @@
  * interpose_loader.c - dl_iterate_phdr(3)
  *
  * The run-time library of AddressSanitizer ends a program that has loaded
- * another library before it.  It lists the libraries by dl_iterate_phdr().  In
- * a program with that run-time library, our dl_iterate_phdr() therefore leaves
- * our library out, unless we are the caller.
+ * another library before it.  It finds the other library by dl_iterate_phdr().
+ * In a program with that run-time library, our dl_iterate_phdr() therefore
+ * leaves our library out, unless we are the caller.
  */
 
 #include <link.h>

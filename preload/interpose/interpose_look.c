@@ -6,10 +6,11 @@
  * continues: Chromium's zygote by fstatat64(3), most others by opendir(3).  The
  * writer thread ends before such a check; later events start it again.
  *
- * We do not interpose open(2), stat(2) and the like. libc does not read their
- * paths, so a program may pass an invalid path, which would crash it here.  We
- * do not intercept reads of /proc/self/stat and /proc/self/status either: they
- * are frequent and seldom serve to count threads.
+ * We do not interpose open(2), stat(2) and the like.  libc itself does not read
+ * the path that the program passes, so the program may pass an invalid address.
+ * If we read the path, the program would crash.  We do not intercept reads of
+ * /proc/self/stat and /proc/self/status either: such reads are frequent and
+ * seldom serve to count threads.
  */
 
 #include <dirent.h>
@@ -30,8 +31,8 @@
 #define SELF "self/"
 
 /*
- * If 'p' begins with the id of this process and a slash, skip them.  Return
- * 'p'.
+ * If 'p' begins with the id of this process and a slash, return what follows
+ * the slash.  Otherwise return 'p'.
  */
 static const char *
 skip_pid(const char *p)
@@ -72,8 +73,8 @@ end_writer(void)
 	uint64_t mask;
 
 	/*
-	 * Unlike errno, none of these reads thread-local memory, which may not
-	 * exist yet: see real_resolve_others().
+	 * Unlike errno, none of these checks reads thread-local memory, which
+	 * may not exist yet: see real_resolve_others().
 	 */
 	if (!process_is_tracing() || !process_is_own() || !wake_has_writer() ||
 	    !remaining_threads_single())

@@ -2,9 +2,9 @@
 /*
  * interpose_means.c - libc's functions that lower limits or change mounts
  *
- * Afterwards the recorder might be unable to begin a trace.  So before
- * setrlimit(2), mount(2) and the like, a trace that has not begun begins
- * (means.h).
+ * After a call of setrlimit(2), mount(2) and the like, the recorder might be
+ * unable to begin a trace.  If the trace has not begun before such a call, it
+ * begins now (means.h).
  */
 
 #include <stdint.h>
@@ -67,7 +67,7 @@ prlimit64(pid_t pid, enum __rlimit_resource resource,
 
 /*
  * The functions that JUMP_AFTER() calls.  Each returns the address of the real
- * function, to which the entry point jumps with all registers unchanged.  A
+ * function.  The entry point jumps there with all registers unchanged: a
  * library of the program may have its own functions of these names, with other
  * arguments.
  */

@@ -12,9 +12,10 @@
  * - Mount: a thread that stays in the old mount namespace keeps the old root
  *   directory, through which the program could reach files that it has given
  *   up.  The writer adopts the program's root.
- * - Network, IPC, UTS and cgroup: through a thread that stays in the old
- *   namespace, an intruder could use it.  The writer thread ends before the
- *   call, and a new writer starts after it, in the new namespace.
+ * - Network, IPC, UTS and cgroup: if the writer thread stayed in the old
+ *   namespace, an intruder could use that namespace through it.  The writer
+ *   thread ends before the call, and a new writer starts after the call, in the
+ *   new namespace.
  */
 
 #include <errno.h>
@@ -46,8 +47,8 @@
 	(CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM)
 
 /*
- * The new namespaces of these types apply to threads made after the call, not
- * to the other existing threads.
+ * A new namespace of these types is for the calling thread and for threads that
+ * are made after the call, but not for the other existing threads.
  */
 #define SHARED (CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
 
@@ -74,10 +75,11 @@ call_setns(int fd, int types)
 }
 
 /*
- * Prepare the writer thread for a call with these types of namespaces.  If it
- * is the only second thread, end it where the call needs one thread, or where
- * the writer would keep a namespace that the program leaves.  Return true
- * if it has ended: the caller must call writer_return().
+ * Prepare the writer thread for a call with these types of namespaces.  End the
+ * writer thread if the call needs a process with one thread, or if the writer
+ * would keep a namespace that the program leaves.  (If the program has other
+ * threads, leave the writer alone.)  Return true if the writer has ended: the
+ * caller must then call writer_return().
  */
 static bool
 prepare_writer(int types)
@@ -99,9 +101,9 @@ prepare_writer(int types)
 }
 
 /*
- * Will children be in another PID namespace than this process?  Then the kernel
- * refuses to change it again.  The namespace has no file until its first
- * process exists.
+ * Will children be in another PID namespace than this process?  If they will,
+ * the kernel refuses to change the namespace of children again.  A new
+ * namespace has no file until its first process exists.
  */
 static bool
 has_other_pids(void)
@@ -109,8 +111,8 @@ has_other_pids(void)
 	struct stat own, for_children;
 
 	/*
-	 * Skip this system call under a filter, which may kill the process for
-	 * it.
+	 * Under a filter, do not make this system call: the filter may kill the
+	 * process for it.
 	 */
 	if (process_has(PROCESS_IS_CONFINED) ||
 	    fstatat(AT_FDCWD, "/proc/self/ns/pid", &own, 0) != 0)
@@ -123,10 +125,11 @@ has_other_pids(void)
 
 /*
  * Make the call with the argument 'given', which asks for these 'types' of
- * namespaces.  If they include a PID namespace and one for which the writer
- * must end, make two calls, the second one for the PID namespace.  The writer
- * must not exist during the first call, and cannot be made after the second
- * call.
+ * namespaces.  The types may include both a PID namespace and one for which the
+ * writer must end.  The writer must not exist while that one changes, but
+ * cannot be made after the PID namespace has changed.  In this case make two
+ * calls, with the PID namespace in the second, and make the writer between
+ * them.
  */
 static int
 enter(enter_call *call, int fd, int given, int types)
@@ -146,7 +149,7 @@ enter(enter_call *call, int fd, int given, int types)
 	else if (result == 0 && both)
 		writer_make_early();
 	/*
-	 * A writer that was made after the call has the caller's root already.
+	 * A writer that was made after the call already has the caller's root.
 	 */
 	if (result == 0 && !is_away && (types & CLONE_NEWNS) != 0 &&
 	    wake_has_writer())

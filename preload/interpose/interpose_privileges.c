@@ -21,7 +21,10 @@
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer.h"
 
-/* If the call has succeeded, make the writer do the same.  Return 'result'. */
+/*
+ * If the call has succeeded, make the writer change its privileges in the same
+ * way.  Return 'result'.
+ */
 static int
 follow(int result)
 {
@@ -135,12 +138,12 @@ setfsgid(gid_t gid)
 	return before;
 }
 
-/* Only the header of libcap declares it. */
+/* Only libcap's header declares capset(). */
 EXPORT int capset(void *header, const void *data);
 
 /*
- * capset(2) changes the calling thread.  If the program has other threads, they
- * may keep more capabilities, so the writer does not follow.
+ * capset(2) changes only the calling thread.  If the program has other threads,
+ * those may keep more capabilities, so the writer does not follow.
  */
 EXPORT int
 capset(void *header, const void *data)

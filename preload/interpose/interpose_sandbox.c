@@ -39,12 +39,12 @@
 #define WORD(x) ((uint32_t)(x))
 
 /*
- * Would the kernel accept a filter with this operation and these flags?  It
- * refuses flags that it does not know, and a caller that could use a filter to
- * trick a setuid program.  To find out, make the call with an unreadable
- * filter.  The kernel reads the filter last, so EFAULT means that all else is
- * in order.  Filters already installed treat this call as they will treat the
- * program's own.
+ * Would the kernel accept a filter with this operation and these flags?  The
+ * kernel refuses unknown flags.  It also refuses a caller that could use a
+ * filter to trick a setuid program.  To find out, make the call with an
+ * unreadable filter.  The kernel reads the filter last, so EFAULT means that
+ * everything else is in order.  Filters that are already installed act on this
+ * test call exactly as they will act on the program's call.
  */
 static bool
 would_accept_filter(long number, uint64_t first, uint64_t second)
@@ -59,8 +59,8 @@ would_accept_filter(long number, uint64_t first, uint64_t second)
 }
 
 /*
- * Stop each activity of the recorder for which a new filter would kill.  'harm'
- * is a set of SANDBOX_ bits.
+ * Stop each activity of the recorder for which a new filter would kill the
+ * process.  'harm' is a set of SANDBOX_ bits.
  */
 static void
 avoid_harm(unsigned harm, bool all_threads)
@@ -86,7 +86,10 @@ avoid_harm(unsigned harm, bool all_threads)
 		signals_leave_actions();
 	if ((harm & SANDBOX_CONTROL) != 0)
 		end_control(all_threads || remaining_threads_single());
-	/* All messages about the filter must have been printed before this. */
+	/*
+	 * All messages about the filter must have been printed before this:
+	 * from now on say() may print nothing.
+	 */
 	say_expect_filter((harm & SANDBOX_SAY) != 0);
 }
 
@@ -121,7 +124,8 @@ expect_filter(const void *program, bool all_threads)
 				? PRIVILEGES_MINIMAL_FILTER
 				: program);
 	/*
-	 * The kernel would refuse this filter while the writer has another one.
+	 * The writer has a filter of its own.  The kernel would therefore
+	 * refuse the program's filter.
 	 */
 	else if (all_threads && confinement_has_own_filter())
 		end_for_sandbox(
@@ -133,9 +137,9 @@ static void
 expect_seccomp(uint64_t operation, uint64_t flags, const void *program)
 {
 	/*
-	 * Libraries probe whether the call exists, with other arguments or
-	 * without a filter, and then count the threads of the process.  So do
-	 * not make the writer thread for such a probe.
+	 * Libraries probe whether the kernel has this call, with other
+	 * arguments or without a filter, and then count the threads of the
+	 * process.  Do not make the writer thread for such a probe.
 	 */
 	if (WORD(operation) == SECCOMP_SET_MODE_STRICT && WORD(flags) == 0 &&
 	    program == NULL)
@@ -199,8 +203,8 @@ exec_by_number(long number, long a, long b, long c, long d, long e, long f)
 }
 
 /*
- * Make the call SYS_fork or SYS_clone, which run no handlers of
- * pthread_atfork().
+ * Fork by SYS_fork or SYS_clone.  Neither runs the handlers that the program
+ * has registered by pthread_atfork().
  */
 static long
 fork_by_number(long number, long a, long b, long c, long d, long e, long f)
@@ -215,8 +219,9 @@ fork_by_number(long number, long a, long b, long c, long d, long e, long f)
 
 /*
  * Is the call a fork whose child has its own memory and continues on a copy of
- * this stack?  If parent and child shared the stack, both would return through
- * the frame of fork_by_number(), and the first would overwrite it.
+ * this stack?  Any other fork must not go through fork_by_number(): parent and
+ * child would both return through its frame on the shared stack, and the first
+ * to return would overwrite the frame.
  */
 static bool
 is_fork(uint64_t number, uint64_t flags, uint64_t stack)
@@ -229,8 +234,8 @@ is_fork(uint64_t number, uint64_t flags, uint64_t stack)
 }
 
 /*
- * Make the call SYS_landlock_restrict_self.  The rules belong to the calling
- * thread.  If the program has no other thread, the writer adopts them.
+ * Make the call SYS_landlock_restrict_self.  The rules apply to the calling
+ * thread.  If the program has no other thread, the writer adopts the rules.
  */
 static long
 restrict_by_number(long number, long a, long b, long c, long d, long e, long f)
@@ -245,9 +250,10 @@ restrict_by_number(long number, long a, long b, long c, long d, long e, long f)
 }
 
 /*
- * Must the writer follow this call, which changes privileges?  Made by
- * syscall(2), each of these calls but chroot(2) changes the calling thread
- * only.  So the writer follows only if the program has no other threads.
+ * Does this call change privileges that the writer must change, too?  Through
+ * syscall(2), each of these calls except chroot(2) changes only the calling
+ * thread, so the writer follows only if the program has no other threads.  It
+ * always follows chroot(2).
  */
 static bool
 changes_privileges(uint64_t number)

@@ -2,14 +2,15 @@
 /*
  * interpose_thread.c - the start and the names of threads
  *
- * A thread made by pthread_create() starts in thread_main(), which attaches it
- * and records its parent and its start function.  A thread made in another way
- * is attached at its first event.  When a thread returns, calls pthread_exit()
- * or is cancelled, libc unwinds thread_main(), which marks the thread as
- * ending.  The writer learns from the kernel when the thread has ended.
+ * A thread made by pthread_create() starts in thread_main(), which attaches the
+ * thread and records its parent and its start function.  A thread made in
+ * another way is attached at its first event.  When a thread returns, calls
+ * pthread_exit() or is cancelled, libc unwinds thread_main(), which marks the
+ * thread as ending.  The writer learns from the kernel when the thread has
+ * ended.
  *
- * This file is compiled without exceptions.  Then pthread_cleanup_push() calls
- * a function of libc.  Otherwise it would need the unwinder library, which
+ * This file is compiled without exceptions, so pthread_cleanup_push() calls a
+ * function of libc.  With exceptions, it would need the unwinder library, which
  * would be loaded into every program.
  */
 
@@ -130,9 +131,9 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 }
 
 /*
- * Return the thread with this pthread_t; NULL if no thread that has had an
- * event has it.  A thread that has ended may still be in the pool with the same
- * pthread_t, so return the latest one.
+ * Return the thread with this pthread_t; NULL if no thread with this pthread_t
+ * has had an event.  A thread that has ended may still be in the pool with the
+ * same pthread_t, so return the latest one.
  */
 static const struct thread *
 find_thread(pthread_t thread)

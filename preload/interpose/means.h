@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * means.h - calls after which a trace may be impossible to begin
+ * means.h - calls after which the recorder may be unable to begin a trace
  *
  * The recorder makes the trace file and the writer thread of a process only
  * after some events.  If the program is about to lower a limit or to change
  * mounts, the trace begins before the call.
  *
- * A clone(2) whose child shares the root directory, and may change it, does not
- * begin the trace: Chromium's zygote makes such a child, and must be
- * single-threaded.
+ * An exception is a clone(2) whose child shares the root directory, and may
+ * change it.  Such a call does not begin the trace: Chromium's zygote makes
+ * such a child, and must be single-threaded.
  */
 #ifndef MEANS_H
 #define MEANS_H
@@ -16,12 +16,11 @@
 #include <stdint.h>
 
 /*
- * The program is about to make the system call 'number', of which 'a' to 'c'
- * are the first three arguments.  If the call may make it impossible to begin
- * the trace later, begin the trace now.  If the call limits the size of files,
- * write the events so far to the file.  Any thread of the program may call
- * this.  It keeps errno.  In an untraced process it accesses no thread-local
- * memory.
+ * The program is about to make the system call 'number'; 'a' to 'c' are the
+ * first three arguments.  If the call may make it impossible to begin the trace
+ * later, begin the trace now.  If the call limits the size of files, write the
+ * events so far to the file.  Any thread of the program may call this function.
+ * It keeps errno.  In an untraced process it accesses no thread-local memory.
  */
 void means_watch(uint64_t number, uint64_t a, uint64_t b, uint64_t c);
 

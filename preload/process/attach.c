@@ -25,8 +25,8 @@ record_birth(const struct thread *t, bool is_handover, uint64_t parent,
 {
 	clock_go_stamped();
 	/*
-	 * record.c has called attach_thread().  Its functions do not call
-	 * attach_thread() again here, since the thread is attached now.
+	 * record.c has called attach_thread(), which now calls record.c.  There
+	 * will be no third call, since the thread is attached by now.
 	 */
 	if (is_handover)
 		record_event(EVENT_HANDOVER, 0, t->id, 0, 0);
@@ -38,7 +38,7 @@ attach_thread(uint64_t parent, uint64_t start_routine)
 {
 	/*
 	 * Make no system call here: in an untraced process, each event calls
-	 * this.
+	 * this function.
 	 */
 	if (process_is_closed())
 		return NULL;
@@ -50,9 +50,9 @@ attach_thread(uint64_t parent, uint64_t start_routine)
 
 	if (start_if_new() && !record_is_dormant()) {
 		/*
-		 * acquire: pairs with start_recording().  It has cleared the
-		 * flag that record_is_dormant() reads; what it changed before
-		 * is now visible.
+		 * acquire: pairs with start_recording(), which cleared the flag
+		 * that record_is_dormant() has read.  Everything that
+		 * start_recording() changed before is visible from here on.
 		 */
 		atomic_thread_fence(memory_order_acquire);
 		t = thread_attach(process_pid(), &is_handover);

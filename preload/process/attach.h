@@ -2,11 +2,11 @@
 /*
  * attach.h - give a thread of the program a ring to record into
  *
- * A thread is attached by its first event, and the first event of the process
- * starts the trace.  Therefore preload/record (record_steps.c, record_enter())
- * calls attach_thread() and attach_nested(), and no other function of this
- * folder. attach_thread() in turn calls record.c to record the beginning of the
- * thread.
+ * The first event of a thread attaches the thread, and the first event of the
+ * process starts the trace.  Therefore preload/record calls attach_thread() and
+ * attach_nested() (record_steps.c, record_enter()); it calls no other function
+ * of this folder.  attach_thread() in turn calls record.c to record the
+ * beginning of the thread.
  */
 #ifndef ATTACH_H
 #define ATTACH_H
@@ -17,10 +17,11 @@
 #include "preload/record/thread.h"
 
 /*
- * Attach the calling thread, which must not be attached, and first start the
- * process's trace if it has not started.  'parent' and 'start' are the parent's
- * number and the start routine, for the createThread record (both 0: unknown).
- * Return NULL if nothing is traced, or if there is no memory.  Keeps errno.
+ * Attach the calling thread, which must not be attached yet.  If the process's
+ * trace has not started, start it first.  'parent' and 'start' are the parent's
+ * number and the start routine, for the createThread record; both are 0 if
+ * unknown.  Return NULL if nothing is traced, or if there is no memory.  Keeps
+ * errno.
  */
 struct thread *attach_thread(uint64_t parent, uint64_t start);
 
@@ -31,9 +32,9 @@ struct thread *attach_thread(uint64_t parent, uint64_t start);
 struct thread *attach_nested(struct thread *t);
 
 /*
- * The process will have a second thread: start the trace if it has not started,
- * and stamp each event from now on.  Return whether events are recorded.  Keeps
- * errno.
+ * The process will have a second thread.  Start the trace if it has not
+ * started, and stamp each event from now on.  Return whether events are
+ * recorded.  Keeps errno.
  */
 bool attach_expect_thread(void);
 

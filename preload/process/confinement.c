@@ -40,8 +40,9 @@ have_followed(bool known, const struct privileges *p)
 }
 
 /*
- * Make the writer adopt the caller's privileges and, if the arguments name one,
- * a new root directory or Landlock ruleset.
+ * Make the writer adopt the caller's privileges.  Also make it adopt the root
+ * directory of the thread 'root_tid' unless that is 0, and the Landlock ruleset
+ * 'ruleset' unless that is -1.
  */
 static void
 follow(pid_t root_tid, int ruleset)
@@ -50,9 +51,9 @@ follow(pid_t root_tid, int ruleset)
 	bool known;
 
 	/*
-	 * Check this first, without using errno: see real_resolve_others().  If
-	 * there is no writer yet, a later one gets the privileges of the thread
-	 * that makes it.
+	 * Make these checks first, without using errno: see
+	 * real_resolve_others().  If there is no writer yet, a later one gets
+	 * the privileges of the thread that makes it.
 	 */
 	if (!process_is_tracing() || !process_is_own() || !wake_has_writer())
 		return;
@@ -101,8 +102,9 @@ confinement_before_filter(const void *filter)
 	if (filter == NULL || !process_is_tracing() || !process_is_own())
 		return;
 	/*
-	 * Store the process id, not a flag: in a child, the thread that makes
-	 * the writer has the filters, so its writer has them, too.
+	 * In a child of this process, the thread that makes the child's writer
+	 * has the filters, so that writer has the same filters.  Therefore
+	 * store the process id, not a flag that the child would inherit.
 	 */
 	own_filter_pid = sys_pid();
 	have_followed(true, &p);

@@ -13,10 +13,10 @@
 #include <stdbool.h>
 
 /*
- * The program is about to install filters under which its threads may be unable
- * to make the writer thread: make it now.  'asking_kills' means that the
- * filters kill a thread that reads its own privileges.  From now on the process
- * is PROCESS_IS_CONFINED.
+ * The program is about to install filters.  Under these filters, its threads
+ * may be unable to make the writer thread, so make the writer now.
+ * 'asking_kills' means that the filters kill a thread that reads its own
+ * privileges.  From now on the process is PROCESS_IS_CONFINED.
  */
 void confinement_set(bool asking_kills);
 
@@ -29,10 +29,10 @@ void confinement_after_privileges(void);
 void confinement_after_chroot(void);
 
 /*
- * Call these on the only thread of the program.  The first one when it is about
- * to install a filter, the second one when it has restricted itself by
- * Landlock's rules.  'filter' and 'ruleset' are as in struct privileges.  Keep
- * errno.
+ * Only for a program with a single thread, on that thread.  Call
+ * confinement_before_filter() when the thread is about to install a filter.
+ * Call confinement_after_landlock() when it has restricted itself by Landlock's
+ * rules.  'filter' and 'ruleset' are as in struct privileges.  Keep errno.
  */
 void confinement_before_filter(const void *filter);
 void confinement_after_landlock(int ruleset);

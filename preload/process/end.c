@@ -23,15 +23,15 @@ int __cxa_atexit(void (*f)(void *), void *argument, void *dso);
 int __cxa_at_quick_exit(void (*f)(void *), void *dso);
 
 /*
- * Not 0 while libc has made no second thread.  Only glibc 2.32 and later have
- * it.
+ * Not 0 until libc makes a second thread.  glibc has this variable since
+ * version 2.32.
  */
 extern char __libc_single_threaded __attribute__((weak));
 
 /*
  * Has the program several threads?  If libc lacks the variable, read the
- * kernel's count.  Do not read it under a filter of system calls, which may
- * kill the process for that; then assume that there are none.
+ * kernel's count.  Under a filter of system calls, which may kill the process
+ * for reading the count, assume that the program has one thread.
  */
 static bool
 has_threads(void)
@@ -49,8 +49,8 @@ static void
 finish_held(enum writer_end how)
 {
 	/*
-	 * The process continues after a failed exec, or in a handler of
-	 * SIGABRT.  Then its other threads must get their signals.
+	 * After a failed exec, or in a handler of SIGABRT, the process
+	 * continues.  Its other threads must then get their signals.
 	 */
 	const bool goes_on =
 		how == WRITER_END_EXEC ||
@@ -76,7 +76,10 @@ end_trace(enum writer_end how)
 {
 	int saved_errno;
 
-	/* Check this first, without using errno: see real_resolve_others(). */
+	/*
+	 * Make these checks first, without using errno: see
+	 * real_resolve_others().
+	 */
 	if (!process_is_tracing())
 		say_rest();
 	if (!process_is_tracing() || !process_is_own())
@@ -150,10 +153,11 @@ end_control(bool now)
 /*
  * Two threads may call exit().  If the handler were registered once, one thread
  * would run it.  The other thread would find no handler, and would end the
- * process before the trace is complete.  So the handler first registers itself
- * again.  Then each thread that calls exit() runs it, and waits until the trace
- * has ended.  (Many registrations at the start would also help, but libc has
- * room for 32.  Then it allocates, which would change the program's heap.)
+ * process before the trace is complete.  The handler therefore first registers
+ * itself again.  Each thread that calls exit() then runs it, and waits until
+ * the trace has ended.  (Many registrations at the start would also help, but
+ * libc has room for only 32.  For more, libc allocates, which would change the
+ * program's heap.)
  */
 static void
 at_exit(void *unused)

@@ -29,9 +29,9 @@ void end_register(void);
 void end_trace(enum writer_end how);
 
 /*
- * The calling thread is about to end, as by pthread_exit().  If it is the only
- * thread of the process, end the trace: there is no writer thread that would
- * detect the end.  Keeps errno.
+ * The calling thread is about to end, for example by pthread_exit().  If it is
+ * the only thread of the process, end the trace, since there is no writer
+ * thread that would detect the end.  Keeps errno.
  */
 void end_last_thread(void);
 
@@ -42,20 +42,22 @@ void end_resume(void);
 
 /*
  * The program makes, or has just made, a change after which the recorder cannot
- * run, or which the writer cannot make in its own thread.  End the trace.  From
- * now on record nothing, neither in this process nor in its children.  'why' is
- * part of the message on standard error.
+ * run, or a change that the writer cannot make in its own thread.  End the
+ * trace.  From now on record nothing, neither in this process nor in its
+ * children.  'why' is part of the message on standard error.
  */
 void end_for_sandbox(const char *why);
 
 /*
- * Note that the program makes a change after which no child can begin a trace.
+ * The program makes a change after which no child can begin a trace: leave its
+ * children untraced.
  */
 void end_with_children(void);
 
 /*
  * From now on, child processes take no orders of 'hatf ctl'.  If 'now' is set,
- * this process takes none either, and the call returns when its socket is gone.
+ * this process takes none either, and the call returns when the process's
+ * socket is gone.
  */
 void end_control(bool now);
 

@@ -28,7 +28,10 @@
 int __register_atfork(void (*prepare)(void), void (*parent)(void),
 		      void (*child)(void), void *dso);
 
-/* The longest time that fork() waits for the number of the fork event. */
+/*
+ * fork() waits at most this long until the writer knows the number of the fork
+ * event.
+ */
 #define FORK_WAIT_NS 200000000ull
 
 /*
@@ -86,9 +89,9 @@ after_fork_in_child(void)
 }
 
 /*
- * Record the second fork event.  Events of other threads between the two may
- * have happened before or after the kernel copied the memory; see
- * hatf/events/parent_heap.c.
+ * Record the second fork event.  An event that another thread has between the
+ * two fork events may have happened before or after the kernel copied the
+ * memory; see hatf/events/parent_heap.c.
  */
 static void
 after_fork_in_parent(void)
@@ -121,9 +124,9 @@ fork_after(bool is_child)
 }
 
 /*
- * Runs before fork(3).  The locks below cannot be held by this thread: a thread
- * holds them only in an allocation, and a signal handler that interrupts an
- * allocation must not call fork(3).
+ * Runs before fork(3).  This thread cannot hold the locks below already: a
+ * thread holds them only in an allocation, and a signal handler that interrupts
+ * an allocation must not call fork(3).
  */
 static void
 prepare_fork(void)
@@ -159,8 +162,8 @@ fork_before_vfork(void)
 	if (record_is_dormant() || !process_is_tracing() || !process_is_own())
 		return;
 	/*
-	 * Without %p in the name, the parent's file must exist before the child
-	 * creates its own.
+	 * If the name of the trace has no %p, the parent's file must exist
+	 * before the child creates its own.
 	 */
 	if (!output_has_pid(environment_own()->out) ||
 	    !record_has_room(VFORK_WORDS))

@@ -21,9 +21,9 @@
 void fork_register(void);
 
 /*
- * For a fork that runs no handlers of pthread_atfork(): call fork_before()
- * before it, and fork_after() in parent and child.  Both keep errno, and may be
- * called in a signal handler.
+ * For a fork that does not run the handlers registered with pthread_atfork():
+ * call fork_before() before it, and fork_after() in parent and child.  Both
+ * functions keep errno, and may be called in a signal handler.
  */
 void fork_before(void);
 void fork_after(bool is_child);
@@ -31,9 +31,9 @@ void fork_after(bool is_child);
 /*
  * The calling thread is about to make a child by vfork.  Such a child shares
  * the memory, records into the same ring, and cannot make the writer thread.
- * So make the writer now, unless the ring has room for the child's events and
- * the trace that the child begins after its exec will have another name.  Keeps
- * errno.
+ * Make the writer now, unless two things hold: the ring has room for the
+ * child's events, and the trace that the child begins after its exec will have
+ * another name.  Keeps errno.
  */
 void fork_before_vfork(void);
 

@@ -8,10 +8,11 @@
 
 /*
  * The number of nested calls of fork(3) in this thread.  A signal handler that
- * forks leaves the number unchanged.  If a handler interrupts this file after
- * the change of 'depth' and before the locks, it forks without the locks, and
- * another thread may hold one.  That is harmless: after such a fork, the child
- * of a multithreaded program must not allocate.
+ * forks leaves the number unchanged.  A handler may interrupt fork_locks_hold()
+ * after the change of 'depth' and before the locks.  If that handler forks, it
+ * does so without the locks, while another thread may hold one of them.  That
+ * is harmless: after such a fork, the child of a multithreaded program must not
+ * allocate.
  */
 static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 

@@ -2,10 +2,10 @@
 /*
  * fork_locks.h - the locks that a thread holds while it forks
  *
- * The child has only the thread that forks.  So during the fork no other thread
- * may be changing the data that the locks guard (heap_table.c, dlopened.c).  If
- * a signal handler interrupts fork(3) and calls it again, the outer call keeps
- * the locks.
+ * The child has only the thread that forks.  During the fork, no other thread
+ * may therefore be changing the data that the locks guard (heap_table.c,
+ * dlopened.c).  If a signal handler interrupts fork(3) and forks again, the
+ * outer call keeps the locks.
  */
 #ifndef FORK_LOCKS_H
 #define FORK_LOCKS_H

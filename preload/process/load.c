@@ -25,8 +25,8 @@
 #include "preload/writer/begin.h"
 
 /*
- * Start the trace, unless an earlier constructor has allocated and started it.
- * So even a program without heap events has a trace.
+ * Start the trace here, unless an earlier constructor has allocated and so
+ * started it.  Even a program without heap events then has a trace.
  */
 static void
 start_at_load(void)

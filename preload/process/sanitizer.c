@@ -84,8 +84,8 @@ sanitizer_is_here(void)
 }
 
 /*
- * Change a slot that holds the address of a recorder's function, or that the
- * loader would bind to one.
+ * If the slot holds the address of a function of the recorder, or if the loader
+ * would bind it to such a function, write the address of the other definition.
  */
 static void
 let_go(const struct patch_slot *slot, void *unused)

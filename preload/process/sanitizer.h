@@ -25,7 +25,7 @@ bool sanitizer_is_here(void);
 
 /*
  * Is the run-time in a library that ends the program if another library is
- * loaded before it?
+ * loaded before that library?
  */
 bool sanitizer_must_be_first(void);
 

@@ -12,7 +12,7 @@
 
 #include "preload/sys/sys.h"
 
-/* SIGRTMAX in the kernel: signals are 1 to this. */
+/* The kernel's SIGRTMAX: signals have the numbers 1 to SIGNAL_ACTION_MAX. */
 #define SIGNAL_ACTION_MAX 64
 
 /* The bit of 'signal' in a mask of the kernel. */
@@ -27,9 +27,9 @@ struct signal_action {
 };
 
 /*
- * Set the action of 'signal' to '*action' unless that is NULL.  Store the
- * action before in '*before_ret' unless that is NULL.  Return 0, or -1 with
- * errno.
+ * Set the action of 'signal' to '*action' unless 'action' is NULL.  Store the
+ * previous action in '*before_ret' unless 'before_ret' is NULL.  Return 0, or
+ * -1 with errno.
  */
 static inline long
 signal_action_change(int signal, const struct signal_action *action,

@@ -15,7 +15,8 @@
 #define BIT(signal) SIGNAL_ACTION_BIT(signal)
 
 /*
- * Signals that a thread raises in itself; a program may rely on its handlers.
+ * Signals that a thread raises in itself.  A program may rely on its handlers
+ * for them.
  */
 #define FAULTS                                                    \
 	(BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | \
@@ -33,10 +34,13 @@
 /* exit() may raise these in its own thread when it flushes. */
 #define RAISED_BY_FLUSH (FAULTS | FROM_TERMINAL | BIT(SIGPIPE) | BIT(SIGXFSZ))
 
-/* The gate passes SIGPIPE and SIGXFSZ, if the process itself causes them. */
+/*
+ * The signals that the gate keeps, SIGPIPE and SIGXFSZ among them.  If the
+ * process itself causes one of these two, the gate passes it.
+ */
 #define GATED (~(FIXED | FAULTS | FROM_TERMINAL))
 
-/* Not wiped in a child, which inherits the filter. */
+/* Not wiped in a child, since the child inherits the filter. */
 static _Atomic bool are_actions_left;
 
 void
@@ -83,8 +87,8 @@ signals_release_late(const struct signals_held *held, bool is_short)
 	uint64_t pending = 0, gated;
 
 	/*
-	 * A filter may kill for the calls below: keep all other signals
-	 * blocked.
+	 * A filter may kill the process for the calls below: keep all other
+	 * signals blocked.
 	 */
 	if (process_has(PROCESS_IS_CONFINED)) {
 		signal_gate_open();
@@ -95,8 +99,8 @@ signals_release_late(const struct signals_held *held, bool is_short)
 	gated = signal_gate_start_time();
 	syscall(SYS_rt_sigpending, &pending, sizeof(pending));
 	/*
-	 * The signals that the flush may raise are about to be unblocked:
-	 * discard those that arrived before it.
+	 * The signals that the flush may raise are about to be unblocked.
+	 * Discard those that arrived before the flush.
 	 */
 	while ((pending & flush) != 0 && syscall(SYS_rt_sigtimedwait, &flush,
 						 NULL, &now, sizeof(flush)) > 0)

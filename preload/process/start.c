@@ -22,10 +22,11 @@
 #include "preload/writer/writer.h"
 
 /*
- * The handlers are registered before the program can register its own:
- * therefore they run last, after all destructors.  (Do not pass a handle of the
- * recorder's library: libc would then run them when it finalises the library,
- * before other handlers.)
+ * Register the exit handlers and the fork handlers.  libc runs exit handlers in
+ * reverse order.  The recorder's come first, before the program can register
+ * its own, so they run last, after all destructors.  (Do not pass a handle of
+ * the recorder's library: libc would then run the handlers when it finalises
+ * the library, before other handlers.)
  */
 void
 start_register_handlers(void)
@@ -85,8 +86,8 @@ is_writer_wanted(bool is_dormant)
 }
 
 /*
- * Start the trace and report the outcome.  Meanwhile 'thread_self' is muted, so
- * that libc's allocations on behalf of the recorder are not recorded.
+ * Start the trace and report the outcome.  During this call 'thread_self' is
+ * muted, so that libc's allocations on behalf of the recorder are not recorded.
  */
 static void
 start(void)

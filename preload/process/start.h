@@ -4,7 +4,7 @@
  *
  * Tracing starts with the first heap event of a process, however early, and in
  * the child of a fork with the child's first event.  If there was no event
- * before the library's constructor (load.c), the constructor starts it.
+ * before the library's constructor (load.c), the constructor starts the trace.
  */
 #ifndef START_H
 #define START_H
@@ -12,10 +12,10 @@
 #include <stdbool.h>
 
 /*
- * Start the trace, unless a thread of this process has tried that before.  If
- * another thread is starting it, wait for that thread.  Return false if nothing
- * is traced in this process. attach.c and the constructor call this, with all
- * signals blocked.
+ * Start the trace, unless a thread of this process has already tried to start
+ * it.  If another thread is starting the trace, wait for that thread.  Return
+ * false if nothing is traced in this process.  attach.c and the constructor
+ * call this, with all signals blocked.
  */
 bool start_if_new(void);
 
