@@ -3,11 +3,12 @@
  * deep_bound.c - see deep_bound.h
  *
  * The loader does not record which objects were loaded with RTLD_DEEPBIND.  If
- * the loader has already bound a slot, the slot's value shows it.  If it binds
- * the slot at the first call only, the value does not show it.  But if libc is
- * the only object other than ours that defines a function of that name, storing
- * our function is right in both cases: the call reaches either libc's function
- * or ours, which calls libc's.
+ * the loader has already bound a slot, the slot's value shows whether its calls
+ * reach us.  If the loader binds the slot only at the first call, the value
+ * does not show this yet.  But suppose that libc is the only other object that
+ * defines a function of that name.  Then storing our function in the slot is
+ * right in both cases: the call reaches libc's function, or ours, which calls
+ * libc's.
  */
 
 #include "preload/heaps/deep_bound.h"
@@ -43,15 +44,15 @@ struct pass {
 };
 
 /*
- * How many objects earlier passes have seen, and how many unloads they had
- * seen.
+ * The number of objects that earlier passes have seen, and the loader's count
+ * of unloads at that time.
  */
 static size_t done_count;
 static uint64_t done_subs;
 
 /*
- * Does the function allocate or free by itself?  False for functions that only
- * call another one of these, such as operator new.
+ * Does the function itself allocate or free?  The answer is false for functions
+ * that only call one of those below, such as operator new.
  */
 static bool
 is_allocation(const char *name)
@@ -114,7 +115,10 @@ follow_slot(const struct patch_slot *slot, void *context)
 
 	if (ours == NULL || now == ours)
 		return;
-	/* The object calls its own function, or the slot is unbound. */
+	/*
+	 * The slot points into its own object: the object calls a function of
+	 * its own, or the slot is unbound.
+	 */
 	if (elf_dynamic_has(slot->info, PT_LOAD, (uintptr_t)now)) {
 		if (patch_is_unbound(slot) &&
 		    !elf_lookup_defines(slot->dynamic, slot->name) &&

@@ -2,11 +2,11 @@
 /*
  * deep_bound.h - objects whose calls do not reach us (RTLD_DEEPBIND)
  *
- * For an object loaded with RTLD_DEEPBIND, the loader searches the object and
- * the libraries that it needs first.  It therefore binds a call of malloc() to
- * libc's function and not to ours.  If a slot of the object (see patch_calls.h)
- * holds a function that we wrap, we store our function there, before the
- * object's constructors run: see dlopened.h.
+ * If an object is loaded with RTLD_DEEPBIND, the loader first searches this
+ * object and the libraries that it needs.  The loader therefore binds a call of
+ * malloc() to libc's function and not to ours.  If a slot of the object (see
+ * patch_calls.h) holds a function that we wrap, we store our function there,
+ * before the object's constructors run: see dlopened.h.
  */
 #ifndef DEEP_BOUND_H
 #define DEEP_BOUND_H
@@ -17,7 +17,7 @@
  * Patch the objects that were loaded since the last call.  The loader must have
  * relocated them.  'in_time' means that none of their code has run.  If their
  * code may have run, or if an object uses another allocator than the rest of
- * the program, missed_calls_note() records that calls were missed.
+ * the program, report by missed_calls_note() that calls were missed.
  */
 void deep_bound_patch(bool in_time);
 

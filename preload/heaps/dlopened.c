@@ -110,9 +110,9 @@ static _Atomic int looking_pid; /* process that examines new objects; 0: none */
 static bool is_followed;
 
 /*
- * While one thread examines new objects, another thread tries WAITS_MAX times
- * to begin.  It yields after the first WAITS_UNSLEPT tries, and sleeps after
- * each later one.
+ * While one thread examines new objects, any other thread tries at most
+ * WAITS_MAX times to begin.  It yields after each of the first WAITS_UNSLEPT
+ * tries, and sleeps after each later one.
  */
 #define WAITS_MAX     2000u
 #define WAITS_UNSLEPT 100u
@@ -148,8 +148,8 @@ begin_looking(void)
 						  memory_order_relaxed);
 
 		/*
-		 * The lock may have been copied from the parent process: take
-		 * it.
+		 * A holder that is not 0 is another process: this process has
+		 * inherited a held lock from its parent.  Take the lock.
 		 */
 		if (holder != pid &&
 		    atomic_compare_exchange_strong_explicit(
@@ -211,15 +211,19 @@ look_at_changes(bool in_time)
 	atomic_store_explicit(&seen_changes, changes, memory_order_relaxed);
 }
 
-/* Examine the objects loaded since; 'in_time' is as in deep_bound.h. */
+/*
+ * Examine the objects that were loaded since the last check; 'in_time' is as in
+ * deep_bound.h.
+ */
 static void
 look(bool in_time)
 {
 	const bool is_locked = begin_looking();
 
 	/*
-	 * If 'in_time' is set, the caller holds the loader's lock.  This lock
-	 * keeps other threads out, except for one that has begun a fork.
+	 * If 'in_time' is set, the caller holds the loader's lock.  The
+	 * loader's lock keeps other threads out, except for a thread that has
+	 * begun a fork.
 	 */
 	if (is_locked || in_time)
 		look_at_changes(in_time);
@@ -235,14 +239,15 @@ static _Atomic bool is_told;
 
 /*
  * The loader lists an object before it relocates the object, and dlsym() waits
- * for a load in progress.  So all objects that were counted before this call of
- * dlsym() are relocated after it.
+ * for a load in progress.  Call dlsym() once: all objects that were counted
+ * before this call are relocated after it.
  */
 static void
 look_late(void)
 {
 	/*
-	 * relaxed: the thread has synchronised with each load that it knows of.
+	 * relaxed: this thread has synchronised with each load that it knows
+	 * of.
 	 */
 	if (atomic_load_explicit(&is_told, memory_order_relaxed) ||
 	    atomic_load_explicit(&seen_changes, memory_order_relaxed) ==
@@ -250,8 +255,8 @@ look_late(void)
 		return;
 	dlopened_real(RTLD_DEFAULT, "dlsym");
 	/*
-	 * relaxed: our_catch() sets it under the lock that dlsym() has waited
-	 * for.
+	 * relaxed: our_catch() sets 'is_told' under the lock that dlsym() has
+	 * waited for.
 	 */
 	if (!atomic_load_explicit(&is_told, memory_order_relaxed))
 		look(false);
@@ -266,11 +271,12 @@ typedef int catch_fn(void *exception, void (*operate)(void *), void *argument);
 static catch_fn *real_catch;
 
 /*
- * Replacement of _dl_catch_exception(), through which glibc's loader runs each
- * step of dlopen() that may fail, and the constructors.  The loader calls it by
- * a slot, which other objects can change.  For the constructors, which cannot
- * fail, 'exception' is NULL.  The new objects are then relocated.  The caller
- * holds the loader's lock.
+ * Replacement of _dl_catch_exception().  glibc's loader runs through this
+ * function each step of dlopen() that may fail, and the constructors of the new
+ * objects.  The loader calls the function by a slot, which other objects can
+ * change.  For the constructors, which cannot fail, 'exception' is NULL.  At
+ * that moment the new objects are already relocated.  The caller holds the
+ * loader's lock.
  */
 static int
 our_catch(void *exception, void (*operate)(void *), void *argument)
@@ -279,7 +285,7 @@ our_catch(void *exception, void (*operate)(void *), void *argument)
 		const int saved_errno = errno;
 
 		atomic_store_explicit(&is_told, true, memory_order_relaxed);
-		/* A new object may lie where an unloaded one was. */
+		/* A new object may lie at the address of an unloaded one. */
 		if (record_has_stacks)
 			object_table_check();
 		look(true);
@@ -296,7 +302,10 @@ follow_loads(const struct patch_slot *slot, void *unused)
 	    *slot->at != elf_lookup_all(CATCH).first)
 		return;
 	memcpy(&real_catch, slot->at, sizeof(real_catch));
-	/* Every loader with this function allows a NULL 'exception'. */
+	/*
+	 * The loader of a glibc that has __libc_early_init() always passes NULL
+	 * for the constructors.
+	 */
 	if (patch_write(slot, (void *)(uintptr_t)our_catch) &&
 	    elf_lookup_all("__libc_early_init").first != NULL)
 		atomic_store_explicit(&is_told, true, memory_order_relaxed);
@@ -317,10 +326,10 @@ visit_loader(struct dl_phdr_info *info, size_t nbytes, void *unused)
 }
 
 /*
- * Return our replacement of the function 'name', or NULL.  The result for
- * RTLD_NEXT depends on the caller, so return NULL for it.  With RTLD_DEFAULT,
- * the result depends on the caller if objects are loaded locally.  So return
- * NULL if we do not find the function.
+ * Return our replacement of the function 'name', or NULL.  For RTLD_NEXT the
+ * result depends on the caller, so return NULL.  For RTLD_DEFAULT the result
+ * depends on the caller if objects are loaded locally: our own search may not
+ * find what the caller would find.  Return NULL in that case, too.
  */
 void *
 dlopened_find(void *handle, const char *name)
@@ -365,7 +374,8 @@ dlopened_patch(void)
 	atomic_store_explicit(&seen_changes, count_changes(),
 			      memory_order_relaxed);
 	/*
-	 * If another library defines dlsym(), callers of that function need it.
+	 * If another library defines dlsym(), its callers need that function,
+	 * so do not patch their calls.
 	 */
 	if (!elf_lookup_is_first("dlsym",
 				 (const void *)(uintptr_t)dlopened_real))

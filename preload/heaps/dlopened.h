@@ -2,10 +2,10 @@
 /*
  * dlopened.h - objects that are loaded while the program runs
  *
- * A program finds the functions of a library that it loads with dlopen(3) by
- * dlsym(3).  So we change the slots through which objects call dlsym() (see
- * patch_calls.h).  Our dlsym() returns our replacement of a function instead of
- * the function.
+ * A program loads a library by dlopen(3), and finds the library's functions by
+ * dlsym(3).  We change the slots through which objects call dlsym() (see
+ * patch_calls.h).  If we have a replacement of a function, our dlsym() returns
+ * the replacement.
  *
  * dlopen() itself is not replaced, since its effect depends on its caller.  The
  * loader calls the constructors of new objects through a slot of its own.  We
@@ -16,15 +16,16 @@
 #define DLOPENED_H
 
 /*
- * Patch the calls of dlsym().  Call this once, when the allocators that were
- * loaded at the start are known.
+ * Patch the calls of dlsym().  Call this once, after finding the allocators
+ * that were loaded at the start.
  */
 void dlopened_patch(void);
 
 /*
- * Call these before and after a fork, the second one in parent and child.  They
- * keep other threads from examining new objects during the fork: a thread does
- * so under a lock of the loader, which would stay locked in the child.
+ * Call dlopened_before_fork() before a fork, and dlopened_after_fork() in
+ * parent and child.  A thread examines new objects under a lock of the loader.
+ * If it did so during the fork, that lock would stay locked in the child.
+ * These functions prevent this.
  */
 void dlopened_before_fork(void);
 void dlopened_after_fork(void);

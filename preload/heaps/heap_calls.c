@@ -16,14 +16,17 @@
 #include "preload/sys/elf_lookup.h"
 #include "preload/sys/export.h"
 
-/* NULL until heap_calls_begin(): malloc() allocates from no known heap. */
+/*
+ * NULL until heap_calls_begin().  While it is NULL, malloc() allocates from
+ * none of the known heaps.
+ */
 static _Atomic(heap_calls_of_fn *) of_plain;
 
 struct pool *
 heap_calls_of(const void *p)
 {
 	/*
-	 * relaxed: only the pointer to the function is read here.  A thread
+	 * relaxed: this load reads only the pointer to the function.  A thread
 	 * that has a block of a heap has synchronised with the thread that made
 	 * the heap.
 	 */
@@ -145,8 +148,8 @@ leaves(const struct heap_calls_change *c)
 }
 
 /*
- * End the realloc of a block that was in a heap; heap_table no longer has the
- * block.
+ * End the realloc of a block that was in a heap.  The block is no longer in
+ * heap_table.
  */
 static void
 end_pool_change(struct heap_calls_change *c)

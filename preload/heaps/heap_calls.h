@@ -6,9 +6,10 @@
  * the heap of each block in heap_table.h.  A heap that is NULL means malloc's
  * heap, number 0.
  *
- * If that allocator also provides malloc(), free() and operator delete may free
- * a block of a heap, and malloc() may allocate from a heap.  From the first
- * heap on, the calls of the C functions therefore pass through this module too.
+ * Such an allocator may also provide malloc() and the other functions of C.
+ * Then malloc() may allocate from any of its heaps, and free() and operator
+ * delete may free a block of any heap.  From the first heap on, the calls of
+ * the C functions therefore pass through this module, too.
  *
  * Any thread may call these functions.
  */
@@ -27,18 +28,21 @@
 typedef struct pool *heap_calls_of_fn(const void *p);
 
 /*
- * Begin to record heaps.  Call this when an allocator has its first heap or is
+ * Begin to record heaps.  Call this when an allocator has its first heap, or is
  * about to make it.  The caller must be able to take the loader's lock.
  * 'companion' is a function of that allocator.  Keeps errno.
  */
 void heap_calls_begin(heap_calls_of_fn *of, const void *companion);
 
-/* Apply the patches of heap_calls_begin() to the objects loaded since. */
+/*
+ * Apply the patches of heap_calls_begin() to the objects that were loaded
+ * later.
+ */
 void heap_calls_patch_again(void);
 
 /*
- * Return the heap of 'p', by the function given to heap_calls_begin().  NULL:
- * malloc's heap.
+ * Return the heap of 'p', found by the function that was given to
+ * heap_calls_begin(), or NULL for malloc's heap.
  */
 struct pool *heap_calls_of(const void *p);
 
@@ -87,8 +91,8 @@ struct heap_calls_change {
 struct heap_calls_change heap_calls_change_begin(void *old, size_t size);
 
 /*
- * End the realloc.  The caller has set 'c->p', the result, and 'c->to', its
- * heap.  A call that an exception ends counts as failed.
+ * End the realloc.  The caller has set 'c->p' to the result and 'c->to' to the
+ * heap of the result.  A call that an exception ends counts as failed.
  */
 void heap_calls_change_end(struct heap_calls_change *c);
 

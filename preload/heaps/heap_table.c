@@ -34,11 +34,12 @@ struct block {
 };
 
 struct pool {
-	struct node node; /* by handle, until it is deleted */
-	uint64_t number;  /* 0: the trace has its end already */
+	struct node
+		node; /* in the table of handles, until the heap is deleted */
+	uint64_t number; /* 0: the trace already has the heap's end */
 	/*
-	 * Number of its blocks, and of blocks for which heap_table_take() was
-	 * called, but not yet heap_table_settle().
+	 * Number of blocks in the heap.  A block that heap_table_take() has
+	 * removed counts until heap_table_settle().
 	 */
 	uint64_t count;
 	bool is_deleted;
@@ -188,7 +189,7 @@ find(const struct table *t, uintptr_t key)
 	return node;
 }
 
-/* Double the buckets.  Without memory, keep the old ones. */
+/* Double the buckets.  If there is no memory, keep the old ones. */
 static void
 grow(struct table *t)
 {
@@ -259,8 +260,8 @@ link_block(struct pool *pool, struct block *b)
 }
 
 /*
- * Remove the block from the table; the caller updates the count of blocks of
- * its heap.
+ * Remove the block from the table and return its heap.  The caller must
+ * decrease the heap's count.
  */
 static struct pool *
 drop_block(struct block *b)
@@ -279,8 +280,8 @@ drop_block(struct block *b)
 }
 
 /*
- * Remove a deleted heap that has no blocks.  Return the same as
- * heap_table_settle().
+ * If the heap is deleted and has no blocks, remove it and return its number.
+ * Otherwise return 0.
  */
 static uint64_t
 drop_pool(struct pool *pool)
@@ -341,7 +342,10 @@ heap_table_put(struct pool *pool, const void *p, size_t size)
 	bool done;
 
 	hold();
-	/* The recorder missed the free of an earlier block at this address. */
+	/*
+	 * If there is already a block at this address, the recorder missed its
+	 * free.
+	 */
 	b = (struct block *)find(&blocks, (uintptr_t)p);
 	if (b != NULL)
 		drop_block(b)->count--;

@@ -5,8 +5,8 @@
  *
  * The program frees a block without naming its heap, but the trace must name
  * the heap.  The allocator identifies a heap by a handle, which is the address
- * of one of its own objects.  The trace identifies it by a number, which is
- * never reused.
+ * of one of its own objects.  The trace identifies the heap by a number, which
+ * is never reused.
  *
  * Any thread may call any of these functions, and all of them keep errno.  Call
  * heap_table_put() before another thread can see the block's address, and
@@ -55,8 +55,8 @@ bool heap_table_put(struct pool *pool, const void *p, size_t size);
 
 /*
  * Remove the block at 'p' and store its size.  Return its heap, or NULL if the
- * block is unknown.  After recording the free, pass a heap that is not NULL to
- * heap_table_settle().
+ * block is unknown.  If the result is not NULL, pass it to heap_table_settle()
+ * after recording the free.
  */
 struct pool *heap_table_take(const void *p, size_t *size_ret);
 
@@ -84,10 +84,10 @@ uint64_t heap_table_destroy(const void *handle);
 bool heap_table_knows(const void *p);
 
 /*
- * The recorder must record the end of a heap, or of all its blocks, before the
- * real call.  But the allocator may refuse that call.  So move the heap's
- * blocks from the table to a list, and return it; NULL if the heap has no
- * blocks.
+ * Move the heap's blocks from the table to a list, and return the list; NULL if
+ * the heap has no blocks.  This is for a call of the allocator that ends the
+ * heap or frees all its blocks.  The recorder must record such a call before
+ * the real call, but the allocator may refuse the real call.
  */
 struct heap_table_block;
 struct heap_table_block *heap_table_hide(struct pool *pool);
@@ -98,8 +98,8 @@ heap_table_next(const struct heap_table_block *at, const void **p_ret,
 		size_t *size_ret);
 
 /*
- * Free the list. heap_table_forget() drops its blocks, heap_table_show() puts
- * them back into the table.
+ * Free the list.  heap_table_forget() drops the blocks of the list;
+ * heap_table_show() puts them back into the table.
  */
 void heap_table_forget(struct pool *pool, struct heap_table_block *hidden);
 void heap_table_show(struct pool *pool, struct heap_table_block *hidden);

@@ -4,8 +4,8 @@
  *
  * Each function records the same events as its counterpart in interpose.c.  An
  * arena that the program makes is a heap of the trace.  A block belongs to the
- * heap of the arena that contains it.  We ask jemalloc for that arena, since a
- * thread's cache may have returned a block of another arena than the thread's.
+ * heap of the arena that contains it.  We ask jemalloc for that arena: a
+ * thread's cache may return a block of an arena other than the thread's own.
  * The arenas that jemalloc makes for itself are heap 0, the heap of malloc().
  *
  * A process may contain two copies of jemalloc: one under its usual names, and
@@ -40,7 +40,7 @@
 	X(mallctl)  \
 	X(mallctlbymib)
 
-/* The functions of C; older versions of jemalloc lack the last ones. */
+/* The functions of C; older versions of jemalloc lack those in LATE_OF_C. */
 #define OF_C(X)           \
 	X(malloc)         \
 	X(calloc)         \
@@ -65,7 +65,7 @@ enum {
 
 struct jemalloc {
 	struct patch *patches;
-	/* only dlsym() returns the patches after these */
+	/* number of patches that are stored in slots; dlsym() returns all */
 	size_t patched_count;
 	bool is_there;
 	struct arenas arenas;
@@ -368,8 +368,9 @@ STAND_C(prefixed)
 
 /*
  * Other objects call the functions of C by names that lead to another allocator
- * or to us.  So only the functions that jemalloc alone has are patched.  But a
- * program may look up this copy's functions of C by dlsym().
+ * or to us.  For this copy, only the functions that jemalloc alone has are
+ * therefore patched in slots.  But a program may look up this copy's functions
+ * of C by dlsym().
  */
 static struct patch plain_patches[] = { OWN(PLAIN_PATCH) OF_C(PLAIN_OPTIONAL)
 						LATE_OF_C(PLAIN_OPTIONAL) };
@@ -388,7 +389,7 @@ prefixed_of(const void *p)
 	return arenas_of(&prefixed.arenas, p, 0);
 }
 
-/* Nothing reads these bytes: their addresses identify the arenas. */
+/* Nothing reads these bytes; their addresses are the handles of the arenas. */
 static const char plain_handles[ARENAS_MAX], prefixed_handles[ARENAS_MAX];
 
 static struct jemalloc plain = {
@@ -420,7 +421,7 @@ patch(struct jemalloc *j, const char *const *markers)
 		patch_known(j->patches, j->patched_count);
 		return;
 	}
-	/* Set these before the first patched call can arrive. */
+	/* Set these pointers before the first patched call can arrive. */
 	a->mallctlnametomib =
 		(mallctlnametomib_fn *)(uintptr_t)elf_lookup_function(
 			markers[0], NULL, &together);
@@ -434,7 +435,7 @@ patch(struct jemalloc *j, const char *const *markers)
 void
 jemalloc_patch(void)
 {
-	/* Functions that identify a jemalloc. */
+	/* Functions by which a copy of jemalloc is recognised. */
 	static const char *const markers[] = { "mallctlnametomib", "nallocx",
 					       NULL };
 	static const char *const prefixed_markers[] = { "je_mallctlnametomib",

@@ -139,7 +139,7 @@ typedef bool is_mimallocs_fn(const void *);
 static get_default_fn *get_default;
 static is_mimallocs_fn *is_mimallocs;
 
-/* Some thread has made a heap its default.  Once true, it stays true. */
+/* Has a thread made a heap its default?  Once true, this stays true. */
 static _Atomic bool has_defaults;
 
 /* Return the heap with this handle; NULL for a thread's own heap. */
@@ -177,7 +177,7 @@ default_pool(const void *p)
 
 /*
  * Define two functions: one that allocates from the default heap, and one that
- * allocates from the heap it is given.
+ * allocates from the heap 'heap'.
  */
 #define UNPACK(...) __VA_ARGS__
 #define TAKE_BOTH(name, params, args, size, alignment, flags)                  \
@@ -201,7 +201,7 @@ TAKE_BOTH(zalloc_aligned, (size_t size, size_t alignment), (size, alignment),
 TAKE_BOTH(calloc_aligned, (size_t n, size_t size, size_t alignment),
 	  (n, size, alignment), heap_calls_product(n, size), alignment, ZEROED)
 
-/* These align the address 'offset' bytes after the start of the block. */
+/* These functions align the address 'offset' bytes after the block's start. */
 TAKE_BOTH(malloc_aligned_at, (size_t size, size_t alignment, size_t offset),
 	  (size, alignment, offset), size, 0, PLAIN)
 TAKE_BOTH(zalloc_aligned_at, (size_t size, size_t alignment, size_t offset),
@@ -219,7 +219,7 @@ TAKE(mi_valloc, (size_t size), (size), default_pool(p), size,
 TAKE(mi_pvalloc, (size_t size), (size), default_pool(p), size,
      (size_t)sysconf(_SC_PAGESIZE), PLAIN)
 
-/* If these throw an exception, nothing is recorded. */
+/* If one of these functions throws an exception, nothing is recorded. */
 TAKE(mi_new, (size_t size), (size), default_pool(p), size, 0, PLAIN)
 TAKE(mi_new_nothrow, (size_t size), (size), default_pool(p), size, 0, PLAIN)
 TAKE(mi_new_aligned, (size_t size, size_t alignment), (size, alignment),
@@ -243,7 +243,10 @@ our_mi_posix_memalign(void **p_ret, size_t alignment, size_t size)
 	return result;
 }
 
-/* Record a copied string; its size is the length of the copy. */
+/*
+ * Record a copied string; the size is the length of the copy, with its zero
+ * byte.
+ */
 static char *
 took_string(struct pool *pool, char *p)
 {
@@ -425,8 +428,8 @@ begin_pools(void)
 }
 
 /*
- * A heap that has blocks stays until its last block is freed.  A heap without
- * blocks ends now.
+ * Delete the heap with this handle.  If it has blocks, it stays in the trace
+ * until its last block is freed.  Otherwise it ends now.
  */
 static void
 delete_pool(const void *handle)
@@ -448,7 +451,7 @@ new_pool(void *handle)
 	pthread_once(&once, begin_pools);
 	/*
 	 * An earlier heap at this address may have ended with its thread,
-	 * unseen.
+	 * without a call that the recorder sees.
 	 */
 	delete_pool(handle);
 	number = hatftrace_client_heap_create("mi_heap");
@@ -528,7 +531,7 @@ mimalloc_patch(void)
 		patch_known(patches, FUNCTION_COUNT);
 		return;
 	}
-	/* Set these before the first patched call can arrive. */
+	/* Set these pointers before the first patched call can arrive. */
 	patches[0].real = elf_lookup_function(patches[0].name, NULL, &is_there);
 	is_mimallocs = (is_mimallocs_fn *)(uintptr_t)find_other(markers[0]);
 	get_default =

@@ -30,8 +30,8 @@ static const char *const names[ARENAS_NAME_COUNT] = {
 };
 
 /*
- * jemalloc's numeric form of a name (a "mib") has the arena's number at this
- * index.
+ * jemalloc has a numeric form of each name, a "mib".  In a mib, the arena's
+ * number is at this index.
  */
 #define INDEX_AT 1
 
@@ -57,8 +57,9 @@ ask(struct arenas *a)
 }
 
 /*
- * Find the mibs and the number of jemalloc's own arenas, once.  This makes
- * jemalloc allocate memory, so do it only when the program calls jemalloc.
+ * Find the mibs and the number of jemalloc's own arenas, once.  These queries
+ * make jemalloc allocate memory, so make them only when the program itself has
+ * called jemalloc.
  */
 static void
 get_ready(struct arenas *a)
@@ -84,7 +85,7 @@ get_ready(struct arenas *a)
 
 /* The heap of a block ----------------------------------------------------- */
 
-/* Return the heap of the arena, or NULL; any number is allowed. */
+/* Return the heap of the arena, or NULL.  'arena' may be any number. */
 static struct pool *
 find(const struct arenas *a, unsigned arena)
 {
@@ -126,7 +127,8 @@ add(struct arenas *a, unsigned arena)
 		atomic_store_explicit(&a->are_made, true, memory_order_relaxed);
 	}
 	/*
-	 * If an earlier arena had this number, the recorder has missed its end.
+	 * If an earlier arena had this number, the recorder has missed that
+	 * arena's end.
 	 */
 	number = heap_table_delete(handle);
 	if (number != 0)
@@ -137,10 +139,10 @@ add(struct arenas *a, unsigned arena)
 }
 
 /*
- * Call this when the program allocates from an arena by its number.  It may
- * have made that arena before the recorder intercepted its calls. jemalloc's
- * arena for large blocks is not counted in 'own_count', so it counts as the
- * program's first arena.
+ * Call this when the program allocates from an arena by its number.  The
+ * program may have made the arena before the recorder intercepted its calls.
+ * Ignore the number 'own_count', too: jemalloc may have given it to its arena
+ * for large blocks, which 'own_count' does not count.
  */
 static void
 meet(struct arenas *a, unsigned arena)
@@ -157,7 +159,11 @@ meet(struct arenas *a, unsigned arena)
 	atomic_store_explicit(&a->is_making, false, memory_order_release);
 }
 
-/* Return the arena of 'p', or ARENAS_MAX if jemalloc does not say. */
+/*
+ * Return the arena of 'p', or ARENAS_MAX if jemalloc cannot tell.  Versions
+ * without "arenas.lookup" only tell the calling thread's arena: return that
+ * one.
+ */
 static unsigned
 look_up(const struct arenas *a, const void *p)
 {
@@ -206,7 +212,7 @@ arenas_of(struct arenas *a, const void *p, int flags)
 
 /* Calls of mallctl() ------------------------------------------------------ */
 
-/* Parse "arena.<i>.NAME"; return false if it has another form. */
+/* Parse "arena.<i>.NAME".  Return false if 'name' has another form. */
 static bool
 split(const char *name, unsigned *arena_ret, const char **rest_ret)
 {
@@ -261,8 +267,8 @@ find_mib(const struct arenas *a, const size_t *mib, size_t count)
 }
 
 /*
- * Once the real call has run, another thread may get the blocks.  So record
- * their frees before the call.  If the call fails, record the blocks as
+ * Once the real call has run, another thread may get the blocks.  Therefore
+ * record their frees before the call.  If the call fails, record the blocks as
  * allocated again.
  */
 static void
@@ -326,7 +332,9 @@ end_destroy(const struct arenas_act *act, int error)
 		heap_table_bury(act->pool, act->blocks);
 		return;
 	}
-	/* A trace never reuses a heap's number. */
+	/*
+	 * A trace never reuses a heap's number, so this heap needs a new one.
+	 */
 	number = new_heap(act->arena);
 	record_again(act->blocks, number);
 	heap_table_revive(act->pool, number, act->blocks);

@@ -49,7 +49,7 @@ struct arenas {
 	_Atomic int state;	    /* are the following members set? */
 	size_t mib[ARENAS_NAME_COUNT][3];
 	size_t mib_count[ARENAS_NAME_COUNT]; /* 0: jemalloc lacks the name */
-	unsigned own_count;		     /* jemalloc's own arenas */
+	unsigned own_count; /* number of jemalloc's own arenas */
 	/* has the program made an arena? */
 	_Atomic bool are_made;
 	_Atomic bool is_making;

@@ -64,7 +64,7 @@ patch_write(const struct patch_slot *slot, void *value)
 
 	if (sealed && mprotect(page, size, PROT_READ | PROT_WRITE) != 0)
 		return false;
-	/* relaxed: a call by the old value is correct, too. */
+	/* relaxed: a call through the old value is correct, too. */
 	__atomic_store_n(slot->at, value, __ATOMIC_RELAXED);
 	if (sealed)
 		mprotect(page, size, PROT_READ);
@@ -139,7 +139,7 @@ visit(struct dl_phdr_info *info, size_t nbytes, void *context)
 	return 0;
 }
 
-/* Find all functions in one object, and check its markers. */
+/* Find all functions in one object, and check that it has all markers. */
 static bool
 find_real(struct patch *patches, size_t n, const char *const *markers)
 {

@@ -5,9 +5,9 @@
  * A program may test by a weak reference whether its allocator has a function.
  * If we exported that function, the test would always succeed.  So we do not
  * export these functions.  Instead, if an object with the real function is
- * loaded, we change the slots through which other objects call it (in their
- * global offset tables) to point to ours.  A weak reference that the loader
- * left null stays null.
+ * loaded, we change the slots through which other objects call the real
+ * function (in their global offset tables).  The slots then point to our
+ * function.  A weak reference that the loader left null stays null.
  */
 #ifndef PATCH_CALLS_H
 #define PATCH_CALLS_H
@@ -26,8 +26,8 @@ struct patch_slot {
 	const char *name;
 	void **at;
 	/*
-	 * The slot is one of the PLT, which the loader may bind at the first
-	 * call.
+	 * Is the slot one of the PLT?  The loader may bind such a slot only at
+	 * the first call.
 	 */
 	bool is_call;
 };
@@ -53,10 +53,10 @@ bool patch_write(const struct patch_slot *slot, void *value);
 
 /*
  * The loader makes a range of 'nbytes' bytes from 'start' on read-only
- * (PT_GNU_RELRO).  Does this include the page of 'address'?  The loader rounds
- * both ends of the range down to the system's page size, 'page_nbytes'.  If
- * that size is larger than the linker expected, the page of the range's end
- * stays writable.
+ * (PT_GNU_RELRO).  Does the range include the page of 'address'?  The loader
+ * rounds both ends of the range down to the system's page size, 'page_nbytes'.
+ * If that size is larger than the linker expected, the page at the end of the
+ * range stays writable.
  */
 bool patch_is_sealed(uintptr_t start, size_t nbytes, uintptr_t address,
 		     size_t page_nbytes);
@@ -71,16 +71,16 @@ struct patch {
 /*
  * Find the real functions, and make all loaded objects call ours instead,
  * except the object that defines the real ones.  'markers' are names of
- * functions, up to a NULL.  All real functions and markers must be in the same
- * object: this leaves another library's function of the same name alone.
- * Otherwise, or if a function is missing, do nothing and return false.  If an
- * optional function is missing, its 'real' is NULL, and ours is never called.
- * The first function must not be optional.  Call this only where it is safe to
- * take the loader's lock.
+ * functions, ended by NULL.  All real functions and all markers must be in the
+ * same object, since another library may have a function of the same name.  If
+ * they are not, or if a function is missing, do nothing and return false.  If
+ * only an optional function is missing, set its 'real' to NULL; ours is then
+ * never called.  The first function must not be optional.  Call this only where
+ * it is safe to take the loader's lock.
  */
 bool patch_calls(struct patch *patches, size_t n, const char *const *markers);
 
-/* Like patch_calls(), but the caller has set each 'real'. */
+/* Like patch_calls(), if the caller has set 'real' in each patch. */
 void patch_known(struct patch *patches, size_t n);
 
 /* Return the patch with this name, or NULL. */

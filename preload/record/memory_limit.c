@@ -21,8 +21,8 @@
  */
 #define SHARE 4u
 /*
- * The longest wait for the writer's answer.  A busy machine may delay the
- * writer.
+ * Wait at most this long for the writer's answer.  On a busy machine the writer
+ * may be delayed.
  */
 #define ASK_NS	(2 * NS_PER_SEC)
 #define LOOK_NS (NS_PER_SEC / 50)
@@ -44,7 +44,10 @@ struct headroom {
 
 /* was there a limit when the limits were last read? */
 static _Atomic bool is_limited;
-/* The bytes of the last answer's 'all' that no thread has taken yet. */
+/*
+ * What is left of 'all' in the writer's last answer: threads subtract what they
+ * take.
+ */
 static _Atomic uint64_t left;
 /*
  * Futex word: the number of the last question (memory_limit_take()) that the
@@ -112,8 +115,8 @@ read_limits(struct rlimit *all, struct rlimit *data)
 			     data->rlim_cur != RLIM_INFINITY;
 
 	/*
-	 * relaxed: mappings that other threads are making at this moment may
-	 * exceed a new limit.
+	 * relaxed: another thread may still see the old value, and exceed a new
+	 * limit with a mapping that it is making at this moment.
 	 */
 	atomic_store_explicit(&is_limited, limited, memory_order_relaxed);
 	return limited;
@@ -170,8 +173,8 @@ memory_limit_answer(void)
 	const uint32_t n = atomic_load_explicit(&asked, memory_order_acquire);
 
 	/*
-	 * relaxed, both words: while a thread waits, only this thread writes
-	 * them.
+	 * relaxed, both words: while a thread waits for an answer, only the
+	 * writer writes them.
 	 */
 	if (n == atomic_load_explicit(&answered, memory_order_relaxed))
 		return;

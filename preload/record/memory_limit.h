@@ -5,13 +5,13 @@
  * Under RLIMIT_AS or RLIMIT_DATA, the program cannot use memory that the
  * recorder has mapped.  The recorder therefore takes at most a quarter of the
  * memory that the program does not use at the time.  An exception is the table
- * of live blocks, from which segments begin (live_blocks.h).  If the recorder
- * lacks memory for events, it counts them as lost.  Without a limit, nothing is
- * checked.
+ * of live blocks, from which segments begin (live_blocks.h): it may take more.
+ * If the recorder lacks memory for events, it counts them as lost.  Without a
+ * limit, nothing is checked.
  *
- * The bytes in use are read from /proc.  Only the writer thread and the thread
- * that starts the trace read it.  Other threads ask the writer, since a filter
- * of system calls may forbid them to open files.
+ * The number of bytes in use comes from /proc.  Only the writer thread and the
+ * thread that starts the trace read /proc.  Other threads ask the writer, since
+ * a filter of system calls may forbid them to open files.
  */
 #ifndef MEMORY_LIMIT_H
 #define MEMORY_LIMIT_H
@@ -23,16 +23,17 @@
 bool memory_limit_exists(void);
 
 /*
- * May the recorder map this much private and shared memory?  Return false if
- * there is a limit and /proc cannot be read.  Only the writer thread and the
- * thread that starts the trace may call this.  Keeps errno.
+ * May the recorder map 'private_nbytes' of private and 'shared_nbytes' of
+ * shared memory?  Return false if there is a limit and /proc cannot be read.
+ * Only the writer thread and the thread that starts the trace may call this.
+ * Keeps errno.
  */
 bool memory_limit_allows(size_t private_nbytes, size_t shared_nbytes);
 
 /*
  * Take 'shared_nbytes' of the memory that is left.  If there is a limit, ask
- * the writer and wait for its answer, at most two seconds.  Return false if not
- * enough is left, or if no answer came.  Any thread of the program may call
+ * the writer and wait at most two seconds for the answer.  Return false if too
+ * little is left, or if no answer came.  Any thread of the program may call
  * this.  May change errno.
  */
 bool memory_limit_take(size_t shared_nbytes);

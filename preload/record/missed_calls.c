@@ -11,8 +11,8 @@
 #include "preload/sys/say.h"
 
 /*
- * Maximum length of the note's sentence, in bytes.  It suffices for most paths,
- * and the sentence still fits a line of the trailer.
+ * Maximum length of the note's sentence, in bytes.  This suffices for most
+ * paths, and such a sentence still fits into a line of the trailer.
  */
 #define SENTENCE_MAX_NBYTES 200u
 
@@ -38,7 +38,8 @@ missed_calls_note(const char *object, const char *why)
 	struct text t;
 
 	/*
-	 * relaxed: only the first note is kept, and the store below orders it.
+	 * relaxed: only the first note is kept, and the release store below
+	 * publishes it.
 	 */
 	if (!atomic_compare_exchange_strong_explicit(&state, &none, WRITING,
 						     memory_order_relaxed,

@@ -4,8 +4,8 @@
  *
  * If some calls of the program do not reach the recorder, the trace lacks their
  * events, although no recorded event was lost.  The code that finds such calls
- * notes them here.  The writer reports the first note on standard error, and
- * every trace that ends later has it in the trailer.
+ * stores a note here.  The writer reports the first note on standard error, and
+ * every trace that ends later has the note in its trailer.
  */
 #ifndef MISSED_CALLS_H
 #define MISSED_CALLS_H
@@ -13,9 +13,9 @@
 #include <stdbool.h>
 
 /*
- * Calls of 'object' (a path, or "" for the program itself) were not or are not
- * recorded.  'why' follows the object's name in a sentence.  Only the first
- * note counts.  Any thread may call this.  Keeps errno.
+ * Report that calls of 'object' (a path, or "" for the program itself) were not
+ * or are not recorded.  The note is a sentence: the object's name, and then
+ * 'why'.  Only the first note counts.  Any thread may call this.  Keeps errno.
  */
 void missed_calls_note(const char *object, const char *why);
 
@@ -26,8 +26,8 @@ void missed_calls_note(const char *object, const char *why);
 const char *missed_calls_text(void);
 
 /*
- * Writer: report the note for the trace at 'path' on standard error.  It does
- * so once for a process, and not at all if 'hatf record' will report the note.
+ * Writer: report the note for the trace at 'path' on standard error.  Do so at
+ * most once in a process, and not at all if 'hatf record' will report the note.
  */
 void missed_calls_report(const char *path);
 

@@ -64,7 +64,9 @@ real_realloc_early(void *p, size_t size)
 	return q;
 }
 
-/* Does libc make this call while this thread resolves the functions? */
+/*
+ * Is this thread resolving the functions?  If it is, the call comes from libc.
+ */
 static bool
 is_resolving(void)
 {
@@ -72,7 +74,10 @@ is_resolving(void)
 	       sys_tid();
 }
 
-/* Wait until another thread has resolved the functions, or resolve them. */
+/*
+ * Resolve the functions, or wait until another thread has done so.  Return
+ * 'real'.
+ */
 static const struct real *
 settled(void)
 {
@@ -113,7 +118,7 @@ first_calloc(size_t n, size_t size)
 		return settled()->calloc(n, size);
 	if (__builtin_mul_overflow(n, size, &nbytes))
 		return NULL;
-	/* it is zeroed, since no early block is reused */
+	/* zeroed, since no early block is reused */
 	return early_alloc(nbytes);
 }
 
@@ -238,8 +243,8 @@ static const struct symbol other_symbols[] = {
 };
 
 /*
- * With this function, elf_lookup_next() finds all the others.  This costs less
- * than a dlsym() for each.
+ * elf_lookup_next() needs this function, and finds all the others with it.
+ * This costs less than a dlsym() for each function.
  */
 static const struct symbol iterate_symbol[] = {
 	{ "dl_iterate_phdr", offsetof(struct real, dl_iterate_phdr) },
@@ -248,8 +253,8 @@ static const struct symbol iterate_symbol[] = {
 #define OTHER_COUNT (sizeof(other_symbols) / sizeof(other_symbols[0]))
 
 /*
- * Store 'found'.  If it is NULL, store the function that dlsym() finds.  Return
- * false if no library defines it.
+ * Store 'found'.  If 'found' is NULL, store the function that dlsym() finds.
+ * Return false if no library defines the function.
  */
 static bool
 look_up_one(const struct symbol *symbol, void *found)
@@ -269,7 +274,8 @@ look_up(const struct symbol *symbols, size_t n)
 }
 
 /*
- * Resolve several functions.  Return false if no library defines one of them.
+ * Resolve the other functions.  Return false if a function is defined by no
+ * library.
  */
 static bool
 look_up_others(void)
@@ -345,8 +351,8 @@ resolve_others(void)
 
 /*
  * Once all functions are resolved, this function uses no thread-local variable.
- * So a child made by clone(2) may call it even if libc has not set up the
- * child's thread-local memory, as in Chromium's sandbox.
+ * A child made by clone(2) may therefore call it even if libc has not set up
+ * the child's thread-local memory, as in Chromium's sandbox.
  */
 void
 real_resolve_others(void)
@@ -363,13 +369,13 @@ real_resolve_others(void)
 static _Atomic int asking_tid;
 static bool is_reached;
 
-/* The functions of 'real', saved during a test. */
+/* The functions of 'real' that real_is_reached() replaces during its test. */
 static __typeof__(real.malloc) answer_malloc;
 static __typeof__(real.free) answer_free;
 
 /*
- * The block that the testing thread gets, so that the test does not change the
- * heap.
+ * The block that the testing thread gets from malloc(), so that the test does
+ * not change the heap.
  */
 MEMORY_LARGE static _Alignas(16) uint8_t asked_block[16 * ASKED_NBYTES];
 

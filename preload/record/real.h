@@ -3,11 +3,11 @@
  * real.h - the functions that the recorder's functions replace and call
  *
  * 'real' holds, for each function, the next definition after the recorder's in
- * the search order: libc's, or that of an allocator which the program is linked
- * with or preloads.  Until an allocation function is resolved, its pointer
- * points to a function that resolves all of them first.  So callers need no
- * check.  While libc looks up the names, its own allocations come from a small
- * static array, the early arena.
+ * the search order.  This is libc's, or that of an allocator which the program
+ * is linked with or preloads.  At first, the pointer of each allocation
+ * function points to a function that resolves all of them.  Callers therefore
+ * need no check.  While libc looks up the names, its own allocations come from
+ * a small static array, the early arena.
  */
 #ifndef REAL_H
 #define REAL_H
@@ -80,7 +80,7 @@ struct real {
 	int (*unshare)(int);
 	int (*setns)(int, int);
 	DIR *(*opendir)(const char *);
-	/* NULL before glibc 2.33, which has it as an inline function. */
+	/* NULL before glibc 2.33, where it is only an inline function. */
 	int (*fstatat64)(int, const char *, struct stat64 *, int);
 	int (*dl_iterate_phdr)(int (*)(struct dl_phdr_info *, size_t, void *),
 			       void *);
@@ -100,17 +100,17 @@ extern struct real real __attribute__((visibility("hidden")));
 void real_resolve(void);
 
 /*
- * Resolve the other functions, too.  The constructor (load.c) calls this early,
- * since after a fork a thread that the child does not have may hold the
- * loader's lock.  Each entry point calls it, too, since the program may call
- * the entry point before the constructor runs.  Keeps errno.
+ * Resolve the other functions, too.  The constructor (load.c) calls this early:
+ * in the child of a fork, the loader's lock may be held by a thread that does
+ * not exist there.  Each entry point also calls this, since the program may
+ * call the entry point before the constructor runs.  Keeps errno.
  */
 void real_resolve_others(void);
 
 /*
  * Does the program's malloc() call the recorder's, directly or through another
- * library's malloc()?  If the program's malloc() is another library's, this
- * function calls it once, and free() once, to find out.
+ * library's malloc()?  If the program's malloc() is that of another library,
+ * this function calls that malloc() and free() once, to find out.
  */
 bool real_is_reached(void);
 
@@ -130,18 +130,18 @@ real_is_early(const void *p)
 }
 
 /*
- * realloc() of an early block: copy it to a new block of the allocator.  NULL
- * and errno if the allocator has no memory.
+ * realloc() of an early block: copy it to a new block of the allocator.  Return
+ * NULL with errno if the allocator has no memory.
  */
 void *real_realloc_early(void *p, size_t size);
 
 /*
- * Find the next definition of a C++ operator.  Callers do so when they first
- * need the operator, since the library that defines it may be loaded late.  Set
- * '*direct_ret' if the definition belongs to the allocator itself, and not to a
- * C++ library that calls malloc() and free().  This never returns NULL.  If no
- * library defines the operator, abort the process with a message: without the
- * recorder, the loader would have done so.
+ * Find the next definition of a C++ operator.  A caller does so when it first
+ * needs the operator, since the library that defines the operator may be loaded
+ * late.  Set '*direct_ret' if the definition belongs to the allocator itself,
+ * and not to a C++ library that calls malloc() and free().  This never returns
+ * NULL.  If no library defines the operator, abort the process with a message:
+ * without the recorder, the loader would have done so.
  */
 void *real_find_operator(const char *symbol, bool *direct_ret);
 

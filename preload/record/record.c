@@ -80,7 +80,10 @@ record_text(enum event_type type, unsigned flags, const char *text,
 	return is_recorded;
 }
 
-/* The bytes of a DTD in an EVENT_CLIENT_DTD, besides its name and numbers. */
+/*
+ * How many bytes of a DTD's text an EVENT_CLIENT_DTD can hold, beside the name
+ * and the numbers.
+ */
 #define DTD_PART_NBYTES (EVENT_TEXT_NBYTES - RECORD_DTD_NAME_NBYTES - 44)
 
 /*
@@ -125,8 +128,8 @@ record_fields(const struct record_dtd *dtd, const char *text, size_t nbytes)
 	if (t != NULL) {
 		const uint64_t pid = (uint64_t)process_pid();
 		/*
-		 * acquire: the stamp of the DTD's event is older than that of
-		 * this event.
+		 * acquire: pairs with the release below.  The event of the DTD
+		 * therefore has an older stamp than this event.
 		 */
 		bool has_dtd =
 			__atomic_load_n(dtd->sent, __ATOMIC_ACQUIRE) == pid;
@@ -149,12 +152,14 @@ record_fields(const struct record_dtd *dtd, const char *text, size_t nbytes)
 
 /*
  * Does an event about this block need neither a stamp nor a word for a new
- * tick?  If stacks are recorded, this is called in each mode of the clock.
+ * tick?  If stacks are recorded, this function is called in each mode of the
+ * clock.  Otherwise the fast path has already taken the events that have the
+ * current tick.
  */
 static inline bool
 needs_no_time(const struct thread *t, const struct record_block *block)
 {
-	/* acquire: the epoch is read after this word, see clock_revoke(). */
+	/* acquire: the epoch is read after 'clock_tick', see clock_revoke(). */
 	const uint64_t tick =
 		atomic_load_explicit(&clock_tick, memory_order_acquire);
 
@@ -164,7 +169,7 @@ needs_no_time(const struct thread *t, const struct record_block *block)
 
 /*
  * Record the begin of a realloc of malloc's block 'old' as one word.  Return
- * false if it needs a stamp, or more words.
+ * false if the begin needs a stamp, or more words.
  */
 static bool
 put_short_begin(struct thread *t, const struct record_block *old)
@@ -180,7 +185,7 @@ put_short_begin(struct thread *t, const struct record_block *old)
 	return true;
 }
 
-/* Record the begin of any realloc.  Return false if it was dropped. */
+/* Record the begin of any realloc.  Return false if the begin was dropped. */
 static bool
 put_begin(struct thread *t, enum event_type type, const uint64_t *operand,
 	  const struct record_block *old)
@@ -334,7 +339,7 @@ put_word(struct thread *t, uint64_t word, enum event_kind kind,
 	 enum event_kind stamped_kind, const struct record_block *block)
 {
 	const uint64_t limit = record_close(t);
-	/* acquire: the epoch is read after this word, see clock_revoke(). */
+	/* acquire: the epoch is read after 'clock_tick', see clock_revoke(). */
 	const bool can =
 		atomic_load_explicit(&clock_tick, memory_order_acquire) ==
 			CLOCK_STAMPED &&
@@ -395,7 +400,7 @@ put_free(const void *p, size_t nbytes)
 	const struct record_block block = { (uintptr_t)p, nbytes, true };
 
 	/*
-	 * This free is part of an operator delete, which is recorded already.
+	 * If this free is part of an operator delete, it is recorded already.
 	 */
 	if (record_has_stacks && thread_self->deleting == p)
 		return;

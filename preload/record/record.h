@@ -12,10 +12,10 @@
  *
  * Signal handlers: a recording sets 'limit' to 0 before it reads 'head', and
  * restores 'limit' after it has published the new head.  A handler that
- * allocates in between finds 0, takes the slow path, and gets a ring of its
- * own.  A handler that runs earlier or later uses the same ring, and completes
- * its own recordings.  Compiler barriers suffice for this order, since a
- * handler runs on the same processor.
+ * allocates between these two moments finds 0, takes the slow path, and gets a
+ * ring of its own.  A handler that runs earlier or later uses the same ring,
+ * and completes its own recordings.  Compiler barriers suffice for this order,
+ * since a handler runs on the same processor.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -31,15 +31,16 @@
 #include "preload/state/process_state.h"
 
 /*
- * While the recorder is dormant, this check is its whole cost. malloc() checks
- * the flag after the real call, so it also records if recording has begun
- * during the call. free() checks the flag before the real call. relaxed
+ * While the recorder is dormant, this check is its whole cost.  malloc() checks
+ * the flag after the real call.  If recording begins during that call, malloc()
+ * therefore records.  free() checks the flag before the real call.  relaxed
  * suffices: a thread that gets a block from another thread, directly or through
- * the allocator, has synchronised with that thread, and cannot read an older
- * value than that thread did.  So a trace that has the allocation of a block
- * also has its free, and one that has a free also has the next allocation at
- * the same address.  When recording stops, some events may still be published.
- * The writer recognises them by their stamps; see writer_stop().
+ * the allocator, has synchronised with that thread.  It cannot read an older
+ * value of the flag than the other thread read.  So a trace that has the
+ * allocation of a block also has its free, and a trace that has a free also has
+ * the next allocation at the same address.  When recording stops, some events
+ * may still be published.  The writer recognises these events by their stamps;
+ * see halt() in writer_orders.c.
  */
 static inline __attribute__((always_inline)) bool
 record_is_dormant(void)
@@ -72,14 +73,14 @@ extern bool record_has_stacks __attribute__((visibility("hidden")));
 
 /*
  * Call this before the first event of a process.  Later events have stacks of
- * at most 'depth' frames (0: none).  Frees have stacks only if 'with_frees' is
- * set.  Return false if call stacks are impossible.
+ * at most 'depth' frames; 0 means no stacks.  Frees have stacks only if
+ * 'with_frees' is set.  Return false if call stacks are impossible.
  */
 bool record_init_stacks(uint32_t depth, bool with_frees);
 
 /*
- * Return the bytes of address space that call stacks take, nearly all of it
- * unused.
+ * Return the size in bytes of the address space that call stacks take.  Nearly
+ * all of it stays unused.
  */
 size_t record_stacks_nbytes(void);
 
@@ -104,7 +105,7 @@ bool record_operands(enum event_type type, unsigned flags,
 bool record_text(enum event_type type, unsigned flags, const char *text,
 		 size_t nbytes);
 
-/* A DTD of the program, which puts records of this DTD into the trace. */
+/* A DTD, by which the program describes records of its own. */
 struct record_dtd {
 	const char *name; /* at most RECORD_DTD_NAME_NBYTES bytes long */
 	const char *text;
@@ -118,8 +119,8 @@ struct record_dtd {
 #define RECORD_DTD_NAME_NBYTES 64
 
 /*
- * Record an EVENT_CLIENT of fields.  If this process has not recorded the DTD,
- * record the DTD first.  Otherwise like record_text().
+ * Record an EVENT_CLIENT that has fields.  If this process has not recorded the
+ * DTD yet, record the DTD first.  In all else this is like record_text().
  */
 bool record_fields(const struct record_dtd *dtd, const char *text,
 		   size_t nbytes);
@@ -127,15 +128,16 @@ bool record_fields(const struct record_dtd *dtd, const char *text,
 /*
  * Record the begin of a realloc of 'old', which is not NULL, before the real
  * call.  The ring stays closed until record_realloc_end().  A signal handler
- * meanwhile uses another ring, so the end directly follows the begin.  Return
- * the first argument of record_realloc_end(), or NULL if the caller must not
- * call that function: nothing is traced, or the begin was dropped and counted.
+ * that runs meanwhile uses another ring, so the end directly follows the begin.
+ * Return the first argument of record_realloc_end(), or NULL if the caller must
+ * not call that function: nothing is traced, or the begin was dropped and
+ * counted.
  */
 struct thread *record_realloc_begin(const void *old);
 
 /*
- * Record the end of a realloc that returned 'p'; 't' is the value that
- * record_realloc_begin() returned, not NULL.
+ * Record the end of a realloc that returned 'p'.  't' is the result of
+ * record_realloc_begin(), and not NULL.
  */
 void record_realloc_end(struct thread *t, unsigned flags, const void *old,
 			const void *p, size_t size);
@@ -147,8 +149,8 @@ void record_heap_realloc_end(struct thread *t, unsigned flags, const void *old,
 
 /*
  * If the clock left stamped mode while an event of 't' was being stamped, force
- * it back, or confirm that 't' owns the tick.  Call it before the event can
- * have consequences.  Keeps errno.
+ * the clock back, or confirm that 't' owns the tick.  Call this before the
+ * event can have consequences.  Keeps errno.
  */
 void record_confirm_order(const struct thread *t);
 
@@ -181,7 +183,7 @@ record_open(struct thread *t, uint64_t limit)
 
 /*
  * Is the last tick that 't' has put into its ring the current tick?  If so, 't'
- * owns it.
+ * owns the current tick.
  */
 static inline __attribute__((always_inline)) bool
 record_has_tick(const struct thread *t)
@@ -205,9 +207,9 @@ record_put(struct thread *t, uint64_t head, uint64_t word)
 
 /*
  * Put an event of one word into the ring of the calling thread 't'.  'fits'
- * says whether one word can hold the event.  Return false and record nothing in
- * each of these cases: the event does not fit, needs a stamp or a new tick,
- * there is no room, or the ring is closed.
+ * says whether one word can hold the event.  Return false and record nothing if
+ * the event does not fit, if it needs a stamp or a new tick, if there is no
+ * room, or if the ring is closed.
  */
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_word(struct thread *t, uint64_t word, bool fits)
@@ -224,9 +226,8 @@ record_word(struct thread *t, uint64_t word, bool fits)
 
 /*
  * Like record_word(), for the begin of a realloc of 'old', which is not NULL.
- * If the begin is recorded, the ring stays closed, and '*limit_ret' is the old
- * 'limit', which record_realloc_word() takes.  The ring then also has room for
- * the end.
+ * If the begin is recorded, the ring stays closed and has room for the end.
+ * '*limit_ret' is then the old 'limit'; pass it to record_realloc_word().
  */
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_realloc_old(struct thread *t, const void *old, uint64_t *limit_ret)
@@ -247,9 +248,10 @@ record_realloc_old(struct thread *t, const void *old, uint64_t *limit_ret)
 }
 
 /*
- * Record the end of that realloc, and open the ring.  The block is now at 'p'
- * and has 'size' bytes.  Return false if one word cannot hold the end.  Then
- * the ring is still closed, and the caller must call record_realloc_end().
+ * Record the end of the realloc that record_realloc_old() has begun, and open
+ * the ring.  The block is now at 'p' and has 'size' bytes.  Return false if one
+ * word cannot hold the end.  The ring is then still closed, and the caller must
+ * call record_realloc_end().
  */
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_realloc_word(struct thread *t, const void *p, size_t size,
@@ -286,8 +288,8 @@ void *record_calloc_slow(void *p, size_t size);
 void record_free_slow(const void *p);
 
 /*
- * Like record_free_slow() and record_realloc_begin(), for a block of a heap.
- * malloc_usable_size() may not know such blocks.
+ * Like record_free_slow() and record_realloc_begin(), for a block of a heap
+ * other than malloc's.  malloc_usable_size() may not know such blocks.
  */
 void record_free_of_pool(const void *p);
 struct thread *record_pool_realloc_begin(const void *old);

@@ -19,8 +19,8 @@ record_begin_owners(void)
 	if (owners_table != NULL)
 		return;
 	/*
-	 * Take the function of malloc()'s own library: another one may not know
-	 * its blocks.
+	 * Take malloc_usable_size() from the library that defines malloc().
+	 * The function of another library may not know the blocks.
 	 */
 	p = elf_lookup_function("malloc_usable_size",
 				(void *)(uintptr_t)real.free, &is_allocators);
@@ -47,8 +47,8 @@ record_stamp(struct thread *t, const struct record_block *block)
 	if (owners_table == NULL)
 		return clock_stamp();
 	/*
-	 * relaxed: the clock is read after this.  If the epoch changes later,
-	 * 'epoch' differs from it.
+	 * relaxed: the clock is read later.  If the epoch changes after this
+	 * load, it no longer equals 'epoch'.
 	 */
 	epoch = atomic_load_explicit(&clock_epoch, memory_order_relaxed);
 	if (is_small)
@@ -58,8 +58,9 @@ record_stamp(struct thread *t, const struct record_block *block)
 	is_owner = is_small &&
 		   owners_have(t->owner, block->address, block->nbytes);
 	/*
-	 * Either another thread has claimed a page since, perhaps before this
-	 * thread read the clock, or the event's pages are unknown.
+	 * The thread may not own the pages.  Either another thread has claimed
+	 * a page since, perhaps before this thread read the clock; or the pages
+	 * are unknown or too many to claim.
 	 */
 	if (!is_owner && (is_small || block->is_end))
 		clock_bump();

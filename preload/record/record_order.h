@@ -21,7 +21,7 @@ struct record_block {
 
 /*
  * From now on, a thread needs no stamp for an event on pages that it owns
- * (owners.h).  Call this before the process has a second thread.  It has no
+ * (owners.h).  Call this before the process has a second thread.  This has no
  * effect if the allocator has no malloc_usable_size(), or if there is no
  * memory.
  */
@@ -34,9 +34,9 @@ void record_begin_owners(void);
 size_t record_block_nbytes(const void *p);
 
 /*
- * Does this event need no stamp of its own, in stamped mode?  The thread must
- * own its pages, and clock_bump() must not have been called since its last
- * stamp.
+ * Can this event do without a stamp, in stamped mode?  It can if the thread
+ * owns the pages of the event's block, and if clock_bump() has not been called
+ * since the thread's last stamp.
  */
 static inline __attribute__((always_inline)) bool
 record_is_ordered(const struct thread *t, const struct record_block *block)
@@ -52,7 +52,9 @@ record_is_ordered(const struct thread *t, const struct record_block *block)
 	       owners_have(t->owner, block->address, block->nbytes);
 }
 
-/* Return a stamp for this event, and become the owner of its pages. */
+/*
+ * Return a stamp for this event, and make 't' the owner of the block's pages.
+ */
 uint64_t record_stamp(struct thread *t, const struct record_block *block);
 
 #endif /* RECORD_ORDER_H */

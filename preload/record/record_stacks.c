@@ -2,10 +2,10 @@
 /*
  * record_stacks.c - events with their call stacks; see record_steps.h
  *
- * Before the first of several events with the same stack, a ring has a word
- * with this stack (EVENT_STACK).  The other events cost no further words.
- * Before the first word that names a stack, a ring has the definition of that
- * stack.
+ * An EVENT_STACK word in a ring names the stack of the events that follow it.
+ * The word precedes the first of several events with the same stack; the other
+ * events cost no further words.  Before the first word that names a stack, a
+ * ring has the definition of that stack.
  */
 
 #include "preload/record/record_steps.h"
@@ -54,13 +54,13 @@ takes_stack(enum event_type type)
 	}
 }
 
-/* Room that suffices for a tick, a report of loss and a definition. */
+/* Enough room for a tick, a report of loss and a definition. */
 #define DEFINITION_WORDS 16u
 
 /*
- * Put and publish an event with a definition.  It must be published: the ring
- * may grow while the next event waits for room, and then only published words
- * are copied.  Return false if there was no room.
+ * Put and publish an event of a definition.  The event must be published: the
+ * ring may grow while the next event waits for room, and then only published
+ * words are copied.  Return false if there was no room.
  */
 static bool
 put_definition(struct thread *t, enum event_type type, unsigned flags,
@@ -135,12 +135,12 @@ define_node(struct thread *t, uint32_t id, uint32_t generation)
 	return true;
 }
 
-/* The most callers that one round follows in a chain of definitions. */
+/* Maximum number of callers that one round of define() can define. */
 #define CHAIN_MAX 32u
 
 /*
- * Put the definition of a stack into the ring, after those of its callers that
- * have none yet.
+ * Put the definition of a stack into the ring.  If callers of this stack have
+ * no definition yet, define them first.
  */
 static bool
 define(struct thread *t, uint32_t id, uint32_t generation)
@@ -176,8 +176,8 @@ put_stack(struct thread *t, uint32_t id, uint32_t generation)
 }
 
 /*
- * Put a word into the ring which says that the next events have this stack.  If
- * the stack cannot be defined, they have no stack.
+ * Put a word into the ring which says that the next events have the stack 'id'.
+ * If this stack cannot be defined, the word says that they have none.
  */
 static __attribute__((noinline)) void
 announce(struct thread *t, uint32_t id, uint32_t generation)
@@ -186,7 +186,8 @@ announce(struct thread *t, uint32_t id, uint32_t generation)
 	    !define(t, id, generation))
 		id = 0;
 	/*
-	 * If there is no room for the word, there is none for the event either.
+	 * If there is no room for the word, there is none for the event,
+	 * either.
 	 */
 	if (t->head >= ring_limit(t->ring) &&
 	    (environment_own()->drop || !record_await_room(t, 1)))
@@ -214,9 +215,10 @@ note_stack(struct thread *t)
 	else
 		announce(t, id, generation);
 	/*
-	 * If a segment began meanwhile, its file lacks the definition.  Either
-	 * the writer sees the word just published, or this thread sees the new
-	 * generation here.  The counterpart is in writer_define_stacks().
+	 * If a segment began meanwhile, its file lacks the definition.  In that
+	 * case, either the writer sees the word that was just published, or
+	 * this thread sees the new generation here.  The counterpart is in
+	 * writer_define_stacks().
 	 */
 	atomic_signal_fence(memory_order_seq_cst);
 	if (__builtin_expect(stack_table_generation() != generation, 0))
@@ -231,8 +233,8 @@ record_note_stack(struct thread *t, enum event_type type)
 }
 
 /*
- * Do the same as record_leave(), for a ring that has room.  The next event
- * takes the slow path.
+ * Like record_leave(), for a ring that has room.  The next event takes the slow
+ * path.
  */
 static inline __attribute__((always_inline)) void
 leave(struct thread *t, uint64_t head)
@@ -251,7 +253,7 @@ static inline __attribute__((always_inline)) bool
 put_short(struct thread *t, uint64_t word, enum event_kind kind,
 	  enum event_kind stamped_kind, const struct record_block *block)
 {
-	/* acquire: the epoch is read after this word, see clock_revoke(). */
+	/* acquire: the epoch is read after 'clock_tick', see clock_revoke(). */
 	const uint64_t tick =
 		atomic_load_explicit(&clock_tick, memory_order_acquire);
 

@@ -19,8 +19,8 @@ bool record_has_stacks;
 #define WAIT_NS 2000000ull
 
 /*
- * Limit on the unfinished recordings of a thread, each of which a signal
- * handler has interrupted by the next.
+ * A signal handler can interrupt a recording and begin another one.  At most
+ * this many recordings of a thread can be unfinished at a time.
  */
 #define DEPTH_MAX 16u
 
@@ -92,9 +92,9 @@ count_lost(struct thread *t)
 {
 	/*
 	 * relaxed, all accesses of the count: the writer reads the count when
-	 * the thread is dead or the process ends.  It may miss an event that is
-	 * dropped at that moment, just as it may miss one that is recorded
-	 * then.
+	 * the thread is dead or the process ends.  The writer may miss an event
+	 * that is dropped at that moment, just as it may miss an event that is
+	 * recorded at that moment.
 	 */
 	if (atomic_fetch_add_explicit(&t->ring->lost_count, 1,
 				      memory_order_relaxed) == 0)
@@ -104,7 +104,7 @@ count_lost(struct thread *t)
 
 /*
  * Is the ring in memory only, and can it grow?  If so, the producer can extend
- * it without the writer.
+ * the ring without the writer.
  */
 static bool
 is_extensible(const struct ring *r)
@@ -132,7 +132,8 @@ record_await_room(struct thread *t, unsigned words)
 		ring_wait_announce(t->ring);
 		wake_writer();
 		/*
-		 * A child process that shares the memory cannot make a writer.
+		 * There is no writer, and a child process that shares the
+		 * memory cannot make one.
 		 */
 		if (!wake_has_writer() && !process_is_own()) {
 			if (is_extensible(t->ring)) {
@@ -153,8 +154,9 @@ record_await_room(struct thread *t, unsigned words)
 }
 
 /*
- * Read the clock.  Wake the writer if it sleeps, and revoke the tick of another
- * thread.  Return the tick if 't' may use it, else CLOCK_STAMPED.
+ * Read the clock.  If the writer sleeps, wake it.  If another thread owns the
+ * tick, revoke the tick.  Return the tick if 't' may use it, else
+ * CLOCK_STAMPED.
  */
 static uint64_t
 read_tick(const struct thread *t)
@@ -201,8 +203,8 @@ put_wide(struct thread *t, uint64_t head, enum event_type type, unsigned flags,
 }
 
 /*
- * May events of this type be dropped?  A trace needs every event of other
- * types.
+ * May events of this type be dropped?  Events of all other types are needed to
+ * understand the trace.
  */
 static bool
 may_drop(enum event_type type)
@@ -224,8 +226,8 @@ may_drop(enum event_type type)
 }
 
 /*
- * Return the memory that an event concerns.  A fork concerns all memory, since
- * the child gets a copy of every block: its size is unknown.
+ * Return the memory that an event concerns.  A fork concerns memory of unknown
+ * size, since the child gets a copy of every block.
  */
 static struct record_block
 block_of(enum event_type type, const uint64_t *operand)
@@ -250,7 +252,7 @@ block_of(enum event_type type, const uint64_t *operand)
 	}
 }
 
-/* Words for a tick and a report of loss, which precede an event. */
+/* Room for a tick and a report of loss, which precede an event. */
 #define PRELUDE_WORDS (2 + 4)
 #define ROOM_WORDS    (PRELUDE_WORDS + EVENT_WORDS_MAX)
 
@@ -269,8 +271,8 @@ make_room(struct thread *t, enum event_type type, unsigned words)
 }
 
 /*
- * Put what precedes the next event: a report of loss, and its tick unless it is
- * 'stamped'.  Return the new head.
+ * Put the words that precede the next event: a report of loss if events were
+ * lost, and the event's tick unless 'stamped' is set.  Return the new head.
  */
 static uint64_t
 put_prelude(struct thread *t, uint64_t tick, bool stamped)
@@ -313,8 +315,9 @@ record_put_block(struct thread *t, enum event_type type, unsigned flags,
 	const uint64_t stamp = record_stamp(t, block);
 
 	/*
-	 * The clock has left stamped mode meanwhile. read_tick() does the same
-	 * as record_confirm_order(), since the event has no consequences yet.
+	 * If the clock has left stamped mode meanwhile, call read_tick().  It
+	 * does the same as record_confirm_order(), since the event has no
+	 * consequences yet.
 	 */
 	if (clock_tick_after(stamp) != CLOCK_STAMPED)
 		read_tick(t);

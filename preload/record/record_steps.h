@@ -13,12 +13,12 @@
 
 /*
  * Find the ring to record into and close it to signal handlers.  Return NULL if
- * there is none: nothing is traced, the recorder itself makes the call, or
- * there is no memory; then the event is counted as lost.
+ * there is no ring: nothing is traced, the recorder itself makes the call, or
+ * there is no memory.  In the last case, count the event as lost.
  */
 struct thread *record_enter(void);
 
-/* Do the same as record_enter(), inline in the usual case. */
+/* Like record_enter(), but inline in the usual case. */
 static inline __attribute__((always_inline)) struct thread *
 record_enter_fast(void)
 {
@@ -41,7 +41,7 @@ void record_leave(struct thread *t, uint64_t head);
 uint64_t record_put_event(struct thread *t, enum event_type type,
 			  unsigned flags, const uint64_t *operand);
 
-/* Like record_put_event(), for an event that concerns this block. */
+/* Like record_put_event(), for an event that concerns the block '*block'. */
 uint64_t record_put_block(struct thread *t, enum event_type type,
 			  unsigned flags, const uint64_t *operand,
 			  const struct record_block *block);
@@ -55,15 +55,16 @@ uint64_t record_put_text(struct thread *t, enum event_type type, unsigned flags,
 			 const char *text, size_t nbytes);
 
 /*
- * Sleep until 'words' more words fit.  Return false if the writer has ended, or
- * if there is none and this process cannot make one; the loss is counted.
+ * Sleep until the ring has room for 'words' more words.  Return false if the
+ * writer has ended, or if there is no writer and this process cannot make one.
+ * In the second case, count the event as lost.
  */
 bool record_await_room(struct thread *t, unsigned words);
 
 /*
- * If an event of this type has a call stack: capture the stack and put its
- * number into the ring of 't', which is closed, after the definitions that the
- * ring lacks.  Does nothing unless stacks are recorded.
+ * If an event of this type has a call stack, capture the stack.  Put first the
+ * definitions that the ring of 't' lacks, and then the number of the stack into
+ * the ring, which is closed.  Do nothing unless stacks are recorded.
  */
 void record_note_stack(struct thread *t, enum event_type type);
 

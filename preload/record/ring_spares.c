@@ -18,7 +18,7 @@
 #include "preload/sys/sys.h"
 
 /*
- * The longest time that a new thread waits for its ring: on a busy machine the
+ * A new thread waits at most this long for its ring.  On a busy machine the
  * writer may be starved for a while.
  */
 #define TAKE_NS (2 * NS_PER_SEC)
@@ -51,7 +51,7 @@ ringfile_take(bool is_initial)
 	if (rf == NULL || rf->image == NULL || rf->is_removed)
 		return NULL;
 	r = take_spare(is_initial);
-	/* relaxed: only a count; waking the writer makes it visible there. */
+	/* relaxed: only a count, which the writer sees when it is woken. */
 	if (r == NULL)
 		atomic_fetch_add_explicit(&rf->wanted, 1, memory_order_relaxed);
 	while (r == NULL && process_is_tracing() &&
@@ -139,7 +139,7 @@ ringfile_make_spares(void)
 		ahead = 1;
 	}
 	wanted = atomic_exchange_explicit(&rf->wanted, 0, memory_order_relaxed);
-	/* A producer had to wait, so keep more spares from now on. */
+	/* If a producer had to wait, keep more spares from now on. */
 	if (wanted > 0 && ahead < SPARES_MAX / 2)
 		ahead = ahead * 2 + 1;
 	for (uint32_t n = spare_count(); n < ahead + wanted && n < SPARES_MAX;
@@ -162,7 +162,7 @@ ringfile_make_spares(void)
 	sys_futex_wake(&rf->made);
 }
 
-/* Unmap the spares that no thread has taken: their file is removed. */
+/* Unmap the spares that no thread has taken, since their file is removed. */
 static void
 drop_spares(void)
 {

@@ -10,8 +10,8 @@ ring_wait_announce(struct ring *r)
 {
 	/*
 	 * seq_cst here and in ring_wait_release().  The producer stores
-	 * 'waiting' and then reads the tail; the consumer stores the tail and
-	 * then reads 'waiting'.  At least one of them must see the other's
+	 * 'waiting' and then reads the tail.  The consumer stores the tail and
+	 * then reads 'waiting'.  At least one of the two must see the other's
 	 * store.  (Otherwise the producer would sleep until its time-out.)
 	 */
 	atomic_store_explicit(&r->waiting, RING_WAITING, memory_order_seq_cst);
@@ -27,8 +27,8 @@ ring_wait_sleep(struct ring *r, uint64_t need_limit, uint64_t timeout_ns)
 	    need_limit)
 		sys_futex_wait(&r->waiting, RING_WAITING, timeout_ns);
 	/*
-	 * Wait until ring_wait_grow() has finished.  acquire: pairs with its
-	 * release.
+	 * If ring_wait_grow() is at work, wait until it has finished.  acquire:
+	 * pairs with its release.
 	 */
 	while (!atomic_compare_exchange_strong_explicit(&r->waiting, &expected,
 							0, memory_order_acquire,
@@ -94,8 +94,8 @@ bool
 ring_wait_is_pending(const struct ring *r)
 {
 	/*
-	 * relaxed: only a hint to commit early.  The next round sees a missed
-	 * one.
+	 * relaxed: only a hint to commit early.  If the writer misses it, the
+	 * next round sees it.
 	 */
 	return atomic_load_explicit(&r->waiting, memory_order_relaxed) != 0;
 }

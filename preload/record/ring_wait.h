@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring_wait.h - wait for room in a ring; and release room or add it
+ * ring_wait.h - wait for room in a ring, release room, or add room
  *
  * These are the operations on a ring (ring.h) that need system calls.  A
- * producer whose ring is full sleeps on a futex, and the consumer wakes it once
- * the events are in the file.
+ * producer whose ring is full sleeps on a futex.  The consumer wakes the
+ * producer once the events are in the file.
+ *
+ * What happens when a ring is full is decided elsewhere: make_room() in
+ * record_steps.c.
  */
 #ifndef RING_WAIT_H
 #define RING_WAIT_H
@@ -15,8 +18,8 @@
 #include "hatf/rings/ring.h"
 
 /*
- * Producer: announce that it will wait for room.  Call this before waking the
- * consumer.
+ * Producer: announce that this thread will wait for room.  Call this before
+ * waking the consumer.
  */
 void ring_wait_announce(struct ring *r);
 
@@ -32,8 +35,9 @@ void ring_wait_release(struct ring *r, uint64_t tail);
 
 /*
  * Consumer: if the producer waits, extend its ring to 'capacity' words and wake
- * it.  'capacity' is a power of two above the ring's present capacity, and the
- * memory for it is reserved.  Return false if the producer does not wait.
+ * the producer.  'capacity' is a power of two above the ring's present
+ * capacity, and the memory for it is reserved.  Return false if the producer
+ * does not wait.
  */
 bool ring_wait_grow(struct ring *r, uint64_t capacity);
 

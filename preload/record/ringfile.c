@@ -29,7 +29,7 @@
 /* The initial capacity of a ring in the file; a power of two. */
 #define FIRST_WORDS 8192u
 
-/* More words than one event and the tick before it can take. */
+/* Upper bound of the words that an event and the tick before it take. */
 #define UNPUBLISHED_WORDS 64u
 
 #ifndef XFS_SUPER_MAGIC
@@ -71,7 +71,7 @@ is_safe(int fd)
 	}
 }
 
-/* A filter may make fallocate() return 0 without doing anything. */
+/* A filter may make fallocate() return 0 and do nothing: check the size. */
 static bool
 has_nbytes(uint64_t nbytes)
 {
@@ -116,7 +116,7 @@ map(void *at, uint64_t offset, uint64_t nbytes)
 
 	if (p == MAP_FAILED)
 		return NULL;
-	/* Do not share it with a forked child, which would write into it. */
+	/* Do not share the mapping: a forked child would write into it. */
 	if (madvise(p, nbytes, MADV_DONTFORK) != 0) {
 		munmap(p, nbytes);
 		return NULL;
@@ -124,7 +124,7 @@ map(void *at, uint64_t offset, uint64_t nbytes)
 	/*
 	 * Turn off read-ahead: the pages are empty.  With read-ahead, the first
 	 * access would fill as much memory with zeros as the disk's setting
-	 * says: megabytes for each ring, of which most need a page or two.
+	 * says: megabytes for each ring.  Most rings need a page or two.
 	 */
 	madvise(p, nbytes, MADV_RANDOM);
 	if (at == NULL)
@@ -161,8 +161,8 @@ ringfile_make_ring(uint64_t words_max)
 }
 
 /*
- * Read the kernel's boot id, hexadecimal digits with dashes between them.  Set
- * zeros if it cannot be read.
+ * Read the kernel's boot id, which is hexadecimal digits with dashes between
+ * them.  If the id cannot be read, store zeros.
  */
 static void
 read_boot_id(uint64_t id_ret[2])
@@ -244,7 +244,7 @@ create(const struct config *config, const char *trace_path)
 		return false;
 	}
 	rf->id = id;
-	/* Keep it open, to remove the file even if it is renamed. */
+	/* To remove the file later, keep the folder open: it may be renamed. */
 	rf->dir_fd = file_above_standard(file_open_folder(rf->path));
 	return true;
 }
@@ -255,8 +255,8 @@ lock(void)
 	const struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
 	/*
-	 * The lock tells other processes that this one is alive.  The kernel
-	 * releases it with the descriptor.
+	 * The lock tells other processes that this process is alive.  The
+	 * kernel releases the lock when the descriptor is closed.
 	 */
 	syscall(SYS_fcntl, rf->fd, F_OFD_SETLK, &whole);
 }
@@ -287,7 +287,7 @@ static bool
 write_ring(const struct ring *r, uint64_t offset)
 {
 	const uint64_t words = ring_mask(r) + 1;
-	/* An interrupted recording may have written behind the head. */
+	/* An interrupted recording may have written beyond the head. */
 	const uint64_t put = ring_head(r) + UNPUBLISHED_WORDS;
 	const uint64_t used = put < words ? put : words;
 	_Alignas(struct ring) uint8_t bytes[sizeof(struct ring)];
@@ -297,11 +297,11 @@ write_ring(const struct ring *r, uint64_t offset)
 	head->magic = IMAGE_RING_MAGIC;
 	head->offset = offset;
 	head->generation = rf->generation;
-	/* Commits are numbered per file.  Here 'r' has none yet. */
+	/* Commits are numbered per file: 'r' has none in this file yet. */
 	for (unsigned i = 0; i < 2; i++)
 		atomic_store_explicit(&head->commit[i].seq, RING_NO_COMMIT,
 				      memory_order_relaxed);
-	/* Write the header last: readers ignore a ring without one. */
+	/* Write the header last: readers ignore a ring without a header. */
 	return write_at(offset + sizeof(bytes), r->words,
 			used * sizeof(uint64_t)) &&
 	       write_at(offset, bytes, sizeof(bytes));
@@ -309,7 +309,7 @@ write_ring(const struct ring *r, uint64_t offset)
 
 /*
  * Move 'r' to the end of the file, and keep its address.  Its producer must be
- * waiting.  If this is impossible, 'r' stays in memory only.
+ * waiting.  If the move fails, 'r' stays in memory only.
  */
 static void
 adopt_ring(struct ring *r)
@@ -329,9 +329,9 @@ adopt_ring(struct ring *r)
 }
 
 /*
- * Write the header and make the first ring, for the initial thread.  If
- * 'will_adopt' is set, make no ring: adopt_ring() will move that thread's ring
- * into the file.  Return false and set errno if there is no room.
+ * Write the header.  Make the first ring, for the initial thread, unless
+ * 'will_adopt' is set: adopt_ring() will then move that thread's ring into the
+ * file.  Return false and set errno if there is no room.
  */
 static bool
 fill(bool will_adopt)
@@ -363,7 +363,7 @@ fill(bool will_adopt)
 		image->file_ino = st.st_ino;
 	}
 	/*
-	 * Count the ring that is not in the file yet: a kill would lose its
+	 * If the ring is not in the file yet, count it: a kill would lose its
 	 * events.  relaxed: image_init() writes the magic number later.
 	 */
 	atomic_store_explicit(&image->hidden, will_adopt, memory_order_relaxed);
@@ -432,7 +432,7 @@ ringfile_make(const struct config *config, const char *trace_path,
 		if ((config->rings_asked || is_safe(rf->fd)) &&
 		    fill(will_adopt)) {
 			/*
-			 * Until the first commit, only this path tells to which
+			 * Until the first commit, only this path says to which
 			 * trace the file belongs.
 			 */
 			set_path(&rf->image->trace[0], trace_path);
@@ -445,7 +445,7 @@ ringfile_make(const struct config *config, const char *trace_path,
 bool
 ringfile_init(const struct config *config)
 {
-	/* The child of a fork has its parent's mapping, now wiped. */
+	/* In the child of a fork, 'rf' is the parent's mapping, now wiped. */
 	if (rf == NULL)
 		rf = memory_map_wiped(sizeof(*rf));
 	if (rf == NULL)
@@ -574,7 +574,7 @@ ringfile_count_unattached(void)
 static bool
 reserve_words(const struct ring *r, uint64_t from, uint64_t to)
 {
-	/* A ring that is in memory only needs no room in the file. */
+	/* A ring that is in memory only needs no reservation in the file. */
 	if (r->offset == 0)
 		return true;
 	if (r->generation != rf->generation ||
@@ -670,7 +670,7 @@ ringfile_commit(struct image_commit *commit, const char *path,
 	idx = trace_idx();
 	t = &rf->image->trace[idx];
 	if (t->head_hash != head_hash || t->head_nbytes != head_nbytes) {
-		/* Another trace file: use the other slot from now on. */
+		/* A new trace file: use the other slot from now on. */
 		idx ^= 1;
 		t = &rf->image->trace[idx];
 		t->head_nbytes = head_nbytes;

@@ -2,12 +2,14 @@
 /*
  * ringfile.h - the ring file, in which the rings outlive a kill
  *
- * Each process has one.  The writer makes it together with the trace file and
- * removes it after the trailer of the trace.  Before that, events are in a ring
- * in memory only, which the writer later moves into the file. image.h describes
- * the content.  The file must never end the program: a page for which the disk
- * has no room would raise SIGBUS, so the writer reserves each page on the disk
- * before any thread accesses it.  Rings therefore begin small, and the writer
+ * Each process has one ring file.  The writer makes it together with the trace
+ * file and removes it after the trailer of the trace.  Before the ring file
+ * exists, events are in a ring in memory only, which the writer later moves
+ * into the file.  image.h describes the content.
+ *
+ * The file must never end the program.  A page for which the disk has no room
+ * would raise SIGBUS, so the writer reserves each page on the disk before any
+ * thread accesses the page.  Rings therefore begin small, and the writer
  * extends them ahead of the producer.
  *
  * Only the writer thread, which has its own descriptor table, opens and extends
@@ -42,48 +44,49 @@ bool ringfile_init(const struct config *config);
 
 /*
  * Writer: make the file for the trace at 'trace_path', with a new ring for the
- * initial thread.  If 'will_adopt' is set, make no ring; until ringfile_adopt()
- * the header says that one ring is not in the file.  If HATFTRACE_RINGS is
- * "none", make no file.  If the file cannot be made, continue without it.
- * Report this if HATFTRACE_RINGS or HATFTRACE_VERBOSE is set.
+ * initial thread.  If 'will_adopt' is set, make no ring; the header then says
+ * that one ring is not in the file, until ringfile_adopt().  If HATFTRACE_RINGS
+ * is "none", make no file.  If the file cannot be made, continue without it,
+ * and report this if HATFTRACE_RINGS or HATFTRACE_VERBOSE is set.
  */
 void ringfile_open(const struct config *config, const char *trace_path,
 		   bool will_adopt);
 
 /*
  * Writer, after a commit: move 'r', which is in memory only, into the file, and
- * keep its address.  Its producer must be waiting.
+ * keep the ring's address.  The producer of 'r' must be waiting.
  */
 void ringfile_adopt(struct ring *r);
 
 /*
- * Writer: the trace at 'trace_path' begins after a time without a trace.  Make
- * the file if there is none yet, or note in it to which trace it now belongs.
- * The rings that threads already have stay where they are.
+ * Writer: the trace at 'trace_path' begins after a time without a trace.  If
+ * there is no file yet, make it.  Otherwise store in the file that it now
+ * belongs to this trace.  The rings that threads already have stay where they
+ * are.
  */
 void ringfile_begin(const struct config *config, const char *trace_path);
 
 /*
- * Could ringfile_come_back() find the file again?  If 'complete' is set, all
- * rings must also be in the file: then a kill does not lose events that are
- * recorded while there is no writer thread.  If there is no file, return
- * !complete.
+ * Could ringfile_come_back() find the file again?  If 'complete' is set, the
+ * answer is also no if a ring is not in the file, since a kill would then lose
+ * events that are recorded while there is no writer thread.  If there is no
+ * file, return !complete.
  */
 bool ringfile_can_leave(bool complete);
 
 /*
- * Open the file, or the folder it is in, again by name.  Return the descriptor,
- * which the caller closes, or -1.  Any thread may call these while there is no
- * writer thread.
+ * Open the file, or its folder, again by name.  Return the descriptor, which
+ * the caller closes, or -1.  Any thread may call these functions while there is
+ * no writer thread.
  */
 int ringfile_reopen(void);
 int ringfile_reopen_folder(void);
 
 /*
- * The new writer thread calls this after a time without one: take over these
- * descriptors of the file and its folder.  If a descriptor is -1, open the file
- * or folder again.  If the file cannot be found, its rings stay mapped and do
- * not grow.
+ * A new writer thread calls this if the process had no writer for a time: take
+ * over these descriptors of the file and its folder.  If a descriptor is -1,
+ * open the file or folder again.  If the file cannot be found, its rings stay
+ * mapped and do not grow.
  */
 void ringfile_come_back(int fd, int dir_fd);
 
@@ -100,14 +103,15 @@ const char *ringfile_path(void);
 struct ring *ringfile_take(bool is_initial);
 
 /*
- * May a new thread use this recycled ring?  If not, unmap it and return false.
+ * May a new thread use this recycled ring?  If not, unmap the ring and return
+ * false.
  */
 bool ringfile_may_reuse(struct ring *r);
 
 /*
- * May a new thread take over this ring with its events?  It may not if a new
- * ring would be in the file and this one is not, since a kill would lose its
- * events.
+ * May a new thread take over this ring with its events?  The answer is no if
+ * this ring is not in the file, but a new ring would be: a kill would lose the
+ * events of this ring.
  */
 bool ringfile_may_hand_over(const struct ring *r);
 
@@ -117,7 +121,9 @@ void ringfile_count_hidden(void);
 /* Count an event that could not be recorded at all. */
 void ringfile_count_unattached(void);
 
-/* Any thread: there will be a second thread, so keep a spare ring for it. */
+/*
+ * Any thread: announce a second thread, so that the writer keeps a spare ring.
+ */
 void ringfile_expect_thread(void);
 
 /* Has ringfile_expect_thread() been called already, or is there no file? */
@@ -127,8 +133,9 @@ bool ringfile_expects_thread(void);
 void ringfile_make_spares(void);
 
 /*
- * Make the ring larger if its producer waits for room.  The writer calls this;
- * if there is no writer, and 'r' is in memory only, its producer does.
+ * Make the ring larger if its producer waits for room.  The writer calls this.
+ * If there is no writer, and 'r' is in memory only, the producer of 'r' calls
+ * this.
  */
 void ringfile_extend(struct ring *r);
 
@@ -138,14 +145,15 @@ void ringfile_extend(struct ring *r);
  */
 void ringfile_shrink(struct ring *r, uint64_t keep_words);
 
-/* Writer: note a reading of the clocks in the file: image_note_reading(). */
+/* Writer: store a reading of the clocks in the file (image_note_reading()). */
 void ringfile_note_reading(uint64_t stamp, uint64_t ns);
 
 /*
  * Writer: commit a block that has reached the trace file.  Call
  * ringfile_commit_ring() for each ring, then ringfile_commit() with the path of
  * the trace file and the length and hash of its beginning (struct image_trace).
- * Only then may the producers reuse the room of the committed events.
+ * The producers may reuse the room of the committed events only after these
+ * calls.
  */
 void ringfile_commit_ring(struct ring *r, const struct order_producer *producer,
 			  bool is_gone);
@@ -153,26 +161,27 @@ void ringfile_commit(struct image_commit *commit, const char *path,
 		     uint64_t head_nbytes, uint64_t head_hash);
 
 /*
- * Writer: note that the next commit will be about the trace at 'path', whose
- * file may exist before that commit.
+ * Writer: store in the file that the next commit will be about the trace at
+ * 'path'.  The trace's file may exist before that commit.
  */
 void ringfile_announce(const char *path);
 
 /*
- * Writer: remove the file, since the trace has its trailer, or is given up
- * without one.
+ * Writer: remove the file.  The trace has its trailer, or the writer has given
+ * up the trace.
  */
 void ringfile_remove(void);
 
 /*
- * Writer: the process continues after its end was expected, so its file was
- * removed.  Make a new file and move 'r' into it, as ringfile_adopt() does.
+ * Writer: the file was removed because the process was expected to end, but the
+ * process continues.  Make a new file and move 'r' into it, as ringfile_adopt()
+ * does.
  * 'r' must be the only ring, and its producer must be waiting for the writer.
  */
 void ringfile_renew(struct ring *r, const char *trace_path);
 
 /*
- * Writer: the process continues after its end was expected.  If its file was
+ * Writer: the process was expected to end, but continues.  If its file was
  * removed, report this under the same conditions as ringfile_open().
  */
 void ringfile_tell_removed(void);

@@ -30,14 +30,17 @@ struct ringfile {
 	bool reserve_all; /* producers never wait, so rings cannot grow later */
 	bool is_removed;
 	uint64_t generation; /* number of ring files made so far */
-	/* Earliest times of the next try to make a ring, and to extend one. */
+	/*
+	 * Earliest time of the next try to make a ring, and of the next try to
+	 * extend one.
+	 */
 	uint64_t retry_ns, refused_ns;
 	char path[2 * PATH_MAX + 32];
 	/* Spare rings: put here by the writer, taken by producers. */
 	_Atomic(struct ring *) initial, spare[SPARES_MAX];
 	_Atomic uint32_t ahead;	 /* spares to keep, or AHEAD_NEVER */
 	_Atomic uint32_t wanted; /* producers that wait for a spare */
-	_Atomic uint32_t made;	 /* futex word: changes when a spare was made */
+	_Atomic uint32_t made;	 /* futex word: changes when spares were made */
 };
 
 /* NULL until ringfile_init().  The target is wiped in the child of a fork. */
@@ -50,8 +53,8 @@ extern struct ringfile *rf;
 struct ring *ringfile_make_ring(uint64_t words_max);
 
 /*
- * Make the file, with a first ring unless 'will_adopt': see ringfile_open().
- * On failure there is no file.
+ * Make the file, with a first ring unless 'will_adopt' is set: see
+ * ringfile_open().  On failure there is no file.
  */
 void ringfile_make(const struct config *config, const char *trace_path,
 		   bool will_adopt);

@@ -18,30 +18,30 @@
 #include "preload/sys/sys.h"
 
 /*
- * How many ended threads at most offer their rings to new threads.  The writer
+ * At most this many ended threads offer their rings to new threads.  The writer
  * recycles the rings of other ended threads.
  */
 #define ENDED_MAX 64u
 
 /*
- * A new thread asks the kernel at most for this many other threads whether they
- * still exist.  A thread may exist for some microseconds after it was joined.
+ * A new thread gives up when this many ended threads still exist.  A thread may
+ * exist for some microseconds after it was joined.
  */
 #define PROBES_MAX 8u
 
 /*
  * The state of the pool.  The counters are in a mapping of their own, so that a
- * fork wipes them as it wipes the threads that they count.
+ * fork wipes them together with the threads that they count.
  */
 struct pool {
 	_Atomic uint32_t used;	     /* threads [0, used) have been claimed */
 	_Atomic uint32_t free_count; /* about how many of these are free */
 	_Atomic uint32_t cursor;     /* where to look for a free thread */
-	_Atomic uint64_t next_id;    /* the initial thread is 0 */
+	_Atomic uint64_t next_id;    /* the initial thread has number 0 */
 	/*
 	 * Threads that have become ENDING; the oldest is at 'ended_from' or
-	 * later.  These are hints: a thread may be missing, be here twice or be
-	 * in use again.
+	 * later.  The list is only a hint: a thread may be missing, may be
+	 * listed twice, or may be in use again.
 	 */
 	_Atomic uint32_t ended_to, ended_from;
 	_Atomic(struct thread *) ended[ENDED_MAX];
@@ -77,7 +77,7 @@ __thread struct thread *thread_self __attribute__((tls_model("initial-exec"))) =
  */
 #define FIRST_RING_WORDS 32768u
 
-/* When a ring is recycled, pages above this size go back to the kernel. */
+/* Recycling a ring returns the pages beyond these words to the kernel. */
 #define RING_KEEP_WORDS 8192
 
 static bool
@@ -194,7 +194,7 @@ claim_fresh(void)
 		/* Other threads may have taken indices meanwhile. */
 		if (fresh >= THREAD_MAX || !get_part(fresh / PART_THREADS))
 			return NULL;
-		/* Fails if thread_repair_interrupted() has claimed it. */
+		/* This fails if thread_repair_interrupted() has claimed it. */
 		if (try_claim(thread_pool_at(fresh)))
 			return thread_pool_at(fresh);
 	}
@@ -293,7 +293,7 @@ set_owner(struct thread *t, uint64_t id, struct kernel_id self)
 	t->deleting = NULL;
 	t->epoch = 0;
 	t->owner = owners_new_number();
-	/* relaxed, both: thread_has_ended() reads them again if PROBED. */
+	/* relaxed, both: thread_has_ended() rereads them in state PROBED. */
 	atomic_store_explicit(&t->tid, self.tid, memory_order_relaxed);
 	atomic_store_explicit(&t->pid, self.pid, memory_order_relaxed);
 	t->pthread = (uint64_t)pthread_self();
@@ -322,8 +322,8 @@ static bool
 exists(const struct thread *t)
 {
 	/*
-	 * relaxed, both: they are constant in state PROBED.  For other states,
-	 * see thread_has_ended().
+	 * relaxed, both: the two ids are constant in state PROBED.  For other
+	 * states, see thread_has_ended().
 	 */
 	const int pid = atomic_load_explicit(&t->pid, memory_order_relaxed);
 	const int tid = atomic_load_explicit(&t->tid, memory_order_relaxed);
@@ -331,7 +331,7 @@ exists(const struct thread *t)
 	return syscall(SYS_tgkill, pid, tid, 0) == 0 || errno != ESRCH;
 }
 
-/* Move 't' from ENDING to PROBED; the caller must then end PROBED. */
+/* Move 't' from ENDING to PROBED, which the caller must end later. */
 static bool
 try_probe(struct thread *t)
 {
@@ -344,22 +344,23 @@ try_probe(struct thread *t)
 }
 
 /*
- * May the calling thread take over the ring of 't', which is PROBED?  It may
- * not if 'limit' is 0: the thread was killed within a recording.  If the thread
- * had a second ring for its signal handlers, the order of that ring's events
- * relative to those that follow here would be unknown.  The initial thread's
- * ring has another size.
+ * May the calling thread take over the ring of 't', which is PROBED?  If
+ * 'limit' is 0, it may not: the old thread was killed within a recording.  If
+ * the old thread had a second ring for its signal handlers, it may not, either:
+ * nothing would order that ring's events before those that the new thread
+ * records.  The initial thread's ring is not taken over, since it has another
+ * size.
  */
 static bool
 may_take_over(const struct thread *t, int own_pid)
 {
-	/* relaxed: it is constant in state PROBED. */
+	/* relaxed: 'pid' is constant in state PROBED. */
 	if (atomic_load_explicit(&t->pid, memory_order_relaxed) != own_pid ||
 	    exists(t))
 		return false;
 	/*
 	 * acquire: read the fields below only after the kernel has said that
-	 * the thread is gone.  Everything that the thread did is then visible.
+	 * the thread is gone.  Everything that this thread did is then visible.
 	 */
 	(void)atomic_load_explicit(&t->state, memory_order_acquire);
 	return t->limit != 0 && t->nested == NULL && !t->is_nested &&
@@ -367,9 +368,9 @@ may_take_over(const struct thread *t, int own_pid)
 }
 
 enum probe {
-	PROBE_TAKEN,   /* now PROBED: the caller takes over its ring */
-	PROBE_ALIVE,   /* it still exists, or another thread probes it */
-	PROBE_USELESS, /* it is not ENDING any more */
+	PROBE_TAKEN,   /* 't' is now PROBED: the caller takes over its ring */
+	PROBE_ALIVE,   /* 't' still exists, or another thread probes it */
+	PROBE_USELESS, /* 't' is not ENDING any more */
 };
 
 static enum probe
@@ -453,7 +454,7 @@ find_ended(int own_pid)
 void
 thread_end_handovers(void)
 {
-	/* relaxed: the calling thread is the first one under the filter. */
+	/* relaxed: no other thread is under the filter yet. */
 	atomic_store_explicit(&has_no_handovers, true, memory_order_relaxed);
 }
 
@@ -470,7 +471,7 @@ take_over(struct kernel_id self)
 	if (t == NULL)
 		return NULL;
 	t->limit = 0;
-	/* relaxed: only the number matters. */
+	/* relaxed: the number must be unique; no other access depends on it. */
 	set_owner(t,
 		  atomic_fetch_add_explicit(&pool->next_id, 1,
 					    memory_order_relaxed),
@@ -491,7 +492,8 @@ attach_anew(struct kernel_id self, bool is_initial)
 		return NULL;
 	/*
 	 * Assign the number only now: a thread that gets no ring tries again at
-	 * each event. relaxed: only the number matters.
+	 * each event.  relaxed: the number must be unique; no other access
+	 * depends on it.
 	 */
 	if (!is_initial)
 		id = atomic_fetch_add_explicit(&pool->next_id, 1,
@@ -538,8 +540,8 @@ thread_attach_nested(struct thread *t)
 }
 
 /*
- * Limit on the interrupted recordings that a fork can repair.  Each was
- * interrupted by a signal handler that began the next.
+ * A signal handler can interrupt a recording and begin another one.  A fork can
+ * repair at most this many interrupted recordings.
  */
 #define INTERRUPTED_MAX 4
 
@@ -555,8 +557,8 @@ thread_note_interrupted(void)
 	struct thread *t = thread_self;
 
 	/*
-	 * Always note the thread itself: a recording may have read 'limit' and
-	 * not yet set it to 0.
+	 * Always note the thread itself: a recording may already have read
+	 * 'limit' but not yet set it to 0.
 	 */
 	for (size_t i = 0; i < INTERRUPTED_MAX; i++) {
 		interrupted[i].thread = t;
@@ -578,7 +580,7 @@ thread_repair_interrupted(void)
 
 		if (t == NULL)
 			return;
-		/* Map at the same address, since a register may hold it. */
+		/* Map at the same address, which a register may hold. */
 		if (!memory_map_at(interrupted[i].ring,
 				   ring_nbytes(interrupted[i].words)))
 			return;
@@ -626,9 +628,10 @@ thread_has_ended(struct thread *t)
 	uint32_t expected = THREAD_ACTIVE;
 
 	/*
-	 * This thread has not announced its end.  If a new thread has just
-	 * taken over the ring, 'tid' may still be the id of the old thread; the
-	 * check below in state PROBED decides. relaxed: only the owner and the
+	 * If 't' is ACTIVE, the thread has not announced its end, and the
+	 * kernel must say whether it exists.  If a new thread has just taken
+	 * over the ring, 'tid' may still be the id of the old thread; the check
+	 * below in state PROBED decides.  relaxed: only the owner and the
 	 * writer move the state from ACTIVE.
 	 */
 	if (atomic_load_explicit(&t->state, memory_order_relaxed) ==

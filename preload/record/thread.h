@@ -4,11 +4,12 @@
  *
  * One thread of the program (the producer, through 'thread_self') and the
  * writer use a 'struct thread'; each field says who writes it.  These structs
- * are in a pool that is mapped part by part and never unmapped.  The kernel
- * wipes it in the child of a fork (MADV_WIPEONFORK).  A wiped, free or never
- * attached struct has 'limit' 0, which sends the producer to the slow path.
- * One comparison therefore answers "is there room", "am I attached", "is this
- * a forked child" and "am I a signal handler that interrupted a recording".
+ * are in a pool that is mapped part by part and never unmapped.  In the child
+ * of a fork, the kernel wipes the pool (MADV_WIPEONFORK).  A wiped, free or
+ * never attached struct has 'limit' 0, which sends the producer to the slow
+ * path.  One comparison therefore answers "is there room", "am I attached", "is
+ * this a forked child" and "am I a signal handler that interrupted a
+ * recording".
  *
  *   FREE ──claim──► CLAIMED ──attach──► ACTIVE ──► ENDING ◄──► PROBED
  *    ▲                                    ▲                     │  │
@@ -17,15 +18,16 @@
  *
  * A thread that is ENDING still records: frees that come after all destructors
  * need a ring.  Once the kernel no longer knows the thread, nothing is added to
- * that ring.  Before another thread asks the kernel, it moves the state to
+ * its ring.  A thread that wants to ask the kernel first moves the state to
  * PROBED; only one thread can do so:
  *
  *   - A new thread that finds the old one gone takes over the ring with its
- *     events, and records after them (EVENT_HANDOVER).  A new thread then needs
- *     neither memory nor the writer's help, and the ring's pages are warm.
- *   - The writer makes the thread DEAD, and recycles it once its last event is
- *     in the file.  The writer waits some milliseconds before it asks the
- *     kernel.  Meanwhile a new thread may take over the ring.
+ *     events, and records after them (EVENT_HANDOVER).  The new thread then
+ *     needs neither memory nor the writer's help, and the ring's pages are
+ *     warm.
+ *   - The writer makes the thread DEAD, and recycles its struct once its last
+ *     event is in the file.  The writer waits some milliseconds before it asks
+ *     the kernel.  Meanwhile a new thread may take over the ring.
  */
 #ifndef THREAD_H
 #define THREAD_H
@@ -50,8 +52,9 @@ enum thread_state {
 #define THREAD_MAX IMAGE_RINGS_MAX
 
 /*
- * A 'limit' that sends every event to the slow path: the first event of a ring
- * is EVENT_THREAD, so later positions are at least 1.
+ * A 'limit' that sends every event to the slow path.  The fast path needs a
+ * position below the limit, and the first event of a ring is EVENT_THREAD, so
+ * all later positions are at least 1.
  */
 #define THREAD_SLOW_LIMIT 1u
 
@@ -89,20 +92,20 @@ struct thread {
 	/* Shared; the picture above shows the transitions of 'state'. */
 	_Alignas(RING_CACHE_LINE) _Atomic uint32_t state;
 	/*
-	 * Constant while attached; a thread that takes over the ring changes
-	 * them in state PROBED.  A child by clone() that shares the memory has
-	 * another pid than its parent.
+	 * Constant while the thread is attached.  A thread that takes over the
+	 * ring changes both ids in state PROBED.  A child by clone() that
+	 * shares the memory has another pid than its parent.
 	 */
 	_Atomic int tid, pid;
 	bool is_nested;	  /* constant while attached */
-	uint64_t id;	  /* HATF thread number; changes as 'tid' does */
-	uint64_t pthread; /* pthread_t; changes as 'tid' does */
+	uint64_t id;	  /* HATF thread number; changes when 'tid' does */
+	uint64_t pthread; /* pthread_t; changes when 'tid' does */
 
 	/* Written by the writer. */
 	/*
-	 * 'producer.id' is the HATF number of the thread whose events the
-	 * writer takes from the ring at present.  'id' is that of the thread
-	 * that records now.
+	 * The writer takes events of the thread with the HATF number
+	 * 'producer.id' from the ring at present.  The thread with the number
+	 * 'id' records now.
 	 */
 	_Alignas(RING_CACHE_LINE) struct order_producer producer;
 	bool is_gone;	       /* destroyThread is in the trace */
@@ -124,10 +127,10 @@ extern __thread struct thread *thread_self
 extern struct thread thread_unattached, thread_muted;
 
 /*
- * Map the pool.  'ring_words' is the capacity of each ring,
- * 'initial_ring_words' that of the initial thread's ring; 'may_wait' says
- * whether producers wait for room.  Return false if there is no memory.  The
- * child of a fork reuses the mapping of its parent, which the kernel has wiped.
+ * Map the pool.  'ring_words' is the capacity of each ring, except that the
+ * initial thread's ring has 'initial_ring_words'.  'may_wait' says whether
+ * producers wait for room.  Return false if there is no memory.  The child of a
+ * fork reuses the mapping of its parent, which the kernel has wiped.
  */
 bool thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words,
 		      bool may_wait);
@@ -143,11 +146,12 @@ uint32_t thread_pool_count(void);
 struct thread *thread_pool_at(uint32_t idx);
 
 /*
- * Attach the calling thread: claim a 'struct thread', map its ring and make it
- * 'thread_self'.  The thread gets number 0 if its kernel id is 'initial_tid'.
- * Return NULL if there is no memory.  The caller must have blocked all signals.
- * '*is_handover_ret' is set if the thread has taken over the ring of an ended
- * thread; then its first event must be an EVENT_HANDOVER.
+ * Attach the calling thread: claim a 'struct thread', give it a ring and make
+ * it 'thread_self'.  The thread gets number 0 if its kernel id is
+ * 'initial_tid'.  Return NULL if there is no memory.  The caller must have
+ * blocked all signals.  If the thread has taken over the ring of an ended
+ * thread, set '*is_handover_ret'; its first event must then be an
+ * EVENT_HANDOVER.
  */
 struct thread *thread_attach(int initial_tid, bool *is_handover_ret);
 
@@ -158,12 +162,12 @@ struct thread *thread_attach(int initial_tid, bool *is_handover_ret);
 struct thread *thread_attach_nested(struct thread *t);
 
 /*
- * Two functions for a fork from a signal handler that has interrupted a
- * recording. thread_note_interrupted(), called before the fork, notes the rings
- * that the calling thread may be writing to.  In the child, the threads are
- * wiped and the rings are not mapped.  There thread_repair_interrupted() maps
- * memory at the same addresses, into which the interrupted recording can write
- * its last words, and detaches the thread.
+ * These two functions are for a fork from a signal handler that has interrupted
+ * a recording.  Call thread_note_interrupted() before the fork: it notes the
+ * rings that the calling thread may be writing to.  In the child, the structs
+ * are wiped and the rings are not mapped.  Call thread_repair_interrupted()
+ * there: it maps memory at the same addresses, so that the interrupted
+ * recording can write its last words, and it detaches the thread.
  */
 void thread_note_interrupted(void);
 void thread_repair_interrupted(void);
@@ -172,9 +176,9 @@ void thread_repair_interrupted(void);
 void thread_mark_ending(void);
 
 /*
- * From now on no thread takes over the ring of another.  Call this before a
- * seccomp filter that kills for tgkill(2): by that call, a new thread asks
- * whether an old one has ended.
+ * From now on no thread takes over the ring of another.  Call this before the
+ * program installs a seccomp filter that kills the process for tgkill(2): a new
+ * thread makes this call to ask whether an old thread has ended.
  */
 void thread_end_handovers(void);
 
@@ -188,13 +192,13 @@ void thread_recycle(struct thread *t);
 bool thread_has_ended(struct thread *t);
 
 /*
- * Is 't' attached?  The answer is exact for its owner, and a hint for other
- * threads.
+ * Is 't' attached?  The answer is exact for the thread that owns 't', and a
+ * hint for other threads.
  */
 bool thread_is_attached(const struct thread *t);
 
 /*
- * Writer: is the ring of 't' in use?  It is, from the attachment until
+ * Writer: is the ring of 't' in use?  It is in use from the attachment until
  * thread_recycle().
  */
 bool thread_is_in_use(const struct thread *t);

@@ -15,8 +15,7 @@
 #include "preload/sys/sys.h"
 
 /*
- * How long a thread that waits for the writer sleeps before it reads the
- * presence again.
+ * A thread that waits for the writer reads the presence again after this time.
  */
 #define LOOK_NS 10000000ull
 
@@ -74,7 +73,7 @@ give_up(void)
 }
 
 /*
- * Give up if the writer thread was killed: a filter that the program has
+ * Give up if the writer thread was killed.  A filter that the program has
  * installed by its own system call instruction can kill this one thread.  A
  * writer that leaves changes the presence before its thread ends.
  */
@@ -82,19 +81,21 @@ static void
 give_up_if_killed(enum wake_presence expected)
 {
 	/*
-	 * Look twice: a writer may have left, and another one may have come,
-	 * since the first look.  A writer is alive before it sets WAKE_HERE.
+	 * Check twice: since the first check, a writer may have left and
+	 * another one may have come.  A writer is alive before it sets
+	 * WAKE_HERE.
 	 */
 	for (unsigned look = 0; look < 2; look++)
 		if (hidden_thread_is_alive() || get_presence() != expected)
 			return;
 	/*
-	 * A child by a fork that bypassed libc never had a writer of its own.
+	 * A child process may never have had a writer: one made by a fork that
+	 * bypassed libc, for example.
 	 */
 	if (!process_is_own())
 		return;
 	say("the writer thread was killed; not tracing");
-	/* Recovery must then mark the trace incomplete. */
+	/* This makes recovery mark the trace as incomplete. */
 	calls->note_killed();
 	give_up();
 }
@@ -143,7 +144,7 @@ wake_is_wanted(uint64_t used, uint64_t capacity)
 {
 	uint64_t since, now;
 
-	/* relaxed: wake_writer() decides by a newer value. */
+	/* relaxed: only a hint.  wake_writer() reads the presence again. */
 	if (atomic_load_explicit(&wake->presence, memory_order_relaxed) !=
 	    WAKE_AWAY)
 		return true;
@@ -174,7 +175,7 @@ wake_writer_if_here(void)
 	 */
 	atomic_fetch_add_explicit(&wake->word, 1, memory_order_seq_cst);
 	/*
-	 * seq_cst: a writer that leaves changes the presence first, and then
+	 * seq_cst: a writer that leaves first changes the presence, and then
 	 * reads the word.
 	 */
 	if (atomic_load_explicit(&wake->presence, memory_order_seq_cst) !=
@@ -196,10 +197,7 @@ wake_writer(void)
 void
 wake_count_unattached(void)
 {
-	/*
-	 * relaxed, both: only a count, and a flag on which no other data
-	 * depends.
-	 */
+	/* relaxed, both: the count and the flag publish no other data. */
 	atomic_fetch_add_explicit(&wake->unattached, 1, memory_order_relaxed);
 	if (!atomic_exchange_explicit(&wake->is_loss_reported, true,
 				      memory_order_relaxed))

@@ -16,7 +16,8 @@
 /*
  * Is there a writer thread?  A thread of the program changes AWAY to COMING.
  * The writer changes COMING to HERE when it has its files, or to AWAY if it
- * cannot open them.  In the child of a fork the memory is wiped: AWAY.
+ * cannot open them.  In the child of a fork the memory is wiped, which means
+ * AWAY.
  */
 enum wake_presence {
 	WAKE_AWAY = 0,
@@ -46,7 +47,7 @@ struct wake_calls {
 	 * futex.
 	 */
 	bool (*interrupt)(void);
-	/* Note that the writer was killed: later events are not recorded. */
+	/* The writer was killed: make recovery mark the trace incomplete. */
 	void (*note_killed)(void);
 };
 
@@ -57,8 +58,9 @@ struct wake_calls {
 void wake_init(struct wake *wake, const struct wake_calls *calls);
 
 /*
- * Any thread may call this: wake the writer, and make it if there is none.  It
- * makes a few system calls, unless it has to make the thread.
+ * Wake the writer thread; create it if there is none.  Any thread may call
+ * this.  The call makes a few system calls, and many more if it creates the
+ * thread.
  */
 void wake_writer(void);
 
@@ -69,30 +71,30 @@ bool wake_writer_if_here(void);
 bool wake_has_writer(void);
 /*
  * A thread of the program: make the writer thread, and with it the trace file
- * if there is none yet.  Return when the writer exists.  If it cannot be made,
- * one line on standard error says so, and nothing is recorded from then on.
- * Keeps errno.
+ * if there is none yet.  Return when the writer exists.  If the writer cannot
+ * be made, report this in one line on standard error; nothing is recorded from
+ * then on.  Keeps errno.
  */
 void wake_make_writer(void);
 
 /*
  * Must a producer that finds the clock idle wake or make the writer thread?
  * Its ring has 'capacity' words, of which 'used' are in use.  If the answer is
- * no, its events wait in the ring, each with a stamp.
+ * no, the producer's events wait in the ring, each with a stamp.
  */
 bool wake_is_wanted(uint64_t used, uint64_t capacity);
 
 /*
- * Change the presence from AWAY to COMING.  After success, only the caller may
- * make the writer or do its work, and it must call wake_set_presence()
- * afterwards.  Return false if the writer exists, or if another thread was
- * first.
+ * Change the presence from AWAY to COMING.  Return false if the writer exists,
+ * or if another thread was first.  After success, only the caller may make the
+ * writer or do its work, and the caller must call wake_set_presence()
+ * afterwards.
  */
 bool wake_claim(void);
 
 /*
- * Change the presence and wake the threads that wait for that.  The writer
- * calls this, and the thread that has changed the presence to COMING.
+ * Change the presence and wake the threads that wait for a change.  The writer
+ * calls this, and so does a thread that has changed the presence to COMING.
  */
 void wake_set_presence(enum wake_presence presence);
 
