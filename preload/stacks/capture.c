@@ -51,10 +51,10 @@ struct capture *
 capture_make(void)
 {
 	/*
-	 * If a signal handler interrupts a walk and forks, the child returns
-	 * into the walk, which reads memory at the addresses in its frames.  So
-	 * the child needs a copy of the frames.  But it must not use its
-	 * parent's stack numbers, so the memo and the paths are wiped.
+	 * A signal handler may interrupt a walk and fork.  The child then
+	 * returns into the walk, which reads memory at the addresses in its
+	 * frames, so the child needs a copy of the frames.  But it must not use
+	 * its parent's stack numbers, so the memo and the paths are wiped.
 	 */
 	struct capture *const c = memory_map_forked(sizeof(*c));
 
@@ -84,8 +84,8 @@ number_mark(enum stack_mark mark)
 }
 
 /*
- * Return the number that stands for the callers outside the walk: that of a
- * mark if callers are missing, else 0.
+ * Return the number that stands for the callers outside the walk: the number of
+ * a mark if callers are missing, else 0.
  */
 static uint32_t
 number_end(const struct walk *walk)
@@ -98,8 +98,8 @@ number_end(const struct walk *walk)
 }
 
 /*
- * Give a number to a stack that has none yet, and return it.  If that fails,
- * return the number of its caller's stack.
+ * Give a number to a stack that has none yet, and return the number.  If the
+ * stack cannot get a number, return that of the caller's stack.
  */
 static __attribute__((noinline)) uint32_t
 number_new(uint32_t parent, uintptr_t address)

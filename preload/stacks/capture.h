@@ -2,8 +2,9 @@
 /*
  * capture.h - find the number of the calling thread's call stack
  *
- * Walk the stack (walk.h) and look up its number: in the frames of the last
- * stack, in the thread's memo (stack_memo.h), or in the tree (stack_table.h).
+ * Walk the stack (walk.h) and look up its number.  The number is in the frames
+ * of the last stack, in the thread's memo (stack_memo.h), or in the tree of all
+ * stacks (stack_table.h).
  */
 #ifndef CAPTURE_H
 #define CAPTURE_H
@@ -21,8 +22,8 @@
 bool capture_init(uint32_t depth);
 
 /*
- * Return the bytes of address space that capture_init() maps, most of which
- * stay unused.
+ * Return the size in bytes of the address space that capture_init() maps.  Most
+ * of it stays unused.
  */
 size_t capture_nbytes(void);
 
@@ -33,9 +34,9 @@ struct capture;
 struct capture *capture_make(void);
 
 /*
- * Capture the caller's stack without the recorder's frames.  Return its number;
- * 0 if it has none.  'capture' belongs to the calling thread; signal handlers
- * must not use it meanwhile.
+ * Capture the caller's stack without the recorder's frames.  Return the stack's
+ * number, or 0 if it has none.  'capture' belongs to the calling thread; a
+ * signal handler that interrupts this call must not use the same 'capture'.
  */
 uint32_t capture_stack(struct capture *capture);
 

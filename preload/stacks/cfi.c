@@ -265,8 +265,8 @@ struct machine {
 	const struct cfi_section *section;
 	const struct cie *cie;
 	/*
-	 * 'pc' is the address of the present row; the row of 'wanted' is
-	 * searched.
+	 * 'pc' is the address from which the present row holds.  'wanted' is
+	 * the address whose row is searched.
 	 */
 	uintptr_t pc, wanted;
 	struct cfi_row *row;

@@ -22,9 +22,9 @@ code_object_init(void)
 {
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 	/*
-	 * The child of a fork inherits the result.  It must not search itself:
-	 * a thread of the parent may have held the loader's lock during the
-	 * fork.
+	 * The child of a fork inherits the result.  The child must not search
+	 * again: a thread of the parent may have held the loader's lock during
+	 * the fork.
 	 */
 	if (find != NULL)
 		return;
@@ -42,7 +42,7 @@ struct headers {
 	uintptr_t base;
 };
 
-/* Find the segment that contains 'address'. */
+/* Set '*section' from the segment that contains the address 'index'. */
 static void
 set_section(const struct headers *headers, uintptr_t index,
 	    struct cfi_section *section)

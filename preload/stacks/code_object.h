@@ -2,10 +2,10 @@
 /*
  * code_object.h - find the program or library that contains an instruction
  *
- * From glibc 2.35 on, _dl_find_object(3) finds it without a lock and without
- * allocating, even in a signal handler.  With other versions,
- * dl_iterate_phdr(3) finds it.  That takes the loader's lock, so the caller
- * must not hold a lock of the recorder.
+ * From glibc 2.35 on, we call _dl_find_object(3), which takes no lock and
+ * allocates nothing, and may run in a signal handler.  With other versions, we
+ * call dl_iterate_phdr(3).  That function takes the loader's lock, so the
+ * caller must not hold a lock of the recorder.
  */
 #ifndef CODE_OBJECT_H
 #define CODE_OBJECT_H
@@ -17,12 +17,13 @@
 #include "preload/stacks/cfi.h"
 
 struct code_object {
-	uintptr_t begin, end; /* its memory, from 'begin' to before 'end' */
+	uintptr_t begin,
+		end; /* the object's memory, from 'begin' to before 'end' */
 	/* Address in memory minus address in the file. */
 	uintptr_t base;
 	/* A string that the loader owns; "" for the program itself. */
 	const char *path;
-	/* Its 'index' is NULL if the object has no unwind tables. */
+	/* section.index is NULL if the object has no unwind tables. */
 	struct cfi_section section;
 };
 

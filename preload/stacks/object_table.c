@@ -101,7 +101,7 @@ set_path(struct stack_image_object *object, const char *path)
 static uint32_t
 add(const struct code_object *code)
 {
-	/* relaxed: only the thread that holds the lock changes it. */
+	/* relaxed: only the thread that holds the lock changes the count. */
 	const uint32_t id =
 		1 + atomic_load_explicit(&objects->count, memory_order_relaxed);
 	struct stack_image_object *const o = &objects->object[id];
@@ -151,14 +151,14 @@ object_table_find(uintptr_t address)
 	struct code_object code;
 	uint64_t mask;
 	/*
-	 * Call this without holding our lock, since it may take the loader's
+	 * Do not hold our lock during this call, which may take the loader's
 	 * lock.
 	 */
 	const bool is_found = code_object_find(address, &code);
 
 	/*
-	 * Generated code, or another object, may now be where an unloaded
-	 * object was.
+	 * An object may have been unloaded.  Generated code, or another object,
+	 * may now be at its address.
 	 */
 	if (id != 0 && (!is_found || code.begin != objects->object[id].begin)) {
 		retire(id);

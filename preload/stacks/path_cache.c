@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * A path that is being built.  At the end its offsets are copied behind its
- * values.
+ * A path that is being built.  When it is complete, its offsets are copied to
+ * the place after its values.
  */
 struct draft {
 	struct path *path;
@@ -35,9 +35,9 @@ add_word(struct draft *draft, uintptr_t slot)
 }
 
 /*
- * The frame at 'idx' was found by a frame pointer.  Add the word in which that
- * frame pointer was saved.  If no frame further in has saved it, the frame
- * pointer is still that of the first visible frame.
+ * The frame at 'idx' was found by a frame pointer.  Add the word in which a
+ * frame further in saved this frame pointer.  If no such frame has saved it,
+ * the register still has the value that it had in the first visible frame.
  */
 static bool
 add_frame_pointer(struct draft *draft, const struct walk *walk, uint32_t idx)
@@ -85,8 +85,8 @@ make_path(struct path_cache *cache, const struct walk *walk,
 	struct draft draft;
 
 	/*
-	 * The pool is full: empty the cache.  Stacks that are in use will soon
-	 * be added again.
+	 * If the pool is full, empty the cache.  Stacks that are in use will
+	 * soon be added again.
 	 */
 	if (cache->used + PATH_NBYTES_MAX / 8 + 1 > PATH_POOL_WORDS) {
 		memset(cache->entries, 0, sizeof(cache->entries));
@@ -143,8 +143,8 @@ set_entry(struct path_cache *cache, uint64_t key, uint32_t place)
 }
 
 /*
- * Turn the entry 'e' into a branch, for its own path and the path at 'place',
- * which differ first in the word 'at'.
+ * Turn the entry 'e' into a branch for two paths: its own, and the path at
+ * 'place'.  The first word in which the two paths differ has the index 'at'.
  */
 static void
 split(struct path_cache *cache, struct path_entry *e, uint32_t at,
@@ -157,8 +157,8 @@ split(struct path_cache *cache, struct path_entry *e, uint32_t at,
 
 	e->branch = path_offsets(b)[at];
 	/*
-	 * Set the new entry last: it replaces the other one if both hash to one
-	 * place.
+	 * Set the new entry last: if both hash to the same place, the new entry
+	 * stays.
 	 */
 	set_entry(cache, path_key(key, a->value[at]), a_place);
 	set_entry(cache, path_key(key, b->value[at]), place);
@@ -195,8 +195,8 @@ insert(struct path_cache *cache, uint32_t place, uint64_t key)
 }
 
 /*
- * Has this stack been met before?  Remember it.  (A table of hashes; a newer
- * stack may overwrite an entry.)
+ * Has this stack been met before?  If not, remember its hash.  (This is a table
+ * of hashes, in which a newer stack may overwrite an entry.)
  */
 static bool
 was_seen(struct path_cache *cache, uint64_t key)

@@ -6,9 +6,9 @@
  * same addresses.  A path lists all words that a walk has read, innermost
  * first: each return address, and each saved frame pointer that leads to a
  * frame.  It has the address and the value of each word.  The address of each
- * word follows from words further in.  So if all words still have these values,
- * the stack is the same, and its number is known.  This takes no look-up of
- * unwind rules, and the loads do not depend on each other.
+ * word follows from words further in.  If all words still have these values,
+ * the stack is therefore the same, and its number is known.  This comparison
+ * takes no look-up of unwind rules, and its loads do not depend on each other.
  *
  * The address and the value of the innermost return address are the key by
  * which a path is found.  If several paths have the same key, their entry is a
@@ -19,8 +19,8 @@
  * the words of a path before it is known that they belong to frames.
  *
  * Only the thread itself uses its cache.  The child of a fork finds the cache
- * empty, even if the fork interrupted a search: whatever is read then at worst
- * makes a comparison fail.
+ * empty.  If the fork interrupted a search, the child's search may read a
+ * mixture of old and empty entries; at worst, a comparison then fails.
  */
 #ifndef PATH_CACHE_H
 #define PATH_CACHE_H
@@ -30,7 +30,7 @@
 
 #include "preload/stacks/walk.h"
 
-/* The most words of a path.  Stacks with more words are not kept. */
+/* Maximum number of words in a path.  Stacks with more words are not kept. */
 #define PATH_WORDS_MAX 96u
 
 #define PATH_ENTRIES_BITS 12
@@ -47,17 +47,20 @@ struct path {
 	uint32_t reach; /* the largest of the offsets */
 	uint16_t count; /* number of words: 1 to PATH_WORDS_MAX */
 	bool takes_bp;
-	/* 'count' values and, behind them, 'count' offsets of 32 bits. */
+	/* 'count' values, followed by 'count' offsets of 32 bits. */
 	uintptr_t value[];
 };
 
 struct path_entry {
 	uint64_t key;
-	/* Index of its path in the pool; for a branch, of one of its paths. */
+	/*
+	 * Index in the pool of the entry's path; for a branch, of one of its
+	 * paths.
+	 */
 	uint32_t path;
 	/*
-	 * 0: the entry has one path; else offset of the word where its paths
-	 * differ
+	 * 0: the entry has one path.  Otherwise the entry is a branch, and this
+	 * is the offset of the first word in which its paths differ.
 	 */
 	uint32_t branch;
 };
@@ -74,7 +77,7 @@ struct path_cache {
 	uint64_t pool[PATH_POOL_WORDS];
 };
 
-/* How many entries a search follows at most. */
+/* Maximum number of entries that a search follows. */
 #define PATH_LEVELS 6u
 
 static inline uint64_t
@@ -105,7 +108,7 @@ path_offsets(const struct path *path)
 
 /*
  * Do all words of the path have the same values in memory?  The caller has
- * checked that they can be read.
+ * checked that the words can be read.
  */
 static inline __attribute__((always_inline)) bool
 path_holds(const struct path *path)
@@ -158,8 +161,8 @@ path_cache_find(struct path_cache *cache, const struct walk_outlet *outlet,
 
 /*
  * Keep the last stack of the walk, whose first visible frame is 'outlet' and
- * whose number is 'node', not 0.  Do so only if this is at least the second
- * time that it is met, and if it can be kept as a path.
+ * whose number is 'node', not 0.  Do nothing if the stack is met for the first
+ * time, or if it cannot be kept as a path.
  */
 void path_cache_add(struct path_cache *cache, const struct walk *walk,
 		    const struct walk_outlet *outlet, uint32_t node,

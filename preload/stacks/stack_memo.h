@@ -3,16 +3,16 @@
  * stack_memo.h - the numbers of a thread's recent call stacks
  *
  * Each change of an inner frame makes another stack.  Looking up its number in
- * the tree takes a search for each of these frames, in tables larger than a
- * processor's caches.  So each thread remembers the numbers of whole stacks by
- * a hash of their frames: an entry is in one cache line, for any number of
- * frames.
+ * the tree takes a search for each changed frame, in tables larger than a
+ * processor's caches.  Each thread therefore remembers the numbers of whole
+ * stacks by a hash of their frames.  An entry of this memo is in one cache
+ * line, whatever the number of frames.
  *
  * A hash has 64 bits.  Two stacks of a thread with the same hash would get the
  * same number; among a million stacks, the probability of this is below 1 in 10
  * million.
  *
- * Only its thread uses a memo.  In the child of a fork, the memo is empty.
+ * Only its own thread uses a memo.  In the child of a fork, the memo is empty.
  */
 #ifndef STACK_MEMO_H
 #define STACK_MEMO_H

@@ -6,10 +6,10 @@
  * unwind rules, a register that is not a frame pointer, or damaged tables can
  * give any address, so each address is checked before it is read:
  *
- *   - The stack of the initial thread ends at __libc_stack_end, the stack of
- *     another thread of libc below its thread control block.  From the stack
- *     pointer to this end everything is mapped, as long as the thread runs on
- *     this stack.  The check takes two comparisons.
+ *   - The stack of the initial thread ends at __libc_stack_end.  The stack of
+ *     another thread of libc ends at or below its thread control block.  From
+ *     the stack pointer to this end everything is mapped, as long as the thread
+ *     runs on this stack.  The check takes two comparisons.
  *   - The end of any other stack is unknown (sigaltstack(2), coroutines, split
  *     stacks).  The kernel is asked about each page that a walk reaches.
  *
@@ -35,18 +35,19 @@ struct stack_memory {
 };
 
 /*
- * Note that the calling thread runs on a stack of 'nbytes', which includes the
- * thread control block.  Without this call the end of its stack is unknown.
+ * Call this at the start of a thread that runs on a stack of 'nbytes', which
+ * includes the thread control block.  Without this call the end of the thread's
+ * stack is unknown.
  */
 void stack_memory_begin_thread(size_t nbytes);
 
-/* How far a walk goes from the stack pointer at most, in bytes. */
+/* A walk goes at most this many bytes from the stack pointer. */
 #define STACK_MEMORY_REACH ((uintptr_t)1 << 30)
 
 /*
  * An address at most this far below the end of the initial thread's stack lies
- * in that stack: the kernel maps nothing else there, whatever the stack's limit
- * is (mmap_base() keeps a gap).
+ * in that stack: the kernel maps nothing else in this range, whatever the
+ * stack's limit is (mmap_base() keeps a gap).
  */
 #define STACK_MEMORY_INITIAL_REACH ((uintptr_t)128 << 20)
 
@@ -107,8 +108,8 @@ stack_memory_init(struct stack_memory *memory, uintptr_t sp)
 bool stack_memory_change(struct stack_memory *memory, uintptr_t sp);
 
 /*
- * The eight bytes at 'address' are out of bounds: try to extend the bounds.
- * Return true if the bytes may be read.
+ * The eight bytes at 'address' are outside 'memory': try to extend it.  Return
+ * true if the bytes may be read.
  */
 bool stack_memory_extend(struct stack_memory *memory, uintptr_t address);
 

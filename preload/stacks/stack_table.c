@@ -24,7 +24,10 @@ struct tables {
 	uint32_t node_next[STACK_IMAGE_NODES_MAX];
 	uint32_t frame_next[STACK_IMAGE_NODES_MAX];
 	uint64_t frame[STACK_IMAGE_NODES_MAX];
-	/* The generation in which a ring has its definition. */
+	/*
+	 * The generation in which a ring has the definition of this stack or
+	 * object.
+	 */
 	_Atomic uint32_t defined[STACK_IMAGE_NODES_MAX];
 	_Atomic uint32_t defined_object[STACK_IMAGE_OBJECTS_MAX];
 	struct stack_image_node node[STACK_IMAGE_NODES_MAX];
@@ -115,12 +118,12 @@ number_frame(uint64_t frame)
 	for (id = first; id != 0; id = tables->frame_next[id])
 		if (tables->frame[id] == frame)
 			return id;
-	/* relaxed: only the number matters. */
+	/* relaxed: the number must be unique; no other access depends on it. */
 	id = 1 + atomic_fetch_add_explicit(&tables->frame_count, 1,
 					   memory_order_relaxed);
 	/*
-	 * This is rare: there are at most as many frames as nodes, except for
-	 * frames that have two numbers.
+	 * The numbers rarely run out here: there are at most as many frames as
+	 * nodes, except for frames that have two numbers.
 	 */
 	if (id >= STACK_IMAGE_NODES_MAX)
 		return 0;
@@ -139,7 +142,10 @@ stack_table_claim(uint32_t parent, uint64_t frame)
 {
 	uint32_t id, frame_id;
 
-	/* relaxed, all accesses: only the numbers matter. */
+	/*
+	 * relaxed, all accesses: the numbers must be unique, but publish
+	 * nothing.
+	 */
 	if (atomic_load_explicit(&tables->node_count, memory_order_relaxed) >=
 		    STACK_IMAGE_NODES_MAX - 1 ||
 	    (frame_id = number_frame(frame)) == 0 ||
@@ -204,8 +210,8 @@ uint32_t
 stack_table_count(void)
 {
 	/*
-	 * relaxed: the caller got the number from a ring, and has synchronised
-	 * by that.
+	 * relaxed: the caller has synchronised with the thread that took the
+	 * number, since it read the number from a ring.
 	 */
 	const uint32_t count =
 		atomic_load_explicit(&tables->node_count, memory_order_relaxed);
@@ -236,8 +242,8 @@ void
 stack_table_begin_segment(void)
 {
 	/*
-	 * relaxed: if a thread reads the old generation, its event's
-	 * definitions are in the earlier segment.
+	 * relaxed: if a thread still reads the old generation, the definitions
+	 * for its event are in the earlier segment.
 	 */
 	if (tables != NULL)
 		atomic_fetch_add_explicit(&tables->turn.generation, 1,

@@ -2,14 +2,14 @@
 /*
  * stack_table.h - one number for each call stack of the process
  *
- * A stack is a frame and the stack of its caller; so stacks form a tree, and a
- * number identifies a node of the tree.  All threads share the tree.  It only
- * grows, and each node is complete before a search can find it, so no lock is
- * needed.  A search finds a node by its parent and its address.
+ * A stack is a frame and the stack of its caller.  Stacks therefore form a
+ * tree, and a number identifies a node of the tree.  All threads share the
+ * tree.  It only grows, and each node is complete before a search can find it,
+ * so no lock is needed.  A search finds a node by its parent and its address.
  *
  * The tables are mapped once, and only used pages take memory: 24 bytes for a
  * stack, 12 for a frame, and at most 2 MiB for hash tables.  When
- * STACK_TABLE_MAX is reached, new stacks get no number: their events are
+ * STACK_TABLE_MAX is reached, new stacks get no number.  Their events are
  * recorded with the number of the innermost caller that has one
  * (stack_table_full() counts them).
  *
@@ -64,7 +64,8 @@ uint32_t stack_table_count(void);
 uint64_t stack_table_full(void);
 
 /*
- * Note that from now on, addresses of this object may belong to another object.
+ * From now on, addresses of this object may belong to another object: no search
+ * finds its stacks any more.
  */
 void stack_table_retire(uint32_t object);
 

@@ -72,8 +72,8 @@ unwind_bp_offset(uint64_t rule)
 }
 
 /*
- * Find the rule in the tables of the object, and store it in the table.  The
- * address may be any number.
+ * Find the rule in the tables of the object that contains 'return_address', and
+ * store the rule in the table.  'return_address' may be any number.
  */
 uint64_t unwind_find_rule(uintptr_t return_address);
 

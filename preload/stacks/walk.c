@@ -74,9 +74,9 @@ find_cfa(const struct cfi_section *section, const struct cfi_row *row,
 }
 
 /*
- * Does a call instruction end at 'pc', which lies in an object?  It is E8 and
- * four bytes, or FF /2 with a register or memory, two to seven bytes long
- * (Intel SDM, CALL).
+ * Does a call instruction end at 'pc', which lies in an object?  Such an
+ * instruction is E8 and four bytes; or FF /2 with a register or memory, which
+ * is two to seven bytes long (Intel SDM, CALL).
  */
 static bool
 follows_call(const struct code_object *object, uintptr_t pc)
@@ -93,7 +93,7 @@ follows_call(const struct code_object *object, uintptr_t pc)
 	return false;
 }
 
-/* Is 'pc' an address in an object to which a call returns? */
+/* Does 'pc' lie in an object, and directly after a call instruction? */
 static bool
 is_return_address(uintptr_t pc)
 {
@@ -104,9 +104,9 @@ is_return_address(uintptr_t pc)
 
 /*
  * A function that switches to another stack, such as __morestack() of split
- * stacks, has left its frame on the previous stack.  Its unwind rules lead
- * there by the frame pointer.  Change to that stack if 'cfa' is not on the
- * present one.
+ * stacks, has left its frame on the previous stack.  The function's unwind
+ * rules lead to this frame by the frame pointer.  If 'cfa' is not on the
+ * present stack, change to the previous one.
  */
 static bool
 change_stack(const struct position *at, const struct cfi_row *row,
@@ -154,7 +154,8 @@ step_by_row(struct position *at, struct stack_memory *memory,
 		return false;
 	*slot_ret = cfa - sizeof(uintptr_t);
 	/*
-	 * A handler may run on another stack than the code that it interrupted.
+	 * A signal handler may run on another stack than the code that it
+	 * interrupted.  If it does, continue on the stack of that code.
 	 */
 	if (row.is_signal_frame && (sp < memory->low || sp >= memory->high))
 		stack_memory_init(memory, sp);
@@ -167,11 +168,11 @@ step_by_row(struct position *at, struct stack_memory *memory,
 
 /*
  * Step from code without unwind rules by the frame pointer register, if its
- * value can be a frame pointer.  It must point above the stack pointer and into
- * the stack.  The word next to it must be an address to which a call returns,
- * or an address outside all objects (generated code).  On a stack whose end is
- * unknown, read only as far as unwind rules have led: the memory above may
- * belong to another thread, which can unmap it at any time.
+ * value can be a frame pointer.  The value must point above the stack pointer
+ * and into the stack.  The word next to it must be an address to which a call
+ * returns, or an address outside all objects (generated code).  On a stack
+ * whose end is unknown, read only as far as unwind rules have led: the memory
+ * above may belong to another thread, which can unmap it at any time.
  */
 static bool
 step_by_frame_pointer(struct position *at, struct stack_memory *memory,
@@ -246,7 +247,7 @@ step(struct walk *walk, struct position *at, struct stack_memory *memory,
 			goto found;
 		if (unwind_kind(rule) != UNWIND_BP)
 			return false;
-		goto by_row; /* it may be on another stack */
+		goto by_row; /* the frame may be on another stack */
 	}
 	switch (unwind_kind(rule)) {
 	case UNWIND_END:
@@ -289,11 +290,11 @@ difference(const struct walk_place *place)
 }
 
 /*
- * Compare the frames outside the frame 'idx' with memory, if none of them needs
- * care (see walk.h).  Frame pointers need no comparison then.  Outside a
- * changed frame, memory may be unmapped.  But the slots ascend, so all slots
- * below 'memory->high' can be read, and the loads do not depend on each other.
- * Return the innermost changed frame, or -1.
+ * Compare the frames outside the frame 'idx' with memory, if none of these
+ * frames needs care (see walk.h).  Frame pointers then need no comparison.
+ * Outside a changed frame, memory may be unmapped.  But the slots ascend, so
+ * all slots below 'memory->high' can be read, and the loads do not depend on
+ * each other.  Return the innermost changed frame, or -1.
  */
 static inline int64_t
 find_change_by_places(const struct walk *walk, int64_t idx,
@@ -313,8 +314,8 @@ find_change_by_places(const struct walk *walk, int64_t idx,
 }
 
 /*
- * Update the stored frame pointers from the frame 'idx', where the frame
- * pointer is 'bp', outwards to the frame 'end'.
+ * Update the stored frame pointers from the frame 'idx' outwards to the frame
+ * 'end'.  In the frame 'idx', the frame pointer is 'bp'.
  */
 static void
 follow_bp(struct walk *walk, int64_t idx, int64_t end, uintptr_t bp)
@@ -330,8 +331,9 @@ follow_bp(struct walk *walk, int64_t idx, int64_t end, uintptr_t bp)
 /*
  * Compare the frames outside the frame 'idx', where the frame pointer is 'bp',
  * with memory.  Return the innermost frame that has changed or whose place may
- * have changed, or -1.  A changed frame pointer by which no frame is found
- * belongs to a function that uses the register for data: store its new value.
+ * have changed, or -1.  A frame pointer may have changed although no frame is
+ * found by it: then its function uses the register for data.  Store the new
+ * value.
  */
 static int64_t
 find_change(struct walk *walk, int64_t idx, uintptr_t bp,
@@ -396,9 +398,9 @@ join(struct walk *walk, uint32_t idx, struct position *at,
 	}
 	*inner_count = n;
 	/*
-	 * The walk continues from the frame where it is, so '*at' is right
-	 * already.  (If that frame was found by its row, its stack pointer may
-	 * not follow from its slot.)
+	 * If the walk continues from the frame where it is, '*at' is already
+	 * right.  (If that frame was found by a whole row, its stack pointer
+	 * may not follow from its slot.)
 	 */
 	if (change == (int64_t)idx - 1)
 		return 0;
@@ -415,7 +417,10 @@ slot_entry(struct walk *walk, uintptr_t slot)
 	return &walk->idx_of_slot[slot / sizeof(uintptr_t) % WALK_SLOTS];
 }
 
-/* Put the frames of this walk inside the 'base' unchanged outer frames. */
+/*
+ * Store the frames of this walk, inside the 'base' outer frames that are
+ * unchanged.
+ */
 static void
 keep(struct walk *walk, uint32_t base, uint32_t inner_count)
 {
@@ -478,7 +483,7 @@ struct hidden {
 	unsigned count;
 	bool is_plain; /* the stack pointer alone determines each place */
 	uintptr_t address[WALK_EXIT_FRAMES], slot[WALK_EXIT_FRAMES];
-	/* where the outermost of them saved RBP; 0: none did */
+	/* where the outermost hidden frame that saved RBP saved it; 0: none */
 	uintptr_t bp_slot;
 };
 
@@ -528,8 +533,9 @@ note_exit(struct walk *walk, uintptr_t sp, const struct hidden *hidden)
 }
 
 /*
- * Walk the stack.  Compare with the frames of the last stack, of which the
- * 'top' outermost are valid.  Return false if there are more frames than fit.
+ * Walk the stack.  Compare it with the frames of the last stack, of which the
+ * outermost 'top' frames are valid.  Return false if there are more frames than
+ * fit.
  */
 static bool
 try_walk(struct walk *walk, const struct walk_context *context, uint32_t top,

@@ -24,10 +24,10 @@
 #include "preload/stacks/walk_exit.h"
 
 /*
- * The maximum depth, and twice that, which is the maximum number of frames of a
- * stack.  If a stack has more frames, it is walked again, and only its
- * innermost 'depth' frames are kept.  So a deep recursion loses many outer
- * frames at once, instead of one with each call.
+ * The maximum depth, and the maximum number of frames that are kept, which is
+ * twice the depth.  If a stack has more frames, it is walked again, and only
+ * its innermost 'depth' frames are kept.  A deep recursion therefore loses many
+ * outer frames at once, instead of one with each call.
  */
 #define WALK_DEPTH_MAX	256u
 #define WALK_FRAMES_MAX (2 * WALK_DEPTH_MAX)
@@ -40,8 +40,8 @@ struct walk_place {
 
 struct walk_frame {
 	/*
-	 * The frame pointer of the caller.  It is kept up to date only next to
-	 * frames that need care.
+	 * The frame pointer of the caller.  It is kept up to date only in
+	 * frames next to one that needs care.
 	 */
 	uintptr_t bp;
 	/*
@@ -65,7 +65,7 @@ struct walk_frame {
 	uint64_t key; /* hash of the addresses from the outermost to this one */
 };
 
-/* Entries of the table that finds a frame by its slot. */
+/* Number of entries in the table that finds a frame by its slot. */
 #define WALK_SLOTS 512u
 
 #define WALK_BP_KEPT ((uintptr_t)0)
@@ -73,7 +73,7 @@ struct walk_frame {
 
 /* Why a walk has ended. */
 enum walk_end {
-	WALK_OUTERMOST, /* by the rules there is no caller */
+	WALK_OUTERMOST, /* the unwind rules name no caller */
 	WALK_ZERO,	/* the return address is 0: there is no caller */
 	WALK_CUT,	/* there are more frames than the limit */
 	WALK_LOST,	/* a frame has no rules, or is damaged */
@@ -87,9 +87,9 @@ struct walk {
 	/* The last stack: its frames, outermost first. */
 	uint32_t count;
 	/*
-	 * How many frames, from the outermost, are the same as in the stack
-	 * before, so that 'node' still has the value that the caller stored
-	 * there.
+	 * The outermost 'same_count' frames are the same as in the stack
+	 * before.  In these frames, 'node' still has the value that the caller
+	 * stored there.
 	 */
 	uint32_t same_count;
 	enum walk_end end;
@@ -112,7 +112,7 @@ struct walk_context {
 	uintptr_t pc, sp, bp;
 };
 
-/* Return the context of the call. */
+/* Return the registers of the function into which this call is inlined. */
 static inline __attribute__((always_inline)) struct walk_context
 walk_here(void)
 {

@@ -4,11 +4,11 @@
  *
  * Each walk begins in hidden code, the recorder's own.  The way out is short,
  * and one of a few: one to four return addresses in hidden code, and then the
- * first visible one. struct walk_exit describes one way out.  All offsets are
+ * first visible one.  struct walk_exit describes one way out.  All offsets are
  * from the stack pointer at the start.  Each place follows from the hidden
- * return addresses further in, so comparing these suffices.
+ * return addresses further in, so comparing these addresses suffices.
  *
- * Only one thread uses it, as for struct walk.
+ * Like a struct walk, a struct walk_exits is used by a single thread.
  */
 #ifndef WALK_EXIT_H
 #define WALK_EXIT_H
@@ -20,15 +20,15 @@
 
 struct walk_exit {
 	/*
-	 * The hidden return addresses and their offsets.  If there are fewer,
-	 * the first one is repeated.
+	 * The hidden return addresses and their offsets.  If there are fewer
+	 * than WALK_EXIT_FRAMES, the first one is repeated.
 	 */
 	uintptr_t hidden[WALK_EXIT_FRAMES];
 	uint16_t hidden_slot[WALK_EXIT_FRAMES];
 	/* offset of the first visible return address; 0: unused */
 	uint16_t slot;
 	uint16_t bp_slot; /* offset where the visible frame saved RBP, or 0 */
-	/* offset of RBP's value after the exit; 0: unchanged */
+	/* offset of the word with RBP's value after the exit; 0: unchanged */
 	uint16_t bp;
 };
 
@@ -44,7 +44,7 @@ struct walk_exits {
 struct walk_outlet {
 	uintptr_t slot, address;
 	uintptr_t bp_slot; /* as 'bp_slot' in struct walk_frame */
-	uintptr_t bp;	   /* the frame pointer in its function */
+	uintptr_t bp;	   /* the frame pointer in the frame's function */
 };
 
 static inline __attribute__((always_inline)) bool
@@ -66,8 +66,9 @@ walk_exit_holds(const struct walk_exit *e, uintptr_t sp, uintptr_t high)
 }
 
 /*
- * Find the first visible frame of a walk from 'sp' with the frame pointer 'bp';
- * the stack can be read up to 'high'.  Return false if the exit is not known.
+ * Find the first visible frame of a walk from 'sp' with the frame pointer 'bp'.
+ * The stack can be read up to 'high'.  Return false if this way out is not
+ * known.
  */
 static inline __attribute__((always_inline)) bool
 walk_exits_find(struct walk_exits *exits, uintptr_t sp, uintptr_t bp,

@@ -16,7 +16,9 @@
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 
-/* A comment holds 65535 bytes; the command line may take half of it. */
+/*
+ * A comment holds at most 65535 bytes; the command line may take half of them.
+ */
 #define HEADER_MAX_NBYTES  65535
 #define COMMAND_MAX_NBYTES (32u << 10)
 #define LINEAGE_MAX_NBYTES 512
@@ -46,7 +48,7 @@ header_environment(void)
 
 	if (environ != NULL)
 		return environ;
-	/* libc has not set 'environ' yet, so read the kernel's copy. */
+	/* libc has not set 'environ' yet: read the kernel's copy. */
 	const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/environ",
 				    O_RDONLY | O_CLOEXEC);
 
@@ -137,8 +139,8 @@ add_told_arguments(struct text *t)
 }
 
 /*
- * Add the arguments that the kernel returned.  Like add_told_arguments(), leave
- * out empty arguments at the end.
+ * Add the arguments that the library's constructor got.  Like
+ * add_told_arguments(), leave out empty arguments at the end.
  */
 static void
 add_known_arguments(struct text *t)
@@ -175,8 +177,8 @@ add_line(struct text *t, const char *key, const char *value)
 }
 
 /*
- * The path of the object that has the real malloc(); NULL: not found yet.  The
- * loader owns the string, and the object is never unloaded.
+ * The path of the object that has the real malloc().  NULL: not searched yet.
+ * The loader owns the string, and the object is never unloaded.
  */
 static const char *allocator;
 

@@ -16,11 +16,13 @@
 #include "hatf/recorder/config.h"
 #include "preload/trace/output.h"
 
-/* The parent of a forked child; 'pid' 0: this process is no such child. */
+/*
+ * The parent of a forked child.  If 'pid' is 0, this process is no such child.
+ */
 struct header_parent {
 	uint64_t pid;
 	const char *trace; /* "" if the parent had no trace */
-	/* Number of logical events in its trace before the fork. */
+	/* Number of logical events in the parent's trace before the fork. */
 	uint64_t event;
 	bool is_exact; /* is 'event' exact, or an estimate? */
 	uint64_t fork; /* number of the fork in the parent; 0: unknown */
@@ -47,8 +49,9 @@ struct header_text {
 void header_note_arguments(char *const argv[]);
 
 /*
- * Find the object whose malloc() ours calls.  Call it before the process forks:
- * it takes a lock of the loader, which another thread may hold during a fork.
+ * Find the object whose malloc() ours calls.  Call this before the process
+ * forks: it takes a lock of the loader, which another thread may hold during a
+ * fork.
  */
 void header_note_allocator(void);
 
@@ -60,17 +63,17 @@ void header_build(const struct config *config,
 		  const struct header_parent *parent, uint64_t start_ns);
 
 /*
- * Writer thread: add the ancestors of the process and the name of the ring
- * file, if there is one.  Call this once.  Reading the ancestors takes longer
- * than building all other lines, so do it only when a file is about to be
- * written.
+ * Writer thread: add the ancestors of the process and, if there is a ring file,
+ * its name.  Call this once.  Reading the ancestors takes longer than building
+ * all other lines, so call this only when a file is about to be written.
  */
 void header_complete(void);
 
 /*
- * Return the header comment of one segment, with its own 'lines', at most
- * HEADER_LINES_NBYTES.  The result is valid until the next call of any of these
- * functions.  Once there is a writer thread, only it may call this.
+ * Return the header comment of one segment, which ends with the segment's own
+ * 'lines', at most HEADER_LINES_NBYTES.  The result is valid until the next
+ * call of any of these functions.  If there is a writer thread, only that
+ * thread may call this.
  */
 #define HEADER_LINES_NBYTES 1024
 struct header_text header_extend(const char *lines, size_t nbytes);

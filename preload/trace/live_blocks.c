@@ -3,14 +3,15 @@
  * live_blocks.c - see live_blocks.h
  *
  * When a block is removed, its slot gets no mark.  Instead, later blocks of the
- * run of used slots move back.  So the length of a search depends only on the
- * present blocks.
+ * run of used slots move back.  The length of a search therefore depends only
+ * on the present blocks.
  *
  * The end of a heap frees its blocks.  Searching the whole table for them would
  * take too long for programs that often create and destroy heaps.  Instead, the
- * end of a heap puts a mark into the table: a block of the heap GONE, whose
- * address is the number of the heap.  The next rebuild of the table, before it
- * grows or is read, drops the marks and the blocks of the destroyed heaps.
+ * end of a heap puts a mark into the table.  A mark looks like a block of the
+ * heap GONE, and has the number of the destroyed heap as its address.  The next
+ * rebuild of the table, before it grows or is read, drops the marks and the
+ * blocks of the destroyed heaps.
  */
 
 #include "preload/trace/live_blocks.h"
@@ -28,10 +29,10 @@
  */
 #define HUGE_NBYTES ((size_t)2 << 20)
 
-/* The heap number of marks.  No real heap has it. */
+/* The heap number of all marks.  No real heap has this number. */
 #define GONE UINT32_MAX
 
-/* The stacks lie behind the slots, in the same mapping. */
+/* The stacks lie after the slots, in the same mapping. */
 static size_t
 table_nbytes(uint64_t slot_count, bool has_stacks)
 {
@@ -95,7 +96,9 @@ home(const struct live_blocks *c, uint64_t address, uint32_t heap)
 	return ((n ^ n >> 29) * 0x9e3779b97f4a7c15) >> c->shift;
 }
 
-/* Return the index of the block's slot, or of the free slot for it. */
+/*
+ * Return the index of the slot that has the block, or of the free slot for it.
+ */
 static inline uint64_t
 seek(const struct live_blocks *c, uint64_t address, uint32_t heap)
 {
@@ -127,7 +130,7 @@ is_gone(const struct live_blocks *c, const struct live_block *b)
 
 /*
  * Move the blocks of existing heaps to a new table.  Return false if there is
- * no memory.
+ * no memory for the new table.
  */
 static bool
 resize(struct live_blocks *c, unsigned log2_slots)
@@ -174,8 +177,8 @@ put(struct live_blocks *c, const struct live_block *block, uint32_t stack)
 
 /*
  * Fill the free slot 'hole' with the first later block of its run that a search
- * would still find there.  Then fill the slot of that block in the same way,
- * and so on.
+ * would still find there.  Then fill the former slot of that block in the same
+ * way, and so on.
  */
 static void
 close_hole(struct live_blocks *c, uint64_t hole)
@@ -188,8 +191,8 @@ close_hole(struct live_blocks *c, uint64_t hole)
 			home(c, c->slots[i].address, c->slots[i].heap);
 
 		/*
-		 * A search for it passes 'hole' if it begins at 'hole' or
-		 * before.
+		 * A search for this block passes 'hole' if the search begins
+		 * at 'hole' or before it.
 		 */
 		if (((i - from) & mask) >= ((i - hole) & mask)) {
 			fill(c, hole, &c->slots[i], live_blocks_stack(c, i));
@@ -244,7 +247,7 @@ fit(struct live_blocks *c)
 	const unsigned log2_slots = 64 - c->shift;
 
 	if (c->used >= c->slot_count - c->slot_count / 4) {
-		/* First drop the blocks of destroyed heaps. */
+		/* If heaps were destroyed, first drop their blocks. */
 		if (c->has_gone && !resize(c, log2_slots)) {
 			live_blocks_fini(c);
 			return false;
@@ -261,8 +264,8 @@ fit(struct live_blocks *c)
 }
 
 /*
- * Apply the oldest change in the queue, and replace it by this one.  If there
- * is no memory, call live_blocks_fini() and return false.
+ * Apply the oldest change in the queue, and put the new change in its place.
+ * If there is no memory, call live_blocks_fini() and return false.
  */
 static bool
 enqueue(struct live_blocks *c, int what, const struct live_block *block,

@@ -4,11 +4,13 @@
  *
  * Only the writer thread uses the table, and passes it each event that goes
  * into the trace.  The table exists only if the user wants segments, since it
- * takes memory in proportion to the live blocks.  It uses open addressing, is
- * between 1/8 and 3/4 full, and takes 24 bytes per slot, or 28 if call stacks
- * are recorded.  The child of a fork does not inherit its mappings.  Look-ups
- * miss the processor's cache.  So each event waits in a queue until some
- * further events have come, while its slot is prefetched.
+ * takes memory in proportion to the live blocks.  The table uses open
+ * addressing, is between 1/8 and 3/4 full, and takes 24 bytes per slot, or 28
+ * if call stacks are recorded.  The child of a fork does not inherit its
+ * mappings.
+ *
+ * Look-ups miss the processor's cache.  Each event therefore waits in a queue
+ * until some further events have come, while its slot is prefetched.
  */
 #ifndef LIVE_BLOCKS_H
 #define LIVE_BLOCKS_H
@@ -22,13 +24,15 @@
 struct live_block {
 	uint64_t address; /* 0: the slot is free */
 	uint64_t size;
-	/* number of the thread that allocated it, modulo 2^32 */
+	/* number of the thread that allocated the block, modulo 2^32 */
 	uint32_t thread;
-	/* number of its heap modulo 2^32; 0 is malloc's heap */
+	/* number of the block's heap modulo 2^32; 0 is malloc's heap */
 	uint32_t heap;
 };
 
-/* How many events wait while their slots are prefetched; a power of two. */
+/*
+ * Number of events that wait while their slots are prefetched; a power of two.
+ */
 #define LIVE_BLOCKS_QUEUE 16u
 
 struct live_block_change {

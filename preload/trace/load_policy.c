@@ -8,9 +8,9 @@
 #include "preload/sys/sys.h"
 
 /*
- * From PRESSURE_HIGH on, the writer is pressed.  A ring that has to grow, or a
- * writer that gets no processor for a moment, causes less pressure.
- * PRESSURE_MAX is the upper limit.
+ * The writer counts as pressed while the pressure is at least PRESSURE_HIGH.  A
+ * ring that has to grow, or a writer that gets no processor for a moment,
+ * causes less pressure than that.  The pressure never exceeds PRESSURE_MAX.
  */
 #define PRESSURE_HIGH 8u
 #define PRESSURE_MAX  32u
@@ -19,15 +19,16 @@
  * less.
  */
 #define COST_NBYTES (16u << 20)
-/* How long to measure the writer's load before judging it. */
+/* Judge the writer's load after measuring it for this long. */
 #define JUDGE_NS (NS_PER_SEC / 20)
 /* Below this load, in percent, the writer has time to compress. */
 #define LOAD_MAX 75
 /*
- * Preemptions per second of the process's threads: from CONTENDED_MIN on, the
- * threads share processors, and no longer below CONTENDED_END.  A thread that
- * shares a processor with another one has more than a hundred, since its time
- * slice is about 3 ms.  The system's own activity causes a few dozen.
+ * Preemptions per second of the process's threads.  The threads count as
+ * sharing processors once there are more than CONTENDED_MIN, and until there
+ * are fewer than CONTENDED_END.  A thread that shares a processor with another
+ * one has more than a hundred, since its time slice is about 3 ms.  The
+ * system's own activity causes a few dozen.
  */
 #define CONTENDED_MIN 200u
 #define CONTENDED_END 100u
@@ -121,7 +122,7 @@ look_for_contention(struct load_policy *p, uint64_t now_ns)
 		return;
 	preemptions = (uint64_t)usage.ru_nivcsw - p->preemptions;
 	least = p->is_contended ? CONTENDED_END : CONTENDED_MIN;
-	/* The first reading has no earlier reading to compare with. */
+	/* At the first reading, there is no earlier reading to compare with. */
 	p->is_contended = p->preemptions_read_ns != 0 &&
 			  preemptions * NS_PER_SEC > least * passed_ns;
 	p->preemptions += preemptions;

@@ -6,9 +6,9 @@
  * metadata and the blocks are compressed.  This search and the compression are
  * most of the writer's work.  They cost the program nothing while a processor
  * is idle.  If no processor is idle, or if producers wait for room again and
- * again, the writer accepts a larger trace: the encoder places metadata without
- * a search (encoder_set_fast()), and, if producers wait and storing is faster
- * than compressing, blocks are stored.
+ * again, the writer accepts a larger trace.  The encoder then places metadata
+ * without a search (encoder_set_fast()).  If producers wait and storing is
+ * faster than compressing, blocks are stored without compression.
  *
  * Only the writer thread calls these functions.  It reports waits, sleeps and
  * costs, and gets a decision at the end of each block.
@@ -22,8 +22,8 @@
 
 struct load_policy {
 	/*
-	 * A block before which a producer had to wait adds 1.  Each other block
-	 * halves it.
+	 * Each block before which a producer had to wait adds 1.  Each other
+	 * block halves the pressure.
 	 */
 	uint32_t pressure;
 	uint64_t waits;	   /* waits of all producers, as last reported */
@@ -47,23 +47,25 @@ struct load_policy {
 };
 
 /*
- * Call this at each block.  'waits' is how many times producers have waited so
+ * Call this at each block.  'waits' is the number of waits of all producers so
  * far.
  */
 void load_policy_note_waits(struct load_policy *p, uint64_t waits);
 
-/* Note that the writer has slept for 'ns'. */
+/* Report that the writer has slept for 'ns'. */
 static inline void
 load_policy_note_sleep(struct load_policy *p, uint64_t ns)
 {
 	p->slept_ns += ns;
 }
 
-/* Note that it took 'ns' to compress a block of 'nbytes' to 'packed' bytes. */
+/*
+ * Report that it took 'ns' to compress a block of 'nbytes' to 'packed' bytes.
+ */
 void load_policy_note_compressed(struct load_policy *p, uint64_t ns,
 				 size_t nbytes, size_t packed);
 
-/* Note that it took 'ns' to write 'nbytes'. */
+/* Report that it took 'ns' to write 'nbytes'. */
 void load_policy_note_written(struct load_policy *p, uint64_t ns,
 			      size_t nbytes);
 

@@ -20,14 +20,14 @@
 #define TRIES_MAX 100000u
 
 /*
- * Limit for one component of the path.  It leaves room for ".99999" and
+ * Limit for one component of the path.  It leaves room to append ".99999" and
  * ".rings".
  */
 #define PART_MAX (NAME_MAX - 12)
 
 /*
- * Minimum number of digits of a segment's number, so that names sort by the
- * number.
+ * A segment's number has at least this many digits, so that sorting the names
+ * also sorts the numbers.
  */
 #define SEGMENT_DIGITS 4
 
@@ -49,8 +49,8 @@ struct fill {
 };
 
 /*
- * Append the value of one conversion.  Return whether it was the running
- * number.
+ * Append the value of one conversion.  Return true if the conversion is that of
+ * the running number.
  */
 static bool
 add_conversion(struct text *t, const struct output *o, char conversion,
@@ -110,8 +110,8 @@ part_excess(size_t n, size_t exe_count)
 }
 
 /*
- * Fill in the template.  '*numbered_ret' tells whether the running number is in
- * the name.  Return by how many bytes the executable's name must be cut, so
+ * Fill in the template.  Set '*numbered_ret' to whether the running number is
+ * in the name.  Return by how many bytes the executable's name must be cut, so
  * that each part between slashes fits.
  */
 static size_t
@@ -151,8 +151,8 @@ expand(struct text *t, const struct output *o, const struct fill *f,
 }
 
 /*
- * Cut 'excess' bytes from the executable's name, or a few more, so that no
- * UTF-8 character is split.  Return false if nothing would be left.
+ * Cut 'excess' bytes from the executable's name, or a few more so that no UTF-8
+ * character is split.  Return false if nothing would be left of the name.
  */
 static bool
 shorten(struct fill *f, const char *exe, size_t excess)
@@ -220,8 +220,8 @@ output_advice(const struct output *o, int error, bool begin_now)
 	if (begin_now)
 		return "";
 	/*
-	 * Give this advice only if the limit is lower than at the start: then
-	 * the program itself has lowered it.
+	 * Advise this only if the limit is lower than at the start, which means
+	 * that the program itself has lowered it.
 	 */
 	if ((error == EMFILE && soft_limit(RLIMIT_NOFILE) < o->file_limit) ||
 	    (error == EFBIG && soft_limit(RLIMIT_FSIZE) < o->size_limit))
@@ -382,7 +382,10 @@ output_reopen_trace(const struct output *o)
 	const int fd = file_reopen(o->path, &o->id, O_WRONLY | O_APPEND);
 	struct stat st;
 
-	/* Another file may have got the inode number of a removed file. */
+	/*
+	 * Another file may have got the inode number of a removed file, so also
+	 * compare the size.
+	 */
 	if (fd < 0 ||
 	    (fstat(fd, &st) == 0 && (uint64_t)st.st_size == o->nbytes))
 		return fd;
@@ -397,7 +400,10 @@ output_open(struct output *o, uint64_t segment)
 	uint64_t number = o->number;
 	int fd = -1;
 
-	/* Another process may take the name that was free a moment ago. */
+	/*
+	 * Another process may take the name that was free a moment ago, so try
+	 * again.
+	 */
 	for (unsigned tries = 0; fd < 0 && tries < TRIES_MAX; tries++) {
 		if (!build_path(o, segment, number, o->path, sizeof(o->path)))
 			return ENAMETOOLONG;
@@ -426,7 +432,7 @@ output_hold_directory(struct output *o)
 
 	/*
 	 * If the directory's name contains %n, the next file may need another
-	 * one.
+	 * directory.
 	 */
 	if (end != NULL && has_conversion(o->template, end, 'n'))
 		return;
@@ -434,8 +440,8 @@ output_hold_directory(struct output *o)
 	if (o->directory < 0 || o->fd < 0)
 		return;
 	/*
-	 * If the file is not there, the directory was renamed meanwhile, or
-	 * this thread has another root.
+	 * If the file is not in this directory, the directory was renamed
+	 * meanwhile, or this thread has another root.
 	 */
 	if (file_is_at(o->directory, output_base(o), &o->id))
 		return;
@@ -443,7 +449,10 @@ output_hold_directory(struct output *o)
 	o->directory = -1;
 }
 
-/* Do all files of the trace have the same name up to 'end'? */
+/*
+ * Is the template up to 'end' expanded in the same way for all files of the
+ * trace?
+ */
 static bool
 is_lasting(const struct output *o, const char *end)
 {
@@ -468,7 +477,10 @@ count_lasting(const struct output *o)
 int
 output_open_root(const struct output *o)
 {
-	/* Only the writer thread uses it.  It is too large for a stack. */
+	/*
+	 * Static, since it is too large for a stack.  Only the writer thread
+	 * uses it.
+	 */
 	MEMORY_LARGE static char root[sizeof(o->path)];
 	const char *end = o->path + strlen(o->cwd);
 
@@ -510,9 +522,7 @@ output_write(struct output *o, const void *data, size_t nbytes)
 		next += n;
 		left -= (size_t)n;
 	}
-	/*
-	 * Remove the part that was written, since the next write appends to it.
-	 */
+	/* Remove what was written: the next write would append to it. */
 	if (error != 0 && left != nbytes) {
 		o->is_torn = syscall(SYS_ftruncate, o->fd, o->nbytes) != 0;
 		if (!o->is_torn)
@@ -549,7 +559,10 @@ void
 output_remove(const struct output *o, uint64_t segment, uint64_t number,
 	      const struct file_id *id)
 {
-	/* Only the writer thread uses it.  It is too large for a stack. */
+	/*
+	 * Static, since it is too large for a stack.  Only the writer thread
+	 * uses it.
+	 */
 	MEMORY_LARGE static char path[sizeof(o->path)];
 
 	if (build_path(o, segment, number, path, sizeof(path)))

@@ -49,16 +49,16 @@ struct output {
  * %h host, %n the first running number from 0 that is free, %s the number of
  * the segment with four digits or more, %% a '%'.  The caller owns 'template',
  * which must outlive '*o'.  The caller sets 'names' before the first file is
- * opened.  Without %s, ".sNNNN" is inserted before ".hatf", else before ".gz",
- * else at the end.  The name of the first segment has it only if 'numbers_all'
- * is set.
+ * opened.  If the template has no %s, ".sNNNN" is inserted before ".hatf", else
+ * before ".gz", else at the end.  In this case, the name of the first segment
+ * has ".sNNNN" only if 'numbers_all' is set.
  */
 void output_init(struct output *o, const char *template, bool numbers_all);
 
 /* Does the template have %p, so that each process has its own file? */
 bool output_has_pid(const char *template);
 
-/* Copy '*from', but only the used bytes of its two large buffers. */
+/* Copy '*from'.  Of its two large buffers, copy only the used bytes. */
 void output_copy(struct output *to, const struct output *from);
 
 /*
@@ -71,21 +71,21 @@ int output_open(struct output *o, uint64_t segment);
 
 /*
  * Return a text to append to the message about the first output_open() or
- * output_write() that failed.  It advises to begin the trace earlier, or is ""
- * if that would not help.
+ * output_write() that failed.  The text advises to begin the trace earlier.  If
+ * that would not help, it is "".
  */
 const char *output_advice(const struct output *o, int error, bool begin_now);
 
 /*
  * Fill in 'path' with a free name, the one that output_open() will try first.
- * Another process may take it before.  Return 0 or ENAMETOOLONG.
+ * Another process may take this name before that.  Return 0 or ENAMETOOLONG.
  */
 int output_find_name(struct output *o, uint64_t segment);
 
 /*
- * Writer thread: open the directory of the file, so that later files go there
- * even if it is renamed.  If the file is not in that directory, continue to use
- * full names.
+ * Writer thread: open the directory of the file.  Later files then go there
+ * even if the directory is renamed.  If the file is not in that directory,
+ * continue to use full names.
  */
 void output_hold_directory(struct output *o);
 
@@ -103,15 +103,15 @@ void output_forget(struct output *o);
 
 /*
  * Append 'nbytes'.  Return 0 or an errno value.  After an error the file is cut
- * to its old length; if that fails, 'is_torn' is set and the file ends with a
- * part of 'data'.  All signals must be blocked, since a write beyond
- * RLIMIT_FSIZE raises one.
+ * to its old length.  If that fails, too, 'is_torn' is set and the file ends
+ * with a part of 'data'.  All signals must be blocked, since a write beyond
+ * RLIMIT_FSIZE raises SIGXFSZ.
  */
 int output_write(struct output *o, const void *data, size_t nbytes);
 
 /*
- * Open the file of the trace again, which must have the length 'nbytes'.
- * Return the descriptor, or -1 with errno.
+ * Open the file of the trace again.  The file must have the length 'nbytes' of
+ * the struct.  Return the descriptor, or -1 with errno.
  */
 int output_reopen_trace(const struct output *o);
 

@@ -34,8 +34,8 @@ remove_oldest(struct segment *s)
 }
 
 /*
- * The disk is full: remove the oldest segment of those that are kept.  Return
- * false if there is none.
+ * The disk is full: remove the oldest of the segments that are kept.  Return
+ * false if no segment is kept.
  */
 static bool
 make_space(void *segment)
@@ -101,8 +101,8 @@ add_numbers(const struct segment *s, struct text *t)
 }
 
 /*
- * Add the header lines about this segment.  Add none if the trace has only one
- * segment.
+ * Add the header lines about this segment.  If the trace has only one segment,
+ * add none.
  */
 static void
 add_lines(const struct segment *s, struct text *t)
@@ -114,7 +114,7 @@ add_lines(const struct segment *s, struct text *t)
 
 	const char *const rings = s->is_late ? ringfile_path() : NULL;
 
-	/* Each byte of the name may take four, if it is escaped. */
+	/* An escaped byte of the name takes four bytes. */
 	if (rings != NULL && 4 * strlen(rings) + 8 < t->cap - t->used)
 		text_line(t, "rings", rings, strlen(rings));
 }
@@ -162,8 +162,8 @@ segment_note_heap(struct segment *s, const struct event *ev)
 {
 	if (ev->type == EVENT_CREATE_HEAP) {
 		/*
-		 * There is no room to note the heap.  A later segment would use
-		 * it without creating it.
+		 * If there is no room to note the heap, a later segment will
+		 * use the heap without creating it.
 		 */
 		if (s->heap_count == SEGMENT_HEAPS_MAX) {
 			s->is_known = false;
@@ -189,7 +189,7 @@ part_nbytes_at(const struct segment_dtds *d, uint32_t at)
 	return (uint32_t)d->bytes[at] | (uint32_t)d->bytes[at + 1] << 8;
 }
 
-/* Does the list already have the part that is being added at its end? */
+/* Does the list already have the part that is being added at the list's end? */
 static bool
 has_part(const struct segment_dtds *d)
 {
@@ -225,7 +225,7 @@ segment_note_dtd(struct segment *s, const struct event *ev)
 	d->part_nbytes += n;
 	if ((ev->flags & EVENT_FLAG_MORE) != 0)
 		return;
-	/* Skip a second copy: two threads may both have recorded the DTD. */
+	/* Two threads may both have recorded the DTD: skip a second copy. */
 	if (!has_part(d) &&
 	    d->nbytes + 2 + d->part_nbytes + 2 <= SEGMENT_DTDS_NBYTES) {
 		d->bytes[d->nbytes] = (uint8_t)d->part_nbytes;
@@ -304,8 +304,8 @@ begin(struct segment *s)
 		return false;
 	s->head_nbytes = t->output.nbytes;
 	/*
-	 * The file now has all live blocks if there is a table.  If there is
-	 * none, the file lacks the earlier blocks.
+	 * If there is a table, the file now has all live blocks.  Otherwise,
+	 * the file lacks the earlier blocks.
 	 */
 	s->is_known = s->live.slots != NULL;
 	return true;
@@ -328,9 +328,9 @@ segment_begin_first(struct segment *s)
 /* -------------------------------------------------------------- retention */
 
 /*
- * Before the next file begins, remove the oldest files, so that the rest, the
- * current file and the next one stay within the limits.  The current file,
- * which has 'nbytes', is not in the list yet.
+ * Before the next file begins, remove the oldest files: the rest, the current
+ * file and the next file must stay within the limits.  The current file, which
+ * has 'nbytes', is not in the list yet.
  */
 static void
 retain(struct segment *s, uint64_t nbytes)
@@ -396,7 +396,10 @@ segment_end_failed(struct segment *s, const struct narrate_trailer *end)
 	return trace_finish_failed(s->trace, &own);
 }
 
-/* The trailer is written: update the sums, and prepare for the next file. */
+/*
+ * After the trailer: update the sums, close the file, and prepare for the next
+ * one.
+ */
 static void
 leave(struct segment *s, const struct narrate_trailer *end)
 {
@@ -427,7 +430,7 @@ segment_close(struct segment *s, const struct narrate_trailer *end)
 {
 	leave(s, end);
 	/*
-	 * Until the next start, no events are recorded, so the table would
+	 * No events are recorded until the next start, so the table would
 	 * become wrong.
 	 */
 	live_blocks_fini(&s->live);
@@ -436,9 +439,9 @@ segment_close(struct segment *s, const struct narrate_trailer *end)
 }
 
 /*
- * Create the file, but first announce its name to recovery.  If the process is
- * killed before the next commit, recovery removes this file and continues with
- * the old one.
+ * Announce the name of the file to recovery, and then create the file.  If the
+ * process is killed before the next commit, recovery removes this file and
+ * continues with the old one.
  */
 static int
 open_announced(struct output *o, uint64_t segment)
@@ -450,8 +453,7 @@ open_announced(struct output *o, uint64_t segment)
 	ringfile_announce(o->path);
 	error = output_open(o, segment);
 	/*
-	 * The file may have another name, if another process took the announced
-	 * one.
+	 * If another process took the announced name, the file has another one.
 	 */
 	if (error == 0)
 		ringfile_announce(o->path);
@@ -492,7 +494,8 @@ segment_abandon(struct segment *s, const struct narrate_trailer *end)
 }
 
 /*
- * The next file cannot be made: continue with this one, unless it was removed.
+ * The next file cannot be made: continue with the current file, unless it was
+ * removed.
  */
 static bool
 go_on(struct segment *s, const struct output *next, int error, uint64_t now_ns)

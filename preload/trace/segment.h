@@ -38,7 +38,7 @@ struct segment_heap {
 	uint64_t id, name[2]; /* as in EVENT_CREATE_HEAP */
 };
 
-/* Upper limit of the program's DTDs, in bytes. */
+/* Upper limit of the bytes of all DTDs of the program. */
 #define SEGMENT_DTDS_NBYTES (64u << 10)
 
 /*
@@ -48,7 +48,7 @@ struct segment_heap {
 struct segment_dtds {
 	uint8_t bytes[SEGMENT_DTDS_NBYTES];
 	uint32_t nbytes;
-	uint32_t part_nbytes; /* bytes of the next part that have come so far */
+	uint32_t part_nbytes; /* bytes of the next part so far */
 	bool is_full;	      /* a DTD did not fit, and this was reported */
 };
 
@@ -59,12 +59,12 @@ struct segment {
 	uint64_t number; /* number of the open segment, else of the next one */
 	bool is_open;
 	bool is_late;  /* unrecorded events preceded this segment */
-	bool is_known; /* so far the trace has every block */
-	/* Sums of the earlier segments. */
+	bool is_known; /* the trace so far has every live block */
+	/* Sums over the earlier segments. */
 	uint64_t events_before, lost_before, bytes_before;
 	uint64_t waits, wait_ns, cpu_ns;
 	char previous[NAME_MAX + 1];
-	/* The next three decide when the next segment is due. */
+	/* The next three members decide when the next segment is due. */
 	uint64_t head_nbytes;  /* size of the file before its first event */
 	uint64_t since_ns;     /* when the file began; CLOCK_MONOTONIC */
 	uint64_t retry_nbytes; /* length at which to retry a failed rotation */
@@ -86,7 +86,7 @@ void segment_init(struct segment *s, struct trace *t,
 		  const struct config *config, bool is_late);
 
 /*
- * Begin the first segment in the file that the trace's output has open already.
+ * Begin the first segment in the file that the trace's output already has open.
  * This may run on a thread of the program that has little stack.  Return the
  * same as trace_commit().
  */
@@ -100,8 +100,8 @@ bool segment_open(struct segment *s);
 
 /*
  * Write the trailer of the open segment, with the figures of this segment
- * alone.  'end' has those of the whole process.  The file stays open, so later
- * events would follow the trailer.  Return the same as trace_commit().
+ * alone.  'end' has the figures of the whole process.  The file stays open, but
+ * no event may follow the trailer.  Return the same as trace_commit().
  */
 bool segment_end(struct segment *s, struct narrate_trailer *end);
 
@@ -116,8 +116,8 @@ void segment_close(struct segment *s, const struct narrate_trailer *end);
 
 /*
  * End this segment and begin the next; the caller must not commit in between.
- * If no file can be created, print one line, once, and continue with this one.
- * Return false if the trace cannot continue.
+ * If the next file cannot be created, print one line, once, and continue with
+ * the current file.  Return false if the trace cannot continue.
  */
 bool segment_rotate(struct segment *s, struct narrate_trailer *end,
 		    uint64_t now_ns);
@@ -138,10 +138,12 @@ bool segment_is_due(const struct segment *s, uint64_t now_ns);
  */
 void segment_lose_track(struct segment *s);
 
-/* Note an EVENT_CREATE_HEAP or EVENT_DESTROY_HEAP that goes into the trace. */
+/*
+ * Remember an EVENT_CREATE_HEAP or EVENT_DESTROY_HEAP that goes into the trace.
+ */
 void segment_note_heap(struct segment *s, const struct event *ev);
 
-/* Note a piece of an EVENT_CLIENT_DTD, since later segments repeat the DTDs. */
+/* Remember a piece of an EVENT_CLIENT_DTD: later segments repeat the DTDs. */
 void segment_note_dtd(struct segment *s, const struct event *ev);
 
 /* Call this for each event, before the event goes into the trace. */

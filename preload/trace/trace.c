@@ -46,8 +46,8 @@ trace_memory_nbytes(const struct config *config)
 }
 
 /*
- * Return the stacks that the trace defines.  Return NULL if there is no memory;
- * events then have no stacks.
+ * Make the struct through which the trace gets its call stacks.  Return NULL if
+ * there is no memory; events then have no stacks.
  */
 static struct narrate_stacks *
 make_stacks(const struct config *config)
@@ -110,8 +110,8 @@ trace_set_clock(struct trace *t, bool stamped)
 	struct narrator *const n = &t->narrator;
 
 	/*
-	 * The stamps only order the threads.  A coarse clock does not show them
-	 * as times.
+	 * Stamps only order the events of different threads: with a coarse
+	 * clock, do not show them as times.
 	 */
 	if (t->clock == CONFIG_CLOCK_COARSE)
 		n->grain = stamped ? COARSE_US : 1;
@@ -126,8 +126,8 @@ trace_begin(struct trace *t, const char *header, size_t header_nbytes)
 	bool done;
 
 	/*
-	 * Store the block: this thread's stack may be too small for the
-	 * compressor.
+	 * Store the block without compression, since this thread's stack may be
+	 * too small for the compressor.
 	 */
 	if (level != 0)
 		t->level = DEFLATE_LEVEL_STORED;
@@ -222,7 +222,7 @@ trace_commit(struct trace *t)
 	return true;
 }
 
-/* Report how many stacks got no number, unless this number was reported. */
+/* If stacks have got no number since the last report, report how many. */
 static void
 report_full_table(struct trace *t)
 {
@@ -267,7 +267,7 @@ trace_finish_failed(struct trace *t, const struct narrate_trailer *end)
 	own.is_incomplete = true;
 	own.missed = missed_calls_text();
 	t->missing = 0;
-	/* A trailer must follow a header and whole blocks. */
+	/* A trailer is valid only after a header and whole blocks. */
 	if (can_end) {
 		t->error = 0;
 		if (missing != 0)

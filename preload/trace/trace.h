@@ -30,7 +30,7 @@ struct trace {
 	int level;
 	struct load_policy load;
 	enum config_clock clock;
-	int error;	      /* errno of the failure that ended it, or 0 */
+	int error; /* errno of the failure that ended the trace, or 0 */
 	bool is_end_reported; /* the user was told that the trace has ended */
 	uint64_t missing;     /* events that the error lost */
 	/* Result of stack_table_full() that was last reported. */
@@ -66,7 +66,7 @@ bool trace_begin(struct trace *t, const char *header, size_t header_nbytes);
 struct clock_reading trace_read_clock(struct trace *t);
 
 /*
- * Note in the trace that from now on each event has its own stamp or, if
+ * Write into the trace that from now on each event has its own stamp or, if
  * 'stamped' is false, a tick.
  */
 void trace_set_clock(struct trace *t, bool stamped);
