@@ -20,7 +20,10 @@
 MEMORY_LARGE static struct output output;
 static struct header_parent parent;
 
-/* The reason was reported already, so tell children not to report it again. */
+/*
+ * Tell children of this process not to report the reason again: it was reported
+ * already.  Return false.
+ */
 static bool
 refuse(void)
 {
@@ -29,8 +32,8 @@ refuse(void)
 }
 
 /*
- * May this process be traced?  Finding the executable's name takes time, so do
- * it only if a setting needs it.
+ * May this process be traced?  Finding the executable's name takes time, so
+ * find it only if a setting needs the name.
  */
 static bool
 is_followed(void)
@@ -129,8 +132,8 @@ begin_reserve(const struct header_parent *its_parent, bool is_first,
 			      !environment_own()->drop))
 		return fail();
 	/*
-	 * Do this now: relative names start from the program's working
-	 * directory at its start.
+	 * Initialise the output now: a relative name starts from the working
+	 * directory that the program has at its start.
 	 */
 	output_init(&output, environment_own()->out,
 		    environment_own()->rotate_nbytes != 0 ||

@@ -28,16 +28,16 @@ bool begin_read(void);
  * Take the first step.  'parent' is copied, except for the string with the name
  * of its trace, which must stay valid.  'is_first' is false in a process that a
  * traced process has forked.  'is_dormant' means that the process does not
- * record at once.  Return false if there is no memory; this is then reported.
+ * record at once.  If there is no memory, report this and return false.
  */
 bool begin_reserve(const struct header_parent *parent, bool is_first,
 		   bool is_dormant);
 
 /*
  * Take the second step, unless it has been taken.  Only one thread at a time
- * may call this: the one that starts the process's trace, or the one that makes
- * the writer thread.  Return false if there is no memory; this is then
- * reported.
+ * may call this: the thread that starts the process's trace, or the thread that
+ * makes the writer thread.  If there is no memory, report this and return
+ * false.
  */
 bool begin_prepare(void);
 

@@ -23,7 +23,10 @@
 
 /* The writer's descriptors of /proc/self and its stat file; -1: none. */
 static int folder = -1, stat_file = -1;
-/* The child of a fork keeps this flag, since it inherits the filter. */
+/*
+ * A filter of system calls kills the process if it reads /proc: do not read it.
+ * The child of a fork inherits the filter, so it keeps this flag.
+ */
 static _Atomic bool is_blind;
 
 void
@@ -72,7 +75,7 @@ remaining_threads_none(int *status_ret)
 void
 remaining_threads_end_looks(void)
 {
-	/* relaxed: the calling thread is the first one under the filter. */
+	/* relaxed: no other thread is under the filter yet. */
 	atomic_store_explicit(&is_blind, true, memory_order_relaxed);
 }
 

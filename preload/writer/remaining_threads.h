@@ -36,7 +36,7 @@ bool remaining_threads_none(int *status_ret);
 
 /*
  * The program will install a filter that kills the process for reading /proc:
- * do not read it any more.
+ * do not read /proc any more.
  */
 void remaining_threads_end_looks(void);
 
@@ -48,7 +48,9 @@ void remaining_threads_end_looks(void);
 bool remaining_threads_several(bool has_writer);
 
 /*
- * Does the program have only one thread?  Return false if /proc cannot be read.
+ * Does the program have only one thread?  The answer is yes if no second thread
+ * has got a HATF number.  Otherwise count the threads in /proc, and return
+ * false if /proc cannot be read.
  */
 bool remaining_threads_single(void);
 

@@ -28,7 +28,7 @@
  * waits for room.
  */
 #define HOLD_BUSY_NS 50000000ull
-/* A process that ends sooner gets no socket. */
+/* A process that ends before this time gets no socket. */
 #define CONTROL_AFTER_NS 100000000ull
 
 static void
@@ -69,8 +69,9 @@ serve_request(void)
 }
 
 /*
- * If a thread of the program has changed its privileges and asks for it, make
- * the same change.
+ * A thread of the program that has changed its privileges asks the writer to
+ * make the same change.  If there is such a request, make the change and
+ * answer.
  */
 static void
 serve_follow(void)
@@ -81,11 +82,14 @@ serve_follow(void)
 	if (atomic_load_explicit(&writer->follow, memory_order_acquire) !=
 	    WRITER_FOLLOW_ASKED)
 		return;
-	/* The socket is in the old user's folder: make another one later. */
+	/*
+	 * The socket is in the old user's folder.  Remove it; a later one is
+	 * made in the new user's folder.
+	 */
 	control_close();
 	/*
-	 * Under the minimal filter the writer cannot open or remove files, so
-	 * do it now.
+	 * Under the minimal filter the writer cannot open or remove files.  Do
+	 * so now.
 	 */
 	if (writer->follow_to->filter == PRIVILEGES_MINIMAL_FILTER) {
 		ringfile_remove();
@@ -101,7 +105,7 @@ serve_follow(void)
 
 /*
  * There have been no events for some time: set the clock idle and sleep.  The
- * next event starts the clock and wakes the writer.  Return false if the
+ * next event will start the clock and wake the writer.  Return false if the
  * program's threads have ended.
  */
 static bool
@@ -169,16 +173,16 @@ resume(void)
 		return;
 	/* The next control_serve() makes the socket again. */
 	control_close();
-	/* relaxed: only this thread reads it, in start_recording(). */
+	/* relaxed: only this thread reads 'is_ending', in start_recording(). */
 	atomic_store_explicit(&writer->is_ending, false, memory_order_relaxed);
 	writer_collect_threads();
 	/*
 	 * The ring file was removed before the exec, which could have
 	 * succeeded.  The kernel does not link a file again that has no name
-	 * left, so make a new file and move the ring into it.  This is possible
-	 * only for the ring of the thread that waits for this: other producers
-	 * cannot be stopped, and the words that one stores between the copy and
-	 * the new mapping would be lost.
+	 * left.  Therefore make a new file and move the ring into it.  This is
+	 * possible only if there is a single ring, that of the thread that
+	 * waits here.  Other producers cannot be stopped, and would lose the
+	 * words that they store between the copy and the new mapping.
 	 */
 	if (writer->thread_count == 1 && !writer->is_dormant) {
 		ringfile_renew(writer->producers[0]->ring,
@@ -201,7 +205,7 @@ resume(void)
 static bool
 is_holding(uint64_t now)
 {
-	/* relaxed: only this thread writes it. */
+	/* relaxed: only this thread writes 'hold_until_ns'. */
 	const uint64_t until = atomic_load_explicit(&writer->hold_until_ns,
 						    memory_order_relaxed);
 
@@ -212,7 +216,7 @@ is_holding(uint64_t now)
 	for (uint32_t i = 0; i < writer->thread_count; i++) {
 		const struct ring *const r = writer->producers[i]->ring;
 
-		/* relaxed: see count_lost(), record.c. */
+		/* relaxed: see count_lost(), record_steps.c. */
 		if (ring_wait_is_pending(r) ||
 		    atomic_load_explicit(&r->lost_count,
 					 memory_order_relaxed) != 0)
@@ -222,8 +226,8 @@ is_holding(uint64_t now)
 }
 
 /*
- * Is a dormant process about to end?  If it still exists a second after
- * writer_end_dormant(), it will continue.
+ * Is a dormant process about to end?  If the process still exists a second
+ * after writer_end_dormant(), assume that it continues.
  */
 static bool
 is_ending_dormant(uint64_t now)
@@ -263,7 +267,8 @@ sleep_dormant(uint32_t wake)
 }
 
 /*
- * The thread ends: wake all threads that wait for it.  Return its exit status.
+ * The writer thread ends: wake all threads that wait for it.  Return its exit
+ * status.
  */
 static int
 leave_for_good(void)
@@ -271,8 +276,9 @@ leave_for_good(void)
 	control_close();
 	process_move(PROCESS_WRITER_OVER);
 	/*
-	 * If the trace file could not be opened again, keep the ring file: it
-	 * has events that the trace lacks.  Later events are in neither file.
+	 * If the trace file could not be opened again, keep the ring file,
+	 * which has events that the trace lacks.  Later events are in neither
+	 * file.
 	 */
 	if (writer->has_left)
 		ringfile_count_hidden();
@@ -281,7 +287,7 @@ leave_for_good(void)
 	answer();
 	wake_set_presence(WAKE_AWAY);
 	/*
-	 * If no other thread is left, this becomes the exit status of the
+	 * If no other thread is left, the result becomes the exit status of the
 	 * process.
 	 */
 	return writer->exit_status;
@@ -315,8 +321,8 @@ writer_main(void *unused)
 
 		writer_serve_client();
 		/*
-		 * Read the list of ancestors now, since an ancestor may end at
-		 * any time.
+		 * Read the list of ancestors now: an ancestor may end at any
+		 * time, and would then be missing.
 		 */
 		if (is_settled)
 			header_complete();

@@ -34,7 +34,7 @@
 #include "preload/confine/privileges.h"
 #include "preload/trace/output.h"
 
-/* How a trace ended.  The trailer has this. */
+/* How a trace ended.  The trailer contains this. */
 enum writer_end {
 	WRITER_END_EXIT,
 	WRITER_END_UNDERSCORE_EXIT,
@@ -51,22 +51,26 @@ enum writer_end {
 /* A position in the trace. */
 struct writer_place {
 	uint64_t segment;
-	uint64_t event; /* number of logical events in the segment before it */
+	/* Number of logical events in the segment before this position. */
+	uint64_t event;
 };
 
-/* Return the bytes that writer_reserve() and writer_prepare() map. */
+/*
+ * Return the size in bytes of what writer_reserve() and writer_prepare() map.
+ */
 size_t writer_memory_nbytes(const struct config *config);
 
 /*
- * Map the writer's memory for a trace that begins now or, if 'is_dormant', with
- * an order to start.  'is_child' means that the process is the child of a fork;
- * the files of its parent are not its own.  Return false if there is no memory.
+ * Map the writer's memory for a trace.  The trace begins now or, if
+ * 'is_dormant' is set, with an order to start.  'is_child' means that the
+ * process is the child of a fork, so the files of its parent are not its own.
+ * Return false if there is no memory.
  */
 bool writer_reserve(const struct config *config, bool is_child,
 		    bool is_dormant);
 
 /*
- * Prepare the tables for that trace, whose files are named by 'output'.  This
+ * Prepare the tables for the trace, whose files are named by 'output'.  This
  * makes neither a thread nor a file.  Return false if there is no memory.
  */
 bool writer_prepare(const struct config *config, const struct output *output);
@@ -84,15 +88,15 @@ void writer_get_ready(void);
 void writer_open_calls(void);
 
 /*
- * The calling thread is about to make a change after which the writer thread
- * could not be made, or could not open its files.  So make the writer now.
- * Keeps errno.
+ * The calling thread is about to make a change.  After this change the writer
+ * thread could not be made, or could not open its files, so make the writer
+ * now.  Keeps errno.
  */
 void writer_make_early(void);
 
 /*
- * The slot of a dormant process has a new order (own_slot.h): make the writer,
- * and start recording if that is the order.  Return 'p'.  Keeps errno.
+ * The slot of a dormant process has a new order (own_slot.h).  Make the writer,
+ * and start recording if the order is to start.  Return 'p'.  Keeps errno.
  */
 void *writer_answer_bell(void *p);
 
@@ -100,14 +104,15 @@ void *writer_answer_bell(void *p);
 uint64_t writer_start_ns(void);
 
 /*
- * The calling thread, the only one of the process, is about to make a call that
- * fails in a process of several threads: make the writer write all events so
- * far to the file, and end.  Return true when its thread is gone, or false if
- * it must stay.  A later event makes a new writer.  If 'for_call' is set, the
- * caller must call writer_return() after its call. writer_return() makes the
- * writer, with the privileges that the caller then has.  Until then the files
- * of the trace are open in the program's descriptor table.  All signals must be
- * blocked.
+ * The calling thread is the only one of the program, and is about to make a
+ * call that fails in a process of several threads.  Make the writer write all
+ * events so far to the file, and end.  Return true when the writer thread is
+ * gone, or false if it must stay.  A later event makes a new writer.
+ *
+ * If 'for_call' is set, the caller must call writer_return() after its call.
+ * writer_return() makes the writer, with the privileges that the caller then
+ * has.  Between the two calls, the files of the trace are open in the program's
+ * descriptor table.  All signals must be blocked.
  */
 bool writer_depart(bool for_call);
 void writer_return(void);
@@ -115,7 +120,7 @@ void writer_return(void);
 /*
  * A thread of the program calls this while nothing is recorded: the process is
  * about to end or to exec, so prevent a new trace.  Return false if a trace has
- * begun meanwhile or a ring file exists; then the caller must call
+ * begun meanwhile or if a ring file exists.  In this case the caller must call
  * writer_finish().
  */
 bool writer_end_dormant(void);
@@ -128,8 +133,8 @@ enum writer_order {
 };
 
 /*
- * A thread of the program: make the writer carry out 'order', as 'hatf ctl'
- * does.  Return true when the order is done, or false if it failed.
+ * A thread of the program: make the writer carry out 'order', as for 'hatf
+ * ctl'.  Return true when the order is done, or false if it failed.
  */
 bool writer_obey(enum writer_order order);
 
@@ -143,38 +148,35 @@ void writer_finish(enum writer_end end);
 /*
  * Like writer_finish(), but the calling thread writes the whole trace itself.
  * This is possible if no writer thread was needed so far.  All signals must be
- * blocked.  Return false if nothing was written; then the caller must call
- * writer_finish().
+ * blocked.  Return false if nothing was written.  In this case the caller must
+ * call writer_finish().
  */
 bool writer_finish_brief(enum writer_end end);
 
 /*
  * A thread of the program, whose privileges have just become '*p': make the
- * writer adopt them.  Return false if that failed; then the caller must end the
- * trace.
+ * writer adopt them.  Return false if the writer could not.  In this case the
+ * caller must end the trace.
  */
 bool writer_follow(const struct privileges *p);
 
-/*
- * Wait until the writer thread has ended, which it does after
- * WRITER_END_SANDBOX.
- */
+/* Wait until the writer thread has ended.  After WRITER_END_SANDBOX it ends. */
 void writer_await_gone(void);
 
 /*
- * End the writer's pause after writer_finish(), since an exec has failed and
- * the process continues.  (While a process ends, other threads may still have
- * events, which must not follow the trailer.  So the writer pauses for up to a
- * second.)  Return when the writer drains the rings as before.  All signals
- * must be blocked.
+ * End the writer's pause after writer_finish(): an exec has failed and the
+ * process continues.  Return when the writer drains the rings as before.  All
+ * signals must be blocked.  (The writer pauses for up to a second after the
+ * trailer, because other threads may still have events while the process ends,
+ * and no event may follow the trailer.)
  */
 void writer_resume(void);
 
 /*
  * A thread of the program calls this after it has recorded an EVENT_FORK with
  * this ticket.  Wait at most 'timeout_ns' until the writer has encoded the
- * event.  If it has, store the event's place in the trace in '*place_ret' and
- * return true.
+ * event.  If the writer has encoded it in this time, store the event's place in
+ * the trace in '*place_ret' and return true.
  */
 bool writer_await_fork(uint64_t ticket, uint64_t timeout_ns,
 		       struct writer_place *place_ret);
@@ -186,10 +188,10 @@ bool writer_await_fork(uint64_t ticket, uint64_t timeout_ns,
 struct writer_place writer_place(void);
 
 /*
- * Return the path of a segment's file, if it is the current segment or the one
- * before; otherwise the path of the current segment's file.  The child of a
- * fork gets the parent's path until its own trace begins.  Any thread may call
- * this.
+ * Return the path of the file of 'segment', if this is the current segment or
+ * the one before.  Otherwise return the path of the current segment's file.
+ * The child of a fork gets the parent's path until its own trace begins.  Any
+ * thread may call this.
  */
 const char *writer_path(uint64_t segment);
 

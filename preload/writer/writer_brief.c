@@ -2,14 +2,16 @@
 /*
  * writer_brief.c - write the trace of a short process without a writer thread
  *
- * The first event of the process prepares the writer.  A process may end before
- * it needs the writer thread.  Then the thread of the program that ends the
- * process does the writer's work: it makes the trace file, writes header,
- * events and trailer, and closes the file.  This takes a fraction of the time
- * that a thread, a ring file and a socket would take.  The work is the same as
- * in the writer thread (writer_round.c), with the writer's stack and
- * privileges.  But meanwhile the file is in the program's descriptor table,
- * above the standard descriptors and closed on exec.
+ * The first event of the process prepares the writer.  If the process ends
+ * before it needs the writer thread, the thread of the program that ends the
+ * process does the writer's work.  This thread makes the trace file, writes
+ * header, events and trailer, and closes the file.  This takes a fraction of
+ * the time that a thread, a ring file and a socket would take.
+ *
+ * The work is the same as in the writer thread (writer_round.c), with the
+ * writer's stack and privileges.  One thing differs: during this work the file
+ * is in the program's descriptor table, above the standard descriptors and
+ * closed on exec.
  */
 
 #include <errno.h>
@@ -29,8 +31,8 @@ struct brief {
 };
 
 /*
- * Make the trace file.  Return false on failure; the writer thread will try
- * again and report why.
+ * Make the trace file.  Return false on failure: the writer thread will then
+ * try again and report the reason.
  */
 static bool
 open_trace(void)
@@ -54,8 +56,8 @@ write_trace(void *argument)
 	if (!b->is_done)
 		return 0;
 	/*
-	 * The processor time of this thread so far is the program's, not the
-	 * writer's.
+	 * The processor time that this thread has used so far is the program's,
+	 * not the writer's.
 	 */
 	writer->segment.cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	writer->trace.is_brief = true;
@@ -85,7 +87,7 @@ writer_get_ready(void)
 
 /*
  * Close the file, unless the process is about to exec.  An exec that succeeds
- * closes the file.  After an exec that fails, the trace continues:
+ * closes the file itself.  After an exec that fails, the trace continues:
  * writer_resume() makes the writer thread, which takes over the file.
  */
 static void
@@ -101,9 +103,9 @@ leave_trace(enum writer_end end)
 
 /*
  * Must the header name the ring file?  It must if HATFTRACE_RINGS names another
- * folder; recovery finds a ring file beside the trace without its name.  But
- * here a ring file would be made only after an exec has failed, which is too
- * late: the header is in the file by then.
+ * folder; a ring file beside the trace is found without its name.  But this
+ * thread makes no ring file.  The writer would make one after an exec has
+ * failed, when the header is already in the file.
  */
 static bool
 must_name_rings(enum writer_end end)
@@ -119,8 +121,8 @@ writer_finish_brief(enum writer_end end)
 	struct privileges_saved before;
 
 	/*
-	 * relaxed: only a hint here.  If a dormant process comes here, it has a
-	 * ring file, which only the writer can remove.
+	 * relaxed: only a hint.  A dormant process that comes here has a ring
+	 * file, which only the writer can remove.
 	 */
 	if (atomic_load_explicit(&writer->is_dormant, memory_order_relaxed) ||
 	    must_name_rings(end))

@@ -36,7 +36,7 @@ own_ring(void)
 		       : NULL;
 }
 
-/* Make the writer thread.  Return false on failure, which is then reported. */
+/* Make the writer thread.  On failure, report this and return false. */
 static bool
 make_writer(void)
 {
@@ -45,7 +45,8 @@ make_writer(void)
 	if (!begin_prepare())
 		return false;
 	/*
-	 * The file of a trace that writer_finish_brief() has written; else -1.
+	 * The descriptor of the trace's file, if writer_finish_brief() has
+	 * written it; else -1.
 	 */
 	const int fd = o->fd;
 
@@ -82,7 +83,7 @@ writer_make_early(void)
 	/*
 	 * A dormant process has no file to open, and may need to be
 	 * single-threaded, so do not make the thread.  But prepare the tables
-	 * now, since the program's next call may hide /proc.
+	 * now: the program's next call may hide /proc.
 	 */
 	if (record_is_dormant())
 		writer_get_ready();
@@ -91,14 +92,14 @@ writer_make_early(void)
 }
 
 /*
- * The longest wait for an answer.  The writer answers sooner unless it waits
- * for a disk.
+ * Wait at most this long for the writer's answer.  The writer answers sooner
+ * unless it waits for a disk.
  */
 #define LOOK_MAX_NS NS_PER_SEC
 
 /*
- * Wait for the writer's answer to the request to leave.  Return true if its
- * thread is gone.
+ * Wait for the writer's answer to the request to leave.  Return true if the
+ * writer thread is gone.
  */
 static bool
 await_departure(uint32_t asked)
@@ -115,8 +116,8 @@ await_departure(uint32_t asked)
 		sys_futex_wait(&writer->departure, asked, 10 * TICK_NS);
 	}
 	/*
-	 * acquire: pairs with the release in writer_serve_departure().  The
-	 * caller may now open the files.
+	 * acquire: pairs with the release in writer_serve_departure().  After
+	 * this, the caller may open the files.
 	 */
 	if (atomic_load_explicit(&writer->wake.presence,
 				 memory_order_acquire) != WAKE_AWAY)
@@ -161,7 +162,8 @@ writer_depart(bool for_call)
 	atomic_store_explicit(&writer->departure, WRITER_DEPART_NONE,
 			      memory_order_release);
 	/*
-	 * There are files to open only if the writer has left during a trace.
+	 * If the writer has not left during a trace, there are no files to
+	 * open.
 	 */
 	if (gone && for_call && writer->has_left)
 		hold_files();
@@ -187,7 +189,7 @@ writer_finish(enum writer_end end)
 		atomic_load_explicit(&writer->done, memory_order_acquire);
 
 	/*
-	 * If another thread has asked already, one trailer serves both threads.
+	 * If another thread has already asked, one trailer serves both threads.
 	 */
 	atomic_compare_exchange_strong_explicit(
 		&writer->request, &none, (uint32_t)end + 1,
@@ -256,7 +258,7 @@ writer_follow(const struct privileges *p)
 	uint32_t none = WRITER_FOLLOW_NONE;
 	bool done;
 
-	/* acquire: pairs with the release of the request before this one. */
+	/* acquire: pairs with the release that ended the previous request. */
 	while (!atomic_compare_exchange_weak_explicit(
 		&writer->follow, &none, WRITER_FOLLOW_TAKEN,
 		memory_order_acquire, memory_order_relaxed)) {
@@ -270,8 +272,8 @@ writer_follow(const struct privileges *p)
 	atomic_store_explicit(&writer->follow, WRITER_FOLLOW_ASKED,
 			      memory_order_release);
 	/*
-	 * If the writer has ended, that is success, too: no thread is left to
-	 * change.
+	 * If the writer has ended, no thread is left to change: this is
+	 * success, too.
 	 */
 	done = await_following() != WRITER_FOLLOW_FAILED;
 	/* release: another thread may now make a request. */
@@ -311,8 +313,8 @@ writer_resume(void)
 	/* release: pairs with the acquire in resume(). */
 	atomic_store_explicit(&writer->resume, 1, memory_order_release);
 	/*
-	 * acquire: this thread then sees the new ring file, mapped at the
-	 * ring's address.
+	 * acquire: after this, the thread sees the new ring file, which is
+	 * mapped at the ring's address.
 	 */
 	while (process_is_tracing() &&
 	       atomic_load_explicit(&writer->resume, memory_order_acquire) !=

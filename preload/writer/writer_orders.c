@@ -23,8 +23,8 @@
 
 /*
  * An order_sink that discards events, except those that describe threads and
- * heaps.  'narrator' belongs to the trace that has just begun; NULL: there is
- * none.
+ * heaps.  'narrator' belongs to the trace that has just begun, or is NULL if
+ * there is none.
  */
 static void
 discard_event(void *narrator, const struct order_producer *producer,
@@ -62,7 +62,7 @@ discard(uint64_t until, struct narrator *narrator)
 
 		/*
 		 * If a realloc is under way, the next trace lacks its old
-		 * block, so record only the new one.
+		 * block.  Record only the new block.
 		 */
 		if (producer->realloc_open && !producer->realloc_done)
 			producer->realloc_freed = true;
@@ -77,16 +77,16 @@ discard(uint64_t until, struct narrator *narrator)
 }
 
 /*
- * Begin a trace.  The program's threads continue meanwhile.  Once they see that
+ * Begin a trace, while the program's threads continue.  Once they see that
  * 'process_dormant' is false, they publish events, perhaps of blocks that the
- * trace does not know (FORMAT.md, "start=late").  So take a stamp T after
- * changing the flag, and discard all events that were published with stamps up
- * to T.  The rest is consistent.  If an event of a block is kept, all later
- * events of that block are kept, since their stamps are larger.  An event with
- * a stamp before T that is published later is an allocation whose block no
+ * trace does not know (FORMAT.md, "start=late").  Therefore take a stamp T
+ * after changing the flag, and discard all events that were published with
+ * stamps up to T.  The rest is consistent.  If an event of a block is kept, all
+ * later events of that block are kept, since their stamps are larger.  An event
+ * with a stamp before T that is published later is an allocation whose block no
  * other thread has, or a free that has not happened (order.h, rule 3).  Any
  * thread that learns of such an event later also sees the flag.  In a process
- * with one thread, without stamps, the first part of its ring is discarded.
+ * with one thread, without stamps, discard the first part of its ring.
  */
 static const char *
 start_recording(void)
@@ -108,7 +108,7 @@ start_recording(void)
 	writer->last_error = 0;
 	header_complete();
 	if (!segment_open(&writer->segment)) {
-		/* relaxed: this undoes the store above. */
+		/* relaxed: this store undoes the one above. */
 		atomic_store_explicit(&writer->is_dormant, true,
 				      memory_order_relaxed);
 		return "cannot create the trace";
@@ -133,7 +133,8 @@ start_recording(void)
 	writer_collect_threads();
 	writer_commit_rings();
 	/*
-	 * seq_cst: this comes before the stamp is taken and the heads are read.
+	 * seq_cst: this store comes before the stamp is taken and the heads are
+	 * read.
 	 */
 	atomic_store_explicit(&process_dormant, false, memory_order_seq_cst);
 	now = writer_read_clock();
@@ -145,9 +146,9 @@ start_recording(void)
 
 /*
  * End the trace, while the program continues.  Take a stamp T before setting
- * 'process_dormant'.  A thread that sees the flag set does so after T, and from
+ * 'process_dormant'.  A thread that sees the flag set sees it after T, and from
  * then on records nothing.  Therefore the trace has all events up to T; discard
- * later ones.
+ * the later events.
  */
 static void
 halt(struct narrate_trailer *end)
@@ -162,8 +163,8 @@ halt(struct narrate_trailer *end)
 	until = clock_stamp();
 	clock_bump();
 	/*
-	 * seq_cst: this comes after the stamp was taken and before the heads
-	 * are read.
+	 * seq_cst: this store comes after the stamp was taken and before the
+	 * heads are read.
 	 */
 	atomic_store_explicit(&process_dormant, true, memory_order_seq_cst);
 	writer_prepare_end(end, until);
@@ -182,14 +183,15 @@ become_dormant(const struct narrate_trailer *end)
 	discard(UINT64_MAX, NULL);
 	clock_set_idle();
 	/*
-	 * release: a thread that reads this can rely on the trailer being in
-	 * the file.
+	 * release: a thread that reads true here can rely on the trailer being
+	 * in the file.
 	 */
 	atomic_store_explicit(&writer->is_dormant, true, memory_order_release);
 }
 
 /*
- * End the trace after halt() and a failed write. writer_fail() uses this, too.
+ * End the trace after halt() and a failed write.  Return false if no trailer
+ * could be written.  writer_fail() uses this, too.
  */
 static bool
 end_failed(const struct narrate_trailer *end)
@@ -266,7 +268,7 @@ tell_status(struct text *answer)
 
 	text_line_u64(answer, "pid", (uint64_t)sys_pid());
 	/*
-	 * Add the name only if it is known already.  'hatf ctl' can read it
+	 * Add the name only if it is already known: 'hatf ctl' can read it
 	 * itself.
 	 */
 	if (exe != NULL)
@@ -300,8 +302,8 @@ rotate(void)
 		return say_errno(writer->trace.error);
 	if (writer_is_forking(writer->trace.narrator.timeline.ns1)) {
 		/*
-		 * If a rotation was waiting for the end of a fork, it has now
-		 * been done.
+		 * If a rotation was waiting for the end of a fork, the order
+		 * has now done it.
 		 */
 		writer->fork_kept_ns = 0;
 		return "a fork is under way; try again";
@@ -335,7 +337,7 @@ writer_obey_order(const char *order, struct text *answer)
 void
 writer_obey_bell(enum bell_call call)
 {
-	/* An order to start is carried out by the thread that has taken it. */
+	/* The thread that takes an order to start also carries it out. */
 	if (call == BELL_STOP && !writer->is_dormant)
 		stop_recording();
 }

@@ -4,11 +4,12 @@
  *
  * The thread first makes the trace file.  It leaves after some time without
  * events, or when a thread of the program is about to make a call for which the
- * process must be single-threaded.  Before it leaves, all events that it has
- * taken out of the rings are in the file.  Later events wait in the rings,
- * which are in the ring file.  The kernel closes the thread's descriptors.  A
- * later writer thread opens the same files again by their names.  A thread
- * leaves only after it has checked that this works.
+ * process must be single-threaded.  Before the thread leaves, all events that
+ * it has taken out of the rings are in the file.  Later events wait in the
+ * rings, which are in the ring file.  The kernel closes the thread's
+ * descriptors.  A later writer thread opens the same files again by their
+ * names.  A writer thread leaves only if it has checked that the files can be
+ * opened again.
  */
 
 #include <errno.h>
@@ -32,7 +33,7 @@
 /* Leave after this time without events and without a client. */
 #define LEAVE_AFTER_NS (2 * NS_PER_SEC)
 
-/* How many rounds to try to empty the rings, while the asking thread waits. */
+/* Try to empty the rings in this many rounds, while the asking thread waits. */
 #define SETTLE_ROUNDS 3u
 
 /*
@@ -54,7 +55,7 @@ count_hidden_rings(void)
 			ringfile_count_hidden();
 }
 
-/* Make the trace file.  Return false on failure, which is then reported. */
+/* Make the trace file.  On failure, report this and return false. */
 static bool
 open_trace(void)
 {
@@ -100,10 +101,7 @@ take_over(void)
 	begin_rings();
 }
 
-/*
- * Make the files of the trace.  Return false on failure, which is then
- * reported.
- */
+/* Make the files of the trace.  On failure, report this and return false. */
 static bool
 begin(void)
 {
@@ -127,8 +125,8 @@ begin(void)
 }
 
 /*
- * The trace file cannot be found.  Leave it as it is, without a trailer, and
- * write the events in the rings to another file.
+ * The trace file cannot be found.  Write no trailer to it, and write the events
+ * in the rings to another file.  Return false if the trace cannot continue.
  */
 static bool
 continue_elsewhere(int error)
@@ -255,7 +253,8 @@ can_reopen(bool complete)
 /*
  * Could a thread of the program make another writer?  Perhaps not under a
  * filter.  It could not if children of the process will be in another PID
- * namespace: then 'pid_for_children' is missing or names that namespace.
+ * namespace.  In this case 'pid_for_children' is missing or names the other
+ * namespace.
  */
 static bool
 can_return(void)
@@ -280,15 +279,18 @@ must_stay(void)
 		(c->rotate_ns != 0 || remaining_threads_several(true)));
 }
 
-/* The thread is about to end, and the kernel will close its descriptors. */
+/*
+ * The thread is about to end: forget its descriptors, which the kernel will
+ * close.
+ */
 static void
 forget_files(void)
 {
 	output_forget(&writer->trace.output);
 	writer->has_left = !writer->is_dormant;
 	/*
-	 * relaxed: the change of the presence makes it visible to the thread
-	 * that makes the next writer.
+	 * relaxed: the change of the presence publishes this store to the
+	 * thread that makes the next writer.
 	 */
 	atomic_store_explicit(&writer->wake.away_since_ns, 0,
 			      memory_order_relaxed);
@@ -314,7 +316,7 @@ is_idle(uint64_t now)
 
 /*
  * Take orders by the bell instead of the socket, unless the process takes no
- * more orders.  Return false if there can be no bell.
+ * more orders.  Return false if no bell is possible.
  */
 static bool
 have_bell(void)
@@ -332,7 +334,7 @@ writer_leave_if_idle(uint64_t now, uint32_t wake)
 	if (!is_idle(now) || must_stay() || !can_reopen(!writer->is_dormant) ||
 	    !have_bell())
 		return false;
-	/* seq_cst, both: see wake_writer(). */
+	/* seq_cst, both: see wake_writer_if_here(). */
 	atomic_store_explicit(&writer->wake.presence, WAKE_AWAY,
 			      memory_order_seq_cst);
 	/*
@@ -352,8 +354,8 @@ writer_leave_if_idle(uint64_t now, uint32_t wake)
 }
 
 /*
- * Write all events in the rings to the file.  Return false if a write failed,
- * or if new events keep coming.
+ * Write all events in the rings to the file.  Return false if a write fails, or
+ * if new events keep coming.
  */
 static bool
 settle(void)

@@ -4,8 +4,8 @@
  *
  * By Landlock, the writer thread limits itself to the folders of the trace, of
  * the ring file and of the control files, and to /proc.  Landlock's rules
- * cannot name a folder that does not exist yet, so the writer does this once
- * the trace has its first file.
+ * cannot name a folder that does not exist yet.  The writer therefore makes the
+ * rules once the trace has its first file.
  */
 
 #include <string.h>

@@ -17,11 +17,11 @@
 #include "preload/sys/sys.h"
 #include "preload/writer/writer_state.h"
 
-/* How long events of other threads wait at most for the end of a realloc. */
+/* Events of other threads wait at most this long for the end of a realloc. */
 #define BLOCKED_MAX_NS 100000000ull
 /*
- * Commit early if more ended threads than this wait for a commit of their last
- * events.
+ * Commit early if more ended threads than this wait until their last events are
+ * committed.
  */
 #define GONE_MAX 16u
 
@@ -127,8 +127,9 @@ define_stacks_of(const struct thread *t)
 }
 
 /*
- * How long a processor may keep a store from the others.  Its store buffer
- * holds some dozens of stores, which reach memory within microseconds.
+ * All processors see a store of one processor after at most this time: its
+ * store buffer holds some dozens of stores, which reach memory within
+ * microseconds.
  */
 #define STORES_NS 1000000ull
 
@@ -142,9 +143,9 @@ writer_define_stacks(void)
 		return true;
 	/*
 	 * A thread first puts a stack into its ring, and then reads the number
-	 * of the segment.  It uses no fence between the two, which would cost
-	 * more than everything else.  After this wait, the word of each thread
-	 * that has read the old number is visible here.
+	 * of the segment.  It uses no fence between the two, since a fence
+	 * would cost more than everything else.  After this wait, the writer
+	 * sees the word of each thread that has read the old number.
 	 */
 	sys_futex_wait(&never, 0, STORES_NS);
 	for (uint32_t i = 0; i < n; i++) {
@@ -193,8 +194,8 @@ writer_take_event(void *narrator, const struct order_producer *producer,
 	if (__builtin_expect(narrate_is_full(narrator), 0) && writer_commit())
 		rotate_if_due();
 	/*
-	 * At the end of a trace, an event may be later than the last reading of
-	 * the clock.
+	 * At the end of a trace, an event may have a later stamp than the last
+	 * reading of the clock.
 	 */
 	if (__builtin_expect(ev->stamp > line->stamp1, 0))
 		writer_read_clock();
@@ -208,8 +209,8 @@ writer_take_event(void *narrator, const struct order_producer *producer,
 }
 
 /*
- * Take a run of events at once: like writer_take_event(), but only if there is
- * no table of live blocks.  (An order_run_sink.)
+ * Take a run of events at once.  This is like writer_take_event(), but only for
+ * a writer without a table of live blocks.  It is an order_run_sink.
  */
 static size_t
 take_run(void *narrator, const struct order_producer *producer,
@@ -220,7 +221,7 @@ take_run(void *narrator, const struct order_producer *producer,
 	return narrate_run(narrator, producer, run);
 }
 
-/* Does any producer wait for room, or is its ring half full? */
+/* Does any producer wait for room, or is any ring half full? */
 static bool
 is_room_wanted(void)
 {
@@ -238,9 +239,9 @@ is_room_wanted(void)
 }
 
 /*
- * Drain events with stamps up to 'until'.  An open realloc does not stop this
- * if 'force' is set.  Return whether the trace now has all published events up
- * to 'until'.
+ * Drain events with stamps up to 'until'.  If 'force' is set, an open realloc
+ * does not stop the draining.  Return whether the trace now has all published
+ * events up to 'until'.
  */
 static bool
 drain(uint64_t until, bool force)
@@ -248,8 +249,8 @@ drain(uint64_t until, bool force)
 	struct order *const o = &writer->order;
 
 	/*
-	 * The table of live blocks needs each event on its own, so then take no
-	 * runs.
+	 * The table of live blocks needs each event on its own: if there is
+	 * one, take no runs.
 	 */
 	o->run_sink = writer->segment.live.slots == NULL ? take_run : NULL;
 	order_round(o, writer->producers, writer->thread_count, until, force);
@@ -259,7 +260,7 @@ drain(uint64_t until, bool force)
 	return force || o->blocked == NULL;
 }
 
-/* Note the time: all ticks before the present one have ended by now. */
+/* Store the time: all ticks before the present tick have ended by now. */
 static void
 note_ticks_end(void)
 {
@@ -310,8 +311,8 @@ writer_round(void)
 
 	clock_renew(r.stamp);
 	/*
-	 * This must come after the reading of the clock and before the reading
-	 * of the rings: order.h, rule 3.
+	 * clock_bump() must come after the reading of the clock and before the
+	 * reading of the rings: order.h, rule 3.
 	 */
 	clock_bump();
 	note_ticks_end();
@@ -343,8 +344,9 @@ void
 writer_prepare_end(struct narrate_trailer *end, uint64_t until)
 {
 	/*
-	 * Drain twice: the first drain takes time.  The second one is short, so
-	 * few events are later than its reading of the clocks.
+	 * Drain twice.  The first drain takes time.  The second one is short,
+	 * so few events are later than the reading of the clocks that precedes
+	 * it.
 	 */
 	for (unsigned i = 0; i < 2; i++) {
 		const uint64_t stamp = writer_read_clock().stamp;

@@ -41,7 +41,8 @@
 /* A block is written when it is this old, full or not. */
 #define BLOCK_AGE_NS 500000000ull
 /*
- * After a trailer, the writer waits at most this long for the process to end.
+ * After a trailer, the writer waits at most this long for the end of the
+ * process.
  */
 #define WRITER_HOLD_NS NS_PER_SEC
 
@@ -54,7 +55,10 @@ enum writer_file {
 	WRITER_FILES
 };
 
-/* All of it is wiped in the child of a fork, which starts its own writer. */
+/*
+ * The kernel wipes this struct in the child of a fork, which starts its own
+ * writer.
+ */
 struct writer {
 	struct trace trace;
 	struct segment segment;
@@ -66,7 +70,7 @@ struct writer {
 	uint32_t thread_count;
 	uint32_t gone_count;
 	uint64_t last_event_ns;
-	/* The part of wake.unattached that the trace has already. */
+	/* How many of the events in wake.unattached the trace already has. */
 	uint64_t unattached_reported;
 	bool is_ended; /* the current block has the trailer */
 	/* An order to stop ended the trace: discard later events. */
@@ -89,7 +93,7 @@ struct writer {
 	uint64_t quiet_since_ns;
 	/* Figures of the last trace that ended. */
 	uint64_t last_events, last_lost;
-	/* errno of the error that ended it; 0: an order to stop */
+	/* errno of the error that ended that trace; 0: an order ended it */
 	int last_error;
 	uint64_t start_ns; /* approximate start time of the process */
 	/* Status of the process, as of wait(2), if only the writer is left. */
@@ -98,7 +102,8 @@ struct writer {
 		/* The realloc that blocked the last round, as in 'order'. */
 		*blocked;
 	uint64_t blocked_pos, blocked_since_ns;
-	_Atomic uint64_t hold_until_ns; /* 0: no trailer has been written */
+	/* End of the writer's pause after a trailer; 0: no pause. */
+	_Atomic uint64_t hold_until_ns;
 	struct wake wake;
 	/* Futex word: the writer changes it when it has answered or ends. */
 	_Atomic uint32_t done;
@@ -112,7 +117,7 @@ struct writer {
 	int held[WRITER_FILES];
 	_Atomic uint32_t follow; /* enum writer_following; a futex word */
 	const struct privileges *follow_to;
-	/* Ring that the new writer must move into the ring file; or NULL. */
+	/* Ring that a new writer must move into the ring file; or NULL. */
 	struct ring *adopt;
 	_Atomic uint32_t client_order; /* enum writer_order; 0: none */
 	_Atomic bool client_done;      /* was that order successful? */
@@ -128,9 +133,9 @@ struct writer {
 };
 
 /*
- * Large tables, in their own mapping.  A dormant process uses only struct
- * writer, and a process with few threads uses few pages of the tables.  They
- * are wiped in the child of a fork, too.
+ * Large tables, in a mapping of their own.  A dormant process uses only struct
+ * writer, and a process with few threads uses few pages of the tables.  The
+ * kernel wipes the tables, too, in the child of a fork.
  */
 struct writer_tables {
 	struct thread *threads[THREAD_MAX];
@@ -179,35 +184,36 @@ int writer_main(void *unused);
 struct clock_reading writer_read_clock(void);
 
 /*
- * Make a round: drain the rings, commit a block if it is time, rotate if that
- * is due.  Return false if the trace cannot continue.
+ * Make a round: drain the rings, commit a block if it is time to, and rotate if
+ * it is time to.  Return false if the trace cannot continue.
  */
 bool writer_round(void);
 
 /*
- * Put an event into the current block, after writing a full one.  (An
- * order_sink.)
+ * Put an event into the current block.  If the block is full, first write it
+ * and begin another.  This is an order_sink.
  */
 void writer_take_event(void *narrator, const struct order_producer *producer,
 		       const struct event *ev);
 
 /*
- * Write the block.  Once it is in the file, release its room in the rings.
- * Return false if the write failed; then trace.error is set.
+ * Write the block.  Once the block is in the file, release its room in the
+ * rings.  If the write fails, set trace.error and return false.
  */
 bool writer_commit(void);
 
 /* Between rounds only: commit, and recycle the threads that have ended. */
 bool writer_commit_and_recycle(void);
 
-/* Note the state of trace and rings for recovery; see image.h. */
+/* Store the state of the trace and of the rings for recovery; see image.h. */
 void writer_commit_rings(void);
 
 /*
- * A segment begins.  From now on the threads treat every stack as undefined.
- * But for events that are in the rings already, the definitions are in the
- * earlier segment.  So define their stacks again, before recovery relies on the
- * new segment.  Return false if the trace cannot continue.
+ * Call this when a segment begins.  From now on the program's threads treat
+ * every stack as undefined.  But events that are already in the rings rely on
+ * definitions in the earlier segment.  Define their stacks again, before
+ * recovery relies on the new segment.  Return false if the trace cannot
+ * continue.
  */
 bool writer_define_stacks(void);
 
@@ -236,21 +242,21 @@ void writer_hold(void);
 
 /*
  * The thread begins: make the trace file, or take over the file of an earlier
- * writer or of a thread of the program.  Return false on failure, which is then
- * reported.
+ * writer or of a thread of the program.  On failure, report this and return
+ * false.
  */
 bool writer_take_up(void);
 
 /*
- * Leave after some time without events; 'wake' is the value of wake.word before
- * the writer last looked for work.  Return true if the thread must end; then it
- * must not access the writer's state.
+ * Leave after some time without events.  'wake' is the value of wake.word
+ * before the writer last looked for work.  If the result is true, the thread
+ * must end, and must not access the writer's state any more.
  */
 bool writer_leave_if_idle(uint64_t now, uint32_t wake);
 
 /*
- * Answer a thread of the program that asks the writer to leave.  Return true as
- * writer_leave_if_idle() does.
+ * Answer a thread of the program that asks the writer to leave.  The result
+ * means the same as that of writer_leave_if_idle().
  */
 bool writer_serve_departure(void);
 
@@ -266,44 +272,43 @@ void writer_recycle(struct thread *t);
 void writer_recycle_ended(void);
 
 /*
- * Check whether 't' has ended, and write its end once its last event is
- * drained.  If 'check' is set, ask the kernel now.  Otherwise ask only if 't'
- * has had no event for some time, which is shorter if 't' has announced its
- * end.
+ * Check whether 't' has ended, and write its end to the trace once its last
+ * event is drained.  If 'check' is set, ask the kernel now.  Otherwise ask only
+ * if 't' has had no event for some time, which is shorter if 't' has announced
+ * its end.
  */
 void writer_tend_thread(struct thread *t, uint64_t stamp, uint64_t now,
 			bool check);
 
 /*
- * Check all threads for their end (writer_tend_thread()) before the trailer.
- * Wait a little for threads that have announced their end: a thread may exist
- * for some microseconds after it was joined, and the trace should have its
+ * Before the trailer, call writer_tend_thread() for all threads.  Wait a little
+ * for threads that have announced their end: a thread may exist for some
+ * microseconds after it was joined, and the trace should have its
  * destroyThread.
  */
 void writer_tend_last(void);
 
-/* Write to the trace how many events 't' has lost, if any. */
+/* If 't' has lost events, write to the trace how many. */
 void writer_note_lost(struct thread *t);
 
 /* Write to the trace how many events of threads without a ring were lost. */
 void writer_note_unattached(void);
 
-/* Note an event that concerns no block: threads, names, forks, heaps. */
+/* Remember an event about a thread, a name, a fork or a heap. */
 void writer_note_rare_event(const struct order_producer *producer,
 			    const struct event *ev);
 
 /*
  * Is a fork under way, so that the segment should not end?  Both events of a
- * fork should be in one segment, so that a reader of that segment knows the
- * child's blocks.  After a second the answer is no in any case, because a fork
- * whose thread was killed never ends, and because a program may fork all the
- * time.
+ * fork should be in one segment: a reader of that segment then knows the
+ * child's blocks.  After a second the answer is no in any case.  A fork whose
+ * thread was killed never ends, and a program may fork all the time.
  */
 bool writer_is_forking(uint64_t now);
 
 /*
- * Must the segment end before 'ev'?  It must if its end was due during a fork,
- * no fork is under way now, and 'ev' begins the next one.
+ * Must the segment end before 'ev'?  It must if the end of the segment was due
+ * during a fork, no fork is under way now, and 'ev' begins the next fork.
  */
 bool writer_is_between_forks(const struct event *ev);
 
@@ -319,7 +324,8 @@ void writer_sum_up(struct narrate_trailer *end);
 /* writer_reach.c ---------------------------------------------------------- */
 
 /*
- * Once the trace has a file: restrict this thread to the files that it needs.
+ * Call this once the trace has a file: restrict this thread to the files that
+ * it needs.
  */
 void writer_limit_reach(void);
 
@@ -329,8 +335,8 @@ void writer_limit_reach(void);
 const char *writer_obey_order(const char *order, struct text *answer);
 
 /*
- * Call this after a failed write: end the trace, and be dormant until an order
- * to start.  Return false if the trailer cannot be written, either.
+ * Call this after a failed write: end the trace, and become dormant until an
+ * order to start.  Return false if the trailer cannot be written, either.
  */
 bool writer_fail(void);
 
@@ -343,8 +349,8 @@ void writer_obey_bell(enum bell_call call);
 /* writer_place.c ---------------------------------------------------------- */
 
 /*
- * Publish the path and segment number of the current file.  In a new child of a
- * fork, publish that there is none.
+ * Publish the path and segment number of the current file.  A new child of a
+ * fork thereby publishes that it has no file.
  */
 void writer_note_file(void);
 

@@ -2,8 +2,8 @@
 /*
  * writer_threads.c - the writer's list of the program's threads
  *
- * This file keeps the list of threads, and notes their ends, their lost events,
- * and forks under way.
+ * This file keeps the list of threads.  It also keeps track of their ends,
+ * their lost events, and forks under way.
  */
 
 #include <stddef.h>
@@ -13,14 +13,14 @@
 #include "preload/sys/sys.h"
 #include "preload/writer/writer_state.h"
 
-/* How often to ask the kernel whether a thread without events exists. */
+/* Ask the kernel this often whether a thread without events still exists. */
 #define DEAD_CHECK_NS NS_PER_SEC
 /*
  * For this time, a new thread may take over the ring of an ended one.  After
  * that the writer recycles the ring.
  */
 #define OFFER_NS (10 * TICK_NS)
-/* The longest time for which forks can delay the end of a segment. */
+/* Forks can delay the end of a segment for at most this long. */
 #define FORK_MAX_NS NS_PER_SEC
 
 static void
@@ -61,7 +61,7 @@ writer_note_unattached(void)
 void
 writer_note_lost(struct thread *t)
 {
-	/* relaxed: see count_lost(), record.c. */
+	/* relaxed: see count_lost(), record_steps.c. */
 	const uint64_t n = atomic_exchange_explicit(&t->ring->lost_count, 0,
 						    memory_order_relaxed);
 
@@ -186,7 +186,7 @@ writer_is_waiting_inside(const struct order_producer *producer)
 }
 
 /*
- * Count the forks under way.  Note threads and names, since later segments
+ * Count the forks under way.  Remember threads and names, since later segments
  * repeat them.
  */
 static void
@@ -235,8 +235,8 @@ writer_is_forking(uint64_t now)
 	if (writer->fork_kept_ns == 0)
 		writer->fork_kept_ns = now;
 	/*
-	 * If the two events of a fork are in different segments, readers do not
-	 * know the child's blocks.
+	 * Readers know the child's blocks only if both events of a fork are in
+	 * the same segment.
 	 */
 	if (writer->fork_count == 0 ||
 	    now - writer->fork_kept_ns > FORK_MAX_NS) {
