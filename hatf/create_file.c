@@ -31,14 +31,17 @@ take_over(int fd)
 		return false;
 	if (!S_ISREG(st.st_mode))
 		return true;
-	/* Another owner could read the data, whatever mode the file has. */
+	/*
+	 * Refuse a file of another user: its owner can make it readable at any
+	 * time.
+	 */
 	if (st.st_uid != geteuid()) {
 		errno = EPERM;
 		return false;
 	}
 	/*
-	 * File systems without modes, such as FAT, refuse fchmod().  They give
-	 * no protection anyway, so go on.
+	 * File systems without modes, such as FAT, refuse fchmod().  Such a
+	 * file system gives no protection anyway, so continue.
 	 */
 	if ((st.st_mode & 07777) != OWNER_ONLY && fchmod(fd, OWNER_ONLY) != 0 &&
 	    errno != EPERM)
@@ -46,7 +49,7 @@ take_over(int fd)
 	return ftruncate(fd, 0) == 0;
 }
 
-/* Return a descriptor for writing, or -1 and errno. */
+/* Return a descriptor for writing, or -1 with errno set. */
 static int
 create(const char *path)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* create_file.h - how a call fails when a file cannot be opened */
+/* create_file.h - report that a file could not be opened */
 #ifndef HATF_CREATE_FILE_H
 #define HATF_CREATE_FILE_H
 

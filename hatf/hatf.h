@@ -35,9 +35,9 @@
  *	}
  *
  * Failure: a function that can fail returns 'enum hatf_status'; HATF_OK is its
- * value 0.  The function's comment lists the other statuses.  If it has a
- * parameter 'struct hatf_error *err', it stores there the place and the reason
- * of the failure, unless 'err' is NULL.  A function that returns bool or a
+ * value 0.  The function's comment lists the other statuses.  A function with a
+ * parameter 'struct hatf_error *err' stores the place and the reason of a
+ * failure in '*err', unless 'err' is NULL.  A function that returns bool or a
  * pointer answers a question: false or NULL is an answer, and not a failure.
  *
  * Threads: one thread at a time may use an object; several threads may use
@@ -46,9 +46,10 @@
  * never exits or aborts because of its input.
  *
  * Ownership: what a function stores through a '..._ret' pointer to a pointer
- * belongs to the caller, who frees it with the '_close' function of its type;
- * that accepts NULL.  Strings that the library returns are its own; each
- * comment says how long they stay valid, and "static" means for ever.
+ * belongs to the caller, who frees it with the '_close' function of its type.
+ * The '_close' functions accept NULL.  The library owns the strings that it
+ * returns.  The comment of each function says how long its strings stay valid;
+ * "static" means for ever.
  *
  * Growth: later versions of the library add members to structs in two ways.
  * Neither changes what a compiled program sees.
@@ -58,14 +59,17 @@
  *
  *	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
  *
- *     A caller may have an older struct, which is smaller: options that it
- *     lacks have their defaults, and results that it has no room for are left
- *     out.  It may have a newer one, which is larger: what the library does not
- *     know is 0 in results, and must be 0 in options; if it is not, the call
- *     fails with HATF_BAD_OPTION, 'field' being "struct_nbytes".
+ *     A caller that was compiled with an older version has a smaller struct.
+ *     Options that the smaller struct lacks have their defaults, and results
+ *     that it has no room for are left out.  A caller that was compiled with a
+ *     newer version has a larger struct.  The library sets results that it
+ *     does not know to 0.  Options that it does not know must be 0; otherwise
+ *     the call fails with HATF_BAD_OPTION and 'field' is "struct_nbytes".
  *   - Where a struct has 'reserved' members, these are 0 in results, and must
- *     be 0 in what the caller fills in.  'struct hatf_record' has neither:
- *     HATF 1.0 fixes what a record is, and attributes carry all else.
+ *     be 0 in what the caller fills in.
+ *
+ * 'struct hatf_record' has no such members: HATF 1.0 fixes the fields of a
+ * record, and attributes contain everything else.
  */
 #ifndef HATF_H
 #define HATF_H

@@ -2,10 +2,10 @@
 /*
  * hatf_content.h - part of hatf.h: errors, records, attributes, stacks
  *
- * Readers return records and writers take records: each 'struct hatf_record' is
- * a part of the content of a trace, without widths, interpretations, blocks and
- * compression. hatf.h describes what all functions have in common: failure,
- * threads, ownership, growth.
+ * Readers return records and writers take records.  Each 'struct hatf_record'
+ * is one record of a trace.  It does not show how the file encodes the record:
+ * widths, interpretations, blocks and compression.  hatf.h describes what all
+ * functions have in common: failure, threads, ownership, growth.
  */
 #ifndef HATF_PUBLIC_CONTENT_H
 #define HATF_PUBLIC_CONTENT_H
@@ -27,7 +27,7 @@ extern "C" {
 /* ---------------------------------------------------------------- errors */
 
 /*
- * The result of a call.  Later versions do not give a number another meaning.
+ * The result of a call.  Later versions never change the meaning of a number.
  */
 enum hatf_status {
 	HATF_OK = 0,
@@ -87,11 +87,15 @@ struct hatf_error {
 	uint64_t record; /* number of data records before the invalid record */
 	/* Line in a text format, from 1; 0: the format has no lines. */
 	uint64_t line;
-	/* the invalid part, as FORMAT or FORMATS names it; static, or NULL */
+	/*
+	 * the invalid part, as FORMAT.md or FORMATS.md names it; static, or
+	 * NULL
+	 */
 	const char *field;
 	/*
-	 * "gzip", "zstd", "lz4", or NULL; static.  If it is not NULL, 'offset'
-	 * is an offset into the uncompressed stream, not into the file.
+	 * Compression of the file: "gzip", "zstd", "lz4", or NULL; static.  If
+	 * it is not NULL, 'offset' is an offset into the uncompressed stream,
+	 * not into the file.
 	 */
 	const char *compression;
 	uint64_t reserved[2]; /* always 0 */
@@ -103,7 +107,7 @@ HATF_API const char *hatf_status_text(enum hatf_status status);
 /*
  * Describe 'err' in 'buf', NUL-terminated, truncated to 'nbytes' bytes: for
  * example "offset 0x1a40, record 812: size: the trace is truncated here".
- * Returns 'buf'.
+ * Return 'buf'.
  */
 HATF_API char *hatf_error_text(const struct hatf_error *err, char *buf,
 			       size_t nbytes);
@@ -253,15 +257,15 @@ HATF_API bool hatf_attr_put(uint8_t *buf, size_t cap, size_t *used,
 /* ---------------------------------------------------------------- stacks */
 
 /*
- * Where calls came from, FORMAT "Stacks".  A stack is a frame and the stack of
- * its caller, so stacks with the same outer frames share the memory for them.
- * A source location alone is a stack of one frame.  Frames and stacks have ids
- * from 1; id 0 means none.  Comments define them, and the attribute STACK of a
- * record refers to them.
+ * Stacks say where calls came from (FORMAT "Stacks").  A stack is a frame and
+ * the stack of its caller, so stacks with the same outer frames share the
+ * memory for them.  A source location alone is a stack of one frame.  Frames
+ * and stacks have ids from 1; id 0 means none.  Comments define them, and the
+ * attribute STACK of a record refers to them.
  *
  * One object serves either a writer, where a frame or stack gets its id when it
- * is first added, or a reader, where the ids are those of the trace.  It takes
- * memory for each distinct frame and stack, up to these limits:
+ * is first added, or a reader, where the ids are those of the trace.  The
+ * object takes memory for each distinct frame and stack, up to these limits:
  */
 #define HATF_FRAMES_MAX ((uint32_t)1 << 22)
 #define HATF_STACKS_MAX ((uint32_t)1 << 24)
@@ -270,8 +274,8 @@ HATF_API bool hatf_attr_put(uint8_t *buf, size_t cap, size_t *used,
 
 /*
  * A place in the code.  NULL or 0: unknown.  If a frame in a trace names no
- * object, a reader uses the object that was mapped at the frame's address
- * (comments of kind 'object').
+ * object, a reader takes the object that was mapped at the frame's address,
+ * according to comments of kind 'object'.
  */
 struct hatf_frame {
 	/* names as in the source; NUL-terminated */
@@ -304,8 +308,8 @@ enum {
 };
 
 /*
- * Say whether a frame is the program's own code, by its function and its
- * object.  Return 0 if it is, else HATF_FRAME_ bits.  The site of an allocation
+ * Decide by its function and its object whether a frame is the program's own
+ * code.  Return 0 if it is, else HATF_FRAME_ bits.  The site of an allocation
  * is the innermost frame that is the program's own code.
  */
 HATF_API unsigned hatf_frame_hidden(const struct hatf_frame *frame);
@@ -319,7 +323,7 @@ HATF_API enum hatf_status hatf_stacks_open(struct hatf_stacks **stacks_ret);
 HATF_API void hatf_stacks_close(struct hatf_stacks *stacks);
 
 /*
- * For writing: store the id of a frame, or of a stack.  The parent and the
+ * For writing: add a frame or a stack, and store its id.  The parent and the
  * frame of a stack must have been added before; parent 0 means no caller.
  * Equal frames get the same id, and so do equal stacks.  The names are copied;
  * an empty name is stored as NULL.  Errors: HATF_NO_MEMORY, HATF_LIMIT.
@@ -347,9 +351,9 @@ HATF_API size_t hatf_stacks_next(struct hatf_stacks *stacks, char *buf,
  * that define a frame, a stack or an object have an effect.  Errors:
  * HATF_BAD_COMMENT (a number is missing or malformed, an id is 0 or defined
  * already, a parent or frame is not defined), HATF_LIMIT, HATF_NO_MEMORY.  In
- * case of an error, the record is ignored; the error's 'field' is the invalid
- * key or NULL, and its 'offset' that of the record.  The caller may continue,
- * for example when it reads only a part of a trace.
+ * case of an error, the record is ignored; 'field' of the error is the invalid
+ * key or NULL, and 'offset' is the offset of the record.  The caller may
+ * continue, for example when it reads only a part of a trace.
  */
 HATF_API enum hatf_status hatf_stacks_note(struct hatf_stacks *stacks,
 					   const struct hatf_record *rec,

@@ -98,7 +98,7 @@ struct hatf_event {
 	uint64_t size;
 	/* Address of the block that was freed or reallocated. */
 	uint64_t old_address;
-	uint64_t old_size; /* size of that block; 0: unknown */
+	uint64_t old_size; /* size of the block at 'old_address'; 0: unknown */
 	/*
 	 * id of the object, from 1 in the order of allocation.  A realloc keeps
 	 * the id, even if it moves the block.  0: the event has no object
@@ -121,7 +121,7 @@ HATF_API enum hatf_status hatf_events_open(struct hatf_reader *reader,
 					   struct hatf_events **events_ret);
 
 /*
- * How much is known of the blocks that a forked child inherited from its
+ * How much is known about the blocks that a forked child inherited from its
  * parent.
  */
 enum hatf_heritage {
@@ -152,16 +152,16 @@ HATF_API const char *hatf_heritage_text(enum hatf_heritage heritage);
  * this before reading the first event.  Afterwards, a free of an address where
  * no block is live is a violation, as in any other trace.
  *
- * The function looks for a parent's trace in the folder of 'path', the path of
- * the child's trace (NULL or "-": unknown; then in the working directory). It
- * also looks at the path in the child's header, if this path is absolute and
- * the file there has the same owner as the child's trace.  Files are opened as
- * by hatf_file_open_found(), and at most HATF_ANCESTORS_MAX of them.
+ * The function looks for a parent's trace in the folder of 'path', which is the
+ * path of the child's trace.  If 'path' is NULL or "-", it looks in the working
+ * directory.  It also looks at the path in the child's header, if this path is
+ * absolute and the file there has the same owner as the child's trace.  Files
+ * are opened as by hatf_file_open_found(), and at most HATF_ANCESTORS_MAX of
+ * them.
  *
  * Store the result in '*heritage_ret'.  If it is not HATF_HERITAGE_EXACT, the
  * first free of each unknown address counts as a free of an inherited block, as
- * it does without this call.  Memory is O(live objects).  Errors:
- * HATF_NO_MEMORY.
+ * without this call.  Memory is O(live objects).  Errors: HATF_NO_MEMORY.
  */
 #define HATF_ANCESTORS_MAX 64
 HATF_API enum hatf_status hatf_events_inherit(struct hatf_events *events,
@@ -172,9 +172,9 @@ HATF_API enum hatf_status hatf_events_inherit(struct hatf_events *events,
  * Read up to 'max' events into 'out' and store in '*n_ret' how many.  Results
  * and errors are those of hatf_reader_read(), and hatf_reader_error() of the
  * reader returns the place.  The stage itself may also run out of memory:
- * HATF_NO_MEMORY.  An event with a violation is returned like any other.  For
- * later events the stage assumes that the program was right: a block is live
- * from its latest alloc on.
+ * HATF_NO_MEMORY.  An event with a violation is returned like any other.  If an
+ * event contradicts earlier events, the stage believes the later event: a block
+ * is live from its latest alloc on.
  */
 HATF_API enum hatf_status hatf_events_read(struct hatf_events *events,
 					   struct hatf_event *out, size_t max,
@@ -202,8 +202,8 @@ struct hatf_event_columns {
 	uint64_t *old_address, *old_size, *object;
 	uint64_t *stack; /* id of each event's call stack; 0: none */
 	/*
-	 * The definitions of stacks are added here (hatf_stacks_note()), unless
-	 * it is NULL.
+	 * object to which the call adds the definitions of stacks
+	 * (hatf_stacks_note()); NULL: ignore the definitions
 	 */
 	struct hatf_stacks *stacks;
 	uint64_t reserved[2]; /* always 0 */
@@ -225,12 +225,12 @@ hatf_events_read_columns(struct hatf_events *events,
 struct hatf_events_stats {
 	/* the caller sets it to the sizeof the struct, see hatf.h */
 	size_t struct_nbytes;
-	/* number of events of each kind, alloc, free and realloc, and of all */
+	/* number of logical events: all allocs, frees and reallocs */
 	uint64_t event_count;
 	uint64_t live_count, live_nbytes;
 	/*
-	 * The most live blocks, and the most live bytes, at any time; the two
-	 * times may differ.
+	 * Maximum number of live blocks, and maximum number of their bytes.
+	 * The two maxima may be reached at different times.
 	 */
 	uint64_t peak_live_count, peak_live_nbytes;
 	/* How many threads ever existed, including the initial one. */
@@ -258,7 +258,7 @@ HATF_API void hatf_events_get_stats(const struct hatf_events *events,
 /* An object that is live after the events read so far. */
 struct hatf_live {
 	uint64_t address, size, heap;
-	/* id; the other members are those of struct hatf_event */
+	/* id of the object; the members below are as in struct hatf_event */
 	uint64_t object;
 	uint64_t birth_time, birth_event;
 	bool carried;
@@ -285,10 +285,10 @@ HATF_API enum hatf_status hatf_events_keep_order(struct hatf_events *events);
 /*
  * Store the last live object of 'heap' before 'address'
  * (hatf_events_live_before()), or the first one after 'address' that begins at
- * 'last' or before (hatf_events_live_after()).  False if there is none, or if
- * 'last' is less than 'address'.  Call hatf_events_keep_order() before.  The
- * result is the state after all events that have been read; to see the state
- * after each event, read one event per call.
+ * or before 'last' (hatf_events_live_after()).  Return false if there is none,
+ * or if 'last' is less than 'address'.  Call hatf_events_keep_order() before.
+ * The result is the state after all events that have been read; to see the
+ * state after each event, read one event per call.
  */
 HATF_API bool hatf_events_live_before(struct hatf_events *events, uint64_t heap,
 				      uint64_t address,
@@ -309,8 +309,8 @@ HATF_API void hatf_events_close(struct hatf_events *events);
  */
 
 /*
- * A ring file has the name of the process's first trace with this suffix
- * appended.
+ * The path of a ring file is the path of the process's first trace with this
+ * suffix appended.
  */
 #define HATF_RINGS_SUFFIX ".rings"
 
@@ -354,8 +354,9 @@ HATF_API enum hatf_status hatf_rings_get(const char *rings,
  */
 #define HATF_RECOVER_FORCE 2u
 /*
- * The parent of the process knows how the process ended: by a system call that
- * bypassed libc, or by a signal.  The trailer then says so.
+ * The caller is the parent of the process and knows how the process ended:
+ * EXITED means by a system call that bypassed libc, KILLED means by a signal.
+ * The trailer then says so.
  */
 #define HATF_RECOVER_EXITED 4u
 #define HATF_RECOVER_KILLED 8u
@@ -370,7 +371,7 @@ struct hatf_recovery {
 	uint64_t recovered;
 	/* Bytes of an incomplete block that were cut off. */
 	uint64_t cut_nbytes;
-	/* bytes that the file once had and no longer has */
+	/* number of bytes that the trace once had and no longer has */
 	uint64_t gap_nbytes;
 	/* number of events that the trace reports as lost */
 	uint64_t lost_count;
@@ -398,10 +399,11 @@ struct hatf_recovery {
  * processes rename these directories at the same time.
  *
  * '*recovery_ret' is filled in as far as its values are known, even if the call
- * fails.  Errors: HATF_IO (the trace failed if 'trace' of '*recovery_ret' is
- * not "" and 'file_offset' is 0, else the ring file), HATF_NO_MEMORY,
- * HATF_LIMIT, HATF_BAD_RINGS, HATF_IN_USE, HATF_OTHER_RINGS, HATF_OTHER_BOOT;
- * the trace is then unchanged, except after HATF_IO while it was being written.
+ * fails.  Errors: HATF_IO, HATF_NO_MEMORY, HATF_LIMIT, HATF_BAD_RINGS,
+ * HATF_IN_USE, HATF_OTHER_RINGS, HATF_OTHER_BOOT.  HATF_IO concerns the trace
+ * if 'trace' of '*recovery_ret' is not "" and 'file_offset' of '*err' is 0;
+ * otherwise it concerns the ring file.  After an error the trace is unchanged,
+ * except if HATF_IO occurred while the trace was being written.
  */
 HATF_API enum hatf_status hatf_recover(const char *rings, const char *trace,
 				       unsigned flags,

@@ -106,7 +106,7 @@ HATF_API const char *hatf_format_of_path(const char *path,
  * call never waits, and never follows a symbolic link in the last component of
  * 'path'.  Store a descriptor, which the caller closes.  Errors: HATF_IO, whose
  * sys_errno is ELOOP for a symbolic link, EISDIR for a directory, ENOTSUP for
- * anything else that is refused.
+ * any other file that is refused.
  */
 HATF_API enum hatf_status hatf_file_open_found(const char *path, int *fd_ret,
 					       struct hatf_error *err);
@@ -173,8 +173,8 @@ struct hatf_reader_options {
 	 * How many threads decompress later blocks of a HATF trace while the
 	 * caller works on records of earlier blocks: 0 (none) to
 	 * HATF_READER_JOBS_MAX.  The threads belong to the reader, access only
-	 * its memory (1 MiB and two more blocks each), block all signals, and
-	 * end with hatf_reader_close().  If threads cannot be created or cannot
+	 * its memory (about 2 MiB for each thread), block all signals, and end
+	 * with hatf_reader_close().  If threads cannot be created or cannot
 	 * help, the reader continues without them.
 	 */
 	unsigned jobs;
@@ -182,11 +182,11 @@ struct hatf_reader_options {
 };
 
 /*
- * Open the trace at 'path': a file or a pipe; "-" is standard input; NULL is
- * the descriptor options->fd, which stays the caller's and is not closed.  The
- * trace may be in any format that can be read, plain or compressed by gzip,
- * zstd or lz4.  The call reads the header of the trace.  'options' may be NULL,
- * for the defaults; it is used only during the call.
+ * Open the trace at 'path', a file or a pipe; "-" is standard input.  If 'path'
+ * is NULL, read from the descriptor options->fd, which stays the caller's and
+ * is not closed.  The trace may be in any format that can be read, plain or
+ * compressed by gzip, zstd or lz4.  The call reads the header of the trace.
+ * 'options' may be NULL, for the defaults; it is used only during the call.
  *
  * Store a reader, which the caller closes.  Errors: HATF_IO; HATF_NO_MEMORY;
  * HATF_NOT_HATF (the file is empty, or its first bytes are no trace);
@@ -229,10 +229,11 @@ hatf_reader_error(const struct hatf_reader *reader);
 
 /*
  * Return the value of 'key' in the header comment ("HATF 1.0") or in the
- * trailer ("HATF end"), once the reader has read the trailer.  NUL-terminated
- * and unescaped; NULL if there is no such key.  FORMAT "Header" and "Trailer"
- * list the keys.  A value of the header is valid until the reader is closed, a
- * value of the trailer until the next read.
+ * trailer ("HATF end"); NULL if there is no such key.  The values of the
+ * trailer are known after the reader has read the trailer.  A value is
+ * NUL-terminated and unescaped.  FORMAT "Header" and "Trailer" list the keys.
+ * A value of the header is valid until the reader is closed, a value of the
+ * trailer until the next read.
  */
 HATF_API const char *hatf_reader_header(const struct hatf_reader *reader,
 					const char *key);
@@ -240,10 +241,10 @@ HATF_API const char *hatf_reader_trailer(const struct hatf_reader *reader,
 					 const char *key);
 
 /*
- * For a trace in the format of another system, return what it says about itself
- * that belongs in a HATF header, as lines for hatf_writer_options.header; "" if
- * there is nothing.  NULL if the format is one of this project.  Valid until
- * the reader is closed.
+ * For a trace in the format of another system, return the "key=value" lines
+ * that describe it in a HATF header, for hatf_writer_options.header; "" if
+ * there are none.  Return NULL if the format is one of this project.  The text
+ * is valid until the reader is closed.
  */
 HATF_API const char *hatf_reader_header_lines(const struct hatf_reader *reader);
 
@@ -314,8 +315,8 @@ HATF_API const char *hatf_writer_placement(unsigned idx);
 
 /*
  * What a writer may omit: one field of all records, or with HATF_DROP_COMMENTS
- * whole records.  Without threads or heaps, the records that create and destroy
- * them are omitted, too.  Comments that define frames and stacks are omitted
+ * whole records.  If threads or heaps are omitted, so are the records that
+ * create and destroy them.  Comments that define frames and stacks are omitted
  * with the attributes, which refer to them, and not with the other comments.
  */
 enum {
@@ -343,8 +344,8 @@ struct hatf_writer_options {
 	/* HATF only: a name from hatf_writer_placement(); NULL: "online" */
 	const char *placement;
 	/*
-	 * more lines "key=value\n" for the header comment, with escaped values;
-	 * NULL: none
+	 * additional lines "key=value\n" for the header comment, with escaped
+	 * values; NULL: none
 	 */
 	const char *header;
 	int fd; /* descriptor to write to if 'path' is NULL */
@@ -386,8 +387,8 @@ hatf_writer_open(const char *path, const struct hatf_writer_options *options,
  * Append 'n' records; they are copied.  HATF_COMMENT is allowed, HATF_METADATA
  * is not: the writer places metadata itself.  Unless 'bare' is set, the
  * comments "HATF block", "HATF sum", "HATF end" and "HATF 1.0" are dropped,
- * since the writer makes its own.  From the last "HATF end", the writer copies
- * how the program ended and the costs of the recording.
+ * since the writer makes its own.  The writer copies from the last "HATF end"
+ * how the program ended, and what the recording cost.
  *
  * Errors, all sticky: HATF_IO; HATF_NO_MEMORY; HATF_LIMIT; HATF_BAD_RECORD (no
  * such tag; too many attributes; a "HATF lost" comment without a count, unless
@@ -404,9 +405,9 @@ HATF_API enum hatf_status hatf_writer_write(struct hatf_writer *writer,
 HATF_API void hatf_writer_set_incomplete(struct hatf_writer *writer);
 
 /*
- * What the writer has omitted although the format can keep content of this kind
- * (struct hatf_format), for example frees of blocks that the format cannot
- * name.
+ * What the writer has omitted although the format can keep content of this
+ * kind, as 'keeps' of struct hatf_format says: for example, frees of blocks
+ * that the format cannot name.
  */
 struct hatf_loss {
 	const char *text; /* what was omitted: a plural noun; static */
@@ -414,7 +415,7 @@ struct hatf_loss {
 };
 
 /*
- * Store number 'idx' of the kinds of loss, from 0.  Return false if there is
+ * Store the kind of loss with index 'idx', from 0.  Return false if there is
  * none.
  */
 HATF_API bool hatf_writer_get_loss(const struct hatf_writer *writer,

@@ -23,10 +23,7 @@
 struct hatf_reader {
 	struct source source;
 	const struct format *format;
-	/*
-	 * true: open() of the format was called, so close() must be called,
-	 * too.
-	 */
+	/* true: open() of the format was called, so close() must be called. */
 	bool opened;
 	/* descriptor that hatf_reader_close() closes; -1: none */
 	int own_fd;
@@ -80,7 +77,7 @@ note_records(struct source *s, const struct hatf_record *records, size_t n)
 			return i;
 		tally_note(&s->tally, &records[i]);
 	}
-	/* The error concerns the record after those that are counted. */
+	/* An error concerns the record after those that are counted. */
 	s->err.record = s->tally.record_count;
 	if (s->err.status == HATF_END &&
 	    framing_end(&s->framing, s->tally.record_count, &field) != HATF_END)
@@ -156,7 +153,10 @@ read_first(struct hatf_reader *reader)
 		return HATF_OK;
 	if (s->err.status == HATF_TRUNCATED)
 		return source_stop(s, HATF_NOT_HATF, "line");
-	/* A file whose first line exceeds the limit is not a trace. */
+	/*
+	 * Any other limit concerns a later record, and hatf_reader_read()
+	 * reports it.  But a file whose first line is too long is not a trace.
+	 */
 	if (s->err.status == HATF_LIMIT && strcmp(s->err.field, "line") != 0)
 		return HATF_OK;
 	if (s->err.status == HATF_BAD_FIELD || s->err.status == HATF_LIMIT)
@@ -165,8 +165,9 @@ read_first(struct hatf_reader *reader)
 }
 
 /*
- * Does the format that the caller named count?  It does if it cannot be
- * recognised by its content, or is HATF, which has no magic number.
+ * Should the reader use the format that the caller named, whatever the content
+ * is?  It should if the content cannot show the format: the format has no
+ * recognisable content, or it is HATF, which has no magic number.
  */
 static bool
 is_named(const struct format *named)
@@ -199,8 +200,8 @@ recognise(struct hatf_reader *reader)
 	if (not_a_trace != NULL)
 		return source_stop(s, HATF_NOT_READ, not_a_trace);
 	/*
-	 * If compressed data is damaged, it may have been a trace: report the
-	 * damage.
+	 * Do this even if the compressed data is damaged: the file may be a
+	 * trace, and the error must then name the damage.
 	 */
 	if (!s->is_named)
 		reader->format = format_recognise(s->window.next, nbytes);
@@ -214,7 +215,7 @@ recognise(struct hatf_reader *reader)
 }
 
 /*
- * Find the format that the caller names; NULL if it names none.  Return false
+ * Find the format that the caller names; NULL if 'name' is NULL.  Return false
  * if there is no format of that name.
  */
 static bool

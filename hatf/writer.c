@@ -33,8 +33,8 @@ struct hatf_writer {
 	 */
 	bool framed;
 	/*
-	 * The header comment, which precedes the first record; NULL: it is
-	 * written.
+	 * The header comment, to be written before the first record.  NULL: it
+	 * is written, or there is none.
 	 */
 	char *header;
 	size_t header_nbytes;
@@ -305,8 +305,8 @@ make_header(struct hatf_writer *w)
 }
 
 /*
- * Prepare the compression that the options choose.  Return false if it is not
- * available.  Some formats compress by themselves.
+ * Find the compression that the options choose.  Return false if its name is
+ * unknown, or if the format itself compresses and cannot use it.
  */
 static bool
 find_compression(const struct format *format,
@@ -339,7 +339,7 @@ prepare(struct hatf_writer *w, const struct hatf_writer_options *options)
 	if (w->format == NULL || w->format->sink == NULL)
 		return sink_fail(s, HATF_BAD_OPTION, "format");
 	/*
-	 * A foreign format has no header, blocks and trailer of ours: ignore
+	 * A foreign format has none of our headers, blocks and trailers: ignore
 	 * 'bare'.
 	 */
 	if (w->format->foreign)

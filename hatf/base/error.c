@@ -131,8 +131,8 @@ print_trace_error(const struct hatf_error *err, char *buf, size_t nbytes)
 	if (err->line != 0)
 		snprintf(line, sizeof(line), "line %" PRIu64 ", ", err->line);
 	/*
-	 * The compressed data is damaged: report its offset in the compressed
-	 * file.
+	 * If the compressed data is damaged, report the offset of the damage in
+	 * the compressed file.
 	 */
 	if (err->compression != NULL && (err->status == HATF_TRUNCATED ||
 					 err->status == HATF_BAD_COMPRESSION))

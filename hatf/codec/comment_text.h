@@ -15,7 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* If a part does not fit, the function omits it and sets 'full'. */
+/*
+ * A text in the caller's buffer.  If a part does not fit, the functions omit
+ * this part and set 'full'.
+ */
 struct text {
 	char *buf;
 	size_t cap, used; /* in bytes; the text is not NUL-terminated */
@@ -26,8 +29,8 @@ struct text {
 void text_init(struct text *t, char *buf, size_t cap);
 
 /*
- * Append bytes, a string without its NUL, or a number.  If it does not fit,
- * append nothing.
+ * Append bytes, a string without its NUL, or a number.  If the addition does
+ * not fit, append nothing.
  */
 void text_bytes(struct text *t, const char *s, size_t nbytes);
 void text_str(struct text *t, const char *s);

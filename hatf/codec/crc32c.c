@@ -2,11 +2,12 @@
 /*
  * crc32c.c - see crc32c.h
  *
- * The instruction has a latency of three cycles and a throughput of one per
- * cycle.  So a long input is split into thirds, whose checksums are computed in
- * parallel and then joined: the checksum of bytes that end 'n' bytes before the
- * end is multiplied by x^(8n), modulo the polynomial.  Joining takes as long as
- * the checksum of a few kilobytes, so a short input is not split.
+ * The CRC-32C instruction of the processor has a latency of three cycles and a
+ * throughput of one per cycle.  So a long input is split into thirds, whose
+ * checksums are computed in parallel and then joined: the checksum of bytes
+ * that end 'n' bytes before the end is multiplied by x^(8n), modulo the
+ * polynomial.  Joining takes as long as the checksum of a few kilobytes, so a
+ * short input is not split.
  */
 #include "hatf/codec/crc32c.h"
 
@@ -130,8 +131,8 @@ step(uint32_t crc, const uint8_t *p)
 }
 
 /*
- * Multiply two polynomials modulo the polynomial.  The top bit is the factor of
- * x^0.
+ * Multiply two polynomials modulo the polynomial of CRC-32C.  The top bit is
+ * the factor of x^0.
  */
 static uint32_t
 multiply(uint32_t a, uint32_t b)

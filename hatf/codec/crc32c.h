@@ -16,7 +16,8 @@
 
 /*
  * Return the checksum of a stream after 'nbytes' more bytes at 'bytes'.  'crc'
- * is its checksum before them; 0 at the start.
+ * is the checksum of the stream before these bytes; 0 at the start of the
+ * stream.
  */
 uint32_t crc32c_add(uint32_t crc, const uint8_t *bytes, size_t nbytes);
 

@@ -113,14 +113,17 @@ encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
 
 /*
  * Store a number that fits the field's width, and return the position after it.
- * Overwrites up to 8 bytes after the number; ENCODER_RECORD_MAX_NBYTES includes
- * these bytes, since it counts 8 bytes per field.
+ * This overwrites up to 8 bytes after the number; ENCODER_RECORD_MAX_NBYTES
+ * includes these bytes, since it counts 8 bytes per field.
  */
 static inline uint8_t *
 put_number(uint8_t *p, const struct layout_field *f, size_t nbytes,
 	   uint64_t value)
 {
-	/* If nbytes is 0, the shift is 0; the next field overwrites it all. */
+	/*
+	 * If nbytes is 0, the shift is 0; the next field overwrites all 8
+	 * bytes.
+	 */
 	put_be64(p, layout_raw(f, value) << ((0u - 8 * nbytes) & 63));
 	return p + nbytes;
 }
@@ -182,7 +185,10 @@ put_record(struct encoder *e, const struct hatf_record *rec)
 	e->used = (size_t)(p - e->buf);
 }
 
-/* Can put_alloc_free() write it?  It copies 8 bytes of attributes. */
+/*
+ * Can put_alloc_free() write this record?  That function copies 8 bytes of
+ * attributes.
+ */
 static inline bool
 is_alloc_free(const struct hatf_record *rec)
 {
@@ -476,7 +482,10 @@ encoder_begin_run(struct encoder *e, uint64_t thread, uint64_t time,
 	for (size_t i = 0; i < sizeof(fields); i++) {
 		const struct layout_field *const field = &f[fields[i]];
 
-		/* If values depend on the last one, they must all be equal. */
+		/*
+		 * If the stored number depends on the value before, all values
+		 * must be equal.
+		 */
 		if (!layout_fits(field, values[i]) ||
 		    (field->follows &&
 		     (field->step != 0 || field->origin != values[i])))
@@ -562,8 +571,9 @@ encoder_use_column(struct encoder *e, struct stack_column *column)
 }
 
 /*
- * Begin a column, whose comment will stand before the records of the span.  Do
- * nothing if the buffer has no room for it: the records keep their stacks.
+ * Begin a column, whose comment will come before the records of the span.  Do
+ * nothing if the buffer has no room for the comment: the records then keep
+ * their stacks.
  */
 static void
 begin_column(struct encoder *e)

@@ -30,17 +30,17 @@
 #include "hatf/hatf.h"
 
 /*
- * The most bytes of one record with the metadata before it.  For each of six
+ * Maximum length of one record with the metadata before it: for each of six
  * fields, two metadata records that set the interpretation (20 + 4) and one
- * that sets the fieldSize (4); then the record itself (1 + 6 * 8), and 2 +
- * 65535 bytes of attributes.
+ * that sets the fieldSize (4); the record itself (1 + 6 * 8); and 2 + 65535
+ * bytes of attributes.
  */
 #define ENCODER_RECORD_MAX_NBYTES (ENCODER_RECORD_NBYTES + 65535)
 #define ENCODER_RECORD_NBYTES	  (6 * 28 + 49 + 2)
 
 /*
- * The most bytes of the comment that contains a column of stacks: tag, length,
- * text.
+ * Maximum length of the comment that contains a column of stacks: tag, length
+ * and text.
  */
 #define ENCODER_COLUMN_NBYTES (3 + STACK_COLUMN_MAX)
 
@@ -124,18 +124,18 @@ void encoder_use_column(struct encoder *e, struct stack_column *column);
 bool encoder_comment(struct encoder *e, const char *text, size_t nbytes);
 
 /*
- * Append the trailer.  'text' has its lines, and must have room for the line of
- * the checksum; if 'has_sums' is set, the encoder adds this line.  The span
- * must be empty, and the next call must be encoder_end().  Return false if the
- * trailer does not fit.
+ * Append the trailer.  'text' contains the lines of the trailer, and must have
+ * room for the line of the checksum; if 'has_sums' is set, the encoder adds
+ * this line.  The span must be empty, and the next call must be encoder_end().
+ * Return false if the trailer does not fit.
  */
 bool encoder_trailer(struct encoder *e, struct text *text);
 
 /*
  * Begin a block with its comment (FORMAT "Trace blocks") and metadata that sets
- * every field.  'event' is the number of the first logical event in it, 'time'
- * its start time in the trace's unit.  The buffer must be empty or have
- * comments only, and have room for a record.
+ * every field.  'event' is the number of the first logical event in the block,
+ * 'time' the start time of the block in the trace's unit.  The buffer must be
+ * empty or have comments only, and have room for a record.
  */
 void encoder_begin(struct encoder *e, uint64_t event, uint64_t time);
 
@@ -144,8 +144,8 @@ void encoder_begin_bare(struct encoder *e);
 
 /*
  * Append a record with the metadata that it needs; copy its attributes.  Return
- * false and write nothing if there is no room for it, or if HATF cannot express
- * the record (tag above 10, attributes of more than 65535 bytes).
+ * false and write nothing if there is no room, or if HATF cannot express the
+ * record (tag above 10, attributes of more than 65535 bytes).
  */
 bool encoder_put(struct encoder *e, const struct hatf_record *rec);
 
@@ -281,7 +281,7 @@ encoder_span_left(const struct encoder *e)
 void encoder_set_fast(struct encoder *e, bool is_fast);
 
 /*
- * Should the caller end the block, if a block should have about 'block_nbytes'
+ * Should the caller end the block now, so that a block has about 'block_nbytes'
  * bytes?
  */
 bool encoder_is_full(const struct encoder *e, size_t block_nbytes);

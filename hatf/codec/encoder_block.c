@@ -56,7 +56,7 @@ encoder_comment(struct encoder *e, const char *text, size_t nbytes)
 }
 
 /*
- * Note the offset of the checksum in the last comment, which ends with
+ * Remember the offset of the checksum in the last comment, which ends with
  * SUM_LINE.
  */
 static void

@@ -183,8 +183,9 @@ init_address_rules(struct trellis_rules *r)
 			 FIELD_STATE_VALUE_COST + FIELD_STATE_WIDTH_COST,
 			 FIELD_STATE_VALUE_COST + FIELD_STATE_WIDTH_COST);
 	/*
-	 * States i and i ^ 1 are partners: the same number in the two groups.
-	 * A change between partners keeps the width, except for two pairs.
+	 * States i and i ^ 1 are partners: they have the same number in the two
+	 * groups.  A change between partners keeps the width, except for two
+	 * pairs.
 	 */
 	for (unsigned i = 0; i < TRELLIS_STATES; i++)
 		if (address_widths[i] != address_widths[i ^ 1])

@@ -14,9 +14,9 @@
  *
  * "default, after 2" means: the interpretation is default, and the last width
  * before it was 2.  A change from default to none restores that width at no
- * cost.  A delta of 0 bytes repeats the last value.  To begin or end it takes
- * only one "set fieldSize" record, unlike default.  Under baseOffset, a field
- * of 0 bytes has the value of the base.
+ * cost.  A delta of 0 bytes repeats the last value.  Unlike default, a delta of
+ * 0 bytes begins and ends with a single "set fieldSize" record.  Under
+ * baseOffset, a field of 0 bytes has the value of the base.
  *
  * These functions may run where encoder.h runs, in any thread.
  */

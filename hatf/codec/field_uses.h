@@ -17,7 +17,7 @@
 #include "hatf/codec/layout.h"
 #include "hatf/hatf.h"
 
-#define FIELD_USES_RECORDS 256 /* the most records of one span */
+#define FIELD_USES_RECORDS 256 /* maximum number of records in a span */
 
 _Static_assert(2 * FIELD_USES_RECORDS <= TRELLIS_USES,
 	       "a span with only reallocs must fit");

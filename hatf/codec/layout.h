@@ -5,9 +5,9 @@
  * A 'struct layout' is the state that a reader or writer keeps between two
  * records to know how the next one is stored: each field's width and
  * interpretation, and the values that the interpretation needs.  Encoder and
- * decoder share it, so they cannot differ.  It allocates nothing and may be
- * used wherever encoder.h may.  A layout has one owner, who serialises all
- * calls.
+ * decoder share this code, so they cannot differ.  The code allocates nothing
+ * and may be used wherever encoder.h may.  A layout has one owner, who
+ * serialises all calls.
  *
  * All five interpretations are kept in one form, so that encoding and decoding
  * a field need no branch on its interpretation (arithmetic is modulo 2^64):
@@ -132,8 +132,8 @@ layout_value(const struct layout_field *f, uint64_t raw)
 }
 
 /*
- * Note that a record had 'value' in this field: it becomes the "previous"
- * value.
+ * Update the field after a record with 'value': for an interpretation that
+ * depends on it, 'value' becomes the "previous" value.
  */
 static inline void
 layout_use(struct layout_field *f, uint64_t value)

@@ -25,8 +25,8 @@
 #define BASE_GAIN    96
 
 /*
- * The last width that is set for a field whose width at the begin of a block is
- * 0 bytes.
+ * The last width that is set for a field whose width at the beginning of a
+ * block is 0 bytes.
  */
 static const uint8_t default_last_width[HATF_FIELD_COUNT] = {
 	[HATF_FIELD_ADDRESS] = 4,
@@ -74,9 +74,9 @@ candidate_cost(const uint64_t *addresses, size_t n, uint64_t base,
 }
 
 /*
- * Propose new candidates from one address of the span; each call takes it from
- * another position.  Replace a candidate by the base that the address suggests
- * if this base gives a lower cost for a sample of the span.
+ * Propose new candidates from one address of the span; each call takes the
+ * address at another position.  Replace a candidate by the base that the
+ * address suggests if this base gives a lower cost for a sample of the span.
  */
 static void
 renew_candidates(struct place *p, const struct hatf_record *records, size_t n)
@@ -210,8 +210,8 @@ has_room(struct field_plan *f, size_t record)
 /*
  * Emit the changes after which the field is in 'state' and its next value is
  * 'value'.  If 'restated' is set, emit every setting, even if the field already
- * has it, and also set the last width that is not 0: if the new width is 0,
- * that one is set before it.
+ * has it.  In this case also set the last width that is not 0: if the new width
+ * is 0, set the default last width before it.
  */
 static void
 enter(struct field_plan *f, size_t record, unsigned state, uint64_t value,
@@ -283,10 +283,7 @@ start_costs(const struct field_plan *f, unsigned present,
 	}
 }
 
-/*
- * Return the index of the record to which use number 'use' belongs, and store
- * the value of the field.
- */
+/* Return the index of the record to which use number 'use' belongs. */
 static size_t
 use_record(const struct field_plan *f, size_t use)
 {
@@ -408,8 +405,9 @@ plan_size_and_address(struct place *p, size_t cut)
 }
 
 /*
- * Plan time, thread, heap or attributes.  If 'varies' is false, no use differs
- * from the value before the span or, for the attributes, no record has any.
+ * Plan time, thread, heap or attributes.  'varies' is false if every use has
+ * the value before the span.  For the attributes, it is false if no record has
+ * any.
  */
 static size_t
 plan_field(struct place *p, unsigned field, bool varies, size_t cut)
@@ -514,7 +512,7 @@ place_span(void *place, const struct layout *layout, bool restart,
 
 /*
  * The states that place_fast() tries, in this order; they are those of
- * field_states.h.  Every span fits the last one.
+ * field_states.h.  The last state of each field fits every span.
  */
 static const struct {
 	uint8_t count, state[FAST_STATES_MAX];
@@ -561,8 +559,8 @@ fits_span(const struct field_uses *u, unsigned field, struct layout_field f)
 }
 
 /*
- * Put the field into this state before the span.  Do all values of the span
- * fit?
+ * Plan to put the field into 'state' before the span.  Return true if all
+ * values of the span then fit the field.
  */
 static bool
 try_fast_state(struct place *p, unsigned field, unsigned state)

@@ -4,7 +4,7 @@
  *
  * A planner gets a span of records and the layout before it, and decides which
  * metadata to write between the records so that each record fits the layout at
- * its place.  The encoder keeps the records in its span until then.
+ * its place.  Until then, the encoder keeps the records in its span.
  * place_span() is the default planner, and also the planner of the recorder.
  * It considers one span at a time, and takes constant time per record.  A
  * caller of the encoder can supply another one, see 'struct place_planner'.
@@ -21,10 +21,10 @@
 #include "hatf/codec/trellis.h"
 #include "hatf/hatf.h"
 
-/* The most records that place_span() plans in one call. */
+/* Maximum number of records that place_span() plans in one call. */
 #define PLACE_SPAN_RECORDS FIELD_USES_RECORDS
 
-/* The most metadata records before one record: three per field. */
+/* Maximum number of metadata records before one record: three per field. */
 #define PLACE_METADATA_MAX (3 * HATF_FIELD_COUNT)
 
 /* A metadata record to write before 'records[before]' of the span. */
@@ -34,13 +34,16 @@ struct place_change {
 };
 
 /*
- * A planner decides which metadata must precede each of 'n' records, at least 1
- * (tags 0 to 10; comments need none).  'layout' is the state before the span.
- * Store the '*count_ret' changes in the order of their records, at most
- * PLACE_METADATA_MAX of them before one record; 'changes' has room for 'cap',
- * at least PLACE_METADATA_MAX.  With 'restart' a block begins: the changes
- * before record 0 must set every field, including its last width that is not 0,
- * to a state that does not depend on the bytes before the block.
+ * A planner decides which metadata must precede each of 'n' records.  'n' is at
+ * least 1; the records have tags 0 to 10, and comments need no metadata.
+ * 'layout' is the state before the span.  Store the changes in the order of
+ * their records, at most PLACE_METADATA_MAX of them before one record, and
+ * their number in '*count_ret'.  'changes' has room for 'cap' changes, at least
+ * PLACE_METADATA_MAX.
+ *
+ * If 'restart' is set, a block begins.  Then the changes before record 0 must
+ * set every field, including its last width that is not 0, to a state that does
+ * not depend on the bytes before the block.
  *
  * Return the number of records planned, at least 1: fewer than 'n' if there is
  * no room for more changes, or if the planner does not consider more records.
@@ -61,8 +64,8 @@ struct place_planner {
 };
 
 /*
- * The most changes that one field may have in a span. place_span() ends the
- * span before it needs more.
+ * Maximum number of changes of one field in a span.  place_span() ends the span
+ * before a field needs more.
  */
 #define PLACE_FIELD_CHANGES 128
 
@@ -100,8 +103,8 @@ size_t place_span(void *place, const struct layout *layout, bool restart,
 /*
  * The planner of fast mode, with the same 'struct place'.  A field keeps its
  * state if all values of the span fit it.  Else it gets a state that fits the
- * span and probably most later records.  Takes less time than place_span(), and
- * more bytes.
+ * span and probably most later records.  This planner takes less time than
+ * place_span(), but more bytes.
  */
 size_t place_fast(void *place, const struct layout *layout, bool restart,
 		  const struct hatf_record *records, size_t n,

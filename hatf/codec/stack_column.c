@@ -3,7 +3,7 @@
 #include "hatf/codec/stack_column.h"
 
 /*
- * The most bytes of an entry: three ULEB128 numbers of 32 bits, one of which
+ * Maximum length of an entry: three ULEB128 numbers of 32 bits, one of which
  * has an additional low bit.
  */
 #define ENTRY_NBYTES 16

@@ -4,8 +4,9 @@
  *
  * The attribute STACK of a record takes 3 to 5 bytes, and makes the attributes
  * field change its width from record to record.  The encoder therefore takes
- * the stacks out of the records, and puts them in one comment in front of them
- * (FORMAT "Columns of stacks"): less than a byte for each allocation.
+ * the stacks out of the records, and puts them into one comment before these
+ * records (FORMAT "Columns of stacks").  A stack then takes less than a byte
+ * for each allocation.
  *
  * A column belongs to one encoder, under the rules of encoder.h.  All of it is
  * 0 before the first use.
@@ -18,7 +19,7 @@
 /* The first line of the comment that contains a column. */
 #define STACK_COLUMN_KIND "HATF stacks\n"
 
-/* The longest text of the comment: the longest that any comment may have. */
+/* Maximum length of the comment's text; no comment of HATF can be longer. */
 #define STACK_COLUMN_MAX 65535
 
 /*
@@ -68,15 +69,15 @@ void stack_column_begin(struct stack_column *c);
  */
 void stack_column_add(struct stack_column *c, struct hatf_record *rec);
 
-/* Has the record a stack that a column could take? */
+/* Does the record have a stack that a column could take? */
 bool stack_column_wants(const struct hatf_record *rec);
 
 /* Store the stack 'id' of a record, which the model did not predict. */
 void stack_column_put_entry(struct stack_column *c, uint32_t id);
 
 /*
- * Store the stack 'id' of the next record; the record is of 'thread' and has an
- * entry.
+ * Store the stack 'id' of the next record; the record belongs to 'thread' and
+ * has an entry.
  */
 static inline void
 stack_column_add_stack(struct stack_column *c, uint64_t thread, uint32_t id)

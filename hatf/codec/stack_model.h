@@ -8,9 +8,9 @@
  * three stacks of the thread; if it has never seen these three in this order,
  * it predicts from the last one alone.
  *
- * Writer and reader use the same code, so their predictions are equal.  It
- * allocates nothing and may be used wherever encoder.h may.  It has one owner,
- * who serialises all calls.
+ * Writer and reader use the same code, so their predictions are equal.  The
+ * model allocates nothing and may be used wherever encoder.h may.  A model has
+ * one owner, who serialises all calls.
  */
 #ifndef HATF_STACK_MODEL_H
 #define HATF_STACK_MODEL_H
@@ -59,8 +59,8 @@ stack_model_init(struct stack_model *m, bool has_frees)
 }
 
 /*
- * Does the column have an entry for 'rec', the next record?  Its tag is 0 to
- * 10.
+ * Does the column have an entry for 'rec', the next record?  The tag of 'rec'
+ * is 0 to 10.
  */
 static inline bool
 stack_model_has_entry(struct stack_model *m, const struct hatf_record *rec)

@@ -376,8 +376,8 @@ cheapest(const struct trellis_costs *c)
 }
 
 /*
- * Return the last use below 'end' before which the path changed to 'state'; -1:
- * none.
+ * Return the index of the last use before 'end' at which the path enters
+ * 'state', or -1 if there is none.
  */
 static ptrdiff_t
 last_turn(const struct trellis_path *path, size_t end, unsigned state)

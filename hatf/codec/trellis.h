@@ -2,12 +2,12 @@
 /*
  * trellis.h - find the cheapest path through the states of a field
  *
- * A field is in one of eight states when a record uses it: two groups of four;
- * state 2k is number k of the first group, 2k + 1 of the second.  Each use has
- * a class, which determines its cost in each state; the rules give the cost of
- * changing the state between two uses.  trellis_run() computes the least cost
- * of reaching each state after each use, trellis_trace() the cheapest path
- * (Viterbi's algorithm).
+ * A field is in one of eight states when a record uses it.  The states form two
+ * groups of four: state 2k is number k of the first group, and state 2k + 1 is
+ * number k of the second.  Each use has a class, which determines its cost in
+ * each state; the rules give the cost of changing the state between two uses.
+ * trellis_run() computes the least cost of reaching each state after each use,
+ * trellis_trace() the cheapest path (Viterbi's algorithm).
  *
  * All eight states are computed at once, as lanes of 16 bits: on x86 in one
  * register, elsewhere in loops with the same result.

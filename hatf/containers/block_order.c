@@ -43,9 +43,9 @@ struct found {
 };
 
 /*
- * If the block in slot 'i' is nearer to the end, make it the found block: its
- * place must be after that of the found block, and at most 'last' (both plus
- * 1).  Return false if the slot is free.
+ * Make the block in slot 'i' the found block if its place is after the place of
+ * the found block and at most 'last'.  All three places are plus 1.  Return
+ * false if the slot is free.
  */
 static inline bool
 take_later(const struct block_page *page, unsigned i, unsigned last,
@@ -90,9 +90,9 @@ find_before(const struct block_page *page, unsigned place)
 }
 
 /*
- * Find the first block among the places from 'first' to 'last'.  From the home
- * of 'first' on, runs of used slots come in order; the last run may wrap
- * around.
+ * Find the first block among the places from 'first' to 'last'.  Search from
+ * the home of 'first' on: the runs of used slots have the order of the places,
+ * except that the last run may wrap around.
  */
 static struct found
 find_first(const struct block_page *page, unsigned first, unsigned last)

@@ -9,12 +9,12 @@
  * table of its own, where blocks are in the order of their addresses, two or
  * three in a cache line:
  *
- * 	pages	| 0x7f12 |   0    | 0x55e0 | ...  24 bytes each,
- * 						  1/8 to 1/2 full
- * 		     |		      |
- * 		     v		      v
- * 		| A | - | B | C |  | D | - |	  24 bytes each,
- * 						  1/8 to 15/16 full
+ *	pages	| 0x7f12 |   0    | 0x55e0 | ...  24 bytes each,
+ *						  1/8 to 1/2 full
+ *		     |		      |
+ *		     v		      v
+ *		| A | - | B | C |  | D | - |	  24 bytes each,
+ *						  1/8 to 15/16 full
  *
  * The table of pages is small enough to stay in the cache.  Neighbouring blocks
  * share a cache line or are in adjacent ones.
@@ -23,18 +23,19 @@
  * numbers are below 2^40.  A page that holds a block beyond these limits uses
  * 32 bytes for each of its blocks.
  *
- * Memory is O(peak number of live blocks).  While the set grows page by page,
- * as heaps do, a block takes at most 32 bytes in pages of 32 blocks or more,
- * about 60 where blocks come and go, and at most 180 where each page has one
- * block only.  It takes a few times as much where many pages grow at the same
- * time, or where most blocks have been freed.
+ * Memory is O(peak number of live blocks).  A set usually grows page by page,
+ * as a heap does.  A block then takes at most 32 bytes if its page has 32
+ * blocks or more.  It takes about 60 bytes in pages where blocks come and go,
+ * and at most 180 bytes if it is alone in its page.  These figures are a few
+ * times higher if many pages grow at the same time, or after most blocks have
+ * been freed.
  *
  * A set that keeps its pages in order can also find the neighbours of an
- * address.  The order takes half a byte a page where pages are adjacent.
+ * address.  The order takes half a byte for each page if pages are adjacent.
  *
- * The hash of the pages is seeded, see u64_map.h.  Within a page, addresses
- * that were chosen to collide cost a search through part of its blocks, of
- * which there are at most BLOCK_PAGE_NBYTES.
+ * The hash of the pages is seeded, see u64_map.h.  Within a page, an attacker
+ * can choose addresses that collide.  A look-up then searches the blocks of one
+ * page, which are at most BLOCK_PAGE_NBYTES.
  *
  * Used by one thread at a time.
  */
@@ -126,8 +127,8 @@ bool block_set_keep_order(struct block_set *blocks);
 
 /*
  * block_set_before() finds the last block before 'address'. block_set_after()
- * finds the first block after 'address' that begins at 'last' or before; 'last'
- * must not be less than 'address'.  False if there is no such block.
+ * finds the first block after 'address' that begins at or before 'last'; 'last'
+ * must not be less than 'address'.  Return false if there is no such block.
  * Precondition: the set keeps its pages in order.
  */
 bool block_set_before(const struct block_set *blocks, uint64_t address,
@@ -171,7 +172,8 @@ struct block_walk {
 /*
  * Return the next block of a walk; false if there is none.  The order differs
  * from process to process.  During a walk the caller must not add or remove
- * blocks, and may replace a block only by one whose numbers are not larger.
+ * blocks, and may replace a block only by one whose size, object and event
+ * number are not larger.
  */
 bool block_set_next(const struct block_set *blocks, struct block_walk *walk,
 		    uint64_t *address_ret, struct block *block_ret);

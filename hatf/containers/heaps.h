@@ -97,8 +97,8 @@ bool heaps_take(struct heaps *heaps, struct heap *heap, uint64_t address,
 		struct block *old_ret);
 
 /*
- * How many records a prefetch is ahead of its use: enough to cover several
- * cache misses.
+ * How many records ahead of its use a block is prefetched: enough to cover
+ * several cache misses.
  */
 #define HEAPS_PREFETCH_DISTANCE 16
 

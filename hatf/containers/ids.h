@@ -13,7 +13,7 @@
 
 #include "hatf/containers/u64_map.h"
 
-/* The result of noting that an id was created, destroyed or used. */
+/* The result of ids_create(), ids_destroy() and ids_use(). */
 enum ids_result {
 	IDS_OK,
 	/* the id does not exist, or is created although it exists */
@@ -41,8 +41,8 @@ void ids_fini(struct ids *ids);
 size_t ids_count(const struct ids *ids);
 
 /*
- * Note that the trace creates, destroys or uses 'id'.  Return IDS_WRONG if the
- * state of 'id' does not allow that; the state changes nevertheless.
+ * Record that the trace creates, destroys or uses 'id'.  Return IDS_WRONG if
+ * the state of 'id' does not allow that; the state changes nevertheless.
  * IDS_NO_MEMORY: nothing has changed.
  */
 enum ids_result ids_create(struct ids *ids, uint64_t id);

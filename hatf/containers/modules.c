@@ -84,7 +84,7 @@ keep_text(struct modules *m, const char *text, const char **text_ret)
 }
 
 /*
- * Is the same mapping present?  The names of 'module' must be stored in
+ * Is the same mapping present?  The names of 'mapping' must be stored in
  * 'texts'.
  */
 static bool
@@ -203,7 +203,7 @@ modules_note(struct modules *m, const struct hatf_record *rec)
 	    !find_number(rec, "size", &size) ||
 	    __builtin_add_overflow(mapping.start, size, &mapping.end))
 		return HATF_OK;
-	/* Without this line, the recorder did not know the offset. */
+	/* The line is missing if the recorder did not know the offset. */
 	if (!find_number(rec, "offset", &mapping.offset))
 		mapping.offset = 0;
 	return modules_add(m, &mapping) == HATF_NO_MEMORY ? HATF_NO_MEMORY

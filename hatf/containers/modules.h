@@ -19,8 +19,8 @@
 #include "hatf/containers/string_table.h"
 
 /*
- * The most mappings at a time.  A process has some hundreds; inserting one
- * takes time proportional to their number.
+ * Maximum number of mappings at a time.  A process has some hundreds; adding
+ * one takes time proportional to their number.
  */
 #define MODULE_MAX 16384
 

@@ -8,8 +8,8 @@
 #define GROUP_PAGES 64
 
 /*
- * The most groups of a run, which then takes 4 KiB.  The first run of a set
- * starts smaller, since there may be many small sets.
+ * Maximum number of groups in a run.  A full run takes 4 KiB.  The first run of
+ * a set starts smaller, since there may be many small sets.
  */
 #define RUN_MAX 256
 #define RUN_MIN 4

@@ -18,8 +18,8 @@ struct rows {
 };
 
 /*
- * Append a row and return its memory, which is not cleared; NULL if memory is
- * short.  Earlier rows may move.
+ * Append a row and return its memory, which is not cleared; NULL if there is no
+ * memory.  Earlier rows may move.
  */
 static inline void *
 rows_add(struct rows *r, size_t row_nbytes)

@@ -72,8 +72,8 @@ add_chunk(struct slab *slab, size_t array_nbytes)
 	struct slab_chunk *chunk;
 
 	/*
-	 * Chunk sizes are powers of two.  Their sum is one, too, up to
-	 * CHUNK_MAX.
+	 * Chunk sizes are powers of two.  The sum of all chunks is a power of
+	 * two, too, until it reaches CHUNK_MAX.
 	 */
 	while (nbytes < array_nbytes + SLAB_LINE_NBYTES)
 		nbytes *= 2;

@@ -61,7 +61,7 @@ struct hatf_stacks {
 	uint32_t frames_written, stacks_written;
 	/* memory for a value of a comment: HATF_DEFINITION_MAX + 1 bytes */
 	char *value;
-	/* which part of the last definition was refused; static */
+	/* phrase that says why the last definition was refused; static */
 	const char *fault;
 };
 
@@ -439,7 +439,10 @@ parse_content(struct hatf_stacks *s, const struct definition *d,
 	s->fault = "the frame's end_column is not a number";
 	if (!parse_number(d, "end_column", &end_column))
 		return "end_column";
-	/* No source line has so many columns: treat the column as unknown. */
+	/*
+	 * No source line has more than UINT32_MAX columns: treat a larger
+	 * column as unknown.
+	 */
 	if (end_column <= UINT32_MAX)
 		content->end_column = (uint32_t)end_column;
 	s->fault = "the frame's address is not a hexadecimal number";
@@ -447,8 +450,8 @@ parse_content(struct hatf_stacks *s, const struct definition *d,
 }
 
 /*
- * Note which object is mapped at the last frame's address now: later another
- * library may be mapped there.
+ * Remember which object is mapped at the last frame's address now.  Later,
+ * another library may be mapped there.
  */
 static enum hatf_status
 locate_frame(struct hatf_stacks *s, const struct content *content)

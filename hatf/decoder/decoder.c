@@ -106,9 +106,9 @@ decoder_init(struct decoder *d, bool want_metadata)
 
 /*
  * Return the length of the record at 'p', which must not be metadata.  Return 0
- * if it is longer than 'left', the number of bytes left (at least 1).
- * '*extra_ret' is the length of its variable part.  Compare lengths with the
- * bytes left; never add them to a position, since that could wrap.
+ * if the record is longer than 'left', the number of bytes left (at least 1).
+ * '*extra_ret' is the length of the record's variable part.  Compare lengths
+ * with the bytes left; never add them to a position, since that could wrap.
  */
 static inline size_t
 measure(const struct decoder *d, const uint8_t *p, size_t left,

@@ -3,9 +3,9 @@
  * decoder.h - decode the bytes of a HATF stream into records
  *
  * A decoder has the state that a reader keeps between two records: the layout
- * of the fields and the counts.  It does not know about files, input windows or
- * our own comments.  It allocates nothing.  A decoder has one owner, who
- * serialises all calls.
+ * of the fields and the counts.  A decoder does not deal with files, input
+ * windows or our own comments, and allocates nothing.  A decoder has one owner,
+ * who serialises all calls.
  *
  * Invariant: a record is decoded as a whole or not at all.  If the bytes end
  * inside a record, the state is that before the record, and the caller can
@@ -73,9 +73,9 @@ void decoder_init(struct decoder *d, bool want_metadata);
 
 /*
  * Decode records from [*next, end) into 'records', at most 'max'.  Move '*next'
- * past them, set d->stop to the reason for stopping, and return the number of
- * records stored.  The attributes of the records point into these bytes, which
- * stay the caller's.
+ * past these records, set d->stop to the reason for stopping, and return the
+ * number of records stored.  The attributes of the records point into the bytes
+ * before 'end', which stay the caller's.
  */
 size_t decoder_decode(struct decoder *d, const uint8_t **next,
 		      const uint8_t *end, struct hatf_record *records,
@@ -83,8 +83,8 @@ size_t decoder_decode(struct decoder *d, const uint8_t **next,
 
 /*
  * Precondition: the record at 'p' is truncated, since the stream ends 'left'
- * bytes after 'p' ('left' is at least 1).  Return the name, in FORMAT.md, of
- * the first field that is not complete (static).
+ * bytes after 'p' ('left' is at least 1).  Return the name that FORMAT.md gives
+ * to the first incomplete field (static).
  */
 const char *decoder_cut_field(const struct decoder *d, const uint8_t *p,
 			      size_t left);

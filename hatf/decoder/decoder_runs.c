@@ -10,7 +10,10 @@
 
 #include "hatf/codec/hatf_record.h"
 
-/* The most records of a run; bounds the stack use of 'struct announcers'. */
+/*
+ * Maximum number of records in a run: it bounds the stack use of 'struct
+ * announcers'.
+ */
 #define RUN_MAX 1024
 
 static inline void

@@ -3,7 +3,8 @@
  * decoder_runs.h - shared by decoder.c and decoder_runs.c
  *
  * A run is consecutive heap records (tags 0 to 5), which make up nearly all of
- * a trace.  Internal to these two files, and under the rules of decoder.h.
+ * a trace.  This header is internal to these two files.  The rules of decoder.h
+ * hold.
  */
 #ifndef HATF_DECODER_RUNS_H
 #define HATF_DECODER_RUNS_H
@@ -25,7 +26,10 @@
  */
 #define DECODER_FETCH_NBYTES (1 + 6 * 8 + 7)
 
-/* The longest record that a run can have: with attributes of 'v1'. */
+/*
+ * Maximum length of a record in a run: under v1, it has 255 bytes of
+ * attributes.
+ */
 #define DECODER_RUN_RECORD_NBYTES (1 + 6 * 8 + 1 + 255)
 _Static_assert(DECODER_RUN_RECORD_NBYTES >= DECODER_FETCH_NBYTES,
 	       "8 bytes must be readable at the last number");

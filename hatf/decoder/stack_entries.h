@@ -19,7 +19,7 @@
  */
 #define STACK_ENTRIES_STORED_MAX (STACK_COLUMN_MAX / 3)
 
-/* The bytes of the longest item STACK of a column: its key and number. */
+/* Maximum length of an item STACK of a column: its key and its number. */
 #define STACK_ENTRIES_ITEM_NBYTES 6
 
 struct stack_entries {
@@ -55,8 +55,8 @@ uint32_t stack_entries_next(struct stack_entries *s,
 /*
  * Append the item STACK to the attributes of a record.  The new attributes are
  * at 'buf', which must have room for the old ones and STACK_ENTRIES_ITEM_NBYTES
- * more; return their length.  If attributes cannot be so long, change nothing
- * and return 0.
+ * more; return their length.  If the result would exceed the maximum length of
+ * attributes, change nothing and return 0.
  */
 size_t stack_entries_append(struct hatf_record *rec, uint32_t stack,
 			    uint8_t *buf);

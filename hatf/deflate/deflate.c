@@ -20,7 +20,7 @@ enum {
 	HEADER_NBYTES = 20,
 	LENGTH_OFF = 16,
 	TRAILER_NBYTES = 8,
-	STORED_MAX = 65535, /* the most input bytes of one stored block */
+	STORED_MAX = 65535, /* maximum input of a stored block, in bytes */
 	STORED_HEADER_NBYTES = 5,
 };
 
@@ -119,8 +119,8 @@ deflate_member_by(const struct deflate_backend *by, int level, void *work,
 		  size_t out_cap)
 {
 	/*
-	 * A member need not be longer: if compression saves nothing, the input
-	 * is stored.
+	 * Let the library use no more bytes than stored blocks would take: if
+	 * compression saves nothing, the input is stored.
 	 */
 	const size_t bound = deflate_bound(in_nbytes);
 	const size_t cap = (out_cap < bound ? out_cap : bound) - HEADER_NBYTES -

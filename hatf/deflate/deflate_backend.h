@@ -29,8 +29,8 @@ extern const struct deflate_backend deflate_zlib;
 #ifdef HAVE_ISAL
 extern const struct deflate_backend deflate_isal;
 /*
- * Map isa-l; return false if this machine does not have it.  Changes errno.
- * Before this call, only work_nbytes() of 'deflate_isal' may be called.
+ * Map isa-l; return false if this machine does not have it.  This call changes
+ * errno.  Before this call, only work_nbytes() of 'deflate_isal' may be called.
  */
 bool deflate_isal_load(void);
 #endif

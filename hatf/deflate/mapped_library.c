@@ -54,7 +54,7 @@ static const char *const folders[] = {
 
 #define PHDRS_MAX    32
 #define FRONT_NBYTES 4096
-/* The most address space that a library may take; isa-l takes far less. */
+/* Maximum address space of a library; isa-l takes far less. */
 #define SPAN_MAX ((size_t)64 << 20)
 
 struct library {

@@ -28,7 +28,7 @@ struct mapped_library_function {
  * Map the library with the file name 'name' from one of the system's library
  * folders, and set the addresses of the 'n' functions.  The library is never
  * unmapped.  Return false if there is no such library, if it is refused, or if
- * it lacks one of the functions.  Changes errno.
+ * it lacks one of the functions.  This call changes errno.
  */
 bool mapped_library_open(const char *name,
 			 struct mapped_library_function *functions, unsigned n);

@@ -4,12 +4,13 @@
  *
  * A realloc changes the live set at its own record.  The stage then skips the
  * alloc and free records that the realloc announces (pairing.h), so a trace
- * without these records has the same meaning.  If they are missing although
- * they must not be, the stage notices this later, and reports the violation
- * with the next event.
+ * without these records has the same meaning.  If a trace lacks these records
+ * although it must have them, the stage notices this later, and reports the
+ * violation with the next event.
  *
- * Where a trace is wrong, the stage assumes that the program was right
- * (hatf.h).  One defect is then one violation, not a series of them.
+ * If an event contradicts earlier events, the stage believes the later event
+ * (see hatf_events_read()).  So one defect gives one violation, not a series of
+ * them.
  */
 #include "hatf/events/events.h"
 
@@ -96,8 +97,8 @@ new_object(struct hatf_events *ev, struct hatf_event *out)
 }
 
 /*
- * A block that was live when the trace began (carried) is still at 'address',
- * which was just allocated.  Remove it: its free may be missing in the trace.
+ * 'address' was just allocated.  If a block that was live when the trace began
+ * (carried) is still there, remove this block: the trace may lack its free.
  */
 static void
 drop_doubtful(struct hatf_events *ev, struct heap *heap, uint64_t address)
@@ -110,9 +111,9 @@ drop_doubtful(struct hatf_events *ev, struct heap *heap, uint64_t address)
 }
 
 /*
- * 'address' was just allocated: stop counting an inherited block there.  If the
- * parent may have freed that block while it forked, remove the block, too, so
- * that the allocation is not reported as a violation.
+ * 'address' was just allocated.  If an inherited block is there, stop counting
+ * it.  If the parent may have freed that block while it forked, remove the
+ * block, too: then the allocation is not reported as a violation.
  */
 static void
 replace_inherited(struct hatf_events *ev, struct heap *heap, uint64_t address)
@@ -350,10 +351,10 @@ fits_realloc(const struct hatf_events *ev, const struct hatf_record *rec)
 
 /*
  * Handle a record that the realloc before it announced.  The realloc itself has
- * changed the live set.  Only after a realloc of tag 4 with an old block does
- * the record change it again: tag 4 announces no free, so if the announced
- * alloc follows, the old block is still live.  Without this alloc, the realloc
- * counts as a move, as in mpatrol.
+ * already changed the live set, with one exception: tag 4 announces no free.
+ * So if a realloc of tag 4 removed an old block, and the announced alloc
+ * follows, the old block is still live: put it back.  Without this alloc, the
+ * realloc counts as a move, as in mpatrol.
  */
 static void
 on_part(struct hatf_events *ev, const struct hatf_record *rec)
@@ -463,7 +464,7 @@ on_block(struct hatf_events *ev, const struct hatf_record *rec,
 }
 
 /*
- * Note the time of a record.  Return false if the time is before that of the
+ * Store the time of a record.  Return false if the time is before that of the
  * last record.
  */
 static bool

@@ -43,14 +43,18 @@ struct hatf_events {
 	/* heap of that block; NULL: there is none */
 	struct heap *left_over_heap;
 	bool ours; /* this project wrote the trace: check strictly */
-	/* our recorder made it: threads and heaps must be created before use */
+	/*
+	 * our recorder wrote the trace: threads and heaps must be created
+	 * before use
+	 */
 	bool strict;
 	bool inherits; /* blocks may be live that the trace does not mention */
 	/*
-	 * the carried blocks (live when the trace began) are all that were live
+	 * the trace states all blocks that were live when it began (carried
+	 * blocks)
 	 */
 	bool is_exact;
-	bool has_time; /* the first time of 'stats' is set */
+	bool has_time; /* 'first_time' of 'stats' is set */
 	bool no_memory;
 	/* 'thread' was found to exist, so the check can be skipped */
 	bool thread_known;

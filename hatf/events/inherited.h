@@ -38,7 +38,7 @@ struct inherited {
 };
 
 /*
- * Begin without the parent's trace.  Returns false if memory is short.  Call
+ * Begin without the parent's trace.  Return false if there is no memory.  Call
  * inherited_fini() whatever the result.
  */
 bool inherited_init(struct inherited *inherited);
@@ -55,16 +55,16 @@ void inherited_set_exact(struct inherited *inherited,
 bool inherited_may_be(struct inherited *inherited, uint64_t address);
 
 /*
- * Note that an inherited block, which is not in the live set, was freed.
- * Return false if memory is short.
+ * Record that an inherited block, which is not in the live set, was freed.
+ * Return false if there is no memory.
  */
 bool inherited_note(struct inherited *inherited, uint64_t address);
 
-/* Note that a live block of this trace was freed. */
+/* Record that a live block of this trace was freed. */
 void inherited_note_dead(struct inherited *inherited, uint64_t address);
 
 /*
- * Note that the trace allocates 'address', although a block is live there.
+ * Call this when the trace allocates 'address' although a block is live there.
  * Return true if that block may have been freed before.
  */
 bool inherited_settle(struct inherited *inherited, uint64_t address);

@@ -39,7 +39,8 @@
 /* A trace of an ancestor, which is read to find the blocks of its child. */
 struct ancestor {
 	/*
-	 * the child for which it is read; NULL: the child is the caller's trace
+	 * the child for which this trace is read; NULL: the child is the
+	 * caller's trace
 	 */
 	const struct ancestor *child;
 	unsigned depth;
@@ -309,7 +310,7 @@ line_u64(const char *text, const char *key)
 
 /*
  * Add the addresses of a realloc that was in progress when the fork returned:
- * its record comes later in the trace.  Return false if memory is short.
+ * its record comes later in the trace.  Return false if there is no memory.
  */
 static bool
 note_realloc(struct u64_map *unsure, const struct hatf_event *e)
@@ -324,7 +325,7 @@ note_realloc(struct u64_map *unsure, const struct hatf_event *e)
 /*
  * Collect the addresses that were used between the two comments about the fork,
  * or up to the end of the trace.  '*whole_ret' is false if the process
- * continued after the end of the trace.  Return false if memory is short.
+ * continued after the end of the trace.  Return false if there is no memory.
  */
 static bool
 collect_unsure(struct ancestor *a, uint64_t fork, struct u64_map *unsure,

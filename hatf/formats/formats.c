@@ -223,7 +223,7 @@ static const struct format formats[] = {
 	  .sink = &mptrace_sink },
 	/*
 	 * This row must be the last: a stream that no other format recognises
-	 * is HATF or no trace.
+	 * is either HATF or not a trace.
 	 */
 	{ .name = "hatf",
 	  .about = "HATF 1.0 (Chilimbi, Jones, Zorn, ISMM 2000), in blocks of "
@@ -288,7 +288,7 @@ has_suffix(const char *path, size_t path_nbytes, const char *suffix)
 	       memcmp(path + path_nbytes - nbytes, suffix, nbytes) == 0;
 }
 
-/* Store what the public struct has of 'f'; return false if 'f' is NULL. */
+/* Copy what the public struct has of 'f'.  Return false if 'f' is NULL. */
 static bool
 give(const struct format *f, struct hatf_format *format_ret)
 {

@@ -16,8 +16,8 @@
 #define INSTRUCTION_LAST   7
 
 /*
- * With fewer instructions, a match may be chance.  A register number fits 4
- * bytes; the bytes above must be 0.
+ * Require at least this many instructions: a shorter match may be chance.  A
+ * register has 8 bytes, but its number fits into 4; the other bytes must be 0.
  */
 #define INSTRUCTION_COUNT_MIN 2
 #define REGISTER_NBYTES	      4
@@ -62,9 +62,9 @@ is_dhat(const uint8_t *bytes, size_t nbytes)
 }
 
 /*
- * Does a pprof profile begin here?  It must have two sample types, which are
- * field 1 of the message.  Each is a type and a unit: two indices of strings,
- * which are small.
+ * Does a pprof profile begin here?  Such a profile begins with two sample types
+ * (field 1 of the message).  Each contains two indices into the table of
+ * strings, for the type and for the unit.  The indices are below 128.
  */
 static bool
 is_pprof(const uint8_t *bytes, size_t nbytes)

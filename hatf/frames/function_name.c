@@ -22,7 +22,10 @@ static const char *const operators[] = {
 /* The position in the text, and what has been found so far. */
 struct scan {
 	const char *next, *name;
-	/* the '<' that opened the last bracket that is closed */
+	/*
+	 * the '<' of the template arguments, outside all brackets, that end at
+	 * 'next'; NULL: no such arguments end there
+	 */
 	const char *arguments;
 	unsigned depth;
 	bool is_operator; /* in an operator: blanks belong to the name */
@@ -65,8 +68,8 @@ skip_operator(struct scan *s, const char *start)
 }
 
 /*
- * Return the position after the bracket that opens at 'open'; or the end of the
- * text.
+ * 'open' is an opening parenthesis.  Return the position after the parenthesis
+ * that closes it, or the end of the text.
  */
 static const char *
 skip_bracket(const char *open)
@@ -99,8 +102,8 @@ skip_qualifiers(const char *p)
 }
 
 /*
- * A '(' outside all other brackets comes next.  If the name goes on after its
- * ')', step over the parentheses and return true.  Return false if the
+ * A '(' outside all other brackets comes next.  If the name continues after the
+ * matching ')', step over the parentheses and return true.  Return false if the
  * parameters begin here.
  */
 static bool

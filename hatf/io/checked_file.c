@@ -19,7 +19,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* The most symbolic links to follow; the kernel has the same limit. */
+/* Maximum number of symbolic links to follow; the kernel has the same limit. */
 #define LINKS_MAX 40
 
 #define ANYBODY ((uid_t)-1)

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * checked_file.h - open a file whose name came out of another file or a folder
+ * checked_file.h - open a file whose name came from another file or a folder
  *
  * A trace names the trace of its parent and its ring file, a ring file names
  * its trace, and a folder may contain anything.  An attacker may have written
- * any of these, and the reader may be root.  So a file is checked before it is
- * opened.  It must be regular.  It must not be in a pseudo file system of the
- * kernel, where merely reading can block or change something.  A symbolic link
- * in the last component is followed only if the user gave the name.  No open()
- * here blocks, triggers an automount or reaches a device.
+ * any of these, and the reader may be root.  So these functions check a file
+ * before they open it.  The file must be regular.  It must not be in a pseudo
+ * file system of the kernel, where merely reading can block or change
+ * something.  A symbolic link in the last component is followed only if the
+ * user gave the name.  No open() here blocks, triggers an automount or reaches
+ * a device.
  *
  * A name may refer to another file at any time.  So a checked file is
- * identified by its descriptor and the descriptor of its folder.  It is removed
- * from that folder only, and only if its name still refers to the same file.
+ * identified by its descriptor and the descriptor of its folder.  The file is
+ * removed only from that folder, and only if its name there still refers to the
+ * same file.
  *
  * Functions that fail set errno: ELOOP for a symbolic link, EISDIR for a
  * directory, ENOTSUP for any other file that is refused, or the error of the
@@ -39,8 +41,8 @@ struct checked_file {
 
 /*
  * Open the file at 'path'; 'access' is O_RDONLY or O_RDWR.  The user gave the
- * path to the folder, so links in that part are followed.  Close the file with
- * checked_file_close().
+ * path to the folder, so symbolic links to that folder are followed.  Close the
+ * file with checked_file_close().
  */
 bool checked_file_open(struct checked_file *f, const char *path, int access);
 
@@ -60,9 +62,9 @@ bool checked_file_open_untrusted(struct checked_file *f, const char *path,
 				 int access, uid_t owner);
 
 /*
- * Open a path that the user gave, for reading.  If it is a link, follow it, and
- * check the file to which it refers.  Return a descriptor, which the caller
- * owns, or -1.
+ * Open a path that the user gave, for reading.  If the path is a symbolic link,
+ * follow it and check the file to which it refers.  Return a descriptor, which
+ * the caller owns, or -1.
  */
 int checked_file_open_link(const char *path);
 
@@ -75,7 +77,7 @@ int checked_file_folder(const char *path);
 /* Like checked_file_open_link(), but refuse a link in the last component. */
 int checked_file_open_found(const char *path);
 
-/* Do both describe the same file? */
+/* Do 'a' and 'b' describe the same file? */
 bool checked_file_is_same(const struct stat *a, const struct stat *b);
 
 /*

@@ -13,8 +13,8 @@
 #include <stddef.h>
 
 /*
- * The lines as "key\0value\0", one after the other; if it is all zeros, there
- * are no lines.
+ * The lines as "key\0value\0", one after the other.  All members 0: there are
+ * no lines.
  */
 struct comment_lines {
 	char *buf;

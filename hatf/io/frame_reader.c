@@ -4,8 +4,8 @@
  *
  * Each library has a function that takes some input and some room for output,
  * and returns how much input it needs next, 0 at the end of a frame.  In case
- * of an error, it does not say how much output precedes the error.  So it never
- * gets more than one block at a time.
+ * of an error, the function does not say how much output precedes the error.
+ * So never pass more than one block at a time.
  */
 #include "hatf/io/frame_reader.h"
 
@@ -27,7 +27,7 @@
 #define LZ4_MAGIC  0x04224d18u
 
 /*
- * RFC 8878: a skippable frame starts with a byte from 50 to 5f, these three
+ * RFC 8878: a skippable frame starts with a byte from 0x50 to 0x5f, these three
  * bytes, and its length.
  */
 #define SKIP_MAGIC_TAIL	   0x2a4d18u
@@ -52,9 +52,10 @@ struct frame_reader {
 };
 
 /*
- * No HATF stream begins like zstd.  A stream could begin with a reallocAlloc
- * whose size equals lz4's magic number.  The old address of a reallocAlloc is
- * 0; a frame of lz4 has its block size in this place.
+ * No HATF stream begins like a frame of zstd.  But a HATF stream may begin with
+ * a reallocAlloc whose size equals lz4's magic number.  Then the next bytes
+ * tell them apart: the old address of a reallocAlloc is 0, and a frame of lz4
+ * has its flags and its block size there.
  */
 static bool
 is_lz4(const uint8_t *bytes, size_t nbytes)
@@ -271,8 +272,8 @@ frame_reader_read(struct frame_reader *f, const uint8_t **next,
 		if (got != 0 || left == 0)
 			return got;
 		/*
-		 * The library made no progress although it had input and room
-		 * for output.
+		 * No progress, although the library had input and room for
+		 * output: the input is damaged.
 		 */
 		if (in_nbytes == 0) {
 			*status_ret = HATF_BAD_COMPRESSION;

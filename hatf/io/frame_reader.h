@@ -38,7 +38,7 @@ enum frame_kind {
 #define FRAME_PREFIX_NBYTES 8
 
 /*
- * Return the kind of frame that starts with these bytes; FRAME_NONE if none
+ * Return the kind of frame that starts with these bytes; FRAME_NONE if no frame
  * does.  'bytes' should have FRAME_PREFIX_NBYTES bytes, if the file has as
  * many.  A skippable frame counts as FRAME_ZSTD.
  */
@@ -57,8 +57,8 @@ const char *frame_kind_name(enum frame_kind kind);
 struct frame_reader;
 
 /*
- * Start to read frames of this kind.  The caller closes the reader.  Errors:
- * HATF_NO_LIBRARY, HATF_NO_MEMORY.
+ * Start to read frames of the kind 'kind'.  The caller closes the reader.
+ * Errors: HATF_NO_LIBRARY, HATF_NO_MEMORY.
  */
 enum hatf_status frame_reader_open(enum frame_kind kind,
 				   struct frame_reader **reader_ret);

@@ -21,8 +21,9 @@ inflate_member_nbytes(const uint8_t *p)
 	const size_t nbytes = get_le32(p + LENGTH_OFF);
 
 	/*
-	 * The bytes between the two compared parts are the time, hint and
-	 * system, which may have any value.
+	 * The bytes between the two compared parts are the time, the hint about
+	 * the compression and the system (MTIME, XFL and OS), which may have
+	 * any value.
 	 */
 	if (memcmp(p, start, sizeof(start)) != 0 ||
 	    memcmp(p + LENGTH_OFF - sizeof(extra), extra, sizeof(extra)) != 0 ||

@@ -86,8 +86,8 @@ run(void *arg)
 }
 
 /*
- * Start a thread in which all signals are blocked: the program's own threads
- * handle them.
+ * Start up to 'jobs' threads that block all signals: the program's own threads
+ * handle the signals.
  */
 static void
 start_threads(struct inflate_ahead *a, unsigned jobs)

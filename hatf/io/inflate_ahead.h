@@ -7,9 +7,9 @@
  * The threads access only the members.  The owner's thread reads the file and
  * makes all calls below.
  *
- * Memory is INFLATE_AHEAD_MEMBER_NBYTES for the input and as many for the data
- * of each of 2 * jobs + 2 members.  Memory that the members do not need is
- * never touched.
+ * The queue has 2 * jobs + 2 members.  Each has INFLATE_AHEAD_MEMBER_NBYTES of
+ * memory for its input, and as much for its data.  Memory that the members do
+ * not need is never touched.
  */
 #ifndef HATF_INFLATE_AHEAD_H
 #define HATF_INFLATE_AHEAD_H
@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 /*
- * The longest member and the longest data that the queue takes.  Our writers
- * never exceed these lengths.
+ * Maximum length of a member, and of its data, that the queue takes.  Our
+ * writers never exceed it.
  */
 #define INFLATE_AHEAD_MEMBER_NBYTES ((size_t)512 * 1024)
 

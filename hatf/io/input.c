@@ -39,8 +39,10 @@
 #define READ_NBYTES (128 * 1024)
 
 /*
- * The limits of FORMAT "Limits". deflate compresses at most 1032 to 1, and its
- * blocks of real data much less. zstd reaches 32768 to 1 for a single repeated
+ * The limits of FORMAT "Limits".  The first BOMB_NBYTES of data are always
+ * accepted.  Longer data may be at most BOMB_RATIO times as long as its file,
+ * or BOMB_RATIO_FRAMES times for zstd and lz4.  deflate compresses at most 1032
+ * to 1, and real data much less.  zstd reaches 32768 to 1 for a single repeated
  * byte.  The log of a program in a tight loop, where nothing changes, reaches
  * 14000 to 1.  Input beyond these limits was made to keep a reader busy.
  */
@@ -176,8 +178,8 @@ input_init(struct input *in, int fd, unsigned jobs)
 	if (in->status == HATF_IO && used == 0)
 		return HATF_IO;
 	/*
-	 * Report this later: first let the caller consume the bytes in the
-	 * buffer.
+	 * If reading failed after some bytes, let the caller consume these
+	 * bytes first.  input_read() then reports the failure.
 	 */
 	return HATF_OK;
 }
@@ -288,8 +290,8 @@ read_front(struct input *in, const struct inflate_ahead_member *m)
 
 /*
  * Take the member at the front of 'ahead', and let 'data_next' point to its
- * data.  Return false if there is no member, or if it is damaged; then 'next'
- * points to its bytes.
+ * data.  Return false if there is no member, or if it is damaged.  After a
+ * damaged member, 'next' points to the bytes of this member.
  */
 static bool
 take_ahead(struct input *in)
@@ -334,9 +336,10 @@ drop_ahead(struct input *in)
 }
 
 /*
- * Decompress the next member if that is possible as a whole: into 'to' if it
- * has 'room' for the data ('*got_ret' is its length), else into in->data.
- * Return false if there is no such member, or if it is damaged.
+ * Decompress the next member as a whole.  If its data fits into the 'room'
+ * bytes at 'to', store it there, and its length in '*got_ret'; otherwise store
+ * it in in->data.  Return false if the member cannot be decompressed as a
+ * whole, or if it is damaged.
  */
 static bool
 take_member(struct input *in, uint8_t *to, size_t room, size_t *got_ret)
@@ -412,8 +415,9 @@ begin_member(struct input *in)
 	if (!refill(in))
 		return false;
 	/*
-	 * The next byte begins no member: zeros or other data follow.  Check it
-	 * here, since zlib would need two bytes to notice.
+	 * If the next byte does not begin a member, zeros or other data follow
+	 * the last member.  Check this here, since zlib would need two bytes to
+	 * notice.
 	 */
 	if (*in->next != GZIP_ID1) {
 		in->status = HATF_BAD_COMPRESSION;
@@ -494,9 +498,9 @@ return_data(struct input *in, uint8_t *to, size_t room)
 }
 
 /*
- * The last member is used up: decompress the next one as a whole.  Its data is
- * then in 'to' ('*got_ret' bytes) or at 'data_next'.  Return false if this is
- * not possible.
+ * Decompress the next member as a whole.  All data of the last member must have
+ * been used.  The new data is then in 'to' ('*got_ret' bytes) or at
+ * 'data_next'.  Return false if this is not possible.
  */
 static bool
 take_whole(struct input *in, uint8_t *to, size_t room, size_t *got_ret)

@@ -12,9 +12,9 @@
  * caller allows threads (the queue 'ahead').  All other members, and damaged
  * ones, go through zlib's streams, which return every byte before the damage.
  *
- * Memory is one buffer of INPUT_BUF_NBYTES, the data of one member, zlib's
- * state, and the memory of inflate_ahead.h, for every input.  Used by one
- * thread at a time.
+ * Each input has memory for one buffer of INPUT_BUF_NBYTES, the data of one
+ * member, zlib's state, and the queue of inflate_ahead.h.  Used by one thread
+ * at a time.
  *
  * Invariant: every byte that can be recovered before damage or before the end
  * of the file is returned before the error that stops the reading.

@@ -17,7 +17,7 @@
 #define ZLIB_CONST /* make zlib's next_in a pointer to const */
 #include <zlib.h>
 
-/* The most bytes that outfile_room() can provide at once. */
+/* Maximum number of bytes that outfile_room() can provide at once. */
 #define OUTFILE_ROOM_MAX (64 * 1024)
 
 #define OUTFILE_NBYTES (2 * OUTFILE_ROOM_MAX)

@@ -98,7 +98,10 @@ void field_paths_find_costs(struct field_paths *p, unsigned field,
 			    const struct layout_field *state, bool restart,
 			    const struct technique_field *technique);
 
-/* Return the most metadata records that a field with this many uses takes. */
+/*
+ * Return the maximum number of metadata records for a field with 'value_count'
+ * uses.
+ */
 size_t field_paths_change_max(size_t value_count);
 
 /*

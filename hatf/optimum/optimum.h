@@ -20,7 +20,10 @@
 #include "hatf/codec/place.h"
 #include "hatf/optimum/technique.h"
 
-/* The most records of a span.  A caller should end a block after each span. */
+/*
+ * Maximum number of records in a span.  A caller should end a block after each
+ * span.
+ */
 #define OPTIMUM_SPAN 32768
 
 struct optimum;

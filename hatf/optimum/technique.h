@@ -67,7 +67,10 @@ struct technique {
 	bool any_attributes;
 };
 
-/* Not the name of a technique: it tries several for each block, see trial.h. */
+/*
+ * This is not the name of a technique: the writer tries several techniques for
+ * each block, see trial.h.
+ */
 #define TECHNIQUE_SMALLEST "smallest"
 
 /*

@@ -85,10 +85,10 @@ overhead(unsigned state, uint32_t nbytes)
 }
 
 /*
- * Compute the cost from OUTSIDE to each state.  At the begin of a block, the
- * metadata sets "none" and then the width; if this is 0, another width before
- * it, as the last width.  Otherwise the field is under "default": the metadata
- * sets "none", which restores the last width.
+ * Compute the cost from OUTSIDE to each state.  At the beginning of a block,
+ * the metadata sets "none" and then the width.  If the width is 0, the metadata
+ * sets another width before it, as the last width.  Otherwise the field is
+ * under "default": the metadata sets "none", which restores the last width.
  */
 static void
 entry_costs(const struct layout_field *f, bool restart, int32_t *cost)

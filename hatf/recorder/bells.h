@@ -14,14 +14,15 @@
  * Several processes may have the same slot, one after the other or in different
  * PID namespaces.  So an order names its process:
  *
- *	bits 63-58  the process's number divided by the number of slots, ...
- *	bits 57-45  the inode of its PID namespace, ...
- *	bits 44-32  its start in clock ticks, as in /proc/PID/stat: the low bits
+ *	bits 63-58  low bits of the process id divided by the number of slots
+ *	bits 57-45  low bits of the inode of the process's PID namespace
+ *	bits 44-32  low bits of the process's start in clock ticks, as in
+ *		    /proc/PID/stat
  *	bits 31-2   a number that each order increases
  *	bits 1-0    enum bell_call
  *
- * A number and a namespace name one live process.  The start tells that process
- * from an earlier one with the same number.
+ * A process id and a namespace identify one live process.  The start tells that
+ * process from an earlier one with the same process id.
  */
 #ifndef BELLS_H
 #define BELLS_H

@@ -111,8 +111,8 @@ take_number(const char **value, uint64_t *n_ret)
 }
 
 /*
- * Return the exponent of the power of two that a suffix stands for; 0 if it is
- * no suffix of a size.
+ * Return the exponent of the power of two that a suffix stands for; 0 if the
+ * suffix is not that of a size.
  */
 static unsigned
 size_shift(char suffix)
@@ -236,8 +236,9 @@ set_keep(struct config *c, const char *value)
 }
 
 /*
- * If only so many bytes may be kept, segments must have a limited size: the
- * current segment and several older ones must fit into these bytes.
+ * Limit the size of segments if HATFTRACE_KEEP requires a limit.  If it gives a
+ * number of bytes, the current segment and at least one older one must fit into
+ * these bytes.
  */
 static void
 bound_segments(struct config *c)

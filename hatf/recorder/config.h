@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most frames of a call stack. */
+/* Maximum number of frames in a call stack. */
 #define CONFIG_STACK_DEPTH_MAX 256u
 
 enum config_clock {
@@ -56,7 +56,7 @@ struct config {
 	uint64_t ring_words; /* capacity of a ring in words, a power of two */
 	/* The capacity of the ring of the initial thread. */
 	uint64_t initial_ring_words;
-	/* the most frames of a call stack; 0: record no stacks */
+	/* maximum number of frames in a call stack; 0: record no stacks */
 	uint32_t stack_depth;
 	bool stack_frees; /* record call stacks of frees, too */
 	struct follow follow;
@@ -73,7 +73,8 @@ struct config {
 const char *config_variable_name(size_t variable);
 
 /*
- * Return a phrase that says which values the variable takes, to follow "want".
+ * Return a phrase that says which values the variable accepts.  A message has
+ * the phrase after "want".
  */
 const char *config_want(size_t variable);
 

@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-/* The most bytes that a list may have, including its NUL. */
+/* Maximum length of a list in bytes, including its NUL. */
 #define GLOBS_NBYTES 1024
 
 /* Is the list shorter than GLOBS_NBYTES, and is no glob in it empty? */
@@ -23,8 +23,8 @@ bool globs_are_legal(const char *globs);
 
 /*
  * Does the list choose this name?  No glob with '!' may match the name.  If the
- * list has globs without '!', one of them must match.  Takes time proportional
- * to the length of the list times that of the name.
+ * list has globs without '!', one of them must match.  The function takes time
+ * proportional to the length of the list times that of the name.
  */
 bool globs_choose(const char *globs, const char *name);
 

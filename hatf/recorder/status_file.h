@@ -2,11 +2,11 @@
 /*
  * status_file.h - the status of a process whose writer thread has left
  *
- * NUMBER.status lies beside the sockets (socket_path.h).  The writer thread
- * makes the file when it leaves, locks it (flock(2)) before it writes anything,
- * and holds the lock as long as the process maps the file.  The status does not
- * change until the process has a writer thread again; this thread removes the
- * file.
+ * The file PID.status is in the folder of the sockets (socket_path.h).  The
+ * writer thread makes the file when it leaves, locks it (flock(2)) before it
+ * writes anything, and holds the lock as long as the process maps the file.
+ * The status does not change until the process has a writer thread again; this
+ * thread removes the file.
  */
 #ifndef STATUS_FILE_H
 #define STATUS_FILE_H

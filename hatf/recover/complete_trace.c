@@ -85,8 +85,8 @@ restore_narrator(struct recovery *r, const struct image_commit *c)
 	n->encoder.block_count = c->block_count;
 	n->encoder.stream_nbytes = c->stream_nbytes;
 	/*
-	 * The counts by tag are unknown, and nothing here reads a single one:
-	 * store their sum as one of them.
+	 * The count of each tag is unknown, but only the sum of the counts is
+	 * needed here: store the sum as the count of one tag.
 	 */
 	n->encoder.record_count[HATF_COMMENT] = c->record_count;
 	if (r->header != NULL)

@@ -21,7 +21,10 @@
 /* How often to try to read a header that its process keeps changing. */
 #define HEADER_TRIES 4
 
-/* Does a process have a lock on its ring file?  A live process does. */
+/*
+ * Does a process hold a lock on the ring file?  The process that writes the
+ * file holds one as long as it lives.
+ */
 static bool
 is_written(int fd)
 {
@@ -69,7 +72,7 @@ is_ring_file_of(int fd, const char *trace, int trace_fd, bool otherwise)
 	return is;
 }
 
-/* Is 'path', a file in the folder of the trace, its ring file? */
+/* Is 'path', a file in the folder of the trace, the ring file of the trace? */
 static bool
 is_beside(const char *path, const char *trace, int trace_fd, bool otherwise)
 {
@@ -84,9 +87,10 @@ is_beside(const char *path, const char *trace, int trace_fd, bool otherwise)
 }
 
 /*
- * Is 'path', which the header of the trace names, its ring file?  Always return
- * false for root: recovery removes the ring file, and only the user may name a
- * file outside the folder of the trace that root removes.
+ * Is 'path' the ring file of the trace?  The header of the trace names this
+ * path.  Always return false for root: recovery removes the ring file, and root
+ * must not remove a file outside the folder of the trace unless the user has
+ * named that file.
  */
 static bool
 is_at_header_path(const char *path, const char *trace, int trace_fd)

@@ -152,7 +152,7 @@ recovery_open_trace(struct recovery *r, const char *rings, const char *trace)
 		return HATF_OK;
 	/*
 	 * If the ring file is only a copy, do not change the trace at the
-	 * original path: its process may still be writing it.
+	 * original path: the process may still be writing it.
 	 */
 	if (r->is_in_place && try_trace(r, path, ORIGIN_ELSEWHERE) == HATF_OK)
 		return HATF_OK;
@@ -205,9 +205,9 @@ recovery_check_length(struct recovery *r)
 }
 
 /*
- * Read a trace that has no event yet: store its header in r->header, and read
- * what its first block has.  HATF_END: the file is something else, such as a
- * trace with events.
+ * Read a trace that has no event yet: its header, which is stored in r->header,
+ * and the comments after it.  Return HATF_END if the file is something else,
+ * such as a trace with events.
  */
 static enum hatf_status
 read_begun(struct recovery *r, bool *compressed_ret)
@@ -223,7 +223,7 @@ read_begun(struct recovery *r, bool *compressed_ret)
 	    reader_open_fd(r->trace.fd, &reader) != HATF_OK)
 		return HATF_END;
 	/*
-	 * The attributes of the header are valid only until the next read.
+	 * Copy the header: its attributes are valid only until the next read.
 	 * Stop at the first event.
 	 */
 	while ((status = hatf_reader_read(reader, &rec, 1, &n)) == HATF_OK &&
@@ -272,7 +272,8 @@ open_begun(struct recovery *r, const char *rings, const char *trace,
 }
 
 /*
- * The block after the header may be incomplete, so the trace is written anew.
+ * Prepare to write the trace anew, since the block after the header may be
+ * incomplete.
  */
 enum hatf_status
 recovery_begin_anew(struct recovery *r, const char *rings, const char *trace)
@@ -295,8 +296,8 @@ recovery_begin_anew(struct recovery *r, const char *rings, const char *trace)
 	if (status != HATF_OK)
 		return status;
 	/*
-	 * The ring file has no commit, so nothing has checked these values
-	 * before.
+	 * The ring file has no commit, so this slot has not been checked:
+	 * replace all of its values.
 	 */
 	*c = (struct image_commit){
 		.level = compressed ? DEFLATE_LEVEL_DEFAULT : 0,

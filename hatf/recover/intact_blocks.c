@@ -231,10 +231,7 @@ struct count {
 	struct tally tally;
 	uint64_t end; /* where the blocks end in the stream */
 	struct intact_blocks now,
-		/*
-		 * the comment of the block now being read says that it ends
-		 * here
-		 */
+		/* the trace before the block that is now being read */
 		block;
 };
 
@@ -262,7 +259,7 @@ note_comment(struct count *c, const struct hatf_record *rec)
 }
 
 /*
- * Count the records before the end.  Return false if records follow after it.
+ * Count the records before the end.  Return false if a record follows the end.
  */
 static bool
 count_batch(struct count *c, const struct hatf_record *records, size_t n)

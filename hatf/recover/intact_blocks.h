@@ -24,7 +24,7 @@ struct intact_blocks {
 /*
  * Do the blocks of the trace end at 'offset' in the file, according to their
  * lengths?  The contents are checked only for the last block, and only if it is
- * compressed.  True for offset 0.
+ * compressed.  Return true for offset 0.
  */
 bool intact_blocks_end_at(int fd, uint64_t offset);
 

@@ -98,7 +98,7 @@ is_alive(const struct image *image)
 	at += 2;
 	if (*at == 'X' || *at == 'x' ||
 	    /*
-	     * The process is a zombie.  If it has other threads, they may still
+	     * A zombie counts as alive if it has other threads: they may still
 	     * run.
 	     */
 	    (*at == 'Z' && stat_field(at, STAT_NUM_THREADS) <= 1))
@@ -156,8 +156,8 @@ recovery_open_rings(struct recovery *r, const char *path)
 	if (status != HATF_OK)
 		return status;
 	/*
-	 * Another recovery has finished in the meantime, and has removed the
-	 * file.
+	 * Fail if another recovery has finished in the meantime and has removed
+	 * the file.
 	 */
 	errno = ENOENT;
 	if (fstat(r->rings.fd, &st) != 0 || st.st_nlink == 0)

@@ -91,8 +91,8 @@ enum hatf_status recovery_check_length(struct recovery *r);
 /*
  * Handle a process that was killed before its first commit, and so before its
  * first event.  If the trace has a header, store in r->set.commit the commit
- * that would have preceded the header, since its block may be incomplete.
- * Remove an empty file.
+ * that would have preceded the header, since the block of the header may be
+ * incomplete.  Remove an empty file.
  */
 enum hatf_status recovery_begin_anew(struct recovery *r, const char *rings,
 				     const char *trace);

@@ -256,8 +256,8 @@ check_positions(const struct ring *r, const struct ring_commit *last,
 /*
  * Return how many of the 'n' words at 'offset' may belong to events: those
  * before a hole of the file.  A file can claim a large hole at no cost, but no
- * event begins in one.  A copy may have zeros instead of the hole, and an event
- * before it may extend into these.
+ * event begins in a hole.  A copy may have zeros instead of the hole, and an
+ * event before the hole may extend into these zeros.
  */
 static uint64_t
 words_to_hole(const struct file *f, uint64_t offset, uint64_t n)
@@ -466,8 +466,8 @@ read_rings(struct saved_rings *set, const struct file *f, bool salvage)
 }
 
 /*
- * Check that no ring has events.  There is no commit, and the recorder commits
- * before it puts the first event into the file.
+ * Check that no ring has events.  Call this if there is no commit: the recorder
+ * commits before it puts the first event into the file.
  */
 static enum hatf_status
 check_unused(const struct file *f)

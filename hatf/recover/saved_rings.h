@@ -38,10 +38,10 @@ struct saved_rings {
 };
 
 /*
- * Read from 'fd', a regular file.  With 'salvage', if a ring is damaged, only
- * the rest of that ring is lost, and not the whole file.  Errors:
- * HATF_BAD_RINGS, with 'field' and 'file_offset'; HATF_LIMIT; HATF_IO;
- * HATF_NO_MEMORY.  Call saved_rings_fini() whatever the result.
+ * Read from 'fd', a regular file.  If a ring is damaged, refuse the file; with
+ * 'salvage', omit only the rest of that ring.  Errors: HATF_BAD_RINGS, with
+ * 'field' and 'file_offset'; HATF_LIMIT; HATF_IO; HATF_NO_MEMORY.  Call
+ * saved_rings_fini() whatever the result.
  */
 enum hatf_status saved_rings_read(struct saved_rings *set, int fd, bool salvage,
 				  struct hatf_error *err);

@@ -62,7 +62,7 @@ enum event_kind {
 enum event_type {
 	EVENT_ALLOC, /* operands: address, size, alignment (0: none) */
 	EVENT_FREE,  /* operand: address */
-	/* operand: old address; the flags are its size code */
+	/* operand: old address; the flags are the size code of the old block */
 	EVENT_REALLOC_BEGIN,
 	EVENT_REALLOC_END, /* operands: old address, new address, size */
 	EVENT_TICK,	   /* no operand; the stamp is that of the tick */
@@ -91,8 +91,8 @@ enum event_type {
 	EVENT_HEAP_REALLOC_BEGIN, /* operands: old address, heap */
 	EVENT_HEAP_REALLOC_END,	  /* operands: those of EVENT_HEAP_REALLOC */
 	/*
-	 * operand: number of the new thread.  The thread that had the ring has
-	 * ended, and the new one produced all events after this one
+	 * operand: number of the new thread.  The thread that owned the ring
+	 * has ended, and the new thread produced all events after this one
 	 */
 	EVENT_HANDOVER,
 	/*
@@ -135,15 +135,16 @@ enum event_type {
 #define EVENT_FLAG_FIELDS 16u /* set in EVENT_CLIENT: the text holds fields */
 
 /*
- * A text takes several events, its pieces.  They follow each other in the ring,
- * have one stamp, and are published together.  So no other event gets between
- * them.  The flags of a piece also say how many of its 32 bytes belong to the
- * text.
+ * A text is split into several events, its pieces.  They follow each other in
+ * the ring, have one stamp, and are published together.  So no other event gets
+ * between them.  The flags of a piece also say how many of its 32 bytes belong
+ * to the text.
  */
 #define EVENT_PIECE_NBYTES 32u
 /* lowest bit of the count of bytes in the flags */
 #define EVENT_PIECE_SHIFT 8
-#define EVENT_TEXT_NBYTES 1024u /* the longest text, in all its pieces */
+/* maximum length of a text, over all its pieces */
+#define EVENT_TEXT_NBYTES 1024u
 
 #define EVENT_WORDS_MAX	  6
 #define EVENT_ALLOC_WORDS 5 /* length of a wide EVENT_ALLOC in words */
@@ -204,7 +205,7 @@ event_is_stack(uint64_t word)
 	return (uint32_t)word == (uint32_t)event_wide(EVENT_STACK, 1, 0);
 }
 
-/* Return the number of the stack that such a word sets. */
+/* Return the number of the stack that 'word', made by event_stack(), sets. */
 static inline uint32_t
 event_stack_of(uint64_t word)
 {
@@ -228,8 +229,8 @@ event_word_count(uint64_t word)
 }
 
 /*
- * Return the number of operands of a wide event.  The event is two words
- * longer.
+ * Return the number of operands of a wide event.  The whole event is two words
+ * longer than its operands.
  */
 static inline unsigned
 event_operand_count(enum event_type type)

@@ -32,11 +32,10 @@
  * events has been drained.
  *
  * A drained ring starts a new life when another thread gets it: 'life' is 0
- * while 'head' and the slots still belong to the old life.  A thread may also
- * take over the ring of a thread that has ended before any of its events was
- * drained.  The life then continues: an EVENT_HANDOVER separates the events of
- * the two threads, and each slot names the thread that produced the word at
- * 'pos'.
+ * while 'head' and the slots still belong to the old life.  If a thread has
+ * ended before any of its events was drained, another thread may take over its
+ * ring.  The life then continues: an EVENT_HANDOVER separates the events of the
+ * two threads, and each slot names the thread that produced the word at 'pos'.
  *
  * The writer thread owns the image and calls all functions here, except
  * image_begin_ring(), which the ring's producer calls.  Recovery calls the
@@ -55,8 +54,8 @@
 #include "hatf/rings/timeline.h"
 
 /*
- * "HATFring" in this machine's byte order; in a file of the other byte order it
- * does not match.
+ * "HATFring" in this machine's byte order; in a file of the other byte order
+ * the number differs.
  */
 #define IMAGE_MAGIC	    0x676e697246544148ull
 #define IMAGE_RING_MAGIC    0x31676e6952544148ull
@@ -94,7 +93,10 @@ struct image_commit {
 	_Atomic uint64_t seq;
 	uint64_t trace;	 /* index of the trace file in image.trace */
 	uint64_t nbytes; /* length of the trace file in bytes */
-	/* The members of struct narrator and its encoder with these names. */
+	/*
+	 * Copies of the members of struct narrator and its encoder with these
+	 * names.
+	 */
 	uint64_t event_count, record_count, block_count, stream_nbytes;
 	uint64_t lost_count, time, time_stamp;
 	struct timeline timeline;

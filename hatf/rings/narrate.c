@@ -40,7 +40,7 @@ narrate_init(struct narrator *n, void *memory, bool has_stacks)
 
 	/*
 	 * Zero only the members after the encoder: encoder_init() initialises
-	 * that.
+	 * the encoder.
 	 */
 	memset((uint8_t *)n + offsetof(struct narrator, timeline), 0,
 	       sizeof(*n) - offsetof(struct narrator, timeline));
@@ -226,8 +226,10 @@ narrate_begin_stamps(struct narrator *n)
 	narrate_put_clock(n, "us");
 }
 
-/* After this time without a tick that needed the larger step, announce a
- * smaller one (in microseconds). */
+/*
+ * After this many microseconds without a tick that needed the larger step,
+ * announce a smaller step.
+ */
 #define STEP_TIME 1000000u
 
 /*
@@ -253,8 +255,8 @@ step_of_tick(const struct narrator *n, uint64_t stamp)
 
 /*
  * Prepare for an event that gets the time of the tick 'stamp'.  Put a clock
- * comment if, according to the last one, events have their own times, or if its
- * step is too small or much too large.
+ * comment if the last one says that events have their own times, or if the step
+ * that it gives is too small or much too large.
  */
 static void
 note_tick(struct narrator *n, uint64_t stamp)

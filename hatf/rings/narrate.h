@@ -43,7 +43,9 @@
  */
 #define NARRATE_PIECES_NBYTES (16u << 10)
 
-/* The length of the longest trailer; its message has 200 bytes, all escaped. */
+/*
+ * Maximum length of a trailer; its message has at most 200 bytes, all escaped.
+ */
 #define NARRATE_TRAILER_NBYTES 1440
 
 /*
@@ -53,7 +55,9 @@
  */
 #define NARRATE_STEP 2000u
 
-/* The most forks whose event number may be unread at the same time. */
+/*
+ * Maximum number of forks at a time whose event number has not yet been read.
+ */
 #define NARRATE_FORKS_MAX 64
 
 struct narrate_stacks;
@@ -93,7 +97,8 @@ struct narrator {
 	uint64_t time_stamp; /* the stamp that 'time' was converted from */
 	/*
 	 * Cache: the 'same_count' stamps from 'same_from' on have the same
-	 * time.  It holds for the timeline whose last reading is 'same_line'.
+	 * time.  The cache is valid for the timeline whose last reading is
+	 * 'same_line'.
 	 */
 	uint64_t same_from, same_count, same_line;
 	uint64_t
@@ -202,15 +207,16 @@ void narrate_begin_stamps(struct narrator *n);
 
 /*
  * Put a comment that says that 'count' events were lost between the stamps
- * 'from' and 'to': events of the thread of 'producer', or with NULL events of
- * any thread, lost for lack of memory.
+ * 'from' and 'to'.  They are events of the thread of 'producer'.  If 'producer'
+ * is NULL, they are events of any thread, lost for lack of memory.
  */
 void narrate_lost(struct narrator *n, const struct order_producer *producer,
 		  uint64_t count, uint64_t from, uint64_t to);
 
 /*
- * Should the caller end the block before the next event?  False between the
- * pieces of a text: after a kill, recovery would have only some of the pieces.
+ * Should the caller end the block before the next event?  Return false between
+ * the pieces of a text: if the block ended there and the process were then
+ * killed, recovery would have only some of the pieces.
  */
 bool narrate_is_full(const struct narrator *n);
 

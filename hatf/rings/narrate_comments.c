@@ -108,7 +108,7 @@ narrate_lost(struct narrator *n, const struct order_producer *producer,
 	narrate_put_comment(n, &text);
 }
 
-/* What is left of a text when parts have been taken from it. */
+/* The rest of a text, after parts have been taken from it. */
 struct rest {
 	const char *bytes;
 	size_t nbytes;
@@ -141,7 +141,7 @@ put_rest(struct text *text, const char *key, struct rest value)
 	text_line(text, key, value.bytes, value.nbytes);
 }
 
-/* The length of a text as a comment: an escaped byte takes four. */
+/* Maximum length of a comment with a text; an escaped byte takes four bytes. */
 #define TEXT_COMMENT_NBYTES (4 * EVENT_TEXT_NBYTES + 256)
 
 void

@@ -23,8 +23,8 @@ void narrate_put_comment(struct narrator *n, const struct text *text);
 void narrate_put_clock(struct narrator *n, const char *name);
 
 /*
- * Put the comment of an EVENT_FORK, or of an EVENT_REALLOC_BEGIN: this is a
- * realloc that was in progress during a fork.
+ * Put the comment of an EVENT_FORK.  For an EVENT_REALLOC_BEGIN, put the
+ * comment of a realloc that was in progress during a fork.
  */
 void narrate_put_fork(struct narrator *n, const struct order_producer *producer,
 		      const struct event *ev);

@@ -7,7 +7,7 @@
 
 #include "hatf/rings/narrate_comments.h"
 
-/* The most stacks that one round of narrate_define_stack() defines. */
+/* Maximum number of stacks that one round of narrate_define_stack() defines. */
 #define CHAIN_MAX 64u
 
 /* Set the bit of 'id'.  Return true if it was set before. */
@@ -79,7 +79,8 @@ put_frame(struct narrator *n, uint32_t id, uint64_t frame)
 	else
 		text_line_hex(&text, "address", stack_frame_address(frame));
 	/*
-	 * A library that has a definition may have been mapped at this address.
+	 * A frame in no object is in generated code.  Say so: otherwise a
+	 * reader would take a library that was once mapped at this address.
 	 */
 	if (name == NULL && stack_frame_object(frame) == 0)
 		text_line(&text, "object", generated, sizeof(generated) - 1);
@@ -158,7 +159,7 @@ narrate_define_stack(struct narrator *n, uint32_t id)
 	}
 }
 
-/* Define an object, because its text, "BUILD-ID\nPATH", is complete. */
+/* Define an object after its whole text, "BUILD-ID\nPATH", has arrived. */
 static void
 put_named_object(struct narrator *n)
 {
@@ -210,8 +211,9 @@ narrate_put_definition(struct narrator *n, const struct event *ev)
 	if (s == NULL)
 		return;
 	/*
-	 * After a kill, events in other rings may need this definition, and no
-	 * ring may have it any more.  So put it into the trace now.
+	 * If the process is killed later, events in other rings may need this
+	 * definition when no ring has it any more.  So put it into the trace
+	 * now.
 	 */
 	if (s->node != NULL) {
 		if (ev->type == EVENT_STACK_NODE)

@@ -41,8 +41,8 @@ struct narrate_stacks {
 };
 
 /*
- * Let the narrator write the stacks of its events.  It must have been
- * initialised with room for them (narrate_init()).  '*s' stays the caller's;
+ * Let the narrator write the stacks of its events.  The narrator must have been
+ * initialised with room for stacks (narrate_init()).  '*s' stays the caller's;
  * members that the caller does not set must be 0.
  */
 void narrate_use_stacks(struct narrator *n, struct narrate_stacks *s);
@@ -54,7 +54,10 @@ void narrate_use_stacks(struct narrator *n, struct narrate_stacks *s);
  */
 void narrate_define_stack(struct narrator *n, uint32_t id);
 
-/* Does the segment have a definition of the stack 'id', or need none? */
+/*
+ * Does the segment have a definition of the stack 'id', or need none?  Stack 0
+ * needs none.
+ */
 bool narrate_is_defined(const struct narrate_stacks *s, uint32_t id);
 
 /* Narrate an event that defines a stack or an object. */

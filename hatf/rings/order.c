@@ -33,8 +33,8 @@ decode_wide(const struct order_producer *s, uint64_t word, struct event *ev)
 	ev->stamp = ring_get(r, pos + 1);
 	ev->by_tick = ev->stamp == s->tick;
 	/*
-	 * Recovery checks the lengths in ring files before; do not rely on
-	 * that.
+	 * Recovery checks the lengths in ring files beforehand, but do not rely
+	 * on that.
 	 */
 	for (unsigned i = 2; i < ev->words && i < EVENT_WORDS_MAX; i++)
 		ev->operand[i - 2] = ring_get(r, pos + i);
@@ -333,8 +333,8 @@ taken_at_end(const struct order_producer *s)
 /*
  * The open realloc of 's' must precede an event.  Can the whole realloc be
  * passed on?  If it moved the block, the free of its new memory must precede
- * it, too.  That free has certainly been passed on only if the stamp of the
- * event is exact.
+ * the realloc, too.  That free has certainly been passed on only if the stamp
+ * of the event is exact.
  */
 static bool
 is_whole(const struct order_producer *s, bool is_exact)
@@ -508,7 +508,7 @@ step(struct order *o, struct order_producer *const *producers, uint32_t n,
 	}
 }
 
-/* The most words that a run may have. */
+/* Maximum number of words in a run. */
 #define RUN_MAX 256u
 
 /* Return the run from s->pos on, up to the end of the ring's memory. */
@@ -537,9 +537,9 @@ find_run(const struct order_producer *s)
 }
 
 /*
- * Pass a run of one-word events to the run sink.  All of them have the tick of
- * the event before the run, so no event of another producer can come between
- * them.
+ * Pass a run of one-word events to the run sink.  All of these events have the
+ * tick of the event before the run, so no event of another producer can come
+ * between them.
  */
 static void
 pass_run(struct order *o, struct order_producer *s)

@@ -5,9 +5,9 @@
  * Every traced thread owns one ring and is its only producer; the writer thread
  * is the only consumer of all of them.  The ring does not interpret the words:
  * an event is a group of words that are published together.  Nothing here
- * allocates, locks or makes a system call, so it may run inside malloc().
- * preload/record/ring_wait.h is where a producer waits for room and where the
- * consumer wakes it.
+ * allocates, locks or makes a system call, so it may run inside malloc().  The
+ * functions of preload/record/ring_wait.h let a producer wait for room, and let
+ * the consumer wake it.
  *
  * 'head' and 'tail' count words since the ring was made or given to another
  * thread; they are 64-bit numbers and never wrap.  A slot index is
@@ -48,7 +48,7 @@
 struct ring_commit {
 	/* Number of the commit; RING_NO_COMMIT: the slot is not valid. */
 	_Atomic uint64_t seq;
-	/* the members of struct order_producer with these names */
+	/* copies of the members of struct order_producer with these names */
 	uint64_t pos, stamp, realloc_old;
 	/*
 	 * RING_COMMIT_... flags; the bits from 16 on are the size code of the

@@ -82,7 +82,7 @@ stack_frame_object(uint64_t frame)
 	return (uint32_t)(frame >> STACK_FRAME_ADDRESS_BITS);
 }
 
-/* The most bytes that stack_image_build_id() writes. */
+/* Maximum number of bytes that stack_image_build_id() writes. */
 #define STACK_IMAGE_HEX_NBYTES 40u
 
 /*

@@ -41,7 +41,7 @@ batch_begin(struct batch *b, struct hatf_record *records, size_t max)
 }
 
 /*
- * Return memory for one more record in the surplus, or NULL if memory is short.
+ * Return memory for one more record in the surplus, or NULL if memory runs out.
  */
 static struct hatf_record *
 keep(struct batch *b)
@@ -74,7 +74,7 @@ batch_add(struct batch *b, unsigned tag)
 	return rec;
 }
 
-/* Begin a chunk.  Return false if memory is short. */
+/* Begin a chunk.  Return false if memory runs out. */
 static bool
 begin_chunk(struct batch *b)
 {

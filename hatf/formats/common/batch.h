@@ -64,13 +64,13 @@ batch_has_room(const struct batch *b)
 
 /*
  * Add a record with this tag whose other fields are 0.  The pointer is valid
- * until the next record is added.  Return NULL if memory is short.
+ * until the next record is added.  Return NULL if memory runs out.
  */
 struct hatf_record *batch_add(struct batch *b, unsigned tag);
 
 /*
  * Reserve 'nbytes' bytes, at most BATCH_CHUNK_NBYTES.  They stay valid as long
- * as a record is in the batch or its surplus.  Return NULL if memory is short.
+ * as a record is in the batch or its surplus.  Return NULL if memory runs out.
  */
 uint8_t *batch_bytes(struct batch *b, size_t nbytes);
 
@@ -79,31 +79,31 @@ uint8_t *batch_bytes(struct batch *b, size_t nbytes);
  * realloc changes the block at 'rec->old_address' (0: NULL was passed) to
  * 'rec->size' bytes at 'rec->address'.  If that address is 0, the call freed
  * the block ('frees') or failed.  The tag of 'rec' is ignored; its other fields
- * are copied.  Return false if memory is short.
+ * are copied.  Return false if memory runs out.
  */
 bool batch_realloc(struct batch *b, const struct hatf_record *rec, bool frees);
 
 /*
  * Append a reference to stack number 'stack' to the attributes of a record; 0
- * means no stack.  Return false if memory is short.
+ * means no stack.  Return false if memory runs out.
  */
 bool batch_stack(struct batch *b, struct hatf_record *rec, uint64_t stack);
 
 /*
  * Add comments that define the frames and stacks that were added to 'stacks'
  * since the last call.  'offset' is the offset of the item.  Call this before
- * adding the record that refers to the stack.  Return false if memory is short.
+ * adding the record that refers to the stack.  Return false if memory runs out.
  */
 bool batch_define(struct batch *b, struct hatf_stacks *stacks, uint64_t offset);
 
-/* Add a comment with a copy of the text.  Returns false if memory is short. */
+/* Add a comment with a copy of the text.  Returns false if memory runs out. */
 bool batch_comment(struct batch *b, const char *text, size_t nbytes,
 		   uint64_t offset);
 
 /*
  * Return what source_ops.read() must return.  If there is a surplus, postpone
  * the end or error that source_stop() set until the surplus has been returned.
- * If memory was short, stop with HATF_NO_MEMORY.
+ * If memory ran out, stop with HATF_NO_MEMORY.
  */
 size_t batch_end(struct batch *b, struct source *s);
 

@@ -51,7 +51,7 @@ is_within(struct calls *calls, const struct hatf_record *rec)
 	return rec->heap != 0 && ledger_is_live(&calls->ledger, rec->address);
 }
 
-/* Write a realloc; return false if memory is short. */
+/* Write a realloc; return false if memory runs out. */
 static bool
 put_realloc(struct calls *calls, struct sink *s, struct ledger_entry *entry,
 	    struct call *call, calls_put *put)

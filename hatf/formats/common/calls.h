@@ -3,12 +3,11 @@
  * calls.h - turn records into malloc, free and realloc calls
  *
  * Sinks use this for formats without heaps: such a format describes one process
- * with one heap.  Destroying a heap becomes a free of each block in it.  A
- * block of another heap is omitted if a block of heap 0 is live at its address:
- * the other heap took its memory from heap 0, where this memory is already
- * counted.  Blocks that no record of the trace allocated may be freed and
- * resized.  Memory is O(live blocks + heaps).  Only one thread may use a
- * 'struct calls'.
+ * with one heap.  If a heap is destroyed, each of its blocks is freed.  A block
+ * of another heap is omitted if a block of heap 0 is live at its address: the
+ * other heap took its memory from heap 0, where this memory is already counted.
+ * Blocks that no record of the trace allocated may be freed and resized.
+ * Memory is O(live blocks + heaps).  Only one thread may use a 'struct calls'.
  */
 #ifndef HATF_CALLS_H
 #define HATF_CALLS_H
@@ -26,7 +25,7 @@ struct call {
 	uint64_t address, old_address;
 	uint64_t number,
 		/*
-		 * numbers of the old and the new block, from 1 in order of
+		 * numbers of the new and the old block, from 1 in order of
 		 * allocation; 0: unknown
 		 */
 		old_number;

@@ -36,7 +36,7 @@ count(struct disorder *d, enum hatf_violation what,
 /* The live set stores only addresses, so every block has this value. */
 static const struct block unknown;
 
-/* Add 'address' to the live set.  Return false if memory is short. */
+/* Add 'address' to the live set.  Return false if memory runs out. */
 static bool
 note_alloc(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 {
@@ -65,7 +65,7 @@ note_free(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 
 /*
  * Check that the old block of a realloc is live.  If it is not, and the realloc
- * does not move it, add it to the live set.  Return false if memory is short.
+ * does not move it, add it to the live set.  Return false if memory runs out.
  */
 static bool
 note_realloc(struct disorder *d, const struct hatf_record *rec, uint64_t number)

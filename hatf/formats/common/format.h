@@ -2,14 +2,14 @@
 /*
  * format.h - the interface between reader, writer and trace formats
  *
- * hatf_reader and hatf_writer have what is the same for all formats.  The
- * reader opens the file, decompresses it, recognises the format by the first
- * bytes, and checks the records against what our comments say.  The writer
- * removes what the options omit, checks the records, and makes the header and
- * trailer comments.  Each format has a source and a sink:
+ * hatf_reader and hatf_writer do what is the same for all formats.  The reader
+ * opens the file, decompresses it, recognises the format by the first bytes,
+ * and checks the records against what our comments say.  The writer removes
+ * what the options omit, checks the records, and makes the header and trailer
+ * comments.  Each format has a source and a sink:
  *
- * 	source	bytes of the window -> records
- * 	sink	records -> bytes of the outfile
+ *	source	bytes of the window -> records
+ *	sink	records -> bytes of the outfile
  *
  * A trace in one of our formats has the same records in each: the first is the
  * header comment ("HATF 1.0"), the last the trailer comment ("HATF end").  Both
@@ -110,7 +110,7 @@ enum hatf_status source_stop_at_end(struct source *s, size_t left,
  * Add a line to the header: the foreign trace has a value for which our header
  * has a key (FORMAT "Header").  Call this before returning the first record, at
  * most once for each key.  A value that is longer than a header allows is
- * truncated.  If memory is short, call source_stop() and return false.
+ * truncated.  If memory runs out, call source_stop() and return false.
  */
 bool source_header(struct source *s, const char *key, const char *value,
 		   size_t nbytes);

@@ -163,8 +163,8 @@ note_lost(struct framing *framing, const struct note *note)
 		return "count";
 	framing->lost_count += n;
 	/*
-	 * If the sum would exceed the largest number, use that: a sum that
-	 * wraps around must not look small.
+	 * If the sum overflows, use the largest number: a sum that wraps around
+	 * would look small.
 	 */
 	if (framing->lost_count < n)
 		framing->lost_count = UINT64_MAX;
@@ -251,7 +251,7 @@ framing_note(struct framing *framing, const struct hatf_record *comment,
 	} else if (framing_is_loss(comment))
 		field = note_lost(framing, &note);
 	else if (is_kind(&note, HEADER))
-		/* position of the text in the comment, after tag and length */
+		/* only the first comment may be a header */
 		field = HEADER;
 	else if (is_kind(&note, "HATF end")) {
 		field = note_end(framing, &note, comment->offset, position);

@@ -2,15 +2,16 @@
 /*
  * ledger.h - track the live set for a sink, record by record
  *
- * Foreign formats have no heaps, represent a realloc as a free and an alloc, or
- * need sums over the live blocks.  The ledger is the live set.  It says what
- * each record does to which block.  It skips the records that a realloc
- * announces, so one call of the program is one entry.  The sink may store a
- * number of its own in the 'object' of a block.
+ * A sink needs the live set if its format has no heaps, represents a realloc as
+ * a free and an alloc, or has sums over the live blocks.  The ledger maintains
+ * this set, and says for each record what the record does and to which block.
+ * It skips the records that a realloc announces, so one call of the program is
+ * one entry.  The sink may store a number of its own in the 'object' of a
+ * block.
  *
- * If the trace is wrong, the ledger assumes, like the event stage, that the
- * program was right: a block is live from its latest alloc on.  Memory is
- * O(live blocks + heaps).  Only one thread may use a ledger.
+ * If a record contradicts the live set, the ledger believes the record, like
+ * the event stage: a block is live from its latest alloc on.  Memory is O(live
+ * blocks + heaps).  Only one thread may use a ledger.
  */
 #ifndef HATF_LEDGER_H
 #define HATF_LEDGER_H
@@ -20,7 +21,8 @@
 
 /* What a record does. */
 enum ledger_kind {
-	LEDGER_NONE,	/* it is no call, or a part of the last call */
+	/* the record is not a call, or is a part of the last call */
+	LEDGER_NONE,
 	LEDGER_ALLOC,	/* an alloc, or a realloc of NULL */
 	LEDGER_FREE,	/* a free, or a realloc that only freed the block */
 	LEDGER_REALLOC, /* a realloc that resized or moved the block */
@@ -64,7 +66,7 @@ void ledger_fini(struct ledger *ledger);
 
 /*
  * Apply a record, and describe what it does in '*entry_ret'.  Return false if
- * memory is short.  If the record destroys a heap, the entry is LEDGER_NONE:
+ * memory runs out.  If the record destroys a heap, the entry is LEDGER_NONE:
  * call ledger_destroy().
  */
 bool ledger_enter(struct ledger *ledger, const struct hatf_record *rec,
@@ -72,8 +74,8 @@ bool ledger_enter(struct ledger *ledger, const struct hatf_record *rec,
 
 /*
  * Store 'entry->block', which the sink has changed.  'rec' must be the last
- * record that was applied, and 'entry' its entry.  Return false if memory is
- * short.
+ * record that was applied, and 'entry' its entry.  Return false if memory
+ * runs out.
  */
 bool ledger_keep(struct ledger *ledger, const struct hatf_record *rec,
 		 const struct ledger_entry *entry);
@@ -88,7 +90,7 @@ ledger_look_ahead(const struct ledger *ledger,
 
 /*
  * Remove all blocks of the heap 'id'.  Before, call 'visit' (unless it is NULL)
- * for each block in the order of birth.  If memory is short, return false
+ * for each block in the order of birth.  If memory runs out, return false
  * without calling 'visit'.
  */
 bool ledger_destroy(struct ledger *ledger, uint64_t id,

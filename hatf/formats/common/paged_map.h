@@ -46,7 +46,7 @@ void paged_map_fini(struct paged_map *m);
 
 /*
  * Set the value of 'number'; replace a value that it already has.  Return false
- * if memory is short.
+ * if memory runs out.
  */
 bool paged_map_put(struct paged_map *m, uint64_t number, uint64_t value);
 

@@ -23,7 +23,8 @@
 #define SAMPLE_MAX UINT32_MAX
 
 /*
- * Limit of the length of a number in a header, in bytes; no number is so long.
+ * Limit of the length of a number in a header, in bytes; no valid number is
+ * longer.
  */
 #define NUMBER_MAX 64
 
@@ -93,7 +94,7 @@ sampling_blocks(const struct sampling *sampling, uint64_t nbytes,
 	return (sample_count << PART_BITS) / (words + 1);
 }
 
-/* Round to an integer; UINT64_MAX if the result does not fit. */
+/* Round to an integer; INT64_MAX if the result is larger. */
 static uint64_t
 to_u64(double x)
 {

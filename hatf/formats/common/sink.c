@@ -6,8 +6,8 @@
 
 /*
  * The longest value, in bytes, that is copied into a trailer: enough for
- * numbers and keywords.  SINK_TRAILER_MAX has room for four of them, escaped,
- * and the rest.
+ * numbers and keywords.  SINK_TRAILER_MAX has room for four such values,
+ * escaped, and for the rest of the trailer.
  */
 #define TRAILER_VALUE_MAX 20
 

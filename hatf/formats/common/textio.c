@@ -570,14 +570,14 @@ void
 textio_write_escaped(struct outfile *o, const uint8_t *s, size_t nbytes,
 		     bool quoted)
 {
-	/* treat the first character as the begin of a cell */
+	/* treat the first character as the beginning of a cell */
 	uint8_t before = ',';
 
 	while (nbytes != 0) {
 		const size_t n = nbytes < HEX_NBYTES ? nbytes : HEX_NBYTES;
 		/*
-		 * Reserve 3 more: the last character may begin within 'n' and
-		 * end after it.
+		 * Reserve room for 3 more bytes: the last character may begin
+		 * within 'n' and end after it.
 		 */
 		uint8_t *const start = outfile_room(o, 4 * n + 4);
 		uint8_t *p = start;

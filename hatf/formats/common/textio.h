@@ -56,8 +56,9 @@ struct textio_cell {
 
 /*
  * Parse a line, without its line end.  Return NULL, or the static name of the
- * malformed part.  If the function has called source_stop(), that error counts.
- * The byte at line.end is a line end, so scanning digits needs no other bound.
+ * malformed part.  If the function has called source_stop(), the error of that
+ * call is reported.  The byte at line.end is a line end, so scanning digits
+ * needs no other bound.
  *
  * '*is_record_ret' is true on entry; set it to false for a line that is not a
  * record.
@@ -118,7 +119,7 @@ const char *textio_record(struct textio_row *row, unsigned kept,
 
 /* ---------------------------------------------------------------- writing */
 
-/* The most digits of a decimal number. */
+/* Maximum number of digits of a decimal number. */
 #define TEXTIO_NUMBER_MAX 20
 
 /* Write a number at 'p' and return its end. */

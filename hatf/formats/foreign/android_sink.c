@@ -36,7 +36,7 @@ struct android {
 	uint64_t first_thread; /* the thread id to write for thread 0 */
 	/* Nanoseconds per unit of the trace's time; 0: write no times. */
 	uint64_t ns;
-	/* maps a thread to 'object', the number that replaces it */
+	/* maps a thread to 'value', the number that replaces it */
 	struct u64_map others;
 	uint64_t other_count;
 	bool no_memory;
@@ -94,7 +94,7 @@ put_address(uint8_t *p, uint64_t address)
 	return textio_put_hex(p, address);
 }
 
-/* "TID: OPERATION POINTER" */
+/* Write "TID: OPERATION POINTER". */
 static uint8_t *
 put_operation(uint8_t *p, struct android *a, const struct hatf_record *rec,
 	      const char *operation, uint64_t address)
@@ -134,7 +134,7 @@ put_realloc(uint8_t *p, struct android *a, const struct call *call)
 
 /*
  * Is the call written as "realloc"?  A realloc of NULL and a realloc to 0 bytes
- * are, but not a realloc whose old or new block the sink omits.
+ * are written so.  A realloc whose old or new block the sink omits is not.
  */
 static bool
 is_realloc(const struct call *call)

@@ -57,12 +57,12 @@
 struct gperftools {
 	struct batch batch;
 	struct u64_map
-		/* maps a thread id to 'object', a struct gperftools_thread * */
+		/* maps a thread id to 'value', a struct gperftools_thread * */
 		threads;
 	struct block_set tokens; /* the set of tokens of allocated blocks */
 	/*
-	 * Maps a token to 'object', the first struct gperftools_thread * that
-	 * is blocked because of this token.
+	 * Maps a token to 'value', the first struct gperftools_thread * that
+	 * waits for this token.
 	 */
 	struct u64_map blocked;
 	struct gperftools_queue runnable;

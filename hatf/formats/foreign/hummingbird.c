@@ -29,7 +29,7 @@
 /* ---------------------------------------------------------------- reading */
 
 struct hummingbird {
-	/* maps a tag to 'object', the number of the live block */
+	/* maps a tag to 'value', the number of the live block */
 	struct u64_map tags;
 	uint64_t alloc_count; /* the last number given to an allocation */
 };
@@ -114,7 +114,7 @@ number_tag(struct hummingbird *h, struct hatf_record *rec)
 
 	if (rec->tag == HATF_FREE) {
 		block = u64_map_find(&h->tags, rec->address);
-		/* The block is older than the trace: give it a new number. */
+		/* A block that is older than the trace gets a new number. */
 		rec->address = block != NULL ? block->value : ++h->alloc_count;
 		if (block != NULL)
 			u64_map_remove(&h->tags, block);

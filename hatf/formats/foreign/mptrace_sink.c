@@ -55,8 +55,8 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 
 /*
  * Return the value that mptrace would write.  If mpatrol wrote the trace, the
- * converter must be mptrace, so that the file equals the one that mptrace would
- * write.
+ * value must name mptrace as the converter, so that the file equals the one
+ * that mptrace would write.
  */
 static const char *
 default_value(const struct sink *s, unsigned line)

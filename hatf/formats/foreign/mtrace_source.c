@@ -90,8 +90,8 @@ find_last(struct textio_cell cell, int c)
 }
 
 /*
- * Put a NUL at 'end', where a byte was already parsed.  Return the text, or
- * NULL if it is empty.
+ * Store a NUL at 'end', where a byte has already been parsed.  Return the text,
+ * or NULL if it is empty.
  */
 static const char *
 terminate(uint8_t *start, uint8_t *end)
@@ -376,7 +376,7 @@ begins_call(uint8_t c)
 
 /*
  * Does the line have an operation and a pointer, with or without a caller
- * before?
+ * before them?
  */
 static bool
 has_operation(const uint8_t *line, size_t nbytes)

@@ -27,8 +27,8 @@
  */
 #define MTRC_VERSION_SITES 10405
 /*
- * The highest version that mptrace accepts.  It ignores the last two digits: it
- * divides the version by 100.
+ * The highest version that mptrace accepts.  mptrace divides the version by
+ * 100, and so ignores the last two digits.
  */
 #define MTRC_VERSION_MAX 10599
 #define MTRC_VERSION	 10501 /* the version that the sink writes */

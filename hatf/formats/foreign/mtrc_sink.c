@@ -109,8 +109,8 @@ find_slot(struct cache *cache, const char *name, bool *is_new_ret)
 }
 
 /*
- * Write a name.  '*place' is the index that the name had last; use it if it is
- * still right, else update it.
+ * Write a name.  '*slot' is the index that the name had last.  Use it if it is
+ * still right; otherwise update it.
  */
 static uint8_t *
 put_name(struct sink *s, uint8_t *p, struct cache *cache, const char *name,
@@ -261,9 +261,9 @@ put_system(struct sink *s, const struct hatf_record *rec)
 
 /*
  * Set the index of the next alloc from a comment.  No two live blocks may have
- * the same index.  So the index must be above all others.  Versions without
- * places write a realloc as a free and an alloc; there, the index may also be
- * that of the block just freed.
+ * the same index.  So the index must be above all others.  But versions without
+ * places write a realloc as a free and an alloc; in these versions, the index
+ * may also be that of the block just freed.
  */
 static void
 choose_index(struct mtrc *m, const struct hatf_record *rec)

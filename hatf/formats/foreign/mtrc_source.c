@@ -244,8 +244,8 @@ find_stack(struct mtrc *m, struct cursor *c, uint64_t offset,
 	if (!batch_define(&m->batch, m->stacks, offset))
 		return fail(c, HATF_NO_MEMORY);
 	/*
-	 * Cache the stack.  Ids of stacks always fit 32 bits; check lines and
-	 * serial numbers.
+	 * Cache the stack.  Ids of stacks always fit 32 bits, but lines and
+	 * serial numbers may not.
 	 */
 	if (line <= UINT32_MAX && m->serial != UINT32_MAX)
 		*site = (struct site){ { function, file },
@@ -406,8 +406,8 @@ take_realloc(struct mtrc *m, struct cursor *c, uint64_t offset)
 /* ----------------------------------------------------------------- the file */
 
 /*
- * A record has no known letter: stop at the trailer, or report a malformed
- * record.  Ignore all bytes after the trailer.
+ * The next bytes are not a known record.  Stop if they are the trailer;
+ * otherwise report a malformed record.  Ignore all bytes after the trailer.
  */
 static void
 end(struct source *s)
@@ -483,8 +483,8 @@ has_record(struct source *s)
 	    input_window_fill(w, RECORD_NBYTES) != 0)
 		return true;
 	/*
-	 * A complete file has a trailer.  This file has none: the program was
-	 * killed before mpatrol wrote it.
+	 * A complete file has a trailer.  If the file ends without one, the
+	 * program was killed before mpatrol wrote it.
 	 */
 	if (w->input.status == HATF_END)
 		source_stop(s, HATF_NO_TRAILER, NULL);

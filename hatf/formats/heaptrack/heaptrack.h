@@ -63,7 +63,7 @@ struct heaptrack {
 	/* objects that are now mapped in the program's memory */
 	struct modules modules;
 	struct modules written_modules;
-	/* maps an address to 'object', its frame id */
+	/* maps an address to 'value', its frame id */
 	struct u64_map known_ips;
 	/* Bytes allocated for all 'struct rows' above. */
 	uint64_t row_nbytes;
@@ -83,8 +83,8 @@ enum heaptrack_header {
 };
 
 /*
- * Are the tables within their memory limit (FORMAT "Limits")?  If not, stop the
- * source with HATF_LIMIT.
+ * Are the tables within their memory limit (FORMATS "Limits")?  If not, stop
+ * the source with HATF_LIMIT.
  */
 bool heaptrack_may_grow(struct source *s);
 

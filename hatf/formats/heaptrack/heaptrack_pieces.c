@@ -30,9 +30,7 @@ heaptrack_add_row(struct source *s, struct rows *r, size_t row_nbytes)
 	const size_t cap = r->cap;
 	void *row;
 
-	/*
-	 * The array is full, so its size will double: check the limit before.
-	 */
+	/* If the array is full, its size will double: first check the limit. */
 	if (r->count == cap && !heaptrack_may_grow(s))
 		return NULL;
 	row = rows_add(r, row_nbytes);

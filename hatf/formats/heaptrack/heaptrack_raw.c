@@ -24,8 +24,8 @@ heaptrack_on_exe(struct source *s, struct heaptrack_fields f)
 /*
  * Parse OFFSET SIZE, a piece (mapped range) of an object; the name and base of
  * the object are in 'piece'.  The file does not say where a piece is in the
- * object's file.  Assume that all pieces have the same distances from the first
- * one in the file as in memory, as is usual.
+ * object's file.  Assume that the distances between pieces are the same in the
+ * file as in memory.  This is usually true.
  */
 static const char *
 take_piece(struct source *s, struct heaptrack_fields *f, struct module *piece,

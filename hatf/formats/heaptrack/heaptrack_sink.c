@@ -30,18 +30,18 @@
 /* The versions of heaptrack (1.4.0) and of the file format. */
 static const char version_line[] = "v 10400 3\n";
 
-/* The most kinds of blocks. */
+/* Maximum number of kinds of blocks. */
 #define KIND_MAX ((uint32_t)1 << 28)
 
-/* The most frames in one 'i'; compilers do not inline deeper. */
+/* Maximum number of frames in one 'i'; compilers do not inline deeper. */
 #define INLINED_MAX 64
 
 /* The longest suppression, in bytes, with its NUL. */
 #define SUPPRESSION_MAX 8192
 
 /*
- * The longest command, in bytes, with its NUL.  A sink's open() may write only
- * so much.
+ * The longest command, in bytes, with its NUL.  A sink's open() may write no
+ * more bytes.
  */
 #define COMMAND_MAX 16384
 
@@ -75,7 +75,7 @@ struct heaptrack {
 		ips; /* each entry is an array of frame ids, innermost first */
 	struct u64_map
 		/*
-		 * maps a stack id to 'object', the number of the stack in the
+		 * maps a stack id to 'value', the number of the stack in the
 		 * file
 		 */
 		traces;
@@ -169,7 +169,8 @@ put_place_strings(struct sink *s, uint64_t id, uint64_t *numbers,
 
 /*
  * Write the 'i' of a return address with 'count' frames, innermost first.  The
- * first loop writes new strings, because the line must not be interrupted.
+ * first loop writes all new strings, because no other line may interrupt the
+ * 'i' line.
  */
 static bool
 put_ip(struct sink *s, const uint64_t *frames, uint32_t count)
@@ -356,9 +357,9 @@ put_named_step(struct sink *s, const char *name, uint64_t parent,
 }
 
 /*
- * Some stacks have a frame that stands for a thread, or for a size class with
- * the thread as its caller.  Store the number of such a stack.  'size_class' is
- * SIZE_CLASS_COUNT for the thread alone.
+ * Store the number of a stack whose innermost frame stands for a thread, or for
+ * a size class with the thread as its caller.  'size_class' is SIZE_CLASS_COUNT
+ * for the thread alone.
  */
 static bool
 put_stand_in(struct sink *s, uint64_t thread, unsigned size_class,
@@ -483,7 +484,8 @@ put_destruction(struct sink *s, const struct hatf_record *rec)
 }
 
 /*
- * If the source made a comment from a line (S, R, or a time), write this line.
+ * If the source made this comment from a line (S, R, or a time), write that
+ * line again.
  */
 static void
 put_note(struct sink *s, const struct hatf_record *rec)

@@ -49,8 +49,8 @@
 #define BLOCK_MAX   (((uint64_t)1 << (KIND_SHIFT - BLOCK_SHIFT)) - 1)
 
 /*
- * The most frames of a return address.  Every stack with this address has all
- * of them.
+ * Maximum number of frames of a return address.  Every stack with this address
+ * has all of these frames.
  */
 #define INLINED_MAX 1024
 
@@ -501,9 +501,7 @@ enum file_kind {
 
 struct line_kind {
 	char letter;
-	/*
-	 * Bits of enum file_kind: the kinds of files that may have such lines.
-	 */
+	/* the kinds of files that may have such lines, an enum file_kind */
 	uint8_t file_kind;
 	const char *(*take)(struct source *s, struct heaptrack_fields f);
 };
@@ -534,8 +532,8 @@ static const struct line_kind line_kinds[] = {
 #define LINE_KIND_COUNT (sizeof(line_kinds) / sizeof(line_kinds[0]))
 
 /*
- * Does the line fit the lines before?  If it belongs to one kind of file,
- * remember this kind.  Until then, a file counts as raw.
+ * Does the line fit the lines before it?  If only one kind of file has such
+ * lines, remember this kind.  A file whose kind is not yet known counts as raw.
  */
 static bool
 note_file_kind(struct heaptrack *h, enum file_kind file_kind)

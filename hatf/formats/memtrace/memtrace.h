@@ -64,9 +64,9 @@ enum {
 };
 
 /*
- * A frame in a backtrace is a number of a cache bucket and one of these: a hit,
- * with the number of further predicted frames, or a miss, which the code of the
- * frame follows.
+ * A frame in a backtrace is the number of a cache bucket and one of these
+ * codes.  A hit gives the number of further predicted frames.  After a miss
+ * comes the code of the frame.
  */
 #define MEMTRACE_BUCKET_COUNT 16384
 enum {

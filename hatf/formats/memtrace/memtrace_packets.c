@@ -29,7 +29,7 @@
 #define PLACE_MAX	(6 + 2 * (NAME_MAX_NBYTES + 1))
 #define LOCATION_NBYTES (4 + 8 + 1)
 
-/* The most places of a code: a byte has their number. */
+/* Maximum number of places of a code: a byte stores their number. */
 #define PLACES_MAX 255
 
 /*
@@ -40,7 +40,7 @@
 #define CODE_MASK (((uint64_t)1 << 61) - 1)
 #define CODE_OURS ((uint64_t)1 << 60)
 
-/* The most bytes of a packet after the longer header. */
+/* Maximum length of a packet's content after the longer header, in bytes. */
 #define CONTENT_MAX (MEMTRACE_PACKET_MAX - MEMTRACE_HEADER_DOMAIN_NBYTES)
 
 /*

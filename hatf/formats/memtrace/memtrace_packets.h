@@ -27,8 +27,8 @@
 #define MEMTRACE_PACKET_MAX 32768
 
 /*
- * The most frames of a stack, so that it fits a packet.  Like Memtrace, the
- * encoder omits the innermost frames beyond this number.
+ * Maximum number of frames of a stack, so that the stack fits a packet.  Like
+ * Memtrace, the encoder omits the innermost frames beyond this number.
  */
 #define MEMTRACE_CODES_MAX 16384
 
@@ -54,16 +54,16 @@ struct memtrace_packets {
 	struct outfile *out;
 	struct hatf_stacks *stacks;
 	/*
-	 * Memtrace recorded the trace, and gave each call site a location code.
-	 * The code is the address of the site's frames, so adjacent frames may
-	 * have the same address.
+	 * true: Memtrace recorded the trace, and gave each call site a location
+	 * code.  The code is the address of the site's frames, so adjacent
+	 * frames may have the same address.
 	 */
 	bool has_codes;
 	uint64_t version, pid, domain;
 	/* for each domain the next object id; NULL before version 3 */
 	uint64_t *next_ids;
 	/*
-	 * Maps a code to 'object', its first frame id, and 'size', the number
+	 * Maps a code to 'value', its first frame id, and 'extra', the number
 	 * of its frames.
 	 */
 	struct u64_map written_codes;

@@ -154,8 +154,8 @@ common_divisor(uint64_t a, uint64_t b)
 
 /*
  * May the object ids of the packet follow those of its domain's last packet?
- * They may follow directly, or if the last chunk is used up, be in another
- * chunk.  This detects packets that are repeated, reordered or missing.
+ * They may follow directly.  If the last chunk is used up, they may be in
+ * another chunk.  This detects packets that are repeated, reordered or missing.
  */
 static bool
 is_next(struct memtrace *m)

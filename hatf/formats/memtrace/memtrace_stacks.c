@@ -136,8 +136,7 @@ take_name(struct memtrace_stacks *m, struct memtrace_cursor *c,
 }
 
 /*
- * Put a name in front of the table.  If the table is full, its last name is
- * lost.
+ * Insert a name at the front of the table.  A full table loses its last name.
  */
 static void
 push_name(struct memtrace_names *t, uint32_t name)
@@ -360,8 +359,8 @@ push_frame(struct memtrace_stacks *m, struct memtrace_domain *d, uint64_t code)
 }
 
 /*
- * Decode how many predicted frames follow; or if the cache has no code, the
- * code.
+ * Decode how many predicted frames follow.  If the cache lacks the code of the
+ * frame, decode the code instead.
  */
 static bool
 take_follow(struct memtrace_domain *d, struct memtrace_cursor *c, unsigned tag,

@@ -19,12 +19,12 @@
 #include "hatf/formats/common/format.h"
 #include "hatf/formats/memtrace/memtrace.h"
 
-/* The most domains that OCaml allows by default. */
+/* Maximum number of domains that OCaml allows by default. */
 #define MEMTRACE_DOMAIN_MAX 128
 
 /*
- * The most frames of a stack: each frame takes memory until the source is
- * closed.
+ * Maximum number of frames of a stack: each frame takes memory until the source
+ * is closed.
  */
 #define MEMTRACE_DEPTH_MAX ((size_t)1 << 20)
 
@@ -69,8 +69,8 @@ struct memtrace_stacks {
 	struct hatf_stacks *stacks;
 	struct string_table names;
 	/*
-	 * Maps a location code to 'object', the index of its first frame in
-	 * 'frames', and 'size', the number of its frames.
+	 * Maps a location code to 'value', the index of its first frame in
+	 * 'frames', and 'extra', the number of its frames.
 	 */
 	struct u64_map codes;
 	struct rows frames; /* rows of uint64_t: frame ids */

@@ -39,8 +39,8 @@ struct metatf_place {
 	size_t count, nbytes;
 	struct row rows[BATCH_RECORDS];
 	uint8_t bytes[BATCH_NBYTES];
-	uint64_t *previous; /* by history */
-	/* Previous values before the batch, by history. */
+	uint64_t *previous; /* the previous value of each history */
+	/* The previous value of each history before the batch. */
 	uint64_t *before;
 	struct field_figures *figures; /* by field of the section */
 };

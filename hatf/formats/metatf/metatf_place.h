@@ -14,7 +14,7 @@
 
 #include "hatf/metatf/trace/mtf_writer.h"
 
-/* The most fields of a record that is given to the placer. */
+/* Maximum number of fields of a record that is given to the placer. */
 #define PLACE_FIELDS 12
 
 struct metatf_place;

@@ -86,7 +86,7 @@ copy_input(struct source *s, FILE *file)
 	return false;
 }
 
-/* Stop because of an error of Meta-TF's. */
+/* Stop because the Meta-TF reader has reported an error. */
 static void
 stop(struct source *s, const struct mtf_error *err)
 {
@@ -253,7 +253,10 @@ take_value(struct source *s, struct batch *b, struct hatf_record *rec,
 	return true;
 }
 
-/* Appendix C has one realloc record: find its HATF tag by its addresses. */
+/*
+ * A realloc record of appendix C of the HATF paper does not state its kind.
+ * Set the HATF tag that the addresses of 'rec' imply.
+ */
 static void
 tell_realloc(struct hatf_record *rec)
 {
@@ -284,8 +287,9 @@ take_record(struct source *s, const struct mtf_record *r)
 	if (map->tag == METATF_NO_TAG)
 		return true;
 	/*
-	 * Repeated fields have no meaning in HATF.  They come after all other
-	 * fields.
+	 * A realloc without a stated kind gets its tag below.  Fields with
+	 * index METATF_FIELDS or more are ignored, since they have no meaning
+	 * in HATF.
 	 */
 	rec = batch_add(&m->batch, map->tag == METATF_ANY_REALLOC
 					   ? HATF_REALLOC_NO_ALLOC

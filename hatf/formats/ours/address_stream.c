@@ -82,7 +82,7 @@ highest_number(const struct address_stream *a)
 }
 
 /*
- * Make room for 'count' entries of the table.  Return false if memory is short.
+ * Make room for 'count' entries of the table.  Return false if memory runs out.
  */
 static bool
 reserve_table(struct address_stream *a, uint32_t count)

@@ -16,7 +16,7 @@
 
 #include "hatf/formats/ours/group.h"
 
-/* The most addresses that a writer puts into a group. */
+/* Maximum number of addresses that a writer puts into a group. */
 #define ADDRESS_STREAM_MAX ((size_t)1 << 18)
 
 /* How a piece stores the numbers, which follow the table. */
@@ -56,7 +56,7 @@ struct address_stream {
 
 /*
  * Begin to read a piece, which must remain valid.  Return NULL if it is valid;
- * the name in FORMATS.md of an invalid part (static); "" if memory is short.
+ * the name in FORMATS.md of an invalid part (static); "" if memory runs out.
  * Zero '*a' before the first call.  Call address_stream_fini() in the end.
  */
 const char *address_stream_load(struct address_stream *a,

@@ -3,9 +3,10 @@
  * binary_source.c - read records from Simple Binary
  *
  * The rows are decoded in place in the window.  The fast path, take_rows(),
- * decodes rows without attributes.  It is compiled once for each width with the
- * paper's four columns, and once for all other sections.  It stops before a row
- * that has attributes or is invalid; such a row is decoded by take_row().
+ * decodes rows without attributes.  This function is compiled once for each
+ * width with the paper's four columns, and once for all other sections.  It
+ * stops before a row that has attributes or is invalid; such a row is decoded
+ * by take_row().
  */
 #include "hatf/formats/ours/binary.h"
 
@@ -111,9 +112,9 @@ check_row(struct source *s, uint64_t tag, const uint64_t *value)
 }
 
 /*
- * Decode any kind of row at the start of the window.  Return false if it is
- * invalid, or if the window has only a part of it; '*want_ret' is then the
- * length of the whole row.
+ * Decode any kind of row at the start of the window.  Return false if the row
+ * is invalid.  Also return false if the window has only a part of the row;
+ * '*want_ret' is then the length of the whole row.
  */
 static bool
 take_row(struct source *s, struct hatf_record *rec, size_t *want_ret)

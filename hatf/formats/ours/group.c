@@ -63,7 +63,7 @@ fail(struct source *s, enum hatf_status status, const char *field)
 
 /*
  * Read until the window has at least 'nbytes' bytes.  Return false if the file
- * ends before.
+ * ends earlier.
  */
 static bool
 need(struct source *s, size_t nbytes, const char *field)

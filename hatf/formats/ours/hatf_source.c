@@ -340,9 +340,9 @@ has_pair(const struct hatf_record *records, size_t n)
 }
 
 /*
- * Is this record implausible so early in a trace?  It is if it concerns no
- * block, is a realloc whose addresses belong to another tag (FORMAT "Realloc"),
- * or ends a thread or heap.
+ * Is one of these records implausible so early in a trace?  A record is
+ * implausible if it concerns no block, is a realloc whose addresses belong to
+ * another tag (FORMAT "Realloc"), or ends a thread or heap.
  */
 static bool
 has_misfit(const struct hatf_record *records, size_t n)

@@ -25,7 +25,10 @@ struct split {
 	size_t row_nbytes;
 	/* how many bytes of the stream 'bytes' are used so far */
 	size_t bytes_used;
-	/* The record after the batch is invalid: name of its invalid field. */
+	/*
+	 * Name of the invalid field, if the record after the batch is invalid;
+	 * else NULL.
+	 */
 	const char *field;
 	enum hatf_status status; /* the status to report with 'field' */
 };
@@ -59,8 +62,8 @@ cut(struct split *p, enum hatf_status status, const char *field, size_t n)
 }
 
 /*
- * Initialise the records with their tags.  '*has_comment_ret': a record is a
- * comment.
+ * Initialise the records with their tags.  '*has_comment_ret' says whether one
+ * of them is a comment.
  */
 static size_t
 take_tags(struct split *p, struct hatf_record *rec, size_t n,

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 /*
- * How many bytes of HATF a group has: so many that it has nearly
- * ADDRESS_STREAM_MAX addresses.
+ * How many bytes of HATF a group has: enough for nearly ADDRESS_STREAM_MAX
+ * addresses.
  */
 #define GROUP_NBYTES ((size_t)256 * 1024)
 

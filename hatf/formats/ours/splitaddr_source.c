@@ -27,8 +27,8 @@ static const uint8_t use_count[HATF_TAG_COUNT] = { 1, 1, 2, 2, 2, 2 };
 /*
  * Return for how many of the records the stream has addresses.  The result is
  * less than 'n' if the next record has an address that is not 0, or if the
- * stream has not enough addresses for it.  Set '*uses_ret' to the number of
- * addresses that these records need.
+ * stream lacks addresses for it.  Set '*uses_ret' to the number of addresses
+ * that these records need.
  */
 static size_t
 count_good(const struct splitaddr *p, const struct hatf_record *rec, size_t n,
@@ -115,8 +115,8 @@ fail(struct source *s, const char *field)
 }
 
 /*
- * Do the records use all addresses of the group, and are they as many as it
- * states?  If not, the group is invalid.
+ * Do the records use all addresses of the group, and is their number the one
+ * that the group states?  If not, the group is invalid.
  */
 static bool
 end_group(struct source *s)

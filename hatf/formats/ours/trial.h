@@ -22,8 +22,8 @@ struct trial;
 /*
  * Create a trial for an encoder.  The encoder's planner must be optimum_span()
  * with 'optimum', its buffer has 'buf_nbytes', and 'squeeze' compresses its
- * blocks.  The caller keeps ownership of all three.  Return NULL if memory is
- * short.
+ * blocks.  The caller keeps ownership of all three.  Return NULL if there is no
+ * memory.
  */
 struct trial *trial_new(struct optimum *optimum, struct gzip_best *squeeze,
 			size_t buf_nbytes);

@@ -19,8 +19,8 @@
 #include <stdlib.h>
 
 /*
- * The most bytes of names that the sink writes.  Many stacks may repeat the
- * same few names.
+ * Maximum number of bytes of names that the sink writes.  Many stacks may
+ * repeat the same few names.
  */
 #define TEXT_MAX ((uint64_t)1 << 30)
 

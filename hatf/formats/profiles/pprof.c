@@ -70,7 +70,9 @@ enum names {
 	NAMES_MISSING = 8, /* some frame has neither function nor file */
 };
 
-/* The most functions at one address; compilers do not inline deeper. */
+/*
+ * Maximum number of functions at one address; compilers do not inline deeper.
+ */
 #define INLINED_MAX 64
 
 /*
@@ -345,7 +347,7 @@ mapping_of(struct pprof *p, const struct hatf_frame *frame)
 }
 
 /*
- * Note which kinds of names a frame of a mapping has.  Return false if memory
+ * Record which kinds of names a frame of a mapping has.  Return false if memory
  * runs out.
  */
 static bool
@@ -503,7 +505,7 @@ location_address(const struct pprof *p, const struct hatf_frame *frame)
 
 /*
  * Write location 'id', with a line for each of its functions.  First encode the
- * lines: to write a new function overwrites 'inner'.
+ * lines: writing a new function overwrites 'inner'.
  */
 static void
 write_location(struct sink *s, uint32_t id)

@@ -61,8 +61,8 @@ struct profile_site {
 	 */
 	uint64_t lifetimes;
 	/*
-	 * Number of blocks recorded, and of those now live; in a trace of
-	 * samples not scaled.
+	 * Number of recorded blocks, and of those that are still live.  In a
+	 * trace of samples, these numbers are not scaled.
 	 */
 	uint64_t block_count, live_block_count;
 };
@@ -90,9 +90,9 @@ struct profile {
 	struct modules modules;
 	/* addresses of frames are relative to their object */
 	bool has_own_addresses;
-	/* maps site_key() to 'object', the index in 'sites' */
+	/* maps site_key() to 'value', the index in 'sites' */
 	struct u64_map index;
-	/* maps a thread to 'object', its index from 0 */
+	/* maps a thread to 'value', its index from 0 */
 	struct u64_map threads;
 	struct profile_site *sites;
 	size_t site_count, site_cap;
@@ -102,7 +102,7 @@ struct profile {
 	 */
 	size_t recent[PROFILE_RECENT_COUNT];
 	struct u64_map
-		/* maps an entry's key to 'object', its index in 'entries' */
+		/* maps an entry's key to 'value', its index in 'entries' */
 		entry_map;
 	struct profile_entry *entries;
 	size_t entry_count, entry_cap;
@@ -145,9 +145,10 @@ enum hatf_status profile_write(struct profile *p, struct sink *s,
 void profile_end(struct profile *p);
 
 /*
- * The most frames in all stacks returned.  A trace defines a stack by its
- * innermost frame and its parent stack.  A profile writes all frames of a
- * stack: n stacks of up to n frames would be n * n / 2 frames.
+ * Maximum number of frames in all stacks that profile_stack() returns.  A trace
+ * defines a stack by its innermost frame and its parent stack.  A profile
+ * writes all frames of a stack: n stacks of up to n frames would be n * n / 2
+ * frames.
  */
 #define PROFILE_FRAMES_MAX ((uint64_t)1 << 25)
 

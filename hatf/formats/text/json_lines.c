@@ -282,7 +282,7 @@ open_source(struct source *s)
 /* How many bytes of a text are written at a time. */
 #define TEXT_NBYTES 4096
 
-/* The most bytes of an escaped character. */
+/* Maximum length of an escaped character, in bytes. */
 #define ESCAPE_MAX 6
 
 #define PUT(p, literal) textio_put_bytes(p, literal, sizeof(literal) - 1)
@@ -367,8 +367,8 @@ put_text(struct outfile *o, const uint8_t *s, size_t nbytes)
 	while (nbytes != 0) {
 		const size_t n = nbytes < TEXT_NBYTES ? nbytes : TEXT_NBYTES;
 		/*
-		 * Reserve 3 more: the last character may begin within 'n' and
-		 * end after it.
+		 * Reserve room for 3 more bytes: the last character may begin
+		 * within 'n' and end after it.
 		 */
 		uint8_t *const start = outfile_room(o, ESCAPE_MAX * (n + 3));
 		uint8_t *p = start;

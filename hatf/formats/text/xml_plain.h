@@ -33,7 +33,7 @@ void xml_plain_skip(struct xml_plain *p);
 /*
  * Parse a record's element, which must begin at 'next'.  Memory to which 'rec'
  * points is in the batch.  Return false if the element is not plain or not
- * complete, or if memory is short, which marks the batch; 'p' and 'rec' are
+ * complete, or if memory runs out, which marks the batch; 'p' and 'rec' are
  * then invalid.
  */
 bool xml_plain_take(struct xml_plain *p, struct batch *b,

@@ -24,8 +24,8 @@
 #include <stdlib.h>
 
 /*
- * The most bytes that expat gets at a time.  Their number is limited because
- * the batch must keep the surplus records.
+ * Maximum number of bytes that expat gets at a time.  Their number is limited
+ * because the batch must keep the surplus records.
  */
 #define PIECE_NBYTES ((size_t)16 * 1024)
 
