@@ -173,9 +173,9 @@ struct hatf_reader_options {
 	 * How many threads decompress later blocks of a HATF trace while the
 	 * caller works on records of earlier blocks: 0 (none) to
 	 * HATF_READER_JOBS_MAX.  The threads belong to the reader, access only
-	 * its memory (about 2 MiB for each thread), block all signals, and end
-	 * with hatf_reader_close().  If threads cannot be created or cannot
-	 * help, the reader continues without them.
+	 * its memory (at most 2 MiB for each thread, and 2 MiB more), block all
+	 * signals, and end with hatf_reader_close().  If threads cannot be
+	 * created or cannot help, the reader continues without them.
 	 */
 	unsigned jobs;
 	unsigned reserved; /* always 0 */

@@ -8,12 +8,12 @@ Read heap traces: HATF, and every other format that libhatf reads.
         for site in trace.sites()[:10]:
             print(site.allocated, site.live, site.name)
 
-The module is one file over libhatf.so, by ctypes.  Where numpy is installed,
-columns are numpy arrays, else array.array.  It looks for the library in
-$HATF_LIBRARY, in the tree that the module lies in, and where the system has its
-libraries.
+The module is one file that calls libhatf.so through ctypes.  If numpy is
+installed, columns are numpy arrays, else array.array.  The module looks for the
+library in $HATF_LIBRARY, in the tree that contains the module, and where the
+system has its libraries.
 
-A trace may be used by several threads, one call at a time.
+Several threads may use a trace, one call at a time.
 """
 import array
 import collections
@@ -52,17 +52,18 @@ Frame.__doc__ = 'A place in the code; None or 0: unknown.'
 
 Site = collections.namedtuple(
     'Site', 'name frame allocations allocated live_blocks live peak')
-Site.__doc__ = '''What one call site has allocated: bytes, if not said otherwise.
-'peak' are the bytes that it had when the whole program had most.'''
+Site.__doc__ = '''What one call site has allocated.
+'allocations' and 'live_blocks' are counts; the other numbers are bytes.  'peak'
+is what the site had live at the moment when the whole program had most.'''
 
-# Rows that are read at a time.
+# How many rows are read at a time.
 _ROWS = 1 << 18
 _STATUS_OK, _STATUS_END = 0, 1
 _open = open
 
 
 class Error(Exception):
-    """A trace cannot be read, or not to its end."""
+    """A trace cannot be read, or cannot be read to its end."""
 
 
 # ------------------------------------------------------------------ the library
@@ -125,7 +126,7 @@ _FUNCTIONS = {
 
 
 def _candidates():
-    """Where the library may be."""
+    """Yield the paths where the library may be."""
     name = 'libhatf.so.0'
     if os.environ.get('HATF_LIBRARY'):
         yield os.environ['HATF_LIBRARY']
@@ -167,7 +168,7 @@ def _check(status):
 
 
 def _error_text(error):
-    """The words for an error of the library, whose address is given."""
+    """Return the text of an error of the library; 'error' is its address."""
     buf = ctypes.create_string_buffer(1024)
     return _text(_lib.hatf_error_text(error, buf, len(buf)))
 
@@ -204,7 +205,7 @@ class _Pass:
         return _text(_lib.hatf_reader_format(self.reader))
 
     def read(self, columns, first, count):
-        """Fill rows.  Return how many, 0 at the end, and the fault or None."""
+        """Fill rows.  Return their number, 0 at the end, and a fault or None."""
         got = ctypes.c_size_t()
         status = _lib.hatf_events_read_columns(
             self.events, ctypes.byref(columns), first, count,
@@ -221,8 +222,8 @@ def _is_narrow(name):
 
 class _Column:
     """
-    An array that grows.  Its memory is mapped, so that growing moves pages and
-    copies nothing, and is zero where nothing was written.
+    An array that grows.  Its memory is mapped, so growing moves pages and copies
+    nothing.  Memory that was never written is zero.
     """
     def __init__(self, name, rows):
         self.width = 1 if _is_narrow(name) else 8
@@ -240,7 +241,7 @@ class _Column:
         self.memory.resize(max(1, rows) * self.width)
 
     def array(self, rows):
-        """The rows as an array; nothing may be changed afterwards."""
+        """Return the rows as an array.  Do not change the column afterwards."""
         self.resize(rows)
         if numpy is not None:
             return numpy.frombuffer(
@@ -313,9 +314,9 @@ class Trace:
         All events as columns: a dict of arrays, for the names in COLUMNS that
         are given, or for all.  Ids of stacks are for stack().
 
-        A trace that is damaged or incomplete raises Error, unless it was opened
-        with partial=True: then the events up to there are returned, and 'fault'
-        says why.
+        A damaged or incomplete trace raises Error.  If it was opened with
+        partial=True, the events before the damage or the missing end are
+        returned instead, and 'fault' says what is wrong.
         """
         names = names or COLUMNS
         for name in names:
@@ -362,7 +363,7 @@ class Trace:
     def events(self):
         """
         Iterate over the events, in constant memory: Event tuples, in order.
-        Stacks are defined once the iterator has passed them.
+        stack() knows the stacks of the events that the iterator has passed.
         """
         with self._lock:
             self._check_open()
@@ -416,8 +417,8 @@ class Trace:
 
     def stack(self, stack_id):
         """
-        The frames of a stack, the innermost first; empty for 0 and for ids that
-        are not known.  Read the events before.
+        The frames of a stack, the innermost first; empty for 0 and for unknown
+        ids.  Read the events first: they define the stacks.
         """
         with self._lock:
             self._check_open()
@@ -521,10 +522,10 @@ def _site_name(frame):
 
 def _blocks_by_numpy(c):
     """
-    The blocks of a trace, each from the event that allocated it to the one that
-    freed or resized it: rows of events where blocks begin, those where they
-    end or the number of events, their sizes; and the bytes that are live after
-    each event.
+    Return four arrays.  The first three have an element for each block: the row
+    of the event that allocated it; the row of the event that freed or resized
+    it, or the number of events if none did; and its size.  The fourth has the
+    bytes that are live after each event.
     """
     kind, flags = c['kind'], c['flags']
     count = len(kind)
@@ -579,8 +580,8 @@ def _count_by_numpy(c):
 
 def _changes_by_hand(c):
     """
-    For each event, the blocks that end and the block that begins or None: a
-    block is (heap, address, size, stack, is new).
+    For each event, yield the list of blocks that end, and the block that begins
+    or None.  A block is (heap, address, size, stack, is new).
     """
     live = {}  # by heap and address
     for kind, flags, heap, address, size, old, stack in zip(
@@ -609,7 +610,7 @@ def _deltas_by_hand(c):
 
 
 def _count_by_hand(c):
-    """The same as _count_by_numpy()."""
+    """Do what _count_by_numpy() does, without numpy."""
     rows, live, peak, peak_row = {}, 0, -1, 0
     for row, delta in enumerate(_deltas_by_hand(c)):
         live += delta
