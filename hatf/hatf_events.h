@@ -318,8 +318,9 @@ HATF_API void hatf_events_close(struct hatf_events *events);
 struct hatf_rings {
 	/* the caller sets it to the sizeof the struct, see hatf.h */
 	size_t struct_nbytes;
-	uint64_t pid;	  /* id of the process that made the ring file */
-	char trace[4096]; /* path at which its trace was created; "": unknown */
+	uint64_t pid; /* id of the process that made the ring file */
+	/* path at which the process created its trace; "": unknown */
+	char trace[4096];
 	/* A live process or a recovery uses the file. */
 	bool in_use;
 	uint8_t reserved[7]; /* always 0 */

@@ -362,7 +362,7 @@ struct hatf_writer_options {
 	bool incomplete;
 	/*
 	 * for "hummingbird": write the number of each block's allocation, from
-	 * 1, as its tag, instead of its address
+	 * 1, as the tag of the block, instead of the block's address
 	 */
 	bool sequence_tags;
 };

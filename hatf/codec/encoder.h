@@ -81,7 +81,7 @@ struct encoder {
 	size_t column_off;
 	/* encoder_put_plain() must take its slow path */
 	bool is_plain_slow;
-	/* bytes of all blocks that were in the buffer before */
+	/* bytes of all earlier blocks, which are no longer in the buffer */
 	uint64_t stream_nbytes;
 	uint64_t block_count; /* number of blocks begun so far */
 	/* written records by tag, including metadata */

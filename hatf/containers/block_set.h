@@ -57,7 +57,9 @@ struct block {
 	uint64_t size;	 /* the bytes that the program asked for */
 	uint64_t object; /* id of the object */
 	uint64_t birth_time;
-	/* number of the event that allocated it, at most BLOCK_EVENT_MAX */
+	/*
+	 * number of the event that allocated the block, at most BLOCK_EVENT_MAX
+	 */
 	uint64_t birth_event;
 };
 

@@ -29,7 +29,7 @@ struct page_group {
 };
 
 struct page_run {
-	uint64_t first; /* 'number' of its first group */
+	uint64_t first; /* 'number' of the run's first group */
 	struct page_group *groups;
 	unsigned count, cap;
 };

@@ -37,7 +37,7 @@ _Static_assert(sizeof(struct content) == 3 * 8 + 4 * 4, "padding");
  * A frame, and the object that was mapped at its address when it was defined.
  */
 struct frame_row {
-	uint32_t content; /* number of its content in 'contents' */
+	uint32_t content; /* number of the frame's content in 'contents' */
 	/* number of the object's name in 'texts'; 0: unknown */
 	uint32_t object;
 	uint64_t base; /* 'base' of the object */

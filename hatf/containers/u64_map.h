@@ -52,7 +52,9 @@ struct u64_map_entry {
  */
 struct u64_map {
 	struct u64_map_entry *entries; /* NULL while there are no slots */
-	/* the keys; allocated together with 'entries', and behind them */
+	/*
+	 * the keys; allocated together with 'entries', and behind the entries
+	 */
 	uint64_t *keys;
 	size_t slot_count;
 	size_t used; /* slots in use, not counting 'zero' */

@@ -40,7 +40,7 @@ struct hatf_events {
 	 */
 	struct block left_over;
 	uint64_t left_over_address;
-	/* heap of that block; NULL: there is none */
+	/* heap of 'left_over'; NULL: there is no such block */
 	struct heap *left_over_heap;
 	bool ours; /* this project wrote the trace: check strictly */
 	/*

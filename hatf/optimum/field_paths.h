@@ -50,10 +50,10 @@ struct field_paths_gap {
 struct episode {
 	size_t start, end; /* the first use, and the use after the last */
 	unsigned interpretation;
-	unsigned lane; /* lane (costs.h) of the state at its first use */
+	unsigned lane; /* lane (costs.h) of the state at the first use */
 	unsigned last; /* index of the last width before the episode */
 	uint64_t base;
-	bool is_under_way; /* it began before the span */
+	bool is_under_way; /* the episode began before the span */
 };
 
 struct field_paths {

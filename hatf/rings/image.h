@@ -114,7 +114,10 @@ struct image_commit {
 
 /* A trace file, to which commits refer by its index. */
 struct image_trace {
-	/* Length and hash of its first bytes, which identify the file. */
+	/*
+	 * Length and hash of the first bytes of the file, which identify the
+	 * file.
+	 */
 	uint64_t head_nbytes, head_hash;
 	/* Number of the last commit when the path was stored: while no later
 	 * commit exists, a file may exist at 'path', but no commit refers to

@@ -45,7 +45,7 @@ struct stack_image_node {
 
 /* A program or library.  Unused bytes are 0. */
 struct stack_image_object {
-	/* its memory; if 'end' is 0, the entry is unused */
+	/* memory of the object; if 'end' is 0, the entry is unused */
 	uint64_t begin, end;
 	/*
 	 * An address of the object in memory minus the same address in its

@@ -23,8 +23,9 @@ struct disorder {
 	uint64_t record; /* number of the record that is the first violation */
 	uint64_t offset;
 	/*
-	 * The last realloc announces a free of 'old_address'.  The realloc has
-	 * been counted as a violation; do not count its free as another.
+	 * The last realloc announces a free of 'old_address'.  If no block was
+	 * live there, the realloc has been counted as a violation: do not count
+	 * its free as another.
 	 */
 	bool announces_free;
 	uint64_t old_address;

@@ -60,7 +60,7 @@ struct source {
 	/* Lines for the header of a foreign trace, added by source_header(). */
 	char *header;
 	size_t header_nbytes;
-	/* its status is HATF_OK until source_stop() is called */
+	/* the status is HATF_OK until source_stop() is called */
 	struct hatf_error err;
 };
 
@@ -146,8 +146,8 @@ struct sink {
 	struct hatf_writer_options options;
 	/*
 	 * Length in bytes of the uncompressed trace before the next record.
-	 * Formats that compress maintain it; for other formats, the outfile
-	 * counts.
+	 * Formats that compress maintain this length.  For other formats, the
+	 * outfile counts the bytes.
 	 */
 	uint64_t offset;
 	void *ctx; /* the format's own data; NULL before open() */
@@ -158,8 +158,8 @@ struct sink {
 	uint64_t losses[SINK_LOSS_COUNT];
 	uint64_t last_time;
 	/*
-	 * Lines of the last trailer that the caller wrote; this record itself
-	 * is not written.
+	 * Lines of the last trailer that the caller passed.  The writer does
+	 * not write that record itself.
 	 */
 	struct comment_lines trailer;
 	struct hatf_error err;

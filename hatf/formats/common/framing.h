@@ -31,7 +31,7 @@ struct framing {
 	/* position after the last trailer; 0: none */
 	uint64_t trailer_end;
 	uint64_t block_count;
-	/* offset at which the last block ends, as its comment says */
+	/* offset at which the last block ends, according to its comment */
 	uint64_t block_end;
 	/*
 	 * Offsets: the end of the last comment, and the end of the last record

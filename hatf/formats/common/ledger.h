@@ -33,14 +33,14 @@ enum ledger_kind {
 struct ledger_entry {
 	enum ledger_kind kind;
 	/*
-	 * The block that was freed, or the block before it was resized.
-	 * 'known' is false if no record has allocated the block.
+	 * 'old' is the block that was freed, or the block before it was
+	 * resized.  'known' is false if no record has allocated this block.
 	 */
 	bool known;
 	struct block old;
 	/*
-	 * Another block was live at the new address: 'lost' is that block,
-	 * which is no longer in the live set.
+	 * 'replaced' is set if another block was live at the new address.
+	 * 'lost' is that block, which is no longer in the live set.
 	 */
 	bool replaced;
 	struct block lost;

@@ -56,7 +56,7 @@
 
 /* The frames of a return address, innermost first. */
 struct ip {
-	size_t first; /* index of its first frame in 'frames' */
+	size_t first; /* index in 'frames' of the innermost frame */
 	uint32_t count;
 };
 

@@ -34,8 +34,8 @@
 
 struct memtrace_packet {
 	/*
-	 * The content.  A number is stored as 8 bytes, even if fewer belong to
-	 * it, so there is some spare room.
+	 * The content.  A number is stored as 8 bytes, even if it has fewer, so
+	 * there is some spare room.
 	 */
 	uint8_t bytes[MEMTRACE_PACKET_MAX + 8];
 	size_t used;

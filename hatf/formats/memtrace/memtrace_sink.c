@@ -36,7 +36,9 @@ struct memtrace {
 	struct ledger ledger;
 	struct hatf_stacks *stacks;
 	struct sampling sampling;
-	/* Memtrace recorded the trace, so addresses are object ids plus 1 */
+	/*
+	 * true: Memtrace recorded the trace, so addresses are object ids plus 1
+	 */
 	bool is_memtrace;
 	uint64_t start; /* start of the trace, in microseconds since 1970 */
 	/* units of the trace's time per us; 0: the unit is 1 us */

@@ -39,7 +39,8 @@ struct packet {
 	uint64_t bucket, after, code;
 	/* the first and the next id of the objects that the packet allocates */
 	uint64_t first_id, next_id;
-	uint64_t last_id; /* the id after the last one */
+	/* the id after the last object that the packet allocates */
+	uint64_t last_id;
 };
 
 struct memtrace {

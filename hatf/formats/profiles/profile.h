@@ -46,8 +46,8 @@ struct profile_site {
 	 */
 	struct profile_sum own_peak;
 	/*
-	 * live blocks and bytes of the site when those of all sites together
-	 * peaked
+	 * live blocks and bytes of the site at the moment when the live bytes
+	 * of all sites together peaked
 	 */
 	struct profile_sum at_peak;
 	/*
@@ -56,8 +56,8 @@ struct profile_site {
 	 */
 	uint64_t peak_count;
 	/*
-	 * Sum of the lifetimes of its blocks, in units of the profile's time;
-	 * valid after profile_end().
+	 * Sum of the lifetimes of the site's blocks, in units of the profile's
+	 * time; valid after profile_end().
 	 */
 	uint64_t lifetimes;
 	/*
