@@ -329,11 +329,11 @@ struct hatf_rings {
 /*
  * Find the ring file that belongs to 'trace' and copy its path to 'path', of
  * 'nbytes' bytes, NUL-terminated.  The function looks in the folder of the
- * trace, and at the path that the trace names, if this path is absolute and the
- * file there has the same owner as the trace.  For root, it looks only in the
- * folder of the trace, because the author of the trace may have chosen the
- * path.  Files are opened as by hatf_file_open_found().  Return false if there
- * is no ring file, or if its path does not fit.
+ * trace.  It also looks at the path that the trace names, if this path is
+ * absolute and the file there has the same owner as the trace.  For root, it
+ * looks only in the folder of the trace, because the author of the trace may
+ * have chosen the path.  Files are opened as by hatf_file_open_found().  Return
+ * false if there is no ring file, or if its path does not fit.
  */
 HATF_API bool hatf_rings_find(const char *trace, char *path, size_t nbytes);
 
@@ -384,15 +384,15 @@ struct hatf_recovery {
 };
 
 /*
- * Complete a trace from the ring file at 'rings': cut off a block that was not
- * written completely, append every event that is in the rings but not in the
- * trace, append a trailer that says that the trace was recovered, and remove
- * the ring file.  If a trace is shorter than it was (power loss, a truncated
- * copy), keep its complete blocks and count all events after them as lost.
- * 'trace' is the path of the trace.  If it is NULL, the call looks for the file
- * that the ring file names, in the ring file's folder and at the original path,
- * and for the file in that folder whose name matches the ring file's.  If the
- * call is interrupted, it can be repeated.
+ * Complete a trace from the ring file at 'rings'.  Cut off a block that was not
+ * written completely.  Append every event that is in the rings but not in the
+ * trace, and a trailer that says that the trace was recovered.  Then remove the
+ * ring file.  If a trace is shorter than it was (power loss, a truncated copy),
+ * keep its complete blocks and count all events after them as lost.  'trace' is
+ * the path of the trace.  If it is NULL, the call looks for the file that the
+ * ring file names, first in the folder of the ring file.  It then looks there
+ * for the file whose name matches the name of the ring file, and last at the
+ * original path.  If the call is interrupted, it can be repeated.
  *
  * The directories of 'rings' and 'trace' may be symbolic links; files are
  * opened as by hatf_file_open_found().  The call writes and removes only files

@@ -2,9 +2,9 @@
 /*
  * hatf_stream.h - part of hatf.h: formats, readers, writers
  *
- * A reader turns a file, pipe or descriptor into records, a writer turns
- * records into a file, in HATF and in other formats.  hatf.h describes what all
- * functions have in common: failure, threads, ownership, growth.
+ * A reader turns a file, pipe or descriptor into records.  A writer turns
+ * records into a file.  Both know HATF and other formats. hatf.h describes what
+ * all functions have in common: failure, threads, ownership, growth.
  */
 #ifndef HATF_PUBLIC_STREAM_H
 #define HATF_PUBLIC_STREAM_H
@@ -160,9 +160,9 @@ struct hatf_reader_options {
 	 * The format's name, as in struct hatf_format.  NULL: detect the format
 	 * by the content.  If 'by_name' of a format is set, its name must be
 	 * given here.  With "hatf", every legal stream is read, even if its
-	 * first records do not look like a trace or look like another format;
-	 * an illegal record is an error when it is read.  All other formats are
-	 * detected by content, whatever name is given here; so
+	 * first records do not look like a trace or look like another format.
+	 * An illegal record is an error only when it is read.  All other
+	 * formats are detected by content, whatever name is given here; so
 	 * hatf_reader_format() may return another name.
 	 */
 	const char *format;
@@ -203,10 +203,10 @@ hatf_reader_open(const char *path, const struct hatf_reader_options *options,
 /*
  * Read up to 'max' records into 'records' and store in '*n_ret' how many.  With
  * HATF_OK, there is at least one record.  At the end of the stream the result
- * is HATF_END without a record, or HATF_NO_TRAILER if the trace is one of ours
- * (its first record is a "HATF 1.0" comment) and does not end with a trailer.
- * Records before an error are returned before the error.  An error is sticky:
- * each later call returns it again.
+ * is HATF_END without a record.  It is HATF_NO_TRAILER instead if the trace is
+ * one of ours (its first record is a "HATF 1.0" comment) and does not end with
+ * a trailer.  Records before an error are returned before the error.  An error
+ * is sticky: each later call returns it again.
  *
  * Errors: HATF_NO_TRAILER, HATF_TRUNCATED, HATF_BAD_TAG, HATF_BAD_METADATA,
  * HATF_BAD_COMPRESSION, HATF_BAD_COMMENT, HATF_BAD_FIELD, HATF_LIMIT, HATF_IO,
@@ -405,9 +405,9 @@ HATF_API enum hatf_status hatf_writer_write(struct hatf_writer *writer,
 HATF_API void hatf_writer_set_incomplete(struct hatf_writer *writer);
 
 /*
- * What the writer has omitted although the format can keep content of this
- * kind, as 'keeps' of struct hatf_format says: for example, frees of blocks
- * that the format cannot name.
+ * What the writer has omitted although 'keeps' of struct hatf_format says that
+ * the format can keep content of this kind.  For example, the format may be
+ * unable to name the block that a free concerns.
  */
 struct hatf_loss {
 	const char *text; /* what was omitted: a plural noun; static */

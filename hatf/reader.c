@@ -2,9 +2,10 @@
 /*
  * reader.c - hatf_reader: a file, pipe or descriptor into records
  *
- * The part that all formats share, see formats/format.h: open the file, detect
- * the format, count, pass the comments to 'framing', and keep an error until
- * the records before it have been delivered.
+ * The part that all formats share, see formats/common/format.h.  It opens the
+ * file, detects the format, counts the records and passes the comments to
+ * 'framing'.  It keeps an error until the records before the error have been
+ * delivered.
  */
 #include "hatf/reader.h"
 #include "hatf/base/sized.h"

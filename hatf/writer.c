@@ -2,8 +2,8 @@
 /*
  * writer.c - hatf_writer: records into a file
  *
- * The part that all formats share, see formats/format.h: open the file, check
- * the records, remove the fields to be dropped, and count.
+ * The part that all formats share, see formats/common/format.h: open the file,
+ * check the records, remove the fields to be dropped, and count.
  */
 #include "hatf/base/sized.h"
 #include "hatf/codec/hatf_record.h"

@@ -3,9 +3,9 @@
  * crc32c.c - see crc32c.h
  *
  * The CRC-32C instruction of the processor has a latency of three cycles and a
- * throughput of one per cycle.  So a long input is split into thirds, whose
- * checksums are computed in parallel and then joined: the checksum of bytes
- * that end 'n' bytes before the end is multiplied by x^(8n), modulo the
+ * throughput of one per cycle.  So a long input is split into thirds.  The
+ * checksums of the thirds are computed in parallel and then joined: if 'n'
+ * bytes follow a third, its checksum is multiplied by x^(8n), modulo the
  * polynomial.  Joining takes as long as the checksum of a few kilobytes, so a
  * short input is not split.
  */

@@ -15,9 +15,9 @@
  * comment_text, attr) allocate, lock, use stdio or locale, make a system call
  * or touch errno.  An encoder has one owner, who serialises all calls.
  *
- * Invariant: [buf, buf + used) is a legal HATF stream that depends on no
- * earlier byte, except that encoder_end() fills in the "bytes=" of the block
- * comment; and the buffer has room for the records of the span.
+ * Invariants: [buf, buf + used) is a legal HATF stream that depends on no
+ * earlier byte.  Only the "bytes=" of the block comment is missing until
+ * encoder_end().  The buffer has room for the records of the span.
  */
 #ifndef HATF_ENCODER_H
 #define HATF_ENCODER_H
@@ -30,10 +30,10 @@
 #include "hatf/hatf.h"
 
 /*
- * Maximum length of one record with the metadata before it: for each of six
- * fields, two metadata records that set the interpretation (20 + 4) and one
- * that sets the fieldSize (4); the record itself (1 + 6 * 8); and 2 + 65535
- * bytes of attributes.
+ * Maximum length of one record with the metadata before it.  For each of six
+ * fields, two metadata records may set the interpretation (20 + 4 bytes) and
+ * one the fieldSize (4).  The record itself has 1 + 6 * 8 bytes, and then 2 +
+ * 65535 bytes of attributes.
  */
 #define ENCODER_RECORD_MAX_NBYTES (ENCODER_RECORD_NBYTES + 65535)
 #define ENCODER_RECORD_NBYTES	  (6 * 28 + 49 + 2)
@@ -91,11 +91,11 @@ struct encoder {
 };
 
 /*
- * encoder_memory_nbytes() returns the bytes of memory that the encoder needs
- * beside the buffer, for the span of a planner (NULL: the default,
- * place_span()). encoder_room_nbytes() returns the bytes that the buffer must
- * have beyond the length at which the caller ends a block: room for the records
- * of the span, and for one more.
+ * encoder_memory_nbytes() returns how much memory, in bytes, the encoder needs
+ * beside the buffer for the span of a planner.  encoder_room_nbytes() returns
+ * how long the buffer must be beyond the length at which the caller ends a
+ * block: it has room for the records of the span, and for one more.  If
+ * 'planner' is NULL, both assume the default, place_span().
  */
 size_t encoder_memory_nbytes(const struct place_planner *planner);
 size_t encoder_room_nbytes(const struct place_planner *planner);

@@ -4,8 +4,9 @@
  *
  * field_uses_scan() reads the records of a span once and gives each use of a
  * field its class (field_states.h).  Size and address share the numbering of
- * their uses: each record with an address is one use; a realloc is two, of
- * which the first has its size.  For the other fields each record is one use.
+ * their uses: a record with an address is one use, a realloc is two.  The first
+ * of these two has the size of the realloc.  For the other fields each record
+ * is one use.
  *
  * These functions may run where encoder.h runs.  A 'struct field_uses' has one
  * owner, who serialises all calls.
@@ -40,9 +41,11 @@ struct field_uses {
 	uint16_t record[TRELLIS_USES];
 	_Alignas(16) uint8_t address_class[TRELLIS_USES];
 	_Alignas(16) uint8_t size_class[TRELLIS_USES];
-	/* ORed together over all records of the span: for time, thread and
-	 * heap, the bits that differ from the value before the span; for the
-	 * attributes, their lengths. */
+	/*
+	 * These values are ORed together over all records of the span.  For
+	 * time, thread and heap: the bits that differ from the value before the
+	 * span.  For the attributes: their lengths.
+	 */
 	uint64_t time, thread, heap;
 	uint32_t attributes;
 	/* The classes that field_uses_classify() found. */
@@ -62,8 +65,9 @@ struct field_uses {
 uint64_t field_uses_value(const struct hatf_record *rec, unsigned field);
 
 /*
- * Return the value with which the first use of a field is compared: the field's
- * value before the span, or on a restart the first value of the span.
+ * Return the value with which the first use of a field is compared.  This is
+ * the field's value before the span; on a restart, it is the first value of the
+ * span.
  */
 uint64_t field_uses_previous(const struct field_uses *u, unsigned field);
 

@@ -2,12 +2,12 @@
 /*
  * layout.h - the state of the six fields, as metadata records set it
  *
- * A 'struct layout' is the state that a reader or writer keeps between two
- * records to know how the next one is stored: each field's width and
- * interpretation, and the values that the interpretation needs.  Encoder and
- * decoder share this code, so they cannot differ.  The code allocates nothing
- * and may be used wherever encoder.h may.  A layout has one owner, who
- * serialises all calls.
+ * A 'struct layout' says how the next record of a stream is stored: it has the
+ * width and the interpretation of each field, and the values that the
+ * interpretation needs.  Readers and writers keep this state between two
+ * records.  Encoder and decoder share this code, so they cannot differ.  The
+ * code allocates nothing and may be used wherever encoder.h may.  A layout has
+ * one owner, who serialises all calls.
  *
  * All five interpretations are kept in one form, so that encoding and decoding
  * a field need no branch on its interpretation (arithmetic is modulo 2^64):
@@ -49,8 +49,8 @@ struct layout_field {
 	/* code of the stored width; 0 under default and stride */
 	uint8_t width;
 	/*
-	 * code of the last width that was not 0 (0: none); setting none,
-	 * baseOffset or delta restores this width
+	 * code of the last width that was not 0 (0: there was none).  Setting
+	 * none, baseOffset or delta restores this width.
 	 */
 	uint8_t last_width;
 	uint8_t interpretation; /* an enum hatf_interpretation */

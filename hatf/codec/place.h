@@ -2,9 +2,9 @@
 /*
  * place.h - decide which metadata to write, and where
  *
- * A planner gets a span of records and the layout before it, and decides which
- * metadata to write between the records so that each record fits the layout at
- * its place.  Until then, the encoder keeps the records in its span.
+ * A planner gets a span of records and the layout before the span.  It decides
+ * which metadata to write between the records, so that each record fits the
+ * layout at its place.  Until then, the encoder keeps the records in its span.
  * place_span() is the default planner, and also the planner of the recorder.
  * It considers one span at a time, and takes constant time per record.  A
  * caller of the encoder can supply another one, see 'struct place_planner'.
@@ -45,9 +45,10 @@ struct place_change {
  * set every field, including its last width that is not 0, to a state that does
  * not depend on the bytes before the block.
  *
- * Return the number of records planned, at least 1: fewer than 'n' if there is
- * no room for more changes, or if the planner does not consider more records.
- * The next span begins after these records, with the resulting layout.
+ * Return the number of records planned, at least 1.  It is less than 'n' if
+ * there is no room for more changes, or if the planner does not consider more
+ * records.  The next span begins after these records, with the resulting
+ * layout.
  */
 typedef size_t place_fn(void *context, const struct layout *layout,
 			bool restart, const struct hatf_record *records,

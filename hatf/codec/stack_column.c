@@ -38,9 +38,10 @@ stack_column_begin(struct stack_column *c)
 }
 
 /*
- * Return the stack of a record if it is the last item of the attributes, and if
- * a reader that appends the item from the column restores the same bytes: the
- * key and the shortest ULEB128.  Else return 0.
+ * Return the stack of a record, or 0 if the column cannot take it.  The stack
+ * must be the last item of the attributes.  Its number must be the shortest
+ * ULEB128: a reader that appends the item from the column then restores the
+ * same bytes.
  */
 static uint32_t
 last_stack(const struct hatf_record *rec, uint32_t *nbytes_ret)

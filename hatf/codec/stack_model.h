@@ -5,7 +5,7 @@
  * A column of stacks (FORMAT "Columns of stacks") stores only the stacks that
  * this model does not predict.  A program that has called from stacks A, B and
  * C often calls from the same D again.  So the model predicts from the last
- * three stacks of the thread; if it has never seen these three in this order,
+ * three stacks of the thread.  If it has never seen these three in this order,
  * it predicts from the last one alone.
  *
  * Writer and reader use the same code, so their predictions are equal.  The

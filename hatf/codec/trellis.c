@@ -7,9 +7,9 @@
  * little longer than those of one.
  *
  * In most steps no path changes its state.  So trellis_run() does not store the
- * predecessor of each state.  trellis_trace() searches for the last use before
- * which the state was entered, eight uses at a time, and only there recomputes
- * the predecessor.
+ * predecessor of each state. trellis_trace() searches backwards, eight uses at
+ * a time, for the use at which the path entered the state, and recomputes the
+ * predecessor only there.
  */
 #include "hatf/codec/trellis.h"
 

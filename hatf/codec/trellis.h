@@ -5,15 +5,15 @@
  * A field is in one of eight states when a record uses it.  The states form two
  * groups of four: state 2k is number k of the first group, and state 2k + 1 is
  * number k of the second.  Each use has a class, which determines its cost in
- * each state; the rules give the cost of changing the state between two uses.
- * trellis_run() computes the least cost of reaching each state after each use,
- * trellis_trace() the cheapest path (Viterbi's algorithm).
+ * each state.  The rules give the cost of changing the state between two uses.
+ * trellis_run() computes the least cost of reaching each state after each use.
+ * Then trellis_trace() finds the cheapest path (Viterbi's algorithm).
  *
  * All eight states are computed at once, as lanes of 16 bits: on x86 in one
  * register, elsewhere in loops with the same result.
  *
- * Costs are in bytes.  In at least one state, every use costs at most 8, so
- * the least cost of TRELLIS_USES uses stays far below 2^15; TRELLIS_NEVER is
+ * Costs are in bytes.  In at least one state, every use costs at most 8, so the
+ * least cost of TRELLIS_USES uses stays far below 2^15.  TRELLIS_NEVER is
  * higher than the gain of any change.
  *
  * These functions change only what their arguments point to.  They may run
@@ -61,10 +61,12 @@ struct trellis_rules {
 };
 
 struct trellis_path {
-	/* For each use, the cost of each state after it, and 'stayed': the bits
-	 * '1 << state' of the states whose cheapest path does not change before
-	 * the use.  The first 8 bytes of 'stayed' are padding with all bits
-	 * set. */
+	/*
+	 * 'costs' has, for each use, the cost of each state after this use.
+	 * 'stayed' has, for each use, the bits '1 << state' of the states whose
+	 * cheapest path does not change before this use.  The first 8 bytes of
+	 * 'stayed' are padding with all bits set.
+	 */
 	struct trellis_costs costs[TRELLIS_USES];
 	uint8_t stayed[8 + TRELLIS_USES];
 };

@@ -2,10 +2,10 @@
 /*
  * heaps.h - the live blocks of every heap
  *
- * Each heap has a set of live blocks of its own.  A block of a pool may have
- * the same address as the block of heap 0 that contains the pool, and
- * destroying a heap frees all blocks in it.  Memory is O(live blocks + heaps
- * that exist).  Used by one thread at a time.
+ * Each heap has a set of live blocks of its own, for two reasons.  A block of a
+ * pool may have the same address as the block of heap 0 that contains the pool.
+ * And if a heap is destroyed, all of its blocks are freed.  Memory is O(live
+ * blocks + heaps that exist).  Used by one thread at a time.
  *
  * Invariant: 'live_count' and 'live_nbytes' are sums over all sets.
  */

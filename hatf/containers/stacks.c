@@ -54,7 +54,7 @@ struct hatf_stacks {
 	struct id_index stack_ids;
 	/*
 	 * For hatf_stacks_add(): a hash table of stack ids by parent and frame,
-	 * with open addressing; 0: the slot is free.
+	 * with open addressing.  A slot with 0 is free.
 	 */
 	uint32_t *slots;
 	size_t slot_count; /* at least twice the number of stacks */
@@ -338,7 +338,10 @@ struct definition {
 	size_t nbytes;
 };
 
-/* Read a number; 0 if the key is absent; false if the value is not a number. */
+/*
+ * Read a number, or 0 if the key is absent.  Return false if the value is not a
+ * number.
+ */
 static bool
 parse_number(const struct definition *d, const char *key, uint64_t *n_ret)
 {

@@ -190,7 +190,7 @@ u64_map_put(struct u64_map *map, uint64_t key, bool *added_ret)
 
 /*
  * Fill the free slot 'hole' with the first later key of its run that may be
- * moved there; repeat with the slot from which the key was moved.
+ * moved there.  Repeat this with the slot from which the key was moved.
  */
 static void
 close_hole(struct u64_map *map, size_t hole)

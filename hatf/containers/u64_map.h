@@ -6,15 +6,15 @@
  * if successive look-ups are near one another.
  *
  * Open addressing with linear probing.  The keys have an array of their own,
- * eight to a cache line, so that a search of any length touches a line or two
- * of keys and then at most one entry:
+ * eight to a cache line.  So a search of any length touches a line or two of
+ * keys and then at most one entry:
  *
- * 	keys    |  a  |  0  |  b  |  c  |  0  |	 8 bytes each, 0: free
- * 	entries |  A  |     |  B  |  C  |     |	16 bytes each
+ *	keys    |  a  |  0  |  b  |  c  |  0  |	 8 bytes each, 0: free
+ *	entries |  A  |     |  B  |  C  |     |	16 bytes each
  *
- * The table is between 1/4 and 3/4 full.  It grows by half and shrinks to half:
- * A key takes 32 to 48 bytes while the map grows, and at most 96 in a map of
- * more than U64_MAP_MIN_SLOTS slots.
+ * The table is between 1/4 and 3/4 full.  It grows by half and shrinks to half.
+ * A key takes 32 to 48 bytes while the map grows, and at most 96 bytes in a map
+ * of more than U64_MAP_MIN_SLOTS slots.
  *
  * A resize moves all entries at once; in the meantime, both tables exist.  An
  * incremental resize would bound the time of each operation, but would make

@@ -8,8 +8,8 @@
  * who serialises all calls.
  *
  * Invariant: a record is decoded as a whole or not at all.  If the bytes end
- * inside a record, the state is that before the record, and the caller can
- * continue at the record's first byte when it has more bytes.
+ * inside a record, the state is that before the record.  When the caller has
+ * more bytes, it can continue at the record's first byte.
  */
 #ifndef HATF_DECODER_H
 #define HATF_DECODER_H
@@ -42,9 +42,10 @@ typedef uint8_t decoder_lengths __attribute__((vector_size(16)));
 struct decoder {
 	struct layout layout;
 	/*
-	 * Derived from 'layout', by tag: the length of a record before its
-	 * variable part; and for tags 0 to 9, the length of the variable part,
-	 * or one of the LENGTH_ codes of decoder.c.
+	 * Both are derived from 'layout'.  'fixed_nbytes' has, by tag, the
+	 * length of a record before its variable part.  'extra_nbytes' is, for
+	 * tags 0 to 9, the length of the variable part, or one of the LENGTH_
+	 * codes of decoder_runs.h.
 	 */
 	decoder_lengths fixed_nbytes;
 	uint32_t extra_nbytes;

@@ -3,8 +3,9 @@
  * decoder_runs.c - decode runs of heap records; see decoder.c
  *
  * decode_run() and decode_plain_run() have no branch that depends on the
- * contents of a record, except on rare tags, and no bounds check per field:
- * they stop as soon as the next record could reach the end of the bytes.
+ * contents of a record, except on rare tags.  They have no bounds check for
+ * each field: they stop as soon as the next record could reach the end of the
+ * bytes.
  */
 #include "hatf/decoder/decoder_runs.h"
 
@@ -234,9 +235,9 @@ decode_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 /*
  * Like decode_run(), but only for layouts in which d->unusual contains no field
  * but the time.  This is so in nearly all of a trace of one thread.  The
- * records then differ in the tag, the size (which does not follow), the
- * address, and also in the time and the attributes if 'has_time' and
- * 'has_attributes' are set.  These two are constants in each inlined copy.
+ * records then differ only in the tag, the size (which does not follow) and the
+ * address; if 'has_time' or 'has_attributes' is set, they also differ in the
+ * time or the attributes.  These two are constants in each inlined copy.
  */
 static inline __attribute__((always_inline)) size_t
 decode_plain_run(struct decoder *d, const uint8_t **next, const uint8_t *end,

@@ -2,9 +2,9 @@
 /*
  * deflate_isal.c - the backend for Intel's isa-l
  *
- * deflate_load() maps the library privately (mapped_library.h).  If it were
- * linked to the recorder, it and the traced program would see each other's
- * symbols, and each process would pay for loading it. isa-l allocates no
+ * deflate_load() maps the library privately (mapped_library.h).  If isa-l were
+ * linked to the recorder, isa-l and the traced program would see each other's
+ * symbols, and each process would pay for loading isa-l. isa-l allocates no
  * memory: the work area contains its stream, followed by its level buffer.
  */
 #ifdef HAVE_ISAL

@@ -5,9 +5,9 @@
  * The recorder loads isa-l only when a trace has become long, so that short
  * processes do not pay for it.  It does so in a thread that must not call the
  * loader.  So this file maps the library by itself: it maps the segments of the
- * ELF file and applies the relocations, which may refer to the library's own
- * symbols and a few of libc.  Neither the program nor the loader knows of the
- * library.
+ * ELF file and applies the relocations.  These may refer to the library's own
+ * symbols and to a few of libc.  Neither the program nor the loader knows of
+ * the library.
  *
  * This is sufficient for a library that only computes.  A library is refused if
  * it has thread-local variables or functions that the loader selects (IFUNC),

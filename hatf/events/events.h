@@ -2,11 +2,11 @@
 /*
  * events.h - the event stage, shared by the files of this room
  *
- * events.c turns records into events. event_stage.c opens and closes the stage.
- * events_live.c reports its live objects. parent_heap.c moves live blocks from
- * the stage of a parent process's trace, which has been read up to the fork, to
- * the stage of the child's trace, which has not been read yet.  Only one thread
- * may use a stage.
+ * events.c turns records into events.  event_stage.c opens and closes the
+ * stage.  events_live.c reports its live objects.  parent_heap.c reads the
+ * trace of a parent process up to the fork, and moves the live blocks of its
+ * stage to the stage of the child's trace, before that trace is read.  Only one
+ * thread may use a stage.
  */
 #ifndef HATF_EVENTS_H
 #define HATF_EVENTS_H

@@ -5,10 +5,10 @@
  * Without the parent's trace, these blocks are unknown.  The module then
  * assumes that the first free of an address which this trace has not allocated
  * frees an inherited block.  Each address can be inherited only once.  The
- * module remembers the addresses that the trace has allocated and freed, but
- * only the last ones, at most INHERITED_DEAD_SLOTS: to remember all would take
- * memory proportional to the trace.  So a double free long after the first free
- * is mistaken for a free of an inherited block.
+ * module remembers the addresses that the trace has allocated and freed.  It
+ * remembers only the last ones, at most INHERITED_DEAD_SLOTS, because all of
+ * them would take memory proportional to the trace.  So a double free long
+ * after the first free is mistaken for a free of an inherited block.
  *
  * With the parent's trace ('exact'), inherited blocks are in the live set from
  * the start.  This module then keeps only the few addresses whose state at the

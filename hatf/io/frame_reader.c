@@ -2,8 +2,8 @@
 /*
  * frame_reader.c - see frame_reader.h
  *
- * Each library has a function that takes some input and some room for output,
- * and returns how much input it needs next, 0 at the end of a frame.  In case
+ * Each library has a function that takes some input and some room for output.
+ * It returns how much input it needs next, or 0 at the end of a frame.  In case
  * of an error, the function does not say how much output precedes the error.
  * So never pass more than one block at a time.
  */

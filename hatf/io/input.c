@@ -7,10 +7,10 @@
  * byte yields all of its data that can be recovered.
  *
  * A member that is decompressed as a whole must be correct in every respect.
- * If it is not, none of its data has been returned yet, and zlib's streams read
- * the input from the start of this member on: first the members in the queue
- * 'ahead', then the rest of the buffer.  From then on, the lengths in members
- * are ignored.
+ * If it is not, none of its data has been returned yet.  Then zlib's streams
+ * read the input again from the start of this member: first the members in the
+ * queue 'ahead', then the rest of the buffer.  From then on, the lengths in
+ * members are ignored.
  */
 #include "hatf/io/input.h"
 

@@ -144,8 +144,9 @@ costs_switch(struct costs c, const struct costs *forbidden)
 }
 
 /*
- * The cost of storing a number, by how many states can store it: 0 if only 8
- * bytes can, up to 3 if every width can, and 4 if width 0 can, too.
+ * The cost of storing a number, by how many widths can store it.  The index is
+ * 0 if only 8 bytes can, up to 3 if every nonzero width can, and 4 if width 0
+ * can, too.
  */
 extern const struct costs costs_of_use[5];
 

@@ -203,9 +203,9 @@ find_episode(struct field_paths *p, size_t end, unsigned last)
 }
 
 /*
- * Find the episodes of the cheapest path, the last one first, and the states at
- * their uses: p->choices[i] maps the lane at use i - 1 to the lane at use i.
- * Return the number of episodes.
+ * Find the episodes of the cheapest path, the last one first.  Also find the
+ * states at their uses: p->choices[i] maps the lane at use i - 1 to the lane at
+ * use i.  Return the number of episodes.
  */
 static size_t
 find_episodes(struct field_paths *p)

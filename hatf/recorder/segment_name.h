@@ -11,8 +11,9 @@
 
 /*
  * Return the position in 'path' (a path or a template without %s) where
- * ".sNNNN" is inserted: before the last ".hatf" of the file's name; if it has
- * none, before ".gz" at its end; else at its end.
+ * ".sNNNN" is inserted.  This is before the last ".hatf" of the file's name.
+ * If the name has no ".hatf", it is before ".gz" at the end of the name, or
+ * else at the end.
  */
 const char *segment_name_place(const char *path);
 

@@ -76,8 +76,8 @@ enum event_type {
 	 */
 	EVENT_FORK,
 	/*
-	 * operands: count of lost events, stamp of the first one; the event's
-	 * own stamp is that of the last one
+	 * operands: count of lost events, stamp of the first one.  The event's
+	 * own stamp is that of the last lost event
 	 */
 	EVENT_LOST,
 	EVENT_CREATE_HEAP,  /* operands: heap, 16 bytes of name in two words */
@@ -101,9 +101,9 @@ enum event_type {
 	 */
 	EVENT_STACK,
 	/*
-	 * operands: the stack's number in the lower half and its caller's
-	 * number in the upper half; the frame (stack_image.h); the number of
-	 * the frame.
+	 * operands: a word with the stack's number in the lower half and its
+	 * caller's number in the upper half; the frame (stack_image.h); the
+	 * number of the frame
 	 */
 	EVENT_STACK_NODE,
 	/* operands: object's number; begin, end and base of its memory */
@@ -115,7 +115,7 @@ enum event_type {
 	EVENT_OBJECT_TEXT,
 	/*
 	 * operands: 32 bytes of text, which describe an event that the program
-	 * itself reports: its name, a byte of 0, a text
+	 * itself reports: the name of the event, a byte of 0, a text
 	 */
 	EVENT_CLIENT,
 	/*
@@ -161,8 +161,8 @@ enum event_type {
 
 /*
  * Return the size code of a block of at most 'nbytes' bytes, rounded up; 0:
- * unknown.  The code consists of a number of 12 bits and an exponent of 4 bits;
- * the unit of the number is 16 bytes times 4 to the power of the exponent.
+ * unknown.  The code consists of a number of 12 bits and an exponent of 4 bits.
+ * The unit of the number is 16 bytes times 4 to the power of the exponent.
  */
 static inline unsigned
 event_size_code(uint64_t nbytes)

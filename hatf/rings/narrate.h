@@ -68,7 +68,8 @@ struct narrator {
 	struct timeline timeline;
 	struct timeline far_timeline; /* a longer timeline, for older stamps */
 	/*
-	 * The trace's unit of time in ns: 1 or 1000; 0: the trace has no times.
+	 * The trace's unit of time in ns, 1 or 1000.  0: the trace has no
+	 * times.
 	 */
 	uint32_t unit_ns;
 	/* Times are rounded down to multiples of this many units. */

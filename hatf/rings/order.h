@@ -48,8 +48,8 @@
  * A producer as the consumer sees it: its thread, its ring, and the consumer's
  * position in the ring.  The caller sets the first three fields and zeroes the
  * others; 'pos' is the first word to read.  The producer has its own copy of
- * 'ring', on a cache line that it writes at each event: if the consumer read
- * that copy, the line would bounce between two processors.
+ * 'ring', on a cache line that the producer writes at each event.  If the
+ * consumer read that copy, the line would bounce between two processors.
  */
 struct order_producer {
 	uint64_t id; /* HATF thread number; an EVENT_HANDOVER changes it */
@@ -95,9 +95,9 @@ struct order_producer {
  * At an EVENT_HANDOVER, 's->id' is still the thread that has ended.
  *
  * Before an EVENT_FORK with EVENT_FLAG_FORKED, the sink gets an
- * EVENT_REALLOC_BEGIN for each realloc that was in progress at the fork and of
- * which nothing has been passed on.  Its operands are the old address, the new
- * address (0: unknown) and the ticket of the fork.
+ * EVENT_REALLOC_BEGIN for each realloc that was in progress at the fork, if
+ * nothing of the realloc has been passed on.  Its operands are the old address,
+ * the new address (0: unknown) and the ticket of the fork.
  */
 typedef void order_sink(void *context, const struct order_producer *s,
 			const struct event *ev);

@@ -5,8 +5,8 @@
  * A timeline is a straight line through two readings of both clocks, the stamp
  * counter and the nanosecond clock; the later one is the last reading.  A
  * reading takes the nanoseconds first.  So each reading, and every point
- * between the two, lies on the true line or slightly below it: a converted time
- * is never later than the moment at which its stamp was taken.
+ * between the two, lies on the true line or slightly below it.  A converted
+ * time is therefore never later than the moment at which its stamp was taken.
  *
  * For a short timeline this holds even when the kernel corrects the rate of its
  * clock.  A long one has the more accurate slope, since the errors of its two

@@ -4,10 +4,11 @@
  *
  * Sinks use this for formats without heaps: such a format describes one process
  * with one heap.  If a heap is destroyed, each of its blocks is freed.  A block
- * of another heap is omitted if a block of heap 0 is live at its address: the
- * other heap took its memory from heap 0, where this memory is already counted.
- * Blocks that no record of the trace allocated may be freed and resized.
- * Memory is O(live blocks + heaps).  Only one thread may use a 'struct calls'.
+ * of another heap is omitted if a block of heap 0 is live at the same address:
+ * the other heap took its memory from heap 0, and this memory is already
+ * counted.  Blocks that no record of the trace allocated may be freed and
+ * resized.  Memory is O(live blocks + heaps).  Only one thread may use a
+ * 'struct calls'.
  */
 #ifndef HATF_CALLS_H
 #define HATF_CALLS_H

@@ -3,9 +3,10 @@
  * disorder.h - count calls that are in an impossible order
  *
  * Some systems log the calls of several threads only roughly in order, or miss
- * some calls: the log then shows an address allocated twice, or freed without
- * an allocation.  This module finds the same violations of the live set as the
- * event stage.  It considers only addresses, and takes a fraction of the time.
+ * some calls.  Such a log may show that an address was allocated twice, or
+ * freed without an allocation.  This module finds the same violations of the
+ * live set as the event stage.  It considers only addresses, and takes a
+ * fraction of the time.
  *
  * Memory is O(live addresses).  Only one thread may use a 'struct disorder'.
  */

@@ -11,11 +11,11 @@
  *	source	bytes of the window -> records
  *	sink	records -> bytes of the outfile
  *
- * A trace in one of our formats has the same records in each: the first is the
- * header comment ("HATF 1.0"), the last the trailer comment ("HATF end").  Both
- * are records like any other, so a reader of any of these formats sees whether
- * the trace is complete.  If a format 'owns_framing', its source and sink
- * themselves check and make what only HATF has: metadata, blocks, and
+ * A trace has the same records in each of our formats.  The first record is the
+ * header comment ("HATF 1.0"), the last is the trailer comment ("HATF end").
+ * Both are records like any other, so a reader of any of these formats sees
+ * whether the trace is complete.  If a format 'owns_framing', its source and
+ * sink themselves check and make what only HATF has: metadata, blocks, and
  * "hatf_bytes" in the trailer.  Foreign formats, those of other systems, have
  * neither header nor trailer; some have another mark for the end of a complete
  * trace.

@@ -69,8 +69,8 @@ bool framing_is_sum(const struct hatf_record *comment);
 
 /*
  * framing_find_sum() returns the digits of the checksum in a sum or trailer
- * comment, FRAMING_SUM_NBYTES long; NULL if it has none. framing_sum_is(): are
- * these the digits of 'sum'?
+ * comment, FRAMING_SUM_NBYTES bytes long, or NULL if the comment has no
+ * checksum.  framing_sum_is() says whether these are the digits of 'sum'.
  */
 #define FRAMING_SUM_NBYTES (CRC32C_DIGITS + 1) /* digits and a newline */
 const char *framing_find_sum(const struct hatf_record *comment);
@@ -91,9 +91,9 @@ enum hatf_status framing_note(struct framing *framing,
 
 /*
  * Check the end of the stream: a record ends at 'end', and none follows.
- * Return HATF_END; HATF_NO_TRAILER if the trace is ours and its last record is
- * not a trailer; HATF_BAD_COMMENT, with '*field_ret' as in framing_note(), if
- * the last block cannot end there.
+ * Return HATF_NO_TRAILER if the trace is ours and its last record is not a
+ * trailer.  Return HATF_BAD_COMMENT, with '*field_ret' as in framing_note(), if
+ * the last block cannot end there.  Otherwise return HATF_END.
  */
 enum hatf_status framing_end(struct framing *framing, uint64_t end,
 			     const char **field_ret);

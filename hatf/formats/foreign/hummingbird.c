@@ -85,9 +85,9 @@ is_number(const struct textio_cell *word, uint64_t *n_ret)
 }
 
 /*
- * Return the address that stands for a tag.  For a tag that is not a number,
- * this is its FNV-1a hash with the top bit set: tags that are numbers do not
- * have this bit set.
+ * Return the address that stands for a tag.  If the tag is a number, the
+ * address is that number, which does not have the top bit set.  Otherwise the
+ * address is the FNV-1a hash of the tag, with the top bit set.
  */
 static uint64_t
 tag_address(const struct textio_cell *word)

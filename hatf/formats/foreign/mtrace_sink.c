@@ -5,7 +5,8 @@
  *
  * The script splits a line at blanks, so the sink replaces blanks in a caller
  * by '_'.  The script passes "OBJECT:[0xADDRESS]" to addr2line, which needs the
- * address within the object's file; it prints any other caller unchanged.
+ * address within the object's file.  The script prints any other caller
+ * unchanged.
  *
  * Some function names look like an offset, an address or a line number, so the
  * source would misread them.  The sink encloses such names in parentheses or

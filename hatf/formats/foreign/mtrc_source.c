@@ -110,9 +110,9 @@ take_long_number(struct cursor *c, uint64_t *n_ret)
 }
 
 /*
- * Decode a ULEB128 number.  Up to 8 bytes are decoded at once: the number ends
- * at the first byte whose top bit is 0, and three steps of shifts join the
- * groups of 7 bits pairwise.
+ * Decode a ULEB128 number.  Up to 8 bytes are decoded at once.  The number ends
+ * at the first byte whose top bit is 0.  Three steps of shifts join the groups
+ * of 7 bits pairwise.
  */
 static inline bool
 take_number(struct cursor *c, const char *field, uint64_t *n_ret)

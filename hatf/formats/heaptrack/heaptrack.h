@@ -50,8 +50,8 @@ struct heaptrack {
 	unsigned header_lines;
 	/* The tables for interpreted files. */
 	/*
-	 * rows of uint32_t: number in 'names' of each string; row 0 is string
-	 * number 1
+	 * rows of uint32_t: the number in 'names' of each string.  Row 0 is
+	 * string number 1.
 	 */
 	struct rows strings;
 	struct rows ips;    /* rows of struct ip; row 0 is ip number 1 */
@@ -100,8 +100,8 @@ bool heaptrack_fail(struct source *s, enum hatf_status status);
 
 /*
  * heaptrack_add_name() adds a string to 'names' and sets '*number_ret' to its
- * number, from 1. heaptrack_name() returns the string with a number, which the
- * table owns; NULL for number 0.
+ * number, from 1.  heaptrack_name() returns the string with a number, or NULL
+ * for number 0.  The table owns the string.
  */
 bool heaptrack_add_name(struct source *s, const struct heaptrack_fields *string,
 			uint32_t *number_ret);

@@ -7,11 +7,11 @@
  * Locations are in packets of their own, before the first event that refers to
  * them.
  *
- * A stack is encoded as a difference to the last stack of the domain (an OCaml
- * thread of execution); a frame whose code is in the cache is encoded as the
- * number of its cache bucket.  Names are always written in full, so the encoder
- * needs no name tables.  A change of domain resets the last stack and the
- * cache, so one cache suffices for all domains.
+ * A stack is encoded as a difference from the last stack of the domain (an
+ * OCaml thread of execution).  A frame whose code is in the cache is encoded as
+ * the number of its cache bucket.  Names are always written in full, so the
+ * encoder needs no name tables.  A change of domain resets the last stack and
+ * the cache, so one cache suffices for all domains.
  *
  * Memory is O(distinct frames).  Only one thread may use an encoder.  Functions
  * that return bool return false if memory runs out.

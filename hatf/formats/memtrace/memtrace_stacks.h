@@ -2,10 +2,10 @@
 /*
  * memtrace_stacks.h - decoder of locations and call stacks in a Memtrace trace
  *
- * The decoder keeps for each domain (an OCaml thread of execution) the tables
- * of recently used names, the cache of location codes and the last call stack;
- * and for all domains together the frames of each code.  Only one thread may
- * use a decoder.
+ * For each domain (an OCaml thread of execution), the decoder keeps the tables
+ * of recently used names, the cache of location codes and the last call stack.
+ * For all domains together, it keeps the frames of each code.  Only one thread
+ * may use a decoder.
  *
  * Memory is O(distinct codes and stacks), and sizeof(struct memtrace_domain)
  * for each of at most MEMTRACE_DOMAIN_MAX domains.

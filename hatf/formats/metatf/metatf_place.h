@@ -3,9 +3,10 @@
  * metatf_place.h - choose how the fields of Meta-TF records are stored
  *
  * Records are collected in batches.  For each field of each kind of record, the
- * placer finds the form in which the batch takes the fewest bytes: default, if
- * all values are equal; none or delta, in 1, 2, 4 or 8 bytes.  It changes a
- * field if that saves more than the metadata record takes.
+ * placer finds the form in which the batch takes the fewest bytes.  This is
+ * default if all values are equal; otherwise it is none or delta, with 1, 2, 4
+ * or 8 bytes.  The placer changes a field if the change saves more bytes than
+ * its metadata record takes.
  *
  * Memory is one batch.  Used by one thread at a time.
  */

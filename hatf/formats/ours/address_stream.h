@@ -5,9 +5,9 @@
  * See FORMATS "Addresses".  Most addresses recur again and again.  So a table
  * has each address of a group once, and the stream has indices into the table,
  * called numbers; gzip compresses these better than addresses.  There are two
- * ways to store the numbers: one after the other, where gzip finds repeated
- * numbers, or all high bytes before all low bytes, where gzip finds repetition
- * among the bytes of each kind.
+ * ways to store the numbers.  If they are stored one after the other, gzip
+ * finds repeated numbers.  If all high bytes are stored before all low bytes,
+ * gzip finds repetition among the bytes of each kind.
  *
  * Only one thread may use a stream or a writer.
  */
@@ -55,9 +55,10 @@ struct address_stream {
 };
 
 /*
- * Begin to read a piece, which must remain valid.  Return NULL if it is valid;
- * the name in FORMATS.md of an invalid part (static); "" if memory runs out.
- * Zero '*a' before the first call.  Call address_stream_fini() in the end.
+ * Begin to read a piece, which must remain valid.  Return NULL if the piece is
+ * valid.  Otherwise return the name that FORMATS.md gives to the invalid part
+ * (static), or "" if memory runs out.  Zero '*a' before the first call.  Call
+ * address_stream_fini() in the end.
  */
 const char *address_stream_load(struct address_stream *a,
 				const struct piece *piece);

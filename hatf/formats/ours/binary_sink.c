@@ -13,7 +13,7 @@
 
 /*
  * How many rows a section has.  One number that needs 8 bytes doubles the
- * length of its section, so sections must be small; but they must be large
+ * length of its section, so sections must be small.  But they must be large
  * enough that their headers matter little.
  */
 #define SECTION_ROWS 4096

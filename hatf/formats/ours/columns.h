@@ -133,8 +133,8 @@ column_fits(uint64_t lowest, uint64_t highest, uint64_t base)
 }
 
 /*
- * Return a base for addresses between 'lowest' and 'highest': 'base' if it
- * suits them; else another base if that suits; else 'base'.
+ * Return a base for addresses between 'lowest' and 'highest'.  Return 'base' if
+ * it suits these addresses, or if no base does; else another base that suits.
  */
 uint64_t column_choose_base(uint64_t lowest, uint64_t highest, uint64_t base);
 

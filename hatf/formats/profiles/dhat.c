@@ -3,10 +3,10 @@
  * dhat.c - JSON for valgrind's viewer dh_view (FORMATS "Profiles")
  *
  * The sink writes version 2 of DHAT's file.  A site has its totals ("tb" bytes
- * in "tbk" blocks), the sum of lifetimes ("tl"), its own peak ("mb", "mbk"),
- * its live blocks at the global peak ("gb", "gbk") and at the end ("eb",
- * "ebk"), and its frames ("fs"), innermost first, as indices into a table of
- * texts.  The trace has no reads and writes of blocks, so "bkacc" is false.
+ * in "tbk" blocks) and the sum of lifetimes ("tl").  It has its own peak ("mb",
+ * "mbk"), and its live blocks at the global peak ("gb", "gbk") and at the end
+ * ("eb", "ebk").  Its frames ("fs"), innermost first, are indices into a table
+ * of texts.  The trace has no reads and writes of blocks, so "bkacc" is false.
  */
 #include "hatf/formats/common/call_address.h"
 #include "hatf/formats/common/textio.h"

@@ -3,8 +3,8 @@
  * pprof.c - a heap profile for pprof (FORMATS "pprof")
  *
  * The sink writes a 'Profile' of pprof's profile.proto, with one sample per
- * allocation site: how many objects and bytes the site allocated, and how many
- * of them are live at the end and at the peak.
+ * allocation site.  A sample says how many objects and bytes the site
+ * allocated, and how many of them are live at the end and at the peak.
  */
 #include "hatf/containers/rows.h"
 #include "hatf/containers/string_table.h"

@@ -5,9 +5,9 @@
  * A site is a call stack, or, for calls without one, a thread and a size class.
  * A profile has the sums of each site over the whole trace, at the end, at the
  * site's own peak and at the global peak.  A block belongs to the site that
- * allocated it.  The sink decides what a realloc means: either the block stays
- * with its site, as in DHAT; or it is freed, and allocated at the site of the
- * realloc, as in sampling profilers.
+ * allocated it.  The sink decides what a realloc means.  Either the block stays
+ * with its site, as in DHAT.  Or the block is freed, and allocated at the site
+ * of the realloc, as in sampling profilers.
  *
  * In a sampled trace, the sums count samples until profile_end() scales them to
  * estimates of blocks and bytes.
@@ -166,8 +166,9 @@ enum hatf_status profile_stack(struct profile *p,
 
 /*
  * Write the name of an entry to 'buf', of PROFILE_NAME_MAX bytes, and return
- * 'buf': a function, or if it is unknown, what else the frame has; "thread 3";
- * "17 to 32 bytes".
+ * 'buf'.  The name of a frame is its function or, if that is unknown, another
+ * part of the frame.  The names of other entries are like "thread 3" or "17 to
+ * 32 bytes".
  */
 const char *profile_name(const struct profile *p,
 			 const struct profile_entry *entry, char *buf);
@@ -194,9 +195,9 @@ struct hatf_frame profile_frame(const struct profile *p,
 				const struct profile_entry *entry);
 
 /*
- * Return the unit of the trace's times, as its header gives it: "ns" or "us";
- * NULL if the trace has no times, or if the options omit them.  The string is
- * static.
+ * Return the unit of the trace's times, "ns" or "us", as its header gives it
+ * (static).  Return NULL if the trace has no times, or if the options omit
+ * them.
  */
 const char *profile_unit(const struct sink *s);
 

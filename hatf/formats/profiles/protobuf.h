@@ -4,9 +4,10 @@
  *
  * The encoder is hand-written: pprof's profiles need only varints and
  * length-prefixed bytes, which take sixty lines and one pass over the data.
- * protobuf-c would add a library that every user of libhatf links and a
- * compiler to the build, and it needs the whole profile in memory before it
- * writes the first byte.  The messages are small, so one buffer holds each.
+ * protobuf-c would add a library, which every user of libhatf would have to
+ * link, and would add a compiler to the build.  It also needs the whole profile
+ * in memory before it writes the first byte.  The messages are small, so one
+ * buffer holds each.
  *
  * Source: "Encoding" of the protocol buffers documentation.  Only one thread
  * may use a message.

@@ -2,11 +2,12 @@
 /*
  * xml_plain.h - fast path for plain XML, without an XML parser
  *
- * Almost every document consists of plain records: elements with their fields,
- * in any order and layout, with blanks and comments between them, character
- * references and CDATA sections in their text.  Everything else, valid or not,
- * is left to a full XML parser: processing instructions, bytes outside ASCII
- * (whose encoding is declared elsewhere), malformed or incomplete elements.
+ * Almost every document consists of plain records.  A plain record is an
+ * element with its fields, in any order and layout.  It may have blanks and
+ * comments between the fields, and character references and CDATA sections in
+ * their text.  Everything else, valid or not, is left to a full XML parser:
+ * processing instructions, bytes outside ASCII (whose encoding is declared
+ * elsewhere), malformed or incomplete elements.
  *
  * Use the fast path only where the content of the root element can be, and only
  * if the document declares no default values of attributes.  Only one thread

@@ -4,10 +4,10 @@
  *
  * expat parses any XML, in one or two microseconds per record.  Most records
  * are so plain that xml_plain.c can parse them.  The source first tries
- * xml_plain.c wherever the content of the root element can be: after the end
- * tag of a record or the start tag of the root, if expat has got no bytes after
- * this tag.  A plain record is a complete element, so expat can continue after
- * it without having seen it.
+ * xml_plain.c wherever the content of the root element can be.  This is after
+ * the end tag of a record or the start tag of the root, if expat has not
+ * received any bytes after this tag.  A plain record is a complete element, so
+ * expat can continue after it without having seen it.
  *
  * Everything else goes to expat, up to the end of a record, since the next
  * record may be plain again.  If the source finds no end of a record, it passes
