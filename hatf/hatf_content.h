@@ -176,8 +176,8 @@ struct hatf_metadata {
 
 /*
  * One record.  Fields that records of this tag do not have are 0.  'attributes'
- * points to the attribute bytes, or to the text of a comment (not
- * NUL-terminated); the bytes that a reader returns stay valid until the next
+ * points to the attribute bytes, or to the text of a comment, which is not
+ * NUL-terminated.  The bytes that a reader returns stay valid until the next
  * call for this reader.
  */
 struct hatf_record {

@@ -46,7 +46,7 @@ enum hatf_violation {
 	HATF_VIOLATION_FREE_UNKNOWN = 2,
 	/* Realloc of an address where no block is live. */
 	HATF_VIOLATION_REALLOC_UNKNOWN = 3,
-	/* the time of the event is before that of the event before */
+	/* the time of the event is earlier than that of the event before it */
 	HATF_VIOLATION_TIME = 4,
 	/*
 	 * the thread was created twice, was destroyed without having been
@@ -58,7 +58,9 @@ enum hatf_violation {
 	 * created, or has an event although it does not exist
 	 */
 	HATF_VIOLATION_HEAP = 6,
-	/* the alloc and free that a realloc announced do not match it */
+	/*
+	 * the alloc and free that a realloc announced do not match the realloc
+	 */
 	HATF_VIOLATION_PAIRING = 7,
 };
 

@@ -137,7 +137,7 @@ enum {
 	/*
 	 * for formats without a guaranteed order ("mtrace", "heaptrack", ...):
 	 * count calls that cannot have happened in the order of the trace, see
-	 * struct hatf_reader_stats.  Takes memory for each live address.
+	 * struct hatf_reader_stats.  This takes memory for each live address.
 	 */
 	HATF_READER_DISORDER = 4,
 	/*

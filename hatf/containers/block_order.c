@@ -78,8 +78,8 @@ find_before(const struct block_page *page, unsigned place)
 		i = i + 1 == room ? 0 : i + 1;
 	for (unsigned i = page->has_unaligned ? room : home; i-- > 0;) {
 		/*
-		 * The remaining slots only have blocks whose homes are at most
-		 * 'i'.
+		 * Stop if the home of the found block is after 'i': the
+		 * remaining slots only have blocks whose homes are at most 'i'.
 		 */
 		if (!page->has_unaligned && found.slot != NULL &&
 		    ordered_home(page, found.place - 1) > i)
@@ -110,8 +110,8 @@ find_first(const struct block_page *page, unsigned first, unsigned last)
 			last_home = ordered_home(page, place - 1);
 		}
 		/*
-		 * The slots after this free one have blocks with homes after
-		 * 'i', or with earlier places.
+		 * Stop at a free slot: the slots after it only have blocks with
+		 * homes after 'i', or with earlier places.
 		 */
 		if (place == 0 && !page->has_unaligned &&
 		    (i >= last_home || i < home))

@@ -356,7 +356,7 @@ count_run(struct decoder *d, const struct hatf_record *records, size_t n,
 		const struct hatf_record *const rec =
 			&records[announcers->idx[k]];
 
-		/* count_parts() has already processed this realloc. */
+		/* Skip a realloc that count_parts() has already processed. */
 		if (rec < next)
 			continue;
 		if (is_whole_realloc(rec, end)) {

@@ -99,7 +99,10 @@ store(const uint8_t *in, size_t in_nbytes, uint8_t *out)
 	do {
 		const size_t nbytes = left < STORED_MAX ? left : STORED_MAX;
 
-		/* bit 0: is it the last block?  The other bits are 0: stored */
+		/*
+		 * Bit 0 is set in the last block.  The other bits are 0:
+		 * stored.
+		 */
 		p[0] = left == nbytes;
 		put_le16(p + 1, (uint16_t)nbytes);
 		put_le16(p + 3, (uint16_t)~nbytes);

@@ -211,8 +211,8 @@ on_free(struct hatf_events *ev, struct heap *heap,
 		describe_object(ev, out, &old);
 	} else if (rec->address != 0 || ev->ours) {
 		/*
-		 * Traces by other programs may contain free(NULL), which does
-		 * nothing.
+		 * Ignore only free(NULL) in traces by other programs, since it
+		 * does nothing.
 		 */
 		on_unknown_block(ev, out, HATF_VIOLATION_FREE_UNKNOWN, true);
 	}

@@ -257,8 +257,8 @@ frame_reader_read(struct frame_reader *f, const uint8_t **next,
 		size_t got = room;
 
 		/*
-		 * Between frames, the library has no data that it has not
-		 * returned.
+		 * Between frames, the library has already returned all of its
+		 * data.
 		 */
 		if (left == 0 && !f->inside)
 			return 0;

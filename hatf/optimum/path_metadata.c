@@ -290,7 +290,10 @@ put_begin(struct output *o, const struct episode *e)
 	const unsigned last = field_paths_last_width(e->lane);
 	const bool sets_last = begins_block || last != e->last;
 
-	/* Under default and stride, no metadata may set a width. */
+	/*
+	 * Under default and stride, no metadata may set a width.  So first set
+	 * the last width under none.
+	 */
 	if (is_computed && sets_last) {
 		put(o, e->start, HATF_SET_FIELD_INTERPRETATION, HATF_NONE, 0,
 		    0);

@@ -264,7 +264,10 @@ words_to_hole(const struct file *f, uint64_t offset, uint64_t n)
 {
 	const off_t hole = lseek(f->fd, (off_t)offset, SEEK_HOLE);
 
-	/* lseek() fails on a file system without holes: count all words. */
+	/*
+	 * If lseek() fails, the file system does not support holes: count all
+	 * words.
+	 */
 	if (hole < 0 || (uint64_t)hole >= offset + n * sizeof(uint64_t))
 		return n;
 
@@ -442,8 +445,8 @@ read_rings(struct saved_rings *set, const struct file *f, bool salvage)
 
 		status = read_at(f, header, RING_HEADER_NBYTES, offset);
 		/*
-		 * The process may have been killed before it had initialised
-		 * the last ring.
+		 * A ring without a magic number is the last one: the process
+		 * was killed before it had initialised this ring.
 		 */
 		if (status != HATF_OK || header->magic == 0)
 			break;

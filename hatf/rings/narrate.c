@@ -245,8 +245,8 @@ step_of_tick(const struct narrator *n, uint64_t stamp)
 	uint64_t step = NARRATE_STEP;
 
 	/*
-	 * Add one unit because times are rounded down, the grain, and one unit
-	 * as reserve.
+	 * Add the grain, one unit because times are rounded down, and one unit
+	 * as a reserve.
 	 */
 	while (step < lasted_ns / 1000 + n->grain + 2)
 		step *= 2;

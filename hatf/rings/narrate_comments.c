@@ -191,7 +191,7 @@ narrate_put_piece(struct narrator *n, const struct order_producer *producer,
 {
 	size_t nbytes = ev->flags >> EVENT_PIECE_SHIFT;
 
-	/* A ring file may contain any count. */
+	/* Do not trust the count: a ring file may contain any number. */
 	if (nbytes > EVENT_PIECE_NBYTES)
 		nbytes = EVENT_PIECE_NBYTES;
 	if (nbytes > sizeof(n->pieces) - n->pieces_nbytes)

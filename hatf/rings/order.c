@@ -413,8 +413,8 @@ end_realloc(struct order *o, struct order_producer *const *producers,
 		if (s->realloc_freed)
 			ev = alloc_of_realloc(&s->event);
 		/*
-		 * The sink already has the free.  If the realloc did no more
-		 * than free its block, nothing remains.
+		 * If the sink already has the free, and the realloc did no more
+		 * than free its block, nothing remains to pass on.
 		 */
 		if (!s->realloc_freed || ev.operand[0] != 0)
 			pass(o, s, &ev);

@@ -251,7 +251,7 @@ framing_note(struct framing *framing, const struct hatf_record *comment,
 	} else if (framing_is_loss(comment))
 		field = note_lost(framing, &note);
 	else if (is_kind(&note, HEADER))
-		/* only the first comment may be a header */
+		/* Only the first comment may be a header. */
 		field = HEADER;
 	else if (is_kind(&note, "HATF end")) {
 		field = note_end(framing, &note, comment->offset, position);

@@ -351,7 +351,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 	while (batch_has_room(&m->batch)) {
 		if (textio_read(s, parse_line, &line, 1) == 0) {
 			/*
-			 * The log ends between the two lines of a realloc, so
+			 * If the log ends between the two lines of a realloc,
 			 * it is incomplete.
 			 */
 			if (s->err.status == HATF_END && m->has_old)

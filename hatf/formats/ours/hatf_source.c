@@ -451,8 +451,8 @@ read_header(struct source *s)
 	}
 	note_comment(s, &header);
 	/*
-	 * The caller also gets the header as the first record: decode it again
-	 * then.
+	 * The caller also gets the header as the first record: prepare to
+	 * decode it again.
 	 */
 	decoder_init(d, d->want_metadata);
 	w->next -= COMMENT_HEAD_NBYTES + header.attributes_nbytes;

@@ -492,8 +492,8 @@ put_line(struct pprof *p, const struct profile_entry *e,
 }
 
 /*
- * Return the address of a frame's call: in memory; or in the object's file, if
- * the mapping does not say where in memory the object was.
+ * Return the address of a frame's call in memory.  If the mapping does not say
+ * where in memory the object was, return the address in the object's file.
  */
 static uint64_t
 location_address(const struct pprof *p, const struct hatf_frame *frame)

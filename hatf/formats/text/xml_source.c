@@ -277,8 +277,8 @@ on_end(void *ctx, const char *name)
 
 	(void)name;
 	/*
-	 * If a tag is both start and end, expat may continue after
-	 * XML_StopParser().
+	 * expat may call this function even after XML_StopParser(), for a tag
+	 * that is both start and end.
 	 */
 	if (x->source->err.status != HATF_OK)
 		return;
