@@ -116,8 +116,8 @@ HATF_API enum hatf_status hatf_file_open_found(const char *path, int *fd_ret,
  * an existing file and give it that mode.  Use it for data from traces, which
  * contain command lines and addresses.  A file that is not regular is only
  * opened.  Store a descriptor for writing, which the caller closes.  Errors:
- * HATF_IO, whose sys_errno is EPERM for a regular file of another user, who
- * could read it whatever its mode.
+ * HATF_IO; 'sys_errno' is EPERM for a regular file of another user.  Such a
+ * file is refused, because its owner could read it whatever its mode.
  */
 HATF_API enum hatf_status hatf_file_create(const char *path, int *fd_ret,
 					   struct hatf_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * encoder_block.c - the begin and end of a block; see encoder.h
+ * encoder_block.c - the beginning and end of a block; see encoder.h
  */
 #include "hatf/codec/encoder_block.h"
 

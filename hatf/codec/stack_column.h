@@ -51,8 +51,8 @@ struct stack_column {
 	struct stack_model model;
 	uint8_t text[STACK_COLUMN_MAX];
 	/*
-	 * A slot: the id, and 'stored_before' plus the id's number, which
-	 * counts from 1.
+	 * The slots of a hash table of ids.  'number' is the sum of
+	 * 'stored_before' and the id's number in this column, from 1.
 	 */
 	struct {
 		uint32_t id, number;

@@ -233,7 +233,7 @@ grown_class(const struct block_page *page)
 
 /*
  * Make room in a page to store 'block'.  If 'adds' is set, it is an additional
- * block, else it replaces one.  False if there is no memory.
+ * block, else it replaces one.  Return false if there is no memory.
  */
 static inline bool
 fit_page(struct slab *slab, struct block_page *page, const struct block *block,
@@ -251,7 +251,7 @@ fit_page(struct slab *slab, struct block_page *page, const struct block *block,
 
 	const unsigned room = room_of(size_class, page->words);
 
-	/* Keep the number of slots, since each slot gets longer. */
+	/* The slots get longer, but the page must keep as many. */
 	while (room_of(size_class, words) < room)
 		size_class++;
 	return resize_page(slab, page, size_class, words);

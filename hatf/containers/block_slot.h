@@ -26,9 +26,9 @@
 #define BLOCK_SLOT_NARROW_WORDS 3
 #define BLOCK_SLOT_WIDE_WORDS	4
 #define BLOCK_SLOT_PLACE_SHIFT	51
-/* in a slot of three words: bits of an object's id and of an event number */
+/* in a slot of three words, an object's id and an event number have 40 bits */
 #define BLOCK_SLOT_NARROW_BITS 40
-/* in a slot of three words: how many low bits of the size are in word 1 */
+/* in a slot of three words, this many low bits of the size are in word 1 */
 #define BLOCK_SLOT_LOW_BITS  24
 #define BLOCK_SLOT_HIGH_BITS 11
 

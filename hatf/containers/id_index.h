@@ -19,7 +19,7 @@ struct id_index {
 	struct u64_map others; /* indices of all other ids, as 'value' */
 };
 
-/* Store the index of an id in '*index_ret'; false if the id has none. */
+/* Store the index of an id in '*row_ret'; false if the id has no index. */
 static inline bool
 id_index_find(const struct id_index *index, uint64_t id, uint32_t *row_ret)
 {

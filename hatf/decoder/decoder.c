@@ -32,12 +32,12 @@ static const decoder_lengths width_uses[HATF_FIELD_COUNT] = {
 	[HATF_FIELD_THREAD] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 },
 	[HATF_FIELD_HEAP] = { 1, 1, 1, 1, 1, 1, 1, 1 },
 	/*
-	 * Under v1 and v2, attributes have a length field: this is its width.
+	 * Under v1 and v2, attributes have a length field.  Its width counts.
 	 */
 	[HATF_FIELD_ATTRIBUTES] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 },
 };
 
-/* Return the bytes that one use of a field adds to the fixed part. */
+/* Return how many bytes one use of a field adds to the fixed part. */
 static unsigned
 fixed_width(const struct layout *layout, unsigned field)
 {

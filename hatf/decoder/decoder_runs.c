@@ -234,10 +234,11 @@ decode_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 
 /*
  * Like decode_run(), but only for layouts in which d->unusual contains no field
- * but the time.  This is so in nearly all of a trace of one thread.  The
+ * but the time.  A trace of one thread nearly always has such a layout.  The
  * records then differ only in the tag, the size (which does not follow) and the
- * address; if 'has_time' or 'has_attributes' is set, they also differ in the
- * time or the attributes.  These two are constants in each inlined copy.
+ * address.  If 'has_time' or 'has_attributes' is set, they also differ in the
+ * time or the attributes.  'has_time' and 'has_attributes' are constants in
+ * each inlined copy.
  */
 static inline __attribute__((always_inline)) size_t
 decode_plain_run(struct decoder *d, const uint8_t **next, const uint8_t *end,

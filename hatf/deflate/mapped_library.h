@@ -3,11 +3,11 @@
  * mapped_library.h - a shared library, mapped without the loader
  *
  * The recorder loads isa-l only when a trace has become long, so that short
- * processes do not pay for it.  It does so in a thread that must not call the
- * loader.  So this file maps the library by itself: it maps the segments of the
- * ELF file and applies the relocations.  These may refer to the library's own
- * symbols and to a few of libc.  Neither the program nor the loader knows of
- * the library.
+ * processes do not pay for it.  A thread of the recorder does this, and it must
+ * not call the loader.  So this file maps the library by itself: it maps the
+ * segments of the ELF file and applies the relocations.  The relocations may
+ * refer to the library's own symbols and to a few of libc.  Neither the program
+ * nor the loader knows of the library.
  *
  * This is sufficient for a library that only computes.  A library is refused if
  * it has thread-local variables or functions that the loader selects (IFUNC),

@@ -234,8 +234,8 @@ replay(struct ancestor *a, uint64_t event)
 }
 
 /*
- * If 'rec' is a comment of this kind ("HATF fork\n"), copy its text and return
- * true.
+ * Is the event a comment that begins with 'kind' (for example "HATF fork\n")?
+ * If so, copy the text of the comment.
  */
 static bool
 read_comment(const struct hatf_event *e, const char *kind,

@@ -18,7 +18,7 @@
  *
  * Functions that fail set errno: ELOOP for a symbolic link, EISDIR for a
  * directory, ENOTSUP for any other file that is refused, or the error of the
- * system call.  They may be called from any thread.
+ * system call.  Any thread may call these functions.
  */
 #ifndef HATF_CHECKED_FILE_H
 #define HATF_CHECKED_FILE_H

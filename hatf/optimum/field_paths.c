@@ -89,8 +89,9 @@ static const int32_t entry_cost[] = {
 
 /*
  * At the start of a block, metadata must also set the last width, even if the
- * field has width 0.  Its cost must not depend on earlier blocks: else the best
- * choice for each block would not be the best for all of them.
+ * field has width 0.  The cost of this metadata must not depend on earlier
+ * blocks: else the best choice for each block would not be the best for all of
+ * them.
  */
 struct costs
 field_paths_begin(const struct field_paths *p, size_t i,

@@ -57,7 +57,7 @@ struct episode {
 };
 
 struct field_paths {
-	/* The uses: their number, values, records and 'tied'. */
+	/* The uses of the field: their number, and arrays by use. */
 	size_t count;
 	uint64_t *values;
 	uint32_t *records; /* index in the span of the record of each use */

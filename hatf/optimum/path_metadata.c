@@ -155,8 +155,8 @@ find_computed(struct field_paths *p, struct episode *e, unsigned lane,
 }
 
 /*
- * Return the index of the last width before the episode.  It is the width for
- * which the cost of starting the episode is right.
+ * Return the index of the last width before the episode.  The cost of starting
+ * the episode is right for this width only.
  */
 static unsigned
 find_last_width(const struct field_paths *p, const struct episode *e)

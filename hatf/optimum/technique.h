@@ -42,7 +42,7 @@ enum {
 	TECHNIQUE_WIDTH_ALL = 31,
 };
 
-/* What a number field may have under a technique. */
+/* The states that a technique allows for a number field. */
 struct technique_field {
 	/* the widths allowed under each interpretation, as bits */
 	uint8_t none, base_offset, delta;

@@ -75,11 +75,15 @@ struct narrator {
 	/* Times are rounded down to multiples of this many units. */
 	uint32_t grain;
 	bool in_block; /* a block is open */
-	/* The last clock comment in the trace says that each event has its own
-	 * time; otherwise events have the times of ticks. */
+	/*
+	 * The last clock comment in the trace says that each event has its own
+	 * time.  If not set, events have the times of ticks.
+	 */
 	bool is_stamped;
-	/* The ticks of the next events end at this time or earlier, in ns since
-	 * the start.  Set by the caller. */
+	/*
+	 * The ticks of the next events end at this time or earlier, in ns since
+	 * the start.  Set by the caller.
+	 */
 	uint64_t ticks_end_ns;
 	/* Stamp of the last event that had the time of a tick. */
 	uint64_t tick_stamp;
@@ -150,8 +154,8 @@ void narrate_open_block(struct narrator *n);
 
 /*
  * Discard the open block, if any, and restore the state before it.  Return how
- * many events the trace thereby lacks, including those that the block reported
- * as lost.
+ * many events the trace lacks without this block.  Events that the block
+ * reported as lost count, too.
  */
 uint64_t narrate_cancel_block(struct narrator *n);
 

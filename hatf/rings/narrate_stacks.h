@@ -3,11 +3,11 @@
  * narrate_stacks.h - the call stacks of events as comments (FORMAT "Stacks")
  *
  * A definition is a comment that says what a stack's number means.  The
- * recorder has a table of stacks.  It defines a stack before the first record
- * of a segment that refers to it, and again where a producer put the definition
- * into a ring (EVENT_STACK_NODE).  Recovery has no such table: it defines
- * stacks only where the producers put the definitions.  So the trace may define
- * a stack twice, which FORMAT allows.
+ * recorder has a table of stacks.  The recorder defines a stack before the
+ * first record of a segment that refers to it, and again where a producer put
+ * the definition into a ring (EVENT_STACK_NODE).  Recovery has no such table:
+ * it defines stacks only where the producers put the definitions.  So the trace
+ * may define a stack twice, which FORMAT allows.
  *
  * As in narrate.h, a struct has one owner, and no function allocates, locks or
  * makes a system call.

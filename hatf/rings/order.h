@@ -68,7 +68,7 @@ struct order_producer {
 	/* 'realloc_open', and the sink already has the free of the realloc. */
 	bool realloc_freed;
 	/*
-	 * 'realloc_open', and the realloc or its free is about to be passed on.
+	 * 'realloc_open', and the sink is about to get the realloc or its free.
 	 */
 	bool realloc_moved;
 	bool is_dead; /* set by the caller: the producer will add nothing */

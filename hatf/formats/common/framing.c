@@ -201,7 +201,7 @@ is_first(const struct framing *framing, const struct hatf_record *comment,
 
 /*
  * Is the comment a trailer that states its own position, although the trace has
- * no header?  Then its header has been removed or changed.
+ * no header?  If so, the header of the trace has been removed or changed.
  */
 static bool
 lacks_header(const struct framing *framing, const struct note *note,

@@ -56,8 +56,8 @@ struct framing_position {
 };
 
 /*
- * Do these first bytes of a stream begin a header of ours?  They may be only a
- * part of the header.
+ * Is a stream that begins with these bytes a HATF trace with a header?  The
+ * bytes may be only a part of the header.
  */
 bool framing_is_ours(const uint8_t *bytes, size_t nbytes);
 

@@ -16,9 +16,9 @@ struct tally {
 };
 
 /*
- * Count a data record.  Only after a realloc can an alloc or free be part of
- * the same event.  So the fast path does not look at the pairing for other
- * records.
+ * Count a data record.  An alloc or free is an event of its own, unless a
+ * realloc has announced it.  So the fast path handles allocs and frees when no
+ * announced record is due, without a look at the pairing.
  */
 static inline void
 tally_note(struct tally *t, const struct hatf_record *rec)

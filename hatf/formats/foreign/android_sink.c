@@ -12,8 +12,8 @@
  * allocated, because memory_replay aborts at them.
  *
  * The sink writes times only if the trace's unit of time is ns or us, and
- * converts them to nanoseconds.  It writes the same time for the begin and the
- * end of a call.
+ * converts them to nanoseconds.  It writes the same time for the beginning and
+ * for the end of a call.
  */
 #include "hatf/codec/hatf_record.h"
 #include "hatf/formats/common/calls.h"

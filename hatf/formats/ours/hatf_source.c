@@ -46,7 +46,7 @@ _Static_assert(INPUT_WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
  */
 #define PROBE_COUNT 8
 
-/* Length of the tag and the length of a comment. */
+/* A comment begins with the tag (1 byte) and the length of its text (2). */
 #define COMMENT_HEAD_NBYTES (1 + 2)
 
 /*

@@ -220,7 +220,7 @@ int64_of(uint64_t n)
 
 /*
  * Is the entry the caller of 'inner', and at the same address of the same
- * object?  Then the compiler has inlined 'inner' there.
+ * object?  If so, the compiler has inlined 'inner' into this caller.
  */
 static bool
 is_inlined(const struct hatf_frame *inner, const struct hatf_frame *caller)

@@ -303,8 +303,8 @@ count_alloc(struct profile *p, const struct share *share)
 }
 
 /*
- * Count a new block.  It counts for the record's site; after a realloc, if
- * reallocs keep the site, for the site of the old block.
+ * Count a new block at the site of the record.  Exception: after a realloc, if
+ * reallocs keep the site, count it at the site of the old block.
  */
 static bool
 begin_block(struct profile *p, const struct hatf_record *rec,

@@ -115,8 +115,8 @@ struct profile {
 	bool has_times;
 	bool keeps_site; /* a realloc keeps the site of its block */
 	/*
-	 * In a trace of samples, a block's 'object' is a number in 'shares';
-	 * else it is an index in 'sites'.
+	 * In a trace of samples, the member 'object' of a block is a
+	 * number in 'shares'.  In other traces, it is an index in 'sites'.
 	 */
 	struct sampling sampling;
 	struct string_table shares;
