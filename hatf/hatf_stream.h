@@ -285,8 +285,8 @@ struct hatf_reader_stats {
 	bool foreign; /* the format belongs to another system */
 	/*
 	 * The last comment is a trailer that says that the trace is complete.
-	 * If the trace does not begin with our header: the reader reached the
-	 * end without an error.
+	 * For a trace that does not begin with our header, this only means that
+	 * the reader reached the end without an error.
 	 */
 	bool complete;
 	uint8_t reserved[4]; /* always 0 */

@@ -120,10 +120,7 @@ static inline uint8_t *
 put_number(uint8_t *p, const struct layout_field *f, size_t nbytes,
 	   uint64_t value)
 {
-	/*
-	 * If nbytes is 0, the shift is 0; the next field overwrites all 8
-	 * bytes.
-	 */
+	/* If nbytes is 0, the next field overwrites all 8 bytes. */
 	put_be64(p, layout_raw(f, value) << ((0u - 8 * nbytes) & 63));
 	return p + nbytes;
 }
@@ -185,10 +182,7 @@ put_record(struct encoder *e, const struct hatf_record *rec)
 	e->used = (size_t)(p - e->buf);
 }
 
-/*
- * Can put_alloc_free() write this record?  That function copies 8 bytes of
- * attributes.
- */
+/* Can put_alloc_free() write this?  It copies 8 bytes of attributes. */
 static inline bool
 is_alloc_free(const struct hatf_record *rec)
 {
@@ -482,10 +476,7 @@ encoder_begin_run(struct encoder *e, uint64_t thread, uint64_t time,
 	for (size_t i = 0; i < sizeof(fields); i++) {
 		const struct layout_field *const field = &f[fields[i]];
 
-		/*
-		 * If the stored number depends on the value before, all values
-		 * must be equal.
-		 */
+		/* If a value depends on the last, all must be equal. */
 		if (!layout_fits(field, values[i]) ||
 		    (field->follows &&
 		     (field->step != 0 || field->origin != values[i])))
@@ -571,9 +562,8 @@ encoder_use_column(struct encoder *e, struct stack_column *column)
 }
 
 /*
- * Begin a column, whose comment will come before the records of the span.  Do
- * nothing if the buffer has no room for the comment: the records then keep
- * their stacks.
+ * Begin a column; its comment will come before the records of the span.  Do
+ * nothing if the buffer has no room for the comment: records keep their stacks.
  */
 static void
 begin_column(struct encoder *e)

@@ -405,9 +405,9 @@ plan_size_and_address(struct place *p, size_t cut)
 }
 
 /*
- * Plan time, thread, heap or attributes.  'varies' is false if every use has
- * the value before the span.  For the attributes, it is false if no record has
- * any.
+ * Plan time, thread, heap or attributes.  'varies' is false if all uses have
+ * the same value as the last use before the span.  For the attributes, 'varies'
+ * is false if no record has attributes.
  */
 static size_t
 plan_field(struct place *p, unsigned field, bool varies, size_t cut)

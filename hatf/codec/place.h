@@ -105,7 +105,7 @@ size_t place_span(void *place, const struct layout *layout, bool restart,
  * The planner of fast mode, with the same 'struct place'.  A field keeps its
  * state if all values of the span fit it.  Else it gets a state that fits the
  * span and probably most later records.  This planner takes less time than
- * place_span(), but more bytes.
+ * place_span(), but the records take more bytes.
  */
 size_t place_fast(void *place, const struct layout *layout, bool restart,
 		  const struct hatf_record *records, size_t n,

@@ -44,8 +44,8 @@ seek_run(const struct page_order *order, uint64_t number)
 }
 
 /*
- * Return the index of the first group of a run whose number is at least
- * 'number'.
+ * Return the index of the first group in the run that has at least this
+ * number.
  */
 static unsigned
 seek_group(const struct page_run *run, uint64_t number)

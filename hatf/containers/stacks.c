@@ -380,8 +380,8 @@ parse_address(const struct definition *d, uint64_t *n_ret)
 }
 
 /*
- * Store the string number of a name in the comment, which ends at its first
- * NUL; 0 if the key is absent.
+ * Add the value of 'key' in the definition to the texts, up to its first NUL.
+ * Store its number there; 0 if the key is absent.
  */
 static enum hatf_status
 parse_name(struct hatf_stacks *s, const struct definition *d, const char *key,

@@ -128,8 +128,8 @@ has_path(const char *type, const char *end)
 
 /*
  * Is a method of Rust, "<TYPE as TRAIT>::method", code of the standard library?
- * It is not if the program implements a trait of the library for its own type,
- * or its own trait for a type of the library.
+ * The answer is no if the program implements a trait of the library for its own
+ * type, or its own trait for a type of the library.
  */
 static bool
 is_std_method(const char *name, size_t nbytes)

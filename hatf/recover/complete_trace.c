@@ -127,8 +127,8 @@ prepare(struct recovery *r)
 
 /*
  * The timeline ends at the last reading of the clocks, but events may have
- * later stamps.  Extend it to the last stamp, with a slope that is rather too
- * small than too large.  If there is only one reading, the slope is unknown.
+ * later stamps.  Extend it to the last stamp.  The slope is not known exactly:
+ * use the smallest possible.  If there is only one reading, do not extend it.
  */
 static void
 extend_line(struct recovery *r)

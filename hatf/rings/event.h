@@ -13,8 +13,8 @@
  *  └─────────────┴───────────────────────────────────┴──────┘
  *  followed by a word with the stamp if the kind is one of the ..._STAMPED
  *
- * A realloc in tick mode takes two words, a begin and an end.  The end is the
- * next word of the ring after its begin:
+ * A realloc in tick mode takes two words, the begin event and the end event.
+ * The end event is the next word of the ring after the begin event:
  *
  *   63         48 47 46                             3 2    0
  *  ┌─────────────┬──┬────────────────────────────────┬──────┐
@@ -109,8 +109,9 @@ enum event_type {
 	/* operands: object's number; begin, end and base of its memory */
 	EVENT_OBJECT,
 	/*
-	 * operands: 32 bytes of text.  This is the build id (hexadecimal) of
-	 * the object of the last EVENT_OBJECT, a newline, its path
+	 * operands: 32 bytes of a text about the object of the last
+	 * EVENT_OBJECT.  The whole text is the object's build id in
+	 * hexadecimal, a newline, and the object's path
 	 */
 	EVENT_OBJECT_TEXT,
 	/*
@@ -152,7 +153,7 @@ enum event_type {
 /* The bits that an address in the short form must not have. */
 #define EVENT_ADDRESS_EXTRA_BITS 0xffff000000000007ull
 #define EVENT_REALLOC_EXTRA_BITS 0xffff800000000007ull
-/* set in an end, clear in a begin */
+/* set in the end event of a realloc, clear in the begin event */
 #define EVENT_REALLOC_IS_END (1ull << 47)
 #define EVENT_SIZE_SHIFT     48
 /* length of a user-space address on Linux */

@@ -89,10 +89,10 @@ narrate_read_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns)
 }
 
 /*
- * Return the time of a stamp, in ns since the start.  If the stamp is older
- * than the last two readings, an open realloc delayed the event, or its thread
- * did not run.  Such an event was published after the readings, so the time of
- * the older reading is not later than the event.
+ * Return the time of a stamp, in ns since the start.  A stamp can be older
+ * than the last two readings: an open realloc delayed the event, or its thread
+ * did not run for a while.  Such an event was published after the readings, so
+ * the time of the older reading is not later than the event.
  */
 static uint64_t
 ns_of(const struct narrator *n, uint64_t stamp)

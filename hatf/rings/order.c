@@ -41,8 +41,8 @@ decode_wide(const struct order_producer *s, uint64_t word, struct event *ev)
 }
 
 /*
- * Decode the begin or end of a realloc.  'old' is the old address from the
- * begin, for the end.
+ * Decode the begin event or the end event of a realloc.  For the end event,
+ * 'old' is the old address from the begin event.
  */
 static void
 decode_realloc(uint64_t word, uint64_t old, struct event *ev)
@@ -424,8 +424,8 @@ end_realloc(struct order *o, struct order_producer *const *producers,
 }
 
 /*
- * Is the next event of 's' the begin of a realloc whose end is not published?
- * In a ring, the event after a begin is always its end.
+ * Is the next event of 's' the begin event of a realloc whose end event is not
+ * published?  In a ring, the end event always follows the begin event at once.
  */
 static bool
 lacks_end(const struct order_producer *s)

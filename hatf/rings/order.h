@@ -10,16 +10,17 @@
  *     between an event "free X" and a later "alloc X" of another thread, and
  *     "free X" has the smaller stamp.  An event without a stamp has the stamp
  *     of the event before it in its ring.
- *  2. realloc() publishes a begin before the real call and an end after it.
- *     The allocator may free the old block, and hand it out again, at any point
- *     between the two.
+ *  2. realloc() publishes a begin event before the real call and an end event
+ *     after it.  The allocator may free the old block, and hand it out again,
+ *     at any point between the two.
  *  3.  The caller picks a time T, makes all producers stamp their next events
  *     (clock_bump()), and only then reads the heads.  The events with a stamp
  *     <= T are passed on (to the sink) in the order of their stamps.  If an
  *     event with such a stamp is not yet published, it is an allocation whose
  *     block no other thread has seen or a free that has not happened: passing
  *     it on in the next round is also a correct order.
- *  4. No event passes a realloc begin whose end is not published.
+ *  4. No event passes the begin event of a realloc whose end event is not
+ *     published.
  *
  * The records of a realloc must come after the free (by any thread) of its new
  * block and before the next allocation (by any thread) in its old block.  So a
@@ -61,7 +62,7 @@ struct order_producer {
 	uint64_t tick;	/* stamp of the last EVENT_TICK; 0: none */
 	uint32_t stack; /* call stack of the events from 'pos' on */
 	bool has_event; /* 'event' is the event at 'pos' */
-	/* the begin of a realloc is drained, its end is not */
+	/* the begin event of a realloc is drained, its end event is not */
 	bool realloc_open;
 	/* 'realloc_open', and the sink already has the whole realloc. */
 	bool realloc_done;
@@ -87,10 +88,10 @@ struct order_producer {
 };
 
 /*
- * A sink takes the events in order.  It gets the begin and end of a realloc as
- * one event, EVENT_REALLOC_END or EVENT_HEAP_REALLOC.  If a realloc is passed
- * on before an allocation of its old block, it gets the stamp of that
- * allocation.
+ * A sink takes the events in order.  It gets the begin event and the
+ * end event of a realloc as one event, EVENT_REALLOC_END or EVENT_HEAP_REALLOC.
+ * If a realloc is passed on before an allocation of its old block, the realloc
+ * gets the stamp of that allocation.
  *
  * At an EVENT_HANDOVER, 's->id' is still the thread that has ended.
  *
@@ -158,8 +159,8 @@ void order_init(struct order *o, struct order_producer **queue,
 /*
  * Do one round over 'n' producers: read their heads, and pass on the events
  * that rules 3 and 4 allow.  'until' is the time T, as a stamp.  With 'force',
- * the begin of a realloc does not stop the other producers until its end is
- * published.  If another thread gets the old block in the meantime,
+ * an open realloc, whose end event is not published, does not stop the other
+ * producers.  If another thread gets the old block in the meantime,
  * order_round() first passes on a free of the old block, and at the end of the
  * realloc an alloc.
  */

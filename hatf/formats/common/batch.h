@@ -96,7 +96,7 @@ bool batch_stack(struct batch *b, struct hatf_record *rec, uint64_t stack);
  */
 bool batch_define(struct batch *b, struct hatf_stacks *stacks, uint64_t offset);
 
-/* Add a comment with a copy of the text.  Returns false if memory runs out. */
+/* Add a comment with a copy of the text.  Return false if memory runs out. */
 bool batch_comment(struct batch *b, const char *text, size_t nbytes,
 		   uint64_t offset);
 

@@ -100,8 +100,8 @@ take_operation(struct textio_cell *line, enum operation *operation_ret)
 }
 
 /*
- * Parse the begin time and the end time (of thread_done only an end time), and
- * remember the end time.
+ * Parse the times at which the call began and ended, and remember the latter.
+ * A line "thread_done" has only the latter.
  */
 static bool
 take_time(struct android *a, struct textio_cell line, struct hatf_record *rec)

@@ -33,9 +33,9 @@ enum column {
 extern const uint16_t column_offsets[COLUMN_LENGTH];
 
 /*
- * Which bits may be set in a column of a record with 'tag' (0 to 10): all bits,
- * or none if the record has no such field.  The only value that is not a field
- * of HATF is the size of a comment.
+ * The bits that may be set in a column, by tag of the record (0 to 10): all
+ * bits, or none if the record has no such field.  The only value that is not a
+ * field of HATF is the size of a comment.
  */
 extern const uint64_t column_mask[HATF_COMMENT + 1][COLUMN_COUNT];
 

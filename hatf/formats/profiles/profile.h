@@ -120,7 +120,7 @@ struct profile {
 	 */
 	struct sampling sampling;
 	struct string_table shares;
-	/* number of frames in all stacks returned, which is limited */
+	/* frames in all stacks returned; at most PROFILE_FRAMES_MAX */
 	uint64_t frame_count;
 };
 
