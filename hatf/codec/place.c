@@ -40,8 +40,8 @@ void
 place_init(struct place *p)
 {
 	/*
-	 * Leave the members from 'uses' on: each span writes them before it
-	 * reads them.
+	 * Do not clear 'uses' and the members after it: each span writes them
+	 * before it reads them.
 	 */
 	memset(p, 0, offsetof(struct place, uses));
 	field_states_init(&p->states);

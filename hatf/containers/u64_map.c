@@ -98,9 +98,9 @@ u64_map_find(struct u64_map *map, uint64_t key)
 }
 
 /*
- * Allocate the slots, all free.  Look-ups are scattered over the table, so a
- * table of HUGE_NBYTES or more asks for huge pages: with small pages most
- * look-ups miss the TLB.
+ * Allocate the slots; all of them are free.  Look-ups are scattered over the
+ * table, so a table of HUGE_NBYTES or more asks for huge pages: with small
+ * pages most look-ups miss the TLB.
  */
 #define HUGE_NBYTES	  ((size_t)2 << 20)
 #define CACHE_LINE_NBYTES 64

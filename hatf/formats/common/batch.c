@@ -28,8 +28,8 @@ batch_begin(struct batch *b, struct hatf_record *records, size_t max)
 	b->count = n;
 	if (b->kept_count == 0) {
 		/*
-		 * The records of the last batch are no longer in use: use their
-		 * memory again.
+		 * The records of the last batch are no longer in use: reuse
+		 * their memory.
 		 */
 		b->chunks_used = 0;
 		b->used = 0;

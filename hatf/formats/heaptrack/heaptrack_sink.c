@@ -205,8 +205,8 @@ put_ip(struct sink *s, const uint64_t *frames, uint32_t count)
 }
 
 /*
- * Does the frame have the same address and object?  Compare the objects, too:
- * two objects may have code at the same address.
+ * Does frame 'id' have the address and the object of 'where'?  Compare the
+ * objects, too: two objects may have code at the same address.
  */
 static bool
 is_at(const struct heaptrack *h, uint64_t id, const struct hatf_frame *where)

@@ -45,8 +45,8 @@
 #define RECORD_NBYTES ((size_t)4 * 1024)
 
 /*
- * If no end of a record is found, expat gets at least this many bytes the
- * second time.
+ * If there is no plain record between two pieces for expat, the second piece
+ * has at least this many bytes, the third twice as many, and so on.
  */
 #define STRIDE_NBYTES ((size_t)64)
 
