@@ -11,7 +11,8 @@
 # same sample of the same tree.
 set -u
 cd "$(dirname "$0")/.." || exit 2
-[ $# -eq 1 ] || { echo 'usage: sample-prose.sh SEED' >&2; exit 2; }
+[[ $# -eq 1 && $1 != -* ]] ||
+	{ echo 'usage: sample-prose.sh SEED' >&2; exit 2; }
 export LC_ALL=C.UTF-8
 
 exec python3 - "$1" <<'END'

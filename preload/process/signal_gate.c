@@ -253,7 +253,7 @@ signal_gate_close(uint64_t signals, bool several)
 {
 	const int pid = process_pid();
 
-	/* In a child, the variables still have the parent's values. */
+	/* A child inherits the parent's values: reset them once. */
 	if (atomic_exchange(&own_pid, pid) == pid)
 		return;
 	atomic_store(&started_ns, 0);

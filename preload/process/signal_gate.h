@@ -33,9 +33,9 @@
 #include <stdint.h>
 
 /*
- * Signals interrupt an exit handler that takes longer than this as they do
- * without the recorder.  A person who presses Ctrl-C does not notice so short a
- * delay.
+ * How long the gate holds signals back after the trace is finished.  If an exit
+ * handler takes longer, signals interrupt it as they do without the recorder.
+ * A person who presses Ctrl-C does not notice so short a delay.
  */
 #define SIGNAL_GATE_NS 20000000ull
 

@@ -38,7 +38,8 @@ static const struct opt options[] = {
 	  "the format of OUT (default: by OUT's name, which may\n"
 	  "also end in .gz and, except for hatf, split and\n"
 	  "splitaddr, in .zst or .lz4)" },
-	{ "gzip", 'z', NULL, "compress by gzip (default: by OUT's name)" },
+	{ "gzip", 'z', NULL,
+	  "compress with gzip (default: if OUT ends in .gz)" },
 	{ "plain", 'p', NULL, "do not compress" },
 	{ "level", 'l', "N",
 	  "compress with level N: hatf 1 (fast) to 12 (small),\n"

@@ -29,7 +29,7 @@ enum {
 };
 
 static const struct opt options[] = {
-	{ "all", 'a', NULL, "all your processes that take orders" },
+	{ "all", 'a', NULL, "every process of yours that can be controlled" },
 	{ "json", 'j', NULL,
 	  "print a line with a JSON object for each process" },
 	{ "output", 'o', "FILE",

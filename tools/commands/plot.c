@@ -101,7 +101,7 @@ static const char *const formats[] = { "svg", "png", NULL };
 struct ask {
 	const char *output;
 	const char *format; /* NULL: use the name of the output */
-	unsigned way;	    /* index in 'ways'; 0: do not divide the heap */
+	unsigned way;	    /* index in 'ways': how to divide the heap */
 	uint64_t top, width, height;
 	bool is_dark;
 	struct gather_options gathering;

@@ -95,7 +95,8 @@ is_dropped(const char *line)
 }
 
 /*
- * Remove all lines up to and including the first one that is not "key=value".
+ * Remove the first line, which says that this is a header, and all lines that
+ * is_dropped() names.
  */
 static void
 drop_lines(char *lines)

@@ -91,7 +91,7 @@ struct driver_run {
 	struct lane_place places[]; /* one for each stream */
 };
 
-/* Return the size of a run with places for so many streams. */
+/* Return the size of a run with places for 'stream_count' streams. */
 static inline size_t
 driver_run_nbytes(uint32_t stream_count)
 {

@@ -25,7 +25,7 @@ struct lane_checks {
 	uint64_t *sizes;	 /* sizes of the blocks, by slot */
 	uint64_t pause_mask;	 /* a pause at one of pause_mask + 1 places */
 	bool has_memory;	 /* blocks can be written to */
-	bool checks_alignment;	 /* check it also beyond that of a pointer */
+	bool checks_alignment;	 /* also check larger ones than a pointer's */
 };
 
 /* The state of a thread's random numbers; starts as any number but 0. */

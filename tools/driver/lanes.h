@@ -47,7 +47,11 @@ struct lanes {
 	turn_number *turns; /* by slot */
 	struct driver_calls calls;
 	uint64_t touch_nbytes; /* bytes to write to in each block */
-	uint64_t touch_mask;   /* 0: write to its first byte only */
+	/*
+	 * ANDed with the offset of each write: UINT64_MAX, or 0 to write only
+	 * to the first byte of a block.
+	 */
+	uint64_t touch_mask;
 	/* One of the next three is set, or latencies are measured. */
 	bool is_observed;
 	struct lane_checks *checks;   /* NULL: none */

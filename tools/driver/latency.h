@@ -3,7 +3,7 @@
  * latency.h - the durations of the calls
  *
  * Histograms whose buckets are 1/32 of a power of two wide, so that a
- * percentile is exact to 3 %.  The histograms are mapped once.  A library's
+ * percentile is accurate to 3 %.  The histograms are mapped once.  A library's
  * histograms would use memory of the heap under test.
  */
 #ifndef LATENCY_H

@@ -79,9 +79,12 @@ add_run(struct run *run, const struct figures *f)
 
 	if (run->baseline != NULL &&
 	    baseline_has_sites(run->baseline) == f->lacks_stacks) {
-		message_print("%s: one of the trace and the baseline has call "
-			      "stacks, the other has none",
-			      message_path(f->process->paths[0]));
+		message_print(
+			f->lacks_stacks
+				? "%s: has no call stacks, but the baseline has"
+				: "%s: has call stacks, but the baseline has "
+				  "none",
+			message_path(f->process->paths[0]));
 		return false;
 	}
 	run->comparison.has_stacks |= c->has_stacks;

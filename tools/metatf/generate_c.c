@@ -359,7 +359,7 @@ put_sections(FILE *f, const struct schema *schema)
 	fprintf(f, "};\n\n");
 }
 
-/* C11 obliges compilers to take strings of so many bytes. */
+/* C11 obliges compilers to accept strings of this many bytes. */
 #define STRING_MAX 4095
 
 /* Write a text as a string literal, a line of it on each line. */

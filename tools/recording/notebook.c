@@ -311,8 +311,8 @@ open_notes(const struct notebook *n)
 	if (n->path[0] == '\0' || fstat(n->fd, &st) != 0)
 		return NULL;
 	if (st.st_size > NOTES_NBYTES_MAX) {
-		message_print("more than %d MiB of notes: the processes that "
-			      "left no trace are unknown",
+		message_print("the recorders' notes exceed %d MiB: not "
+			      "reporting which processes left no trace",
 			      (int)(NOTES_NBYTES_MAX >> 20));
 		return NULL;
 	}

@@ -133,7 +133,8 @@ page_map_remove(struct page_map *m, uint64_t address, uint64_t nbytes)
 	uint64_t left = clamp(address, nbytes);
 
 	/*
-	 * Ignore a block that takes more chunks than any block that was added.
+	 * page_map_add() enlarges the chunks until a block fits into
+	 * PAGE_MAP_CHUNKS of them.  It cannot have added a larger block.
 	 */
 	if (left >> chunk_shift(m) > PAGE_MAP_CHUNKS)
 		return;

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most frames of a path.  Frames beyond these, near main(), are omitted. */
+/*
+ * Maximum number of frames in a path.  Frames beyond these, near main(), are
+ * omitted.
+ */
 #define DEPTH_MAX 4096
 
 bool

@@ -97,7 +97,7 @@ struct tree_node *tree_next(const struct tree *f, const struct tree_node *node);
 
 /*
  * Find where a node was forked, if its header names a parent.  The parent's
- * trace need not be here.
+ * trace need not be in the tree.
  */
 struct tree_fork tree_find_fork(const struct tree_node *node);
 

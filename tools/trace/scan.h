@@ -41,8 +41,8 @@ bool scan_open(struct scan *s, const char *path,
 struct hatf_reader *scan_found(const char *path);
 
 /*
- * Return why the blocks that a forked child inherited are unknown although the
- * caller asked for them; NULL if they are known.  The string is static.
+ * If the caller asked for the inherited blocks of a forked child, and they are
+ * unknown, return the reason, a static string.  Otherwise return NULL.
  */
 const char *scan_unknown_heritage(const struct scan *s);
 

@@ -107,7 +107,7 @@ read_compressed(struct byte_source *s, uint8_t *to, size_t most)
 	}
 	if (result != Z_OK && result != Z_STREAM_END) {
 		s->has_failed = true;
-		s->failure = "the compressed data are damaged";
+		s->failure = "the compressed data is damaged";
 	}
 	return most - z->zlib.avail_out;
 }

@@ -23,7 +23,7 @@ struct byte_source {
 	struct byte_inflate *inflate; /* NULL: the part is not compressed */
 	uint8_t *buf;
 	const uint8_t *next, *end;
-	/* Position of 'end', as byte_source_position() counts. */
+	/* Position of 'end', in the units of byte_source_position(). */
 	uint64_t end_position;
 	/* A read failed, or the compressed data is damaged. */
 	bool has_failed;

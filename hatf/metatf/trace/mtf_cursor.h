@@ -117,7 +117,7 @@ bool reader_read_metadata(struct mtf_reader *r, struct cursor *c);
 /* Read a tag and set r->type to its record. */
 bool reader_read_tag(struct mtf_reader *r, struct cursor *c);
 
-/* Begin to read a section; If 'entry' is NULL, the bytes come from 'outer'. */
+/* Begin to read a section.  If 'entry' is NULL, the bytes come from 'outer'. */
 bool cursor_open(struct mtf_reader *r, struct cursor *c,
 		 const struct schema_section *section,
 		 const struct mtf_section_entry *entry);

@@ -169,10 +169,11 @@ mtf_writer_comment(struct mtf_writer *w, const struct schema_section *section,
 
 	if (p == NULL)
 		return false;
-	if (comment == NULL || nbytes > UINT8_MAX)
-		return FAIL(w,
-			    "section '%.60s' has no comments, or this one "
-			    "exceeds 255 bytes",
+	if (comment == NULL)
+		return FAIL(w, "section '%.60s': its DTD allows no comments",
+			    section->name);
+	if (nbytes > UINT8_MAX)
+		return FAIL(w, "section '%.60s': a comment exceeds 255 bytes",
 			    section->name);
 	put_number(w, p, w->schema->tag_width, comment->tag);
 	put_number(w, p, 1, nbytes);
