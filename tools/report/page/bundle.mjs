@@ -3,8 +3,8 @@
  *
  * usage: node bundle.mjs NODE_MODULES OUTPUT-FOLDER
  *
- * A page's policy names the hashes of its one script and its one style sheet:
- * nothing else in the page can run, and nothing can be loaded.
+ * A page's policy has the hashes of its one script and its one style sheet.
+ * The browser therefore runs nothing else, and loads nothing.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync, existsSync, mkdirSync } from 'node:fs';

@@ -20,7 +20,10 @@ function shareOf(row, column) {
   return parseInt(row.cells[column] ?? '0', 36) / 35;
 }
 
-/* Live bytes by the map, and the bytes of rows in use, at a column. */
+/*
+ * At a column: the live bytes, by the map, and the bytes of the rows that have
+ * some.
+ */
 function usage(rows, column) {
   let live = 0;
   let touched = 0;

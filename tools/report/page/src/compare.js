@@ -25,7 +25,7 @@ const TOTALS = [
   ['Threads', (t) => t.totals.threads, exact],
 ];
 
-/* A difference to the first trace. */
+/* The difference from the first trace, as text. */
 function difference(value, base, figure) {
   const d = value - base;
   const change = !d ? 'same' : signed(figure(d), d);
@@ -33,7 +33,7 @@ function difference(value, base, figure) {
     change, el('small', {}, proportion(value, base)));
 }
 
-/* +12 %, x 3.4, new, gone */
+/* The change from 'base' to 'value': +12 %, x 3.4, new or gone. */
 function proportion(value, base) {
   if (value === base)
     return '';
@@ -47,7 +47,7 @@ function proportion(value, base) {
     .replace(/^(?!\+)/, '\u2212');
 }
 
-/* Headings of the traces' columns. */
+/* The headings of the columns, one for each trace. */
 function headings(traces) {
   return traces.map((t, i) => {
     const key = el('i', { class: 'key' });
@@ -57,7 +57,7 @@ function headings(traces) {
   });
 }
 
-/* Values of a row, and how they differ from the first one. */
+/* The cells of a row: the values, and how they differ from the first one. */
 function cells(values, figure) {
   return values.map((value, i) => [
     el('td', { class: 'number' }, figure(value)),
@@ -75,7 +75,7 @@ function totals(traces) {
         cells(traces.map(value), figure)))));
 }
 
-/* Sites by name: what each trace has of it. */
+/* Map from the name of a site to its values in each trace. */
 function sitesByName(traces) {
   const rows = new Map();
   traces.forEach((trace, i) => {
@@ -110,7 +110,7 @@ function drawTable() {
       cells(row.values, figure)))));
 }
 
-/* All heaps over time, from their begins. */
+/* Draw all heaps over time; each trace begins at 0. */
 function drawPlot() {
   const { traces } = state;
   const axis = axisStyle();

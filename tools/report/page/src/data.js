@@ -1,10 +1,10 @@
 /*
- * data.js - the data block (DATA.md) with what the charts derive from it
+ * data.js - the data block (DATA.md), and the values that charts derive from it
  */
 
 const VERSION = 1;
 
-/* The measures of a site that are stored as columns. */
+/* The measures of a site that the data block stores as columns. */
 export const MEASURES = {
   peak: 'At the peak',
   end: 'At the end',
@@ -52,8 +52,8 @@ function visibleMeta(meta) {
 }
 
 /*
- * The series with a row at the begin of the trace, and one at the end of each
- * time without events: what is live does not change in it.
+ * Return the series with more rows: one at the begin of the trace, and one at
+ * the end of each period without events.  Nothing changes in such a period.
  */
 function fillSeries(series) {
   const names = ['time', 'bytes', 'blocks', 'max', 'allocBytes', 'allocBlocks'];
@@ -101,7 +101,7 @@ export class Trace {
     return this.text(this.frames.function[frame]) || '(unknown)';
   }
 
-  /* FILE:LINE, or nothing. */
+  /* FILE:LINE of a frame, or the empty string. */
   framePlace(frame) {
     const file = frame < 0 ? '' : this.text(this.frames.file[frame]);
     const line = frame < 0 ? 0 : this.frames.line[frame];
@@ -134,7 +134,7 @@ export class Trace {
     return frames.reverse();
   }
 
-  /* What a site has live at each point. */
+  /* The live bytes or blocks of a site at each point. */
   curve(site, unit) {
     const key = site * 2 + (unit === 'blocks');
     let curve = this.curves.get(key);
@@ -160,7 +160,7 @@ export class Trace {
     return curve;
   }
 
-  /* What all sites have live at a time. */
+  /* The live bytes or blocks of each site at a time. */
   liveAt(time, unit) {
     const point = lastUpTo(this.points.time, time);
     const values = new Float64Array(this.siteCount);
@@ -182,7 +182,7 @@ export class Trace {
       .map((value, site) => Math.max(0, sign * (value - at[site])));
   }
 
-  /* Live in the whole heap at a time: {bytes, blocks}. */
+  /* What is live in the whole heap at a time: {bytes, blocks}. */
   totalAt(time) {
     const row = lastUpTo(this.series.time, time);
     return row < 0 ? { bytes: 0, blocks: 0 }

@@ -52,7 +52,7 @@ export function choice(label, choices, value, onchange) {
   return el('label', { class: 'field' }, el('span', {}, label), select);
 }
 
-/* A group of buttons of which one is pressed. */
+/* A group of buttons, exactly one of which is pressed. */
 export function segments(label, choices, value, onchange) {
   const buttons = choices.map(([key, text]) => el('button', {
     type: 'button',
@@ -71,7 +71,7 @@ export function segments(label, choices, value, onchange) {
 let frame = 0;
 const waiting = new Set();
 
-/* Call f once before the next frame, however often it is asked for. */
+/* Call f once before the next frame, even if it is asked for repeatedly. */
 export function soon(f) {
   waiting.add(f);
   frame ||= requestAnimationFrame(() => {
@@ -100,7 +100,7 @@ export function sizedContext(canvas, width, height) {
   return context;
 }
 
-/* The licences of what is bundled, at the end of the page. */
+/* The licences of the bundled libraries, at the end of the page. */
 export function licences() {
   const text = document.getElementById('licences').textContent;
   return el('footer', {}, el('details', {},

@@ -22,18 +22,18 @@ export function bytes(number) {
   return scaled(number, 1024, BINARY, '\u00a0');
 }
 
-/* The same for axes, where most numbers are round: 16 MiB. */
+/* Bytes for the labels of an axis, which are mostly round: 16 MiB. */
 export function roundBytes(number) {
   return bytes(number).replace(/\.(\d*[1-9])?0+(?=\u00a0)/,
     (_, digits) => digits ? `.${digits}` : '');
 }
 
-/* 12.3 M */
+/* A rounded number: 12.3 M. */
 export function count(number) {
   return scaled(number, 1000, METRIC, '\u202f');
 }
 
-/* 1 234 567 */
+/* An exact number: 1 234 567. */
 export function exact(number) {
   return String(Math.round(number)).replace(/^-/, '\u2212')
     .replace(/\B(?=(\d{3})+$)/g, '\u202f');
@@ -49,7 +49,7 @@ export function percent(part, whole) {
     : `${p.toFixed(p < 9.95 ? 1 : 0)}\u202f%`;
 }
 
-/* With a sign, for differences. */
+/* A difference: the text with the sign of the number. */
 export function signed(text, number) {
   return number > 0 ? `+${text}` : text;
 }

@@ -1,9 +1,9 @@
 /*
  * flame.js - the flame graph and the icicle
  *
- * d3-hierarchy lays the tree out; a canvas shows it, since a trace may have more
- * frames than a page can have elements.  Frames that would be narrower than a
- * third of a pixel are not laid out; zooming into their callers shows them.
+ * d3-hierarchy lays the tree out.  A canvas shows it, because a trace may have
+ * more frames than a page can have elements.  The layout leaves out frames
+ * narrower than a third of a pixel; zooming into their callers shows them.
  */
 import { hierarchy, partition } from 'd3-hierarchy';
 import { announce, choice, el, replace, segments, sizedContext, soon }
@@ -61,7 +61,7 @@ function ancestors(node) {
   return path.reverse();
 }
 
-/* Lay out what is below 'zoomed'; its ancestors are as wide as the chart. */
+/* Lay out the descendants of 'zoomed'.  Its ancestors fill the width. */
 function layOut(width) {
   const smallest = zoomed.value * NARROWEST / width;
   const tree = hierarchy(zoomed, (node) => node.children
@@ -83,7 +83,10 @@ function layOut(width) {
 
 /* ----------------------------------------------------------- the search */
 
-/* A test of labels: a pattern between slashes, or a part in any case. */
+/*
+ * Return a test of labels.  'text' is a regular expression between slashes, or
+ * a part of the label, in upper or lower case.
+ */
 function matcher(text) {
   const pattern = /^\/(.+)\/$/.exec(text);
   if (pattern) {
@@ -98,7 +101,7 @@ function matcher(text) {
   return (label) => label.toLowerCase().includes(part);
 }
 
-/* Mark the frames that match; the sum of the outermost ones. */
+/* Mark the frames that match; return the sum of the outermost ones. */
 function search() {
   matches = null;
   found.textContent = '';
@@ -129,7 +132,7 @@ function paintOf(node) {
     return color('--flame-root');
   const name = node.frame >= 0 && chosen.group !== 'file'
     ? state.trace.frameModule(node.frame) : node.label;
-  let shade = 0; /* functions of a module have similar colours */
+  let shade = 0; /* Functions of a module have similar colours. */
   for (let i = 0; i < node.label.length; i++)
     shade = (shade * 31 + node.label.charCodeAt(i)) % 97;
   const turned = hue(name) + shade % 13 * 5 - 30;
@@ -137,7 +140,7 @@ function paintOf(node) {
     : `hsl(${turned} 62% ${76 + shade % 9}%)`;
 }
 
-/* The longest begin of 'text' that fits. */
+/* The longest beginning of 'text' that fits into 'width'. */
 function fit(context, text, width) {
   if (context.measureText(text).width <= width)
     return text;
@@ -199,7 +202,7 @@ function draw() {
   showCrumbs();
 }
 
-/* The path to the frame that fills the width, to go back. */
+/* Show the path to the frame that fills the width, as links back. */
 function showCrumbs() {
   const path = ancestors(zoomed);
   replace(crumbs, path.length > 1 && [
@@ -210,7 +213,7 @@ function showCrumbs() {
   ], !root.value && el('span', { class: 'empty' }, 'Nothing to show here.'));
 }
 
-/* A new tree: zoom and focus begin again. */
+/* Make a new tree, and reset zoom and focus. */
 function renew() {
   root = makeTree();
   depth = 0;
@@ -230,7 +233,7 @@ function boxAt(event) {
   return boxes.find((b) => b.row === row && x >= b.x && x < b.x + b.width);
 }
 
-/* What is said of a frame. */
+/* The text about a frame. */
 function describe(node) {
   const { trace } = state;
   const lines = [node.label];
@@ -264,7 +267,7 @@ function focus(node) {
   announce(describe(node).flat().join(', '));
 }
 
-/* Neighbours among the frames that are shown. */
+/* The next visible frame on one side. */
 function sibling(side) {
   const row = boxes.filter((b) => b.row === focused.depth)
     .sort((a, b) => a.x - b.x);

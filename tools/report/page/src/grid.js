@@ -1,11 +1,16 @@
 /*
  * grid.js - a chart of coloured cells, for the histogram and the address map
  *
- * A chart is an object: columns, rows, cell(column, row): a colour or null,
- * describe(column, row): lines, columnLabels and rowLabels: arrays of
- * {at, text} where 'at' is in cells, rowHeight, left (pixels for the labels of
- * rows), gap (pixels between cells), and separators: rows above which there is
- * a line.  Row 0 is at the bottom.
+ * A chart is an object with these members:
+ *
+ *   columns, rows          numbers of columns and rows; row 0 is at the bottom
+ *   cell(column, row)      returns a colour, or null
+ *   describe(column, row)  returns the lines of the tooltip
+ *   columnLabels, rowLabels  arrays of {at, text}; 'at' counts cells
+ *   rowHeight              pixels
+ *   left                   pixels for the labels of rows
+ *   gap                    pixels between cells
+ *   separators             rows above which there is a line
  */
 import { announce, el, sizedContext, soon } from './dom.js';
 import { color, onTheme } from './theme.js';
@@ -35,7 +40,7 @@ export function grid(id, label) {
           continue;
         cells++;
         context.fillStyle = paint;
-        /* Whole pixels: cells without gaps must not show seams. */
+        /* Use whole pixels, so that cells without gaps show no seams. */
         const x = Math.round(chart.left + c * w);
         const next = Math.round(chart.left + (c + 1) * w);
         context.fillRect(x, (chart.rows - 1 - r) * h,

@@ -8,7 +8,10 @@ import { color, heat, onTheme } from './theme.js';
 let unit = 'blocks';
 let map, legend, panel, hint;
 
-/* The cells by "column row": columns are lifetimes, the last one is live. */
+/*
+ * Map from "column row" to a cell.  A column is a lifetime; the last column has
+ * the blocks that are live at the end.
+ */
 function cellsOf({ sizeLife }) {
   const cells = new Map();
   const columns = sizeLife.life.length + 1;
@@ -20,7 +23,7 @@ function cellsOf({ sizeLife }) {
   return cells;
 }
 
-/* Rows or columns that have something: [first, last]. */
+/* The first and the last row or column that is not empty. */
 function extent(numbers) {
   return numbers.length ? [Math.min(...numbers), Math.max(...numbers)] : [0, 0];
 }
@@ -54,7 +57,7 @@ function draw() {
   const [bottom, top] = extent(keys.map((k) => k[1]));
   const [left, right] = extent(keys.map((k) => k[0])
     .filter((c) => c < life.length));
-  /* The last column, of live blocks, stands apart by an empty one. */
+  /* An empty column separates the last one, that of live blocks. */
   const lives = right - left + 1;
   const source = (c) => c < lives ? c + left : c > lives ? life.length : -1;
   const get = (c, r) => all.get(`${source(c)} ${r + bottom}`);
@@ -67,7 +70,7 @@ function draw() {
   const columnLabels = labelEvery(lives, map.host.clientWidth < 600 ? 4 : 9,
     (i) => trace.axis === 'us' ? span(life[i + left], 'us')
       : count(life[i + left]));
-  /* The last label needs room. */
+  /* Make room for the last label. */
   while (columnLabels.length > 1 && columnLabels.at(-1).at > lives - 1)
     columnLabels.pop();
   columnLabels.push({ at: lives + 1.5, text: 'live at end' });

@@ -37,7 +37,7 @@ function header() {
     themeSwitch());
 }
 
-/* Links to the sections that this report has. */
+/* Make links to the sections that this report has. */
 function fillNavigation() {
   const links = SECTIONS.filter(([id]) => {
     const section = document.getElementById(id);

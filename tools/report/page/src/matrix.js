@@ -1,4 +1,4 @@
-/* matrix.js - which thread frees what which thread has allocated */
+/* matrix.js - which thread frees the blocks of which other thread */
 import { el, replace, segments } from './dom.js';
 import { amount, exact, bytes } from './figures.js';
 import { on, state } from './state.js';
@@ -11,7 +11,7 @@ const REST = -2;
 let unit = 'bytes';
 let panel, table;
 
-/* The threads that move most, largest first; others have one row. */
+/* The threads with most bytes, largest first; all others share a row. */
 function largest({ matrix, threads }) {
   const sums = threads.id.map(() => 0);
   matrix.from.forEach((from, i) => {
@@ -49,7 +49,7 @@ function cellOf(cell, paint, names, high) {
   return td;
 }
 
-/* The name, and below it the number: there is little room. */
+/* A narrow heading: the name, and below it the number. */
 function headingOf(trace, thread, name) {
   const id = trace.threads.id[thread];
   if (thread < 0 || !trace.text(trace.threads.name[thread]) || id < 0)

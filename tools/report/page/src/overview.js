@@ -1,4 +1,4 @@
-/* overview.js - the figures on top, and the health of the trace */
+/* overview.js - the figures at the top, and the health of the trace */
 import { el, replace } from './dom.js';
 import { bytes, count, exact, percent, span, time } from './figures.js';
 import { chooseMoments, on, state } from './state.js';

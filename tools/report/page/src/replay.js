@@ -32,7 +32,7 @@ const MEASURES = [
 const PERCENTILES = [['50 %', 'p50'], ['90 %', 'p90'], ['99 %', 'p99'],
   ['99.9 %', 'p99_9'], ['99.99 %', 'p99_99'], ['Most', 'max']];
 
-/* With several threads: sums over all threads. */
+/* More columns if there are several threads: sums over all threads. */
 const THREAD_MEASURES = [
   ['In calls', 'busy', (ns) => time(ns / 1000, 'us')],
   ['In waits', 'wait', (ns) => time(ns / 1000, 'us')],
@@ -72,7 +72,7 @@ function median(allocator, member) {
   return Number(allocator.measures[member].median);
 }
 
-/* Half of the range of the runs, as a part of the median. */
+/* Half of the range of the runs, as a fraction of the median. */
 function spread(allocator, member) {
   const { min, max } = allocator.measures[member];
   return (max - min) / 2 / (median(allocator, member) || 1);
@@ -85,7 +85,7 @@ function best(member) {
 
 /* --------------------------------------------------------------- the charts */
 
-/* Live bytes first, if they are in the view. */
+/* The curves of the view; live bytes come first, if they are in it. */
 function curves() {
   const own = allocators.map((a) =>
     ({ name: a.name, values: a[view], paint: () => category(a.index) }));
@@ -95,7 +95,7 @@ function curves() {
     paint: () => color('--ink'), fill: () => color('--accent-soft') }, ...own];
 }
 
-/* Where the last sample is. */
+/* The number of calls at the last sample. */
 function lastCall() {
   return replay.history.calls.at(-1) ?? 1;
 }
@@ -131,7 +131,10 @@ function options(shown) {
   };
 }
 
-/* The figures of a sample; without one, of the sample with most live bytes. */
+/*
+ * Show the figures of a sample; without an index, those of the sample with most
+ * live bytes.
+ */
 function showFigures(index) {
   const { history } = replay;
   const live = history.live_bytes;
@@ -170,7 +173,7 @@ function zoomBy(factor) {
   plot.setScale('x', { min: center - half, max: center + half });
 }
 
-/* Arrows move the cursor. */
+/* Move the cursor, for the arrow keys. */
 function moveBy(step) {
   const { idx, left } = plot.cursor;
   const length = replay.history.calls.length;
@@ -244,7 +247,10 @@ function measureCell(allocator, member, figure) {
     el('small', {}, ratio + range));
 }
 
-/* What is subtracted from a measure; from the time, what no thread waits. */
+/*
+ * The replay's own cost, which is subtracted from a measure.  From the time, it
+ * is the time of the busiest thread without waits.
+ */
 function own(member) {
   const { driver } = replay;
   return Number(driver[member === 'wall' ? 'busiest' : member].median);
@@ -337,7 +343,7 @@ function overview() {
       tile('Least peak RSS', smallest[0], others(smallest))));
 }
 
-/* Squares have the colours of the theme. */
+/* Paint the squares of the legend in the colours of the theme. */
 function paintKeys(main) {
   main.querySelectorAll('tbody .key').forEach((square) => {
     square.style.background = category(Number(square.dataset.index));

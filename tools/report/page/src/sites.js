@@ -1,5 +1,6 @@
 /*
- * sites.js - the table of sites: sorts, filters, opens to call paths
+ * sites.js - the table of sites, which can be sorted and filtered; each row
+ * opens to show its call paths
  */
 import { choice, el, replace, segments, soon, svg } from './dom.js';
 import { amount, exact, percent, span } from './figures.js';
@@ -49,7 +50,7 @@ function makeGroups() {
     (v) => set('group', v)));
 }
 
-/* What a site is called in a grouping: [name, detail]. */
+/* The name of a site in each grouping: [name, detail]. */
 function naming(trace, site) {
   const frame = trace.sites.at[site];
   if (!trace.stacks && view.group !== 'function') {
@@ -72,7 +73,7 @@ function naming(trace, site) {
   }
 }
 
-/* The measures of the table: those of moments only once they are chosen. */
+/* The columns.  Measures of moments need selected moments. */
 function columns() {
   if (!state.chosen || !state.trace.hasCurves)
     return COLUMNS;
@@ -128,7 +129,7 @@ function selected() {
     .includes(part)).sort((a, b) => sign * by(a, b));
 }
 
-/* A small curve of what the sites have live. */
+/* A small curve of the live bytes or blocks of the sites. */
 function spark(trace, sites) {
   const sum = new Float64Array(trace.points.time.length);
   for (const site of sites)

@@ -1,8 +1,8 @@
 /*
- * stacked.js - what the largest sites or modules have live, stacked
+ * stacked.js - the live bytes of the largest sites or modules, stacked
  *
- * uPlot fills each curve down to 0, so curves are sums from the last one up,
- * and the largest sum is drawn first.
+ * uPlot fills each curve down to 0.  To stack the curves, each is replaced by
+ * the sum of itself and all later ones, and the largest sum is drawn first.
  */
 
 const SHOWN = 8;
@@ -37,7 +37,7 @@ function add(curves, length) {
   return sum;
 }
 
-/* {names, curves, sums, hasOthers}: sums[0] is of all. */
+/* {names, curves, sums, hasOthers}; sums[0] is the sum of all curves. */
 export function stackedCurves(trace, view) {
   const all = [...curvesByName(trace, view)]
     .map(([name, curve]) => ({ name, curve, top: Math.max(...curve, 0) }))

@@ -1,8 +1,9 @@
 /*
- * state.js - what the reader has chosen, and who wants to know
+ * state.js - what the reader has selected, and the listeners for changes of it
  *
- * trace: the one that is shown.  moments: a and b are times of its axis; b is
- * null where one moment is selected.  search: what the flame graph highlights.
+ * trace: the trace that the page shows.  moments: a and b are times on its
+ * axis; b is null if only one moment is selected.  search: the text that the
+ * flame graph highlights.
  */
 
 const listeners = new Map();
@@ -14,7 +15,7 @@ export const state = {
   search: '',
 };
 
-/* Call 'listener' after 'topic' ('trace', 'moments', 'search') changed. */
+/* Call 'listener' after each change of 'topic': trace, moments, search. */
 export function on(topic, listener) {
   listeners.set(topic, [...listeners.get(topic) ?? [], listener]);
 }

@@ -1,8 +1,7 @@
 /*
  * theme.js - light and dark, and the colours that canvases need
  *
- * The colours are properties in style.css; canvases read them from there, so
- * there is one list of them.
+ * style.css defines all colours, as properties; canvases read the properties.
  */
 import { scaleLog, scaleLinear } from 'd3-scale';
 import { el } from './dom.js';
@@ -10,7 +9,7 @@ import { el } from './dom.js';
 const root = document.documentElement;
 const dark = window.matchMedia('(prefers-color-scheme: dark)');
 const listeners = [];
-let chosen = null; /* 'light', 'dark', or null: as the system is */
+let chosen = null; /* 'light', 'dark', or null: follow the system */
 let cache = new Map();
 
 export function isDark() {
@@ -41,12 +40,12 @@ export function color(name) {
   return cache.get(name);
 }
 
-/* One of eight colours for categories; others are grey. */
+/* The colour of a category: eight have one, all others are grey. */
 export function category(index) {
   return color(index < 8 ? `--cat-${index}` : '--cat-other');
 }
 
-/* The looks of a chart's axis. */
+/* The style of a chart's axis. */
 export function axisStyle() {
   return {
     stroke: color('--muted'),
@@ -56,7 +55,7 @@ export function axisStyle() {
   };
 }
 
-/* Colours from little to much, for numbers from 1 (or 'low') to 'high'. */
+/* A scale of colours for numbers from 1 (or 'low') to 'high'. */
 export function heat(low, high, linear) {
   const scale = linear ? scaleLinear() : scaleLog();
   const top = high > low ? high : low * 2 || 1;
@@ -98,7 +97,7 @@ export function themeSwitch() {
 export function startTheme() {
   dark.addEventListener('change', settle);
   settle();
-  /* Paper is white; canvases are drawn again with more pixels. */
+  /* For white paper: draw canvases again, light and with more pixels. */
   window.addEventListener('beforeprint', () => {
     root.dataset.printing = 'yes';
     root.dataset.theme = '';

@@ -1,8 +1,8 @@
 /*
  * timeline.js - the heap over time
  *
- * uPlot draws the curves and zooms; this file adds the peak, the births of
- * threads, the program's marks and the selected moments A and B, and the keys.
+ * uPlot draws the curves and zooms.  This file adds the peak, the begins of
+ * threads, the program's marks, the selected moments A and B, and the keys.
  */
 import uPlot from 'uplot';
 import { announce, choice, el, replace, segments, soon } from './dom.js';
@@ -19,7 +19,7 @@ const VIEWS = [
   ['sites', 'Live bytes by site'],
   ['modules', 'Live bytes by module'],
 ];
-/* Those that need what sites have live. */
+/* The views that need the live bytes of each site. */
 const STACKED = new Set(['sites', 'modules']);
 const HEIGHT = 320;
 const FLAGS = 51; /* pixels for the flags above the chart */
@@ -30,7 +30,7 @@ let plot = null;
 let stacked = null;
 let host, readout, legend, moments, panel, views;
 
-/* The colour of a name of a stacked view. */
+/* The colour of a layer in a stacked view. */
 function paintOf(index) {
   const { names, hasOthers } = stacked;
   return category(hasOthers && index === names.length - 1 ? 8 : index);
@@ -68,7 +68,7 @@ function columns(trace) {
   };
 }
 
-/* Bytes allocated a second, or an event. */
+/* Bytes allocated per second, or per event. */
 function rates(trace) {
   const { series } = trace;
   const second = trace.axis === 'us' ? 1e6 : 1;
@@ -130,7 +130,7 @@ function visibleRange(_, low, high) {
   return [Math.max(0, low), Math.min(Math.max(end, low + 1), high)];
 }
 
-/* With Shift, or after the choice of 'select', dragging selects a range. */
+/* With Shift, or in the mode 'select', dragging selects a range. */
 function beginDrag(u, target, handler) {
   return (event) => {
     u.cursor.drag.setScale = drag === 'zoom' && !event.shiftKey;
@@ -168,7 +168,7 @@ function noteZoom(u, scale) {
   panel.querySelector('#zoom-out').disabled = whole;
 }
 
-/* The selected moments, behind the curves. */
+/* Draw the selected moments behind the curves. */
 function drawMoments(u) {
   const { a, b } = state.moments;
   const { ctx, bbox } = u;
@@ -186,7 +186,7 @@ function drawMoments(u) {
   ctx.restore();
 }
 
-/* A vertical line with a label at its top. */
+/* Draw a vertical line with a label at its top. */
 function flag(u, at, text, paint, row, dash) {
   const { ctx, bbox } = u;
   const ratio = uPlot.pxRatio;
@@ -213,7 +213,7 @@ function flag(u, at, text, paint, row, dash) {
   ctx.fillText(shown, (right ? x - width : x) + 5 * ratio, y + 8.5 * ratio);
 }
 
-/* The peak, births of threads, marks, and the moments' lines. */
+/* Draw the peak, begins of threads, marks, and the moments' lines. */
 function drawEvents(u) {
   const { ctx, bbox } = u;
   const { trace } = state;
@@ -246,7 +246,7 @@ function drawEvents(u) {
   ctx.restore();
 }
 
-/* Marks: labels where there is room. */
+/* Draw the marks, with labels where there is room. */
 function drawMarks(u, trace) {
   const ratio = uPlot.pxRatio;
   let free = -Infinity;
@@ -260,7 +260,7 @@ function drawMarks(u, trace) {
   });
 }
 
-/* Exact at the peak; elsewhere as the series has it. */
+/* What is live at a time: exact at the peak, elsewhere from the series. */
 function liveAt(trace, at) {
   const { totals } = trace;
   return at === totals.peakTime
@@ -268,7 +268,7 @@ function liveAt(trace, at) {
     : trace.totalAt(at);
 }
 
-/* One line: what is live where the pointer, or the moment A, is. */
+/* Show in one line what is live at the pointer or at the moment A. */
 function showReadout(u) {
   const { trace } = state;
   const pointed = u.cursor.left >= 0;
@@ -284,7 +284,7 @@ function showReadout(u) {
     showLegend(trace, at);
 }
 
-/* Threads that begin, and marks, within 4 pixels of a time. */
+/* The marks, and the threads that begin, within 4 pixels of a time. */
 function marksNear(u, trace, at) {
   const slack = u.posToVal(4, 'x') - u.posToVal(0, 'x');
   const near = (t) => t >= 0 && Math.abs(t - at) <= slack;
@@ -312,7 +312,7 @@ function showLegend(trace, at) {
   });
 }
 
-/* What is selected, in words. */
+/* Show in words what is selected. */
 function showMoments() {
   const { trace, moments: { a, b } } = state;
   if (!state.chosen) {
@@ -345,7 +345,7 @@ function draw() {
   showReadout(plot);
 }
 
-/* The views that the trace has data for. */
+/* Offer the views for which the trace has data. */
 function showViews() {
   const shown = VIEWS.filter(([key]) => state.trace.hasCurves ||
     !STACKED.has(key));
@@ -377,7 +377,7 @@ const KEYS = {
   p: () => chooseMoments(state.trace.totals.peakTime),
 };
 
-/* Arrows move A; with Shift, B. */
+/* Arrow keys move A, or with Shift B. */
 function key(event) {
   if (event.target !== host || event.ctrlKey || event.metaKey || event.altKey)
     return;

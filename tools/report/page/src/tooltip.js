@@ -1,4 +1,4 @@
-/* tooltip.js - the one box that follows the pointer */
+/* tooltip.js - a box that follows the pointer */
 import { el, replace } from './dom.js';
 
 const box = el('div', { class: 'tooltip', 'aria-hidden': 'true' });
@@ -9,7 +9,7 @@ export function startTooltip() {
   window.addEventListener('scroll', hideTooltip, { passive: true });
 }
 
-/* Lines: a string, or [name, value]. The first line is the title. */
+/* Each line is a string or [name, value]; the first is the title. */
 export function showTooltip(x, y, lines) {
   replace(box, lines.filter(Boolean).map((line, i) => Array.isArray(line)
     ? el('div', { class: 'pair' }, el('span', {}, line[0]),

@@ -1,8 +1,8 @@
 /*
  * tree.js - call trees from sites
  *
- * A tree is made for one measure, one unit and one grouping.  Sites whose value
- * is 0 are not in it.
+ * A tree has one measure, one unit and one grouping.  It leaves out sites whose
+ * value is 0.
  */
 
 export const GROUPS = {
@@ -40,7 +40,7 @@ class Node {
   }
 }
 
-/* How a frame appears: [key, label]. */
+/* The key and the label of a frame in a grouping: [key, label]. */
 function naming(trace, group) {
   const { frames } = trace;
   switch (group) {
@@ -58,18 +58,21 @@ function naming(trace, group) {
   }
 }
 
-/* The names of each frame, made once. */
+/* The names of all frames; each is made once. */
 function namesOf(trace, group) {
   const name = naming(trace, group);
   return trace.frames.function.map((_, frame) => name(frame));
 }
 
-/* Modules and files that follow each other on a path are one. */
+/*
+ * In these groupings, adjacent frames of a path that have the same name are one
+ * frame.
+ */
 const MERGES = new Set(['module', 'file']);
 
 /*
- * The tree of 'values', one for each site.  'inverted': the allocating function
- * comes first, its callers below it.
+ * Build the tree of 'values', which has a value for each site.  If 'inverted',
+ * the allocating function comes first, with its callers below it.
  */
 export function buildTree(trace, values, group, inverted) {
   const root = new Node(null, '', trace.stacks ? 'all call stacks' : 'all', -1);
