@@ -35,8 +35,8 @@ static const struct opt options[] = {
 	{ "output", 'o', "FILE",
 	  "snapshot: the new file (default snapshot.PID.hatf.gz)" },
 	{ "live", 'l', NULL,
-	  "status: also live bytes, live blocks and the peak, which\n"
-	  "are found by reading the trace so far" },
+	  "status: also print live bytes, live blocks and the peak,\n"
+	  "from the trace so far" },
 	{ "yes", 'y', NULL, "do not ask before stopping all processes" },
 	{ NULL, 0, NULL, NULL },
 };

@@ -29,12 +29,12 @@ enum {
 	OPT_SITES, /* the first of SITE_OPTION_COUNT options */
 };
 
-/* The most frames of a stack to print. */
+/* Maximum number of frames of a stack to print. */
 #define FRAMES_MAX 512
 
 static const struct opt options[] = {
 	{ "meta", 'm', NULL, "also show comments, metadata and byte offsets" },
-	{ "from", 'f', "N", "begin with record NUMBER N (the first is 0)" },
+	{ "from", 'f', "N", "begin with the record with the number N, from 0" },
 	{ "count", 'n', "N", "stop after N records, not counting metadata" },
 	{ "format", 't', "FORMAT",
 	  "text (as above), ascii, csv, json, or any other format\n"

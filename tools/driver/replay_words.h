@@ -49,7 +49,7 @@
 #define REPLAY_CHUNK_NBYTES ((uint64_t)65536)
 #define REPLAY_CHUNK_WORDS  (REPLAY_CHUNK_NBYTES / sizeof(uint64_t))
 
-/* The most words of one call. */
+/* Maximum number of words of one call. */
 #define WORDS_MAX 5
 
 enum word_kind {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most bytes of a sentence about a finding. */
+/* Maximum number of bytes of a sentence about a finding. */
 #define MESSAGE_NBYTES 8192
 
 /* Return a copy of text, escaped; NULL if there is no memory. */

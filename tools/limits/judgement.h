@@ -15,7 +15,8 @@
 #include "tools/ui/figure.h"
 
 /*
- * The most findings that a rule keeps.  It keeps those with the largest values.
+ * Maximum number of findings that a rule keeps.  It keeps those with the
+ * largest values.
  */
 #define FINDINGS_MAX 100
 

@@ -61,7 +61,7 @@ struct limit {
 	char *origin;	 /* "heap.limits:3" or "--max-peak" */
 };
 
-/* The most limits of a command. */
+/* Maximum number of limits of a command. */
 #define LIMITS_MAX 4096
 
 /* Begins as all zeros. */

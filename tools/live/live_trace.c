@@ -18,7 +18,7 @@
 /* Events per batch; the census is locked while a batch is counted. */
 #define BATCH 1024
 
-/* The most objects whose build ids are kept. */
+/* Maximum number of objects whose build ids are kept. */
 #define OBJECTS_MAX 4096
 
 struct live_trace {

@@ -16,12 +16,12 @@
 #include "tools/summary/groups.h"
 
 /*
- * The most bins of a picture without layers.  Few pictures have more columns of
- * pixels.
+ * Maximum number of bins of a picture without layers.  Few pictures have more
+ * columns of pixels.
  */
 #define PLOT_BINS_MAX 1024
 
-/* The most layers, not counting the layer "all others". */
+/* Maximum number of layers, not counting the layer "all others". */
 #define PLOT_TOP_MAX 9
 
 struct plot_bin {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most bytes of a name of a thread or heap, with escapes. */
+/* Maximum number of bytes of a name of a thread or heap, with escapes. */
 #define NAME_NBYTES (4 * 65536)
 
 struct anonymizer {

@@ -26,8 +26,8 @@
 #define TICK_NS 20000000u
 
 /*
- * The most bytes of notes that are read; a longer file is ignored.  A line has
- * about 100 bytes.
+ * Maximum number of bytes of notes that are read; a longer file is ignored.  A
+ * line has about 100 bytes.
  */
 #define NOTES_NBYTES_MAX ((off_t)16 << 20)
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The most bytes of a site's name that are printed. */
+/* Maximum number of bytes of a site's name that are printed. */
 #define NAME_NBYTES 64
 
 /* Print a name; omit its middle if it is long. */

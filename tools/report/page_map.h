@@ -17,7 +17,7 @@
 
 #define PAGE_MAP_CHUNKS	 1024
 #define PAGE_MAP_COLUMNS 256
-/* The most rows of the map on the page. */
+/* Maximum number of rows of the map on the page. */
 #define PAGE_MAP_ROWS 192
 
 /* log2 of the size of a chunk at the start. */

@@ -15,7 +15,7 @@
 #include "tools/report/page_map.h"
 #include "tools/summary/census.h"
 
-/* The most marks that a page shows; further marks are only counted. */
+/* Maximum number of marks that a page shows; further marks are only counted. */
 #define PAGE_MARKS_MAX 500
 
 /* The time is unknown. */

@@ -11,16 +11,17 @@
 #include <string.h>
 
 /*
- * The most stacks that get their own site.  The changes of their live bytes,
- * and the nodes of their paths, are limited as well: all take at most 3 MB.
+ * Maximum number of stacks that get their own site.  The changes of their live
+ * bytes, and the nodes of their paths, are limited as well: all take at most 3
+ * MB.
  */
 #define SITES_MAX   2000
 #define CHANGES_OUT 80000
 #define NODES_MAX   80000
 
 /*
- * The most sites that stacks of little importance share, not counting the site
- * "(small sites)".
+ * Maximum number of sites that stacks of little importance share, not counting
+ * the site "(small sites)".
  */
 #define SMALL_MAX 600
 

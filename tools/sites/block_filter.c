@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most bytes of a name that patterns are compared with. */
+/* Maximum number of bytes of a name that patterns are compared with. */
 #define NAME_NBYTES 8192
 
 struct block_filter {

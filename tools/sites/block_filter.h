@@ -19,7 +19,7 @@
 
 #include <stdbool.h>
 
-/* The most patterns of one kind. */
+/* Maximum number of patterns of one kind. */
 #define BLOCK_FILTER_PATTERNS_MAX 64
 
 /* Patterns of glob(7).  The caller owns the texts. */

@@ -20,10 +20,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most bytes of a frame's text, with the NUL; longer texts end in "...". */
+/*
+ * Maximum number of bytes of a frame's text, with the NUL; longer texts end in
+ * "...".
+ */
 #define STACK_VIEW_TEXT_NBYTES 2048
 
-/* The most wrappers that a user may name. */
+/* Maximum number of wrappers that a user may name. */
 #define STACK_VIEW_WRAPPERS_MAX 64
 
 struct stack_view;

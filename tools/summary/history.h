@@ -21,12 +21,12 @@
 
 #define SPANS_MAX  2048
 #define POINTS_MAX 128
-/* The most points of a history whose 'is_fine' is set. */
+/* Maximum number of points of a history whose 'is_fine' is set. */
 #define FINE_POINTS_MAX 1024
 
 /*
- * The most changes in all points together, 16 bytes each.  More are allowed if
- * only POINTS_MIN points are left.
+ * Maximum number of changes in all points together, 16 bytes each.  More are
+ * allowed if only POINTS_MIN points are left.
  */
 #define CHANGES_MAX (1u << 21)
 #define POINTS_MIN  16

@@ -15,14 +15,14 @@
 #include <stdlib.h>
 
 /*
- * The most levels: of nested namespaces and types, or of nested blocks in a
- * function.
+ * Maximum number of levels: of nested namespaces and types, or of nested blocks
+ * in a function.
  */
 #define DEPTH_MAX 256
 
 /*
- * The most siblings of an entry to follow: in damaged data they may form a
- * circle.
+ * Maximum number of siblings of an entry to follow: in damaged data they may
+ * form a circle.
  */
 #define ENTRIES_MAX ((uint32_t)1 << 24)
 

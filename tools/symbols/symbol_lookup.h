@@ -33,8 +33,8 @@ struct symbol_lookup_name {
 };
 
 /*
- * The most functions, inlined into each other, that one address can have.  The
- * outer ones beyond this number are omitted.
+ * Maximum number of functions, inlined into each other, that one address can
+ * have.  The outer ones beyond this number are omitted.
  */
 #define SYMBOL_LOOKUP_NAMES_MAX 64
 
