@@ -59,17 +59,19 @@ preload/record: api hatf/codec hatf/recorder hatf/rings preload/clock \
   preload/config preload/confine preload/stacks preload/state preload/sys
 preload/trace: api hatf/codec hatf/deflate hatf/recorder hatf/rings \
   preload/clock preload/config preload/record preload/stacks preload/sys
+preload/control: hatf/codec hatf/recorder preload/confine preload/state \
+  preload/sys
 preload/writer: api hatf/codec hatf/deflate hatf/recorder hatf/rings \
-  preload/clock preload/config preload/confine preload/record preload/state \
-  preload/sys preload/trace
+  preload/clock preload/config preload/confine preload/control preload/record \
+  preload/state preload/sys preload/trace
 preload/heaps: hatf/rings preload preload/clock preload/record preload/stacks \
   preload/state preload/sys
 preload/process: api hatf/codec hatf/recorder hatf/rings preload/clock \
-  preload/config preload/confine preload/heaps preload/record preload/state \
-  preload/sys preload/trace preload/writer
+  preload/config preload/confine preload/control preload/heaps preload/record \
+  preload/state preload/sys preload/trace preload/writer
 preload/interpose: hatf/codec hatf/rings preload preload/clock \
-  preload/confine preload/heaps preload/process preload/record \
-  preload/stacks preload/state preload/sys preload/writer
+  preload/confine preload/control preload/heaps preload/process \
+  preload/record preload/stacks preload/state preload/sys preload/writer
 hatf/metatf:
 hatf/metatf/trace: hatf/metatf
 tools/ui: public

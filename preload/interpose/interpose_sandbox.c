@@ -16,6 +16,7 @@
 
 #include "preload/confine/privileges.h"
 #include "preload/confine/sandbox.h"
+#include "preload/control/writer_sleep.h"
 #include "preload/interpose/jump.h"
 #include "preload/interpose/means.h"
 #include "preload/interpose/namespaces.h"
@@ -33,7 +34,6 @@
 #include "preload/sys/sys.h"
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer.h"
-#include "preload/writer/writer_sleep.h"
 
 /* The low half of an argument that the kernel reads as unsigned int. */
 #define WORD(x) ((uint32_t)(x))

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "preload/control/control.h"
 #include "preload/process/signals.h"
 #include "preload/record/record.h"
 #include "preload/record/thread.h"
@@ -14,7 +15,6 @@
 #include "preload/state/process_state.h"
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
-#include "preload/writer/control.h"
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer.h"
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "preload/config/environment.h"
+#include "preload/control/control.h"
 #include "preload/process/fork_locks.h"
 #include "preload/record/record.h"
 #include "preload/record/thread.h"
@@ -17,7 +18,6 @@
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 #include "preload/trace/output.h"
-#include "preload/writer/control.h"
 #include "preload/writer/writer.h"
 
 /*

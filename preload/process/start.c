@@ -10,6 +10,7 @@
 
 #include "preload/config/environment.h"
 #include "preload/config/note_writer.h"
+#include "preload/control/control.h"
 #include "preload/process/end.h"
 #include "preload/process/fork.h"
 #include "preload/process/sanitizer.h"
@@ -18,7 +19,6 @@
 #include "preload/state/process_state.h"
 #include "preload/sys/say.h"
 #include "preload/writer/begin.h"
-#include "preload/writer/control.h"
 #include "preload/writer/writer.h"
 
 /*

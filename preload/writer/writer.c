@@ -11,13 +11,13 @@
 #include <sys/wait.h>
 
 #include "preload/clock/clock.h"
+#include "preload/control/control.h"
 #include "preload/record/memory_limit.h"
 #include "preload/record/ring_wait.h"
 #include "preload/record/ringfile.h"
 #include "preload/state/process_state.h"
 #include "preload/sys/sys.h"
 #include "preload/trace/header.h"
-#include "preload/writer/control.h"
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer_state.h"
 

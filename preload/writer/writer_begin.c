@@ -7,10 +7,10 @@
  */
 
 #include "hatf/recorder/config.h"
+#include "preload/control/control.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 #include "preload/trace/header.h"
-#include "preload/writer/control.h"
 #include "preload/writer/writer_state.h"
 
 static size_t

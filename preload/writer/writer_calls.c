@@ -9,6 +9,8 @@
 #include <errno.h>
 
 #include "preload/confine/hidden_thread.h"
+#include "preload/control/control.h"
+#include "preload/control/writer_sleep.h"
 #include "preload/record/record.h"
 #include "preload/record/ringfile.h"
 #include "preload/state/own_slot.h"
@@ -17,8 +19,6 @@
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
 #include "preload/writer/begin.h"
-#include "preload/writer/control.h"
-#include "preload/writer/writer_sleep.h"
 #include "preload/writer/writer_state.h"
 
 /*

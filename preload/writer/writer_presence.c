@@ -19,6 +19,7 @@
 #include "preload/clock/clock.h"
 #include "preload/config/ancestry.h"
 #include "preload/config/environment.h"
+#include "preload/control/control.h"
 #include "preload/record/ringfile.h"
 #include "preload/state/own_slot.h"
 #include "preload/state/process_state.h"
@@ -26,7 +27,6 @@
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
 #include "preload/trace/header.h"
-#include "preload/writer/control.h"
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer_state.h"
 

@@ -14,8 +14,8 @@
 #include "preload/config/environment.h"
 #include "preload/confine/landlock.h"
 #include "preload/confine/privileges.h"
+#include "preload/control/control.h"
 #include "preload/sys/sys.h"
-#include "preload/writer/control.h"
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer_state.h"
 

@@ -3,7 +3,7 @@
  * places.h - the directories that may hold the files of a recorder
  *
  * A recorder's socket, its status file and its file of bells are in one of a
- * few directories, which the recorder chooses (preload/writer/control.c).
+ * few directories, which the recorder chooses (preload/control/control.c).
  * Nothing in these directories is trusted: a directory must belong to the
  * expected user, and nobody else may write to it.  Not thread-safe.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* writer_sleep.c - see writer_sleep.h */
 
-#include "preload/writer/writer_sleep.h"
+#include "preload/control/writer_sleep.h"
 
 #include <poll.h>
 #include <sys/signalfd.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* control.c - see control.h */
 
-#include "preload/writer/control.h"
+#include "preload/control/control.h"
 
 #include "hatf/recorder/socket_path.h"
 #include "hatf/recorder/status_file.h"
@@ -17,13 +17,12 @@
 #include <sys/un.h>
 
 #include "preload/confine/landlock.h"
-#include "preload/record/wake.h"
+#include "preload/control/bells_map.h"
+#include "preload/control/writer_sleep.h"
 #include "preload/state/own_slot.h"
 #include "preload/sys/file.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
-#include "preload/writer/bells_map.h"
-#include "preload/writer/writer_sleep.h"
 
 /* How long a client may take to send its order. */
 #define CLIENT_NS 200000000ull

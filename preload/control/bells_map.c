@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* bells_map.c - see bells_map.h */
 
-#include "preload/writer/bells_map.h"
+#include "preload/control/bells_map.h"
 
 #include <fcntl.h>
 #include <linux/fs.h>
