@@ -18,37 +18,34 @@
 
 #include "preload/confine/landlock.h"
 #include "preload/control/bells_map.h"
+#include "preload/control/clients.h"
 #include "preload/control/writer_sleep.h"
 #include "preload/state/own_slot.h"
 #include "preload/sys/file.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 
-/* How long a client may take to send its order. */
-#define CLIENT_NS 200000000ull
+/*
+ * While the program allocates, poll the socket this often, with and without
+ * clients.
+ */
+#define SERVE_CLIENTS_NS 1000000ull
+#define SERVE_EVERY_NS	 10000000ull
 
-/* While the program allocates, poll a socket without a client this often. */
-#define SERVE_EVERY_NS 10000000ull
-
-/* Maximum number of clients to serve before the writer returns to the rings. */
-#define CLIENTS_AT_ONCE 16
-
-#define ORDER_MAX_NBYTES  32
-#define ANSWER_MAX_NBYTES 16384
+_Static_assert(CLIENTS_MAX <= WRITER_SLEEP_FDS,
+	       "the writer must be able to watch all clients");
 
 static struct {
 	_Atomic bool wanted; /* written by the writer */
 	bool tried;	     /* has the writer tried to make the socket? */
-	control_obey *obey;
+	clients_obey *obey;
 	char runtime[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 	struct sockaddr_un address; /* sun_path is "" if there is no socket */
 	uint32_t uid;
-	int pid;	      /* pid of the process that has the writer */
-	int listener, client; /* -1: none */
-	int rules;	      /* Landlock rules, see control_allow() */
-	uint64_t served_ns, client_ns;
-	char order[ORDER_MAX_NBYTES];
-	size_t order_nbytes;
+	int pid;      /* pid of the process that has the writer */
+	int listener; /* -1: none */
+	int rules;    /* Landlock rules, see control_allow() */
+	uint64_t served_ns;
 	/*
 	 * 'is_making' is set while the writer makes the socket, 'is_unlinked'
 	 * when a thread of the program removes it; then the writer must make no
@@ -71,7 +68,7 @@ static struct bells_page bells;
 static _Atomic bool is_forbidden;
 
 void
-control_init(bool wanted, char *const environment[], control_obey *obey)
+control_init(bool wanted, char *const environment[], clients_obey *obey)
 {
 	static const char name[] = SOCKET_PATH_VARIABLE;
 	const size_t n = sizeof(name) - 1;
@@ -85,7 +82,8 @@ control_init(bool wanted, char *const environment[], control_obey *obey)
 	c.wanted = wanted &&
 		   !atomic_load_explicit(&is_forbidden, memory_order_relaxed);
 	c.obey = obey;
-	c.listener = c.client = -1;
+	c.listener = -1;
+	clients_init(obey);
 	writer_sleep_init();
 	for (; environment != NULL && *environment != NULL; environment++) {
 		const char *const value = *environment + n;
@@ -94,14 +92,6 @@ control_init(bool wanted, char *const environment[], control_obey *obey)
 		    strlen(value) < sizeof(c.runtime))
 			memcpy(c.runtime, value, strlen(value) + 1);
 	}
-}
-
-static void
-close_fd(int *fd)
-{
-	if (*fd >= 0)
-		syscall(SYS_close, *fd);
-	*fd = -1;
 }
 
 void
@@ -426,13 +416,15 @@ remove_socket(void)
 		syscall(SYS_unlinkat, AT_FDCWD, c.address.sun_path, 0);
 }
 
-/* Close the client and the socket.  A new socket may be made later. */
+/* Close the clients and the socket.  A new socket may be made later. */
 static void
 close_socket(void)
 {
 	remove_socket();
-	close_fd(&c.client);
-	close_fd(&c.listener);
+	clients_close();
+	if (c.listener >= 0)
+		syscall(SYS_close, c.listener);
+	c.listener = -1;
 	c.address.sun_path[0] = '\0';
 	c.tried = false;
 	c.served_ns = 0;
@@ -515,7 +507,7 @@ control_inherit(bool is_dormant)
 bool
 control_is_busy(void)
 {
-	return c.client >= 0;
+	return clients_count() != 0;
 }
 
 /* The longest time that the writer may take to make a socket. */
@@ -575,81 +567,6 @@ control_is_over(void)
 	return !atomic_load_explicit(&c.wanted, memory_order_acquire);
 }
 
-/* Clients ----------------------------------------------------------------- */
-
-static bool
-is_allowed(int fd)
-{
-	struct ucred peer;
-	socklen_t nbytes = sizeof(peer);
-
-	return syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, &peer,
-		       &nbytes) == 0 &&
-	       (peer.uid == c.uid || peer.uid == 0);
-}
-
-static bool
-accept_client(uint64_t now)
-{
-	c.client = file_above_standard(
-		(int)syscall(SYS_accept4, c.listener, NULL, NULL,
-			     SOCK_NONBLOCK | SOCK_CLOEXEC));
-	if (c.client < 0)
-		return false;
-	c.client_ns = now;
-	c.order_nbytes = 0;
-	if (!is_allowed(c.client))
-		close_fd(&c.client);
-	return true;
-}
-
-static void
-answer_client(void)
-{
-	MEMORY_LARGE static char body[ANSWER_MAX_NBYTES];
-	MEMORY_LARGE static char buf[ANSWER_MAX_NBYTES + 256];
-	struct text answer, t;
-	const char *wrong;
-
-	text_init(&answer, body, sizeof(body));
-	wrong = c.obey(c.order, &answer);
-	text_init(&t, buf, sizeof(buf));
-	text_str(&t, wrong == NULL ? "ok\n" : "error\n");
-	if (wrong != NULL)
-		text_line(&t, "reason", wrong, strlen(wrong));
-	else
-		text_bytes(&t, answer.buf, answer.used);
-	/* This cannot block: a new socket has room for the answer. */
-	syscall(SYS_sendto, c.client, t.buf, t.used,
-		MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
-}
-
-/*
- * Read the client's bytes, and answer once the order is complete.  Return true
- * if the caller must close the client.
- */
-static bool
-read_client(uint64_t now)
-{
-	char *const start = c.order + c.order_nbytes;
-	const long n = syscall(SYS_recvfrom, c.client, start,
-			       sizeof(c.order) - c.order_nbytes, MSG_DONTWAIT,
-			       NULL, NULL);
-	char *line_end;
-
-	if (n < 0)
-		return errno != EAGAIN || now - c.client_ns > CLIENT_NS;
-	if (n == 0)
-		return true;
-	c.order_nbytes += (size_t)n;
-	line_end = memchr(start, '\n', (size_t)n);
-	if (line_end == NULL)
-		return c.order_nbytes == sizeof(c.order);
-	*line_end = '\0';
-	answer_client();
-	return true;
-}
-
 void
 control_serve(uint64_t now_ns, bool open)
 {
@@ -661,7 +578,9 @@ control_serve(uint64_t now_ns, bool open)
 		/* release: pairs with the acquire in control_is_over(). */
 		atomic_store_explicit(&c.wanted, false, memory_order_release);
 	}
-	if (!c.wanted || now_ns - c.served_ns < SERVE_EVERY_NS)
+	if (!c.wanted ||
+	    now_ns - c.served_ns <
+		    (clients_count() != 0 ? SERVE_CLIENTS_NS : SERVE_EVERY_NS))
 		return;
 	if (open && !c.tried) {
 		c.tried = true;
@@ -669,23 +588,21 @@ control_serve(uint64_t now_ns, bool open)
 	}
 	if (c.listener < 0)
 		return;
-	for (unsigned i = 0; i < CLIENTS_AT_ONCE; i++) {
-		if (c.client < 0 && !accept_client(now_ns))
-			break;
-		if (c.client >= 0 && !read_client(now_ns))
-			break;
-		close_fd(&c.client);
-	}
-	/* While a client is connected, poll it in each round. */
-	c.served_ns = c.client < 0 ? now_ns : 0;
+	clients_serve(c.listener, c.uid, now_ns);
+	c.served_ns = now_ns;
 }
 
 void
 control_sleep(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
 {
-	if (c.client >= 0 && timeout_ns > CLIENT_NS)
-		timeout_ns = CLIENT_NS;
-	writer_sleep(word, expected, timeout_ns,
-		     c.client >= 0 ? c.client : c.listener);
+	int fds[CLIENTS_MAX];
+	unsigned count = 0;
+
+	if (c.listener >= 0) {
+		count = clients_descriptors(c.listener, fds);
+		if (timeout_ns > clients_patience_ns())
+			timeout_ns = clients_patience_ns();
+	}
+	writer_sleep(word, expected, timeout_ns, fds, count);
 	c.served_ns = 0;
 }

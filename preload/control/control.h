@@ -16,8 +16,7 @@
  * which makes a socket.  Before a writer thread leaves, it writes the process's
  * status into a file (status_file.h).
  *
- * A client never keeps the writer waiting: no call blocks, an order has a short
- * buffer and a time-out, and there is one client at a time.
+ * A client keeps neither the writer nor other clients waiting (clients.h).
  */
 #ifndef CONTROL_H
 #define CONTROL_H
@@ -26,20 +25,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hatf/codec/comment_text.h"
-
-/*
- * Carry out 'order', a word without its line end, and add lines of key=value to
- * 'answer'.  Return NULL, or the reason for which it failed.
- */
-typedef const char *control_obey(const char *order, struct text *answer);
+#include "preload/control/clients.h"
 
 /*
  * Call this before the writer thread begins: initialise the state, and drop the
  * state of a parent process.  If 'wanted' is false, no socket will be made.
  * 'environment' is the environment of the process.
  */
-void control_init(bool wanted, char *const environment[], control_obey *obey);
+void control_init(bool wanted, char *const environment[], clients_obey *obey);
 
 /*
  * The writer thread calls this when it begins: note the thread, open the
@@ -75,7 +68,7 @@ void control_stop_listening(void);
  */
 void control_inherit(bool is_dormant);
 
-/* Is a client connected? */
+/* Are clients connected? */
 bool control_is_busy(void);
 
 /*
@@ -99,7 +92,7 @@ void control_forbid(void);
 bool control_is_over(void);
 
 /*
- * The writer: close the client's connection and remove the socket, which
+ * The writer: close the connections and remove the socket, which
  * control_serve() may make again.
  */
 void control_close(void);

@@ -73,34 +73,36 @@ drain_signals(void)
 
 static void
 sleep_by_futex(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns,
-	       int fd)
+	       bool watches)
 {
-	if (fd >= 0 && timeout_ns > SLICE_NS)
+	if (watches && timeout_ns > SLICE_NS)
 		timeout_ns = SLICE_NS;
 	sys_futex_wait(word, expected, timeout_ns);
 }
 
 static void
-poll_both(int fd, uint64_t timeout_ns)
+poll_all(const int *fds, unsigned count, uint64_t timeout_ns)
 {
-	struct pollfd fds[2] = {
+	struct pollfd polled[1 + WRITER_SLEEP_FDS] = {
 		{ .fd = s.signals, .events = POLLIN },
-		{ .fd = fd, .events = POLLIN },
 	};
 	const struct timespec ts = {
 		.tv_sec = (time_t)(timeout_ns / NS_PER_SEC),
 		.tv_nsec = (long)(timeout_ns % NS_PER_SEC),
 	};
 
-	syscall(SYS_ppoll, fds, 2, &ts, NULL, 0);
+	for (unsigned i = 0; i < count; i++)
+		polled[1 + i] =
+			(struct pollfd){ .fd = fds[i], .events = POLLIN };
+	syscall(SYS_ppoll, polled, 1 + count, &ts, NULL, 0);
 }
 
 void
 writer_sleep(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns,
-	     int fd)
+	     const int *fds, unsigned count)
 {
-	if (fd < 0 || s.signals < 0) {
-		sleep_by_futex(word, expected, timeout_ns, fd);
+	if (count == 0 || s.signals < 0) {
+		sleep_by_futex(word, expected, timeout_ns, count != 0);
 		return;
 	}
 	/*
@@ -112,11 +114,11 @@ writer_sleep(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns,
 	atomic_store_explicit(&s.is_polling, 1, memory_order_seq_cst);
 	if (atomic_load_explicit(&has_no_signals, memory_order_seq_cst)) {
 		atomic_store_explicit(&s.is_polling, 0, memory_order_seq_cst);
-		sleep_by_futex(word, expected, timeout_ns, fd);
+		sleep_by_futex(word, expected, timeout_ns, true);
 		return;
 	}
 	if (atomic_load_explicit(word, memory_order_seq_cst) == expected)
-		poll_both(fd, timeout_ns);
+		poll_all(fds, count, timeout_ns);
 	/*
 	 * relaxed: the caller reads the word again, with acquire.  A signal
 	 * that arrives later only ends the next sleep early.

@@ -16,6 +16,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Upper bound of the descriptors that writer_sleep() can watch. */
+#define WRITER_SLEEP_FDS 8
+
 /*
  * Call this before the writer thread begins: forget the state of a parent
  * process.
@@ -32,13 +35,13 @@ void writer_sleep_begin(bool takes_orders);
 void writer_sleep_close(void);
 
 /*
- * The writer: sleep until writer_sleep_interrupt(), until 'fd' is readable, or
- * until 'timeout_ns' has passed.  'fd' is -1 for none.  Return at once if
- * '*word' is not 'expected': a thread that wakes the writer changes '*word'
- * first.
+ * The writer: sleep until writer_sleep_interrupt(), until one of the 'count'
+ * descriptors 'fds' is readable, or until 'timeout_ns' has passed.  Return at
+ * once if '*word' is not 'expected': a thread that wakes the writer changes
+ * '*word' first.
  */
 void writer_sleep(_Atomic uint32_t *word, uint32_t expected,
-		  uint64_t timeout_ns, int fd);
+		  uint64_t timeout_ns, const int *fds, unsigned count);
 
 /*
  * Any thread: end writer_sleep() by the signal.  Return false if the writer is

@@ -331,7 +331,7 @@ void writer_limit_reach(void);
 
 /* writer_orders.c --------------------------------------------------------- */
 
-/* Carry out an order that 'hatf ctl' has sent.  (A control_obey.) */
+/* Carry out an order that 'hatf ctl' has sent.  (A clients_obey.) */
 const char *writer_obey_order(const char *order, struct text *answer);
 
 /*

@@ -356,6 +356,46 @@ test_hostile_clients()
 	check 'lost' "$(info hostile.hatf.gz lost)" 0
 }
 
+# Whoever holds many connections open, and sends nothing on them, keeps no other
+# client from its answer.
+test_held_connections()
+{
+	local attacker i
+	cat >holder.py <<-'EOF'
+	import socket, sys, time
+	held = []
+	for i in range(400):
+	    s = socket.socket(socket.AF_UNIX)
+	    s.connect(sys.argv[1])
+	    held.append(s)
+	    if i == 70:
+	        open('holding', 'w').close()
+	open('held', 'w').close()
+	time.sleep(60)
+	EOF
+	start held.hatf.gz sleep 60
+	"$PYTHON" holder.py "$sockets/$pid.sock" &
+	attacker=$!
+	for ((i = 0; i < 500; i++)); do
+		[ -e holding ] && break
+		sleep 0.02
+	done
+	[ -e holding ] || fail 'the attacker could not connect 70 times'
+	check 'state while connections are made' "$(value "$pid" state)" \
+		recording
+	for ((i = 0; i < 500; i++)); do
+		[ -e held ] && break
+		sleep 0.02
+	done
+	[ -e held ] || fail 'the attacker could not connect 400 times'
+	check 'state while connections are held' "$(value "$pid" state)" \
+		recording
+	ctl "$pid" flush >/dev/null || fail 'flush while connections are held'
+	kill -KILL "$attacker" "$pid"
+	wait "$attacker" "$pid" 2>/dev/null
+	rm -f "$sockets/$pid.sock"
+}
+
 # Other users get no answer, even if they can reach the socket.
 test_other_user()
 {
@@ -486,6 +526,7 @@ test_wrong_processes
 test_all
 test_forks
 test_hostile_clients
+test_held_connections
 test_other_user
 test_young
 test_dropped_privileges

@@ -20,10 +20,11 @@ sockets=$XDG_RUNTIME_DIR/hatftrace
 mkdir -p "$sockets"
 chmod 700 "$XDG_RUNTIME_DIR" "$sockets"
 
-# fake.py FOLDER NUMBER ANSWER LOG [drip|crowd]: listen as process NUMBER
+# fake.py FOLDER NUMBER ANSWER LOG [drip|crowd|drop]: listen as process NUMBER
 # ("self": this process), answer each order with the content of the file ANSWER,
 # and write the order to LOG.  drip: answer with a byte now and then, for ever.
-# crowd: never accept a connection, and fill the queue.
+# crowd: never accept a connection, and fill the queue.  drop: close the first
+# three connections without reading them.
 cat >fake.py <<'EOT'
 import os, socket, sys, time
 folder, number, answer, log = sys.argv[1:5]
@@ -46,6 +47,8 @@ if how == 'crowd': # until nobody else can connect
 open(log, 'a').write('listens\n')
 if how == 'crowd':
     time.sleep(600)
+for i in range(3 if how == 'drop' else 0):
+    s.accept()[0].close()
 while True:
     c = s.accept()[0]
     order = b''
@@ -188,8 +191,14 @@ test_time()
 	fake "$python" fake.py "$sockets" self "$TMP/answer"
 	ctl "$pid" status
 	refused 'nobody accepts' "*$pid: no answer in 10 seconds"
+	# A recorder with many clients closes connections before orders come.
+	how=(drop)
+	printf 'ok\nstate=dormant\n' >answer
+	fake "$python" fake.py "$sockets" self "$TMP/answer"
+	ctl "$pid" status
+	check_status 'connections that were closed' 0
 	how=()
-	kill "${servers[@]: -2}"
+	kill "${servers[@]: -3}"
 }
 
 # In place of a process's socket there is a link, a file, or the socket of

@@ -263,13 +263,16 @@ go_without_socket(struct talk *t, const char *order, int e)
 
 /*
  * The recorder closed the connection without an answer.  Perhaps its writer
- * thread ended just then and closed its socket, so connect once more.  The
- * second time, report the failure.
+ * thread ended just then and closed its socket, or our order came too late
+ * while many clients were connected.  So connect again.  Without permission we
+ * would never get an answer: report that the second time.
  */
 static void
 hang_up(struct talk *t, int e)
 {
-	if (t->has_retried) {
+	const bool has_permission = geteuid() == 0 || t->r->uid == geteuid();
+
+	if (t->has_retried && !has_permission) {
 		end_talk(t, e);
 		return;
 	}
