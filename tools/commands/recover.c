@@ -359,9 +359,13 @@ for_each(const struct recover *c, const char *dir,
 		const int length = snprintf(path, sizeof(path), "%s/%s", dir,
 					    entries[i]->d_name);
 
-		if (length < 0 || (size_t)length >= sizeof(path) ||
-		    handle(c, path) != EXIT_FINE)
+		if (length < 0 || (size_t)length >= sizeof(path)) {
+			message_print("%s/%s: %s", dir, entries[i]->d_name,
+				      strerror(ENAMETOOLONG));
 			exit_status = EXIT_BAD_INPUT;
+		} else if (handle(c, path) != EXIT_FINE) {
+			exit_status = EXIT_BAD_INPUT;
+		}
 		free(entries[i]);
 	}
 	free(entries);

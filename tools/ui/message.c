@@ -5,13 +5,18 @@
 #include "tools/ui/escape.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Longer messages are truncated.  A path has at most 4096 bytes. */
-#define LINE_NBYTES 6000
+/*
+ * Longer messages are truncated.  There is room for two paths and a reason,
+ * even if each byte of them takes four to show.
+ */
+#define TEXT_NBYTES (2 * PATH_MAX + 2000)
+#define LINE_NBYTES (4 * TEXT_NBYTES)
 
 static const char *speaker = "hatf";
 
@@ -24,7 +29,7 @@ message_set_command(const char *command)
 void
 message_print(const char *format, ...)
 {
-	char text[LINE_NBYTES], line[LINE_NBYTES];
+	char text[TEXT_NBYTES], line[LINE_NBYTES];
 	const int start = snprintf(text, sizeof(text), "%s: ", speaker);
 	va_list args;
 
