@@ -61,12 +61,26 @@ static void
 pass(int signal, siginfo_t *info)
 {
 	signal_action_change(signal, &before[signal - 1], NULL);
-	syscall(SYS_rt_tgsigqueueinfo, sys_pid(), sys_tid(), signal, info);
+	/* Only kill(2) sends a real-time signal if the queue is full. */
+	if (syscall(SYS_rt_tgsigqueueinfo, sys_pid(), sys_tid(), signal,
+		    info) != 0)
+		syscall(SYS_kill, sys_pid(), signal);
+}
+
+/* Let the signal act that the gate keeps, if it still does. */
+static void
+pass_kept(int signal)
+{
+	const uint64_t bit = BIT(signal);
+
+	if ((atomic_fetch_and(&kept_set, ~bit) & bit) != 0)
+		pass(signal, &kept[signal - 1]);
 }
 
 /*
  * Have the signal sent again at the end of the gate's time: to this thread if
- * it was sent to this thread, or to the process.
+ * it was sent to this thread, or to the process.  If there can be no timer, let
+ * it act at once: it must not be lost.
  */
 static void
 send_later(int signal)
@@ -87,8 +101,9 @@ send_later(int signal)
 	}
 	event.sigev_signo = signal;
 	event.sigev_value.sival_ptr = kept;
-	if (syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &id) == 0)
-		syscall(SYS_timer_settime, id, TIMER_ABSTIME, &end, NULL);
+	if (syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &id) != 0 ||
+	    syscall(SYS_timer_settime, id, TIMER_ABSTIME, &end, NULL) != 0)
+		pass_kept(signal);
 }
 
 /* Has send_later() sent this signal? */
@@ -127,11 +142,9 @@ static void
 keep_or_pass(int signal, siginfo_t *info, bool is_stuck)
 {
 	const uint64_t start = atomic_load(&started_ns);
-	const uint64_t bit = BIT(signal);
 
 	if (start != 0 && is_sent_again(info)) {
-		if ((atomic_fetch_and(&kept_set, ~bit) & bit) != 0)
-			pass(signal, &kept[signal - 1]);
+		pass_kept(signal);
 	} else if (start != 0 &&
 		   (is_stuck || is_own(info) ||
 		    sys_clock_ns(CLOCK_MONOTONIC) - start >= SIGNAL_GATE_NS)) {

@@ -16,15 +16,17 @@
  * - while the trace is being finished, the gate keeps the signal;
  * - in the SIGNAL_GATE_NS after that, it keeps the signal, too, and a timer
  *   sends the signal again at the end of that time, when most processes are
- *   gone.  Two signals act at once: one that the process sends to itself, and
- *   one that finds the ending thread waiting in a system call;
+ *   gone.  Three signals act at once: one that the process sends to itself;
+ *   on x86-64, one that finds the ending thread waiting in a system call (on
+ *   other machines it acts at the end of the time); and one for which the
+ *   kernel has no timer;
  * - later, and in a child of the process, the signal acts at once.
  *
  * To let a signal act, the gate restores the program's action and sends the
  * signal, with the same siginfo_t, to the thread that it has interrupted.
  *
  * What the program can notice: sigaction(2) returns the gate; of equal signals
- * that the gate keeps, one acts later.
+ * that the gate keeps, one acts later, even of real-time signals.
  */
 #ifndef SIGNAL_GATE_H
 #define SIGNAL_GATE_H

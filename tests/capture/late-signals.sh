@@ -40,6 +40,16 @@ compare inside late-handle 5 5
 for case in closed closed-threads closed-handle; do
 	compare blocked "$case"
 done
+# A thread that is not ending keeps the signal until a timer sends it again; if
+# there can be no timer, the signal acts at once.
+for words in -aside -aside-timerless -exits -rt -aside-rt \
+	-aside-rt-timerless; do
+	for case in default handle; do
+		compare blocked "$case$words" 10
+	done
+done
+# Of real-time signals, each one acts, in order, with its number.
+compare blocked handle-rt 10 0 0 5
 # Each child has a trace that is complete.
 for trace in "$TMP"/late_signals.*.hatf.gz; do
 	"$HATF" verify "$trace" >/dev/null 2>"$TMP/error" ||

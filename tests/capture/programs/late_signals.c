@@ -26,6 +26,11 @@
  * recorder blocks it to finish the trace.
  * Or "closed", "closed-threads", "closed-handle": nobody reads the pipe at all,
  * and the flush raises SIGPIPE.
+ * Words in ACTION change this:
+ *   -timerless  the process can make no timer (RLIMIT_SIGPENDING)
+ *   -aside      another thread takes the signals, the ending one blocks them
+ *   -exits      another thread calls exit(), too
+ *   -rt         a real-time signal with a number in place of SIGTERM
  *
  * Prints what happened, in a form that does not depend on times.
  */
@@ -39,6 +44,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -68,9 +74,41 @@ handle(int number)
 }
 
 static void
+handle_number(int number, siginfo_t *info, void *unused)
+{
+	char text[40];
+
+	(void)unused;
+	if (number == SIGRTMIN && info->si_code == SI_QUEUE)
+		snprintf(text, sizeof(text), "number %d ",
+			 info->si_value.sival_int);
+	else
+		snprintf(text, sizeof(text), "no number ");
+	say(text);
+}
+
+static bool
+has_word(const char *word)
+{
+	return strstr(now, word) != NULL;
+}
+
+/* The signal that the parent sends. */
+static int
+late_signal(void)
+{
+	return has_word("-rt") ? SIGRTMIN : SIGTERM;
+}
+
+static void
 set_handler(int number, int flags)
 {
 	struct sigaction sa = { .sa_handler = handle, .sa_flags = flags };
+
+	if (has_word("-rt")) {
+		sa.sa_sigaction = handle_number;
+		sa.sa_flags |= SA_SIGINFO;
+	}
 
 	sigemptyset(&sa.sa_mask);
 	sigaction(number, &sa, NULL);
@@ -255,6 +293,33 @@ is_blocked(pid_t pid)
 	return (mask >> (SIGTERM - 1) & 1) != 0;
 }
 
+static void *
+call_exit(void *unused)
+{
+	(void)unused;
+	exit(STATUS);
+}
+
+static void
+follow_words(void)
+{
+	const struct rlimit none = { 0, 0 };
+	sigset_t set;
+	pthread_t thread;
+
+	if (has_word("-timerless") && setrlimit(RLIMIT_SIGPENDING, &none) != 0)
+		_exit(93);
+	if (has_word("-aside")) {
+		start_thread();
+		sigemptyset(&set);
+		sigaddset(&set, late_signal());
+		sigprocmask(SIG_BLOCK, &set, NULL);
+	}
+	if (has_word("-exits") &&
+	    pthread_create(&thread, NULL, call_exit, NULL) != 0)
+		_exit(92);
+}
+
 /* Have SIGTERM sent to this process, which is about to end. */
 static void
 send_early(void)
@@ -292,12 +357,12 @@ flush_blocked(void)
 {
 	static char text[OUTPUT], buffer[2 * OUTPUT];
 
-	if (strcmp(now, "handle") == 0)
-		set_handler(SIGTERM, SA_RESTART);
-	if (strcmp(now, "interrupt") == 0)
-		set_handler(SIGTERM, 0);
-	if (strcmp(now, "ignore") == 0)
-		signal(SIGTERM, SIG_IGN);
+	if (strncmp(now, "handle", 6) == 0)
+		set_handler(late_signal(), SA_RESTART);
+	if (strncmp(now, "interrupt", 9) == 0)
+		set_handler(late_signal(), 0);
+	if (strncmp(now, "ignore", 6) == 0)
+		signal(late_signal(), SIG_IGN);
 	if (strcmp(now, "closed-handle") == 0)
 		set_handler(SIGPIPE, 0);
 	if (strstr(now, "threads") != NULL)
@@ -306,10 +371,11 @@ flush_blocked(void)
 	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 	memset(text, 'x', OUTPUT);
 	fwrite(text, 1, OUTPUT, stdout);
-	if (strcmp(now, "early") == 0)
+	if (strncmp(now, "early", 5) == 0)
 		atexit(send_early);
 	if (strncmp(now, "closed", 6) == 0)
 		await_no_reader();
+	follow_words();
 	return STATUS;
 }
 
@@ -349,9 +415,15 @@ send_and_read(pid_t child, int out, char **delays)
 	char text[4000];
 	ssize_t n;
 
-	for (; *delays != NULL; delays++) {
-		usleep((useconds_t)atoi(*delays) * 1000);
-		kill(child, SIGTERM);
+	for (int i = 0; delays[i] != NULL; i++) {
+		const union sigval number = { .sival_int = i + 1 };
+
+		usleep((useconds_t)atoi(delays[i]) * 1000);
+		/* Without room in the child's queue, sigqueue() would fail. */
+		if (has_word("-rt") && !has_word("-timerless"))
+			sigqueue(child, SIGRTMIN, number);
+		else
+			kill(child, late_signal());
 	}
 	if (out < 0)
 		return;
