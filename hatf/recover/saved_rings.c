@@ -129,7 +129,9 @@ check_header(struct saved_rings *set, const struct file *f)
 			       ? HATF_OK
 			       : fail(f, HATF_BAD_RINGS,
 				      offsetof(struct image, seq), "seq");
-	field = check_commit(set->commit, image);
+	field = set->commit->sum == image_commit_sum(set->commit, image->seq)
+			? check_commit(set->commit, image)
+			: "sum";
 	if (field != NULL)
 		return fail(f, HATF_BAD_RINGS, offsetof(struct image, commit),
 			    field);
@@ -237,6 +239,23 @@ check_ring(const struct ring *r, uint64_t offset, const struct file *f)
 }
 
 /*
+ * Do both slots of a ring have the right checksum?  A slot that the process was
+ * writing has none.
+ */
+static bool
+has_sums(const struct ring *r)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		const struct ring_commit *const c = &r->commit[i];
+
+		if (c->seq != RING_NO_COMMIT &&
+		    c->sum != image_ring_commit_sum(c, c->seq))
+			return false;
+	}
+	return true;
+}
+
+/*
  * Check the positions of a ring.  'pos' is the position of the first event that
  * is in no block.  Return the name of an invalid field, or NULL.
  */
@@ -244,6 +263,8 @@ static const char *
 check_positions(const struct ring *r, const struct ring_commit *last,
 		uint64_t pos)
 {
+	if (!has_sums(r))
+		return "sum";
 	if (last == NULL && r->tail != 0)
 		return "tail";
 	if (r->tail > pos || pos > r->head)

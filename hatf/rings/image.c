@@ -10,7 +10,10 @@
 
 #include "hatf/rings/image.h"
 
+#include <stddef.h>
 #include <string.h>
+
+#include "hatf/codec/crc32c.h"
 
 #ifndef IMAGE_STEP
 #define IMAGE_STEP() ((void)0)
@@ -40,6 +43,28 @@ image_hash(uint64_t hash, const void *bytes, size_t nbytes)
 	for (size_t i = 0; i < nbytes; i++)
 		hash = (hash ^ b[i]) * 0x100000001b3ull;
 	return hash;
+}
+
+/* Return the checksum of 'seq' and of the bytes from 'from' to 'to'. */
+static uint64_t
+sum_of(uint64_t seq, const void *from, const void *to)
+{
+	const uint32_t crc = crc32c_add(0, (const uint8_t *)&seq, sizeof(seq));
+
+	return crc32c_add(crc, from,
+			  (size_t)((const char *)to - (const char *)from));
+}
+
+uint64_t
+image_commit_sum(const struct image_commit *c, uint64_t seq)
+{
+	return sum_of(seq, &c->trace, &c->sum);
+}
+
+uint64_t
+image_ring_commit_sum(const struct ring_commit *c, uint64_t seq)
+{
+	return sum_of(seq, &c->pos, &c->sum);
 }
 
 struct ring *
@@ -148,6 +173,7 @@ image_commit_ring(struct ring *r, const struct order_producer *producer,
 	c->flags = flags;
 	c->thread = producer->id;
 	c->stack = producer->stack;
+	c->sum = image_ring_commit_sum(c, seq);
 	IMAGE_STEP();
 	/* release: a reader that sees the number sees the whole slot. */
 	atomic_store_explicit(&c->seq, seq, memory_order_release);
@@ -173,6 +199,7 @@ image_commit(struct image *image, const struct image_commit *commit)
 	memcpy((char *)c + sizeof(c->seq),
 	       (const char *)commit + sizeof(c->seq),
 	       sizeof(*c) - sizeof(c->seq));
+	c->sum = image_commit_sum(c, seq);
 	IMAGE_STEP();
 	/* release, both: a reader that sees the number sees the whole slot. */
 	atomic_store_explicit(&c->seq, seq, memory_order_release);

@@ -59,7 +59,7 @@
  */
 #define IMAGE_MAGIC	    0x676e697246544148ull
 #define IMAGE_RING_MAGIC    0x31676e6952544148ull
-#define IMAGE_VERSION	    9u
+#define IMAGE_VERSION	    10u
 #define IMAGE_PATH_NBYTES   8192u
 #define IMAGE_HEADER_NBYTES 20480u
 /*
@@ -108,6 +108,7 @@ struct image_commit {
 	uint64_t threads, waits, wait_ns, cpu_ns;
 	/* the value of image.unattached that the trace reports */
 	uint64_t unattached;
+	uint64_t sum; /* image_commit_sum() of the slot */
 };
 
 #define IMAGE_NO_COMMIT UINT64_MAX
@@ -201,10 +202,19 @@ void image_end_ring(struct ring *r);
 void image_commit_ring(struct ring *r, const struct order_producer *producer,
 		       bool is_gone, uint64_t seq);
 
+/*
+ * Return the checksum of the slot of commit 'seq': a CRC-32C of the number and
+ * of the members between 'seq' and 'sum'.
+ */
+uint64_t image_commit_sum(const struct image_commit *c, uint64_t seq);
+uint64_t image_ring_commit_sum(const struct ring_commit *c, uint64_t seq);
+
 /* Return the number of the next commit. */
 uint64_t image_next_seq(const struct image *image);
 
-/* Do steps 2 and 3 of the next commit; ignore 'commit->seq'. */
+/*
+ * Do steps 2 and 3 of the next commit; ignore 'commit->seq' and 'commit->sum'.
+ */
 void image_commit(struct image *image, const struct image_commit *commit);
 
 /*

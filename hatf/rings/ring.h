@@ -59,6 +59,7 @@ struct ring_commit {
 	uint64_t thread;
 	/* 'stack' of struct order_producer */
 	uint64_t stack;
+	uint64_t sum; /* image_ring_commit_sum() of the slot */
 };
 
 #define RING_NO_COMMIT UINT64_MAX

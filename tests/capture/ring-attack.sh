@@ -138,7 +138,7 @@ with open(sys.argv[2], "wb") as f:
         struct.pack_into("<Q", ring, 0, WORDS)      # head
         struct.pack_into("<2Q", ring, 64, 0, WORDS) # tail, capacity
         struct.pack_into("<2Q", ring, 200, at, WORDS)
-        struct.pack_into("<12Q", ring, 240, *([2 ** 64 - 1, 0, 0, 0, 0, 0] * 2))
+        struct.pack_into("<16Q", ring, 240, *([2 ** 64 - 1] * 16))
         f.seek(at)
         f.write(ring)
     f.truncate(at + RING + 8 * WORDS)

@@ -83,8 +83,8 @@ craft()
 {
 	"$PYTHON" - "$@" <<'END'
 import os, struct, sys
-fields = {"pid": 32, "path0": 464 + 24, "path1": 8680 + 24,
-          "head0": 464, "head1": 8680}
+fields = {"pid": 32, "path0": 480 + 24, "path1": 8696 + 24,
+          "head0": 480, "head1": 8696}
 def fnv(data):
     h = 0xcbf29ce484222325
     for c in data:
@@ -93,14 +93,14 @@ def fnv(data):
 with open(sys.argv[1], "r+b") as f:
     # Make the file look as if it had been created here.
     st = os.fstat(f.fileno())
-    f.seek(16904)
+    f.seek(16920)
     f.write(struct.pack("<2Q", st.st_dev, st.st_ino))
     f.seek(40)
     seq = struct.unpack("<Q", f.read(8))[0]
-    f.seek(64 + (seq & 1) * 200 + 8)
+    f.seek(64 + (seq & 1) * 208 + 8)
     current = struct.unpack("<Q", f.read(8))[0]
     for field, value in zip(sys.argv[2::2], sys.argv[3::2]):
-        place = 464 + 8216 * (current if field == "trace" else 1 - current)
+        place = 480 + 8216 * (current if field == "trace" else 1 - current)
         if field == "trace":
             with open(value, "rb") as victim:
                 head = victim.read(16)

@@ -241,6 +241,27 @@ add_patch(struct input *in, size_t offset)
 	world.has_false_header |= offset < IMAGE_HEADER_NBYTES;
 }
 
+/*
+ * Give the commits the right checksums again.  Otherwise nearly every patch of
+ * a commit would fail by its checksum, and what comes after it would not be
+ * tested.
+ */
+static void
+seal(void)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct image_commit *const c = &image->commit[i];
+
+		c->sum = image_commit_sum(c, c->seq);
+	}
+	for (unsigned i = 0; i < 2 * RINGS; i++) {
+		struct ring_commit *const c =
+			&world.threads[i / 2].ring->commit[i % 2];
+
+		c->sum = image_ring_commit_sum(c, c->seq);
+	}
+}
+
 void
 world_apply_patches(void)
 {
@@ -264,6 +285,8 @@ world_apply_patches(void)
 		}
 		memcpy(world_file + p->offset, &word, sizeof(word));
 	}
+	if ((world.options & WITHOUT_SUMS) == 0)
+		seal();
 }
 
 static size_t

@@ -33,6 +33,7 @@
 #define WITH_ELSEWHERE 8u  /* the ring file is in another folder */
 #define WITH_COPY      32u /* ... and has been copied there */
 #define WITHOUT_COMMIT 16u /* killed before the first */
+#define WITHOUT_SUMS   64u /* patches do not repair the checksums of commits */
 
 /* Bytes to write over the ring file at the end. */
 struct patch {

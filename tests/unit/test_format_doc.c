@@ -393,6 +393,7 @@ static const size_t ring_offsets[] = {
 	offsetof(struct image_commit, level),
 	offsetof(struct image_commit, threads),
 	offsetof(struct image_commit, unattached),
+	offsetof(struct image_commit, sum),
 
 	offsetof(struct image_trace, head_nbytes),
 	offsetof(struct image_trace, head_hash),
@@ -418,6 +419,7 @@ static const size_t ring_offsets[] = {
 	offsetof(struct ring_commit, flags),
 	offsetof(struct ring_commit, thread),
 	offsetof(struct ring_commit, stack),
+	offsetof(struct ring_commit, sum),
 };
 #define RING_OFFSET_COUNT (sizeof(ring_offsets) / sizeof(ring_offsets[0]))
 

@@ -148,6 +148,48 @@ START_TEST(test_cut_off_anywhere)
 }
 END_TEST
 
+/* Flip each bit of the slot at 'from' alone: a reader detects that. */
+static void
+flip(size_t from, size_t nbytes)
+{
+	for (size_t bit = 0; bit < 8 * nbytes; bit++) {
+		make_file();
+		file[from + bit / 8] ^= (uint8_t)(1u << bit % 8);
+		ck_assert_msg(read_file(sizeof(file), false) == HATF_BAD_RINGS,
+			      "byte %zu, bit %zu", bit / 8, bit % 8);
+	}
+}
+
+START_TEST(test_flipped_commits)
+{
+	flip(offsetof(struct image, commit) + sizeof(struct image_commit),
+	     sizeof(struct image_commit));
+	flip(IMAGE_HEADER_NBYTES + offsetof(struct ring, commit),
+	     sizeof(struct ring_commit));
+}
+END_TEST
+
+/* Give the commits the right checksums again. */
+static void
+seal(void)
+{
+	struct image *const image = (struct image *)file;
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct image_commit *const c = &image->commit[i];
+
+		c->sum = image_commit_sum(c, c->seq);
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		struct ring *const r =
+			(struct ring *)(file + IMAGE_HEADER_NBYTES +
+					i / 2 * RING_NBYTES);
+		struct ring_commit *const c = &r->commit[i % 2];
+
+		c->sum = image_ring_commit_sum(c, c->seq);
+	}
+}
+
 static const uint64_t hostile[] = {
 	1,	    UINT64_MAX, UINT64_MAX - 1, INT64_MAX, 1ull << 27,
 	1ull << 63, 511,	0xffff0104ull,
@@ -162,6 +204,8 @@ hurt(size_t from, size_t nbytes)
 			make_file();
 			memcpy(file + at, &hostile[i], 8);
 			read_file(sizeof(file), false);
+			seal();
+			read_file(sizeof(file), false);
 			read_file(sizeof(file), true);
 		}
 }
@@ -169,9 +213,9 @@ hurt(size_t from, size_t nbytes)
 START_TEST(test_hostile_words)
 {
 	hurt(0, offsetof(struct image, trace) + 32);
-	hurt(IMAGE_HEADER_NBYTES, 320);
+	hurt(IMAGE_HEADER_NBYTES, 368);
 	hurt(IMAGE_HEADER_NBYTES + RING_HEADER_NBYTES, 96);
-	hurt(IMAGE_HEADER_NBYTES + RING_NBYTES, 320);
+	hurt(IMAGE_HEADER_NBYTES + RING_NBYTES, 368);
 	hurt(IMAGE_HEADER_NBYTES + RING_NBYTES + RING_HEADER_NBYTES, 64);
 }
 END_TEST
@@ -199,6 +243,8 @@ START_TEST(test_many_at_once)
 						: 1ull << (seed >> 40) % 64;
 			memcpy(file + at, &word, 8);
 		}
+		if (round % 8 != 0)
+			seal();
 		read_file(sizeof(file), round % 2 != 0);
 	}
 }
@@ -315,6 +361,7 @@ main(void)
 	tcase_set_timeout(tc, 300);
 	tcase_add_test(tc, test_whole);
 	tcase_add_test(tc, test_cut_off_anywhere);
+	tcase_add_test(tc, test_flipped_commits);
 	tcase_add_test(tc, test_hostile_words);
 	tcase_add_test(tc, test_many_at_once);
 	tcase_add_checked_fixture(anew, set_up, tear_down);
