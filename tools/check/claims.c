@@ -18,7 +18,7 @@ claims_begin(struct claims *c, const struct hatf_reader *reader,
 	c->judges = stats.ours;
 }
 
-/* Is 'kind' the comment's first line? */
+/* Is 'kind' the first line of the comment 'e'? */
 static bool
 is_kind(const struct hatf_event *e, const char *kind)
 {
@@ -64,8 +64,9 @@ note_comment(struct claims *c, const struct hatf_event *e)
 }
 
 /*
- * Is the start time of the last block between the time before it and 'time',
- * that of the next event?
+ * A block states the time at which it begins.  Return whether the time that the
+ * last block states lies between the time of the event before the block and
+ * 'time', the time of the event after it.
  */
 static bool
 block_fits(const struct claims *c, uint64_t time)
@@ -101,7 +102,10 @@ claims_note(struct claims *c, const struct hatf_event *e,
 	return fault;
 }
 
-/* Return a number that the trailer states. */
+/*
+ * Set '*n_ret' to the trailer's number for 'key'.  Return false if the trailer
+ * has none.
+ */
 static bool
 find_in_trailer(const struct claims *c, const char *key, uint64_t *n_ret)
 {
@@ -113,7 +117,7 @@ find_in_trailer(const struct claims *c, const char *key, uint64_t *n_ret)
 	return true;
 }
 
-/* Does the header's 'key' have a number other than 'n'? */
+/* Does the header state another number than 'n' for 'key'? */
 static bool
 header_denies(const struct claims *c, const char *key, uint64_t n)
 {
@@ -132,7 +136,7 @@ is_a_part(const struct claims *c)
 	       (segment != NULL && strcmp(segment, "0") != 0);
 }
 
-/* Did the process go on, maybe with a thread that the trace does not know? */
+/* Did the process continue after the end of the trace? */
 static bool
 has_gone_on(const struct claims *c)
 {
@@ -156,7 +160,10 @@ threads_fit(const struct claims *c, const struct hatf_events_stats *seen,
 	if (!find_in_trailer(c, "threads", &told) ||
 	    told == c->threads_created + 1 || told == known)
 		return true;
-	/* A thread gets its number before the trace mentions it. */
+	/*
+	 * A thread gets its number before its first record.  If a trace lacks
+	 * that record, the trailer counts more threads than the events show.
+	 */
 	return told > known &&
 	       (known > 1 || is_a_part(c) || has_gone_on(c) || lost_count != 0);
 }
@@ -172,7 +179,10 @@ time_fits(const struct claims *c, const struct hatf_events_stats *seen)
 	       told == seen->last_time || told == latest;
 }
 
-/* Run check 'n' of the checks at the end; set 'is_last' if there is none. */
+/*
+ * Run check number 'n' of the checks at the end of the trace.  Set
+ * '*is_last_ret' if there is no check with this number.
+ */
 static const char *
 judge(const struct claims *c, unsigned n, bool *is_last_ret)
 {

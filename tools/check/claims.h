@@ -41,16 +41,17 @@ void claims_begin(struct claims *c, const struct hatf_reader *reader,
 		  const struct hatf_events *events);
 
 /*
- * Process an event.  Return NULL or, if the event contradicts a claim, a static
- * text that says which one; '*at_ret' is then the comment with the claim.
+ * Process an event.  If the event contradicts a claim, return a static text
+ * that describes the claim, and set '*at_ret' to the comment that states it.
+ * Otherwise return NULL.
  */
 const char *claims_note(struct claims *c, const struct hatf_event *e,
 			const struct hatf_event **at_ret);
 
 /*
  * Check the claims that need the whole trace, after its last event was read.
- * Call repeatedly until it returns NULL; '*step' is 0 at first.  The results
- * are those of claims_note().
+ * Call this function repeatedly, with '*step' 0 at first, until it returns
+ * NULL.  The results are those of claims_note().
  */
 const char *claims_end(struct claims *c, unsigned *step,
 		       const struct hatf_event **at_ret);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ignore threads with larger numbers: no program has so many. */
+/* No program has this many threads: ignore larger thread numbers. */
 #define THREADS_MAX (1u << 20)
 
 static bool
@@ -47,9 +47,7 @@ overlaps_end(struct overlaps *o)
 	o->seen = NULL;
 }
 
-/*
- * The first address after the block, or the highest address if that overflows.
- */
+/* Return the first address after the block, or UINT64_MAX if that overflows. */
 static uint64_t
 end_of(uint64_t address, uint64_t size)
 {
@@ -73,7 +71,7 @@ note_thread(struct overlaps *o, const struct hatf_event *e)
 
 		if (seen == NULL)
 			return false;
-		/* All ones: a thread without a record. */
+		/* All ones mean that the thread has no record yet. */
 		memset(seen + o->seen_count, 0xff,
 		       (count - o->seen_count) * sizeof(*seen));
 		o->seen = seen;
@@ -84,7 +82,7 @@ note_thread(struct overlaps *o, const struct hatf_event *e)
 	return true;
 }
 
-/* Has another known thread had no record since the free? */
+/* Has any thread but that of 'newer' had its last record before 'newer'? */
 static bool
 has_silent_thread(const struct overlaps *o, const struct hatf_event *newer)
 {
@@ -99,7 +97,7 @@ has_silent_thread(const struct overlaps *o, const struct hatf_event *newer)
 static void
 tell(struct overlaps *o, const struct hatf_event *newer)
 {
-	/* From now on any block may cover any other. */
+	/* From now on, a block may lie inside another one. */
 	o->has_covered = true;
 	o->tell(o->ctx, newer);
 }
@@ -124,9 +122,8 @@ suspect(struct overlaps *o, const struct hatf_live *older,
 }
 
 /*
- * Update the suspects after an event of the block at 'start'.  'end' is the new
- * end of the block after a realloc; it equals 'start' if the realloc moved the
- * block.
+ * Update the suspects after the event 'e' of the block at 'start'.  If 'e' is a
+ * realloc, 'end' is the new end of the block, or 'start' if the block moved.
  */
 static void
 judge_suspect(struct overlaps *o, const struct hatf_event *e, uint64_t start,
@@ -142,8 +139,8 @@ judge_suspect(struct overlaps *o, const struct hatf_event *e, uint64_t start,
 			continue;
 		}
 		/*
-		 * Does the block now end at or before its start, or before the
-		 * newer one?
+		 * Does the realloc end the overlap: did the block move away, or
+		 * does it now end before the newer block?
 		 */
 		const bool gives_way = end <= start || end <= s->newer.address;
 
@@ -161,7 +158,7 @@ judge_suspect(struct overlaps *o, const struct hatf_event *e, uint64_t start,
 	o->suspect_count = kept;
 }
 
-/* A thread has another record: its last free was not an interrupted realloc. */
+/* 'thread' has another record, so its last free was no interrupted realloc. */
 static void
 judge_freed(struct overlaps *o, uint64_t thread)
 {
@@ -192,8 +189,9 @@ void
 overlaps_settle(struct overlaps *o)
 {
 	/*
-	 * A realloc that was interrupted by the end of the program has no
-	 * record.
+	 * A realloc that the end of the program interrupted has no record.  A
+	 * thread without a record after 'newer' may have made such a realloc:
+	 * do not report the overlap.
 	 */
 	for (unsigned i = 0; i < o->suspect_count; i++)
 		if (!o->suspects[i].is_freed &&
@@ -204,7 +202,7 @@ overlaps_settle(struct overlaps *o)
 
 /* ------------------------------------------------------------------ blocks */
 
-/* Must no other block overlap this one? */
+/* Is it a fault if another block overlaps this block? */
 static bool
 is_judged(const struct overlaps *o, const struct hatf_live *live)
 {
@@ -213,8 +211,9 @@ is_judged(const struct overlaps *o, const struct hatf_live *live)
 }
 
 /*
- * Find the last block before the new one that is not exempt.  Exempt blocks
- * need not be skipped until one has been covered.
+ * Find the last non-exempt block before the new one.  If the nearest block is
+ * exempt and no block has covered an exempt one, no earlier block can reach the
+ * new one: stop.
  */
 static bool
 find_before(const struct overlaps *o, const struct hatf_event *e,
@@ -234,7 +233,7 @@ find_before(const struct overlaps *o, const struct hatf_event *e,
 	return false;
 }
 
-/* Find the first block after the start of the new one that overlaps it. */
+/* Find the first non-exempt block that starts inside the new block. */
 static bool
 find_behind(struct overlaps *o, const struct hatf_event *e,
 	    struct hatf_live *ret)
@@ -256,7 +255,8 @@ find_behind(struct overlaps *o, const struct hatf_event *e,
 
 /*
  * Check a new block against the block before it and the block after it.  Always
- * look at both, to notice covered exempt blocks.
+ * search in both directions: the search also notices exempt blocks that the new
+ * block covers.
  */
 static void
 judge(struct overlaps *o, const struct hatf_event *e)
@@ -277,7 +277,7 @@ judge(struct overlaps *o, const struct hatf_event *e)
 		suspect(o, lies_before ? &before : &behind, e);
 }
 
-/* A block was allocated and replaced one with the same address. */
+/* A block was allocated.  Any block with the same address is replaced. */
 static void
 put(struct overlaps *o, const struct hatf_event *e)
 {

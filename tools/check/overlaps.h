@@ -28,14 +28,14 @@
 #include "hatf/hatf.h"
 
 /*
- * An older block, overlapped by a newer one, that a realloc may be about to
- * move.
+ * An older block that a newer one overlaps.  It is no fault if a realloc is
+ * about to move the older block.
  */
 struct overlaps_suspect {
 	uint64_t heap, start; /* of the older block */
 	/* the older block was freed, or its heap destroyed */
 	bool is_gone;
-	/* freed by 'thread', perhaps with its last record */
+	/* freed by 'thread'; the free may be the last record of that thread */
 	bool is_freed;
 	uint64_t thread;
 	struct hatf_event newer; /* the event that allocated the newer block */
@@ -61,7 +61,10 @@ struct overlaps {
 	void *ctx;
 };
 
-/* Start.  'events' must not have been read from.  False if out of memory. */
+/*
+ * Start the check.  No event must have been read from 'events' yet.  Return
+ * false if out of memory.
+ */
 bool overlaps_begin(struct overlaps *o, const struct hatf_reader *reader,
 		    struct hatf_events *events);
 void overlaps_end(struct overlaps *o);

@@ -5,7 +5,7 @@
  *
  * A recorder that splits its output starts each segment with the live blocks
  * (FORMAT "Segments").  If the files of one process are read in order, these
- * blocks must be the blocks that were live at the end of the segment before.
+ * blocks must be the blocks that were live at the end of the previous segment.
  * The sets are compared by a sum of hashes, so no set is kept in memory.
  */
 #ifndef SEGMENT_SEQUENCE_H

@@ -43,7 +43,10 @@ stack_check_stack_id(const struct hatf_event *e)
 	return hatf_record_stack(&rec);
 }
 
-/* Only definitions are refused; the word after "HATF " is the kind. */
+/*
+ * hatf_stacks_note() refuses only definitions.  The word after "HATF " in a
+ * definition is its kind.
+ */
 static const char *
 note(struct stack_check *d, const struct hatf_event *e, bool *has_memory_ret)
 {

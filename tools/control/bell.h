@@ -5,8 +5,9 @@
  * A recorder whose writer thread has ended has no socket.  Instead the traced
  * process maps a file in the directory of the sockets (places.h).  All
  * processes of a user share this file, and each has a slot in it
- * (hatf/recorder/bells.h).  An order in its slot makes a process start its
- * writer thread with its next allocation.
+ * (hatf/recorder/bells.h).  'hatf ctl' writes an order into the slot of a
+ * process.  The next allocation of the process notices the order and starts the
+ * writer thread.
  */
 #ifndef BELL_H
 #define BELL_H
@@ -23,8 +24,8 @@
 int bell_open(int place_fd, uid_t owner);
 
 /*
- * Find the values that identify 'pid' in an order.  'number' is its number in
- * its own PID namespace.
+ * Find the values that identify 'pid' in an order.  'number' is the id of the
+ * process in its own PID namespace.
  */
 struct bells_process bell_find_process(pid_t pid, long number);
 
@@ -32,9 +33,9 @@ struct bells_process bell_find_process(pid_t pid, long number);
 bool bell_ring(int fd, const struct bells_process *p, enum bell_call call);
 
 /*
- * Return the pending order, start or stop, in the slot of 'p'.  Return 0 if
- * there is none, or if the order is 'seen', the last one that the process
- * carried out (0: none).
+ * Return the pending order, start or stop, in the slot of 'p'.  Return 0 if the
+ * slot has no such order, or if the order is 'seen', the last one that the
+ * process carried out (0: none).
  */
 enum bell_call bell_pending(int fd, const struct bells_process *p,
 			    uint64_t seen);
@@ -42,10 +43,10 @@ enum bell_call bell_pending(int fd, const struct bells_process *p,
 enum bell_listening {
 	BELL_NO,     /* the process does not map the file */
 	BELL_YES,    /* the process maps the file and sees orders in it */
-	BELL_UNKNOWN /* we may not read what it maps */
+	BELL_UNKNOWN /* hatf may not read the mappings of the process */
 };
 
-/* Does 'pid' map this file? */
+/* Does 'pid' map the file of bells that is open as 'fd'? */
 enum bell_listening bell_is_mapped(int fd, pid_t pid);
 
 /* Does 'pid' map any file with the name of a file of bells? */

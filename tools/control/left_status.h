@@ -20,7 +20,7 @@
  */
 int left_status_open(int place_fd, const char *name, uid_t owner);
 
-/* Has no process mapped the file, in any PID namespace? */
+/* Return true if no process, in any PID namespace, maps the file. */
 bool left_status_is_abandoned(int fd);
 
 /*
@@ -37,8 +37,8 @@ uint64_t left_status_seen(int fd);
 /*
  * Read the status of 'pid' in the form of a recorder's answer to "status":
  * "ok", the line 'pending' (which may be ""), and more lines, NUL-terminated.
- * 'now_ms', from sockets_now_ms(), is the time for which the answer states the
- * seconds of recording.  False if the file has no status.
+ * The answer states for how many seconds the process has recorded at the time
+ * 'now_ms', a value of sockets_now_ms().  False if the file has no status.
  */
 bool left_status_read(int fd, pid_t pid, const char *pending, uint64_t now_ms,
 		      char *answer, size_t cap);

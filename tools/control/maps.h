@@ -15,8 +15,8 @@ typedef bool maps_test(const char *line, const void *context);
 bool maps_find(pid_t pid, maps_test *test, const void *context);
 
 /*
- * Is the line the mapping of a file with this inode number whose path ends in
- * 'end'?
+ * Does 'line' describe a mapping of a file that has this inode number and whose
+ * path ends in 'end'?
  */
 bool maps_is_file(const char *line, const char *end, unsigned long long inode);
 

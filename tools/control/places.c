@@ -48,8 +48,8 @@ add_places_of(struct places *p, uid_t uid)
 }
 
 /*
- * Add the directories of all users in 'directory'.  Their names are 'prefix'
- * and a user id.  Check that this user owns the directory, because anybody can
+ * Add the directories in 'directory' whose names consist of 'prefix' and a user
+ * id.  Ignore a directory that this user does not own, because anybody can
  * create names in /tmp.
  */
 static void
@@ -80,7 +80,10 @@ add_users(struct places *p, const char *directory, const char *prefix)
 		closedir(d);
 }
 
-/* Add the places for 'runtime', a value of XDG_RUNTIME_DIR or NULL. */
+/*
+ * Add the directories in 'runtime', a value of XDG_RUNTIME_DIR or NULL, for our
+ * own user and for 'uid'.
+ */
 static void
 add_runtime(struct places *p, const char *runtime, uid_t uid)
 {

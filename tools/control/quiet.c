@@ -119,8 +119,8 @@ quiet_read_status(pid_t pid, char *answer, size_t cap)
 }
 
 /*
- * Without a socket, can the process get orders by the file of bells, or can its
- * status be found in /proc?
+ * The process has no socket.  Does it take orders by the file of bells, or can
+ * its status be found in /proc?
  */
 static bool
 is_reachable(pid_t pid)

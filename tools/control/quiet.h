@@ -2,8 +2,9 @@
 /*
  * quiet.h - inspect a traced process that has no socket
  *
- * Everything is read from /proc, without help of the process.  Only the
- * process's user and root can do so, because only they may read /proc/PID/maps.
+ * Everything is read from /proc, without help of the process.  This works only
+ * for root and the process's own user, because only they may read
+ * /proc/PID/maps.
  */
 #ifndef QUIET_H
 #define QUIET_H
@@ -29,9 +30,9 @@ bool quiet_read_status(pid_t pid, char *answer, size_t cap);
 
 /*
  * Add to 'pids' the processes without a socket that take orders by the file of
- * bells (bell.h) or record into memory only.  The 'count' entries of 'pids' are
- * distinct and in ascending order, before and after; 'max' bounds them.  Return
- * the new count.
+ * bells (bell.h) or record into memory only.  'pids' has 'count' entries and
+ * room for 'max'.  The entries are distinct and in ascending order, before and
+ * after the call.  Return the new count.
  */
 size_t quiet_add_all(pid_t *pids, size_t count, size_t max);
 

@@ -46,7 +46,7 @@ take_live(void *ctx, const struct hatf_live *live)
 	return true;
 }
 
-/* Order blocks by heap, then by allocation. */
+/* Order blocks by heap, then by the time of their allocation. */
 static int
 compare(const void *a, const void *b)
 {
@@ -63,8 +63,8 @@ compare(const void *a, const void *b)
 
 /*
  * Must this line of the source's header be left out of the snapshot?  A line
- * about segments, inheritance or the recorder is false for a snapshot: it is
- * not a segment, contains the inherited blocks itself, and is not being
+ * about segments, inheritance or the recorder would be false: the snapshot is
+ * no segment, contains the inherited blocks itself, and is no longer being
  * written.
  */
 static bool
@@ -235,8 +235,8 @@ make_header(const struct snapshot *s)
 
 /*
  * Read the blocks that were live at the start, and at most 'event_count'
- * events.  The limit is needed because the trace may grow faster than it can be
- * read.
+ * events.  The limit is needed because the trace may grow faster than this
+ * function can read it.
  */
 static enum hatf_status
 read_events(struct hatf_events *stage, uint64_t carried, uint64_t event_count)

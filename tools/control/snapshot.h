@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How well the blocks are known that were live when a trace began. */
+/* How completely a trace knows the blocks that were live when it began. */
 enum snapshot_live {
 	SNAPSHOT_EXACT,
 	SNAPSHOT_UNCERTAIN, /* events were lost before the trace began */
@@ -44,9 +44,9 @@ struct snapshot {
 bool snapshot_write(struct snapshot *s);
 
 /*
- * Return how well the blocks are known that were live at the start of the trace
- * open as 'fd'.  The line "live" of its header says so; without the line,
- * return SNAPSHOT_EXACT.
+ * Return how completely the trace that is open as 'fd' knows the blocks that
+ * were live at its start.  The line "live" of the header says so; without this
+ * line, return SNAPSHOT_EXACT.
  */
 enum snapshot_live snapshot_live_of(int fd);
 

@@ -45,7 +45,7 @@ number_of_name(const char *name, const char *end)
 	return n > 0 && n <= INT_MAX && strcmp(rest, end) == 0 ? n : 0;
 }
 
-/* Is the file older than the time that a recorder needs to create a socket? */
+/* Is the file too old to belong to a socket that is still being created? */
 static bool
 is_old(int place_fd, const char *name)
 {
@@ -94,7 +94,7 @@ sweep_half_made(const struct place *place, int place_fd, const char *name)
 /*
  * Remove 'name' if it is a dead socket: its process has ended and no process
  * listens.  Both conditions are needed: a process in another PID namespace
- * looks dead by its number, but it listens.
+ * seems to have ended, because its number means nothing here, but it listens.
  */
 static void
 sweep(const struct place *place, int place_fd, const char *name)
@@ -121,7 +121,7 @@ sweep(const struct place *place, int place_fd, const char *name)
 		close(fd);
 }
 
-/* Return the process of the socket 'name'; 0 if there is none. */
+/* Return the process that listens at the socket 'name'; 0 if there is none. */
 static pid_t
 process_of(const struct place *place, int place_fd, const char *name)
 {
@@ -134,8 +134,8 @@ process_of(const struct place *place, int place_fd, const char *name)
 		return 0;
 	fd = sockets_connect_to(place_fd, name, place->owner, 0);
 	/*
-	 * Keep a socket whose accept queue is full.  Return no process for the
-	 * socket of another user.
+	 * If the accept queue is full, a process listens: return its number,
+	 * unless the socket belongs to another user.
 	 */
 	if (fd < 0)
 		return errno == EAGAIN && place->owner == geteuid()

@@ -112,8 +112,9 @@ sockets_listener(int fd, uid_t *uid_ret)
  * Is 'pid' the listener?  The process id alone is no proof: a process can
  * create a socket, leave it to a child and end, and then another user's process
  * may get the same id.  Therefore compare the user ids, too.  A process that
- * later gave up root's privileges created its socket as root; only root can
- * connect to that one.
+ * gave up root's privileges after it created its socket fails that comparison,
+ * but only root can connect to such a socket, so our own user id is also
+ * accepted.
  */
 static bool
 is_listener(int fd, pid_t pid, uid_t *uid_ret)
@@ -168,8 +169,8 @@ sockets_connect(pid_t pid, uint64_t until_ms, uid_t *uid_ret)
 			continue;
 		fd = connect_in(&places.place[i], pid, until_ms, uid_ret);
 		/*
-		 * Keep the most informative error: one socket exists but may
-		 * not be used.
+		 * If a socket exists but cannot be used, its error says more
+		 * than ENOENT: keep that error.
 		 */
 		if (fd < 0 &&
 		    (!sockets_is_absent(errno) || errno == ECONNREFUSED))

@@ -37,8 +37,8 @@ int sockets_connect_to(int place_fd, const char *name, uid_t owner,
 
 /*
  * Return the id of the process that listens at the other end of 'fd', or 0 if
- * the process has no id in this PID namespace.  Set '*uid_ret' to its user id
- * when it called listen().
+ * the process has no id in this PID namespace.  Set '*uid_ret' to the user id
+ * that the process had when it called listen().
  */
 pid_t sockets_listener(int fd, uid_t *uid_ret);
 

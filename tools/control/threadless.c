@@ -19,7 +19,7 @@ open_bells(const struct place *place, pid_t pid)
 {
 	int place_fd, fd;
 
-	/* A process maps only its own user's file. */
+	/* A process maps only the file of its own user. */
 	if (place->owner != geteuid() &&
 	    !process_info_is_user(pid, place->owner))
 		return -1;
@@ -43,7 +43,8 @@ ring_in(const struct place *place, pid_t pid, enum bell_call call)
 		return BELL_NO;
 	listening = bell_is_mapped(fd, pid);
 	/*
-	 * If /proc/PID/maps cannot be read, at least require the file's user.
+	 * If /proc/PID/maps cannot be read, at least require that the file
+	 * belongs to the user of the process.
 	 */
 	if ((listening == BELL_UNKNOWN &&
 	     !process_info_is_user(pid, place->owner)) ||

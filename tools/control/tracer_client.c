@@ -110,8 +110,8 @@ complain(const struct tracer_answer *r, int e)
 }
 
 /*
- * Is it possible that the process creates a socket soon?  A process that has
- * just started may still be the shell that will execute the program.
+ * May the process still create a socket?  A process that has just started may
+ * still be the shell that will execute the program.
  */
 static bool
 may_appear(const struct tracer_answer *r)
@@ -172,10 +172,10 @@ ring(struct tracer_answer *r, enum bell_call call)
 }
 
 /*
- * Handle a missing socket.  A young process creates its socket some time after
- * its start: wait for it.  A process without a writer thread sees an order in
- * the file of bells, and then creates a socket with its next allocation: write
- * the order there.
+ * Handle a missing socket.  If the process is young, it may create its socket
+ * soon: wait for the socket.  If its writer thread is not running, write an
+ * order into the file of bells: the next allocation of the process notices the
+ * order and creates the socket.
  */
 static void
 wait_for_socket(struct talk *t, const char *order, int e)
@@ -188,7 +188,8 @@ wait_for_socket(struct talk *t, const char *order, int e)
 	if (sockets_now_ms() < t->young_ms && may_appear(r))
 		return;
 	/*
-	 * Inspect a process again, since by now it may be old enough for that.
+	 * Inspect the process once more.  At the first time it may have been
+	 * too young for that.
 	 */
 	if (strcmp(order, "status") == 0 &&
 	    quiet_read_status(r->pid, r->answer, sizeof(r->answer))) {
@@ -387,8 +388,9 @@ go_on(struct round *round)
 }
 
 /*
- * Is there an order in the file of bells that the process has not carried out
- * yet?  If so, report it: a start or a stop stays pending there.
+ * Has the process not yet noticed an order that hatf wrote into the file of
+ * bells?  If so, leave a start or a stop pending there, report this, and return
+ * true.
  */
 static bool
 is_quiet(const struct tracer_answer *r, int e, const char *order)
@@ -432,9 +434,7 @@ is_done(const struct talk *t, const char *order)
 	return false;
 }
 
-/*
- * Return how many exchanges may run at once, by the number of free descriptors.
- */
+/* Return how many exchanges the number of free descriptors allows at once. */
 static size_t
 round_max(void)
 {
@@ -514,7 +514,7 @@ hex_digit(char c)
 	return (unsigned)(c <= '9' ? c - '0' : (c | 32) - 'a' + 10) & 15;
 }
 
-/* Decode the \xHH of a value of 'n' bytes. */
+/* Decode each \xHH in a value of 'n' bytes. */
 static void
 unescape(const char *s, size_t n, char *out, size_t cap)
 {

@@ -131,7 +131,10 @@ follower_open(const struct followed_file *file)
 	f->pid_start = file->pid_start;
 	f->file = file->fd;
 	f->pipe[0] = -1;
-	/* Let writing to a pipe that the reader has closed return EPIPE. */
+	/*
+	 * Ignore SIGPIPE: a write to a pipe that the reader has closed then
+	 * fails with EPIPE.
+	 */
 	signal(SIGPIPE, SIG_IGN);
 	if (pipe2(f->pipe, O_CLOEXEC) != 0 || !start(f)) {
 		message_print("%s: %s", file->path, strerror(errno));

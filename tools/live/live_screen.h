@@ -34,7 +34,9 @@ struct live_page {
 	/* Figures of the whole trace: */
 	struct amount live, peak, allocated, allocated_before;
 	uint64_t event_count, lost_count, thread_count;
-	/* Times since the first event: of now, and of the peak. 0: unknown. */
+	/*
+	 * Time from the first event until now, and until the peak.  0: unknown.
+	 */
 	uint64_t duration_ns, peak_ns;
 	struct live_sites *rows;
 	/* what a row is: "site", "thread and size" or "thread" */

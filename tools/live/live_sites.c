@@ -17,7 +17,7 @@
 #define ROW_UNNAMED 0
 #define UNNAMED	    "[not named yet]"
 
-/* A site, as tsearch() keeps it. */
+/* A site in the tree of tsearch(). */
 struct entry_key {
 	const char *name;
 	uint32_t row;
@@ -150,7 +150,7 @@ void
 live_sites_forget_stacks(struct live_sites *s)
 {
 	s->stack_count = 0;
-	/* Also reset the counters. */
+	/* The other trace counts from zero: reset the counters. */
 	for (size_t i = 0; i < s->count; i++)
 		s->rows[i].last = s->rows[i].before = (struct amount){ 0 };
 }
@@ -269,8 +269,8 @@ compare_live(const void *a, const void *b, void *ctx)
 }
 
 /*
- * Find the names of stacks that have none yet, those with the most live bytes
- * first.
+ * Find names for the stacks that have none yet, in descending order of their
+ * live bytes.
  */
 static bool
 name_stacks(struct live_sites *s, const struct live_trace *t,

@@ -7,8 +7,8 @@
  * live bytes, and spends a limited time per update.  In a trace without call
  * stacks, each pair of a thread and a size class is a site.
  *
- * Memory is O(stacks + sites).  One thread uses a table; the census must be
- * locked during live_sites_update().
+ * Memory is O(stacks + sites).  Only one thread may use a table.  The census
+ * must be locked during live_sites_update().
  */
 #ifndef LIVE_SITES_H
 #define LIVE_SITES_H

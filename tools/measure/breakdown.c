@@ -42,10 +42,11 @@ add_record(struct breakdown *b, struct stored *stored,
 }
 
 /*
- * The records so far end at 'offset' of the stream.  The reader adds a stack to
- * the attributes of a record, although the stream has the stack in a comment,
- * the column.  So take back what add_record() counted beyond 'offset', at most
- * the attributes of the last record.
+ * 'offset' is the end of the counted records in the stream.  The stream stores
+ * stacks in a comment, the column, but the reader adds each stack to the
+ * attributes of its record, where add_record() counts it.  Subtract what
+ * add_record() counted beyond 'offset', at most the attributes of the last
+ * record.
  */
 static void
 settle(struct breakdown *b, uint64_t attributes_nbytes, uint64_t offset)

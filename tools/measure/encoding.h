@@ -77,8 +77,8 @@ enum hatf_status encoding_write(const struct spool *trace, enum encoding e,
 
 /*
  * Like encoding_write(), but set '*nbytes_ret' to the length; on an error leave
- * '*nbytes_ret' unchanged.  'fd' must come from spool_memory(); its memory is
- * released during writing.
+ * '*nbytes_ret' unchanged.  'fd' must come from spool_memory(); this function
+ * releases the memory of 'fd' while it writes.
  */
 enum hatf_status encoding_measure(const struct spool *trace, enum encoding e,
 				  unsigned flags, int fd, uint64_t *nbytes_ret,

@@ -118,7 +118,8 @@ put_address(struct splitting *s, const struct hatf_record *rec,
 }
 
 /*
- * Append a data record.  A trace with the paper's content has no other fields.
+ * Append the tag, size and addresses of a data record.  A trace with the
+ * paper's content has no other fields.
  */
 static void
 put_data(struct splitting *s, const struct hatf_record *rec)

@@ -32,8 +32,8 @@ struct bench {
 };
 
 /*
- * Write all records.  Return the time for this, without the time to convert the
- * records to the library's form.
+ * Write all records.  Set '*ns_ret' to the time that this takes, without the
+ * time to convert the records to the library's form.
  */
 static enum hatf_status
 write_once(struct bench *b, enum encoding e, unsigned flags, double *ns_ret,

@@ -2,9 +2,10 @@
 /*
  * timing.h - how long it takes to write and to read each encoding
  *
- * One thread reads from and writes to memory.  So its CPU time is the whole
- * cost, and the measure that other load on the machine disturbs least.  Each
- * run measures all encodings once; the result is the median of the runs.
+ * One thread reads from and writes to memory, so the CPU time of this thread is
+ * the whole cost.  Other load on the machine disturbs CPU time less than
+ * elapsed time.  Each run measures all encodings once; the result is the median
+ * of the runs.
  */
 #ifndef TIMING_H
 #define TIMING_H

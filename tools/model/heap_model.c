@@ -41,7 +41,7 @@ heap_model_restart(struct heap_model *m)
 	m->moved_count = 0;
 }
 
-/* Count the change of a block that takes 'taken' bytes instead of 'old'. */
+/* A block now takes 'taken' bytes instead of 'old': update the totals. */
 static void
 count_taken(struct heap_model *m, uint64_t old, uint64_t taken)
 {

@@ -40,7 +40,7 @@ struct model {
 	unsigned class_count;
 };
 
-/* The place of a block; if 'taken' is 0, there is none. */
+/* The place of a block.  If 'taken' is 0, the slot has no block. */
 struct model_block {
 	uint64_t start, taken, asked;
 };

@@ -2,11 +2,12 @@
 /*
  * holes.h - the free parts of a simulated heap
  *
- * Holes are found by their addresses, by their ends, and by their sizes, each
- * in O(log n).  Two holes are never adjacent: the heap joins them.
+ * A hole is found by its start, by its end, or by its size, each in O(log n).
+ * Two holes are never adjacent: the heap joins them.
  *
- * Each order is a treap: a search tree whose nodes have random priorities and
- * form a heap by priority.  Each node has the largest size in its subtree.
+ * A treap keeps the holes in order: a search tree whose nodes have random
+ * priorities and form a heap by priority.  Each node has the largest size in
+ * its subtree.
  */
 #ifndef HOLES_H
 #define HOLES_H

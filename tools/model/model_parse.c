@@ -18,7 +18,7 @@ add_class(struct model *model, uint64_t size)
 	return true;
 }
 
-/* Set the sizes that the blocks of an allocator take. */
+/* Set the model's size classes to those of an allocator. */
 static bool
 add_allocator(struct model *model, enum size_table table)
 {

@@ -530,8 +530,8 @@ worst_optimum(const struct report *r)
 			per_record(least, 1);
 
 		/*
-		 * Not '>': a ratio that is NAN, which is unknown, must count as
-		 * the largest.
+		 * Do not write 'ratio > worst': a ratio that is NAN is unknown,
+		 * and must count as the largest.
 		 */
 		if (!(ratio <= worst))
 			worst = ratio;

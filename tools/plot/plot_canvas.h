@@ -3,14 +3,14 @@
  * plot_canvas.h - the canvas of a picture: an SVG or a PNG file in memory
  *
  * The SVG file is written without cairo, so that its texts stay texts. cairo
- * draws the PNG file.  It is loaded when the first PNG canvas is opened: if
- * 'hatf' were linked with it, the start of every command would take half as
- * long again.
+ * draws the PNG file.  'hatf' loads cairo when the first PNG canvas is opened:
+ * if 'hatf' were linked with cairo, the start of every command would take half
+ * as long again.
  *
  * Texts must be valid in XML (plot_text.h); this module escapes markup.
  *
- * Colours are 0xRRGGBB.  Units are pixels, from the left and the top.  Used by
- * one thread at a time.
+ * Colours are 0xRRGGBB.  Units are pixels, from the left and the top.  Only one
+ * thread at a time may use a canvas.
  */
 #ifndef PLOT_CANVAS_H
 #define PLOT_CANVAS_H

@@ -133,8 +133,8 @@ make_time_ticks(struct chart *c)
 }
 
 /*
- * The number of ticks depends on the height; the left margin depends on the
- * width of the ticks' labels.
+ * Make the ticks first: their number depends on the height, and the left margin
+ * depends on the width of their labels.
  */
 static void
 lay_out(struct chart *c)

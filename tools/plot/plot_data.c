@@ -38,8 +38,8 @@ find_axis(struct plot_data *d)
 	d->peak = c->peak_level;
 	d->peak_at = distance(c, &c->peak);
 	/*
-	 * On an axis of events, the peak's number is that of the next event:
-	 * use the event that made the peak.
+	 * On an axis of events, the moment of the peak has the number of the
+	 * next event: step back to the event that made the peak.
 	 */
 	if (!is_time && d->peak_at > d->first)
 		d->peak_at--;
@@ -49,8 +49,8 @@ find_axis(struct plot_data *d)
 /* --------------------------------------------------------------------- bins */
 
 /*
- * Add a bin in which nothing changes, which begins at the end of the previous
- * bin.
+ * Add a bin from the end of the previous bin to 'end', in which the level does
+ * not change.
  */
 static void
 add_flat(struct plot_data *d, uint64_t end, uint64_t level)

@@ -20,7 +20,7 @@ is_rest(char c)
 
 /*
  * Return an estimate of a character's width, as a fraction of the font size.
- * It is rather too large than too small.
+ * The estimate errs on the large side.
  */
 static double
 width_of(char c)
@@ -66,8 +66,8 @@ is_no_character(const char *s)
 }
 
 /*
- * Replace noncharacters in valid UTF-8 by U+FFFD.  Its encoding is never
- * longer, so the text fits.
+ * Replace noncharacters in valid UTF-8 by U+FFFD.  The encoding of U+FFFD is
+ * never longer than that of a noncharacter, so the text fits.
  */
 static void
 replace_no_characters(char *buf)
@@ -86,7 +86,7 @@ replace_no_characters(char *buf)
 	*to = '\0';
 }
 
-/* -------------------------------------------------------------- parts of it */
+/* --------------------------------------------------------- parts of a name */
 
 static void
 append(char *buf, size_t *used, const char *text, size_t nbytes)
@@ -116,8 +116,8 @@ find_place(const char *name)
 }
 
 /*
- * Copy the text from 'from' to 'end'.  If it is a path, copy only its last
- * part.
+ * Copy the text from 'from' to 'end'.  If the text is a path, copy only its
+ * last part.
  */
 static void
 copy_base(char *buf, size_t *used, const char *from, const char *end)

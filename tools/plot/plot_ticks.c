@@ -10,8 +10,8 @@
 #define MINUTE 60e9
 
 /*
- * A unit, such as KiB or seconds.  The distance of ticks is 1, 2 or 5 times a
- * power of 10 of a unit.
+ * A unit, such as KiB or seconds.  The distance between two ticks is 1, 2 or 5
+ * times a power of 10, in this unit.
  */
 struct unit {
 	double size;

@@ -83,8 +83,8 @@ anonymizer_edit_header(struct anonymizer *a, const struct hatf_reader *reader,
 /* ------------------------------------------------------------------ records */
 
 /*
- * Escape a name as in comments: a line of the file of names cannot contain a
- * newline.
+ * Escape a name in the way of comments, because a name in the file of names
+ * must not contain a newline.
  */
 static size_t
 escape(struct anonymizer *a, const uint8_t *text, size_t nbytes)
@@ -135,8 +135,8 @@ keep_item(struct anonymizer *a, struct hatf_record *rec,
 		return true;
 	}
 	/*
-	 * Ignore the result: only an item that occurs twice may not fit, and it
-	 * may be dropped.
+	 * Ignore the result: only a repeated item can fail to fit, and a
+	 * repeated item may be dropped.
 	 */
 	hatf_attr_put(a->attributes, sizeof(a->attributes), used, &kept);
 	return true;

@@ -79,8 +79,9 @@ static const struct rule header[] = {
 	NUMBER("mtrc_word"),
 	WORD("mtrc_order", " little big "),
 	/*
-	 * Keep that the process was forked, but not the parent's id: the trace
-	 * of a forked child has blocks that its parent allocated.
+	 * The trace of a forked child has blocks that its parent allocated.  So
+	 * keep the fact that the process was forked, but replace the parent's
+	 * id.
 	 */
 	FIXED("parent_pid", "1"),
 	FIXED("snapshot_of", "anonymous"),
@@ -132,7 +133,7 @@ static const struct rule mark_note[] = {
 	END,
 };
 
-/* Omit what the traced program says about its own event. */
+/* Omit the values that the traced program adds to its own event. */
 static const struct rule event_note[] = {
 	NUMBER("thread"),
 	NUMBER("time"),

@@ -2,8 +2,8 @@
 /*
  * pseudonyms.h - a number for each name of a trace
  *
- * A new name gets the next number of its kind: "function_1", "file_2".  Nothing
- * in a pseudonym depends on the name itself.  A hash would not ensure this: an
+ * A new name gets the next number of its kind: "function_1", "file_2".  A
+ * pseudonym does not depend on the name.  If it were a hash of the name, an
  * attacker could hash a guessed name and compare.
  *
  * The owner of a trace can keep the names in a file.  Then other traces of the
@@ -14,7 +14,7 @@
  * 	file_1 /home/ada/app/parse.c
  *
  * In the file, names have the escapes of a trace's comments (FORMAT "Comments
- * of this project").  Memory is O(names).  One thread uses a table.
+ * of this project").  Memory is O(names).  Only one thread may use a table.
  */
 #ifndef PSEUDONYMS_H
 #define PSEUDONYMS_H

@@ -56,7 +56,7 @@ open_command(const char *command)
 
 /*
  * Read the path after "#!".  If the file is neither a script nor ELF, use
- * "/bin/sh", which then runs it.  Return false for an ELF file.
+ * "/bin/sh", which then runs the file.  Return false for an ELF file.
  */
 static bool
 read_interpreter(int fd, char path[PATH_MAX])
@@ -80,9 +80,9 @@ read_interpreter(int fd, char path[PATH_MAX])
 }
 
 /*
- * Open the file that the kernel runs for 'command'.  For a script that is its
- * interpreter, whose name is written to 'path'; otherwise 'path' is empty.
- * Return -1 if there is no such file.
+ * Open the file that the kernel runs for 'command'.  For a script, this is the
+ * interpreter: write its path to 'path'.  Otherwise make 'path' empty.  Return
+ * -1 if there is no such file.
  */
 static int
 open_image(const char *command, char path[PATH_MAX])

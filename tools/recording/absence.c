@@ -57,7 +57,7 @@ is_ours(const char *text, pid_t pid, const char *name)
 	const size_t n = strlen(name), m = strlen(HATF_RINGS_SUFFIX);
 	bool is = false;
 
-	/* Ignore ring files: they come and go. */
+	/* Ignore ring files: the recorder creates and removes them. */
 	if (n > m && strcmp(name + n - m, HATF_RINGS_SUFFIX) == 0)
 		return false;
 	for (int segments = 0; segments < 2 && !is; segments++) {
@@ -102,7 +102,8 @@ find_gone(const struct absence *a, pid_t pid, char name[NAME_MAX + 1])
 }
 
 /*
- * Was the directory of the traces itself removed or moved?  If so, print this.
+ * If the directory of the traces was itself removed or moved, print a message
+ * about this and return true.
  */
 static bool
 tell_directory(const struct absence *a, const char *command, const char *others)

@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 
 /*
- * Do not open a file that is this much older than the start of the command:
- * this saves time in a directory of old traces.  Some slack is needed because
- * file times come from a clock that lags.
+ * Do not open a file that is this many seconds older than the start of the
+ * command: this saves time in a directory of old traces.  The slack is needed
+ * because file times come from a clock that lags.
  */
 #define SLACK_S 5
 
@@ -38,8 +38,8 @@ add_origin(struct collected_trace *trace, uint64_t pid)
 
 /*
  * Add the ancestors that the header names ("PID@START PID@START"), untraced
- * ones included.  The parent that forked this process may have ended by now,
- * and then only they lead to the command.
+ * ones included.  If the parent that forked this process has ended, only the
+ * ancestors lead to the command.
  */
 static void
 read_origins(const struct hatf_reader *reader, struct collected_trace *ret)
@@ -90,7 +90,7 @@ read_header(const char *path, struct collected_trace *ret)
 	return ret->exe != NULL;
 }
 
-/* Take over ownership of 'exe'. */
+/* Append a trace.  The collection takes ownership of 'trace->exe'. */
 static bool
 append(struct collection *c, const char *path,
        const struct collected_trace *trace)
@@ -334,7 +334,7 @@ static const struct hatf_reader_options found_options = {
 	.flags = HATF_READER_FOUND,
 };
 
-/* Get the figures of a trace without a trailer by reading and counting. */
+/* Get the figures of a trace without a trailer by reading all of the trace. */
 static bool
 summary_by_reading(const struct collected_trace *found,
 		   struct collect_summary *ret)
@@ -390,8 +390,8 @@ summary_of_file(const struct collected_trace *found,
 	if (lstat(found->path, &st) == 0)
 		ret->file_nbytes = (uint64_t)st.st_size;
 	/*
-	 * If the trailer explains why the trace is incomplete, its figures are
-	 * valid.
+	 * The figures of the trailer are valid if the trace is complete, or if
+	 * the trailer explains why the trace is incomplete.
 	 */
 	if (!trailer_read(found->path, true, &tail) ||
 	    (!tail.complete && tail.lost_count == 0 && tail.error[0] == '\0' &&

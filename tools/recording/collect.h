@@ -4,8 +4,9 @@
  *
  * The names of the files depend on values that only libhatftrace.so knows: the
  * executable, and the number that it appends if a name is taken.  Therefore
- * find files by a pattern, and check their headers: the process id, the
- * parents, and a process that is not older than the command.  Not thread-safe.
+ * find files by a pattern, and check the process id, the parents and the start
+ * of the process in their headers.  The process must not be older than the
+ * command.  Not thread-safe.
  */
 #ifndef COLLECT_H
 #define COLLECT_H
@@ -68,8 +69,8 @@ bool collect(struct collection *c, const char *text, const struct launch *l);
 
 /*
  * Find the descendants again, after notebook_read() has marked the traces that
- * have a note.  The header of a process in another PID namespace has ids of
- * that namespace, which do not lead to the command.
+ * have a note.  In another PID namespace, a process has other ids, so the ids
+ * in its header do not lead to the command; its note does.
  */
 void collect_noted(struct collection *c, const struct launch *l);
 

@@ -99,11 +99,11 @@ wait_and_forward(pid_t pid, const struct signals *s)
 }
 
 /*
- * Read the time of the start without a call that returns the clock.  A library
- * such as faketime would change the result of that call, but not the times that
- * the recorder reads from the kernel.  The modification time of a new pipe
- * comes from the clock of file times; such a library changes the times of all
- * files alike.
+ * Do not read the time of the start by a call that returns the clock.  A
+ * library such as faketime changes the result of such a call, but not the times
+ * that the recorder reads from the kernel.  Use the modification time of a new
+ * pipe, which comes from the clock of file times: such a library changes the
+ * times of all files alike.
  */
 static void
 note_start(struct launch *l, int pipe_fd)
@@ -141,8 +141,8 @@ launch_run(char *const *argv, struct launch *ret)
 	close(fds[1]);
 	note_start(ret, fds[0]);
 	/*
-	 * The command was executed if nothing can be read: that closed the
-	 * pipe.
+	 * A successful exec closes the pipe: if nothing can be read, the
+	 * command was executed.
 	 */
 	if (read(fds[0], &ret->exec_errno, sizeof(ret->exec_errno)) < 0)
 		ret->exec_errno = 0;

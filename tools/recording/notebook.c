@@ -270,8 +270,8 @@ take_begin(struct reading *r, const char *line)
 	if (b.pid == (uint64_t)r->launch->pid)
 		n->own_is_lost = true;
 	/*
-	 * If the command itself has no trace at all, absence.h explains it
-	 * better.
+	 * If the command itself has no trace at all, leave the explanation to
+	 * absence.h.
 	 */
 	if (b.pid != (uint64_t)r->launch->pid || r->collection->own_count != 0)
 		add_text(&n->lost, &n->lost_count, line);

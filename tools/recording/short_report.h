@@ -12,15 +12,15 @@
 #include "tools/recording/collect.h"
 
 /*
- * The largest trace, in bytes, for which a report is made. 32 million events
- * take about this many bytes.
+ * Maximum size, in bytes, of a trace for which a report is made.  32 million
+ * events take about this many bytes.
  */
 #define SHORT_REPORT_NBYTES_MAX ((uint64_t)64 << 20)
 
 /*
  * Print the report of the last trace of the command's own process to standard
- * error.  If it cannot be made, print the reason.  Print nothing if there is no
- * such trace, or if it is incomplete.
+ * error.  If the report cannot be made, print the reason.  Print nothing if
+ * there is no such trace, or if the trace is incomplete.
  */
 void short_report_print(const struct collection *c);
 

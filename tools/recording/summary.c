@@ -253,8 +253,8 @@ print_summary(const struct collection *c)
 }
 
 /*
- * Check a trace that the final line is not about.  If it is incomplete, print
- * why and return false.
+ * Check a trace that the final line does not describe.  If the trace is
+ * incomplete, print why and return false.
  */
 static bool
 check_other(const struct collected_trace *trace)

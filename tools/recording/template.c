@@ -73,8 +73,8 @@ template_absolute(const char *text)
 }
 
 /*
- * Copy the directory up to the first conversion, from which on the names of
- * processes' directories differ.
+ * Copy the directory of the template, up to the first conversion.  From there
+ * on, each process may have another directory.
  */
 static void
 fixed_directory(const char *text, char *dir)

@@ -31,9 +31,9 @@ char *template_absolute(const char *text);
 
 /*
  * Check that files can be created in the directory of the absolute template
- * 'text', by creating a test file that leaves nothing behind.  Conversions end
- * the part of the path that is checked.  On failure print an error message and
- * return false.
+ * 'text', by creating a test file that leaves nothing behind.  Only the part of
+ * the path before the first conversion is checked.  On failure print an error
+ * message and return false.
  */
 bool template_directory_writable(const char *text);
 
@@ -60,8 +60,8 @@ bool template_directory_stat(const char *text, struct stat *st_ret);
 char *template_pattern(const char *text, pid_t pid, bool segments);
 
 /*
- * Return 'path' relative to the working directory if it is below it; otherwise
- * return 'path'.
+ * If 'path' is below the working directory, return the part of 'path' below it.
+ * Otherwise return 'path'.
  */
 const char *template_short(const char *path);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer runs of rows without live blocks divide the map into regions. */
+/* A longer run of rows without live blocks divides the map into regions. */
 #define GAP_ROWS 4
 
 static unsigned
@@ -57,8 +57,8 @@ widen_chunks(struct page_map *m)
 			break;
 		}
 		/*
-		 * The new row of a chunk is at or before its old row, so none
-		 * is overwritten.
+		 * The new row of a chunk is at or before its old row, so no
+		 * unread row is overwritten.
 		 */
 		m->numbers[row_of[i]] = number;
 		live[row_of[i]] += m->live[i];
@@ -222,7 +222,7 @@ compare_places(const void *a, const void *b)
 
 /*
  * Return the number of rows of a region: from place 'i' to the next gap, in
- * rows of 2^shift chunks.  Store the place after the gap.
+ * rows of 2^shift chunks.  Set '*end_ret' to the first place after the gap.
  */
 static uint64_t
 region_rows(const struct place *places, uint32_t count, uint32_t i,
@@ -262,7 +262,8 @@ choose_shift(const struct place *places, uint32_t count)
 }
 
 /*
- * Write a row of the map: a digit for each column, which tells how full it is.
+ * Write a row of the map: for each column, a digit that tells how full the row
+ * is.
  */
 static void
 write_row(const struct page_map *m, struct out *o, const struct place *places,

@@ -7,7 +7,10 @@
 
 /* --------------------------------------------------------------- threads */
 
-/* Return the row of a thread.  A thread that has none begins now. */
+/*
+ * Return the row of a thread.  If the thread has no row yet, add one: its life
+ * begins at 'at'.
+ */
 static uint32_t
 find_life(struct page_sights *s, uint64_t thread, uint64_t at)
 {
@@ -110,7 +113,8 @@ is_call(const struct hatf_event *e)
 }
 
 /*
- * Note blocks of heap 0 only: blocks of other heaps may lie inside such blocks.
+ * Add only blocks of heap 0 to the map: blocks of other heaps may lie inside
+ * such blocks.
  */
 static void
 note_blocks(struct page_sights *s, const struct hatf_event *e)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * page_sights.h - threads, marks and addresses for a page, which a census does
- * not count
+ * page_sights.h - what a page shows and a census does not count: threads, marks
+ * and addresses
  *
  * Collects the births and ends of threads, the marks of the program, and the
  * address map (page_map.h). page_sights_see() gets each event after the census

@@ -25,7 +25,9 @@
  */
 #define SMALL_MAX 600
 
-/* A caller at this depth, counted from main(), tells shared sites apart. */
+/*
+ * Each shared site has a caller that is at most this many frames from main().
+ */
 #define SMALL_DEPTH 4
 
 /* A stack and its importance. */
@@ -63,7 +65,10 @@ part_of(uint64_t part, uint64_t whole)
 	return whole == 0 ? 0 : (double)part / (double)whole;
 }
 
-/* Return the largest share that the account has of the sum of any measure. */
+/*
+ * The account has a share of the sum of each measure.  Return the largest
+ * share.
+ */
 static double
 score_of(const struct census *c, const struct account *a)
 {
@@ -171,8 +176,9 @@ add_stack(struct page_sites *s, struct site_names *names,
 }
 
 /*
- * Return the node of the innermost caller of a stack that has a node and is at
- * most SMALL_DEPTH frames from main(); 0 if there is none.
+ * Search the callers of a stack that are at most SMALL_DEPTH frames from
+ * main().  Return the node of the innermost one that has a node; 0 if there is
+ * none.
  */
 static uint32_t
 caller_of(const struct page_tree *tree, uint64_t id)
@@ -231,7 +237,7 @@ share_site(struct page_sites *s, struct page_tree *tree, struct small *small,
 
 /*
  * Assign shared sites to the stacks from 'first' on: one site for each pair of
- * a caller near main() and a function that allocates.
+ * a caller near main() and a frame that allocates.
  */
 static void
 add_small(struct page_sites *s, struct site_names *names,

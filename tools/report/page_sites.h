@@ -2,10 +2,10 @@
 /*
  * page_sites.h - the sites that a page shows, with their live bytes over time
  *
- * A page has room for the most important call paths.  For each function that
- * allocates, its other paths share the path "(other paths)".  If there are too
- * many of these, the rest share the path "(small sites)".  All sums stay exact
- * in this way.
+ * A page shows the most important call paths.  For each function that
+ * allocates, the other call paths share the path "(other paths)".  If there are
+ * too many shared paths, the rest share the path "(small sites)".  In this way,
+ * all sums stay exact.
  */
 #ifndef PAGE_SITES_H
 #define PAGE_SITES_H

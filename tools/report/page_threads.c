@@ -11,7 +11,7 @@
 /* Columns of the matrix: one for each thread, then one for live blocks. */
 #define TO_MAX (PAGE_THREADS_MAX + 1)
 
-/* --------------------------------------------------------------- making it */
+/* ---------------------------------------------------------------- choosing */
 
 /* A thread and the bytes that it allocated. */
 struct share {
@@ -30,7 +30,7 @@ compare_shares(const void *a, const void *b)
 	return x->row < y->row ? -1 : 1;
 }
 
-/* Give each of the threads that allocated most a row of its own. */
+/* Give a row of its own to each of the threads that allocated most. */
 static bool
 choose_threads(struct page_threads *t)
 {

@@ -38,7 +38,9 @@ add(struct page_tree *t, struct page_rows *r, uint32_t value)
 
 /* ------------------------------------------------------------------ strings */
 
-/* The longest text, in bytes; some names of C++ templates are longer. */
+/*
+ * Maximum length of a text in bytes.  Some names of C++ templates are longer.
+ */
 #define TEXT_MAX 500
 
 /* Copy a text.  If it is too long, replace its end by "...". */
@@ -146,7 +148,7 @@ page_tree_frame(struct page_tree *t, uint64_t frame_id)
 	if (row != ID_ROWS_NONE)
 		return t->frame_of_id.rows[row];
 	hatf_stacks_get_frame(t->stacks, frame_id, &f);
-	/* The frame has no function: name the module and offset. */
+	/* If the frame has no function, name its module and offset. */
 	row = add_frame(t,
 			f.function != NULL
 				? f.function

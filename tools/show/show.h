@@ -3,8 +3,8 @@
  * show.h - parts of the output of report, leaks and stat
  *
  * Colours are used if standard output is a terminal, unless NO_COLOR is set or
- * TERM is "dumb".  On a terminal, names are cut in the middle to its width;
- * elsewhere they are complete.
+ * TERM is "dumb".  On a terminal, the middle of a name is omitted if its line
+ * would not fit; elsewhere names are complete.
  */
 #ifndef SHOW_H
 #define SHOW_H
@@ -32,7 +32,7 @@ bool show_cut(const char *name, size_t fits, size_t *head_ret,
 
 /*
  * Write a name, whose escapes are already in it.  'used' is the number of
- * columns that precede it in its line.
+ * columns before the name in its line.
  */
 void show_name(struct out *o, const char *name, unsigned used);
 

@@ -2,8 +2,9 @@
 /*
  * show_waste.h - show the waste of blocks in other allocators
  *
- * The waste of a block is the number of bytes that it takes beyond its own
- * bytes.  The census sums it up after census_count_waste().
+ * An allocator rounds up the size of a block; the bytes that this adds are the
+ * waste of the block.  The census sums up the waste after a call of
+ * census_count_waste().
  */
 #ifndef SHOW_WASTE_H
 #define SHOW_WASTE_H

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of bytes of a name that patterns are compared with. */
+/* Maximum number of bytes of a name that are compared with a pattern. */
 #define NAME_NBYTES 8192
 
 struct block_filter {
@@ -96,7 +96,8 @@ matches(const struct block_filter_patterns *patterns, const char *name)
 }
 
 /*
- * Do the patterns match 'path' followed by 'rest', with or without the folders?
+ * Do the patterns match 'path' followed by 'rest', with or without the folders
+ * of 'path'?
  */
 static bool
 matches_path(const struct block_filter_patterns *patterns, const char *path,
@@ -221,7 +222,7 @@ name_thread(struct block_filter *f, uint64_t thread, const char *name)
 		f->has_failed = true;
 }
 
-/* Note the name in the attributes of a createThread. */
+/* Record the name in the attributes of a createThread. */
 static void
 note_thread(struct block_filter *f, const struct hatf_record *rec)
 {
@@ -239,7 +240,7 @@ note_thread(struct block_filter *f, const struct hatf_record *rec)
 		}
 }
 
-/* Note the name in a comment "HATF thread", which renames a thread. */
+/* Record the name in a comment "HATF thread", which renames a thread. */
 static void
 note_thread_comment(struct block_filter *f, const struct hatf_record *rec)
 {
@@ -305,7 +306,10 @@ choose(struct block_filter *f, const struct hatf_record *rec)
 	return is_thread_chosen(f, rec->thread) && is_stack_chosen(f, rec);
 }
 
-/* Note that there is a new block at this address, and whether it is chosen. */
+/*
+ * Record that there is a new block at this address, and whether the block is
+ * chosen.
+ */
 static void
 begin_block(struct block_filter *f, const struct hatf_record *rec,
 	    bool is_chosen)
@@ -320,7 +324,7 @@ begin_block(struct block_filter *f, const struct hatf_record *rec,
 		f->has_failed = true;
 }
 
-/* Note the end of a block.  Return true if the block was chosen. */
+/* Record the end of a block.  Return true if the block was chosen. */
 static bool
 end_block(struct block_filter *f, uint64_t heap, uint64_t address)
 {

@@ -8,8 +8,8 @@
  * chosen records are a consistent trace.  Records of threads and heaps, and
  * comments, are always chosen.
  *
- * Memory: 32 bytes for each live block that was chosen.  One thread uses a
- * filter.
+ * Memory: 32 bytes for each live block that was chosen.  Only one thread may
+ * use a filter.
  */
 #ifndef BLOCK_FILTER_H
 #define BLOCK_FILTER_H
@@ -29,8 +29,8 @@ struct block_filter_patterns {
 };
 
 /*
- * A block is chosen if, for each kind that has patterns, it matches one of
- * them, and if it matches no pattern of 'not_site'.
+ * A block is chosen if it matches at least one pattern of each of 'site',
+ * 'module' and 'thread' that has patterns, and no pattern of 'not_site'.
  *
  * A site matches by its function (the whole text, the name, or the name without
  * template arguments), by its "file:line" or by its "module+0xoffset".  A
@@ -57,8 +57,8 @@ block_filter_open(const struct block_filter_options *options,
 void block_filter_close(struct block_filter *filter);
 
 /*
- * Is the next record of the trace chosen?  Call it for every record but
- * metadata.
+ * Is the next record of the trace chosen?  Call this function for every record
+ * but metadata.
  */
 bool block_filter_keeps(struct block_filter *filter,
 			const struct hatf_record *rec);

@@ -11,7 +11,7 @@
 #define DENSE_MIN 65536
 
 /*
- * May 'id' use the array?  That is so if the array would not be mostly empty.
+ * May 'id' use the array?  Only if this does not leave the array mostly empty.
  */
 static bool
 is_dense(const struct id_rows *ids, uint64_t id)

@@ -4,7 +4,7 @@
  *
  * A hash table with open addressing and linear probing.  A slot has 16 bytes;
  * at most half of the slots are in use.  A 'struct pair_set' of zeros is empty.
- * One thread uses a set.
+ * Only one thread may use a set.
  */
 #ifndef PAIR_SET_H
 #define PAIR_SET_H
@@ -28,7 +28,7 @@ struct pair_set {
 /* Add a pair, unless the set has it.  Return false if there is no memory. */
 bool pair_set_add(struct pair_set *set, struct pair pair);
 
-/* Remove a pair.  Return false if the set did not have it. */
+/* Remove a pair.  Return false if the set does not have the pair. */
 bool pair_set_remove(struct pair_set *set, struct pair pair);
 
 bool pair_set_has(const struct pair_set *set, struct pair pair);

@@ -65,8 +65,8 @@ bool
 site_choice_keeps(struct site_choice *c, const struct hatf_record *rec)
 {
 	/*
-	 * Ignore a bad definition: 'hatf verify' reports it, and its stack is
-	 * unknown.
+	 * Ignore a bad definition: 'hatf verify' reports it.  The stack that it
+	 * should define stays unknown.
 	 */
 	if (rec->tag == HATF_COMMENT)
 		hatf_stacks_note(c->stacks, rec, NULL);

@@ -67,8 +67,9 @@ bool site_choice_open(struct site_choice *choice,
 void site_choice_close(struct site_choice *choice);
 
 /*
- * If the record defines a frame or stack, note it.  Return whether the record
- * is chosen.  Call it for every record but metadata, in order.
+ * If the record defines a frame or stack, store the definition.  Return whether
+ * the record is chosen.  Call this function for every record but metadata, in
+ * order.
  */
 bool site_choice_keeps(struct site_choice *choice,
 		       const struct hatf_record *rec);
@@ -83,7 +84,7 @@ void site_choice_show(struct site_choice *choice, struct hatf_record *rec,
 /*
  * After the last record of the trace 'path': report if the options had no
  * effect because the trace has no stacks, or if memory ran out.  Return false
- * if it ran out.
+ * if memory ran out.
  */
 bool site_choice_report(const struct site_choice *choice, const char *path);
 

@@ -3,7 +3,7 @@
  * stack_totals.h - how much a trace records about the origin of its allocations
  *
  * Takes 24 bytes for each stack of an allocation, in addition to a stack_view.
- * One thread uses it.
+ * Only one thread may use a counter.
  */
 #ifndef STACK_TOTALS_H
 #define STACK_TOTALS_H

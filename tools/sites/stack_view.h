@@ -2,14 +2,15 @@
 /*
  * stack_view.h - the call stacks of a trace as a user wants to see them
  *
- * A view hides the innermost frames of a stack that belong to the allocator or
- * to the recorder, with 'fold_std' to the standard library of C++ or Rust, and
- * to wrappers of the allocator, such as xmalloc, which the user names.  The
- * innermost visible frame is the site of an allocation.
+ * A view hides the innermost frames of a stack if they belong to the allocator,
+ * to the recorder, or to a wrapper of the allocator that the user names, such
+ * as xmalloc.  With 'fold_std', a view also hides frames of the standard
+ * library of C++ or Rust.  The innermost visible frame is the site of an
+ * allocation.
  *
  * A view answers for each stack in constant time once it has seen the stack.
- * It takes some 24 bytes for each stack that it has seen, and a copy of the
- * name for each site.  One thread uses a view.
+ * The view takes about 24 bytes for each stack that it has seen, and keeps a
+ * copy of the name of each site.  Only one thread may use a view.
  */
 #ifndef STACK_VIEW_H
 #define STACK_VIEW_H
@@ -46,8 +47,8 @@ struct stack_view_options {
 
 /*
  * Hide functions that match 'glob', which stays the caller's.  If there are too
- * many or 'glob' is empty, print a message that begins with 'origin' and return
- * false.
+ * many globs, or if 'glob' is empty, print a message that begins with 'origin'
+ * and return false.
  */
 bool stack_view_add_wrapper(struct stack_view_options *options,
 			    const char *origin, const char *glob);

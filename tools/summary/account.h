@@ -13,7 +13,8 @@
  * 				|	saves 10 as at the peak, epoch is 2
  * 				unchanged, epoch is 1
  *
- * account_at_peak() then also answers for accounts that have not changed since.
+ * account_at_peak() also works for an account that has not changed since the
+ * last peak.
  */
 #ifndef ACCOUNT_H
 #define ACCOUNT_H
@@ -78,8 +79,8 @@ account_touch(struct account *t, uint64_t epoch)
 }
 
 /*
- * Return the live bytes at the last peak of the whole trace, at which 'epoch'
- * began.  'epoch' must be the last one.
+ * Return the live bytes at the last peak of the whole trace.  'epoch' must be
+ * the trace's present epoch, which began at that peak.
  */
 static inline struct amount
 account_at_peak(const struct account *t, uint64_t epoch)

@@ -17,7 +17,9 @@
 
 /* ------------------------------------------------------------------ threads */
 
-/* Take a thread's name from its createThread or from a comment. */
+/*
+ * Set the name of a thread, as its createThread record or a comment gives it.
+ */
 static void
 name_thread(struct census *s, uint64_t id, const void *name, size_t nbytes)
 {

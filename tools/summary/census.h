@@ -7,14 +7,14 @@
  *
  * What is counted:
  *
- *   - An alloc, and a realloc that succeeds, allocate a block of the new size,
- *     at the stack and in the thread of the call.  A free, and a realloc that
- *     succeeds, free a block; it is counted where the block was allocated.
- *     Resizing in place counts as both, too.  Calls that failed are counted
- *     separately.
- *   - A block is temporary if the next call of the thread that allocated it
- *     frees it: no other alloc, realloc or free of that thread lies between.
- *     Ignore failed calls in this rule.
+ *   - An alloc or a successful realloc allocates a block of the new size.  The
+ *     census counts it for the stack and the thread of the call.
+ *   - A free or a successful realloc frees a block.  The census counts this for
+ *     the stack and the thread that allocated the block.  So a realloc counts
+ *     as both, even if it resizes the block in place.
+ *   - Failed calls are counted separately.
+ *   - A block is temporary if the thread that allocated it frees it with its
+ *     next call.  A call is an alloc, a realloc or a free that did not fail.
  *   - The lifetime of a block lasts from the alloc of its object to its free;
  *     reallocs do not end it.
  *   - The peak is the first moment at which the most bytes were live, or with
@@ -68,9 +68,10 @@ census_class_end(unsigned c)
 struct census_thread {
 	uint64_t id;
 	char *name; /* the newest name; untrusted; NULL: none */
-	/* Object that its last call allocated; 0: none. */
+	/* object that the thread's last call allocated; 0: none */
 	uint64_t last_object;
-	struct amount outlived; /* blocks that were live when it ended */
+	/* blocks of the thread that were live when it ended */
+	struct amount outlived;
 	bool ended;
 };
 
@@ -103,7 +104,7 @@ struct census_window {
 	bool peak_is_count;
 	bool axis_is_events; /* use event numbers even if the trace has times */
 	bool points_are_fine;
-	/* points of the history are of lanes instead of stacks */
+	/* the history's points list lanes instead of stacks */
 	bool points_are_lanes;
 };
 
@@ -220,7 +221,10 @@ census_axis_is_time(const struct census *s)
 	return s->has_times && !s->window.axis_is_events;
 }
 
-/* Return the accounts whose live bytes the points of the history have. */
+/*
+ * Return the accounts whose live bytes the history's points list: those of the
+ * stacks or those of the lanes.
+ */
 static inline const struct account_list *
 census_points_of(const struct census *s)
 {

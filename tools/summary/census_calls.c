@@ -41,8 +41,8 @@ account_end(struct account *t, uint64_t epoch, uint64_t size)
 }
 
 /*
- * Note in the history that the live bytes of the block's stack change or, if
- * the points are of lanes, those of its lane.
+ * Tell the history that the live bytes of the block's stack change.  If the
+ * history's points list lanes, tell it that those of the block's lane change.
  */
 static inline void
 mark(struct census *s, const struct live_block *block)
@@ -90,8 +90,8 @@ begin_block(struct census *s, const struct live_block *block, uint32_t heap,
 	struct live_block old;
 
 	/*
-	 * A block that no event allocated: later events may not name its
-	 * object, so identify blocks by their addresses.
+	 * If no event allocated the block, later events may not name its
+	 * object: identify blocks by their addresses.
 	 */
 	if (!is_event && !table->by_address && !live_table_use_addresses(table))
 		s->no_memory = true;
@@ -137,7 +137,7 @@ account_free(struct account *t, uint64_t epoch, uint64_t size,
 	t->lifetime_time += end->time;
 }
 
-/* Count as freed a block that was already removed from the table. */
+/* Count a block as freed.  The caller has removed the block from the table. */
 static inline void
 free_block(struct census *s, const struct live_block *block, uint32_t heap,
 	   const struct ending *end)
@@ -252,8 +252,8 @@ census_on_alloc(struct census *s, const struct hatf_event *e)
 }
 
 /*
- * Remove the block that a free or realloc ends from the table.  Return false if
- * the table does not have it.
+ * Remove from the table the block that a free or realloc ends.  Return false if
+ * the table does not have the block.
  */
 static inline bool
 take_block(struct census *s, const struct hatf_event *e, uint32_t heap,

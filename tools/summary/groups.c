@@ -156,7 +156,7 @@ group_heap(struct groups *g, uint32_t row)
 	return find_group(g, name, id);
 }
 
-/* Return the accounts of which the groups are sums. */
+/* Return the accounts that the groups sum up. */
 static const struct account_list *
 source_of(const struct groups *g)
 {

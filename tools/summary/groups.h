@@ -81,9 +81,9 @@ struct amount groups_amount(const struct census *c, const struct account *a,
 
 /*
  * Return the rows of the groups, those with the largest values of 'key' first,
- * and store their number.  Rows with equal values are in the order of their
- * names.  Unless 'all' is set, omit groups in which the value is 0.  The caller
- * frees the array.  Return NULL if there is no memory.
+ * and set '*n_ret' to their number.  Rows with equal values are in the order of
+ * their names.  Unless 'all' is set, omit groups in which the value is 0.  The
+ * caller frees the array.  Return NULL if there is no memory.
  */
 uint32_t *groups_sort(const struct groups *g, enum group_key key, bool all,
 		      uint32_t *n_ret);

@@ -5,10 +5,10 @@
  * Two series along one axis, which is the time, or the number of events:
  *
  *   - spans: of the whole heap, at most SPANS_MAX of equal width;
- *   - points: what each stack has live at the end of a wider span, of which
- *     there are at most POINTS_MAX.  A point lists the stacks that have changed
- *     since the point before.  Points may be of lanes (census.h) instead
- *     of stacks.
+ *   - points: the live bytes of each stack at the ends of wider spans, of which
+ *     there are at most POINTS_MAX.  A point lists only the stacks that have
+ *     changed since the previous point.  Points may list lanes (census.h)
+ *     instead of stacks.
  *
  * The length of the trace is known only at its end.  The widths begin at 1 and
  * are doubled, and neighbours are merged, whenever there are too many.  A span
@@ -34,7 +34,7 @@
 /* A part of the axis, from number * width to (number + 1) * width. */
 struct span {
 	uint64_t number;
-	struct amount live; /* live bytes at its end */
+	struct amount live; /* live at the end of the span */
 	/*
 	 * The most and the least live bytes in the span or, if 'by_count' is
 	 * set, live blocks.
@@ -80,7 +80,7 @@ struct history {
 	bool no_memory;
 };
 
-/* Note that the live bytes of the stack in 'row' have changed. */
+/* Mark the stack in 'row': its live bytes have changed. */
 static inline void
 history_mark(struct history *t, uint32_t row)
 {

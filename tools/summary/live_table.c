@@ -8,8 +8,8 @@
 #define SLOTS_MIN 2048 /* more than the 1024 places of a group */
 
 /*
- * Smallest table that uses large pages.  In a smaller one they would waste
- * memory.
+ * Minimum size of a table that uses large pages.  In a smaller table, large
+ * pages would waste memory.
  */
 #define HUGE_MIN_NBYTES ((size_t)16 << 20)
 

@@ -53,11 +53,11 @@ static inline void live_table_prefetch(const struct live_table *t,
 bool live_table_put(struct live_table *t, const struct live_block *block,
 		    struct live_block *old_ret);
 
-/* Remove a block; false if it is not there. */
+/* Remove a block; false if the table does not have the block. */
 bool live_table_take(struct live_table *t, uint64_t object, uint64_t address,
 		     struct live_block *old_ret);
 
-/* Find a block, valid until the table changes; NULL if it is not there. */
+/* Find a block, valid until the table changes; NULL if the table lacks it. */
 const struct live_block *live_table_find(const struct live_table *t,
 					 uint64_t object, uint64_t address);
 

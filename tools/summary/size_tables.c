@@ -127,9 +127,9 @@ tc_quarter_batch(uint32_t size)
 }
 
 /*
- * Return the size of a span, from which tcmalloc cuts blocks of this size: the
- * fewest pages of which at most an eighth stays unused, and which hold at least
- * a quarter of a batch.
+ * tcmalloc cuts the blocks of this size from spans.  Return the size of such a
+ * span: the smallest number of pages that leaves at most an eighth unused and
+ * holds at least a quarter of a batch.
  */
 static uint32_t
 tc_span(uint32_t size)

@@ -9,8 +9,9 @@
  *   glibc; jemalloc 5; gperftools' tcmalloc 2.10 with pages of 8 KiB;
  *   mimalloc 2.0
  *
- * tests/cli/size-tables.sh compares them with the real ones.  They ignore
- * requested alignments, free blocks, and metadata that is not beside a block.
+ * tests/cli/size-tables.sh compares these functions with the real allocators.
+ * The functions ignore requested alignments, free blocks, and metadata that is
+ * not beside a block.
  */
 #ifndef SIZE_TABLES_H
 #define SIZE_TABLES_H

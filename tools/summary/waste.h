@@ -27,8 +27,9 @@ struct waste {
 	uint64_t epoch; /* epoch at the last change of 'live' */
 	struct size_tables tables;
 	/*
-	 * The bytes that a block takes if its size is from 8 * row - 7 to 8 *
-	 * row.  They are equal for these eight sizes.
+	 * Row 'r' has the number of bytes that a block takes if its size is
+	 * from 8 * r - 7 to 8 * r.  The number is the same for these eight
+	 * sizes.
 	 */
 	uint32_t small[WASTE_SMALL / 8 + 1][SIZE_TABLE_COUNT];
 };
@@ -46,8 +47,8 @@ void waste_end(struct waste *w, uint64_t epoch, uint64_t size);
 void waste_restart(struct waste *w);
 
 /*
- * Return the live bytes at the last peak, at which 'epoch' began.  'epoch' must
- * be the last one.
+ * Return the live bytes at the last peak.  'epoch' must be the trace's present
+ * epoch, which began at that peak.
  */
 uint64_t waste_at_peak(const struct waste *w, enum size_table table,
 		       uint64_t epoch);
