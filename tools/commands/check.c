@@ -174,7 +174,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 	}
 }
 
-/* If the options are inconsistent, report it and return the exit status. */
+/* If the options are inconsistent, report this and return the exit status. */
 static int
 settle(struct checking *k)
 {

@@ -3,8 +3,8 @@
  * commands.h - the subcommands of 'hatf'
  *
  * Each subcommand is one file, tools/commands/NAME.c.  It gets its own argc and
- * argv, with argv[0] its name, and returns the exit status: 0 success, 1 bad
- * input, 2 wrong usage.  Errors are printed on standard error.
+ * argv, with argv[0] its name, and returns the exit status
+ * (tools/ui/message.h).  It prints errors on standard error.
  */
 #ifndef COMMANDS_H
 #define COMMANDS_H

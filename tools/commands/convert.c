@@ -85,7 +85,7 @@ static const struct opt_page page = {
 struct convert {
 	struct rewrite rewrite;
 	bool gzip, plain, has_level;
-	/* Compression by OUT's name; NULL: none. */
+	/* Compression that OUT's name asks for; NULL: none. */
 	const char *name_compression;
 	struct site_options sites;
 	struct site_choice choice;
@@ -126,7 +126,10 @@ parse_drop(const char *text, unsigned *drop_ret)
 	}
 }
 
-/* Convert the fields that an Allocate and its Free have in common. */
+/*
+ * Parse the argument of --tags: what links an Allocate to its Free, the address
+ * or a sequence number.
+ */
 static bool
 parse_tags(const char *text, struct rewrite *r)
 {

@@ -90,7 +90,8 @@ take_option(unsigned idx, const char *value, void *ctx)
 }
 
 /*
- * Add a key.  The values of known keys become JSON numbers, all others strings.
+ * Return the value of 'key' as JSON: a number if it is one, otherwise a string.
+ * Names of files are always strings.
  */
 static json_t *
 json_value(const char *key, const char *value)
@@ -162,7 +163,7 @@ complain_of_trace(const struct tracer_answer *r, const char *trace, int e)
 
 /*
  * Read from the header how completely the trace lists the blocks that were live
- * at its start.  Set '*live_ret' to the header's word for it, or to NULL if
+ * at its start.  Set '*live_ret' to the header's word for this, or to NULL if
  * this process cannot access the file.  If the file is not a trace, print an
  * error message and return false.
  */

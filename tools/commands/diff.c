@@ -184,7 +184,10 @@ add_segments(struct comparison *c, const struct process *process,
 	struct comparison segments;
 	int exit_status = EXIT_FINE;
 
-	/* The blocks that the process inherits would count in each segment. */
+	/*
+	 * Do not read the parent's trace: blocks that the process inherited
+	 * would count once for each segment.
+	 */
 	how.no_parent = true;
 	comparison_init(&segments, c->by, 0, (unsigned)process->path_count);
 	for (size_t i = 0; i < process->path_count; i++) {
@@ -305,9 +308,9 @@ list_operands(struct operands *all, char **old_paths, char **new_paths)
 }
 
 /*
- * Take the options, OLD... and NEW.... getopt_long() would lose the position of
- * "--", so it gets only the arguments before it.  Return false if the command
- * must end with exit status '*exit_ret'.
+ * Parse the arguments: the options, OLD... and NEW... getopt_long() would lose
+ * the position of "--", so give it only the arguments before "--".  Return
+ * false if the command must end with exit status '*exit_ret'.
  */
 static bool
 take_arguments(int argc, char **argv, struct ask *ask, struct operands *all,

@@ -492,7 +492,7 @@ close_writer(struct dump *d, int exit_status)
 
 	if (hatf_writer_close(d->writer, &err) == HATF_OK)
 		return exit_status;
-	/* Not an error: the reader of a pipe may close it early. */
+	/* EPIPE is no error: the reader of a pipe may close the pipe early. */
 	if (err.status != HATF_IO || err.sys_errno != EPIPE)
 		message_error("standard output", &err);
 	return EXIT_BAD_INPUT;

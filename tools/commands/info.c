@@ -114,7 +114,7 @@ header(const struct info *info, const char *key)
 	return hatf_reader_header(info->scan->reader, key);
 }
 
-/* Fraction of allocated words that were sampled. */
+/* Return the fraction of allocated words that were sampled. */
 static double
 sample_rate(const struct info *info)
 {
@@ -396,7 +396,7 @@ print_clock(struct out *o, const struct info *info)
 				      : "unknown");
 }
 
-/* Return which percentage of 'whole' 'part' is. */
+/* Return 'part' as a percentage of 'whole'. */
 static double
 percent(uint64_t part, uint64_t whole)
 {

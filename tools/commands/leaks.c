@@ -132,8 +132,8 @@ compare_bytes(const void *a, const void *b, void *ctx)
 }
 
 /*
- * Return the rows of a site's stacks that have live blocks, the largest first;
- * the caller frees them.  Return NULL if there is no memory.
+ * Return the rows of a site's stacks that have live blocks, the largest first.
+ * The caller frees the array.  Return NULL if there is no memory.
  */
 static uint32_t *
 find_stacks(const struct leaks *l, uint32_t site, uint32_t *n_ret)

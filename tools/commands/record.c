@@ -149,7 +149,10 @@ take_buffer(const char *value)
 	return take("--buffer", "HATFTRACE_BUFFER", text);
 }
 
-/* Refuse a capital letter, with which the recorder marks the variable. */
+/*
+ * Refuse a value that begins with a capital letter: the recorder puts a capital
+ * letter there to mark the variable.
+ */
 static bool
 take_follow(const char *value)
 {
@@ -384,10 +387,11 @@ struct job {
 	bool no_symbols;	 /* do not add names to the frames */
 	bool has_summary;	 /* print the short report */
 	const char *command;	 /* argv[0] */
-	const char *untraceable; /* reason why it cannot be traced, or NULL */
+	/* reason why the command cannot be traced; or NULL */
+	const char *untraceable;
 	struct absence absence;	 /* explains why a trace is missing */
 	struct notebook notebook;
-	/* limits of --check; without any, nothing is checked */
+	/* limits of --check; without limits, no trace is checked */
 	const struct checking *checking;
 	int check_status;
 };
@@ -396,7 +400,10 @@ struct job {
 static void
 tell_missing(const struct job *job, const struct launch *l, const char *others)
 {
-	/* The reason was already printed before the command ran. */
+	/*
+	 * If the command cannot be traced, the reason was printed before the
+	 * command ran.
+	 */
 	if (job->untraceable != NULL && others[0] == '\0')
 		return;
 	if (job->untraceable != NULL)
@@ -407,7 +414,7 @@ tell_missing(const struct job *job, const struct launch *l, const char *others)
 				job->notebook.own_is_lost);
 }
 
-/* The command itself is not traced: report its children only. */
+/* Report the children of a command that is itself not traced. */
 static bool
 report_excluded(const struct job *job, const struct collection *c)
 {

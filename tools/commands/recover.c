@@ -139,8 +139,8 @@ complain(const char *rings, const char *trace,
 		break;
 	case HATF_OTHER_RINGS:
 		/*
-		 * The trace is shorter than the ring file states, or differs
-		 * from it.
+		 * If 'field' is set, the trace is shorter than the ring file
+		 * states, or differs from it.
 		 */
 		if (err->field != NULL)
 			message_print("%s: its length or content is not as %s "
@@ -151,9 +151,7 @@ complain(const char *rings, const char *trace,
 				      named, rings);
 		break;
 	case HATF_IO:
-		/*
-		 * The ring file exists: the file that is missing is the trace.
-		 */
+		/* If the ring file exists, the missing file is the trace. */
 		if (err->sys_errno == ENOENT && named[0] != '\0' &&
 		    is_there(rings)) {
 			message_print("%s: %s; if the trace is gone, %s is "

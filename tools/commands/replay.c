@@ -104,7 +104,7 @@ static const char *const thread_words[] = { "original", "1", NULL };
 static const char *const touch_words[] = { "none", "first", "all", NULL };
 static const char *const speed_words[] = { "max", "real", NULL };
 
-/* Without progress, in seconds: the default, and the largest one. */
+/* Seconds without progress after which a run is given up: default, maximum. */
 #define TIMEOUT_DEFAULT 60
 #define TIMEOUT_MAX	1e9
 
@@ -314,7 +314,7 @@ simulate(struct ask *ask, const struct compiled *compiled)
 	return compiled->fault != NULL ? EXIT_INCOMPLETE : EXIT_FINE;
 }
 
-/* Replay the original trace, to compare the changed one with it. */
+/* Replay the original trace, with which the changed one is compared. */
 static int
 replay_original(struct ask *ask)
 {
@@ -407,7 +407,10 @@ command_replay(int argc, char **argv)
 	 * an error.
 	 */
 	signal(SIGXFSZ, SIG_IGN);
-	/* If the caller ignored it, the kernel would hide how drivers end. */
+	/*
+	 * Undo that the caller ignored SIGCHLD: the kernel would then discard
+	 * the statuses of drivers that have ended.
+	 */
 	signal(SIGCHLD, SIG_DFL);
 	if (what_if_is_needed(&ask.what_if) && runs_allocators(&ask))
 		exit_status = replay_original(&ask);

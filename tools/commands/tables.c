@@ -178,9 +178,9 @@ is_ours(int fd)
 }
 
 /*
- * May the figures be written to 't->csv_path'?  If the user forgot the name
- * before '*.hatf.gz', the path is a trace, which must not be overwritten.  If
- * not, print an error message and return false.
+ * May the figures be written to 't->csv_path'?  If not, print an error message
+ * and return false.  If the user forgot the name before '*.hatf.gz', the path
+ * is a trace, which must not be overwritten.
  */
 static bool
 may_write_csv(const struct tables *t, char **paths, size_t count)

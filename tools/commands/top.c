@@ -188,9 +188,9 @@ header_number(const struct hatf_reader *reader, const char *key)
 }
 
 /*
- * Find the process of this machine that writes a trace, by the header of the
- * trace.  Set '*pid_ret' to 0 if there is none.  On failure print a message and
- * return false.
+ * Read the header of a trace to find the process of this machine that writes
+ * the trace.  Set '*pid_ret' to 0 if there is none.  On failure print a message
+ * and return false.
  */
 static bool
 find_writer(const char *path, int fd, uint64_t *pid_ret, uint64_t *start_ret)
@@ -490,7 +490,7 @@ watch(struct watch *w, struct ask *ask)
 	return exit_status;
 }
 
-/* Print "4242 python3, app.hatf.gz". */
+/* Set the title: "4242 python3, app.hatf.gz". */
 static void
 make_title(struct watch *w)
 {

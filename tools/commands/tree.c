@@ -83,7 +83,7 @@ end_of(const struct tree_node *node)
 		       : END_ABRUPT;
 }
 
-/* Do all segments up to the last exist? */
+/* Is a segment between the first and the last one missing? */
 static bool
 has_gap(const struct tree_node *node)
 {
@@ -259,7 +259,10 @@ print_counts(struct out *o, const struct tree_node *node)
 		out_str(o, " with gaps");
 }
 
-/* Skip the name of a forked child, which runs its parent's program. */
+/*
+ * Must the command of the node be printed?  Not if a forked child runs the same
+ * command as its parent.
+ */
 static bool
 has_news(const struct tree_node *node)
 {

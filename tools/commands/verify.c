@@ -210,8 +210,8 @@ check_end(const struct verify *v, struct finding *f)
 
 	hatf_events_get_stats(f->scan.events, &seen);
 	/*
-	 * The last event, a realloc, failed: there is no later event to report
-	 * it.
+	 * If the last event is a realloc that failed, no later event has
+	 * reported this violation.
 	 */
 	if (seen.violation_count > f->told_count)
 		violate(v, f, &f->claims.last,
@@ -221,7 +221,7 @@ check_end(const struct verify *v, struct finding *f)
 		violate(v, f, at, fault, 0, 0);
 }
 
-/* Does the stream have a fault other than a missing end? */
+/* Is the stream free of faults, except perhaps a missing end? */
 static bool
 is_legal(const struct finding *f)
 {

@@ -176,9 +176,9 @@ add_stack(struct page_sites *s, struct site_names *names,
 }
 
 /*
- * Search the callers of a stack that are at most SMALL_DEPTH frames from
- * main().  Return the node of the innermost one that has a node; 0 if there is
- * none.
+ * Find the innermost frame of a stack that has a node.  From there, go outwards
+ * until at most SMALL_DEPTH frames are left to main(), and return that node.
+ * Return 0 if no frame has a node.
  */
 static uint32_t
 caller_of(const struct page_tree *tree, uint64_t id)
@@ -237,7 +237,7 @@ share_site(struct page_sites *s, struct page_tree *tree, struct small *small,
 
 /*
  * Assign shared sites to the stacks from 'first' on: one site for each pair of
- * a caller near main() and a frame that allocates.
+ * a caller near main() and a frame that names a site.
  */
 static void
 add_small(struct page_sites *s, struct site_names *names,

@@ -16,7 +16,10 @@ comment_is(const struct hatf_record *rec, const char *kind)
 	       memcmp(rec->attributes, kind, nbytes) == 0;
 }
 
-/* Store the value of a hexadecimal digit.  Return false if the byte is none. */
+/*
+ * Store the value of a hexadecimal digit.  Return false if 'c' is no such
+ * digit.
+ */
 static bool
 hex_digit(char c, unsigned *digit_ret)
 {

@@ -17,15 +17,15 @@
 /* Path in which libdwfl searches; each folder of the path must be absolute. */
 #define DEBUG_FILE_PATH "/usr/lib/debug"
 
-/* For Dwfl_Callbacks. */
+/* Callback find_debuginfo of Dwfl_Callbacks (libdwfl.h). */
 int debug_file_find(Dwfl_Module *module, void **userdata, const char *name,
 		    Dwarf_Addr base, const char *file, const char *link,
 		    GElf_Word crc, char **path_ret);
 
 /*
- * Check the file that several debug files share (see dwz(1)), which libdw opens
- * when it first needs it.  Return true if the file is regular or does not
- * exist.
+ * Several debug files may share another file (see dwz(1)), which libdw opens
+ * when it first needs that file.  Return true if the shared file is regular or
+ * does not exist.
  */
 bool debug_file_is_alt_safe(Dwfl_Module *module, Dwarf *dwarf);
 

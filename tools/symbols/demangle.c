@@ -12,8 +12,8 @@
 #endif
 
 /*
- * Return the value of a hexadecimal digit in an OCaml name, or -1 if it is
- * none.
+ * Return the value of a hexadecimal digit in an OCaml name, or -1 if 'c' is no
+ * such digit.
  */
 static int
 digit_value(char c)
@@ -69,7 +69,7 @@ demangle(const char *name)
 	/* DMGL_AUTO tries all languages but D. */
 	if (text == NULL && strncmp(name, "_D", 2) == 0)
 		text = dlang_demangle(name, DMGL_PARAMS | DMGL_ANSI);
-	/* Without DMGL_VERBOSE, which would keep the hash that Rust appends. */
+	/* Do not set DMGL_VERBOSE: it would keep the hash that Rust appends. */
 	if (text == NULL)
 		text = cplus_demangle(name,
 				      DMGL_AUTO | DMGL_PARAMS | DMGL_ANSI);

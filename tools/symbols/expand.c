@@ -12,14 +12,14 @@
 #include <sys/stat.h>
 
 /*
- * Ids of frames and stacks from here on: 'hatf symbolize' added them, now or in
- * an earlier run.
+ * Frames and stacks with ids from this number on come from 'hatf symbolize',
+ * from this run or an earlier one.
  */
 #define FIRST_NEW_ID ((uint64_t)1 << 48)
 
 /*
- * Number of new ids that suffices for any trace, which has at most 2^24 stacks
- * and 2^22 frames.
+ * As many ids as one run may add: a trace has at most 2^24 stacks and 2^22
+ * frames, so this suffices.
  */
 #define NEW_IDS_MAX ((uint64_t)1 << 32)
 
@@ -148,9 +148,9 @@ expand_get_counts(const struct expand *e, struct expand_counts *ret)
 }
 
 /*
- * Insert a copy of 'node', which has 'nbytes' bytes and begins with its id,
- * unless the tree has that id.  Set '*is_new_ret' if it was inserted.  Return
- * the node in the tree; NULL if there is no memory.
+ * Insert a copy of 'node', unless the tree has a node with the same id.  'node'
+ * has 'nbytes' bytes and begins with its id.  Set '*is_new_ret' to whether the
+ * copy was inserted.  Return the node in the tree; NULL if there is no memory.
  */
 static void *
 insert(void **tree, const void *node, size_t nbytes, bool *is_new_ret)
@@ -243,7 +243,7 @@ write_frame(struct expand *e, struct hatf_writer *writer, uint64_t id,
 	return write_comment(e, writer);
 }
 
-/* Find the functions of a frame.  Return their number, or 0. */
+/* Find the functions of a frame.  Return their number; 0 if none is known. */
 static size_t
 look_up(struct expand *e, const struct hatf_record *rec, uint64_t address,
 	struct symbol_lookup_name *names)
@@ -252,15 +252,15 @@ look_up(struct expand *e, const struct hatf_record *rec, uint64_t address,
 	char file[2], object[2];
 
 	/*
-	 * Skip a frame that has names, from an earlier run or from the program
-	 * that wrote the trace.
+	 * Skip a frame without an address in a known object.  Also skip a frame
+	 * that has names, from an earlier run or from the program that wrote
+	 * the trace.
 	 */
 	if (address == 0 || piece == NULL ||
 	    comment_value(rec, "file", file, sizeof(file)) > 0)
 		return 0;
 	/*
-	 * Skip generated code.  It may be at an address that an object had
-	 * earlier.
+	 * Skip generated code: an object may have been at its address earlier.
 	 */
 	if (comment_value(rec, "object", object, sizeof(object)) > 0 &&
 	    object[0] == '[')

@@ -37,8 +37,8 @@ struct expand_counts {
 bool expand_find_new_id(const char *path, uint64_t *id_ret);
 
 /*
- * Begin.  The caller keeps 'lookup'.  'new_id' is the first id for added frames
- * and stacks.  Return NULL if there is no memory.
+ * Begin to add names to a trace.  The caller keeps 'lookup'.  'new_id' is the
+ * first id for added frames and stacks.  Return NULL if there is no memory.
  */
 struct expand *expand_open(struct symbol_lookup *lookup, uint64_t new_id);
 void expand_close(struct expand *e);

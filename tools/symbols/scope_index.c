@@ -21,8 +21,8 @@
 #define DEPTH_MAX 256
 
 /*
- * Maximum number of siblings of an entry to follow: in damaged data they may
- * form a circle.
+ * Maximum number of siblings of an entry to follow.  In damaged data, the
+ * siblings may form a circle.
  */
 #define ENTRIES_MAX ((uint32_t)1 << 24)
 
@@ -247,8 +247,8 @@ find_unit(struct scope_index *s, Dwarf_Die *die)
 }
 
 /*
- * Replace an entry by its child that contains the address.  Return false if
- * there is none.
+ * Replace an entry by its child that contains the address.  Return false if the
+ * entry has no such child.
  */
 static bool
 enter(Dwarf_Die *die, Dwarf_Addr address)
@@ -271,7 +271,10 @@ enter(Dwarf_Die *die, Dwarf_Addr address)
 	return false;
 }
 
-/* Store the functions around an address in 'function', the innermost first. */
+/*
+ * Store in 'scopes' the functions around an address, the innermost first.
+ * 'function' is the outermost one, which contains the code.
+ */
 static size_t
 descend(Dwarf_Die *function, Dwarf_Addr address, Dwarf_Die *scopes, size_t max)
 {

@@ -7,8 +7,8 @@
  * modules and types, because these have no addresses; but clang, rustc and
  * compilers of D define functions in them.
  *
- * This module is compiled only if libdw is available.  One thread uses a
- * 'struct scope_index'.
+ * This module is compiled only if libdw is available.  Only one thread may use
+ * a 'struct scope_index'.
  */
 #ifndef SCOPE_INDEX_H
 #define SCOPE_INDEX_H

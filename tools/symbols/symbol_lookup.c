@@ -32,7 +32,7 @@ enum state {
 struct object {
 	char *path, *build_id;
 	enum state state;
-	/* it has debug information that includes files and lines */
+	/* the debug information of the object includes files and lines */
 	bool has_debug;
 	Dwfl *dwfl;
 	Dwfl_Module *module;
@@ -132,8 +132,8 @@ symbol_lookup_object(struct symbol_lookup *l, const char *path,
 }
 
 /*
- * Is the build id of the file the one in the trace?  True if the trace has
- * none.
+ * Does the file have the build id that the trace states?  True if the trace
+ * states none.
  */
 static bool
 is_same_build(const struct object *o)
@@ -190,8 +190,8 @@ open_object(struct symbol_lookup *l, struct object *o)
 }
 
 /*
- * Let the lookup own a string, until it is closed.  Return NULL if there is no
- * memory.
+ * Let the lookup own a string, which symbol_lookup_close() frees.  Return NULL
+ * if there is no memory.
  */
 static const char *
 keep(struct symbol_lookup *l, char *name)
@@ -270,8 +270,8 @@ scope_name(Dwarf_Die *die)
 }
 
 /*
- * Return the demangled name of the symbol that contains 'address', if its name
- * is mangled as in C++; else NULL.
+ * Return the demangled name of the symbol that contains 'address', if the
+ * symbol's name is mangled as in C++; else NULL.
  */
 static const char *
 mangled_symbol(struct symbol_lookup *l, struct object *o, Dwarf_Addr address)
@@ -508,7 +508,10 @@ symbol_lookup_find(struct symbol_lookup *l, int object, uint64_t address,
 	return names[n - 1].function != NULL || names[0].file != NULL ? n : 0;
 }
 
-/* Return a description of what is missing for an object; NULL if nothing is. */
+/*
+ * Return a text that says what is missing for an object; NULL if nothing is
+ * missing.
+ */
 static const char *
 missing_of(const struct object *o)
 {

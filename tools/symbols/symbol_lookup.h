@@ -6,7 +6,7 @@
  * separate file.  Without debug information, reads the symbol table.  Paths
  * come from untrusted traces, so only regular files are opened.
  *
- * One thread uses a lookup at a time.
+ * Only one thread at a time may use a lookup.
  */
 #ifndef SYMBOL_LOOKUP_H
 #define SYMBOL_LOOKUP_H

@@ -24,7 +24,10 @@ write_expanded(void *context, const struct hatf_record *rec,
 	return expand_write(context, rec, writer);
 }
 
-/* Does the trace need no compression? */
+/*
+ * Is the trace uncompressed?  If the trace can be read only once, its name
+ * tells.
+ */
 static bool
 is_plain(const char *path)
 {
@@ -177,7 +180,8 @@ write_and_replace(const char *path, const char *new_path, int fd,
 
 	exit_status = write_with_names(&r, lookup, counts_ret);
 	/*
-	 * Keep the old file: the user may need the damaged part of the trace.
+	 * If the trace is damaged, keep the old file: the user may need the
+	 * damaged part.
 	 */
 	if (r.is_written && exit_status != EXIT_FINE)
 		message_print("%s: not changed; use -o to write the part that "

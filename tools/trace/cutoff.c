@@ -20,7 +20,10 @@ cutoff_find_rings(const char *path, enum hatf_status status,
 	if ((status != HATF_NO_TRAILER && status != HATF_TRUNCATED) ||
 	    !hatf_rings_find(path, rings, sizeof(rings)))
 		return false;
-	/* On failure the ring file is damaged, which 'hatf recover' reports. */
+	/*
+	 * Ignore a failure: the ring file is damaged, which 'hatf recover'
+	 * reports.
+	 */
 	hatf_rings_get(rings, ret, &err);
 	return true;
 }

@@ -16,7 +16,7 @@
 
 /*
  * Find the ring file of the trace at 'path' and read its summary.  'status' is
- * the result of reading the trace.  Return false if 'status' is not one of a
+ * the result of reading the trace.  Return false if 'status' does not mean a
  * truncated trace, or if there is no ring file.
  */
 bool cutoff_find_rings(const char *path, enum hatf_status status,

@@ -34,7 +34,10 @@ keep(struct excerpt *x, const struct hatf_record *rec)
 	};
 }
 
-/* Print no error: it was printed when the trace's records were counted. */
+/*
+ * Copy at most 'max' records.  Print no error: the pass that counted the
+ * records has printed it.
+ */
 static bool
 fill(struct excerpt *x, struct hatf_reader *reader, uint64_t max)
 {

@@ -18,7 +18,7 @@ kept_fields_name(unsigned bit)
 	return names[bit];
 }
 
-/* Does the comment start with 'prefix'? */
+/* Does the comment begin with 'start'? */
 static bool
 begins(const struct hatf_record *rec, const char *start)
 {
@@ -28,7 +28,10 @@ begins(const struct hatf_record *rec, const char *start)
 	       memcmp(rec->attributes, start, nbytes) == 0;
 }
 
-/* Has the comment a line that begins with 'start' and goes on after it? */
+/*
+ * Does the comment have a line that begins with 'start' and has more text after
+ * it?
+ */
 static bool
 has_line(const struct hatf_record *rec, const char *start)
 {
@@ -74,8 +77,8 @@ of_comment(const struct hatf_record *rec)
 	if (begins(rec, "HATF object\n"))
 		return HATF_KEEPS_SYMBOLS;
 	/*
-	 * This comment is about the times of later records, so it is kept or
-	 * dropped with them.
+	 * A format keeps or drops this comment together with times, because the
+	 * comment is about the times of later records.
 	 */
 	if (begins(rec, "HATF clock\n"))
 		return HATF_KEEPS_TIME;
@@ -203,8 +206,8 @@ kept_fields_report(const char *path, const struct hatf_format *format,
 	size_t used = 0;
 
 	/*
-	 * Do not report fields of single calls as lost: the line says that
-	 * there are sums only.
+	 * Do not report fields of single calls as lost: the message says that
+	 * the format has only sums.
 	 */
 	if (has_sums)
 		dropped &= ~OF_CALLS;

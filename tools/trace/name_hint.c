@@ -10,8 +10,8 @@ name_hint_find(const struct hatf_reader *reader)
 	const char *const kind = hatf_reader_header(reader, "heaptrack");
 
 	/*
-	 * heaptrack_interpret cannot read a trace that was converted from its
-	 * format.
+	 * Only a file in heaptrack's own format counts: heaptrack_interpret
+	 * cannot read a trace that was converted from it.
 	 */
 	if (strcmp(hatf_reader_format(reader), "heaptrack") != 0 ||
 	    kind == NULL || strcmp(kind, "raw") != 0)

@@ -141,8 +141,8 @@ add_open(struct tree *f, const struct hatf_reader *reader, const char *path,
 }
 
 /*
- * Add the file if it is a trace.  Skip other files: a directory may contain
- * any.
+ * Add the file if it is a trace.  Skip other files, which a directory may
+ * contain.
  */
 static bool
 add_found(struct tree *f, const char *path)
@@ -340,7 +340,7 @@ find_file(const struct tree_node *node, const char *path)
 
 /*
  * Return the image of process 'pid', on the host of 't', that existed when 't'
- * began.  This is the latest one that began before 't'.  'pid_start' is the
+ * began.  It is the latest image that began before 't'.  'pid_start' is the
  * start of the process, 0 if unknown.  If 'file' is not NULL, prefer the image
  * that has the trace of this name.
  */
@@ -405,8 +405,8 @@ take_number(const char **text)
 }
 
 /*
- * Return the nearest ancestor that has a trace here.  Set '*between_ret' to the
- * number of processes in between.
+ * Return the nearest ancestor that has a trace in the tree.  Set '*between_ret'
+ * to the number of processes in between.
  */
 static struct tree_node *
 find_ancestor(const struct tree *f, const struct tree_trace *t,
@@ -448,8 +448,8 @@ link_node(const struct tree *f, struct tree_node *node)
 			find_image(f, t, t->parent_pid, 0, t->parent_trace);
 		node->origin = node->parent != NULL ? TREE_FORK : TREE_ORPHAN;
 		/*
-		 * The parent has no trace: use the list of ancestors in the
-		 * header.
+		 * If the header names no trace of the parent, which is not in
+		 * the tree, go on: another ancestor may be in the tree.
 		 */
 		if (node->parent != NULL || t->parent_trace[0] != '\0')
 			return;
@@ -586,7 +586,7 @@ number_in_name(const char *name, uint64_t *n_ret)
 
 /*
  * Return the segment of the parent's trace in which the node was forked, or
- * NULL if that segment is not here.
+ * NULL if the tree lacks that segment.
  */
 static const struct tree_trace *
 find_forked(const struct tree_node *node, bool is_numbered, uint64_t segment)
@@ -623,8 +623,8 @@ tree_find_fork(const struct tree_node *node)
 	/* 0 events means that the recorder did not count them. */
 	fork.is_known = t->is_exact || fork.event != 0;
 	/*
-	 * The parent has several segments, and it is unknown which one the
-	 * number of events refers to.
+	 * If the parent has several segments, it is unknown to which of them
+	 * the number of events refers.
 	 */
 	if (forked == NULL && !is_numbered && parent != NULL &&
 	    tree_last_trace(parent)->segment != 0)

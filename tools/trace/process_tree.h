@@ -33,11 +33,11 @@ struct tree_trace {
 };
 
 enum tree_origin {
-	TREE_ROOT,   /* the trace of its parent, if any, is not here */
+	TREE_ROOT,   /* the tree has no trace of its parent */
 	TREE_FORK,   /* forked from 'parent' */
 	TREE_EXEC,   /* 'parent' is the previous image of the same process */
 	TREE_START,  /* another program, started by 'parent' */
-	TREE_ORPHAN, /* forked from a process that has no trace here */
+	TREE_ORPHAN, /* forked from a process without a trace in the tree */
 };
 
 struct tree_node {

@@ -72,7 +72,7 @@ out_name(const struct rewrite *r)
 static void
 speak_out(const struct rewrite *r, const struct hatf_error *err)
 {
-	/* Not an error: the reader of a pipe may close it early. */
+	/* EPIPE is no error: the reader of a pipe may close the pipe early. */
 	if (err->status == HATF_IO && err->sys_errno == EPIPE)
 		return;
 	message_error(out_name(r), err);
@@ -93,7 +93,7 @@ foreign_header(const struct hatf_reader *reader)
 	return header;
 }
 
-/* Remove the line that begins with 'prefix' from the header, if it has one. */
+/* Remove the line that begins with 'start' from the header, if there is one. */
 static void
 drop_line(char *header, const char *start)
 {
@@ -141,8 +141,9 @@ rewrite_header(const struct hatf_record *first, unsigned drop)
 }
 
 /*
- * Return a header that says that blocks are missing, without the lines that
- * this makes false.  Frees the old header.  NULL if there is no memory.
+ * Return a header that says that blocks are missing, without the lines that are
+ * false for a part of the blocks.  Free the old header.  Return NULL if there
+ * is no memory.
  */
 static char *
 header_of_filtered(char *header)
@@ -188,8 +189,8 @@ open_writer(struct run *run, size_t n)
 					     header);
 	/*
 	 * A HATF source may lack a statement whether it is complete.  Then the
-	 * output must lack it, too, unless the source is known to be truncated.
-	 * Foreign formats have their own marks of completeness.
+	 * output must lack this statement, too, unless the source is known to
+	 * be truncated.  Foreign formats have their own marks of completeness.
 	 */
 	run->bare = !stats.ours && !stats.foreign && !run->cut;
 	o->bare = run->bare;
@@ -283,7 +284,10 @@ judge_source(const struct run *run, enum hatf_status status)
 	return false;
 }
 
-/* Return what happens to the fact that the source is sampled. */
+/*
+ * Return how the output shows that the source is sampled, as the end of a
+ * warning; "" if the output says so itself.
+ */
 static const char *
 fate_of_samples(const struct hatf_format *format)
 {
@@ -363,7 +367,10 @@ report_source(struct run *run, bool complete)
 		report_disorder(run);
 }
 
-/* Write to 'list' what the format cannot express, with the number of each. */
+/*
+ * Write to 'list' what the format cannot express, and how often each of these
+ * occurred.
+ */
 static void
 list_losses(const struct hatf_writer *writer, char *list, size_t nbytes)
 {

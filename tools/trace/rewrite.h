@@ -31,15 +31,15 @@ struct rewrite {
 	enum hatf_status (*write)(void *context, const struct hatf_record *rec,
 				  struct hatf_writer *writer);
 	/*
-	 * Called before the first record, unless NULL.  It is called again if
-	 * 'in' is read twice.  If it prints a message and returns false, there
-	 * is no output.
+	 * Called before the first record, unless NULL; called again if 'in' is
+	 * read twice.  If the function prints a message and returns false,
+	 * there is no output.
 	 */
 	bool (*begin)(void *context);
 	/*
-	 * Called with the lines of the output's header, unless NULL.  It frees
-	 * these lines and returns others, which rewrite_trace() frees, or NULL
-	 * if there is no memory.
+	 * Called with the lines of the output's header, unless NULL.  The
+	 * function frees these lines and returns others, which rewrite_trace()
+	 * frees, or NULL if there is no memory.
 	 */
 	char *(*edit_header)(void *context, const struct hatf_reader *reader,
 			     char *header);

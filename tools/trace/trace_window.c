@@ -30,8 +30,8 @@ unit_of(const char *name)
 }
 
 /*
- * Parse a number with a unit of time into nanoseconds.  strtod() would accept
- * blanks, signs and hexadecimal numbers.
+ * Parse a number with a unit of time into nanoseconds.  Check the characters
+ * first, because strtod() accepts blanks, signs and hexadecimal numbers.
  */
 static bool
 parse_time(const char *text, uint64_t *ns_ret)

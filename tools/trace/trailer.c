@@ -165,7 +165,10 @@ read_member(const uint8_t *buf, size_t nbytes, struct trailer *ret)
 	return found;
 }
 
-/* Is this the header of a gzip member of ours that has 'nbytes' bytes? */
+/*
+ * Does the header of one of our gzip members begin at 'p', and does the member
+ * have 'nbytes' bytes?
+ */
 static bool
 is_member(const uint8_t *p, size_t nbytes)
 {

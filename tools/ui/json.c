@@ -44,8 +44,8 @@ json_heritage(enum hatf_heritage heritage)
 }
 
 /*
- * Print JSON text.  Characters that a terminal would interpret become \uHHHH,
- * which is valid because they occur only in strings.
+ * Print JSON text.  Characters that a terminal would interpret become \uHHHH.
+ * This is valid, because JSON has such characters only in strings.
  */
 static void
 print_text(struct out *o, const char *s)

@@ -141,7 +141,10 @@ complain_option(const struct opt_page *page, char **argv, int val)
 
 	if (val == ':')
 		return opt_complain(page, "%s needs an argument", word);
-	/* optopt is a long option that takes no argument, but got one. */
+	/*
+	 * If optopt is a long option, the option takes no argument, but got
+	 * one.
+	 */
 	if (optopt >= VAL_FIRST)
 		return opt_complain(page, "%s: the option takes no argument",
 				    word);

@@ -29,7 +29,7 @@ struct opt_page {
 	const char *usage;
 	const char *about; /* what the command does; lines end in '\n' */
 	const char *notes; /* shown after the options; lines end in '\n' */
-	/* what follows the first operand are the options of another command */
+	/* the arguments after the first operand belong to another command */
 	bool stop_at_operand;
 	const struct opt *opts; /* ends in a NULL name; --help is added */
 };
