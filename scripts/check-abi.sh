@@ -55,8 +55,9 @@ program()
 				printf "printf(\"%s %s %%zu\\n\", %s);\n", \
 					name, member, place
 			}
-			# A caller built with an older header has not set
-			# padding at the end.
+			# No padding may follow the last member.  If a later
+			# version put a member there, callers built with this
+			# header would pass garbage in that member.
 			if (/size_t struct_nbytes/) {
 				printf "_Static_assert(%s +\n", place
 				printf "sizeof(((%s *)0)->%s)\n", name, member

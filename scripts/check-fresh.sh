@@ -75,7 +75,7 @@ make_root()
 	mount -t tmpfs tmpfs "$root/dev/shm"
 }
 
-# in_root COMMAND...: run it in the clone, with a minimal environment.
+# in_root COMMAND...: run COMMAND in the clone, with a minimal environment.
 in_root()
 {
 	local start=$SECONDS status=0 path=/bin
@@ -126,8 +126,9 @@ CHECK_FRESH_FOLDER=$(mktemp -d "${TMPDIR:-/var/tmp}/hatf-fresh.XXXXXX")
 export CHECK_FRESH_FOLDER
 chmod 755 "$CHECK_FRESH_FOLDER"
 
-# When this script ends, the kernel kills 'unshare' (setpriv --pdeathsig), then
-# the first process of the namespaces (--kill-child), and removes these.
+# When this script ends, the kernel kills 'unshare' (setpriv --pdeathsig) and
+# then the first process of the namespaces (--kill-child).  Then it removes the
+# namespaces.
 clean_up()
 {
 	[ -z "${inside-}" ] || kill -KILL "$inside" 2>/dev/null || :

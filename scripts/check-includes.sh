@@ -1,13 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check-includes.sh - each room uses only the rooms that it may use
+# check-includes.sh - each room uses only the rooms and libraries it may use
 #
 # usage: scripts/check-includes.sh [--table]
 #
-# A room is a folder.  The table below says which rooms each room may use.  A
-# room uses another one if one of its files includes a header of the other, or
-# if an object of the build refers to a function or variable of the other.
+# A room is a folder.  The first table below says which rooms each room may use.
+# A room uses another one if one of its files includes a header of the other, or
+# if an object of the build refers to a function or variable of the other.  The
+# second table says which headers of libraries each room may include.
+#
 # --table prints for each room its files, its lines and the rooms that it uses.
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -107,10 +109,10 @@ tools/commands: public hatf/metatf hatf/metatf/trace hatf/recorder \
   tools/*
 "
 
-# ROOM: PATTERN of the library headers that it may include.  Every room may
-# include those of libc.
+# ROOM: PATTERN of the library headers that the room may include.  Every room
+# may include the headers of libc.
 libraries='
-hatf/deflate: zlib\.h|libdeflate\.h|isa-l/.*|isa-l\.h
+hatf/deflate: zlib\.h|isa-l/.*|isa-l\.h
 hatf/io: zlib\.h|libdeflate\.h|zstd.*\.h|lz4frame\.h
 hatf/formats/ours: zlib\.h
 hatf/metatf/trace: zlib\.h

@@ -23,10 +23,10 @@ filters='prctl syscall vfork unshare setns'
 means='setrlimit setrlimit64 prlimit prlimit64 mount umount umount2 pivot_root'
 looks='opendir fstatat64'
 threads='pthread_create pthread_setname_np'
-# AddressSanitizer calls it (preload/interpose/interpose_loader.c).
+# AddressSanitizer calls this function (preload/interpose/interpose_loader.c).
 loader=dl_iterate_phdr
-# musl's loader looks these up, and hidden symbols stay unfound
-# (preload/interpose/interpose_musl.c).
+# musl's loader looks these symbols up.  They are hidden, so no other loader
+# finds them (preload/interpose/interpose_musl.c).
 marks='stdin __libc_start_main'
 ends='execv execve execvp execvpe execl execle execlp fexecve execveat
 _exit _Exit abort __assert_fail _Fork daemon'
@@ -34,10 +34,10 @@ privileges='setuid setgid seteuid setegid setreuid setregid setresuid setresgid
 setfsuid setfsgid setgroups initgroups capset chroot'
 
 # The recorder may import these from libc, although a program may define
-# functions of the same names.  Functions of bytes and strings: those of a
-# program do the same.  Exit handlers, fork, threads and the loader: the
-# recorder needs those of libc. __libc_single_threaded is a flag of libc. chdir
-# to setsid are the steps of daemon(), which the program called.
+# functions of the same names.  A program's functions for bytes and strings must
+# do the same as libc's.  For exit handlers, fork, threads and the loader, the
+# recorder needs libc's own functions.  __libc_single_threaded is a flag of
+# libc.  The last line has the steps of daemon(), for a program that calls it.
 from_libc='memchr memcmp memcpy memmove memset
 strchr strcmp strcspn strlen strncmp strnlen strrchr strstr
 __cxa_at_quick_exit __cxa_atexit __cxa_finalize __register_atfork clone

@@ -4,9 +4,9 @@
 # demo.sh - set the machine up, build, record a real program, read the traces
 #
 # This is 'make demo' for a machine that may not have make yet.  The recorded
-# program is the C compiler, which compiles a file of this project.  A driver,
-# the compiler proper and the assembler make three processes and so three
-# traces.  They stay in build/demo.
+# program is the C compiler, which compiles a file of this project.  Its driver,
+# the compiler proper and the assembler are three processes, so there are three
+# traces, in build/demo.
 set -eu
 cd "$(dirname "$0")/.."
 scripts/setup.sh build

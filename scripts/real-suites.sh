@@ -16,9 +16,9 @@
 #
 # -q leaves out the parts that take minutes.  -n leaves out the rows whose names
 # do not match PATTERN ('chromium*').  -s records call stacks: STACKS is a value
-# of HATFTRACE_STACKS ('on', 'on:frees', 'caller', a number, 'off').  Without
-# -s, only the rows that run 'hatf record' have them, unless HATFTRACE_STACKS is
-# set.
+# of HATFTRACE_STACKS ('on', 'on:frees', 'caller', a number, 'off').  Without -s
+# and without HATFTRACE_STACKS in the environment, only the rows that run 'hatf
+# record' have call stacks.
 #
 # The script prints a table in Markdown.  Everything else goes to standard error
 # and to the folder SUITES_DIR, which is kept if the user sets it.  Exit status
@@ -88,7 +88,7 @@ look_at()
 			"$build/hatf" recover "$trace" >/dev/null 2>&1 &&
 				recovered=$((recovered + 1))
 		fi
-		# The process was killed before it wrote the header.
+		# An empty file: a kill came before the header was written.
 		if [ ! -s "$trace" ]; then
 			cut=$((cut + 1))
 			continue
@@ -118,7 +118,7 @@ look_at()
 }
 
 # row NAME BARE TRACED TIMES: add a row to the table; BARE and TRACED are the
-# results of the two runs, a line each.
+# results of the two runs, one line each.
 row()
 {
 	local same='the same' result=$2
@@ -330,7 +330,7 @@ suite_redis()
 	both 'redis, its own tests' redis_unit "${list[@]}"
 }
 
-# as_postgres COMMAND...
+# as_postgres COMMAND...: run COMMAND, as user postgres if this user is root.
 as_postgres()
 {
 	if [ "$(id -u)" -eq 0 ]; then

@@ -3,7 +3,7 @@
 #
 # sample-prose.sh - print comments, messages and man page sentences at random
 #
-# usage: scripts/sample-prose.sh SEED
+# usage: scripts/sample-prose.sh SEED | --help
 #
 # A reader who knows C, but not the project, judges the sample by the page
 # "Plain English" in CONTRIBUTING.md: 60 comments and 30 messages of hatf,
@@ -11,12 +11,13 @@
 # same sample of the same tree.
 set -u
 cd "$(dirname "$0")/.." || exit 2
-[[ $# -eq 1 && $1 != -* ]] ||
-	{ echo 'usage: sample-prose.sh SEED' >&2; exit 2; }
+usage='usage: scripts/sample-prose.sh SEED'
+[[ $# -ne 1 || $1 != --help ]] || { echo "$usage"; exit; }
+[[ $# -eq 1 && $1 != -* ]] || { echo "$usage" >&2; exit 2; }
 export LC_ALL=C.UTF-8
 
 exec python3 - "$1" <<'END'
-import random, re, subprocess, sys
+import random, re, signal, subprocess, sys
 
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"'
                    r"|'(?:\\.|[^'\\\n])*'", re.S)
@@ -103,6 +104,7 @@ def collect(reader, paths):
             for item in reader(path, open(path, encoding='utf-8').read())]
 
 
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end quietly under '| head'
 random.seed(sys.argv[1])
 SOURCES = tracked('hatf/*.[ch]', 'preload/*.[ch]', 'tools/*.[ch]')
 sample('comments', 60, collect(comments, SOURCES))

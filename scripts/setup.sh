@@ -68,7 +68,8 @@ missing()
 	done
 }
 
-# Keep packages of servers from starting them: policy-rc.d denies it with 101.
+# Keep packages from starting their servers: policy-rc.d denies this by exit
+# status 101.
 forbid_services()
 {
 	[ ! -e "$policy" ] || return 0

@@ -78,8 +78,8 @@ print_help(void)
 		   "hatf-COMMAND(1).\n"
 		   "Exit status: 0 if all is well, 1 for bad input, 2 for "
 		   "wrong usage.\n"
-		   "check, diff and replay: 3 if a limit is exceeded, 4 if a "
-		   "trace is incomplete.\n");
+		   "check, diff, leaks and replay: 3 if a limit is exceeded.\n"
+		   "check, diff and replay: 4 if a trace is incomplete.\n");
 	return out_finish(o, EXIT_FINE);
 }
 

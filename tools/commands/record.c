@@ -383,13 +383,13 @@ has_stacks(void)
 
 /* The command, and facts found before it ran. */
 struct job {
-	const char *text;	 /* template of the traces' names */
-	bool no_symbols;	 /* do not add names to the frames */
-	bool has_summary;	 /* print the short report */
-	const char *command;	 /* argv[0] */
+	const char *text;    /* template of the traces' names */
+	bool no_symbols;     /* do not add names to the frames */
+	bool has_summary;    /* print the short report */
+	const char *command; /* argv[0] */
 	/* reason why the command cannot be traced; or NULL */
 	const char *untraceable;
-	struct absence absence;	 /* explains why a trace is missing */
+	struct absence absence; /* explains why a trace is missing */
 	struct notebook notebook;
 	/* limits of --check; without limits, no trace is checked */
 	const struct checking *checking;

@@ -210,7 +210,10 @@ tell_owner(const char *trace)
 	out_text(out_stdout(), slash != NULL ? slash + 1 : rings.trace);
 }
 
-/* Handle a trace without a ring file: it needs one unless it has a trailer. */
+/*
+ * Handle a trace without a ring file.  Report an error, unless the trace has
+ * its trailer and thus needs no ring file.
+ */
 static int
 judge_trace(const char *trace)
 {
