@@ -24,7 +24,10 @@ overlaps_begin(struct overlaps *o, const struct hatf_reader *reader,
 
 	hatf_reader_get_stats(reader, &stats);
 	o->events = events;
-	/* In other traces an address may be an arbitrary id of a block. */
+	/*
+	 * In a trace of another recorder, an address may be an arbitrary number
+	 * that identifies a block.
+	 */
 	o->judges = !stats.foreign &&
 		    hatf_reader_header(reader, "source") == NULL &&
 		    !says(reader, "heaps", "dropped");

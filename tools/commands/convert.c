@@ -187,7 +187,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 	}
 }
 
-/* Derive from OUT's name what the options do not set. */
+/* Set the format and the compression by OUT's name, unless options set them. */
 static bool
 complete_options(struct convert *c)
 {

@@ -557,7 +557,8 @@ info_file(struct scan *s, const char *path, const struct ask *ask, bool first)
 	else if (!print_json(o, &info))
 		exit_status = EXIT_BAD_INPUT;
 	/*
-	 * Keep the order of the lines if stdout and stderr are the same file.
+	 * Flush now, to keep the order of the lines if stdout and stderr are
+	 * the same file.
 	 */
 	out_flush(o);
 	if (fault != NULL)

@@ -464,8 +464,8 @@ leaks_file(const char *path, struct ask *ask, bool first)
 		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 	else if (ask->json ? print_json(o, &l) : print_text(o, &l)) {
 		/*
-		 * Keep the order of the lines if stdout and stderr are the same
-		 * file.
+		 * Flush now, to keep the order of the lines if stdout and
+		 * stderr are the same file.
 		 */
 		out_flush(o);
 		exit_status = judge(&l);

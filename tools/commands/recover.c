@@ -178,7 +178,8 @@ recover_from(const struct recover *c, const char *rings, const char *trace)
 	}
 	report(c, rings, &found);
 	/*
-	 * Keep the order of the lines if stdout and stderr are the same file.
+	 * Flush now, to keep the order of the lines if stdout and stderr are
+	 * the same file.
 	 */
 	out_flush(out_stdout());
 	return found.complete || found.trace[0] == '\0' ? EXIT_FINE

@@ -435,7 +435,8 @@ report_file(const char *path, const struct ask *ask, bool first)
 	    !(ask->json ? print_json(o, &r, ask) : print_text(o, &r, ask)))
 		exit_status = EXIT_BAD_INPUT;
 	/*
-	 * Keep the order of the lines if stdout and stderr are the same file.
+	 * Flush now, to keep the order of the lines if stdout and stderr are
+	 * the same file.
 	 */
 	out_flush(o);
 	if (g->fault != NULL)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines of --by time. */
+/* Number of lines of --by time. */
 #define TIME_ROWS 20
 
 enum {
@@ -312,7 +312,11 @@ print_lifetimes(struct out *o, const struct census *c)
 	out_printf(o, " %7s  live at the end\n", "");
 }
 
-/* Return the blocks by lifetime in events, in time, and both by size. */
+/*
+ * Return an object for each pair of a size class and a lifetime class: the
+ * freed blocks with such a lifetime in events, and those with such a lifetime
+ * in time.
+ */
 static json_t *
 json_lifetimes(const struct census *c)
 {
@@ -546,7 +550,8 @@ stat_file(const char *path, const struct ask *ask, bool many)
 		ok = ask->json ? print_json(o, g, all, ask)
 			       : print_text(o, g, all, ask, many);
 	/*
-	 * Keep the order of the lines if stdout and stderr are the same file.
+	 * Flush now, to keep the order of the lines if stdout and stderr are
+	 * the same file.
 	 */
 	out_flush(o);
 	if (g->fault != NULL)

@@ -361,7 +361,8 @@ verify_trace(struct verify *v, struct finding *f)
 	else if (!print_json(f, ok, fault))
 		exit_status = EXIT_BAD_INPUT;
 	/*
-	 * Keep the order of the lines if stdout and stderr are the same file.
+	 * Flush now, to keep the order of the lines if stdout and stderr are
+	 * the same file.
 	 */
 	out_flush(out_stdout());
 	if (fault != NULL)

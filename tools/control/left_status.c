@@ -104,7 +104,10 @@ left_status_read(int fd, pid_t pid, const char *pending, uint64_t now_ms,
 		return false;
 	status[nbytes] = '\0';
 	seconds = strstr(status, "\nseconds=");
-	/* Use only the first line of a name. */
+	/*
+	 * A reader of the answer uses the first line with a name, so write the
+	 * updated "seconds" before the old one.
+	 */
 	used = seconds == NULL
 		       ? snprintf(answer, cap, "ok\n%s%s", pending, status)
 		       : snprintf(answer, cap, "ok\n%sseconds=%llu\n%s",
@@ -112,7 +115,10 @@ left_status_read(int fd, pid_t pid, const char *pending, uint64_t now_ms,
 				  strtoull(seconds + 9, NULL, 10) +
 					  (unsigned long long)passed,
 				  status);
-	/* A process that has never recorded has not stated its executable. */
+	/*
+	 * A process that has never recorded does not state its executable: add
+	 * the executable here.
+	 */
 	if (used > 0 && (size_t)used < cap &&
 	    strstr(status, "\nexe=") == NULL &&
 	    process_info_exe(pid, exe, sizeof(exe)))

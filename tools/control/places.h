@@ -46,7 +46,7 @@ void places_find_of(struct places *p, pid_t pid);
 void places_list(pid_t pid, char *list, size_t cap);
 
 /*
- * Open the directory if it belongs to its owner and nobody else may write to
+ * Open the directory if it belongs to place->owner and nobody else may write to
  * it; else return -1.
  */
 int places_open(const struct place *place);

@@ -17,10 +17,10 @@
 #include <sys/types.h>
 
 /*
- * Write the order 'call' into the slot of 'pid' in the file of bells.  If its
- * recorder has no thread and no socket at the moment, the process starts both
- * with its next allocation and does what 'call' says.  BELL_NO: the process
- * does not take orders by the file of bells, or the order cannot be written.
+ * Write the order 'call' into the slot of 'pid' in the file of bells.  If the
+ * process has no writer thread and no socket at the moment, its next allocation
+ * starts both, and the process carries out 'call'.  BELL_NO: the process does
+ * not take orders by the file of bells, or the order cannot be written.
  * BELL_UNKNOWN: we may not see whether the process takes orders that way.
  */
 enum bell_listening threadless_ring(pid_t pid, enum bell_call call);

@@ -28,7 +28,7 @@ struct followed_file {
 
 /*
  * Begin to copy.  The follower takes ownership of the descriptor.  On failure
- * close it, print a message and return NULL.
+ * close the descriptor, print a message and return NULL.
  */
 struct follower *follower_open(const struct followed_file *file);
 

@@ -80,7 +80,8 @@ feeder_open(struct feeder *f, const struct spool *trace, enum encoding e,
 		return true;
 	finish(f);
 	/*
-	 * A failure of the writer is the cause of the reader's error: keep it.
+	 * If the writer failed, its failure has caused the reader's error: keep
+	 * the writer's status.
 	 */
 	if (f->status == HATF_OK) {
 		f->status = err.status;

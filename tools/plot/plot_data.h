@@ -6,8 +6,9 @@
  * units of the trace, or in events.  Values are bytes, or blocks if the census
  * follows blocks.
  *
- * With layers, 'shown' is the sum of a bin's layers.  It is the live bytes at
- * the end of the bin or, in the bin that contains the peak, at the peak.
+ * With layers, 'shown' is the sum of a bin's layers.  This sum is the live
+ * bytes at the end of the bin or, in the bin that contains the peak, at the
+ * peak.
  */
 #ifndef PLOT_DATA_H
 #define PLOT_DATA_H
@@ -57,8 +58,8 @@ bool plot_data_make(struct plot_data *d, const struct census *c);
 
 /*
  * Divide the series into layers: the 'top' largest groups, and all others.  The
- * points of the census must be of stacks or of lanes, whichever 'by' needs.
- * Return false if there is no memory.
+ * points of the census's history must list stacks or lanes (census.h),
+ * whichever 'by' needs.  Return false if there is no memory.
  */
 bool plot_data_divide(struct plot_data *d, struct site_names *names,
 		      enum group_by by, unsigned top);

@@ -52,7 +52,8 @@ struct collected_trace {
 
 /*
  * The traces, first those of the command's own process, then those of its
- * descendants, then others; each part in order of their start.
+ * descendants, then others.  Each of these parts is in the order of the traces'
+ * start.
  */
 struct collection {
 	struct collected_trace *traces;

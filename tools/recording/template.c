@@ -151,8 +151,8 @@ try_directory(const char *dir)
 }
 
 /*
- * If the template has no conversions: can a trace be written to this path,
- * because it does not exist or is a regular file?
+ * If the template has no conversions, its path must not exist or must be a
+ * regular file.  Otherwise print an error message and return false.
  */
 static bool
 check_existing(const char *text)

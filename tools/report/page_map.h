@@ -7,7 +7,7 @@
  * size is doubled and neighbours are merged; the same holds for columns.  A
  * column stores the live bytes of each chunk at the column's end.
  *
- * Memory is bounded.  Used by one thread at a time.
+ * Memory is bounded.  Only one thread at a time may use a map.
  */
 #ifndef PAGE_MAP_H
 #define PAGE_MAP_H

@@ -6,7 +6,7 @@
  * size of the tables depends on the sites that a page shows, not on the stacks
  * of the trace.
  *
- * Used by one thread at a time.
+ * Only one thread at a time may use a tree.
  */
 #ifndef PAGE_TREE_H
 #define PAGE_TREE_H

@@ -7,7 +7,7 @@
  * into a hash table.  The table's hash is seeded for each process, because an
  * attacker may choose the ids of a trace.
  *
- * Memory is O(number of ids).  Used by one thread at a time.
+ * Memory is O(number of ids).  Only one thread at a time may use a table.
  */
 #ifndef ID_ROWS_H
 #define ID_ROWS_H

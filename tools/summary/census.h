@@ -22,7 +22,7 @@
  *   - Blocks that were live when the trace began (inherited or carried ones)
  *     count as live, but not as allocated.
  *
- * Used by one thread at a time.
+ * Only one thread at a time may use a census.
  */
 #ifndef CENSUS_H
 #define CENSUS_H

@@ -16,7 +16,7 @@
  * Collisions go to the next free slot.  At most 5/8 of the slots are in use, so
  * a block takes 51 to 102 bytes.  The hash is seeded for each process.
  *
- * Used by one thread at a time.
+ * Only one thread at a time may use a table.
  */
 #ifndef LIVE_TABLE_H
 #define LIVE_TABLE_H

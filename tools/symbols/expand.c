@@ -217,8 +217,8 @@ write_comment(struct expand *e, struct hatf_writer *writer)
 }
 
 /*
- * Write the definition of a frame.  'address' and 'object' are those of the
- * trace's frame.
+ * Write the definition of a frame.  'address' and 'object' come from the
+ * trace's definition.
  */
 static enum hatf_status
 write_frame(struct expand *e, struct hatf_writer *writer, uint64_t id,

@@ -102,8 +102,8 @@ struct tree_node *tree_next(const struct tree *f, const struct tree_node *node);
 struct tree_fork tree_find_fork(const struct tree_node *node);
 
 /*
- * Return the last trace of the node.  If any of its traces has the end of the
- * image, it is this one.
+ * Return the last trace of the node.  Only this trace can have the end of the
+ * image.
  */
 static inline const struct tree_trace *
 tree_last_trace(const struct tree_node *node)

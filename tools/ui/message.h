@@ -14,6 +14,7 @@
 /* Exit statuses of the subcommands. */
 enum {
 	EXIT_FINE = 0,
+	/* bad or incomplete input, or a failed read or write */
 	EXIT_BAD_INPUT = 1,
 	EXIT_USAGE = 2,
 	/* Exit statuses of commands that check limits: */

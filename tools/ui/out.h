@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * out.h - standard output of the tools
+ * out.h - buffered output of the tools, most of it to standard output
  *
  * A large buffer in front of write().  Numbers are formatted fast enough for
  * the hundred million lines of 'hatf dump'.  After the first failed write, all
@@ -24,7 +24,7 @@ struct out {
 	char buf[OUT_NBYTES];
 };
 
-/* The only instance: standard output. */
+/* Return the only 'struct out' for standard output. */
 struct out *out_stdout(void);
 
 void out_flush(struct out *o);

@@ -19,8 +19,9 @@ struct progress {
 };
 
 /*
- * Start.  If 'shares_terminal', results go to the same terminal: show no
- * progress, because its line would garble the results.
+ * Begin to show the progress.  If 'shares_terminal', results go to the same
+ * terminal: show no progress, because the progress line would garble the
+ * results.
  */
 void progress_begin(struct progress *p, const char *path, bool shares_terminal);
 

@@ -219,9 +219,9 @@ print_people(const struct table *g, struct out *o, bool markdown)
 static const char csv_separators[] = ",;\"'";
 
 /*
- * Write a field as in RFC 4180.  A byte that is not printable becomes \xHH.  So
- * does a first character with which a spreadsheet would begin a formula
- * (FORMATS "csv").
+ * Write a field as in RFC 4180.  A byte that is not printable becomes \xHH.  If
+ * the first character would begin a formula in a spreadsheet, it becomes \xHH,
+ * too (FORMATS "csv").
  */
 static void
 put_csv(struct out *o, const char *text)
