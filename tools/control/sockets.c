@@ -112,9 +112,9 @@ sockets_listener(int fd, uid_t *uid_ret)
  * Is 'pid' the listener?  The process id alone is no proof: a process can
  * create a socket, leave it to a child and end, and then another user's process
  * may get the same id.  Therefore compare the user ids, too.  A process that
- * gave up root's privileges after it created its socket fails that comparison,
- * but only root can connect to such a socket, so our own user id is also
- * accepted.
+ * created its socket as root and then gave up root's privileges fails that
+ * comparison.  Only root can connect to such a socket, so accept a listener
+ * with our own user id, too.
  */
 static bool
 is_listener(int fd, pid_t pid, uid_t *uid_ret)

@@ -23,8 +23,8 @@ struct block_filter {
 	uint8_t *judged; /* an enum judgement for each site */
 	uint32_t judged_cap;
 	/*
-	 * Choices for the records that the last realloc announces, and for the
-	 * realloc itself.
+	 * Whether the records that the last realloc announces are chosen, and
+	 * whether the realloc itself is chosen.
 	 */
 	bool is_alloc_announced, is_free_announced, is_realloc_kept;
 	struct hatf_record realloc;

@@ -37,7 +37,10 @@ struct group {
 struct groups {
 	const struct census *census;
 	enum group_by by;
-	/* each group is a set of stacks; if not, of lanes or heaps */
+	/*
+	 * each group is a set of stacks; otherwise it is a set of lanes or
+	 * heaps
+	 */
 	bool of_stacks;
 	struct group *rows;
 	uint32_t count, cap;

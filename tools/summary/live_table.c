@@ -123,8 +123,8 @@ close_hole(struct live_table *t, size_t hole)
 		const size_t home = live_table_home(t, key_of(t, &t->slots[i]));
 
 		/*
-		 * Does the search for this block, which begins at its home,
-		 * pass the hole?  Then move the block.
+		 * If the search for this block, which begins at the block's
+		 * home, passes the hole, move the block into the hole.
 		 */
 		if (((i - home) & mask) >= ((i - hole) & mask)) {
 			t->slots[hole] = t->slots[i];

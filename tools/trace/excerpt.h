@@ -3,8 +3,8 @@
  * excerpt.h - the first records of a trace, in memory
  *
  * A record has 32 bytes: the tag, the sizes and the addresses, as in the traces
- * of the paper.  A benchmark that uses an excerpt reads no file, and its memory
- * is bounded.
+ * of the paper.  A benchmark that uses an excerpt reads no file, and the size
+ * of the excerpt is bounded.
  */
 #ifndef EXCERPT_H
 #define EXCERPT_H

@@ -35,8 +35,8 @@ bool scan_open(struct scan *s, const char *path,
 	       const struct hatf_reader_options *options, bool inherit);
 
 /*
- * Open a file that a directory or another file named, not the user
- * (HATF_READER_FOUND).  Return NULL if it is not a trace.
+ * Open a file that was named by a directory or another file, not by the user
+ * (HATF_READER_FOUND).  Return NULL if the file is not a trace.
  */
 struct hatf_reader *scan_found(const char *path);
 

@@ -52,7 +52,7 @@ function visibleMeta(meta) {
 }
 
 /*
- * Return the series with more rows: one at the begin of the trace, and one at
+ * Return the series with more rows: one at the start of the trace, and one at
  * the end of each period without events.  Nothing changes in such a period.
  */
 function fillSeries(series) {

@@ -1,7 +1,7 @@
 /*
  * timeline.js - the heap over time
  *
- * uPlot draws the curves and zooms.  This file adds the peak, the begins of
+ * uPlot draws the curves and zooms.  This file adds the peak, the starts of
  * threads, the program's marks, the selected moments A and B, and the keys.
  */
 import uPlot from 'uplot';
@@ -213,7 +213,7 @@ function flag(u, at, text, paint, row, dash) {
   ctx.fillText(shown, (right ? x - width : x) + 5 * ratio, y + 8.5 * ratio);
 }
 
-/* Draw the peak, begins of threads, marks, and the moments' lines. */
+/* Draw the peak, starts of threads, marks, and the moments' lines. */
 function drawEvents(u) {
   const { ctx, bbox } = u;
   const { trace } = state;
