@@ -4,9 +4,9 @@
 #include "preload/config/follow.h"
 
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <sys/auxv.h>
+
+#include "preload/config/hide_library.h"
 
 #define VARIABLE "HATFTRACE_FOLLOW="
 
@@ -30,20 +30,12 @@ follow_allows(const struct follow *f, const char *exe)
 void
 follow_mark(char *const environment[])
 {
-	/*
-	 * Write only to strings that the kernel put on the stack.  A string
-	 * that another library put into 'environment' may be a constant.
-	 */
-	const uintptr_t low = getauxval(AT_RANDOM);
-	const uintptr_t high = getauxval(AT_EXECFN);
-
 	for (size_t i = 0; environment != NULL && environment[i] != NULL; i++) {
 		char *const value = environment[i] + sizeof(VARIABLE) - 1;
-		const uintptr_t at = (uintptr_t)environment[i];
 
 		if (strncmp(environment[i], VARIABLE, sizeof(VARIABLE) - 1) !=
 			    0 ||
-		    low == 0 || at < low || at >= high)
+		    !hide_library_may_change(environment[i]))
 			continue;
 		if (*value >= 'a' && *value <= 'z')
 			*value = (char)(*value & ~FOLLOW_MARK_BIT);

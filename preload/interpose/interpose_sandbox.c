@@ -71,6 +71,8 @@ avoid_harm(unsigned harm, bool all_threads)
 	say_expect_filter(false);
 	/* Make the writer thread now: later that may be impossible. */
 	confinement_set((harm & SANDBOX_CREDENTIALS) != 0);
+	if ((harm & ~(unsigned)SANDBOX_WRITER_REFUSED) != 0)
+		end_with_programs();
 	if ((harm & SANDBOX_PROGRAM) != 0 ||
 	    (all_threads && (harm & SANDBOX_WRITER) != 0) ||
 	    (scope == PROCESS_SCOPE_NEW && (harm & SANDBOX_START) != 0))

@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
+#include "preload/config/hide_library.h"
 #include "preload/control/control.h"
 #include "preload/process/signals.h"
 #include "preload/record/record.h"
@@ -137,6 +139,14 @@ void
 end_with_children(void)
 {
 	process_move(PROCESS_CHILDREN_BARRED);
+}
+
+void
+end_with_programs(void)
+{
+	/* The child of a vfork() has its parent's environment. */
+	if (process_is_own())
+		hide_library(environ);
 }
 
 void

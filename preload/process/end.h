@@ -55,6 +55,13 @@ void end_for_sandbox(const char *why);
 void end_with_children(void);
 
 /*
+ * The program is about to install a filter that may kill for a system call of
+ * the recorder.  A program that it executes later inherits the filter without
+ * knowing it, so keep the recorder out of that program.
+ */
+void end_with_programs(void);
+
+/*
  * From now on, child processes take no orders of 'hatf ctl'.  If 'now' is set,
  * this process takes none either, and the call returns when the process's
  * socket is gone.

@@ -60,6 +60,29 @@ for kind in strict nothing renderer no-figures no-stat unknown; do
 	done
 done
 
+# The program that is executed under the filter does not know of it: it runs
+# without the recorder, whose start could end it.
+executed()
+{
+	"${RUN[@]}" "$FAULTS/filters" "$1" exec "$STRESS" work 1000
+}
+for kind in no-fstat no-prctl no-pid no-figures unknown misdeed; do
+	fault "seccomp: $kind, exec" "filter that the program puts on, exec" \
+		"complete|cut" executed $kind
+done
+# Other libraries stay preloaded.
+build_shared tally
+recorder
+for list in "$SO" "$TMP/tally.so:$SO $TMP/tally.so"; do
+	check "preloaded under no-fstat" "$("${RUN[@]}" LD_PRELOAD="$list" \
+		"$FAULTS/filters" no-fstat exec env |
+		sed -n 's/^LD_PRELOAD=//p' | tr -d ':')" \
+		"$(tr -d : <<<"${list//"$SO"/}")"
+done
+# A filter that does no harm stays unnoticed.
+TALLY=1 fault "seccomp: container, exec" "the same" complete executed container
+check 'container, exec: traces' "$(count traced/*)" 2
+
 # A filter that ends the thread on a forbidden call ends a process with one
 # thread by a signal.  The writer thread must not change this.
 caught()

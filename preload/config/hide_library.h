@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hide_library.h - keep this library out of programs that are executed later
+ */
+#ifndef HIDE_LIBRARY_H
+#define HIDE_LIBRARY_H
+
+#include <stdbool.h>
+
+/*
+ * Is 'string' one that the kernel put on the stack when the process started?
+ * Only these may be changed: a string that the program has put into its
+ * environment may be a constant.
+ */
+bool hide_library_may_change(const char *string);
+
+/*
+ * Remove the recorder from LD_PRELOAD in 'environment', an array as in
+ * environ(7), in place.  The recorder is then in no program that the process
+ * executes with this environment, or with another one that has the same
+ * strings.  Another thread may read the environment at the same time.
+ * Allocates nothing, makes no system call.
+ */
+void hide_library(char *const environment[]);
+
+#endif /* HIDE_LIBRARY_H */
