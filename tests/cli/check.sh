@@ -106,6 +106,20 @@ END
 sed -i "s| ([^ ]*/program.c:9)| (program.c:9)|" out
 check_text 'text' out <want
 
+# Anonymized traces do not name their process: each is one.
+mkdir public
+for trace in tree/*; do
+	run "$HATF" convert --anonymize "$trace" "public/${trace##*/}"
+done
+"$HATF" convert --anonymize sed.hatf public/sed.hatf
+run "$HATF" check --max-live-at-end 1G public tree
+check_silent 'anonymized traces'
+check 'anonymized traces' "$(tail -1 out)" '1 limit, 0 exceeded; 5 processes'
+run "$HATF" check --limit 'tree live-at-end 8000' public/[0-9]*
+check_status "anonymized traces: $(cat out)" 0
+run "$HATF" check --limit 'tree live-at-end 7999' public/[0-9]*
+check_status "anonymized traces: $(cat out)" 3
+
 # A glob that matches nothing is told, and is not exceeded.
 judge 0 --limit 'site nothing live-at-end 0'
 grep -q '^unused .* nothing matches$' out || fail "unused: $(cat out)"

@@ -105,6 +105,21 @@ tree 'no /proc' n <<'END'
 10 exit, 4 events (n/d): d
 END
 
+# Anonymized traces do not name their process: nothing links them.
+mkdir anonymous
+for name in a b c; do
+	{
+		header anonymized=1
+		comment 'HATF end\ncomplete=1\nend=exec\nevents=1\nrecords=1\n'
+	} >anonymous/$name
+done
+tree 'anonymous' anonymous anonymous/b <<'END'
+? exec, 1 events (anonymous/a)
+? exec, 1 events (anonymous/b)
+? exec, 1 events (anonymous/c)
+END
+check_silent anonymous
+
 run "$HATF" tree --json t
 check_status json 0
 check "json: lines" "$(wc -l <out)" 8

@@ -291,7 +291,10 @@ print_text(struct out *o, const struct tree_node *node, const struct ask *ask)
 	uint64_t nbytes;
 
 	print_branches(o, node);
-	out_printf(o, "%" PRIu64 " ", node->traces->pid);
+	if (node->traces->pid != 0)
+		out_printf(o, "%" PRIu64 " ", node->traces->pid);
+	else
+		out_str(o, "? "); /* the header does not say */
 	print_origin(o, node);
 	print_end(o, node);
 	print_counts(o, node);
@@ -304,7 +307,7 @@ print_text(struct out *o, const struct tree_node *node, const struct ask *ask)
 	out_str(o, " (");
 	out_text(o, node->traces->path);
 	out_str(o, ")");
-	if (has_news(node))
+	if (has_news(node) && node->traces->command[0] != '\0')
 		print_command(o, node->traces->command, ask->is_long);
 	out_str(o, "\n");
 	return is_fine;

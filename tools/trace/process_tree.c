@@ -256,6 +256,17 @@ compare_trace(const void *x, const void *y)
 }
 
 /*
+ * Are two traces of the same image?  Headers without a process, as in
+ * anonymized traces, do not say, so such traces are of different images.
+ */
+static bool
+is_same_image(const struct tree_trace *a, const struct tree_trace *b)
+{
+	return compare_image(a, b) == 0 &&
+	       (a->pid != 0 || strcmp(a->path, b->path) == 0);
+}
+
+/*
  * Remove duplicates: traces of the same segment.  Sorting puts a complete copy
  * before a truncated one; keep the first.
  */
@@ -269,7 +280,7 @@ drop_duplicates(struct tree *f)
 		const struct tree_trace *const last =
 			kept != 0 ? &f->traces[kept - 1] : NULL;
 
-		if (last == NULL || compare_image(last, t) != 0 ||
+		if (last == NULL || !is_same_image(last, t) ||
 		    last->segment != t->segment) {
 			f->traces[kept++] = *t;
 			continue;
@@ -291,7 +302,7 @@ make_nodes(struct tree *f)
 	for (size_t i = 0; i < f->trace_count; i++) {
 		struct tree_trace *const t = &f->traces[i];
 
-		if (i == 0 || compare_image(&t[-1], t) != 0)
+		if (i == 0 || !is_same_image(&t[-1], t))
 			f->nodes[f->node_count++].traces = t;
 		f->nodes[f->node_count - 1].trace_count++;
 	}
@@ -355,6 +366,9 @@ find_image(const struct tree *f, const struct tree_trace *t, uint64_t pid,
 	};
 	struct tree_node *found = NULL;
 
+	/* 0 stands for an unknown process in headers. */
+	if (pid == 0)
+		return NULL;
 	for (size_t i = lower_bound(f, &key); i < f->node_count; i++) {
 		struct tree_node *const node = &f->nodes[i];
 		const struct tree_trace *const n = node->traces;
@@ -379,7 +393,7 @@ image_before(const struct tree *f, const struct tree_node *node)
 	struct tree_node *const before =
 		node != f->nodes ? &f->nodes[node - f->nodes - 1] : NULL;
 
-	if (before == NULL ||
+	if (before == NULL || node->traces->pid == 0 ||
 	    compare_process(before->traces, node->traces) != 0)
 		return NULL;
 	/*
