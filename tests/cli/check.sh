@@ -290,6 +290,29 @@ check_status "diff of segments: $(cat out err)" 0
 run "$HATF" diff --fail-on any --floor 0 --by size whole.hatf whole.2.hatf -- \
 	parts parts
 check_status "diff of segments by size: $(cat out err)" 0
+# Segments that are listed one by one are one run, too, in any order.
+segments=()
+for segment in parts/*; do
+	segments=("$segment" "${segments[@]}")
+done
+run "$HATF" diff --fail-on any --all --floor 0 whole.hatf -- "${segments[@]}"
+check_status "diff of listed segments: $(cat out err)" 0
+mkdir parts.2
+HATFTRACE_ROTATE=64K "$HATF" record -o parts.2/r.hatf ./rotated 2>err
+run "$HATF" diff --fail-on any --floor 0 --json parts/* parts.2/* whole.hatf \
+	-- whole.hatf whole.2.hatf
+check_status "diff of two lists: $(cat out err)" 0
+"$PYTHON" -c '
+import json, os
+diff = json.load(open("out"))
+assert len(diff["old"]) == 1 + sum(
+    len(os.listdir(name)) for name in ("parts", "parts.2")), diff["old"]
+' || fail "files of a diff of segments: $(head -20 out)"
+run "$HATF" check --baseline parts.base --update parts/* parts.2/*
+check 'a baseline of listed segments' "$(cat out)" \
+	'parts.base: written, with 2 runs'
+run "$HATF" check --baseline parts.base --floor 0 whole.hatf
+check_status "a baseline of segments: $(cat out err)" 0
 run "$HATF" diff tree whole.hatf
 check_status 'diff of two processes' 1
 check_one_line 'diff of two processes' \

@@ -2,14 +2,13 @@
 /* diff.c - hatf diff: compare the heap of two builds, by call site */
 #include "tools/commands/commands.h"
 #include "tools/compare/comparison_output.h"
-#include "tools/limits/processes.h"
+#include "tools/limits/run_list.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum {
 	OPT_BY,
@@ -177,7 +176,7 @@ add_file(struct comparison *c, const char *path,
 
 /* Add the segments of one process as one trace.  Return the exit status. */
 static int
-add_segments(struct comparison *c, const struct process *process,
+add_segments(struct comparison *c, const struct run_traces *run,
 	     const struct ask *ask)
 {
 	struct gather_options how = ask->gathering;
@@ -189,9 +188,9 @@ add_segments(struct comparison *c, const struct process *process,
 	 * would count once for each segment.
 	 */
 	how.no_parent = true;
-	comparison_init(&segments, c->by, 0, (unsigned)process->path_count);
-	for (size_t i = 0; i < process->path_count; i++) {
-		const int status = add_file(&segments, process->paths[i], &how);
+	comparison_init(&segments, c->by, 0, (unsigned)run->path_count);
+	for (size_t i = 0; i < run->path_count; i++) {
+		const int status = add_file(&segments, run->paths[i], &how);
 
 		if (status != EXIT_FINE)
 			exit_status = status;
@@ -207,33 +206,6 @@ add_segments(struct comparison *c, const struct process *process,
 	return exit_status;
 }
 
-/* Add a file, or a directory with one trace.  Return the exit status. */
-static int
-add_trace(struct comparison *c, const char *path, const struct ask *ask)
-{
-	struct processes processes = { .list = NULL };
-	struct stat st;
-	char *operand;
-	int exit_status = EXIT_BAD_INPUT;
-
-	if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
-		return add_file(c, path, &ask->gathering);
-	operand = strdup(path);
-	if (operand == NULL)
-		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
-	else if (!processes_find(&processes, &operand, 1))
-		exit_status = EXIT_BAD_INPUT; /* reported */
-	else if (processes.count != 1)
-		message_print("%s: traces of %zu processes: name the trace of "
-			      "one",
-			      message_path(path), processes.count);
-	else
-		exit_status = add_segments(c, &processes.list[0], ask);
-	processes_free(&processes);
-	free(operand);
-	return exit_status;
-}
-
 static void
 count_found(void *ctx, const struct condition_term *term,
 	    const struct comparison_row *row, enum measure measure)
@@ -241,32 +213,41 @@ count_found(void *ctx, const struct condition_term *term,
 	(void)ctx, (void)term, (void)row, (void)measure;
 }
 
-/* Read all traces, print the comparison, and return the exit status. */
-static int
-compare(struct comparison *c, const struct ask *ask)
+/* Print the comparison.  Return false if there is no memory. */
+static bool
+print(const struct comparison *c, const struct ask *ask)
 {
 	struct out *const o = out_stdout();
-	const unsigned n = c->old_count + c->new_count;
-	int exit_status = EXIT_FINE;
-	bool ok;
 
-	for (unsigned i = 0; i < n; i++) {
-		const int status = add_trace(c, ask->view.paths[i], ask);
+	switch (ask->form) {
+	case FORM_JSON:
+		return comparison_print_json(o, c, &ask->view);
+	case FORM_MARKDOWN:
+		return comparison_print_markdown(o, c, &ask->view);
+	default:
+		return comparison_print_text(o, c, &ask->view);
+	}
+}
+
+/* Read all traces, print the comparison, and return the exit status. */
+static int
+compare(struct comparison *c, const struct run_list *runs,
+	const struct ask *ask)
+{
+	int exit_status = EXIT_FINE;
+
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct run_traces *const run = &runs->list[i];
+		const int status = run->is_rotated ? add_segments(c, run, ask)
+						   : add_file(c, run->paths[0],
+							      &ask->gathering);
 
 		if (status == EXIT_BAD_INPUT)
 			return status;
 		if (status != EXIT_FINE)
 			exit_status = status;
 	}
-	if (!comparison_judge(c, &ask->verdict))
-		return EXIT_BAD_INPUT;
-	if (ask->form == FORM_JSON)
-		ok = comparison_print_json(o, c, &ask->view);
-	else if (ask->form == FORM_MARKDOWN)
-		ok = comparison_print_markdown(o, c, &ask->view);
-	else
-		ok = comparison_print_text(o, c, &ask->view);
-	if (!ok)
+	if (!comparison_judge(c, &ask->verdict) || !print(c, ask))
 		return EXIT_BAD_INPUT;
 	if (exit_status == EXIT_FINE &&
 	    condition_check(&ask->condition, c, count_found, NULL) != 0)
@@ -274,37 +255,33 @@ compare(struct comparison *c, const struct ask *ask)
 	return exit_status;
 }
 
-/* The traces to compare. */
-struct operands {
-	/* paths of the old traces, then of the new traces */
-	const char **paths;
-	int old_count, new_count;
-};
-
-/*
- * Check the number of traces on each side, and list their paths.  Return the
- * exit status.
- */
+/* Find the runs of both sides and compare them.  Return the exit status. */
 static int
-list_operands(struct operands *all, char **old_paths, char **new_paths)
+compare_runs(const struct ask *ask)
 {
-	const int n = all->old_count + all->new_count;
+	const struct comparison_view *const view = &ask->view;
+	struct run_list runs = { .list = NULL };
+	struct comparison comparison;
+	int exit_status = EXIT_BAD_INPUT;
+	size_t old_count = 0;
+	bool ok = run_list_find(&runs, view->old_paths, view->old_path_count);
 
-	if (all->old_count <= 0 || all->new_count <= 0)
-		return opt_complain(&page, "an OLD and a NEW trace are needed");
-	if (n > COMPARISON_TRACES_MAX)
-		return opt_complain(&page, "more than %d traces",
-				    COMPARISON_TRACES_MAX);
-	all->paths = calloc((size_t)n, sizeof(*all->paths));
-	if (all->paths == NULL) {
-		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
-		return EXIT_BAD_INPUT;
+	if (ok) {
+		old_count = runs.count;
+		ok = run_list_find(&runs, view->new_paths,
+				   view->new_path_count);
 	}
-	for (int i = 0; i < all->old_count; i++)
-		all->paths[i] = old_paths[i];
-	for (int i = 0; i < all->new_count; i++)
-		all->paths[all->old_count + i] = new_paths[i];
-	return EXIT_FINE;
+	if (ok && runs.count > COMPARISON_TRACES_MAX) {
+		exit_status = opt_complain(&page, "more than %d runs",
+					   COMPARISON_TRACES_MAX);
+	} else if (ok) {
+		comparison_init(&comparison, ways[ask->by], (unsigned)old_count,
+				(unsigned)(runs.count - old_count));
+		exit_status = compare(&comparison, &runs, ask);
+		comparison_fini(&comparison);
+	}
+	run_list_free(&runs);
+	return exit_status;
 }
 
 /*
@@ -313,9 +290,9 @@ list_operands(struct operands *all, char **old_paths, char **new_paths)
  * false if the command must end with exit status '*exit_ret'.
  */
 static bool
-take_arguments(int argc, char **argv, struct ask *ask, struct operands *all,
-	       int *exit_ret)
+take_arguments(int argc, char **argv, struct ask *ask, int *exit_ret)
 {
+	struct comparison_view *const view = &ask->view;
 	int divider = 1, first;
 
 	while (divider < argc && strcmp(argv[divider], "--") != 0)
@@ -323,22 +300,25 @@ take_arguments(int argc, char **argv, struct ask *ask, struct operands *all,
 	first = opt_parse(&page, divider, argv, take_option, ask, exit_ret);
 	if (first < 0)
 		return false;
-	all->old_count = divider - first;
-	all->new_count = argc - divider - 1;
-	if (divider == argc && all->old_count > 2) {
+	view->old_paths = argv + first;
+	view->old_path_count = (unsigned)(divider - first);
+	if (divider < argc) {
+		view->new_paths = argv + divider + 1;
+		view->new_path_count = (unsigned)(argc - divider - 1);
+	} else if (view->old_path_count > 2) {
 		*exit_ret = opt_complain(
 			&page,
 			"'--' must separate the old traces from the new ones");
 		return false;
-	}
-	if (divider == argc) {
+	} else if (view->old_path_count == 2) {
 		/* Without "--", two operands are one trace for each side. */
-		divider = first;
-		all->new_count = all->old_count - 1;
-		all->old_count = all->old_count > 0;
+		view->old_path_count = view->new_path_count = 1;
+		view->new_paths = view->old_paths + 1;
 	}
-	*exit_ret = list_operands(all, argv + first, argv + divider + 1);
-	return all->paths != NULL;
+	if (view->old_path_count != 0 && view->new_path_count != 0)
+		return true;
+	*exit_ret = opt_complain(&page, "an OLD and a NEW trace are needed");
+	return false;
 }
 
 int
@@ -357,19 +337,11 @@ command_diff(int argc, char **argv)
 			     .spread_factor = 1 },
 		.view = { .key = MEASURE_COUNT, .top = 20 },
 	};
-	struct operands all = { .paths = NULL };
-	struct comparison comparison;
 	int exit_status;
 
-	if (!take_arguments(argc, argv, &ask, &all, &exit_status))
+	if (!take_arguments(argc, argv, &ask, &exit_status))
 		return exit_status;
-	ask.view.paths = all.paths;
 	ask.view.unit = by_words[ask.by];
 	ask.view.condition = &ask.condition;
-	comparison_init(&comparison, ways[ask.by], (unsigned)all.old_count,
-			(unsigned)all.new_count);
-	exit_status = compare(&comparison, &ask);
-	comparison_fini(&comparison);
-	free(all.paths);
-	return out_finish(out_stdout(), exit_status);
+	return out_finish(out_stdout(), compare_runs(&ask));
 }

@@ -62,17 +62,20 @@ changed_count(const struct comparison *c)
 /* --------------------------------------------------------------------- text */
 
 static void
-print_sides(struct out *o, const struct comparison *c,
-	    const struct comparison_view *view)
+print_side(struct out *o, const char *title, char *const *paths, unsigned count)
 {
-	const unsigned n = c->old_count + c->new_count;
-
-	for (unsigned i = 0; i < n; i++) {
-		if (i == 0 || i == c->old_count)
-			out_str(o, i == 0 ? "old: " : "new: ");
-		out_text(o, message_path(view->paths[i]));
-		out_str(o, i + 1 == c->old_count || i + 1 == n ? "\n" : ", ");
+	for (unsigned i = 0; i < count; i++) {
+		out_str(o, i == 0 ? title : ", ");
+		out_text(o, message_path(paths[i]));
 	}
+	out_str(o, "\n");
+}
+
+static void
+print_sides(struct out *o, const struct comparison_view *view)
+{
+	print_side(o, "old: ", view->old_paths, view->old_path_count);
+	print_side(o, "new: ", view->new_paths, view->new_path_count);
 }
 
 static void
@@ -148,7 +151,7 @@ comparison_print_text(struct out *o, const struct comparison *c,
 	if (order == NULL)
 		return false;
 	shown = shown_count(view, n);
-	print_sides(o, c, view);
+	print_sides(o, view);
 	snprintf(line, sizeof(line), "\n%-12s %14s %14s %14s\n", "", "old",
 		 "new", "growth");
 	show_heading(o, line);
@@ -305,13 +308,12 @@ json_row(const struct comparison_row *row)
 }
 
 static json_t *
-json_paths(const struct comparison_view *view, unsigned first, unsigned count)
+json_paths(char *const *paths, unsigned count)
 {
 	json_t *const list = json_array();
 
-	for (unsigned i = first; i < first + count; i++)
-		json_array_append_new(list,
-				      json_text(message_path(view->paths[i])));
+	for (unsigned i = 0; i < count; i++)
+		json_array_append_new(list, json_text(message_path(paths[i])));
 	return list;
 }
 
@@ -348,9 +350,10 @@ comparison_print_json(struct out *o, const struct comparison *c,
 		json_array_append_new(rows, json_row(&c->rows[order[i]]));
 	free(order);
 	condition_check(view->condition, c, add_found, found);
-	json_object_set_new(object, "old", json_paths(view, 0, c->old_count));
+	json_object_set_new(object, "old",
+			    json_paths(view->old_paths, view->old_path_count));
 	json_object_set_new(object, "new",
-			    json_paths(view, c->old_count, c->new_count));
+			    json_paths(view->new_paths, view->new_path_count));
 	json_object_set_new(object, "by", json_string(view->unit));
 	json_object_set_new(object, "total", json_contrasts(&c->total));
 	json_object_set_new(object, "row_count", json_u64(c->count));

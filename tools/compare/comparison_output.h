@@ -13,8 +13,9 @@ struct comparison_view {
 	uint64_t top;	  /* number of rows; 0: all */
 	bool all;	  /* show unchanged rows, too */
 	const char *unit; /* what a row is, such as "site" */
-	/* Paths of the old and new traces; owned by the caller. */
-	const char *const *paths;
+	/* Files and directories as the user named them; the caller's. */
+	char **old_paths, **new_paths;
+	unsigned old_path_count, new_path_count;
 	const struct condition *condition;
 };
 

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run_list.h - the runs whose traces 'hatf diff' reads
+ *
+ * Each file is a run, and so is each directory, which must have the traces of
+ * one process.  The segments of one rotated trace together are one run, also if
+ * they are listed one by one.
+ */
+#ifndef RUN_LIST_H
+#define RUN_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One run of a program. */
+struct run_traces {
+	char **paths; /* segments in their order, or one file */
+	size_t path_count;
+	bool is_rotated; /* the files are segments */
+};
+
+/* A list of runs; starts as all zeros. */
+struct run_list {
+	struct run_traces *list;
+	size_t count, cap;
+};
+
+/*
+ * Append the runs of files and directories.  Only the headers of the files are
+ * read.  On failure print a message and return false.
+ */
+bool run_list_find(struct run_list *runs, char **operands, size_t n);
+
+void run_list_free(struct run_list *runs);
+
+#endif /* RUN_LIST_H */
