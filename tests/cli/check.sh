@@ -96,14 +96,53 @@ judge 3 --max-single 999
 judge 3 --max-allocated 9999
 judge 0 --max-allocated 10000
 judge 3 --max-peak 4999
+judge 0 --max-peak 5000
+
+# Each kind of row and a glob, just below and just above: the parent has
+# 50 blocks of churn() and 5 of keep(), the child 3 of keep().
+# bounds SCOPE MEASURE LARGEST BELOW: the largest value of a process or row, and
+# the next one below it.
+bounds()
+{
+	judge 0 --limit "$1 $2 $3"
+	judge 3 --limit "$1 $2 $4"
+}
+for scope in 'function keep' 'function ke?p' 'site keep' 'site k*p'; do
+	for measure in peak live-at-end allocated; do
+		bounds "$scope" $measure 5000 4999
+	done
+	bounds "$scope" allocs 5 4
+	judge 0 --limit "$scope temporary-ratio 0%"
+done
+for scope in 'function churn' 'site churn'; do
+	bounds "$scope" allocs 50 49
+	bounds "$scope" allocated 5000 4999
+	bounds "$scope" temporary-ratio 100% 99.9999%
+	judge 0 --limit "$scope live-at-end 0"
+done
+for scope in 'file program.c' 'file p*.c' 'module program' \
+	'module */program' 'thread 0' 'heap 0' 'process prog*' process; do
+	for measure in peak live-at-end; do
+		bounds "$scope" $measure 5000 4999
+	done
+	bounds "$scope" allocated 10000 9999
+	bounds "$scope" allocs 55 54
+	bounds "$scope" temporary-ratio 90.9091% 90.909%
+done
+bounds 'process p?ogram' single 1000 999
+bounds tree peak 8000 7999
+bounds tree allocated 13000 12999
+bounds tree allocs 58 57
+bounds tree single 1000 999
+bounds tree temporary-ratio 86.2069% 86.2068%
 
 judge 3 --limit 'site keep live-at-end 4K'
 cat >want <<'END'
 exceeded  site keep live-at-end 4K             by 1 row
-            live at the end of keep (program.c) in program: 4.9 KiB, limit 4.0 KiB; most of it by keep (program.c:9)
+            live at the end of keep (program.c) in program (tree/PID.hatf): 4.9 KiB, limit 4.0 KiB; most of it by keep (program.c:9)
 1 limit, 1 exceeded; 2 processes
 END
-sed -i "s| ([^ ]*/program.c:9)| (program.c:9)|" out
+sed -i "s| ([^ ]*/program.c:9)| (program.c:9)|; s|tree/[0-9]*|tree/PID|" out
 check_text 'text' out <want
 
 # Anonymized traces do not name their process: each is one.
@@ -119,6 +158,31 @@ run "$HATF" check --limit 'tree live-at-end 8000' public/[0-9]*
 check_status "anonymized traces: $(cat out)" 0
 run "$HATF" check --limit 'tree live-at-end 7999' public/[0-9]*
 check_status "anonymized traces: $(cat out)" 3
+
+# The process with the largest share of what the tree has.
+judge 3 --limit 'tree live-at-end 4K' --limit 'tree temporary-ratio 1%'
+cat >want <<'END'
+exceeded  tree live-at-end 4K                  by the sum of 2
+            live at the end of all processes: 7.8 KiB, limit 4.0 KiB; most of it by keep (program.c:9) in program (tree/PID.hatf)
+exceeded  tree temporary-ratio 1%              by the sum of 2
+            temporary part of allocations of all processes: 86.21 %, limit 1 %; most of it by churn (program.c:15) in program (tree/PID.hatf)
+2 limits, 2 exceeded; 2 processes
+END
+sed -i "s| ([^ ]*/program.c:| (program.c:|; s|tree/[0-9]*|tree/PID|" out
+check_text 'the largest share' out <want
+
+# A value that rounds to the limit is printed in full.
+judge 3 --max-allocated 9999 --max-temporary-ratio 90.909%
+grep -q 'in program (.*): 10 000 B, limit 9 999 B' out ||
+	fail "rounded bytes: $(cat out)"
+grep -q ': 90.9091 %, limit 90.9090 %' out || fail "rounded ratio: $(cat out)"
+
+# Markdown shows the largest value, also if other rows are below the limit.
+judge 3 --markdown --limit 'site * live-at-end 9' --limit 'site k|`* allocs 0'
+# shellcheck disable=SC2016 # code in Markdown
+check 'Markdown' "$(sed -n 's/^| `/`/p' out)" \
+	'`site * live-at-end 9` | **exceeded** | 4.9 KiB |
+`` site k\|`* allocs 0 `` | unused |  |'
 
 # A glob that matches nothing is told, and is not exceeded.
 judge 0 --limit 'site nothing live-at-end 0'
@@ -510,8 +574,14 @@ done >wrong.limits
 wrong 'hatf check: wrong.limits:65: more than 64 wrappers' \
 	--limits wrong.limits tree
 wrong 'hatf check: --wrapper: *' --wrapper '' --max-peak 1 tree
-printf 'peak 1M\0\n' >zero.limits
-wrong 'hatf check: zero.limits:1: a zero byte, *' --limits zero.limits tree
+for text in 'peak 1M\0\n' 'peak 1M\0peak 1' 'peak 1M\0'; do
+	# shellcheck disable=SC2059
+	printf "$text" >zero.limits
+	wrong 'hatf check: zero.limits:1: a zero byte, *' --limits zero.limits \
+		tree
+done
+printf 'peak 1M\r\npeak 1K\rx\n' >return.limits
+wrong 'hatf check: return.limits:2: *' --limits return.limits tree
 wrong 'hatf check: none.limits: No such file or directory' \
 	--limits none.limits tree
 
@@ -534,6 +604,11 @@ head+=', "runs": 2, "total": {}, "rows": {"a": {"peak":'
 for value in '"x"' '[1]' '-1' '1.5' 'null' '[1,2,3]'; do
 	bad ': not one number, or a number for each run: a' "$head $value}}}"
 done
+head='{"hatf_baseline": 1, "by": "site", "runs": 1'
+bad ': not an object with measures: total' \
+	"$head, \"total\": {\"peek\": 1}, \"rows\": {}}"
+bad ': not an object with measures: a' \
+	"$head, \"total\": {}, \"rows\": {\"a\": 3}}"
 size=$(stat -c %s heap.base)
 for ((n = 0; n < size; n++)); do
 	head -c "$n" heap.base >cut.base

@@ -7,9 +7,10 @@ usage: limits.py HATF TRACE...
 
 Counts each trace with census.py.  Then gives 'hatf check' each figure as a
 limit, which must hold, and the figure less 1, which must be exceeded: for each
-process, the sum of all traces, and the sites, threads and heaps with the
-largest figures.  The traces are of different processes, none of them forked.
-Prints each difference; exit status 1 if there is one.
+process, the sum of all traces, and the sites, functions, files, modules,
+threads and heaps with the largest figures.  The traces are of different
+processes, none of them forked.  Prints each difference; exit status 1 if there
+is one.
 """
 import json
 import subprocess
@@ -26,6 +27,33 @@ def figures(account):
                                account.allocated[1], account.allocated[0])))
 
 
+PARTS = {'function': 'function', 'file': 'file', 'module': 'object'}
+
+
+def module(keys, objects):
+    """The module of a frame."""
+    address = int(keys.get('address', '0'), 0)
+    for start, end, path in reversed(objects):
+        if start <= address < end:
+            return path
+    return '[unknown]'
+
+
+def frames(records, objects):
+    """The keys of the innermost frame of each stack, with its module."""
+    lines, stacks = {}, {}
+    for record in records:
+        if record['tag'] == 'comment':
+            kind = record['text'].split('\n', 1)[0]
+            keys = contrast.items(record['text'])
+            if kind == 'HATF frame':
+                keys.setdefault('object', module(keys, objects))
+                lines.setdefault(int(keys['frame']), keys)
+            elif kind == 'HATF stack':
+                stacks[int(keys['stack'])] = int(keys['frame'])
+    return {stack: lines[frame] for stack, frame in stacks.items()}
+
+
 class Process:
     def __init__(self, hatf, path):
         self.path = path
@@ -40,19 +68,27 @@ class Process:
                  r['tag'] != 'reallocFree') and
              int(r['address'], 16) != 0), default=0)
         allocs = total.allocated[0]
-        self.parts = -(-total.temporary[0] * 1000000 // allocs)
-        self.rows = {'site': {}, 'thread': {}, 'heap': {}}
+        self.allocs, self.temporary = total.allocated[0], total.temporary[0]
+        tops = frames(records, sites.objects)
+        self.rows = {kind: {} for kind in ('site', 'thread', 'heap', *PARTS)}
         for (kind, key), account in accounts.items():
-            if kind == 'stack':
-                name = sites.of(key)
-                kind = 'site'
-            elif kind in ('thread', 'heap'):
-                name = str(key)
-            else:
-                continue
-            old = self.rows[kind].get(name, dict.fromkeys(MEASURES, 0))
-            new = figures(account)
-            self.rows[kind][name] = {m: old[m] + new[m] for m in MEASURES}
+            if kind in ('thread', 'heap'):
+                self.add(kind, str(key), account)
+            elif kind == 'stack':
+                self.add('site', sites.of(key), account)
+                for part, line in PARTS.items():
+                    self.add(part, tops.get(key, {}).get(line, '[unknown]'),
+                             account)
+
+    def add(self, kind, name, account):
+        old = self.rows[kind].get(name, dict.fromkeys(MEASURES, 0))
+        new = figures(account)
+        self.rows[kind][name] = {m: old[m] + new[m] for m in MEASURES}
+
+
+def parts(temporary, allocs):
+    """A ratio in millionths, rounded up."""
+    return -(-temporary * 1000000 // allocs)
 
 
 def quote(name):
@@ -97,11 +133,18 @@ def check_totals(hatf, processes):
         both_sides(hatf, measure, values, paths)
         whole = max(values) if measure == 'single' else sum(values)
         both_sides(hatf, f'tree {measure}', [whole], paths)
-    most = max(p.parts for p in processes)
-    hold(hatf, f'temporary-ratio {percent(most)}', 0, paths)
+    ratios = [parts(p.temporary, p.allocs) for p in processes]
+    check_ratio(hatf, 'temporary-ratio', ratios, paths)
+    check_ratio(hatf, 'tree temporary-ratio',
+                [parts(sum(p.temporary for p in processes),
+                       sum(p.allocs for p in processes))], paths)
+
+
+def check_ratio(hatf, limit, ratios, paths):
+    most = max(ratios)
+    hold(hatf, f'{limit} {percent(most)}', 0, paths)
     if most:
-        hold(hatf, f'temporary-ratio {percent(most - 1)}',
-             sum(p.parts == most for p in processes), paths)
+        hold(hatf, f'{limit} {percent(most - 1)}', ratios.count(most), paths)
 
 
 def check_rows(hatf, processes, kind, measure):
@@ -122,7 +165,7 @@ def main():
     hatf, paths = sys.argv[1], sys.argv[2:]
     processes = [Process(hatf, path) for path in paths]
     check_totals(hatf, processes)
-    for kind in ('site', 'thread', 'heap'):
+    for kind in ('site', 'thread', 'heap', *PARTS):
         for measure in MEASURES:
             check_rows(hatf, processes, kind, measure)
     sys.exit(census.failures != 0)

@@ -88,9 +88,9 @@ static const struct opt_page page = {
 	"all,\n"
 	"or for call sites, threads and heaps.  With --baseline, compare them\n"
 	"with earlier runs.\n",
-	"Exit status: 0 if no limit is exceeded, 1 if a trace or a file of\n"
-	"limits cannot be read, 2 for wrong usage, 3 if a limit is exceeded,\n"
-	"4 if a trace is incomplete.\n",
+	"Exit status: 0 if no limit is exceeded, 1 if a trace cannot be read,\n"
+	"2 for wrong usage or limits, 3 if a limit is exceeded, 4 if a trace "
+	"is\nincomplete.\n",
 	false,
 	options
 };

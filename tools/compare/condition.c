@@ -156,11 +156,17 @@ exceeds(const struct condition_term *term, const struct comparison *c,
 	return (double)(k->new_side.median - k->old_side.median) > allowed;
 }
 
-/* Return the first measure of a row that grew, or MEASURE_COUNT. */
+/*
+ * Return the first measure of a row that grew, or MEASURE_COUNT.  What lives at
+ * the end comes first: its growth often makes the peak grow, too.
+ */
 static enum measure
 grown_measure(const struct comparison_row *row)
 {
 	int i = 0;
+
+	if (row->contrasts[MEASURE_LIVE].verdict == VERDICT_GREW)
+		return MEASURE_LIVE;
 
 	while (i < MEASURE_COUNT && row->contrasts[i].verdict != VERDICT_GREW)
 		i++;

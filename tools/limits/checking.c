@@ -232,6 +232,18 @@ add_wrappers(struct run *run)
 	return true;
 }
 
+/* Do two processes have one name? */
+static bool
+repeats_names(const struct processes *processes)
+{
+	for (size_t i = 1; i < processes->count; i++)
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(processes->list[i].name,
+				   processes->list[k].name) == 0)
+				return true;
+	return false;
+}
+
 int
 checking_run(const struct checking *checking, const struct processes *processes,
 	     FILE *f)
@@ -242,6 +254,7 @@ checking_run(const struct checking *checking, const struct processes *processes,
 	bool ok = judgement_begin(&run.judgement, &checking->limits) ||
 		  no_memory();
 
+	run.judgement.names_traces = repeats_names(processes);
 	ok = ok && add_wrappers(&run) &&
 	     begin_comparison(&run, processes->count);
 	for (size_t i = 0; ok && i < processes->count; i++)

@@ -42,6 +42,7 @@ judgement_begin(struct judgement *j, const struct limits *limits)
 	for (size_t i = 0; i < limits->count; i++) {
 		struct rule *const r = &j->rules[j->rule_count++];
 
+		r->is_tree = limits->list[i].scope == LIMIT_TREE;
 		r->text = copy_escaped(limits->list[i].text);
 		r->origin = copy_escaped(limits->list[i].origin);
 		if (r->text == NULL || r->origin == NULL)
@@ -84,12 +85,34 @@ measure_text(enum limit_measure measure, uint64_t value)
 	return f;
 }
 
+/* Write a value and its limit, exactly if their short forms are equal. */
+static void
+print_values(char *buf, size_t nbytes, const struct limit *limit,
+	     uint64_t value)
+{
+	const struct figure is = measure_text(limit->measure, value);
+	const struct figure may = measure_text(limit->measure, limit->amount);
+	const double percent = 100.0 / LIMIT_WHOLE;
+
+	if (value == limit->amount || strcmp(is.text, may.text) != 0)
+		snprintf(buf, nbytes, "%s, limit %s", is.text, may.text);
+	else if (limit->measure == LIMIT_TEMPORARY)
+		snprintf(buf, nbytes, "%.4f %%, limit %.4f %%",
+			 (double)value * percent,
+			 (double)limit->amount * percent);
+	else
+		snprintf(buf, nbytes, "%s B, limit %s B",
+			 figure_count(value).text,
+			 figure_count(limit->amount).text);
+}
+
 /*
- * Format the message "peak of parse (a.c) in app is 3 MiB, the limit is 1 MiB;
- * at ...".
+ * Format the message "peak of parse (a.c) in app: 3 MiB, limit 1 MiB; most of
+ * it by ...".
  */
 static char *
-make_message(const struct limit *limit, const struct finding *f)
+make_message(const struct limit *limit, const struct finding *f,
+	     bool names_trace)
 {
 	static const char *const words[LIMIT_MEASURE_COUNT] = {
 		"peak",
@@ -99,40 +122,67 @@ make_message(const struct limit *limit, const struct finding *f)
 		"temporary part of allocations",
 		"largest allocation",
 	};
+	const bool is_tree = limit->scope == LIMIT_TREE;
 	char buf[MESSAGE_NBYTES];
 	size_t n;
 
 	n = (size_t)snprintf(
-		buf, sizeof(buf), "%s%s%.4000s%s%.500s: %s",
-		words[limit->measure], f->row != NULL ? " of " : "",
-		f->row != NULL ? f->row : "", f->process != NULL ? " in " : "",
-		f->process != NULL ? f->process : " of all processes",
-		measure_text(limit->measure, f->value).text);
-	snprintf(buf + n, sizeof(buf) - n, ", limit %s%s%.2500s",
-		 measure_text(limit->measure, limit->amount).text,
-		 f->place.site != NULL ? "; most of it by " : "",
-		 f->place.site != NULL ? f->place.site : "");
+		buf, sizeof(buf),
+		"%s%s%.3000s%s%.500s%s%.500s%s: ", words[limit->measure],
+		f->row != NULL ? " of " : "", f->row != NULL ? f->row : "",
+		is_tree ? " of all processes" : " in ",
+		is_tree ? "" : f->process, names_trace && !is_tree ? " (" : "",
+		names_trace && !is_tree ? f->trace : "",
+		names_trace && !is_tree ? ")" : "");
+	print_values(buf + n, sizeof(buf) - n, limit, f->value);
+	n += strlen(buf + n);
+	if (f->place.site != NULL)
+		n += (size_t)snprintf(buf + n, sizeof(buf) - n,
+				      "; most of it by %.2500s", f->place.site);
+	if (is_tree && f->process != NULL)
+		snprintf(buf + n, sizeof(buf) - n, "%s%.500s (%.500s)",
+			 f->place.site != NULL ? " in " : "; most of it in ",
+			 f->process, f->trace);
 	return strdup(buf);
 }
 
-/* Describe a finding; if there is no memory, some members are NULL. */
+/* Say which process, trace and place a value is of. */
+static bool
+name_finding(struct finding *found, const struct limit *limit,
+	     const struct figures *f, const char *row)
+{
+	const struct process *const p = f->process;
+
+	found->process = copy_escaped(p->name);
+	found->trace = copy_last_path(p);
+	found->place = figures_find_place(f, limit->scope, row, limit->measure);
+	return found->process != NULL && found->trace != NULL;
+}
+
+/*
+ * Describe a finding of a process or, if 'f' is NULL, of the tree, with the
+ * process that has most.  If there is no memory, the message is NULL.
+ */
 static struct finding
-make_finding(const struct limit *limit, const struct figures *f,
+make_finding(const struct judgement *j, struct rule *r,
+	     const struct limit *limit, const struct figures *f,
 	     const char *row, uint64_t value)
 {
 	struct finding found = { .value = value };
 
-	if (f != NULL) {
-		const struct process *const p = f->process;
-
-		found.process = copy_escaped(p->name);
-		found.trace = copy_last_path(p);
-		found.place = figures_find_place(f, limit->scope, row,
-						 limit->measure);
+	if (f == NULL) {
+		found = r->share;
+		found.value = value;
+		r->share = (struct finding){ .process = NULL };
+	} else if (!name_finding(&found, limit, f, row)) {
+		return found;
 	}
-	if (row != NULL)
+	if (row != NULL) {
 		found.row = strdup(row);
-	found.message = make_message(limit, &found);
+		if (found.row == NULL)
+			return found;
+	}
+	found.message = make_message(limit, &found, j->names_traces);
 	return found;
 }
 
@@ -168,8 +218,8 @@ keep(struct rule *r, const struct finding *found)
 
 /* Compare a value with a limit. */
 static bool
-judge(struct rule *r, const struct limit *limit, const struct figures *f,
-      const char *row, uint64_t value)
+judge(const struct judgement *j, struct rule *r, const struct limit *limit,
+      const struct figures *f, const char *row, uint64_t value)
 {
 	struct finding found;
 
@@ -177,37 +227,61 @@ judge(struct rule *r, const struct limit *limit, const struct figures *f,
 		if (r->has_worst && value <= r->worst.value)
 			return true;
 		free_finding(&r->worst);
-		r->worst = make_finding(limit, f, row, value);
-		r->worst_text = measure_text(limit->measure, value);
+		r->worst = make_finding(j, r, limit, f, row, value);
+		if (r->exceeded_count == 0)
+			r->worst_text = measure_text(limit->measure, value);
 		r->has_worst = true;
 		return r->worst.message != NULL;
 	}
 	r->exceeded_count++;
 	if (!is_kept(r, value))
 		return true;
-	found = make_finding(limit, f, row, value);
-	if (found.message != NULL && keep(r, &found))
+	found = make_finding(j, r, limit, f, row, value);
+	if (found.message != NULL && keep(r, &found)) {
+		r->worst_text =
+			measure_text(limit->measure, r->findings[0].value);
 		return true;
+	}
 	free_finding(&found);
 	return false;
+}
+
+/* Note the process that has most of what a limit of the tree is about. */
+static bool
+take_share(struct rule *r, const struct limit *limit, const struct figures *f,
+	   const struct measured *total)
+{
+	uint64_t value = f->single;
+
+	if (limit->measure == LIMIT_TEMPORARY)
+		value = total->values[MEASURE_TEMPORARY];
+	else if (limit->measure != LIMIT_SINGLE)
+		value = figures_measure(total, limit->measure);
+	if (value <= r->share.value)
+		return true;
+	free_finding(&r->share);
+	r->share = (struct finding){ .value = value };
+	return name_finding(&r->share, limit, f, NULL);
 }
 
 /* ---------------------------------------------------------------- processes */
 
 static bool
-judge_process(struct rule *r, const struct limit *limit,
-	      const struct figures *f, const struct measured *total)
+judge_process(const struct judgement *j, struct rule *r,
+	      const struct limit *limit, const struct figures *f,
+	      const struct measured *total)
 {
 	if (fnmatch(limit->glob, f->process->name, 0) != 0)
 		return true;
-	return judge(r, limit, f, NULL,
+	return judge(j, r, limit, f, NULL,
 		     limit->measure == LIMIT_SINGLE
 			     ? f->single
 			     : figures_measure(total, limit->measure));
 }
 
 static bool
-judge_rows(struct rule *r, const struct limit *limit, const struct figures *f)
+judge_rows(const struct judgement *j, struct rule *r, const struct limit *limit,
+	   const struct figures *f)
 {
 	const struct comparison *const c = &f->rows[limit->scope];
 
@@ -216,7 +290,7 @@ judge_rows(struct rule *r, const struct limit *limit, const struct figures *f)
 
 		if (row_name_matches(limit->scope, limit->glob,
 				     c->rows[i].name) &&
-		    !judge(r, limit, f, c->rows[i].name,
+		    !judge(j, r, limit, f, c->rows[i].name,
 			   figures_measure(&m, limit->measure)))
 			return false;
 	}
@@ -254,12 +328,16 @@ judgement_add(struct judgement *j, const struct figures *f)
 		return false;
 	for (size_t i = 0; i < j->limits->count; i++) {
 		const struct limit *const limit = &j->limits->list[i];
+		struct rule *const r = &j->rules[i];
+		bool ok;
 
 		if (limit->scope == LIMIT_TREE)
-			continue;
-		if (limit->scope == LIMIT_PROCESS
-			    ? !judge_process(&j->rules[i], limit, f, &total)
-			    : !judge_rows(&j->rules[i], limit, f))
+			ok = take_share(r, limit, f, &total);
+		else if (limit->scope == LIMIT_PROCESS)
+			ok = judge_process(j, r, limit, f, &total);
+		else
+			ok = judge_rows(j, r, limit, f);
+		if (!ok)
 			return false;
 	}
 	return true;
@@ -277,7 +355,7 @@ judgement_end(struct judgement *j)
 		value = limit->measure == LIMIT_SINGLE
 				? j->tree_single
 				: figures_measure(&j->tree, limit->measure);
-		if (!judge(&j->rules[i], limit, NULL, NULL, value))
+		if (!judge(j, &j->rules[i], limit, NULL, NULL, value))
 			return false;
 	}
 	return true;
@@ -343,6 +421,9 @@ take_found(void *ctx, const struct condition_term *term,
 	if (found.message == NULL || !keep(r, &found)) {
 		free_finding(&found);
 		j->no_memory = true;
+	} else if (r->findings[0].value == growth) {
+		r->worst_text = measure_growth(measure, k->old_side.median,
+					       k->new_side.median);
 	}
 }
 
@@ -398,6 +479,7 @@ judgement_free(struct judgement *j)
 		for (size_t k = 0; k < r->finding_count; k++)
 			free_finding(&r->findings[k]);
 		free_finding(&r->worst);
+		free_finding(&r->share);
 		free(r->findings);
 		free(r->text);
 		free(r->origin);

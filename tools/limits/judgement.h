@@ -35,10 +35,13 @@ struct rule {
 	char *text;	/* "site parse_* live-at-end 0" */
 	char *origin;	/* "heap.limits:3"; NULL: a condition of a baseline */
 	char *baseline; /* the baseline's file, escaped, or NULL */
+	bool is_tree;	/* a limit of the tree */
 	bool has_worst;
 	/* The closest value, if nothing exceeds the rule. */
 	struct finding worst;
-	struct figure worst_text;
+	struct figure worst_text; /* the closest value, or the largest */
+	/* Of a limit of the tree: the process that has most. */
+	struct finding share;
 	struct finding *findings;
 	size_t finding_count; /* number of findings kept */
 	uint64_t exceeded_count;
@@ -49,6 +52,8 @@ struct judgement {
 	struct rule *rules; /* one for each limit, then the conditions */
 	size_t rule_count;
 	unsigned scopes; /* scopes that figures_read() must read, as bits */
+	/* Several processes have one name: also name their traces. */
+	bool names_traces;
 	uint64_t process_count;
 	/* The sums of all processes; 'single' is the largest. */
 	struct measured tree;

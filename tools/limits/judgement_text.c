@@ -38,26 +38,43 @@ print_summary(FILE *f, const struct judgement *j)
 
 /* --------------------------------------------------------------------- text */
 
+/* Print what exceeds a rule: "by 2 rows". */
 static void
-print_rule(FILE *f, const struct rule *r)
+print_excess(FILE *f, const struct judgement *j, const struct rule *r)
+{
+	const uint64_t n = r->exceeded_count;
+	const struct figure count = figure_count(n);
+
+	if (r->baseline != NULL)
+		fprintf(f, " by %s finding%s", count.text, plural(n));
+	else if (r->findings[0].row != NULL)
+		fprintf(f, " by %s row%s", count.text, plural(n));
+	else if (r->is_tree)
+		fprintf(f, " by the sum of %s",
+			figure_count(j->process_count).text);
+	else
+		fprintf(f, " by %s process%s", count.text, n == 1 ? "" : "es");
+}
+
+static void
+print_rule(FILE *f, const struct judgement *j, const struct rule *r)
 {
 	const struct finding *const worst = &r->worst;
+	const bool is_of_process = worst->process != NULL && !r->is_tree;
 
 	fprintf(f, "%-9s %-36s", state_of(r), r->text);
 	if (r->exceeded_count != 0)
-		fprintf(f, " by %s%s%s", figure_count(r->exceeded_count).text,
-			r->findings[0].row != NULL ? " row" : " process",
-			r->exceeded_count == 1	     ? ""
-			: r->findings[0].row != NULL ? "s"
-						     : "es");
+		print_excess(f, j, r);
+	else if (r->baseline != NULL)
+		fputs(" no such growth", f);
 	else if (!r->has_worst)
-		fputs(r->origin != NULL ? " nothing matches" : "", f);
+		fputs(" nothing matches", f);
 	else
 		fprintf(f, " %s%s%s%s%s", r->worst_text.text,
 			worst->row != NULL ? " by " : "",
 			worst->row != NULL ? worst->row : "",
-			worst->process != NULL ? " in " : "",
-			worst->process != NULL ? worst->process : "");
+			is_of_process ? " in " : "",
+			is_of_process ? worst->process : "");
 	fputc('\n', f);
 }
 
@@ -67,7 +84,7 @@ judgement_print_text(FILE *f, const struct judgement *j)
 	for (size_t i = 0; i < j->rule_count; i++) {
 		const struct rule *const r = &j->rules[i];
 
-		print_rule(f, r);
+		print_rule(f, j, r);
 		for (size_t k = 0; k < r->finding_count; k++)
 			fprintf(f, "            %s\n", r->findings[k].message);
 		if (r->exceeded_count > r->finding_count)
@@ -81,17 +98,41 @@ judgement_print_text(FILE *f, const struct judgement *j)
 
 /* ----------------------------------------------------------------- Markdown */
 
-/* Write text as code, so that Markdown shows it unchanged, even in a table. */
-static void
-print_code(FILE *f, const char *text)
+/* Return the length of the longest run of backticks. */
+static int
+longest_run(const char *text)
 {
-	fputc('`', f);
-	for (; *text != '\0'; text++)
-		if (*text == '|')
-			fputs("\\|", f);
-		else
-			fputc(*text == '`' ? '\'' : *text, f);
-	fputc('`', f);
+	int longest = 0, run = 0;
+
+	for (; *text != '\0'; text++) {
+		run = *text == '`' ? run + 1 : 0;
+		if (run > longest)
+			longest = run;
+	}
+	return longest;
+}
+
+/*
+ * Write text as code, so that Markdown shows it unchanged.  A fence has more
+ * backticks than the text.  In a table, '\' stands before a bar.
+ */
+static void
+print_code(FILE *f, const char *text, bool in_table)
+{
+	const int run = longest_run(text);
+	const char *const blank = run > 0 ? " " : "";
+
+	for (int i = 0; i <= run; i++)
+		fputc('`', f);
+	fputs(blank, f);
+	for (; *text != '\0'; text++) {
+		if (*text == '|' && in_table)
+			fputc('\\', f);
+		fputc(*text, f);
+	}
+	fputs(blank, f);
+	for (int i = 0; i <= run; i++)
+		fputc('`', f);
 }
 
 void
@@ -103,21 +144,21 @@ judgement_print_markdown(FILE *f, const struct judgement *j)
 		const bool is_exceeded = r->exceeded_count != 0;
 
 		fputs("| ", f);
-		print_code(f, r->text);
+		print_code(f, r->text, true);
 		fprintf(f, is_exceeded ? " | **%s** |" : " | %s |",
 			state_of(r));
-		fprintf(f, " %s |\n", r->has_worst ? r->worst_text.text : "");
+		fprintf(f, " %s |\n", r->worst_text.text);
 	}
 	fputc('\n', f);
 	for (size_t i = 0; i < j->rule_count; i++)
 		for (size_t k = 0; k < j->rules[i].finding_count; k++) {
 			fputs("- ", f);
-			print_code(f, j->rules[i].findings[k].message);
+			print_code(f, j->rules[i].findings[k].message, false);
 			fputc('\n', f);
 		}
 	for (size_t i = 0; i < j->fault_count; i++) {
 		fputs("- incomplete: ", f);
-		print_code(f, j->faults[i]);
+		print_code(f, j->faults[i], false);
 		fputc('\n', f);
 	}
 	fputc('\n', f);

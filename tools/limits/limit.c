@@ -373,26 +373,46 @@ take_line(struct limits *limits, const char *origin, const char *line)
 	return !is_wrong && limits_add(limits, origin, line);
 }
 
+/*
+ * Read a line without its newline.  Return 1, or 0 at the end of the file, or
+ * -1 if the line has a zero byte or is too long.
+ */
+static int
+read_line(FILE *f, char line[LINE_NBYTES])
+{
+	size_t n = 0;
+	int c;
+
+	while ((c = getc(f)) != EOF && c != '\n') {
+		if (c == '\0' || n == LINE_NBYTES - 2)
+			return -1;
+		line[n++] = (char)c;
+	}
+	if (n == 0 && c == EOF)
+		return 0;
+	if (n > 0 && line[n - 1] == '\r')
+		n--;
+	line[n] = '\0';
+	return 1;
+}
+
 /* Read the lines of an open file. */
 static bool
 read_lines(struct limits *limits, const char *path, FILE *f)
 {
 	char line[LINE_NBYTES], origin[LINE_NBYTES];
 	unsigned number = 0;
+	int result;
 
-	while (fgets(line, sizeof(line), f) != NULL) {
-		const size_t n = strcspn(line, "\n");
-
+	while ((result = read_line(f, line)) != 0) {
 		snprintf(origin, sizeof(origin), "%s:%u", message_path(path),
 			 ++number);
-		if (line[n] == '\0' && !feof(f)) {
+		if (result < 0) {
 			message_print("%s: a zero byte, or a line of more than "
 				      "%d bytes",
 				      origin, LINE_NBYTES - 2);
 			return false;
 		}
-		line[n] = '\0';
-		line[strcspn(line, "\r")] = '\0';
 		if (!take_line(limits, origin, line))
 			return false;
 	}
