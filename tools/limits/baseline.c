@@ -63,6 +63,40 @@ check_head(struct baseline *b)
 	return true;
 }
 
+/* Check the lines that a baseline need not have. */
+static bool
+check_options(const struct baseline *b)
+{
+	const json_t *const program = json_object_get(b->root, "program");
+	const json_t *const raw = json_object_get(b->root, "raw_stacks");
+	const json_t *const wrappers = json_object_get(b->root, "wrappers");
+	const size_t count = json_array_size(wrappers);
+	bool ok = wrappers == NULL || json_is_array(wrappers);
+
+	if (program != NULL && !json_is_string(program))
+		return refuse(b->path, "'program' is not a name", NULL);
+	if (raw != NULL && !json_is_boolean(raw))
+		return refuse(b->path, "'raw_stacks' is neither true nor false",
+			      NULL);
+	for (size_t i = 0; i < count; i++)
+		ok &= json_string_length(json_array_get(wrappers, i)) > 0;
+	if (!ok || count > STACK_VIEW_WRAPPERS_MAX)
+		return refuse(b->path, "'wrappers' is not a list of globs",
+			      NULL);
+	return true;
+}
+
+/* Report why a file is not JSON. */
+static void
+report(const char *path, const json_error_t *err)
+{
+	if (err->line > 0)
+		message_print("%s:%d: not a baseline of 'hatf check': %s",
+			      message_path(path), err->line, err->text);
+	else
+		message_print("%s", err->text);
+}
+
 struct baseline *
 baseline_open(const char *path)
 {
@@ -77,12 +111,9 @@ baseline_open(const char *path)
 	b->root = strcmp(path, "-") == 0
 			  ? json_loadf(stdin, JSON_REJECT_DUPLICATES, &err)
 			  : json_load_file(path, JSON_REJECT_DUPLICATES, &err);
-	if (b->root == NULL && err.line > 0)
-		message_print("%s:%d: %s", message_path(path), err.line,
-			      err.text);
-	else if (b->root == NULL)
-		message_print("%s", err.text);
-	if (b->root == NULL || !check_head(b)) {
+	if (b->root == NULL)
+		report(path, &err);
+	if (b->root == NULL || !check_head(b) || !check_options(b)) {
 		baseline_close(b);
 		return NULL;
 	}
@@ -110,6 +141,77 @@ baseline_has_sites(const struct baseline *b)
 	return b->has_sites;
 }
 
+const char *
+baseline_program(const struct baseline *b)
+{
+	return json_string_value(json_object_get(b->root, "program"));
+}
+
+/* Has the view this wrapper? */
+static bool
+has_wrapper(const struct stack_view_options *view, const char *glob)
+{
+	for (unsigned i = 0; i < view->wrapper_count; i++)
+		if (strcmp(view->wrappers[i], glob) == 0)
+			return true;
+	return false;
+}
+
+/* Is the glob one of the baseline's wrappers? */
+static bool
+lists_wrapper(const json_t *wrappers, const char *glob)
+{
+	for (size_t i = 0; i < json_array_size(wrappers); i++)
+		if (strcmp(json_string_value(json_array_get(wrappers, i)),
+			   glob) == 0)
+			return true;
+	return false;
+}
+
+/* Are the wrappers of the view, in any order, those of the baseline? */
+static bool
+has_equal_wrappers(const struct stack_view_options *view,
+		   const json_t *wrappers)
+{
+	for (unsigned i = 0; i < view->wrapper_count; i++)
+		if (!lists_wrapper(wrappers, view->wrappers[i]))
+			return false;
+	for (size_t i = 0; i < json_array_size(wrappers); i++)
+		if (!has_wrapper(view, json_string_value(
+					       json_array_get(wrappers, i))))
+			return false;
+	return true;
+}
+
+bool
+baseline_fit_view(const struct baseline *b, struct stack_view_options *view)
+{
+	const json_t *const wrappers = json_object_get(b->root, "wrappers");
+	const bool is_raw =
+		json_is_true(json_object_get(b->root, "raw_stacks"));
+
+	if (view->is_raw && !is_raw)
+		return refuse(b->path,
+			      "made without --raw-stacks: leave it out, or "
+			      "write the baseline again by --update",
+			      NULL);
+	view->is_raw = is_raw;
+	if (view->wrapper_count != 0) {
+		if (has_equal_wrappers(view, wrappers))
+			return true;
+		return refuse(b->path,
+			      "made with other wrappers: give none, or write "
+			      "the baseline again by --update",
+			      NULL);
+	}
+	for (size_t i = 0; i < json_array_size(wrappers); i++)
+		if (!stack_view_add_wrapper(
+			    view, "--baseline",
+			    json_string_value(json_array_get(wrappers, i))))
+			return false;
+	return true;
+}
+
 /*
  * Return the value of a run, from an array or from a number that applies to all
  * runs.
@@ -131,13 +233,37 @@ take_value(const json_t *value, unsigned run, unsigned runs, uint64_t *n_ret)
 	return true;
 }
 
+/* Is it an object with measures as keys? */
+static bool
+has_measures(json_t *row)
+{
+	const char *key;
+	json_t *value;
+
+	if (!json_is_object(row))
+		return false;
+	json_object_foreach(row, key, value)
+	{
+		int i = 0;
+
+		while (i < MEASURE_COUNT && strcmp(key, measure_words[i]) != 0)
+			i++;
+		if (i == MEASURE_COUNT)
+			return false;
+	}
+	return true;
+}
+
 /* Put a row into all runs; 'name' is NULL for the total. */
 static bool
 put_row(const struct baseline *b, struct comparison *c, const char *name,
-	const json_t *row)
+	json_t *row)
 {
 	char escaped[COMPARISON_NAME_NBYTES];
 
+	if (!has_measures(row))
+		return refuse(b->path, "not an object with measures",
+			      name != NULL ? name : "total");
 	if (name != NULL)
 		escape_text(name, escaped, sizeof(escaped));
 	for (unsigned run = 0; run < b->runs; run++) {
@@ -291,8 +417,43 @@ write_rows(FILE *f, const struct comparison *c)
 	return ok;
 }
 
+/* Write ", "KEY": VALUE" and release the value; a NULL value is no memory. */
+static bool
+write_value(FILE *f, const char *key, json_t *value)
+{
+	char *const text = json_dumps(value, JSON_ENCODE_ANY);
+	const bool ok = text != NULL;
+
+	json_decref(value);
+	if (ok)
+		fprintf(f, "%s: %s", key, text);
+	free(text);
+	return ok;
+}
+
+/* Write what the names of the rows depend on. */
+static bool
+write_options(FILE *f, const char *program,
+	      const struct stack_view_options *view)
+{
+	json_t *const wrappers = json_array();
+	bool ok = program == NULL ||
+		  write_value(f, ", \"program\"", json_text(program));
+
+	for (unsigned i = 0; i < view->wrapper_count; i++)
+		json_array_append_new(wrappers, json_text(view->wrappers[i]));
+	if (ok && view->wrapper_count != 0)
+		ok = json_array_size(wrappers) == view->wrapper_count &&
+		     write_value(f, ",\n\"wrappers\"", json_incref(wrappers));
+	json_decref(wrappers);
+	if (view->is_raw)
+		fputs(",\n\"raw_stacks\": true", f);
+	return ok;
+}
+
 bool
-baseline_write(const char *path, const struct comparison *c)
+baseline_write(const char *path, const struct comparison *c,
+	       const char *program, const struct stack_view_options *view)
 {
 	char *text = NULL;
 	size_t nbytes;
@@ -302,9 +463,11 @@ baseline_write(const char *path, const struct comparison *c)
 	if (ok) {
 		fprintf(f,
 			"{\"hatf_baseline\": %d, \"by\": \"%s\", "
-			"\"runs\": %u,\n\"total\": ",
+			"\"runs\": %u",
 			VERSION, c->has_stacks ? "site" : "lane", c->new_count);
-		ok = write_row(f, c, &c->total);
+		ok = write_options(f, program, view);
+		fputs(",\n\"total\": ", f);
+		ok = ok && write_row(f, c, &c->total);
 		fputs(",\n\"rows\": {\n", f);
 		ok = ok && write_rows(f, c);
 		fputs("}}\n", f);

@@ -5,7 +5,8 @@
  * The file is JSON, with a line for each row, so that a version control system
  * shows what changed:
  *
- * 	{"hatf_baseline": 1, "by": "site", "runs": 3,
+ * 	{"hatf_baseline": 1, "by": "site", "runs": 3, "program": "app",
+ * 	"wrappers": ["xmalloc*"],
  * 	"total": {"peak": [9000, 9010, 9000], "live": 0, ...},
  * 	"rows": {
  * 	"parse (parse.c)": {"allocated": 4096, "allocations": 12},
@@ -13,7 +14,8 @@
  * 	}}
  *
  * If all runs have the same number, it is written once; 0 is omitted.  Rows
- * with less than a ten-thousandth of every measure are omitted.
+ * with less than a ten-thousandth of every measure are omitted.  "program",
+ * "wrappers" and "raw_stacks" are there only if they are known or used.
  */
 #ifndef BASELINE_H
 #define BASELINE_H
@@ -40,6 +42,17 @@ unsigned baseline_runs(const struct baseline *b);
  */
 bool baseline_has_sites(const struct baseline *b);
 
+/* Return the name of the program whose runs these are, or NULL. */
+const char *baseline_program(const struct baseline *b);
+
+/*
+ * The names of sites depend on the view of the stacks.  Give 'view' the
+ * wrappers and 'is_raw' of the baseline.  If the user chose others, print a
+ * message and return false.  The wrappers stay the baseline's.
+ */
+bool baseline_fit_view(const struct baseline *b,
+		       struct stack_view_options *view);
+
 /*
  * Put the runs into the first columns of a comparison.  On failure print a
  * message and return false.
@@ -47,9 +60,11 @@ bool baseline_has_sites(const struct baseline *b);
 bool baseline_put(const struct baseline *b, struct comparison *c);
 
 /*
- * Write the columns of a comparison, all of which are runs, to 'path', as
- * output_file_write() does.  On failure print a message and return false.
+ * Write the columns of a comparison, all of which are runs of 'program', to
+ * 'path', as output_file_write() does.  'program' may be NULL.  On failure
+ * print a message and return false.
  */
-bool baseline_write(const char *path, const struct comparison *c);
+bool baseline_write(const char *path, const struct comparison *c,
+		    const char *program, const struct stack_view_options *view);
 
 #endif /* BASELINE_H */

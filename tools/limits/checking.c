@@ -30,8 +30,10 @@ struct run {
 	struct gather_options gathering; /* with the wrappers of the limits */
 	struct judgement judgement;
 	struct baseline *baseline; /* NULL: no baseline is read */
-	struct figures last;	   /* of the process that was read last */
+	struct figures last;	   /* of the run that was read last */
 	struct comparison comparison;
+	/* Name of the processes that are runs of the baseline; NULL: all. */
+	const char *program;
 	unsigned run_count; /* processes in the comparison */
 };
 
@@ -42,29 +44,103 @@ no_memory(void)
 	return false;
 }
 
+/* Is the process a run to compare with the baseline? */
+static bool
+is_run(const struct run *run, const struct process *process)
+{
+	return run->checking->baseline != NULL &&
+	       (run->program == NULL ||
+		(process->is_named &&
+		 strcmp(process->name, run->program) == 0));
+}
+
+static size_t
+count_runs(const struct run *run, const struct processes *processes)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < processes->count; i++)
+		count += is_run(run, &processes->list[i]);
+	return count;
+}
+
+/*
+ * Return the name of the program if all processes that have a name are of one
+ * program, else NULL.  Give '*other_ret' the name of another program, or NULL.
+ */
+static const char *
+find_program(const struct processes *processes, const char **other_ret)
+{
+	const char *name = NULL;
+
+	*other_ret = NULL;
+	for (size_t i = 0; i < processes->count; i++) {
+		const struct process *const p = &processes->list[i];
+
+		if (!p->is_named)
+			continue;
+		if (name == NULL)
+			name = p->name;
+		else if (*other_ret == NULL && strcmp(p->name, name) != 0)
+			*other_ret = p->name;
+	}
+	return name;
+}
+
+/*
+ * A baseline is for runs of one program.  Of the processes of several programs,
+ * choose those of the baseline's program.  Return false after a message.
+ */
+static bool
+choose_runs(struct run *run, const struct processes *processes)
+{
+	const char *const path = message_path(run->checking->baseline);
+	const char *other, *name = find_program(processes, &other);
+
+	if (other == NULL)
+		return true;
+	if (run->baseline != NULL)
+		run->program = baseline_program(run->baseline);
+	if (run->program == NULL) {
+		message_print("%s: traces of several programs (%s, %s, ...): a "
+			      "baseline is for runs of one",
+			      path, name, other);
+		return false;
+	}
+	if (count_runs(run, processes) != 0)
+		return true;
+	message_print("%s: runs of %s: none of the traces is of this program",
+		      path, run->program);
+	return false;
+}
+
 /* Open the baseline, and put its runs into the comparison. */
 static bool
-begin_comparison(struct run *run, size_t process_count)
+begin_comparison(struct run *run, const struct processes *processes)
 {
 	const struct checking *const k = run->checking;
 	unsigned old_count = 0;
+	size_t count;
 
 	if (k->baseline == NULL)
 		return true;
 	if (!k->update) {
 		run->baseline = baseline_open(k->baseline);
-		if (run->baseline == NULL)
+		if (run->baseline == NULL ||
+		    !baseline_fit_view(run->baseline, &run->gathering.view))
 			return false;
 		old_count = baseline_runs(run->baseline);
 	}
-	if (process_count >= COMPARISON_TRACES_MAX - old_count) {
+	if (!choose_runs(run, processes))
+		return false;
+	count = count_runs(run, processes);
+	if (count >= COMPARISON_TRACES_MAX - old_count) {
 		message_print("%s: too many processes: a baseline is for runs "
 			      "of one program",
 			      message_path(k->baseline));
 		return false;
 	}
-	comparison_init(&run->comparison, BY_SITE, old_count,
-			(unsigned)process_count);
+	comparison_init(&run->comparison, BY_SITE, old_count, (unsigned)count);
 	return run->baseline == NULL ||
 	       baseline_put(run->baseline, &run->comparison);
 }
@@ -112,19 +188,26 @@ add_figures(struct run *run, const struct figures *f)
 	}
 	if (!judgement_add(&run->judgement, f))
 		return no_memory();
-	return run->checking->baseline == NULL || add_run(run, f);
+	return !is_run(run, f->process) || add_run(run, f);
 }
 
 static bool
 add_process(struct run *run, const struct process *process)
 {
 	unsigned scopes = run->judgement.scopes;
+	struct figures other = { .process = NULL };
+	struct figures *f = &other;
+	bool ok;
 
-	if (run->checking->baseline != NULL)
+	if (is_run(run, process)) {
 		scopes |= 1u << LIMIT_SITE;
-	figures_free(&run->last);
-	return figures_read(&run->last, process, scopes, &run->gathering) &&
-	       add_figures(run, &run->last);
+		f = &run->last;
+		figures_free(f);
+	}
+	ok = figures_read(f, process, scopes, &run->gathering) &&
+	     add_figures(run, f);
+	figures_free(&other);
+	return ok;
 }
 
 /*
@@ -132,9 +215,10 @@ add_process(struct run *run, const struct process *process)
  * baseline.
  */
 static bool
-finish(struct run *run)
+finish(struct run *run, const struct processes *processes)
 {
 	const struct checking *const k = run->checking;
+	const char *other;
 
 	if (!judgement_end(&run->judgement))
 		return no_memory();
@@ -151,7 +235,9 @@ finish(struct run *run)
 			      message_path(k->baseline));
 		return true;
 	}
-	return baseline_write(k->baseline, &run->comparison);
+	return baseline_write(k->baseline, &run->comparison,
+			      find_program(processes, &other),
+			      &run->gathering.view);
 }
 
 /* ------------------------------------------------------------------- output */
@@ -255,11 +341,10 @@ checking_run(const struct checking *checking, const struct processes *processes,
 		  no_memory();
 
 	run.judgement.names_traces = repeats_names(processes);
-	ok = ok && add_wrappers(&run) &&
-	     begin_comparison(&run, processes->count);
+	ok = ok && add_wrappers(&run) && begin_comparison(&run, processes);
 	for (size_t i = 0; ok && i < processes->count; i++)
 		ok = add_process(&run, &processes->list[i]);
-	if (ok && finish(&run) && print_all(&run, f))
+	if (ok && finish(&run, processes) && print_all(&run, f))
 		exit_status = run.judgement.fault_count != 0 ? EXIT_INCOMPLETE
 			      : judgement_exceeded(&run.judgement) != 0
 				      ? EXIT_EXCEEDED

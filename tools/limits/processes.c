@@ -87,6 +87,7 @@ add_nodes(struct processes *p)
 		process = append(p, name, node->trace_count);
 		if (process == NULL)
 			return false;
+		process->is_named = exe[0] != '\0';
 		for (size_t i = 0; i < node->trace_count; i++)
 			process->paths[i] = node->traces[i].path;
 	}

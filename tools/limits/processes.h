@@ -11,6 +11,7 @@
 /* One image of a process.  The strings belong to the list. */
 struct process {
 	const char *name;   /* base name of the executable, or of the file */
+	bool is_named;	    /* 'name' is that of the executable */
 	const char **paths; /* traces: several if the trace was rotated */
 	size_t path_count;
 };

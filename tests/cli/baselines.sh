@@ -1,0 +1,180 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# baselines.sh - a baseline is compared with runs of its program, seen alike
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+PYTHON=$(python3 -c 'import sys; print(sys.executable)') || skip 'no python3'
+"$HATF" symbolize none.hatf 2>&1 | grep -q libdw && skip 'a build without libdw'
+[ "$(uname -m)" = x86_64 ] || skip 'stacks are recorded on x86-64 only'
+
+cat >app.c <<'END'
+#include <stdlib.h>
+static void *kept[1000];
+__attribute__((noinline)) void *
+xmalloc(size_t n)
+{
+	void *p = malloc(n);
+
+	if (p == NULL)
+		abort();
+	return p;
+}
+__attribute__((noinline)) void
+parse(int n)
+{
+	for (int i = 0; i < n; i++)
+		kept[i] = xmalloc(100);
+}
+int
+main(int argc, char **argv)
+{
+	parse(argc > 1 ? atoi(argv[1]) : 10);
+	return 0;
+}
+END
+mkdir bin
+for name in app helper 'a b"c'; do
+	gcc -g -O1 -fno-builtin -o "bin/$name" app.c || fail 'gcc failed'
+done
+# record TRACE PROGRAM [N]
+record()
+{
+	local trace=$1 program=$2
+
+	shift 2
+	"$HATF" record --follow none -o "$trace" "bin/$program" "$@" 2>err ||
+		fail "record $program: $(cat err)"
+}
+for i in 1 2 3; do
+	record old.$i.hatf app
+done
+record leak.hatf app 20
+record helper.hatf helper 500
+
+# ------------------------------------------------------------- its own malloc
+run "$HATF" check --wrapper xmalloc --wrapper 'xc*' --baseline w.base \
+	--update old.?.hatf
+check_status 'update' 0
+"$PYTHON" -c '
+import json
+base = json.load(open("w.base"))
+assert base["wrappers"] == ["xmalloc", "xc*"], base
+assert base["program"] == "app", base
+assert "raw_stacks" not in base
+' || fail "baseline: $(cat w.base)"
+# The baseline remembers the wrappers; the same ones may be given, in any order.
+for wrappers in '' '--wrapper xc* --wrapper xmalloc'; do
+	# shellcheck disable=SC2086 # options
+	run "$HATF" check $wrappers --baseline w.base leak.hatf
+	check_status "wrappers '$wrappers'" 3
+	grep -q 'live at end of parse (app.c) grew by 1000 B' out ||
+		fail "wrappers '$wrappers': $(cat out err)"
+	# shellcheck disable=SC2086
+	run "$HATF" check $wrappers --baseline w.base old.1.hatf
+	check_status "wrappers '$wrappers': $(cat out err)" 0
+done
+# They are also those of the limits on the same command line.
+run "$HATF" check --baseline w.base --limit 'site parse allocs 9' old.1.hatf
+check_status 'wrappers of a baseline and a limit' 3
+# Others are refused.
+for wrapper in xmalloc 'x*'; do
+	run "$HATF" check --wrapper "$wrapper" --baseline w.base leak.hatf
+	check_status "other wrapper $wrapper" 1
+	check_one_line "other wrapper $wrapper" \
+		'hatf check: w.base: made with other wrappers: give none,*'
+done
+run "$HATF" check --baseline plain.base --update old.?.hatf
+grep -q wrappers plain.base && fail "wrappers in $(cat plain.base)"
+echo 'wrapper xmalloc' >own.limits
+for option in --wrapper=xmalloc --limits=own.limits; do
+	run "$HATF" check "$option" --baseline plain.base leak.hatf
+	check_status "$option, made without" 1
+	check_one_line "$option, made without" \
+		'hatf check: plain.base: made with other wrappers: *'
+done
+run "$HATF" check --baseline plain.base leak.hatf
+grep -q 'live at end of xmalloc (app.c) grew' out || fail "plain: $(cat out)"
+
+# The same for stacks with all frames.
+run "$HATF" check --raw-stacks --baseline plain.base leak.hatf
+check_status 'made without --raw-stacks' 1
+check_one_line 'made without --raw-stacks' \
+	'hatf check: plain.base: made without --raw-stacks: *'
+run "$HATF" check --raw-stacks --baseline raw.base --update old.?.hatf
+for option in '' --raw-stacks; do
+	# shellcheck disable=SC2086
+	run "$HATF" check $option --baseline raw.base old.1.hatf
+	check_status "raw '$option': $(cat out err)" 0
+done
+
+# ------------------------------------------------------------ several programs
+mkdir test
+cp helper.hatf leak.hatf test
+run "$HATF" check --baseline plain.base test
+check_status 'a folder of a test run' 3
+grep -q '^exceeded  baseline: any .* by [1-9][0-9]* findings$' out ||
+	fail "a folder of a test run: $(cat out)"
+grep -q 'grew by 1000 B' out || fail "a folder of a test run: $(cat out)"
+grep -q 'grew by 4' out && fail "another program is compared: $(cat out)"
+# Limits are about all of them.
+run "$HATF" check --baseline plain.base --max-allocs 21 old.1.hatf helper.hatf
+check_status 'limits of another program' 3
+cat >want <<'END'
+exceeded  allocs 21                            by 1 process
+            allocations in helper: 500, limit 21; most of it by xmalloc (app.c:6)
+ok        baseline: any                        no such growth
+2 limits, 1 exceeded; 2 processes
+END
+sed -i 's| ([^ ]*/app.c:| (app.c:|' out
+check_text 'limits of another program' out <want
+# Runs of another program alone may be a renamed build.
+run "$HATF" check --baseline plain.base helper.hatf
+check_status 'a renamed build' 3
+cp helper.hatf bin.hatf
+record other.hatf 'a b"c'
+run "$HATF" check --baseline plain.base helper.hatf other.hatf
+check_status 'two other programs' 1
+check_one_line 'two other programs' \
+	'hatf check: plain.base: runs of app: none of the traces is *'
+cp plain.base before
+run "$HATF" check --baseline plain.base --update test
+check_status 'a baseline of two programs' 1
+check_one_line 'a baseline of two programs' \
+	'hatf check: plain.base: traces of several programs (*, *, ...): *'
+cmp -s plain.base before || fail 'the baseline was written'
+run "$HATF" check --baseline name.base --update other.hatf
+check_status 'a name with special characters' 0
+run "$HATF" check --baseline name.base other.hatf helper.hatf
+check_status "a name with special characters: $(cat err)" 0
+
+# ------------------------------------------------------------------ what it says
+run "$HATF" check --baseline plain.base --markdown leak.hatf
+# shellcheck disable=SC2016 # code in Markdown
+grep -qx '| `baseline: any` | \*\*exceeded\*\* | +1000 B |' out ||
+	fail "Markdown: $(cat out)"
+
+# bad WANT OLD NEW: a baseline in which OLD is NEW is refused.
+bad()
+{
+	sed "s/$2/$3/" w.base >bad.base
+	cmp -s bad.base w.base && fail "nothing changed by $3"
+	run "$HATF" check --baseline bad.base leak.hatf
+	check_status "baseline with $3" 1
+	check_one_line "baseline with $3" "hatf check: bad.base: $1"
+}
+bad "'program' is not a name" '"app"' 7
+bad "'wrappers' is not a list of globs" '\["xmalloc", "xc\*"\]' '"x"'
+bad "'wrappers' is not a list of globs" '"xc\*"' 7
+bad "'wrappers' is not a list of globs" '"xc\*"' '""'
+many=$(seq -f '"f%g"' -s ', ' 65)
+bad "'wrappers' is not a list of globs" '"xc\*"' "$many"
+bad "'raw_stacks' is neither true nor false" '"wrappers"' \
+	'"raw_stacks": 1, "wrappers"'
+echo 'peak 1M' >heap.limits
+run "$HATF" check --baseline heap.limits leak.hatf
+check_status 'limits as a baseline' 1
+check_one_line 'limits as a baseline' \
+	"hatf check: heap.limits:1: not a baseline of 'hatf check': *"
+finish
