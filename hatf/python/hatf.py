@@ -19,6 +19,7 @@ import array
 import collections
 import ctypes
 import mmap
+import operator
 import os
 import sys
 import threading
@@ -266,6 +267,8 @@ class Trace:
         if not isinstance(jobs, int) or not 0 <= jobs <= 64:
             raise ValueError('jobs must be a number from 0 to 64')
         self.path = os.fspath(path)
+        if b'\0' in os.fsencode(self.path):
+            raise ValueError('a zero byte in the path')
         self.partial = bool(partial)
         self.fault = None
         self._jobs = jobs
@@ -276,6 +279,7 @@ class Trace:
         self.format = self._begin.format()
 
     def __enter__(self):
+        self._check_open()
         return self
 
     def __exit__(self, *_):
@@ -367,8 +371,10 @@ class Trace:
         """
         with self._lock:
             self._check_open()
-            stacks = self._open_stacks()
-            trace = _Pass(self.path, self._jobs)
+            return self._each_event(self._open_stacks(),
+                                    _Pass(self.path, self._jobs))
+
+    def _each_event(self, stacks, trace):
         columns = {name: ((ctypes.c_uint8 if _is_narrow(name)
                            else ctypes.c_uint64) * 4096)()
                    for name in COLUMNS}
@@ -422,7 +428,7 @@ class Trace:
         """
         with self._lock:
             self._check_open()
-            stack_id = int(stack_id)
+            stack_id = operator.index(stack_id)
             if not 0 <= stack_id < 1 << 64:
                 raise ValueError('not the id of a stack')
             if self._stacks is None:

@@ -100,13 +100,15 @@ def check_wrong_use(path):
     raises('no path', TypeError, hatf.open, None)
     raises('jobs', ValueError, hatf.open, path, jobs=65)
     raises('jobs', ValueError, hatf.open, path, jobs='1')
-    raises('a zero byte', (ValueError, hatf.Error), hatf.open, 'a\0b')
+    for name in (path + '\0b', path.encode() + b'\0', 'a\0b'):
+        raises('a zero byte', ValueError, hatf.open, name)
     trace = hatf.open(path)
     raises('no column', ValueError, trace.arrays, 'sizes')
     raises('no order', ValueError, trace.sites, by='name')
     raises('a stack', ValueError, trace.stack, -1)
     raises('a stack', ValueError, trace.stack, 1 << 64)
-    raises('a stack', (TypeError, ValueError), trace.stack, 'x')
+    raises('a stack', TypeError, trace.stack, 'x')
+    raises('a stack', TypeError, trace.stack, 1.5)
     raises('a header', TypeError, trace.header, None)
     check('an unknown stack', trace.stack(1 << 60), [])
     check('an unknown line', trace.header('nothing'), None)
@@ -115,7 +117,7 @@ def check_wrong_use(path):
     trace.close()
     trace.close()
     for call in (trace.arrays, trace.sites, trace.live_bytes,
-                 lambda: next(trace.events()), lambda: trace.stack(1),
+                 trace.events, trace.__enter__, lambda: trace.stack(1),
                  lambda: trace.header('pid')):
         raises('closed', ValueError, call)
     raises('closed while read', (ValueError, StopIteration), lambda: [
