@@ -107,6 +107,22 @@ names()
 	grep -q -- "$text" out || fail "$case: $command: no '$text': $(cat out)"
 }
 
+# lives SITE: 'hatf leaks' names the site of the new build, and can fail by it.
+lives()
+{
+	names leaks 0 "$1" new.hatf
+	# The first site is the one with most bytes.
+	sed -n 2p out | grep -q " $1 " || fail "$case: leaks: $(cat out)"
+	names leaks 3 "$1" --fail-over 1K new.hatf
+}
+
+# dies SITE: its blocks are freed, so 'hatf leaks' does not name it.
+dies()
+{
+	names leaks 0 '' new.hatf
+	grep -q " $1 " out && fail "$case: leaks: $(cat out)"
+}
+
 # valid NAME COUNTS: the JUnit and SARIF fit their schemas, and an independent
 # reader finds these tests, failures, errors, test cases and their outcomes.
 valid()
@@ -159,7 +175,14 @@ judge()
 		fail "$case: JUnit: $(cat new.xml)"
 	grep -q "$site" new.sarif || fail "$case: SARIF: $(cat new.sarif)"
 	names check 0 '^ok ' --limit "site $site $limit" old.hatf
-	names check 3 "of $site" --limit "site $site $limit" new.hatf
+	# Findings of a site, the process, the tree and a thread.
+	printf 'peak 1G\n\nsite %s %s\n' "$site" "$limit" >heap.limits
+	names check 3 "of $site" --limits heap.limits --max-allocs 1 \
+		--limit 'tree allocs 1' --limit 'thread 0 allocs 1' \
+		--junit new.xml --sarif new.sarif new.hatf
+	valid new '6 4 0 6 4'
+	grep -A 3 'heap.limits:3' new.xml | grep -q "<failure.*$site" ||
+		fail "$case: JUnit of limits: $(cat new.xml)"
 	names diff 3 "exceeded: $expression: $measure of $site" \
 		--fail-on "$expression" old.hatf new.hatf
 	# The first line below the heading is that of the site.
@@ -199,7 +222,7 @@ sed -i '/^          b->nextTagBinding = parser->m_freeBindingList;$/,+1d' \
 build_expat expat old && build_expat leak new || exit 1
 judge 'live at end' addBinding 'site.live>1K' 'live-at-end 0' -n in.xml
 names leaks 0 '^0 B in 0 blocks\|: 0 B\|nothing' old.hatf
-names leaks 0 addBinding new.hatf
+lives addBinding
 
 case='a hot site in expat'
 cp -r expat hot
@@ -212,6 +235,7 @@ sed -i '/^        tag->parent = parser->m_freeTagList;$/,/m_tagLevel == 0)$/{
 }' hot/expat/lib/xmlparse.c
 build_expat hot new || exit 1
 judge allocations doContent 'site.allocations>100' 'allocs 100' -n in.xml
+dies doContent
 
 case='a peak in zopfli'
 cp -r zopfli peak
@@ -219,6 +243,7 @@ sed -i 's/^#define ZOPFLI_CACHE_LENGTH 8/#define ZOPFLI_CACHE_LENGTH 32/' \
 	peak/src/zopfli/util.h
 build_zopfli zopfli old && build_zopfli peak new || exit 1
 judge peak ZopfliInitCache 'site.peak>5%' 'peak 1M' --i1 -c in.txt
+dies ZopfliInitCache
 
 wrappers=(--wrapper 'jv_mem_*')
 build_jq jq old || exit 1
@@ -232,7 +257,7 @@ sed -i '/^static jv f_length/,/^}/{
 build_jq jqleak new || exit 1
 judge 'live at end' jvp_string_alloc 'site.live>1K' 'live-at-end 0' \
 	'.name | length' in.json
-names leaks 0 jvp_string_alloc new.hatf
+lives jvp_string_alloc
 
 case='a hot site in jq'
 cp -r jq jqhot
@@ -245,6 +270,7 @@ s/tokenpos >= (p->tokenlen - 1)/tokenpos + 1 >= p->tokenlen/
 ' jqhot/src/jv_parse.c
 build_jq jqhot new || exit 1
 judge allocations tokenadd 'site.allocations>100' 'allocs 200' .id in.json
+dies tokenadd
 
 case='more bytes in jq'
 cp -r jq jqlarge
@@ -253,6 +279,7 @@ sed -i '/^static void stack_reallocate/,/^}/s/+ 256) \* 2/+ 512) * 512/' \
 	jqlarge/src/exec_stack.h
 build_jq jqlarge new || exit 1
 judge allocated stack_reallocate 'site.allocated>1M' 'allocated 2M' .id in.json
+dies stack_reallocate
 
 echo "regressions.sh: $failures failures"
 [ $failures -eq 0 ]
