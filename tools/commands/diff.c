@@ -189,6 +189,7 @@ add_segments(struct comparison *c, const struct run_traces *run,
 	 */
 	how.no_parent = true;
 	comparison_init(&segments, c->by, 0, (unsigned)run->path_count);
+	segments.merges_threads = c->merges_threads;
 	for (size_t i = 0; i < run->path_count; i++) {
 		const int status = add_file(&segments, run->paths[i], &how);
 
@@ -229,6 +230,21 @@ print(const struct comparison *c, const struct ask *ask)
 	}
 }
 
+/*
+ * If rows are places in the source, either all traces have call stacks or none
+ * has.  Return false after a message.
+ */
+static bool
+agree_on_stacks(const struct comparison *c)
+{
+	if (c->by == BY_THREAD || c->by == BY_SIZE || c->by == BY_HEAP ||
+	    !c->has_stacks || !c->lacks_stacks)
+		return true;
+	message_print("some of the traces have call stacks, others have none: "
+		      "compare them by '--by size' or '--by thread'");
+	return false;
+}
+
 /* Read all traces, print the comparison, and return the exit status. */
 static int
 compare(struct comparison *c, const struct run_list *runs,
@@ -247,7 +263,8 @@ compare(struct comparison *c, const struct run_list *runs,
 		if (status != EXIT_FINE)
 			exit_status = status;
 	}
-	if (!comparison_judge(c, &ask->verdict) || !print(c, ask))
+	if (!agree_on_stacks(c) || !comparison_judge(c, &ask->verdict) ||
+	    !print(c, ask))
 		return EXIT_BAD_INPUT;
 	if (exit_status == EXIT_FINE &&
 	    condition_check(&ask->condition, c, count_found, NULL) != 0)
@@ -277,6 +294,7 @@ compare_runs(const struct ask *ask)
 	} else if (ok) {
 		comparison_init(&comparison, ways[ask->by], (unsigned)old_count,
 				(unsigned)(runs.count - old_count));
+		comparison.merges_threads = true;
 		exit_status = compare(&comparison, &runs, ask);
 		comparison_fini(&comparison);
 	}

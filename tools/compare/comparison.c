@@ -4,6 +4,7 @@
 
 #include "tools/compare/portable_site.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,6 +126,18 @@ comparison_name_site(const struct gathering *g, uint64_t stack, char *buf,
 	portable_site_name(&frame, buf, nbytes);
 }
 
+/* Has the account nothing of any measure? */
+static bool
+is_empty(const struct census *census, const struct account *account)
+{
+	const struct measured m = measure_account(census, account);
+	bool is_zero = true;
+
+	for (int i = 0; i < MEASURE_COUNT; i++)
+		is_zero &= m.values[i] == 0;
+	return is_zero;
+}
+
 static bool
 add_sites(struct comparison *c, const struct gathering *g)
 {
@@ -134,6 +147,10 @@ add_sites(struct comparison *c, const struct gathering *g)
 	for (uint32_t i = 0; i < census->by_stack.count; i++) {
 		const char *text = name;
 
+		/* Each trace has these two rows, mostly without a block. */
+		if (i < STACK_FIRST &&
+		    is_empty(census, &census->by_stack.rows[i]))
+			continue;
 		if (i == STACK_NONE)
 			text = "[no stack]";
 		else if (i == STACK_INHERITED)
@@ -147,15 +164,37 @@ add_sites(struct comparison *c, const struct gathering *g)
 	return true;
 }
 
+/* Add each thread to the row of its name, or of its number if it has none. */
+static bool
+add_threads(struct comparison *c, const struct census *census,
+	    const struct groups *groups)
+{
+	for (uint32_t i = 0; i < groups->count; i++) {
+		const struct group *const group = &groups->rows[i];
+		/* "thread 3 (worker)" */
+		const char *const bracket = strchr(group->name, '(');
+		char name[COMPARISON_NAME_NBYTES];
+
+		snprintf(name, sizeof(name), "thread %s",
+			 bracket != NULL ? bracket : group->name + 7);
+		if (!add_account(c, census, name, &group->sum))
+			return false;
+	}
+	return true;
+}
+
 static bool
 add_groups(struct comparison *c, const struct gathering *g)
 {
 	struct groups groups = { 0 };
 	bool ok = groups_make(&groups, g->census, g->names, c->by);
 
-	for (uint32_t i = 0; ok && i < groups.count; i++)
-		ok = add_account(c, g->census, groups.rows[i].name,
-				 &groups.rows[i].sum);
+	if (ok && c->by == BY_THREAD && c->merges_threads)
+		ok = add_threads(c, g->census, &groups);
+	else
+		for (uint32_t i = 0; ok && i < groups.count; i++)
+			ok = add_account(c, g->census, groups.rows[i].name,
+					 &groups.rows[i].sum);
 	groups_free(&groups);
 	return ok;
 }
@@ -190,6 +229,7 @@ comparison_add(struct comparison *c, const struct gathering *g)
 	ok = c->by == BY_SITE && has_stacks ? add_sites(c, g)
 					    : add_groups(c, g);
 	c->has_stacks |= has_stacks;
+	c->lacks_stacks |= !has_stacks && g->census->total.allocated.count != 0;
 	c->added_count++;
 	return ok;
 }
@@ -236,6 +276,7 @@ comparison_add_segments(struct comparison *c, const struct comparison *segments)
 			return false;
 	}
 	c->has_stacks |= segments->has_stacks;
+	c->lacks_stacks |= segments->lacks_stacks;
 	c->added_count++;
 	return true;
 }

@@ -44,7 +44,13 @@ struct comparison {
 	uint32_t *slots; /* hash table of the names: row plus 1; 0: free */
 	size_t slot_count;
 	struct seeded_hash hash;
-	bool has_stacks; /* some trace has call stacks */
+	bool has_stacks;   /* some trace has call stacks */
+	bool lacks_stacks; /* some trace has allocations without them */
+	/*
+	 * Set it after comparison_init(): threads of one name are one row, and
+	 * their numbers, which may vary from run to run, do not count.
+	 */
+	bool merges_threads;
 };
 
 /*
