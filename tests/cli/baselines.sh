@@ -149,7 +149,7 @@ check_status 'a name with special characters' 0
 run "$HATF" check --baseline name.base other.hatf helper.hatf
 check_status "a name with special characters: $(cat err)" 0
 
-# ------------------------------------------------------------------ what it says
+# ---------------------------------------------------------------- what it says
 run "$HATF" check --baseline plain.base --markdown leak.hatf
 # shellcheck disable=SC2016 # code in Markdown
 grep -qx '| `baseline: any` | \*\*exceeded\*\* | +1000 B |' out ||

@@ -441,6 +441,26 @@ assert place == {'artifactLocation': {'uri': 'program.c'},
                  'region': {'startLine': 9}}, place
 END
 
+# The path of a source as seen from here: built below the project, and a library
+# whose sources are elsewhere.
+mkdir -p project/build project/src elsewhere
+cp program.c project/src
+(cd project/build && gcc -g -O1 -fno-builtin -o out ../src/program.c) ||
+	fail 'gcc failed'
+record project/out.hatf project/build/out
+cd project || exit 1
+run "$HATF" check --limits ../heap.limits --annotations --sarif out.sarif \
+	out.hatf
+check_status 'built in a folder' 3
+check 'built in a folder' "$(sed -n 's/^::error \([^,]*\),.*/\1/p' out)" \
+	'file=src/program.c'
+grep -q '"uri": "src/program.c"' out.sarif || fail "SARIF: $(cat out.sarif)"
+cd ../elsewhere || exit 1
+run "$HATF" check --limits ../heap.limits --annotations ../project/out.hatf
+check 'no such source' "$(sed -n 's/^::error \([^:]*\)::.*/\1/p' out)" \
+	'file=../heap.limits,line=5,title=site "keep" live-at-end 4K'
+cd .. || exit 1
+
 # ------------------------------------------------------------ an incomplete one
 head -c 600 sort.hatf >cut.hatf
 run "$HATF" check --max-peak 1G --junit cut.xml cut.hatf
@@ -537,8 +557,56 @@ grep -q '^exceeded  site "keep"' err || fail "record --check: $(cat err)"
 echo 'peak 1M' >fine.limits
 run "$HATF" record --check fine.limits -o r.hatf ./program
 check_status 'record --check, fine' 0
+for text in '' '# nothing\n' 'wrapper x\n'; do
+	# shellcheck disable=SC2059
+	printf "$text" >none.limits
+	run "$HATF" record --check none.limits -o r.hatf ./program
+	check_status 'record --check without a limit' 2
+	check_one_line 'record --check without a limit' \
+		'hatf record: --check: the file has no limit*'
+done
+rm none.limits
 run "$HATF" record --check heap.limits -o r.hatf sh -c './program; exit 7'
 check_status 'the status of the command' 7
+
+# ------------------------------------------- files that are not what they seem
+# A damaged trace of a folder is not passed over; other files are.
+mkdir folder
+cp tree/* folder
+echo noise >folder/log
+: >folder/empty.txt
+mkfifo folder/fifo.hatf
+run "$HATF" check --max-peak 1G folder
+check_status "other files: $(cat err)" 0
+: >folder/empty.hatf
+run "$HATF" check --max-peak 1G folder
+check_status 'an empty trace' 1
+check_one_line 'an empty trace' 'hatf check: folder/empty.hatf: *'
+mv folder/empty.hatf folder/empty
+echo noise >folder/noise.hatf.gz
+run "$HATF" check --max-peak 1G folder
+check_status 'a damaged trace' 1
+check_one_line 'a damaged trace' 'hatf check: folder/noise.hatf.gz: *'
+
+# No output replaces a file that is read.
+cp heap.base before
+cp sort.hatf copy.hatf
+ln copy.hatf link.hatf
+for options in '--junit copy.hatf' '--sarif link.hatf' \
+	'--baseline copy.hatf --update' '--baseline heap.base --junit heap.base'
+do
+	# shellcheck disable=SC2086 # options
+	run "$HATF" check --max-peak 1G $options copy.hatf
+	check_status "$options" 1
+	check_one_line "$options" \
+		'hatf check: *: input and output are the same file'
+done
+cmp -s copy.hatf sort.hatf || fail 'a trace was overwritten'
+cmp -s heap.base before || fail 'the baseline was overwritten'
+run "$HATF" check --max-peak 1G --junit one --sarif one copy.hatf
+check_status 'two outputs' 1
+run "$HATF" check --max-peak 1G --junit /dev/null --sarif - copy.hatf
+check_status "two outputs that are no files: $(cat err)" 0
 
 # ----------------------------------------------------------------- wrong input
 wrong()

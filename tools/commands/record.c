@@ -205,6 +205,7 @@ struct command_line {
 	bool no_symbols;
 	const char *summary;	  /* a word of summary_words; NULL: auto */
 	struct checking checking; /* limits of --check */
+	bool has_check;
 };
 
 static const char *const summary_words[] = { "auto", "always", "never", NULL };
@@ -245,6 +246,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 		line->summary = value;
 		return opt_parse_word("--summary", value, summary_words);
 	case OPT_CHECK:
+		line->has_check = true;
 		return limits_read(&line->checking.limits, value);
 	default:
 		return pass_on("HATFTRACE_VERBOSE", "1");
@@ -599,6 +601,10 @@ command_record(int argc, char **argv)
 		exit_status =
 			first == argc
 				? opt_complain(&page, "a COMMAND is missing")
+			: line.has_check && line.checking.limits.count == 0
+				? opt_complain(&page,
+					       "--check: the file has no "
+					       "limit")
 				: record(argv + first, &line);
 	limits_free(&line.checking.limits);
 	return exit_status;

@@ -124,7 +124,9 @@ condition_parse(struct condition *c, const char *option, const char *text)
 		}
 		if (!take_term(&p, &term) || (*p != '\0' && *p != ',')) {
 			message_print("%s: not a condition such as 'peak>5%%' "
-				      "or 'site.live>64K': '%s' at '%.20s'",
+				      "or 'site.live>64K', of peak, live, "
+				      "allocated, allocations, temporary: "
+				      "'%s' at '%.20s'",
 				      option, text, p);
 			return false;
 		}

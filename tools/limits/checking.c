@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct checking
 checking_defaults(void)
@@ -330,6 +331,52 @@ repeats_names(const struct processes *processes)
 	return false;
 }
 
+/* Are they one regular file? */
+static bool
+is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) &&
+	       x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Is an output one of the files to read?  Then print a message. */
+static bool
+overwrites_input(const struct checking *k, const struct processes *processes,
+		 const char *output)
+{
+	bool is_input = k->baseline != NULL && output != k->baseline &&
+			is_same_file(output, k->baseline);
+
+	for (size_t i = 0; !is_input && i < processes->count; i++)
+		for (size_t n = 0; n < processes->list[i].path_count; n++)
+			is_input |= is_same_file(output,
+						 processes->list[i].paths[n]);
+	if (is_input)
+		message_print("%s: input and output are the same file", output);
+	return is_input;
+}
+
+/* Is each output a file of its own?  If not, print a message. */
+static bool
+has_own_outputs(const struct checking *k, const struct processes *processes)
+{
+	const char *const outputs[] = { k->junit, k->sarif,
+					k->update ? k->baseline : NULL };
+
+	for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++)
+		if (outputs[i] != NULL && strcmp(outputs[i], "-") != 0 &&
+		    overwrites_input(k, processes, outputs[i]))
+			return false;
+	if (k->junit != NULL && k->sarif != NULL &&
+	    strcmp(k->junit, k->sarif) == 0 && strcmp(k->junit, "-") != 0) {
+		message_print("%s: two outputs in one file", k->junit);
+		return false;
+	}
+	return true;
+}
+
 int
 checking_run(const struct checking *checking, const struct processes *processes,
 	     FILE *f)
@@ -341,7 +388,8 @@ checking_run(const struct checking *checking, const struct processes *processes,
 		  no_memory();
 
 	run.judgement.names_traces = repeats_names(processes);
-	ok = ok && add_wrappers(&run) && begin_comparison(&run, processes);
+	ok = ok && has_own_outputs(checking, processes) && add_wrappers(&run) &&
+	     begin_comparison(&run, processes);
 	for (size_t i = 0; ok && i < processes->count; i++)
 		ok = add_process(&run, &processes->list[i]);
 	if (ok && finish(&run, processes) && print_all(&run, f))

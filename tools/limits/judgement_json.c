@@ -113,25 +113,55 @@ take_file(const char *file, struct judgement_spot *spot)
 	return true;
 }
 
+/* Return the part of a path below the current directory, or the path. */
+static const char *
+below_here(const char *path)
+{
+	char here[sizeof(((struct judgement_spot *)NULL)->file)];
+	size_t n;
+
+	if (getcwd(here, sizeof(here)) == NULL)
+		return path;
+	n = strlen(here);
+	if (n > 1 && strncmp(path, here, n) == 0 && path[n] == '/')
+		path += n + strspn(path + n, "/");
+	return path;
+}
+
+/*
+ * Return the path of a source file as seen from the current directory.  A
+ * relative path is what the compiler got: often one from a folder of the build,
+ * such as "../src/parse.c", where the sources are in the current directory.
+ * Return NULL if there is no such file here, as with those of libc.
+ */
+static const char *
+find_source(const char *path)
+{
+	const char *rest = path;
+
+	if (path[0] == '/')
+		return below_here(path);
+	while (access(rest, F_OK) != 0) {
+		if (strncmp(rest, "../", 3) != 0 && strncmp(rest, "./", 2) != 0)
+			return NULL;
+		rest = strchr(rest, '/') + 1;
+	}
+	return rest;
+}
+
 bool
 judgement_find_spot(const struct rule *r, const struct finding *f,
 		    struct judgement_spot *spot)
 {
-	const char *file = f->place.file;
-	char here[sizeof(spot->file)];
-	size_t n;
+	const char *const file = f->place.file;
+	const char *const source = file != NULL ? find_source(file) : NULL;
 
-	if (file == NULL || strlen(file) >= sizeof(spot->file))
-		return take_origin(r->origin, spot) ||
-		       take_file(r->baseline, spot);
-	if (getcwd(here, sizeof(here)) != NULL) {
-		n = strlen(here);
-		if (n > 1 && strncmp(file, here, n) == 0 && file[n] == '/')
-			file += n + strspn(file + n, "/");
+	if (source != NULL && take_file(source, spot)) {
+		spot->line = f->place.line;
+		return true;
 	}
-	memcpy(spot->file, file, strlen(file) + 1);
-	spot->line = f->place.line;
-	return true;
+	return take_origin(r->origin, spot) || take_file(r->baseline, spot) ||
+	       take_file(file, spot);
 }
 
 /* -------------------------------------------------------------------- SARIF */

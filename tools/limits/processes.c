@@ -100,6 +100,7 @@ processes_find(struct processes *p, char **operands, size_t n)
 	bool ok = true;
 
 	tree_init(&p->tree);
+	p->tree.is_strict = true;
 	for (size_t i = 0; ok && i < n; i++) {
 		if (is_directory(operands[i]) || names_process(operands[i])) {
 			ok = tree_add(&p->tree, operands[i]);

@@ -25,7 +25,8 @@ struct processes {
 
 /*
  * Find the processes of files and directories.  Segments of one process make
- * one entry; a file that another program wrote is a process of its own. On
+ * one entry; a file that another program wrote is a process of its own.  A
+ * file of a directory that has a trace's name and is none is a failure.  On
  * failure print a message and return false.
  */
 bool processes_find(struct processes *p, char **operands, size_t n);

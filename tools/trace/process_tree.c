@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void
 tree_init(struct tree *f)
@@ -140,6 +141,37 @@ add_open(struct tree *f, const struct hatf_reader *reader, const char *path,
 	return true;
 }
 
+/* Is it a regular file with the name of a trace? */
+static bool
+is_named_as_trace(const char *path)
+{
+	static const char *const suffixes[] = { ".hatf", ".hatf.gz" };
+	const size_t nbytes = strlen(path);
+	struct stat st;
+	bool is_one = false;
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		const size_t n = strlen(suffixes[i]);
+
+		is_one |= nbytes > n &&
+			  strcmp(path + nbytes - n, suffixes[i]) == 0;
+	}
+	return is_one && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* Report why a file is no trace. */
+static void
+report(const char *path)
+{
+	struct hatf_reader *reader;
+	struct hatf_error err;
+
+	if (hatf_reader_open(path, NULL, &reader, &err) == HATF_OK)
+		hatf_reader_close(reader);
+	else
+		message_error(path, &err);
+}
+
 /*
  * Add the file if it is a trace.  Skip other files, which a directory may
  * contain.
@@ -150,6 +182,10 @@ add_found(struct tree *f, const char *path)
 	struct hatf_reader *const reader = scan_found(path);
 	bool ours, is_fine;
 
+	if (reader == NULL && f->is_strict && is_named_as_trace(path)) {
+		report(path);
+		return false;
+	}
 	if (reader == NULL)
 		return true;
 	is_fine = add_open(f, reader, path, true, &ours);

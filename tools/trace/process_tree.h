@@ -69,6 +69,11 @@ struct tree {
 	struct tree_node *nodes;
 	size_t node_count;
 	struct tree_node *first_root, *last_root;
+	/*
+	 * Set it after tree_init(): a file of a directory whose name ends in
+	 * ".hatf" or ".hatf.gz" must be a trace.
+	 */
+	bool is_strict;
 };
 
 /* tree_init() makes an empty tree; tree_free() frees its memory. */
