@@ -155,6 +155,33 @@ run "$HATF" check --baseline plain.base --markdown leak.hatf
 grep -qx '| `baseline: any` | \*\*exceeded\*\* | +1000 B |' out ||
 	fail "Markdown: $(cat out)"
 
+# A full disk leaves the old baseline as it is; no file is left beside it.
+mkdir keep
+cp plain.base keep/heap.base
+chmod 640 keep/heap.base
+run bash -o pipefail -c "(ulimit -f 0; trap '' XFSZ
+	exec '$HATF' check --baseline keep/heap.base --update old.?.hatf 2>&1
+	) | cat >&2"
+check_status 'a full disk' 1
+check_one_line 'a full disk' 'hatf check: keep/heap.base: File too large'
+check 'files after a full disk' "$(ls keep)" heap.base
+cmp -s keep/heap.base plain.base || fail 'the old baseline is lost'
+run "$HATF" check --baseline keep/heap.base --update leak.hatf
+check_status 'a baseline that is there' 0
+check 'mode' "$(stat -c %a keep/heap.base)" 640
+check 'files' "$(ls keep)" heap.base
+# A link stays a link; other names of a file see the change.
+ln -s heap.base keep/link.base
+ln keep/heap.base keep/name.base
+run "$HATF" check --baseline keep/link.base --update old.?.hatf
+check_status 'a link' 0
+[ -L keep/link.base ] || fail 'the link is gone'
+cmp -s keep/name.base plain.base || fail 'another name has the old content'
+rm keep/name.base
+run "$HATF" check --baseline keep/link.base --update leak.hatf
+[ -L keep/link.base ] || fail 'the link is gone'
+grep -q '"runs": 1' keep/heap.base || fail "a link: $(cat keep/heap.base)"
+
 # bad WANT OLD NEW: a baseline in which OLD is NEW is refused.
 bad()
 {

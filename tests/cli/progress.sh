@@ -46,7 +46,7 @@ if shown == '':
 lines = shown.split(START)
 if lines[0] != '' or lines[-1] != '':
     print('the line is not erased')
-reading = r'long\.hatf: +(\d+) %, \d+\.\d M events, \d+\.\d M/s'
+reading = r'long\.hatf: +(\d+) %, \d+\.\d M events, \d+\.\d M/s(?:, \d+ s left)?'
 seen = {pattern: [] for pattern in (sys.argv[1], reading)}
 for line in filter(None, lines):
     for pattern, done in seen.items():
@@ -119,7 +119,9 @@ check_nothing()
 # Without times, which differ from run to run.
 check_progress tables 'long\.hatf: encodings measured: (\d+) of \d+' 50000 \
 	"$HATF" tables --runs 0 long.hatf
-check_progress optimize 'long\.hatf: +(\d+) %, \d+\.\d M events, \d+\.\d M/s' \
+left='(?:, \d+ s left)?'
+check_progress optimize \
+	'long\.hatf: +(\d+) %, \d+\.\d M events, \d+\.\d M/s'"$left" \
 	400000 "$HATF" optimize long.hatf small.hatf.gz
 
 long_trace 10

@@ -6,7 +6,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Return 0 or an errno value. */
@@ -26,23 +29,91 @@ write_all(int fd, const char *bytes, size_t nbytes)
 	return 0;
 }
 
+/*
+ * Open a file beside 'path', with the owner and mode of 'old', to replace it.
+ * Return -1 if 'old' can only be written in place: it is no regular file, it
+ * has other names, or its folder or owner does not allow it.  The caller frees
+ * '*name_ret'.
+ */
+static int
+open_beside(const char *path, int old, char **name_ret)
+{
+	char *const target = realpath(path, NULL);
+	struct stat st;
+	int fd = -1;
+
+	*name_ret = NULL;
+	if (target == NULL || fstat(old, &st) != 0 || !S_ISREG(st.st_mode) ||
+	    st.st_nlink != 1 || asprintf(name_ret, "%s.XXXXXX", target) < 0) {
+		free(target);
+		return -1;
+	}
+	free(target);
+	fd = mkostemp(*name_ret, O_CLOEXEC);
+	if (fd < 0 || (fchown(fd, st.st_uid, st.st_gid) == 0 &&
+		       fchmod(fd, st.st_mode & 07777) == 0))
+		return fd;
+	close(fd);
+	unlink(*name_ret);
+	return -1;
+}
+
+/* Write the file beside 'path' and rename it.  Return 0 or an errno value. */
+static int
+replace(const char *path, int fd, const char *name, const char *bytes,
+	size_t nbytes)
+{
+	char *const target = realpath(path, NULL);
+	int sys_errno = target == NULL ? errno : write_all(fd, bytes, nbytes);
+
+	if (close(fd) != 0 && sys_errno == 0)
+		sys_errno = errno;
+	if (sys_errno == 0 && rename(name, target) != 0)
+		sys_errno = errno;
+	if (sys_errno != 0)
+		unlink(name);
+	free(target);
+	return sys_errno;
+}
+
+/* Write to an open file.  Return 0 or an errno value. */
+static int
+write_in_place(int fd, const char *bytes, size_t nbytes)
+{
+	/* A pipe or device has no length. */
+	if (ftruncate(fd, 0) != 0 && errno != EINVAL)
+		return errno;
+	return write_all(fd, bytes, nbytes);
+}
+
+/* Return 0 or an errno value. */
+static int
+write_file(const char *path, const char *bytes, size_t nbytes)
+{
+	/* Also if the file is replaced: only who may write it may do that. */
+	const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	int sys_errno, beside;
+	char *name;
+
+	if (fd < 0)
+		return errno;
+	beside = open_beside(path, fd, &name);
+	sys_errno = beside >= 0 ? replace(path, beside, name, bytes, nbytes)
+				: write_in_place(fd, bytes, nbytes);
+	if (close(fd) != 0 && sys_errno == 0)
+		sys_errno = errno;
+	free(name);
+	return sys_errno;
+}
+
 bool
 output_file_write(const char *path, const char *bytes, size_t nbytes)
 {
 	const bool is_stdout = strcmp(path, "-") == 0;
-	const int fd =
-		is_stdout ? STDOUT_FILENO
-			  : open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	int sys_errno = fd < 0 ? errno : 0;
+	const int sys_errno = is_stdout
+				      ? write_all(STDOUT_FILENO, bytes, nbytes)
+				      : write_file(path, bytes, nbytes);
 
-	/* A pipe or device has no length. */
-	if (sys_errno == 0 && !is_stdout && ftruncate(fd, 0) != 0 &&
-	    errno != EINVAL)
-		sys_errno = errno;
-	if (sys_errno == 0)
-		sys_errno = write_all(fd, bytes, nbytes);
-	if (fd >= 0 && !is_stdout && close(fd) != 0 && sys_errno == 0)
-		sys_errno = errno;
 	if (sys_errno != 0)
 		message_print("%s: %s", is_stdout ? "standard output" : path,
 			      strerror(sys_errno));

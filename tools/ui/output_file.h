@@ -8,8 +8,10 @@
 
 /*
  * Write 'bytes' to 'path': to a new file with mode 0600, or to an existing
- * file, whose old content is lost but whose owner and mode stay; "-" is
- * standard output.  On failure print a message and return false.
+ * file, whose owner and mode stay; "-" is standard output.  If possible, the
+ * bytes go to a new file that then takes the place of the old one: on failure,
+ * such as a full disk, the old content stays.  On failure print a message and
+ * return false.
  */
 bool output_file_write(const char *path, const char *bytes, size_t nbytes);
 

@@ -53,17 +53,22 @@ static void
 print_line(const struct progress *p, uint64_t done_nbytes, uint64_t event_count,
 	   uint64_t now)
 {
-	char name[64], line[160], share[16] = "";
+	char name[64], line[160], share[16] = "", left[40] = "";
 	const double s = (double)(now - p->start_ns) / 1e9;
 	int n;
 
 	if (p->total_nbytes != 0)
 		snprintf(share, sizeof(share), "%3.0f %%, ",
 			 100.0 * (double)done_nbytes / (double)p->total_nbytes);
+	if (done_nbytes != 0 && done_nbytes < p->total_nbytes)
+		snprintf(left, sizeof(left), ", %.0f s left",
+			 s * (double)(p->total_nbytes - done_nbytes) /
+				 (double)done_nbytes);
 	escape_text(message_path(p->path), name, sizeof(name));
 	n = snprintf(line, sizeof(line),
-		     "\r\033[K%s: %s%.1f M events, %.1f M/s", name, share,
-		     (double)event_count / 1e6, (double)event_count / 1e6 / s);
+		     "\r\033[K%s: %s%.1f M events, %.1f M/s%s", name, share,
+		     (double)event_count / 1e6, (double)event_count / 1e6 / s,
+		     left);
 	put_line(line, n);
 }
 
