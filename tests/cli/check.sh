@@ -435,7 +435,9 @@ assert sarif['version'] == '2.1.0'
 run, = sarif['runs']
 result, = run['results']
 ids = [rule['id'] for rule in run['tool']['driver']['rules']]
-assert result['ruleId'] in ids and len(ids) == 5
+assert ids == ['peak', 'live-at-end', 'site "keep" live-at-end',
+               'tree allocs', 'temporary-ratio'], ids
+assert result['ruleId'] == ids[2]
 place = result['locations'][0]['physicalLocation']
 assert place == {'artifactLocation': {'uri': 'program.c'},
                  'region': {'startLine': 9}}, place
@@ -541,6 +543,16 @@ done
 mkdir empty
 run "$HATF" check --baseline heap.base empty
 check_status 'a folder without traces' 1
+
+"$PYTHON" -c '
+import json
+with open("grown.sarif") as f:
+    run, = json.load(f)["runs"]
+assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == [
+    "baseline: site.live>0", "baseline: live>0"]
+' || fail "rules of a baseline: $(cat grown.sarif)"
+run "$HATF" check --max-peak 1 --limit 'peak 2' --sarif twice.sarif new.1.hatf
+check 'one rule for two amounts' "$(grep -c '"id"' twice.sarif)" 1
 
 # An incomplete trace makes no baseline.
 cp heap.base before

@@ -212,22 +212,49 @@ json_locations(const struct judgement *j, const struct rule *r,
 	return json_pack("[{s:o}]", "physicalLocation", place);
 }
 
+/*
+ * Return the length of a rule's id: its text without the amount, so that the
+ * alerts of CI systems stay the same if the amount changes.
+ */
+static size_t
+id_nbytes(const struct rule *r)
+{
+	const char *const blank = strrchr(r->text, ' ');
+
+	return r->baseline != NULL || blank == NULL ? strlen(r->text)
+						    : (size_t)(blank - r->text);
+}
+
+static json_t *
+json_id(const struct rule *r)
+{
+	char *const id = strndup(r->text, id_nbytes(r));
+	json_t *const string = id != NULL ? json_text(id) : NULL;
+
+	free(id);
+	return string;
+}
+
 static json_t *
 json_result(const struct judgement *j, const struct rule *r,
 	    const struct finding *f)
 {
-	return json_pack("{s:o, s:s, s:{s:o}, s:o}", "ruleId",
-			 json_text(r->text), "level", "error", "message",
-			 "text", json_text(f->message), "locations",
+	return json_pack("{s:o, s:s, s:{s:o}, s:o}", "ruleId", json_id(r),
+			 "level", "error", "message", "text",
+			 json_text(f->message), "locations",
 			 json_locations(j, r, f));
 }
 
-/* Does an earlier rule have the same text?  The text is the rule's id. */
+/* Does an earlier rule have the same id? */
 static bool
 is_repeated(const struct judgement *j, size_t idx)
 {
+	const struct rule *const r = &j->rules[idx];
+	const size_t n = id_nbytes(r);
+
 	for (size_t i = 0; i < idx; i++)
-		if (strcmp(j->rules[i].text, j->rules[idx].text) == 0)
+		if (id_nbytes(&j->rules[i]) == n &&
+		    memcmp(j->rules[i].text, r->text, n) == 0)
 			return true;
 	return false;
 }
@@ -241,9 +268,9 @@ json_rules(const struct judgement *j)
 		if (!is_repeated(j, i))
 			json_array_append_new(
 				list, json_pack("{s:o, s:{s:o}}", "id",
-						json_text(j->rules[i].text),
+						json_id(&j->rules[i]),
 						"shortDescription", "text",
-						json_text(j->rules[i].text)));
+						json_id(&j->rules[i])));
 	return list;
 }
 
