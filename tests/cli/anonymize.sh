@@ -176,4 +176,22 @@ check_one_line 'a wrong file of names' \
 [ -e four.hatf ] && fail 'a wrong file of names has an output'
 run "$HATF" convert --names names other.hatf four.hatf
 check_status '--names alone' 2
+
+# If the new names do not fit on the disk, the old file stays as it is.
+cp before names
+chmod 640 names
+(
+	trap '' XFSZ
+	ulimit -f 1
+	exec "$HATF" convert --anonymize -t hatf --names names other.hatf -
+) 2>err | cat >five.hatf
+check 'no space' "$(cat err)" 'hatf convert: names: File too large'
+cmp -s names before || fail 'no space: the old names are damaged'
+check 'no space' "$(echo names*)" names
+ln -s names link
+run "$HATF" convert --anonymize --names link events.hatf five.hatf
+check_status 'a link to names' 0
+[ -L link ] || fail 'the link to the names is gone'
+[ "$(wc -l <names)" -gt "$(wc -l <before)" ] || fail 'a link: no new names'
+check 'mode of old names' "$(stat -c %a names)" 640
 finish
