@@ -194,4 +194,48 @@ check_status 'a link to names' 0
 [ -L link ] || fail 'the link to the names is gone'
 [ "$(wc -l <names)" -gt "$(wc -l <before)" ] || fail 'a link: no new names'
 check 'mode of old names' "$(stat -c %a names)" 640
+
+# refused STATUS MESSAGE NAMES: a file of names that is refused before anything
+# is written.
+refused()
+{
+	rm -f six.hatf
+	run "$HATF" convert --anonymize --names "$3" other.hatf six.hatf
+	check_status "$2" "$1"
+	check_one_line "$2" "hatf convert: $2"
+	[ -e six.hatf ] && fail "$2: there is an output"
+}
+refused 1 '/dev/zero: not a regular file' /dev/zero
+refused 1 '.: not a regular file' .
+mkfifo pipe
+refused 1 'pipe: not a regular file' pipe
+truncate -s 3G endless
+refused 1 'endless:1: a zero byte' endless
+{
+	printf 'function_1 '
+	head -c 300000 /dev/zero | tr '\0' x
+} >long
+refused 1 'long:1: longer than any name' long
+printf 'function_1 a\nfunction_2 a\0b\n' >zero
+refused 1 'zero:2: a zero byte' zero
+printf 'function_1 a\nfile_1 a\nfunction_1 b\n' >twice
+refused 1 'twice: function_1 stands for more than one name' twice
+refused 1 'nowhere/names: No such file or directory' nowhere/names
+run "$HATF" convert --anonymize --names new.names nothing.hatf six.hatf
+check_status 'no trace' 1
+[ -e new.names ] && fail 'no trace, but a file of names'
+for same in six.hatf ./six.hatf; do
+	rm -f six.hatf
+	run "$HATF" convert --anonymize --names $same other.hatf six.hatf
+	check_status 'names in the output' 2
+	[ -e six.hatf ] && fail 'names in the output: there is an output'
+done
+run "$HATF" convert --anonymize --names - other.hatf six.hatf
+check_status 'names on standard output' 2
+run "$HATF" convert --anonymize --names names other.hatf six.hatf
+ln -f names six.names
+cp names before
+run "$HATF" convert --anonymize --names names -t hatf other.hatf six.names
+check_status 'names linked to the output' 2
+cmp -s names before || fail 'names linked to the output: names are lost'
 finish

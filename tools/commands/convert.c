@@ -10,6 +10,7 @@
 #include "tools/trace/rewrite.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
+#include "tools/ui/output_file.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -393,6 +394,10 @@ command_convert(int argc, char **argv)
 		return opt_complain(&page,
 				    "--gzip: '%s' implies compression by %s",
 				    c.rewrite.out, c.name_compression);
+	if (c.names != NULL && strcmp(c.names, "-") == 0)
+		return opt_complain(&page, "--names: want a file, not '-'");
+	if (c.names != NULL && output_file_is_same(c.names, c.rewrite.out))
+		return opt_complain(&page, "--names: '%s' is OUT", c.names);
 	exit_status = check_options(&c);
 	return exit_status == EXIT_FINE ? convert(&c) : exit_status;
 }

@@ -8,14 +8,23 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* First line of a file of names. */
 #define HEADING "# names of anonymized traces; do not share this file\n"
+
+/*
+ * The most bytes of a line: a pseudonym, and a name, which is at most an
+ * attribute or a comment of 64 KiB in which each byte is escaped as "\\x00".
+ */
+#define LINE_NBYTES (PSEUDONYM_NBYTES + 4 * 65536)
 
 static const char *const words[NAME_KIND_COUNT] = {
 	[NAME_FUNCTION] = "function", [NAME_FILE] = "file",
@@ -158,14 +167,14 @@ take_pseudonym(const char *line, enum name_kind *kind_ret, uint64_t *number_ret)
 
 /* Parse a line of a file.  On failure print a message and return false. */
 static bool
-load_line(struct pseudonyms *p, const char *path, unsigned number, char *line)
+load_line(struct pseudonyms *p, const char *path, unsigned number,
+	  const char *line)
 {
 	enum name_kind kind;
 	uint64_t n;
 	const char *name;
 	struct pseudonym *entry;
 
-	line[strcspn(line, "\n")] = '\0';
 	if (line[0] == '#' || line[0] == '\0')
 		return true;
 	name = take_pseudonym(line, &kind, &n);
@@ -192,29 +201,130 @@ load_line(struct pseudonyms *p, const char *path, unsigned number, char *line)
 	return true;
 }
 
-bool
-pseudonyms_load(struct pseudonyms *p, const char *path)
+/*
+ * Read a line to 'line', of LINE_NBYTES, without its newline.  Return false at
+ * the end, or with a description of the fault.
+ */
+static bool
+read_line(FILE *f, char *line, const char **fault_ret)
 {
-	FILE *const f = fopen(path, "re");
-	unsigned number = 0;
-	char *line = NULL;
-	size_t cap = 0;
+	size_t used = 0;
+	int c;
+
+	while ((c = getc_unlocked(f)) != EOF && c != '\n') {
+		if (c == '\0')
+			*fault_ret = "a zero byte";
+		else if (used == LINE_NBYTES - 1)
+			*fault_ret = "longer than any name";
+		if (*fault_ret != NULL)
+			return false;
+		line[used++] = (char)c;
+	}
+	line[used] = '\0';
+	if (ferror_unlocked(f) != 0)
+		*fault_ret = strerror(errno);
+	return *fault_ret == NULL && (c != EOF || used != 0);
+}
+
+static bool
+load_lines(struct pseudonyms *p, const char *path, FILE *f)
+{
+	char *const line = malloc(LINE_NBYTES);
+	const char *fault = NULL;
+	unsigned number = 1;
 	bool ok = true;
 
-	if (f == NULL && errno == ENOENT)
-		return true;
-	if (f == NULL) {
+	if (line == NULL) {
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+		return false;
+	}
+	while (ok && read_line(f, line, &fault))
+		ok = load_line(p, path, number++, line);
+	if (fault != NULL)
+		message_print("%s:%u: %s", path, number, fault);
+	free(line);
+	return ok && fault == NULL;
+}
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+	const struct pseudonym *const x = *(struct pseudonym *const *)a,
+				      *const y = *(struct pseudonym *const *)b;
+
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Is each pseudonym that of one name?  If not, print a message. */
+static bool
+are_numbers_unique(const struct pseudonyms *p, const char *path)
+{
+	struct pseudonym **const sorted =
+		calloc(p->count + 1, sizeof(struct pseudonym *));
+	size_t i = 1;
+
+	if (sorted == NULL) {
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+		return false;
+	}
+	for (size_t k = 0; k < p->count; k++)
+		sorted[k] = p->entries[k];
+	qsort(sorted, p->count, sizeof(struct pseudonym *), compare_numbers);
+	while (i < p->count && compare_numbers(&sorted[i - 1], &sorted[i]) != 0)
+		i++;
+	if (i < p->count)
+		message_print("%s: %s_%" PRIu64
+			      " stands for more than one name",
+			      path, words[sorted[i]->kind], sorted[i]->number);
+	free(sorted);
+	return i >= p->count;
+}
+
+/*
+ * Can the file be created?  Find out before the trace is written, which would
+ * be useless to its owner without the names.
+ */
+static bool
+can_create(const char *path)
+{
+	const int fd =
+		open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0) {
 		message_print("%s: %s", path, strerror(errno));
 		return false;
 	}
-	errno = 0;
-	while (ok && getline(&line, &cap, f) >= 0)
-		ok = load_line(p, path, ++number, line);
-	if (ok && ferror(f) != 0) {
-		message_print("%s: %s", path, strerror(errno));
-		ok = false;
+	close(fd);
+	unlink(path);
+	return true;
+}
+
+bool
+pseudonyms_load(struct pseudonyms *p, const char *path)
+{
+	/* A pipe must not make the call wait. */
+	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	FILE *f;
+	bool ok;
+
+	if (fd < 0 && errno == ENOENT)
+		return can_create(path);
+	if (fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {
+		message_print("%s: not a regular file", path);
+		close(fd);
+		return false;
 	}
-	free(line);
+	f = fd >= 0 ? fdopen(fd, "r") : NULL;
+	if (f == NULL) {
+		message_print("%s: %s", path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	ok = load_lines(p, path, f) && are_numbers_unique(p, path);
 	fclose(f);
 	return ok;
 }

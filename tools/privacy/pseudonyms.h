@@ -45,8 +45,8 @@ struct pseudonyms *pseudonyms_open(void);
 void pseudonyms_close(struct pseudonyms *p);
 
 /*
- * Read names and their pseudonyms from 'path'; a missing file is no error.  On
- * failure print a message and return false.
+ * Read names and their pseudonyms from 'path'.  A missing file is no error if
+ * it can be created.  On failure print a message and return false.
  */
 bool pseudonyms_load(struct pseudonyms *p, const char *path);
 

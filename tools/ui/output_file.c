@@ -119,3 +119,34 @@ output_file_write(const char *path, const char *bytes, size_t nbytes)
 			      strerror(sys_errno));
 	return sys_errno == 0;
 }
+
+/* Get the status of the directory of 'path', and the name in it. */
+static bool
+find_directory(const char *path, struct stat *st_ret, const char **name_ret)
+{
+	const char *const slash = strrchr(path, '/');
+	char *const directory =
+		slash != NULL ? strndup(path, (size_t)(slash + 1 - path))
+			      : strdup(".");
+	const bool is_found = directory != NULL && stat(directory, st_ret) == 0;
+
+	*name_ret = slash != NULL ? slash + 1 : path;
+	free(directory);
+	return is_found;
+}
+
+bool
+output_file_is_same(const char *a, const char *b)
+{
+	struct stat x, y;
+	const char *x_name = "", *y_name = "";
+	const bool a_exists = stat(a, &x) == 0, b_exists = stat(b, &y) == 0;
+
+	if (a_exists != b_exists)
+		return false;
+	if (!a_exists && (!find_directory(a, &x, &x_name) ||
+			  !find_directory(b, &y, &y_name)))
+		return false;
+	return x.st_dev == y.st_dev && x.st_ino == y.st_ino &&
+	       strcmp(x_name, y_name) == 0;
+}

@@ -15,4 +15,10 @@
  */
 bool output_file_write(const char *path, const char *bytes, size_t nbytes);
 
+/*
+ * Would writing 'a' overwrite 'b'?  Links are followed, and files that do not
+ * exist are compared, too.
+ */
+bool output_file_is_same(const char *a, const char *b);
+
 #endif /* OUTPUT_FILE_H */
