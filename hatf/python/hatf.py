@@ -245,9 +245,11 @@ class _Column:
         """Return the rows as an array.  Do not change the column afterwards."""
         self.resize(rows)
         if numpy is not None:
-            return numpy.frombuffer(
+            result = numpy.frombuffer(
                 self.memory, numpy.uint8 if self.width == 1 else numpy.uint64,
                 rows)
+            result.flags.writeable = False
+            return result
         result = array.array('B' if self.width == 1 else 'Q')
         with memoryview(self.memory) as view:
             result.frombytes(view[:rows * self.width])
@@ -273,7 +275,9 @@ class Trace:
         self.fault = None
         self._jobs = jobs
         self._lock = threading.RLock()
-        self._columns, self._sites, self._hidden = {}, None, {}
+        # Arrays that the caller still has, by name.
+        self._columns = weakref.WeakValueDictionary()
+        self._sites = None
         self._stacks = None
         self._begin = _Pass(self.path, jobs)
         self.format = self._begin.format()
@@ -297,7 +301,7 @@ class Trace:
             if self._stacks is not None:
                 self._close_stacks()
             self._begin = self._stacks = self._sites = None
-            self._columns, self._hidden = {}, {}
+            self._columns.clear()
 
     def _check_open(self):
         if self._begin is None:
@@ -321,6 +325,9 @@ class Trace:
         A damaged or incomplete trace raises Error.  If it was opened with
         partial=True, the events before the damage or the missing end are
         returned instead, and 'fault' says what is wrong.
+
+        The numpy arrays are read-only.  While the caller keeps them, later
+        calls return the same arrays and do not read the trace again.
         """
         names = names or COLUMNS
         for name in names:
@@ -329,10 +336,14 @@ class Trace:
                                  + ', '.join(COLUMNS))
         with self._lock:
             self._check_open()
-            missing = [n for n in names if n not in self._columns]
+            columns = dict(self._columns)
+            missing = [n for n in names if n not in columns]
             if missing:
-                self._columns.update(self._read_columns(missing))
-            return {name: self._columns[name] for name in names}
+                columns.update(self._read_columns(missing))
+            # An array.array cannot be read-only, so it is not shared.
+            if numpy is not None:
+                self._columns.update(columns)
+            return {name: columns[name] for name in names}
 
     def _read_columns(self, names):
         stacks = self._open_stacks()

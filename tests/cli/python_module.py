@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import threading
+import weakref
 
 import hatf
 
@@ -86,10 +87,28 @@ def check_events(command, path):
                           int(columns[name][number]))
                     return
         check(f'{path}: rows', number + 1, len(columns['kind']))
-        some = trace.arrays('size')
-        check('the same array', some['size'] is columns['size'], True)
+        check_unshared(trace, columns)
     # What was returned outlives the trace.
     check('after close', int(columns['kind'][0]) <= 7, True)
+
+
+def check_unshared(trace, columns):
+    """What the caller does with an array changes no later answer."""
+    sizes, live = list(columns['size']), list(trace.live_bytes()[1])
+    for name in hatf.COLUMNS:
+        try:
+            columns[name][0] = 5
+        except ValueError:  # numpy: read-only
+            pass
+    again = trace.arrays('size')['size']
+    check('a changed array: sizes', list(again) == sizes, True)
+    check('a changed array: live bytes',
+          list(trace.live_bytes()[1]) == live, True)
+    if hatf.numpy is not None:
+        check('the same array', again is columns['size'], True)
+        kept = weakref.ref(again)
+        del again, columns['size']
+        check('an array that nobody has', kept(), None)
 
 
 def check_wrong_use(path):
