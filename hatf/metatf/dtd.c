@@ -414,6 +414,17 @@ parse_def(struct parser *p, struct defs_end *end)
 	return true;
 }
 
+/* Fail: a definition should begin here.  Name a common mistake. */
+static bool
+expected_definition(struct parser *p, const char *want)
+{
+	if (is_mark(p, ';'))
+		return lexer_fail(&p->lexer, p->lexer.token.place,
+				  "only a property ends with ';', a record or "
+				  "section does not");
+	return lexer_expected(&p->lexer, want);
+}
+
 /* Parse the definitions of a section, up to its '}'. */
 static bool
 parse_section_defs(struct parser *p, struct dtd_defs *defs)
@@ -422,8 +433,8 @@ parse_section_defs(struct parser *p, struct dtd_defs *defs)
 
 	while (!is_mark(p, '}')) {
 		if (p->lexer.token.kind != TOKEN_NAME)
-			return lexer_expected(&p->lexer,
-					      "a record, a property or '}'");
+			return expected_definition(
+				p, "a record, a property or '}'");
 		if (!parse_def(p, &end))
 			return false;
 	}
@@ -480,9 +491,8 @@ parse_dtd(struct parser *p)
 
 		if (!begins_section(p)) {
 			if (p->lexer.token.kind != TOKEN_NAME)
-				return lexer_expected(&p->lexer,
-						      "a section, a record or "
-						      "a property");
+				return expected_definition(
+					p, "a section, a record or a property");
 			if (!parse_def(p, &end))
 				return false;
 			continue;

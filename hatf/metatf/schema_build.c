@@ -167,16 +167,50 @@ stores_nothing(enum dtd_interpretation interpretation)
 	       interpretation == DTD_SECTION_STRIDE;
 }
 
+/* Return the first property of this name in a section, or NULL. */
+static const struct dtd_property *
+in_a_section(const struct dtd *dtd, const char *field, const char *name)
+{
+	for (const struct dtd_section *s = dtd->sections; s != NULL;
+	     s = s->next)
+		for (const struct dtd_property *p = s->defs.properties;
+		     p != NULL; p = p->next)
+			if (strcmp(p->field, field) == 0 &&
+			    strcmp(p->name, name) == 0)
+				return p;
+	return NULL;
+}
+
+/*
+ * Fail: a field lacks a property.  If a section has it, the record is probably
+ * outside of that section: say so.
+ */
+static bool
+fail_missing(struct build *b, struct dtd_place place, const char *field,
+	     const char *record, const char *name, const char *value)
+{
+	const struct dtd_property *const other =
+		in_a_section(b->dtd, field, name);
+	char hint[80] = "";
+
+	if (other != NULL)
+		snprintf(hint, sizeof(hint),
+			 "; that of line %u holds only in its section",
+			 other->place.line);
+	return build_fail(b, place,
+			  "field '%.60s' of record '%.60s' has no %s: "
+			  "expected '%.60s.%s = %s;'%s",
+			  field, record, name, field, name, value, hint);
+}
+
 /* Check the last field, whose properties have been set. */
 static bool
 check_field(struct draft *d, const struct schema_field *f, bool has_width,
 	    const char *record)
 {
 	if (!has_width && !stores_nothing(f->interpretation))
-		return build_fail(d->b, f->place,
-				  "field '%.60s' of record '%.60s' has no "
-				  "width: expected '%.60s.width = N;'",
-				  f->name, record, f->name);
+		return fail_missing(d->b, f->place, f->name, record, "width",
+				    "N");
 	if (f->is_bytes && f->interpretation != DTD_NONE)
 		return build_fail(d->b, f->place,
 				  "field '%.60s' holds bytes: its "
@@ -265,11 +299,8 @@ expand_name(struct draft *d, const struct dtd_field *f,
 	interpretation = find_property(b, scope, f->name, "interpretation");
 	value = find_property(b, scope, f->name, "value");
 	if (interpretation == NULL)
-		return build_fail(b, f->place,
-				  "field '%.60s' of record '%.60s' has no "
-				  "interpretation: expected "
-				  "'%.60s.interpretation = none;'",
-				  f->name, record, f->name);
+		return fail_missing(b, f->place, f->name, record,
+				    "interpretation", "none");
 	if (interpretation->type == DTD_TEXT)
 		return expand_text(d, f, interpretation);
 	field = draft_add_field(d, f->name, f->place);

@@ -71,6 +71,13 @@ refused 1:5 'r : ;' "expected a field or '(', found ';'"
 refused 1:10 'r : (tag ' "expected ',' or ')', found the end of the DTD"
 refused 1:11 'a.width = x;' 'expected a number, *, found '"'x'"
 refused 1:11 'a.width = 18446744073709551616;' 'this number exceeds 64 bits'
+refused 1:10 'r : (tag);' \
+	"only a property ends with ';', a record or section does not"
+refused 1:25 'section s 1 { r : (tag) ; }' \
+	"only a property ends with ';', a record or section does not"
+refused 1:6 'p : (x)\nsection s 1 { x.width = 1;\nx.interpretation = none;
+	r : (tag, p) { tag.value = 4; } }' "field 'x' of record 'p' has no \
+interpretation: *; that of line 3 holds only in its section"
 refused 1:13 'a.width = 1 }' "expected ';', found '}'"
 refused 1:11 'section s 0 {}' 'the number of a section is not from 1 to 255'
 refused 1:16 'section s 1 {} section t 1 {}' \
@@ -141,6 +148,43 @@ check 'what is odd' "$(cat err)" "hatf metatf: odd.dtd:2:1: note: property\
 hatf metatf: odd.dtd:3:31: note: property 'a.unit' has no effect\
  unless another property refers to it"
 
+# A trace that contains its DTD can be given for it.
+cat >own.dtd <<'END'
+// Meta-TF version 1.0
+r : (tag, n) { tag.value = 4; n.width = 1; n.interpretation = none; }
+END
+"$HATF" metatf gen own.dtd >/dev/null || fail 'own: gen'
+cat >write_own.c <<'END'
+#include "own.h"
+
+int
+main(int argc, char **argv)
+{
+	struct own_writer *w = own_writer_open(argv[1], 0);
+	struct own_r r = { 7 };
+
+	(void)argc;
+	return !own_put_r(w, OWN_SECTION_GLOBAL, &r) ||
+	       !own_writer_close(w, 0);
+}
+END
+cc -o write_own write_own.c own.c && ./write_own own.mtf || fail 'own: write'
+run "$HATF" metatf check own.mtf
+check_status 'the DTD in a trace' 0
+check 'the DTD in a trace' "$(cat out)" 'own.mtf: Meta-TF 1.0, correct'
+check 'the DTD in a trace' "$("$HATF" metatf print own.mtf)" \
+	"$("$HATF" metatf print own.dtd)"
+mkdir again
+"$HATF" metatf gen -o again own.mtf >/dev/null &&
+	cmp <(grep -v '^ \*' own.c) <(grep -v '^ \*' again/own.c) ||
+	fail 'the DTD in a trace: gen'
+for cut in 4 16 100; do
+	head -c $cut own.mtf >cut.mtf
+	run "$HATF" metatf check cut.mtf
+	check_status "the DTD of a trace that was cut at $cut" 1
+	check_one_line "cut at $cut" 'hatf metatf: cut.mtf: *'
+done
+
 # -------------------------------------------------------- random DTDs, traces
 
 for seed in $(seq "${METATF_SEEDS:-4}"); do
@@ -182,6 +226,14 @@ for seed in $(seq "${METATF_SEEDS:-4}"); do
 		done
 	done
 done
+
+# A file that somebody wrote by hand is not replaced.
+echo 'int main(void) { return 0; }' >mine.c
+cp own.dtd mine.dtd
+run "$HATF" metatf gen mine.dtd
+check_status 'a file of mine' 1
+check_one_line 'a file of mine' 'hatf metatf: ./mine.c: not replaced, because *'
+check 'a file of mine' "$(cat mine.c)" 'int main(void) { return 0; }'
 
 # Names that mean something to C, or to the generated code.
 cat >'2 odd.dtd' <<'END'

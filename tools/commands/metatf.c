@@ -167,6 +167,24 @@ dump(const struct ask *ask, const char *path)
 
 typedef void generator(FILE *f, const struct generation *g);
 
+/*
+ * May a generated file replace the one at 'path'?  Not one that somebody wrote
+ * by hand, such as a program that is named like the DTD.
+ */
+static bool
+may_replace(const char *path)
+{
+	char head[1024];
+	FILE *const f = fopen(path, "re");
+	size_t n;
+
+	if (f == NULL)
+		return true;
+	n = fread(head, 1, sizeof(head), f);
+	fclose(f);
+	return n == 0 || memmem(head, n, GENERATED_BY, strlen(GENERATED_BY));
+}
+
 /* Write FOLDER/NAMESUFFIX.  On failure print a message and return false. */
 static bool
 write_generated(const struct ask *ask, const struct generation *g,
@@ -186,6 +204,12 @@ write_generated(const struct ask *ask, const struct generation *g,
 	if (!ok)
 		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 	snprintf(path, sizeof(path), "%s/%s%s", ask->folder, g->name, suffix);
+	if (ok && !may_replace(path)) {
+		message_print("%s: not replaced, because 'hatf metatf gen' has "
+			      "not made it",
+			      path);
+		ok = false;
+	}
 	ok = ok && output_file_write(path, text, nbytes);
 	if (ok)
 		printf("%s\n", path);

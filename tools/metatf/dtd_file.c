@@ -2,6 +2,7 @@
 /* dtd_file.c - see dtd_file.h */
 #include "tools/metatf/dtd_file.h"
 
+#include "hatf/metatf/trace/mtf_reader.h"
 #include "tools/ui/message.h"
 
 #include <errno.h>
@@ -69,6 +70,35 @@ read_all(int fd, struct dtd_file *d)
 	return d->text != NULL && n >= 0;
 }
 
+/* Is the text that was read a trace? */
+static bool
+is_trace(const struct dtd_file *d)
+{
+	static const char magic[4] = { 0x7f, 'M', 'T', 'F' };
+
+	return d->nbytes >= sizeof(magic) &&
+	       memcmp(d->text, magic, sizeof(magic)) == 0;
+}
+
+/* Replace the bytes of a trace by the text of the DTD that it contains. */
+static bool
+take_embedded(struct dtd_file *d, int fd, const char *name)
+{
+	struct mtf_header header;
+	struct mtf_error err;
+
+	free(d->text);
+	d->text = NULL;
+	if (mtf_read_header(fd, &header, &err))
+		d->text = mtf_read_dtd(fd, &header, &d->nbytes, &err);
+	if (d->text == NULL)
+		message_print("%s: %s", name,
+			      err.has_failed
+				      ? err.text
+				      : "this trace does not contain its DTD");
+	return d->text != NULL;
+}
+
 bool
 dtd_file_open(struct dtd_file *d, const char *path)
 {
@@ -80,7 +110,9 @@ dtd_file_open(struct dtd_file *d, const char *path)
 	if (!ok)
 		message_print("%s: %s", message_path(path), strerror(errno));
 	else
-		ok = dtd_file_parse(d, message_path(path), d->text, d->nbytes);
+		ok = (!is_trace(d) ||
+		      take_embedded(d, fd, message_path(path))) &&
+		     dtd_file_parse(d, message_path(path), d->text, d->nbytes);
 	if (fd >= 0 && !is_stdin)
 		close(fd);
 	return ok;

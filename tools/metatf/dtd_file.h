@@ -18,7 +18,8 @@ struct dtd_file {
 };
 
 /*
- * Read, parse and check the DTD in 'path'; "-" is standard input.  On failure
+ * Read, parse and check the DTD in 'path'; "-" is standard input.  A trace that
+ * contains its DTD is read as that DTD.  On failure
  * print "PATH:LINE:COLUMN: what is wrong" and return false.  In either case
  * the caller calls dtd_file_close().
  */
