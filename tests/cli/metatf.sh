@@ -227,6 +227,15 @@ for seed in $(seq "${METATF_SEEDS:-4}"); do
 	done
 done
 
+# No record of this trace is one of HATF.
+for command in info dump verify convert; do
+	run "$HATF" "$command" own.mtf own.ascii
+	[ "$command" = convert ] || run "$HATF" "$command" own.mtf
+	check_status "$command own.mtf" 1
+	check_one_line "$command own.mtf" \
+		"hatf *: own.mtf: a Meta-TF trace without records of HATF: *"
+done
+
 # A file that somebody wrote by hand is not replaced.
 echo 'int main(void) { return 0; }' >mine.c
 cp own.dtd mine.dtd

@@ -149,6 +149,18 @@ map_records(struct metatf_source *m)
 	return m->maps != NULL;
 }
 
+/* Is there a record that is more than a comment for HATF? */
+static bool
+has_hatf_records(const struct metatf_source *m)
+{
+	for (uint32_t i = 0; i < m->schema->section_count; i++)
+		for (uint32_t j = 0; j < m->schema->sections[i].record_count;
+		     j++)
+			if (m->maps[i][j].tag < HATF_COMMENT)
+				return true;
+	return false;
+}
+
 static enum hatf_status
 open_source(struct source *s)
 {
@@ -174,6 +186,10 @@ open_source(struct source *s)
 	m->reader = mtf_reader_open(fileno(m->file), &m->header, m->schema);
 	if (m->reader == NULL || !map_records(m))
 		return source_stop(s, HATF_NO_MEMORY, NULL);
+	if (!has_hatf_records(m))
+		return source_stop(s, HATF_NOT_READ,
+				   "a Meta-TF trace without records of HATF: "
+				   "'hatf metatf dump' prints it");
 	return HATF_OK;
 }
 
