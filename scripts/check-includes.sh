@@ -42,7 +42,7 @@ hatf/formats/memtrace: api hatf/codec hatf/containers hatf/formats/common \
   hatf/io
 hatf/formats/profiles: api hatf/codec hatf/containers hatf/formats/common \
   hatf/io
-hatf/formats/metatf: api hatf/formats/common hatf/io hatf/metatf \
+hatf/formats/metatf: api hatf/codec hatf/formats/common hatf/io hatf/metatf \
   hatf/metatf/trace
 hatf/formats: api hatf/formats/* hatf/io hatf/base
 hatf: api hatf/codec hatf/formats hatf/formats/common hatf/io hatf/base

@@ -2,6 +2,8 @@
 /* metatf.c - see metatf.h */
 #include "hatf/formats/metatf/metatf.h"
 
+#include "hatf/formats/metatf/event_text.h"
+
 #include <string.h>
 
 #define DTD(symbol, file)                                \
@@ -53,7 +55,8 @@ tag_of(const struct schema_record *r)
 	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
 		if (strcmp(tags[i].name, r->name) == 0)
 			return tags[i].tag;
-	return METATF_NO_TAG;
+	return event_text_shape(r) != EVENT_SHAPE_NONE ? METATF_EVENT
+						       : METATF_NO_TAG;
 }
 
 static bool
@@ -83,9 +86,8 @@ role_of(const struct schema_field *f)
 	return METATF_OTHER;
 }
 
-/* Return how many fields precede the first repeated field. */
-static uint32_t
-single_count(const struct schema_record *r)
+uint32_t
+metatf_single_count(const struct schema_record *r)
 {
 	uint32_t count = 0;
 
@@ -94,14 +96,16 @@ single_count(const struct schema_record *r)
 			break;
 		count += r->steps[i].kind == STEP_FIELD;
 	}
-	return count < METATF_FIELDS ? count : METATF_FIELDS;
+	return count;
 }
 
 struct metatf_map
 metatf_map_record(const struct schema_record *r)
 {
 	struct metatf_map map = { .tag = tag_of(r) };
-	const uint32_t count = single_count(r);
+	const uint32_t single_count = metatf_single_count(r);
+	const uint32_t count =
+		single_count < METATF_FIELDS ? single_count : METATF_FIELDS;
 	unsigned seen = 0;
 
 	for (uint32_t i = 0; i < count; i++) {

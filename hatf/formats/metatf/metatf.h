@@ -30,6 +30,9 @@ enum metatf_role {
 /* The record is not a HATF record. */
 #define METATF_NO_TAG 0xff
 
+/* The record is an event of the program: see event_text.h. */
+#define METATF_EVENT 0xfd
+
 /* The record is a realloc whose kind is not stated. */
 #define METATF_ANY_REALLOC 0xfe
 
@@ -43,6 +46,9 @@ struct metatf_map {
 	uint8_t tag; /* enum hatf_tag, or one of the values above */
 	uint8_t roles[METATF_FIELDS];
 };
+
+/* Return how many fields precede the first repeated field. */
+uint32_t metatf_single_count(const struct schema_record *r);
 
 /* Find the HATF record that a record of a schema corresponds to. */
 struct metatf_map metatf_map_record(const struct schema_record *r);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define BATCH_RECORDS 4096
+#define BATCH_VALUES  ((size_t)BATCH_RECORDS * PLACE_FIELDS)
 #define BATCH_NBYTES  ((size_t)1 << 20)
 
 /* The bytes of a metadata record.  A change must save at least as many. */
@@ -15,8 +16,8 @@
 
 struct row {
 	const struct schema_record *record;
-	uint8_t value_count;
-	struct mtf_value values[PLACE_FIELDS];
+	uint32_t first_value, value_count;
+	uint32_t single_count; /* values that are not repeated */
 };
 
 /* Properties of a field's values in a batch. */
@@ -36,8 +37,9 @@ struct form {
 struct metatf_place {
 	struct mtf_writer *writer;
 	const struct schema_section *section;
-	size_t count, nbytes;
+	size_t count, value_count, nbytes;
 	struct row rows[BATCH_RECORDS];
+	struct mtf_value values[BATCH_VALUES];
 	uint8_t bytes[BATCH_NBYTES];
 	uint64_t *previous; /* the previous value of each history */
 	/* The previous value of each history before the batch. */
@@ -54,7 +56,7 @@ metatf_place_open(struct mtf_writer *w, const struct schema_section *section)
 		return NULL;
 	p->writer = w;
 	p->section = section;
-	p->count = p->nbytes = 0;
+	p->count = p->value_count = p->nbytes = 0;
 	p->previous = calloc(section->history_count + 1, sizeof(uint64_t));
 	p->before = calloc(section->history_count + 1, sizeof(uint64_t));
 	p->figures = calloc(section->field_count + 1, sizeof(*p->figures));
@@ -75,25 +77,36 @@ metatf_place_close(struct metatf_place *p)
 	free(p);
 }
 
+/* Has the batch room for a record? */
+static bool
+has_room(const struct metatf_place *p, size_t value_count, uint64_t nbytes)
+{
+	return p->count < BATCH_RECORDS &&
+	       value_count <= BATCH_VALUES - p->value_count &&
+	       nbytes <= BATCH_NBYTES - p->nbytes;
+}
+
 bool
 metatf_place_put(struct metatf_place *p, const struct schema_record *record,
-		 const struct mtf_value *values, size_t value_count)
+		 const struct mtf_value *values, size_t value_count,
+		 size_t single_count)
 {
-	struct row *row;
+	struct mtf_value *copies;
 	uint64_t nbytes = 0;
 
 	for (size_t i = 0; i < value_count; i++)
 		if (values[i].bytes != NULL)
 			nbytes += values[i].number;
-	if ((p->count == BATCH_RECORDS || nbytes > BATCH_NBYTES - p->nbytes) &&
-	    !metatf_place_flush(p))
+	if (!has_room(p, value_count, nbytes) && !metatf_place_flush(p))
 		return false;
-	row = &p->rows[p->count++];
-	row->record = record;
-	row->value_count = (uint8_t)value_count;
-	memcpy(row->values, values, value_count * sizeof(*values));
+	copies = &p->values[p->value_count];
+	p->rows[p->count++] =
+		(struct row){ record, (uint32_t)p->value_count,
+			      (uint32_t)value_count, (uint32_t)single_count };
+	p->value_count += value_count;
+	memcpy(copies, values, value_count * sizeof(*values));
 	for (size_t i = 0; i < value_count; i++) {
-		struct mtf_value *const v = &row->values[i];
+		struct mtf_value *const v = &copies[i];
 
 		if (v->bytes == NULL)
 			continue;
@@ -136,12 +149,13 @@ find_figures(struct metatf_place *p)
 	for (size_t i = 0; i < p->count; i++) {
 		const struct row *const row = &p->rows[i];
 		const struct schema_record *const r = row->record;
+		const struct mtf_value *const v = &p->values[row->first_value];
 
-		for (uint32_t j = r->has_tag; j < row->value_count; j++)
-			if (row->values[j].bytes == NULL)
+		for (uint32_t j = r->has_tag; j < row->single_count; j++)
+			if (v[j].bytes == NULL)
 				note_value(p, &r->fields[j],
 					   &p->figures[r->first_field + j],
-					   row->values[j].number);
+					   v[j].number);
 	}
 }
 
@@ -259,9 +273,10 @@ metatf_place_flush(struct metatf_place *p)
 		const struct row *const row = &p->rows[i];
 
 		if (!mtf_writer_put(p->writer, p->section, row->record,
-				    row->values, row->value_count))
+				    &p->values[row->first_value],
+				    row->value_count))
 			return false;
 	}
-	p->count = p->nbytes = 0;
+	p->count = p->value_count = p->nbytes = 0;
 	return true;
 }

@@ -15,8 +15,14 @@
 
 #include "hatf/metatf/trace/mtf_writer.h"
 
-/* Maximum number of fields of a record that is given to the placer. */
+/*
+ * Maximum number of fields of a HATF record.  Each record of a batch has this
+ * number of values.
+ */
 #define PLACE_FIELDS 12
+
+/* Maximum number of values of a record that the placer gets. */
+#define PLACE_MOST_VALUES 4096
 
 struct metatf_place;
 
@@ -29,12 +35,14 @@ struct metatf_place *metatf_place_open(struct mtf_writer *w,
 void metatf_place_close(struct metatf_place *p);
 
 /*
- * Take a record, which has no repeated fields; its bytes are copied.  Return
- * false if there is no memory or the writer has failed.
+ * Take a record; its bytes are copied, at most 1 MiB.  The first 'single_count'
+ * values belong to fields that precede all repeated fields; only these fields
+ * are placed.  Return false if there is no memory or the writer has failed.
  */
 bool metatf_place_put(struct metatf_place *p,
 		      const struct schema_record *record,
-		      const struct mtf_value *values, size_t value_count);
+		      const struct mtf_value *values, size_t value_count,
+		      size_t single_count);
 
 /* Write the collected records.  Return false if the writer has failed. */
 bool metatf_place_flush(struct metatf_place *p);

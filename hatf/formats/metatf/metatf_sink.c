@@ -7,6 +7,8 @@
  */
 #include "hatf/formats/metatf/metatf.h"
 
+#include "hatf/formats/metatf/event_dtds.h"
+#include "hatf/formats/metatf/event_text.h"
 #include "hatf/formats/metatf/metatf_place.h"
 #include "hatf/metatf/trace/mtf_writer.h"
 
@@ -24,6 +26,11 @@ struct metatf_sink {
 	struct metatf_place *place;
 	const struct schema_record *records[HATF_COMMENT + 1]; /* by tag */
 	struct metatf_map maps[HATF_COMMENT + 1];
+	struct event_dtds *dtds;
+	/* An event of the program. */
+	struct event_head head;
+	struct event_values event;
+	char comment[UINT16_MAX];
 };
 
 /* Stop because the writer has failed. */
@@ -89,7 +96,10 @@ open_sink(struct sink *s, const struct metatf_dtd *dtd)
 			mtf_writer_open(fileno(m->file), m->schema, &options);
 	if (m->writer != NULL)
 		m->place = metatf_place_open(m->writer, map_tags(m));
-	return m->place != NULL ? HATF_OK : sink_fail(s, HATF_NO_MEMORY, NULL);
+	m->dtds = event_dtds_open(dtd->text);
+	return m->place != NULL && m->dtds != NULL
+		       ? HATF_OK
+		       : sink_fail(s, HATF_NO_MEMORY, NULL);
 }
 
 static enum hatf_status
@@ -149,6 +159,96 @@ value_of(const struct hatf_record *rec, unsigned role)
 	return v;
 }
 
+/* ------------------------------------------------------------------- events */
+
+/*
+ * Continue with a DTD that has more records.  If it is no DTD, go on as before:
+ * its events stay comments.  Return false if there is no memory.
+ */
+static bool
+extend(struct metatf_sink *m, const char *text)
+{
+	struct dtd_error err;
+	struct dtd *const dtd = dtd_parse(text, strlen(text), &err);
+	struct schema *const schema =
+		dtd != NULL ? schema_open(dtd, NULL, NULL, &err) : NULL;
+
+	if (schema == NULL) {
+		dtd_close(dtd);
+		return true;
+	}
+	if (!metatf_place_flush(m->place) ||
+	    !mtf_writer_extend(m->writer, schema, text, strlen(text))) {
+		schema_close(schema);
+		dtd_close(dtd);
+		return false;
+	}
+	event_dtds_accept(m->dtds);
+	metatf_place_close(m->place);
+	schema_close(m->schema);
+	dtd_close(m->dtd);
+	m->schema = schema;
+	m->dtd = dtd;
+	m->place = metatf_place_open(m->writer, map_tags(m));
+	return m->place != NULL;
+}
+
+/* Return the record of the schema for the event in m->head, or NULL. */
+static const struct schema_record *
+event_record(const struct metatf_sink *m)
+{
+	const struct schema_section *const heap =
+		schema_section_named(m->schema, "heap");
+	char name[sizeof(m->head.name)];
+	const struct schema_record *r;
+	char *dot;
+
+	if (!m->head.has_fields)
+		return schema_record_named(heap, EVENT_TEXT_RECORD);
+	memcpy(name, m->head.name, sizeof(name));
+	dot = strchr(name, '.');
+	if (dot == NULL)
+		return NULL;
+	*dot = '_';
+	r = schema_record_named(heap, name);
+	return r != NULL && event_text_shape(r) == EVENT_SHAPE_FIELDS ? r
+								      : NULL;
+}
+
+/*
+ * Write a comment as an event record, if it is an event and a reader would make
+ * the same comment of that record.  '*is_written_ret' tells whether.  Return
+ * false on failure.
+ */
+static bool
+write_event(struct metatf_sink *m, const struct hatf_record *rec,
+	    bool *is_written_ret)
+{
+	const char *const comment = (const char *)rec->attributes;
+	const size_t nbytes = rec->attributes_nbytes;
+	const struct schema_record *r;
+	const char *text;
+
+	*is_written_ret = false;
+	if (!event_dtds_note(m->dtds, comment, nbytes))
+		return false;
+	if (!event_text_head(comment, nbytes, &m->head))
+		return true;
+	text = m->head.has_fields ? event_dtds_extend(m->dtds, m->head.name)
+				  : NULL;
+	if (text != NULL && !extend(m, text))
+		return false;
+	r = event_record(m);
+	if (r == NULL || !event_text_values(r, &m->head, &m->event) ||
+	    event_text_comment(r, m->event.values, m->event.value_count,
+			       m->comment, sizeof(m->comment)) != nbytes ||
+	    memcmp(comment, m->comment, nbytes) != 0)
+		return true;
+	*is_written_ret = true;
+	return metatf_place_put(m->place, r, m->event.values,
+				m->event.value_count, metatf_single_count(r));
+}
+
 static enum hatf_status
 write_records(struct sink *s, const struct hatf_record *records, size_t n)
 {
@@ -157,15 +257,24 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		const unsigned tag = records[i].tag;
-		const struct schema_record *const r = m->records[tag];
+		const struct schema_record *r;
+		bool is_written = false;
 
+		if (tag == HATF_COMMENT &&
+		    !write_event(m, &records[i], &is_written))
+			return stop(s);
+		s->offset += is_written ? records[i].attributes_nbytes : 0;
+		if (is_written)
+			continue;
+		r = m->records[tag];
 		for (uint32_t j = 0; j < r->field_count; j++) {
 			values[j] =
 				value_of(&records[i], m->maps[tag].roles[j]);
 			s->offset += r->fields[j].is_bytes ? values[j].number
 							   : r->fields[j].width;
 		}
-		if (!metatf_place_put(m->place, r, values, r->field_count))
+		if (!metatf_place_put(m->place, r, values, r->field_count,
+				      r->field_count))
 			return stop(s);
 	}
 	return s->out.status;
@@ -199,6 +308,7 @@ close_sink(struct sink *s)
 	mtf_writer_close(m->writer);
 	schema_close(m->schema);
 	dtd_close(m->dtd);
+	event_dtds_close(m->dtds);
 	if (m->file != NULL)
 		fclose(m->file);
 	free(m);

@@ -8,6 +8,7 @@
 #include "hatf/formats/metatf/metatf.h"
 
 #include "hatf/formats/common/batch.h"
+#include "hatf/formats/metatf/event_text.h"
 #include "hatf/metatf/trace/mtf_reader.h"
 
 #include <errno.h>
@@ -25,6 +26,7 @@ struct metatf_source {
 	struct schema *schema;
 	/* By section: an array with an element for each record. */
 	struct metatf_map **maps;
+	char comment[UINT16_MAX]; /* an event of the program */
 };
 
 bool
@@ -286,6 +288,28 @@ tell_realloc(struct hatf_record *rec)
 		rec->tag = HATF_REALLOC_ALLOC_FREE;
 }
 
+/* Add an event of the program as a comment. */
+static bool
+take_event(struct source *s, const struct mtf_record *r)
+{
+	struct metatf_source *const m = s->ctx;
+	const size_t nbytes =
+		event_text_comment(r->type, r->values, r->value_count,
+				   m->comment, sizeof(m->comment));
+	const struct mtf_value v = { nbytes, (const uint8_t *)m->comment };
+	struct hatf_record *rec;
+
+	if (nbytes == 0) {
+		source_stop(s, HATF_LIMIT, "event");
+		return false;
+	}
+	rec = batch_add(&m->batch, HATF_COMMENT);
+	if (rec == NULL)
+		return false;
+	rec->offset = r->position;
+	return take_bytes(s, &m->batch, rec, &v);
+}
+
 /*
  * Add a record, unless it does not correspond to a HATF record.  Return false
  * after source_stop().
@@ -302,6 +326,8 @@ take_record(struct source *s, const struct mtf_record *r)
 	s->offset = r->position;
 	if (map->tag == METATF_NO_TAG)
 		return true;
+	if (map->tag == METATF_EVENT)
+		return take_event(s, r);
 	/*
 	 * A realloc without a stated kind gets its tag below.  Fields with
 	 * index METATF_FIELDS or more are ignored, since they have no meaning

@@ -113,6 +113,58 @@ section_state_fini(struct section_state *s)
 	*s = (struct section_state){ 0 };
 }
 
+/* The fields of the section's own records come first. */
+static uint32_t
+own_field_count(const struct schema_section *section)
+{
+	return section->own_count < section->record_count
+		       ? section->records[section->own_count].first_field
+		       : section->field_count;
+}
+
+/* Do the own records of a section begin with those of another? */
+static bool
+extends(const struct schema_section *more, const struct schema_section *section)
+{
+	if (more->own_count < section->own_count)
+		return false;
+	for (uint32_t i = 0; i < section->own_count; i++) {
+		const struct schema_record *const a = &section->records[i];
+		const struct schema_record *const b = &more->records[i];
+
+		if (a->tag != b->tag || a->field_count != b->field_count)
+			return false;
+		for (uint32_t j = 0; j < a->field_count; j++)
+			if (a->fields[j].history != b->fields[j].history)
+				return false;
+	}
+	return true;
+}
+
+bool
+section_state_extend(struct section_state *s,
+		     const struct schema_section *section)
+{
+	const uint32_t kept_count = own_field_count(s->section);
+	struct section_state more;
+
+	if (!extends(section, s->section) ||
+	    !section_state_init(&more, section))
+		return false;
+	for (uint32_t i = 0; i < kept_count; i++) {
+		const struct field_state *const f = &s->fields[i];
+
+		more.keep_counts[f->history] += f->keep != 0;
+		more.keep_counts[f->history] -= more.fields[i].keep != 0;
+		more.fields[i] = *f;
+		more.previous[f->history] = s->previous[f->history];
+	}
+	more.version = s->version + 1;
+	section_state_fini(s);
+	*s = more;
+	return true;
+}
+
 static const char *
 set_bytes(struct field_state *f, const struct schema_field *field,
 	  unsigned property, const uint64_t args[2])

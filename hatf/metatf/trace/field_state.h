@@ -55,6 +55,14 @@ bool section_state_init(struct section_state *s,
 void section_state_fini(struct section_state *s);
 
 /*
+ * Continue with a section to whose own records others were added at the end.
+ * The fields that it had keep their state.  Return false if there is no memory,
+ * or if the sections differ otherwise; then the state is as before.
+ */
+bool section_state_extend(struct section_state *s,
+			  const struct schema_section *section);
+
+/*
  * Carry out a metadata record: set the width (property 0) or the interpretation
  * (its code) of a field.  Return NULL, or the reason why the record is illegal.
  */

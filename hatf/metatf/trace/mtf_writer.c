@@ -546,6 +546,26 @@ mtf_writer_open(int fd, const struct schema *schema,
 	return w;
 }
 
+bool
+mtf_writer_extend(struct mtf_writer *w, const struct schema *schema,
+		  const char *dtd_text, size_t dtd_nbytes)
+{
+	if (w->err.has_failed)
+		return false;
+	if (schema->section_count != w->schema->section_count ||
+	    schema->tag_width != w->schema->tag_width)
+		return FAIL(w, "the new schema has other sections");
+	for (uint32_t i = 0; i < schema->section_count; i++)
+		if (w->parts[i].is_open &&
+		    !section_state_extend(&w->parts[i].state,
+					  &schema->sections[i]))
+			return fail_io(w, ENOMEM);
+	w->schema = schema;
+	w->options.dtd_text = dtd_text;
+	w->options.dtd_nbytes = dtd_nbytes;
+	return true;
+}
+
 void
 mtf_writer_close(struct mtf_writer *w)
 {

@@ -58,6 +58,16 @@ bool mtf_writer_comment(struct mtf_writer *w,
 			const struct schema_section *section, const char *text,
 			size_t nbytes);
 
+/*
+ * Continue with a schema that has the same sections, to whose own records
+ * others were added at the end.  'dtd_text' replaces that of the options.  The
+ * schema and the text must outlive the writer; the old ones may go.  Return
+ * false if there is no memory, or if the schemas differ otherwise: the writer
+ * has failed.
+ */
+bool mtf_writer_extend(struct mtf_writer *w, const struct schema *schema,
+		       const char *dtd_text, size_t dtd_nbytes);
+
 /* Return how a field of a section is stored at present. */
 struct field_state;
 const struct field_state *mtf_writer_state(struct mtf_writer *w,

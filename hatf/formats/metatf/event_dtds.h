@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event_dtds.h - a DTD of HATF's records, extended by those of the program
+ *
+ * A trace contains the DTDs of the program's events in comments (FORMAT "Events
+ * of the program").  This module collects them and adds their records to the
+ * DTD of the Meta-TF trace, as event_text.h describes.  Each field is stored as
+ * a number of at least 1 byte or as bytes; what else the program's DTD says of
+ * it has no meaning among HATF's records.
+ *
+ * The trace is untrusted, so the number and the size of DTDs are limited; what
+ * exceeds the limits stays a comment.
+ */
+#ifndef HATF_EVENT_DTDS_H
+#define HATF_EVENT_DTDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct event_dtds;
+
+/*
+ * Begin with the text of a DTD that has a section "heap"; the text must outlive
+ * the object.  Return NULL if there is no memory.
+ */
+struct event_dtds *event_dtds_open(const char *text);
+void event_dtds_close(struct event_dtds *d);
+
+/*
+ * Take a comment.  If it has a part of a DTD, keep that part.  Return false if
+ * there is no memory.
+ */
+bool event_dtds_note(struct event_dtds *d, const char *comment, size_t nbytes);
+
+/*
+ * Has the DTD of the event DTD.RECORD arrived, and is it not used yet?  Then
+ * return the text of the extended DTD, which is valid until the next call.
+ * Otherwise, or if there is no memory, return NULL.  A program's DTD is
+ * returned once.  A caller that uses the text calls event_dtds_accept(), which
+ * keeps it valid until another text is accepted.
+ */
+const char *event_dtds_extend(struct event_dtds *d, const char *event_name);
+void event_dtds_accept(struct event_dtds *d);
+
+#endif /* HATF_EVENT_DTDS_H */
