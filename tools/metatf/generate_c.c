@@ -26,6 +26,37 @@ is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+/*
+ * Would NAME.h or NAME.py hide a header of C or POSIX, or a module of Python
+ * that generated code needs, or can Python not import it?
+ */
+static bool
+hides_another(const char *name)
+{
+	static const char *const names[] = {
+		"and",	     "as",	"assert",  "async",    "await",
+		"break",     "class",	"codecs",  "complex",  "continue",
+		"ctype",     "def",	"del",	   "elif",     "else",
+		"errno",     "except",	"fcntl",   "features", "fenv",
+		"finally",   "float",	"for",	   "from",     "global",
+		"hatftrace", "if",	"import",  "in",       "inttypes",
+		"io",	     "is",	"json",	   "lambda",   "limits",
+		"locale",    "math",	"memory",  "nonlocal", "not",
+		"or",	     "os",	"pass",	   "pthread",  "raise",
+		"re",	     "return",	"sched",   "setjmp",   "signal",
+		"stdarg",    "stdbool", "stddef",  "stdint",   "stdio",
+		"stdlib",    "string",	"strings", "struct",   "sys",
+		"threads",   "time",	"try",	   "types",    "unistd",
+		"wchar",     "while",	"with",	   "yield",    "zconf",
+		"zlib",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
 void
 generate_name(const char *path, char *name, size_t nbytes)
 {
@@ -41,6 +72,12 @@ generate_name(const char *path, char *name, size_t nbytes)
 	for (char *c = name; *c != '\0'; c++)
 		if (!is_letter(*c) && !(*c >= '0' && *c <= '9'))
 			*c = '_';
+	if (hides_another(name)) {
+		memmove(name + strlen("trace_"), name,
+			nbytes - strlen("trace_"));
+		memcpy(name, "trace_", strlen("trace_"));
+		name[nbytes - 1] = '\0';
+	}
 }
 
 static void

@@ -38,6 +38,54 @@ stem_length(const char *name)
 	return length;
 }
 
+/* Words of C, of C++, or of the headers that the code includes. */
+static const char *const taken_words[] = {
+	"alignas",  "alignof",	 "and",	     "asm",	      "auto",
+	"bitand",   "bitor",	 "bool",     "break",	      "case",
+	"catch",    "char",	 "class",    "compl",	      "concept",
+	"const",    "constexpr", "continue", "decltype",      "default",
+	"delete",   "do",	 "double",   "else",	      "enum",
+	"errno",    "explicit",	 "export",   "extern",	      "false",
+	"float",    "for",	 "friend",   "goto",	      "i386",
+	"if",	    "inline",	 "int",	     "linux",	      "long",
+	"mutable",  "namespace", "new",	     "noexcept",      "not",
+	"nullptr",  "operator",	 "or",	     "private",	      "protected",
+	"public",   "register",	 "requires", "restrict",      "return",
+	"short",    "signed",	 "size_t",   "sizeof",	      "st_atime",
+	"st_ctime", "st_mtime",	 "static",   "static_assert", "struct",
+	"switch",   "template",	 "this",     "thread_local",  "throw",
+	"true",	    "try",	 "typedef",  "typeid",	      "typename",
+	"typeof",   "uint64_t",	 "uint8_t",  "union",	      "unix",
+	"unsigned", "using",	 "virtual",  "void",	      "volatile",
+	"while",    "xor",
+};
+
+/* Can a name be that of a macro: only capitals, or reserved to compilers? */
+static bool
+looks_like_macro(const char *name)
+{
+	if (name[0] == '_' &&
+	    (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z')))
+		return true;
+	for (const char *c = name; *c != '\0'; c++)
+		if (*c >= 'a' && *c <= 'z')
+			return false;
+	return stem_length(name) > 1;
+}
+
+static bool
+is_taken_word(const char *name)
+{
+	const size_t length = stem_length(name);
+
+	for (size_t i = 0; i < sizeof(taken_words) / sizeof(taken_words[0]);
+	     i++)
+		if (strlen(taken_words[i]) == length &&
+		    memcmp(taken_words[i], name, length) == 0)
+			return true;
+	return false;
+}
+
 /*
  * A keyword gets an underscore.  So does a keyword with underscores after it:
  * otherwise members 'int' and 'int_' would have one name.
@@ -45,30 +93,10 @@ stem_length(const char *name)
 const char *
 c_member(const char *name, char buf[C_NAME_NBYTES])
 {
-	static const char *const words[] = {
-		"asm",	    "auto",	"bool",	    "break",	 "case",
-		"catch",    "char",	"class",    "const",	 "continue",
-		"default",  "delete",	"do",	    "double",	 "else",
-		"enum",	    "explicit", "export",   "extern",	 "false",
-		"float",    "for",	"friend",   "goto",	 "if",
-		"inline",   "int",	"long",	    "mutable",	 "namespace",
-		"new",	    "operator", "private",  "protected", "public",
-		"register", "restrict", "return",   "short",	 "signed",
-		"sizeof",   "static",	"struct",   "switch",	 "template",
-		"this",	    "throw",	"true",	    "try",	 "typedef",
-		"typename", "typeof",	"union",    "unsigned",	 "using",
-		"virtual",  "void",	"volatile", "while",
-	};
-
-	const size_t length = stem_length(name);
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strlen(words[i]) == length &&
-		    memcmp(words[i], name, length) == 0) {
-			snprintf(buf, C_NAME_NBYTES, "%s_", name);
-			return buf;
-		}
-	return name;
+	if (!is_taken_word(name) && !looks_like_macro(name))
+		return name;
+	snprintf(buf, C_NAME_NBYTES, "%s_", name);
+	return buf;
 }
 
 void
@@ -355,6 +383,23 @@ emit_field(struct emitter *e, uint32_t idx, const char *expression)
 static void emit_steps(struct emitter *e, const char *prefix, uint32_t first,
 		       uint32_t end);
 
+/*
+ * Return how many values the struct of an item holds: a limit on values is then
+ * one on memory, also if the values take no bytes in the trace.
+ */
+static unsigned
+values_of_item(const struct schema_record *r, uint32_t first, uint32_t end)
+{
+	unsigned count = 0;
+	uint32_t i = first;
+
+	while (i < end) {
+		count += r->steps[i].kind != STEP_NESTED;
+		i = r->steps[i].kind == STEP_REPEAT ? r->steps[i].end : i + 1;
+	}
+	return count;
+}
+
 static void
 emit_repeat(struct emitter *e, const char *array, uint32_t step)
 {
@@ -367,7 +412,8 @@ emit_repeat(struct emitter *e, const char *array, uint32_t step)
 	c_join(item, array, index, "");
 	if (!e->is_put) {
 		put_indent(e);
-		fprintf(e->f, "if (!check_count(r, %s))\n", count);
+		fprintf(e->f, "if (!check_count(r, %s, %u))\n", count,
+			values_of_item(e->record, step + 1, s->end));
 		put_indent(e);
 		fprintf(e->f, "\treturn false;\n");
 		put_indent(e);
