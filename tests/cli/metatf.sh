@@ -6,7 +6,7 @@
 # metatf_random.py writes random DTDs and random traces, after the paper and not
 # with libhatf.  'hatf metatf dump' and the generated Python must read what it
 # wrote; the generated C must read it, too, and what C writes must be the same
-# for both.
+# for both.  What the universal writer writes must be the same for C and Python.
 # METATF_SEEDS is how many (4).
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -187,6 +187,9 @@ done
 
 # -------------------------------------------------------- random DTDs, traces
 
+# Not sanitized: the archive is not.
+cc -std=gnu11 -O1 -I"$root" -o rewrite "$CLI/metatf_rewrite.c" \
+	"$BUILD/libhatf.a" -lz || fail 'cc rewrite'
 for seed in $(seq "${METATF_SEEDS:-4}"); do
 	note=$("$PYTHON" "$CLI/metatf_random.py" "$seed" .) || fail "seed $seed"
 	"$HATF" metatf dump --json --dtd random.dtd random.mtf >got.json &&
@@ -224,6 +227,20 @@ for seed in $(seq "${METATF_SEEDS:-4}"); do
 				cmp -s batch.mtf copy.mtf ||
 				fail "seed $seed: C reads $most at once"
 		done
+		# What the universal writer writes.
+		./rewrite random.dtd random.mtf again.mtf $flags 2>err
+		status=$?
+		[ -n "$note" ] && [ $status -eq 3 ] && continue
+		[ $status -eq 0 ] || fail "seed $seed: rewrite: $(cat err)"
+		./copy again.mtf copy.mtf 0 &&
+			"$HATF" metatf dump --json copy.mtf >copy.json &&
+			"$PYTHON" "$CLI/metatf_compare.py" random.json \
+				copy.json ||
+			fail "seed $seed: C reads hatf's as something else"
+		"$PYTHON" random.py again.mtf >python.json &&
+			"$PYTHON" "$CLI/metatf_compare.py" random.json \
+				python.json ||
+			fail "seed $seed: Python reads hatf's as something else"
 	done
 done
 
