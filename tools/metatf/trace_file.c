@@ -81,6 +81,20 @@ open_named(struct trace_file *t)
 	return dtd_file_open(&t->dtd, path);
 }
 
+/*
+ * Does the file begin like the text traces of mptrace?  They are a format of
+ * their own (FORMATS.md, "mptrace").
+ */
+static bool
+is_text(int fd)
+{
+	static const char begin[] = "## Tracename:";
+	char bytes[sizeof(begin) - 1];
+
+	return pread(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes) &&
+	       memcmp(bytes, begin, sizeof(bytes)) == 0;
+}
+
 bool
 trace_file_open(struct trace_file *t, const char *path, const char *dtd_path)
 {
@@ -94,7 +108,12 @@ trace_file_open(struct trace_file *t, const char *path, const char *dtd_path)
 		return false;
 	}
 	if (!mtf_read_header(t->fd, &t->header, &err)) {
-		complain(path, &err);
+		if (is_text(t->fd))
+			message_print("%s: a text trace of Meta-TF 1.2: 'hatf "
+				      "dump' reads it",
+				      path);
+		else
+			complain(path, &err);
 		return false;
 	}
 	if (dtd_path != NULL) {
