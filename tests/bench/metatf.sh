@@ -37,9 +37,9 @@ cat >"$OUT/copy.c" <<'END'
 #include <time.h>
 
 /* usage: copy read|next IN [OUT] */
-#define PUT(TYPE, name)                                             \
-	case HATF_TYPE_##TYPE:                                      \
-		ok = hatf_put_##name(w, &records[i].u.as_##name);      \
+#define PUT(TYPE, name)                                                  \
+	case HATF_TYPE_##TYPE:                                           \
+		ok = hatf_writer_put_##name(w, &records[i].u.as_##name); \
 		break
 
 int

@@ -5,12 +5,13 @@
 #
 # Six recorded programs, each in the three variants.  A reader that 'hatf metatf
 # gen' made from hatf.dtd must find the same records as the library's reader of
-# HATF.
+# HATF; also in the traces of tests/data.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 command -v python3 perl >/dev/null || skip 'no python3 or perl'
-dtds=$CLI/../../hatf/metatf/dtd
+root=$CLI/../..
+dtds=$root/hatf/metatf/dtd
 PYTHON=$(python3 -c 'import sys; print(sys.executable)')
 
 "$HATF" metatf gen "$dtds/hatf.dtd" >/dev/null || fail 'gen'
@@ -143,6 +144,18 @@ record sort sort "$CLI/metatf.sh"
 record shell bash -c 'for i in {1..300}; do a+=("$i"); done; echo "${#a[@]}"'
 record threads "$BUILD/tests/capture/programs/threads"
 
+# The other traces of the tests: both readers find the same.
+count=0
+for trace in "$root"/tests/data/{golden,formats,foreign/*}/*; do
+	"$HATF" convert "$trace" data.ascii 2>/dev/null || continue
+	count=$((count + 1))
+	"$HATF" convert "$trace" data.mtf 2>/dev/null &&
+		./print data.mtf >generated || fail "$trace: generated reader"
+	grep -v '^10 ' data.ascii | cmp -s - generated ||
+		fail "$trace: the generated reader finds something else"
+done
+[ $count -gt 30 ] || fail "only $count traces in tests/data"
+
 # A trace by the DTD of the paper's appendix C is a trace for every command.
 "$HATF" metatf gen "$dtds/hatf10.dtd" >/dev/null
 cat >paper.c <<'END'
@@ -159,10 +172,10 @@ main(void)
 	struct hatf10_realloc r = { .address = 0x1000, .address_2 = 0x2000 };
 	struct hatf10_free f = { .address = 0x2000, .thread = 3 };
 
-	hatf10_put_alloc(w, &a);
-	hatf10_put_alloc(w, &b);
-	hatf10_put_realloc(w, &r);
-	hatf10_put_free(w, &f);
+	hatf10_writer_put_alloc(w, &a);
+	hatf10_writer_put_alloc(w, &b);
+	hatf10_writer_put_realloc(w, &r);
+	hatf10_writer_put_free(w, &f);
 	return !hatf10_writer_close(w, 0);
 }
 END
@@ -172,6 +185,17 @@ check_status 'appendix C' 0
 check 'appendix C' "$(grep -v '^10' out)" \
 	"$(printf '%s\n' '0 24 0x1000 0 0 0' '0 70000 0x123456789a 0 0 0' \
 		'3 0 0x1000 0x2000 0 0 0' '1 0x2000 3 0 0')"
+
+# A text trace of mptrace is another format, and becomes Meta-TF like any.
+"$HATF" convert sort.hatf.gz sort.mptrace 2>/dev/null || fail 'mptrace'
+run "$HATF" metatf dump sort.mptrace
+check_status 'dump of a text trace' 1
+check_one_line 'dump of a text trace' \
+	"hatf metatf: sort.mptrace: a text trace of Meta-TF 1.2: *"
+"$HATF" convert sort.mptrace sort.mtf &&
+	"$HATF" metatf dump sort.mtf >sort.dump || fail 'mptrace to Meta-TF'
+check 'records of a text trace' "$(grep -c '^alloc ' sort.dump)" \
+	"$(grep -c '^1 ' sort.mptrace)"
 
 # A trace that was cut has what comes before the cut, then an error.
 "$HATF" convert --plain python.hatf.gz python.mtf

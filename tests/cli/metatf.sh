@@ -164,7 +164,7 @@ main(int argc, char **argv)
 	struct own_r r = { 7 };
 
 	(void)argc;
-	return !own_put_r(w, OWN_SECTION_GLOBAL, &r) ||
+	return !own_writer_put_r(w, OWN_SECTION_GLOBAL, &r) ||
 	       !own_writer_close(w, 0);
 }
 END

@@ -14,8 +14,9 @@ import sys
 
 name = sys.argv[1]
 puts = re.findall(
-    r'bool %s_put_(\w+)\(struct %s_writer \*w(, enum %s_section section)?,\s+'
-    r'const struct' % (name, name, name), sys.stdin.read())
+    r'bool %s_writer_put_(\w+)\(struct %s_writer \*w'
+    r'(, enum %s_section section)?,\s+const struct' %
+    (name, name, name), sys.stdin.read())
 lines = [
     '#include "%s.h"' % name,
     '#include <stdio.h>',
@@ -39,14 +40,14 @@ lines = [
     '  rec = recs[i];',
     '  switch ((int)rec.type) {',
     '  case U_TYPE_COMMENT:',
-    '   ok = N_put_comment(w, rec.section,',
+    '   ok = N_writer_put_comment(w, rec.section,',
     '    (const char *)rec.u.comment.text.bytes,',
     '    rec.u.comment.text.nbytes);',
     '   break;']
 for record, section in puts:
     if record != 'comment':
         lines += ['  case U_TYPE_%s:' % record.upper(),
-                  '   ok = N_put_%s(w%s, &rec.u.as_%s);' % (
+                  '   ok = N_writer_put_%s(w%s, &rec.u.as_%s);' % (
                       record, ', rec.section' if section else '', record),
                   '   break;']
 lines += [

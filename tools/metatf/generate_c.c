@@ -251,7 +251,7 @@ put_prototypes(FILE *f, const struct c_records *all)
 		const bool is_global = r->section->number == SCHEMA_GLOBAL;
 
 		fprintf(f,
-			"bool %s_put_%s(struct %s_writer *w%s%s%s,\n"
+			"bool %s_writer_put_%s(struct %s_writer *w%s%s%s,\n"
 			"\tconst struct %s_%s *x);\n",
 			all->prefix, r->name, all->prefix,
 			is_global ? ", enum " : "",

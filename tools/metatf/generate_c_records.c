@@ -525,7 +525,7 @@ c_record_put(FILE *f, const struct c_records *all, const struct c_record *r)
 		r->name, all->prefix, all->prefix, r->name);
 	emit_body(f, all, r, true);
 	fprintf(f,
-		"bool\n%s_put_%s(struct %s_writer *w%s%s%s,\n"
+		"bool\n%s_writer_put_%s(struct %s_writer *w%s%s%s,\n"
 		"\tconst struct %s_%s *x)\n{\n",
 		all->prefix, r->name, all->prefix, is_global ? ", enum " : "",
 		is_global ? all->prefix : "",

@@ -95,11 +95,12 @@ note_fates(void)
 		if (o->link == NULL) {
 			o->is_dead = true;
 			deaths++;
-			collector_put_die(writer, &(struct collector_die){ i });
+			collector_writer_put_die(writer,
+						 &(struct collector_die){ i });
 		} else if (!o->is_old) {
 			o->is_old = true;
-			collector_put_promote(writer,
-					      &(struct collector_promote){ i });
+			collector_writer_put_promote(
+				writer, &(struct collector_promote){ i });
 		}
 	}
 	while (first_live <= object_count && objects[first_live].is_dead)
@@ -118,7 +119,7 @@ on_collection(GC_EventType event)
 							 GC_get_heap_size() };
 
 	if (event == GC_EVENT_MARK_START && !is_begun) {
-		collector_put_collectionBegin(writer, &begin);
+		collector_writer_put_collectionBegin(writer, &begin);
 		is_begun = true;
 	}
 	if (event == GC_EVENT_RECLAIM_START)
@@ -127,7 +128,7 @@ on_collection(GC_EventType event)
 		return;
 	note_fates();
 	is_begun = false;
-	collector_put_collectionEnd(
+	collector_writer_put_collectionEnd(
 		writer, &(struct collector_collectionEnd){
 				begin.time, begin.heapSize, GC_get_gc_no() });
 }
@@ -145,15 +146,16 @@ read_slot(const struct node *n, unsigned slot)
 {
 	struct node *const value = n->slot[slot];
 
-	collector_put_read(writer, &(struct collector_read){
-					   n->number, slot, number_of(value) });
+	collector_writer_put_read(
+		writer,
+		&(struct collector_read){ n->number, slot, number_of(value) });
 	return value;
 }
 
 static void
 write_slot(struct node *n, unsigned slot, struct node *value)
 {
-	collector_put_write(
+	collector_writer_put_write(
 		writer,
 		&(struct collector_write){ n->number, slot, number_of(value) });
 	GC_PTR_STORE_AND_DIRTY(&n->slot[slot], value);
@@ -162,8 +164,8 @@ write_slot(struct node *n, unsigned slot, struct node *value)
 static void
 set_root(unsigned slot, struct node *value)
 {
-	collector_put_root(writer,
-			   &(struct collector_root){ slot, number_of(value) });
+	collector_writer_put_root(
+		writer, &(struct collector_root){ slot, number_of(value) });
 	roots[slot] = value;
 }
 
@@ -180,7 +182,7 @@ new_node(void)
 	o = &objects[object_count];
 	o->place = GC_HIDE_POINTER(n);
 	o->link = (void *)o->place;
-	collector_put_allocate(
+	collector_writer_put_allocate(
 		writer, &(struct collector_allocate){ n->number, (uintptr_t)n,
 						      size, SLOTS });
 	GC_general_register_disappearing_link(&o->link, n);

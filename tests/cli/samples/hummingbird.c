@@ -16,10 +16,11 @@ put_line(struct hummingbird_writer *w, const char *line)
 	uint64_t address, size;
 
 	if (sscanf(line, "Allocate %" SCNx64 " %" SCNu64, &address, &size) == 2)
-		return hummingbird_put_alloc(
+		return hummingbird_writer_put_alloc(
 			w, &(struct hummingbird_alloc){ address, size });
 	return sscanf(line, "Free %" SCNx64, &address) == 1 &&
-	       hummingbird_put_free(w, &(struct hummingbird_free){ address });
+	       hummingbird_writer_put_free(
+		       w, &(struct hummingbird_free){ address });
 }
 
 int

@@ -42,9 +42,9 @@ put_line(struct johnstone_writer *w, const char *line)
 	const struct johnstone_reallocCall r = { .address = old_block,
 						 .size = size };
 
-	return *at == '+'   ? johnstone_put_mallocCall(w, &m)
-	       : *at == '-' ? johnstone_put_freeCall(w, &f)
-			    : johnstone_put_reallocCall(w, &r);
+	return *at == '+'   ? johnstone_writer_put_mallocCall(w, &m)
+	       : *at == '-' ? johnstone_writer_put_freeCall(w, &f)
+			    : johnstone_writer_put_reallocCall(w, &r);
 }
 
 int

@@ -35,7 +35,7 @@ offset_of(struct mtrc_writer *w, const char *name)
 	for (size_t i = 0; i < name_count; i++)
 		if (strcmp(names[i].name, name) == 0)
 			return names[i].offset;
-	if (name_count == NAMES_MAX || !mtrc_put_name(w, &record))
+	if (name_count == NAMES_MAX || !mtrc_writer_put_name(w, &record))
 		abort();
 	names[name_count].name = strdup(name);
 	names[name_count].offset = names_nbytes;
@@ -62,20 +62,21 @@ put_event(struct mtrc_writer *w, char *const field[8])
 
 	switch (field[0][0]) {
 	case 'I':
-		return mtrc_put_internal(
+		return mtrc_writer_put_internal(
 			w, &(struct mtrc_internal){ address, size });
 	case 'H':
-		return mtrc_put_heap(w, &(struct mtrc_heap){ address, size });
+		return mtrc_writer_put_heap(
+			w, &(struct mtrc_heap){ address, size });
 	case 'A':
-		return mtrc_put_allocation(
+		return mtrc_writer_put_allocation(
 			w, &(struct mtrc_allocation){ index, address, size,
 						      SITE });
 	case 'R':
-		return mtrc_put_reallocation(
+		return mtrc_writer_put_reallocation(
 			w, &(struct mtrc_reallocation){ index, address, size,
 							SITE });
 	default:
-		return mtrc_put_deallocation(
+		return mtrc_writer_put_deallocation(
 			w, &(struct mtrc_deallocation){ index, SITE });
 	}
 }

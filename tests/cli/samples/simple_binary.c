@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define REALLOC(kind)                                              \
-	do {                                                       \
-		const struct simple_binary_##kind r = { a, b, c }; \
-                                                                   \
-		return n == 4 && simple_binary_put_##kind(w, &r);  \
+#define REALLOC(kind)                                                    \
+	do {                                                             \
+		const struct simple_binary_##kind r = { a, b, c };       \
+                                                                         \
+		return n == 4 && simple_binary_writer_put_##kind(w, &r); \
 	} while (0)
 
 static bool
@@ -30,9 +30,9 @@ put_line(struct simple_binary_writer *w, const char *line)
 
 	switch (tag) {
 	case 0:
-		return n >= 3 && simple_binary_put_alloc(w, &alloc);
+		return n >= 3 && simple_binary_writer_put_alloc(w, &alloc);
 	case 1:
-		return n >= 2 && simple_binary_put_free(w, &freed);
+		return n >= 2 && simple_binary_writer_put_free(w, &freed);
 	case 2:
 		REALLOC(reallocNoAlloc);
 	case 3:
