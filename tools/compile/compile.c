@@ -89,7 +89,7 @@ put_barrier(struct compiler *c)
 {
 	const uint32_t count = c->out->file.stream_count;
 	const uint64_t word =
-		WORD_BEGIN | WORD_SLOW | (uint64_t)count << WORD_SLOT_SHIFT;
+		WORD_BEGIN | WORD_CONTROL | (uint64_t)count << WORD_SLOT_SHIFT;
 	uint64_t offset;
 
 	for (uint32_t i = 0; i < count; i++)

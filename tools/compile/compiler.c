@@ -35,7 +35,7 @@ begin_thread(struct compiler *c, uint64_t id, uint32_t creator,
 	     uint32_t *stream_ret)
 {
 	const uint32_t stream = find_stream(c);
-	const uint64_t names[] = { WORD_THREAD | WORD_SLOW, id };
+	const uint64_t names[] = { WORD_THREAD | WORD_CONTROL, id };
 	struct u64_map_entry *entry;
 	struct word_stream *s;
 	uint64_t offset;
@@ -55,7 +55,7 @@ begin_thread(struct compiler *c, uint64_t id, uint32_t creator,
 		c->out->peak_threads = c->live_threads;
 	if (stream != 0) {
 		const uint64_t words[] = {
-			WORD_CREATE | WORD_SLOW |
+			WORD_CREATE | WORD_CONTROL |
 				(uint64_t)stream << WORD_SLOT_SHIFT,
 			s->lives++,
 		};
@@ -123,7 +123,7 @@ on_destroy(struct compiler *c, const struct hatf_event *e)
 {
 	struct u64_map_entry *const entry =
 		u64_map_find(&c->threads, e->thread);
-	const uint64_t word = WORD_EXIT | WORD_SLOW;
+	const uint64_t word = WORD_EXIT | WORD_CONTROL;
 	uint64_t offset;
 	uint32_t stream;
 
@@ -147,11 +147,9 @@ on_destroy(struct compiler *c, const struct hatf_event *e)
 static bool
 hand_over(struct compiler *c, struct slot *slot)
 {
-	slot->flags |= WORD_HANDS | WORD_SLOW;
 	slot->turn++;
 	c->out->handovers++;
-	return word_file_patch(&c->out->file, slot->stream, slot->offset,
-			       slot->flags);
+	return word_file_hand_over(&c->out->file, slot->stream, slot->offset);
 }
 
 static bool
@@ -161,18 +159,18 @@ put_call(struct compiler *c, const struct call *call)
 	const bool waits = slot->offset != 0 && slot->stream != call->stream;
 	const bool is_big = call->size >= WORD_BIG_SIZE;
 	const bool has_old = call->old_size >= REPLAY_PAGE_NBYTES;
-	const bool is_fast =
-		(call->kind == WORD_MALLOC || call->kind == WORD_FREE) &&
-		!is_big && !waits;
+	const bool is_fast = (call->kind == WORD_FREE ||
+			      (call->kind == WORD_MALLOC && call->size != 0 &&
+			       call->size <= REPLAY_PAGE_NBYTES)) &&
+			     !waits;
 	uint64_t words[WORDS_MAX];
 	size_t n = 1;
 
 	if (waits && !hand_over(c, slot))
 		return false;
-	slot->flags =
-		(uint8_t)(call->kind | (waits ? WORD_WAITS : 0) |
-			  (has_old ? WORD_OLD : 0) | (is_fast ? 0 : WORD_SLOW));
-	words[0] = slot->flags | (uint64_t)call->slot << WORD_SLOT_SHIFT |
+	words[0] = call->kind | WORD_LONE | (waits ? WORD_WAITS : 0) |
+		   (has_old ? WORD_OLD : 0) | (is_fast ? 0 : WORD_SLOW) |
+		   (uint64_t)call->slot << WORD_SLOT_SHIFT |
 		   (is_big ? WORD_BIG_SIZE : call->size) << WORD_SIZE_SHIFT;
 	if (is_big)
 		words[n++] = call->size;
@@ -184,6 +182,10 @@ put_call(struct compiler *c, const struct call *call)
 		words[n++] = slot->turn;
 	slot->stream = call->stream;
 	c->out->calls++;
+	/* A mix of pairs and lone words would be slower than lone words. */
+	if (c->slots.count <= PAIR_SLOT_MAX + 1 && word_fits_pair(words[0]))
+		return word_file_put_half(&c->out->file, call->stream, words[0],
+					  &slot->offset);
 	return word_file_put(&c->out->file, call->stream, words, n,
 			     &slot->offset);
 }
@@ -393,7 +395,7 @@ put_pause(struct compiler *c, const struct hatf_event *e, uint32_t stream)
 	    ns >> 55 != 0 || ns < c->paused_ns[stream] + PAUSE_MIN_NS)
 		return true;
 	c->paused_ns[stream] = ns;
-	word = WORD_PAUSE | WORD_SLOW | ns << WORD_SLOT_SHIFT;
+	word = WORD_PAUSE | WORD_CONTROL | ns << WORD_TIME_SHIFT;
 	return word_file_put(&c->out->file, stream, &word, 1, &offset);
 }
 

@@ -32,7 +32,6 @@ struct slot {
 	uint64_t offset;       /* offset of its last call; 0: there was none */
 	uint32_t stream, turn; /* stream and turn of its last call */
 	uint32_t next;	       /* next in a list of free slots */
-	uint8_t flags;	       /* lowest byte of its last call's word */
 };
 
 /* The free slots of a thread. */

@@ -106,30 +106,55 @@ word_file_put(struct word_file *f, uint32_t stream, const uint64_t *words,
 
 	/* A chunk always keeps room for WORD_NEXT or WORD_END. */
 	if (s->used + n >= REPLAY_CHUNK_WORDS) {
-		s->words[s->used] = WORD_NEXT | WORD_SLOW;
+		s->words[s->used] = WORD_NEXT | WORD_CONTROL;
 		if (!begin_chunk(f, s))
 			return false;
 	}
 	*offset_ret = s->offset + s->used * sizeof(*words);
 	memcpy(s->words + s->used, words, n * sizeof(*words));
 	s->used += n;
+	s->has_half = false;
 	return true;
 }
 
 bool
-word_file_patch(struct word_file *f, uint32_t stream, uint64_t offset,
-		uint8_t flags)
+word_file_put_half(struct word_file *f, uint32_t stream, uint64_t word,
+		   uint64_t *offset_ret)
 {
 	struct word_stream *const s = &f->streams[stream];
+	uint64_t *const last = s->words + s->used - 1;
 
-	if (offset >= s->offset && offset - s->offset < REPLAY_CHUNK_NBYTES) {
-		uint64_t *const word =
-			s->words + (offset - s->offset) / sizeof(*word);
-
-		*word = (*word & ~(uint64_t)255) | flags;
+	/* The last call may be slow meanwhile, since it hands its slot over. */
+	if (s->has_half && (*last & WORD_SLOW) == 0) {
+		*last = word_pair(*last, word);
+		*offset_ret = s->offset + (s->used - 1) * sizeof(word) + 1;
+		s->has_half = false;
 		return true;
 	}
-	return pwrite(f->fd, &flags, 1, (off_t)offset) == 1;
+	if (!word_file_put(f, stream, &word, 1, offset_ret))
+		return false;
+	s->has_half = true;
+	return true;
+}
+
+bool
+word_file_hand_over(struct word_file *f, uint32_t stream, uint64_t offset)
+{
+	struct word_stream *const s = &f->streams[stream];
+	const uint8_t flags = WORD_SLOW | ((offset & 1) != 0 ? WORD_HANDS_SECOND
+							     : WORD_HANDS);
+	const uint64_t place = offset & ~UINT64_C(1);
+	uint8_t byte;
+
+	if (place >= s->offset && place - s->offset < REPLAY_CHUNK_NBYTES) {
+		s->words[(place - s->offset) / sizeof(*s->words)] |= flags;
+		return true;
+	}
+	/* The lowest byte of a word comes first. */
+	if (pread(f->fd, &byte, 1, (off_t)place) != 1)
+		return false;
+	byte |= flags;
+	return pwrite(f->fd, &byte, 1, (off_t)place) == 1;
 }
 
 /* Write 'nbytes' at '*offset' and advance '*offset'. */
@@ -191,7 +216,7 @@ word_file_finish(struct word_file *f, uint64_t slot_count)
 
 		header.number_count += s->chunk_count;
 		header.parked_count += i > 0 && s->is_live;
-		s->words[s->used] = WORD_END | WORD_SLOW;
+		s->words[s->used] = WORD_END | WORD_CONTROL;
 	}
 	return write_index(f, f->chunk_count * REPLAY_CHUNK_NBYTES) &&
 	       write_at(f->fd, &header, sizeof(header), &offset);

@@ -19,6 +19,7 @@
 struct word_stream {
 	uint64_t *words;  /* its last chunk, mapped */
 	size_t used;	  /* words used in it */
+	bool has_half;	  /* the last word can become a pair */
 	uint64_t offset;  /* offset of that chunk in the file */
 	uint32_t *chunks; /* numbers of all its chunks */
 	uint32_t chunk_count, chunk_cap;
@@ -46,9 +47,15 @@ bool word_file_add_stream(struct word_file *f);
 bool word_file_put(struct word_file *f, uint32_t stream, const uint64_t *words,
 		   size_t n, uint64_t *offset_ret);
 
-/* Store 'flags' as the lowest byte of the word at 'offset' of a stream. */
-bool word_file_patch(struct word_file *f, uint32_t stream, uint64_t offset,
-		     uint8_t flags);
+/*
+ * Append a call that fits into a pair.  The offset of the second call of a pair
+ * is odd.
+ */
+bool word_file_put_half(struct word_file *f, uint32_t stream, uint64_t word,
+			uint64_t *offset_ret);
+
+/* Mark the call at 'offset' of a stream: it hands its slot over. */
+bool word_file_hand_over(struct word_file *f, uint32_t stream, uint64_t offset);
 
 /* Write the index and the header. */
 bool word_file_finish(struct word_file *f, uint64_t slot_count);

@@ -18,6 +18,7 @@ read_chunk(struct word_reader *r)
 	n = pread(r->file->fd, r->words, sizeof(r->words),
 		  (off_t)(s->chunks[r->chunk_idx++] * REPLAY_CHUNK_NBYTES));
 	r->next = r->words;
+	r->has_second = false;
 	if (n >= 0 && n != (ssize_t)sizeof(r->words))
 		errno = EIO;
 	return n == (ssize_t)sizeof(r->words);
@@ -33,22 +34,48 @@ word_reader_open(struct word_reader *r, const struct word_file *f,
 	return read_chunk(r);
 }
 
+size_t
+word_reader_half(const struct word_reader *r)
+{
+	const size_t next = (size_t)(r->next - r->words) * 2;
+
+	return r->has_second ? next - 1 : next;
+}
+
+/* Store the next word, of a pair the call that is next. */
+static bool
+take_word(struct word_reader *r, uint64_t *word_ret)
+{
+	if (r->has_second) {
+		r->has_second = false;
+		*word_ret = word_of_pair(r->next[-1], 1);
+		return true;
+	}
+	if ((*r->next & (WORD_LONE | WORD_KIND_MASK)) ==
+		    (WORD_LONE | WORD_NEXT) &&
+	    !read_chunk(r))
+		return false;
+	*word_ret = *r->next++;
+	if ((*word_ret & WORD_LONE) == 0) {
+		r->has_second = true;
+		*word_ret = word_of_pair(*word_ret, 0);
+	}
+	return true;
+}
+
 bool
 word_reader_next(struct word_reader *r, struct word_item *item)
 {
-	uint64_t word = *r->next++;
+	uint64_t word;
 
-	if ((word & WORD_KIND_MASK) == WORD_NEXT) {
-		if (!read_chunk(r))
-			return false;
-		word = *r->next++;
-	}
+	if (!take_word(r, &word))
+		return false;
 	*item = (struct word_item){
 		.kind = (enum word_kind)(word & WORD_KIND_MASK),
 		.hands = (word & WORD_HANDS) != 0,
 		.waits = (word & WORD_WAITS) != 0,
-		.number = (uint32_t)(word >> WORD_SLOT_SHIFT & WORD_SLOT_MAX),
-		.size = word >> WORD_SIZE_SHIFT,
+		.number = word_slot(word),
+		.size = word_size(word),
 	};
 	if (item->kind == WORD_CREATE || item->kind == WORD_THREAD)
 		item->turn = *r->next++;

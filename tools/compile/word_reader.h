@@ -9,7 +9,7 @@
 
 #include "tools/compile/word_file.h"
 
-/* A word with the words that belong to it. */
+/* A call or control, with the words that belong to it. */
 struct word_item {
 	enum word_kind kind;
 	bool hands, waits;
@@ -23,6 +23,7 @@ struct word_reader {
 	const struct word_file *file;
 	uint32_t stream, chunk_idx;
 	const uint64_t *next;
+	bool has_second; /* the next call is the second one of the last word */
 	uint64_t words[REPLAY_CHUNK_WORDS];
 };
 
@@ -31,9 +32,15 @@ bool word_reader_open(struct word_reader *r, const struct word_file *f,
 		      uint32_t stream);
 
 /*
- * Read the next word; WORD_END is the last one.  On failure set errno and
+ * Read the next item; WORD_END is the last one.  On failure set errno and
  * return false.
  */
 bool word_reader_next(struct word_reader *r, struct word_item *item_ret);
+
+/*
+ * Return where the next item is in its chunk, in halves of words: the second
+ * call of a pair is in the second half.
+ */
+size_t word_reader_half(const struct word_reader *r);
 
 #endif /* WORD_READER_H */

@@ -2,6 +2,7 @@
 /* driver.c - see driver.h */
 #include "tools/driver/driver.h"
 
+#include "tools/driver/lane_fast.h"
 #include "tools/driver/lanes.h"
 
 #include <errno.h>
@@ -88,7 +89,8 @@ prepare_lanes(struct lanes *all, const struct replay_header *header, int fd)
 		all->lanes[i].all = all;
 		all->lanes[i].place = &run->places[i];
 		all->lanes[i].chunk =
-			map_zeros(REPLAY_CHUNK_NBYTES + sizeof(uint64_t[3]));
+			map_zeros(REPLAY_CHUNK_NBYTES +
+				  LANE_FAST_AHEAD * sizeof(uint64_t));
 		run->places[i].chunk = all->lanes[i].chunk;
 		all->lanes[i].stream = &streams[i];
 		all->lanes[i].random = run->seed ^ (uint64_t)(i + 1) << 32;

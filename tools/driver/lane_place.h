@@ -26,10 +26,14 @@ enum lane_state {
  * looks for changes, seconds later.
  */
 struct lane_place {
-	_Alignas(128) const uint64_t *_Atomic next; /* in the driver's memory */
-	const uint64_t *chunk;			    /* the word's chunk */
-	_Atomic uint32_t chunk_count;		    /* chunks read so far */
-	_Atomic uint32_t state;			    /* an 'enum lane_state' */
+	/*
+	 * The next word, in the driver's memory; 4 bytes further if the first
+	 * call of its pair has been made.
+	 */
+	_Alignas(128) const char *_Atomic next;
+	const uint64_t *chunk;	      /* the word's chunk */
+	_Atomic uint32_t chunk_count; /* chunks read so far */
+	_Atomic uint32_t state;	      /* an 'enum lane_state' */
 	/* Changes during a long write to a block, and see LANE_JOINS. */
 	_Atomic uint32_t detail;
 };
@@ -37,7 +41,16 @@ struct lane_place {
 static inline void
 lane_place_next(struct lane_place *place, const uint64_t *next)
 {
-	atomic_store_explicit(&place->next, next, memory_order_relaxed);
+	atomic_store_explicit(&place->next, (const char *)next,
+			      memory_order_relaxed);
+}
+
+/* The next call is the second one of the pair 'word'. */
+static inline void
+lane_place_second(struct lane_place *place, const uint64_t *word)
+{
+	atomic_store_explicit(&place->next, (const char *)word + 4,
+			      memory_order_relaxed);
 }
 
 static inline void

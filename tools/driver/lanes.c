@@ -2,6 +2,8 @@
 /* lanes.c - see lanes.h */
 #include "tools/driver/lanes.h"
 
+#include "tools/driver/lane_fast.h"
+
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -200,9 +202,8 @@ call(const struct lanes *all, struct lane *lane, uint64_t word,
      const uint64_t *next)
 {
 	const unsigned kind = word & WORD_KIND_MASK;
-	const uint32_t slot =
-		(uint32_t)(word >> WORD_SLOT_SHIFT & WORD_SLOT_MAX);
-	uint64_t size = word >> WORD_SIZE_SHIFT, alignment = 0, old_size = 0;
+	const uint32_t slot = word_slot(word);
+	uint64_t size = word_size(word), alignment = 0, old_size = 0;
 	void *block = NULL;
 
 	if (unlikely(size == WORD_BIG_SIZE))
@@ -322,18 +323,13 @@ control(struct lane *lane, uint64_t word)
 		next_chunk(lane);
 		return true;
 	case WORD_CREATE:
-		create_thread(
-			lane,
-			(uint32_t)(word >> WORD_SLOT_SHIFT & WORD_SLOT_MAX),
-			(uint32_t)*lane->next++);
+		create_thread(lane, word_slot(word), (uint32_t)*lane->next++);
 		return true;
 	case WORD_BEGIN:
-		begin_window(
-			all, lane,
-			(uint32_t)(word >> WORD_SLOT_SHIFT & WORD_SLOT_MAX));
+		begin_window(all, lane, word_slot(word));
 		return true;
 	case WORD_PAUSE:
-		pause_until(lane, all->begin_ns + (word >> WORD_SLOT_SHIFT));
+		pause_until(lane, all->begin_ns + (word >> WORD_TIME_SHIFT));
 		return true;
 	case WORD_THREAD:
 		lane->next++; /* The ID is for whoever reads the words later. */
@@ -341,98 +337,6 @@ control(struct lane *lane, uint64_t word)
 	default:
 		return false;
 	}
-}
-
-/* Make the call of a single word without WORD_SLOW. */
-static inline __attribute__((always_inline)) void
-call_fast(const struct lanes *all, struct lane *lane, const uint64_t *next,
-	  bool is_free)
-{
-	const uint64_t word = *next;
-	const uint32_t slot =
-		(uint32_t)(word >> WORD_SLOT_SHIFT & WORD_SLOT_MAX);
-	const uint64_t size = word >> WORD_SIZE_SHIFT;
-
-	lane_place_next(lane->place, next);
-	if (is_free)
-		all->calls.free(all->blocks[slot]);
-	else
-		keep(all, lane, WORD_MALLOC, slot, all->calls.malloc(size), 0,
-		     size);
-}
-
-/*
- * Make four such calls; 'frees' has a bit for each of them that is a free.  gcc
- * would not unroll a loop, which would have a branch for each call.
- */
-static inline __attribute__((always_inline)) void
-call_four(const struct lanes *all, struct lane *lane, const uint64_t *words,
-	  unsigned frees)
-{
-	call_fast(all, lane, words, (frees & 1) != 0);
-	call_fast(all, lane, words + 1, (frees & 2) != 0);
-	call_fast(all, lane, words + 2, (frees & 4) != 0);
-	call_fast(all, lane, words + 3, (frees & 8) != 0);
-}
-
-/* Return 1 for the word of a free, 0 for that of a malloc. */
-static inline unsigned
-free_bit(uint64_t word)
-{
-	_Static_assert((WORD_FREE & 1) != 0 && (WORD_MALLOC & 1) == 0,
-		       "bit 0 tells frees from mallocs");
-	return word & 1;
-}
-
-/*
- * Make the calls of four fast words.  The processor mispredicts the order of
- * mallocs and frees in many traces.  Here it does so once for four calls, in
- * one jump to code that makes these four, and not once for every second call.
- */
-static void
-run_four(const struct lanes *all, struct lane *lane, const uint64_t *words)
-{
-	switch (free_bit(words[0]) | free_bit(words[1]) << 1 |
-		free_bit(words[2]) << 2 | free_bit(words[3]) << 3) {
-#define FOUR(frees)                                 \
-	case frees:                                 \
-		call_four(all, lane, words, frees); \
-		break
-		FOUR(0);
-		FOUR(1);
-		FOUR(2);
-		FOUR(3);
-		FOUR(4);
-		FOUR(5);
-		FOUR(6);
-		FOUR(7);
-		FOUR(8);
-		FOUR(9);
-		FOUR(10);
-		FOUR(11);
-		FOUR(12);
-		FOUR(13);
-		FOUR(14);
-		FOUR(15);
-#undef FOUR
-	}
-}
-
-/*
- * Run fast words up to the next slow one and return that.  This reads up to
- * three words past it, and past the chunk: its mapping has another page.
- */
-static inline const uint64_t *
-run_fast(const struct lanes *all, struct lane *lane, const uint64_t *next,
-	 uint64_t slow)
-{
-	while (((next[0] | next[1] | next[2] | next[3]) & slow) == 0) {
-		run_four(all, lane, next);
-		next += 4;
-	}
-	for (; (*next & slow) == 0; next++)
-		call_fast(all, lane, next, free_bit(*next) != 0);
-	return next;
 }
 
 /* Run a lane until its thread ends.  Return the last word. */
@@ -448,9 +352,15 @@ run_lane(struct lane *lane)
 		uint64_t word;
 
 		if (likely(!is_observed))
-			next = run_fast(all, lane, next, WORD_SLOW);
+			next = lane_fast_run(lane, next);
 		lane_place_next(lane->place, next);
 		word = *next++;
+		if ((word & WORD_LONE) == 0) {
+			call(all, lane, word_of_pair(word, 0), next);
+			lane_place_second(lane->place, next - 1);
+			call(all, lane, word_of_pair(word, 1), next);
+			continue;
+		}
 		if (likely(word_is_call(word))) {
 			next = call(all, lane, word, next);
 			continue;
@@ -476,7 +386,7 @@ run_thread(void *context)
 	last = run_lane(lane);
 	lane_times_end(&lane->times);
 	lane_place_state(lane->place, LANE_ENDED, 0);
-	if (last == (WORD_EXIT | WORD_SLOW))
+	if (last == (WORD_EXIT | WORD_CONTROL))
 		return NULL;
 	/* The thread outlives the trace. */
 	turn_pass(&lane->all->parked);

@@ -9,24 +9,37 @@
  *
  *	| header | chunk of 0 | chunk of 1 | ... | index | numbers |
  *
- * A word is a call:
+ * Most words are pairs, of two calls that are frees, or mallocs of 1 to 2047
+ * bytes:
+ *
+ *	bits 0-1	WORD_FREES: of the first call, of the second: it is a
+ *			free
+ *	bits 4-5	WORD_HANDS, WORD_HANDS_SECOND
+ *	bit 6		0
+ *	bit 7		WORD_SLOW: one of the calls hands its slot over
+ *	bits 8-29	two sizes of 11 bits each; 0 for a free
+ *	bits 30-63	two slots of 17 bits each
+ *
+ * Every other word is WORD_LONE, with one call or none:
  *
  *	bits 0-3	kind
  *	bit 4		WORD_HANDS: the slot's next call is another thread's
  *	bit 5		WORD_WAITS: the slot's last call was another thread's
- *	bit 6		WORD_OLD: a realloc of a block of a page or more
- *	bit 7		WORD_SLOW: all but malloc and free of one word without
- *			the bits above, which most words are
- *	bits 8-35	slot of the block, or number of the thread's stream
- *	bits 36-63	size in bytes; WORD_BIG_SIZE: it is in the next word
+ *	bit 6		WORD_LONE
+ *	bit 7		WORD_SLOW: all but free, and malloc of 1 byte to a page,
+ *			of one word without the bits above
+ *	bits 8-31	size in bytes; WORD_BIG_SIZE: it is in the next word
+ *	bits 32-59	slot of the block, or number of the thread's stream
+ *	bit 60		WORD_OLD: a realloc of a block of a page or more
+ *	bits 8-63	of WORD_PAUSE: the time
  *
  * Words may follow it, in this order: its size; the alignment of WORD_MEMALIGN,
  * the life of WORD_CREATE, or the ID of WORD_THREAD; the old size of WORD_OLD;
  * and the turn that WORD_WAITS waits for.  All these words are in one chunk.
  *
- * Words have a fixed width, because the reader then has no branch that depends
- * on the width: variable widths would save a third of the bytes, but the file
- * is read from start to end, at far less than a nanosecond a word.
+ * A pair takes half the time to read, which is a good part of the driver's own
+ * cost, and two calls of a pair are at fixed places: the reader has no branch
+ * that depends on the width of a call.
  *
  * Slots: a block's address is in a slot while the block lives.  The number of
  * slots is that of the live blocks at the peak, and a constant for each thread.
@@ -58,7 +71,7 @@ enum word_kind {
 	WORD_NEXT,
 	WORD_CREATE, /* start the next life of a stream */
 	WORD_EXIT,   /* the thread ends */
-	WORD_PAUSE,  /* wait until this time, in ns from the start (<< 8) */
+	WORD_PAUSE,  /* wait until this time, in ns from the start */
 	WORD_BEGIN,  /* the window begins: wait for this number of streams */
 	WORD_THREAD, /* a life begins; the next word is the thread's ID */
 	WORD_MALLOC = 8,
@@ -72,18 +85,96 @@ enum word_kind {
 #define WORD_KIND_MASK	15u
 #define WORD_HANDS	16u
 #define WORD_WAITS	32u
-#define WORD_OLD	64u
+#define WORD_LONE	64u
 #define WORD_SLOW	128u
-#define WORD_SLOT_SHIFT 8
+#define WORD_TIME_SHIFT 8
+#define WORD_SIZE_SHIFT 8
+#define WORD_BIG_SIZE	(((uint64_t)1 << 24) - 1)
+#define WORD_SLOT_SHIFT 32
 #define WORD_SLOT_MAX	(((uint64_t)1 << 28) - 1)
-#define WORD_SIZE_SHIFT 36
-#define WORD_BIG_SIZE	(((uint64_t)1 << 28) - 1)
+#define WORD_OLD	((uint64_t)1 << 60)
 
+/* The flags of words that are no calls. */
+#define WORD_CONTROL (WORD_LONE | WORD_SLOW)
+
+/* Of pairs. */
+#define WORD_FREES	  3u
+#define WORD_HANDS_SECOND 32u
+#define PAIR_SIZE_MAX	  2047u
+#define PAIR_SLOT_MAX	  ((1u << 17) - 1)
+
+/* Return the slot of a lone word, or the number of the stream. */
+static inline uint32_t
+word_slot(uint64_t word)
+{
+	return (uint32_t)(word >> WORD_SLOT_SHIFT & WORD_SLOT_MAX);
+}
+
+/* Return the size of a lone word, which may be WORD_BIG_SIZE. */
+static inline uint32_t
+word_size(uint64_t word)
+{
+	return (uint32_t)word >> WORD_SIZE_SHIFT;
+}
+
+/* Is a lone word a call? */
 static inline bool
 word_is_call(uint64_t word)
 {
 	return (word & WORD_MALLOC) != 0;
 }
+
+/* Of a pair: is the first call (0) or the second one (1) a free? */
+static inline bool
+pair_is_free(uint64_t word, unsigned idx)
+{
+	return (word >> idx & 1) != 0;
+}
+
+static inline uint32_t
+pair_slot(uint64_t word, unsigned idx)
+{
+	return (uint32_t)(word >> (30 + 17 * idx)) & PAIR_SLOT_MAX;
+}
+
+static inline uint32_t
+pair_size(uint64_t word, unsigned idx)
+{
+	return ((uint32_t)word >> (8 + 11 * idx)) & PAIR_SIZE_MAX;
+}
+
+/* Can the call of a lone word be in a pair? */
+static inline bool
+word_fits_pair(uint64_t word)
+{
+	return (word & WORD_SLOW) == 0 && word_size(word) <= PAIR_SIZE_MAX &&
+	       word_slot(word) <= PAIR_SLOT_MAX;
+}
+
+/* Return the pair of two calls, which fit. */
+static inline uint64_t
+word_pair(uint64_t first, uint64_t second)
+{
+	return (first & 1) | (second & 1) << 1 |
+	       (uint64_t)word_size(first) << 8 |
+	       (uint64_t)word_size(second) << 19 |
+	       (uint64_t)word_slot(first) << 30 |
+	       (uint64_t)word_slot(second) << 47;
+}
+
+/* Return a call of a pair as a lone word. */
+static inline uint64_t
+word_of_pair(uint64_t word, unsigned idx)
+{
+	const unsigned kind = pair_is_free(word, idx) ? WORD_FREE : WORD_MALLOC;
+
+	return kind | (word >> idx & WORD_HANDS) | WORD_CONTROL |
+	       (uint64_t)pair_size(word, idx) << WORD_SIZE_SHIFT |
+	       (uint64_t)pair_slot(word, idx) << WORD_SLOT_SHIFT;
+}
+
+_Static_assert((WORD_FREE & 1) != 0 && (WORD_MALLOC & 1) == 0,
+	       "bit 0 tells frees from mallocs");
 
 /* Page size for a replay's writes, independent of the system's page size. */
 #define REPLAY_PAGE_NBYTES 4096u

@@ -44,16 +44,16 @@ find_call(struct word_reader *r, const struct standstill *s, uint32_t stream,
 	const struct standstill_lane *const lane = &s->lanes[stream];
 	/* Pointers of another process, and untrusted. */
 	const uintptr_t chunk = (uintptr_t)s->run->places[stream].chunk;
-	const size_t idx = ((uintptr_t)lane->next - chunk) / sizeof(uint64_t);
+	const size_t half = ((uintptr_t)lane->next - chunk) / 4;
 
 	*p = (struct position){ .is_before = s->compiled->has_window };
-	if (idx >= REPLAY_CHUNK_WORDS ||
+	if (half >= REPLAY_CHUNK_WORDS * 2 ||
 	    !word_reader_open(r, &s->compiled->file, stream))
 		return false;
 	for (;;) {
 		const bool is_there = r->chunk_idx > lane->chunk_count ||
 				      (r->chunk_idx == lane->chunk_count &&
-				       r->next >= r->words + idx);
+				       word_reader_half(r) >= half);
 
 		if (!word_reader_next(r, &p->item))
 			return false;

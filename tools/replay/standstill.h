@@ -8,7 +8,7 @@
 
 /* Where a thread was seen, and for how long. */
 struct standstill_lane {
-	const uint64_t *next;
+	const char *next;
 	uint32_t chunk_count, state, detail;
 	uint64_t ms;
 };

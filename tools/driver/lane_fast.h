@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lane_fast.h - the loop for the words without WORD_SLOW, which most are
+ *
+ * The driver's own cost is mostly that of reading words, and of mispredicted
+ * branches: a processor cannot foresee whether the next call of a trace is a
+ * malloc or a free.  So one jump decides about six calls, to code that makes
+ * just these six.
+ */
+#ifndef LANE_FAST_H
+#define LANE_FAST_H
+
+#include "tools/driver/lanes.h"
+
+/* So many words after the first slow one may be read. */
+#define LANE_FAST_AHEAD 6
+
+/* Make the calls of all words from 'next' on, and return the first slow one. */
+const uint64_t *lane_fast_run(struct lane *lane, const uint64_t *next);
+
+#endif /* LANE_FAST_H */
