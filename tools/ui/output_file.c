@@ -31,8 +31,8 @@ write_all(int fd, const char *bytes, size_t nbytes)
 
 /*
  * Open a file beside 'path', with the owner and mode of 'old', to replace it.
- * Return -1 if 'old' can only be written in place: it is no regular file, it
- * has other names, or its folder or owner does not allow it.  The caller frees
+ * Return -1 if 'old' can only be written in place: it is not a regular file, it
+ * has other names, or its folder or owner does not allow another file.  The caller frees
  * '*name_ret'.
  */
 static int
@@ -86,12 +86,32 @@ write_in_place(int fd, const char *bytes, size_t nbytes)
 	return write_all(fd, bytes, nbytes);
 }
 
-/* Return 0 or an errno value. */
+/*
+ * Open 'path' for writing and keep its content.  Return -1 and set errno on
+ * failure.
+ */
+static int
+open_target(const char *path, bool *is_new_ret)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	*is_new_ret = fd >= 0;
+	/* O_EXCL also refuses a symbolic link to a file that is missing. */
+	if (fd < 0 && errno == EEXIST)
+		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	return fd;
+}
+
+/* Return 0 or an errno value.  On failure, no new file stays. */
 static int
 write_file(const char *path, const char *bytes, size_t nbytes)
 {
-	/* Also if the file is replaced: only who may write it may do that. */
-	const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	bool is_new;
+	/*
+	 * Opening the file tests the caller's right to write it, even if another
+	 * file then takes its place.
+	 */
+	const int fd = open_target(path, &is_new);
 	int sys_errno, beside;
 	char *name;
 
@@ -102,6 +122,8 @@ write_file(const char *path, const char *bytes, size_t nbytes)
 				: write_in_place(fd, bytes, nbytes);
 	if (close(fd) != 0 && sys_errno == 0)
 		sys_errno = errno;
+	if (sys_errno != 0 && is_new)
+		unlink(path);
 	free(name);
 	return sys_errno;
 }
