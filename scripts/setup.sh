@@ -22,7 +22,7 @@ test='check valgrind clang clang-format clang-tidy shellcheck mandoc binutils
 file procps jq strace libc-devtools elfutils libunwind-dev
 python3 python3-numpy python3-venv python3-setuptools perl sqlite3 gawk xz-utils
 zstd lz4 pigz libxml2-utils
-redis-server redis-tools memcached nginx-light
+redis-server redis-tools memcached nginx-light postgresql
 chromium nodejs
 libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 libgc-dev
 heaptrack faketime musl-tools'
@@ -37,7 +37,7 @@ dpkg-dev npm python3-jsonschema python3-junitparser'
 fuzz='afl++ llvm'
 
 # Programs with test suites of their own (scripts/real-suites.sh).
-suites='stress-ng tcl postgresql'
+suites='stress-ng tcl'
 
 # Real programs for small jobs (scripts/guests.sh): programs that sandbox
 # themselves, other runtimes, compilers, interpreters, servers, archivers, and

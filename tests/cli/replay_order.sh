@@ -3,7 +3,7 @@
 #
 # replay_order.sh - traces of threaded programs replay without a deadlock
 #
-# Records larson, redis-server with I/O threads, memcached, xz -T and PostgreSQL
+# Records larson, redis-server with I/O threads, memcached, xz and PostgreSQL
 # with parallel workers, and replays each trace with --check: random pauses, and
 # a check that each call has a block that was allocated before and that no other
 # call has.  REPLAY_RUNS=100 replays each trace 100 times; the default is 3.
@@ -24,19 +24,22 @@ record()
 		>/dev/null 2>"$name.err" </dev/null
 }
 
-# in_order NAME THREADS: replay NAME.hatf.gz, which has so many threads.
+# in_order NAME THREADS HANDOVERS: replay NAME.hatf.gz, which has at least so
+# many threads, and calls that wait for another thread.
 in_order()
 {
-	local name=$1 threads=$2 begin=$SECONDS
+	local name=$1 threads=$2 handovers=$3 begin=$SECONDS
 
 	run timeout 3000 "$HATF" replay --check -r "$runs" -a glibc \
 		"$name.hatf.gz"
 	check_status "$name: $(cat err)" 0
-	grep -q "^glibc: $runs runs, all calls in order" out ||
+	grep -q "^glibc: $runs runs*, all calls in order" out ||
 		fail "$name: $(cat out)"
 	run "$HATF" replay --json -r 1 -a glibc "$name.hatf.gz"
 	[ "$(jq .threads out)" -ge "$threads" ] ||
 		fail "$name: $(jq .threads out) threads"
+	[ "$(jq .handovers out)" -ge "$handovers" ] ||
+		fail "$name: $(jq .handovers out) hand-overs"
 	echo "$name: $runs runs in $((SECONDS - begin)) s:" \
 		"$(jq -r '"\(.calls) calls, \(.threads) threads, " +
 			"\(.handovers) hand-overs"' out)"
@@ -60,7 +63,7 @@ larson()
 		"$CLI/../bench/crowd.c" || fail 'cannot build crowd.c'
 	record larson ./crowd larson 4 40000 ||
 		fail "larson: $(cat larson.err)"
-	in_order larson 8
+	in_order larson 8 10000
 }
 
 redis_server()
@@ -75,7 +78,7 @@ redis_server()
 	redis-cli -s redis.sock shutdown nosave
 	wait "$server" || fail "redis: $(cat redis.err)"
 	server=
-	in_order redis 4
+	in_order redis 4 1000
 }
 
 memcached_server()
@@ -89,25 +92,49 @@ memcached_server()
 	wait_until test -s memcached.pid
 	"$python" "$CLI/../capture/shared/client.py" memcached memcached.sock \
 		8 300 >/dev/null || fail 'memcached: its client'
+	"$python" - memcached.sock <<'END' || fail 'memcached: no list of keys'
+import socket, sys, time
+
+# A worker allocates what it needs to list the keys; the crawler frees it.
+for _ in range(20):
+    s = socket.socket(socket.AF_UNIX)
+    s.settimeout(20)
+    s.connect(sys.argv[1])
+    f = s.makefile("rb")
+    line = b"BUSY"
+    while line.startswith(b"BUSY"):
+        time.sleep(0.02)
+        s.sendall(b"lru_crawler metadump all\r\n")
+        line = f.readline()
+    while not line.startswith(b"END"):
+        assert line.startswith(b"key="), line
+        line = f.readline()
+    s.close()
+END
 	kill -TERM "$(cat memcached.pid)"
 	wait "$server"
 	server=
-	in_order memcached 5
+	in_order memcached 5 10
 }
 
+# The threads of a compressing xz free what they allocated.  Those of a
+# decompressing one free the input of each block, from the main thread.
 compress()
 {
 	seq 1 200000 >numbers
 	record xz xz -T 3 --block-size=300KiB -1 -k numbers ||
 		fail "xz: $(cat xz.err)"
-	in_order xz 4
+	in_order xz 4 0
+	xz -T 3 --block-size=40KiB -1 -kf numbers
+	record unxz xz -d -T 4 -kc numbers.xz || fail "xz -d: $(cat unxz.err)"
+	in_order unxz 4 20
 }
 
-# The workers of PostgreSQL are processes: each has a trace, with the blocks
-# that it has from its parent.
+# The workers of PostgreSQL are processes of one thread, so nothing is handed
+# over: each has a trace, with the blocks that it has from its parent.
 postgresql()
 {
-	local bin user=() trace
+	local bin user=() trace worker workers
 
 	bin=$(dirname "$(realpath "$POSTGRES")")
 	[ "$(id -u)" != 0 ] ||
@@ -120,7 +147,8 @@ postgresql()
 		-D "$PWD/database/data" -k "$PWD/database" -c port=5432 \
 		-c listen_addresses= -c max_parallel_workers_per_gather=3 \
 		-c min_parallel_table_scan_size=0 -c parallel_setup_cost=0 \
-		-c parallel_tuple_cost=0 >postgres.err 2>&1 &
+		-c parallel_tuple_cost=0 -c log_min_messages=debug3 \
+		-c log_line_prefix='%b %p ' >postgres.err 2>&1 &
 	server=$!
 	wait_until "$bin/psql" -h "$PWD/database" -U nobody -c '' postgres
 	"$bin/psql" -h "$PWD/database" -U nobody -q postgres >psql.out 2>&1 \
@@ -135,11 +163,18 @@ END
 	server=
 	grep -q 'Workers Launched: [1-9]' psql.out ||
 		fail "postgres: no parallel workers: $(cat psql.out)"
+	workers=$(sed -nE 's/^parallel worker ([0-9]+) .*/\1/p' postgres.err |
+		sort -u)
+	[ -n "$workers" ] || fail 'postgres: the log names no workers'
+	for worker in $workers; do
+		[ -e "database/$worker.hatf.gz" ] ||
+			fail "postgres: no trace of worker $worker"
+	done
 	for trace in database/*.hatf.gz; do
 		mv "$trace" "postgres-$(basename "$trace")"
 	done
 	for trace in postgres-*.hatf.gz; do
-		in_order "${trace%.hatf.gz}" 1
+		in_order "${trace%.hatf.gz}" 1 0
 	done
 }
 
