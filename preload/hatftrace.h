@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hatftrace.h - functions by which a program controls its recorder
+ * hatftrace.h - functions by which a program starts and stops its recorder, and
+ * puts marks, events and pools into the trace
  *
  * For C and C++.  No library must be linked: the functions that do the work are
  * weak symbols, which libhatftrace.so defines when it is preloaded.  Without

@@ -2,10 +2,10 @@
 /*
  * bytes.h - convert stored bytes into numbers and back
  *
- * The library converts all stored numbers with these functions.  HATF is
- * big-endian (FORMAT "Conventions"); gzip members are little-endian.  No
- * pointer needs to be aligned.  The functions are pure: any thread may call
- * them.
+ * The library converts stored numbers with these functions.  HATF is big-endian
+ * (FORMAT "Conventions"); gzip members and some foreign formats are
+ * little-endian.  No pointer needs to be aligned.  The functions are pure: any
+ * thread may call them.
  */
 #ifndef HATF_BYTES_H
 #define HATF_BYTES_H

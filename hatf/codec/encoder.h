@@ -6,14 +6,14 @@
  * metadata that a planner (place.h) puts between them, and the comments that
  * frame a block.  The recorder and hatf_writer share it.
  *
- * The encoder keeps records in its span until the span is full, or until
- * encoder_flush() or encoder_end() writes them.  'used' does not include the
- * records of the span.
+ * Except in fast mode, the encoder keeps records in its span until the span is
+ * full, or until encoder_flush() or encoder_end() writes them.  'used' does not
+ * include the records of the span.
  *
  * The encoder runs inside traced programs, in a thread without libc state of
- * its own.  So neither this file nor the files that it calls (layout, place,
- * comment_text, attr) allocate, lock, use stdio or locale, make a system call
- * or touch errno.  An encoder has one owner, who serialises all calls.
+ * its own.  So neither this file nor any other file of this room allocates,
+ * locks, uses stdio or locale, makes a system call or touches errno.  An
+ * encoder has one owner, who serialises all calls.
  *
  * Invariants: [buf, buf + used) is a legal HATF stream that depends on no
  * earlier byte.  Only the "bytes=" of the block comment is missing until

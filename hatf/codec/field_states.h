@@ -2,7 +2,6 @@
 /*
  * field_states.h - the states that place.c chooses between, and their costs
  *
- *
  * A field has eight states in a trellis (trellis.h): a width under one of two
  * interpretations.
  *

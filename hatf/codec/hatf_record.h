@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* Is it a realloc?  Such a record has two addresses. */
+/* Is the record a realloc?  A realloc has two addresses. */
 static inline bool
 hatf_record_is_realloc(const struct hatf_record *rec)
 {
@@ -31,7 +31,7 @@ hatf_record_is_carried(const struct hatf_record *rec)
 	       rec->attributes[0] == HATF_ATTR_CARRIED;
 }
 
-/* Is it a comment that starts with this text? */
+/* Is the record a comment that starts with this text? */
 static inline bool
 hatf_record_comment_starts(const struct hatf_record *rec, const char *start)
 {

@@ -132,8 +132,8 @@ layout_value(const struct layout_field *f, uint64_t raw)
 }
 
 /*
- * Update the field after a record with 'value': for an interpretation that
- * depends on it, 'value' becomes the "previous" value.
+ * Update the field after a record with 'value': under delta and stride, 'value'
+ * becomes the previous value.
  */
 static inline void
 layout_use(struct layout_field *f, uint64_t value)

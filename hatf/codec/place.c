@@ -17,8 +17,8 @@
 
 /*
  * BASE_SAMPLES: how many addresses are compared to choose a candidate.
- * BASE_TRIAL: the number of spans between two trials.  BASE_GAIN: how many
- * bytes a new base must save in a span.
+ * BASE_TRIAL: after the first spans, two of this many spans try a candidate.
+ * BASE_GAIN: how many bytes a new base must save in a span.
  */
 #define BASE_SAMPLES 16
 #define BASE_TRIAL   8

@@ -34,8 +34,8 @@ enum stack_code {
 };
 
 /*
- * Number of slots in a hash table by stack id.  A slot has the stack id with
- * this hash that was stored last.
+ * Number of slots in a hash table by stack id.  Of all ids with the hash of a
+ * slot, the slot has the one that was stored last.
  */
 #define STACK_COLUMN_PLACES 16384
 

@@ -42,8 +42,8 @@ struct trellis_costs {
 };
 
 /*
- * The cost of a use in a state is the least of these four, each from the cost
- * of an earlier state:
+ * The cost of a state after a use is the least of four sums.  Each is the cost
+ * of one state before the use plus the costs in this table:
  *
  *	from				cost
  *	the same state			stay

@@ -103,9 +103,9 @@ bool heaps_take(struct heaps *heaps, struct heap *heap, uint64_t address,
 #define HEAPS_PREFETCH_DISTANCE 16
 
 /*
- * Prefetch the block of a record that comes later.  Call this before record 'i'
- * of 'n' changes the heaps.  The call is optional; without it, sets of many
- * live blocks are slower.
+ * Prefetch the block of a record that comes later, if the block is in heap 0.
+ * Call this before record 'i' of 'n' changes the heaps.  The call is optional;
+ * without it, sets of many live blocks are slower.
  */
 static inline void
 heaps_prefetch(const struct heaps *heaps, const struct hatf_record *records,

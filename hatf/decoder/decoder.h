@@ -42,10 +42,10 @@ typedef uint8_t decoder_lengths __attribute__((vector_size(16)));
 struct decoder {
 	struct layout layout;
 	/*
-	 * Both are derived from 'layout'.  'fixed_nbytes' has, by tag, the
-	 * length of a record before its variable part.  'extra_nbytes' is, for
-	 * tags 0 to 9, the length of the variable part, or one of the LENGTH_
-	 * codes of decoder_runs.h.
+	 * The next two members are derived from 'layout'.  'fixed_nbytes' has,
+	 * by tag, the length of a record before its variable part.
+	 * 'extra_nbytes' is, for tags 0 to 9, the length of the variable part,
+	 * or one of the LENGTH_ codes of decoder_runs.h.
 	 */
 	decoder_lengths fixed_nbytes;
 	uint32_t extra_nbytes;

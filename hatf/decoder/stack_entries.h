@@ -34,7 +34,7 @@ struct stack_entries {
 	uint8_t text[STACK_COLUMN_MAX];
 };
 
-/* Is it a comment with a column of stacks? */
+/* Does the comment contain a column of stacks? */
 bool stack_entries_is_column(const struct hatf_record *comment);
 
 /*

@@ -18,8 +18,8 @@
 #include "hatf/hatf.h"
 
 /*
- * The largest window that is allowed (log2).  Compression levels need a larger
- * window only if the user asks for one.  Without this limit, an attacker's
+ * The largest window that is allowed (log2).  A compressor makes a larger
+ * window only if its user asks for one.  Without this limit, an attacker's
  * frame could make a reader allocate 2 GiB.
  */
 #define FRAME_WINDOW_LOG_MAX 27

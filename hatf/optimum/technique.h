@@ -14,10 +14,10 @@
  *                    also as an offset to the base that is near most addresses
  *   small-size       size: narrower where that pays
  *   same-size        size: default for runs of equal sizes
- *   combined-size    both
+ *   combined-size    small-size and same-size
  *   base-offset-1    address: also 1-byte offsets, and other bases
  *   base-offset-2    address: also 2-byte offsets, and other bases
- *   best-base-offset both
+ *   best-base-offset base-offset-1 and base-offset-2
  *   stride           address: stride for regular runs
  *   best             all of the above
  *   optimum          every field: everything that HATF 1.0 has

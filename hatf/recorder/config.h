@@ -4,9 +4,9 @@
  * values
  *
  * The recorder and 'hatf record' use the same table of rules, so they accept
- * the same values.  Tests compare README.md and libhatftrace(7) with it.  The
- * functions run in a traced program: they allocate nothing, take no lock and
- * leave errno alone.
+ * the same values.  Tests compare README.md and libhatftrace(7) with the table.
+ * The functions run in a traced program: they allocate nothing, take no lock
+ * and leave errno alone.
  */
 #ifndef CONFIG_H
 #define CONFIG_H

@@ -3,9 +3,10 @@
  * notes.h - the notes that traced processes leave for 'hatf record'
  *
  * A process that is killed in its first moments leaves no trace, and neither
- * does a process that cannot be traced.  To learn of them, 'hatf record'
- * creates a file and names it in HATFTRACE_NOTES.  Each process appends one
- * line to it when its trace starts, or when it finds that it cannot be traced:
+ * does a process that cannot be traced.  To learn of such processes, 'hatf
+ * record' creates a file and names it in HATFTRACE_NOTES.  Each process appends
+ * one line to it when its trace starts, or when it finds that it cannot be
+ * traced:
  *
  *	begin PID START OUT EXE
  *	untraced PID WHY TAB EXE

@@ -13,8 +13,8 @@
  *  └─────────────┴───────────────────────────────────┴──────┘
  *  followed by a word with the stamp if the kind is one of the ..._STAMPED
  *
- * A realloc in tick mode takes two words, the begin event and the end event.
- * The end event is the next word of the ring after the begin event:
+ * A realloc whose events need no stamp takes two words, the begin event and the
+ * end event.  The end event is the next word of the ring after the begin event:
  *
  *   63         48 47 46                             3 2    0
  *  ┌─────────────┬──┬────────────────────────────────┬──────┐

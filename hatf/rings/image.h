@@ -5,9 +5,9 @@
  * The rings of a process are shared mappings of one file, the ring file, so
  * their contents survive if the process is killed.  This header defines the
  * layout of the file, and the protocol that tells a reader which events are not
- * yet in the trace.  RINGS.md specifies it byte by byte.  Two
- * programs use such a file: the process that writes it, and recovery on the
- * same kind of machine.
+ * yet in the trace.  RINGS.md specifies both byte by byte.  Two programs use
+ * such a file: the process that writes it, and recovery on the same kind of
+ * machine.
  *
  *   offset 0          struct image, IMAGE_HEADER_NBYTES
  *          header     ring: struct ring, RING_HEADER_NBYTES, then its words

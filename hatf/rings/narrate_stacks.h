@@ -22,13 +22,15 @@
 #define NARRATE_STACKS_WORDS(n) ((n) / 64)
 
 struct narrate_stacks {
-	/* Find a stack in the recorder's table; NULL in recovery. */
+	/*
+	 * Find a stack or an object in the recorder's tables; NULL in recovery.
+	 */
 	const struct stack_image_node *(*node)(uint32_t id);
 	const struct stack_image_object *(*object)(uint32_t id);
 	bool has_frees; /* frees have stacks, too */
 	/*
-	 * One bit per stack, by its number: the segment defines the stack.  Not
-	 * used in recovery.
+	 * One bit per stack, frame and object, by its number: the segment
+	 * defines it.  Not used in recovery.
 	 */
 	uint64_t nodes[NARRATE_STACKS_WORDS(STACK_IMAGE_NODES_MAX)];
 	uint64_t frames[NARRATE_STACKS_WORDS(STACK_IMAGE_NODES_MAX)];

@@ -13,7 +13,7 @@
  *  2. realloc() publishes a begin event before the real call and an end event
  *     after it.  The allocator may free the old block, and hand it out again,
  *     at any point between the two.
- *  3.  The caller picks a time T, makes all producers stamp their next events
+ *  3. The caller picks a time T, makes all producers stamp their next events
  *     (clock_bump()), and only then reads the heads.  The events with a stamp
  *     <= T are passed on (to the sink) in the order of their stamps.  If an
  *     event with such a stamp is not yet published, it is an allocation whose
@@ -88,9 +88,9 @@ struct order_producer {
 };
 
 /*
- * A sink takes the events in order.  It gets the begin event and the
- * end event of a realloc as one event, EVENT_REALLOC_END or EVENT_HEAP_REALLOC.
- * If a realloc is passed on before an allocation of its old block, the realloc
+ * A sink takes the events in order.  A sink gets the begin event and the end
+ * event of a realloc as one event, EVENT_REALLOC_END or EVENT_HEAP_REALLOC.  If
+ * a realloc is passed on before an allocation of its old block, the realloc
  * gets the stamp of that allocation.
  *
  * At an EVENT_HANDOVER, 's->id' is still the thread that has ended.

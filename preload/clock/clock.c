@@ -215,8 +215,9 @@ void
 clock_bump(void)
 {
 	/*
-	 * The order of this thread's earlier stamps must not change: none may
-	 * be read after this line.
+	 * This thread's earlier stamps must stay the smaller ones: the
+	 * processor must have read the counter for all of them before this
+	 * line.
 	 */
 	clock_end_stamp();
 	/*

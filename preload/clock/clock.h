@@ -57,17 +57,17 @@
 #define CLOCK_PENDING (CLOCK_STAMPED | 1)
 
 /*
- * A moment in the units of both clocks; 'ns' is a time of CLOCK_MONOTONIC, read
- * just before 'stamp'.
+ * One moment on both clocks: 'ns' is a time of CLOCK_MONOTONIC, and 'stamp' is
+ * a stamp that was taken just after it.
  */
 struct clock_reading {
 	uint64_t stamp, ns;
 };
 
 /*
- * Writer: read both clocks, and repeat this if too much time passes between the
- * two readings.  The readings returned are less than a microsecond apart,
- * unless the thread is starved.
+ * Writer: read CLOCK_MONOTONIC and take a stamp.  If too much time passes
+ * between the two, try again, a few times at most.  The readings returned are
+ * less than a microsecond apart, unless the thread is starved.
  */
 struct clock_reading clock_read(void);
 
@@ -101,13 +101,15 @@ clock_read_counter(void)
 }
 
 /*
- * Take a stamp, after everything that the calling thread did before and before
- * everything that it does later.  The fence is needed both before and after the
- * call of the allocator.  Without the fence, the processor may read the counter
- * while an earlier load still waits for another processor: the load that handed
- * us the block, or the load of the lock under which the allocator got the
- * block.  The stamp would then be older than that of the other thread's event.
- * Later stores cannot overtake the reading.
+ * Take a stamp.  The processor reads the counter after all earlier loads of the
+ * calling thread, and before all later stores.  (For later loads, see
+ * clock_end_stamp().)  Both an event that is recorded before the call of the
+ * allocator (a free) and one that is recorded after it (an allocation) need
+ * this order.  Without the fence, the processor may read the counter while an
+ * earlier load still waits for another processor: the load that handed us the
+ * block, or the load of the lock under which the allocator got the block.  The
+ * stamp would then be older than that of the event by which another thread gave
+ * up the block.
  */
 static inline uint64_t
 clock_stamp(void)
@@ -178,16 +180,16 @@ void clock_init(bool stamped);
 bool clock_go_stamped(void);
 
 /*
- * A thread that gets memory from the caller after this call, or learns from the
- * caller of an event, stamps its own next event.  That stamp is larger than all
- * stamps taken before the call.  This is a full barrier.
+ * A thread that gets memory from the caller after this call, or learns of an
+ * event from the caller, stamps its own next event.  That stamp is larger than
+ * all stamps taken before the call.  This is a full barrier.
  */
 void clock_bump(void);
 
 /* Has clock_go_stamped() been called in this process? */
 bool clock_expects_threads(void);
 
-/* Is each event stamped at present? */
+/* Is the clock in stamped mode, so that no thread may use a tick at present? */
 bool clock_is_stamped(void);
 
 /*
@@ -211,7 +213,9 @@ bool clock_is_owned(uint64_t tick, const void *self);
  */
 void clock_revoke(uint64_t tick);
 
-/* Writer: if there is a tick older than 'stamp', make 'stamp' the tick. */
+/*
+ * Writer: if 'clock_tick' is a tick older than 'stamp', make 'stamp' the tick.
+ */
 void clock_renew(uint64_t stamp);
 
 /*
@@ -223,8 +227,8 @@ void clock_set_idle(void);
 /*
  * Writer: grant the tick to the thread that 'self' identifies.  Only that
  * thread uses ticks until another thread has an event.  The grant has two
- * steps, which return false on failure.  The first step fails if events are not
- * stamped at present.  The second step fails if another thread had an event in
+ * steps, which return false on failure.  The first step fails if the clock is
+ * not in stamped mode.  The second step fails if another thread had an event in
  * between.
  */
 bool clock_grant_begin(const void *self);

@@ -30,13 +30,16 @@
 #define OWNERS_BITS	 19
 #define OWNERS_PAGE_BITS 12
 
-/* The pages of one region of 64 MiB have consecutive entries. */
+/*
+ * The pages of one region of 64 MiB have neighbouring entries.  The heaps of
+ * glibc's arenas have this size.
+ */
 #define OWNERS_REGION_BITS 26
 
 /*
- * An event on a larger block claims no page: its thread stamps the event.  If
- * the event ends the block's life, it also makes all threads stamp their next
- * event.
+ * An event on a block of more than this many bytes claims no page: its thread
+ * stamps the event.  If the event ends the block's life, it also makes all
+ * threads stamp their next event.
  */
 #define OWNERS_BLOCK_NBYTES ((size_t)128 << 10)
 
@@ -53,17 +56,17 @@ extern _Atomic uint32_t *owners_table __attribute__((visibility("hidden")));
  */
 bool owners_begin(void);
 
-/* Return a number that no other thread of this process has. */
+/*
+ * Return a number that no other thread of this process has, or OWNERS_NOBODY if
+ * all numbers are used.
+ */
 uint32_t owners_new_number(void);
 
 /* Return the table's entry for an address. */
 static inline _Atomic uint32_t *
 owners_entry(uintptr_t address)
 {
-	/*
-	 * Spread the regions over the table. (glibc's arenas have heaps of this
-	 * size.)
-	 */
+	/* Spread the regions of 64 MiB over the table. */
 	const uint64_t region =
 		(address >> OWNERS_REGION_BITS) * 0x9e3779b97f4a7c15ull;
 	const uint64_t page = address >> OWNERS_PAGE_BITS;
@@ -72,7 +75,10 @@ owners_entry(uintptr_t address)
 			     ((1u << OWNERS_BITS) - 1)];
 }
 
-/* Like owners_have(), for a block that lies on several pages. */
+/*
+ * Like owners_have(), for a block whose first byte is at 'address' and whose
+ * last byte is at 'last', perhaps on another page.
+ */
 bool owners_have_pages(uint32_t self, uintptr_t address, uintptr_t last);
 
 /*

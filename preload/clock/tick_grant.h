@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tick_grant.h - decide which thread the writer grants the tick, and when
+ * tick_grant.h - decide when the writer grants the tick, and to which thread
  *
  * In many programs with several threads, there are long times in which only one
  * thread allocates.  That thread needs no stamps (clock.h) until another thread

@@ -116,8 +116,10 @@ follow_slot(const struct patch_slot *slot, void *context)
 	if (ours == NULL || now == ours)
 		return;
 	/*
-	 * The slot points into its own object: the object calls a function of
-	 * its own, or the slot is unbound.
+	 * If the slot points into its own object, the object calls a function
+	 * of its own, or the slot is unbound.  Patch an unbound slot only if
+	 * exactly one other object defines the name, as the top of this file
+	 * explains.
 	 */
 	if (elf_dynamic_has(slot->info, PT_LOAD, (uintptr_t)now)) {
 		if (patch_is_unbound(slot) &&

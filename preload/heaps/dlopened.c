@@ -148,8 +148,9 @@ begin_looking(void)
 						  memory_order_relaxed);
 
 		/*
-		 * A holder that is not 0 is another process: this process has
-		 * inherited a held lock from its parent.  Take the lock.
+		 * A holder other than 0 and this process is an ancestor: this
+		 * process has inherited a held lock.  Take the lock in this
+		 * case, too.
 		 */
 		if (holder != pid &&
 		    atomic_compare_exchange_strong_explicit(
@@ -221,9 +222,10 @@ look(bool in_time)
 	const bool is_locked = begin_looking();
 
 	/*
-	 * If 'in_time' is set, the caller holds the loader's lock.  The
-	 * loader's lock keeps other threads out, except for a thread that has
-	 * begun a fork.
+	 * If 'in_time' is set, examine the objects even without our lock,
+	 * before their code runs.  The caller holds the loader's lock, which
+	 * keeps out all threads but one that has begun a fork.  A thread in a
+	 * fork holds our lock, but examines nothing.
 	 */
 	if (is_locked || in_time)
 		look_at_changes(in_time);
@@ -238,9 +240,10 @@ look(bool in_time)
 static _Atomic bool is_told;
 
 /*
- * The loader lists an object before it relocates the object, and dlsym() waits
- * for a load in progress.  Call dlsym() once: all objects that were counted
- * before this call are relocated after it.
+ * Examine new objects, unless our_catch() does.  The loader lists an object
+ * before it relocates the object, and dlsym() waits for a load in progress.
+ * Call dlsym() once: all objects that were counted before this call are
+ * relocated after it.
  */
 static void
 look_late(void)
@@ -304,7 +307,7 @@ follow_loads(const struct patch_slot *slot, void *unused)
 	memcpy(&real_catch, slot->at, sizeof(real_catch));
 	/*
 	 * The loader of a glibc that has __libc_early_init() always passes NULL
-	 * for the constructors.
+	 * for the constructors, so our_catch() sees every load.
 	 */
 	if (patch_write(slot, (void *)(uintptr_t)our_catch) &&
 	    elf_lookup_all("__libc_early_init").first != NULL)

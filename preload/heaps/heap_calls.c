@@ -17,8 +17,8 @@
 #include "preload/sys/export.h"
 
 /*
- * NULL until heap_calls_begin().  While it is NULL, malloc() allocates from
- * none of the known heaps.
+ * Set by heap_calls_begin(), if malloc() belongs to the allocator with heaps.
+ * While it is NULL, malloc() allocates from none of the known heaps.
  */
 static _Atomic(heap_calls_of_fn *) of_plain;
 

@@ -28,9 +28,11 @@
 typedef struct pool *heap_calls_of_fn(const void *p);
 
 /*
- * Begin to record heaps.  Call this when an allocator has its first heap, or is
- * about to make it.  The caller must be able to take the loader's lock.
- * 'companion' is a function of that allocator.  Keeps errno.
+ * Call this when an allocator has its first heap, or is about to make it.  If
+ * the program's malloc() belongs to this allocator, the calls of the C
+ * functions pass through this module from now on.  'companion' is a function of
+ * the allocator.  The caller must be able to take the loader's lock.  Keeps
+ * errno.
  */
 void heap_calls_begin(heap_calls_of_fn *of, const void *companion);
 

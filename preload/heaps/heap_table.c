@@ -344,7 +344,7 @@ heap_table_put(struct pool *pool, const void *p, size_t size)
 	hold();
 	/*
 	 * If there is already a block at this address, the recorder missed its
-	 * free.
+	 * free: remove the block.
 	 */
 	b = (struct block *)find(&blocks, (uintptr_t)p);
 	if (b != NULL)

@@ -26,8 +26,8 @@ struct pool;
 extern _Atomic bool heap_table_used __attribute__((visibility("hidden")));
 
 /*
- * relaxed: a thread that has a block of a heap has synchronised with the thread
- * that made the heap.
+ * Has a heap ever been added?  relaxed: a thread that has a block of a heap has
+ * synchronised with the thread that made the heap.
  */
 static inline bool
 heap_table_is_used(void)
@@ -104,7 +104,10 @@ heap_table_next(const struct heap_table_block *at, const void **p_ret,
 void heap_table_forget(struct pool *pool, struct heap_table_block *hidden);
 void heap_table_show(struct pool *pool, struct heap_table_block *hidden);
 
-/* Release the handle of a heap.  Return the heap, or NULL if there is none. */
+/*
+ * Release the handle, so that another heap can get it.  Return the heap that
+ * had it, or NULL if there is none.
+ */
 struct pool *heap_table_hide_handle(const void *handle);
 
 /*

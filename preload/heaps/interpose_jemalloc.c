@@ -65,7 +65,9 @@ enum {
 
 struct jemalloc {
 	struct patch *patches;
-	/* number of patches that are stored in slots; dlsym() returns all */
+	/*
+	 * number of patches that are stored in slots; our dlsym() returns all
+	 */
 	size_t patched_count;
 	bool is_there;
 	struct arenas arenas;
@@ -368,9 +370,9 @@ STAND_C(prefixed)
 
 /*
  * Other objects call the functions of C by names that lead to another allocator
- * or to us.  For this copy, only the functions that jemalloc alone has are
- * therefore patched in slots.  But a program may look up this copy's functions
- * of C by dlsym().
+ * or to us.  For the copy under its usual names, only the functions that
+ * jemalloc alone has are therefore patched in slots.  But a program may look up
+ * this copy's functions of C by dlsym().
  */
 static struct patch plain_patches[] = { OWN(PLAIN_PATCH) OF_C(PLAIN_OPTIONAL)
 						LATE_OF_C(PLAIN_OPTIONAL) };

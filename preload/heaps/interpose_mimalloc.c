@@ -201,7 +201,10 @@ TAKE_BOTH(zalloc_aligned, (size_t size, size_t alignment), (size, alignment),
 TAKE_BOTH(calloc_aligned, (size_t n, size_t size, size_t alignment),
 	  (n, size, alignment), heap_calls_product(n, size), alignment, ZEROED)
 
-/* These functions align the address 'offset' bytes after the block's start. */
+/*
+ * These functions align the address 'offset' bytes after the block's start, so
+ * record no alignment of the block itself.
+ */
 TAKE_BOTH(malloc_aligned_at, (size_t size, size_t alignment, size_t offset),
 	  (size, alignment, offset), size, 0, PLAIN)
 TAKE_BOTH(zalloc_aligned_at, (size_t size, size_t alignment, size_t offset),

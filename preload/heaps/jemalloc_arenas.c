@@ -267,9 +267,9 @@ find_mib(const struct arenas *a, const size_t *mib, size_t count)
 }
 
 /*
- * Once the real call has run, another thread may get the blocks.  Therefore
- * record their frees before the call.  If the call fails, record the blocks as
- * allocated again.
+ * Begin a call that frees all blocks of an arena.  Once the real call has run,
+ * another thread may get the blocks, so record their frees before the call.  If
+ * the call fails, arenas_end() records the blocks as allocated again.
  */
 static void
 begin_end_of_all(const struct arenas *a, struct arenas_act *act)

@@ -18,7 +18,10 @@
 
 #include "preload/heaps/heap_calls.h"
 
-/* Upper bound of jemalloc's arena numbers; larger numbers are special. */
+/*
+ * All numbers of arenas are below this; jemalloc gives larger numbers a special
+ * meaning.
+ */
 #define ARENAS_MAX 4096u
 
 typedef int mallctl_fn(const char *, void *, size_t *, void *, size_t);
@@ -82,8 +85,9 @@ void arenas_end(struct arenas *a, const struct arenas_act *act,
 
 /*
  * Return the heap of the block 'p', which a function of jemalloc has just
- * returned, or NULL for malloc's heap.  'flags' is that function's argument, or
- * 0 if it has none.  'p' is NULL if the call failed.
+ * returned, or NULL for malloc's heap.  'flags' is the argument of that
+ * function with this name, or 0 if the function has none.  'p' is NULL if the
+ * call failed.
  */
 struct pool *arenas_of(struct arenas *a, const void *p, int flags);
 

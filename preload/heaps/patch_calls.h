@@ -73,8 +73,8 @@ struct patch {
  * except the object that defines the real ones.  'markers' are names of
  * functions, ended by NULL.  All real functions and all markers must be in the
  * same object, since another library may have a function of the same name.  If
- * they are not, or if a function is missing, do nothing and return false.  If
- * only an optional function is missing, set its 'real' to NULL; ours is then
+ * they are not, or if a function is missing, patch nothing and return false.
+ * If only an optional function is missing, set its 'real' to NULL; ours is then
  * never called.  The first function must not be optional.  Call this only where
  * it is safe to take the loader's lock.
  */

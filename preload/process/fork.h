@@ -30,10 +30,10 @@ void fork_after(bool is_child);
 
 /*
  * The calling thread is about to make a child by vfork.  Such a child shares
- * the memory, records into the same ring, and cannot make the writer thread.
- * Make the writer now, unless two things hold: the ring has room for the
- * child's events, and the trace that the child begins after its exec will have
- * another name.  Keeps errno.
+ * the memory of its parent, records into the ring of the calling thread, and
+ * cannot make the writer thread.  Make the writer now, unless two things hold:
+ * the ring has room for the child's events, and the trace that the child begins
+ * after its exec will have another name.  Keeps errno.
  */
 void fork_before_vfork(void);
 

@@ -16,16 +16,16 @@
 #include <stdbool.h>
 
 /*
- * Does the process have such a run-time?  The first call searches, on the
- * initial thread; later calls return the same answer.  This calls no function
- * of libc, since a run-time that is not initialised may have intercepted the
- * function.  Any thread may call this.
+ * Does the process have one of the run-times with which it is not traced?  The
+ * first call searches, on the initial thread; later calls return the same
+ * answer.  This calls no function of libc, since a run-time that is not
+ * initialised may have intercepted the function.  Any thread may call this.
  */
 bool sanitizer_is_here(void);
 
 /*
- * Is the run-time in a library that ends the program if another library is
- * loaded before that library?
+ * Is the run-time a shared library that ends the program unless it is loaded
+ * before all other libraries?
  */
 bool sanitizer_must_be_first(void);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * signal_gate.h - a handler before the program's actions, while it is ending
+ * signal_gate.h - a handler that decides when signals act while the process is
+ * ending
  *
  * exit() flushes streams after the trace is finished, and may call handlers of
  * other libraries.  Without the recorder the process would have ended by then,
@@ -10,8 +11,8 @@
  * unblock the signals in time without interrupting a sleep.
  *
  * So the mask stays the program's, and the signals get another handler, the
- * gate.  Nothing happens unless a signal arrives.  Then the gate decides by its
- * origin and the time:
+ * gate.  Nothing happens unless a signal arrives.  Then the gate decides by the
+ * signal's origin and the time:
  *
  * - while the trace is being finished, the gate keeps the signal;
  * - in the SIGNAL_GATE_NS after that, it keeps the signal, too, and a timer
@@ -42,9 +43,9 @@
 #define SIGNAL_GATE_NS 20000000ull
 
 /*
- * Signals that people and programs often send to a short process.  To set the
- * actions of all signals takes 0.06 ms, a fifth of the time that a short
- * process takes to write its trace.
+ * Signals that people and programs often send to a short process.  Only these
+ * get the gate there: to set the actions of all signals takes 0.06 ms, a fifth
+ * of the time that a short process takes to write its trace.
  */
 #define SIGNAL_GATE_COMMON                                         \
 	(SIGNAL_ACTION_BIT(SIGHUP) | SIGNAL_ACTION_BIT(SIGINT) |   \
@@ -53,10 +54,10 @@
 	 SIGNAL_ACTION_BIT(SIGTERM))
 
 /*
- * Close the gate for those of 'signals' that are not ignored and whose default
- * action is not to do nothing.  'several': there are other threads, whose
- * children must not inherit a wrong action even for a moment.  Only the first
- * call in a process has an effect.
+ * Close the gate for 'signals', except those that the program ignores and those
+ * whose default action is to do nothing, such as SIGCHLD.  'several': there are
+ * other threads, whose children must not inherit a wrong action even for a
+ * moment.  Only the first call in a process has an effect.
  */
 void signal_gate_close(uint64_t signals, bool several);
 

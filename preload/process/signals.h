@@ -12,7 +12,7 @@
  * threads.  If there are other threads, the signals get a handler that keeps
  * them (signal_gate.h).  Exceptions are the signals that a thread raises in
  * itself (SIGSEGV, SIGPIPE and the like), the two signals that libc uses
- * itself, and the signals that do nothing.
+ * itself, and the signals whose default action is to do nothing.
  *
  * The ending thread makes all these changes, by raw system calls.
  */

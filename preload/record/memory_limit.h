@@ -31,10 +31,10 @@ bool memory_limit_exists(void);
 bool memory_limit_allows(size_t private_nbytes, size_t shared_nbytes);
 
 /*
- * Take 'shared_nbytes' of the memory that is left.  If there is a limit, ask
- * the writer and wait at most two seconds for the answer.  Return false if too
- * little is left, or if no answer came.  Any thread of the program may call
- * this.  May change errno.
+ * Take 'shared_nbytes' of the memory that the recorder may still map.  If there
+ * is a limit, ask the writer and wait at most two seconds for the answer.
+ * Return false if too little is left, or if no answer came.  Any thread of the
+ * program may call this.  May change errno.
  */
 bool memory_limit_take(size_t shared_nbytes);
 

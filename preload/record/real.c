@@ -65,7 +65,8 @@ real_realloc_early(void *p, size_t size)
 }
 
 /*
- * Is this thread resolving the functions?  If it is, the call comes from libc.
+ * Is this thread resolving the functions?  If it is, the present call comes
+ * from libc, which looks up names.
  */
 static bool
 is_resolving(void)

@@ -31,12 +31,12 @@
 #include "preload/state/process_state.h"
 
 /*
- * While the recorder is dormant, this check is its whole cost.  malloc() checks
- * the flag after the real call.  If recording begins during that call, malloc()
- * therefore records.  free() checks the flag before the real call.  relaxed
- * suffices: a thread that gets a block from another thread, directly or through
- * the allocator, has synchronised with that thread.  It cannot read an older
- * value of the flag than the other thread read.  So a trace that has the
+ * Is the recorder dormant?  If it is, this check is its whole cost.  malloc()
+ * checks the flag after the real call.  If recording begins during that call,
+ * malloc() therefore records.  free() checks the flag before the real call.
+ * relaxed suffices: a thread that gets a block from another thread, directly or
+ * through the allocator, has synchronised with that thread.  It cannot read an
+ * older value of the flag than the other thread read.  So a trace that has the
  * allocation of a block also has its free, and a trace that has a free also has
  * the next allocation at the same address.  When recording stops, some events
  * may still be published.  The writer recognises these events by their stamps;
@@ -280,8 +280,8 @@ record_realloc_word(struct thread *t, const void *p, size_t size,
 bool record_is_last_alloc(const void *p, size_t size);
 
 /*
- * The slow path: record an event with a stamp, or as a wide event.  The first
- * two functions return 'p', so that a caller can call them as a tail call.
+ * The slow path: record an event that the fast path did not take.  The first
+ * two functions return 'p', so that a caller can make a tail call.
  */
 void *record_alloc_slow(void *p, size_t size);
 void *record_calloc_slow(void *p, size_t size);

@@ -58,9 +58,12 @@ record_stamp(struct thread *t, const struct record_block *block)
 	is_owner = is_small &&
 		   owners_have(t->owner, block->address, block->nbytes);
 	/*
-	 * The thread may not own the pages.  Either another thread has claimed
-	 * a page since, perhaps before this thread read the clock; or the pages
-	 * are unknown or too many to claim.
+	 * If this thread does not own all pages of the block now, the table
+	 * cannot order this event and later events of other threads: make all
+	 * threads stamp their next events.  Either another thread has claimed a
+	 * page since, perhaps before this thread read the clock; or the pages
+	 * are unknown or too many to claim, which matters only at the end of a
+	 * block's life.
 	 */
 	if (!is_owner && (is_small || block->is_end))
 		clock_bump();

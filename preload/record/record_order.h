@@ -53,7 +53,8 @@ record_is_ordered(const struct thread *t, const struct record_block *block)
 }
 
 /*
- * Return a stamp for this event, and make 't' the owner of the block's pages.
+ * Return a stamp for this event.  If the block has at most OWNERS_BLOCK_NBYTES,
+ * also make 't' the owner of its pages.
  */
 uint64_t record_stamp(struct thread *t, const struct record_block *block);
 

@@ -132,8 +132,8 @@ record_await_room(struct thread *t, unsigned words)
 		ring_wait_announce(t->ring);
 		wake_writer();
 		/*
-		 * There is no writer, and a child process that shares the
-		 * memory cannot make one.
+		 * If there is no writer, a child process that shares the memory
+		 * cannot make one: extend the ring here, or drop the event.
 		 */
 		if (!wake_has_writer() && !process_is_own()) {
 			if (is_extensible(t->ring)) {

@@ -13,8 +13,9 @@
 
 /*
  * Find the ring to record into and close it to signal handlers.  Return NULL if
- * there is no ring: nothing is traced, the recorder itself makes the call, or
- * there is no memory.  In the last case, count the event as lost.
+ * there is no ring: nothing is traced, the recorder itself makes the call,
+ * there is no memory, or too many handlers have interrupted recordings of this
+ * thread.  In the last two cases, count the event as lost.
  */
 struct thread *record_enter(void);
 

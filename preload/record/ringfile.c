@@ -71,7 +71,7 @@ is_safe(int fd)
 	}
 }
 
-/* A filter may make fallocate() return 0 and do nothing: check the size. */
+/* Did the file grow?  A filter may make fallocate() return 0 and do nothing. */
 static bool
 has_nbytes(uint64_t nbytes)
 {
@@ -116,7 +116,7 @@ map(void *at, uint64_t offset, uint64_t nbytes)
 
 	if (p == MAP_FAILED)
 		return NULL;
-	/* Do not share the mapping: a forked child would write into it. */
+	/* Do not map this in a forked child, which would write into it. */
 	if (madvise(p, nbytes, MADV_DONTFORK) != 0) {
 		munmap(p, nbytes);
 		return NULL;

@@ -69,8 +69,8 @@ void ringfile_begin(const struct config *config, const char *trace_path);
 /*
  * Could ringfile_come_back() find the file again?  If 'complete' is set, the
  * answer is also no if a ring is not in the file, since a kill would then lose
- * events that are recorded while there is no writer thread.  If there is no
- * file, return !complete.
+ * events that are recorded while there is no writer thread.  If no file was
+ * made, return !complete.
  */
 bool ringfile_can_leave(bool complete);
 

@@ -24,8 +24,9 @@
 #define ENDED_MAX 64u
 
 /*
- * A new thread gives up when this many ended threads still exist.  A thread may
- * exist for some microseconds after it was joined.
+ * A new thread stops looking for a ring to take over when it has met this many
+ * ended threads that still exist.  A thread may exist for some microseconds
+ * after it was joined.
  */
 #define PROBES_MAX 8u
 
@@ -401,9 +402,9 @@ put_ended(_Atomic(struct thread *) *slot, struct thread *t)
 }
 
 /*
- * Return the index of the oldest thread that has ended.  It is only a hint, so
- * it is read and written relaxed.  If a search skips a thread, a later search
- * finds it, or the writer recycles it.
+ * Return the index of the oldest thread that has ended.  The index is only a
+ * hint, so all accesses are relaxed.  If a search skips a thread, a later
+ * search finds it, or the writer recycles it.
  */
 static uint32_t
 oldest_ended(uint32_t to)

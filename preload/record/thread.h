@@ -105,7 +105,8 @@ struct thread {
 	/*
 	 * The writer takes events of the thread with the HATF number
 	 * 'producer.id' from the ring at present.  The thread with the number
-	 * 'id' records now.
+	 * 'id' records now.  The two differ while the ring has events from
+	 * before a hand-over.
 	 */
 	_Alignas(RING_CACHE_LINE) struct order_producer producer;
 	bool is_gone;	       /* destroyThread is in the trace */

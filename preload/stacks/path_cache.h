@@ -8,7 +8,7 @@
  * frame.  It has the address and the value of each word.  The address of each
  * word follows from words further in.  If all words still have these values,
  * the stack is therefore the same, and its number is known.  This comparison
- * takes no look-up of unwind rules, and its loads do not depend on each other.
+ * needs no look-up of unwind rules, and its loads do not depend on each other.
  *
  * The address and the value of the innermost return address are the key by
  * which a path is found.  If several paths have the same key, their entry is a

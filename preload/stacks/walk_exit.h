@@ -2,11 +2,11 @@
 /*
  * walk_exit.h - the way out of the recorder's own code, in which walks begin
  *
- * Each walk begins in hidden code, the recorder's own.  The way out is short,
- * and one of a few: one to four return addresses in hidden code, and then the
- * first visible one.  struct walk_exit describes one way out.  All offsets are
- * from the stack pointer at the start.  Each place follows from the hidden
- * return addresses further in, so comparing these addresses suffices.
+ * Each walk begins in hidden code, the recorder's own.  There are only a few
+ * ways out, and each is short: one to four return addresses in hidden code, and
+ * then the first visible one.  struct walk_exit describes one way out.  All
+ * offsets are from the stack pointer at the start.  Each place follows from the
+ * hidden return addresses further in, so comparing these addresses suffices.
  *
  * Like a struct walk, a struct walk_exits is used by a single thread.
  */

@@ -3,7 +3,7 @@
  * header.h - the header comment: a description of the process and the machine
  *
  * The thread that starts the trace builds the header, once per process; the
- * writer thread then completes it for each segment.  All buffers are static,
+ * writer thread then adds the lines of each segment.  All buffers are static,
  * since the thread that makes the first allocation may have a small stack.
  */
 #ifndef HEADER_H

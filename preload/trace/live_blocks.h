@@ -6,8 +6,8 @@
  * into the trace.  The table exists only if the user wants segments, since it
  * takes memory in proportion to the live blocks.  The table uses open
  * addressing, is between 1/8 and 3/4 full, and takes 24 bytes per slot, or 28
- * if call stacks are recorded.  The child of a fork does not inherit its
- * mappings.
+ * if call stacks are recorded.  The child of a fork does not inherit the
+ * mappings of the table.
  *
  * Look-ups miss the processor's cache.  Each event therefore waits in a queue
  * until some further events have come, while its slot is prefetched.
@@ -51,7 +51,10 @@ struct live_blocks {
 	/* The number of each slot's call stack.  NULL: stacks are not kept. */
 	uint32_t *stacks;
 	uint64_t slot_count; /* a power of two */
-	/* number of blocks (and marks), sum of their sizes */
+	/*
+	 * slots in use, by blocks or by marks of destroyed heaps; sum of the
+	 * sizes of the blocks
+	 */
 	uint64_t used, nbytes;
 	uint64_t seed;
 	unsigned shift; /* 64 - log2(slot_count) */

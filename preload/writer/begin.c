@@ -61,7 +61,10 @@ begin_read(void)
 	return is_followed();
 }
 
-/* Approximate size of the pool, the stack and smaller mappings. */
+/*
+ * Approximate size of the pool of threads, the writer thread's stack and
+ * smaller mappings.
+ */
 #define SUNDRY_NBYTES ((size_t)1 << 20)
 
 /*

@@ -24,8 +24,9 @@
 /* The writer's descriptors of /proc/self and its stat file; -1: none. */
 static int folder = -1, stat_file = -1;
 /*
- * A filter of system calls kills the process if it reads /proc: do not read it.
- * The child of a fork inherits the filter, so it keeps this flag.
+ * Does a filter of system calls kill the process if it reads /proc?  If so, do
+ * not read /proc.  The child of a fork inherits the filter, so it keeps this
+ * flag.
  */
 static _Atomic bool is_blind;
 

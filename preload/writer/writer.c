@@ -88,8 +88,8 @@ serve_follow(void)
 	 */
 	control_close();
 	/*
-	 * Under the minimal filter the writer cannot open or remove files.  Do
-	 * so now.
+	 * Under the minimal filter the writer can neither remove the ring file
+	 * nor open the file in /proc, so do both now.
 	 */
 	if (writer->follow_to->filter == PRIVILEGES_MINIMAL_FILTER) {
 		ringfile_remove();

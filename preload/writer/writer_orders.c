@@ -2,8 +2,8 @@
 /*
  * writer_orders.c - carry out orders: start, stop, flush, rotate, status
  *
- * Orders come from 'hatf ctl' through the socket (control.h), or from the
- * program itself.
+ * Orders come from 'hatf ctl', through the socket (control.h) or the bell
+ * (own_slot.h), or from the program itself.
  */
 
 #include <string.h>
@@ -22,9 +22,9 @@
 #include "preload/writer/writer_state.h"
 
 /*
- * An order_sink that discards events, except those that describe threads and
- * heaps.  'narrator' belongs to the trace that has just begun, or is NULL if
- * there is none.
+ * An order_sink that discards events, except those that describe threads, heaps
+ * and DTDs of the program.  'narrator' belongs to the trace that has just
+ * begun, or is NULL if there is none.
  */
 static void
 discard_event(void *narrator, const struct order_producer *producer,
@@ -337,7 +337,10 @@ writer_obey_order(const char *order, struct text *answer)
 void
 writer_obey_bell(enum bell_call call)
 {
-	/* The thread that takes an order to start also carries it out. */
+	/*
+	 * Only an order to stop is left to the writer.  The thread of the
+	 * program that takes an order to start also carries it out.
+	 */
 	if (call == BELL_STOP && !writer->is_dormant)
 		stop_recording();
 }

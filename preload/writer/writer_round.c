@@ -269,7 +269,10 @@ note_ticks_end(void)
 	n->ticks_end_ns = sys_clock_ns(CLOCK_MONOTONIC) - n->timeline.start_ns;
 }
 
-/* Has the same open realloc delayed other events for too long? */
+/*
+ * Has the same open realloc delayed other events for too long?  If the realloc
+ * cannot end before the writer makes room, any delay is too long.
+ */
 static bool
 is_blocked_too_long(uint64_t now)
 {

@@ -70,14 +70,17 @@ struct writer {
 	uint32_t thread_count;
 	uint32_t gone_count;
 	uint64_t last_event_ns;
-	/* How many of the events in wake.unattached the trace already has. */
+	/*
+	 * Number of lost events of threads without a ring that the trace
+	 * reports.
+	 */
 	uint64_t unattached_reported;
 	bool is_ended; /* the current block has the trailer */
 	/* An order to stop ended the trace: discard later events. */
 	bool is_stopped;
 	uint32_t fork_count;	/* forks under way */
 	uint64_t fork_since_ns; /* when the last fork began */
-	/* since when forks delay the end of a segment */
+	/* since when forks delay the end of a segment; 0: they do not */
 	uint64_t fork_kept_ns;
 	/*
 	 * Is there no trace at present?  Written by the writer, and read by the
@@ -294,7 +297,10 @@ void writer_note_lost(struct thread *t);
 /* Write to the trace how many events of threads without a ring were lost. */
 void writer_note_unattached(void);
 
-/* Remember an event about a thread, a name, a fork or a heap. */
+/*
+ * Remember an event about a thread, its name, a fork, a heap or a DTD of the
+ * program.
+ */
 void writer_note_rare_event(const struct order_producer *producer,
 			    const struct event *ev);
 
@@ -313,8 +319,8 @@ bool writer_is_forking(uint64_t now);
 bool writer_is_between_forks(const struct event *ev);
 
 /*
- * Does a signal handler that has interrupted the open realloc wait for room?
- * Then the realloc cannot end before the writer makes room.
+ * Does a signal handler that has interrupted the open realloc of this producer
+ * wait for room?  If so, the realloc cannot end before the writer makes room.
  */
 bool writer_is_waiting_inside(const struct order_producer *producer);
 

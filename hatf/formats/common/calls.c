@@ -101,7 +101,9 @@ put_call(struct calls *calls, struct sink *s, const struct hatf_record *rec,
 	} else if (entry->kind == LEDGER_FAILED ||
 		   (entry->known ? entry->old.object != 0
 				 : call.old_address != 0)) {
-		/* The condition omits free(NULL), which does nothing. */
+		/*
+		 * The condition omits free(NULL), and frees of omitted blocks.
+		 */
 		put(s, &call);
 	}
 	return true;

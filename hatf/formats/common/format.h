@@ -292,7 +292,7 @@ const struct format *format_recognise(const uint8_t *bytes, size_t nbytes);
 
 /*
  * The sources and sinks of the formats.  They are defined in the rooms ours,
- * text, foreign, heaptrack, memtrace and profiles.
+ * text, foreign, heaptrack, memtrace, metatf and profiles.
  */
 extern const struct source_ops hatf_source;
 extern const struct sink_ops hatf_sink;

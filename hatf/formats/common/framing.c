@@ -114,8 +114,8 @@ has_strays(const struct framing *framing)
 }
 
 /*
- * Remember what a comment of a trace of ours says.  The comment extends from
- * 'offset' to 'end'.
+ * Remember the position of a comment in a trace of ours.  The comment extends
+ * from 'offset' to 'end'.
  */
 static void
 note_position(struct framing *framing, uint64_t offset, uint64_t end)

@@ -25,8 +25,8 @@ struct sampling {
 struct sampling sampling_find(const char *lines);
 
 /*
- * Return the rate that a value of a header states; 0 if it is NULL or is not a
- * rate of samples.
+ * Return the rate that a value of a header states; 0 if 'value' is NULL or is
+ * not a rate of samples.
  */
 double sampling_rate(const char *value);
 

@@ -409,8 +409,8 @@ textio_put_u64(uint8_t *p, uint64_t n)
 		buf[start + 1] = (uint8_t)('0' + pair % 10);
 	}
 	/*
-	 * One more digit follows if the number of digits is odd, or if 'n' is
-	 * 0.
+	 * One more digit is left if the number of digits is odd, or if 'n' was
+	 * 0 from the start.
 	 */
 	if (n != 0 || start == sizeof(buf))
 		buf[--start] = (uint8_t)('0' + n);

@@ -169,7 +169,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 
 /*
  * Is the line a call?  Ordinary text may begin with the word "free", so check
- * the whole line, or the part of it that is in the buffer.
+ * the whole line, unless the buffer ends within it.
  */
 static bool
 is_call(const uint8_t *p, const uint8_t *end)
@@ -190,10 +190,7 @@ is_call(const uint8_t *p, const uint8_t *end)
 	allocates = is_word(&word, allocate_word);
 	if (next == line_end || (!allocates && !is_word(&word, free_word)))
 		return false;
-	/*
-	 * If the buffer ends within the line, check the part that is in the
-	 * buffer.
-	 */
+	/* If the buffer ends within the line, the first word must suffice. */
 	if (newline == NULL)
 		return true;
 	word = next_word(&next, line_end);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mtrace.h - parse functions as glibc's mtrace() writes them */
+/* mtrace.h - take apart the names of functions that glibc's mtrace() writes */
 #ifndef HATF_MTRACE_H
 #define HATF_MTRACE_H
 

@@ -3,9 +3,9 @@
  * heaptrack.h - shared by the parts of the source "heaptrack"
  *
  * heaptrack_source.c describes the two kinds of file, raw and interpreted, and
- * parses the lines of interpreted files and of both kinds.  heaptrack_raw.c
- * parses the lines of raw files only.  heaptrack_pieces.c fills the tables that
- * all parsers share.
+ * parses the lines that both kinds have, or that only interpreted files have.
+ * heaptrack_raw.c parses the lines of raw files only.  heaptrack_pieces.c fills
+ * the tables that all parsers share.
  *
  * Only one thread at a time may use a source.
  *

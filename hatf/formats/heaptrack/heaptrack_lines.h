@@ -3,7 +3,7 @@
  * heaptrack_lines.h - write the lines of an interpreted file of heaptrack
  *
  * A line is a letter, and hexadecimal numbers that each follow a blank (FORMATS
- * "heaptrack").  The functions write to s->out; the writer checks it for
+ * "heaptrack").  The functions write to s->out, which the writer checks for
  * errors.
  */
 #ifndef HATF_HEAPTRACK_LINES_H

@@ -95,9 +95,10 @@ struct memtrace_block {
 };
 
 /*
- * Initialise an encoder.  The caller must set 'out', 'stacks', 'has_codes',
- * 'version' (2 or 3) and 'pid' before, and zero the rest.  'out' and 'stacks'
- * stay the caller's.  Call memtrace_packets_fini() whatever the result.
+ * Initialise an encoder.  The caller must first set 'out', 'stacks',
+ * 'has_codes', 'version' (2 or 3) and 'pid', and zero the rest.  'out' and
+ * 'stacks' stay the caller's.  Call memtrace_packets_fini() whatever the
+ * result.
  */
 bool memtrace_packets_init(struct memtrace_packets *p);
 void memtrace_packets_fini(struct memtrace_packets *p);

@@ -8,7 +8,8 @@
  * hide repetition from the compressor.  The best placement depends on the
  * program.  A trial therefore uses a few techniques and the recorder's
  * placement on each block, and keeps the smallest member.  Blocks are
- * independent, so they may differ.  Only one thread may use a trial.
+ * independent, so their placements may differ.  Only one thread may use a
+ * trial.
  */
 #ifndef HATF_TRIAL_H
 #define HATF_TRIAL_H
