@@ -182,7 +182,7 @@ put_record(struct encoder *e, const struct hatf_record *rec)
 	e->used = (size_t)(p - e->buf);
 }
 
-/* Can put_alloc_free() write this record?  It copies 8 bytes of attributes. */
+/* Can put_alloc_free() write the record?  It copies 8 bytes of attributes. */
 static inline bool
 is_alloc_free(const struct hatf_record *rec)
 {
@@ -476,10 +476,7 @@ encoder_begin_run(struct encoder *e, uint64_t thread, uint64_t time,
 	for (size_t i = 0; i < sizeof(fields); i++) {
 		const struct layout_field *const field = &f[fields[i]];
 
-		/*
-		 * If the stored number depends on the last value, all values of
-		 * the run must equal that value.
-		 */
+		/* A field that follows its last value must keep that value. */
 		if (!layout_fits(field, values[i]) ||
 		    (field->follows &&
 		     (field->step != 0 || field->origin != values[i])))

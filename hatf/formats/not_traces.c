@@ -51,7 +51,7 @@ is_processed(const uint8_t *bytes, size_t nbytes)
 	return true;
 }
 
-/* Does the outermost JSON object have DHAT's key for the version? */
+/* Do the bytes begin with '{' and contain DHAT's key for the version? */
 static bool
 is_dhat(const uint8_t *bytes, size_t nbytes)
 {

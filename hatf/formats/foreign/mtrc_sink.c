@@ -290,8 +290,8 @@ put_comment(struct sink *s, const struct hatf_record *rec)
 	else if (hatf_record_comment_starts(rec, MTRC_INDEX_KIND))
 		choose_index(m, rec);
 	/*
-	 * loss_note_stack() ignores a malformed definition; calls that refer to
-	 * it have no place.
+	 * loss_note_stack() counts and ignores a malformed definition.  Calls
+	 * that refer to it have no place.
 	 */
 	return loss_note_stack(s, m->stacks, rec);
 }

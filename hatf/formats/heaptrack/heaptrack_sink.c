@@ -518,7 +518,7 @@ put_comment(struct sink *s, const struct hatf_record *rec)
 	struct heaptrack *const h = s->ctx;
 
 	put_note(s, rec);
-	/* loss_note_stack() ignores malformed definitions. */
+	/* loss_note_stack() counts and ignores malformed definitions. */
 	return loss_note_stack(s, h->stacks, rec) == HATF_OK;
 }
 

@@ -18,7 +18,7 @@
  * 	- 0
  *
  * If several blocks of a kind are live, the file does not say which of them '-'
- * frees.  The source assumes that it frees the newest.  The count of temporary
+ * frees.  The source assumes that '-' frees the newest.  The count of temporary
  * allocations (freed before anything else is allocated) is then the same as in
  * heaptrack.  The lifetimes are plausible, since most short-lived blocks are
  * freed in this order.  The address of a block is made of its kind and the
@@ -477,8 +477,8 @@ on_free(struct source *s, struct heaptrack_fields f)
 }
 
 /*
- * Add the definitions of frames and stacks that a line made.  This is done for
- * each line, so that the number of definitions stays small.
+ * Add the definitions of frames and stacks that a line made.  Call this after
+ * each such line, so that few definitions are waiting at any time.
  */
 static void
 add_definitions(struct source *s)
@@ -524,8 +524,8 @@ static const struct line_kind line_kinds[] = {
 	{ 'S', BOTH, on_suppression },
 	{ '#', BOTH, NULL },
 	/*
-	 * heaptrack was attached to a running program: blocks that are older
-	 * may be freed
+	 * heaptrack was attached to a running program, which may free blocks
+	 * that it allocated before this
 	 */
 	{ 'A', BOTH, NULL },
 };

@@ -267,7 +267,7 @@ put_location(struct memtrace_packets *w, uint64_t code, const uint64_t *frames,
 }
 
 /*
- * Store the code of some frames, and write its location if it is new.  If the
+ * Find the code for some frames, and write its location if it is new.  If the
  * address has stood for other frames before, make another code.  Return false
  * if memory runs out.
  */

@@ -154,7 +154,7 @@ put_comment(struct sink *s, const struct hatf_record *rec)
 
 	if (hatf_record_comment_starts(rec, PROMOTE_KIND))
 		put_promote(m, rec);
-	/* Ignore a malformed definition. */
+	/* This counts a malformed definition and ignores it. */
 	else
 		loss_note_stack(s, m->stacks, rec);
 }

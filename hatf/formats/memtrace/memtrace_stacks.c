@@ -189,7 +189,10 @@ take_file(struct memtrace_stacks *m, struct memtrace_domain *d,
 	if (status != HATF_OK)
 		return status;
 	push_name(&d->files, name);
-	/* The entry was not in use, so it has no functions. */
+	/*
+	 * A new last entry has no functions; the entry of a displaced file
+	 * still has the functions of that file.
+	 */
 	use_file(d, d->files.count - 1);
 	return HATF_OK;
 }

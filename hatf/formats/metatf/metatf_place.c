@@ -11,7 +11,7 @@
 #define BATCH_VALUES  ((size_t)BATCH_RECORDS * PLACE_FIELDS)
 #define BATCH_NBYTES  ((size_t)1 << 20)
 
-/* The bytes of a metadata record.  A change must save at least as many. */
+/* The bytes of a metadata record.  A change must save more bytes than these. */
 #define METADATA_NBYTES 12
 
 struct row {

@@ -35,7 +35,7 @@ metatf_recognise(const uint8_t *bytes, size_t nbytes)
 	return nbytes >= 4 && memcmp(bytes, "\177MTF", 4) == 0;
 }
 
-/* Does the trace use one of our DTDs? */
+/* Does the header of the trace name this DTD? */
 static bool
 names_dtd(const uint8_t *bytes, size_t nbytes, const struct metatf_dtd *dtd)
 {
@@ -218,7 +218,10 @@ close_source(struct source *s)
 
 /* ------------------------------------------------------------------ records */
 
-/* Copy the bytes of a record.  Return false after source_stop(). */
+/*
+ * Copy the bytes of a record.  Return false after source_stop(), or if memory
+ * runs out.
+ */
 static bool
 take_bytes(struct source *s, struct batch *b, struct hatf_record *rec,
 	   const struct mtf_value *v)
@@ -312,7 +315,7 @@ take_event(struct source *s, const struct mtf_record *r)
 
 /*
  * Add a record, unless it does not correspond to a HATF record.  Return false
- * after source_stop().
+ * after source_stop(), or if memory runs out.
  */
 static bool
 take_record(struct source *s, const struct mtf_record *r)

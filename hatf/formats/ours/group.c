@@ -197,7 +197,10 @@ read_piece(struct source *s, struct group *g, unsigned *first_stream,
 					 : read_packed(s, g, piece, &h);
 }
 
-/* A group without records must be the last. */
+/*
+ * End the trace after a group without records.  If bytes follow that group, the
+ * trace is malformed.  Always return false.
+ */
 static bool
 end_groups(struct source *s)
 {

@@ -143,8 +143,8 @@ begin_column(struct hatf_in *in, const struct hatf_record *comment)
 }
 
 /*
- * If the comment contains a column of stacks, begin the column; if it begins or
- * ends a block, end the column.
+ * If the comment contains a column of stacks, begin the column.  If the comment
+ * begins a block, end the current column.
  */
 static enum hatf_status
 note_column(struct source *s, const struct hatf_record *comment)

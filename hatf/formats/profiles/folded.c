@@ -42,8 +42,8 @@ struct folded {
 };
 
 /*
- * Add the text of an entry to 'texts'.  Separators and control characters in it
- * are replaced.
+ * Add the text of an entry to 'texts'.  Replace separators and control
+ * characters in the text.
  */
 static enum hatf_status
 text_of(struct folded *f, uint64_t idx, uint32_t *number_ret)

@@ -219,8 +219,8 @@ int64_of(uint64_t n)
 }
 
 /*
- * Is the entry the caller of 'inner', and at the same address of the same
- * object?  If so, the compiler has inlined 'inner' into this caller.
+ * Are 'inner' and its caller at the same address of the same object?  If so,
+ * the compiler has inlined 'inner' into this caller.
  */
 static bool
 is_inlined(const struct hatf_frame *inner, const struct hatf_frame *caller)
@@ -415,7 +415,7 @@ find_mappings(struct pprof *p, bool all)
 
 /*
  * Write which kinds of names a mapping has.  If any of its frames has no name,
- * write that the mapping has none, so that pprof looks them up.
+ * write that the mapping has none, so that pprof looks up all names itself.
  */
 static void
 put_names(struct pprof *p, uint32_t mapping)

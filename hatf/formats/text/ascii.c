@@ -22,7 +22,10 @@ static const char first_line[] = "10 HATF ascii";
 #define NUMBER_COUNT 3
 
 struct ascii {
-	/* those of thread, heap and time that the lines have, in their order */
+	/*
+	 * the columns of numbers (thread, heap, time) that the lines have, in
+	 * the order of the first line
+	 */
 	unsigned order[NUMBER_COUNT];
 	unsigned count;
 	bool attributes;
