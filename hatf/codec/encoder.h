@@ -93,9 +93,9 @@ struct encoder {
 /*
  * encoder_memory_nbytes() returns how much memory, in bytes, the encoder needs
  * beside the buffer for the span of a planner.  encoder_room_nbytes() returns
- * how long the buffer must be beyond the length at which the caller ends a
- * block: it has room for the records of the span, and for one more.  If
- * 'planner' is NULL, both assume the default, place_span().
+ * by how many bytes the buffer must exceed the length at which the caller ends
+ * a block.  The records of the span and one more fit these bytes.  If 'planner'
+ * is NULL, both assume the default, place_span().
  */
 size_t encoder_memory_nbytes(const struct place_planner *planner);
 size_t encoder_room_nbytes(const struct place_planner *planner);

@@ -47,7 +47,9 @@ enum {
  *                        FIELD_CLASS_SHORT or _LONG for other lengths
  */
 enum {
-	/* added to a size that differs from the size of the use before */
+	/*
+	 * added to the class of a size that differs from that of the use before
+	 */
 	FIELD_CLASS_CHANGED = 4,
 	FIELD_CLASS_UNUSED =
 		TRELLIS_TIED | 31, /* the record has no such field */

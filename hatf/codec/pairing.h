@@ -6,8 +6,8 @@
  * follow it (FORMAT "Realloc"); together they are one logical event.  Traces by
  * other tools may lack the announced records.  So an alloc or free counts as a
  * part of the realloc before it only if it has the same thread and the
- * announced address.  After any other record, except a comment or metadata, no
- * announced record can follow.
+ * announced address.  Any other record, except a comment or metadata, ends the
+ * wait for announced records.
  */
 #ifndef HATF_PAIRING_H
 #define HATF_PAIRING_H

@@ -7,8 +7,8 @@
  * layout at its place.  Until the planner has decided, the encoder keeps the
  * records in its span.  place_span() is the default planner, and also the
  * planner of the recorder.  It considers one span at a time, and takes constant
- * time per record.  A caller of the encoder can supply another one, see 'struct
- * place_planner'.
+ * time per record.  A caller of the encoder can supply another planner, see
+ * 'struct place_planner'.
  *
  * These functions may run where encoder.h runs.  A 'struct place' has one
  * owner, who serialises all calls.

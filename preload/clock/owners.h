@@ -38,8 +38,8 @@
 
 /*
  * An event on a block of more than this many bytes claims no page: its thread
- * stamps the event.  If the event ends the block's life, it also makes all
- * threads stamp their next event.
+ * stamps the event.  If the event ends the block's life, the thread also makes
+ * all threads stamp their next event.
  */
 #define OWNERS_BLOCK_NBYTES ((size_t)128 << 10)
 

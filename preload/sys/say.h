@@ -4,8 +4,8 @@
  *
  * say() builds the line in a small buffer, without stdio, locale or heap, and
  * writes it with one system call.  The writer thread has a descriptor table of
- * its own; its lines go to the file that is the program's standard error at
- * that time.
+ * its own, and yet its lines go to the file that is the program's standard
+ * error at the time of the call.
  */
 #ifndef SAY_H
 #define SAY_H

@@ -62,7 +62,9 @@ struct framing_position {
 bool framing_is_ours(const uint8_t *bytes, size_t nbytes);
 
 /*
- * Does the comment begin a block, or end one with its checksum (FORMAT "Sums")?
+ * framing_is_block() asks: does the comment begin a block?  framing_is_sum()
+ * asks: does the comment end a block, with the block's checksum (FORMAT
+ * "Sums")?
  */
 bool framing_is_block(const struct hatf_record *comment);
 bool framing_is_sum(const struct hatf_record *comment);
