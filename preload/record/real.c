@@ -97,7 +97,9 @@ first_malloc(size_t size)
 static void
 first_free(void *p)
 {
-	/* Early blocks are never freed. */
+	/*
+	 * If this thread is resolving, 'p' is an early block: do not free it.
+	 */
 	if (!is_resolving())
 		settled()->free(p);
 }

@@ -195,7 +195,7 @@ claim_fresh(void)
 		/* Other threads may have taken indices meanwhile. */
 		if (fresh >= THREAD_MAX || !get_part(fresh / PART_THREADS))
 			return NULL;
-		/* This fails if thread_repair_interrupted() has claimed it. */
+		/* thread_repair_interrupted() may have claimed the struct. */
 		if (try_claim(thread_pool_at(fresh)))
 			return thread_pool_at(fresh);
 	}

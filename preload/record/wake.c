@@ -64,7 +64,10 @@ wake_claim(void)
 		memory_order_acquire);
 }
 
-/* No writer can be made: end the tracing, and release the waiting threads. */
+/*
+ * Call this if no writer can be made: end the tracing, and release the waiting
+ * threads.
+ */
 static void
 give_up(void)
 {

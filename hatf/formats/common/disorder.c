@@ -64,8 +64,9 @@ note_free(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 }
 
 /*
- * Check that the old block of a realloc is live.  If it is not, and the realloc
- * does not move it, add it to the live set.  Return false if memory runs out.
+ * Check that the old block of a realloc is live.  If the block is not live, and
+ * the realloc does not move it, add the block to the live set.  Return false if
+ * memory runs out.
  */
 static bool
 note_realloc(struct disorder *d, const struct hatf_record *rec, uint64_t number)

@@ -5,9 +5,9 @@
  *
  * Instead of an address, the gperftools recorder gives every block a token, a
  * number that it never reuses.  It writes the events of each thread in buffers
- * of that thread.  Buffers of different threads are unordered, but when it
- * writes a barrier, it has written all buffers with events from before the
- * barrier.
+ * of that thread.  Buffers of different threads are unordered, but when the
+ * recorder writes a barrier, it has already written all buffers with events
+ * from before the barrier.
  *
  * 	Buf thread 4 | Buf thread 5 | Death 4 | Buf thread 0 | Barrier | Buf ...
  *

@@ -109,8 +109,8 @@ find_slot(struct cache *cache, const char *name, bool *is_new_ret)
 }
 
 /*
- * Write a name.  '*slot' is the index that the name had last.  Use it if it is
- * still right; otherwise update it.
+ * Write a name.  '*slot' is the index that the name had last.  Use this index
+ * if the name still has it.  Otherwise write the new index and update '*slot'.
  */
 static uint8_t *
 put_name(struct sink *s, uint8_t *p, struct cache *cache, const char *name,

@@ -397,8 +397,8 @@ code_frame(struct memtrace_packets *w, uint8_t *bytes, uint64_t code)
 }
 
 /*
- * Encode a stack as a difference from the last stack.  Omit innermost frames
- * that do not fit the packet.
+ * The result of code_stack(), which encodes a stack as a difference from the
+ * last stack.  It omits innermost frames that do not fit the packet.
  */
 struct backtrace {
 	size_t common, count, nbytes;

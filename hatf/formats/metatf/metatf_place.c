@@ -222,7 +222,7 @@ present_cost(const struct field_state *f, const struct field_figures *g)
 	return fits ? f->width * g->count : UINT64_MAX;
 }
 
-/* Change a field to its best form, if that saves bytes. */
+/* Change a field to its best form, if that saves more than METADATA_NBYTES. */
 static bool
 place_field(struct metatf_place *p, const struct schema_record *r,
 	    uint32_t field)

@@ -208,7 +208,7 @@ begin_section(struct source *s)
 	s->offset += BINARY_HEADER_NBYTES;
 	if (b->rows != 0)
 		return;
-	/* A section without rows must be the last. */
+	/* The section has no rows, so the file must end here. */
 	if (input_window_fill(&s->window, 1) == 0)
 		source_stop_at_end(s, 0, NULL);
 	else

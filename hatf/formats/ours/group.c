@@ -76,7 +76,10 @@ need(struct source *s, size_t nbytes, const char *field)
 	return false;
 }
 
-/* Copy 'nbytes' bytes of the input, which may be more than fit the window. */
+/*
+ * Copy 'nbytes' bytes of the input, which may be more than fit the window.
+ * Return false if the file ends earlier.
+ */
 static bool
 copy(struct source *s, uint8_t *to, size_t nbytes)
 {

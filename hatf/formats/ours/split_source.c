@@ -169,7 +169,7 @@ take_bytes(struct split *p, struct hatf_record *rec, size_t n)
 	return n;
 }
 
-/* Make a batch of at least one record; none if the first is invalid. */
+/* Make a batch of records.  It is empty only if its first record is invalid. */
 static size_t
 take(struct source *s, struct hatf_record *rec, size_t n)
 {

@@ -209,8 +209,8 @@ write_types(struct sink *s)
 }
 
 /*
- * Limit a value to int64_t, the type of values in profile.proto.  Only sizes
- * that no memory has exceed it.
+ * Limit a number to INT64_MAX, since profile.proto stores it as int64_t.  No
+ * trace of a real program has larger numbers.
  */
 static uint64_t
 int64_of(uint64_t n)

@@ -141,7 +141,10 @@ take_section(struct xml_plain *p, struct text_room *room)
 	return SKIP(p, "]]>");
 }
 
-/* Read text up to the next tag.  Refuse '>', which must not follow "]]". */
+/*
+ * Read text up to the next tag.  Refuse every '>', since XML forbids it after
+ * "]]".
+ */
 static bool
 take_text(struct xml_plain *p, struct text_room *room)
 {
