@@ -10,11 +10,11 @@
  *	hatf_events.h	events (records -> what the program did), and recovery
  *			of traces of killed processes
  *
- * In comments, "FORMAT" cites a heading of FORMAT.md, which specifies HATF;
- * "FORMATS" one of formats/FORMATS.md, which specifies the other formats; and
- * "RINGS" one of rings/RINGS.md, which specifies the ring file.  HATF 1.0
- *itself is appendix A of Chilimbi, Jones, Zorn: "Designing a Trace Format for
- *Heap Allocation Events", ISMM 2000.
+ * In comments, "FORMAT" cites a heading of FORMAT.md, which specifies HATF.
+ * "FORMATS" cites a heading of formats/FORMATS.md, which specifies the other
+ * formats.  "RINGS" cites a heading of rings/RINGS.md, which specifies the ring
+ * file.  HATF 1.0 itself is specified in appendix A of Chilimbi, Jones, Zorn:
+ * "Designing a Trace Format for Heap Allocation Events", ISMM 2000.
  *
  * A complete program: print how many bytes a program asked for.
  *
