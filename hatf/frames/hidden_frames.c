@@ -116,7 +116,10 @@ is_std_name(const char *name)
 	return false;
 }
 
-/* Does the type contain a path, such as "app::Set" or "&mut app::Set<u8>"? */
+/*
+ * Is the type named by a path, such as "app::Set" or "&mut app::Set<u8>"?
+ * Paths in its arguments do not count.
+ */
 static bool
 has_path(const char *type, const char *end)
 {

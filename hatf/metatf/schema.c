@@ -151,9 +151,9 @@ set_tag_width(struct build *b)
 /* ----------------------------------------------------------------- sections */
 
 /*
- * The predefined records have the tags 1, 2 and 3.  Other dialects let a DTD
- * use these tags for its own records; there, the predefined records have the
- * last three tags.
+ * In dialect 1.0 the predefined records have the tags 1, 2 and 3.  In the other
+ * dialects, a DTD may use these tags for its own records, and the predefined
+ * records have the last three tags.
  */
 static uint64_t
 predefined_tag(const struct build *b, unsigned nth)

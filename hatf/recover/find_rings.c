@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How often to try to read a header that its process keeps changing. */
+/* Number of attempts to read a header that its process keeps changing. */
 #define HEADER_TRIES 4
 
 /*

@@ -321,8 +321,8 @@ change_call(struct what_if *w, struct hatf_event *e)
 	if (e->old_address != 0 && forget(w, e->old_address, &size))
 		return on_resize(w, e, size);
 	/*
-	 * The trace lacks the free of a block at the new address: forget that
-	 * block.
+	 * If a tracked block is at the new address, the trace lacks its free.
+	 * Count the free now.
 	 */
 	if (e->address != e->old_address && forget(w, e->address, &size))
 		on_end(w, size);

@@ -53,7 +53,7 @@ struct heap_model {
 	struct model_block *blocks; /* by slot */
 	uint64_t heap_nbytes, peak_nbytes;
 	uint64_t taken_nbytes, peak_taken_nbytes;
-	uint64_t moved_count; /* reallocs */
+	uint64_t moved_count; /* reallocs that moved their block */
 };
 
 /*
