@@ -29,7 +29,8 @@ enum {
 };
 
 static const struct opt options[] = {
-	{ "all", 'a', NULL, "every process of yours that can be controlled" },
+	{ "all", 'a', NULL,
+	  "send ORDER to every process of yours that has a recorder" },
 	{ "json", 'j', NULL,
 	  "print a line with a JSON object for each process" },
 	{ "output", 'o', "FILE",

@@ -24,9 +24,9 @@ static const struct opt_page page = {
 	"hatf formats",
 	"[--json]",
 	"List the trace formats: the name, the file suffix, whether hatf\n"
-	"reads and writes the format, its origin, and what it keeps and\n"
-	"drops of a trace.  'site' is the place of a call, 'stacks' are\n"
-	"whole call stacks, 'symbols' are the names in them.\n",
+	"reads and writes the format, its origin, and which content of a\n"
+	"trace it keeps and drops.  'site' is the place of a call, 'stacks'\n"
+	"are whole call stacks, 'symbols' are the names in them.\n",
 	"Exit status: 0 if all is well, 2 for wrong usage.\n",
 	false,
 	options

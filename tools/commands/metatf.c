@@ -53,7 +53,7 @@ static const struct opt_page page = {
 	"Meta-TF is a language for trace formats: a DTD describes the records\n"
 	"and fields of a trace.  ACTION is\n"
 	"\n"
-	"  check   check a DTD, and report what is unusual in it\n"
+	"  check   check a DTD, and report parts of it that have no effect\n"
 	"  print   write a DTD in its canonical form\n"
 	"  dump    print the records of a trace, one per line\n"
 	"  gen     make a reader and writer from a DTD: NAME.h and NAME.c, or\n"

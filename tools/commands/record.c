@@ -85,8 +85,8 @@ static const struct opt options[] = {
 	  "number of frames, or off; on:frees: also of frees" },
 	{ "no-stacks", 'G', NULL, "the same as --stacks off" },
 	{ "no-symbols", 'S', NULL,
-	  "leave the addresses of call stacks without functions and\n"
-	  "lines; 'hatf symbolize' can add them later" },
+	  "do not add functions and lines to the call stacks;\n"
+	  "'hatf symbolize' can add them later" },
 	{ "summary", 'm', "WHEN",
 	  "at the end, print the peak, live and allocated bytes:\nauto (the "
 	  "default: on a terminal), always or never" },

@@ -42,8 +42,8 @@ static const struct opt_page page = {
 	"remove the ring file.  FILE is a trace or a ring file.  DIR stands\n"
 	"for all ring files and traces in it.  Traces of live processes are\n"
 	"not changed.\n",
-	"Exit status: 0 if every trace is now complete or was before, 1 if\n"
-	"not, 2 for wrong usage.\n",
+	"Exit status: 0 if every trace is now complete, 1 if not, 2 for wrong\n"
+	"usage.\n",
 	false,
 	options
 };

@@ -50,7 +50,7 @@ static const struct opt options[] = {
 	  "max (default), or real (make each call at its time)" },
 	{ "from", 0, "WHEN",
 	  "begin at an event (1000) or at a time (1.5s): allocate\n"
-	  "what is live then, and measure from there on" },
+	  "what is live then, and measure the calls after it" },
 	{ "to", 0, "WHEN", "stop before an event or at a time" },
 	{ "what-if", 'w', "CHANGE",
 	  "also replay a changed trace, and compare the two:\n"
@@ -66,8 +66,8 @@ static const struct opt options[] = {
 	  "run each allocator once more, and print percentiles of\nthe "
 	  "duration of its calls" },
 	{ "usable", 'u', NULL,
-	  "run each allocator once more, and print how many bytes\nits blocks "
-	  "can hold at the peak beyond those asked for" },
+	  "run each allocator once more, and print how many more\nbytes its "
+	  "blocks can hold at the peak than requested" },
 	{ "own", 'o', NULL, "print the allocators' own statistics at the end" },
 	{ "fail-if", 'f', "EXPR",
 	  "exit with status 3 if a limit is exceeded in each run:\n"
@@ -81,7 +81,7 @@ static const struct opt options[] = {
 	  "run each allocator once more, and write a page with\n"
 	  "charts of its memory over time to PAGE" },
 	{ "timeout", 0, "SECONDS",
-	  "end an allocator that makes no progress for so long\n(default 60; "
+	  "end an allocator that makes no progress for this time\n(default 60; "
 	  "0: wait for ever)" },
 	{ NULL, 0, NULL, NULL },
 };

@@ -38,7 +38,7 @@ static const struct opt options[] = {
 	  "sort by allocated (default), allocations, peak, live,\n"
 	  "freed, temporary or moved" },
 	{ "from", 'f', "WHEN",
-	  "count from an event on (1000), or from a time after\n"
+	  "begin to count at an event (1000), or at a time after\n"
 	  "the first event (1.5s, 20ms)" },
 	{ "to", 't', "WHEN", "stop before an event or at a time" },
 	{ "at-peak", 'k', NULL, "print only what is live at the peak" },

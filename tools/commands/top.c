@@ -44,7 +44,7 @@ static const struct opt options[] = {
 	{ "count", 'n', "N", "end after N pages" },
 	{ "plain", 'b', NULL,
 	  "print pages as text, one after the other (the default\n"
-	  "if standard output is no terminal)" },
+	  "if standard output is not a terminal)" },
 	{ "sort", 's', "KEY",
 	  "sort by live bytes (default), growth, rate or blocks" },
 	{ "top", 'r', "N",
@@ -61,8 +61,9 @@ static const struct opt_page page = {
 	"hatf top",
 	"[OPTIONS] PID|FILE",
 	"Watch the heap of a running process that is recorded: live bytes and\n"
-	"blocks, the peak, rates, and the call sites with most memory.  Reads\n"
-	"the trace while it is written.\n",
+	"blocks, the peak, rates, and the call sites with the most memory.\n"
+	"The figures come from the trace, which is read while the recorder\n"
+	"writes it.\n",
 	"On a terminal: q ends, s changes the order, t shows threads or\n"
 	"sites.\n"
 	"Exit status: 0 if all is well, 1 if the process cannot be watched or\n"
