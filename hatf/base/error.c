@@ -65,8 +65,7 @@ static const char *const heritage_text[] = {
 	[HATF_HERITAGE_NONE] = "the process is not the child of a fork",
 	[HATF_HERITAGE_EXACT] = "known from the parent's trace",
 	[HATF_HERITAGE_UNKNOWN] = "the parent's trace has not been read",
-	[HATF_HERITAGE_INEXACT] =
-		"the trace does not say exactly when the fork was",
+	[HATF_HERITAGE_INEXACT] = "the trace lacks the exact time of the fork",
 	[HATF_HERITAGE_MISSING] = "the parent's trace was not found",
 	[HATF_HERITAGE_DAMAGED] =
 		"the parent's trace lacks events before the fork",
