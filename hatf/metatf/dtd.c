@@ -461,7 +461,7 @@ parse_section(struct parser *p, struct dtd_place place, const char *comment)
 		return NULL;
 	if (number.value < 1 || number.value > UINT8_MAX) {
 		lexer_fail(&p->lexer, number_place,
-			   "the number of a section is not from 1 to 255");
+			   "the number of a section must be 1 to 255");
 		return NULL;
 	}
 	section->number = (uint8_t)number.value;

@@ -79,7 +79,7 @@ refused 1:6 'p : (x)\nsection s 1 { x.width = 1;\nx.interpretation = none;
 	r : (tag, p) { tag.value = 4; } }' "field 'x' of record 'p' has no \
 interpretation: *; that of line 3 holds only in its section"
 refused 1:13 'a.width = 1 }' "expected ';', found '}'"
-refused 1:11 'section s 0 {}' 'the number of a section is not from 1 to 255'
+refused 1:11 'section s 0 {}' 'the number of a section must be 1 to 255'
 refused 1:16 'section s 1 {} section t 1 {}' \
 	'section 1 is already defined in line 1'
 refused 2:1 'a.width = 1;\na.width = 2;' \
