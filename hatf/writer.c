@@ -267,7 +267,7 @@ hatf_writer_get_loss(const struct hatf_writer *w, unsigned idx,
 		[SINK_LOSS_FAILED] = "failed calls",
 		[SINK_LOSS_PLACE] = "call sites without names",
 		[SINK_LOSS_NAME] = "ends of names that are too long",
-		[SINK_LOSS_DEFINITION] = "wrong definitions of stacks",
+		[SINK_LOSS_DEFINITION] = "malformed definitions of stacks",
 	};
 
 	if (idx >= SINK_LOSS_COUNT)

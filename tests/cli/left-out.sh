@@ -86,10 +86,10 @@ cat >wrong.ascii <<'END'
 0 8 0x30 4509
 1 0x30
 END
-loses 'definitions' wrong.ascii 'wrong definitions of stacks (3)' \
+loses 'definitions' wrong.ascii 'malformed definitions of stacks (3)' \
 	mtrace folded dhat pprof heaptrack memtrace
 loses 'definitions' wrong.ascii \
-	'wrong definitions of stacks (3)' mtrc
+	'malformed definitions of stacks (3)' mtrc
 loses_nothing 'definitions' wrong.ascii hatf binary split splitaddr ascii csv \
 	xml json mptrace hummingbird android
 run "$HATF" convert --to folded wrong.ascii -

@@ -312,7 +312,7 @@ END
 for to in folded dhat pprof mtrace; do
 	run "$HATF" convert --to $to bad.ascii bad.$to
 	check_status "bad stack: $to" 0
-	text="bad.$to: left out: wrong definitions of stacks (1)"
+	text="bad.$to: left out: malformed definitions of stacks (1)"
 	check "bad stack: $to: said" "$(grep -cF "hatf convert: $text" err)" 1
 done
 
