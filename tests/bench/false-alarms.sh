@@ -9,8 +9,9 @@
 # load, and of a server with threads.  A trial (100 of each) takes five of the
 # runs as a baseline.  It checks another run against the baseline, which must
 # not exceed 'any'.  Then it checks a run in which one site allocates 5 percent
-# more, which must exceed 'any'.  Prints how many trials of each kind went
-# wrong.
+# more, which must exceed 'any'.  Last, 'hatf diff' compares the five runs with
+# five others of the same build, which must not exceed 'any' either.  Prints how
+# many trials of each kind went wrong.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 hatf=$PWD/${BUILD:-build/plain}/hatf
@@ -156,10 +157,16 @@ record()
 # judge PROGRAM: make the trials.
 judge()
 {
-	local alarms=0 misses=0 picked
+	local alarms=0 misses=0 changes=0 picked
 
 	for ((i = 0; i < trials; i++)); do
-		mapfile -t picked < <(printf '%s\n' "$1".old.*.gz | shuf -n 6)
+		mapfile -t picked < <(printf '%s\n' "$1".old.*.gz | shuf -n 10)
+		"$hatf" diff --fail-on any "${picked[@]:0:5}" -- \
+			"${picked[@]:5}" >out
+		[ $? -eq 0 ] || {
+			changes=$((changes + 1))
+			grep '^exceeded' out >>"alarms.$1"
+		}
 		"$hatf" check --baseline base --update "${picked[@]:0:5}" \
 			>/dev/null || exit 1
 		"$hatf" check --baseline base "${picked[5]}" >out
@@ -174,7 +181,8 @@ judge()
 	done
 	printf '%-8s %3d of %d runs of the same build called changed, ' \
 		"$1" $alarms "$trials"
-	printf '%3d of %d growths of 5 %% missed\n' $misses "$trials"
+	printf '%3d of %d growths of 5 %% missed, ' $misses "$trials"
+	printf '%3d of %d pairs of five runs changed\n' $changes "$trials"
 	[ ! -e "alarms.$1" ] || sed 's/^/    /' "alarms.$1"
 }
 
