@@ -457,6 +457,21 @@ check_status 'built in a folder' 3
 check 'built in a folder' "$(sed -n 's/^::error \([^,]*\),.*/\1/p' out)" \
 	'file=src/program.c'
 grep -q '"uri": "src/program.c"' out.sarif || fail "SARIF: $(cat out.sarif)"
+mkdir -p part/build part/src
+cp src/program.c part/src
+(cd part/build && gcc -g -O1 -fno-builtin -o out ../src/program.c) ||
+	fail 'gcc failed'
+record part.hatf part/build/out
+run "$HATF" check --limits ../heap.limits --annotations part.hatf
+check 'built in a folder of a part' \
+	"$(sed -n 's/^::error \([^,]*\),.*/\1/p' out)" 'file=part/src/program.c'
+# A build that hides its directory has relative paths.
+(cd build && gcc -g -O1 -fno-builtin "-ffile-prefix-map=$PWD=." -o mapped \
+	../src/program.c) || fail 'gcc failed'
+record mapped.hatf build/mapped
+run "$HATF" check --limits ../heap.limits --annotations mapped.hatf
+check 'a hidden directory' "$(sed -n 's/^::error \([^,]*\),.*/\1/p' out)" \
+	'file=src/program.c'
 cd ../elsewhere || exit 1
 run "$HATF" check --limits ../heap.limits --annotations ../project/out.hatf
 check 'no such source' "$(sed -n 's/^::error \([^:]*\)::.*/\1/p' out)" \

@@ -100,9 +100,17 @@ record()
 		LD_PRELOAD=$BUILD/libhatftrace.so ./program
 }
 
-for flags in '-O2 -g' '-O0 -g' '-O2 -g -fomit-frame-pointer -no-pie'; do
+# A compiler that runs in another folder gets a relative path.
+here=$PWD
+mkdir build
+for flags in '-O2 -g' '-O0 -g' '-O2 -g -fomit-frame-pointer -no-pie' \
+	'-O2 -g -DBELOW'; do
+	folder=.
+	source=program.cc
+	case $flags in *BELOW) folder=build source=../program.cc ;; esac
 	# shellcheck disable=SC2086 # several words
-	g++ $flags -o program program.cc || fail "g++ $flags"
+	(cd $folder && g++ $flags -o "$here/program" $source) ||
+		fail "g++ $flags"
 	rm -f t.hatf.gz
 	record t.hatf.gz
 	"$HATF" dump t.hatf.gz | sed 's/^[0-9]* //; s/ stack=.*//' >want

@@ -7,7 +7,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Write an object and release it.  Return false if there is no memory. */
 static bool
@@ -113,40 +112,41 @@ take_file(const char *file, struct judgement_spot *spot)
 	return true;
 }
 
-/* Return the part of a path below the current directory, or the path. */
-static const char *
-below_here(const char *path)
+/*
+ * If 'path' is a file below the current directory, set the place to it, as seen
+ * from there.
+ */
+static bool
+take_source(const char *path, struct judgement_spot *spot)
 {
-	char here[sizeof(((struct judgement_spot *)NULL)->file)];
-	size_t n;
+	char *const file = realpath(path, NULL);
+	char *const here = realpath(".", NULL);
+	/* The root is the only directory that ends in a slash. */
+	size_t n = here != NULL && here[1] != '\0' ? strlen(here) : 0;
+	const bool is_below = file != NULL && here != NULL &&
+			      strncmp(file, here, n) == 0 && file[n] == '/' &&
+			      take_file(file + n + 1, spot);
 
-	if (getcwd(here, sizeof(here)) == NULL)
-		return path;
-	n = strlen(here);
-	if (n > 1 && strncmp(path, here, n) == 0 && path[n] == '/')
-		path += n + strspn(path + n, "/");
-	return path;
+	free(file);
+	free(here);
+	return is_below;
 }
 
 /*
- * Return the path of a source file as seen from the current directory.  A
- * relative path is what the compiler got: often one from a folder of the build,
- * such as "../src/parse.c", where the sources are in the current directory.
- * Return NULL if there is no such file here, as with those of libc.
+ * Find a source file in the current directory.  Its path is absolute, or, in
+ * builds that hide their directory, what the compiler got.  This is often a
+ * path from a folder of the build, such as "../src/parse.c", where the sources
+ * are in the current directory.
  */
-static const char *
-find_source(const char *path)
+static bool
+find_source(const char *path, struct judgement_spot *spot)
 {
-	const char *rest = path;
-
-	if (path[0] == '/')
-		return below_here(path);
-	while (access(rest, F_OK) != 0) {
-		if (strncmp(rest, "../", 3) != 0 && strncmp(rest, "./", 2) != 0)
-			return NULL;
-		rest = strchr(rest, '/') + 1;
+	while (!take_source(path, spot)) {
+		if (strncmp(path, "../", 3) != 0 && strncmp(path, "./", 2) != 0)
+			return false;
+		path = strchr(path, '/') + 1;
 	}
-	return rest;
+	return true;
 }
 
 bool
@@ -154,9 +154,8 @@ judgement_find_spot(const struct rule *r, const struct finding *f,
 		    struct judgement_spot *spot)
 {
 	const char *const file = f->place.file;
-	const char *const source = file != NULL ? find_source(file) : NULL;
 
-	if (source != NULL && take_file(source, spot)) {
+	if (file != NULL && find_source(file, spot)) {
 		spot->line = f->place.line;
 		return true;
 	}

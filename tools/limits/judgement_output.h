@@ -48,11 +48,11 @@ bool judgement_print_json(FILE *f, const struct judgement *j);
 bool judgement_print_sarif(FILE *f, const struct judgement *j);
 
 /*
- * The place to show for a finding: its site if that is a file of the current
- * directory or has an absolute path, else its limit or baseline.
+ * The place to show for a finding: its site if that is a file in the current
+ * directory or below, else its limit or baseline.
  */
 struct judgement_spot {
-	char file[4096]; /* relative to the current directory if below it */
+	char file[4096]; /* a site: relative to the current directory */
 	uint64_t line;	 /* 0: unknown */
 };
 

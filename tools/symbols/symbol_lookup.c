@@ -370,25 +370,61 @@ number_of(Dwarf_Die *die, unsigned name)
 }
 
 /*
+ * Return the path of a source file.  The compiler may have got a relative one,
+ * such as "../src/parse.c"; then put its working directory in front.  Leave
+ * names such as "<stdin>", and paths of builds that hide the directory.
+ */
+static const char *
+whole_path(struct symbol_lookup *l, const char *directory, const char *file)
+{
+	const char *kept;
+	char *path;
+
+	if (file == NULL || file[0] == '/' || file[0] == '<' ||
+	    directory == NULL || directory[0] != '/')
+		return file;
+	while (strncmp(file, "./", 2) == 0)
+		file += 2;
+	if (asprintf(&path, "%s/%s", directory, file) < 0)
+		return file;
+	kept = keep(l, path);
+	return kept != NULL ? kept : file;
+}
+
+/* Return the working directory of the compiler; NULL if it is not known. */
+static const char *
+directory_of(Dwarf_Die *unit)
+{
+	Dwarf_Attribute attr;
+
+	return dwarf_formstring(
+		dwarf_attr_integrate(unit, DW_AT_comp_dir, &attr));
+}
+
+/*
  * Set file and line of the place where an inlined function was called.  That
  * place is in the caller.
  */
 static void
-set_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct symbol_lookup_name *caller)
+set_call(struct symbol_lookup *l, Dwarf_Die *unit, Dwarf_Die *inlined,
+	 struct symbol_lookup_name *caller)
 {
 	const uint64_t idx = number_of(inlined, DW_AT_call_file);
 	Dwarf_Files *files;
 	size_t count;
 
 	if (dwarf_getsrcfiles(unit, &files, &count) == 0 && idx < count)
-		caller->file = dwarf_filesrc(files, idx, NULL, NULL);
+		caller->file =
+			whole_path(l, directory_of(unit),
+				   dwarf_filesrc(files, idx, NULL, NULL));
 	caller->line = number_of(inlined, DW_AT_call_line);
 	caller->column = number_of(inlined, DW_AT_call_column);
 }
 
 /* Set the source line of the instruction at 'address'. */
 static void
-set_line(struct object *o, Dwarf_Addr address, struct symbol_lookup_name *name)
+set_line(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
+	 struct symbol_lookup_name *name)
 {
 	Dwfl_Line *const known = dwfl_module_getsrc(o->module, address);
 	int number = 0, column = 0;
@@ -397,15 +433,17 @@ set_line(struct object *o, Dwarf_Addr address, struct symbol_lookup_name *name)
 	Dwarf_Die *unit;
 
 	if (known != NULL) {
-		name->file = dwfl_lineinfo(known, NULL, &number, &column, NULL,
-					   NULL);
+		name->file = whole_path(l, dwfl_line_comp_dir(known),
+					dwfl_lineinfo(known, NULL, &number,
+						      &column, NULL, NULL));
 	} else {
 		unit = scope_index_unit(&o->index, o->module, address, &bias);
 		line = unit == NULL ? NULL
 				    : dwarf_getsrc_die(unit, address - bias);
 		if (line == NULL)
 			return;
-		name->file = dwarf_linesrc(line, NULL, NULL);
+		name->file = whole_path(l, directory_of(unit),
+					dwarf_linesrc(line, NULL, NULL));
 		dwarf_lineno(line, &number);
 		dwarf_linecol(line, &column);
 	}
@@ -460,12 +498,12 @@ find_functions(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
 			continue;
 		names[n].function = function_of(l, o, address, &around[i]);
 		if (n == 0)
-			set_line(o, address, &names[0]);
+			set_line(l, o, address, &names[0]);
 		n++;
 		if (dwarf_tag(&around[i]) != DW_TAG_inlined_subroutine)
 			break;
 		if (n < SYMBOL_LOOKUP_NAMES_MAX)
-			set_call(unit, &around[i], &names[n]);
+			set_call(l, unit, &around[i], &names[n]);
 	}
 	free(around);
 	return n;
@@ -504,7 +542,7 @@ symbol_lookup_find(struct symbol_lookup *l, int object, uint64_t address,
 		readable(l, dwfl_module_addrinfo(o->module, address, &offset,
 						 &symbol, NULL, NULL, NULL));
 	if (n == 1 && o->has_debug && names[0].file == NULL)
-		set_line(o, address, &names[0]);
+		set_line(l, o, address, &names[0]);
 	return names[n - 1].function != NULL || names[0].file != NULL ? n : 0;
 }
 
