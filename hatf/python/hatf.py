@@ -400,8 +400,10 @@ class Trace:
                 if got == 0:
                     self._note_fault(fault)
                     return
-                yield from map(Event._make, zip(*(
-                    columns[name][:got] for name in COLUMNS)))
+                for row in zip(*(columns[name][:got] for name in COLUMNS)):
+                    if self._begin is None:
+                        self._check_open()
+                    yield Event._make(row)
         finally:
             trace.close()
 

@@ -139,8 +139,7 @@ def check_wrong_use(path):
                  trace.events, trace.__enter__, lambda: trace.stack(1),
                  lambda: trace.header('pid')):
         raises('closed', ValueError, call)
-    raises('closed while read', (ValueError, StopIteration), lambda: [
-        next(events) for _ in range(100000000)])
+    raises('closed while read', ValueError, next, events)
     check('repr', repr(trace), f'<closed hatf.Trace {path!r}>')
     # A trace that nobody closes is freed.
     trace = hatf.open(path)
