@@ -186,6 +186,19 @@ check 'appendix C' "$(grep -v '^10' out)" \
 	"$(printf '%s\n' '0 24 0x1000 0 0 0' '0 70000 0x123456789a 0 0 0' \
 		'3 0 0x1000 0x2000 0 0 0' '1 0x2000 3 0 0')"
 
+# Standard input, a pipe or a file.
+"$HATF" metatf dump paper.mtf >want || fail 'dump'
+"$HATF" metatf dump - <paper.mtf >out && cmp want out ||
+	fail 'dump of a file as standard input'
+# A pipe, not a file.
+# shellcheck disable=SC2002
+cat paper.mtf | "$HATF" metatf dump - >out && cmp want out ||
+	fail 'dump of a pipe'
+run "$HATF" metatf dump -
+check_status 'dump of nothing' 1
+check_one_line 'dump of nothing' \
+	'hatf metatf: standard input: not a Meta-TF trace'
+
 # A text trace of mptrace is another format, and becomes Meta-TF like any.
 "$HATF" convert sort.hatf.gz sort.mptrace 2>/dev/null || fail 'mptrace'
 run "$HATF" metatf dump sort.mptrace

@@ -160,7 +160,7 @@ dump(const struct ask *ask, const char *path)
 	if (ok && t.header.record_count == MTF_UNFINISHED)
 		message_print("%s: the trace is incomplete: its writer did not "
 			      "finish it",
-			      path);
+			      t.path);
 	trace_file_close(&t);
 	return out_finish(o, ok ? EXIT_FINE : EXIT_BAD_INPUT);
 }

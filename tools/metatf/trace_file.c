@@ -95,25 +95,62 @@ is_text(int fd)
 	       memcmp(bytes, begin, sizeof(bytes)) == 0;
 }
 
+/* Copy a stream into a temporary file.  Return false after setting errno. */
+static bool
+copy_stream(int from, FILE *to)
+{
+	char bytes[16384];
+	ssize_t n;
+
+	while ((n = read(from, bytes, sizeof(bytes))) != 0) {
+		if (n < 0 && errno != EINTR)
+			return false;
+		if (n > 0 && fwrite(bytes, 1, (size_t)n, to) != (size_t)n)
+			return false;
+	}
+	return fflush(to) == 0;
+}
+
+/*
+ * Open the file, or a copy of standard input, since the sections of a trace are
+ * read at the same time.  Return -1 after setting errno.
+ */
+static int
+open_seekable(const char *path)
+{
+	FILE *copy;
+	int fd = -1;
+
+	if (strcmp(path, "-") != 0)
+		return open(path, O_RDONLY | O_CLOEXEC);
+	copy = tmpfile();
+	if (copy == NULL)
+		return -1;
+	if (copy_stream(STDIN_FILENO, copy))
+		fd = fcntl(fileno(copy), F_DUPFD_CLOEXEC, 0);
+	fclose(copy);
+	return fd;
+}
+
 bool
 trace_file_open(struct trace_file *t, const char *path, const char *dtd_path)
 {
 	struct mtf_error err;
 	bool has_own = false;
 
-	*t = (struct trace_file){ .path = path, .fd = -1 };
-	t->fd = open(path, O_RDONLY | O_CLOEXEC);
+	*t = (struct trace_file){ .path = message_path(path), .fd = -1 };
+	t->fd = open_seekable(path);
 	if (t->fd < 0) {
-		message_print("%s: %s", path, strerror(errno));
+		message_print("%s: %s", t->path, strerror(errno));
 		return false;
 	}
 	if (!mtf_read_header(t->fd, &t->header, &err)) {
 		if (is_text(t->fd))
 			message_print("%s: a text trace of Meta-TF 1.2: 'hatf "
 				      "dump' reads it",
-				      path);
+				      t->path);
 		else
-			complain(path, &err);
+			complain(t->path, &err);
 		return false;
 	}
 	if (dtd_path != NULL) {
@@ -124,7 +161,8 @@ trace_file_open(struct trace_file *t, const char *path, const char *dtd_path)
 	}
 	t->reader = mtf_reader_open(t->fd, &t->header, t->dtd.schema);
 	if (t->reader == NULL)
-		message_print("%s: %s", path, hatf_status_text(HATF_NO_MEMORY));
+		message_print("%s: %s", t->path,
+			      hatf_status_text(HATF_NO_MEMORY));
 	return t->reader != NULL;
 }
 
