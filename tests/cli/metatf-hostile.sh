@@ -86,6 +86,16 @@ for name in '..' '-x' 'a b' "x';y" 'errno' 'time' 'class' '..x' $'n\nl' 'é'; do
 	rm -r made
 done
 
+# Very many records: the time grows with their number, not with its square.
+"$PYTHON" - >records.dtd <<'END'
+print('tag.width = 4;')
+for i in range(100000):
+    print('r%d:(tag){tag.value=%d;}' % (i, i + 4))
+END
+timeout 60 "$HATF" metatf gen --events records.dtd >/dev/null ||
+	fail 'gen of very many records'
+rm records*
+
 # --------------------------------------------------------------------- memory
 
 # A trace of a few bytes whose values take none, or that unpacks to very many.

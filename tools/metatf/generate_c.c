@@ -109,30 +109,42 @@ c_put_template(FILE *f, const struct c_records *all, const char *text,
 
 /* ------------------------------------------------------------------ records */
 
+static int
+compare_words(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+static void
+keep_word(void *word)
+{
+	(void)word;
+}
+
 /*
- * Is a name taken?  Compare without case, since enums have the name in
- * capitals.
+ * Is a name taken?  'names' are those of the records so far, in capitals, since
+ * enums have them so.
  */
 static bool
-has_name(const struct c_records *all, const char *name)
+has_name(void *const *names, const char *name)
 {
 	static const char *const taken[] = { "comment", "bytes",    "record",
 					     "reader",	"writer",   "type",
 					     "section", "property", "flags" };
+	char upper[C_NAME_NBYTES];
 
 	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
 		if (strcasecmp(taken[i], name) == 0)
 			return true;
-	for (size_t i = 0; i < all->count; i++)
-		if (strcasecmp(all->list[i].name, name) == 0)
-			return true;
-	return false;
+	capitalize(upper, name);
+	return tfind(upper, names, compare_words) != NULL;
 }
 
-/* Add a record under a unique name. */
-static void
+/* Add a record under a unique name.  False: no memory. */
+static bool
 add_record(struct c_records *all, const struct schema *schema,
-	   const struct schema_section *s, const struct schema_record *r)
+	   const struct schema_section *s, const struct schema_record *r,
+	   void **names)
 {
 	struct c_record *const new = &all->list[all->count];
 
@@ -140,54 +152,83 @@ add_record(struct c_records *all, const struct schema *schema,
 	new->section_idx = (size_t)(s - schema->sections);
 	new->record = r;
 	snprintf(new->name, sizeof(new->name), "%s", r->name);
-	if (has_name(all, new->name))
+	if (has_name(names, new->name))
 		snprintf(new->name, sizeof(new->name), "%.255s_%.255s",
 			 s->number == SCHEMA_GLOBAL ? "global" : s->name,
 			 r->name);
-	for (unsigned i = 2; has_name(all, new->name); i++)
+	for (unsigned i = 2; has_name(names, new->name); i++)
 		snprintf(new->name, sizeof(new->name), "%.255s_%u", r->name, i);
 	capitalize(new->upper, new->name);
 	all->count++;
+	return tsearch(new->upper, names, compare_words) != NULL;
+}
+
+/* Return how many records of its own a section lists. */
+static uint32_t
+listed_count(const struct schema *schema, uint32_t section)
+{
+	const struct schema_section *const s = &schema->sections[section];
+
+	/* The three predefined records come last. */
+	return section == 0 ? s->record_count - 3 : s->own_count;
 }
 
 /* List the data records; those of the global section first. */
 static bool
 list_records(struct c_records *all, const struct schema *schema)
 {
-	const uint32_t global_count = schema->sections[0].record_count;
+	void *names = NULL;
 	size_t most = 0;
+	bool ok = true;
 
 	for (uint32_t i = 0; i < schema->section_count; i++)
 		most += schema->sections[i].record_count;
 	all->list = calloc(most + 1, sizeof(*all->list));
 	if (all->list == NULL)
 		return false;
-	for (uint32_t i = 0; i < schema->section_count; i++) {
+	for (uint32_t i = 0; ok && i < schema->section_count; i++) {
 		const struct schema_section *const s = &schema->sections[i];
-		const uint32_t own = s->is_plain ? 1
-				     : i == 0	 ? global_count - 3
-					      : s->record_count - global_count;
 
-		for (uint32_t j = 0; j < own; j++)
-			add_record(all, schema, s, &s->records[j]);
+		for (uint32_t j = 0; ok && j < listed_count(schema, i); j++)
+			ok = add_record(all, schema, s, &s->records[j], &names);
 	}
-	return true;
+	tdestroy(names, keep_word);
+	if (!ok) {
+		free(all->list);
+		all->list = NULL;
+	}
+	return ok;
 }
 
-/* Return the number of the type of a section's record: 1 and up. */
+/* Return how many records of the list belong to sections before this one. */
+static size_t
+count_before(const struct c_records *all, const struct schema_section *s)
+{
+	size_t low = 0, high = all->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (all->list[middle].section < s)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Return the number of the type of a section's record: 1 and up.  The records
+ * of a section are its own ones, then the global ones, as in the list.
+ */
 static size_t
 type_of(const struct c_records *all, const struct schema_section *s,
 	const struct schema_record *r)
 {
-	for (size_t i = 0; i < all->count; i++) {
-		const struct c_record *const c = &all->list[i];
+	const size_t idx = (size_t)(r - s->records);
 
-		if (c->record->name == r->name &&
-		    (c->section == s || c->section->number == SCHEMA_GLOBAL) &&
-		    c->record->tag == r->tag)
-			return i + 1;
-	}
-	return 0;
+	return idx < s->own_count ? count_before(all, s) + idx + 1
+				  : idx - s->own_count + 1;
 }
 
 /* ------------------------------------------------------------------- header */
