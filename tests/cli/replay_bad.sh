@@ -80,6 +80,18 @@ cp bad.so libjemalloc.so.2
 LD_LIBRARY_PATH=$PWD run timeout 60 "$HATF" replay -r 1 --timeout 1 \
 	-a glibc -a jemalloc:BAD_HEAP=loop two.ascii
 check_one_line 'found by its name' "hatf replay: jemalloc:*: $stands"
+# Two calls share a word: either can be the one.
+for i in 7 8; do
+	awk -v first="$first_line" -v call="$i" 'BEGIN {
+		print first
+		for (i = 1; i < 30; i++)
+			printf("0 %d 0x%x 0 0 1\n", i == call ? 301 : i, 64 * i)
+	}' >half.ascii
+	LD_LIBRARY_PATH=$PWD run timeout 60 "$HATF" replay -r 1 --timeout 1 \
+		-a glibc -a jemalloc:BAD_HEAP=loop half.ascii
+	check_one_line "call $i" \
+		"*: thread 0 stands in its call $i, in malloc(301)"
+done
 run timeout 60 "$HATF" replay -r 1 --timeout 1 -a ./bad.so:BAD_HEAP=loop \
 	--threads 1 two.ascii
 check_one_line 'one thread' '*: thread 0 stands in its call 668, in malloc(301)'
