@@ -84,9 +84,34 @@ print(json.load(sys.stdin)["trace"])' <"$TMP/flush.json")" "$trace"
 	rm -rf "${folder:?}"
 }
 
+# 'hatf record' reads such a name in its notes, and completes the trace.
+complete_at()
+{
+	local trace
+	enter $(($1 - 20))
+	trace=$PWD/yyyyyyyyyyy.hatf.gz
+	HATFTRACE_BEGIN=now "$HATF" record -o "$trace" -- \
+		sh -c 'kill -KILL $$' 2>"$TMP/err"
+	check "$1: status of record" "$?" 137
+	check "$1: lines of record" "$(wc -l <"$TMP/err")" 1
+	# gzip takes no name as long as this.
+	check "$1: record" "$(trailer /dev/stdin end <"$trace")" killed
+	clean "$trace"
+	cd "$TMP" || exit 1
+}
+
+complete_at 4070
 record_at 2050
 # The ring file's name has six bytes more.
 record_at 4089
+
+# The name of an executable may take all of a file's name.
+name=$(printf 'e%.0s' {1..255})
+cp "$(type -P true)" "$name"
+mkdir names
+trace "$TMP/names/%e.%p.hatf.gz" "./$name" || fail 'a long executable name'
+clean names/e*.hatf.gz
+check 'traces of a long executable name' "$(count names/*)" 1
 
 # A file whose path is longer than PATH_MAX can be reached by other names only.
 enter 3900
