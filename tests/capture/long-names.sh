@@ -105,6 +105,35 @@ record_at 2050
 # The ring file's name has six bytes more.
 record_at 4089
 
+# reached_from LENGTH: the path of $XDG_RUNTIME_DIR has this many bytes.  The
+# address of a socket has 108: the socket may have to be in another folder.
+reached_from()
+{
+	local XDG_RUNTIME_DIR=$TMP/r i
+	XDG_RUNTIME_DIR+=$(printf 'r%.0s' $(seq $(($1 - ${#TMP} - 2))))
+	mkdir -m 700 "$XDG_RUNTIME_DIR" || fail "no folder of $1 bytes"
+	HATFTRACE_OUT=$TMP/reached.$1.gz HATFTRACE_BEGIN=now LD_PRELOAD=$SO \
+		sleep 60 &
+	pid=$!
+	for ((i = 0; i < 100; i++)); do
+		ctl "$pid" status >"$TMP/out" 2>"$TMP/err" && break
+		sleep 0.05
+	done
+	grep -q "^$pid: recording" "$TMP/out" ||
+		fail "a runtime folder of $1 bytes: $(cat out err)"
+	ctl "$pid" stop >/dev/null || fail "$1: stop"
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	# Another order removes the dead socket.
+	ctl $$ status >/dev/null 2>&1
+	clean "reached.$1.gz"
+}
+
+cd "$TMP" || exit 1
+for length in 80 90 98 107 108 150 250; do
+	reached_from $length
+done
+
 # The name of an executable may take all of a file's name.
 name=$(printf 'e%.0s' {1..255})
 cp "$(type -P true)" "$name"
