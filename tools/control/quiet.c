@@ -37,8 +37,8 @@ is_library(const char *line, const void *unused)
 
 /*
  * Does this line of /proc/PID/maps describe a ring?  A ring is shared anonymous
- * memory, named if the kernel supports names.  Its size is that of a header
- * plus a power of two.
+ * memory, named if the kernel supports names.  Its size is that of a header and
+ * of a power of two.
  */
 static bool
 is_ring_in_memory(const char *line, const void *unused)
@@ -119,8 +119,8 @@ quiet_read_status(pid_t pid, char *answer, size_t cap)
 }
 
 /*
- * The process has no socket.  Does it take orders by the file of bells, or can
- * its status be found in /proc?
+ * Without a socket, can the process get orders through the file of bells, or
+ * can its status be found in /proc?
  */
 static bool
 is_reachable(pid_t pid)
