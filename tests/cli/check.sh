@@ -187,6 +187,19 @@ check 'Markdown' "$(sed -n 's/^| `/`/p' out)" \
 # A glob that matches nothing is told, and is not exceeded.
 judge 0 --limit 'site nothing live-at-end 0'
 grep -q '^unused .* nothing matches$' out || fail "unused: $(cat out)"
+judge 3 --fail-unused --limit 'site nothing live-at-end 0' --max-peak 1G \
+	--junit unused.xml --sarif unused.sarif
+cat >want <<'END'
+exceeded  site nothing live-at-end 0           nothing matches
+ok        peak 1G                              4.9 KiB in program
+2 limits, 1 exceeded; 2 processes
+END
+check_text '--fail-unused' out <want
+grep -q '<failure message="nothing matches: site nothing live-at-end 0"' \
+	unused.xml || fail "--fail-unused: $(cat unused.xml)"
+grep -q '"text": "nothing matches: site nothing' unused.sarif ||
+	fail "--fail-unused: $(cat unused.sarif)"
+judge 0 --fail-unused --limit 'site keep live-at-end 1G'
 judge 0 --limit 'process other* peak 0'
 judge 3 --limit 'process prog* peak 0'
 judge 3 --limit 'function ke?p allocs 2'

@@ -19,6 +19,7 @@ enum {
 	OPT_MAX_SINGLE,
 	OPT_BASELINE,
 	OPT_UPDATE,
+	OPT_FAIL_UNUSED,
 	OPT_FAIL_ON,
 	OPT_FLOOR,
 	OPT_SPREAD,
@@ -54,6 +55,7 @@ static const struct opt options[] = {
 	  "compare with the earlier runs in FILE, report growth" },
 	{ "update", 'u', NULL,
 	  "write the file of --baseline instead of comparing" },
+	{ "fail-unused", 'U', NULL, "also fail if a limit matches nothing" },
 	{ "fail-on", 'f', "EXPR",
 	  "fail if this grows (written as in 'hatf diff -f'):\n"
 	  "'peak>5%', 'site.live>64K' (default: 'any')" },
@@ -146,6 +148,9 @@ take_option(unsigned idx, const char *value, void *ctx)
 		return true;
 	case OPT_UPDATE:
 		k->update = true;
+		return true;
+	case OPT_FAIL_UNUSED:
+		k->fails_unused = true;
 		return true;
 	case OPT_FAIL_ON:
 		return condition_parse(&k->condition, "--fail-on", value);

@@ -388,6 +388,7 @@ checking_run(const struct checking *checking, const struct processes *processes,
 		  no_memory();
 
 	run.judgement.names_traces = repeats_names(processes);
+	run.judgement.fails_unused = checking->fails_unused;
 	ok = ok && has_own_outputs(checking, processes) && add_wrappers(&run) &&
 	     begin_comparison(&run, processes);
 	for (size_t i = 0; ok && i < processes->count; i++)

@@ -22,7 +22,8 @@ struct checking {
 	struct verdict_options verdict;
 	struct gather_options gathering;
 	enum checking_form form;
-	bool has_annotations;	   /* also print annotations */
+	bool has_annotations; /* also print annotations */
+	bool fails_unused;    /* a limit that matches nothing is exceeded */
 	const char *junit, *sarif; /* files, or NULL */
 };
 

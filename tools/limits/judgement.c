@@ -343,6 +343,24 @@ judgement_add(struct judgement *j, const struct figures *f)
 	return true;
 }
 
+/* Make a finding of a limit that matches nothing. */
+static bool
+fail_unused(struct rule *r)
+{
+	struct finding found = { .value = 0 };
+
+	if (r->exceeded_count != 0 || r->has_worst)
+		return true;
+	if (asprintf(&found.message, "nothing matches: %.4000s", r->text) < 0)
+		return false;
+	r->is_unmatched = true;
+	r->exceeded_count = 1;
+	if (keep(r, &found))
+		return true;
+	free(found.message);
+	return false;
+}
+
 bool
 judgement_end(struct judgement *j)
 {
@@ -350,8 +368,11 @@ judgement_end(struct judgement *j)
 		const struct limit *const limit = &j->limits->list[i];
 		uint64_t value;
 
-		if (limit->scope != LIMIT_TREE)
+		if (limit->scope != LIMIT_TREE) {
+			if (j->fails_unused && !fail_unused(&j->rules[i]))
+				return false;
 			continue;
+		}
 		value = limit->measure == LIMIT_SINGLE
 				? j->tree_single
 				: figures_measure(&j->tree, limit->measure);

@@ -36,6 +36,7 @@ struct rule {
 	char *origin;	/* "heap.limits:3"; NULL: a condition of a baseline */
 	char *baseline; /* the baseline's file, escaped, or NULL */
 	bool is_tree;	/* a limit of the tree */
+	bool is_unmatched; /* exceeded, because nothing matches it */
 	bool has_worst;
 	/* The closest value, if nothing exceeds the rule. */
 	struct finding worst;
@@ -54,6 +55,8 @@ struct judgement {
 	unsigned scopes; /* scopes that figures_read() must read, as bits */
 	/* Several processes have one name: also name their traces. */
 	bool names_traces;
+	/* A limit that matches nothing is exceeded. */
+	bool fails_unused;
 	uint64_t process_count;
 	/* The sums of all processes; 'single' is the largest. */
 	struct measured tree;

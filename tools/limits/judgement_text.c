@@ -45,7 +45,9 @@ print_excess(FILE *f, const struct judgement *j, const struct rule *r)
 	const uint64_t n = r->exceeded_count;
 	const struct figure count = figure_count(n);
 
-	if (r->baseline != NULL)
+	if (r->is_unmatched)
+		fputs(" nothing matches", f);
+	else if (r->baseline != NULL)
 		fprintf(f, " by %s finding%s", count.text, plural(n));
 	else if (r->findings[0].row != NULL)
 		fprintf(f, " by %s row%s", count.text, plural(n));
@@ -85,7 +87,8 @@ judgement_print_text(FILE *f, const struct judgement *j)
 		const struct rule *const r = &j->rules[i];
 
 		print_rule(f, j, r);
-		for (size_t k = 0; k < r->finding_count; k++)
+		for (size_t k = 0; k < r->finding_count && !r->is_unmatched;
+		     k++)
 			fprintf(f, "            %s\n", r->findings[k].message);
 		if (r->exceeded_count > r->finding_count)
 			fprintf(f, "            and %s more\n",
