@@ -52,5 +52,5 @@ tally 'half handed over' 2 60000 300 4 0.5
 tally 'few handed over' 3 100000 3000 8 0.05
 tally 'all handed over' 4 50000 20 2 1
 # More than 131072 live blocks: from then on, a word has one call.
-tally 'many blocks' 5 400000 150000 3 0.02
+tally 'many blocks' 5 250000 150000 3 0.02
 finish

@@ -229,7 +229,7 @@ read_line(FILE *f, char *line, const char **fault_ret)
 static bool
 load_lines(struct pseudonyms *p, const char *path, FILE *f)
 {
-	char *const line = malloc(LINE_NBYTES);
+	char *const line = calloc(1, LINE_NBYTES);
 	const char *fault = NULL;
 	unsigned number = 1;
 	bool ok = true;

@@ -328,7 +328,7 @@ offer_text(struct event_dtds *d)
 		return false;
 	memcpy(text, d->base, at);
 	memcpy(text + at, d->offered_records, more);
-	strcpy(text + at + more, d->base + at);
+	memcpy(text + at + more, d->base + at, strlen(d->base + at) + 1);
 	d->offered_text = text;
 	return true;
 }
