@@ -648,51 +648,7 @@ check_status 'two outputs' 1
 run "$HATF" check --max-peak 1G --junit /dev/null --sarif - copy.hatf
 check_status "two outputs that are no files: $(cat err)" 0
 
-# ----------------------------------------------------------------- wrong input
-wrong()
-{
-	local want=$1
-	shift
-	run "$HATF" check "$@"
-	check_status "check $*" 2
-	check_one_line "check $*" "$want"
-}
-wrong 'hatf check: a limit or a baseline is missing*' tree
-wrong 'hatf check: a TRACE is missing*' --max-peak 1
-wrong 'hatf check: --update needs --baseline*' --max-peak 1 --update tree
-wrong 'hatf check: --fail-on needs a --baseline*' --max-peak 1 --fail-on any \
-	tree
-for limit in '' peak 'peak x' 'peak -1' 'size 1' 'site peak 1' 'site * peak' \
-	'tree x peak 1' 'peak 1 2' 'site "a peak 1' 'site * single 1' \
-	'temporary-ratio 1' 'temporary-ratio 101%' 'temporary-ratio 1.2.3%' \
-	'allocs 1X' 'allocs 99999999999999999999' 'peak 99999999999G'; do
-	wrong 'hatf check: --limit: *' --limit "$limit" tree
-done
-printf 'peak 1M\nlive 3\n' >wrong.limits
-wrong "hatf check: wrong.limits:2: not a measure: 'live' *" \
-	--limits wrong.limits tree
-for line in wrapper 'wrapper ""' 'wrapper a b' 'wrapper "a'; do
-	printf 'peak 1M\n%s\n' "$line" >wrong.limits
-	wrong "hatf check: wrong.limits:2: want 'wrapper GLOB'*" \
-		--limits wrong.limits tree
-done
-for ((n = 0; n < 65; n++)); do
-	echo "wrapper f$n"
-done >wrong.limits
-wrong 'hatf check: wrong.limits:65: more than 64 wrappers' \
-	--limits wrong.limits tree
-wrong 'hatf check: --wrapper: *' --wrapper '' --max-peak 1 tree
-for text in 'peak 1M\0\n' 'peak 1M\0peak 1' 'peak 1M\0'; do
-	# shellcheck disable=SC2059
-	printf "$text" >zero.limits
-	wrong 'hatf check: zero.limits:1: a zero byte, *' --limits zero.limits \
-		tree
-done
-printf 'peak 1M\r\npeak 1K\rx\n' >return.limits
-wrong 'hatf check: return.limits:2: *' --limits return.limits tree
-wrong 'hatf check: none.limits: No such file or directory' \
-	--limits none.limits tree
-
+# ----------------------------------------------------------- a wrong baseline
 # bad WANT TEXT: a baseline of this text is refused.
 bad()
 {

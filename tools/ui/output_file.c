@@ -32,8 +32,8 @@ write_all(int fd, const char *bytes, size_t nbytes)
 /*
  * Open a file beside 'path', with the owner and mode of 'old', to replace it.
  * Return -1 if 'old' can only be written in place: it is not a regular file, it
- * has other names, or its folder or owner does not allow another file.  The caller frees
- * '*name_ret'.
+ * has other names, or its folder or owner does not allow another file.  The
+ * caller frees '*name_ret'.
  */
 static int
 open_beside(const char *path, int old, char **name_ret)
@@ -108,8 +108,8 @@ write_file(const char *path, const char *bytes, size_t nbytes)
 {
 	bool is_new;
 	/*
-	 * Opening the file tests the caller's right to write it, even if another
-	 * file then takes its place.
+	 * Opening the file tests the caller's right to write it, even if
+	 * another file then takes its place.
 	 */
 	const int fd = open_target(path, &is_new);
 	int sys_errno, beside;

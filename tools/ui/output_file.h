@@ -9,8 +9,8 @@
 /*
  * Write 'bytes' to 'path': to a new file with mode 0600, or to an existing
  * file, whose owner and mode stay; "-" is standard output.  If possible, the
- * bytes go to a temporary file that then takes the place of 'path'.  On failure,
- * such as a full disk, the old content therefore stays, and no new file does.
+ * bytes go to a temporary file, which then takes the place of 'path'.  On
+ * failure, such as a full disk, the old content stays, and no new file does.
  * On failure print a message and return false.
  */
 bool output_file_write(const char *path, const char *bytes, size_t nbytes);

@@ -4,44 +4,11 @@
 
 #include "hatf/metatf/trace/byte_sink.h"
 #include "hatf/metatf/trace/field_state.h"
+#include "hatf/metatf/trace/mtf_writer_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A section that is being written. */
-struct part {
-	struct section_state state;
-	struct byte_sink sink;
-	/* Of a column: how many elements the last stride skipped. */
-	uint64_t skipped_count;
-	bool is_open;
-};
-
-/* A changed previous value, to be restored. */
-struct undo {
-	uint32_t history;
-	uint64_t previous;
-};
-
-struct mtf_writer {
-	int fd;
-	const struct schema *schema;
-	struct mtf_writer_options options;
-	struct mtf_error err;
-	struct part *parts; /* in the order of schema->sections */
-	uint64_t record_count;
-	bool *is_column;
-	/* The record being written. */
-	struct part *part;
-	const struct schema_record *type;
-	const struct mtf_value *next, *end;
-	bool has_widened;
-	/* Previous values before the preparation. */
-	struct undo *undos;
-	size_t undo_count, undo_capacity;
-	uint64_t last[SCHEMA_MAX_FIELDS];
-};
 
 #define FAIL(w, ...) \
 	mtf_fail(&(w)->err, MTF_NOWHERE, (w)->record_count, __VA_ARGS__)
@@ -52,8 +19,8 @@ mtf_writer_error(const struct mtf_writer *w)
 	return w->err.has_failed ? &w->err : NULL;
 }
 
-static bool
-fail_io(struct mtf_writer *w, int sys_errno)
+bool
+mtf_writer_fail_io(struct mtf_writer *w, int sys_errno)
 {
 	return mtf_fail(&w->err, MTF_NOWHERE, MTF_NOWHERE, "%s",
 			strerror(sys_errno));
@@ -72,14 +39,14 @@ part_of(struct mtf_writer *w, const struct schema_section *section)
 	if (p->is_open)
 		return p;
 	if (!section_state_init(&p->state, section)) {
-		fail_io(w, ENOMEM);
+		mtf_writer_fail_io(w, ENOMEM);
 		return NULL;
 	}
 	if (!byte_sink_init(&p->sink,
 			    w->options.is_compressed &&
 				    section->number != SCHEMA_GLOBAL,
 			    w->options.level)) {
-		fail_io(w, errno);
+		mtf_writer_fail_io(w, errno);
 		section_state_fini(&p->state);
 		return NULL;
 	}
@@ -107,9 +74,9 @@ mtf_writer_state(struct mtf_writer *w, const struct schema_section *section,
 
 /* ----------------------------------------------------------------- metadata */
 
-/* Return the predefined record of a section with this role, or NULL. */
-static const struct schema_record *
-predefined(const struct schema_section *section, enum schema_role role)
+const struct schema_record *
+mtf_writer_predefined(const struct schema_section *section,
+		      enum schema_role role)
 {
 	for (uint32_t i = section->record_count; i-- != 0;)
 		if (section->records[i].role == role)
@@ -124,7 +91,7 @@ mtf_writer_set(struct mtf_writer *w, const struct schema_section *section,
 {
 	struct part *const p = part_of(w, section);
 	const struct schema_record *const metadata =
-		predefined(section, ROLE_METADATA);
+		mtf_writer_predefined(section, ROLE_METADATA);
 	const unsigned width = w->options.class == MTF_32_BIT ? 4 : 8;
 	const char *why;
 
@@ -164,7 +131,7 @@ mtf_writer_comment(struct mtf_writer *w, const struct schema_section *section,
 		   const char *text, size_t nbytes)
 {
 	const struct schema_record *const comment =
-		predefined(section, ROLE_COMMENT);
+		mtf_writer_predefined(section, ROLE_COMMENT);
 	struct part *const p = part_of(w, section);
 
 	if (p == NULL)
@@ -227,7 +194,7 @@ note_undo(struct mtf_writer *w, uint32_t history, uint64_t previous)
 			realloc(w->undos, capacity * sizeof(*bigger));
 
 		if (bigger == NULL)
-			return fail_io(w, ENOMEM);
+			return mtf_writer_fail_io(w, ENOMEM);
 		w->undos = bigger;
 		w->undo_capacity = capacity;
 	}
@@ -559,7 +526,7 @@ mtf_writer_extend(struct mtf_writer *w, const struct schema *schema,
 		if (w->parts[i].is_open &&
 		    !section_state_extend(&w->parts[i].state,
 					  &schema->sections[i]))
-			return fail_io(w, ENOMEM);
+			return mtf_writer_fail_io(w, ENOMEM);
 	w->schema = schema;
 	w->options.dtd_text = dtd_text;
 	w->options.dtd_nbytes = dtd_nbytes;
@@ -581,130 +548,4 @@ mtf_writer_close(struct mtf_writer *w)
 	free(w->is_column);
 	free(w->undos);
 	free(w);
-}
-
-/* ---------------------------------------------------------------- finishing */
-
-/* The parts of the file with their offsets. */
-struct assembly {
-	struct mtf_header header;
-	struct byte_sink dtd;
-	bool has_dtd;
-};
-
-/* Put the text of the DTD into a section. */
-static bool
-make_dtd(struct mtf_writer *w, struct assembly *a)
-{
-	if (w->options.dtd_text == NULL)
-		return true;
-	if (!byte_sink_init(&a->dtd, w->options.is_compressed,
-			    w->options.level))
-		return fail_io(w, errno);
-	a->has_dtd = true;
-	byte_sink_put(&a->dtd, (const uint8_t *)w->options.dtd_text,
-		      w->options.dtd_nbytes);
-	return byte_sink_finish(&a->dtd) || fail_io(w, a->dtd.sys_errno);
-}
-
-/* Add a section of 'nbytes' bytes that starts at '*offset'. */
-static void
-add_entry(struct mtf_header *h, unsigned number, uint64_t *offset,
-	  uint64_t nbytes)
-{
-	h->sections[h->section_count++] = (struct mtf_section_entry){
-		.number = number,
-		.start = *offset,
-		.nbytes = nbytes,
-	};
-	*offset += nbytes;
-}
-
-/* Compute the offset of each section. */
-static bool
-make_header(struct mtf_writer *w, struct assembly *a)
-{
-	struct mtf_header *const h = &a->header;
-	const uint32_t section_nbytes = w->schema->tag_width + 1;
-	uint64_t offset;
-
-	*h = (struct mtf_header){
-		.class = w->options.class,
-		.byte_order = w->options.byte_order,
-		.is_compressed = w->options.is_compressed,
-		.record_count = w->record_count,
-	};
-	strncpy(h->dtd_name, w->options.dtd_name, sizeof(h->dtd_name) - 1);
-	for (uint32_t i = 1; i < w->schema->section_count; i++)
-		h->section_count += w->parts[i].is_open;
-	h->section_count += a->has_dtd;
-	offset = mtf_header_nbytes(h);
-	h->section_count = 0;
-	if (a->has_dtd)
-		add_entry(h, MTF_DTD_SECTION, &offset, a->dtd.nbytes);
-	h->start = offset;
-	if (w->parts[0].is_open)
-		offset += w->parts[0].sink.nbytes;
-	for (uint32_t i = 1; i < w->schema->section_count; i++) {
-		if (!w->parts[i].is_open)
-			continue;
-		offset += section_nbytes;
-		add_entry(h, w->schema->sections[i].number, &offset,
-			  w->parts[i].sink.nbytes);
-	}
-	return h->class == MTF_64_BIT || offset <= UINT32_MAX ||
-	       mtf_fail(&w->err, MTF_NOWHERE, MTF_NOWHERE,
-			"the trace exceeds 4 GiB, the limit of class 1");
-}
-
-/* Write the section record that announces a part, then the part. */
-static int
-write_part(struct mtf_writer *w, uint32_t idx)
-{
-	const struct schema_record *const section =
-		predefined(&w->schema->sections[0], ROLE_SECTION);
-	uint8_t bytes[8];
-	int sys_errno = 0;
-
-	if (!w->parts[idx].is_open)
-		return 0;
-	if (idx != 0) {
-		mtf_put(bytes, w->schema->tag_width, w->options.byte_order,
-			section->tag);
-		bytes[w->schema->tag_width] = w->schema->sections[idx].number;
-		sys_errno =
-			byte_sink_write(w->fd, bytes, w->schema->tag_width + 1);
-	}
-	return sys_errno != 0 ? sys_errno
-			      : byte_sink_copy(&w->parts[idx].sink, w->fd);
-}
-
-static bool
-write_all(struct mtf_writer *w, struct assembly *a)
-{
-	uint8_t bytes[MTF_HEADER_MAX_NBYTES];
-	int sys_errno = byte_sink_write(w->fd, bytes,
-					mtf_header_write(&a->header, bytes));
-
-	if (sys_errno == 0 && a->has_dtd)
-		sys_errno = byte_sink_copy(&a->dtd, w->fd);
-	for (uint32_t i = 0; sys_errno == 0 && i < w->schema->section_count;
-	     i++)
-		sys_errno = write_part(w, i);
-	return sys_errno == 0 || fail_io(w, sys_errno);
-}
-
-bool
-mtf_writer_finish(struct mtf_writer *w)
-{
-	struct assembly a = { 0 };
-	bool ok = !w->err.has_failed && make_dtd(w, &a);
-
-	for (uint32_t i = 0; ok && i < w->schema->section_count; i++)
-		if (w->parts[i].is_open && !byte_sink_finish(&w->parts[i].sink))
-			ok = fail_io(w, w->parts[i].sink.sys_errno);
-	ok = ok && make_header(w, &a) && write_all(w, &a);
-	if (a.has_dtd)
-		byte_sink_fini(&a.dtd);
-	return ok;
 }
