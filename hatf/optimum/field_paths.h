@@ -60,7 +60,7 @@ struct field_paths {
 	/* The uses of the field: their number, and arrays by use. */
 	size_t count;
 	uint64_t *values;
-	uint32_t *records; /* index in the span of the record of each use */
+	uint32_t *records; /* for each use, index of its record in the span */
 	bool *tied;	   /* the use must not be preceded by metadata */
 	/* The field, its state at the start, and the rules of the technique. */
 	unsigned field;

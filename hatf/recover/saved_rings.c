@@ -298,7 +298,7 @@ words_to_hole(const struct file *f, uint64_t offset, uint64_t n)
 	return words < n ? words : n;
 }
 
-/* Return the smallest power of two that is at least this number of words. */
+/* Return the smallest power of two that is at least 'n' and CAPACITY_MIN. */
 static uint64_t
 capacity_for(uint64_t n)
 {

@@ -641,6 +641,7 @@ narrate_event(void *context, const struct order_producer *producer,
 		time_of(n, ev->stamp);
 		put_create_thread(n, producer->id, ev->operand, false);
 		break;
+	/* narrate_put_fork() also writes the comment about an open realloc. */
 	case EVENT_REALLOC_BEGIN:
 	case EVENT_FORK:
 		time_of(n, ev->stamp);

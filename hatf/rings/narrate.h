@@ -106,9 +106,8 @@ struct narrator {
 	 * 'same_line'.
 	 */
 	uint64_t same_from, same_count, same_line;
-	uint64_t
-		/* When the open block began, in ns of the nanosecond clock. */
-		block_since_ns;
+	/* start of the open block, by the nanosecond clock */
+	uint64_t block_since_ns;
 	/* Set by narrate_use_stacks(); NULL: events have no stacks. */
 	struct narrate_stacks *stacks;
 	/* The pieces that have arrived of an incomplete text. */

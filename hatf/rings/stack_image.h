@@ -2,10 +2,13 @@
 /*
  * stack_image.h - call stacks as the recorder numbers them
  *
- * A stack is a frame and the stack of its caller.  The recorder keeps a table
- * of stacks in memory, and its events refer to stacks by number.  The ring file
- * has a copy of the table (RINGS.md).  Recovery defines the stacks that it
- * needs from this copy.
+ * A stack is a frame and the stack of its caller.  The recorder keeps tables of
+ * stacks and of objects in memory, and its events refer to stacks by number.
+ *
+ * The tables are in no file.  The rings define each stack and object by events:
+ * EVENT_STACK_NODE, EVENT_OBJECT and EVENT_OBJECT_TEXT (RINGS.md).  Of this
+ * header, only frames, marks and the limits belong to the layout of the ring
+ * file.
  */
 #ifndef STACK_IMAGE_H
 #define STACK_IMAGE_H

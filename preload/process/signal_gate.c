@@ -222,7 +222,7 @@ gate(int signal, siginfo_t *info, void *context)
 	errno = saved_errno;
 }
 
-/* Is the gate to stand before this action of 'signal'? */
+/* Should the gate replace this action of 'signal'? */
 static bool
 is_to_be_gated(int signal, const struct signal_action *action)
 {

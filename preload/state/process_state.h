@@ -43,7 +43,7 @@ enum process_cause {
 	PROCESS_WANTED = 0,
 	/* start.c: like PROCESS_WANTED, in a child that must not be traced */
 	PROCESS_WANTED_BARRED,
-	/* start.c: no memory for the state, or a sanitizer's run-time */
+	/* start.c: no memory for the state; load.c: a sanitizer's run-time */
 	PROCESS_IMPOSSIBLE,
 	/* start.c, in the thread that got PROCESS_DO_BEGIN: the outcome */
 	PROCESS_BEGAN,

@@ -36,10 +36,7 @@
 /* Try to empty the rings in this many rounds, while the asking thread waits. */
 #define SETTLE_ROUNDS 3u
 
-/*
- * The thread begins
- * ------------------------------------------------------------------
- */
+/* -------------------------------------------------------- the thread begins */
 
 /*
  * Count the rings that are in memory only.  Recovery needs the number, since a
@@ -213,10 +210,7 @@ writer_take_up(void)
 	return true;
 }
 
-/*
- * The thread leaves
- * -----------------------------------------------------------------
- */
+/* -------------------------------------------------------- the thread leaves */
 
 /* Are all published events in the trace file? */
 static bool

@@ -2,10 +2,12 @@
 /*
  * what_if.h - change the events of a trace before they are compiled
  *
- *         sizes:round=N     each block takes a multiple of N bytes
- * drop:site=GLOB    the blocks of these sites are removed
- * pool:site=GLOB    the blocks of these sites are in a pool       merge:threads
- * one thread makes all calls
+ * The changes, as the user writes them:
+ *
+ * - sizes:round=N: round the size of each block up to a multiple of N bytes;
+ * - drop:site=GLOB: remove the blocks of these call sites;
+ * - pool:site=GLOB: take the blocks of these call sites from a pool;
+ * - merge:threads: make all calls on one thread.
  *
  * The pool rounds sizes up to 16 bytes.  A new block is a freed block of that
  * size or, if there is none, the next bytes of the newest chunk or, if they do

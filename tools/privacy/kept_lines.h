@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kept_lines.h - the lines of comments that identify nobody
+ * kept_lines.h - comment lines that identify nobody
  *
- * For each kind of comment of FORMAT, "Comments of this project", a table lists
- * the keys that may stay and the type of their values: numbers, words of a
- * list, or names, which get pseudonyms.  All other lines are omitted.
+ * For each kind of comment in FORMAT.md (section "Comments of this project"), a
+ * table lists the keys that may stay and the type of their values: numbers,
+ * words of a list, or names, which get pseudonyms.  All other lines are
+ * omitted.
  */
 #ifndef KEPT_LINES_H
 #define KEPT_LINES_H

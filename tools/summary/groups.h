@@ -29,18 +29,15 @@ enum group_by {
 struct group {
 	char *name; /* escaped */
 	struct account sum;
-	uint64_t
-		number; /* id of the stack, thread or heap, or the size class */
+	/* id of the stack, thread or heap, or the size class */
+	uint64_t number;
 	uint32_t stack_count;
 };
 
 struct groups {
 	const struct census *census;
 	enum group_by by;
-	/*
-	 * each group is a set of stacks; otherwise it is a set of lanes or
-	 * heaps
-	 */
+	/* each group is a set of stacks; if false, a set of lanes or heaps */
 	bool of_stacks;
 	struct group *rows;
 	uint32_t count, cap;
@@ -78,7 +75,7 @@ void groups_free(struct groups *g);
 uint32_t groups_of_block(const struct groups *g, const struct live_block *block,
 			 uint32_t heap);
 
-/* Return the bytes and blocks of an account by which 'key' sorts. */
+/* Return the amount of an account that 'key' selects, such as what is live. */
 struct amount groups_amount(const struct census *c, const struct account *a,
 			    enum group_key key);
 

@@ -117,10 +117,11 @@ bool source_header(struct source *s, const char *key, const char *value,
 bool source_header_u64(struct source *s, const char *key, uint64_t n);
 
 /*
- * May the tables of a foreign trace grow to the frames, stacks and names in
- * 'stacks' plus 'nbytes' bytes?  The limit depends on how much of the file has
- * been read (FORMATS "Limits").  Without it, a small file that refers to the
- * same definitions many times could fill the memory.
+ * May the tables of a foreign trace be as large as this: the frames, stacks and
+ * names in 'stacks', and 'nbytes' bytes in all other tables?  The limit depends
+ * on how much of the file has been read (FORMATS "Limits").  Without the limit,
+ * a small file that refers to the same definitions many times could fill the
+ * memory.
  */
 bool source_may_keep(const struct source *s, const struct hatf_stacks *stacks,
 		     uint64_t nbytes);

@@ -83,9 +83,8 @@ enum names {
 
 struct pprof {
 	struct profile profile;
-	struct string_table
-		/* string n has index n in the profile; index 0 is "" */
-		strings;
+	/* string n has index n in the profile; index 0 is "" */
+	struct string_table strings;
 	/* pairs of string indices: name and file */
 	struct string_table functions;
 	struct string_table mappings; /* the bytes of each struct mapping */

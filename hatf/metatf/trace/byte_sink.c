@@ -19,7 +19,7 @@ struct byte_deflate {
 	uint8_t out[BYTE_SINK_NBYTES];
 };
 
-/* Make a temporary file that no other process can open. */
+/* Make a temporary file without a name; it disappears with the process. */
 static int
 temporary_file(void)
 {

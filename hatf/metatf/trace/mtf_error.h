@@ -11,8 +11,8 @@
 
 struct mtf_error {
 	bool has_failed;
-	uint64_t
-		offset; /* in the file, or in the section if it is compressed */
+	/* in the file, or in the section if the section is compressed */
+	uint64_t offset;
 	uint64_t record; /* number of records before it */
 	char text[200];
 };
