@@ -457,7 +457,7 @@ block_set_take(struct block_set *blocks, uint64_t address,
 	}
 	close_hole(page, i);
 	page->churns = true;
-	/* If there is no memory for a smaller array, keep the large one. */
+	/* Without memory for a smaller array, shrink_page() keeps the large. */
 	if (page->size_class != 0 && page->count < page->room / 8)
 		shrink_page(&blocks->slab, page);
 	return true;

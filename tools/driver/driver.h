@@ -51,7 +51,7 @@ struct driver_run {
 	bool is_null; /* make no calls, to measure the driver's own cost */
 	enum driver_touch touch;
 	bool is_checked;       /* check the order of calls, with pauses */
-	bool checks_alignment; /* and how the blocks are aligned */
+	bool checks_alignment; /* check how the blocks are aligned, too */
 	uint64_t pause_mask;   /* 'pause_mask' of struct lane_checks */
 	uint64_t seed;	       /* seed of the pauses; not 0 */
 	bool is_timed;	       /* measure the latency of each call */

@@ -136,7 +136,7 @@ struct census {
 	struct id_rows thread_rows;
 	struct census_thread *threads;
 	uint32_t thread_cap;
-	/* row plus 1 of the lane, at [thread * CLASS_COUNT + size class] */
+	/* row plus 1 of the lane, at [thread * CLASS_COUNT + class]; 0: none */
 	uint32_t *lane_index;
 	struct lane *lanes;
 	uint32_t lane_cap;
