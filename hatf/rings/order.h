@@ -127,12 +127,10 @@ typedef size_t order_run_sink(void *context,
 			      struct order_run *run);
 
 struct order {
-	struct order_producer *
-		/*
-		 * heap of producers, at most 'queue_max'; the smallest stamp is
-		 * first
-		 */
-		*queue;
+	/*
+	 * heap of producers, at most 'queue_max'; the smallest stamp is first
+	 */
+	struct order_producer **queue;
 	uint32_t queue_max, queue_count;
 	uint32_t open_count; /* number of producers with an open realloc */
 	order_sink *sink;

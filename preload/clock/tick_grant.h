@@ -19,12 +19,11 @@
 #include <stdint.h>
 
 struct tick_grant {
-	const void
-		/*
-		 * The only thread that had events in the last rounds; NULL if
-		 * several threads had events.
-		 */
-		*candidate;
+	/*
+	 * The only thread that had events in the last rounds; NULL if several
+	 * threads had events.
+	 */
+	const void *candidate;
 	uint64_t since_ns;   /* when 'candidate' was set; CLOCK_MONOTONIC */
 	uint64_t granted_ns; /* 0: no thread has been granted the tick */
 	uint64_t patience_ns;

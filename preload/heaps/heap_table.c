@@ -34,8 +34,8 @@ struct block {
 };
 
 struct pool {
-	struct node
-		node; /* in the table of handles, until the heap is deleted */
+	/* in the table of handles, until the heap is deleted */
+	struct node node;
 	uint64_t number; /* 0: the trace already has the heap's end */
 	/*
 	 * Number of blocks in the heap.  A block that heap_table_take() has

@@ -101,9 +101,8 @@ struct writer {
 	uint64_t start_ns; /* approximate start time of the process */
 	/* Status of the process, as of wait(2), if only the writer is left. */
 	int exit_status;
-	const struct order_producer
-		/* The realloc that blocked the last round, as in 'order'. */
-		*blocked;
+	/* The realloc that blocked the last round, as in 'order'. */
+	const struct order_producer *blocked;
 	uint64_t blocked_pos, blocked_since_ns;
 	/* End of the writer's pause after a trailer; 0: no pause. */
 	_Atomic uint64_t hold_until_ns;

@@ -201,8 +201,8 @@ caller_of(const struct page_tree *tree, uint64_t id)
 
 /* Sites that small stacks share. */
 struct small {
-	struct id_rows
-		keys; /* key: node of the caller << 32 | frame of the site */
+	/* key: node of the caller << 32 | frame of the site */
+	struct id_rows keys;
 	struct page_rows sites; /* the site of each key, by its row in 'keys' */
 	uint32_t name;		/* the frame "(other paths)" */
 	uint32_t rest;		/* the site of all other stacks, or PAGE_NONE */

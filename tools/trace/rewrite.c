@@ -34,11 +34,8 @@ struct run {
 	bool bare; /* the output has no header and no trailer */
 	bool cut;  /* the source is truncated, and this was reported */
 	struct hatf_format format; /* format of the output */
-	struct kept_fields
-		/*
-		 * fields of the source; collected only if the output drops some
-		 */
-		keeping;
+	/* fields of the source; collected only if the output drops some */
+	struct kept_fields keeping;
 	struct hatf_record records[BATCH];
 };
 

@@ -32,8 +32,8 @@ struct paged_map_page {
 
 /* Invariant: every page except 'last' has a value in use. */
 struct paged_map {
-	struct u64_map
-		pages; /* maps a page number to 'value', the page's address */
+	/* maps a page number to 'value', the page's address */
+	struct u64_map pages;
 	/* page used by the last paged_map_put(); NULL: none */
 	struct paged_map_page *last;
 };

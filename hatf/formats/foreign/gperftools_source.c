@@ -56,9 +56,8 @@
 
 struct gperftools {
 	struct batch batch;
-	struct u64_map
-		/* maps a thread id to 'value', a struct gperftools_thread * */
-		threads;
+	/* maps a thread id to 'value', a struct gperftools_thread * */
+	struct u64_map threads;
 	struct block_set tokens; /* the set of tokens of allocated blocks */
 	/*
 	 * Maps a token to 'value', the first struct gperftools_thread * that

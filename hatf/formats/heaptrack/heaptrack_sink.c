@@ -71,14 +71,10 @@ struct heaptrack {
 	struct ledger ledger;
 	struct hatf_stacks *stacks;
 	struct string_table strings, kinds;
-	struct string_table
-		ips; /* each entry is an array of frame ids, innermost first */
-	struct u64_map
-		/*
-		 * maps a stack id to 'value', the number of the stack in the
-		 * file
-		 */
-		traces;
+	/* each entry is an array of frame ids, innermost first */
+	struct string_table ips;
+	/* maps a stack id to 'value', the number of the stack in the file */
+	struct u64_map traces;
 	/*
 	 * like 'traces', but for calls without a stack: maps a thread and a
 	 * size class

@@ -101,9 +101,8 @@ struct profile {
 	 * class, modulo PROFILE_RECENT_COUNT
 	 */
 	size_t recent[PROFILE_RECENT_COUNT];
-	struct u64_map
-		/* maps an entry's key to 'value', its index in 'entries' */
-		entry_map;
+	/* maps an entry's key to 'value', its index in 'entries' */
+	struct u64_map entry_map;
 	struct profile_entry *entries;
 	size_t entry_count, entry_cap;
 	struct profile_sum live;
