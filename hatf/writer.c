@@ -282,9 +282,7 @@ hatf_writer_error(const struct hatf_writer *w)
 	return &w->sink.err;
 }
 
-/*
- * ------------------------------------------------------- opening and closing
- */
+/* ------------------------------------------------------ opening and closing */
 
 /* Prepare the header, unless the format makes it by itself. */
 static enum hatf_status

@@ -313,9 +313,7 @@ checked_file_open_untrusted(struct checked_file *f, const char *path,
 			     owner);
 }
 
-/*
- * --------------------------------------------------------- removing, closing
- */
+/* -------------------------------------------------------- removing, closing */
 
 bool
 checked_file_remove(const struct checked_file *f)
