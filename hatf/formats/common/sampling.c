@@ -3,9 +3,9 @@
  * sampling.c - see sampling.h
  *
  * Every word is sampled at the same rate, so a block of N words is expected to
- * have N * rate samples.  So the estimate of its bytes depends only on the
- * number of samples, as in Memtrace's own viewer; an average over blocks would
- * favour small blocks.
+ * have N * rate samples.  The estimate of its bytes therefore depends only on
+ * the number of samples, as in Memtrace's own viewer; an average over blocks
+ * would favour small blocks.
  */
 #include "hatf/formats/common/sampling.h"
 
