@@ -98,7 +98,7 @@ is_identifier(const char *s)
 
 /* Return a new DTD; NULL if there are too many, or no memory. */
 static struct known_dtd *
-add(struct event_dtds *d, const char *name, uint64_t size, bool *ok)
+add(struct event_dtds *d, const char name[NAME_NBYTES], uint64_t size, bool *ok)
 {
 	struct known_dtd *const k = &d->known[d->count];
 
@@ -109,7 +109,7 @@ add(struct event_dtds *d, const char *name, uint64_t size, bool *ok)
 	*ok = k->text != NULL;
 	if (!*ok)
 		return NULL;
-	strncpy(k->name, name, sizeof(k->name) - 1);
+	memcpy(k->name, name, NAME_NBYTES);
 	d->count++;
 	return k;
 }
@@ -118,7 +118,7 @@ bool
 event_dtds_note(struct event_dtds *d, const char *comment, size_t nbytes)
 {
 	static const char kind[] = "HATF dtd\n";
-	char name[NAME_NBYTES];
+	char name[NAME_NBYTES] = "";
 	uint64_t offset, size;
 	struct known_dtd *k;
 	ptrdiff_t length;
