@@ -4,6 +4,7 @@
 # page.sh - the report's page draws, zooms, searches and sorts in Chromium
 #
 # Needs node, npm and Chromium; npm fetches playwright-core once.
+# runs alone: beside other tests the page may draw after the test has looked
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 : "${TMP:?an empty directory}"
