@@ -249,6 +249,14 @@ for expr in peak 'peak>' 'peak>x' 'peak>-1' 'peak>1T' 'size>1' 'site>1' \
 	wrong 'hatf diff: --fail-on: *' --fail-on "$expr" old.hatf.gz \
 		new.hatf.gz
 done
+# A pipe can be read only once.
+run "$HATF" diff --json old.hatf.gz new.hatf.gz
+cp out files.json
+run "$HATF" diff --json <(cat old.hatf.gz) <(cat new.hatf.gz)
+check_status "pipes: $(cat err)" 0
+check 'rows of pipes' "$(jq -c '[.total, .rows]' out)" \
+	"$(jq -c '[.total, .rows]' files.json)"
+
 head -c 200 new.hatf.gz >cut.hatf.gz
 run "$HATF" diff --fail-on any old.hatf.gz cut.hatf.gz
 check_status 'an incomplete trace' 4
