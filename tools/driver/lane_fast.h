@@ -12,7 +12,7 @@
 
 #include "tools/driver/lanes.h"
 
-/* So many words after the first slow one may be read. */
+/* How many words after the first slow one lane_fast_run() may read. */
 #define LANE_FAST_AHEAD 6
 
 /* Make the calls of all words from 'next' on, and return the first slow one. */

@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct checking
 checking_defaults(void)
@@ -331,28 +330,18 @@ repeats_names(const struct processes *processes)
 	return false;
 }
 
-/* Are they one regular file? */
-static bool
-is_same_file(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) &&
-	       x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 /* Is an output one of the files to read?  Then print a message. */
 static bool
 overwrites_input(const struct checking *k, const struct processes *processes,
 		 const char *output)
 {
 	bool is_input = k->baseline != NULL && output != k->baseline &&
-			is_same_file(output, k->baseline);
+			output_file_overwrites(output, k->baseline);
 
 	for (size_t i = 0; !is_input && i < processes->count; i++)
 		for (size_t n = 0; n < processes->list[i].path_count; n++)
-			is_input |= is_same_file(output,
-						 processes->list[i].paths[n]);
+			is_input |= output_file_overwrites(
+				output, processes->list[i].paths[n]);
 	if (is_input)
 		message_print("%s: input and output are the same file", output);
 	return is_input;

@@ -7,6 +7,7 @@
 #include "tools/trace/name_hint.h"
 #include "tools/ui/figure.h"
 #include "tools/ui/message.h"
+#include "tools/ui/output_file.h"
 #include "tools/ui/progress.h"
 
 #include <errno.h>
@@ -38,24 +39,6 @@ struct run {
 	struct kept_fields keeping;
 	struct hatf_record records[BATCH];
 };
-
-/* Would writing 'out' overwrite 'in'? */
-static bool
-is_same_file(const struct rewrite *r)
-{
-	struct stat in, out;
-
-	if (r->out == NULL)
-		return false;
-	if (strcmp(r->out, "-") == 0 ? fstat(STDOUT_FILENO, &out) != 0
-				     : stat(r->out, &out) != 0)
-		return false;
-	if (strcmp(r->in, "-") == 0 ? fstat(STDIN_FILENO, &in) != 0
-				    : stat(r->in, &in) != 0)
-		return false;
-	return S_ISREG(in.st_mode) && in.st_dev == out.st_dev &&
-	       in.st_ino == out.st_ino;
-}
 
 /* Return the name to show for an output path: "-" is standard output. */
 static const char *
@@ -487,7 +470,7 @@ rewrite_trace(struct rewrite *r)
 	struct run *const run = calloc(1, sizeof(*run));
 	int exit_status;
 
-	if (is_same_file(r)) {
+	if (r->out != NULL && output_file_overwrites(r->out, r->in)) {
 		message_print("%s: input and output are the same file",
 			      message_path(r->in));
 		free(run);

@@ -142,6 +142,24 @@ output_file_write(const char *path, const char *bytes, size_t nbytes)
 	return sys_errno == 0;
 }
 
+/* Get the status of a file, or of 'standard' if the path is "-". */
+static bool
+find_file(const char *path, int standard, struct stat *st_ret)
+{
+	return (strcmp(path, "-") == 0 ? fstat(standard, st_ret)
+				       : stat(path, st_ret)) == 0;
+}
+
+bool
+output_file_overwrites(const char *out, const char *in)
+{
+	struct stat x, y;
+
+	return find_file(out, STDOUT_FILENO, &x) &&
+	       find_file(in, STDIN_FILENO, &y) && S_ISREG(y.st_mode) &&
+	       x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 /* Get the status of the directory of 'path', and the name in it. */
 static bool
 find_directory(const char *path, struct stat *st_ret, const char **name_ret)

@@ -16,6 +16,12 @@
 bool output_file_write(const char *path, const char *bytes, size_t nbytes);
 
 /*
+ * Would writing 'out' overwrite the regular file 'in', which exists?  Links are
+ * followed; "-" is standard output or input.
+ */
+bool output_file_overwrites(const char *out, const char *in);
+
+/*
  * Would writing 'a' overwrite 'b'?  Links are followed, and files that do not
  * exist are compared, too.
  */
