@@ -199,10 +199,13 @@ function draw() {
   context.globalAlpha = 1;
   canvas.dataset.frames = boxes.length;
   canvas.dataset.total = root.value;
-  showCrumbs();
 }
 
-/* Show the path to the frame that fills the width, as links back. */
+/*
+ * Name the frame that fills the width, beside a button back to the root.  Only
+ * a change of frame makes a new button: draw() also runs when the graph loses
+ * the focus to this button, and a click on a button that is gone does nothing.
+ */
 function showCrumbs() {
   const path = ancestors(zoomed);
   replace(crumbs, path.length > 1 && [
@@ -220,6 +223,7 @@ function renew() {
   zoomed = root;
   focused = null;
   search();
+  showCrumbs();
   soon(draw);
 }
 
@@ -250,6 +254,7 @@ function describe(node) {
 function zoom(node) {
   zoomed = node;
   focused = node;
+  showCrumbs();
   draw();
   announce(describe(node).flat().join(', '));
 }
