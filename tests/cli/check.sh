@@ -597,6 +597,19 @@ grep -q '^exceeded  site "keep"' err || fail "record --check: $(cat err)"
 echo 'peak 1M' >fine.limits
 run "$HATF" record --check fine.limits -o r.hatf ./program
 check_status 'record --check, fine' 0
+run "$HATF" record --check heap.limits --junit r.xml --sarif r.sarif \
+	-o junit.hatf ./program
+check_status 'record --check --junit --sarif' 3
+"$HATF" check --limits heap.limits --junit want.xml --sarif want.sarif \
+	"$PWD/junit.hatf" >/dev/null 2>&1
+cmp -s r.xml want.xml || fail "record --junit: $(diff r.xml want.xml)"
+cmp -s r.sarif want.sarif || fail "record --sarif: $(diff r.sarif want.sarif)"
+for option in junit sarif; do
+	run "$HATF" record "--$option" none.out -o r.hatf ./program
+	check_status "record --$option without --check" 2
+	check_one_line "record --$option without --check" \
+		"hatf record: --$option needs --check*"
+done
 for text in '' '# nothing\n' 'wrapper x\n'; do
 	# shellcheck disable=SC2059
 	printf "$text" >none.limits
@@ -627,6 +640,11 @@ echo noise >folder/noise.hatf.gz
 run "$HATF" check --max-peak 1G folder
 check_status 'a damaged trace' 1
 check_one_line 'a damaged trace' 'hatf check: folder/noise.hatf.gz: *'
+
+# A pipe gives its header once.
+run "$HATF" check --max-peak 1G <(cat r.hatf) <(cat junit.hatf)
+check_status "pipes: $(cat err)" 0
+grep -q '^ok  *peak' out || fail "pipes: $(cat out)"
 
 # No output replaces a file that is read.
 cp heap.base before

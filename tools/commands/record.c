@@ -50,6 +50,8 @@ enum {
 	OPT_NO_SYMBOLS,
 	OPT_SUMMARY,
 	OPT_CHECK,
+	OPT_JUNIT,
+	OPT_SARIF,
 	OPT_VERBOSE,
 };
 
@@ -93,6 +95,10 @@ static const struct opt options[] = {
 	{ "check", 'l', "LIMITS",
 	  "at the end check the traces against the limits in the\n"
 	  "file LIMITS, as 'hatf check --limits' does" },
+	{ "junit", 'x', "FILE",
+	  "also write the result of --check to FILE, as XML of\nJUnit" },
+	{ "sarif", 'F', "FILE",
+	  "also write the result of --check to FILE, as SARIF" },
 	{ "verbose", 'v', NULL,
 	  "print a line for each trace file that the recorder's\n"
 	  "thread completes, and for each process that cannot\n"
@@ -248,6 +254,12 @@ take_option(unsigned idx, const char *value, void *ctx)
 	case OPT_CHECK:
 		line->has_check = true;
 		return limits_read(&line->checking.limits, value);
+	case OPT_JUNIT:
+		line->checking.junit = value;
+		return true;
+	case OPT_SARIF:
+		line->checking.sarif = value;
+		return true;
 	default:
 		return pass_on("HATFTRACE_VERBOSE", "1");
 	}
@@ -589,6 +601,21 @@ record(char **argv, const struct command_line *line)
 	return exit_status;
 }
 
+/* If the options are inconsistent, report this and return the exit status. */
+static int
+settle(const struct command_line *line)
+{
+	const struct checking *const k = &line->checking;
+
+	if (line->has_check && k->limits.count == 0)
+		return opt_complain(&page, "--check: the file has no limit");
+	if (!line->has_check && k->junit != NULL)
+		return opt_complain(&page, "--junit needs --check");
+	if (!line->has_check && k->sarif != NULL)
+		return opt_complain(&page, "--sarif needs --check");
+	return EXIT_FINE;
+}
+
 int
 command_record(int argc, char **argv)
 {
@@ -597,15 +624,14 @@ command_record(int argc, char **argv)
 	const int first =
 		opt_parse(&page, argc, argv, take_option, &line, &exit_status);
 
-	if (first >= 0)
-		exit_status =
-			first == argc
-				? opt_complain(&page, "a COMMAND is missing")
-			: line.has_check && line.checking.limits.count == 0
-				? opt_complain(&page,
-					       "--check: the file has no "
-					       "limit")
-				: record(argv + first, &line);
+	if (first >= 0) {
+		exit_status = settle(&line);
+		if (exit_status == EXIT_FINE && first == argc)
+			exit_status =
+				opt_complain(&page, "a COMMAND is missing");
+		else if (exit_status == EXIT_FINE)
+			exit_status = record(argv + first, &line);
+	}
 	limits_free(&line.checking.limits);
 	return exit_status;
 }

@@ -318,16 +318,31 @@ add_wrappers(struct run *run)
 	return true;
 }
 
-/* Do two processes have one name? */
-static bool
-repeats_names(const struct processes *processes)
+static int
+compare_names(const void *a, const void *b)
 {
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/*
+ * Set *repeats_ret to whether two processes have one name.  Return false after
+ * a message if there is no memory.
+ */
+static bool
+find_repeated_names(const struct processes *processes, bool *repeats_ret)
+{
+	const char **const names = calloc(processes->count + 1, sizeof(*names));
+
+	*repeats_ret = false;
+	if (names == NULL)
+		return no_memory();
+	for (size_t i = 0; i < processes->count; i++)
+		names[i] = processes->list[i].name;
+	qsort(names, processes->count, sizeof(*names), compare_names);
 	for (size_t i = 1; i < processes->count; i++)
-		for (size_t k = 0; k < i; k++)
-			if (strcmp(processes->list[i].name,
-				   processes->list[k].name) == 0)
-				return true;
-	return false;
+		*repeats_ret |= strcmp(names[i - 1], names[i]) == 0;
+	free(names);
+	return true;
 }
 
 /* Is an output one of the files to read?  Then print a message. */
@@ -376,8 +391,8 @@ checking_run(const struct checking *checking, const struct processes *processes,
 	bool ok = judgement_begin(&run.judgement, &checking->limits) ||
 		  no_memory();
 
-	run.judgement.names_traces = repeats_names(processes);
 	run.judgement.fails_unused = checking->fails_unused;
+	ok = ok && find_repeated_names(processes, &run.judgement.names_traces);
 	ok = ok && has_own_outputs(checking, processes) && add_wrappers(&run) &&
 	     begin_comparison(&run, processes);
 	for (size_t i = 0; ok && i < processes->count; i++)

@@ -45,7 +45,18 @@ append(struct processes *p, const char *name, size_t path_count)
 	return &p->list[p->count++];
 }
 
-/* Does the header of a file name its process?  Return false for a snapshot. */
+mode_t
+processes_operand_type(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? st.st_mode & S_IFMT : 0;
+}
+
+/*
+ * Does the header of a file name its process?  Return false for a snapshot, and
+ * for a pipe, whose header can be read only once.
+ */
 static bool
 names_process(const char *path)
 {
@@ -54,21 +65,13 @@ names_process(const char *path)
 	struct hatf_error err;
 	bool ours;
 
-	if (strcmp(path, "-") == 0 ||
+	if (strcmp(path, "-") == 0 || processes_operand_type(path) != S_IFREG ||
 	    hatf_reader_open(path, NULL, &reader, &err) != HATF_OK)
 		return false;
 	hatf_reader_get_stats(reader, &stats);
 	ours = stats.ours && hatf_reader_header(reader, "snapshot_of") == NULL;
 	hatf_reader_close(reader);
 	return ours;
-}
-
-static bool
-is_directory(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 static bool
@@ -102,7 +105,8 @@ processes_find(struct processes *p, char **operands, size_t n)
 	tree_init(&p->tree);
 	p->tree.is_strict = true;
 	for (size_t i = 0; ok && i < n; i++) {
-		if (is_directory(operands[i]) || names_process(operands[i])) {
+		if (processes_operand_type(operands[i]) == S_IFDIR ||
+		    names_process(operands[i])) {
 			ok = tree_add(&p->tree, operands[i]);
 		} else {
 			struct process *const process =

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* One image of a process.  The strings belong to the list. */
 struct process {
@@ -22,6 +23,12 @@ struct processes {
 	size_t count, cap;
 	struct tree tree;
 };
+
+/*
+ * Return the type of the file that an operand names, such as S_IFDIR.  Return 0
+ * if stat() fails.
+ */
+mode_t processes_operand_type(const char *path);
 
 /*
  * Find the processes of files and directories.  Segments of one process make

@@ -59,15 +59,6 @@ append(struct run_list *runs, const char *const *paths, size_t n,
 	return true;
 }
 
-/* Return the type of the file, as S_IFDIR; 0: unknown. */
-static mode_t
-type_of(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 ? st.st_mode & S_IFMT : 0;
-}
-
 /*
  * Is the file a segment whose header names its process?  A pipe is not: its
  * header can be read only once.  A file that cannot be read is not, either:
@@ -80,7 +71,7 @@ is_segment(const char *path)
 	struct hatf_error err;
 	bool is_one;
 
-	if (strcmp(path, "-") == 0 || type_of(path) != S_IFREG ||
+	if (strcmp(path, "-") == 0 || processes_operand_type(path) != S_IFREG ||
 	    hatf_reader_open(path, NULL, &reader, &err) != HATF_OK)
 		return false;
 	is_one = hatf_reader_header(reader, "segment") != NULL &&
@@ -129,7 +120,7 @@ run_list_find(struct run_list *runs, char **operands, size_t n)
 	for (size_t i = 0; ok && i < n; i++) {
 		const char *const path = operands[i];
 
-		if (type_of(path) == S_IFDIR)
+		if (processes_operand_type(path) == S_IFDIR)
 			ok = append_directory(runs, operands[i]);
 		else if (is_segment(path))
 			segments[segment_count++] = operands[i];
