@@ -54,6 +54,19 @@ END
 run "$HATF" report a.hatf.gz
 grep -q ' 10.0 MiB in 1 blocks' out || fail "report: $(cat out)"
 
+# The caller of a wrapper is the site, also in the result of --check.
+run "$HATF" record -m always --wrapper 'use_*' -o w.hatf.gz ./program
+grep -q '^  peak .* by main (.*program.c:' err || fail "wrapper: $(cat err)"
+grep -q '^  at the end .* by keep_some (' err || fail "wrapper: $(cat err)"
+echo 'site main peak 1M' >main.limits
+sed 's/return 7/return 0/' program.c >ok.c && gcc -g -O1 -fno-builtin -o ok ok.c
+run "$HATF" record --check main.limits --wrapper 'use_*' -o w2.hatf.gz ./ok
+check_status 'record --check --wrapper' 3
+run "$HATF" record --check main.limits -o w3.hatf.gz ./ok
+check_status 'record --check without --wrapper' 0
+run "$HATF" record --wrapper '' -o w.hatf.gz ./program
+check_status 'an empty wrapper' 2
+
 # Without the option, only a terminal gets the summary.
 run "$HATF" record -o b.hatf.gz ./program
 check 'no terminal' "$(summary_of)" ''

@@ -49,6 +49,7 @@ enum {
 	OPT_NO_STACKS,
 	OPT_NO_SYMBOLS,
 	OPT_SUMMARY,
+	OPT_WRAPPER,
 	OPT_CHECK,
 	OPT_JUNIT,
 	OPT_SARIF,
@@ -92,6 +93,10 @@ static const struct opt options[] = {
 	{ "summary", 'm', "WHEN",
 	  "at the end, print the peak, live and allocated bytes:\nauto (the "
 	  "default: on a terminal), always or never" },
+	{ "wrapper", '\0', "GLOB",
+	  "hide functions that match GLOB, such as 'xmalloc', from\n"
+	  "the summary and from --check: the site is their caller;\n"
+	  "may be given more than once" },
 	{ "check", 'l', "LIMITS",
 	  "at the end check the traces against the limits in the\n"
 	  "file LIMITS, as 'hatf check --limits' does" },
@@ -210,7 +215,7 @@ struct command_line {
 	const char *out;
 	bool no_symbols;
 	const char *summary;	  /* a word of summary_words; NULL: auto */
-	struct checking checking; /* limits of --check */
+	struct checking checking; /* limits of --check, and --wrapper */
 	bool has_check;
 };
 
@@ -251,6 +256,9 @@ take_option(unsigned idx, const char *value, void *ctx)
 	case OPT_SUMMARY:
 		line->summary = value;
 		return opt_parse_word("--summary", value, summary_words);
+	case OPT_WRAPPER:
+		return stack_view_add_wrapper(&line->checking.gathering.view,
+					      "--wrapper", value);
 	case OPT_CHECK:
 		line->has_check = true;
 		return limits_read(&line->checking.limits, value);
@@ -405,7 +413,10 @@ struct job {
 	const char *untraceable;
 	struct absence absence; /* explains why a trace is missing */
 	struct notebook notebook;
-	/* limits of --check; without limits, no trace is checked */
+	/*
+	 * Limits of --check: without limits, no trace is checked.  The short
+	 * report shows its stacks.
+	 */
 	const struct checking *checking;
 	int check_status;
 };
@@ -504,7 +515,7 @@ report(struct job *job, const struct launch *l)
 	}
 	insides_report(&c);
 	if (job->has_summary)
-		short_report_print(&c);
+		short_report_print(&c, &job->checking->gathering.view);
 	if (job->checking->limits.count != 0)
 		job->check_status = check_traces(job, &c);
 	collect_free(&c);

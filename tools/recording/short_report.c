@@ -72,15 +72,11 @@ print_figures(FILE *f, const struct gathering *g, const struct groups *sites)
 
 /* Read a trace and print its figures. */
 static void
-print_trace(FILE *f, const char *path)
+print_trace(FILE *f, const char *path, const struct stack_view_options *view)
 {
 	const struct gather_options options = {
 		.reading.struct_nbytes = sizeof(options.reading),
-		/*
-		 * Hide the standard library, so that sites are the program's
-		 * own lines.
-		 */
-		.view.fold_std = true,
+		.view = *view,
 	};
 	struct gathering *const g = gather_open(path, &options);
 	struct groups sites = { 0 };
@@ -94,7 +90,8 @@ print_trace(FILE *f, const char *path)
 }
 
 void
-short_report_print(const struct collection *c)
+short_report_print(const struct collection *c,
+		   const struct stack_view_options *view)
 {
 	const struct collected_trace *trace;
 	struct stat st;
@@ -116,7 +113,7 @@ short_report_print(const struct collection *c)
 	 */
 	if (trace->segment == 0 &&
 	    (uint64_t)st.st_size <= SHORT_REPORT_NBYTES_MAX)
-		print_trace(f, trace->path);
+		print_trace(f, trace->path, view);
 	escape_text(template_short(trace->path), path, sizeof(path));
 	fprintf(f, "  next: hatf report %s\n", path);
 	if (fclose(f) == 0)

@@ -11,6 +11,8 @@
 
 #include "tools/recording/collect.h"
 
+struct stack_view_options; /* tools/sites/stack_view.h */
+
 /*
  * Maximum size, in bytes, of a trace for which a report is made.  32 million
  * events take about this many bytes.
@@ -19,9 +21,11 @@
 
 /*
  * Print the report of the last trace of the command's own process to standard
- * error.  If the report cannot be made, print the reason.  Print nothing if
- * there is no such trace, or if the trace is incomplete.
+ * error.  'view' chooses the frames that may be sites.  If the report cannot be
+ * made, print the reason.  Print nothing if there is no such trace, or if the
+ * trace is incomplete.
  */
-void short_report_print(const struct collection *c);
+void short_report_print(const struct collection *c,
+			const struct stack_view_options *view);
 
 #endif /* SHORT_REPORT_H */
