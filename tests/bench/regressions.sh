@@ -16,6 +16,8 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 hatf=$PWD/${BUILD:-build/plain}/hatf
+# shellcheck source=tests/bench/parts/sources.sh disable=SC1091
+. tests/bench/parts/sources.sh
 # The one for which Debian's packages are.
 python=/usr/bin/python3
 schemas=("$PWD/tests/data/junit.xsd") sources='' wrappers=()
@@ -40,59 +42,6 @@ fail()
 {
 	echo "FAIL: $*"
 	failures=$((failures + 1))
-}
-
-# The source packages, by a list of sources that only this call uses.
-fetch()
-{
-	local release options
-	local key=/usr/share/keyrings/debian-archive-keyring.gpg
-
-	# shellcheck source=/dev/null
-	release=$(. /etc/os-release && echo "$VERSION_CODENAME")
-	mkdir -p lists/partial sources
-	echo "deb-src [signed-by=$key] http://deb.debian.org/debian" \
-		"$release main" >sources.list
-	options=(-q -o "Dir::Etc::sourcelist=$work/sources.list"
-		-o Dir::Etc::sourceparts=/dev/null
-		-o "Dir::State::lists=$work/lists" -o Dir::Cache::pkgcache=
-		-o Dir::Cache::srcpkgcache= -o "APT::Sandbox::User=$(id -un)")
-	apt-get "${options[@]}" update &&
-		(cd sources && apt-get "${options[@]}" source expat zopfli jq)
-}
-
-# build_expat FOLDER PROGRAM
-build_expat()
-{
-	gcc -g -O1 -DXML_NS -DXML_DTD -DXML_CONTEXT_BYTES=1024 \
-		-DXML_DEV_URANDOM -DHAVE_GETRANDOM -DHAVE_MEMMOVE \
-		-DBYTEORDER=1234 -I "$1/expat/lib" \
-		"$1"/expat/lib/xml{parse,role,tok}.c \
-		"$1"/expat/xmlwf/{xmlwf,xmlfile,codepage,unixfilemap}.c -o "$2"
-}
-
-# build_zopfli FOLDER PROGRAM
-build_zopfli()
-{
-	gcc -g -O1 "$1"/src/zopfli/*.c -lm -o "$2"
-}
-
-# build_jq FOLDER PROGRAM
-build_jq()
-{
-	local src=$1/src part files=()
-
-	# Each line of the library in jq's own language becomes a C string.
-	sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' "$src/builtin.jq" \
-		>"$src/builtin.inc"
-	echo '#define JQ_VERSION "1.6"' >"$src/version.h"
-	for part in builtin bytecode compile execute jq_test jv jv_alloc \
-		jv_aux jv_dtoa jv_file jv_parse jv_print jv_unicode linker \
-		locfile util lexer parser main; do
-		files+=("$src/$part.c")
-	done
-	gcc -w -g -O1 -D_GNU_SOURCE -DIEEE_8087 -DHAVE_MEMMEM -DHAVE_MKSTEMP \
-		-I "$1" -I "$src" "${files[@]}" -lm -lpthread -o "$2"
 }
 
 # names COMMAND STATUS WANTED OPTION...: the command must exit so and say so.
@@ -195,30 +144,14 @@ judge()
 		sed -n "/$measure of $site/s/^ *\(.*\);.*/\1/p")"
 }
 
-[ -n "$sources" ] || { fetch >log 2>&1 && sources=$work/sources; } || {
-	tail -3 log >&2
-	exit 1
-}
+find_sources || exit 1
 npm pack --silent @microsoft/jest-sarif@1.0.0-beta.0 >/dev/null &&
 	tar -xzf microsoft-jest-sarif-*.tgz || exit 1
-{
-	echo '<a>'
-	for i in $(seq 2000); do
-		echo "<p:b xmlns:p='urn:x$i'>$i</p:b>"
-	done
-	echo '</a>'
-} >in.xml
-seq 8000 >in.txt
-seq 2000 | sed 's/.*/{"id": &, "name": "n&"}/' >in.json
-for name in expat zopfli jq; do
-	cp -r "$sources/$name"-[0-9]*/ $name || exit 1
-done
+make_inputs
+copy_sources || exit 1
 
 case='a leak in expat'
-cp -r expat leak
-# The change: when an element ends, do not keep its binding for the next one.
-sed -i '/^          b->nextTagBinding = parser->m_freeBindingList;$/,+1d' \
-	leak/expat/lib/xmlparse.c
+cp -r expat leak && leak_expat leak
 build_expat expat old && build_expat leak new || exit 1
 judge 'live at end' addBinding 'site.live>1K' 'live-at-end 0' -n in.xml
 names leaks 0 '^0 B in 0 blocks\|: 0 B\|nothing' old.hatf
@@ -249,11 +182,7 @@ wrappers=(--wrapper 'jv_mem_*')
 build_jq jq old || exit 1
 
 case='a leak in jq'
-cp -r jq jqleak
-# A reference too many.
-sed -i '/^static jv f_length/,/^}/{
-	s/codepoints(input)/codepoints(jv_copy(input))/
-}' jqleak/src/builtin.c
+cp -r jq jqleak && leak_jq jqleak
 build_jq jqleak new || exit 1
 judge 'live at end' jvp_string_alloc 'site.live>1K' 'live-at-end 0' \
 	'.name | length' in.json
