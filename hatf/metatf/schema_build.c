@@ -549,6 +549,12 @@ build_record(struct build *b, const struct dtd_record *record,
 	if (build_has_tag(b, record) && !begins_with_tag(record->field))
 		ok = expand_tag(&d, record->place, &own, record->name);
 	ok = ok && expand_record(&d, record, scope, record->place);
+	if (ok && d.field_count != 0 && d.fields[0].is_tag &&
+	    !build_has_tag(b, record))
+		ok = build_fail(b, record->place,
+				"record '%.60s' begins with a record that has "
+				"a tag: expected 'tag' as its own first field",
+				record->name);
 	*out = (struct schema_record){
 		.name = record->name,
 		.place = record->place,

@@ -92,6 +92,8 @@ refused 1:11 'r : (tag, b) { tag.value = 4; b.interpretation = none; }' \
 	"field 'b' of record 'r' has no width: *"
 refused 3:1 "${a}r : (tag, a) { tag.value = 4; }\ns : (tag) {tag.value = 4;}" \
 	"record 's' has tag 4, as 'r' has"
+refused 2:15 "${a}section s 1 { r : p : (tag, a) { tag.value = 4; } }" \
+	"record 'r' begins with a record that has a tag: *"
 refused 2:1 "${a}r : (tag, a) { tag.value = 2; }" \
 	"tag 2 of record 'r' is reserved for the predefined record 'section'; *"
 refused 2:28 "${a}r : (tag, a) { tag.value = 256; }" 'expected a tag of 1 byte'
