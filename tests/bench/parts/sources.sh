@@ -96,8 +96,9 @@ make_inputs()
 # one.  addBinding() allocates it.
 leak_expat()
 {
-	sed -i '/^          b->nextTagBinding = parser->m_freeBindingList;$/,+1d' \
-		"$1/expat/lib/xmlparse.c"
+	local line='^          b->nextTagBinding = parser->m_freeBindingList;$'
+
+	sed -i "/$line/,+1d" "$1/expat/lib/xmlparse.c"
 }
 
 # leak_zopfli FOLDER: do not free a part of each cache, which ZopfliInitCache()
