@@ -318,5 +318,7 @@ command_plot(int argc, char **argv)
 	ask.gathering.window.points_are_fine = ask.way != 0;
 	ask.gathering.window.points_are_lanes =
 		ask.way != 0 && !needs_stacks(&ask);
+	if (output_file_refused(ask.output, argv[first]))
+		return EXIT_USAGE;
 	return plot_file(argv[first], &ask);
 }

@@ -8,6 +8,7 @@
 #include "tools/replay/replay_output.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
+#include "tools/ui/output_file.h"
 
 #include <signal.h>
 #include <string.h>
@@ -396,6 +397,9 @@ command_replay(int argc, char **argv)
 	if (fault != NULL)
 		return opt_complain(&page, "%s", fault);
 	ask.view.path = argv[first];
+	if (output_file_refused(ask.emit, ask.view.path) ||
+	    output_file_refused(ask.html, ask.view.path))
+		return EXIT_USAGE;
 	if (ask.allocators.count == 0)
 		allocators_add_installed(&ask.allocators);
 	for (unsigned i = 0; i < ask.limit_count; i++)

@@ -9,6 +9,7 @@
 #include "tools/ui/escape.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
+#include "tools/ui/output_file.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -512,6 +513,9 @@ command_report(int argc, char **argv)
 		return exit_status;
 	if (first == argc)
 		return opt_complain(&page, "a FILE is missing");
+	for (int i = first; i < argc; i++)
+		if (output_file_refused(ask.html, argv[i]))
+			return EXIT_USAGE;
 	if (ask.html != NULL)
 		return write_page(argv + first, &ask);
 	ask.gathering.waste = ask.json;

@@ -160,6 +160,16 @@ output_file_overwrites(const char *out, const char *in)
 	       x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+bool
+output_file_refused(const char *out, const char *in)
+{
+	if (out == NULL || !output_file_overwrites(out, in))
+		return false;
+	message_print("%s: input and output are the same file",
+		      strcmp(out, "-") == 0 ? "standard output" : out);
+	return true;
+}
+
 /* Get the status of the directory of 'path', and the name in it. */
 static bool
 find_directory(const char *path, struct stat *st_ret, const char **name_ret)

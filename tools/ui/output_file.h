@@ -22,6 +22,11 @@ bool output_file_write(const char *path, const char *bytes, size_t nbytes);
 bool output_file_overwrites(const char *out, const char *in);
 
 /*
+ * The same; if so, print a message.  'out' may be NULL: it overwrites nothing.
+ */
+bool output_file_refused(const char *out, const char *in);
+
+/*
  * Would writing 'a' overwrite 'b'?  Links are followed, and files that do not
  * exist are compared, too.
  */
