@@ -99,6 +99,8 @@ go_wrong(void)
 		abort();
 	if (is("shared memory"))
 		scribble("memfd:");
+	if (is("no memory"))
+		return NULL;
 	return __libc_malloc(BAD_NBYTES);
 }
 

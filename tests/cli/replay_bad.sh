@@ -111,6 +111,38 @@ check JSON "$(jq -r '.allocators[] | .error' out)" "null
 ${stands}"
 check 'JSON: best' "$(jq -c .best.wall out)" '["glibc"]'
 
+# An allocator that fails calls looks better than it is: it has no rank, and a
+# limit does not pass.
+export BAD_HEAP='no memory'
+run "$HATF" replay -r 2 -a ./bad.so -a glibc -a glibc:X=1 two.ascii
+check_status 'failed calls' 1
+failed='hatf replay: ./bad.so: 1 call failed, and fewer with other allocators'
+check_one_line 'failed calls' "$failed"
+grep -q 'calls without memory: 1$' out || fail "failed calls: $(cat out)"
+grep '^Least' out | grep -q 'bad.so' && fail "failed calls: $(cat out)"
+grep -q '^Least time: glibc' out || fail "failed calls: $(cat out)"
+for options in --markdown '--fail-if peak_rss>9*glibc' --check; do
+	# shellcheck disable=SC2086 # words
+	run "$HATF" replay -r 2 -a glibc -a ./bad.so $options two.ascii
+	check_status "failed calls, $options" 1
+	check_one_line "failed calls, $options" "$failed"
+	! grep -q '^Least' out || fail "failed calls, $options: a verdict"
+done
+run "$HATF" replay -r 2 -a glibc -a ./bad.so --markdown two.ascii
+grep -qx -- '- ./bad.so: calls without memory: 1' out ||
+	fail "failed calls in Markdown: $(cat out)"
+run "$HATF" replay --json -r 2 -a glibc -a ./bad.so two.ascii
+check 'failed calls: best' "$(jq -c '[.best[] | index("./bad.so")]' out)" \
+	'[null,null,null,null,null]'
+run "$HATF" replay -r 2 -a glibc -a ./bad.so -w sizes:round=2 two.ascii
+grep -qx '  ./bad.so: not compared, because calls failed' out ||
+	fail "failed calls, --what-if: $(cat out)"
+# With the same failures, all have a rank.
+run "$HATF" replay -r 2 -a ./bad.so -a ./bad.so:X=1 two.ascii
+check_status 'the same failed calls' 0
+grep -q '^Least time: .*bad.so' out || fail "no verdict: $(cat out)"
+unset BAD_HEAP
+
 # What an allocator prints is not in our output.  The process that it forks
 # makes calls, too, but its figures do not count.
 run "$HATF" replay --json -r 1 -a ./bad.so:BAD_HEAP=print two.ascii

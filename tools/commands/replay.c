@@ -6,6 +6,7 @@
 #include "tools/replay/replay_limit.h"
 #include "tools/replay/replay_models.h"
 #include "tools/replay/replay_output.h"
+#include "tools/replay/replay_verdict.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
 #include "tools/ui/output_file.h"
@@ -280,7 +281,8 @@ run_compiled(struct ask *ask, const struct compiled *compiled)
 	    runs_make(&ask->runs, compiled, &ask->allocators)) {
 		exit_status =
 			compiled->fault != NULL ? EXIT_INCOMPLETE : EXIT_FINE;
-		if (!print_runs(ask) || ask->runs.failed_count != 0)
+		if (!print_runs(ask) || ask->runs.failed_count != 0 ||
+		    verdict_report_unranked(&ask->runs) != 0)
 			exit_status = EXIT_BAD_INPUT;
 		if (exit_status == EXIT_FINE &&
 		    limits_exceeded(&ask->limits, &ask->runs))

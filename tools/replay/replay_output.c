@@ -165,6 +165,20 @@ print_column(struct out *o, const struct replay_view *view, int width,
 			   figure_count(c->failed).text);
 }
 
+/* Print, below the table in Markdown, how many calls failed. */
+static void
+print_failed_calls(struct out *o, const struct replay_runs *runs)
+{
+	for (unsigned i = 0; i < runs->count; i++) {
+		const struct replay_column *const c = &runs->columns[i];
+
+		if (c->fault[0] == '\0' && c->failed != 0)
+			out_printf(o, "\n- %s: calls without memory: %s\n",
+				   c->allocator->label,
+				   figure_count(c->failed).text);
+	}
+}
+
 /* With fewer calls, the cost of the start dominates the cost per call. */
 #define CALLS_MIN 1000
 
@@ -306,7 +320,11 @@ print_verdict(struct out *o, const struct replay_view *view)
 {
 	const struct replay_runs *const runs = view->runs;
 
-	if (runs->count - runs->failed_count < 2)
+	unsigned ranked = 0;
+
+	for (unsigned i = 0; i < runs->count; i++)
+		ranked += verdict_is_ranked(runs, i);
+	if (ranked < 2)
 		return;
 	out_printf(o, "%sLeast ", view->markdown ? "\n" : "");
 	print_best(o, runs, "time:", REPLAY_WALL);
@@ -389,6 +407,8 @@ replay_print_text(struct out *o, const struct replay_view *view)
 	}
 	for (unsigned i = 0; i < runs->count; i++)
 		print_column(o, view, width, i);
+	if (view->markdown)
+		print_failed_calls(o, runs);
 	print_own_cost(o, view);
 	print_waits(o, view);
 	if (runs->is_sized)

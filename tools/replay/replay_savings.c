@@ -91,6 +91,12 @@ replay_print_savings(struct out *o, const struct replay_view *view)
 			out_printf(o, ": failed%s", end);
 			continue;
 		}
+		if (!verdict_is_ranked(old->runs, i) ||
+		    !verdict_is_ranked(view->runs, i)) {
+			out_printf(o, ": not compared, because calls failed%s",
+				   end);
+			continue;
+		}
 		print_measure(o, ": time", REPLAY_WALL, &old->runs->columns[i],
 			      &view->runs->columns[i]);
 		print_measure(o, "; peak RSS", REPLAY_PEAK_RSS,

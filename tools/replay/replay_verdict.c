@@ -2,7 +2,46 @@
 /* replay_verdict.c - see replay_verdict.h */
 #include "tools/replay/replay_verdict.h"
 
+#include "tools/ui/message.h"
+
 #include <math.h>
+
+static bool
+has_figures(const struct replay_runs *runs, unsigned idx)
+{
+	return runs->columns[idx].fault[0] == '\0';
+}
+
+bool
+verdict_is_ranked(const struct replay_runs *runs, unsigned idx)
+{
+	if (!has_figures(runs, idx))
+		return false;
+	for (unsigned i = 0; i < runs->count; i++)
+		if (has_figures(runs, i) &&
+		    runs->columns[i].failed < runs->columns[idx].failed)
+			return false;
+	return true;
+}
+
+unsigned
+verdict_report_unranked(const struct replay_runs *runs)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < runs->count; i++) {
+		const struct replay_column *const c = &runs->columns[i];
+
+		if (!has_figures(runs, i) || verdict_is_ranked(runs, i))
+			continue;
+		message_print("%s: %s call%s failed, and fewer with other "
+			      "allocators",
+			      c->allocator->label, figure_count(c->failed).text,
+			      c->failed == 1 ? "" : "s");
+		count++;
+	}
+	return count;
+}
 
 unsigned
 verdict_best(const struct replay_runs *runs, enum replay_measure m)
@@ -10,7 +49,7 @@ verdict_best(const struct replay_runs *runs, enum replay_measure m)
 	unsigned best = runs->count;
 
 	for (unsigned i = 0; i < runs->count; i++)
-		if (runs->columns[i].fault[0] == '\0' &&
+		if (verdict_is_ranked(runs, i) &&
 		    (best == runs->count ||
 		     runs->columns[i].measures[m].median <
 			     runs->columns[best].measures[m].median))
@@ -25,7 +64,7 @@ verdict_is_equal(const struct replay_runs *runs, enum replay_measure m,
 	const struct replay_spread *const a = &runs->columns[best].measures[m];
 	const struct replay_spread *const b = &runs->columns[idx].measures[m];
 
-	return runs->columns[idx].fault[0] == '\0' &&
+	return verdict_is_ranked(runs, idx) &&
 	       (b->min <= a->max || b->median - a->median <= a->median / 100);
 }
 

@@ -4,16 +4,28 @@
  *
  * The best allocator has the least median.  Another one equals the best if the
  * ranges of their runs overlap, or if their medians differ by at most 1 %.
+ *
+ * An allocator has a rank if it has figures, and no other one failed fewer
+ * calls: a call that fails takes little time and no memory.
  */
 #ifndef REPLAY_VERDICT_H
 #define REPLAY_VERDICT_H
 
 #include "tools/replay/runs.h"
 
+/* Has a column a rank? */
+bool verdict_is_ranked(const struct replay_runs *runs, unsigned idx);
+
+/*
+ * Print a message for each column that has figures, but no rank.  Return their
+ * number.
+ */
+unsigned verdict_report_unranked(const struct replay_runs *runs);
+
 /* Return the index of the best column.  One of them has figures. */
 unsigned verdict_best(const struct replay_runs *runs, enum replay_measure m);
 
-/* Does a column equal the best one?  A failed column does not. */
+/* Does a column equal the best one?  A column without a rank does not. */
 bool verdict_is_equal(const struct replay_runs *runs, enum replay_measure m,
 		      unsigned best, unsigned idx);
 
