@@ -35,6 +35,32 @@ check 'a window' "$(jq -c '[.begin_bytes, .end_bytes]' out)" '[128,64]'
 run "$HATF" replay -r 1 -a glibc -w drop:site=x two.ascii
 check_status 'no stacks' 0
 check_one_line 'no stacks' '*two.ascii: no call stacks, so no site is known'
+grep -qx '  nothing: the trace has no call that this changes' out ||
+	fail "no stacks: $(cat out)"
+! grep -q ': time .*; peak RSS ' out || fail "no stacks: $(cat out)"
+
+# One allocation with the stack of the function "work".
+cat >site.ascii <<'END'
+10 HATF ascii thread heap time attributes
+10 HATF frame\x0aframe=1\x0afunction=work\x0a
+10 HATF stack\x0astack=1\x0aframe=1\x0a
+0 100 0x1000 0 0 1 4501
+END
+for change in drop pool; do
+	run "$HATF" replay -r 1 -a glibc -w "$change:site=nosuch*" site.ascii
+	check_status "$change: no such site" 0
+	check_one_line "$change: no such site" 'hatf replay: site.ascii:' \
+		"no block is of a site that $change:site names"
+	grep -qx '  nothing: the trace has no call that this changes' out ||
+		fail "$change: no such site: $(cat out)"
+	run "$HATF" replay -r 1 -a glibc -w "$change:site=work" site.ascii
+	check_silent "$change: a site"
+	grep -q '^  glibc: time ' out || fail "$change: a site: $(cat out)"
+	grep -qx '  (1 run, so the spread is unknown)' out ||
+		fail "$change: 1 run: $(cat out)"
+	run "$HATF" replay -r 2 -a glibc -w "$change:site=work" site.ascii
+	! grep -q '1 run, so' out || fail "$change: 2 runs: $(cat out)"
+done
 for text in x sizes:round= sizes:round=0 sizes:round=1x sizes:round=-1 \
 	drop:site= pool: merge:thread ''; do
 	run "$HATF" replay -w "$text" two.ascii

@@ -210,9 +210,7 @@ finish(struct compiler *c)
 					sizeof(out->fault_text));
 	if (c->options->what_if != NULL) {
 		out->changes = c->what_if.counts;
-		if (what_if_lacks_stacks(&c->what_if))
-			message_print("%s: no call stacks, so no site is known",
-				      message_path(c->scan.path));
+		what_if_report(&c->what_if, c->scan.path);
 	}
 	out->end_count = c->live_count;
 	out->end_nbytes = c->live_nbytes;

@@ -175,11 +175,33 @@ is_chosen(struct block_filter *filter, const struct hatf_event *e)
 	return chosen;
 }
 
-bool
-what_if_lacks_stacks(const struct what_if *w)
+static void
+report_unused(const struct block_filter *filter, const char *change,
+	      uint64_t calls, const char *path)
 {
-	return (w->drop != NULL && block_filter_lacks_stacks(w->drop)) ||
-	       (w->pool != NULL && block_filter_lacks_stacks(w->pool));
+	if (filter != NULL && calls == 0)
+		message_print("%s: no block is of a site that %s:site names",
+			      message_path(path), change);
+}
+
+void
+what_if_report(const struct what_if *w, const char *path)
+{
+	if ((w->drop != NULL && block_filter_lacks_stacks(w->drop)) ||
+	    (w->pool != NULL && block_filter_lacks_stacks(w->pool))) {
+		message_print("%s: no call stacks, so no site is known",
+			      message_path(path));
+		return;
+	}
+	report_unused(w->drop, "drop", w->counts.dropped_calls, path);
+	report_unused(w->pool, "pool", w->counts.pooled_calls, path);
+}
+
+bool
+what_if_did_nothing(const struct what_if_counts *counts)
+{
+	return counts->rounded_nbytes == 0 && counts->dropped_calls == 0 &&
+	       counts->pooled_calls == 0;
 }
 
 /* --------------------------------------------------------------------- pool */

@@ -72,7 +72,13 @@ void what_if_close(struct what_if *w);
  */
 bool what_if_change(struct what_if *w, struct hatf_event *e);
 
-/* Does the plan name sites although no allocation had a call stack? */
-bool what_if_lacks_stacks(const struct what_if *w);
+/*
+ * After the last event: if the plan names sites, but no block of the trace at
+ * 'path' is of them, print a message.
+ */
+void what_if_report(const struct what_if *w, const char *path);
+
+/* Did the plan change no call?  Threads that it merges are no calls. */
+bool what_if_did_nothing(const struct what_if_counts *counts);
 
 #endif /* WHAT_IF_H */

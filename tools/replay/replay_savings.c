@@ -42,11 +42,15 @@ print_changes(struct out *o, const struct what_if_counts *n)
 			   figure_count(n->chunks).text);
 }
 
-/* Do the ranges of the runs overlap? */
+/* Are they equal, by the rule of replay_verdict.h? */
 static bool
-overlap(const struct replay_spread *a, const struct replay_spread *b)
+is_equal(const struct replay_spread *a, const struct replay_spread *b)
 {
-	return a->min <= b->max && b->min <= a->max;
+	const uint64_t less = a->median < b->median ? a->median : b->median;
+	const uint64_t more = a->median < b->median ? b->median : a->median;
+
+	return (a->min <= b->max && b->min <= a->max) ||
+	       more - less <= less / 100;
 }
 
 static void
@@ -58,7 +62,7 @@ print_measure(struct out *o, const char *what, enum replay_measure m,
 	const struct replay_spread *const b = &after->measures[m];
 
 	out_printf(o, "%s ", what);
-	if (overlap(a, b))
+	if (is_equal(a, b))
 		out_str(o, "equal within the spread");
 	else
 		print_difference(o,
@@ -75,6 +79,14 @@ replay_print_savings(struct out *o, const struct replay_view *view)
 	out_printf(o, "\nWhat if ");
 	out_text(o, view->what_if);
 	out_str(o, view->markdown ? ":\n\n" : ":\n");
+	if (what_if_did_nothing(&view->compiled->changes) &&
+	    old->compiled->thread_count == view->compiled->thread_count) {
+		out_printf(o,
+			   "  nothing: the trace has no call that this "
+			   "changes%s",
+			   end);
+		return;
+	}
 	print_changes(o, &view->compiled->changes);
 	out_str(o, "  calls: ");
 	print_difference(o, figure_count, old->compiled->calls,
@@ -103,4 +115,6 @@ replay_print_savings(struct out *o, const struct replay_view *view)
 			      &old->runs->columns[i], &view->runs->columns[i]);
 		out_str(o, end);
 	}
+	if (view->runs->repeat == 1)
+		out_printf(o, "  (1 run, so the spread is unknown)%s", end);
 }
