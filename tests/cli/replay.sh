@@ -165,8 +165,33 @@ run "$HATF" replay -r 2 -a glibc -a 'glibc:MALLOC_ARENA_MAX=1' \
 check_status 'a limit exceeded' 3
 check_one_line 'a limit exceeded' \
 	'hatf replay: glibc:MALLOC_ARENA_MAX=1: faults is *, at least *(glibc:*'
-for text in 'x>1' peak_rss 'peak_rss>' 'peak_rss>1*jemalloc' 'wall>1M' \
-	'faults>1s' 'glibc.>1' 'wall>-1' 'wall>nan' 'wall>0x9' 'wall>1,' ''; do
+run "$HATF" replay -r 1 -a glibc -a 'glibc:MALLOC_ARENA_MAX=1' \
+	-f ' glibc . wall > 1000 s , peak_rss > 9 * glibc,glibc . peak_rss>1 M' \
+	block.ascii
+check_status 'blanks' 3
+check_one_line 'blanks' \
+	'hatf replay: glibc: peak_rss is *(glibc . peak_rss>1 M)'
+# wrong_limit TEXT PATTERN
+wrong_limit()
+{
+	run "$HATF" replay -a glibc -a glibc:A=1 -f "$1" hand.ascii
+	check_status "--fail-if '$1'" 2
+	check_one_line "--fail-if '$1'" "hatf replay: --fail-if: $2"
+}
+measures='(known: wall, cpu, peak_rss, end_rss, faults, busy, wait_cpu, wait)'
+wrong_limit 'x>1' "no measure 'x' $measures"
+wrong_limit 'wall>1s,glibc.rss>1' "no measure 'rss' $measures"
+wrong_limit 'glibc.>1' "no measure '' $measures"
+for text in 'peak_rss>1*jemalloc' 'peak_rss>1 * jemalloc ,wall>1s' \
+	'jemalloc.wall>1s'; do
+	wrong_limit "$text" \
+		"no allocator 'jemalloc' in this replay (only glibc, glibc:A=1)"
+done
+for text in 'wall>20' 'cpu>1.5,wall>1s' 'wait>1'; do
+	wrong_limit "$text" "a time needs a unit (ns, us, ms or s): '$text'"
+done
+for text in peak_rss 'peak_rss>' 'peak_rss<1' 'peak_rss>1/0' 'wall>1M' \
+	'faults>1s' 'wall x>1s' 'wall>-1' 'wall>nan' 'wall>0x9' 'wall>1s,' '' ,; do
 	run "$HATF" replay -a glibc -f "$text" hand.ascii
 	check_status "--fail-if '$text'" 2
 	check_one_line "--fail-if '$text'" \

@@ -18,6 +18,15 @@ skip_blanks(const char **p)
 	*p += strspn(*p, " \t");
 }
 
+/* What is wrong with a limit. */
+enum flaw {
+	FLAW_NONE,
+	FLAW_SYNTAX,
+	FLAW_MEASURE,	/* at 'p' is no measure */
+	FLAW_ALLOCATOR, /* at 'p' is no allocator */
+	FLAW_UNIT,	/* a time has no unit */
+};
+
 /* Parse an allocator: the longest name that matches the next characters. */
 static bool
 take_allocator(const char **p, const struct allocators *all, unsigned *idx_ret)
@@ -43,7 +52,8 @@ take_measure(const char **p, enum replay_measure *measure_ret)
 	for (int i = 0; i < REPLAY_MEASURES; i++) {
 		const size_t length = strlen(replay_measure_words[i]);
 
-		if (strncmp(*p, replay_measure_words[i], length) == 0) {
+		if (strncmp(*p, replay_measure_words[i], length) == 0 &&
+		    strchr("> \t", (*p)[length]) != NULL) {
 			*p += length;
 			skip_blanks(p);
 			*measure_ret = (enum replay_measure)i;
@@ -53,8 +63,8 @@ take_measure(const char **p, enum replay_measure *measure_ret)
 	return false;
 }
 
-/* Parse a unit that suits the measure, if there is one. */
-static void
+/* Parse a unit that suits the measure.  Return false if there is none. */
+static bool
 take_unit(const char **p, struct replay_limit *term)
 {
 	static const struct {
@@ -76,12 +86,13 @@ take_unit(const char **p, struct replay_limit *term)
 		    strncmp(*p, units[i].name, length) == 0) {
 			*p += length;
 			term->amount *= units[i].factor;
-			return;
+			return true;
 		}
 	}
+	return false;
 }
 
-static bool
+static enum flaw
 take_bound(const char **p, struct replay_limit *term,
 	   const struct allocators *all)
 {
@@ -89,32 +100,93 @@ take_bound(const char **p, struct replay_limit *term,
 
 	/* strtod() would accept signs, hexadecimal numbers and "nan". */
 	if (!isdigit((unsigned char)**p) || (*p)[1] == 'x' || (*p)[1] == 'X')
-		return false;
+		return FLAW_SYNTAX;
 	term->amount = strtod(*p, &end);
 	if (!isfinite(term->amount))
-		return false;
+		return FLAW_SYNTAX;
 	*p = end;
-	if (**p != '*') {
-		take_unit(p, term);
-		return true;
+	skip_blanks(p);
+	if (**p == '*') {
+		(*p)++;
+		skip_blanks(p);
+		return take_allocator(p, all, &term->other) ? FLAW_NONE
+							    : FLAW_ALLOCATOR;
 	}
-	(*p)++;
-	return take_allocator(p, all, &term->other);
+	if (!take_unit(p, term) && runs_is_time(term->measure) &&
+	    term->amount != 0 && (**p == '\0' || **p == ','))
+		return FLAW_UNIT;
+	return FLAW_NONE;
 }
 
-static bool
+static enum flaw
 take_term(const char **p, struct replay_limit *term,
 	  const struct allocators *all)
 {
-	if (take_allocator(p, all, &term->subject) && *(*p)++ != '.')
-		return false;
-	if (!take_measure(p, &term->measure) || *(*p)++ != '>')
-		return false;
+	const size_t length = strcspn(*p, ",>");
+	enum flaw flaw;
+
+	/* Without a '>' it is hardly a limit at all. */
+	if ((*p)[length] != '>')
+		return FLAW_SYNTAX;
+	if (take_allocator(p, all, &term->subject)) {
+		skip_blanks(p);
+		if (*(*p)++ != '.')
+			return FLAW_SYNTAX;
+		skip_blanks(p);
+	} else if (memchr(*p, '.', length) != NULL) {
+		return FLAW_ALLOCATOR;
+	}
+	if (!take_measure(p, &term->measure))
+		return FLAW_MEASURE;
+	if (*(*p)++ != '>')
+		return FLAW_SYNTAX;
 	skip_blanks(p);
-	if (!take_bound(p, term, all))
-		return false;
+	flaw = take_bound(p, term, all);
+	if (flaw != FLAW_NONE)
+		return flaw;
 	skip_blanks(p);
-	return **p == '\0' || **p == ',';
+	return **p == '\0' || **p == ',' ? FLAW_NONE : FLAW_SYNTAX;
+}
+
+/* Write a list of names, and ", " between them; cut it if it is too long. */
+static void
+add_name(char *list, size_t list_nbytes, const char *name)
+{
+	const size_t used = strlen(list);
+
+	snprintf(list + used, list_nbytes - used, "%s%s", used != 0 ? ", " : "",
+		 name);
+}
+
+/* Print what is wrong at 'p' in the limits 'text'. */
+static void
+print_flaw(enum flaw flaw, const char *p, const char *text,
+	   const struct allocators *all)
+{
+	const int length = (int)strcspn(p, ".,> \t");
+	char list[1024] = "";
+
+	if (flaw == FLAW_SYNTAX)
+		message_print("--fail-if: not a limit such as "
+			      "'peak_rss>1.10*glibc' or 'wall>20ms': '%s'",
+			      text);
+	if (flaw == FLAW_UNIT)
+		message_print("--fail-if: a time needs a unit (ns, us, ms or "
+			      "s): '%s'",
+			      text);
+	if (flaw == FLAW_MEASURE) {
+		for (int i = 0; i < REPLAY_MEASURES; i++)
+			add_name(list, sizeof(list), replay_measure_words[i]);
+		message_print("--fail-if: no measure '%.*s' (known: %s)",
+			      length, p, list);
+	}
+	if (flaw == FLAW_ALLOCATOR) {
+		for (unsigned i = 0; i < all->count; i++)
+			add_name(list, sizeof(list), all->list[i].label);
+		message_print("--fail-if: no allocator '%.*s' in this replay "
+			      "(only %s)",
+			      length, p, list);
+	}
 }
 
 bool
@@ -127,6 +199,7 @@ limits_parse(struct replay_limits *limits, const char *text,
 		struct replay_limit term = { .subject = REPLAY_ANY,
 					     .other = REPLAY_ANY };
 		const char *begin;
+		enum flaw flaw;
 
 		skip_blanks(&p);
 		begin = p;
@@ -135,12 +208,9 @@ limits_parse(struct replay_limits *limits, const char *text,
 				      REPLAY_LIMITS_MAX);
 			return false;
 		}
-		if (!take_term(&p, &term, all)) {
-			message_print("--fail-if: not a limit such as "
-				      "'peak_rss>1.10*glibc' or "
-				      "'wall>20ms', with these allocators: "
-				      "'%s'",
-				      text);
+		flaw = take_term(&p, &term, all);
+		if (flaw != FLAW_NONE) {
+			print_flaw(flaw, p, text, all);
 			return false;
 		}
 		snprintf(term.text, sizeof(term.text), "%.*s", (int)(p - begin),

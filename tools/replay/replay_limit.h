@@ -2,11 +2,11 @@
 /*
  * replay_limit.h - the limits of 'hatf replay --fail-if'
  *
- *         EXPR   = TERM { "," TERM }                one of them holds     TERM
- * = [NAME "."] MEASURE ">" BOUND     an allocator exceeds it       BOUND  =
- * NUMBER "*" NAME                  a multiple of another allocator's value
- * 	       | NUMBER [UNIT]			  an amount
- * 	UNIT   = "K" | "M" | "G" | "ns" | "us" | "ms" | "s"
+ * - EXPR = TERM { "," TERM }: one of them holds;
+ * - TERM = [NAME "."] MEASURE ">" BOUND: an allocator exceeds it;
+ * - BOUND = NUMBER "*" NAME: a multiple of another allocator's value;
+ * - BOUND = NUMBER [UNIT]: an amount; a time other than 0 needs a unit;
+ * - UNIT = "K" | "M" | "G" | "ns" | "us" | "ms" | "s".
  *
  * NAME is an allocator as the user wrote it, MEASURE one of
  * replay_measure_words.  Without NAME, the limit applies to every allocator
