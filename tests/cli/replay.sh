@@ -166,7 +166,8 @@ check_status 'a limit exceeded' 3
 check_one_line 'a limit exceeded' \
 	'hatf replay: glibc:MALLOC_ARENA_MAX=1: faults is *, at least *(glibc:*'
 run "$HATF" replay -r 1 -a glibc -a 'glibc:MALLOC_ARENA_MAX=1' \
-	-f ' glibc . wall > 1000 s , peak_rss > 9 * glibc,glibc . peak_rss>1 M' \
+	-f ' glibc . wall > 1000 s , peak_rss > 9 * glibc' \
+	-f 'glibc . peak_rss>1 M' \
 	block.ascii
 check_status 'blanks' 3
 check_one_line 'blanks' \
@@ -191,7 +192,8 @@ for text in 'wall>20' 'cpu>1.5,wall>1s' 'wait>1'; do
 	wrong_limit "$text" "a time needs a unit (ns, us, ms or s): '$text'"
 done
 for text in peak_rss 'peak_rss>' 'peak_rss<1' 'peak_rss>1/0' 'wall>1M' \
-	'faults>1s' 'wall x>1s' 'wall>-1' 'wall>nan' 'wall>0x9' 'wall>1s,' '' ,; do
+	'faults>1s' 'wall x>1s' 'wall>-1' 'wall>nan' 'wall>0x9' 'wall>1s,' \
+	'' ','; do
 	run "$HATF" replay -a glibc -f "$text" hand.ascii
 	check_status "--fail-if '$text'" 2
 	check_one_line "--fail-if '$text'" \
