@@ -94,6 +94,12 @@ awk -v first="$first_line" 'BEGIN {
 run "$HATF" replay -e long.c long.ascii
 check_status 'too long' 1
 check_one_line 'too long' 'hatf replay: long.ascii: more than 100000 calls*'
+printf '%s\n' "$first_line" '0 9223372036854775808 0x1000 0 0 1' >huge.ascii
+run "$HATF" replay -e huge.c huge.ascii
+check_status 'a huge block' 1
+check_one_line 'a huge block' 'hatf replay: huge.ascii:' \
+	'a block has more bytes than an object in C can have'
+[ ! -e huge.c ] || fail 'a program with a huge block'
 run "$HATF" replay -e no/such/place.c torture.hatf.gz
 check_status 'no such folder' 1
 run "$HATF" replay -e x.c -M first-fit torture.hatf.gz

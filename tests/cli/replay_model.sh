@@ -34,7 +34,8 @@ check 'a window' "$(jq -c '[.begin_bytes, .models[0].peak_heap_bytes]' out)" \
 printf '%s\n' "$first_line" '0 9223372036854775807 0x1000 0 0 1' >huge.ascii
 run "$HATF" replay -M first-fit huge.ascii
 check_status 'a huge block' 1
-check_one_line 'a huge block' 'hatf replay: first-fit: *'
+check_one_line 'a huge block' \
+	'hatf replay: first-fit: the heap would exceed 2^63 bytes'
 for text in '' fit segregated segregated: segregated:glibc 'segregated:16,' \
 	segregated:16,16 segregated:-1 segregated:99999999 segregated:1x; do
 	run "$HATF" replay -M "$text" fits.ascii

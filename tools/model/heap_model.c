@@ -2,6 +2,7 @@
 /* heap_model.c - see heap_model.h */
 #include "tools/model/heap_model.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #define STEP  16
@@ -52,12 +53,20 @@ count_taken(struct heap_model *m, uint64_t old, uint64_t taken)
 		m->peak_nbytes = m->heap_nbytes;
 }
 
+/* Fail because the heap would exceed LIMIT. */
+static bool
+refuse(void)
+{
+	errno = EOVERFLOW;
+	return false;
+}
+
 /* Grow the heap at its end. */
 static bool
 grow(struct heap_model *m, uint64_t nbytes)
 {
 	if (nbytes > LIMIT - m->heap_nbytes)
-		return false;
+		return refuse();
 	m->heap_nbytes += nbytes;
 	return true;
 }
@@ -206,7 +215,7 @@ heap_model_alloc(struct heap_model *m, uint32_t slot, uint64_t size)
 	bool ok;
 
 	if (size > LIMIT / 2)
-		return false;
+		return refuse();
 	b->taken = taken_of(m, size);
 	if (m->model->kind != MODEL_SEGREGATED)
 		ok = place(m, b->taken, &b->start);
@@ -243,7 +252,7 @@ heap_model_resize(struct heap_model *m, uint32_t slot, uint64_t size)
 	bool ok;
 
 	if (size > LIMIT / 2)
-		return false;
+		return refuse();
 	if (old.taken == 0)
 		return heap_model_alloc(m, slot, size);
 	if (taken_of(m, size) == old.taken)

@@ -58,7 +58,10 @@ model_run(struct model_result *result, const struct model *model,
 	ok = ok && word_reader_open(reader, &compiled->file, 0) &&
 	     run_words(&m, reader);
 	if (!ok)
-		message_print("%s: %s", model->label, strerror(errno));
+		message_print("%s: %s", model->label,
+			      errno == EOVERFLOW
+				      ? "the heap would exceed 2^63 bytes"
+				      : strerror(errno));
 	*result = (struct model_result){
 		.peak_nbytes = m.peak_nbytes,
 		.end_nbytes = m.heap_nbytes,

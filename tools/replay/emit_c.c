@@ -307,7 +307,11 @@ emit_c(const char *path, const char *trace, const struct compiled *compiled)
 		if (e->file != NULL && fclose(e->file) != 0)
 			ok = false;
 	}
-	if (!ok)
+	if (!ok && errno == EFBIG)
+		message_print("%s: a block has more bytes than an object in C "
+			      "can have",
+			      message_path(trace));
+	else if (!ok)
 		message_print("%s: %s", message_path(path), strerror(errno));
 	ok = ok && output_file_write(path, text, nbytes);
 	free(text);
