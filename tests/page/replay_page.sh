@@ -95,6 +95,15 @@ run timeout 100 "$HATF" replay -r 1 -l --html failed.html \
 	-a ./bad.so:BAD_HEAP=same -a glibc threads.hatf.gz
 check_status 'an allocator that fails' 1
 
+# What the page shows is not the whole trace as it is; calls failed.
+printf '%s\n' '10 HATF ascii thread heap time attributes' \
+	'10 HATF 1.0\x0aproducer=test\x0a' '0 4096 0x1000 0 0 1' \
+	'0 301 0x3000 0 0 2' >cut.ascii
+BAD_HEAP='no memory' run timeout 100 "$HATF" replay -r 1 --html part.html \
+	-a glibc -a ./bad.so --from 1 -w merge:threads -w sizes:round=1 \
+	cut.ascii
+check_status 'a part of an incomplete trace' 1
+
 run "$HATF" replay -r 1 --html no/such/place.html -a glibc none.ascii
 check_status 'a folder is missing' 1
 check_one_line 'a folder is missing' 'hatf replay: no/such/place.html: *'
@@ -105,6 +114,12 @@ modules=$CLI/../../build/page/node_modules
 if command -v node chromium >/dev/null && [ -d "$modules" ]; then
 	CHROMIUM=$(command -v chromium) MODULES=$modules timeout -s KILL 120 \
 		node "$page/opens.mjs" app.html alone.html none.html \
-		threads.html failed.html || fail 'a page does not open'
+		threads.html failed.html part.html ||
+		fail 'a page does not open'
+	CHROMIUM=$(command -v chromium) MODULES=$modules timeout -s KILL 120 \
+		node "$page/says.mjs" part.html 'The trace is incomplete.' \
+		'Changed: merge:threads sizes:round=1' \
+		'begins with 4.00 KiB in 1 block, which' \
+		'./bad.so: calls without memory: 1' || fail 'part.html'
 fi
 finish

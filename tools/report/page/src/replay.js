@@ -266,11 +266,28 @@ function measures() {
   return replay.handovers > 0 ? [...MEASURES, ...THREAD_MEASURES] : MEASURES;
 }
 
-/* The allocators without figures, and why. */
+/* What keeps an allocator from figures, or makes its figures too good. */
+function failure(allocator) {
+  if (allocator.error)
+    return ` failed: ${visible(allocator.error)}`;
+  return Number(allocator.failed) > 0
+    ? `: calls without memory: ${exact(allocator.failed)}` : '';
+}
+
 function failures() {
-  return replay.allocators.filter((a) => a.error).map((a) =>
-    el('p', { class: 'hint' }, el('b', {}, visible(a.allocator)),
-      ` failed: ${visible(a.error)}`));
+  return replay.allocators.filter(failure).map((a) =>
+    el('p', { class: 'hint' }, el('b', {}, visible(a.allocator)), failure(a)));
+}
+
+/* What the page is about, if it is not the whole trace as it is. */
+function remarks() {
+  return [
+    replay.what_if && `Changed: ${visible(replay.what_if.changes)}`,
+    !replay.complete && 'The trace is incomplete.',
+    Number(replay.begin_blocks) > 0 && 'A part of the trace: begins with ' +
+      `${bytes(Number(replay.begin_bytes))} in ` +
+      `${blocks(replay.begin_blocks)}, which are not measured.`,
+  ].filter((text) => text).map((text) => el('p', { class: 'hint' }, text));
 }
 
 function table() {
@@ -331,6 +348,7 @@ function overview() {
   const smallest = best('peak_rss');
   return el('section', { id: 'overview', 'aria-label': 'Overview' },
     el('p', { class: 'command' }, el('code', {}, visible(replay.file))),
+    ...remarks(),
     el('div', { class: 'tiles' },
       tile('Calls', count(replay.calls), `${exact(threads)} ` +
         (threads === 1 ? 'thread' : 'threads')),
