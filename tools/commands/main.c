@@ -5,7 +5,9 @@
 #include "tools/ui/message.h"
 #include "tools/ui/out.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 struct command {
 	const char *name;
@@ -83,11 +85,28 @@ print_help(void)
 	return out_finish(o, EXIT_FINE);
 }
 
+/*
+ * Occupy the descriptors of standard streams that are closed, so that no file
+ * becomes one.  Their use still fails, since standard input cannot be read and
+ * the others cannot be written to.  Programs that hatf runs do not get them.
+ */
+static void
+occupy_streams(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		/* open() returns the lowest descriptor that is free: 'fd'. */
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)!open("/dev/null",
+				    (fd == 0 ? O_WRONLY : O_RDONLY) |
+					    O_CLOEXEC);
+}
+
 int
 main(int argc, char **argv)
 {
 	const char *const name = argc > 1 ? argv[1] : NULL;
 
+	occupy_streams();
 	if (name == NULL) {
 		message_print("a command is missing (see 'hatf --help')");
 		return EXIT_USAGE;
