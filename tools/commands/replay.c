@@ -275,6 +275,9 @@ run_compiled(struct ask *ask, const struct compiled *compiled)
 	if (compiled->fault != NULL)
 		message_print("%s: %s", message_path(ask->view.path),
 			      compiled->fault);
+	if (compiled->calls == 0)
+		message_print("%s: no call to replay",
+			      message_path(ask->view.path));
 	ask->view.compiled = compiled;
 	ask->view.runs = &ask->runs;
 	if (runs_fit(compiled, ask->runs.touch, ask->view.path) &&

@@ -324,7 +324,7 @@ print_verdict(struct out *o, const struct replay_view *view)
 
 	for (unsigned i = 0; i < runs->count; i++)
 		ranked += verdict_is_ranked(runs, i);
-	if (ranked < 2)
+	if (ranked < 2 || view->compiled->calls == 0)
 		return;
 	out_printf(o, "%sLeast ", view->markdown ? "\n" : "");
 	print_best(o, runs, "time:", REPLAY_WALL);
