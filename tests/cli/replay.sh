@@ -211,6 +211,13 @@ END
 replay 'real time' --speed real slow.ascii
 [ "$(jq '.allocators[0].wall.measured[0]' out)" -ge 300000000 ] ||
 	fail 'a replay in real time is too fast'
+run "$HATF" replay -s real -r 1 -a glibc -a glibc:X=1 slow.ascii
+grep -q '^Least CPU time: .*; peak RSS: ' out ||
+	fail "the verdict in real time: $(cat out)"
+run "$HATF" replay -s real -r 1 -a glibc hand.ascii
+check_status 'no times' 1
+check_one_line 'no times' 'hatf replay: hand.ascii: cannot compile the trace:' \
+	'it has no times for --speed real'
 
 # -------------------------------- the same usable sizes, places and peak heap
 "${CC:-cc}" -O1 -D_GNU_SOURCE -fno-builtin -shared -fPIC -o sized.so \
@@ -559,7 +566,8 @@ check_status 'a limit of files' 1
 check_one_line 'a limit of files' '* cannot compile the trace: File too large'
 TMPDIR=$TMP/none run "$HATF" replay hand.ascii
 check_status 'no place for the words' 1
-check_one_line 'no place for the words' '* no temporary file in *'
+check_one_line 'no place for the words' \
+	"* no temporary file in \$TMPDIR, or in /tmp if it is not set"
 cp "$(ldd "$HATF" | awk '/libz\.so/ { print $3 }')" libother.so
 refused 'no allocator' '*/libother.so could not be preloaded, or has no *' \
 	-a ./libother.so hand.ascii

@@ -44,11 +44,13 @@ check_one_line 'no times' 'hatf replay: large.ascii: the trace has no times*'
 run "$HATF" replay -a glibc --from 1x large.ascii
 check_status 'not a bound' 2
 # Without a call, there is nothing to rank.
-printf '%s\n' '10 HATF ascii thread heap time attributes' \
-	'10 HATF 1.0\x0aproducer=test\x0aunit=us\x0a' '0 100 0x1000 0 0 1' \
-	'1 0x1000 0 0 2' \
-	'10 HATF end\x0aevents=2\x0arecords=3\x0acomplete=1\x0aend=exit\x0alost=0\x0a' \
-	>two.ascii
+cat >two.ascii <<'END'
+10 HATF ascii thread heap time attributes
+10 HATF 1.0\x0aproducer=test\x0aunit=us\x0a
+0 100 0x1000 0 0 1
+1 0x1000 0 0 2
+10 HATF end\x0aevents=2\x0arecords=3\x0acomplete=1\x0aend=exit\x0alost=0\x0a
+END
 for window in '--from 2' '--from 1 --to 1' '--from 1h' '--from 2 --to 1'; do
 	# shellcheck disable=SC2086 # words
 	run "$HATF" replay -r 1 -a glibc -a glibc:X=1 $window two.ascii

@@ -204,7 +204,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 		return ok;
 	case OPT_SPEED:
 		ok = opt_parse_choice("--speed", value, speed_words, &choice);
-		ask->compile.real_time = choice == 1;
+		ask->compile.real_time = ask->view.is_real_time = choice == 1;
 		return ok;
 	case OPT_FROM:
 	case OPT_TO:

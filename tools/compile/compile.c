@@ -229,12 +229,17 @@ run_compiler(struct compiler *c)
 	if (c->options->real_time)
 		c->unit_ns = scan_unit_ns(
 			hatf_reader_header(c->scan.reader, "unit"));
+	if (c->options->real_time && c->unit_ns == 0) {
+		c->limit = "it has no times for --speed real";
+		return false;
+	}
 	if (c->idle == NULL || c->paused_ns == NULL ||
 	    (c->options->what_if != NULL &&
 	     !what_if_open(&c->what_if, c->options->what_if)))
 		return false;
 	if (!word_file_open(&c->out->file)) {
-		c->limit = "no temporary file in $TMPDIR or /tmp";
+		c->limit = "no temporary file in $TMPDIR, or in /tmp if it is "
+			   "not set";
 		return false;
 	}
 	return compile_events(c) && finish(c);

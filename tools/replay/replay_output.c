@@ -327,8 +327,12 @@ print_verdict(struct out *o, const struct replay_view *view)
 	if (ranked < 2 || view->compiled->calls == 0)
 		return;
 	out_printf(o, "%sLeast ", view->markdown ? "\n" : "");
-	print_best(o, runs, "time:", REPLAY_WALL);
-	if (view->compiled->thread_count > 1)
+	/* The time of a run in real time is that of the trace. */
+	if (!view->is_real_time)
+		print_best(o, runs, "time:", REPLAY_WALL);
+	if (view->is_real_time)
+		print_best(o, runs, "CPU time:", REPLAY_CPU);
+	else if (view->compiled->thread_count > 1)
 		print_best(o, runs, "; CPU time:", REPLAY_CPU);
 	print_best(o, runs, "; peak RSS:", REPLAY_PEAK_RSS);
 	if (runs->repeat == 1)
