@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BAD_NBYTES 301
@@ -99,6 +100,11 @@ go_wrong(void)
 		abort();
 	if (is("shared memory"))
 		scribble("memfd:");
+	/* Take 0.1 s of processor time. */
+	if (is("spin"))
+		for (const clock_t begin = clock();
+		     clock() - begin < CLOCKS_PER_SEC / 10;)
+			;
 	if (is("no memory"))
 		return NULL;
 	return __libc_malloc(BAD_NBYTES);

@@ -315,6 +315,21 @@ print_best(struct out *o, const struct replay_runs *runs, const char *what,
 				   runs->columns[i].allocator->label);
 }
 
+/* Have both measures the same best allocators? */
+static bool
+agree(const struct replay_runs *runs, enum replay_measure a,
+      enum replay_measure b)
+{
+	const unsigned best_a = verdict_best(runs, a);
+	const unsigned best_b = verdict_best(runs, b);
+
+	for (unsigned i = 0; i < runs->count; i++)
+		if (verdict_is_equal(runs, a, best_a, i) !=
+		    verdict_is_equal(runs, b, best_b, i))
+			return false;
+	return true;
+}
+
 static void
 print_verdict(struct out *o, const struct replay_view *view)
 {
@@ -332,7 +347,8 @@ print_verdict(struct out *o, const struct replay_view *view)
 		print_best(o, runs, "time:", REPLAY_WALL);
 	if (view->is_real_time)
 		print_best(o, runs, "CPU time:", REPLAY_CPU);
-	else if (view->compiled->thread_count > 1)
+	else if (view->compiled->thread_count > 1 ||
+		 !agree(runs, REPLAY_WALL, REPLAY_CPU))
 		print_best(o, runs, "; CPU time:", REPLAY_CPU);
 	print_best(o, runs, "; peak RSS:", REPLAY_PEAK_RSS);
 	if (runs->repeat == 1)
