@@ -45,6 +45,7 @@ cat >site.ascii <<'END'
 10 HATF frame\x0aframe=1\x0afunction=work\x0a
 10 HATF stack\x0astack=1\x0aframe=1\x0a
 0 100 0x1000 0 0 1 4501
+0 30 0x2000 0 0 2
 END
 for change in drop pool; do
 	run "$HATF" replay -r 1 -a glibc -w "$change:site=nosuch*" site.ascii
