@@ -69,6 +69,16 @@ for text in x sizes:round= sizes:round=0 sizes:round=1x sizes:round=-1 \
 	check_one_line "--what-if '$text'" \
 		'hatf replay: --what-if: not a change: *'
 done
+# A pipe can be read only once, and standard input keeps its position.
+replay="'$HATF' replay --json -r 1 -a glibc -w merge:threads"
+for source in "cat two.ascii | $replay -" "$replay - <two.ascii" \
+	"$replay <(cat two.ascii)"; do
+	run bash -c "$source"
+	check_status "$source" 0
+	check_silent "$source"
+	check "$source" "$(jq -c '[.threads, .what_if.original.threads]' out)" \
+		'[1,2]'
+done
 run "$HATF" replay --check -w merge:threads two.ascii
 check_status '--check --what-if' 2
 finish

@@ -7,12 +7,16 @@
 #include "tools/replay/replay_models.h"
 #include "tools/replay/replay_output.h"
 #include "tools/replay/replay_verdict.h"
+#include "tools/trace/spool.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
 #include "tools/ui/output_file.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum {
 	OPT_ALLOCATOR,
@@ -112,6 +116,7 @@ static const char *const speed_words[] = { "max", "real", NULL };
 
 /* The options. */
 struct ask {
+	const char *trace; /* the path to read; "-": standard input */
 	struct allocators allocators;
 	struct compile_options compile;
 	struct replay_runs runs;
@@ -320,6 +325,32 @@ simulate(struct ask *ask, const struct compiled *compiled)
 	return compiled->fault != NULL ? EXIT_INCOMPLETE : EXIT_FINE;
 }
 
+/*
+ * Prepare to read the trace twice: a pipe becomes a temporary file, as standard
+ * input.  On failure print a message and return false.
+ */
+static bool
+read_twice(struct ask *ask)
+{
+	struct spool spool;
+	struct stat status;
+	bool ok;
+
+	if (strcmp(ask->trace, "-") != 0 && stat(ask->trace, &status) == 0 &&
+	    (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
+		return true;
+	if (!spool_open(&spool, ask->trace))
+		return false;
+	ok = dup2(spool.fd, STDIN_FILENO) >= 0 &&
+	     lseek(STDIN_FILENO, 0, SEEK_SET) == 0;
+	if (!ok)
+		message_print("%s: %s", message_path(ask->trace),
+			      strerror(errno));
+	spool_close(&spool);
+	ask->trace = "-";
+	return ok;
+}
+
 /* Replay the original trace, with which the changed one is compared. */
 static int
 replay_original(struct ask *ask)
@@ -327,8 +358,11 @@ replay_original(struct ask *ask)
 	struct replay_view *const view = &ask->original_view;
 	bool ok;
 
-	if (!compile_trace(&ask->original, ask->view.path, &ask->compile))
+	if (!read_twice(ask) ||
+	    !compile_trace(&ask->original, ask->trace, &ask->compile))
 		return EXIT_BAD_INPUT;
+	if (strcmp(ask->trace, "-") == 0)
+		lseek(STDIN_FILENO, 0, SEEK_SET);
 	ask->original_runs = ask->runs;
 	*view = ask->view;
 	view->compiled = &ask->original;
@@ -401,7 +435,7 @@ command_replay(int argc, char **argv)
 	fault = contradiction(&ask);
 	if (fault != NULL)
 		return opt_complain(&page, "%s", fault);
-	ask.view.path = argv[first];
+	ask.view.path = ask.trace = argv[first];
 	if (output_file_refused(ask.emit, ask.view.path) ||
 	    output_file_refused(ask.html, ask.view.path))
 		return EXIT_USAGE;
@@ -425,7 +459,7 @@ command_replay(int argc, char **argv)
 		exit_status = replay_original(&ask);
 	if (exit_status == EXIT_BAD_INPUT)
 		return EXIT_BAD_INPUT;
-	if (!compile_trace(&compiled, ask.view.path, &ask.compile))
+	if (!compile_trace(&compiled, ask.trace, &ask.compile))
 		return EXIT_BAD_INPUT;
 	exit_status = runs_allocators(&ask) ? run_compiled(&ask, &compiled)
 					    : simulate(&ask, &compiled);
