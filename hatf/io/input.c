@@ -41,7 +41,8 @@
 /*
  * The limits of FORMAT "Limits".  The first BOMB_NBYTES of data are always
  * accepted.  Longer data may be at most BOMB_RATIO times as long as its file,
- * or BOMB_RATIO_FRAMES times for zstd and lz4.  deflate compresses at most 1032
+ * or BOMB_RATIO_FRAMES times for zstd and lz4, and for compressed parts of a
+ * file that is itself compressed.  deflate compresses at most 1032
  * to 1, and real data much less.  zstd reaches 32768 to 1 for a single repeated
  * byte.  The log of a program in a tight loop, where nothing changes, reaches
  * 14000 to 1.  Input beyond these limits was made to keep a reader busy.
@@ -521,13 +522,23 @@ take_whole(struct input *in, uint8_t *to, size_t room, size_t *got_ret)
 
 /* Is the data implausibly long, compared with the bytes of the file? */
 static bool
+is_implausible(const struct input *in, uint64_t nbytes, uint64_t ratio)
+{
+	return nbytes > BOMB_NBYTES && nbytes / ratio > input_consumed(in);
+}
+
+static bool
 is_bomb(const struct input *in)
 {
-	const uint64_t ratio =
-		in->frame_reader != NULL ? BOMB_RATIO_FRAMES : BOMB_RATIO;
+	return is_implausible(in, in->out_nbytes,
+			      in->frame_reader != NULL ? BOMB_RATIO_FRAMES
+						       : BOMB_RATIO);
+}
 
-	return in->out_nbytes > BOMB_NBYTES &&
-	       in->out_nbytes / ratio > input_consumed(in);
+bool
+input_may_unpack(const struct input *in, uint64_t nbytes)
+{
+	return !is_implausible(in, nbytes, BOMB_RATIO_FRAMES);
 }
 
 static size_t

@@ -97,6 +97,14 @@ enum hatf_status input_init(struct input *in, int fd, unsigned jobs);
 size_t input_read(struct input *in, uint8_t *to, size_t nbytes);
 
 /*
+ * May the compressed parts of the data, such as the pieces of Split Stream,
+ * unpack to 'nbytes' bytes so far?  The limit depends on how much of the file
+ * has been consumed (FORMAT "Limits"): without it, a small file that is
+ * compressed twice could keep a reader busy for days.
+ */
+bool input_may_unpack(const struct input *in, uint64_t nbytes);
+
+/*
  * Return "gzip", "zstd", "lz4", or NULL if the input is not compressed; static.
  */
 const char *input_compression(const struct input *in);

@@ -9,6 +9,7 @@ KIND is a function below.
 import gzip
 import struct
 import sys
+import zlib
 
 
 def comment(text):
@@ -32,6 +33,27 @@ def members():
         out.append(b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x08\0HT\4\0" +
                    struct.pack("<I", 20 * left))
     return b"".join(out)
+
+
+def hatf_member(data):
+    """'data' as one gzip member of hatf."""
+    pack = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = pack.compress(data) + pack.flush()
+    head = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x08\0HT\4\0"
+    return (head + struct.pack("<I", len(head) + 4 + len(packed) + 8) + packed +
+            struct.pack("<II", zlib.crc32(data), len(data)))
+
+
+def groups(count):
+    """A Split Stream, compressed twice: groups of 2^18 allocations of 0."""
+    records = 1 << 18
+    out = struct.pack(">IB3x", records, 8)
+    for stream in range(8):
+        width = 4 if stream else 1
+        packed = hatf_member(bytes(width * records))
+        out += struct.pack(">BBBxIIQ", stream, width, 1, width * records,
+                           len(packed), 0) + packed
+    return gzip.compress(b"\xfeHATFspl" + out * int(count) + bytes(8), 9)
 
 
 def heaptrack():

@@ -84,6 +84,9 @@ limited 20 200 tables mtrace_names
 limited 20 100 function mtrc_name
 limited 60 1200 line mtrc_names
 
+# 4000 groups unpack to 30 GB; they take some 100 KB.
+limited 20 200 group groups 4000
+
 # In a profile, n stacks, each one frame deeper than the previous one, have n *
 # n / 2 frames.
 "$CLI/appetite.py" deep 8300 f >deep.ascii || fail deep

@@ -244,7 +244,8 @@ group_read(struct source *s, struct group *g, unsigned stream_count)
 	for (unsigned i = 0; i < piece_count; i++)
 		if (!read_piece(s, g, &first_stream, stream_count))
 			return false;
-	return true;
+	return input_may_unpack(&s->window.input, g->end_offset) ||
+	       fail(s, HATF_LIMIT, "group");
 }
 
 /* ---------------------------------------------------------------- writing */
