@@ -44,6 +44,10 @@ def hatf_member(data):
             struct.pack("<II", zlib.crc32(data), len(data)))
 
 
+def metatf_packed(count):
+    return gzip.compress(metatf(count), 9)
+
+
 def groups(count):
     """A Split Stream, compressed twice: groups of 2^18 allocations of 0."""
     records = 1 << 18
@@ -54,6 +58,26 @@ def groups(count):
         out += struct.pack(">BBBxIIQ", stream, width, 1, width * records,
                            len(packed), 0) + packed
     return gzip.compress(b"\xfeHATFspl" + out * int(count) + bytes(8), 9)
+
+
+def metatf(count):
+    """Records of 5 bytes with 2^20 values each that take none."""
+    fields = ", ".join(f"f{i}" for i in range(1000))
+    lines = ["n.width = 4; n.interpretation = none;",
+             "address.width = 8; address.interpretation = none;"]
+    lines += [f"f{i}.width = 1; f{i}.interpretation = default 0;"
+              for i in range(1000)]
+    lines.append(f"section s 1 {{ r : (tag, n, n*({fields})) "
+                 "{ tag.value = 4; } free : (tag, address) "
+                 "{ tag.value = 5; } }\n")
+    dtd = "\n".join(lines).encode()
+    records = (b"\4" + struct.pack("<I", (1 << 20) // 1000 - 1)) * int(count)
+    start = 16 + 24 + 2 * 24 + len(dtd)
+    return (b"\x7fMTF" + bytes([2, 1, 0, 0]) + bytes(8) +
+            struct.pack("<3Q", 2, start, 2 ** 64 - 1) +
+            struct.pack("<3Q", 0, start - len(dtd), len(dtd)) +
+            struct.pack("<3Q", 1, start + 2, len(records)) +
+            dtd + b"\2\1" + records)
 
 
 def heaptrack():

@@ -84,8 +84,15 @@ limited 20 200 tables mtrace_names
 limited 20 100 function mtrc_name
 limited 60 1200 line mtrc_names
 
-# 4000 groups unpack to 30 GB; they take some 100 KB.
+# 4000 groups unpack to 30 GB; they take 140 KB.
 limited 20 200 group groups 4000
+
+# 100000 records of Meta-TF have 10^11 values and take 9 KB, or 560 KB if they
+# are not compressed.
+limited 40 200 Meta-TF metatf_packed 100000
+"$CLI/appetite.py" metatf 250 >less.mtf || fail less.mtf
+within 60 200 "$HATF" info less.mtf
+check_status 'less.mtf' 0
 
 # In a profile, n stacks, each one frame deeper than the previous one, have n *
 # n / 2 frames.

@@ -100,10 +100,14 @@ stop(struct source *s, const struct mtf_error *err)
 		s->offset = err->offset;
 	if (strcmp(err->text, "no memory") == 0)
 		status = HATF_NO_MEMORY;
+	else if (strcmp(err->text, MTF_TOO_MANY) == 0)
+		status = HATF_LIMIT;
 	else if (m->header.is_cut || strstr(err->text, truncated) != NULL ||
 		 strstr(err->text, "the file ends in it") != NULL)
 		status = HATF_TRUNCATED;
-	source_stop(s, status, status == HATF_BAD_FIELD ? "Meta-TF" : NULL);
+	source_stop(s, status,
+		    status == HATF_BAD_FIELD || status == HATF_LIMIT ? "Meta-TF"
+								     : NULL);
 }
 
 static bool
@@ -188,6 +192,7 @@ open_source(struct source *s)
 	m->reader = mtf_reader_open(fileno(m->file), &m->header, m->schema);
 	if (m->reader == NULL || !map_records(m))
 		return source_stop(s, HATF_NO_MEMORY, NULL);
+	mtf_reader_limit(m->reader, input_consumed(&s->window.input));
 	if (!has_hatf_records(m))
 		return source_stop(s, HATF_NOT_READ,
 				   "a Meta-TF trace without records of HATF: "

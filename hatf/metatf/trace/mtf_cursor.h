@@ -39,6 +39,10 @@ struct mtf_reader {
 	const struct schema *schema;
 	struct mtf_error err;
 	uint64_t file_nbytes;
+	/* length of the file from which a user has this file */
+	uint64_t packed_nbytes;
+	/* records, values and bytes read so far */
+	uint64_t item_count;
 	struct byte_source outer; /* bytes outside the sections of the header */
 	/* In the order of schema->sections. */
 	struct cursor *sections, *columns;
@@ -63,6 +67,12 @@ struct mtf_reader {
 #define FAIL(r, ...) \
 	mtf_fail(&(r)->err, (r)->position, (r)->record_count, __VA_ARGS__)
 bool reader_no_memory(struct mtf_reader *r);
+
+/*
+ * Count 'n' records, values or bytes.  Return false after recording an error if
+ * they are too many for the length of the file.
+ */
+bool reader_count(struct mtf_reader *r, uint64_t n);
 
 /*
  * Record the error that a source has ended inside a record or has failed.

@@ -18,6 +18,32 @@ mtf_reader_error(const struct mtf_reader *r)
 	return r->err.has_failed ? &r->err : NULL;
 }
 
+/* ------------------------------------------------------------------- limits */
+
+/*
+ * Many values can take no byte of the file: those of default, delta or repeated
+ * fields, and those of a compressed section.  So a small file could keep a
+ * reader busy for days.  The first ITEMS_FREE records, values and bytes are
+ * always allowed; beyond them, ITEMS_RATIO for each byte of the file.
+ */
+#define ITEMS_FREE  ((uint64_t)1 << 28)
+#define ITEMS_RATIO 20000
+
+bool
+reader_count(struct mtf_reader *r, uint64_t n)
+{
+	r->item_count += n;
+	return r->item_count <= ITEMS_FREE ||
+	       r->item_count / ITEMS_RATIO <= r->packed_nbytes ||
+	       FAIL(r, MTF_TOO_MANY);
+}
+
+void
+mtf_reader_limit(struct mtf_reader *r, uint64_t nbytes)
+{
+	r->packed_nbytes = nbytes;
+}
+
 /* ------------------------------------------------------------------ records */
 
 /* Enter the section that a section record announced. */
@@ -130,7 +156,9 @@ mtf_reader_next(struct mtf_reader *r, struct mtf_record *record)
 	r->position = byte_source_position(c->source);
 	r->value_count = r->byte_count = r->repeat_count = 0;
 	r->has_bytes = false;
-	if (!reader_read_tag(r, c) || !read_record(r, c))
+	if (!reader_read_tag(r, c) || !read_record(r, c) ||
+	    !reader_count(r,
+			  1 + r->value_count + r->repeat_count + r->byte_count))
 		return false;
 	if (r->has_bytes)
 		reader_fix_bytes(r);
@@ -161,6 +189,7 @@ mtf_reader_open(int fd, const struct mtf_header *h, const struct schema *schema)
 	r->header = h;
 	r->schema = schema;
 	r->file_nbytes = fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+	r->packed_nbytes = r->file_nbytes;
 	r->sections = calloc(schema->section_count, sizeof(*r->sections));
 	r->columns = calloc(schema->section_count, sizeof(*r->columns));
 	r->is_column = calloc(schema->section_count, sizeof(*r->is_column));

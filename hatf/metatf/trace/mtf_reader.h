@@ -21,6 +21,12 @@
 #define MTF_MAX_VALUES	      ((size_t)1 << 20)
 #define MTF_MAX_RECORD_NBYTES ((size_t)64 << 20)
 
+/*
+ * The text of the error if a trace has more records, values and bytes than the
+ * length of its file allows (FORMATS "Limits").
+ */
+#define MTF_TOO_MANY "too many values for the length of the file"
+
 /* The value of a field. */
 struct mtf_value {
 	uint64_t number;      /* the number; for bytes, their count */
@@ -64,6 +70,12 @@ char *mtf_read_dtd(int fd, const struct mtf_header *h, size_t *nbytes_ret,
 struct mtf_reader *mtf_reader_open(int fd, const struct mtf_header *h,
 				   const struct schema *schema);
 void mtf_reader_close(struct mtf_reader *r);
+
+/*
+ * The file is the unpacked copy of a file of 'nbytes' bytes: limit the number
+ * of values by this length.
+ */
+void mtf_reader_limit(struct mtf_reader *r, uint64_t nbytes);
 
 /*
  * Read the next record.  Return false at the end, or on an error; then

@@ -367,6 +367,7 @@ next_element(struct mtf_reader *r, struct cursor *c, uint64_t *number_ret)
 			ok = read_steps(r, c, 1, r->type->step_count);
 		else if (ok && r->type != data)
 			ok = FAIL(r, "a section record inside a section");
+		ok = ok && reader_count(r, 1 + r->byte_count - byte_count);
 		r->value_count = value_count;
 		r->byte_count = byte_count;
 	} while (ok && r->type != data);
