@@ -25,6 +25,26 @@ read_number(struct mtf_reader *r, struct cursor *c, const struct field_state *f,
 	return true;
 }
 
+/* ------------------------------------------------------------------- limits */
+
+/*
+ * Many values can take no byte of the file: those of default, delta or repeated
+ * fields, and those of a compressed section.  So a small file could keep a
+ * reader busy for days.  The first ITEMS_FREE records, values and bytes are
+ * always allowed; beyond them, ITEMS_RATIO for each byte of the file.
+ */
+#define ITEMS_FREE  ((uint64_t)1 << 28)
+#define ITEMS_RATIO 20000
+
+bool
+reader_count(struct mtf_reader *r, uint64_t n)
+{
+	r->item_count += n;
+	return r->item_count <= ITEMS_FREE ||
+	       r->item_count / ITEMS_RATIO <= r->packed_nbytes ||
+	       FAIL(r, MTF_TOO_MANY);
+}
+
 /* ------------------------------------------------------------------- values */
 
 bool
