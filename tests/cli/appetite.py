@@ -35,6 +35,16 @@ def members():
     return b"".join(out)
 
 
+def images(count):
+    """In this folder, traces of as many processes with the same id."""
+    for i in range(int(count)):
+        text = (f"HATF 1.0\npid=7\nhost=h\nppid=7\nparent_pid=7\n"
+                f"parent_trace=none\nstart_monotonic={1000 + i}\n")
+        with open(f"{i}.hatf", "wb") as file:
+            file.write(comment(text.encode()))
+    return b""
+
+
 def hatf_member(data):
     """'data' as one gzip member of hatf."""
     pack = zlib.compressobj(9, zlib.DEFLATED, -15)

@@ -44,6 +44,15 @@ for file in whole.hatf gzip.hatf.gz ours.hatf.gz; do
 	grep -q 'no trailer' out && fail "$file: $(cat out)"
 done
 
+# ------------------------------------------------- processes with the same id
+# Each trace looks for its parent among all of them.
+mkdir images
+(cd images && "$CLI/appetite.py" images 20000) || fail images
+within 8 200 "$HATF" tree images
+check_status images 0
+check 'lines of images' "$(wc -l <out)" 20000
+rm -r images
+
 # --------------------------------------------------------- tables of stacks
 # refused WHAT FIELD: the last run failed because of a limit on FIELD.
 refused()

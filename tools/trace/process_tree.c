@@ -9,6 +9,7 @@
 #include "tools/trace/process_tree.h"
 
 #include "hatf/hatf.h"
+#include "tools/trace/image_index.h"
 #include "tools/trace/scan.h"
 #include "tools/ui/message.h"
 
@@ -348,23 +349,32 @@ make_nodes(struct tree *f)
 /* -------------------------------------------------------------------- links */
 
 /*
- * Return the index of the first node that is at or after 'key' in the order of
- * compare_process().
+ * Return the latest image of the process of 'key' that began before 't'; NULL
+ * if there is none.
  */
-static size_t
-lower_bound(const struct tree *f, const struct tree_trace *key)
+static struct tree_node *
+find_in_process(const struct tree *f, const struct tree_trace *t,
+		const struct tree_trace *key)
 {
 	size_t low = 0, high = f->node_count;
 
+	/* Count the nodes of earlier processes, and those that began before. */
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
+		const struct tree_trace *const n = f->nodes[middle].traces;
+		const int order = compare_process(n, key);
 
-		if (compare_process(f->nodes[middle].traces, key) < 0)
+		if (order < 0 || (order == 0 && n->start_ns <= t->start_ns))
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low;
+	/* An image does not begin before itself. */
+	if (low != 0 && f->nodes[low - 1].traces == t)
+		low--;
+	return low != 0 && compare_process(f->nodes[low - 1].traces, key) == 0
+		       ? &f->nodes[low - 1]
+		       : NULL;
 }
 
 static const char *
@@ -405,21 +415,11 @@ find_image(const struct tree *f, const struct tree_trace *t, uint64_t pid,
 	/* 0 stands for an unknown process in headers. */
 	if (pid == 0)
 		return NULL;
-	for (size_t i = lower_bound(f, &key); i < f->node_count; i++) {
-		struct tree_node *const node = &f->nodes[i];
-		const struct tree_trace *const n = node->traces;
-
-		if (strcmp(n->host, t->host) != 0 || n->pid != pid ||
-		    (pid_start != 0 && n->pid_start != pid_start))
-			break;
-		if (n->start_ns > t->start_ns || n == t)
-			continue;
-		if (file != NULL && find_file(node, file) != NULL)
-			return node;
-		if (found == NULL || n->start_ns >= found->traces->start_ns)
-			found = node;
-	}
-	return found;
+	if (pid_start != 0)
+		return find_in_process(f, t, &key);
+	if (file != NULL)
+		found = image_index_by_name(f->index, t, pid, file);
+	return found != NULL ? found : image_index_by_time(f->index, t, pid);
 }
 
 /* Return the previous image of the same process. */
@@ -516,6 +516,21 @@ link_node(const struct tree *f, struct tree_node *node)
 	}
 }
 
+/* Return false if out of memory. */
+static bool
+link_nodes(struct tree *f)
+{
+	struct image_index index;
+	const bool is_fine = image_index_init(&index, f);
+
+	f->index = &index;
+	for (size_t i = 0; is_fine && i < f->node_count; i++)
+		link_node(f, &f->nodes[i]);
+	f->index = NULL;
+	image_index_fini(&index);
+	return is_fine;
+}
+
 /*
  * Remove cycles.  From each node, walk from parent to parent up to the first
  * visited node.  If the same walk has visited that node, there is a cycle:
@@ -581,8 +596,8 @@ tree_build(struct tree *f)
 	drop_duplicates(f);
 	if (!make_nodes(f))
 		return false;
-	for (size_t i = 0; i < f->node_count; i++)
-		link_node(f, &f->nodes[i]);
+	if (!link_nodes(f))
+		return no_memory();
 	cut_cycles(f);
 	sorted = calloc(f->node_count + 1, sizeof(struct tree_node *));
 	if (sorted == NULL)

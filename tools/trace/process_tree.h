@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct image_index;
+
 /* One trace file.  Strings are never NULL; a missing number is 0. */
 struct tree_trace {
 	char *path;
@@ -69,6 +71,8 @@ struct tree {
 	struct tree_node *nodes;
 	size_t node_count;
 	struct tree_node *first_root, *last_root;
+	/* finds images while tree_build() runs; else NULL */
+	const struct image_index *index;
 	/*
 	 * Set it after tree_init(): a file of a directory whose name ends in
 	 * ".hatf" or ".hatf.gz" must be a trace.
