@@ -164,10 +164,9 @@ drain(struct recovery *r)
 	if (producers == NULL)
 		return false;
 	order_init(&order, producers + n, n, on_event, r);
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++)
 		producers[i] = &r->set.rings[i].producer;
-		order.open_count += producers[i]->realloc_open;
-	}
+	order.fork_reports_left = r->set.word_count;
 	order_round(&order, producers, n, UINT64_MAX, true);
 	free(producers);
 	return true;

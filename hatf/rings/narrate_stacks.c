@@ -199,8 +199,14 @@ add_text(struct narrator *n, const struct event *ev)
 		memcpy(s->text + s->text_nbytes, ev->operand, nbytes);
 		s->text_nbytes += (uint32_t)nbytes;
 	}
-	if ((ev->flags & EVENT_FLAG_MORE) == 0)
-		put_named_object(n);
+	if ((ev->flags & EVENT_FLAG_MORE) != 0)
+		return;
+	put_named_object(n);
+	/*
+	 * In a damaged ring file, another text may follow.  Do not write the
+	 * path again for each.
+	 */
+	s->text_nbytes = 0;
 }
 
 void

@@ -18,6 +18,7 @@ order_init(struct order *o, struct order_producer **queue, uint32_t queue_max,
 		.queue_max = queue_max,
 		.sink = sink,
 		.context = context,
+		.fork_reports_left = UINT64_MAX,
 	};
 }
 
@@ -211,41 +212,48 @@ has_failed(const struct event *end)
 	return end->operand[1] == 0 && (end->flags & EVENT_FLAG_FREED) == 0;
 }
 
-/* Can this memory overlap the old block of the open realloc of 's'? */
-static bool
-held(const struct order_producer *s, struct span span)
+/* Return the last of 'nbytes' bytes from 'first' on; of 0 bytes, 'first'. */
+static uint64_t
+last_byte(uint64_t first, uint64_t nbytes)
 {
-	const uint64_t old = s->realloc_old;
+	const uint64_t more = nbytes == 0 ? 0 : nbytes - 1;
 
-	if (span.address == 0 ||
-	    (s->has_event && is_end(&s->event) && has_failed(&s->event)))
-		return false;
-	/*
-	 * The size code is rounded up, so this memory may belong to the block
-	 * after the old block.
-	 */
-	return span.address == old ||
-	       (span.address > old &&
-		span.address - old < event_coded_nbytes(s->realloc_code)) ||
-	       (span.address < old && old - span.address < span.nbytes);
+	return more <= UINT64_MAX - first ? first + more : UINT64_MAX;
 }
 
-/*
- * Find an open realloc whose old block overlapped this memory, and of which
- * nothing has been passed to the sink.  Return its producer, or NULL.
- */
+/* Find an open realloc whose old block overlapped this memory. */
 static struct order_producer *
-find_open_realloc(struct order_producer *const *producers, uint32_t n,
-		  struct span span)
+find_open_realloc(struct order *o, struct span span)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		struct order_producer *const s = producers[i];
+	if (span.address == 0)
+		return NULL;
+	return open_reallocs_find(&o->open, span.address,
+				  last_byte(span.address, span.nbytes));
+}
 
-		if (s->realloc_open && !s->realloc_done && !s->realloc_freed &&
-		    !s->realloc_moved && held(s, span))
-			return s;
-	}
-	return NULL;
+/* The open realloc of 's' can be found from now on; 's' has been peeked at. */
+static void
+list_realloc(struct order *o, struct order_producer *s)
+{
+	/*
+	 * The size code is rounded up, so the last byte may belong to the block
+	 * after the old block.  A realloc that has failed gives no memory away.
+	 */
+	s->realloc_last =
+		s->has_event && is_end(&s->event) && has_failed(&s->event)
+			? 0
+			: last_byte(s->realloc_old,
+				    event_coded_nbytes(s->realloc_code));
+	s->realloc_listed = true;
+	open_reallocs_add(&o->open, s);
+}
+
+static void
+unlist_realloc(struct order *o, struct order_producer *s)
+{
+	if (s->realloc_listed)
+		open_reallocs_remove(&o->open, s);
+	s->realloc_listed = false;
 }
 
 /* Return the event that stands for the whole realloc with this end. */
@@ -300,11 +308,10 @@ pass_realloc_early(struct order *o, struct order_producer *s, bool done,
 	ev.stamp = stamp;
 	pass(o, s, &ev);
 	/*
-	 * Clear the flag only now.  Inside the sink, a commit may cover the
+	 * Change these flags only now.  Inside the sink, a commit may cover the
 	 * events before this one; until then this one must count as not passed
 	 * on.
 	 */
-	s->realloc_moved = false;
 	s->realloc_done = done;
 	s->realloc_freed = !done;
 }
@@ -349,20 +356,20 @@ is_whole(const struct order_producer *s, bool is_exact)
  * first pass on those whose old blocks overlapped that memory, and so on.  The
  * chain can have as many reallocs as there are threads, and the stack of the
  * writer thread is small: link the producers by 'realloc_after' instead of
- * recursing.  The loop ends because each step marks one producer.
+ * recursing.  The loop ends because each step takes one producer from 'o->open'
+ * or from the chain.
  */
 static void
-pass_open_reallocs(struct order *o, struct order_producer *const *producers,
-		   uint32_t n, const struct order_producer *taker,
+pass_open_reallocs(struct order *o, const struct order_producer *taker,
 		   struct span span)
 {
 	const uint64_t stamp = taker->event.stamp;
 	const bool is_exact = has_own_stamp(taker);
 	struct order_producer *last = NULL;
 
-	while (o->open_count != 0) {
+	for (;;) {
 		struct order_producer *s = find_open_realloc(
-			producers, n, last != NULL ? taken_at_end(last) : span);
+			o, last != NULL ? taken_at_end(last) : span);
 
 		if (s == NULL && last == NULL)
 			return;
@@ -373,7 +380,7 @@ pass_open_reallocs(struct order *o, struct order_producer *const *producers,
 			pass_realloc_early(o, s, true, stamp);
 			continue;
 		}
-		s->realloc_moved = true;
+		unlist_realloc(o, s);
 		if (!is_whole(s, is_exact)) {
 			pass_realloc_early(o, s, false, stamp);
 			continue;
@@ -386,6 +393,9 @@ pass_open_reallocs(struct order *o, struct order_producer *const *producers,
 static void
 begin_realloc(struct order *o, struct order_producer *s)
 {
+	/* Only in a damaged ring file is the realloc before this one open. */
+	o->open_count += !s->realloc_open;
+	unlist_realloc(o, s);
 	s->realloc_open = true;
 	s->realloc_done = s->realloc_freed = false;
 	s->realloc_old = s->event.operand[0];
@@ -394,22 +404,21 @@ begin_realloc(struct order *o, struct order_producer *s)
 	s->realloc_heap = s->event.type == EVENT_HEAP_REALLOC_BEGIN
 				  ? s->event.operand[1]
 				  : 0;
-	o->open_count++;
 	consume(s);
+	peek(s);
+	list_realloc(o, s);
 }
 
 static void
-end_realloc(struct order *o, struct order_producer *const *producers,
-	    uint32_t n, struct order_producer *s)
+end_realloc(struct order *o, struct order_producer *s)
 {
 	struct event ev = whole_realloc(&s->event);
 
-	if (s->realloc_open) {
-		s->realloc_open = false;
-		o->open_count--;
-	}
+	unlist_realloc(o, s);
+	o->open_count -= s->realloc_open;
+	s->realloc_open = false;
 	if (!s->realloc_done) {
-		pass_open_reallocs(o, producers, n, s, taken_at_end(s));
+		pass_open_reallocs(o, s, taken_at_end(s));
 		if (s->realloc_freed)
 			ev = alloc_of_realloc(&s->event);
 		/*
@@ -433,38 +442,45 @@ lacks_end(const struct order_producer *s)
 	return is_begin(&s->event) && s->pos + s->event.words == s->seen_head;
 }
 
+/* Report the open realloc of 's' at the fork that order->forking returns of. */
+static void
+pass_fork_report(void *order, struct order_producer *s)
+{
+	struct order *const o = order;
+	const struct event *const fork = &o->forking->event;
+	const bool ends = s->has_event && is_end(&s->event);
+	const struct event ev = {
+		.type = EVENT_REALLOC_BEGIN,
+		.stamp = fork->stamp,
+		.operand = {
+			s->realloc_old,
+			ends ? s->event.operand[1] : 0,
+			fork->operand[0],
+		},
+	};
+
+	if (o->fork_reports_left == 0)
+		return;
+	o->fork_reports_left--;
+	pass(o, s, &ev);
+}
+
 /*
  * A fork has returned.  If a realloc began before the fork and ends after it,
  * the child may have the old or the new block.  Report these reallocs first.
  */
 static void
-pass_fork(struct order *o, struct order_producer *const *producers, uint32_t n,
-	  struct order_producer *forking)
+pass_fork(struct order *o, struct order_producer *forking)
 {
-	struct event ev = {
-		.type = EVENT_REALLOC_BEGIN,
-		.stamp = forking->event.stamp,
-		.operand[2] = forking->event.operand[0],
-	};
-
-	for (uint32_t i = 0; i < n && o->open_count != 0; i++) {
-		const struct order_producer *const s = producers[i];
-
-		if (!s->realloc_open || s->realloc_done || s->realloc_freed)
-			continue;
-		ev.operand[0] = s->realloc_old;
-		ev.operand[1] = s->has_event && is_end(&s->event)
-					? s->event.operand[1]
-					: 0;
-		pass(o, s, &ev);
-	}
+	o->forking = forking;
+	if (o->fork_reports_left != 0)
+		open_reallocs_visit(&o->open, pass_fork_report, o);
 	pass(o, forking, &forking->event);
 	consume(forking);
 }
 
 static void
-step(struct order *o, struct order_producer *const *producers, uint32_t n,
-     struct order_producer *s)
+step(struct order *o, struct order_producer *s)
 {
 	switch (s->event.type) {
 	case EVENT_REALLOC_BEGIN:
@@ -473,13 +489,13 @@ step(struct order *o, struct order_producer *const *producers, uint32_t n,
 		break;
 	case EVENT_REALLOC_END:
 	case EVENT_HEAP_REALLOC_END:
-		end_realloc(o, producers, n, s);
+		end_realloc(o, s);
 		break;
 	case EVENT_ALLOC:
 	case EVENT_HEAP_ALLOC:
 		if (o->open_count != 0)
 			pass_open_reallocs(
-				o, producers, n, s,
+				o, s,
 				(struct span){ s->event.operand[0],
 					       s->event.operand[1] });
 		pass(o, s, &s->event);
@@ -487,7 +503,7 @@ step(struct order *o, struct order_producer *const *producers, uint32_t n,
 		break;
 	case EVENT_HEAP_REALLOC:
 		if (o->open_count != 0)
-			pass_open_reallocs(o, producers, n, s, taken_at_end(s));
+			pass_open_reallocs(o, s, taken_at_end(s));
 		pass(o, s, &s->event);
 		consume(s);
 		break;
@@ -498,7 +514,7 @@ step(struct order *o, struct order_producer *const *producers, uint32_t n,
 		break;
 	case EVENT_FORK:
 		if ((s->event.flags & EVENT_FLAG_FORKED) != 0) {
-			pass_fork(o, producers, n, s);
+			pass_fork(o, s);
 			break;
 		}
 		__attribute__((fallthrough));
@@ -561,11 +577,19 @@ fill_queue(struct order *o, struct order_producer *const *producers, uint32_t n,
 	   uint64_t until)
 {
 	o->queue_count = 0;
+	o->open_count = 0;
+	o->open.root = NULL;
 	for (uint32_t i = 0; i < n; i++) {
 		struct order_producer *const s = producers[i];
+		bool has_event;
 
 		s->seen_head = ring_head(s->ring);
-		if (!peek(s))
+		has_event = peek(s);
+		s->realloc_listed = false;
+		o->open_count += s->realloc_open;
+		if (s->realloc_open && !s->realloc_done && !s->realloc_freed)
+			list_realloc(o, s);
+		if (!has_event)
 			continue;
 		o->active_count++;
 		o->active = s;
@@ -596,7 +620,7 @@ order_round(struct order *o, struct order_producer *const *producers,
 				if (!force)
 					return;
 			}
-			step(o, producers, n, s);
+			step(o, s);
 			if (o->run_sink != NULL && o->open_count == 0)
 				pass_run(o, s);
 		} while (peek(s) && s->event.stamp <= bound);

@@ -43,6 +43,7 @@
 #include <stdint.h>
 
 #include "hatf/rings/event.h"
+#include "hatf/rings/open_reallocs.h"
 #include "hatf/rings/ring.h"
 
 /*
@@ -69,9 +70,10 @@ struct order_producer {
 	/* 'realloc_open', and the sink already has the free of the realloc. */
 	bool realloc_freed;
 	/*
-	 * 'realloc_open', and the sink is about to get the realloc or its free.
+	 * The realloc is in 'open' of struct order: 'realloc_open', and nothing
+	 * of it has been passed to the sink or is about to be.  Set in a round.
 	 */
-	bool realloc_moved;
+	bool realloc_listed;
 	bool is_dead; /* set by the caller: the producer will add nothing */
 	/*
 	 * The open realloc: its old address, its heap (0: malloc's), and the
@@ -79,6 +81,9 @@ struct order_producer {
 	 */
 	uint64_t realloc_old, realloc_heap;
 	unsigned realloc_code;
+	/* Members for open_reallocs.c.  The last byte of the old block: */
+	uint64_t realloc_last;
+	struct order_producer *realloc_child[2];
 	/*
 	 * For pass_open_reallocs(): the next realloc in its chain, which
 	 * allocates from the old block.
@@ -133,10 +138,20 @@ struct order {
 	struct order_producer **queue;
 	uint32_t queue_max, queue_count;
 	uint32_t open_count; /* number of producers with an open realloc */
+	struct open_reallocs open; /* those whose 'realloc_listed' is set */
 	order_sink *sink;
 	/* set by the caller; NULL: every event goes to 'sink' */
 	order_run_sink *run_sink;
 	void *context; /* first argument of both sinks */
+	/*
+	 * Of so many more reallocs, order_round() reports that they were in
+	 * progress at a fork.  order_init() sets UINT64_MAX.  The caller can
+	 * lower it: F forks and R open reallocs have F times R reports, so a
+	 * small ring file can claim very many.
+	 */
+	uint64_t fork_reports_left;
+	/* for pass_fork(): the producer whose fork has returned */
+	const struct order_producer *forking;
 	/* Results of the last round. */
 	uint64_t event_count; /* number of events passed on */
 	/* number of producers with unread words */

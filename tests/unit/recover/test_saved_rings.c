@@ -91,10 +91,8 @@ drain(struct saved_rings *set)
 	ck_assert_ptr_nonnull(producers);
 	order_init(&order, producers + set->count, set->count, count_event,
 		   NULL);
-	for (uint32_t i = 0; i < set->count; i++) {
+	for (uint32_t i = 0; i < set->count; i++)
 		producers[i] = &set->rings[i].producer;
-		order.open_count += producers[i]->realloc_open;
-	}
 	order_round(&order, producers, set->count, UINT64_MAX, true);
 	free(producers);
 }

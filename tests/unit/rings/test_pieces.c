@@ -7,6 +7,7 @@
  * anything: counts above 32, texts without an end, more than 1024 bytes.
  */
 #include "hatf/rings/narrate_comments.h"
+#include "hatf/rings/narrate_stacks.h"
 #include "tests/unit/support/hand.h"
 
 #define LAST   0u
@@ -191,6 +192,37 @@ START_TEST(the_longest_comment_fits)
 }
 END_TEST
 
+static void
+put_definition(enum event_type type, unsigned flags, const char *text)
+{
+	struct event ev = { .type = type, .flags = flags };
+
+	memcpy(ev.operand, text, strlen(text));
+	narrate_put_definition(&n, &ev);
+}
+
+/* The text of an object is written once, however many ends of it there are. */
+START_TEST(an_object_ends_once)
+{
+	static struct narrate_stacks stacks;
+
+	memory = aligned_alloc(64, narrate_memory_nbytes(true));
+	ck_assert_ptr_nonnull(memory);
+	narrate_init(&n, memory, true);
+	narrate_start_clock(&n, 0, 0);
+	narrate_use_stacks(&n, &stacks);
+	put_definition(EVENT_OBJECT, 0, "");
+	put_definition(EVENT_OBJECT_TEXT, EVENT_FLAG_MORE,
+		       "ab\n/a/path/that/is/a/long/one/of");
+	put_definition(EVENT_OBJECT_TEXT, LAST, "/two-pieces");
+	for (unsigned i = 0; i < 100; i++)
+		put_definition(EVENT_OBJECT_TEXT, LAST, "again");
+	ck_assert_uint_eq(count("HATF object"), 1);
+	ck_assert_uint_eq(count("/of/two-pieces\n"), 1);
+	free(memory);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -201,7 +233,8 @@ main(void)
 		a_count_is_at_most_the_size_of_a_piece,
 		a_text_without_end_is_cut_at_its_limit,
 		the_longest_comment_fits,
+		an_object_ends_once,
 	};
 
-	return hand_run("pieces", tests, 6);
+	return hand_run("pieces", tests, 7);
 }
