@@ -15,10 +15,10 @@
 static unsigned
 branch(const struct order_producer *s, unsigned depth)
 {
-	const uint64_t self = (uintptr_t)s;
+	const uint64_t bit = depth < 64 ? s->realloc_old >> (63 - depth)
+					: (uintptr_t)s >> (depth - 64);
 
-	return depth < 64 ? s->realloc_old >> (63 - depth) & 1
-			  : self >> (depth - 64) & 1;
+	return (unsigned)(bit & 1);
 }
 
 /* Return the index of the child that must be above the other. */

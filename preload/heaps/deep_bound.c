@@ -19,8 +19,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "preload/heaps/heap_calls.h"
 #include "preload/heaps/patch_calls.h"
 #include "preload/record/missed_calls.h"
+#include "preload/record/real.h"
 #include "preload/sys/elf_lookup.h"
 
 /*
@@ -51,22 +53,29 @@ static size_t done_count;
 static uint64_t done_subs;
 
 /*
- * Does the function itself allocate or free?  The answer is false for functions
- * that only call one of those below, such as operator new.
+ * Does the function 'target' with this name itself allocate or free?  An
+ * operator new or delete does if its object is an allocator, which defines
+ * malloc(), too.  The operators of a C++ library only call malloc() and free().
  */
 static bool
-is_allocation(const char *name)
+is_allocation(const char *name, const void *target)
 {
-	static const char *const names[] = {
-		"malloc",	  "free",     "calloc", "realloc",
-		"reallocarray",	  "memalign", "valloc", "aligned_alloc",
-		"posix_memalign", "pvalloc",
-	};
+	/* The recorder exports no other names of C++ than the operators'. */
+	return heap_calls_has(name) || (strncmp(name, "_Z", 2) == 0 &&
+					elf_lookup_beside(target, "malloc"));
+}
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
-	return false;
+/*
+ * Does a call of our function end in the allocator of 'target', or does it not
+ * allocate?  Our functions call the allocator whose malloc() is 'real.malloc'.
+ * With a block of another allocator, they would damage the program.
+ */
+static bool
+leads_to(const char *name, const void *target)
+{
+	return !is_allocation(name, target) ||
+	       elf_lookup_object(target) ==
+		       elf_lookup_object((void *)(uintptr_t)real.malloc);
 }
 
 static struct elf_lookup_all
@@ -92,10 +101,13 @@ is_in_program(const void *address)
 	return name != NULL && name[0] == '\0';
 }
 
+/* Note that the slot's calls of 'target' are not recorded, or were not. */
 static void
-note(const struct pass *pass, const struct patch_slot *slot, bool is_followed)
+note(const struct pass *pass, const struct patch_slot *slot, const void *target,
+     bool is_followed)
 {
-	if (!is_allocation(slot->name) || (is_followed && pass->in_time))
+	if ((is_followed && pass->in_time) ||
+	    !is_allocation(slot->name, target))
 		return;
 	missed_calls_note(
 		slot->info->dlpi_name,
@@ -105,6 +117,28 @@ note(const struct pass *pass, const struct patch_slot *slot, bool is_followed)
 			: " calls another allocator, bypassing the recorder");
 }
 
+/*
+ * Follow a slot that points into its own object: the object calls a function of
+ * its own, or the slot is unbound.  Patch an unbound slot only if exactly one
+ * other object defines the name, as the top of this file explains.
+ */
+static void
+follow_unbound(struct pass *pass, const struct patch_slot *slot, void *ours)
+{
+	struct elf_lookup_all all;
+
+	if (!patch_is_unbound(slot) ||
+	    elf_lookup_defines(slot->dynamic, slot->name))
+		return;
+	all = find_all(pass, slot->name, ours);
+	if (all.count != 1)
+		return;
+	if (leads_to(slot->name, all.first))
+		patch_write(slot, ours);
+	else
+		note(pass, slot, all.first, false);
+}
+
 static void
 follow_slot(const struct patch_slot *slot, void *context)
 {
@@ -112,30 +146,23 @@ follow_slot(const struct patch_slot *slot, void *context)
 	void *const now = *slot->at;
 	void *const ours = now != NULL ? elf_lookup_own(slot->name) : NULL;
 	struct elf_lookup_all all;
+	bool is_sole;
 
 	if (ours == NULL || now == ours)
 		return;
-	/*
-	 * If the slot points into its own object, the object calls a function
-	 * of its own, or the slot is unbound.  Patch an unbound slot only if
-	 * exactly one other object defines the name, as the top of this file
-	 * explains.
-	 */
 	if (elf_dynamic_has(slot->info, PT_LOAD, (uintptr_t)now)) {
-		if (patch_is_unbound(slot) &&
-		    !elf_lookup_defines(slot->dynamic, slot->name) &&
-		    find_all(pass, slot->name, ours).count == 1)
-			patch_write(slot, ours);
+		follow_unbound(pass, slot, ours);
 		return;
 	}
 	all = find_all(pass, slot->name, ours);
-	if (now == all.next && all.first == all.next) {
+	is_sole = now == all.next && all.first == all.next;
+	if (is_sole && leads_to(slot->name, now)) {
 		const bool done = patch_write(slot, ours);
 
-		note(pass, slot, done);
-	} else if (now != all.first && elf_lookup_object(now) != NULL &&
-		   !is_in_program(now)) {
-		note(pass, slot, false);
+		note(pass, slot, now, done);
+	} else if ((is_sole || now != all.first) &&
+		   elf_lookup_object(now) != NULL && !is_in_program(now)) {
+		note(pass, slot, now, false);
 	}
 }
 

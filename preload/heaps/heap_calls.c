@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "preload/hatftrace.h"
@@ -310,12 +311,23 @@ static struct patch of_c[] = {
 	C_PATCH(realloc),	 C_PATCH(reallocarray),
 };
 
+#define C_COUNT (sizeof(of_c) / sizeof(of_c[0]))
+
+bool
+heap_calls_has(const char *name)
+{
+	for (size_t i = 0; i < C_COUNT; i++)
+		if (strcmp(of_c[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 void
 heap_calls_patch_again(void)
 {
 	/* relaxed: a thread that has made a heap reads its own store. */
 	if (atomic_load_explicit(&of_plain, memory_order_relaxed) != NULL)
-		patch_known(of_c, sizeof(of_c) / sizeof(of_c[0]));
+		patch_known(of_c, C_COUNT);
 }
 
 void

@@ -37,6 +37,11 @@ typedef struct pool *heap_calls_of_fn(const void *p);
 void heap_calls_begin(heap_calls_of_fn *of, const void *companion);
 
 /*
+ * Is this the name of an allocation function of C that the recorder exports?
+ */
+bool heap_calls_has(const char *name);
+
+/*
  * Apply the patches of heap_calls_begin() to the objects that were loaded
  * later.
  */

@@ -428,3 +428,30 @@ elf_lookup_object(const void *address)
 	dl_iterate_phdr(visit_owner, &o);
 	return o.name;
 }
+
+struct beside {
+	uintptr_t address;
+	const char *name;
+	bool is_defined;
+};
+
+static int
+visit_beside(struct dl_phdr_info *info, size_t nbytes, void *context)
+{
+	struct beside *const b = context;
+
+	(void)nbytes;
+	if (!elf_dynamic_has(info, PT_LOAD, b->address))
+		return 0;
+	b->is_defined = definition_in(info, b->name, gnu_hash(b->name)) != NULL;
+	return 1;
+}
+
+bool
+elf_lookup_beside(const void *address, const char *name)
+{
+	struct beside b = { .address = (uintptr_t)address, .name = name };
+
+	dl_iterate_phdr(visit_beside, &b);
+	return b.is_defined;
+}

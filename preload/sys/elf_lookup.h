@@ -69,4 +69,7 @@ bool elf_lookup_defines(const struct dynamic *dynamic, const char *name);
  */
 const char *elf_lookup_object(const void *address);
 
+/* Does the object that contains 'address' define the function 'name'? */
+bool elf_lookup_beside(const void *address, const char *name);
+
 #endif /* ELF_LOOKUP_H */

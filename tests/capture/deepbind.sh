@@ -8,10 +8,13 @@
 # they do; the trace must say the same.
 . "$(dirname "$0")/lib.sh"
 
+# build OUT OPTION...; the options may begin with another source file.
 build()
 {
+	local source=$CAPTURE/shared/deepplugin.c
+	[[ $2 != *.c ]] || source=
 	${CC:-cc} -w -O1 -fno-builtin -D_GNU_SOURCE -o "$1" \
-		"$CAPTURE/shared/deepplugin.c" "${@:2}" -ldl -lpthread ||
+		${source:+"$source"} "${@:2}" -ldl -lpthread ||
 		fail "cannot build $1"
 }
 
@@ -104,6 +107,34 @@ past the recorder: ./now.so calls another allocator, bypassing the recorder"
 	grep -q 'NOT COMPLETE: calls went past the recorder: ./now.so' err ||
 		fail "record: $(cat err)"
 fi
+
+# A plug-in that is linked with an allocator calls only one of its functions.
+# The recorder must not send a block of this allocator to another one, and says
+# that it has not recorded the call.
+deepalloc=$CAPTURE/shared/deepalloc.c
+build liballoc.so "$deepalloc" -DALLOCATOR -fPIC -shared
+for mode in now lazy; do
+	for call in NEW SIZED; do
+		what=$call-$mode
+		why="./$what.so calls another allocator, bypassing the recorder"
+		build "$what.so" "$deepalloc" -D$call -fPIC -shared \
+			-Wl,-z,$mode -L. -lalloc -Wl,-rpath,"$TMP"
+		trace "$TMP/$what.gz" ./host "./$what.so" apart deep >out 2>err
+		check "$what: status" $? 7
+		check "$what: output" "$(grep -c ^alloc out)" 153
+		check "$what: stderr" "$(cat err)" "hatftrace: $TMP/$what.gz: \
+$why; the trace is not complete"
+		check "$what: missed" "$(trailer "$what.gz" missed)" "$why"
+		check "$what: events" "$(said "$what.gz")" ''
+	done
+done
+
+# The operators of a C++ library call malloc(), which the recorder records.
+for mode in now lazy; do
+	build cxx-$mode.so "$deepalloc" -DNEW -fPIC -shared -Wl,-z,$mode \
+		-Wl,--no-as-needed -lstdc++
+	exact cxx-$mode ./host ./cxx-$mode.so apart deep
+done
 
 # PHP loads its opcache this way, and each frees blocks of the other.
 if command -v php >/dev/null && php -m | grep -q OPcache; then
