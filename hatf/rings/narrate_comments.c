@@ -97,6 +97,11 @@ narrate_lost(struct narrator *n, const struct order_producer *producer,
 	char buf[256];
 	struct text text;
 
+	/*
+	 * Open the block first: narrate_cancel_block() then takes the events
+	 * from 'lost_count' again.
+	 */
+	narrate_open_block(n);
 	n->lost_count += count;
 	text_init(&text, buf, sizeof(buf));
 	text_str(&text, "HATF lost\n");

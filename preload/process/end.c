@@ -82,8 +82,10 @@ end_trace(enum writer_end how)
 	 * Make these checks first, without using errno: see
 	 * real_resolve_others().
 	 */
-	if (!process_is_tracing())
+	if (!process_is_tracing()) {
 		say_rest();
+		writer_end_late();
+	}
 	if (!process_is_tracing() || !process_is_own())
 		return;
 	saved_errno = errno;

@@ -396,6 +396,14 @@ segment_end_failed(struct segment *s, const struct narrate_trailer *end)
 	return trace_finish_failed(s->trace, &own);
 }
 
+bool
+segment_end_late(struct segment *s, const struct narrate_trailer *end)
+{
+	const struct narrate_trailer own = own_figures(s, end);
+
+	return trace_finish_late(s->trace, &own);
+}
+
 /*
  * After the trailer: update the sums, close the file, and prepare for the next
  * one.

@@ -108,6 +108,9 @@ bool segment_end(struct segment *s, struct narrate_trailer *end);
 /* Like segment_end(), after an error; see trace_finish_failed(). */
 bool segment_end_failed(struct segment *s, const struct narrate_trailer *end);
 
+/* Like segment_end_failed(), later; see trace_finish_late(). */
+bool segment_end_late(struct segment *s, const struct narrate_trailer *end);
+
 /*
  * Close the file, after segment_end() or segment_end_failed().  The next
  * segment_open() begins a segment that lacks earlier events.

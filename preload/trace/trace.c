@@ -252,38 +252,69 @@ trace_finish(struct trace *t, const struct narrate_trailer *end)
 	return true;
 }
 
-bool
-trace_finish_failed(struct trace *t, const struct narrate_trailer *end)
+/*
+ * Append the number of missing events and a trailer, after the error 'error'.
+ */
+static bool
+end_with_error(struct trace *t, const struct narrate_trailer *end, int error)
 {
 	struct narrator *const n = &t->narrator;
-	struct narrate_trailer own = *end;
-	const int error = t->error;
 	const uint64_t missing = t->missing + narrate_cancel_block(n);
-	const bool can_end = t->output.nbytes != 0 && !t->output.is_torn &&
-			     !t->is_end_reported;
+	struct narrate_trailer own = *end;
 
 	own.name = "error";
 	own.error = say_errno(error);
 	own.is_incomplete = true;
 	own.missed = missed_calls_text();
 	t->missing = 0;
-	/* A trailer is valid only after a header and whole blocks. */
-	if (can_end) {
-		t->error = 0;
-		if (missing != 0)
-			narrate_lost(n, NULL, missing, n->time_stamp,
-				     n->timeline.stamp1);
-		narrate_trailer(n, &own);
-		trace_commit(t);
-	}
-	if (!t->is_end_reported)
-		say("%s: %s after %u events; the trace ends here and lacks the "
-		    "next %u, and the program continues",
-		    t->output.path, own.error, n->event_count, missing);
-	if (can_end && t->error == 0)
+	t->error = 0;
+	if (missing != 0)
+		narrate_lost(n, NULL, missing, n->time_stamp,
+			     n->timeline.stamp1);
+	narrate_trailer(n, &own);
+	if (trace_commit(t))
 		return true;
 	t->error = error;
 	return false;
+}
+
+/* A trailer is valid only after a header and whole blocks. */
+static bool
+can_end(const struct trace *t)
+{
+	return t->output.nbytes != 0 && !t->output.is_torn &&
+	       !t->is_end_reported;
+}
+
+bool
+trace_finish_failed(struct trace *t, const struct narrate_trailer *end)
+{
+	struct narrator *const n = &t->narrator;
+	const int error = t->error;
+	bool has_ended;
+
+	t->missing += narrate_cancel_block(n);
+
+	const uint64_t missing = t->missing, count = n->event_count;
+
+	has_ended = can_end(t) && end_with_error(t, end, error);
+	if (!t->is_end_reported)
+		say("%s: %s after %u events; the trace ends here and lacks the "
+		    "next %u, and the program continues",
+		    t->output.path, say_errno(error), count, missing);
+	return has_ended;
+}
+
+bool
+trace_lacks_room(const struct trace *t)
+{
+	return (t->error == ENOSPC || t->error == EDQUOT) && can_end(t);
+}
+
+bool
+trace_finish_late(struct trace *t, const struct narrate_trailer *end)
+{
+	return end_with_error(t, end, t->error);
 }
 
 void

@@ -93,4 +93,12 @@ bool trace_finish(struct trace *t, const struct narrate_trailer *end);
  */
 bool trace_finish_failed(struct trace *t, const struct narrate_trailer *end);
 
+/*
+ * Was trace_finish_failed() unsuccessful only because the disk or a quota was
+ * full?  Then trace_finish_late() can try again to append the same, once the
+ * file is open again.  It returns whether the file now has its trailer.
+ */
+bool trace_lacks_room(const struct trace *t);
+bool trace_finish_late(struct trace *t, const struct narrate_trailer *end);
+
 #endif /* TRACE_H */

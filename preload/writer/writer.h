@@ -154,6 +154,12 @@ void writer_finish(enum writer_end end);
 bool writer_finish_brief(enum writer_end end);
 
 /*
+ * Call this when the process ends after its writer has ended: if the trace has
+ * no trailer because the disk was full, try again to write it.  Keeps errno.
+ */
+void writer_end_late(void);
+
+/*
  * A thread of the program, whose privileges have just become '*p': make the
  * writer adopt them.  Return false if the writer could not.  In this case the
  * caller must end the trace.

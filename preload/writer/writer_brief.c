@@ -20,6 +20,7 @@
 #include "preload/config/environment.h"
 #include "preload/confine/hidden_thread.h"
 #include "preload/state/process_state.h"
+#include "preload/sys/file.h"
 #include "preload/sys/sys.h"
 #include "preload/trace/header.h"
 #include "preload/writer/begin.h"
@@ -136,4 +137,48 @@ writer_finish_brief(enum writer_end end)
 	privileges_restore(&before);
 	wake_set_presence(WAKE_AWAY);
 	return brief.is_done;
+}
+
+static int
+write_late_end(void *unused)
+{
+	struct output *const o = &writer->trace.output;
+
+	(void)unused;
+	o->fd = file_above_standard(output_reopen_trace(o));
+	if (o->fd >= 0)
+		segment_end_late(&writer->segment, &writer->late_end);
+	output_close(o);
+	return 0;
+}
+
+void
+writer_end_late(void)
+{
+	struct privileges_saved before;
+	uint64_t mask;
+	int saved_errno;
+
+	/* The calls for the file could end the process under a filter. */
+	if (writer == NULL || process_has(PROCESS_IS_SANDBOXED) ||
+	    process_has(PROCESS_IS_CONFINED))
+		return;
+	/* relaxed: only a hint, which is false in the child of a fork. */
+	if (!atomic_load_explicit(&writer->has_late_end,
+				  memory_order_relaxed) ||
+	    !process_is_own())
+		return;
+	saved_errno = errno;
+	mask = sys_block_signals();
+	/* acquire: pairs with the release in end_failed(). */
+	if (wake_claim()) {
+		privileges_lower(&before);
+		if (atomic_exchange_explicit(&writer->has_late_end, false,
+					     memory_order_acquire))
+			hidden_thread_run_here(write_late_end, NULL);
+		privileges_restore(&before);
+		wake_set_presence(WAKE_AWAY);
+	}
+	sys_restore_signals(mask);
+	errno = saved_errno;
 }

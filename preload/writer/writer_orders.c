@@ -198,8 +198,14 @@ end_failed(const struct narrate_trailer *end)
 {
 	writer->last_error = writer->trace.error;
 	writer->is_ended = writer->is_stopped = true;
-	if (!segment_end_failed(&writer->segment, end))
+	if (!segment_end_failed(&writer->segment, end)) {
+		writer->late_end = *end;
+		/* release: pairs with the exchange in writer_end_late(). */
+		atomic_store_explicit(&writer->has_late_end,
+				      trace_lacks_room(&writer->trace),
+				      memory_order_release);
 		return false;
+	}
 	become_dormant(end);
 	return true;
 }

@@ -98,6 +98,12 @@ struct writer {
 	uint64_t last_events, last_lost;
 	/* errno of the error that ended that trace; 0: an order ended it */
 	int last_error;
+	/*
+	 * The trailer did not fit on a full disk: writer_end_late() tries again
+	 * to write it.
+	 */
+	_Atomic bool has_late_end;
+	struct narrate_trailer late_end;
 	uint64_t start_ns; /* approximate start time of the process */
 	/* Status of the process, as of wait(2), if only the writer is left. */
 	int exit_status;

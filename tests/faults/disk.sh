@@ -149,8 +149,13 @@ if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
 		"strace: EIO from the 1st write on" "none" injected EIO 1+
 	TALLY=1 fault "one input/output error" \
 		"strace: EIO from the 2nd write" ended injected EIO 2
+	# strace counts the writes of each thread.  The thread that ends the
+	# process writes the trailer if the writer thread could not.
 	TALLY=1 fault "disk quota" \
-		"strace: EDQUOT from the 2nd write on" cut injected EDQUOT 2+
+		"strace: EDQUOT from the 2nd write on" ended injected EDQUOT 2+
+	TALLY=1 fault "disk full, later not" \
+		"strace: ENOSPC at the 2nd and 3rd write" \
+		ended injected ENOSPC 2..3
 	TALLY=1 fault "interrupted writes" \
 		"strace: EINTR, every 2nd write" complete injected EINTR 1+2
 	unset OUT TRACES
