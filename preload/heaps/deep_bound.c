@@ -8,7 +8,8 @@
  * does not show this yet.  But suppose that libc is the only other object that
  * defines a function of that name.  Then storing our function in the slot is
  * right in both cases: the call reaches libc's function, or ours, which calls
- * libc's.
+ * libc's.  If our function calls another allocator than that object's, leave the
+ * slot as it is.
  */
 
 #include "preload/heaps/deep_bound.h"
@@ -131,12 +132,13 @@ follow_unbound(struct pass *pass, const struct patch_slot *slot, void *ours)
 	    elf_lookup_defines(slot->dynamic, slot->name))
 		return;
 	all = find_all(pass, slot->name, ours);
-	if (all.count != 1)
-		return;
-	if (leads_to(slot->name, all.first))
+	/*
+	 * If the only definition belongs to another allocator than ours, leave
+	 * the slot to the loader, which knows whether the object is bound past
+	 * us.
+	 */
+	if (all.count == 1 && leads_to(slot->name, all.first))
 		patch_write(slot, ours);
-	else
-		note(pass, slot, all.first, false);
 }
 
 static void
