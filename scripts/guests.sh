@@ -31,9 +31,9 @@ user=
 # shellcheck disable=SC2034 # real-suites.sh reads it
 expected=
 
-# container.sh INPUTS WORK: run a container as Docker and Podman do.  runc makes
-# a user namespace and all others, a root file system, capabilities and a
-# seccomp filter.  The recorder's variables are passed into the container.
+# container.sh INPUTS WORK BUILD: run a container by runc, which makes a user
+# namespace and all others, a root file system, capabilities and a seccomp
+# filter.  The recorder's variables are passed into the container.
 container_script()
 {
 	cat <<'END'
@@ -58,6 +58,8 @@ cat >config.json <<JSON
 	"options": ["nosuid", "mode=755"] },
 	{ "destination": "/usr", "type": "bind", "source": "/usr",
 	"options": ["rbind", "ro"] },
+	{ "destination": "$3", "type": "bind", "source": "$3",
+	"options": ["rbind", "ro"] },
 	{ "destination": "$2", "type": "bind", "source": "$2", "options": ["rbind"] } ],
 "linux": { "namespaces": [ { "type": "pid" }, { "type": "network" },
 	{ "type": "ipc" }, { "type": "uts" }, { "type": "mount" }, { "type": "user" } ],
@@ -69,6 +71,45 @@ cat >config.json <<JSON
 JSON
 export XDG_RUNTIME_DIR=$PWD
 runc --root state --rootless=true run "guest$$"
+echo "status $?"
+END
+}
+
+# podman.sh INPUTS WORK BUILD: run a container by Podman, with conmon and runc.
+# The image is a folder.  Podman asks runc for limits and cgroups, which not
+# every root may set, so take these out of the configuration.
+podman_script()
+{
+	cat <<'END'
+mkdir -p root/proc root/dev root/sys root/tmp root/run root/etc root/usr oci
+for name in bin lib lib64 sbin; do
+	ln -s usr/$name root/$name
+done
+cat >oci/runc <<'RUNTIME'
+#!/bin/sh
+for word; do
+	[ "$previous" != --bundle ] || bundle=$word
+	previous=$word
+done
+if [ -n "$bundle" ]; then
+	jq 'del(.process.rlimits, .process.oomScoreAdj, .linux.resources,
+		.linux.cgroupsPath)' "$bundle/config.json" \
+		>"$bundle/config.new" &&
+		mv "$bundle/config.new" "$bundle/config.json"
+fi
+PATH=/usr/sbin:/usr/bin:/sbin:/bin exec runc --rootless=true "$@"
+RUNTIME
+chmod +x oci/runc
+for name in LD_PRELOAD HATFTRACE_OUT HATFTRACE_START HATFTRACE_STACKS; do
+	eval "value=\${$name-}"
+	[ -z "$value" ] || environment="$environment -e $name"
+done
+podman --root "$PWD/storage" --runroot "$PWD/run" --tmpdir "$PWD/tmp" \
+	--storage-driver vfs --cgroup-manager cgroupfs --events-backend none \
+	--runtime "$PWD/oci/runc" run --rm --network host \
+	--cgroups no-conmon --log-driver none $environment \
+	-v /usr:/usr:ro -v "$2:$2" -v "$3:$3:ro" --rootfs "$PWD/root" \
+	sh -c "id -u; echo \$\$; sort -rn $1/numbers | head -n 3; exit 7"
 echo "status $?"
 END
 }
@@ -220,6 +261,7 @@ END
 	printf '%s\n' 'cmake_minimum_required(VERSION 3.13)' 'project(sum C)' \
 		'add_executable(sum ../sum.c)' >cmake/CMakeLists.txt
 	container_script >container.sh
+	podman_script >podman.sh
 	for i in 1 2 3 4 5 6 7 8 9; do
 		printf 'o%d: %s/sum.c\n\tcc -c -o $@ $<\n' $i "$in"
 	done | sed '1i all: o1 o2 o3 o4 o5 o6 o7 o8 o9' >objects.mk
@@ -337,9 +379,10 @@ guests_in_sandboxes()
 			unshare -Urpf --mount-proc sh -c "$alone"
 		guest 'bwrap within unshare' unshare -Urmpf --mount-proc \
 			"${wrapped[@]}"
-		guest runc sh "$in/container.sh" "$in" "$work"
+		guest runc sh "$in/container.sh" "$in" "$work" "$build"
 		user=nobody guest 'runc, a user' \
-			sh "$in/container.sh" "$in" "$work"
+			sh "$in/container.sh" "$in" "$work" "$build"
+		guest podman sh "$in/podman.sh" "$in" "$work" "$build"
 	done
 	how=preload
 	guest 'chroot' chroot / sort -rn "$in/numbers"
@@ -377,8 +420,8 @@ guests_of_other_runtimes()
 
 guests_with_allocators()
 {
-	local library libraries=(libtcmalloc_minimal.so.4 libjemalloc.so.2
-		libmimalloc.so.2)
+	local library libraries=(libtcmalloc.so.4 libtcmalloc_minimal.so.4
+		libjemalloc.so.2 libmimalloc.so.2)
 	local job='x = {str(i): [i] * 20 for i in range(20000)}
 print(len(x))'
 

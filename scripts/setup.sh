@@ -42,7 +42,8 @@ suites='stress-ng tcl'
 # Real programs for small jobs (scripts/guests.sh): programs that sandbox
 # themselves, other runtimes, compilers, interpreters, servers, archivers, and
 # programs for media and documents.
-guests='chromium chromium-sandbox bubblewrap firejail runc golang-go musl-tools
+guests='chromium chromium-sandbox bubblewrap firejail runc podman
+golang-go musl-tools libgoogle-perftools4
 php-cli r-base-core nodejs ruby lua5.4 tcl guile-3.0 sbcl erlang-base
 swi-prolog-nox gforth bc octave
 gfortran gdc rustc ocaml-nox ghc fp-compiler tcc nasm default-jdk-headless
