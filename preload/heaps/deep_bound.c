@@ -8,8 +8,8 @@
  * does not show this yet.  But suppose that libc is the only other object that
  * defines a function of that name.  Then storing our function in the slot is
  * right in both cases: the call reaches libc's function, or ours, which calls
- * libc's.  If our function calls another allocator than that object's, leave the
- * slot as it is.
+ * libc's.  If our function calls another allocator than that object's, leave
+ * the slot as it is.
  */
 
 #include "preload/heaps/deep_bound.h"
