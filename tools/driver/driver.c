@@ -16,6 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Usual size of a huge page. */
+#define HUGE_NBYTES ((uint64_t)2 << 20)
+
 static struct driver_run *run;
 
 /* The driver; an allocator's fork() would make another one. */
@@ -51,6 +54,30 @@ map_zeros(uint64_t nbytes)
 	return map;
 }
 
+/*
+ * Map 'nbytes' zero bytes, resident from the start, in huge pages if there are
+ * enough of them: calls use the slots of a large live set in any order, and the
+ * page tables of small pages would not fit in the processor's caches.
+ */
+static void *
+map_table(uint64_t nbytes)
+{
+	char *map, *begin;
+
+	if (nbytes < 2 * HUGE_NBYTES)
+		return map_zeros(nbytes);
+	map = mmap(NULL, nbytes + HUGE_NBYTES, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (map == MAP_FAILED)
+		fail_call("no memory for the driver");
+	begin = map + (-(uintptr_t)map & (HUGE_NBYTES - 1));
+	/* Some systems have no huge pages. */
+	madvise(begin, nbytes, MADV_HUGEPAGE);
+	for (uint64_t i = 0; i < nbytes; i += REPLAY_PAGE_NBYTES)
+		((volatile char *)begin)[i] = 0;
+	return begin;
+}
+
 /* Map a part of the words' file. */
 static const void *
 map_words(int fd, uint64_t chunk, uint64_t nbytes)
@@ -77,7 +104,7 @@ prepare_lanes(struct lanes *all, const struct replay_header *header, int fd)
 		.chunks = (const void *)(streams + header->stream_count),
 		.lanes = map_zeros(header->stream_count * sizeof(struct lane)),
 		.count = (uint32_t)header->stream_count,
-		.blocks = map_zeros(header->slot_count * sizeof(void *)),
+		.blocks = map_table(header->slot_count * sizeof(void *)),
 		.turns = map_zeros(header->slot_count * sizeof(turn_number)),
 		.touch_nbytes = run->touch == TOUCH_NONE    ? 0
 				: run->touch == TOUCH_FIRST ? 1

@@ -14,157 +14,165 @@ struct fast {
 	struct lane_place *place;
 	const struct driver_calls *calls;
 	void **blocks; /* by slot */
-	bool touches;
 };
 
-static always_inline void
-call_free(const struct fast f, uint32_t slot)
+/* Calls that one jump decides about. */
+#define GROUP_CALLS 6
+
+/* How many lone words before its call the address of a block is prefetched. */
+#define AHEAD (LANE_FAST_AHEAD - GROUP_CALLS)
+
+/* -------------------------------------------------------------------- calls */
+
+/* Return the slot of a call of a group. */
+static always_inline uint32_t
+slot_of(const uint64_t *words, bool pairs, unsigned idx)
 {
-	f.calls->free(f.blocks[slot]);
+	return pairs ? pair_slot(words[idx / 2], idx % 2)
+		     : word_slot(words[idx]);
 }
 
-/* Allocate a block of 1 byte to a page, and write to it as --touch says. */
-static always_inline void
-call_malloc(const struct fast f, const uint64_t *word, uint32_t size,
-	    uint32_t (*slot_of)(uint64_t word, unsigned idx), unsigned idx)
+static always_inline uint32_t
+size_of(const uint64_t *words, bool pairs, unsigned idx)
 {
-	void *const block = f.calls->malloc(size);
+	return pairs ? pair_size(words[idx / 2], idx % 2)
+		     : word_size(words[idx]);
+}
 
+/* Make call 'idx' of the words, a free, or a malloc of 1 byte to a page. */
+static always_inline void
+make_call(const struct fast f, const uint64_t *words, bool pairs, bool touches,
+	  unsigned idx, bool is_free)
+{
+	void *block;
+
+	if (!pairs) {
+		/* Only lone words have slots beyond the second-level cache. */
+		__builtin_prefetch(&f.blocks[word_slot(words[idx + AHEAD])], 1);
+		lane_place_next(f.place, words + idx);
+	}
+	if (pairs && idx % 2 == 0)
+		lane_place_next(f.place, words + idx / 2);
+	if (pairs && idx % 2 != 0)
+		lane_place_second(f.place, words + idx / 2);
+	if (is_free) {
+		f.calls->free(f.blocks[slot_of(words, pairs, idx)]);
+		return;
+	}
+	block = f.calls->malloc(size_of(words, pairs, idx));
 	/* Only now, or the slot would occupy a register during the call. */
-	f.blocks[slot_of(*word, idx)] = block;
+	f.blocks[slot_of(words, pairs, idx)] = block;
 	if (unlikely(block == NULL))
 		f.lane->failed++;
-	else if (f.touches)
+	else if (touches)
 		*(volatile char *)block = 1;
 }
 
-/* -------------------------------------------------------------------- pairs */
+/* ------------------------------------------------------------------- groups */
 
-static always_inline void
-call_half(const struct fast f, const uint64_t *word, bool is_free, unsigned idx)
-{
-	if (is_free)
-		call_free(f, pair_slot(*word, idx));
-	else
-		call_malloc(f, word, pair_size(*word, idx), pair_slot, idx);
-}
-
-/* Make the calls of a pair, of which 'frees' are frees. */
-static always_inline void
-call_pair(const struct fast f, const uint64_t *word, unsigned frees)
-{
-	lane_place_next(f.place, word);
-	call_half(f, word, (frees & 1) != 0, 0);
-	lane_place_second(f.place, word);
-	call_half(f, word, (frees & 2) != 0, 1);
-}
-
-/* Expand a macro for each combination of calls in one, two or three pairs. */
-#define EACH_1(m, n) m((n)) m((n) + 1) m((n) + 2) m((n) + 3)
-#define EACH_2(m, n) \
-	EACH_1(m, n) EACH_1(m, n + 4) EACH_1(m, n + 8) EACH_1(m, n + 12)
-#define EACH_3(m) EACH_2(m, 0) EACH_2(m, 16) EACH_2(m, 32) EACH_2(m, 48)
-
+/*
+ * Return which calls of a group are frees, in bits 0 to 5, or 64 to 255 if the
+ * words are no group: 6 calls in pairs, or in lone words, and none slow.
+ */
 static always_inline unsigned
-pair_frees(uint64_t word)
+frees_of(const uint64_t *w, bool pairs)
 {
-	return word & WORD_FREES;
+	uint64_t all = w[0] & w[1] & w[2], any = w[0] | w[1] | w[2];
+
+	if (pairs)
+		return (unsigned)((w[0] & WORD_FREES) |
+				  (w[1] & WORD_FREES) << 2 |
+				  (w[2] & WORD_FREES) << 4 |
+				  (any & (WORD_LONE | WORD_SLOW)));
+	all &= w[3] & w[4] & w[5];
+	any |= w[3] | w[4] | w[5];
+	return (unsigned)((w[0] & 1) | (w[1] & 1) << 1 | (w[2] & 1) << 2 |
+			  (w[3] & 1) << 3 | (w[4] & 1) << 4 | (w[5] & 1) << 5 |
+			  (~all & WORD_LONE) | (any & WORD_SLOW));
 }
 
-/* Return the combination of calls in three pairs; 64 or more: there is none. */
-static always_inline unsigned
-frees_of_three(const uint64_t *w)
-{
-	const unsigned flags = (w[0] | w[1] | w[2]) & (WORD_LONE | WORD_SLOW);
+/* Expand a macro for each combination of calls; the argument is in octal. */
+#define EACH_8(m, n) \
+	m(n##0) m(n##1) m(n##2) m(n##3) m(n##4) m(n##5) m(n##6) m(n##7)
+#define EACH_32(m, a, b, c, d) \
+	EACH_8(m, a) EACH_8(m, b) EACH_8(m, c) EACH_8(m, d)
+#define EACH_64(m) EACH_32(m, 0, 1, 2, 3) EACH_32(m, 4, 5, 6, 7)
 
-	return pair_frees(w[0]) | pair_frees(w[1]) << 2 |
-	       pair_frees(w[2]) << 4 | flags;
-}
+/* Labels as values are an extension of gcc and clang. */
+#pragma GCC diagnostic ignored "-Wpedantic"
 
-/* Run groups of three pairs. */
-static always_inline const uint64_t *
-run_pairs(const struct fast f, const uint64_t *next)
-{
-	unsigned frees = frees_of_three(next);
+#define LABEL(n) [0##n] = &&calls_##n,
 
-	for (;;) {
-		const uint64_t *const words = next;
-		const unsigned now = frees;
+/*
+ * Make the calls of a group.  The address of the next group's code is found
+ * before them: a mispredicted jump to it then costs less, since the processor
+ * knows the right address as soon as it reaches the jump.  The assembler line
+ * keeps the compiler from moving that past the calls.
+ */
+#define CALLS(n)                                                 \
+	calls_##n : code = codes[frees_of(words + step, pairs)]; \
+	__asm__("" : "+r"(code));                                \
+	make_call(f, words, pairs, touches, 0, 0##n & 1);        \
+	make_call(f, words, pairs, touches, 1, 0##n & 2);        \
+	make_call(f, words, pairs, touches, 2, 0##n & 4);        \
+	make_call(f, words, pairs, touches, 3, 0##n & 010);      \
+	make_call(f, words, pairs, touches, 4, 0##n & 020);      \
+	make_call(f, words, pairs, touches, 5, 0##n & 040);      \
+	words += step;                                           \
+	goto *code;
 
-		/*
-		 * Before the calls: a processor that mispredicts the next jump
-		 * then finds out the earlier.
-		 */
-		frees = frees_of_three(words + 3);
-		next += 3;
-		switch (now) {
-#define CASE(frees)                                        \
-	case frees:                                        \
-		call_pair(f, words, (frees)&3);            \
-		call_pair(f, words + 1, (frees) >> 2 & 3); \
-		call_pair(f, words + 2, (frees) >> 4);     \
-		break;
-			EACH_3(CASE)
-#undef CASE
-		default:
-			return words;
-		}
+/* Define a function that runs groups, and returns the first word after them. */
+#define DEFINE_RUN(name, is_pairs, is_touching)                      \
+	static __attribute__((noinline)) const uint64_t *name(       \
+		const struct fast f, const uint64_t *words)          \
+	{                                                            \
+		static const void *const codes[256] = {              \
+			EACH_64(LABEL)[64 ... 255] = &&end           \
+		};                                                   \
+		enum {                                               \
+			pairs = is_pairs,                            \
+			touches = is_touching                        \
+		};                                                   \
+		enum {                                               \
+			step = pairs ? GROUP_CALLS / 2 : GROUP_CALLS \
+		};                                                   \
+		const void *code = codes[frees_of(words, pairs)];    \
+                                                                     \
+		goto *code;                                          \
+		EACH_64(CALLS)                                       \
+	end:                                                         \
+		return words;                                        \
 	}
-}
 
-/* Run one pair. */
+DEFINE_RUN(run_pairs, true, false)
+DEFINE_RUN(run_lones, false, false)
+DEFINE_RUN(touch_pairs, true, true)
+DEFINE_RUN(touch_lones, false, true)
+
+/* Make the calls of one word. */
 static always_inline void
-run_pair(const struct fast f, const uint64_t *next)
+run_word(const struct fast f, const uint64_t *word, bool touches)
 {
-	switch (pair_frees(*next)) {
-#define CASE(frees)                        \
-	case frees:                        \
-		call_pair(f, next, frees); \
-		break;
-		EACH_1(CASE, 0)
-#undef CASE
-	}
+	const bool is_pair = (*word & WORD_LONE) == 0;
+
+	make_call(f, word, is_pair, touches, 0, *word & 1);
+	if (is_pair)
+		make_call(f, word, true, touches, 1, *word & 2);
 }
 
-/* --------------------------------------------------------------- lone words */
-
-static always_inline uint32_t
-lone_slot(uint64_t word, unsigned idx)
-{
-	(void)idx;
-	return word_slot(word);
-}
-
-static always_inline void
-call_lone(const struct fast f, const uint64_t *word, bool is_free)
-{
-	lane_place_next(f.place, word);
-	if (is_free)
-		call_free(f, word_slot(*word));
-	else
-		call_malloc(f, word, word_size(*word), lone_slot, 0);
-}
-
-/* Run groups of four lone words. */
 static always_inline const uint64_t *
-run_lones(const struct fast f, const uint64_t *next)
+run(const struct fast f, const uint64_t *next, bool touches)
 {
-	for (;; next += 4) {
-		if ((next[0] & next[1] & next[2] & next[3] & WORD_LONE) == 0 ||
-		    ((next[0] | next[1] | next[2] | next[3]) & WORD_SLOW) != 0)
+	for (;; next++) {
+		if (frees_of(next, true) < 64)
+			next = touches ? touch_pairs(f, next)
+				       : run_pairs(f, next);
+		if (frees_of(next, false) < 64)
+			next = touches ? touch_lones(f, next)
+				       : run_lones(f, next);
+		if ((*next & WORD_SLOW) != 0)
 			return next;
-		switch ((next[0] & 1) | (next[1] & 1) << 1 |
-			(next[2] & 1) << 2 | (next[3] & 1) << 3) {
-#define CASE(frees)                                       \
-	case frees:                                       \
-		call_lone(f, next, (frees)&1);            \
-		call_lone(f, next + 1, (frees) >> 1 & 1); \
-		call_lone(f, next + 2, (frees) >> 2 & 1); \
-		call_lone(f, next + 3, (frees) >> 3);     \
-		break;
-			EACH_2(CASE, 0)
-#undef CASE
-		}
+		run_word(f, next, touches);
 	}
 }
 
@@ -172,17 +180,8 @@ const uint64_t *
 lane_fast_run(struct lane *lane, const uint64_t *next)
 {
 	const struct lanes *const all = lane->all;
-	const struct fast f = { lane, lane->place, &all->calls, all->blocks,
-				all->touch_nbytes != 0 };
+	const struct fast f = { lane, lane->place, &all->calls, all->blocks };
 
-	for (;; next++) {
-		next = run_pairs(f, next);
-		next = run_lones(f, next);
-		if ((*next & WORD_SLOW) != 0)
-			return next;
-		if ((*next & WORD_LONE) == 0)
-			run_pair(f, next);
-		else
-			call_lone(f, next, (*next & 1) != 0);
-	}
+	return all->touch_nbytes != 0 ? run(f, next, true)
+				      : run(f, next, false);
 }

@@ -5,7 +5,7 @@
  * The driver's own cost is mostly that of reading words, and of mispredicted
  * branches: a processor cannot foresee whether the next call of a trace is a
  * malloc or a free.  So one jump decides about six calls, to code that makes
- * just these six.
+ * just these six.  The address that it jumps to is known six calls before.
  */
 #ifndef LANE_FAST_H
 #define LANE_FAST_H
@@ -13,7 +13,7 @@
 #include "tools/driver/lanes.h"
 
 /* How many words after the first slow one lane_fast_run() may read. */
-#define LANE_FAST_AHEAD 6
+#define LANE_FAST_AHEAD 30
 
 /* Make the calls of all words from 'next' on, and return the first slow one. */
 const uint64_t *lane_fast_run(struct lane *lane, const uint64_t *next);
