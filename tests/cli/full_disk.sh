@@ -42,6 +42,7 @@ full()
 }
 
 full 'replay --html' "$HATF" replay -a glibc -r 1 -H disk/file trace.ascii
+full 'report --html' "$HATF" report --html disk/file trace.ascii
 full 'replay --emit-c' "$HATF" replay --emit-c disk/file trace.ascii
 
 # There is space for a smaller file, which replaces all of a larger one.

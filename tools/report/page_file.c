@@ -5,17 +5,25 @@
 #include "tools/report/page_bytes.h"
 #include "tools/report/page_data.h"
 #include "tools/report/page_json.h"
+#include "tools/trace/spool.h"
 #include "tools/ui/message.h"
+#include "tools/ui/output_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+/*
+ * The page is complete in memory before the first byte goes to the file: a full
+ * disk then leaves the old page, or none.
+ */
 struct page_file {
 	const char *path;
 	unsigned trace_count;
+	int fd;	     /* of the file, or -1 for standard output */
 	bool is_new; /* the file did not exist before */
 	struct out out;
 };
@@ -24,6 +32,34 @@ static struct page_parts
 parts(void)
 {
 	return page_parts_of(page_bytes, page_bytes_end);
+}
+
+/*
+ * Open the file, so that a wrong path is found before the traces are read, and
+ * the memory.  Return false with errno on failure.
+ */
+static bool
+open_file(struct page_file *f)
+{
+	f->fd = open(f->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	f->is_new = f->fd >= 0;
+	/* O_EXCL also refuses a symbolic link to a file that is missing. */
+	if (f->fd < 0 && errno == EEXIST)
+		f->fd = open(f->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (f->fd < 0)
+		return false;
+	f->out.fd = spool_memory();
+	return f->out.fd >= 0;
+}
+
+/* Close the file; if it is new and the page is not written, remove it. */
+static void
+close_file(struct page_file *f, bool is_written)
+{
+	if (f->fd >= 0)
+		close(f->fd);
+	if (f->is_new && !is_written)
+		unlink(f->path);
 }
 
 struct page_file *
@@ -36,12 +72,11 @@ page_file_begin(const char *path)
 		return NULL;
 	}
 	f->path = path;
-	f->is_new = access(path, F_OK) != 0;
-	f->out.fd = strcmp(path, "-") == 0
-			    ? STDOUT_FILENO
-			    : open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	if (f->out.fd < 0) {
+	f->fd = -1;
+	f->out.fd = STDOUT_FILENO;
+	if (strcmp(path, "-") != 0 && !open_file(f)) {
 		message_print("%s: %s", message_path(path), strerror(errno));
+		close_file(f, false);
 		free(f);
 		return NULL;
 	}
@@ -56,13 +91,6 @@ begin_trace(struct page_file *f)
 		out_str(&f->out, ",");
 		return;
 	}
-	/*
-	 * Truncate the file only now: if no trace can be read, an old page must
-	 * stay.
-	 */
-	if (f->out.fd != STDOUT_FILENO && ftruncate(f->out.fd, 0) != 0 &&
-	    errno != EINVAL)
-		f->out.sys_errno = errno;
 	out_bytes(&f->out, parts().head, parts().head_nbytes);
 	out_str(&f->out, "{\"version\":1");
 	page_put_named(&f->out, "generator", "hatf " HATF_VERSION);
@@ -98,25 +126,43 @@ page_file_add(struct page_file *f, const char *trace,
 	return exit_status;
 }
 
+/* Write the page from memory to the file. */
+static bool
+write_out(const struct page_file *f)
+{
+	const off_t nbytes = lseek(f->out.fd, 0, SEEK_END);
+	char *map;
+	bool ok;
+
+	map = mmap(NULL, (size_t)nbytes, PROT_READ, MAP_SHARED, f->out.fd, 0);
+	if (map == MAP_FAILED) {
+		message_print("%s: %s", message_path(f->path), strerror(errno));
+		return false;
+	}
+	ok = output_file_write(f->path, map, (size_t)nbytes);
+	munmap(map, (size_t)nbytes);
+	return ok;
+}
+
 bool
 page_file_end(struct page_file *f)
 {
-	int sys_errno;
+	bool ok, has_page = f->trace_count > 0;
 
-	if (f->trace_count > 0) {
+	if (has_page) {
 		out_str(&f->out, "]}");
 		out_bytes(&f->out, parts().rest, parts().rest_nbytes);
-	} else if (f->is_new && f->out.fd != STDOUT_FILENO) {
-		unlink(f->path);
 	}
 	out_flush(&f->out);
-	sys_errno = f->out.sys_errno;
-	if (f->out.fd != STDOUT_FILENO && close(f->out.fd) != 0 &&
-	    sys_errno == 0)
-		sys_errno = errno;
-	if (sys_errno != 0)
+	ok = f->out.sys_errno == 0;
+	if (!ok)
 		message_print("%s: %s", message_path(f->path),
-			      strerror(sys_errno));
+			      strerror(f->out.sys_errno));
+	else if (has_page && f->fd >= 0)
+		ok = write_out(f);
+	if (f->fd >= 0)
+		close(f->out.fd);
+	close_file(f, ok && has_page);
 	free(f);
-	return sys_errno == 0;
+	return ok;
 }
