@@ -406,6 +406,21 @@ awk -v first="$first_line" 'BEGIN {
 refused 'a million threads' '*: more than 4096 threads at once *' crowd.ascii
 replay 'a million threads on one' --threads 1 crowd.ascii
 check 'a million blocks' "$(figures end_blocks)" 1000000
+# As many, one after another, each with one block.
+awk -v first="$first_line" 'BEGIN {
+	print first
+	for (i = 1; i <= 100001; i++)
+		printf("8 %d 0 0\n0 10 0x%x %d 0 0\n9 %d 0 0\n", i,
+			4096 + 16 * i, i, i)
+}' >births.ascii
+refused 'many threads' '*: more than 100000 threads, which take long *' \
+	births.ascii
+replay 'many threads on one' --threads 1 births.ascii
+check 'many threads on one' "$(figures end_blocks)" 100001
+# They are compiled if the user wants them; only the C program has a limit, too.
+run "$HATF" replay --threads original --emit-c births.c births.ascii
+check_status 'many threads, wanted' 1
+check_one_line 'many threads, wanted' '*: more than 100000 calls*'
 cat >wrong.ascii <<END
 $first_line
 1 0x5000 0 0 1

@@ -202,6 +202,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 		ok = opt_parse_choice("--threads", value, thread_words,
 				      &choice);
 		ask->compile.one_thread = choice == 1;
+		ask->compile.many_threads = choice == 0;
 		return ok;
 	case OPT_TOUCH:
 		ok = opt_parse_choice("--touch", value, touch_words, &choice);

@@ -42,6 +42,8 @@
 struct compile_options {
 	/* Make all calls in one thread, in the order of the trace. */
 	bool one_thread;
+	/* Allow more than REPLAY_STARTS_MAX threads, one after another. */
+	bool many_threads;
 	/* Keep the times with WORD_PAUSE, if the trace has times. */
 	bool real_time;
 	struct trace_window window;

@@ -43,6 +43,13 @@ begin_thread(struct compiler *c, uint64_t id, uint32_t creator,
 
 	if (stream == SLOTS_NONE)
 		return false;
+	if (c->out->thread_count == REPLAY_STARTS_MAX &&
+	    !c->options->many_threads) {
+		c->limit = "more than 100000 threads, which take long to start "
+			   "(--threads original replays them, --threads 1 does "
+			   "so on one thread)";
+		return false;
+	}
 	entry = u64_map_put(&c->threads, id, &added);
 	if (entry == NULL)
 		return false;

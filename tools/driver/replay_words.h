@@ -182,6 +182,12 @@ _Static_assert((WORD_FREE & 1) != 0 && (WORD_MALLOC & 1) == 0,
 /* Threads that may live at the same time. */
 #define REPLAY_THREADS_MAX 4096
 
+/*
+ * Threads that a replay starts in all, unless its user wants more: each takes
+ * some 10 us in each run, so a million of them would take minutes.
+ */
+#define REPLAY_STARTS_MAX 100000
+
 struct replay_header {
 	uint64_t slot_count, stream_count;
 	uint64_t index_chunk;  /* number of the chunk where the index begins */
