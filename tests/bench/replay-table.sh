@@ -10,15 +10,28 @@
 # prints the table of the README.  --scale multiplies the work of the programs.
 set -u
 
+usage()
+{
+	cat <<'END'
+usage: tests/bench/replay-table.sh [--rounds N] [--scale N]
+
+Defaults: --rounds 7 --scale 4, which takes about 8 minutes on an idle machine.
+--rounds 5 --scale 2 takes about 3 minutes, --rounds 1 --scale 1 about 1 minute.
+END
+}
+
 rounds=7
 scale=4
 while [ $# -gt 0 ]; do
 	case $1 in
 	--rounds) rounds=${2:?a number} ;;
 	--scale) scale=${2:?a number} ;;
+	--help)
+		usage
+		exit 0
+		;;
 	*)
-		echo "usage: tests/bench/replay-table.sh [--rounds N]" \
-			"[--scale N]" >&2
+		usage >&2
 		exit 2
 		;;
 	esac
@@ -42,6 +55,7 @@ record()
 	local name=$1
 
 	shift
+	say "record $name"
 	"$HATF" record --follow none -G -o "$OUT/$name.hatf.gz" -- "$@" \
 		>/dev/null 2>"$OUT/err" || die "$name: $(cat "$OUT/err")"
 }
@@ -86,6 +100,7 @@ record_all()
 print_machine
 record_all
 for program in "${programs[@]}"; do
+	say "replay $program"
 	"$HATF" replay --json -r "$rounds" -a glibc -a jemalloc -a tcmalloc \
 		-a mimalloc "$OUT/$program.hatf.gz" >"$OUT/$program.json" ||
 		die "$program: no replay"

@@ -22,6 +22,12 @@ die()
 	exit 1
 }
 
+# say TEXT...: tell on standard error what the script does.
+say()
+{
+	echo "$(date +%T) $*" >&2
+}
+
 have()
 {
 	command -v "$1" >/dev/null
