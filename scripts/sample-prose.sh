@@ -23,6 +23,8 @@ TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"'
                    r"|'(?:\\.|[^'\\\n])*'", re.S)
 STRINGS = re.compile(r'"(?:\\.|[^"\\\n])*"'
                      r'(?:\s*(?:PRI\w+\s*)?"(?:\\.|[^"\\\n])*")*')
+INLINE = ('Ar Cm Do Dc Dq Dv Em Er Ev Fa Fl Fn Ic In Li Nm No Ns Op Pa Pc Po '
+          'Pq Qc Ql Qo Qq Sq Sx Sy Va Vt Xr').split()
 
 
 def tracked(*patterns):
@@ -37,6 +39,12 @@ def flow(text):
 
 def blank(match):
     return re.sub(r'[^\n]', ' ', match.group())
+
+
+def strip_macros(text):
+    text = re.sub(r'\b(Ar|Cm|Dv|Er|Ev|Fa|Fl|Fn|Ic|Li|Ns|Pa|Xr) ', '', text)
+    text = re.sub(r' ([.,;:)])', r'\1', text)
+    return re.sub(r'([.,;:]+)\)', r')\1', text)
 
 
 def comments(path, text):
@@ -56,7 +64,7 @@ def comments(path, text):
 
 
 def messages(path, text):
-    """Yield each string of three words or more."""
+    """Yield each string of three words or more, with the code before it."""
     code = re.sub(r'/\*.*?\*/', blank, text, flags=re.S)
     for m in STRINGS.finditer(code):
         begin = code.rfind('\n', 0, m.start()) + 1
@@ -67,28 +75,37 @@ def messages(path, text):
                 or re.search(r'\\t|;\\n|[{}]', words):
             continue
         if len(re.findall(r'(?<![\w./])[a-z]{2,}(?![\w/(])', plain)) >= 3:
-            yield f'{path}:{code.count(chr(10), 0, m.start()) + 1}', words, ''
+            begin = begin if before.strip() \
+                else code.rfind('\n', 0, begin - 1) + 1
+            yield (f'{path}:{code.count(chr(10), 0, m.start()) + 1}', words,
+                   flow(code[begin:m.start()]))
 
 
 def sentences(path, text):
-    """Yield each sentence of the text of a page."""
-    part, line = '', 0
+    """Yield each sentence of the text of a page, with its item or section."""
+    part, line, heads = '', 0, ['']
+    name = re.sub('-', ' ', re.search(r'([^/]+)\.\d$', path)[1], count=1)
     for number, row in enumerate(text.split('\n') + ['.Pp'], 1):
         macro = re.match(r"[.'](\S*)\s*(.*)", row)
-        if macro and macro[1] not in ('Xr', 'Fl', 'Ar', 'Cm', 'Nm', 'Pa', 'Ev',
-                                      'Li', 'Em', 'Dv', 'Dq', 'Sq', 'Fn', 'Va',
-                                      'Ql', 'Pq', 'No', 'Sy', 'Er'):
+        ends = macro and macro[1] not in INLINE
+        if ends or re.search(r'[.?]\)?$', part):
+            if re.search(r'[.?:;]\)?$', part) and len(part.split()) > 3 \
+                    and heads[0] != 'SYNOPSIS':
+                yield f'{path}:{line}', part, f'(in: {heads[-1]})'
             part = ''
+        if ends:
+            if macro[1] in ('Sh', 'Ss', 'It'):
+                heads[-1] = strip_macros(macro[2]) or heads[-1]
+            elif macro[1] == 'Bl':
+                heads.append(heads[-1])
+            elif macro[1] == 'El':
+                heads.pop()
             continue
         line = line if part else number
         if macro:
-            row = {'Fl': '-', 'Nm': 'hatf... '}.get(macro[1], '') + macro[2]
-        row = re.sub(r'\b(Fl|Ar|Cm|Ev|Pa|Xr) ', '', row)
-        part = flow(part + ' ' + row)
-        if re.search(r'[.:?]$| \.$', part):
-            if len(part.split()) > 3:
-                yield f'{path}:{line}', part, ''
-            part = ''
+            row = {'Fl': '-', 'Pq': '(', 'Nm': name + ' '}.get(macro[1], '') \
+                + macro[2] + (')' if macro[1] == 'Pq' else '')
+        part = flow(strip_macros(part + ' ' + row))
 
 
 def sample(title, count, found):
