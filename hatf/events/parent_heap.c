@@ -73,8 +73,7 @@ header_u64(const struct hatf_reader *reader, const char *key, uint64_t *n_ret)
 }
 
 /*
- * Could blocks have been live before the trace began that the trace does not
- * contain?
+ * May the trace lack blocks that were live when it began?
  */
 static bool
 has_unknown_blocks(const struct hatf_reader *reader)

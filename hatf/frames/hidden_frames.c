@@ -118,7 +118,7 @@ is_std_name(const char *name)
 
 /*
  * Is the type named by a path, such as "app::Set" or "&mut app::Set<u8>"?
- * Paths in its arguments do not count.
+ * Paths in the arguments of the type, between '<' and '>', do not count.
  */
 static bool
 has_path(const char *type, const char *end)

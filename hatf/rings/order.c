@@ -308,9 +308,9 @@ pass_realloc_early(struct order *o, struct order_producer *s, bool done,
 	ev.stamp = stamp;
 	pass(o, s, &ev);
 	/*
-	 * Change these flags only now.  Inside the sink, a commit may cover the
-	 * events before this one; until then this one must count as not passed
-	 * on.
+	 * Change these flags only now.  During pass(), the sink may commit the
+	 * events before this one.  For such a commit, this event must count as
+	 * not passed on.
 	 */
 	s->realloc_done = done;
 	s->realloc_freed = !done;

@@ -206,7 +206,10 @@ clock_go_stamped(void)
 	if (atomic_exchange_explicit(&clock_stamped, true,
 				     memory_order_seq_cst))
 		return false;
-	/* If the clock is idle, clock_wake() will read 'clock_stamped'. */
+	/*
+	 * End the mode of ticks, unless the clock is idle: clock_wake() will
+	 * then read 'clock_stamped'.
+	 */
 	drop_tick();
 	return true;
 }

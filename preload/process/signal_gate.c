@@ -29,7 +29,7 @@
  */
 #define HARMLESS (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH))
 
-/* Flags of the program's action that concern more than its handler. */
+/* Flags of the program's action to keep: they affect more than the handler. */
 #define KEPT_FLAGS \
 	((unsigned long)(SA_ONSTACK | SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT))
 
@@ -127,7 +127,11 @@ keep(int signal, const siginfo_t *info)
 {
 	const uint64_t bit = BIT(signal);
 
-	/* signal_gate_start_time() cannot send it to this thread. */
+	/*
+	 * A signal by tgkill(2) is for this thread.  If it were kept before the
+	 * time starts, signal_gate_start_time() would send it to the thread
+	 * that ends the process.  Drop the signal.
+	 */
 	if (atomic_load(&started_ns) == 0 && info->si_code == SI_TKILL)
 		return;
 	if ((atomic_fetch_or(&kept_set, bit) & bit) != 0)

@@ -398,9 +398,9 @@ join(struct walk *walk, uint32_t idx, struct position *at,
 	}
 	*inner_count = n;
 	/*
-	 * If the walk continues from the frame where it is, '*at' is already
-	 * right.  (If that frame was found by a whole row, its stack pointer
-	 * may not follow from its slot.)
+	 * If the walk continues from its present frame, '*at' is already right.
+	 * Do not compute it from the slot of this frame: after a whole row, the
+	 * stack pointer may not follow from the slot.
 	 */
 	if (change == (int64_t)idx - 1)
 		return 0;

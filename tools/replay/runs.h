@@ -41,7 +41,7 @@ enum replay_measure {
 /* "wall", "cpu", ..., NULL. */
 extern const char *const replay_measure_words[REPLAY_MEASURES + 1];
 
-/* Is it a time, in ns?  Else it is a number of bytes or faults. */
+/* Is the measure a time, in ns?  Otherwise it counts bytes or faults. */
 bool runs_is_time(enum replay_measure measure);
 
 /* Return a figure of a measure as text for the user. */

@@ -260,7 +260,7 @@ look_up(struct expand *e, const struct hatf_record *rec, uint64_t address,
 	    comment_value(rec, "file", file, sizeof(file)) > 0)
 		return 0;
 	/*
-	 * Skip generated code: an object may have been at its address earlier.
+	 * Skip generated code: an object may have been mapped there earlier.
 	 */
 	if (comment_value(rec, "object", object, sizeof(object)) > 0 &&
 	    object[0] == '[')

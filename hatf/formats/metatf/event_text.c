@@ -386,7 +386,7 @@ parse_steps(struct parser *p, uint32_t first, uint32_t end)
 	return true;
 }
 
-/* The values of a length and so many bytes. */
+/* Add two values: a length, and the bytes of that length. */
 static bool
 add_vfield(struct event_values *v, const char *bytes, size_t nbytes)
 {

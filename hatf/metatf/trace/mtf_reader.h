@@ -45,7 +45,7 @@ struct mtf_record {
 	const struct mtf_value *values;
 	size_t value_count;
 	uint64_t position; /* offset in the file, or in a compressed section */
-	uint64_t index;	   /* number of data records before it */
+	uint64_t index;	   /* number of data records before this one */
 };
 
 struct mtf_reader;
