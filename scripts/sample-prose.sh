@@ -42,7 +42,7 @@ def blank(match):
 
 
 def strip_macros(text):
-    text = re.sub(r'\b(Ar|Cm|Dv|Er|Ev|Fa|Fl|Fn|Ic|Li|Ns|Pa|Xr) ', '', text)
+    text = re.sub(r'\b(Ar|Cm|Dv|Er|Ev|Fa|Fl|Fn|Ic|Li|Ns|Pa|Ql|Va|Xr) ', '', text)
     text = re.sub(r' ([.,;:)])', r'\1', text)
     return re.sub(r'([.,;:]+)\)', r')\1', text)
 
@@ -72,7 +72,8 @@ def messages(path, text):
         plain = re.sub(r'%[-+ #0-9.*l]*[a-zA-Z]|\\.', ' ', words)
         before = code[begin:m.start()]
         if before.startswith('#include') or 'asm' in before \
-                or re.search(r'\\t|;\\n|[{}]', words):
+                or re.search(r'\\t|;\\n|[{}]|<\w+ \w+=|^[\[|]', words) \
+                or ' ' not in words:
             continue
         if len(re.findall(r'(?<![\w./])[a-z]{2,}(?![\w/(])', plain)) >= 3:
             begin = begin if before.strip() \
@@ -105,7 +106,7 @@ def sentences(path, text):
         if macro:
             row = {'Fl': '-', 'Pq': '(', 'Nm': name + ' '}.get(macro[1], '') \
                 + macro[2] + (')' if macro[1] == 'Pq' else '')
-        part = flow(strip_macros(part + ' ' + row))
+        part = flow(strip_macros(part + ' ' + row.replace('\\&?', "'?'")))
 
 
 def sample(title, count, found):
