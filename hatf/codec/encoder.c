@@ -19,7 +19,7 @@
 #define TEXT_SPARE_NBYTES 8
 
 _Static_assert(ENCODER_RECORD_MAX_NBYTES >= 6 * 28 + 1 + 6 * 8 + 2 + 65535,
-	       "one record and its metadata must fit");
+	       "the output must have room for a record with its metadata");
 
 static const struct place_planner default_planner = {
 	.plan = place_span,

@@ -37,7 +37,7 @@ _Static_assert(BLOCK_SLOT_LOW_BITS + BLOCK_SLOT_NARROW_BITS == 64 &&
 			       BLOCK_SLOT_PLACE_SHIFT &&
 		       BLOCK_EVENT_MAX >> BLOCK_SLOT_PLACE_SHIFT == 0 &&
 		       BLOCK_PAGE_NBYTES < 1 << (64 - BLOCK_SLOT_PLACE_SHIFT),
-	       "the fields of a slot must fit its words");
+	       "the fields of a slot must fit into its words");
 
 /* Return the place of an address in its page. */
 static inline unsigned

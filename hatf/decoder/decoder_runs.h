@@ -32,7 +32,7 @@
  */
 #define DECODER_RUN_RECORD_NBYTES (1 + 6 * 8 + 1 + 255)
 _Static_assert(DECODER_RUN_RECORD_NBYTES >= DECODER_FETCH_NBYTES,
-	       "8 bytes must be readable at the last number");
+	       "from each number on, 8 bytes must be readable");
 
 /* Can a run begin with the record at 'p'? */
 static inline bool

@@ -230,7 +230,8 @@ read_name(struct lexer *x)
 	while (is_letter(peek(x, nbytes)) || is_digit(peek(x, nbytes)))
 		nbytes++;
 	if (nbytes > MAX_NAME_NBYTES)
-		return lexer_fail(x, x->place, "this name is longer than %d",
+		return lexer_fail(x, x->place,
+				  "this name is longer than %d bytes",
 				  MAX_NAME_NBYTES);
 	x->token.kind = TOKEN_NAME;
 	x->token.text = arena_text(x->arena, x->next, nbytes);

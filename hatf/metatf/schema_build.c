@@ -195,7 +195,7 @@ fail_missing(struct build *b, struct dtd_place place, const char *field,
 
 	if (other != NULL)
 		snprintf(hint, sizeof(hint),
-			 "; that of line %u holds only in its section",
+			 "; the one in line %u applies only to its section",
 			 other->place.line);
 	return build_fail(b, place,
 			  "field '%.60s' of record '%.60s' has no %s: "

@@ -256,7 +256,7 @@ add_trailer(struct recovery *r)
 		.wait_ns = c->wait_ns,
 		.cpu_ns = c->cpu_ns,
 		.missed = (c->flags & IMAGE_COMMIT_MISSED) != 0
-				  ? "calls went past the recorder"
+				  ? "calls bypassed the recorder"
 				  : NULL,
 		.is_recovered = true,
 		.is_incomplete = r->set.is_cut || r->other_boot ||

@@ -62,9 +62,9 @@ struct stack_image_object {
 };
 
 _Static_assert(sizeof(struct stack_image_node) == 16,
-	       "the layout of the ring file must not change");
+	       "a node of another size needs another IMAGE_VERSION");
 _Static_assert(sizeof(struct stack_image_object) == 4096,
-	       "the layout of the ring file must not change");
+	       "an object of another size needs another IMAGE_VERSION");
 
 static inline uint64_t
 stack_frame(uint64_t address, uint32_t object)

@@ -88,7 +88,8 @@ static _Alignas(256) struct {
 	_Atomic bool is_known;
 } lineage;
 
-_Static_assert(sizeof(lineage) <= 256, "must not cross a page");
+_Static_assert(sizeof(lineage) <= 256,
+	       "the struct must not cross a page boundary");
 
 static void
 read_ancestors(void)

@@ -114,7 +114,7 @@ note(const struct pass *pass, const struct patch_slot *slot, const void *target,
 		slot->info->dlpi_name,
 		is_followed
 			? " called the allocator, bypassing the recorder, "
-			  "before the recorder noticed"
+			  "before the recorder detected it"
 			: " calls another allocator, bypassing the recorder");
 }
 

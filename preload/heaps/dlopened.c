@@ -360,8 +360,8 @@ note_other(void)
 		elf_lookup_object(elf_lookup_all("malloc").first);
 
 	missed_calls_note(name != NULL ? name : "another object",
-			  " provides the malloc() that the program calls, not "
-			  "the recorder's");
+			  " provides the malloc() that the program calls, "
+			  "instead of the recorder");
 }
 
 void

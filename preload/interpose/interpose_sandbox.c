@@ -76,8 +76,8 @@ avoid_harm(unsigned harm, bool all_threads)
 	if ((harm & SANDBOX_PROGRAM) != 0 ||
 	    (all_threads && (harm & SANDBOX_WRITER) != 0) ||
 	    (scope == PROCESS_SCOPE_NEW && (harm & SANDBOX_START) != 0))
-		end_for_sandbox("a new filter of system calls "
-				"forbids recording");
+		end_for_sandbox("the program installs a system call filter "
+				"that forbids recording");
 	else if ((harm & SANDBOX_START) != 0)
 		end_with_children();
 	if ((harm & SANDBOX_WAKE) != 0) {
@@ -131,8 +131,10 @@ expect_filter(const void *program, bool all_threads)
 	 */
 	else if (all_threads && confinement_has_own_filter())
 		end_for_sandbox(
-			"the writer thread has a filter of its own, so the "
-			"kernel would refuse a filter for all threads");
+			"the program installs a filter for all threads, which "
+			"the kernel refuses while the writer thread has "
+			"another "
+			"filter");
 }
 
 static void

@@ -35,8 +35,8 @@ static void
 have_followed(bool known, const struct privileges *p)
 {
 	if (!known || !writer_follow(p))
-		end_for_sandbox("the program gives up privileges, and the "
-				"writer thread cannot do the same");
+		end_for_sandbox("the program has changed its privileges, and "
+				"the writer thread could not do the same");
 }
 
 /*

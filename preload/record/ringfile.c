@@ -692,6 +692,7 @@ void
 ringfile_tell_removed(void)
 {
 	if (rf->image != NULL && rf->is_removed)
-		tell_loss(environment_own(),
-			  "removed before an exec that failed");
+		tell_loss(
+			environment_own(),
+			"removed by the recorder before an exec, which failed");
 }

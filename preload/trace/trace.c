@@ -300,7 +300,7 @@ trace_finish_failed(struct trace *t, const struct narrate_trailer *end)
 	has_ended = can_end(t) && end_with_error(t, end, error);
 	if (!t->is_end_reported)
 		say("%s: %s after %u events; the trace ends here and lacks the "
-		    "next %u, and the program continues",
+		    "next %u events; the program continues",
 		    t->output.path, say_errno(error), count, missing);
 	return has_ended;
 }

@@ -53,7 +53,7 @@ path()
 	ldconfig -p | awk -v name="$1" '$1 == name { print $NF; exit }'
 }
 
-line=" provides the malloc() that the program calls, not the recorder's"
+line=" provides the malloc() that the program calls, instead of the recorder"
 
 # behind WHAT LIBRARY COMMAND...: the recorder comes before LIBRARY.
 behind()
@@ -88,7 +88,7 @@ in_front()
 	"$HATF" verify "$file" >/dev/null 2>err &&
 		fail "$what in front: verified"
 	check "$what in front: verify" "$(cat err)" "hatf verify: $file: calls \
-went past the recorder: $library$line"
+bypassed the recorder: $library$line"
 }
 
 tried=0
@@ -125,12 +125,12 @@ check 'killed: status' $? 137
 grep -q 'not complete' out || fail "killed: recover: $(cat out)"
 check 'killed: complete' "$(trailer killed.gz complete)" 0
 check 'killed: missed' "$(trailer killed.gz missed)" \
-	'calls went past the recorder'
+	'calls bypassed the recorder'
 
 # If a child preloads an allocator, the summary reports the child.
 "$HATF" record -o record.gz -- sh -c "LD_PRELOAD=$path:\$LD_PRELOAD exec \
 	$PYTHON -c pass" >out 2>err
-grep -q "NOT COMPLETE: calls went past the recorder: $path$line" err ||
+grep -q "NOT COMPLETE: calls bypassed the recorder: $path$line" err ||
 	fail "record: $(cat err)"
 
 # If a library counts calls and passes each one on, the recorder misses nothing.

@@ -99,8 +99,8 @@ calls another allocator, bypassing the recorder; the trace is not complete"
 	check 'other: missed' "$(trailer other.gz missed)" \
 		'./now.so calls another allocator, bypassing the recorder'
 	"$HATF" verify other.gz >/dev/null 2>err && fail 'other: verified'
-	check 'other: verify' "$(cat err)" "hatf verify: other.gz: calls went \
-past the recorder: ./now.so calls another allocator, bypassing the recorder"
+	check 'other: verify' "$(cat err)" "hatf verify: other.gz: calls \
+bypassed the recorder: ./now.so calls another allocator, bypassing the recorder"
 	# jemalloc has no reallocarray().  The loader has not bound the
 	# program's call of libc's yet, and will bind it to the recorder's.
 	cat >grow.c <<'EOT'
@@ -131,7 +131,7 @@ EOT
 	LD_PRELOAD=$jemalloc "$HATF" record -o record.gz -- \
 		./host ./now.so apart deep >out 2>err
 	check 'record: status' $? 7
-	grep -q 'NOT COMPLETE: calls went past the recorder: ./now.so' err ||
+	grep -q 'NOT COMPLETE: calls bypassed the recorder: ./now.so' err ||
 		fail "record: $(cat err)"
 fi
 

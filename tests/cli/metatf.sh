@@ -77,7 +77,7 @@ refused 1:25 'section s 1 { r : (tag) ; }' \
 	"only a property ends with ';', a record or section does not"
 refused 1:6 'p : (x)\nsection s 1 { x.width = 1;\nx.interpretation = none;
 	r : (tag, p) { tag.value = 4; } }' "field 'x' of record 'p' has no \
-interpretation: *; that of line 3 holds only in its section"
+interpretation: *; the one in line 3 applies only to its section"
 refused 1:13 'a.width = 1 }' "expected ';', found '}'"
 refused 1:11 'section s 0 {}' 'the number of a section must be 1 to 255'
 refused 1:16 'section s 1 {} section t 1 {}' \
@@ -131,7 +131,8 @@ for i in range(64): print(f"r{i+1}:(r{i})")
 print("r : (tag, r64) { tag.value=4; }")' 'records are nested more than 32 deep'
 hostile 'nested groups' 'print("r : " + "(" * 100000)' \
 	'records and fields are nested more than 32 deep'
-hostile 'an endless name' 'print("r" * 1000000)' 'this name is longer than 255'
+hostile 'an endless name' 'print("r" * 1000000)' \
+	'this name is longer than 255 bytes'
 hostile 'too long' 'print("/*" + "x" * 5000000 + "*/")' \
 	'this DTD is longer than 4194304 bytes'
 hostile 'a circle of widths' 'print("""a.width = b.width; b.width = a.width;

@@ -59,7 +59,7 @@ size_t scan_read(struct scan *s);
 const struct hatf_event *scan_next(struct scan *s);
 
 /* How a fault begins if the trailer says that the recorder missed calls. */
-#define SCAN_MISSED "calls went past the recorder: "
+#define SCAN_MISSED "calls bypassed the recorder: "
 
 /*
  * After the last scan_read(): return NULL if the trace was read to its end and

@@ -92,7 +92,7 @@ copy_input(struct source *s, FILE *file)
 static void
 stop(struct source *s, const struct mtf_error *err)
 {
-	static const char truncated[] = "the trace ends in this record";
+	static const char truncated[] = "the trace ends inside this record";
 	const struct metatf_source *const m = s->ctx;
 	enum hatf_status status = HATF_BAD_FIELD;
 
@@ -103,7 +103,7 @@ stop(struct source *s, const struct mtf_error *err)
 	else if (strcmp(err->text, MTF_TOO_MANY) == 0)
 		status = HATF_LIMIT;
 	else if (m->header.is_cut || strstr(err->text, truncated) != NULL ||
-		 strstr(err->text, "the file ends in it") != NULL)
+		 strstr(err->text, "the file ends inside the ") != NULL)
 		status = HATF_TRUNCATED;
 	source_stop(s, status,
 		    status == HATF_BAD_FIELD || status == HATF_LIMIT ? "Meta-TF"

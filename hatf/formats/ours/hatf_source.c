@@ -37,7 +37,7 @@ struct hatf_in {
 };
 
 _Static_assert(INPUT_WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
-	       "the longest record must fit the window");
+	       "the longest record must fit into the window");
 
 /*
  * A trace without our header is accepted as HATF if this many records can be

@@ -19,7 +19,7 @@ reader_fail_source(struct mtf_reader *r, const struct byte_source *s)
 	if (s->has_failed)
 		return FAIL(r, "%s",
 			    s->failure != NULL ? s->failure : strerror(errno));
-	return FAIL(r, "%.60s: the trace ends in this record", name);
+	return FAIL(r, "%.60s: the trace ends inside this record", name);
 }
 
 void

@@ -65,7 +65,7 @@ mtf_read_dtd(int fd, const struct mtf_header *h, size_t *nbytes_ret,
 	}
 	if (text != NULL && entry->is_cut) {
 		mtf_fail(err, entry->start, MTF_NOWHERE,
-			 "DTD: the file ends in it");
+			 "the file ends inside the DTD");
 		free(text);
 		text = NULL;
 	}

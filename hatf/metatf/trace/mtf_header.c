@@ -61,7 +61,7 @@ read_fixed(struct mtf_header *h, const uint8_t *bytes, size_t nbytes,
 	if (nbytes >= sizeof(magic) && nbytes < FIXED_NBYTES &&
 	    memcmp(bytes, magic, sizeof(magic)) == 0)
 		return mtf_fail(err, nbytes, MTF_NOWHERE,
-				"header: the file ends in it");
+				"the file ends inside the header");
 	if (nbytes < FIXED_NBYTES || memcmp(bytes, magic, sizeof(magic)) != 0)
 		return mtf_fail(err, MTF_NOWHERE, MTF_NOWHERE,
 				"not a Meta-TF trace");
@@ -118,7 +118,7 @@ read_sections(struct mtf_header *h, const uint8_t *bytes, size_t nbytes,
 
 	if (h->section_count > (nbytes - at) / (3 * (size_t)width))
 		return mtf_fail(err, nbytes, MTF_NOWHERE,
-				"header: the file ends in it");
+				"the file ends inside the header");
 	for (unsigned i = 0; i < h->section_count; i++, at += 3 * width) {
 		struct mtf_section_entry *const e = &h->sections[i];
 
@@ -147,7 +147,7 @@ mtf_header_read(struct mtf_header *h, const uint8_t *bytes, size_t nbytes,
 	name_nbytes = bytes[6];
 	if (nbytes - at < 3 * width + name_nbytes)
 		return mtf_fail(err, nbytes, MTF_NOWHERE,
-				"header: the file ends in it");
+				"the file ends inside the header");
 	count = mtf_get(bytes + at, width, h->byte_order);
 	h->start = mtf_get(bytes + at + width, width, h->byte_order);
 	h->record_count = mtf_get(bytes + at + 2 * width, width, h->byte_order);

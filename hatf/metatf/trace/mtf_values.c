@@ -156,8 +156,8 @@ check_value(struct mtf_reader *r, const struct schema_field *f, uint64_t number)
 
 	if (number == want)
 		return true;
-	return FAIL(r, "%.60s: field '%.60s' is %llu, not %llu", r->type->name,
-		    f->name, (unsigned long long)number,
+	return FAIL(r, "%.60s: field '%.60s' is %llu, but must be %llu",
+		    r->type->name, f->name, (unsigned long long)number,
 		    (unsigned long long)want);
 }
 

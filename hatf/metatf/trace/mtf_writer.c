@@ -262,7 +262,9 @@ prepare_bytes(struct mtf_writer *w, uint32_t field, uint64_t nbytes)
 	if (nbytes == width)
 		return true;
 	if (s->section->is_plain)
-		return FAIL(w, "%.60s: field '%.60s' has %llu bytes, not %llu",
+		return FAIL(w,
+			    "%.60s: field '%.60s' has %llu bytes, but must "
+			    "have %llu",
 			    w->type->name, info->name,
 			    (unsigned long long)nbytes,
 			    (unsigned long long)width);
@@ -309,7 +311,9 @@ put_bytes(struct mtf_writer *w, const struct field_state *state,
 				       : state->bytes_width;
 
 	if (v->number != width || (v->bytes == NULL && width != 0))
-		return FAIL(w, "%.60s: field '%.60s' has %llu bytes, not %llu",
+		return FAIL(w,
+			    "%.60s: field '%.60s' has %llu bytes, but must "
+			    "have %llu",
 			    w->type->name, f->name,
 			    (unsigned long long)v->number,
 			    (unsigned long long)width);
@@ -343,8 +347,8 @@ put_field(struct mtf_writer *w, uint32_t idx)
 		return put_element(w, state, number);
 	if (!field_encode(s, state, number, &stored))
 		return FAIL(w,
-			    "%.60s: %llu does not fit field '%.60s', which "
-			    "is repeated",
+			    "%.60s: %llu does not fit the repeated field "
+			    "'%.60s'",
 			    w->type->name, (unsigned long long)number, f->name);
 	put_number(w, w->part, state->width, stored);
 	s->previous[state->history] = number;
@@ -409,8 +413,8 @@ prepare(struct mtf_writer *w, const struct mtf_value *values)
 	do {
 		if (round_count++ > 10000)
 			return FAIL(w,
-				    "%.60s: a field that is repeated has "
-				    "bytes of several widths",
+				    "%.60s: a repeated field has byte strings "
+				    "of different lengths",
 				    w->type->name);
 		w->has_widened = false;
 		w->next = values;
@@ -468,7 +472,7 @@ put_element(struct mtf_writer *w, const struct field_state *f, uint64_t number)
 	bool ok;
 
 	if (f->args[1] == 0 || f->args[1] > MTF_MAX_VALUES)
-		return FAIL(w, "%.60s: stride %llu cannot be written",
+		return FAIL(w, "%.60s: stride %llu is 0 or too large",
 			    w->type->name, (unsigned long long)f->args[1]);
 	w->is_column[section - w->schema->sections] = true;
 	column = part_of(w, section);
