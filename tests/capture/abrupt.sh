@@ -26,7 +26,7 @@ for want in 0 5; do
 	"$HATF" record -o "raw$want.gz" -- "$raw" "$want" >out 2>err
 	check "exit $want: status" $? "$want"
 	check "exit $want: lines" "$(wc -l <err)" 1
-	text=' 1 501 events.*, nothing lost of its own, completed after an'
+	text=' 1 501 events.*, no events lost, completed after an'
 	grep -q "$text abrupt end\$" err || fail "exit $want: $(cat err)"
 	whole "raw$want.gz" 1501 raw_exit
 done
@@ -42,7 +42,7 @@ HATFTRACE_BEGIN=now "$HATF" record -o 'tree/%e.%p.gz' -- \
 check "children: status" $? 137
 check "children: output" "$(cat out)" on
 text='(+ 2 traces of child processes, 2 of these completed after an'
-grep -q "$text abrupt end, nothing lost in these)" err ||
+grep -q "$text abrupt end, no events lost in these)" err ||
 	fail "children: $(cat err)"
 for file in tree/rawexit.*.gz; do
 	whole "$file" 1501 abrupt
@@ -70,7 +70,7 @@ trace "$TMP/alone.gz" "$raw" 7
 check "alone: status" $? 7
 for command in info verify; do
 	"$HATF" $command alone.gz >out 2>err && fail "alone: $command is fine"
-	grep -q "alone.gz: ended without its last 1501 events, recoverable" \
+	grep -q "alone.gz: lacks its last 1501 events" \
 		err || fail "alone: $command: $(cat err)"
 done
 "$HATF" recover alone.gz >out 2>&1 || fail "alone: recover: $(cat out)"

@@ -135,7 +135,7 @@ mkdir record && cd record || exit 1
 	>out 2>err || fail "record: status"
 n=$(find . -name 'x.*' | wc -l)
 text="x.longrun.s$(printf %04d $((n - 1))).hatf.gz: 1 000 000 events in .*"
-grep -q "$text in $n of $n segments, .*nothing lost" \
+grep -q "$text in $n of $n segments, .*no events lost" \
 	err || fail "record: $(cat err)"
 
 # 'hatf record' distinguishes segments that somebody removed from those that
@@ -151,7 +151,8 @@ grep -q ' segments, .*, 1 segment is GONE' err || fail "removed: $(cat err)"
 rm -f r.*
 "$HATF" record -r 64K -k 3 -z none -o 'r.%e.hatf' -- \
 	"$PROGS/longrun" 1000000 >out 2>err || fail "kept: status"
-grep -q ' in 3 of .* segments, .*, nothing lost' err || fail "kept: $(cat err)"
+grep -q ' in 3 of .* segments, .*, no events lost' err ||
+	fail "kept: $(cat err)"
 
 # The last segment may have only carried blocks; the reported duration is that
 # of all segments.

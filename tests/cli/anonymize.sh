@@ -215,7 +215,7 @@ refused 1 'endless:1: a zero byte' endless
 	printf 'function_1 '
 	head -c 300000 /dev/zero | tr '\0' x
 } >long
-refused 1 'long:1: longer than any name' long
+refused 1 'long:1: the line is too long' long
 printf 'function_1 a\nfunction_2 a\0b\n' >zero
 refused 1 'zero:2: a zero byte' zero
 printf 'function_1 a\nfile_1 a\nfunction_1 b\n' >twice

@@ -83,7 +83,7 @@ for wrapper in xmalloc 'x*'; do
 	run "$HATF" check --wrapper "$wrapper" --baseline w.base leak.hatf
 	check_status "other wrapper $wrapper" 1
 	check_one_line "other wrapper $wrapper" \
-		'hatf check: w.base: made with other wrappers: give none,*'
+		'hatf check: w.base: made with other wrappers: omit --wrapper,*'
 done
 run "$HATF" check --baseline plain.base --update old.?.hatf
 grep -q wrappers plain.base && fail "wrappers in $(cat plain.base)"
@@ -137,12 +137,12 @@ record other.hatf 'a b"c'
 run "$HATF" check --baseline plain.base helper.hatf other.hatf
 check_status 'two other programs' 1
 check_one_line 'two other programs' \
-	'hatf check: plain.base: runs of app: none of the traces is *'
+	'hatf check: plain.base: a baseline of app, but no trace is *'
 cp plain.base before
 run "$HATF" check --baseline plain.base --update test
 check_status 'a baseline of two programs' 1
 check_one_line 'a baseline of two programs' \
-	'hatf check: plain.base: traces of several programs (*, *, ...): *'
+	'hatf check: plain.base: traces of several programs (*, *, ...), but *'
 cmp -s plain.base before || fail 'the baseline was written'
 run "$HATF" check --baseline name.base --update other.hatf
 check_status 'a name with special characters' 0

@@ -165,7 +165,7 @@ cat >want <<'END'
 exceeded  tree live-at-end 4K                  by the sum of 2
             live at the end of all processes: 7.8 KiB, limit 4.0 KiB; most of it by keep (program.c:9) in program (tree/PID.hatf)
 exceeded  tree temporary-ratio 1%              by the sum of 2
-            temporary part of allocations of all processes: 86.21 %, limit 1 %; most of it by churn (program.c:15) in program (tree/PID.hatf)
+            share of temporary allocations of all processes: 86.21 %, limit 1 %; most of it by churn (program.c:15) in program (tree/PID.hatf)
 2 limits, 2 exceeded; 2 processes
 END
 sed -i "s| ([^ ]*/program.c:| (program.c:|; s|tree/[0-9]*|tree/PID|" out

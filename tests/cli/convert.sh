@@ -206,7 +206,7 @@ check 'filtered: last' "$(tail -1 out)" \
 
 # The script in hatf-convert(1) writes a consistent trace.
 page=$CLI/../../tools/man/hatf-convert.1
-sed -n '/^A script makes a trace without/,/^\.Ed/p' "$page" |
+sed -n '/^This script makes a trace without/,/^\.Ed/p' "$page" |
 	sed -n '/^\.Bd/,/^\.Ed/p' | sed '/^\./d; s/^\$ //' >example.sh
 cp all.hatf app.hatf.gz
 run env PATH="$BUILD:$PATH" sh example.sh
@@ -278,7 +278,7 @@ refused "--drop: unknown: '' *" 2 --drop time, all.hatf x.csv
 refused "--placement: unknown: 'magic' *" 2 --placement magic all.hatf x.hatf
 refused "--jobs: not a number: '-1' *" 2 --jobs -1 all.hatf x.hatf
 refused "--jobs: too many: '65' *" 2 --jobs 65 all.hatf x.hatf
-refused '--tags: not for format csv *' 2 --tags sequence all.hatf x.csv
+refused '--tags does not apply to format csv *' 2 --tags sequence all.hatf x.csv
 refused '--gzip and --plain exclude each other*' 2 \
 	--gzip --plain all.hatf x.csv
 refused "--gzip: 'x.csv.zst' implies compression by zstd*" 2 \
@@ -292,8 +292,9 @@ refused '--level: want 1 to 9 for format split *' 2 --level 10 all.hatf x.split
 refused '--level: OUT is not compressed *' 2 --level 5 all.hatf x.csv
 refused '--level: OUT is not compressed *' 2 \
 	--plain --level 5 all.hatf x.hatf.gz
-refused '--placement: not for format csv *' 2 --placement online all.hatf x.csv
-refused '--placement: not for format splitaddr *' 2 \
+refused '--placement does not apply to format csv *' 2 \
+	--placement online all.hatf x.csv
+refused '--placement does not apply to format splitaddr *' 2 \
 	-m best all.hatf x.splitaddr
 for out in 12,x.hatf.gz 9,x.csv.gz 9,x.splitaddr; do
 	run "$HATF" convert --level "${out%,*}" all.hatf "${out#*,}"

@@ -283,7 +283,8 @@ zcat "$data/raw_thr.raw.txt.gz" >raw_thr
 run "$HATF" convert raw_thr raw_thr.hatf
 check_status 'disorder' 0
 sed -i '/: names: /d' err
-check_one_line 'disorder' 'hatf convert: raw_thr: 304 ordering anomalies' \
+check_one_line 'disorder' \
+	'hatf convert: raw_thr: 304 calls in an impossible order' \
 	'(first at record *, offset 0x*: free of an unallocated address);' \
 	"see 'hatf verify'"
 check 'disorder: verify' "$("$HATF" verify raw_thr 2>/dev/null | tail -1)" \

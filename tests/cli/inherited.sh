@@ -232,7 +232,8 @@ unknown()
 	check "$name: heritage" "$(key "$name.hatf" heritage)" "$want"
 	run timeout 20 "$HATF" verify "$name.hatf"
 	check_status "$name" 0
-	grep -q 'which blocks is unknown' out || fail "$name: '$(cat out)'"
+	grep -q 'which blocks were inherited is unknown' out ||
+		fail "$name: '$(cat out)'"
 	run "$HATF" info "$name.hatf"
 	grep -q '^  live at the start *unknown: ' out ||
 		fail "$name: info: '$(cat out)'"

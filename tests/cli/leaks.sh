@@ -86,7 +86,7 @@ printf 'leak:once\nleak:nothing\n' >supp
 run "$HATF" leaks --suppressions supp app.hatf
 tail -n 2 out >last
 check_text 'suppressed' last <<'EOF'
-Suppressed: 500 B in 1 blocks
+Suppressed: 500 B in 1 block
        500 B          1  leak:once
 EOF
 echo 'race:once' >supp
@@ -123,7 +123,7 @@ trailer bare.hatf 2 3
 run "$HATF" leaks bare.hatf
 advice="'hatf record' without -G takes call stacks"
 check_text 'without stacks' out <<EOF
-bare.hatf: 48 B in 2 blocks live at the end, at 1 sites
+bare.hatf: 48 B in 2 blocks live at the end, at 1 site
         48 B          2  thread 0, 17 to 32 bytes
                          age 1 events to 2 events, median 2 events
 note: no call stacks, so threads and sizes stand for call sites: $advice

@@ -45,7 +45,8 @@ for name in mt1 ls thr cfrac; do
 	case $name in
 	thr)
 		check_one_line "$name: convert" \
-			'hatf convert: thr.mtrace: 2 ordering anomalies' \
+			'hatf convert: thr.mtrace: 2 calls in an impossible' \
+			'order' \
 			'(first at record *, offset 0x*: the address is' \
 			"allocated while it is live); see 'hatf verify'"
 		;;
@@ -144,7 +145,8 @@ disordered()
 	run "$HATF" convert log log.hatf
 	check_status 'disorder' 0
 	check_one_line "disorder: $1" \
-		"hatf convert: log: $count ordering anomal*(first at record" \
+		"hatf convert: log: $count call*in an impossible order" \
+		"(first at record" \
 		"$first; see 'hatf verify'"
 	run "$HATF" verify log
 	check "disorder: $1: verify" "$(tail -1 out)" \

@@ -459,7 +459,7 @@ END
 run "$HATF" convert unknown.mtrc unknown.hatf
 check_status 'unknown index' 0
 check_one_line 'unknown index' \
-	'hatf convert: unknown.mtrc: 2 ordering anomalies' \
+	'hatf convert: unknown.mtrc: 2 calls in an impossible order' \
 	'(first at record 2, offset 0x22: free of an unallocated address);' \
 	"see 'hatf verify'"
 run "$HATF" verify unknown.mtrc

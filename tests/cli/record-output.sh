@@ -28,7 +28,7 @@ run "$HATF" record -- sh -c 'cd / && echo $$'
 check_status default 0
 pid=$(cat out)
 summary default "*.$pid.hatf.gz: * events*, * bytes/event," \
-	'nothing lost of its own'
+	'no events lost'
 ls ./*".$pid.hatf.gz" >/dev/null 2>&1 || fail "default: $(ls)"
 run "$HATF" verify ./*".$pid.hatf.gz"
 check_status 'default: verify' 0
@@ -46,7 +46,7 @@ mkdir 'a b%p%' 'a b%p%/traces'
 cd 'a b%p%' || exit 1
 run "$HATF" record -z none -o traces/%e-%n%%.hatf -- ls /
 check_status relative 0
-summary relative 'traces/ls-*%.hatf: * nothing lost of its own'
+summary relative 'traces/ls-*%.hatf: * no events lost'
 check 'relative: files' "$(find . -type f | wc -l)" 3
 run "$HATF" dump --count 1 traces/*
 check_status 'relative: plain HATF' 0
@@ -57,17 +57,17 @@ echo mine >taken.hatf.gz
 run "$HATF" record -o taken.hatf.gz -- sh -c 'echo; ls >/dev/null; exit 0'
 check 'taken' "$(cat taken.hatf.gz)" mine
 summary taken 'taken.hatf.gz.1: * (+ 1 trace of child processes,' \
-	'nothing lost in these)'
+	'no events lost in these)'
 # Old traces are not counted.
 run "$HATF" record -o taken.hatf.gz -- sh -c 'echo; exit 0'
-summary 'taken again' 'taken.hatf.gz.3: * nothing lost of its own'
+summary 'taken again' 'taken.hatf.gz.3: * no events lost'
 
 # The summary counts the traces before an exec, and those of children and
 # grandchildren.
 run "$HATF" record -o tree.%e.%p.hatf.gz -- sh -c 'sh -c "ls; ls; :"; exec ls'
 check_status tree 0
 summary tree 'tree.ls.*: * (+ 1 trace before exec,' \
-	'3 traces of child processes, nothing lost in these)'
+	'3 traces of child processes, no events lost in these)'
 check 'tree: files' "$(find . -name 'tree.*' | wc -l)" 5
 run "$HATF" verify tree.*
 check_status 'tree: verify' 0
@@ -84,15 +84,16 @@ run "$HATF" verify away/m.hatf.gz
 check_status 'moved: verify' 0
 run "$HATF" record -o gone.hatf.gz -- rm gone.hatf.gz
 check_status gone 1
-summary gone 'rm left no trace: gone.hatf.gz was removed meanwhile'
+summary gone 'rm left no trace: gone.hatf.gz was removed while the program ran'
 
 mkdir removed
 run "$HATF" record -o removed/m.hatf.gz -- rm -r removed
 check_status removed 1
-summary removed 'rm left no trace: m.hatf.gz was removed meanwhile'
+summary removed 'rm left no trace: m.hatf.gz was removed while the program ran'
 run "$HATF" record -o before.hatf.gz -- mv before.hatf.gz after.hatf.gz
 check_status renamed 1
-summary renamed 'mv left no trace: before.hatf.gz was moved meanwhile'
+summary renamed \
+	'mv left no trace: before.hatf.gz was moved while the program ran'
 unset HATFTRACE_BEGIN
 run bash -c 'ulimit -v 30000; exec "$@"' bash "$HATF" record -G \
 	-o small.hatf.gz -- true
@@ -116,7 +117,7 @@ for name in "$long" "$wide"; do
 	for option in -v -r64K; do
 		run "$HATF" record "$option" "./$name"
 		check_status "long name $option" 0
-		summary "long name $option" '* events* nothing lost of its own'
+		summary "long name $option" '* events* no events lost'
 		summary "long name $option: has whole characters" \
 			"${name:0:200}*"
 	done
@@ -193,7 +194,7 @@ if [ "$(id -u)" -eq 0 ] &&
 	check_status 'disk filled' 1
 	check 'disk filled: output' "$(cat out)" 150000
 	summary 'disk filled' 'full/x.hatf: * bytes/event,' \
-		'ended early (no space left on device): * LOST up to there,' \
+		'ended early (no space left on device): * LOST by then,' \
 		'later losses not counted'
 	grep -q '^hatftrace: .*no space left' err ||
 		fail "disk filled: no message of the recorder: $(cat err)"
@@ -219,7 +220,7 @@ fill='$a{$_} = [1] for 1 .. 20000;'
 short 'file size limit' 1 -o limit.hatf -- perl -e "$fill"
 summary 'file size limit' \
 	'limit.hatf: * ended early (file size limit exceeded):' \
-	'* LOST up to there, later losses not counted'
+	'* LOST by then, later losses not counted'
 run "$HATF" info limit.hatf
 check_status 'file size limit: info' 1
 short 'file size limit, and 3' 3 -o limit3.hatf -- perl -e "$fill exit 3"
@@ -230,7 +231,7 @@ grep -q "^$text" err || fail "file size limit before exec: $(cat err)"
 run "$HATF" record -f drop -b 4K -o drop.hatf.gz -- perl -e "$fill" -e "$fill"
 case $(tail -1 err) in
 *' LOST') check_status 'drop' 1 ;;
-*) check_status 'drop, nothing lost' 0 ;;
+*) check_status 'drop, no events lost' 0 ;;
 esac
 
 # A statically linked program cannot be traced.

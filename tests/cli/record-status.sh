@@ -13,8 +13,9 @@ for want in 0 1 2 3 126 127 255; do
 	check_status "exit $want" "$want"
 	check "exit $want: stdout" "$(cat out)" out
 	check "exit $want: stderr" "$(head -1 err)" err
-	grep -q "^hatf record: s$want.hatf.gz: [0-9 ]* events.*, nothing lost" \
-		err || fail "exit $want: no summary: $(cat err)"
+	text="s$want.hatf.gz: [0-9 ]* events.*, no events lost"
+	grep -q "^hatf record: $text" err ||
+		fail "exit $want: no summary: $(cat err)"
 done
 check 'options end at the command' \
 	"$("$HATF" record -o e.hatf.gz echo -o x --help 2>/dev/null)" \
@@ -58,9 +59,9 @@ if [ "$rings" -ne 0 ]; then
 			}
 			1 while wait > 0; exit 5'
 	check_status 'killed children' 5
-	said '.*, nothing lost of its own (+ .*3 traces of child processes,' \
+	said '.*, no events lost (+ .*3 traces of child processes,' \
 		'3 of these completed after an abrupt end,' \
-		'nothing lost in these)'
+		'no events lost in these)'
 	run "$HATF" verify killed/*.gz
 	check_status 'killed children: verify' 0
 	check 'killed children: rings' "$(find killed -name '*.rings')" ''
@@ -79,8 +80,8 @@ run "$HATF" record -o 'early/%e.%p.hatf.gz' -- \
 check_status 'killed early' 5
 said '3 processes left no trace: perl (3):' \
 	'ended abruptly .*HATFTRACE_BEGIN=now'
-said 'early/perl.*, nothing lost of its own (+ 2 traces of child processes,' \
-	'nothing lost in these)$'
+said 'early/perl.*, no events lost (+ 2 traces of child processes,' \
+	'no events lost in these)$'
 check 'killed early: lines' "$(grep -c ^hatf err)" 2
 run "$HATF" record -o 'early/crash.hatf.gz' -- sh -c 'kill -SEGV $$'
 check_status 'crash' 139
@@ -91,7 +92,7 @@ run "$HATF" record -o 'early/x.hatf.gz' -- \
 	perl -e 'exec "sh", "-c", "kill -9 \$\$"'
 check_status 'killed after exec' 137
 said '1 process left no trace: '
-said 'early/x.hatf.gz: .* nothing lost of its own;' \
+said 'early/x.hatf.gz: .* no events lost;' \
 	'the program that it executed then left no trace$'
 # A process with a trace elsewhere, or that still runs, is not reported as
 # missing.  'sleep' may only end after the check, so it is killed then.
@@ -100,7 +101,7 @@ run "$HATF" record -o 'early/y.%p.hatf.gz' -- sh -c \
 	(exec sleep 100 >/dev/null 2>&1) & echo $! >sleep.pid; exit 0'
 kill "$(cat sleep.pid)"
 check_status 'elsewhere' 0
-check_one_line 'elsewhere' 'hatf record: early/y.*, nothing lost of its own*'
+check_one_line 'elsewhere' 'hatf record: early/y.*, no events lost*'
 grep -Eq 'NOT COMPLETE|no trace' err && fail "elsewhere: $(cat err)"
 # The trace of a process that still runs is not complete, and not cut off by a
 # signal either.  'hatf record' recognises the trace by its header, so the
@@ -118,9 +119,9 @@ HATFTRACE_FOLLOW=all:'!rm' run "$HATF" record -o 'early/c.%p.hatf.gz' -- \
 	sh -c '(exec rm -f none); exit 0'
 check_status 'a child that executes' 0
 check_one_line 'a child that executes' \
-	'*, nothing lost of its own (+ 1 trace of child processes,' \
+	'*, no events lost (+ 1 trace of child processes,' \
 	'1 of these before an exec of a program that left no trace,' \
-	'nothing lost in these)'
+	'no events lost in these)'
 # A stop of the recording is no loss, but the summary mentions it.
 cat >pause.c <<'END'
 #include <hatftrace.h>
@@ -150,14 +151,14 @@ for steps in 'on stop:; its recording was stopped before its end' \
 	run "$HATF" record -s "${words%% *}" -o 'early/p.%p.hatf.gz' -- \
 		./pause ${words#* }
 	check_status "$steps" 0
-	check_one_line "$steps" "*, nothing lost of its own${steps#*:}"
+	check_one_line "$steps" "*, no events lost${steps#*:}"
 done
 if "${CC:-cc}" -static -x c -o static - 2>/dev/null \
 	<<<'int main(void) { return 0; }'; then
 	run "$HATF" record -o 'early/s.hatf.gz' -- perl -e 'exec "./static"'
 	check_status 'exec of a static program' 0
 	check_one_line 'exec of a static program' \
-		'*nothing lost of its own;' \
+		'*no events lost;' \
 		'the program that it executed then left no trace'
 fi
 # The notes of the processes are removed, however the command ends.
@@ -219,7 +220,7 @@ kill -TERM $pid
 wait $pid
 check 'forwarded: status' $? 7
 check 'forwarded' "$(cat out)" $'ready\ngot USR1\ngot TERM'
-grep -q '^hatf record: t.hatf.gz: .* nothing lost' err ||
+grep -q '^hatf record: t.hatf.gz: .* no events lost' err ||
 	fail "forwarded: no summary: $(cat err)"
 
 # The command inherits the signal mask and the ignored signals with which 'hatf

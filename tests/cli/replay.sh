@@ -384,7 +384,7 @@ printf '%s\n' "$first_line" '0 1152921504606846976 0x1000 0 0 1' >huge.ascii
 refused 'a huge block' 'hatf replay: huge.ascii: a replay would take 1.0 EiB*' \
 	huge.ascii
 refused 'a huge block, not touched' \
-	'hatf replay: glibc: each call that allocates failed' \
+	'hatf replay: glibc: every allocation failed' \
 	--touch none huge.ascii
 echo '0 10 0x2000 0 0 1' >>huge.ascii
 replay 'a huge block and another one' --touch none huge.ascii
@@ -531,7 +531,7 @@ printf '%s\n' "$first_line" '0 4 0x1000 0 0 1' \
 	"2 $((1 << 60)) 0x1000 0x2000 0 0 1" '1 0x2000 0 0 1' >stays.ascii
 in_order stays.ascii 2 --touch none
 refused 'an allocator that has no memory' \
-	'hatf replay: ./bad.so: each call that allocates failed' \
+	'hatf replay: ./bad.so: every allocation failed' \
 	-a ./bad.so bad203.ascii
 echo '0 10 0x2000 0 0 1' >>bad203.ascii
 run "$HATF" replay --json -r 1 -a ./bad.so bad203.ascii
@@ -550,7 +550,7 @@ refused 'an allocator that gives addresses of nothing' \
 	'hatf replay: ./bad.so: the replay was killed by signal 11 *' \
 	-a ./bad.so bad205.ascii
 refused 'an allocator that ends the process' \
-	'hatf replay: ./bad.so: the replay ended with status 0 *' \
+	'hatf replay: ./bad.so: the replay exited with status 0 *' \
 	-a ./bad.so bad206.ascii
 
 # ------------------------------------------------------------ usage and errors

@@ -56,20 +56,20 @@ bad()
 	! grep -q '^Least' out || fail "$mode: a verdict on one allocator"
 }
 
-stands='no progress for 1 s: thread 7 stands in its call 284, in malloc(301)'
+stands='no progress for 1 s: thread 7 hangs in its call 284, in malloc(301)'
 bad loop "$stands"
 bad deadlock "$stands"
-bad loop 'no progress for 1 s: thread 7 stands in its call*malloc(301)' --check
-bad free 'no progress for 1 s: thread * stands in its call *, in free(p)'
+bad loop 'no progress for 1 s: thread 7 hangs in its call*malloc(301)' --check
+bad free 'no progress for 1 s: thread * hangs in its call *, in free(p)'
 bad start 'no progress for 1 s, before all calls'
 bad 'thread end' \
 	'no progress for 1 s: thread 7 does not end after its last call, 1 116'
-bad exit 'the replay ended with status 0 before its last call'
+bad exit 'the replay exited with status 0 before its last call'
 bad close 'the allocator closes descriptors of the replay'
-bad 'close at the start' 'its library closes descriptors before main()'
-bad fork 'it started another process, which ran on'
-bad null 'each call that allocates failed'
-bad same 'a block was changed: the allocator gave its memory to another one'
+bad 'close at the start' 'the library closes descriptors before main()'
+bad fork 'the allocator started a process, which still runs'
+bad null 'every allocation failed'
+bad same 'a block was changed: the allocator gave its memory to another block'
 bad overlap 'a block was changed: *'
 bad odd 'a block is not aligned *'
 bad odd 'a block is not aligned *' --check
@@ -90,18 +90,18 @@ for i in 7 8; do
 	LD_LIBRARY_PATH=$PWD run timeout 60 "$HATF" replay -r 1 --timeout 1 \
 		-a glibc -a jemalloc:BAD_HEAP=loop half.ascii
 	check_one_line "call $i" \
-		"*: thread 0 stands in its call $i, in malloc(301)"
+		"*: thread 0 hangs in its call $i, in malloc(301)"
 done
 run timeout 60 "$HATF" replay -r 1 --timeout 1 -a ./bad.so:BAD_HEAP=loop \
 	--threads 1 two.ascii
-check_one_line 'one thread' '*: thread 0 stands in its call 668, in malloc(301)'
+check_one_line 'one thread' '*: thread 0 hangs in its call 668, in malloc(301)'
 run timeout 60 "$HATF" replay -r 1 --timeout 1 -a ./bad.so:BAD_HEAP=loop \
 	--from 400 two.ascii
-check_one_line 'a window' '*: thread 7 stands in its call 134, in malloc(301)'
+check_one_line 'a window' '*: thread 7 hangs in its call 134, in malloc(301)'
 run timeout 60 "$HATF" replay -r 1 --timeout 1 -a ./bad.so:BAD_HEAP=loop \
 	--from 900 two.ascii
 check_one_line 'before a window' \
-	'*: thread 7 stands in its call 284 before the window, in malloc(301)'
+	'*: thread 7 hangs in its call 284 before the window, in malloc(301)'
 
 # JSON has the reason, and limits of allocators that failed do not matter.
 run timeout 60 "$HATF" replay --json -r 1 --timeout 1 -a glibc \
@@ -170,7 +170,7 @@ check 'the time in calls' "$(jq '.allocators[0] |
 check 'the CPU time of waits' "$(jq '.allocators[0].wait_cpu.median |
 	. < 50000000' out)" true
 run "$HATF" replay -r 1 -a ./bad.so:BAD_HEAP=slow wait.ascii
-grep -q '^All threads together, in calls + in waits' out || fail "$(cat out)"
+grep -q '^Time of all threads in calls + in waits' out || fail "$(cat out)"
 grep -Eq '^  \./bad.so:BAD_HEAP=slow: [0-9.]+ m?s \+ [0-9.]+ m?s \(CPU ' out ||
 	fail "no row of waits: $(cat out)"
 # One allocator takes more time, the other more CPU time: if the machine does

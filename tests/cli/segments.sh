@@ -51,14 +51,14 @@ head -n 3 b.ascii >cut.ascii
 run "$HATF" verify b.ascii
 check_status alone 0
 check_text alone out <<'END'
-b.ascii: ok, 2 events, 2 carried objects
+b.ascii: ok, 2 events, 2 objects live at its start
 END
 run "$HATF" verify a.ascii b.ascii b.ascii
 check_status pair 0
 check_text pair out <<'END'
 a.ascii: ok, 4 events
-b.ascii: ok, 2 events, 2 carried objects, continues the file before it
-b.ascii: ok, 2 events, 2 carried objects
+b.ascii: ok, 2 events, 2 objects live at its start, continues the file before it
+b.ascii: ok, 2 events, 2 objects live at its start
 END
 for wrong in size missing count; do
 	run "$HATF" verify a.ascii $wrong.ascii

@@ -264,17 +264,17 @@ claim()
 	fi
 }
 claim 'true figures' '' threads=2 time=7
-claim 'too few threads' 'the trailer states another number of threads' threads=1
+claim 'too few threads' 'the trailer states a wrong number of threads' threads=1
 # A thread that is about to begin has a number, but no record yet.
 claim 'threads that were about to begin' '' threads=200
-text='the trailer states a different time for the last event'
+text='the trailer states a wrong time of the last event'
 claim 'an earlier end' "$text" threads=2 time=6
 claim 'a later end' "$text" threads=2 time=8
 
 begin x.hatf
 alloc 32 0x1000 0 0 7 >>x.hatf
 trailer x.hatf 1 2 complete=1 end=exit threads=3 lost=0
-refused 'threads of one' x.hatf 'the trailer states another number of threads'
+refused 'threads of one' x.hatf 'the trailer states a wrong number of threads'
 
 # The second thread was about to begin as the trace ended.
 begin x.hatf segment=0
@@ -297,9 +297,9 @@ carried()
 carried 1 24
 passes carried x.hatf
 carried 7 24
-refused '7 for 1' x.hatf 'the header states another number of carried blocks'
+refused '7 for 1' x.hatf 'the header states a wrong number of live blocks'
 carried 1 25
-refused '25 for 24' x.hatf 'the header states another number of carried blocks'
+refused '25 for 24' x.hatf 'the header states a wrong number of live blocks'
 # Without the marks of carried blocks, the header does not count them.
 carried 1 24
 "$HATF" convert --drop attributes x.hatf dropped.hatf || fail 'drop attributes'

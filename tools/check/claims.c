@@ -197,7 +197,7 @@ judge(const struct claims *c, unsigned n, bool *is_last_ret)
 		return header_denies(c, "carried", seen.carried_count) ||
 				       header_denies(c, "carried_bytes",
 						     seen.carried_nbytes)
-			       ? "the header states another number of carried "
+			       ? "the header states a wrong number of live "
 				 "blocks"
 			       : NULL;
 	case 1:
@@ -207,16 +207,16 @@ judge(const struct claims *c, unsigned n, bool *is_last_ret)
 			       : NULL;
 	case 2:
 		return !threads_fit(c, &seen, read.lost_count)
-			       ? "the trailer states another number of threads"
+			       ? "the trailer states a wrong number of threads"
 			       : NULL;
 	case 3:
-		return !time_fits(c, &seen) ? "the trailer states a different "
-					      "time for the last event"
+		return !time_fits(c, &seen) ? "the trailer states a wrong time "
+					      "of the last event"
 					    : NULL;
 	case 4:
 		return find_in_trailer(c, "lost", &told) &&
 				       told != read.lost_count
-			       ? "the trailer states another number of lost "
+			       ? "the trailer states a wrong number of lost "
 				 "events"
 			       : NULL;
 	default:

@@ -56,8 +56,7 @@ note(struct stack_check *d, const struct hatf_event *e, bool *has_memory_ret)
 	case HATF_OK:
 		return NULL;
 	case HATF_LIMIT:
-		return "more frames, stacks or names of them than a reader "
-		       "takes";
+		return "more frames, stacks or names than a reader accepts";
 	case HATF_BAD_COMMENT:
 		snprintf(d->text, sizeof(d->text), "definition of a %.5s: %s",
 			 (const char *)e->attributes + sizeof("HATF ") - 1,

@@ -90,9 +90,11 @@ static const struct opt_page page = {
 	"all,\n"
 	"or for call sites, threads and heaps.  With --baseline, compare them\n"
 	"with earlier runs.\n",
-	"Exit status: 0 if no limit is exceeded, 1 if a trace cannot be read,\n"
-	"2 for wrong usage or limits, 3 if a limit is exceeded, 4 if a trace "
-	"is\nincomplete.\n",
+	"Exit status: 0 if all traces are complete and exceed no limit, 1 if "
+	"a\n"
+	"trace cannot be read, 2 if the usage or a limit is wrong, 3 if a "
+	"limit\n"
+	"is exceeded, 4 if a trace is incomplete.\n",
 	false,
 	options
 };

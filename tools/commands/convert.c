@@ -222,10 +222,11 @@ check_options(const struct convert *c)
 	const int level_max = is_hatf ? 12 : 9;
 
 	if (o->placement != NULL && !is_hatf)
-		return opt_complain(&page, "--placement: not for format %s",
+		return opt_complain(&page,
+				    "--placement does not apply to format %s",
 				    o->format);
 	if (o->sequence_tags && strcmp(o->format, "hummingbird") != 0)
-		return opt_complain(&page, "--tags: not for format %s",
+		return opt_complain(&page, "--tags does not apply to format %s",
 				    o->format);
 	if (!o->plain && o->compression != NULL &&
 	    strcmp(o->compression, "gzip") != 0 && packs_itself(o->format))

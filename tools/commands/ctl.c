@@ -185,7 +185,7 @@ find_live(const struct tracer_answer *r, const char **live_ret)
 	return true;
 }
 
-/* Print ", 1 234 events, 3 400 000 bytes, nothing lost, 4 threads, 17 s". */
+/* Print ", 1 234 events, 3 400 000 bytes, no events lost, 4 threads, 17 s". */
 static void
 print_figures(struct out *o, const struct tracer_answer *r)
 {
@@ -194,7 +194,7 @@ print_figures(struct out *o, const struct tracer_answer *r)
 	out_printf(o, ", %s events", figure_count(number(r, "events")).text);
 	out_printf(o, ", %s bytes", figure_count(number(r, "bytes")).text);
 	if (lost == 0)
-		out_str(o, ", nothing lost");
+		out_str(o, ", no events lost");
 	else
 		out_printf(o, ", %s LOST", figure_count(lost).text);
 	out_printf(o, ", %" PRIu64 " %s, %" PRIu64 " s", threads,
@@ -211,7 +211,7 @@ print_pending(struct out *o, const struct tracer_answer *r)
 		return;
 	out_str(o, ", pending order: ");
 	out_text(o, pending);
-	out_str(o, ", carried out with the next allocation");
+	out_str(o, ", which takes effect at the next allocation");
 }
 
 /* Print 'prefix' and the value of 'key', if there is one. */
@@ -229,7 +229,7 @@ print_value(struct out *o, const struct tracer_answer *r, const char *prefix,
 }
 
 /*
- * Print "4242: recording, cat, 1 234 events, nothing lost, 4 threads, 17 s:
+ * Print "4242: recording, cat, 1 234 events, no events lost, 4 threads, 17 s:
  * TRACE".  'live' is the word in the header of the trace, or NULL.
  */
 static void
@@ -248,9 +248,10 @@ print_line(const struct tracer_answer *r, const char *live,
 	if (tracer_value(r, "trace") != NULL && (recording || !has_state))
 		print_figures(o, r);
 	if (figures != NULL) {
-		out_printf(o, ", %s live in %s blocks",
+		out_printf(o, ", %s live in %s block%s",
 			   figure_nbytes(figures->live.nbytes).text,
-			   figure_count(figures->live.count).text);
+			   figure_count(figures->live.count).text,
+			   figures->live.count == 1 ? "" : "s");
 		out_printf(o, ", peak %s",
 			   figure_nbytes(figures->peak_nbytes).text);
 	}
@@ -289,12 +290,13 @@ print_snapshot(const struct ask *ask, pid_t pid, const struct snapshot *s)
 	json_decref(object);
 	out_printf(o, "%ld: ", (long)pid);
 	out_text(o, s->to);
-	out_printf(o, ": %s live blocks, %s", figure_count(s->live_count).text,
+	out_printf(o, ": %s live block%s, %s", figure_count(s->live_count).text,
+		   s->live_count == 1 ? "" : "s",
 		   figure_nbytes(s->live_nbytes).text);
 	if (s->live == SNAPSHOT_UNKNOWN) {
-		out_str(o, "; blocks from before ");
+		out_str(o, "; without blocks allocated before ");
 		out_text(o, s->from);
-		out_str(o, " began are unknown");
+		out_str(o, " began");
 	}
 	out_str(o, "\n");
 	return true;

@@ -32,7 +32,7 @@ static const struct opt options[] = {
 	  "module, thread, size or heap" },
 	{ "sort", 's', "KEY",
 	  "sort by growth in peak, live, allocated, allocations\n"
-	  "or temporary (default: the largest of all changes)" },
+	  "or temporary (default: by the largest of these)" },
 	{ "top", 'n', "N", "print the first N lines (default 20, 0: all)" },
 	{ "all", 'a', NULL, "also print unchanged rows" },
 	{ "fail-on", 'f', "EXPR",

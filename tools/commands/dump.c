@@ -340,7 +340,7 @@ print_stack(struct dump *d, const struct hatf_record *r)
 	for (unsigned n = 0; hatf_stacks_get(d->choice.stacks, id, &stack);
 	     n++) {
 		if (n == FRAMES_MAX) {
-			out_str(d->out, "    ... and its callers\n");
+			out_str(d->out, "    ... (more frames)\n");
 			break;
 		}
 		hatf_stacks_get_frame(d->choice.stacks, stack.frame, &frame);

@@ -350,7 +350,7 @@ print_segment(struct out *o, const struct info *info)
 		out_str(o, "not known\n");
 }
 
-/* Print "sampled about 1 in 50 words: the trace lacks blocks without ...". */
+/* Print "sampled about 1 in 50 words: the trace has only blocks with ...". */
 static void
 print_sampling(struct out *o, const struct info *info)
 {
@@ -358,7 +358,7 @@ print_sampling(struct out *o, const struct info *info)
 		return;
 	label(o, "sampled");
 	out_printf(o,
-		   "about %s words: the trace lacks blocks without a sampled "
+		   "about %s words: the trace has only blocks with a sampled "
 		   "word\n",
 		   figure_part(sample_rate(info)).text);
 }

@@ -30,8 +30,8 @@ enum {
 
 static const struct opt options[] = {
 	{ "fail-over", 'f', "SIZE",
-	  "exit with status 3 if more than SIZE bytes are live at\n"
-	  "the end, without suppressed ones (0, 4096, 64K, 1G)" },
+	  "exit with status 3 if more than SIZE bytes (such as 0,\n"
+	  "64K, 1G) are live at the end and not suppressed" },
 	{ "suppressions", 's', "FILE",
 	  "leave out the stacks that a suppression file of\n"
 	  "LeakSanitizer names; may be given more than once" },
@@ -194,8 +194,9 @@ print_stacks(struct out *o, const struct leaks *l, uint32_t site)
 		const struct amount live = c->by_stack.rows[rows[i]].live;
 
 		out_printf(o, "      %10s", figure_nbytes(live.nbytes).text);
-		out_printf(o, " in %s blocks, from\n",
-			   figure_count(live.count).text);
+		out_printf(o, " in %s block%s, allocated by the stack\n",
+			   figure_count(live.count).text,
+			   live.count == 1 ? "" : "s");
 		walk_stack(l, c->stack_ids[rows[i]], print_frame, o);
 	}
 	free(rows);
@@ -249,7 +250,8 @@ print_suppressed(struct out *o, const struct leaks *l)
 		return;
 	out_printf(o, "Suppressed: %s in ",
 		   figure_nbytes(l->suppressed.nbytes).text);
-	out_printf(o, "%s blocks\n", figure_count(l->suppressed.count).text);
+	out_printf(o, "%s block%s\n", figure_count(l->suppressed.count).text,
+		   l->suppressed.count == 1 ? "" : "s");
 	for (size_t i = 0; i < l->suppressions->count; i++) {
 		const struct suppression *const s = &l->suppressions->rows[i];
 
@@ -272,9 +274,11 @@ print_text(struct out *o, const struct leaks *l)
 		shown = (uint32_t)l->ask->top;
 	out_text(o, message_path(l->g->scan.path));
 	out_printf(o, ": %s in", figure_nbytes(l->live.nbytes).text);
-	out_printf(o, " %s blocks live at the end, at ",
-		   figure_count(l->live.count).text);
-	out_printf(o, "%s sites\n", figure_count(l->count).text);
+	out_printf(o, " %s block%s live at the end, at ",
+		   figure_count(l->live.count).text,
+		   l->live.count == 1 ? "" : "s");
+	out_printf(o, "%s site%s\n", figure_count(l->count).text,
+		   l->count == 1 ? "" : "s");
 	for (uint32_t i = 0; i < shown; i++)
 		if (!print_site(o, l, l->order[i]))
 			return false;

@@ -75,8 +75,8 @@ static const struct opt options[] = {
 	  "which descendants to trace: none, fork, exec or all (the\n"
 	  "default), and :GLOB,... for names of executables" },
 	{ "rotate", 'r', "WHEN",
-	  "begin another file, a segment, at a size, 64M, or after\n"
-	  "a time, 10m or 1h, or both: 64M,1h" },
+	  "begin a new segment (file) at a size such as 64M, at an\n"
+	  "age such as 1h, or at the first of the two: 64M,1h" },
 	{ "keep", 'k', "WHAT",
 	  "keep the newest N segments, or at most this many bytes:\n"
 	  "8 or 1G" },

@@ -305,14 +305,15 @@ print_summary(const struct finding *f, bool ok)
 			   is_from_parent(f->scan.reader) ? "the parent process"
 							  : "before the trace");
 	if (seen.carried_count != 0)
-		out_printf(o, ", %" PRIu64 " carried objects",
+		out_printf(o, ", %" PRIu64 " objects live at its start",
 			   seen.carried_count);
 	if (f->goes_on == SEQUENCE_FITS)
 		out_str(o, ", continues the file before it");
 	if (f->goes_on == SEQUENCE_DIFFERS)
 		out_str(o, ", does not continue the file before it");
 	if (unknown != NULL)
-		out_printf(o, " (which blocks is unknown: %s)", unknown);
+		out_printf(o, " (which blocks were inherited is unknown: %s)",
+			   unknown);
 	out_str(o, "\n");
 }
 

@@ -376,7 +376,8 @@ run_trace(int words_fd)
 	if (fcntl(words_fd, F_GETFD) < 0)
 		fail("the allocator closes descriptors of the replay");
 	if (!is_complete(&all))
-		fail("calls are missing: the memory of the replay was changed");
+		fail("calls are missing: the allocator must have changed the "
+		     "memory of the replay");
 	if (run->asks_own && !run->is_null)
 		store_own_stats();
 }

@@ -43,7 +43,7 @@ driver_calls_find(struct driver_calls *calls, char *library, size_t cap)
 		       "libraries";
 	if (!find_function("memalign", &calls->memalign, &base) &&
 	    !find_function("aligned_alloc", &calls->memalign, &base))
-		return "it has neither memalign nor aligned_alloc";
+		return "the allocator has neither memalign nor aligned_alloc";
 	if (!find_function("malloc_usable_size", &calls->usable_size, &base))
 		calls->usable_size = NULL;
 	memcpy(&self, &calls->malloc, sizeof(self));

@@ -78,15 +78,15 @@ lane_check_before(struct lane_checks *checks, lane_random *random,
 	state = atomic_exchange_explicit(&checks->states[slot], SLOT_BUSY,
 					 memory_order_relaxed);
 	if (state == SLOT_BUSY)
-		return "a block has two owners";
+		return "two calls use a block at once";
 	if (is_old && state == SLOT_FREE)
 		return "a block is freed before it was allocated";
 	if (!is_old && state == SLOT_LIVE)
-		return "a block is allocated before the last one was freed";
+		return "a block is allocated while it is live";
 	if (is_old && block != NULL && checks->has_memory &&
 	    !has_marks(block, mark_of(slot), mark_count(checks->sizes[slot])))
 		return "a block was changed: the allocator gave its memory to "
-		       "another one";
+		       "another block";
 	pause_at_random(checks, random);
 	return NULL;
 }
@@ -126,7 +126,7 @@ lane_check_after(struct lane_checks *checks, lane_random *random,
 			return "a block of calloc is not zero";
 		if (kind == WORD_REALLOC &&
 		    !has_marks(block, mark_of(slot), old < count ? old : count))
-			return "realloc lost what was in its block";
+			return "realloc lost the contents of its block";
 		put_marks(block, mark_of(slot), count);
 	}
 	checks->sizes[slot] = block != NULL ? size : 0;
@@ -134,7 +134,7 @@ lane_check_after(struct lane_checks *checks, lane_random *random,
 	state = atomic_exchange_explicit(&checks->states[slot], next,
 					 memory_order_relaxed);
 	if (state != SLOT_BUSY)
-		return "a block has two owners";
+		return "two calls use a block at once";
 	pause_at_random(checks, random);
 	return NULL;
 }

@@ -174,7 +174,7 @@ word_of_pair(uint64_t word, unsigned idx)
 }
 
 _Static_assert((WORD_FREE & 1) != 0 && (WORD_MALLOC & 1) == 0,
-	       "bit 0 tells frees from mallocs");
+	       "bit 0 must distinguish frees from mallocs");
 
 /* Page size for a replay's writes, independent of the system's page size. */
 #define REPLAY_PAGE_NBYTES 4096u

@@ -192,7 +192,7 @@ baseline_fit_view(const struct baseline *b, struct stack_view_options *view)
 
 	if (view->is_raw && !is_raw)
 		return refuse(b->path,
-			      "made without --raw-stacks: leave it out, or "
+			      "made without --raw-stacks: omit this option, or "
 			      "write the baseline again by --update",
 			      NULL);
 	view->is_raw = is_raw;
@@ -200,8 +200,8 @@ baseline_fit_view(const struct baseline *b, struct stack_view_options *view)
 		if (has_equal_wrappers(view, wrappers))
 			return true;
 		return refuse(b->path,
-			      "made with other wrappers: give none, or write "
-			      "the baseline again by --update",
+			      "made with other wrappers: omit --wrapper, or "
+			      "write the baseline again by --update",
 			      NULL);
 	}
 	for (size_t i = 0; i < json_array_size(wrappers); i++)

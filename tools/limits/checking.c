@@ -102,14 +102,14 @@ choose_runs(struct run *run, const struct processes *processes)
 	if (run->baseline != NULL)
 		run->program = baseline_program(run->baseline);
 	if (run->program == NULL) {
-		message_print("%s: traces of several programs (%s, %s, ...): a "
-			      "baseline is for runs of one",
+		message_print("%s: traces of several programs (%s, %s, ...), "
+			      "but a baseline is for one program",
 			      path, name, other);
 		return false;
 	}
 	if (count_runs(run, processes) != 0)
 		return true;
-	message_print("%s: runs of %s: none of the traces is of this program",
+	message_print("%s: a baseline of %s, but no trace is of this program",
 		      path, run->program);
 	return false;
 }

@@ -119,7 +119,7 @@ make_message(const struct limit *limit, const struct finding *f,
 		"live at the end",
 		"allocated",
 		"allocations",
-		"temporary part of allocations",
+		"share of temporary allocations",
 		"largest allocation",
 	};
 	const bool is_tree = limit->scope == LIMIT_TREE;

@@ -218,7 +218,8 @@ parse(struct limit *limit, const char *origin, const char *text,
 		return refuse(origin, "not a measure", w->texts[next]);
 	limit->measure = (enum limit_measure)measure;
 	if (limit->measure == LIMIT_SINGLE && limit->scope > LIMIT_TREE)
-		return refuse(origin, "'single' is for a process or the tree",
+		return refuse(origin,
+			      "'single' applies only to a process or the tree",
 			      text);
 	return parse_amount(origin, limit->measure, w->texts[next + 1],
 			    &limit->amount);

@@ -90,9 +90,9 @@ model_parse(struct model *model, const char *text)
 	if (strncmp(text, segregated, sizeof(segregated) - 1) == 0 &&
 	    parse_table(model, text + sizeof(segregated) - 1))
 		return true;
-	message_print("--model: no model '%s' (want first-fit, best-fit, "
-		      "segregated:TABLE with jemalloc, tcmalloc, mimalloc, "
-		      "powers or 16,32,64)",
+	message_print("--model: no model '%s' (want first-fit, best-fit or "
+		      "segregated:TABLE; TABLE is jemalloc, tcmalloc, "
+		      "mimalloc, powers, or sizes such as 16,32,64)",
 		      text);
 	return false;
 }

@@ -162,21 +162,20 @@ add_talk(struct table *g)
 }
 
 static const char table4_note[] =
-	"Simple Binary has 16 bytes per record.  In a section of 4096 records "
-	"with a value that\n"
-	"needs 8 bytes, it has 32.  HATF (naive) stores an address as a 4-byte "
-	"offset to one base.\n"
-	"HATF (literal) stores whole addresses instead, in 4 bytes or, where "
-	"needed, in 8.\n"
-	"HATF SplitAddr has a table of the addresses and stores indices into "
-	"it, so it can be smaller\n"
-	"than HATF (optimum), which has no table.  HATF SplitAddr (paper) is "
-	"HATF (best) with the\n"
-	"addresses of 4 and 8 bytes in a separate stream.  Meta-TF SplitAddr "
-	"has all addresses in a\n"
-	"section of their own, and includes its DTD.  The authors' talk does "
-	"not say what its figure\n"
-	"for XML measures.";
+	"Simple Binary takes 16 bytes for a record, or 32 in a section of 4096 "
+	"records that has a\n"
+	"number above 32 bits.  HATF (naive) stores an address as an offset of "
+	"4 bytes from one base.\n"
+	"HATF (literal) stores a whole address, in 4 bytes or, if necessary, "
+	"in 8.  HATF SplitAddr\n"
+	"stores indices into a table of addresses.  HATF (optimum) has no "
+	"such table, so it can be\n"
+	"larger.  HATF SplitAddr (paper) is HATF (best) with the addresses of "
+	"4 and 8 bytes in a\n"
+	"separate stream.  Meta-TF SplitAddr has all addresses in a separate "
+	"section, and contains\n"
+	"its DTD.  The figure for XML is from the authors' talk, which does "
+	"not say what it measures.";
 
 static bool
 print_table4(const struct report *r, const struct page *page,
@@ -598,12 +597,12 @@ print_table11(const struct report *r, const struct page *page,
 		  bytes[ENCODING_ONLINE][0] / bytes[ENCODING_OPTIMUM][0], NAN);
 	add_ratio(&g, "bytes of whole traces: HATF (online) / HATF (optimum)",
 		  whole[0] / whole[1], NAN);
-	add_ratio(&g, "bytes at worst: HATF (optimum) / best other placement",
+	add_ratio(&g, "largest ratio: HATF (optimum) / best other placement",
 		  worst_optimum(r), NAN);
 	add_time_ratios(&g, a);
-	add_ratio(&g, "time: read / inflate by zlib", reread[1] / reread[0],
-		  NAN);
-	add_ratio(&g, "time: read with 2 jobs / inflate by zlib",
+	add_ratio(&g, "time: reading / inflating by zlib",
+		  reread[1] / reread[0], NAN);
+	add_ratio(&g, "time: reading with 2 jobs / inflating by zlib",
 		  reread[2] / reread[0], NAN);
 	return finish(&g, page);
 }

@@ -215,7 +215,7 @@ read_line(FILE *f, char *line, const char **fault_ret)
 		if (c == '\0')
 			*fault_ret = "a zero byte";
 		else if (used == LINE_NBYTES - 1)
-			*fault_ret = "longer than any name";
+			*fault_ret = "the line is too long";
 		if (*fault_ret != NULL)
 			return false;
 		line[used++] = (char)c;

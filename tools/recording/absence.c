@@ -124,7 +124,7 @@ tell_directory(const struct absence *a, const char *command, const char *others)
 		       strcmp(path + n - (sizeof(DELETED) - 1), DELETED) == 0))
 		message_print(
 			"%s left no trace: the directory of %s was removed "
-			"meanwhile%s",
+			"while the program ran%s",
 			command, shown, others);
 	else
 		message_print(
@@ -141,15 +141,17 @@ absence_explain(const struct absence *a, const char *command,
 	const uint32_t gone = find_gone(a, l->pid, name);
 
 	if (gone != 0)
-		message_print("%s left no trace: %s was %s meanwhile%s",
-			      command, name,
-			      gone == IN_DELETE ? "removed" : "moved", others);
+		message_print(
+			"%s left no trace: %s was %s while the program ran%s",
+			command, name, gone == IN_DELETE ? "removed" : "moved",
+			others);
 	else if (tell_directory(a, command, others))
 		return;
 	else if (begun)
 		message_print(
 			"%s left no trace: it %s while the trace was only in "
-			"memory (HATFTRACE_BEGIN=now would keep it)%s",
+			"memory (HATFTRACE_BEGIN=now creates the file at the "
+			"first event)%s",
 			command,
 			WIFSIGNALED(l->wait_status)
 				? "was ended by a signal"

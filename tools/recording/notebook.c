@@ -426,7 +426,7 @@ notebook_report(const struct notebook *n)
 		list(n->lost, n->lost_count, names, sizeof(names));
 		message_print("%zu %s no trace: %s: ended abruptly while the "
 			      "trace was only in memory (HATFTRACE_BEGIN=now "
-			      "would keep it)",
+			      "creates the file at the first event)",
 			      n->lost_count,
 			      n->lost_count == 1 ? "process left"
 						 : "processes left",

@@ -68,14 +68,14 @@ static const struct {
 } findings[] = {
 	{ is_mended, "completed after an abrupt end", false },
 	{ is_running, "still being written: the processes are running", true },
-	{ is_paused, "without events from before a start or after a stop",
+	{ is_paused, "recorded only in part: an order started or stopped it",
 	  false },
 	{ has_vanished, "before an exec of a program that left no trace",
 	  false },
 	{ is_incomplete, "NOT COMPLETE: 'hatf verify' says why", true },
 	{ is_unfinished,
-	  "NOT COMPLETE: 'hatf recover' completes those of processes that "
-	  "were killed",
+	  "NOT COMPLETE: 'hatf recover' completes the traces of killed "
+	  "processes",
 	  true },
 };
 
@@ -116,7 +116,7 @@ describe_children(const struct collection *c, char *buf, size_t cap)
 		is_whole = is_whole && !findings[i].may_lack;
 	}
 	if (is_whole)
-		append(buf, cap, ", nothing lost in these");
+		append(buf, cap, ", no events lost in these");
 }
 
 void
@@ -169,8 +169,8 @@ describe_losses(const struct collected_trace *trace, size_t segments,
 
 	if (s->error[0] != '\0')
 		snprintf(buf, cap,
-			 "ended early (%s): %s LOST up to there, later losses "
-			 "not counted",
+			 "ended early (%s): %s LOST by then, later losses not "
+			 "counted",
 			 s->error, figure_count(s->lost_count).text);
 	else if (s->lost_count != 0)
 		snprintf(buf, cap, "%s LOST", figure_count(s->lost_count).text);
@@ -178,7 +178,7 @@ describe_losses(const struct collected_trace *trace, size_t segments,
 		snprintf(buf, cap, "%s %s GONE", figure_count(gone).text,
 			 gone == 1 ? "segment is" : "segments are");
 	else
-		snprintf(buf, cap, "nothing lost of its own");
+		snprintf(buf, cap, "no events lost");
 }
 
 /*

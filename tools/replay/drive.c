@@ -80,11 +80,12 @@ describe_end(const struct driver_run *run, int status, char *fault)
 			 n == SIGKILL ? ", perhaps for lack of memory" : "");
 	else if (n == DRIVER_NO_MEMORY)
 		snprintf(fault, DRIVE_FAULT_NBYTES,
-			 "its library closes descriptors before main()");
+			 "the library closes descriptors before main()");
 	else
-		snprintf(fault, DRIVE_FAULT_NBYTES,
-			 "the replay ended with status %d before its last call",
-			 n);
+		snprintf(
+			fault, DRIVE_FAULT_NBYTES,
+			"the replay exited with status %d before its last call",
+			n);
 }
 
 /*
@@ -141,7 +142,7 @@ run_driver(const struct allocator *a, struct watch *watch, int run_fd,
 			 DRIVE_FAULT_NBYTES - 64, a->library);
 	else if (!is_alone)
 		snprintf(fault, DRIVE_FAULT_NBYTES,
-			 "it started another process, which ran on");
+			 "the allocator started a process, which still runs");
 	return fault[0] == '\0';
 }
 

@@ -82,7 +82,7 @@ replay_print_heading(struct out *o, const struct replay_view *view)
 		   figure_count(c->end_count).text);
 	if (c->built_count != 0)
 		out_printf(o,
-			   "  begins with %s in %s, which are not measured\n",
+			   "  live before the first measured call: %s in %s\n",
 			   figure_nbytes(c->built_nbytes).text,
 			   figure_count(c->built_count).text);
 	print_left_out(o, c->failed, "failed call");
@@ -161,7 +161,7 @@ print_column(struct out *o, const struct replay_view *view, int width,
 			  ratios[REPLAY_END_RSS].text,
 			  figures[REPLAY_FAULTS].text });
 	if (c->failed != 0 && !view->markdown)
-		out_printf(o, "%-*s calls without memory: %s\n", width, "",
+		out_printf(o, "%-*s failed calls: %s\n", width, "",
 			   figure_count(c->failed).text);
 }
 
@@ -189,7 +189,7 @@ print_own_cost(struct out *o, const struct replay_view *view)
 	const struct replay_spread *const s = view->runs->null.measures;
 	const uint64_t calls = view->compiled->calls;
 
-	out_printf(o, "%sSubtracted as the driver's own: ",
+	out_printf(o, "%sSubtracted, the cost of the replay itself: ",
 		   view->markdown ? "\n" : "");
 	out_printf(o, "%s", figure_ns(s[REPLAY_BUSIEST].median).text);
 	if (calls >= CALLS_MIN)
@@ -209,8 +209,8 @@ print_waits(struct out *o, const struct replay_view *view)
 	if (view->compiled->handovers == 0)
 		return;
 	out_printf(o,
-		   "%sAll threads together, in calls + in waits for calls "
-		   "of other threads:\n%s",
+		   "%sTime of all threads in calls + in waits for calls of "
+		   "other threads:\n%s",
 		   view->markdown ? "\n" : "", view->markdown ? "\n" : "");
 	for (unsigned i = 0; i < runs->count; i++) {
 		const struct replay_spread *const s = runs->columns[i].measures;
@@ -235,7 +235,7 @@ print_usable(struct out *o, const struct replay_view *view)
 
 	const char *separator = "";
 
-	out_printf(o, "%sUsable beyond what was asked for, at the peak:",
+	out_printf(o, "%sUsable beyond the requested bytes, at the peak:",
 		   view->markdown ? "\n" : "");
 	for (unsigned i = 0; i < runs->count; i++) {
 		const struct replay_column *const c = &runs->columns[i];
@@ -285,7 +285,7 @@ print_own(struct out *o, const struct replay_column *column)
 static void
 print_own_stats(struct out *o, const struct replay_view *view)
 {
-	out_printf(o, "%sBy their own count, at the end:\n%s",
+	out_printf(o, "%sThe allocators' own statistics, at the end:\n%s",
 		   view->markdown ? "\n" : "", view->markdown ? "\n" : "");
 	for (unsigned i = 0; i < view->runs->count; i++) {
 		const struct replay_column *const c = &view->runs->columns[i];
@@ -452,6 +452,7 @@ replay_print_checked(struct out *o, const struct replay_view *view)
 		out_str(o, runs->columns[i].allocator->label);
 		out_str(o, ": ");
 		print_count(o, runs->repeat, "run");
-		out_str(o, ", all calls in order, no block with two owners\n");
+		out_str(o, ", all calls in order, no block in two calls at "
+			   "once\n");
 	}
 }

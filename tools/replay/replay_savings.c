@@ -27,16 +27,16 @@ static void
 print_changes(struct out *o, const struct what_if_counts *n)
 {
 	if (n->rounded_nbytes != 0)
-		out_printf(o, "  rounding adds %s to all blocks together\n",
+		out_printf(o, "  bytes added by rounding: %s\n",
 			   figure_nbytes(n->rounded_nbytes).text);
 	if (n->dropped_calls != 0)
-		out_printf(o, "  dropped: %s calls, which allocate %s\n",
+		out_printf(o, "  dropped calls: %s; bytes they allocate: %s\n",
 			   figure_count(n->dropped_calls).text,
 			   figure_nbytes(n->dropped_nbytes).text);
 	if (n->pooled_calls != 0)
 		out_printf(o,
-			   "  pooled: %s calls, which allocate %s in %s chunks "
-			   "of 64 KiB\n",
+			   "  pooled calls: %s; bytes they allocate: %s; "
+			   "chunks of 64 KiB: %s\n",
 			   figure_count(n->pooled_calls).text,
 			   figure_nbytes(n->pooled_nbytes).text,
 			   figure_count(n->chunks).text);

@@ -99,7 +99,7 @@ add_run(struct replay_column *column, const struct replay_runs *runs,
 	if (!run_once(column, runs, &run))
 		return;
 	if (run.failed != 0 && run.failed == allocating_calls(runs->compiled)) {
-		set_fault(column, "each call that allocates failed");
+		set_fault(column, "every allocation failed");
 		return;
 	}
 	figures[REPLAY_WALL] = run.wall_ns;
@@ -200,8 +200,8 @@ compare_u64(const void *a, const void *b)
 }
 
 /*
- * Return what a measure includes of the driver's own cost.  The null allocator
- * runs for longer than that if its threads wait for one another.
+ * Return the part of a measure that is the driver's own cost.  Leave out the
+ * time in which the threads of the null allocator wait for one another.
  */
 static uint64_t
 own_cost(const struct replay_column *null, unsigned measure)

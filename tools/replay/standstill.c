@@ -125,7 +125,7 @@ describe_call(const struct standstill *s, uint32_t stream, uint64_t limit_ms,
 	} else {
 		print_call(call, sizeof(call), &p.item);
 		snprintf(text, cap,
-			 ": thread %" PRIu64 " stands %s its call %s"
+			 ": thread %" PRIu64 " hangs %s its call %s"
 			 "%s%s%s",
 			 p.thread, p.item.kind >= WORD_MALLOC ? "in" : "after",
 			 figure_count(p.number).text,
@@ -239,8 +239,8 @@ standstill_look(struct standstill *s, uint64_t ms, uint64_t limit_ms,
 	if (!all_wait(s, limit_ms))
 		return false;
 	snprintf(text, cap,
-		 "no progress for %g s: all threads wait for one another, so "
-		 "the memory of the replay was changed",
+		 "no progress for %g s: all threads wait for one another; the "
+		 "allocator must have changed the memory of the replay",
 		 seconds);
 	return true;
 }

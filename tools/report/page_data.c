@@ -290,7 +290,7 @@ put_fact(struct out *o, bool *first, const char *level, uint64_t n,
 
 	if (n == 0)
 		return;
-	snprintf(line, sizeof(line), "%s %s", figure_count(n).text, text);
+	snprintf(line, sizeof(line), "%s: %s.", text, figure_count(n).text);
 	put_line(o, first, level, line);
 }
 
@@ -311,22 +311,22 @@ write_health(const struct data *d, struct out *o)
 	else
 		put_line(o, &first, "ok", "The trace is complete.");
 	put_fact(o, &first, "bad", read.lost_count,
-		 "events were lost while recording.");
+		 "Events lost while recording");
 	put_fact(o, &first, "bad", seen.violation_count,
-		 "events contradict others ('hatf verify' lists them).");
+		 "Events that contradict others ('hatf verify' lists them)");
 	put_fact(o, &first, "note", c->unknown_frees,
-		 "frees of unknown blocks.");
+		 "Frees of unknown blocks");
 	put_fact(o, &first, "note", c->replaced.count,
-		 "live blocks whose address was allocated again.");
-	put_fact(o, &first, "note", c->failed_calls, "calls failed.");
+		 "Live blocks whose address was allocated again");
+	put_fact(o, &first, "note", c->failed_calls, "Failed calls");
 	put_fact(o, &first, "bad", c->undefined_stacks,
-		 "calls have an undefined stack.");
+		 "Calls with an undefined stack");
 	put_fact(o, &first, "bad", c->bad_definitions,
-		 "malformed frames and stacks.");
+		 "Malformed definitions of frames and stacks");
 	put_fact(o, &first, "bad", c->wrapped_sums,
-		 "blocks made a sum exceed 2^64 bytes: sums are wrong.");
+		 "Blocks whose size made a sum overflow (the sum is wrong)");
 	put_fact(o, &first, "note", d->sights->marks_left_out,
-		 "more marks of the program are not shown.");
+		 "Marks of the program that are not shown");
 	if (heritage != NULL)
 		put_line(o, &first, "note", heritage);
 	out_str(o, "]");

@@ -286,7 +286,7 @@ print_fact(struct out *o, uint64_t n, const char *text)
 
 	if (n == 0)
 		return;
-	snprintf(line, sizeof(line), "%s %s", figure_count(n).text, text);
+	snprintf(line, sizeof(line), "%s: %s", text, figure_count(n).text);
 	out_str(o, "  ");
 	show_warning(o, line);
 	out_str(o, "\n");
@@ -314,11 +314,12 @@ show_health(struct out *o, const struct gathering *g)
 	print_fact(o, c->unknown_frees, "frees of unknown blocks");
 	print_fact(o, c->replaced.count,
 		   "live blocks whose address was allocated again");
-	print_fact(o, c->failed_calls, "calls that failed");
+	print_fact(o, c->failed_calls, "failed calls");
 	print_fact(o, c->undefined_stacks, "calls with an undefined stack");
-	print_fact(o, c->bad_definitions, "malformed frames and stacks");
+	print_fact(o, c->bad_definitions,
+		   "malformed definitions of frames and stacks");
 	print_fact(o, c->wrapped_sums,
-		   "blocks made a sum exceed 2^64 bytes: sums are wrong");
+		   "blocks whose size made a sum overflow (the sum is wrong)");
 	if (heritage != NULL)
 		out_printf(o, "  blocks of the parent process: %s\n", heritage);
 }

@@ -65,9 +65,8 @@ cutoff_describe(const char *path, const struct hatf_error *err, char *buf,
 	}
 	if (found && count_missing(path, &missing)) {
 		snprintf(buf, nbytes,
-			 "ended without its last %" PRIu64
-			 " events, recoverable ('hatf recover' can complete "
-			 "it)",
+			 "lacks its last %" PRIu64
+			 " events ('hatf recover' can complete it)",
 			 missing);
 		return;
 	}

@@ -208,7 +208,8 @@ add_named(struct tree *f, const char *path)
 	is_fine = add_open(f, reader, path, false, &ours);
 	hatf_reader_close(reader);
 	if (is_fine && !ours)
-		message_print("%s: its header does not name its process", path);
+		message_print("%s: the header of this trace names no process",
+			      path);
 	return is_fine && ours;
 }
 

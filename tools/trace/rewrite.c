@@ -179,8 +179,8 @@ open_writer(struct run *run, size_t n)
 	    hatf_writer_open(run->r->out, o, &run->writer, &err) != HATF_OK) {
 		exit_status = EXIT_BAD_INPUT;
 		if (err.status == HATF_BAD_OPTION) {
-			message_print("--%s: not for format %s", err.field,
-				      o->format);
+			message_print("--%s does not apply to format %s",
+				      err.field, o->format);
 			exit_status = EXIT_USAGE;
 		} else {
 			speak_out(run->r, &err);
@@ -288,7 +288,7 @@ report_sampling(const struct run *run)
 	const double rate = hatf_reader_sample_rate(run->reader);
 
 	if (rate < 1)
-		message_print("%s: sampled: about %s words%s",
+		message_print("%s: a sampled trace, of about %s words%s",
 			      message_path(run->r->in), figure_part(rate).text,
 			      fate_of_samples(&run->format));
 }
@@ -306,10 +306,11 @@ report_disorder(const struct run *run)
 	if (stats.disorder_count == 0)
 		return;
 	message_print(
-		"%s: %" PRIu64 " ordering anomal%s (first at record %" PRIu64
-		", offset 0x%" PRIx64 ": %s); see 'hatf verify'",
+		"%s: %" PRIu64
+		" call%s in an impossible order (first at record "
+		"%" PRIu64 ", offset 0x%" PRIx64 ": %s); see 'hatf verify'",
 		message_path(run->r->in), stats.disorder_count,
-		stats.disorder_count == 1 ? "y" : "ies", stats.disorder_record,
+		stats.disorder_count == 1 ? "" : "s", stats.disorder_record,
 		stats.disorder_offset, stats.disorder);
 }
 
