@@ -246,15 +246,21 @@ static inline bool
 plan_number(struct mtf_reader *r, struct cursor *c, const struct plan_op *op)
 {
 	const struct field_state *const f = op->state;
-	uint64_t *const number = &r->values[op->field].number;
+	uint64_t *number;
 	uint64_t stored = 0;
 
 	if (f->kind == FIELD_BYTES)
 		return plan_bytes(r, c, op);
-	if (f->kind == FIELD_ELEMENT)
-		return read_element(r, f, number);
+	if (f->kind == FIELD_ELEMENT) {
+		/* This may move r->values. */
+		if (!read_element(r, f, &stored))
+			return false;
+		r->values[op->field].number = stored;
+		return true;
+	}
 	if (!reader_read_stored(r, c->source, f->width, &stored))
 		return false;
+	number = &r->values[op->field].number;
 	*number = f->add + ((stored ^ f->sign) - f->sign);
 	if (op->is_observed) {
 		uint64_t *const previous = &c->state.previous[f->history];
@@ -366,6 +372,19 @@ column(struct mtf_reader *r, uint64_t number)
 	return cursor_open(r, c, section, entry) ? c : NULL;
 }
 
+/*
+ * Skip a comment of a column, whose tag was read.  r->last belongs to the
+ * record that takes the number.
+ */
+static bool
+skip_comment(struct mtf_reader *r, struct cursor *c)
+{
+	uint64_t nbytes = 0;
+
+	return reader_read_stored(r, c->source, 1, &nbytes) &&
+	       append_bytes(r, c, nbytes);
+}
+
 /* Read the next number of a column; skip its comments and metadata. */
 static bool
 next_element(struct mtf_reader *r, struct cursor *c, uint64_t *number_ret)
@@ -384,7 +403,7 @@ next_element(struct mtf_reader *r, struct cursor *c, uint64_t *number_ret)
 		if (ok && r->type->role == ROLE_METADATA)
 			ok = reader_read_metadata(r, c);
 		else if (ok && r->type->role == ROLE_COMMENT)
-			ok = read_steps(r, c, 1, r->type->step_count);
+			ok = skip_comment(r, c);
 		else if (ok && r->type != data)
 			ok = FAIL(r, "a section record inside a section");
 		ok = ok && reader_count(r, 1 + r->byte_count - byte_count);
