@@ -270,6 +270,18 @@ parse_any_property(struct parser *p, const char *name, struct dtd_place place)
 	return parse_property(p, name, place);
 }
 
+/* Fail if a record is defined in the braces of a record. */
+static bool
+check_no_record(struct parser *p, const char *name)
+{
+	return !is_mark(p, ':') ||
+	       lexer_fail(&p->lexer, p->lexer.token.place,
+			  "the braces of a record hold only properties: "
+			  "define record '%.60s' among the fields, or outside "
+			  "the record",
+			  name);
+}
+
 /* Parse properties in braces, if there are any. */
 static bool
 parse_properties(struct parser *p, struct dtd_record *record)
@@ -286,8 +298,9 @@ parse_properties(struct parser *p, struct dtd_record *record)
 		const char *const field =
 			take_name(p, "the name of a field or '}'");
 
-		*end = field != NULL ? parse_any_property(p, field, place)
-				     : NULL;
+		*end = field != NULL && check_no_record(p, field)
+			       ? parse_any_property(p, field, place)
+			       : NULL;
 		if (*end == NULL)
 			return false;
 		(*end)->comment = comment;

@@ -278,6 +278,40 @@ is_plain(const struct build *b, const struct dtd_defs *defs)
 	       !build_has_tag(b, defs->records);
 }
 
+/* Can a record take bytes?  A field may tell the width of bytes, perhaps 0. */
+static bool
+takes_bytes(const struct schema_record *r)
+{
+	for (uint32_t i = 0; i < r->field_count; i++) {
+		const struct schema_field *const f = &r->fields[i];
+		const struct schema_field *const from =
+			f->width_from != SCHEMA_NO_FIELD
+				? &r->fields[f->width_from]
+				: NULL;
+
+		if (from != NULL ? from->interpretation != DTD_DEFAULT ||
+					   from->args[0] != 0
+				 : f->width != 0 && !build_stores_nothing(
+							    f->interpretation))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A reader could not tell how many records a plain section has if the records
+ * took no bytes.
+ */
+static bool
+check_plain(struct build *b, const struct schema_section *s)
+{
+	return takes_bytes(&s->records[0]) ||
+	       build_fail(b, s->records[0].place,
+			  "record '%.60s' of section '%.60s' takes no bytes: "
+			  "expected a tag, or a field that is stored",
+			  s->records[0].name, s->name);
+}
+
 /* Compute the number of each record's first field in the section. */
 static void
 number_fields(struct schema_section *s)
@@ -312,7 +346,8 @@ build_section(struct build *b, const struct dtd_section *from,
 	s->is_plain = from != NULL && is_plain(b, &from->defs);
 	if (s->is_plain) {
 		ok = build_record(b, from->defs.records, &local,
-				  &s->records[0]);
+				  &s->records[0]) &&
+		     check_plain(b, s);
 		s->own_count = s->record_count = 1;
 	} else {
 		if (from != NULL)

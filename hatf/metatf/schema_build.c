@@ -159,9 +159,8 @@ set_value(struct draft *d, struct schema_field *f, const struct dtd_property *p)
 			  v->field);
 }
 
-/* Is the stored width of this interpretation zero? */
-static bool
-stores_nothing(enum dtd_interpretation interpretation)
+bool
+build_stores_nothing(enum dtd_interpretation interpretation)
 {
 	return interpretation == DTD_DEFAULT || interpretation == DTD_STRIDE ||
 	       interpretation == DTD_SECTION_STRIDE;
@@ -208,7 +207,7 @@ static bool
 check_field(struct draft *d, const struct schema_field *f, bool has_width,
 	    const char *record)
 {
-	if (!has_width && !stores_nothing(f->interpretation))
+	if (!has_width && !build_stores_nothing(f->interpretation))
 		return fail_missing(d->b, f->place, f->name, record, "width",
 				    "N");
 	if (f->is_bytes && f->interpretation != DTD_NONE)

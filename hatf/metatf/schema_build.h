@@ -37,6 +37,9 @@ bool build_no_memory(struct build *b);
  */
 bool build_has_tag(const struct build *b, const struct dtd_record *record);
 
+/* Does a number of this interpretation take no bytes in a record? */
+bool build_stores_nothing(enum dtd_interpretation interpretation);
+
 /*
  * Make a record.  'scope' is the scope around the record's own braces.  Return
  * false on failure.

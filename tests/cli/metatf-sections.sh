@@ -60,4 +60,110 @@ among()
 among among64 'f61=61 e=4660'
 among counted 'n=5 e=7 x=[118 119 120 121 122]'
 
+# ------------------------------------------------------ records without bytes
+
+# Records of a section without tags take bytes, or nobody could count them.
+cat >nothing.dtd <<'END'
+section s 1 {
+	r : (a, b) {
+		a.interpretation = default 3;
+		b.width = 0; b.interpretation = none;
+	}
+}
+END
+run "$HATF" metatf check nothing.dtd
+check_status 'a record of no bytes' 1
+check_one_line 'a record of no bytes' "hatf metatf: nothing.dtd:2:2: record\
+ 'r' of section 's' takes no bytes: expected a tag, or a field that is stored"
+
+# A width of another section is always 0, but the section has a byte.
+cat >endless.dtd <<'END'
+n.width = 1; n.interpretation = sectionStride 2 0;
+d.width = n.value; d.interpretation = none;
+v.width = 1; v.interpretation = none;
+section s 1 { r : (n, d) }
+section c 2 { element : (v) }
+END
+"$PYTHON" - <<'END'
+import struct
+start = 16 + 24 + 48
+with open('endless.mtf', 'wb') as file:
+    file.write(b'\177MTF' + bytes([2, 1, 0, 0]) + bytes(8))
+    file.write(struct.pack('<3Q', 2, start, 2 ** 64 - 1))
+    file.write(struct.pack('<6Q', 1, start + 2, 1, 2, start + 5, 1))
+    file.write(bytes([2, 1, 0, 2, 2, 0]))
+END
+cat >endless_c.c <<'END'
+#include "endless.h"
+
+#include <stdio.h>
+
+int
+main(void)
+{
+	struct endless_reader *const r = endless_reader_open("endless.mtf");
+	struct endless_record x;
+
+	while (r != NULL && endless_reader_next(r, &x))
+		;
+	fprintf(stderr, "%s\n", r != NULL ? endless_reader_error(r) : "no file");
+	return 1;
+}
+END
+"$HATF" metatf gen endless.dtd >/dev/null &&
+	"$HATF" metatf gen --lang python endless.dtd >/dev/null &&
+	cc -std=gnu11 -O1 -o endless_c endless_c.c endless.c || fail 'endless: cc'
+why='offset 0x5a, record 65536: *: more than 65536 records without bytes*'
+run timeout 60 "$HATF" metatf dump --dtd endless.dtd endless.mtf
+check_status 'endless: hatf' 1
+check_one_line 'endless: hatf' "hatf metatf: endless.mtf: $why"
+run timeout 60 ./endless_c
+check_status 'endless: C' 1
+check_one_line 'endless: C' "$why"
+timeout 120 "$PYTHON" endless.py endless.mtf >/dev/null 2>err
+status=$?
+check_status 'endless: Python' 1
+check_one_line 'endless: Python' "*$why"
+
+# ------------------------------------------------------------ very many values
+
+# As many values as a record may have are read by each reader.
+cat >most.dtd <<'END'
+n.width = 4; n.interpretation = none;
+x.width = 0; x.interpretation = none;
+deep : (x)
+section s 1 {
+	flat : (tag, n, n*x) { tag.value = 4; }
+	nested : (tag, n, n*(a : (deep), b : (deep), c : (deep))) {
+		tag.value = 5;
+	}
+}
+END
+"$PYTHON" - <<'END'
+import struct
+start = 16 + 24 + 24
+for name, tag, count in ('most', 4, 1000000), ('nested', 5, 300000):
+    with open(name + '.mtf', 'wb') as file:
+        file.write(b'\177MTF' + bytes([2, 1, 0, 0]) + bytes(8))
+        file.write(struct.pack('<3Q', 1, start, 2 ** 64 - 1))
+        file.write(struct.pack('<3Q', 1, start + 2, 5))
+        file.write(bytes([2, 1, tag]) + struct.pack('<I', count))
+END
+sed 's/endless/most/g' endless_c.c >most_c.c
+"$HATF" metatf gen most.dtd >/dev/null &&
+	"$HATF" metatf gen --lang python most.dtd >/dev/null &&
+	cc -std=gnu11 -O1 -o most_c most_c.c most.c || fail 'most: cc'
+run "$HATF" metatf dump --dtd most.dtd most.mtf
+check_status 'most: hatf' 0
+run ./most_c
+check 'most: C' "$(cat err)" '(null)'
+run "$PYTHON" most.py most.mtf
+check_status 'most: Python' 0
+# In Python, each nested record takes memory.
+"$PYTHON" most.py nested.mtf >/dev/null 2>err
+status=$?
+check_status 'nested: Python' 1
+check_one_line 'nested: Python' \
+	'*offset 0x42, record 0: more than 1048576 nested records'
+
 finish

@@ -78,6 +78,8 @@ refused 1:25 'section s 1 { r : (tag) ; }' \
 refused 1:6 'p : (x)\nsection s 1 { x.width = 1;\nx.interpretation = none;
 	r : (tag, p) { tag.value = 4; } }' "field 'x' of record 'p' has no \
 interpretation: *; the one in line 3 applies only to its section"
+refused 2:4 'r : (tag, b) {\n b : (c)' \
+	"the braces of a record hold only properties: *record 'b' among *"
 refused 1:13 'a.width = 1 }' "expected ';', found '}'"
 refused 1:11 'section s 0 {}' 'the number of a section must be 1 to 255'
 refused 1:16 'section s 1 {} section t 1 {}' \

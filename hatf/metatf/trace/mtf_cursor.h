@@ -51,6 +51,8 @@ struct mtf_reader {
 	/* A section has ended: only another section can follow. */
 	bool is_between;
 	uint64_t record_count;
+	/* See check_progress(). */
+	size_t empty_count;
 	/* The record being read. */
 	const struct schema_record *type;
 	uint64_t position;

@@ -101,6 +101,23 @@ finish(struct mtf_reader *r)
 	return false;
 }
 
+/*
+ * Refuse a plain section whose records take no bytes and no numbers of another
+ * section any more: it would never end.
+ */
+static bool
+check_progress(struct mtf_reader *r, const struct cursor *c)
+{
+	if (byte_source_position(c->source) != r->position)
+		r->empty_count = 0;
+	else if (++r->empty_count > MTF_MAX_EMPTY)
+		return FAIL(r,
+			    "section '%.60s': more than %zu records without "
+			    "bytes in a row",
+			    c->state.section->name, MTF_MAX_EMPTY);
+	return true;
+}
+
 /* Read the fields after the tag. */
 static bool
 read_record(struct mtf_reader *r, struct cursor *c)
@@ -109,7 +126,8 @@ read_record(struct mtf_reader *r, struct cursor *c)
 	    r->type->role != ROLE_COMMENT)
 		return FAIL(r, "expected a section record after a section");
 	if (r->type->role != ROLE_METADATA)
-		return reader_read_fields(r, c);
+		return reader_read_fields(r, c) &&
+		       (!c->state.section->is_plain || check_progress(r, c));
 	return reader_add_value(r, (struct mtf_value){ r->type->tag, NULL }) &&
 	       reader_read_metadata(r, c);
 }

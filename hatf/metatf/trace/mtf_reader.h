@@ -26,6 +26,8 @@
  * length of its file allows (FORMATS "Limits").
  */
 #define MTF_TOO_MANY "too many values for the length of the file"
+/* The most records of a plain section without bytes, in a row. */
+#define MTF_MAX_EMPTY ((size_t)1 << 16)
 
 /* The value of a field. */
 struct mtf_value {

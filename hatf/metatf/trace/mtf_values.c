@@ -411,6 +411,7 @@ next_element(struct mtf_reader *r, struct cursor *c, uint64_t *number_ret)
 		r->byte_count = byte_count;
 	} while (ok && r->type != data);
 	r->type = type;
+	r->empty_count = 0;
 	return ok &&
 	       read_number(r, c,
 			   &c->state.fields[data->first_field + data->has_tag],
