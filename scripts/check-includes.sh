@@ -115,6 +115,7 @@ libraries='
 hatf/deflate: zlib\.h|isa-l/.*|isa-l\.h
 hatf/io: zlib\.h|libdeflate\.h|zstd.*\.h|lz4frame\.h
 hatf/formats/ours: zlib\.h
+hatf/formats/metatf: zlib\.h
 hatf/metatf/trace: zlib\.h
 hatf/formats/text: expat.*\.h
 tools/ui: jansson\.h

@@ -112,7 +112,8 @@ main(void)
 END
 "$HATF" metatf gen endless.dtd >/dev/null &&
 	"$HATF" metatf gen --lang python endless.dtd >/dev/null &&
-	cc -std=gnu11 -O1 -o endless_c endless_c.c endless.c || fail 'endless: cc'
+	cc -std=gnu11 -O1 -o endless_c endless_c.c endless.c ||
+	fail 'endless: cc'
 why='offset 0x5a, record 65536: *: more than 65536 records without bytes*'
 run timeout 60 "$HATF" metatf dump --dtd endless.dtd endless.mtf
 check_status 'endless: hatf' 1

@@ -430,7 +430,7 @@ if [ -e "$BUILD/libhatftrace.so" ]; then
 	check_status 'a longer trace: record' 0
 	run "$HATF" tables -f csv -r 0 long.hatf.gz
 	check_status 'a longer trace' 0
-	at_most 102 long 'Meta-TF SplitAddr' 'HATF SplitAddr (paper)'
+	at_most 90 long 'Meta-TF SplitAddr' 'HATF SplitAddr (paper)'
 fi
 
 finish

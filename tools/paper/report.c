@@ -173,9 +173,11 @@ static const char table4_note[] =
 	"larger.  HATF SplitAddr (paper) is HATF (best) with the addresses of "
 	"4 and 8 bytes in a\n"
 	"separate stream.  Meta-TF SplitAddr has all addresses in a separate "
-	"section, and contains\n"
-	"its DTD.  The figure for XML is from the authors' talk, which does "
-	"not say what it measures.";
+	"section, no table, and\n"
+	"contains its DTD: compare it with HATF SplitAddr (paper), not with "
+	"HATF SplitAddr.  The figure\n"
+	"for XML is from the authors' talk, which does not say what it "
+	"measures.";
 
 static bool
 print_table4(const struct report *r, const struct page *page,

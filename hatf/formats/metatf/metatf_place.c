@@ -2,6 +2,7 @@
 /* metatf_place.c - see metatf_place.h */
 #include "hatf/formats/metatf/metatf_place.h"
 
+#include "hatf/formats/metatf/metatf_column.h"
 #include "hatf/metatf/trace/field_state.h"
 
 #include <stdlib.h>
@@ -45,22 +46,46 @@ struct metatf_place {
 	/* The previous value of each history before the batch. */
 	uint64_t *before;
 	struct field_figures *figures; /* by field of the section */
+	/* By section of the schema; NULL: no numbers, or none that change. */
+	const struct schema *schema;
+	struct metatf_column **columns;
+	uint64_t numbers[COLUMN_MOST];
 };
 
+/* Open the columns whose numbers metadata can change. */
+static bool
+open_columns(struct metatf_place *p, bool is_compressed)
+{
+	for (uint32_t i = 0; i < p->schema->section_count; i++) {
+		const struct schema_section *const s = &p->schema->sections[i];
+
+		if (!s->is_column || s->is_plain || s->records[0].tag > 255)
+			continue;
+		p->columns[i] = metatf_column_open(p->writer, s, is_compressed);
+		if (p->columns[i] == NULL)
+			return false;
+	}
+	return true;
+}
+
 struct metatf_place *
-metatf_place_open(struct mtf_writer *w, const struct schema_section *section)
+metatf_place_open(struct mtf_writer *w, const struct schema *schema,
+		  const struct schema_section *section, bool is_compressed)
 {
 	struct metatf_place *const p = malloc(sizeof(*p));
 
 	if (p == NULL)
 		return NULL;
 	p->writer = w;
+	p->schema = schema;
 	p->section = section;
 	p->count = p->value_count = p->nbytes = 0;
 	p->previous = calloc(section->history_count + 1, sizeof(uint64_t));
 	p->before = calloc(section->history_count + 1, sizeof(uint64_t));
 	p->figures = calloc(section->field_count + 1, sizeof(*p->figures));
-	if (p->previous != NULL && p->before != NULL && p->figures != NULL)
+	p->columns = calloc(schema->section_count, sizeof(*p->columns));
+	if (p->previous != NULL && p->before != NULL && p->figures != NULL &&
+	    p->columns != NULL && open_columns(p, is_compressed))
 		return p;
 	metatf_place_close(p);
 	return NULL;
@@ -74,6 +99,10 @@ metatf_place_close(struct metatf_place *p)
 	free(p->previous);
 	free(p->before);
 	free(p->figures);
+	for (uint32_t i = 0; p->columns != NULL && i < p->schema->section_count;
+	     i++)
+		metatf_column_close(p->columns[i]);
+	free(p->columns);
 	free(p);
 }
 
@@ -256,9 +285,36 @@ place_field(struct metatf_place *p, const struct schema_record *r,
 	       mtf_writer_set(p->writer, p->section, r, field, 0, width);
 }
 
+/* Place the numbers that the records of the batch take from a section. */
+static bool
+place_column(struct metatf_place *p, uint32_t idx)
+{
+	const uint64_t number = p->schema->sections[idx].number;
+	size_t count = 0;
+
+	for (size_t i = 0; i < p->count; i++) {
+		const struct row *const row = &p->rows[i];
+		const struct mtf_value *const v = &p->values[row->first_value];
+
+		for (uint32_t j = 0; j < row->single_count; j++) {
+			const struct schema_field *const f =
+				&row->record->fields[j];
+
+			if (f->interpretation == DTD_SECTION_STRIDE &&
+			    f->args[0] == number && count < COLUMN_MOST)
+				p->numbers[count++] = v[j].number;
+		}
+	}
+	return count == 0 ||
+	       metatf_column_place(p->columns[idx], p->numbers, count);
+}
+
 bool
 metatf_place_flush(struct metatf_place *p)
 {
+	for (uint32_t i = 0; i < p->schema->section_count; i++)
+		if (p->columns[i] != NULL && !place_column(p, i))
+			return false;
 	find_figures(p);
 	for (uint32_t i = 0; i < p->section->record_count; i++) {
 		const struct schema_record *const r = &p->section->records[i];

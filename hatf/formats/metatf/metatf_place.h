@@ -6,7 +6,8 @@
  * placer finds the form in which the batch takes the fewest bytes.  This is
  * default if all values are equal; otherwise it is none or delta, with 1, 2, 4
  * or 8 bytes.  The placer changes a field if the change saves more bytes than
- * its metadata record takes.
+ * its metadata record takes.  The numbers that fields take from another section
+ * are placed by metatf_column.h.
  *
  * Memory is one batch.  Used by one thread at a time.
  */
@@ -27,11 +28,14 @@
 struct metatf_place;
 
 /*
- * Begin to write records of one section.  The writer must outlive the placer.
- * Return NULL if there is no memory.
+ * Begin to write records of one section of 'schema'.  Whether the trace is
+ * compressed matters for the numbers of other sections.  The writer and the
+ * schema must outlive the placer.  Return NULL if there is no memory.
  */
 struct metatf_place *metatf_place_open(struct mtf_writer *w,
-				       const struct schema_section *section);
+				       const struct schema *schema,
+				       const struct schema_section *section,
+				       bool is_compressed);
 void metatf_place_close(struct metatf_place *p);
 
 /*

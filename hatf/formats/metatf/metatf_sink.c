@@ -20,6 +20,7 @@
 
 struct metatf_sink {
 	FILE *file;
+	bool is_compressed;
 	struct dtd *dtd;
 	struct schema *schema;
 	struct mtf_writer *writer;
@@ -85,6 +86,7 @@ open_sink(struct sink *s, const struct metatf_dtd *dtd)
 		return sink_fail(s, HATF_NO_MEMORY, NULL);
 	if (s->options.level < 0 || s->options.level > OUTFILE_LEVEL_MAX)
 		return sink_fail(s, HATF_BAD_OPTION, "level");
+	m->is_compressed = options.is_compressed;
 	m->file = tmpfile();
 	if (m->file == NULL)
 		return sink_fail(s, HATF_IO, "temporary file");
@@ -95,7 +97,8 @@ open_sink(struct sink *s, const struct metatf_dtd *dtd)
 		m->writer =
 			mtf_writer_open(fileno(m->file), m->schema, &options);
 	if (m->writer != NULL)
-		m->place = metatf_place_open(m->writer, map_tags(m));
+		m->place = metatf_place_open(m->writer, m->schema, map_tags(m),
+					     m->is_compressed);
 	m->dtds = event_dtds_open(dtd->text);
 	return m->place != NULL && m->dtds != NULL
 		       ? HATF_OK
@@ -189,7 +192,8 @@ extend(struct metatf_sink *m, const char *text)
 	dtd_close(m->dtd);
 	m->schema = schema;
 	m->dtd = dtd;
-	m->place = metatf_place_open(m->writer, map_tags(m));
+	m->place = metatf_place_open(m->writer, m->schema, map_tags(m),
+				     m->is_compressed);
 	return m->place != NULL;
 }
 

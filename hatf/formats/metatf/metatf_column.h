@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * metatf_column.h - choose how the numbers of a section are stored
+ *
+ * The numbers that records take from a section (sectionStride) come in batches.
+ * For each batch, the column finds the form in which the numbers take the
+ * fewest bytes, after compression if the trace is compressed.  A form is none,
+ * baseOffset or delta, with 1, 2, 4 or 8 bytes.  If the form changes, the column
+ * writes metadata into the section.  The writer then writes the numbers.
+ *
+ * Memory is a few buffers for a batch.  Used by one thread at a time.
+ */
+#ifndef HATF_METATF_COLUMN_H
+#define HATF_METATF_COLUMN_H
+
+#include "hatf/metatf/trace/mtf_writer.h"
+
+/* The most numbers of a batch. */
+#define COLUMN_MOST 8192
+
+struct metatf_column;
+
+/*
+ * Begin to place the numbers of 'section', which has one record, with a tag and
+ * a number.  The writer must outlive the column.  Return NULL if there is no
+ * memory.
+ */
+struct metatf_column *metatf_column_open(struct mtf_writer *w,
+					 const struct schema_section *section,
+					 bool is_compressed);
+void metatf_column_close(struct metatf_column *c);
+
+/*
+ * Choose the form of the next 'count' numbers, at most COLUMN_MOST.  Return
+ * false if the writer has failed.
+ */
+bool metatf_column_place(struct metatf_column *c, const uint64_t *numbers,
+			 size_t count);
+
+#endif /* HATF_METATF_COLUMN_H */
