@@ -132,12 +132,14 @@ check_one_line 'endless: Python' "*$why"
 cat >most.dtd <<'END'
 n.width = 4; n.interpretation = none;
 x.width = 0; x.interpretation = none;
+d.width = n.value; d.interpretation = none;
 deep : (x)
 section s 1 {
 	flat : (tag, n, n*x) { tag.value = 4; }
 	nested : (tag, n, n*(a : (deep), b : (deep), c : (deep))) {
 		tag.value = 5;
 	}
+	blob : (tag, n, d) { tag.value = 6; }
 }
 END
 "$PYTHON" - <<'END'
@@ -160,11 +162,104 @@ run ./most_c
 check 'most: C' "$(cat err)" '(null)'
 run "$PYTHON" most.py most.mtf
 check_status 'most: Python' 0
+# A writer refuses what no reader would read.
+cat >write_most.c <<'END'
+#include "most.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+int
+main(int argc, char **argv)
+{
+	const uint64_t n = strtoull(argv[argc - 1], NULL, 10);
+	const uint8_t *const zeros = calloc(n, 1);
+	struct most_writer *const w = most_writer_open("made.mtf", 0);
+	const struct most_flat flat = { n, calloc(n, sizeof(uint64_t)) };
+	const struct most_blob blob = { n, { zeros, n } };
+	const char *why;
+
+	if (n < 2000000)
+		most_writer_put_flat(w, &flat);
+	else
+		most_writer_put_blob(w, &blob);
+	if (most_writer_close(w, &why))
+		return 0;
+	fprintf(stderr, "%s\n", why);
+	return 1;
+}
+END
+cc -std=gnu11 -O1 -o write_most write_most.c most.c || fail 'write_most: cc'
+for n in 1047000 67108864; do
+	run ./write_most $n
+	check_status "write $n" 0
+	run "$HATF" metatf dump made.mtf
+	check_status "read $n" 0
+done
+run ./write_most 1048577
+check_status 'write too many values' 1
+check_one_line 'write too many values' 'flat: more than 1047552 values'
+run ./write_most 67108865
+check_status 'write too many bytes' 1
+check_one_line 'write too many bytes' 'blob: more than 67108864 bytes'
 # In Python, each nested record takes memory.
 "$PYTHON" most.py nested.mtf >/dev/null 2>err
 status=$?
 check_status 'nested: Python' 1
 check_one_line 'nested: Python' \
 	'*offset 0x42, record 0: more than 1048576 nested records'
+
+# ------------------------------------------------------------ compressed data
+
+# Section c has numbers for section s.  Each reader checks both to their ends.
+cat >packed.dtd <<'END'
+e.width = 1; e.interpretation = sectionStride 2 1;
+v.width = 1; v.interpretation = none;
+section s 1 { r : (tag, e) { tag.value = 4; } }
+section c 2 { element : (v) }
+END
+"$PYTHON" - <<'END'
+import gzip
+import struct
+
+
+def trace(name, records, numbers):
+    start = 16 + 24 + 48
+    with open(name + '.mtf', 'wb') as file:
+        file.write(b'\177MTF' + bytes([2, 1, 0, 1]) + bytes(8))
+        file.write(struct.pack('<3Q', 2, start, 3))
+        file.write(struct.pack('<3Q', 1, start + 2, len(records)))
+        file.write(struct.pack('<3Q', 2, start + 4 + len(records),
+                               len(numbers)))
+        file.write(bytes([2, 1]) + records + bytes([2, 2]) + numbers)
+
+
+records, numbers = gzip.compress(bytes([4, 4, 4])), gzip.compress(b'123')
+wrong = bytes([numbers[-8] ^ 1])
+trace('whole', records, numbers)
+trace('sum', records, numbers[:-8] + wrong + numbers[-7:])
+trace('short', records[:-8], numbers)
+trace('short2', records, numbers[:-8])
+END
+sed 's/"endless.mtf"/argv[1]/; s/void/int argc, char **argv/; s/endless/packed/g
+	s/return 1;/return r == NULL || argc != 2 || packed_reader_error(r);/' \
+	endless_c.c >packed_c.c
+"$HATF" metatf gen packed.dtd >/dev/null &&
+	"$HATF" metatf gen --lang python packed.dtd >/dev/null &&
+	cc -std=gnu11 -O1 -DPACKED_ZLIB=1 -o packed_c packed_c.c packed.c \
+		-lz || fail 'packed: cc'
+for name in whole sum short short2; do
+	want=1
+	[ $name != whole ] || want=0
+	run "$HATF" metatf dump --dtd packed.dtd $name.mtf
+	check_status "compressed, $name: hatf" $want
+	run ./packed_c $name.mtf
+	check_status "compressed, $name: C" $want
+	"$PYTHON" packed.py $name.mtf >out 2>err
+	status=$?
+	check_status "compressed, $name: Python" $want
+	[ $want -eq 0 ] || check_one_line "compressed, $name: Python" \
+		"*.mtf: offset 0x*, record *: the compressed data are damaged*"
+done
 
 finish

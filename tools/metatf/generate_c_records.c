@@ -410,12 +410,14 @@ emit_repeat(struct emitter *e, const char *array, uint32_t step)
 
 	snprintf(index, sizeof(index), "[i%u]", loop);
 	c_join(item, array, index, "");
+	put_indent(e);
+	fprintf(e->f,
+		e->is_put ? "if (!put_count(w, info, %s, %u))\n"
+			  : "if (!check_count(r, %s, %u))\n",
+		count, values_of_item(e->record, step + 1, s->end));
+	put_indent(e);
+	fprintf(e->f, "\treturn false;\n");
 	if (!e->is_put) {
-		put_indent(e);
-		fprintf(e->f, "if (!check_count(r, %s, %u))\n", count,
-			values_of_item(e->record, step + 1, s->end));
-		put_indent(e);
-		fprintf(e->f, "\treturn false;\n");
 		put_indent(e);
 		fprintf(e->f, "%s = reader_get(r, (size_t)%s * sizeof(*%s));\n",
 			array, count, array);

@@ -108,6 +108,10 @@ read_compressed(struct byte_source *s, uint8_t *to, size_t most)
 	if (result != Z_OK && result != Z_STREAM_END) {
 		s->has_failed = true;
 		s->failure = "the compressed data is damaged";
+	} else if (z->zlib.avail_out == most && !z->has_ended &&
+		   z->zlib.total_in != 0 && !s->has_failed) {
+		s->has_failed = true;
+		s->failure = "the compressed data ends too early";
 	}
 	return most - z->zlib.avail_out;
 }
@@ -133,6 +137,15 @@ byte_source_fill(struct byte_source *s, size_t nbytes)
 		s->end_position += n;
 	}
 	return kept >= nbytes;
+}
+
+bool
+byte_source_drain(struct byte_source *s)
+{
+	do
+		s->next = s->end;
+	while (byte_source_need(s, 1));
+	return !s->has_failed;
 }
 
 bool

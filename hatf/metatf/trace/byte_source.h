@@ -58,6 +58,12 @@ byte_source_need(struct byte_source *s, size_t nbytes)
 	       byte_source_fill(s, nbytes);
 }
 
+/*
+ * Skip the bytes that are left, to check the sum at the end of compressed data.
+ * Return false if the source fails.
+ */
+bool byte_source_drain(struct byte_source *s);
+
 /* Copy any number of bytes.  Return false if fewer are left. */
 bool byte_source_copy(struct byte_source *s, uint8_t *to, size_t nbytes);
 

@@ -79,6 +79,20 @@ is_over(const struct mtf_reader *r)
 		cursor_is_at_end(c));
 }
 
+/* Check the ends of columns: records need not have taken all numbers. */
+static bool
+drain_columns(struct mtf_reader *r)
+{
+	for (uint32_t i = 0; i < r->schema->section_count; i++) {
+		struct cursor *const c = &r->columns[i];
+
+		if (r->header->is_compressed && c->has_own &&
+		    !byte_source_drain(&c->own))
+			return reader_fail_source(r, &c->own);
+	}
+	return true;
+}
+
 /* Finish reading after the last record. */
 static bool
 finish(struct mtf_reader *r)
@@ -89,6 +103,8 @@ finish(struct mtf_reader *r)
 	r->type = NULL;
 	if (s->has_failed)
 		return reader_fail_source(r, s);
+	if (!drain_columns(r))
+		return false;
 	if (r->header->is_cut)
 		return FAIL(r, "the file ends before its sections do");
 	if (r->header->record_count != MTF_UNFINISHED &&
