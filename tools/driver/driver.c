@@ -64,7 +64,7 @@ map_table(uint64_t nbytes)
 {
 	char *map, *begin;
 
-	if (nbytes < 2 * HUGE_NBYTES)
+	if (nbytes < HUGE_NBYTES / 2)
 		return map_zeros(nbytes);
 	map = mmap(NULL, nbytes + HUGE_NBYTES, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
