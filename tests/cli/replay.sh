@@ -398,6 +398,14 @@ size=$(awk '/^MemTotal/ { print $2 * 1024 }' /proc/meminfo)
 printf '%s\n' "$first_line" "0 $size 0x1000 0 0 1" >much.ascii
 refused 'more than there is' '* a replay would take * are available*' \
 	much.ascii
+# A realloc may copy the block, which then takes memory without any write.
+printf '%s\n' "$first_line" "0 $size 0x1000 0 0 1" \
+	"2 $((size + 4096)) 0x1000 0x2000 0 0 1" '1 0x2000 0 0 1' >copied.ascii
+refused 'copied' '* a replay would take * are available' \
+	--touch none copied.ascii
+printf '%s\n' "$first_line" "0 $size 0x1000 0 0 1" \
+	'2 4096 0x1000 0x2000 0 0 1' '1 0x2000 0 0 1' >cut.ascii
+replay 'cut' --touch none cut.ascii
 awk -v first="$first_line" 'BEGIN {
 	print first
 	for (i = 0; i < 1000000; i++)

@@ -60,7 +60,10 @@ struct compiled {
 	uint64_t handovers; /* calls that wait for a call of another thread */
 	uint64_t thread_count, peak_threads;
 	uint64_t slot_count;
-	/* At the peak: objects, bytes, and bytes of the first page of each. */
+	/*
+	 * At the peak: objects, bytes, and bytes of the first page of each,
+	 * and of what reallocs may have copied.
+	 */
 	uint64_t peak_count, peak_nbytes, peak_first_nbytes;
 	uint64_t end_count, end_nbytes;
 	/*

@@ -197,14 +197,23 @@ put_call(struct compiler *c, const struct call *call)
 			     &slot->offset);
 }
 
+/*
+ * Return the bytes of a block that a replay writes if it touches only the first
+ * page: these, and what reallocs copy, since an allocator may move the block.
+ */
 static uint64_t
-first_page(uint64_t size)
+written_nbytes(const struct compiler *c, uint32_t slot, uint64_t size)
 {
-	return size < REPLAY_PAGE_NBYTES ? size : REPLAY_PAGE_NBYTES;
+	const uint64_t copied =
+		(uint64_t)c->slots.slots[slot].copied * REPLAY_PAGE_NBYTES;
+	const uint64_t most =
+		copied > REPLAY_PAGE_NBYTES ? copied : REPLAY_PAGE_NBYTES;
+
+	return size < most ? size : most;
 }
 
 static void
-count_live(struct compiler *c, uint64_t size)
+count_live(struct compiler *c, uint32_t slot, uint64_t size)
 {
 	struct compiled *const out = c->out;
 
@@ -212,7 +221,7 @@ count_live(struct compiler *c, uint64_t size)
 	c->live_count++;
 	if (__builtin_add_overflow(c->live_nbytes, size, &c->live_nbytes))
 		c->limit = "live blocks of more than 2^64 bytes";
-	c->live_first_nbytes += first_page(size);
+	c->live_first_nbytes += written_nbytes(c, slot, size);
 	if (c->live_count > out->peak_count)
 		out->peak_count = c->live_count;
 	if (c->live_nbytes > out->peak_nbytes)
@@ -222,11 +231,11 @@ count_live(struct compiler *c, uint64_t size)
 }
 
 static void
-count_dead(struct compiler *c, uint64_t size)
+count_dead(struct compiler *c, uint32_t slot, uint64_t size)
 {
 	c->live_count--;
 	c->live_nbytes -= size;
-	c->live_first_nbytes -= first_page(size);
+	c->live_first_nbytes -= written_nbytes(c, slot, size);
 }
 
 static bool
@@ -236,7 +245,8 @@ put_free(struct compiler *c, uint32_t stream, struct u64_map_entry *block)
 				   .stream = stream,
 				   .slot = (uint32_t)block->value };
 
-	count_dead(c, block->extra);
+	count_dead(c, call.slot, block->extra);
+	c->slots.slots[call.slot].copied = 0;
 	u64_map_remove(&c->blocks, block);
 	c->out->frees++;
 	if (!put_call(c, &call))
@@ -266,7 +276,7 @@ put_block(struct compiler *c, uint32_t stream, uint64_t address, uint32_t slot,
 		return false;
 	block->value = slot;
 	block->extra = size;
-	count_live(c, size);
+	count_live(c, slot, size);
 	return true;
 }
 
@@ -340,6 +350,17 @@ on_free(struct compiler *c, const struct hatf_event *e, uint32_t stream)
 	return true;
 }
 
+/* Note that a realloc may copy the block in 'slot'. */
+static void
+note_copy(struct compiler *c, uint32_t slot, uint64_t old_size, uint64_t size)
+{
+	const uint64_t pages =
+		(old_size < size ? old_size : size) / REPLAY_PAGE_NBYTES;
+
+	c->slots.slots[slot].copied =
+		pages < UINT32_MAX ? (uint32_t)pages : UINT32_MAX;
+}
+
 /* Resize a known block. */
 static bool
 resize(struct compiler *c, const struct hatf_event *e, uint32_t stream,
@@ -358,7 +379,8 @@ resize(struct compiler *c, const struct hatf_event *e, uint32_t stream,
 	};
 
 	c->out->reallocs++;
-	count_dead(c, block->extra);
+	count_dead(c, call.slot, block->extra);
+	note_copy(c, call.slot, call.old_size, e->size);
 	u64_map_remove(&c->blocks, block);
 	return put_block(c, stream, e->address, call.slot, e->size) &&
 	       put_call(c, &call);

@@ -32,6 +32,8 @@ struct slot {
 	uint64_t offset;       /* offset of its last call; 0: there was none */
 	uint32_t stream, turn; /* stream and turn of its last call */
 	uint32_t next;	       /* next in a list of free slots */
+	/* Pages of its block that reallocs have copied, up to UINT32_MAX. */
+	uint32_t copied;
 };
 
 /* The free slots of a thread. */

@@ -357,7 +357,7 @@ runs_fit(const struct compiled *c, enum driver_touch touch, const char *path)
 	const uint64_t available = available_nbytes();
 	/*
 	 * If only the first page of a block is written to, only this page takes
-	 * memory.
+	 * memory, and what a realloc copies.
 	 */
 	uint64_t needed =
 		touch == TOUCH_ALL ? c->peak_nbytes : c->peak_first_nbytes;
