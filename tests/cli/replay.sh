@@ -398,6 +398,17 @@ size=$(awk '/^MemTotal/ { print $2 * 1024 }' /proc/meminfo)
 printf '%s\n' "$first_line" "0 $size 0x1000 0 0 1" >much.ascii
 refused 'more than there is' '* a replay would take * are available*' \
 	much.ascii
+# An event a year after the first one.
+cat >year.ascii <<END
+$first_line
+10 HATF 1.0\x0aproducer=test\x0aunit=us\x0a
+0 100 0x1000 0 0 0
+1 0x1000 0 0 31536000000000
+10 HATF end\x0aevents=2\x0arecords=3\x0acomplete=1\x0aend=exit\x0alost=0\x0a
+END
+refused 'a year' '*: with --speed real, it would take more than a week *' \
+	--speed real year.ascii
+replay 'a year at once' year.ascii
 # A realloc may copy the block, which then takes memory without any write.
 printf '%s\n' "$first_line" "0 $size 0x1000 0 0 1" \
 	"2 $((size + 4096)) 0x1000 0x2000 0 0 1" '1 0x2000 0 0 1' >copied.ascii

@@ -8,6 +8,9 @@
 /* Shorter pauses are omitted. */
 #define PAUSE_MIN_NS 10000
 
+/* With real time, a longer trace comes from damage: a week. */
+#define REAL_MAX_NS ((uint64_t)7 * 24 * 3600 * 1000000000)
+
 /* ------------------------------------------------------------------ streams */
 
 /* Return the stream for a new thread, or SLOTS_NONE. */
@@ -419,9 +422,15 @@ put_pause(struct compiler *c, const struct hatf_event *e, uint32_t stream)
 {
 	uint64_t ns, word, offset;
 
-	if (c->unit_ns == 0 || e->time < c->begin_time ||
-	    __builtin_mul_overflow(e->time - c->begin_time, c->unit_ns, &ns) ||
-	    ns >> 55 != 0 || ns < c->paused_ns[stream] + PAUSE_MIN_NS)
+	if (c->unit_ns == 0 || e->time < c->begin_time)
+		return true;
+	if (__builtin_mul_overflow(e->time - c->begin_time, c->unit_ns, &ns) ||
+	    ns > REAL_MAX_NS) {
+		c->limit = "with --speed real, it would take more than a week "
+			   "(choose a part by --from and --to)";
+		return false;
+	}
+	if (ns < c->paused_ns[stream] + PAUSE_MIN_NS)
 		return true;
 	c->paused_ns[stream] = ns;
 	word = WORD_PAUSE | WORD_CONTROL | ns << WORD_TIME_SHIFT;
