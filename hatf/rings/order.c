@@ -231,10 +231,15 @@ find_open_realloc(struct order *o, struct span span)
 				  last_byte(span.address, span.nbytes));
 }
 
-/* The open realloc of 's' can be found from now on; 's' has been peeked at. */
+/*
+ * The open realloc of 's' can be found from now on, unless the sink already has
+ * it or its free.  's' has been peeked at.
+ */
 static void
 list_realloc(struct order *o, struct order_producer *s)
 {
+	if (s->realloc_done || s->realloc_freed)
+		return;
 	/*
 	 * The size code is rounded up, so the last byte may belong to the block
 	 * after the old block.  A realloc that has failed gives no memory away.
@@ -405,8 +410,6 @@ begin_realloc(struct order *o, struct order_producer *s)
 				  ? s->event.operand[1]
 				  : 0;
 	consume(s);
-	peek(s);
-	list_realloc(o, s);
 }
 
 static void
@@ -587,7 +590,7 @@ fill_queue(struct order *o, struct order_producer *const *producers, uint32_t n,
 		has_event = peek(s);
 		s->realloc_listed = false;
 		o->open_count += s->realloc_open;
-		if (s->realloc_open && !s->realloc_done && !s->realloc_freed)
+		if (s->realloc_open)
 			list_realloc(o, s);
 		if (!has_event)
 			continue;
@@ -624,6 +627,9 @@ order_round(struct order *o, struct order_producer *const *producers,
 			if (o->run_sink != NULL && o->open_count == 0)
 				pass_run(o, s);
 		} while (peek(s) && s->event.stamp <= bound);
+		/* Most reallocs have ended by now, and are never listed. */
+		if (s->realloc_open && !s->realloc_listed)
+			list_realloc(o, s);
 		if (!s->has_event || s->event.stamp > until)
 			o->queue[0] = o->queue[--o->queue_count];
 		if (o->queue_count > 0)
