@@ -40,16 +40,11 @@ census_add_stack_row(struct census *s, uint32_t row, uint64_t id)
 }
 
 uint32_t
-census_stack_row(struct census *s, uint64_t id)
+census_add_stack(struct census *s, uint64_t id)
 {
 	struct hatf_stack stack;
 	uint32_t row;
 
-	if (id == 0)
-		return STACK_NONE;
-	row = id_rows_find(&s->stack_rows, id);
-	if (row != ID_ROWS_NONE)
-		return row + STACK_FIRST;
 	if (!hatf_stacks_get(s->stacks, id, &stack)) {
 		s->undefined_stacks++;
 		return STACK_NONE;
@@ -64,15 +59,12 @@ census_stack_row(struct census *s, uint64_t id)
 }
 
 uint32_t
-census_thread_row(struct census *s, uint64_t id)
+census_add_thread(struct census *s, uint64_t id)
 {
-	uint32_t row = id_rows_find(&s->thread_rows, id);
+	const uint32_t row = id_rows_add(&s->thread_rows, id);
 	void *threads = s->threads;
 	bool ok;
 
-	if (row != ID_ROWS_NONE)
-		return row;
-	row = id_rows_add(&s->thread_rows, id);
 	ok = row != ID_ROWS_NONE && census_reach(&threads, &s->thread_cap, row,
 						 sizeof(struct census_thread));
 	s->threads = threads;

@@ -18,16 +18,36 @@ bool census_reach(void **rows, uint32_t *cap, uint32_t row, size_t row_nbytes);
 bool census_add_stack_row(struct census *s, uint32_t row, uint64_t id);
 
 /*
- * Return the row of a stack.  If the stack is not defined, count this and
- * return STACK_NONE.
+ * Make a row for a stack that has none, and return it.  If the stack is not
+ * defined, count this and return STACK_NONE.
  */
-uint32_t census_stack_row(struct census *s, uint64_t id);
+uint32_t census_add_stack(struct census *s, uint64_t id);
 
-uint32_t census_thread_row(struct census *s, uint64_t id);
-
+uint32_t census_add_thread(struct census *s, uint64_t id);
 uint32_t census_add_lane(struct census *s, uint32_t thread,
 			 unsigned size_class);
 uint32_t census_add_heap(struct census *s, uint64_t id);
+
+/* Return the row of a stack; STACK_NONE if the stack is not defined. */
+static inline uint32_t
+census_stack_row(struct census *s, uint64_t id)
+{
+	uint32_t row;
+
+	if (id == 0)
+		return STACK_NONE;
+	row = id_rows_find(&s->stack_rows, id);
+	return row != ID_ROWS_NONE ? row + STACK_FIRST
+				   : census_add_stack(s, id);
+}
+
+static inline uint32_t
+census_thread_row(struct census *s, uint64_t id)
+{
+	const uint32_t row = id_rows_find(&s->thread_rows, id);
+
+	return row != ID_ROWS_NONE ? row : census_add_thread(s, id);
+}
 
 static inline uint32_t
 census_lane_row(struct census *s, uint32_t thread, uint64_t size)
