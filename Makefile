@@ -252,7 +252,8 @@ $B/tests/capture/programs/%: tests/capture/programs/%.cc $B/.flags
 	$(call program,CXX,$(CXX) -std=gnu++17,$(CXXFLAGS))
 
 tests: all $(UNIT) $(FUZZ) $(PROGRAMS) ## build the programs that the tests run
-unit: $(UNIT) $(FUZZ) ## build and run the unit tests, replay the fuzz corpora
+unit-programs: $(UNIT) $(FUZZ)
+unit: unit-programs ## build and run the unit tests, replay the fuzz corpora
 	$Qscripts/run-tests.sh -b $B $(UNIT) $(FUZZ)
 
 # Run each target for FUZZ_SECONDS, in a build of its own with ASan and UBSan.
@@ -330,7 +331,7 @@ help: ## print this list
 -include $(shell find $B -name '*.d' 2>/dev/null)
 
 FORCE:
-.PHONY: all tests unit check demo check-san bench bench-programs bench-capture \
-	fuzz fuzz-afl fuzz-programs lint format install uninstall clean help \
-	FORCE
+.PHONY: all tests unit unit-programs check demo check-san bench bench-programs \
+	bench-capture fuzz fuzz-afl fuzz-programs lint format install \
+	uninstall clean help FORCE
 .PRECIOUS: $B/obj/%.o
