@@ -32,6 +32,7 @@ run 'shellcheck' xargs -P "$(nproc)" -n 8 shellcheck -x -P SCRIPTDIR \
 	-S warning < <(printf '%s\n' scripts/*.sh .ci/run tests/*/*.sh)
 run 'man pages' mandoc -T lint -W warning */man/*.[1-9]
 run 'lines' scripts/check-lines.sh
+run 'functions' scripts/check-functions.sh
 run 'includes' scripts/check-includes.sh
 run 'symbols' scripts/check-symbols.sh
 run 'hardening' scripts/check-hardening.sh
