@@ -77,7 +77,13 @@ CPP_FLAGS := -D_GNU_SOURCE -I. $(if $(ISAL),-DHAVE_ISAL) \
 	$(if $(LIBDEFLATE),-DHAVE_LIBDEFLATE) $(if $(ZSTD),-DHAVE_ZSTD) \
 	$(if $(LZ4),-DHAVE_LZ4) $(if $(LIBDW),-DHAVE_LIBDW) \
 	$(if $(LIBIBERTY),-DHAVE_LIBIBERTY) $(if $(CAIRO),-DHAVE_CAIRO)
-OPTIMIZE := -O2
+# For a test under sanitizers, compiling takes longer than running.  -O1 and
+# debug information without variables shorten it; CFLAGS=-g adds variables.  A
+# fuzzer runs for long and gets -O2.
+FUZZER := $(findstring fuzzer,$(SAN))$(findstring afl,$(CC))
+QUICK := $(if $(FUZZER),,$(SAN))
+OPTIMIZE := $(if $(QUICK),-O1,-O2)
+DEBUG := $(if $(QUICK),-g1,-g)
 # Sanitizers replace all of this.  'shstk' marks the output as compatible with
 # shadow stacks; so are the start files and the static libraries that lack the
 # mark.
@@ -91,7 +97,7 @@ HARDEN_LINK := -Wl,-z,relro,-z,now \
 SMALL_LINK := -Wl,-z,noseparate-code $(if $(SAN),,-nostartfiles)
 FORTIFY := $(if $(SAN)$(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE \
 	-D_FORTIFY_SOURCE=3)
-FLAGS = -std=gnu11 $(OPTIMIZE) $(HARDEN) $(FORTIFY) -g -fPIC \
+FLAGS = -std=gnu11 $(OPTIMIZE) $(HARDEN) $(FORTIFY) $(DEBUG) -fPIC \
 	-fvisibility=hidden $(WARN) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
 		-fno-omit-frame-pointer) $(CPP_FLAGS) $(CPPFLAGS) $(CFLAGS)
@@ -168,7 +174,8 @@ $B/obj/preload/%.o: private FLAGS += -fdata-sections
 $(ENCODER): private FLAGS += -fdata-sections
 $B/obj/preload/interpose/interpose_thread.o: private FLAGS += -fno-exceptions
 # The writer thread runs this code for each event.
-$(filter-out $B/obj/hatf/recorder/%,$(ENCODER)): private OPTIMIZE := -O3
+$(if $(QUICK),,$(filter-out $B/obj/hatf/recorder/%,$(ENCODER))): \
+	private OPTIMIZE := -O3
 # The recorder imports as little of libc as it can, so no checking functions.
 $(ENCODER): private FORTIFY :=
 $B/obj/tools/report/page_bytes.o: tools/report/page/dist/report.html \
@@ -239,7 +246,7 @@ $(foreach n,$(GENERATED),$B/gen/$n.o): $B/gen/%.o: $B/gen/%.c
 $B/obj/tests/fuzz/fuzz_generated.o: private FLAGS += -I$B/gen
 $B/obj/tests/fuzz/fuzz_generated.o: | $(GENERATED:%=$B/gen/%.c)
 $B/tests/fuzz/fuzz_generated: $(GENERATED:%=$B/gen/%.o)
-ENGINE := $(if $(findstring fuzzer,$(SAN))$(findstring afl,$(CC)),,replay)
+ENGINE := $(if $(FUZZER),,replay)
 $(FUZZ): $B/libfuzz.a $(ENGINE:%=$B/obj/tests/fuzz/%.o)
 $(FUZZ): private LIBS := $(PARTS) $(LIB) $(LIBS) \
 	$(if $(ENGINE),,-fsanitize=fuzzer)
