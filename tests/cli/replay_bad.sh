@@ -118,7 +118,7 @@ run "$HATF" replay -r 2 -a ./bad.so -a glibc -a glibc:X=1 two.ascii
 check_status 'failed calls' 1
 failed='hatf replay: ./bad.so: 1 call failed, and fewer with other allocators'
 check_one_line 'failed calls' "$failed"
-grep -q 'calls without memory: 1$' out || fail "failed calls: $(cat out)"
+grep -q 'failed calls: 1$' out || fail "failed calls: $(cat out)"
 grep '^Least' out | grep -q 'bad.so' && fail "failed calls: $(cat out)"
 grep -q '^Least time: glibc' out || fail "failed calls: $(cat out)"
 for options in --markdown '--fail-if peak_rss>9*glibc' --check; do
@@ -129,7 +129,7 @@ for options in --markdown '--fail-if peak_rss>9*glibc' --check; do
 	! grep -q '^Least' out || fail "failed calls, $options: a verdict"
 done
 run "$HATF" replay -r 2 -a glibc -a ./bad.so --markdown two.ascii
-grep -qx -- '- ./bad.so: calls without memory: 1' out ||
+grep -qx -- '- ./bad.so: failed calls: 1' out ||
 	fail "failed calls in Markdown: $(cat out)"
 run "$HATF" replay --json -r 2 -a glibc -a ./bad.so two.ascii
 check 'failed calls: best' "$(jq -c '[.best[] | index("./bad.so")]' out)" \

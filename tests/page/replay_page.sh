@@ -104,7 +104,8 @@ BAD_HEAP='no memory' run timeout 100 "$HATF" replay -r 1 --html part.html \
 	cut.ascii
 check_status 'a part of an incomplete trace' 1
 
-run "$HATF" replay -r 1 --html no/such/place.html -a glibc none.ascii
+run "$HATF" replay -r 1 --html no/such/place.html -a glibc \
+	threads.hatf.gz
 check_status 'a folder is missing' 1
 check_one_line 'a folder is missing' 'hatf replay: no/such/place.html: *'
 run "$HATF" replay --check --html x.html none.ascii
@@ -120,6 +121,6 @@ if command -v node chromium >/dev/null && [ -d "$modules" ]; then
 		node "$page/says.mjs" part.html 'The trace is incomplete.' \
 		'Changed: merge:threads sizes:round=1' \
 		'begins with 4.00 KiB in 1 block, which' \
-		'./bad.so: calls without memory: 1' || fail 'part.html'
+		'./bad.so: failed calls: 1' || fail 'part.html'
 fi
 finish

@@ -173,7 +173,7 @@ print_failed_calls(struct out *o, const struct replay_runs *runs)
 		const struct replay_column *const c = &runs->columns[i];
 
 		if (c->fault[0] == '\0' && c->failed != 0)
-			out_printf(o, "\n- %s: calls without memory: %s\n",
+			out_printf(o, "\n- %s: failed calls: %s\n",
 				   c->allocator->label,
 				   figure_count(c->failed).text);
 	}

@@ -271,7 +271,7 @@ function failure(allocator) {
   if (allocator.error)
     return ` failed: ${visible(allocator.error)}`;
   return Number(allocator.failed) > 0
-    ? `: calls without memory: ${exact(allocator.failed)}` : '';
+    ? `: failed calls: ${exact(allocator.failed)}` : '';
 }
 
 function failures() {
