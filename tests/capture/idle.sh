@@ -278,7 +278,7 @@ test_orders()
 		"$(ctl --json "$pid" status | jq -r .pending)" null
 	ctl "$pid" stop 2>/dev/null && fail 'stop of a quiet process'
 	check 'pending stop' "$(ctl --json "$pid" status | jq -r .pending)" stop
-	ctl "$pid" status | grep -q 'pending order: stop, carried out' ||
+	ctl "$pid" status | grep -q 'pending order: stop, which takes effect' ||
 		fail "a stop waits: $(ctl "$pid" status)"
 	ctl "$pid" start 2>err && fail 'a start in the place of a stop'
 	grep -q 'recording already; the pending stop is cancelled' err ||
