@@ -45,6 +45,21 @@ def images(count):
     return b""
 
 
+def chain(count, pid):
+    """In this folder, traces of processes that descend from process 'pid'.
+
+    The parent of each process is that of the next file.
+    """
+    count = int(count)
+    for i in range(count):
+        parent = 10 ** 9 + i + 1 if i + 1 < count else pid
+        text = (f"HATF 1.0\npid={10 ** 9 + i}\nppid={parent}\n"
+                f"start_monotonic={1000 + i}\n")
+        with open(f"x.{10 ** 9 + i}.hatf", "wb") as file:
+            file.write(comment(text.encode()))
+    return b""
+
+
 def hatf_member(data):
     """'data' as one gzip member of hatf."""
     pack = zlib.compressobj(9, zlib.DEFLATED, -15)

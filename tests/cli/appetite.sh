@@ -53,6 +53,16 @@ check_status images 0
 check 'lines of images' "$(wc -l <out)" 20000
 rm -r images
 
+# ------------------------------------------------ children that forge traces
+# Their parents are in the reverse order of the files.
+mkdir chain
+# shellcheck disable=SC2016 # sh expands it
+within 25 400 "$HATF" record --no-symbols -o chain/%e.%p.hatf -- sh -c \
+	"cd chain && '$CLI/appetite.py' chain 20000 \$\$"
+check_status chain 0
+grep -q ' 200[0-9][0-9] traces of child processes' err || fail "chain: $(cat err)"
+rm -r chain
+
 # --------------------------------------------------------- tables of stacks
 # refused WHAT FIELD: the last run failed because of a limit on FIELD.
 refused()

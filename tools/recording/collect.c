@@ -242,62 +242,6 @@ collect_segments(const struct collection *c)
 	return n;
 }
 
-/* Is 'pid' the command or one of the first 'n' descendants? */
-static bool
-is_known(const struct collection *c, size_t n, uint64_t pid,
-	 const struct launch *l)
-{
-	if (pid == (uint64_t)l->pid)
-		return true;
-	for (size_t i = 0; i < n; i++)
-		if (c->traces[c->own_count + i].pid == pid)
-			return true;
-	return false;
-}
-
-/*
- * Is the trace's process the command, one of the first 'n' descendants, or a
- * descendant of these?
- */
-static bool
-is_descendant(const struct collection *c, size_t n,
-	      const struct collected_trace *trace, const struct launch *l)
-{
-	for (unsigned i = 0; i < trace->from_count; i++)
-		if (is_known(c, n, trace->from[i], l))
-			return true;
-	return is_known(c, n, trace->pid, l);
-}
-
-/*
- * Move the descendants of the command to the front of the other processes and
- * count them.  The rest are unrelated programs, which may write traces to the
- * same directory at the same time.
- */
-static void
-find_descendants(struct collection *c, const struct launch *l)
-{
-	struct collected_trace *const others = c->traces + c->own_count;
-	const size_t n = c->count - c->own_count;
-	size_t known = 0;
-	bool grown = true;
-
-	while (grown) {
-		grown = false;
-		for (size_t i = known; i < n; i++) {
-			const struct collected_trace trace = others[i];
-
-			if (!trace.is_noted &&
-			    !is_descendant(c, known, &trace, l))
-				continue;
-			others[i] = others[known];
-			others[known++] = trace;
-			grown = true;
-		}
-	}
-	c->descendant_count = known;
-}
-
 bool
 collect(struct collection *c, const char *text, const struct launch *l)
 {
@@ -308,16 +252,7 @@ collect(struct collection *c, const char *text, const struct launch *l)
 	if (c->own_count != 0)
 		qsort(c->traces, c->own_count, sizeof(*c->traces),
 		      compare_start);
-	if (!collect_pattern(c, text, false, l))
-		return false;
-	find_descendants(c, l);
-	return true;
-}
-
-void
-collect_noted(struct collection *c, const struct launch *l)
-{
-	find_descendants(c, l);
+	return collect_pattern(c, text, false, l);
 }
 
 void

@@ -51,15 +51,15 @@ struct collected_trace {
 };
 
 /*
- * The traces, first those of the command's own process, then those of its
- * descendants, then others.  Each of these parts is in the order of the traces'
- * start.
+ * The traces, first those of the command's own process in the order of their
+ * start.  Of the others, descendants_find() puts those of descendants first;
+ * each of these two parts is in the order of the paths.
  */
 struct collection {
 	struct collected_trace *traces;
 	size_t count, cap;
 	size_t own_count;	 /* traces of the command's process itself */
-	size_t descendant_count; /* traces of its descendants */
+	size_t descendant_count; /* of its descendants; 0 until they are found */
 };
 
 /*
@@ -67,13 +67,6 @@ struct collection {
  * Return false if out of memory.  The caller frees 'c' with collect_free().
  */
 bool collect(struct collection *c, const char *text, const struct launch *l);
-
-/*
- * Find the descendants again, after notebook_read() has marked the traces that
- * have a note.  In another PID namespace, a process has other ids, so the ids
- * in its header do not lead to the command; its note does.
- */
-void collect_noted(struct collection *c, const struct launch *l);
 
 void collect_free(struct collection *c);
 

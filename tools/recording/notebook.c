@@ -5,6 +5,7 @@
 #include "hatf/recorder/notes.h"
 #include "tools/control/process_info.h"
 #include "tools/control/started.h"
+#include "tools/recording/descendants.h"
 #include "tools/ui/message.h"
 
 #include <dirent.h>
@@ -370,7 +371,12 @@ notebook_read(struct notebook *n, struct collection *c, const struct launch *l)
 	free(r.here.begin);
 	free(r.inner.begin);
 	sort_begins(&n->known);
-	collect_noted(c, l);
+	/*
+	 * Search only now: in another PID namespace, a process has other ids,
+	 * so the ids in its header do not lead to the command.  Its note does.
+	 */
+	if (!descendants_find(c, l))
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 	/* Remove the file now, because 'hatf record' may end by a signal. */
 	remove_file(n);
 	if (n->lost_count != 0)
