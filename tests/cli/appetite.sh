@@ -60,7 +60,8 @@ mkdir chain
 within 25 400 "$HATF" record --no-symbols -o chain/%e.%p.hatf -- sh -c \
 	"cd chain && '$CLI/appetite.py' chain 20000 \$\$"
 check_status chain 0
-grep -q ' 200[0-9][0-9] traces of child processes' err || fail "chain: $(cat err)"
+grep -q ' 200[0-9][0-9] traces of child processes' err ||
+	fail "chain: $(cat err)"
 rm -r chain
 
 # --------------------------------------------------------- tables of stacks
