@@ -58,7 +58,7 @@ struct collected_trace {
 struct collection {
 	struct collected_trace *traces;
 	size_t count, cap;
-	size_t own_count;	 /* traces of the command's process itself */
+	size_t own_count; /* traces of the command's process itself */
 	/* traces of its descendants; 0 until they are found */
 	size_t descendant_count;
 };
