@@ -83,7 +83,8 @@ metatf_place_open(struct mtf_writer *w, const struct schema *schema,
 	p->previous = calloc(section->history_count + 1, sizeof(uint64_t));
 	p->before = calloc(section->history_count + 1, sizeof(uint64_t));
 	p->figures = calloc(section->field_count + 1, sizeof(*p->figures));
-	p->columns = calloc(schema->section_count, sizeof(*p->columns));
+	p->columns =
+		calloc(schema->section_count, sizeof(struct metatf_column *));
 	if (p->previous != NULL && p->before != NULL && p->figures != NULL &&
 	    p->columns != NULL && open_columns(p, is_compressed))
 		return p;
