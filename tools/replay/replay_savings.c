@@ -42,17 +42,6 @@ print_changes(struct out *o, const struct what_if_counts *n)
 			   figure_count(n->chunks).text);
 }
 
-/* Are they equal, by the rule of replay_verdict.h? */
-static bool
-is_equal(const struct replay_spread *a, const struct replay_spread *b)
-{
-	const uint64_t less = a->median < b->median ? a->median : b->median;
-	const uint64_t more = a->median < b->median ? b->median : a->median;
-
-	return (a->min <= b->max && b->min <= a->max) ||
-	       more - less <= less / 100;
-}
-
 static void
 print_measure(struct out *o, const char *what, enum replay_measure m,
 	      const struct replay_column *before,
@@ -62,7 +51,7 @@ print_measure(struct out *o, const char *what, enum replay_measure m,
 	const struct replay_spread *const b = &after->measures[m];
 
 	out_printf(o, "%s ", what);
-	if (is_equal(a, b))
+	if (verdict_equals(a, b))
 		out_str(o, "equal within the spread");
 	else
 		print_difference(o,

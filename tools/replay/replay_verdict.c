@@ -58,14 +58,22 @@ verdict_best(const struct replay_runs *runs, enum replay_measure m)
 }
 
 bool
+verdict_equals(const struct replay_spread *a, const struct replay_spread *b)
+{
+	const uint64_t less = a->median < b->median ? a->median : b->median;
+	const uint64_t more = a->median < b->median ? b->median : a->median;
+
+	return (a->min <= b->max && b->min <= a->max) ||
+	       more - less <= less / 100;
+}
+
+bool
 verdict_is_equal(const struct replay_runs *runs, enum replay_measure m,
 		 unsigned best, unsigned idx)
 {
-	const struct replay_spread *const a = &runs->columns[best].measures[m];
-	const struct replay_spread *const b = &runs->columns[idx].measures[m];
-
 	return verdict_is_ranked(runs, idx) &&
-	       (b->min <= a->max || b->median - a->median <= a->median / 100);
+	       verdict_equals(&runs->columns[best].measures[m],
+			      &runs->columns[idx].measures[m]);
 }
 
 double

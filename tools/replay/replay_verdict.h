@@ -25,6 +25,13 @@ unsigned verdict_report_unranked(const struct replay_runs *runs);
 /* Return the index of the best column.  One of them has figures. */
 unsigned verdict_best(const struct replay_runs *runs, enum replay_measure m);
 
+/*
+ * Are two figures equal: do the ranges of their runs overlap, or do their
+ * medians differ by at most 1 %?
+ */
+bool verdict_equals(const struct replay_spread *a,
+		    const struct replay_spread *b);
+
 /* Does a column equal the best one?  A column without a rank does not. */
 bool verdict_is_equal(const struct replay_runs *runs, enum replay_measure m,
 		      unsigned best, unsigned idx);
