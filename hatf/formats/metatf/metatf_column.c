@@ -167,6 +167,18 @@ make_forms(const struct metatf_column *c, struct form forms[3])
 	return count;
 }
 
+/*
+ * Do two forms store the batch in the same bytes?  An argument matters only as
+ * a base: the initial value of delta is that of the batch before.
+ */
+static bool
+is_same_form(const struct form *a, const struct form *b)
+{
+	return a->interpretation == b->interpretation && a->width == b->width &&
+	       (a->interpretation != DTD_BASE_OFFSET ||
+		a->argument == b->argument);
+}
+
 /* Write the metadata that a form needs. */
 static bool
 change(struct metatf_column *c, const struct field_state *now,
@@ -203,7 +215,10 @@ metatf_column_place(struct metatf_column *c, const uint64_t *numbers,
 
 	form_count = make_forms(c, forms);
 	for (unsigned i = 0; i < form_count; i++) {
-		const size_t n = cost(c, &forms[i], numbers, count);
+		const size_t n =
+			is_possible && is_same_form(&forms[i], &present)
+				? present_cost
+				: cost(c, &forms[i], numbers, count);
 
 		if (n < best_cost) {
 			best_cost = n;
