@@ -8,7 +8,8 @@
 # A room is a folder.  The first table below says which rooms each room may use.
 # A room uses another one if one of its files includes a header of the other, or
 # if an object of the build refers to a function or variable of the other.  The
-# second table says which headers of libraries each room may include.
+# second table says which headers of libraries each room may include.  The
+# README of a room names the rooms that the room uses.
 #
 # --table prints for each room its files, its lines and the rooms that it uses.
 set -u
@@ -323,6 +324,77 @@ check_names()
 	done < <(sources | sed -n 's|.*/\(.*\.h\)$|\1|p' | sort | uniq -d)
 }
 
+# list_said: print ROOM USED for each room that the paragraph "Uses" of a room's
+# README names.  `config` after `preload/clock` means preload/config.
+list_said()
+{
+	sources | grep '\.c$' | sed 's|/[^/]*$||' | sort -u >"$work/rooms"
+	sed 's|$|/README.md|' "$work/rooms" | while read -r file; do
+		[ ! -e "$file" ] || echo "$file"
+	done | xargs -r awk -v rooms="$work/rooms" '
+		BEGIN {
+			while ((getline name < rooms) > 0)
+				is_room[name] = 1
+			is_room["preload"] = 1
+		}
+		FNR == 1 {
+			room = FILENAME
+			sub(/\/README.md$/, "", room)
+			parent = ""
+			on = 0
+		}
+		/^\*\*Uses:/ { on = 1 }
+		/^$/ { on = 0 }
+		on {
+			if (/all rooms of `tools`/)
+				print room, "tools/*"
+			n = split($0, word, "`")
+			for (i = 2; i <= n; i += 2) {
+				name = word[i]
+				if (name == "hatf.h") {
+					print room, "api"
+					continue
+				}
+				if (!is_room[name])
+					name = parent "/" name
+				if (!is_room[name])
+					continue
+				print room, name
+				parent = name
+				sub(/\/[^\/]*$/, "", parent)
+			}
+		}'
+}
+
+# The README of a room names the rooms that the room uses, and no others.
+check_readmes()
+{
+	local message
+
+	list_said >"$work/said"
+	while read -r message; do
+		complain "$message"
+	done < <(awk '
+		NR == FNR { said[$1, $2] = 1; has_readme[$1] = 1; next }
+		{
+			sub(/^public$/, "api", $2)
+			used[$1, $2] = 1
+			parent = $2
+			sub(/\/[^\/]*$/, "/*", parent)
+			if (has_readme[$1] && !(($1, $2) in said) &&
+			    !(($1, parent) in said))
+				print $1 "/README.md: \"Uses\" lacks " $2
+		}
+		END {
+			for (pair in said) {
+				split(pair, room, SUBSEP)
+				if (!used[pair] && room[2] != "tools/*")
+					print room[1] "/README.md: " room[1] \
+						" does not use " room[2]
+			}
+		}' "$work/said" "$work/uses" | sort -u)
+}
+
 print_table()
 {
 	local room uses files
@@ -348,6 +420,7 @@ case ${1:-} in
 	;;
 esac
 check_rooms
+check_readmes
 check_cycles rooms <"$work/uses"
 check_cycles files < <(drop_upcall <"$work/calls" | drop_siblings)
 exit $status

@@ -74,6 +74,13 @@ echo >tree/tools/ui/layout.h
 expect_complaint '^layout.h is the name of two headers$'
 rm tree/tools/ui/layout.h
 
+# A README that does not name a room in use, or names one that is not in use.
+readme=hatf/containers/README.md
+sed -i 's|^\*\*Uses:.*|**Uses:** `hatf.h`, `hatf/io`.|' "tree/$readme"
+expect_complaint "^$readme: \"Uses\" lacks hatf/codec$"
+expect_complaint "^$readme: hatf/containers does not use hatf/io$"
+cp "$top/$readme" "tree/$readme"
+
 tree/scripts/check-includes.sh --table >table || fail 'no table'
 grep -qE '^hatf/codec +[0-9]+ +[0-9]+  api$' table || fail "table: $(cat table)"
 
