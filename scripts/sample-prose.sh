@@ -56,7 +56,8 @@ def comments(path, text):
         before = text[text.rfind('\n', 0, m.start()) + 1:m.start()].strip()
         words = flow(re.sub(r'^\s*\*', '', body.strip('/*'), flags=re.M))
         if before.startswith('#e') or not re.search('[a-z]{2}', words) \
-                or re.fullmatch(r'\S+ - see \S+', words):
+                or re.fullmatch(r'\S+ - see \S+', words) \
+                or words.startswith('---'):
             continue
         after = text[m.end():].lstrip('\n').split('\n', 1)[0].strip()
         yield (f'{path}:{text.count(chr(10), 0, m.start()) + 1}', words,
