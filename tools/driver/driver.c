@@ -21,7 +21,10 @@
 
 static struct driver_run *run;
 
-/* The driver; an allocator's fork() would make another one. */
+/*
+ * The ID of the driver.  If the allocator forks, the child must not write to
+ * 'run'.
+ */
 static pid_t driver_pid;
 
 static _Noreturn void
@@ -41,7 +44,10 @@ fail_call(const char *what)
 	fail(text);
 }
 
-/* Map 'nbytes' zero bytes and at least one more, resident from the start. */
+/*
+ * Map 'nbytes' zero bytes, resident from the start.  Map one byte more, because
+ * mmap() refuses a length of 0.
+ */
 static void *
 map_zeros(uint64_t nbytes)
 {
@@ -55,9 +61,10 @@ map_zeros(uint64_t nbytes)
 }
 
 /*
- * Map 'nbytes' zero bytes, resident from the start, in huge pages if there are
- * enough of them: calls use the slots of a large live set in any order, and the
- * page tables of small pages would not fit in the processor's caches.
+ * Map 'nbytes' zero bytes, resident from the start.  Use huge pages, unless the
+ * bytes fill less than half of one.  Calls use the slots of a large live set in
+ * any order, so the page tables of small pages would not fit in the processor's
+ * caches.
  */
 static void *
 map_table(uint64_t nbytes)
@@ -71,7 +78,7 @@ map_table(uint64_t nbytes)
 	if (map == MAP_FAILED)
 		fail_call("no memory for the driver");
 	begin = map + (-(uintptr_t)map & (HUGE_NBYTES - 1));
-	/* Some systems have no huge pages. */
+	/* Ignore a failure: some systems have no huge pages. */
 	madvise(begin, nbytes, MADV_HUGEPAGE);
 	for (uint64_t i = 0; i < nbytes; i += REPLAY_PAGE_NBYTES)
 		((volatile char *)begin)[i] = 0;
@@ -238,7 +245,8 @@ reset_peak(void)
 	if (fd < 0)
 		return;
 	/*
-	 * If the kernel cannot reset the peak, it is the peak since the start.
+	 * Ignore a failure: the run then reports the peak since the start of
+	 * the process.
 	 */
 	if (write(fd, "5", 1) != 1)
 		errno = 0;
@@ -263,7 +271,10 @@ fault_count(void)
 	return (uint64_t)(u.ru_minflt + u.ru_majflt);
 }
 
-/* Add the latencies of all lanes to those of the first one and sum them up. */
+/*
+ * Add the latencies of all lanes to those of the first one, and store the
+ * percentiles of these sums.
+ */
 static void
 sum_latencies(const struct lanes *all, double tick_ns)
 {
@@ -330,7 +341,10 @@ store_measures(const struct lanes *all)
 	if (all->sizes != NULL) {
 		run->asked_nbytes = all->sizes->peak_asked;
 		run->usable_nbytes = all->sizes->peak_usable;
-		/* With several threads, the sums are not exact. */
+		/*
+		 * With several threads, the sums are not exact.  Report at
+		 * least as many usable bytes as were asked for.
+		 */
 		if (run->usable_nbytes < run->asked_nbytes)
 			run->usable_nbytes = run->asked_nbytes;
 	}
@@ -367,7 +381,7 @@ run_trace(int words_fd)
 	find_calls(&all.calls);
 	prepare_observers(&all, header->slot_count);
 	all.restart = restart;
-	/* relaxed: as in lane_place.h. */
+	/* relaxed: the watching process only looks for changes. */
 	atomic_store_explicit(&run->phase, DRIVER_RUNS, memory_order_relaxed);
 	restart(&all);
 	lanes_run(&all, header->parked_count);

@@ -26,8 +26,8 @@
 #define DRIVER_WORD "--drive"
 
 /*
- * Exit status of a driver that lacks the shared memory; the allocator has
- * closed the descriptor.
+ * Exit status of a driver that cannot map the shared memory, because the
+ * allocator has closed the descriptor.
  */
 #define DRIVER_NO_MEMORY 98
 
@@ -38,17 +38,19 @@ enum driver_touch {
 };
 
 enum driver_phase {
-	DRIVER_STARTS, /* the loader, the allocator, or the driver itself */
+	DRIVER_STARTS, /* the loader, the allocator or the driver sets up */
 	DRIVER_RUNS,
 	DRIVER_ENDS, /* all calls have been made */
 };
 
 /*
- * Treat what the driver has stored as untrusted: the allocator can write there.
+ * Treat what the driver has stored as untrusted, because the allocator can
+ * overwrite it.
  */
 struct driver_run {
 	/* Set by the caller: */
-	bool is_null; /* make no calls, to measure the driver's own cost */
+	/* call the null allocator, to measure the driver's own cost */
+	bool is_null;
 	enum driver_touch touch;
 	bool is_checked;       /* check the order of calls, with pauses */
 	bool checks_alignment; /* check how the blocks are aligned, too */
@@ -65,25 +67,26 @@ struct driver_run {
 	char library[256]; /* the object that defines malloc */
 	uint64_t wall_ns, cpu_ns;
 	/*
-	 * Of all threads together: the time from their first word to their
-	 * last one without waits and pauses, the waits for calls of other
-	 * threads, and the CPU time of these waits.  'busiest_ns' is the most
-	 * of a lane.
+	 * Sums over all threads.  'busy_ns' is the time from a thread's first
+	 * word to its last one, without waits and pauses; 'busiest_ns' is the
+	 * largest such time of one lane.  'wait_ns' is the time of the waits
+	 * for calls of other threads, 'wait_cpu_ns' the CPU time of these
+	 * waits.
 	 */
 	uint64_t busy_ns, busiest_ns, wait_ns, wait_cpu_ns;
 	uint64_t faults; /* page faults, including major ones */
 	uint64_t failed; /* calls that found no memory */
 	/*
-	 * With 'is_sized': the sums at the peak of the bytes asked for; 0:
-	 * unknown.
+	 * With 'is_sized': both sums, as they were when the bytes asked for
+	 * were at their peak.  0: unknown.
 	 */
 	uint64_t asked_nbytes, usable_nbytes;
 	struct own_stats own; /* 'source' is copied to 'own_source' */
 	char own_source[32];
 	struct latency latencies[LATENCY_KINDS];
 	/*
-	 * Resident memory.  The difference to the null allocator is the memory
-	 * of the allocator, with its code and its initial data.
+	 * Resident memory.  The difference to a run with the null allocator is
+	 * the memory of the allocator, with its code and its initial data.
 	 */
 	uint64_t peak_nbytes, end_nbytes;
 	/* One for each 'sample_step' calls. */
@@ -91,7 +94,7 @@ struct driver_run {
 	struct lane_place places[]; /* one for each stream */
 };
 
-/* Return the size of a run with places for 'stream_count' streams. */
+/* Return the size of a 'struct driver_run' with 'stream_count' places. */
 static inline size_t
 driver_run_nbytes(uint32_t stream_count)
 {
@@ -99,7 +102,10 @@ driver_run_nbytes(uint32_t stream_count)
 	       stream_count * sizeof(struct lane_place);
 }
 
-/* Run the driver; 'argv' has the two descriptors.  Returns only on failure. */
+/*
+ * Run the driver; 'argv' contains the two descriptors.  Returns only on
+ * failure.
+ */
 int driver_main(int argc, char **argv);
 
 #endif /* DRIVER_H */

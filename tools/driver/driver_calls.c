@@ -8,7 +8,8 @@
 
 /*
  * Store the address of the function 'name' in the function pointer at 'to'.
- * Return whether 'library', of which '*base' is the address, defines it.
+ * Return whether the library at '*base' defines it.  If '*base' is NULL, first
+ * set it to the address of the library that does.
  */
 static bool
 find_function(const char *name, void *to, void **base)
@@ -64,7 +65,8 @@ driver_calls_own(const char *name, void *to)
 
 /*
  * The address of every block that a thread gets from the null allocator.  It
- * has its own cache lines: shared ones would increase the driver's own cost.
+ * fills cache lines of its own, because two threads that share a line would
+ * increase the driver's own cost.
  */
 static _Thread_local _Alignas(128) char scratch[128];
 

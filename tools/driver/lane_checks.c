@@ -12,7 +12,7 @@ enum slot_state {
 	SLOT_BUSY,
 };
 
-/* At a random one of many calls, pause for up to 128 us. */
+/* Pause for up to 131 us in one of 'pause_mask' + 1 cases, chosen at random. */
 static void
 pause_at_random(const struct lane_checks *checks, lane_random *random)
 {
@@ -48,7 +48,7 @@ put_marks(void *block, uint64_t mark, size_t count)
 		memcpy((char *)block + i * sizeof(mark), &mark, sizeof(mark));
 }
 
-/* Does the block consist of marks? */
+/* Do the first 'count' words of the block all equal 'mark'? */
 static bool
 has_marks(const void *block, uint64_t mark, size_t count)
 {
@@ -92,9 +92,9 @@ lane_check_before(struct lane_checks *checks, lane_random *random,
 }
 
 /*
- * Is a block aligned as was asked for, or else as a pointer?  C asks for more,
- * but some allocators give less to small blocks.  What memalign does with an
- * alignment that is no power of two is its own affair.
+ * Is a block aligned as the call asked for or, without a request, as a pointer?
+ * C requires more, but some allocators align small blocks less.  Ignore an
+ * alignment that is no power of two, for which memalign may return any address.
  */
 static bool
 is_aligned(const void *block, uint64_t size, uint64_t alignment)

@@ -2,12 +2,12 @@
 /*
  * lane_checks.h - check the order of the calls while a trace is replayed
  *
- * Each slot has a state: free, live, or in a call.  A call that finds its slot
- * in another state than it must is a mistake of the replay: a block is freed
- * before it was allocated, or two threads have the same slot.  The first page
- * of each block is filled with the number of its slot, so the checks also find
- * an allocator that gives memory to two blocks at once, whose calloc does not
- * clear it, or whose realloc does not keep it.
+ * Each slot has a state: free, live, or in a call.  If a call finds its slot in
+ * a wrong state, the replay has made a mistake: it frees a block before it
+ * allocated the block, or two threads use the same slot.  The checks fill the
+ * first page of each block with the number of its slot, so they also find an
+ * allocator that gives memory to two blocks at once, whose calloc does not
+ * clear a block, or whose realloc loses the contents of a block.
  *
  * At random places the threads pause.  Calls that the replay does not order
  * then actually happen in another order.
@@ -23,9 +23,9 @@
 struct lane_checks {
 	_Atomic uint8_t *states; /* by slot */
 	uint64_t *sizes;	 /* sizes of the blocks, by slot */
-	uint64_t pause_mask;	 /* a pause at one of pause_mask + 1 places */
+	uint64_t pause_mask;	 /* pause in one of pause_mask + 1 cases */
 	bool has_memory;	 /* blocks can be written to */
-	bool checks_alignment;	 /* also check larger ones than a pointer's */
+	bool checks_alignment;	 /* check alignments above a pointer's, too */
 };
 
 /* The state of a thread's random numbers; starts as any number but 0. */
@@ -34,8 +34,8 @@ typedef uint64_t lane_random;
 /*
  * Call these functions before and after a call of 'kind' with a slot.  The
  * first gets the block in the slot.  The second gets the block that is in the
- * slot then, of at least 'size' bytes, and the alignment that the call asked
- * for, or 0.  Return NULL, or a description of the mistake (static).
+ * slot after the call, of at least 'size' bytes, and the alignment that the
+ * call asked for, or 0.  Return NULL, or a description of the mistake (static).
  */
 const char *lane_check_before(struct lane_checks *checks, lane_random *random,
 			      enum word_kind kind, uint32_t slot,

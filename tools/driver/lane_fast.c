@@ -16,10 +16,10 @@ struct fast {
 	void **blocks; /* by slot */
 };
 
-/* Calls that one jump decides about. */
+/* Calls of a group: one jump selects the code for all of them. */
 #define GROUP_CALLS 6
 
-/* How many lone words before its call the address of a block is prefetched. */
+/* The slot of a lone word is prefetched this many words before its call. */
 #define AHEAD (LANE_FAST_AHEAD - GROUP_CALLS)
 
 /* -------------------------------------------------------------------- calls */
@@ -39,7 +39,10 @@ size_of(const uint64_t *words, bool pairs, unsigned idx)
 		     : word_size(words[idx]);
 }
 
-/* Make call 'idx' of the words, a free, or a malloc of 1 byte to a page. */
+/*
+ * Make call 'idx' of the words, which is a free or a malloc of 1 byte to a
+ * page.
+ */
 static always_inline void
 make_call(const struct fast f, const uint64_t *words, bool pairs, bool touches,
 	  unsigned idx, bool is_free)
@@ -47,7 +50,10 @@ make_call(const struct fast f, const uint64_t *words, bool pairs, bool touches,
 	void *block;
 
 	if (!pairs) {
-		/* Only lone words have slots beyond the second-level cache. */
+		/*
+		 * Prefetch only for lone words, because the slots of pairs fit
+		 * in the second-level cache.
+		 */
 		__builtin_prefetch(&f.blocks[word_slot(words[idx + AHEAD])], 1);
 		lane_place_next(f.place, words + idx);
 	}
@@ -60,7 +66,10 @@ make_call(const struct fast f, const uint64_t *words, bool pairs, bool touches,
 		return;
 	}
 	block = f.calls->malloc(size_of(words, pairs, idx));
-	/* Only now, or the slot would occupy a register during the call. */
+	/*
+	 * Extract the slot only now, because an earlier copy would occupy a
+	 * register during the call.
+	 */
 	f.blocks[slot_of(words, pairs, idx)] = block;
 	if (unlikely(block == NULL))
 		f.lane->failed++;
@@ -72,7 +81,8 @@ make_call(const struct fast f, const uint64_t *words, bool pairs, bool touches,
 
 /*
  * Return which calls of a group are frees, in bits 0 to 5, or 64 to 255 if the
- * words are no group: 6 calls in pairs, or in lone words, and none slow.
+ * words are no group.  A group is 6 calls, all in pairs or all in lone words,
+ * and none of them slow.
  */
 static always_inline unsigned
 frees_of(const uint64_t *w, bool pairs)
@@ -91,7 +101,7 @@ frees_of(const uint64_t *w, bool pairs)
 			  (~all & WORD_LONE) | (any & WORD_SLOW));
 }
 
-/* Expand a macro for each combination of calls; the argument is in octal. */
+/* Expand a macro for each combination of calls; its argument is in octal. */
 #define EACH_8(m, n) \
 	m(n##0) m(n##1) m(n##2) m(n##3) m(n##4) m(n##5) m(n##6) m(n##7)
 #define EACH_32(m, a, b, c, d) \
@@ -104,10 +114,10 @@ frees_of(const uint64_t *w, bool pairs)
 #define LABEL(n) [0##n] = &&calls_##n,
 
 /*
- * Make the calls of a group.  The address of the next group's code is found
- * before them: a mispredicted jump to it then costs less, since the processor
- * knows the right address as soon as it reaches the jump.  The assembler line
- * keeps the compiler from moving that past the calls.
+ * Make the calls of a group.  Load the address of the next group's code before
+ * the calls, because a mispredicted jump then costs less: the processor knows
+ * the right address as soon as it reaches the jump.  The assembler line keeps
+ * the compiler from moving the load past the calls.
  */
 #define CALLS(n)                                                 \
 	calls_##n : code = codes[frees_of(words + step, pairs)]; \

@@ -4,8 +4,9 @@
  *
  * The driver's own cost is mostly that of reading words, and of mispredicted
  * branches: a processor cannot foresee whether the next call of a trace is a
- * malloc or a free.  So one jump decides about six calls, to code that makes
- * just these six.  The address that it jumps to is known six calls before.
+ * malloc or a free.  So there is one jump for six calls, to code that makes
+ * just these six.  The loop finds the address of that code six calls before the
+ * jump.
  */
 #ifndef LANE_FAST_H
 #define LANE_FAST_H

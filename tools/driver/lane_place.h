@@ -17,7 +17,7 @@ enum lane_state {
 	LANE_CALLS,  /* in a call, or on the way to one */
 	LANE_WAITS,  /* waits for another thread */
 	LANE_JOINS,  /* waits for the end of a thread of stream 'detail' */
-	LANE_PAUSES, /* waits for a time */
+	LANE_PAUSES, /* waits until a time */
 	LANE_ENDED,  /* has no more words */
 };
 
@@ -34,7 +34,10 @@ struct lane_place {
 	const uint64_t *chunk;	      /* the word's chunk */
 	_Atomic uint32_t chunk_count; /* chunks read so far */
 	_Atomic uint32_t state;	      /* an 'enum lane_state' */
-	/* Changes during a long write to a block, and see LANE_JOINS. */
+	/*
+	 * For LANE_JOINS: the stream.  Also increases during a long write to a
+	 * block, so that the other process sees that the thread goes on.
+	 */
 	_Atomic uint32_t detail;
 };
 

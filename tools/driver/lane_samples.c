@@ -6,7 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Return the resident pages: the second number of /proc/self/statm. */
+/*
+ * Return the resident bytes.  The second number of /proc/self/statm is in
+ * pages.
+ */
 static uint64_t
 resident_nbytes(const struct lane_samples *s)
 {

@@ -35,7 +35,9 @@ void lane_times_restart(struct lane_times *times);
 void lane_times_wait(struct lane_times *times, struct lane_place *place,
 		     turn_number *number, uint32_t turn);
 
-/* The thread did something from 'begin_ns' on that is no call. */
+/*
+ * Exclude the time from 'begin_ns' until now, because the thread made no call.
+ */
 void lane_times_skip(struct lane_times *times, uint64_t begin_ns);
 
 #endif /* LANE_TIMES_H */

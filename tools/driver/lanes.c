@@ -12,16 +12,19 @@
 /* Stack of a thread.  The driver needs little; allocators may need some. */
 #define STACK_NBYTES ((size_t)512 << 10)
 
-/* During a longer write, the place of the thread changes now and then. */
+/*
+ * During a longer write, touch_long() changes the place of the thread now and
+ * then, so that the watching process does not report a standstill.
+ */
 #define LONG_WRITE_NBYTES ((uint64_t)64 << 20)
 
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 /*
- * Read the next chunk of a lane.  Mapping the file instead would contend for
- * the locks of the allocator's own mappings, and interrupt the other
- * processors.
+ * Read the next chunk of a lane.  If the driver mapped the file instead, it
+ * would contend with the allocator's own mappings for locks of the kernel, and
+ * interrupt the other processors.
  */
 static void
 next_chunk(struct lane *lane)
@@ -82,7 +85,7 @@ touch(const struct lanes *all, const struct lane *lane, void *block,
 		touch_long(all, lane, bytes, from, end);
 	else
 		touch_pages(all, bytes, from, end);
-	/* The last page may be shorter than that. */
+	/* The last byte may be in a page that the steps above did not reach. */
 	if (unlikely(end > REPLAY_PAGE_NBYTES))
 		bytes[(end - 1) & all->touch_mask] = 1;
 }
@@ -98,7 +101,7 @@ keep(const struct lanes *all, struct lane *lane, unsigned kind, uint32_t slot,
 		return;
 	}
 	lane->failed++;
-	/* A realloc that fails leaves the old block. */
+	/* A realloc that fails leaves the old block, so keep that. */
 	if (kind != WORD_REALLOC)
 		all->blocks[slot] = NULL;
 }
@@ -170,7 +173,10 @@ static void
 observe_after(const struct lanes *all, struct lane *lane, unsigned kind,
 	      uint32_t slot, void *block, uint64_t size, uint64_t alignment)
 {
-	/* A realloc that failed has left the old block, of any size. */
+	/*
+	 * A realloc that failed has left the old block.  Its size is not known
+	 * here, so check none of its bytes.
+	 */
 	if (all->checks != NULL)
 		check_after(all, lane, kind, slot, block != NULL ? size : 0,
 			    alignment);
@@ -332,7 +338,7 @@ control(struct lane *lane, uint64_t word)
 		pause_until(lane, all->begin_ns + (word >> WORD_TIME_SHIFT));
 		return true;
 	case WORD_THREAD:
-		lane->next++; /* The ID is for whoever reads the words later. */
+		lane->next++; /* Skip the ID, which only 'hatf replay' reads. */
 		return true;
 	default:
 		return false;
@@ -388,7 +394,7 @@ run_thread(void *context)
 	lane_place_state(lane->place, LANE_ENDED, 0);
 	if (last == (WORD_EXIT | WORD_CONTROL))
 		return NULL;
-	/* The thread outlives the trace. */
+	/* The thread outlives the trace, so it must not return. */
 	turn_pass(&lane->all->parked);
 	for (;;)
 		pause();

@@ -52,7 +52,7 @@ struct lanes {
 	 * to the first byte of a block.
 	 */
 	uint64_t touch_mask;
-	/* One of the next three is set, or latencies are measured. */
+	/* Whether one of the next three is set, or latencies are measured. */
 	bool is_observed;
 	struct lane_checks *checks;   /* NULL: none */
 	struct lane_sizes *sizes;     /* NULL: do not sum up usable sizes */
@@ -60,19 +60,19 @@ struct lanes {
 	uint64_t begin_ns;
 	turn_number parked; /* threads that have no more words */
 	/*
-	 * For WORD_BEGIN: threads that have arrived; 'has_begun' is 1 when all
-	 * have.
+	 * For WORD_BEGIN: how many threads have arrived.  The last one of them
+	 * sets 'opened' to 1.
 	 */
 	_Atomic uint32_t arrived_count;
 	turn_number opened;
 	void (*restart)(struct lanes *all); /* restart the measures */
-	/* end the process with a message */
+	/* End the process with a message. */
 	void (*fail)(const char *what);
 };
 
 /*
  * Run lane 0 on this thread and wait until all others have done their last
- * call.  Threads that the trace has not ended then still exist.
+ * call.  Threads that do not end in the trace still exist afterwards.
  */
 void lanes_run(struct lanes *all, uint64_t parked_count);
 

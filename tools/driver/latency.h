@@ -40,7 +40,9 @@ latency_bucket(uint64_t ticks)
 	if (ticks < 64)
 		return (unsigned)ticks;
 	top = 63 - (unsigned)__builtin_clzll(ticks);
-	/* Longer calls go to the last bucket: 2^43 ticks are about an hour. */
+	/*
+	 * Calls of 2^44 ticks or more, some two hours, go to the last bucket.
+	 */
 	if (top > 43)
 		return LATENCY_BUCKETS - 1;
 	return (top - 4) * 32 + (unsigned)(ticks >> (top - 5) & 31);

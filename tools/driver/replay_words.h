@@ -2,18 +2,18 @@
 /*
  * replay_words.h - the file of a compiled trace, which drives an allocator
  *
- * A file of chunks.  Each thread has a stream of words, which lies in chunks of
- * its own; the last word of a full chunk is WORD_NEXT.  After the streams come
- * the index (a 'struct replay_stream' for each) and the numbers of all streams'
- * chunks.  The first chunk has the header:
+ * The file consists of chunks.  Each thread has a stream of words, which lies
+ * in chunks of its own; the last word of a full chunk is WORD_NEXT.  After the
+ * streams come the index (a 'struct replay_stream' for each) and the numbers of
+ * all streams' chunks.  The first chunk has the header:
  *
  *	| header | chunk of 0 | chunk of 1 | ... | index | numbers |
  *
  * Most words are pairs, of two calls that are frees, or mallocs of 1 to 2047
  * bytes:
  *
- *	bits 0-1	WORD_FREES: of the first call, of the second: it is a
- *			free
+ *	bits 0-1	WORD_FREES: bit 0 if the first call is a free, bit 1 if
+ *			the second one is
  *	bits 4-5	WORD_HANDS, WORD_HANDS_SECOND
  *	bit 6		0
  *	bit 7		WORD_SLOW: one of the calls hands its slot over
@@ -26,20 +26,21 @@
  *	bit 4		WORD_HANDS: the slot's next call is another thread's
  *	bit 5		WORD_WAITS: the slot's last call was another thread's
  *	bit 6		WORD_LONE
- *	bit 7		WORD_SLOW: all but free, and malloc of 1 byte to a page,
- *			of one word without the bits above
- *	bits 8-31	size in bytes; WORD_BIG_SIZE: it is in the next word
+ *	bit 7		WORD_SLOW: not set for a free, or a malloc of 1 byte to
+ *			a page, with neither WORD_HANDS nor WORD_WAITS
+ *	bits 8-31	size in bytes; WORD_BIG_SIZE: the next word is the size
  *	bits 32-59	slot of the block, or number of the thread's stream
  *	bit 60		WORD_OLD: a realloc of a block of a page or more
  *	bits 8-63	of WORD_PAUSE: the time
  *
- * Words may follow it, in this order: its size; the alignment of WORD_MEMALIGN,
- * the life of WORD_CREATE, or the ID of WORD_THREAD; the old size of WORD_OLD;
- * and the turn that WORD_WAITS waits for.  All these words are in one chunk.
+ * Words may follow a lone word, in this order: the size; the alignment of
+ * WORD_MEMALIGN, the life of WORD_CREATE, or the ID of WORD_THREAD; the old
+ * size of WORD_OLD; and the turn that WORD_WAITS waits for.  All these words
+ * are in one chunk.
  *
- * A pair takes half the time to read, which is a good part of the driver's own
- * cost, and two calls of a pair are at fixed places: the reader has no branch
- * that depends on the width of a call.
+ * A call in a pair takes half the time to read, and reading is a good part of
+ * the driver's own cost.  The two calls of a pair are at fixed places, so the
+ * reader needs no branch that depends on the width of a call.
  *
  * Slots: a block's address is in a slot while the block lives.  The number of
  * slots is that of the live blocks at the peak, and a constant for each thread.
@@ -47,11 +48,12 @@
  * one thread to another.  The first thread increments the turn after its call;
  * the other one waits for that turn before its own call.
  *
- * No deadlock: each call waits only for calls that come before it in the trace:
- * the earlier ones in its stream, the last one of its slot, and for WORD_CREATE
- * the end of the stream's last life.  Of all calls that are not done yet, the
- * first in the trace waits for none.  WORD_BEGIN occurs once in each stream
- * that exists then, and no word before it waits for another thread.
+ * No deadlock is possible, because each call waits only for calls that come
+ * before it in the trace: the earlier ones in its stream and the last one of
+ * its slot, and WORD_CREATE for the end of the stream's last life.  Of all
+ * calls that are not done yet, the first in the trace waits for none.
+ * WORD_BEGIN occurs once in each stream that exists then, and no word before it
+ * waits for another thread.
  */
 #ifndef REPLAY_WORDS_H
 #define REPLAY_WORDS_H
@@ -97,7 +99,7 @@ enum word_kind {
 /* The flags of words that are no calls. */
 #define WORD_CONTROL (WORD_LONE | WORD_SLOW)
 
-/* Of pairs. */
+/* Flags and limits of pairs. */
 #define WORD_FREES	  3u
 #define WORD_HANDS_SECOND 32u
 #define PAIR_SIZE_MAX	  2047u
@@ -151,7 +153,7 @@ word_fits_pair(uint64_t word)
 	       word_slot(word) <= PAIR_SLOT_MAX;
 }
 
-/* Return the pair of two calls, which fit. */
+/* Return the pair of two calls for which word_fits_pair() is true. */
 static inline uint64_t
 word_pair(uint64_t first, uint64_t second)
 {
@@ -183,8 +185,8 @@ _Static_assert((WORD_FREE & 1) != 0 && (WORD_MALLOC & 1) == 0,
 #define REPLAY_THREADS_MAX 4096
 
 /*
- * Threads that a replay starts in all, unless its user wants more: each takes
- * some 10 us in each run, so a million of them would take minutes.
+ * Threads that a replay starts in all, unless its user allows more.  To start
+ * one takes some 10 us in each run, so a million of them would take minutes.
  */
 #define REPLAY_STARTS_MAX 100000
 

@@ -11,7 +11,7 @@
 #define SLEEPER ((uint32_t)1 << 31)
 
 /*
- * How often a waiter checks the number before it sleeps, for a few
+ * How often a waiter checks the number before it sleeps.  The checks take a few
  * microseconds.
  */
 #define SPIN_COUNT 100
