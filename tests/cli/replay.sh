@@ -602,7 +602,7 @@ check_one_line 'a limit of files' '* cannot compile the trace: File too large'
 TMPDIR=$TMP/none run "$HATF" replay hand.ascii
 check_status 'no place for the words' 1
 check_one_line 'no place for the words' \
-	"* no temporary file in \$TMPDIR, or in /tmp if it is not set"
+	"* cannot create a temporary file in \$TMPDIR, or in /tmp if *"
 cp "$(ldd "$HATF" | awk '/libz\.so/ { print $3 }')" libother.so
 refused 'no allocator' '*/libother.so could not be preloaded, or has no *' \
 	-a ./libother.so hand.ascii

@@ -51,7 +51,7 @@ for change in drop pool; do
 	run "$HATF" replay -r 1 -a glibc -w "$change:site=nosuch*" site.ascii
 	check_status "$change: no such site" 0
 	check_one_line "$change: no such site" 'hatf replay: site.ascii:' \
-		"no block is of a site that $change:site names"
+		"no block was allocated at a site that $change:site names"
 	grep -qx '  nothing: the trace has no call that this changes' out ||
 		fail "$change: no such site: $(cat out)"
 	run "$HATF" replay -r 1 -a glibc -w "$change:site=work" site.ascii
@@ -67,7 +67,7 @@ for text in x sizes:round= sizes:round=0 sizes:round=1x sizes:round=-1 \
 	run "$HATF" replay -w "$text" two.ascii
 	check_status "--what-if '$text'" 2
 	check_one_line "--what-if '$text'" \
-		'hatf replay: --what-if: not a change: *'
+		'hatf replay: --what-if: unknown change *'
 done
 # A pipe can be read only once, and standard input keeps its position.
 replay="'$HATF' replay --json -r 1 -a glibc -w merge:threads"

@@ -124,7 +124,7 @@ build(struct compiler *c)
 	return put_barrier(c);
 }
 
-/* Before an event: begin the window if the event reaches it. */
+/* Begin the window if 'e' is the first event in it. */
 static bool
 reach_begin(struct compiler *c, const struct hatf_event *e)
 {
@@ -146,7 +146,10 @@ has_ended(const struct compiler *c, const struct hatf_event *e)
 				   e->time);
 }
 
-/* Apply the plan to an event; then write it or, before the window, note it. */
+/*
+ * Apply the plan of --what-if to an event.  Then write its calls or, before the
+ * window, note the event.
+ */
 static bool
 put_changed(struct compiler *c, const struct hatf_event *e)
 {
@@ -192,7 +195,10 @@ compile_events(struct compiler *c)
 			if (!take_event(c, &c->scan.batch[i]))
 				return false;
 	progress_end(&c->scan.progress);
-	/* The window may begin at the end of the trace. */
+	/*
+	 * A window that begins at the end of the trace has no first event, so
+	 * create its blocks now.
+	 */
 	return c->has_begun || !c->window.from.is_set || build(c);
 }
 
@@ -238,8 +244,8 @@ run_compiler(struct compiler *c)
 	     !what_if_open(&c->what_if, c->options->what_if)))
 		return false;
 	if (!word_file_open(&c->out->file)) {
-		c->limit = "no temporary file in $TMPDIR, or in /tmp if it is "
-			   "not set";
+		c->limit = "cannot create a temporary file in $TMPDIR, or in "
+			   "/tmp if it is not set";
 		return false;
 	}
 	return compile_events(c) && finish(c);

@@ -12,20 +12,22 @@
  * 	free of an unknown or inherited block
  * 			left out
  * 	alloc at an address that is live
- * 			the block that was there is freed first
- * 	blocks that lived when the trace began, if it says which
- * 			allocated at the start, by the thread that they have
+ * 			free of the block that was there, then as above
+ * 	blocks that lived when the trace began, if the trace lists them
+ * 			allocated at the start, each by its thread
  * 	blocks of pools and other heaps (heap is not 0)
- * 			left out: the pool's memory is a block of heap 0
+ * 			left out, because the memory of a pool is itself a block
+ * 			of heap 0
  * 	live at the end	stay allocated
  * 	live when a window begins
  * 			allocated before the measures begin, in the order of the
- * 			trace, each by its thread; by the initial one, if its
- * 			own has ended.  WORD_BEGIN follows
+ * 			trace, each by its thread or, if that has ended, by the
+ * 			initial thread.  WORD_BEGIN follows
  * 	createThread	the creator starts a thread; the initial thread does so
- * 			if the creator is unknown.  First waits for the end of
- * 			the thread whose stream it takes over
- * 	destroyThread	the thread ends; the initial one goes on without calls
+ * 			if the creator is unknown.  Before that, it waits for
+ * 			the end of the thread whose stream the new one gets
+ * 	destroyThread	the thread ends, but the initial thread goes on without
+ * 			calls
  *
  * Memory is O(live blocks + live threads), and 4 bytes for 64 KiB of words.
  */
@@ -44,7 +46,10 @@ struct compile_options {
 	bool one_thread;
 	/* Allow more than REPLAY_STARTS_MAX threads, one after another. */
 	bool many_threads;
-	/* Keep the times with WORD_PAUSE, if the trace has times. */
+	/*
+	 * Keep the times of the calls, by WORD_PAUSE.  Refuse a trace without
+	 * times.
+	 */
 	bool real_time;
 	struct trace_window window;
 	const struct what_if_plan *what_if; /* NULL: change no events */
@@ -61,8 +66,9 @@ struct compiled {
 	uint64_t thread_count, peak_threads;
 	uint64_t slot_count;
 	/*
-	 * At the peak: objects, bytes, and bytes of the first page of each,
-	 * and of what reallocs may have copied.
+	 * The peaks of three sums over the live objects: their number; their
+	 * bytes; and the bytes in their first pages or in what reallocs may
+	 * have copied.
 	 */
 	uint64_t peak_count, peak_nbytes, peak_first_nbytes;
 	uint64_t end_count, end_nbytes;

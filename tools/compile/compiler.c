@@ -8,7 +8,7 @@
 /* Shorter pauses are omitted. */
 #define PAUSE_MIN_NS 10000
 
-/* With real time, a longer trace comes from damage: a week. */
+/* A week.  With real time, longer traces are refused. */
 #define REAL_MAX_NS ((uint64_t)7 * 24 * 3600 * 1000000000)
 
 /* ------------------------------------------------------------------ streams */
@@ -143,7 +143,10 @@ on_destroy(struct compiler *c, const struct hatf_event *e)
 	u64_map_remove(&c->threads, entry);
 	c->live_threads--;
 	slots_release(&c->slots, stream);
-	/* Stream 0 must be the initial thread, which creates others. */
+	/*
+	 * Stream 0 does not end, because its thread is the initial one, which
+	 * creates others.
+	 */
 	if (stream == 0)
 		return true;
 	c->out->file.streams[stream].is_live = false;
@@ -153,7 +156,7 @@ on_destroy(struct compiler *c, const struct hatf_event *e)
 
 /* -------------------------------------------------------------------- calls */
 
-/* Mark the slot's last call: another thread makes the next call. */
+/* Mark the slot's last call, because another thread makes the next one. */
 static bool
 hand_over(struct compiler *c, struct slot *slot)
 {
@@ -192,7 +195,10 @@ put_call(struct compiler *c, const struct call *call)
 		words[n++] = slot->turn;
 	slot->stream = call->stream;
 	c->out->calls++;
-	/* A mix of pairs and lone words would be slower than lone words. */
+	/*
+	 * A mix of pairs and lone words would be slower than lone words alone,
+	 * so write pairs only while all slots fit in pairs.
+	 */
 	if (c->slots.count <= PAIR_SLOT_MAX + 1 && word_fits_pair(words[0]))
 		return word_file_put_half(&c->out->file, call->stream, words[0],
 					  &slot->offset);
@@ -201,8 +207,9 @@ put_call(struct compiler *c, const struct call *call)
 }
 
 /*
- * Return the bytes of a block that a replay writes if it touches only the first
- * page: these, and what reallocs copy, since an allocator may move the block.
+ * Return how many bytes of a block a run with TOUCH_FIRST may write to: those
+ * of the first page, and those that reallocs copy, because an allocator may
+ * move the block.
  */
 static uint64_t
 written_nbytes(const struct compiler *c, uint32_t slot, uint64_t size)
@@ -220,7 +227,10 @@ count_live(struct compiler *c, uint32_t slot, uint64_t size)
 {
 	struct compiled *const out = c->out;
 
-	/* Limit impossible sums; the replay is refused later. */
+	/*
+	 * No program can have such a sum. put_changed() refuses the trace,
+	 * because 'limit' is set.
+	 */
 	c->live_count++;
 	if (__builtin_add_overflow(c->live_nbytes, size, &c->live_nbytes))
 		c->limit = "live blocks of more than 2^64 bytes";
@@ -259,8 +269,8 @@ put_free(struct compiler *c, uint32_t stream, struct u64_map_entry *block)
 }
 
 /*
- * Note that the block in 'slot' has this address.  Free a block that is live
- * there.
+ * Note that the block in 'slot' has this address.  If another block is live at
+ * this address, free that first.
  */
 static bool
 put_block(struct compiler *c, uint32_t stream, uint64_t address, uint32_t slot,

@@ -2,7 +2,8 @@
 /*
  * compiler.h - from an event to the words of the calls that it stands for
  *
- * The lower half of compile.h, which says what becomes of each event.
+ * This is the lower half of compile.c. compile.h says what becomes of each
+ * event.
  *
  * On failure, functions set 'limit' or errno and return false.
  */
@@ -35,7 +36,7 @@ struct compiler {
 	struct ordered_map early_blocks, early_threads;
 	/* If 'unit_ns' is 0, there are no pauses. */
 	uint64_t unit_ns, begin_time;
-	uint64_t *paused_ns; /* by stream: its last pause */
+	uint64_t *paused_ns; /* by stream: the end of its last pause */
 	/* Why the trace cannot be compiled; NULL: see errno. */
 	const char *limit;
 };

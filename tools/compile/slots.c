@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* A slot with more turns than this is never used again: turns have 31 bits. */
+/* A slot with more turns is never used again, because turns have 31 bits. */
 #define TURN_MAX ((uint32_t)1 << 30)
 
 void

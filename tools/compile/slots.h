@@ -66,7 +66,7 @@ uint32_t slots_take(struct slots *s, uint32_t stream);
 /* Note that 'stream' freed the block in 'slot'. */
 void slots_put(struct slots *s, uint32_t stream, uint32_t slot);
 
-/* Note the end of the thread of 'stream': others may use its free slots. */
+/* The thread of 'stream' ends: let other threads use its free slots. */
 void slots_release(struct slots *s, uint32_t stream);
 
 #endif /* SLOTS_H */

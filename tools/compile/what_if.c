@@ -76,7 +76,7 @@ what_if_parse(struct what_if_plan *plan, const char *text)
 	const size_t used = strlen(plan->text);
 
 	if (!take_change(plan, text)) {
-		message_print("--what-if: not a change: '%s' (want "
+		message_print("--what-if: unknown change '%s' (want "
 			      "sizes:round=64, drop:site=GLOB, "
 			      "pool:site=GLOB, merge:threads)",
 			      text);
@@ -148,7 +148,7 @@ note_comment(struct what_if *w, const struct hatf_event *e)
 		w->no_memory = true;
 }
 
-/* Is the block of an allocation chosen? */
+/* Return whether a filter chooses the block of an allocation. */
 static bool
 is_chosen(struct block_filter *filter, const struct hatf_event *e)
 {
@@ -166,8 +166,8 @@ is_chosen(struct block_filter *filter, const struct hatf_event *e)
 		return false;
 	chosen = block_filter_keeps(filter, &rec);
 	/*
-	 * Tell the filter that the block was freed: 'blocks' remembers it
-	 * instead.
+	 * Tell the filter that the block was freed, so that it forgets the
+	 * block.  'blocks' keeps the decision instead.
 	 */
 	rec.tag = HATF_FREE;
 	rec.attributes_nbytes = 0;
@@ -180,7 +180,8 @@ report_unused(const struct block_filter *filter, const char *change,
 	      uint64_t calls, const char *path)
 {
 	if (filter != NULL && calls == 0)
-		message_print("%s: no block is of a site that %s:site names",
+		message_print("%s: no block was allocated at a site that "
+			      "%s:site names",
 			      message_path(path), change);
 }
 
@@ -245,7 +246,8 @@ count_free(struct what_if *w, uint64_t size, int change)
 }
 
 /*
- * Put the event's block into the pool.  Return true if that needs a new chunk.
+ * Put the event's block into the pool.  If that needs a new chunk, change the
+ * event to the allocation of the chunk and return true.
  */
 static bool
 pool_alloc(struct what_if *w, struct hatf_event *e)
@@ -371,7 +373,7 @@ what_if_change(struct what_if *w, struct hatf_event *e)
 		note_comment(w, e);
 	if (e->kind > HATF_EVENT_REALLOC || e->heap != 0)
 		return true;
-	/* A failed call has no block: leave it unchanged. */
+	/* A failed call has no block, so leave the call unchanged. */
 	if (e->kind != HATF_EVENT_FREE && e->address == 0 &&
 	    e->tag != HATF_REALLOC_FREE)
 		return true;

@@ -60,8 +60,8 @@ bool what_if_parse(struct what_if_plan *plan, const char *text);
 bool what_if_is_needed(const struct what_if_plan *plan);
 
 /*
- * Begin; '*plan' stays the caller's.  Return false if there is no memory; call
- * what_if_close() even then.
+ * Begin.  '*plan' must stay valid until what_if_close().  Return false if there
+ * is no memory; call what_if_close() even then.
  */
 bool what_if_open(struct what_if *w, const struct what_if_plan *plan);
 void what_if_close(struct what_if *w);
@@ -73,12 +73,12 @@ void what_if_close(struct what_if *w);
 bool what_if_change(struct what_if *w, struct hatf_event *e);
 
 /*
- * After the last event: if the plan names sites, but no block of the trace at
- * 'path' is of them, print a message.
+ * After the last event: print a message if the plan names sites, but the trace
+ * at 'path' contains no block of these sites.
  */
 void what_if_report(const struct what_if *w, const char *path);
 
-/* Did the plan change no call?  Threads that it merges are no calls. */
+/* Did the plan change no call?  Merged threads do not count. */
 bool what_if_did_nothing(const struct what_if_counts *counts);
 
 #endif /* WHAT_IF_H */

@@ -58,8 +58,8 @@ begin_chunk(struct word_file *f, struct word_stream *s)
 		s->chunk_cap = cap;
 	}
 	/*
-	 * Allocate the chunk: on a full disk, a write to a mapped hole would
-	 * raise SIGBUS.
+	 * Allocate the chunk on the disk now, because on a full disk, a write
+	 * to a mapped hole would raise SIGBUS.
 	 */
 	errno = posix_fallocate(f->fd, (off_t)offset, REPLAY_CHUNK_NBYTES);
 	if (errno != 0)
@@ -124,7 +124,7 @@ word_file_put_half(struct word_file *f, uint32_t stream, uint64_t word,
 	struct word_stream *const s = &f->streams[stream];
 	uint64_t *const last = s->words + s->used - 1;
 
-	/* The last call may be slow meanwhile, since it hands its slot over. */
+	/* word_file_hand_over() may have made the last call slow meanwhile. */
 	if (s->has_half && (*last & WORD_SLOW) == 0) {
 		*last = word_pair(*last, word);
 		*offset_ret = s->offset + (s->used - 1) * sizeof(word) + 1;
@@ -150,7 +150,7 @@ word_file_hand_over(struct word_file *f, uint32_t stream, uint64_t offset)
 		s->words[(place - s->offset) / sizeof(*s->words)] |= flags;
 		return true;
 	}
-	/* The lowest byte of a word comes first. */
+	/* The flags are in the lowest byte of a word, which comes first. */
 	if (pread(f->fd, &byte, 1, (off_t)place) != 1)
 		return false;
 	byte |= flags;

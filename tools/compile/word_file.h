@@ -2,8 +2,8 @@
 /*
  * word_file.h - write the file of a compiled trace (replay_words.h)
  *
- * The file is temporary and has no name.  It is in $TMPDIR or /tmp.  Memory has
- * the last chunk of each stream, and 4 bytes for each chunk.
+ * The file is temporary and has no name.  It is in $TMPDIR or /tmp.  Only the
+ * last chunk of each stream is mapped; each chunk takes 4 bytes of memory.
  *
  * Used by one thread at a time.  Functions that fail return false; the error is
  * in errno.
@@ -54,13 +54,13 @@ bool word_file_put(struct word_file *f, uint32_t stream, const uint64_t *words,
 bool word_file_put_half(struct word_file *f, uint32_t stream, uint64_t word,
 			uint64_t *offset_ret);
 
-/* Mark the call at 'offset' of a stream: it hands its slot over. */
+/* Mark that the call at 'offset' of a stream hands its slot over. */
 bool word_file_hand_over(struct word_file *f, uint32_t stream, uint64_t offset);
 
 /* Write the index and the header. */
 bool word_file_finish(struct word_file *f, uint64_t slot_count);
 
-/* Close the file.  The descriptor is closed, too. */
+/* Free the memory and close the descriptor. */
 void word_file_close(struct word_file *f);
 
 #endif /* WORD_FILE_H */

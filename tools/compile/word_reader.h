@@ -9,13 +9,16 @@
 
 #include "tools/compile/word_file.h"
 
-/* A call or control, with the words that belong to it. */
+/* A call or a control word, with the words that follow it. */
 struct word_item {
 	enum word_kind kind;
 	bool hands, waits;
 	uint32_t number; /* slot; for WORD_CREATE, the stream */
 	uint64_t size, alignment;
-	/* If 'waits'.  The life of WORD_CREATE, the ID of WORD_THREAD. */
+	/*
+	 * If 'waits', the turn to wait for.  For WORD_CREATE, the life; for
+	 * WORD_THREAD, the ID of the thread.
+	 */
 	uint64_t turn;
 };
 

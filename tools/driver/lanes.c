@@ -272,7 +272,7 @@ create_thread(struct lane *creator, uint32_t stream, uint32_t life)
 	error = pthread_create(&lane->thread, &attr, run_thread, lane);
 	pthread_attr_destroy(&attr);
 	if (error != 0)
-		all->fail("the system has no more threads");
+		all->fail("the system cannot start another thread");
 	turn_pass(&lane->created);
 }
 
