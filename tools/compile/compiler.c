@@ -228,7 +228,7 @@ count_live(struct compiler *c, uint32_t slot, uint64_t size)
 	struct compiled *const out = c->out;
 
 	/*
-	 * No program can have such a sum. put_changed() refuses the trace,
+	 * No program can have such a sum.  put_changed() refuses the trace,
 	 * because 'limit' is set.
 	 */
 	c->live_count++;

@@ -2,7 +2,7 @@
 /*
  * compiler.h - from an event to the words of the calls that it stands for
  *
- * This is the lower half of compile.c. compile.h says what becomes of each
+ * This is the lower half of compile.c.  compile.h says what becomes of each
  * event.
  *
  * On failure, functions set 'limit' or errno and return false.

@@ -107,15 +107,19 @@ refuse(const char *name, int length)
 }
 
 /*
- * Is it a file that the loader could map?  Another kind of file might block it,
- * and the loader's own messages do not say which allocator they are about.
+ * Is 'path' a file that the loader could map?  Check this first, because
+ * another kind of file might block the loader, and the loader's own messages do
+ * not name the allocator.
  */
 static bool
 is_library(const char *path)
 {
 	char head[SELFMAG] = "";
 	struct stat status;
-	/* O_NONBLOCK: a FIFO must not wait for a writer. */
+	/*
+	 * O_NONBLOCK, because otherwise open() of a FIFO would wait until
+	 * another process opens the FIFO to write.
+	 */
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	const bool ok = fd >= 0 && fstat(fd, &status) == 0 &&
 			S_ISREG(status.st_mode) &&

@@ -50,7 +50,10 @@ execute_driver(const struct allocator *a, int words_fd, int run_fd,
 			       shared,
 			       NULL };
 
-	/* What an allocator prints must not mix with our output. */
+	/*
+	 * Send what an allocator prints to standard error, because it must not
+	 * mix with the results.
+	 */
 	dup2(STDERR_FILENO, STDOUT_FILENO);
 	/* The duplicated descriptors stay open across exec. */
 	snprintf(words, sizeof(words), "%d", dup(words_fd));
@@ -89,7 +92,8 @@ describe_end(const struct driver_run *run, int status, char *fault)
 }
 
 /*
- * If a preload fails, the loader only prints a message: compare the libraries.
+ * Did 'malloc' come from the library of 'a'?  Compare the paths, because a
+ * loader that cannot preload a library only prints a message.
  */
 static bool
 was_preloaded(const struct allocator *a, const struct driver_run *run)
@@ -101,7 +105,7 @@ was_preloaded(const struct allocator *a, const struct driver_run *run)
 		strcmp(path, a->library) == 0);
 }
 
-/* The allocator can write anything: end all strings. */
+/* End all strings, because the allocator can overwrite their ends. */
 static void
 end_strings(struct driver_run *run)
 {

@@ -13,7 +13,7 @@
 /*
  * Run once with the settings in '*run', and store the result there; strings end
  * in '\0'.  'a' is NULL for the null allocator.  A run that makes no progress
- * for 'limit_ms' fails, unless that is 0.  On failure write the reason to
+ * for 'limit_ms' fails, unless 'limit_ms' is 0.  On failure write the reason to
  * 'fault', of DRIVE_FAULT_NBYTES bytes, and return false.
  */
 bool drive_once(const struct allocator *a, const struct compiled *compiled,

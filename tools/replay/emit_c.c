@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Statements of a function: compilers are slow with long ones. */
+/* Statements of one function.  Compilers are slow with long functions. */
 #define PART_STATEMENTS 500
 
 struct emitter {
 	FILE *file;
 	const struct compiled *compiled;
 	uint32_t stream, life;
-	/* Parts of this life; statements of this part. */
+	/* Parts of this life so far; statements of the last part so far. */
 	unsigned part, statement_count;
 	struct word_reader reader;
 };
@@ -165,7 +165,10 @@ print_call(const struct emitter *e, const struct word_item *item)
 		fprintf(f, "\tpass(&turn[%" PRIu32 "]);\n", n);
 }
 
-/* Print the statements of a word; the caller prints those of the last words. */
+/*
+ * Print the statements of a word, except WORD_EXIT and WORD_END, for which
+ * print_stream() calls end_life().
+ */
 static void
 print_word(const struct emitter *e, const struct word_item *item)
 {
@@ -198,7 +201,7 @@ begin_part(struct emitter *e)
 	e->statement_count = 0;
 }
 
-/* End a life of a stream: a function that calls its parts. */
+/* End a life of a stream: print the function that calls its parts. */
 static void
 end_life(struct emitter *e)
 {
@@ -276,7 +279,10 @@ static bool
 print_program(struct emitter *e, const char *trace)
 {
 	print_prologue(e, trace);
-	/* Print the functions in reverse order: main() must be the last one. */
+	/*
+	 * Print the streams in reverse order, so that main() is the last
+	 * function.
+	 */
 	for (uint32_t i = e->compiled->file.stream_count; i-- > 0;)
 		if (!print_stream(e, i))
 			return false;

@@ -10,7 +10,7 @@
 
 #include "tools/compile/compile.h"
 
-/* The most calls; compilers take a minute for more. */
+/* Maximum number of calls.  Compilers take a minute for more. */
 #define EMIT_CALLS_MAX 100000
 
 /*

@@ -98,7 +98,9 @@ take_bound(const char **p, struct replay_limit *term,
 {
 	char *end;
 
-	/* strtod() would accept signs, hexadecimal numbers and "nan". */
+	/*
+	 * Refuse signs, hexadecimal numbers and "nan", which strtod() accepts.
+	 */
 	if (!isdigit((unsigned char)**p) || (*p)[1] == 'x' || (*p)[1] == 'X')
 		return FLAW_SYNTAX;
 	term->amount = strtod(*p, &end);
@@ -125,7 +127,7 @@ take_term(const char **p, struct replay_limit *term,
 	const size_t length = strcspn(*p, ",>");
 	enum flaw flaw;
 
-	/* Without a '>' it is hardly a limit at all. */
+	/* Without a '>', report a wrong syntax rather than an unknown name. */
 	if ((*p)[length] != '>')
 		return FLAW_SYNTAX;
 	if (take_allocator(p, all, &term->subject)) {
@@ -148,7 +150,10 @@ take_term(const char **p, struct replay_limit *term,
 	return **p == '\0' || **p == ',' ? FLAW_NONE : FLAW_SYNTAX;
 }
 
-/* Write a list of names, and ", " between them; cut it if it is too long. */
+/*
+ * Append a name to a list, after ", " if the list is not empty.  If there is no
+ * room, cut the name off.
+ */
 static void
 add_name(char *list, size_t list_nbytes, const char *name)
 {
@@ -247,7 +252,9 @@ exceeds(const struct replay_limit *term, const struct replay_runs *runs,
 	return true;
 }
 
-/* Has an allocator no figures?  'idx' may be REPLAY_ANY. */
+/*
+ * Did an allocator fail, so that it has no figures?  'idx' may be REPLAY_ANY.
+ */
 static bool
 has_failed(const struct replay_runs *runs, unsigned idx)
 {

@@ -2,16 +2,16 @@
 /*
  * replay_limit.h - the limits of 'hatf replay --fail-if'
  *
- * - EXPR = TERM { "," TERM }: one of them holds;
- * - TERM = [NAME "."] MEASURE ">" BOUND: an allocator exceeds it;
- * - BOUND = NUMBER "*" NAME: a multiple of another allocator's value;
- * - BOUND = NUMBER [UNIT]: an amount; a time other than 0 needs a unit;
- * - UNIT = "K" | "M" | "G" | "ns" | "us" | "ms" | "s".
+ * - EXPR = TERM { "," TERM }: one of the terms holds; - TERM = [NAME "."]
+ * MEASURE ">" BOUND: an allocator exceeds the bound; - BOUND = NUMBER "*" NAME:
+ * a multiple of another allocator's value; - BOUND = NUMBER [UNIT]: an amount;
+ * a time other than 0 needs a unit; - UNIT = "K" | "M" | "G" | "ns" | "us" |
+ * "ms" | "s".
  *
  * NAME is an allocator as the user wrote it, MEASURE one of
  * replay_measure_words.  Without NAME, the limit applies to every allocator
- * except the one in BOUND.  An allocator exceeds a bound if all its runs do.
- * The value of the allocator in BOUND is its median.
+ * except the one in BOUND.  An allocator exceeds a bound if each of its runs
+ * exceeds the bound.  The value of the allocator in BOUND is its median.
  */
 #ifndef REPLAY_LIMIT_H
 #define REPLAY_LIMIT_H

@@ -227,7 +227,7 @@ print_waits(struct out *o, const struct replay_view *view)
 	}
 }
 
-/* Print how many usable bytes blocks have beyond those asked for. */
+/* Print by how much the usable bytes of the blocks exceed those asked for. */
 static void
 print_usable(struct out *o, const struct replay_view *view)
 {
@@ -342,7 +342,10 @@ print_verdict(struct out *o, const struct replay_view *view)
 	if (ranked < 2 || view->compiled->calls == 0)
 		return;
 	out_printf(o, "%sLeast ", view->markdown ? "\n" : "");
-	/* The time of a run in real time is that of the trace. */
+	/*
+	 * A run in real time takes as long as the trace, so do not compare its
+	 * time.
+	 */
 	if (!view->is_real_time)
 		print_best(o, runs, "time:", REPLAY_WALL);
 	if (view->is_real_time)
@@ -360,7 +363,7 @@ print_verdict(struct out *o, const struct replay_view *view)
 			   runs->repeat);
 }
 
-/* Print a row of the latencies, or their heading if there are none. */
+/* Print a row of the latencies, or their heading if 'l' is NULL. */
 static void
 print_latency(struct out *o, const struct replay_view *view, int width,
 	      const char *kind, const char *label, const struct latency *l)

@@ -14,7 +14,10 @@ struct replay_view {
 	const struct compiled *compiled;
 	const struct replay_runs *runs;
 	bool markdown; /* a Markdown table */
-	/* Calls wait for their time, so the time of a run says nothing. */
+	/*
+	 * Calls wait for their time, so the time of a run says nothing about
+	 * its allocator.
+	 */
 	bool is_real_time;
 	/* With --what-if: its text, and the original trace. */
 	const char *what_if; /* NULL: nothing was changed */

@@ -34,8 +34,8 @@ verdict_report_unranked(const struct replay_runs *runs)
 
 		if (!has_figures(runs, i) || verdict_is_ranked(runs, i))
 			continue;
-		message_print("%s: %s call%s failed, and fewer with other "
-			      "allocators",
+		message_print("%s: %s call%s failed, more than with another "
+			      "allocator",
 			      c->allocator->label, figure_count(c->failed).text,
 			      c->failed == 1 ? "" : "s");
 		count++;

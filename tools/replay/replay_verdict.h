@@ -5,8 +5,9 @@
  * The best allocator has the least median.  Another one equals the best if the
  * ranges of their runs overlap, or if their medians differ by at most 1 %.
  *
- * An allocator has a rank if it has figures, and no other one failed fewer
- * calls: a call that fails takes little time and no memory.
+ * An allocator has a rank if it has figures, and fewer calls failed with no
+ * other allocator.  A rank in spite of failed calls would be too good, because
+ * a call that fails takes little time and no memory.
  */
 #ifndef REPLAY_VERDICT_H
 #define REPLAY_VERDICT_H
@@ -22,7 +23,9 @@ bool verdict_is_ranked(const struct replay_runs *runs, unsigned idx);
  */
 unsigned verdict_report_unranked(const struct replay_runs *runs);
 
-/* Return the index of the best column.  One of them has figures. */
+/*
+ * Return the index of the best column.  At least one column must have figures.
+ */
 unsigned verdict_best(const struct replay_runs *runs, enum replay_measure m);
 
 /*

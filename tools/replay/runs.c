@@ -85,7 +85,7 @@ add_run(struct replay_column *column, const struct replay_runs *runs,
 	unsigned idx)
 {
 	struct driver_run run = {
-		/* The checks write to the blocks themselves. */
+		/* The checks fill the blocks, so do not touch these as well. */
 		.touch = runs->is_checked ? TOUCH_NONE : runs->touch,
 		.is_null = column->allocator == NULL,
 		.is_checked = runs->is_checked,
@@ -119,8 +119,9 @@ add_run(struct replay_column *column, const struct replay_runs *runs,
 }
 
 /*
- * Run a library that the user named by its path once without measures, to find
- * out whether it gives memory to two blocks at once: it would look very good.
+ * If the user named a library by its path, run it once without measures, to
+ * find out whether it gives memory to two blocks at once.  Without this check,
+ * such a library would look very good.
  */
 static void
 check_library(struct replay_column *column, const struct replay_runs *runs,
@@ -213,7 +214,7 @@ own_cost(const struct replay_column *null, unsigned measure)
 		       : null->measures[measure].median;
 }
 
-/* Summarise the runs of a column, without the cost of the null allocator. */
+/* Summarize the runs of a column, without the cost of the null allocator. */
 static void
 sum_up(struct replay_column *column, const struct replay_column *null,
        unsigned n)
@@ -245,13 +246,13 @@ prepare(struct replay_column *column, const struct allocator *a,
 	return column->figures != NULL;
 }
 
-/* Runs an allocator once; 'idx' is the number of the run. */
+/* Run an allocator once; 'idx' is the number of the run. */
 typedef void run_kind(struct replay_column *column,
 		      const struct replay_runs *runs, unsigned idx);
 
 /*
  * Run the null allocator, and then each one that has not failed yet.  Return
- * false if the null allocator fails, or if all others have.
+ * false if the null allocator fails, or if all others have failed.
  */
 static bool
 run_round(struct replay_runs *runs, run_kind *kind, unsigned idx)
@@ -356,8 +357,8 @@ runs_fit(const struct compiled *c, enum driver_touch touch, const char *path)
 {
 	const uint64_t available = available_nbytes();
 	/*
-	 * If only the first page of a block is written to, only this page takes
-	 * memory, and what a realloc copies.
+	 * Without TOUCH_ALL, only the first page of a block, and the pages that
+	 * a realloc copies, take memory.
 	 */
 	uint64_t needed =
 		touch == TOUCH_ALL ? c->peak_nbytes : c->peak_first_nbytes;

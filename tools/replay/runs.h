@@ -23,10 +23,10 @@ enum replay_measure {
 	REPLAY_PEAK_RSS,
 	REPLAY_END_RSS,
 	REPLAY_FAULTS,
-	/* Of the following ones, less is not always better: */
+	/* For the measures below, less is not always better: */
 	REPLAY_RANKED,
 	/*
-	 * Of all threads together: the time in calls, and the time in waits for
+	 * Sums over all threads: the time in calls, and the time in waits for
 	 * calls of other threads.
 	 */
 	REPLAY_BUSY = REPLAY_RANKED,
@@ -57,7 +57,7 @@ struct replay_spread {
 
 struct replay_column {
 	const struct allocator *allocator; /* NULL: the null allocator */
-	/* Why it has no figures, after a failed run; "": it has. */
+	/* Why a run failed, so that there are no figures; "": no run failed. */
 	char fault[DRIVE_FAULT_NBYTES];
 	char library[256]; /* library that defined malloc */
 	uint64_t failed;   /* failed calls of the worst run */
@@ -69,8 +69,8 @@ struct replay_column {
 	struct own_stats own;
 	char own_source[32];
 	/*
-	 * With 'is_sized': sums at the peak; 0 if the allocator has no such
-	 * function.
+	 * With 'is_sized': sums at the peak; 0 if the allocator has no
+	 * malloc_usable_size().
 	 */
 	uint64_t asked_nbytes, usable_nbytes;
 	/*
@@ -79,8 +79,8 @@ struct replay_column {
 	 */
 	struct lane_sample samples[LANE_SAMPLES_MAX];
 	/*
-	 * With 'is_timed'; for the null allocator, they are the cost of the
-	 * clock.
+	 * With 'is_timed'.  The latencies of the null allocator are the cost of
+	 * reading the clock.
 	 */
 	struct latency latencies[LATENCY_KINDS];
 	/* Figures of each run, as measured. */
@@ -90,7 +90,8 @@ struct replay_column {
 struct replay_runs {
 	const struct compiled *compiled; /* set by runs_make(); borrowed */
 	unsigned repeat;
-	uint64_t limit_ms; /* without progress; 0: none */
+	/* end a run after this time without progress; 0: never */
+	uint64_t limit_ms;
 	enum driver_touch touch;
 	bool is_checked; /* check the order of the calls, do not measure */
 	uint64_t pause_mask;

@@ -42,7 +42,10 @@ find_call(struct word_reader *r, const struct standstill *s, uint32_t stream,
 	  struct position *p)
 {
 	const struct standstill_lane *const lane = &s->lanes[stream];
-	/* Pointers of another process, and untrusted. */
+	/*
+	 * These pointers are another process's, and untrusted: only compute
+	 * with them.
+	 */
 	const uintptr_t chunk = (uintptr_t)s->run->places[stream].chunk;
 	const size_t half = ((uintptr_t)lane->next - chunk) / 4;
 
@@ -120,7 +123,7 @@ describe_call(const struct standstill *s, uint32_t stream, uint64_t limit_ms,
 	} else if (p.item.kind == WORD_EXIT) {
 		snprintf(text, cap,
 			 ": thread %" PRIu64
-			 " does not end after its last call, %s",
+			 " does not end after call %s, its last one",
 			 p.thread, figure_count(p.number).text);
 	} else {
 		print_call(call, sizeof(call), &p.item);
@@ -137,7 +140,7 @@ describe_call(const struct standstill *s, uint32_t stream, uint64_t limit_ms,
 
 /* ------------------------------------------------------ what has changed? */
 
-/* Update a lane. */
+/* Update a lane from its place, 'ms' after the last look. */
 static void
 look_at(struct standstill_lane *lane, const struct lane_place *place,
 	uint64_t ms)
@@ -164,7 +167,7 @@ look_at(struct standstill_lane *lane, const struct lane_place *place,
 		lane->ms = 0;
 }
 
-/* Does the end of a thread take too long, for which lane 'idx' waits? */
+/* Does lane 'idx' wait for a thread that takes too long to end? */
 static bool
 waits_for_end(const struct standstill *s, uint32_t idx, uint64_t limit_ms)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* standstill.h - does a driver stand still, and in which call? */
+/* standstill.h - find out whether a driver stands still, and in which call */
 #ifndef STANDSTILL_H
 #define STANDSTILL_H
 
@@ -16,7 +16,8 @@ struct standstill_lane {
 struct standstill {
 	const struct driver_run *run;
 	const struct compiled *compiled;
-	struct standstill_lane *lanes; /* NULL: no memory, nothing is noticed */
+	/* NULL: no memory; detect no standstill */
+	struct standstill_lane *lanes;
 	uint32_t phase;
 	uint64_t phase_ms;
 };

@@ -11,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How often to look at the places of the threads, at least. */
+/* Longest time between two looks at the places of the threads. */
 #define LOOK_MS 250
 
-/* Return that time, which is a part of the limit. */
+/* Return the time until the next look, which is a part of the limit. */
 static uint64_t
 look_ms(const struct watch *w)
 {
@@ -50,11 +50,11 @@ static void
 kill_driver(const struct watch *w)
 {
 	kill(-w->pid, SIGKILL);
-	/* Before its first instruction, it has no group yet. */
+	/* Until the driver calls setpgid(), it has no group of its own. */
 	kill(w->pid, SIGKILL);
 }
 
-/* Do for the driver what a signal demands, then for this process. */
+/* Stop or end the driver, as a signal demands, and then this process. */
 static void
 pass_signal(const struct watch *w, int signal_number)
 {
@@ -105,11 +105,14 @@ doze(const struct watch *w)
 		pass_signal(w, signal_number);
 	ms = (int64_t)(end.tv_sec - begin.tv_sec) * 1000 +
 	     (end.tv_nsec - begin.tv_nsec) / 1000000;
-	/* If it took much longer, this process itself was stopped. */
+	/*
+	 * If the wait took much longer, this process itself was stopped, so do
+	 * not count all of that time.
+	 */
 	return (uint64_t)(ms < 2 * most_ms ? ms : 2 * most_ms);
 }
 
-/* Has the driver ended?  Store its status. */
+/* Return whether the driver has ended, and store its status. */
 static bool
 has_ended(const struct watch *w, int *status_ret)
 {
@@ -138,7 +141,10 @@ watch_wait(struct watch *w, int *status_ret, char *fault, size_t cap)
 		break;
 	}
 	standstill_close(&still);
-	/* Without its first process, the group has only those of a fork(). */
+	/*
+	 * The driver has ended.  If its group still exists, it consists of
+	 * processes that the allocator started by fork().
+	 */
 	is_alone = kill(-w->pid, SIGKILL) != 0;
 	watch_cancel(w);
 	return is_alone;

@@ -4,7 +4,7 @@
  *
  * A thread makes no progress if it stays in one call for 'limit_ms', and the
  * driver makes none if all of its threads wait for one another so long.  Waits
- * and pauses that a thread will leave count for nothing, nor does time in which
+ * and pauses that a thread will leave do not count, nor does the time in which
  * the driver or this process is stopped.
  *
  * Meanwhile SIGINT, SIGTERM and SIGHUP first end the driver and the processes
@@ -25,20 +25,20 @@ struct watch {
 	const struct compiled *compiled;
 	uint64_t limit_ms; /* 0: none */
 	sigset_t waited;   /* the signals to wait for, which are blocked */
-	sigset_t before;   /* the signal mask without that */
+	sigset_t before;   /* the signal mask before watch_begin() */
 };
 
 /* Block the signals, before the driver starts. */
 void watch_begin(struct watch *watch);
 
-/* Unblock the signals: no driver has started. */
+/* Unblock the signals, after no driver could be started. */
 void watch_cancel(const struct watch *watch);
 
 /*
  * Wait for the end of the driver and store its status.  If it made no progress,
  * kill it and write to 'fault', of 'cap' bytes, where it stood; else make
- * 'fault' empty.  Return false if the allocator left other processes, which are
- * killed, too.  Unblock the signals.
+ * 'fault' empty.  Return false if the allocator left other processes; kill
+ * these, too.  Unblock the signals.
  */
 bool watch_wait(struct watch *watch, int *status_ret, char *fault, size_t cap);
 
