@@ -42,7 +42,7 @@ heap_model_restart(struct heap_model *m)
 	m->moved_count = 0;
 }
 
-/* A block now takes 'taken' bytes instead of 'old': update the totals. */
+/* Update the totals for a block that takes 'taken' bytes instead of 'old'. */
 static void
 count_taken(struct heap_model *m, uint64_t old, uint64_t taken)
 {
@@ -96,7 +96,10 @@ place(struct heap_model *m, uint64_t taken, uint64_t *start_ret)
 	return grow(m, taken);
 }
 
-/* Make a part of the heap a hole, and join adjacent holes. */
+/*
+ * Make a part of the heap a hole, and join adjacent holes.  A hole at the end
+ * of the heap shortens the heap instead.
+ */
 static bool
 release(struct heap_model *m, struct hole part)
 {
@@ -115,7 +118,10 @@ release(struct heap_model *m, struct hole part)
 	return true;
 }
 
-/* Resize a block in its place, if there is room. */
+/*
+ * Resize a block in its place.  Return false if there is no room.  Set
+ * '*ok_ret' to false if there is no memory.
+ */
 static bool
 resize_in_place(struct heap_model *m, struct model_block *b, uint64_t taken,
 		bool *ok_ret)

@@ -126,7 +126,7 @@ take_node(struct holes *h)
 		return 0;
 	h->nodes = nodes;
 	h->cap = cap;
-	/* Index 0 stands for "no node": do not use it. */
+	/* Index 0 stands for "no node", so do not use it. */
 	if (h->count == 0)
 		nodes[h->count++] = (struct hole_node){ 0 };
 	return h->count++;

@@ -3,11 +3,11 @@
  * holes.h - the free parts of a simulated heap
  *
  * A hole is found by its start, by its end, or by its size, each in O(log n).
- * Two holes are never adjacent: the heap joins them.
+ * Two holes are never adjacent, because heap_model.c joins such holes.
  *
- * A treap keeps the holes in order: a search tree whose nodes have random
- * priorities and form a heap by priority.  Each node has the largest size in
- * its subtree.
+ * A treap keeps the holes in order.  A treap is a search tree that is a binary
+ * heap, too: each node has a random priority, which is above those of its
+ * children.  Each node stores the largest size in its subtree.
  */
 #ifndef HOLES_H
 #define HOLES_H

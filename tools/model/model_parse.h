@@ -8,8 +8,9 @@
 /*
  * Parse "first-fit", "best-fit" or "segregated:TABLE".  TABLE is the name of an
  * allocator (size_tables.h; not glibc, which has no classes), "powers", or a
- * list of ascending sizes, up to MODEL_CHUNK_NBYTES, such as "16,32,64". 'text'
- * stays the caller's.  On failure print a message and return false.
+ * list of ascending sizes, up to MODEL_CHUNK_NBYTES, such as "16,32,64".
+ * 'text' must stay valid as long as 'model'.  On failure print a message and
+ * return false.
  */
 bool model_parse(struct model *model, const char *text);
 
