@@ -36,8 +36,9 @@
 #include "tools/trace/trace_window.h"
 
 /*
- * Size class 0 has the size 0.  Class n has the sizes above 2^(n-2) up to
- * 2^(n-1), so class 1 has the size 1.  Lifetimes use the same classes.
+ * Size class 0 contains only the size 0.  Class n contains the sizes above
+ * 2^(n-2) up to 2^(n-1), so class 1 contains only the size 1.  Lifetimes use
+ * the same classes.
  */
 #define CLASS_COUNT 66
 
@@ -94,8 +95,8 @@ struct moment {
 };
 
 /*
- * The part of the trace that is counted, and the settings of the history.  All
- * zeros: count the whole trace.
+ * The part of the trace that the census counts, and the settings of the
+ * history.  All zeros: count the whole trace.
  */
 struct census_window {
 	/* the events to count; settled by trace_window_settle() */
@@ -127,7 +128,7 @@ struct census {
 	uint64_t epoch;
 	uint64_t event_count; /* events of the whole trace so far */
 
-	/* row of each stack less STACK_FIRST, by the stack's id */
+	/* row of each stack minus STACK_FIRST, by the stack's id */
 	struct id_rows stack_rows;
 	struct account_list by_stack;
 	uint64_t *stack_ids; /* stack id by row */
@@ -194,8 +195,8 @@ struct census *census_open(struct hatf_reader *reader,
 bool census_count_waste(struct census *s);
 
 /*
- * Count events.  Return false if the caller must stop reading: the window has
- * ended, or there is no memory.
+ * Count events.  Return false if the caller must stop reading, because the
+ * window has ended or there is no memory.
  */
 bool census_add(struct census *s, const struct hatf_event *events, size_t n);
 

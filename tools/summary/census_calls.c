@@ -41,8 +41,8 @@ account_end(struct account *t, uint64_t epoch, uint64_t size)
 }
 
 /*
- * Tell the history that the live bytes of the block's stack change.  If the
- * history's points list lanes, tell it that those of the block's lane change.
+ * Note in the history that the live bytes of the block's stack change or, if
+ * the history's points list lanes, those of the block's lane.
  */
 static inline void
 mark(struct census *s, const struct live_block *block)
@@ -91,7 +91,7 @@ begin_block(struct census *s, const struct live_block *block, uint32_t heap,
 
 	/*
 	 * If no event allocated the block, later events may not name its
-	 * object: identify blocks by their addresses.
+	 * object, so identify blocks by their addresses.
 	 */
 	if (!is_event && !table->by_address && !live_table_use_addresses(table))
 		s->no_memory = true;
@@ -253,7 +253,7 @@ census_on_alloc(struct census *s, const struct hatf_event *e)
 
 /*
  * Remove from the table the block that a free or realloc ends.  Return false if
- * the table does not have the block.
+ * the table does not contain the block.
  */
 static inline bool
 take_block(struct census *s, const struct hatf_event *e, uint32_t heap,
@@ -274,7 +274,8 @@ end_block(struct census *s, const struct hatf_event *e,
 {
 	const uint32_t from = s->lanes[block->lane_plus_1 - 1].thread;
 	/*
-	 * An inherited or carried block was born before the trace: no lifetime.
+	 * The lifetime of an inherited or carried block is unknown, because the
+	 * block is older than the trace.
 	 */
 	const bool is_known = is_final && e->object != 0 && !e->carried;
 	const struct ending end = {

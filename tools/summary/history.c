@@ -71,7 +71,9 @@ merge_changes(struct history *t, struct point *a, struct point *b)
 
 	if (all == NULL)
 		return false;
-	/* The changes of 'a' and of 'b' are sorted by stack: merge them. */
+	/*
+	 * Both lists of changes are sorted by stack, so merge them in one pass.
+	 */
 	for (size_t i = 0; i < a->change_count; i++) {
 		while (j < b->change_count &&
 		       b->changes[j].stack < a->changes[i].stack)
@@ -158,7 +160,7 @@ close_point(struct history *t, const struct account_list *stacks)
 	t->point_count++;
 	/*
 	 * If points have become wider, this point may belong to the same
-	 * interval as the previous one: merge the two.
+	 * interval as the previous one.  In this case, merge the two.
 	 */
 	if (t->point_count > 1 && p[-1].number == p->number) {
 		t->point_count--;
@@ -192,7 +194,10 @@ begin_span(struct history *t, uint64_t at, const struct amount *live)
 
 	const uint64_t number = at >> t->span_shift;
 
-	/* If spans have become wider, the last span may contain 'at'. */
+	/*
+	 * If spans have become wider, the last span may contain 'at'.  In this
+	 * case, do not begin another span.
+	 */
 	if (t->span_count != 0 && t->spans[t->span_count - 1].number >= number)
 		return;
 	t->spans[t->span_count++] = (struct span){

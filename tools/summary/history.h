@@ -10,9 +10,10 @@
  *     changed since the previous point.  Points may list lanes (census.h)
  *     instead of stacks.
  *
- * The length of the trace is known only at its end.  The widths begin at 1 and
- * are doubled, and neighbours are merged, whenever there are too many.  A span
- * or point without events takes no memory: nothing has changed in it.
+ * The length of the trace is known only at its end.  So the widths begin at 1.
+ * Whenever there are too many spans or points, the history doubles their width
+ * and merges pairs of adjacent ones.  A span or point without events takes no
+ * memory, because nothing has changed in it.
  */
 #ifndef HISTORY_H
 #define HISTORY_H
@@ -80,7 +81,7 @@ struct history {
 	bool no_memory;
 };
 
-/* Mark the stack in 'row': its live bytes have changed. */
+/* Note that the live bytes of the stack in 'row' have changed. */
 static inline void
 history_mark(struct history *t, uint32_t row)
 {

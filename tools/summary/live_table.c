@@ -106,8 +106,9 @@ live_table_put(struct live_table *t, const struct live_block *block,
 }
 
 /*
- * Free slot 'hole'.  The search for a block stops at a free slot.  So move each
- * block whose search passes the hole, up to the next free slot.
+ * Free slot 'hole'.  The search for a block stops at a free slot.  So look at
+ * each block up to the next free slot, and move the block if its search passes
+ * the hole.
  */
 static void
 close_hole(struct live_table *t, size_t hole)

@@ -61,8 +61,8 @@ site_names_get(struct site_names *names, uint64_t stack, enum site_part part)
 	struct hatf_frame f;
 
 	/*
-	 * Every stack of a census is defined, so the cause must be lack of
-	 * memory.
+	 * Every stack of a census is defined, so a stack without a site means
+	 * that there is no memory.
 	 */
 	if (site == 0)
 		return NULL;

@@ -24,7 +24,7 @@ struct site_names;
 
 /*
  * Open the names of the sites of 'stacks', which the caller owns and which must
- * have all definitions.  Return NULL if there is no memory.
+ * contain all definitions.  Return NULL if there is no memory.
  */
 struct site_names *site_names_open(const struct hatf_stacks *stacks,
 				   const struct stack_view_options *options);

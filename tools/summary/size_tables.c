@@ -41,9 +41,10 @@ glibc_maps(uint64_t size)
 }
 
 /*
- * Chunks have multiples of 16 bytes.  Blocks from a threshold on are mapped in
- * whole pages.  In glibc, each free of a mapped block raises the threshold to
- * the size of that block, up to 32 MiB; this function ignores that.
+ * The size of a chunk is a multiple of 16 bytes.  From a threshold on, glibc
+ * maps a block in whole pages.  In glibc, each free of a mapped block raises
+ * the threshold to the size of that block, up to 32 MiB; this function ignores
+ * that.
  */
 static uint64_t
 glibc_taken(uint64_t size)
@@ -56,8 +57,8 @@ glibc_taken(uint64_t size)
 	if (chunk < GLIBC_CHUNK_MIN)
 		return GLIBC_CHUNK_MIN;
 	/*
-	 * A normal chunk shares its last 8 bytes with the next chunk, a mapped
-	 * one does not.
+	 * A normal chunk shares its last 8 bytes with the next chunk.  A mapped
+	 * chunk has no next one, so it takes 8 bytes more.
 	 */
 	return glibc_maps(size) ? round_up(chunk + 8, 4 * KIB) : chunk;
 }

@@ -25,8 +25,8 @@ taken(const struct waste *w, unsigned table, uint64_t size)
 }
 
 /*
- * Call this before 'live' changes: if a peak has occurred since the last
- * change, save 'live'.
+ * Save 'live' if a peak has occurred since the last change.  Call this before
+ * 'live' changes.
  */
 static void
 touch(struct waste *w, uint64_t epoch)

@@ -27,8 +27,8 @@ struct waste {
 	uint64_t epoch; /* epoch at the last change of 'live' */
 	struct size_tables tables;
 	/*
-	 * Row 'r' has the number of bytes that a block takes if its size is
-	 * from 8 * r - 7 to 8 * r.  The number is the same for these eight
+	 * Row 'r' contains the number of bytes that a block takes if its size
+	 * is from 8 * r - 7 to 8 * r.  The number is the same for these eight
 	 * sizes.
 	 */
 	uint32_t small[WASTE_SMALL / 8 + 1][SIZE_TABLE_COUNT];
