@@ -23,8 +23,8 @@ struct block_filter {
 	uint8_t *judged; /* an enum judgement for each site */
 	uint32_t judged_cap;
 	/*
-	 * Whether the records that the last realloc announces are chosen, and
-	 * whether the realloc itself is chosen.
+	 * Whether an alloc and whether a free that belong to the last realloc
+	 * are still to come, and whether that realloc is chosen.
 	 */
 	bool is_alloc_announced, is_free_announced, is_realloc_kept;
 	struct hatf_record realloc;
@@ -207,7 +207,10 @@ is_stack_chosen(struct block_filter *f, const struct hatf_record *rec)
 static struct pair
 thread_pair(uint64_t thread)
 {
-	/* No overflow: no trace has a thread with the number 2^64 - 1. */
+	/*
+	 * The sum does not overflow, because callers exclude the number 2^64 -
+	 * 1.
+	 */
 	return (struct pair){ 0, thread + 1 };
 }
 
@@ -265,7 +268,7 @@ note_thread_comment(struct block_filter *f, const struct hatf_record *rec)
 	name_thread(f, thread, name);
 }
 
-/* Find the thread that a comment with an event of the program names. */
+/* Find the thread that a comment "HATF event" names. */
 static bool
 find_event_thread(const struct hatf_record *rec, uint64_t *thread_ret)
 {
@@ -299,7 +302,7 @@ is_thread_chosen(const struct block_filter *f, uint64_t thread)
 
 /* ------------------------------------------------------------------- blocks */
 
-/* Is a block that this record allocates chosen? */
+/* Return whether the filter chooses the block that this record allocates. */
 static bool
 choose(struct block_filter *f, const struct hatf_record *rec)
 {
@@ -332,7 +335,10 @@ end_block(struct block_filter *f, uint64_t heap, uint64_t address)
 	       pair_set_remove(&f->blocks, (struct pair){ heap, address });
 }
 
-/* Is the record the alloc or the free that belongs to the last realloc? */
+/*
+ * Return whether the record is the alloc or the free that belongs to the last
+ * realloc.  If so, do not expect another such record.
+ */
 static bool
 is_announced(struct block_filter *f, const struct hatf_record *rec)
 {
@@ -382,7 +388,10 @@ keeps_realloc(struct block_filter *f, const struct hatf_record *rec)
 	return f->is_realloc_kept;
 }
 
-/* Is a record with tag 0 to 5 chosen? */
+/*
+ * Return whether a record with tag 0 to 5 is chosen, and note which blocks
+ * begin and end.
+ */
 static bool
 keeps_call(struct block_filter *f, const struct hatf_record *rec)
 {

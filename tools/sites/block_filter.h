@@ -34,8 +34,9 @@ struct block_filter_patterns {
  *
  * A site matches by its function (the whole text, the name, or the name without
  * template arguments), by its "file:line" or by its "module+0xoffset".  A
- * module matches by its path.  A path is compared as a whole and without its
- * folders.  A thread matches by its number or its present name.
+ * module matches by its path.  A pattern matches a path if it matches the whole
+ * path or the path without its folders.  A thread matches by its number or its
+ * present name.
  */
 struct block_filter_options {
 	struct block_filter_patterns site, not_site, module, thread;
@@ -57,8 +58,8 @@ block_filter_open(const struct block_filter_options *options,
 void block_filter_close(struct block_filter *filter);
 
 /*
- * Is the next record of the trace chosen?  Call this function for every record
- * but metadata.
+ * Return whether the next record of the trace is chosen.  Call this function
+ * for every record but metadata.
  */
 bool block_filter_keeps(struct block_filter *filter,
 			const struct hatf_record *rec);

@@ -25,10 +25,12 @@ struct pair_set {
 	struct seeded_hash hash;
 };
 
-/* Add a pair, unless the set has it.  Return false if there is no memory. */
+/*
+ * Add a pair, unless the set contains it.  Return false if there is no memory.
+ */
 bool pair_set_add(struct pair_set *set, struct pair pair);
 
-/* Remove a pair.  Return false if the set does not have the pair. */
+/* Remove a pair.  Return false if the set does not contain the pair. */
 bool pair_set_remove(struct pair_set *set, struct pair pair);
 
 bool pair_set_has(const struct pair_set *set, struct pair pair);

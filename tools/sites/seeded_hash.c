@@ -13,8 +13,8 @@ seeded_hash_init(struct seeded_hash *hash)
 	if (getrandom(n, sizeof(hash->numbers), GRND_NONBLOCK) !=
 	    (ssize_t)sizeof(hash->numbers)) {
 		/*
-		 * Soon after boot the kernel may have no random numbers: use an
-		 * address.
+		 * Soon after boot the kernel may have no random numbers, so use
+		 * addresses instead.
 		 */
 		n[0] = (uintptr_t)hash;
 		n[1] = (uintptr_t)&n * UINT64_C(0x9e3779b97f4a7c15);

@@ -113,8 +113,8 @@ known_depth(const struct stack_counter *c, uint64_t id)
 }
 
 /*
- * Return the number of frames of a stack.  Each stack is visited once: first go
- * outwards up to a stack whose depth is known, then store the depths of the
+ * Return the number of frames of a stack.  To visit each stack only once, first
+ * go outwards up to a stack whose depth is known, then store the depths of the
  * stacks on the way.
  */
 static uint64_t

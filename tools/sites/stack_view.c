@@ -172,8 +172,8 @@ find_top(const struct stack_view *v, uint64_t id, struct known_stack *found)
 
 /*
  * Return what is known about a stack; NULL if the stack is not defined, or if
- * there is no memory.  Each stack is visited once: the result is also stored
- * for the callers whose frames were visited on the way.
+ * there is no memory.  To visit each stack only once, store the result also for
+ * the callers whose frames were visited on the way.
  */
 static struct known_stack *
 find_stack(struct stack_view *v, uint64_t id)

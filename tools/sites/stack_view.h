@@ -38,15 +38,15 @@ struct stack_view_options {
 	bool fold_std;	/* hide the standard library, too */
 	bool hides_new; /* hide operator new, too */
 	/*
-	 * Also hide functions that match one of these globs, which stay the
-	 * caller's.
+	 * Also hide functions that match one of these globs, which the caller
+	 * owns.
 	 */
 	const char *wrappers[STACK_VIEW_WRAPPERS_MAX];
 	unsigned wrapper_count;
 };
 
 /*
- * Hide functions that match 'glob', which stays the caller's.  If there are too
+ * Hide functions that match 'glob', which the caller owns.  If there are too
  * many globs, or if 'glob' is empty, print a message that begins with 'origin'
  * and return false.
  */
