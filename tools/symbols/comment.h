@@ -31,7 +31,7 @@ uint64_t comment_number(const struct hatf_record *rec, const char *key);
 /* A comment that is being written. */
 struct comment {
 	size_t used;
-	bool is_full; /* a line did not fit and was omitted */
+	bool is_full; /* the line that is being written does not fit */
 	char text[HATF_DEFINITION_MAX];
 };
 

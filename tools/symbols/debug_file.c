@@ -121,8 +121,8 @@ debug_file_find(Dwfl_Module *module, void **userdata, const char *name,
 		GElf_Word crc, char **path_ret)
 {
 	/*
-	 * Remove directories from the link: a ".." would lead out of the
-	 * folders for debug files.
+	 * Remove directories from the link, because a ".." would lead out of
+	 * the folders for debug files.
 	 */
 	const char *const slash = link != NULL ? strrchr(link, '/') : NULL;
 	const char *const plain = slash != NULL ? slash + 1 : link;
@@ -165,6 +165,6 @@ debug_file_is_alt_safe(Dwfl_Module *module, Dwarf *dwarf)
 }
 
 #else
-/* Declare something: ISO C forbids an empty file. */
+/* Declare something, because ISO C forbids an empty file. */
 extern int debug_file_without_libdw;
 #endif

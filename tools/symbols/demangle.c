@@ -66,7 +66,7 @@ demangle(const char *name)
 	char *text = demangle_ocaml(name);
 
 #ifdef HAVE_LIBIBERTY
-	/* DMGL_AUTO tries all languages but D. */
+	/* DMGL_AUTO tries all languages but D, so try D first. */
 	if (text == NULL && strncmp(name, "_D", 2) == 0)
 		text = dlang_demangle(name, DMGL_PARAMS | DMGL_ANSI);
 	/* Do not set DMGL_VERBOSE: it would keep the hash that Rust appends. */

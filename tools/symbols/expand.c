@@ -18,8 +18,8 @@
 #define FIRST_NEW_ID ((uint64_t)1 << 48)
 
 /*
- * As many ids as one run may add: a trace has at most 2^24 stacks and 2^22
- * frames, so this suffices.
+ * Maximum number of ids that one run adds.  No run needs more, because a trace
+ * has at most 2^24 stacks and 2^22 frames.
  */
 #define NEW_IDS_MAX ((uint64_t)1 << 32)
 
@@ -260,15 +260,16 @@ look_up(struct expand *e, const struct hatf_record *rec, uint64_t address,
 	    comment_value(rec, "file", file, sizeof(file)) > 0)
 		return 0;
 	/*
-	 * Skip generated code: an object may have been mapped there earlier.
+	 * Skip generated code, because the piece at its address may be an
+	 * object that was mapped there earlier.
 	 */
 	if (comment_value(rec, "object", object, sizeof(object)) > 0 &&
 	    object[0] == '[')
 		return 0;
 	e->counts.frames++;
 	/*
-	 * Look up the call instruction: the return address may belong to the
-	 * next line.
+	 * Look up the call instruction, because the return address may belong
+	 * to the next line.
 	 */
 	return symbol_lookup_find(e->lookup, piece->object,
 				  address - piece->base - 1, names);

@@ -30,9 +30,9 @@ struct expand_counts {
 /*
  * Store in '*id_ret' an id above all ids of frames and stacks in the trace
  * 'path', which this function reads.  The id is at least 2^48; no recorder
- * reaches such ids.  "-" and a pipe can be read only once: use a random id for
- * them.  Ignore errors of reading, which a later pass reports.  Return false if
- * no id is left.
+ * reaches such ids. "-" and a pipe can be read only once, so use a random id
+ * for them.  Ignore errors of reading, which a later pass reports.  Return
+ * false if no id is left.
  */
 bool expand_find_new_id(const char *path, uint64_t *id_ret);
 

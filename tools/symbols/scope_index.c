@@ -2,9 +2,10 @@
 /*
  * scope_index.c - see scope_index.h
  *
- * The units of an object are listed once.  The functions of a unit are listed
- * when the unit is first needed, each with its whole range of addresses.  The
- * body of a function is searched only for an address in its range.
+ * scope_index_unit() lists the units of an object once.  find_unit() lists the
+ * functions of a unit when the unit is first needed, each with its whole range
+ * of addresses.  scope_index_functions() searches the body of a function only
+ * for an address in this range.
  */
 #ifdef HAVE_LIBDW
 
@@ -195,7 +196,7 @@ may_have_functions(Dwarf_Die *die)
 }
 
 /*
- * List the functions below an entry.  'path' has the current entry of each
+ * List the functions below an entry.  'path' contains the current entry of each
  * level.
  */
 static void
@@ -310,7 +311,7 @@ scope_index_functions(struct scope_index *s, Dwarf_Die *unit,
 
 #else
 
-/* Declare something: ISO C forbids an empty file. */
+/* Declare something, because ISO C forbids an empty file. */
 extern int scope_index_without_libdw;
 
 #endif

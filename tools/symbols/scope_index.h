@@ -29,7 +29,7 @@ struct scope_index {
 	bool has_ranges;
 	struct unit_range *ranges; /* sorted by 'low' */
 	size_t range_count, range_cap;
-	Dwarf_Addr bias; /* address in the module less address in 'ranges' */
+	Dwarf_Addr bias; /* address in the module minus address in 'ranges' */
 	/* tree of units with their functions, see tsearch(3) */
 	void *units;
 };

@@ -60,8 +60,8 @@ symbol_lookup_open(const struct symbol_lookup_options *options)
 	if (l == NULL)
 		return NULL;
 	/*
-	 * Use an absolute path: libdwfl would look for a relative one beside
-	 * the program.
+	 * Use an absolute path, because libdwfl would look for a relative one
+	 * beside the program.
 	 */
 	has_dir = options->debug_dir != NULL &&
 		  realpath(options->debug_dir, dir) != NULL;
@@ -70,7 +70,7 @@ symbol_lookup_open(const struct symbol_lookup_options *options)
 		free(l);
 		return NULL;
 	}
-	/* If this variable is set, libdw asks servers for debug files. */
+	/* While this variable is set, libdw asks servers for debug files. */
 	if (!options->use_debuginfod)
 		unsetenv("DEBUGINFOD_URLS");
 	l->callbacks = (Dwfl_Callbacks){
@@ -132,8 +132,8 @@ symbol_lookup_object(struct symbol_lookup *l, const char *path,
 }
 
 /*
- * Does the file have the build id that the trace states?  True if the trace
- * states none.
+ * Does the file have the build id that the trace states?  Return true if the
+ * trace states none.
  */
 static bool
 is_same_build(const struct object *o)
@@ -162,8 +162,8 @@ open_object(struct symbol_lookup *l, struct object *o)
 
 	o->state = MISSING;
 	/*
-	 * Resolve symbolic links, which hatf_file_open_found() refuses: many
-	 * libraries are links.
+	 * Many libraries are symbolic links, which hatf_file_open_found()
+	 * refuses.  So resolve the links first.
 	 */
 	if (realpath(o->path, path) == NULL ||
 	    hatf_file_open_found(path, &fd, NULL) != HATF_OK)
@@ -325,7 +325,10 @@ scoped_name(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
 	const int count = dwarf_getscopes_die(&declaration, &scopes);
 	const char *name = NULL;
 
-	/* The last scope is the compilation unit. */
+	/*
+	 * The last scope is the compilation unit.  So a function with more than
+	 * two scopes is in a class or namespace.
+	 */
 	if (count > 2 && dwarf_diename(&scopes[0]) != NULL) {
 		if (dwarf_tag(die) == DW_TAG_subprogram)
 			name = mangled_symbol(l, o, address);
@@ -371,8 +374,8 @@ number_of(Dwarf_Die *die, unsigned name)
 
 /*
  * Return the path of a source file.  The compiler may have got a relative one,
- * such as "../src/parse.c"; then put its working directory in front.  Leave
- * names such as "<stdin>", and paths of builds that hide the directory.
+ * such as "../src/parse.c"; then put its working directory in front.  Do not
+ * change names such as "<stdin>", and paths of builds that hide the directory.
  */
 static const char *
 whole_path(struct symbol_lookup *l, const char *directory, const char *file)
@@ -479,7 +482,7 @@ find_scopes(struct object *o, Dwarf_Die *unit, Dwarf_Addr address,
 	return count;
 }
 
-/* Store the functions around 'address' that the debug information has. */
+/* Store the functions that the debug information lists around 'address'. */
 static size_t
 find_functions(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
 	       struct symbol_lookup_name *names)
@@ -528,10 +531,7 @@ symbol_lookup_find(struct symbol_lookup *l, int object, uint64_t address,
 	address += bias;
 	if (o->has_debug)
 		n = find_functions(l, o, address, names);
-	/*
-	 * Demangle names from debug information: OCaml's, for example, are
-	 * mangled.
-	 */
+	/* Names in debug information may be mangled, too, as OCaml's are. */
 	for (size_t i = 0; i < n; i++)
 		names[i].function = readable(l, names[i].function);
 	if (n != 0 && names[n - 1].function != NULL)

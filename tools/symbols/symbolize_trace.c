@@ -25,8 +25,8 @@ write_expanded(void *context, const struct hatf_record *rec,
 }
 
 /*
- * Is the trace uncompressed?  If the trace can be read only once, its name
- * tells.
+ * Is the trace uncompressed?  If the trace can be read only once, decide by its
+ * name.
  */
 static bool
 is_plain(const char *path)
@@ -106,8 +106,9 @@ remove_new_file(int number)
 	if (path != NULL)
 		unlink(path);
 	/*
-	 * Reset the handler only after the file is removed: the same signal may
-	 * reach two threads, and the second must not end the process first.
+	 * Reset the handler only now, because the same signal may reach two
+	 * threads.  The second one must not end the process before the first
+	 * one has removed the file.
 	 */
 	signal(number, SIG_DFL);
 	raise(number);
