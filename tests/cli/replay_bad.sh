@@ -62,8 +62,8 @@ bad deadlock "$stands"
 bad loop 'no progress for 1 s: thread 7 hangs in its call*malloc(301)' --check
 bad free 'no progress for 1 s: thread * hangs in its call *, in free(p)'
 bad start 'no progress for 1 s, before all calls'
-bad 'thread end' \
-	'no progress for 1 s: thread 7 does not end after call 1 116, its last one'
+end='no progress for 1 s: thread 7 does not end after call 1 116, its last one'
+bad 'thread end' "$end"
 bad exit 'the replay exited with status 0 before its last call'
 bad close 'the allocator closes descriptors of the replay'
 bad 'close at the start' 'the library closes descriptors before main()'
