@@ -29,7 +29,10 @@ struct canvas_backend {
 		     const char *text);
 	/* On failure prints a message and returns false. */
 	bool (*finish)(struct canvas *c);
-	/* frees what only the backend has, not the members above */
+	/*
+	 * frees the members of the backend's own struct, not those of 'struct
+	 * canvas'
+	 */
 	void (*close)(struct canvas *c);
 };
 

@@ -57,7 +57,7 @@ struct png {
 };
 
 /*
- * Copy the address: ISO C has no cast from a data pointer to a function
+ * Copy the address, because ISO C has no cast from a data pointer to a function
  * pointer.
  */
 static bool

@@ -133,8 +133,8 @@ make_time_ticks(struct chart *c)
 }
 
 /*
- * Make the ticks first: their number depends on the height, and the left margin
- * depends on the width of their labels.
+ * Make the ticks of the values first, because the left margin depends on the
+ * width of their labels.  The number of these ticks depends on the height.
  */
 static void
 lay_out(struct chart *c)

@@ -39,7 +39,7 @@ find_axis(struct plot_data *d)
 	d->peak_at = distance(c, &c->peak);
 	/*
 	 * On an axis of events, the moment of the peak has the number of the
-	 * next event: step back to the event that made the peak.
+	 * next event.  So step back to the event that made the peak.
 	 */
 	if (!is_time && d->peak_at > d->first)
 		d->peak_at--;
@@ -49,8 +49,8 @@ find_axis(struct plot_data *d)
 /* --------------------------------------------------------------------- bins */
 
 /*
- * Add a bin from the end of the previous bin to 'end', in which the level does
- * not change.
+ * Add a bin in which the level does not change.  The bin lasts from the end of
+ * the previous bin to 'end'.
  */
 static void
 add_flat(struct plot_data *d, uint64_t end, uint64_t level)
@@ -276,7 +276,7 @@ add_layer(struct plot_data *d, const char *name, uint64_t peak, uint64_t end)
 	return l->values != NULL;
 }
 
-/* Fill the layer of all groups except the 'n' groups in 'best'. */
+/* Add a layer for the 'count' groups that have no layer of their own. */
 static bool
 add_other(struct plot_data *d, uint32_t count)
 {
@@ -346,7 +346,8 @@ choose_layers(struct plot_data *d, unsigned top)
 		return false;
 	n = find_best(d, areas, top + 1, best, &seen);
 	/*
-	 * A layer "all others" with one group would only hide the group's name.
+	 * A layer "all others" with one group would only hide the group's name,
+	 * so add this layer only for two groups or more.
 	 */
 	if (seen > top + 1)
 		n = top;

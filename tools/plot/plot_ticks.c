@@ -91,7 +91,8 @@ find_step(enum tick_kind kind, double length, unsigned wanted)
 	}
 	step = round_up(least / unit->size) * unit->size;
 	/*
-	 * Bytes, events and nanoseconds cannot be divided: return at least 1.
+	 * Bytes, events and nanoseconds cannot be divided, so return at least
+	 * 1.
 	 */
 	return step < 1 ? 1 : step;
 }
@@ -144,7 +145,9 @@ ticks_make(struct ticks *t, enum tick_kind kind, double first, double last,
 	   double scale, unsigned wanted)
 {
 	const double step = find_step(kind, (last - first) * scale, wanted);
-	/* Rounding must not lose the last tick. */
+	/*
+	 * Move the end a little, so that rounding does not lose the last tick.
+	 */
 	const double end = last * scale * (1 + 1e-12);
 	uint64_t n = (uint64_t)(first * scale / step);
 
