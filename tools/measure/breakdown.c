@@ -42,11 +42,11 @@ add_record(struct breakdown *b, struct stored *stored,
 }
 
 /*
- * 'offset' is the end of the counted records in the stream.  The stream stores
- * stacks in a comment, the column, but the reader adds each stack to the
- * attributes of its record, where add_record() counts it.  Subtract what
- * add_record() counted beyond 'offset', at most the attributes of the last
- * record.
+ * A stream may store the stacks of records in a comment.  The reader adds each
+ * stack to the attributes of its record, so add_record() counts the stack a
+ * second time.  In the stream, the records counted so far end at 'offset'.
+ * Subtract the bytes counted beyond 'offset', at most the attributes of the
+ * last record.
  */
 static void
 settle(struct breakdown *b, uint64_t attributes_nbytes, uint64_t offset)

@@ -19,7 +19,8 @@ feed(void *arg)
 }
 
 /*
- * Read the rest of the pipe, so that the writer does not block on a full pipe.
+ * Read the rest of the pipe, so that the writer thread does not block on a full
+ * pipe.
  */
 static void
 drain(int fd)
@@ -80,8 +81,8 @@ feeder_open(struct feeder *f, const struct spool *trace, enum encoding e,
 		return true;
 	finish(f);
 	/*
-	 * If the writer failed, its failure has caused the reader's error: keep
-	 * the writer's status.
+	 * If the writer thread failed, its failure has caused the reader's
+	 * error.  In this case, keep the status of the writer thread.
 	 */
 	if (f->status == HATF_OK) {
 		f->status = err.status;

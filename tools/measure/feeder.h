@@ -2,8 +2,8 @@
 /*
  * feeder.h - a trace in another encoding, read while a thread writes it
  *
- * A pipe connects writer and reader, so memory does not depend on the length of
- * the trace.
+ * A pipe connects the writer thread and the reader, so memory does not depend
+ * on the length of the trace.
  */
 #ifndef FEEDER_H
 #define FEEDER_H
@@ -29,8 +29,8 @@ struct feeder {
  * Start a thread that writes 'trace' in an encoding, with flags as for
  * encoding_write(), and open the reader f->reader, with flags of
  * hatf_reader_open().  On failure, return false and set f->status and f->err; a
- * failure of the writer, such as HATF_BAD_OPTION, takes precedence over the
- * reader's.
+ * failure of the writer thread, such as HATF_BAD_OPTION, takes precedence over
+ * one of the reader.
  */
 bool feeder_open(struct feeder *f, const struct spool *trace, enum encoding e,
 		 unsigned flags, unsigned read_flags);

@@ -24,8 +24,8 @@ struct reread {
 };
 
 /*
- * Take each of the three times once per run, in turn, 'runs' times.  Set all to
- * NAN if the trace is not compressed or cannot be read to its end.
+ * Measure the three times in turn, 'runs' times.  Set all three to NAN if the
+ * trace is not compressed or cannot be read to its end.
  */
 void reread_take(struct reread *r, const struct spool *trace, unsigned runs);
 

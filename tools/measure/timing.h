@@ -29,8 +29,8 @@ struct timing {
 /*
  * Time every encoding 'runs' times (at most SAMPLES_MAX), and check once that
  * the records read equal those written.  'path' is the name in messages.  On an
- * error, print a message and return false.  Not thread-safe: measures the CPU
- * time of the process.
+ * error, print a message and return false.  Not thread-safe, because it
+ * measures the CPU time of the whole process.
  */
 bool timing_take(struct timing *timing, const struct excerpt *x, unsigned runs,
 		 const char *path);
