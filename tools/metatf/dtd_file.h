@@ -18,10 +18,10 @@ struct dtd_file {
 };
 
 /*
- * Read, parse and check the DTD in 'path'; "-" is standard input.  A trace that
- * contains its DTD is read as that DTD.  On failure
- * print "PATH:LINE:COLUMN: what is wrong" and return false.  In either case
- * the caller calls dtd_file_close().
+ * Read, parse and check the DTD in 'path'; "-" is standard input.  If the file
+ * is a trace, take the DTD that it contains.  On failure print
+ * "PATH:LINE:COLUMN: what is wrong" and return false.  In either case the
+ * caller calls dtd_file_close().
  */
 bool dtd_file_open(struct dtd_file *d, const char *path);
 

@@ -28,7 +28,7 @@ is_letter(char c)
 
 /*
  * Would NAME.h or NAME.py hide a header of C or POSIX, or a module of Python
- * that generated code needs, or can Python not import it?
+ * that generated code needs?  Or is NAME a keyword, which Python cannot import?
  */
 static bool
 hides_another(const char *name)
@@ -122,8 +122,8 @@ keep_word(void *word)
 }
 
 /*
- * Is a name taken?  'names' are those of the records so far, in capitals, since
- * enums have them so.
+ * Is a name taken?  'names' contains the names of the records so far, in
+ * capitals as in the enums.
  */
 static bool
 has_name(void *const *names, const char *name)
@@ -140,7 +140,7 @@ has_name(void *const *names, const char *name)
 	return tfind(upper, names, compare_words) != NULL;
 }
 
-/* Add a record under a unique name.  False: no memory. */
+/* Add a record under a unique name.  Return false if there is no memory. */
 static bool
 add_record(struct c_records *all, const struct schema *schema,
 	   const struct schema_section *s, const struct schema_record *r,
@@ -169,7 +169,9 @@ listed_count(const struct schema *schema, uint32_t section)
 {
 	const struct schema_section *const s = &schema->sections[section];
 
-	/* The three predefined records come last. */
+	/*
+	 * The three predefined records are the last ones of the global section.
+	 */
 	return section == 0 ? s->record_count - 3 : s->own_count;
 }
 
@@ -322,8 +324,8 @@ c_records_open(struct c_records *all, const struct generation *g,
 }
 
 /*
- * Write the structs of the records.  Those of whole records have their names
- * first; the structs inside them get other names.
+ * Write the structs of the records.  First take the names for the structs of
+ * whole records, so that the structs inside them get other names.
  */
 static void
 put_structs(FILE *f, const struct c_records *all)
@@ -375,7 +377,8 @@ put_field_info(FILE *f, const struct schema_field *field)
 }
 
 /*
- * Write the table by which a record is read without its own code, if possible.
+ * Write the table by which the generated code reads a simple record.  Other
+ * records have code of their own.
  */
 static void
 put_struct_info(FILE *f, const struct c_records *all,
@@ -439,7 +442,10 @@ put_sections(FILE *f, const struct schema *schema)
 /* C11 obliges compilers to accept strings of this many bytes. */
 #define STRING_MAX 4095
 
-/* Write a text as a string literal, a line of it on each line. */
+/*
+ * Write a text as a string literal, with each line of the text on a line of its
+ * own.
+ */
 static void
 put_string(FILE *f, const char *text, size_t nbytes)
 {

@@ -9,7 +9,9 @@
 
 #include "tools/metatf/generate.h"
 
-/* The longest C name that is made, with the NUL. */
+/*
+ * Maximum number of bytes of a C name that the generator makes, with the NUL.
+ */
 #define C_NAME_NBYTES 600
 
 /*
@@ -38,13 +40,13 @@ struct c_records {
 };
 
 /*
- * List the data records.  False: no memory.  The caller frees '->list'; 'upper'
- * must live as long.
+ * List the data records.  Return false if there is no memory.  The caller frees
+ * all->list.  'upper' must live as long as '*all'.
  */
 bool c_records_open(struct c_records *all, const struct generation *g,
 		    char upper[C_NAME_NBYTES]);
 
-/* Write the comment that begins a file, NAMESUFFIX. */
+/* Write the first comment of the file whose name is 'name' and 'suffix'. */
 void c_put_banner(FILE *f, const char *name, const char *suffix,
 		  const char *purpose);
 
@@ -56,22 +58,22 @@ void c_put_template(FILE *f, const struct c_records *all, const char *text,
 void c_put_dtd(FILE *f, const struct generation *g);
 
 /*
- * Return the C name of a member, since some words mean something to C and C++:
- * 'name' itself, or another one in 'buf'.
+ * Return the C name of a member: 'name' itself or, if that is a word of C or
+ * C++, another name, in 'buf'.
  */
 const char *c_member(const char *name, char buf[C_NAME_NBYTES]);
 
 /*
  * Join three parts of an expression or a name.  What exceeds C_PATH_NBYTES is
- * cut off; no DTD has such a path.  'to' is none of the parts.
+ * cut off; no DTD has such a path.  'to' must not be one of the parts.
  */
 void c_join(char to[C_PATH_NBYTES], const char *a, const char *b,
 	    const char *c);
 
 /*
- * Take the name of a struct.  False: it is taken.  'structs' is a tree of
- * tsearch() with copies of the names, which the caller frees.  Without memory
- * the name counts as free.
+ * Take the name of a struct.  Return false if another struct has the name.
+ * 'structs' is a tree of tsearch() with copies of the names, which the caller
+ * frees.  Without memory the name counts as free.
  */
 bool c_take_struct_name(void **structs, const char *name);
 
@@ -83,8 +85,9 @@ void c_record_struct(FILE *f, const struct c_records *all,
 		     const struct c_record *r, void **structs);
 
 /*
- * Does a record have no repeated fields and no values to check?  Such a record
- * is read by a table with the places of its fields instead of a function.
+ * Does a record have no repeated fields and no values to check?  The generated
+ * code reads such a record by a table with the places of its fields, not by a
+ * function.
  */
 bool c_record_is_simple(const struct schema_record *r);
 void c_record_offsets(FILE *f, const struct c_records *all,

@@ -87,8 +87,8 @@ is_taken_word(const char *name)
 }
 
 /*
- * A keyword gets an underscore.  So does a keyword with underscores after it:
- * otherwise members 'int' and 'int_' would have one name.
+ * A keyword gets an underscore.  So does a keyword with underscores after it,
+ * because otherwise the members 'int' and 'int_' would have the same name.
  */
 const char *
 c_member(const char *name, char buf[C_NAME_NBYTES])
@@ -138,7 +138,7 @@ c_take_struct_name(void **structs, const char *name)
 	return is_new || node == NULL;
 }
 
-/* Name a struct inside another one; no other struct has the name. */
+/* Find a name for a struct inside another one, which no other struct has. */
 static void
 nested_name(struct emitter *e, char to[C_PATH_NBYTES], const char *path,
 	    const char *name)
@@ -384,8 +384,9 @@ static void emit_steps(struct emitter *e, const char *prefix, uint32_t first,
 		       uint32_t end);
 
 /*
- * Return how many values the struct of an item holds: a limit on values is then
- * one on memory, also if the values take no bytes in the trace.
+ * Return how many values the struct of an item contains.  The generated code
+ * limits the number of values, and so memory, even if the values take no bytes
+ * in the trace.
  */
 static unsigned
 values_of_item(const struct schema_record *r, uint32_t first, uint32_t end)

@@ -40,7 +40,10 @@ put_literal(const struct stub *s, const char *before, const char *name,
 		strlen(before) + strlen(name) + strlen(after));
 }
 
-/* Return the expression of a number that an earlier field or nobody tells. */
+/*
+ * Store the C expression of a number: that of the earlier field that has the
+ * same value, the constant in the DTD, or 'expression'.
+ */
 static void
 note_number(struct stub *s, uint32_t idx, const char *expression)
 {
@@ -79,7 +82,7 @@ put_value(struct stub *s, uint32_t idx, const char *expression)
 static void put_steps(struct stub *s, const char *prefix, uint32_t first,
 		      uint32_t end);
 
-/* What is repeated, in brackets. */
+/* Write the code for repeated fields, which are in brackets. */
 static void
 put_repeat(struct stub *s, const char *array, uint32_t step)
 {

@@ -25,7 +25,7 @@ print_hex(struct out *o, const struct mtf_value *v)
 		out_printf(o, "%02x", v->bytes[i]);
 }
 
-/* Is this text without control characters, in UTF-8? */
+/* Are the bytes UTF-8 text without control characters? */
 static bool
 is_text(const struct mtf_value *v)
 {

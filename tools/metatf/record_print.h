@@ -6,12 +6,13 @@
 #include "hatf/metatf/trace/mtf_reader.h"
 #include "tools/ui/out.h"
 
-/* Print alloc size=32 address=4096 vfield={length=0 data=""} */
+/* Print a line such as: alloc size=32 address=4096 vfield={length=0 data=""} */
 void record_print_text(struct out *o, const struct mtf_record *r);
 
 /*
- * Print {"record":"alloc","section":"heap","fields":{"size":32,...}}  Bytes are
- * a string if they are UTF-8 text, else {"hex":"00ff"}.
+ * Print a line such as
+ * {"record":"alloc","section":"heap","fields":{"size":32,...}}.  Bytes are a
+ * string if they are UTF-8 text, else {"hex":"00ff"}.
  */
 void record_print_json(struct out *o, const struct mtf_record *r);
 

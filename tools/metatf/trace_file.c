@@ -112,8 +112,8 @@ copy_stream(int from, FILE *to)
 }
 
 /*
- * Open the file, or a copy of standard input, since the sections of a trace are
- * read at the same time.  Return -1 after setting errno.
+ * Open the file or, for standard input, a copy of it, because the reader reads
+ * the sections of a trace at the same time.  Return -1 after setting errno.
  */
 static int
 open_seekable(const char *path)
