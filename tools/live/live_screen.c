@@ -98,7 +98,10 @@ live_screen_wait(unsigned ms)
 			     .events = POLLIN };
 	char key;
 
-	/* A resized window interrupts poll(); draw the page at once. */
+	/*
+	 * A resized window interrupts poll().  Return, so that the caller draws
+	 * the page at once.
+	 */
 	if (poll(&fd, 1, (int)ms) <= 0 || (fd.revents & POLLIN) == 0 ||
 	    read(STDIN_FILENO, &key, 1) != 1)
 		return 0;

@@ -21,7 +21,7 @@ struct live_site {
 	char *name;		 /* escaped */
 	struct amount live;	 /* live at present */
 	struct amount allocated; /* allocated since the trace began */
-	/* live at the first update that had this site */
+	/* live at the update that added this site */
 	struct amount first;
 	struct amount before; /* allocated at the update before the last one */
 	struct amount last;   /* allocated at the last update */
@@ -38,8 +38,8 @@ void live_sites_close(struct live_sites *s);
 
 /*
  * Update the table from the census.  Look up names for at most 'budget_ms'.
- * Stacks that have no name then are in the row "[not named yet]".  Return false
- * if there is no memory.
+ * The row "[not named yet]" is the sum of the stacks that still have no name.
+ * Return false if there is no memory.
  */
 bool live_sites_update(struct live_sites *s, const struct live_trace *t,
 		       const struct census *census, unsigned budget_ms);

@@ -129,7 +129,7 @@ read_all(void *ctx)
 
 	/*
 	 * After the trailer there is nothing to read.  Do not wait for the end
-	 * of the pipe: the process may go on, with another file.
+	 * of the pipe, because the process may go on, with another file.
 	 */
 	do
 		status = hatf_events_read(t->events, t->batch, BATCH, &n);
@@ -329,8 +329,8 @@ const char *
 live_trace_build_id(const struct live_trace *t, const char *path)
 {
 	/*
-	 * Search backwards: a later object replaces an earlier one with the
-	 * same path.
+	 * Search backwards, because a later object replaces an earlier one with
+	 * the same path.
 	 */
 	for (unsigned i = t->object_count; i > 0; i--)
 		if (strcmp(t->objects[i - 1].path, path) == 0)
