@@ -19,8 +19,8 @@
 #define SCRIPT_DEPTH_MAX 5
 
 /*
- * Upper bound for corrupt files; real programs have about a dozen program
- * headers.
+ * Maximum number of program headers to read.  Real programs have about a dozen,
+ * corrupt files may state more.
  */
 #define PHDR_MAX 256
 
@@ -132,8 +132,8 @@ read_loader(int fd, const ElfW(Ehdr) * header, char loader[PATH_MAX])
 }
 
 /*
- * Will the kernel start the program in secure mode?  In that mode the loader
- * ignores LD_PRELOAD.  Return the reason, or NULL.
+ * If the kernel will start the program in secure mode, in which the loader
+ * ignores LD_PRELOAD, return the reason.  Otherwise return NULL.
  */
 static const char *
 judge_privileges(int fd)
@@ -244,7 +244,7 @@ program_name(const char *command, char name[PATH_MAX])
 		n = readlink(link, path, sizeof(path) - 1);
 		close(fd);
 	}
-	/* The file may be executable but not readable. */
+	/* If the file is executable but not readable, use 'command'. */
 	if (n < 0)
 		n = snprintf(path, sizeof(path) - 1, "%s", command);
 	if (n >= (ssize_t)sizeof(path))

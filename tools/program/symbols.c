@@ -44,7 +44,8 @@ visit_table(const struct image *image, const ElfW(Shdr) * table,
 
 		memcpy(&symbol, symbols + i * sizeof(symbol), sizeof(symbol));
 		/*
-		 * The bits of the type are the same in 32-bit and 64-bit files.
+		 * Use this macro for 32-bit files, too, in which the type has
+		 * the same bits.
 		 */
 		const unsigned type = ELF64_ST_TYPE(symbol.st_info);
 
