@@ -110,7 +110,10 @@ build(struct compiler *c)
 		if (!threads->items[i].is_gone &&
 		    !compiler_find_thread(c, threads->items[i].key, &stream))
 			return false;
-	/* If all threads have ended, create one for WORD_BEGIN. */
+	/*
+	 * If all threads have ended, create one, because WORD_BEGIN needs a
+	 * stream.
+	 */
 	if (c->out->file.stream_count == 0 &&
 	    !compiler_find_thread(c, 0, &stream))
 		return false;

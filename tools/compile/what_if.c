@@ -301,7 +301,7 @@ on_resize(struct what_if *w, struct hatf_event *e, uint64_t size)
 	count_free(w, size, 1);
 	if (e->size <= POOL_BLOCK_MAX)
 		return pool_alloc(w, e);
-	/* The block leaves the pool. */
+	/* The block leaves the pool, so the realloc becomes an allocation. */
 	e->kind = HATF_EVENT_ALLOC;
 	e->old_address = 0;
 	e->attributes_nbytes = 0;

@@ -85,7 +85,7 @@ map_table(uint64_t nbytes)
 	return begin;
 }
 
-/* Map a part of the words' file. */
+/* Map 'nbytes' of the words' file, from the beginning of a chunk. */
 static const void *
 map_words(int fd, uint64_t chunk, uint64_t nbytes)
 {

@@ -54,7 +54,7 @@ struct driver_run {
 	enum driver_touch touch;
 	bool is_checked;       /* check the order of calls, with pauses */
 	bool checks_alignment; /* check how the blocks are aligned, too */
-	uint64_t pause_mask;   /* 'pause_mask' of struct lane_checks */
+	uint64_t pause_mask;   /* see 'pause_mask' in struct lane_checks */
 	uint64_t seed;	       /* seed of the pauses; not 0 */
 	bool is_timed;	       /* measure the latency of each call */
 	bool is_sized;	       /* sum up malloc_usable_size() of the blocks */
@@ -63,7 +63,7 @@ struct driver_run {
 	/* Set by the driver: */
 	_Atomic uint32_t phase; /* an 'enum driver_phase' */
 	bool is_done;
-	char message[256]; /* why it is not done; "": unknown */
+	char message[256]; /* why 'is_done' is false; "": unknown */
 	char library[256]; /* the object that defines malloc */
 	uint64_t wall_ns, cpu_ns;
 	/*

@@ -130,7 +130,7 @@ lane_check_after(struct lane_checks *checks, lane_random *random,
 		put_marks(block, mark_of(slot), count);
 	}
 	checks->sizes[slot] = block != NULL ? size : 0;
-	/* relaxed: see lane_check_before(). */
+	/* relaxed, for the reason in lane_check_before(). */
 	state = atomic_exchange_explicit(&checks->states[slot], next,
 					 memory_order_relaxed);
 	if (state != SLOT_BUSY)

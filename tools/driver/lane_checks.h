@@ -24,7 +24,7 @@ struct lane_checks {
 	_Atomic uint8_t *states; /* by slot */
 	uint64_t *sizes;	 /* sizes of the blocks, by slot */
 	uint64_t pause_mask;	 /* pause in one of pause_mask + 1 cases */
-	bool has_memory;	 /* blocks can be written to */
+	bool has_memory;	 /* false for the null allocator */
 	bool checks_alignment;	 /* check alignments above a pointer's, too */
 };
 

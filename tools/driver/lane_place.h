@@ -22,8 +22,8 @@ enum lane_state {
 };
 
 /*
- * In cache lines of its own.  All stores are relaxed: the other process only
- * looks for changes, seconds later.
+ * Each place fills cache lines of its own.  All stores are relaxed: the other
+ * process only looks for changes, seconds later.
  */
 struct lane_place {
 	/*

@@ -41,7 +41,7 @@ next_chunk(struct lane *lane)
 	if (n != (ssize_t)REPLAY_CHUNK_NBYTES)
 		all->fail("cannot read a chunk of the compiled trace");
 	lane->next = lane->chunk;
-	/* relaxed: see lane_place.h. */
+	/* relaxed: the watching process only looks for changes. */
 	atomic_store_explicit(&lane->place->chunk_count, lane->number,
 			      memory_order_relaxed);
 }
@@ -101,7 +101,7 @@ keep(const struct lanes *all, struct lane *lane, unsigned kind, uint32_t slot,
 		return;
 	}
 	lane->failed++;
-	/* A realloc that fails leaves the old block, so keep that. */
+	/* A realloc that fails leaves the old block, so its address stays. */
 	if (kind != WORD_REALLOC)
 		all->blocks[slot] = NULL;
 }
@@ -394,7 +394,9 @@ run_thread(void *context)
 	lane_place_state(lane->place, LANE_ENDED, 0);
 	if (last == (WORD_EXIT | WORD_CONTROL))
 		return NULL;
-	/* The thread outlives the trace, so it must not return. */
+	/*
+	 * The thread outlives the trace: count it as parked, and never return.
+	 */
 	turn_pass(&lane->all->parked);
 	for (;;)
 		pause();

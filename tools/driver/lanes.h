@@ -21,12 +21,12 @@
 
 #include <pthread.h>
 
-/* In cache lines of its own. */
+/* Each lane fills cache lines of its own. */
 struct lane {
 	_Alignas(128) const uint64_t *next; /* next word */
 	struct lane_place *place;
 	uint64_t *chunk;
-	uint32_t number; /* number of the next chunk, in its list */
+	uint32_t number; /* index of the next chunk in the lane's list */
 	struct lane_times times;
 	uint64_t failed;
 	lane_random random;
@@ -54,7 +54,7 @@ struct lanes {
 	uint64_t touch_mask;
 	/* Whether one of the next three is set, or latencies are measured. */
 	bool is_observed;
-	struct lane_checks *checks;   /* NULL: none */
+	struct lane_checks *checks;   /* NULL: do not check */
 	struct lane_sizes *sizes;     /* NULL: do not sum up usable sizes */
 	struct lane_samples *samples; /* NULL: take no samples */
 	uint64_t begin_ns;

@@ -192,8 +192,9 @@ _Static_assert((WORD_FREE & 1) != 0 && (WORD_MALLOC & 1) == 0,
 
 struct replay_header {
 	uint64_t slot_count, stream_count;
-	uint64_t index_chunk;  /* number of the chunk where the index begins */
-	uint64_t number_count; /* number of chunk numbers, for all streams */
+	uint64_t index_chunk; /* number of the chunk where the index begins */
+	/* length of the list of chunk numbers of all streams */
+	uint64_t number_count;
 	uint64_t parked_count; /* threads that live when the trace ends */
 };
 
