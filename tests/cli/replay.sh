@@ -591,8 +591,8 @@ wrong()
 }
 wrong 'hatf replay: a FILE is needed*'
 wrong 'hatf replay: more than one FILE*' a b
-wrong "hatf replay: --allocator: no allocator 'none'*" -a none a
-wrong "hatf replay: --allocator: no allocator './none'*" -a ./none a
+wrong "hatf replay: --allocator: unknown allocator 'none'*" -a none a
+wrong "hatf replay: --allocator: unknown allocator './none'*" -a ./none a
 wrong "hatf replay: --allocator: not VAR=VALUE: 'x'" -a glibc:x a
 wrong 'hatf replay: --check measures nothing*' --check --json a
 wrong "hatf replay: --repeat: not a number from 1 to 1000: '0'" -r 0 a

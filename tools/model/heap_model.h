@@ -5,17 +5,17 @@
  * First fit and best fit: a heap that begins at 0 and grows at its end.  A
  * block takes its size rounded up to 16 bytes.  First fit places the block at
  * the start of the first hole in which it fits, best fit at the start of the
- * smallest such hole.  If the block fits into no hole, it is placed at the end
- * of the heap.  Adjacent holes are joined, and a hole at the end shortens the
+ * smallest such hole.  If the block fits into no hole, both place it at the end
+ * of the heap.  Both join adjacent holes, and a hole at the end shortens the
  * heap.  A realloc leaves the block in its place if the rounded size does not
  * grow, or if the hole or the end of the heap after it has room.
  *
  * Segregated: the size of a block is rounded up to a size from a table.  Blocks
  * of one size are cut from chunks of MODEL_CHUNK_NBYTES, which only that size
  * uses, and which are never freed.  A block that is larger than the table's
- * sizes, or than half a chunk, takes whole pages, which its free gives back.  A
- * realloc to the same rounded size leaves the block in its place; any other
- * realloc is a new block and a free.
+ * sizes, or than half a chunk, takes whole pages, which the free of the block
+ * gives back.  A realloc to the same rounded size leaves the block in its
+ * place; any other realloc is a new block and a free.
  *
  * In all models, blocks have no headers, and alignments above 16 bytes are
  * ignored.
@@ -49,7 +49,8 @@ struct model_block {
 struct heap_model {
 	const struct model *model;
 	struct holes holes;
-	struct u64_map free_counts; /* size of a class -> free blocks */
+	/* size of a class -> number of free blocks */
+	struct u64_map free_counts;
 	struct model_block *blocks; /* by slot */
 	uint64_t heap_nbytes, peak_nbytes;
 	uint64_t taken_nbytes, peak_taken_nbytes;

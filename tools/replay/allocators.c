@@ -33,7 +33,7 @@ static const struct {
 };
 #define KNOWN_COUNT (sizeof(known) / sizeof(known[0]))
 
-/* Look for 'library' in one directory, of 'length' bytes. */
+/* Look for 'library' in the directory 'dir', a name of 'length' bytes. */
 static bool
 find_in(const char *dir, size_t length, const char *library,
 	char path[PATH_MAX])
@@ -100,8 +100,8 @@ refuse(const char *name, int length)
 	for (size_t i = 0; i < KNOWN_COUNT && used < sizeof(list); i++)
 		used += (size_t)snprintf(list + used, sizeof(list) - used,
 					 ", %s", known[i].name);
-	message_print("--allocator: no allocator '%.*s' (known: %s, or the "
-		      "path of a library)",
+	message_print("--allocator: unknown allocator '%.*s' (known: %s, or "
+		      "the path of a library)",
 		      length, name, list);
 	return false;
 }

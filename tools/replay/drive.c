@@ -37,7 +37,7 @@ set_environment(const struct allocator *a)
 	free(copy);
 }
 
-/* Become the driver. */
+/* Execute the driver in this process. */
 static _Noreturn void
 execute_driver(const struct allocator *a, int words_fd, int run_fd,
 	       const struct watch *watch)

@@ -7,7 +7,7 @@
 #include "tools/driver/driver.h"
 #include "tools/replay/allocators.h"
 
-/* Bytes of a description of what went wrong. */
+/* Size of the text that says why a run failed. */
 #define DRIVE_FAULT_NBYTES 512
 
 /*

@@ -22,8 +22,8 @@ skip_blanks(const char **p)
 enum flaw {
 	FLAW_NONE,
 	FLAW_SYNTAX,
-	FLAW_MEASURE,	/* at 'p' is no measure */
-	FLAW_ALLOCATOR, /* at 'p' is no allocator */
+	FLAW_MEASURE,	/* there is no measure at 'p' */
+	FLAW_ALLOCATOR, /* there is no allocator at 'p' */
 	FLAW_UNIT,	/* a time has no unit */
 };
 

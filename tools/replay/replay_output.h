@@ -13,7 +13,7 @@ struct replay_view {
 	const char *path; /* untrusted */
 	const struct compiled *compiled;
 	const struct replay_runs *runs;
-	bool markdown; /* a Markdown table */
+	bool markdown; /* print Markdown */
 	/*
 	 * Calls wait for their time, so the time of a run says nothing about
 	 * its allocator.

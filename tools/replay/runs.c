@@ -71,7 +71,7 @@ set_fault(struct replay_column *column, const char *fault)
 	message_print("%s: %s", label_of(column->allocator), fault);
 }
 
-/* Calls of a run that allocate. */
+/* Return how many calls of a run allocate. */
 static uint64_t
 allocating_calls(const struct compiled *c)
 {

@@ -95,10 +95,11 @@ struct replay_runs {
 	enum driver_touch touch;
 	bool is_checked; /* check the order of the calls, do not measure */
 	uint64_t pause_mask;
-	bool is_timed;	 /* run each once more for the latencies */
-	bool is_sized;	 /* run each once more for the usable sizes */
-	bool asks_own;	 /* get the allocators' own statistics */
-	bool is_sampled; /* run each once more for the memory over time */
+	bool is_timed; /* run each allocator once more for the latencies */
+	bool is_sized; /* run each allocator once more for the usable sizes */
+	bool asks_own; /* get the allocators' own statistics */
+	/* run each allocator once more for the memory over time */
+	bool is_sampled;
 	/* Set with 'is_sampled': calls between two samples. */
 	uint64_t sample_step;
 	unsigned sample_count;

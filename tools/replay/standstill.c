@@ -32,7 +32,7 @@ standstill_close(struct standstill *s)
 struct position {
 	uint64_t thread;
 	bool is_before;	 /* before the window */
-	uint64_t number; /* from 1, in the window or before it */
+	uint64_t number; /* number of the call, from 1; see 'is_before' */
 	struct word_item item;
 };
 
@@ -145,7 +145,7 @@ static void
 look_at(struct standstill_lane *lane, const struct lane_place *place,
 	uint64_t ms)
 {
-	/* relaxed: see lane_place.h. */
+	/* relaxed: this process only looks for changes. */
 	const struct standstill_lane now = {
 		.next = atomic_load_explicit(&place->next,
 					     memory_order_relaxed),
@@ -217,7 +217,7 @@ standstill_look(struct standstill *s, uint64_t ms, uint64_t limit_ms,
 {
 	const uint32_t count = s->compiled->file.stream_count;
 	const double seconds = (double)limit_ms / 1000;
-	/* relaxed: see lane_place.h. */
+	/* relaxed: this process only looks for changes. */
 	const uint32_t phase =
 		atomic_load_explicit(&s->run->phase, memory_order_relaxed);
 	uint32_t stuck;

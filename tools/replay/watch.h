@@ -23,7 +23,7 @@ struct watch {
 	pid_t pid;		      /* a process group of its own */
 	const struct driver_run *run; /* shared with the driver */
 	const struct compiled *compiled;
-	uint64_t limit_ms; /* 0: none */
+	uint64_t limit_ms; /* 0: no limit */
 	sigset_t waited;   /* the signals to wait for, which are blocked */
 	sigset_t before;   /* the signal mask before watch_begin() */
 };
@@ -31,7 +31,7 @@ struct watch {
 /* Block the signals, before the driver starts. */
 void watch_begin(struct watch *watch);
 
-/* Unblock the signals, after no driver could be started. */
+/* Unblock the signals if the driver could not be started. */
 void watch_cancel(const struct watch *watch);
 
 /*
