@@ -178,7 +178,7 @@ make_judgement_room(struct block_filter *f, uint32_t site)
 	return true;
 }
 
-/* Does the stack of an allocation match? */
+/* Return whether the stack of an allocation matches. */
 static bool
 is_stack_chosen(struct block_filter *f, const struct hatf_record *rec)
 {
@@ -225,7 +225,7 @@ name_thread(struct block_filter *f, uint64_t thread, const char *name)
 		f->has_failed = true;
 }
 
-/* Record the name in the attributes of a createThread. */
+/* Note the name of a thread from the attributes of its createThread. */
 static void
 note_thread(struct block_filter *f, const struct hatf_record *rec)
 {
@@ -243,7 +243,10 @@ note_thread(struct block_filter *f, const struct hatf_record *rec)
 		}
 }
 
-/* Record the name in a comment "HATF thread", which renames a thread. */
+/*
+ * Note the name of a thread from a comment "HATF thread", which renames the
+ * thread.
+ */
 static void
 note_thread_comment(struct block_filter *f, const struct hatf_record *rec)
 {
@@ -310,7 +313,7 @@ choose(struct block_filter *f, const struct hatf_record *rec)
 }
 
 /*
- * Record that there is a new block at this address, and whether the block is
+ * Note that there is a new block at this address, and whether the block is
  * chosen.
  */
 static void
@@ -327,7 +330,7 @@ begin_block(struct block_filter *f, const struct hatf_record *rec,
 		f->has_failed = true;
 }
 
-/* Record the end of a block.  Return true if the block was chosen. */
+/* Note the end of a block.  Return true if the block was chosen. */
 static bool
 end_block(struct block_filter *f, uint64_t heap, uint64_t address)
 {

@@ -159,7 +159,7 @@ struct census {
 
 	struct waste *waste; /* NULL: the caller did not ask for waste */
 
-	/* Calls. */
+	/* Numbers of calls. */
 	uint64_t alloc_calls, free_calls, realloc_calls, failed_calls;
 
 	/* Counters of what makes the figures doubtful: */

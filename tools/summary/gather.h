@@ -7,7 +7,7 @@
 #include "tools/summary/site_names.h"
 #include "tools/trace/scan.h"
 
-/* How to read. */
+/* How to read the trace, and what to count. */
 struct gather_options {
 	struct hatf_reader_options reading;
 	struct census_window window;

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
-#define SLOTS_MIN 2048 /* more than the 1024 places of a group */
+#define SLOTS_MIN 2048 /* must exceed the 1024 places of a group */
 
 /*
  * Minimum size of a table that uses large pages.  In a smaller table, large

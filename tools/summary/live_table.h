@@ -53,7 +53,7 @@ static inline void live_table_prefetch(const struct live_table *t,
 bool live_table_put(struct live_table *t, const struct live_block *block,
 		    struct live_block *old_ret);
 
-/* Remove a block; false if the table does not have the block. */
+/* Remove a block; false if the table does not contain the block. */
 bool live_table_take(struct live_table *t, uint64_t object, uint64_t address,
 		     struct live_block *old_ret);
 
