@@ -93,7 +93,7 @@ count(struct live_trace *t, size_t n)
 	return goes_on;
 }
 
-/* Record that reading has ended with 'status'. */
+/* Note that reading has ended with 'status'. */
 static void
 note_end(struct live_trace *t, enum hatf_status status)
 {

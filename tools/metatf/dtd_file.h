@@ -14,7 +14,7 @@ struct dtd_file {
 	size_t nbytes;
 	struct dtd *dtd;
 	struct schema *schema;
-	bool has_notes; /* also print notes about peculiarities */
+	bool has_notes; /* also print notes about parts without an effect */
 };
 
 /*

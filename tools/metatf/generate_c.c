@@ -163,7 +163,7 @@ add_record(struct c_records *all, const struct schema *schema,
 	return tsearch(new->upper, names, compare_words) != NULL;
 }
 
-/* Return how many records of its own a section lists. */
+/* Return how many data records a section itself defines. */
 static uint32_t
 listed_count(const struct schema *schema, uint32_t section)
 {

@@ -224,7 +224,7 @@ at_peak(const struct plot_data *d, uint32_t group)
 	return pick(d, &a);
 }
 
-/* Does group 'a' come before group 'b'? */
+/* Does group 'a' come before group 'b' in the order of the layers? */
 static bool
 is_before(const struct plot_data *d, const double *areas, uint32_t a,
 	  uint32_t b)

@@ -36,7 +36,7 @@ is_plain(const char *path)
 	const char *compression;
 	struct stat st;
 
-	/* A pipe can be read only once. */
+	/* A pipe can be read only once, so do not open it here. */
 	if (strcmp(path, "-") == 0 || stat(path, &st) != 0 ||
 	    !S_ISREG(st.st_mode) ||
 	    hatf_reader_open(path, NULL, &reader, NULL) != HATF_OK)
