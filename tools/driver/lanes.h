@@ -76,7 +76,10 @@ struct lanes {
  */
 void lanes_run(struct lanes *all, uint64_t parked_count);
 
-/* Return a count that grows at a constant rate, the unit of latencies. */
+/*
+ * Return the present time in ticks, the unit of latencies.  All ticks have the
+ * same length, which store_measures() computes.
+ */
 uint64_t lanes_ticks(void);
 
 #endif /* LANES_H */

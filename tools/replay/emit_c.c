@@ -19,7 +19,10 @@ struct emitter {
 	FILE *file;
 	const struct compiled *compiled;
 	uint32_t stream, life;
-	/* Parts of this life so far; statements of the last part so far. */
+	/*
+	 * Number of parts of this life so far, and of statements of the last
+	 * part.
+	 */
 	unsigned part, statement_count;
 	struct word_reader reader;
 };
