@@ -48,8 +48,8 @@ absence_end(struct absence *a)
 }
 
 /*
- * Is 'name' a trace of 'pid' by the template 'text'?  The recorder may have
- * appended a number.
+ * Is 'name' the file name of a trace that process 'pid' writes by the template
+ * 'text'?  The recorder may have appended a number to the name.
  */
 static bool
 is_ours(const char *text, pid_t pid, const char *name)
@@ -57,7 +57,7 @@ is_ours(const char *text, pid_t pid, const char *name)
 	const size_t n = strlen(name), m = strlen(HATF_RINGS_SUFFIX);
 	bool is = false;
 
-	/* Ignore ring files: the recorder creates and removes them. */
+	/* Ignore ring files, which the recorder itself removes. */
 	if (n > m && strcmp(name + n - m, HATF_RINGS_SUFFIX) == 0)
 		return false;
 	for (int segments = 0; segments < 2 && !is; segments++) {

@@ -29,7 +29,7 @@ void absence_begin(struct absence *a, const char *text);
 void absence_end(struct absence *a);
 
 /*
- * Print why there is no trace of 'command', although it could have been traced.
+ * Print why 'command', which could have been traced, left no trace.
  * 'l' says how the command ended, 'others' describes the other traces, and
  * 'begun' is true if the command had started a trace in memory.
  */

@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 
 /*
- * Do not open a file that is this many seconds older than the start of the
- * command: this saves time in a directory of old traces.  The slack is needed
- * because file times come from a clock that lags.
+ * To save time in a directory of old traces, do not open a file that is more
+ * than this many seconds older than the start of the command.  The slack is
+ * needed because file times come from a clock that lags.
  */
 #define SLACK_S 5
 
@@ -37,9 +37,9 @@ add_origin(struct collected_trace *trace, uint64_t pid)
 }
 
 /*
- * Add the ancestors that the header names ("PID@START PID@START"), untraced
- * ones included.  If the parent that forked this process has ended, only the
- * ancestors lead to the command.
+ * Add to 'ret' the parents and the ancestors ("PID@START PID@START") that the
+ * header names, untraced ones included.  If the parent of this process has
+ * ended, only the ancestors lead to the command.
  */
 static void
 read_origins(const struct hatf_reader *reader, struct collected_trace *ret)
@@ -65,8 +65,8 @@ read_header(const char *path, struct collected_trace *ret)
 	if (reader == NULL)
 		return false;
 	/*
-	 * Ignore a snapshot, which 'hatf ctl' writes: it is not the trace of a
-	 * run.
+	 * Ignore a snapshot, which 'hatf ctl' writes, because a snapshot is not
+	 * the trace of a run.
 	 */
 	if (hatf_reader_header(reader, "snapshot_of") != NULL) {
 		hatf_reader_close(reader);
@@ -121,7 +121,7 @@ compare_path(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* Is the trace's process older than the command?  False if this is unknown. */
+/* Is the trace's process older than the command?  False if unknown. */
 static bool
 is_older(const struct collected_trace *trace, const struct launch *l)
 {
@@ -188,7 +188,7 @@ free_trace(struct collected_trace *trace)
 	free(trace->exe);
 }
 
-/* Remove duplicates: two patterns may match the same file. */
+/* Remove duplicates, because two patterns may match the same file. */
 static void
 drop_double(struct collection *c, size_t from)
 {
@@ -263,7 +263,7 @@ collect_free(struct collection *c)
 	free(c->traces);
 }
 
-/* The paths come from a directory, not from the user: open them with care. */
+/* Open paths with care, because they come from a directory. */
 static const struct hatf_reader_options found_options = {
 	.struct_nbytes = sizeof(found_options),
 	.flags = HATF_READER_FOUND,
@@ -298,8 +298,9 @@ summary_by_reading(const struct collected_trace *found,
 	ret->event_count = seen.event_count;
 	ret->lost_count = read.lost_count;
 	/*
-	 * Times are counted from the start of the first segment, not of this
-	 * one.
+	 * Times are counted from the start of the first segment.  For a later
+	 * segment, the time of its last event is therefore the duration of all
+	 * segments.
 	 */
 	if (found->segment != 0)
 		ret->has_duration =

@@ -16,8 +16,8 @@
 #include <stddef.h>
 
 /*
- * Upper bound of the processes that a header names as parent, as forking
- * process or as ancestor.
+ * Use at most this many of the processes that a header names as parent, as
+ * forking process or as ancestor.
  */
 #define COLLECT_ANCESTORS_MAX 10
 
@@ -46,14 +46,15 @@ struct collected_trace {
 	bool has_stopped; /* the trailer says that an order ended the trace */
 	bool is_mended;	  /* we wrote the trailer, see mend.h */
 	bool is_running;  /* the process is still running, see mend.h */
-	/* the executed program left no trace, see notebook.h */
+	/* the program that the process then executed left no trace */
 	bool has_vanished;
 };
 
 /*
- * The traces, first those of the command's own process in the order of their
- * start.  Of the others, descendants_find() puts those of descendants first;
- * each of these two parts is in the order of the paths.
+ * The traces.  Those of the command's own process come first, in the order of
+ * their start.  Those of all other processes follow, in the order of their
+ * paths.  descendants_find() divides the latter into two parts, each in the
+ * order of the paths: first traces of descendants, then unrelated traces.
  */
 struct collection {
 	struct collected_trace *traces;

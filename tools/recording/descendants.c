@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A trace whose process is, or descends from, the process 'pid'. */
+/* A trace whose header names 'pid' as its process or as an ancestor. */
 struct claim {
 	uint64_t pid;
 	uint32_t trace;
@@ -15,12 +15,13 @@ struct claim {
 
 /* A search in progress. */
 struct search {
-	const struct collected_trace *traces; /* of processes but the command */
+	/* the traces of all processes except the command */
+	const struct collected_trace *traces;
 	size_t count;
 	struct claim *claims; /* sorted by 'pid' */
 	size_t claim_count;
-	bool *is_found; /* by trace */
-	uint64_t *pids; /* of what was found, to be followed */
+	bool *is_found; /* for each trace: is it a descendant's? */
+	uint64_t *pids; /* process of each trace found, in order of discovery */
 	size_t pid_count;
 };
 
@@ -104,7 +105,7 @@ find_all(struct search *s, const struct launch *l)
 		follow(s, s->pids[i]);
 }
 
-/* Move what was found to the front, by way of 'sorted', and count it. */
+/* Move the traces found to the front, and count them.  'sorted' is a buffer. */
 static void
 move(struct collection *c, const struct search *s,
      struct collected_trace *sorted)

@@ -15,11 +15,12 @@
 
 /*
  * Move the traces of the command's descendants to the front of those of other
- * processes, in the same order as before, and count them.  A trace is one of
- * them if it has a note, or if its process or one of the ancestors in its
- * header is the command or has a trace that is one of them.  The rest are
- * traces of unrelated programs, which may write to the same directory at the
- * same time.
+ * processes, in the same order as before, and count them.
+ *
+ * A trace belongs to a descendant if a note names the trace.  It also belongs
+ * to a descendant if its header names, as the process itself or as an ancestor,
+ * the command or a descendant already found.  The rest are traces of unrelated
+ * programs, which may write to the same directory at the same time.
  *
  * Return false, with the collection unchanged, if out of memory.
  */

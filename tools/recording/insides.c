@@ -17,7 +17,10 @@ compare(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Open the path with care: it comes from a trace and is untrusted. */
+/*
+ * Print a message if the executable has its own allocator.  Open the path with
+ * care, because it comes from a trace and is untrusted.
+ */
 static void
 tell(const char *exe)
 {

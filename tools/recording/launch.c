@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The exit codes of shells. */
+/* Exit statuses, with the meanings that shells give them. */
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND	    127
 #define EXIT_SIGNAL	    128
@@ -32,8 +32,8 @@ struct signals {
 
 /*
  * Block the signals in order to receive them with sigwaitinfo().  Set SIGCHLD
- * to its default action: if it were ignored, the kernel would discard the
- * command's status.
+ * to its default action, because the kernel would discard the command's status
+ * if SIGCHLD were ignored.
  */
 static void
 signals_take(struct signals *s)
@@ -49,7 +49,7 @@ signals_take(struct signals *s)
 }
 
 /*
- * Before the command is executed: restore the signal state that we inherited.
+ * Restore the signal state that we inherited, before the command is executed.
  */
 static void
 signals_give_back(const struct signals *s)
@@ -81,8 +81,8 @@ wait_and_forward(pid_t pid, const struct signals *s)
 		int status;
 
 		/*
-		 * Check before waiting: the child may have ended before SIGCHLD
-		 * was blocked.
+		 * Check before waiting, because the child may have ended before
+		 * SIGCHLD was blocked.
 		 */
 		if (waitpid(pid, &status, WNOHANG) == pid)
 			return status;
@@ -99,11 +99,11 @@ wait_and_forward(pid_t pid, const struct signals *s)
 }
 
 /*
- * Do not read the time of the start by a call that returns the clock.  A
- * library such as faketime changes the result of such a call, but not the times
- * that the recorder reads from the kernel.  Use the modification time of a new
- * pipe, which comes from the clock of file times: such a library changes the
- * times of all files alike.
+ * Store when the command started.  Do not call a function that reads a clock,
+ * because a library such as faketime changes the result, but not the times that
+ * the recorder gets from the kernel.  Take the modification time of the new
+ * pipe instead.  The caller compares this time with those of trace files, and
+ * such a library changes the times of all files alike.
  */
 static void
 note_start(struct launch *l, int pipe_fd)
@@ -141,8 +141,8 @@ launch_run(char *const *argv, struct launch *ret)
 	close(fds[1]);
 	note_start(ret, fds[0]);
 	/*
-	 * A successful exec closes the pipe: if nothing can be read, the
-	 * command was executed.
+	 * A successful exec closes the pipe.  Therefore, if nothing can be
+	 * read, the command was executed.
 	 */
 	if (read(fds[0], &ret->exec_errno, sizeof(ret->exec_errno)) < 0)
 		ret->exec_errno = 0;

@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 
 /*
- * Write the path of the ring file, beside the trace or in the recorder's
- * directory for ring files.
+ * Write to 'path' where the ring file of the trace is: beside the trace, or in
+ * the recorder's directory for ring files.  Return false if there is none.
  */
 static bool
 find_rings(const char *trace, char *path, size_t nbytes)
@@ -28,9 +28,9 @@ find_rings(const char *trace, char *path, size_t nbytes)
 	if (hatf_rings_find(trace, path, nbytes))
 		return true;
 	/*
-	 * As root, hatf_rings_find() does not look in other directories,
-	 * because their names come from the trace.  Look in the directory that
-	 * our own environment names.
+	 * As root, hatf_rings_find() looks only beside the trace, because the
+	 * names of other directories come from the trace.  Look also in the
+	 * directory that our own environment names.
 	 */
 	if (folder == NULL)
 		return false;

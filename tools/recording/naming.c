@@ -14,7 +14,7 @@ naming_has_stacks(void)
 #endif
 }
 
-/* Is the trace complete, and has its process ended writing it? */
+/* Is the trace complete, and has its process stopped writing it? */
 static bool
 is_finished(const struct collected_trace *t)
 {

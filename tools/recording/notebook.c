@@ -17,12 +17,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Name at most this many programs in a line, and count the rest. */
+/* Name at most this many programs in a line. */
 #define NAMED_MAX 8
 
 /*
- * Tolerance for comparing the start of a process with the start of its trace:
- * the former is known to a clock tick only.
+ * Tolerance for comparing the start of a process with the start of its trace.
+ * It is needed because the kernel states the start of a process to a clock tick
+ * only.
  */
 #define TICK_NS 20000000u
 
@@ -174,7 +175,7 @@ has_later(const struct notebook_begins *all, const struct notebook_begin *b)
 struct reading {
 	struct notebook *notebook;
 	struct collection *collection;
-	struct notebook_begins here; /* traces of running processes */
+	struct notebook_begins here; /* traces in the collection */
 	/* running processes, by their id in their own PID namespace */
 	struct notebook_begins inner;
 	bool has_inner; /* 'inner' is filled in */
@@ -182,8 +183,8 @@ struct reading {
 };
 
 /*
- * Did the process, which started at 'ns', start after the command and before
- * the trace 'b'?
+ * Is 'ns', the start of a process, after the start of the command and before
+ * the start of the trace 'b'?
  */
 static bool
 is_in_time(const struct reading *r, uint64_t ns, const struct notebook_begin *b)
@@ -220,8 +221,9 @@ find_inner(struct reading *r)
 }
 
 /*
- * Is the process still running?  Compare start times, too: by now another
- * process may have this id, or the id may belong to a PID namespace.
+ * Is the process that began the trace 'b' still running?  Compare start times,
+ * too, because another process may have this id by now, or because the id may
+ * be that of the process in another PID namespace.
  */
 static bool
 is_alive(struct reading *r, const struct notebook_begin *b)
@@ -326,7 +328,8 @@ open_notes(const struct notebook *n)
 
 /*
  * Did the process of 't' execute a program that left neither a trace nor a
- * note?  Return false while the process is running: it may still write a note.
+ * note?  Return false while the process is running, because it may still write
+ * a note.
  */
 static bool
 has_vanished(const struct notebook *n, const struct collected_trace *t)
@@ -372,8 +375,10 @@ notebook_read(struct notebook *n, struct collection *c, const struct launch *l)
 	free(r.inner.begin);
 	sort_begins(&n->known);
 	/*
-	 * Search only now: in another PID namespace, a process has other ids,
-	 * so the ids in its header do not lead to the command.  Its note does.
+	 * Search for descendants only after the notes are read.  The header of
+	 * a trace from another PID namespace has ids of that namespace, which
+	 * do not lead to the command.  Only its note shows that it belongs to a
+	 * descendant.
 	 */
 	if (!descendants_find(c, l))
 		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
@@ -389,8 +394,8 @@ notebook_read(struct notebook *n, struct collection *c, const struct launch *l)
 /* --------------------------------------------------------------- reporting */
 
 /*
- * Write a list of the strings, each once with its count if it occurs more than
- * once: "yes (2), head".
+ * Write a list of the sorted strings to 'buf', such as "yes (2), head".  Each
+ * string is listed once, with its count if it occurs more than once.
  */
 static void
 list(char *const *texts, size_t count, char *buf, size_t cap)

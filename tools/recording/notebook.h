@@ -43,8 +43,8 @@ struct notebook {
 	char **lost, **untraced;
 	size_t lost_count, untraced_count;
 	/*
-	 * Traces that exist, here or elsewhere, and traces that a running
-	 * process may still write.
+	 * Traces that are in the collection, traces by another template, and
+	 * traces that a running process may still write.
 	 */
 	struct notebook_begins known;
 	/* 'lost' includes a trace of the command's own process */
@@ -68,8 +68,8 @@ void notebook_read(struct notebook *n, struct collection *c,
 		   const struct launch *l);
 
 /*
- * Call after notebook_read() and mend_traces(): mark in 'c' the traces at whose
- * end the process executed a program that left no trace.
+ * Mark in 'c' the traces at whose end the process executed a program that left
+ * no trace.  Call this after notebook_read() and mend_traces().
  */
 void notebook_find_vanished(const struct notebook *n, struct collection *c);
 

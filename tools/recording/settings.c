@@ -33,7 +33,7 @@ settings_check_environment(void)
 		const char *const name = config_variable_name(i);
 		const char *const value = getenv(name);
 
-		/* 'hatf record' sets these two itself. */
+		/* 'hatf record' itself sets these two variables. */
 		if (value == NULL || strcmp(name, "HATFTRACE_OUT") == 0 ||
 		    strcmp(name, NOTES_VARIABLE) == 0)
 			continue;

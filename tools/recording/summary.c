@@ -64,11 +64,12 @@ is_paused(const struct collected_trace *t)
 static const struct {
 	trace_test *test;
 	const char *text;
-	bool may_lack; /* events may be missing */
+	bool may_lack; /* events may be missing from such a trace */
 } findings[] = {
 	{ is_mended, "completed after an abrupt end", false },
 	{ is_running, "still being written: the processes are running", true },
-	{ is_paused, "recorded only in part: an order started or stopped it",
+	{ is_paused,
+	  "recorded only in part: an order started or stopped recording",
 	  false },
 	{ has_vanished, "before an exec of a program that left no trace",
 	  false },
@@ -182,7 +183,8 @@ describe_losses(const struct collected_trace *trace, size_t segments,
 }
 
 /*
- * Return the words for the case that an order stopped or started the recording.
+ * If an order stopped or started the recording, return the words that say so,
+ * otherwise "".
  */
 static const char *
 describe_pause(const struct collection *c)

@@ -11,8 +11,10 @@
 #include "tools/recording/collect.h"
 
 /*
- * Write " (+ 1 trace before exec, 3 traces of child processes, nothing lost in
- * these)" to 'buf', truncated to 'cap' bytes; "" if there are no other traces.
+ * Describe the traces other than the last one of the command's own process, as
+ * in " (+ 1 trace before exec, 3 traces of child processes, no events lost in
+ * these)".  Write this to 'buf', truncated to 'cap' bytes; "" if there are no
+ * other traces.
  */
 void summary_describe_others(const struct collection *c, char *buf, size_t cap);
 

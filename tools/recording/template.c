@@ -56,7 +56,8 @@ template_absolute(const char *text)
 		FILE *const f = open_memstream(&result, &nbytes);
 
 		if (cwd == NULL || f == NULL) {
-			message_print("working directory: %s", strerror(errno));
+			message_print("cannot get the working directory: %s",
+				      strerror(errno));
 			return NULL;
 		}
 		/* Escape each '%' in the name of the working directory. */
@@ -88,7 +89,7 @@ fixed_directory(const char *text, char *dir)
 			break;
 		dir[used++] = *p;
 	}
-	/* Keep the slash if it is the root directory. */
+	/* Keep the slash if the directory is the root. */
 	dir[slash != 0 ? slash : 1] = '\0';
 }
 
@@ -115,7 +116,7 @@ try_file(int fd)
 
 /*
  * Create a named file and remove it, for file systems without unnamed files.
- * Return as create_unnamed() does.
+ * Return 0 or an errno value.
  */
 static int
 try_named(const char *dir)
@@ -151,8 +152,8 @@ try_directory(const char *dir)
 }
 
 /*
- * If the template has no conversions, its path must not exist or must be a
- * regular file.  Otherwise print an error message and return false.
+ * If the template has no conversions and something other than a regular file
+ * has its path, print an error message and return false.
  */
 static bool
 check_existing(const char *text)
