@@ -393,7 +393,7 @@ check_status "a baseline of segments: $(cat out err)" 0
 run "$HATF" diff tree whole.hatf
 check_status 'diff of two processes' 1
 check_one_line 'diff of two processes' \
-	'hatf diff: tree: traces of 2 processes: name the trace of one'
+	'hatf diff: tree: has the traces of 2 processes; name those of one *'
 # The block of early() made the peak, in a segment that is not the last.
 run "$HATF" check --max-peak 1 parts
 grep -q 'most of it by late' out && fail "a wrong site: $(cat out)"
@@ -684,7 +684,7 @@ bad ': the number of runs is wrong' "$head, \"runs\": 99999999999}"
 bad ": 'total' or 'rows' is missing" "$head, \"runs\": 1}"
 head+=', "runs": 2, "total": {}, "rows": {"a": {"peak":'
 for value in '"x"' '[1]' '-1' '1.5' 'null' '[1,2,3]'; do
-	bad ': not one number, or a number for each run: a' "$head $value}}}"
+	bad ': neither one number nor *: a' "$head $value}}}"
 done
 head='{"hatf_baseline": 1, "by": "site", "runs": 1'
 bad ': not an object with measures: total' \

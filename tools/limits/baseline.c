@@ -13,11 +13,11 @@
 
 #define VERSION 1
 
-/* Omit rows that have less than 1/PART_MIN of the total of every measure. */
+/* Omit a row that, in every measure, has less than 1/PART_MIN of the total. */
 #define PART_MIN 10000
 
 struct baseline {
-	const char *path; /* the caller's */
+	const char *path; /* borrowed from the caller */
 	json_t *root;
 	unsigned runs;
 	bool has_sites;
@@ -63,7 +63,7 @@ check_head(struct baseline *b)
 	return true;
 }
 
-/* Check the lines that a baseline need not have. */
+/* Check the keys that a baseline need not have. */
 static bool
 check_options(const struct baseline *b)
 {
@@ -147,7 +147,7 @@ baseline_program(const struct baseline *b)
 	return json_string_value(json_object_get(b->root, "program"));
 }
 
-/* Has the view this wrapper? */
+/* Does the view have this wrapper? */
 static bool
 has_wrapper(const struct stack_view_options *view, const char *glob)
 {
@@ -213,8 +213,8 @@ baseline_fit_view(const struct baseline *b, struct stack_view_options *view)
 }
 
 /*
- * Return the value of a run, from an array or from a number that applies to all
- * runs.
+ * Get the value of a run, from an array with a number for each run or from one
+ * number for all runs.  Return false if 'value' has another form.
  */
 static bool
 take_value(const json_t *value, unsigned run, unsigned runs, uint64_t *n_ret)
@@ -233,7 +233,7 @@ take_value(const json_t *value, unsigned run, unsigned runs, uint64_t *n_ret)
 	return true;
 }
 
-/* Is it an object with measures as keys? */
+/* Is 'row' an object whose keys are all measures? */
 static bool
 has_measures(json_t *row)
 {
@@ -273,7 +273,7 @@ put_row(const struct baseline *b, struct comparison *c, const char *name,
 			if (!take_value(json_object_get(row, measure_words[i]),
 					run, b->runs, &m.values[i]))
 				return refuse(b->path,
-					      "not one number, or a number "
+					      "neither one number nor a number "
 					      "for each run",
 					      name != NULL ? name : "total");
 		if (!comparison_put(c, name != NULL ? escaped : NULL, run, &m))
@@ -299,7 +299,7 @@ baseline_put(const struct baseline *b, struct comparison *c)
 
 /* ------------------------------------------------------------------ writing */
 
-/* Return the values of a measure in all runs; one number if they are equal. */
+/* Return a measure in all runs: an array, or one number if all are equal. */
 static json_t *
 json_values(const struct comparison *c, const struct comparison_row *row,
 	    int measure)
@@ -310,7 +310,7 @@ json_values(const struct comparison *c, const struct comparison_row *row,
 	for (unsigned i = 0; i < c->new_count; i++) {
 		const uint64_t n = row->runs[i].values[measure];
 
-		/* JSON's integers have 63 bits; no heap has more bytes. */
+		/* jansson's integers have 63 bits, enough for any heap. */
 		json_array_append_new(
 			list, json_integer((json_int_t)(n & INT64_MAX)));
 		differs |= n != row->runs[0].values[measure];
@@ -417,7 +417,10 @@ write_rows(FILE *f, const struct comparison *c)
 	return ok;
 }
 
-/* Write ", "KEY": VALUE" and release the value; a NULL value is no memory. */
+/*
+ * Write KEY: VALUE and release the value.  Return false if there is no memory;
+ * a NULL value means this, too.
+ */
 static bool
 write_value(FILE *f, const char *key, json_t *value)
 {
@@ -431,7 +434,7 @@ write_value(FILE *f, const char *key, json_t *value)
 	return ok;
 }
 
-/* Write what the names of the rows depend on. */
+/* Write the program, and the options on which the names of rows depend. */
 static bool
 write_options(FILE *f, const char *program,
 	      const struct stack_view_options *view)

@@ -48,7 +48,7 @@ const char *baseline_program(const struct baseline *b);
 /*
  * The names of sites depend on the view of the stacks.  Give 'view' the
  * wrappers and 'is_raw' of the baseline.  If the user chose others, print a
- * message and return false.  The wrappers stay the baseline's.
+ * message and return false.  The baseline keeps ownership of the wrappers.
  */
 bool baseline_fit_view(const struct baseline *b,
 		       struct stack_view_options *view);

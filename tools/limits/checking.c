@@ -14,7 +14,10 @@ struct checking
 checking_defaults(void)
 {
 	return (struct checking){
-		/* Sites are the program's own functions. */
+		/*
+		 * Fold the standard library, so that sites are the program's
+		 * own functions.
+		 */
 		.gathering.view.fold_std = true,
 		.gathering.reading.struct_nbytes =
 			sizeof(struct hatf_reader_options),
@@ -65,8 +68,9 @@ count_runs(const struct run *run, const struct processes *processes)
 }
 
 /*
- * Return the name of the program if all processes that have a name are of one
- * program, else NULL.  Give '*other_ret' the name of another program, or NULL.
+ * Return the program of the first process that names its executable, or NULL if
+ * no process does.  If a later process names another program, set '*other_ret'
+ * to that name, else to NULL.
  */
 static const char *
 find_program(const struct processes *processes, const char **other_ret)
@@ -211,7 +215,7 @@ add_process(struct run *run, const struct process *process)
 }
 
 /*
- * After the last process: judge what depends on all processes, or write the
+ * After the last process, judge what depends on all processes, or write the
  * baseline.
  */
 static bool
@@ -243,8 +247,8 @@ finish(struct run *run, const struct processes *processes)
 /* ------------------------------------------------------------------- output */
 
 /*
- * Print to a file in memory, which is then written.  'print' returns false if
- * there is no memory.
+ * Let 'print' write into memory, then write this text to the file 'path'.
+ * 'print' returns false if there is no memory.
  */
 static bool
 print_file(const char *path, const struct judgement *j,
@@ -345,7 +349,7 @@ find_repeated_names(const struct processes *processes, bool *repeats_ret)
 	return true;
 }
 
-/* Is an output one of the files to read?  Then print a message. */
+/* If 'output' is one of the files to read, print a message and return true. */
 static bool
 overwrites_input(const struct checking *k, const struct processes *processes,
 		 const char *output)
@@ -375,7 +379,9 @@ has_own_outputs(const struct checking *k, const struct processes *processes)
 			return false;
 	if (k->junit != NULL && k->sarif != NULL &&
 	    strcmp(k->junit, k->sarif) == 0 && strcmp(k->junit, "-") != 0) {
-		message_print("%s: two outputs in one file", k->junit);
+		message_print(
+			"%s: --junit and --sarif cannot write the same file",
+			k->junit);
 		return false;
 	}
 	return true;

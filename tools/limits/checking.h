@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* checking.h - check processes against limits and a baseline, and print it */
+/* checking.h - compare processes with limits and a baseline */
 #ifndef CHECKING_H
 #define CHECKING_H
 
@@ -13,7 +13,7 @@ enum checking_form {
 	CHECKING_JSON,
 };
 
-/* What to check and how.  The strings are the caller's. */
+/* What to check and how.  The caller owns the strings. */
 struct checking {
 	struct limits limits;
 	const char *baseline; /* NULL: none */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By scope: the kind of its rows. */
+/* The kind of rows of each scope. */
 static const enum group_by ways[LIMIT_SCOPE_COUNT] = {
 	[LIMIT_SITE] = BY_SITE,	    [LIMIT_FUNCTION] = BY_FUNCTION,
 	[LIMIT_FILE] = BY_FILE,	    [LIMIT_MODULE] = BY_MODULE,
@@ -17,7 +17,7 @@ static const enum group_by ways[LIMIT_SCOPE_COUNT] = {
 
 /* ------------------------------------------------------------------ reading */
 
-/* Find the largest allocation of a batch. */
+/* Remember the largest allocation so far. */
 static void
 watch(void *ctx, const struct census *census, const struct hatf_event *events,
       size_t n)
@@ -76,11 +76,11 @@ figures_read(struct figures *f, const struct process *process, unsigned scopes,
 	watching.watch = watch;
 	watching.watch_ctx = f;
 	/*
-	 * Do not read the parent's trace: inherited blocks count for the
-	 * parent.
+	 * Do not read the parent's trace, because inherited blocks count for
+	 * the parent.
 	 */
 	watching.no_parent = true;
-	/* If no scope needs rows, choose any: its rows also give the total. */
+	/* Always collect some rows, because they also give the total. */
 	scopes |= 1u << LIMIT_PROCESS;
 	for (int i = 0; i < LIMIT_SCOPE_COUNT; i++)
 		comparison_init(&f->rows[i],
@@ -216,7 +216,11 @@ figures_find_place(const struct figures *f, enum limit_scope scope,
 
 	if (scope == LIMIT_THREAD || scope == LIMIT_HEAP)
 		return place;
-	/* Only what is live at the end is all in the last segment. */
+	/*
+	 * Only the census of the last segment is in memory.  For a rotated
+	 * trace, it is complete about what is live at the end, but about
+	 * nothing else.
+	 */
 	if (f->process->path_count > 1 && measure != LIMIT_LIVE)
 		return place;
 	stack = find_stack(f, scope, row_name, measure);

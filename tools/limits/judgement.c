@@ -85,7 +85,7 @@ measure_text(enum limit_measure measure, uint64_t value)
 	return f;
 }
 
-/* Write a value and its limit, exactly if their short forms are equal. */
+/* Write a value and its limit; if their short forms are equal, in full. */
 static void
 print_values(char *buf, size_t nbytes, const struct limit *limit,
 	     uint64_t value)
@@ -146,7 +146,7 @@ make_message(const struct limit *limit, const struct finding *f,
 	return strdup(buf);
 }
 
-/* Say which process, trace and place a value is of. */
+/* Set the process, the trace and the place of a finding. */
 static bool
 name_finding(struct finding *found, const struct limit *limit,
 	     const struct figures *f, const char *row)
@@ -160,8 +160,9 @@ name_finding(struct finding *found, const struct limit *limit,
 }
 
 /*
- * Describe a finding of a process or, if 'f' is NULL, of the tree, with the
- * process that has most.  If there is no memory, the message is NULL.
+ * Describe a finding of a process.  If 'f' is NULL, it is a finding of the
+ * tree, and names the process with the largest share.  If there is no memory,
+ * the message is NULL.
  */
 static struct finding
 make_finding(const struct judgement *j, struct rule *r,
@@ -186,7 +187,7 @@ make_finding(const struct judgement *j, struct rule *r,
 	return found;
 }
 
-/* Is there room, or is the value larger than the smallest value kept? */
+/* May a finding be kept: is there room, or is the smallest one smaller? */
 static bool
 is_kept(const struct rule *r, uint64_t value)
 {
@@ -246,7 +247,7 @@ judge(const struct judgement *j, struct rule *r, const struct limit *limit,
 	return false;
 }
 
-/* Note the process that has most of what a limit of the tree is about. */
+/* For a limit of the tree, note the process with the largest share. */
 static bool
 take_share(struct rule *r, const struct limit *limit, const struct figures *f,
 	   const struct measured *total)
@@ -343,7 +344,7 @@ judgement_add(struct judgement *j, const struct figures *f)
 	return true;
 }
 
-/* Make a finding of a limit that matches nothing. */
+/* If the limit has matched nothing, make a finding that says so. */
 static bool
 fail_unused(struct rule *r)
 {
@@ -409,7 +410,7 @@ find_growth(const struct figures *f, const struct comparison_row *row,
 				  limit_measures[measure]);
 }
 
-/* A condition_found: take a finding of a condition. */
+/* A condition_found callback: add a finding to the rule of the condition. */
 static void
 take_found(void *ctx, const struct condition_term *term,
 	   const struct comparison_row *row, enum measure measure)

@@ -38,10 +38,11 @@ struct rule {
 	bool is_tree;	/* a limit of the tree */
 	bool is_unmatched; /* exceeded, because nothing matches it */
 	bool has_worst;
-	/* The closest value, if nothing exceeds the rule. */
+	/* The value closest to the limit, if nothing exceeds the limit. */
 	struct finding worst;
-	struct figure worst_text; /* the closest value, or the largest */
-	/* Of a limit of the tree: the process that has most. */
+	/* the largest value that exceeds the rule; if none, that of 'worst' */
+	struct figure worst_text;
+	/* For a limit of the tree, the process with the largest share. */
 	struct finding share;
 	struct finding *findings;
 	size_t finding_count; /* number of findings kept */
@@ -53,12 +54,12 @@ struct judgement {
 	struct rule *rules; /* one for each limit, then the conditions */
 	size_t rule_count;
 	unsigned scopes; /* scopes that figures_read() must read, as bits */
-	/* Several processes have one name: also name their traces. */
+	/* Several processes have the same name, so name their traces, too. */
 	bool names_traces;
 	/* A limit that matches nothing is exceeded. */
 	bool fails_unused;
 	uint64_t process_count;
-	/* The sums of all processes; 'single' is the largest. */
+	/* Sums over all processes, and the largest allocation of them all. */
 	struct measured tree;
 	uint64_t tree_single;
 	char *trace;   /* last file of the last process, escaped */
@@ -67,7 +68,7 @@ struct judgement {
 	bool no_memory;
 };
 
-/* Begin; 'limits' stays the caller's.  Return false if there is no memory. */
+/* Begin.  The caller still owns 'limits'.  False if there is no memory. */
 bool judgement_begin(struct judgement *j, const struct limits *limits);
 
 /* Does a limit need call stacks? */
@@ -77,9 +78,9 @@ bool judgement_needs_stacks(const struct judgement *j);
 bool judgement_add(struct judgement *j, const struct figures *figures);
 
 /*
- * Add a rule for each condition on the growth since a baseline, the file
+ * Add a rule for each condition on the growth since a baseline, whose file is
  * 'baseline'.  Call this after the comparison was judged.  'figures' are those
- * of a new run, which has the places of rows in the source.  Return false if
+ * of a new run, and give the places of rows in the source.  Return false if
  * there is no memory.
  */
 bool judgement_add_conditions(struct judgement *j,
@@ -89,7 +90,7 @@ bool judgement_add_conditions(struct judgement *j,
 			      const struct figures *figures);
 
 /*
- * After the last process: compare the sums with the limits of the tree. Return
+ * Compare the sums with the limits of the tree, after the last process.  Return
  * false if there is no memory.
  */
 bool judgement_end(struct judgement *j);

@@ -101,7 +101,7 @@ take_origin(const char *origin, struct judgement_spot *spot)
 	return true;
 }
 
-/* Name a whole file. */
+/* Set the spot to a file as a whole. */
 static bool
 take_file(const char *file, struct judgement_spot *spot)
 {
@@ -113,15 +113,15 @@ take_file(const char *file, struct judgement_spot *spot)
 }
 
 /*
- * If 'path' is a file below the current directory, set the place to it, as seen
- * from there.
+ * If 'path' is a file below the current directory, set the spot to this file,
+ * with its path relative to that directory.
  */
 static bool
 take_source(const char *path, struct judgement_spot *spot)
 {
 	char *const file = realpath(path, NULL);
 	char *const here = realpath(".", NULL);
-	/* The root is the only directory that ends in a slash. */
+	/* Of all directories, only the root has a path that ends in '/'. */
 	size_t n = here != NULL && here[1] != '\0' ? strlen(here) : 0;
 	const bool is_below = file != NULL && here != NULL &&
 			      strncmp(file, here, n) == 0 && file[n] == '/' &&
@@ -133,10 +133,10 @@ take_source(const char *path, struct judgement_spot *spot)
 }
 
 /*
- * Find a source file in the current directory.  Its path is absolute, or, in
- * builds that hide their directory, what the compiler got.  This is often a
- * path from a folder of the build, such as "../src/parse.c", where the sources
- * are in the current directory.
+ * Find a source file below the current directory.  'path' comes from the debug
+ * information.  It is usually absolute.  In builds that hide their directory,
+ * it is the path that the compiler got, often relative to a build folder, as
+ * "../src/parse.c".  Therefore try it without each leading "../" and "./".
  */
 static bool
 find_source(const char *path, struct judgement_spot *spot)
@@ -212,8 +212,8 @@ json_locations(const struct judgement *j, const struct rule *r,
 }
 
 /*
- * Return the length of a rule's id: its text without the amount, so that the
- * alerts of CI systems stay the same if the amount changes.
+ * Return the length of a rule's id.  The id is the text of the rule without the
+ * amount, so that a CI system shows the same alert after the amount changes.
  */
 static size_t
 id_nbytes(const struct rule *r)

@@ -41,9 +41,9 @@ bool judgement_print_json(FILE *f, const struct judgement *j);
 
 /*
  * Print SARIF 2.1.0 (OASIS): a rule for each limit, named without its amount,
- * and a result for each finding.  GitHub wants a location in each result:
- * without a spot, it is a trace.  Paths below the current directory are
- * relative to it.  Return false if there is no memory.
+ * and a result for each finding.  GitHub wants a location in each result, so a
+ * finding without a spot has a trace as its location.  Paths below the current
+ * directory are relative to it.  Return false if there is no memory.
  */
 bool judgement_print_sarif(FILE *f, const struct judgement *j);
 

@@ -13,7 +13,7 @@ state_of(const struct rule *r)
 {
 	if (r->exceeded_count != 0)
 		return "exceeded";
-	/* A condition of a baseline without findings is fulfilled. */
+	/* A condition on growth is met if it has no findings. */
 	return r->has_worst || r->origin == NULL ? "ok" : "unused";
 }
 
@@ -116,8 +116,8 @@ longest_run(const char *text)
 }
 
 /*
- * Write text as code, so that Markdown shows it unchanged.  A fence has more
- * backticks than the text.  In a table, '\' stands before a bar.
+ * Write text as code, so that Markdown shows it unchanged.  The fence has more
+ * backticks than any run in the text.  In a table, put '\' before each '|'.
  */
 static void
 print_code(FILE *f, const char *text, bool in_table)

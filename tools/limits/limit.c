@@ -13,7 +13,7 @@
 
 #define BLANKS " \t\r"
 
-/* The longest line of a file, and the longest word. */
+/* Size of the buffers for a line of a file and for a word. */
 #define LINE_NBYTES 4096
 
 const char *const limit_measure_words[LIMIT_MEASURE_COUNT + 1] = {
@@ -112,7 +112,7 @@ parse_count(const char *text, uint64_t *n_ret)
 	return true;
 }
 
-/* Report a wrong amount, and return false. */
+/* Parse an amount.  If it is wrong, print a message and return false. */
 static bool
 parse_amount(const char *origin, enum limit_measure measure, const char *text,
 	     uint64_t *n_ret)
@@ -121,8 +121,8 @@ parse_amount(const char *origin, enum limit_measure measure, const char *text,
 	case LIMIT_TEMPORARY:
 		if (parse_part(text, n_ret))
 			return true;
-		message_print("%s: not a part such as 12.5%%: '%s'", origin,
-			      text);
+		message_print("%s: not a percentage such as 12.5%%: '%s'",
+			      origin, text);
 		return false;
 	case LIMIT_ALLOCS:
 		if (parse_count(text, n_ret))
@@ -146,9 +146,10 @@ refuse(const char *origin, const char *what, const char *text)
 	return false;
 }
 
-/* The words of a line; missing words are empty. */
+/* Maximum number of words in a limit. */
 #define WORD_COUNT 4
 
+/* The words of a line; missing words are empty. */
 struct words {
 	char texts[WORD_COUNT][LINE_NBYTES];
 	unsigned count;
@@ -175,8 +176,8 @@ split(struct words *w, const char *origin, const char *text)
 }
 
 /*
- * Take the scope, if the line has one, and its glob.  '*next_ret' is the word
- * after them.
+ * Take the scope, if the line has one, and its glob.  Set '*next_ret' to the
+ * index of the word after them.
  */
 static bool
 take_scope(struct limit *limit, const struct words *w, const char **glob_ret,
@@ -190,7 +191,7 @@ take_scope(struct limit *limit, const struct words *w, const char **glob_ret,
 		return true;
 	limit->scope = (enum limit_scope)scope;
 	*next_ret = 1;
-	/* "process" may have a glob. */
+	/* "process" has a glob only if the line has four words. */
 	if (scope == LIMIT_TREE ||
 	    (scope == LIMIT_PROCESS && w->count < WORD_COUNT))
 		return true;
@@ -410,9 +411,10 @@ read_lines(struct limits *limits, const char *path, FILE *f)
 		snprintf(origin, sizeof(origin), "%s:%u", message_path(path),
 			 ++number);
 		if (result < 0) {
-			message_print("%s: a zero byte, or a line of more than "
-				      "%d bytes",
-				      origin, LINE_NBYTES - 2);
+			message_print(
+				"%s: the line has a zero byte or more than "
+				"%d bytes",
+				origin, LINE_NBYTES - 2);
 			return false;
 		}
 		if (!take_line(limits, origin, line))

@@ -14,8 +14,8 @@
  * Blanks separate the words.  A GLOB with blanks must be in double quotes,
  * where '\' quotes the next byte. Without a scope, a limit applies to each
  * process.  In a file, each limit is on its own line, and '#' begins a comment.
- * There, a line "wrapper GLOB" names functions that are not sites, such as
- * xmalloc.
+ * In a file, a line "wrapper GLOB" also names functions that are not sites,
+ * such as xmalloc.
  */
 #ifndef LIMIT_H
 #define LIMIT_H

@@ -32,9 +32,9 @@ mode_t processes_operand_type(const char *path);
 
 /*
  * Find the processes of files and directories.  Segments of one process make
- * one entry; a file that another program wrote is a process of its own.  A
- * file of a directory that has a trace's name and is none is a failure.  On
- * failure print a message and return false.
+ * one entry; a file that another program wrote is a process of its own.  Fail
+ * if a file in a directory is named like a trace but is not one.  On failure
+ * print a message and return false.
  */
 bool processes_find(struct processes *p, char **operands, size_t n);
 

@@ -60,9 +60,9 @@ append(struct run_list *runs, const char *const *paths, size_t n,
 }
 
 /*
- * Is the file a segment whose header names its process?  A pipe is not: its
- * header can be read only once.  A file that cannot be read is not, either:
- * whoever reads the run reports it.
+ * Is the file a segment whose header names its process?  Return false for a
+ * pipe, because its header can be read only once.  Also return false for a file
+ * that cannot be read; the function that reads the run will report the error.
  */
 static bool
 is_segment(const char *path)
@@ -99,8 +99,8 @@ append_directory(struct run_list *runs, char *path)
 	bool ok = processes_find(&found, &path, 1);
 
 	if (ok && found.count != 1) {
-		message_print("%s: traces of %zu processes: name the trace of "
-			      "one",
+		message_print("%s: has the traces of %zu processes; name "
+			      "those of one process instead",
 			      message_path(path), found.count);
 		ok = false;
 	}

@@ -3,8 +3,8 @@
  * run_list.h - the runs whose traces 'hatf diff' reads
  *
  * Each file is a run, and so is each directory, which must have the traces of
- * one process.  The segments of one rotated trace together are one run, also if
- * they are listed one by one.
+ * one process.  The segments of one rotated trace together are one run, even if
+ * the user lists them one by one.
  */
 #ifndef RUN_LIST_H
 #define RUN_LIST_H
