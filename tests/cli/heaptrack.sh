@@ -186,9 +186,9 @@ check 'other lines: the end' "$(sed -n 's/^,"te"://p' other.dhat)" 34000
 run "$HATF" convert "$data/raw_sort.raw.zst" raw.hatf
 check_status 'raw: advice' 0
 check_one_line 'raw: advice' \
-	'*: names: none in a raw file: heaptrack_interpret *'
+	'*: names: none in a raw file; heaptrack_interpret *'
 check 'raw: info' "$("$HATF" info "$data/raw_sort.raw.zst" |
-	grep -c '^  names  *none in a raw file: heaptrack_interpret')" 1
+	grep -c '^  names  *none in a raw file; heaptrack_interpret')" 1
 for file in "$data/ht_sort.zst" raw.hatf; do
 	check "$file: no advice" \
 		"$("$HATF" info "$file" | grep -c '^  names')" 0

@@ -21,8 +21,8 @@ cutoff_find_rings(const char *path, enum hatf_status status,
 	    !hatf_rings_find(path, rings, sizeof(rings)))
 		return false;
 	/*
-	 * Ignore a failure: the ring file is damaged, which 'hatf recover'
-	 * reports.
+	 * Ignore a failure.  It means that the ring file is damaged, which
+	 * 'hatf recover' reports.
 	 */
 	hatf_rings_get(rings, ret, &err);
 	return true;

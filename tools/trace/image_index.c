@@ -24,7 +24,7 @@ compare_time(const struct tree_node *a, const struct tree_node *b)
 {
 	const int order = compare_u64(a->traces->start_ns, b->traces->start_ns);
 
-	/* The nodes are in the order of their processes. */
+	/* Break ties by the position in the node array, which is sorted. */
 	return order != 0 ? order : (a > b) - (a < b);
 }
 
@@ -122,7 +122,7 @@ image_index_by_time(const struct image_index *x, const struct tree_trace *t,
 	};
 	size_t i = count_until(x, &key);
 
-	/* An image does not begin before itself. */
+	/* If the image found is that of 't', take the image before it. */
 	if (i != 0 && x->nodes[i - 1]->traces == t)
 		i--;
 	return i != 0 && compare_pid(x->nodes[i - 1]->traces, &key) == 0

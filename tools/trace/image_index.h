@@ -3,8 +3,8 @@
  * image_index.h - find the images of a process by time or by file name
  *
  * An image is a node of a process tree.  In a directory, any number of traces
- * may have the same process id, as those of containers do, so a search must not
- * look at each of them.  Used by one thread at a time.
+ * may have the same process id, as traces of containers often have.  Therefore
+ * a search must not look at each of them.  Used by one thread at a time.
  */
 #ifndef IMAGE_INDEX_H
 #define IMAGE_INDEX_H

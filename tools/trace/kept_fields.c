@@ -82,7 +82,7 @@ of_comment(const struct hatf_record *rec)
 	 */
 	if (begins(rec, "HATF clock\n"))
 		return HATF_KEEPS_TIME;
-	/* These comments are not lost: every writer makes its own. */
+	/* These comments are not lost, because each writer makes its own. */
 	if (begins(rec, "HATF 1.0\n") || begins(rec, "HATF block\n") ||
 	    begins(rec, "HATF sum\n") || begins(rec, "HATF stacks\n") ||
 	    begins(rec, "HATF end\n"))
@@ -206,8 +206,8 @@ kept_fields_report(const char *path, const struct hatf_format *format,
 	size_t used = 0;
 
 	/*
-	 * Do not report fields of single calls as lost: the message says that
-	 * the format has only sums.
+	 * Do not report fields of single calls as lost, because the message
+	 * says that the format has only sums.
 	 */
 	if (has_sums)
 		dropped &= ~OF_CALLS;

@@ -10,11 +10,11 @@ name_hint_find(const struct hatf_reader *reader)
 	const char *const kind = hatf_reader_header(reader, "heaptrack");
 
 	/*
-	 * Only a file in heaptrack's own format counts: heaptrack_interpret
-	 * cannot read a trace that was converted from it.
+	 * Only a file in heaptrack's own format counts, because
+	 * heaptrack_interpret cannot read a trace that was converted from it.
 	 */
 	if (strcmp(hatf_reader_format(reader), "heaptrack") != 0 ||
 	    kind == NULL || strcmp(kind, "raw") != 0)
 		return NULL;
-	return "none in a raw file: heaptrack_interpret adds them";
+	return "none in a raw file; heaptrack_interpret adds them";
 }

@@ -142,7 +142,7 @@ add_open(struct tree *f, const struct hatf_reader *reader, const char *path,
 	return true;
 }
 
-/* Is it a regular file with the name of a trace? */
+/* Is it a regular file whose name ends in ".hatf" or ".hatf.gz"? */
 static bool
 is_named_as_trace(const char *path)
 {
@@ -294,8 +294,8 @@ compare_trace(const void *x, const void *y)
 }
 
 /*
- * Are two traces of the same image?  Headers without a process, as in
- * anonymized traces, do not say, so such traces are of different images.
+ * Are two traces of the same image?  If headers name no process, as in
+ * anonymized traces, take the traces as being of different images.
  */
 static bool
 is_same_image(const struct tree_trace *a, const struct tree_trace *b)
@@ -305,8 +305,8 @@ is_same_image(const struct tree_trace *a, const struct tree_trace *b)
 }
 
 /*
- * Remove duplicates: traces of the same segment.  Sorting puts a complete copy
- * before a truncated one; keep the first.
+ * If several traces are of the same segment, keep only the first.  Sorting has
+ * put a complete copy before a truncated one.
  */
 static void
 drop_duplicates(struct tree *f)
@@ -324,8 +324,9 @@ drop_duplicates(struct tree *f)
 			continue;
 		}
 		if (strcmp(last->path, t->path) != 0)
-			message_print("%s: the same trace as %s", t->path,
-				      last->path);
+			message_print("%s: ignored, because it is the same "
+				      "trace as %s",
+				      t->path, last->path);
 		free_trace(t);
 	}
 	f->trace_count = kept;
@@ -359,7 +360,7 @@ find_in_process(const struct tree *f, const struct tree_trace *t,
 {
 	size_t low = 0, high = f->node_count;
 
-	/* Count the nodes of earlier processes, and those that began before. */
+	/* Count the nodes up to the last one that began no later than 't'. */
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 		const struct tree_trace *const n = f->nodes[middle].traces;
@@ -370,7 +371,7 @@ find_in_process(const struct tree *f, const struct tree_trace *t,
 		else
 			high = middle;
 	}
-	/* An image does not begin before itself. */
+	/* If the image found is that of 't', take the image before it. */
 	if (low != 0 && f->nodes[low - 1].traces == t)
 		low--;
 	return low != 0 && compare_process(f->nodes[low - 1].traces, key) == 0
@@ -434,9 +435,10 @@ image_before(const struct tree *f, const struct tree_node *node)
 	    compare_process(before->traces, node->traces) != 0)
 		return NULL;
 	/*
-	 * If the start of the process is unknown, which happens without /proc,
-	 * require a trailer that says that the process executed another
-	 * program.
+	 * If the header does not state the start of the process, which happens
+	 * without /proc, the two traces may be of different processes with the
+	 * same id.  Then require that the trailer of the earlier trace says
+	 * that the process executed another program.
 	 */
 	if (node->traces->pid_start != 0 ||
 	    (tree_last_trace(before)->has_trailer &&
@@ -499,8 +501,8 @@ link_node(const struct tree *f, struct tree_node *node)
 			find_image(f, t, t->parent_pid, 0, t->parent_trace);
 		node->origin = node->parent != NULL ? TREE_FORK : TREE_ORPHAN;
 		/*
-		 * If the header names no trace of the parent, which is not in
-		 * the tree, go on: another ancestor may be in the tree.
+		 * If the tree lacks the parent and the header names no trace of
+		 * it, go on, because another ancestor may be in the tree.
 		 */
 		if (node->parent != NULL || t->parent_trace[0] != '\0')
 			return;
@@ -664,7 +666,7 @@ find_forked(const struct tree_node *node, bool is_numbered, uint64_t segment)
 
 	if (parent == NULL || found != NULL)
 		return found;
-	/* The file may have been renamed: search by number. */
+	/* The file may have been renamed, so search by number. */
 	for (size_t i = 0; is_numbered && i < parent->trace_count; i++)
 		if (parent->traces[i].segment == segment)
 			return &parent->traces[i];

@@ -58,9 +58,9 @@ struct tree_node {
 /* The position in the parent's trace where a child was forked. */
 struct tree_fork {
 	bool is_known;	/* 'event' is valid */
-	uint64_t event; /* number of the parent's events before the fork ... */
+	uint64_t event; /* number of the parent's events before the fork */
+	/* 'event' counts the events of one segment, number 'segment', only */
 	bool in_segment;
-	/* ... counted in this segment only, if 'in_segment' is set */
 	uint64_t segment;
 };
 
@@ -74,13 +74,14 @@ struct tree {
 	/* finds images while tree_build() runs; else NULL */
 	const struct image_index *index;
 	/*
-	 * Set it after tree_init(): a file of a directory whose name ends in
-	 * ".hatf" or ".hatf.gz" must be a trace.
+	 * The caller may set this after tree_init().  Then tree_add() fails for
+	 * a file in a directory whose name ends in ".hatf" or ".hatf.gz", but
+	 * which is not a trace.
 	 */
 	bool is_strict;
 };
 
-/* tree_init() makes an empty tree; tree_free() frees its memory. */
+/* tree_init() makes an empty tree; tree_fini() frees its memory. */
 void tree_init(struct tree *f);
 void tree_fini(struct tree *f);
 

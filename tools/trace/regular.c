@@ -8,7 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Check that the file is not empty.  Return 0 or an errno value. */
+/*
+ * Get the owner, and check that the file is not empty.  Return 0 or an errno
+ * value.
+ */
 static int
 judge(int fd, uid_t *owner_ret)
 {

@@ -52,7 +52,7 @@ out_name(const struct rewrite *r)
 static void
 speak_out(const struct rewrite *r, const struct hatf_error *err)
 {
-	/* EPIPE is no error: the reader of a pipe may close the pipe early. */
+	/* Ignore EPIPE, because the reader of a pipe may close it early. */
 	if (err->status == HATF_IO && err->sys_errno == EPIPE)
 		return;
 	message_error(out_name(r), err);
@@ -106,8 +106,8 @@ rewrite_header(const struct hatf_record *first, unsigned drop)
 	if (header == NULL)
 		return NULL;
 	/*
-	 * Carried blocks are marked by attributes.  Without these they are
-	 * ordinary events.
+	 * Attributes mark the carried blocks.  Without attributes, carried
+	 * blocks look like ordinary events, so the header must not count them.
 	 */
 	if ((drop & HATF_DROP_ATTRIBUTES) != 0) {
 		drop_line(header, "carried=");
@@ -121,9 +121,9 @@ rewrite_header(const struct hatf_record *first, unsigned drop)
 }
 
 /*
- * Return a header that says that blocks are missing, without the lines that are
- * false for a part of the blocks.  Free the old header.  Return NULL if there
- * is no memory.
+ * Return a copy of 'header' that says that blocks are missing, and that lacks
+ * the lines that are true only for all blocks together.  Free 'header'.  Return
+ * NULL if there is no memory.
  */
 static char *
 header_of_filtered(char *header)
@@ -265,8 +265,8 @@ judge_source(const struct run *run, enum hatf_status status)
 }
 
 /*
- * Return how the output shows that the source is sampled, as the end of a
- * warning; "" if the output says so itself.
+ * Return the end of a warning about a sampled source, which says what becomes
+ * of the samples.  Return "" if the output says that it is sampled.
  */
 static const char *
 fate_of_samples(const struct hatf_format *format)
@@ -341,8 +341,8 @@ report_source(struct run *run, bool complete)
 		message_print("%s: names: %s", message_path(run->r->in),
 			      advice);
 	/*
-	 * Report disorder only for a complete source: in a truncated one, the
-	 * calls that seem to be missing may have been cut off.
+	 * Report disorder only for a complete source, because the calls that
+	 * seem to be missing in a truncated source may have been cut off.
 	 */
 	if (complete)
 		report_disorder(run);
@@ -405,7 +405,8 @@ rewrite_reader(struct run *run)
 	}
 	run->r->is_written = true;
 	/*
-	 * Format mtrc has a trailer of its own, unlike other foreign formats.
+	 * Unlike other foreign formats, mtrc has a trailer of its own, which
+	 * can say that the trace is incomplete.
 	 */
 	if (!complete && run->format.foreign &&
 	    strcmp(run->format.name, "mtrc") != 0)

@@ -16,7 +16,7 @@ struct rewrite {
 	 * 'options.fd', an empty file that will replace 'in'.
 	 */
 	const char *in, *out;
-	/* 'format' is the required format of 'in'; NULL: any. */
+	/* 'reading.format' is the required format of 'in'; NULL: any. */
 	struct hatf_reader_options reading;
 	/*
 	 * rewrite_trace() sets the members 'header', 'bare' and 'incomplete',
@@ -31,13 +31,13 @@ struct rewrite {
 	enum hatf_status (*write)(void *context, const struct hatf_record *rec,
 				  struct hatf_writer *writer);
 	/*
-	 * Called before the first record, unless NULL; called again if 'in' is
-	 * read twice.  If the function prints a message and returns false,
-	 * there is no output.
+	 * NULL, or a function that rewrite_trace() calls before the first
+	 * record, and again if it reads 'in' twice.  If the function prints a
+	 * message and returns false, there is no output.
 	 */
 	bool (*begin)(void *context);
 	/*
-	 * Called with the lines of the output's header, unless NULL.  The
+	 * NULL, or a function that gets the lines of the output's header.  The
 	 * function frees these lines and returns others, which rewrite_trace()
 	 * frees, or NULL if there is no memory.
 	 */

@@ -61,7 +61,8 @@ spool_copy(struct spool *s)
 	const int fd = spool_temporary();
 
 	if (fd < 0) {
-		message_print("a temporary file: %s", strerror(errno));
+		message_print("cannot create a temporary file: %s",
+			      strerror(errno));
 		return false;
 	}
 	if (!copy(s->fd, fd)) {

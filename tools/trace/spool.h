@@ -43,7 +43,7 @@ int spool_temporary(void);
 /* Return a descriptor of an anonymous file in memory, or -1 with errno. */
 int spool_memory(void);
 
-/* Open the file of descriptor 'fd' again, with its own position. */
+/* Open a reader of the file of descriptor 'fd', with its own position. */
 enum hatf_status spool_reader_of(int fd, unsigned jobs,
 				 struct hatf_reader **reader_ret,
 				 struct hatf_error *err);

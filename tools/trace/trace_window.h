@@ -27,7 +27,7 @@ struct trace_window {
 
 /*
  * Parse the value of --from or, if 'is_from' is false, of --to: a number of
- * events ("1000"), or a time since the first event ("1.5s", "20ms", "7us",
+ * calls ("1000"), or a time since the first event ("1.5s", "20ms", "7us",
  * "100ns", "2min").  On failure print a message and return false.
  */
 bool trace_window_take(struct trace_window *window, bool is_from,

@@ -9,8 +9,8 @@
  * the file.  A small trace that another program compressed is read from its
  * start.
  *
- * At most one place is tried: a hostile file may be full of bytes that look
- * like members or trailers, and trying all of them would take hours.
+ * Try at most one place, because a hostile file may be full of bytes that look
+ * like members or trailers, and to try all of them would take hours.
  */
 #include "tools/trace/trailer.h"
 
@@ -80,7 +80,7 @@ find_text(const char *text, size_t nbytes, const char *key, char *buf,
 	buf[n] = '\0';
 }
 
-/* Parse a comment; false if it is not a trailer. */
+/* Parse a comment.  Return false if the comment is not a trailer. */
 static bool
 parse(const char *text, size_t nbytes, struct trailer *ret)
 {
