@@ -54,8 +54,8 @@ slot_offset(const struct bells_process *p)
 }
 
 /*
- * Read and write the file instead of mapping it: if another process shortened
- * the file, SIGBUS would end 'hatf ctl'.
+ * Read and write the file instead of mapping it.  If another process shortened
+ * a mapped file, SIGBUS would end 'hatf ctl'.
  */
 bool
 bell_ring(int fd, const struct bells_process *p, enum bell_call call)

@@ -105,8 +105,8 @@ left_status_read(int fd, pid_t pid, const char *pending, uint64_t now_ms,
 	status[nbytes] = '\0';
 	seconds = strstr(status, "\nseconds=");
 	/*
-	 * A reader of the answer uses the first line with a name, so write the
-	 * updated "seconds" before the old one.
+	 * A reader of the answer uses the first line with a given key, so write
+	 * the updated "seconds" before the old one.
 	 */
 	used = seconds == NULL
 		       ? snprintf(answer, cap, "ok\n%s%s", pending, status)
@@ -116,8 +116,8 @@ left_status_read(int fd, pid_t pid, const char *pending, uint64_t now_ms,
 					  (unsigned long long)passed,
 				  status);
 	/*
-	 * A process that has never recorded does not state its executable: add
-	 * the executable here.
+	 * A process that has never recorded does not state its executable in
+	 * the file, so add the executable to the answer.
 	 */
 	if (used > 0 && (size_t)used < cap &&
 	    strstr(status, "\nexe=") == NULL &&

@@ -2,9 +2,9 @@
 /*
  * left_status.h - the status of a process whose writer thread is not running
  *
- * When the writer thread ends and the process goes on, it writes NUMBER.status
- * in the directory of the sockets (places.h); hatf/recorder/status_file.h
- * describes the content.
+ * If the writer thread ends and the process goes on, the writer thread leaves
+ * NUMBER.status in the directory of the sockets (places.h).
+ * hatf/recorder/status_file.h describes the content.
  */
 #ifndef LEFT_STATUS_H
 #define LEFT_STATUS_H

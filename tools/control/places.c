@@ -48,9 +48,9 @@ add_places_of(struct places *p, uid_t uid)
 }
 
 /*
- * Add the directories in 'directory' whose names consist of 'prefix' and a user
- * id.  Ignore a directory that this user does not own, because anybody can
- * create names in /tmp.
+ * For each directory in 'directory' whose name consists of 'prefix' and a user
+ * id, add the directories of this user.  Ignore a name whose directory the user
+ * does not own, because anybody can create names in /tmp.
  */
 static void
 add_users(struct places *p, const char *directory, const char *prefix)
@@ -81,8 +81,8 @@ add_users(struct places *p, const char *directory, const char *prefix)
 }
 
 /*
- * Add the directories in 'runtime', a value of XDG_RUNTIME_DIR or NULL, for our
- * own user and for 'uid'.
+ * Add the directory of sockets in 'runtime', a value of XDG_RUNTIME_DIR or
+ * NULL.  It counts if our own user or 'uid' owns it.
  */
 static void
 add_runtime(struct places *p, const char *runtime, uid_t uid)

@@ -4,8 +4,8 @@
  *
  * A recorder's socket, its status file and its file of bells are in one of a
  * few directories, which the recorder chooses (preload/control/control.c).
- * Nothing in these directories is trusted: a directory must belong to the
- * expected user, and nobody else may write to it.  Not thread-safe.
+ * Do not trust these directories: use one only if it belongs to the expected
+ * user and nobody else may write to it.  Not thread-safe.
  */
 #ifndef PLACES_H
 #define PLACES_H

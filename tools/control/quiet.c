@@ -37,8 +37,8 @@ is_library(const char *line, const void *unused)
 
 /*
  * Does this line of /proc/PID/maps describe a ring?  A ring is shared anonymous
- * memory, named if the kernel supports names.  Its size is that of a header and
- * of a power of two.
+ * memory, named if the kernel supports names.  Its size is the size of a header
+ * plus a power of two.
  */
 static bool
 is_ring_in_memory(const char *line, const void *unused)

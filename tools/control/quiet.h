@@ -2,9 +2,8 @@
 /*
  * quiet.h - inspect a traced process that has no socket
  *
- * Everything is read from /proc, without help of the process.  This works only
- * for root and the process's own user, because only they may read
- * /proc/PID/maps.
+ * These functions read /proc, without help of the process.  They work only for
+ * root and the process's own user, because only these may read /proc/PID/maps.
  */
 #ifndef QUIET_H
 #define QUIET_H

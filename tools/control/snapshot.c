@@ -63,9 +63,9 @@ compare(const void *a, const void *b)
 
 /*
  * Must this line of the source's header be left out of the snapshot?  A line
- * about segments, inheritance or the recorder would be false: the snapshot is
- * no segment, contains the inherited blocks itself, and is no longer being
- * written.
+ * about segments, inheritance or ring files would be false, because the
+ * snapshot is no segment, contains the inherited blocks itself, and has no ring
+ * file.
  */
 static bool
 is_dropped(const char *line)
@@ -264,8 +264,8 @@ read_events(struct hatf_events *stage, uint64_t carried, uint64_t event_count)
 }
 
 /*
- * Use all events that the trace has so far; a trace that is still written has
- * no trailer.
+ * Does 'status' mean that all events were read that the trace has so far?  A
+ * trace that the recorder is still writing may be truncated or lack a trailer.
  */
 static bool
 is_read(enum hatf_status status)
@@ -356,8 +356,8 @@ put_live(struct hatf_writer *w, const struct live_list *list)
 		rec.address = live->address;
 		rec.size = live->size;
 		/*
-		 * Ignore the status: hatf_writer_close() returns the first
-		 * error.
+		 * Ignore the status, because hatf_writer_close() returns the
+		 * first error.
 		 */
 		hatf_writer_write(w, &rec, 1);
 	}

@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 /*
- * Upper bound of the directory entries to examine: an attacker can create any
- * number of links to a socket.
+ * Maximum number of directory entries to examine.  It is needed because an
+ * attacker can create any number of links to a socket.
  */
 #define NAMES_MAX 65536
 
@@ -92,9 +92,9 @@ sweep_half_made(const struct place *place, int place_fd, const char *name)
 }
 
 /*
- * Remove 'name' if it is a dead socket: its process has ended and no process
- * listens.  Both conditions are needed: a process in another PID namespace
- * seems to have ended, because its number means nothing here, but it listens.
+ * Remove 'name' if it is a dead socket, whose process has ended and at which no
+ * process listens.  Check both, because a process in another PID namespace may
+ * seem to have ended (its number means nothing in our namespace), but listens.
  */
 static void
 sweep(const struct place *place, int place_fd, const char *name)
@@ -134,7 +134,7 @@ process_of(const struct place *place, int place_fd, const char *name)
 		return 0;
 	fd = sockets_connect_to(place_fd, name, place->owner, 0);
 	/*
-	 * If the accept queue is full, a process listens: return its number,
+	 * If the accept queue is full, a process listens, so return its number,
 	 * unless the socket belongs to another user.
 	 */
 	if (fd < 0)

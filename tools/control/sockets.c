@@ -169,8 +169,8 @@ sockets_connect(pid_t pid, uint64_t until_ms, uid_t *uid_ret)
 			continue;
 		fd = connect_in(&places.place[i], pid, until_ms, uid_ret);
 		/*
-		 * If a socket exists but cannot be used, its error says more
-		 * than ENOENT: keep that error.
+		 * If a socket exists but cannot be used, keep its error, which
+		 * says more than ENOENT.
 		 */
 		if (fd < 0 &&
 		    (!sockets_is_absent(errno) || errno == ECONNREFUSED))

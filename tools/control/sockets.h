@@ -5,8 +5,8 @@
  * A recorder's socket is NUMBER.sock in one of the directories of places.h.
  * NUMBER is the process id in the process's own PID namespace.
  *
- * Nothing in the directories is trusted.  A socket must be a socket, not a
- * link, and belong to the owner of the directory.  The listener must be the
+ * Do not trust the files in these directories.  A socket must be a socket, not
+ * a link, and belong to the owner of the directory.  The listener must be the
  * expected process, which the kernel confirms (SO_PEERCRED).  Not thread-safe.
  */
 #ifndef SOCKETS_H

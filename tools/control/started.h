@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * Start time of 'pid' in nanoseconds since boot, with the resolution of a clock
- * tick.  False if there is no such process.
+ * Store the start time of 'pid' in nanoseconds since boot, with the resolution
+ * of a clock tick.  Return false if there is no such process.
  */
 bool started_ns(uint64_t pid, uint64_t *ns_ret);
 

@@ -138,7 +138,8 @@ find_status(pid_t pid)
 }
 
 /*
- * Describe a process without a status file: it has never had a writer thread.
+ * Describe a process that has no status file because it has never had a writer
+ * thread.
  */
 static bool
 write_dormant(pid_t pid, const char *pending, char *answer, size_t cap)

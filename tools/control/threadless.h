@@ -4,8 +4,8 @@
  *
  * Such a recorder has no socket.  It takes orders by the file of bells (bell.h)
  * and has left its status in a file (left_status.h), both in the directories of
- * places.h.  Neither file is trusted: each must belong to the expected user,
- * and the process must have mapped it.  Not thread-safe.
+ * places.h.  Use these files only if they belong to the expected user and the
+ * process has mapped them.  Not thread-safe.
  */
 #ifndef THREADLESS_H
 #define THREADLESS_H

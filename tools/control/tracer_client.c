@@ -66,7 +66,7 @@ complain_deaf(pid_t pid)
 	if (quiet_is_waiting(pid)) {
 		message_print(
 			"%ld: recording, but with too few heap events so far "
-			"for a trace: it takes orders once the trace has begun "
+			"for a trace; it takes orders once the trace has begun "
 			"(HATFTRACE_BEGIN=now begins it with the first event)",
 			(long)pid);
 		return;
@@ -100,8 +100,8 @@ complain(const struct tracer_answer *r, int e)
 		message_print("%ld: %s", n, strerror(e));
 	else if (r->has_rung_blindly)
 		message_print("%ld: not traced, or has allocated nothing for "
-			      "%d seconds (its memory map, which would tell, "
-			      "cannot be read)",
+			      "%d seconds (to know which, hatf would have to "
+			      "read its memory map, but may not)",
 			      n, BELL_MS / 1000);
 	else if (quiet_is_preloaded(pid))
 		complain_deaf(pid);
@@ -172,10 +172,10 @@ ring(struct tracer_answer *r, enum bell_call call)
 }
 
 /*
- * Handle a missing socket.  If the process is young, it may create its socket
- * soon: wait for the socket.  If its writer thread is not running, write an
- * order into the file of bells: the next allocation of the process notices the
- * order and creates the socket.
+ * Handle a missing socket.  If the process is young, wait, because it may
+ * create its socket soon.  If its writer thread is not running, write an order
+ * into the file of bells, and wait.  The next allocation of the process notices
+ * the order and creates the socket.
  */
 static void
 wait_for_socket(struct talk *t, const char *order, int e)
@@ -188,8 +188,8 @@ wait_for_socket(struct talk *t, const char *order, int e)
 	if (sockets_now_ms() < t->young_ms && may_appear(r))
 		return;
 	/*
-	 * Inspect the process once more.  At the first time it may have been
-	 * too young for that.
+	 * Inspect the process once more, because it may have been too young to
+	 * inspect the first time.
 	 */
 	if (strcmp(order, "status") == 0 &&
 	    quiet_read_status(r->pid, r->answer, sizeof(r->answer))) {
@@ -201,7 +201,8 @@ wait_for_socket(struct talk *t, const char *order, int e)
 
 /*
  * An order to start cancels a pending stop, and an order to stop cancels a
- * pending start.  Return the message about this.
+ * pending start.  If 'order' does so, cancel the pending order and return the
+ * words that say so, otherwise "".
  */
 static const char *
 take_back(const struct tracer_answer *r, const char *order)
@@ -244,8 +245,8 @@ do_without(struct tracer_answer *r, const char *order, bool *done_ret)
 }
 
 /*
- * After connecting failed with errno value 'e': carry out the order without a
- * socket, or wait for a socket.
+ * Carry out the order without a socket, or wait for a socket.  'e' is the errno
+ * value with which connecting failed.
  */
 static void
 go_without_socket(struct talk *t, const char *order, int e)
@@ -265,8 +266,8 @@ go_without_socket(struct talk *t, const char *order, int e)
 /*
  * The recorder closed the connection without an answer.  Perhaps its writer
  * thread ended just then and closed its socket, or our order came too late
- * while many clients were connected.  So connect again.  Without permission we
- * would never get an answer: report that the second time.
+ * while many clients were connected.  So connect again.  If we lack permission,
+ * we never get an answer, so report the error the second time.
  */
 static void
 hang_up(struct talk *t, int e)
@@ -292,8 +293,8 @@ try_to_connect(struct talk *t, const char *order)
 	t->fd = sockets_connect(t->r->pid, 0, &t->r->uid);
 	if (t->fd >= 0) {
 		/*
-		 * This cannot block: the send buffer of a new socket has room
-		 * for the order.
+		 * This cannot block, because the send buffer of a new socket
+		 * has room for the order.
 		 */
 		if (send(t->fd, line, (size_t)nbytes, MSG_NOSIGNAL) != nbytes)
 			hang_up(t, errno);
@@ -302,7 +303,7 @@ try_to_connect(struct talk *t, const char *order)
 	} else if (errno != ETIMEDOUT) {
 		end_talk(t, errno);
 	}
-	/* Otherwise the accept queue is full: try again later. */
+	/* After ETIMEDOUT, try again later: the accept queue is full. */
 }
 
 static void

@@ -23,8 +23,8 @@ struct tracer_answer {
 	 */
 	bool has_rung;
 	/*
-	 * perhaps the order is in a file of bells: we cannot see if the process
-	 * has one
+	 * the order may be in the file of bells, but we cannot see whether the
+	 * process uses that file
 	 */
 	bool has_rung_blindly;
 	/*
@@ -34,7 +34,7 @@ struct tracer_answer {
 	bool is_recording;
 	/* user id of the process when it created its socket */
 	uid_t uid;
-	/* "ok" or "error" and the rest, NUL-terminated. */
+	/* The answer: "ok" or "error", then more text; NUL-terminated. */
 	char answer[TRACER_ANSWER_MAX];
 };
 
@@ -73,9 +73,9 @@ bool tracer_next_value(const struct tracer_answer *r, const char **next,
 		       const char **key, const char **value);
 
 /*
- * Open the trace that the process names in its answer.  The name is untrusted:
- * it could be any file that we can read.  Return a descriptor, or -1 with
- * errno: EPERM if the file belongs to another user, or an errno of
+ * Open the trace that the process names in its answer.  The name is untrusted,
+ * because it could be any file that we can read.  Return a descriptor, or -1
+ * with errno: EPERM if the file belongs to another user, or an errno of
  * regular_open().
  */
 int tracer_open_trace(const struct tracer_answer *r, const char *trace);
