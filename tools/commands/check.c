@@ -47,8 +47,8 @@ static const struct opt options[] = {
 	{ "max-allocs", '\0', "N",
 	  "limit the number of allocations of each process" },
 	{ "max-temporary-ratio", '\0', "PERCENT",
-	  "limit the share of temporary allocations, those that\n"
-	  "the next call of their thread frees: 20%" },
+	  "limit the share of temporary allocations (those that\n"
+	  "the next call of their thread frees), such as 20%" },
 	{ "max-single", '\0', "SIZE",
 	  "limit the size of any single allocation" },
 	{ "baseline", 'b', "FILE",

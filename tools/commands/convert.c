@@ -112,7 +112,7 @@ parse_drop(const char *text, unsigned *drop_ret)
 		char word[32];
 		unsigned i = 0;
 
-		/* Truncate the word: no valid word is that long. */
+		/* Truncating is safe, because no valid word is that long. */
 		memset(word, 0, sizeof(word));
 		memcpy(word, text,
 		       nbytes < sizeof(word) ? nbytes : sizeof(word) - 1);
@@ -128,8 +128,8 @@ parse_drop(const char *text, unsigned *drop_ret)
 }
 
 /*
- * Parse the argument of --tags: what links an Allocate to its Free, the address
- * or a sequence number.
+ * Parse the argument of --tags, which says what links an Allocate to its Free:
+ * the address or a sequence number.
  */
 static bool
 parse_tags(const char *text, struct rewrite *r)
@@ -246,7 +246,7 @@ check_options(const struct convert *c)
 
 /* ------------------------------------------------------------------ records */
 
-/* Begin with the first record; called again if the copy starts anew. */
+/* Open the choice of blocks, and open it again if the copy starts again. */
 static bool
 begin_choice(void *context)
 {
@@ -320,7 +320,7 @@ is_profile(const char *format)
 	return false;
 }
 
-/* Convert, after all preparations. */
+/* Copy the trace, and finish the choice of blocks and the anonymization. */
 static int
 convert_edited(struct convert *c)
 {

@@ -91,8 +91,8 @@ take_option(unsigned idx, const char *value, void *ctx)
 }
 
 /*
- * Return the value of 'key' as JSON: a number if it is one, otherwise a string.
- * Names of files are always strings.
+ * Return the value of 'key' as JSON: as a number if it has the form of one,
+ * otherwise as a string.  Names of files are always strings.
  */
 static json_t *
 json_value(const char *key, const char *value)
@@ -302,7 +302,7 @@ print_snapshot(const struct ask *ask, pid_t pid, const struct snapshot *s)
 	return true;
 }
 
-/* After "flush" has written all events to the file: take the snapshot. */
+/* Take the snapshot, after "flush" has written all events to the file. */
 static bool
 take_snapshot(const struct tracer_answer *r, void *context)
 {
@@ -323,7 +323,7 @@ take_snapshot(const struct tracer_answer *r, void *context)
 	close(s.from_fd);
 	if (!is_fine)
 		return false;
-	/* The snapshot is complete by now; only its report can still fail. */
+	/* The snapshot is complete by now; only printing can still fail. */
 	is_fine = strcmp(s.to, "-") == 0 || print_snapshot(ask, r->pid, &s);
 	out_flush(out_stdout());
 	return is_fine;
@@ -423,7 +423,7 @@ act(struct ask *ask, const pid_t *pids, size_t count)
 	return tracer_send(pids, count, ask->order, show, ask);
 }
 
-/* Ask on the terminal.  Return false if there is no terminal. */
+/* Ask the user, unless --yes is set or standard input is no terminal. */
 static bool
 is_agreed(const struct ask *ask)
 {
@@ -440,7 +440,7 @@ is_agreed(const struct ask *ask)
 	return false;
 }
 
-/* Print the executable, as the kernel reports it. */
+/* Print which executable a process to stop runs, as the kernel reports it. */
 static void
 name_victim(pid_t pid)
 {
@@ -461,8 +461,8 @@ struct victims {
 };
 
 /*
- * Handle the status of a process: unless the process is dormant, add it to
- * those to stop.
+ * Handle the answer to "status": unless the process is dormant, add it to the
+ * processes to stop.
  */
 static bool
 add_victim(const struct tracer_answer *r, void *context)
@@ -474,8 +474,8 @@ add_victim(const struct tracer_answer *r, void *context)
 		return true;
 	v->pids[v->count++] = r->pid;
 	/*
-	 * Do not name a process without a trace: it refuses to stop, and says
-	 * why.
+	 * Do not name a process without a trace here.  It will refuse the order
+	 * to stop, and then hatf names it and prints the reason.
 	 */
 	if (tracer_value(r, "begun") != NULL)
 		return true;

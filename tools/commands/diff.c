@@ -78,7 +78,7 @@ static const struct opt_page page = {
 	options
 };
 
-/* No BY_STACK: two traces have no common names for stacks. */
+/* BY_STACK is missing, because two traces have no common names for stacks. */
 static const char *const by_words[] = { "site",	  "function", "file", "module",
 					"thread", "size",     "heap", NULL };
 static const enum group_by ways[] = { BY_SITE,	 BY_FUNCTION, BY_FILE,
@@ -184,8 +184,8 @@ add_segments(struct comparison *c, const struct run_traces *run,
 	int exit_status = EXIT_FINE;
 
 	/*
-	 * Do not read the parent's trace: blocks that the process inherited
-	 * would count once for each segment.
+	 * Do not read the parent's trace, because blocks that the process
+	 * inherited would count once for each segment.
 	 */
 	how.no_parent = true;
 	comparison_init(&segments, c->by, 0, (unsigned)run->path_count);
@@ -231,8 +231,8 @@ print(const struct comparison *c, const struct ask *ask)
 }
 
 /*
- * If rows are places in the source, either all traces have call stacks or none
- * has.  Return false after a message.
+ * If the rows are places in the source, all traces or none must have call
+ * stacks.  If this is not so, print a message and return false.
  */
 static bool
 agree_on_stacks(const struct comparison *c)
@@ -303,8 +303,8 @@ compare_runs(const struct ask *ask)
 }
 
 /*
- * Parse the arguments: the options, OLD... and NEW... getopt_long() would lose
- * the position of "--", so give it only the arguments before "--".  Return
+ * Parse the options, the OLD traces and the NEW traces.  getopt_long() would
+ * lose the position of "--", so give it only the arguments before "--".  Return
  * false if the command must end with exit status '*exit_ret'.
  */
 static bool

@@ -34,7 +34,7 @@ enum {
 
 static const struct opt options[] = {
 	{ "meta", 'm', NULL, "also show comments, metadata and byte offsets" },
-	{ "from", 'f', "N", "begin with the record with the number N, from 0" },
+	{ "from", 'f', "N", "begin with record number N; the first one is 0" },
 	{ "count", 'n', "N", "stop after N records, not counting metadata" },
 	{ "format", 't', "FORMAT",
 	  "text (as above), ascii, csv, json, or any other format\n"
@@ -76,8 +76,8 @@ struct dump {
 	struct hatf_reader_options reading;
 	/* the attributes are those that FORMAT.md defines */
 	bool ours;
-	const char *format;	    /* format of libhatf; NULL: text */
-	struct hatf_writer *writer; /* NULL: text */
+	const char *format;	    /* a format of libhatf; NULL: "text" */
+	struct hatf_writer *writer; /* NULL if 'format' is NULL */
 	struct progress progress;
 	bool has_stacks; /* print the stacks */
 	struct site_options sites;
@@ -310,12 +310,12 @@ print_metadata(struct out *o, const struct hatf_metadata *m)
 		out_hex(o, m->value);
 	else
 		out_u64(o, m->value);
-	/* A stride is modulo 2^64, so it may be negative. */
+	/* A stride is modulo 2^64, so print large values as negative. */
 	if (m->argument == HATF_STRIDE)
 		out_printf(o, " stride=%" PRId64, (int64_t)m->stride);
 }
 
-/* Was this record selected? */
+/* Do --from and --meta select this record? */
 static bool
 is_wanted(const struct dump *d, const struct hatf_record *r)
 {
@@ -379,9 +379,9 @@ print_record(struct dump *d, const struct hatf_record *r)
 }
 
 /*
- * Print or collect the selected records of a batch.  Records for a writer are
- * moved to the front of the batch.  Return false after the last selected
- * record.
+ * Print the selected records of a batch.  If there is a writer, move them to
+ * the front of the batch and write them instead.  Return false after the last
+ * selected record, or if writing fails.
  */
 static bool
 dump_batch(struct dump *d, struct hatf_record *records, size_t n)
@@ -419,7 +419,7 @@ show_progress(struct dump *d, const struct hatf_reader *reader)
 }
 
 /*
- * After the end of the trace: report lost events and an incomplete trace.
+ * Report lost events and an incomplete trace, after the end of the trace.
  * Return the exit status.
  */
 static int
@@ -492,7 +492,7 @@ close_writer(struct dump *d, int exit_status)
 
 	if (hatf_writer_close(d->writer, &err) == HATF_OK)
 		return exit_status;
-	/* EPIPE is no error: the reader of a pipe may close the pipe early. */
+	/* Ignore EPIPE, because the reader of a pipe may close it early. */
 	if (err.status != HATF_IO || err.sys_errno != EPIPE)
 		message_error("standard output", &err);
 	return EXIT_BAD_INPUT;

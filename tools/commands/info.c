@@ -345,7 +345,7 @@ print_segment(struct out *o, const struct info *info)
 	if (carried != 0 || knows_start(info))
 		out_printf(o, "%s objects, %s%s", figure_count(carried).text,
 			   figure_nbytes(info->seen.carried_nbytes).text,
-			   knows_start(info) ? "\n" : ", and others: ");
+			   knows_start(info) ? "\n" : ", and others that are ");
 	if (!knows_start(info))
 		out_str(o, "not known\n");
 }
@@ -363,7 +363,7 @@ print_sampling(struct out *o, const struct info *info)
 		   figure_part(sample_rate(info)).text);
 }
 
-/* Print "names none in a raw file: heaptrack_interpret adds them". */
+/* Print "names none in a raw file; heaptrack_interpret adds them". */
 static void
 print_advice(struct out *o, const struct info *info)
 {

@@ -91,7 +91,7 @@ struct leaks {
 
 /* -------------------------------------------------------------- suppression */
 
-/* Take suppressed stacks out of the census: they belong to no site. */
+/* Take suppressed stacks out of the census, so that they belong to no site. */
 static void
 suppress(struct leaks *l)
 {

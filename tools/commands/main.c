@@ -86,9 +86,10 @@ print_help(void)
 }
 
 /*
- * Occupy the descriptors of standard streams that are closed, so that no file
- * becomes one.  Their use still fails, since standard input cannot be read and
- * the others cannot be written to.  Programs that hatf runs do not get them.
+ * If a standard stream is closed, occupy its descriptor with /dev/null, so that
+ * no other file gets this descriptor.  Using the stream still fails, because
+ * standard input is opened only for writing and the others only for reading.
+ * Programs that hatf runs do not inherit these descriptors.
  */
 static void
 occupy_streams(void)

@@ -168,8 +168,8 @@ dump(const struct ask *ask, const char *path)
 typedef void generator(FILE *f, const struct generation *g);
 
 /*
- * May a generated file replace the one at 'path'?  Not one that somebody wrote
- * by hand, such as a program that is named like the DTD.
+ * May a generated file replace the one at 'path'?  Return false if somebody
+ * wrote that file by hand, such as a program that is named like the DTD.
  */
 static bool
 may_replace(const char *path)

@@ -184,7 +184,7 @@ is_compressed_unsaid(const char *path)
 	const char *compression;
 	const char *const format = hatf_format_of_path(path, &compression);
 
-	/* The bytes of a pipe can be read only once. */
+	/* Do not try a pipe, because its bytes can be read only once. */
 	if (format == NULL || compression != NULL || stat(path, &st) != 0 ||
 	    !S_ISREG(st.st_mode) ||
 	    hatf_reader_open(path, NULL, &reader, NULL) != HATF_OK)

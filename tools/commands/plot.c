@@ -207,8 +207,8 @@ make_data(struct plot_data *d, const struct ask *ask, struct gathering *g)
 	uint64_t top = ask->top;
 
 	/*
-	 * A low picture has room for few layers; the last one is for all
-	 * others.
+	 * A low picture has room for few layers.  Keep the last layer free for
+	 * all other groups.
 	 */
 	if (ask->height != 0 && top >= chart_room((unsigned)ask->height))
 		top = chart_room((unsigned)ask->height) - 1;
@@ -266,8 +266,8 @@ plot_file(const char *path, const struct ask *ask)
 	if (g == NULL)
 		return EXIT_BAD_INPUT;
 	if (needs_stacks(ask) && !groups_has_stacks(g->census)) {
-		message_print("%s: no call stacks, which '--by %s' needs: "
-			      "'--by thread' and '--by size' need none",
+		message_print("%s: no call stacks, which '--by %s' needs "
+			      "('--by thread' and '--by size' need none)",
 			      message_path(path), by_words[ask->way]);
 		exit_status = EXIT_BAD_INPUT;
 	} else if (!draw_picture(ask, g)) {

@@ -147,7 +147,7 @@ take(const char *option, const char *variable, const char *value)
 	       pass_on(variable, value);
 }
 
-/* Pass the size in bytes: the recorder rejects suffixes in lower case. */
+/* Pass the size in bytes, because the recorder rejects lower-case suffixes. */
 static bool
 take_buffer(const char *value)
 {
@@ -161,8 +161,8 @@ take_buffer(const char *value)
 }
 
 /*
- * Refuse a value that begins with a capital letter: the recorder puts a capital
- * letter there to mark the variable.
+ * Refuse a value that begins with a capital letter, because the recorder puts a
+ * capital letter there to mark the variable.
  */
 static bool
 take_follow(const char *value)
@@ -414,8 +414,8 @@ struct job {
 	struct absence absence; /* explains why a trace is missing */
 	struct notebook notebook;
 	/*
-	 * Limits of --check: without limits, no trace is checked.  The short
-	 * report shows its stacks.
+	 * The limits of --check; if there are none, no trace is checked.  The
+	 * short report uses the view of stacks that is part of 'checking'.
 	 */
 	const struct checking *checking;
 	int check_status;
@@ -427,7 +427,7 @@ tell_missing(const struct job *job, const struct launch *l, const char *others)
 {
 	/*
 	 * If the command cannot be traced, the reason was printed before the
-	 * command ran.
+	 * command ran.  Repeat the reason only if there are other traces.
 	 */
 	if (job->untraceable != NULL && others[0] == '\0')
 		return;
@@ -576,7 +576,7 @@ run(char **argv, const char *text, const struct command_line *line)
 	return exit_status;
 }
 
-/* Run valgrind without tracing: it does not support the recorder's thread. */
+/* Do not trace valgrind, because it does not support the recorder's thread. */
 static int
 run_valgrind(char **argv)
 {

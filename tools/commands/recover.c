@@ -143,8 +143,8 @@ complain(const char *rings, const char *trace,
 		 * states, or differs from it.
 		 */
 		if (err->field != NULL)
-			message_print("%s: its length or content is not as %s "
-				      "states: it cannot be completed",
+			message_print("%s: cannot be completed, because its "
+				      "length or content is not as %s states",
 				      named, rings);
 		else
 			message_print("%s: not the trace to which %s belongs",
@@ -312,7 +312,10 @@ judge_file(const struct recover *c, const char *path)
 		const char *const slash = strrchr(path, '/');
 		const size_t n = (size_t)(slash - path);
 
-		/* A ring file in another directory was not handled yet. */
+		/*
+		 * The ring files in this directory were handled before, but one
+		 * in another directory was not.
+		 */
 		if (strncmp(rings, path, n + 1) == 0 &&
 		    strchr(rings + n + 1, '/') == NULL)
 			return EXIT_FINE;

@@ -162,7 +162,7 @@ take_timeout(struct ask *ask, const char *value)
 	return true;
 }
 
-/* Parse the limit later: it may name allocators of options after this one. */
+/* Parse the limit later, because it may name allocators of later options. */
 static bool
 take_limit(struct ask *ask, const char *value)
 {
@@ -327,8 +327,8 @@ simulate(struct ask *ask, const struct compiled *compiled)
 }
 
 /*
- * Prepare to read the trace twice: a pipe becomes a temporary file, as standard
- * input.  On failure print a message and return false.
+ * Prepare to read the trace twice: copy a pipe to a temporary file, and make
+ * this file standard input.  On failure print a message and return false.
  */
 static bool
 read_twice(struct ask *ask)
@@ -405,7 +405,7 @@ contradiction(struct ask *ask)
 		       "options for allocators";
 	if (ask->models.count != 0 && ask->emit != NULL)
 		return "--model and --emit-c exclude each other";
-	/* A model gets the calls of all threads in the order of the trace. */
+	/* Use one thread, so that a model gets all calls in trace order. */
 	ask->compile.one_thread |=
 		ask->models.count != 0 || ask->what_if.merges_threads;
 	ask->compile.what_if = changes ? &ask->what_if : NULL;
@@ -447,13 +447,13 @@ command_replay(int argc, char **argv)
 				  &ask.allocators))
 			return EXIT_USAGE;
 	/*
-	 * Ignore the signal, so that exceeding the limit of file sizes becomes
-	 * an error.
+	 * Ignore SIGXFSZ, so that a write beyond the limit of file sizes fails
+	 * with an error.
 	 */
 	signal(SIGXFSZ, SIG_IGN);
 	/*
-	 * Undo that the caller ignored SIGCHLD: the kernel would then discard
-	 * the statuses of drivers that have ended.
+	 * If the caller has ignored SIGCHLD, undo this.  Otherwise the kernel
+	 * would discard the statuses of drivers that have ended.
 	 */
 	signal(SIGCHLD, SIG_DFL);
 	if (what_if_is_needed(&ask.what_if) && runs_allocators(&ask))

@@ -161,7 +161,7 @@ sample_history(const struct census *c, uint64_t values[BAR_COUNT])
 	size_t next = 0;
 
 	for (unsigned i = 0; i < BAR_COUNT; i++) {
-		/* A part ends with the last span that begins in it. */
+		/* A part has the spans that begin before its end. */
 		const double part = (double)end / BAR_COUNT;
 		const uint64_t last = (uint64_t)(part * (i + 1));
 

@@ -274,7 +274,7 @@ waste_columns(const struct ask *ask)
 
 /* ---------------------------------------------------------------- lifetimes */
 
-/* Sum the blocks of all sizes with a lifetime of one class. */
+/* Sum the blocks, of all sizes, whose lifetime is of class 'life'. */
 static struct amount
 sum_lifetimes(const struct census *c, unsigned life)
 {
@@ -357,7 +357,7 @@ show_rate(const struct census *c, struct figure (*show)(uint64_t n), uint64_t n,
 	const double ns = (double)units * (double)c->unit_ns;
 	const double rate = ns > 0 ? (double)n * 1e9 / ns : 0;
 
-	/* A larger rate does not fit into 64 bits; no real heap reaches it. */
+	/* No real heap reaches a rate that does not fit into 64 bits. */
 	if (ns > 0 && rate < 1e19)
 		return show((uint64_t)rate);
 	return (struct figure){ "-" };

@@ -190,7 +190,7 @@ may_write_csv(const struct tables *t, char **paths, size_t count)
 	bool is_fine;
 	int fd;
 
-	/* write_csv() reports a path that cannot be written. */
+	/* If there is no file yet, let write_csv() report a wrong path. */
 	if (stat(path, &st) != 0)
 		return true;
 	for (size_t i = 0; i < count; i++) {

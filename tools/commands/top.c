@@ -423,8 +423,8 @@ show_page(struct watch *w)
 /* ------------------------------------------------------------------ command */
 
 /*
- * After the end of a trace: watch the next trace of the process, which is the
- * next segment or begins after an exec.  Return false if there is none.
+ * After the end of a trace, watch the next trace of the process: the next
+ * segment, or the trace after an exec.  Return false if there is none.
  */
 static bool
 go_on(struct watch *w)

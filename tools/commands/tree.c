@@ -260,8 +260,8 @@ print_counts(struct out *o, const struct tree_node *node)
 }
 
 /*
- * Must the command of the node be printed?  Not if a forked child runs the same
- * command as its parent.
+ * Must the command of the node be printed?  Return false for a forked child
+ * that runs the same command as its parent.
  */
 static bool
 has_news(const struct tree_node *node)

@@ -47,8 +47,8 @@ static const struct opt_page page = {
 	"standard input.\n"
 	"The parent's trace gives the blocks that a forked child inherits,\n"
 	"if that trace is beside FILE or where it was written.\n",
-	"Exit status: 0 if every file passes all checks, 1 if one does not or\n"
-	"cannot be read, 2 for wrong usage.\n",
+	"Exit status: 0 if every file passes all checks, 1 if a file fails\n"
+	"one or cannot be read, 2 for wrong usage.\n",
 	false,
 	options
 };
@@ -210,8 +210,8 @@ check_end(const struct verify *v, struct finding *f)
 
 	hatf_events_get_stats(f->scan.events, &seen);
 	/*
-	 * If the last event is a realloc that failed, no later event has
-	 * reported this violation.
+	 * If the trace ends before all records that a realloc announces,
+	 * hatf_events counts a violation, but no event has it.  Report it here.
 	 */
 	if (seen.violation_count > f->told_count)
 		violate(v, f, &f->claims.last,
