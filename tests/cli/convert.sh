@@ -272,10 +272,10 @@ refused 'IN and OUT are needed*' 2 all.hatf
 refused "'out' does not imply a format: use --to*" 2 all.hatf out
 refused "'-' does not imply a format*" 2 all.hatf -
 refused "'x.split.gz' does not imply a format*" 2 all.hatf x.split.gz
-refused "--to: unknown: 'nothing' (want one of *" 2 --to nothing all.hatf out
-refused "--drop: unknown: 'size' *" 2 --drop time,size all.hatf x.csv
-refused "--drop: unknown: '' *" 2 --drop time, all.hatf x.csv
-refused "--placement: unknown: 'magic' *" 2 --placement magic all.hatf x.hatf
+refused "--to: unknown value 'nothing' (want *" 2 --to nothing all.hatf out
+refused "--drop: unknown value 'size' *" 2 --drop time,size all.hatf x.csv
+refused "--drop: unknown value '' *" 2 --drop time, all.hatf x.csv
+refused "--placement: unknown value 'magic' *" 2 -m magic all.hatf x.hatf
 refused "--jobs: not a number: '-1' *" 2 --jobs -1 all.hatf x.hatf
 refused "--jobs: too many: '65' *" 2 --jobs 65 all.hatf x.hatf
 refused '--tags does not apply to format csv *' 2 --tags sequence all.hatf x.csv

@@ -109,7 +109,7 @@ check_one_line 'bad' \
 	'hatf convert: bad: line 2, offset 0x10, record 1: size: malformed'
 run "$HATF" convert --tags number perl.hatf x.hummingbird
 check_status 'tags' 2
-check_one_line 'tags' "hatf convert: --tags: unknown: 'number'" \
+check_one_line 'tags' "hatf convert: --tags: unknown value 'number'" \
 	"(want one of address, sequence)"
 run "$HATF" convert perl.hatf x.folded
 check_status 'folded' 0

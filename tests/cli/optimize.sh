@@ -116,7 +116,7 @@ check_status 'cut: info' 1
 
 run "$HATF" optimize --placement magic all.hatf x.hatf
 check_status magic 2
-check_one_line magic "hatf optimize: --placement: unknown: 'magic' *"
+check_one_line magic "hatf optimize: --placement: unknown value 'magic' *"
 run "$HATF" optimize all.hatf
 check_status 'one file' 2
 check_one_line 'one file' 'hatf optimize: IN and OUT are needed*'

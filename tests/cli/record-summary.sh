@@ -97,5 +97,5 @@ summary_of | grep -qx '  next: hatf report e.hatf.gz' ||
 
 run "$HATF" record -m often -o f.hatf.gz true
 check_status 'often' 2
-check_one_line 'often' "hatf record: --summary: unknown: 'often' *"
+check_one_line 'often' "hatf record: --summary: unknown value 'often' *"
 finish

@@ -183,7 +183,7 @@ check_one_line 'to gperftools' \
 	'hatf convert: --to: format gperftools can only be read'
 run "$HATF" convert --to gperftool good.hatf y
 check_one_line 'to gperftool' \
-	"hatf convert: --to: unknown: 'gperftool' (want one of *hatf)"
+	"hatf convert: --to: unknown value 'gperftool' (want one of *hatf)"
 
 # For a truncated compressed file, the message has the offset in the file and
 # the offset in the unpacked content.

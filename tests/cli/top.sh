@@ -83,7 +83,7 @@ wrong()
 }
 wrong 2 'hatf top: one PID or FILE is needed*'
 wrong 2 'hatf top: one PID or FILE is needed*' 1 2
-wrong 2 "hatf top: --sort: unknown: 'size' *" -s size 1
+wrong 2 "hatf top: --sort: unknown value 'size' *" -s size 1
 wrong 2 "hatf top: --interval: not a number *" -d x 1
 wrong 1 'hatf top: none.hatf: No such file or directory' none.hatf
 echo 'no trace' >text.hatf

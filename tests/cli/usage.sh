@@ -35,12 +35,12 @@ wrong "hatf dump: --count: not a number: '' *" dump -n '' a
 wrong "hatf dump: --count: not a number: '18446744073709551616' *" \
 	dump --count 18446744073709551616 a
 wrong 'hatf dump: --count needs an argument *' dump --count
-wrong "hatf dump: --format: unknown: 'yaml' (want one of text, * hatf)" \
+wrong "hatf dump: --format: unknown value 'yaml' (want one of text, * hatf)" \
 	dump --format yaml a
 wrong "hatf leaks: --fail-over: not a * '-1' *" leaks --fail-over=-1 a
-wrong "hatf stat: --by: unknown: 'colour' (want one of site, * time)" \
+wrong "hatf stat: --by: unknown value 'colour' (want one of site, * time)" \
 	stat --by colour a
-wrong "hatf stat: --sort: unknown: 'name' (want one of peak, * freed)" \
+wrong "hatf stat: --sort: unknown value 'name' (want one of peak, * freed)" \
 	stat --sort name a
 for when in 1.5.2s s 1.5x -1s 0x1s 1e5s '1 s' 99999999999h; do
 	wrong "hatf stat: --from: n* '$when'*" stat --from "$when" a
@@ -54,9 +54,9 @@ wrong 'hatf plot: -o PICTURE is missing *' plot a
 wrong 'hatf plot: a.gif: neither .svg nor .png: give --format *' \
 	plot -o a.gif a
 wrong 'hatf plot: -: neither .svg nor .png*' plot -o - a
-wrong "hatf plot: --format: unknown: 'gif' (want one of svg, png)" \
+wrong "hatf plot: --format: unknown value 'gif' (want one of svg, png)" \
 	plot --format gif a
-wrong "hatf plot: --by: unknown: 'heap' (want one of total, * size)" \
+wrong "hatf plot: --by: unknown value 'heap' (want one of total, * size)" \
 	plot --by heap a
 wrong "hatf plot: --top: out of range: '0' (want 1 to 9)" plot --top 0 a
 wrong "hatf plot: --width: out of range: '10' (want 320 to 8192)" \
@@ -72,7 +72,7 @@ for command in info verify dump; do
 	wrong "hatf $command: --jobs: too many: '65' (want 0 to 64)" \
 		"$command" --jobs 65 a
 done
-wrong "hatf tables: --format: unknown: 'html' (want one of text, *" \
+wrong "hatf tables: --format: unknown value 'html' (want one of text, *" \
 	tables --format html a
 wrong "hatf tables: --runs: at most 99 *" tables --runs 100 a
 wrong "hatf tables: --jobs: at least 1 *" tables --jobs 0 a

@@ -13,7 +13,7 @@
 
 /*
  * Longer messages are truncated.  There is room for two paths and a reason,
- * even if each byte of them takes four to show.
+ * even if escaping turns each byte into four.
  */
 #define TEXT_NBYTES (2 * PATH_MAX + 2000)
 #define LINE_NBYTES (4 * TEXT_NBYTES)
@@ -41,7 +41,7 @@ message_print(const char *format, ...)
 	const size_t len = strlen(line);
 
 	line[len] = '\n';
-	/* Ignore a failure: there is no way to report it. */
+	/* Ignore a failure, because there is no way to report it. */
 	if (write(STDERR_FILENO, line, len + 1) < 0)
 		return;
 }
@@ -56,8 +56,8 @@ char *
 message_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
 {
 	/*
-	 * Print no record number: it means nothing for a file that is not a
-	 * trace.
+	 * Print no record number, because a file that is not a trace has no
+	 * records.
 	 */
 	if (err->status == HATF_NOT_HATF && err->field != NULL)
 		snprintf(buf, nbytes, "%s; see 'hatf formats'",

@@ -21,7 +21,7 @@
 #define VAL_FIRST 256
 #define VAL_HELP  (VAL_FIRST + OPT_MAX)
 
-/* More than the number of placements. */
+/* Size of an array of names, more than the number of placements. */
 #define NAMES_MAX 64
 
 /* Column of the explanation of an option. */
@@ -97,8 +97,8 @@ make_tables(const struct opt_page *page, struct tables *t)
 
 	memset(t, 0, sizeof(*t));
 	/*
-	 * '+' stops at the first operand; ':' lets getopt_long() print no
-	 * messages.
+	 * '+' makes getopt_long() stop at the first operand; ':' keeps it from
+	 * printing messages.
 	 */
 	if (page->stop_at_operand)
 		*letter++ = '+';
@@ -187,7 +187,8 @@ bool
 opt_parse_u64(const char *option, const char *text, uint64_t *n_ret)
 {
 	/*
-	 * Check this first: strtoumax() skips blanks and accepts a minus sign.
+	 * Check the first character, because strtoumax() skips blanks and
+	 * accepts a minus sign.
 	 */
 	if (text[0] < '0' || text[0] > '9')
 		goto bad;
@@ -227,8 +228,8 @@ opt_parse_decimal(const char *option, const char *text, double max,
 	char *end;
 
 	/*
-	 * Check this first: strtod() accepts blanks, signs and hexadecimal
-	 * numbers.
+	 * Check the characters first, because strtod() accepts blanks, signs
+	 * and hexadecimal numbers.
 	 */
 	if (text[strspn(text, "0123456789.")] == '\0' && text[0] != '\0') {
 		*n_ret = strtod(text, &end);
@@ -294,7 +295,8 @@ opt_parse_word(const char *option, const char *text, const char *const *words)
 					 "%s%s", word == words ? "" : ", ",
 					 *word);
 	}
-	message_print("%s: unknown: '%s' (want one of %s)", option, text, list);
+	message_print("%s: unknown value '%s' (want one of %s)", option, text,
+		      list);
 	return false;
 }
 
@@ -334,7 +336,8 @@ opt_parse_format(const char *option, const char *text, const char *other,
 						 sizeof(list) - used, "%s%s",
 						 used == 0 ? "" : ", ", f.name);
 	}
-	message_print("%s: unknown: '%s' (want one of %s)", option, text, list);
+	message_print("%s: unknown value '%s' (want one of %s)", option, text,
+		      list);
 	return false;
 }
 

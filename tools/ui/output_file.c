@@ -80,7 +80,7 @@ replace(const char *path, int fd, const char *name, const char *bytes,
 static int
 write_in_place(int fd, const char *bytes, size_t nbytes)
 {
-	/* A pipe or device has no length. */
+	/* EINVAL: a pipe or device has no length to change. */
 	if (ftruncate(fd, 0) != 0 && errno != EINVAL)
 		return errno;
 	return write_all(fd, bytes, nbytes);
@@ -96,13 +96,13 @@ open_target(const char *path, bool *is_new_ret)
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
 	*is_new_ret = fd >= 0;
-	/* O_EXCL also refuses a symbolic link to a file that is missing. */
+	/* Keep O_CREAT, because 'path' may be a link to a missing file. */
 	if (fd < 0 && errno == EEXIST)
 		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	return fd;
 }
 
-/* Return 0 or an errno value.  On failure, no new file stays. */
+/* Return 0 or an errno value.  On failure, leave no new file behind. */
 static int
 write_file(const char *path, const char *bytes, size_t nbytes)
 {

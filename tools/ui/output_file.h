@@ -9,9 +9,9 @@
 /*
  * Write 'bytes' to 'path': to a new file with mode 0600, or to an existing
  * file, whose owner and mode stay; "-" is standard output.  If possible, the
- * bytes go to a temporary file, which then takes the place of 'path'.  On
- * failure, such as a full disk, the old content stays, and no new file does.
- * On failure print a message and return false.
+ * bytes go to a temporary file, which then takes the place of 'path'.  Then a
+ * failure, such as a full disk, changes nothing.  On failure leave no new file
+ * behind, print a message and return false.
  */
 bool output_file_write(const char *path, const char *bytes, size_t nbytes);
 
@@ -22,13 +22,14 @@ bool output_file_write(const char *path, const char *bytes, size_t nbytes);
 bool output_file_overwrites(const char *out, const char *in);
 
 /*
- * The same; if so, print a message.  'out' may be NULL: it overwrites nothing.
+ * Like output_file_overwrites(), but print a message before returning true.  If
+ * 'out' is NULL, return false.
  */
 bool output_file_refused(const char *out, const char *in);
 
 /*
- * Would writing 'a' overwrite 'b'?  Links are followed, and files that do not
- * exist are compared, too.
+ * Would writing 'a' overwrite 'b'?  Follow links, and compare also paths of
+ * files that do not exist.
  */
 bool output_file_is_same(const char *a, const char *b);
 

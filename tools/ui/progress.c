@@ -41,7 +41,7 @@ progress_begin(struct progress *p, const char *path, bool shares_terminal)
 		p->total_nbytes = (uint64_t)st.st_size;
 }
 
-/* Ignore errors: the progress line is optional. */
+/* Write the line.  Ignore errors, because the progress line is optional. */
 static void
 put_line(const char *line, int nbytes)
 {

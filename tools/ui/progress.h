@@ -20,7 +20,7 @@ struct progress {
 
 /*
  * Begin to show the progress.  If 'shares_terminal', results go to the same
- * terminal: show no progress, because the progress line would garble the
+ * terminal.  Then show no progress, because the progress line would garble the
  * results.
  */
 void progress_begin(struct progress *p, const char *path, bool shares_terminal);

@@ -129,7 +129,7 @@ put_name(char buf[NAME_NBYTES], const struct table_row *row)
 	char name[NAME_NBYTES];
 
 	escape_text(row->name, name, sizeof(name));
-	/* A '|' would end a Markdown cell. */
+	/* Replace '|', which would end a Markdown cell. */
 	for (char *p = name; *p != '\0'; p++)
 		if (*p == '|')
 			*p = '!';
