@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No program has this many threads: ignore larger thread numbers. */
+/* Ignore larger thread numbers, because no program has so many threads. */
 #define THREADS_MAX (1u << 20)
 
 static bool
@@ -100,7 +100,7 @@ has_silent_thread(const struct overlaps *o, const struct hatf_event *newer)
 static void
 tell(struct overlaps *o, const struct hatf_event *newer)
 {
-	/* From now on, a block may lie inside another one. */
+	/* Later searches must expect that a block lies inside another one. */
 	o->has_covered = true;
 	o->tell(o->ctx, newer);
 }
@@ -110,7 +110,7 @@ static void
 suspect(struct overlaps *o, const struct hatf_live *older,
 	const struct hatf_event *newer)
 {
-	/* The order of two carried blocks is unknown. */
+	/* Ignore overlaps of carried blocks, whose order is unknown. */
 	if (newer->kind == HATF_EVENT_ALLOC && newer->carried && o->has_threads)
 		return;
 	if (!o->has_threads || o->suspect_count == OVERLAPS_SUSPECTS_MAX) {
@@ -142,8 +142,8 @@ judge_suspect(struct overlaps *o, const struct hatf_event *e, uint64_t start,
 			continue;
 		}
 		/*
-		 * Does the realloc end the overlap: did the block move away, or
-		 * does it now end before the newer block?
+		 * The realloc ends the overlap if the block moved away, or if
+		 * the block now ends before the newer one.
 		 */
 		const bool gives_way = end <= start || end <= s->newer.address;
 
@@ -180,7 +180,7 @@ judge_freed(struct overlaps *o, uint64_t thread)
 	o->suspect_count = kept;
 }
 
-/* The heap was destroyed with all its blocks. */
+/* Handle the end of a heap, which frees all its blocks. */
 static void
 clear_heap(struct overlaps *o, uint64_t heap)
 {
@@ -192,9 +192,9 @@ void
 overlaps_settle(struct overlaps *o)
 {
 	/*
-	 * A realloc that the end of the program interrupted has no record.  A
-	 * thread without a record after 'newer' may have made such a realloc:
-	 * do not report the overlap.
+	 * A realloc that the end of the program interrupted has no record.  If
+	 * a thread has no record after 'newer', it may have made such a
+	 * realloc, so do not report the overlap.
 	 */
 	for (unsigned i = 0; i < o->suspect_count; i++)
 		if (!o->suspects[i].is_freed &&
@@ -214,9 +214,9 @@ is_judged(const struct overlaps *o, const struct hatf_live *live)
 }
 
 /*
- * Find the last non-exempt block before the new one.  If the nearest block is
- * exempt and no block has covered an exempt one, no earlier block can reach the
- * new one: stop.
+ * Find the last non-exempt block before the new one.  Stop if the nearest block
+ * is exempt and no block has covered an exempt one, because then no earlier
+ * block can reach the new one.
  */
 static bool
 find_before(const struct overlaps *o, const struct hatf_event *e,
@@ -257,9 +257,9 @@ find_behind(struct overlaps *o, const struct hatf_event *e,
 }
 
 /*
- * Check a new block against the block before it and the block after it.  Always
- * search in both directions: the search also notices exempt blocks that the new
- * block covers.
+ * Check a new block against the block before it and the block after it.  Search
+ * after it even if the block before it overlaps it, because this search also
+ * notices exempt blocks that the new block covers.
  */
 static void
 judge(struct overlaps *o, const struct hatf_event *e)
@@ -280,7 +280,7 @@ judge(struct overlaps *o, const struct hatf_event *e)
 		suspect(o, lies_before ? &before : &behind, e);
 }
 
-/* A block was allocated.  Any block with the same address is replaced. */
+/* Handle an allocation, which replaces any block with the same address. */
 static void
 put(struct overlaps *o, const struct hatf_event *e)
 {

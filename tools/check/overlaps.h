@@ -47,7 +47,7 @@ struct overlaps_suspect {
 struct overlaps {
 	struct hatf_events *events;
 	bool judges;
-	bool is_exact;	  /* the carried blocks are exactly the live ones */
+	bool is_exact;	  /* the carried blocks are those that were live */
 	bool has_covered; /* a block has covered an exempt one */
 	bool has_threads; /* there is more than one thread */
 	uint64_t thread;  /* the first thread */
@@ -69,7 +69,7 @@ bool overlaps_begin(struct overlaps *o, const struct hatf_reader *reader,
 		    struct hatf_events *events);
 void overlaps_end(struct overlaps *o);
 
-/* Process the last event read.  False if out of memory. */
+/* Process 'e', the event read last.  False if out of memory. */
 bool overlaps_note(struct overlaps *o, const struct hatf_event *e);
 
 /* Report the remaining suspects after the last event. */

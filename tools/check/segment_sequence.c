@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The mixing steps of splitmix64: each input bit affects all output bits. */
+/* The mixing steps of splitmix64, in which each input bit affects all bits. */
 static uint64_t
 mix(uint64_t n)
 {
