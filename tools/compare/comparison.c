@@ -126,7 +126,7 @@ comparison_name_site(const struct gathering *g, uint64_t stack, char *buf,
 	portable_site_name(&frame, buf, nbytes);
 }
 
-/* Has the account nothing of any measure? */
+/* Are all measures of the account 0? */
 static bool
 is_empty(const struct census *census, const struct account *account)
 {
@@ -147,7 +147,7 @@ add_sites(struct comparison *c, const struct gathering *g)
 	for (uint32_t i = 0; i < census->by_stack.count; i++) {
 		const char *text = name;
 
-		/* Each trace has these two rows, mostly without a block. */
+		/* Skip the special rows that have no block, as is usual. */
 		if (i < STACK_FIRST &&
 		    is_empty(census, &census->by_stack.rows[i]))
 			continue;
@@ -171,7 +171,7 @@ add_threads(struct comparison *c, const struct census *census,
 {
 	for (uint32_t i = 0; i < groups->count; i++) {
 		const struct group *const group = &groups->rows[i];
-		/* "thread 3 (worker)" */
+		/* The name of a group is as "thread 3 (worker)". */
 		const char *const bracket = strchr(group->name, '(');
 		char name[COMPARISON_NAME_NBYTES];
 
@@ -354,7 +354,7 @@ comparison_has_changed(const struct comparison_row *row)
 
 /* -------------------------------------------------------------------- order */
 
-/* The context of the order of qsort_r(). */
+/* The context of compare_rows(), which orders rows for qsort_r(). */
 struct sorting {
 	const struct comparison *comparison;
 	enum measure key;

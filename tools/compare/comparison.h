@@ -14,10 +14,10 @@
 #include "tools/summary/gather.h"
 #include "tools/summary/groups.h"
 
-/* The most traces. */
+/* Maximum number of traces. */
 #define COMPARISON_TRACES_MAX 256
 
-/* The most bytes of a row's name, with the NUL; longer names are truncated. */
+/* Size of a row's name, with the NUL; longer names are truncated. */
 #define COMPARISON_NAME_NBYTES 4096
 
 /* The judgement of one measure of a row. */
@@ -32,7 +32,8 @@ struct comparison_row {
 	struct contrast contrasts[MEASURE_COUNT];
 	/* The largest change of a measure, as a share of the whole program. */
 	double weight;
-	bool is_new, is_gone; /* no old, or no new, trace has the row */
+	/* no old trace has the row; no new trace has the row */
+	bool is_new, is_gone;
 };
 
 struct comparison {
@@ -45,10 +46,11 @@ struct comparison {
 	size_t slot_count;
 	struct seeded_hash hash;
 	bool has_stacks;   /* some trace has call stacks */
-	bool lacks_stacks; /* some trace has allocations without them */
+	bool lacks_stacks; /* some trace has allocations without stacks */
 	/*
-	 * Set it after comparison_init(): threads of one name are one row, and
-	 * their numbers, which may vary from run to run, do not count.
+	 * The caller may set this after comparison_init().  Then threads with
+	 * the same name share a row, because the numbers of threads may vary
+	 * from run to run.
 	 */
 	bool merges_threads;
 };
@@ -75,17 +77,17 @@ bool comparison_put(struct comparison *c, const char *name, unsigned run,
 		    const struct measured *values);
 
 /*
- * If the traces of a comparison are the segments of one trace, all of them on
- * the new side: return what the whole trace has in a row, which may be the
- * 'total'.  That is the peak at the moment of the highest peak of all, the live
- * blocks at the end of the last segment, and the sums of all other values.
+ * Return the values of a row, which may be the 'total', for a whole trace.  The
+ * new side of the comparison must have all segments of this trace.  The result
+ * has the peak from the segment with the highest peak of the program, the live
+ * bytes from the last segment, and the sums of all other values.
  */
 struct measured comparison_combine(const struct comparison *c,
 				   const struct comparison_row *row);
 
 /*
- * Add the next trace from such a comparison of its segments.  Return false if
- * there is no memory.
+ * Add the next trace.  'segments' is a comparison of its segments, as
+ * comparison_combine() describes.  Return false if there is no memory.
  */
 bool comparison_add_segments(struct comparison *c,
 			     const struct comparison *segments);
@@ -97,7 +99,7 @@ bool comparison_add_segments(struct comparison *c,
 void comparison_name_site(const struct gathering *g, uint64_t stack, char *buf,
 			  size_t nbytes);
 
-/* After the last trace: judge all rows.  Return false if there is no memory. */
+/* Judge all rows, after the last trace.  False if there is no memory. */
 bool comparison_judge(struct comparison *c,
 		      const struct verdict_options *options);
 

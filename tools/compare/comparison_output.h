@@ -13,7 +13,7 @@ struct comparison_view {
 	uint64_t top;	  /* number of rows; 0: all */
 	bool all;	  /* show unchanged rows, too */
 	const char *unit; /* what a row is, such as "site" */
-	/* Files and directories as the user named them; the caller's. */
+	/* Files and directories as the user named them; borrowed. */
 	char **old_paths, **new_paths;
 	unsigned old_path_count, new_path_count;
 	const struct condition *condition;

@@ -65,7 +65,10 @@ take_amount(const char **p, struct condition_term *term)
 	const char *unit;
 	char *end;
 
-	/* strtod() would accept signs, hexadecimal numbers and "nan". */
+	/*
+	 * Check the first characters, because strtod() accepts signs,
+	 * hexadecimal numbers and "nan".
+	 */
 	if (!isdigit((unsigned char)**p) || (*p)[1] == 'x' || (*p)[1] == 'X')
 		return false;
 	term->amount = strtod(*p, &end);
@@ -123,10 +126,11 @@ condition_parse(struct condition *c, const char *option, const char *text)
 			return false;
 		}
 		if (!take_term(&p, &term) || (*p != '\0' && *p != ',')) {
-			message_print("%s: not a condition such as 'peak>5%%' "
-				      "or 'site.live>64K', of peak, live, "
-				      "allocated, allocations, temporary: "
-				      "'%s' at '%.20s'",
+			message_print("%s: not a condition: '%s' at '%.20s' "
+				      "(want one such as 'peak>5%%' or "
+				      "'site.live>64K'; the measures are peak, "
+				      "live, allocated, allocations, "
+				      "temporary)",
 				      option, text, p);
 			return false;
 		}
@@ -159,8 +163,9 @@ exceeds(const struct condition_term *term, const struct comparison *c,
 }
 
 /*
- * Return the first measure of a row that grew, or MEASURE_COUNT.  What lives at
- * the end comes first: its growth often makes the peak grow, too.
+ * Return the first measure of a row that grew, or MEASURE_COUNT.  Look first at
+ * the bytes live at the end, because their growth often makes the peak grow,
+ * too.
  */
 static enum measure
 grown_measure(const struct comparison_row *row)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The most bytes of a name before its bytes are escaped. */
+/* Maximum number of bytes of a name before escaping. */
 #define NAME_NBYTES 1024
 
 static const char *

@@ -49,7 +49,7 @@ verdict_judge(const struct verdict_side *old_side,
 	const bool is_apart = grew ? new_side->min > old_side->max
 				   : new_side->max < old_side->min;
 
-	/* The spread of a few runs does not show where a single run lies. */
+	/* Be stricter if a side has a single run, whose spread is unknown. */
 	const bool has_single = old_side->count == 1 || new_side->count == 1;
 	const double spread_factor =
 		options->spread_factor * (has_single ? 2 : 1);

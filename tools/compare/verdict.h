@@ -2,7 +2,7 @@
 /*
  * verdict.h - decide whether a difference is a change or noise
  *
- * Two runs of one program differ: by hash seeds, threads and time.  With
+ * Two runs of one program differ because of hash seeds, threads and time.  With
  * several runs a side, the spread of a side is its largest value less its
  * smallest one.  A difference of the medians is a change if it
  *
@@ -39,7 +39,7 @@ struct verdict_side {
 	size_t count;
 };
 
-/* Summarise values; reorders them. */
+/* Summarise 'values', and reorder them. */
 struct verdict_side verdict_side_make(uint64_t *values, size_t count);
 
 /*
