@@ -531,8 +531,8 @@ worst_optimum(const struct report *r)
 			per_record(least, 1);
 
 		/*
-		 * Do not write 'ratio > worst': a ratio that is NAN is unknown,
-		 * and must count as the largest.
+		 * Do not write 'ratio > worst', because a ratio that is NAN is
+		 * unknown and must count as the largest.
 		 */
 		if (!(ratio <= worst))
 			worst = ratio;

@@ -27,7 +27,7 @@ count_record(struct table3 *c, const struct hatf_record *rec)
 	}
 }
 
-/* Count the records.  Errors are reported by the later pass over the events. */
+/* Count the records.  Ignore errors: follow_events() will report them. */
 static void
 count_records(struct table3 *c, const struct spool *trace)
 {
