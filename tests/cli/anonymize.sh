@@ -210,14 +210,14 @@ refused 1 '.: not a regular file' .
 mkfifo pipe
 refused 1 'pipe: not a regular file' pipe
 truncate -s 3G endless
-refused 1 'endless:1: a zero byte' endless
+refused 1 'endless:1: the line has a zero byte' endless
 {
 	printf 'function_1 '
 	head -c 300000 /dev/zero | tr '\0' x
 } >long
 refused 1 'long:1: the line is too long' long
 printf 'function_1 a\nfunction_2 a\0b\n' >zero
-refused 1 'zero:2: a zero byte' zero
+refused 1 'zero:2: the line has a zero byte' zero
 printf 'function_1 a\nfile_1 a\nfunction_1 b\n' >twice
 refused 1 'twice: function_1 stands for more than one name' twice
 refused 1 'nowhere/names: No such file or directory' nowhere/names

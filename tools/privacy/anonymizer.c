@@ -135,8 +135,8 @@ keep_item(struct anonymizer *a, struct hatf_record *rec,
 		return true;
 	}
 	/*
-	 * Ignore the result: only a repeated item can fail to fit, and a
-	 * repeated item may be dropped.
+	 * Ignore the result, because only a repeated item can fail to fit, and
+	 * a repeated item may be dropped.
 	 */
 	hatf_attr_put(a->attributes, sizeof(a->attributes), used, &kept);
 	return true;

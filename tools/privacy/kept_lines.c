@@ -133,7 +133,7 @@ static const struct rule mark_note[] = {
 	END,
 };
 
-/* Omit the values that the traced program adds to its own event. */
+/* This list lacks the values that a traced program adds to its own event. */
 static const struct rule event_note[] = {
 	NUMBER("thread"),
 	NUMBER("time"),
@@ -313,8 +313,8 @@ name_function(const struct line *line, struct pseudonyms *names, char *out)
 
 	if (ok && hidden_frames_is_allocator(&frame)) {
 		/*
-		 * Keep the name: it is in a list of public names, which are all
-		 * short.
+		 * Keep the name, because it is in a list of public names, all
+		 * of which are short.
 		 */
 		snprintf(out, 64, "%.60s", copy);
 		free(copy);

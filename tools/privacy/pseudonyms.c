@@ -21,7 +21,7 @@
 #define HEADING "# names of anonymized traces; do not share this file\n"
 
 /*
- * The most bytes of a line: a pseudonym, and a name, which is at most an
+ * Size of the longest line: a pseudonym, and a name, which is at most an
  * attribute or a comment of 64 KiB in which each byte is escaped as "\\x00".
  */
 #define LINE_NBYTES (PSEUDONYM_NBYTES + 4 * 65536)
@@ -93,7 +93,7 @@ find(struct pseudonyms *p, enum name_kind kind, const char *name, size_t nbytes)
 	struct pseudonym key = { .kind = kind, .nbytes = nbytes };
 	struct pseudonym *entry, **found;
 
-	/* The tree does not change the name. */
+	/* Remove the const.  tfind() does not change the name. */
 	memcpy(&key.name, &name, sizeof(name));
 	found = tfind(&key, &p->tree, compare);
 	if (found != NULL)
@@ -203,7 +203,8 @@ load_line(struct pseudonyms *p, const char *path, unsigned number,
 
 /*
  * Read a line to 'line', of LINE_NBYTES, without its newline.  Return false at
- * the end, or with a description of the fault.
+ * the end of the file.  On a fault, describe it in '*fault_ret' and return
+ * false.
  */
 static bool
 read_line(FILE *f, char *line, const char **fault_ret)
@@ -213,7 +214,7 @@ read_line(FILE *f, char *line, const char **fault_ret)
 
 	while ((c = getc_unlocked(f)) != EOF && c != '\n') {
 		if (c == '\0')
-			*fault_ret = "a zero byte";
+			*fault_ret = "the line has a zero byte";
 		else if (used == LINE_NBYTES - 1)
 			*fault_ret = "the line is too long";
 		if (*fault_ret != NULL)
@@ -257,7 +258,7 @@ compare_numbers(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Is each pseudonym that of one name?  If not, print a message. */
+/* Does each pseudonym stand for one name only?  If not, print a message. */
 static bool
 are_numbers_unique(const struct pseudonyms *p, const char *path)
 {
@@ -304,7 +305,7 @@ can_create(const char *path)
 bool
 pseudonyms_load(struct pseudonyms *p, const char *path)
 {
-	/* A pipe must not make the call wait. */
+	/* O_NONBLOCK keeps open() from waiting for the other end of a pipe. */
 	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 	FILE *f;
