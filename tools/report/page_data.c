@@ -105,7 +105,7 @@ end_of(const struct data *d, uint64_t number, unsigned shift)
 	return at < d->end ? at : d->end;
 }
 
-/* The columns that describe a span. */
+/* Return the value of a span in a column of the series. */
 static uint64_t
 span_value(const struct span *s, unsigned column)
 {

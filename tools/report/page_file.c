@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * The page is complete in memory before the first byte goes to the file: a full
- * disk then leaves the old page, or none.
+ * The functions write the whole page to memory, and then to the file.  If that
+ * fails, as on a full disk, the old page stays; a new file is removed.
  */
 struct page_file {
 	const char *path;
@@ -35,15 +35,16 @@ parts(void)
 }
 
 /*
- * Open the file, so that a wrong path is found before the traces are read, and
- * the memory.  Return false with errno on failure.
+ * Open the file, and the memory for the page.  Open the file this early so that
+ * a wrong path is found before the traces are read.  Return false with errno on
+ * failure.
  */
 static bool
 open_file(struct page_file *f)
 {
 	f->fd = open(f->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	f->is_new = f->fd >= 0;
-	/* O_EXCL also refuses a symbolic link to a file that is missing. */
+	/* Keep O_CREAT, because the path may be a link to a missing file. */
 	if (f->fd < 0 && errno == EEXIST)
 		f->fd = open(f->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (f->fd < 0)

@@ -20,8 +20,8 @@ chunk_shift(const struct page_map *m)
 /* ----------------------------------------------------------------- chunks */
 
 /*
- * After chunks were merged, add up their live bytes.  'row_of' maps old rows to
- * new rows.
+ * Add up the live bytes of the chunks that were merged, in one column.
+ * 'row_of' maps old rows to new rows, of which there are 'count'.
  */
 static bool
 merge_live(struct page_column *c, const uint32_t *row_of, uint32_t count)
@@ -134,7 +134,7 @@ page_map_remove(struct page_map *m, uint64_t address, uint64_t nbytes)
 
 	/*
 	 * page_map_add() enlarges the chunks until a block fits into
-	 * PAGE_MAP_CHUNKS of them.  It cannot have added a larger block.
+	 * PAGE_MAP_CHUNKS of them.  Therefore a larger block is not in the map.
 	 */
 	if (left >> chunk_shift(m) > PAGE_MAP_CHUNKS)
 		return;

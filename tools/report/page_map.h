@@ -25,7 +25,7 @@
 
 struct page_column {
 	uint64_t number; /* number of the column, from 0 */
-	uint64_t *live;	 /* live bytes of each chunk that existed then */
+	uint64_t *live;	 /* live bytes of each chunk at the column's end */
 	uint32_t count;
 };
 

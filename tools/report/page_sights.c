@@ -8,8 +8,8 @@
 /* --------------------------------------------------------------- threads */
 
 /*
- * Return the row of a thread.  If the thread has no row yet, add one: its life
- * begins at 'at'.
+ * Return the row of a thread.  If the thread has no row yet, add one, with a
+ * life that begins at 'at'.
  */
 static uint32_t
 find_life(struct page_sights *s, uint64_t thread, uint64_t at)
@@ -113,8 +113,8 @@ is_call(const struct hatf_event *e)
 }
 
 /*
- * Add only blocks of heap 0 to the map: blocks of other heaps may lie inside
- * such blocks.
+ * Add only blocks of heap 0 to the map, because blocks of other heaps may lie
+ * inside blocks of heap 0.
  */
 static void
 note_blocks(struct page_sights *s, const struct hatf_event *e)

@@ -12,8 +12,8 @@
 
 /*
  * Maximum number of stacks that get their own site.  The changes of their live
- * bytes, and the nodes of their paths, are limited as well: all take at most 3
- * MB.
+ * bytes, and the nodes of their paths, are limited as well.  Together they take
+ * at most 3 MB.
  */
 #define SITES_MAX   2000
 #define CHANGES_OUT 80000
@@ -176,9 +176,9 @@ add_stack(struct page_sites *s, struct site_names *names,
 }
 
 /*
- * Find the innermost frame of a stack that has a node.  From there, go outwards
- * until at most SMALL_DEPTH frames are left to main(), and return that node.
- * Return 0 if no frame has a node.
+ * In a stack, find the innermost frame that has a node.  From there, go
+ * outwards until at most SMALL_DEPTH frames are left to main(), and return that
+ * node.  Return 0 if no frame has a node.
  */
 static uint32_t
 caller_of(const struct page_tree *tree, uint64_t id)
@@ -199,7 +199,7 @@ caller_of(const struct page_tree *tree, uint64_t id)
 	return node;
 }
 
-/* Sites that small stacks share. */
+/* The sites that stacks of little importance share. */
 struct small {
 	/* key: node of the caller << 32 | frame of the site */
 	struct id_rows keys;
@@ -208,7 +208,7 @@ struct small {
 	uint32_t rest;		/* the site of all other stacks, or PAGE_NONE */
 };
 
-/* Return the shared site for this caller and this frame, which may be new. */
+/* Return the shared site for this caller and frame; add it if it is new. */
 static uint32_t
 share_site(struct page_sites *s, struct page_tree *tree, struct small *small,
 	   uint32_t caller, uint32_t at)
@@ -375,8 +375,8 @@ name_lane(const struct page_threads *threads, const struct lane *lane,
 }
 
 /*
- * Each site is a thread and a size class: the node of its path belongs to the
- * thread, its frame to the size class.
+ * Make a site for each pair of a thread and a size class.  The path of the site
+ * is a node for the thread and, below it, a node for the size class.
  */
 static void
 choose_lanes(struct page_sites *s, const struct page_threads *threads,

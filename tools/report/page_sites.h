@@ -32,8 +32,8 @@ struct page_site {
 struct page_sites {
 	const struct census *census;
 	/*
-	 * each site is a set of call stacks; otherwise it is a thread and a
-	 * size class
+	 * true: each site is a set of call stacks; false: each site is a thread
+	 * and a size class
 	 */
 	bool of_stacks;
 	struct page_site *rows;
