@@ -24,7 +24,8 @@ struct age {
 struct ages {
 	struct age oldest, newest, median;
 	uint64_t count;
-	uint64_t smallest, largest; /* sizes of a block, in bytes */
+	/* sizes of the smallest and of the largest block, in bytes */
+	uint64_t smallest, largest;
 };
 
 /*
