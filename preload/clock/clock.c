@@ -35,8 +35,9 @@ static const void *_Atomic clock_owner;
  * does if the clock can be read without a system call, since the kernel reads
  * every other clock source in a system call.  (On a virtual machine, the
  * reading may go through a page that the host shares.)  Compare the duration of
- * a reading with that of a system call: this takes less than a microsecond,
- * while reading /sys would take 7 to 25.  Return false in case of doubt.
+ * a reading with that of a system call.  This comparison takes less than a
+ * microsecond, while reading /sys would take 7 to 25.  Return false in case of
+ * doubt.
  */
 static bool
 clock_needs_no_call(void)
@@ -79,7 +80,7 @@ kernel_trusts_counter(void)
 
 	if (fd < 0)
 		/*
-		 * The program is probably in a sandbox: believe what the
+		 * Probably a sandbox forbids the open.  Rely on what the
 		 * processor says about its counter.
 		 */
 		return true;
@@ -207,8 +208,8 @@ clock_go_stamped(void)
 				     memory_order_seq_cst))
 		return false;
 	/*
-	 * End the mode of ticks, unless the clock is idle: clock_wake() will
-	 * then read 'clock_stamped'.
+	 * End the mode of ticks now, unless the clock is idle.  If it is idle,
+	 * clock_wake() will read 'clock_stamped' and end that mode.
 	 */
 	drop_tick();
 	return true;
@@ -218,9 +219,9 @@ void
 clock_bump(void)
 {
 	/*
-	 * This thread's earlier stamps must stay the smaller ones: the
-	 * processor must have read the counter for all of them before this
-	 * line.
+	 * This thread's earlier stamps must be smaller than the stamps that
+	 * other threads take after the increment.  Therefore the processor must
+	 * have read the counter for all earlier stamps before the increment.
 	 */
 	clock_end_stamp();
 	/*
@@ -292,7 +293,7 @@ clock_set_idle(void)
 {
 	/*
 	 * If 'clock_tick' was a tick, events under this tick have claimed no
-	 * pages: see clock_revoke().
+	 * pages, so later events must be stamped (see clock_revoke()).
 	 */
 	clock_bump();
 	/*

@@ -120,7 +120,7 @@ clock_stamp(void)
 
 /*
  * Call this after taking a stamp: no later load of this thread runs before the
- * clock was read.
+ * processor has read the clock.
  */
 static inline void
 clock_end_stamp(void)
@@ -208,8 +208,8 @@ bool clock_wake(void);
 bool clock_is_owned(uint64_t tick, const void *self);
 
 /*
- * If 'clock_tick' still is 'tick', the value that the caller has read, change
- * to stamped mode.  In any case, call clock_bump() first.
+ * Call clock_bump().  Then, if 'clock_tick' is still 'tick', the value that the
+ * caller has read, change to stamped mode.
  */
 void clock_revoke(uint64_t tick);
 

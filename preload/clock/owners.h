@@ -37,9 +37,9 @@
 #define OWNERS_REGION_BITS 26
 
 /*
- * An event on a block of more than this many bytes claims no page: its thread
- * stamps the event.  If the event ends the block's life, the thread also makes
- * all threads stamp their next event.
+ * An event on a block of more than this many bytes claims no page, and its
+ * thread stamps the event.  If the event ends the block's life, the thread also
+ * makes all threads stamp their next event.
  */
 #define OWNERS_BLOCK_NBYTES ((size_t)128 << 10)
 

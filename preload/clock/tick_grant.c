@@ -24,7 +24,7 @@ tick_grant_init(struct tick_grant *g)
 	*g = (struct tick_grant){ .patience_ns = PATIENCE_MIN_NS };
 }
 
-/* The tick was revoked after 'lasted_ns': adapt the patience. */
+/* Adapt the patience to a grant that was revoked after 'lasted_ns'. */
 static void
 learn(struct tick_grant *g, uint64_t lasted_ns)
 {
