@@ -46,8 +46,9 @@ read_stat(const char *path, uint64_t pid, struct process *ret)
 }
 
 /*
- * Read the calling process through /proc/self. /proc may show another PID
- * namespace, where the number of this process belongs to another process.
+ * Read the stat line of the calling process.  Use the path /proc/self, since
+ * /proc may show another PID namespace, in which the number of this process
+ * belongs to another process.
  */
 static bool
 read_self(struct process *ret)
@@ -56,9 +57,9 @@ read_self(struct process *ret)
 }
 
 /*
- * Read another process through the line of its initial thread, which has the
- * same start time.  If the process has many threads, the line of one thread is
- * cheaper to read than that of the process.
+ * Read the stat line of another process.  Read the line of its initial thread,
+ * which has the same start time.  If the process has many threads, the line of
+ * one thread is cheaper to read than that of the process.
  */
 static bool
 read_process(uint64_t pid, struct process *ret)
@@ -104,7 +105,10 @@ read_ancestors(void)
 	lineage.ancestor_count = n;
 }
 
-/* 'parent' forked this process; prepend it to its own ancestors. */
+/*
+ * 'parent' has forked this process.  Insert 'parent' before its ancestors,
+ * which are the list so far.
+ */
 static void
 inherit_ancestors(const struct process *parent)
 {
@@ -120,8 +124,8 @@ ancestry_read(void)
 {
 	const struct process before = lineage.self;
 	/*
-	 * relaxed, with a release fence after the store: what matters is the
-	 * order of the stores in the page that a fork copies, see 'lineage'.
+	 * relaxed, with a release fence after the store, because only the order
+	 * of the stores matters in the page that a fork copies (see 'lineage').
 	 */
 	const bool was_known =
 		atomic_load_explicit(&lineage.is_known, memory_order_relaxed);

@@ -40,8 +40,8 @@ is_library(const char *name, size_t nbytes)
 
 /*
  * Replace the recorder's name in the list by separators, which the loader
- * skips: so the other names stay where they are for whoever reads them now.  A
- * list without other names becomes empty.
+ * skips.  The other names keep their places, since another thread may be
+ * reading the list.  A list without other names becomes empty.
  */
 static void
 hide_in(char *list)

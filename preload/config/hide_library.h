@@ -9,8 +9,8 @@
 
 /*
  * Is 'string' one that the kernel put on the stack when the process started?
- * Only these may be changed: a string that the program has put into its
- * environment may be a constant.
+ * Only such strings may be changed, because a string that the program has put
+ * into its environment may be a constant.
  */
 bool hide_library_may_change(const char *string);
 

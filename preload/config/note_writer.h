@@ -15,24 +15,27 @@
 
 /*
  * Find the name of the notes file in 'environment' and copy it.  Call this
- * first.  Return false if there is no name: no notes will be written.  If the
- * result is true, call note_writer_set_exe() next, which copies the name of the
- * executable.
+ * first.  Return false if there is no name, in which case no notes will be
+ * written.  If the result is true, call note_writer_set_exe() next, which
+ * copies the name of the executable.
  */
 bool note_writer_init(char *const environment[]);
 void note_writer_set_exe(const char *exe);
 
-/* Write the note that the trace 'out' begins; 'start_ns' is its time 0. */
+/*
+ * Write the note that the trace 'out' begins; 'start_ns' is time 0 of the
+ * trace.
+ */
 void note_writer_begin(uint64_t start_ns, const char *out);
 
 /*
  * Write the note that this process will have no trace, with 'why' as the
- * reason.  Return false if the note was not written: the caller must then
- * report the reason by say().
+ * reason.  Return false if the note was not written.  In this case the caller
+ * must report the reason by say().
  */
 bool note_writer_untraced(const char *why);
 
-/* Can the file be opened, so that 'hatf record' will report the notes? */
+/* Can the notes file be opened, so that 'hatf record' will report the notes? */
 bool note_writer_has_reader(void);
 
 #endif /* NOTE_WRITER_H */
