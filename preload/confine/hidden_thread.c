@@ -20,7 +20,7 @@
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 
-/* Check this often whether the thread has ended. */
+/* Interval between checks whether the thread has ended. */
 #define POLL_NS 20000u
 
 #define STACK_NBYTES (512u << 10)
@@ -107,7 +107,7 @@ make_tls(void)
 	memcpy(tp, thread_pointer(), 0x38);
 	memcpy(tp, &self, sizeof(self));
 	memcpy(tp + 0x10, &self, sizeof(self));
-	memset(tp + 8, 0, 8); /* no dtv: no dynamic TLS may be used */
+	memset(tp + 8, 0, 8); /* no dtv, so no dynamic TLS may be used */
 #endif
 	return tp;
 }
@@ -143,7 +143,10 @@ parse_fd(const char *name)
 	return n;
 }
 
-/* Close one by one the descriptors that the thread's folder in /proc lists. */
+/*
+ * Close, one by one, the descriptors that the thread's folder in /proc lists,
+ * except those to keep.
+ */
 static void
 close_listed(void)
 {
@@ -233,9 +236,9 @@ thread_main(void *unused)
 	if (WIFSIGNALED(status))
 		end_by_signal(WTERMSIG(status));
 	/*
-	 * A filter may refuse exit(2).  Do not return to libc's clone(): that
-	 * function calls exit(2), too, and crashes the program if the call
-	 * fails.
+	 * A filter may refuse exit(2).  Do not return to libc's clone(),
+	 * because that function calls exit(2), too, and crashes the program if
+	 * the call fails.
 	 */
 	for (;;) {
 		syscall(SYS_exit, WIFSIGNALED(status) ? 128 + WTERMSIG(status)
@@ -345,7 +348,7 @@ hidden_thread_run_here(int (*body)(void *), void *argument)
 
 	if (stack == NULL)
 		return false;
-	/* The last thread may still be ending, on the same stack. */
+	/* The hidden thread may still be ending, on the same stack. */
 	await_end();
 	hidden_thread_call_on(stack + GUARD_NBYTES + STACK_NBYTES, body,
 			      argument);

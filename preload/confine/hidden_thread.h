@@ -6,8 +6,8 @@
  * table of descriptors, working directory and root directory.  The thread also
  * has its own thread-local area, so errno works.  This area is all zeros except
  * for the words that compiled code needs (the stack guard).  Everything else
- * that libc keeps per thread is absent: the hidden thread must not call libc
- * functions that use it.
+ * that libc keeps per thread is absent, so the hidden thread must not call libc
+ * functions that use such data.
  *
  * There is at most one such thread in a process at a time.
  */

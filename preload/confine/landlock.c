@@ -25,8 +25,8 @@
 #define ABI_IOCTL_DEV	5
 #define ABI_SCOPE	6
 /*
- * This bit says that the kernel has a fix: Landlock never refuses a signal to a
- * thread of the same process.
+ * This bit says that the kernel has a fix, with which Landlock never refuses a
+ * signal to a thread of the same process.
  */
 #define ERRATUM_OWN_SIGNAL ((long)1 << 1)
 
@@ -72,8 +72,8 @@ query(unsigned what)
 
 /*
  * Return the kernel's version of Landlock.  Return 0 if it has none.  Also
- * return 0 if a filter on system calls is installed: it might kill the process
- * for the query.
+ * return 0 if a filter on system calls is installed, since the filter might
+ * kill the process for the query.
  */
 static int
 get_version(void)
@@ -115,7 +115,7 @@ landlock_drop_rights(void)
 	landlock_enforce(create_ruleset(&a));
 }
 
-/* The rights that the rules control: those that the kernel knows. */
+/* The rights that the rules control, which are those that the kernel knows. */
 static uint64_t handled;
 
 int

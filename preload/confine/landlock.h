@@ -3,15 +3,16 @@
  * landlock.h - the writer thread can open only the files that it works with
  *
  * A thread puts Landlock's rules on itself and cannot remove them.  The rules
- * hold whatever the thread executes.  Suppose that the program gives up
- * privileges by a call that the recorder cannot see, and an intruder then
- * injects code into the process: the rules bind this code, too, when the writer
- * executes it.  The rules do not affect other threads, as a filter on system
- * calls would (privileges.h).  Only the writer thread calls these functions.
+ * apply to all code that the thread executes.  Suppose that the program gives
+ * up privileges by a call that the recorder cannot see, and that an intruder
+ * then injects code into the process.  If the writer executes this code, the
+ * rules apply to this code, too.  The rules do not affect other threads, as a
+ * filter on system calls would (privileges.h).  Only the writer thread calls
+ * these functions.
  *
  * A kernel with an old version of Landlock enforces fewer rules, and a kernel
- * without Landlock none.  Under a filter on system calls, no rules are made
- * either: the filter might kill the process for the attempt.
+ * without Landlock none.  Under a filter on system calls, these functions make
+ * no rules either, because the filter might kill the process for the attempt.
  */
 #ifndef LANDLOCK_H
 #define LANDLOCK_H

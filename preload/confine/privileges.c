@@ -19,7 +19,10 @@
 
 #define CAPABILITY(n) ((uint64_t)1 << (n))
 
-/* The capabilities that the writer needs to make the program's changes. */
+/*
+ * The capabilities that the writer needs to make the same changes as the
+ * program.
+ */
 #define KEPT                                               \
 	(CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SETGID) | \
 	 CAPABILITY(CAP_SYS_CHROOT))
@@ -81,7 +84,8 @@ privileges_read(struct privileges *p)
 	*p = (struct privileges){ .capabilities = get_permitted(),
 				  .ruleset = -1 };
 	/*
-	 * An id of -1 changes nothing: these calls only return the current id.
+	 * An id of -1 changes nothing, so these calls only return the current
+	 * id.
 	 */
 	p->fs_uid = (uid_t)syscall(SYS_setfsuid, -1);
 	p->fs_gid = (gid_t)syscall(SYS_setfsgid, -1);
@@ -133,13 +137,16 @@ change_root(pid_t tid)
 	text_u64(&t, (uint64_t)tid);
 	text_str(&t, "/root");
 	path[t.used] = '\0';
-	/* The old working directory may be outside the new root: leave it. */
+	/*
+	 * The old working directory may be outside the new root, so change to
+	 * "/".
+	 */
 	return syscall(SYS_chroot, path) == 0 && syscall(SYS_chdir, "/") == 0;
 }
 
 /*
- * The system calls that PRIVILEGES_MINIMAL_FILTER allows.  All others fail,
- * except for rt_sigaction(2): see END.
+ * The system calls that PRIVILEGES_MINIMAL_FILTER allows.  All other calls
+ * fail, except for rt_sigaction(2), which ends the thread (END).
  */
 static const struct allowed_call {
 	uint32_t number;
@@ -165,8 +172,8 @@ static const struct allowed_call {
 	{ SYS_madvise, 0, 0 },
 	{ SYS_rt_sigprocmask, 0, 0 },
 	{ SYS_rt_sigtimedwait, 0, 0 },
-	{ SYS_tgkill, 2, UINT32_MAX },	  /* signal 0: a check only */
-	{ SYS_prlimit64, 2, UINT32_MAX }, /* read, do not set */
+	{ SYS_tgkill, 2, UINT32_MAX },	  /* only signal 0, as a check */
+	{ SYS_prlimit64, 2, UINT32_MAX }, /* only to read a limit */
 	{ SYS_exit, 0, 0 },
 };
 
@@ -239,9 +246,9 @@ add_minimal_filter(void)
 
 /*
  * Install a filter on this thread.  'program' is the address that the traced
- * program passes to the kernel; it is valid here, since all threads share the
- * memory.  If the kernel refuses the filter for this thread only, install the
- * minimal filter.  Return false if neither can be installed.
+ * program passes to the kernel; it is valid in this thread, too, since all
+ * threads share the memory.  If the kernel refuses the filter for this thread
+ * only, install the minimal filter.  Return false if neither can be installed.
  */
 static bool
 add_filter(const void *program)
@@ -249,8 +256,8 @@ add_filter(const void *program)
 	if (program == PRIVILEGES_MINIMAL_FILTER)
 		return add_minimal_filter();
 	/*
-	 * EINVAL, EFAULT: the kernel will refuse the traced program's call,
-	 * too.
+	 * After EINVAL or EFAULT, return true, since the kernel will refuse the
+	 * traced program's call, too.
 	 */
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, program) == 0 ||
 	       errno == EINVAL || errno == EFAULT || add_minimal_filter();
@@ -323,14 +330,16 @@ privileges_may_change_user(void)
  * programs that a thread executes, and the writer executes none.  Since the
  * writer drops both here, it need not follow when the program drops them.
  * These calls fail if the thread lacks the capability for them.  Under a
- * filter, make no such call: the filter might kill the process for it.
+ * filter, make no such call, since the filter might kill the process for it.
  */
 static void
 limit_inheritance(void)
 {
 	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0)
 		return;
-	/* Limit 'n': a filter may make the call succeed for any number. */
+	/*
+	 * Stop at 64, since a filter may make the call succeed for any number.
+	 */
 	for (unsigned long n = 0;
 	     n < 64 && prctl(PR_CAPBSET_DROP, n, 0, 0, 0) == 0; n++)
 		;

@@ -37,14 +37,17 @@
 #include <sys/types.h>
 
 /*
- * Value of struct privileges.filter: the writer cannot work under the program's
- * new filter, so it installs a minimal filter of its own.  Under the minimal
- * filter, the writer can use its open files, wait, map memory that is not
- * executable, and end.  It cannot open files.
+ * Value of struct privileges.filter.  It means that the writer cannot work
+ * under the program's new filter, and therefore installs a minimal filter of
+ * its own.  Under the minimal filter, the writer can use its open files, wait,
+ * map memory that is not executable, and end.  The writer cannot open files.
  */
 extern const void *const PRIVILEGES_MINIMAL_FILTER;
 
-/* What the writer adopts: only the filter if 'filter' is set, else the rest. */
+/*
+ * What the writer adopts.  If 'filter' is set, the writer adopts only the
+ * filter; otherwise it adopts all the other members.
+ */
 struct privileges {
 	uid_t uid[3]; /* real, effective, saved user ids */
 	gid_t gid[3];

@@ -299,8 +299,9 @@ static const struct call start_calls[] = {
 };
 
 /*
- * Is the action worse than letting the call fail?  An action that is unknown
- * here counts as deadly: the kernel kills the process for unknown actions.
+ * Is the action worse than letting the call fail?  An action that this function
+ * does not know counts as deadly, since the kernel kills the process for
+ * actions that it does not know.
  */
 static bool
 is_deadly(uint32_t action)
@@ -413,8 +414,8 @@ sandbox_harm(const void *program)
 	    p.len > BPF_MAXINSNS)
 		return 0;
 	/*
-	 * A large filter does not fit on a small stack.  This mmap() is one of
-	 * the calls in program_calls.
+	 * Copy the filter to mapped memory, since a large filter does not fit
+	 * on a small stack.  This mmap() is one of the calls in program_calls.
 	 */
 	filter = mmap(NULL, p.len * sizeof(*filter), RW,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
