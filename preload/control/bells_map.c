@@ -74,9 +74,10 @@ open_fit(const struct path *path, uint32_t uid, bool *is_unfit_ret)
 }
 
 /*
- * Give the file its size, and reserve its pages: tmpfs allocates a page at the
- * first read, and on a full tmpfs SIGBUS would end the program.  Other file
- * systems read holes without pages, and may not support fallocate().
+ * Give the file its size, and reserve its pages.  tmpfs allocates a page at the
+ * first read, so on a full tmpfs SIGBUS would end the program.  Other file
+ * systems may not support fallocate(), but can read a hole without a page, so
+ * there the size suffices.
  */
 static bool
 fill(int fd)
@@ -137,7 +138,7 @@ open_or_make(const char *directory, uint32_t uid)
 	return open_fit(&path, uid, &is_unfit);
 }
 
-/* Return the offset of the page in the file. */
+/* Return the offset in the file of the slot of process 'number'. */
 static uint64_t
 slot_offset(uint64_t number)
 {

@@ -23,7 +23,7 @@
  */
 #define STAY_NS 5000000ull
 
-/* After a failure to accept a client, when to try again. */
+/* How long to wait after a failure to accept a client. */
 #define RETRY_NS 100000000ull
 
 #define ORDER_MAX_NBYTES  32
@@ -97,7 +97,7 @@ answer_client(const struct client *client)
 		text_line(&t, "reason", wrong, strlen(wrong));
 	else
 		text_bytes(&t, answer.buf, answer.used);
-	/* This cannot block: a new socket has room for the answer. */
+	/* This cannot block, since a new socket has room for the answer. */
 	syscall(SYS_sendto, client->fd, t.buf, t.used,
 		MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
 }
@@ -139,7 +139,10 @@ serve_client(unsigned i, uint64_t now_ns)
 
 	if (reading == READING_GOES_ON)
 		return;
-	/* Remove it first: the order may change the list. */
+	/*
+	 * Remove the client before its order is obeyed, since the order may
+	 * change the list.
+	 */
 	client = remove_client(i);
 	if (reading == READING_HAS_ORDER)
 		answer_client(&client);
@@ -158,8 +161,8 @@ is_allowed(int fd, uint32_t uid)
 }
 
 /*
- * Add a client and serve it.  If there is no room, close the oldest one, which
- * had the time to send its order.
+ * Add a client and serve it.  If there is no room, close the oldest client,
+ * which has had time to send its order.
  */
 static void
 add_client(int fd, uint64_t now_ns)

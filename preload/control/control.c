@@ -26,8 +26,8 @@
 #include "preload/sys/sys.h"
 
 /*
- * While the program allocates, poll the socket this often, with and without
- * clients.
+ * Intervals at which the writer polls the socket while the program allocates:
+ * with clients, and without clients.
  */
 #define SERVE_CLIENTS_NS 1000000ull
 #define SERVE_EVERY_NS	 10000000ull
@@ -36,7 +36,7 @@ _Static_assert(CLIENTS_MAX <= WRITER_SLEEP_FDS,
 	       "the writer must be able to watch all clients");
 
 static struct {
-	_Atomic bool wanted; /* written by the writer */
+	_Atomic bool wanted; /* written by the writer thread */
 	bool tried;	     /* has the writer tried to make the socket? */
 	clients_obey *obey;
 	char runtime[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
@@ -47,9 +47,9 @@ static struct {
 	int rules;    /* Landlock rules, see control_allow() */
 	uint64_t served_ns;
 	/*
-	 * 'is_making' is set while the writer makes the socket, 'is_unlinked'
-	 * when a thread of the program removes it; then the writer must make no
-	 * other.
+	 * 'is_making' is set while the writer makes the socket.  'is_unlinked'
+	 * is set when a thread of the program removes the socket; the writer
+	 * must then make no other socket.
 	 */
 	_Atomic bool is_making, is_unlinked;
 	/* The path of the status file, or "". */
@@ -61,10 +61,12 @@ static struct {
 	uint64_t seen; /* result of own_slot_open() */
 } c;
 
-/* The page is not wiped: the child of a fork has its parent's mapping. */
+/*
+ * The page is not wiped, because the child of a fork has its parent's mapping.
+ */
 static struct bells_page bells;
 
-/* The flag is not wiped: it also applies to children. */
+/* The flag is not wiped, because it also applies to children. */
 static _Atomic bool is_forbidden;
 
 void
@@ -73,12 +75,18 @@ control_init(bool wanted, char *const environment[], clients_obey *obey)
 	static const char name[] = SOCKET_PATH_VARIABLE;
 	const size_t n = sizeof(name) - 1;
 
-	/* In the child of a fork, slot and status page are the parent's. */
+	/*
+	 * In the child of a fork, slot and status page are the parent's, so
+	 * drop them.
+	 */
 	own_slot_close();
 	if (c.status_page != NULL)
 		munmap(c.status_page, STATUS_FILE_NBYTES);
 	memset(&c, 0, sizeof(c));
-	/* relaxed: this thread has synchronised with the flag's writer. */
+	/*
+	 * relaxed: this thread has synchronised with the thread that set the
+	 * flag.
+	 */
 	c.wanted = wanted &&
 		   !atomic_load_explicit(&is_forbidden, memory_order_relaxed);
 	c.obey = obey;
@@ -144,8 +152,8 @@ is_taken(socklen_t nbytes)
 
 /*
  * Listen at c.address.  Bind the socket to another name first, and rename it
- * when it listens: another process may remove a socket that refuses
- * connections, because it assumes that its owner has ended.
+ * when it listens.  Another process may remove a socket that refuses
+ * connections, because that process assumes that the socket's owner has ended.
  */
 static bool
 listen_at(int fd, size_t path_nbytes)
@@ -371,7 +379,10 @@ is_one_user(void)
 	       real == effective && real == saved;
 }
 
-/* A function for try_directories(). */
+/*
+ * Allow 'directory' in the rules 'c.rules'.  (A function for
+ * try_directories().)
+ */
 static bool
 allow_in(const char *directory)
 {
@@ -392,7 +403,10 @@ control_allow(int rules, bool is_changeable)
 	try_directories(allow_in);
 	if (!is_changeable && is_one_user())
 		return;
-	/* If the process changed its user, use the new user's folder. */
+	/*
+	 * If the process has changed its user or may do so, the socket may be
+	 * in the folder of another user.
+	 */
 	if (c.runtime[0] != '\0')
 		landlock_allow_path(rules, c.runtime,
 				    LANDLOCK_USE_SOCKET_FOLDERS);
@@ -443,15 +457,15 @@ listen_for_bell(bool is_leaving)
 {
 	/*
 	 * seq_cst: see make_socket().  Take no orders by the bell if the
-	 * process has two users: the other user could truncate the file, and
-	 * SIGBUS would end the program.
+	 * process has two users, since the other user could truncate the file,
+	 * and SIGBUS would end the program.
 	 */
 	if (atomic_load_explicit(&c.is_unlinked, memory_order_seq_cst) ||
 	    !is_one_user() || !have_bells())
 		return false;
 	/*
-	 * Do this before the socket is removed: a client that finds no socket
-	 * writes its order into the file of bells.
+	 * Do this before the socket is removed, because a client that finds no
+	 * socket writes its order into the file of bells.
 	 */
 	c.seen = own_slot_open(bells_slot(&bells, (uint64_t)c.pid),
 			       !c.has_listened);
@@ -486,8 +500,8 @@ control_stop_listening(void)
 {
 	own_slot_close();
 	/*
-	 * Unmap the file: 'hatf ctl' finds the mapping in /proc and concludes
-	 * that the process takes orders by the bell.
+	 * Unmap the file.  If 'hatf ctl' found the mapping in /proc, it would
+	 * conclude that the process takes orders by the bell.
 	 */
 	bells_unmap(&bells);
 	remove_status();
@@ -546,8 +560,8 @@ void
 control_close(void)
 {
 	/*
-	 * relaxed: no thread waits for this.  Either the process continues
-	 * after an exec that failed, or its writer ends.
+	 * relaxed: no thread waits for this store.  Either the process
+	 * continues after an exec that failed, or its writer ends.
 	 */
 	atomic_store_explicit(&c.is_unlinked, false, memory_order_relaxed);
 	close_socket();

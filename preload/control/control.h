@@ -35,15 +35,15 @@
 void control_init(bool wanted, char *const environment[], clients_obey *obey);
 
 /*
- * The writer thread calls this when it begins: note the thread, open the
+ * The writer thread calls this when it begins: note its thread id, and open the
  * signalfd.
  */
 void control_begin(void);
 
 /*
  * The writer: add the folders in which the socket may be to a set of rules
- * (landlock.h).  'is_changeable': the process may change its user, and the
- * folder of that user may not exist yet.
+ * (landlock.h).  'is_changeable' means that the process may change its user,
+ * and that the folder of the new user may not exist yet.
  */
 void control_allow(int rules, bool is_changeable);
 
@@ -64,7 +64,8 @@ void control_stop_listening(void);
 /*
  * Call this in the child of a fork, which has its parent's mapping of the file
  * of bells.  If 'is_dormant' is set, the child will take orders and keeps the
- * mapping.  So 'hatf ctl' can call it before its first event.
+ * mapping, so that 'hatf ctl' can call the child before the child's first
+ * event.
  */
 void control_inherit(bool is_dormant);
 
@@ -73,7 +74,7 @@ bool control_is_busy(void);
 
 /*
  * The writer: serve clients.  The first call with 'open' set makes the socket.
- * If that fails, the process has none.
+ * If that fails, the process has no socket.
  */
 void control_serve(uint64_t now_ns, bool open);
 

@@ -26,7 +26,9 @@ static struct {
 	_Atomic uint32_t is_polling;
 } s; /* writer_sleep_init() sets the descriptor */
 
-/* Not wiped in the child of a fork, since it applies there, too. */
+/*
+ * Not wiped in the child of a fork, since the flag applies to the child, too.
+ */
 static _Atomic bool has_no_signals;
 
 void
@@ -106,10 +108,11 @@ writer_sleep(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns,
 		return;
 	}
 	/*
-	 * seq_cst here, in writer_sleep_interrupt(), and where its caller
-	 * changes the word.  The writer stores 'is_polling' and then reads the
-	 * word.  The other thread changes the word and then reads 'is_polling'.
-	 * At least one of them sees the other's store.
+	 * seq_cst here, in writer_sleep_interrupt(), and where the caller of
+	 * writer_sleep_interrupt() changes the word.  The writer stores
+	 * 'is_polling' and then reads the word.  The other thread changes the
+	 * word and then reads 'is_polling'.  At least one of them sees the
+	 * other's store.
 	 */
 	atomic_store_explicit(&s.is_polling, 1, memory_order_seq_cst);
 	if (atomic_load_explicit(&has_no_signals, memory_order_seq_cst)) {

@@ -37,8 +37,8 @@ void writer_sleep_close(void);
 /*
  * The writer: sleep until writer_sleep_interrupt(), until one of the 'count'
  * descriptors 'fds' is readable, or until 'timeout_ns' has passed.  Return at
- * once if '*word' is not 'expected': a thread that wakes the writer changes
- * '*word' first.
+ * once if '*word' is not 'expected', since a thread that wakes the writer
+ * changes '*word' first.
  */
 void writer_sleep(_Atomic uint32_t *word, uint32_t expected,
 		  uint64_t timeout_ns, const int *fds, unsigned count);
