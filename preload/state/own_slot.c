@@ -141,7 +141,7 @@ own_slot_open(const _Atomic uint64_t *order, bool is_first)
 
 	if (is_first && is_since_start(seen))
 		seen = ~seen;
-	/* relaxed: the next store publishes it. */
+	/* relaxed: the next store publishes 'seen'. */
 	atomic_store_explicit(&own_slot.seen, seen, memory_order_relaxed);
 	/* release: pairs with the acquire in find_new(). */
 	atomic_store_explicit(&own_slot.order, order, memory_order_release);

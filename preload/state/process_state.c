@@ -89,9 +89,9 @@ static const struct process_move moves[PROCESS_STATES][PROCESS_CAUSES] = {
 			     PROCESS_IS_FRESH | PROCESS_BEGINS_DORMANT,
 			     PROCESS_IS_OFF),
 		/*
-		 * The child begins dormant or recording, like its parent.  If
-		 * the parent was not traced, the child begins as the parent
-		 * would have begun.
+		 * Keep PROCESS_BEGINS_DORMANT as it is, so that the child
+		 * begins dormant or recording, as its untraced parent would
+		 * have begun.
 		 */
 		[PROCESS_CHILD_OF_UNTRACED] =
 			MARK(NEW, NOTHING, OFF, PROCESS_IS_FRESH,
@@ -162,8 +162,8 @@ process_map(void)
 	struct process *const mine = memory_map_wiped(sizeof(*mine));
 
 	/*
-	 * Write to the new page now: a read would first map a page of zeros,
-	 * and a write would fault again.
+	 * Write to the new page now.  If a read came first, it would map a page
+	 * of zeros, and the next write would fault again.
 	 */
 	if (mine != NULL)
 		atomic_init(&mine->state, PROCESS_NEW);
@@ -274,7 +274,10 @@ process_is_closed(void)
 bool
 process_is_own(void)
 {
-	/* A filter may kill the process for getpid(). */
+	/*
+	 * In a sandboxed process, do not call getpid(), for which a filter may
+	 * kill the process.
+	 */
 	return !process_has(PROCESS_IS_SANDBOXED) && sys_pid() == traced_pid;
 }
 
@@ -302,12 +305,12 @@ process_next_ticket(void)
 }
 
 /*
- * If the parent is dormant only because its trace failed, report that it was
- * recording: the child's first event then starts a trace.  The disk may have
- * space again; otherwise the child reports the error.  (If the program makes a
- * child by clone(2) with a system call instruction of its own, the child does
- * not call this function.  The child stays dormant if its parent was, and takes
- * no orders.)
+ * If the parent is dormant only because its trace failed, report that the
+ * parent was recording, so that the child's first event starts a trace.  The
+ * disk may have space again; otherwise the child reports the error.  (If the
+ * program makes a child by clone(2) with a system call instruction of its own,
+ * the child does not call this function.  The child stays dormant if its parent
+ * was, and takes no orders.)
  */
 void
 process_report_child(void)

@@ -23,8 +23,9 @@
 
 /*
  * Is the recorder loaded, but not recording (HATFTRACE_START=off, or 'hatf ctl
- * stop')?  Only the writer thread and process_state.c write it.  It has a cache
- * line of its own, so threads can read it without cache misses.
+ * stop')?  Only the writer thread and process_state.c write this flag.  The
+ * flag has a cache line of its own, so threads can read it without cache
+ * misses.
  */
 extern _Atomic bool process_dormant __attribute__((visibility("hidden")));
 
@@ -82,12 +83,13 @@ enum process_cause {
 
 /* What the thread that reported the cause must do now. */
 enum process_action {
-	PROCESS_DO_REFUSE = 0, /* no change: the cause is impossible here */
-	PROCESS_DO_NOTHING,    /* there is nothing left to do */
-	PROCESS_DO_BEGIN,      /* start the trace, then report the outcome */
-	PROCESS_DO_WAIT,       /* another thread is starting the trace */
-	PROCESS_DO_TRACE,      /* there is a trace: record */
-	PROCESS_DO_SKIP	       /* nothing is recorded in this process */
+	/* no change: the cause is impossible in this state */
+	PROCESS_DO_REFUSE = 0,
+	PROCESS_DO_NOTHING, /* there is nothing left to do */
+	PROCESS_DO_BEGIN,   /* start the trace, then report the outcome */
+	PROCESS_DO_WAIT,    /* another thread is starting the trace */
+	PROCESS_DO_TRACE,   /* there is a trace: record */
+	PROCESS_DO_SKIP	    /* nothing is recorded in this process */
 };
 
 /* Facts that children inherit. */
@@ -107,7 +109,7 @@ enum process_fact {
 	PROCESS_IS_REFUSED = 1u << 6,
 	/* this process is dormant because its trace failed */
 	PROCESS_HAS_FAILED = 1u << 7,
-	/* The next trace, here or in a child, begins dormant. */
+	/* The next trace, of this process or of a child, begins dormant. */
 	PROCESS_BEGINS_DORMANT = 1u << 8,
 	PROCESS_FACTS = (1u << 9) - 1
 };
