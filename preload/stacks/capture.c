@@ -52,9 +52,10 @@ capture_make(void)
 {
 	/*
 	 * A signal handler may interrupt a walk and fork.  The child then
-	 * returns into the walk, which reads memory at the addresses in its
-	 * frames, so the child needs a copy of the frames.  But it must not use
-	 * its parent's stack numbers, so the memo and the paths are wiped.
+	 * returns into the walk, which reads memory at the addresses that the
+	 * frames in 'c->walk' hold, so the child needs a copy of these frames.
+	 * But the child must not use its parent's stack numbers, so the kernel
+	 * wipes the memo and the paths in the child.
 	 */
 	struct capture *const c = memory_map_forked(sizeof(*c));
 

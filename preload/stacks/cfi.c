@@ -226,7 +226,7 @@ read_augmentation(struct cfi_cursor *c, const char *letters, struct cie *cie)
 		} else if (*letter == 'S') {
 			cie->is_signal_frame = true;
 		} else {
-			break; /* unknown augmentation: skip it by its length */
+			break; /* unknown letter: skip the rest by its length */
 		}
 	}
 	c->next = end;
@@ -265,12 +265,15 @@ struct machine {
 	const struct cfi_section *section;
 	const struct cie *cie;
 	/*
-	 * 'pc' is the address from which the present row holds.  'wanted' is
-	 * the address whose row is searched.
+	 * 'pc' is the first address to which the present row applies.  'wanted'
+	 * is the address whose row is searched.
 	 */
 	uintptr_t pc, wanted;
 	struct cfi_row *row;
-	/* NULL while interpreting the CIE itself. */
+	/*
+	 * The row after the instructions of the CIE.  NULL while these
+	 * instructions are being interpreted.
+	 */
 	const struct cfi_row *initial;
 	struct cfi_row remembered[REMEMBERED_MAX];
 	unsigned remembered_count;

@@ -28,7 +28,8 @@ cfi_is_known(const struct cfi_registers *registers, unsigned reg)
  * Evaluate the expression of 'rule'.  For the rule of a register, 'cfa' is the
  * initial value on the expression's stack; for the CFA itself, it is NULL.
  * Return false if the expression is damaged, or uses an operation that
- * compilers never use here, an unknown register, or memory outside the stack.
+ * compilers never use in such expressions, an unknown register, or memory
+ * outside the stack.
  */
 bool cfi_evaluate(const struct cfi_section *section,
 		  const struct cfi_rule *rule,

@@ -49,7 +49,7 @@ count(void)
 static bool
 is_retired(uint32_t id)
 {
-	/* relaxed: see stack_table.c. */
+	/* relaxed: see is_node() in stack_table.c. */
 	return atomic_load_explicit(&objects->is_retired[id],
 				    memory_order_relaxed);
 }

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * A path that is being built.  When it is complete, its offsets are copied to
- * the place after its values.
+ * A path that is being built.  When the path is complete, make_path() copies
+ * the offsets to the place after the path's values.
  */
 struct draft {
 	struct path *path;
@@ -128,7 +128,7 @@ first_difference(const struct path *a, const struct path *b)
 		i++;
 	/*
 	 * If the offsets differ after equal words, one of the paths is from
-	 * code that was replaced.
+	 * code that was replaced.  Do not report this as a difference.
 	 */
 	return i < n && a_offset[i] == b_offset[i] ? i : n;
 }
@@ -157,7 +157,8 @@ split(struct path_cache *cache, struct path_entry *e, uint32_t at,
 
 	e->branch = path_offsets(b)[at];
 	/*
-	 * Set the new entry last: if both hash to the same place, the new entry
+	 * If both entries have the same place in the table, the second one
+	 * replaces the first.  Set the entry of the new path last, so that it
 	 * stays.
 	 */
 	set_entry(cache, path_key(key, a->value[at]), a_place);
@@ -195,8 +196,8 @@ insert(struct path_cache *cache, uint32_t place, uint64_t key)
 }
 
 /*
- * Has this stack been met before?  If not, remember its hash.  (This is a table
- * of hashes, in which a newer stack may overwrite an entry.)
+ * Has this stack been met before?  If not, remember its hash.  (The table
+ * 'seen' has one hash in each entry, and a newer stack may overwrite it.)
  */
 static bool
 was_seen(struct path_cache *cache, uint64_t key)

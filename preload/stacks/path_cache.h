@@ -15,8 +15,9 @@
  * branch.  It has the offset of the first word in which the paths differ; that
  * word's value in memory selects the next entry.
  *
- * The cache is only for stacks whose end is known (stack_memory.h): it reads
- * the words of a path before it is known that they belong to frames.
+ * The cache is only for stacks whose end is known (stack_memory.h), because a
+ * search reads the words of a path before it is known that these words belong
+ * to frames.
  *
  * Only the thread itself uses its cache.  The child of a fork finds the cache
  * empty.  If the fork interrupted a search, the child's search may read a

@@ -46,8 +46,8 @@ void stack_memory_begin_thread(size_t nbytes);
 
 /*
  * An address at most this far below the end of the initial thread's stack lies
- * in that stack: the kernel maps nothing else in this range, whatever the
- * stack's limit is (mmap_base() keeps a gap).
+ * in that stack, because the kernel maps nothing else in this range, whatever
+ * the stack's limit is (mmap_base() keeps a gap).
  */
 #define STACK_MEMORY_INITIAL_REACH ((uintptr_t)128 << 20)
 
@@ -68,8 +68,8 @@ stack_memory_end(uintptr_t sp)
 	uintptr_t block;
 
 	/*
-	 * One comparison checks both bounds: above the end, the difference
-	 * wraps around.
+	 * One comparison checks both bounds, because the difference wraps
+	 * around if 'sp' is above the end.
 	 */
 	if (stack_memory_initial_end - sp - 1 < STACK_MEMORY_INITIAL_REACH - 1)
 		return stack_memory_initial_end;
@@ -108,8 +108,8 @@ stack_memory_init(struct stack_memory *memory, uintptr_t sp)
 bool stack_memory_change(struct stack_memory *memory, uintptr_t sp);
 
 /*
- * The eight bytes at 'address' are outside 'memory': try to extend it.  Return
- * true if the bytes may be read.
+ * Try to extend 'memory' to the eight bytes at 'address', which are outside
+ * 'memory'.  Return true if the bytes may be read.
  */
 bool stack_memory_extend(struct stack_memory *memory, uintptr_t address);
 

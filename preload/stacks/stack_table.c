@@ -17,16 +17,16 @@ struct tables {
 	_Atomic uint64_t full_count;
 	struct stack_table_turn turn;
 	_Atomic uint8_t is_retired[STACK_IMAGE_OBJECTS_MAX];
-	/* The first stack of each bucket; 0: none. */
+	/* The first stack or frame of each bucket; 0: none. */
 	_Atomic uint32_t node_bucket[1u << BUCKETS_BITS];
 	_Atomic uint32_t frame_bucket[1u << BUCKETS_BITS];
-	/* The next stack of the same bucket. */
+	/* The next stack or frame of the same bucket. */
 	uint32_t node_next[STACK_IMAGE_NODES_MAX];
 	uint32_t frame_next[STACK_IMAGE_NODES_MAX];
 	uint64_t frame[STACK_IMAGE_NODES_MAX];
 	/*
-	 * The generation in which a ring has the definition of this stack or
-	 * object.
+	 * For each stack and each object, the generation in which a ring has
+	 * the definition of the stack or object.
 	 */
 	_Atomic uint32_t defined[STACK_IMAGE_NODES_MAX];
 	_Atomic uint32_t defined_object[STACK_IMAGE_OBJECTS_MAX];
@@ -122,8 +122,8 @@ number_frame(uint64_t frame)
 	id = 1 + atomic_fetch_add_explicit(&tables->frame_count, 1,
 					   memory_order_relaxed);
 	/*
-	 * The numbers rarely run out here: there are at most as many frames as
-	 * nodes, except for frames that have two numbers.
+	 * The numbers of frames rarely run out, because there are at most as
+	 * many frames as nodes, except for frames that have two numbers.
 	 */
 	if (id >= STACK_IMAGE_NODES_MAX)
 		return 0;
@@ -158,8 +158,8 @@ stack_table_claim(uint32_t parent, uint64_t frame)
 	}
 	/*
 	 * Callers have smaller numbers.  A parent with a larger number is from
-	 * before a fork: a signal handler forked while this stack was getting
-	 * its number.  Such a parent could make a cycle.
+	 * before a fork, which a signal handler made while this stack was
+	 * getting its number.  Such a parent could make a cycle.
 	 */
 	if (parent >= id)
 		return 0;

@@ -11,7 +11,7 @@
  * stack, 12 for a frame, and at most 2 MiB for hash tables.  When
  * STACK_TABLE_MAX is reached, new stacks get no number.  Their events are
  * recorded with the number of the innermost caller that has one
- * (stack_table_full() counts them).
+ * (stack_table_full() counts these stacks).
  *
  * The child of a fork begins with empty tables.  Any thread and any handler may
  * call these functions; none allocates, locks or makes a system call.
@@ -64,13 +64,14 @@ uint32_t stack_table_count(void);
 uint64_t stack_table_full(void);
 
 /*
- * From now on, addresses of this object may belong to another object: no search
- * finds its stacks any more.
+ * Call this when an object is no longer loaded.  From then on, its addresses
+ * may belong to another object, so no search finds its stacks any more.
  */
 void stack_table_retire(uint32_t object);
 
 /*
- * The variables that each capture reads. stack_table_init() sets the pointer.
+ * The variables that each capture reads.  stack_table_init() sets the pointer
+ * to them.
  */
 struct stack_table_turn {
 	_Atomic uint32_t generation; /* the current generation minus 1 */

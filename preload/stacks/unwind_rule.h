@@ -42,7 +42,7 @@ enum unwind_kind {
 extern _Atomic uint64_t unwind_rules[1u << UNWIND_INDEX_BITS]
 	__attribute__((visibility("hidden")));
 
-/* An odd factor modulo 2^47 maps addresses one to one. */
+/* Multiplication by an odd factor, modulo 2^47, maps addresses one to one. */
 #define UNWIND_FACTOR	    0x5851f42d4c95ull
 #define UNWIND_ADDRESS_MASK ((1ull << 47) - 1)
 
@@ -95,7 +95,7 @@ unwind_rule(uintptr_t return_address)
 	return unwind_find_rule(return_address);
 }
 
-/* Forget all rules: an object has been unloaded. */
+/* Forget all rules.  Call this after an object has been unloaded. */
 void unwind_forget_rules(void);
 
 #endif /* UNWIND_RULE_H */

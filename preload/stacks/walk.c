@@ -16,10 +16,11 @@
  * 'pc'.
  */
 struct position {
-	uintptr_t pc; /* a return address */
+	uintptr_t pc; /* a return address, unless 'is_exact' is set */
 	uintptr_t sp, bp;
 	/*
-	 * 'pc' is not a return address: a signal interrupted the code at 'pc'.
+	 * A signal interrupted the code at 'pc', so 'pc' is not a return
+	 * address.
 	 */
 	bool is_exact;
 	bool is_guess; /* a frame further in had no unwind rules */
@@ -125,7 +126,7 @@ change_stack(const struct position *at, const struct cfi_row *row,
 
 /*
  * Step by the whole row of the tables.  Compute only the stack pointer, the
- * frame pointer and the return address: this is enough for the frames of
+ * frame pointer and the return address.  These are enough for the frames of
  * signals and for functions that realign their stack.
  */
 static bool
@@ -171,8 +172,8 @@ step_by_row(struct position *at, struct stack_memory *memory,
  * value can be a frame pointer.  The value must point above the stack pointer
  * and into the stack.  The word next to it must be an address to which a call
  * returns, or an address outside all objects (generated code).  On a stack
- * whose end is unknown, read only as far as unwind rules have led: the memory
- * above may belong to another thread, which can unmap it at any time.
+ * whose end is unknown, read only as far as unwind rules have led, because the
+ * memory above may belong to another thread, which can unmap it at any time.
  */
 static bool
 step_by_frame_pointer(struct position *at, struct stack_memory *memory,
@@ -291,10 +292,11 @@ difference(const struct walk_place *place)
 
 /*
  * Compare the frames outside the frame 'idx' with memory, if none of these
- * frames needs care (see walk.h).  Frame pointers then need no comparison.
- * Outside a changed frame, memory may be unmapped.  But the slots ascend, so
- * all slots below 'memory->high' can be read, and the loads do not depend on
- * each other.  Return the innermost changed frame, or -1.
+ * frames needs care (see walk.h).  Frame pointers then need no comparison.  If
+ * a frame has changed, the slots of frames further out may be unmapped.  But
+ * the slots ascend, so all slots below 'memory->high' can be read.  Therefore
+ * compare four frames at once there, with loads that do not depend on each
+ * other.  Return the innermost changed frame, or -1.
  */
 static inline int64_t
 find_change_by_places(const struct walk *walk, int64_t idx,
@@ -331,9 +333,9 @@ follow_bp(struct walk *walk, int64_t idx, int64_t end, uintptr_t bp)
 /*
  * Compare the frames outside the frame 'idx', where the frame pointer is 'bp',
  * with memory.  Return the innermost frame that has changed or whose place may
- * have changed, or -1.  A frame pointer may have changed although no frame is
- * found by it: then its function uses the register for data.  Store the new
- * value.
+ * have changed, or -1.  If a function uses the frame pointer register for data,
+ * the value may have changed although it determines the place of no frame.  In
+ * that case, only store the new value.
  */
 static int64_t
 find_change(struct walk *walk, int64_t idx, uintptr_t bp,
@@ -399,8 +401,8 @@ join(struct walk *walk, uint32_t idx, struct position *at,
 	*inner_count = n;
 	/*
 	 * If the walk continues from its present frame, '*at' is already right.
-	 * Do not compute it from the slot of this frame: after a whole row, the
-	 * stack pointer may not follow from the slot.
+	 * Do not compute '*at' from the slot of this frame, because after a
+	 * step by a whole row the stack pointer may not follow from the slot.
 	 */
 	if (change == (int64_t)idx - 1)
 		return 0;
@@ -483,7 +485,10 @@ struct hidden {
 	unsigned count;
 	bool is_plain; /* the stack pointer alone determines each place */
 	uintptr_t address[WALK_EXIT_FRAMES], slot[WALK_EXIT_FRAMES];
-	/* where the outermost hidden frame that saved RBP saved it; 0: none */
+	/*
+	 * Several hidden frames may save RBP.  This is the address where the
+	 * outermost of them has saved it; 0: no hidden frame saves RBP.
+	 */
 	uintptr_t bp_slot;
 };
 
@@ -543,8 +548,8 @@ try_walk(struct walk *walk, const struct walk_context *context, uint32_t top,
 	 uintptr_t hidden_end)
 {
 	/*
-	 * Add 1 so that 'pc' is treated like a return address, and its rule is
-	 * stored.
+	 * Add 1, so that the first step can treat 'pc' as a return address and
+	 * store its rule.
 	 */
 	struct position at = { context->pc + 1, context->sp, context->bp, false,
 			       false };
@@ -566,8 +571,9 @@ try_walk(struct walk *walk, const struct walk_context *context, uint32_t top,
 				      hidden_end - hidden_begin) {
 			note_hidden(&hidden, &inner[0], &walk->inner[0]);
 			/*
-			 * If there are further hidden frames, the exit does not
-			 * describe them.
+			 * If 'outlet' has led to this hidden frame, 'hidden'
+			 * lacks the frames further in, so note_exit() must add
+			 * nothing.
 			 */
 			hidden.is_plain &= !has_left;
 			has_left = false;

@@ -96,8 +96,8 @@ struct walk {
 	uint32_t depth; /* 1 to WALK_DEPTH_MAX; the caller sets it */
 	struct walk_exits exits;
 	/*
-	 * A hash table: index of a frame by its slot.  Entries may be old, so
-	 * compare the slot of the frame.
+	 * A hash table, which has the index of a frame for its slot.  Entries
+	 * may be old, so compare the slot of the frame.
 	 */
 	uint16_t idx_of_slot[WALK_SLOTS];
 	struct walk_place place[WALK_FRAMES_MAX];

@@ -28,7 +28,10 @@ struct walk_exit {
 	/* offset of the first visible return address; 0: unused */
 	uint16_t slot;
 	uint16_t bp_slot; /* offset where the visible frame saved RBP, or 0 */
-	/* offset of the word with RBP's value after the exit; 0: unchanged */
+	/*
+	 * offset of the word that holds RBP's value after the exit; 0: the exit
+	 * leaves RBP unchanged
+	 */
 	uint16_t bp;
 };
 
