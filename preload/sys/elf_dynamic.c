@@ -20,9 +20,9 @@ elf_dynamic_has(const struct dl_phdr_info *info, Elf64_Word type,
 }
 
 /*
- * Return the address of a table from 'value', an entry of the dynamic section.
- * The file has an offset from 'base' there; glibc replaces the offset by the
- * address, unless the section is read-only.
+ * Return the address of a table.  'value' is the value of the table's entry in
+ * the dynamic section.  In the file, this value is an offset from 'base'.
+ * glibc replaces the offset by the address, unless the section is read-only.
  */
 static const void *
 resolve(uintptr_t base, uintptr_t value)

@@ -41,7 +41,10 @@ is_hidden(const Elf64_Sym *s)
 	return visibility == STV_HIDDEN || visibility == STV_INTERNAL;
 }
 
-/* Not strcmp(): a sanitizer may intercept it before it is initialized. */
+/*
+ * Do not use strcmp(), which a sanitizer that is not initialised yet may
+ * intercept.
+ */
 static bool
 is_same(const char *a, const char *b)
 {
@@ -65,7 +68,7 @@ enum {
 
 /*
  * Test the Bloom filter.  Return false if the object has no symbol with this
- * hash, which is the common case: few objects contain a given name.
+ * hash, which is the common case, since few objects contain a given name.
  */
 static bool
 may_have(const uint32_t *table, uint32_t hash)
@@ -234,8 +237,8 @@ visit_next(struct dl_phdr_info *info, size_t nbytes, void *context)
 	}
 	tables = tables_of(info);
 	/*
-	 * If the object lacks DT_GNU_HASH, only the loader can look up the
-	 * name.
+	 * If the object lacks DT_GNU_HASH, end the search, since only the
+	 * loader can look up a name in this object.
 	 */
 	if (tables == NULL)
 		return 1;
@@ -322,9 +325,9 @@ struct own {
 	struct dynamic tables;
 	uintptr_t base;
 	/*
-	 * A filter for the names that our object defines: one bit for each hash
-	 * of a name's first three bytes.  For most other names, the bit is not
-	 * set.
+	 * A filter for the names that our object defines.  It has one bit for
+	 * each hash of a name's first three bytes.  For most names that our
+	 * object does not define, the bit is not set.
 	 */
 	uint64_t beginnings[64];
 };

@@ -61,8 +61,8 @@ int
 file_reopen(const char *path, const struct file_id *id, int flags)
 {
 	/*
-	 * First open the file with O_PATH: if it is a device, a real open may
-	 * have effects.
+	 * First open the file with O_PATH.  If the file is a device, an open
+	 * without O_PATH may have effects on the device.
 	 */
 	const int found = (int)syscall(SYS_openat, AT_FDCWD, path,
 				       O_PATH | O_NOFOLLOW | O_CLOEXEC);

@@ -18,10 +18,10 @@ struct file_id {
 };
 
 /*
- * If 'fd' is 0, 1 or 2, duplicate it to a higher number and close the original:
- * other code, such as say(), assumes that these numbers are standard input,
- * output and error.  Return the descriptor to use.  If the duplication fails,
- * close 'fd' and return -1 with errno.
+ * If 'fd' is 0, 1 or 2, duplicate it to a higher number and close the original,
+ * because other code, such as say(), assumes that these numbers are standard
+ * input, output and error.  Return the descriptor to use.  If the duplication
+ * fails, close 'fd' and return -1 with errno.
  */
 int file_above_standard(int fd);
 
@@ -31,7 +31,7 @@ int file_open_folder(const char *path);
 /*
  * Remove the file at 'path' if it is the file 'id'.  'folder' is a descriptor
  * of the file's folder, or -1 to open the folder by 'path'.  If 'folder' is a
- * descriptor, only the last component of 'path' is used: the other components
+ * descriptor, use only the last component of 'path', since the other components
  * may lead to a different folder by now.
  */
 void file_unlink(int folder, const char *path, const struct file_id *id);

@@ -13,7 +13,7 @@
 
 /*
  * Linux can name private mappings since 5.17, and shared ones since 6.2.  Older
- * kernels refuse the call, which does no harm.
+ * kernels refuse this call of prctl(2), which does no harm.
  */
 #ifndef PR_SET_VMA
 #define PR_SET_VMA	     0x53564d41
@@ -23,8 +23,9 @@
 static _Atomic uint64_t mapped[MEMORY_KINDS];
 
 /*
- * Set: do not name new mappings (memory_end_names()).  The child of a fork
- * inherits the program's filter of system calls, so it keeps this flag.
+ * Has memory_end_names() been called?  If so, do not name new mappings.  The
+ * child of a fork inherits the program's filter of system calls, so it keeps
+ * this flag.
  */
 static _Atomic bool is_unnamed;
 
@@ -72,9 +73,7 @@ map(size_t nbytes, int flags)
 
 	if (p == MAP_FAILED)
 		return NULL;
-	/*
-	 * If the kernel prefers huge pages, touching one byte would take 2 MiB.
-	 */
+	/* Refuse huge pages.  With them, touching one byte would take 2 MiB. */
 	if ((flags & MAP_PRIVATE) != 0 && nbytes >= HUGE_NBYTES)
 		madvise(p, nbytes, MADV_NOHUGEPAGE);
 	/* relaxed: see memory_end_names(). */
@@ -144,8 +143,8 @@ take_piece(size_t nbytes)
 {
 	const size_t page = sys_page_nbytes();
 	/*
-	 * Give a large piece whole pages, since it may be protected or
-	 * unmapped.
+	 * Give a large piece whole pages, since the caller may protect or unmap
+	 * it.
 	 */
 	const size_t unit = nbytes < page ? 64 : page;
 	const size_t need = (nbytes + unit - 1) & ~(unit - 1);

@@ -59,7 +59,7 @@ void memory_unmap(void *p, size_t nbytes, enum memory_kind kind);
 
 /*
  * Count the mapped bytes of each kind.  The functions of this file count their
- * own mappings; code that maps memory elsewhere calls memory_count() and
+ * own mappings; code in other files that maps memory calls memory_count() and
  * memory_uncount().  The child of a fork calls memory_begin_child() first, to
  * drop the counts of mappings that do not exist in the child.
  */
@@ -70,9 +70,9 @@ void memory_begin_child(void);
 
 /*
  * Map memory for a ring without a file.  The mapping is shared, although no
- * other process uses it: RLIMIT_DATA does not count shared mappings, and 'hatf
- * ctl' recognizes it in /proc/PID/maps (tools/control/quiet.c).  The child of a
- * fork does not have it.
+ * other process uses it, because RLIMIT_DATA does not count shared mappings,
+ * and because 'hatf ctl' finds the ring in /proc/PID/maps by this property
+ * (tools/control/quiet.c).  The child of a fork does not have it.
  */
 void *memory_map_ring(size_t nbytes);
 

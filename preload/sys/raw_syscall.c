@@ -33,12 +33,12 @@
 void *
 mmap(void *p, size_t nbytes, int protection, int flags, int fd, off_t off)
 {
-	/* MAP_FAILED is -1, too. */
+	/* On failure, the result is -1, which is MAP_FAILED. */
 	return (void *)raw_syscall_result(raw_syscall_call(
 		SYS_mmap, (long)p, (long)nbytes, protection, flags, fd, off));
 }
 
-/* Only for calls without O_CREAT, which takes a mode. */
+/* For calls without O_CREAT only, since this function passes no mode. */
 int
 open(const char *path, int flags, ...)
 {

@@ -129,9 +129,7 @@ is_data(int fd)
 	    (st.st_dev == stderr_at_start.st_dev &&
 	     st.st_ino == stderr_at_start.st_ino))
 		return false;
-	/*
-	 * A filter may kill the process for the next call, so do not make it.
-	 */
+	/* A filter may kill the process for fcntl(), so do not call it. */
 	if (is_sandboxed())
 		return true;
 	flags = syscall(SYS_fcntl, fd, F_GETFL);

@@ -94,8 +94,8 @@ sys_take_back_signal(int number)
 }
 
 /*
- * Return the page size.  sysconf(3) is avoided where possible: it would make a
- * short process load two more pages of libc.
+ * Return the page size.  Avoid sysconf(3) where possible, because it would make
+ * a short process load two more pages of libc.
  */
 static inline size_t
 sys_page_nbytes(void)
@@ -108,8 +108,8 @@ sys_page_nbytes(void)
 }
 
 /*
- * Return the process id.  Ask the kernel: glibc before 2.25 caches the id, and
- * in a child of clone(2) it returns the parent's.
+ * Return the process id.  Ask the kernel, because getpid() of glibc before 2.25
+ * caches the id, and returns the parent's id in a child of clone(2).
  */
 static inline int
 sys_pid(void)
