@@ -3,12 +3,12 @@
  * interpose.c - the allocation functions of C
  *
  * Each function calls the real one and records an event.  order.h relies on the
- * order of the call and the event.  A free is recorded before the real call:
- * after that call, another thread may get the block.  An allocation is recorded
- * after the real call and before the function returns: after the return,
- * another thread may free the block.  realloc does both, so it has a begin
- * event and an end event.  Values, errno, alignment and size are those of the
- * real function.
+ * order of the call and the event.  The function records a free before the real
+ * call, because after that call another thread may get the block.  It records
+ * an allocation after the real call and before it returns, because after the
+ * return another thread may free the block.  realloc does both, so it has a
+ * begin event and an end event.  Values, errno, alignment and size are those of
+ * the real function.
  */
 
 #include <errno.h>
@@ -62,7 +62,7 @@ calloc(size_t n, size_t size)
 	if (record_is_dormant())
 		return own_slot_is_called() ? writer_answer_bell(p) : p;
 	/*
-	 * If the product overflows, the real calloc has failed: record
+	 * If the product overflows, the real calloc has failed, so record
 	 * SIZE_MAX.
 	 */
 	if (__builtin_expect(__builtin_mul_overflow(n, size, &nbytes), 0))
@@ -213,8 +213,7 @@ pvalloc(size_t size)
 /*
  * From C23.  The sizes only help the allocator to find the size class of the
  * block, so free() can do the job of both functions.  We do not look up the
- * allocator's own versions: if the allocator has none, libc allocates during
- * the failed look-up.
+ * allocator's own versions, because libc allocates during a look-up that fails.
  */
 EXPORT void
 free_sized(void *p, size_t size)

@@ -131,9 +131,10 @@ execveat(int dirfd, const char *path, char *const argv[], char *const envp[],
 
 /*
  * _Fork(3) is the fork for signal handlers.  It does not run the handlers
- * registered with pthread_atfork(), so call those of the recorder here.
- * Otherwise the child would return from the signal handler into the recording
- * that the signal interrupted, and would have no ring for that recording.
+ * registered with pthread_atfork(), so our function calls the recorder's
+ * handlers itself.  Otherwise the child would return from the signal handler
+ * into the recording that the signal interrupted, and would have no ring for
+ * that recording.
  */
 EXPORT pid_t _Fork(void);
 

@@ -74,7 +74,7 @@ end_writer(void)
 
 	/*
 	 * Unlike errno, none of these checks reads thread-local memory, which
-	 * may not exist yet: see real_resolve_others().
+	 * may not exist yet (real_resolve_others() says why).
 	 */
 	if (!process_is_tracing() || !process_is_own() || !wake_has_writer() ||
 	    !remaining_threads_single())

@@ -67,9 +67,9 @@ prlimit64(pid_t pid, enum __rlimit_resource resource,
 
 /*
  * The functions that JUMP_AFTER() calls.  Each returns the address of the real
- * function.  The entry point jumps there with all registers unchanged: a
- * library of the program may have its own functions of these names, with other
- * arguments.
+ * function.  The entry point jumps to that address with all registers
+ * unchanged, because a library of the program may have its own functions of
+ * these names, with other arguments.
  */
 uintptr_t interpose_watch_mount(void);
 uintptr_t interpose_watch_umount(void);

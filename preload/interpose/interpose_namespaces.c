@@ -78,8 +78,8 @@ call_setns(int fd, int types)
  * Prepare the writer thread for a call with these types of namespaces.  End the
  * writer thread if the call needs a process with one thread, or if the writer
  * would keep a namespace that the program leaves.  (If the program has other
- * threads, leave the writer alone.)  Return true if the writer has ended: the
- * caller must then call writer_return().
+ * threads, leave the writer alone.)  Return true if the writer has ended.  In
+ * this case the caller must call writer_return().
  */
 static bool
 prepare_writer(int types)
@@ -102,8 +102,8 @@ prepare_writer(int types)
 
 /*
  * Will children be in another PID namespace than this process?  If they will,
- * the kernel refuses to change the namespace of children again.  A new
- * namespace has no file until its first process exists.
+ * the kernel refuses to change the namespace of children again.  ENOENT means
+ * yes, since a new namespace has no file until its first process exists.
  */
 static bool
 has_other_pids(void)
@@ -111,8 +111,8 @@ has_other_pids(void)
 	struct stat own, for_children;
 
 	/*
-	 * Under a filter, do not make this system call: the filter may kill the
-	 * process for it.
+	 * Under a filter, do not make this system call, since the filter may
+	 * kill the process for it.
 	 */
 	if (process_has(PROCESS_IS_CONFINED) ||
 	    fstatat(AT_FDCWD, "/proc/self/ns/pid", &own, 0) != 0)
@@ -126,10 +126,10 @@ has_other_pids(void)
 /*
  * Make the call with the argument 'given', which asks for these 'types' of
  * namespaces.  The types may include both a PID namespace and one for which the
- * writer must end.  The writer must not exist while that one changes, but
- * cannot be made after the PID namespace has changed.  In this case make two
- * calls, with the PID namespace in the second, and make the writer between
- * them.
+ * writer must end.  The writer must not exist while the process enters the
+ * latter, but cannot be made after the PID namespace has changed.  In this case
+ * make two calls, with the PID namespace in the second, and make the writer
+ * between them.
  */
 static int
 enter(enter_call *call, int fd, int given, int types)

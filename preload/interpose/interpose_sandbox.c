@@ -69,7 +69,7 @@ avoid_harm(unsigned harm, bool all_threads)
 
 	memory_end_names();
 	say_expect_filter(false);
-	/* Make the writer thread now: later that may be impossible. */
+	/* Make the writer thread now, since that may be impossible later. */
 	confinement_set((harm & SANDBOX_CREDENTIALS) != 0);
 	if ((harm & ~(unsigned)SANDBOX_WRITER_REFUSED) != 0)
 		end_with_programs();
@@ -89,8 +89,8 @@ avoid_harm(unsigned harm, bool all_threads)
 	if ((harm & SANDBOX_CONTROL) != 0)
 		end_control(all_threads || remaining_threads_single());
 	/*
-	 * All messages about the filter must have been printed before this:
-	 * from now on say() may print nothing.
+	 * All messages about the filter must be printed before this call, since
+	 * say() may print nothing after it.
 	 */
 	say_expect_filter((harm & SANDBOX_SAY) != 0);
 }
@@ -105,9 +105,9 @@ expect_strict(void)
 /*
  * A filter is about to be installed, for the calling thread or for all threads.
  * If the caller is the only thread of the program, the writer installs the
- * filter now: once the caller has the filter, it may be unable to ask the
- * writer.  If the writer could not work under this filter, it installs the
- * minimal filter instead.
+ * filter now, because the caller may be unable to ask the writer once the
+ * caller has the filter.  If the writer could not work under this filter, it
+ * installs the minimal filter instead.
  */
 static void
 expect_filter(const void *program, bool all_threads)
@@ -126,8 +126,8 @@ expect_filter(const void *program, bool all_threads)
 				? PRIVILEGES_MINIMAL_FILTER
 				: program);
 	/*
-	 * The writer has a filter of its own.  The kernel would therefore
-	 * refuse the program's filter.
+	 * If the writer has a filter of its own, the kernel would refuse the
+	 * program's filter.
 	 */
 	else if (all_threads && confinement_has_own_filter())
 		end_for_sandbox(
@@ -167,7 +167,7 @@ expect_prctl(uint64_t mode, const void *program)
 
 /*
  * The program is about to call seccomp(2) or prctl(2) by number.  Do not touch
- * errno in an untraced process: see real_resolve_others().
+ * errno in an untraced process (real_resolve_others() says why).
  */
 static void
 expect_by_number(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
@@ -223,9 +223,9 @@ fork_by_number(long number, long a, long b, long c, long d, long e, long f)
 
 /*
  * Is the call a fork whose child has its own memory and continues on a copy of
- * this stack?  Any other fork must not go through fork_by_number(): parent and
- * child would both return through its frame on the shared stack, and the first
- * to return would overwrite the frame.
+ * this stack?  Any other fork must not go through fork_by_number(), because
+ * parent and child would both return through its frame on the shared stack, and
+ * the first to return would overwrite the frame.
  */
 static bool
 is_fork(uint64_t number, uint64_t flags, uint64_t stack)

@@ -167,8 +167,8 @@ pthread_setname_np(pthread_t thread, const char *name)
 
 	if (t != NULL) {
 		/*
-		 * The name has at most 15 bytes: the real function has checked
-		 * that.
+		 * The name has at most 15 bytes, since the real function has
+		 * succeeded.
 		 */
 		memcpy(words, name, strnlen(name, sizeof(words)));
 		record_event(EVENT_NAME, 0, t->id, words[0], words[1]);

@@ -25,8 +25,8 @@ is_tight(uint64_t resource, const void *limit)
 	struct rlimit new;
 
 	/*
-	 * The address may be invalid: the kernel then refuses the call and sets
-	 * no limit.
+	 * If the address is invalid, the kernel refuses the call and sets no
+	 * limit.
 	 */
 	if (limit == NULL || !sandbox_copy(&new, limit, sizeof(new)))
 		return false;

@@ -7,8 +7,8 @@
  * mounts, the trace begins before the call.
  *
  * An exception is a clone(2) whose child shares the root directory, and may
- * change it.  Such a call does not begin the trace: Chromium's zygote makes
- * such a child, and must be single-threaded.
+ * change it.  Such a call does not begin the trace, because Chromium's zygote
+ * makes such a child, and must be single-threaded.
  */
 #ifndef MEANS_H
 #define MEANS_H
