@@ -162,8 +162,8 @@ struct hatftrace_dtd {
  * - free: call it before another thread can get the block.
  * - realloc: call it after the block has moved from 'old' to 'p' and before the
  *   memory of 'old' can be allocated again.  'old' is NULL if the program's
- *   reallocation allocated a block.  'p' is NULL and 'size' is 0 if it freed a
- *   block.
+ *   reallocation allocated a block.  'p' is NULL and 'size' is 0 if the
+ *   reallocation freed a block.
  */
 static inline uint64_t
 hatftrace_heap_create(const char *name)
