@@ -27,8 +27,8 @@
 #include "preload/sys/elf_lookup.h"
 
 /*
- * Size of the cache, about the number of names that we export; further names
- * are looked up each time.
+ * Size of the cache, about the number of names that we export.  find_all()
+ * looks up further names each time.
  */
 #define NAMES_MAX 96u
 
@@ -67,9 +67,10 @@ is_allocation(const char *name, const void *target)
 }
 
 /*
- * Does a call of our function end in the allocator of 'target', or does it not
- * allocate?  Our functions call the allocator whose malloc() is 'real.malloc'.
- * With a block of another allocator, they would damage the program.
+ * Return true if a call of our function 'name' ends in the allocator of
+ * 'target', or if 'target' does not allocate.  Our functions call the allocator
+ * whose malloc() is 'real.malloc'.  With a block of another allocator, they
+ * would damage the program.
  */
 static bool
 leads_to(const char *name, const void *target)
@@ -102,7 +103,10 @@ is_in_program(const void *address)
 	return name != NULL && name[0] == '\0';
 }
 
-/* Note that the slot's calls of 'target' are not recorded, or were not. */
+/*
+ * Report by missed_calls_note() that calls of 'target' through the slot bypass
+ * the recorder.  If 'is_followed' is set, only earlier calls did.
+ */
 static void
 note(const struct pass *pass, const struct patch_slot *slot, const void *target,
      bool is_followed)
@@ -114,14 +118,14 @@ note(const struct pass *pass, const struct patch_slot *slot, const void *target,
 		slot->info->dlpi_name,
 		is_followed
 			? " called the allocator, bypassing the recorder, "
-			  "before the recorder detected it"
+			  "before the recorder detected this object"
 			: " calls another allocator, bypassing the recorder");
 }
 
 /*
- * Follow a slot that points into its own object: the object calls a function of
- * its own, or the slot is unbound.  Patch an unbound slot only if exactly one
- * other object defines the name, as the top of this file explains.
+ * Follow a slot that points into its own object.  Either the object calls a
+ * function of its own, or the slot is unbound.  Patch an unbound slot only if
+ * exactly one other object defines the name, as the top of this file explains.
  */
 static void
 follow_unbound(struct pass *pass, const struct patch_slot *slot, void *ours)

@@ -148,9 +148,9 @@ begin_looking(void)
 						  memory_order_relaxed);
 
 		/*
-		 * A holder other than 0 and this process is an ancestor: this
-		 * process has inherited a held lock.  Take the lock in this
-		 * case, too.
+		 * If the holder is neither 0 nor this process, it is an
+		 * ancestor, and this process has inherited the held lock.  Take
+		 * the lock in this case, too.
 		 */
 		if (holder != pid &&
 		    atomic_compare_exchange_strong_explicit(
@@ -199,7 +199,9 @@ look_at_changes(bool in_time)
 {
 	const uint64_t changes = count_changes();
 
-	/* relaxed: threads write it only while they hold the lock. */
+	/*
+	 * relaxed: threads write 'seen_changes' only while they hold the lock.
+	 */
 	if (atomic_load_explicit(&seen_changes, memory_order_relaxed) ==
 	    changes)
 		return;
@@ -241,9 +243,9 @@ static _Atomic bool is_told;
 
 /*
  * Examine new objects, unless our_catch() does.  The loader lists an object
- * before it relocates the object, and dlsym() waits for a load in progress.
- * Call dlsym() once: all objects that were counted before this call are
- * relocated after it.
+ * before it relocates the object, and dlsym() waits for a load in progress.  So
+ * call the real dlsym() once.  When it returns, all objects that were counted
+ * before the call are relocated.
  */
 static void
 look_late(void)
@@ -288,7 +290,10 @@ our_catch(void *exception, void (*operate)(void *), void *argument)
 		const int saved_errno = errno;
 
 		atomic_store_explicit(&is_told, true, memory_order_relaxed);
-		/* A new object may lie at the address of an unloaded one. */
+		/*
+		 * A new object may lie at the address of an unloaded one, so
+		 * retire unloaded objects.
+		 */
 		if (record_has_stacks)
 			object_table_check();
 		look(true);
@@ -331,8 +336,8 @@ visit_loader(struct dl_phdr_info *info, size_t nbytes, void *unused)
 /*
  * Return our replacement of the function 'name', or NULL.  For RTLD_NEXT the
  * result depends on the caller, so return NULL.  For RTLD_DEFAULT the result
- * depends on the caller if objects are loaded locally: our own search may not
- * find what the caller would find.  Return NULL in that case, too.
+ * depends on the caller if objects are loaded locally, since our own search may
+ * not find what the caller would find.  Return NULL in that case, too.
  */
 void *
 dlopened_find(void *handle, const char *name)

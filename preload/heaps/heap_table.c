@@ -189,7 +189,9 @@ find(const struct table *t, uintptr_t key)
 	return node;
 }
 
-/* Double the buckets.  If there is no memory, keep the old ones. */
+/*
+ * Double the number of buckets.  If there is no memory, keep the old buckets.
+ */
 static void
 grow(struct table *t)
 {
@@ -343,8 +345,8 @@ heap_table_put(struct pool *pool, const void *p, size_t size)
 
 	hold();
 	/*
-	 * If there is already a block at this address, the recorder missed its
-	 * free: remove the block.
+	 * If there is already a block at this address, the recorder has missed
+	 * the free of that block, so remove it.
 	 */
 	b = (struct block *)find(&blocks, (uintptr_t)p);
 	if (b != NULL)

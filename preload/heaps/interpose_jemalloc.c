@@ -4,8 +4,8 @@
  *
  * Each function records the same events as its counterpart in interpose.c.  An
  * arena that the program makes is a heap of the trace.  A block belongs to the
- * heap of the arena that contains it.  We ask jemalloc for that arena: a
- * thread's cache may return a block of an arena other than the thread's own.
+ * heap of the arena that contains it.  We ask jemalloc for that arena, because
+ * a thread's cache may return a block of an arena other than the thread's own.
  * The arenas that jemalloc makes for itself are heap 0, the heap of malloc().
  *
  * A process may contain two copies of jemalloc: one under its usual names, and
@@ -23,7 +23,10 @@
 #include "preload/record/record.h"
 #include "preload/sys/elf_lookup.h"
 
-/* <jemalloc/jemalloc.h>: the alignment's logarithm, and a bit for zeroed. */
+/*
+ * From <jemalloc/jemalloc.h>: the logarithm of the alignment that 'flags' hold,
+ * and the flag for zeroed memory.
+ */
 #define LG_ALIGN(flags) ((flags)&63)
 #define ZERO		0x40
 
@@ -66,7 +69,8 @@ enum {
 struct jemalloc {
 	struct patch *patches;
 	/*
-	 * number of patches that are stored in slots; our dlsym() returns all
+	 * Only this many of the patches are stored in slots.  Our dlsym()
+	 * returns the functions of all patches.
 	 */
 	size_t patched_count;
 	bool is_there;

@@ -141,8 +141,9 @@ add(struct arenas *a, unsigned arena)
 /*
  * Call this when the program allocates from an arena by its number.  The
  * program may have made the arena before the recorder intercepted its calls.
- * Ignore the number 'own_count', too: jemalloc may have given it to its arena
- * for large blocks, which 'own_count' does not count.
+ * The numbers below 'own_count' are jemalloc's own arenas.  Ignore the number
+ * 'own_count' itself, too, since it may belong to jemalloc's arena for large
+ * blocks, which 'own_count' does not count.
  */
 static void
 meet(struct arenas *a, unsigned arena)
@@ -161,7 +162,7 @@ meet(struct arenas *a, unsigned arena)
 
 /*
  * Return the arena of 'p', or ARENAS_MAX if jemalloc cannot tell.  Versions
- * without "arenas.lookup" only tell the calling thread's arena: return that
+ * without "arenas.lookup" only tell the calling thread's arena, so return that
  * one.
  */
 static unsigned
