@@ -25,8 +25,9 @@ record_birth(const struct thread *t, bool is_handover, uint64_t parent,
 {
 	clock_go_stamped();
 	/*
-	 * record.c has called attach_thread(), which now calls record.c.  There
-	 * will be no third call, since the thread is attached by now.
+	 * record.c has called attach_thread(), which now calls record.c in
+	 * turn.  These calls do not lead to attach_thread() again, since the
+	 * thread is attached by now.
 	 */
 	if (is_handover)
 		record_event(EVENT_HANDOVER, 0, t->id, 0, 0);
@@ -37,8 +38,8 @@ struct thread *
 attach_thread(uint64_t parent, uint64_t start_routine)
 {
 	/*
-	 * Make no system call here: in an untraced process, each event calls
-	 * this function.
+	 * Make no system call before this check, because each event of an
+	 * untraced process calls this function.
 	 */
 	if (process_is_closed())
 		return NULL;

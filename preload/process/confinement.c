@@ -51,9 +51,9 @@ follow(pid_t root_tid, int ruleset)
 	bool known;
 
 	/*
-	 * Make these checks first, without using errno: see
-	 * real_resolve_others().  If there is no writer yet, a later one gets
-	 * the privileges of the thread that makes it.
+	 * Make these checks before the first use of errno
+	 * (real_resolve_others() says why).  If there is no writer yet, a later
+	 * one gets the privileges of the thread that makes it.
 	 */
 	if (!process_is_tracing() || !process_is_own() || !wake_has_writer())
 		return;

@@ -21,15 +21,15 @@
 void confinement_set(bool asking_kills);
 
 /*
- * The calling thread has changed the privileges of the process, or its root
- * directory: make the same change in the writer.  Return when the writer has
- * done so, or when the trace has ended.  Keep errno.
+ * Call these after the calling thread has changed the privileges of the
+ * process, or its root directory.  Make the same change in the writer.  Return
+ * when the writer has done so, or when the trace has ended.  Keep errno.
  */
 void confinement_after_privileges(void);
 void confinement_after_chroot(void);
 
 /*
- * Only for a program with a single thread, on that thread.  Call
+ * Call these only in a program with a single thread, on that thread.  Call
  * confinement_before_filter() when the thread is about to install a filter.
  * Call confinement_after_landlock() when it has restricted itself by Landlock's
  * rules.  'filter' and 'ruleset' are as in struct privileges.  Keep errno.

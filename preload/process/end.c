@@ -79,8 +79,8 @@ end_trace(enum writer_end how)
 	int saved_errno;
 
 	/*
-	 * Make these checks first, without using errno: see
-	 * real_resolve_others().
+	 * Make these checks before the first use of errno
+	 * (real_resolve_others() says why).
 	 */
 	if (!process_is_tracing()) {
 		say_rest();
@@ -128,7 +128,7 @@ end_for_sandbox(const char *why)
 {
 	if (process_scope() == PROCESS_SCOPE_TRACED) {
 		if (!record_is_dormant())
-			say("%s: %s; the trace ends here, and the program "
+			say("%s: %s; the trace ends now, and the program "
 			    "continues",
 			    writer_path(writer_place().segment), why);
 		writer_finish(WRITER_END_SANDBOX);
@@ -146,7 +146,10 @@ end_with_children(void)
 void
 end_with_programs(void)
 {
-	/* The child of a vfork() has its parent's environment. */
+	/*
+	 * The child of a vfork() shares its parent's environment, so it must
+	 * not change the environment.
+	 */
 	if (process_is_own())
 		hide_library(environ);
 }

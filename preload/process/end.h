@@ -49,15 +49,16 @@ void end_resume(void);
 void end_for_sandbox(const char *why);
 
 /*
- * The program makes a change after which no child can begin a trace: leave its
- * children untraced.
+ * Call this when the program makes a change after which no child can begin a
+ * trace.  From then on, leave its children untraced.
  */
 void end_with_children(void);
 
 /*
- * The program is about to install a filter that may kill for a system call of
- * the recorder.  A program that it executes later inherits the filter without
- * knowing it, so keep the recorder out of that program.
+ * The program is about to install a filter that may kill the process for a
+ * system call of the recorder.  A program that the process executes later
+ * inherits the filter, and its recorder would not know of the filter, so keep
+ * the recorder out of that program.
  */
 void end_with_programs(void);
 

@@ -124,9 +124,9 @@ fork_after(bool is_child)
 }
 
 /*
- * Runs before fork(3).  This thread cannot hold the locks below already: a
- * thread holds them only in an allocation, and a signal handler that interrupts
- * an allocation must not call fork(3).
+ * Runs before fork(3).  This thread cannot hold the locks below already,
+ * because a thread holds them only in an allocation, and a signal handler that
+ * interrupts an allocation must not call fork(3).
  */
 static void
 prepare_fork(void)
@@ -185,7 +185,10 @@ fork_get_parent(struct header_parent *parent_ret)
 		place = writer_place();
 	parent_ret->event = place.event;
 	path = writer_path(place.segment);
-	/* Copy the path: this process will use the buffer for its own path. */
+	/*
+	 * Copy the path, since this process will use the buffer for its own
+	 * path.
+	 */
 	memcpy(trace, path, strlen(path) + 1);
 	parent_ret->trace = trace;
 	parent_ret->is_exact = pending.is_pending && pending.is_exact &&

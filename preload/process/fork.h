@@ -21,9 +21,10 @@
 void fork_register(void);
 
 /*
- * For a fork that does not run the handlers registered with pthread_atfork():
- * call fork_before() before it, and fork_after() in parent and child.  Both
- * functions keep errno, and may be called in a signal handler.
+ * These functions are for a fork that does not run the handlers registered with
+ * pthread_atfork().  Call fork_before() before the fork, and fork_after() in
+ * parent and child.  Both functions keep errno, and may be called in a signal
+ * handler.
  */
 void fork_before(void);
 void fork_after(bool is_child);

@@ -11,8 +11,8 @@
  * forks leaves the number unchanged.  A handler may interrupt fork_locks_hold()
  * after the change of 'depth' and before the locks.  If that handler forks, it
  * does so without the locks, while another thread may hold one of them.  That
- * is harmless: after such a fork, the child of a multithreaded program must not
- * allocate.
+ * is harmless, because the child of a multithreaded program must not allocate
+ * after such a fork.
  */
 static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 

@@ -38,7 +38,10 @@ start_at_load(void)
 	jemalloc_patch();
 	mimalloc_patch();
 	dlopened_patch();
-	/* Attach the initial thread now: another thread may allocate first. */
+	/*
+	 * Attach the initial thread now.  Otherwise another thread might
+	 * allocate and be attached first.
+	 */
 	if (start_if_new() && !record_is_dormant() &&
 	    !thread_is_attached(thread_self) && sys_tid() == process_pid())
 		attach_thread(0, 0);

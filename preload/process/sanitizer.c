@@ -47,8 +47,8 @@ judge(const struct link_map *object, bool is_program)
 
 /*
  * Search the loader's own list, since the sanitizer may intercept
- * dl_iterate_phdr(3).  The list does not change meanwhile: the process has one
- * thread, or runs its constructors.
+ * dl_iterate_phdr(3).  The list does not change meanwhile, because the process
+ * has one thread, or runs its constructors.
  */
 static enum answer
 look(void)
@@ -85,7 +85,8 @@ sanitizer_is_here(void)
 
 /*
  * If the slot holds the address of a function of the recorder, or if the loader
- * would bind it to such a function, write the address of the other definition.
+ * would bind the slot to such a function, write the address of the first
+ * definition in another object into the slot.
  */
 static void
 let_go(const struct patch_slot *slot, void *unused)

@@ -31,8 +31,8 @@ bool sanitizer_must_be_first(void);
 
 /*
  * Make all loaded objects call the functions that they would call without the
- * recorder: the sanitizer's reports then show the same stacks.  The library's
- * constructor calls this.
+ * recorder, so that the sanitizer's reports show the same stacks.  The
+ * library's constructor calls this.
  */
 void sanitizer_step_aside(void);
 

@@ -24,21 +24,24 @@
 #endif
 
 /*
- * Signals whose default action is to do nothing.  SIG_IGN for SIGCHLD would
- * change wait(2).
+ * Signals whose default action is to do nothing.  The gate leaves this action
+ * as it is.
  */
 #define HARMLESS (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH))
 
-/* Flags of the program's action to keep: they affect more than the handler. */
+/*
+ * The gate keeps these flags of the program's action, since they affect more
+ * than the handler.
+ */
 #define KEPT_FLAGS \
 	((unsigned long)(SA_ONSTACK | SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT))
 
 static struct signal_action before[MAX]; /* the program's actions */
-static siginfo_t kept[MAX];		 /* signals that wait for their time */
+static siginfo_t kept[MAX];		 /* signals that the gate keeps */
 static _Atomic int own_pid;		 /* process that closed the gate */
 static _Atomic uint64_t gated;		 /* signals whose handler is the gate */
 static _Atomic uint64_t kept_set;	 /* entries of 'kept' in use */
-static _Atomic uint64_t started_ns;	 /* CLOCK_MONOTONIC; 0: not yet */
+static _Atomic uint64_t started_ns;	 /* start of the time; 0: not yet */
 static _Atomic pthread_t ending_thread;	 /* valid if 'started_ns' is not 0 */
 
 #if defined(__x86_64__)
@@ -67,7 +70,7 @@ pass(int signal, siginfo_t *info)
 		syscall(SYS_kill, sys_pid(), signal);
 }
 
-/* Let the signal act that the gate keeps, if it still does. */
+/* If the gate still keeps a signal with this number, let that signal act. */
 static void
 pass_kept(int signal)
 {
@@ -78,9 +81,10 @@ pass_kept(int signal)
 }
 
 /*
- * Have the signal sent again at the end of the gate's time: to this thread if
- * it was sent to this thread, or to the process.  If there can be no timer, let
- * it act at once: it must not be lost.
+ * Make a timer send the kept signal again at the end of the gate's time.  The
+ * timer sends the signal to this thread if it was sent to this thread, else to
+ * the process.  If there can be no timer, let the signal act at once, since it
+ * must not be lost.
  */
 static void
 send_later(int signal)
@@ -130,14 +134,17 @@ keep(int signal, const siginfo_t *info)
 	/*
 	 * A signal by tgkill(2) is for this thread.  If it were kept before the
 	 * time starts, signal_gate_start_time() would send it to the thread
-	 * that ends the process.  Drop the signal.
+	 * that ends the process.  Therefore drop the signal.
 	 */
 	if (atomic_load(&started_ns) == 0 && info->si_code == SI_TKILL)
 		return;
 	if ((atomic_fetch_or(&kept_set, bit) & bit) != 0)
 		return;
 	kept[signal - 1] = *info;
-	/* If the time starts after this load, its start sees the bit. */
+	/*
+	 * If the time starts after this load, signal_gate_start_time() sees the
+	 * bit.
+	 */
 	if (atomic_load(&started_ns) != 0)
 		send_later(signal);
 }
@@ -159,7 +166,10 @@ keep_or_pass(int signal, siginfo_t *info, bool is_stuck)
 }
 
 #if defined(__x86_64__)
-/* Is the system call instruction at 'pc'?  Do not look beyond its page. */
+/*
+ * Is there a system call instruction at 'pc'?  Read only bytes of the page with
+ * the number 'page'.
+ */
 static bool
 is_syscall(uintptr_t pc, uintptr_t page)
 {
@@ -171,8 +181,8 @@ is_syscall(uintptr_t pc, uintptr_t page)
 
 /*
  * Has the signal interrupted a system call that was waiting?  The kernel goes
- * back to the call's instruction, or returns EINTR, or returns from a write
- * less than the third argument.
+ * back to the call's instruction, or returns EINTR, or makes a write return
+ * less than its third argument.
  */
 static bool
 was_waiting(const void *context)
@@ -211,13 +221,16 @@ gate(int signal, siginfo_t *info, void *context)
 	struct signal_action action;
 
 	/*
-	 * Without this flag 'info' is invalid: the program has removed the gate
-	 * and restored it by signal(2).
+	 * If this flag is missing, the program has removed the gate and
+	 * restored it by signal(2).  'info' is then invalid.
 	 */
 	if (signal_action_change(signal, NULL, &action) != 0 ||
 	    (action.flags & SA_SIGINFO) == 0)
 		info = &unknown;
-	/* Under a filter, which may kill for getpid(2), time never starts. */
+	/*
+	 * A filter may kill the process for getpid(2).  Under a filter, keep
+	 * each signal, since the time never starts.
+	 */
 	if (!process_has(PROCESS_IS_CONFINED) &&
 	    sys_pid() != atomic_load(&own_pid))
 		pass(signal, info);
@@ -248,7 +261,10 @@ gate_signal(int signal, bool several)
 		.mask = ~(uint64_t)0,
 	};
 
-	/* Most actions are SIG_DFL; if possible, set them by one call. */
+	/*
+	 * Most actions are SIG_DFL.  Unless 'several' is set, read the old
+	 * action and set the new one by a single call.
+	 */
 	if (signal_action_change(signal, several ? NULL : &new, &old) != 0)
 		return;
 	if (!is_to_be_gated(signal, &old)) {
@@ -270,7 +286,7 @@ signal_gate_close(uint64_t signals, bool several)
 {
 	const int pid = process_pid();
 
-	/* A child inherits the parent's values: reset them once. */
+	/* A child inherits the parent's values, so reset them once. */
 	if (atomic_exchange(&own_pid, pid) == pid)
 		return;
 	atomic_store(&started_ns, 0);

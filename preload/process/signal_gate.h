@@ -6,13 +6,14 @@
  * exit() flushes streams after the trace is finished, and may call handlers of
  * other libraries.  Without the recorder the process would have ended by then,
  * so a signal must not act.  Yet a handler may sleep, and a flush into a full
- * pipe may block for ever: a signal must then act.  Blocking the signals would
- * not do: the handlers and their children would see the mask, and nothing could
- * unblock the signals in time without interrupting a sleep.
+ * pipe may block for ever.  In these cases a signal must act.  Blocking the
+ * signals would not do, because the handlers and their children would see the
+ * mask, and nothing could unblock the signals in time without interrupting a
+ * sleep.
  *
- * So the mask stays the program's, and the signals get another handler, the
- * gate.  Nothing happens unless a signal arrives.  Then the gate decides by the
- * signal's origin and the time:
+ * So the recorder leaves the mask as it is, and sets another handler for the
+ * signals, the gate.  Nothing happens unless a signal arrives.  Then the gate
+ * decides by the signal's origin and the time:
  *
  * - while the trace is being finished, the gate keeps the signal;
  * - in the SIGNAL_GATE_NS after that, it keeps the signal, too, and a timer
@@ -26,8 +27,9 @@
  * To let a signal act, the gate restores the program's action and sends the
  * signal, with the same siginfo_t, to the thread that it has interrupted.
  *
- * What the program can notice: sigaction(2) returns the gate; of equal signals
- * that the gate keeps, one acts later, even of real-time signals.
+ * The program can notice two things.  sigaction(2) returns the gate.  If the
+ * gate keeps several signals with the same number, only one of them acts later,
+ * even if the number is that of a real-time signal.
  */
 #ifndef SIGNAL_GATE_H
 #define SIGNAL_GATE_H
@@ -43,9 +45,10 @@
 #define SIGNAL_GATE_NS 20000000ull
 
 /*
- * Signals that people and programs often send to a short process.  Only these
- * get the gate there: to set the actions of all signals takes 0.06 ms, a fifth
- * of the time that a short process takes to write its trace.
+ * Signals that people and programs often send to a short process.  In such a
+ * process, only these signals get the gate, because setting the actions of all
+ * signals takes 0.06 ms, a fifth of the time that a short process takes to
+ * write its trace.
  */
 #define SIGNAL_GATE_COMMON                                         \
 	(SIGNAL_ACTION_BIT(SIGHUP) | SIGNAL_ACTION_BIT(SIGINT) |   \
@@ -55,19 +58,20 @@
 
 /*
  * Close the gate for 'signals', except those that the program ignores and those
- * whose default action is to do nothing, such as SIGCHLD.  'several': there are
- * other threads, whose children must not inherit a wrong action even for a
- * moment.  Only the first call in a process has an effect.
+ * whose default action is to do nothing, such as SIGCHLD.  'several' means that
+ * there are other threads, whose children must not inherit a wrong action even
+ * for a moment.  Only the first call in a process has an effect.
  */
 void signal_gate_close(uint64_t signals, bool several);
 
 /*
- * After signal_gate_close(): the trace is finished, the process is still
- * ending.  Return the signals for which the gate is closed.
+ * Call this after signal_gate_close(), when the trace is finished and the
+ * process is still ending.  Start the time of SIGNAL_GATE_NS.  Return the
+ * signals for which the gate is closed.
  */
 uint64_t signal_gate_start_time(void);
 
-/* After signal_gate_close(): restore the program's actions. */
+/* Call this after signal_gate_close() to restore the program's actions. */
 void signal_gate_open(void);
 
 #endif /* SIGNAL_GATE_H */

@@ -36,7 +36,7 @@
 
 /*
  * The signals that the gate keeps, SIGPIPE and SIGXFSZ among them.  If the
- * process itself causes one of these two, the gate passes it.
+ * process itself causes one of these two, the gate lets it act.
  */
 #define GATED (~(FIXED | FAULTS | FROM_TERMINAL))
 
@@ -87,8 +87,9 @@ signals_release_late(const struct signals_held *held, bool is_short)
 	uint64_t pending = 0, gated;
 
 	/*
-	 * A filter may kill the process for the calls below: keep all other
-	 * signals blocked.
+	 * A filter may kill the process for the calls below, so make none of
+	 * them.  Keep all signals blocked except those that the flush may
+	 * raise.
 	 */
 	if (process_has(PROCESS_IS_CONFINED)) {
 		signal_gate_open();

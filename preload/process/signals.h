@@ -30,15 +30,15 @@ struct signals_held {
 void signals_hold(struct signals_held *held);
 
 /*
- * Call this after signals_hold() if the process does not continue: keep other
+ * Call this after signals_hold() if the process does not continue.  Keep other
  * threads from running handlers, too.  Handlers of the exceptions that are
  * named above still run.
  */
 void signals_hold_others(void);
 
 /*
- * The process continues: restore everything.  The kernel then delivers pending
- * signals.
+ * Call this if the process continues.  Restore everything.  The kernel then
+ * delivers pending signals.
  */
 void signals_release(const struct signals_held *held);
 
@@ -46,9 +46,9 @@ void signals_release(const struct signals_held *held);
  * Call this when the trace is finished and exit() continues.  libc then runs
  * destructors and flushes its streams, which may block for ever or raise
  * SIGPIPE.  Restore the mask.  From now on the gate (signal_gate.h) decides
- * when signals act.  'is_short' means that the process was short: close the
- * gate for common signals only.  All other signals that have arrived since
- * signals_hold() then stay blocked.
+ * when signals act.  'is_short' means that the process was short.  In this
+ * case, close the gate for common signals only.  All other signals that have
+ * arrived since signals_hold() then stay blocked.
  */
 void signals_release_late(const struct signals_held *held, bool is_short);
 
@@ -60,8 +60,8 @@ bool signals_abort_is_handled(void);
 
 /*
  * The program is about to install a filter that kills the process for
- * rt_sigaction(2).  Do not make this call from now on.  Handlers may then run
- * while a trace is being finished.
+ * rt_sigaction(2).  From now on, do not call rt_sigaction(2).  Handlers may
+ * then run while a trace is being finished.
  */
 void signals_leave_actions(void);
 

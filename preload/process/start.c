@@ -23,10 +23,10 @@
 
 /*
  * Register the exit handlers and the fork handlers.  libc runs exit handlers in
- * reverse order.  The recorder's come first, before the program can register
- * its own, so they run last, after all destructors.  (Do not pass a handle of
- * the recorder's library: libc would then run the handlers when it finalises
- * the library, before other handlers.)
+ * reverse order.  The recorder's handlers are registered first, before the
+ * program can register its own, so they run last, after all destructors.  (Do
+ * not pass a handle of the recorder's library, because libc would then run the
+ * handlers when it finalises the library, before other handlers.)
  */
 void
 start_register_handlers(void)
@@ -35,8 +35,8 @@ start_register_handlers(void)
 	static _Atomic bool registered;
 
 	/*
-	 * Exchange at once: a read of the new page before the write would cost
-	 * a second page fault.
+	 * Exchange at once, since a read of the new page before the write would
+	 * cost a second page fault.
 	 */
 	if (atomic_exchange_explicit(&registered, true, memory_order_relaxed))
 		return;

@@ -34,7 +34,7 @@ same()
 		# A trace with a writer thread may have to end, and one line
 		# says so.  The writer exists from the beginning, or because a
 		# slow machine took 0.2 s to get here.
-		grep -q '^hatftrace: .*; the trace ends here' err && continue
+		grep -q '^hatftrace: .*; the trace ends now' err && continue
 		[ $way = now ] && continue
 		[ $way = record ] || check "$what, $way: said" "$(cat err)" ''
 		for trace in traces/*; do
