@@ -45,13 +45,13 @@ struct headroom {
 /* was there a limit when the limits were last read? */
 static _Atomic bool is_limited;
 /*
- * What is left of 'all' in the writer's last answer: threads subtract what they
- * take.
+ * What is left of 'all' since the writer's last answer.  Each thread subtracts
+ * what it takes.
  */
 static _Atomic uint64_t left;
 /*
- * Futex word: the number of the last question (memory_limit_take()) that the
- * writer answered.
+ * Futex word: the number of the last question that the writer has answered.
+ * memory_limit_take() asks the questions.
  */
 static _Atomic uint32_t answered;
 static _Atomic uint32_t asked; /* number of questions so far */

@@ -39,8 +39,9 @@ early_alloc(size_t size)
 	size_t used;
 
 	/*
-	 * The only blocks here are those that libc allocates while it looks up
-	 * names: a few hundred bytes. relaxed: 'arena_used' is only a sum.
+	 * The only blocks of the arena are those that libc allocates while it
+	 * looks up names.  They have a few hundred bytes in all.  relaxed:
+	 * 'arena_used' is only a sum.
 	 */
 	if (size > REAL_ARENA_NBYTES)
 		return NULL;
@@ -98,7 +99,8 @@ static void
 first_free(void *p)
 {
 	/*
-	 * If this thread is resolving, 'p' is an early block: do not free it.
+	 * If this thread is resolving, 'p' is an early block, so do not free
+	 * it.
 	 */
 	if (!is_resolving())
 		settled()->free(p);
@@ -197,8 +199,8 @@ static const struct symbol allocation_symbols[] = {
 	{ "valloc", offsetof(struct real, valloc) },
 	{ "pvalloc", offsetof(struct real, pvalloc) },
 	/*
-	 * malloc() must be last: once it is resolved, no more early blocks are
-	 * made.
+	 * malloc() must be last, because no early block is allocated once
+	 * malloc() is resolved.
 	 */
 	{ "malloc", offsetof(struct real, malloc) },
 };
@@ -308,10 +310,10 @@ real_resolve(void)
 		const int saved_errno = errno;
 
 		/*
-		 * Do not record this thread's calls: libc's allocations for the
-		 * look-up are not the program's.  Do not call dlerror() here:
-		 * it takes libc's locale lock, and the process may hold that
-		 * lock when it makes its first allocation.
+		 * Do not record this thread's calls, since libc's allocations
+		 * for the look-up are not the program's.  Do not call dlerror()
+		 * here, because it takes libc's locale lock, and the process
+		 * may hold that lock when it makes its first allocation.
 		 */
 		thread_self = &thread_muted;
 		look_up(allocation_symbols,
@@ -353,9 +355,9 @@ resolve_others(void)
 }
 
 /*
- * Once all functions are resolved, this function uses no thread-local variable.
- * A child made by clone(2) may therefore call it even if libc has not set up
- * the child's thread-local memory, as in Chromium's sandbox.
+ * Once all functions are resolved, this function uses no thread-local variable,
+ * not even errno.  A child made by clone(2) may therefore call it even if libc
+ * has not set up the child's thread-local memory, as in Chromium's sandbox.
  */
 void
 real_resolve_others(void)

@@ -100,10 +100,10 @@ extern struct real real __attribute__((visibility("hidden")));
 void real_resolve(void);
 
 /*
- * Resolve the other functions, too.  The constructor (load.c) calls this early:
- * in the child of a fork, the loader's lock may be held by a thread that does
- * not exist there.  Each entry point also calls this, since the program may
- * call the entry point before the constructor runs.  Keeps errno.
+ * Resolve the other functions, too.  The constructor (load.c) calls this early,
+ * because in the child of a fork the loader's lock may be held by a thread that
+ * the child does not have.  Each entry point also calls this, since the program
+ * may call the entry point before the constructor runs.  Keeps errno.
  */
 void real_resolve_others(void);
 
@@ -130,7 +130,7 @@ real_is_early(const void *p)
 }
 
 /*
- * realloc() of an early block: copy it to a new block of the allocator.  Return
+ * Reallocate an early block.  Copy it to a new block of the allocator.  Return
  * NULL with errno if the allocator has no memory.
  */
 void *real_realloc_early(void *p, size_t size);
@@ -140,8 +140,8 @@ void *real_realloc_early(void *p, size_t size);
  * needs the operator, since the library that defines the operator may be loaded
  * late.  Set '*direct_ret' if the definition belongs to the allocator itself,
  * and not to a C++ library that calls malloc() and free().  This never returns
- * NULL.  If no library defines the operator, abort the process with a message:
- * without the recorder, the loader would have done so.
+ * NULL.  If no library defines the operator, abort the process with a message,
+ * as the loader would have done without the recorder.
  */
 void *real_find_operator(const char *symbol, bool *direct_ret);
 

@@ -87,7 +87,7 @@ record_text(enum event_type type, unsigned flags, const char *text,
 #define DTD_PART_NBYTES (EVENT_TEXT_NBYTES - RECORD_DTD_NAME_NBYTES - 44)
 
 /*
- * Put a DTD into the ring in parts.  Each has the DTD's name, the part's
+ * Put a DTD into the ring in parts.  Each part has the DTD's name, the part's
  * offset, the length of the whole DTD, and the part of the text.
  */
 static bool

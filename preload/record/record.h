@@ -31,24 +31,25 @@
 #include "preload/state/process_state.h"
 
 /*
- * Is the recorder dormant?  If it is, this check is its whole cost.  malloc()
- * checks the flag after the real call.  If recording begins during that call,
- * malloc() therefore records.  free() checks the flag before the real call.
- * relaxed suffices: a thread that gets a block from another thread, directly or
- * through the allocator, has synchronised with that thread.  It cannot read an
- * older value of the flag than the other thread read.  So a trace that has the
- * allocation of a block also has its free, and a trace that has a free also has
- * the next allocation at the same address.  When recording stops, some events
- * may still be published.  The writer recognises these events by their stamps;
- * see halt() in writer_orders.c.
+ * Is the recorder dormant?  If it is, this check is the recorder's whole cost.
+ * malloc() checks the flag after the real call.  If recording begins during
+ * that call, malloc() therefore records.  free() checks the flag before the
+ * real call.  relaxed suffices: a thread that gets a block from another thread,
+ * directly or through the allocator, has synchronised with that thread.  The
+ * first thread therefore cannot read an older value of the flag than the other
+ * thread read.  So a trace that has the allocation of a block also has its
+ * free, and a trace that has a free also has the next allocation at the same
+ * address.  When recording stops, some events may still be published.  The
+ * writer recognises these events by their stamps; see halt() in
+ * writer_orders.c.
  */
 static inline __attribute__((always_inline)) bool
 record_is_dormant(void)
 {
 #if defined(__x86_64__)
 	/*
-	 * Assembly: compilers use a register and two more instructions for
-	 * this.
+	 * This is assembly, because compilers use a register and two more
+	 * instructions for this comparison.
 	 */
 	__asm__ goto("cmpb $0, %0\n\tjne %l1"
 		     :
@@ -274,8 +275,8 @@ record_realloc_word(struct thread *t, const void *p, size_t size,
 
 /*
  * Is the calling thread's last event the allocation of 'p' with this size?  If
- * so, an operator new must not record it again: the allocator's operator has
- * called another entry point, which has recorded it.
+ * so, an operator new must not record the allocation again, because the
+ * allocator's operator has called another entry point, which has recorded it.
  */
 bool record_is_last_alloc(const void *p, size_t size);
 
@@ -332,7 +333,7 @@ record_calloc(void *p, size_t size)
 
 /*
  * Record free(p), before the real call; 'p' is not NULL.  Return false if
- * nothing was recorded: the caller must call record_free_slow().
+ * nothing was recorded.  In this case the caller must call record_free_slow().
  */
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_free(const void *p)

@@ -58,9 +58,9 @@ takes_stack(enum event_type type)
 #define DEFINITION_WORDS 16u
 
 /*
- * Put and publish an event of a definition.  The event must be published: the
- * ring may grow while the next event waits for room, and then only published
- * words are copied.  Return false if there was no room.
+ * Put and publish an event of a definition.  The event must be published,
+ * because the ring may grow while the next event waits for room, and then only
+ * published words are copied.  Return false if there was no room.
  */
 static bool
 put_definition(struct thread *t, enum event_type type, unsigned flags,
@@ -169,7 +169,10 @@ static inline __attribute__((always_inline)) void
 put_stack(struct thread *t, uint32_t id, uint32_t generation)
 {
 	ring_put(t->ring, t->head++, event_stack(id));
-	/* If the event waits for room, the ring may grow: publish the word. */
+	/*
+	 * Publish the word.  If the event waits for room, the ring may grow,
+	 * and then only published words are copied.
+	 */
 	ring_publish(t->ring, t->head);
 	t->stack = id;
 	t->stack_generation = generation;
@@ -217,7 +220,7 @@ note_stack(struct thread *t)
 	/*
 	 * If a segment began meanwhile, its file lacks the definition.  In that
 	 * case, either the writer sees the word that was just published, or
-	 * this thread sees the new generation here.  The counterpart is in
+	 * this thread reads the new generation below.  The counterpart is in
 	 * writer_define_stacks().
 	 */
 	atomic_signal_fence(memory_order_seq_cst);

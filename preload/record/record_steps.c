@@ -39,7 +39,7 @@ record_enter(void)
 	for (unsigned depth = 0;; depth++) {
 		/*
 		 * A signal handler that leaves by longjmp() never releases its
-		 * ring: limit the number of rings.
+		 * ring, so limit the number of rings.
 		 */
 		if (depth > DEPTH_MAX) {
 			count_unattached();
@@ -133,7 +133,8 @@ record_await_room(struct thread *t, unsigned words)
 		wake_writer();
 		/*
 		 * If there is no writer, a child process that shares the memory
-		 * cannot make one: extend the ring here, or drop the event.
+		 * cannot make one.  Extend the ring on this thread, or drop the
+		 * event.
 		 */
 		if (!wake_has_writer() && !process_is_own()) {
 			if (is_extensible(t->ring)) {

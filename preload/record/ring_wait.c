@@ -28,7 +28,7 @@ ring_wait_sleep(struct ring *r, uint64_t need_limit, uint64_t timeout_ns)
 		sys_futex_wait(&r->waiting, RING_WAITING, timeout_ns);
 	/*
 	 * If ring_wait_grow() is at work, wait until it has finished.  acquire:
-	 * pairs with its release.
+	 * pairs with the release in ring_wait_grow().
 	 */
 	while (!atomic_compare_exchange_strong_explicit(&r->waiting, &expected,
 							0, memory_order_acquire,

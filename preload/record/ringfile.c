@@ -116,15 +116,17 @@ map(void *at, uint64_t offset, uint64_t nbytes)
 
 	if (p == MAP_FAILED)
 		return NULL;
-	/* Do not map this in a forked child, which would write into it. */
+	/*
+	 * Do not map this in a forked child, which would write into the file.
+	 */
 	if (madvise(p, nbytes, MADV_DONTFORK) != 0) {
 		munmap(p, nbytes);
 		return NULL;
 	}
 	/*
-	 * Turn off read-ahead: the pages are empty.  With read-ahead, the first
-	 * access would fill as much memory with zeros as the disk's setting
-	 * says: megabytes for each ring.  Most rings need a page or two.
+	 * Turn off read-ahead, since the pages are empty.  With read-ahead, the
+	 * first access would fill megabytes of memory with zeros for each ring,
+	 * depending on the disk's setting.  Most rings need a page or two.
 	 */
 	madvise(p, nbytes, MADV_RANDOM);
 	if (at == NULL)
@@ -244,7 +246,10 @@ create(const struct config *config, const char *trace_path)
 		return false;
 	}
 	rf->id = id;
-	/* To remove the file later, keep the folder open: it may be renamed. */
+	/*
+	 * To remove the file later, keep its folder open, since the folder may
+	 * be renamed.
+	 */
 	rf->dir_fd = file_above_standard(file_open_folder(rf->path));
 	return true;
 }
@@ -297,11 +302,16 @@ write_ring(const struct ring *r, uint64_t offset)
 	head->magic = IMAGE_RING_MAGIC;
 	head->offset = offset;
 	head->generation = rf->generation;
-	/* Commits are numbered per file: 'r' has none in this file yet. */
+	/*
+	 * Each file numbers its own commits, and 'r' has none in this file yet.
+	 */
 	for (unsigned i = 0; i < 2; i++)
 		atomic_store_explicit(&head->commit[i].seq, RING_NO_COMMIT,
 				      memory_order_relaxed);
-	/* Write the header last: readers ignore a ring without a header. */
+	/*
+	 * Write the header last, because readers ignore a ring without a
+	 * header.
+	 */
 	return write_at(offset + sizeof(bytes), r->words,
 			used * sizeof(uint64_t)) &&
 	       write_at(offset, bytes, sizeof(bytes));
@@ -320,7 +330,8 @@ adopt_ring(struct ring *r)
 	    !write_ring(r, offset))
 		return;
 	if (map(r, offset, ring_nbytes(r->words_max)) == NULL) {
-		say("%s: cannot map the file: %s", rf->path, say_errno(errno));
+		say("%s: cannot map the ring file: %s", rf->path,
+		    say_errno(errno));
 		return;
 	}
 	rf->end += ring_nbytes(r->words_max);
@@ -330,8 +341,8 @@ adopt_ring(struct ring *r)
 
 /*
  * Write the header.  Make the first ring, for the initial thread, unless
- * 'will_adopt' is set: adopt_ring() will then move that thread's ring into the
- * file.  Return false and set errno if there is no room.
+ * 'will_adopt' is set.  In that case adopt_ring() will later move that thread's
+ * ring into the file.  Return false and set errno if there is no room.
  */
 static bool
 fill(bool will_adopt)
@@ -363,8 +374,8 @@ fill(bool will_adopt)
 		image->file_ino = st.st_ino;
 	}
 	/*
-	 * If the ring is not in the file yet, count it: a kill would lose its
-	 * events.  relaxed: image_init() writes the magic number later.
+	 * If the ring is not in the file yet, count it, since a kill would lose
+	 * its events.  relaxed: image_init() writes the magic number later.
 	 */
 	atomic_store_explicit(&image->hidden, will_adopt, memory_order_relaxed);
 	image_init(image, boot_id, (uint64_t)sys_pid());
@@ -612,7 +623,9 @@ ringfile_shrink(struct ring *r, uint64_t keep_words)
 	}
 	if (rf->reserve_all || words <= keep_words)
 		return;
-	/* relaxed: thread_recycle() publishes it by a release store. */
+	/*
+	 * relaxed: thread_recycle() publishes the capacity by a release store.
+	 */
 	atomic_store_explicit(&r->capacity, keep_words, memory_order_relaxed);
 	memory_drop(&r->words[keep_words],
 		    (words - keep_words) * sizeof(uint64_t));
@@ -670,7 +683,9 @@ ringfile_commit(struct image_commit *commit, const char *path,
 	idx = trace_idx();
 	t = &rf->image->trace[idx];
 	if (t->head_hash != head_hash || t->head_nbytes != head_nbytes) {
-		/* A new trace file: use the other slot from now on. */
+		/*
+		 * This is a new trace file, so use the other slot from now on.
+		 */
 		idx ^= 1;
 		t = &rf->image->trace[idx];
 		t->head_nbytes = head_nbytes;

@@ -36,7 +36,7 @@ struct ringfile {
 	 */
 	uint64_t retry_ns, refused_ns;
 	char path[2 * PATH_MAX + 32];
-	/* Spare rings: put here by the writer, taken by producers. */
+	/* Spare rings.  The writer puts them here, and producers take them. */
 	_Atomic(struct ring *) initial, spare[SPARES_MAX];
 	_Atomic uint32_t ahead;	 /* spares to keep, or AHEAD_NEVER */
 	_Atomic uint32_t wanted; /* producers that wait for a spare */

@@ -35,10 +35,11 @@
  * fork wipes them together with the threads that they count.
  */
 struct pool {
-	_Atomic uint32_t used;	     /* threads [0, used) have been claimed */
-	_Atomic uint32_t free_count; /* about how many of these are free */
-	_Atomic uint32_t cursor;     /* where to look for a free thread */
-	_Atomic uint64_t next_id;    /* the initial thread has number 0 */
+	_Atomic uint32_t used; /* threads [0, used) have been claimed */
+	/* about how many of the claimed threads are free again */
+	_Atomic uint32_t free_count;
+	_Atomic uint32_t cursor;  /* where to look for a free thread */
+	_Atomic uint64_t next_id; /* the initial thread has number 0 */
 	/*
 	 * Threads that have become ENDING; the oldest is at 'ended_from' or
 	 * later.  The list is only a hint: a thread may be missing, may be
@@ -57,10 +58,15 @@ struct pool {
 #define PART_THREADS 512u
 #define PART_NBYTES  (PART_THREADS * sizeof(struct thread))
 static _Atomic(struct thread *) parts[THREAD_MAX / PART_THREADS];
-/* Returned for a thread whose part is not mapped. */
+/*
+ * thread_pool_at() returns this struct if the part with the thread is not
+ * mapped.
+ */
 static struct thread absent = { .state = THREAD_MUTED };
 
-/* Has thread_end_handovers() been called?  A child of a fork keeps this. */
+/*
+ * Has thread_end_handovers() been called?  The child of a fork keeps this flag.
+ */
 static _Atomic bool has_no_handovers;
 
 static struct pool *pool;
@@ -116,7 +122,7 @@ thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words,
 {
 	pool_initial_ring_words = initial_ring_words;
 	pool_ring_words = ring_words;
-	/* If producers never wait, rings cannot grow: begin at full size. */
+	/* If producers never wait, rings cannot grow, so begin at full size. */
 	pool_first_ring_words = may_wait ? FIRST_RING_WORDS : UINT64_MAX;
 	if (pool == NULL)
 		pool = memory_map_wiped(sizeof(*pool));
@@ -171,7 +177,10 @@ try_claim(struct thread *t)
 		memory_order_relaxed);
 }
 
-/* Map part 'i' if the writer has not; return false if out of memory. */
+/*
+ * Map part 'i' if the writer has not mapped it.  Return false if there is no
+ * memory.
+ */
 static bool
 get_part(uint32_t i)
 {
@@ -346,11 +355,11 @@ try_probe(struct thread *t)
 
 /*
  * May the calling thread take over the ring of 't', which is PROBED?  If
- * 'limit' is 0, it may not: the old thread was killed within a recording.  If
- * the old thread had a second ring for its signal handlers, it may not, either:
- * nothing would order that ring's events before those that the new thread
- * records.  The initial thread's ring is not taken over, since it has another
- * size.
+ * 'limit' is 0, it may not, because the old thread was killed within a
+ * recording.  If the old thread had a second ring for its signal handlers, it
+ * may not, either, because nothing would order that ring's events before those
+ * that the new thread records.  The initial thread's ring is not taken over,
+ * since it has another size.
  */
 static bool
 may_take_over(const struct thread *t, int own_pid)
@@ -361,7 +370,8 @@ may_take_over(const struct thread *t, int own_pid)
 		return false;
 	/*
 	 * acquire: read the fields below only after the kernel has said that
-	 * the thread is gone.  Everything that this thread did is then visible.
+	 * the thread is gone.  Everything that the old thread did is then
+	 * visible.
 	 */
 	(void)atomic_load_explicit(&t->state, memory_order_acquire);
 	return t->limit != 0 && t->nested == NULL && !t->is_nested &&
@@ -370,7 +380,7 @@ may_take_over(const struct thread *t, int own_pid)
 
 enum probe {
 	PROBE_TAKEN,   /* 't' is now PROBED: the caller takes over its ring */
-	PROBE_ALIVE,   /* 't' still exists, or another thread probes it */
+	PROBE_ALIVE,   /* its owner exists, or another thread probes 't' */
 	PROBE_USELESS, /* 't' is not ENDING any more */
 };
 
@@ -492,9 +502,9 @@ attach_anew(struct kernel_id self, bool is_initial)
 	if (t == NULL)
 		return NULL;
 	/*
-	 * Assign the number only now: a thread that gets no ring tries again at
-	 * each event.  relaxed: the number must be unique; no other access
-	 * depends on it.
+	 * Assign the number only now, because a thread that gets no ring tries
+	 * again at each event, and must not use up a number each time.
+	 * relaxed: the number must be unique; no other access depends on it.
 	 */
 	if (!is_initial)
 		id = atomic_fetch_add_explicit(&pool->next_id, 1,
@@ -518,8 +528,8 @@ thread_attach(int initial_tid, bool *is_handover_ret)
 	t->stack_generation = 0;
 	thread_self = t;
 	/*
-	 * Set 'limit' last, after a compiler barrier: once it is set, a signal
-	 * handler may record in this ring.
+	 * Set 'limit' last, after a compiler barrier, because a signal handler
+	 * may record in this ring once 'limit' is set.
 	 */
 	atomic_signal_fence(memory_order_release);
 	t->limit = ring_limit(t->ring);
@@ -558,8 +568,8 @@ thread_note_interrupted(void)
 	struct thread *t = thread_self;
 
 	/*
-	 * Always note the thread itself: a recording may already have read
-	 * 'limit' but not yet set it to 0.
+	 * Always note the thread itself, because a recording may already have
+	 * read 'limit' but not yet set it to 0.
 	 */
 	for (size_t i = 0; i < INTERRUPTED_MAX; i++) {
 		interrupted[i].thread = t;
@@ -581,7 +591,10 @@ thread_repair_interrupted(void)
 
 		if (t == NULL)
 			return;
-		/* Map at the same address, which a register may hold. */
+		/*
+		 * Map at the same address, which a register of the interrupted
+		 * recording may hold.
+		 */
 		if (!memory_map_at(interrupted[i].ring,
 				   ring_nbytes(interrupted[i].words)))
 			return;

@@ -16,10 +16,10 @@
  *    └──────── commit ──────── DEAD ◄─────┼────── writer ───────┘  │
  *                                         └────── take over ───────┘
  *
- * A thread that is ENDING still records: frees that come after all destructors
- * need a ring.  Once the kernel no longer knows the thread, nothing is added to
- * its ring.  A thread that wants to ask the kernel first moves the state to
- * PROBED; only one thread can do so:
+ * A thread that is ENDING still records, because frees that come after all
+ * destructors need a ring.  Once the kernel no longer knows the thread, nothing
+ * is added to its ring.  A thread that wants to ask the kernel first moves the
+ * state to PROBED; only one thread can do so:
  *
  *   - A new thread that finds the old one gone takes over the ring with its
  *     events, and records after them (EVENT_HANDOVER).  The new thread then
@@ -46,7 +46,7 @@ enum thread_state {
 	THREAD_ENDING,
 	THREAD_PROBED,
 	THREAD_DEAD,
-	THREAD_MUTED, /* not in the pool: do not record this thread's calls */
+	THREAD_MUTED, /* not in the pool; its calls are not recorded */
 };
 
 #define THREAD_MAX IMAGE_RINGS_MAX
@@ -60,9 +60,9 @@ enum thread_state {
 
 struct thread {
 	/*
-	 * Written by the producer.  'limit' is 0 while the thread is recording:
-	 * a signal handler that interrupts the recording and allocates uses
-	 * another ring.
+	 * Written by the producer.  'limit' is 0 while the thread is recording,
+	 * so that a signal handler that interrupts the recording and allocates
+	 * uses another ring.
 	 */
 	_Alignas(RING_CACHE_LINE) uint64_t limit; /* in words */
 	uint64_t head;				  /* words written */
@@ -164,22 +164,25 @@ struct thread *thread_attach_nested(struct thread *t);
 
 /*
  * These two functions are for a fork from a signal handler that has interrupted
- * a recording.  Call thread_note_interrupted() before the fork: it notes the
+ * a recording.  Call thread_note_interrupted() before the fork.  It notes the
  * rings that the calling thread may be writing to.  In the child, the structs
- * are wiped and the rings are not mapped.  Call thread_repair_interrupted()
- * there: it maps memory at the same addresses, so that the interrupted
+ * are wiped and the rings are not mapped.  Call thread_repair_interrupted() in
+ * the child.  It maps memory at the same addresses, so that the interrupted
  * recording can write its last words, and it detaches the thread.
  */
 void thread_note_interrupted(void);
 void thread_repair_interrupted(void);
 
-/* The calling thread will end soon: offer its ring to new threads. */
+/*
+ * Call this when the calling thread will end soon.  Offer its ring to new
+ * threads.
+ */
 void thread_mark_ending(void);
 
 /*
  * From now on no thread takes over the ring of another.  Call this before the
- * program installs a seccomp filter that kills the process for tgkill(2): a new
- * thread makes this call to ask whether an old thread has ended.
+ * program installs a seccomp filter that kills the process for tgkill(2),
+ * because a new thread calls tgkill(2) to ask whether an old thread has ended.
  */
 void thread_end_handovers(void);
 

@@ -65,7 +65,7 @@ wake_claim(void)
 }
 
 /*
- * Call this if no writer can be made: end the tracing, and release the waiting
+ * Call this if no writer can be made.  End the tracing, and release the waiting
  * threads.
  */
 static void
@@ -84,8 +84,8 @@ static void
 give_up_if_killed(enum wake_presence expected)
 {
 	/*
-	 * Check twice: since the first check, a writer may have left and
-	 * another one may have come.  A writer is alive before it sets
+	 * Check twice, because a writer may have left and another one may have
+	 * come since the first check.  A writer is alive before it sets
 	 * WAKE_HERE.
 	 */
 	for (unsigned look = 0; look < 2; look++)
@@ -126,8 +126,8 @@ wake_make_writer(void)
 			give_up_if_killed(WAKE_COMING);
 	}
 	/*
-	 * If the writer could not begin, wait until its thread is gone: the
-	 * program may count its threads next.
+	 * If the writer could not begin, wait until its thread is gone, since
+	 * the program may count its threads next.
 	 */
 	if (is_maker && !process_is_tracing())
 		hidden_thread_join();
