@@ -48,7 +48,7 @@ header_environment(void)
 
 	if (environ != NULL)
 		return environ;
-	/* libc has not set 'environ' yet: read the kernel's copy. */
+	/* libc has not set 'environ' yet, so read the kernel's copy. */
 	const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/environ",
 				    O_RDONLY | O_CLOEXEC);
 
@@ -183,15 +183,16 @@ add_line(struct text *t, const char *key, const char *value)
 static const char *allocator;
 
 /*
- * Do not use dladdr(): it takes the loader's lock.  A thread that holds that
- * lock may be waiting for the start of the trace, which includes this call.
+ * Do not use dladdr(), because it takes the loader's lock.  A thread that holds
+ * that lock may be waiting for the start of the trace, which includes this
+ * call.
  */
 void
 header_note_allocator(void)
 {
 	/*
-	 * The child of a fork uses its parent's result: in the child, a thread
-	 * that does not exist may hold the loader's lock.
+	 * The child of a fork uses its parent's result, because the loader's
+	 * lock may be held by a thread that the child does not have.
 	 */
 	if (allocator == NULL)
 		allocator = elf_lookup_object((void *)(uintptr_t)real.malloc);

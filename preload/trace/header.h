@@ -17,7 +17,8 @@
 #include "preload/trace/output.h"
 
 /*
- * The parent of a forked child.  If 'pid' is 0, this process is no such child.
+ * The parent of a forked child.  If 'pid' is 0, this process is not the child
+ * of a fork.
  */
 struct header_parent {
 	uint64_t pid;
@@ -50,8 +51,8 @@ void header_note_arguments(char *const argv[]);
 
 /*
  * Find the object whose malloc() ours calls.  Call this before the process
- * forks: it takes a lock of the loader, which another thread may hold during a
- * fork.
+ * forks, because this function takes a lock of the loader, which another thread
+ * may hold during a fork.
  */
 void header_note_allocator(void);
 

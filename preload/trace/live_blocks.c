@@ -32,7 +32,10 @@
 /* The heap number of all marks.  No real heap has this number. */
 #define GONE UINT32_MAX
 
-/* The stacks lie after the slots, in the same mapping. */
+/*
+ * Return the size of the mapping.  The stacks lie after the slots, in the same
+ * mapping.
+ */
 static size_t
 table_nbytes(uint64_t slot_count, bool has_stacks)
 {

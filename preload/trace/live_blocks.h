@@ -73,7 +73,7 @@ bool live_blocks_init(struct live_blocks *c, bool has_stacks);
 void live_blocks_fini(struct live_blocks *c);
 
 /*
- * Update the table by the next event in the trace's order.  This has no effect
+ * Update the table for the next event in the trace's order.  This has no effect
  * if 'slots' is NULL.  Return false if there was no memory and
  * live_blocks_fini() has therefore been called.
  */

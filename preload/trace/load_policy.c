@@ -27,8 +27,8 @@
  * Preemptions per second of the process's threads.  The threads count as
  * sharing processors once there are more than CONTENDED_MIN, and until there
  * are fewer than CONTENDED_END.  A thread that shares a processor with another
- * one has more than a hundred, since its time slice is about 3 ms.  The
- * system's own activity causes a few dozen.
+ * one has more than a hundred preemptions per second, since its time slice is
+ * about 3 ms.  The system's own activity causes a few dozen.
  */
 #define CONTENDED_MIN 200u
 #define CONTENDED_END 100u

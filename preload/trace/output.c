@@ -220,8 +220,8 @@ output_advice(const struct output *o, int error, bool begin_now)
 	if (begin_now)
 		return "";
 	/*
-	 * Advise this only if the limit is lower than at the start, which means
-	 * that the program itself has lowered it.
+	 * Give this advice only if the limit is lower than at the start, which
+	 * means that the program itself has lowered the limit.
 	 */
 	if ((error == EMFILE && soft_limit(RLIMIT_NOFILE) < o->file_limit) ||
 	    (error == EFBIG && soft_limit(RLIMIT_FSIZE) < o->size_limit))
@@ -513,7 +513,7 @@ output_write(struct output *o, const void *data, size_t nbytes)
 			error = n < 0 ? errno : EIO;
 			/*
 			 * Our own write has raised SIGXFSZ, so the program must
-			 * not get it.
+			 * not get this signal.
 			 */
 			if (error == EFBIG)
 				sys_take_back_signal(SIGXFSZ);
@@ -522,7 +522,7 @@ output_write(struct output *o, const void *data, size_t nbytes)
 		next += n;
 		left -= (size_t)n;
 	}
-	/* Remove what was written: the next write would append to it. */
+	/* Remove what was written, since the next write would append to it. */
 	if (error != 0 && left != nbytes) {
 		o->is_torn = syscall(SYS_ftruncate, o->fd, o->nbytes) != 0;
 		if (!o->is_torn)

@@ -4,7 +4,8 @@
  *
  * A trace consists of segments, each in its own file.  output_init() runs on a
  * thread of the program, the other functions on the writer thread.  The writer
- * has its own descriptor table, so the program cannot close these descriptors.
+ * has its own descriptor table, so the program cannot close the descriptors of
+ * the files.
  */
 #ifndef OUTPUT_H
 #define OUTPUT_H
@@ -110,8 +111,8 @@ void output_forget(struct output *o);
 int output_write(struct output *o, const void *data, size_t nbytes);
 
 /*
- * Open the file of the trace again.  The file must have the length 'nbytes' of
- * the struct.  Return the descriptor, or -1 with errno.
+ * Open the file of the trace again.  The file must have the length 'o->nbytes'.
+ * Return the descriptor, or -1 with errno.
  */
 int output_reopen_trace(const struct output *o);
 

@@ -34,8 +34,8 @@ remove_oldest(struct segment *s)
 }
 
 /*
- * The disk is full: remove the oldest of the segments that are kept.  Return
- * false if no segment is kept.
+ * Call this when the disk is full.  Remove the oldest of the segments that are
+ * kept.  Return false if no segment is kept.
  */
 static bool
 make_space(void *segment)
@@ -216,7 +216,7 @@ segment_note_dtd(struct segment *s, const struct event *ev)
 	if (n > SEGMENT_DTDS_NBYTES - end || d->is_full) {
 		if (!d->is_full)
 			say("%s: the program's DTDs are too long; later "
-			    "segments will lack some",
+			    "segments will lack some of them",
 			    s->trace->output.path);
 		d->is_full = true;
 		return;
@@ -225,7 +225,7 @@ segment_note_dtd(struct segment *s, const struct event *ev)
 	d->part_nbytes += n;
 	if ((ev->flags & EVENT_FLAG_MORE) != 0)
 		return;
-	/* Two threads may both have recorded the DTD: skip a second copy. */
+	/* Two threads may both have recorded the DTD, so skip a second copy. */
 	if (!has_part(d) &&
 	    d->nbytes + 2 + d->part_nbytes + 2 <= SEGMENT_DTDS_NBYTES) {
 		d->bytes[d->nbytes] = (uint8_t)d->part_nbytes;
@@ -328,9 +328,9 @@ segment_begin_first(struct segment *s)
 /* -------------------------------------------------------------- retention */
 
 /*
- * Before the next file begins, remove the oldest files: the rest, the current
- * file and the next file must stay within the limits.  The current file, which
- * has 'nbytes', is not in the list yet.
+ * Call this before the next file begins.  Remove so many of the oldest files
+ * that the others, the current file and the next file stay within the limits.
+ * The current file, which has 'nbytes', is not in the list yet.
  */
 static void
 retain(struct segment *s, uint64_t nbytes)
@@ -405,8 +405,8 @@ segment_end_late(struct segment *s, const struct narrate_trailer *end)
 }
 
 /*
- * After the trailer: update the sums, close the file, and prepare for the next
- * one.
+ * Call this after the trailer.  Update the sums, close the file, and prepare
+ * for the next file.
  */
 static void
 leave(struct segment *s, const struct narrate_trailer *end)
@@ -461,7 +461,8 @@ open_announced(struct output *o, uint64_t segment)
 	ringfile_announce(o->path);
 	error = output_open(o, segment);
 	/*
-	 * If another process took the announced name, the file has another one.
+	 * If another process took the announced name, announce the name that
+	 * the file has instead.
 	 */
 	if (error == 0)
 		ringfile_announce(o->path);
@@ -502,8 +503,8 @@ segment_abandon(struct segment *s, const struct narrate_trailer *end)
 }
 
 /*
- * The next file cannot be made: continue with the current file, unless it was
- * removed.
+ * The next file cannot be made.  Continue with the current file, unless the
+ * current file was removed.
  */
 static bool
 go_on(struct segment *s, const struct output *next, int error, uint64_t now_ns)
@@ -513,7 +514,7 @@ go_on(struct segment *s, const struct output *next, int error, uint64_t now_ns)
 	s->retry_nbytes = t->output.nbytes + s->config->rotate_nbytes;
 	s->since_ns = now_ns;
 	if (output_is_removed(&t->output)) {
-		say("%s: %s, and %s was removed; the trace ends here, and the "
+		say("%s: %s, and %s was removed; the trace ends now, and the "
 		    "program continues",
 		    next->path, say_errno(error), output_base(&t->output));
 		t->error = error;

@@ -118,17 +118,18 @@ bool segment_end_late(struct segment *s, const struct narrate_trailer *end);
 void segment_close(struct segment *s, const struct narrate_trailer *end);
 
 /*
- * End this segment and begin the next; the caller must not commit in between.
- * If the next file cannot be created, print one line, once, and continue with
- * the current file.  Return false if the trace cannot continue.
+ * End this segment and begin the next.  This does not commit the state of the
+ * rings; the caller must do so afterwards (writer_commit_rings()).  If the next
+ * file cannot be created, print one line, once, and continue with the current
+ * file.  Return false if the trace cannot continue.
  */
 bool segment_rotate(struct segment *s, struct narrate_trailer *end,
 		    uint64_t now_ns);
 
 /*
- * The file of this segment can no longer be written to, and all blocks are
- * committed: continue in the next file.  'end' is as for segment_end().  Return
- * the same as segment_open().
+ * Call this if the file of this segment can no longer be written to, when all
+ * blocks are committed.  Continue in the next file.  'end' is as for
+ * segment_end().  Return the same as segment_open().
  */
 bool segment_abandon(struct segment *s, const struct narrate_trailer *end);
 
@@ -136,8 +137,8 @@ bool segment_abandon(struct segment *s, const struct narrate_trailer *end);
 bool segment_is_due(const struct segment *s, uint64_t now_ns);
 
 /*
- * There is no memory for the live blocks: report that later segments begin
- * without them.
+ * Call this if there is no memory for the live blocks.  Report that later
+ * segments begin without them.
  */
 void segment_lose_track(struct segment *s);
 
@@ -146,7 +147,10 @@ void segment_lose_track(struct segment *s);
  */
 void segment_note_heap(struct segment *s, const struct event *ev);
 
-/* Remember a piece of an EVENT_CLIENT_DTD: later segments repeat the DTDs. */
+/*
+ * Remember a piece of an EVENT_CLIENT_DTD, since later segments repeat the
+ * DTDs.
+ */
 void segment_note_dtd(struct segment *s, const struct event *ev);
 
 /* Call this for each event, before the event goes into the trace. */

@@ -110,8 +110,8 @@ trace_set_clock(struct trace *t, bool stamped)
 	struct narrator *const n = &t->narrator;
 
 	/*
-	 * Stamps only order the events of different threads: with a coarse
-	 * clock, do not show them as times.
+	 * With a coarse clock, stamps serve only to order the events of
+	 * different threads, so round the times in the trace.
 	 */
 	if (t->clock == CONFIG_CLOCK_COARSE)
 		n->grain = stamped ? COARSE_US : 1;
@@ -231,8 +231,8 @@ report_full_table(struct trace *t)
 	if (count == t->full_count)
 		return;
 	t->full_count = count;
-	say("%s: no room for new call stacks: %u events have the stack of a "
-	    "caller instead",
+	say("%s: no room for new call stacks: the events of %u stacks have the "
+	    "stack of a caller instead",
 	    t->output.path, count);
 }
 
@@ -299,8 +299,8 @@ trace_finish_failed(struct trace *t, const struct narrate_trailer *end)
 
 	has_ended = can_end(t) && end_with_error(t, end, error);
 	if (!t->is_end_reported)
-		say("%s: %s after %u events; the trace ends here and lacks the "
-		    "next %u events; the program continues",
+		say("%s: %s after %u events; the trace ends after these and "
+		    "lacks the next %u events; the program continues",
 		    t->output.path, say_errno(error), count, missing);
 	return has_ended;
 }

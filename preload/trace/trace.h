@@ -20,7 +20,7 @@
 #include "preload/trace/output.h"
 
 struct trace {
-	/* The process is short: do not compress small blocks. */
+	/* The process is short, so do not compress small blocks. */
 	bool is_brief;
 	struct narrator narrator;
 	struct output output;
@@ -95,8 +95,9 @@ bool trace_finish_failed(struct trace *t, const struct narrate_trailer *end);
 
 /*
  * Was trace_finish_failed() unsuccessful only because the disk or a quota was
- * full?  Then trace_finish_late() can try again to append the same, once the
- * file is open again.  It returns whether the file now has its trailer.
+ * full?  If so, trace_finish_late() can try again to append the number and the
+ * trailer, once the file is open again.  It returns whether the file now has
+ * its trailer.
  */
 bool trace_lacks_room(const struct trace *t);
 bool trace_finish_late(struct trace *t, const struct narrate_trailer *end);
