@@ -21,8 +21,8 @@ MEMORY_LARGE static struct output output;
 static struct header_parent parent;
 
 /*
- * Tell children of this process not to report the reason again: it was reported
- * already.  Return false.
+ * Note that the reason has been reported, so that children of this process do
+ * not report it again.  Return false.
  */
 static bool
 refuse(void)
@@ -81,8 +81,8 @@ can_afford(bool is_first, bool is_dormant)
 	if (!memory_limit_exists())
 		return true;
 	/*
-	 * A fork copies all mappings but the ring, so the child needs only a
-	 * ring.
+	 * A fork copies all mappings but the ring, so the child needs memory
+	 * only for a ring.
 	 */
 	return memory_limit_allows(
 		is_first ? writer_memory_nbytes(environment_own()) +
@@ -103,8 +103,8 @@ judge_stacks(bool is_first)
 		    ring_nbytes(environment_own()->initial_ring_words)))
 		return;
 	environment_forgo_stacks();
-	say("RLIMIT_AS or RLIMIT_DATA leaves too little for call stacks; "
-	    "recording without them");
+	say("RLIMIT_AS or RLIMIT_DATA leaves too little memory for call "
+	    "stacks; recording without them");
 }
 
 static bool
@@ -135,8 +135,8 @@ begin_reserve(const struct header_parent *its_parent, bool is_first,
 			      !environment_own()->drop))
 		return fail();
 	/*
-	 * Initialise the output now: a relative name starts from the working
-	 * directory that the program has at its start.
+	 * Initialise the output now, because a relative name starts from the
+	 * working directory that the program has at its start.
 	 */
 	output_init(&output, environment_own()->out,
 		    environment_own()->rotate_nbytes != 0 ||

@@ -29,14 +29,14 @@ void remaining_threads_open_stat(void);
 /*
  * Have all threads of the program ended, so that only the writer keeps the
  * process alive?  /proc/self describes the initial thread, which stays as a
- * zombie.  '*status_ret' is the status of that thread, as of wait(2): a filter
- * may have ended the thread by a signal.
+ * zombie.  '*status_ret' is the status of that thread, as of wait(2), since a
+ * filter may have ended the thread by a signal.
  */
 bool remaining_threads_none(int *status_ret);
 
 /*
- * The program will install a filter that kills the process for reading /proc:
- * do not read /proc any more.
+ * The program will install a filter that kills the process for reading /proc,
+ * so do not read /proc any more.
  */
 void remaining_threads_end_looks(void);
 

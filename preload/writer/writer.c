@@ -83,8 +83,8 @@ serve_follow(void)
 	    WRITER_FOLLOW_ASKED)
 		return;
 	/*
-	 * The socket is in the old user's folder.  Remove it; a later one is
-	 * made in the new user's folder.
+	 * The socket is in the old user's folder.  Remove the socket;
+	 * control_serve() makes a later one in the new user's folder.
 	 */
 	control_close();
 	/*
@@ -104,9 +104,9 @@ serve_follow(void)
 }
 
 /*
- * There have been no events for some time: set the clock idle and sleep.  The
- * next event will start the clock and wake the writer.  Return false if the
- * program's threads have ended.
+ * Call this when there have been no events for some time.  Set the clock idle
+ * and sleep.  The next event will start the clock and wake the writer.  Return
+ * false if the program's threads have ended.
  */
 static bool
 go_idle(uint32_t wake)
@@ -181,8 +181,9 @@ resume(void)
 	 * succeeded.  The kernel does not link a file again that has no name
 	 * left.  Therefore make a new file and move the ring into it.  This is
 	 * possible only if there is a single ring, that of the thread that
-	 * waits here.  Other producers cannot be stopped, and would lose the
-	 * words that they store between the copy and the new mapping.
+	 * waits in writer_resume().  Other producers cannot be stopped, and
+	 * would lose the words that they store between the copy and the new
+	 * mapping.
 	 */
 	if (writer->thread_count == 1 && !writer->is_dormant) {
 		ringfile_renew(writer->producers[0]->ring,
@@ -199,8 +200,8 @@ resume(void)
 
 /*
  * Is the writer in the pause after a trailer (writer_resume())?  The pause is
- * shorter if producers wait for room: the process may continue, since a handler
- * of SIGABRT may have jumped out of abort().
+ * shorter if producers wait for room, because the process may then be
+ * continuing after a handler of SIGABRT has jumped out of abort().
  */
 static bool
 is_holding(uint64_t now)
@@ -250,8 +251,8 @@ is_ending_dormant(uint64_t now)
 }
 
 /*
- * Nothing is recorded: sleep until an order or a request comes.  Return false
- * if the program's threads have ended.
+ * Call this while nothing is recorded.  Sleep until an order or a request
+ * comes.  Return false if the program's threads have ended.
  */
 static bool
 sleep_dormant(uint32_t wake)
@@ -267,8 +268,8 @@ sleep_dormant(uint32_t wake)
 }
 
 /*
- * The writer thread ends: wake all threads that wait for it.  Return its exit
- * status.
+ * Call this when the writer thread ends.  Wake all threads that wait for the
+ * writer.  Return its exit status.
  */
 static int
 leave_for_good(void)
@@ -287,8 +288,8 @@ leave_for_good(void)
 	answer();
 	wake_set_presence(WAKE_AWAY);
 	/*
-	 * If no other thread is left, the result becomes the exit status of the
-	 * process.
+	 * If no other thread is left, the value returned becomes the exit
+	 * status of the process.
 	 */
 	return writer->exit_status;
 }
@@ -321,8 +322,8 @@ writer_main(void *unused)
 
 		writer_serve_client();
 		/*
-		 * Read the list of ancestors now: an ancestor may end at any
-		 * time, and would then be missing.
+		 * Read the list of ancestors now, since an ancestor may end at
+		 * any time, and would then be missing.
 		 */
 		if (is_settled)
 			header_complete();

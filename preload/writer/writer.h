@@ -16,13 +16,13 @@
  * makes another when it is needed.  Meanwhile events wait in the rings, which
  * are then in the ring file.
  *
- * The thread is made by clone(2) rather than by pthread_create(): libc and the
- * program do not know it.  Therefore a process with one thread keeps libc's
- * single-thread paths, and a process ends when its last other thread ends.  The
- * writer shares the memory, but has its own descriptors, working directory and
- * umask.  It must not call anything that needs libc's thread state (no malloc,
- * stdio, locale, pthread_*).  It takes no lock and never waits for a thread of
- * the program.
+ * The thread is made by clone(2) rather than by pthread_create(), so that libc
+ * and the program do not know it.  Therefore a process with one thread keeps
+ * libc's single-thread paths, and a process ends when its last other thread
+ * ends.  The writer shares the memory, but has its own descriptors, working
+ * directory and umask.  It must not call anything that needs libc's thread
+ * state (no malloc, stdio, locale, pthread_*).  It takes no lock and never
+ * waits for a thread of the program.
  */
 #ifndef WRITER_H
 #define WRITER_H
@@ -154,8 +154,9 @@ void writer_finish(enum writer_end end);
 bool writer_finish_brief(enum writer_end end);
 
 /*
- * Call this when the process ends after its writer has ended: if the trace has
- * no trailer because the disk was full, try again to write it.  Keeps errno.
+ * Call this when the process ends after its writer has ended.  If the trace has
+ * no trailer because the disk was full, try again to write the trailer.  Keeps
+ * errno.
  */
 void writer_end_late(void);
 
@@ -166,15 +167,18 @@ void writer_end_late(void);
  */
 bool writer_follow(const struct privileges *p);
 
-/* Wait until the writer thread has ended.  After WRITER_END_SANDBOX it ends. */
+/*
+ * Wait until the writer thread has ended.  Call this after writer_finish(),
+ * which ends the thread unless 'end' is WRITER_END_EXEC or WRITER_END_ABORT.
+ */
 void writer_await_gone(void);
 
 /*
- * End the writer's pause after writer_finish(): an exec has failed and the
- * process continues.  Return when the writer drains the rings as before.  All
- * signals must be blocked.  (The writer pauses for up to a second after the
- * trailer, because other threads may still have events while the process ends,
- * and no event may follow the trailer.)
+ * Call this after writer_finish() if an exec has failed and the process
+ * continues.  End the writer's pause.  Return when the writer drains the rings
+ * as before.  All signals must be blocked.  (The writer pauses for up to a
+ * second after the trailer, because other threads may still have events while
+ * the process ends, and no event may follow the trailer.)
  */
 void writer_resume(void);
 

@@ -32,7 +32,7 @@ struct brief {
 };
 
 /*
- * Make the trace file.  Return false on failure: the writer thread will then
+ * Make the trace file.  Return false on failure.  The writer thread will then
  * try again and report the reason.
  */
 static bool
@@ -88,8 +88,8 @@ writer_get_ready(void)
 
 /*
  * Close the file, unless the process is about to exec.  An exec that succeeds
- * closes the file itself.  After an exec that fails, the trace continues:
- * writer_resume() makes the writer thread, which takes over the file.
+ * closes the file itself.  After an exec that fails, the trace continues.
+ * writer_resume() then makes the writer thread, which takes over the file.
  */
 static void
 leave_trace(enum writer_end end)
@@ -104,9 +104,9 @@ leave_trace(enum writer_end end)
 
 /*
  * Must the header name the ring file?  It must if HATFTRACE_RINGS names another
- * folder; a ring file beside the trace is found without its name.  But this
- * thread makes no ring file.  The writer would make one after an exec has
- * failed, when the header is already in the file.
+ * folder, since recovery finds only a ring file beside the trace without its
+ * name.  But this thread makes no ring file.  The writer thread would make one
+ * after an exec has failed, when the header is already in the trace file.
  */
 static bool
 must_name_rings(enum writer_end end)
@@ -122,8 +122,8 @@ writer_finish_brief(enum writer_end end)
 	struct privileges_saved before;
 
 	/*
-	 * relaxed: only a hint.  A dormant process that comes here has a ring
-	 * file, which only the writer can remove.
+	 * relaxed: only a hint.  A dormant process that calls this function has
+	 * a ring file, which only the writer thread can remove.
 	 */
 	if (atomic_load_explicit(&writer->is_dormant, memory_order_relaxed) ||
 	    must_name_rings(end))
@@ -159,7 +159,10 @@ writer_end_late(void)
 	uint64_t mask;
 	int saved_errno;
 
-	/* The calls for the file could end the process under a filter. */
+	/*
+	 * Under a filter, do nothing, since the system calls for the file could
+	 * end the process.
+	 */
 	if (writer == NULL || process_has(PROCESS_IS_SANDBOXED) ||
 	    process_has(PROCESS_IS_CONFINED))
 		return;

@@ -23,7 +23,7 @@
 
 /*
  * If the calling thread is the initial thread and its ring is in memory only,
- * return the ring: the writer can move it into the ring file.  Else return
+ * return the ring, which the writer can move into the ring file.  Else return
  * NULL.
  */
 static struct ring *
@@ -83,7 +83,7 @@ writer_make_early(void)
 	/*
 	 * A dormant process has no file to open, and may need to be
 	 * single-threaded, so do not make the thread.  But prepare the tables
-	 * now: the program's next call may hide /proc.
+	 * now, since the program's next call may hide /proc.
 	 */
 	if (record_is_dormant())
 		writer_get_ready();
@@ -272,8 +272,8 @@ writer_follow(const struct privileges *p)
 	atomic_store_explicit(&writer->follow, WRITER_FOLLOW_ASKED,
 			      memory_order_release);
 	/*
-	 * If the writer has ended, no thread is left to change: this is
-	 * success, too.
+	 * If the writer thread has ended, it has no privileges that must
+	 * change.  This case counts as success, too.
 	 */
 	done = await_following() != WRITER_FOLLOW_FAILED;
 	/* release: another thread may now make a request. */

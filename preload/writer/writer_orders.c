@@ -61,8 +61,8 @@ discard(uint64_t until, struct narrator *narrator)
 		struct order_producer *const producer = writer->producers[i];
 
 		/*
-		 * If a realloc is under way, the next trace lacks its old
-		 * block.  Record only the new block.
+		 * If a realloc is under way, the next trace lacks the realloc's
+		 * old block.  Record only the new block.
 		 */
 		if (producer->realloc_open && !producer->realloc_done)
 			producer->realloc_freed = true;
@@ -170,7 +170,10 @@ halt(struct narrate_trailer *end)
 	writer_prepare_end(end, until);
 }
 
-/* The trailer is in the file: close the file, and become dormant. */
+/*
+ * Call this when the trailer is in the file.  Close the file, and become
+ * dormant.
+ */
 static void
 become_dormant(const struct narrate_trailer *end)
 {
@@ -183,8 +186,8 @@ become_dormant(const struct narrate_trailer *end)
 	discard(UINT64_MAX, NULL);
 	clock_set_idle();
 	/*
-	 * release: a thread that reads true here can rely on the trailer being
-	 * in the file.
+	 * release: a thread that reads true from 'is_dormant' can rely on the
+	 * trailer being in the file.
 	 */
 	atomic_store_explicit(&writer->is_dormant, true, memory_order_release);
 }
@@ -274,8 +277,8 @@ tell_status(struct text *answer)
 
 	text_line_u64(answer, "pid", (uint64_t)sys_pid());
 	/*
-	 * Add the name only if it is already known: 'hatf ctl' can read it
-	 * itself.
+	 * Add the executable's name only if it is already known, since 'hatf
+	 * ctl' can find the name itself.
 	 */
 	if (exe != NULL)
 		text_line(answer, "exe", exe, strlen(exe));
@@ -308,8 +311,10 @@ rotate(void)
 		return say_errno(writer->trace.error);
 	if (writer_is_forking(writer->trace.narrator.timeline.ns1)) {
 		/*
-		 * If a rotation was waiting for the end of a fork, the order
-		 * has now done it.
+		 * writer_is_forking() has noted that the segment is to end
+		 * after the fork.  Drop the note, since the order has failed.
+		 * If the segment is due for another reason, the next check
+		 * notes it again.
 		 */
 		writer->fork_kept_ns = 0;
 		return "a fork is under way; try again";
@@ -371,7 +376,7 @@ writer_serve_client(void)
 	if (order == WRITER_ORDER_NONE)
 		return;
 	text_init(&unheard, buf, sizeof(buf));
-	/* relaxed: the store of 'client_order' publishes it. */
+	/* relaxed: the store of 'client_order' publishes this store. */
 	atomic_store_explicit(&writer->client_done,
 			      writer_obey_order(words[order], &unheard) == NULL,
 			      memory_order_relaxed);

@@ -28,8 +28,9 @@ void
 writer_note_file(void)
 {
 	/*
-	 * relaxed: only the present writer thread writes this, or an earlier
-	 * one did.
+	 * relaxed: only one thread at a time does the writer's work and writes
+	 * 'file_idx', and it has synchronised with the thread that did so
+	 * before.
 	 */
 	const uint32_t next =
 		!atomic_load_explicit(&file_idx, memory_order_relaxed);

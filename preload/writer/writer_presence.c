@@ -33,7 +33,10 @@
 /* Leave after this time without events and without a client. */
 #define LEAVE_AFTER_NS (2 * NS_PER_SEC)
 
-/* Try to empty the rings in this many rounds, while the asking thread waits. */
+/*
+ * To empty the rings, make at most this many rounds, while the thread that has
+ * asked the writer to leave waits.
+ */
 #define SETTLE_ROUNDS 3u
 
 /* -------------------------------------------------------- the thread begins */
@@ -75,8 +78,9 @@ begin_rings(void)
 	writer_limit_reach();
 	count_hidden_rings();
 	/*
-	 * Commit first: recovery appends the events in the ring to the trace,
-	 * from the last commit on.
+	 * Commit before the ring is moved into the file.  From then on,
+	 * recovery appends to the trace the events that the ring has after the
+	 * last commit.
 	 */
 	writer_read_clock();
 	writer_commit_rings();
@@ -145,8 +149,8 @@ continue_elsewhere(int error)
 }
 
 /*
- * The trace is open, but not its files: open them again, or take over the
- * descriptors 'held'.  Return false if the trace cannot continue.
+ * The trace is open, but its files are not.  Open the files again, or take over
+ * the descriptors 'held'.  Return false if the trace cannot continue.
  */
 static bool
 have_files(const int *held)
@@ -245,10 +249,10 @@ can_reopen(bool complete)
 }
 
 /*
- * Could a thread of the program make another writer?  Perhaps not under a
- * filter.  It could not if children of the process will be in another PID
- * namespace.  In this case 'pid_for_children' is missing or names the other
- * namespace.
+ * Could a thread of the program make another writer?  The answer is no under a
+ * filter, which might forbid it.  The answer is also no if children of the
+ * process will be in another PID namespace.  In that case 'pid_for_children' is
+ * missing or names the other namespace.
  */
 static bool
 can_return(void)
@@ -274,8 +278,8 @@ must_stay(void)
 }
 
 /*
- * The thread is about to end: forget its descriptors, which the kernel will
- * close.
+ * Call this when the thread is about to end.  Forget its descriptors, which the
+ * kernel will close.
  */
 static void
 forget_files(void)
@@ -389,7 +393,7 @@ writer_serve_departure(void)
 		control_close();
 		forget_files();
 	}
-	/* release, both: pair with the acquire in writer_depart(). */
+	/* release, both: pair with the acquire loads in await_departure(). */
 	if (departs)
 		atomic_store_explicit(&writer->wake.presence, WAKE_AWAY,
 				      memory_order_release);

@@ -44,7 +44,8 @@ writer_limit_reach(void)
 		return;
 	writer->is_limited = true;
 	/*
-	 * Load the compression library now: the rules do not allow its folder.
+	 * Load the compression library now, because the rules do not allow its
+	 * folder.
 	 */
 	if (writer->trace.level != 0)
 		deflate_load();

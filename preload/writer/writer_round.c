@@ -20,8 +20,8 @@
 /* Events of other threads wait at most this long for the end of a realloc. */
 #define BLOCKED_MAX_NS 100000000ull
 /*
- * Commit early if more ended threads than this wait until their last events are
- * committed.
+ * Commit early if more than this many ended threads wait for the commit of
+ * their last events.
  */
 #define GONE_MAX 16u
 
@@ -110,8 +110,8 @@ define_stacks_of(const struct thread *t)
 
 	narrate_define_stack(n, t->producer.stack);
 	/*
-	 * If the program has overwritten its ring, an event may have 0 words:
-	 * stop.
+	 * If the program has overwritten the ring, an event may have 0 words.
+	 * Stop at such an event.
 	 */
 	for (uint64_t pos = t->producer.pos; pos < head && nwords != 0;
 	     pos += nwords) {
@@ -127,8 +127,8 @@ define_stacks_of(const struct thread *t)
 }
 
 /*
- * All processors see a store of one processor after at most this time: its
- * store buffer holds some dozens of stores, which reach memory within
+ * All processors see a store of one processor after at most this time, because
+ * a store buffer holds some dozens of stores, which reach memory within
  * microseconds.
  */
 #define STORES_NS 1000000ull
@@ -144,8 +144,9 @@ writer_define_stacks(void)
 	/*
 	 * A thread first puts a stack into its ring, and then reads the number
 	 * of the segment.  It uses no fence between the two, since a fence
-	 * would cost more than everything else.  After this wait, the writer
-	 * sees the word of each thread that has read the old number.
+	 * would cost more than everything else.  After this wait, if a thread
+	 * has read the old number, the writer sees the stack that this thread
+	 * has put into its ring.
 	 */
 	sys_futex_wait(&never, 0, STORES_NS);
 	for (uint32_t i = 0; i < n; i++) {
@@ -249,8 +250,8 @@ drain(uint64_t until, bool force)
 	struct order *const o = &writer->order;
 
 	/*
-	 * The table of live blocks needs each event on its own: if there is
-	 * one, take no runs.
+	 * The table of live blocks needs each event on its own, so take no runs
+	 * if there is such a table.
 	 */
 	o->run_sink = writer->segment.live.slots == NULL ? take_run : NULL;
 	order_round(o, writer->producers, writer->thread_count, until, force);
@@ -260,7 +261,10 @@ drain(uint64_t until, bool force)
 	return force || o->blocked == NULL;
 }
 
-/* Store the time: all ticks before the present tick have ended by now. */
+/*
+ * Store the present time as the time by which all ticks before the present tick
+ * have ended.
+ */
 static void
 note_ticks_end(void)
 {
@@ -288,8 +292,8 @@ is_blocked_too_long(uint64_t now)
 }
 
 /*
- * Grant the tick to a thread that alone has events, unless HATFTRACE_CLOCK is
- * us or ns.
+ * If only one thread has events, grant the tick to that thread, unless
+ * HATFTRACE_CLOCK is us or ns.
  */
 static void
 grant_tick(uint64_t now)
@@ -315,7 +319,7 @@ writer_round(void)
 	clock_renew(r.stamp);
 	/*
 	 * clock_bump() must come after the reading of the clock and before the
-	 * reading of the rings: order.h, rule 3.
+	 * reading of the rings (order.h, rule 3).
 	 */
 	clock_bump();
 	note_ticks_end();

@@ -76,22 +76,22 @@ struct writer {
 	 */
 	uint64_t unattached_reported;
 	bool is_ended; /* the current block has the trailer */
-	/* An order to stop ended the trace: discard later events. */
+	/* An order to stop has ended the trace, so discard later events. */
 	bool is_stopped;
 	uint32_t fork_count;	/* forks under way */
 	uint64_t fork_since_ns; /* when the last fork began */
 	/* since when forks delay the end of a segment; 0: they do not */
 	uint64_t fork_kept_ns;
 	/*
-	 * Is there no trace at present?  Written by the writer, and read by the
-	 * thread that ends the process.
+	 * Is there no trace at present?  The writer thread writes this flag,
+	 * and the thread that ends the process reads it.
 	 */
 	_Atomic bool is_dormant;
 	bool is_prepared; /* has writer_prepare() run? */
 	bool is_limited;  /* has writer_limit_reach() run? */
 	/* no bell is possible, so the thread must stay */
 	bool has_no_bell;
-	bool has_left; /* the last writer ended with a trace open */
+	bool has_left; /* the last writer left while a trace was open */
 	/* since when there is no client and no order */
 	uint64_t quiet_since_ns;
 	/* Figures of the last trace that ended. */
@@ -99,8 +99,8 @@ struct writer {
 	/* errno of the error that ended that trace; 0: an order ended it */
 	int last_error;
 	/*
-	 * The trailer did not fit on a full disk: writer_end_late() tries again
-	 * to write it.
+	 * The trailer did not fit on a full disk, so writer_end_late() must try
+	 * again to write it.
 	 */
 	_Atomic bool has_late_end;
 	struct narrate_trailer late_end;
@@ -210,7 +210,10 @@ void writer_take_event(void *narrator, const struct order_producer *producer,
  */
 bool writer_commit(void);
 
-/* Between rounds only: commit, and recycle the threads that have ended. */
+/*
+ * Call this only between rounds.  Commit, and recycle the threads that have
+ * ended.
+ */
 bool writer_commit_and_recycle(void);
 
 /* Store the state of the trace and of the rings for recovery; see image.h. */
@@ -226,8 +229,8 @@ void writer_commit_rings(void);
 bool writer_define_stacks(void);
 
 /*
- * Between events: end the segment and begin another.  Return false if the trace
- * cannot continue.
+ * Call this only between events.  End the segment and begin another.  Return
+ * false if the trace cannot continue.
  */
 bool writer_rotate_now(void);
 
@@ -249,9 +252,9 @@ void writer_hold(void);
 /* writer_presence.c ------------------------------------------------------- */
 
 /*
- * The thread begins: make the trace file, or take over the file of an earlier
- * writer or of a thread of the program.  On failure, report this and return
- * false.
+ * The writer thread calls this when it begins.  Make the trace file, or take
+ * over the file of an earlier writer or of a thread of the program.  On
+ * failure, report this and return false.
  */
 bool writer_take_up(void);
 
@@ -290,8 +293,8 @@ void writer_tend_thread(struct thread *t, uint64_t stamp, uint64_t now,
 
 /*
  * Before the trailer, call writer_tend_thread() for all threads.  Wait a little
- * for threads that have announced their end: a thread may exist for some
- * microseconds after it was joined, and the trace should have its
+ * for threads that have announced their end, because a thread may exist for
+ * some microseconds after it was joined, and the trace should have its
  * destroyThread.
  */
 void writer_tend_last(void);
@@ -311,7 +314,7 @@ void writer_note_rare_event(const struct order_producer *producer,
 
 /*
  * Is a fork under way, so that the segment should not end?  Both events of a
- * fork should be in one segment: a reader of that segment then knows the
+ * fork should be in one segment, so that a reader of that segment knows the
  * child's blocks.  After a second the answer is no in any case.  A fork whose
  * thread was killed never ends, and a program may fork all the time.
  */
@@ -335,18 +338,18 @@ void writer_sum_up(struct narrate_trailer *end);
 /* writer_reach.c ---------------------------------------------------------- */
 
 /*
- * Call this once the trace has a file: restrict this thread to the files that
- * it needs.
+ * Call this once the trace has a file.  Restrict the calling thread to the
+ * files that it needs.
  */
 void writer_limit_reach(void);
 
 /* writer_orders.c --------------------------------------------------------- */
 
-/* Carry out an order that 'hatf ctl' has sent.  (A clients_obey.) */
+/* Carry out an order that 'hatf ctl' has sent.  This is a clients_obey. */
 const char *writer_obey_order(const char *order, struct text *answer);
 
 /*
- * Call this after a failed write: end the trace, and become dormant until an
+ * Call this after a failed write.  End the trace, and become dormant until an
  * order to start.  Return false if the trailer cannot be written, either.
  */
 bool writer_fail(void);
@@ -360,8 +363,8 @@ void writer_obey_bell(enum bell_call call);
 /* writer_place.c ---------------------------------------------------------- */
 
 /*
- * Publish the path and segment number of the current file.  A new child of a
- * fork thereby publishes that it has no file.
+ * Publish the path and segment number of the current file.  When the child of a
+ * fork calls this before it has a file, it publishes that it has none.
  */
 void writer_note_file(void);
 

@@ -13,7 +13,10 @@
 #include "preload/sys/sys.h"
 #include "preload/writer/writer_state.h"
 
-/* Ask the kernel this often whether a thread without events still exists. */
+/*
+ * Interval between questions to the kernel whether a thread without events
+ * still exists.
+ */
 #define DEAD_CHECK_NS NS_PER_SEC
 /*
  * For this time, a new thread may take over the ring of an ended one.  After
