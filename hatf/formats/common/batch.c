@@ -28,8 +28,9 @@ batch_begin(struct batch *b, struct hatf_record *records, size_t max)
 	b->count = n;
 	if (b->kept_count == 0) {
 		/*
-		 * The records of the last batch are no longer in use: reuse
-		 * their memory.
+		 * There is no surplus, and the caller no longer uses the
+		 * records of the last batch.  Reuse the chunks to which these
+		 * records point.
 		 */
 		b->chunks_used = 0;
 		b->used = 0;
@@ -129,8 +130,8 @@ realloc_tag(const struct hatf_record *rec, bool frees)
 }
 
 /*
- * Add a record that the realloc announces.  It has no attributes: those of the
- * realloc describe the whole event.
+ * Add a record that the realloc announces.  It has no attributes, because the
+ * attributes of the realloc describe the whole event.
  */
 static bool
 add_part(struct batch *b, const struct hatf_record *rec, unsigned tag,
@@ -153,8 +154,8 @@ bool
 batch_realloc(struct batch *b, const struct hatf_record *rec, bool frees)
 {
 	/*
-	 * Copy the record: it may be in the array of the batch, which moves
-	 * when it grows.
+	 * Copy the record, because 'rec' may point into the surplus, whose
+	 * array may move when it grows.
 	 */
 	const struct hatf_record whole = *rec;
 	const unsigned tag = realloc_tag(&whole, frees);
@@ -232,8 +233,8 @@ batch_end(struct batch *b, struct source *s)
 		b->has_ended = true;
 	}
 	/*
-	 * The reader does not call a source again after the end.  So report the
-	 * end only when the surplus has been returned.
+	 * The reader does not call a source again after the source has reported
+	 * its end.  So report the end only when no surplus is left.
 	 */
 	if (b->has_ended)
 		s->err = b->kept_count == 0

@@ -21,7 +21,8 @@
 #include "hatf/formats/common/format.h"
 
 /*
- * The size of a chunk: the longest attributes of a record and a stack item fit.
+ * The size of a chunk, which has room for the longest attributes of a record
+ * plus a stack item.
  */
 #define BATCH_CHUNK_NBYTES ((size_t)128 * 1024)
 
@@ -39,8 +40,8 @@ struct batch {
 	size_t chunks_used, used;
 	bool no_memory; /* an allocation has failed */
 	/*
-	 * The source has stopped with the error 'end', which is reported after
-	 * the surplus.
+	 * The source has stopped with the error 'end', which batch_end()
+	 * reports after the surplus.
 	 */
 	bool has_ended;
 	struct hatf_error end;
@@ -50,7 +51,7 @@ struct batch {
 void batch_fini(struct batch *b);
 
 /*
- * Begin a batch with the surplus of the last one.  'records' must stay valid
+ * Begin a batch with the surplus of the last batch.  'records' must stay valid
  * until batch_end().
  */
 void batch_begin(struct batch *b, struct hatf_record *records, size_t max);
@@ -69,8 +70,8 @@ batch_has_room(const struct batch *b)
 struct hatf_record *batch_add(struct batch *b, unsigned tag);
 
 /*
- * Reserve 'nbytes' bytes, at most BATCH_CHUNK_NBYTES.  They stay valid as long
- * as a record is in the batch or its surplus.  Return NULL if memory runs out.
+ * Reserve 'nbytes' bytes, at most BATCH_CHUNK_NBYTES.  They stay valid until
+ * batch_begin() finds no surplus.  Return NULL if memory runs out.
  */
 uint8_t *batch_bytes(struct batch *b, size_t nbytes);
 

@@ -42,8 +42,8 @@ calls_close(struct sink *s)
 }
 
 /*
- * Is the block in memory that another heap took from heap 0?  It is if a block
- * of heap 0 is live at its address.
+ * Did the heap of the record take the memory of this block from heap 0?  It did
+ * if a block of heap 0 is live at the address of the block.
  */
 static bool
 is_within(struct calls *calls, const struct hatf_record *rec)

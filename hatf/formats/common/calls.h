@@ -3,12 +3,12 @@
  * calls.h - turn records into malloc, free and realloc calls
  *
  * Sinks use this for formats without heaps: such a format describes one process
- * with one heap.  If a heap is destroyed, each of its blocks is freed.  A block
- * of another heap is omitted if a block of heap 0 is live at the same address:
- * the other heap took its memory from heap 0, and this memory is already
- * counted.  Blocks that no record of the trace allocated may be freed and
- * resized.  Memory is O(live blocks + heaps).  Only one thread may use a
- * 'struct calls'.
+ * with one heap.  If a record destroys a heap, calls_write() passes on a free
+ * of each block of that heap.  It omits a block of another heap if a block of
+ * heap 0 is live at the same address, because the other heap took this memory
+ * from heap 0, and the memory is already counted.  Blocks that no record of the
+ * trace allocated may be freed and resized.  Memory is O(live blocks + heaps).
+ * Only one thread may use a 'struct calls'.
  */
 #ifndef HATF_CALLS_H
 #define HATF_CALLS_H
@@ -24,12 +24,11 @@ struct call {
 	uint64_t size;		       /* size in bytes */
 	/* Addresses of the new and of the old block. */
 	uint64_t address, old_address;
-	uint64_t number,
-		/*
-		 * numbers of the new and the old block, from 1 in order of
-		 * allocation; 0: unknown
-		 */
-		old_number;
+	/*
+	 * Numbers of the new and of the old block, from 1 in order of
+	 * allocation; 0: unknown.
+	 */
+	uint64_t number, old_number;
 };
 
 /*
@@ -43,7 +42,7 @@ struct calls {
 	uint64_t alloc_count;
 	/*
 	 * Set by the sink: a realloc keeps the number of its block.  'number'
-	 * is then 'old_number', unless this is unknown.
+	 * then equals 'old_number', unless 'old_number' is unknown.
 	 */
 	bool keeps_numbers;
 };

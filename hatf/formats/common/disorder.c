@@ -3,9 +3,10 @@
  * disorder.c - see disorder.h
  *
  * Allocs and frees change the live set, including those that a realloc
- * announces (FORMAT "Realloc").  The realloc record itself does not change the
- * live set, and is only checked against it.  If it is a violation, the free
- * that it announces is not reported again.
+ * announces (FORMAT "Realloc").  The realloc record itself is only checked
+ * against the live set, with one exception: if it resizes a block in place that
+ * is not live, the block is added.  If a realloc is a violation, the free that
+ * it announces is not counted as another one.
  */
 #include "hatf/formats/common/disorder.h"
 

@@ -25,8 +25,8 @@ struct disorder {
 	uint64_t offset;
 	/*
 	 * The last realloc announces a free of 'old_address'.  If no block was
-	 * live there, the realloc has been counted as a violation: do not count
-	 * its free as another.
+	 * live there, the realloc has been counted as a violation, so do not
+	 * count its free as another one.
 	 */
 	bool announces_free;
 	uint64_t old_address;

@@ -15,10 +15,10 @@
  * header comment ("HATF 1.0"), the last is the trailer comment ("HATF end").
  * Both are records like any other, so a reader of any of these formats sees
  * whether the trace is complete.  If a format 'owns_framing', its source and
- * sink themselves check and make what only HATF has: metadata, blocks, and
- * "hatf_bytes" in the trailer.  Foreign formats, those of other systems, have
- * neither header nor trailer; some have another mark for the end of a complete
- * trace.
+ * sink themselves check and make what only HATF has: metadata, trace blocks,
+ * and "hatf_bytes" in the trailer.  Foreign formats, those of other systems,
+ * have neither header nor trailer; some have another mark for the end of a
+ * complete trace.
  *
  * source.c defines the functions source_...(), sink.c the functions sink_...(),
  * and formats.c the table.  Only one thread may use a source or a sink.
@@ -64,7 +64,9 @@ struct source {
 	struct hatf_error err;
 };
 
-/* How a format is read.  The reader calls these from its own thread. */
+/*
+ * How a format is read.  The reader calls these functions from its own thread.
+ */
 struct source_ops {
 	/*
 	 * Prepare to read from the first byte.  Return HATF_OK, or the status
@@ -99,18 +101,20 @@ enum hatf_status source_stop(struct source *s, enum hatf_status status,
 			     const char *field);
 
 /*
- * Stop because the window has no more bytes.  'left' bytes remain, which are
- * not a complete record.  The status is the error of the input if it has one;
- * else HATF_END if 'left' is 0, and HATF_TRUNCATED if not.  Return the status.
+ * Stop because the input has no more bytes.  The last 'left' bytes in the
+ * window are not a complete record.  The status is the error of the input if it
+ * has one; else HATF_END if 'left' is 0, and HATF_TRUNCATED if not.  Return the
+ * status.
  */
 enum hatf_status source_stop_at_end(struct source *s, size_t left,
 				    const char *field);
 
 /*
- * Add a line to the header: the foreign trace has a value for which our header
- * has a key (FORMAT "Header").  Call this before returning the first record, at
- * most once for each key.  A value that is longer than a header allows is
- * truncated.  If memory runs out, call source_stop() and return false.
+ * Add a line to the header, for a value of the foreign trace for which our
+ * header has a key (FORMAT "Header").  Call this before returning the first
+ * record, at most once for each key.  A value that is longer than a header
+ * allows is truncated.  If memory runs out, call source_stop() and return
+ * false.
  */
 bool source_header(struct source *s, const char *key, const char *value,
 		   size_t nbytes);
@@ -130,7 +134,7 @@ bool source_may_keep(const struct source *s, const struct hatf_stacks *stacks,
 
 /* What a sink omits, by reason (see loss.h). */
 enum sink_loss {
-	SINK_LOSS_FREE,	      /* a free of a block that was not recorded */
+	SINK_LOSS_FREE,	      /* a free of a block that no record allocated */
 	SINK_LOSS_FAILED,     /* a failed call */
 	SINK_LOSS_PLACE,      /* a call site without names */
 	SINK_LOSS_NAME,	      /* the end of a long name */
@@ -160,13 +164,16 @@ struct sink {
 	uint64_t last_time;
 	/*
 	 * Lines of the last trailer that the caller passed.  The writer does
-	 * not write that record itself.
+	 * not write that record, but makes a trailer of its own.
 	 */
 	struct comment_lines trailer;
 	struct hatf_error err;
 };
 
-/* How a format is written.  The writer calls these from its own thread. */
+/*
+ * How a format is written.  The writer calls these functions from its own
+ * thread.
+ */
 struct sink_ops {
 	/*
 	 * Check the options and allocate memory.  The file does not exist yet,
@@ -184,8 +191,8 @@ struct sink_ops {
 	enum hatf_status (*write)(struct sink *s,
 				  const struct hatf_record *records, size_t n);
 	/*
-	 * Write what is left to 'out'.  After this, only close() is called.  If
-	 * 'finish' is NULL, nothing is left.
+	 * Write to 'out' what is not written yet.  After finish(), the writer
+	 * calls only close().  If 'finish' is NULL, nothing is left.
 	 */
 	enum hatf_status (*finish)(struct sink *s);
 	/*
@@ -203,9 +210,9 @@ enum hatf_status sink_fail(struct sink *s, enum hatf_status status,
 			   const char *field);
 
 /*
- * Count records as written.  The writer calls this, unless the format has
- * 'owns_framing'; such a format calls this itself, and adds its own comments to
- * tally.record_count.
+ * Count records as written.  The writer calls this function, unless the format
+ * has 'owns_framing'; such a format calls it itself, and adds its own comments
+ * to tally.record_count.
  */
 void sink_count(struct sink *s, const struct hatf_record *records, size_t n);
 
@@ -223,8 +230,9 @@ void sink_trailer(const struct sink *s, struct text *t);
 /* ------------------------------------------------------------------ table */
 
 /*
- * At most this many of the first bytes are passed to recognise(): enough for an
- * XML declaration, a comment and a document type.
+ * format_recognise() passes at most this many of the first bytes to
+ * recognise(), which is enough for an XML declaration, a comment and a document
+ * type.
  */
 #define FORMAT_PREFIX_NBYTES 512
 
@@ -246,7 +254,9 @@ struct format {
 	 * would have.
 	 */
 	bool foreign;
-	/* The first bytes do not show the format: the caller must name it. */
+	/*
+	 * The first bytes do not show the format, so the caller must name it.
+	 */
 	bool by_name;
 	/*
 	 * Calls in a trace may be in an impossible order, and some may be

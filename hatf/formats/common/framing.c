@@ -105,7 +105,7 @@ framing_sum_is(const char *digits, uint32_t sum)
 	return memcmp(digits, want, sizeof(want)) == 0;
 }
 
-/* Does a record other than a comment follow the last block? */
+/* Does a record other than a comment follow the last trace block? */
 static bool
 has_strays(const struct framing *framing)
 {
@@ -130,8 +130,8 @@ note_block(struct framing *framing, const struct note *note, uint64_t offset,
 	   const struct framing_position *position)
 {
 	/*
-	 * The first block begins at the start of the stream, before its
-	 * comment.
+	 * The first trace block begins at the start of the stream, before its
+	 * block comment.
 	 */
 	const uint64_t start = framing->block_count == 0 ? 0 : offset;
 	uint64_t nbytes;
@@ -143,7 +143,8 @@ note_block(struct framing *framing, const struct note *note, uint64_t offset,
 	if (!agrees(note, "event", position->event_count))
 		return "event";
 	/*
-	 * Between the previous block and this one, only comments are allowed.
+	 * Between the previous trace block and this one, only comments are
+	 * allowed.
 	 */
 	if (offset < framing->block_end || has_strays(framing) ||
 	    !text_find_u64(note->text, note->nbytes, "bytes", &nbytes) ||
@@ -163,8 +164,8 @@ note_lost(struct framing *framing, const struct note *note)
 		return "count";
 	framing->lost_count += n;
 	/*
-	 * If the sum overflows, use the largest number: a sum that wraps around
-	 * would look small.
+	 * If the sum overflows, use the largest number, because a sum that
+	 * wraps around would look small.
 	 */
 	if (framing->lost_count < n)
 		framing->lost_count = UINT64_MAX;
@@ -217,7 +218,7 @@ note_header(struct framing *framing, const struct note *note)
 {
 	/*
 	 * The reader parses the header twice.  Keep the lines of the first
-	 * time, since callers have pointers to their values.
+	 * time, because callers may have pointers to values in these lines.
 	 */
 	if (framing->header.buf != NULL)
 		return HATF_OK;

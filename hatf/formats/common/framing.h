@@ -2,11 +2,12 @@
 /*
  * framing.h - check what our own comments say about a trace
  *
- * A trace by this project begins with a header comment.  Each block begins with
- * a comment that states its position.  The last record is a trailer comment
- * with the totals (FORMAT "Comments of this project").  These comments show
- * whether a piece is missing: the reader compares every number with what it has
- * read.  A block or a trailer that contradicts the records is an error.
+ * A trace by this project begins with a header comment.  Each trace block
+ * begins with a comment that states its position.  The last record is a trailer
+ * comment with the totals (FORMAT "Comments of this project").  These comments
+ * show whether a piece is missing: the reader compares every number with what
+ * it has read.  A block comment or a trailer that contradicts the records is an
+ * error.
  *
  * Comments of a trace without a header are ignored.  In another format than
  * HATF, numbers of bytes are ignored, too.  Only one thread may use a 'struct
@@ -31,7 +32,9 @@ struct framing {
 	/* position after the last trailer; 0: none */
 	uint64_t trailer_end;
 	uint64_t block_count;
-	/* offset at which the last block ends, according to its comment */
+	/*
+	 * offset at which the last trace block ends, according to its comment
+	 */
 	uint64_t block_end;
 	/*
 	 * Offsets: the end of the last comment, and the end of the last record
@@ -62,9 +65,9 @@ struct framing_position {
 bool framing_is_ours(const uint8_t *bytes, size_t nbytes);
 
 /*
- * framing_is_block() asks: does the comment begin a block?  framing_is_sum()
- * asks: does the comment end a block, with the block's checksum (FORMAT
- * "Sums")?
+ * framing_is_block() asks: does the comment begin a trace block?
+ * framing_is_sum() asks: does the comment end a trace block, with its checksum
+ * (FORMAT "Sums")?
  */
 bool framing_is_block(const struct hatf_record *comment);
 bool framing_is_sum(const struct hatf_record *comment);
@@ -95,7 +98,7 @@ enum hatf_status framing_note(struct framing *framing,
  * Check the end of the stream: a record ends at 'end', and none follows.
  * Return HATF_NO_TRAILER if the trace is ours and its last record is not a
  * trailer.  Return HATF_BAD_COMMENT, with '*field_ret' as in framing_note(), if
- * the last block cannot end there.  Otherwise return HATF_END.
+ * the last trace block cannot end at 'end'.  Otherwise return HATF_END.
  */
 enum hatf_status framing_end(struct framing *framing, uint64_t end,
 			     const char **field_ret);

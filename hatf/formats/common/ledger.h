@@ -47,8 +47,8 @@ struct ledger_entry {
 	/*
 	 * 'lives' is set after an alloc or realloc.  'block' is then the new
 	 * block.  Its size and birth are set; its other fields are 0 after an
-	 * alloc, and unchanged after a realloc.  A sink that changes them must
-	 * call ledger_keep().
+	 * alloc, and unchanged after a realloc.  A sink that changes 'block'
+	 * must call ledger_keep().
 	 */
 	bool lives;
 	struct block block;
@@ -66,8 +66,8 @@ void ledger_fini(struct ledger *ledger);
 
 /*
  * Apply a record, and describe what it does in '*entry_ret'.  Return false if
- * memory runs out.  If the record destroys a heap, the entry is LEDGER_NONE:
- * call ledger_destroy().
+ * memory runs out.  If the record destroys a heap, the entry is LEDGER_NONE,
+ * and the caller must call ledger_destroy().
  */
 bool ledger_enter(struct ledger *ledger, const struct hatf_record *rec,
 		  struct ledger_entry *entry_ret);
@@ -89,7 +89,7 @@ ledger_look_ahead(const struct ledger *ledger,
 }
 
 /*
- * Remove all blocks of the heap 'id'.  Before, call 'visit' (unless it is NULL)
+ * Remove all blocks of the heap 'id'.  First call 'visit', unless it is NULL,
  * for each block in the order of birth.  If memory runs out, return false
  * without calling 'visit'.
  */

@@ -17,8 +17,8 @@
 #include "hatf/containers/u64_map.h"
 
 /*
- * How many numbers a page has.  Keep it small: near the end of a long trace,
- * each page may have only one number in use.
+ * How many numbers a page has.  Keep this number small, because near the end of
+ * a long trace, each page may have only one number in use.
  */
 #define PAGED_MAP_PAGE_SLOTS 32
 

@@ -17,7 +17,7 @@
 
 /*
  * Parts of a block are fixed-point numbers with PART_BITS bits after the point.
- * With counts up to SAMPLE_MAX they fit 64 bits.
+ * They fit 64 bits if a block has at most SAMPLE_MAX samples.
  */
 #define PART_BITS  32
 #define SAMPLE_MAX UINT32_MAX
@@ -32,8 +32,8 @@ double
 sampling_rate(const char *value)
 {
 	/*
-	 * Read the number in the C locale: in the locale of the program, the
-	 * decimal point may be another character.
+	 * Read the number in the C locale, because the decimal point may be
+	 * another character in the locale of the program.
 	 */
 	const locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
 	double rate = 0;

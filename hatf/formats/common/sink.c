@@ -75,7 +75,10 @@ end_reason(const struct sink *s)
 void
 sink_trailer(const struct sink *s, struct text *t)
 {
-	/* Copy these values: only the recorder knows them. */
+	/*
+	 * Copy these values from the caller's trailer, because only the
+	 * recorder knows them.
+	 */
 	static const char *const kept[] = { "waits", "wait_ns", "cpu_ns" };
 	const char *const end = end_reason(s);
 

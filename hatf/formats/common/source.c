@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 /*
- * Limit of the lines for the header of a foreign trace, in bytes: with the
- * lines that a writer adds, they fit a comment.  An escaped value may be 4
- * times as long.
+ * Limits, in bytes, of all lines for the header of a foreign trace, and of one
+ * value.  With the lines that a writer adds, the lines fit a comment.  Escaping
+ * may make a value 4 times as long.
  */
 #define HEADER_NBYTES	 (UINT16_MAX - 1024)
 #define HEADER_VALUE_MAX ((size_t)8 * 1024)

@@ -18,8 +18,8 @@ struct tally {
 /*
  * Count a data record.  A carried block before the first event is no event.
  * Any other alloc or free is an event of its own, unless a realloc has
- * announced it.  So the fast path handles allocs and frees when no announced
- * record is due, without a look at the pairing.
+ * announced it.  If no announced record is due, the fast path therefore counts
+ * an alloc or free without a call of pairing_role().
  */
 static inline void
 tally_note(struct tally *t, const struct hatf_record *rec)

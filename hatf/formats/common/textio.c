@@ -100,7 +100,7 @@ textio_kept_columns(const struct hatf_writer_options *options)
 	if (options->drop & HATF_DROP_ATTRIBUTES)
 		kept &= ~(1u << TEXTIO_ATTRIBUTES);
 	/*
-	 * Header and trailer are comments, too: omit the column of comments
+	 * Header and trailer are comments, too, so omit the column of comments
 	 * only if the trace is 'bare'.
 	 */
 	if (options->bare && (options->drop & HATF_DROP_COMMENTS))
@@ -232,8 +232,8 @@ textio_number(uint8_t **next, uint64_t *n_ret)
 		const unsigned digit = *p - '0';
 
 		/*
-		 * Only the twentieth digit can exceed 64 bits: nineteen digits
-		 * always fit.
+		 * Nineteen digits always fit 64 bits, so check only from the
+		 * twentieth digit on.
 		 */
 		if (p - *next >= 19 &&
 		    (n > UINT64_MAX / 10 || n * 10 > UINT64_MAX - digit))
@@ -279,9 +279,9 @@ tag_of(struct textio_cell cell)
 		const char *const name = hatf_tag_name(tag);
 
 		/*
-		 * Most names differ in the first letter, so compare it first.
-		 * If the cell is empty, this byte is the one after the cell,
-		 * which is not a letter.
+		 * Most names differ in the first letter, so compare this letter
+		 * first.  If the cell is empty, '*cell.start' is the byte after
+		 * the cell, which is not a letter.
 		 */
 		if ((uint8_t)*name == *cell.start && strlen(name) == nbytes &&
 		    memcmp(name, cell.start, nbytes) == 0)
@@ -503,9 +503,9 @@ textio_is_terminal_control(uint32_t code)
 
 /*
  * Would a spreadsheet see a formula in a text that begins with this character,
- * after the byte 'before'?  This matters inside a text, too: a spreadsheet may
- * take another byte than the comma as separator, or ignore quotes, and then
- * sees a new cell here.
+ * after the byte 'before'?  Ask inside a text, too, because a spreadsheet that
+ * takes another byte than the comma as separator, or ignores quotes, may begin
+ * a new cell in the text.
  */
 static bool
 opens_formula(uint32_t code, uint8_t before)
@@ -576,8 +576,8 @@ textio_write_escaped(struct outfile *o, const uint8_t *s, size_t nbytes,
 	while (nbytes != 0) {
 		const size_t n = nbytes < HEX_NBYTES ? nbytes : HEX_NBYTES;
 		/*
-		 * Reserve room for 3 more bytes: the last character may begin
-		 * within 'n' and end after it.
+		 * Reserve room for 3 more bytes, because the last character may
+		 * begin within the first 'n' bytes and end after them.
 		 */
 		uint8_t *const start = outfile_room(o, 4 * n + 4);
 		uint8_t *p = start;

@@ -56,9 +56,9 @@ struct textio_cell {
 
 /*
  * Parse a line, without its line end.  Return NULL, or the static name of the
- * malformed part.  If the function has called source_stop(), the error of that
- * call is reported.  The byte at line.end is a line end, so scanning digits
- * needs no other bound.
+ * malformed part.  If the function has called source_stop(), textio_read()
+ * reports the error of that call.  The byte at line.end is a line end, so
+ * scanning digits needs no other bound.
  *
  * '*is_record_ret' is true on entry; set it to false for a line that is not a
  * record.
@@ -77,8 +77,8 @@ void textio_close(struct source *s);
  * Return the next line in '*line_ret', for a source that parses lines itself.
  * The source must then advance window.next past the line.  If 'may_move' is
  * false, use only bytes that are in the window.  Return false if there is no
- * complete line.  In this case source_stop() has been called if 'may_move' is
- * true.
+ * complete line; if 'may_move' is true, textio_line() has then called
+ * source_stop().
  */
 bool textio_line(struct source *s, bool may_move, struct textio_cell *line_ret);
 
@@ -93,7 +93,10 @@ size_t textio_read(struct source *s, textio_parse *parse,
  */
 bool textio_number(uint8_t **next, uint64_t *n_ret);
 
-/* Is the value of 'key' in a comment a number, without other characters? */
+/*
+ * Is the value of 'key' in a comment a number, without other characters?  If
+ * so, store the number.
+ */
 bool textio_find_number(const struct hatf_record *rec, const char *key,
 			uint64_t *n_ret);
 
@@ -111,8 +114,8 @@ struct textio_row {
 /*
  * Make a record from a row.  Every column of the tag that is in 'kept' must be
  * present, except attributes; columns that the tag does not have must be
- * absent.  The text must already be decoded.  Return NULL, or the name of the
- * invalid column.
+ * absent.  The cell of column TEXTIO_TEXT must already be decoded.  Return
+ * NULL, or the name of the invalid column.
  */
 const char *textio_record(struct textio_row *row, unsigned kept,
 			  struct hatf_record *rec);
@@ -124,7 +127,7 @@ const char *textio_record(struct textio_row *row, unsigned kept,
 
 /* Write a number at 'p' and return its end. */
 uint8_t *textio_put_u64(uint8_t *p, uint64_t n);
-/* writes hexadecimal digits after "0x" */
+/* Write "0x" and hexadecimal digits at 'p' and return their end. */
 uint8_t *textio_put_hex(uint8_t *p, uint64_t n);
 
 static inline uint8_t *
