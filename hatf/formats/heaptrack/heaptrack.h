@@ -70,8 +70,8 @@ struct heaptrack {
 };
 
 /*
- * Header lines that describe the whole trace.  Each is put at most once, and
- * before all records.
+ * Header lines that describe the whole trace.  The source puts each of them at
+ * most once, and before all records.
  */
 enum heaptrack_header {
 	HEAPTRACK_HEADER_COMMAND,
@@ -124,16 +124,17 @@ bool heaptrack_find_stack(const struct heaptrack *h, uint64_t trace,
 			  uint64_t *stack_ret);
 
 /*
- * Put a line into the header.  Do nothing if the header has it already, or if a
- * record was read.
+ * Put a line into the header.  Do nothing if the header already has this line,
+ * or if the source has read a record.
  */
 void heaptrack_put_header(struct source *s, enum heaptrack_header what,
 			  const uint8_t *value, size_t nbytes);
 
 /*
- * Parse lines of raw files: 'x', 'm' and 't'; the arguments of 't' are its
- * address and the stack of its caller.  Return the malformed field (a static
- * string) or NULL; the source may have stopped even if the result is NULL.
+ * Parse lines of raw files: 'x', 'm' and 't'; heaptrack_on_raw_trace() gets the
+ * address of a line 't' and the stack of its caller.  Return the malformed
+ * field (a static string) or NULL; the source may have stopped even if the
+ * result is NULL.
  */
 const char *heaptrack_on_exe(struct source *s, struct heaptrack_fields f);
 const char *heaptrack_on_module(struct source *s, struct heaptrack_fields f);

@@ -30,7 +30,10 @@ heaptrack_add_row(struct source *s, struct rows *r, size_t row_nbytes)
 	const size_t cap = r->cap;
 	void *row;
 
-	/* If the array is full, its size will double: first check the limit. */
+	/*
+	 * If the array is full, rows_add() doubles its size, so check the limit
+	 * first.
+	 */
 	if (r->count == cap && !heaptrack_may_grow(s))
 		return NULL;
 	row = rows_add(r, row_nbytes);

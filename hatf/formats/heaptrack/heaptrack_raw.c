@@ -23,9 +23,9 @@ heaptrack_on_exe(struct source *s, struct heaptrack_fields f)
 
 /*
  * Parse OFFSET SIZE, a piece (mapped range) of an object; the name and base of
- * the object are in 'piece'.  The file does not say where a piece is in the
- * object's file.  Assume that the distances between pieces are the same in the
- * file as in memory.  This is usually true.
+ * the object are in 'piece'.  The trace does not say where in the object's file
+ * a piece begins.  Assume that the distances between pieces are the same in the
+ * object's file as in memory, which is usually true.
  */
 static const char *
 take_piece(struct source *s, struct heaptrack_fields *f, struct module *piece,
@@ -115,8 +115,8 @@ add_piece(struct source *s, const struct module *piece)
 }
 
 /*
- * Find the frame of a call at an address.  If there is none, add it, with the
- * object that is mapped there now.
+ * Find the frame of a call at an address.  If there is none, add a frame with
+ * the object that is now mapped at this address.
  */
 static bool
 find_frame(struct source *s, uint64_t address, uint64_t *id_ret)

@@ -40,8 +40,9 @@ static const char version_line[] = "v 10400 3\n";
 #define SUPPRESSION_MAX 8192
 
 /*
- * The longest command, in bytes, with its NUL.  A sink's open() may write no
- * more bytes.
+ * The longest command, in bytes, with its NUL.  With the other lines of the
+ * header, it must fit the OUTFILE_ROOM_MAX bytes that a sink's open() may
+ * write.
  */
 #define COMMAND_MAX 16384
 
@@ -49,8 +50,8 @@ static const char version_line[] = "v 10400 3\n";
 #define PLACE_MAX 4200
 
 /*
- * A kind of block: size and stack.  It is an entry of 'kinds', whose bytes are
- * compared, so it must have no padding.
+ * A kind of block: size and stack.  The table 'kinds' compares the bytes of its
+ * entries, so this struct must have no padding.
  */
 struct kind {
 	uint64_t size;
@@ -71,13 +72,16 @@ struct heaptrack {
 	struct ledger ledger;
 	struct hatf_stacks *stacks;
 	struct string_table strings, kinds;
-	/* each entry is an array of frame ids, innermost first */
+	/*
+	 * each entry is an array of frame ids, innermost first, or a name that
+	 * put_named_step() wrote
+	 */
 	struct string_table ips;
 	/* maps a stack id to 'value', the number of the stack in the file */
 	struct u64_map traces;
 	/*
-	 * like 'traces', but for calls without a stack: maps a thread and a
-	 * size class
+	 * for calls without a stack: maps a thread and a size class to 'value',
+	 * the number of a stack in the file
 	 */
 	struct u64_map stand_ins;
 	uint64_t trace_count;
@@ -134,8 +138,8 @@ put_string(struct sink *s, const char *text, uint64_t *number_ret)
 /* ------------------------------------------------------------------- stacks */
 
 /*
- * Store the numbers of a frame's function, file and line in 'numbers', as an
- * 'i' line has them.  First write strings that are new.
+ * Store in 'numbers' what an 'i' line has of a frame: the string numbers of its
+ * function and of its file, and its line.  First write strings that are new.
  */
 static bool
 put_place_strings(struct sink *s, uint64_t id, uint64_t *numbers,
@@ -202,7 +206,7 @@ put_ip(struct sink *s, const uint64_t *frames, uint32_t count)
 
 /*
  * Does frame 'id' have the address and the object of 'where'?  Compare the
- * objects, too: two objects may have code at the same address.
+ * objects, too, because two objects may have code at the same address.
  */
 static bool
 is_at(const struct heaptrack *h, uint64_t id, const struct hatf_frame *where)
@@ -236,8 +240,8 @@ gather_frames(const struct heaptrack *h, const struct step *step,
 
 /*
  * Count the innermost frames of a stack that are one 'i'.  Stop at a frame that
- * repeats: each call of a recursive function has an 'i' of its own, even if the
- * call is inlined.
+ * repeats, because each call of a recursive function has an 'i' of its own,
+ * even if the call is inlined.
  */
 static struct step
 find_step(const struct heaptrack *h, uint64_t id)
@@ -339,7 +343,10 @@ put_named_step(struct sink *s, const char *name, uint64_t parent,
 	enum hatf_status status;
 	uint32_t ip;
 
-	/* Make the length odd: no array of frame ids has an odd length. */
+	/*
+	 * Make the length of the key odd, so that no array of frame ids, whose
+	 * length is even, equals the key.
+	 */
 	status = string_table_put(&h->ips, name, strlen(name) | 1, &ip);
 	if (status != HATF_OK)
 		return refuse(s, status);

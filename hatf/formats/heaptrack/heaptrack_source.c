@@ -40,8 +40,9 @@
 #define TIME_US 1000
 
 /*
- * An address in an interpreted file is made of two numbers, both from 1: the
- * kind above this bit, and the block.
+ * The source makes an address for an interpreted file from two numbers, both
+ * from 1: the number of the kind, from bit KIND_SHIFT on, and the number of the
+ * block, from bit BLOCK_SHIFT on.
  */
 #define KIND_SHIFT  36
 #define BLOCK_SHIFT 4
@@ -49,8 +50,8 @@
 #define BLOCK_MAX   (((uint64_t)1 << (KIND_SHIFT - BLOCK_SHIFT)) - 1)
 
 /*
- * Maximum number of frames of a return address.  Every stack with this address
- * has all of these frames.
+ * Maximum number of frames of a return address.  It limits the memory for
+ * stacks, because every stack with this address has all of these frames.
  */
 #define INLINED_MAX 1024
 
@@ -100,7 +101,7 @@ take_text(const struct heaptrack *h, struct heaptrack_fields *f,
 	return true;
 }
 
-/* Parse a function, and file and line if the line has them. */
+/* Parse a function, and the file and line number if they follow. */
 static bool
 take_place(const struct heaptrack *h, struct heaptrack_fields *f,
 	   struct hatf_frame *frame)
@@ -207,7 +208,7 @@ on_trace(struct source *s, struct heaptrack_fields f)
 				 : heaptrack_on_raw_trace(s, what, stack);
 }
 
-/* v HEAPTRACK FILE: the versions of the program and of the format */
+/* v HEAPTRACK FILE: the versions of heaptrack and of the file format */
 static const char *
 on_version(struct source *s, struct heaptrack_fields f)
 {
@@ -217,8 +218,8 @@ on_version(struct source *s, struct heaptrack_fields f)
 	uint64_t program;
 
 	/*
-	 * Refuse a second file that was appended to the first: its numbers
-	 * begin at 1 again.
+	 * Refuse a second file that was appended to the first, because its
+	 * numbers begin at 1 again.
 	 */
 	if (h->has_version || !heaptrack_take_number(&f, &program))
 		return "version";
@@ -525,7 +526,7 @@ static const struct line_kind line_kinds[] = {
 	{ '#', BOTH, NULL },
 	/*
 	 * heaptrack was attached to a running program, which may free blocks
-	 * that it allocated before this
+	 * that it allocated before heaptrack was attached
 	 */
 	{ 'A', BOTH, NULL },
 };
