@@ -64,9 +64,9 @@ enum {
 };
 
 /*
- * A frame in a backtrace is the number of a cache bucket and one of these
- * codes.  A hit gives the number of further predicted frames.  After a miss
- * comes the code of the frame.
+ * A frame in a backtrace is the number of a cache bucket and one of these tags.
+ * A hit gives the number of further predicted frames.  After MEMTRACE_MISS
+ * comes the location code of the frame.
  */
 #define MEMTRACE_BUCKET_COUNT 16384
 enum {

@@ -29,7 +29,7 @@
 #define PLACE_MAX	(6 + 2 * (NAME_MAX_NBYTES + 1))
 #define LOCATION_NBYTES (4 + 8 + 1)
 
-/* Maximum number of places of a code: a byte stores their number. */
+/* Maximum number of places of a code, because a byte stores their number. */
 #define PLACES_MAX 255
 
 /*
@@ -187,8 +187,8 @@ choose_domain(struct memtrace_packets *w, uint64_t domain)
 }
 
 /*
- * If an event at this time would exceed SPAN_MAX, begin a new packet.  Update
- * the packet's times.
+ * If the packet would span more than SPAN_MAX with an event at this time, begin
+ * a new packet.  Update the packet's times.
  */
 static void
 choose_time(struct memtrace_packets *w, uint64_t time)
@@ -230,7 +230,7 @@ put_place(struct memtrace_packet *p, const struct hatf_frame *f)
 	put_string(p, f->function);
 }
 
-/* Does the frame have more than a code? */
+/* Does the frame have a name, a file, an object or a line, not only a code? */
 static bool
 is_place(const struct memtrace_packets *w, const struct hatf_frame *f)
 {
@@ -398,7 +398,9 @@ code_frame(struct memtrace_packets *w, uint8_t *bytes, uint64_t code)
 
 /*
  * The result of code_stack(), which encodes a stack as a difference from the
- * last stack.  It omits innermost frames that do not fit the packet.
+ * last stack.  The stack has the first 'common' codes of the last stack;
+ * 'count' codes follow in 'nbytes' bytes.  code_stack() omits innermost frames
+ * that do not fit the packet.
  */
 struct backtrace {
 	size_t common, count, nbytes;
@@ -444,8 +446,8 @@ memtrace_put_alloc(struct memtrace_packets *w, uint64_t time, uint64_t domain,
 	if (w->version >= 3 && p->next_id - p->first_id == DOMAIN_ALLOCS_MAX)
 		memtrace_flush(w);
 	/*
-	 * If the object's id does not follow the last one, begin a packet: the
-	 * ids of a packet must be consecutive.
+	 * If the object's id does not follow the last one, begin a new packet,
+	 * because the ids of a packet must be consecutive.
 	 */
 	if (id != UINT64_MAX && id != p->next_id) {
 		memtrace_flush(w);
@@ -491,8 +493,8 @@ memtrace_put_promote(struct memtrace_packets *w, uint64_t time, uint64_t domain,
 {
 	choose_domain(w, domain);
 	/*
-	 * Omit a promotion of an object that is not allocated yet: readers
-	 * refuse it.
+	 * Omit a promotion of an object that is not allocated yet, because
+	 * readers refuse such a promotion.
 	 */
 	if (id < w->events.next_id)
 		put_object(w, MEMTRACE_PROMOTE, time, id);

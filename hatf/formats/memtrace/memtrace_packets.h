@@ -23,7 +23,7 @@
 #include "hatf/formats/common/format.h"
 #include "hatf/formats/memtrace/memtrace.h"
 
-/* The largest packet, in bytes: readers have a buffer of 32 KiB. */
+/* The largest packet, in bytes, because readers have a buffer of 32 KiB. */
 #define MEMTRACE_PACKET_MAX 32768
 
 /*
@@ -34,8 +34,8 @@
 
 struct memtrace_packet {
 	/*
-	 * The content.  A number is stored as 8 bytes, even if it has fewer, so
-	 * there is some spare room.
+	 * The content.  put() stores 8 bytes even for a shorter number, so the
+	 * array has 8 bytes more than a packet.
 	 */
 	uint8_t bytes[MEMTRACE_PACKET_MAX + 8];
 	size_t used;

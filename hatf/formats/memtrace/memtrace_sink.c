@@ -3,9 +3,10 @@
  * memtrace_sink.c - records into a trace of OCaml's Memtrace (FORMATS
  * "memtrace")
  *
- * If the trace is not a trace of samples, every block is written as sampled at
- * the rate 1, with as many samples as words.  A trace that Memtrace wrote is
- * reproduced with its domains, object ids, codes of frames and promotions.
+ * If the trace is not a trace of samples, the sink writes every block as
+ * sampled at the rate 1, with as many samples as words.  If Memtrace wrote the
+ * trace, the sink reproduces its domains, object ids, codes of frames and
+ * promotions.
  *
  * Memory is O(live blocks + distinct stacks).
  */
@@ -99,8 +100,8 @@ put_alloc(struct sink *s, const struct hatf_record *rec,
 	struct memtrace *const m = s->ctx;
 	const uint64_t word_nbytes = m->sampling.word_nbytes;
 	/*
-	 * Limit the size: readers refuse more than half of the range of a size
-	 * in bytes.
+	 * Limit the size, because readers refuse a size that has more than 2^63
+	 * bytes.
 	 */
 	const uint64_t words =
 		clamp(rec->size / word_nbytes + (rec->size % word_nbytes != 0),
@@ -129,8 +130,8 @@ put_collect(struct sink *s, const struct hatf_record *rec, uint64_t id)
 }
 
 /*
- * If a comment stands for a promotion, write the promotion from which the
- * source made it.
+ * Write the promotion from which the source made this comment, if the comment
+ * has all values of a promotion.
  */
 static void
 put_promote(struct memtrace *m, const struct hatf_record *rec)
@@ -154,7 +155,7 @@ put_comment(struct sink *s, const struct hatf_record *rec)
 
 	if (hatf_record_comment_starts(rec, PROMOTE_KIND))
 		put_promote(m, rec);
-	/* This counts a malformed definition and ignores it. */
+	/* loss_note_stack() counts and ignores a malformed definition. */
 	else
 		loss_note_stack(s, m->stacks, rec);
 }

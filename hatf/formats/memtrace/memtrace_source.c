@@ -55,8 +55,8 @@ struct memtrace {
 	uint64_t time; /* time of the last record */
 	/*
 	 * Domains reserve object ids in chunks; the trace does not say how
-	 * large these are.  Each chunk begins at a multiple of the size, and no
-	 * packet has ids of two chunks.
+	 * large the chunks are.  Each chunk begins at a multiple of the size,
+	 * and no packet has ids of two chunks.
 	 */
 	/* the size of a chunk divides this number; 0: unknown */
 	uint64_t chunk_gcd;
@@ -156,7 +156,8 @@ common_divisor(uint64_t a, uint64_t b)
 /*
  * May the object ids of the packet follow those of its domain's last packet?
  * They may follow directly.  If the last chunk is used up, they may be in
- * another chunk.  This detects packets that are repeated, reordered or missing.
+ * another chunk.  The check detects packets that are repeated, reordered or
+ * missing.
  */
 static bool
 is_next(struct memtrace *m)
@@ -287,7 +288,8 @@ on_alloc(struct source *s, struct memtrace_cursor *c, unsigned event)
 
 /*
  * Decode an object id, which is given as a distance from the newest object.
- * When a domain ends, a collection may name a later id; a promotion may not.
+ * When a domain ends, a collection may name an id after the newest; a promotion
+ * may not.
  */
 static bool
 take_object(struct source *s, struct memtrace_cursor *c, bool is_promoted,
@@ -301,7 +303,8 @@ take_object(struct source *s, struct memtrace_cursor *c, bool is_promoted,
 		return refuse(s, HATF_BAD_FIELD, "object");
 	*id_ret = m->packet.next_id - 1 - delta;
 	/*
-	 * The address is the id plus 1; refuse an id for which this overflows.
+	 * The address is the id plus 1; refuse an id for which the sum
+	 * overflows.
 	 */
 	return *id_ret != UINT64_MAX || refuse(s, HATF_BAD_FIELD, "object");
 }
@@ -412,7 +415,8 @@ take_event(struct source *s)
 		return refuse(s, HATF_BAD_FIELD, "time");
 	m->domain->time = time;
 	/*
-	 * Times are in order only within a domain: use the latest time so far.
+	 * Times are in order only within a domain, so use the latest time so
+	 * far.
 	 */
 	if (time - m->begin > m->time)
 		m->time = time - m->begin;

@@ -159,8 +159,8 @@ use_name(struct memtrace_names *t, uint32_t idx)
 
 /*
  * Move the functions of the file at 'idx' to the front.  A new file inherits
- * the functions of the file that it displaces: traces of version 1 rely on
- * this, and a reader cannot tell them from later versions.
+ * the functions of the file that it displaces.  Traces of version 1 rely on
+ * this; for traces of later versions it makes no difference.
  */
 static void
 use_file(struct memtrace_domain *d, uint32_t idx)
@@ -237,7 +237,7 @@ take_place(struct memtrace_stacks *m, struct memtrace_domain *d,
 	if (!memtrace_take(c, PLACE_NBYTES, &place))
 		return HATF_BAD_FIELD;
 	frame->line = take_bits(place, &shift, LINE_BITS);
-	/* Columns begin at 0 in Memtrace, and at 1 here. */
+	/* Columns begin at 0 in Memtrace, and at 1 in HATF. */
 	frame->column = take_bits(place, &shift, COLUMN_BITS) + 1;
 	frame->end_column = take_bits(place, &shift, END_COLUMN_BITS) + 1;
 	status = take_file(m, d, c, take_bits(place, &shift, TABLE_BITS));
@@ -306,8 +306,8 @@ memtrace_take_location(struct memtrace_stacks *m, struct memtrace_domain *d,
 		return HATF_NO_MEMORY;
 	if (!added) {
 		/*
-		 * Another domain has defined this code before: the definitions
-		 * must be equal.
+		 * Another domain has defined this code before, so the two
+		 * definitions must be equal.
 		 */
 		const bool is_same = is_same_location(m, block, first);
 
@@ -325,7 +325,7 @@ bool
 memtrace_cache_matches(const struct memtrace_domain *d, uint64_t bucket,
 		       uint64_t after, uint64_t code)
 {
-	/* Ignore the top bit: an OCaml integer has 63 bits. */
+	/* Ignore the top bit, because an OCaml integer has 63 bits. */
 	return bucket < MEMTRACE_BUCKET_COUNT && d->after[bucket] == after &&
 	       (d->codes[bucket] ^ code) << 1 == 0;
 }
@@ -383,8 +383,8 @@ memtrace_take_stack(struct memtrace_stacks *m, struct memtrace_domain *d,
 		    struct memtrace_cursor *c, uint64_t common, uint64_t count)
 {
 	/*
-	 * If the last stack was truncated, the common part is missing: update
-	 * only the cache.
+	 * If the last stack was truncated, the common part is missing, so
+	 * update only the cache.
 	 */
 	const bool is_truncated = common > d->levels.count;
 	enum hatf_status status = HATF_OK;

@@ -7,8 +7,8 @@
  * For all domains together, it keeps the frames of each code.  Only one thread
  * may use a decoder.
  *
- * Memory is O(distinct codes and stacks), and sizeof(struct memtrace_domain)
- * for each of at most MEMTRACE_DOMAIN_MAX domains.
+ * Memory is O(distinct codes and stacks), plus sizeof(struct memtrace_domain)
+ * for each domain, of which there are at most MEMTRACE_DOMAIN_MAX.
  */
 #ifndef HATF_MEMTRACE_STACKS_H
 #define HATF_MEMTRACE_STACKS_H
@@ -23,8 +23,8 @@
 #define MEMTRACE_DOMAIN_MAX 128
 
 /*
- * Maximum number of frames of a stack: each frame takes memory until the source
- * is closed.
+ * Maximum number of frames of a stack.  There is a limit, because each frame
+ * takes memory until the source is closed.
  */
 #define MEMTRACE_DEPTH_MAX ((size_t)1 << 20)
 
@@ -99,8 +99,9 @@ enum hatf_status memtrace_find_domain(struct memtrace_stacks *m, uint16_t id,
 
 /*
  * memtrace_take() and memtrace_take_vint() decode a number,
- * memtrace_take_string() a string, which is not copied: it points into the
- * packet.  Return false if the packet or the string is truncated.
+ * memtrace_take_string() a string.  The string is not copied, so '*text_ret'
+ * points into the packet.  Return false if the packet or the string is
+ * truncated.
  */
 bool memtrace_take(struct memtrace_cursor *c, size_t nbytes, uint64_t *n_ret);
 bool memtrace_take_vint(struct memtrace_cursor *c, uint64_t *n_ret);
@@ -108,7 +109,7 @@ bool memtrace_take_string(struct memtrace_cursor *c, const char **text_ret,
 			  size_t *nbytes_ret);
 
 /*
- * Decode a location; the header of its event has been decoded.  Errors:
+ * Decode a location; the caller has decoded the header of its event.  Errors:
  * HATF_BAD_FIELD, also if the code is known with other frames; HATF_LIMIT;
  * HATF_NO_MEMORY.
  */
