@@ -27,7 +27,7 @@ struct known_dtd {
 	char name[NAME_NBYTES];
 	char *text;
 	size_t size, have; /* its bytes, and how many have arrived */
-	bool is_used;	   /* it was returned, or is malformed */
+	bool is_used;	   /* event_dtds_extend() has tried this DTD */
 };
 
 struct event_dtds {
@@ -81,7 +81,7 @@ find(struct event_dtds *d, const char *name, size_t nbytes)
 	return NULL;
 }
 
-/* Can this be a name in a DTD?  It will be written into one. */
+/* Can this be a name in a DTD?  print_record() writes the name into one. */
 static bool
 is_identifier(const char *s)
 {
@@ -96,7 +96,10 @@ is_identifier(const char *s)
 	return s[0] != '\0';
 }
 
-/* Return a new DTD; NULL if there are too many, or no memory. */
+/*
+ * Return a new DTD; NULL if there are too many, if the DTD is too large, or if
+ * there is no memory ('*ok' is then false).
+ */
 static struct known_dtd *
 add(struct event_dtds *d, const char name[NAME_NBYTES], uint64_t size, bool *ok)
 {
@@ -137,7 +140,10 @@ event_dtds_note(struct event_dtds *d, const char *comment, size_t nbytes)
 	k = find(d, name, strlen(name));
 	if (k == NULL && length >= 0 && (size_t)length < sizeof(d->part))
 		k = add(d, name, size, &ok);
-	/* A segment repeats the parts: only the next one is new. */
+	/*
+	 * A segment repeats the parts of earlier segments, so take only the
+	 * part that begins where the text ends.
+	 */
 	if (k != NULL && length >= 0 && offset == k->have &&
 	    (size_t)length <= k->size - k->have) {
 		memcpy(k->text + k->have, d->part, (size_t)length);
@@ -255,7 +261,10 @@ print_record(FILE *f, const struct schema_record *r, const char *dtd,
 	fprintf(f, "\t}\n");
 }
 
-/* Has an earlier section a record of this name?  Then only that is printed. */
+/*
+ * Does an earlier section have a record of this name?  If so, print_records()
+ * prints only that record.
+ */
 static bool
 is_repeated_record(const struct schema *s, uint32_t section, const char *name)
 {

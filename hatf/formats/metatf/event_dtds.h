@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_dtds.h - a DTD of HATF's records, extended by those of the program
+ * event_dtds.h - a DTD of HATF's records, extended by the records of the
+ * program's DTDs
  *
  * A trace contains the DTDs of the program's events in comments (FORMAT "Events
  * of the program").  This module collects them and adds their records to the
  * DTD of the Meta-TF trace, as event_text.h describes.  Each field is stored as
  * a number of at least 1 byte or as bytes; what else the program's DTD says of
- * it has no meaning among HATF's records.
+ * the field has no meaning among HATF's records.
  *
- * The trace is untrusted, so the number and the size of DTDs are limited; what
- * exceeds the limits stays a comment.
+ * The trace is untrusted, so the number and the size of DTDs are limited; the
+ * events of a DTD beyond the limits stay comments.
  */
 #ifndef HATF_EVENT_DTDS_H
 #define HATF_EVENT_DTDS_H
@@ -33,11 +34,11 @@ void event_dtds_close(struct event_dtds *d);
 bool event_dtds_note(struct event_dtds *d, const char *comment, size_t nbytes);
 
 /*
- * Has the DTD of the event DTD.RECORD arrived, and is it not used yet?  Then
- * return the text of the extended DTD, which is valid until the next call.
- * Otherwise, or if there is no memory, return NULL.  A program's DTD is
- * returned once.  A caller that uses the text calls event_dtds_accept(), which
- * keeps it valid until another text is accepted.
+ * If the whole DTD of the event DTD.RECORD has arrived, extend the base by it
+ * and return the text, which is valid until the next call.  Do this only once
+ * for each DTD of the program.  Return NULL in all other cases, or if there is
+ * no memory.  A caller that uses the text calls event_dtds_accept(), which
+ * keeps the text valid until the caller accepts another one.
  */
 const char *event_dtds_extend(struct event_dtds *d, const char *event_name);
 void event_dtds_accept(struct event_dtds *d);

@@ -69,7 +69,7 @@ event_text_shape(const struct schema_record *r)
 
 /* ------------------------------------------------------------------ writing */
 
-/* Where the text of the fields is being written. */
+/* The state of writing the fields of a record as text. */
 struct printer {
 	const struct schema_record *r;
 	const struct mtf_value *next, *end;
@@ -240,7 +240,7 @@ event_text_head(const char *comment, size_t nbytes, struct event_head *head)
 	return true;
 }
 
-/* The text of fields that is being read. */
+/* The state of reading the fields of a record from text. */
 struct parser {
 	const struct schema_record *r;
 	const char *next, *end;
@@ -339,7 +339,10 @@ parse_value(struct parser *p, uint32_t field)
 
 static bool parse_steps(struct parser *p, uint32_t first, uint32_t end);
 
-/* An item takes at least one byte of text, so the text bounds their number. */
+/*
+ * An item takes at least one byte of text, so the length of the text bounds the
+ * number of items.
+ */
 static bool
 parse_items(struct parser *p, uint32_t step)
 {

@@ -32,7 +32,7 @@
 
 /* How an event record holds its content. */
 enum event_shape {
-	EVENT_SHAPE_NONE, /* it is not an event record */
+	EVENT_SHAPE_NONE, /* the record is not an event record */
 	EVENT_SHAPE_TEXT,
 	EVENT_SHAPE_FIELDS,
 };

@@ -38,7 +38,8 @@ enum metatf_role {
 
 /*
  * Only this many fields of a record can have a meaning in HATF.  A repeated
- * field has none, and neither has a field after a repeated one.
+ * field has no meaning in HATF, and neither has any field after a repeated
+ * field.
  */
 #define METATF_FIELDS 32
 

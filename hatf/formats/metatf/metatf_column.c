@@ -7,15 +7,21 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-/* A tag and a number. */
+/* The bytes of a tag and a number. */
 #define ELEMENT_NBYTES ((size_t)9)
 #define BATCH_NBYTES   (COLUMN_MOST * ELEMENT_NBYTES)
 #define PACKED_NBYTES  (BATCH_NBYTES + BATCH_NBYTES / 512 + 64)
 
-/* What two metadata records take.  A change must save more bytes than these. */
+/*
+ * The bytes of two metadata records, which a change of the form takes.  The
+ * change must save more bytes.
+ */
 #define CHANGE_NBYTES 24
 
-/* The bits of a base that stay 0, so that few bases are in use. */
+/*
+ * How many low bits of a base are always 0, so that a column uses few different
+ * bases.
+ */
 #define BASE_BITS 24
 
 /* A way to store the numbers. */
@@ -29,7 +35,7 @@ struct metatf_column {
 	struct mtf_writer *writer;
 	const struct schema_section *section;
 	bool is_compressed;
-	uint64_t last; /* number of the last batch */
+	uint64_t last; /* the last number of the previous batch */
 	/* Figures of the batch. */
 	uint64_t min, max;
 	int64_t min_delta, max_delta;
@@ -98,7 +104,10 @@ can_store(const struct metatf_column *c, const struct form *f)
 	case DTD_NONE:
 		return c->max <= UINT64_MAX >> (64 - 8 * f->width);
 	case DTD_BASE_OFFSET:
-		/* Numbers far from each other wrap around. */
+		/*
+		 * If numbers are far apart, their difference from the base may
+		 * wrap around.
+		 */
 		return c->max - c->min <= UINT32_MAX &&
 		       fits((int64_t)(c->min - f->argument), f->width) &&
 		       fits((int64_t)(c->max - f->argument), f->width);
@@ -110,7 +119,7 @@ can_store(const struct metatf_column *c, const struct form *f)
 	}
 }
 
-/* Return the bytes that the batch takes in a form. */
+/* Return how many bytes the batch takes in a form. */
 static size_t
 cost(struct metatf_column *c, const struct form *f, const uint64_t *numbers,
      size_t count)
@@ -168,8 +177,9 @@ make_forms(const struct metatf_column *c, struct form forms[3])
 }
 
 /*
- * Do two forms store the batch in the same bytes?  An argument matters only as
- * a base: the initial value of delta is that of the batch before.
+ * Do two forms store the batch in the same bytes?  The argument matters only if
+ * it is a base, because a delta continues from the last number of the previous
+ * batch anyway.
  */
 static bool
 is_same_form(const struct form *a, const struct form *b)
@@ -179,7 +189,7 @@ is_same_form(const struct form *a, const struct form *b)
 		a->argument == b->argument);
 }
 
-/* Write the metadata that a form needs. */
+/* Write the metadata records that change the field to a form. */
 static bool
 change(struct metatf_column *c, const struct field_state *now,
        const struct form *f)

@@ -6,7 +6,8 @@
  * For each batch, the column finds the form in which the numbers take the
  * fewest bytes, after compression if the trace is compressed.  A form is none,
  * baseOffset or delta, with 1, 2, 4 or 8 bytes.  If the form changes, the
- * column writes metadata into the section.  The writer then writes the numbers.
+ * column writes metadata into the section.  The Meta-TF writer then writes the
+ * numbers.
  *
  * Memory is a few buffers for a batch.  Used by one thread at a time.
  */

@@ -46,13 +46,16 @@ struct metatf_place {
 	/* The previous value of each history before the batch. */
 	uint64_t *before;
 	struct field_figures *figures; /* by field of the section */
-	/* By section of the schema; NULL: no numbers, or none that change. */
 	const struct schema *schema;
+	/*
+	 * By section of the schema; NULL: the section has no numbers, or
+	 * metadata cannot change their form.
+	 */
 	struct metatf_column **columns;
 	uint64_t numbers[COLUMN_MOST];
 };
 
-/* Open the columns whose numbers metadata can change. */
+/* Open a column for each section of numbers whose form metadata can change. */
 static bool
 open_columns(struct metatf_place *p, bool is_compressed)
 {
@@ -191,7 +194,7 @@ find_figures(struct metatf_place *p)
 
 /* -------------------------------------------------------------------- forms */
 
-/* Return how many bytes a number from 0 to 'max' needs. */
+/* Return how many bytes, 1, 2, 4 or 8, a number from 0 to 'max' needs. */
 static unsigned
 unsigned_width(uint64_t max)
 {
@@ -229,7 +232,7 @@ best_form(const struct field_figures *g)
 
 /*
  * Return the bytes that the batch takes in the present form of the field;
- * UINT64_MAX if the present form cannot store it.
+ * UINT64_MAX if the present form cannot store the batch.
  */
 static uint64_t
 present_cost(const struct field_state *f, const struct field_figures *g)

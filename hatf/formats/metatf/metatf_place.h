@@ -2,12 +2,12 @@
 /*
  * metatf_place.h - choose how the fields of Meta-TF records are stored
  *
- * Records are collected in batches.  For each field of each kind of record, the
- * placer finds the form in which the batch takes the fewest bytes.  This is
- * default if all values are equal; otherwise it is none or delta, with 1, 2, 4
- * or 8 bytes.  The placer changes a field if the change saves more bytes than
- * its metadata record takes.  The numbers that fields take from another section
- * are placed by metatf_column.h.
+ * The placer collects records in batches.  For each field of each kind of
+ * record, the placer finds the form in which the batch takes the fewest bytes.
+ * This is default if all values are equal; otherwise it is none or delta, with
+ * 1, 2, 4 or 8 bytes.  The placer changes a field if the change saves more
+ * bytes than its metadata record takes.  metatf_column.h places the numbers
+ * that fields take from another section.
  *
  * Memory is one batch.  Used by one thread at a time.
  */
@@ -17,8 +17,8 @@
 #include "hatf/metatf/trace/mtf_writer.h"
 
 /*
- * Maximum number of fields of a HATF record.  Each record of a batch has this
- * number of values.
+ * Maximum number of fields of a HATF record.  A batch has room for this number
+ * of values for each of its records.
  */
 #define PLACE_FIELDS 12
 
@@ -28,9 +28,10 @@
 struct metatf_place;
 
 /*
- * Begin to write records of one section of 'schema'.  Whether the trace is
- * compressed matters for the numbers of other sections.  The writer and the
- * schema must outlive the placer.  Return NULL if there is no memory.
+ * Begin to write records of one section of 'schema'.  'is_compressed', whether
+ * the trace is compressed, matters only for the numbers of other sections.  The
+ * writer and the schema must outlive the placer.  Return NULL if there is no
+ * memory.
  */
 struct metatf_place *metatf_place_open(struct mtf_writer *w,
 				       const struct schema *schema,
@@ -39,7 +40,7 @@ struct metatf_place *metatf_place_open(struct mtf_writer *w,
 void metatf_place_close(struct metatf_place *p);
 
 /*
- * Take a record; its bytes are copied, at most 1 MiB.  The first 'single_count'
+ * Take a record, and copy its bytes, at most 1 MiB.  The first 'single_count'
  * values belong to fields that precede all repeated fields; only these fields
  * are placed.  Return false if there is no memory or the writer has failed.
  */

@@ -2,8 +2,9 @@
 /*
  * metatf_sink.c - write records as Meta-TF, by a DTD of hatf/metatf/dtd
  *
- * The header of a trace has the offsets of its sections.  The writer therefore
- * writes the sections to temporary files and copies them at the end.
+ * The header of a trace has the offsets of its sections.  The Meta-TF writer
+ * therefore writes the sections to temporary files and puts them together at
+ * the end.
  */
 #include "hatf/formats/metatf/metatf.h"
 
@@ -34,7 +35,7 @@ struct metatf_sink {
 	char comment[UINT16_MAX];
 };
 
-/* Stop because the writer has failed. */
+/* Stop because the Meta-TF writer has failed, or because memory has run out. */
 static enum hatf_status
 stop(struct sink *s)
 {
@@ -123,7 +124,7 @@ open_split(struct sink *s)
 	return open_sink(s, &metatf_split_dtd);
 }
 
-/* Return the value of a field. */
+/* Return the value of the field of 'rec' that has this role. */
 static struct mtf_value
 value_of(const struct hatf_record *rec, unsigned role)
 {
@@ -165,8 +166,9 @@ value_of(const struct hatf_record *rec, unsigned role)
 /* ------------------------------------------------------------------- events */
 
 /*
- * Continue with a DTD that has more records.  If it is no DTD, go on as before:
- * its events stay comments.  Return false if there is no memory.
+ * Continue with 'text' as the DTD, which has more records than the present one.
+ * If 'text' is not a valid DTD, keep the present one; the events then stay
+ * comments.  Return false if the writer has failed or there is no memory.
  */
 static bool
 extend(struct metatf_sink *m, const char *text)
@@ -221,8 +223,8 @@ event_record(const struct metatf_sink *m)
 
 /*
  * Write a comment as an event record, if it is an event and a reader would make
- * the same comment of that record.  '*is_written_ret' tells whether.  Return
- * false on failure.
+ * the same comment of that record.  '*is_written_ret' tells whether the comment
+ * became a record.  Return false on failure.
  */
 static bool
 write_event(struct metatf_sink *m, const struct hatf_record *rec,

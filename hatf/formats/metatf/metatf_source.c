@@ -2,8 +2,8 @@
 /*
  * metatf_source.c - read records from a Meta-TF trace that contains its DTD
  *
- * The sections of such a trace are read at the same time, so the source copies
- * the whole input into a temporary file first.
+ * The Meta-TF reader reads all sections of such a trace at the same time, so
+ * the source first copies the whole input into a temporary file.
  */
 #include "hatf/formats/metatf/metatf.h"
 
@@ -63,7 +63,7 @@ metatf_split_recognise(const uint8_t *bytes, size_t nbytes)
 
 /* ------------------------------------------------------------------ opening */
 
-/* Copy the input.  Return false after source_stop(). */
+/* Copy the input to a file.  Return false after source_stop(). */
 static bool
 copy_input(struct source *s, FILE *file)
 {
@@ -155,7 +155,10 @@ map_records(struct metatf_source *m)
 	return m->maps != NULL;
 }
 
-/* Is there a record that is more than a comment for HATF? */
+/*
+ * Does the schema have a record that corresponds to a HATF record other than a
+ * comment?
+ */
 static bool
 has_hatf_records(const struct metatf_source *m)
 {
