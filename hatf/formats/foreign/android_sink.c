@@ -128,13 +128,14 @@ put_realloc(uint8_t *p, struct android *a, const struct call *call)
 {
 	p = put_operation(p, a, call->rec, "realloc", call->address);
 	p = put_address(p, call->old_address);
-	/* memory_replay wants a free to have the size 0. */
+	/* memory_replay requires the size 0 in a realloc that frees. */
 	return put_number(p, call->kind == LEDGER_FREE ? 0 : call->size);
 }
 
 /*
- * Is the call written as "realloc"?  A realloc of NULL and a realloc to 0 bytes
- * are written so.  A realloc whose old or new block the sink omits is not.
+ * Does the sink write the call as "realloc"?  It does so for a realloc of NULL
+ * and for a realloc to 0 bytes, too.  It writes a realloc whose old or new
+ * block it omits as an allocation or a free.
  */
 static bool
 is_realloc(const struct call *call)
@@ -181,9 +182,9 @@ put_line(struct sink *s, const struct call *call)
 }
 
 /*
- * Write a call.  If the trace did not allocate the block, memory_replay would
- * abort: write a realloc of such a block as an allocation, and omit a free of
- * it.
+ * Write a call.  At a block that the trace did not allocate, memory_replay
+ * would abort.  So write a realloc of such a block as an allocation, and omit a
+ * free of such a block.
  */
 static void
 put_call(struct sink *s, const struct call *recorded)

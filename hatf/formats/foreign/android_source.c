@@ -100,8 +100,8 @@ take_operation(struct textio_cell *line, enum operation *operation_ret)
 }
 
 /*
- * Parse the times at which the call began and ended, and remember the latter.
- * A line "thread_done" has only the latter.
+ * Parse the times at which the call began and ended, and store the end time.  A
+ * line "thread_done" has only the end time.
  */
 static bool
 take_time(struct android *a, struct textio_cell line, struct hatf_record *rec)

@@ -59,8 +59,9 @@ struct gperftools_thread {
 	uint64_t id;
 	uint64_t time;
 	/*
-	 * The values of the last event: the encoded values are differences from
-	 * these.
+	 * 'words' and 'token' are the values of the last event, from which the
+	 * next encoded values are differences.  'next_token' is the token of
+	 * the next block.
 	 */
 	uint64_t words, token, next_token;
 	struct gperftools_buffer *first, *last;
@@ -82,16 +83,16 @@ bool gperftools_take_number(const uint8_t **next, const uint8_t *end,
 			    uint64_t *n_ret);
 
 /*
- * Return the type that the first number of an event contains, and store the
- * argument, which is in the bits above the type.
+ * gperftools_type_of() returns the type that the first number of an event
+ * contains, gperftools_argument_of() the argument in the bits above the type.
  */
 enum gperftools_type gperftools_type_of(uint64_t first);
 uint64_t gperftools_argument_of(uint64_t first);
 
 /*
  * Decode the event at t->next into t->event, and advance t->next.  If the event
- * only changes the state for later events, set '*is_event_ret' to false.
- * Return NULL, or the name of the malformed field (a static string).
+ * only sets the time and the token for later events, set '*is_event_ret' to
+ * false.  Return NULL, or the name of the malformed field (a static string).
  */
 const char *gperftools_decode(struct gperftools_thread *t, const uint8_t *end,
 			      bool *is_event_ret);

@@ -208,7 +208,8 @@ add_token(struct source *s, uint64_t token)
 
 /*
  * Make all blocked threads runnable, and block no thread in the rest of this
- * merge: the tokens for which they wait will not be allocated.
+ * merge.  Call this when the tokens for which the threads wait may never be
+ * allocated.
  */
 static void
 unblock_everything(struct source *s)
@@ -238,8 +239,8 @@ add_record(struct source *s, const struct gperftools_thread *t, unsigned tag)
 		return NULL;
 	}
 	/*
-	 * A thread's time is updated only now and then, so it may be before the
-	 * time of the last record.
+	 * The trace gives a thread's time only now and then, so 't->time' may
+	 * be before the time of the last record.
 	 */
 	if (t->time > g->time)
 		g->time = t->time;
@@ -357,7 +358,7 @@ forget_thread(struct gperftools *g, struct gperftools_thread *t)
 
 /*
  * Go on from the current event of 't', the first runnable thread, to its next
- * one.
+ * event.
  */
 static void
 advance(struct source *s, struct gperftools_thread *t)
@@ -449,7 +450,7 @@ find_thread(struct source *s, uint64_t id)
 	return t;
 }
 
-/* If 't' had no event before and has one now, make it runnable. */
+/* If 't' had no event before and has an event now, make 't' runnable. */
 static void
 resume_if_idle(struct source *s, struct gperftools_thread *t)
 {
@@ -486,7 +487,7 @@ add_buffer(struct source *s, struct gperftools_thread *t, uint64_t time,
 	resume_if_idle(s, t);
 }
 
-/* Merge the buffered events; after them, stop with 'status'. */
+/* Let read_records() merge the buffered events and then stop with 'status'. */
 static void
 end_trace(struct source *s, enum hatf_status status, const char *field)
 {
@@ -498,7 +499,8 @@ end_trace(struct source *s, enum hatf_status status, const char *field)
 }
 
 /*
- * Stop at the end of the file.  The last 'left' bytes are not a complete event.
+ * End the trace at the end of the file.  The last 'left' bytes are not a
+ * complete event.
  */
 static void
 end_early(struct source *s, size_t left)
@@ -515,7 +517,7 @@ end_early(struct source *s, size_t left)
 
 /*
  * Process an outer event whose numbers are decoded.  'next' points to the byte
- * after them.
+ * after these numbers.
  */
 static void
 process_outer(struct source *s, uint64_t first, const uint8_t *next,
@@ -546,8 +548,8 @@ process_outer(struct source *s, uint64_t first, const uint8_t *next,
 }
 
 /*
- * Return how many numbers follow the first one in this event; -1 for an unknown
- * type.
+ * Return how many numbers follow the first number of an event of this type; -1
+ * for an unknown type.
  */
 static int
 count_numbers(enum gperftools_type type)

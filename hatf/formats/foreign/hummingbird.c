@@ -70,8 +70,8 @@ is_word(const struct textio_cell *word, const char *text)
 }
 
 /*
- * Parse a number.  Refuse leading zeros, so that two different words are always
- * two different tags.
+ * Parse a number.  Refuse leading zeros, so that "1" and "01" are two different
+ * tags.
  */
 static bool
 is_number(const struct textio_cell *word, uint64_t *n_ret)

@@ -2,8 +2,8 @@
 /*
  * mptrace.h - HATF as mpatrol's mptrace writes it: common to source and sink
  *
- * FORMATS "mptrace".  Text in Meta-TF 1.2, with the tags of HATF 1.0 and one
- * more:
+ * FORMATS "mptrace".  Text in Meta-TF 1.2.  Each tag is the tag of HATF 1.0
+ * plus 1:
  *
  *	## Tracename: app.hatf
  *	...

@@ -139,8 +139,8 @@ add_record(struct mptrace *m, const struct hatf_record *rec)
 	struct hatf_record *added;
 
 	/*
-	 * Skip an alloc or free that a realloc announced: it was added with the
-	 * realloc.
+	 * Skip an alloc or free that a realloc announced, because
+	 * batch_realloc() has added it with the realloc.
 	 */
 	if (pairing_role(&m->pairing, rec) == PAIRING_PART)
 		return;

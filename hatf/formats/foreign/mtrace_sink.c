@@ -49,8 +49,8 @@ put_name(uint8_t *p, const char *name)
 }
 
 /*
- * Write "(FUNCTION)".  If the name ends like an offset, append "+0": the source
- * then removes only this suffix.
+ * Write "(FUNCTION)".  If the name ends like an offset, append "+0", so that
+ * the source removes only this suffix.
  */
 static uint8_t *
 put_symbol(uint8_t *p, const char *function)

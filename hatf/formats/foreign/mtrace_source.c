@@ -107,7 +107,7 @@ mtrace_find_offset(struct textio_cell symbol)
 
 	while (p != symbol.start && isxdigit(p[-1]))
 		p--;
-	/* Skip the 'x', too: some glibc versions write "+0x1a". */
+	/* Skip "0x", too, because some glibc versions write "+0x1a". */
 	if (p != symbol.start && p[-1] == 'x')
 		p = p - symbol.start > 2 && p[-2] == '0' ? p - 2 : p;
 	return p != symbol.end && p != symbol.start &&

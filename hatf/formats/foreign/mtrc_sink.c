@@ -25,7 +25,7 @@
 #define RECORD_NBYTES (1 + 5 * NUMBER_NBYTES + 2 * (1 + NAME_MAX_NBYTES + 1))
 
 /*
- * The highest index that a comment may set, which leaves room for later
+ * The highest index that a comment may set.  The limit leaves room for later
  * indices.
  */
 #define INDEX_MAX ((uint64_t)1 << 62)
@@ -209,8 +209,8 @@ put_free(struct sink *s, const struct call *call)
 }
 
 /*
- * Write a call.  If no record allocated the block, the block has no index: omit
- * its free, and write its realloc as an alloc.
+ * Write a call.  If no record allocated the block, the block has no index, so
+ * omit its free, and write its realloc as an alloc.
  */
 static void
 put_call(struct sink *s, const struct call *call)
@@ -398,8 +398,8 @@ static enum hatf_status
 finish(struct sink *s)
 {
 	/*
-	 * mptrace takes a file without a trailer as truncated, so omit it from
-	 * an incomplete trace.
+	 * mptrace takes a file without a trailer as truncated, so omit the
+	 * trailer of an incomplete trace.
 	 */
 	if (!s->options.incomplete)
 		outfile_bytes(&s->out, MTRC_MAGIC, MTRC_MAGIC_NBYTES);

@@ -87,8 +87,8 @@ fail(struct cursor *c, enum hatf_status status)
 }
 
 /*
- * Decode a number byte by byte.  This is for numbers that are long or near the
- * end of the window.
+ * Decode a number byte by byte.  Use this function for numbers that are long or
+ * near the end of the window.
  */
 static bool
 take_long_number(struct cursor *c, uint64_t *n_ret)
@@ -165,7 +165,9 @@ define_name(struct mtrc *m, struct cursor *c, struct name *name)
 	return true;
 }
 
-/* Decode a name.  '*name_ret' is NULL if the record has no name there. */
+/*
+ * Decode a name.  '*name_ret' is NULL if the record has no name in this field.
+ */
 static bool
 take_name(struct mtrc *m, struct cursor *c, unsigned kind, const char *field,
 	  const struct name **name_ret)
@@ -220,7 +222,8 @@ define_site(struct mtrc *m, const struct name *const names[KIND_COUNT],
 }
 
 /*
- * Find the stack of a place.  If it has none, define a stack before the record.
+ * Find the stack of a place.  If the place has no stack yet, define one before
+ * the record.
  */
 static bool
 find_stack(struct mtrc *m, struct cursor *c, uint64_t offset,
@@ -336,8 +339,8 @@ take_alloc(struct mtrc *m, struct cursor *c, uint64_t offset)
 		return false;
 	rec = batch_add(&m->batch, HATF_ALLOC);
 	/*
-	 * In early versions an index may be in use: they write a realloc as F
-	 * and A with the same index.
+	 * If another block still has this index, the new block takes the index
+	 * over.  Files of mpatrol reuse only the indices of freed blocks.
 	 */
 	if (rec == NULL || !paged_map_put(&m->blocks, index, address))
 		return fail(c, HATF_NO_MEMORY);
@@ -350,7 +353,8 @@ take_alloc(struct mtrc *m, struct cursor *c, uint64_t offset)
 
 /*
  * Return the address of a block.  Like mptrace, accept an unknown index.  Give
- * it an address that no block has, so that the event stage reports a violation.
+ * its block an address that no other block has, so that the event stage reports
+ * a violation.
  */
 static uint64_t
 address_of(uint64_t index, const uint64_t *address)
