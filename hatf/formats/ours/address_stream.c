@@ -37,8 +37,8 @@ load_narrow_table(uint64_t *table, const uint8_t *p, size_t count,
 }
 
 /*
- * Return number 'i' of the piece.  In the loops, 'width' and 'is_planes' are
- * compile-time constants.
+ * Return number 'i' of the piece.  The callers pass 'width' and 'is_planes' as
+ * compile-time constants, so that their loops are fast.
  */
 static inline __attribute__((always_inline)) uint32_t
 number(const uint8_t *p, size_t count, size_t i, unsigned width, bool is_planes)

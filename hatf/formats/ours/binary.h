@@ -17,6 +17,8 @@
 #define BINARY_MAGIC_NBYTES 8
 
 /*
+ * The fields of a section's header, by offset in bytes:
+ *
  *	0  width         1  columns       2  reserved      4  rows
  *	8  base
  */

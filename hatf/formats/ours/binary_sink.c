@@ -3,7 +3,8 @@
  * binary_sink.c - write records as Simple Binary
  *
  * The header of a section states the width of its numbers and the base of its
- * addresses, so SECTION_ROWS records are collected before a section is written.
+ * addresses, so the sink collects SECTION_ROWS records before it writes a
+ * section.
  */
 #include "hatf/formats/ours/binary.h"
 

@@ -2,11 +2,11 @@
 /*
  * binary_source.c - read records from Simple Binary
  *
- * The rows are decoded in place in the window.  The fast path, take_rows(),
- * decodes rows without attributes.  This function is compiled once for each
- * width with the paper's four columns, and once for all other sections.  It
- * stops before a row that has attributes or is invalid; such a row is decoded
- * by take_row().
+ * The source decodes the rows in place in the window.  The fast path,
+ * take_rows(), decodes rows without attributes.  The compiler makes one copy of
+ * this function for each width with the paper's four columns, and one for all
+ * other sections.  take_rows() stops before a row that has attributes or is
+ * invalid; take_row() decodes such a row.
  */
 #include "hatf/formats/ours/binary.h"
 
@@ -226,8 +226,8 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 		if (input_window_left(&s->window) < want) {
 			if (n > 0)
 				/*
-				 * stop: the records point into the window,
-				 * which would move
+				 * Stop, because the records point into the
+				 * window, which input_window_fill() would move.
 				 */
 				break;
 			if (input_window_fill(&s->window, want) < want)
@@ -236,8 +236,9 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 			want = BINARY_HEADER_NBYTES;
 		} else if (b->rows == 0) {
 			/*
-			 * Return these records now.  If this is the last
-			 * section, reading the end of the file moves the
+			 * First return the records that point into the window.
+			 * If the next section is the last one, begin_section()
+			 * reads on to the end of the file, which moves the
 			 * window.
 			 */
 			if (n > 0)

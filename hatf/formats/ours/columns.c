@@ -130,8 +130,8 @@ column_choose_base(uint64_t lowest, uint64_t highest, uint64_t base)
 	if (column_fits(lowest, highest, base))
 		return base;
 	/*
-	 * If there is no base yet, choose one for the lowest addresses: they
-	 * belong to the heap, not to mapped files.
+	 * If there is no base yet, choose one for the lowest addresses, because
+	 * they belong to the heap, not to mapped files.
 	 */
 	return base == 0 || column_fits(lowest, highest, other) ? other : base;
 }

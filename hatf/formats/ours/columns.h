@@ -5,7 +5,7 @@
  * A section of Simple Binary and a group of Split Stream both consist of
  * columns (FORMATS "Columns").  This header says which numbers a record of each
  * tag has.  The width of a column is known only when all its values are known,
- * so for writing a 'struct columns' collects records until it is full.  Only
+ * so a writer collects records in a 'struct columns' until it is full.  Only
  * one thread may use a 'struct columns'.
  */
 #ifndef HATF_COLUMNS_H
@@ -34,8 +34,9 @@ extern const uint16_t column_offsets[COLUMN_LENGTH];
 
 /*
  * The bits that may be set in a column, by tag of the record (0 to 10): all
- * bits, or none if the record has no such field.  The only value that is not a
- * field of HATF is the size of a comment.
+ * bits, the low 16 bits for a length, or none if the record has no such field.
+ * The size of a comment, the length of its text, is the only value in a column
+ * that is not a field of HATF.
  */
 extern const uint64_t column_mask[HATF_COMMENT + 1][COLUMN_COUNT];
 
@@ -44,7 +45,8 @@ const char *column_name(enum column column);
 
 /*
  * Return the address that a stored number stands for: 0 for 0, otherwise the
- * sum of the number and 'base'.  So 4 bytes suffice wherever the heap is.
+ * sum of the number and 'base'.  With a base, 4 bytes suffice for an address,
+ * wherever the heap is.
  */
 static inline uint64_t
 column_address(uint64_t raw, uint64_t base)
@@ -123,7 +125,8 @@ void columns_reset(struct columns *c);
 
 /*
  * Do 4 bytes suffice for addresses between 'lowest' and 'highest', relative to
- * 'base'?  The base itself must not be among them: it would be stored as 0.
+ * 'base'?  The base itself must not be among them, because it would be stored
+ * as 0, which stands for address 0.
  */
 static inline bool
 column_fits(uint64_t lowest, uint64_t highest, uint64_t base)
@@ -134,7 +137,9 @@ column_fits(uint64_t lowest, uint64_t highest, uint64_t base)
 
 /*
  * Return a base for addresses between 'lowest' and 'highest'.  Return 'base' if
- * it suits these addresses, or if no base does; else another base that suits.
+ * it suits these addresses; else another base that suits them.  If no base
+ * suits all of them, return 'base', or, if 'base' is 0, a base for the lowest
+ * addresses.
  */
 uint64_t column_choose_base(uint64_t lowest, uint64_t highest, uint64_t base);
 

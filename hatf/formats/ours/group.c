@@ -11,6 +11,8 @@
 #include <stdlib.h>
 
 /*
+ * The fields of the two kinds of headers, by offset in bytes:
+ *
  *	group   0  records   4  pieces         5  reserved
  *	piece   0  stream    1  form           2  packing   3  reserved
  *		4  length    8  stored length  12  base
@@ -53,7 +55,7 @@ group_fini(struct group *g)
 		free(g->piece[i].bytes);
 }
 
-/* Stop with the error for a damaged group.  Return false. */
+/* Stop with an error.  Return false. */
 static bool
 fail(struct source *s, enum hatf_status status, const char *field)
 {

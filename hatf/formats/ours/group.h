@@ -4,8 +4,8 @@
  *
  * Split Stream and SplitAddr share this format (FORMATS "Groups").  A file is a
  * magic number and groups, the last of which is empty.  A group describes a
- * number of records.  It has one piece of each stream, and each piece is
- * compressed separately.
+ * number of records.  It has at most one piece of each stream, and each piece
+ * is compressed separately.
  *
  * A reader has a whole group in memory, so the limits below bound its memory,
  * whatever the file says.  Only one thread may use a group.
@@ -56,7 +56,7 @@ struct group {
 	uint64_t offset, end_offset;
 	struct piece piece[GROUP_STREAM_MAX];
 	struct inflate *inflate;
-	uint8_t *packed; /* memory for a piece in the form that the file has */
+	uint8_t *packed; /* memory for a piece as the file has it, compressed */
 	size_t packed_cap;
 };
 
@@ -70,7 +70,8 @@ void group_fini(struct group *g);
 /*
  * Read the next group, whose stream numbers must be below 'stream_count'.  At
  * the end of the trace or on an error, call source_stop() and return false.
- * Advance s->offset past the headers of the group.
+ * Set g->offset and g->end_offset.  Advance s->offset only past the empty group
+ * that ends the trace.
  */
 bool group_read(struct source *s, struct group *g, unsigned stream_count);
 
@@ -78,7 +79,7 @@ bool group_read(struct source *s, struct group *g, unsigned stream_count);
 
 /*
  * Write the header of a group of 'record_count' records and 'piece_count'
- * pieces.  If both are 0, this marks the end of the trace.
+ * pieces.  If both are 0, the header marks the end of the trace.
  */
 void group_put_header(struct sink *s, uint32_t record_count,
 		      unsigned piece_count);
@@ -95,10 +96,7 @@ void group_put_piece(struct sink *s, struct gzip_members *pack, unsigned stream,
 /* Return the level that the caller chose, or zlib's default. */
 int group_level(const struct sink *s);
 
-/*
- * Check the level that the caller chose.  Errors: HATF_BAD_OPTION: it is
- * invalid.
- */
+/* Check the level that the caller chose.  Errors: HATF_BAD_OPTION. */
 enum hatf_status group_check_level(struct sink *s);
 
 #endif /* HATF_GROUP_H */

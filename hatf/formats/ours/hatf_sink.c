@@ -2,13 +2,15 @@
 /*
  * hatf_sink.c - write records as HATF
  *
- * The current block is in a buffer.  When the buffer has BLOCK_NBYTES, the sink
- * ends the block, compresses it as one gzip member and writes it.  A bare trace
- * has no block comments and no trailer.  Its metadata is not repeated at each
- * block; each write is just the next part of the stream.
+ * The current trace block is in a buffer.  When the buffer has BLOCK_NBYTES,
+ * the sink ends the trace block, compresses it as one gzip member and writes
+ * it.  A bare trace has no block comments and no trailer.  The sink does not
+ * repeat its metadata after a write, so each write is just the next part of the
+ * stream.
  *
- * If a planner considers a whole block at once, it decides where blocks end:
- * each call of the planner plans one block, also in a bare trace.
+ * A planner that considers a whole trace block at once decides where trace
+ * blocks end, because each call of the planner plans one trace block, also in a
+ * bare trace.
  */
 #include "hatf/formats/common/format.h"
 
@@ -21,8 +23,8 @@
 #include <stdlib.h>
 
 /*
- * The length of a block: small enough for seeking, but large compared with a
- * compressor's window of 32 KiB.
+ * The length of a trace block, in bytes: small enough for seeking, but large
+ * compared with a compressor's window of 32 KiB.
  */
 #define BLOCK_NBYTES (256 * 1024)
 
@@ -82,7 +84,10 @@ flush(struct sink *s)
 
 		outfile_bytes(&s->out, h->member, nbytes);
 	}
-	/* Write the block to the file now, without waiting for the next one. */
+	/*
+	 * Write the trace block to the file now, without waiting for the next
+	 * one.
+	 */
 	outfile_drain(&s->out);
 	encoder_reset(e);
 	s->offset = e->stream_nbytes;
@@ -90,12 +95,14 @@ flush(struct sink *s)
 	return s->out.status;
 }
 
-/* If no block is open, begin one for 'rec'. */
+/* If no trace block is open, begin one for 'rec'. */
 static void
 open_block(struct sink *s, const struct hatf_record *rec)
 {
 	struct hatf *const h = s->ctx;
-	/* A comment has no time of its own: use the time of the last record. */
+	/*
+	 * A comment has no time of its own, so use the time of the last record.
+	 */
 	const uint64_t time =
 		rec->tag == HATF_COMMENT ? s->last_time : rec->time;
 
@@ -137,7 +144,7 @@ put_header(struct sink *s)
 	struct hatf *const h = s->ctx;
 	/*
 	 * Build the text at the end of the empty buffer.  The encoder copies it
-	 * to the start of the buffer, where it cannot overlap.
+	 * to the start of the buffer, where the copy cannot overlap the text.
 	 */
 	char *const scratch = (char *)h->buf + h->buf_nbytes - UINT16_MAX;
 	struct text t;
@@ -188,8 +195,8 @@ allocate(struct sink *s)
 	const struct place_planner *const planner = h->planner;
 
 	/*
-	 * The buffer has room for a block, its last records, a block comment or
-	 * trailer, and the column of stacks.
+	 * The buffer has room for a trace block, its last records, a block
+	 * comment or trailer, and the column of stacks.
 	 */
 	h->buf_nbytes = BLOCK_NBYTES + encoder_room_nbytes(planner) +
 			ENCODER_RECORD_MAX_NBYTES + ENCODER_COLUMN_NBYTES;

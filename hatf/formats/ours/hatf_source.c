@@ -14,14 +14,15 @@
 #include <stdlib.h>
 
 /*
- * The decoder must be the first member: some functions need only the decoder.
+ * The decoder must be the first member, because some functions take s->ctx as a
+ * 'struct decoder'.
  */
 struct hatf_in {
 	struct decoder decoder;
 	/*
 	 * Checksum of the bytes up to 'summed' in the window, from the end of
-	 * the last sum comment or from the start of the block.  Only maintained
-	 * if 'has_sums' is set.
+	 * the last sum comment or from the start of the trace block.  Only
+	 * maintained if 'has_sums' is set.
 	 */
 	uint32_t sum;
 	const uint8_t *summed;
@@ -104,9 +105,9 @@ restart_sum(struct hatf_in *in, const uint8_t *start)
 }
 
 /*
- * If the comment has a checksum, compare it with that of the bytes before its
- * digits.  If the comment begins a block, restart the checksum.  Return false
- * if a checksum is wrong or missing.
+ * If the comment has a checksum, compare it with the checksum of the bytes
+ * before its digits.  If the comment begins a trace block, restart the
+ * checksum.  Return false if a checksum is wrong or missing.
  */
 static bool
 check_sum(struct source *s, const struct hatf_record *comment)
@@ -144,7 +145,7 @@ begin_column(struct hatf_in *in, const struct hatf_record *comment)
 
 /*
  * If the comment contains a column of stacks, begin the column.  If the comment
- * begins a block, end the current column.
+ * begins a trace block, end the current column.
  */
 static enum hatf_status
 note_column(struct source *s, const struct hatf_record *comment)
@@ -186,8 +187,7 @@ reserve_items(struct source *s, size_t max)
 }
 
 /*
- * Append to the attributes of the records the stacks that the column has for
- * them.
+ * For each record, append its stack from the column to the record's attributes.
  */
 static void
 add_stacks(struct hatf_in *in, struct hatf_record *records, size_t n)
@@ -289,8 +289,8 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 		} else if (d->stop == DECODER_MORE) {
 			if (n > 0)
 				/*
-				 * stop: the records point into the window,
-				 * which would move
+				 * Stop, because the records point into the
+				 * window, which read_on() would move.
 				 */
 				break;
 			if (!read_on(s))
@@ -383,9 +383,10 @@ probe_further(struct source *s, struct decoder *trial, const uint8_t *next,
 }
 
 /*
- * Decode the first records on trial.  Return NULL if they are HATF, or if they
- * are truncated, which is reported later, when they are really decoded.  Else
- * return the name of the invalid field.  'trial' is left where decoding ended.
+ * Decode the first records on trial.  Return NULL if they are HATF.  Also
+ * return NULL if they are truncated, because read_records() reports this later.
+ * Else return the name of the invalid field.  Afterwards, 'trial' has the
+ * position at which decoding ended.
  */
 static const char *
 probe(struct source *s, struct decoder *trial)
@@ -451,7 +452,7 @@ read_header(struct source *s)
 	}
 	note_comment(s, &header);
 	/*
-	 * The caller also gets the header as the first record: prepare to
+	 * The caller also gets the header as the first record, so prepare to
 	 * decode it again.
 	 */
 	decoder_init(d, d->want_metadata);

@@ -2,10 +2,10 @@
 /*
  * split_source.c - read records from Split Stream
  *
- * Records are made in batches, field by field: one loop for each stream of the
- * group runs over the records of the batch, which stay in the first-level
- * cache.  A loop stops at the first record for which its stream is invalid; the
- * loops after it end before this record.
+ * The source makes records in batches, field by field.  For each stream of the
+ * group, a loop runs over the records of the batch, which stay in the
+ * first-level cache.  A loop stops at the first record for which its stream is
+ * invalid; the loops after it end before this record.
  */
 #include "hatf/formats/ours/split.h"
 
@@ -20,7 +20,8 @@ struct split {
 	struct group group;
 	uint32_t next; /* index of the next record in the group */
 	/*
-	 * bytes that one record takes in all streams together, except 'bytes'
+	 * bytes that one record takes in all streams together, except in the
+	 * stream 'bytes'
 	 */
 	size_t row_nbytes;
 	/* how many bytes of the stream 'bytes' are used so far */
@@ -207,7 +208,10 @@ check_piece(const struct split *p, unsigned stream)
 	return NULL;
 }
 
-/* Read the next group.  Return false if the trace ends here or is invalid. */
+/*
+ * Read the next group.  Return false if there is no next group, or if it is
+ * invalid.
+ */
 static bool
 begin_group(struct source *s)
 {
@@ -237,7 +241,9 @@ begin_group(struct source *s)
 	return true;
 }
 
-/* Have the records used all bytes of the group?  If not, it is invalid. */
+/*
+ * Have the records used all bytes of the group?  If not, the group is invalid.
+ */
 static bool
 end_group(struct source *s)
 {

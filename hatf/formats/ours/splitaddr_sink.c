@@ -2,8 +2,9 @@
 /*
  * splitaddr_sink.c - write records as SplitAddr
  *
- * The records are encoded without their addresses.  A planner calls the usual
- * planner and then changes its result, so that addresses take no bytes.
+ * The sink encodes the records without their addresses.  Its planner,
+ * plan_without_addresses(), calls the usual planner and then changes the
+ * result, so that addresses take no bytes.
  */
 #include "hatf/formats/ours/splitaddr.h"
 

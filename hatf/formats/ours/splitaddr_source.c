@@ -25,10 +25,9 @@ struct splitaddr {
 static const uint8_t use_count[HATF_TAG_COUNT] = { 1, 1, 2, 2, 2, 2 };
 
 /*
- * Return for how many of the records the stream has addresses.  The result is
- * less than 'n' if the next record has an address that is not 0, or if the
- * stream lacks addresses for it.  Set '*uses_ret' to the number of addresses
- * that these records need.
+ * Return how many records come before the first bad one.  A record is bad if it
+ * has an address that is not 0, or if the stream lacks addresses for it.  Set
+ * '*uses_ret' to the number of addresses that the records before it need.
  */
 static size_t
 count_good(const struct splitaddr *p, const struct hatf_record *rec, size_t n,
@@ -130,7 +129,10 @@ end_group(struct source *s)
 	return true;
 }
 
-/* Read the next group.  Return false if the trace ends here or is invalid. */
+/*
+ * Read the next group.  Return false if there is no next group, or if it is
+ * invalid.
+ */
 static bool
 begin_group(struct source *s)
 {
@@ -171,8 +173,8 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 				  max - n < BATCH ? max - n : BATCH);
 		else if (n > 0 || !end_group(s) || !begin_group(s))
 			/*
-			 * stop: the records point into the group, which would
-			 * be replaced
+			 * Stop, because the records point into the group, which
+			 * the next group would replace.
 			 */
 			break;
 	}

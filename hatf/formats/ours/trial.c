@@ -2,8 +2,8 @@
 /*
  * trial.c - see trial.h
  *
- * A technique leaves its result in the encoder and its buffer.  Both are reset
- * before the next technique; a copy of the best result is kept.
+ * A technique leaves its result in the encoder and its buffer.  trial_flush()
+ * resets both before the next technique, and keeps a copy of the best result.
  */
 #include "hatf/formats/ours/trial.h"
 
@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * The techniques to try: each gave the smallest result for some program.
- * "online" is tried last.
+ * The techniques to try.  Each of them gave the smallest result for some
+ * program.  trial_flush() tries "online" last.
  */
 static const char *const names[] = { "small-size", "optimum", "best", "naive" };
 #define TECHNIQUE_COUNT (sizeof(names) / sizeof(names[0]))

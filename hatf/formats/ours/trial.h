@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trial.h - find for each block the placement that is smallest after
+ * trial.h - find for each trace block the placement that is smallest after
  * compression
  *
  * The smallest HATF is not always the smallest gzip member.  A compressor may
  * by itself save what a dense placement of metadata saves, and metadata can
  * hide repetition from the compressor.  The best placement depends on the
- * program.  A trial therefore uses a few techniques and the recorder's
- * placement on each block, and keeps the smallest member.  Blocks are
- * independent, so their placements may differ.  Only one thread may use a
+ * program.  A trial therefore tries a few techniques and the recorder's
+ * placement on each trace block, and keeps the smallest member.  Trace blocks
+ * are independent, so their placements may differ.  Only one thread may use a
  * trial.
  */
 #ifndef HATF_TRIAL_H
@@ -23,8 +23,8 @@ struct trial;
 /*
  * Create a trial for an encoder.  The encoder's planner must be optimum_span()
  * with 'optimum', its buffer has 'buf_nbytes', and 'squeeze' compresses its
- * blocks.  The caller keeps ownership of all three.  Return NULL if there is no
- * memory.
+ * trace blocks.  The caller keeps ownership of all three.  Return NULL if there
+ * is no memory.
  */
 struct trial *trial_new(struct optimum *optimum, struct gzip_best *squeeze,
 			size_t buf_nbytes);
