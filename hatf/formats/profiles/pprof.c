@@ -76,7 +76,8 @@ enum names {
 #define INLINED_MAX 64
 
 /*
- * The string table needs no limit of its own: the limits of the trace suffice.
+ * The string table needs no limit of its own, because the limits of the trace
+ * suffice.
  */
 #define STRING_MAX	  UINT32_MAX
 #define STRING_NBYTES_MAX UINT64_MAX
@@ -90,7 +91,9 @@ struct pprof {
 	struct string_table mappings; /* the bytes of each struct mapping */
 	/* Each location is an array of indices of entries, innermost first. */
 	struct string_table locations;
-	/* rows of uint8_t: the enum names bits of mapping n, in row n - 1 */
+	/*
+	 * rows of uint8_t: the bits of 'enum names' for mapping n, in row n - 1
+	 */
 	struct rows names;
 	uint64_t start_ns; /* start of the trace in ns since 1970; 0: unknown */
 	/*
@@ -121,8 +124,8 @@ write_outer(struct sink *s)
 /* -------------------------------------------------------------- the content */
 
 /*
- * Return the number of an entry in a table, from 1.  If this fails, set
- * p->status and return 0.
+ * Return the number of the table's entry with these bytes, from 1; add the
+ * entry if it is new.  If this fails, set p->status and return 0.
  */
 static uint64_t
 number_of(struct pprof *p, struct string_table *names, const void *bytes,
@@ -314,10 +317,11 @@ function_of(struct pprof *p, const char *name, const char *file)
 }
 
 /*
- * A mapping of an object.  It is an entry of 'mappings', whose bytes are
- * compared, so it must have no padding.  'start', 'limit' and 'offset' are 0 if
- * the address of the mapping is unknown, or if addresses are relative to the
- * object, as pprof then assumes.
+ * A mapping of an object.  The table 'mappings' compares the bytes of its
+ * entries, so this struct must have no padding.  'start', 'limit' and 'offset'
+ * are 0 if the address of the mapping is unknown, or if addresses are relative
+ * to the object.  If they are 0, pprof takes addresses as relative to the
+ * object.
  */
 struct mapping {
 	uint64_t object, build_id; /* indices of strings */
@@ -439,8 +443,8 @@ put_names(struct pprof *p, uint32_t mapping)
 }
 
 /*
- * Write the mappings.  Those of the program come first: pprof shows the first
- * mapping as the profiled binary.
+ * Write the mappings.  The mappings of the program come first, because pprof
+ * shows the first mapping as the profiled binary.
  */
 static bool
 write_mappings(struct sink *s)
@@ -503,8 +507,8 @@ location_address(const struct pprof *p, const struct hatf_frame *frame)
 }
 
 /*
- * Write location 'id', with a line for each of its functions.  First encode the
- * lines: writing a new function overwrites 'inner'.
+ * Write location 'id', with a line for each of its functions.  Encode the lines
+ * first, because writing a new function overwrites 'inner'.
  */
 static void
 write_location(struct sink *s, uint32_t id)

@@ -179,8 +179,8 @@ find_site(struct profile *p, const struct hatf_record *rec)
 /* ------------------------------------------------------------------- shares */
 
 /*
- * The site for which a block counts, and the amounts.  It is an entry of
- * 'shares', whose bytes are compared, so it must have no padding.
+ * The site for which a block counts, and the amounts.  The table 'shares'
+ * compares the bytes of its entries, so this struct must have no padding.
  */
 struct share {
 	uint64_t site; /* index of the site in 'sites' */
@@ -335,8 +335,8 @@ begin_block(struct profile *p, const struct hatf_record *rec,
 }
 
 /*
- * Count a call.  If a realloc keeps the site, it does not end the block's life:
- * cancel the part of the lifetime that would count twice.
+ * Count a call.  If reallocs keep the site, a realloc does not end the block's
+ * life, so cancel the part of the lifetime that would count twice.
  */
 static bool
 count_entry(struct profile *p, const struct hatf_record *rec,
@@ -381,7 +381,10 @@ count_record(struct profile *p, const struct hatf_record *rec)
 	       count_entry(p, rec, &entry);
 }
 
-/* Take the time from a comment: a program may run on without allocations. */
+/*
+ * Take the time from a comment, because a program may run on without
+ * allocations.
+ */
 static void
 note_time(struct profile *p, const struct hatf_record *rec)
 {
@@ -465,7 +468,7 @@ profile_end(struct profile *p)
 
 /*
  * Store the index of an entry.  If the entry is new, add it.  'key' identifies
- * it among the entries of its kind.
+ * the entry among the entries of its kind.
  */
 static bool
 entry_idx(struct profile *p, const struct profile_entry *entry, uint64_t key,
@@ -574,8 +577,8 @@ profile_offset(const struct profile *p, const struct hatf_frame *frame,
 	       uint64_t *offset_ret)
 {
 	/*
-	 * Use the offset that was noted when the frame was defined: now,
-	 * another object may be mapped at the address.
+	 * Use the offset that was noted when the frame was defined, because
+	 * another object may be mapped at the address now.
 	 */
 	*offset_ret = frame->offset != 0 ? frame->offset : frame->address;
 	return frame->offset != 0 ||

@@ -97,8 +97,9 @@ struct profile {
 	struct profile_site *sites;
 	size_t site_count, site_cap;
 	/*
-	 * indices in 'sites'; the place is the stack id or the thread and
-	 * class, modulo PROFILE_RECENT_COUNT
+	 * indices in 'sites' of recently used sites.  The slot of a site is its
+	 * stack id, or a number for its thread and size class, modulo
+	 * PROFILE_RECENT_COUNT.
 	 */
 	size_t recent[PROFILE_RECENT_COUNT];
 	/* maps an entry's key to 'value', its index in 'entries' */
@@ -113,11 +114,11 @@ struct profile {
 	/* The trace has times; if not, the unit of time is one call. */
 	bool has_times;
 	bool keeps_site; /* a realloc keeps the site of its block */
+	struct sampling sampling;
 	/*
 	 * In a trace of samples, the member 'object' of a block is a
 	 * number in 'shares'.  In other traces, it is an index in 'sites'.
 	 */
-	struct sampling sampling;
 	struct string_table shares;
 	/* frames in all stacks returned; at most PROFILE_FRAMES_MAX */
 	uint64_t frame_count;
@@ -139,14 +140,14 @@ enum hatf_status profile_write(struct profile *p, struct sink *s,
 
 /*
  * Complete the sums of each site.  Call this once, after the last record;
- * before it, the sums are not valid.
+ * before this call, the sums are not valid.
  */
 void profile_end(struct profile *p);
 
 /*
  * Maximum number of frames in all stacks that profile_stack() returns.  A trace
  * defines a stack by its innermost frame and its parent stack.  A profile
- * writes all frames of a stack: n stacks of up to n frames would be n * n / 2
+ * writes all frames of a stack, so n stacks of up to n frames can have n^2 / 2
  * frames.
  */
 #define PROFILE_FRAMES_MAX ((uint64_t)1 << 25)

@@ -2,7 +2,7 @@
 /*
  * protobuf.h - encode messages of protocol buffers
  *
- * The encoder is hand-written: pprof's profiles need only varints and
+ * The encoder is hand-written, because pprof's profiles need only varints and
  * length-prefixed bytes, which take sixty lines and one pass over the data.
  * protobuf-c would add a library, which every user of libhatf would have to
  * link, and would add a compiler to the build.  It also needs the whole profile
@@ -20,8 +20,9 @@
 #include <stdint.h>
 
 /*
- * A message that is being encoded; it is empty if all is 0.  If memory runs
- * out, 'failed' is set, and nothing more is appended.  The owner frees 'buf'.
+ * A message that is being encoded; it is empty if all members are 0.  If memory
+ * runs out, 'failed' is set, and nothing more is appended.  The owner frees
+ * 'buf'.
  */
 struct protobuf {
 	uint8_t *buf;
