@@ -142,7 +142,10 @@ parse_further(const struct ascii *a, struct textio_cell rest,
 	rest.start = skip_blanks(rest.start);
 	if (rest.start == rest.end)
 		return NULL;
-	/* Blanks at the end are not digits, so they are an error here. */
+	/*
+	 * textio_unhex() refuses blanks at the end of the line, because they
+	 * are not digits.
+	 */
 	if (!a->attributes || !textio_unhex(&rest) ||
 	    rest.end - rest.start > UINT16_MAX)
 		return "attributes";

@@ -367,8 +367,8 @@ put_text(struct outfile *o, const uint8_t *s, size_t nbytes)
 	while (nbytes != 0) {
 		const size_t n = nbytes < TEXT_NBYTES ? nbytes : TEXT_NBYTES;
 		/*
-		 * Reserve room for 3 more bytes: the last character may begin
-		 * within 'n' and end after it.
+		 * Reserve room for 3 more bytes, because the last character may
+		 * begin within the first 'n' bytes and end after them.
 		 */
 		uint8_t *const start = outfile_room(o, ESCAPE_MAX * (n + 3));
 		uint8_t *p = start;

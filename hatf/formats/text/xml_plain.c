@@ -9,7 +9,7 @@
 
 /*
  * The longest number whose text needs the slow path, because it has character
- * references, CDATA or comments.
+ * references or CDATA.
  */
 #define SLOW_NBYTES 64
 

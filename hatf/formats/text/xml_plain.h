@@ -22,7 +22,7 @@
 /* The longest text of attributes or of a comment that the fast path accepts. */
 #define XML_PLAIN_TEXT_NBYTES ((size_t)16 * 1024)
 
-/* The bytes to parse.  '*end' must be 0: scans stop there. */
+/* The bytes to parse.  '*end' must be 0, so that scans stop there. */
 struct xml_plain {
 	uint8_t *next, *end;
 	uint64_t line_count; /* how many newlines were passed so far */

@@ -24,8 +24,8 @@
 #include <stdlib.h>
 
 /*
- * Maximum number of bytes that expat gets at a time.  Their number is limited
- * because the batch must keep the surplus records.
+ * Maximum number of bytes that expat gets at a time.  There is a limit, because
+ * the batch must keep the surplus of the records in these bytes.
  */
 #define PIECE_NBYTES ((size_t)16 * 1024)
 
@@ -33,8 +33,8 @@
 #define TOKEN_NBYTES ((int64_t)1024 * 1024)
 
 /*
- * The longest text of an element: any comment fits, even if each byte is
- * escaped.
+ * The longest text of an element, in bytes.  Any comment fits, even if each of
+ * its bytes is escaped.
  */
 #define TEXT_NBYTES ((size_t)512 * 1024)
 
@@ -67,7 +67,10 @@ struct xml {
 	/* attributes have default values, which only expat knows */
 	bool has_defaults;
 	size_t stride_nbytes; /* expat gets at least this many bytes */
-	/* 0: outside the root element, 1: in it, 2: in a record */
+	/*
+	 * 0: outside the root element, 1: in the root element, 2: in a record,
+	 * 3: in a field
+	 */
 	unsigned depth;
 	struct hatf_record rec;
 	/* fields of 'rec' that were seen, as bits '1 << field' */
@@ -317,7 +320,10 @@ on_text(void *ctx, const char *text, int nbytes)
 		}
 }
 
-/* Refuse entities: one could stand for far more text than the file has. */
+/*
+ * Refuse entities, because an entity could stand for far more text than the
+ * file has.
+ */
 static void XMLCALL
 on_entity(void *ctx, const char *name, int is_parameter, const char *value,
 	  int value_nbytes, const char *base, const char *system_id,
@@ -335,8 +341,8 @@ on_entity(void *ctx, const char *name, int is_parameter, const char *value,
 }
 
 /*
- * An attribute may have a default value, which its element does not show: only
- * expat can parse such a document.
+ * An attribute may have a default value, which its element does not show, so
+ * only expat can parse such a document.
  */
 static void XMLCALL
 on_attribute(void *ctx, const char *element, const char *name, const char *type,
@@ -601,8 +607,8 @@ skip_prolog(const uint8_t *p, const uint8_t *end)
 }
 
 /*
- * If these bytes end before the root element begins, accept them: the parser
- * decides later.
+ * If these bytes end before the root element begins, accept them, because the
+ * parser decides later.
  */
 bool
 xml_recognise(const uint8_t *bytes, size_t nbytes)
