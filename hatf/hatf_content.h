@@ -106,7 +106,7 @@ HATF_API const char *hatf_status_text(enum hatf_status status);
 
 /*
  * Describe 'err' in 'buf', NUL-terminated, truncated to 'nbytes' bytes: for
- * example "offset 0x1a40, record 812: size: the trace is truncated here".
+ * example "offset 0x1a40, record 812: size: the trace is truncated".
  * Return 'buf'.
  */
 HATF_API char *hatf_error_text(const struct hatf_error *err, char *buf,

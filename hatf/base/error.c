@@ -11,8 +11,8 @@
 static const char *const status_text[] = {
 	[HATF_OK] = "no error",
 	[HATF_END] = "end of the trace",
-	[HATF_TRUNCATED] = "the trace is truncated here",
-	[HATF_BAD_TAG] = "this is not the tag of a record",
+	[HATF_TRUNCATED] = "the trace is truncated",
+	[HATF_BAD_TAG] = "not the tag of a record",
 	[HATF_BAD_METADATA] = "a metadata record is invalid",
 	[HATF_BAD_COMPRESSION] = "the compressed data is damaged",
 	[HATF_NOT_HATF] = "not a format that hatf knows",
@@ -29,7 +29,7 @@ static const char *const status_text[] = {
 		"the ring file is from an earlier boot or another machine",
 	[HATF_NO_LIBRARY] = "this build lacks the library for this compression",
 	[HATF_NOT_READ] = "hatf does not read this kind of file",
-	[HATF_BAD_OPTION] = "this value is invalid for the option",
+	[HATF_BAD_OPTION] = "the value of this option is invalid",
 	[HATF_BAD_COMMENT] = "a block or trailer comment contradicts the trace",
 };
 
@@ -63,7 +63,8 @@ static const char *const violation_text[] = {
 
 static const char *const heritage_text[] = {
 	[HATF_HERITAGE_NONE] = "the process is not the child of a fork",
-	[HATF_HERITAGE_EXACT] = "known from the parent's trace",
+	[HATF_HERITAGE_EXACT] =
+		"the inherited blocks are known from the parent's trace",
 	[HATF_HERITAGE_UNKNOWN] = "the parent's trace has not been read",
 	[HATF_HERITAGE_INEXACT] = "the trace lacks the exact time of the fork",
 	[HATF_HERITAGE_MISSING] = "the parent's trace was not found",
@@ -104,8 +105,8 @@ hatf_heritage_text(enum hatf_heritage heritage)
 }
 
 /*
- * Print the system's reason (errno): it helps the user more than the place in
- * the trace.
+ * Print the system's reason (errno), which helps the user more than the place
+ * in the trace.
  */
 static void
 print_system_error(const struct hatf_error *err, char *buf, size_t nbytes)

@@ -328,7 +328,7 @@ for name in cut.hatf cut.hatf.gz cut.csv cut.json cut.bin cut.split \
 	cut.splitaddr; do
 	run "$HATF" convert cut.ascii $name
 	check_status "$name" 1
-	check_one_line "$name" '*: the trace is truncated here'
+	check_one_line "$name" '*: the trace is truncated'
 	run "$HATF" verify $name
 	check_status "$name: verify" 1
 done

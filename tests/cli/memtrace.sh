@@ -136,7 +136,7 @@ zcat "$data/lists-v2.ctf.gz" | head -c 5000 >cut.ctf
 run "$HATF" dump cut.ctf
 check_status cut 1
 check_one_line cut \
-	'hatf dump: cut.ctf: offset 0x*: packet: the trace is truncated here'
+	'hatf dump: cut.ctf: offset 0x*: packet: the trace is truncated'
 
 # A stack that is too large for a packet loses its innermost frames, and the
 # next stack extends the part that was written.  Memtrace itself does not write

@@ -103,7 +103,7 @@ head -c $(($(wc -c <thr.mtrace) - 7)) thr.mtrace >cut.mtrace
 run "$HATF" convert cut.mtrace cut.hatf
 check_status 'cut off' 1
 check_one_line 'cut off' 'hatf convert: cut.mtrace: line 3817, offset 0x*:' \
-	'the trace is truncated here'
+	'the trace is truncated'
 run "$HATF" convert cut.hatf cut2.mtrace
 check_status 'cut off: again' 1
 check 'cut off: end' "$(tail -1 cut2.mtrace | cut -c 1)" @

@@ -395,7 +395,7 @@ said 'address: malformed' '1 1 0x10000000000000000\n'
 said 'address: malformed' '4 1 0x10\n'
 said 'old_address: malformed' '4 1 x 0x10\n'
 said 'line: malformed' '2 0x10 0x20\n'
-said '*the trace is truncated here*' '2 0x10'
+said '*the trace is truncated*' '2 0x10'
 
 # Each realloc of Meta-TF 1.2, with and without the records that it announces.
 {

@@ -199,7 +199,7 @@ for packer in gzip zstd lz4; do
 	check_status "cut $packer" 1
 	check_one_line "cut $packer" \
 		'hatf convert: cut.packed: *offset 0x* unpacked, record *:' \
-		'the trace is truncated here,' \
+		'the trace is truncated,' \
 		"at byte $nbytes of the $packer file"
 done
 

@@ -216,7 +216,7 @@ head -c -10 good.hatf >cut.hatf
 run "$HATF" verify cut.hatf
 check_status cut 1
 check_one_line cut 'hatf verify: cut.hatf: offset 0x*, record 4*:' \
-	'the trace is truncated here'
+	'the trace is truncated'
 check cut "$(cat out)" 'cut.hatf: not ok, 3 events'
 cp good.hatf tag.hatf
 u 1 12 >>tag.hatf
