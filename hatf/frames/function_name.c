@@ -11,8 +11,9 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /*
- * Operators that contain brackets or arrows.  Longer ones come first, because
- * the first match counts.
+ * The symbols of operators.  Without this list, step() would count the '<' of
+ * "operator<" as a bracket.  Longer symbols come first, because the first match
+ * counts.
  */
 static const char *const operators[] = {
 	"<=>", "->*", "<<=", ">>=", "<<", ">>", "<=", ">=",
@@ -23,12 +24,13 @@ static const char *const operators[] = {
 struct scan {
 	const char *next, *name;
 	/*
-	 * the '<' of the template arguments, outside all brackets, that end at
-	 * 'next'; NULL: no such arguments end there
+	 * the '<', outside all brackets, of the template arguments that end at
+	 * 'next'; NULL: none end there
 	 */
 	const char *arguments;
 	unsigned depth;
-	bool is_operator; /* in an operator: blanks belong to the name */
+	/* the name is that of an operator, so blanks belong to it */
+	bool is_operator;
 };
 
 static bool
@@ -133,7 +135,10 @@ pass_parameters(struct scan *s, const char *start)
 	return false;
 }
 
-/* Step over the next byte or word of the name; false: the name has ended. */
+/*
+ * Step over the next byte or word of the name.  Return false if the name has
+ * ended.
+ */
 static bool
 step(struct scan *s, const char *start)
 {
