@@ -132,7 +132,8 @@ static const struct format formats[] = {
 	  .sink = &mtrace_sink },
 	{ .name = "android",
 	  .about = "text of Android's record_allocs and memory_replay, with or "
-		   "without times; keeps the attributes zeroed and alignment",
+		   "without times; keeps the attributes \"zeroed\" and "
+		   "\"alignment\"",
 	  .suffix = ".android",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS |
 		   HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC |
@@ -192,8 +193,8 @@ static const struct format formats[] = {
 	  .sink = &memtrace_sink },
 	{ .name = "gperftools",
 	  .about = "raw malloc trace of github.com/alk/gperftools: it has "
-		   "tokens in place of addresses, and sizes rounded up to 8 "
-		   "bytes",
+		   "tokens in place of addresses, and sizes rounded up to a "
+		   "multiple of 8 bytes",
 	  .keeps = HATF_KEEPS_REALLOC | HATF_KEEPS_THREAD | HATF_KEEPS_TIME,
 	  .foreign = true,
 	  .disorderly = true,
@@ -222,8 +223,8 @@ static const struct format formats[] = {
 	  .source = &mptrace_source,
 	  .sink = &mptrace_sink },
 	/*
-	 * This row must be the last: a stream that no other format recognises
-	 * is either HATF or not a trace.
+	 * This row must be the last, because a stream that no other format
+	 * recognises is either HATF or not a trace.
 	 */
 	{ .name = "hatf",
 	  .about = "HATF 1.0 (Chilimbi, Jones, Zorn, ISMM 2000), in blocks of "
@@ -288,7 +289,10 @@ has_suffix(const char *path, size_t path_nbytes, const char *suffix)
 	       memcmp(path + path_nbytes - nbytes, suffix, nbytes) == 0;
 }
 
-/* Copy what the public struct has of 'f'.  Return false if 'f' is NULL. */
+/*
+ * Copy the members of 'f' that the public struct has.  Return false if 'f' is
+ * NULL.
+ */
 static bool
 give(const struct format *f, struct hatf_format *format_ret)
 {
@@ -386,7 +390,8 @@ hatf_format_of_path(const char *path, const char **compression_ret)
 		const size_t nbytes = suffix_nbytes(f, path, path_nbytes);
 
 		/*
-		 * Prefer the longest suffix: ".dhat.json" also ends in ".json".
+		 * Prefer the longest suffix, because ".dhat.json" also ends in
+		 * ".json".
 		 */
 		if (nbytes <= longest || f->sink == NULL ||
 		    !supports_compression(f, *compression_ret))

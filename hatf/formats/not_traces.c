@@ -7,17 +7,18 @@
 /*
  * gperftools' 'postprocess' converts a raw trace to a processed stream of
  * instructions.  An instruction has 24 bytes; its first byte is its type, 0 to
- * 7.
+ * 7.  Its parts, by offset in bytes:
  *
- * 	0  type   1  register   8  a number   16  another
+ *	0  type   1  register   8  a number   16  a number
  */
 #define INSTRUCTION_NBYTES 24
 #define INSTRUCTION_SWITCH 5
 #define INSTRUCTION_LAST   7
 
 /*
- * Require at least this many instructions: a shorter match may be chance.  A
- * register has 8 bytes, but its number fits into 4; the other bytes must be 0.
+ * Require at least this many instructions, because a shorter match may be
+ * chance.  The register has 7 bytes, but its number fits into 4, so the other 3
+ * bytes must be 0.
  */
 #define INSTRUCTION_COUNT_MIN 2
 #define REGISTER_NBYTES	      4
@@ -88,7 +89,8 @@ not_traces_recognise(const uint8_t *bytes, size_t nbytes)
 	if (nbytes > FORMAT_PREFIX_NBYTES)
 		nbytes = FORMAT_PREFIX_NBYTES;
 	if (is_processed(bytes, nbytes))
-		return "a processed gperftools stream; hatf reads the raw one";
+		return "a processed gperftools stream; hatf reads only raw "
+		       "traces";
 	if (is_dhat(bytes, nbytes))
 		return "a profile for DHAT's viewer, which hatf only writes";
 	if (is_pprof(bytes, nbytes))

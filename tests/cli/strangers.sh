@@ -152,9 +152,9 @@ refused pyc
 		head -c 8 /dev/zero
 	done
 } >processed
-refused processed 'a processed gperftools stream; hatf reads the raw one'
+refused processed 'a processed gperftools stream; hatf reads only raw traces'
 gzip -k processed
-refused processed.gz 'a processed gperftools stream; hatf reads the raw one'
+refused processed.gz 'a processed gperftools stream; hatf reads only raw traces'
 
 # Formats that hatf only writes.
 {
