@@ -55,7 +55,8 @@ Site = collections.namedtuple(
     'Site', 'name frame allocations allocated live_blocks live peak')
 Site.__doc__ = '''What one call site has allocated.
 'allocations' and 'live_blocks' are counts; the other numbers are bytes.  'peak'
-is what the site had live at the moment when the whole program had most.'''
+is how many bytes of the site were live when the whole program had the most live
+bytes.'''
 
 # How many rows are read at a time.
 _ROWS = 1 << 18
@@ -270,7 +271,7 @@ class Trace:
             raise ValueError('jobs must be a number from 0 to 64')
         self.path = os.fspath(path)
         if b'\0' in os.fsencode(self.path):
-            raise ValueError('a zero byte in the path')
+            raise ValueError('the path contains a zero byte')
         self.partial = bool(partial)
         self.fault = None
         self._jobs = jobs
@@ -320,7 +321,7 @@ class Trace:
     def arrays(self, *names):
         """
         All events as columns: a dict of arrays, for the names in COLUMNS that
-        are given, or for all.  Ids of stacks are for stack().
+        are given, or for all.  The column 'stack' has ids for stack().
 
         A damaged or incomplete trace raises Error.  If it was opened with
         partial=True, the events before the damage or the missing end are
@@ -340,7 +341,8 @@ class Trace:
             missing = [n for n in names if n not in columns]
             if missing:
                 columns.update(self._read_columns(missing))
-            # An array.array cannot be read-only, so it is not shared.
+            # An array.array cannot be read-only, so later calls do not get the
+            # same one.
             if numpy is not None:
                 self._columns.update(columns)
             return {name: columns[name] for name in names}
@@ -443,7 +445,7 @@ class Trace:
             self._check_open()
             stack_id = operator.index(stack_id)
             if not 0 <= stack_id < 1 << 64:
-                raise ValueError('not the id of a stack')
+                raise ValueError('the id of a stack must be from 0 to 2^64 - 1')
             if self._stacks is None:
                 return []
             return [frame for frame, _ in self._walk(stack_id)
@@ -511,9 +513,9 @@ class Trace:
 
 def open(path, partial=False, jobs=0):
     """
-    Open a trace in any format.  'jobs' threads inflate ahead, 0 to 64.  With
-    'partial', a damaged or incomplete trace is read as far as possible.  Raises
-    Error if there is no trace at 'path'.
+    Open a trace in any format.  'jobs' is the number of threads that inflate
+    ahead, 0 to 64.  With 'partial', a damaged or incomplete trace is read as
+    far as possible.  Raises Error if there is no trace at 'path'.
     """
     return Trace(path, partial, jobs)
 
@@ -561,7 +563,7 @@ def _blocks_by_numpy(c):
         following[order[:-1][same]] = order[1:][same]
     first = numpy.nonzero(begins)[0]
     last = following[first]
-    # All blocks of a destroyed heap end with it.
+    # If a heap is destroyed, all its blocks end.
     for row in numpy.nonzero(kind == HEAP_DESTROY)[0]:
         dead = (c['heap'][first] == c['heap'][row]) & (first < row)
         last[dead & (last > row)] = row
