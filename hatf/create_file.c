@@ -5,7 +5,7 @@
  *
  * A trace contains command lines, file names and addresses, so only its owner
  * may read a file with such data.  The new file does not get the mode of the
- * input: a pipe has none, and users can share a file by chmod.
+ * input, because a pipe has no mode, and users can share the new file by chmod.
  */
 #include "hatf/create_file.h"
 #include "hatf/hatf.h"
@@ -32,8 +32,8 @@ take_over(int fd)
 	if (!S_ISREG(st.st_mode))
 		return true;
 	/*
-	 * Refuse a file of another user: its owner can make it readable at any
-	 * time.
+	 * Refuse a file of another user, because its owner can make it readable
+	 * at any time.
 	 */
 	if (st.st_uid != geteuid()) {
 		errno = EPERM;

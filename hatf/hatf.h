@@ -55,7 +55,8 @@
  * Neither changes what a compiled program sees.
  *
  *   - Where the first member is 'struct_nbytes', the caller sets it to the
- *     sizeof of the struct and all other members of options to 0 or a value:
+ *     sizeof of the struct.  In options, the caller sets each other member to 0
+ *     or to a value:
  *
  *	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
  *
@@ -68,7 +69,7 @@
  *   - Where a struct has 'reserved' members, these are 0 in results, and must
  *     be 0 in what the caller fills in.
  *
- * 'struct hatf_record' has no such members: HATF 1.0 fixes the fields of a
+ * 'struct hatf_record' has neither, because HATF 1.0 fixes the fields of a
  * record, and attributes contain everything else.
  */
 #ifndef HATF_H

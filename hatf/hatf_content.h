@@ -31,19 +31,20 @@ extern "C" {
  */
 enum hatf_status {
 	HATF_OK = 0,
-	HATF_END = 1,	    /* the stream ended after a complete record */
-	HATF_TRUNCATED = 2, /* the stream ends inside a record or member */
-	HATF_BAD_TAG = 3,   /* the tag byte of a record is above 11 */
+	HATF_END = 1, /* the stream ended after a complete record */
+	/* the trace ends inside a record or inside compressed data */
+	HATF_TRUNCATED = 2,
+	HATF_BAD_TAG = 3, /* the tag byte of a record is above 11 */
 	/*
-	 * an op, field, width or interpretation that does not exist, or that
-	 * this field must not have
+	 * a metadata record has an op, field, width or interpretation that does
+	 * not exist, or a width or interpretation that the field must not have
 	 */
 	HATF_BAD_METADATA = 4,
 	HATF_BAD_COMPRESSION = 5, /* the compressed data is damaged */
 	HATF_NOT_HATF = 6,	  /* the file is in no known format, or empty */
 	/*
 	 * all records are complete, but the trace lacks the "HATF end" comment
-	 * (trailer), so its end may be missing
+	 * (trailer), so the end of the trace may be missing
 	 */
 	HATF_NO_TRAILER = 7,
 	HATF_IO = 8, /* a system call failed: see sys_errno */
@@ -52,7 +53,10 @@ enum hatf_status {
 	HATF_LIMIT = 11,      /* a limit of FORMAT "Limits" was exceeded */
 	/* a comment that this project defines ("HATF ...") is malformed */
 	HATF_BAD_COMMENT = 12,
-	/* formats other than HATF: the value of 'field' is malformed */
+	/*
+	 * in a format other than HATF, the part that 'field' of struct
+	 * hatf_error names is malformed
+	 */
 	HATF_BAD_FIELD = 13,
 	HATF_BAD_RINGS = 14,   /* the file is not a ring file, or is damaged */
 	HATF_IN_USE = 15,      /* the process that writes the file is alive */
@@ -80,8 +84,8 @@ struct hatf_error {
 	int sys_errno;	 /* errno for HATF_IO, else 0 */
 	uint64_t offset; /* offset of the invalid record, in bytes */
 	/*
-	 * how many bytes of the file itself, compressed or not, had been read;
-	 * 0 if unknown
+	 * how many bytes of the file, compressed or not, had been read when the
+	 * error occurred; 0 if unknown
 	 */
 	uint64_t file_offset;
 	uint64_t record; /* number of data records before the invalid record */
@@ -215,7 +219,7 @@ enum hatf_attr {
 	HATF_ATTR_CARRIED = 0x02,
 	/* alignment in bytes that the program asked for */
 	HATF_ATTR_ALIGNMENT = 0x41,
-	/* createThread: number of the thread that created it */
+	/* createThread: number of the thread that created the new thread */
 	HATF_ATTR_PARENT = 0x42,
 	HATF_ATTR_TID = 0x43, /* createThread: the kernel's id of the thread */
 	/* createThread: address of its start function */
@@ -227,8 +231,8 @@ enum hatf_attr {
 };
 
 /*
- * One item.  It has 'value' if it is of a ULEB128 kind, else 'text' and
- * 'text_nbytes'.
+ * One item.  If a number follows the key, the item has 'value'; if bytes
+ * follow, it has 'text' and 'text_nbytes'.
  */
 struct hatf_attr_item {
 	uint8_t key;
@@ -289,7 +293,10 @@ struct hatf_frame {
 	 * process.
 	 */
 	uint64_t address;
-	/* The same address in the object's file.  Ignored when writing. */
+	/*
+	 * The same address in the object's file.  hatf_stacks_add_frame()
+	 * ignores it.
+	 */
 	uint64_t offset;
 	uint64_t reserved; /* always 0 */
 };
@@ -308,18 +315,18 @@ enum {
 };
 
 /*
- * Decide by its function and its object whether a frame is the program's own
- * code.  Return 0 if it is, else HATF_FRAME_ bits.  The site of an allocation
- * is the innermost frame that is the program's own code.
+ * Decide by the function and the object of a frame whether the frame is the
+ * program's own code.  Return 0 if it is, else HATF_FRAME_ bits.  The site of
+ * an allocation is the innermost frame that is the program's own code.
  */
 HATF_API unsigned hatf_frame_hidden(const struct hatf_frame *frame);
 
 struct hatf_stacks;
 
-/* Make an object without frames and stacks.  Errors: HATF_NO_MEMORY. */
+/* Make a struct without frames and stacks.  Errors: HATF_NO_MEMORY. */
 HATF_API enum hatf_status hatf_stacks_open(struct hatf_stacks **stacks_ret);
 
-/* Free the object and the names of its frames.  'stacks' may be NULL. */
+/* Free the struct and the names of its frames.  'stacks' may be NULL. */
 HATF_API void hatf_stacks_close(struct hatf_stacks *stacks);
 
 /*
@@ -371,7 +378,7 @@ HATF_API uint64_t hatf_record_stack(const struct hatf_record *rec);
 /*
  * Store the stack or frame with this id.  Return false and store nothing if the
  * id is not defined.  A walk along the parents of a stack always ends, but may
- * take many steps.  Names stay valid until the object is closed.
+ * take many steps.  Names stay valid until hatf_stacks_close().
  */
 HATF_API bool hatf_stacks_get(const struct hatf_stacks *stacks, uint64_t id,
 			      struct hatf_stack *stack_ret);

@@ -75,9 +75,9 @@ struct hatf_event {
 	/*
 	 * The event frees or reallocates a block that a forked child inherited
 	 * from its parent, or that the process allocated before its trace
-	 * began.  'object' and the birth are then 0, unless a realloc has made
-	 * the block known.  'old_size' is 0 if the parent's trace has not been
-	 * read.
+	 * began.  'object', 'birth_time' and 'birth_event' are then 0, unless
+	 * an earlier realloc has made the block known.  'old_size' is 0 if the
+	 * parent's trace has not been read.
 	 */
 	bool inherited;
 	/*
@@ -148,11 +148,12 @@ enum hatf_heritage {
 HATF_API const char *hatf_heritage_text(enum hatf_heritage heritage);
 
 /*
- * Make the blocks that a forked child inherited from its parent live from the
- * start.  To find these blocks, read the parent's trace up to the fork; if the
- * parent is a forked child, first read its parent's trace, and so on.  Call
- * this before reading the first event.  Afterwards, a free of an address where
- * no block is live is a violation, as in any other trace.
+ * Treat the blocks that a forked child inherited from its parent as live from
+ * the start of the trace.  To find these blocks, read the parent's trace up to
+ * the fork; if the parent is itself a forked child, first read the
+ * grandparent's trace, and so on.  Call this before reading the first event.
+ * Afterwards, a free of an address where no block is live is a violation, as in
+ * any other trace.
  *
  * The function looks for a parent's trace in the folder of 'path', which is the
  * path of the child's trace.  If 'path' is NULL or "-", it looks in the working
@@ -278,9 +279,10 @@ hatf_events_visit_live(const struct hatf_events *events,
 		       void *ctx);
 
 /*
- * From here on, also keep the live objects in the order of their addresses, for
- * the two functions below.  The order takes half a byte for each page of 4096
- * addresses with objects, if such pages are adjacent.  Errors: HATF_NO_MEMORY.
+ * From this call on, also keep the live objects in the order of their
+ * addresses, for the two functions below.  The order takes half a byte for each
+ * page of 4096 addresses with objects, if such pages are adjacent.  Errors:
+ * HATF_NO_MEMORY.
  */
 HATF_API enum hatf_status hatf_events_keep_order(struct hatf_events *events);
 
@@ -358,8 +360,9 @@ HATF_API enum hatf_status hatf_rings_get(const char *rings,
 #define HATF_RECOVER_FORCE 2u
 /*
  * The caller is the parent of the process and knows how the process ended:
- * EXITED means by a system call that bypassed libc, KILLED means by a signal.
- * The trailer then says so.
+ * HATF_RECOVER_EXITED means that a system call that bypassed libc ended the
+ * process, HATF_RECOVER_KILLED that a signal ended it.  The trailer then says
+ * the same.
  */
 #define HATF_RECOVER_EXITED 4u
 #define HATF_RECOVER_KILLED 8u
@@ -391,10 +394,11 @@ struct hatf_recovery {
  * trace, and a trailer that says that the trace was recovered.  Then remove the
  * ring file.  If a trace is shorter than it was (power loss, a truncated copy),
  * keep its complete blocks and count all events after them as lost.  'trace' is
- * the path of the trace.  If it is NULL, the call looks for the file that the
- * ring file names, first in the folder of the ring file.  It then looks there
- * for the file whose name matches the name of the ring file, and last at the
- * original path.  If the call is interrupted, it can be repeated.
+ * the path of the trace.  If 'trace' is NULL, the call looks for the trace in
+ * the folder of the ring file: first for the file that the ring file names,
+ * then for the file whose name matches the name of the ring file.  Last, the
+ * call looks at the path at which the process created the trace.  If the call
+ * is interrupted, it can be repeated.
  *
  * The directories of 'rings' and 'trace' may be symbolic links; files are
  * opened as by hatf_file_open_found().  The call writes and removes only files

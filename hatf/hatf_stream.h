@@ -3,8 +3,9 @@
  * hatf_stream.h - part of hatf.h: formats, readers, writers
  *
  * A reader turns a file, pipe or descriptor into records.  A writer turns
- * records into a file.  Both know HATF and other formats. hatf.h describes what
- * all functions have in common: failure, threads, ownership, growth.
+ * records into a file.  Readers and writers support HATF and other formats.
+ * hatf.h describes what all functions have in common: failure, threads,
+ * ownership, growth.
  */
 #ifndef HATF_PUBLIC_STREAM_H
 #define HATF_PUBLIC_STREAM_H
@@ -55,10 +56,13 @@ struct hatf_format {
 	const char *about;
 	/* HATF_KEEPS_ bits: what traces in this format keep */
 	unsigned keeps;
-	/* the library can read it; the library can write it */
+	/*
+	 * whether the library can read traces in this format; whether it can
+	 * write them
+	 */
 	bool reads, writes;
 	/*
-	 * the content of a file does not show that it has this format: the
+	 * the content of a file does not show that it has this format, so the
 	 * caller must name the format to open a reader
 	 */
 	bool by_name;
@@ -90,7 +94,7 @@ HATF_API bool hatf_format_find(const char *name,
  * rest of the name belongs to no format.  Otherwise, set it to "gzip" if the
  * format compresses parts of the file, else to NULL.
  *
- * To detect the format of a trace by its content, open it and call
+ * To detect the format of a trace by its content, open the trace and call
  * hatf_reader_format().
  */
 HATF_API const char *hatf_format_of_path(const char *path,
@@ -130,8 +134,8 @@ struct hatf_reader;
 enum {
 	HATF_READER_METADATA = 1, /* return metadata records, too */
 	/*
-	 * for "hummingbird": give a block the number of its allocation, from 1,
-	 * as its address, instead of its tag
+	 * for "hummingbird": the address of a block is the number of its
+	 * allocation, from 1, instead of its tag
 	 */
 	HATF_READER_SEQUENCE_TAGS = 2,
 	/*

@@ -60,7 +60,7 @@ note_comment(struct source *s, const struct hatf_record *comment, size_t left)
 		return true;
 	source_stop(s, status, field);
 	s->err.offset = comment->offset;
-	/* In a format of lines, each of the 'left' comments was one line. */
+	/* In a format of lines, each of the 'left' records was one line. */
 	if (s->line != 0)
 		s->err.line -= left;
 	return false;
@@ -126,9 +126,10 @@ hatf_reader_read(struct hatf_reader *reader, struct hatf_record *records,
 /* ------------------------------------------------------------------ opening */
 
 /*
- * Read the first record: it may be the header, which must be known when the
- * reader is open.  A text without records, or with a wrong first line, is not a
- * trace.  All other failures are reported by the first hatf_reader_read().
+ * Read the first record, because it may be the header, which must be known when
+ * the reader is open.  A text without records, or with a wrong first line, is
+ * not a trace.  All other failures are reported by the first
+ * hatf_reader_read().
  */
 static enum hatf_status
 read_first(struct hatf_reader *reader)
@@ -155,8 +156,8 @@ read_first(struct hatf_reader *reader)
 	if (s->err.status == HATF_TRUNCATED)
 		return source_stop(s, HATF_NOT_HATF, "line");
 	/*
-	 * Any other limit concerns a later record, and hatf_reader_read()
-	 * reports it.  But a file whose first line is too long is not a trace.
+	 * A file whose first line is too long is not a trace.  Any other limit
+	 * concerns a later record, and hatf_reader_read() reports it.
 	 */
 	if (s->err.status == HATF_LIMIT && strcmp(s->err.field, "line") != 0)
 		return HATF_OK;
@@ -201,8 +202,8 @@ recognise(struct hatf_reader *reader)
 	if (not_a_trace != NULL)
 		return source_stop(s, HATF_NOT_READ, not_a_trace);
 	/*
-	 * Do this even if the compressed data is damaged: the file may be a
-	 * trace, and the error must then name the damage.
+	 * Detect the format even if the compressed data is damaged, because the
+	 * file may be a trace, and the error must then name the damage.
 	 */
 	if (!s->is_named)
 		reader->format = format_recognise(s->window.next, nbytes);

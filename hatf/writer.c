@@ -51,7 +51,7 @@ check_out(struct sink *s)
 	return s->err.status;
 }
 
-/* Pass records that need no change to the format. */
+/* Let the format write records that need no change. */
 static enum hatf_status
 put(struct hatf_writer *w, const struct hatf_record *records, size_t n)
 {
@@ -109,8 +109,8 @@ is_framing(const struct hatf_record *rec)
 }
 
 /*
- * Is this a comment with a column of stacks?  Omit it, since the reader has
- * added the stacks to the attributes of the records.
+ * Is this a comment with a column of stacks?  The writer omits such a comment,
+ * because the reader has added the stacks to the attributes of the records.
  */
 static bool
 is_column(const struct hatf_record *rec)
@@ -206,8 +206,8 @@ put_dropping(struct hatf_writer *w, const struct hatf_record *records, size_t n)
 }
 
 /*
- * Look at a record that is not written: if it is a trailer, take values for our
- * own trailer from it.
+ * Note a record that is not written.  If the record is a trailer, take values
+ * for our own trailer from it.
  */
 static void
 note_left_out(struct hatf_writer *w, const struct hatf_record *rec)
@@ -228,7 +228,10 @@ hatf_writer_write(struct hatf_writer *w, const struct hatf_record *records,
 	const char *field = NULL;
 
 	put_header(w);
-	/* Pass on runs of records that need no change, without copying them. */
+	/*
+	 * Pass on whole runs of records.  Copy them only if fields of the
+	 * records must be omitted.
+	 */
 	while (n != 0 && w->sink.err.status == HATF_OK) {
 		size_t run = 0;
 
@@ -337,8 +340,8 @@ prepare(struct hatf_writer *w, const struct hatf_writer_options *options)
 	if (w->format == NULL || w->format->sink == NULL)
 		return sink_fail(s, HATF_BAD_OPTION, "format");
 	/*
-	 * A foreign format has none of our headers, blocks and trailers: ignore
-	 * 'bare'.
+	 * A foreign format has none of our headers, blocks and trailers, so
+	 * ignore 'bare'.
 	 */
 	if (w->format->foreign)
 		s->options.bare = false;
