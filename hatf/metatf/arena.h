@@ -14,7 +14,7 @@ struct arena_chunk;
 /* An arena starts as all zeros. */
 struct arena {
 	struct arena_chunk *chunks;
-	size_t left; /* bytes at the end of the newest chunk */
+	size_t left; /* unused bytes at the end of the newest chunk */
 };
 
 /*

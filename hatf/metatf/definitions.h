@@ -2,9 +2,10 @@
 /*
  * definitions.h - find the properties and records of a DTD by name
  *
- * Names are statically scoped: a record's braces, the records around it, its
- * section, the whole DTD.  A scope is identified by the address of the struct
- * that contains its definitions: struct dtd_record or struct dtd_defs.
+ * Names are statically scoped.  The scopes that a record sees are, the
+ * innermost first, its own braces, the records around it, its section, and the
+ * whole DTD.  A scope is identified by the address of the struct that contains
+ * its definitions: struct dtd_record or struct dtd_defs.
  */
 #ifndef HATF_DEFINITIONS_H
 #define HATF_DEFINITIONS_H
@@ -38,7 +39,7 @@ const struct dtd_property *definitions_property(const struct definitions *d,
 
 /*
  * Return the record of this name from the innermost scope that defines it, or
- * NULL. '*scope_ret' is the scope in which it is defined.
+ * NULL.  Set '*scope_ret' to that scope.
  */
 const struct dtd_record *definitions_record(const struct definitions *d,
 					    const struct scope *scope,

@@ -18,7 +18,10 @@
 
 /* A DTD, and the memory of all its parts. */
 struct owned_dtd {
-	/* The first member, so that dtd_close() gets its address. */
+	/*
+	 * The first member, so that dtd_close() can cast its address to the
+	 * address of the whole struct.
+	 */
 	struct dtd dtd;
 	struct arena arena;
 };
@@ -190,8 +193,8 @@ finish_property(struct parser *p, struct dtd_property *property)
 }
 
 /*
- * Dialect 1.2 names a field alone: "tag = 1" sets its value, "size = none" its
- * interpretation.
+ * In dialect 1.2, a property names only a field: "tag = 1" sets the value of
+ * field "tag", "size = none" the interpretation of field "size".
  */
 static bool
 name_property_1_2(struct parser *p, struct dtd_property *property)
@@ -427,7 +430,10 @@ parse_def(struct parser *p, struct defs_end *end)
 	return true;
 }
 
-/* Fail: a definition should begin here.  Name a common mistake. */
+/*
+ * Fail, because a definition should begin here.  For a common mistake, say what
+ * the mistake is.
+ */
 static bool
 expected_definition(struct parser *p, const char *want)
 {
@@ -484,7 +490,7 @@ parse_section(struct parser *p, struct dtd_place place, const char *comment)
 	return section;
 }
 
-/* The talk writes "Section" instead. */
+/* Does a section begin here?  The talk (dialect 1.1) writes "Section". */
 static bool
 begins_section(const struct parser *p)
 {
@@ -560,8 +566,8 @@ span_names(const struct comment_span *span, enum dtd_dialect *dialect)
 }
 
 /*
- * Determine the dialect at the first token.  A comment can name the version.
- * Otherwise, a header with ## or a declaration with a type means 1.2.
+ * Determine the dialect at the first token.  A header with ## or a declaration
+ * with a type means 1.2.  Otherwise, a comment can name the version.
  */
 static void
 tell_dialect(struct parser *p)
@@ -641,7 +647,10 @@ dtd_parse(const char *text, size_t nbytes, struct dtd_error *err)
 		tell_dialect(&p);
 		ok = parse_dtd(&p);
 	}
-	/* There was no memory to copy a comment. */
+	/*
+	 * If the lexer has failed although all steps succeeded, there was no
+	 * memory to copy a comment.
+	 */
 	if (ok && !p.lexer.has_failed)
 		return p.dtd;
 	dtd_close(p.dtd);

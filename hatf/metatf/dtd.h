@@ -36,7 +36,7 @@ enum dtd_dialect {
 	DTD_1_2,
 };
 
-/* A place in the text; both count from 1. */
+/* A place in the text.  Lines and columns count from 1. */
 struct dtd_place {
 	unsigned line, column; /* in bytes */
 };
@@ -47,7 +47,9 @@ struct dtd_error {
 	char text[200];
 };
 
-/* The codes are those of a metadata record's 'property'; 0 is the width. */
+/*
+ * The codes of 'property' in a metadata record, where 0 stands for the width.
+ */
 enum dtd_interpretation {
 	DTD_NONE = 1,
 	DTD_BASE_OFFSET = 2,
@@ -168,8 +170,8 @@ void dtd_close(struct dtd *dtd);
 const char *dtd_dialect_name(enum dtd_dialect dialect);
 
 /*
- * Is this line of a comment of the form "// Meta-TF version 1.0"?  Such a line
- * before the first definition names the dialect.
+ * Does this line of a comment have the form "// Meta-TF version 1.0"?  Such a
+ * line before the first definition names the dialect.
  */
 bool dtd_names_version(const char *line, size_t nbytes,
 		       enum dtd_dialect *dialect);

@@ -100,7 +100,8 @@ print_comment_line(struct printer *p, const char *line, size_t nbytes)
 	while (nbytes != 0 && line[nbytes - 1] == ' ')
 		nbytes--;
 	/*
-	 * The first line of the output names the version, so skip such lines.
+	 * The first line of the output names the version, so skip lines that
+	 * name a version.
 	 */
 	if (nbytes == 0 || dtd_names_version(line, nbytes, &dialect))
 		return;
@@ -122,7 +123,10 @@ print_comment(struct printer *p, const char *comment)
 	}
 }
 
-/* Print the comment after a definition on the same line, if it has one line. */
+/*
+ * Does the comment have only one line?  If so, it is printed after the
+ * definition, on the same line.
+ */
 static bool
 is_short(const char *comment)
 {
@@ -138,7 +142,7 @@ print_comments_before(struct printer *p, const char *comment,
 		print_comment(p, trailing);
 }
 
-/* End the line of a definition. */
+/* Print a short comment after a definition, and end the line. */
 static void
 print_comment_after(struct printer *p, const char *trailing)
 {
@@ -272,7 +276,7 @@ static void
 print_property_1_0(struct printer *p, const struct dtd_property *property)
 {
 	if (property->type == DTD_TEXT)
-		return; /* a record is printed instead */
+		return; /* print_texts() prints a record instead */
 	if (property->type == DTD_INT) {
 		print_comment(p, property->comment);
 		begin_line(p);
@@ -368,7 +372,7 @@ put_braces(struct printer *p, const struct dtd_record *r)
 	put(p, "}");
 }
 
-/* Is this field a length followed by as many bytes? */
+/* Does this record consist of a length and as many bytes? */
 static bool
 is_text(const struct dtd_record *r)
 {
@@ -430,8 +434,8 @@ print_records(struct printer *p, const struct dtd_record *first)
 }
 
 /*
- * For 1.2, find the records that become strings; for the other dialects, the
- * strings that become records.
+ * For 1.2, print the records that become strings.  For the other dialects,
+ * print the strings that become records.
  */
 static void
 print_texts(struct printer *p, const struct dtd_defs *defs)
@@ -486,7 +490,7 @@ print_section(struct printer *p, const struct dtd_section *s)
 
 /* ---------------------------------------------------------------------- DTD */
 
-/* Visit the records of a DTD. */
+/* Does the DTD have a record for which 'is_so' returns true? */
 static bool
 any_record(const struct dtd *dtd, bool (*is_so)(const struct dtd_record *r))
 {
@@ -566,7 +570,7 @@ print_all(struct printer *p)
 	print_comment(p, p->dtd->defs.comment);
 }
 
-/* Does the text have a meaning in its dialect? */
+/* Is the text a valid DTD of its dialect? */
 static bool
 is_valid(const char *text, size_t nbytes, struct dtd_error *err)
 {

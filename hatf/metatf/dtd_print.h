@@ -13,9 +13,9 @@
  *
  * 1.0 reserves the tags 1 to 3.  If a DTD of another dialect uses them, all its
  * tags become larger by 3.  1.2 has no widths and one kind of string.  For 1.2,
- * widths are omitted, and a record of a length and as many bytes becomes a
- * string.  In the other direction, an int gets 8 bytes, and a string becomes a
- * record of a length of two bytes and the bytes.
+ * dtd_print() omits the widths, and turns a record of a length and as many
+ * bytes into a string.  In the other direction, an int gets 8 bytes, and a
+ * string becomes a record of a length of two bytes and the bytes.
  *
  * Return false and set '*err' if the dialect cannot express the DTD, or if
  * there is no memory.  The caller checks 'f' for errors.

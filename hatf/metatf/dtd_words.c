@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dtd_words.c - the words of the language, see dtd.h */
+/* dtd_words.c - the names of dialects and interpretations, see dtd.h */
 #include "hatf/metatf/dtd.h"
 
 #include <string.h>

@@ -76,7 +76,7 @@ is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Return the next byte, or NUL at the end. */
+/* Return the byte 'ahead' bytes after the next one, or NUL after the end. */
 static char
 peek(const struct lexer *x, size_t ahead)
 {
@@ -100,8 +100,9 @@ advance(struct lexer *x, size_t nbytes)
 /* ----------------------------------------------------------------- comments */
 
 /*
- * Note a comment that begins at 'begin' and ends at 'x->next'.  Comments that a
- * token parts from it are dropped: what is between would become comment.
+ * Note a comment that begins at 'begin' and ends at 'x->next'.  Drop older
+ * comments that a token separates from this comment, because a span that
+ * contains both comments would also contain the token.
  */
 static void
 note_comment(struct lexer *x, const char *begin, unsigned line)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lexer.h - the words of a Meta-TF DTD
+ * lexer.h - split the text of a Meta-TF DTD into tokens
  *
  * Comments are not tokens.  The lexer keeps the text of the comments before a
  * token, so that the parser can attach it to a definition.
@@ -42,7 +42,7 @@ struct lexer {
 	/* Line on which the previous token ended, and where it ended. */
 	unsigned last_line;
 	const char *last_end;
-	struct comment_span trailing; /* comments on that line */
+	struct comment_span trailing; /* comments on line 'last_line' */
 	struct comment_span comment;  /* other comments before the token */
 	bool has_failed;
 };
@@ -57,7 +57,7 @@ bool lexer_step(struct lexer *x);
 /*
  * Return a copy of the comments before the current token, or NULL if there are
  * none or they have been taken.  lexer_take_trailing() takes only the comments
- * on the line of the token before.
+ * on the line where the previous token ended.
  */
 const char *lexer_take_trailing(struct lexer *x);
 const char *lexer_take_comment(struct lexer *x);

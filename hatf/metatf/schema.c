@@ -11,8 +11,9 @@
 #include <string.h>
 
 /*
- * The definitions that appendix B gives every DTD.  Readers and writers of
- * traces know the fields of a metadata record after its tag.
+ * The definitions that appendix B gives every DTD.  Of a metadata record, only
+ * the tag is defined here, because the code of readers and writers knows the
+ * other fields.
  */
 static const char predefined_text[] =
 	"vfield : (length, data) {"
@@ -30,7 +31,10 @@ static const char predefined_text[] =
 
 /* A schema, and the memory of all its parts. */
 struct owned_schema {
-	/* The first member, so that schema_close() gets its address. */
+	/*
+	 * The first member, so that schema_close() can cast its address to the
+	 * address of the whole struct.
+	 */
 	struct schema schema;
 	struct arena arena;
 	struct dtd *predefined;
@@ -89,7 +93,10 @@ check_sections(struct build *b)
 	return true;
 }
 
-/* Report a width of the tag outside the whole DTD. */
+/*
+ * Check the properties of the tag.  Only the whole DTD may set the width, and
+ * the interpretation must be none.
+ */
 static bool
 check_tag_properties(struct build *b, const struct dtd_property *first,
 		     bool is_global)
@@ -168,8 +175,8 @@ static bool
 add_predefined(struct build *b, struct schema_section *s)
 {
 	/*
-	 * The first letter is upper case, because "section" is a word of the
-	 * language.
+	 * "Section" begins with a capital letter, because "section" is a word
+	 * of the language.
 	 */
 	static const char *const names[] = { "comment", "Section", "metadata" };
 
@@ -192,7 +199,7 @@ add_predefined(struct build *b, struct schema_section *s)
 	return true;
 }
 
-/* Make the records of a scope that have a tag. */
+/* Make those records of a scope that have a tag. */
 static bool
 add_records(struct build *b, struct schema_section *s,
 	    const struct dtd_defs *defs, const struct scope *scope)
@@ -278,7 +285,10 @@ is_plain(const struct build *b, const struct dtd_defs *defs)
 	       !build_has_tag(b, defs->records);
 }
 
-/* Can a record take bytes?  A field may tell the width of bytes, perhaps 0. */
+/*
+ * Can a record take bytes?  If the width of a field of bytes is the value of
+ * another field, that value may always be 0.
+ */
 static bool
 takes_bytes(const struct schema_record *r)
 {
@@ -322,7 +332,7 @@ number_fields(struct schema_section *s)
 	}
 }
 
-/* Make a section; NULL stands for the global section. */
+/* Make a section from 'from'; NULL stands for the global section. */
 static bool
 build_section(struct build *b, const struct dtd_section *from,
 	      struct schema_section *s)
@@ -408,8 +418,8 @@ check_section_fields(struct build *b, struct schema *schema)
 		const struct schema_section *const s = &schema->sections[i];
 
 		/*
-		 * The other records belong to the global section and are
-		 * checked there.
+		 * The records after 'own_count' belong to the global section,
+		 * with which they are checked.
 		 */
 		const uint32_t count = i == 0 ? s->record_count : s->own_count;
 

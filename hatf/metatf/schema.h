@@ -27,7 +27,7 @@
 
 /*
  * A field that holds a number or bytes: a leaf of the tree that the DTD
- * describes.  Its index is its position, from 0, which is the field's number in
+ * describes.  Its index in the record, from 0, is the field's number in
  * metadata records.
  */
 struct schema_field {
@@ -38,19 +38,25 @@ struct schema_field {
 	 * the width.  All other fields are numbers.
 	 */
 	bool is_bytes;
-	/* Width in bytes; for bytes, only without 'width_from'. */
+	/*
+	 * Width in bytes.  For a field of bytes, it is valid only if
+	 * 'width_from' is SCHEMA_NO_FIELD.
+	 */
 	uint32_t width;
 	/* The field whose value is the width, or SCHEMA_NO_FIELD. */
 	uint32_t width_from;
 	enum dtd_interpretation interpretation;
 	uint64_t args[2];
-	/* Each record has the value below, or the value of an earlier field. */
+	/*
+	 * In each record, the field has 'value', or the value of an earlier
+	 * field.
+	 */
 	bool has_value;
 	uint64_t value;
 	uint32_t value_from; /* that earlier field, or SCHEMA_NO_FIELD */
 	/*
 	 * Index, within the section, of the previous value to which delta and
-	 * stride add.  All fields with the same definition share it.
+	 * stride add.  All fields with the same definition share this value.
 	 */
 	uint32_t history;
 	struct dtd_place place;
@@ -59,7 +65,10 @@ struct schema_field {
 enum schema_step_kind {
 	STEP_FIELD,  /* a number or bytes */
 	STEP_NESTED, /* the fields of a nested record, up to 'end' */
-	/* The steps up to 'end', repeated as often as the value of a field. */
+	/*
+	 * The steps up to 'end', repeated as often as the value of a field
+	 * says.
+	 */
 	STEP_REPEAT,
 };
 
@@ -136,8 +145,8 @@ struct schema {
 typedef void schema_note(void *ctx, struct dtd_place place, const char *text);
 
 /*
- * Make the schema of 'dtd', which must outlive it.  'note' may be NULL.  Return
- * NULL on failure; then '*err' has the reason.
+ * Make the schema of 'dtd', which must outlive the schema.  'note' may be NULL.
+ * Return NULL on failure; then '*err' has the reason.
  */
 struct schema *schema_open(const struct dtd *dtd, schema_note *note, void *ctx,
 			   struct dtd_error *err);

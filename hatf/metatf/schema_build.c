@@ -2,9 +2,10 @@
 /*
  * schema_build.c - see schema_build.h
  *
- * The tree of a record's fields is walked once, in the order of the trace.  A
- * name in the tree refers to a record or to a field.  A record is replaced by
- * its fields.  A field is described by its properties.
+ * expand() walks the tree of a record's fields once, in the order of the trace.
+ * A name in the tree refers to a record or to a field.  For a record, expand()
+ * adds the fields of that record.  For a field, it adds one field, which gets
+ * the properties that the DTD gives the field.
  */
 #include "hatf/metatf/schema_build.h"
 
@@ -61,7 +62,10 @@ follow(struct build *b, const struct scope *scope, const struct dtd_property *p)
 
 /* ------------------------------------------------------------------ history */
 
-/* Return the index of a definition's history in the section. */
+/*
+ * Return the index, in the section, of the history of the fields that 'p'
+ * defines.
+ */
 static uint32_t
 history_of(struct build *b, const struct dtd_property *p)
 {
@@ -85,7 +89,7 @@ set_width(struct draft *d, struct schema_field *f, const struct dtd_property *p)
 	uint32_t from;
 
 	if (v->kind == DTD_REFERENCE && strcmp(v->property, "value") == 0) {
-		/* 'f' is the last field: remove it. */
+		/* Hide 'f', which is the last field, from the search. */
 		d->field_count--;
 		from = draft_earlier_field(d, v->field);
 		d->field_count++;
@@ -166,7 +170,7 @@ build_stores_nothing(enum dtd_interpretation interpretation)
 	       interpretation == DTD_SECTION_STRIDE;
 }
 
-/* Return the first property of this name in a section, or NULL. */
+/* Return the first property of this name in any section, or NULL. */
 static const struct dtd_property *
 in_a_section(const struct dtd *dtd, const char *field, const char *name)
 {
@@ -181,8 +185,8 @@ in_a_section(const struct dtd *dtd, const char *field, const char *name)
 }
 
 /*
- * Fail: a field lacks a property.  If a section has it, the record is probably
- * outside of that section: say so.
+ * Fail, because a field lacks a property.  If a section defines this property,
+ * the record is probably outside of that section, so add a hint.
  */
 static bool
 fail_missing(struct build *b, struct dtd_place place, const char *field,
@@ -305,7 +309,7 @@ expand_name(struct draft *d, const struct dtd_field *f,
 	field = draft_add_field(d, f->name, f->place);
 	if (field == NULL)
 		return false;
-	/* Dialect 1.2 has no widths. */
+	/* Dialect 1.2 has no widths: its numbers have 8 bytes. */
 	if (b->dtd->dialect == DTD_1_2 && width == NULL)
 		field->width = 8;
 	interpretation = follow(b, scope, interpretation);
@@ -375,7 +379,7 @@ expand_nested(struct draft *d, const struct dtd_record *record,
 
 /*
  * Return the record that a name stands for, or NULL; set '*scope_ret' to the
- * scope that defines it.
+ * scope that defines the record.
  */
 static const struct dtd_record *
 find_record(const struct build *b, const struct scope *scope, const char *name,
@@ -394,7 +398,7 @@ find_record(const struct build *b, const struct scope *scope, const char *name,
 	return record;
 }
 
-/* Return the name of an array; it may be built in 'text'. */
+/* Return the name of an array; the function may build the name in 'text'. */
 static const char *
 array_name(const struct dtd_field *f, char text[300])
 {
@@ -404,7 +408,7 @@ array_name(const struct dtd_field *f, char text[300])
 	return text;
 }
 
-/* Add the step of a repetition.  Return NO_FIELD on failure. */
+/* Add the step of a repetition.  Return SCHEMA_NO_FIELD on failure. */
 static uint32_t
 add_repeat(struct draft *d, const struct dtd_field *f, uint32_t count,
 	   bool is_scalar)

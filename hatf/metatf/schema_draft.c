@@ -126,7 +126,7 @@ has_sibling(const struct draft *d, const char *name)
 }
 
 /*
- * Count the steps of this nesting with this name, before names were made
+ * Count the steps of this nesting that had this name before the names were made
  * unique.
  */
 static unsigned
@@ -140,7 +140,10 @@ count_siblings(const struct draft *d, const char *name)
 	return count;
 }
 
-/* Return a name for a new step that no sibling has.  Return NULL on failure. */
+/*
+ * Return a name for a new step; no sibling has this name.  Return NULL on
+ * failure.
+ */
 static const char *
 sibling_name(struct draft *d, const char *name)
 {

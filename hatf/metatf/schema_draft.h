@@ -23,8 +23,9 @@ struct draft {
 	struct schema_step *steps;
 	struct step_origin *origins; /* by step */
 	uint32_t step_count, step_capacity;
-	/* Where the walk is. */
-	uint32_t repeat;	/* the innermost repetition, or NO */
+	/* The present place of the walk through the fields. */
+	/* the innermost repetition, or DRAFT_NO_REPEAT */
+	uint32_t repeat;
 	uint32_t first_sibling; /* the first step of the present nesting */
 	/* The records that contain the present place. */
 	const struct dtd_record *open[DTD_MAX_DEPTH + 1];
@@ -33,14 +34,14 @@ struct draft {
 
 /*
  * Return the last earlier field with this name that has exactly one value at
- * the present place, or NO_FIELD.
+ * the present place, or SCHEMA_NO_FIELD.
  */
 uint32_t draft_earlier_field(const struct draft *d, const char *name);
 
 /* Can the value of a field be a count of other fields? */
 bool draft_is_number(const struct draft *d, uint32_t field);
 
-/* Add a step and return its index, or NO_FIELD. */
+/* Add a step and return its index, or SCHEMA_NO_FIELD. */
 uint32_t draft_add_step(struct draft *d, enum schema_step_kind kind,
 			const char *name);
 

@@ -25,8 +25,8 @@ struct byte_sink {
 };
 
 /*
- * Make the temporary file.  'level' is of zlib: 1 to 9, any other is 9.  Return
- * false and set errno on failure.
+ * Make the temporary file.  'level' is a level of zlib, 1 to 9; any other
+ * number means 9.  Return false and set errno on failure.
  */
 bool byte_sink_init(struct byte_sink *s, bool is_compressed, int level);
 void byte_sink_fini(struct byte_sink *s);
@@ -46,8 +46,8 @@ byte_sink_room(struct byte_sink *s, size_t nbytes)
 }
 
 /*
- * Write the rest to the file, after the last byte.  Return false if any write
- * failed.
+ * Write the buffered bytes to the file.  Call this after the last byte.  Return
+ * false if any write failed.
  */
 bool byte_sink_finish(struct byte_sink *s);
 

@@ -2,8 +2,9 @@
 /*
  * byte_source.h - the bytes of a part of a file, compressed or not
  *
- * Several sources may read the same file at the same time: each reads at its
- * own offset.  Memory is two buffers.  Used by one thread at a time.
+ * Several sources may read the same file at the same time, because each reads
+ * at its own offset.  A source takes the memory of two buffers.  Used by one
+ * thread at a time.
  */
 #ifndef HATF_BYTE_SOURCE_H
 #define HATF_BYTE_SOURCE_H
@@ -39,8 +40,8 @@ bool byte_source_init(struct byte_source *s, int fd, uint64_t offset,
 void byte_source_fini(struct byte_source *s);
 
 /*
- * Return the position of the next byte: an offset in the file, or, if it is
- * compressed, a number of decompressed bytes.
+ * Return the position of the next byte: an offset in the file or, if the part
+ * is compressed, the number of decompressed bytes before that byte.
  */
 uint64_t byte_source_position(const struct byte_source *s);
 

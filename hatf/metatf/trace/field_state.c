@@ -10,7 +10,9 @@ metadata_argument_count(unsigned property)
 	return property == 0 ? 1 : dtd_argument_count(property);
 }
 
-/* Derive the operands of the formula from the interpretation. */
+/*
+ * Derive the operands of the formula in field_state.h from the interpretation.
+ */
 static void
 derive(struct field_state *f)
 {
@@ -113,7 +115,9 @@ section_state_fini(struct section_state *s)
 	*s = (struct section_state){ 0 };
 }
 
-/* The fields of the section's own records come first. */
+/*
+ * Return the number of fields of the section's own records, which come first.
+ */
 static uint32_t
 own_field_count(const struct schema_section *section)
 {
@@ -122,7 +126,7 @@ own_field_count(const struct schema_section *section)
 		       : section->field_count;
 }
 
-/* Do the own records of a section begin with those of another? */
+/* Do the own records of 'more' begin with the own records of 'section'? */
 static bool
 extends(const struct schema_section *more, const struct schema_section *section)
 {

@@ -5,14 +5,14 @@
  * The DTD defines the state at the start of a trace; metadata records change
  * it.  A number is
  *
- * 	add + (keep & previous) + ((stored ^ sign) - sign)
+ *	add + (keep & previous) + ((stored ^ sign) - sign)
  *
- * where 'stored' has 'width' bytes: one formula without branches for none,
- * default, baseOffset, delta, stride and sectionOffset.
+ * where 'stored' has 'width' bytes.  This one formula without branches serves
+ * none, default, baseOffset, delta, stride and sectionOffset.
  *
- * After default, stride and sectionStride a field stores nothing.  The other
- * interpretations restore the last width above 0 (decisions 7 to 9 of FORMAT.md
- * hold for Meta-TF, too).
+ * Under default, stride and sectionStride a field stores nothing.  The other
+ * interpretations restore the last width above 0 (FORMAT.md, "Widths", holds
+ * for Meta-TF, too).
  */
 #ifndef HATF_FIELD_STATE_H
 #define HATF_FIELD_STATE_H
@@ -55,16 +55,18 @@ bool section_state_init(struct section_state *s,
 void section_state_fini(struct section_state *s);
 
 /*
- * Continue with a section to whose own records others were added at the end.
- * The fields that it had keep their state.  Return false if there is no memory,
- * or if the sections differ otherwise; then the state is as before.
+ * Continue with another version of the section, which has more own records
+ * after the old ones.  The old fields keep their state.  Return false if there
+ * is no memory, or if the versions differ in any other way; the state is then
+ * unchanged.
  */
 bool section_state_extend(struct section_state *s,
 			  const struct schema_section *section);
 
 /*
  * Carry out a metadata record: set the width (property 0) or the interpretation
- * (its code) of a field.  Return NULL, or the reason why the record is illegal.
+ * (property: its code) of a field.  Return NULL, or the reason why the record
+ * is illegal.
  */
 const char *section_state_set(struct section_state *s,
 			      const struct schema *schema,

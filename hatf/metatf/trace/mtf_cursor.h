@@ -27,7 +27,7 @@ struct cursor {
 	bool is_busy; /* one of its elements is being read */
 	/* For a column: how many elements the last stride skips. */
 	uint64_t skipped_count;
-	bool is_held; /* the stride is 0: use the same element again */
+	bool is_held; /* the stride is 0, so use the same element again */
 	uint64_t held;
 	const struct schema_record *by_tag[UINT8_MAX + 1];
 	struct record_plan *plans; /* by record */
@@ -39,16 +39,17 @@ struct mtf_reader {
 	const struct schema *schema;
 	struct mtf_error err;
 	uint64_t file_nbytes;
-	/* length of the file from which a user has this file */
+	/* length of the file, or that of the file from which it was unpacked */
 	uint64_t packed_nbytes;
 	/* records, values and bytes read so far */
 	uint64_t item_count;
-	struct byte_source outer; /* bytes outside the sections of the header */
+	/* source of the bytes outside the sections that the header lists */
+	struct byte_source outer;
 	/* In the order of schema->sections. */
 	struct cursor *sections, *columns;
 	bool *is_column;
 	struct cursor *current;
-	/* A section has ended: only another section can follow. */
+	/* A section has ended, so only another section can follow. */
 	bool is_between;
 	uint64_t record_count;
 	/* See check_progress(). */
@@ -116,7 +117,8 @@ reader_read_stored(struct mtf_reader *r, struct byte_source *s, unsigned width,
 bool reader_add_value(struct mtf_reader *r, struct mtf_value value);
 
 /*
- * Set the pointers of the values, after all bytes are at their final addresses.
+ * Set the pointers of the values.  Call this after all bytes are at their final
+ * addresses.
  */
 void reader_fix_bytes(struct mtf_reader *r);
 

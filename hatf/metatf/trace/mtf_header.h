@@ -16,8 +16,8 @@
  *		3n	for each section its number, start and size
  *
  * n is 4 or 8.  The class and the byte order hold for the whole trace.  A start
- * is an offset in the file.  The section of number 0 is the text of the DTD:
- * such a trace needs no other file.
+ * is an offset in the file.  A section of number 0 is the text of the DTD; a
+ * trace with this section needs no other file.
  */
 #ifndef HATF_MTF_HEADER_H
 #define HATF_MTF_HEADER_H
@@ -44,7 +44,7 @@ enum mtf_byte_order {
 /* The most bytes of a header. */
 #define MTF_HEADER_MAX_NBYTES (16 + 3 * 8 + 255 + MTF_MAX_SECTIONS * 24)
 
-/* Value of 'nrecords' if the writer was interrupted. */
+/* Value of 'record_count' if the writer was interrupted. */
 #define MTF_UNFINISHED UINT64_MAX
 
 struct mtf_section_entry {
@@ -65,9 +65,9 @@ struct mtf_header {
 };
 
 /*
- * Read a header from the first bytes of a file of 'file_nbytes' bytes. Sections
- * that would end after the file end with it, and 'is_cut' is set. Return false
- * after setting '*err'.
+ * Read a header from the first bytes of a file of 'file_nbytes' bytes.  If a
+ * section would end after the end of the file, shorten it to the end of the
+ * file, and set 'is_cut'.  Return false after setting '*err'.
  */
 bool mtf_header_read(struct mtf_header *h, const uint8_t *bytes, size_t nbytes,
 		     uint64_t file_nbytes, struct mtf_error *err);

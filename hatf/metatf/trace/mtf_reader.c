@@ -79,7 +79,10 @@ is_over(const struct mtf_reader *r)
 		cursor_is_at_end(c));
 }
 
-/* Check the ends of columns: records need not have taken all numbers. */
+/*
+ * Check the compressed data of columns to its end, because records need not
+ * have taken all numbers.
+ */
 static bool
 drain_columns(struct mtf_reader *r)
 {
@@ -119,7 +122,7 @@ finish(struct mtf_reader *r)
 
 /*
  * Refuse a plain section whose records take no bytes and no numbers of another
- * section any more: it would never end.
+ * section any more, because such a section would never end.
  */
 static bool
 check_progress(struct mtf_reader *r, const struct cursor *c)

@@ -3,8 +3,8 @@
  * mtf_reader.h - read a Meta-TF trace by its schema
  *
  * Records come in the order of the file.  A section from which other records
- * take numbers (sectionStride) is a column. The reader reads it together with
- * these records, and does not return its own records.
+ * take numbers (sectionStride) is a column.  The reader reads a column together
+ * with these records, and does not return the records of the column.
  *
  * Memory is two buffers for each section that is read at the same time, and
  * what the largest record needs, at most MTF_MAX_RECORD_NBYTES.  Used by one
@@ -26,7 +26,7 @@
  * length of its file allows (FORMATS "Limits").
  */
 #define MTF_TOO_MANY "too many values for the length of the file"
-/* The most records of a plain section without bytes, in a row. */
+/* The most records in a row that take no bytes, in a plain section. */
 #define MTF_MAX_EMPTY ((size_t)1 << 16)
 
 /* The value of a field. */
@@ -40,7 +40,7 @@ struct mtf_record {
 	const struct schema_record *type;
 	/*
 	 * A value for each field in the order of type->steps; repeated fields
-	 * occur as often as their count.  Of a metadata record: the tag,
+	 * occur as often as their count says.  Of a metadata record: the tag,
 	 * record, field, property and its arguments.  Valid until the next
 	 * record is read.
 	 */
@@ -74,8 +74,8 @@ struct mtf_reader *mtf_reader_open(int fd, const struct mtf_header *h,
 void mtf_reader_close(struct mtf_reader *r);
 
 /*
- * The file is the unpacked copy of a file of 'nbytes' bytes: limit the number
- * of values by this length.
+ * Limit the number of values by 'nbytes' instead of the length of the file.
+ * Call this if the file is the unpacked copy of a file of 'nbytes' bytes.
  */
 void mtf_reader_limit(struct mtf_reader *r, uint64_t nbytes);
 

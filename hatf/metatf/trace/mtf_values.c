@@ -123,7 +123,7 @@ read_bytes(struct mtf_reader *r, struct cursor *c, const struct field_state *f)
 					: f->bytes_width;
 	const size_t begin = r->byte_count;
 
-	/* Any pointer but NULL; see reader_fix_bytes(). */
+	/* Until reader_fix_bytes(), the pointer is the offset plus 1. */
 	r->has_bytes = true;
 	return append_bytes(r, c, nbytes) &&
 	       reader_add_value(
@@ -210,7 +210,7 @@ read_steps(struct mtf_reader *r, struct cursor *c, uint32_t first, uint32_t end)
 
 /* -------------------------------------------------------------------- plans */
 
-/* Read the bytes of a record that is read by a plan. */
+/* Read the bytes of a field, in a record that is read by a plan. */
 static bool
 plan_bytes(struct mtf_reader *r, struct cursor *c, const struct plan_op *op)
 {
@@ -226,8 +226,8 @@ plan_bytes(struct mtf_reader *r, struct cursor *c, const struct plan_op *op)
 }
 
 /*
- * Set the pointers of bytes that a plan reads; those of no bytes are set
- * already.
+ * Set the pointers of bytes that a plan reads; the pointers of fields that are
+ * always empty are already set.
  */
 static void
 fix_plan_bytes(struct mtf_reader *r, const struct record_plan *p)
@@ -373,8 +373,9 @@ column(struct mtf_reader *r, uint64_t number)
 }
 
 /*
- * Skip a comment of a column, whose tag was read.  r->last belongs to the
- * record that takes the number.
+ * Skip a comment of a column, whose tag was read.  Do not use
+ * reader_read_fields(): it would overwrite r->last, which belongs to the record
+ * that takes the number.
  */
 static bool
 skip_comment(struct mtf_reader *r, struct cursor *c)
@@ -418,7 +419,7 @@ next_element(struct mtf_reader *r, struct cursor *c, uint64_t *number_ret)
 			   number_ret);
 }
 
-/* Read the number of a field that takes it from a column. */
+/* Read the number of a field that takes its numbers from a column. */
 static bool
 read_element(struct mtf_reader *r, const struct field_state *f,
 	     uint64_t *number_ret)

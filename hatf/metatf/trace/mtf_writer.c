@@ -150,7 +150,7 @@ mtf_writer_comment(struct mtf_writer *w, const struct schema_section *section,
 
 /* ----------------------------------------------------------------- widening */
 
-/* Return 1, 2, 4 or 8: the bytes of a number. */
+/* Return how many bytes a number needs: 1, 2, 4 or 8. */
 static uint64_t
 needed_width(uint64_t number)
 {
@@ -453,7 +453,7 @@ mtf_writer_put(struct mtf_writer *w, const struct schema_section *section,
 
 /*
  * Append a number to the column of a field.  A stride above 1 skips numbers, so
- * write any number for those.
+ * write any number for each of the skipped numbers.
  */
 static bool
 put_element(struct mtf_writer *w, const struct field_state *f, uint64_t number)

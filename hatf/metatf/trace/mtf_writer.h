@@ -2,9 +2,10 @@
 /*
  * mtf_writer.h - write a Meta-TF trace by its schema
  *
- * Sections are written to temporary files and put together at the end, so
- * records of different sections may be written alternately.  Memory is two
- * buffers for each section.  Used by one thread at a time.
+ * The writer writes each section to a temporary file, and puts the sections
+ * together at the end, so records of different sections may be written
+ * alternately.  Memory is two buffers for each section.  Used by one thread at
+ * a time.
  */
 #ifndef HATF_MTF_WRITER_H
 #define HATF_MTF_WRITER_H
@@ -17,8 +18,9 @@
 struct mtf_writer_options {
 	enum mtf_class class;
 	enum mtf_byte_order byte_order;
-	bool is_compressed;   /* each section is a gzip stream */
-	int level;	      /* of zlib, 1 to 9; other: 9 */
+	bool is_compressed; /* each section is a gzip stream */
+	/* level of zlib, 1 to 9; any other number means 9 */
+	int level;
 	const char *dtd_name; /* at most 255 bytes */
 	const char *dtd_text; /* text to include in the trace, or NULL */
 	size_t dtd_nbytes;
@@ -46,8 +48,9 @@ bool mtf_writer_put(struct mtf_writer *w, const struct schema_section *section,
 		    const struct mtf_value *values, size_t value_count);
 
 /*
- * Write a metadata record: from here on, a field has another width (property 0)
- * or interpretation (its code).  Return false if the metadata is illegal.
+ * Write a metadata record, after which a field has another width (property 0)
+ * or interpretation (property: its code).  Return false if the metadata is
+ * illegal.
  */
 bool mtf_writer_set(struct mtf_writer *w, const struct schema_section *section,
 		    const struct schema_record *record, uint32_t field,
@@ -59,11 +62,11 @@ bool mtf_writer_comment(struct mtf_writer *w,
 			size_t nbytes);
 
 /*
- * Continue with a schema that has the same sections, to whose own records
- * others were added at the end.  'dtd_text' replaces that of the options.  The
- * schema and the text must outlive the writer; the old ones may go.  Return
- * false if there is no memory, or if the schemas differ otherwise: the writer
- * has failed.
+ * Continue with another schema.  It has the same sections, which may have more
+ * own records after the old ones.  'dtd_text' replaces the text of the options.
+ * The new schema and text must outlive the writer; the caller may free the old
+ * ones.  Return false if there is no memory, or if the schemas differ in any
+ * other way; the writer has then failed.
  */
 bool mtf_writer_extend(struct mtf_writer *w, const struct schema *schema,
 		       const char *dtd_text, size_t dtd_nbytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mtf_writer_finish.c - put the sections that were written into a file */
+/* mtf_writer_finish.c - put the sections together into one file */
 #include "hatf/metatf/trace/mtf_writer.h"
 
 #include "hatf/metatf/trace/byte_sink.h"
@@ -45,7 +45,7 @@ add_entry(struct mtf_header *h, unsigned number, uint64_t *offset,
 	*offset += nbytes;
 }
 
-/* Compute the offset of each section. */
+/* Make the header; compute the offset of each section. */
 static bool
 make_header(struct mtf_writer *w, struct assembly *a)
 {

@@ -24,7 +24,7 @@ struct part {
 	bool is_open;
 };
 
-/* A changed previous value, to be restored. */
+/* A previous value that the preparation has changed, to be restored. */
 struct undo {
 	uint32_t history;
 	uint64_t previous;

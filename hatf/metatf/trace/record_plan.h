@@ -6,8 +6,9 @@
  * has the values that need no work, and a list of operations for the other
  * values.  Metadata invalidates the plans of a section.
  *
- * A value that no field adds to later needs no history: only delta and stride
- * look at the previous value, and metadata that sets them sets it, too.
+ * If no field later adds to a value, the history need not be kept.  Only delta
+ * and stride use the previous value, and metadata that sets delta or stride
+ * also sets the previous value.
  */
 #ifndef HATF_RECORD_PLAN_H
 #define HATF_RECORD_PLAN_H
