@@ -38,7 +38,8 @@
  * stamp of the last EVENT_TICK before it in the same ring.  EVENT_STACK is one
  * word without a stamp; the bits 63 to 32 have the number of the stack.
  *
- * All functions here are pure: any thread may call them, inside malloc() too.
+ * All functions here are pure, so any thread may call them, inside malloc()
+ * too.
  */
 #ifndef EVENT_H
 #define EVENT_H
@@ -115,8 +116,10 @@ enum event_type {
 	 */
 	EVENT_OBJECT_TEXT,
 	/*
-	 * operands: 32 bytes of text, which describe an event that the program
-	 * itself reports: the name of the event, a byte of 0, a text
+	 * operands: 32 bytes of text.  They are a piece of a text about a DTD
+	 * that the program gave: the DTD's name, the offset of a part of the
+	 * DTD, the size of the DTD, and this part; each but the last ends with
+	 * a byte of 0
 	 */
 	EVENT_CLIENT,
 	/*
@@ -130,8 +133,9 @@ enum event_type {
 /* set in an allocation by calloc() */
 #define EVENT_FLAG_ZEROED 1u
 /* set in the end of a realloc that only freed the block */
-#define EVENT_FLAG_FREED  2u
-#define EVENT_FLAG_MORE	  8u  /* set in a text: the next event continues it */
+#define EVENT_FLAG_FREED 2u
+/* set in a piece of a text: the next event continues the text */
+#define EVENT_FLAG_MORE	  8u
 #define EVENT_FLAG_FORKED 4u  /* set in EVENT_FORK: fork() has returned */
 #define EVENT_FLAG_FIELDS 16u /* set in EVENT_CLIENT: the text holds fields */
 

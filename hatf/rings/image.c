@@ -3,9 +3,9 @@
  * image.c - see image.h
  *
  * Recovery reads a file after its process has ended.  So release order
- * suffices: a store is in the file only if the stores before it are.
- * IMAGE_STEP() marks the points where tests/unit/rings/test_interleave.c kills
- * the process.
+ * suffices, because a store is in the file only if all stores before it are in
+ * the file, too.  IMAGE_STEP() marks the points where
+ * tests/unit/rings/test_interleave.c kills the process.
  */
 
 #include "hatf/rings/image.h"
@@ -30,7 +30,10 @@ image_init(struct image *image, const uint64_t boot_id[2], uint64_t pid)
 	for (unsigned i = 0; i < 2; i++)
 		atomic_store_explicit(&image->commit[i].seq, IMAGE_NO_COMMIT,
 				      memory_order_relaxed);
-	/* Store the magic last: with it, the file counts as a ring file. */
+	/*
+	 * Store the magic last, because readers take any file with the magic
+	 * for a ring file.
+	 */
 	atomic_signal_fence(memory_order_release);
 	image->magic = IMAGE_MAGIC;
 }

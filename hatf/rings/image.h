@@ -5,9 +5,9 @@
  * The rings of a process are shared mappings of one file, the ring file, so
  * their contents survive if the process is killed.  This header defines the
  * layout of the file, and the protocol that tells a reader which events are not
- * yet in the trace.  RINGS.md specifies both byte by byte.  Two programs use
- * such a file: the process that writes it, and recovery on the same kind of
- * machine.
+ * yet in the trace.  RINGS.md specifies the layout and the protocol byte by
+ * byte.  Two programs use such a file: the process that writes it, and recovery
+ * on the same kind of machine.
  *
  *   offset 0          struct image, IMAGE_HEADER_NBYTES
  *          header     ring: struct ring, RING_HEADER_NBYTES, then its words
@@ -19,7 +19,7 @@
  * Commit n
  *
  *   1. overwrites the older of the two slots of each ring that the writer
- *      knows;
+ *      thread knows;
  *   2. writes slot n & 1 of the image;
  *   3. sets image.seq to n;
  *   4. only then releases the room in the rings.
@@ -120,9 +120,11 @@ struct image_trace {
 	 * file.
 	 */
 	uint64_t head_nbytes, head_hash;
-	/* Number of the last commit when the path was stored: while no later
-	 * commit exists, a file may exist at 'path', but no commit refers to
-	 * it. */
+	/*
+	 * Number of the last commit when the process stored 'path'.  Until a
+	 * later commit, a file may exist at 'path', but no commit refers to the
+	 * file.
+	 */
 	uint64_t announced_seq;
 	char path[IMAGE_PATH_NBYTES]; /* path of the file, NUL-terminated */
 };
@@ -139,8 +141,8 @@ struct image {
 	uint64_t pid;
 	_Atomic uint64_t seq; /* number of the last commit; 0: there is none */
 	/*
-	 * 'unattached': events that were not recorded for lack of memory.
-	 * 'hidden': rings that are not in this file.
+	 * 'unattached' counts events that were not recorded for lack of memory.
+	 * 'hidden' counts rings that are not in this file.
 	 */
 	_Atomic uint64_t unattached, hidden;
 	struct image_commit commit[2];
@@ -168,8 +170,8 @@ void image_init(struct image *image, const uint64_t boot_id[2], uint64_t pid);
 
 /*
  * Return the FNV-1a hash of a sequence of bytes with 'nbytes' more bytes
- * appended.  'hash' is the hash of the sequence, IMAGE_HASH_START if it is
- * empty.
+ * appended.  'hash' is the hash of the sequence before the appended bytes,
+ * IMAGE_HASH_START if the sequence is empty.
  */
 #define IMAGE_HASH_START 0xcbf29ce484222325ull
 uint64_t image_hash(uint64_t hash, const void *bytes, size_t nbytes);

@@ -39,8 +39,8 @@ narrate_init(struct narrator *n, void *memory, bool has_stacks)
 	const size_t cap = buffer_nbytes(has_stacks);
 
 	/*
-	 * Zero only the members after the encoder: encoder_init() initialises
-	 * the encoder.
+	 * Zero only the members after the encoder, because encoder_init()
+	 * initialises the encoder.
 	 */
 	memset((uint8_t *)n + offsetof(struct narrator, timeline), 0,
 	       sizeof(*n) - offsetof(struct narrator, timeline));
@@ -89,10 +89,10 @@ narrate_read_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns)
 }
 
 /*
- * Return the time of a stamp, in ns since the start.  A stamp can be older
- * than the last two readings: an open realloc delayed the event, or its thread
- * did not run for a while.  Such an event was published after the readings, so
- * the time of the older reading is not later than the event.
+ * Return the time of a stamp, in ns since the start.  A stamp is older than the
+ * last two readings if an open realloc delayed the event, or if the thread of
+ * the event did not run for a while.  Such an event was published after the
+ * readings, so the time of the older reading is not later than the event.
  */
 static uint64_t
 ns_of(const struct narrator *n, uint64_t stamp)
@@ -107,8 +107,9 @@ ns_of(const struct narrator *n, uint64_t stamp)
 }
 
 /*
- * Several stamps in a row can have the same time in the trace.  Return how many
- * certainly do, from the stamp with the time 'ns' on.
+ * Several stamps in a row can have the same time in the trace.  Count the
+ * stamps, from the one with the time 'ns' on, that certainly have the same
+ * time.
  */
 static uint64_t
 count_same(const struct narrator *n, uint64_t ns)
@@ -128,7 +129,9 @@ count_same(const struct narrator *n, uint64_t ns)
 	return count < 0x1p63 ? (uint64_t)count : 1ull << 63;
 }
 
-/* Convert ns since the start into the trace's unit; the trace has times. */
+/*
+ * Convert ns since the start into the trace's unit.  The trace must have times.
+ */
 static uint64_t
 in_units(const struct narrator *n, uint64_t ns)
 {
@@ -211,7 +214,8 @@ narrate_cancel_block(struct narrator *n)
 	n->tick_stamp = 0;
 	/*
 	 * The discarded block contained definitions of stacks.  Forget which
-	 * stacks are defined: a definition may be repeated.
+	 * stacks are defined, so that they are defined again.  A trace may
+	 * repeat a definition.
 	 */
 	narrate_forget_stacks(n);
 	return missing;
@@ -291,7 +295,8 @@ begin_event(struct narrator *n, const struct event *ev)
 }
 
 /*
- * Append the attribute of a call stack, unless it is 0, and define the stack.
+ * Append the attribute of the call stack 'stack', and define the stack.  Do
+ * nothing if 'stack' is 0.
  */
 static void
 put_stack_attribute(struct narrator *n, uint32_t stack, uint8_t *attributes,
@@ -547,7 +552,10 @@ narrate_carried_heap(struct narrator *n, uint64_t heap, const uint64_t *name)
 	put_heap_record(n, HATF_CREATE_HEAP, 0, heap, name, true);
 }
 
-/* Put the records of an event of a heap: those of malloc, with the heap. */
+/*
+ * Put the records of an event of a heap.  They are the same as for malloc's
+ * heap, but have the number of the heap.
+ */
 static void
 put_heap_event(struct narrator *n, const struct order_producer *producer,
 	       const struct event *ev)

@@ -31,15 +31,15 @@
 
 /*
  * Size of the buffer of a block.  It has room for a block of full length, the
- * encoder's span, and three more records: an event takes at most three records,
- * all in one block.  A few comments and the trailer may follow.
+ * encoder's span, and three more records, because an event takes at most three
+ * records, all in one block.  A few comments and the trailer may follow.
  */
 #define NARRATE_BUFFER_NBYTES(room) \
 	(NARRATE_BLOCK_NBYTES + (room) + 3 * ENCODER_RECORD_MAX_NBYTES)
 
 /*
- * How much longer a block may become because it cannot end between the pieces
- * of a text: an invalid ring file may cause clock comments there.
+ * A block cannot end between the pieces of a text, and an invalid ring file may
+ * cause clock comments there.  So a block may become longer by this much.
  */
 #define NARRATE_PIECES_NBYTES (16u << 10)
 
@@ -110,7 +110,7 @@ struct narrator {
 	uint64_t block_since_ns;
 	/* Set by narrate_use_stacks(); NULL: events have no stacks. */
 	struct narrate_stacks *stacks;
-	/* The pieces that have arrived of an incomplete text. */
+	/* The pieces of an incomplete text that have arrived so far. */
 	char pieces[EVENT_TEXT_NBYTES];
 	uint32_t pieces_nbytes;
 	/* For each fork, at the index ticket modulo NARRATE_FORKS_MAX: the
@@ -138,7 +138,7 @@ void narrate_init(struct narrator *n, void *memory, bool has_stacks);
 
 /*
  * Begin another trace at event 0; keep the time and the timelines.  The caller
- * has ended and reset the last block.
+ * must have ended and reset the last block.
  */
 void narrate_restart(struct narrator *n);
 
@@ -153,8 +153,8 @@ void narrate_open_block(struct narrator *n);
 
 /*
  * Discard the open block, if any, and restore the state before it.  Return how
- * many events the trace lacks without this block.  Events that the block
- * reported as lost count, too.
+ * many events the trace lacks without this block.  Include the events that the
+ * block reported as lost.
  */
 uint64_t narrate_cancel_block(struct narrator *n);
 
@@ -203,7 +203,7 @@ void narrate_carried_heap(struct narrator *n, uint64_t heap,
 			  const uint64_t *name);
 
 /*
- * Put a comment that says that events have their own times from here on.  Do
+ * Put a comment that says that the events after it have their own times.  Do
  * nothing if the last clock comment says so.  The narrator itself detects when
  * events have the times of ticks again, and how long the ticks last.
  */

@@ -98,8 +98,8 @@ narrate_lost(struct narrator *n, const struct order_producer *producer,
 	struct text text;
 
 	/*
-	 * Open the block first: narrate_cancel_block() then takes the events
-	 * from 'lost_count' again.
+	 * Open the block first, so that narrate_cancel_block() subtracts these
+	 * events from 'lost_count' again.
 	 */
 	narrate_open_block(n);
 	n->lost_count += count;
@@ -196,7 +196,9 @@ narrate_put_piece(struct narrator *n, const struct order_producer *producer,
 {
 	size_t nbytes = ev->flags >> EVENT_PIECE_SHIFT;
 
-	/* Do not trust the count: a ring file may contain any number. */
+	/*
+	 * Do not trust the count, because a ring file may contain any number.
+	 */
 	if (nbytes > EVENT_PIECE_NBYTES)
 		nbytes = EVENT_PIECE_NBYTES;
 	if (nbytes > sizeof(n->pieces) - n->pieces_nbytes)

@@ -4,8 +4,8 @@
  *
  * This header is internal to narrate.c, narrate_comments.c and
  * narrate_stacks.c.  The rules of narrate.h hold for its functions.  The files
- * are one module and call each other: a comment needs an open block and the
- * time of its stamp, and a record may need a comment first.
+ * are one module and call each other, because a comment needs an open block and
+ * the time of its stamp, and a record may need a comment first.
  */
 #ifndef NARRATE_COMMENTS_H
 #define NARRATE_COMMENTS_H
@@ -17,8 +17,8 @@
 void narrate_put_comment(struct narrator *n, const struct text *text);
 
 /*
- * Put the clock comment 'name': it says how events get their times from here
- * on.
+ * Put the clock comment 'name', which says how the events after it get their
+ * times.
  */
 void narrate_put_clock(struct narrator *n, const char *name);
 
@@ -39,8 +39,8 @@ void narrate_put_piece(struct narrator *n,
 
 /*
  * Return the time that a comment gives for a stamp: at least the time of the
- * last record.  Do not change n->time: a comment about a later moment must not
- * delay the times of the next records.
+ * last record.  Do not change n->time, because a comment about a later moment
+ * must not delay the times of the next records.
  */
 uint64_t narrate_time_at(const struct narrator *n, uint64_t stamp);
 

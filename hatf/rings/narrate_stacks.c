@@ -79,8 +79,9 @@ put_frame(struct narrator *n, uint32_t id, uint64_t frame)
 	else
 		text_line_hex(&text, "address", stack_frame_address(frame));
 	/*
-	 * A frame in no object is in generated code.  Say so: otherwise a
-	 * reader would take a library that was once mapped at this address.
+	 * A frame in no object is in generated code.  Say so, because otherwise
+	 * a reader would assume a library that was once mapped at the frame's
+	 * address.
 	 */
 	if (name == NULL && stack_frame_object(frame) == 0)
 		text_line(&text, "object", generated, sizeof(generated) - 1);
@@ -204,7 +205,7 @@ add_text(struct narrator *n, const struct event *ev)
 	put_named_object(n);
 	/*
 	 * In a damaged ring file, another text may follow.  Do not write the
-	 * path again for each.
+	 * path again for each text.
 	 */
 	s->text_nbytes = 0;
 }

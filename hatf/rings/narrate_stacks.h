@@ -5,9 +5,9 @@
  * A definition is a comment that says what a stack's number means.  The
  * recorder has a table of stacks.  The recorder defines a stack before the
  * first record of a segment that refers to it, and again where a producer put
- * the definition into a ring (EVENT_STACK_NODE).  Recovery has no such table:
- * it defines stacks only where the producers put the definitions.  So the trace
- * may define a stack twice, which FORMAT allows.
+ * the definition into a ring (EVENT_STACK_NODE).  Recovery has no such table,
+ * so it defines stacks only where the producers put the definitions.  So the
+ * trace may define a stack twice, which FORMAT allows.
  *
  * As in narrate.h, a struct has one owner, and no function allocates, locks or
  * makes a system call.
@@ -29,8 +29,8 @@ struct narrate_stacks {
 	const struct stack_image_object *(*object)(uint32_t id);
 	bool has_frees; /* frees have stacks, too */
 	/*
-	 * One bit per stack, frame and object, by its number: the segment
-	 * defines it.  Not used in recovery.
+	 * One bit for each stack, frame and object, by its number.  The bit is
+	 * set if the segment has a definition of it.  Not used in recovery.
 	 */
 	uint64_t nodes[NARRATE_STACKS_WORDS(STACK_IMAGE_NODES_MAX)];
 	uint64_t frames[NARRATE_STACKS_WORDS(STACK_IMAGE_NODES_MAX)];

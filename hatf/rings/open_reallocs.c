@@ -8,9 +8,9 @@
 #include "hatf/rings/order.h"
 
 /*
- * Return the bit by which the children of a node at 'depth' differ.  Producers
- * with the same old address differ by their own address, soonest in its low
- * bits.
+ * Return the bit of 's' that says which child of a node at 'depth' leads to
+ * 's'.  Producers with the same old address are told apart by the bits of their
+ * own addresses.  The low bits come first, because they differ soonest.
  */
 static unsigned
 branch(const struct order_producer *s, unsigned depth)
@@ -104,12 +104,12 @@ open_reallocs_find(struct open_reallocs *o, uint64_t first, uint64_t last)
 		if (depth == 64)
 			break;
 		bit = (uint64_t)1 << (63 - depth);
-		/* The lowest address that the right child can have. */
+		/* The lowest old address that the right child can have. */
 		if (((s->realloc_old & -bit) | bit) > last) {
 			s = left;
 			continue;
 		}
-		/* All old addresses on the left are lower than that. */
+		/* All old addresses on the left are lower than that address. */
 		if (left != NULL && left->realloc_last >= first)
 			return left;
 		s = s->realloc_child[1];

@@ -7,8 +7,8 @@
  * tree branches by the bits of the old address, from the highest on, and then
  * by the bits of the producer's own address.  On each path from the root, the
  * old blocks end lower and lower in memory.  So no call looks at more than
- * OPEN_REALLOCS_DEPTH producers, however many there are, and whatever their old
- * blocks are: a ring file may claim that all of them overlap.
+ * OPEN_REALLOCS_DEPTH producers, however many there are, and even if all their
+ * old blocks overlap, as a ring file may claim.
  *
  * Only the consumer's thread calls these functions.  None of them allocates,
  * locks or makes a system call.
@@ -23,7 +23,7 @@ struct order_producer;
 /* Maximum number of producers on a path from the root. */
 #define OPEN_REALLOCS_DEPTH 129u
 
-/* Zeroed, it is empty.  The caller owns the producers. */
+/* A zeroed tree is empty.  The caller owns the producers. */
 struct open_reallocs {
 	struct order_producer *root;
 	/* number of producers that all calls together have looked at */
@@ -48,8 +48,8 @@ struct order_producer *open_reallocs_find(struct open_reallocs *o,
 					  uint64_t first, uint64_t last);
 
 /*
- * Call visit() for each producer in the tree, in no particular order.  It must
- * not change the tree.
+ * Call visit() for each producer in the tree, in no particular order.  visit()
+ * must not change the tree.
  */
 void open_reallocs_visit(struct open_reallocs *o,
 			 void visit(void *context, struct order_producer *s),

@@ -104,8 +104,8 @@ decode(const struct order_producer *s, struct event *ev)
 
 /*
  * Decode the event at s->pos into s->event; return false if none is published
- * yet.  Never let the stamps of a ring decrease: a tick may be older than the
- * event that was stamped before it.
+ * yet.  Never let the stamps of a ring decrease.  They could decrease, because
+ * a tick may be older than the event that was stamped before it.
  */
 static bool
 peek(struct order_producer *s)
@@ -212,7 +212,10 @@ has_failed(const struct event *end)
 	return end->operand[1] == 0 && (end->flags & EVENT_FLAG_FREED) == 0;
 }
 
-/* Return the last of 'nbytes' bytes from 'first' on; of 0 bytes, 'first'. */
+/*
+ * Return the address of the last of 'nbytes' bytes from 'first' on.  If there
+ * are no bytes, return 'first'.
+ */
 static uint64_t
 last_byte(uint64_t first, uint64_t nbytes)
 {
@@ -232,8 +235,9 @@ find_open_realloc(struct order *o, struct span span)
 }
 
 /*
- * The open realloc of 's' can be found from now on, unless the sink already has
- * it or its free.  's' has been peeked at.
+ * Let find_open_realloc() find the open realloc of 's' from now on, unless the
+ * sink already has the realloc or its free.  The caller has called peek() for
+ * 's'.
  */
 static void
 list_realloc(struct order *o, struct order_producer *s)
@@ -334,7 +338,8 @@ has_own_stamp(const struct order_producer *s)
 }
 
 /*
- * Return the memory that a realloc allocates; the next event of 's' is its end.
+ * Return the memory that a realloc allocates; the next event of 's' is the end
+ * of the realloc.
  */
 static struct span
 taken_at_end(const struct order_producer *s)
@@ -360,7 +365,7 @@ is_whole(const struct order_producer *s, bool is_exact)
  * old blocks overlapped the span.  Each of these also allocates memory, so
  * first pass on those whose old blocks overlapped that memory, and so on.  The
  * chain can have as many reallocs as there are threads, and the stack of the
- * writer thread is small: link the producers by 'realloc_after' instead of
+ * writer thread is small.  So link the producers by 'realloc_after' instead of
  * recursing.  The loop ends because each step takes one producer from 'o->open'
  * or from the chain.
  */
@@ -445,7 +450,10 @@ lacks_end(const struct order_producer *s)
 	return is_begin(&s->event) && s->pos + s->event.words == s->seen_head;
 }
 
-/* Report the open realloc of 's' at the fork that order->forking returns of. */
+/*
+ * The fork of order->forking has returned.  Report that the realloc of 's' was
+ * open at this fork.
+ */
 static void
 pass_fork_report(void *order, struct order_producer *s)
 {

@@ -17,8 +17,8 @@
  *     (clock_bump()), and only then reads the heads.  The events with a stamp
  *     <= T are passed on (to the sink) in the order of their stamps.  If an
  *     event with such a stamp is not yet published, it is an allocation whose
- *     block no other thread has seen or a free that has not happened: passing
- *     it on in the next round is also a correct order.
+ *     block no other thread has seen or a free that has not happened, so
+ *     passing it on in the next round is also a correct order.
  *  4. No event passes the begin event of a realloc whose end event is not
  *     published.
  *
@@ -70,8 +70,9 @@ struct order_producer {
 	/* 'realloc_open', and the sink already has the free of the realloc. */
 	bool realloc_freed;
 	/*
-	 * The realloc is in 'open' of struct order: 'realloc_open', and nothing
-	 * of it has been passed to the sink or is about to be.  Set in a round.
+	 * The realloc is in 'open' of struct order.  order_round() sets this if
+	 * 'realloc_open' is set, and nothing of the realloc has been passed to
+	 * the sink or is about to be passed.
 	 */
 	bool realloc_listed;
 	bool is_dead; /* set by the caller: the producer will add nothing */
@@ -125,7 +126,7 @@ struct order_run {
 /*
  * A run sink takes the first few words of a run and returns their number;
  * order_round() then moves producer->pos past these words.  The first event
- * that it did not take goes to the order_sink.
+ * that the run sink did not take goes to the order_sink.
  */
 typedef size_t order_run_sink(void *context,
 			      const struct order_producer *producer,
@@ -144,10 +145,10 @@ struct order {
 	order_run_sink *run_sink;
 	void *context; /* first argument of both sinks */
 	/*
-	 * Of so many more reallocs, order_round() reports that they were in
+	 * order_round() reports at most this many more reallocs that were in
 	 * progress at a fork.  order_init() sets UINT64_MAX.  The caller can
-	 * lower it: F forks and R open reallocs have F times R reports, so a
-	 * small ring file can claim very many.
+	 * lower the limit, because F forks and R open reallocs have F times R
+	 * reports, which even a small ring file can claim.
 	 */
 	uint64_t fork_reports_left;
 	/* for pass_fork(): the producer whose fork has returned */

@@ -5,9 +5,9 @@
  * Every traced thread owns one ring and is its only producer; the writer thread
  * is the only consumer of all of them.  The ring does not interpret the words:
  * an event is a group of words that are published together.  Nothing here
- * allocates, locks or makes a system call, so it may run inside malloc().  The
- * functions of preload/record/ring_wait.h let a producer wait for room, and let
- * the consumer wake it.
+ * allocates, locks or makes a system call, so these functions may run inside
+ * malloc().  The functions of preload/record/ring_wait.h let a producer wait
+ * for room, and let the consumer wake it.
  *
  * 'head' and 'tail' count words since the ring was made or given to another
  * thread; they are 64-bit numbers and never wrap.  A slot index is
@@ -19,8 +19,8 @@
  *           │ yet in the file   │ yet drained      │               │
  *
  * The consumer keeps its reading position elsewhere (struct order_producer).
- * 'tail' moves only when the block that holds the events has reached the file:
- * an event that the file lacks is still in the ring.
+ * 'tail' moves only when the block that holds the events has reached the file,
+ * so an event that the file lacks is still in the ring.
  *
  * A ring can be part of a mapped file, so that its contents survive if the
  * process is killed (image.h); its memory then takes disk space.  A small ring

@@ -34,7 +34,7 @@
  */
 enum stack_mark {
 	STACK_MARK_CUT = 1, /* the stack has more frames than are recorded */
-	STACK_MARK_LOST,    /* the callers of this frame could not be found */
+	STACK_MARK_LOST,    /* the recorder could not find the callers */
 	STACK_MARK_COUNT
 };
 

@@ -53,7 +53,10 @@ timeline_add(struct timeline *line, uint64_t stamp, uint64_t now_ns,
 uint64_t
 timeline_ns(const struct timeline *line, uint64_t stamp)
 {
-	/* Count back from the last reading: most stamps are close to it. */
+	/*
+	 * Count back from the last reading, because most stamps are close to
+	 * it.
+	 */
 	const double back =
 		stamp >= line->stamp1
 			? 0.0
@@ -64,6 +67,6 @@ timeline_ns(const struct timeline *line, uint64_t stamp)
 	if (back >= (double)elapsed)
 		return 0;
 	whole = (uint64_t)back;
-	/* Round down: a time must not be later than its stamp. */
+	/* Round down, because a time must not be later than its stamp. */
 	return elapsed - whole - ((double)whole < back);
 }
