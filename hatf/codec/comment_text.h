@@ -5,8 +5,8 @@
  * 'struct text' is a bounded string builder that may run where encoder.h runs
  * (no stdio, no locale); text_find() reads the lines back.  Lines end in '\n'.
  * In a value, bytes below 0x20, 0x7f and '\\' are written as \xHH (FORMAT
- * "Comments of this project").  The prefix is 'text_', since other parts of the
- * recorder build messages and paths with it, too.
+ * "Comments of this project").  The names begin with 'text_' because other
+ * parts of the recorder use these functions for messages and paths.
  */
 #ifndef HATF_COMMENT_TEXT_H
 #define HATF_COMMENT_TEXT_H

@@ -3,11 +3,11 @@
  * crc32c.c - see crc32c.h
  *
  * The CRC-32C instruction of the processor has a latency of three cycles and a
- * throughput of one per cycle.  So a long input is split into thirds.  The
- * checksums of the thirds are computed in parallel and then joined: if 'n'
- * bytes follow a third, its checksum is multiplied by x^(8n), modulo the
- * polynomial.  Joining takes as long as the checksum of a few kilobytes, so a
- * short input is not split.
+ * throughput of one per cycle.  So crc32c_add() splits a long input into
+ * thirds, computes the checksums of the thirds in parallel, and then joins
+ * them.  To join them, it multiplies the checksum of a third that is followed
+ * by 'n' bytes by x^(8n), modulo the polynomial.  Joining takes as long as the
+ * checksum of a few kilobytes, so crc32c_add() does not split a short input.
  */
 #include "hatf/codec/crc32c.h"
 
@@ -195,8 +195,9 @@ find_instruction(void)
 	unsigned a, b, c, d;
 
 	/*
-	 * Do not use __builtin_cpu_supports(): it executes CPUID several times
-	 * at the start of each process, and CPUID is slow in a virtual machine.
+	 * Do not use __builtin_cpu_supports(), because it executes CPUID
+	 * several times at the start of each process, and CPUID is slow in a
+	 * virtual machine.
 	 */
 	__cpuid(1, a, b, c, d);
 	return (c & bit_SSE4_2) != 0;

@@ -15,7 +15,10 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Padding of 'texts': code reads 8 bytes from the start of any attributes. */
+/*
+ * Padding of 'texts', because put_alloc_free() reads 8 bytes from the start of
+ * any attributes.
+ */
 #define TEXT_SPARE_NBYTES 8
 
 _Static_assert(ENCODER_RECORD_MAX_NBYTES >= 6 * 28 + 1 + 6 * 8 + 2 + 65535,
@@ -89,7 +92,7 @@ encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
 {
 	uint8_t *next = memory;
 
-	/* Do not zero 'place': place_init() initialises it. */
+	/* Do not zero 'place', because place_init() initialises it. */
 	memset(e, 0, offsetof(struct encoder, place));
 	memset((uint8_t *)e + offsetof(struct encoder, restart), 0,
 	       sizeof(*e) - offsetof(struct encoder, restart));
@@ -203,7 +206,10 @@ put_alloc_free(struct encoder *e, unsigned tag, uint64_t size, uint64_t address,
 	uint8_t *p = e->buf + e->used;
 
 	*p++ = (uint8_t)tag;
-	/* HATF_ALLOC - 1 has all bits set, HATF_FREE - 1 is 0. */
+	/*
+	 * Only an alloc has a size: 'tag - 1' has all bits set for HATF_ALLOC,
+	 * and is 0 for HATF_FREE.
+	 */
 	p = put_number(p, &f[HATF_FIELD_SIZE],
 		       f[HATF_FIELD_SIZE].nbytes & (tag - 1u), size);
 	p = put_number(p, &f[HATF_FIELD_ADDRESS], f[HATF_FIELD_ADDRESS].nbytes,
@@ -245,7 +251,8 @@ is_short(const struct layout_field *f)
 
 /*
  * Write allocs and frees up to the first other record, and return that record.
- * The layout must be is_short(): it stores only sizes and addresses.
+ * is_short() must be true for the layout, so that the records store only sizes
+ * and addresses.
  */
 static const struct hatf_record *
 put_short_run(struct encoder *e, const struct hatf_record *rec,
@@ -476,7 +483,10 @@ encoder_begin_run(struct encoder *e, uint64_t thread, uint64_t time,
 	for (size_t i = 0; i < sizeof(fields); i++) {
 		const struct layout_field *const field = &f[fields[i]];
 
-		/* A field that follows its last value must keep that value. */
+		/*
+		 * A field under delta or stride must repeat its last value in
+		 * every record of the run.
+		 */
 		if (!layout_fits(field, values[i]) ||
 		    (field->follows &&
 		     (field->step != 0 || field->origin != values[i])))
@@ -523,7 +533,10 @@ put_slowly(struct encoder *e, const struct hatf_record *rec)
 	if (e->pending_max == 0)
 		return false;
 	if (nbytes > texts_nbytes) {
-		/* The span is empty: do not copy the record into it. */
+		/*
+		 * The attributes do not fit the span, which is empty.  So write
+		 * the record without copying it into the span.
+		 */
 		put_span(e, rec, 1);
 		e->record_count[rec->tag]++;
 		e->pending_max = encoder_choose_pending_max(e);
@@ -562,8 +575,9 @@ encoder_use_column(struct encoder *e, struct stack_column *column)
 }
 
 /*
- * Begin a column; its comment will come before the records of the span.  Do
- * nothing if the buffer has no room for the comment: records keep their stacks.
+ * Begin a column; its comment will come before the records of the span.  If the
+ * buffer has no room for the comment, do nothing; the records then keep their
+ * stacks.
  */
 static void
 begin_column(struct encoder *e)

@@ -95,7 +95,7 @@ struct encoder {
  * beside the buffer for the span of a planner.  encoder_room_nbytes() returns
  * by how many bytes the buffer must exceed the length at which the caller ends
  * a block.  The records of the span and one more fit these bytes.  If 'planner'
- * is NULL, both assume the default, place_span().
+ * is NULL, both functions assume the default, place_span().
  */
 size_t encoder_memory_nbytes(const struct place_planner *planner);
 size_t encoder_room_nbytes(const struct place_planner *planner);
@@ -112,7 +112,7 @@ void encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
  * From now on put the stacks of the records into 'column' where possible, and
  * not into the attributes.  'column' stays the caller's, and must be zeroed.
  * The buffer needs ENCODER_COLUMN_NBYTES more; without this room, stacks stay
- * in the attributes.  Only for a stream with block comments.
+ * in the attributes.  Use this only for a stream with block comments.
  */
 void encoder_use_column(struct encoder *e, struct stack_column *column);
 
@@ -151,9 +151,9 @@ bool encoder_put(struct encoder *e, const struct hatf_record *rec);
 
 /*
  * encoder_put_plain() is like encoder_put(), but for an alloc or free of heap 0
- * without attributes.  It takes the fields as arguments, not in a record:
- * loading a record directly after storing it would take longer than the rest of
- * the call.  Its slow path is encoder_put_plain_slow().
+ * without attributes.  It takes the fields as arguments, not in a record,
+ * because loading a record directly after storing it would take longer than the
+ * rest of the call.  Its slow path is encoder_put_plain_slow().
  */
 bool encoder_put_plain_slow(struct encoder *e, uint8_t tag, uint64_t size,
 			    uint64_t address, uint64_t thread, uint64_t time);

@@ -41,9 +41,9 @@ encoder_comment(struct encoder *e, const char *text, size_t nbytes)
 	if (nbytes > UINT16_MAX)
 		return false;
 	/*
-	 * Outside a block, write the comment directly: a comment there needs no
-	 * metadata before it, and the buffer may have less room than the
-	 * longest record takes.
+	 * Outside a block, write the comment directly, because such a comment
+	 * needs no metadata before it, and the buffer may have less room than
+	 * the longest record takes.
 	 */
 	if (e->pending != 0 || e->restart)
 		return encoder_put(e, &rec);

@@ -12,8 +12,8 @@
 #include "hatf/codec/encoder.h"
 
 /*
- * Bytes of 'texts' for each record of the span: most records have 0 or 1 byte
- * of attributes.
+ * Number of bytes that 'texts' has for each record of the span.  Most records
+ * have 0 or 1 byte of attributes.
  */
 #define ENCODER_TEXT_NBYTES 8
 

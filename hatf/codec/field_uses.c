@@ -126,7 +126,9 @@ classify_sizes(struct field_uses *u)
 	}
 }
 
-/* Classify the sizes one at a time: one of them does not fit 32 bits. */
+/*
+ * Classify the sizes one at a time, because one of them does not fit 32 bits.
+ */
 static void
 reclassify_sizes(struct field_uses *u)
 {
@@ -191,7 +193,7 @@ use_address(struct field_uses *u, struct pass *p, uint64_t address,
 
 /*
  * Store the size of a record for the second pass, and whether it has changed.
- * Do not branch: a processor cannot predict which record has a size.
+ * Do not branch, because a processor cannot predict which record has a size.
  */
 static inline void
 use_size(struct field_uses *u, struct pass *p, const struct hatf_record *rec)

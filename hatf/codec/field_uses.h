@@ -25,9 +25,9 @@ _Static_assert(2 * FIELD_USES_RECORDS <= TRELLIS_USES,
 
 struct field_uses {
 	/*
-	 * The span and the layout before it.  If 'restart' is set, the layout
-	 * does not count: the span begins a block, and its metadata must set
-	 * every field.
+	 * The span and the layout before it.  If 'restart' is set, ignore the
+	 * layout, because the span begins a block, and the metadata of a new
+	 * block must set every field.
 	 */
 	const struct hatf_record *records;
 	const struct layout *layout;

@@ -2,8 +2,8 @@
 /*
  * hatf_record.h - inline helpers for 'struct hatf_record'
  *
- * Most of these helpers run once per record, so all are inline.  They are pure:
- * any thread may call them.
+ * Most of these helpers run once per record, so all are inline.  They are pure,
+ * so any thread may call them.
  */
 #ifndef HATF_RECORD_H
 #define HATF_RECORD_H

@@ -17,7 +17,8 @@
 
 /*
  * BASE_SAMPLES: how many addresses are compared to choose a candidate.
- * BASE_TRIAL: after the first spans, two of this many spans try a candidate.
+ * BASE_TRIAL: after the first spans, two of every BASE_TRIAL spans try a
+ * candidate.
  * BASE_GAIN: how many bytes a new base must save in a span.
  */
 #define BASE_SAMPLES 16
@@ -40,8 +41,8 @@ void
 place_init(struct place *p)
 {
 	/*
-	 * Do not clear 'uses' and the members after it: each span writes them
-	 * before it reads them.
+	 * Do not clear 'uses' and the members after it, because place_span()
+	 * writes them before it reads them.
 	 */
 	memset(p, 0, offsetof(struct place, uses));
 	field_states_init(&p->states);
@@ -50,10 +51,11 @@ place_init(struct place *p)
 /* -------------------------------------------------------------------- base */
 
 /*
- * There are two kinds of candidates for the base.  One is the most frequent
- * address: its offset then takes 0 bytes.  The other is the middle of the most
- * frequent 64 KiB: offsets of addresses in this range then take 2 bytes.  A row
- * has the weights of a kind: what an offset costs, by its class.
+ * There are two kinds of candidates for the base.  One kind is the most
+ * frequent address, whose offset then takes 0 bytes.  The other kind is the
+ * middle of the most frequent 64 KiB, so that the offset of each address in
+ * this range takes 2 bytes.  A row has the weights of one kind: what an offset
+ * costs, by its class.
  */
 static const uint8_t candidate_weight[PLACE_CANDIDATES][5] = {
 	{ 0, 2, 2, 4, 8 },
@@ -372,7 +374,10 @@ begin_field(struct place *p, unsigned field, size_t cut)
 	};
 }
 
-/* Plan size and address together: both take little longer than one of them. */
+/*
+ * Plan size and address together, because both take little longer than one of
+ * them.
+ */
 static size_t
 plan_size_and_address(struct place *p, size_t cut)
 {

@@ -40,7 +40,7 @@ stack_column_begin(struct stack_column *c)
 /*
  * Return the stack of a record, or 0 if the column cannot take it.  The stack
  * must be the last item of the attributes.  Its number must be the shortest
- * ULEB128: a reader that appends the item from the column then restores the
+ * ULEB128, so that a reader that appends the item from the column restores the
  * same bytes.
  */
 static uint32_t
@@ -58,8 +58,8 @@ last_stack(const struct hatf_record *rec, uint32_t *nbytes_ret)
 			return 0;
 	}
 	/*
-	 * Refuse a ULEB128 number that is longer than necessary: its last byte
-	 * is 0.
+	 * Refuse a ULEB128 number that is longer than necessary.  Such a number
+	 * ends with a byte of 0.
 	 */
 	if (item.key != HATF_ATTR_STACK || item.value > UINT32_MAX ||
 	    end[-1] == 0)
