@@ -163,7 +163,7 @@ checked_file_folder(const char *path)
 
 /*
  * Open 'name' in the folder 'dir_fd', which 'f' then owns.  If 'dir_fd' is -1,
- * opening the folder has failed: return false and keep errno.
+ * opening the folder has failed, so return false and keep errno.
  */
 static bool
 open_and_hold(struct checked_file *f, int dir_fd, const char *name, int access,
@@ -214,8 +214,8 @@ struct walk {
 };
 
 /*
- * Remove the next component from the rest of the path and store it; false if
- * there is none.
+ * Remove the next component from the rest of the path and store it.  Return
+ * false if there is none.
  */
 static bool
 take_component(struct walk *w, char component[PATH_MAX])

@@ -12,9 +12,9 @@
  * a device.
  *
  * A name may refer to another file at any time.  So a checked file is
- * identified by its descriptor and the descriptor of its folder.  The file is
- * removed only from that folder, and only if its name there still refers to the
- * same file.
+ * identified by its descriptor and the descriptor of its folder.
+ * checked_file_remove() removes the file only from that folder, and only if its
+ * name there still refers to the same file.
  *
  * Functions that fail set errno: ELOOP for a symbolic link, EISDIR for a
  * directory, ENOTSUP for any other file that is refused, or the error of the

@@ -10,9 +10,9 @@
 #include <string.h>
 
 /*
- * Append one line.  The buffer always has room: unescaping only shortens a
- * value, and two NULs replace '=' and the newline.  The last line may have no
- * newline, so comment_lines_set() allocates one more byte.
+ * Append one line.  The buffer always has room, because unescaping only
+ * shortens a value, and two NULs replace '=' and the newline.  The last line
+ * may have no newline, so comment_lines_set() allocates one more byte.
  */
 static void
 add(struct comment_lines *lines, const char *line, size_t nbytes)
@@ -27,7 +27,7 @@ add(struct comment_lines *lines, const char *line, size_t nbytes)
 
 	memcpy(key, line, key_nbytes);
 	key[key_nbytes] = '\0';
-	/* A key with a NUL in it cannot be looked up by a C string: omit it. */
+	/* Omit a key with a NUL in it, because no C string can look it up. */
 	if (strlen(key) != key_nbytes)
 		return;
 

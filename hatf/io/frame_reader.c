@@ -272,8 +272,8 @@ frame_reader_read(struct frame_reader *f, const uint8_t **next,
 		if (got != 0 || left == 0)
 			return got;
 		/*
-		 * No progress, although the library had input and room for
-		 * output: the input is damaged.
+		 * There was no progress, although the library had input and
+		 * room for output.  So the input is damaged.
 		 */
 		if (in_nbytes == 0) {
 			*status_ret = HATF_BAD_COMPRESSION;

@@ -69,7 +69,7 @@ void frame_reader_close(struct frame_reader *f);
  * Decompress input from '*next' on.  Store at most 'room' bytes at 'to', and
  * return how many.  Advance '*next' past the input consumed.  If the result is
  * 0 and there is no error, the reader needs more input; after a call without
- * input, it means that all data has been returned.  Errors:
+ * input, a result of 0 means that all data has been returned.  Errors:
  * HATF_BAD_COMPRESSION, HATF_LIMIT (the window is too large), HATF_NO_MEMORY.
  * Do not call the function again after an error.
  */

@@ -29,10 +29,10 @@ enum hatf_status frame_writer_open(enum frame_kind kind, int level,
 void frame_writer_close(struct frame_writer *w);
 
 /*
- * Compress input from '*next' on and advance '*next' past it.  Store the result
- * at 'to', which must have FRAME_WRITER_ROOM_NBYTES, and return its length,
- * which may be 0.  If memory runs out, set '*status_ret' to HATF_NO_MEMORY; do
- * not call the function again then.
+ * Compress input from '*next' on and advance '*next' past the input consumed.
+ * Store the result at 'to', which must have FRAME_WRITER_ROOM_NBYTES, and
+ * return its length, which may be 0.  If memory runs out, set '*status_ret' to
+ * HATF_NO_MEMORY; do not call the function again then.
  */
 size_t frame_writer_put(struct frame_writer *w, const uint8_t **next,
 			const uint8_t *end, uint8_t *to,

@@ -2,10 +2,10 @@
 /*
  * gzip_best.c - see gzip_best.h
  *
- * A level here selects a backend (deflate_backend.h) and one of its levels.
- * libdeflate allocates memory by itself, which the recorder must not do.  So
- * its backend is defined here, and not in hatf/deflate.  The work area of this
- * backend is libdeflate's compressor.
+ * A level of gzip_best.h selects a backend (deflate_backend.h) and one of the
+ * backend's levels.  libdeflate allocates memory by itself, which the recorder
+ * must not do.  So its backend is defined here, and not in hatf/deflate.  The
+ * work area of this backend is libdeflate's compressor.
  */
 #include "hatf/io/gzip_best.h"
 

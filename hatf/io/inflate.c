@@ -42,7 +42,8 @@ inflate_data_nbytes(const uint8_t *in, size_t in_nbytes)
 #include <libdeflate.h>
 
 /*
- * A 'struct inflate' is libdeflate's own state; no such type is ever defined.
+ * The type 'struct inflate' is never defined: a pointer to it is a pointer to
+ * libdeflate's own state.
  */
 static struct libdeflate_decompressor *
 decompressor(struct inflate *state)

@@ -5,8 +5,8 @@
  * The counterpart of deflate.h.  A member that contains its own length (FORMAT
  * "Compression") and is completely in memory is decompressed in one call.  With
  * libdeflate, if the build has it, this takes half the time of zlib's streams.
- * These functions give no partial result: zlib's inflate() has to read members
- * that are damaged, truncated or of another form.
+ * These functions give no partial result, so zlib's inflate() has to read
+ * members that are damaged, truncated or of another form.
  */
 #ifndef HATF_INFLATE_H
 #define HATF_INFLATE_H

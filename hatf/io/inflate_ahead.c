@@ -23,13 +23,13 @@
 
 struct inflate_ahead {
 	/*
-	 * protects all members below, and 'done' and 'good' of the queue's
-	 * members
+	 * protects all variables below, and 'done' and 'good' of each gzip
+	 * member in the queue
 	 */
 	pthread_mutex_t lock;
 	/* signals that 'back' or 'stopping' has changed */
 	pthread_cond_t work;
-	pthread_cond_t ready; /* signals that a member is done */
+	pthread_cond_t ready; /* signals that a gzip member is done */
 	uint64_t front, taken, back;
 	bool stopping;
 	unsigned member_count, thread_count;
@@ -86,8 +86,8 @@ run(void *arg)
 }
 
 /*
- * Start up to 'jobs' threads that block all signals: the program's own threads
- * handle the signals.
+ * Start up to 'jobs' threads that block all signals, so that the program's own
+ * threads handle the signals.
  */
 static void
 start_threads(struct inflate_ahead *a, unsigned jobs)

@@ -9,8 +9,8 @@
  * A member that is decompressed as a whole must be correct in every respect.
  * If it is not, none of its data has been returned yet.  Then zlib's streams
  * read the input again from the start of this member: first the members in the
- * queue 'ahead', then the rest of the buffer.  From then on, the lengths in
- * members are ignored.
+ * queue 'ahead', then the rest of the buffer.  From then on, the input ignores
+ * the lengths in members.
  */
 #include "hatf/io/input.h"
 
@@ -52,8 +52,8 @@
 #define BOMB_NBYTES	  ((uint64_t)256 << 20)
 
 /*
- * Like read(), but wait for data even if the descriptor is non-blocking.  If it
- * fails, set 'sys_errno' and return -1.
+ * Like read(), but wait for data even if the descriptor is non-blocking.  If
+ * read() fails, set 'sys_errno' and return -1.
  */
 static ssize_t
 read_some(struct input *in, uint8_t *to, size_t nbytes)
@@ -105,7 +105,7 @@ fill(struct input *in, size_t nbytes)
 {
 	size_t used = (size_t)(in->end - in->buf);
 
-	/* Call read() again: a pipe may deliver one byte at a time. */
+	/* Call read() again, because a pipe may deliver one byte at a time. */
 	while (used < nbytes && !in->file_ended)
 		used += read_file(in, in->buf + used, INPUT_BUF_NBYTES - used);
 	in->end = in->buf + used;
@@ -239,7 +239,8 @@ fill_from_next(struct input *in, size_t nbytes, bool may_block)
 
 /*
  * Read the next member into the buffer.  Return its length, and store the
- * length of its data.  Return 0 if it cannot be decompressed as a whole.
+ * length of its data.  Return 0 if the member cannot be decompressed as a
+ * whole.
  */
 static size_t
 whole_member(struct input *in, bool may_block, size_t *data_nbytes_ret)
@@ -370,8 +371,9 @@ take_member(struct input *in, uint8_t *to, size_t room, size_t *got_ret)
 /* ----------------------------------------------------------- zlib's streams */
 
 /*
- * Call inflate() once; return false if reading ends here.  Data that inflate()
- * returns together with an error is valid: it precedes the damage.
+ * Call inflate() once; return false if it cannot continue.  Data that inflate()
+ * returns together with an error is valid, because the data precedes the
+ * damage.
  */
 static bool
 inflate_some(struct input *in)
@@ -394,7 +396,7 @@ inflate_some(struct input *in)
 	return false;
 }
 
-/* Read more of the file; return false at its end. */
+/* Read more of the file; return false at the end of the file. */
 static bool
 refill(struct input *in)
 {
@@ -409,7 +411,7 @@ refill(struct input *in)
 	return in->next != in->end;
 }
 
-/* Start a member; return false if reading ends here. */
+/* Start a member; return false if there is none. */
 static bool
 begin_member(struct input *in)
 {
@@ -417,8 +419,8 @@ begin_member(struct input *in)
 		return false;
 	/*
 	 * If the next byte does not begin a member, zeros or other data follow
-	 * the last member.  Check this here, since zlib would need two bytes to
-	 * notice.
+	 * the last member.  Check for this case before calling zlib, which
+	 * would need two bytes to notice it.
 	 */
 	if (*in->next != GZIP_ID1) {
 		in->status = HATF_BAD_COMPRESSION;
@@ -430,7 +432,7 @@ begin_member(struct input *in)
 
 /*
  * Continue a member until there is data in 'to' or the member ends.  Return the
- * length of the data; '*more_ret' is false if reading ends here.
+ * length of the data; '*more_ret' is false if nothing more can be read.
  */
 static size_t
 read_member(struct input *in, uint8_t *to, uInt room, bool *more_ret)
@@ -442,8 +444,8 @@ read_member(struct input *in, uint8_t *to, uInt room, bool *more_ret)
 	while (goes_on && in->in_member && in->zlib.avail_out == room) {
 		more = refill(in);
 		/*
-		 * Call inflate() even without input: zlib may have output that
-		 * it has not returned.
+		 * Call inflate() even without input, because zlib may have
+		 * output that it has not returned.
 		 */
 		goes_on = inflate_some(in);
 		if (goes_on && !more && in->zlib.avail_out == room &&
@@ -592,7 +594,7 @@ input_consumed(const struct input *in)
 		return in->file_nbytes - left;
 	/*
 	 * The members after the front of 'ahead' are read, but not yet
-	 * consumed: do not count them.
+	 * consumed, so do not count them.
 	 */
 	return inflate_ahead_front(in->ahead)->file_end -
 	       (in->ignores_lengths ? left : 0);

@@ -4,8 +4,9 @@
  *
  * An input reads a file, pipe or terminal that contains a trace, and returns
  * the bytes of the trace.  The trace may be compressed as gzip members or as
- * frames of zstd or lz4.  The first bytes show the compression: no plain trace
- * begins with 1f 8b like gzip, or like the frames of frame_reader.h.
+ * frames of zstd or lz4.  The first bytes show the compression, because no
+ * plain trace begins with 1f 8b like gzip, or like the frames of
+ * frame_reader.h.
  *
  * Members that contain their length (FORMAT "Compression") are decompressed as
  * a whole, which is much faster.  If the caller allows threads, they do this
@@ -41,7 +42,9 @@ struct input {
 	bool file_ended;
 	bool is_regular; /* 'fd' is a regular file */
 	bool zlib_in_use;
-	/* the length or data of a member was wrong: use zlib's streams only */
+	/*
+	 * the length or data of a member was wrong, so use only zlib's streams
+	 */
 	bool ignores_lengths;
 	/*
 	 * 'next' and 'data_next' point into the member at the front of 'ahead'
@@ -99,8 +102,8 @@ size_t input_read(struct input *in, uint8_t *to, size_t nbytes);
 /*
  * May the compressed parts of the data, such as the pieces of Split Stream,
  * unpack to 'nbytes' bytes so far?  The limit depends on how much of the file
- * has been consumed (FORMAT "Limits"): without it, a small file that is
- * compressed twice could keep a reader busy for days.
+ * has been consumed (FORMAT "Limits").  Without this limit, a small file that
+ * is compressed twice could keep a reader busy for days.
  */
 bool input_may_unpack(const struct input *in, uint64_t nbytes);
 
