@@ -5,7 +5,7 @@
  * A value x fits w bytes if -2^(8w-1) <= x - base < 2^(8w-1).  The bases for
  * which this holds are a range around x.  The ranges for 4, 2, 1 and 0 bytes
  * are nested, so x divides all bases into eight regions, shown with the widths
- * that fit.  They form a circle, as arithmetic is modulo 2^64:
+ * that fit.  The regions form a circle, because arithmetic is modulo 2^64:
  *
  *     8  |  4 8  |  2 4 8  |  1 2 4 8  | x |  1 2 4 8  |  2 4 8  |  4 8  |  8
  */
@@ -90,7 +90,7 @@ bases_enter(struct bases *b, uint64_t base, const struct costs *costs)
 
 /*
  * Return the index of earlier costs that equal those at 'kind', or 'kind'
- * itself.  Equal costs may be missed; they are then stored twice.
+ * itself.  The function may miss equal costs, which are then stored twice.
  */
 static uint32_t
 find_alike(struct bases *b, uint32_t kind)
@@ -134,7 +134,10 @@ bases_switch(struct bases *b, const struct costs *entry)
 	b->count = kept;
 }
 
-/* Compute the first base of each region except the region of 8 bytes only. */
+/*
+ * Compute the first base of each region.  The last region, in which only 8
+ * bytes fit, ends where the first region begins.
+ */
 static void
 find_regions(uint64_t value, uint64_t *start)
 {
@@ -152,7 +155,7 @@ static const uint8_t region_fits[REGION_COUNT] = { 1, 2, 3, 4, 3, 2, 1, 0 };
 
 /*
  * Compute the costs after a value from the costs 'old' before it.  'index' is
- * the first range that has these costs.
+ * the first range that has the new costs.
  */
 static uint32_t
 make_kind(struct bases *b, uint32_t old, unsigned fits, size_t index)
@@ -189,7 +192,7 @@ static unsigned
 fits_at(uint64_t base, const uint64_t *start)
 {
 	/*
-	 * The regions form a circle and are sorted by their starts: find the
+	 * The regions form a circle and are sorted by their starts, so find the
 	 * last region that starts at or before 'base'.
 	 */
 	for (unsigned i = REGION_COUNT; i-- > 0;)
@@ -260,8 +263,8 @@ bases_round(uint64_t first, uint64_t last)
 		return first;
 
 	/*
-	 * Above the highest bit in which 'first' and 'last' differ, all bases
-	 * are equal.
+	 * From 'first' to 'last', the bases differ only in this bit and the
+	 * bits below it.
 	 */
 	const unsigned bit = 63u - (unsigned)__builtin_clzll(first ^ last);
 	const uint64_t below = (UINT64_C(1) << bit) - 1;

@@ -90,8 +90,8 @@ static const int32_t entry_cost[] = {
 /*
  * At the start of a block, metadata must also set the last width, even if the
  * field has width 0.  The cost of this metadata must not depend on earlier
- * blocks: else the best choice for each block would not be the best for all of
- * them.
+ * blocks, because otherwise the best choice for each block would not be the
+ * best for all blocks.
  */
 struct costs
 field_paths_begin(const struct field_paths *p, size_t i,
@@ -313,8 +313,9 @@ use(struct field_paths *p, struct open_episodes *c, size_t i)
 
 /*
  * A snapshot of everything on which the next costs depend, besides the next
- * use.  While a value repeats, the costs soon stop changing: all other ways to
- * store it have become more expensive than starting a new episode.
+ * use.  While a value repeats, the costs soon stop changing, because all other
+ * ways to store the value have become more expensive than starting a new
+ * episode.
  */
 struct snapshot {
 	struct open_episodes open;
@@ -405,8 +406,8 @@ field_paths_find_costs(struct field_paths *p, unsigned field,
 	if (p->count == 0)
 		return;
 	/*
-	 * The memory of the gaps is not in use yet, and is large enough for the
-	 * values.
+	 * Use the memory of the gaps as scratch memory for the values.  It is
+	 * large enough, and not in use yet.
 	 */
 	rules_init(&p->rules, technique, p->values, p->count,
 		   (uint64_t *)(void *)p->gaps);

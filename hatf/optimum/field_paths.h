@@ -112,8 +112,8 @@ struct costs field_paths_begin(const struct field_paths *p, size_t i,
 			       unsigned interpretation);
 
 /*
- * Is the width always 0?  It is under default and stride: their values are
- * computed.
+ * Is the width always 0?  It is always 0 under default and stride, because
+ * their values are computed.
  */
 static inline bool
 field_paths_is_computed(unsigned interpretation)

@@ -8,10 +8,10 @@
  * one that allows less, and "optimum" is never larger than any HATF 1.0 with
  * the same records in the same blocks.
  *
- * Use it for rewriting a trace, not for recording: it allocates memory, and
- * takes about a microsecond per record.  Memory is about 4 KiB of address space
- * for each record of a span; a real trace touches a tenth of that.  Used by one
- * thread at a time.
+ * Use it for rewriting a trace, not for recording, because it allocates memory,
+ * and takes about a microsecond per record.  Memory is about 4 KiB of address
+ * space for each record of a span; a real trace touches a tenth of that.  Used
+ * by one thread at a time.
  */
 #ifndef HATF_OPTIMUM_H
 #define HATF_OPTIMUM_H

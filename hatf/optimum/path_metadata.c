@@ -39,8 +39,8 @@ fits(const struct field_paths *p, const struct episode *e, size_t i)
 
 /*
  * 'rest' is the cost, by lane, of use 'i' and the later uses of its episode.
- * Extend it to the use before, where each lane can be reached from the best
- * lane; remember this choice.
+ * Set it to the cost by the lane at the use before, from which metadata may
+ * lead to a better lane.  Store the lane at use 'i' in 'choices'.
  */
 static void
 step_back(struct field_paths *p, size_t i, int32_t *rest)
@@ -155,8 +155,8 @@ find_computed(struct field_paths *p, struct episode *e, unsigned lane,
 }
 
 /*
- * Return the index of the last width before the episode.  The cost of starting
- * the episode is right for this width only.
+ * Return the index of the last width before the episode.  Only from this width
+ * does the path have the cost that the forward pass found.
  */
 static unsigned
 find_last_width(const struct field_paths *p, const struct episode *e)
@@ -177,7 +177,8 @@ find_last_width(const struct field_paths *p, const struct episode *e)
 }
 
 /*
- * Find the episode that ends before use 'end'.  'last' is the last width then.
+ * Find the episode that ends before use 'end'.  'last' is the index of the last
+ * width before use 'end'.
  */
 static struct episode
 find_episode(struct field_paths *p, size_t end, unsigned last)

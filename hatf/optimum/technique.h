@@ -68,7 +68,7 @@ struct technique {
 };
 
 /*
- * This is not the name of a technique: the writer tries several techniques for
+ * This is not the name of a technique: hatf_writer tries several techniques for
  * each block, see trial.h.
  */
 #define TECHNIQUE_SMALLEST "smallest"
