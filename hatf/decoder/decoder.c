@@ -24,7 +24,7 @@
 
 #include <assert.h>
 
-/* For each field, how often a record of each tag contains it. */
+/* For each field, how often a record of each tag contains the field. */
 static const decoder_lengths width_uses[HATF_FIELD_COUNT] = {
 	[HATF_FIELD_SIZE] = { 1, 0, 1, 1, 1, 1 },
 	[HATF_FIELD_ADDRESS] = { 1, 1, 2, 2, 2, 2 },
@@ -174,15 +174,15 @@ decode_numbers(struct layout_field *f, const uint8_t *p,
 		break;
 	case HATF_CREATE_HEAP:
 	case HATF_DESTROY_HEAP:
+		/*
+		 * In these records, the heap comes before the thread, as in the
+		 * diagrams of the HATF specification.
+		 */
 		rec->heap = number(&f[HATF_FIELD_HEAP], &next);
 		break;
 	default:
 		break;
 	}
-	/*
-	 * The diagrams of the HATF specification put the heap of createHeap
-	 * before the thread.
-	 */
 	rec->thread = number(&f[HATF_FIELD_THREAD], &next);
 	if (rec->tag <= HATF_REALLOC_FREE)
 		rec->heap = number(&f[HATF_FIELD_HEAP], &next);

@@ -3,8 +3,8 @@
  * decoder_runs.c - decode runs of heap records; see decoder.c
  *
  * decode_run() and decode_plain_run() have no branch that depends on the
- * contents of a record, except on rare tags.  They have no bounds check for
- * each field: they stop as soon as the next record could reach the end of the
+ * contents of a record, except on rare tags.  Instead of a bounds check for
+ * each field, they stop as soon as the next record could reach the end of the
  * bytes.
  */
 #include "hatf/decoder/decoder_runs.h"
@@ -12,8 +12,8 @@
 #include "hatf/codec/hatf_record.h"
 
 /*
- * Maximum number of records in a run: it bounds the stack use of 'struct
- * announcers'.
+ * Maximum number of records in a run.  It bounds the size of 'struct
+ * announcers', which is on the stack.
  */
 #define RUN_MAX 1024
 
@@ -26,8 +26,8 @@ clear_metadata(struct hatf_record *rec)
 /*
  * The state of a field during a run, in the form that needs the fewest
  * operations.  A value is 'bias' + (raw ^ sign), where raw is the stored
- * number.  If the field follows (delta, stride), (raw ^ sign) + 'step' is then
- * added to 'bias'.
+ * number.  If the field follows (delta, stride), lane_take() then adds (raw ^
+ * sign) + 'step' to 'bias'.
  */
 struct lane {
 	uint64_t bias; /* 'origin' of the layout field, minus 'sign' */

@@ -46,8 +46,8 @@ decoder_begins_run(const struct decoder *d, const uint8_t *p,
 
 /*
  * Decode a run from '*next' on, at most 'max' records, with the fastest loop
- * that suits the layout.  Move '*next' past it, count its records and events,
- * and return the number of records.
+ * that suits the layout.  Move '*next' past the run, count the records and
+ * events of the run, and return the number of records.
  */
 size_t decoder_decode_run(struct decoder *d, const uint8_t **next,
 			  const uint8_t *end, struct hatf_record *records,

@@ -48,10 +48,7 @@ get(struct stack_entries *s)
 	return n;
 }
 
-/*
- * Take the id of a literal, which is stored as a difference; the lowest bit of
- * the difference is its sign.
- */
+/* Return 'from' plus the difference 'n', whose lowest bit is the sign. */
 static uint32_t
 add_difference(uint32_t from, uint32_t n)
 {

@@ -2,7 +2,7 @@
 /*
  * stack_entries.h - read the column of stacks of a trace block
  *
- * The counterpart of hatf/codec/stack_column.h.  The writer moved the
+ * The counterpart of hatf/codec/stack_column.h.  The encoder moved the
  * attributes STACK of records into one comment (FORMAT "Columns of stacks");
  * these functions move them back.
  *
@@ -14,7 +14,7 @@
 #include "hatf/codec/stack_column.h"
 
 /*
- * Upper bound of the number of ids that a column stores: an entry with an id
+ * Upper bound of the number of ids that a column stores.  An entry with an id
  * has at least three bytes.
  */
 #define STACK_ENTRIES_STORED_MAX (STACK_COLUMN_MAX / 3)
