@@ -100,8 +100,8 @@ store(const uint8_t *in, size_t in_nbytes, uint8_t *out)
 		const size_t nbytes = left < STORED_MAX ? left : STORED_MAX;
 
 		/*
-		 * Bit 0 is set in the last block.  The other bits are 0:
-		 * stored.
+		 * Bit 0 is set in the last block.  The other bits are 0, which
+		 * means "stored".
 		 */
 		p[0] = left == nbytes;
 		put_le16(p + 1, (uint16_t)nbytes);
@@ -122,8 +122,8 @@ deflate_member_by(const struct deflate_backend *by, int level, void *work,
 		  size_t out_cap)
 {
 	/*
-	 * Let the library use no more bytes than stored blocks would take: if
-	 * compression saves nothing, the input is stored.
+	 * Let the library use no more bytes than stored blocks would take, so
+	 * that the input is stored if compression saves nothing.
 	 */
 	const size_t bound = deflate_bound(in_nbytes);
 	const size_t cap = (out_cap < bound ? out_cap : bound) - HEADER_NBYTES -

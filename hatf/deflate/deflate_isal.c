@@ -48,7 +48,10 @@ compress_isal(int level, void *work, const uint8_t *in, size_t in_nbytes,
 	z->level = (uint32_t)level;
 	z->level_buf = (uint8_t *)work + STREAM_NBYTES;
 	z->level_buf_size = level_buf_nbytes[level - DEFLATE_LEVEL_MIN];
-	/* isa-l does not write to its input; only its type lacks the const. */
+	/*
+	 * isa-l does not write to its input, but the type of 'next_in' has no
+	 * const.
+	 */
 	z->next_in = (uint8_t *)(uintptr_t)in;
 	z->avail_in = (uint32_t)in_nbytes;
 	z->next_out = out;
@@ -67,8 +70,8 @@ crc32_isal(const uint8_t *in, size_t in_nbytes)
 }
 
 /*
- * Copy the bytes of an address: ISO C has no cast from a data pointer to a
- * function pointer.
+ * Copy the bytes of an address, because ISO C has no cast from a data pointer
+ * to a function pointer.
  */
 static void
 take(void *function_ret, void *const *address)

@@ -67,8 +67,8 @@ compress_zlib(int level, void *work, const uint8_t *in, size_t in_nbytes,
 	      uint8_t *out, size_t out_cap)
 {
 	/*
-	 * The levels of zlib that are used for 1, 2 and 3: the fastest, a
-	 * medium one, and zlib's default.
+	 * The levels of zlib that are used for levels 1, 2 and 3 of deflate.h:
+	 * the fastest, a medium one, and zlib's default.
 	 */
 	static const int levels[] = { 1, 3, 6 };
 	const int own = level > DEFLATE_LEVEL_MAX
@@ -88,7 +88,7 @@ compress_zlib(int level, void *work, const uint8_t *in, size_t in_nbytes,
 	if (deflateInit2(&z, own, Z_DEFLATED, -WINDOW_BITS, MEM_LEVEL,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		return 0;
-	/* Do not call deflateEnd(): it would only free memory. */
+	/* Do not call deflateEnd(), because it would only free memory. */
 	return deflate(&z, Z_FINISH) == Z_STREAM_END ? out_cap - z.avail_out
 						     : 0;
 }

@@ -70,7 +70,7 @@ struct library {
 	bool is_unsupported;
 };
 
-/* Declare it here, since no header does. */
+/* Declare this function here, because no header declares it. */
 extern void __stack_chk_fail(void) __attribute__((noreturn));
 
 /* Replaces libc's __memset_chk(), which the recorder must not import. */
