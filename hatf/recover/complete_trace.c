@@ -86,7 +86,7 @@ restore_narrator(struct recovery *r, const struct image_commit *c)
 	n->encoder.stream_nbytes = c->stream_nbytes;
 	/*
 	 * The count of each tag is unknown, but only the sum of the counts is
-	 * needed here: store the sum as the count of one tag.
+	 * needed here.  So store the sum as the count of one tag.
 	 */
 	n->encoder.record_count[HATF_COMMENT] = c->record_count;
 	if (r->header != NULL)
@@ -127,8 +127,9 @@ prepare(struct recovery *r)
 
 /*
  * The timeline ends at the last reading of the clocks, but events may have
- * later stamps.  Extend it to the last stamp.  The slope is not known exactly:
- * use the smallest possible.  If there is only one reading, do not extend it.
+ * later stamps.  Extend it to the last stamp.  The slope is not known exactly,
+ * so use the smallest possible one.  If there is only one reading, do not
+ * extend the timeline.
  */
 static void
 extend_line(struct recovery *r)
@@ -146,7 +147,7 @@ extend_line(struct recovery *r)
 	more = (double)(stamp - l->stamp1) * l->slope *
 	       (1 - SLOPE_ERROR_NS / (double)(l->ns1 - l->ns0));
 	/*
-	 * A difference of more than a year means that the ring is damaged:
+	 * A difference of more than a year means that the ring is damaged, so
 	 * ignore the stamp.
 	 */
 	if (more < 3.2e16)
@@ -209,8 +210,8 @@ excess(uint64_t n, uint64_t over)
 /*
  * The narrator has now counted all events, including those in the part of the
  * trace that is missing.  Go back to the intact part, and record how many
- * events are lost.  The events after the missing part are lost, too: no reader
- * could interpret them.
+ * events are lost.  The events after the missing part are lost, too, because no
+ * reader could interpret them.
  */
 static void
 add_gap(struct recovery *r)

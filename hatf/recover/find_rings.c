@@ -88,9 +88,9 @@ is_beside(const char *path, const char *trace, int trace_fd, bool otherwise)
 
 /*
  * Is 'path' the ring file of the trace?  The header of the trace names this
- * path.  Always return false for root: recovery removes the ring file, and root
- * must not remove a file outside the folder of the trace unless the user has
- * named that file.
+ * path.  Always return false for root, because recovery removes the ring file,
+ * and root must not remove a file outside the folder of the trace unless the
+ * user has named that file.
  */
 static bool
 is_at_header_path(const char *path, const char *trace, int trace_fd)

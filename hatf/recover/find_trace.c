@@ -96,8 +96,8 @@ try_trace(struct recovery *r, const char *path, enum path_origin origin)
 			       ? recovery_fail(r, HATF_OTHER_RINGS, 0, NULL)
 			       : recovery_fail(r, HATF_IO, 0, NULL);
 	/*
-	 * Write only to a file of the ring file's owner: the ring file is
-	 * untrusted, and may name a file of somebody else.
+	 * Write only to a file of the ring file's owner, because the ring file
+	 * is untrusted, and may name a file of somebody else.
 	 */
 	if (recovery_is_owners(r, &r->trace) &&
 	    recovery_has_header(r, r->trace.fd, &r->start_time) &&
@@ -152,7 +152,7 @@ recovery_open_trace(struct recovery *r, const char *rings, const char *trace)
 		return HATF_OK;
 	/*
 	 * If the ring file is only a copy, do not change the trace at the
-	 * original path: the process may still be writing it.
+	 * original path, because the process may still be writing it.
 	 */
 	if (r->is_in_place && try_trace(r, path, ORIGIN_ELSEWHERE) == HATF_OK)
 		return HATF_OK;
@@ -223,8 +223,8 @@ read_begun(struct recovery *r, bool *compressed_ret)
 	    reader_open_fd(r->trace.fd, &reader) != HATF_OK)
 		return HATF_END;
 	/*
-	 * Copy the header: its attributes are valid only until the next read.
-	 * Stop at the first event.
+	 * Copy the header, because its attributes are valid only until the next
+	 * read.  Stop at the first event.
 	 */
 	while ((status = hatf_reader_read(reader, &rec, 1, &n)) == HATF_OK &&
 	       rec.tag == HATF_COMMENT) {
@@ -296,8 +296,8 @@ recovery_begin_anew(struct recovery *r, const char *rings, const char *trace)
 	if (status != HATF_OK)
 		return status;
 	/*
-	 * The ring file has no commit, so this slot has not been checked:
-	 * replace all of its values.
+	 * The ring file has no commit, so this slot has not been checked.
+	 * Replace all of its values.
 	 */
 	*c = (struct image_commit){
 		.level = compressed ? DEFLATE_LEVEL_DEFAULT : 0,

@@ -301,8 +301,8 @@ count_records(int fd, const struct block_end *end, struct intact_blocks *ret)
 		is_whole = !count_batch(&c, records, n);
 	hatf_reader_get_stats(reader, &stats);
 	/*
-	 * If nothing follows the end, no later record proves that it was
-	 * reached: compare the lengths.
+	 * If nothing follows the end, no later record proves that the reader
+	 * reached the end.  So compare the lengths.
 	 */
 	is_whole |= stats.hatf_nbytes == end->stream;
 	hatf_reader_close(reader);

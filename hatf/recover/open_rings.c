@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A killed process needs a moment to end: try 50 times, 20 ms apart. */
+/* A killed process needs a moment to end, so try 50 times, 20 ms apart. */
 #define LOCK_TRIES  50
 #define LOCK_NAP_NS 20000000l
 
@@ -90,7 +90,7 @@ is_alive(const struct image *image)
 	fclose(f);
 	/*
 	 * The name of the process can contain any characters, even parentheses,
-	 * so find its end.
+	 * so find the end of the name.
 	 */
 	at = strrchr(line, ')');
 	if (at == NULL || at[1] != ' ' || ticks == 0)
@@ -98,8 +98,8 @@ is_alive(const struct image *image)
 	at += 2;
 	if (*at == 'X' || *at == 'x' ||
 	    /*
-	     * A zombie counts as alive if it has other threads: they may still
-	     * run.
+	     * A zombie counts as alive if it has other threads, because they
+	     * may still run.
 	     */
 	    (*at == 'Z' && stat_field(at, STAT_NUM_THREADS) <= 1))
 		return false;

@@ -74,9 +74,9 @@ enum hatf_status recovery_open_rings(struct recovery *r, const char *path);
 
 /*
  * Open the trace of the ring file 'rings' into r->trace.  'trace' is the path
- * that the user gave.  If it is NULL, look beside the ring file, then at the
- * path where the process wrote the trace.  Errors: HATF_IO; HATF_OTHER_RINGS:
- * no file found is the trace of this ring file.
+ * that the user gave.  If 'trace' is NULL, look beside the ring file, then at
+ * the path where the process wrote the trace.  Errors: HATF_IO;
+ * HATF_OTHER_RINGS: no file found is the trace of this ring file.
  */
 enum hatf_status recovery_open_trace(struct recovery *r, const char *rings,
 				     const char *trace);

@@ -286,8 +286,8 @@ words_to_hole(const struct file *f, uint64_t offset, uint64_t n)
 	const off_t hole = lseek(f->fd, (off_t)offset, SEEK_HOLE);
 
 	/*
-	 * If lseek() fails, the file system does not support holes: count all
-	 * words.
+	 * If lseek() fails, the file system does not support holes, so count
+	 * all words.
 	 */
 	if (hole < 0 || (uint64_t)hole >= offset + n * sizeof(uint64_t))
 		return n;
@@ -427,8 +427,8 @@ copy_ring(struct saved_rings *set, const struct file *f,
 	if (ring->producer.ring == NULL)
 		return fail(f, HATF_NO_MEMORY, from->offset, NULL);
 	/*
-	 * Count the ring even if this fails, so that saved_rings_fini() frees
-	 * it.
+	 * Count the ring even if copy_words() fails, so that saved_rings_fini()
+	 * frees it.
 	 */
 	set->count++;
 	status = copy_words(f, from, pos, ring->producer.ring, &end);
@@ -450,8 +450,8 @@ static enum hatf_status
 read_rings(struct saved_rings *set, const struct file *f, bool salvage)
 {
 	/*
-	 * Allocate the header: a static one would be shared between threads,
-	 * and the stack may be too small.
+	 * Allocate the header, because a static one would be shared between
+	 * threads, and the stack may be too small.
 	 */
 	struct ring *const header =
 		aligned_alloc(RING_HEADER_NBYTES, RING_HEADER_NBYTES);
@@ -466,8 +466,8 @@ read_rings(struct saved_rings *set, const struct file *f, bool salvage)
 
 		status = read_at(f, header, RING_HEADER_NBYTES, offset);
 		/*
-		 * A ring without a magic number is the last one: the process
-		 * was killed before it had initialised this ring.
+		 * A ring without a magic number is the last one, because the
+		 * process was killed before it had initialised this ring.
 		 */
 		if (status != HATF_OK || header->magic == 0)
 			break;
@@ -490,8 +490,9 @@ read_rings(struct saved_rings *set, const struct file *f, bool salvage)
 }
 
 /*
- * Check that no ring has events.  Call this if there is no commit: the recorder
- * commits before it puts the first event into the file.
+ * Check that no ring has events.  If there is no commit, no ring may have
+ * events, because the recorder commits before it puts the first event into the
+ * file.
  */
 static enum hatf_status
 check_unused(const struct file *f)

@@ -2,10 +2,11 @@
 /*
  * saved_rings.h - read and check the ring file of a process that has ended
  *
- * Everything in the file is untrusted: it may be some other file, truncated, or
- * corrupted by the traced program.  The result is a checked copy, which order.h
- * can read like live rings: from 'pos' to its head, each ring has complete
- * events of known kinds.  Only one thread may use a 'struct saved_rings'.
+ * Everything in the file is untrusted, because it may be some other file,
+ * truncated, or corrupted by the traced program.  The result is a checked copy,
+ * which order.h can read like live rings: from 'pos' to its head, each ring has
+ * complete events of known kinds.  Only one thread may use a 'struct
+ * saved_rings'.
  */
 #ifndef HATF_SAVED_RINGS_H
 #define HATF_SAVED_RINGS_H
