@@ -34,7 +34,10 @@
 /* The number in the name changes if the layout of the file changes. */
 #define BELLS_NAME "bells-1"
 
-/* While process NUMBER makes the file, its name is NUMBER and this suffix. */
+/*
+ * While process NUMBER makes the file, the file's name is NUMBER and this
+ * suffix.
+ */
 #define BELLS_MAKING_SUFFIX ".bel-"
 
 #define BELLS_SLOTS 65536u

@@ -12,8 +12,8 @@
 
 /*
  * The default size of the ring of the initial thread, in words.  In many
- * programs this thread does all the work, so the ring is large: the thread can
- * go on while the writer thread waits for a processor.
+ * programs this thread does all the work, so the ring is large.  The thread can
+ * then go on while the writer thread waits for a processor.
  */
 #define INITIAL_RING_WORDS ((4ull << 20) / sizeof(uint64_t))
 #define RING_NBYTES_MIN	   (4ull << 10) /* room for a few dozen events */
@@ -148,8 +148,8 @@ set_buffer(struct config *c, const char *value)
 	if (*value != '\0' || n < RING_NBYTES_MIN || n > RING_NBYTES_MAX)
 		return false;
 	/*
-	 * Round down to a power of two: the ring must not be larger than
-	 * requested.
+	 * Round down to a power of two, because the ring must not be larger
+	 * than requested.
 	 */
 	c->ring_words = 1;
 	while (c->ring_words * 2 * sizeof(uint64_t) <= n)
@@ -236,9 +236,9 @@ set_keep(struct config *c, const char *value)
 }
 
 /*
- * Limit the size of segments if HATFTRACE_KEEP requires a limit.  If it gives a
- * number of bytes, the current segment and at least one older one must fit into
- * these bytes.
+ * Limit the size of segments if HATFTRACE_KEEP requires a limit.  If
+ * HATFTRACE_KEEP gives a number of bytes, the current segment and at least one
+ * older one must fit into these bytes.
  */
 static void
 bound_segments(struct config *c)
@@ -351,8 +351,8 @@ set_stacks(struct config *c, const char *value)
 }
 
 /*
- * Only check the value here: preload/config/note_writer.c reads the variable
- * again.
+ * Only check the value here, because preload/config/note_writer.c reads the
+ * variable again.
  */
 static bool
 set_notes(struct config *c, const char *value)
@@ -362,8 +362,8 @@ set_notes(struct config *c, const char *value)
 }
 
 /*
- * The table of all variables.  'want' says which values are right: the user
- * reads it after "wrong value, want".
+ * The table of all variables.  'want' says which values are right.  In
+ * messages, it comes after "wrong value '...', want".
  */
 static const struct variable {
 	const char *name;
@@ -414,8 +414,8 @@ config_find_variable(const char *string)
 	size_t i = 0;
 
 	/*
-	 * Return quickly: most strings of an environment are not variables of
-	 * the recorder.
+	 * Return quickly, because most strings of an environment are not
+	 * variables of the recorder.
 	 */
 	if (strncmp(string, CONFIG_PREFIX, sizeof(CONFIG_PREFIX) - 1) != 0)
 		return CONFIG_VARIABLE_COUNT;

@@ -5,8 +5,8 @@
  * A process that is killed in its first moments leaves no trace, and neither
  * does a process that cannot be traced.  To learn of such processes, 'hatf
  * record' creates a file and names it in HATFTRACE_NOTES.  Each process appends
- * one line to it when its trace starts, or when it finds that it cannot be
- * traced:
+ * one line to this file when its trace starts, or when the process finds that
+ * it cannot be traced:
  *
  *	begin PID START OUT EXE
  *	untraced PID WHY TAB EXE
@@ -25,7 +25,10 @@
 #define NOTES_BEGIN    "begin "
 #define NOTES_UNTRACED "untraced "
 
-/* Return the 64-bit FNV-1a hash of a text.  Pure: any thread may call it. */
+/*
+ * Return the 64-bit FNV-1a hash of a text.  Any thread may call this pure
+ * function.
+ */
 static inline uint64_t
 notes_hash(const char *text)
 {
