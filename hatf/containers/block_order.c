@@ -44,8 +44,8 @@ struct found {
 
 /*
  * Make the block in slot 'i' the found block if its place is after the place of
- * the found block and at most 'last'.  All three places are plus 1.  Return
- * false if the slot is free.
+ * the found block and at most 'last'.  All three numbers are places plus 1.
+ * Return false if the slot is free.
  */
 static inline bool
 take_later(const struct block_page *page, unsigned i, unsigned last,
@@ -78,7 +78,7 @@ find_before(const struct block_page *page, unsigned place)
 		i = i + 1 == room ? 0 : i + 1;
 	for (unsigned i = page->has_unaligned ? room : home; i-- > 0;) {
 		/*
-		 * Stop if the home of the found block is after 'i': the
+		 * Stop if the home of the found block is after 'i', because the
 		 * remaining slots only have blocks whose homes are at most 'i'.
 		 */
 		if (!page->has_unaligned && found.slot != NULL &&
@@ -91,8 +91,8 @@ find_before(const struct block_page *page, unsigned place)
 
 /*
  * Find the first block among the places from 'first' to 'last'.  Search from
- * the home of 'first' on: the runs of used slots have the order of the places,
- * except that the last run may wrap around.
+ * the home of 'first' on, because the runs of used slots have the order of the
+ * places, except that the last run may wrap around.
  */
 static struct found
 find_first(const struct block_page *page, unsigned first, unsigned last)
@@ -110,8 +110,8 @@ find_first(const struct block_page *page, unsigned first, unsigned last)
 			last_home = ordered_home(page, place - 1);
 		}
 		/*
-		 * Stop at a free slot: the slots after it only have blocks with
-		 * homes after 'i', or with earlier places.
+		 * Stop at a free slot, because the slots after it only have
+		 * blocks with homes after 'i', or with earlier places.
 		 */
 		if (place == 0 && !page->has_unaligned &&
 		    (i >= last_home || i < home))

@@ -155,8 +155,9 @@ close_hole(struct block_page *page, unsigned hole)
 
 /*
  * Return how many blocks a page of 'room' slots may hold.  Leave a sixteenth of
- * the slots free.  Leave half of them free if the page has lost a block: a
- * removal may move every block between the hole and the end of its run.
+ * the slots free.  Leave half of them free if the page has lost a block,
+ * because a removal may move every block between the hole and the end of its
+ * run.
  */
 static inline unsigned
 count_max(unsigned room, bool churns)
@@ -232,8 +233,9 @@ grown_class(const struct block_page *page)
 }
 
 /*
- * Make room in a page to store 'block'.  If 'adds' is set, it is an additional
- * block, else it replaces one.  Return false if there is no memory.
+ * Make room in a page to store 'block'.  If 'adds' is set, 'block' is an
+ * additional block, else it replaces a block of the page.  Return false if
+ * there is no memory.
  */
 static inline bool
 fit_page(struct slab *slab, struct block_page *page, const struct block *block,
@@ -251,7 +253,10 @@ fit_page(struct slab *slab, struct block_page *page, const struct block *block,
 
 	const unsigned room = room_of(size_class, page->words);
 
-	/* The slots get longer, but the page must keep as many. */
+	/*
+	 * The slots get longer, but the page must keep the same number of
+	 * slots.
+	 */
 	while (room_of(size_class, words) < room)
 		size_class++;
 	return resize_page(slab, page, size_class, words);
@@ -457,7 +462,10 @@ block_set_take(struct block_set *blocks, uint64_t address,
 	}
 	close_hole(page, i);
 	page->churns = true;
-	/* Without memory for a smaller array, shrink_page() keeps the large. */
+	/*
+	 * Without memory for a smaller array, shrink_page() keeps the large
+	 * one.
+	 */
 	if (page->size_class != 0 && page->count < page->room / 8)
 		shrink_page(&blocks->slab, page);
 	return true;

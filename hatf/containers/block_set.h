@@ -110,7 +110,7 @@ bool block_set_find(const struct block_set *blocks, uint64_t address,
 
 /*
  * Add a block, or replace the block at 'address'.  '*added_ret' is true if the
- * block was added.  A replaced block is copied to '*old_ret' unless that is
+ * block was added.  Copy a replaced block to '*old_ret' unless 'old_ret' is
  * NULL.  Return false, with the set unchanged, if there is no memory.
  */
 bool block_set_put(struct block_set *blocks, uint64_t address,

@@ -82,8 +82,8 @@ void heaps_clear(struct heaps *heaps, uint64_t id);
 
 /*
  * Add a block, or replace the block at 'address'.  '*replaced_ret' is true if a
- * block was replaced; it is copied to '*lost_ret' unless that is NULL.  Return
- * false if there is no memory.
+ * block was replaced; copy that block to '*lost_ret' unless 'lost_ret' is NULL.
+ * Return false if there is no memory.
  */
 bool heaps_put(struct heaps *heaps, struct heap *heap, uint64_t address,
 	       const struct block *block, bool *replaced_ret,

@@ -29,7 +29,7 @@ id_index_find(const struct id_index *index, uint64_t id, uint32_t *row_ret)
 		*row_ret = (uint32_t)(id - 1);
 		return true;
 	}
-	/* The cast is safe: u64_map_find() does not change the map. */
+	/* The cast is safe, because u64_map_find() does not change the map. */
 	entry = u64_map_find((struct u64_map *)(uintptr_t)&index->others, id);
 	if (entry == NULL)
 		return false;

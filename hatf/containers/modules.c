@@ -126,7 +126,7 @@ modules_add(struct modules *m, const struct module *mapping)
 	if (status != HATF_OK || kept.object == NULL ||
 	    kept.start >= kept.end || has_mapping(m, &kept))
 		return status;
-	/* Reserve memory before taking pointers: the array may move. */
+	/* Reserve memory before taking pointers, because the array may move. */
 	if (rows_add(&m->mappings, sizeof(*mappings)) == NULL)
 		return HATF_NO_MEMORY;
 	m->mappings.count--;

@@ -6,7 +6,7 @@
  * mapping that contains the address converts it to an offset in an object file,
  * which is valid for every process.  Comments of kind 'object' (FORMAT
  * "Stacks") describe the mappings, one comment each.  A mapping replaces the
- * mappings that it overlaps: these must have been unmapped before.
+ * mappings that it overlaps, because these must have been unmapped before.
  *
  * Memory is bounded: MODULE_MAX mappings at a time, and HATF_FRAME_TEXTS_MAX
  * bytes of distinct names.  One thread uses a 'struct modules'.

@@ -114,8 +114,8 @@ grow_run(struct page_run *run)
  * Split run 'r', which is full, to insert a group at '*at'.  Move the groups
  * from the middle on to a new run after it.  If the group belongs at the end of
  * the run, as when a heap grows upwards, the new run gets only this group.
- * Return the run to which the group then belongs, and set '*at' to its index
- * there; NULL if there is no memory.
+ * Return the run to which the group then belongs, and set '*at' to the index of
+ * the group in that run.  Return NULL if there is no memory.
  */
 static struct page_run *
 split_run(struct page_order *order, size_t r, unsigned *at)

@@ -11,8 +11,8 @@
  *			    v
  *		| number, pages | number, pages | ...
  *
- * Memory is O(peak number of pages): a run that loses groups keeps its memory
- * until it is empty.
+ * Memory is O(peak number of pages), because a run that loses groups keeps its
+ * memory until it is empty.
  *
  * Used by one thread at a time.
  */

@@ -4,8 +4,8 @@
  *
  * The bytes of a 'struct content', which describes a frame, are stored in a
  * string table, so that equal frames are found as equal strings.  A stack is
- * found by its parent and frame in a hash table.  Its slots have only four
- * bytes, the id of the stack, as there may be millions of stacks.
+ * found by its parent and frame in a hash table.  A slot of this table has only
+ * four bytes, the id of a stack, because there may be millions of stacks.
  */
 #include "hatf/codec/comment_text.h"
 #include "hatf/codec/hatf_record.h"
@@ -194,8 +194,8 @@ hatf_stacks_add_frame(struct hatf_stacks *s, const struct hatf_frame *frame,
 	enum hatf_status status = put_content(s, frame, &number);
 
 	/*
-	 * The new frame gets the content's number as its id: each new content
-	 * has the next number.
+	 * A new frame gets the number of its content as its id, because each
+	 * new content has the next number.
 	 */
 	if (status == HATF_OK && number > s->frame_ids.count)
 		status = add_frame(s, number, number);
@@ -381,7 +381,7 @@ parse_address(const struct definition *d, uint64_t *n_ret)
 
 /*
  * Add the value of 'key' in the definition to the texts, up to its first NUL.
- * Store its number there; 0 if the key is absent.
+ * Store the number of the text; 0 if the key is absent.
  */
 static enum hatf_status
 parse_name(struct hatf_stacks *s, const struct definition *d, const char *key,
@@ -443,7 +443,7 @@ parse_content(struct hatf_stacks *s, const struct definition *d,
 	if (!parse_number(d, "end_column", &end_column))
 		return "end_column";
 	/*
-	 * No source line has more than UINT32_MAX columns: treat a larger
+	 * No source line has more than UINT32_MAX columns, so treat a larger
 	 * column as unknown.
 	 */
 	if (end_column <= UINT32_MAX)
@@ -470,7 +470,7 @@ locate_frame(struct hatf_stacks *s, const struct content *content)
 	status = put_text(s, module->object, &number);
 	/*
 	 * The frame's own definition may name an object other than the mapped
-	 * one: use the mapping only if both are the same.
+	 * one.  Use the mapping only if both objects are the same.
 	 */
 	if (status == HATF_OK &&
 	    (content->object == 0 || content->object == number)) {

@@ -29,8 +29,8 @@ string_table_init(struct string_table *table, uint32_t count_max,
 		struct timespec now;
 
 		/*
-		 * The kernel has no random numbers yet while the system boots:
-		 * use the time.
+		 * The kernel has no random numbers yet while the system boots,
+		 * so use the time.
 		 */
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		table->seed[0] = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15;
@@ -76,7 +76,10 @@ hash_bytes(const struct string_table *table, const uint8_t *bytes,
 	if (nbytes != 0)
 		memcpy(&word, bytes, nbytes);
 	hash = mix(hash ^ word, table->seed[1]);
-	/* Mix once more: the last multiplication leaves the low bits weak. */
+	/*
+	 * Mix once more, because the last multiplication leaves the low bits
+	 * weak.
+	 */
 	return (uint32_t)mix(hash ^ table->seed[0], table->seed[1]);
 }
 

@@ -28,8 +28,8 @@ u64_map_seed_init(struct u64_map_seed *seed)
 		struct timespec now;
 
 		/*
-		 * The kernel has no random numbers yet while the system boots:
-		 * use the time.
+		 * The kernel has no random numbers yet while the system boots,
+		 * so use the time.
 		 */
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		n[0] = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15;
@@ -99,8 +99,8 @@ u64_map_find(struct u64_map *map, uint64_t key)
 
 /*
  * Allocate the slots; all of them are free.  Look-ups are scattered over the
- * table, so a table of HUGE_NBYTES or more asks for huge pages: with small
- * pages most look-ups miss the TLB.
+ * table, so a table of HUGE_NBYTES or more asks for huge pages.  With small
+ * pages, most look-ups would miss the TLB.
  */
 #define HUGE_NBYTES	  ((size_t)2 << 20)
 #define CACHE_LINE_NBYTES 64
