@@ -38,8 +38,8 @@ hatf_events_open(struct hatf_reader *reader, struct hatf_events **events_ret)
 	for (unsigned tag = 0; tag < HATF_METADATA; tag++)
 		ev->record += stats.record_count[tag];
 	/*
-	 * A forked child may use heaps that its parent created: the trace lacks
-	 * their creation.
+	 * A forked child may use heaps that its parent created.  The trace of
+	 * the child lacks the creation of these heaps.
 	 */
 	heaps_init(&ev->heaps, ev->strict && !ev->inherits);
 	if (hatf_reader_header(reader, "parent_pid") != NULL)

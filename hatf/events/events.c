@@ -60,8 +60,8 @@ describe_object(struct hatf_events *ev, struct hatf_event *out,
 }
 
 /*
- * An inherited block is freed, or becomes an object of this trace: do not count
- * it as inherited any longer.
+ * An inherited block is freed, or becomes an object of this trace.  Stop
+ * counting it as inherited.
  */
 static void
 uncount_inherited(struct hatf_events *ev, const struct block *block)
@@ -87,7 +87,7 @@ end_block(struct hatf_events *ev, struct heap *heap, uint64_t address,
 	return true;
 }
 
-/* Create an object for 'out'; this event is its birth. */
+/* Create an object for 'out', which is the birth of the object. */
 static void
 new_object(struct hatf_events *ev, struct hatf_event *out)
 {
@@ -98,7 +98,8 @@ new_object(struct hatf_events *ev, struct hatf_event *out)
 
 /*
  * 'address' was just allocated.  If a block that was live when the trace began
- * (carried) is still there, remove this block: the trace may lack its free.
+ * (carried) is still there, remove this block, because the trace may lack its
+ * free.
  */
 static void
 drop_doubtful(struct hatf_events *ev, struct heap *heap, uint64_t address)
@@ -113,7 +114,7 @@ drop_doubtful(struct hatf_events *ev, struct heap *heap, uint64_t address)
 /*
  * 'address' was just allocated.  If an inherited block is there, stop counting
  * it.  If the parent may have freed that block while it forked, remove the
- * block, too: then the allocation is not reported as a violation.
+ * block, too, so that the allocation is not reported as a violation.
  */
 static void
 replace_inherited(struct hatf_events *ev, struct heap *heap, uint64_t address)
@@ -177,7 +178,7 @@ on_alloc(struct hatf_events *ev, struct heap *heap,
 	out->address = rec->address;
 	out->size = rec->size;
 	if (rec->address == 0)
-		return; /* the realloc failed and freed nothing */
+		return; /* the call failed */
 	new_object(ev, out);
 	begin_block(ev, heap, out);
 }
@@ -211,7 +212,7 @@ on_free(struct hatf_events *ev, struct heap *heap,
 		describe_object(ev, out, &old);
 	} else if (rec->address != 0 || ev->ours) {
 		/*
-		 * Ignore only free(NULL) in traces by other programs, since it
+		 * In traces by other programs, ignore free(NULL), because it
 		 * does nothing.
 		 */
 		on_unknown_block(ev, out, HATF_VIOLATION_FREE_UNKNOWN, true);
@@ -237,8 +238,8 @@ fits_tag(const struct hatf_record *rec)
 }
 
 /*
- * The block was inherited, so no event has created it: make it the object of
- * 'out'.
+ * Make 'block', which is inherited, the object of 'out'.  So far, no event of
+ * this trace has created an object for the block.
  */
 static void
 adopt_block(struct hatf_events *ev, struct hatf_event *out, struct block *block)
@@ -353,8 +354,8 @@ fits_realloc(const struct hatf_events *ev, const struct hatf_record *rec)
  * Handle a record that the realloc before it announced.  The realloc itself has
  * already changed the live set, with one exception: tag 4 announces no free.
  * So if a realloc of tag 4 removed an old block, and the announced alloc
- * follows, the old block is still live: put it back.  Without this alloc, the
- * realloc counts as a move, as in mpatrol.
+ * follows, the old block is still live, and on_part() puts it back.  Without
+ * this alloc, the realloc counts as a move, as in mpatrol.
  */
 static void
 on_part(struct hatf_events *ev, const struct hatf_record *rec)

@@ -42,9 +42,9 @@ struct hatf_events {
 	uint64_t left_over_address;
 	/* heap of 'left_over'; NULL: there is no such block */
 	struct heap *left_over_heap;
-	bool ours; /* this project wrote the trace: check strictly */
+	bool ours; /* this project wrote the trace, so check strictly */
 	/*
-	 * our recorder wrote the trace: threads and heaps must be created
+	 * our recorder wrote the trace, so threads and heaps must be created
 	 * before use
 	 */
 	bool strict;

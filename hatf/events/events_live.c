@@ -18,8 +18,8 @@ set_live(const struct hatf_events *ev, uint64_t heap, uint64_t address,
 }
 
 /*
- * Call 'visit' for the live objects of one heap.  Return false if a call asked
- * to stop.
+ * Call 'visit' for the live objects of one heap.  Return false if 'visit'
+ * returned false.
  */
 static bool
 visit_heap(const struct hatf_events *ev, const struct heap *heap, uint64_t id,

@@ -308,8 +308,9 @@ line_u64(const char *text, const char *key)
 }
 
 /*
- * Add the addresses of a realloc that was in progress when the fork returned:
- * its record comes later in the trace.  Return false if there is no memory.
+ * Add the addresses of a realloc that was in progress when the fork returned,
+ * because its record comes later in the trace.  Return false if there is no
+ * memory.
  */
 static bool
 note_realloc(struct u64_map *unsure, const struct hatf_event *e)
@@ -344,7 +345,7 @@ collect_unsure(struct ancestor *a, uint64_t fork, struct u64_map *unsure,
 			return false;
 		/*
 		 * Threads use heap 0 independently of each other, but not the
-		 * other heaps: only addresses of heap 0 can be in doubt.
+		 * other heaps.  So only addresses of heap 0 can be in doubt.
 		 */
 		if (e.kind > HATF_EVENT_REALLOC || e.heap != 0)
 			continue;
