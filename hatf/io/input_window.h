@@ -7,8 +7,8 @@
  * input_window_fill() move them, so pointers to them are valid until the next
  * call of one of these functions.
  *
- *	buf            next                 end            INPUT_WINDOW_NBYTES
- *	| consumed     | to be consumed     | room         |
+ * 	buf            next                 end            INPUT_WINDOW_NBYTES
+ * 	| consumed     | to be consumed     | room         |
  *
  * '*end' is always 0, so a scan for a byte that is not a digit needs no other
  * bound.  Used by one thread at a time.

@@ -39,8 +39,9 @@ fits(const struct field_paths *p, const struct episode *e, size_t i)
 
 /*
  * 'rest' is the cost, by lane, of use 'i' and the later uses of its episode.
- * Set it to the cost by the lane at the use before, from which metadata may
- * lead to a better lane.  Store the lane at use 'i' in 'choices'.
+ * Make it the cost by the lane at the use before 'i'.  Metadata may lead from
+ * that lane to a cheaper lane at use 'i'; store the lane at use 'i' in
+ * p->choices[i].
  */
 static void
 step_back(struct field_paths *p, size_t i, int32_t *rest)

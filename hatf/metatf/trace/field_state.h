@@ -5,7 +5,7 @@
  * The DTD defines the state at the start of a trace; metadata records change
  * it.  A number is
  *
- *	add + (keep & previous) + ((stored ^ sign) - sign)
+ * 	add + (keep & previous) + ((stored ^ sign) - sign)
  *
  * where 'stored' has 'width' bytes.  This one formula without branches serves
  * none, default, baseOffset, delta, stride and sectionOffset.
