@@ -145,8 +145,8 @@ enum {
 	 */
 	HATF_READER_DISORDER = 4,
 	/*
-	 * 'path' came from a directory or another file, not from a user: open
-	 * it as hatf_file_open_found() does
+	 * 'path' came from a directory or another file, not from a user, so
+	 * open the file as hatf_file_open_found() does
 	 */
 	HATF_READER_FOUND = 8,
 };
@@ -389,7 +389,7 @@ hatf_writer_open(const char *path, const struct hatf_writer_options *options,
 
 /*
  * Append 'n' records; they are copied.  HATF_COMMENT is allowed, HATF_METADATA
- * is not: the writer places metadata itself.  Unless 'bare' is set, the
+ * is not, because the writer places metadata itself.  Unless 'bare' is set, the
  * comments "HATF block", "HATF sum", "HATF end" and "HATF 1.0" are dropped,
  * since the writer makes its own.  The writer copies from the last "HATF end"
  * how the program ended, and what the recording cost.

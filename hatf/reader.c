@@ -168,8 +168,8 @@ read_first(struct hatf_reader *reader)
 
 /*
  * Should the reader use the format that the caller named, whatever the content
- * is?  It should if the content cannot show the format: the format has no
- * recognisable content, or it is HATF, which has no magic number.
+ * is?  It should if the content cannot show the format, because the format has
+ * no recognisable content, or because it is HATF, which has no magic number.
  */
 static bool
 is_named(const struct format *named)

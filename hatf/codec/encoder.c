@@ -5,8 +5,8 @@
  * The planner has made each record fit the layout at its place, so the encoder
  * writes the records without checks.  Nearly all records are allocs and frees
  * with few or no attributes.  Their path has no loop, and no branch on their
- * contents: each field is stored as 8 bytes, and the next field overwrites the
- * bytes beyond its width.
+ * contents, because the encoder stores each field as 8 bytes, and then
+ * overwrites the bytes beyond its width with the next field.
  */
 #include "hatf/codec/encoder_block.h"
 

@@ -194,8 +194,8 @@ encoder_put_plain(struct encoder *e, uint8_t tag, uint64_t size,
 }
 
 /*
- * Like encoder_put_plain(), for a record whose stack is in the column: if there
- * is a column, the caller has added the stack to it.
+ * Like encoder_put_plain(), but if there is a column, the caller has already
+ * added the stack of the record to it.
  */
 bool encoder_put_taken_slow(struct encoder *e, uint8_t tag, uint64_t size,
 			    uint64_t address, uint64_t thread, uint64_t time);

@@ -38,8 +38,8 @@ struct stack_entries {
 bool stack_entries_is_column(const struct hatf_record *comment);
 
 /*
- * Begin a column: its entries are the stacks of the records after the comment.
- * Return false if the column is malformed; 'is_active' is then false.
+ * Begin a column, whose entries are the stacks of the records after the
+ * comment.  Return false if the column is malformed; 'is_active' is then false.
  */
 bool stack_entries_begin(struct stack_entries *s,
 			 const struct hatf_record *comment);

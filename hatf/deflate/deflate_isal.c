@@ -4,8 +4,8 @@
  *
  * deflate_load() maps the library privately (mapped_library.h).  If isa-l were
  * linked to the recorder, isa-l and the traced program would see each other's
- * symbols, and each process would pay for loading isa-l. isa-l allocates no
- * memory: the work area contains its stream, followed by its level buffer.
+ * symbols, and each process would pay for loading isa-l.  isa-l allocates no
+ * memory.  The work area contains isa-l's stream, followed by its level buffer.
  */
 #ifdef HAVE_ISAL
 #include "hatf/deflate/deflate_backend.h"

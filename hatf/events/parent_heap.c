@@ -7,13 +7,13 @@
  * two comments about the fork, one before the fork and one after it.  Between
  * the two comments, other threads may have allocated and freed blocks, and the
  * trace does not show whether this was before the kernel copied the memory.
- * The state of the addresses that they used is therefore unknown ('unsure').
- * If a realloc is still in progress at the second comment, another comment
- * before the second one has the addresses of this realloc.
+ * The state of the addresses that these threads used is therefore unknown
+ * ('unsure').  If a realloc is still in progress at the second comment, another
+ * comment before the second one has the addresses of this realloc.
  *
  * A trace can be split into segments.  A later segment of the child begins with
- * the blocks that the child itself allocated.  Its inherited blocks are those
- * that are left at the end of the segment before it.
+ * the blocks that the child itself allocated.  The inherited blocks of such a
+ * segment are those that are left at the end of the segment before it.
  *
  * If the parent is itself a forked child, first give it its own inherited
  * blocks, and so on.  A header may contain anything, so the number of ancestors
@@ -191,7 +191,8 @@ find_beside(struct ancestor *a, const char *child_path,
 
 /*
  * Find the parent's trace at the path that the child's header gives.  The path
- * is untrusted: accept the file only if the owner of the child's trace owns it.
+ * is untrusted, so accept the file only if the owner of the child's trace owns
+ * it.
  */
 static bool
 find_at_header_path(struct ancestor *a, const struct hatf_reader *child,

@@ -34,8 +34,8 @@ struct schema_field {
 	const char *name; /* as in the DTD */
 	bool is_tag;
 	/*
-	 * The field holds bytes: its width is above 8, or another field gives
-	 * the width.  All other fields are numbers.
+	 * The field holds bytes, because its width is above 8 or another field
+	 * gives the width.  All other fields are numbers.
 	 */
 	bool is_bytes;
 	/*

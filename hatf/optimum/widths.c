@@ -11,8 +11,8 @@
 #define CODE_COUNT 7
 
 /*
- * The state before the first "none" of the span.  If this state is allowed, its
- * width is 0.
+ * The state before the first metadata of the span.  The field can stay in this
+ * state only as long as it is under "default" and no record has attributes.
  */
 #define OUTSIDE CODE_COUNT
 

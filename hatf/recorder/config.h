@@ -29,7 +29,10 @@ enum config_clock {
 	CONFIG_CLOCK_NS,
 };
 
-/* The large members come last: most programs touch only their first bytes. */
+/*
+ * The large members come last, because most programs touch only their first
+ * bytes.
+ */
 struct config {
 	enum config_clock clock;
 	int level; /* level of compression; 0: none */

@@ -110,7 +110,7 @@ bool recovery_has_header(const struct recovery *r, int fd, uint64_t *start_ret);
 bool recovery_is_owners(const struct recovery *r, const struct checked_file *f);
 
 /*
- * Cut off the end of the trace that no commit counts, and append the missing
+ * Cut off the bytes of the trace after the last commit, and append the missing
  * events.  Errors: HATF_IO, HATF_NO_MEMORY.
  */
 enum hatf_status recovery_complete(struct recovery *r);

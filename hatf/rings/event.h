@@ -116,15 +116,14 @@ enum event_type {
 	 */
 	EVENT_OBJECT_TEXT,
 	/*
-	 * operands: 32 bytes of text.  They are a piece of a text about a DTD
-	 * that the program gave: the DTD's name, the offset of a part of the
-	 * DTD, the size of the DTD, and this part; each but the last ends with
-	 * a byte of 0
+	 * operands: 32 bytes of text, which describe an event that the program
+	 * itself reports: the name of the event, a byte of 0, a text
 	 */
 	EVENT_CLIENT,
 	/*
-	 * operands: 32 bytes of text.  They are a part of a DTD that the
-	 * program gave: its name, a byte of 0, its text
+	 * operands: 32 bytes of text, which describe a part of a DTD that the
+	 * program gave: the DTD's name, the offset of the part, the size of the
+	 * DTD, the part itself; a byte of 0 follows each but the last
 	 */
 	EVENT_CLIENT_DTD,
 	EVENT_TYPE_COUNT

@@ -89,9 +89,9 @@ narrate_read_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns)
 }
 
 /*
- * Return the time of a stamp, in ns since the start.  A stamp is older than the
- * last two readings if an open realloc delayed the event, or if the thread of
- * the event did not run for a while.  Such an event was published after the
+ * Return the time of a stamp, in ns since the start.  A stamp can be older than
+ * the last two readings, if an open realloc delayed the event or if the thread
+ * of the event did not run for a while.  Such an event was published after the
  * readings, so the time of the older reading is not later than the event.
  */
 static uint64_t

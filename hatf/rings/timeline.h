@@ -9,12 +9,12 @@
  * time is therefore never later than the moment at which its stamp was taken.
  *
  * For a short timeline this holds even when the kernel corrects the rate of its
- * clock.  A long one has the more accurate slope, since the errors of its two
- * readings weigh less, and can be extended to stamps before its older point.
- * So a narrator has one of each.
+ * clock.  A long timeline has the more accurate slope, since the errors of its
+ * two readings weigh less, and can be extended to stamps before its older
+ * point.  So a narrator has one of each.
  *
  * No function here allocates, locks or makes a system call.  A timeline has one
- * owner: the caller serialises all calls.
+ * owner, who serialises all calls.
  */
 #ifndef TIMELINE_H
 #define TIMELINE_H

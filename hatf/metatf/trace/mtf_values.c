@@ -28,10 +28,10 @@ read_number(struct mtf_reader *r, struct cursor *c, const struct field_state *f,
 /* ------------------------------------------------------------------- limits */
 
 /*
- * Many values can take no byte of the file: those of default, delta or repeated
- * fields, and those of a compressed section.  So a small file could keep a
- * reader busy for days.  The first ITEMS_FREE records, values and bytes are
- * always allowed; beyond them, ITEMS_RATIO for each byte of the file.
+ * Many values need not take bytes of the file: values of default, delta or
+ * repeated fields, and values in a compressed section.  So a small file could
+ * keep a reader busy for days.  The first ITEMS_FREE records, values and bytes
+ * are always allowed; beyond them, ITEMS_RATIO for each byte of the file.
  */
 #define ITEMS_FREE  ((uint64_t)1 << 28)
 #define ITEMS_RATIO 20000

@@ -2,9 +2,9 @@
 /*
  * record_plan.h - the operations that read a record of one kind, at present
  *
- * Most fields of most records store nothing: their value is a default.  A plan
- * has the values that need no work, and a list of operations for the other
- * values.  Metadata invalidates the plans of a section.
+ * Most fields of most records store nothing, because their value is a default.
+ * A plan has the values that need no work, and a list of operations for the
+ * other values.  Metadata invalidates the plans of a section.
  *
  * If no field later adds to a value, the history need not be kept.  Only delta
  * and stride use the previous value, and metadata that sets delta or stride
