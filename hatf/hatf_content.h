@@ -169,7 +169,10 @@ enum hatf_metadata_op {
 	HATF_SET_FIELD_INTERPRETATION = 2,
 };
 
-/* A metadata record.  A reader returns these only with HATF_READER_METADATA. */
+/*
+ * A metadata record.  A reader returns metadata records only with
+ * HATF_READER_METADATA.
+ */
 struct hatf_metadata {
 	uint8_t op;	  /* an enum hatf_metadata_op */
 	uint8_t field;	  /* an enum hatf_field */

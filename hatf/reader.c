@@ -60,7 +60,10 @@ note_comment(struct source *s, const struct hatf_record *comment, size_t left)
 		return true;
 	source_stop(s, status, field);
 	s->err.offset = comment->offset;
-	/* In a format of lines, each of the 'left' records was one line. */
+	/*
+	 * In a format of lines, each of the 'left' records was one line, so go
+	 * back to the line of the comment.
+	 */
 	if (s->line != 0)
 		s->err.line -= left;
 	return false;

@@ -164,7 +164,9 @@ field_uses_rebase(struct field_uses *u, uint64_t base)
 	}
 }
 
-/* The state that the first pass keeps between two records. */
+/*
+ * The state that the first pass of field_uses_scan() keeps between two records.
+ */
 struct pass {
 	uint64_t base, address, size;
 	/*

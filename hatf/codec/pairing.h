@@ -14,7 +14,10 @@
 
 #include "hatf/hatf.h"
 
-/* The announced records that have not yet come.  Zero it before a trace. */
+/*
+ * The announced records that have not yet come.  Zero the struct before a
+ * trace.
+ */
 struct pairing {
 	bool alloc_expected, free_expected;
 	uint64_t address, old_address, thread;

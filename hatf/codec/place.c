@@ -26,8 +26,8 @@
 #define BASE_GAIN    96
 
 /*
- * The last width that is set for a field whose width at the beginning of a
- * block is 0 bytes.
+ * At the beginning of a block, each field needs a last width that is not 0.  If
+ * the width of a field is 0 there, its last width is this one.
  */
 static const uint8_t default_last_width[HATF_FIELD_COUNT] = {
 	[HATF_FIELD_ADDRESS] = 4,
@@ -300,7 +300,7 @@ use_value(const struct field_plan *f, size_t use)
 }
 
 /*
- * From use 'use' to 'end' the field is under default: emit a change of the
+ * The field is under default from use 'use' to 'end'.  Emit a change of the
  * default wherever the value changes.
  */
 static bool

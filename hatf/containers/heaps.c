@@ -129,7 +129,9 @@ heaps_keep_order(struct heaps *heaps)
 	return is_fine;
 }
 
-/* Free a heap.  Move the last heap of 'others' to its place in the array. */
+/*
+ * Free a heap.  Move the last heap of 'others' to the place of the freed heap.
+ */
 static void
 remove_heap(struct heaps *heaps, struct heap *heap)
 {

@@ -203,7 +203,10 @@ modules_note(struct modules *m, const struct hatf_record *rec)
 	    !find_number(rec, "size", &size) ||
 	    __builtin_add_overflow(mapping.start, size, &mapping.end))
 		return HATF_OK;
-	/* The line is missing if the recorder did not know the offset. */
+	/*
+	 * The line "offset=" is missing if the recorder did not know the
+	 * offset.
+	 */
 	if (!find_number(rec, "offset", &mapping.offset))
 		mapping.offset = 0;
 	return modules_add(m, &mapping) == HATF_NO_MEMORY ? HATF_NO_MEMORY

@@ -34,7 +34,8 @@ struct content {
 _Static_assert(sizeof(struct content) == 3 * 8 + 4 * 4, "padding");
 
 /*
- * A frame, and the object that was mapped at its address when it was defined.
+ * A frame, and the object that was mapped at its address when the frame was
+ * defined.
  */
 struct frame_row {
 	uint32_t content; /* number of the frame's content in 'contents' */
@@ -120,7 +121,9 @@ make_room(void **rows, uint32_t *cap, uint32_t count, size_t row_nbytes)
 	return true;
 }
 
-/* Store the number of a text in '*number_ret': 0 if it is NULL or empty. */
+/*
+ * Store the number of a text in '*number_ret': 0 if the text is NULL or empty.
+ */
 static enum hatf_status
 put_text(struct hatf_stacks *s, const char *text, uint32_t *number_ret)
 {

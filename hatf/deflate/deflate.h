@@ -24,7 +24,7 @@
 #define DEFLATE_LEVEL_MAX 3
 /*
  * The highest level for rewriting a trace.  Levels 4 to 9 always use zlib, with
- * its own level of that number.
+ * zlib's level of the same number.
  */
 #define DEFLATE_LEVEL_ZLIB_MAX 9
 #define DEFLATE_LEVEL_DEFAULT  1

@@ -368,9 +368,7 @@ read_phdrs(int fd, Elf64_Phdr *phdrs, unsigned *n_ret)
 	return done;
 }
 
-/*
- * Make read-only the memory that only relocations have to write (PT_GNU_RELRO).
- */
+/* Make the memory read-only that only relocations write (PT_GNU_RELRO). */
 static void
 seal(const struct library *l, const Elf64_Phdr *phdrs, unsigned n)
 {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* The number of events that one turn of the loop reads. */
+/* hatf_events_read_columns() reads this many events at a time. */
 #define BATCH 256
 
 /*

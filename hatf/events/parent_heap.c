@@ -49,7 +49,10 @@ struct ancestor {
 	struct hatf_events *events;
 };
 
-/* Which trace must be read first, as the child's header says. */
+/*
+ * What the header of a child's trace says about the trace that must be read
+ * first.
+ */
 struct birth {
 	const char *parent_trace, *host;
 	uint64_t parent_pid;

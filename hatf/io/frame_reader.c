@@ -34,8 +34,8 @@
 #define SKIP_HEADER_NBYTES 8
 
 /*
- * How many bytes of a frame the library gets first.  It then asks for the rest
- * of the header.
+ * How many bytes of a frame the library gets first.  The library then asks for
+ * the rest of the header.
  */
 #define FIRST_NBYTES 5
 
@@ -256,10 +256,7 @@ frame_reader_read(struct frame_reader *f, const uint8_t **next,
 			left < f->needed_nbytes ? left : f->needed_nbytes;
 		size_t got = room;
 
-		/*
-		 * Between frames, the library has already returned all of its
-		 * data.
-		 */
+		/* Between frames, the library has already returned all data. */
 		if (left == 0 && !f->inside)
 			return 0;
 		*status_ret = step(f, *next, &in_nbytes, to, &got);

@@ -33,8 +33,8 @@
 #define GZIP_WINDOW_BITS (16 + MAX_WBITS)
 
 /*
- * How many bytes one read() asks for: few enough to be still in the cache when
- * they are used.
+ * How many bytes one read() asks for: few enough that they are still in the
+ * cache when the caller uses them.
  */
 #define READ_NBYTES (128 * 1024)
 

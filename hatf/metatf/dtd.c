@@ -546,7 +546,9 @@ header_nbytes(const char *text, size_t nbytes)
 	return done;
 }
 
-/* Does a line of these comments name a version?  The first such line counts. */
+/*
+ * Does a line of these comments name a version?  The first such line decides.
+ */
 static bool
 span_names(const struct comment_span *span, enum dtd_dialect *dialect)
 {
@@ -587,7 +589,10 @@ tell_dialect(struct parser *p)
 	p->uses_braces = p->dtd->dialect == DTD_1_2;
 }
 
-/* Copy the header.  Return false if there is no memory. */
+/*
+ * Copy the lines with "##" at the start of the text.  Return false if there is
+ * no memory.
+ */
 static bool
 take_header(struct parser *p, const char *text, size_t nbytes)
 {

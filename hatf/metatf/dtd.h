@@ -38,7 +38,7 @@ enum dtd_dialect {
 
 /* A place in the text.  Lines and columns count from 1. */
 struct dtd_place {
-	unsigned line, column; /* in bytes */
+	unsigned line, column; /* the column counts bytes */
 };
 
 /* What is wrong, and where.  If 'place.line' is 0, the error has no place. */

@@ -271,7 +271,7 @@ print_full_property(struct printer *p, const struct dtd_property *property)
 	print_comment_after(p, property->trailing);
 }
 
-/* Print a property of any dialect for 1.0 or 1.1. */
+/* Print a property of a DTD in any dialect; the output is in 1.0 or 1.1. */
 static void
 print_property_1_0(struct printer *p, const struct dtd_property *property)
 {
@@ -292,8 +292,8 @@ print_property_1_0(struct printer *p, const struct dtd_property *property)
 }
 
 /*
- * Print a property for 1.2.  'first' begins the list of properties of its
- * scope.
+ * Print a property; the output is in 1.2.  'first' begins the list of
+ * properties of its scope.
  */
 static void
 print_property_1_2(struct printer *p, const struct dtd_property *property,

@@ -94,8 +94,8 @@ check_sections(struct build *b)
 }
 
 /*
- * Check the properties of the tag.  Only the whole DTD may set the width, and
- * the interpretation must be none.
+ * Check the properties of the tag.  Only properties outside of sections and
+ * records may set the width, and the interpretation must be none.
  */
 static bool
 check_tag_properties(struct build *b, const struct dtd_property *first,

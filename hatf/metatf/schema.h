@@ -53,7 +53,8 @@ struct schema_field {
 	 */
 	bool has_value;
 	uint64_t value;
-	uint32_t value_from; /* that earlier field, or SCHEMA_NO_FIELD */
+	/* index of the earlier field, or SCHEMA_NO_FIELD */
+	uint32_t value_from;
 	/*
 	 * Index, within the section, of the previous value to which delta and
 	 * stride add.  All fields with the same definition share this value.
@@ -91,7 +92,7 @@ struct schema_step {
 	uint32_t field; /* STEP_FIELD: the field; STEP_REPEAT: the count */
 	/* STEP_NESTED, STEP_REPEAT: index after the last inner step. */
 	uint32_t end;
-	bool is_scalar; /* STEP_REPEAT: it repeats one field */
+	bool is_scalar; /* STEP_REPEAT: the step repeats one field */
 };
 
 enum schema_role {

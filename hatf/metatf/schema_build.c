@@ -81,7 +81,7 @@ history_of(struct build *b, const struct dtd_property *p)
 
 /* ------------------------------------------------------------------- fields */
 
-/* Set the width from a width property that is not a reference. */
+/* Set the width from a width property, which is a number or FIELD.value. */
 static bool
 set_width(struct draft *d, struct schema_field *f, const struct dtd_property *p)
 {

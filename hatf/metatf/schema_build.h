@@ -18,11 +18,12 @@ struct build {
 	bool has_failed;
 	uint32_t tag_width;
 	uint32_t all_field_count;
-	bool *is_used; /* by property of 'dtd' */
+	bool *is_used; /* by ordinal of a property: a field uses it */
 	/* The histories of this section. */
 	uint32_t *histories; /* index + 1 of each property; 0: none */
 	uint32_t history_count;
-	bool *is_nested; /* by record of 'dtd': it is part of other records */
+	/* by ordinal of a record: it is part of other records */
+	bool *is_nested;
 };
 
 /* Record an error, unless there is one.  Return false. */

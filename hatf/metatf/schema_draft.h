@@ -10,8 +10,8 @@
 
 /* The origin of a step. */
 struct step_origin {
-	uint32_t repeat;  /* the innermost repetition that contains it */
-	const char *name; /* its name before it was made unique */
+	uint32_t repeat;  /* the innermost repetition that contains the step */
+	const char *name; /* name of the step before it was made unique */
 };
 
 /* A record that is being made. */

@@ -100,8 +100,9 @@ bases_costs(const struct bases *b, size_t index)
 }
 
 /*
- * Return the base with the most trailing zero bits: of all bases of range
- * number 'index', or of those from 'first' to 'last'.
+ * Return the base with the most trailing zero bits.  bases_pick() chooses among
+ * all bases of range number 'index', bases_round() among the bases from 'first'
+ * to 'last'.
  */
 uint64_t bases_pick(const struct bases *b, size_t index);
 uint64_t bases_round(uint64_t first, uint64_t last);

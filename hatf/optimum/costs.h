@@ -21,7 +21,7 @@
 enum {
 	COST_WIDTH = 4,
 	COST_NONE = 4,
-	/* the interpretation default, baseOffset or delta, with its value */
+	/* a record that sets default, baseOffset or delta, with its value */
 	COST_VALUE = 12,
 	COST_STRIDE = 20,
 	COST_INFINITE = 1 << 26,

@@ -75,8 +75,8 @@ size_t
 field_paths_change_max(size_t value_count)
 {
 	/*
-	 * Each use may need two records, for an interpretation and a width; the
-	 * first use of a block may need a third.
+	 * Each use may need two metadata records, for an interpretation and a
+	 * width.  The first use of a block may need a third metadata record.
 	 */
 	return 2 * value_count + 3;
 }

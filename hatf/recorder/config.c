@@ -24,7 +24,9 @@
 #define ROTATE_NBYTES_DEFAULT (64ull << 20)
 /* This many hours in nanoseconds, or GiB in bytes, still fit in 64 bits. */
 #define AMOUNT_MAX 1000000ull
-/* The default number of segments that share the bytes to keep. */
+/*
+ * If HATFTRACE_KEEP limits the bytes, this many segments share them by default.
+ */
 #define KEEP_SEGMENTS  8
 #define KEEP_COUNT_MAX 4096
 

@@ -108,8 +108,8 @@ is_at_header_path(const char *path, const char *trace, int trace_fd)
 }
 
 /*
- * Find the ring file by the path in the trace's header.  First try its name in
- * the folder of the trace, then the path itself.
+ * Find the ring file by the path in the trace's header.  First try the file
+ * name of this path in the folder of the trace, then the path itself.
  */
 static bool
 find_by_header(const char *trace, int trace_fd, char *path, size_t nbytes)

@@ -165,7 +165,7 @@ struct image {
 _Static_assert(sizeof(struct image) <= IMAGE_HEADER_NBYTES,
 	       "the image must fit into the header of the file");
 
-/* Initialise the header of a file; '*image' is zeroed. */
+/* Initialise the header of a file; '*image' must be zeroed. */
 void image_init(struct image *image, const uint64_t boot_id[2], uint64_t pid);
 
 /*

@@ -228,7 +228,7 @@ bool narrate_is_full(const struct narrator *n);
 struct narrate_trailer {
 	const char *name; /* how the trace ends: "exit", ... */
 	uint64_t threads, waits, wait_ns, cpu_ns;
-	/* if an error ended recording: the reason; else NULL */
+	/* the reason if an error ended recording, else NULL */
 	const char *error;
 	const char *missed; /* which calls were not recorded, or NULL */
 	/* The program continues, but is no longer recorded. */

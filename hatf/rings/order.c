@@ -384,7 +384,10 @@ pass_open_reallocs(struct order *o, const struct order_producer *taker,
 		if (s == NULL && last == NULL)
 			return;
 		if (s == NULL) {
-			/* No other realloc must precede that of 'last'. */
+			/*
+			 * There is no further realloc that must precede that of
+			 * 'last'.
+			 */
 			s = last;
 			last = s->realloc_after;
 			pass_realloc_early(o, s, true, stamp);

@@ -60,8 +60,8 @@ byte_source_need(struct byte_source *s, size_t nbytes)
 }
 
 /*
- * Skip the bytes that are left, to check the sum at the end of compressed data.
- * Return false if the source fails.
+ * Skip the bytes that are left, to verify the checksum at the end of compressed
+ * data.  Return false if the source fails.
  */
 bool byte_source_drain(struct byte_source *s);
 

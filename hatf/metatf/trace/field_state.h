@@ -33,8 +33,11 @@ struct field_state {
 	uint8_t width;	    /* stored bytes of a number */
 	uint8_t last_width; /* last width that was not 0 */
 	uint8_t interpretation;
-	uint32_t bytes_width; /* width of bytes without 'width_from' */
-	/* Bytes: the field with the width, or SCHEMA_NO_FIELD. */
+	/* width of a field of bytes without 'width_from' */
+	uint32_t bytes_width;
+	/*
+	 * For a field of bytes: the field with the width, or SCHEMA_NO_FIELD.
+	 */
 	uint32_t width_from;
 	uint64_t args[2]; /* arguments of the interpretation */
 };

@@ -22,9 +22,10 @@ struct cursor {
 	struct section_state state;
 	/* The source of a section with an entry in the header. */
 	struct byte_source own;
-	struct byte_source *source; /* the source of its bytes */
+	/* 'own' of this cursor, or 'outer' of the reader */
+	struct byte_source *source;
 	bool is_open, has_own;
-	bool is_busy; /* one of its elements is being read */
+	bool is_busy; /* the reader is reading one of its elements */
 	/* For a column: how many elements the last stride skips. */
 	uint64_t skipped_count;
 	bool is_held; /* the stride is 0, so use the same element again */

@@ -54,7 +54,7 @@ struct mtf_reader;
 
 /*
  * Read the header of a file.  Return false after setting '*err'; without the
- * magic number, its text is "not a Meta-TF trace".
+ * magic number, the text of the error is "not a Meta-TF trace".
  */
 bool mtf_read_header(int fd, struct mtf_header *h, struct mtf_error *err);
 

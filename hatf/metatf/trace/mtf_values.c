@@ -180,7 +180,7 @@ read_field(struct mtf_reader *r, struct cursor *c, uint32_t idx)
 	       reader_add_value(r, (struct mtf_value){ number, NULL });
 }
 
-/* Read the fields of some steps. */
+/* Read the fields of the steps from 'first' to before 'end'. */
 static bool
 read_steps(struct mtf_reader *r, struct cursor *c, uint32_t first, uint32_t end)
 {
