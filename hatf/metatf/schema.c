@@ -61,7 +61,8 @@ check_names(struct build *b, const struct dtd_defs *defs)
 	for (const struct dtd_record *r = defs->records; r != NULL; r = r->next)
 		if (is_reserved(r->name))
 			return build_fail(b, r->place,
-					  "the name '%s' is reserved", r->name);
+					  "the record name '%s' is reserved",
+					  r->name);
 	return true;
 }
 
@@ -242,7 +243,7 @@ fail_tag(struct build *b, const struct schema_record *first,
 				  second->name);
 	return build_fail(
 		b, second->role == ROLE_DATA ? second->place : first->place,
-		"record '%.60s' has tag %llu, as '%.60s' has",
+		"record '%.60s' has tag %llu, which record '%.60s' has already",
 		second->role == ROLE_DATA ? second->name : first->name,
 		(unsigned long long)first->tag,
 		second->role == ROLE_DATA ? first->name : second->name);

@@ -110,7 +110,7 @@ set_width(struct draft *d, struct schema_field *f, const struct dtd_property *p)
 		return build_fail(d->b, v->place,
 				  "expected a width: a number or FIELD.value");
 	if (v->args[0].value > SCHEMA_MAX_WIDTH)
-		return build_fail(d->b, v->place, "a width exceeds %u bytes",
+		return build_fail(d->b, v->place, "this width exceeds %u bytes",
 				  SCHEMA_MAX_WIDTH);
 	f->width = (uint32_t)v->args[0].value;
 	f->is_bytes = f->width > 8;
@@ -197,9 +197,10 @@ fail_missing(struct build *b, struct dtd_place place, const char *field,
 	char hint[80] = "";
 
 	if (other != NULL)
-		snprintf(hint, sizeof(hint),
-			 "; the one in line %u applies only to its section",
-			 other->place.line);
+		snprintf(
+			hint, sizeof(hint),
+			"; the property in line %u applies only to its section",
+			other->place.line);
 	return build_fail(b, place,
 			  "field '%.60s' of record '%.60s' has no %s: "
 			  "expected '%.60s.%s = %s;'%s",
@@ -247,9 +248,10 @@ expand_tag(struct draft *d, struct dtd_place place, const struct scope *scope,
 		return false;
 	if (f->value_from != SCHEMA_NO_FIELD ||
 	    f->value >> (8 * d->b->tag_width) != 0)
-		return build_fail(
-			d->b, value->value.place, "expected a tag of %u byte%s",
-			d->b->tag_width, d->b->tag_width == 1 ? "" : "s");
+		return build_fail(d->b, value->value.place,
+				  "expected a tag that fits %u byte%s",
+				  d->b->tag_width,
+				  d->b->tag_width == 1 ? "" : "s");
 	return true;
 }
 

@@ -77,7 +77,7 @@ refused 1:25 'section s 1 { r : (tag) ; }' \
 	"only a property ends with ';', a record or section does not"
 refused 1:6 'p : (x)\nsection s 1 { x.width = 1;\nx.interpretation = none;
 	r : (tag, p) { tag.value = 4; } }' "field 'x' of record 'p' has no \
-interpretation: *; the one in line 3 applies only to its section"
+interpretation: *; the property in line 3 applies only to its section"
 refused 2:4 'r : (tag, b) {\n b : (c)' \
 	"the braces of a record hold only properties: *record 'b' among *"
 refused 1:13 'a.width = 1 }' "expected ';', found '}'"
@@ -86,19 +86,20 @@ refused 1:16 'section s 1 {} section t 1 {}' \
 	'section 1 is already defined in line 1'
 refused 2:1 'a.width = 1;\na.width = 2;' \
 	"property 'a.width' is already defined in line 1"
-refused 1:1 'vfield : (a)' "the name 'vfield' is reserved"
+refused 1:1 'vfield : (a)' "the record name 'vfield' is reserved"
 refused 2:6 "${a}r : (tag, a)" "record 'r' has a tag without a value: *"
 refused 1:11 'r : (tag, b) { tag.value = 4; }' \
 	"field 'b' of record 'r' has no interpretation: *"
 refused 1:11 'r : (tag, b) { tag.value = 4; b.interpretation = none; }' \
 	"field 'b' of record 'r' has no width: *"
 refused 3:1 "${a}r : (tag, a) { tag.value = 4; }\ns : (tag) {tag.value = 4;}" \
-	"record 's' has tag 4, as 'r' has"
+	"record 's' has tag 4, which record 'r' has already"
 refused 2:15 "${a}section s 1 { r : p : (tag, a) { tag.value = 4; } }" \
 	"record 'r' begins with a record that has a tag: *"
 refused 2:1 "${a}r : (tag, a) { tag.value = 2; }" \
 	"tag 2 of record 'r' is reserved for the predefined record 'section'; *"
-refused 2:28 "${a}r : (tag, a) { tag.value = 256; }" 'expected a tag of 1 byte'
+refused 2:28 "${a}r : (tag, a) { tag.value = 256; }" \
+	'expected a tag that fits 1 byte'
 refused 3:6 'r : (tag, q) { tag.value = 4; }\nq : (p)\np : (q)' \
 	"record 'q' contains itself"
 refused 1:28 'r : (tag) { tag.value = 4; tag.width = 1; }' \
@@ -106,7 +107,7 @@ refused 1:28 'r : (tag) { tag.value = 4; tag.width = 1; }' \
 refused 1:41 'r : (tag, d) { tag.value = 4; d.width = n.value;
 	d.interpretation = none; }' "no field 'n' comes before 'd'"
 refused 1:41 'r : (tag, d) { tag.value = 4; d.width = 2147483648;
-	d.interpretation = none; }' 'a width exceeds 1048576 bytes'
+	d.interpretation = none; }' 'this width exceeds 1048576 bytes'
 refused 1:11 'r : (tag, d) { tag.value = 4;
 	d.interpretation = sectionStride 9 1; }' \
 	"field 'd' refers to section 9, which is not defined"

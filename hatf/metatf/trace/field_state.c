@@ -225,7 +225,7 @@ section_state_set(struct section_state *s, const struct schema *schema,
 		return set_bytes(f, &record->fields[field], property, args);
 	if (property == 0) {
 		if (args[0] > 8)
-			return "the width of a number exceeds 8";
+			return "the width of a number exceeds 8 bytes";
 		set_width(f, (uint32_t)args[0]);
 		return NULL;
 	}

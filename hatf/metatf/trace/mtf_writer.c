@@ -119,7 +119,7 @@ mtf_writer_set(struct mtf_writer *w, const struct schema_section *section,
 		if (width == 4 && back != args[i])
 			return FAIL(w,
 				    "metadata for '%.60s', field %u: the value "
-				    "needs more than the 32 bits of the class",
+				    "does not fit the 32 bits of class 1",
 				    record->name, field);
 		put_number(w, p, width, args[i]);
 	}
@@ -137,7 +137,7 @@ mtf_writer_comment(struct mtf_writer *w, const struct schema_section *section,
 	if (p == NULL)
 		return false;
 	if (comment == NULL)
-		return FAIL(w, "section '%.60s': its DTD allows no comments",
+		return FAIL(w, "the DTD allows no comments in section '%.60s'",
 			    section->name);
 	if (nbytes > UINT8_MAX)
 		return FAIL(w, "section '%.60s': a comment exceeds 255 bytes",
@@ -173,7 +173,8 @@ widen(struct mtf_writer *w, uint32_t field, const struct field_state *f,
 	const uint64_t width[2] = { needed_width(number), 0 };
 
 	if (section->is_plain)
-		return FAIL(w, "%.60s: %llu does not fit field '%.60s'",
+		return FAIL(w,
+			    "%.60s: the number %llu does not fit field '%.60s'",
 			    w->type->name, (unsigned long long)number,
 			    w->type->fields[field].name);
 	if (f->interpretation != DTD_NONE &&
@@ -347,7 +348,8 @@ put_field(struct mtf_writer *w, uint32_t idx)
 		return put_element(w, state, number);
 	if (!field_encode(s, state, number, &stored))
 		return FAIL(w,
-			    "%.60s: %llu does not fit the repeated field "
+			    "%.60s: the number %llu does not fit the repeated "
+			    "field "
 			    "'%.60s'",
 			    w->type->name, (unsigned long long)number, f->name);
 	put_number(w, w->part, state->width, stored);
