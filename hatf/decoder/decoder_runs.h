@@ -32,7 +32,7 @@
  */
 #define DECODER_RUN_RECORD_NBYTES (1 + 6 * 8 + 1 + 255)
 _Static_assert(DECODER_RUN_RECORD_NBYTES >= DECODER_FETCH_NBYTES,
-	       "from each number on, 8 bytes must be readable");
+	       "8 bytes must be readable at each number");
 
 /* Can a run begin with the record at 'p'? */
 static inline bool
