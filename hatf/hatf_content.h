@@ -270,9 +270,10 @@ HATF_API bool hatf_attr_put(uint8_t *buf, size_t cap, size_t *used,
  * and stacks have ids from 1; id 0 means none.  Comments define them, and the
  * attribute STACK of a record refers to them.
  *
- * One object serves either a writer, where a frame or stack gets its id when it
- * is first added, or a reader, where the ids are those of the trace.  The
- * object takes memory for each distinct frame and stack, up to these limits:
+ * A 'struct hatf_stacks' serves a writer or a reader.  For a writer, a frame or
+ * stack gets its id when it is first added.  For a reader, the ids are those of
+ * the trace.  The struct takes memory for each distinct frame and stack, up to
+ * these limits:
  */
 #define HATF_FRAMES_MAX ((uint32_t)1 << 22)
 #define HATF_STACKS_MAX ((uint32_t)1 << 24)
@@ -297,8 +298,9 @@ struct hatf_frame {
 	 */
 	uint64_t address;
 	/*
-	 * The same address in the object's file.  hatf_stacks_add_frame()
-	 * ignores it.
+	 * The return address minus the load bias of the object, which is the
+	 * address in the object's file; 0 if unknown.  hatf_stacks_add_frame()
+	 * ignores the offset.
 	 */
 	uint64_t offset;
 	uint64_t reserved; /* always 0 */

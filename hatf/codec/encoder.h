@@ -118,8 +118,8 @@ void encoder_use_column(struct encoder *e, struct stack_column *column);
 
 /*
  * Append a comment of 'nbytes' bytes, before a block has begun (the header) or
- * inside one.  Return false and write nothing if it does not fit, or if
- * 'nbytes' is above 65535.
+ * inside a block.  Return false and write nothing if the comment does not fit,
+ * or if 'nbytes' is above 65535.
  */
 bool encoder_comment(struct encoder *e, const char *text, size_t nbytes);
 
@@ -236,8 +236,8 @@ bool encoder_begin_run(struct encoder *e, uint64_t thread, uint64_t time,
 		       struct encoder_run *run_ret);
 
 /*
- * Append a plain record.  Return false and write nothing if it does not fit the
- * layout, or if there is no room.
+ * Append a plain record.  Return false and write nothing if the record does not
+ * fit the layout, or if there is no room.
  */
 static inline bool
 encoder_run_put(struct encoder_run *run, unsigned tag, uint64_t size,

@@ -70,9 +70,9 @@ struct layout {
 void layout_init(struct layout *layout);
 
 /*
- * Apply a metadata record and return NULL.  If it is illegal, change nothing
- * and return the name that FORMAT.md gives to the illegal part: "op", "field",
- * "fieldWidth", "interpretation" or "default".  The string is static.
+ * Apply a metadata record and return NULL.  If the record is illegal, change
+ * nothing and return the name that FORMAT.md gives to the illegal part: "op",
+ * "field", "fieldWidth", "interpretation" or "default".  The string is static.
  */
 const char *layout_apply(struct layout *layout,
 			 const struct hatf_metadata *metadata);

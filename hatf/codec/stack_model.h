@@ -31,8 +31,8 @@
 /* Ids of stacks in a column are from 1 to UINT32_MAX; 0 is "no stack". */
 struct stack_model {
 	/*
-	 * The stack that came next, by a hash of the one or three stacks before
-	 * it.
+	 * The index is a hash of three stacks, or of one.  The value is the
+	 * stack that came next after them last time.
 	 */
 	uint32_t after_three[1 << STACK_MODEL_AFTER_THREE_BITS];
 	uint32_t after_one[1 << STACK_MODEL_AFTER_ONE_BITS];

@@ -342,8 +342,8 @@ decoder_decode(struct decoder *d, const uint8_t **next, const uint8_t *end,
 }
 
 /*
- * Return the name of the first incomplete number.  'part' must have the order
- * in which decode_numbers() reads.
+ * Return the name of the first incomplete number.  The numbers in 'part' must
+ * have the order in which decode_numbers() reads them.
  */
 static const char *
 cut_number(const struct decoder *d, const uint8_t *p, size_t left)

@@ -74,7 +74,10 @@ int checked_file_open_link(const char *path);
  */
 int checked_file_folder(const char *path);
 
-/* Like checked_file_open_link(), but refuse a link in the last component. */
+/*
+ * Like checked_file_open_link(), but fail if the path itself is a symbolic
+ * link.
+ */
 int checked_file_open_found(const char *path);
 
 /* Do 'a' and 'b' describe the same file? */

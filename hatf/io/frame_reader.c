@@ -3,9 +3,9 @@
  * frame_reader.c - see frame_reader.h
  *
  * Each library has a function that takes some input and some room for output.
- * It returns how much input it needs next, or 0 at the end of a frame.  In case
- * of an error, the function does not say how much output precedes the error.
- * So never pass more than one block at a time.
+ * This function returns how much input it needs next, or 0 at the end of a
+ * frame.  In case of an error, the function does not say how much output
+ * precedes the error.  So never pass more than one block at a time.
  */
 #include "hatf/io/frame_reader.h"
 

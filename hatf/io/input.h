@@ -9,8 +9,8 @@
  * frame_reader.h.
  *
  * Members that contain their length (FORMAT "Compression") are decompressed as
- * a whole, which is much faster.  If the caller allows threads, they do this
- * ahead of the reader (the queue 'ahead').  All other members, and damaged
+ * a whole, which is much faster.  If the caller allows threads, the threads do
+ * this ahead of the reader (the queue 'ahead').  All other members, and damaged
  * ones, go through zlib's streams, which return every byte before the damage.
  *
  * Each input has memory for one buffer of INPUT_BUF_NBYTES, the data of one

@@ -52,7 +52,7 @@ is_word(const struct parser *p, const char *word)
 	return t->kind == TOKEN_NAME && strcmp(t->text, word) == 0;
 }
 
-/* Step over a mark; if another token comes, fail. */
+/* Step over the mark 'mark'; if another token comes, fail. */
 static bool
 take_mark(struct parser *p, char mark, const char *want)
 {

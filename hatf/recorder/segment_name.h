@@ -11,9 +11,9 @@
 
 /*
  * Return the position in 'path' (a path or a template without %s) where
- * ".sNNNN" is inserted.  This is before the last ".hatf" of the file's name.
- * If the name has no ".hatf", it is before ".gz" at the end of the name, or
- * else at the end.
+ * ".sNNNN" is inserted.  The position is before the last ".hatf" of the file's
+ * name.  If the name has no ".hatf", the position is before ".gz" at the end of
+ * the name, or else at the end.
  */
 const char *segment_name_place(const char *path);
 

@@ -4,10 +4,10 @@
  * trace
  *
  * Recovery reads the rings with the code that the live process uses: order.c
- * sorts the events, narrate.c makes records of them.  It continues where the
- * last commit ended (image.h).  Recovery can start over at any time, because
- * the ring file does not change until the trace with its trailer is on the
- * disk.
+ * sorts the events, narrate.c makes records of them.  Recovery continues where
+ * the last commit ended (image.h).  Recovery can start over at any time,
+ * because the ring file does not change until the trace with its trailer is on
+ * the disk.
  */
 #include "hatf/base/sized.h"
 #include "hatf/deflate/deflate.h"

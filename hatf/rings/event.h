@@ -139,10 +139,10 @@ enum event_type {
 #define EVENT_FLAG_FIELDS 16u /* set in EVENT_CLIENT: the text holds fields */
 
 /*
- * A text is split into several events, its pieces.  They follow each other in
- * the ring, have one stamp, and are published together.  So no other event gets
- * between them.  The flags of a piece also say how many of its 32 bytes belong
- * to the text.
+ * A text is split into several events, its pieces.  The pieces follow each
+ * other in the ring, have one stamp, and are published together.  So no other
+ * event gets between them.  The flags of a piece also say how many of its 32
+ * bytes belong to the text.
  */
 #define EVENT_PIECE_NBYTES 32u
 /* lowest bit of the count of bytes in the flags */

@@ -219,8 +219,8 @@ void narrate_lost(struct narrator *n, const struct order_producer *producer,
 
 /*
  * Should the caller end the block before the next event?  Return false between
- * the pieces of a text: if the block ended there and the process were then
- * killed, recovery would have only some of the pieces.
+ * the pieces of a text, because if the block ended there and the process were
+ * then killed, recovery would have only some of the pieces.
  */
 bool narrate_is_full(const struct narrator *n);
 

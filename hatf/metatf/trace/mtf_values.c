@@ -374,8 +374,8 @@ column(struct mtf_reader *r, uint64_t number)
 
 /*
  * Skip a comment of a column, whose tag was read.  Do not use
- * reader_read_fields(): it would overwrite r->last, which belongs to the record
- * that takes the number.
+ * reader_read_fields(), because it would overwrite r->last, which belongs to
+ * the record that takes the number.
  */
 static bool
 skip_comment(struct mtf_reader *r, struct cursor *c)

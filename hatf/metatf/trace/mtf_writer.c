@@ -276,7 +276,7 @@ prepare_bytes(struct mtf_writer *w, uint32_t field, uint64_t nbytes)
 
 /* ------------------------------------------------------------------- values */
 
-/* Take the next value. */
+/* Take the next of the values that the caller passed, or fail. */
 static const struct mtf_value *
 take(struct mtf_writer *w)
 {
