@@ -333,12 +333,14 @@ lexer_step(struct lexer *x)
 	if (c == '"')
 		return read_string(x);
 	if (c == '\0' || strchr(":;,.=*(){}", c) == NULL)
-		return lexer_fail(x, x->place,
-				  c > ' ' && c < 0x7f
-					  ? "'%c' has no meaning here"
-					  : "a byte of 0x%02x has no meaning "
-					    "here",
-				  (unsigned char)c);
+		return lexer_fail(
+			x, x->place,
+			c > ' ' && c < 0x7f
+				? "'%c' may stand only in a string or "
+				  "comment"
+				: "the byte 0x%02x may stand only in a "
+				  "string or comment",
+			(unsigned char)c);
 	x->token.kind = TOKEN_MARK;
 	x->token.mark = c;
 	advance(x, 1);

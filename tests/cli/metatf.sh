@@ -64,7 +64,7 @@ refused()
 
 a='a.width = 1; a.interpretation = none;\n'
 refused 1:1 '<!ELEMENT x>' 'this is a DTD of XML, not of Meta-TF'
-refused 2:1 '\n%' "'%' has no meaning here"
+refused 2:1 '\n%' "'%' may stand only in a string or comment"
 refused 1:1 '/* x' "this comment has no end: expected '\\*/'"
 refused 1:3 'a b' "expected '.' or ':', found 'b'"
 refused 1:5 'r : ;' "expected a field or '(', found ';'"

@@ -199,7 +199,7 @@ check_section(const struct section_state *s, const struct schema *schema,
 	if (property != DTD_SECTION_OFFSET && property != DTD_SECTION_STRIDE)
 		return NULL;
 	if (other == NULL)
-		return "the section is not defined";
+		return "no section has this number";
 	if (property == DTD_SECTION_STRIDE &&
 	    (other == s->section || !schema_has_elements(other)))
 		return "the section must have exactly one record with one "
@@ -218,7 +218,7 @@ section_state_set(struct section_state *s, const struct schema *schema,
 	if (field >= record->field_count || record->fields[field].is_tag)
 		return "the record has no such field";
 	if (property > DTD_SECTION_STRIDE)
-		return "there is no such property";
+		return "no property has this number";
 	f = &s->fields[record->first_field + field];
 	s->version++;
 	if (f->kind == FIELD_BYTES)
