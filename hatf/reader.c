@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader.c - hatf_reader: a file, pipe or descriptor into records
+ * reader.c - turn a file, pipe or descriptor into records (hatf_reader)
  *
- * The part that all formats share, see formats/common/format.h.  It opens the
- * file, detects the format, counts the records and passes the comments to
- * 'framing'.  It keeps an error until the records before the error have been
- * delivered.
+ * This is the part of the reader that all formats share; see
+ * formats/common/format.h.  It opens the file, detects the format, counts the
+ * records and passes the comments to 'framing'.  It keeps an error until the
+ * records before the error have been delivered.
  */
 #include "hatf/reader.h"
 #include "hatf/base/sized.h"

@@ -6,7 +6,8 @@
  * XOR all ones.  The functions use the processor's instruction if it has one,
  * else a table.
  *
- * These functions may run where encoder.h runs, in any thread.
+ * The functions keep the rules of encoder.h for code in traced programs, and
+ * any thread may call them.
  */
 #ifndef HATF_CRC32C_H
 #define HATF_CRC32C_H

@@ -2,7 +2,7 @@
 /*
  * gzip_best.h - compress a block into one gzip member, also at slow levels
  *
- * These are the levels of hatf_writer.  Levels 1 to 9 are those of deflate.h; 4
+ * The levels are those of hatf_writer.  Levels 1 to 9 are those of deflate.h; 4
  * to 9 are zlib's levels, as in gzip.  Levels 10 to 12 are libdeflate's 6, 10
  * and 12, or zlib's 9 in a build without libdeflate.
  *

@@ -17,7 +17,10 @@
 struct rules {
 	/* For each interpretation, is it allowed? */
 	bool allowed[HATF_STRIDE + 1];
-	/* For each interpretation and state: infinite if forbidden, else 0. */
+	/*
+	 * For each interpretation: the cost of each state, infinite if the
+	 * state is forbidden, else 0.
+	 */
 	struct costs forbidden[HATF_STRIDE + 1];
 	bool any_base;
 	uint64_t base; /* the only base that is allowed, unless 'any_base' */

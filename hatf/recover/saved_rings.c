@@ -239,8 +239,8 @@ check_ring(const struct ring *r, uint64_t offset, const struct file *f)
 }
 
 /*
- * Do both slots of a ring have the right checksum?  A slot that the process was
- * writing has none.
+ * Do all slots of a ring have the right checksum?  A slot that the process was
+ * writing is marked with RING_NO_COMMIT and needs no checksum.
  */
 static bool
 has_sums(const struct ring *r)

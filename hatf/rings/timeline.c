@@ -25,7 +25,10 @@ shorten(struct timeline *line, uint64_t base_ns)
 {
 	const double counts = (double)base_ns / line->slope;
 
-	/* The slope may come from a file, and be any number, even NaN. */
+	/*
+	 * The slope may come from a damaged file, so 'counts' may be NaN.  The
+	 * condition is written so that it returns then, too.
+	 */
 	if (!(counts < (double)(line->stamp1 - line->stamp0)))
 		return;
 	line->stamp0 = line->stamp1 - (uint64_t)counts;
