@@ -27,7 +27,7 @@ shorten(struct timeline *line, uint64_t base_ns)
 
 	/*
 	 * The slope may come from a damaged file, so 'counts' may be NaN.  The
-	 * condition is written so that it returns then, too.
+	 * condition is written so that shorten() returns for NaN, too.
 	 */
 	if (!(counts < (double)(line->stamp1 - line->stamp0)))
 		return;
