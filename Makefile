@@ -178,6 +178,10 @@ $(if $(QUICK),,$(filter-out $B/obj/hatf/recorder/%,$(ENCODER))): \
 	private OPTIMIZE := -O3
 # The recorder imports as little of libc as it can, so no checking functions.
 $(ENCODER): private FORTIFY :=
+# Compilers take minutes to add checks to the many jumps of this file.  No unit
+# test runs it.
+$B/obj/tools/driver/lane_fast.o: private FLAGS += \
+	$(if $(SAN),-fno-sanitize=all)
 $B/obj/tools/report/page_bytes.o: tools/report/page/dist/report.html \
 	tools/report/page/dist/replay.html
 $B/obj/hatf/formats/metatf/metatf.o: $(DTDS)
