@@ -74,8 +74,8 @@ static const uint32_t table[256] = {
 };
 
 /*
- * Here and in the functions below, 'crc' and the result are a checksum before
- * the final inversion.
+ * In this function and in those below, 'crc' and the result are a checksum
+ * before the final inversion.
  */
 static uint32_t
 sum_by_table(uint32_t crc, const uint8_t *p, size_t nbytes)
@@ -97,7 +97,8 @@ crc32c_add_by_table(uint32_t crc, const uint8_t *bytes, size_t nbytes)
 #define POLYNOMIAL 0x82f63b78u
 
 /*
- * For fewer bytes, three checksums and the join take longer than one checksum.
+ * Do not split an input of fewer bytes, because three checksums and the join
+ * take longer than one checksum.
  */
 #define THIRDS_MIN_NBYTES 8192
 
@@ -131,8 +132,8 @@ step(uint32_t crc, const uint8_t *p)
 }
 
 /*
- * Multiply two polynomials modulo the polynomial of CRC-32C.  The top bit is
- * the factor of x^0.
+ * Multiply two polynomials modulo the polynomial of CRC-32C.  The top bit of a
+ * number is the coefficient of x^0.
  */
 static uint32_t
 multiply(uint32_t a, uint32_t b)

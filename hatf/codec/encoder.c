@@ -16,8 +16,8 @@
 #include <string.h>
 
 /*
- * Padding of 'texts', because put_alloc_free() reads 8 bytes from the start of
- * any attributes.
+ * Number of bytes after 'texts' that can be read, because put_alloc_free()
+ * always reads 8 bytes of attributes, even if there are fewer.
  */
 #define TEXT_SPARE_NBYTES 8
 
@@ -57,7 +57,7 @@ encoder_room_nbytes(const struct place_planner *planner)
 	       ENCODER_RECORD_MAX_NBYTES;
 }
 
-/* Do the stacks of the records go into the column now? */
+/* Is a column active, so that the stacks of the records go into the column? */
 static inline bool
 has_active_column(const struct encoder *e)
 {
@@ -123,7 +123,10 @@ static inline uint8_t *
 put_number(uint8_t *p, const struct layout_field *f, size_t nbytes,
 	   uint64_t value)
 {
-	/* If nbytes is 0, the next field overwrites all 8 bytes. */
+	/*
+	 * If nbytes is 0, the shift is 0, and put_be64() stores 8 bytes of no
+	 * use, which the next field overwrites.
+	 */
 	put_be64(p, layout_raw(f, value) << ((0u - 8 * nbytes) & 63));
 	return p + nbytes;
 }
@@ -185,7 +188,10 @@ put_record(struct encoder *e, const struct hatf_record *rec)
 	e->used = (size_t)(p - e->buf);
 }
 
-/* Can put_alloc_free() write the record?  It copies 8 bytes of attributes. */
+/*
+ * Can put_alloc_free() write the record?  It copies at most 8 bytes of
+ * attributes.
+ */
 static inline bool
 is_alloc_free(const struct hatf_record *rec)
 {
@@ -193,8 +199,8 @@ is_alloc_free(const struct hatf_record *rec)
 }
 
 /*
- * Write an alloc or free with at most 8 bytes of attributes at 'text'.  All 8
- * bytes at 'text' must be readable (TEXT_SPARE_NBYTES).
+ * Write an alloc or free with at most 8 bytes of attributes at 'text'.  Even if
+ * there are fewer, 8 bytes at 'text' must be readable (TEXT_SPARE_NBYTES).
  */
 static inline void
 put_alloc_free(struct encoder *e, unsigned tag, uint64_t size, uint64_t address,
@@ -207,8 +213,8 @@ put_alloc_free(struct encoder *e, unsigned tag, uint64_t size, uint64_t address,
 
 	*p++ = (uint8_t)tag;
 	/*
-	 * Only an alloc has a size: 'tag - 1' has all bits set for HATF_ALLOC,
-	 * and is 0 for HATF_FREE.
+	 * Only an alloc has a size.  As a mask, 'tag - 1' has all bits set for
+	 * HATF_ALLOC, and none for HATF_FREE.
 	 */
 	p = put_number(p, &f[HATF_FIELD_SIZE],
 		       f[HATF_FIELD_SIZE].nbytes & (tag - 1u), size);
@@ -396,7 +402,10 @@ append_to_span(struct encoder *e, const struct hatf_record *rec,
 	e->record_count[rec->tag]++;
 }
 
-/* Set 'is_plain_slow': must encoder_put_plain() take its slow path? */
+/*
+ * Set 'is_plain_slow', which says whether encoder_put_plain() must take its
+ * slow path.
+ */
 static void
 choose_plain_path(struct encoder *e)
 {
@@ -443,7 +452,7 @@ fits_layout(const struct layout_field *f, const struct hatf_record *rec)
 				 rec->attributes_nbytes);
 }
 
-/* Fast mode: can a record that fits the layout be written at once? */
+/* Is fast mode on, and may a record that fits the layout be written at once? */
 static inline bool
 can_write_at_once(const struct encoder *e)
 {
@@ -451,7 +460,10 @@ can_write_at_once(const struct encoder *e)
 	       e->used < e->at_once_max;
 }
 
-/* If possible, write a record at once and return true; else return false. */
+/*
+ * If the record can be written at once, write it and return true.  Otherwise
+ * return false.
+ */
 static bool
 put_at_once(struct encoder *e, const struct hatf_record *rec)
 {
@@ -657,7 +669,7 @@ put_with_column(struct encoder *e, const struct hatf_record *rec)
 	return take_stack(e, &bare) && put_any(e, &bare);
 }
 
-/* Must the record take the path of put_with_column()? */
+/* Must encoder_put() pass the record to put_with_column()? */
 static inline bool
 is_for_column(const struct encoder *e, const struct hatf_record *rec)
 {

@@ -93,9 +93,9 @@ struct encoder {
 /*
  * encoder_memory_nbytes() returns how much memory, in bytes, the encoder needs
  * beside the buffer for the span of a planner.  encoder_room_nbytes() returns
- * by how many bytes the buffer must exceed the length at which the caller ends
- * a block.  The records of the span and one more fit these bytes.  If 'planner'
- * is NULL, both functions assume the default, place_span().
+ * how many bytes the buffer must have beyond the length at which the caller
+ * ends a block: these bytes have room for the records of the span and one more.
+ * If 'planner' is NULL, both functions assume the default, place_span().
  */
 size_t encoder_memory_nbytes(const struct place_planner *planner);
 size_t encoder_room_nbytes(const struct place_planner *planner);
@@ -308,9 +308,9 @@ unsigned encoder_end(struct encoder *e);
 void encoder_reset(struct encoder *e);
 
 /*
- * Discard the block that was begun last, ended or not, and restore the record
- * counts to those before it.  The caller may discard the first block only if it
- * writes no other block afterwards.
+ * Discard the block that was begun last, whether it has ended or not, and set
+ * the record counts back to their values before that block.  The caller may
+ * discard the first block only if it writes no other block afterwards.
  */
 void encoder_cancel(struct encoder *e);
 

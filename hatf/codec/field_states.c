@@ -11,7 +11,10 @@
  */
 #define DELTA_TOLL 1
 
-/* The width code of each state; for default, the code of the last width. */
+/*
+ * The width code of each state.  For a state under 'default', it is the code of
+ * the last width before that state.
+ */
 static const uint8_t size_widths[TRELLIS_STATES] = { 1, 1, 2, 2, 4, 4, 8, 8 };
 static const uint8_t address_widths[TRELLIS_STATES] = {
 	1, 0, 2, 2, 4, 4, 0, 8,

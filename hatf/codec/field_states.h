@@ -48,7 +48,8 @@ enum {
  */
 enum {
 	/*
-	 * added to the class of a size that differs from that of the use before
+	 * added to the class of a size that differs from the size of the use
+	 * before
 	 */
 	FIELD_CLASS_CHANGED = 4,
 	FIELD_CLASS_UNUSED =

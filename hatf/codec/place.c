@@ -54,8 +54,8 @@ place_init(struct place *p)
  * There are two kinds of candidates for the base.  One kind is the most
  * frequent address, whose offset then takes 0 bytes.  The other kind is the
  * middle of the most frequent 64 KiB, so that the offset of each address in
- * this range takes 2 bytes.  A row has the weights of one kind: what an offset
- * costs, by its class.
+ * this range takes 2 bytes.  Each row of the table belongs to one kind, and
+ * gives the cost of an offset by the class of the offset.
  */
 static const uint8_t candidate_weight[PLACE_CANDIDATES][5] = {
 	{ 0, 2, 2, 4, 8 },
@@ -244,8 +244,9 @@ enter(struct field_plan *f, size_t record, unsigned state, uint64_t value,
 /* --------------------------------------------------------- one field's plan */
 
 /*
- * Return the present state of the field; FIELD_STATE_OTHER if the trellis does
- * not have it.  The trellis has baseOffset only with the base 'p->base'.
+ * Return the present state of the field, or FIELD_STATE_OTHER if it is not a
+ * state of the trellis.  Under 'baseOffset', the trellis has states only for
+ * the base 'p->base'.
  */
 static unsigned
 present_state(const struct field_plan *f)

@@ -92,7 +92,7 @@ stack_column_put_entry(struct stack_column *c, uint32_t id)
 				      c->stored_before - 1);
 	} else {
 		put_number(c, STACK_LITERAL);
-		/* The lowest bit is the sign. */
+		/* Store the sign in the lowest bit. */
 		put_number(c, difference >> 31 != 0
 				      ? (uint64_t)~difference << 1 | 1
 				      : (uint64_t)difference << 1);

@@ -34,8 +34,8 @@ enum stack_code {
 };
 
 /*
- * Number of slots in a hash table by stack id.  Of all ids with the hash of a
- * slot, the slot has the one that was stored last.
+ * Number of slots in a hash table of stack ids.  Of all ids whose hash leads to
+ * a slot, the slot contains the id that was stored last.
  */
 #define STACK_COLUMN_PLACES 16384
 

@@ -44,7 +44,9 @@ struct stack_model {
 	bool has_frees; /* frees have entries, too */
 };
 
-/* Where the model keeps its predictions for the next record of a thread. */
+/*
+ * The entries of a model that predict the stack of the next record of a thread.
+ */
 struct stack_model_place {
 	uint32_t *last; /* the last three stacks of the thread */
 	uint32_t *after_three, *after_one;
