@@ -44,8 +44,8 @@ struct found {
 
 /*
  * Make the block in slot 'i' the found block if its place is after the place of
- * the found block and at most 'last'.  All three numbers are places plus 1.
- * Return false if the slot is free.
+ * the found block and at most 'last'.  Each of these three numbers is a place
+ * plus 1.  Return false if the slot is free.
  */
 static inline bool
 take_later(const struct block_page *page, unsigned i, unsigned last,
@@ -91,8 +91,8 @@ find_before(const struct block_page *page, unsigned place)
 
 /*
  * Find the first block among the places from 'first' to 'last'.  Search from
- * the home of 'first' on, because the runs of used slots have the order of the
- * places, except that the last run may wrap around.
+ * the home of 'first' on: all places in a run of used slots are before the
+ * places in the next run, except that the last run may wrap around.
  */
 static struct found
 find_first(const struct block_page *page, unsigned first, unsigned last)

@@ -72,8 +72,9 @@ add_chunk(struct slab *slab, size_t array_nbytes)
 	struct slab_chunk *chunk;
 
 	/*
-	 * Chunk sizes are powers of two.  The sum of all chunks is a power of
-	 * two, too, until it reaches CHUNK_MAX.
+	 * With a chunk as large as all earlier ones together, the slab doubles
+	 * its memory.  If the array does not fit into such a chunk, make the
+	 * chunk larger.
 	 */
 	while (nbytes < array_nbytes + SLAB_LINE_NBYTES)
 		nbytes *= 2;

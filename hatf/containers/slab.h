@@ -4,11 +4,11 @@
  *
  * Between one power of two and the next there are eight sizes, so an array is
  * only a little longer than its content.  Memory comes in chunks.  Each chunk
- * is as large as all earlier ones together, but at most a huge page.  So few
- * arrays need little memory, and many arrays are in huge pages.  Freed arrays
- * are reused for arrays of the same size or smaller ones.  Chunks are kept
- * until slab_fini(), so memory is proportional to the sum of each size's peak
- * use.
+ * is at least as large as all earlier ones together, up to the size of a huge
+ * page.  So few arrays need little memory, and many arrays are in huge pages.
+ * Freed arrays are reused for arrays of the same size or smaller ones.  Chunks
+ * are kept until slab_fini(), so memory is proportional to the sum of each
+ * size's peak use.
  *
  * Used by one thread at a time.
  */

@@ -214,7 +214,10 @@ hatf_stacks_add_frame(struct hatf_stacks *s, const struct hatf_frame *frame,
 static size_t
 seek(const struct hatf_stacks *s, const struct hatf_stack *stack)
 {
-	/* Both numbers fit 32 bits.  The seed need not be random. */
+	/*
+	 * Both ids fit 32 bits, so one word has room for both.  The hash uses
+	 * the random seed of the map 'others'.
+	 */
 	const uint64_t content = stack->parent << 32 | stack->frame;
 	size_t slot = u64_map_hash(&s->stack_ids.others, content);
 

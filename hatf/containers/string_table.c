@@ -36,7 +36,9 @@ string_table_init(struct string_table *table, uint32_t count_max,
 		table->seed[0] = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15;
 		table->seed[1] = (uint64_t)(uintptr_t)table ^ table->seed[0];
 	}
-	/* Multiplying by 0 would not mix the bits. */
+	/*
+	 * A factor of 0 would not mix the bits, so set two bits of the factor.
+	 */
 	table->seed[1] |= 0x8000000000000001;
 }
 

@@ -37,8 +37,8 @@ u64_map_seed_init(struct u64_map_seed *seed)
 		n[2] = (uint64_t)now.tv_sec ^ n[0] << 7;
 	}
 	/*
-	 * Multiplying by 0, or by a number with few bits set, would not mix the
-	 * bits.
+	 * A factor of 0, or one with few bits set, would not mix the bits, so
+	 * set two more bits.
 	 */
 	n[1] |= 0x8000000000000001;
 	n[2] |= 0x8000000000000001;
