@@ -48,7 +48,10 @@ fixed_width(const struct layout *layout, unsigned field)
 					   : 0;
 }
 
-/* Is the field in a state that decode_plain_run() cannot decode? */
+/*
+ * Return 1 if decode_plain_run() cannot decode the field in its present state,
+ * else 0.
+ */
 static unsigned
 is_unusual(const struct layout_field *f, unsigned field)
 {
@@ -72,7 +75,8 @@ update_tables(struct decoder *d, unsigned field, unsigned before)
 {
 	const struct layout_field *const f = &d->layout.field[field];
 	/*
-	 * The numbers are modulo 256, but every fixed part is shorter than 256
+	 * The change of the width is stored modulo 256.  The sums below are
+	 * right nevertheless, because every fixed part is shorter than 256
 	 * bytes.
 	 */
 	const uint8_t more = (uint8_t)(fixed_width(&d->layout, field) - before);
@@ -228,7 +232,7 @@ fail(struct decoder *d, enum hatf_status status, const char *field)
 	return false;
 }
 
-/* Set the reason to stop: the next record is not complete. */
+/* Stop because the next record is not complete. */
 static bool
 want_more(struct decoder *d)
 {

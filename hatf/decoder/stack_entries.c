@@ -55,7 +55,9 @@ add_difference(uint32_t from, uint32_t n)
 	return from + ((n & 1) != 0 ? ~(n >> 1) : n >> 1);
 }
 
-/* Are all bytes that are left valid entries, and is the last entry a run? */
+/*
+ * Do the remaining bytes consist of valid entries, of which the last is a run?
+ */
 static bool
 are_entries(struct stack_entries *s)
 {
