@@ -368,7 +368,10 @@ read_phdrs(int fd, Elf64_Phdr *phdrs, unsigned *n_ret)
 	return done;
 }
 
-/* Make the memory read-only that only relocations write (PT_GNU_RELRO). */
+/*
+ * Make the memory of PT_GNU_RELRO read-only, because nothing writes to it after
+ * the relocations.
+ */
 static void
 seal(const struct library *l, const Elf64_Phdr *phdrs, unsigned n)
 {
