@@ -153,8 +153,9 @@ begin_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out)
 }
 
 /*
- * Handle a free or realloc of out->old_address, where no block is live.
- * 'dies': the event frees that block, or makes it an object of this trace.
+ * Handle a free or realloc of an address where no block is live.  The block
+ * there may be inherited and still unknown.  'dies' is true if the event frees
+ * the unknown block, or makes it an object of this trace.
  */
 static void
 on_unknown_block(struct hatf_events *ev, struct hatf_event *out,

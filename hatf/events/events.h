@@ -65,7 +65,7 @@ struct hatf_events {
 	uint64_t object_count;
 	/* violation to report with the next event */
 	enum hatf_violation pending_violation;
-	/* counts that no other member has */
+	/* counts that are in no other member */
 	struct hatf_events_stats stats;
 	struct hatf_record records[EVENTS_BATCH_COUNT];
 	/* indices in 'records': of the next record to handle, and of the end */

@@ -223,7 +223,10 @@ replay(struct ancestor *a, uint64_t event)
 	while (status == HATF_OK && seen.event_count < event) {
 		const uint64_t left = event - seen.event_count;
 
-		/* Never read past the fork. */
+		/*
+		 * Limit the number of events, so that the stage never reads
+		 * past the fork.
+		 */
 		status = hatf_events_read(
 			a->events, batch,
 			left < BATCH_COUNT ? (size_t)left : BATCH_COUNT, &n);
