@@ -24,8 +24,8 @@ static const char *const operators[] = {
 struct scan {
 	const char *next, *name;
 	/*
-	 * the '<', outside all brackets, of the template arguments that end at
-	 * 'next'; NULL: none end there
+	 * If template arguments outside all other brackets end at 'next': the
+	 * position of their '<'.  Otherwise NULL.
 	 */
 	const char *arguments;
 	unsigned depth;
@@ -179,7 +179,7 @@ function_name_find(const char *function)
 	if (s.name == s.next) {
 		/*
 		 * The text has no name before the first '(', as in "int
-		 * (*f(int))(char)": use the whole text.
+		 * (*f(int))(char)".  So use the whole text as the name.
 		 */
 		s = (struct scan){ .name = function };
 		s.next = function + strlen(function);
