@@ -162,8 +162,9 @@ checked_file_folder(const char *path)
 }
 
 /*
- * Open 'name' in the folder 'dir_fd', which 'f' then owns.  If 'dir_fd' is -1,
- * opening the folder has failed, so return false and keep errno.
+ * Open 'name' in the folder 'dir_fd'.  'f' becomes the owner of 'dir_fd'.  If
+ * 'dir_fd' is -1, opening the folder has failed, so return false and keep
+ * errno.
  */
 static bool
 open_and_hold(struct checked_file *f, int dir_fd, const char *name, int access,

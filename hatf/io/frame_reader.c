@@ -124,8 +124,8 @@ zstd_status(size_t code)
 }
 
 /*
- * Call the library once.  Store the number of bytes consumed in '*in_nbytes',
- * and of bytes produced in '*room'.
+ * Call the library once.  Store the number of consumed bytes in '*in_nbytes',
+ * and the number of produced bytes in '*room'.
  */
 static enum hatf_status
 step_zstd(struct frame_reader *f, const uint8_t *in, size_t *in_nbytes,
@@ -256,7 +256,10 @@ frame_reader_read(struct frame_reader *f, const uint8_t **next,
 			left < f->needed_nbytes ? left : f->needed_nbytes;
 		size_t got = room;
 
-		/* Between frames, the library has already returned all data. */
+		/*
+		 * Between frames, the library keeps no data back.  So without
+		 * input there is nothing to return.
+		 */
 		if (left == 0 && !f->inside)
 			return 0;
 		*status_ret = step(f, *next, &in_nbytes, to, &got);

@@ -100,10 +100,10 @@ enum hatf_status input_init(struct input *in, int fd, unsigned jobs);
 size_t input_read(struct input *in, uint8_t *to, size_t nbytes);
 
 /*
- * May the compressed parts of the data, such as the pieces of Split Stream,
- * unpack to 'nbytes' bytes so far?  The limit depends on how much of the file
- * has been consumed (FORMAT "Limits").  Without this limit, a small file that
- * is compressed twice could keep a reader busy for days.
+ * Is it plausible that the compressed parts read so far, such as the pieces of
+ * Split Stream, unpack to 'nbytes' bytes in all?  The limit depends on how much
+ * of the file has been consumed (FORMAT "Limits").  Without this limit, a small
+ * file that is compressed twice could keep a reader busy for days.
  */
 bool input_may_unpack(const struct input *in, uint64_t nbytes);
 
