@@ -41,7 +41,10 @@ compare_entries(const void *a, const void *b)
 	return order != 0 ? order : strcmp(x->name, y->name);
 }
 
-/* Like compare_entries(); equal entries are in the order of the DTD. */
+/*
+ * Compare like compare_entries(), but order equal entries by their place in the
+ * DTD.
+ */
 static int
 compare_places(const void *a, const void *b)
 {

@@ -193,8 +193,9 @@ finish_property(struct parser *p, struct dtd_property *property)
 }
 
 /*
- * In dialect 1.2, a property names only a field: "tag = 1" sets the value of
- * field "tag", "size = none" the interpretation of field "size".
+ * Set the name of a property of dialect 1.2, where the DTD names only the
+ * field.  "tag = 1" sets the value of field "tag", "size = none" the
+ * interpretation of field "size".
  */
 static bool
 name_property_1_2(struct parser *p, struct dtd_property *property)
@@ -431,8 +432,8 @@ parse_def(struct parser *p, struct defs_end *end)
 }
 
 /*
- * Fail, because a definition should begin here.  For a common mistake, say what
- * the mistake is.
+ * Fail, because the current token does not begin a definition.  For a common
+ * mistake, say what the mistake is.
  */
 static bool
 expected_definition(struct parser *p, const char *want)
@@ -547,7 +548,8 @@ header_nbytes(const char *text, size_t nbytes)
 }
 
 /*
- * Does a line of these comments name a version?  The first such line decides.
+ * Find the first line of these comments that names a version, and set
+ * '*dialect' to this version.  Return false if no line names a version.
  */
 static bool
 span_names(const struct comment_span *span, enum dtd_dialect *dialect)

@@ -98,7 +98,8 @@ struct dtd_property {
 	const char *comment, *trailing; /* as in struct dtd_record */
 	const char *field, *name;
 	const struct dtd *owner;
-	unsigned ordinal;   /* number of properties before it in the DTD */
+	/* number of properties before this one in the DTD */
+	unsigned ordinal;
 	enum dtd_type type; /* 1.2: type in a declaration */
 	struct dtd_value value;
 };
@@ -129,7 +130,7 @@ struct dtd_record {
 	/* Comment after the record, on the same line; or NULL. */
 	const char *trailing;
 	const struct dtd *owner;
-	unsigned ordinal; /* number of records before it in the DTD */
+	unsigned ordinal; /* number of records before this one in the DTD */
 	const char *name;
 	struct dtd_field *field;
 	struct dtd_property *properties;

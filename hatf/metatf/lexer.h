@@ -55,9 +55,10 @@ void lexer_init(struct lexer *x, struct arena *arena, const char *text,
 bool lexer_step(struct lexer *x);
 
 /*
- * Return a copy of the comments before the current token, or NULL if there are
- * none or they have been taken.  lexer_take_trailing() takes only the comments
- * on the line where the previous token ended.
+ * lexer_take_comment() returns a copy of the comments before the current token;
+ * lexer_take_trailing() returns only those on the line where the previous token
+ * ended.  Return NULL if there are no such comments, or if an earlier call has
+ * taken them.
  */
 const char *lexer_take_trailing(struct lexer *x);
 const char *lexer_take_comment(struct lexer *x);

@@ -200,7 +200,7 @@ add_predefined(struct build *b, struct schema_section *s)
 	return true;
 }
 
-/* Make those records of a scope that have a tag. */
+/* Add the records of a scope to the section, except those without a tag. */
 static bool
 add_records(struct build *b, struct schema_section *s,
 	    const struct dtd_defs *defs, const struct scope *scope)
@@ -310,8 +310,8 @@ takes_bytes(const struct schema_record *r)
 }
 
 /*
- * A reader could not tell how many records a plain section has if the records
- * took no bytes.
+ * Refuse a plain section whose records take no bytes, because a reader could
+ * not tell how many records the section has.
  */
 static bool
 check_plain(struct build *b, const struct schema_section *s)
@@ -419,8 +419,9 @@ check_section_fields(struct build *b, struct schema *schema)
 		const struct schema_section *const s = &schema->sections[i];
 
 		/*
-		 * The records after 'own_count' belong to the global section,
-		 * with which they are checked.
+		 * In all sections but the first, the records after 'own_count'
+		 * are those of the global section, which is section 0.  Check
+		 * them only there.
 		 */
 		const uint32_t count = i == 0 ? s->record_count : s->own_count;
 
@@ -443,7 +444,10 @@ struct notes {
 	void *ctx;
 };
 
-/* Does this property give a field a meaning in the trace? */
+/*
+ * Is this one of the three properties by which a DTD says how a trace stores a
+ * field?
+ */
 static bool
 is_standard(const char *name)
 {

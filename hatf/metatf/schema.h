@@ -137,7 +137,7 @@ struct schema_section {
 
 struct schema {
 	uint32_t tag_width; /* bytes, 1 to 4 */
-	/* The global section first, then in the order of the DTD. */
+	/* first the global section, then the others in the order of the DTD */
 	struct schema_section *sections;
 	uint32_t section_count;
 };

@@ -89,7 +89,10 @@ set_width(struct draft *d, struct schema_field *f, const struct dtd_property *p)
 	uint32_t from;
 
 	if (v->kind == DTD_REFERENCE && strcmp(v->property, "value") == 0) {
-		/* Hide 'f', which is the last field, from the search. */
+		/*
+		 * Hide 'f', which is the last field, because its width can only
+		 * come from an earlier field.
+		 */
 		d->field_count--;
 		from = draft_earlier_field(d, v->field);
 		d->field_count++;
@@ -311,7 +314,7 @@ expand_name(struct draft *d, const struct dtd_field *f,
 	field = draft_add_field(d, f->name, f->place);
 	if (field == NULL)
 		return false;
-	/* Dialect 1.2 has no widths: its numbers have 8 bytes. */
+	/* Dialect 1.2 has no widths, so give its numbers 8 bytes. */
 	if (b->dtd->dialect == DTD_1_2 && width == NULL)
 		field->width = 8;
 	interpretation = follow(b, scope, interpretation);
@@ -474,7 +477,10 @@ expand_repeat(struct draft *d, const struct dtd_field *f,
 	ok = nested != NULL ? expand_record(d, nested, where, f->first->place)
 			    : expand(d, f->first, scope, record);
 	if (ok && d->steps[step].is_scalar && d->step_count != step + 2)
-		/* A string of dialect 1.2 has two fields. */
+		/*
+		 * The repeated field was a string of dialect 1.2, which becomes
+		 * two fields.
+		 */
 		d->steps[step].is_scalar = false;
 	d->steps[step].end = d->step_count;
 	d->repeat = repeat_before;

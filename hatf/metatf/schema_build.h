@@ -18,11 +18,12 @@ struct build {
 	bool has_failed;
 	uint32_t tag_width;
 	uint32_t all_field_count;
-	bool *is_used; /* by ordinal of a property: a field uses it */
+	/* for each property, by its ordinal: does a field use it? */
+	bool *is_used;
 	/* The histories of this section. */
 	uint32_t *histories; /* index + 1 of each property; 0: none */
 	uint32_t history_count;
-	/* by ordinal of a record: it is part of other records */
+	/* for each record, by its ordinal: is it a part of other records? */
 	bool *is_nested;
 };
 

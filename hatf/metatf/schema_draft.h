@@ -18,10 +18,10 @@ struct step_origin {
 struct draft {
 	struct build *b;
 	struct schema_field *fields;
-	uint32_t *repeat_of; /* by field: the step that repeats it */
+	uint32_t *repeat_of; /* for each field: the step that repeats it */
 	uint32_t field_count, field_capacity;
 	struct schema_step *steps;
-	struct step_origin *origins; /* by step */
+	struct step_origin *origins; /* for each step: its origin */
 	uint32_t step_count, step_capacity;
 	/* The present place of the walk through the fields. */
 	/* the innermost repetition, or DRAFT_NO_REPEAT */
