@@ -45,9 +45,10 @@ struct field_state {
 /* The fields of all records of a section. */
 struct section_state {
 	const struct schema_section *section;
-	struct field_state *fields; /* by first_field + position */
-	uint64_t *previous;	    /* by history */
-	/* By history: how many fields add to the previous value. */
+	/* index: first_field of the record, plus the position of the field */
+	struct field_state *fields;
+	uint64_t *previous; /* index: 'history' of a field */
+	/* Index: a history.  How many fields add to its previous value. */
 	uint32_t *keep_counts;
 	uint64_t version; /* starts at 1 and grows with each change */
 };

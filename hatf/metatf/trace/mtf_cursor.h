@@ -25,13 +25,13 @@ struct cursor {
 	/* 'own' of this cursor, or 'outer' of the reader */
 	struct byte_source *source;
 	bool is_open, has_own;
-	bool is_busy; /* the reader is reading one of its elements */
+	bool is_busy; /* the reader is reading an element of this section */
 	/* For a column: how many elements the last stride skips. */
 	uint64_t skipped_count;
 	bool is_held; /* the stride is 0, so use the same element again */
 	uint64_t held;
 	const struct schema_record *by_tag[UINT8_MAX + 1];
-	struct record_plan *plans; /* by record */
+	struct record_plan *plans; /* one for each record of the section */
 };
 
 struct mtf_reader {
@@ -40,7 +40,9 @@ struct mtf_reader {
 	const struct schema *schema;
 	struct mtf_error err;
 	uint64_t file_nbytes;
-	/* length of the file, or that of the file from which it was unpacked */
+	/*
+	 * length of the file; for an unpacked copy, the length of the original
+	 */
 	uint64_t packed_nbytes;
 	/* records, values and bytes read so far */
 	uint64_t item_count;
@@ -53,7 +55,7 @@ struct mtf_reader {
 	/* A section has ended, so only another section can follow. */
 	bool is_between;
 	uint64_t record_count;
-	/* See check_progress(). */
+	/* Number of records in a row without bytes, see check_progress(). */
 	size_t empty_count;
 	/* The record being read. */
 	const struct schema_record *type;

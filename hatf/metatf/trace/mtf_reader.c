@@ -50,7 +50,7 @@ enter_section(struct mtf_reader *r, unsigned number)
 	return true;
 }
 
-/* Go on after the section that has ended. */
+/* Leave the section that has ended, and go on behind it in the file. */
 static bool
 leave_section(struct mtf_reader *r)
 {
@@ -68,7 +68,10 @@ leave_section(struct mtf_reader *r)
 	       reader_no_memory(r);
 }
 
-/* Has the current section ended, or is it a column? */
+/*
+ * Must the reader leave the current section?  It must if the section has ended,
+ * or if it is a column, which the reader reads through a cursor of 'columns'.
+ */
 static bool
 is_over(const struct mtf_reader *r)
 {

@@ -56,7 +56,8 @@ reader_add_value(struct mtf_reader *r, struct mtf_value value)
 		struct mtf_value *bigger;
 
 		if (r->value_count == MTF_MAX_VALUES)
-			return FAIL(r, "%.60s: more than %zu values",
+			return FAIL(r,
+				    "record '%.60s' has more than %zu values",
 				    r->type->name, MTF_MAX_VALUES);
 		bigger = realloc(r->values, capacity * sizeof(*bigger));
 		if (bigger == NULL)
@@ -76,8 +77,8 @@ grow_bytes(struct mtf_reader *r, uint64_t nbytes)
 	uint8_t *bigger;
 
 	if (nbytes > MTF_MAX_RECORD_NBYTES - r->byte_count)
-		return FAIL(r, "%.60s: more than %zu bytes", r->type->name,
-			    MTF_MAX_RECORD_NBYTES);
+		return FAIL(r, "record '%.60s' has more than %zu bytes",
+			    r->type->name, MTF_MAX_RECORD_NBYTES);
 	while (capacity < r->byte_count + nbytes)
 		capacity *= 2;
 	if (capacity == r->byte_capacity)
@@ -103,7 +104,7 @@ append_bytes(struct mtf_reader *r, struct cursor *c, uint64_t nbytes)
 		const size_t piece = left < 65536 ? (size_t)left : 65536;
 
 		if (nbytes > MTF_MAX_RECORD_NBYTES || !grow_bytes(r, piece))
-			return FAIL(r, "%.60s: more than %zu bytes",
+			return FAIL(r, "record '%.60s' has more than %zu bytes",
 				    r->type->name, MTF_MAX_RECORD_NBYTES);
 		if (!byte_source_copy(c->source, r->bytes + r->byte_count,
 				      piece))
@@ -114,7 +115,10 @@ append_bytes(struct mtf_reader *r, struct cursor *c, uint64_t nbytes)
 	return true;
 }
 
-/* Read bytes.  The value gets its pointer when the record is complete. */
+/*
+ * Read the bytes of a field.  reader_fix_bytes() sets the pointer of the value
+ * when the record is complete.
+ */
 static bool
 read_bytes(struct mtf_reader *r, struct cursor *c, const struct field_state *f)
 {
@@ -123,7 +127,10 @@ read_bytes(struct mtf_reader *r, struct cursor *c, const struct field_state *f)
 					: f->bytes_width;
 	const size_t begin = r->byte_count;
 
-	/* Until reader_fix_bytes(), the pointer is the offset plus 1. */
+	/*
+	 * Until reader_fix_bytes() sets the pointer, it contains the offset of
+	 * the bytes in r->bytes, plus 1.
+	 */
 	r->has_bytes = true;
 	return append_bytes(r, c, nbytes) &&
 	       reader_add_value(
@@ -196,7 +203,9 @@ read_steps(struct mtf_reader *r, struct cursor *c, uint32_t first, uint32_t end)
 			const uint64_t count = r->last[step->field];
 
 			if (count > MTF_MAX_VALUES - r->repeat_count)
-				return FAIL(r, "%.60s: more than %zu values",
+				return FAIL(r,
+					    "record '%.60s' has more than %zu "
+					    "values",
 					    r->type->name, MTF_MAX_VALUES);
 			r->repeat_count += count;
 			for (uint64_t n = 0; n < count; n++)
@@ -252,7 +261,10 @@ plan_number(struct mtf_reader *r, struct cursor *c, const struct plan_op *op)
 	if (f->kind == FIELD_BYTES)
 		return plan_bytes(r, c, op);
 	if (f->kind == FIELD_ELEMENT) {
-		/* This may move r->values. */
+		/*
+		 * read_element() may move r->values, so do not set 'number'
+		 * before it.
+		 */
 		if (!read_element(r, f, &stored))
 			return false;
 		r->values[op->field].number = stored;

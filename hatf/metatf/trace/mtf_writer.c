@@ -236,8 +236,8 @@ prepare_number(struct mtf_writer *w, uint32_t field, uint64_t number)
 			return false;
 	}
 	/*
-	 * Set the previous value as if the number was written, because other
-	 * fields may share the history.
+	 * Set the previous value as if the number had been written, because
+	 * other fields may share the history.
 	 */
 	if (!note_undo(w, f->history, s->previous[f->history]))
 		return false;
@@ -281,7 +281,8 @@ static const struct mtf_value *
 take(struct mtf_writer *w)
 {
 	if (w->next == w->end) {
-		FAIL(w, "%.60s: too few values", w->type->name);
+		FAIL(w, "record '%.60s': the caller passed too few values",
+		     w->type->name);
 		return NULL;
 	}
 	return w->next++;
@@ -336,7 +337,7 @@ put_field(struct mtf_writer *w, uint32_t idx)
 	if (v == NULL)
 		return false;
 	if (f->is_tag) {
-		/* The tag has no history. */
+		/* The tag has no history to update. */
 		put_number(w, w->part, w->schema->tag_width, w->type->tag);
 		return true;
 	}
@@ -357,7 +358,7 @@ put_field(struct mtf_writer *w, uint32_t idx)
 	return true;
 }
 
-/* A function that prepares or writes a value of a record. */
+/* The type of a function that prepares or writes one value of a record. */
 typedef bool visit_field(struct mtf_writer *w, uint32_t field);
 
 static bool
@@ -375,7 +376,9 @@ visit_steps(struct mtf_writer *w, visit_field *visit, uint32_t first,
 
 			if (count > (uint64_t)(w->end - w->next) &&
 			    count > MTF_MAX_VALUES)
-				return FAIL(w, "%.60s: too few values",
+				return FAIL(w,
+					    "record '%.60s': too few values "
+					    "were passed",
 					    w->type->name);
 			for (uint64_t n = 0; n < count; n++)
 				if (!visit_steps(w, visit, i + 1, steps[i].end))
@@ -447,7 +450,9 @@ mtf_writer_put(struct mtf_writer *w, const struct schema_section *section,
 	if (!visit_steps(w, put_field, 0, record->step_count))
 		return false;
 	if (w->next != w->end)
-		return FAIL(w, "%.60s: too many values", record->name);
+		return FAIL(w,
+			    "record '%.60s': the caller passed too many values",
+			    record->name);
 	w->record_count += record->role == ROLE_DATA &&
 			   !w->is_column[section - w->schema->sections];
 	return true;

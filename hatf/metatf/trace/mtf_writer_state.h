@@ -24,7 +24,10 @@ struct part {
 	bool is_open;
 };
 
-/* A previous value that the preparation has changed, to be restored. */
+/*
+ * A previous value to restore, because the preparation of a record has changed
+ * it.
+ */
 struct undo {
 	uint32_t history;
 	uint64_t previous;
@@ -43,7 +46,7 @@ struct mtf_writer {
 	const struct schema_record *type;
 	const struct mtf_value *next, *end;
 	bool has_widened;
-	/* Previous values before the preparation. */
+	/* The previous values to restore after the preparation of a record. */
 	struct undo *undos;
 	size_t undo_count, undo_capacity;
 	uint64_t last[SCHEMA_MAX_FIELDS];
