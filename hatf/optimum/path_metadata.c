@@ -38,9 +38,11 @@ fits(const struct field_paths *p, const struct episode *e, size_t i)
 }
 
 /*
- * 'rest' is the cost, by lane, of use 'i' and the later uses of its episode.
- * Make it the cost by the lane at the use before 'i'.  Metadata may lead from
- * that lane to a cheaper lane at use 'i'; store the lane at use 'i' in
+ * Move the costs in 'rest' back over the gap before use 'i'.  At first
+ * rest[lane] is the cost of use 'i' and of the later uses of its episode if the
+ * field has this lane at use 'i'.  Afterwards it is the cost of the same uses,
+ * and of metadata before use 'i', if the field has this lane at the use before.
+ * Metadata may lead from there to a cheaper lane; store the lane at use 'i' in
  * p->choices[i].
  */
 static void
