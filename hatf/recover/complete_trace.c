@@ -64,7 +64,7 @@ on_event(void *context, const struct order_producer *producer,
 	narrate_event(r->narrator, producer, ev);
 }
 
-/* Set the members of the narrator that a commit has. */
+/* Set those members of the narrator whose values a commit contains. */
 static void
 restore_narrator(struct recovery *r, const struct image_commit *c)
 {

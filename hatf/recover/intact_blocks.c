@@ -329,8 +329,10 @@ intact_blocks_read(int fd, struct intact_blocks *ret)
 	if (status != HATF_OK)
 		return status;
 	/*
-	 * In a compressed trace, all blocks that the first step has accepted
-	 * must be readable, because each member has a checksum.
+	 * A trace that is not compressed is as long as its stream.  In a
+	 * compressed trace, each member has a checksum, so all blocks that
+	 * find_last_end() accepted must be readable.  If one is not, nothing is
+	 * intact.
 	 */
 	ret->file_nbytes = ret->stream_nbytes;
 	if (is_compressed(fd))
