@@ -123,9 +123,12 @@ count_same(const struct narrator *n, uint64_t ns)
 	left_ns = unit_ns - 1 - ns % unit_ns;
 	if (left_ns < 2)
 		return 0;
-	/* Subtract 1 because the time was rounded. */
+	/* Subtract 1 because 'ns' was rounded down. */
 	count = (double)(left_ns - 1) / n->timeline.slope;
-	/* The slope may come from a file, and be any positive number. */
+	/*
+	 * Limit the count, because a slope from a ring file may be any positive
+	 * number.
+	 */
 	return count < 0x1p63 ? (uint64_t)count : 1ull << 63;
 }
 
@@ -138,8 +141,8 @@ in_units(const struct narrator *n, uint64_t ns)
 	const uint64_t time = n->unit_ns != 1 ? ns / 1000 : ns;
 
 	/*
-	 * The times in the trace may be coarser than the stamps, because the
-	 * stamps order the events.
+	 * Rounding the times to the grain loses no order, because the stamps,
+	 * not the times, determine the order of the events.
 	 */
 	return n->grain != 1 ? time - time % n->grain : time;
 }

@@ -104,12 +104,19 @@ open_reallocs_find(struct open_reallocs *o, uint64_t first, uint64_t last)
 		if (depth == 64)
 			break;
 		bit = (uint64_t)1 << (63 - depth);
-		/* The lowest old address that the right child can have. */
+		/*
+		 * Go left if even the lowest old address that the right child
+		 * can have is above 'last'.
+		 */
 		if (((s->realloc_old & -bit) | bit) > last) {
 			s = left;
 			continue;
 		}
-		/* All old addresses on the left are lower than that address. */
+		/*
+		 * All old addresses on the left are lower than that address,
+		 * and so at most 'last'.  So the left child is a result if its
+		 * old block does not end before 'first'.
+		 */
 		if (left != NULL && left->realloc_last >= first)
 			return left;
 		s = s->realloc_child[1];
