@@ -377,8 +377,8 @@ visit_steps(struct mtf_writer *w, visit_field *visit, uint32_t first,
 			if (count > (uint64_t)(w->end - w->next) &&
 			    count > MTF_MAX_VALUES)
 				return FAIL(w,
-					    "record '%.60s': too few values "
-					    "were passed",
+					    "record '%.60s': the caller passed "
+					    "too few values",
 					    w->type->name);
 			for (uint64_t n = 0; n < count; n++)
 				if (!visit_steps(w, visit, i + 1, steps[i].end))
