@@ -2,11 +2,11 @@
 /*
  * encoder.c - see encoder.h
  *
- * The planner has made each record fit the layout at its place, so the encoder
- * writes the records without checks.  Nearly all records are allocs and frees
- * with few or no attributes.  Their path has no loop, and no branch on their
- * contents, because the encoder stores each field as 8 bytes, and then
- * overwrites the bytes beyond its width with the next field.
+ * The planner has placed metadata so that each record fits the layout.  So the
+ * encoder writes the records without checks.  Nearly all records are allocs and
+ * frees with few or no attributes.  The code for these records has no loop, and
+ * no branch on their contents: it stores each field as 8 bytes, and then
+ * overwrites the bytes beyond the width of the field with the next field.
  */
 #include "hatf/codec/encoder_block.h"
 
@@ -687,7 +687,9 @@ encoder_put(struct encoder *e, const struct hatf_record *rec)
 				     : put_any(e, rec);
 }
 
-/* Slow case: the span is full, or the encoder is in fast mode. */
+/*
+ * The slow path of encoder_put_taken(): the span is full, or fast mode is on.
+ */
 bool
 encoder_put_taken_slow(struct encoder *e, uint8_t tag, uint64_t size,
 		       uint64_t address, uint64_t thread, uint64_t time)
@@ -701,7 +703,10 @@ encoder_put_taken_slow(struct encoder *e, uint8_t tag, uint64_t size,
 	return put_any(e, &rec);
 }
 
-/* Slow case: the span is full, a column is active, or fast mode is on. */
+/*
+ * The slow path of encoder_put_plain(): the span is full, a column is active,
+ * or fast mode is on.
+ */
 bool
 encoder_put_plain_slow(struct encoder *e, uint8_t tag, uint64_t size,
 		       uint64_t address, uint64_t thread, uint64_t time)

@@ -90,7 +90,10 @@ unsigned field_state_width(unsigned field, unsigned state);
 enum hatf_interpretation field_state_interpretation(unsigned field,
 						    unsigned state);
 
-/* Return the state of a field; FIELD_STATE_OTHER if it is not in the table. */
+/*
+ * Return the state of a field, or FIELD_STATE_OTHER if the trellis does not
+ * have this state.
+ */
 unsigned field_state_of(unsigned field, const struct layout_field *f);
 
 /*

@@ -26,8 +26,9 @@
 #define BASE_GAIN    96
 
 /*
- * At the beginning of a block, each field needs a last width that is not 0.  If
- * the width of a field is 0 there, its last width is this one.
+ * The metadata at the beginning of a block gives each field a last width that
+ * is not 0.  If the width of a field is 0 at the beginning of a block, its last
+ * width is this one.
  */
 static const uint8_t default_last_width[HATF_FIELD_COUNT] = {
 	[HATF_FIELD_ADDRESS] = 4,
