@@ -215,10 +215,10 @@ resize_page(struct slab *slab, struct block_page *page, unsigned size_class,
 }
 
 /*
- * Return the slab class for a page that must grow.  From 4 cache lines on, grow
- * by a quarter or a half; if the neighbouring page shows how many blocks to
- * expect, by an eighth or less.  If blocks come and go, leave room for twice
- * the blocks, so that the page seldom grows.
+ * Return the slab class for a page that must grow.  A page of less than 4 cache
+ * lines, or a page whose size was guessed from a neighbouring page, grows by
+ * one class.  Other pages grow by two classes.  If blocks come and go, leave
+ * room for twice the blocks, so that the page seldom grows.
  */
 static unsigned
 grown_class(const struct block_page *page)

@@ -84,8 +84,8 @@ keep_text(struct modules *m, const char *text, const char **text_ret)
 }
 
 /*
- * Is the same mapping present?  The names of 'mapping' must be stored in
- * 'texts'.
+ * Does 'm' contain a mapping that equals 'mapping'?  The names of 'mapping'
+ * must be stored in 'texts', because only their addresses are compared.
  */
 static bool
 has_mapping(const struct modules *m, const struct module *mapping)

@@ -139,8 +139,9 @@ split_run(struct page_order *order, size_t r, unsigned *at)
 }
 
 /*
- * Make room for a group at index '*at' of run 'r'.  Return what split_run()
- * returns.
+ * Make room for a group at index '*at' of run 'r'.  Return the run to which the
+ * group belongs afterwards, and set '*at' to its index in that run.  Return
+ * NULL if there is no memory.
  */
 static struct page_run *
 make_room(struct page_order *order, size_t r, unsigned *at)

@@ -41,7 +41,7 @@ struct frame_row {
 	uint32_t content; /* number of the frame's content in 'contents' */
 	/* number of the object's name in 'texts'; 0: unknown */
 	uint32_t object;
-	uint64_t base; /* 'base' of the object */
+	uint64_t base; /* load bias of the object ('base' of struct module) */
 };
 
 struct hatf_stacks {
@@ -416,7 +416,10 @@ parse_id(struct hatf_stacks *s, const struct definition *d, const char *key,
 	return *id_ret != 0 || refuse(s, "the definition has no id");
 }
 
-/* A definition may repeat an id only if its content is the same, too. */
+/*
+ * Refuse a definition that repeats an id unless 'is_same' says that its content
+ * is the same as that of the earlier definition.
+ */
 static enum hatf_status
 compare(struct hatf_stacks *s, bool is_same, const char *key,
 	const char **field_ret)
