@@ -41,9 +41,9 @@ deflate_load(void)
 	static _Atomic bool is_tried;
 
 	/*
-	 * Both accesses are relaxed.  A thread that arrives while another
-	 * thread searches for isa-l, or a child forked during the search, uses
-	 * zlib.
+	 * Both accesses are relaxed, because no thread waits for the search.  A
+	 * thread that arrives while another thread searches for isa-l, or a
+	 * child forked during the search, uses zlib.
 	 */
 	if (atomic_load_explicit(&is_tried, memory_order_relaxed) ||
 	    atomic_exchange_explicit(&is_tried, true, memory_order_relaxed))
