@@ -88,7 +88,7 @@ end_block(struct hatf_events *ev, struct heap *heap, uint64_t address,
 	return true;
 }
 
-/* Create an object for 'out', which is the birth of the object. */
+/* Create the object that the event 'out' allocates. */
 static void
 new_object(struct hatf_events *ev, struct hatf_event *out)
 {
