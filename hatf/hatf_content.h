@@ -281,9 +281,9 @@ HATF_API bool hatf_attr_put(uint8_t *buf, size_t cap, size_t *used,
 #define HATF_FRAME_TEXTS_MAX ((uint64_t)1 << 28)
 
 /*
- * A place in the code.  NULL or 0: unknown.  If a frame in a trace names no
- * object, a reader takes the object that was mapped at the frame's address,
- * according to comments of kind 'object'.
+ * A place in the code.  A member is NULL or 0 if it is unknown.  If a frame in
+ * a trace names no object, a reader takes the object that was mapped at the
+ * frame's address, according to comments of kind 'object'.
  */
 struct hatf_frame {
 	/* names as in the source; NUL-terminated */
