@@ -2,9 +2,10 @@
 /*
  * input.c - see input.h
  *
- * inflate() returns everything that its input determines if it is called with
- * room in the output until it makes no progress.  So a member truncated at any
- * byte yields all of its data that can be recovered.
+ * input.c calls inflate() with room for output until inflate() makes no
+ * progress.  By then, inflate() has returned all data that its input
+ * determines.  So a member truncated at any byte yields all of its data that
+ * can be recovered.
  *
  * A member that is decompressed as a whole must be correct in every respect.
  * If it is not, none of its data has been returned yet.  Then zlib's streams
