@@ -80,7 +80,10 @@ struct dtd_value {
 	/* Arguments of the interpretation; or the number. */
 	struct dtd_number args[2];
 	const char *field, *property; /* parts of a reference */
-	/* Text of a string, or of DTD_DEFAULT in 1.2; or NULL. */
+	/*
+	 * The text of a DTD_STRING or, in dialect 1.2, of a DTD_DEFAULT; or
+	 * NULL.
+	 */
 	const char *text;
 };
 
@@ -100,7 +103,8 @@ struct dtd_property {
 	const struct dtd *owner;
 	/* number of properties before this one in the DTD */
 	unsigned ordinal;
-	enum dtd_type type; /* 1.2: type in a declaration */
+	/* in dialect 1.2: the type that a declaration gives */
+	enum dtd_type type;
 	struct dtd_value value;
 };
 
@@ -154,7 +158,7 @@ struct dtd_section {
 
 struct dtd {
 	enum dtd_dialect dialect;
-	const char *header; /* 1.2: the lines with ##, or NULL */
+	const char *header; /* in dialect 1.2: the lines with ##; or NULL */
 	struct dtd_defs defs;
 	struct dtd_section *sections;
 	unsigned property_count, record_count; /* counts for the whole DTD */

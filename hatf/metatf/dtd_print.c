@@ -537,7 +537,10 @@ uses_vfield(const struct dtd_record *r)
 	return field_uses_vfield(r->field);
 }
 
-/* Print the lines with ##, or the version. */
+/*
+ * Print the lines with ## of a DTD in 1.2.  If there are none, or for another
+ * dialect, print a line that names the version.
+ */
 static void
 print_header(struct printer *p)
 {

@@ -228,7 +228,7 @@ compare_tags(const void *a, const void *b)
 	return (x->idx > y->idx) - (x->idx < y->idx);
 }
 
-/* Report two records with the same tag. */
+/* Fail, because two records have the same tag. */
 static bool
 fail_tag(struct build *b, const struct schema_record *first,
 	 const struct schema_record *second)
