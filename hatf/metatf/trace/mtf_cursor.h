@@ -20,7 +20,7 @@
 /* The state of reading one section. */
 struct cursor {
 	struct section_state state;
-	/* The source of a section with an entry in the header. */
+	/* The source of the section, if the header lists the section. */
 	struct byte_source own;
 	/* 'own' of this cursor, or 'outer' of the reader */
 	struct byte_source *source;

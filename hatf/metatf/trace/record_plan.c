@@ -33,7 +33,7 @@ is_constant(const struct section_state *s, const struct field_state *f)
 	       s->keep_counts[f->history] == 0;
 }
 
-/* Does the field have no bytes in every record? */
+/* Is this field of bytes empty in every record? */
 static bool
 is_empty(const struct record_plan *p, const struct section_state *s,
 	 const struct schema_record *r, const struct field_state *f)
