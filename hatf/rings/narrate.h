@@ -38,8 +38,9 @@
 	(NARRATE_BLOCK_NBYTES + (room) + 3 * ENCODER_RECORD_MAX_NBYTES)
 
 /*
- * A block cannot end between the pieces of a text, and an invalid ring file may
- * cause clock comments there.  So a block may become longer by this much.
+ * A block cannot end between the pieces of a text, but between the pieces an
+ * invalid ring file may cause clock comments.  So a block may become longer
+ * than its full length by this much.
  */
 #define NARRATE_PIECES_NBYTES (16u << 10)
 

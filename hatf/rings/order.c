@@ -638,7 +638,10 @@ order_round(struct order *o, struct order_producer *const *producers,
 			if (o->run_sink != NULL && o->open_count == 0)
 				pass_run(o, s);
 		} while (peek(s) && s->event.stamp <= bound);
-		/* Most reallocs have ended by now, and are never listed. */
+		/*
+		 * List only a realloc that is still open.  Most reallocs have
+		 * ended by now, and so are never listed.
+		 */
 		if (s->realloc_open && !s->realloc_listed)
 			list_realloc(o, s);
 		if (!s->has_event || s->event.stamp > until)
