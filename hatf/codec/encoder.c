@@ -124,8 +124,8 @@ put_number(uint8_t *p, const struct layout_field *f, size_t nbytes,
 	   uint64_t value)
 {
 	/*
-	 * If nbytes is 0, the shift is 0, and put_be64() stores 8 bytes of no
-	 * use, which the next field overwrites.
+	 * If nbytes is 0, put_be64() stores 8 bytes that the next field
+	 * overwrites.
 	 */
 	put_be64(p, layout_raw(f, value) << ((0u - 8 * nbytes) & 63));
 	return p + nbytes;

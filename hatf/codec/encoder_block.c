@@ -165,8 +165,8 @@ encoder_cancel(struct encoder *e)
 	e->length_off = 0;
 	e->sum_off = 0;
 	/*
-	 * If 'restart' stayed set, the comment of the next block would be
-	 * delayed until metadata is written.
+	 * Clear 'restart', because otherwise the comment of the next block
+	 * would be delayed until metadata is written.
 	 */
 	e->restart = false;
 	e->block_count--;
