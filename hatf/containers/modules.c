@@ -204,8 +204,8 @@ modules_note(struct modules *m, const struct hatf_record *rec)
 	    __builtin_add_overflow(mapping.start, size, &mapping.end))
 		return HATF_OK;
 	/*
-	 * The line "offset=" is missing if the recorder did not know the
-	 * offset.
+	 * If the recorder did not know the offset, the line "offset=" is
+	 * missing.  The offset is then 0.
 	 */
 	if (!find_number(rec, "offset", &mapping.offset))
 		mapping.offset = 0;
