@@ -38,16 +38,17 @@ hatf_events_open(struct hatf_reader *reader, struct hatf_events **events_ret)
 	for (unsigned tag = 0; tag < HATF_METADATA; tag++)
 		ev->record += stats.record_count[tag];
 	/*
-	 * A forked child may use heaps that its parent created.  The trace of
-	 * the child lacks the creation of these heaps.
+	 * A forked child may use heaps that its parent created.  Since the
+	 * trace of the child lacks the creation of these heaps, do not require
+	 * it.
 	 */
 	heaps_init(&ev->heaps, ev->strict && !ev->inherits);
 	if (hatf_reader_header(reader, "parent_pid") != NULL)
 		ev->stats.heritage = HATF_HERITAGE_UNKNOWN;
 	ids_init(&ev->threads, ev->strict);
 	/*
-	 * Thread 0 and heap 0 exist from the start in our traces; traces by
-	 * other programs may create them.
+	 * In our traces, thread 0 and heap 0 exist from the start, so create
+	 * them now.  Traces by other programs may create them with records.
 	 */
 	if ((ev->strict && ids_create(&ev->threads, 0) != IDS_OK) ||
 	    (ev->strict && ids_create(&ev->heaps.ids, 0) != IDS_OK) ||

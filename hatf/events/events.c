@@ -428,7 +428,10 @@ on_heap(struct hatf_events *ev, const struct hatf_record *rec,
 		 HATF_VIOLATION_HEAP);
 	if (creates)
 		return;
-	/* In our traces, heap 0 (malloc's) is never destroyed. */
+	/*
+	 * In our traces, heap 0 (malloc's) is never destroyed, so report a
+	 * violation.
+	 */
 	if (ev->ours && rec->heap == 0)
 		violate(out, HATF_VIOLATION_HEAP);
 	if (ev->stats.inherited_live_count != 0) {
@@ -606,7 +609,7 @@ fetch(struct hatf_events *ev)
 	ev->pairing = (struct pairing){ 0 };
 	/*
 	 * The trace has no further event that could report the violation, so
-	 * count it here.
+	 * only count the violation.
 	 */
 	ev->stats.violation_count +=
 		ev->pending_violation != HATF_VIOLATION_NONE;
@@ -621,8 +624,9 @@ hatf_events_read(struct hatf_events *events, struct hatf_event *out, size_t max,
 	size_t n = 0;
 
 	/*
-	 * Return events of one batch at most.  Their attributes are in the
-	 * reader's memory, which reading the next batch overwrites.
+	 * Return the events of one batch at most, because their attributes are
+	 * in the reader's memory, which the reader overwrites when it reads the
+	 * next batch.
 	 */
 	while (n == 0 && max != 0 && !events->no_memory) {
 		if (events->next == events->filled) {
