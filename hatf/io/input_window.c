@@ -30,8 +30,8 @@ input_window_more(struct input_window *w)
 	size_t got;
 
 	/*
-	 * A full window has no room to read more; that would look like the end
-	 * of the input.
+	 * If the window were full, there would be no room to read more, and the
+	 * result would look like the end of the input.
 	 */
 	assert(left < INPUT_WINDOW_NBYTES);
 	if (left != 0 && w->next != w->buf)
