@@ -43,7 +43,7 @@ byte_sink_init(struct byte_sink *s, bool is_compressed, int level)
 				 .buf = malloc(BYTE_SINK_NBYTES) };
 	if (is_compressed)
 		s->deflate = calloc(1, sizeof(*s->deflate));
-	/* 31 selects the largest window and a gzip header. */
+	/* The window bits 31 stand for the largest window and a gzip header. */
 	if (s->fd >= 0 && s->buf != NULL &&
 	    (!is_compressed ||
 	     (s->deflate != NULL &&

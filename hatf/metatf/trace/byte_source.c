@@ -24,7 +24,7 @@ begin_inflate(struct byte_source *s)
 	s->inflate = calloc(1, sizeof(*s->inflate));
 	if (s->inflate == NULL)
 		return false;
-	/* 31 selects the largest window and a gzip header. */
+	/* The window bits 31 stand for the largest window and a gzip header. */
 	if (inflateInit2(&s->inflate->zlib, 31) == Z_OK)
 		return true;
 	free(s->inflate);
