@@ -144,7 +144,10 @@ hatf_rings_find(const char *trace, char *path, size_t nbytes)
 	const int trace_fd = checked_file_open_link(trace);
 	bool found;
 
-	/* The trace may be missing; its name can still be compared. */
+	/*
+	 * Do not fail if the trace is missing, because its name can still be
+	 * compared.
+	 */
 	found = n > 0 && (size_t)n < nbytes &&
 		is_beside(path, trace, trace_fd, true);
 	if (trace_fd < 0)

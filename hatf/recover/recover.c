@@ -134,7 +134,7 @@ hatf_recover(const char *rings, const char *trace, unsigned flags,
 	free(r.member);
 	free(r.work);
 	checked_file_close(&r.trace);
-	/* This also releases the lock. */
+	/* Closing the ring file also releases its lock. */
 	checked_file_close(&r.rings);
 	return status;
 }
