@@ -101,7 +101,8 @@ image_begin_ring(struct ring *r, uint64_t id, bool is_nested)
 	r->is_nested = is_nested;
 	IMAGE_STEP();
 	/*
-	 * release: a reader that sees 'life' set sees the fields stored before.
+	 * release: a reader that sees 'life' set also sees the fields that were
+	 * stored before 'life'.
 	 */
 	atomic_store_explicit(&r->life, 1, memory_order_release);
 	IMAGE_STEP();

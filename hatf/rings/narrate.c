@@ -274,7 +274,10 @@ note_tick(struct narrator *n, uint64_t stamp)
 	if (__builtin_expect(stamp == n->tick_stamp && !n->is_stamped, 1))
 		return;
 	n->tick_stamp = stamp;
-	/* Only traces in microseconds have ticks. */
+	/*
+	 * Only traces in microseconds have ticks, so other traces need no clock
+	 * comment.
+	 */
 	if (n->unit_ns != 1000)
 		return;
 	step = step_of_tick(n, stamp);

@@ -204,8 +204,8 @@ add_text(struct narrator *n, const struct event *ev)
 		return;
 	put_named_object(n);
 	/*
-	 * In a damaged ring file, another text may follow.  Do not write the
-	 * path again for each text.
+	 * Forget the text.  Otherwise, in a damaged ring file, each text that
+	 * follows would write the path again.
 	 */
 	s->text_nbytes = 0;
 }

@@ -34,8 +34,8 @@ decode_wide(const struct order_producer *s, uint64_t word, struct event *ev)
 	ev->stamp = ring_get(r, pos + 1);
 	ev->by_tick = ev->stamp == s->tick;
 	/*
-	 * Recovery checks the lengths in ring files beforehand, but do not rely
-	 * on that.
+	 * Recovery checks the lengths in ring files beforehand.  Limit the loop
+	 * nevertheless, so that a wrong length cannot overflow the array.
 	 */
 	for (unsigned i = 2; i < ev->words && i < EVENT_WORDS_MAX; i++)
 		ev->operand[i - 2] = ring_get(r, pos + i);
@@ -385,8 +385,8 @@ pass_open_reallocs(struct order *o, const struct order_producer *taker,
 			return;
 		if (s == NULL) {
 			/*
-			 * There is no further realloc that must precede that of
-			 * 'last'.
+			 * Pass on the realloc of 'last' next, because no other
+			 * realloc must precede it.
 			 */
 			s = last;
 			last = s->realloc_after;
@@ -406,7 +406,10 @@ pass_open_reallocs(struct order *o, const struct order_producer *taker,
 static void
 begin_realloc(struct order *o, struct order_producer *s)
 {
-	/* Only in a damaged ring file is the realloc before this one open. */
+	/*
+	 * Count the producer once, even if a damaged ring file begins a realloc
+	 * while the last one is still open.
+	 */
 	o->open_count += !s->realloc_open;
 	unlist_realloc(o, s);
 	s->realloc_open = true;
