@@ -528,7 +528,10 @@ encoder_end_run(struct encoder *e, const struct encoder_run *run)
 		e->record_count[tag] += run->count[tag];
 }
 
-/* Slow path: flush, write at once, or copy the attributes. */
+/*
+ * The slow path of putting a record: flush the span, write the record at once,
+ * or copy the record and its attributes into the span.
+ */
 static __attribute__((noinline)) bool
 put_slowly(struct encoder *e, const struct hatf_record *rec)
 {

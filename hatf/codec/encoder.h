@@ -135,7 +135,7 @@ bool encoder_trailer(struct encoder *e, struct text *text);
  * Begin a block with its comment (FORMAT "Trace blocks") and metadata that sets
  * every field.  'event' is the number of the first logical event in the block,
  * 'time' the start time of the block in the trace's unit.  The buffer must be
- * empty or have comments only, and have room for a record.
+ * empty or contain only comments, and must have room for a record.
  */
 void encoder_begin(struct encoder *e, uint64_t event, uint64_t time);
 

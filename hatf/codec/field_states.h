@@ -74,7 +74,7 @@ enum {
  * initialised.
  */
 struct field_states {
-	/* 'delta' has the rules of time, thread and heap. */
+	/* 'delta' contains the rules for time, thread and heap. */
 	struct trellis_rules size, address, delta, attributes;
 };
 
