@@ -19,8 +19,9 @@
 #include "hatf/containers/string_table.h"
 
 /*
- * Maximum number of mappings at a time.  A process has some hundreds; adding
- * one takes time proportional to their number.
+ * Maximum number of mappings at a time.  A process has some hundreds of
+ * mappings.  To add a mapping takes time proportional to the number of
+ * mappings.
  */
 #define MODULE_MAX 16384
 

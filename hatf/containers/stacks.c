@@ -133,7 +133,10 @@ put_text(struct hatf_stacks *s, const char *text, uint32_t *number_ret)
 	return string_table_put(&s->texts, text, strlen(text), number_ret);
 }
 
-/* Store the number that the frame's content has in 'contents'. */
+/*
+ * Add the content of a frame to 'contents' unless it is there already, and
+ * store its number.
+ */
 static enum hatf_status
 put_content(struct hatf_stacks *s, const struct hatf_frame *frame,
 	    uint32_t *number_ret)
@@ -462,8 +465,8 @@ parse_content(struct hatf_stacks *s, const struct definition *d,
 }
 
 /*
- * Remember which object is mapped at the last frame's address now.  Later,
- * another library may be mapped there.
+ * Remember which object is mapped now at the address of the last frame, because
+ * another library may be mapped there later.
  */
 static enum hatf_status
 locate_frame(struct hatf_stacks *s, const struct content *content)
