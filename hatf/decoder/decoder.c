@@ -31,7 +31,7 @@ static const decoder_lengths width_uses[HATF_FIELD_COUNT] = {
 	[HATF_FIELD_TIME] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 },
 	[HATF_FIELD_THREAD] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 },
 	[HATF_FIELD_HEAP] = { 1, 1, 1, 1, 1, 1, 1, 1 },
-	/* the length field, which attributes have under v1 and v2 */
+	/* under v1 and v2, attributes have a length field */
 	[HATF_FIELD_ATTRIBUTES] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 },
 };
 

@@ -45,9 +45,9 @@ bool stack_entries_begin(struct stack_entries *s,
 			 const struct hatf_record *comment);
 
 /*
- * Return the stack of the next record after the comment; 0 if the column has
- * none for it.  While the column is active, call this for each record with a
- * tag below 10.
+ * Return the stack of the next record after the comment; 0 if the column
+ * contains no stack for this record.  While the column is active, call this for
+ * each record with a tag below 10.
  */
 uint32_t stack_entries_next(struct stack_entries *s,
 			    const struct hatf_record *rec);
