@@ -384,7 +384,7 @@ struct hatf_recovery {
 	char trace[4096]; /* path of the trace, NUL-terminated; or "" */
 	/* the trace was already complete, with its trailer */
 	bool had_trailer;
-	bool complete;	     /* the trace has every event */
+	bool complete;	     /* the trace contains every event */
 	uint8_t reserved[6]; /* always 0 */
 };
 
