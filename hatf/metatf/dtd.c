@@ -286,7 +286,7 @@ check_no_record(struct parser *p, const char *name)
 			  name);
 }
 
-/* Parse properties in braces, if there are any. */
+/* If a brace opens next, parse the properties between the braces. */
 static bool
 parse_properties(struct parser *p, struct dtd_record *record)
 {
@@ -491,7 +491,10 @@ parse_section(struct parser *p, struct dtd_place place, const char *comment)
 	return section;
 }
 
-/* Does a section begin here?  The talk (dialect 1.1) writes "Section". */
+/*
+ * Does a section begin at the current token?  In dialect 1.1, that of the talk,
+ * the word is "Section".
+ */
 static bool
 begins_section(const struct parser *p)
 {

@@ -123,8 +123,9 @@ struct schema_section {
 	const char *name; /* "" of the global section */
 	uint8_t number;
 	/*
-	 * Its own records, then those of the global section, then comment,
-	 * section and metadata.  A section without tags has one record.
+	 * First the section's own records, then those of the global section,
+	 * then comment, section and metadata.  A section without tags has one
+	 * record.
 	 */
 	struct schema_record *records;
 	uint32_t record_count;
