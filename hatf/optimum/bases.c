@@ -31,7 +31,7 @@ bases_init(struct bases *b, size_t value_count)
 	const size_t max = RANGES_PER_VALUE * value_count + 3;
 
 	/*
-	 * The array has the size for the worst case; most of it is never
+	 * Allocate enough for the worst case.  Most of the array is never
 	 * touched.
 	 */
 	b->ranges = malloc(max * sizeof(*b->ranges));

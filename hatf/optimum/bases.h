@@ -81,8 +81,9 @@ void bases_start(struct bases *b, bool any, uint64_t base,
 void bases_enter(struct bases *b, uint64_t base, const struct costs *costs);
 
 /*
- * Allow metadata before the next value: a record that sets a width, or records
- * that set baseOffset and perhaps a width, at the costs 'entry'.
+ * Take into account that metadata may precede the next value: either a record
+ * that sets a width, or records that set 'baseOffset' and perhaps a width.
+ * 'entry' has the costs of the states that these latter records lead to.
  */
 void bases_switch(struct bases *b, const struct costs *entry);
 

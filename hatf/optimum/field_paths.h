@@ -68,7 +68,7 @@ struct field_paths {
 	bool restart;
 	struct rules rules;
 	/* The results of the forward pass. */
-	struct field_paths_gap *gaps; /* one more than there are uses */
+	struct field_paths_gap *gaps; /* one gap more than there are uses */
 	struct bases bases;
 	/* The results of the backward pass (path_metadata.h). */
 	struct episode *episodes;
