@@ -100,10 +100,7 @@ bool config_set(struct config *c, size_t variable, const char *value);
 size_t config_set_all(struct config *c,
 		      const char *const values[CONFIG_VARIABLE_COUNT]);
 
-/*
- * Return the word that the header of a trace has for the clock: "auto", "off",
- * ...
- */
+/* Return the word for the clock in the header of a trace: "auto", "off", ... */
 const char *config_clock_name(enum config_clock clock);
 
 #endif /* CONFIG_H */
