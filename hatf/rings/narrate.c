@@ -240,7 +240,7 @@ narrate_begin_stamps(struct narrator *n)
 #define STEP_TIME 1000000u
 
 /*
- * Return how many units an event with the tick 'stamp' can be later than its
+ * Return by how many units an event with the tick 'stamp' can be later than its
  * time in the trace.  The result is NARRATE_STEP times a power of two.
  */
 static uint64_t

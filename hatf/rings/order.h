@@ -65,9 +65,9 @@ struct order_producer {
 	bool has_event; /* 'event' is the event at 'pos' */
 	/* the begin event of a realloc is drained, its end event is not */
 	bool realloc_open;
-	/* 'realloc_open', and the sink already has the whole realloc. */
+	/* a realloc is open, and the sink already has the whole realloc */
 	bool realloc_done;
-	/* 'realloc_open', and the sink already has the free of the realloc. */
+	/* a realloc is open, and the sink already has its free */
 	bool realloc_freed;
 	/*
 	 * The realloc is in 'open' of struct order.  order_round() sets this if

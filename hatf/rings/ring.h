@@ -115,7 +115,8 @@ struct ring {
 	uint64_t id; /* HATF number of the first thread of this life */
 	/* Generation of the file; the recorder sets and reads it. */
 	uint64_t generation;
-	uint32_t is_nested; /* the ring has the events of signal handlers */
+	/* the ring contains the events of signal handlers */
+	uint32_t is_nested;
 	/* 0: the ring is unused, its contents mean nothing */
 	_Atomic uint32_t life;
 	struct ring_commit commit[2];
