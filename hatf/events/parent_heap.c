@@ -276,8 +276,9 @@ is_note(const struct hatf_event *e, uint64_t fork, bool *after_ret)
 
 /*
  * Read up to the comment before the fork.  The recorder writes this comment
- * before any further logical event, but perhaps after records of other kinds,
- * and after the blocks at the start of a segment that were live then.
+ * before any further logical event.  But records of other kinds may precede the
+ * comment and, at the start of a segment, records of the blocks that are live
+ * there.
  */
 static enum hatf_heritage
 seek_note(struct ancestor *a, uint64_t fork)
