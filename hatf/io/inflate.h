@@ -32,8 +32,8 @@ void inflate_close(struct inflate *state);
 
 /*
  * Return the length of the member whose first INFLATE_HEADER_NBYTES bytes are
- * at 'p', as its header states it; 0 if it does not have our form.  The result
- * is at least the length of header and trailer together.
+ * at 'p', as its header states it; 0 if the member does not have our form.  The
+ * result is at least the length of header and trailer together.
  */
 size_t inflate_member_nbytes(const uint8_t *p);
 
