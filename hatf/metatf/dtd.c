@@ -286,7 +286,7 @@ check_no_record(struct parser *p, const char *name)
 			  name);
 }
 
-/* If a brace opens next, parse the properties between the braces. */
+/* If the current token is '{', parse the properties up to '}'. */
 static bool
 parse_properties(struct parser *p, struct dtd_record *record)
 {
