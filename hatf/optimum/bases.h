@@ -23,7 +23,8 @@
 
 struct bases_range {
 	/*
-	 * the first base of the range, which ends before the next range begins
+	 * the first base of the range; the range ends before the next range
+	 * begins
 	 */
 	uint64_t start;
 	uint32_t kind; /* index of the range's costs in 'costs' */

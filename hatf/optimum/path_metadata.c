@@ -20,8 +20,8 @@ is_under_way(const struct field_paths *p, const struct episode *e)
 }
 
 /*
- * Return how many states can store the value of use 'i', if it is not the first
- * use of its episode.
+ * Return how many states can store the value of use 'i'.  Under delta, assume
+ * that use 'i' is not the first of its episode.
  */
 static unsigned
 fits(const struct field_paths *p, const struct episode *e, size_t i)
