@@ -348,10 +348,10 @@ taken_at_end(const struct order_producer *s)
 }
 
 /*
- * The open realloc of 's' must precede an event.  Can the whole realloc be
- * passed on?  If the realloc moved the block, the free of its new memory must
- * precede the realloc, too.  That free has certainly been passed on only if the
- * stamp of the event is exact.
+ * The open realloc of 's' must precede an event of another thread.  Can the
+ * whole realloc be passed on now?  If the realloc moved its block, the free of
+ * its new memory must precede the realloc, too.  If the stamp of the event is
+ * exact, that free has certainly been passed on.
  */
 static bool
 is_whole(const struct order_producer *s, bool is_exact)
