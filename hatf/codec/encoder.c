@@ -116,8 +116,9 @@ encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
 
 /*
  * Store a number that fits the field's width, and return the position after it.
- * This overwrites up to 8 bytes after the number; ENCODER_RECORD_MAX_NBYTES
- * includes these bytes, since it counts 8 bytes per field.
+ * The store overwrites up to 8 bytes after the number;
+ * ENCODER_RECORD_MAX_NBYTES includes these bytes, since it counts 8 bytes per
+ * field.
  */
 static inline uint8_t *
 put_number(uint8_t *p, const struct layout_field *f, size_t nbytes,
