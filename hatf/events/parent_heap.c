@@ -276,9 +276,8 @@ is_note(const struct hatf_event *e, uint64_t fork, bool *after_ret)
 
 /*
  * Read up to the comment before the fork.  The recorder writes this comment
- * before any further logical event.  But records of other kinds may precede the
- * comment and, at the start of a segment, records of the blocks that are live
- * there.
+ * before any further logical event.  But records that are no events may precede
+ * it, such as the carried records at the start of a segment.
  */
 static enum hatf_heritage
 seek_note(struct ancestor *a, uint64_t fork)
