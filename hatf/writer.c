@@ -307,7 +307,8 @@ make_header(struct hatf_writer *w)
 
 /*
  * Find the compression that the options choose.  Return false if its name is
- * unknown, or if the format itself compresses and cannot use it.
+ * unknown, or if the format compresses in its own way and cannot use this
+ * compression.
  */
 static bool
 find_compression(const struct format *format,
