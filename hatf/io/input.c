@@ -504,7 +504,7 @@ return_data(struct input *in, uint8_t *to, size_t room)
 /*
  * Decompress the next member as a whole.  All data of the last member must have
  * been used.  The new data is then in 'to' ('*got_ret' bytes) or at
- * 'data_next'.  Return false if this is not possible.
+ * 'data_next'.  Return false if no member can be decompressed as a whole.
  */
 static bool
 take_whole(struct input *in, uint8_t *to, size_t room, size_t *got_ret)
