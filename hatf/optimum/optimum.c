@@ -116,7 +116,7 @@ place_attributes(struct optimum *o, const struct layout *layout, bool restart,
 /*
  * Merge the changes of all fields into 'changes' in the order of the records.
  * Stop at the first record whose changes do not fit.  Return the number of
- * records before it, at most 'n'.
+ * records before that record, at most 'n'.
  */
 static size_t
 merge(struct optimum *o, size_t n, struct place_change *changes, size_t cap,

@@ -87,8 +87,9 @@ overhead(unsigned state, uint32_t nbytes)
 /*
  * Compute the cost from OUTSIDE to each state.  At the beginning of a block,
  * the metadata sets "none" and then the width.  If the width is 0, the metadata
- * sets another width before it, as the last width.  Otherwise the field is
- * under "default": the metadata sets "none", which restores the last width.
+ * sets another width before it, as the last width.  Inside a block, the field
+ * may already be under "none".  If it is under "default", the metadata sets
+ * "none", which restores the last width.
  */
 static void
 entry_costs(const struct layout_field *f, bool restart, int32_t *cost)
