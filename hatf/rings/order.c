@@ -484,7 +484,8 @@ pass_fork_report(void *order, struct order_producer *s)
 
 /*
  * A fork has returned.  If a realloc began before the fork and ends after it,
- * the child may have the old or the new block.  Report these reallocs first.
+ * the child may have the old or the new block.  Report these reallocs, and then
+ * pass on the fork.
  */
 static void
 pass_fork(struct order *o, struct order_producer *forking)
