@@ -102,7 +102,8 @@ put_call(struct calls *calls, struct sink *s, const struct hatf_record *rec,
 		   (entry->known ? entry->old.object != 0
 				 : call.old_address != 0)) {
 		/*
-		 * The condition omits free(NULL), and frees of omitted blocks.
+		 * The condition is false for a free(NULL) and for a free of an
+		 * omitted block, so these calls are not passed on.
 		 */
 		put(s, &call);
 	}

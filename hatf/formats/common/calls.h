@@ -41,8 +41,8 @@ struct calls {
 	/* the number of the last allocation */
 	uint64_t alloc_count;
 	/*
-	 * Set by the sink: a realloc keeps the number of its block.  'number'
-	 * then equals 'old_number', unless 'old_number' is unknown.
+	 * The sink sets this flag if a realloc keeps the number of its block.
+	 * 'number' then equals 'old_number', unless 'old_number' is unknown.
 	 */
 	bool keeps_numbers;
 };

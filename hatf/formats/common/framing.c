@@ -28,7 +28,7 @@ is_kind(const struct note *note, const char *kind)
 	       (note->nbytes == nbytes || note->text[nbytes] == '\n');
 }
 
-/* Does the line 'key' have the number 'want'? */
+/* Is 'want' the value of the comment's line 'key'? */
 static bool
 agrees(const struct note *note, const char *key, uint64_t want)
 {
@@ -252,7 +252,10 @@ framing_note(struct framing *framing, const struct hatf_record *comment,
 	} else if (framing_is_loss(comment))
 		field = note_lost(framing, &note);
 	else if (is_kind(&note, HEADER))
-		/* Only the first comment may be a header. */
+		/*
+		 * Reject a second header, because only the first comment may be
+		 * one.
+		 */
 		field = HEADER;
 	else if (is_kind(&note, "HATF end")) {
 		field = note_end(framing, &note, comment->offset, position);

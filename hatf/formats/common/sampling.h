@@ -21,12 +21,15 @@ struct sampling {
 	uint64_t word_nbytes;
 };
 
-/* Return the sampling that the lines of a header state; 'lines' may be NULL. */
+/*
+ * Parse the sampling rate and related values from the lines of a header.
+ * 'lines' may be NULL.
+ */
 struct sampling sampling_find(const char *lines);
 
 /*
  * Return the rate that a value of a header states; 0 if 'value' is NULL or is
- * not a rate of samples.
+ * not a valid sampling rate.
  */
 double sampling_rate(const char *value);
 

@@ -25,8 +25,8 @@ const char *const textio_column_names[TEXTIO_COLUMN_COUNT] = {
 };
 
 /*
- * Find the only column that a name of this length and beginning can be.  Return
- * its number, or -1.
+ * Return the only column whose name may have this length and first letter; -1
+ * if there is none.  The caller must still compare the whole name.
  */
 static int
 guess_column(const uint8_t *name, size_t nbytes)
