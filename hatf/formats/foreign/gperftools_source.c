@@ -125,8 +125,8 @@ decode_next(struct source *s, struct gperftools_thread *t)
 		}
 	}
 	/*
-	 * A thread that ended gets one more event after its last one, for its
-	 * end.
+	 * If the thread has ended, add one event after its last event: the end
+	 * of the thread.
 	 */
 	if (!t->has_event && t->has_ended) {
 		t->has_event = true;
@@ -291,8 +291,8 @@ add_free(struct source *s, const struct gperftools_thread *t)
 }
 
 /*
- * Add a realloc.  Every realloc has a new token, even if the block stays in
- * place.
+ * Add a realloc.  The gperftools recorder assigns a new token in every realloc,
+ * even if the block stays in place.
  */
 static void
 add_realloc(struct source *s, const struct gperftools_thread *t)
@@ -357,7 +357,7 @@ forget_thread(struct gperftools *g, struct gperftools_thread *t)
 }
 
 /*
- * Go on from the current event of 't', the first runnable thread, to its next
+ * Replace the current event of 't', the first runnable thread, by its next
  * event.
  */
 static void

@@ -273,8 +273,8 @@ put_call(struct sink *s, const struct call *call)
 	if (call->kind == LEDGER_FAILED)
 		loss_count(s, SINK_LOSS_FAILED);
 	/*
-	 * A block that is older than the trace has an address, but no number to
-	 * write.
+	 * A block that is older than the trace has no number.  If tags are
+	 * numbers, omit the free of such a block.
 	 */
 	if (frees && !(s->options.sequence_tags && call->old_number == 0)) {
 		p = textio_put_bytes(p, "Free ", 5);

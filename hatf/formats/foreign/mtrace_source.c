@@ -90,8 +90,8 @@ find_last(struct textio_cell cell, int c)
 }
 
 /*
- * Store a NUL at 'end', where a byte has already been parsed.  Return the text,
- * or NULL if it is empty.
+ * Store a NUL at 'end', in place of a byte that is no longer needed.  Return
+ * the text, or NULL if it is empty.
  */
 static const char *
 terminate(uint8_t *start, uint8_t *end)

@@ -34,8 +34,8 @@
 #define MTRC_VERSION	 10501 /* the version that the sink writes */
 
 /*
- * A byte precedes a name.  It is 0 if there is no name, else the index of the
- * name in the name table, from 1.
+ * Each name field begins with a byte.  This byte is 0 if there is no name.
+ * Otherwise it is the index of the name in the name table, from 1.
  */
 #define MTRC_NAME_NEW	0x80 /* set if the name itself follows */
 #define MTRC_NAME_COUNT 128  /* number of different indices */
@@ -45,12 +45,14 @@
 #define MTRC_KEY_WORD	 "mtrc_word"  /* word size in bits: 32 or 64 */
 #define MTRC_KEY_ORDER	 "mtrc_order" /* byte order: "big" or "little" */
 
-/* First line of the comment that stands for a record H or I: FORMAT "Notes". */
+/*
+ * First line of the comment that stands for a record H or I (FORMAT "Notes").
+ */
 #define MTRC_SYSTEM_KIND "HATF system\n"
 
 /*
  * First line of the comment before an alloc whose index is not the highest
- * index so far plus 1: FORMATS "mtrc".
+ * index so far plus 1 (FORMATS "mtrc").
  */
 #define MTRC_INDEX_KIND "HATF mtrc\n"
 

@@ -260,10 +260,10 @@ put_system(struct sink *s, const struct hatf_record *rec)
 }
 
 /*
- * Set the index of the next alloc from a comment.  No two live blocks may have
- * the same index.  So the index must be above all others.  But versions without
- * places write a realloc as a free and an alloc; in these versions, the index
- * may also be that of the block just freed.
+ * Set the index of the next alloc from a comment.  Two live blocks must not
+ * have the same index, so accept only an index above all others.  Exception:
+ * versions without places write a realloc as a free and an alloc, so in these
+ * versions also accept the index of the block that the last record freed.
  */
 static void
 choose_index(struct mtrc *m, const struct hatf_record *rec)

@@ -21,7 +21,10 @@
  */
 #define NAME_MAX_NBYTES 4096
 
-/* The longest record: a letter, five numbers and two names. */
+/*
+ * Length in bytes of the longest number, and of the longest record: a letter,
+ * five numbers and two names.
+ */
 #define NUMBER_NBYTES 10
 #define RECORD_NBYTES (1 + 5 * NUMBER_NBYTES + 2 * (2 + NAME_MAX_NBYTES))
 
