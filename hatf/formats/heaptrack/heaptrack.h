@@ -45,7 +45,8 @@ struct heaptrack {
 	bool has_definitions;
 	bool has_record;
 	/*
-	 * The lines that the header has, as bits '1 << enum heaptrack_header'.
+	 * The lines that the header already contains, as bits '1 << enum
+	 * heaptrack_header'.
 	 */
 	unsigned header_lines;
 	/* The tables for interpreted files. */
@@ -70,8 +71,8 @@ struct heaptrack {
 };
 
 /*
- * Header lines that describe the whole trace.  The source puts each of them at
- * most once, and before all records.
+ * Header lines that describe the whole trace.  The source adds each of them to
+ * the header at most once, before the first record.
  */
 enum heaptrack_header {
 	HEAPTRACK_HEADER_COMMAND,

@@ -138,8 +138,9 @@ put_string(struct sink *s, const char *text, uint64_t *number_ret)
 /* ------------------------------------------------------------------- stacks */
 
 /*
- * Store in 'numbers' what an 'i' line has of a frame: the string numbers of its
- * function and of its file, and its line.  First write strings that are new.
+ * Store in 'numbers' the three numbers by which an 'i' line describes a frame:
+ * the string numbers of its function and of its file, and its line number.
+ * First write strings that are new.
  */
 static bool
 put_place_strings(struct sink *s, uint64_t id, uint64_t *numbers,

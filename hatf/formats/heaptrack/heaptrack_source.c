@@ -385,7 +385,9 @@ add_free(struct source *s, uint64_t address)
 		rec->address = address;
 }
 
-/* Do '+' and '-' have the number of a kind in this file? */
+/*
+ * Do the lines '+' and '-' of this file refer to a kind of block by its number?
+ */
 static bool
 has_kinds(const struct heaptrack *h)
 {
@@ -533,8 +535,9 @@ static const struct line_kind line_kinds[] = {
 #define LINE_KIND_COUNT (sizeof(line_kinds) / sizeof(line_kinds[0]))
 
 /*
- * Does the line fit the lines before it?  If only one kind of file has such
- * lines, remember this kind.  A file whose kind is not yet known counts as raw.
+ * Note that the file has a line that belongs to files of kind 'file_kind'.
+ * Return false if earlier lines belong only to the other kind.  A file whose
+ * kind is not yet known counts as raw.
  */
 static bool
 note_file_kind(struct heaptrack *h, enum file_kind file_kind)
