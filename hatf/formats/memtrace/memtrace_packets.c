@@ -33,9 +33,10 @@
 #define PLACES_MAX 255
 
 /*
- * OCaml's integers have 63 bits, and codes have fewer.  A code that the encoder
- * makes is the id of a frame.  If the trace also has codes of its own, the bit
- * CODE_OURS distinguishes the codes of the encoder.
+ * Codes must fit OCaml's integers of 63 bits, so the encoder keeps only the low
+ * 61 bits.  A code that the encoder makes is the id of a frame.  If the trace
+ * also has codes of its own, the bit CODE_OURS distinguishes the codes of the
+ * encoder.
  */
 #define CODE_MASK (((uint64_t)1 << 61) - 1)
 #define CODE_OURS ((uint64_t)1 << 60)
@@ -131,8 +132,8 @@ flush_packet(struct memtrace_packets *w, struct memtrace_packet *p)
 		put(&header, w->pid, 8);
 		put(&header, w->domain, has_domain ? 2 : 0);
 		/*
-		 * This packet has no sample of the cache that readers could
-		 * check.
+		 * The value UINT16_MAX tells readers that this packet contains
+		 * no sample of the cache to check.
 		 */
 		put(&header, UINT16_MAX, 2);
 		put(&header, 0, 2);

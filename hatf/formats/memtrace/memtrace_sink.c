@@ -20,10 +20,15 @@
 
 #include <stdlib.h>
 
-/* First line of the comment that stands for a promotion: FORMATS "memtrace". */
+/*
+ * First line of the comment that stands for a promotion (FORMATS "memtrace").
+ */
 #define PROMOTE_KIND "HATF promote\n"
 
-/* OCaml's integers have 63 bits, and times are signed. */
+/*
+ * The highest object id and time that the sink writes.  Both fit OCaml's signed
+ * integers of 63 bits.
+ */
 #define ID_MAX	 (((uint64_t)1 << 61) - 1)
 #define TIME_MAX (((uint64_t)1 << 62) - 1)
 
@@ -74,7 +79,8 @@ find_time(struct memtrace *m, uint64_t record_time)
 }
 
 /*
- * Return how many samples a block has; in a trace of all blocks, one per word.
+ * Return how many samples to write for a block.  In a trace that is not a trace
+ * of samples, write one sample per word.
  */
 static uint64_t
 sample_count(const struct memtrace *m, const struct hatf_record *rec,

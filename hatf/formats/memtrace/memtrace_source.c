@@ -190,7 +190,8 @@ end_packet(struct source *s)
 /* ------------------------------------------------------------------- events */
 
 /*
- * Return the full time of an event, of which the packet has only the low bits.
+ * Return the full time of an event.  The event itself contains only the low
+ * bits of its time.
  */
 static uint64_t
 full_time(const struct packet *p, uint64_t low)
@@ -478,7 +479,10 @@ next_packet(struct source *s)
 	begin_events(m);
 }
 
-/* End the packet.  Its header must have stated how many allocations it has. */
+/*
+ * End the packet.  Refuse it if its allocations are fewer than its header
+ * states.
+ */
 static void
 finish_packet(struct source *s)
 {

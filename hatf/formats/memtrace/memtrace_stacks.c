@@ -294,7 +294,10 @@ memtrace_take_location(struct memtrace_stacks *m, struct memtrace_domain *d,
 		if (status == HATF_OK)
 			status = add_frame(m, &frame);
 	}
-	/* A code without places stands for one frame. */
+	/*
+	 * If the code has no places, add one frame that has only the code as
+	 * its address.
+	 */
 	if (count == 0)
 		status = add_frame(m, &frame);
 	if (status == HATF_OK && !may_keep(m))
