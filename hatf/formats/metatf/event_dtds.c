@@ -315,7 +315,7 @@ offer_records(struct event_dtds *d, const struct known_dtd *k,
 	return ok && nbytes <= 2 * MOST_TEXT_NBYTES;
 }
 
-/* Return where section "heap" of the base ends: at its '}'. */
+/* Return the position in the base of the '}' that ends section "heap". */
 static size_t
 end_of_heap(const char *base)
 {

@@ -6,8 +6,8 @@
  * A trace contains the DTDs of the program's events in comments (FORMAT "Events
  * of the program").  This module collects them and adds their records to the
  * DTD of the Meta-TF trace, as event_text.h describes.  Each field is stored as
- * a number of at least 1 byte or as bytes; what else the program's DTD says of
- * the field has no meaning among HATF's records.
+ * a number of at least 1 byte or as bytes; all other properties that the
+ * program's DTD gives the field are ignored.
  *
  * The trace is untrusted, so the number and the size of DTDs are limited; the
  * events of a DTD beyond the limits stay comments.

@@ -59,7 +59,7 @@ struct event_values {
 	size_t byte_count;
 };
 
-/* What a comment says of an event. */
+/* The event that a comment describes. */
 struct event_head {
 	uint64_t time, thread;
 	char name[256];
@@ -73,8 +73,8 @@ bool event_text_head(const char *comment, size_t nbytes,
 		     struct event_head *head);
 
 /*
- * Find the values of the event record 'r' for an event.  Return false if the
- * content does not match the fields of the record.
+ * Make the values of the event record 'r' from the event in 'head'.  Return
+ * false if the event's content does not match the fields of the record.
  */
 bool event_text_values(const struct schema_record *r,
 		       const struct event_head *head, struct event_values *v);

@@ -115,7 +115,10 @@ metatf_map_record(const struct schema_record *r)
 		if (role == METATF_ADDRESS && is_realloc(map.tag) &&
 		    !(seen & 1u << METATF_OLD_ADDRESS))
 			role = METATF_OLD_ADDRESS;
-		/* HATF has no meaning for a second field with this name. */
+		/*
+		 * Ignore a second field with this role, because HATF has only
+		 * one.
+		 */
 		if (seen & 1u << role)
 			continue;
 		if (role != METATF_OTHER)

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-/* The bytes of a tag and a number. */
+/* Length in bytes of one element of a section: a tag and a number. */
 #define ELEMENT_NBYTES ((size_t)9)
 #define BATCH_NBYTES   (COLUMN_MOST * ELEMENT_NBYTES)
 #define PACKED_NBYTES  (BATCH_NBYTES + BATCH_NBYTES / 512 + 64)
 
 /*
- * The bytes of two metadata records, which a change of the form takes.  The
- * change must save more bytes.
+ * Length in bytes of the two metadata records that change the form.  The change
+ * must save more bytes than this.
  */
 #define CHANGE_NBYTES 24
 
@@ -105,8 +105,8 @@ can_store(const struct metatf_column *c, const struct form *f)
 		return c->max <= UINT64_MAX >> (64 - 8 * f->width);
 	case DTD_BASE_OFFSET:
 		/*
-		 * If numbers are far apart, their difference from the base may
-		 * wrap around.
+		 * Refuse numbers that are far apart, because the difference
+		 * between a number and the base could wrap around.
 		 */
 		return c->max - c->min <= UINT32_MAX &&
 		       fits((int64_t)(c->min - f->argument), f->width) &&

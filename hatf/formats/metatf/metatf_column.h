@@ -4,19 +4,20 @@
  *
  * The numbers that records take from a section (sectionStride) come in batches.
  * For each batch, the column finds the form in which the numbers take the
- * fewest bytes, after compression if the trace is compressed.  A form is none,
- * baseOffset or delta, with 1, 2, 4 or 8 bytes.  If the form changes, the
- * column writes metadata into the section.  The Meta-TF writer then writes the
- * numbers.
+ * fewest bytes, after compression if the trace is compressed.  A form is an
+ * interpretation ('none', 'baseOffset' or 'delta') and a width of 1, 2, 4 or 8
+ * bytes.  If the form changes, the column writes metadata into the section.
+ * The Meta-TF writer then writes the numbers.
  *
- * Memory is a few buffers for a batch.  Used by one thread at a time.
+ * Memory is a few buffers for a batch.  Only one thread at a time may use a
+ * column.
  */
 #ifndef HATF_METATF_COLUMN_H
 #define HATF_METATF_COLUMN_H
 
 #include "hatf/metatf/trace/mtf_writer.h"
 
-/* The most numbers of a batch. */
+/* Maximum count of numbers in a batch. */
 #define COLUMN_MOST 8192
 
 struct metatf_column;

@@ -12,7 +12,10 @@
 #define BATCH_VALUES  ((size_t)BATCH_RECORDS * PLACE_FIELDS)
 #define BATCH_NBYTES  ((size_t)1 << 20)
 
-/* The bytes of a metadata record.  A change must save more bytes than these. */
+/*
+ * Length in bytes of a metadata record.  A change of form must save more bytes
+ * than this.
+ */
 #define METADATA_NBYTES 12
 
 struct row {

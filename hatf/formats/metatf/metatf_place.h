@@ -4,12 +4,12 @@
  *
  * The placer collects records in batches.  For each field of each kind of
  * record, the placer finds the form in which the batch takes the fewest bytes.
- * This is default if all values are equal; otherwise it is none or delta, with
- * 1, 2, 4 or 8 bytes.  The placer changes a field if the change saves more
- * bytes than its metadata record takes.  metatf_column.h places the numbers
- * that fields take from another section.
+ * If all values are equal, this is the interpretation 'default'; otherwise it
+ * is 'none' or 'delta', with 1, 2, 4 or 8 bytes.  The placer changes a field if
+ * the change saves more bytes than its metadata record takes. metatf_column.h
+ * places the numbers that fields take from another section.
  *
- * Memory is one batch.  Used by one thread at a time.
+ * Memory is one batch.  Only one thread at a time may use a placer.
  */
 #ifndef HATF_METATF_PLACE_H
 #define HATF_METATF_PLACE_H
@@ -28,10 +28,10 @@
 struct metatf_place;
 
 /*
- * Begin to write records of one section of 'schema'.  'is_compressed', whether
- * the trace is compressed, matters only for the numbers of other sections.  The
- * writer and the schema must outlive the placer.  Return NULL if there is no
- * memory.
+ * Begin to write records of one section of 'schema'.  'is_compressed' says
+ * whether the trace is compressed; it affects only the numbers that fields take
+ * from other sections.  The writer and the schema must outlive the placer.
+ * Return NULL if there is no memory.
  */
 struct metatf_place *metatf_place_open(struct mtf_writer *w,
 				       const struct schema *schema,

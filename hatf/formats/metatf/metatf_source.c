@@ -40,7 +40,7 @@ static bool
 names_dtd(const uint8_t *bytes, size_t nbytes, const struct metatf_dtd *dtd)
 {
 	const size_t name_nbytes = strlen(dtd->name);
-	/* The name follows three numbers: see mtf_header.h. */
+	/* Three numbers precede the name (see mtf_header.h). */
 	const size_t name_at =
 		16 + 3 * (nbytes >= 5 && bytes[4] == MTF_32_BIT ? 4u : 8u);
 
