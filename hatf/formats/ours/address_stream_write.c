@@ -24,8 +24,8 @@ _Static_assert(PIECE_NBYTES <= GROUP_PIECE_MAX,
 	       "readers refuse a longer piece");
 
 /*
- * The length of the sample in numbers; deflate finds repetition at about this
- * distance.
+ * How many numbers the sample contains.  A longer sample would not help,
+ * because deflate finds repetition only up to about this distance.
  */
 #define SAMPLE 16384
 
@@ -54,7 +54,10 @@ address_stream_writer_fini(struct address_stream_writer *l)
 	free(l->stored);
 }
 
-/* Number the addresses.  Return how many different addresses there are. */
+/*
+ * Assign a number to each address.  Return how many different addresses there
+ * are.
+ */
 static uint32_t
 number_all(struct address_stream_writer *l)
 {

@@ -215,7 +215,10 @@ allocate(struct sink *s)
 			return sink_fail(s, HATF_NO_MEMORY, NULL);
 		encoder_use_column(&h->encoder, h->column);
 	}
-	/* In a compressed trace, each gzip member already has a checksum. */
+	/*
+	 * Add checksums only to an uncompressed trace.  In a compressed trace,
+	 * each gzip member already has one.
+	 */
 	h->encoder.has_sums = s->options.plain && !s->options.bare;
 	if (s->options.plain)
 		return HATF_OK;

@@ -212,7 +212,9 @@ static bool
 note_comment(struct source *s, const struct hatf_record *comment)
 {
 	const struct decoder *const d = s->ctx;
-	/* The decoder's count already includes the comment. */
+	/*
+	 * Subtract 1, because the decoder's count already includes the comment.
+	 */
 	const struct framing_position position = {
 		.record_count = d->record_count - 1,
 		.event_count = d->event_count,
@@ -458,7 +460,10 @@ read_header(struct source *s)
 	decoder_init(d, d->want_metadata);
 	w->next -= COMMENT_HEAD_NBYTES + header.attributes_nbytes;
 	in->summed = w->next;
-	/* A gzip member already has a checksum. */
+	/*
+	 * Check no sums in a gzip file, because each gzip member has a
+	 * checksum, which the input checks.
+	 */
 	in->has_sums = compression == NULL || strcmp(compression, "gzip") != 0;
 	update_counts(s);
 }
