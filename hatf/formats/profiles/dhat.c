@@ -178,8 +178,8 @@ put_units(struct sink *s)
 			    : strcmp(unit, "ns") == 0 ? "ms"
 						      : "s");
 	/*
-	 * Lifetimes below this threshold are short for the viewer, which marks
-	 * them.
+	 * Write the threshold ("tuth") below which the viewer marks a lifetime
+	 * as short.
 	 */
 	put_text(&s->out,
 		 unit == NULL ? "\n,\"tuth\":10\n" : "\n,\"tuth\":500\n");
@@ -200,10 +200,7 @@ finish(struct sink *s)
 	put_text(&s->out, ",\"cmd\":");
 	put_string(&s->out, d->command);
 	put_u64(&s->out, "\n,\"pid\":", d->pid);
-	/*
-	 * The viewer divides by the end time, which may be 0 in a short
-	 * program.
-	 */
+	/* Write an end time of at least 1, because the viewer divides by it. */
 	put_u64(&s->out, "\n,\"te\":", p->now != 0 ? p->now : 1);
 	put_u64(&s->out, "\n,\"tg\":", p->peak_time);
 	put_text(&s->out, "\n,\"pps\":\n [");

@@ -186,7 +186,10 @@ period_of(const struct pprof *p)
 	return sampling->rate == 0 ? 1 : sampling_scale_nbytes(sampling, 1);
 }
 
-/* Write the types of values.  A user of pprof first sees the default type. */
+/*
+ * Write the types of the values in a sample.  pprof first shows the values of
+ * the default type.
+ */
 static void
 write_types(struct sink *s)
 {

@@ -20,8 +20,8 @@
 #include <stdlib.h>
 
 /*
- * Are addresses relative to their object?  They are in logs of glibc's
- * mtrace().
+ * Are the addresses of frames relative to the object that contains the frame?
+ * This is so in logs of glibc's mtrace().
  */
 static bool
 has_own_addresses(const char *lines)

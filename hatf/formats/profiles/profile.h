@@ -126,9 +126,9 @@ struct profile {
 
 /*
  * Initialise a profile.  The header of 's' shows whether the trace is a trace
- * of samples.  If 'has_times' is false, time counts calls.  'keeps_site': a
- * realloc keeps the site of its block.  Errors: HATF_NO_MEMORY.  Call
- * profile_fini() whatever the result.
+ * of samples.  If 'has_times' is false, the unit of time is one call.  If
+ * 'keeps_site' is true, a realloc keeps the site of its block.  Errors:
+ * HATF_NO_MEMORY.  Call profile_fini() whatever the result.
  */
 enum hatf_status profile_init(struct profile *p, const struct sink *s,
 			      bool has_times, bool keeps_site);
