@@ -37,8 +37,8 @@ bool
 ascii_recognise(const uint8_t *bytes, size_t nbytes)
 {
 	/*
-	 * "0 ", "1 " and "10 " begin with a tag in digits.  As the first byte
-	 * of HATF, such a digit would not be a tag.
+	 * A line begins with a tag in decimal digits and a blank.  This cannot
+	 * be HATF, because the code of a digit is not a tag of HATF.
 	 */
 	if (nbytes >= 3 && bytes[0] == '1' && bytes[1] == '0')
 		return bytes[2] == ' ';

@@ -104,7 +104,10 @@ take_reference(struct xml_plain *p)
 		return '"';
 	if (SKIP(p, "apos;"))
 		return '\'';
-	/* "&#x" would be hexadecimal, and "&#0x" is invalid. */
+	/*
+	 * Refuse "&#x", which is hexadecimal.  Refuse "&#0x", which is invalid
+	 * but which textio_number() would accept.
+	 */
 	if (!SKIP(p, "#") || *p->next < '0' || *p->next > '9' ||
 	    p->next[1] == 'x' || !textio_number(&p->next, &n) ||
 	    !skip_byte(p, ';'))

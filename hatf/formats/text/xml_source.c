@@ -280,8 +280,8 @@ on_end(void *ctx, const char *name)
 
 	(void)name;
 	/*
-	 * expat may call this function even after XML_StopParser(), for a tag
-	 * that is both start and end.
+	 * Do nothing if the source has stopped.  For a tag that is both start
+	 * and end, expat calls this function even after XML_StopParser().
 	 */
 	if (x->source->err.status != HATF_OK)
 		return;
