@@ -290,8 +290,7 @@ has_suffix(const char *path, size_t path_nbytes, const char *suffix)
 }
 
 /*
- * Copy the members of 'f' that the public struct has.  Return false if 'f' is
- * NULL.
+ * Fill in the public description of format 'f'.  Return false if 'f' is NULL.
  */
 static bool
 give(const struct format *f, struct hatf_format *format_ret)
