@@ -310,7 +310,7 @@ clock_is_owned(uint64_t tick, const void *self)
 {
 	/*
 	 * relaxed: 'clock_stamped' is set before a second thread has its first
-	 * event.
+	 * event, so a thread that reads false is still the only one.
 	 */
 	if (!atomic_load_explicit(&clock_stamped, memory_order_relaxed))
 		return true;
@@ -387,7 +387,7 @@ clock_drop_grant(void)
 {
 	/*
 	 * relaxed: 'clock_stamped' is set before a second thread has its first
-	 * event.
+	 * event.  If the writer reads false, there is no grant to take back.
 	 */
 	if (atomic_load_explicit(&clock_stamped, memory_order_relaxed))
 		drop_tick();
