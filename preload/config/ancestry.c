@@ -22,7 +22,7 @@ struct process {
 	uint64_t start_ns; /* start time in ns since the system booted */
 };
 
-/* Numbers of fields in the line of /proc/PID/stat, which start at 1. */
+/* The numbers that proc(5) gives the fields of /proc/PID/stat, from 1. */
 enum {
 	FIELD_PARENT = 4,
 	FIELD_START = 22

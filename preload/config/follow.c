@@ -14,8 +14,9 @@ bool
 follow_allows(const struct follow *f, const char *exe)
 {
 	/*
-	 * A fork copies both variables, so 'known' is set in the child.  Until
-	 * an exec, every call except the first is made by the child of a fork.
+	 * If 'known' is already set, the caller is the child of a fork.  Each
+	 * process calls this function once, a fork copies both variables to the
+	 * child, and an exec resets them.
 	 */
 	static bool known, is_root;
 	const bool forked = known;

@@ -22,7 +22,7 @@
 /* Keep copies, since a program may overwrite its environment. */
 MEMORY_LARGE static char file_name[PATH_MAX];
 MEMORY_LARGE static char own_exe[NAME_MAX + 1];
-static bool is_wanted; /* the environment has the name of a notes file */
+static bool is_wanted; /* the environment names a notes file */
 
 /* Return the file name in the environment, or NULL. */
 static const char *
