@@ -188,8 +188,9 @@ close_others(void)
 		const unsigned kept = next_kept(from);
 
 		/*
-		 * close_range() fails before Linux 5.9, and under a filter of
-		 * system calls that does not list it.
+		 * If close_range() fails, close the descriptors one by one.  It
+		 * fails before Linux 5.9, and under a filter of system calls
+		 * that does not list it.
 		 */
 		if (kept > from &&
 		    syscall(SYS_close_range, from,
@@ -204,9 +205,9 @@ close_others(void)
 }
 
 /*
- * End the process by this signal; the caller is its last thread.  A filter of
- * system calls may end the process at the first call below, or refuse all
- * calls.
+ * End the process by this signal.  The caller is the last thread of the
+ * process.  A filter of system calls may end the process at the first call
+ * below, or refuse all calls.
  */
 static void
 end_by_signal(int signal)

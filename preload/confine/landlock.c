@@ -108,7 +108,11 @@ landlock_drop_rights(void)
 		const long errata = query(QUERY_ERRATA);
 
 		a.scoped = SCOPE_ABSTRACT;
-		/* The writer sends signal 0 to check whether a thread lives. */
+		/*
+		 * Restrict signals only if the kernel has the fix, because the
+		 * writer sends signal 0 to threads of this process to check
+		 * whether they live.
+		 */
 		if (errata > 0 && (errata & ERRATUM_OWN_SIGNAL) != 0)
 			a.scoped |= SCOPE_SIGNAL;
 	}
