@@ -11,7 +11,7 @@
 
 #include "hatf/recorder/bells.h"
 
-/* A page of the file, which has the slots of some processes. */
+/* A page of the file.  It contains the slots of some processes. */
 struct bells_page {
 	void *at;     /* NULL: nothing has been mapped so far */
 	uint64_t off; /* offset of the page in the file */

@@ -181,8 +181,9 @@ listen_at(int fd, size_t path_nbytes)
 }
 
 /*
- * Make 'directory' unless it exists, and build the path of this process's file
- * with this suffix in it.  Return the path's length, or 0.
+ * Make 'directory' unless it exists.  Build the path of the file in this
+ * directory that is named by the process id and 'suffix'.  Return the length of
+ * the path, or 0 on failure.
  */
 static size_t
 build_name(char *path, size_t cap, const char *directory, const char *suffix)
@@ -380,8 +381,8 @@ is_one_user(void)
 }
 
 /*
- * Allow 'directory' in the rules 'c.rules'.  (A function for
- * try_directories().)
+ * Make 'directory' unless it exists, and allow it in the rules 'c.rules'.  Pass
+ * this function to try_directories().
  */
 static bool
 allow_in(const char *directory)
@@ -405,7 +406,8 @@ control_allow(int rules, bool is_changeable)
 		return;
 	/*
 	 * If the process has changed its user or may do so, the socket may be
-	 * in the folder of another user.
+	 * in the folder of another user.  Therefore allow the parents of these
+	 * folders, too.
 	 */
 	if (c.runtime[0] != '\0')
 		landlock_allow_path(rules, c.runtime,

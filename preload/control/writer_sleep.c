@@ -15,7 +15,8 @@
 
 /*
  * libc reserves this signal for the cancellation of its own threads, and keeps
- * programs from blocking or sending it.  The writer is not a thread of libc.
+ * programs from blocking or sending it.  The writer is not a thread of libc, so
+ * the recorder can use this signal to wake it.
  */
 #define WAKE_SIGNAL 32
 
