@@ -32,7 +32,7 @@
  */
 #define NAMES_MAX 96u
 
-/* What this pass has found for a name. */
+/* The definitions that this pass has found for a name. */
 struct name {
 	void *ours;
 	struct elf_lookup_all all;
@@ -105,7 +105,8 @@ is_in_program(const void *address)
 
 /*
  * Report by missed_calls_note() that calls of 'target' through the slot bypass
- * the recorder.  If 'is_followed' is set, only earlier calls did.
+ * the recorder.  If 'is_followed' is set, only calls before now bypassed the
+ * recorder.
  */
 static void
 note(const struct pass *pass, const struct patch_slot *slot, const void *target,

@@ -102,7 +102,7 @@ static struct patch patches[] = {
 	{ "dlsym", (void *)(uintptr_t)dlopened_entry, NULL, false },
 };
 
-/* The numbers of loaded and unloaded objects at the last check. */
+/* The loader's counts of loads and of unloads, added up, at the last check. */
 static _Atomic uint64_t seen_changes;
 static _Atomic int looking_pid; /* process that examines new objects; 0: none */
 
@@ -366,7 +366,7 @@ note_other(void)
 
 	missed_calls_note(name != NULL ? name : "another object",
 			  " provides the malloc() that the program calls, "
-			  "instead of the recorder");
+			  "bypassing the recorder");
 }
 
 void

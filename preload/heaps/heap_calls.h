@@ -23,7 +23,7 @@
 
 /*
  * Return the heap of 'p', the result of malloc() or of another function that
- * takes no heap.  'p' is NULL if that call failed.
+ * has no argument for a heap.  'p' is NULL if that call failed.
  */
 typedef struct pool *heap_calls_of_fn(const void *p);
 

@@ -95,7 +95,7 @@
 	X(mi_heap_destroy)             \
 	X(mi_heap_set_default)
 
-/* Wrappers, some of which other versions of mimalloc lack. */
+/* Functions that only some versions of mimalloc define. */
 #define OPTIONAL(X)                   \
 	X(mi_new)                     \
 	X(mi_new_nothrow)             \
