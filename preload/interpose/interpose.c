@@ -211,9 +211,10 @@ pvalloc(size_t size)
 }
 
 /*
- * From C23.  The sizes only help the allocator to find the size class of the
- * block, so free() can do the job of both functions.  We do not look up the
- * allocator's own versions, because libc allocates during a look-up that fails.
+ * free_sized() and free_aligned_sized() are from C23.  The sizes only help the
+ * allocator to find the size class of the block, so free() can do the job of
+ * both functions.  We do not look up the allocator's own versions, because libc
+ * allocates during a look-up that fails.
  */
 EXPORT void
 free_sized(void *p, size_t size)

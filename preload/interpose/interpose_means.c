@@ -36,7 +36,7 @@ setrlimit(__rlimit_resource_t resource, const struct rlimit *limit)
 	return set_limit((int)resource, limit);
 }
 
-/* On 64-bit systems the two structures are equal. */
+/* On 64-bit systems, struct rlimit64 has the same layout as struct rlimit. */
 EXPORT int
 setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *limit)
 {

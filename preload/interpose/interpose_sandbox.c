@@ -126,8 +126,8 @@ expect_filter(const void *program, bool all_threads)
 				? PRIVILEGES_MINIMAL_FILTER
 				: program);
 	/*
-	 * If the writer has a filter of its own, the kernel would refuse the
-	 * program's filter.
+	 * If the writer has a filter of its own, end the trace and the writer,
+	 * because the kernel would refuse the program's filter otherwise.
 	 */
 	else if (all_threads && confinement_has_own_filter())
 		end_for_sandbox(
