@@ -98,7 +98,10 @@ after_fork_in_parent(void)
 {
 	const int saved_errno = errno;
 
-	/* Before its first event, a process has no trace and no ring. */
+	/*
+	 * Record nothing in a process without a trace.  For example, a process
+	 * has neither trace nor ring before its first event.
+	 */
 	if (pending.is_pending && process_is_tracing() &&
 	    sys_pid() == process_pid()) {
 		record_event(EVENT_FORK, EVENT_FLAG_FORKED, pending.ticket, 0,

@@ -41,8 +41,9 @@ static siginfo_t kept[MAX];		 /* signals that the gate keeps */
 static _Atomic int own_pid;		 /* process that closed the gate */
 static _Atomic uint64_t gated;		 /* signals whose handler is the gate */
 static _Atomic uint64_t kept_set;	 /* entries of 'kept' in use */
-static _Atomic uint64_t started_ns;	 /* start of the time; 0: not yet */
-static _Atomic pthread_t ending_thread;	 /* valid if 'started_ns' is not 0 */
+/* start of the gate's time; 0: not yet */
+static _Atomic uint64_t started_ns;
+static _Atomic pthread_t ending_thread; /* valid if 'started_ns' is not 0 */
 
 #if defined(__x86_64__)
 /* The code to which a handler returns; see sigreturn(2). */
@@ -64,7 +65,10 @@ static void
 pass(int signal, siginfo_t *info)
 {
 	signal_action_change(signal, &before[signal - 1], NULL);
-	/* Only kill(2) sends a real-time signal if the queue is full. */
+	/*
+	 * If the queue of signals is full, sending a real-time signal in this
+	 * way fails.  kill(2) still sends it.
+	 */
 	if (syscall(SYS_rt_tgsigqueueinfo, sys_pid(), sys_tid(), signal,
 		    info) != 0)
 		syscall(SYS_kill, sys_pid(), signal);
@@ -132,9 +136,10 @@ keep(int signal, const siginfo_t *info)
 	const uint64_t bit = BIT(signal);
 
 	/*
-	 * A signal by tgkill(2) is for this thread.  If it were kept before the
-	 * time starts, signal_gate_start_time() would send it to the thread
-	 * that ends the process.  Therefore drop the signal.
+	 * A signal by tgkill(2) is for this thread.  If the gate kept the
+	 * signal before the gate's time starts, signal_gate_start_time() would
+	 * send the signal to the thread that ends the process.  Therefore drop
+	 * the signal.
 	 */
 	if (atomic_load(&started_ns) == 0 && info->si_code == SI_TKILL)
 		return;
@@ -142,8 +147,8 @@ keep(int signal, const siginfo_t *info)
 		return;
 	kept[signal - 1] = *info;
 	/*
-	 * If the time starts after this load, signal_gate_start_time() sees the
-	 * bit.
+	 * If the gate's time starts after this load, signal_gate_start_time()
+	 * sees the bit in 'kept_set' and makes the timer.
 	 */
 	if (atomic_load(&started_ns) != 0)
 		send_later(signal);
@@ -229,7 +234,7 @@ gate(int signal, siginfo_t *info, void *context)
 		info = &unknown;
 	/*
 	 * A filter may kill the process for getpid(2).  Under a filter, keep
-	 * each signal, since the time never starts.
+	 * each signal, since the gate's time never starts there.
 	 */
 	if (!process_has(PROCESS_IS_CONFINED) &&
 	    sys_pid() != atomic_load(&own_pid))
@@ -286,7 +291,10 @@ signal_gate_close(uint64_t signals, bool several)
 {
 	const int pid = process_pid();
 
-	/* A child inherits the parent's values, so reset them once. */
+	/*
+	 * Reset the variables only in the first call of a process.  The child
+	 * of a fork begins with its parent's values, so it resets them, too.
+	 */
 	if (atomic_exchange(&own_pid, pid) == pid)
 		return;
 	atomic_store(&started_ns, 0);
@@ -302,7 +310,10 @@ signal_gate_start_time(void)
 	uint64_t expected = 0;
 
 	atomic_store(&ending_thread, pthread_self());
-	/* Of two threads that call exit(), the first starts the time. */
+	/*
+	 * If two threads call exit(), only the first one starts the gate's
+	 * time.
+	 */
 	if (!atomic_compare_exchange_strong(&started_ns, &expected,
 					    sys_clock_ns(CLOCK_MONOTONIC)))
 		return atomic_load(&gated);

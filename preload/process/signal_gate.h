@@ -38,9 +38,10 @@
 #include <stdint.h>
 
 /*
- * How long the gate holds signals back after the trace is finished.  If an exit
- * handler takes longer, signals interrupt it as they do without the recorder.
- * A person who presses Ctrl-C does not notice so short a delay.
+ * The gate's time: how long the gate holds signals back after the trace is
+ * finished.  If an exit handler takes longer, signals interrupt it as they do
+ * without the recorder.  A person who presses Ctrl-C does not notice so short a
+ * delay.
  */
 #define SIGNAL_GATE_NS 20000000ull
 
@@ -66,8 +67,8 @@ void signal_gate_close(uint64_t signals, bool several);
 
 /*
  * Call this after signal_gate_close(), when the trace is finished and the
- * process is still ending.  Start the time of SIGNAL_GATE_NS.  Return the
- * signals for which the gate is closed.
+ * process is still ending.  Start the gate's time, which lasts SIGNAL_GATE_NS.
+ * Return the signals for which the gate is closed.
  */
 uint64_t signal_gate_start_time(void);
 

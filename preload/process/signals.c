@@ -28,7 +28,10 @@
  */
 #define FIXED (BIT(SIGKILL) | BIT(SIGSTOP) | BIT(32) | BIT(33))
 
-/* The terminal may send these again and again to a process with a handler. */
+/*
+ * Signals that the gate does not handle, because the terminal may send them
+ * again and again to a process with a handler.
+ */
 #define FROM_TERMINAL (BIT(SIGTTIN) | BIT(SIGTTOU))
 
 /* exit() may raise these in its own thread when it flushes. */
