@@ -28,8 +28,8 @@
 #define LOOK_NS (NS_PER_SEC / 50)
 
 /*
- * Numbers of fields in /proc/self/statm, which start at 0.  The fields are in
- * pages.
+ * Indices of the fields of /proc/self/statm, from 0.  The values of the fields
+ * are numbers of pages.
  */
 enum {
 	FIELD_SIZE = 0,

@@ -39,9 +39,9 @@ early_alloc(size_t size)
 	size_t used;
 
 	/*
-	 * The only blocks of the arena are those that libc allocates while it
-	 * looks up names.  They have a few hundred bytes in all.  relaxed:
-	 * 'arena_used' is only a sum.
+	 * The arena is large enough.  It has only the blocks that libc
+	 * allocates while it looks up names, a few hundred bytes in all.
+	 * relaxed: 'arena_used' is only a sum.
 	 */
 	if (size > REAL_ARENA_NBYTES)
 		return NULL;

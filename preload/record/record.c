@@ -400,7 +400,8 @@ put_free(const void *p, size_t nbytes)
 	const struct record_block block = { (uintptr_t)p, nbytes, true };
 
 	/*
-	 * If this free is part of an operator delete, it is recorded already.
+	 * If this free is part of an operator delete, the free is already
+	 * recorded.
 	 */
 	if (record_has_stacks && thread_self->deleting == p)
 		return;

@@ -47,8 +47,9 @@ record_stamp(struct thread *t, const struct record_block *block)
 	if (owners_table == NULL)
 		return clock_stamp();
 	/*
-	 * relaxed: the clock is read later.  If the epoch changes after this
-	 * load, it no longer equals 'epoch'.
+	 * relaxed: if the epoch changes after this load, the old value is
+	 * stored in t->epoch below, and 't' therefore stamps its next event,
+	 * too.
 	 */
 	epoch = atomic_load_explicit(&clock_epoch, memory_order_relaxed);
 	if (is_small)

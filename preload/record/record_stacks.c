@@ -189,8 +189,8 @@ announce(struct thread *t, uint32_t id, uint32_t generation)
 	    !define(t, id, generation))
 		id = 0;
 	/*
-	 * If there is no room for the word, there is none for the event,
-	 * either.
+	 * If there is no room for the word, there is normally no room for the
+	 * event, either, so the event will be dropped.
 	 */
 	if (t->head >= ring_limit(t->ring) &&
 	    (environment_own()->drop || !record_await_room(t, 1)))

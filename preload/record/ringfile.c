@@ -292,7 +292,10 @@ static bool
 write_ring(const struct ring *r, uint64_t offset)
 {
 	const uint64_t words = ring_mask(r) + 1;
-	/* An interrupted recording may have written beyond the head. */
+	/*
+	 * Also write some words beyond the head, because an interrupted
+	 * recording may have put words there and not yet published them.
+	 */
 	const uint64_t put = ring_head(r) + UNPUBLISHED_WORDS;
 	const uint64_t used = put < words ? put : words;
 	_Alignas(struct ring) uint8_t bytes[sizeof(struct ring)];
@@ -303,7 +306,8 @@ write_ring(const struct ring *r, uint64_t offset)
 	head->offset = offset;
 	head->generation = rf->generation;
 	/*
-	 * Each file numbers its own commits, and 'r' has none in this file yet.
+	 * Store that 'r' has no commit yet, because each file numbers its own
+	 * commits.
 	 */
 	for (unsigned i = 0; i < 2; i++)
 		atomic_store_explicit(&head->commit[i].seq, RING_NO_COMMIT,
@@ -456,7 +460,10 @@ ringfile_make(const struct config *config, const char *trace_path,
 bool
 ringfile_init(const struct config *config)
 {
-	/* In the child of a fork, 'rf' is the parent's mapping, now wiped. */
+	/*
+	 * In the child of a fork, 'rf' is not NULL.  It is the parent's
+	 * mapping, which the kernel has wiped, so use it again.
+	 */
 	if (rf == NULL)
 		rf = memory_map_wiped(sizeof(*rf));
 	if (rf == NULL)

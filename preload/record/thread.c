@@ -303,7 +303,10 @@ set_owner(struct thread *t, uint64_t id, struct kernel_id self)
 	t->deleting = NULL;
 	t->epoch = 0;
 	t->owner = owners_new_number();
-	/* relaxed, both: thread_has_ended() rereads them in state PROBED. */
+	/*
+	 * relaxed, both: thread_has_ended() reads both ids again in state
+	 * PROBED.
+	 */
 	atomic_store_explicit(&t->tid, self.tid, memory_order_relaxed);
 	atomic_store_explicit(&t->pid, self.pid, memory_order_relaxed);
 	t->pthread = (uint64_t)pthread_self();
@@ -379,8 +382,10 @@ may_take_over(const struct thread *t, int own_pid)
 }
 
 enum probe {
-	PROBE_TAKEN,   /* 't' is now PROBED: the caller takes over its ring */
-	PROBE_ALIVE,   /* its owner exists, or another thread probes 't' */
+	/* 't' is now PROBED, and the caller takes over its ring */
+	PROBE_TAKEN,
+	/* the owner of 't' exists, or another thread probes 't' */
+	PROBE_ALIVE,
 	PROBE_USELESS, /* 't' is not ENDING any more */
 };
 

@@ -92,8 +92,8 @@ give_up_if_killed(enum wake_presence expected)
 		if (hidden_thread_is_alive() || get_presence() != expected)
 			return;
 	/*
-	 * A child process may never have had a writer, for example after a fork
-	 * that bypassed libc.
+	 * Ignore the missing writer in a child process, which may never have
+	 * had one, for example after a fork that bypassed libc.
 	 */
 	if (!process_is_own())
 		return;
