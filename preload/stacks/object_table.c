@@ -157,8 +157,8 @@ object_table_find(uintptr_t address)
 	const bool is_found = code_object_find(address, &code);
 
 	/*
-	 * An object may have been unloaded.  Generated code, or another object,
-	 * may now be at its address.
+	 * Retire an object that has been unloaded.  Generated code, or another
+	 * object, may now be at its address.
 	 */
 	if (id != 0 && (!is_found || code.begin != objects->object[id].begin)) {
 		retire(id);
