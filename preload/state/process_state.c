@@ -335,7 +335,8 @@ process_scope(void)
 		return PROCESS_SCOPE_NEW;
 	/*
 	 * The calling process may be a child that shares the memory.  Such a
-	 * child will soon execute another program.
+	 * child has no trace that a filter could affect, because it will soon
+	 * execute another program.
 	 */
 	return process_is_tracing() && process_is_own()
 		       ? PROCESS_SCOPE_TRACED
