@@ -149,7 +149,9 @@ tables_of(const struct dl_phdr_info *info)
 extern const char own_start[] __asm__("__ehdr_start")
 	__attribute__((visibility("hidden")));
 
-/* Our program headers follow our ELF header. */
+/*
+ * Is this our own object?  Its program headers are close behind its ELF header.
+ */
 static bool
 is_us(const struct dl_phdr_info *info)
 {

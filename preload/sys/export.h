@@ -12,7 +12,10 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* From <stdlib.h> of C23; this system's <stdlib.h> may be older. */
+/*
+ * <stdlib.h> declares these since C23, but this system's <stdlib.h> may be
+ * older.
+ */
 void free_sized(void *p, size_t size);
 void free_aligned_sized(void *p, size_t alignment, size_t size);
 

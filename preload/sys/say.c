@@ -175,7 +175,10 @@ try_write(int fd, const char *line, size_t nbytes)
 	return done;
 }
 
-/* Return false if this thread cannot reach standard error. */
+/*
+ * Write a line to standard error.  Return false if this thread cannot reach
+ * standard error.
+ */
 static bool
 put(const char *line, size_t nbytes)
 {
@@ -201,7 +204,7 @@ static _Atomic uint32_t unsaid_nbytes;
 static void
 leave(const char *line, size_t nbytes)
 {
-	/* relaxed: only the writer changes it from 0. */
+	/* relaxed: only the writer changes 'unsaid_nbytes' from 0. */
 	if (atomic_load_explicit(&unsaid_nbytes, memory_order_relaxed) != 0)
 		return;
 	memcpy(unsaid, line, nbytes);
