@@ -114,7 +114,10 @@ add_lines(const struct segment *s, struct text *t)
 
 	const char *const rings = s->is_late ? ringfile_path() : NULL;
 
-	/* An escaped byte of the name takes four bytes. */
+	/*
+	 * Add the line only if it fits even with each byte of the name escaped.
+	 * An escaped byte takes four bytes.
+	 */
 	if (rings != NULL && 4 * strlen(rings) + 8 < t->cap - t->used)
 		text_line(t, "rings", rings, strlen(rings));
 }

@@ -138,7 +138,10 @@ trace_begin(struct trace *t, const char *header, size_t header_nbytes)
 	return done;
 }
 
-/* Return 0 or an errno value; see output_write() for the file's state. */
+/*
+ * Write a block.  If the disk is full, free space and try again.  Return 0 or
+ * an errno value; output_write() says what the file then contains.
+ */
 static int
 write_block(struct trace *t, const void *data, size_t nbytes)
 {
