@@ -83,8 +83,8 @@ serve_follow(void)
 	    WRITER_FOLLOW_ASKED)
 		return;
 	/*
-	 * The socket is in the old user's folder.  Remove the socket;
-	 * control_serve() makes a later one in the new user's folder.
+	 * The socket is in the old user's folder.  Remove this socket.
+	 * control_serve() will make another one in the new user's folder.
 	 */
 	control_close();
 	/*
@@ -171,7 +171,10 @@ resume(void)
 	/* acquire: pairs with the release in writer_resume(). */
 	if (atomic_load_explicit(&writer->resume, memory_order_acquire) == 0)
 		return;
-	/* The next control_serve() makes the socket again. */
+	/*
+	 * The socket may have been removed because the process was expected to
+	 * end.  After this call, the next control_serve() makes a new socket.
+	 */
 	control_close();
 	/* relaxed: only this thread reads 'is_ending', in start_recording(). */
 	atomic_store_explicit(&writer->is_ending, false, memory_order_relaxed);
@@ -244,7 +247,10 @@ is_ending_dormant(uint64_t now)
 	if (now - writer->ending_since_ns < WRITER_HOLD_NS)
 		return true;
 	writer->ending_since_ns = 0;
-	/* The next control_serve() makes the socket again. */
+	/*
+	 * The socket may have been removed because the process was expected to
+	 * end.  After this call, the next control_serve() makes a new socket.
+	 */
 	control_close();
 	atomic_store_explicit(&writer->is_ending, false, memory_order_relaxed);
 	return false;

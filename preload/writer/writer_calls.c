@@ -57,7 +57,9 @@ make_writer(void)
 	if (!done)
 		say("cannot start the writer thread: %s; not tracing",
 		    say_errno(errno));
-	/* The new thread has its own copy of the descriptor. */
+	/*
+	 * Close the descriptor here, because the new thread has its own copy.
+	 */
 	if (fd >= 0)
 		syscall(SYS_close, fd);
 	return done;

@@ -306,7 +306,10 @@ rotate(void)
 {
 	if (writer->is_dormant)
 		return "not recording";
-	/* The events published so far belong to the segment that ends. */
+	/*
+	 * Make a round first, so that the events published so far are in the
+	 * segment that ends.
+	 */
 	if (!writer_round())
 		return say_errno(writer->trace.error);
 	if (writer_is_forking(writer->trace.narrator.timeline.ns1)) {

@@ -336,8 +336,8 @@ writer_leave_if_idle(uint64_t now, uint32_t wake)
 	atomic_store_explicit(&writer->wake.presence, WAKE_AWAY,
 			      memory_order_seq_cst);
 	/*
-	 * If the exchange fails, a thread of the program is about to make
-	 * another writer.
+	 * If the word has changed, stay.  But if the exchange fails, a thread
+	 * of the program is about to make another writer, so leave.
 	 */
 	if (atomic_load_explicit(&writer->wake.word, memory_order_seq_cst) !=
 		    wake &&

@@ -195,8 +195,8 @@ writer_take_event(void *narrator, const struct order_producer *producer,
 	if (__builtin_expect(narrate_is_full(narrator), 0) && writer_commit())
 		rotate_if_due();
 	/*
-	 * At the end of a trace, an event may have a later stamp than the last
-	 * reading of the clock.
+	 * If the event has a later stamp than the last reading of the clock,
+	 * read the clock again.  This happens at the end of a trace.
 	 */
 	if (__builtin_expect(ev->stamp > line->stamp1, 0))
 		writer_read_clock();

@@ -209,7 +209,10 @@ note_thread(const struct order_producer *producer, const struct event *ev)
 		t->is_announced = false;
 		t->name[0] = t->name[1] = 0;
 	} else if (ev->type == EVENT_NAME) {
-		/* A thread may set the name of another thread. */
+		/*
+		 * Find the thread by its number, because a thread may set the
+		 * name of another thread.
+		 */
 		for (uint32_t i = 0; i < writer->thread_count; i++)
 			if (writer->producers[i]->id == ev->operand[0] &&
 			    !writer->threads[i]->is_nested)
@@ -238,8 +241,9 @@ writer_is_forking(uint64_t now)
 	if (writer->fork_kept_ns == 0)
 		writer->fork_kept_ns = now;
 	/*
-	 * Readers know the child's blocks only if both events of a fork are in
-	 * the same segment.
+	 * A fork under way delays the end of the segment, but only for a
+	 * limited time.  Readers know the child's blocks only if both events of
+	 * the fork are in the same segment.
 	 */
 	if (writer->fork_count == 0 ||
 	    now - writer->fork_kept_ns > FORK_MAX_NS) {
