@@ -64,8 +64,8 @@ batch_has_room(const struct batch *b)
 }
 
 /*
- * Add a record with this tag whose other fields are 0.  The pointer is valid
- * until the next record is added.  Return NULL if memory runs out.
+ * Add a record.  Its tag is 'tag', and its other fields are 0.  The pointer is
+ * valid until the next record is added.  Return NULL if memory runs out.
  */
 struct hatf_record *batch_add(struct batch *b, unsigned tag);
 
@@ -78,9 +78,9 @@ uint8_t *batch_bytes(struct batch *b, size_t nbytes);
 /*
  * Add a realloc and the records that it announces (FORMAT "Realloc").  The
  * realloc changes the block at 'rec->old_address' (0: NULL was passed) to
- * 'rec->size' bytes at 'rec->address'.  If that address is 0, the call freed
- * the block ('frees') or failed.  The tag of 'rec' is ignored; its other fields
- * are copied.  Return false if memory runs out.
+ * 'rec->size' bytes at 'rec->address'.  If 'rec->address' is 0, the call freed
+ * the block ('frees' is set) or failed.  The tag of 'rec' is ignored; its other
+ * fields are copied.  Return false if memory runs out.
  */
 bool batch_realloc(struct batch *b, const struct hatf_record *rec, bool frees);
 

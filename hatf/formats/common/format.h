@@ -93,9 +93,9 @@ struct source_ops {
 };
 
 /*
- * Stop reading after the records that this call of read() returns.  The status
- * is HATF_END, or the error of the record at s->offset; 'field' is a static
- * name or NULL.  Return 'status'.
+ * Stop reading after the records that the present call of read() returns.  The
+ * status is HATF_END, or the error of the record at s->offset; 'field' is a
+ * static name or NULL.  Return 'status'.
  */
 enum hatf_status source_stop(struct source *s, enum hatf_status status,
 			     const char *field);
@@ -203,8 +203,8 @@ struct sink_ops {
 };
 
 /*
- * Set s->err for the next record; 'field' is a static name or NULL.  Return
- * 'status'.
+ * Set s->err to an error in the next record; 'field' is a static name or NULL.
+ * Return 'status'.
  */
 enum hatf_status sink_fail(struct sink *s, enum hatf_status status,
 			   const char *field);

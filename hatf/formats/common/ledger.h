@@ -80,7 +80,10 @@ bool ledger_enter(struct ledger *ledger, const struct hatf_record *rec,
 bool ledger_keep(struct ledger *ledger, const struct hatf_record *rec,
 		 const struct ledger_entry *entry);
 
-/* Prefetch for the records after record 'i' (see heaps_prefetch()). */
+/*
+ * Prefetch the table entries that the records after record 'i' will need (see
+ * heaps_prefetch()).
+ */
 static inline void
 ledger_look_ahead(const struct ledger *ledger,
 		  const struct hatf_record *records, size_t n, size_t i)

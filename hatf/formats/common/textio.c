@@ -268,7 +268,7 @@ cell_number(const struct textio_cell *cell, uint64_t *n_ret)
 	return textio_number(&next, n_ret) && next == cell->end;
 }
 
-/* Return the tag with this name or number, or HATF_TAG_COUNT. */
+/* Return the tag with this name or number; HATF_TAG_COUNT if there is none. */
 static unsigned
 tag_of(struct textio_cell cell)
 {
@@ -281,7 +281,7 @@ tag_of(struct textio_cell cell)
 		/*
 		 * Most names differ in the first letter, so compare this letter
 		 * first.  If the cell is empty, '*cell.start' is the byte after
-		 * the cell, which is not a letter.
+		 * the cell.  It is not a letter, so no name matches.
 		 */
 		if ((uint8_t)*name == *cell.start && strlen(name) == nbytes &&
 		    memcmp(name, cell.start, nbytes) == 0)
