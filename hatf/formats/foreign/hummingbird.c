@@ -86,8 +86,9 @@ is_number(const struct textio_cell *word, uint64_t *n_ret)
 
 /*
  * Return the address that stands for a tag.  If the tag is a number, the
- * address is that number, which does not have the top bit set.  Otherwise the
- * address is the FNV-1a hash of the tag, with the top bit set.
+ * address is that number, or ZERO_ADDRESS for 0.  Otherwise the address is the
+ * FNV-1a hash of the tag, with the top bit set, because addresses of real
+ * blocks do not have it set.
  */
 static uint64_t
 tag_address(const struct textio_cell *word)

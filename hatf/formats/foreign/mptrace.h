@@ -19,7 +19,7 @@
 /* The tags of mptrace. */
 #define MPTRACE_ALLOC	      1
 #define MPTRACE_FREE	      2
-#define MPTRACE_REALLOC_FIRST 3 /* 3 to 6, the same reallocs as in HATF */
+#define MPTRACE_REALLOC_FIRST 3 /* tags 3 to 6: the reallocs of HATF */
 #define MPTRACE_REALLOC	      4 /* the only realloc tag that mptrace writes */
 #define MPTRACE_REALLOC_FREE  6
 

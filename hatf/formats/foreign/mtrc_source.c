@@ -52,7 +52,9 @@ struct name {
 	uint32_t serial; /* serial number of this definition, from 1 */
 };
 
-/* The place of a call.  It has the serial numbers of its names; 0: none. */
+/*
+ * The place of a call.  It contains the serial numbers of its names; 0: none.
+ */
 struct site {
 	uint32_t names[KIND_COUNT], line;
 	uint32_t stack; /* id of its stack; 0: the place is unknown */
@@ -250,8 +252,8 @@ find_stack(struct mtrc *m, struct cursor *c, uint64_t offset,
 	if (!batch_define(&m->batch, m->stacks, offset))
 		return fail(c, HATF_NO_MEMORY);
 	/*
-	 * Cache the stack.  Ids of stacks always fit 32 bits, but lines and
-	 * serial numbers may not.
+	 * Cache the stack if all numbers fit 32 bits.  Ids of stacks always do;
+	 * lines and serial numbers may not.
 	 */
 	if (line <= UINT32_MAX && m->serial != UINT32_MAX)
 		*site = (struct site){ { function, file },
@@ -480,7 +482,9 @@ take_record(struct source *s)
 	return done;
 }
 
-/* Is there another record?  If so, load all of it into the window. */
+/*
+ * Load all of the next record into the window.  Return false if there is none.
+ */
 static bool
 has_record(struct source *s)
 {
