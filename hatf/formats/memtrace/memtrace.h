@@ -17,8 +17,8 @@
 #define MEMTRACE_KEY_VERSION "memtrace_version"
 
 /*
- * Size of a packet's header before version 3; and from version 3 on, with a
- * domain.
+ * Size in bytes of a packet's header.  From version 3 on, the header also
+ * contains the domain.
  */
 #define MEMTRACE_HEADER_NBYTES	      66
 #define MEMTRACE_HEADER_DOMAIN_NBYTES 68
