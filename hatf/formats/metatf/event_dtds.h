@@ -28,8 +28,8 @@ struct event_dtds *event_dtds_open(const char *text);
 void event_dtds_close(struct event_dtds *d);
 
 /*
- * Take a comment.  If it has a part of a DTD, keep that part.  Return false if
- * there is no memory.
+ * Take a comment.  If it contains a part of a DTD, keep that part.  Return
+ * false if there is no memory.
  */
 bool event_dtds_note(struct event_dtds *d, const char *comment, size_t nbytes);
 

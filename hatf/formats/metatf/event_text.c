@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-/* Every event record begins with the steps tag, time and thread. */
+/*
+ * The number of steps (struct schema_step) with which every event record
+ * begins: tag, time and thread.
+ */
 #define HEAD_STEPS 3
 
 /* -------------------------------------------------------------------- shape */
@@ -19,7 +22,10 @@ is_number(const struct schema_record *r, uint32_t step, const char *name)
 	       strcmp(r->steps[step].name, name) == 0;
 }
 
-/* Is this step a nested record that consists of a length and so many bytes? */
+/*
+ * Is this step a nested record that consists of a length and that number of
+ * bytes?
+ */
 static bool
 is_vfield(const struct schema_record *r, uint32_t step, const char *name)
 {

@@ -68,7 +68,7 @@ struct event_head {
 	size_t content_nbytes;
 };
 
-/* Is the comment an event? If so, read its lines into '*head'. */
+/* If the comment is an event, read its lines into '*head' and return true. */
 bool event_text_head(const char *comment, size_t nbytes,
 		     struct event_head *head);
 

@@ -41,8 +41,9 @@ void metatf_place_close(struct metatf_place *p);
 
 /*
  * Take a record, and copy its bytes, at most 1 MiB.  The first 'single_count'
- * values belong to fields that precede all repeated fields; only these fields
- * are placed.  Return false if there is no memory or the writer has failed.
+ * values belong to fields that precede all repeated fields; the placer places
+ * only these fields.  Return false if there is no memory or the writer has
+ * failed.
  */
 bool metatf_place_put(struct metatf_place *p,
 		      const struct schema_record *record,

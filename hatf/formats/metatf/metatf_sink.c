@@ -124,7 +124,7 @@ open_split(struct sink *s)
 	return open_sink(s, &metatf_split_dtd);
 }
 
-/* Return the value of the field of 'rec' that has this role. */
+/* Return the value of the field of 'rec' whose role is 'role'. */
 static struct mtf_value
 value_of(const struct hatf_record *rec, unsigned role)
 {
