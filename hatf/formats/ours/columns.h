@@ -54,7 +54,10 @@ column_address(uint64_t raw, uint64_t base)
 	return raw == 0 ? 0 : base + raw;
 }
 
-/* The columns are full when attributes and comments have this many bytes. */
+/*
+ * The columns are full when they contain this many bytes of attributes and
+ * comments.
+ */
 #define COLUMNS_BYTES_NBYTES ((size_t)1 << 20)
 #define COLUMNS_BYTES_MAX    (COLUMNS_BYTES_NBYTES + 65535)
 
