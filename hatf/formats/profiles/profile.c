@@ -230,7 +230,8 @@ give_share(struct profile *p, uint64_t site, const struct hatf_record *rec,
 
 /*
  * If there was a peak since the last change of the site, save the site's
- * counts, which are those at the peak.  Call this before the counts change.
+ * counts, because they are still what they were at the peak.  Call this before
+ * the counts change.
  */
 static void
 note_peak(const struct profile *p, struct profile_site *site)
