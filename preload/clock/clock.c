@@ -265,7 +265,10 @@ clock_wake(void)
 		&clock_tick, &idle, tick, memory_order_seq_cst,
 		memory_order_seq_cst);
 
-	/* 'clock_stamped' may have been set since it was read above. */
+	/*
+	 * Check 'clock_stamped' again, because another thread may have set it
+	 * since the load above.
+	 */
 	if (woken && tick != CLOCK_STAMPED &&
 	    atomic_load_explicit(&clock_stamped, memory_order_seq_cst))
 		drop_tick();
@@ -315,11 +318,11 @@ clock_is_owned(uint64_t tick, const void *self)
 	if (!atomic_load_explicit(&clock_stamped, memory_order_relaxed))
 		return true;
 	/*
-	 * Comparing the owner alone does not suffice: 'self' may be the owner
-	 * of a later tick.  The writer stores a later owner only after this
-	 * tick was revoked, and before 'clock_tick' becomes CLOCK_PENDING.  The
-	 * acquire load makes this thread read 'clock_tick' again only after it
-	 * has read the owner.
+	 * Also compare the tick, because 'self' may be the owner of a later
+	 * tick.  The writer stores a later owner only after this tick was
+	 * revoked, and before 'clock_tick' becomes CLOCK_PENDING.  The acquire
+	 * load makes this thread read 'clock_tick' again only after it has read
+	 * the owner.
 	 */
 	return atomic_load_explicit(&clock_owner, memory_order_acquire) ==
 		       self &&
