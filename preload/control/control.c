@@ -326,8 +326,9 @@ make_status_in(const char *directory)
 		return false;
 	fd = create_status();
 	/*
-	 * An existing file belongs to a process that ended, because only this
-	 * user's processes write to the directory.
+	 * Replace an existing file.  It belongs to an ended process of this
+	 * user that had the same id, because no other user can write to the
+	 * directory.
 	 */
 	if (fd < 0 && errno == EEXIST) {
 		syscall(SYS_unlinkat, AT_FDCWD, c.status, 0);
