@@ -74,12 +74,15 @@ struct arenas_act {
 	struct heap_table_block *blocks;
 };
 
-/* Begin a call of mallctl() by name, or of mallctlbymib(). */
+/* Call one of these before the real mallctl() or mallctlbymib(). */
 struct arenas_act arenas_begin_name(struct arenas *a, const char *name);
 struct arenas_act arenas_begin_mib(struct arenas *a, const size_t *mib,
 				   size_t count);
 
-/* End the call, which has returned 'error', 0 on success. */
+/*
+ * Call this after the real mallctl() or mallctlbymib(), which has returned
+ * 'error' (0: success).
+ */
 void arenas_end(struct arenas *a, const struct arenas_act *act,
 		const struct arenas_args *args, int error);
 
