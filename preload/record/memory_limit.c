@@ -56,7 +56,7 @@ static _Atomic uint64_t left;
 static _Atomic uint32_t answered;
 static _Atomic uint32_t asked; /* number of questions so far */
 
-/* Read the bytes in use.  Return false if /proc cannot be read. */
+/* Read how many bytes are in use.  Return false if /proc cannot be read. */
 static bool
 read_use(struct headroom *use_ret)
 {

@@ -159,7 +159,7 @@ record_fields(const struct record_dtd *dtd, const char *text, size_t nbytes)
 static inline bool
 needs_no_time(const struct thread *t, const struct record_block *block)
 {
-	/* acquire: the epoch is read after 'clock_tick', see clock_revoke(). */
+	/* acquire: load the epoch after 'clock_tick' (see clock_revoke()). */
 	const uint64_t tick =
 		atomic_load_explicit(&clock_tick, memory_order_acquire);
 
@@ -339,7 +339,7 @@ put_word(struct thread *t, uint64_t word, enum event_kind kind,
 	 enum event_kind stamped_kind, const struct record_block *block)
 {
 	const uint64_t limit = record_close(t);
-	/* acquire: the epoch is read after 'clock_tick', see clock_revoke(). */
+	/* acquire: load the epoch after 'clock_tick' (see clock_revoke()). */
 	const bool can =
 		atomic_load_explicit(&clock_tick, memory_order_acquire) ==
 			CLOCK_STAMPED &&

@@ -256,7 +256,9 @@ static inline __attribute__((always_inline)) bool
 put_short(struct thread *t, uint64_t word, enum event_kind kind,
 	  enum event_kind stamped_kind, const struct record_block *block)
 {
-	/* acquire: the epoch is read after 'clock_tick', see clock_revoke(). */
+	/*
+	 * acquire: load the epoch after 'clock_tick' (see clock_revoke()).
+	 */
 	const uint64_t tick =
 		atomic_load_explicit(&clock_tick, memory_order_acquire);
 

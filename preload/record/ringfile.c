@@ -339,7 +339,7 @@ adopt_ring(struct ring *r)
 		return;
 	}
 	rf->end += ring_nbytes(r->words_max);
-	/* relaxed: only a count. */
+	/* relaxed: no other data depends on the count. */
 	atomic_store_explicit(&rf->image->hidden, 0, memory_order_relaxed);
 }
 
@@ -499,7 +499,7 @@ ringfile_can_leave(bool complete)
 
 	if (rf->image == NULL || rf->is_removed)
 		return !complete && rf->image == NULL;
-	/* relaxed: only a count. */
+	/* relaxed: no other data depends on the count. */
 	if (complete &&
 	    atomic_load_explicit(&rf->image->hidden, memory_order_relaxed) != 0)
 		return false;
@@ -572,7 +572,7 @@ void
 ringfile_count_hidden(void)
 {
 	if (rf != NULL && rf->image != NULL)
-		/* relaxed: only a count. */
+		/* relaxed: no other data depends on the count. */
 		atomic_fetch_add_explicit(&rf->image->hidden, 1,
 					  memory_order_relaxed);
 }
@@ -581,7 +581,7 @@ void
 ringfile_count_unattached(void)
 {
 	if (rf != NULL && rf->image != NULL)
-		/* relaxed: only a count. */
+		/* relaxed: no other data depends on the count. */
 		atomic_fetch_add_explicit(&rf->image->unattached, 1,
 					  memory_order_relaxed);
 }
@@ -691,7 +691,8 @@ ringfile_commit(struct image_commit *commit, const char *path,
 	t = &rf->image->trace[idx];
 	if (t->head_hash != head_hash || t->head_nbytes != head_nbytes) {
 		/*
-		 * This is a new trace file, so use the other slot from now on.
+		 * This is a new trace file, so use the other slot of
+		 * image->trace from now on.
 		 */
 		idx ^= 1;
 		t = &rf->image->trace[idx];

@@ -103,8 +103,8 @@ const char *ringfile_path(void);
 struct ring *ringfile_take(bool is_initial);
 
 /*
- * May a new thread use this recycled ring?  If not, unmap the ring and return
- * false.
+ * Return whether a new thread may use this recycled ring.  If not, unmap the
+ * ring.
  */
 bool ringfile_may_reuse(struct ring *r);
 

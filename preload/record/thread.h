@@ -190,8 +190,8 @@ void thread_end_handovers(void);
 void thread_recycle(struct thread *t);
 
 /*
- * Writer: has the thread ended?  If so, it is now DEAD, and everything that it
- * published is visible to the caller.
+ * Writer: return whether the thread has ended.  If the result is true, 't' is
+ * now DEAD, and everything that the thread published is visible to the caller.
  */
 bool thread_has_ended(struct thread *t);
 
