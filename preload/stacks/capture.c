@@ -85,8 +85,8 @@ number_mark(enum stack_mark mark)
 }
 
 /*
- * Return the number that stands for the callers outside the walk: the number of
- * a mark if callers are missing, else 0.
+ * Return the number to use as the caller of the outermost frame of the walk.
+ * If the walk lacks callers, this is the number of a mark, else 0.
  */
 static uint32_t
 number_end(const struct walk *walk)

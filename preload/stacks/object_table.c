@@ -15,7 +15,7 @@
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 
-/* Wiped in the child of a fork. */
+/* The kernel wipes this struct in the child of a fork. */
 struct objects {
 	_Atomic uint32_t lock;
 	_Atomic uint32_t count; /* the last number in use */

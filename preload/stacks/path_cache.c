@@ -196,8 +196,9 @@ insert(struct path_cache *cache, uint32_t place, uint64_t key)
 }
 
 /*
- * Has this stack been met before?  If not, remember its hash.  (The table
- * 'seen' has one hash in each entry, and a newer stack may overwrite it.)
+ * Return whether this stack has been met before.  If not, remember its hash.
+ * (The table 'seen' has one hash in each entry, and a newer stack may overwrite
+ * it.)
  */
 static bool
 was_seen(struct path_cache *cache, uint64_t key)
