@@ -49,8 +49,8 @@ own_slot_is_called(void)
 }
 
 /*
- * Is there an order for this process?  If the order in the slot is for another
- * process, later calls ignore it.
+ * Return whether the slot has a new order for this process.  If the order is
+ * for another process, later calls ignore it.
  */
 bool own_slot_has_order(void);
 

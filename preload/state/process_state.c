@@ -16,7 +16,7 @@
  */
 _Alignas(RING_CACHE_LINE) _Atomic bool process_dormant;
 
-/* Wiped in the child of a fork. */
+/* The kernel wipes this struct in the child of a fork. */
 struct process {
 	_Atomic uint32_t state; /* enum process_state */
 	_Atomic uint64_t ticket;
