@@ -50,7 +50,7 @@ writer_collect_threads(void)
 void
 writer_note_unattached(void)
 {
-	/* relaxed: only a count. */
+	/* relaxed: no other data depends on the count. */
 	const uint64_t n = atomic_exchange_explicit(&writer->wake.unattached, 0,
 						    memory_order_relaxed);
 
