@@ -191,7 +191,9 @@ is_call(const uint8_t *p, const uint8_t *end)
 	allocates = is_word(&word, allocate_word);
 	if (next == line_end || (!allocates && !is_word(&word, free_word)))
 		return false;
-	/* If the buffer ends within the line, the first word must suffice. */
+	/*
+	 * If the buffer ends within the line, decide by the first word alone.
+	 */
 	if (newline == NULL)
 		return true;
 	word = next_word(&next, line_end);

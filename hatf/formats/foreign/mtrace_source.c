@@ -352,7 +352,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 		if (textio_read(s, parse_line, &line, 1) == 0) {
 			/*
 			 * If the log ends between the two lines of a realloc,
-			 * it is incomplete.
+			 * the log is incomplete.
 			 */
 			if (s->err.status == HATF_END && m->has_old)
 				source_stop(s, HATF_TRUNCATED, "realloc");

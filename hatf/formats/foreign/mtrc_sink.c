@@ -290,8 +290,9 @@ put_comment(struct sink *s, const struct hatf_record *rec)
 	else if (hatf_record_comment_starts(rec, MTRC_INDEX_KIND))
 		choose_index(m, rec);
 	/*
-	 * loss_note_stack() counts and ignores a malformed definition.  Calls
-	 * that refer to it have no place.
+	 * A malformed definition is no error: loss_note_stack() counts and
+	 * ignores it.  The sink then writes no place for calls that refer to
+	 * the definition.
 	 */
 	return loss_note_stack(s, m->stacks, rec);
 }
