@@ -522,7 +522,10 @@ put_comment(struct sink *s, const struct hatf_record *rec)
 	struct heaptrack *const h = s->ctx;
 
 	put_note(s, rec);
-	/* loss_note_stack() counts and ignores malformed definitions. */
+	/*
+	 * A malformed definition is no error: loss_note_stack() counts and
+	 * ignores it.
+	 */
 	return loss_note_stack(s, h->stacks, rec) == HATF_OK;
 }
 
