@@ -161,7 +161,10 @@ put_comment(struct sink *s, const struct hatf_record *rec)
 
 	if (hatf_record_comment_starts(rec, PROMOTE_KIND))
 		put_promote(m, rec);
-	/* loss_note_stack() counts and ignores a malformed definition. */
+	/*
+	 * A malformed definition is no error: loss_note_stack() counts and
+	 * ignores it.
+	 */
 	else
 		loss_note_stack(s, m->stacks, rec);
 }
