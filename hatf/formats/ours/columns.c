@@ -25,7 +25,7 @@ const uint16_t column_offsets[COLUMN_LENGTH] = {
 #define ALL    UINT64_MAX
 #define LENGTH UINT64_C(0xffff)
 
-/* The fields of each tag, see FORMAT "Records". */
+/* FORMAT "Records" specifies which fields a record of each tag has. */
 const uint64_t column_mask[HATF_COMMENT + 1][COLUMN_COUNT] = {
 	[HATF_ALLOC] = { ALL, ALL, 0, ALL, ALL, ALL, LENGTH },
 	[HATF_FREE] = { 0, ALL, 0, ALL, ALL, ALL, LENGTH },

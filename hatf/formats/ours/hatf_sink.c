@@ -243,8 +243,9 @@ choose_planner(struct sink *s)
 		return HATF_OK;
 
 	/*
-	 * Without compression, the placement "optimum" always gives the
-	 * smallest result.
+	 * Use "optimum" in place of "smallest".  Without compression, its
+	 * result is always the smallest.  With compression, it is one of the
+	 * placements that the trial compares.
 	 */
 	h->smallest = strcmp(name, TECHNIQUE_SMALLEST) == 0;
 
