@@ -438,8 +438,9 @@ put_names(struct pprof *p, uint32_t mapping)
 	protobuf_put_number(&p->inner, PB_MAPPING_HAS_LINE_NUMBERS,
 			    (names & NAMES_LINE) != 0);
 	/*
-	 * If the trace has line numbers, the tool that found them has also
-	 * found the inlined functions.
+	 * If the trace has line numbers, say that it also has the inlined
+	 * functions, because the tool that found the former has found the
+	 * latter, too.
 	 */
 	protobuf_put_number(&p->inner, PB_MAPPING_HAS_INLINE_FRAMES,
 			    (names & NAMES_LINE) != 0);
