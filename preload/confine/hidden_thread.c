@@ -299,7 +299,10 @@ hidden_thread_start(int (*body)(void *), void *argument, const int *keep,
 	for (; task.n < n && task.n < HIDDEN_THREAD_KEEP_MAX; task.n++)
 		task.keep[task.n] = keep[task.n];
 
-	/* The previous thread may still be ending, on the same stack. */
+	/*
+	 * Wait, because the previous thread may still be ending, on the same
+	 * stack.
+	 */
 	await_end();
 	const uint64_t mask = sys_block_signals();
 	const int tid =
@@ -349,7 +352,10 @@ hidden_thread_run_here(int (*body)(void *), void *argument)
 
 	if (stack == NULL)
 		return false;
-	/* The hidden thread may still be ending, on the same stack. */
+	/*
+	 * Wait, because the hidden thread may still be ending, on the same
+	 * stack.
+	 */
 	await_end();
 	hidden_thread_call_on(stack + GUARD_NBYTES + STACK_NBYTES, body,
 			      argument);

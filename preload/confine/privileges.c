@@ -172,8 +172,9 @@ static const struct allowed_call {
 	{ SYS_madvise, 0, 0 },
 	{ SYS_rt_sigprocmask, 0, 0 },
 	{ SYS_rt_sigtimedwait, 0, 0 },
-	{ SYS_tgkill, 2, UINT32_MAX },	  /* only signal 0, as a check */
-	{ SYS_prlimit64, 2, UINT32_MAX }, /* only to read a limit */
+	/* allow only signal 0, which tests whether a thread exists */
+	{ SYS_tgkill, 2, UINT32_MAX },
+	{ SYS_prlimit64, 2, UINT32_MAX }, /* allow only to read a limit */
 	{ SYS_exit, 0, 0 },
 };
 
