@@ -121,7 +121,10 @@ make_directory(const char *path)
 	struct stat st;
 	bool is_there = lstat(path, &st) == 0;
 
-	/* Another process may make the directory at the same time. */
+	/*
+	 * Ignore EEXIST, because another process may make the directory at the
+	 * same time.
+	 */
 	if (!is_there && errno == ENOENT &&
 	    (syscall(SYS_mkdirat, AT_FDCWD, path, 0700) == 0 ||
 	     errno == EEXIST))
@@ -517,7 +520,7 @@ control_inherit(bool is_dormant)
 	own_slot_close();
 	if (!is_dormant)
 		bells_unmap(&bells);
-	/* The status file belongs to the parent. */
+	/* Forget the status file, because it belongs to the parent. */
 	c.status[0] = '\0';
 }
 

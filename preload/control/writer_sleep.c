@@ -39,7 +39,8 @@ writer_sleep_init(void)
 	s.tid = 0;
 	s.signals = -1;
 	/*
-	 * relaxed: no other thread reads it before the writer thread is made.
+	 * relaxed: no other thread reads 'is_polling' before the writer thread
+	 * exists.
 	 */
 	atomic_store_explicit(&s.is_polling, 0, memory_order_relaxed);
 }
