@@ -46,7 +46,10 @@ struct pool {
 	struct block *blocks;
 };
 
-/* Holds a block or a heap, or is free; reused for either. */
+/*
+ * A cell contains a block or a heap, or is free.  A free cell can become
+ * either.
+ */
 union cell {
 	struct block block;
 	struct pool pool;

@@ -417,8 +417,8 @@ patch(struct jemalloc *j, const char *const *markers)
 
 	if (j->is_there && elf_lookup_object(j->patches[0].real) == NULL) {
 		/*
-		 * jemalloc was unloaded.  The program may load it again, at
-		 * another address.
+		 * jemalloc was unloaded, so forget where it was.  The program
+		 * may load it again, at another address.
 		 */
 		j->is_there = false;
 		atomic_store_explicit(&a->state, 0, memory_order_relaxed);

@@ -453,8 +453,8 @@ new_pool(void *handle)
 		return NULL;
 	pthread_once(&once, begin_pools);
 	/*
-	 * An earlier heap at this address may have ended with its thread,
-	 * without a call that the recorder sees.
+	 * Delete an earlier heap with this handle.  It may have ended with its
+	 * thread, without a call that the recorder sees.
 	 */
 	delete_pool(handle);
 	number = hatftrace_client_heap_create("mi_heap");

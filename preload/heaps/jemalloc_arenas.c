@@ -127,8 +127,8 @@ add(struct arenas *a, unsigned arena)
 		atomic_store_explicit(&a->are_made, true, memory_order_relaxed);
 	}
 	/*
-	 * If an earlier arena had this number, the recorder has missed that
-	 * arena's end.
+	 * If an earlier arena had this number, delete its heap, because the
+	 * recorder has missed the end of that arena.
 	 */
 	number = heap_table_delete(handle);
 	if (number != 0)
