@@ -115,7 +115,8 @@ begin_delete(const void *p)
 		return before;
 	if (!in_pool && !record_free(p))
 		record_free_slow(p);
-	t = thread_self; /* the free may have attached the thread */
+	/* read again, since the free may have attached the thread */
+	t = thread_self;
 	before.limit = t->limit;
 	if (thread_is_attached(t)) {
 		t->deleting = p;

@@ -45,7 +45,7 @@
 	__asm__(".pushsection .text\n.balign 4\n"                         \
 		".globl " name "\n.type " name ", %function\n" name ":\n" \
 		"\t.cfi_startproc\n"                                      \
-		"\thint #34\n" /* bti c */                                \
+		"\thint #34\n" /* bti c: allow indirect branches here */  \
 		"\tstp x29, x30, [sp, #-80]!\n"                           \
 		"\t.cfi_def_cfa_offset 80\n"                              \
 		"\t.cfi_offset 29, -80\n\t.cfi_offset 30, -72\n"          \
