@@ -131,7 +131,7 @@ ringfile_make_spares(void)
 
 	if (rf->image == NULL)
 		return;
-	/* relaxed: these are hints of the producers, see above. */
+	/* relaxed: 'ahead' and 'wanted' are only hints of the producers. */
 	ahead = atomic_load_explicit(&rf->ahead, memory_order_relaxed);
 	if (ahead == AHEAD_NEVER) {
 		if (sys_clock_ns(CLOCK_MONOTONIC) < rf->retry_ns)

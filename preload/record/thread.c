@@ -256,7 +256,10 @@ give_ring(struct thread *t, bool is_initial)
 		return true;
 	if (!memory_limit_take(ring_nbytes(words)))
 		return false;
-	/* memory_limit_take() may have made the writer and the file. */
+	/*
+	 * Try again, because memory_limit_take() may have made the writer and
+	 * the ring file.
+	 */
 	t->ring = ringfile_take(is_initial);
 	if (t->ring != NULL)
 		return true;
