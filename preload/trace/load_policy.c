@@ -122,7 +122,10 @@ look_for_contention(struct load_policy *p, uint64_t now_ns)
 		return;
 	preemptions = (uint64_t)usage.ru_nivcsw - p->preemptions;
 	least = p->is_contended ? CONTENDED_END : CONTENDED_MIN;
-	/* At the first reading, there is no earlier reading to compare with. */
+	/*
+	 * At the first reading, assume that no processor is shared, because
+	 * there is no earlier reading to compare with.
+	 */
 	p->is_contended = p->preemptions_read_ns != 0 &&
 			  preemptions * NS_PER_SEC > least * passed_ns;
 	p->preemptions += preemptions;

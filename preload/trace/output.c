@@ -431,8 +431,8 @@ output_hold_directory(struct output *o)
 	const char *const end = strrchr(o->template, '/');
 
 	/*
-	 * If the directory's name contains %n, the next file may need another
-	 * directory.
+	 * Do not keep the directory open if its name contains %n, because the
+	 * next file may then need another directory.
 	 */
 	if (end != NULL && has_conversion(o->template, end, 'n'))
 		return;
@@ -440,8 +440,9 @@ output_hold_directory(struct output *o)
 	if (o->directory < 0 || o->fd < 0)
 		return;
 	/*
-	 * If the file is not in this directory, the directory was renamed
-	 * meanwhile, or this thread has another root.
+	 * Keep the directory open only if it contains the file.  Otherwise the
+	 * directory was renamed meanwhile, or this thread has another root
+	 * directory.
 	 */
 	if (file_is_at(o->directory, output_base(o), &o->id))
 		return;
