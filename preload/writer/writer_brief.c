@@ -57,8 +57,8 @@ write_trace(void *argument)
 	if (!b->is_done)
 		return 0;
 	/*
-	 * The processor time that this thread has used so far is the program's,
-	 * not the writer's.
+	 * Count the writer's processor time from here on.  What this thread has
+	 * used before is the program's.
 	 */
 	writer->segment.cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	writer->trace.is_brief = true;
@@ -104,9 +104,10 @@ leave_trace(enum writer_end end)
 
 /*
  * Must the header name the ring file?  It must if HATFTRACE_RINGS names another
- * folder, since recovery finds only a ring file beside the trace without its
- * name.  But this thread makes no ring file.  The writer thread would make one
- * after an exec has failed, when the header is already in the trace file.
+ * folder.  If the header does not name the ring file, recovery looks for it
+ * only in the folder of the trace.  But this thread makes no ring file.  The
+ * writer thread would make one after an exec has failed, when the header is
+ * already in the trace file.
  */
 static bool
 must_name_rings(enum writer_end end)

@@ -71,8 +71,8 @@ struct writer {
 	uint32_t gone_count;
 	uint64_t last_event_ns;
 	/*
-	 * Number of lost events of threads without a ring that the trace
-	 * reports.
+	 * How many lost events of threads without a ring the trace has reported
+	 * so far.
 	 */
 	uint64_t unattached_reported;
 	bool is_ended; /* the current block has the trailer */

@@ -169,7 +169,7 @@ writer_sum_up(struct narrate_trailer *end)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct thread *const t = thread_pool_at(i);
 
-		/* relaxed: these are only counts. */
+		/* relaxed: no other data depends on these counts. */
 		end->waits += atomic_load_explicit(&t->wait_count,
 						   memory_order_relaxed);
 		end->wait_ns +=
