@@ -319,7 +319,10 @@ parse_byte(struct parser *p, char *c_ret)
 	return high >= 0 && low >= 0;
 }
 
-/* Strings never have more bytes than the text, so 'bytes' has room for them. */
+/*
+ * Parse a string.  All strings together have fewer bytes than the text, so
+ * 'bytes' has room for them.
+ */
 static bool
 parse_bytes(struct parser *p)
 {
@@ -346,8 +349,8 @@ parse_value(struct parser *p, uint32_t field)
 static bool parse_steps(struct parser *p, uint32_t first, uint32_t end);
 
 /*
- * An item takes at least one byte of text, so the length of the text bounds the
- * number of items.
+ * Parse the items of a step.  An item takes at least one byte of text, so the
+ * length of the text bounds the number of items.
  */
 static bool
 parse_items(struct parser *p, uint32_t step)
