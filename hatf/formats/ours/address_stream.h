@@ -85,7 +85,8 @@ struct address_stream_writer {
 	uint64_t *values; /* room for ADDRESS_STREAM_MAX addresses */
 	uint32_t *numbers;
 	uint64_t *table;
-	uint32_t *slots; /* hash table of numbers plus 1; 0: the slot is free */
+	/* hash table: the number of an address plus 1; 0: the slot is free */
+	uint32_t *slots;
 	uint8_t *stored; /* memory for the piece */
 };
 
