@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * bells_map.h - map the file by which 'hatf ctl' calls processes that have no
- * socket (hatf/recorder/bells.h), or make it
+ * socket (hatf/recorder/bells.h); make the file if there is none
  */
 #ifndef BELLS_MAP_H
 #define BELLS_MAP_H
@@ -28,10 +28,10 @@ bool bells_are_mapped(const struct bells_page *page, uint32_t uid,
 		      uint64_t number);
 
 /*
- * Map the page with the slot of process 'number' from the file in 'directory',
- * which belongs to user 'uid' alone, at the address of the last page.  Make the
- * file if there is none.  The mapping is read-only.  Return false, with nothing
- * changed, if the page could not be mapped.
+ * Map the page that contains the slot of process 'number', at the address of
+ * the page that was mapped last.  The file is in 'directory', which belongs to
+ * user 'uid' alone.  Make the file if there is none.  The mapping is read-only.
+ * Return false, with nothing changed, if the page could not be mapped.
  */
 bool bells_map(struct bells_page *page, const char *directory, uint32_t uid,
 	       uint64_t number);
