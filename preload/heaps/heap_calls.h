@@ -48,8 +48,8 @@ bool heap_calls_has(const char *name);
 void heap_calls_patch_again(void);
 
 /*
- * Return the heap of 'p', found by the function that was given to
- * heap_calls_begin(), or NULL for malloc's heap.
+ * Return the heap of 'p', or NULL for malloc's heap.  To find the heap, call
+ * the function that was given to heap_calls_begin().
  */
 struct pool *heap_calls_of(const void *p);
 
