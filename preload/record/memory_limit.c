@@ -115,8 +115,9 @@ read_limits(struct rlimit *all, struct rlimit *data)
 			     data->rlim_cur != RLIM_INFINITY;
 
 	/*
-	 * relaxed: another thread may still see the old value, and exceed a new
-	 * limit with a mapping that it is making at this moment.
+	 * relaxed: another thread that is making a mapping at this moment may
+	 * still read the old value, and then exceed a new limit.  No memory
+	 * order could prevent this.
 	 */
 	atomic_store_explicit(&is_limited, limited, memory_order_relaxed);
 	return limited;

@@ -181,7 +181,7 @@ void ringfile_remove(void);
 void ringfile_renew(struct ring *r, const char *trace_path);
 
 /*
- * Writer: the process was expected to end, but continues.  If its file was
+ * Writer: the process was expected to end, but continues.  If the ring file was
  * removed, report this under the same conditions as ringfile_open().
  */
 void ringfile_tell_removed(void);
