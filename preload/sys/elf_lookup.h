@@ -24,7 +24,7 @@
 void *elf_lookup_function(const char *name, const void *companion,
 			  bool *together_ret);
 
-/* A function to look up: its name, and its address, or NULL. */
+/* A function to look up: its name, and its address (NULL: not found). */
 struct elf_lookup_next {
 	const char *name;
 	void *found;

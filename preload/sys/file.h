@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.h - files that are identified by device and inode, and descriptors
+ * file.h - open, find and remove files by their identity; move descriptors
  *
  * The writer thread calls these functions, and so do threads of the program
  * that do its work.  They may change errno.
