@@ -347,7 +347,10 @@ exists(const struct thread *t)
 	return syscall(SYS_tgkill, pid, tid, 0) == 0 || errno != ESRCH;
 }
 
-/* Move 't' from ENDING to PROBED, which the caller must end later. */
+/*
+ * Move 't' from ENDING to PROBED.  Return false if 't' is not ENDING.  If the
+ * result is true, the caller must end the state PROBED later.
+ */
 static bool
 try_probe(struct thread *t)
 {
