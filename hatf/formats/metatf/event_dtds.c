@@ -18,7 +18,10 @@
 #define NAME_NBYTES	 65
 #define PART_NBYTES	 ((size_t)1 << 16)
 
-/* Tags of event records, in sections whose tags have one byte. */
+/*
+ * The first and the last tag for event records.  Tags of these sections have
+ * one byte.
+ */
 #define FIRST_TAG 32
 #define LAST_TAG  255
 
