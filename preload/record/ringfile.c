@@ -246,10 +246,7 @@ create(const struct config *config, const char *trace_path)
 		return false;
 	}
 	rf->id = id;
-	/*
-	 * To remove the file later, keep its folder open, since the folder may
-	 * be renamed.
-	 */
+	/* Keep the folder open, since it may be renamed before the removal. */
 	rf->dir_fd = file_above_standard(file_open_folder(rf->path));
 	return true;
 }
@@ -292,10 +289,7 @@ static bool
 write_ring(const struct ring *r, uint64_t offset)
 {
 	const uint64_t words = ring_mask(r) + 1;
-	/*
-	 * Also write some words beyond the head, because an interrupted
-	 * recording may have put words there and not yet published them.
-	 */
+	/* Include words that an interrupted recording has not published. */
 	const uint64_t put = ring_head(r) + UNPUBLISHED_WORDS;
 	const uint64_t used = put < words ? put : words;
 	_Alignas(struct ring) uint8_t bytes[sizeof(struct ring)];
@@ -305,17 +299,11 @@ write_ring(const struct ring *r, uint64_t offset)
 	head->magic = IMAGE_RING_MAGIC;
 	head->offset = offset;
 	head->generation = rf->generation;
-	/*
-	 * Store that 'r' has no commit yet, because each file numbers its own
-	 * commits.
-	 */
+	/* Store no commit, because each file numbers its own commits. */
 	for (unsigned i = 0; i < 2; i++)
 		atomic_store_explicit(&head->commit[i].seq, RING_NO_COMMIT,
 				      memory_order_relaxed);
-	/*
-	 * Write the header last, because readers ignore a ring without a
-	 * header.
-	 */
+	/* Write the header last, since readers ignore a ring without one. */
 	return write_at(offset + sizeof(bytes), r->words,
 			used * sizeof(uint64_t)) &&
 	       write_at(offset, bytes, sizeof(bytes));
@@ -446,10 +434,7 @@ ringfile_make(const struct config *config, const char *trace_path,
 		errno = EOPNOTSUPP;
 		if ((config->rings_asked || is_safe(rf->fd)) &&
 		    fill(will_adopt)) {
-			/*
-			 * Until the first commit, only this path says to which
-			 * trace the file belongs.
-			 */
+			/* Until a commit, only this path names the trace. */
 			set_path(&rf->image->trace[0], trace_path);
 			return;
 		}
@@ -460,10 +445,7 @@ ringfile_make(const struct config *config, const char *trace_path,
 bool
 ringfile_init(const struct config *config)
 {
-	/*
-	 * In the child of a fork, 'rf' is not NULL.  It is the parent's
-	 * mapping, which the kernel has wiped, so use it again.
-	 */
+	/* In the child of a fork, reuse the parent's mapping, now wiped. */
 	if (rf == NULL)
 		rf = memory_map_wiped(sizeof(*rf));
 	if (rf == NULL)
@@ -690,10 +672,7 @@ ringfile_commit(struct image_commit *commit, const char *path,
 	idx = trace_idx();
 	t = &rf->image->trace[idx];
 	if (t->head_hash != head_hash || t->head_nbytes != head_nbytes) {
-		/*
-		 * This is a new trace file, so use the other slot of
-		 * image->trace from now on.
-		 */
+		/* For a new trace file, use the other slot of image->trace. */
 		idx ^= 1;
 		t = &rf->image->trace[idx];
 		t->head_nbytes = head_nbytes;

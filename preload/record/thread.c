@@ -58,10 +58,7 @@ struct pool {
 #define PART_THREADS 512u
 #define PART_NBYTES  (PART_THREADS * sizeof(struct thread))
 static _Atomic(struct thread *) parts[THREAD_MAX / PART_THREADS];
-/*
- * thread_pool_at() returns this struct if the part with the thread is not
- * mapped.
- */
+/* thread_pool_at() returns this struct if the thread's part is not mapped. */
 static struct thread absent = { .state = THREAD_MUTED };
 
 /*
@@ -177,10 +174,7 @@ try_claim(struct thread *t)
 		memory_order_relaxed);
 }
 
-/*
- * Map part 'i' if the writer has not mapped it.  Return false if there is no
- * memory.
- */
+/* Make sure that part 'i' is mapped.  Return false if there is no memory. */
 static bool
 get_part(uint32_t i)
 {
@@ -256,10 +250,7 @@ give_ring(struct thread *t, bool is_initial)
 		return true;
 	if (!memory_limit_take(ring_nbytes(words)))
 		return false;
-	/*
-	 * Try again, because memory_limit_take() may have made the writer and
-	 * the ring file.
-	 */
+	/* Try again, since memory_limit_take() may have made the ring file. */
 	t->ring = ringfile_take(is_initial);
 	if (t->ring != NULL)
 		return true;
@@ -306,10 +297,7 @@ set_owner(struct thread *t, uint64_t id, struct kernel_id self)
 	t->deleting = NULL;
 	t->epoch = 0;
 	t->owner = owners_new_number();
-	/*
-	 * relaxed, both: thread_has_ended() reads both ids again in state
-	 * PROBED.
-	 */
+	/* relaxed, both: thread_has_ended() reads both again when PROBED. */
 	atomic_store_explicit(&t->tid, self.tid, memory_order_relaxed);
 	atomic_store_explicit(&t->pid, self.pid, memory_order_relaxed);
 	t->pthread = (uint64_t)pthread_self();
@@ -347,10 +335,7 @@ exists(const struct thread *t)
 	return syscall(SYS_tgkill, pid, tid, 0) == 0 || errno != ESRCH;
 }
 
-/*
- * Move 't' from ENDING to PROBED.  Return false if 't' is not ENDING.  If the
- * result is true, the caller must end the state PROBED later.
- */
+/* If 't' is ENDING, make it PROBED, a state that the caller must end. */
 static bool
 try_probe(struct thread *t)
 {
@@ -388,10 +373,8 @@ may_take_over(const struct thread *t, int own_pid)
 }
 
 enum probe {
-	/* 't' is now PROBED, and the caller takes over its ring */
-	PROBE_TAKEN,
-	/* the owner of 't' exists, or another thread probes 't' */
-	PROBE_ALIVE,
+	PROBE_TAKEN,   /* 't' is PROBED, and the caller takes over its ring */
+	PROBE_ALIVE,   /* the owner of 't' exists, or 't' is being probed */
 	PROBE_USELESS, /* 't' is not ENDING any more */
 };
 
@@ -561,10 +544,7 @@ thread_attach_nested(struct thread *t)
 	return n;
 }
 
-/*
- * A signal handler can interrupt a recording and begin another one.  A fork can
- * repair at most this many interrupted recordings.
- */
+/* A fork can repair at most this many nested interrupted recordings. */
 #define INTERRUPTED_MAX 4
 
 static __thread struct {
@@ -602,10 +582,7 @@ thread_repair_interrupted(void)
 
 		if (t == NULL)
 			return;
-		/*
-		 * Map at the same address, which a register of the interrupted
-		 * recording may hold.
-		 */
+		/* Use the same address, which a register may still hold. */
 		if (!memory_map_at(interrupted[i].ring,
 				   ring_nbytes(interrupted[i].words)))
 			return;
