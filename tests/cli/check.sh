@@ -616,7 +616,7 @@ for text in '' '# nothing\n' 'wrapper x\n'; do
 	run "$HATF" record --check none.limits -o r.hatf ./program
 	check_status 'record --check without a limit' 2
 	check_one_line 'record --check without a limit' \
-		'hatf record: --check: the file has no limit*'
+		'hatf record: --check: the file contains no limits*'
 done
 rm none.limits
 run "$HATF" record --check heap.limits -o r.hatf sh -c './program; exit 7'

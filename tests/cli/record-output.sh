@@ -163,7 +163,7 @@ refused 'procfs, a template' 'cannot write to directory /proc: *' \
 HATFTRACE_OUT=none/%p refused 'from the environment' 'cannot write to *'
 HATFTRACE_LIB=none.so refused 'no library' 'HATFTRACE_LIB: none.so: No such*'
 HATFTRACE_LIB=/dev/null refused 'a device as the library' \
-	'/dev/null: not a library that can be loaded here'
+	'/dev/null: cannot be loaded as a library'
 mkdir 'with blank'
 cp "$BUILD/libhatftrace.so" 'with blank/'
 HATFTRACE_LIB='with blank/libhatftrace.so' refused 'a blank in its path' \

@@ -57,7 +57,7 @@ static const struct opt options[] = {
 	  "write the file of --baseline instead of comparing" },
 	{ "fail-unused", 'U', NULL, "also fail if a limit matches nothing" },
 	{ "fail-on", 'f', "EXPR",
-	  "fail if this grows (written as in 'hatf diff -f'):\n"
+	  "fail if the growth exceeds EXPR (as in 'hatf diff -f'):\n"
 	  "'peak>5%', 'site.live>64K' (default: 'any')" },
 	{ "floor", 'F', "PERCENT",
 	  "ignore growth up to PERCENT of the baseline (default 1)" },
@@ -186,7 +186,8 @@ static int
 settle(struct checking *k)
 {
 	if (k->limits.count == 0 && k->baseline == NULL)
-		return opt_complain(&page, "a limit or a baseline is missing");
+		return opt_complain(
+			&page, "give a limit, or a baseline by --baseline");
 	if (k->update && k->baseline == NULL)
 		return opt_complain(&page, "--update needs --baseline");
 	if (k->condition.count != 0 && (k->baseline == NULL || k->update))

@@ -61,7 +61,7 @@ static const struct opt options[] = {
 	  "replace names by pseudonyms; figures stay the same" },
 	{ "names", 'n', "FILE",
 	  "store pseudonyms and their names in FILE, and use\n"
-	  "the pseudonyms that FILE has" },
+	  "the pseudonyms that FILE already contains" },
 	SITE_OPTIONS,
 	{ NULL, 0, NULL, NULL },
 };
@@ -91,7 +91,7 @@ struct convert {
 	struct site_options sites;
 	struct site_choice choice;
 	bool is_choice_open;
-	bool shows_stacks; /* replace stacks by those without hidden frames */
+	bool shows_stacks; /* leave hidden frames out of stacks */
 	bool anonymize;
 	const char *names; /* argument of --names, or NULL */
 	struct anonymizer *anonymizer;
@@ -246,7 +246,10 @@ check_options(const struct convert *c)
 
 /* ------------------------------------------------------------------ records */
 
-/* Open the choice of blocks, and open it again if the copy starts again. */
+/*
+ * Open the choice of blocks and frames.  If rewrite_trace() copies a second
+ * time, close the first choice and open a new one.
+ */
 static bool
 begin_choice(void *context)
 {
@@ -320,7 +323,10 @@ is_profile(const char *format)
 	return false;
 }
 
-/* Copy the trace, and finish the choice of blocks and the anonymization. */
+/*
+ * Copy the trace.  Then report options that had no effect, and finish the
+ * anonymization.
+ */
 static int
 convert_edited(struct convert *c)
 {

@@ -200,7 +200,8 @@ is_program_event(const struct hatf_record *r)
 
 /*
  * Does 's' begin with \xHH for a printable character?  A comment of a trace
- * needs this escape, a reader of the dump does not.
+ * needs this escape, but the dump prints the character itself, which is stored
+ * in '*c_ret'.
  */
 static bool
 is_needless_escape(const uint8_t *s, size_t nbytes, char *c_ret)
@@ -310,7 +311,10 @@ print_metadata(struct out *o, const struct hatf_metadata *m)
 		out_hex(o, m->value);
 	else
 		out_u64(o, m->value);
-	/* A stride is modulo 2^64, so print large values as negative. */
+	/*
+	 * A stride is a difference modulo 2^64.  Print it as a signed number,
+	 * because a large value is a negative stride.
+	 */
 	if (m->argument == HATF_STRIDE)
 		out_printf(o, " stride=%" PRId64, (int64_t)m->stride);
 }

@@ -95,7 +95,10 @@ static void
 occupy_streams(void)
 {
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
-		/* open() returns the lowest descriptor that is free: 'fd'. */
+		/*
+		 * open() returns 'fd', because 'fd' is the lowest descriptor
+		 * that is free.
+		 */
 		if (fcntl(fd, F_GETFD) < 0)
 			(void)!open("/dev/null",
 				    (fd == 0 ? O_WRONLY : O_RDONLY) |

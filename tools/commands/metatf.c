@@ -205,8 +205,8 @@ write_generated(const struct ask *ask, const struct generation *g,
 		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 	snprintf(path, sizeof(path), "%s/%s%s", ask->folder, g->name, suffix);
 	if (ok && !may_replace(path)) {
-		message_print("%s: not replaced, because 'hatf metatf gen' has "
-			      "not made it",
+		message_print("%s: not replaced, because 'hatf metatf gen' did "
+			      "not write it",
 			      path);
 		ok = false;
 	}

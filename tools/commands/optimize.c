@@ -96,8 +96,8 @@ print_nbytes(const char *what, uint64_t before, uint64_t after)
 }
 
 /*
- * Get the size of OUT as the reader counts it, by reading all of OUT.  Return
- * false if OUT is not a regular file.
+ * Read all of OUT to get its statistics, which contain its size.  Return false
+ * if OUT is not a regular file or cannot be opened.
  */
 static bool
 measure(const struct rewrite *r, struct hatf_reader_stats *stats_ret)

@@ -42,7 +42,7 @@ static const struct opt options[] = {
 	  "module, thread or size (default: total)" },
 	{ "top", 'n', "N",
 	  "show the N largest as layers, 1 to 9 (default 6); one\nmore layer "
-	  "has all others" },
+	  "shows the sum of all others" },
 	{ "count", 'c', NULL, "show the number of blocks, not of bytes" },
 	{ "events", 'e', NULL, "let the axis count calls instead of time" },
 	{ "from", 'f', "WHEN",
@@ -89,7 +89,7 @@ static const struct {
 	enum group_by by;
 	const char *name;
 } ways[] = {
-	{ BY_SITE, NULL }, /* not divided */
+	{ BY_SITE, NULL }, /* "total": the heap is not divided */
 	{ BY_SITE, "call site" },   { BY_FUNCTION, "function" },
 	{ BY_FILE, "source file" }, { BY_MODULE, "module" },
 	{ BY_THREAD, "thread" },    { BY_SIZE, "size class" },

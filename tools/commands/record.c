@@ -119,7 +119,7 @@ static const struct opt_page page = {
 	"descendants, to a trace file, with the call stack of each\n"
 	"allocation.  At the end the stacks get functions, files and lines,\n"
 	"and one line reports what was recorded.\n",
-	"The environment has the other settings, HATFTRACE_OUT and so on:\n"
+	"Other settings are environment variables, such as HATFTRACE_OUT:\n"
 	"see libhatftrace(7).\n"
 	"Exit status: that of COMMAND, or death by the same signal; 1 if\n"
 	"COMMAND succeeded but its trace is missing or incomplete; 2 for\n"
@@ -161,8 +161,9 @@ take_buffer(const char *value)
 }
 
 /*
- * Refuse a value that begins with a capital letter, because the recorder puts a
- * capital letter there to mark the variable.
+ * Refuse a value that begins with a capital letter.  The first traced process
+ * makes this letter a capital, which shows its descendants that they are not
+ * the first process (preload/config/follow.h).
  */
 static bool
 take_follow(const char *value)
@@ -174,7 +175,8 @@ take_follow(const char *value)
 
 /*
  * Make the command the first process of a new tree.  If 'hatf record' itself is
- * traced, its recorder has marked the variable with a capital letter.
+ * traced, its recorder has made the first letter of HATFTRACE_FOLLOW a capital,
+ * which marks descendants.  Restore the small letter.
  */
 static bool
 begin_tree(void)
@@ -274,8 +276,8 @@ take_option(unsigned idx, const char *value, void *ctx)
 }
 
 /*
- * Write the path of libhatftrace.so in the directory 'dir' + 'below' to 'lib'.
- * Return false if there is no such file.
+ * Set 'lib' to the path of libhatftrace.so, if it is in the directory 'dir' +
+ * 'below'.  Otherwise return false.
  */
 static bool
 library_in(const char *dir, const char *below, char lib[PATH_MAX])
@@ -325,7 +327,7 @@ set_preload(void)
 	if (!find_library(lib))
 		return false;
 	if (!program_is_library(lib)) {
-		message_print("%s: not a library that can be loaded here", lib);
+		message_print("%s: cannot be loaded as a library", lib);
 		return false;
 	}
 	if (strpbrk(lib, " :") != NULL) {
@@ -619,7 +621,8 @@ settle(const struct command_line *line)
 	const struct checking *const k = &line->checking;
 
 	if (line->has_check && k->limits.count == 0)
-		return opt_complain(&page, "--check: the file has no limit");
+		return opt_complain(&page,
+				    "--check: the file contains no limits");
 	if (!line->has_check && k->junit != NULL)
 		return opt_complain(&page, "--junit needs --check");
 	if (!line->has_check && k->sarif != NULL)

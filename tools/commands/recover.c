@@ -256,7 +256,7 @@ find_there(const char *dir, const char *trace, char *path, size_t nbytes)
 	return n > 0 && (size_t)n < nbytes && is_there(path);
 }
 
-/* Write the path of the ring file to 'path'. */
+/* Find the ring file of a trace, and store its path in 'path'. */
 static bool
 find_rings(const struct recover *c, const char *trace, char *path,
 	   size_t nbytes)

@@ -56,7 +56,7 @@ static const struct opt options[] = {
 	  "max (default), or real (make each call at its time)" },
 	{ "from", 0, "WHEN",
 	  "begin at an event (1000) or at a time (1.5s): allocate\n"
-	  "what is live then, and measure the calls after it" },
+	  "what is live at this point, and measure later calls" },
 	{ "to", 0, "WHEN", "stop before an event or at a time" },
 	{ "what-if", 'w', "CHANGE",
 	  "also replay a changed trace, and compare the two:\n"

@@ -150,7 +150,10 @@ print_totals(struct out *o, const struct census *c)
 	out_printf(o, " (%s moved)\n", figure_count(c->total.moved.count).text);
 }
 
-/* Store the maximum of live bytes of each part of the trace in 'values'. */
+/*
+ * Divide the trace into BAR_COUNT equal parts.  Store the maximum of live bytes
+ * in each part in 'values'.
+ */
 static void
 sample_history(const struct census *c, uint64_t values[BAR_COUNT])
 {
@@ -161,8 +164,8 @@ sample_history(const struct census *c, uint64_t values[BAR_COUNT])
 	size_t next = 0;
 
 	for (unsigned i = 0; i < BAR_COUNT; i++) {
-		/* A part has the spans that begin before its end. */
 		const double part = (double)end / BAR_COUNT;
+		/* The number of the first span that begins after part 'i'. */
 		const uint64_t last = (uint64_t)(part * (i + 1));
 
 		values[i] = live;

@@ -64,9 +64,8 @@ static const struct opt_page page = {
 	"Print what was allocated, freed, live, temporary and moved, by call\n"
 	"site, thread, size and so on.  Sites, functions, files and modules "
 	"need\n"
-	"a trace with call stacks (as 'hatf record' takes them); without them, "
-	"threads\n"
-	"and sizes stand for sites.\n"
+	"a trace with call stacks, which 'hatf record' takes.  If there are\n"
+	"none, each pair of a thread and a size class stands for a site.\n"
 	"FILE is in any format of 'hatf convert'; '-' is standard input.\n",
 	"Exit status: 0 if every trace is complete, 1 if a trace is\n"
 	"incomplete or cannot be read, 2 for wrong usage.\n",
@@ -313,9 +312,10 @@ print_lifetimes(struct out *o, const struct census *c)
 }
 
 /*
- * Return an object for each pair of a size class and a lifetime class: the
- * freed blocks with such a lifetime in events, and those with such a lifetime
- * in time.
+ * Return an array with an object for each pair of a size class and a lifetime
+ * class.  The object has two amounts of freed blocks of the size class: those
+ * whose lifetime in events is in the lifetime class, and those whose lifetime
+ * in time is in that class.
  */
 static json_t *
 json_lifetimes(const struct census *c)
@@ -357,7 +357,10 @@ show_rate(const struct census *c, struct figure (*show)(uint64_t n), uint64_t n,
 	const double ns = (double)units * (double)c->unit_ns;
 	const double rate = ns > 0 ? (double)n * 1e9 / ns : 0;
 
-	/* No real heap reaches a rate that does not fit into 64 bits. */
+	/*
+	 * Show "-" also for a rate that does not fit into 64 bits, because no
+	 * real heap reaches such a rate.
+	 */
 	if (ns > 0 && rate < 1e19)
 		return show((uint64_t)rate);
 	return (struct figure){ "-" };

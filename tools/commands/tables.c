@@ -36,7 +36,7 @@ static const struct opt options[] = {
 	  "times are always taken with one thread" },
 	{ "csv", 'c', "FILE",
 	  "also write the figures to FILE as CSV; with '-', write\n"
-	  "only that, to standard output" },
+	  "only the CSV, to standard output" },
 	{ NULL, 0, NULL, NULL },
 };
 

@@ -314,9 +314,9 @@ has_read_all(const struct watch *w)
 }
 
 /*
- * Flush the newest events and wait until they are counted; on a terminal, wait
- * only briefly.  If the process cannot flush, count the events that the file
- * has.
+ * Let the process flush its newest events, and wait until they are counted; on
+ * a terminal, wait only briefly.  If the process cannot flush, count the events
+ * that are in the file.
  */
 static void
 catch_up(struct watch *w)
@@ -356,7 +356,7 @@ describe_state(const struct watch *w, char *buf, size_t nbytes)
 	}
 }
 
-/* Fill in a page from the census, which is locked. */
+/* Fill in a page from the census, which the caller has locked. */
 static void
 fill_page(struct watch *w, struct live_page *p, const struct census *c)
 {

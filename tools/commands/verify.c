@@ -210,8 +210,9 @@ check_end(const struct verify *v, struct finding *f)
 
 	hatf_events_get_stats(f->scan.events, &seen);
 	/*
-	 * If the trace ends before all records that a realloc announces,
-	 * hatf_events counts a violation, but no event has it.  Report it here.
+	 * If a realloc announces records that the trace no longer contains,
+	 * hatf_events counts a violation at the end, which belongs to no event.
+	 * Report this violation here.
 	 */
 	if (seen.violation_count > f->told_count)
 		violate(v, f, &f->claims.last,
