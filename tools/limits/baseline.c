@@ -63,7 +63,7 @@ check_head(struct baseline *b)
 	return true;
 }
 
-/* Check the keys that a baseline need not have. */
+/* Check the optional keys of a baseline. */
 static bool
 check_options(const struct baseline *b)
 {
@@ -254,7 +254,10 @@ has_measures(json_t *row)
 	return true;
 }
 
-/* Put a row into all runs; 'name' is NULL for the total. */
+/*
+ * Put the values of a row into the comparison, once for each run of the
+ * baseline.  'name' is NULL for the total.
+ */
 static bool
 put_row(const struct baseline *b, struct comparison *c, const char *name,
 	json_t *row)
@@ -299,7 +302,10 @@ baseline_put(const struct baseline *b, struct comparison *c)
 
 /* ------------------------------------------------------------------ writing */
 
-/* Return a measure in all runs: an array, or one number if all are equal. */
+/*
+ * Return the values of a measure as JSON: an array with a number for each run,
+ * or one number if all runs have the same.
+ */
 static json_t *
 json_values(const struct comparison *c, const struct comparison_row *row,
 	    int measure)
@@ -323,7 +329,7 @@ json_values(const struct comparison *c, const struct comparison_row *row,
 	return list;
 }
 
-/* Return the largest value of a measure in all runs. */
+/* Return the largest value that a measure of the row has in any run. */
 static uint64_t
 largest(const struct comparison *c, const struct comparison_row *row,
 	int measure)
@@ -336,7 +342,7 @@ largest(const struct comparison *c, const struct comparison_row *row,
 	return max;
 }
 
-/* Is some measure of the row large enough to write the row? */
+/* Is at least one measure so large that the row must be written? */
 static bool
 is_kept(const struct comparison *c, const struct comparison_row *row)
 {
@@ -418,8 +424,8 @@ write_rows(FILE *f, const struct comparison *c)
 }
 
 /*
- * Write KEY: VALUE and release the value.  Return false if there is no memory;
- * a NULL value means this, too.
+ * Write KEY: VALUE and release the value.  Return false if there is no memory,
+ * or if 'value' is NULL because its creation ran out of memory.
  */
 static bool
 write_value(FILE *f, const char *key, json_t *value)

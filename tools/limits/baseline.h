@@ -7,15 +7,16 @@
  *
  * 	{"hatf_baseline": 1, "by": "site", "runs": 3, "program": "app",
  * 	"wrappers": ["xmalloc*"],
- * 	"total": {"peak": [9000, 9010, 9000], "live": 0, ...},
+ * 	"total": {"peak": [9000, 9010, 9000], "live": 512, ...},
  * 	"rows": {
  * 	"parse (parse.c)": {"allocated": 4096, "allocations": 12},
  * 	...
  * 	}}
  *
- * If all runs have the same number, it is written once; 0 is omitted.  Rows
- * with less than a ten-thousandth of every measure are omitted.  "program",
- * "wrappers" and "raw_stacks" are there only if they are known or used.
+ * If all runs have the same number for a measure, the number is written once.
+ * If this number is 0, the measure is omitted.  A row is omitted if each of its
+ * measures is less than a ten-thousandth of the total.  "program" is omitted if
+ * it is unknown, "wrappers" and "raw_stacks" if the user did not set them.
  */
 #ifndef BASELINE_H
 #define BASELINE_H

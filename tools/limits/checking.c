@@ -329,8 +329,8 @@ compare_names(const void *a, const void *b)
 }
 
 /*
- * Set *repeats_ret to whether two processes have one name.  Return false after
- * a message if there is no memory.
+ * Set '*repeats_ret' to true if two processes have the same name, else to
+ * false.  Return false after a message if there is no memory.
  */
 static bool
 find_repeated_names(const struct processes *processes, bool *repeats_ret)

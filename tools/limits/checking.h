@@ -23,7 +23,8 @@ struct checking {
 	struct gather_options gathering;
 	enum checking_form form;
 	bool has_annotations; /* also print annotations */
-	bool fails_unused;    /* a limit that matches nothing is exceeded */
+	/* report a limit that matches nothing as exceeded */
+	bool fails_unused;
 	const char *junit, *sarif; /* files, or NULL */
 };
 

@@ -80,7 +80,10 @@ figures_read(struct figures *f, const struct process *process, unsigned scopes,
 	 * the parent.
 	 */
 	watching.no_parent = true;
-	/* Always collect some rows, because they also give the total. */
+	/*
+	 * Always collect the rows of one scope, because the total is computed
+	 * along with the rows.
+	 */
 	scopes |= 1u << LIMIT_PROCESS;
 	for (int i = 0; i < LIMIT_SCOPE_COUNT; i++)
 		comparison_init(&f->rows[i],
@@ -172,8 +175,8 @@ find_stack(const struct figures *f, enum limit_scope scope,
 {
 	const struct census *const c = f->last->census;
 	/*
-	 * For a ratio, use a measure of amounts, which shows where most of the
-	 * blocks come from.
+	 * For a ratio, compare the number of temporary blocks, because the
+	 * ratio alone does not show where most of them come from.
 	 */
 	const enum measure key =
 		measure == LIMIT_PEAK	     ? MEASURE_PEAK
@@ -218,8 +221,9 @@ figures_find_place(const struct figures *f, enum limit_scope scope,
 		return place;
 	/*
 	 * Only the census of the last segment is in memory.  For a rotated
-	 * trace, it is complete about what is live at the end, but about
-	 * nothing else.
+	 * trace, this census contains all that is live at the end, but all
+	 * other measures lack the earlier segments.  So return no place for
+	 * these measures.
 	 */
 	if (f->process->path_count > 1 && measure != LIMIT_LIVE)
 		return place;

@@ -23,7 +23,7 @@ struct figures_place {
 
 struct figures {
 	const struct process *process;
-	/* By enum limit_scope; scopes that no limit needs are empty. */
+	/* The rows of each scope; none for a scope that no limit needs. */
 	struct comparison rows[LIMIT_SCOPE_COUNT];
 	uint64_t single; /* size of the largest allocation */
 	uint64_t single_stack;

@@ -187,7 +187,10 @@ make_finding(const struct judgement *j, struct rule *r,
 	return found;
 }
 
-/* May a finding be kept: is there room, or is the smallest one smaller? */
+/*
+ * Must a finding with this value be kept, because there is room, or because the
+ * value exceeds the smallest one that is kept?
+ */
 static bool
 is_kept(const struct rule *r, uint64_t value)
 {

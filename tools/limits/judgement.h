@@ -36,7 +36,8 @@ struct rule {
 	char *origin;	/* "heap.limits:3"; NULL: a condition of a baseline */
 	char *baseline; /* the baseline's file, escaped, or NULL */
 	bool is_tree;	/* a limit of the tree */
-	bool is_unmatched; /* exceeded, because nothing matches it */
+	/* reported as exceeded, because nothing matches it */
+	bool is_unmatched;
 	bool has_worst;
 	/* The value closest to the limit, if nothing exceeds the limit. */
 	struct finding worst;
@@ -56,7 +57,7 @@ struct judgement {
 	unsigned scopes; /* scopes that figures_read() must read, as bits */
 	/* Several processes have the same name, so name their traces, too. */
 	bool names_traces;
-	/* A limit that matches nothing is exceeded. */
+	/* Report a limit that matches nothing as exceeded. */
 	bool fails_unused;
 	uint64_t process_count;
 	/* Sums over all processes, and the largest allocation of them all. */

@@ -121,7 +121,10 @@ take_source(const char *path, struct judgement_spot *spot)
 {
 	char *const file = realpath(path, NULL);
 	char *const here = realpath(".", NULL);
-	/* Of all directories, only the root has a path that ends in '/'. */
+	/*
+	 * The root is the only directory whose path ends in '/'.  Take 0 as the
+	 * length of this path, so that file[n] is a '/' for the root, too.
+	 */
 	size_t n = here != NULL && here[1] != '\0' ? strlen(here) : 0;
 	const bool is_below = file != NULL && here != NULL &&
 			      strncmp(file, here, n) == 0 && file[n] == '/' &&

@@ -27,9 +27,9 @@ void judgement_print_markdown(FILE *f, const struct judgement *j);
 void judgement_print_annotations(FILE *f, const struct judgement *j);
 
 /*
- * Print XML in JUnit's format, which CI systems read.  It has a test case for
- * each rule, which is skipped if nothing matches the rule, and one that fails
- * if a trace is incomplete.
+ * Print XML in JUnit's format, which CI systems read.  The XML contains a test
+ * case for each rule; the case is marked as skipped if nothing matches the
+ * rule.  One more test case fails if a trace is incomplete.
  */
 void judgement_print_junit(FILE *f, const struct judgement *j);
 
@@ -52,8 +52,9 @@ bool judgement_print_sarif(FILE *f, const struct judgement *j);
  * directory or below, else its limit or baseline.
  */
 struct judgement_spot {
-	char file[4096]; /* a site: relative to the current directory */
-	uint64_t line;	 /* 0: unknown */
+	/* of a site: a path relative to the current directory */
+	char file[4096];
+	uint64_t line; /* 0: unknown */
 };
 
 /* Find the spot of a finding.  Return false if there is none. */

@@ -13,7 +13,10 @@ state_of(const struct rule *r)
 {
 	if (r->exceeded_count != 0)
 		return "exceeded";
-	/* A condition on growth is met if it has no findings. */
+	/*
+	 * Without findings, a condition on growth, which has no origin, is
+	 * "ok".  A limit is "unused" if no value was compared with it.
+	 */
 	return r->has_worst || r->origin == NULL ? "ok" : "unused";
 }
 

@@ -326,9 +326,9 @@ limits_add_option(struct limits *limits, const char *option,
 }
 
 /*
- * Take a line "wrapper GLOB".  If the line begins with "wrapper", but is wrong,
- * report this, set '*is_wrong_ret' and return false.  If it does not begin with
- * "wrapper", only return false.
+ * Parse a line "wrapper GLOB".  If the line begins with "wrapper", but is
+ * wrong, print a message, set '*is_wrong_ret' and return false.  If the line
+ * does not begin with "wrapper", only return false.
  */
 static bool
 take_wrapper(struct limits *limits, const char *origin, const char *text,

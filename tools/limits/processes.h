@@ -32,9 +32,9 @@ mode_t processes_operand_type(const char *path);
 
 /*
  * Find the processes of files and directories.  Segments of one process make
- * one entry; a file that another program wrote is a process of its own.  Fail
- * if a file in a directory is named like a trace but is not one.  On failure
- * print a message and return false.
+ * one entry.  A file whose header names no process counts as a process of its
+ * own.  Fail if a file in a directory is named like a trace but is not one.  On
+ * failure print a message and return false.
  */
 bool processes_find(struct processes *p, char **operands, size_t n);
 

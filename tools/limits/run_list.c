@@ -91,7 +91,10 @@ append_processes(struct run_list *runs, const struct processes *p)
 	return true;
 }
 
-/* Append a directory, which must have the traces of one process. */
+/*
+ * Append a run with the traces in a directory.  Fail if they are traces of
+ * several processes.
+ */
 static bool
 append_directory(struct run_list *runs, char *path)
 {
