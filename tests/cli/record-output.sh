@@ -79,7 +79,7 @@ export HATFTRACE_BEGIN=now
 run "$HATF" record -o moved/m.hatf.gz -- mv moved away
 check_status moved 1
 check_one_line moved 'hatf record: mv left no trace:' \
-	"the directory of moved/m.hatf.gz is now $PWD/away"
+	"the directory of moved/m.hatf.gz was moved to $PWD/away"
 run "$HATF" verify away/m.hatf.gz
 check_status 'moved: verify' 0
 run "$HATF" record -o gone.hatf.gz -- rm gone.hatf.gz

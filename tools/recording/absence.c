@@ -128,7 +128,8 @@ tell_directory(const struct absence *a, const char *command, const char *others)
 			command, shown, others);
 	else
 		message_print(
-			"%s left no trace: the directory of %s is now %s%s",
+			"%s left no trace: the directory of %s was moved to "
+			"%s%s",
 			command, shown, path, others);
 	return true;
 }

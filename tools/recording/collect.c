@@ -129,8 +129,9 @@ is_older(const struct collected_trace *trace, const struct launch *l)
 }
 
 /*
- * Add the traces whose paths match a pattern: if 'own', those of the command's
- * own process, otherwise those of other processes.
+ * Among the files whose paths match a pattern, find the traces, and add them.
+ * If 'own', add only those of the command's own process, otherwise only those
+ * of other processes.
  */
 static bool
 collect_glob(struct collection *c, const char *pattern, bool own,
@@ -162,7 +163,10 @@ collect_glob(struct collection *c, const char *pattern, bool own,
 	return ok;
 }
 
-/* Match the plain names and the names with an appended number. */
+/*
+ * Add the traces whose names match the template, with or without a number that
+ * the recorder appended.
+ */
 static bool
 collect_names(struct collection *c, const char *text, bool own, bool segments,
 	      const struct launch *l)
@@ -263,7 +267,10 @@ collect_free(struct collection *c)
 	free(c->traces);
 }
 
-/* Open paths with care, because they come from a directory. */
+/*
+ * The paths come from a directory and are untrusted, so let the library refuse
+ * links and special files.
+ */
 static const struct hatf_reader_options found_options = {
 	.struct_nbytes = sizeof(found_options),
 	.flags = HATF_READER_FOUND,

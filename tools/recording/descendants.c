@@ -10,7 +10,7 @@
 struct claim {
 	uint64_t pid;
 	uint32_t trace;
-	bool is_done; /* all claims of this 'pid' have been followed */
+	bool is_done; /* follow() has handled all claims of this 'pid' */
 };
 
 /* A search in progress. */

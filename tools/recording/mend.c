@@ -100,8 +100,8 @@ mend_traces(struct collection *c, const struct launch *l)
 				       : HATF_RECOVER_EXITED;
 
 	/*
-	 * The way in which the command ended is known for the last trace of its
-	 * own process only.
+	 * 'l' says how the command's own process ended.  Only the last trace of
+	 * this process was open then, so pass 'known' for this trace only.
 	 */
 	for (size_t i = 0; i < c->own_count + c->descendant_count; i++)
 		mend_trace(&c->traces[i], i + 1 == c->own_count ? known : 0);

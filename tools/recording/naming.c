@@ -25,7 +25,10 @@ void
 naming_symbolize(const struct collection *c, bool is_verbose)
 {
 	const struct symbol_lookup_options options = { .debug_dir = NULL };
-	/* Without libdw, the frames keep their addresses. */
+	/*
+	 * In a build without libdw, the result is NULL, and the frames stay
+	 * without names.
+	 */
 	struct symbol_lookup *const lookup = symbol_lookup_open(&options);
 	struct expand_counts counts;
 

@@ -96,7 +96,7 @@ compare_texts(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* If out of memory, drop the string. */
+/* Append a copy of the string.  If out of memory, omit the string. */
 static void
 add_text(char ***texts, size_t *count, const char *text)
 {
@@ -110,7 +110,7 @@ add_text(char ***texts, size_t *count, const char *text)
 		(*count)++;
 }
 
-/* If out of memory, drop the entry. */
+/* Append the entry.  If out of memory, omit the entry. */
 static void
 add_begin(struct notebook_begins *all, const struct notebook_begin *b)
 {

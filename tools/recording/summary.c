@@ -140,7 +140,10 @@ summary_describe_others(const struct collection *c, char *buf, size_t cap)
 
 /* ---------------------------------------------------------------- one trace */
 
-/* Return how many of the 'count' segments must still exist at the end. */
+/*
+ * Return how many of the 'count' segments must still exist at the end.  The
+ * recorder may have removed the others (HATFTRACE_KEEP).
+ */
 static uint64_t
 kept_segments(uint64_t count)
 {

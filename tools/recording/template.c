@@ -74,8 +74,8 @@ template_absolute(const char *text)
 }
 
 /*
- * Copy the directory of the template, up to the first conversion.  From there
- * on, each process may have another directory.
+ * Copy the path of the template up to the last slash before the first
+ * conversion.  Below this directory, each process may use another one.
  */
 static void
 fixed_directory(const char *text, char *dir)
@@ -104,7 +104,10 @@ try_file(int fd)
 	struct rlimit limit;
 	int e = 0;
 
-	/* Exceeding this limit would raise SIGXFSZ. */
+	/*
+	 * Do not write if the page exceeds this limit, because SIGXFSZ would
+	 * then end this process.
+	 */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
 	    limit.rlim_cur < sizeof(page))
 		e = EFBIG;
