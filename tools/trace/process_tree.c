@@ -501,8 +501,9 @@ link_node(const struct tree *f, struct tree_node *node)
 			find_image(f, t, t->parent_pid, 0, t->parent_trace);
 		node->origin = node->parent != NULL ? TREE_FORK : TREE_ORPHAN;
 		/*
-		 * If the tree lacks the parent and the header names no trace of
-		 * it, go on, because another ancestor may be in the tree.
+		 * Stop here if the parent was found, or if the header names a
+		 * trace of the parent.  Otherwise the parent was not traced,
+		 * but an earlier ancestor may be in the tree.
 		 */
 		if (node->parent != NULL || t->parent_trace[0] != '\0')
 			return;
@@ -519,7 +520,7 @@ link_node(const struct tree *f, struct tree_node *node)
 	}
 }
 
-/* Return false if out of memory. */
+/* Find the parent of each node.  Return false if out of memory. */
 static bool
 link_nodes(struct tree *f)
 {
@@ -688,7 +689,10 @@ tree_find_fork(const struct tree_node *node)
 		fork.event += forked->events_before;
 	else
 		fork.in_segment = is_numbered && fork.segment != 0;
-	/* 0 events means that the recorder did not count them. */
+	/*
+	 * If the number of events is 0 and not exact, the recorder did not
+	 * count the parent's events.
+	 */
 	fork.is_known = t->is_exact || fork.event != 0;
 	/*
 	 * If the parent has several segments, it is unknown to which of them

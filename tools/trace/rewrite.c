@@ -168,9 +168,9 @@ open_writer(struct run *run, size_t n)
 		header = run->r->edit_header(run->r->context, run->reader,
 					     header);
 	/*
-	 * A HATF source may lack a statement whether it is complete.  Then the
-	 * output must lack this statement, too, unless the source is known to
-	 * be truncated.  Foreign formats have their own marks of completeness.
+	 * If a source in HATF does not state whether it is complete, the output
+	 * must not state this either, unless the source is known to be
+	 * truncated.  Foreign formats have their own marks of completeness.
 	 */
 	run->bare = !stats.ours && !stats.foreign && !run->cut;
 	o->bare = run->bare;
@@ -238,7 +238,10 @@ copy(struct run *run, size_t n)
 	return HATF_OK;
 }
 
-/* Is the source complete?  If not, report this, but only once. */
+/*
+ * Is the source complete?  If not, report this, but not again when the source
+ * is copied a second time.
+ */
 static bool
 judge_source(const struct run *run, enum hatf_status status)
 {
@@ -385,7 +388,10 @@ rewrite_reader(struct run *run)
 		return exit_status;
 	run->format.struct_nbytes = sizeof(run->format);
 	hatf_format_find(run->r->options.format, &run->format);
-	/* With --tags sequence, numbers replace the addresses in the output. */
+	/*
+	 * With --tags sequence, the output contains numbers instead of
+	 * addresses, so report addresses as dropped.
+	 */
 	if (run->r->options.sequence_tags &&
 	    strcmp(run->format.name, "hummingbird") == 0)
 		run->format.keeps &= ~(unsigned)HATF_KEEPS_ADDRESS;

@@ -61,8 +61,8 @@ trailer_find_number(const char *text, size_t nbytes, const char *key,
 }
 
 /*
- * Copy the value of 'key', which has the form "\nKEY=", truncated to fit; "" if
- * there is none.
+ * Copy the value of 'key' to 'buf', truncated to 'cap' bytes.  'key' has the
+ * form "\nKEY=".  If 'text' does not contain 'key', the copy is "".
  */
 static void
 find_text(const char *text, size_t nbytes, const char *key, char *buf,
