@@ -34,8 +34,8 @@ bool bell_ring(int fd, const struct bells_process *p, enum bell_call call);
 
 /*
  * Return the pending order, start or stop, in the slot of 'p'.  Return 0 if the
- * slot has no such order, or if the order is 'seen', the last one that the
- * process carried out (0: none).
+ * slot contains no such order.  'seen' is the last order that the process
+ * carried out, 0 if none; return 0 also if the slot still contains this order.
  */
 enum bell_call bell_pending(int fd, const struct bells_process *p,
 			    uint64_t seen);

@@ -50,7 +50,7 @@ bool snapshot_write(struct snapshot *s);
  */
 enum snapshot_live snapshot_live_of(int fd);
 
-/* Return the word that stands for 'live' in a header.  Static. */
+/* Return the word that stands for 'live' in a header, a static string. */
 const char *snapshot_live_word(enum snapshot_live live);
 
 #endif /* SNAPSHOT_H */

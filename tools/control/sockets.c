@@ -164,7 +164,10 @@ sockets_connect(pid_t pid, uint64_t until_ms, uid_t *uid_ret)
 	for (unsigned i = 0; i < places.count && fd < 0; i++) {
 		const uid_t owner = places.place[i].owner;
 
-		/* Do not let other users' sockets block us. */
+		/*
+		 * Skip directories of unrelated users.  Otherwise their sockets
+		 * could make us wait in vain.
+		 */
 		if (owner != geteuid() && !process_info_is_user(pid, owner))
 			continue;
 		fd = connect_in(&places.place[i], pid, until_ms, uid_ret);

@@ -303,7 +303,10 @@ try_to_connect(struct talk *t, const char *order)
 	} else if (errno != ETIMEDOUT) {
 		end_talk(t, errno);
 	}
-	/* After ETIMEDOUT, try again later: the accept queue is full. */
+	/*
+	 * ETIMEDOUT means that the accept queue is full.  Do nothing now,
+	 * because the caller will try again later.
+	 */
 }
 
 static void
