@@ -161,8 +161,9 @@ threads_fit(const struct claims *c, const struct hatf_events_stats *seen,
 	    told == c->threads_created + 1 || told == known)
 		return true;
 	/*
-	 * A thread gets its number before its first record.  If a trace lacks
+	 * A thread gets its number before its first record.  If the trace lacks
 	 * that record, the trailer counts more threads than the events show.
+	 * Accept a larger number only if such a record may be missing.
 	 */
 	return told > known &&
 	       (known > 1 || is_a_part(c) || has_gone_on(c) || lost_count != 0);

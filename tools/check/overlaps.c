@@ -25,8 +25,8 @@ overlaps_begin(struct overlaps *o, const struct hatf_reader *reader,
 	hatf_reader_get_stats(reader, &stats);
 	o->events = events;
 	/*
-	 * In a trace of another recorder, an address may be an arbitrary number
-	 * that identifies a block.
+	 * Do not judge a trace of another recorder, in which an address may be
+	 * an arbitrary number that only identifies a block.
 	 */
 	o->judges = !stats.foreign &&
 		    hatf_reader_header(reader, "source") == NULL &&

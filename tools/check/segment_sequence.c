@@ -54,7 +54,10 @@ add_live(void *ctx, const struct hatf_live *live)
 {
 	struct sequence *const s = ctx;
 
-	/* Segments do not carry blocks inherited from the parent. */
+	/*
+	 * Skip blocks inherited from the parent, because segments do not carry
+	 * them.
+	 */
 	if (live->object == 0)
 		return true;
 	s->live_print += print_of(live->heap, live->address, live->size);

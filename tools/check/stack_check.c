@@ -11,7 +11,10 @@ stack_check_begin(struct stack_check *d, const struct hatf_reader *reader)
 
 	d->stacks = NULL;
 	hatf_reader_get_stats(reader, &stats);
-	/* In HATF of other programs, comments have no defined meaning. */
+	/*
+	 * Check nothing in HATF of other programs, where comments have no
+	 * defined meaning.
+	 */
 	if (!stats.ours && !stats.foreign)
 		return true;
 	return hatf_stacks_open(&d->stacks) == HATF_OK;
