@@ -352,8 +352,9 @@ has_functions(const struct hatf_stacks *stacks)
 	struct hatf_frame f;
 
 	/*
-	 * Our recorder numbers frames from 1.  A frame whose name is in
-	 * brackets stands for missing frames.
+	 * Our recorder numbers frames from 1, so try all ids up to the number
+	 * of frames.  A name in brackets is not a function, but stands for
+	 * missing frames.
 	 */
 	for (uint64_t id = 1; id <= count; id++)
 		if (hatf_stacks_get_frame(stacks, id, &f) &&
