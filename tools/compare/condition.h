@@ -2,8 +2,8 @@
 /*
  * condition.h - the conditions of 'hatf diff --fail-on'
  *
- * 	EXPR   = TERM { "," TERM }		 one of them holds
- * 	TERM   = [SCOPE "."] MEASURE ">" AMOUNT  it grew by more than AMOUNT
+ * 	EXPR   = TERM { "," TERM }		 one of the terms holds
+ * 	TERM   = [SCOPE "."] MEASURE ">" AMOUNT  MEASURE grew by more
  * 	       | "any"				 anything grew
  * 	SCOPE  = "total" | "site" | "new"	 the program (the default), any
  * 						 row, or any new row

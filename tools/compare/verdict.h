@@ -6,8 +6,8 @@
  * several runs a side, the spread of a side is its largest value less its
  * smallest one.  A difference of the medians is a change if it
  *
- *   - exceeds the floor, a share of the old median, and a share of what the
- *     whole program has of the measure,
+ *   - exceeds two shares: 'floor' of the old median, and 'total_floor' of the
+ *     value of the whole program,
  *   - exceeds 'spread_factor' times the larger of the two spreads, or twice as
  *     much if one side has a single run, and
  *   - if a side has several runs, all new values lie on the same side of all
