@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Return 0 or an errno value. */
+/* Write all bytes.  Return 0 or an errno value. */
 static int
 write_all(int fd, const char *bytes, size_t nbytes)
 {
@@ -30,10 +30,10 @@ write_all(int fd, const char *bytes, size_t nbytes)
 }
 
 /*
- * Open a file beside 'path', with the owner and mode of 'old', to replace it.
- * Return -1 if 'old' can only be written in place: it is not a regular file, it
- * has other names, or its folder or owner does not allow another file.  The
- * caller frees '*name_ret'.
+ * Create a temporary file beside 'path', with the owner and mode of the open
+ * file 'old', which it will replace.  Return -1 if 'old' can only be written in
+ * place: it is not a regular file, it has other names, or its folder or owner
+ * does not allow another file.  The caller frees '*name_ret'.
  */
 static int
 open_beside(const char *path, int old, char **name_ret)
@@ -58,7 +58,10 @@ open_beside(const char *path, int old, char **name_ret)
 	return -1;
 }
 
-/* Write the file beside 'path' and rename it.  Return 0 or an errno value. */
+/*
+ * Write the bytes to the temporary file 'name', and rename it to 'path'.
+ * Return 0 or an errno value.
+ */
 static int
 replace(const char *path, int fd, const char *name, const char *bytes,
 	size_t nbytes)
@@ -102,14 +105,17 @@ open_target(const char *path, bool *is_new_ret)
 	return fd;
 }
 
-/* Return 0 or an errno value.  On failure, leave no new file behind. */
+/*
+ * Write the bytes to the file 'path'.  Return 0 or an errno value.  On failure,
+ * leave no new file behind.
+ */
 static int
 write_file(const char *path, const char *bytes, size_t nbytes)
 {
 	bool is_new;
 	/*
-	 * Opening the file tests the caller's right to write it, even if
-	 * another file then takes its place.
+	 * Open the file even if another file then takes its place, because this
+	 * tests the user's right to write it.
 	 */
 	const int fd = open_target(path, &is_new);
 	int sys_errno, beside;
