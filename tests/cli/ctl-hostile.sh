@@ -318,7 +318,7 @@ test_all()
 			;;
 		esac
 		cat out err >both
-		grep -q "$pid: will be stopped: $python$" both ||
+		grep -q "$pid: will be stopped; it runs $python$" both ||
 			fail "answer '$i': names nothing: $(cat both)"
 		case $i in
 		n | '')

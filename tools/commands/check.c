@@ -36,7 +36,7 @@ enum {
 static const struct opt options[] = {
 	{ "limits", 'l', "FILE", "read limits from FILE, one per line" },
 	{ "limit", 'L', "LIMIT",
-	  "add a limit: 'tree peak 1G',\n"
+	  "add a limit, such as 'tree peak 1G' or\n"
 	  "'site parse_* live-at-end 0'" },
 	{ "max-peak", '\0', "SIZE",
 	  "limit the peak of live bytes of each process" },
@@ -54,7 +54,8 @@ static const struct opt options[] = {
 	{ "baseline", 'b', "FILE",
 	  "compare with the earlier runs in FILE, report growth" },
 	{ "update", 'u', NULL,
-	  "write the file of --baseline instead of comparing" },
+	  "write the figures to the file of --baseline; do not\n"
+	  "compare" },
 	{ "fail-unused", 'U', NULL, "also fail if a limit matches nothing" },
 	{ "fail-on", 'f', "EXPR",
 	  "fail if the growth exceeds EXPR (as in 'hatf diff -f'):\n"

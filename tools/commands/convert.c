@@ -36,9 +36,9 @@ static const struct opt options[] = {
 	  "the format of IN; refuse IN if its content is in\n"
 	  "another format" },
 	{ "to", 't', "FORMAT",
-	  "the format of OUT (default: by OUT's name, which may\n"
-	  "also end in .gz and, except for hatf, split and\n"
-	  "splitaddr, in .zst or .lz4)" },
+	  "the format of OUT (default: by OUT's name).  The name\n"
+	  "may also end in .gz or, except for hatf, split and\n"
+	  "splitaddr, in .zst or .lz4" },
 	{ "gzip", 'z', NULL,
 	  "compress with gzip (default: if OUT ends in .gz)" },
 	{ "plain", 'p', NULL, "do not compress" },
@@ -54,8 +54,8 @@ static const struct opt options[] = {
 	{ "jobs", 'w', "N",
 	  "decompress the input with N more threads (default 0)" },
 	{ "tags", 'g', "KIND",
-	  "hummingbird: what tags are: address (the default), or\n"
-	  "sequence (the number of the allocation)" },
+	  "hummingbird: what to write as tags: address (default)\n"
+	  "or sequence, the number of the allocation" },
 	{ "anonymize", 'a', NULL,
 	  "leave out host, user, paths, arguments and the date, and\n"
 	  "replace names by pseudonyms; figures stay the same" },

@@ -450,7 +450,7 @@ name_victim(pid_t pid)
 	snprintf(link, sizeof(link), "/proc/%ld/exe", (long)pid);
 	n = readlink(link, exe, sizeof(exe) - 1);
 	exe[n < 0 ? 0 : n] = '\0';
-	message_print("%ld: will be stopped: %s", (long)pid,
+	message_print("%ld: will be stopped; it runs %s", (long)pid,
 		      n < 0 ? "an unknown program" : exe);
 }
 
@@ -540,7 +540,7 @@ command_ctl(int argc, char **argv)
 	if (ask.out != NULL && (ask.all || strcmp(ask.order, "snapshot") != 0))
 		return opt_complain(
 			&page,
-			"--output needs the order snapshot and one process");
+			"--output needs the order snapshot and a single PID");
 	if (ask.live && strcmp(ask.order, "status") != 0)
 		return opt_complain(&page, "--live needs the order status");
 	if (ask.yes && !ask.all)

@@ -44,7 +44,8 @@ static const struct opt options[] = {
 	  "show the N largest as layers, 1 to 9 (default 6); one\nmore layer "
 	  "shows the sum of all others" },
 	{ "count", 'c', NULL, "show the number of blocks, not of bytes" },
-	{ "events", 'e', NULL, "let the axis count calls instead of time" },
+	{ "events", 'e', NULL,
+	  "use the number of calls as the axis, not the time" },
 	{ "from", 'f', "WHEN",
 	  "begin with an event (1000), or at a time after the\n"
 	  "first event (1.5s, 20ms)" },

@@ -78,8 +78,8 @@ static const struct opt options[] = {
 	  "begin a new segment (file) at a size such as 64M, at an\n"
 	  "age such as 1h, or at the first of the two: 64M,1h" },
 	{ "keep", 'k', "WHAT",
-	  "keep the newest N segments, or at most this many bytes:\n"
-	  "8 or 1G" },
+	  "keep the newest N segments, or at most this many bytes,\n"
+	  "such as 8 or 1G" },
 	{ "start", 's', "WHEN",
 	  "on (the default), or off: record nothing until\n"
 	  "'hatf ctl' sends start" },

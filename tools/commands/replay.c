@@ -72,8 +72,8 @@ static const struct opt options[] = {
 	  "run each allocator once more, and print percentiles of\nthe "
 	  "duration of its calls" },
 	{ "usable", 'u', NULL,
-	  "run each allocator once more, and print how many more\nbytes its "
-	  "blocks can hold at the peak than requested" },
+	  "run each allocator once more, and print by how many\n"
+	  "bytes its blocks exceed the requested sizes at the peak" },
 	{ "own", 'o', NULL, "print the allocators' own statistics at the end" },
 	{ "fail-if", 'f', "EXPR",
 	  "exit with status 3 if a limit is exceeded in each run:\n"
@@ -128,7 +128,7 @@ struct ask {
 	struct replay_models models;
 	const char *emit; /* NULL: no C program */
 	struct what_if_plan what_if;
-	/* With 'what_if': the original trace. */
+	/* The original trace, if 'what_if' is used. */
 	struct compiled original;
 	struct replay_runs original_runs;
 	struct replay_view original_view;
@@ -282,7 +282,7 @@ run_compiled(struct ask *ask, const struct compiled *compiled)
 		message_print("%s: %s", message_path(ask->view.path),
 			      compiled->fault);
 	if (compiled->calls == 0)
-		message_print("%s: no call to replay",
+		message_print("%s: contains no calls to replay",
 			      message_path(ask->view.path));
 	ask->view.compiled = compiled;
 	ask->view.runs = &ask->runs;

@@ -27,10 +27,11 @@ enum {
 static const struct opt options[] = {
 	{ "format", 'f', "FORMAT", "text (the default), markdown or csv" },
 	{ "runs", 'r', "N",
-	  "time everything N times and print medians (default 3);\n"
-	  "0: no times" },
+	  "repeat each measurement of time N times and print\n"
+	  "medians (default 3); 0: no times" },
 	{ "records", 'n', "N",
-	  "time the first N records of a trace (default 1000000)" },
+	  "measure times with the first N records of a trace\n"
+	  "(default 1000000)" },
 	{ "jobs", 'w', "N",
 	  "find sizes with N threads (default: one for each CPU);\n"
 	  "times are always taken with one thread" },
