@@ -13,7 +13,7 @@
 
 #define VERSION 1
 
-/* Omit a row that, in every measure, has less than 1/PART_MIN of the total. */
+/* Omit a row if each of its measures is less than 1/PART_MIN of the total. */
 #define PART_MIN 10000
 
 struct baseline {

@@ -41,7 +41,10 @@ struct figures {
 bool figures_read(struct figures *f, const struct process *process,
 		  unsigned scopes, const struct gather_options *options);
 
-/* Compute a measure from values; not for LIMIT_SINGLE. */
+/*
+ * Compute the value of 'measure', which must not be LIMIT_SINGLE, from the
+ * measured values.
+ */
 uint64_t figures_measure(const struct measured *m, enum limit_measure measure);
 
 /*

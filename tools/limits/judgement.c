@@ -85,7 +85,10 @@ measure_text(enum limit_measure measure, uint64_t value)
 	return f;
 }
 
-/* Write a value and its limit; if their short forms are equal, in full. */
+/*
+ * Write a value and its limit.  If they differ, but their short forms are
+ * equal, write both with more digits.
+ */
 static void
 print_values(char *buf, size_t nbytes, const struct limit *limit,
 	     uint64_t value)

@@ -52,7 +52,10 @@ bool judgement_print_sarif(FILE *f, const struct judgement *j);
  * directory or below, else its limit or baseline.
  */
 struct judgement_spot {
-	/* of a site: a path relative to the current directory */
+	/*
+	 * If the place is a site, this path is relative to the current
+	 * directory.
+	 */
 	char file[4096];
 	uint64_t line; /* 0: unknown */
 };

@@ -377,8 +377,8 @@ take_line(struct limits *limits, const char *origin, const char *line)
 }
 
 /*
- * Read a line without its newline.  Return 1, or 0 at the end of the file, or
- * -1 if the line has a zero byte or is too long.
+ * Read a line without its newline.  Return 1 on success, 0 at the end of the
+ * file, or -1 if the line contains a zero byte or is too long.
  */
 static int
 read_line(FILE *f, char line[LINE_NBYTES])
@@ -411,10 +411,9 @@ read_lines(struct limits *limits, const char *path, FILE *f)
 		snprintf(origin, sizeof(origin), "%s:%u", message_path(path),
 			 ++number);
 		if (result < 0) {
-			message_print(
-				"%s: the line has a zero byte or more than "
-				"%d bytes",
-				origin, LINE_NBYTES - 2);
+			message_print("%s: the line contains a zero byte or is "
+				      "longer than %d bytes",
+				      origin, LINE_NBYTES - 2);
 			return false;
 		}
 		if (!take_line(limits, origin, line))
