@@ -376,9 +376,9 @@ notebook_read(struct notebook *n, struct collection *c, const struct launch *l)
 	sort_begins(&n->known);
 	/*
 	 * Search for descendants only after the notes are read.  The header of
-	 * a trace from another PID namespace has ids of that namespace, which
-	 * do not lead to the command.  Only its note shows that it belongs to a
-	 * descendant.
+	 * a trace from another PID namespace contains ids of that namespace,
+	 * which do not lead to the command.  Only the note shows that such a
+	 * trace belongs to a descendant.
 	 */
 	if (!descendants_find(c, l))
 		message_print("%s", hatf_status_text(HATF_NO_MEMORY));

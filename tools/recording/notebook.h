@@ -59,10 +59,10 @@ struct notebook {
 void notebook_begin(struct notebook *n, const char *out);
 
 /*
- * Read the notes after the command has ended.  List as lost the traces that
- * have a note, are not in 'c', and whose process has ended; a trace of the
- * command's own process is lost only if that process has another trace.  Mark
- * the traces in 'c' that have a note as descendants of the command.
+ * Read the notes after the command has ended.  A trace is lost if it has a
+ * note, but is not in 'c', and its process has ended.  List the lost traces,
+ * but not one of the command's own process if that process has no other trace.
+ * Mark the traces in 'c' that have a note as descendants of the command.
  */
 void notebook_read(struct notebook *n, struct collection *c,
 		   const struct launch *l);

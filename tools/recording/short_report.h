@@ -2,9 +2,9 @@
 /*
  * short_report.h - the heap usage of a program in three lines
  *
- * 'hatf record' prints this report after its line about the trace.  It has the
- * peak, the live bytes at the end and the allocated bytes, each with its
- * largest call site, and the command that shows more.
+ * 'hatf record' prints this report after its line about the trace.  The report
+ * shows the peak, the live bytes at the end and the allocated bytes, each with
+ * its largest call site, and names a command that shows more.
  */
 #ifndef SHORT_REPORT_H
 #define SHORT_REPORT_H
