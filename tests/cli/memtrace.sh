@@ -99,7 +99,7 @@ for trace in "$data"/*.ctf.gz; do
 		run "$HATF" convert t.hatf t.$to
 		check_status "$name: $to" 0
 		check "$name: $to says so" "$(grep -c \
-			'the output has estimates for all blocks$' err)" 1
+			'the output contains estimates for all blocks$' err)" 1
 	done
 	awk '{ n += $NF } END { print n }' t.folded |
 		near "$name: folded" "$(cut -d ' ' -f 2 sums)"

@@ -59,7 +59,7 @@ struct tree_node {
 struct tree_fork {
 	bool is_known;	/* 'event' is valid */
 	uint64_t event; /* number of the parent's events before the fork */
-	/* 'event' counts the events of one segment, number 'segment', only */
+	/* 'event' counts only the events of segment number 'segment' */
 	bool in_segment;
 	uint64_t segment;
 };

@@ -279,7 +279,7 @@ fate_of_samples(const struct hatf_format *format)
 		return "";
 	/* A format that can only be written has sums, which are estimates. */
 	return format->reads ? "; the output does not say that it is sampled"
-			     : "; the output has estimates for all blocks";
+			     : "; the output contains estimates for all blocks";
 }
 
 /*
