@@ -28,8 +28,8 @@ bool process_info_is_user(pid_t pid, uid_t uid);
 const char *process_info_variable(pid_t pid, const char *name);
 
 /*
- * Read the path of the executable, "" if it is unknown.  False if the path has
- * a newline.
+ * Read the path of the executable, "" if it is unknown.  Return false if the
+ * path contains a newline.
  */
 bool process_info_exe(pid_t pid, char *exe, size_t cap);
 

@@ -29,9 +29,9 @@ enum bell_listening threadless_ring(pid_t pid, enum bell_call call);
 bool threadless_is_listening(pid_t pid);
 
 /*
- * Find the answer to "status" without the help of 'pid', which takes orders by
- * the file of bells: "ok" and lines, NUL-terminated.  '*uid_ret' is the owner
- * of that file.  False if the process does not take orders by that file, or if
+ * Make the answer of 'pid' to "status" without the help of this process: "ok"
+ * and lines, NUL-terminated.  Set '*uid_ret' to the owner of the file of bells.
+ * Return false if the process does not take orders by the file of bells, or if
  * its status cannot be read.
  */
 bool threadless_read_status(pid_t pid, char *answer, size_t cap,
