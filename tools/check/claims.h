@@ -49,9 +49,9 @@ const char *claims_note(struct claims *c, const struct hatf_event *e,
 			const struct hatf_event **at_ret);
 
 /*
- * Check the claims that need the whole trace, after its last event was read.
- * Call this function repeatedly, with '*step' 0 at first, until it returns
- * NULL.  The results are those of claims_note().
+ * After the last event of the trace, check the claims that need the whole
+ * trace.  Set '*step' to 0, and call this function until it returns NULL.  Each
+ * call reports one contradiction in the same way as claims_note().
  */
 const char *claims_end(struct claims *c, unsigned *step,
 		       const struct hatf_event **at_ret);

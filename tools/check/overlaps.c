@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ignore larger thread numbers, because no program has so many threads. */
+/*
+ * Ignore threads with this number or a larger one, because no program has so
+ * many threads.
+ */
 #define THREADS_MAX (1u << 20)
 
 static bool
@@ -161,7 +164,11 @@ judge_suspect(struct overlaps *o, const struct hatf_event *e, uint64_t start,
 	o->suspect_count = kept;
 }
 
-/* 'thread' has another record, so its last free was no interrupted realloc. */
+/*
+ * Handle another record of 'thread'.  The record shows that the last free of
+ * this thread was a real free and not an interrupted realloc, so report the
+ * suspects that this free had released.
+ */
 static void
 judge_freed(struct overlaps *o, uint64_t thread)
 {
@@ -214,9 +221,9 @@ is_judged(const struct overlaps *o, const struct hatf_live *live)
 }
 
 /*
- * Find the last non-exempt block before the new one.  Stop if the nearest block
- * is exempt and no block has covered an exempt one, because then no earlier
- * block can reach the new one.
+ * Find the last non-exempt block before the new one.  An earlier block can
+ * reach the new one only if it covers the exempt blocks between the two.  So
+ * stop at an exempt block if no block has ever covered an exempt one.
  */
 static bool
 find_before(const struct overlaps *o, const struct hatf_event *e,

@@ -47,7 +47,8 @@ struct overlaps_suspect {
 struct overlaps {
 	struct hatf_events *events;
 	bool judges;
-	bool is_exact;	  /* the carried blocks are those that were live */
+	/* the carried blocks are exactly those that were live */
+	bool is_exact;
 	bool has_covered; /* a block has covered an exempt one */
 	bool has_threads; /* there is more than one thread */
 	uint64_t thread;  /* the first thread */
