@@ -75,7 +75,7 @@ show_cut(const char *name, size_t fits, size_t *head_ret, size_t *tail_ret)
 	if (nbytes <= fits)
 		return false;
 	/*
-	 * Keep the end of the name, which has file and line.  Cut before a
+	 * Keep the end of the name, which contains file and line.  Cut before a
 	 * character, not inside it.
 	 */
 	while (head > 0 && is_inner_byte(name[head]))
@@ -187,7 +187,7 @@ show_distance(const struct census *c, uint64_t distance)
 	return c->has_times ? show_units(c, distance) : show_events(distance);
 }
 
-/* Return the time of a moment since the first event of the trace. */
+/* Return the time from the first event of the trace to a moment. */
 static uint64_t
 time_of(const struct census *c, const struct moment *m)
 {
