@@ -147,7 +147,10 @@ add_sites(struct comparison *c, const struct gathering *g)
 	for (uint32_t i = 0; i < census->by_stack.count; i++) {
 		const char *text = name;
 
-		/* Skip the special rows that have no block, as is usual. */
+		/*
+		 * Skip a special row that counts no blocks, which is the usual
+		 * case.
+		 */
 		if (i < STACK_FIRST &&
 		    is_empty(census, &census->by_stack.rows[i]))
 			continue;

@@ -78,9 +78,9 @@ bool comparison_put(struct comparison *c, const char *name, unsigned run,
 
 /*
  * Return the values of a row, which may be the 'total', for a whole trace.  The
- * new side of the comparison must have all segments of this trace.  The result
- * has the peak from the segment with the highest peak of the program, the live
- * bytes from the last segment, and the sums of all other values.
+ * new side of the comparison must consist of all segments of this trace.  The
+ * result takes the peak from the segment with the highest peak of the program,
+ * the live bytes from the last segment, and the sums of all other values.
  */
 struct measured comparison_combine(const struct comparison *c,
 				   const struct comparison_row *row);
@@ -93,8 +93,8 @@ bool comparison_add_segments(struct comparison *c,
 			     const struct comparison *segments);
 
 /*
- * Write the name of the row to which BY_SITE adds a defined stack to 'buf',
- * truncated to 'nbytes' bytes.
+ * In a comparison by BY_SITE, each defined stack belongs to a row.  Write the
+ * name of this row to 'buf', truncated to 'nbytes' bytes.
  */
 void comparison_name_site(const struct gathering *g, uint64_t stack, char *buf,
 			  size_t nbytes);

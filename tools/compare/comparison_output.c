@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The measures that have a column for each row. */
+/* The measures that get a column in the table of rows. */
 static const enum measure columns[] = { MEASURE_PEAK, MEASURE_LIVE,
 					MEASURE_ALLOCATED, MEASURE_ALLOCATIONS,
 					MEASURE_TEMPORARY };
