@@ -79,9 +79,9 @@ static const struct rule header[] = {
 	NUMBER("mtrc_word"),
 	WORD("mtrc_order", " little big "),
 	/*
-	 * The trace of a forked child has blocks that its parent allocated.  So
-	 * keep the fact that the process was forked, but replace the parent's
-	 * id.
+	 * A forked child frees blocks that its parent allocated, so readers
+	 * must know that it was forked.  Keep this fact, but replace the
+	 * parent's id.
 	 */
 	FIXED("parent_pid", "1"),
 	FIXED("snapshot_of", "anonymous"),
@@ -133,7 +133,10 @@ static const struct rule mark_note[] = {
 	END,
 };
 
-/* This list lacks the values that a traced program adds to its own event. */
+/*
+ * This list does not contain the values that a traced program adds to its own
+ * event, so these values are omitted.
+ */
 static const struct rule event_note[] = {
 	NUMBER("thread"),
 	NUMBER("time"),

@@ -21,8 +21,9 @@
 #define HEADING "# names of anonymized traces; do not share this file\n"
 
 /*
- * Size of the longest line: a pseudonym, and a name, which is at most an
- * attribute or a comment of 64 KiB in which each byte is escaped as "\\x00".
+ * Size of the longest line, which consists of a pseudonym and a name.  A name
+ * comes from an attribute or a comment of at most 64 KiB, and escaping turns a
+ * byte into at most four.
  */
 #define LINE_NBYTES (PSEUDONYM_NBYTES + 4 * 65536)
 
