@@ -17,8 +17,9 @@
 #include <unistd.h>
 
 /*
- * The functions write the whole page to memory, and then to the file.  If that
- * fails, as on a full disk, the old page stays; a new file is removed.
+ * page_file_add() writes the page to memory, and page_file_end() copies it to
+ * the file.  If the copy fails, as on a full disk, an old page stays, and a new
+ * file is removed.
  */
 struct page_file {
 	const char *path;

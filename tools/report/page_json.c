@@ -79,7 +79,10 @@ page_put_time(struct out *o, const struct census *c, uint64_t distance)
 		out_str(o, "-1");
 		return;
 	}
-	/* More than 584 years do not fit into 64 bits of nanoseconds. */
+	/*
+	 * A time of more than 584 years does not fit into 64 bits of
+	 * nanoseconds, so write the largest one that fits.
+	 */
 	if (__builtin_mul_overflow(distance, unit, &ns))
 		ns = UINT64_MAX;
 	out_u64(o, ns / 1000);

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A longer run of rows without live blocks divides the map into regions. */
+/*
+ * A gap of more than this many rows without live blocks ends a region of the
+ * map.
+ */
 #define GAP_ROWS 4
 
 static unsigned

@@ -45,7 +45,7 @@ struct page_sights {
 	bool no_memory;
 };
 
-/* For gather_options: 'ctx' is a struct page_sights. */
+/* A function for struct gather_options.  'ctx' is a struct page_sights. */
 void page_sights_see(void *ctx, const struct census *c,
 		     const struct hatf_event *events, size_t n);
 

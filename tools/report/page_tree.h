@@ -31,7 +31,7 @@ struct page_tree {
 	uint32_t *slots; /* hash table of the texts: row plus 1 */
 	size_t slot_count;
 	struct seeded_hash hash;
-	/* Members of the frames, by the row of a frame. */
+	/* What is known about each frame, by the row of the frame. */
 	struct page_rows function, module, file, line;
 	struct id_rows frame_ids;
 	/* row of each frame, by its row in frame_ids */
