@@ -509,8 +509,8 @@ print_table10(const struct report *r, const struct page *page,
 /* ---------------------------------------------------------------- table 11 */
 
 /*
- * Return the largest ratio, over all traces, of the size with placement
- * "optimum" to the smallest size with another placement.
+ * For each trace, divide the size with placement "optimum" by the smallest size
+ * with another placement.  Return the largest of these ratios.
  */
 static double
 worst_optimum(const struct report *r)
