@@ -22,8 +22,8 @@
 static struct driver_run *run;
 
 /*
- * The ID of the driver.  If the allocator forks, the child must not write to
- * 'run'.
+ * The process ID of the driver.  If the allocator forks, a comparison with this
+ * ID keeps the child from writing to 'run'.
  */
 static pid_t driver_pid;
 
@@ -78,7 +78,7 @@ map_table(uint64_t nbytes)
 	if (map == MAP_FAILED)
 		fail_call("no memory for the driver");
 	begin = map + (-(uintptr_t)map & (HUGE_NBYTES - 1));
-	/* Ignore a failure: some systems have no huge pages. */
+	/* Ignore a failure, because some systems have no huge pages. */
 	madvise(begin, nbytes, MADV_HUGEPAGE);
 	for (uint64_t i = 0; i < nbytes; i += REPLAY_PAGE_NBYTES)
 		((volatile char *)begin)[i] = 0;
@@ -213,7 +213,10 @@ prepare_observers(struct lanes *all, uint64_t slot_count)
 
 /* ----------------------------------------------------------------- measures */
 
-/* Return the value of a line of /proc/self/status, in bytes. */
+/*
+ * Return the number in the line 'key' of /proc/self/status, converted from KiB
+ * to bytes.
+ */
 static uint64_t
 status_nbytes(const char *text, const char *key)
 {
@@ -245,7 +248,7 @@ reset_peak(void)
 	if (fd < 0)
 		return;
 	/*
-	 * Ignore a failure: the run then reports the peak since the start of
+	 * Ignore a failure.  The run then reports the peak since the start of
 	 * the process.
 	 */
 	if (write(fd, "5", 1) != 1)
@@ -289,12 +292,12 @@ sum_latencies(const struct lanes *all, double tick_ns)
 		latency_sum(&run->latencies[k], sums->counts[k], tick_ns);
 }
 
-/* The values of the measures when the calls began. */
+/* The values of these counters when the measured calls began. */
 static struct {
 	uint64_t cpu, faults, tick;
 } start;
 
-/* Begin to measure. */
+/* Restart all measures: the peak of memory, samples, faults and times. */
 static void
 restart(struct lanes *all)
 {
@@ -342,8 +345,9 @@ store_measures(const struct lanes *all)
 		run->asked_nbytes = all->sizes->peak_asked;
 		run->usable_nbytes = all->sizes->peak_usable;
 		/*
-		 * With several threads, the sums are not exact.  Report at
-		 * least as many usable bytes as were asked for.
+		 * With several threads, the sums are not exact.  Raise the
+		 * usable bytes if they are fewer than the bytes asked for,
+		 * which is impossible.
 		 */
 		if (run->usable_nbytes < run->asked_nbytes)
 			run->usable_nbytes = run->asked_nbytes;
@@ -381,7 +385,10 @@ run_trace(int words_fd)
 	find_calls(&all.calls);
 	prepare_observers(&all, header->slot_count);
 	all.restart = restart;
-	/* relaxed: the watching process only looks for changes. */
+	/*
+	 * relaxed, because the watching process only looks whether the phase
+	 * has changed.
+	 */
 	atomic_store_explicit(&run->phase, DRIVER_RUNS, memory_order_relaxed);
 	restart(&all);
 	lanes_run(&all, header->parked_count);

@@ -33,12 +33,16 @@
 
 enum driver_touch {
 	TOUCH_NONE,
-	TOUCH_FIRST, /* the first byte of each block */
-	TOUCH_ALL,   /* a byte of each page of each block */
+	TOUCH_FIRST, /* write to the first byte of each block */
+	TOUCH_ALL,   /* write to a byte of each page of each block */
 };
 
 enum driver_phase {
-	DRIVER_STARTS, /* the loader, the allocator or the driver sets up */
+	/*
+	 * before the first call, while the loader, the allocator and the driver
+	 * start up
+	 */
+	DRIVER_STARTS,
 	DRIVER_RUNS,
 	DRIVER_ENDS, /* all calls have been made */
 };
@@ -48,40 +52,45 @@ enum driver_phase {
  * overwrite it.
  */
 struct driver_run {
-	/* Set by the caller: */
+	/* Members that 'hatf replay' sets: */
 	/* call the null allocator, to measure the driver's own cost */
 	bool is_null;
 	enum driver_touch touch;
-	bool is_checked;       /* check the order of calls, with pauses */
-	bool checks_alignment; /* check how the blocks are aligned, too */
-	uint64_t pause_mask;   /* see 'pause_mask' in struct lane_checks */
-	uint64_t seed;	       /* seed of the pauses; not 0 */
-	bool is_timed;	       /* measure the latency of each call */
-	bool is_sized;	       /* sum up malloc_usable_size() of the blocks */
-	uint64_t sample_step;  /* calls between two samples; 0: none */
-	bool asks_own;	       /* ask for the allocator's own statistics */
-	/* Set by the driver: */
+	bool is_checked; /* check the order of calls, and pause at random */
+	/* also check that blocks have the alignment that the call asked for */
+	bool checks_alignment;
+	uint64_t pause_mask;  /* see 'pause_mask' in struct lane_checks */
+	uint64_t seed;	      /* seed of the pauses; not 0 */
+	bool is_timed;	      /* measure the latency of each call */
+	bool is_sized;	      /* sum up malloc_usable_size() of the blocks */
+	uint64_t sample_step; /* calls between two samples; 0: none */
+	bool asks_own;	      /* ask for the allocator's own statistics */
+	/* Members that the driver sets: */
 	_Atomic uint32_t phase; /* an 'enum driver_phase' */
 	bool is_done;
 	char message[256]; /* why 'is_done' is false; "": unknown */
 	char library[256]; /* the object that defines malloc */
 	uint64_t wall_ns, cpu_ns;
 	/*
-	 * Sums over all threads.  'busy_ns' is the time from a thread's first
-	 * word to its last one, without waits and pauses; 'busiest_ns' is the
-	 * largest such time of one lane.  'wait_ns' is the time of the waits
-	 * for calls of other threads, 'wait_cpu_ns' the CPU time of these
-	 * waits.
+	 * 'busy_ns' is the time from a thread's first word to its last one,
+	 * without waits and pauses, summed over all threads; 'busiest_ns' is
+	 * the largest such sum of one lane.  'wait_ns' is the time that all
+	 * threads waited for calls of other threads, 'wait_cpu_ns' the CPU time
+	 * of these waits.
 	 */
 	uint64_t busy_ns, busiest_ns, wait_ns, wait_cpu_ns;
 	uint64_t faults; /* page faults, including major ones */
-	uint64_t failed; /* calls that found no memory */
+	uint64_t failed; /* calls that failed for lack of memory */
 	/*
-	 * With 'is_sized': both sums, as they were when the bytes asked for
-	 * were at their peak.  0: unknown.
+	 * With 'is_sized': the bytes asked for and the usable bytes of all live
+	 * blocks, when the bytes asked for were at their peak.  0: unknown.
 	 */
 	uint64_t asked_nbytes, usable_nbytes;
-	struct own_stats own; /* 'source' is copied to 'own_source' */
+	/*
+	 * Read the copy of 'own.source' in 'own_source', because 'own.source'
+	 * points into the driver's memory.
+	 */
+	struct own_stats own;
 	char own_source[32];
 	struct latency latencies[LATENCY_KINDS];
 	/*
@@ -89,7 +98,7 @@ struct driver_run {
 	 * the memory of the allocator, with its code and its initial data.
 	 */
 	uint64_t peak_nbytes, end_nbytes;
-	/* One for each 'sample_step' calls. */
+	/* A sample after each 'sample_step' calls. */
 	struct lane_sample samples[LANE_SAMPLES_MAX];
 	struct lane_place places[]; /* one for each stream */
 };

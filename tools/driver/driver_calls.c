@@ -8,8 +8,8 @@
 
 /*
  * Store the address of the function 'name' in the function pointer at 'to'.
- * Return whether the library at '*base' defines it.  If '*base' is NULL, first
- * set it to the address of the library that does.
+ * Return whether the library at '*base' defines 'name'.  If '*base' is NULL,
+ * first set it to the address of the library that defines 'name'.
  */
 static bool
 find_function(const char *name, void *to, void **base)
@@ -22,8 +22,9 @@ find_function(const char *name, void *to, void **base)
 	if (*base == NULL)
 		*base = info.dli_fbase;
 	/*
-	 * ISO C forbids a conversion to a function pointer; POSIX requires that
-	 * this copy works.
+	 * Copy the bytes, because ISO C does not allow a conversion from a
+	 * pointer to data to a function pointer.  POSIX requires that the copy
+	 * works.
 	 */
 	memcpy(to, &found, sizeof(found));
 	return *base == info.dli_fbase;

@@ -12,7 +12,10 @@ enum slot_state {
 	SLOT_BUSY,
 };
 
-/* Pause for up to 131 us in one of 'pause_mask' + 1 cases, chosen at random. */
+/*
+ * Pause for up to 131 us in, on average, one of 'pause_mask' + 1 calls of this
+ * function, chosen at random.
+ */
 static void
 pause_at_random(const struct lane_checks *checks, lane_random *random)
 {
@@ -33,7 +36,10 @@ mark_of(uint32_t slot)
 	return (slot + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* Return how many marks a block of 'size' bytes has, in its first page. */
+/*
+ * Return how many marks the checks write to a block of 'size' bytes.  All marks
+ * are in the first page of the block.
+ */
 static size_t
 mark_count(uint64_t size)
 {
@@ -72,8 +78,9 @@ lane_check_before(struct lane_checks *checks, lane_random *random,
 
 	pause_at_random(checks, random);
 	/*
-	 * relaxed: turn_pass() and turn_wait() must order the threads.  The
-	 * check looks for missing order, so it must not add any.
+	 * relaxed, because this check must not order the threads itself.  It
+	 * looks for calls that turn_pass() and turn_wait() have failed to
+	 * order.
 	 */
 	state = atomic_exchange_explicit(&checks->states[slot], SLOT_BUSY,
 					 memory_order_relaxed);
@@ -92,9 +99,10 @@ lane_check_before(struct lane_checks *checks, lane_random *random,
 }
 
 /*
- * Is a block aligned as the call asked for or, without a request, as a pointer?
- * C requires more, but some allocators align small blocks less.  Ignore an
- * alignment that is no power of two, for which memalign may return any address.
+ * Does a block have the alignment that the call asked for or, without a
+ * request, that of a pointer?  C requires more, but some allocators align small
+ * blocks less.  Ignore an alignment that is no power of two, for which memalign
+ * may return any address.
  */
 static bool
 is_aligned(const void *block, uint64_t size, uint64_t alignment)

@@ -9,8 +9,8 @@
  * allocator that gives memory to two blocks at once, whose calloc does not
  * clear a block, or whose realloc loses the contents of a block.
  *
- * At random places the threads pause.  Calls that the replay does not order
- * then actually happen in another order.
+ * At random places the threads pause, so that calls that the replay does not
+ * order actually happen in another order than in the trace.
  */
 #ifndef LANE_CHECKS_H
 #define LANE_CHECKS_H
@@ -23,12 +23,17 @@
 struct lane_checks {
 	_Atomic uint8_t *states; /* by slot */
 	uint64_t *sizes;	 /* sizes of the blocks, by slot */
-	uint64_t pause_mask;	 /* pause in one of pause_mask + 1 cases */
-	bool has_memory;	 /* false for the null allocator */
-	bool checks_alignment;	 /* check alignments above a pointer's, too */
+	/* on average, one of pause_mask + 1 checks pauses */
+	uint64_t pause_mask;
+	bool has_memory; /* false for the null allocator */
+	/* also check that blocks have the alignment that the call asked for */
+	bool checks_alignment;
 };
 
-/* The state of a thread's random numbers; starts as any number but 0. */
+/*
+ * The state of a thread's random number generator.  It starts as any number but
+ * 0.
+ */
 typedef uint64_t lane_random;
 
 /*

@@ -6,8 +6,9 @@
 #define unlikely(x)   __builtin_expect(!!(x), 0)
 
 /*
- * What the calls need.  A local copy stays in registers, while a read through
- * pointers would be repeated after each call.
+ * What each call needs.  Functions take this struct by value, because a local
+ * copy stays in registers, while each call would have to be followed by new
+ * reads through a pointer.
  */
 struct fast {
 	struct lane *lane;
@@ -16,7 +17,10 @@ struct fast {
 	void **blocks; /* by slot */
 };
 
-/* Calls of a group: one jump selects the code for all of them. */
+/*
+ * Number of calls in a group.  One jump selects the code for all calls of a
+ * group.
+ */
 #define GROUP_CALLS 6
 
 /* The slot of a lone word is prefetched this many words before its call. */
@@ -40,8 +44,8 @@ size_of(const uint64_t *words, bool pairs, unsigned idx)
 }
 
 /*
- * Make call 'idx' of the words, which is a free or a malloc of 1 byte to a
- * page.
+ * Make call 'idx' of the words.  The call is a free, or a malloc of at least 1
+ * byte and at most a page.
  */
 static always_inline void
 make_call(const struct fast f, const uint64_t *words, bool pairs, bool touches,
@@ -80,9 +84,9 @@ make_call(const struct fast f, const uint64_t *words, bool pairs, bool touches,
 /* ------------------------------------------------------------------- groups */
 
 /*
- * Return which calls of a group are frees, in bits 0 to 5, or 64 to 255 if the
- * words are no group.  A group is 6 calls, all in pairs or all in lone words,
- * and none of them slow.
+ * Return which calls of a group are frees, as bits 0 to 5 of the result.
+ * Return a number from 64 to 255 if the words are no group.  A group is 6
+ * calls, all in pairs or all in lone words, and none of them slow.
  */
 static always_inline unsigned
 frees_of(const uint64_t *w, bool pairs)
@@ -101,14 +105,17 @@ frees_of(const uint64_t *w, bool pairs)
 			  (~all & WORD_LONE) | (any & WORD_SLOW));
 }
 
-/* Expand a macro for each combination of calls; its argument is in octal. */
+/*
+ * Expand the macro 'm' for each combination of six calls.  Its argument is the
+ * two octal digits of the combination.
+ */
 #define EACH_8(m, n) \
 	m(n##0) m(n##1) m(n##2) m(n##3) m(n##4) m(n##5) m(n##6) m(n##7)
 #define EACH_32(m, a, b, c, d) \
 	EACH_8(m, a) EACH_8(m, b) EACH_8(m, c) EACH_8(m, d)
 #define EACH_64(m) EACH_32(m, 0, 1, 2, 3) EACH_32(m, 4, 5, 6, 7)
 
-/* Labels as values are an extension of gcc and clang. */
+/* Do not warn about labels as values, an extension of gcc and clang. */
 #pragma GCC diagnostic ignored "-Wpedantic"
 
 #define LABEL(n) [0##n] = &&calls_##n,

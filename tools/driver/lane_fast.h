@@ -13,7 +13,7 @@
 
 #include "tools/driver/lanes.h"
 
-/* How many words after the first slow one lane_fast_run() may read. */
+/* lane_fast_run() may read this many words beyond the first slow one. */
 #define LANE_FAST_AHEAD 30
 
 /* Make the calls of all words from 'next' on, and return the first slow one. */

@@ -22,21 +22,22 @@ enum lane_state {
 };
 
 /*
- * Each place fills cache lines of its own.  All stores are relaxed: the other
- * process only looks for changes, seconds later.
+ * Each place fills cache lines of its own.  All stores are relaxed, because the
+ * other process only looks for changes, several times a second.
  */
 struct lane_place {
 	/*
-	 * The next word, in the driver's memory; 4 bytes further if the first
-	 * call of its pair has been made.
+	 * The address of the next word in the driver's memory, plus 4 if this
+	 * word is a pair whose first call has been made.
 	 */
 	_Alignas(128) const char *_Atomic next;
-	const uint64_t *chunk;	      /* the word's chunk */
+	const uint64_t *chunk;	      /* the chunk that contains the word */
 	_Atomic uint32_t chunk_count; /* chunks read so far */
 	_Atomic uint32_t state;	      /* an 'enum lane_state' */
 	/*
-	 * For LANE_JOINS: the stream.  Also increases during a long write to a
-	 * block, so that the other process sees that the thread goes on.
+	 * For LANE_JOINS: the number of the stream.  During a long write to a
+	 * block, the thread increments this member, so that the other process
+	 * sees that the thread goes on.
 	 */
 	_Atomic uint32_t detail;
 };
@@ -48,7 +49,7 @@ lane_place_next(struct lane_place *place, const uint64_t *next)
 			      memory_order_relaxed);
 }
 
-/* The next call is the second one of the pair 'word'. */
+/* Note that the next call is the second one of the pair 'word'. */
 static inline void
 lane_place_second(struct lane_place *place, const uint64_t *word)
 {

@@ -25,7 +25,10 @@ resident_nbytes(const struct lane_samples *s)
 void
 lane_samples_note(struct lane_samples *s, uint32_t slot, uint64_t size)
 {
-	/* relaxed, both: the counters order no other data. */
+	/*
+	 * Both operations are relaxed, because the counters order no other
+	 * data.
+	 */
 	const uint64_t old = s->sizes[slot];
 	const uint64_t live = atomic_fetch_add_explicit(
 		&s->live_nbytes, size - old, memory_order_relaxed);
@@ -46,6 +49,8 @@ lane_samples_note(struct lane_samples *s, uint32_t slot, uint64_t size)
 void
 lane_samples_restart(struct lane_samples *s)
 {
-	/* relaxed: the caller orders this store before the next call. */
+	/*
+	 * relaxed, because the caller orders this store before the next call.
+	 */
 	atomic_store_explicit(&s->call_count, 0, memory_order_relaxed);
 }

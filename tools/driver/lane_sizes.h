@@ -3,9 +3,9 @@
  * lane_sizes.h - usable bytes of blocks, and bytes asked for
  *
  * The usable bytes are malloc_usable_size() of each block, summed over the live
- * blocks.  The result is both sums when the bytes asked for were at their peak.
- * With several threads, a sum may lack a call that another thread makes at the
- * same moment.
+ * blocks.  The result is the sum of the usable bytes and that of the bytes
+ * asked for, when the latter was at its peak.  With several threads, a sum may
+ * lack a call that another thread makes at the same moment.
  */
 #ifndef LANE_SIZES_H
 #define LANE_SIZES_H
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of a block: bytes asked for, and usable bytes. */
+/* The bytes that the program asked for in a block, and the usable bytes. */
 struct lane_amount {
 	uint64_t asked, usable;
 };

@@ -15,23 +15,32 @@
 #include <stdint.h>
 
 struct lane_times {
-	/* When the thread began, plus its waits and pauses since then. */
+	/*
+	 * Start time of the thread, plus the time of its waits and pauses since
+	 * then.
+	 */
 	uint64_t begin_ns;
 	uint64_t busy_ns;
-	/* Waits for calls of other threads, and the CPU time of these waits. */
+	/*
+	 * Time of the waits for calls of other threads, and CPU time of these
+	 * waits.
+	 */
 	uint64_t wait_ns, wait_cpu_ns;
 };
 
 uint64_t lane_now_ns(void);
 
-/* A thread begins, or ends.  The times of all threads of a lane add up. */
+/*
+ * Note that a thread begins, or ends.  The times of all threads of a lane add
+ * up.
+ */
 void lane_times_begin(struct lane_times *times);
 void lane_times_end(struct lane_times *times);
 
-/* Begin to measure: forget what the running thread did before. */
+/* Begin to measure, and forget what the running thread did before. */
 void lane_times_restart(struct lane_times *times);
 
-/* Wait for a call of another thread, and count the time. */
+/* Wait for a call of another thread, and add the time to the waits. */
 void lane_times_wait(struct lane_times *times, struct lane_place *place,
 		     turn_number *number, uint32_t turn);
 

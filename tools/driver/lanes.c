@@ -9,12 +9,16 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Stack of a thread.  The driver needs little; allocators may need some. */
+/*
+ * Size of a thread's stack.  The driver needs little stack, but allocators may
+ * need more.
+ */
 #define STACK_NBYTES ((size_t)512 << 10)
 
 /*
- * During a longer write, touch_long() changes the place of the thread now and
- * then, so that the watching process does not report a standstill.
+ * In a write that is longer than this, touch_long() changes the place of the
+ * thread now and then, so that the watching process does not report a
+ * standstill.
  */
 #define LONG_WRITE_NBYTES ((uint64_t)64 << 20)
 
@@ -41,14 +45,14 @@ next_chunk(struct lane *lane)
 	if (n != (ssize_t)REPLAY_CHUNK_NBYTES)
 		all->fail("cannot read a chunk of the compiled trace");
 	lane->next = lane->chunk;
-	/* relaxed: the watching process only looks for changes. */
+	/* relaxed, because the watching process only looks for changes. */
 	atomic_store_explicit(&lane->place->chunk_count, lane->number,
 			      memory_order_relaxed);
 }
 
 /* -------------------------------------------------------------------- calls */
 
-/* Write to the pages of a block from byte 'from' up to 'end'. */
+/* Write a byte to each page of a block from byte 'from' up to 'end'. */
 static inline void
 touch_pages(const struct lanes *all, volatile char *bytes, uint64_t from,
 	    uint64_t end)
@@ -85,7 +89,9 @@ touch(const struct lanes *all, const struct lane *lane, void *block,
 		touch_long(all, lane, bytes, from, end);
 	else
 		touch_pages(all, bytes, from, end);
-	/* The last byte may be in a page that the steps above did not reach. */
+	/*
+	 * The last byte may be in a page to which the code above did not write.
+	 */
 	if (unlikely(end > REPLAY_PAGE_NBYTES))
 		bytes[(end - 1) & all->touch_mask] = 1;
 }
@@ -175,7 +181,7 @@ observe_after(const struct lanes *all, struct lane *lane, unsigned kind,
 {
 	/*
 	 * A realloc that failed has left the old block.  Its size is not known
-	 * here, so check none of its bytes.
+	 * here, so pass 0, with which check_after() checks no bytes.
 	 */
 	if (all->checks != NULL)
 		check_after(all, lane, kind, slot, block != NULL ? size : 0,
@@ -302,7 +308,10 @@ begin_window(struct lanes *all, struct lane *lane, uint32_t count)
 
 	if (lane->latency != NULL)
 		memset(lane->latency, 0, sizeof(*lane->latency));
-	/* acq_rel: the last thread sees the effects of all others. */
+	/*
+	 * acq_rel, so that the last thread to arrive sees the effects of all
+	 * others.
+	 */
 	arrived = 1 + atomic_fetch_add_explicit(&all->arrived_count, 1,
 						memory_order_acq_rel);
 	if (arrived == count) {
@@ -350,7 +359,10 @@ static uint64_t
 run_lane(struct lane *lane)
 {
 	const struct lanes *const all = lane->all;
-	/* If calls are observed, treat every word as slow. */
+	/*
+	 * If calls are observed, treat every word as slow, because
+	 * lane_fast_run() makes no observations.
+	 */
 	const bool is_observed = all->is_observed;
 	const uint64_t *next = lane->next;
 
@@ -395,7 +407,8 @@ run_thread(void *context)
 	if (last == (WORD_EXIT | WORD_CONTROL))
 		return NULL;
 	/*
-	 * The thread outlives the trace: count it as parked, and never return.
+	 * The thread outlives the trace, so count it as parked, and never
+	 * return.
 	 */
 	turn_pass(&lane->all->parked);
 	for (;;)

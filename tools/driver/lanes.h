@@ -35,7 +35,8 @@ struct lane {
 	struct lanes *all;
 	const struct replay_stream *stream;
 	pthread_t thread;
-	turn_number created; /* threads created; the last one is 'thread' */
+	/* number of threads created; 'thread' is the last one */
+	turn_number created;
 };
 
 struct lanes {
@@ -46,13 +47,14 @@ struct lanes {
 	void **blocks;	    /* by slot */
 	turn_number *turns; /* by slot */
 	struct driver_calls calls;
-	uint64_t touch_nbytes; /* bytes to write to in each block */
+	/* write only to bytes below this offset in each block */
+	uint64_t touch_nbytes;
 	/*
-	 * ANDed with the offset of each write: UINT64_MAX, or 0 to write only
-	 * to the first byte of a block.
+	 * Mask for the offset of each write: UINT64_MAX or, for the null
+	 * allocator, 0, which moves all writes to the first byte of a block.
 	 */
 	uint64_t touch_mask;
-	/* Whether one of the next three is set, or latencies are measured. */
+	/* Is one of the next three pointers set, or are latencies measured? */
 	bool is_observed;
 	struct lane_checks *checks;   /* NULL: do not check */
 	struct lane_sizes *sizes;     /* NULL: do not sum up usable sizes */

@@ -2,20 +2,20 @@
 /*
  * latency.h - the durations of the calls
  *
- * Histograms whose buckets are 1/32 of a power of two wide, so that a
- * percentile is accurate to 3 %.  The histograms are mapped once.  A library's
- * histograms would use memory of the heap under test.
+ * The driver counts durations in histograms whose buckets are 1/32 of a power
+ * of two wide, so that a percentile is accurate to 3 %. It maps the histograms
+ * once, because those of a library would use memory of the heap under test.
  */
 #ifndef LATENCY_H
 #define LATENCY_H
 
 #include "tools/driver/replay_words.h"
 
-/* malloc, calloc, memalign, realloc, free. */
+/* The kinds of calls: malloc, calloc, memalign, realloc, free. */
 #define LATENCY_KINDS 5
 extern const char *const latency_kind_words[LATENCY_KINDS];
 
-/* Percentiles: 50, 90, 99, 99.9, 99.99 and 100 %. */
+/* The percentiles: 50, 90, 99, 99.9, 99.99 and 100 %. */
 #define LATENCY_POINTS 6
 extern const char *const latency_point_words[LATENCY_POINTS];
 
@@ -48,7 +48,10 @@ latency_bucket(uint64_t ticks)
 	return (top - 4) * 32 + (unsigned)(ticks >> (top - 5) & 31);
 }
 
-/* Return the counts of a kind of call, WORD_MALLOC to WORD_FREE. */
+/*
+ * Return the counts of a kind of call; 'word_kind' is one of WORD_MALLOC to
+ * WORD_FREE.
+ */
 static inline uint64_t *
 latency_of(struct latency_counts *c, unsigned word_kind)
 {

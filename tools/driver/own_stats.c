@@ -18,7 +18,10 @@ static const struct own_stats unknown = {
 
 /* -------------------------------------------------------------------- glibc */
 
-/* Count the arenas in the output of malloc_info(): <heap nr="0">, ... */
+/*
+ * Count the arenas in the output of malloc_info(), which has an element such as
+ * <heap nr="0"> for each.
+ */
 static uint64_t
 count_arenas(int (*info)(int, FILE *))
 {
@@ -104,7 +107,7 @@ read_jemalloc(void)
 
 	if (!driver_calls_own("mallctl", &ctl))
 		return unknown;
-	/* Update the statistics, which jemalloc caches. */
+	/* Make jemalloc update the statistics, which it caches. */
 	ctl("epoch", NULL, NULL, &epoch, sizeof(epoch));
 	stats.source = "mallctl";
 	stats.used_nbytes = jemalloc_number(ctl, "stats.allocated");

@@ -19,7 +19,10 @@
 #define OWN_STATS_UNKNOWN UINT64_MAX
 
 struct own_stats {
-	/* The function that was called; NULL: there is none. */
+	/*
+	 * Name of the function that returned the statistics; NULL: there is
+	 * none.
+	 */
 	const char *source;
 	uint64_t used_nbytes; /* bytes in blocks, after rounding */
 	/* Bytes mapped from the system and not returned. */

@@ -43,17 +43,17 @@
  * reader needs no branch that depends on the width of a call.
  *
  * Slots: a block's address is in a slot while the block lives.  The number of
- * slots is that of the live blocks at the peak, and a constant for each thread.
- * A slot has a turn, which is the number of times that its calls changed from
- * one thread to another.  The first thread increments the turn after its call;
- * the other one waits for that turn before its own call.
+ * slots is about that of the live blocks at the peak (see slots.h).  A slot has
+ * a turn, which is the number of times that its calls changed from one thread
+ * to another.  The first thread increments the turn after its call; the other
+ * one waits for that turn before its own call.
  *
  * No deadlock is possible, because each call waits only for calls that come
  * before it in the trace: the earlier ones in its stream and the last one of
  * its slot, and WORD_CREATE for the end of the stream's last life.  Of all
  * calls that are not done yet, the first in the trace waits for none.
- * WORD_BEGIN occurs once in each stream that exists then, and no word before it
- * waits for another thread.
+ * WORD_BEGIN occurs once in each stream that exists when the window begins, and
+ * no word before WORD_BEGIN waits for another thread.
  */
 #ifndef REPLAY_WORDS_H
 #define REPLAY_WORDS_H
@@ -74,7 +74,8 @@ enum word_kind {
 	WORD_CREATE, /* start the next life of a stream */
 	WORD_EXIT,   /* the thread ends */
 	WORD_PAUSE,  /* wait until this time, in ns from the start */
-	WORD_BEGIN,  /* the window begins: wait for this number of streams */
+	/* the window begins; wait until this many streams have arrived */
+	WORD_BEGIN,
 	WORD_THREAD, /* a life begins; the next word is the thread's ID */
 	WORD_MALLOC = 8,
 	WORD_CALLOC,
@@ -96,7 +97,7 @@ enum word_kind {
 #define WORD_SLOT_MAX	(((uint64_t)1 << 28) - 1)
 #define WORD_OLD	((uint64_t)1 << 60)
 
-/* The flags of words that are no calls. */
+/* The flags of words that are not calls. */
 #define WORD_CONTROL (WORD_LONE | WORD_SLOW)
 
 /* Flags and limits of pairs. */
@@ -126,7 +127,7 @@ word_is_call(uint64_t word)
 	return (word & WORD_MALLOC) != 0;
 }
 
-/* Of a pair: is the first call (0) or the second one (1) a free? */
+/* Is the first call of a pair (idx 0), or the second one (idx 1), a free? */
 static inline bool
 pair_is_free(uint64_t word, unsigned idx)
 {
@@ -181,12 +182,13 @@ _Static_assert((WORD_FREE & 1) != 0 && (WORD_MALLOC & 1) == 0,
 /* Page size for a replay's writes, independent of the system's page size. */
 #define REPLAY_PAGE_NBYTES 4096u
 
-/* Threads that may live at the same time. */
+/* Maximum number of threads that live at the same time. */
 #define REPLAY_THREADS_MAX 4096
 
 /*
- * Threads that a replay starts in all, unless its user allows more.  To start
- * one takes some 10 us in each run, so a million of them would take minutes.
+ * Maximum number of threads that a replay starts in all, unless its user allows
+ * more.  To start one takes some 10 us in each run, so a million of them would
+ * take minutes.
  */
 #define REPLAY_STARTS_MAX 100000
 
@@ -201,7 +203,7 @@ struct replay_header {
 struct replay_stream {
 	/* Range in the list of chunk numbers. */
 	uint32_t chunk_first, chunk_count;
-	uint32_t lives;	  /* threads that ran it, one after another */
+	uint32_t lives;	  /* number of threads that run it, one after another */
 	uint32_t is_live; /* its last thread lives when the trace ends */
 };
 

@@ -29,7 +29,8 @@ turn_has_come(const turn_number *number, uint32_t turn)
 {
 	/*
 	 * acquire, here and below: pairs with the release in turn_pass(), so
-	 * that this thread sees the block's address that the other one stored.
+	 * that this thread sees the address of the block that the other thread
+	 * stored.
 	 */
 	return (atomic_load_explicit(number, memory_order_acquire) &
 		~SLEEPER) == turn;
@@ -55,7 +56,7 @@ turn_sleep(turn_number *number, uint32_t turn)
 
 		if ((seen & ~SLEEPER) == turn)
 			return;
-		/* relaxed: the bit itself orders nothing. */
+		/* relaxed, because the bit itself orders no data. */
 		if ((seen & SLEEPER) == 0 &&
 		    !atomic_compare_exchange_weak_explicit(
 			    number, &seen, seen | SLEEPER, memory_order_relaxed,
@@ -83,9 +84,9 @@ turn_pass(turn_number *number)
 	if ((seen & SLEEPER) == 0)
 		return;
 	/*
-	 * relaxed: the increment has published everything.  If a waiter sets
-	 * the bit again before this line, its futex call either finds another
-	 * value, or sleeps and is woken below.
+	 * relaxed, because the increment above has released everything.  If a
+	 * waiter sets the bit again before this line, its futex call either
+	 * finds another value, or sleeps and is woken below.
 	 */
 	atomic_fetch_and_explicit(number, ~SLEEPER, memory_order_relaxed);
 	syscall(SYS_futex, number, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);

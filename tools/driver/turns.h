@@ -18,7 +18,7 @@ typedef _Atomic uint32_t turn_number;
 /* Is the number 'turn'?  A turn is below 2^31. */
 bool turn_has_come(const turn_number *number, uint32_t turn);
 
-/* Look for a few microseconds.  Return whether the number is 'turn' now. */
+/* Check the number for a few microseconds.  Return whether it is 'turn' now. */
 bool turn_spin(const turn_number *number, uint32_t turn);
 
 /* Sleep until the number is 'turn'. */
