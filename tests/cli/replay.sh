@@ -218,7 +218,7 @@ grep -q '^Least CPU time: .*; peak RSS: ' out ||
 run "$HATF" replay -s real -r 1 -a glibc hand.ascii
 check_status 'no times' 1
 check_one_line 'no times' 'hatf replay: hand.ascii: cannot compile the trace:' \
-	'it has no times for --speed real'
+	'the trace has no times, which --speed real needs'
 
 # -------------------------------- the same usable sizes, places and peak heap
 "${CC:-cc}" -O1 -D_GNU_SOURCE -fno-builtin -shared -fPIC -o sized.so \
@@ -407,7 +407,7 @@ $first_line
 1 0x1000 0 0 31536000000000
 10 HATF end\x0aevents=2\x0arecords=3\x0acomplete=1\x0aend=exit\x0alost=0\x0a
 END
-refused 'a year' '*: with --speed real, it would take more than a week *' \
+refused 'a year' '*: with --speed real, the replay would take more *week *' \
 	--speed real year.ascii
 replay 'a year at once' year.ascii
 # A realloc may copy the block, which then takes memory without any write.

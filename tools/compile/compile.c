@@ -11,7 +11,7 @@
 
 /* ------------------------------------------------------------------- window */
 
-/* Before the window: note a block. */
+/* Note a block that is allocated before the window. */
 static bool
 note_block(struct compiler *c, const struct hatf_event *e)
 {
@@ -29,7 +29,7 @@ note_block(struct compiler *c, const struct hatf_event *e)
 	return ordered_map_put(&c->early_blocks, &item);
 }
 
-/* Before the window: note a thread, unless it is known. */
+/* Note the thread of an event before the window, unless the thread is known. */
 static bool
 note_thread(struct compiler *c, const struct hatf_event *e)
 {
@@ -41,8 +41,8 @@ note_thread(struct compiler *c, const struct hatf_event *e)
 }
 
 /*
- * Before the window: note the blocks and threads that an event creates and
- * ends.
+ * Note the blocks and threads that begin or end with an event before the
+ * window.
  */
 static bool
 note_event(struct compiler *c, const struct hatf_event *e)
@@ -55,7 +55,7 @@ note_event(struct compiler *c, const struct hatf_event *e)
 		return true;
 	if (!note_thread(c, e))
 		return false;
-	/* A failed realloc keeps its block. */
+	/* Leave the block of a failed realloc, which is still live. */
 	if (e->kind == HATF_EVENT_FREE || e->tag == HATF_REALLOC_FREE ||
 	    (e->kind == HATF_EVENT_REALLOC && e->address != 0))
 		ordered_map_remove(&c->early_blocks, e->old_address);
@@ -83,7 +83,7 @@ build_block(struct compiler *c, const struct ordered_item *item)
 	return compiler_put_new(c, &e, &call);
 }
 
-/* Make all existing streams wait for one another. */
+/* Make all existing streams wait for one another when the window begins. */
 static bool
 put_barrier(struct compiler *c)
 {
@@ -169,7 +169,9 @@ put_changed(struct compiler *c, const struct hatf_event *e)
 	return compiler_put_event(c, &changed) && c->limit == NULL;
 }
 
-/* Process an event, or end the window before it. */
+/*
+ * Process an event.  If the window ends before this event, note that instead.
+ */
 static bool
 take_event(struct compiler *c, const struct hatf_event *e)
 {
@@ -207,7 +209,7 @@ compile_events(struct compiler *c)
 
 /* ------------------------------------------------------------------- result */
 
-/* Complete the file; store the sums of the trace. */
+/* Complete the file of the words, and store the sums of the trace. */
 static bool
 finish(struct compiler *c)
 {
@@ -239,7 +241,7 @@ run_compiler(struct compiler *c)
 		c->unit_ns = scan_unit_ns(
 			hatf_reader_header(c->scan.reader, "unit"));
 	if (c->options->real_time && c->unit_ns == 0) {
-		c->limit = "it has no times for --speed real";
+		c->limit = "the trace has no times, which --speed real needs";
 		return false;
 	}
 	if (c->idle == NULL || c->paused_ns == NULL ||
@@ -248,7 +250,7 @@ run_compiler(struct compiler *c)
 		return false;
 	if (!word_file_open(&c->out->file)) {
 		c->limit = "cannot create a temporary file in $TMPDIR, or in "
-			   "/tmp if it is not set";
+			   "/tmp if TMPDIR is not set";
 		return false;
 	}
 	return compile_events(c) && finish(c);

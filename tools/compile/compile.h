@@ -66,22 +66,23 @@ struct compiled {
 	uint64_t thread_count, peak_threads;
 	uint64_t slot_count;
 	/*
-	 * The peaks of three sums over the live objects: their number; their
-	 * bytes; and the bytes in their first pages or in what reallocs may
-	 * have copied.
+	 * The peaks of three sums over the live blocks: their number, their
+	 * bytes, and the bytes that a run with TOUCH_FIRST may write to.
 	 */
 	uint64_t peak_count, peak_nbytes, peak_first_nbytes;
 	uint64_t end_count, end_nbytes;
 	/*
-	 * Blocks that are live at the start of the window; the replay allocates
-	 * them before the measures begin.
+	 * Does a window begin after the start of the trace?  Then the replay
+	 * allocates the blocks that are live at its start, 'built_count' blocks
+	 * of 'built_nbytes', before the measures begin.
 	 */
 	bool has_window;
 	uint64_t built_count, built_nbytes;
 	struct what_if_counts changes;
 	/*
-	 * Counts of omitted events, and of blocks freed because their address
-	 * was reused.
+	 * Counts of omitted events: failed calls, calls with unknown blocks,
+	 * and calls for pools and other heaps.  'replaced' counts the blocks
+	 * that the replay frees because the trace reuses their addresses.
 	 */
 	uint64_t failed, unknown, pooled, replaced;
 };

@@ -2,13 +2,13 @@
 /* compiler.c - see compiler.h */
 #include "tools/compile/compiler.h"
 
-/* Larger alignments come from damage, not from a program. */
+/* A larger alignment comes from a damaged trace, not from a program. */
 #define ALIGNMENT_MAX ((uint64_t)1 << 40)
 
-/* Shorter pauses are omitted. */
+/* Omit pauses that are shorter. */
 #define PAUSE_MIN_NS 10000
 
-/* A week.  With real time, longer traces are refused. */
+/* A week.  With real time, refuse a trace that is longer. */
 #define REAL_MAX_NS ((uint64_t)7 * 24 * 3600 * 1000000000)
 
 /* ------------------------------------------------------------------ streams */
@@ -24,7 +24,7 @@ find_stream(struct compiler *c)
 		return c->idle[--c->idle_count];
 	if (stream == REPLAY_THREADS_MAX) {
 		c->limit = "more than 4096 threads at once (--threads 1 "
-			   "replays them on one thread)";
+			   "replays the trace on one thread)";
 		return SLOTS_NONE;
 	}
 	if (!word_file_add_stream(f))
@@ -49,8 +49,8 @@ begin_thread(struct compiler *c, uint64_t id, uint32_t creator,
 	if (c->out->thread_count == REPLAY_STARTS_MAX &&
 	    !c->options->many_threads) {
 		c->limit = "more than 100000 threads, which take long to start "
-			   "(--threads original replays them, --threads 1 does "
-			   "so on one thread)";
+			   "(--threads original starts them nevertheless, "
+			   "--threads 1 replays the trace on one thread)";
 		return false;
 	}
 	entry = u64_map_put(&c->threads, id, &added);
@@ -156,7 +156,10 @@ on_destroy(struct compiler *c, const struct hatf_event *e)
 
 /* -------------------------------------------------------------------- calls */
 
-/* Mark the slot's last call, because another thread makes the next one. */
+/*
+ * Make the slot's last call hand the slot over, because another thread makes
+ * the next call.
+ */
 static bool
 hand_over(struct compiler *c, struct slot *slot)
 {
@@ -227,13 +230,13 @@ count_live(struct compiler *c, uint32_t slot, uint64_t size)
 {
 	struct compiled *const out = c->out;
 
-	/*
-	 * No program can have such a sum.  put_changed() refuses the trace,
-	 * because 'limit' is set.
-	 */
 	c->live_count++;
+	/*
+	 * No program can have so many bytes, so the trace is damaged.
+	 * put_changed() refuses it, because 'limit' is set.
+	 */
 	if (__builtin_add_overflow(c->live_nbytes, size, &c->live_nbytes))
-		c->limit = "live blocks of more than 2^64 bytes";
+		c->limit = "the live blocks have more than 2^64 bytes";
 	c->live_first_nbytes += written_nbytes(c, slot, size);
 	if (c->live_count > out->peak_count)
 		out->peak_count = c->live_count;
@@ -270,7 +273,7 @@ put_free(struct compiler *c, uint32_t stream, struct u64_map_entry *block)
 
 /*
  * Note that the block in 'slot' has this address.  If another block is live at
- * this address, free that first.
+ * this address, free the other block first.
  */
 static bool
 put_block(struct compiler *c, uint32_t stream, uint64_t address, uint32_t slot,
@@ -312,7 +315,7 @@ compiler_choose_call(const struct hatf_event *e, struct call *call)
 		call->kind = WORD_MEMALIGN;
 		/*
 		 * memalign() requires a power of two, at least the size of a
-		 * pointer.
+		 * pointer, so round the alignment up.
 		 */
 		call->alignment = sizeof(void *);
 		while (call->alignment < item.value)
@@ -384,8 +387,8 @@ resize(struct compiler *c, const struct hatf_event *e, uint32_t stream,
 		.stream = stream,
 		.slot = (uint32_t)block->value,
 		/*
-		 * In some allocators, a realloc to 0 bytes would free the
-		 * block.
+		 * Never resize to 0 bytes, because some allocators would then
+		 * free the block.
 		 */
 		.size = e->size != 0 ? e->size : 1,
 		.old_size = block->extra,
@@ -426,7 +429,7 @@ on_realloc(struct compiler *c, const struct hatf_event *e, uint32_t stream)
 
 /* ------------------------------------------------------------------- events */
 
-/* With real time: make the stream wait until the event's time. */
+/* With real time, make the stream wait until the event's time. */
 static bool
 put_pause(struct compiler *c, const struct hatf_event *e, uint32_t stream)
 {
@@ -436,7 +439,8 @@ put_pause(struct compiler *c, const struct hatf_event *e, uint32_t stream)
 		return true;
 	if (__builtin_mul_overflow(e->time - c->begin_time, c->unit_ns, &ns) ||
 	    ns > REAL_MAX_NS) {
-		c->limit = "with --speed real, it would take more than a week "
+		c->limit = "with --speed real, the replay would take more than "
+			   "a week "
 			   "(choose a part by --from and --to)";
 		return false;
 	}

@@ -27,21 +27,28 @@ struct compiler {
 	uint32_t idle_count;
 	uint64_t live_threads;
 	uint64_t live_count, live_nbytes, live_first_nbytes;
-	struct trace_window window; /* after trace_window_settle() */
-	/* The trace has a start time; the window has begun, has ended. */
+	/* the window of the options, after trace_window_settle() */
+	struct trace_window window;
+	/*
+	 * Does the trace have a start time?  Has the window begun, has it
+	 * ended?
+	 */
 	bool has_start, has_begun, has_ended;
 	uint64_t call_count;	/* calls of the trace so far */
 	uint64_t start_time;	/* start time of the trace */
-	struct what_if what_if; /* if the options have a plan */
+	struct what_if what_if; /* open if the options contain a plan */
 	struct ordered_map early_blocks, early_threads;
-	/* If 'unit_ns' is 0, there are no pauses. */
+	/*
+	 * Nanoseconds in a unit of the trace's time, and the start of the
+	 * window.  If 'unit_ns' is 0, write no pauses.
+	 */
 	uint64_t unit_ns, begin_time;
-	uint64_t *paused_ns; /* by stream: the end of its last pause */
+	uint64_t *paused_ns; /* by stream: when its last pause ends, in ns */
 	/* Why the trace cannot be compiled; NULL: see errno. */
 	const char *limit;
 };
 
-/* A call to be written. */
+/* A call to write to the file of the words. */
 struct call {
 	enum word_kind kind;
 	uint32_t stream, slot;
@@ -52,7 +59,7 @@ struct call {
 bool compiler_find_thread(struct compiler *c, uint64_t id,
 			  uint32_t *stream_ret);
 
-/* Choose malloc, calloc or memalign by an alloc's attributes. */
+/* Choose malloc, calloc or memalign according to the attributes of an alloc. */
 void compiler_choose_call(const struct hatf_event *e, struct call *call);
 
 /* Write a call that allocates the block of an event. */

@@ -24,7 +24,7 @@ ordered_map_has(struct ordered_map *map, uint64_t key)
 	return u64_map_find(&map->index, key) != NULL;
 }
 
-/* Close the gaps of removed items. */
+/* Close the gaps that removed items have left. */
 static void
 compact(struct ordered_map *map)
 {

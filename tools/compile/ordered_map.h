@@ -2,8 +2,9 @@
 /*
  * ordered_map.h - a map that keeps its items in order of insertion
  *
- * For the blocks and the threads that are live when a window begins, which the
- * replay creates in the order of the trace.  Memory is O(items).
+ * The map is for the blocks and the threads that are live when a window begins,
+ * because the replay creates them in the order of the trace.  Memory is
+ * O(items).
  *
  * Used by one thread at a time.
  */
@@ -30,7 +31,10 @@ void ordered_map_fini(struct ordered_map *map);
 
 bool ordered_map_has(struct ordered_map *map, uint64_t key);
 
-/* Append an item.  If there is an item with its key, remove that first. */
+/*
+ * Append an item.  If the map contains an item with the same key, remove that
+ * item first.
+ */
 bool ordered_map_put(struct ordered_map *map, const struct ordered_item *item);
 
 /* Remove the item with this key, if there is one. */

@@ -132,5 +132,5 @@ slots_release(struct slots *s, uint32_t stream)
 		k->count--;
 		enqueue(s, slot);
 	}
-	/* The next thread of the stream gets the rest of 'fresh'. */
+	/* Leave the slots from 'fresh' on to the next thread of this stream. */
 }

@@ -3,11 +3,11 @@
  * slots.h - assign slots to the live blocks of a trace (replay_words.h)
  *
  * A freed slot goes to the thread that freed it, so that its next use needs no
- * hand-over between threads.  A thread keeps SLOTS_KEPT of them at most.  All
- * others go to a queue that the threads share.  A slot stays in the queue until
- * SLOTS_QUEUED others follow it, so that a thread that takes it rarely has to
- * wait for the thread that freed it.  If there is no such slot, a thread takes
- * SLOTS_FRESH new ones: a cache line of addresses.
+ * hand-over between threads.  A thread keeps at most SLOTS_KEPT freed slots.
+ * All others go to a queue that the threads share.  A slot stays in the queue
+ * until SLOTS_QUEUED others follow it, so that a thread that takes it rarely
+ * has to wait for the thread that freed it.  If there is no such slot, a thread
+ * takes SLOTS_FRESH new ones, whose addresses fill a cache line.
  *
  * So the number of slots is at most the peak number of live blocks plus
  * SLOTS_QUEUED plus SLOTS_KEPT + SLOTS_FRESH for each thread.  Each slot takes
@@ -29,7 +29,7 @@
 #define SLOTS_NONE UINT32_MAX
 
 struct slot {
-	uint64_t offset;       /* offset of its last call; 0: there was none */
+	uint64_t offset; /* offset of its last call; 0: no call used it yet */
 	uint32_t stream, turn; /* stream and turn of its last call */
 	uint32_t next;	       /* next in a list of free slots */
 	/* Pages of its block that reallocs have copied, up to UINT32_MAX. */
@@ -54,7 +54,10 @@ struct slots {
 void slots_init(struct slots *s);
 void slots_fini(struct slots *s);
 
-/* Let a stream use slots.  'stream' is at most the number of streams so far. */
+/*
+ * Let a stream use slots.  'stream' is the number of an earlier stream, or the
+ * next number.
+ */
 bool slots_add_stream(struct slots *s, uint32_t stream);
 
 /*
@@ -66,7 +69,7 @@ uint32_t slots_take(struct slots *s, uint32_t stream);
 /* Note that 'stream' freed the block in 'slot'. */
 void slots_put(struct slots *s, uint32_t stream, uint32_t slot);
 
-/* The thread of 'stream' ends: let other threads use its free slots. */
+/* Let other threads use the free slots of 'stream', because its thread ends. */
 void slots_release(struct slots *s, uint32_t stream);
 
 #endif /* SLOTS_H */

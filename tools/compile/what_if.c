@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Value in 'blocks' for a dropped block, which is not in the pool. */
+/* Value in 'blocks' for a block that --what-if drops. */
 #define DROPPED 0
 
 /* Sizes in the pool are multiples of this. */
 #define POOL_STEP 16
 
-/* Addresses of chunks, where no program has blocks. */
+/* Chunks get addresses from here on, where no program has blocks. */
 #define CHUNK_ADDRESS ((uint64_t)1 << 63)
 
 /* --------------------------------------------------------------------- plan */
@@ -43,7 +43,10 @@ add_site(struct block_filter_options *options, const char *glob)
 	return true;
 }
 
-/* Return the text after 'prefix', or NULL. */
+/*
+ * Return the part of 'text' after 'prefix', or NULL if 'text' does not begin
+ * with 'prefix'.
+ */
 static const char *
 after(const char *text, const char *prefix)
 {
@@ -166,8 +169,8 @@ is_chosen(struct block_filter *filter, const struct hatf_event *e)
 		return false;
 	chosen = block_filter_keeps(filter, &rec);
 	/*
-	 * Tell the filter that the block was freed, so that it forgets the
-	 * block.  'blocks' keeps the decision instead.
+	 * Tell the filter that the block was freed, so that the filter forgets
+	 * the block.  The decision is kept in 'blocks'.
 	 */
 	rec.tag = HATF_FREE;
 	rec.attributes_nbytes = 0;
@@ -225,8 +228,8 @@ track(struct what_if *w, uint64_t address, uint64_t size)
 }
 
 /*
- * Take (-1) or add (1) a free block of 'size' bytes.  Return false if there is
- * none to take.
+ * Take a free block of 'size' bytes from the pool ('change' is -1), or add one
+ * (1).  Return false if there is none to take.
  */
 static bool
 count_free(struct what_if *w, uint64_t size, int change)
@@ -246,8 +249,9 @@ count_free(struct what_if *w, uint64_t size, int change)
 }
 
 /*
- * Put the event's block into the pool.  If that needs a new chunk, change the
- * event to the allocation of the chunk and return true.
+ * Put the event's block into the pool.  If the pool needs a new chunk for the
+ * block, change the event to the allocation of the chunk and return true.
+ * Otherwise return false, to remove the event.
  */
 static bool
 pool_alloc(struct what_if *w, struct hatf_event *e)
@@ -274,7 +278,10 @@ pool_alloc(struct what_if *w, struct hatf_event *e)
 
 /* ------------------------------------------------------------------- events */
 
-/* Handle a new block: leave it unchanged, drop it, or put it into the pool. */
+/*
+ * Leave a new block unchanged, drop it, or put it into the pool.  Return false
+ * to remove the event.
+ */
 static bool
 on_new(struct what_if *w, struct hatf_event *e)
 {
@@ -340,7 +347,7 @@ change_call(struct what_if *w, struct hatf_event *e)
 {
 	uint64_t size;
 
-	if (e->address == 0) /* including a realloc that frees */
+	if (e->address == 0) /* a free, or a realloc that frees */
 		return !forget(w, e->old_address, &size) || on_end(w, size);
 	if (e->old_address != 0 && forget(w, e->old_address, &size))
 		return on_resize(w, e, size);

@@ -60,8 +60,8 @@ bool what_if_parse(struct what_if_plan *plan, const char *text);
 bool what_if_is_needed(const struct what_if_plan *plan);
 
 /*
- * Begin.  '*plan' must stay valid until what_if_close().  Return false if there
- * is no memory; call what_if_close() even then.
+ * Begin to change events.  '*plan' must stay valid until what_if_close().
+ * Return false if there is no memory; call what_if_close() even then.
  */
 bool what_if_open(struct what_if *w, const struct what_if_plan *plan);
 void what_if_close(struct what_if *w);

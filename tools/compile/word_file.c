@@ -104,7 +104,7 @@ word_file_put(struct word_file *f, uint32_t stream, const uint64_t *words,
 {
 	struct word_stream *const s = &f->streams[stream];
 
-	/* A chunk always keeps room for WORD_NEXT or WORD_END. */
+	/* Leave room in each chunk for a last word, WORD_NEXT or WORD_END. */
 	if (s->used + n >= REPLAY_CHUNK_WORDS) {
 		s->words[s->used] = WORD_NEXT | WORD_CONTROL;
 		if (!begin_chunk(f, s))
@@ -124,7 +124,10 @@ word_file_put_half(struct word_file *f, uint32_t stream, uint64_t word,
 	struct word_stream *const s = &f->streams[stream];
 	uint64_t *const last = s->words + s->used - 1;
 
-	/* word_file_hand_over() may have made the last call slow meanwhile. */
+	/*
+	 * Pair this call with the last one, unless word_file_hand_over() has
+	 * made the last call slow meanwhile.
+	 */
 	if (s->has_half && (*last & WORD_SLOW) == 0) {
 		*last = word_pair(*last, word);
 		*offset_ret = s->offset + (s->used - 1) * sizeof(word) + 1;
@@ -150,7 +153,10 @@ word_file_hand_over(struct word_file *f, uint32_t stream, uint64_t offset)
 		s->words[(place - s->offset) / sizeof(*s->words)] |= flags;
 		return true;
 	}
-	/* The flags are in the lowest byte of a word, which comes first. */
+	/*
+	 * Change only the byte at 'place', which is the lowest one of the word
+	 * and contains the flags.
+	 */
 	if (pread(f->fd, &byte, 1, (off_t)place) != 1)
 		return false;
 	byte |= flags;

@@ -18,7 +18,7 @@
 
 struct word_stream {
 	uint64_t *words;  /* its last chunk, mapped */
-	size_t used;	  /* words used in it */
+	size_t used;	  /* number of words used in the chunk */
 	bool has_half;	  /* the last word can become a pair */
 	uint64_t offset;  /* offset of that chunk in the file */
 	uint32_t *chunks; /* numbers of all its chunks */

@@ -42,7 +42,9 @@ word_reader_half(const struct word_reader *r)
 	return r->has_second ? next - 1 : next;
 }
 
-/* Store the next word.  Of a pair, store the next call as a lone word. */
+/*
+ * Store the next word.  If that is a pair, store its next call as a lone word.
+ */
 static bool
 take_word(struct word_reader *r, uint64_t *word_ret)
 {

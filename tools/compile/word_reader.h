@@ -2,7 +2,8 @@
 /*
  * word_reader.h - read a stream of a compiled trace, word by word
  *
- * For code that need not be fast: the driver has its own reader.
+ * This reader is for code that need not be fast.  The driver has a reader of
+ * its own.
  */
 #ifndef WORD_READER_H
 #define WORD_READER_H
@@ -41,8 +42,8 @@ bool word_reader_open(struct word_reader *r, const struct word_file *f,
 bool word_reader_next(struct word_reader *r, struct word_item *item_ret);
 
 /*
- * Return where the next item is in its chunk, in halves of words: the second
- * call of a pair is in the second half.
+ * Return where the next item is in its chunk, counted in halves of words.  The
+ * second call of a pair is in the second half of its word.
  */
 size_t word_reader_half(const struct word_reader *r);
 
