@@ -181,9 +181,9 @@ wrong_limit()
 	check_one_line "--fail-if '$1'" "hatf replay: --fail-if: $2"
 }
 measures='(known: wall, cpu, peak_rss, end_rss, faults, busy, wait_cpu, wait)'
-wrong_limit 'x>1' "no measure 'x' $measures"
-wrong_limit 'wall>1s,glibc.rss>1' "no measure 'rss' $measures"
-wrong_limit 'glibc.>1' "no measure '' $measures"
+wrong_limit 'x>1' "unknown measure 'x' $measures"
+wrong_limit 'wall>1s,glibc.rss>1' "unknown measure 'rss' $measures"
+wrong_limit 'glibc.>1' "unknown measure '' $measures"
 for text in 'peak_rss>1*jemalloc' 'peak_rss>1 * jemalloc ,wall>1s' \
 	'jemalloc.wall>1s'; do
 	wrong_limit "$text" \

@@ -35,7 +35,7 @@ check 'a window' "$(jq -c '[.begin_bytes, .end_bytes]' out)" '[128,64]'
 run "$HATF" replay -r 1 -a glibc -w drop:site=x two.ascii
 check_status 'no stacks' 0
 check_one_line 'no stacks' '*two.ascii: no call stacks, so no site is known'
-grep -qx '  nothing: the trace has no call that this changes' out ||
+grep -qx '  nothing: --what-if changes no call of the trace' out ||
 	fail "no stacks: $(cat out)"
 ! grep -q ': time .*; peak RSS ' out || fail "no stacks: $(cat out)"
 
@@ -52,7 +52,7 @@ for change in drop pool; do
 	check_status "$change: no such site" 0
 	check_one_line "$change: no such site" 'hatf replay: site.ascii:' \
 		"no block was allocated at a site that $change:site names"
-	grep -qx '  nothing: the trace has no call that this changes' out ||
+	grep -qx '  nothing: --what-if changes no call of the trace' out ||
 		fail "$change: no such site: $(cat out)"
 	run "$HATF" replay -r 1 -a glibc -w "$change:site=work" site.ascii
 	check_silent "$change: a site"

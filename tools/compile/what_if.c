@@ -170,7 +170,7 @@ is_chosen(struct block_filter *filter, const struct hatf_event *e)
 	chosen = block_filter_keeps(filter, &rec);
 	/*
 	 * Tell the filter that the block was freed, so that the filter forgets
-	 * the block.  The decision is kept in 'blocks'.
+	 * the block.  'blocks' stores the decision instead.
 	 */
 	rec.tag = HATF_FREE;
 	rec.attributes_nbytes = 0;

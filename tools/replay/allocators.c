@@ -33,7 +33,10 @@ static const struct {
 };
 #define KNOWN_COUNT (sizeof(known) / sizeof(known[0]))
 
-/* Look for 'library' in the directory 'dir', a name of 'length' bytes. */
+/*
+ * Look for 'library' in a directory, whose name is the first 'length' bytes of
+ * 'dir'.
+ */
 static bool
 find_in(const char *dir, size_t length, const char *library,
 	char path[PATH_MAX])
@@ -142,8 +145,8 @@ check_path(const struct allocator *a)
 	}
 	if (a->library[strcspn(a->library, ": ")] == '\0')
 		return true;
-	message_print("--allocator: LD_PRELOAD allows no ':' and no blank: "
-		      "'%s'",
+	message_print("--allocator: LD_PRELOAD allows no path with ':' or a "
+		      "blank: '%s'",
 		      a->library);
 	return false;
 }
@@ -178,7 +181,7 @@ find_allocator(struct allocator *a, size_t length)
 	return refuse(a->label, (int)length);
 }
 
-/* Check a list of variables: "VAR=VALUE VAR=VALUE". */
+/* Check a list of variables such as "VAR=VALUE VAR=VALUE". */
 static bool
 check_environment(const char *text)
 {
@@ -194,8 +197,9 @@ check_environment(const char *text)
 			return false;
 		}
 		if (strncmp(item, preload, strlen(preload)) == 0) {
-			message_print("--allocator: a library to preload is "
-				      "given by its path, not by LD_PRELOAD");
+			message_print("--allocator: to preload a library, give "
+				      "its path "
+				      "instead of LD_PRELOAD");
 			return false;
 		}
 		item += length;

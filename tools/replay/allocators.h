@@ -21,7 +21,8 @@ struct allocators {
 };
 
 /*
- * Append the allocator NAME, or the library PATH, which contains a slash:
+ * Append an allocator by its NAME, or by the PATH of its library, which
+ * contains a slash.  The syntax of 'text':
  *
  *	(NAME | PATH) [":" VAR "=" VALUE {" " VAR "=" VALUE}]
  *

@@ -51,11 +51,14 @@ execute_driver(const struct allocator *a, int words_fd, int run_fd,
 			       NULL };
 
 	/*
-	 * Send what an allocator prints to standard error, because it must not
-	 * mix with the results.
+	 * Redirect standard output to standard error, because what an allocator
+	 * prints must not mix with the results.
 	 */
 	dup2(STDERR_FILENO, STDOUT_FILENO);
-	/* The duplicated descriptors stay open across exec. */
+	/*
+	 * Pass duplicates of the descriptors, because they stay open across
+	 * exec.
+	 */
 	snprintf(words, sizeof(words), "%d", dup(words_fd));
 	snprintf(shared, sizeof(shared), "%d", dup(run_fd));
 	set_environment(a);
@@ -83,7 +86,8 @@ describe_end(const struct driver_run *run, int status, char *fault)
 			 n == SIGKILL ? ", perhaps for lack of memory" : "");
 	else if (n == DRIVER_NO_MEMORY)
 		snprintf(fault, DRIVE_FAULT_NBYTES,
-			 "the library closes descriptors before main()");
+			 "the library closes descriptors of the replay before "
+			 "main()");
 	else
 		snprintf(
 			fault, DRIVE_FAULT_NBYTES,
@@ -93,7 +97,8 @@ describe_end(const struct driver_run *run, int status, char *fault)
 
 /*
  * Did 'malloc' come from the library of 'a'?  Compare the paths, because a
- * loader that cannot preload a library only prints a message.
+ * loader that cannot preload a library prints a message, but starts the program
+ * without it.
  */
 static bool
 was_preloaded(const struct allocator *a, const struct driver_run *run)

@@ -12,7 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Statements of one function.  Compilers are slow with long functions. */
+/*
+ * Maximum number of statements in a function of the C program, because
+ * compilers are slow with long functions.
+ */
 #define PART_STATEMENTS 500
 
 struct emitter {
@@ -20,8 +23,8 @@ struct emitter {
 	const struct compiled *compiled;
 	uint32_t stream, life;
 	/*
-	 * Number of parts of this life so far, and of statements of the last
-	 * part.
+	 * The number of parts of this life so far, and the number of statements
+	 * in the last part.
 	 */
 	unsigned part, statement_count;
 	struct word_reader reader;
@@ -108,17 +111,20 @@ print_prologue(struct emitter *e, const char *trace)
 		" * cc -O2 -pthread THIS-FILE\n */\n%s",
 		c->calls, c->thread_count, includes);
 	/*
-	 * The array is volatile: otherwise the compiler would remove calls
-	 * without an effect.  The last element stays NULL and is the argument
-	 * of realloc(NULL, n), which the compiler would otherwise turn into
-	 * malloc(n).
+	 * Make the array volatile, because the compiler would otherwise remove
+	 * calls without an effect.  The last element stays NULL and is the
+	 * argument of realloc(NULL, n), which the compiler would otherwise turn
+	 * into malloc(n).
 	 */
 	fprintf(e->file, "static void *volatile block[%" PRIu64 "];\n",
 		c->slot_count + 1);
 	if (c->handovers != 0)
 		fprintf(e->file, "static atomic_uint turn[%" PRIu64 "];\n",
 			c->slot_count + 1);
-	/* main() uses created[0] for the start of a window. */
+	/*
+	 * The streams wait for the start of a window by created[0], which is
+	 * free because no thread creates the initial one.
+	 */
 	if (is_threaded(e))
 		fprintf(e->file,
 			"static pthread_t threads[%" PRIu32 "];\n"
@@ -204,7 +210,7 @@ begin_part(struct emitter *e)
 	e->statement_count = 0;
 }
 
-/* End a life of a stream: print the function that calls its parts. */
+/* End a life of a stream, and print the function that calls its parts. */
 static void
 end_life(struct emitter *e)
 {
@@ -225,7 +231,7 @@ end_life(struct emitter *e)
 	e->part = 0;
 }
 
-/* Print the end of main(): wait for all threads. */
+/* Print the end of main(), which waits for all threads. */
 static void
 print_end(struct emitter *e)
 {

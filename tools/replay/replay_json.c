@@ -183,7 +183,9 @@ replay_set_trace(json_t *object, const struct replay_view *view)
 				    json_u64(members[i].value));
 }
 
-/* Return the changes of --what-if, and the figures without them. */
+/*
+ * Return the changes of --what-if, and the figures of the trace without them.
+ */
 static json_t *
 what_if_json(const struct replay_view *view)
 {

@@ -27,7 +27,10 @@ enum flaw {
 	FLAW_UNIT,	/* a time has no unit */
 };
 
-/* Parse an allocator: the longest name that matches the next characters. */
+/*
+ * Parse the name of an allocator.  Take the longest name that matches the next
+ * characters.
+ */
 static bool
 take_allocator(const char **p, const struct allocators *all, unsigned *idx_ret)
 {
@@ -182,7 +185,7 @@ print_flaw(enum flaw flaw, const char *p, const char *text,
 	if (flaw == FLAW_MEASURE) {
 		for (int i = 0; i < REPLAY_MEASURES; i++)
 			add_name(list, sizeof(list), replay_measure_words[i]);
-		message_print("--fail-if: no measure '%.*s' (known: %s)",
+		message_print("--fail-if: unknown measure '%.*s' (known: %s)",
 			      length, p, list);
 	}
 	if (flaw == FLAW_ALLOCATOR) {

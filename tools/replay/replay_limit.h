@@ -20,12 +20,17 @@
 
 #define REPLAY_LIMITS_MAX 32
 
-/* Stands for any allocator. */
+/*
+ * In place of the index of an allocator, REPLAY_ANY stands for any allocator.
+ */
 #define REPLAY_ANY ALLOCATORS_MAX
 
 struct replay_limit {
 	unsigned subject; /* index of an allocator, or REPLAY_ANY */
-	/* Allocator in BOUND; REPLAY_ANY: 'amount' is not a factor. */
+	/*
+	 * index of the allocator in BOUND, or REPLAY_ANY if 'amount' is not a
+	 * factor
+	 */
 	unsigned other;
 	enum replay_measure measure;
 	double amount;

@@ -179,7 +179,10 @@ print_failed_calls(struct out *o, const struct replay_runs *runs)
 	}
 }
 
-/* With fewer calls, the cost of the start dominates the cost per call. */
+/*
+ * With fewer calls, do not print the cost of a call, which would mostly be that
+ * of the start.
+ */
 #define CALLS_MIN 1000
 
 /* Print the driver's own cost, which is subtracted in the rows above. */

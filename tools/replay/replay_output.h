@@ -10,7 +10,7 @@
 
 /* What was replayed. */
 struct replay_view {
-	const char *path; /* untrusted */
+	const char *path; /* path of the trace, untrusted */
 	const struct compiled *compiled;
 	const struct replay_runs *runs;
 	bool markdown; /* print Markdown */
@@ -19,7 +19,9 @@ struct replay_view {
 	 * its allocator.
 	 */
 	bool is_real_time;
-	/* With --what-if: its text, and the original trace. */
+	/*
+	 * With --what-if: the text of the changes, and the trace without them.
+	 */
 	const char *what_if; /* NULL: nothing was changed */
 	const struct replay_view *original;
 };

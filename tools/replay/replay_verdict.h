@@ -5,16 +5,16 @@
  * The best allocator has the least median.  Another one equals the best if the
  * ranges of their runs overlap, or if their medians differ by at most 1 %.
  *
- * An allocator has a rank if it has figures, and fewer calls failed with no
- * other allocator.  A rank in spite of failed calls would be too good, because
- * a call that fails takes little time and no memory.
+ * An allocator has a rank if it has figures, and if no other allocator had
+ * fewer failed calls.  With more failed calls, its rank would be too good,
+ * because a call that fails takes little time and no memory.
  */
 #ifndef REPLAY_VERDICT_H
 #define REPLAY_VERDICT_H
 
 #include "tools/replay/runs.h"
 
-/* Has a column a rank? */
+/* Does a column have a rank? */
 bool verdict_is_ranked(const struct replay_runs *runs, unsigned idx);
 
 /*

@@ -48,7 +48,7 @@ label_of(const struct allocator *a)
 
 /*
  * Run the allocator of a column once, unless it has failed before.  If it
- * fails, print a message and note it in the column.
+ * fails, print a message and store the reason in the column.
  */
 static bool
 run_once(struct replay_column *column, const struct replay_runs *runs,
@@ -63,7 +63,7 @@ run_once(struct replay_column *column, const struct replay_runs *runs,
 	return false;
 }
 
-/* Note that an allocator failed. */
+/* Note that an allocator failed, and print a message. */
 static void
 set_fault(struct replay_column *column, const char *fault)
 {
@@ -85,7 +85,7 @@ add_run(struct replay_column *column, const struct replay_runs *runs,
 	unsigned idx)
 {
 	struct driver_run run = {
-		/* The checks fill the blocks, so do not touch these as well. */
+		/* The checks write to the blocks, so --touch need not. */
 		.touch = runs->is_checked ? TOUCH_NONE : runs->touch,
 		.is_null = column->allocator == NULL,
 		.is_checked = runs->is_checked,
@@ -119,9 +119,9 @@ add_run(struct replay_column *column, const struct replay_runs *runs,
 }
 
 /*
- * If the user named a library by its path, run it once without measures, to
- * find out whether it gives memory to two blocks at once.  Without this check,
- * such a library would look very good.
+ * If the user named a library by its path, make one run of it without measures,
+ * to find out whether it gives memory to two blocks at once.  Without this
+ * check, such a library would look very good.
  */
 static void
 check_library(struct replay_column *column, const struct replay_runs *runs,
@@ -290,7 +290,10 @@ run_all(struct replay_runs *runs, const struct compiled *compiled)
 	return !runs->is_sampled || run_round(runs, add_samples, 0);
 }
 
-/* Pauses in each run of a checked replay; more would make it slow. */
+/*
+ * Approximate number of pauses in each run of a checked replay.  More pauses
+ * would make it slow.
+ */
 #define PAUSES 2000
 
 bool

@@ -26,19 +26,21 @@ enum replay_measure {
 	/* For the measures below, less is not always better: */
 	REPLAY_RANKED,
 	/*
-	 * Sums over all threads: the time in calls, and the time in waits for
-	 * calls of other threads.
+	 * Sums over all threads: REPLAY_BUSY is the time in calls, REPLAY_WAIT
+	 * the time in waits for calls of other threads.
 	 */
 	REPLAY_BUSY = REPLAY_RANKED,
-	REPLAY_WAIT_CPU, /* CPU time of the waits, not in REPLAY_CPU */
+	REPLAY_WAIT_CPU, /* CPU time of the waits, which REPLAY_CPU excludes */
 	REPLAY_WAIT,
 	REPLAY_MEASURES,
-	/* For the driver's own cost: REPLAY_BUSY of its busiest thread. */
+	/*
+	 * REPLAY_BUSY of the busiest thread alone, for the driver's own cost.
+	 */
 	REPLAY_BUSIEST = REPLAY_MEASURES,
 	REPLAY_FIGURES,
 };
 
-/* "wall", "cpu", ..., NULL. */
+/* The names of the measures: "wall", "cpu", ..., NULL. */
 extern const char *const replay_measure_words[REPLAY_MEASURES + 1];
 
 /* Is the measure a time, in ns?  Otherwise it counts bytes or faults. */
@@ -60,7 +62,7 @@ struct replay_column {
 	/* Why a run failed, so that there are no figures; "": no run failed. */
 	char fault[DRIVE_FAULT_NBYTES];
 	char library[256]; /* library that defined malloc */
-	uint64_t failed;   /* failed calls of the worst run */
+	uint64_t failed;   /* largest number of failed calls in a run */
 	struct replay_spread measures[REPLAY_FIGURES];
 	/*
 	 * With 'asks_own': the allocator's own statistics at the end of the
@@ -69,8 +71,8 @@ struct replay_column {
 	struct own_stats own;
 	char own_source[32];
 	/*
-	 * With 'is_sized': sums at the peak; 0 if the allocator has no
-	 * malloc_usable_size().
+	 * With 'is_sized': the bytes asked for and the usable bytes of all live
+	 * blocks, at the peak; 0 if the allocator has no malloc_usable_size().
 	 */
 	uint64_t asked_nbytes, usable_nbytes;
 	/*
@@ -109,10 +111,10 @@ struct replay_runs {
 };
 
 /*
- * Run everything, or with 'is_checked' all but the null allocator.  Print a
- * message for each allocator that fails, and leave out its other runs.  Return
- * false if no allocator is left.  In both cases free the result by
- * runs_close().
+ * Make all runs that the members above request; with 'is_checked', leave out
+ * the null allocator.  Print a message for each allocator that fails, and leave
+ * out its other runs.  Return false if no allocator is left.  In both cases
+ * free the result by runs_close().
  */
 bool runs_make(struct replay_runs *runs, const struct compiled *compiled,
 	       const struct allocators *allocators);

@@ -28,11 +28,12 @@ standstill_close(struct standstill *s)
 
 /* -------------------------------------------------------------- which call? */
 
-/* A call of a thread. */
+/* Which call of which thread a lane is in. */
 struct position {
 	uint64_t thread;
-	bool is_before;	 /* before the window */
-	uint64_t number; /* number of the call, from 1; see 'is_before' */
+	bool is_before; /* before the window */
+	/* number of the call since the thread or the window began, from 1 */
+	uint64_t number;
 	struct word_item item;
 };
 
@@ -43,8 +44,8 @@ find_call(struct word_reader *r, const struct standstill *s, uint32_t stream,
 {
 	const struct standstill_lane *const lane = &s->lanes[stream];
 	/*
-	 * These pointers are another process's, and untrusted: only compute
-	 * with them.
+	 * These pointers are untrusted and point into another process, so do
+	 * arithmetic with them, but never follow them.
 	 */
 	const uintptr_t chunk = (uintptr_t)s->run->places[stream].chunk;
 	const size_t half = ((uintptr_t)lane->next - chunk) / 4;
@@ -145,7 +146,7 @@ static void
 look_at(struct standstill_lane *lane, const struct lane_place *place,
 	uint64_t ms)
 {
-	/* relaxed: this process only looks for changes. */
+	/* relaxed, because this process only looks for changes. */
 	const struct standstill_lane now = {
 		.next = atomic_load_explicit(&place->next,
 					     memory_order_relaxed),
@@ -181,8 +182,8 @@ waits_for_end(const struct standstill *s, uint32_t idx, uint64_t limit_ms)
 }
 
 /*
- * Find a lane whose thread does not leave a call, or its end.  Return the
- * number of lanes if there is none.
+ * Find a lane whose thread stays in a call, or does not end after its last
+ * call.  Return the number of lanes if there is none.
  */
 static uint32_t
 find_stuck(const struct standstill *s, uint64_t limit_ms)
@@ -217,7 +218,7 @@ standstill_look(struct standstill *s, uint64_t ms, uint64_t limit_ms,
 {
 	const uint32_t count = s->compiled->file.stream_count;
 	const double seconds = (double)limit_ms / 1000;
-	/* relaxed: this process only looks for changes. */
+	/* relaxed, because this process only looks for changes. */
 	const uint32_t phase =
 		atomic_load_explicit(&s->run->phase, memory_order_relaxed);
 	uint32_t stuck;

@@ -14,7 +14,10 @@
 /* Longest time between two looks at the places of the threads. */
 #define LOOK_MS 250
 
-/* Return the time until the next look, which is a part of the limit. */
+/*
+ * Return the time until the next look: an eighth of the limit, or LOOK_MS if
+ * that is less.
+ */
 static uint64_t
 look_ms(const struct watch *w)
 {
@@ -50,7 +53,10 @@ static void
 kill_driver(const struct watch *w)
 {
 	kill(-w->pid, SIGKILL);
-	/* Until the driver calls setpgid(), it has no group of its own. */
+	/*
+	 * Kill the driver by its own ID, too, because it has no group until it
+	 * calls setpgid().
+	 */
 	kill(w->pid, SIGKILL);
 }
 
@@ -88,7 +94,10 @@ is_stopped(pid_t pid)
 	return after != NULL && (after[2] == 'T' || after[2] == 't');
 }
 
-/* Wait for a signal or for the next look.  Return how long it took, in ms. */
+/*
+ * Wait for a signal or for the next look.  Return how long the wait took, in
+ * ms.
+ */
 static uint64_t
 doze(const struct watch *w)
 {
@@ -106,8 +115,8 @@ doze(const struct watch *w)
 	ms = (int64_t)(end.tv_sec - begin.tv_sec) * 1000 +
 	     (end.tv_nsec - begin.tv_nsec) / 1000000;
 	/*
-	 * If the wait took much longer, this process itself was stopped, so do
-	 * not count all of that time.
+	 * If the wait took much longer than that, this process itself was
+	 * stopped, so do not count all of the time.
 	 */
 	return (uint64_t)(ms < 2 * most_ms ? ms : 2 * most_ms);
 }
@@ -142,8 +151,8 @@ watch_wait(struct watch *w, int *status_ret, char *fault, size_t cap)
 	}
 	standstill_close(&still);
 	/*
-	 * The driver has ended.  If its group still exists, it consists of
-	 * processes that the allocator started by fork().
+	 * The driver has ended.  If its group still exists, the group consists
+	 * of processes that the allocator started by fork(), so kill these.
 	 */
 	is_alone = kill(-w->pid, SIGKILL) != 0;
 	watch_cancel(w);
