@@ -145,7 +145,9 @@ resize_in_place(struct heap_model *m, struct model_block *b, uint64_t taken,
 
 /* --------------------------------------------------------------- segregated */
 
-/* Return the class of a size; 0 if there is none. */
+/*
+ * Return the smallest size class that holds 'size' bytes; 0 if there is none.
+ */
 static uint64_t
 class_of(const struct model *model, uint64_t size)
 {

@@ -202,8 +202,9 @@ holes_find(const struct holes *h, uint64_t size)
 	if (node == 0 || h->nodes[node].largest < size)
 		return no_hole;
 	/*
-	 * Descend to the first fitting hole in order; a subtree contains one if
-	 * its 'largest' fits.
+	 * Descend to the first hole, in the order of the nodes, that has at
+	 * least 'size' bytes.  A subtree contains such a hole if its 'largest'
+	 * is at least 'size'.
 	 */
 	for (;;) {
 		const struct hole_node *const n = &h->nodes[node];

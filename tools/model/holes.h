@@ -22,13 +22,14 @@ struct hole_node {
 	struct hole hole;
 	uint64_t largest; /* largest size in the subtree */
 	uint64_t priority;
-	uint32_t left, right; /* indices, 0: none */
+	uint32_t left, right; /* indices of the children; 0: none */
 };
 
 struct holes {
 	bool is_by_size; /* nodes are ordered by (size, start), else by start */
 	struct hole_node *nodes;
-	uint32_t count, cap; /* number of 'nodes', including those in 'spare' */
+	/* number of used 'nodes', including those in 'spare' */
+	uint32_t count, cap;
 	uint32_t root, spare;
 	uint64_t seed;
 	struct u64_map by_start; /* start -> size */

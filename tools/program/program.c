@@ -39,7 +39,7 @@ open_command(const char *command)
 		char *path;
 		int fd = -1;
 
-		/* An empty component of PATH is the working directory. */
+		/* An empty component of PATH means the working directory. */
 		if (asprintf(&path, "%.*s%s%s", (int)len, dir,
 			     len != 0 ? "/" : "./", command) < 0)
 			return -1;
@@ -80,9 +80,9 @@ read_interpreter(int fd, char path[PATH_MAX])
 }
 
 /*
- * Open the file that the kernel runs for 'command'.  For a script, this is the
- * interpreter: write its path to 'path'.  Otherwise make 'path' empty.  Return
- * -1 if there is no such file.
+ * Open the file that the kernel runs for 'command'.  For a script, this file is
+ * the interpreter, whose path goes to 'path'.  Otherwise make 'path' empty.
+ * Return -1 if there is no such file.
  */
 static int
 open_image(const char *command, char path[PATH_MAX])
@@ -244,7 +244,9 @@ program_name(const char *command, char name[PATH_MAX])
 		n = readlink(link, path, sizeof(path) - 1);
 		close(fd);
 	}
-	/* If the file is executable but not readable, use 'command'. */
+	/*
+	 * If the file cannot be opened for reading, use the name of 'command'.
+	 */
 	if (n < 0)
 		n = snprintf(path, sizeof(path) - 1, "%s", command);
 	if (n >= (ssize_t)sizeof(path))

@@ -198,8 +198,7 @@ check_environment(const char *text)
 		}
 		if (strncmp(item, preload, strlen(preload)) == 0) {
 			message_print("--allocator: to preload a library, give "
-				      "its path "
-				      "instead of LD_PRELOAD");
+				      "its path instead of LD_PRELOAD");
 			return false;
 		}
 		item += length;
