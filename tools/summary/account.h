@@ -94,7 +94,10 @@ void account_sum(struct account *a, const struct account *b, uint64_t epoch);
 /* Clear all counters but 'live', because a window begins. */
 void account_restart(struct account *t);
 
-/* Accounts with the rows 0 to count - 1.  All zeros is an empty list. */
+/*
+ * An array of accounts, whose rows are 0 to count - 1.  A list of all zeros is
+ * empty.
+ */
 struct account_list {
 	struct account *rows; /* aligned to cache lines */
 	uint32_t count, cap;

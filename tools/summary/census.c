@@ -18,7 +18,8 @@
 /* ------------------------------------------------------------------ threads */
 
 /*
- * Set the name of a thread, as its createThread record or a comment gives it.
+ * Set the name of a thread to the one in its createThread record or in a
+ * comment.
  */
 static void
 name_thread(struct census *s, uint64_t id, const void *name, size_t nbytes)
@@ -162,7 +163,7 @@ on_axis(const struct census *s, const struct hatf_event *e)
 	return at > s->axis_start ? at - s->axis_start : 0;
 }
 
-/* Begin the window with 'e', the next event. */
+/* Begin the window just before the event 'e'. */
 static void
 begin_window(struct census *s, const struct hatf_event *e)
 {
@@ -181,7 +182,11 @@ begin_window(struct census *s, const struct hatf_event *e)
 		waste_restart(s->waste);
 	s->alloc_calls = s->free_calls = s->realloc_calls = 0;
 	s->failed_calls = 0;
-	s->epoch = 1; /* the peak of the window is at least what is live now */
+	/*
+	 * the peak of the window is at least what is live when the window
+	 * begins
+	 */
+	s->epoch = 1;
 	s->start = s->total.live;
 	s->peak_level = history_level(&s->history, &s->start);
 	s->peak_live_count = s->start.count;
@@ -200,7 +205,10 @@ reaches(const struct census *s, const struct hatf_event *e,
 				   e->time);
 }
 
-/* At the first event of the trace: set the start of the axis to its time. */
+/*
+ * At the first event of the trace, set the start of the axis to the event's
+ * time.
+ */
 static void
 begin_axis(struct census *s, const struct hatf_event *e)
 {
@@ -210,7 +218,7 @@ begin_axis(struct census *s, const struct hatf_event *e)
 	s->last.time = e->time;
 }
 
-/* After an event: update the peak if more is live than at the last peak. */
+/* After an event, update the peak if more is live than at the last peak. */
 static inline void
 note_peak(struct census *s, const struct hatf_event *e)
 {
@@ -233,8 +241,8 @@ note_peak(struct census *s, const struct hatf_event *e)
 }
 
 /*
- * Before an event: advance to its time.  Return false if the window ends before
- * the event.
+ * Before an event, advance the history to the event's time.  Return false if
+ * the window ends before the event.
  */
 static bool
 go_to(struct census *s, const struct hatf_event *e)
@@ -404,7 +412,7 @@ census_open(struct hatf_reader *reader, const struct hatf_events *events,
 	s->begun = !s->window.range.from.is_set;
 	s->unit_ns = scan_unit_ns(hatf_reader_header(reader, "unit"));
 	s->has_times = s->unit_ns != 0;
-	s->last.time = UINT64_MAX; /* means: there was no event yet */
+	s->last.time = UINT64_MAX; /* UINT64_MAX: no event yet */
 	if (hatf_stacks_open(&s->stacks) != HATF_OK)
 		s->no_memory = true;
 	else
@@ -445,7 +453,7 @@ census_end(struct census *s)
 	end.time = s->last.time;
 	s->last.event = s->event_count;
 	if (!s->begun)
-		begin_window(s, &end); /* the window has no event */
+		begin_window(s, &end); /* the window contains no event */
 	history_end(&s->history, census_points_of(s), &s->total.live);
 	if (s->history.no_memory)
 		s->no_memory = true;

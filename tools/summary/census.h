@@ -121,10 +121,11 @@ struct census {
 
 	struct account total;
 	struct moment first, last; /* first and last moment of the window */
-	struct moment peak;	   /* moment just after the event of the peak */
-	uint64_t peak_level;	   /* bytes, or blocks with 'peak_is_count' */
-	uint64_t peak_live_count;  /* most live blocks */
-	struct amount start;	   /* live bytes when the window began */
+	struct moment peak; /* moment just after the event that made the peak */
+	/* bytes at the peak or, with 'peak_is_count', blocks */
+	uint64_t peak_level;
+	uint64_t peak_live_count; /* largest number of live blocks so far */
+	struct amount start;	  /* live bytes when the window began */
 	uint64_t epoch;
 	uint64_t event_count; /* events of the whole trace so far */
 
@@ -162,17 +163,18 @@ struct census {
 	/* Numbers of calls. */
 	uint64_t alloc_calls, free_calls, realloc_calls, failed_calls;
 
-	/* Counters of what makes the figures doubtful: */
+	/* If one of these counters is not 0, the figures are doubtful: */
 	uint64_t unknown_frees; /* frees of unknown blocks */
 	/*
 	 * Live blocks that were dropped when their address was allocated again.
 	 */
 	struct amount replaced;
-	struct amount with_heap;   /* live blocks of destroyed heaps */
+	/* blocks that were live when their heap was destroyed */
+	struct amount with_heap;
 	uint64_t undefined_stacks; /* calls whose stack is not defined */
 	/* Malformed definitions of frames and stacks. */
 	uint64_t bad_definitions;
-	/* blocks with which a sum of bytes exceeded 64 bits */
+	/* blocks that made a sum of bytes exceed 64 bits */
 	uint64_t wrapped_sums;
 
 	struct history history;
@@ -189,8 +191,9 @@ struct census *census_open(struct hatf_reader *reader,
 			   const struct census_window *window);
 
 /*
- * Before the first event: let the census also count the bytes that blocks would
- * take in other allocators.  Return false if there is no memory.
+ * Make the census also count the bytes that blocks would take in other
+ * allocators.  Call this before the first event.  Return false if there is no
+ * memory.
  */
 bool census_count_waste(struct census *s);
 
@@ -209,8 +212,7 @@ void census_close(struct census *s);
 uint64_t census_stack_of(const struct hatf_event *e);
 
 /*
- * Return what the census knows of a live block; NULL if it does not know the
- * block.
+ * Return the entry of a live block; NULL if the census does not know the block.
  */
 const struct live_block *census_find_live(const struct census *s,
 					  const struct hatf_live *live);

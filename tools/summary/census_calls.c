@@ -6,7 +6,7 @@
 
 /* ----------------------------------------------------------------- counting */
 
-/* The four accounts of a block. */
+/* The four accounts to which a block counts. */
 struct owners {
 	struct account *total, *stack, *lane, *heap;
 };
@@ -70,8 +70,8 @@ lose_block(struct census *s, const struct live_block *block, uint32_t heap,
 }
 
 /*
- * After a block was added: if a sum of bytes is smaller than the block, the sum
- * has exceeded 64 bits.  Count this.
+ * Call this after adding a block.  If a sum of bytes is smaller than the block,
+ * the sum has exceeded 64 bits, so count the block in 'wrapped_sums'.
  */
 static inline void
 note_wrapped_sums(struct census *s, uint64_t size, bool is_event)
@@ -81,7 +81,10 @@ note_wrapped_sums(struct census *s, uint64_t size, bool is_event)
 		s->wrapped_sums++;
 }
 
-/* See census_begin_block(). */
+/*
+ * Add a block to the table, and count it as live.  With 'is_event', count it as
+ * allocated, too.
+ */
 static inline void
 begin_block(struct census *s, const struct live_block *block, uint32_t heap,
 	    bool is_event)
@@ -116,7 +119,7 @@ begin_block(struct census *s, const struct live_block *block, uint32_t heap,
 		waste_begin(s->waste, s->epoch, block->size, is_event);
 }
 
-/* The end of a block. */
+/* What the census knows about the end of a block. */
 struct ending {
 	/* the block's lifetime, in events and in time units */
 	uint64_t events, time;

@@ -14,7 +14,7 @@
 /* Grow an array to more than 'row' rows; the new rows are all zeros. */
 bool census_reach(void **rows, uint32_t *cap, uint32_t row, size_t row_nbytes);
 
-/* Make row 'row' of a stack; false if there is no memory. */
+/* Set up the row 'row' for the stack 'id'; false if there is no memory. */
 bool census_add_stack_row(struct census *s, uint32_t row, uint64_t id);
 
 /*

@@ -165,7 +165,7 @@ source_of(const struct groups *g)
 	return g->by == BY_HEAP ? &g->census->by_heap : &g->census->by_lane;
 }
 
-/* Has the account counted anything? */
+/* Has the account counted any block or call? */
 static bool
 is_used(const struct groups *g, const struct account *a)
 {
@@ -265,7 +265,7 @@ value_of(const struct groups *g, const struct group *row, enum group_key key)
 		       : a.nbytes;
 }
 
-/* The context of compare(). */
+/* What qsort_r() passes to compare(). */
 struct sorting {
 	const struct groups *groups;
 	enum group_key key;

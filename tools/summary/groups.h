@@ -23,7 +23,7 @@ enum group_by {
 	BY_HEAP,
 };
 
-/* Means: no group, because the account is empty. */
+/* In place of a group: the account is empty and has no group. */
 #define GROUP_NONE UINT32_MAX
 
 struct group {
@@ -75,7 +75,9 @@ void groups_free(struct groups *g);
 uint32_t groups_of_block(const struct groups *g, const struct live_block *block,
 			 uint32_t heap);
 
-/* Return the amount of an account that 'key' selects, such as what is live. */
+/*
+ * Return the amount of an account that 'key' selects, such as its live bytes.
+ */
 struct amount groups_amount(const struct census *c, const struct account *a,
 			    enum group_key key);
 

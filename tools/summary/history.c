@@ -124,7 +124,7 @@ points_max(const struct history *t)
 	return t->is_fine ? FINE_POINTS_MAX : POINTS_MAX;
 }
 
-/* Store a point: the changes since the previous point. */
+/* Store a point, which lists the changes since the previous point. */
 static void
 close_point(struct history *t, const struct account_list *stacks)
 {
@@ -180,7 +180,8 @@ end_of(uint64_t at, unsigned shift)
 {
 	const uint64_t end = ((at >> shift) + 1) << shift;
 
-	return end > at ? end : UINT64_MAX; /* the sum exceeded 64 bits */
+	/* UINT64_MAX if the sum exceeds 64 bits */
+	return end > at ? end : UINT64_MAX;
 }
 
 static void

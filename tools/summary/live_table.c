@@ -46,7 +46,7 @@ make_slots(size_t count)
 	if (slots == MAP_FAILED)
 		return NULL;
 	if (nbytes >= HUGE_MIN_NBYTES)
-		/* a hint: failure does no harm */
+		/* Ignore a failure, because this is only a hint. */
 		madvise(slots, nbytes, MADV_HUGEPAGE);
 	return slots;
 }

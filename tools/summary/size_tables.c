@@ -99,7 +99,10 @@ mimalloc_taken(uint64_t size)
 /* upper bound of the blocks of a batch */
 #define TC_OBJECTS 32
 
-/* Return the distance from this candidate for a size class to the next one. */
+/*
+ * Return the distance from 'size', a candidate for a size class, to the next
+ * candidate.
+ */
 static uint32_t
 tc_step(uint32_t size)
 {
