@@ -18,13 +18,13 @@ struct block_filter {
 	const struct block_filter_options *options;
 	struct stack_view *view;
 	struct pair_set blocks; /* heap and address of chosen blocks */
-	/* Threads whose names match: pairs of 0 and thread number + 1. */
+	/* threads whose names match, as pairs of 0 and thread number + 1 */
 	struct pair_set threads;
 	uint8_t *judged; /* an enum judgement for each site */
 	uint32_t judged_cap;
 	/*
-	 * Whether an alloc and whether a free that belong to the last realloc
-	 * are still to come, and whether that realloc is chosen.
+	 * Are the alloc and the free that belong to the last realloc still to
+	 * come?  Is that realloc chosen?
 	 */
 	bool is_alloc_announced, is_free_announced, is_realloc_kept;
 	struct hatf_record realloc;
@@ -378,7 +378,8 @@ keeps_realloc(struct block_filter *f, const struct hatf_record *rec)
 	default:
 		/*
 		 * The realloc resized the block in place, or failed.  A realloc
-		 * of NULL that failed is like a malloc() that failed.
+		 * of NULL that failed is like a malloc() that failed, so its
+		 * stack decides.
 		 */
 		f->is_realloc_kept =
 			rec->old_address == 0
@@ -392,8 +393,8 @@ keeps_realloc(struct block_filter *f, const struct hatf_record *rec)
 }
 
 /*
- * Return whether a record with tag 0 to 5 is chosen, and note which blocks
- * begin and end.
+ * Return whether the record of an alloc, free or realloc (tags 0 to 5) is
+ * chosen, and note which blocks begin and end.
  */
 static bool
 keeps_call(struct block_filter *f, const struct hatf_record *rec)

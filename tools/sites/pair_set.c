@@ -12,7 +12,7 @@ home(const struct pair_set *set, struct pair pair)
 	return seeded_hash_u64(&set->hash, a ^ pair.b) & (set->cap - 1);
 }
 
-/* Return the slot of a pair, or the free slot where it belongs. */
+/* Return the slot of a pair, or the free slot where the pair belongs. */
 static size_t
 seek(const struct pair_set *set, struct pair pair)
 {

@@ -2,8 +2,8 @@
 /*
  * stack_totals.h - how much a trace records about the origin of its allocations
  *
- * Takes 24 bytes for each stack of an allocation, in addition to a stack_view.
- * Only one thread may use a counter.
+ * A counter takes 24 bytes for each stack of an allocation, in addition to a
+ * stack_view.  Only one thread may use a counter.
  */
 #ifndef STACK_TOTALS_H
 #define STACK_TOTALS_H
@@ -36,7 +36,7 @@ struct stack_counter;
 struct stack_counter *stack_counter_open(void);
 void stack_counter_close(struct stack_counter *counter);
 
-/* Count the frame or stack that a comment defines, if it defines one. */
+/* If a comment defines a frame or stack, count it. */
 void stack_counter_note(struct stack_counter *counter, const uint8_t *text,
 			uint32_t nbytes);
 

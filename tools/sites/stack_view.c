@@ -144,8 +144,8 @@ is_hidden(const struct stack_view *v, uint64_t frame_id)
 }
 
 /*
- * Find the innermost frame of a stack that is not hidden.  Return how many
- * hidden frames were visited until then.
+ * Find the innermost frame of a stack that is not hidden.  Return the number of
+ * hidden frames before it.
  */
 static uint64_t
 find_top(const struct stack_view *v, uint64_t id, struct known_stack *found)
@@ -325,7 +325,10 @@ stack_view_site_frame(const struct stack_view *v, uint32_t site)
 
 /* --------------------------------------------------------------------- text */
 
-/* Append escaped text; if it does not fit, end it with "...". */
+/*
+ * Escape 'text' and append it to 'buf'.  If the text does not fit, cut it and
+ * append "...".
+ */
 static size_t
 append(char *buf, size_t used, const char *text)
 {

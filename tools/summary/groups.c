@@ -165,7 +165,7 @@ source_of(const struct groups *g)
 	return g->by == BY_HEAP ? &g->census->by_heap : &g->census->by_lane;
 }
 
-/* Has the account counted any block or call? */
+/* Has the account counted any block? */
 static bool
 is_used(const struct groups *g, const struct account *a)
 {
