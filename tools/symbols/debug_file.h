@@ -4,9 +4,9 @@
  *
  * libdwfl's own search also looks in the folder of the program.  The author of
  * the trace or of the program may control that folder, and a FIFO in it would
- * block us.  Therefore libdwfl searches only the folders for debug files
- * (DEBUG_FILE_PATH, and a folder that the user adds), and this module searches
- * the program's folder.
+ * block this process.  Therefore libdwfl searches only the folders for debug
+ * files (DEBUG_FILE_PATH, and a folder that the user adds), and this module
+ * searches the program's folder.
  */
 #ifndef DEBUG_FILE_H
 #define DEBUG_FILE_H

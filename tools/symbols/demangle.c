@@ -69,7 +69,9 @@ demangle(const char *name)
 	/* DMGL_AUTO tries all languages but D, so try D first. */
 	if (text == NULL && strncmp(name, "_D", 2) == 0)
 		text = dlang_demangle(name, DMGL_PARAMS | DMGL_ANSI);
-	/* Do not set DMGL_VERBOSE: it would keep the hash that Rust appends. */
+	/*
+	 * Do not set DMGL_VERBOSE, which would keep the hash that Rust appends.
+	 */
 	if (text == NULL)
 		text = cplus_demangle(name,
 				      DMGL_AUTO | DMGL_PARAMS | DMGL_ANSI);

@@ -289,7 +289,7 @@ expand_frame(struct expand *e, const struct hatf_record *rec,
 	if (frame.id == 0 || frame.id >= FIRST_NEW_ID)
 		return hatf_writer_write(writer, rec, 1);
 	if (tfind(&frame, &e->frames, compare_ids) != NULL)
-		return HATF_OK; /* the same definition occurred before */
+		return HATF_OK; /* the trace defined this frame before */
 	n = look_up(e, rec, address, names);
 	if (n > 1) {
 		frame.first_outer = e->next_frame;

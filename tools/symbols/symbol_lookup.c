@@ -70,7 +70,7 @@ symbol_lookup_open(const struct symbol_lookup_options *options)
 		free(l);
 		return NULL;
 	}
-	/* While this variable is set, libdw asks servers for debug files. */
+	/* libdw asks servers for debug files if this variable is set. */
 	if (!options->use_debuginfod)
 		unsetenv("DEBUGINFOD_URLS");
 	l->callbacks = (Dwfl_Callbacks){
@@ -174,7 +174,10 @@ open_object(struct symbol_lookup *l, struct object *o)
 		return;
 	}
 	dwfl_report_begin(o->dwfl);
-	/* On success, the call takes ownership of the descriptor. */
+	/*
+	 * Close the descriptor only on failure, because a successful call takes
+	 * ownership of it.
+	 */
 	o->module = dwfl_report_offline(o->dwfl, path, path, fd);
 	if (o->module == NULL)
 		close(fd);
@@ -404,10 +407,7 @@ directory_of(Dwarf_Die *unit)
 		dwarf_attr_integrate(unit, DW_AT_comp_dir, &attr));
 }
 
-/*
- * Set file and line of the place where an inlined function was called.  That
- * place is in the caller.
- */
+/* Store in 'caller' the file and line where it calls an inlined function. */
 static void
 set_call(struct symbol_lookup *l, Dwarf_Die *unit, Dwarf_Die *inlined,
 	 struct symbol_lookup_name *caller)
@@ -531,7 +531,10 @@ symbol_lookup_find(struct symbol_lookup *l, int object, uint64_t address,
 	address += bias;
 	if (o->has_debug)
 		n = find_functions(l, o, address, names);
-	/* Names in debug information may be mangled, too, as OCaml's are. */
+	/*
+	 * Demangle these names, because debug information may contain mangled
+	 * names, too, as that of OCaml does.
+	 */
 	for (size_t i = 0; i < n; i++)
 		names[i].function = readable(l, names[i].function);
 	if (n != 0 && names[n - 1].function != NULL)

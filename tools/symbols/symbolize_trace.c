@@ -181,8 +181,8 @@ write_and_replace(const char *path, const char *new_path, int fd,
 
 	exit_status = write_with_names(&r, lookup, counts_ret);
 	/*
-	 * If the trace is damaged, keep the old file: the user may need the
-	 * damaged part.
+	 * If the trace is damaged, keep the old file, because the user may need
+	 * the damaged part.
 	 */
 	if (r.is_written && exit_status != EXIT_FINE)
 		message_print("%s: not changed; use -o to write the part that "
@@ -210,8 +210,9 @@ symbolize_trace_in_place(const char *path, struct symbol_lookup *lookup,
 
 	*counts_ret = (struct expand_counts){ 0 };
 	if (target != NULL && stat(target, &st) == 0 && !S_ISREG(st.st_mode)) {
-		message_print("%s: not a regular file: use -o",
-			      message_path(path));
+		message_print(
+			"%s: not a regular file; name the output file with -o",
+			message_path(path));
 		free(target);
 		return EXIT_BAD_INPUT;
 	}
