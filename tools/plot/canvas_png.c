@@ -45,7 +45,7 @@
 
 #define DECLARE(name) __typeof__(&cairo_##name) name;
 
-/* Set by load(). */
+/* The functions of cairo, which load() finds. */
 static struct {
 	CAIRO_FUNCTIONS(DECLARE)
 } lib;
@@ -260,7 +260,7 @@ canvas_png_new(unsigned width, unsigned height)
 	p->canvas.height = height;
 	/*
 	 * If there is no memory, cairo returns an object in an error state,
-	 * which a later check of its status finds.
+	 * which lib.status() reports when the picture is finished.
 	 */
 	p->surface = lib.image_surface_create(CAIRO_FORMAT_RGB24, (int)width,
 					      (int)height);

@@ -80,7 +80,7 @@ struct chart {
 static double
 legend_height(unsigned rows)
 {
-	/* A heading, 'rows' rows, and a row for the total. */
+	/* The legend has a heading, 'rows' rows, and a row for the total. */
 	return rows == 0 ? 0 : (rows + 2) * ROW_HEIGHT + 12;
 }
 

@@ -126,7 +126,10 @@ plot_data_make(struct plot_data *d, const struct census *c)
 	else
 		while ((d->last - d->first) >> shift > PLOT_BINS_MAX)
 			shift++;
-	/* Each bin with spans may need a flat bin before it. */
+	/*
+	 * Each bin with spans may need a flat bin before it, so make room for
+	 * two bins for each span.
+	 */
 	d->bins = calloc(2 * h->span_count + 2, sizeof(*d->bins));
 	if (d->bins == NULL)
 		return false;
