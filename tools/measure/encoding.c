@@ -94,7 +94,7 @@ discard_written(int fd, uint64_t *nbytes)
 	    (uint64_t)st.st_size - *nbytes < DISCARD_NBYTES)
 		return;
 	*nbytes = (uint64_t)st.st_size;
-	/* Ignore a failure: the file then only takes more memory. */
+	/* Ignore a failure, after which the file only takes more memory. */
 	fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
 		  st.st_size);
 }

@@ -33,7 +33,7 @@ drain(int fd)
 	while (n > 0 || (n < 0 && errno == EINTR));
 }
 
-/* Join the writer thread. */
+/* Read the rest of the pipe, and join the writer thread. */
 static void
 finish(struct feeder *f)
 {

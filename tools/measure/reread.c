@@ -33,7 +33,7 @@ inflate_piece(z_stream *z, struct buffers *b, size_t nbytes, int *status_ret)
 	z->next_in = b->in;
 	z->avail_in = (uInt)nbytes;
 	do {
-		/* Continue with the next gzip member. */
+		/* At the end of a gzip member, continue with the next one. */
 		if (*status_ret == Z_STREAM_END && inflateReset(z) != Z_OK)
 			return false;
 		z->next_out = b->out;

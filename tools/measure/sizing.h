@@ -8,7 +8,7 @@
 /* Number of placements for which whole traces are broken down by field. */
 #define SIZING_BREAKDOWNS 3
 
-/* A length that could not be measured. */
+/* In place of a length that could not be measured. */
 #define SIZING_UNKNOWN UINT64_MAX
 
 struct sizing {

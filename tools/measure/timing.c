@@ -86,7 +86,8 @@ read_once(struct bench *b, double *ns_ret, struct hatf_error *err)
 }
 
 /*
- * Return whether the reader returns the records that were written.  Not timed.
+ * Return whether the reader returns the records that were written.  The time of
+ * this check does not count.
  */
 static bool
 reads_back(struct bench *b)
