@@ -95,7 +95,7 @@ take_embedded(struct dtd_file *d, int fd, const char *name)
 		message_print("%s: %s", name,
 			      err.has_failed
 				      ? err.text
-				      : "this trace does not contain its DTD");
+				      : "the trace does not contain its DTD");
 	return d->text != NULL;
 }
 

@@ -66,7 +66,9 @@ generate_name(const char *path, char *name, size_t nbytes)
 	const size_t length = dot != NULL && dot != base ? (size_t)(dot - base)
 							 : strlen(base);
 
-	/* A name cannot begin with a digit. */
+	/*
+	 * An identifier cannot begin with a digit, so put "trace_" before it.
+	 */
 	snprintf(name, nbytes, "%s%.*s", is_letter(base[0]) ? "" : "trace_",
 		 (int)(length < 100 ? length : 100), base);
 	for (char *c = name; *c != '\0'; c++)
@@ -170,7 +172,8 @@ listed_count(const struct schema *schema, uint32_t section)
 	const struct schema_section *const s = &schema->sections[section];
 
 	/*
-	 * The three predefined records are the last ones of the global section.
+	 * Leave out the three predefined records, which are the last ones of
+	 * the global section.
 	 */
 	return section == 0 ? s->record_count - 3 : s->own_count;
 }
@@ -220,8 +223,9 @@ count_before(const struct c_records *all, const struct schema_section *s)
 }
 
 /*
- * Return the number of the type of a section's record: 1 and up.  The records
- * of a section are its own ones, then the global ones, as in the list.
+ * Return the number by which the generated code names the type of a section's
+ * record, from 1.  The records of a section are its own ones, then the global
+ * ones, as in the list.
  */
 static size_t
 type_of(const struct c_records *all, const struct schema_section *s,
@@ -439,7 +443,10 @@ put_sections(FILE *f, const struct schema *schema)
 	fprintf(f, "};\n\n");
 }
 
-/* C11 obliges compilers to accept strings of this many bytes. */
+/*
+ * C11 obliges compilers to accept string literals of this many bytes, but not
+ * of more.
+ */
 #define STRING_MAX 4095
 
 /*
@@ -458,7 +465,7 @@ put_string(FILE *f, const char *text, size_t nbytes)
 		else if (c == '"' || c == '\\')
 			fprintf(f, "\\%c", c);
 		else if (c == '?')
-			fprintf(f, "\\?"); /* avoid a trigraph */
+			fprintf(f, "\\?"); /* escape '?', to avoid a trigraph */
 		else if (c < ' ' || c > '~')
 			fprintf(f, "\\%03o", c);
 		else
@@ -478,7 +485,10 @@ put_numbers(FILE *f, const char *text, size_t nbytes)
 	fputs("\n\t\t0\n\t}", f);
 }
 
-/* Write the DTD itself. */
+/*
+ * Write the DTD as an initializer: a string literal or, if the DTD is too long,
+ * numbers.
+ */
 void
 c_put_dtd(FILE *f, const struct generation *g)
 {

@@ -2,7 +2,8 @@
 /*
  * generate_c.h - the records of a schema as C sees them
  *
- * What generate_c.c, generate_c_records.c and generate_events.c share.
+ * This header is what generate_c.c, generate_c_records.c and generate_events.c
+ * share.
  */
 #ifndef GENERATE_C_H
 #define GENERATE_C_H

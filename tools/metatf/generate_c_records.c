@@ -38,7 +38,10 @@ stem_length(const char *name)
 	return length;
 }
 
-/* Words of C, of C++, or of the headers that the code includes. */
+/*
+ * Words that cannot name a member: those of C, of C++, and of the headers that
+ * the generated code includes.
+ */
 static const char *const taken_words[] = {
 	"alignas",  "alignof",	 "and",	     "asm",	      "auto",
 	"bitand",   "bitor",	 "bool",     "break",	      "case",

@@ -57,14 +57,15 @@ open_named(struct trace_file *t)
 	int fd;
 
 	if (name[0] == '\0') {
-		message_print("%s: names no DTD: give one with --dtd", t->path);
+		message_print("%s: the trace names no DTD; give one with --dtd",
+			      t->path);
 		return false;
 	}
 	if (strncmp(name, "file:", 5) == 0)
 		name += strncmp(name, "file://", 7) == 0 ? 7 : 5;
 	else if (strstr(name, "://") != NULL) {
-		message_print("%s: its DTD is %s: get it and give it with "
-			      "--dtd",
+		message_print("%s: the DTD of this trace is %s: download that "
+			      "file and name it with --dtd",
 			      t->path, name);
 		return false;
 	}
