@@ -132,7 +132,7 @@ follower_open(const struct followed_file *file)
 	f->file = file->fd;
 	f->pipe[0] = -1;
 	/*
-	 * Ignore SIGPIPE: a write to a pipe that the reader has closed then
+	 * Ignore SIGPIPE, so that a write to a pipe that the reader has closed
 	 * fails with EPIPE.
 	 */
 	signal(SIGPIPE, SIG_IGN);
@@ -179,8 +179,8 @@ follower_close(struct follower *f)
 		return;
 	f->is_stopped = true;
 	/*
-	 * Close the read end first: a thread that blocks in writing to the full
-	 * pipe then gets an error.
+	 * Close the read end first, so that a thread that blocks in writing to
+	 * the full pipe gets an error.
 	 */
 	if (f->pipe[0] >= 0)
 		close(f->pipe[0]);

@@ -63,7 +63,7 @@ on_signal(int signo)
 	if (has_keys)
 		tcsetattr(STDIN_FILENO, TCSANOW, &old_mode);
 	if (write(STDOUT_FILENO, SCREEN_END, strlen(SCREEN_END)) < 0) {
-		/* Ignore errors: the terminal is gone. */
+		/* Ignore errors, because the terminal is gone. */
 	}
 	signal(signo, SIG_DFL);
 	raise(signo);

@@ -150,7 +150,7 @@ void
 live_sites_forget_stacks(struct live_sites *s)
 {
 	s->stack_count = 0;
-	/* The other trace counts from zero, so reset the counters. */
+	/* The next trace counts from zero, so reset the counters. */
 	for (size_t i = 0; i < s->count; i++)
 		s->rows[i].last = s->rows[i].before = (struct amount){ 0 };
 }

@@ -66,7 +66,7 @@ bool live_trace_measure(const char *path, int fd, struct live_figures *ret);
 const struct census *live_trace_lock(struct live_trace *t);
 void live_trace_unlock(struct live_trace *t);
 
-/* While the census is locked: */
+/* Call these functions only while the census is locked: */
 
 enum live_end live_trace_end(const struct live_trace *t);
 /* Return why the trace cannot be read further, if it is damaged. */
