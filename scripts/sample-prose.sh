@@ -42,8 +42,9 @@ def blank(match):
 
 
 def strip_macros(text):
-    text = re.sub(r'\b(Ar|Cm|Dv|Er|Ev|Fa|Fl|Fn|Ic|Li|Ns|Pa|Ql|Va|Xr) ', '', text)
-    text = re.sub(r' ([.,;:)])', r'\1', text)
+    text = re.sub(r'\b(Ar|Cm|Dv|Er|Ev|Fa|Fl|Fn|Ic|Li|Pa|Ql|Va|Xr) ', '', text)
+    text = re.sub(r' ([.,;:)]+)(?![^\s"])', r'\1', text)
+    text = re.sub(r' Ns (?=\S)|(?<=\() ', '', text)
     return re.sub(r'([.,;:]+)\)', r')\1', text)
 
 
@@ -85,15 +86,20 @@ def messages(path, text):
 
 def sentences(path, text):
     """Yield each sentence of the text of a page, with its item or section."""
-    part, line, heads = '', 0, ['']
+    part, held, line, heads = '', '', 0, ['']
     name = re.sub('-', ' ', re.search(r'([^/]+)\.\d$', path)[1], count=1)
     for number, row in enumerate(text.split('\n') + ['.Pp'], 1):
+        row = held + row
+        held = row[:-1] if row.endswith(' \\') else ''
+        if held:
+            continue
         macro = re.match(r"[.'](\S*)\s*(.*)", row)
         ends = macro and macro[1] not in INLINE
         if ends or re.search(r'[.?]\)?$', part):
             if re.search(r'[.?:;]\)?$', part) and len(part.split()) > 3 \
                     and heads[0] != 'SYNOPSIS':
-                yield f'{path}:{line}', part, f'(in: {heads[-1]})'
+                yield (f'{path}:{line}', part.replace('\\&', ''),
+                       f'(in: {heads[-1]})')
             part = ''
         if ends:
             if macro[1] in ('Sh', 'Ss', 'It'):
@@ -105,8 +111,10 @@ def sentences(path, text):
             continue
         line = line if part else number
         if macro:
-            row = {'Fl': '-', 'Pq': '(', 'Nm': name + ' '}.get(macro[1], '') \
-                + macro[2] + (')' if macro[1] == 'Pq' else '')
+            own = '' if re.match('[a-z]', macro[2]) else name + ' '
+            row = {'Fl': '-', 'Pq': '(', 'Po': '(', 'Pc': ')', 'Do': '"',
+                   'Nm': own}.get(macro[1], '') \
+                + macro[2].replace(' Dc', '"') + ')' * (macro[1] == 'Pq')
         part = flow(strip_macros(part + ' ' + row.replace('\\&?', "'?'")))
 
 
