@@ -23,6 +23,7 @@ TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"'
                    r"|'(?:\\.|[^'\\\n])*'", re.S)
 STRINGS = re.compile(r'"(?:\\.|[^"\\\n])*"'
                      r'(?:\s*(?:PRI\w+\s*)?"(?:\\.|[^"\\\n])*")*')
+ESCAPES = {'&': '', '-': '-', 'e': '\\', '(dq': '"', '(mi': '-'}
 INLINE = ('Ar Cm Do Dc Dq Dv Em Er Ev Fa Fl Fn Ic In Li Nm No Ns Op Pa Pc Po '
           'Pq Qc Ql Qo Qq Sq Sx Sy Va Vt Xr').split()
 
@@ -98,8 +99,9 @@ def sentences(path, text):
         if ends or re.search(r'[.?]\)?$', part):
             if re.search(r'[.?:;]\)?$', part) and len(part.split()) > 3 \
                     and heads[0] != 'SYNOPSIS':
-                yield (f'{path}:{line}', part.replace('\\&', ''),
-                       f'(in: {heads[-1]})')
+                words = re.sub(r'\\(&|-|e|\(dq|\(mi)',
+                               lambda m: ESCAPES[m[1]], part)
+                yield f'{path}:{line}', words, f'(in: {heads[-1]})'
             part = ''
         if ends:
             if macro[1] in ('Sh', 'Ss', 'It'):
@@ -110,12 +112,14 @@ def sentences(path, text):
                 heads.pop()
             continue
         line = line if part else number
-        if macro:
+        if macro and macro[1] in ('Dq', 'Ql', 'Qq', 'Sq'):
+            row = re.sub('^(.*?)((?: [.,;:)])*)$', r'"\1"\2', macro[2])
+        elif macro:
             own = '' if re.match('[a-z]', macro[2]) else name + ' '
             row = {'Fl': '-', 'Pq': '(', 'Po': '(', 'Pc': ')', 'Do': '"',
                    'Nm': own}.get(macro[1], '') \
                 + macro[2].replace(' Dc', '"') + ')' * (macro[1] == 'Pq')
-        part = flow(strip_macros(part + ' ' + row.replace('\\&?', "'?'")))
+        part = flow(strip_macros(part + ' ' + row))
 
 
 def sample(title, count, found):
