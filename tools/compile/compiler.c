@@ -233,7 +233,7 @@ count_live(struct compiler *c, uint32_t slot, uint64_t size)
 	c->live_count++;
 	/*
 	 * No program can have so many bytes, so the trace is damaged.
-	 * put_changed() refuses it, because 'limit' is set.
+	 * put_changed() refuses such a trace, because 'limit' is set.
 	 */
 	if (__builtin_add_overflow(c->live_nbytes, size, &c->live_nbytes))
 		c->limit = "the live blocks have more than 2^64 bytes";

@@ -3,10 +3,10 @@
  * driver.h - the process that makes the calls of a compiled trace
  *
  * 'hatf replay' executes itself again for each run, with the allocator in
- * LD_PRELOAD, and DRIVER_WORD and two descriptors as arguments: the file of
- * replay_words.h, and a 'struct driver_run' in shared memory.  The same program
- * is caller and driver, so both always agree on these structures, and no second
- * file must be installed or found.
+ * LD_PRELOAD.  The arguments are DRIVER_WORD and two descriptors: that of the
+ * file of replay_words.h, and that of a 'struct driver_run' in shared memory.
+ * The same program is caller and driver, so both always agree on these
+ * structures, and no second file must be installed or found.
  *
  * The driver's own memory is a chunk for each thread and the slots.  It is
  * mapped, not allocated, and resident before the first call.

@@ -44,7 +44,8 @@ static const char script[] =
 	"printf(\"%.0f %.0f %d\\n\", 1e9 * $read, 1e9 * $write, $n);";
 
 /*
- * Runs in the child process.  'out' must differ from standard input and output.
+ * Execute the script in the child process.  'out' must differ from standard
+ * input and output.
  */
 static void
 exec_perl(int in, int out)

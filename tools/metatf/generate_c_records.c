@@ -141,7 +141,10 @@ c_take_struct_name(void **structs, const char *name)
 	return is_new || node == NULL;
 }
 
-/* Find a name for a struct inside another one, which no other struct has. */
+/*
+ * Find a name for a struct inside another struct.  No other struct has this
+ * name.
+ */
 static void
 nested_name(struct emitter *e, char to[C_PATH_NBYTES], const char *path,
 	    const char *name)

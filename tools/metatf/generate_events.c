@@ -41,8 +41,8 @@ put_literal(const struct stub *s, const char *before, const char *name,
 }
 
 /*
- * Store the C expression of a number: that of the earlier field that has the
- * same value, the constant in the DTD, or 'expression'.
+ * Store the C expression of a number: the expression of the earlier field that
+ * has the same value, or else the constant in the DTD, or else 'expression'.
  */
 static void
 note_number(struct stub *s, uint32_t idx, const char *expression)

@@ -36,7 +36,10 @@ static const struct unit time_units[] = {
 #define BYTE_UNIT_COUNT (sizeof(byte_units) / sizeof(byte_units[0]))
 #define TIME_UNIT_COUNT (sizeof(time_units) / sizeof(time_units[0]))
 
-/* Steps of long runs: 1 minute to 12 days. */
+/*
+ * The distances between two ticks in long runs, in minutes: 1 minute to 12
+ * days.
+ */
 static const double long_steps[] = {
 	1, 2, 5, 10, 15, 20, 30, 60, 120, 180, 360, 720, 1440, 2880, 7200, 17280
 };

@@ -180,8 +180,8 @@ print_failed_calls(struct out *o, const struct replay_runs *runs)
 }
 
 /*
- * With fewer calls, do not print the cost of a call, which would mostly be that
- * of the start.
+ * Minimum number of calls for which the cost of one call is printed.  With
+ * fewer calls, it would mostly be the cost of the start.
  */
 #define CALLS_MIN 1000
 

@@ -85,7 +85,10 @@ add_run(struct replay_column *column, const struct replay_runs *runs,
 	unsigned idx)
 {
 	struct driver_run run = {
-		/* The checks write to the blocks, so --touch need not. */
+		/*
+		 * The checks write to the blocks, so --touch need not write to
+		 * them, too.
+		 */
 		.touch = runs->is_checked ? TOUCH_NONE : runs->touch,
 		.is_null = column->allocator == NULL,
 		.is_checked = runs->is_checked,

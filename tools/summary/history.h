@@ -95,8 +95,8 @@ history_mark(struct history *t, uint32_t row)
 bool history_reach(struct history *t, uint32_t row);
 
 /*
- * Advance to 'at', the position of the next event on the axis, which is at
- * least span_end.  'live' is the live amount of the whole heap before that
+ * Advance to 'at', the position of the next event on the axis.  'at' is at
+ * least 'span_end'.  'live' is the live amount of the whole heap before that
  * event, and 'stacks' are the accounts of the stacks.
  */
 void history_advance(struct history *t, uint64_t at,
