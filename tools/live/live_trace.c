@@ -29,7 +29,7 @@ struct live_trace {
 	bool has_thread;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
-	/* Protected by the mutex: */
+	/* The mutex protects these members: */
 	struct census *census;
 	enum live_end end;
 	char fault[256], end_word[32];
@@ -37,7 +37,7 @@ struct live_trace {
 	struct live_object objects[OBJECTS_MAX];
 	unsigned object_count;
 	bool is_closing;
-	/* Used by the reading thread only: */
+	/* Only the reading thread uses these members: */
 	struct hatf_event batch[BATCH];
 };
 

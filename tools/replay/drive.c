@@ -56,7 +56,7 @@ execute_driver(const struct allocator *a, int words_fd, int run_fd,
 	 */
 	dup2(STDERR_FILENO, STDOUT_FILENO);
 	/*
-	 * Pass duplicates of the descriptors, because they stay open across
+	 * Pass duplicates of the descriptors, because the originals close at
 	 * exec.
 	 */
 	snprintf(words, sizeof(words), "%d", dup(words_fd));
@@ -110,7 +110,10 @@ was_preloaded(const struct allocator *a, const struct driver_run *run)
 		strcmp(path, a->library) == 0);
 }
 
-/* End all strings, because the allocator can overwrite their ends. */
+/*
+ * End all strings with a NUL, because the allocator can overwrite the NUL that
+ * the driver stored.
+ */
 static void
 end_strings(struct driver_run *run)
 {

@@ -122,8 +122,8 @@ print_prologue(struct emitter *e, const char *trace)
 		fprintf(e->file, "static atomic_uint turn[%" PRIu64 "];\n",
 			c->slot_count + 1);
 	/*
-	 * The streams wait for the start of a window by created[0], which is
-	 * free because no thread creates the initial one.
+	 * No thread creates the initial one, so created[0] can serve to wait
+	 * for the start of a window.
 	 */
 	if (is_threaded(e))
 		fprintf(e->file,

@@ -110,7 +110,10 @@ column_json(const struct replay_column *column, const char *name,
 	for (unsigned m = 0; m < REPLAY_MEASURES; m++)
 		json_object_set_new(object, replay_measure_words[m],
 				    spread_json(column, m, repeat));
-	/* The time that is subtracted from the time of each allocator. */
+	/*
+	 * For the null allocator, add the time that is subtracted from the time
+	 * of each allocator.
+	 */
 	if (column->allocator == NULL)
 		json_object_set_new(
 			object, "busiest",

@@ -181,7 +181,7 @@ print_failed_calls(struct out *o, const struct replay_runs *runs)
 
 /*
  * Minimum number of calls for which the cost of one call is printed.  With
- * fewer calls, it would mostly be the cost of the start.
+ * fewer calls, most of that cost would be the start of the run.
  */
 #define CALLS_MIN 1000
 
@@ -203,7 +203,10 @@ print_own_cost(struct out *o, const struct replay_view *view)
 		   figure_nbytes(s[REPLAY_PEAK_RSS].median).text);
 }
 
-/* Print the times of all threads together, if threads wait for others. */
+/*
+ * If threads wait for other threads, print the sums of the times of all
+ * threads.
+ */
 static void
 print_waits(struct out *o, const struct replay_view *view)
 {
@@ -318,7 +321,7 @@ print_best(struct out *o, const struct replay_runs *runs, const char *what,
 				   runs->columns[i].allocator->label);
 }
 
-/* Have both measures the same best allocators? */
+/* Do two measures have the same best allocators? */
 static bool
 agree(const struct replay_runs *runs, enum replay_measure a,
       enum replay_measure b)

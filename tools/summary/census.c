@@ -183,8 +183,8 @@ begin_window(struct census *s, const struct hatf_event *e)
 	s->alloc_calls = s->free_calls = s->realloc_calls = 0;
 	s->failed_calls = 0;
 	/*
-	 * the peak of the window is at least what is live when the window
-	 * begins
+	 * Epoch 1 begins here, so what is live now is the first peak of the
+	 * window.
 	 */
 	s->epoch = 1;
 	s->start = s->total.live;

@@ -13,8 +13,9 @@
  *     the stack and the thread that allocated the block.  So a realloc counts
  *     as both, even if it resizes the block in place.
  *   - Failed calls are counted separately.
- *   - A block is temporary if the thread that allocated it frees it with its
- *     next call.  A call is an alloc, a realloc or a free that did not fail.
+ *   - A block is temporary if the next call of the thread that allocated the
+ *     block frees the block.  A call is an alloc, a realloc or a free that did
+ *     not fail.
  *   - The lifetime of a block lasts from the alloc of its object to its free;
  *     reallocs do not end it.
  *   - The peak is the first moment at which the most bytes were live, or with
@@ -114,7 +115,7 @@ struct census {
 	struct hatf_stacks *stacks;
 	struct census_window window;
 	bool begun; /* the window has begun */
-	bool ended; /* the window has ended: stop reading */
+	bool ended; /* the window has ended, so stop reading */
 	bool no_memory;
 	bool has_times;	  /* the trace's times have a unit */
 	uint64_t unit_ns; /* nanoseconds per time unit, or 0 */

@@ -6,7 +6,7 @@
 
 /* ----------------------------------------------------------------- counting */
 
-/* The four accounts to which a block counts. */
+/* The four accounts that count a block. */
 struct owners {
 	struct account *total, *stack, *lane, *heap;
 };

@@ -2,9 +2,9 @@
 /*
  * census_calls.h - count allocs, frees and reallocs in a census
  *
- * For the files of the census only. census.c counts an event and advances to
- * its time before it calls these functions; afterwards it checks for a new
- * peak.
+ * Only the files of the census use these functions.  census.c counts an event
+ * and advances to its time before it calls these functions; afterwards it
+ * checks for a new peak.
  */
 #ifndef CENSUS_CALLS_H
 #define CENSUS_CALLS_H

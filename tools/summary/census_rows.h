@@ -2,9 +2,9 @@
 /*
  * census_rows.h - the rows of a census: stacks, threads, lanes and heaps
  *
- * For the files of the census only.  Each function returns the row of an id,
- * and adds a row if the id is new.  If there is no memory, the function sets
- * 'no_memory' of the census and returns row 0.
+ * Only the files of the census use these functions.  Each function returns the
+ * row of an id, and adds a row if the id is new.  If there is no memory, the
+ * function sets 'no_memory' of the census and returns row 0.
  */
 #ifndef CENSUS_ROWS_H
 #define CENSUS_ROWS_H
@@ -19,7 +19,7 @@ bool census_add_stack_row(struct census *s, uint32_t row, uint64_t id);
 
 /*
  * Make a row for a stack that has none, and return it.  If the stack is not
- * defined, count this and return STACK_NONE.
+ * defined, count the call in 'undefined_stacks' and return STACK_NONE.
  */
 uint32_t census_add_stack(struct census *s, uint64_t id);
 

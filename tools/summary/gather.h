@@ -16,8 +16,8 @@ struct gather_options {
 	bool waste;
 	bool no_parent; /* do not read the trace of a forked child's parent */
 	/*
-	 * Called with each batch of events after the census has counted it.
-	 * May be NULL.
+	 * gather_open() calls this function with each batch of events, after
+	 * the census has counted the batch.  May be NULL.
 	 */
 	void (*watch)(void *ctx, const struct census *census,
 		      const struct hatf_event *events, size_t n);

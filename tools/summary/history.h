@@ -26,8 +26,8 @@
 #define FINE_POINTS_MAX 1024
 
 /*
- * Maximum number of changes in all points together, 16 bytes each.  More are
- * allowed if only POINTS_MIN points are left.
+ * Maximum number of changes in all points together, 16 bytes each.  A history
+ * that has only POINTS_MIN points left may have more changes.
  */
 #define CHANGES_MAX (1u << 21)
 #define POINTS_MIN  16

@@ -29,8 +29,9 @@ floor_power(uint64_t n)
 
 /* -------------------------------------------------------------------- glibc */
 
-#define GLIBC_HEADER	     8	/* header of a block of the heap */
-#define GLIBC_MAPPED_HEADER  16 /* header of a block with its own mapping */
+#define GLIBC_HEADER 8 /* bytes of the header of a block in the heap */
+/* bytes of the header of a block with its own mapping */
+#define GLIBC_MAPPED_HEADER  16
 #define GLIBC_CHUNK_MIN	     32
 #define GLIBC_MMAP_THRESHOLD (128 * KIB)
 
