@@ -88,9 +88,9 @@ struct compiled {
 };
 
 /*
- * Compile the trace 'path'.  On failure print a message and return false.  A
- * trace that is damaged is compiled as far as it can be read, which is a
- * success with a 'fault'.
+ * Compile the trace 'path'.  On failure print a message and return false.
+ * Compile a damaged trace as far as it can be read, set 'fault' and return
+ * true.
  */
 bool compile_trace(struct compiled *c, const char *path,
 		   const struct compile_options *options);

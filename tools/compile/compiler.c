@@ -2,7 +2,10 @@
 /* compiler.c - see compiler.h */
 #include "tools/compile/compiler.h"
 
-/* A larger alignment comes from a damaged trace, not from a program. */
+/*
+ * Ignore a larger alignment, which comes from a damaged trace, not from a
+ * program.
+ */
 #define ALIGNMENT_MAX ((uint64_t)1 << 40)
 
 /* Omit pauses that are shorter. */

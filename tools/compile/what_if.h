@@ -73,7 +73,7 @@ void what_if_close(struct what_if *w);
 bool what_if_change(struct what_if *w, struct hatf_event *e);
 
 /*
- * After the last event: print a message if the plan names sites, but the trace
+ * After the last event, print a message if the plan names sites, but the trace
  * at 'path' contains no block of these sites.
  */
 void what_if_report(const struct what_if *w, const char *path);

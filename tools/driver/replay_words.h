@@ -69,7 +69,7 @@
 
 enum word_kind {
 	/* These kinds are not calls; their words have WORD_SLOW, too. */
-	WORD_END, /* the stream ends, the thread does not */
+	WORD_END, /* the stream ends, but its thread does not end */
 	WORD_NEXT,
 	WORD_CREATE, /* start the next life of a stream */
 	WORD_EXIT,   /* the thread ends */

@@ -34,7 +34,7 @@ enum encoding {
 	ENCODING_LITERAL,
 	ENCODING_XML,
 	ENCODING_METATF_SPLITADDR,
-	/* HATF (best), measured as two streams: see splitting.h */
+	/* HATF (best), measured as two streams (see splitting.h) */
 	ENCODING_BEST_SPLIT,
 };
 #define ENCODING_COUNT	     (ENCODING_BEST_SPLIT + 1)

@@ -22,9 +22,9 @@ struct sizing {
 };
 
 /*
- * Fill in 'sizing', with up to 'jobs' threads.  This takes the memory of 'jobs'
- * writers and readers.  On an error, print a message and return false; figures
- * that were not measured are SIZING_UNKNOWN.
+ * Fill in 'sizing', with up to 'jobs' threads.  The function needs the memory
+ * of 'jobs' writers and readers.  On an error, print a message and return
+ * false; figures that were not measured are SIZING_UNKNOWN.
  */
 bool sizing_take(struct sizing *sizing, const struct spool *trace,
 		 unsigned jobs);

@@ -2,9 +2,10 @@
 /*
  * splitting.h - HATF SplitAddr as in the paper
  *
- * Splits the stream of HATF (best) in two and compresses each on its own: the
- * unencoded addresses, and the rest (section 3 of the paper).  It adds nothing,
- * so the two streams together are as long as the original stream.
+ * This module splits the stream of HATF (best) into two streams, the unencoded
+ * addresses and the rest (section 3 of the paper), and compresses each on its
+ * own.  The split adds nothing, so the two streams together are as long as the
+ * original stream.
  *
  * An address counts as unencoded if it takes 4 or 8 bytes.  In the paper, such
  * addresses are plain 32-bit numbers.  Here, 64-bit addresses are mostly 4-byte

@@ -82,8 +82,8 @@ load(void)
 	}
 	if (!ok)
 		message_print("PNG needs the library cairo (Debian: "
-			      "libcairo2), which is not installed: write "
-			      "SVG, which needs none");
+			      "libcairo2), which is not installed; SVG "
+			      "needs no library");
 	return ok;
 }
 
@@ -276,8 +276,8 @@ canvas_png_new(unsigned width, unsigned height)
 {
 	(void)width;
 	(void)height;
-	message_print("this hatf was built without cairo, which PNG needs: "
-		      "write SVG, which needs no library");
+	message_print("this hatf was built without cairo, which PNG needs; "
+		      "SVG needs no library");
 	return NULL;
 }
 

@@ -85,8 +85,8 @@ void canvas_text(struct canvas *c, const struct canvas_text *at,
 		 const char *text);
 
 /*
- * Finish the file: return its bytes, valid until canvas_close().  On failure
- * print a message and return NULL.
+ * Finish the file and return its bytes, which are valid until canvas_close().
+ * On failure print a message and return NULL.
  */
 const char *canvas_finish(struct canvas *c, size_t *nbytes_ret);
 void canvas_close(struct canvas *c);

@@ -24,7 +24,9 @@ distance(const struct census *c, const struct moment *m)
 	return m->time > c->axis_start ? m->time - c->axis_start : 0;
 }
 
-/* Find the ends of the axis.  It ends one time unit after the last event. */
+/*
+ * Find the ends of the axis.  The axis ends one time unit after the last event.
+ */
 static void
 find_axis(struct plot_data *d)
 {

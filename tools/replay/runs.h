@@ -50,8 +50,8 @@ bool runs_is_time(enum replay_measure measure);
 struct figure runs_figure(enum replay_measure measure, uint64_t n);
 
 /*
- * Figures of several runs.  Those of an allocator exclude the driver's own
- * cost.
+ * Figures of several runs.  The figures of an allocator exclude the driver's
+ * own cost.
  */
 struct replay_spread {
 	uint64_t median, min, max;

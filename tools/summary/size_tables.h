@@ -52,8 +52,8 @@ uint64_t size_table_taken(const struct size_tables *t, enum size_table table,
 			  uint64_t size);
 
 /*
- * Return the bytes of a block of 'size' bytes that the program may use.  This
- * is what malloc_usable_size() would return.
+ * Return the number that malloc_usable_size() would return for a block of
+ * 'size' bytes.
  */
 uint64_t size_table_usable(const struct size_tables *t, enum size_table table,
 			   uint64_t size);

@@ -128,7 +128,7 @@ comment_put(struct comment *c, const char *key, const char *value)
 		append(c, escaped, 4);
 	}
 	append(c, "\n", 1);
-	/* If the line does not fit, remove what was appended of it. */
+	/* If the line does not fit, remove the part that was appended. */
 	if (c->is_full)
 		c->used = before;
 	c->is_full = false;

@@ -28,7 +28,7 @@ digit_value(char c)
  * Decode a name of OCaml, which no library supports.  It consists of "caml",
  * the module and the function, with "__" between the parts.  '$' and two
  * hexadecimal digits stand for a character of an operator.  The number at the
- * end tells functions of the same name apart; keep it:
+ * end tells functions of the same name apart, so keep the number.  For example,
  * "camlStdlib__List__$40_12" is "Stdlib.List.@_12".
  */
 static char *

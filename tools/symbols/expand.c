@@ -40,8 +40,8 @@ struct piece {
 struct frame {
 	uint64_t id;
 	/*
-	 * Id of the first of the frames added around this one; the others
-	 * follow outwards.
+	 * Id of the first frame that was added around this frame.  The ids of
+	 * the other added frames follow, outwards.
 	 */
 	uint64_t first_outer;
 	uint32_t outer_count;
