@@ -229,7 +229,7 @@ enum hatf_attr {
 	HATF_ATTR_START = 0x44,
 	/* alloc, free, realloc: id of the call's stack */
 	HATF_ATTR_STACK = 0x45,
-	HATF_ATTR_SAMPLES = 0x46, /* alloc: number of samples in the block */
+	HATF_ATTR_SAMPLES = 0x46, /* alloc: how often it was sampled */
 	HATF_ATTR_NAME = 0x81,	  /* createThread: name of the thread */
 };
 

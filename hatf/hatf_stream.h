@@ -29,7 +29,7 @@ enum {
 	HATF_KEEPS_THREAD = 1 << 4,
 	HATF_KEEPS_TIME = 1 << 5,
 	HATF_KEEPS_HEAP = 1 << 6,
-	/* all attributes except STACK: alignment, names of threads, ... */
+	/* the attributes other than STACK, such as the names of threads */
 	HATF_KEEPS_ATTRIBUTES = 1 << 7,
 	HATF_KEEPS_SITE = 1 << 8,   /* the innermost frame of stacks */
 	HATF_KEEPS_STACKS = 1 << 9, /* all frames of stacks */

@@ -21,7 +21,7 @@
 #define FIELD_USES_RECORDS 256 /* maximum number of records in a span */
 
 _Static_assert(2 * FIELD_USES_RECORDS <= TRELLIS_USES,
-	       "the trellis must have room for a span of reallocs only");
+	       "the trellis must have room for a span of nothing but reallocs");
 
 struct field_uses {
 	/*

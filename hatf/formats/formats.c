@@ -40,8 +40,8 @@ static const struct format formats[] = {
 	  .source = &split_source,
 	  .sink = &split_sink },
 	{ .name = "splitaddr",
-	  .about =
-		  "the HATF paper's SplitAddr: HATF with a stream of addresses",
+	  .about = "the HATF paper's SplitAddr: addresses in a stream of their "
+		   "own",
 	  .suffix = ".splitaddr",
 	  .keeps = KEEPS_ALL,
 	  .compresses = true,
@@ -50,7 +50,7 @@ static const struct format formats[] = {
 	  .source = &splitaddr_source,
 	  .sink = &splitaddr_sink },
 	{ .name = "metatf-splitaddr",
-	  .about = "Meta-TF with a section of addresses",
+	  .about = "Meta-TF with the addresses in a section of their own",
 	  .suffix = ".splitaddr.mtf",
 	  .keeps = KEEPS_ALL,
 	  .compresses = true,

@@ -39,9 +39,9 @@ struct input_window {
 };
 
 /*
- * Start to read from 'fd', which the caller keeps, with 'jobs' threads that may
- * decompress ahead.  Errors: those of input_init().  Call input_window_fini()
- * even after an error.
+ * Start to read from 'fd', which the caller closes.  Up to 'jobs' threads
+ * decompress ahead of the reader.  Errors: those of input_init().  Call
+ * input_window_fini() even after an error.
  */
 enum hatf_status input_window_init(struct input_window *w, int fd,
 				   unsigned jobs);

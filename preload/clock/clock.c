@@ -340,9 +340,9 @@ clock_revoke(uint64_t tick)
 	 */
 	clock_bump();
 	/*
-	 * seq_cst: this store and the two steps of a grant are in one total
-	 * order.  If 'clock_tick' has already changed, the caller continues
-	 * with its new value.
+	 * seq_cst: this exchange and the two steps of a grant are in one total
+	 * order.  Ignore a failure: another thread has then changed
+	 * 'clock_tick', and the caller reads its new value.
 	 */
 	atomic_compare_exchange_strong_explicit(
 		&clock_tick, &tick, CLOCK_STAMPED, memory_order_seq_cst,

@@ -242,8 +242,9 @@ void
 stack_table_begin_segment(void)
 {
 	/*
-	 * relaxed: if a thread still reads the old generation, the definitions
-	 * for its event are in the earlier segment.
+	 * relaxed: a thread that still reads the old generation does not define
+	 * its stack again.  writer_define_stacks() finds this stack in the
+	 * thread's ring, and defines it in the new segment.
 	 */
 	if (tables != NULL)
 		atomic_fetch_add_explicit(&tables->turn.generation, 1,

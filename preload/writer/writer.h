@@ -84,7 +84,10 @@ bool writer_is_prepared(void);
  */
 void writer_get_ready(void);
 
-/* Pass the writer's functions to wake.h.  Call this after writer_reserve(). */
+/*
+ * Store pointers to the writer's functions for wake.c, which calls the writer
+ * through them.  Call this after writer_reserve().
+ */
 void writer_open_calls(void);
 
 /*

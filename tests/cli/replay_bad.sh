@@ -65,7 +65,7 @@ bad start 'no progress for 1 s, before all calls'
 end='no progress for 1 s: thread 7 does not end after call 1 116, its last one'
 bad 'thread end' "$end"
 bad exit 'the replay exited with status 0 before its last call'
-bad close 'the allocator closes descriptors of the replay'
+bad close 'the allocator has closed a descriptor of the replay'
 bad 'close at the start' \
 	'the library closes descriptors of the replay before main()'
 bad fork 'the allocator started a process, which still runs'

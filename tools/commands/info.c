@@ -37,7 +37,7 @@ static const struct opt_page page = {
 	"FILE is in any format of 'hatf convert', compressed or not; '-' is\n"
 	"standard input.\n"
 	"The parent's trace gives the blocks that a forked child inherits,\n"
-	"if that trace is beside FILE or where it was written.\n",
+	"if that trace is beside FILE or where the recorder wrote it.\n",
 	"Exit status: 0 if every trace is complete, 1 if a trace is\n"
 	"incomplete or cannot be read, 2 for wrong usage.\n",
 	false,
@@ -358,8 +358,8 @@ print_sampling(struct out *o, const struct info *info)
 		return;
 	label(o, "sampled");
 	out_printf(o,
-		   "about %s words: the trace has only blocks with a sampled "
-		   "word\n",
+		   "about %s allocated words; the trace has only the blocks "
+		   "that contain a sampled word\n",
 		   figure_part(sample_rate(info)).text);
 }
 

@@ -55,7 +55,7 @@ static const struct opt options[] = {
 	  "pixels, 240 to 8192, with layers at least 360\n"
 	  "(default: 440, and more with layers)" },
 	{ "light", 'l', NULL, "dark on white (default)" },
-	{ "dark", 'd', NULL, "light on black" },
+	{ "dark", 'd', NULL, "draw light colours on black" },
 	{ "raw-stacks", 'R', NULL,
 	  "show all frames: a site may then be in an allocator\n"
 	  "or in the standard library of C++ or Rust" },

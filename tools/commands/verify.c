@@ -46,7 +46,7 @@ static const struct opt_page page = {
 	"FILE is in any format of 'hatf convert', compressed or not; '-' is\n"
 	"standard input.\n"
 	"The parent's trace gives the blocks that a forked child inherits,\n"
-	"if that trace is beside FILE or where it was written.\n",
+	"if that trace is beside FILE or where the recorder wrote it.\n",
 	"Exit status: 0 if every file passes all checks, 1 if a file fails\n"
 	"one or cannot be read, 2 for wrong usage.\n",
 	false,

@@ -395,7 +395,7 @@ run_trace(int words_fd)
 	store_measures(&all);
 	atomic_store_explicit(&run->phase, DRIVER_ENDS, memory_order_relaxed);
 	if (fcntl(words_fd, F_GETFD) < 0)
-		fail("the allocator closes descriptors of the replay");
+		fail("the allocator has closed a descriptor of the replay");
 	if (!is_complete(&all))
 		fail("calls are missing: the allocator must have changed the "
 		     "memory of the replay");

@@ -41,7 +41,8 @@ next_chunk(struct lane *lane)
 		n = pread(all->fd, lane->chunk, REPLAY_CHUNK_NBYTES,
 			  (off_t)(all->chunks[i] * REPLAY_CHUNK_NBYTES));
 	if (n < 0 && errno == EBADF)
-		all->fail("the allocator closes descriptors of the replay");
+		all->fail(
+			"the allocator has closed a descriptor of the replay");
 	if (n != (ssize_t)REPLAY_CHUNK_NBYTES)
 		all->fail("cannot read a chunk of the compiled trace");
 	lane->next = lane->chunk;

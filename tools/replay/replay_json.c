@@ -36,7 +36,7 @@ latencies_json(const struct replay_column *column)
 	return object;
 }
 
-/* Return a field of each sample as an array. */
+/* Return an array of the values that one field has in all samples. */
 static json_t *
 samples_json(const struct replay_column *column, unsigned count, size_t offset)
 {

@@ -30,7 +30,7 @@ int page_file_add(struct page_file *f, const char *trace,
 
 /*
  * Finish and close the file.  On failure print a message and return false.
- * Without any trace, write no page and leave an existing file unchanged.
+ * If no trace was added, write no page and leave an existing file unchanged.
  */
 bool page_file_end(struct page_file *f);
 

@@ -66,7 +66,7 @@ spool_copy(struct spool *s)
 		return false;
 	}
 	if (!copy(s->fd, fd)) {
-		message_print("%s: cannot copy it to a temporary file: %s",
+		message_print("%s: cannot copy to a temporary file: %s",
 			      message_path(s->path), strerror(errno));
 		close(fd);
 		return false;

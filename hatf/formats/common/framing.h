@@ -65,7 +65,7 @@ struct framing_position {
 bool framing_is_ours(const uint8_t *bytes, size_t nbytes);
 
 /*
- * framing_is_block() asks: does the comment begin a trace block?
+ * framing_is_block() returns whether the comment begins a trace block.
  * framing_is_sum() asks: does the comment end a trace block, with its checksum
  * (FORMAT "Sums")?
  */

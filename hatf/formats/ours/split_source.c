@@ -137,7 +137,7 @@ take_column(struct split *p, enum column column, struct hatf_record *rec,
 			 : cut(p, HATF_BAD_FIELD, column_name(column), good);
 }
 
-/* Set the attributes of the records, or the texts of comments. */
+/* Set the attributes of records and the texts of comment records. */
 static size_t
 take_bytes(struct split *p, struct hatf_record *rec, size_t n)
 {
