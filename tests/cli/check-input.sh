@@ -44,8 +44,8 @@ wrong 'hatf check: --wrapper: *' --wrapper '' --max-peak 1 tree
 for text in 'peak 1M\0\n' 'peak 1M\0peak 1' 'peak 1M\0'; do
 	# shellcheck disable=SC2059
 	printf "$text" >zero.limits
-	wrong 'hatf check: zero.limits:1: the line has *' --limits zero.limits \
-		tree
+	wrong 'hatf check: zero.limits:1: the line contains a zero byte or *' \
+		--limits zero.limits tree
 done
 printf 'peak 1M\r\npeak 1K\rx\n' >return.limits
 wrong 'hatf check: return.limits:2: *' --limits return.limits tree
