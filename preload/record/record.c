@@ -8,6 +8,7 @@
 #include "hatf/codec/comment_text.h"
 #include "preload/record/record_order.h"
 #include "preload/record/record_steps.h"
+#include "preload/record/wake.h"
 #include "preload/state/process_state.h"
 
 bool
@@ -313,10 +314,12 @@ record_is_last_alloc(const void *p, size_t size)
 
 /*
  * Put an event of one word and a stamp into the ring of 't'.  The ring must be
- * closed and have room.
+ * closed and have room.  'mode' is the value of 'clock_tick' that allows this:
+ * CLOCK_STAMPED, or CLOCK_IDLE if there is no writer.
  */
 static __attribute__((noinline)) void
-put_stamped(struct thread *t, uint64_t word, const struct record_block *block)
+put_stamped(struct thread *t, uint64_t word, const struct record_block *block,
+	    uint64_t mode)
 {
 	const uint64_t stamp = record_stamp(t, block);
 
@@ -324,15 +327,32 @@ put_stamped(struct thread *t, uint64_t word, const struct record_block *block)
 	t->ring->words[(t->head + 1) & t->mask] = stamp;
 	t->head += 2;
 	ring_publish(t->ring, t->head);
-	if (__builtin_expect(clock_tick_after(stamp) != CLOCK_STAMPED, 0))
+	if (__builtin_expect(clock_tick_after(stamp) != mode, 0))
 		record_confirm_order(t);
+}
+
+/*
+ * The clock is idle.  If there is no writer, and this event does not need one
+ * either, put the event with a stamp.  Return false if it needs the writer.
+ */
+static __attribute__((noinline)) bool
+put_idle(struct thread *t, uint64_t word, const struct record_block *block)
+{
+	const int saved_errno = errno;
+	const bool can =
+		!wake_is_wanted(t->head - ring_tail(t->ring), t->mask + 1);
+
+	errno = saved_errno;
+	if (can)
+		put_stamped(t, word, block, CLOCK_IDLE);
+	return can;
 }
 
 /*
  * Put an event of one word into the ring, and a stamp if the event needs one.
  * 'kind' is the kind of a word without a stamp, 'stamped_kind' that of a word
- * with a stamp.  Return false if the clock is not in stamped mode, or if there
- * is no room.
+ * with a stamp.  Return false if the event needs a tick, or if there is no
+ * room.
  */
 static inline __attribute__((always_inline)) bool
 put_word(struct thread *t, uint64_t word, enum event_kind kind,
@@ -340,15 +360,17 @@ put_word(struct thread *t, uint64_t word, enum event_kind kind,
 {
 	const uint64_t limit = record_close(t);
 	/* acquire: load the epoch after 'clock_tick' (see clock_revoke()). */
-	const bool can =
-		atomic_load_explicit(&clock_tick, memory_order_acquire) ==
-			CLOCK_STAMPED &&
-		t->head + 2 <= limit;
+	const uint64_t tick =
+		atomic_load_explicit(&clock_tick, memory_order_acquire);
+	bool can = t->head + 2 <= limit &&
+		   (tick == CLOCK_STAMPED || tick == CLOCK_IDLE);
 
-	if (__builtin_expect(can && record_is_ordered(t, block), 1))
+	if (__builtin_expect(can && tick == CLOCK_IDLE, 0))
+		can = put_idle(t, word | stamped_kind, block);
+	else if (__builtin_expect(can && record_is_ordered(t, block), 1))
 		record_put(t, t->head, word | kind);
 	else if (can)
-		put_stamped(t, word | stamped_kind, block);
+		put_stamped(t, word | stamped_kind, block, CLOCK_STAMPED);
 	record_open(t, limit);
 	return can;
 }

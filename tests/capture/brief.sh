@@ -95,6 +95,13 @@ libc.free.argtypes = [ctypes.c_void_p]
 for _ in range(1000):
     libc.free(libc.malloc(100))
 EOF2
+# Ten thousand events need no thread.
+sed 's/1000/4000/' churn.py >busy.py
+mkdir traces
+watch busy -E PYTHONMALLOC=pymalloc "$PYTHON" -S -I busy.py
+lacks busy CLONE_THREAD .rings
+check_ge 'events of a busy process' "$(info traces/* events)" 8000
+clean traces/*
 trace "$TMP/more.gz" env PYTHONMALLOC=pymalloc "$PYTHON" -S -I churn.py
 clean more.gz*
 packed=0
