@@ -31,8 +31,10 @@
  * about 3 ms.  The system's own activity causes a few dozen.
  */
 #define CONTENDED_MIN 200u
-#define CONTENDED_END 100u
+#define CONTENDED_END 50u
 #define LOOK_NS	      (NS_PER_SEC / 10)
+/* The first look comes sooner, since many processes live for a short time. */
+#define LOOK_FIRST_NS (NS_PER_SEC / 50)
 
 void
 load_policy_note_waits(struct load_policy *p, uint64_t waits)
@@ -111,14 +113,14 @@ judge_load(struct load_policy *p, uint64_t now_ns, size_t nbytes)
 	p->work_ns = 0;
 }
 
-static void
-look_for_contention(struct load_policy *p, uint64_t now_ns)
+void
+load_policy_look(struct load_policy *p, uint64_t now_ns)
 {
 	const uint64_t passed_ns = now_ns - p->preemptions_read_ns;
 	uint64_t preemptions, least;
 	struct rusage usage;
 
-	if (passed_ns < LOOK_NS || getrusage(RUSAGE_SELF, &usage) != 0)
+	if (passed_ns < p->look_ns || getrusage(RUSAGE_SELF, &usage) != 0)
 		return;
 	preemptions = (uint64_t)usage.ru_nivcsw - p->preemptions;
 	least = p->is_contended ? CONTENDED_END : CONTENDED_MIN;
@@ -128,11 +130,12 @@ look_for_contention(struct load_policy *p, uint64_t now_ns)
 	 */
 	p->is_contended = p->preemptions_read_ns != 0 &&
 			  preemptions * NS_PER_SEC > least * passed_ns;
+	p->look_ns = p->preemptions_read_ns == 0 ? LOOK_FIRST_NS : LOOK_NS;
 	p->preemptions += preemptions;
 	p->preemptions_read_ns = now_ns;
 }
 
-bool
+void
 load_policy_end_block(struct load_policy *p, uint64_t now_ns, size_t nbytes)
 {
 	if (p->is_pressed && p->block_ns != 0)
@@ -141,6 +144,5 @@ load_policy_end_block(struct load_policy *p, uint64_t now_ns, size_t nbytes)
 		p->is_pressed = p->pressure >= PRESSURE_HIGH;
 	p->block_ns = now_ns;
 	p->slept_ns = 0;
-	look_for_contention(p, now_ns);
-	return p->is_pressed || p->is_contended;
+	load_policy_look(p, now_ns);
 }

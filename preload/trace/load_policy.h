@@ -8,10 +8,12 @@
  * is idle.  If no processor is idle, or if producers wait for room again and
  * again, the writer accepts a larger trace.  The encoder then places metadata
  * without a search (encoder_set_fast()).  If producers wait and storing is
- * faster than compressing, blocks are stored without compression.
+ * faster than compressing, blocks are stored without compression.  If no
+ * processor is idle, the writer also sleeps longer: each time it wakes up, it
+ * takes the processor from a thread of the program.
  *
  * Only the writer thread calls these functions.  It reports waits, sleeps and
- * costs, and gets a decision at the end of each block.
+ * costs, and asks for decisions.
  */
 #ifndef LOAD_POLICY_H
 #define LOAD_POLICY_H
@@ -42,6 +44,7 @@ struct load_policy {
 	/* When the last block ended; 0: no block has ended. */
 	uint64_t block_ns;
 	uint64_t preemptions_read_ns; /* when 'preemptions' was read */
+	uint64_t look_ns;	      /* read them again after this time */
 	/* Preemptions of all threads of the process, as last read. */
 	uint64_t preemptions;
 };
@@ -72,12 +75,24 @@ void load_policy_note_written(struct load_policy *p, uint64_t ns,
 /* Should the writer store the next block rather than compress it? */
 bool load_policy_is_storing(const struct load_policy *p);
 
-/*
- * Call this after a block of 'nbytes'.  'now_ns' is the time of
- * CLOCK_MONOTONIC.  Return whether the encoder should place the metadata of the
- * next block without a search.
- */
-bool load_policy_end_block(struct load_policy *p, uint64_t now_ns,
+/* Call this after a block of 'nbytes'.  'now_ns' is CLOCK_MONOTONIC's time. */
+void load_policy_end_block(struct load_policy *p, uint64_t now_ns,
 			   size_t nbytes);
+
+/*
+ * Find out now and then whether threads share processors.  Cheap enough to call
+ * in each round.
+ */
+void load_policy_look(struct load_policy *p, uint64_t now_ns);
+
+/*
+ * Should the encoder place metadata without a search?  The answer changes only
+ * in the two functions above.
+ */
+static inline bool
+load_policy_is_fast(const struct load_policy *p)
+{
+	return p->is_pressed || p->is_contended;
+}
 
 #endif /* LOAD_POLICY_H */

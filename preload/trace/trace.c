@@ -175,6 +175,17 @@ pack(struct trace *t, const uint8_t *data, size_t nbytes)
 	return packed;
 }
 
+/* Set how the next events are encoded. */
+static void
+set_pace(struct trace *t)
+{
+	struct encoder *const e = &t->narrator.encoder;
+	const bool is_fast = t->is_brief || load_policy_is_fast(&t->load);
+
+	if (is_fast != e->is_fast)
+		encoder_set_fast(e, is_fast);
+}
+
 /* Write the block, note the cost, and set how the next block is encoded. */
 static int
 write_packed(struct trace *t, const void *data, size_t nbytes)
@@ -184,10 +195,16 @@ write_packed(struct trace *t, const void *data, size_t nbytes)
 	const uint64_t now_ns = sys_clock_ns(CLOCK_MONOTONIC);
 
 	load_policy_note_written(&t->load, now_ns - start_ns, nbytes);
-	encoder_set_fast(&t->narrator.encoder,
-			 load_policy_end_block(&t->load, now_ns,
-					       t->narrator.encoder.used));
+	load_policy_end_block(&t->load, now_ns, t->narrator.encoder.used);
+	set_pace(t);
 	return error;
+}
+
+void
+trace_look_at_load(struct trace *t, uint64_t now_ns)
+{
+	load_policy_look(&t->load, now_ns);
+	set_pace(t);
 }
 
 bool

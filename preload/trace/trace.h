@@ -20,7 +20,10 @@
 #include "preload/trace/output.h"
 
 struct trace {
-	/* The process is short, so do not compress small blocks. */
+	/*
+	 * The process waits for its end: save time rather than bytes, and do
+	 * not compress small blocks.
+	 */
 	bool is_brief;
 	struct narrator narrator;
 	struct output output;
@@ -70,6 +73,13 @@ struct clock_reading trace_read_clock(struct trace *t);
  * 'stamped' is false, a tick.
  */
 void trace_set_clock(struct trace *t, bool stamped);
+
+/*
+ * Between events, for example once a round: find out whether the processors are
+ * busy, and encode the next events accordingly.  'now_ns' is CLOCK_MONOTONIC's
+ * time.
+ */
+void trace_look_at_load(struct trace *t, uint64_t now_ns);
 
 /*
  * Compress and write the current block, if it has any record.  On failure,

@@ -130,6 +130,16 @@ go_idle(uint32_t wake)
 }
 
 /*
+ * Return how long a tick lasts.  If no processor is idle, each round takes some
+ * time from the program, so make fewer rounds.
+ */
+static uint64_t
+tick_ns(void)
+{
+	return writer->trace.load.is_contended ? TICK_CONTENDED_NS : TICK_NS;
+}
+
+/*
  * Sleep until there may be work.  Return false if the program's threads have
  * ended.
  */
@@ -146,7 +156,7 @@ rest(uint32_t wake)
 	    writer->order.blocked == NULL)
 		goes_on = go_idle(wake);
 	else
-		sys_futex_wait(&writer->wake.word, wake, TICK_NS);
+		sys_futex_wait(&writer->wake.word, wake, tick_ns());
 	load_policy_note_sleep(&writer->trace.load,
 			       sys_clock_ns(CLOCK_MONOTONIC) - now);
 	return goes_on;

@@ -323,6 +323,7 @@ writer_round(void)
 	 */
 	clock_bump();
 	note_ticks_end();
+	trace_look_at_load(&writer->trace, r.ns);
 	writer_collect_threads();
 	/*
 	 * Change to stamps one round later, since this round may still drain

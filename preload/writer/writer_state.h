@@ -38,6 +38,8 @@
 #include "preload/writer/writer.h"
 
 #define TICK_NS 1000000ull
+/* The same while threads share processors (load_policy.h). */
+#define TICK_CONTENDED_NS 3500000ull
 /* A block is written when it is this old, full or not. */
 #define BLOCK_AGE_NS 500000000ull
 /*

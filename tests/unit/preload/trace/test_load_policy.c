@@ -4,7 +4,8 @@
  *
  * The writer must use short pauses if its producers wait again and again, or
  * its program is preempted, and only then.  It must do so exactly as long as it
- * could not keep up otherwise.
+ * could not keep up otherwise.  A process that lives for a tenth of a second
+ * must get them, too.
  */
 #include "tests/unit/support/checks.h"
 #include <stdlib.h>
@@ -49,7 +50,8 @@ end_block(unsigned sleep, bool has_waited)
 		load_policy_note_compressed(&policy, MS / 2, NBYTES,
 					    NBYTES / 2);
 	load_policy_note_written(&policy, MS / 20, NBYTES);
-	return load_policy_end_block(&policy, now_ns, NBYTES);
+	load_policy_end_block(&policy, now_ns, NBYTES);
+	return load_policy_is_fast(&policy);
 }
 
 /* End 'count' blocks; return whether all, or none, used short pauses. */
@@ -148,7 +150,37 @@ START_TEST(a_program_that_is_preempted_gets_the_processor)
 	ck_assert(preempt(1000));
 	ck_assert(!load_policy_is_storing(&policy));
 	ck_assert(preempt(150));
-	ck_assert(!preempt(50));
+	ck_assert(preempt(75));
+	ck_assert(!preempt(30));
+}
+END_TEST
+
+/* Look once a millisecond, with 'a_second' preemptions a second. */
+static bool
+look(unsigned ms, unsigned a_second)
+{
+	for (unsigned i = 0; i < ms; i++) {
+		preemptions += (i + 1) * a_second / 1000 - i * a_second / 1000;
+		now_ns += MS;
+		load_policy_look(&policy, now_ns);
+	}
+	return load_policy_is_fast(&policy);
+}
+
+/* The first block of a trace may take as long as the process lives. */
+START_TEST(a_preemption_counts_before_a_block_is_full)
+{
+	ck_assert(!look(1, 0));
+	ck_assert(look(25, 1000));
+	ck_assert(policy.is_contended && !policy.is_pressed);
+	ck_assert(!look(250, 0));
+}
+END_TEST
+
+START_TEST(a_few_early_preemptions_do_not_count)
+{
+	ck_assert(!look(25, 0));
+	ck_assert(!look(60, 150));
 }
 END_TEST
 
@@ -177,6 +209,8 @@ main(void)
 	tcase_add_test(tc, a_slow_file_is_no_place_for_stored_blocks);
 	tcase_add_test(tc, a_program_that_is_preempted_gets_the_processor);
 	tcase_add_test(tc, the_first_look_tells_nothing);
+	tcase_add_test(tc, a_preemption_counts_before_a_block_is_full);
+	tcase_add_test(tc, a_few_early_preemptions_do_not_count);
 	suite_add_tcase(suite, tc);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
