@@ -5,6 +5,7 @@
  * It is glibc's, except that malloc(301) and what BAD_HEAP names go wrong.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,8 @@ begin(void)
 	pthread_key_create(&key, wait_for_ever);
 	if (is("start"))
 		wait_for_ever(NULL);
+	if (is("stop at the start"))
+		raise(SIGSTOP);
 	if (is("close at the start"))
 		close_all();
 }
@@ -82,6 +85,10 @@ go_wrong(void)
 	if (is("deadlock"))
 		for (;;)
 			pthread_mutex_lock(&lock);
+	if (is("stop"))
+		raise(SIGSTOP);
+	if (is("read a terminal"))
+		raise(SIGTTIN);
 	if (is("slow"))
 		usleep(300000);
 	if (is("exit"))

@@ -62,8 +62,12 @@ bad deadlock "$stands"
 bad loop 'no progress for 1 s: thread 7 hangs in its call*malloc(301)' --check
 bad free 'no progress for 1 s: thread * hangs in its call *, in free(p)'
 bad start 'no progress for 1 s, before all calls'
-end='no progress for 1 s: thread 7 does not end after call 1 116, its last one'
-bad 'thread end' "$end"
+bad 'thread end' \
+	'no progress for 1 s: thread 7 does not end after its last call, 1 116'
+bad stop "no progress for 1 s: signal $(kill -l STOP) (*) has stopped *"
+bad stop 'no progress for 1 s: signal *' --check
+bad 'stop at the start' 'no progress for 1 s: signal *'
+bad 'read a terminal' "no progress for 1 s: signal $(kill -l TTIN) (*) *"
 bad exit 'the replay exited with status 0 before its last call'
 bad close 'the allocator has closed a descriptor of the replay'
 bad 'close at the start' \
@@ -206,7 +210,7 @@ run timeout 60 "$HATF" replay --speed real -r 1 --timeout 0.5 -a glibc \
 	pauses.ascii
 check_status "pauses: $(cat err)" 0
 
-# A driver that is stopped.  It is the process that has BAD_HEAP.
+# A replay that is stopped, with its driver: the process that has BAD_HEAP.
 drivers()
 {
 	grep -lsz "^BAD_HEAP=$1\$" /proc/[0-9]*/environ | cut -d / -f 3
@@ -225,13 +229,13 @@ for ((i = 0; i < 100; i++)); do
 	sleep 0.02
 done
 if [ -n "$driver" ]; then
-	kill -STOP "$driver"
+	kill -STOP "$replay" "$driver"
 	sleep 2.5
-	kill -CONT "$driver"
+	kill -CONT "$driver" "$replay"
 else
 	fail 'no driver to be stopped'
 fi
-wait "$replay" || fail "a stopped driver: $(cat stopped.out)"
+wait "$replay" || fail "a stopped replay: $(cat stopped.out)"
 
 # ------------------------------------------------------- a signal in the middle
 for signal in INT TERM HUP; do

@@ -76,9 +76,12 @@ pass_signal(const struct watch *w, int signal_number)
 	raise(signal_number);
 }
 
-/* Is the driver stopped, by SIGSTOP or by a debugger? */
-static bool
-is_stopped(pid_t pid)
+/*
+ * Return the state of the driver: 'T' if a signal has stopped it, 't' if a
+ * debugger has, otherwise something else.
+ */
+static char
+state_of(pid_t pid)
 {
 	char path[64], text[256] = "";
 	const char *after;
@@ -87,11 +90,11 @@ is_stopped(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	f = fopen(path, "re");
 	if (f == NULL)
-		return false;
+		return '\0';
 	after = fgets(text, sizeof(text), f) != NULL ? strrchr(text, ')')
 						     : NULL;
 	fclose(f);
-	return after != NULL && (after[2] == 'T' || after[2] == 't');
+	return (char)(after != NULL ? after[2] : '\0');
 }
 
 /*
@@ -121,13 +124,54 @@ doze(const struct watch *w)
 	return (uint64_t)(ms < 2 * most_ms ? ms : 2 * most_ms);
 }
 
-/* Return whether the driver has ended, and store its status. */
+/* Has the driver ended?  Store its status.  Note a signal that stops it. */
 static bool
-has_ended(const struct watch *w, int *status_ret)
+has_ended(struct watch *w, int *status_ret)
 {
-	const pid_t pid = waitpid(w->pid, status_ret, WNOHANG);
+	const pid_t pid = waitpid(w->pid, status_ret, WNOHANG | WUNTRACED);
 
+	if (pid == w->pid && WIFSTOPPED(*status_ret)) {
+		w->stop_signal = WSTOPSIG(*status_ret);
+		return false;
+	}
 	return pid == w->pid || (pid < 0 && errno != EINTR);
+}
+
+/*
+ * The driver is stopped for 'ms' more.  If that is too long, write to 'text'
+ * which signal has stopped it, and return true.
+ */
+static bool
+is_stopped_for_long(struct watch *w, uint64_t ms, char *text, size_t cap)
+{
+	/* In its next turn, has_ended() learns the signal. */
+	if (w->stop_signal == 0)
+		return false;
+	w->stopped_ms += ms;
+	if (w->stopped_ms < w->limit_ms)
+		return false;
+	snprintf(text, cap,
+		 "no progress for %g s: signal %d (%s) has stopped the replay",
+		 (double)w->limit_ms / 1000, w->stop_signal,
+		 strsignal(w->stop_signal));
+	return true;
+}
+
+/* Has the driver made no progress for too long, 'ms' after the last look? */
+static bool
+stands_still(struct watch *w, struct standstill *still, uint64_t ms, char *text,
+	     size_t cap)
+{
+	const char state = state_of(w->pid);
+
+	/* A debugger knows what it does. */
+	if (state == 't')
+		return false;
+	if (state == 'T')
+		return is_stopped_for_long(w, ms, text, cap);
+	w->stop_signal = 0;
+	w->stopped_ms = 0;
+	return standstill_look(still, ms, w->limit_ms, text, cap);
 }
 
 bool
@@ -142,8 +186,8 @@ watch_wait(struct watch *w, int *status_ret, char *fault, size_t cap)
 	while (!has_ended(w, status_ret)) {
 		const uint64_t ms = doze(w);
 
-		if (w->limit_ms == 0 || is_stopped(w->pid) ||
-		    !standstill_look(&still, ms, w->limit_ms, fault, cap))
+		if (w->limit_ms == 0 ||
+		    !stands_still(w, &still, ms, fault, cap))
 			continue;
 		kill_driver(w);
 		waitpid(w->pid, status_ret, 0);

@@ -2,10 +2,11 @@
 /*
  * watch.h - wait for the driver, and end one that makes no progress
  *
- * A thread makes no progress if it stays in one call for 'limit_ms', and the
- * driver makes none if all of its threads wait for one another so long.  Waits
- * and pauses that a thread will leave do not count, nor does the time in which
- * the driver or this process is stopped.
+ * A thread makes no progress if it stays in one call for 'limit_ms'.  The
+ * driver makes none if all of its threads wait for one another so long, or if a
+ * signal has stopped it so long.  Waits and pauses that a thread will leave do
+ * not count, nor does time in which a debugger has stopped the driver, or in
+ * which this process is stopped, too.
  *
  * Meanwhile SIGINT, SIGTERM and SIGHUP first end the driver and the processes
  * that its allocator has started, and SIGTSTP stops them.
@@ -25,7 +26,9 @@ struct watch {
 	const struct compiled *compiled;
 	uint64_t limit_ms; /* 0: no limit */
 	sigset_t waited;   /* the signals to wait for, which are blocked */
-	sigset_t before;   /* the signal mask before watch_begin() */
+	sigset_t before;   /* the signal mask without that */
+	int stop_signal;   /* has stopped the driver; 0: unknown, or none has */
+	uint64_t stopped_ms;
 };
 
 /* Block the signals, before the driver starts. */
