@@ -399,6 +399,32 @@ size=$(awk '/^MemTotal/ { print $2 * 1024 }' /proc/meminfo)
 printf '%s\n' "$first_line" "0 $size 0x1000 0 0 1" >much.ascii
 refused 'more than there is' '* a replay would take * are available*' \
 	much.ascii
+# A control group's limit counts, too.  Other files hide those of the groups.
+awk '/ - cgroup2 / || / - cgroup [^ ]+ [^ ]*memory/ { print $5 }' \
+	/proc/self/mountinfo >groups
+cat >limited.sh <<'END'
+while read -r folder; do
+	mount -t tmpfs none "$folder" || exit 77
+	echo 67108864 >"$folder/memory.max"
+	echo 67108864 >"$folder/memory.limit_in_bytes"
+done <groups
+[ $# = 0 ] || exec "$@"
+END
+for options in -m -rm none; do
+	unshare "$options" bash limited.sh 2>/dev/null && break
+done
+if [ "$options" != none ] && [ -s groups ]; then
+	printf '%s\n' "$first_line" '0 100000000 0x1000 0 0 1' >group.ascii
+	run unshare "$options" bash limited.sh "$HATF" replay -r 1 -a glibc \
+		group.ascii
+	check_status 'a control group' 1
+	check_one_line 'a control group' 'hatf replay: group.ascii: a replay' \
+		'would take * of memory, and within the limit of a control' \
+		'group 64.0 MiB are available (--touch first takes less)'
+	run unshare "$options" bash limited.sh "$HATF" replay -r 1 -a glibc \
+		--touch first group.ascii
+	check_status 'a control group, not touched' 0
+fi
 # An event a year after the first one.
 cat >year.ascii <<END
 $first_line

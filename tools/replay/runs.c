@@ -2,15 +2,14 @@
 /* runs.c - see runs.h */
 #include "tools/replay/runs.h"
 
+#include "tools/replay/available.h"
 #include "tools/replay/drive.h"
 #include "tools/ui/message.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 const char *const replay_measure_words[] = {
 	"wall", "cpu",	    "peak_rss", "end_rss", "faults",
@@ -332,24 +331,6 @@ runs_close(struct replay_runs *runs)
 
 /* ------------------------------------------------------------------- memory */
 
-/* Return the memory that programs can still get; UINT64_MAX: unknown. */
-static uint64_t
-available_nbytes(void)
-{
-	static const char key[] = "MemAvailable:";
-	char text[4096];
-	const int fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
-	const ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
-	const char *line;
-
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	line = strstr(text, key);
-	return line != NULL ? strtoull(line + strlen(key), NULL, 10) * 1024
-			    : UINT64_MAX;
-}
-
 /* Return the memory of the driver itself. */
 static uint64_t
 driver_nbytes(const struct compiled *c)
@@ -361,7 +342,7 @@ driver_nbytes(const struct compiled *c)
 bool
 runs_fit(const struct compiled *c, enum driver_touch touch, const char *path)
 {
-	const uint64_t available = available_nbytes();
+	const struct available available = available_memory("");
 	/*
 	 * Without TOUCH_ALL, only the first page of a block, and the pages that
 	 * a realloc copies, take memory.
@@ -371,12 +352,15 @@ runs_fit(const struct compiled *c, enum driver_touch touch, const char *path)
 
 	if (__builtin_add_overflow(needed, driver_nbytes(c), &needed))
 		needed = UINT64_MAX;
-	if (needed <= available)
+	if (needed <= available.nbytes)
 		return true;
-	message_print("%s: a replay would take %s of memory, and %s are "
+	message_print("%s: a replay would take %s of memory, and %s%s are "
 		      "available%s",
 		      message_path(path), figure_nbytes(needed).text,
-		      figure_nbytes(available).text,
+		      available.is_of_a_group
+			      ? "within the limit of a control group "
+			      : "",
+		      figure_nbytes(available.nbytes).text,
 		      touch == TOUCH_ALL ? " (--touch first takes less)" : "");
 	return false;
 }

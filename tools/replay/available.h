@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * available.h - the memory that this process can still get
+ *
+ * That is the memory which the system has available, or what the limit of a
+ * control group leaves, if this is less.  Every control group counts that this
+ * process is in: its own one and the ancestors of that, of both versions.
+ */
+#ifndef AVAILABLE_H
+#define AVAILABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct available {
+	uint64_t nbytes;    /* UINT64_MAX: unknown */
+	bool is_of_a_group; /* the limit of a control group is the lowest */
+};
+
+/* Look it up.  'root' is "", or a folder to read instead of "/". */
+struct available available_memory(const char *root);
+
+#endif /* AVAILABLE_H */
