@@ -77,6 +77,22 @@ run bash -c "cat hand.ascii | '$HATF' replay --json -r 1 -a glibc -"
 check_status 'a pipe' 0
 check 'a pipe' "$(figures calls)" 10
 
+# A trace in another format is replayed as its conversion to ours is.
+foreign=$CLI/../data/foreign
+for trace in "$foreign"/{android/calls.android,mtrace/cfrac.mtrace.gz} \
+	"$foreign"/{hummingbird/calls.hummingbird,mtrc/awk-64le.trace} \
+	"$foreign"/memtrace/lists-v3.ctf.gz; do
+	"$HATF" convert "$trace" ours.hatf 2>err ||
+		fail "$trace: not converted: $(cat err)"
+	replay "$trace" "$trace"
+	jq -c 'del(.file, .allocators, .driver, .best)' out >foreign
+	replay "$trace, ours" ours.hatf
+	check_text "$trace" foreign < <(
+		jq -c 'del(.file, .allocators, .driver, .best)' out
+	)
+	[ "$(figures calls)" -ge 5 ] || fail "$trace: $(figures calls) calls"
+done
+
 # Each page of a block is written to, also of one that a realloc has grown: 1000
 # blocks of 3 pages and a bit.  A realloc that moves a block writes to it, too.
 awk -v first="$first_line" 'BEGIN {
@@ -154,6 +170,13 @@ check 'null allocator' "$(jq .driver.own out)" null
 run "$HATF" replay --own -r 1 -a glibc kilobytes.ascii
 grep -qx '  glibc: .* in blocks, .* from the system in 1 arena (mallinfo2)' \
 	out || fail "own statistics: $(cat out)"
+
+# The tunables of glibc, in which there are colons, apply to one column.
+run "$HATF" replay --json --own -r 1 -a glibc -a "glibc:GLIBC_TUNABLES=$(
+	)glibc.malloc.top_pad=33554432:glibc.malloc.arena_max=1" kilobytes.ascii
+check_status 'tunables' 0
+check 'tunables' "$(jq -c '[.allocators[].own.mapped_bytes >= 33000000]' out)" \
+	'[false,true]'
 
 # ---------------------------------------------------------------------- limits
 run "$HATF" replay -r 2 -a glibc -a 'glibc:MALLOC_ARENA_MAX=1' \
