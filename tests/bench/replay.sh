@@ -3,30 +3,45 @@
 #
 # replay.sh - the cost of 'hatf replay' itself, and how true its figures are
 #
-#   tests/bench/replay.sh [--calls MILLIONS] [--rounds N]
+#   tests/bench/replay.sh [--calls MILLIONS] [--rounds N] [--realtime]
 #
-# The driver's own cost on one thread and on two; the memory for a trace and one
-# ten times as long; then three programs under each allocator, beside the
-# figures that the replay of their traces predicts, and the orders of the
-# allocators by both.
+# The driver's own cost; its time with two threads, beside one thread and beside
+# two processes, which show what the machine itself allows; the memory for a
+# trace and one ten times as long; then three programs under each allocator,
+# beside the figures that the replay of their traces predicts, and the orders of
+# the allocators by both.
 set -u
 
 usage()
 {
 	cat <<'END'
-usage: tests/bench/replay.sh [--calls MILLIONS] [--rounds N]
+usage: tests/bench/replay.sh [--calls MILLIONS] [--rounds N] [--realtime]
 
-Defaults: --calls 10 --rounds 5, which takes about 4 minutes on an idle machine.
+Defaults: --calls 10 --rounds 5, which takes about 5 minutes on an idle machine.
 --calls 1 --rounds 1 takes about 1 minute and says whether everything works.
+With --realtime, which needs root, the driver's own cost is measured with
+SCHED_FIFO, so that other load of the machine does not show.
 END
 }
 
 calls=10
 rounds=5
+realtime=0
+fifo=()
 while [ $# -gt 0 ]; do
 	case $1 in
-	--calls) calls=${2:?a number of millions} ;;
-	--rounds) rounds=${2:?a number} ;;
+	--calls)
+		calls=${2:?a number of millions}
+		shift
+		;;
+	--rounds)
+		rounds=${2:?a number}
+		shift
+		;;
+	--realtime)
+		realtime=1
+		fifo=(chrt -f 50)
+		;;
 	--help)
 		usage
 		exit 0
@@ -36,7 +51,7 @@ while [ $# -gt 0 ]; do
 		exit 2
 		;;
 	esac
-	shift 2
+	shift
 done
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -54,9 +69,6 @@ pairs()
 		"$HATF" convert -f ascii - "$OUT/$1.hatf" || die "$1.hatf"
 }
 
-# The command that chooses the processors of a replay.
-pin=()
-
 # own TRACE [OPTION...]: wall ns a call of the null allocator, in the fastest
 # run, since other programs only slow runs down.
 own()
@@ -65,41 +77,43 @@ own()
 
 	shift
 	say "replay ${trace##*/} $*"
-	"${pin[@]}" "$HATF" replay --json -a glibc -r $((rounds * 4)) \
+	"${fifo[@]}" "$HATF" replay --json -a glibc -r $((rounds * 4)) \
 		--touch none "$@" "$trace" | jq '.driver.wall.min / .calls'
 }
 
-# processors: the first two processors that this script may use.
-processors()
-{
-	"$PYTHON" -c 'import os
-print(*sorted(os.sched_getaffinity(0))[:2])'
-}
-
-# scaling: how many times as fast two threads are as one.  Processors of a
-# virtual machine can differ: compare with one thread on the slower one.
-scaling()
-{
-	local processor slowest=0 cost
-
-	for processor in $(processors); do
-		pin=(taskset -c "$processor")
-		cost=$(own "$OUT/two.hatf" --threads 1)
-		slowest=$(echo "$slowest $cost" |
-			awk '{ print ($1 > $2 ? $1 : $2) }')
-	done
-	pin=()
-	echo "$slowest $(own "$OUT/two.hatf")" | awk '{ print $1 / $2 }'
-}
-
-# verdict WHAT VALUE OPERATOR BAR: print a line with PASS or MISS.
+# verdict WHAT VALUE [OPERATOR BAR]: print a line, with PASS or MISS if there is
+# a bar.
 verdict()
 {
 	awk -v what="$1" -v value="$2" -v operator="$3" -v bar="$4" 'BEGIN {
+		if (operator == "") {
+			printf("| %s | %.2f | | |\n", what, value)
+			exit
+		}
 		ok = operator == "<=" ? value <= bar : value >= bar
 		printf("| %s | %.2f | %s %s | %s |\n", what, value,
 			operator, bar, ok ? "PASS" : "MISS")
 	}'
+}
+
+# scaling: rows of two threads and of two processes beside one, with the medians
+# and the ranges of the rounds.
+scaling()
+{
+	local median low high bar=('>=' 1.7)
+	local what=('two threads, times as fast as one')
+
+	what+=('two processes at the same time, times as fast as one')
+	what+=('two threads, times as fast as two processes')
+	say 'two threads, and two processes'
+	"$PYTHON" "$BENCH/parts/replay_scaling.py" "$HATF" "$OUT/two.hatf" \
+		"$rounds" "$realtime" >"$OUT/scaling" || die scaling
+	while read -r median low high; do
+		verdict "$(printf '%s (%.2f to %.2f)' "${what[0]}" "$low" \
+			"$high")" "$median" "${bar[@]}"
+		what=("${what[@]:1}")
+		bar=('' '')
+	done <"$OUT/scaling"
 }
 
 # memory TRACE: the most KiB that 'hatf replay' itself takes.
@@ -115,7 +129,8 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' \
 "$CC" -O2 -o "$OUT/pairs" "$BENCH/parts/pairs.c" || die pairs.c
 pairs one 1 "$calls" 1000
 pairs many 1 "$calls" 400000
-pairs two 2 "$calls" 1000
+# Short runs: each needs both processors for itself.
+pairs two 2 $(((calls + 1) / 2)) 1000
 pairs long 1 "$((calls * 10))" 1000
 say 'record python3'
 PYTHONMALLOC=malloc "$HATF" record --follow none -G -o "$OUT/real.hatf.gz" \
@@ -126,7 +141,7 @@ echo "|---|---:|---:|---|"
 verdict 'own cost, ns a call, of python3' "$(own "$OUT/real.hatf.gz")" '<=' 5
 verdict 'own cost, ns a call, in random order' "$(own "$OUT/one.hatf")" '<=' 5
 verdict 'the same with 200 000 live blocks' "$(own "$OUT/many.hatf")" '<=' 5
-verdict 'two threads, times as fast as one' "$(scaling)" '>=' 1.7
+scaling
 say 'memory of a long trace and a short one'
 verdict 'memory for ten times the calls' "$(
 	echo "$(memory "$OUT/long.hatf") $(memory "$OUT/one.hatf")" |
