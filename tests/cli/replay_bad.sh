@@ -220,22 +220,30 @@ awk -v first="$first_line" 'BEGIN {
 	for (i = 1; i <= 10; i++)
 		printf("0 301 0x%x 0 0 1\n", 4096 * i)
 }' >slow.ascii
-"$HATF" replay -r 1 --timeout 1.5 -a ./bad.so:BAD_HEAP=slow slow.ascii \
-	>stopped.out 2>&1 &
-replay=$!
-for ((i = 0; i < 100; i++)); do
-	driver=$(drivers slow)
-	[ -z "$driver" ] || break
-	sleep 0.02
-done
-if [ -n "$driver" ]; then
-	kill -STOP "$replay" "$driver"
+# state PID: 'T' if a signal has stopped the process
+state()
+{
+	sed 's/.*) \(.\).*/\1/' "/proc/$1/stat"
+}
+for signal in STOP TSTP; do
+	"$HATF" replay -r 1 --timeout 1.5 -a ./bad.so:BAD_HEAP=slow \
+		slow.ascii >stopped.out 2>&1 &
+	replay=$!
+	for ((i = 0; i < 100; i++)); do
+		driver=$(drivers slow)
+		[ -z "$driver" ] || break
+		sleep 0.02
+	done
+	[ -n "$driver" ] || fail "SIG$signal: no driver"
+	kill -"$signal" "$replay"
+	# SIGTSTP, as by Ctrl-Z, is passed on.
+	[ "$signal" = TSTP ] || kill -STOP "$driver"
 	sleep 2.5
-	kill -CONT "$driver" "$replay"
-else
-	fail 'no driver to be stopped'
-fi
-wait "$replay" || fail "a stopped replay: $(cat stopped.out)"
+	check "SIG$signal" "$(state "$replay")$(state "$driver")" TT
+	[ "$signal" = TSTP ] || kill -CONT "$driver"
+	kill -CONT "$replay"
+	wait "$replay" || fail "a replay after SIG$signal: $(cat stopped.out)"
+done
 
 # ------------------------------------------------------- a signal in the middle
 for signal in INT TERM HUP; do
