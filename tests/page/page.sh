@@ -3,6 +3,8 @@
 #
 # page.sh - the report's page draws, zooms, searches and sorts in Chromium
 #
+# On a narrow screen nothing stands out, and a finger does the same.
+#
 # Needs node, npm and Chromium; npm fetches playwright-core once.
 # runs alone: beside other tests the page may draw after the test has looked
 set -u
@@ -27,4 +29,6 @@ done
 # Chromium hangs now and then on a busy machine, and ignores other signals.
 export MODULES=$PWD/build/page/node_modules CHROMIUM
 CHROMIUM=$(command -v chromium)
-timeout -s KILL 240 node tests/page/drive.mjs "$TMP"
+timeout -s KILL 240 node tests/page/drive.mjs "$TMP" || exit 1
+timeout -s KILL 120 node tests/page/phone.mjs \
+	"$TMP"/{one,two,large,plain,empty}.html

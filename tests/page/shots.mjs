@@ -10,7 +10,8 @@ const [file, folder] = process.argv.slice(2);
 const browser = await start();
 mkdirSync(folder, { recursive: true });
 for (const [name, width, scheme] of [['light', 1440, 'light'],
-  ['dark', 1440, 'dark'], ['tablet', 820, 'light'], ['phone', 390, 'dark']]) {
+  ['dark', 1440, 'dark'], ['tablet', 820, 'light'], ['phone', 420, 'light'],
+  ['phone-dark', 420, 'dark']]) {
   const page = await open(browser, file,
     { viewport: { width, height: 1000 }, colorScheme: scheme });
   await settled(page);

@@ -5,6 +5,8 @@ import { grid } from './grid.js';
 import { on, state } from './state.js';
 import { heat, onTheme } from './theme.js';
 
+const LABEL = 18; /* pixels: the height of a label */
+
 let map, panel, summary;
 
 /* The rows of all regions, lowest address first. */
@@ -35,7 +37,7 @@ function usage(rows, column) {
   return { live, touched };
 }
 
-function labels(trace, rows) {
+function labels(trace, rows, rowHeight) {
   const out = [];
   let last = -9;
   rows.forEach((row, at) => {
@@ -43,7 +45,9 @@ function labels(trace, rows) {
       return;
     last = at;
     const name = trace.text(row.region.name);
-    out.push({ at: at + 1, text: name || `0x${row.region.start}` });
+    /* Above the line that begins the region. */
+    out.push({ at: at + LABEL / 2 / rowHeight,
+      text: name || `0x${row.region.start}` });
   });
   return out;
 }
@@ -65,6 +69,7 @@ function draw() {
   const rows = rowsOf(trace);
   const columns = trace.addresses.time.length;
   const paint = heat(0, 1, true);
+  const rowHeight = rows.length > 96 ? 3 : rows.length > 48 ? 5 : 9;
 
   map.show({
     columns,
@@ -81,9 +86,9 @@ function draw() {
         ['time', time(trace.addresses.time[c], trace.axis)],
         ['live', percent(shareOf(row, c), 1)]];
     },
-    columnLabels: columnLabels(trace, columns),
-    rowLabels: labels(trace, rows),
-    rowHeight: rows.length > 96 ? 3 : rows.length > 48 ? 5 : 9,
+    columnLabels: () => columnLabels(trace, columns),
+    rowLabels: labels(trace, rows, rowHeight),
+    rowHeight,
     left: 128,
     gap: 0,
     separators: rows.flatMap((row, i) => row.first && i ? [i] : []),

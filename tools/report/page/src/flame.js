@@ -314,6 +314,15 @@ function point(event) {
     hideTooltip();
 }
 
+/* A click or a tap, which moves the focus and thus hides the tooltip. */
+function press(event) {
+  const box = boxAt(event);
+  if (!box)
+    return;
+  zoom(box.node);
+  showTooltip(event.clientX, event.clientY, describe(box.node));
+}
+
 /* ------------------------------------------------------------- controls */
 
 function set(name, value) {
@@ -346,7 +355,7 @@ function makeControls() {
 export function flame() {
   canvas = el('canvas', { 'aria-hidden': 'true', onmousemove: point,
     onmouseleave: hideTooltip,
-    onclick: (e) => { const b = boxAt(e); if (b) zoom(b.node); } });
+    onclick: press });
   host = el('div', { class: 'flame', id: 'flame', tabIndex: 0,
     role: 'application', onkeydown: key, onblur: () => {
       focused = null; hideTooltip(); soon(draw);

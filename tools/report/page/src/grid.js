@@ -6,9 +6,12 @@
  *   columns, rows          numbers of columns and rows; row 0 is at the bottom
  *   cell(column, row)      returns a colour, or null
  *   describe(column, row)  returns the lines of the tooltip
- *   columnLabels, rowLabels  arrays of {at, text}; 'at' counts cells
+ *   columnLabels(width)    returns an array of {at, text}; 'at' counts cells,
+ *                          'width' is that of all cells in pixels
+ *   rowLabels              an array of {at, text}
  *   rowHeight              pixels
- *   left                   pixels for the labels of rows
+ *   left                   pixels for the labels of rows; less if the chart is
+ *                          narrow
  *   gap                    pixels between cells
  *   separators             rows above which there is a line
  */
@@ -17,6 +20,7 @@ import { color, onTheme } from './theme.js';
 import { hideTooltip, showTooltip } from './tooltip.js';
 
 const BOTTOM = 22;
+const NARROWEST = 78; /* pixels for the labels of rows */
 
 export function grid(id, label) {
   const canvas = el('canvas', { 'aria-hidden': 'true' });
@@ -26,8 +30,9 @@ export function grid(id, label) {
   let chart = null;
   let cursor = null;
   let width = 0;
+  let left = 0;
 
-  const cellWidth = () => (width - chart.left) / chart.columns;
+  const cellWidth = () => (width - left) / chart.columns;
 
   function drawCells(context) {
     const w = cellWidth();
@@ -41,8 +46,8 @@ export function grid(id, label) {
         cells++;
         context.fillStyle = paint;
         /* Use whole pixels, so that cells without gaps show no seams. */
-        const x = Math.round(chart.left + c * w);
-        const next = Math.round(chart.left + (c + 1) * w);
+        const x = Math.round(left + c * w);
+        const next = Math.round(left + (c + 1) * w);
         context.fillRect(x, (chart.rows - 1 - r) * h,
           next - x - (w > 5 ? chart.gap : 0), h - (h > 5 ? chart.gap : 0));
       }
@@ -58,10 +63,10 @@ export function grid(id, label) {
     context.textBaseline = 'middle';
     context.textAlign = 'right';
     for (const { at, text } of chart.rowLabels)
-      context.fillText(text, chart.left - 8, base - at * h, chart.left - 10);
-    for (const { at, text } of chart.columnLabels) {
-      const x = chart.left + at * w;
-      context.textAlign = x < chart.left + 30 ? 'left'
+      context.fillText(text, left - 8, base - at * h, left - 10);
+    for (const { at, text } of chart.columnLabels(width - left)) {
+      const x = left + at * w;
+      context.textAlign = x < left + 30 ? 'left'
         : x > width - 30 ? 'right' : 'center';
       context.fillText(text, x, base + BOTTOM / 2 + 2);
     }
@@ -79,18 +84,19 @@ export function grid(id, label) {
     width = host.clientWidth;
     if (!chart || !width)
       return;
+    left = Math.min(chart.left, Math.max(NARROWEST, width / 4));
     const height = chart.rows * chart.rowHeight + BOTTOM;
     const context = sizedContext(canvas, width, height);
     context.clearRect(0, 0, width, height);
     context.fillStyle = color('--field');
-    context.fillRect(chart.left, 0, width - chart.left,
+    context.fillRect(left, 0, width - left,
       chart.rows * chart.rowHeight);
     drawCells(context);
     drawLabels(context);
     if (cursor) {
       context.strokeStyle = color('--ink');
       context.lineWidth = 2;
-      context.strokeRect(chart.left + cursor.column * cellWidth(),
+      context.strokeRect(left + cursor.column * cellWidth(),
         (chart.rows - 1 - cursor.row) * chart.rowHeight,
         Math.max(3, cellWidth()), Math.max(3, chart.rowHeight));
     }
@@ -98,7 +104,7 @@ export function grid(id, label) {
 
   function at(event) {
     const area = canvas.getBoundingClientRect();
-    const column = Math.floor((event.clientX - area.left - chart.left) /
+    const column = Math.floor((event.clientX - area.left - left) /
       cellWidth());
     const row = chart.rows - 1 -
       Math.floor((event.clientY - area.top) / chart.rowHeight);
@@ -125,7 +131,7 @@ export function grid(id, label) {
     draw();
     const lines = chart.describe(cursor.column, cursor.row) ?? ['nothing'];
     const area = canvas.getBoundingClientRect();
-    showTooltip(area.left + chart.left + cursor.column * cellWidth(),
+    showTooltip(area.left + left + cursor.column * cellWidth(),
       area.top + (chart.rows - cursor.row) * chart.rowHeight, lines);
     announce(lines.flat().join(', '));
   }
@@ -147,6 +153,8 @@ export function grid(id, label) {
   });
   canvas.addEventListener('mousemove', point);
   canvas.addEventListener('mouseleave', hideTooltip);
+  /* A tap moves the focus, which hides the tooltip. */
+  canvas.addEventListener('click', point);
   new ResizeObserver(() => soon(draw)).observe(host);
 
   return {

@@ -5,6 +5,8 @@ import { grid } from './grid.js';
 import { on, state } from './state.js';
 import { color, heat, onTheme } from './theme.js';
 
+const LAST_LABEL = 104; /* pixels to keep free for the last label */
+
 let unit = 'blocks';
 let map, legend, panel, hint;
 
@@ -67,13 +69,16 @@ function draw() {
   const paint = heat(low, high);
   const whole = values.reduce((sum, v) => sum + v, 0);
 
-  const columnLabels = labelEvery(lives, map.host.clientWidth < 600 ? 4 : 9,
-    (i) => trace.axis === 'us' ? span(life[i + left], 'us')
-      : count(life[i + left]));
-  /* Make room for the last label. */
-  while (columnLabels.length > 1 && columnLabels.at(-1).at > lives - 1)
-    columnLabels.pop();
-  columnLabels.push({ at: lives + 1.5, text: 'live at end' });
+  const columnLabels = (width) => {
+    const labels = labelEvery(lives, width < 520 ? 4 : 9, (i) =>
+      trace.axis === 'us' ? span(life[i + left], 'us')
+        : count(life[i + left]));
+    while (labels.length > 1 &&
+      labels.at(-1).at * width / (lives + 2) > width - LAST_LABEL)
+      labels.pop();
+    labels.push({ at: lives + 1.5, text: 'live at end' });
+    return labels;
+  };
   map.show({
     columns: lives + 2,
     rows: top - bottom + 1,

@@ -74,25 +74,26 @@ function draw() {
     ? `${trace.threads.id.length - shown.length} others` : trace.threadName(t);
 
   replace(table,
-    el('caption', {}, 'Rows: the thread that allocated. Columns: the thread ' +
-      'that freed.'),
     el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, ''),
       columns.map((t) => el('th', { scope: 'col', class: 'turned' },
         headingOf(trace, t, name(t)))))),
     el('tbody', {}, rows.map((from) => el('tr', {},
-      el('th', { scope: 'row' }, name(from)),
+      el('th', { scope: 'row', title: name(from) }, name(from)),
       columns.map((to) => cellOf(cells.get(`${from} ${to}`), paint,
         [name(from), to === LIVE ? 'still live' : `freed by ${name(to)}`],
         high))))));
 }
 
 export function matrix() {
-  table = el('table', { class: 'matrix' });
+  table = el('table', { class: 'matrix',
+    'aria-describedby': 'matrix-meaning' });
   panel = el('section', { class: 'panel', id: 'threads' },
     el('h2', {}, 'Threads: allocated here, freed there'),
     el('div', { class: 'tools' },
       segments('Unit', [['bytes', 'Bytes'], ['blocks', 'Blocks']], unit,
-        (v) => { unit = v; draw(); })),
+        (v) => { unit = v; draw(); }),
+      el('span', { class: 'hint', id: 'matrix-meaning' }, 'Rows: the thread ' +
+        'that allocated. Columns: the thread that freed.')),
     el('div', { class: 'scroll', tabIndex: 0, role: 'region',
       'aria-label': 'Matrix of threads' }, table));
   on('trace', draw);

@@ -22,7 +22,10 @@ const VIEWS = [
 /* The views that need the live bytes of each site. */
 const STACKED = new Set(['sites', 'modules']);
 const HEIGHT = 320;
+const SLACK = 4; /* pixels that a finger moves before it drags */
 const FLAGS = 51; /* pixels for the flags above the chart */
+
+const hasFinger = window.matchMedia('(pointer: coarse)');
 
 let view = 'bytes';
 let drag = 'zoom';
@@ -97,7 +100,7 @@ function options(trace, unit, series) {
     axes: [
       { ...axis, values: (_, ticks) => ticks.map((t) => tick(t, trace)),
         space: 90, size: 34 },
-      { ...axis, size: 78, values: (_, ticks) =>
+      { ...axis, size: host.clientWidth < 500 ? 66 : 78, values: (_, ticks) =>
         ticks.map((v) => figure(v, unit)),
       ...unit === 'blocks' ? {} : { incrs: byteSteps() } },
     ],
@@ -166,6 +169,42 @@ function noteZoom(u, scale) {
   host.dataset.from = Math.round(min);
   host.dataset.to = Math.round(max);
   panel.querySelector('#zoom-out').disabled = whole;
+}
+
+/*
+ * uPlot follows the mouse only.  Pass on a finger that moves sideways as a
+ * mouse that drags; the browser scrolls the page if the finger moves up or down
+ * (touch-action in style.css).
+ */
+function followFinger(over) {
+  let begin = null;
+  let drags = false;
+  const pass = (type, event, target) => target.dispatchEvent(
+    new MouseEvent(type, { clientX: event.clientX, clientY: event.clientY,
+      movementX: 1, bubbles: true }));
+  const end = (event) => {
+    if (drags)
+      pass('mouseup', event, document);
+    begin = null;
+    drags = false;
+  };
+
+  over.addEventListener('pointerdown', (event) => {
+    if (event.pointerType === 'touch' && event.isPrimary)
+      begin = event;
+  });
+  over.addEventListener('pointermove', (event) => {
+    if (event.pointerId !== begin?.pointerId)
+      return;
+    if (!drags && Math.abs(event.clientX - begin.clientX) < SLACK)
+      return;
+    if (!drags)
+      pass('mousedown', begin, over);
+    drags = true;
+    pass('mousemove', event, over);
+  });
+  over.addEventListener('pointerup', end);
+  over.addEventListener('pointercancel', end);
 }
 
 /* Draw the selected moments behind the curves. */
@@ -316,9 +355,11 @@ function showLegend(trace, at) {
 function showMoments() {
   const { trace, moments: { a, b } } = state;
   if (!state.chosen) {
-    replace(moments, el('span', { class: 'hint' }, 'Drag to zoom, click to ' +
-      'select a moment, drag with Shift to select a range. The flame graph ' +
-      'and the sites can show what is selected.'));
+    replace(moments, el('span', { class: 'hint' }, (hasFinger.matches
+      ? 'Drag to zoom, tap to select a moment. '
+      : 'Drag to zoom, click to select a moment, drag with Shift to select ' +
+        'a range. ') +
+      'The flame graph and the sites can show what is selected.'));
     return;
   }
   const at = liveAt(trace, a);
@@ -341,6 +382,7 @@ function draw() {
   legend.hidden = !stacked;
   plot = new uPlot(options(state.trace, unit, series), data, host);
   plot.over.addEventListener('click', clickMoment);
+  followFinger(plot.over);
   showMoments();
   showReadout(plot);
 }
