@@ -260,6 +260,7 @@ tell_trace(struct text *answer)
 	text_line_u64(answer, "wait_ns", sums.wait_ns);
 	text_line_u64(answer, "threads", sums.threads);
 	text_line_u64(answer, "segment", writer->segment.number);
+	text_line_u64(answer, "keeps_live", writer->segment.live.slots != NULL);
 	text_line_u64(
 		answer, "seconds",
 		(sys_clock_ns(CLOCK_MONOTONIC) - writer->segment.since_ns) /

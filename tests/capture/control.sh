@@ -162,6 +162,11 @@ keep = [bytearray(1000 + i) for i in range(500)]
 for i in range(60):
     keep.append(bytearray(600 + i))
     time.sleep(0.05)'
+	refused 'a snapshot without a table' 'set HATFTRACE_ROTATE' \
+		ctl --rotate "$pid" snapshot -o none.hatf.gz
+	check 'no rotation' "$(value "$pid" segment)" 0
+	check 'no table' "$(value "$pid" keeps_live)" 0
+	[ -e none.hatf.gz ] && fail 'a snapshot in spite of that'
 	ctl "$pid" rotate >rotate.txt || fail rotate
 	grep -q 'without the blocks live at its start' rotate.txt ||
 		fail "rotate: $(cat rotate.txt)"
@@ -189,7 +194,9 @@ for i in range(60):
 import time
 keep = [bytearray(1000 + i) for i in range(500)]
 open("kept", "w").close()
-time.sleep(2)'
+for i in range(200):
+    keep.append(bytearray(600 + i))
+    time.sleep(0.01)'
 	for ((order = 0; order < 500; order++)); do
 		[ -e kept ] && break
 		sleep 0.02
@@ -198,9 +205,17 @@ time.sleep(2)'
 	ctl "$pid" snapshot -o whole.snap.hatf.gz >snap.txt || fail snapshot
 	grep -q 'unknown' snap.txt && fail "snapshot: $(cat snap.txt)"
 	check_ge 'blocks' "$(info whole.snap.hatf.gz end_live_objects)" 500
+	# A snapshot of the next file has what this file begins with.
+	ctl --json --rotate "$pid" snapshot -o fresh.hatf.gz >fresh.json ||
+		fail 'snapshot --rotate'
 	wait "$pid"
 	clean whole.s*.hatf.gz
 	check_ge 'carried' "$(info whole.s0001.hatf.gz carried_objects)" 500
+	check 'fresh' "$(jq -r '.live, .live_objects' fresh.json | xargs)" \
+		"exact $(info whole.s0002.hatf.gz carried_objects)"
+	check 'fresh: of' "$(header fresh.hatf.gz snapshot_of)" \
+		whole.s0002.hatf.gz
+	clean fresh.hatf.gz
 }
 
 test_wrong_processes()

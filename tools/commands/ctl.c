@@ -25,6 +25,7 @@ enum {
 	OPT_JSON,
 	OPT_OUT,
 	OPT_LIVE,
+	OPT_ROTATE,
 	OPT_YES,
 };
 
@@ -38,6 +39,9 @@ static const struct opt options[] = {
 	{ "live", 'l', NULL,
 	  "status: also print live bytes, live blocks and the peak,\n"
 	  "from the trace so far" },
+	{ "rotate", 'r', NULL,
+	  "snapshot: first begin the next file of the trace, and\n"
+	  "read only its beginning; needs HATFTRACE_ROTATE" },
 	{ "yes", 'y', NULL, "do not ask before stopping all processes" },
 	{ NULL, 0, NULL, NULL },
 };
@@ -67,7 +71,7 @@ static const char *const orders[] = { "status", "start",    "stop", "flush",
 #define PIDS_MAX 65536
 
 struct ask {
-	bool all, json, live, yes;
+	bool all, json, live, rotate, yes;
 	const char *out; /* path of --output; NULL: the default */
 	const char *order;
 };
@@ -83,6 +87,8 @@ take_option(unsigned idx, const char *value, void *ctx)
 		ask->json = true;
 	else if (idx == OPT_LIVE)
 		ask->live = true;
+	else if (idx == OPT_ROTATE)
+		ask->rotate = true;
 	else if (idx == OPT_YES)
 		ask->yes = true;
 	else
@@ -302,7 +308,10 @@ print_snapshot(const struct ask *ask, pid_t pid, const struct snapshot *s)
 	return true;
 }
 
-/* Take the snapshot, after "flush" has written all events to the file. */
+/*
+ * Take the snapshot after "flush" has written all events to the file, or after
+ * "rotate" has begun a file with the live blocks.
+ */
 static bool
 take_snapshot(const struct tracer_answer *r, void *context)
 {
@@ -313,7 +322,7 @@ take_snapshot(const struct tracer_answer *r, void *context)
 	bool is_fine;
 
 	snprintf(trace, sizeof(trace), "%s", value != NULL ? value : "");
-	s.event_count = number(r, "events");
+	s.event_count = ask->rotate ? 0 : number(r, "events");
 	s.from_fd = tracer_open_trace(r, trace);
 	if (s.from_fd < 0) {
 		complain_of_trace(r, trace, errno);
@@ -394,6 +403,30 @@ add_answered(const struct tracer_answer *r, void *context)
 	return true;
 }
 
+/*
+ * Add a process whose next file will begin with the live blocks.  Refuse to
+ * rotate the trace of another one: its snapshot would lack blocks.
+ */
+static bool
+add_rotating(const struct tracer_answer *r, void *context)
+{
+	struct answered *const a = context;
+
+	if (!is_recording(r)) {
+		message_print("%ld: not recording", (long)r->pid);
+		return false;
+	}
+	if (number(r, "keeps_live") == 0) {
+		message_print("%ld: cannot rotate with the live blocks: set "
+			      "HATFTRACE_ROTATE for the process, or leave out "
+			      "--rotate",
+			      (long)r->pid);
+		return false;
+	}
+	a->recording[a->recording_count++] = r->pid;
+	return true;
+}
+
 static bool
 ignore_answer(const struct tracer_answer *r, void *context)
 {
@@ -413,9 +446,24 @@ show_live(struct ask *ask, const pid_t *pids, size_t count)
 	return tracer_send(a.all, a.count, "status", show, ask) && is_fine;
 }
 
+/* Rotate the traces, and take the snapshots from their new files. */
+static bool
+rotate_and_take(struct ask *ask, const pid_t *pids, size_t count)
+{
+	static struct answered a;
+	const bool is_fine =
+		tracer_send(pids, count, "status", add_rotating, &a);
+
+	return tracer_send(a.recording, a.recording_count, "rotate",
+			   take_snapshot, ask) &&
+	       is_fine;
+}
+
 static bool
 act(struct ask *ask, const pid_t *pids, size_t count)
 {
+	if (ask->rotate)
+		return rotate_and_take(ask, pids, count);
 	if (strcmp(ask->order, "snapshot") == 0)
 		return tracer_send(pids, count, "flush", take_snapshot, ask);
 	if (ask->live)
@@ -543,6 +591,8 @@ command_ctl(int argc, char **argv)
 			"--output needs the order snapshot and a single PID");
 	if (ask.live && strcmp(ask.order, "status") != 0)
 		return opt_complain(&page, "--live needs the order status");
+	if (ask.rotate && strcmp(ask.order, "snapshot") != 0)
+		return opt_complain(&page, "--rotate needs the order snapshot");
 	if (ask.yes && !ask.all)
 		return opt_complain(&page, "--yes needs --all");
 	if (ask.all)

@@ -21,9 +21,13 @@ enum snapshot_live {
 };
 
 struct snapshot {
-	const char *from;     /* name of the source trace */
-	int from_fd;	      /* the source trace, open for reading; borrowed */
-	uint64_t event_count; /* events to read; the source may have fewer */
+	const char *from; /* name of the source trace */
+	int from_fd;	  /* the source trace, open for reading; borrowed */
+	/*
+	 * How many events to read, after the blocks that were live at the start
+	 * of the source.  The source may have fewer.
+	 */
+	uint64_t event_count;
 	/*
 	 * Path of the new file, which must not exist; "-": standard output.
 	 * NULL: the first of "snapshot.PID.hatf.gz", "snapshot.PID.1.hatf.gz"
