@@ -62,8 +62,8 @@ bad deadlock "$stands"
 bad loop 'no progress for 1 s: thread 7 hangs in its call*malloc(301)' --check
 bad free 'no progress for 1 s: thread * hangs in its call *, in free(p)'
 bad start 'no progress for 1 s, before all calls'
-bad 'thread end' \
-	'no progress for 1 s: thread 7 does not end after its last call, 1 116'
+end='no progress for 1 s: thread 7 does not end after call 1 116, its last one'
+bad 'thread end' "$end"
 bad stop "no progress for 1 s: signal $(kill -l STOP) (*) has stopped *"
 bad stop 'no progress for 1 s: signal *' --check
 bad 'stop at the start' 'no progress for 1 s: signal *'

@@ -124,7 +124,10 @@ doze(const struct watch *w)
 	return (uint64_t)(ms < 2 * most_ms ? ms : 2 * most_ms);
 }
 
-/* Has the driver ended?  Store its status.  Note a signal that stops it. */
+/*
+ * Return whether the driver has ended, and store its status.  If a signal has
+ * stopped the driver, store the signal in 'stop_signal'.
+ */
 static bool
 has_ended(struct watch *w, int *status_ret)
 {

@@ -26,9 +26,10 @@ struct watch {
 	const struct compiled *compiled;
 	uint64_t limit_ms; /* 0: no limit */
 	sigset_t waited;   /* the signals to wait for, which are blocked */
-	sigset_t before;   /* the signal mask without that */
-	int stop_signal;   /* has stopped the driver; 0: unknown, or none has */
-	uint64_t stopped_ms;
+	sigset_t before;   /* the signal mask before watch_begin() */
+	/* the signal that has stopped the driver; 0: none, or unknown which */
+	int stop_signal;
+	uint64_t stopped_ms; /* how long the driver has been stopped */
 };
 
 /* Block the signals, before the driver starts. */
