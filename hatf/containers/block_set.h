@@ -61,6 +61,8 @@ struct block {
 	 * number of the event that allocated the block, at most BLOCK_EVENT_MAX
 	 */
 	uint64_t birth_event;
+	/* the number of the block, see numbered_blocks.h; 0 in a block set */
+	uint32_t number;
 };
 
 struct block_page {

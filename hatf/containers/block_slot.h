@@ -73,6 +73,7 @@ block_slot_get(const struct block_page *page, const uint64_t *slot,
 	       struct block *ret)
 {
 	ret->birth_time = slot[0];
+	ret->number = 0;
 	if (page->words == BLOCK_SLOT_WIDE_WORDS) {
 		ret->object = slot[1];
 		ret->size = slot[2];
