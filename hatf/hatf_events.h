@@ -109,7 +109,11 @@ struct hatf_event {
 	uint64_t birth_time; /* time at which the object was allocated */
 	/* number of the event that allocated the object */
 	uint64_t birth_event;
-	uint64_t reserved; /* always 0 */
+	/*
+	 * After hatf_events_number_blocks(): numbers of the blocks at 'address'
+	 * and 'old_address'; 0: the event made no block; the block is not known
+	 */
+	uint32_t block, old_block;
 };
 
 struct hatf_events;
@@ -121,6 +125,26 @@ struct hatf_events;
  */
 HATF_API enum hatf_status hatf_events_open(struct hatf_reader *reader,
 					   struct hatf_events **events_ret);
+
+/*
+ * Let the stage number the live blocks, so that the caller can keep what it
+ * knows of each block in an array: 'block' and 'old_block' of events, and
+ * 'block' of live objects, are indices of this array.
+ *
+ * The blocks of a heap have numbers from 1.  No two live blocks of a heap have
+ * the same number, and no number exceeds the largest number of blocks that were
+ * live in the heap at the same time.  A realloc keeps the number.  A number can
+ * be used again after an event that ends its block: a free, a realloc, the end
+ * of the heap; or, where the trace contradicts itself or lacks a free, an event
+ * whose 'block' is the number.  The old block that a realloc of tag
+ * HATF_REALLOC_ALLOC keeps gets another number, without an event.
+ *
+ * The stage then needs about twice the memory for each block, and handles
+ * events faster.  Call this before hatf_events_inherit() and before reading the
+ * first event, and do not call hatf_events_keep_order().  Errors:
+ * HATF_BAD_OPTION: the call comes too late, or the stage keeps an order.
+ */
+HATF_API enum hatf_status hatf_events_number_blocks(struct hatf_events *events);
 
 /*
  * How much is known about the blocks that a forked child inherited from its
@@ -265,6 +289,8 @@ struct hatf_live {
 	uint64_t object;
 	uint64_t birth_time, birth_event;
 	bool carried;
+	/* after hatf_events_number_blocks(): the number of the block, else 0 */
+	uint32_t block;
 	uint64_t reserved; /* always 0 */
 };
 
@@ -279,10 +305,10 @@ hatf_events_visit_live(const struct hatf_events *events,
 		       void *ctx);
 
 /*
- * From this call on, also keep the live objects in the order of their
- * addresses, for the two functions below.  The order takes half a byte for each
- * page of 4096 addresses with objects, if such pages are adjacent.  Errors:
- * HATF_NO_MEMORY.
+ * From here on, also keep the live objects in the order of their addresses, for
+ * the two functions below.  The order takes half a byte for each page of 4096
+ * addresses with objects, if such pages are adjacent.  Errors: HATF_NO_MEMORY;
+ * HATF_BAD_OPTION after hatf_events_number_blocks().
  */
 HATF_API enum hatf_status hatf_events_keep_order(struct hatf_events *events);
 

@@ -15,40 +15,71 @@ heaps_init(struct heaps *heaps, bool strict)
 	ids_init(&heaps->ids, strict);
 }
 
+bool
+heaps_number_blocks(struct heaps *heaps)
+{
+	if (heaps->numbers_blocks)
+		return true;
+	if (heaps->live_count != 0 || heaps->other_count != 0 ||
+	    heaps->first.live.keeps_order)
+		return false;
+	block_set_fini(&heaps->first.live);
+	numbered_blocks_init(&heaps->first.numbered);
+	heaps->numbers_blocks = true;
+	return true;
+}
+
+/* Remove all blocks of a heap. */
+static void
+free_blocks(const struct heaps *heaps, struct heap *heap)
+{
+	if (heaps->numbers_blocks)
+		numbered_blocks_fini(&heap->numbered);
+	else
+		block_set_fini(&heap->live);
+}
+
 void
 heaps_fini(struct heaps *heaps)
 {
 	for (size_t i = 0; i < heaps->other_count; i++) {
-		block_set_fini(&heaps->others[i]->live);
+		free_blocks(heaps, heaps->others[i]);
 		free(heaps->others[i]);
 	}
 	free(heaps->others);
-	block_set_fini(&heaps->first.live);
+	free_blocks(heaps, &heaps->first);
 	u64_map_fini(&heaps->index);
 	ids_fini(&heaps->ids);
 }
 
 static void
-clear_history(struct block_set *live)
+clear_history(const struct heaps *heaps, struct heap *heap)
 {
-	struct block_walk walk = { 0 };
+	struct heaps_walk walk = { .live = { 0 } };
 	struct block block;
 	uint64_t address;
 	bool added;
 
-	while (block_set_next(live, &walk, &address, &block)) {
-		const struct block without_history = { .size = block.size };
+	while (heaps_next_block(heaps, heap, &walk, &address, &block)) {
+		const struct block without_history = {
+			.size = block.size,
+			.number = block.number,
+		};
 
-		block_set_put(live, address, &without_history, &added, NULL);
+		if (heaps->numbers_blocks)
+			numbered_blocks_set(&heap->numbered, &without_history);
+		else
+			block_set_put(&heap->live, address, &without_history,
+				      &added, NULL);
 	}
 }
 
 void
 heaps_clear_history(struct heaps *heaps)
 {
-	clear_history(&heaps->first.live);
+	clear_history(heaps, &heaps->first);
 	for (size_t i = 0; i < heaps->other_count; i++)
-		clear_history(&heaps->others[i]->live);
+		clear_history(heaps, heaps->others[i]);
 	heaps->peak_count = heaps->live_count;
 	heaps->peak_nbytes = heaps->live_nbytes;
 }
@@ -56,15 +87,17 @@ heaps_clear_history(struct heaps *heaps)
 bool
 heaps_keep_without_history(struct heaps *heaps)
 {
-	struct block_walk walk = { 0 };
+	struct heaps_walk walk = { .live = { 0 } };
 	struct block block;
 	struct heaps kept;
 	bool is_fine = true, replaced;
 	uint64_t address;
 
 	heaps_init(&kept, false);
+	if (heaps->numbers_blocks)
+		heaps_number_blocks(&kept);
 	while (is_fine &&
-	       block_set_next(&heaps->first.live, &walk, &address, &block))
+	       heaps_next_block(heaps, &heaps->first, &walk, &address, &block))
 		if (block.object == 0)
 			is_fine = heaps_put(&kept, &kept.first, address, &block,
 					    &replaced, NULL);
@@ -105,8 +138,12 @@ heaps_get(struct heaps *heaps, uint64_t id)
 	heap = calloc(1, sizeof(*heap));
 	if (heap == NULL)
 		return NULL;
-	block_set_init(&heap->live);
-	heap->live.keeps_order = heaps->first.live.keeps_order;
+	if (heaps->numbers_blocks) {
+		numbered_blocks_init(&heap->numbered);
+	} else {
+		block_set_init(&heap->live);
+		heap->live.keeps_order = heaps->first.live.keeps_order;
+	}
 	entry = make_room(heaps) ? u64_map_put(&heaps->index, id, &added)
 				 : NULL;
 	if (entry == NULL) {
@@ -163,13 +200,13 @@ heaps_sum_without_history(struct heaps *heaps, uint64_t id, uint64_t *count_ret,
 			  uint64_t *nbytes_ret)
 {
 	const struct heap *const heap = heaps_find(heaps, id);
-	struct block_walk walk = { 0 };
+	struct heaps_walk walk = { .live = { 0 } };
 	struct block block;
 	uint64_t address;
 
 	*count_ret = *nbytes_ret = 0;
 	while (heap != NULL &&
-	       block_set_next(&heap->live, &walk, &address, &block)) {
+	       heaps_next_block(heaps, heap, &walk, &address, &block)) {
 		if (block.object != 0)
 			continue;
 		++*count_ret;
@@ -184,10 +221,11 @@ heaps_clear(struct heaps *heaps, uint64_t id)
 
 	if (heap == NULL)
 		return;
-	heaps->live_count -= heap->live.count;
+	heaps->live_count -=
+		heaps->numbers_blocks ? heap->numbered.count : heap->live.count;
 	heaps->live_nbytes -= heap->nbytes;
 	heap->nbytes = 0;
-	block_set_fini(&heap->live);
+	free_blocks(heaps, heap);
 	if (id != 0)
 		remove_heap(heaps, heap);
 }
@@ -204,12 +242,16 @@ note_peak(struct heaps *heaps)
 
 bool
 heaps_put(struct heaps *heaps, struct heap *heap, uint64_t address,
-	  const struct block *block, bool *replaced_ret, struct block *lost_ret)
+	  struct block *block, bool *replaced_ret, struct block *lost_ret)
 {
 	struct block old = { .size = 0 };
 	bool added;
 
-	if (!block_set_put(&heap->live, address, block, &added, &old))
+	if (!(heaps->numbers_blocks
+		      ? numbered_blocks_put(&heap->numbered, address, block,
+					    &added, &old)
+		      : block_set_put(&heap->live, address, block, &added,
+				      &old)))
 		return false;
 	if (!added && lost_ret != NULL)
 		*lost_ret = old;
@@ -225,7 +267,9 @@ bool
 heaps_take(struct heaps *heaps, struct heap *heap, uint64_t address,
 	   struct block *old_ret)
 {
-	if (!block_set_take(&heap->live, address, old_ret))
+	if (!(heaps->numbers_blocks
+		      ? numbered_blocks_take(&heap->numbered, address, old_ret)
+		      : block_set_take(&heap->live, address, old_ret)))
 		return false;
 	heap->nbytes -= old_ret->size;
 	heaps->live_count--;

@@ -7,6 +7,8 @@
  * And if a heap is destroyed, all of its blocks are freed.  Memory is O(live
  * blocks + heaps that exist).  Used by one thread at a time.
  *
+ * With heaps_number_blocks(), the sets number their blocks.
+ *
  * Invariant: 'live_count' and 'live_nbytes' are sums over all sets.
  */
 #ifndef HATF_HEAPS_H
@@ -14,12 +16,17 @@
 
 #include "hatf/containers/block_set.h"
 #include "hatf/containers/ids.h"
+#include "hatf/containers/numbered_blocks.h"
 #include "hatf/containers/u64_map.h"
 #include "hatf/hatf.h"
 
 struct heap {
 	uint64_t id;
-	struct block_set live;
+	union {
+		struct block_set live;
+		/* if 'numbers_blocks' of the heaps is set */
+		struct numbered_blocks numbered;
+	};
 	uint64_t nbytes; /* sum of the sizes of the heap's live blocks */
 };
 
@@ -29,6 +36,7 @@ struct heaps {
 	size_t other_count, other_cap;
 	struct u64_map index; /* maps an id to 'value', the index in 'others' */
 	struct ids ids;	      /* the ids of the heaps that exist */
+	bool numbers_blocks;
 	uint64_t live_count, live_nbytes;
 	uint64_t peak_count, peak_nbytes;
 };
@@ -38,6 +46,12 @@ struct heaps {
  * is used (see ids.h).
  */
 void heaps_init(struct heaps *heaps, bool strict);
+
+/*
+ * From now on number the blocks of each heap (numbered_blocks.h).  Return false
+ * if a block was added before, or if the heaps keep an order.
+ */
+bool heaps_number_blocks(struct heaps *heaps);
 
 /* Free all heaps. */
 void heaps_fini(struct heaps *heaps);
@@ -82,12 +96,12 @@ void heaps_clear(struct heaps *heaps, uint64_t id);
 
 /*
  * Add a block, or replace the block at 'address'.  '*replaced_ret' is true if a
- * block was replaced; copy that block to '*lost_ret' unless 'lost_ret' is NULL.
- * Return false if there is no memory.
+ * block was replaced; it is copied to '*lost_ret' unless that is NULL.  If the
+ * heaps number their blocks, set block->number.  Return false if there is no
+ * memory.
  */
 bool heaps_put(struct heaps *heaps, struct heap *heap, uint64_t address,
-	       const struct block *block, bool *replaced_ret,
-	       struct block *lost_ret);
+	       struct block *block, bool *replaced_ret, struct block *lost_ret);
 
 /*
  * Remove the block at 'address' and copy it to '*old_ret'; false if there is
@@ -95,6 +109,41 @@ bool heaps_put(struct heaps *heaps, struct heap *heap, uint64_t address,
  */
 bool heaps_take(struct heaps *heaps, struct heap *heap, uint64_t address,
 		struct block *old_ret);
+
+/*
+ * Copy the data of the block at 'address' to '*block_ret'; false if there is
+ * none.
+ */
+static inline bool
+heaps_find_block(const struct heaps *heaps, struct heap *heap, uint64_t address,
+		 struct block *block_ret)
+{
+	return heaps->numbers_blocks
+		       ? numbered_blocks_find(&heap->numbered, address,
+					      block_ret)
+		       : block_set_find(&heap->live, address, block_ret);
+}
+
+/*
+ * The position of a walk through the blocks of a heap, see block_set_next() and
+ * numbered_blocks_next().  Zero it before the walk.
+ */
+struct heaps_walk {
+	struct block_walk live;
+	struct numbered_walk numbered;
+};
+
+static inline bool
+heaps_next_block(const struct heaps *heaps, const struct heap *heap,
+		 struct heaps_walk *walk, uint64_t *address_ret,
+		 struct block *block_ret)
+{
+	return heaps->numbers_blocks
+		       ? numbered_blocks_next(&heap->numbered, &walk->numbered,
+					      address_ret, block_ret)
+		       : block_set_next(&heap->live, &walk->live, address_ret,
+					block_ret);
+}
 
 /*
  * How many records ahead of its use a block is prefetched: enough to cover
@@ -119,6 +168,72 @@ heaps_prefetch(const struct heaps *heaps, const struct hatf_record *records,
 	rec = &records[i + HEAPS_PREFETCH_DISTANCE];
 	block_set_prefetch(live, rec->old_address == 0 ? rec->address
 						       : rec->old_address);
+}
+
+/*
+ * What heaps_look_ahead() has found out about records that come later: hints
+ * for numbered_blocks_find(), by the number of the record.
+ */
+#define HEAPS_AHEAD_COUNT 32 /* a power of two */
+struct heaps_ahead {
+	size_t hints[HEAPS_AHEAD_COUNT];
+};
+
+/* How many records ahead numbered_blocks_prefetch_row() is called. */
+#define HEAPS_ROW_DISTANCE 8
+
+/* Return the address that a record looks up first. */
+static inline uint64_t
+heaps_first_address(const struct hatf_record *rec)
+{
+	return rec->old_address == 0 ? rec->address : rec->old_address;
+}
+
+/*
+ * Prepare for record 'i', which comes later: prefetch its page.
+ */
+static inline void
+heaps_look_at_page(const struct heaps *heaps, struct heaps_ahead *ahead,
+		   const struct hatf_record *records, size_t i)
+{
+	ahead->hints[i % HEAPS_AHEAD_COUNT] = numbered_blocks_prefetch_page(
+		&heaps->first.numbered, heaps_first_address(&records[i]));
+}
+
+/*
+ * Like heaps_prefetch(), but for heaps that may number their blocks.  Call
+ * heaps_look_at_first() for each array of records before the first.
+ */
+static inline void
+heaps_look_at_first(const struct heaps *heaps, struct heaps_ahead *ahead,
+		    const struct hatf_record *records, size_t n)
+{
+	if (heaps->numbers_blocks)
+		for (size_t i = 0; i < n && i < HEAPS_PREFETCH_DISTANCE; i++)
+			heaps_look_at_page(heaps, ahead, records, i);
+}
+
+static inline void
+heaps_look_ahead(struct heaps *heaps, struct heaps_ahead *ahead,
+		 const struct hatf_record *records, size_t n, size_t i)
+{
+	struct numbered_blocks *const blocks = &heaps->first.numbered;
+
+	if (!heaps->numbers_blocks) {
+		heaps_prefetch(heaps, records, n, i);
+		return;
+	}
+	if (n - i > HEAPS_PREFETCH_DISTANCE)
+		heaps_look_at_page(heaps, ahead, records,
+				   i + HEAPS_PREFETCH_DISTANCE);
+	if (n - i > HEAPS_ROW_DISTANCE) {
+		const size_t later = i + HEAPS_ROW_DISTANCE;
+
+		numbered_blocks_prefetch_row(
+			blocks, heaps_first_address(&records[later]),
+			ahead->hints[later % HEAPS_AHEAD_COUNT]);
+	}
+	blocks->hint = ahead->hints[i % HEAPS_AHEAD_COUNT];
 }
 
 #endif /* HATF_HEAPS_H */

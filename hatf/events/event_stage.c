@@ -60,6 +60,12 @@ hatf_events_open(struct hatf_reader *reader, struct hatf_events **events_ret)
 	return HATF_OK;
 }
 
+enum hatf_status
+hatf_events_number_blocks(struct hatf_events *events)
+{
+	return heaps_number_blocks(&events->heaps) ? HATF_OK : HATF_BAD_OPTION;
+}
+
 void
 hatf_events_close(struct hatf_events *events)
 {

@@ -54,6 +54,7 @@ describe_object(struct hatf_events *ev, struct hatf_event *out,
 	out->inherited = is_inherited(block);
 	ev->stats.inherited_count += out->inherited;
 	out->old_size = block->size;
+	out->old_block = block->number;
 	out->object = block->object;
 	out->carried = events_is_carried(ev, block->object);
 	out->birth_time = block->birth_time;
@@ -107,7 +108,7 @@ drop_doubtful(struct hatf_events *ev, struct heap *heap, uint64_t address)
 {
 	struct block block;
 
-	if (block_set_find(&heap->live, address, &block) &&
+	if (heaps_find_block(&ev->heaps, heap, address, &block) &&
 	    events_is_carried(ev, block.object))
 		heaps_take(&ev->heaps, heap, address, &block);
 }
@@ -122,7 +123,7 @@ replace_inherited(struct hatf_events *ev, struct heap *heap, uint64_t address)
 {
 	struct block block;
 
-	if (!block_set_find(&heap->live, address, &block) ||
+	if (!heaps_find_block(&ev->heaps, heap, address, &block) ||
 	    !is_inherited(&block))
 		return;
 	uncount_inherited(ev, &block);
@@ -134,7 +135,7 @@ replace_inherited(struct hatf_events *ev, struct heap *heap, uint64_t address)
 static void
 begin_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out)
 {
-	const struct block block = {
+	struct block block = {
 		.size = out->size,
 		.object = out->object,
 		.birth_time = out->birth_time,
@@ -148,6 +149,7 @@ begin_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out)
 		replace_inherited(ev, heap, out->address);
 	if (!heaps_put(&ev->heaps, heap, out->address, &block, &replaced, NULL))
 		no_memory(ev);
+	out->block = block.number;
 	if (replaced)
 		violate(out, HATF_VIOLATION_ALLOC_LIVE);
 }
@@ -266,6 +268,7 @@ resize_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out,
 	live->size = out->size;
 	if (!heaps_put(&ev->heaps, heap, out->address, live, &replaced, NULL))
 		no_memory(ev);
+	out->block = live->number;
 }
 
 /* Remove the old block of a realloc that moved or freed the block. */
@@ -324,7 +327,8 @@ on_realloc(struct hatf_events *ev, struct heap *heap,
 	if (ev->ours && !fits_tag(rec))
 		violate(out, HATF_VIOLATION_PAIRING);
 	if (rec->old_address != 0) {
-		is_live = block_set_find(&heap->live, rec->old_address, &live);
+		is_live = heaps_find_block(&ev->heaps, heap, rec->old_address,
+					   &live);
 		if (is_live)
 			describe_object(ev, out, &live);
 		else
@@ -571,6 +575,8 @@ begin_event(struct hatf_events *ev, const struct hatf_record *rec,
 	out->object = 0;
 	out->birth_time = 0;
 	out->birth_event = 0;
+	out->block = 0;
+	out->old_block = 0;
 	out->inherited = false;
 	out->carried = false;
 	out->attributes = rec->attributes;
@@ -602,6 +608,9 @@ fetch(struct hatf_events *ev)
 		ev->reader, ev->records, EVENTS_BATCH_COUNT, &ev->filled);
 
 	ev->next = 0;
+	if (status == HATF_OK)
+		heaps_look_at_first(&ev->heaps, &ev->ahead, ev->records,
+				    ev->filled);
 	if (status != HATF_END)
 		return status;
 	if ((ev->pairing.alloc_expected || ev->pairing.free_expected) &&
@@ -641,8 +650,8 @@ hatf_events_read(struct hatf_events *events, struct hatf_event *out, size_t max,
 		while (n < max && events->next < events->filled) {
 			const size_t i = events->next++;
 
-			heaps_prefetch(&events->heaps, events->records,
-				       events->filled, i);
+			heaps_look_ahead(&events->heaps, &events->ahead,
+					 events->records, events->filled, i);
 			n += handle(events, &events->records[i], &out[n]);
 		}
 	}

@@ -14,6 +14,7 @@ set_live(const struct hatf_events *ev, uint64_t heap, uint64_t address,
 		.birth_time = block->birth_time,
 		.birth_event = block->birth_event,
 		.carried = events_is_carried(ev, block->object),
+		.block = block->number,
 	};
 }
 
@@ -22,16 +23,16 @@ set_live(const struct hatf_events *ev, uint64_t heap, uint64_t address,
  * returned false.
  */
 static bool
-visit_heap(const struct hatf_events *ev, const struct heap *heap, uint64_t id,
+visit_heap(const struct hatf_events *ev, const struct heap *heap,
 	   bool (*visit)(void *ctx, const struct hatf_live *live), void *ctx)
 {
-	struct block_walk walk = { 0 };
+	struct heaps_walk walk = { .live = { 0 } };
 	struct hatf_live live;
 	struct block block;
 	uint64_t address;
 
-	while (block_set_next(&heap->live, &walk, &address, &block)) {
-		set_live(ev, id, address, &block, &live);
+	while (heaps_next_block(&ev->heaps, heap, &walk, &address, &block)) {
+		set_live(ev, heap->id, address, &block, &live);
 		if (!visit(ctx, &live))
 			return false;
 	}
@@ -44,14 +45,11 @@ hatf_events_visit_live(const struct hatf_events *events,
 		       void *ctx)
 {
 	const struct heaps *const heaps = &events->heaps;
-	const struct u64_map *const index = &heaps->index;
 
-	if (!visit_heap(events, &heaps->first, 0, visit, ctx))
+	if (!visit_heap(events, &heaps->first, visit, ctx))
 		return false;
-	for (size_t i = 0; i < index->slot_count; i++)
-		if (index->keys[i] != 0 &&
-		    !visit_heap(events, heaps->others[index->entries[i].value],
-				index->keys[i], visit, ctx))
+	for (size_t i = 0; i < heaps->other_count; i++)
+		if (!visit_heap(events, heaps->others[i], visit, ctx))
 			return false;
 	return true;
 }
@@ -61,6 +59,8 @@ hatf_events_visit_live(const struct hatf_events *events,
 enum hatf_status
 hatf_events_keep_order(struct hatf_events *events)
 {
+	if (events->heaps.numbers_blocks)
+		return HATF_BAD_OPTION;
 	return heaps_keep_order(&events->heaps) ? HATF_OK : HATF_NO_MEMORY;
 }
 

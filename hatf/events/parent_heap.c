@@ -407,6 +407,9 @@ replay_parent(struct ancestor *a, const struct birth *birth,
 {
 	enum hatf_status status = hatf_events_open(a->reader, &a->events);
 
+	/* The child takes over the parent's heaps. */
+	if (status == HATF_OK && child->heaps.numbers_blocks)
+		status = hatf_events_number_blocks(a->events);
 	if (status == HATF_OK)
 		status = inherit(a->events, NULL, a, heritage_ret);
 	if (status != HATF_OK || (*heritage_ret != HATF_HERITAGE_EXACT &&

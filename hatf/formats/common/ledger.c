@@ -53,10 +53,11 @@ ledger_keep(struct ledger *ledger, const struct hatf_record *rec,
 	    const struct ledger_entry *entry)
 {
 	struct heap *const heap = heaps_get(&ledger->heaps, rec->heap);
+	struct block block = entry->block;
 	bool replaced;
 
 	return heap != NULL && heaps_put(&ledger->heaps, heap, rec->address,
-					 &entry->block, &replaced, NULL);
+					 &block, &replaced, NULL);
 }
 
 static bool

@@ -11,7 +11,7 @@
 static void
 put(struct heaps *heaps, uint64_t id, uint64_t address, uint64_t size)
 {
-	const struct block block = { .size = size };
+	struct block block = { .size = size };
 	struct heap *const heap = heaps_get(heaps, id);
 	bool replaced;
 
@@ -26,7 +26,7 @@ size_of(struct heaps *heaps, uint64_t id, uint64_t address)
 	struct heap *const heap = heaps_get(heaps, id);
 	struct block block;
 
-	return block_set_find(&heap->live, address, &block) ? block.size : 0;
+	return heaps_find_block(heaps, heap, address, &block) ? block.size : 0;
 }
 
 START_TEST(dead_heaps_take_no_memory)
