@@ -161,7 +161,7 @@ open_reader(struct live_trace *t, const char *path)
 	}
 	if (hatf_events_open(t->reader, &t->events) != HATF_OK)
 		t->events = NULL;
-	else
+	else if (hatf_events_number_blocks(t->events) == HATF_OK)
 		t->census = census_open(t->reader, t->events, NULL);
 	if (t->census == NULL)
 		message_print("%s", hatf_status_text(HATF_NO_MEMORY));

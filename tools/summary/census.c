@@ -268,28 +268,10 @@ go_to(struct census *s, const struct hatf_event *e)
 	return true;
 }
 
-/*
- * From now on, identify the blocks of a heap by their addresses.  This is
- * needed in a trace that contradicts itself, where blocks may end without an
- * event that names their objects, and after a realloc that keeps its old block.
- */
-static void
-distrust_objects(struct census *s, const struct hatf_event *e)
-{
-	struct live_table *const table = &s->live[census_heap_row(s, e->heap)];
-
-	if (!table->by_address && !live_table_use_addresses(table))
-		s->no_memory = true;
-}
-
 static void
 take_event(struct census *s, const struct hatf_event *e)
 {
 	s->event_count += trace_window_counts(e);
-	if (e->kind <= HATF_EVENT_REALLOC &&
-	    (e->violation != HATF_VIOLATION_NONE ||
-	     (e->tag == HATF_REALLOC_ALLOC && e->old_address != 0)))
-		distrust_objects(s, e);
 	switch (e->kind) {
 	case HATF_EVENT_ALLOC:
 		census_on_alloc(s, e);
@@ -316,21 +298,31 @@ take_event(struct census *s, const struct hatf_event *e)
 }
 
 /*
- * Number of events between prefetching the slot of a block and using the slot,
+ * Number of events between prefetching the row of a block and using the row,
  * enough to hide the latency of memory.
  */
-#define PREFETCH_AHEAD 24
+#define PREFETCH_AHEAD 16
 
-/* Prefetch the slots that the event will need. */
-static inline void
+/*
+ * Prefetch the row that the event will need.  Without the attribute, gcc takes
+ * this for a function without effects and omits its calls.
+ */
+static inline __attribute__((always_inline)) void
 prefetch(const struct census *s, const struct hatf_event *e)
 {
-	if (e->kind > HATF_EVENT_REALLOC || e->heap != 0)
-		return;
-	if (e->kind != HATF_EVENT_FREE)
-		live_table_prefetch(&s->live[0], e->object, e->address);
-	if (e->kind != HATF_EVENT_ALLOC)
-		live_table_prefetch(&s->live[0], e->object, e->old_address);
+	const struct live_rows *const live = &s->live[0];
+	const uint32_t number = e->old_block != 0 ? e->old_block : e->block;
+
+	if (number < live->count && e->heap == 0)
+		__builtin_prefetch(&live->rows[number], 1);
+}
+
+/* Set the account of the only heap, see 'by_heap'. */
+static void
+settle_heap(struct census *s)
+{
+	if (s->heap_rows.count == 1)
+		s->by_heap.rows[0] = s->total;
 }
 
 bool
@@ -349,16 +341,46 @@ census_add(struct census *s, const struct hatf_event *events, size_t n)
 			on_comment(s, e);
 			continue;
 		}
-		if (!go_to(s, e))
+		if (!go_to(s, e)) {
+			settle_heap(s);
 			return false;
+		}
 		take_event(s, e);
 	}
+	settle_heap(s);
 	if (s->history.no_memory)
 		s->no_memory = true;
 	return !s->no_memory;
 }
 
 /* --------------------------------------------------------- opening, closing */
+
+/* Note the size class of an inherited block. */
+static bool
+note_class(void *ctx, const struct hatf_live *live)
+{
+	bool *const classes = ctx;
+
+	classes[census_class(live->size)] = true;
+	return true;
+}
+
+/*
+ * Make the rows of the inherited blocks' size classes.  The order in which the
+ * stage returns the blocks differs from process to process; the order of the
+ * rows must not.
+ */
+static void
+add_inherited_lanes(struct census *s, const struct hatf_events *events)
+{
+	const uint32_t thread = census_thread_row(s, 0);
+	bool classes[CLASS_COUNT] = { false };
+
+	hatf_events_visit_live(events, note_class, classes);
+	for (unsigned c = 0; c < CLASS_COUNT && !s->no_memory; c++)
+		if (classes[c])
+			census_lane_row(s, thread, census_class_end(c));
+}
 
 /* Count a block that a forked child inherited from its parent. */
 static bool
@@ -368,7 +390,6 @@ take_inherited(void *ctx, const struct hatf_live *live)
 	const uint32_t thread = census_thread_row(s, 0);
 	const uint32_t heap = census_heap_row(s, live->heap);
 	const struct live_block block = {
-		.address = live->address,
 		.size = live->size,
 		.stack = STACK_INHERITED,
 		.lane_plus_1 = census_lane_row(s, thread, live->size) + 1,
@@ -376,7 +397,7 @@ take_inherited(void *ctx, const struct hatf_live *live)
 
 	if (s->no_memory)
 		return false;
-	census_begin_block(s, &block, heap);
+	census_begin_block(s, &block, live->block, heap);
 	amount_add(&s->start, live->size);
 	return !s->no_memory;
 }
@@ -389,6 +410,8 @@ begin_counting(struct census *s, const struct hatf_events *events)
 	if (!census_add_stack_row(s, STACK_NONE, 0) ||
 	    !census_add_stack_row(s, STACK_INHERITED, 0))
 		s->no_memory = true;
+	if (!s->no_memory)
+		add_inherited_lanes(s, events);
 	if (!s->no_memory)
 		hatf_events_visit_live(events, take_inherited, s);
 	s->peak_level = history_level(&s->history, &s->start);
@@ -433,11 +456,11 @@ census_count_waste(struct census *s)
 		return false;
 	waste_init(w);
 	for (uint32_t heap = 0; heap < s->heap_rows.count; heap++) {
-		const struct live_table *const table = &s->live[heap];
+		const struct live_rows *const live = &s->live[heap];
 
-		for (size_t i = 0; i < table->slot_count; i++)
-			if (table->slots[i].lane_plus_1 != 0)
-				waste_begin(w, 0, table->slots[i].size, false);
+		for (size_t i = 0; i < live->count; i++)
+			if (live->rows[i].lane_plus_1 != 0)
+				waste_begin(w, 0, live->rows[i].size, false);
 	}
 	s->waste = w;
 	return true;
@@ -455,6 +478,7 @@ census_end(struct census *s)
 	if (!s->begun)
 		begin_window(s, &end); /* the window contains no event */
 	history_end(&s->history, census_points_of(s), &s->total.live);
+	settle_heap(s);
 	if (s->history.no_memory)
 		s->no_memory = true;
 }
@@ -464,10 +488,8 @@ census_find_live(const struct census *s, const struct hatf_live *live)
 {
 	const uint32_t row = id_rows_find(&s->heap_rows, live->heap);
 
-	return row != ID_ROWS_NONE
-		       ? live_table_find(&s->live[row], live->object,
-					 live->address)
-		       : NULL;
+	return row != ID_ROWS_NONE ? live_rows_find(&s->live[row], live->block)
+				   : NULL;
 }
 
 void

@@ -32,7 +32,7 @@
 #include "tools/sites/id_rows.h"
 #include "tools/summary/account.h"
 #include "tools/summary/history.h"
-#include "tools/summary/live_table.h"
+#include "tools/summary/live_rows.h"
 #include "tools/summary/waste.h"
 #include "tools/trace/trace_window.h"
 
@@ -147,8 +147,12 @@ struct census {
 
 	struct id_rows heap_rows;
 	uint64_t *heap_ids;
-	struct live_table *live; /* live blocks of each heap, by its row */
+	struct live_rows *live; /* live blocks of each heap, by its row */
 	uint32_t heap_cap;
+	/*
+	 * While there is only one heap, census_add() updates its account at the
+	 * end of each call, as a copy of 'total'.
+	 */
 	struct account_list by_heap;
 
 	struct id_rows crossing_rows; /* key: from << 32 | to */
@@ -185,7 +189,8 @@ struct census {
 
 /*
  * Begin a census over the events of 'reader', before the first event is read.
- * 'window' may be NULL.  Return NULL if there is no memory.
+ * 'events' must number the blocks (hatf_events_number_blocks()).  'window' may
+ * be NULL.  Return NULL if there is no memory.
  */
 struct census *census_open(struct hatf_reader *reader,
 			   const struct hatf_events *events,
@@ -213,7 +218,8 @@ void census_close(struct census *s);
 uint64_t census_stack_of(const struct hatf_event *e);
 
 /*
- * Return the entry of a live block; NULL if the census does not know the block.
+ * Return what the census knows of a live block; NULL if it does not know the
+ * block.  The census must have counted all events that were read.
  */
 const struct live_block *census_find_live(const struct census *s,
 					  const struct hatf_live *live);

@@ -6,9 +6,10 @@
 
 /* ----------------------------------------------------------------- counting */
 
-/* The four accounts that count a block. */
+/* The accounts of a block. */
 struct owners {
-	struct account *total, *stack, *lane, *heap;
+	struct account *total, *stack, *lane;
+	struct account *heap; /* NULL: the only heap, see 'by_heap' */
 };
 
 static inline struct owners
@@ -18,26 +19,10 @@ owners_of(struct census *s, const struct live_block *block, uint32_t heap)
 		&s->total,
 		&s->by_stack.rows[block->stack],
 		&s->by_lane.rows[block->lane_plus_1 - 1],
-		&s->by_heap.rows[heap],
+		s->heap_rows.count > 1 ? &s->by_heap.rows[heap] : NULL,
 	};
 
 	return o;
-}
-
-static inline void
-account_begin(struct account *t, uint64_t epoch, uint64_t size, bool is_event)
-{
-	account_touch(t, epoch);
-	amount_add(&t->live, size);
-	if (is_event)
-		amount_add(&t->allocated, size);
-}
-
-static inline void
-account_end(struct account *t, uint64_t epoch, uint64_t size)
-{
-	account_touch(t, epoch);
-	amount_subtract(&t->live, size);
 }
 
 /*
@@ -52,6 +37,13 @@ mark(struct census *s, const struct live_block *block)
 					  : block->stack);
 }
 
+static inline void
+account_end(struct account *t, uint64_t epoch, uint64_t size)
+{
+	account_touch(t, epoch);
+	amount_subtract(&t->live, size);
+}
+
 /* End a block for which the trace has no free.  Add it to the counter 'why'. */
 static void
 lose_block(struct census *s, const struct live_block *block, uint32_t heap,
@@ -62,7 +54,8 @@ lose_block(struct census *s, const struct live_block *block, uint32_t heap,
 	account_end(o.total, s->epoch, block->size);
 	account_end(o.stack, s->epoch, block->size);
 	account_end(o.lane, s->epoch, block->size);
-	account_end(o.heap, s->epoch, block->size);
+	if (o.heap != NULL)
+		account_end(o.heap, s->epoch, block->size);
 	mark(s, block);
 	amount_add(why, block->size);
 	if (s->waste != NULL)
@@ -81,36 +74,52 @@ note_wrapped_sums(struct census *s, uint64_t size, bool is_event)
 		s->wrapped_sums++;
 }
 
-/*
- * Add a block to the table, and count it as live.  With 'is_event', count it as
- * allocated, too.
- */
 static inline void
-begin_block(struct census *s, const struct live_block *block, uint32_t heap,
-	    bool is_event)
+account_begin(struct account *t, uint64_t epoch, uint64_t size, bool is_event)
 {
-	struct live_table *const table = &s->live[heap];
-	struct live_block old;
+	account_touch(t, epoch);
+	amount_add(&t->live, size);
+	if (is_event)
+		amount_add(&t->allocated, size);
+}
 
-	/*
-	 * If no event allocated the block, later events may not name its
-	 * object, so identify blocks by their addresses.
-	 */
-	if (!is_event && !table->by_address && !live_table_use_addresses(table))
+/*
+ * Store a block with this number.  If the trace lacks the end of the block that
+ * had the number before, end it now.  Return false if there is no memory.
+ */
+static inline bool
+store_block(struct census *s, const struct live_block *block, uint32_t number,
+	    uint32_t heap)
+{
+	struct live_rows *const live = &s->live[heap];
+	struct live_block *row;
+
+	if (number >= live->count && !live_rows_reach(live, number)) {
 		s->no_memory = true;
-	if (!live_table_put(table, block, &old)) {
-		s->no_memory = true;
-		return;
+		return false;
 	}
-	if (old.lane_plus_1 != 0)
-		lose_block(s, &old, heap, &s->replaced);
+	row = &live->rows[number];
+	if (row->lane_plus_1 != 0)
+		lose_block(s, row, heap, &s->replaced);
+	*row = *block;
+	return true;
+}
+
+/* See census_begin_block(). */
+static inline void
+begin_block(struct census *s, const struct live_block *block, uint32_t number,
+	    uint32_t heap, bool is_event)
+{
+	if (!store_block(s, block, number, heap))
+		return;
 
 	const struct owners o = owners_of(s, block, heap);
 
 	account_begin(o.total, s->epoch, block->size, is_event);
 	account_begin(o.stack, s->epoch, block->size, is_event);
 	account_begin(o.lane, s->epoch, block->size, is_event);
-	account_begin(o.heap, s->epoch, block->size, is_event);
+	if (o.heap != NULL)
+		account_begin(o.heap, s->epoch, block->size, is_event);
 	note_wrapped_sums(s, block->size, is_event);
 	mark(s, block);
 	if (is_event)
@@ -134,24 +143,25 @@ account_free(struct account *t, uint64_t epoch, uint64_t size,
 {
 	account_end(t, epoch, size);
 	amount_add(&t->freed, size);
-	if (end->is_temporary)
-		amount_add(&t->temporary, size);
 	t->lifetime_events += end->events;
 	t->lifetime_time += end->time;
+	if (end->is_temporary)
+		amount_add(&t->temporary, size);
 }
 
-/* Count a block as freed.  The caller has removed the block from the table. */
+/* Count the end of a block, and take it out of the live ones. */
 static inline void
 free_block(struct census *s, const struct live_block *block, uint32_t heap,
 	   const struct ending *end)
 {
 	const struct owners o = owners_of(s, block, heap);
-	const unsigned c = census_class(block->size);
+	const unsigned c = s->lanes[block->lane_plus_1 - 1].size_class;
 
 	account_free(o.total, s->epoch, block->size, end);
 	account_free(o.stack, s->epoch, block->size, end);
 	account_free(o.lane, s->epoch, block->size, end);
-	account_free(o.heap, s->epoch, block->size, end);
+	if (o.heap != NULL)
+		account_free(o.heap, s->epoch, block->size, end);
 	mark(s, block);
 	history_now(&s->history)->free_count++;
 	if (s->waste != NULL)
@@ -236,8 +246,6 @@ census_on_alloc(struct census *s, const struct hatf_event *e)
 		return;
 
 	const struct live_block block = {
-		.object = e->object,
-		.address = e->address,
 		.size = e->size,
 		.stack = census_stack_row(s, census_stack_of(e)),
 		.lane_plus_1 = census_lane_row(s, thread, e->size) + 1,
@@ -245,7 +253,7 @@ census_on_alloc(struct census *s, const struct hatf_event *e)
 
 	if (s->no_memory)
 		return;
-	begin_block(s, &block, heap, !e->carried);
+	begin_block(s, &block, e->block, heap, !e->carried);
 	if (e->carried) {
 		amount_add(&s->start, e->size);
 		return;
@@ -262,11 +270,16 @@ static inline bool
 take_block(struct census *s, const struct hatf_event *e, uint32_t heap,
 	   struct live_block *block_ret)
 {
-	if (live_table_take(&s->live[heap], e->object, e->old_address,
-			    block_ret))
-		return true;
-	s->unknown_frees++;
-	return false;
+	struct live_block *const row =
+		live_rows_find(&s->live[heap], e->old_block);
+
+	if (row == NULL) {
+		s->unknown_frees++;
+		return false;
+	}
+	*block_ret = *row;
+	row->lane_plus_1 = 0;
+	return true;
 }
 
 /* Count the end of a block, which 'thread' has freed or reallocated. */
@@ -317,15 +330,16 @@ census_on_free(struct census *s, const struct hatf_event *e)
  */
 static void
 note_resize(struct census *s, const struct live_block *block, uint32_t heap,
-	    const struct live_block *old)
+	    uint64_t old_size, bool is_in_place)
 {
 	const struct owners o = owners_of(s, block, heap);
 	struct account *const all[] = { o.total, o.stack, o.lane, o.heap };
-	const uint64_t copied =
-		old->size < block->size ? old->size : block->size;
+	const uint64_t copied = old_size < block->size ? old_size : block->size;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		if (old->address == block->address)
+		if (all[i] == NULL)
+			continue;
+		if (is_in_place)
 			all[i]->in_place++;
 		else
 			amount_add(&all[i]->moved, copied);
@@ -354,8 +368,6 @@ census_on_realloc(struct census *s, const struct hatf_event *e)
 		return;
 
 	const struct live_block block = {
-		.object = e->object,
-		.address = e->address,
 		.size = e->size,
 		.stack = census_stack_row(s, census_stack_of(e)),
 		.lane_plus_1 = census_lane_row(s, thread, e->size) + 1,
@@ -363,9 +375,10 @@ census_on_realloc(struct census *s, const struct hatf_event *e)
 
 	if (s->no_memory)
 		return;
-	begin_block(s, &block, heap, true);
+	begin_block(s, &block, e->block, heap, true);
 	if (old.lane_plus_1 != 0)
-		note_resize(s, &block, heap, &old);
+		note_resize(s, &block, heap, old.size,
+			    e->old_address == e->address);
 	s->threads[thread].last_object = e->object;
 }
 
@@ -373,20 +386,20 @@ void
 census_on_heap_destroy(struct census *s, const struct hatf_event *e)
 {
 	const uint32_t row = id_rows_find(&s->heap_rows, e->heap);
-	struct live_table *table;
+	struct live_rows *live;
 
 	if (row == ID_ROWS_NONE)
 		return;
-	table = &s->live[row];
-	for (size_t i = 0; i < table->slot_count; i++)
-		if (table->slots[i].lane_plus_1 != 0)
-			lose_block(s, &table->slots[i], row, &s->with_heap);
-	live_table_free(table);
+	live = &s->live[row];
+	for (size_t i = 0; i < live->count; i++)
+		if (live->rows[i].lane_plus_1 != 0)
+			lose_block(s, &live->rows[i], row, &s->with_heap);
+	live_rows_free(live);
 }
 
 void
 census_begin_block(struct census *s, const struct live_block *block,
-		   uint32_t heap)
+		   uint32_t number, uint32_t heap)
 {
-	begin_block(s, block, heap, false);
+	begin_block(s, block, number, heap, false);
 }

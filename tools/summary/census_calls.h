@@ -18,8 +18,8 @@ void census_on_realloc(struct census *s, const struct hatf_event *e);
 /* End all blocks of a destroyed heap. */
 void census_on_heap_destroy(struct census *s, const struct hatf_event *e);
 
-/* Add a block to the table.  Count it as live, but not as allocated. */
+/* Add a block with this number.  Count it as live, but not as allocated. */
 void census_begin_block(struct census *s, const struct live_block *block,
-			uint32_t heap);
+			uint32_t number, uint32_t heap);
 
 #endif /* CENSUS_CALLS_H */

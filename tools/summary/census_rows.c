@@ -119,8 +119,7 @@ census_add_heap(struct census *s, uint64_t id)
 
 	s->heap_ids = ids;
 	ok = ok &&
-	     census_reach(&live, &s->heap_cap, row,
-			  sizeof(struct live_table)) &&
+	     census_reach(&live, &s->heap_cap, row, sizeof(struct live_rows)) &&
 	     account_list_reach(&s->by_heap, row);
 	s->live = live;
 	if (!ok) {
@@ -128,6 +127,9 @@ census_add_heap(struct census *s, uint64_t id)
 		return 0;
 	}
 	s->heap_ids[row] = id;
+	/* Until now the first heap had no account of its own. */
+	if (row == 1)
+		s->by_heap.rows[0] = s->total;
 	return row;
 }
 
@@ -137,7 +139,7 @@ census_free_rows(struct census *s)
 	for (uint32_t i = 0; i < s->thread_rows.count && i < s->thread_cap; i++)
 		free(s->threads[i].name);
 	for (uint32_t i = 0; i < s->heap_cap; i++)
-		live_table_free(&s->live[i]);
+		live_rows_free(&s->live[i]);
 	free(s->stack_ids);
 	free(s->threads);
 	free(s->lane_index);

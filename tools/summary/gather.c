@@ -43,8 +43,8 @@ gather_open(const char *path, const struct gather_options *options)
 		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return NULL;
 	}
-	if (!scan_open(&g->scan, path, &options->reading,
-		       !options->no_parent)) {
+	if (!scan_open_numbered(&g->scan, path, &options->reading,
+				!options->no_parent)) {
 		free(g);
 		return NULL;
 	}

@@ -9,9 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-bool
-scan_open(struct scan *s, const char *path,
-	  const struct hatf_reader_options *options, bool inherit)
+static bool
+open_scan(struct scan *s, const char *path,
+	  const struct hatf_reader_options *options, bool inherit,
+	  bool is_numbered)
 {
 	struct hatf_error err;
 	enum hatf_status status;
@@ -26,6 +27,8 @@ scan_open(struct scan *s, const char *path,
 	}
 	status = hatf_events_open(s->reader, &s->events);
 	s->heritage = HATF_HERITAGE_NONE;
+	if (status == HATF_OK && is_numbered)
+		status = hatf_events_number_blocks(s->events);
 	if (status == HATF_OK && inherit)
 		status = hatf_events_inherit(s->events, path, &s->heritage);
 	if (status != HATF_OK) {
@@ -37,6 +40,20 @@ scan_open(struct scan *s, const char *path,
 	}
 	progress_begin(&s->progress, path, false);
 	return true;
+}
+
+bool
+scan_open(struct scan *s, const char *path,
+	  const struct hatf_reader_options *options, bool inherit)
+{
+	return open_scan(s, path, options, inherit, false);
+}
+
+bool
+scan_open_numbered(struct scan *s, const char *path,
+		   const struct hatf_reader_options *options, bool inherit)
+{
+	return open_scan(s, path, options, inherit, true);
 }
 
 struct hatf_reader *

@@ -34,6 +34,11 @@ struct scan {
 bool scan_open(struct scan *s, const char *path,
 	       const struct hatf_reader_options *options, bool inherit);
 
+/* Like scan_open(), but let 'events' number the live blocks. */
+bool scan_open_numbered(struct scan *s, const char *path,
+			const struct hatf_reader_options *options,
+			bool inherit);
+
 /*
  * Open a file that was named by a directory or another file, not by the user
  * (HATF_READER_FOUND).  Return NULL if the file is not a trace.
