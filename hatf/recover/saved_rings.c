@@ -390,6 +390,7 @@ copy_state(struct saved_ring *ring, const struct ring *from,
 	s->stamp = last->stamp;
 	if ((last->flags & RING_COMMIT_TICK) != 0)
 		s->tick = last->stamp;
+	s->tick_is_brief = (last->flags & RING_COMMIT_BRIEF) != 0;
 	s->stack = (uint32_t)last->stack;
 	s->realloc_old = last->realloc_old;
 	s->realloc_code =

@@ -137,6 +137,11 @@ enum event_type {
 #define EVENT_FLAG_MORE	  8u
 #define EVENT_FLAG_FORKED 4u  /* set in EVENT_FORK: fork() has returned */
 #define EVENT_FLAG_FIELDS 16u /* set in EVENT_CLIENT: the text holds fields */
+/*
+ * set in EVENT_TICK: the tick ended in less than a millisecond, although its
+ * thread may have no later event
+ */
+#define EVENT_FLAG_BRIEF 32u
 
 /*
  * A text is split into several events, its pieces.  The pieces follow each
@@ -275,6 +280,8 @@ struct event {
 	unsigned words; /* length in words of the encoded event */
 	/* the event has no stamp of its own, but that of a tick */
 	bool by_tick;
+	/* 'by_tick', and that tick has EVENT_FLAG_BRIEF */
+	bool by_brief_tick;
 	uint64_t stamp;
 	uint64_t operand[4];
 };

@@ -124,6 +124,7 @@ flags_of(const struct order_producer *s, bool is_gone)
 {
 	return (uint64_t)s->realloc_code << RING_COMMIT_CODE_SHIFT |
 	       (s->stamp == s->tick ? RING_COMMIT_TICK : 0u) |
+	       (order_is_brief(s, s->stamp) ? RING_COMMIT_BRIEF : 0u) |
 	       (s->realloc_open ? RING_COMMIT_REALLOC_OPEN : 0u) |
 	       (s->realloc_done ? RING_COMMIT_REALLOC_DONE : 0u) |
 	       (s->realloc_freed ? RING_COMMIT_REALLOC_FREED : 0u) |

@@ -244,11 +244,12 @@ narrate_begin_stamps(struct narrator *n)
  * time in the trace.  The result is NARRATE_STEP times a power of two.
  */
 static uint64_t
-step_of_tick(const struct narrator *n, uint64_t stamp)
+step_of_tick(const struct narrator *n, uint64_t stamp, bool is_brief)
 {
 	const uint64_t since_ns = ns_of(n, stamp);
-	const uint64_t lasted_ns =
-		n->ticks_end_ns > since_ns ? n->ticks_end_ns - since_ns : 0;
+	const uint64_t lasted_ns = n->ticks_end_ns > since_ns && !is_brief
+					   ? n->ticks_end_ns - since_ns
+					   : 0;
 	uint64_t step = NARRATE_STEP;
 
 	/*
@@ -266,7 +267,7 @@ step_of_tick(const struct narrator *n, uint64_t stamp)
  * that it gives is too small or much too large.
  */
 static void
-note_tick(struct narrator *n, uint64_t stamp)
+note_tick(struct narrator *n, uint64_t stamp, bool is_brief)
 {
 	uint64_t step;
 	bool is_less;
@@ -280,7 +281,7 @@ note_tick(struct narrator *n, uint64_t stamp)
 	 */
 	if (n->unit_ns != 1000)
 		return;
-	step = step_of_tick(n, stamp);
+	step = step_of_tick(n, stamp, is_brief);
 	is_less = step < n->step && n->time - n->step_time >= STEP_TIME;
 	if (step >= n->step)
 		n->step_time = n->time;
@@ -297,7 +298,7 @@ begin_event(struct narrator *n, const struct event *ev)
 {
 	narrate_open_block(n);
 	if (ev->by_tick)
-		note_tick(n, ev->stamp);
+		note_tick(n, ev->stamp, ev->by_brief_tick);
 }
 
 /*
@@ -682,7 +683,7 @@ narrate_run(void *context, const struct order_producer *producer,
 
 	if (!n->in_block || !narrate_can_take_run(n))
 		return 0;
-	note_tick(n, run->stamp);
+	note_tick(n, run->stamp, order_is_brief(producer, run->stamp));
 	taken = narrate_put_run(n, producer->id, time_of(n, run->stamp), run);
 	n->event_count += run->events_taken;
 	return taken;

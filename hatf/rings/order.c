@@ -33,6 +33,7 @@ decode_wide(const struct order_producer *s, uint64_t word, struct event *ev)
 	ev->flags = (unsigned)(word >> 16 & 0xffff);
 	ev->stamp = ring_get(r, pos + 1);
 	ev->by_tick = ev->stamp == s->tick;
+	ev->by_brief_tick = order_is_brief(s, ev->stamp);
 	/*
 	 * Recovery checks the lengths in ring files beforehand.  Limit the loop
 	 * nevertheless, so that a wrong length cannot overflow the array.
@@ -80,6 +81,7 @@ decode(const struct order_producer *s, struct event *ev)
 		ev->words = 1;
 		ev->stamp = s->stamp;
 		ev->by_tick = true;
+		ev->by_brief_tick = order_is_brief(s, s->stamp);
 		decode_realloc(word, s->realloc_old, ev);
 		return;
 	}
@@ -90,6 +92,7 @@ decode(const struct order_producer *s, struct event *ev)
 	ev->words = 1 + stamped;
 	ev->by_tick = !stamped;
 	ev->stamp = stamped ? ring_get(r, pos + 1) : s->stamp;
+	ev->by_brief_tick = !stamped && order_is_brief(s, s->stamp);
 	ev->operand[0] = word & ~EVENT_ADDRESS_EXTRA_BITS;
 	if (kind == EVENT_KIND_FREE || kind == EVENT_KIND_FREE_STAMPED) {
 		ev->type = EVENT_FREE;
@@ -119,8 +122,11 @@ peek(struct order_producer *s)
 			continue;
 		}
 		decode(s, &s->event);
-		if (s->event.type == EVENT_TICK)
+		if (s->event.type == EVENT_TICK) {
 			s->tick = s->event.stamp;
+			s->tick_is_brief =
+				(s->event.flags & EVENT_FLAG_BRIEF) != 0;
+		}
 		if (s->event.stamp < s->stamp)
 			s->event.stamp = s->stamp;
 		s->has_event = s->event.type != EVENT_TICK;

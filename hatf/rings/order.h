@@ -59,10 +59,11 @@ struct order_producer {
 	uint64_t pos; /* count of words drained */
 	/* value of ring_head() that was read in this round */
 	uint64_t seen_head;
-	uint64_t stamp; /* stamp of the last event drained */
-	uint64_t tick;	/* stamp of the last EVENT_TICK; 0: none */
-	uint32_t stack; /* call stack of the events from 'pos' on */
-	bool has_event; /* 'event' is the event at 'pos' */
+	uint64_t stamp;	    /* stamp of the last event drained */
+	uint64_t tick;	    /* stamp of the last EVENT_TICK; 0: none */
+	bool tick_is_brief; /* that EVENT_TICK has EVENT_FLAG_BRIEF */
+	uint32_t stack;	    /* call stack of the events from 'pos' on */
+	bool has_event;	    /* 'event' is the event at 'pos' */
 	/* the begin event of a realloc is drained, its end event is not */
 	bool realloc_open;
 	/* a realloc is open, and the sink already has the whole realloc */
@@ -108,6 +109,13 @@ struct order_producer {
  */
 typedef void order_sink(void *context, const struct order_producer *s,
 			const struct event *ev);
+
+/* Does an event without a stamp of its own have 'stamp' of a brief tick? */
+static inline bool
+order_is_brief(const struct order_producer *s, uint64_t stamp)
+{
+	return s->tick_is_brief && stamp == s->tick;
+}
 
 /*
  * A run: one-word events of one producer, from its 'pos' on.  Each is an alloc

@@ -69,8 +69,9 @@ struct ring_commit {
 #define RING_COMMIT_REALLOC_FREED 4u
 #define RING_COMMIT_DEAD	  8u
 /* the trace has the destroyThread record of the ring's thread */
-#define RING_COMMIT_GONE 16u
-#define RING_COMMIT_TICK 32u /* 'stamp' is the stamp of a tick */
+#define RING_COMMIT_GONE  16u
+#define RING_COMMIT_TICK  32u /* 'stamp' is the stamp of a tick */
+#define RING_COMMIT_BRIEF 64u /* ... which has EVENT_FLAG_BRIEF */
 /* lowest bit of the realloc's size code */
 #define RING_COMMIT_CODE_SHIFT 16
 

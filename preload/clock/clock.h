@@ -57,6 +57,16 @@
 #define CLOCK_PENDING (CLOCK_STAMPED | 1)
 
 /*
+ * How long a brief tick may last, in units of the stamp (EVENT_FLAG_BRIEF):
+ * less than a millisecond at any frequency that a counter has.
+ */
+#if defined(__aarch64__)
+#define CLOCK_BRIEF (1u << 14)
+#else
+#define CLOCK_BRIEF (1u << 16)
+#endif
+
+/*
  * One moment on both clocks: 'ns' is a time of CLOCK_MONOTONIC, and 'stamp' is
  * a stamp that was taken just after it.
  */

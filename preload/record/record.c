@@ -8,7 +8,6 @@
 #include "hatf/codec/comment_text.h"
 #include "preload/record/record_order.h"
 #include "preload/record/record_steps.h"
-#include "preload/record/wake.h"
 #include "preload/state/process_state.h"
 
 bool
@@ -152,10 +151,10 @@ record_fields(const struct record_dtd *dtd, const char *text, size_t nbytes)
 }
 
 /*
- * Does an event about this block need neither a stamp nor a word for a new
- * tick?  If stacks are recorded, this function is called in each mode of the
- * clock.  Otherwise the fast path has already taken the events that have the
- * current tick.
+ * Can an event about this block go into the ring as it is, without a stamp?  If
+ * stacks are recorded, this function is called in each mode of the clock.
+ * Otherwise the fast path has already taken the events that have the current
+ * tick.
  */
 static inline bool
 needs_no_time(const struct thread *t, const struct record_block *block)
@@ -164,8 +163,18 @@ needs_no_time(const struct thread *t, const struct record_block *block)
 	const uint64_t tick =
 		atomic_load_explicit(&clock_tick, memory_order_acquire);
 
+	if (tick == CLOCK_IDLE)
+		return record_has_brief_tick(t);
 	return tick == CLOCK_STAMPED ? record_is_ordered(t, block)
 				     : record_has_stacks && tick == t->tick;
+}
+
+static inline bool
+is_idle(void)
+{
+	/* relaxed: only a hint, since record_have_brief_tick() checks more. */
+	return atomic_load_explicit(&clock_tick, memory_order_relaxed) ==
+	       CLOCK_IDLE;
 }
 
 /*
@@ -176,7 +185,8 @@ static bool
 put_short_begin(struct thread *t, const struct record_block *old)
 {
 	if ((old->address & EVENT_REALLOC_EXTRA_BITS) != 0 ||
-	    t->head + 2 > ring_limit(t->ring) || !needs_no_time(t, old))
+	    t->head + RECORD_TICK_WORDS + 2 > ring_limit(t->ring) ||
+	    !(is_idle() ? record_have_brief_tick(t) : needs_no_time(t, old)))
 		return false;
 	ring_put(t->ring, t->head,
 		 (uint64_t)event_size_code(old->nbytes) << EVENT_SIZE_SHIFT |
@@ -314,12 +324,10 @@ record_is_last_alloc(const void *p, size_t size)
 
 /*
  * Put an event of one word and a stamp into the ring of 't'.  The ring must be
- * closed and have room.  'mode' is the value of 'clock_tick' that allows this:
- * CLOCK_STAMPED, or CLOCK_IDLE if there is no writer.
+ * closed and have room.
  */
 static __attribute__((noinline)) void
-put_stamped(struct thread *t, uint64_t word, const struct record_block *block,
-	    uint64_t mode)
+put_stamped(struct thread *t, uint64_t word, const struct record_block *block)
 {
 	const uint64_t stamp = record_stamp(t, block);
 
@@ -327,32 +335,15 @@ put_stamped(struct thread *t, uint64_t word, const struct record_block *block,
 	t->ring->words[(t->head + 1) & t->mask] = stamp;
 	t->head += 2;
 	ring_publish(t->ring, t->head);
-	if (__builtin_expect(clock_tick_after(stamp) != mode, 0))
+	if (__builtin_expect(clock_tick_after(stamp) != CLOCK_STAMPED, 0))
 		record_confirm_order(t);
 }
 
 /*
- * The clock is idle.  If there is no writer, and this event does not need one
- * either, put the event with a stamp.  Return false if it needs the writer.
- */
-static __attribute__((noinline)) bool
-put_idle(struct thread *t, uint64_t word, const struct record_block *block)
-{
-	const int saved_errno = errno;
-	const bool can =
-		!wake_is_wanted(t->head - ring_tail(t->ring), t->mask + 1);
-
-	errno = saved_errno;
-	if (can)
-		put_stamped(t, word, block, CLOCK_IDLE);
-	return can;
-}
-
-/*
- * Put an event of one word into the ring, and a stamp if the event needs one.
- * 'kind' is the kind of a word without a stamp, 'stamped_kind' that of a word
- * with a stamp.  Return false if the event needs a tick, or if there is no
- * room.
+ * Put an event of one word into the ring, and a stamp or a brief tick if the
+ * event needs one.  'kind' is the kind of a word without a stamp,
+ * 'stamped_kind' that of a word with a stamp.  Return false if the event needs
+ * a tick of the writer, or if there is no room.
  */
 static inline __attribute__((always_inline)) bool
 put_word(struct thread *t, uint64_t word, enum event_kind kind,
@@ -362,15 +353,18 @@ put_word(struct thread *t, uint64_t word, enum event_kind kind,
 	/* acquire: load the epoch after 'clock_tick' (see clock_revoke()). */
 	const uint64_t tick =
 		atomic_load_explicit(&clock_tick, memory_order_acquire);
-	bool can = t->head + 2 <= limit &&
-		   (tick == CLOCK_STAMPED || tick == CLOCK_IDLE);
+	const bool has_room = t->head + RECORD_TICK_WORDS + 1 <= limit;
+	bool can = has_room && tick == CLOCK_STAMPED;
 
-	if (__builtin_expect(can && tick == CLOCK_IDLE, 0))
-		can = put_idle(t, word | stamped_kind, block);
-	else if (__builtin_expect(can && record_is_ordered(t, block), 1))
+	if (__builtin_expect(can && record_is_ordered(t, block), 1)) {
 		record_put(t, t->head, word | kind);
-	else if (can)
-		put_stamped(t, word | stamped_kind, block, CLOCK_STAMPED);
+	} else if (can) {
+		put_stamped(t, word | stamped_kind, block);
+	} else if (has_room && tick == CLOCK_IDLE) {
+		can = record_have_brief_tick(t);
+		if (can)
+			record_put(t, t->head, word | kind);
+	}
 	record_open(t, limit);
 	return can;
 }

@@ -262,9 +262,11 @@ put_short(struct thread *t, uint64_t word, enum event_kind kind,
 	const uint64_t tick =
 		atomic_load_explicit(&clock_tick, memory_order_acquire);
 
-	if (__builtin_expect(t->head + 2 > ring_limit(t->ring), 0))
+	if (__builtin_expect(
+		    t->head + RECORD_TICK_WORDS + 2 > ring_limit(t->ring), 0))
 		return false;
-	if (tick != CLOCK_STAMPED && tick != t->tick)
+	if (tick == CLOCK_IDLE ? !record_have_brief_tick(t)
+			       : tick != CLOCK_STAMPED && tick != t->tick)
 		return false;
 	if (tick != CLOCK_STAMPED || record_is_ordered(t, block)) {
 		ring_put(t->ring, t->head, word | kind);

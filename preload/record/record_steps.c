@@ -203,6 +203,48 @@ put_wide(struct thread *t, uint64_t head, enum event_type type, unsigned flags,
 	return head;
 }
 
+/* Is the last tick in the ring brief, and valid at the moment 'now'? */
+static bool
+is_in_brief_tick(const struct thread *t, uint64_t now)
+{
+	return now - t->tick < CLOCK_BRIEF;
+}
+
+/* Only stamps order the events of several rings. */
+static bool
+may_have_brief_tick(const struct thread *t)
+{
+	return !clock_expects_threads() && !t->is_nested;
+}
+
+bool
+record_has_brief_tick(const struct thread *t)
+{
+	return may_have_brief_tick(t) && is_in_brief_tick(t, clock_stamp());
+}
+
+bool
+record_have_brief_tick(struct thread *t)
+{
+	const int saved_errno = errno;
+	uint64_t now;
+	bool can;
+
+	if (!may_have_brief_tick(t))
+		return false;
+	now = clock_stamp();
+	if (is_in_brief_tick(t, now))
+		return true;
+	can = !wake_is_wanted(t->head - ring_tail(t->ring), t->mask + 1);
+	if (can) {
+		t->head = put_wide(t, t->head, EVENT_TICK, EVENT_FLAG_BRIEF,
+				   now, NULL, 0);
+		t->tick = now;
+	}
+	errno = saved_errno;
+	return can;
+}
+
 /*
  * May events of this type be dropped?  Events of all other types are needed to
  * understand the trace.
@@ -315,6 +357,8 @@ record_put_block(struct thread *t, enum event_type type, unsigned flags,
 
 	const uint64_t stamp = record_stamp(t, block);
 
+	/* Later events may not have the time of a tick before this event. */
+	t->tick = CLOCK_NO_TICK;
 	/*
 	 * If the clock has left stamped mode meanwhile, call read_tick().  It
 	 * does the same as record_confirm_order(), since the event has no
@@ -350,8 +394,10 @@ record_put_text(struct thread *t, enum event_type type, unsigned flags,
 	if (!make_room(t, type, PRELUDE_WORDS + pieces * EVENT_WORDS_MAX))
 		return t->head;
 	head = put_prelude(t, tick, stamped);
-	if (stamped)
+	if (stamped) {
 		stamp = record_stamp(t, &none);
+		t->tick = CLOCK_NO_TICK;
+	}
 	if (stamped && clock_tick_after(stamp) != CLOCK_STAMPED)
 		read_tick(t);
 	for (unsigned i = 0; i < pieces; i++) {

@@ -48,6 +48,17 @@ uint64_t record_put_block(struct thread *t, enum event_type type,
 			  const struct record_block *block);
 
 /*
+ * The clock is idle.  If there is no writer, no event needs it yet, and order
+ * needs no stamps, return true: the last tick in the ring is brief and valid
+ * now, so an event that follows needs no stamp.  If necessary, put such a tick
+ * into the ring first, which takes RECORD_TICK_WORDS.
+ */
+bool record_have_brief_tick(struct thread *t);
+/* The same, but return false instead of putting a tick. */
+bool record_has_brief_tick(const struct thread *t);
+#define RECORD_TICK_WORDS 2u
+
+/*
  * Put a text of at most EVENT_TEXT_NBYTES bytes into the ring of 't', which is
  * closed.  The pieces of the text follow each other without other events
  * between them.  Return the same as record_put_event().

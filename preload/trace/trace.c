@@ -180,7 +180,7 @@ static void
 set_pace(struct trace *t)
 {
 	struct encoder *const e = &t->narrator.encoder;
-	const bool is_fast = t->is_brief || load_policy_is_fast(&t->load);
+	const bool is_fast = load_policy_is_fast(&t->load);
 
 	if (is_fast != e->is_fast)
 		encoder_set_fast(e, is_fast);

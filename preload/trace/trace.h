@@ -20,10 +20,7 @@
 #include "preload/trace/output.h"
 
 struct trace {
-	/*
-	 * The process waits for its end: save time rather than bytes, and do
-	 * not compress small blocks.
-	 */
+	/* The process is short: do not compress small blocks. */
 	bool is_brief;
 	struct narrator narrator;
 	struct output output;

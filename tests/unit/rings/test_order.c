@@ -170,6 +170,41 @@ START_TEST(test_a_tick_stamps_the_events_after_it)
 }
 END_TEST
 
+/* Append the address of the event, and "b" if its tick is brief. */
+static void
+note_brief(void *context, const struct order_producer *s,
+	   const struct event *ev)
+{
+	const size_t used = strlen(out);
+
+	(void)context;
+	ck_assert(ev->by_tick || !ev->by_brief_tick);
+	ck_assert(ev->by_brief_tick == order_is_brief(s, ev->stamp) ||
+		  !ev->by_tick);
+	snprintf(out + used, sizeof(out) - used, "%u%s ",
+		 (unsigned)ev->operand[0], ev->by_brief_tick ? "b" : "");
+}
+
+/* A tick is brief for the events with its stamp, up to the next tick. */
+START_TEST(test_brief_ticks)
+{
+	set_up(note_brief);
+	out[0] = '\0';
+	put(0, 2,
+	    (uint64_t[]){ event_wide(EVENT_TICK, 2, EVENT_FLAG_BRIEF), 50 });
+	put(0, 2, (uint64_t[]){ 8, 16 });
+	put_alloc(0, 60, 24);
+	put(0, 1, (uint64_t[]){ 32 });
+	put(0, 2,
+	    (uint64_t[]){ event_wide(EVENT_TICK, 2, EVENT_FLAG_BRIEF), 70 });
+	put(0, 1, (uint64_t[]){ 40 });
+	put(0, 2, (uint64_t[]){ event_wide(EVENT_TICK, 2, 0), 80 });
+	put(0, 1, (uint64_t[]){ 48 });
+	run(100);
+	ck_assert_str_eq(out, "8b 16b 24 32 40b 48 ");
+}
+END_TEST
+
 /* Append a word of a run: "a1:8", and "+5" if it has the stack 5. */
 static void
 note_word(const struct order_producer *producer, uint64_t word, uint32_t stack)
@@ -525,6 +560,7 @@ main(void)
 	tcase_add_test(tc, test_later_stamps_wait);
 	tcase_add_test(tc, test_a_ring_is_handed_over);
 	tcase_add_test(tc, test_a_tick_stamps_the_events_after_it);
+	tcase_add_test(tc, test_brief_ticks);
 	tcase_add_test(tc, test_runs);
 	tcase_add_test(tc, test_runs_with_stacks);
 	tcase_add_test(tc, test_begin_without_end_stops_all);
