@@ -3,7 +3,7 @@
 """sites_agree.py - print the largest allocation sites that a profile shows
 
 usage: sites_agree.py KIND <output of a viewer
-       sites_agree.py agree WANT GOT
+       sites_agree.py agree WANT GOT [N]
 
 KIND is what the input is:
   folded        folded stacks: of hatf or of heaptrack_print -F
@@ -13,9 +13,9 @@ KIND is what the input is:
   heaptrack     an interpreted file of heaptrack: all bytes allocated
 
 Print a line for each of the twenty largest sites: the bytes, and the names in
-the call stack.  'agree' compares two such outputs: the five largest sites must
-be the same, in the same order, with the same bytes, where a difference of 2 %
-is no difference.
+the call stack.  'agree' compares two such outputs: the N (10) largest sites, or
+all if there are fewer, must be the same, in the same order, with the same
+bytes, where a difference of 2 % is no difference.
 
 A viewer has its own words for a function.  So a name is shortened to its last
 identifier, without namespaces, templates, parameters and files.  Code without
@@ -123,7 +123,7 @@ def is_more(a, b):
     return a > 1.02 * b
 
 
-def agree(want, got):
+def agree(want, got, top="10"):
     """Return what is different in two outputs, or None."""
     want, got = ([line.rstrip("\n").split(" ", 1) for line in open(path)]
                  for path in (want, got))
@@ -131,7 +131,8 @@ def agree(want, got):
     last = None
     if len(want) < 5:
         return "fewer than five sites"
-    for cost, names in want[:5]:
+    want = want[:int(top)]
+    for cost, names in want:
         there = found.pop(names, 0)
         if is_more(there, int(cost)) or is_more(int(cost), there):
             return f"{cost} bytes wanted, {there} found: {names}"
@@ -139,7 +140,7 @@ def agree(want, got):
             return f"too early: {names}"
         last = there
     for names, there in found.items():
-        if is_more(there, int(want[4][0])):
+        if is_more(there, int(want[-1][0])):
             return f"not wanted: {there} {names}"
     return None
 
