@@ -124,11 +124,8 @@ make_room(struct heaps *heaps)
 }
 
 struct heap *
-heaps_get(struct heaps *heaps, uint64_t id)
+heaps_get_other(struct heaps *heaps, uint64_t id)
 {
-	if (id == 0)
-		return &heaps->first;
-
 	struct u64_map_entry *entry = u64_map_find(&heaps->index, id);
 	struct heap *heap;
 	bool added;
@@ -244,7 +241,8 @@ bool
 heaps_put(struct heaps *heaps, struct heap *heap, uint64_t address,
 	  struct block *block, bool *replaced_ret, struct block *lost_ret)
 {
-	struct block old = { .size = 0 };
+	uint64_t nbytes = block->size;
+	struct block old;
 	bool added;
 
 	if (!(heaps->numbers_blocks
@@ -253,10 +251,13 @@ heaps_put(struct heaps *heaps, struct heap *heap, uint64_t address,
 		      : block_set_put(&heap->live, address, block, &added,
 				      &old)))
 		return false;
-	if (!added && lost_ret != NULL)
-		*lost_ret = old;
-	heap->nbytes += block->size - old.size;
-	heaps->live_nbytes += block->size - old.size;
+	if (!added) {
+		nbytes -= old.size;
+		if (lost_ret != NULL)
+			*lost_ret = old;
+	}
+	heap->nbytes += nbytes;
+	heaps->live_nbytes += nbytes;
 	heaps->live_count += added;
 	note_peak(heaps);
 	*replaced_ret = !added;

@@ -76,11 +76,18 @@ bool heaps_keep_without_history(struct heaps *heaps);
 void heaps_sum_without_history(struct heaps *heaps, uint64_t id,
 			       uint64_t *count_ret, uint64_t *nbytes_ret);
 
+/* Like heaps_get(), for any heap but heap 0. */
+struct heap *heaps_get_other(struct heaps *heaps, uint64_t id);
+
 /*
  * Return the heap 'id'.  Create it if it does not exist.  NULL if there is no
  * memory.
  */
-struct heap *heaps_get(struct heaps *heaps, uint64_t id);
+static inline struct heap *
+heaps_get(struct heaps *heaps, uint64_t id)
+{
+	return id == 0 ? &heaps->first : heaps_get_other(heaps, id);
+}
 
 /* Like heaps_get(), but return NULL if the heap does not exist. */
 struct heap *heaps_find(struct heaps *heaps, uint64_t id);
@@ -170,52 +177,38 @@ heaps_prefetch(const struct heaps *heaps, const struct hatf_record *records,
 						       : rec->old_address);
 }
 
-/*
- * What heaps_look_ahead() has found out about records that come later: hints
- * for numbered_blocks_find(), by the number of the record.
- */
-#define HEAPS_AHEAD_COUNT 32 /* a power of two */
-struct heaps_ahead {
-	size_t hints[HEAPS_AHEAD_COUNT];
-};
-
-/* How many records ahead numbered_blocks_prefetch_row() is called. */
+/* How many records ahead of its use the row of a block is prefetched. */
 #define HEAPS_ROW_DISTANCE 8
 
-/* Return the address that a record looks up first. */
-static inline uint64_t
-heaps_first_address(const struct hatf_record *rec)
+/* Prefetch the page of record 'i', which comes later. */
+static inline void
+heaps_prefetch_page(struct heaps *heaps, const struct hatf_record *records,
+		    size_t i)
 {
-	return rec->old_address == 0 ? rec->address : rec->old_address;
+	const struct hatf_record *const rec = &records[i];
+
+	numbered_blocks_prefetch_page(&heaps->first.numbered, i,
+				      rec->old_address == 0 ? rec->address
+							    : rec->old_address);
 }
 
 /*
- * Prepare for record 'i', which comes later: prefetch its page.
+ * Call this for each array of records, before heaps_look_ahead() for its first
+ * record.
  */
 static inline void
-heaps_look_at_page(const struct heaps *heaps, struct heaps_ahead *ahead,
-		   const struct hatf_record *records, size_t i)
-{
-	ahead->hints[i % HEAPS_AHEAD_COUNT] = numbered_blocks_prefetch_page(
-		&heaps->first.numbered, heaps_first_address(&records[i]));
-}
-
-/*
- * Like heaps_prefetch(), but for heaps that may number their blocks.  Call
- * heaps_look_at_first() for each array of records before the first.
- */
-static inline void
-heaps_look_at_first(const struct heaps *heaps, struct heaps_ahead *ahead,
-		    const struct hatf_record *records, size_t n)
+heaps_look_at_first(struct heaps *heaps, const struct hatf_record *records,
+		    size_t n)
 {
 	if (heaps->numbers_blocks)
 		for (size_t i = 0; i < n && i < HEAPS_PREFETCH_DISTANCE; i++)
-			heaps_look_at_page(heaps, ahead, records, i);
+			heaps_prefetch_page(heaps, records, i);
 }
 
+/* Like heaps_prefetch(), but for heaps that may number their blocks. */
 static inline void
-heaps_look_ahead(struct heaps *heaps, struct heaps_ahead *ahead,
-		 const struct hatf_record *records, size_t n, size_t i)
+heaps_look_ahead(struct heaps *heaps, const struct hatf_record *records,
+		 size_t n, size_t i)
 {
 	struct numbered_blocks *const blocks = &heaps->first.numbered;
 
@@ -224,16 +217,11 @@ heaps_look_ahead(struct heaps *heaps, struct heaps_ahead *ahead,
 		return;
 	}
 	if (n - i > HEAPS_PREFETCH_DISTANCE)
-		heaps_look_at_page(heaps, ahead, records,
-				   i + HEAPS_PREFETCH_DISTANCE);
-	if (n - i > HEAPS_ROW_DISTANCE) {
-		const size_t later = i + HEAPS_ROW_DISTANCE;
-
-		numbered_blocks_prefetch_row(
-			blocks, heaps_first_address(&records[later]),
-			ahead->hints[later % HEAPS_AHEAD_COUNT]);
-	}
-	blocks->hint = ahead->hints[i % HEAPS_AHEAD_COUNT];
+		heaps_prefetch_page(heaps, records,
+				    i + HEAPS_PREFETCH_DISTANCE);
+	if (n - i > HEAPS_ROW_DISTANCE)
+		numbered_blocks_prefetch_row(blocks, i + HEAPS_ROW_DISTANCE);
+	numbered_blocks_use_hint(blocks, i);
 }
 
 #endif /* HATF_HEAPS_H */

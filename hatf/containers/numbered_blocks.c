@@ -14,14 +14,11 @@
 #define PAGES_MIN_SHIFT 4
 #define ROWS_MIN	16
 
-/* Maximum number of blocks of a page in the shape 'few'. */
-#define FEW_MAX 12
-/* A page in the shape 'all' with this many blocks becomes 'few' again. */
-#define FEW_AGAIN 6
+/* The shift of a new page, and the largest one. */
+#define SHIFT_MAX 6
 
-/* Slab classes of the arrays: 64 and 1024 bytes. */
-#define FEW_CLASS 0
-#define ALL_CLASS 15
+/* The array of a page is not doubled if it has more entries for each block. */
+#define ENTRIES_MAX 6u
 
 /* The size of a huge page, and the minimum size of rows that use such pages. */
 #define HUGE_NBYTES ((size_t)2 << 20)
@@ -29,16 +26,9 @@
 /* How many blocks ahead a free row is prefetched. */
 #define FREE_AHEAD 8
 
-/* The array of the shape 'few'. */
-struct few {
-	uint32_t numbers[FEW_MAX];
-	uint8_t places[16]; /* the first FEW_MAX are used */
-};
-
-_Static_assert(sizeof(struct few) == SLAB_LINE_NBYTES,
-	       "the shape 'few' takes a cache line");
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-	       "find_byte() counts bytes from the low end of a word");
+_Static_assert(BLOCK_EVENT_MAX >> NUMBERED_PLACE_SHIFT == 0 &&
+		       NUMBERED_PLACE_SHIFT + NUMBERED_PLACE_BITS < 63,
+	       "an event number, a place and a flag fit a word");
 
 void
 numbered_blocks_init(struct numbered_blocks *blocks)
@@ -53,20 +43,9 @@ numbered_blocks_fini(struct numbered_blocks *blocks)
 	free(blocks->pages);
 	free(blocks->rows);
 	free(blocks->free_rows);
+	free(blocks->next);
 	slab_fini(&blocks->slab);
 	*blocks = (struct numbered_blocks){ .seed = blocks->seed };
-}
-
-static inline uint64_t
-page_of(uint64_t address)
-{
-	return numbered_key(address) >> NUMBERED_PLACE_BITS;
-}
-
-static inline unsigned
-place_of(uint64_t address)
-{
-	return (unsigned)(numbered_key(address) % NUMBERED_PLACES);
 }
 
 /* ------------------------------------------------------------------- rows */
@@ -100,10 +79,14 @@ grow_rows(struct numbered_blocks *blocks)
 	const size_t old = blocks->row_cap;
 	const size_t cap = old == 0 ? ROWS_MIN : 2 * old;
 	struct numbered_row *rows;
-	uint32_t *free_rows;
+	uint32_t *free_rows, *next;
 
 	if (cap > UINT32_MAX)
 		return false;
+	next = realloc(blocks->next, cap * sizeof(*next));
+	if (next == NULL)
+		return false;
+	blocks->next = next;
 	free_rows = realloc(blocks->free_rows, cap * sizeof(*free_rows));
 	if (free_rows == NULL)
 		return false;
@@ -139,14 +122,21 @@ find_free_row(struct numbered_blocks *blocks)
 
 /* Store a block in the row that find_free_row() returned. */
 static inline void
-put_row(struct numbered_blocks *blocks, uint32_t number, struct block *block)
+put_row(struct numbered_blocks *blocks, unsigned place, uint32_t number,
+	struct block *block)
 {
 	if (blocks->free_count != 0)
 		blocks->free_count--;
 	else
 		blocks->row_count = number;
 	block->number = number;
-	numbered_blocks_set(blocks, block);
+	blocks->rows[number] = (struct numbered_row){
+		.size = block->size,
+		.object = block->object,
+		.birth_time = block->birth_time,
+		.event_and_place = (uint64_t)place << NUMBERED_PLACE_SHIFT |
+				   block->birth_event,
+	};
 }
 
 static inline void
@@ -164,181 +154,152 @@ get_row(const struct numbered_blocks *blocks, uint32_t number,
 	block_ret->size = row->size;
 	block_ret->object = row->object;
 	block_ret->birth_time = row->birth_time;
-	block_ret->birth_event = row->birth_event;
+	block_ret->birth_event = row->event_and_place & BLOCK_EVENT_MAX;
 	block_ret->number = number;
 }
 
 /* ------------------------------------------------------ blocks of one page */
 
-/* Return the index of the first byte that equals 'byte'; 8 if there is none. */
 static inline unsigned
-find_byte(const uint8_t *bytes, uint8_t byte)
+place_in_row(const struct numbered_blocks *blocks, uint32_t number)
 {
-	const uint64_t ones = 0x0101010101010101;
-	uint64_t word;
-
-	memcpy(&word, bytes, sizeof(word));
-	word ^= ones * byte;
-	/* Set the top bit of each byte that is 0, up to the first such byte. */
-	word = (word - ones) & ~word & ones << 7;
-	return word != 0 ? (unsigned)__builtin_ctzll(word) / 8 : 8;
+	return (unsigned)(blocks->rows[number].event_and_place >>
+			  NUMBERED_PLACE_SHIFT) %
+	       NUMBERED_PLACES;
 }
 
-/* Return the index of a place; at least 'count' if the page lacks it. */
-static inline unsigned
-find_few(const struct few *few, unsigned place)
-{
-	const unsigned i = find_byte(few->places, (uint8_t)place);
-
-	return i < 8 ? i : 8 + find_byte(few->places + 8, (uint8_t)place);
-}
-
-/* Return the number of the block at a place; 0 if there is none. */
+/* Return the block after this one in its chain, or 0. */
 static inline uint32_t
-get_number(const struct numbered_page *page, unsigned place)
+next_of(const struct numbered_blocks *blocks, uint32_t number)
 {
-	if (page->shape == NUMBERED_ALL)
-		return ((const uint32_t *)page->array)[place];
-	if (page->shape == NUMBERED_ONE)
-		return page->place == place ? page->only : 0;
-
-	const struct few *const few = page->array;
-	const unsigned i = find_few(few, place);
-
-	return i < page->count ? few->numbers[i] : 0;
+	return (blocks->rows[number].event_and_place & NUMBERED_HAS_NEXT) != 0
+		       ? blocks->next[number]
+		       : 0;
 }
 
-/* Change the shape from 'one' to 'few'; false if there is no memory. */
-static bool
-become_few(struct slab *slab, struct numbered_page *page)
+/* Set the block after this one in its chain; 0: there is none. */
+static inline void
+set_next(struct numbered_blocks *blocks, uint32_t number, uint32_t next)
 {
-	struct few *const few = slab_get(slab, FEW_CLASS);
-
-	if (few == NULL)
-		return false;
-	memset(few->places, 0, sizeof(few->places));
-	few->places[0] = page->place;
-	few->numbers[0] = page->only;
-	page->array = few;
-	page->shape = NUMBERED_FEW;
-	return true;
+	if (next == 0) {
+		blocks->rows[number].event_and_place &= ~NUMBERED_HAS_NEXT;
+		return;
+	}
+	blocks->rows[number].event_and_place |= NUMBERED_HAS_NEXT;
+	blocks->next[number] = next;
 }
 
-/* Change the shape from 'few' to 'all'; false if there is no memory. */
-static bool
-become_all(struct slab *slab, struct numbered_page *page)
+/*
+ * Return the number of the block at a place; 0 if there is none.
+ * '*before_ret' is the block before it in the chain; 0 if it is the first.
+ */
+static inline uint32_t
+get_number(const struct numbered_blocks *blocks,
+	   const struct numbered_page *page, unsigned place,
+	   uint32_t *before_ret)
 {
-	struct few *const few = page->array;
-	uint32_t *const all = slab_get(slab, ALL_CLASS);
+	uint32_t number = page->numbers[place >> page->shift];
 
-	if (all == NULL)
+	*before_ret = 0;
+	while (number != 0 && place_in_row(blocks, number) != place) {
+		*before_ret = number;
+		number = next_of(blocks, number);
+	}
+	return number;
+}
+
+/* Put a block at the beginning of its chain. */
+static inline void
+link_number(struct numbered_blocks *blocks, struct numbered_page *page,
+	    unsigned place, uint32_t number)
+{
+	uint32_t *const first = &page->numbers[place >> page->shift];
+
+	if (*first != 0)
+		set_next(blocks, number, *first);
+	*first = number;
+}
+
+static inline void
+unlink_number(struct numbered_blocks *blocks, struct numbered_page *page,
+	      unsigned place, uint32_t number, uint32_t before)
+{
+	const uint32_t next = next_of(blocks, number);
+
+	if (before == 0)
+		page->numbers[place >> page->shift] = next;
+	else
+		set_next(blocks, before, next);
+}
+
+static inline size_t
+length_of(unsigned shift)
+{
+	return NUMBERED_PLACES >> shift;
+}
+
+/* Return the slab class of an array of numbers. */
+static inline unsigned
+class_of(unsigned shift)
+{
+	/* Arrays of 64, 32, 16, 8, 4 and 2 cache lines, and of one. */
+	static const uint8_t classes[] = { 31, 23, 15, 7, 3, 1, 0 };
+
+	return classes[shift];
+}
+
+/* Give a page an empty array; false if there is no memory. */
+static bool
+get_numbers(struct slab *slab, struct numbered_page *page, unsigned shift)
+{
+	page->numbers = slab_get(slab, class_of(shift));
+	page->shift = (uint8_t)shift;
+	if (page->numbers == NULL)
 		return false;
-	memset(all, 0, NUMBERED_PLACES * sizeof(*all));
-	for (unsigned i = 0; i < page->count; i++)
-		all[few->places[i]] = few->numbers[i];
-	slab_put(slab, few, FEW_CLASS);
-	page->array = all;
-	page->shape = NUMBERED_ALL;
+	memset(page->numbers, 0, length_of(shift) * sizeof(*page->numbers));
 	return true;
 }
 
 /*
- * Change the shape from 'all' to 'few'.  If there is no memory, keep the shape.
+ * Give a page an array with this shift.  If there is no memory, keep the old
+ * one: chains get longer, or memory is not freed.
  */
 static void
-become_few_again(struct slab *slab, struct numbered_page *page)
+change_shift(struct numbered_blocks *blocks, struct numbered_page *page,
+	     unsigned shift)
 {
-	uint32_t *const all = page->array;
-	struct few *const few = slab_get(slab, FEW_CLASS);
-	unsigned n = 0;
+	struct numbered_page changed = *page;
 
-	if (few == NULL)
+	if (!get_numbers(&blocks->slab, &changed, shift))
 		return;
-	memset(few->places, 0, sizeof(few->places));
-	for (unsigned place = 0; place < NUMBERED_PLACES; place++) {
-		if (all[place] == 0)
-			continue;
-		few->places[n] = (uint8_t)place;
-		few->numbers[n++] = all[place];
+	for (size_t i = 0; i < length_of(page->shift); i++) {
+		uint32_t number = page->numbers[i];
+
+		while (number != 0) {
+			const uint32_t next = next_of(blocks, number);
+
+			set_next(blocks, number, 0);
+			link_number(blocks, &changed,
+				    place_in_row(blocks, number), number);
+			number = next;
+		}
 	}
-	slab_put(slab, all, ALL_CLASS);
-	page->array = few;
-	page->shape = NUMBERED_FEW;
-}
-
-/* Make room in a page for one more block; false if there is no memory. */
-static inline bool
-fit_page(struct slab *slab, struct numbered_page *page)
-{
-	if (page->shape == NUMBERED_ALL || page->count == 0)
-		return true;
-	if (page->shape == NUMBERED_ONE)
-		return become_few(slab, page);
-	return page->count < FEW_MAX || become_all(slab, page);
-}
-
-/* Add a number at a place, after fit_page(). */
-static inline void
-set_number(struct numbered_page *page, unsigned place, uint32_t number)
-{
-	if (page->shape == NUMBERED_ALL) {
-		((uint32_t *)page->array)[place] = number;
-	} else if (page->shape == NUMBERED_ONE) {
-		page->place = (uint8_t)place;
-		page->only = number;
-	} else {
-		struct few *const few = page->array;
-
-		few->places[page->count] = (uint8_t)place;
-		few->numbers[page->count] = number;
-	}
-	page->count++;
-}
-
-/* Remove the number at a place of a page, which has it. */
-static inline void
-clear_number(struct slab *slab, struct numbered_page *page, unsigned place)
-{
-	page->count--;
-	if (page->shape == NUMBERED_ALL) {
-		((uint32_t *)page->array)[place] = 0;
-		if (page->count == FEW_AGAIN)
-			become_few_again(slab, page);
-	} else if (page->shape == NUMBERED_FEW) {
-		struct few *const few = page->array;
-		const unsigned i = find_few(few, place);
-
-		few->places[i] = few->places[page->count];
-		few->numbers[i] = few->numbers[page->count];
-	}
+	slab_put(&blocks->slab, page->numbers, class_of(page->shift));
+	*page = changed;
 }
 
 /* ------------------------------------------------------------------ pages */
 
-static inline size_t
-home_of(const struct numbered_blocks *blocks, uint64_t number)
-{
-	return (size_t)(u64_map_seed_hash(&blocks->seed, number) >>
-			(64 - blocks->page_shift));
-}
-
-/*
- * Return the slot of a page in the table of pages, or the free slot where the
- * page belongs.  The set must have a table.
- */
+/* Like numbered_seek_home(), but look at slot 'hint' first. */
 static inline size_t
 seek(const struct numbered_blocks *blocks, uint64_t number, size_t hint)
 {
-	const size_t mask = ((size_t)1 << blocks->page_shift) - 1;
-	const struct numbered_page *const pages = blocks->pages;
-	size_t slot = hint & mask;
+	const size_t slot = hint & (((size_t)1 << blocks->page_shift) - 1);
+	const struct numbered_page *const page = &blocks->pages[slot];
 
-	if (pages[slot].number == number && pages[slot].count != 0)
-		return slot;
-	slot = home_of(blocks, number);
-	while (pages[slot].number != number && pages[slot].count != 0)
-		slot = (slot + 1) & mask;
-	return slot;
+	return page->number == number && page->count != 0
+		       ? slot
+		       : numbered_seek_home(blocks, number);
 }
 
 /* Return the page of an address; NULL if there is none. */
@@ -347,7 +308,7 @@ find_page(struct numbered_blocks *blocks, uint64_t address)
 {
 	if (blocks->count == 0)
 		return NULL;
-	blocks->hint = seek(blocks, page_of(address), blocks->hint);
+	blocks->hint = seek(blocks, numbered_page_of(address), blocks->hint);
 	return blocks->pages[blocks->hint].count != 0
 		       ? &blocks->pages[blocks->hint]
 		       : NULL;
@@ -369,7 +330,8 @@ resize_pages(struct numbered_blocks *blocks, unsigned shift)
 		const struct numbered_page *const page = &blocks->pages[i];
 
 		if (page->count != 0)
-			other.pages[seek(&other, page->number, 0)] = *page;
+			other.pages[numbered_seek_home(&other, page->number)] =
+				*page;
 	}
 	free(blocks->pages);
 	blocks->pages = other.pages;
@@ -388,21 +350,18 @@ make_room(struct numbered_blocks *blocks)
 	return resize_pages(blocks, blocks->page_shift + 1);
 }
 
-/*
- * Return a free slot of the table for the page of an address; NULL if there is
- * no memory.  The slot stays free until the page has a block.
- */
+/* Add a page without blocks; NULL if there is no memory. */
 static struct numbered_page *
 add_page(struct numbered_blocks *blocks, uint64_t address)
 {
-	struct numbered_page *page;
+	struct numbered_page added = { .number = numbered_page_of(address) };
 
-	if (!make_room(blocks))
+	if (!make_room(blocks) ||
+	    !get_numbers(&blocks->slab, &added, SHIFT_MAX))
 		return NULL;
-	blocks->hint = seek(blocks, page_of(address), blocks->hint);
-	page = &blocks->pages[blocks->hint];
-	*page = (struct numbered_page){ .number = page_of(address) };
-	return page;
+	blocks->hint = numbered_seek_home(blocks, added.number);
+	blocks->pages[blocks->hint] = added;
+	return &blocks->pages[blocks->hint];
 }
 
 /*
@@ -425,15 +384,13 @@ remove_page(struct numbered_blocks *blocks, struct numbered_page *page)
 	size_t hole = (size_t)(page - blocks->pages);
 	size_t slot = hole;
 
-	if (page->shape != NUMBERED_ONE)
-		slab_put(&blocks->slab, page->array,
-			 page->shape == NUMBERED_FEW ? FEW_CLASS : ALL_CLASS);
+	slab_put(&blocks->slab, page->numbers, class_of(page->shift));
 	for (;;) {
 		slot = (slot + 1) & mask;
 		if (blocks->pages[slot].count == 0)
 			break;
-		if (!stays(home_of(blocks, blocks->pages[slot].number), hole,
-			   slot)) {
+		if (!stays(numbered_home_of(blocks, blocks->pages[slot].number),
+			   hole, slot)) {
 			blocks->pages[hole] = blocks->pages[slot];
 			hole = slot;
 		}
@@ -453,12 +410,40 @@ numbered_blocks_find(struct numbered_blocks *blocks, uint64_t address,
 		     struct block *block_ret)
 {
 	const struct numbered_page *const page = find_page(blocks, address);
-	const uint32_t number =
-		page != NULL ? get_number(page, place_of(address)) : 0;
+	uint32_t number, before;
 
+	if (page == NULL)
+		return false;
+	number = get_number(blocks, page, numbered_place_of(address), &before);
 	if (number == 0)
 		return false;
 	get_row(blocks, number, block_ret);
+	return true;
+}
+
+/* Add a block at a place where there is none. */
+static inline bool
+add_block(struct numbered_blocks *blocks, struct numbered_page *page,
+	  uint64_t address, struct block *block)
+{
+	const unsigned place = numbered_place_of(address);
+	const uint32_t number = find_free_row(blocks);
+
+	if (number == 0)
+		return false;
+	if (page == NULL)
+		page = add_page(blocks, address);
+	if (page == NULL)
+		return false;
+	if (page->numbers[place >> page->shift] != 0 &&
+	    ENTRIES_MAX * page->count >= length_of(page->shift) &&
+	    page->shift != 0)
+		change_shift(blocks, page, page->shift - 1);
+	put_row(blocks, place, number, block);
+	link_number(blocks, page, place, number);
+	blocks->page_count += page->count == 0;
+	page->count++;
+	blocks->count++;
 	return true;
 }
 
@@ -466,75 +451,69 @@ bool
 numbered_blocks_put(struct numbered_blocks *blocks, uint64_t address,
 		    struct block *block, bool *added_ret, struct block *old_ret)
 {
-	const unsigned place = place_of(address);
-	struct numbered_page *page = find_page(blocks, address);
-	uint32_t number = page != NULL ? get_number(page, place) : 0;
+	struct numbered_page *const page = find_page(blocks, address);
+	uint32_t number = 0, before;
 
+	if (page != NULL)
+		number = get_number(blocks, page, numbered_place_of(address),
+				    &before);
 	*added_ret = number == 0;
-	if (number != 0) {
-		get_row(blocks, number, old_ret);
-		block->number = number;
-		numbered_blocks_set(blocks, block);
-		return true;
-	}
-	number = find_free_row(blocks);
 	if (number == 0)
-		return false;
-	if (page == NULL)
-		page = add_page(blocks, address);
-	if (page == NULL || !fit_page(&blocks->slab, page))
-		return false;
-	blocks->page_count += page->count == 0;
-	blocks->count++;
-	put_row(blocks, number, block);
-	set_number(page, place, number);
+		return add_block(blocks, page, address, block);
+	get_row(blocks, number, old_ret);
+	block->number = number;
+	numbered_blocks_set(blocks, block);
 	return true;
+}
+
+/*
+ * After a block was removed: if its page is empty, remove the page.  If its
+ * array is much too long, shorten it to four entries a block.
+ */
+static inline void
+shrink(struct numbered_blocks *blocks, struct numbered_page *page)
+{
+	if (page->count == 0)
+		remove_page(blocks, page);
+	else if (16u * page->count == length_of(page->shift) &&
+		 page->shift + 2 <= SHIFT_MAX)
+		change_shift(blocks, page, page->shift + 2u);
 }
 
 bool
 numbered_blocks_take(struct numbered_blocks *blocks, uint64_t address,
 		     struct block *old_ret)
 {
-	const unsigned place = place_of(address);
+	const unsigned place = numbered_place_of(address);
 	struct numbered_page *const page = find_page(blocks, address);
-	const uint32_t number = page != NULL ? get_number(page, place) : 0;
+	uint32_t number, before;
 
+	if (page == NULL)
+		return false;
+	number = get_number(blocks, page, place, &before);
 	if (number == 0)
 		return false;
 	get_row(blocks, number, old_ret);
-	clear_number(&blocks->slab, page, place);
+	unlink_number(blocks, page, place, number, before);
 	free_row(blocks, number);
 	blocks->count--;
-	if (page->count == 0)
-		remove_page(blocks, page);
+	page->count--;
+	shrink(blocks, page);
 	return true;
 }
 
-/* Find the next number of a page, from walk->place on; 0 if there is none. */
+/* Return the next number of the walk in a page; 0 if there is none. */
 static uint32_t
-next_number(const struct numbered_page *page, struct numbered_walk *walk,
-	    unsigned *place_ret)
+next_number(const struct numbered_blocks *blocks,
+	    const struct numbered_page *page, struct numbered_walk *walk)
 {
-	while (page->shape == NUMBERED_ALL && walk->place < NUMBERED_PLACES) {
-		const uint32_t number =
-			((const uint32_t *)page->array)[walk->place];
+	uint32_t number = walk->next;
 
-		*place_ret = walk->place++;
-		if (number != 0)
-			return number;
-	}
-	if (page->shape == NUMBERED_ALL || walk->place >= page->count)
-		return 0;
-	if (page->shape == NUMBERED_ONE) {
-		walk->place++;
-		*place_ret = page->place;
-		return page->only;
-	}
-
-	const struct few *const few = page->array;
-
-	*place_ret = few->places[walk->place];
-	return few->numbers[walk->place++];
+	while (number == 0 && page->count != 0 &&
+	       walk->entry < length_of(page->shift))
+		number = page->numbers[walk->entry++];
+	walk->next = number != 0 ? next_of(blocks, number) : 0;
+	return number;
 }
 
 bool
@@ -547,52 +526,16 @@ numbered_blocks_next(const struct numbered_blocks *blocks,
 	for (; walk->page >> blocks->page_shift == 0; walk->page++) {
 		const struct numbered_page *const page =
 			&blocks->pages[walk->page];
-		unsigned place = 0;
-		const uint32_t number =
-			page->count != 0 ? next_number(page, walk, &place) : 0;
+		const uint32_t number = next_number(blocks, page, walk);
 
 		if (number != 0) {
 			*address_ret = numbered_address(
-				page->number << NUMBERED_PLACE_BITS | place);
+				page->number << NUMBERED_PLACE_BITS |
+				place_in_row(blocks, number));
 			get_row(blocks, number, block_ret);
 			return true;
 		}
-		walk->place = 0;
+		walk->entry = 0;
 	}
 	return false;
-}
-
-size_t
-numbered_blocks_prefetch_page(const struct numbered_blocks *blocks,
-			      uint64_t address)
-{
-	const struct numbered_page *page;
-	size_t slot;
-
-	if (blocks->count == 0)
-		return 0;
-	slot = seek(blocks, page_of(address), blocks->hint);
-	page = &blocks->pages[slot];
-	if (page->count == 0)
-		return slot;
-	if (page->shape == NUMBERED_ALL)
-		__builtin_prefetch(
-			(const uint32_t *)page->array + place_of(address), 1);
-	else if (page->shape == NUMBERED_FEW)
-		__builtin_prefetch(page->array, 1);
-	return slot;
-}
-
-void
-numbered_blocks_prefetch_row(const struct numbered_blocks *blocks,
-			     uint64_t address, size_t hint)
-{
-	const struct numbered_page *page;
-
-	if (blocks->count == 0)
-		return;
-	page = &blocks->pages[hint & (((size_t)1 << blocks->page_shift) - 1)];
-	if (page->number == page_of(address) && page->count != 0)
-		__builtin_prefetch(
-			&blocks->rows[get_number(page, place_of(address))], 1);
 }

@@ -9,22 +9,27 @@
  * takes more memory.
  *
  * The numbers are the indices of 'rows'.  To find the number of an address,
- * look up its page, a group of 256 places, in a hash table.  The page has the
- * numbers of its blocks in one of three shapes:
+ * look up its page, a group of 1024 places, in a hash table.  The page has an
+ * array of numbers, one for each 2^shift places.  If several blocks share an
+ * entry, their rows form a chain:
  *
- *	one	the page's only block; no array
- *	few	| number | number | ... | place | place | ...	up to 12 blocks
- *	all	| number or 0 | number or 0 | ...		for each place
+ *	numbers		| a | 0 | b | 0 | c | ...	16 to 1024 entries
+ *				  |
+ *	next		  a: -	  b: d	  d: -	  c: -
+ *
+ * When a new block would share an entry, the array is doubled, unless it has
+ * more than six entries for each block.  So nearly all look-ups find their
+ * block at once, and a chain has at most 16 blocks.
  *
  * Addresses that are multiples of 16, as allocators return, are grouped by
- * their upper bits: a page then has 4096 addresses.  Other addresses occur
- * mostly in traces that have serial numbers in place of addresses; the place of
- * an address is such that dense numbers fill their pages, too (see
+ * their upper bits: a page then has 16 KiB.  Other addresses occur mostly in
+ * traces that have serial numbers in place of addresses; the place of an
+ * address is such that dense numbers fill their pages, too (see
  * numbered_key()).
  *
- * A block takes 32 bytes for its row, 4 for a free number, and for its number 4
- * bytes in a full page, 10 to 32 in pages with 32 to 100 blocks, and about 100
- * if it is alone in its page.  Memory is O(peak number of live blocks).
+ * A block takes 40 bytes for its row and, for its number, 3 to 8 bytes where
+ * blocks are evenly spaced, at most 50 in most other pages, and about 120 if it
+ * is alone in its page.  Memory is O(peak number of live blocks).
  *
  * The hash of the pages is seeded, see u64_map.h.
  *
@@ -35,29 +40,54 @@
 
 #include "hatf/containers/block_set.h"
 
-#define NUMBERED_PLACE_BITS 8
+#define NUMBERED_PLACE_BITS 10
 #define NUMBERED_PLACES	    (1u << NUMBERED_PLACE_BITS)
 
-/* A live block, without its address. */
+/*
+ * Return the key of an address: the number of its page, and its place in it.
+ * The low four bits of the address become the highest of the key, so addresses
+ * that differ only there are in different pages.
+ */
+static inline uint64_t
+numbered_key(uint64_t address)
+{
+	return address >> 4 | address << 60;
+}
+
+static inline uint64_t
+numbered_address(uint64_t key)
+{
+	return key << 4 | key >> 60;
+}
+
+/* A live block, without the number of its page. */
 struct numbered_row {
-	uint64_t size, object, birth_time, birth_event;
+	uint64_t size, object, birth_time;
+	/*
+	 * number of the event, place in the page, and NUMBERED_HAS_NEXT if the
+	 * chain goes on
+	 */
+	uint64_t event_and_place;
 };
 
-enum numbered_shape {
-	NUMBERED_ONE,
-	NUMBERED_FEW,
-	NUMBERED_ALL
-};
+#define NUMBERED_PLACE_SHIFT 48
+#define NUMBERED_HAS_NEXT    ((uint64_t)1 << 63)
 
 struct numbered_page {
 	uint64_t number; /* keys of the page, without the place */
-	/* the array of the page; NULL in the shape 'one' */
-	void *array;
-	uint32_t only;	/* in the shape 'one': the number of the block */
+	/* first block of each chain, by place >> shift; 0: no block */
+	uint32_t *numbers;
 	uint16_t count; /* number of blocks; 0: the entry has no page */
-	uint8_t place;	/* in the shape 'one': the place of the block */
-	uint8_t shape;
+	uint8_t shift;
 };
+
+/* A record that comes later, see numbered_blocks_prefetch_page(). */
+struct numbered_ahead {
+	const uint32_t *number; /* where the number of the block may be */
+	size_t hint;
+};
+
+#define NUMBERED_AHEAD 32 /* a power of two */
 
 /*
  * Invariant: a page is in its home slot of 'pages' or in a later one, with no
@@ -76,9 +106,11 @@ struct numbered_blocks {
 	/* rows 1 to 'row_count'; row 0 is not used; aligned to cache lines */
 	struct numbered_row *rows;
 	uint32_t row_count, row_cap;
+	uint32_t *next; /* the next block in the chain of a row that has one */
 	/* numbers of free rows, the last one freed at the end */
 	uint32_t *free_rows;
 	uint32_t free_count;
+	struct numbered_ahead ahead[NUMBERED_AHEAD];
 	struct slab slab;
 	struct u64_map_seed seed;
 };
@@ -113,24 +145,23 @@ bool numbered_blocks_put(struct numbered_blocks *blocks, uint64_t address,
 bool numbered_blocks_take(struct numbered_blocks *blocks, uint64_t address,
 			  struct block *old_ret);
 
-/*
- * Replace the data of a live block, found by block->number.
- */
+/* Replace the data of a live block, found by block->number. */
 static inline void
 numbered_blocks_set(struct numbered_blocks *blocks, const struct block *block)
 {
-	blocks->rows[block->number] = (struct numbered_row){
-		.size = block->size,
-		.object = block->object,
-		.birth_time = block->birth_time,
-		.birth_event = block->birth_event,
-	};
+	struct numbered_row *const row = &blocks->rows[block->number];
+
+	row->size = block->size;
+	row->object = block->object;
+	row->birth_time = block->birth_time;
+	row->event_and_place &= ~BLOCK_EVENT_MAX;
+	row->event_and_place |= block->birth_event;
 }
 
 /* The position of a walk through the blocks.  Zero it before the walk. */
 struct numbered_walk {
-	size_t page;
-	unsigned place;
+	size_t page, entry;
+	uint32_t next; /* in the chain of the last entry; 0: none */
 };
 
 /*
@@ -142,31 +173,83 @@ bool numbered_blocks_next(const struct numbered_blocks *blocks,
 			  struct numbered_walk *walk, uint64_t *address_ret,
 			  struct block *block_ret);
 
-/*
- * Prefetch in two steps, some look-ups apart: first the array of the address's
- * page, then the row of the block.  The first step returns a value for 'hint',
- * which the second step takes.  Set blocks->hint to it before the look-up.
- */
-size_t numbered_blocks_prefetch_page(const struct numbered_blocks *blocks,
-				     uint64_t address);
-void numbered_blocks_prefetch_row(const struct numbered_blocks *blocks,
-				  uint64_t address, size_t hint);
-
-/*
- * Return the key of an address: the number of its page, and its place in it.
- * The low four bits of the address become the highest of the key, so addresses
- * that differ only there are in different pages.
- */
 static inline uint64_t
-numbered_key(uint64_t address)
+numbered_page_of(uint64_t address)
 {
-	return address >> 4 | address << 60;
+	return numbered_key(address) >> NUMBERED_PLACE_BITS;
 }
 
-static inline uint64_t
-numbered_address(uint64_t key)
+static inline unsigned
+numbered_place_of(uint64_t address)
 {
-	return key << 4 | key >> 60;
+	return (unsigned)(numbered_key(address) % NUMBERED_PLACES);
+}
+
+static inline size_t
+numbered_home_of(const struct numbered_blocks *blocks, uint64_t number)
+{
+	return (size_t)(u64_map_seed_hash(&blocks->seed, number) >>
+			(64 - blocks->page_shift));
+}
+
+/*
+ * Return the slot of a page in the table of pages, or the free slot where the
+ * page belongs.  The set must have a table.
+ */
+static inline size_t
+numbered_seek_home(const struct numbered_blocks *blocks, uint64_t number)
+{
+	const size_t mask = ((size_t)1 << blocks->page_shift) - 1;
+	const struct numbered_page *const pages = blocks->pages;
+	size_t slot = numbered_home_of(blocks, number);
+
+	while (pages[slot].number != number && pages[slot].count != 0)
+		slot = (slot + 1) & mask;
+	return slot;
+}
+
+/*
+ * Prefetch for look-up number 'i', which comes later, in two steps: first the
+ * number of the block, then, some look-ups later, its row.  'i' counts
+ * look-ups; at most NUMBERED_AHEAD of them may be between the first step and
+ * the look-up.  Before the look-up, call numbered_blocks_use_hint().
+ */
+static inline __attribute__((always_inline)) void
+numbered_blocks_prefetch_page(struct numbered_blocks *blocks, size_t i,
+			      uint64_t address)
+{
+	struct numbered_ahead *const ahead = &blocks->ahead[i % NUMBERED_AHEAD];
+	const struct numbered_page *page;
+
+	ahead->number = NULL;
+	if (blocks->count == 0)
+		return;
+	ahead->hint = numbered_seek_home(blocks, numbered_page_of(address));
+	page = &blocks->pages[ahead->hint];
+	if (page->count == 0)
+		return;
+	ahead->number =
+		&page->numbers[numbered_place_of(address) >> page->shift];
+	__builtin_prefetch(ahead->number, 1);
+}
+
+static inline __attribute__((always_inline)) void
+numbered_blocks_prefetch_row(const struct numbered_blocks *blocks, size_t i)
+{
+	const uint32_t *const number = blocks->ahead[i % NUMBERED_AHEAD].number;
+
+	/*
+	 * The number may have become another one.  If the page's array was
+	 * freed, it is still the memory of the slab.
+	 */
+	if (number != NULL)
+		__builtin_prefetch(&blocks->rows[*number], 1);
+}
+
+static inline void
+numbered_blocks_use_hint(struct numbered_blocks *blocks, size_t i)
+{
+	blocks->hint = blocks->ahead[i % NUMBERED_AHEAD].hint;
 }
 
 #endif /* HATF_NUMBERED_BLOCKS_H */

@@ -391,16 +391,22 @@ check_id(struct hatf_events *ev, struct hatf_event *out, enum ids_result result,
 		no_memory(ev);
 }
 
-/* Check that the thread of the event exists. */
-static void
-use_thread(struct hatf_events *ev, struct hatf_event *out)
+/* Check that the thread of the event exists, another than the last one. */
+static __attribute__((noinline)) void
+use_other_thread(struct hatf_events *ev, struct hatf_event *out)
 {
-	if (ev->thread_known && out->thread == ev->thread)
-		return;
 	check_id(ev, out, ids_use(&ev->threads, out->thread),
 		 HATF_VIOLATION_THREAD);
 	ev->thread_known = true;
 	ev->thread = out->thread;
+}
+
+/* Check that the thread of the event exists. */
+static inline void
+use_thread(struct hatf_events *ev, struct hatf_event *out)
+{
+	if (!ev->thread_known || out->thread != ev->thread)
+		use_other_thread(ev, out);
 }
 
 static void
@@ -609,8 +615,7 @@ fetch(struct hatf_events *ev)
 
 	ev->next = 0;
 	if (status == HATF_OK)
-		heaps_look_at_first(&ev->heaps, &ev->ahead, ev->records,
-				    ev->filled);
+		heaps_look_at_first(&ev->heaps, ev->records, ev->filled);
 	if (status != HATF_END)
 		return status;
 	if ((ev->pairing.alloc_expected || ev->pairing.free_expected) &&
@@ -650,8 +655,8 @@ hatf_events_read(struct hatf_events *events, struct hatf_event *out, size_t max,
 		while (n < max && events->next < events->filled) {
 			const size_t i = events->next++;
 
-			heaps_look_ahead(&events->heaps, &events->ahead,
-					 events->records, events->filled, i);
+			heaps_look_ahead(&events->heaps, events->records,
+					 events->filled, i);
 			n += handle(events, &events->records[i], &out[n]);
 		}
 	}

@@ -67,7 +67,6 @@ struct hatf_events {
 	enum hatf_violation pending_violation;
 	/* counts that are in no other member */
 	struct hatf_events_stats stats;
-	struct heaps_ahead ahead; /* of 'records' */
 	struct hatf_record records[EVENTS_BATCH_COUNT];
 	/* indices in 'records': of the next record to handle, and of the end */
 	size_t next, filled;

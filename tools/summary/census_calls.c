@@ -88,7 +88,7 @@ account_begin(struct account *t, uint64_t epoch, uint64_t size, bool is_event)
  * had the number before, end it now.  Return false if there is no memory.
  */
 static inline bool
-store_block(struct census *s, const struct live_block *block, uint32_t number,
+store_block(struct census *s, struct live_block block, uint32_t number,
 	    uint32_t heap)
 {
 	struct live_rows *const live = &s->live[heap];
@@ -101,31 +101,31 @@ store_block(struct census *s, const struct live_block *block, uint32_t number,
 	row = &live->rows[number];
 	if (row->lane_plus_1 != 0)
 		lose_block(s, row, heap, &s->replaced);
-	*row = *block;
+	*row = block;
 	return true;
 }
 
 /* See census_begin_block(). */
 static inline void
-begin_block(struct census *s, const struct live_block *block, uint32_t number,
+begin_block(struct census *s, struct live_block block, uint32_t number,
 	    uint32_t heap, bool is_event)
 {
 	if (!store_block(s, block, number, heap))
 		return;
 
-	const struct owners o = owners_of(s, block, heap);
+	const struct owners o = owners_of(s, &block, heap);
 
-	account_begin(o.total, s->epoch, block->size, is_event);
-	account_begin(o.stack, s->epoch, block->size, is_event);
-	account_begin(o.lane, s->epoch, block->size, is_event);
+	account_begin(o.total, s->epoch, block.size, is_event);
+	account_begin(o.stack, s->epoch, block.size, is_event);
+	account_begin(o.lane, s->epoch, block.size, is_event);
 	if (o.heap != NULL)
-		account_begin(o.heap, s->epoch, block->size, is_event);
-	note_wrapped_sums(s, block->size, is_event);
-	mark(s, block);
+		account_begin(o.heap, s->epoch, block.size, is_event);
+	note_wrapped_sums(s, block.size, is_event);
+	mark(s, &block);
 	if (is_event)
-		amount_add(&history_now(&s->history)->allocated, block->size);
+		amount_add(&history_now(&s->history)->allocated, block.size);
 	if (s->waste != NULL)
-		waste_begin(s->waste, s->epoch, block->size, is_event);
+		waste_begin(s->waste, s->epoch, block.size, is_event);
 }
 
 /* What the census knows about the end of a block. */
@@ -253,7 +253,7 @@ census_on_alloc(struct census *s, const struct hatf_event *e)
 
 	if (s->no_memory)
 		return;
-	begin_block(s, &block, e->block, heap, !e->carried);
+	begin_block(s, block, e->block, heap, !e->carried);
 	if (e->carried) {
 		amount_add(&s->start, e->size);
 		return;
@@ -375,7 +375,7 @@ census_on_realloc(struct census *s, const struct hatf_event *e)
 
 	if (s->no_memory)
 		return;
-	begin_block(s, &block, e->block, heap, true);
+	begin_block(s, block, e->block, heap, true);
 	if (old.lane_plus_1 != 0)
 		note_resize(s, &block, heap, old.size,
 			    e->old_address == e->address);
@@ -401,5 +401,5 @@ void
 census_begin_block(struct census *s, const struct live_block *block,
 		   uint32_t number, uint32_t heap)
 {
-	begin_block(s, block, number, heap, false);
+	begin_block(s, *block, number, heap, false);
 }

@@ -88,8 +88,8 @@ static uint64_t model[KEY_COUNT];
 static uint32_t numbers[KEY_COUNT];
 
 /*
- * Some pages are full to the last byte, some have blocks of 16 or 48 bytes,
- * some have few blocks, some have one.
+ * Some pages are full to the last byte, some have blocks of 16, 48 or 400
+ * bytes, some have one block.
  */
 static uint64_t
 key(size_t i)
@@ -198,13 +198,16 @@ START_TEST(it_agrees_with_a_model)
 		/* Long phases of growing and of shrinking. */
 		const bool grows =
 			next_random(&seed) % 100 < (step / 25000 % 2 ? 10 : 90);
-		const size_t hint =
-			numbered_blocks_prefetch_page(&blocks, key(i));
 
 		check_key(&blocks, i);
-		numbered_blocks_prefetch_row(&blocks, key(i),
-					     random % 2 ? hint : random);
-		blocks.hint = random % 3 ? hint : random >> 8;
+		/* Step by step, and with values of earlier look-ups. */
+		if (random % 4 != 0)
+			numbered_blocks_prefetch_page(&blocks, step, key(i));
+		numbered_blocks_prefetch_row(&blocks, step - random % 20);
+		if (random % 3 != 0)
+			numbered_blocks_use_hint(&blocks, step - random % 2);
+		else
+			blocks.hint = random >> 8;
 		if (grows) {
 			count += model[i] == 0;
 			put(&blocks, i, step);
@@ -243,8 +246,8 @@ START_TEST(every_address_is_allowed)
 	bool added;
 
 	numbered_blocks_init(&blocks);
-	ck_assert_uint_eq(numbered_blocks_prefetch_page(&blocks, 0), 0);
-	numbered_blocks_prefetch_row(&blocks, 0, 0);
+	numbered_blocks_prefetch_page(&blocks, 0, 0);
+	numbered_blocks_prefetch_row(&blocks, 0);
 	for (size_t i = 0; i < COUNT(keys); i++) {
 		ck_assert_uint_eq(numbered_address(numbered_key(keys[i])),
 				  keys[i]);
@@ -300,7 +303,8 @@ memory(const struct numbered_blocks *blocks)
 			: sizeof(*blocks->pages) << blocks->page_shift) +
 	       blocks->slab.nbytes +
 	       blocks->row_count *
-		       (sizeof(*blocks->rows) + sizeof(*blocks->free_rows));
+		       (sizeof(*blocks->rows) + sizeof(*blocks->next) +
+			sizeof(*blocks->free_rows));
 }
 
 static void
@@ -323,9 +327,19 @@ START_TEST(memory_has_bounds)
 		uint64_t stride;
 		size_t bound; /* bytes a block */
 	} cases[] = {
-		{ 1, 41 },   { 3, 49 },	   { 8, 41 },	  { 16, 41 },
-		{ 32, 46 },  { 48, 50 },   { 64, 55 },	  { 128, 73 },
-		{ 400, 99 }, { 512, 124 }, { 4096, 136 }, { -(uint64_t)48, 50 },
+		{ 1, 48 },
+		{ 3, 48 },
+		{ 8, 48 },
+		{ 16, 48 },
+		{ 32, 48 },
+		{ 48, 48 },
+		{ 64, 48 },
+		{ 128, 48 },
+		{ 400, 48 },
+		{ 512, 48 },
+		{ 4096, 72 },
+		{ (uint64_t)1 << 20, 170 },
+		{ -(uint64_t)48, 48 },
 	};
 
 	for (size_t c = 0; c < COUNT(cases); c++) {
