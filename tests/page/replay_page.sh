@@ -118,6 +118,9 @@ if command -v node chromium >/dev/null && [ -d "$modules" ]; then
 		threads.html failed.html part.html ||
 		fail 'a page does not open'
 	CHROMIUM=$(command -v chromium) MODULES=$modules timeout -s KILL 120 \
+		node "$page/phone.mjs" --look app.html part.html failed.html ||
+		fail 'a page does not fit the screen of a phone'
+	CHROMIUM=$(command -v chromium) MODULES=$modules timeout -s KILL 120 \
 		node "$page/says.mjs" part.html 'The trace is incomplete.' \
 		'Changed: merge:threads sizes:round=1' \
 		'begins with 4.00 KiB in 1 block, which' \
