@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "preload/clock/clock.h"
+#include "preload/config/environment.h"
 #include "preload/control/control.h"
 #include "preload/record/memory_limit.h"
 #include "preload/record/ring_wait.h"
@@ -131,12 +132,15 @@ go_idle(uint32_t wake)
 
 /*
  * Return how long a tick lasts.  If no processor is idle, each round takes some
- * time from the program, so make fewer rounds.
+ * time from the program, so make fewer rounds.  But if events are dropped when
+ * a ring is full, empty the rings as often as before.
  */
 static uint64_t
 tick_ns(void)
 {
-	return writer->trace.load.is_contended ? TICK_CONTENDED_NS : TICK_NS;
+	return writer->trace.load.is_contended && !environment_own()->drop
+		       ? TICK_CONTENDED_NS
+		       : TICK_NS;
 }
 
 /*
