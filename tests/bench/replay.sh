@@ -107,7 +107,7 @@ scaling()
 	what+=('two threads, times as fast as two processes')
 	say 'two threads, and two processes'
 	"$PYTHON" "$BENCH/parts/replay_scaling.py" "$HATF" "$OUT/two.hatf" \
-		"$rounds" "$realtime" >"$OUT/scaling" || die scaling
+		"$rounds" "$realtime" >"$OUT/scaling" || return
 	while read -r median low high; do
 		verdict "$(printf '%s (%.2f to %.2f)' "${what[0]}" "$low" \
 			"$high")" "$median" "${bar[@]}"
