@@ -12,107 +12,10 @@
 
 #include "hatf/codec/hatf_record.h"
 
-#include <stddef.h>
 #include <string.h>
-
-/*
- * Number of bytes after 'texts' that can be read, because put_alloc_free()
- * always reads 8 bytes of attributes, even if there are fewer.
- */
-#define TEXT_SPARE_NBYTES 8
 
 _Static_assert(ENCODER_RECORD_MAX_NBYTES >= 6 * 28 + 1 + 6 * 8 + 2 + 65535,
 	       "the output must have room for a record with its metadata");
-
-static const struct place_planner default_planner = {
-	.plan = place_span,
-	.records = PLACE_SPAN_RECORDS,
-	.changes = 2 * PLACE_SPAN_RECORDS,
-};
-
-static size_t
-round_up(size_t n)
-{
-	return (n + 63) & ~(size_t)63;
-}
-
-size_t
-encoder_memory_nbytes(const struct place_planner *planner)
-{
-	const struct place_planner *const p =
-		planner != NULL ? planner : &default_planner;
-
-	return round_up(p->records * sizeof(struct hatf_record)) +
-	       round_up(p->changes * sizeof(struct place_change)) +
-	       p->records * ENCODER_TEXT_NBYTES + TEXT_SPARE_NBYTES;
-}
-
-size_t
-encoder_room_nbytes(const struct place_planner *planner)
-{
-	const struct place_planner *const p =
-		planner != NULL ? planner : &default_planner;
-
-	return p->records * (ENCODER_RECORD_NBYTES + ENCODER_TEXT_NBYTES) +
-	       ENCODER_RECORD_MAX_NBYTES;
-}
-
-/* Is a column active, so that the stacks of the records go into the column? */
-static inline bool
-has_active_column(const struct encoder *e)
-{
-	return e->column != NULL && e->column->is_active;
-}
-
-size_t
-encoder_column_room(const struct encoder *e)
-{
-	return has_active_column(e) ? ENCODER_COLUMN_NBYTES : 0;
-}
-
-size_t
-encoder_choose_pending_max(const struct encoder *e)
-{
-	const size_t kept = ENCODER_RECORD_MAX_NBYTES +
-			    e->planner.records * ENCODER_TEXT_NBYTES +
-			    encoder_column_room(e);
-	const size_t left = e->cap - e->used;
-
-	if (left < kept)
-		return 0;
-
-	const size_t n = (left - kept) / ENCODER_RECORD_NBYTES;
-
-	return n < e->planner.records ? n : e->planner.records;
-}
-
-void
-encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
-	     const struct place_planner *planner, void *memory)
-{
-	uint8_t *next = memory;
-
-	/* Do not zero 'place', because place_init() initialises it. */
-	memset(e, 0, offsetof(struct encoder, place));
-	memset((uint8_t *)e + offsetof(struct encoder, restart), 0,
-	       sizeof(*e) - offsetof(struct encoder, restart));
-	e->buf = buf;
-	e->cap = cap;
-	e->planner = planner != NULL ? *planner : default_planner;
-	if (planner == NULL)
-		e->planner.context = &e->place;
-	e->span = memory;
-	next += round_up(e->planner.records * sizeof(*e->span));
-	e->changes = (struct place_change *)(void *)next;
-	next += round_up(e->planner.changes * sizeof(*e->changes));
-	e->texts = next;
-	e->pending_max = encoder_choose_pending_max(e);
-	if (cap > encoder_room_nbytes(planner) + ENCODER_RECORD_NBYTES)
-		e->at_once_max = cap - encoder_room_nbytes(planner) -
-				 ENCODER_RECORD_NBYTES;
-	layout_init(&e->layout);
-	place_init(&e->place);
-}
 
 /*
  * Store a number that fits the field's width, and return the position after it.

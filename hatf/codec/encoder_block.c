@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * encoder_block.c - the beginning and end of a block; see encoder.h
+ * encoder_block.c - the memory of an encoder, and the beginning and end of a
+ * block; see encoder.h
  */
 #include "hatf/codec/encoder_block.h"
 
 #include "hatf/codec/crc32c.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #define LENGTH_DIGITS 10
@@ -18,6 +20,77 @@
  * digits.
  */
 #define BLOCK_COMMENT_MAX 160
+
+/* ------------------------------------------------------------------ memory */
+
+/*
+ * Number of bytes after 'texts' that can be read, because put_alloc_free()
+ * always reads 8 bytes of attributes, even if there are fewer.
+ */
+#define TEXT_SPARE_NBYTES 8
+
+static const struct place_planner default_planner = {
+	.plan = place_span,
+	.records = PLACE_SPAN_RECORDS,
+	.changes = 2 * PLACE_SPAN_RECORDS,
+};
+
+static size_t
+round_up(size_t n)
+{
+	return (n + 63) & ~(size_t)63;
+}
+
+size_t
+encoder_memory_nbytes(const struct place_planner *planner)
+{
+	const struct place_planner *const p =
+		planner != NULL ? planner : &default_planner;
+
+	return round_up(p->records * sizeof(struct hatf_record)) +
+	       round_up(p->changes * sizeof(struct place_change)) +
+	       p->records * ENCODER_TEXT_NBYTES + TEXT_SPARE_NBYTES;
+}
+
+size_t
+encoder_room_nbytes(const struct place_planner *planner)
+{
+	const struct place_planner *const p =
+		planner != NULL ? planner : &default_planner;
+
+	return p->records * (ENCODER_RECORD_NBYTES + ENCODER_TEXT_NBYTES) +
+	       ENCODER_RECORD_MAX_NBYTES;
+}
+
+void
+encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
+	     const struct place_planner *planner, void *memory)
+{
+	uint8_t *next = memory;
+
+	/* Do not zero 'place', because place_init() initialises it. */
+	memset(e, 0, offsetof(struct encoder, place));
+	memset((uint8_t *)e + offsetof(struct encoder, restart), 0,
+	       sizeof(*e) - offsetof(struct encoder, restart));
+	e->buf = buf;
+	e->cap = cap;
+	e->planner = planner != NULL ? *planner : default_planner;
+	if (planner == NULL)
+		e->planner.context = &e->place;
+	e->span = memory;
+	next += round_up(e->planner.records * sizeof(*e->span));
+	e->changes = (struct place_change *)(void *)next;
+	next += round_up(e->planner.changes * sizeof(*e->changes));
+	e->texts = next;
+	e->pending_max = encoder_choose_pending_max(e);
+	if (cap > encoder_room_nbytes(planner) + ENCODER_RECORD_NBYTES)
+		e->at_once_max = cap - encoder_room_nbytes(planner) -
+				 ENCODER_RECORD_NBYTES;
+	layout_init(&e->layout);
+	place_init(&e->place);
+}
+
+/* ------------------------------------------------------------------ blocks */
 
 uint64_t
 encoder_data_records(const struct encoder *e)

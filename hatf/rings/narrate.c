@@ -125,16 +125,11 @@ count_same(const struct narrator *n, uint64_t ns)
 		return 0;
 	/* Subtract 1 because 'ns' was rounded down. */
 	count = (double)(left_ns - 1) / n->timeline.slope;
-	/*
-	 * Limit the count, because a slope from a ring file may be any positive
-	 * number.
-	 */
+	/* Limit the count, since a ring file may contain any slope. */
 	return count < 0x1p63 ? (uint64_t)count : 1ull << 63;
 }
 
-/*
- * Convert ns since the start into the trace's unit.  The trace must have times.
- */
+/* Convert ns since the start into the unit of a trace that has times. */
 static uint64_t
 in_units(const struct narrator *n, uint64_t ns)
 {
@@ -275,10 +270,7 @@ note_tick(struct narrator *n, uint64_t stamp, bool is_brief)
 	if (__builtin_expect(stamp == n->tick_stamp && !n->is_stamped, 1))
 		return;
 	n->tick_stamp = stamp;
-	/*
-	 * Only traces in microseconds have ticks, so other traces need no clock
-	 * comment.
-	 */
+	/* Only traces in microseconds have ticks and need clock comments. */
 	if (n->unit_ns != 1000)
 		return;
 	step = step_of_tick(n, stamp, is_brief);
@@ -301,10 +293,7 @@ begin_event(struct narrator *n, const struct event *ev)
 		note_tick(n, ev->stamp, ev->by_brief_tick);
 }
 
-/*
- * Append the attribute of the call stack 'stack', and define the stack.  Do
- * nothing if 'stack' is 0.
- */
+/* Append the attribute of a call stack, and define it; 0: do nothing. */
 static void
 put_stack_attribute(struct narrator *n, uint32_t stack, uint8_t *attributes,
 		    size_t cap, size_t *used)
@@ -559,10 +548,7 @@ narrate_carried_heap(struct narrator *n, uint64_t heap, const uint64_t *name)
 	put_heap_record(n, HATF_CREATE_HEAP, 0, heap, name, true);
 }
 
-/*
- * Put the records of an event of a heap.  They are the same as for malloc's
- * heap, but have the number of the heap.
- */
+/* Put the records of a heap's event: those of malloc, with the heap's id. */
 static void
 put_heap_event(struct narrator *n, const struct order_producer *producer,
 	       const struct event *ev)

@@ -70,7 +70,7 @@ tree all t <<'END'
 15 exit, 115 events, segments from 2 on (t/z2): long
 END
 check_status all 0
-check_one_line all 'hatf tree: t/copy: ignored, because * same trace as t/a'
+check_one_line all 'hatf tree: t/copy: ignored: the same trace as t/a'
 rm t/copy
 
 # The order of the arguments does not matter; a part of the files is enough.
@@ -81,7 +81,7 @@ cp out want
 head -c $(($(stat -c %s t/a) - 5)) t/a >t/0cut
 run "$HATF" tree t/
 check_status 'a cut copy' 0
-check_one_line 'a cut copy' 'hatf tree: t/0cut: ignored, * same trace as t/a'
+check_one_line 'a cut copy' 'hatf tree: t/0cut: ignored: the same trace as t/a'
 check_text 'a cut copy' out <want
 rm t/0cut
 run "$HATF" tree t/z1 t/g t/f t/e t/d t/c t/b t/a t/z2 t/a

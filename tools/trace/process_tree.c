@@ -324,8 +324,7 @@ drop_duplicates(struct tree *f)
 			continue;
 		}
 		if (strcmp(last->path, t->path) != 0)
-			message_print("%s: ignored, because it is the same "
-				      "trace as %s",
+			message_print("%s: ignored: the same trace as %s",
 				      t->path, last->path);
 		free_trace(t);
 	}
@@ -435,10 +434,9 @@ image_before(const struct tree *f, const struct tree_node *node)
 	    compare_process(before->traces, node->traces) != 0)
 		return NULL;
 	/*
-	 * If the header does not state the start of the process, which happens
-	 * without /proc, the two traces may be of different processes with the
-	 * same id.  Then require that the trailer of the earlier trace says
-	 * that the process executed another program.
+	 * Without /proc, the header does not state the start of the process,
+	 * and another process may have had the same id.  Then require that the
+	 * earlier trace's trailer says that its process executed a program.
 	 */
 	if (node->traces->pid_start != 0 ||
 	    (tree_last_trace(before)->has_trailer &&
@@ -689,10 +687,7 @@ tree_find_fork(const struct tree_node *node)
 		fork.event += forked->events_before;
 	else
 		fork.in_segment = is_numbered && fork.segment != 0;
-	/*
-	 * If the number of events is 0 and not exact, the recorder did not
-	 * count the parent's events.
-	 */
+	/* If the number is 0 and not exact, nobody counted the events. */
 	fork.is_known = t->is_exact || fork.event != 0;
 	/*
 	 * If the parent has several segments, it is unknown to which of them
