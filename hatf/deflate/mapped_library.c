@@ -255,8 +255,8 @@ read_dynamic(struct library *l)
 }
 
 /*
- * Map one segment of the file into the reserved address space.  Its pages
- * beyond the end of the file keep the anonymous memory of the reservation.
+ * Map one segment of the file into the reserved address space.  Pages that the
+ * file does not fill keep the anonymous memory of the reservation.
  */
 static bool
 map_segment(const struct library *l, int fd, const Elf64_Phdr *p)

@@ -129,8 +129,9 @@ set_interpretation(struct draft *d, struct schema_field *f,
 	if (v->kind != DTD_INTERPRETATION)
 		return build_fail(d->b, v->place, "expected an interpretation");
 	if (v->text != NULL)
-		return build_fail(d->b, v->place,
-				  "the default of a number must be a number");
+		return build_fail(
+			d->b, v->place,
+			"the default of a number field must not be text");
 	f->interpretation = v->interpretation;
 	for (unsigned i = 0; i < dtd_argument_count(v->interpretation); i++)
 		f->args[i] = v->args[i].value;

@@ -127,9 +127,10 @@ costs_set_lane(struct costs *c, unsigned lane, int32_t cost)
 }
 
 /*
- * Allow a change of the width: a state keeps its costs, or is reached by a "set
- * fieldSize" record from another state.  'forbidden' is infinite for states
- * that are not allowed, else 0.
+ * Return the costs after an optional change of the width.  The cost of a state
+ * is the smaller of two: its cost so far, or the cost of another state plus the
+ * cost of a "set fieldSize" record.  'forbidden' is infinite for states that
+ * are not allowed, else 0.
  */
 static inline struct costs
 costs_switch(struct costs c, const struct costs *forbidden)

@@ -158,8 +158,9 @@ find_computed(struct field_paths *p, struct episode *e, unsigned lane,
 }
 
 /*
- * Return the index of the last width before the episode.  Only from this width
- * does the path have the cost that the forward pass found.
+ * Return the index of the last width other than 0 that the cheapest path has
+ * before the episode.  From another width, the episode may cost more than the
+ * forward pass found.
  */
 static unsigned
 find_last_width(const struct field_paths *p, const struct episode *e)

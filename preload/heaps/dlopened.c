@@ -366,7 +366,7 @@ note_other(void)
 
 	missed_calls_note(name != NULL ? name : "another object",
 			  " provides the malloc() that the program calls, "
-			  "bypassing the recorder");
+			  "so these calls bypass the recorder");
 }
 
 void

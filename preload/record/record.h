@@ -190,9 +190,9 @@ static inline __attribute__((always_inline)) bool
 record_has_tick(const struct thread *t)
 {
 	/*
-	 * relaxed: an old tick makes the event at most one tick too early.  A
-	 * thread cannot read an old tick instead of CLOCK_STAMPED once another
-	 * thread's event can have consequences for it, see clock.h.
+	 * relaxed: reading an old tick makes the event at most one tick too
+	 * early.  Once an event of another thread can affect this thread, this
+	 * thread reads CLOCK_STAMPED and no older tick, see clock.h.
 	 */
 	return atomic_load_explicit(&clock_tick, memory_order_relaxed) ==
 	       t->tick;

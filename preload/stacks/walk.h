@@ -32,7 +32,10 @@
 #define WALK_DEPTH_MAX	256u
 #define WALK_FRAMES_MAX (2 * WALK_DEPTH_MAX)
 
-/* A frame, to be compared with memory. */
+/*
+ * A frame of the last stack.  The next walk compares 'address' with the word at
+ * 'slot'.
+ */
 struct walk_place {
 	uintptr_t slot;	   /* address of the return address */
 	uintptr_t address; /* the return address */

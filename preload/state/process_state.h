@@ -149,7 +149,10 @@ bool process_map(void);
 enum process_state process_state(void);
 bool process_has(enum process_fact fact);
 
-/* Does the process have a trace, recording or dormant?  This starts nothing. */
+/*
+ * Does the process have a trace, recording or dormant?  The call never begins a
+ * trace.
+ */
 bool process_is_tracing(void);
 
 /*

@@ -273,7 +273,8 @@ trace_finish(struct trace *t, const struct narrate_trailer *end)
 }
 
 /*
- * Append the number of missing events and a trailer, after the error 'error'.
+ * The trace ends because of the errno value 'error'.  Append the number of
+ * missing events and a trailer.
  */
 static bool
 end_with_error(struct trace *t, const struct narrate_trailer *end, int error)

@@ -53,7 +53,8 @@ path()
 	ldconfig -p | awk -v name="$1" '$1 == name { print $NF; exit }'
 }
 
-line=" provides the malloc() that the program calls, bypassing the recorder"
+line=" provides the malloc() that the program calls, so these calls bypass"
+line+=" the recorder"
 
 # behind WHAT LIBRARY COMMAND...: the recorder comes before LIBRARY.
 behind()

@@ -283,12 +283,13 @@ refused '--gzip and --plain exclude each other*' 2 \
 	--gzip --plain all.hatf x.csv
 refused "--gzip: 'x.csv.zst' implies compression by zstd*" 2 \
 	--gzip all.hatf x.csv.zst
-refused '--level: want 1 to 12 for format hatf *' 2 \
+refused '--level must be 1 to 12 for format hatf *' 2 \
 	--level 99 all.hatf x.hatf.gz
-refused '--level: want 1 to 12 for format hatf *' 2 \
+refused '--level must be 1 to 12 for format hatf *' 2 \
 	--level 0 all.hatf x.hatf.gz
-refused '--level: want 1 to 9 for format csv *' 2 --level 12 all.hatf x.csv.gz
-refused '--level: want 1 to 9 for format split *' 2 --level 10 all.hatf x.split
+refused '--level must be 1 to 9 for format csv *' 2 --level 12 all.hatf x.csv.gz
+refused '--level must be 1 to 9 for format split *' 2 --level 10 all.hatf \
+	x.split
 refused '--level: OUT is not compressed *' 2 --level 5 all.hatf x.csv
 refused '--level: OUT is not compressed *' 2 \
 	--plain --level 5 all.hatf x.hatf.gz

@@ -104,7 +104,7 @@ check_stat 'by thread' --by thread --sort temporary <<'EOF'
       100 B            1  thread 1 (worker)
 EOF
 check_stat 'over time' --by time <<'EOF'
-  most live  at its end   allocated       blocks        frees      bytes/s      blocks/s  time
+  most live live at end   allocated       blocks        frees      bytes/s      blocks/s  time
         0 B         0 B         0 B            0            0          0 B             0  from 0 ns
        60 B        50 B        60 B            2            1      1.8 MiB        64 516  from 93.000 us
       100 B       100 B       100 B            1            1      3.1 MiB        32 258  from 124.000 us

@@ -61,7 +61,7 @@ wrong "hatf plot: --by: unknown value 'heap' (want one of total, * size)" \
 wrong "hatf plot: --top: out of range: '0' (want 1 to 9)" plot --top 0 a
 wrong "hatf plot: --width: out of range: '10' (want 320 to 8192)" \
 	plot --width 10 a
-wrong 'hatf plot: --height: want at least 360 with layers *' \
+wrong 'hatf plot: --height must be at least 360 with layers *' \
 	plot --height 300 --by size -o a.svg a
 wrong "hatf plot: --height: out of range: '9999' (want 240 to 8192)" \
 	plot --height 9999 a

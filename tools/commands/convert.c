@@ -239,7 +239,7 @@ check_options(const struct convert *c)
 		return opt_complain(&page, "--level: OUT is not compressed");
 	if (o->level < 1 || o->level > level_max)
 		return opt_complain(&page,
-				    "--level: want 1 to %d for format %s",
+				    "--level must be 1 to %d for format %s",
 				    level_max, o->format);
 	return EXIT_FINE;
 }

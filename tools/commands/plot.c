@@ -314,7 +314,7 @@ command_plot(int argc, char **argv)
 				    ask.output);
 	if (ask.way != 0 && ask.height != 0 && ask.height < CHART_LAYERS_MIN)
 		return opt_complain(&page,
-				    "--height: want at least %d with layers",
+				    "--height must be at least %d with layers",
 				    CHART_LAYERS_MIN);
 	ask.gathering.window.points_are_fine = ask.way != 0;
 	ask.gathering.window.points_are_lanes =

@@ -429,7 +429,8 @@ tell_missing(const struct job *job, const struct launch *l, const char *others)
 {
 	/*
 	 * If the command cannot be traced, the reason was printed before the
-	 * command ran.  Repeat the reason only if there are other traces.
+	 * command ran.  Repeat the reason only if there are other traces,
+	 * because the line with the counts of these traces then follows.
 	 */
 	if (job->untraceable != NULL && others[0] == '\0')
 		return;

@@ -434,7 +434,7 @@ print_times(struct out *o, const struct census *c)
 	size_t next = 0;
 
 	snprintf(line, sizeof(line), "%11s %11s %11s %12s %12s %12s %13s  %s\n",
-		 "most live", "at its end", "allocated", "blocks", "frees",
+		 "most live", "live at end", "allocated", "blocks", "frees",
 		 "bytes/s", "blocks/s", "time");
 	show_heading(o, line);
 	for (uint64_t first = 0; first < end; first += step) {

@@ -117,9 +117,12 @@ command_symbolize(int argc, char **argv)
 						  : "a TRACE is missing");
 	lookup = symbol_lookup_open(&s.lookup);
 	if (lookup == NULL) {
-		message_print("%s", errno == ENOSYS
-					    ? "this build has no libdw"
-					    : hatf_status_text(HATF_NO_MEMORY));
+		message_print(
+			"%s",
+			errno == ENOSYS
+				? "this hatf was built without libdw, which "
+				  "finds the names"
+				: hatf_status_text(HATF_NO_MEMORY));
 		return EXIT_BAD_INPUT;
 	}
 	for (int i = first; i < argc; i++) {

@@ -464,7 +464,10 @@ wait_for_page(struct ask *ask)
 	return true;
 }
 
-/* Show pages until the end.  Return the exit status. */
+/*
+ * Show pages until the trace ends, the user quits, or the user has seen as many
+ * pages as wanted.  Return the exit status.
+ */
 static int
 watch(struct watch *w, struct ask *ask)
 {

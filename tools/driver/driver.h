@@ -72,11 +72,11 @@ struct driver_run {
 	char library[256]; /* the object that defines malloc */
 	uint64_t wall_ns, cpu_ns;
 	/*
-	 * 'busy_ns' is the time from a thread's first word to its last one,
-	 * without waits and pauses, summed over all threads; 'busiest_ns' is
-	 * the largest such sum of one lane.  'wait_ns' is the time that all
-	 * threads waited for calls of other threads, 'wait_cpu_ns' the CPU time
-	 * of these waits.
+	 * 'busy_ns' sums the times of all threads from their first word to
+	 * their last one, without waits and pauses.  'busiest_ns' is the same
+	 * sum over the threads of one lane (lanes.h): that of the busiest lane.
+	 * 'wait_ns' is the time that all threads waited for calls of other
+	 * threads, 'wait_cpu_ns' the CPU time of these waits.
 	 */
 	uint64_t busy_ns, busiest_ns, wait_ns, wait_cpu_ns;
 	uint64_t faults; /* page faults, including major ones */

@@ -54,8 +54,8 @@ struct canvas_text {
 };
 
 /*
- * A line of steps: from xs[i] to xs[i + 1] it has the level ys[i].  If the area
- * is filled, it extends from the line to the level 'base'.
+ * A line of steps: from xs[i] to xs[i + 1] the line is at the level ys[i].  A
+ * filled area extends from the line to the level 'base'.
  */
 struct canvas_steps {
 	const double *xs, *ys;

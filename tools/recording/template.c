@@ -75,7 +75,7 @@ template_absolute(const char *text)
 
 /*
  * Copy the path of the template up to the last slash before the first
- * conversion.  Below this directory, each process may use another one.
+ * conversion.  The rest of the path may differ from process to process.
  */
 static void
 fixed_directory(const char *text, char *dir)

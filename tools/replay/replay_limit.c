@@ -175,8 +175,8 @@ print_flaw(enum flaw flaw, const char *p, const char *text,
 	char list[1024] = "";
 
 	if (flaw == FLAW_SYNTAX)
-		message_print("--fail-if: not a limit such as "
-			      "'peak_rss>1.10*glibc' or 'wall>20ms': '%s'",
+		message_print("--fail-if: '%s' is not a limit such as "
+			      "'peak_rss>1.10*glibc' or 'wall>20ms'",
 			      text);
 	if (flaw == FLAW_UNIT)
 		message_print("--fail-if: a time needs a unit (ns, us, ms or "

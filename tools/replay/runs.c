@@ -271,7 +271,7 @@ run_round(struct replay_runs *runs, run_kind *kind, unsigned idx)
 	return runs->failed_count < runs->count;
 }
 
-/* Run everything that the user asked for. */
+/* Run the check, the timed runs, and the other runs that the user asked for. */
 static bool
 run_all(struct replay_runs *runs, const struct compiled *compiled)
 {

@@ -220,9 +220,10 @@ void sink_count(struct sink *s, const struct hatf_record *records, size_t n);
 bool sink_header(const struct sink *s, struct text *t);
 
 /*
- * Append the text of the trailer comment, which must be written next.  A buffer
- * of SINK_TRAILER_MAX bytes has room for the text, one more number, and a
- * checksum.
+ * Append the text of the trailer comment.  The text states the number of
+ * records so far, so the caller must write no other record before this comment.
+ * SINK_TRAILER_MAX bytes hold the text and what the sink of HATF adds to it: a
+ * line with a number, and a checksum.
  */
 #define SINK_TRAILER_MAX 1024
 void sink_trailer(const struct sink *s, struct text *t);

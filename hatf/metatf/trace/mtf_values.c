@@ -92,8 +92,9 @@ grow_bytes(struct mtf_reader *r, uint64_t nbytes)
 }
 
 /*
- * Append bytes to r->bytes, piece by piece, so that a false length without
- * bytes allocates no memory.
+ * Append 'nbytes' bytes of the file to r->bytes in pieces, and make room for
+ * one piece at a time.  So a length that exceeds the bytes of the file cannot
+ * make the reader allocate all that memory.
  */
 static bool
 append_bytes(struct mtf_reader *r, struct cursor *c, uint64_t nbytes)

@@ -479,8 +479,9 @@ put_element(struct mtf_writer *w, const struct field_state *f, uint64_t number)
 	bool ok;
 
 	if (f->args[1] == 0 || f->args[1] > MTF_MAX_VALUES)
-		return FAIL(w, "%.60s: stride %llu is 0 or too large",
-			    w->type->name, (unsigned long long)f->args[1]);
+		return FAIL(w, "%.60s: stride %llu is not in the range 1 to %u",
+			    w->type->name, (unsigned long long)f->args[1],
+			    (unsigned)MTF_MAX_VALUES);
 	w->is_column[section - w->schema->sections] = true;
 	column = part_of(w, section);
 	ok = column != NULL;
