@@ -24,8 +24,7 @@ lengths()
 	}' "$@"
 }
 
-[ $# -gt 0 ] || mapfile -t files < <(git ls-files 'hatf/*.c' 'preload/*.c' \
-	'tools/*.c')
+[ $# -gt 0 ] || mapfile -t files < <(find hatf preload tools -name '*.c' | sort)
 lengths "$@" ${files[@]+"${files[@]}"} | sort -n | awk '
 	{ length_of[NR] = $1 }
 	$1 > 64 { print $2 ": a function of " $1 " lines, limit 64"; bad = 1 }

@@ -20,8 +20,8 @@ libcairo2-dev'
 # of Rust, Go, D and OCaml, if they are there: the guests below have them.
 test='check valgrind clang clang-format clang-tidy shellcheck mandoc binutils
 file procps jq strace libc-devtools elfutils libunwind-dev
-python3 python3-numpy python3-venv python3-setuptools perl sqlite3 gawk xz-utils
-zstd lz4 pigz libxml2-utils
+python3 python3-numpy python3-venv python3-setuptools python3-wheel
+perl sqlite3 gawk xz-utils zstd lz4 pigz libxml2-utils
 redis-server redis-tools memcached nginx-light postgresql
 chromium nodejs
 libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 libgc-dev

@@ -88,6 +88,7 @@ events_take_heaps(struct hatf_events *events, struct heaps *heaps_ret,
 	}
 	*heaps_ret = events->heaps;
 	heaps_init(&events->heaps, false);
+	events->left_over_heap = NULL; /* it belongs to the caller now */
 }
 
 void
@@ -97,6 +98,7 @@ events_give_heaps(struct hatf_events *events, const struct heaps *heaps,
 	struct hatf_events_stats *const s = &events->stats;
 
 	heaps_fini(&events->heaps);
+	events->left_over_heap = NULL;
 	events->heaps = *heaps;
 	heaps_clear_history(&events->heaps);
 	inherited_set_exact(&events->inherited, unsure);

@@ -58,7 +58,7 @@
 
 /*
  * How long a brief tick may last, in units of the stamp (EVENT_FLAG_BRIEF):
- * less than a millisecond at any frequency that a counter has.
+ * at most two milliseconds at any frequency that a counter has.
  */
 #if defined(__aarch64__)
 #define CLOCK_BRIEF (1u << 14)

@@ -52,7 +52,7 @@ done
 compare blocked handle-rt 10 0 0 5
 # Each child has a trace that is complete.
 for trace in "$TMP"/late_signals.*.hatf.gz; do
-	"$HATF" verify "$trace" >/dev/null 2>"$TMP/error" ||
+	"$HATF" verify "$trace" >"$TMP/error" 2>&1 ||
 		fail "$trace: $(cat "$TMP/error")"
 done
 

@@ -78,6 +78,7 @@ def names_of(trace):
         else:
             data = bytes.fromhex(record.get('attributes', ''))
             found.update(t.decode() for t in re.findall(rb'[ -~]{4,}', data))
+    found.discard('hatftrace')  # a folder's name, but also the producer's
     return found
 
 

@@ -140,11 +140,14 @@ postgresql()
 	[ "$(id -u)" != 0 ] ||
 		user=(setpriv --reuid nobody --regid nogroup --clear-groups)
 	mkdir -m 777 database
+	# That user may not be able to read the folder of the build.
+	cp "$BUILD/libhatftrace.so" database
 	"${user[@]}" "$bin/initdb" -D "$PWD/database/data" -A trust -N \
 		>postgres.err 2>&1 || fail "initdb: $(cat postgres.err)"
 	HATFTRACE_FOLLOW=all HATFTRACE_OUT="$PWD/database/%p.hatf.gz" \
-		LD_PRELOAD=$BUILD/libhatftrace.so "${user[@]}" "$POSTGRES" \
-		-D "$PWD/database/data" -k "$PWD/database" -c port=5432 \
+		LD_PRELOAD=$PWD/database/libhatftrace.so \
+		"${user[@]}" "$POSTGRES" -D "$PWD/database/data" \
+		-k "$PWD/database" -c port=5432 \
 		-c listen_addresses= -c max_parallel_workers_per_gather=3 \
 		-c min_parallel_table_scan_size=0 -c parallel_setup_cost=0 \
 		-c parallel_tuple_cost=0 -c log_min_messages=debug3 \

@@ -275,6 +275,11 @@ begin x.hatf
 alloc 32 0x1000 0 0 7 >>x.hatf
 trailer x.hatf 1 2 complete=1 end=exit threads=3 lost=0
 refused 'threads of one' x.hatf 'the trailer states a wrong number of threads'
+# The process may end while its second thread is about to begin.
+begin x.hatf
+alloc 32 0x1000 0 0 7 >>x.hatf
+trailer x.hatf 1 2 complete=1 end=exit threads=2 lost=0
+passes 'a second thread that was about to begin' x.hatf
 
 # The second thread was about to begin as the trace ended.
 begin x.hatf segment=0

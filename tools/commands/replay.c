@@ -76,7 +76,8 @@ static const struct opt options[] = {
 	  "bytes its blocks exceed the requested sizes at the peak" },
 	{ "own", 'o', NULL, "print the allocators' own statistics at the end" },
 	{ "fail-if", 'f', "EXPR",
-	  "exit with status 3 if all runs of an allocator exceed a limit:\n"
+	  "exit with status 3 if every run of an allocator exceeds\n"
+	  "a limit:\n"
 	  "'peak_rss>1.10*glibc', 'jemalloc.wall>20ms'" },
 	{ "check", 'c', NULL,
 	  "measure nothing: pause at random, and check that each\n"

@@ -247,11 +247,13 @@ read_events(struct hatf_events *stage, uint64_t carried, uint64_t event_count)
 	size_t n;
 
 	while (status == HATF_OK) {
-		uint64_t left;
+		uint64_t left = 0;
 
 		hatf_events_get_stats(stage, &stats);
-		left = event_count - stats.event_count;
-		if (stats.carried_count < carried)
+		if (event_count > stats.event_count)
+			left = event_count - stats.event_count;
+		/* After the first event, no more carried blocks follow. */
+		if (stats.event_count == 0 && stats.carried_count < carried)
 			left += carried - stats.carried_count;
 		if (left == 0)
 			return HATF_END;
