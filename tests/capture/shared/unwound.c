@@ -57,7 +57,8 @@ static __thread struct numbered *numbered;
 static uintptr_t own_begin, own_end;
 static char report_file[4096];
 static const char *report_path;
-static _Atomic unsigned long captures, differences, lost, cut, walked, verified;
+static _Atomic unsigned long captures, differences, sooner, lost, cut, walked,
+	verified;
 static _Atomic unsigned long max_frames, found;
 
 /* Memory for dlsym(), which allocates before the real functions are known. */
@@ -104,10 +105,10 @@ report(void)
 	if (report_path == NULL)
 		return;
 	depth++;
-	say("captures %lu differences %lu lost %lu cut %lu walked %lu "
-	    "verified %lu deepest %lu paths %lu\n",
-	    captures, differences, lost, cut, walked, verified, max_frames,
-	    found);
+	say("captures %lu differences %lu sooner %lu lost %lu cut %lu "
+	    "walked %lu verified %lu deepest %lu paths %lu\n",
+	    captures, differences, sooner, lost, cut, walked, verified,
+	    max_frames, found);
 	depth--;
 }
 
@@ -185,6 +186,22 @@ is_equal(const struct stack *ours, void **theirs, uint32_t their_count)
 	return 1;
 }
 
+/*
+ * Does our walk only end earlier, in a frame that it says it cannot walk?  V8
+ * returns to addresses that follow no call when it deoptimizes a function: we
+ * do not trust such a frame, libunwind does.
+ */
+static int
+ends_sooner(const struct stack *ours, void **theirs, uint32_t their_count)
+{
+	if (ours->end != WALK_LOST || their_count <= ours->count)
+		return 0;
+	for (uint32_t i = 0; i < ours->count; i++)
+		if ((uintptr_t)theirs[i] != ours->address[i])
+			return 0;
+	return 1;
+}
+
 static void
 compare(const struct stack *ours, const char *how)
 {
@@ -194,8 +211,11 @@ compare(const struct stack *ours, const char *how)
 	while (hidden < n &&
 	       (uintptr_t)theirs[hidden] - own_begin < own_end - own_begin)
 		hidden++;
-	if (!is_equal(ours, theirs + hidden, (uint32_t)(n - hidden)) &&
-	    differences++ < SHOWN_MAX)
+	if (is_equal(ours, theirs + hidden, (uint32_t)(n - hidden)))
+		return;
+	if (ends_sooner(ours, theirs + hidden, (uint32_t)(n - hidden)))
+		sooner++;
+	else if (differences++ < SHOWN_MAX)
 		show(ours, how, theirs + hidden, (uint32_t)(n - hidden));
 }
 
