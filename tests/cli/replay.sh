@@ -221,7 +221,7 @@ for text in peak_rss 'peak_rss>' 'peak_rss<1' 'peak_rss>1/0' 'wall>1M' \
 	run "$HATF" replay -a glibc -f "$text" hand.ascii
 	check_status "--fail-if '$text'" 2
 	check_one_line "--fail-if '$text'" \
-		'hatf replay: --fail-if: not a limit*'
+		"hatf replay: --fail-if: '$text' is not a limit *"
 done
 
 # ------------------------------------------------------------------- real time
