@@ -103,18 +103,6 @@ seek(const struct block_page *page, unsigned place)
 		       : seek_words(page, place, BLOCK_SLOT_WIDE_WORDS);
 }
 
-/*
- * Must an entry that is in 'slot' and has this home stay there, although slot
- * 'hole' before it is free?
- */
-static inline bool
-stays(size_t home, size_t hole, size_t slot)
-{
-	/* Is 'home' in (hole, slot], wrapping around at the end? */
-	return hole < slot ? hole < home && home <= slot
-			   : hole < home || home <= slot;
-}
-
 FOR_BOTH_LENGTHS void
 close_hole_words(struct block_page *page, unsigned hole, unsigned words)
 {
@@ -131,7 +119,7 @@ close_hole_words(struct block_page *page, unsigned hole, unsigned words)
 
 		if (place == 0)
 			break;
-		if (!stays(block_set_home(place - 1, room), hole, i)) {
+		if (!u64_map_stays(block_set_home(place - 1, room), hole, i)) {
 			memcpy(slots + (size_t)hole * words, slot,
 			       words * sizeof(*slot));
 			hole = i;
@@ -374,9 +362,9 @@ remove_page(struct block_set *blocks, struct block_page *page)
 		slot = (slot + 1) & mask;
 		if (blocks->pages[slot].slots == NULL)
 			break;
-		if (!stays(block_set_page_home(blocks,
-					       blocks->pages[slot].number),
-			   hole, slot)) {
+		if (!u64_map_stays(block_set_page_home(
+					   blocks, blocks->pages[slot].number),
+				   hole, slot)) {
 			blocks->pages[hole] = blocks->pages[slot];
 			hole = slot;
 		}

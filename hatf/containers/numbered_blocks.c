@@ -364,18 +364,6 @@ add_page(struct numbered_blocks *blocks, uint64_t address)
 	return &blocks->pages[blocks->hint];
 }
 
-/*
- * Must a page that is in 'slot' and has this home stay there, although slot
- * 'hole' before it is free?
- */
-static inline bool
-stays(size_t home, size_t hole, size_t slot)
-{
-	/* Is 'home' in (hole, slot], wrapping around at the end? */
-	return hole < slot ? hole < home && home <= slot
-			   : hole < home || home <= slot;
-}
-
 /* Remove a page that has lost its last block. */
 static void
 remove_page(struct numbered_blocks *blocks, struct numbered_page *page)
@@ -389,8 +377,9 @@ remove_page(struct numbered_blocks *blocks, struct numbered_page *page)
 		slot = (slot + 1) & mask;
 		if (blocks->pages[slot].count == 0)
 			break;
-		if (!stays(numbered_home_of(blocks, blocks->pages[slot].number),
-			   hole, slot)) {
+		if (!u64_map_stays(numbered_home_of(blocks,
+						    blocks->pages[slot].number),
+				   hole, slot)) {
 			blocks->pages[hole] = blocks->pages[slot];
 			hole = slot;
 		}

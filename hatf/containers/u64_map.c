@@ -203,14 +203,8 @@ close_hole(struct u64_map *map, size_t hole)
 			break;
 
 		const size_t home = u64_map_home(map, map->keys[slot]);
-		/*
-		 * Is 'home' in (hole, slot], where the slots wrap around at the
-		 * end?
-		 */
-		const bool stays = hole < slot ? hole < home && home <= slot
-					       : hole < home || home <= slot;
 
-		if (!stays) {
+		if (!u64_map_stays(home, hole, slot)) {
 			map->keys[hole] = map->keys[slot];
 			map->entries[hole] = map->entries[slot];
 			hole = slot;

@@ -98,6 +98,18 @@ u64_map_memory(const struct u64_map *map)
 	       (sizeof(*map->entries) + sizeof(*map->keys));
 }
 
+/*
+ * For tables with open addressing and linear probing, when 'hole' has become
+ * free: must an entry that is in 'slot' and has this home stay there?
+ */
+static inline bool
+u64_map_stays(size_t home, size_t hole, size_t slot)
+{
+	/* Is 'home' in (hole, slot], wrapping around at the end? */
+	return hole < slot ? hole < home && home <= slot
+			   : hole < home || home <= slot;
+}
+
 /* Fill a seed with random numbers. */
 void u64_map_seed_init(struct u64_map_seed *seed);
 
