@@ -26,10 +26,11 @@ record_operands(enum event_type type, unsigned flags, const uint64_t *operand)
 		return false;
 	t = record_enter();
 	if (t != NULL) {
-		uint64_t head;
+		const bool can = record_note_stack(t, type);
+		const uint64_t head =
+			can ? record_put_event(t, type, flags, operand)
+			    : t->head;
 
-		record_note_stack(t, type);
-		head = record_put_event(t, type, flags, operand);
 		recorded = head != t->head;
 		record_leave(t, head);
 	}
@@ -222,9 +223,8 @@ begin_realloc(enum event_type type, const uint64_t *operand, size_t nbytes)
 	struct thread *t = record_enter_fast();
 
 	if (t != NULL) {
-		if (record_has_stacks)
-			record_note_stack(t, type);
-		if (!put_begin(t, type, operand, &old)) {
+		if ((record_has_stacks && !record_note_stack(t, type)) ||
+		    !put_begin(t, type, operand, &old)) {
 			record_leave(t, t->head);
 			t = NULL;
 		}

@@ -180,26 +180,24 @@ put_stack(struct thread *t, uint32_t id, uint32_t generation)
 
 /*
  * Put a word into the ring which says that the next events have the stack 'id'.
- * If this stack cannot be defined, the word says that they have none.
+ * If this stack cannot be defined, the word says that they have none.  Return
+ * false if there is no room for the word, and the event must be dropped.
  */
-static __attribute__((noinline)) void
-announce(struct thread *t, uint32_t id, uint32_t generation)
+static __attribute__((noinline)) bool
+announce(struct thread *t, enum event_type type, uint32_t id,
+	 uint32_t generation)
 {
 	if (!stack_table_is_defined(id, generation) &&
 	    !define(t, id, generation))
 		id = 0;
-	/*
-	 * If there is no room for the word, there is normally no room for the
-	 * event, either, so the event will be dropped.
-	 */
-	if (t->head >= ring_limit(t->ring) &&
-	    (environment_own()->drop || !record_await_room(t, 1)))
-		return;
+	if (!record_make_room(t, type, 1))
+		return false;
 	put_stack(t, id, generation);
+	return true;
 }
 
-static inline __attribute__((always_inline)) void
-note_stack(struct thread *t)
+static inline __attribute__((always_inline)) bool
+note_stack(struct thread *t, enum event_type type)
 {
 	const uint32_t generation = stack_table_generation();
 	uint32_t id;
@@ -207,16 +205,16 @@ note_stack(struct thread *t)
 	if (__builtin_expect(t->capture == NULL, 0)) {
 		t->capture = capture_make();
 		if (t->capture == NULL)
-			return;
+			return true;
 	}
 	id = capture_stack(t->capture);
 	if (id == t->stack && t->stack_generation == generation)
-		return;
+		return true;
 	if (t->head < ring_limit(t->ring) &&
 	    stack_table_is_defined(id, generation))
 		put_stack(t, id, generation);
-	else
-		announce(t, id, generation);
+	else if (!announce(t, type, id, generation))
+		return false;
 	/*
 	 * If a segment began meanwhile, its file lacks the definition.  In that
 	 * case, either the writer sees the word that was just published, or
@@ -224,15 +222,14 @@ note_stack(struct thread *t)
 	 * writer_define_stacks().
 	 */
 	atomic_signal_fence(memory_order_seq_cst);
-	if (__builtin_expect(stack_table_generation() != generation, 0))
-		announce(t, id, stack_table_generation());
+	return __builtin_expect(stack_table_generation() == generation, 1) ||
+	       announce(t, type, id, stack_table_generation());
 }
 
-void
+bool
 record_note_stack(struct thread *t, enum event_type type)
 {
-	if (record_has_stacks && takes_stack(type))
-		note_stack(t);
+	return !record_has_stacks || !takes_stack(type) || note_stack(t, type);
 }
 
 /*
@@ -300,14 +297,15 @@ record_stacked_alloc(const void *p, size_t size, unsigned flags)
 		errno = saved_errno;
 		return;
 	}
-	note_stack(t);
-	if ((operand[0] & EVENT_ADDRESS_EXTRA_BITS) != 0 ||
-	    size >= EVENT_SIZE_LIMIT ||
-	    !put_short(t, (uint64_t)size << EVENT_SIZE_SHIFT | operand[0],
-		       is_zeroed ? EVENT_KIND_CALLOC : EVENT_KIND_ALLOC,
-		       is_zeroed ? EVENT_KIND_CALLOC_STAMPED
-				 : EVENT_KIND_ALLOC_STAMPED,
-		       &block))
+	if (!note_stack(t, EVENT_ALLOC))
+		record_leave(t, t->head);
+	else if ((operand[0] & EVENT_ADDRESS_EXTRA_BITS) != 0 ||
+		 size >= EVENT_SIZE_LIMIT ||
+		 !put_short(t, (uint64_t)size << EVENT_SIZE_SHIFT | operand[0],
+			    is_zeroed ? EVENT_KIND_CALLOC : EVENT_KIND_ALLOC,
+			    is_zeroed ? EVENT_KIND_CALLOC_STAMPED
+				      : EVENT_KIND_ALLOC_STAMPED,
+			    &block))
 		record_leave(t,
 			     record_put_event(t, EVENT_ALLOC, flags, operand));
 	errno = saved_errno;
@@ -327,11 +325,11 @@ record_stacked_free(const struct record_block *block)
 		errno = saved_errno;
 		return;
 	}
-	if (has_frees)
-		note_stack(t);
-	if ((operand[0] & EVENT_ADDRESS_EXTRA_BITS) != 0 ||
-	    !put_short(t, operand[0], EVENT_KIND_FREE, EVENT_KIND_FREE_STAMPED,
-		       block))
+	if (has_frees && !note_stack(t, EVENT_FREE))
+		record_leave(t, t->head);
+	else if ((operand[0] & EVENT_ADDRESS_EXTRA_BITS) != 0 ||
+		 !put_short(t, operand[0], EVENT_KIND_FREE,
+			    EVENT_KIND_FREE_STAMPED, block))
 		record_leave(
 			t, record_put_block(t, EVENT_FREE, 0, operand, block));
 	errno = saved_errno;

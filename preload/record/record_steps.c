@@ -299,9 +299,8 @@ block_of(enum event_type type, const uint64_t *operand)
 #define PRELUDE_WORDS (2 + 4)
 #define ROOM_WORDS    (PRELUDE_WORDS + EVENT_WORDS_MAX)
 
-/* Make room for 'words' words.  Return false if the event was dropped. */
-static bool
-make_room(struct thread *t, enum event_type type, unsigned words)
+bool
+record_make_room(struct thread *t, enum event_type type, unsigned words)
 {
 	if (t->head + words <= ring_limit(t->ring))
 		return true;
@@ -348,7 +347,7 @@ record_put_block(struct thread *t, enum event_type type, unsigned flags,
 	const bool stamped = tick == CLOCK_STAMPED || t->is_nested;
 	uint64_t head;
 
-	if (!make_room(t, type, ROOM_WORDS))
+	if (!record_make_room(t, type, ROOM_WORDS))
 		return t->head;
 	head = put_prelude(t, tick, stamped);
 	if (!stamped)
@@ -391,7 +390,8 @@ record_put_text(struct thread *t, enum event_type type, unsigned flags,
 	const bool stamped = tick == CLOCK_STAMPED || t->is_nested;
 	uint64_t head, stamp = tick;
 
-	if (!make_room(t, type, PRELUDE_WORDS + pieces * EVENT_WORDS_MAX))
+	if (!record_make_room(t, type,
+			      PRELUDE_WORDS + pieces * EVENT_WORDS_MAX))
 		return t->head;
 	head = put_prelude(t, tick, stamped);
 	if (stamped) {

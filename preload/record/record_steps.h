@@ -74,11 +74,20 @@ uint64_t record_put_text(struct thread *t, enum event_type type, unsigned flags,
 bool record_await_room(struct thread *t, unsigned words);
 
 /*
+ * Make room for 'words' words, for an event of this type.  Return false if the
+ * event must be dropped, because the ring is full and HATFTRACE_FULL is "drop",
+ * or for a reason of record_await_room().
+ */
+bool record_make_room(struct thread *t, enum event_type type, unsigned words);
+
+/*
  * If an event of this type has a call stack, capture the stack.  Put first the
  * definitions that the ring of 't' lacks, and then the number of the stack into
- * the ring, which is closed.  Do nothing unless stacks are recorded.
+ * the ring, which is closed.  Do nothing unless stacks are recorded.  Return
+ * false if the number could not be put.  Then the event must be dropped,
+ * because it would get the stack of the event before it.
  */
-void record_note_stack(struct thread *t, enum event_type type);
+bool record_note_stack(struct thread *t, enum event_type type);
 
 /*
  * Record an allocation with its stack.  Record a free, with its stack if frees

@@ -49,14 +49,17 @@ check "drop: lost, by the notes" "$(plain "$trace" |
 check "drop: header" "$(header "$trace" full)" drop
 check "drop: verify" "$("$HATF" verify "$trace" >/dev/null 2>&1; echo $?)" 1
 
-HATFTRACE_BUFFER=4K HATFTRACE_FULL=drop trace_tallied drop-threads \
-	"$PROGS/torture" 20 10 5000 4 >/dev/null
-check "drop, threads: status" $? 0
-for tally in drop-threads/*; do
-	trace=drop-threads.traces/t.${tally##*/}.hatf.gz
-	check "drop, threads: events and lost" \
-		"$(($(info "$trace" events) + $(info "$trace" lost)))" \
-		"$(counted "$tally")"
+for stacks in off on on:frees; do
+	dir=drop-threads-$stacks
+	HATFTRACE_STACKS=$stacks HATFTRACE_BUFFER=4K HATFTRACE_FULL=drop \
+		trace_tallied "$dir" "$PROGS/torture" 20 10 5000 4 >/dev/null
+	check "drop, threads, stacks $stacks: status" $? 0
+	for tally in "$dir"/*; do
+		trace=$dir.traces/t.${tally##*/}.hatf.gz
+		check "drop, threads, stacks $stacks: events and lost" \
+			"$(($(info "$trace" events) + $(info "$trace" lost)))" \
+			"$(counted "$tally")"
+	done
 done
 
 # A limit on the size of files: SIGXFSZ must not reach the program because of a

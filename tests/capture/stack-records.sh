@@ -54,6 +54,12 @@ HATFTRACE_BUFFER=4K HATFTRACE_STACKS=on trace small.hatf ./callers 300 4
 clean small.hatf
 stacks 'small rings' 12000 small.hatf
 
+# If a full ring drops events, no other event gets the stack of a dropped one.
+HATFTRACE_BUFFER=4K HATFTRACE_FULL=drop HATFTRACE_STACKS=on \
+	trace full.hatf ./callers 20000 4 || fail "full rings: status $?"
+check_ge 'full rings: lost' "$(info full.hatf lost)" 1
+stacks 'full rings' 1000 full.hatf 0
+
 mkdir forks
 HATFTRACE_STACKS=on:frees trace forks/f.%p.hatf ./callers 200 2 fork ||
 	fail "fork: status $?"

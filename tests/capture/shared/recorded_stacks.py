@@ -6,7 +6,8 @@
 #
 # DUMP is what 'hatf dump --meta --format json' printed.  Prints how many calls
 # were checked, or the first wrong one, exit status 1.  DEPTH: the frames that a
-# stack has at least; 1 is the place of the call alone.
+# stack has at least; 1 is the place of the call alone.  0: a call has its whole
+# stack or none at all.
 import bisect
 import json
 import subprocess
@@ -99,6 +100,8 @@ def stack_number(attributes):
 
 
 def is_right(frames, want, depth):
+    if depth == 0:
+        return not frames or is_right(frames, want, 256)
     if depth == 1:
         return frames == want[:1]
     if frames[-1:] == (CUT,):
