@@ -2,6 +2,7 @@
 /* record_print.c - see record_print.h */
 #include "tools/metatf/record_print.h"
 
+#include "hatf/metatf/dtd.h"
 #include "tools/ui/escape.h"
 
 #include <string.h>
@@ -142,21 +143,20 @@ print_steps(struct walk *w, uint32_t first, uint32_t end, bool is_first)
 static void
 print_metadata(struct out *o, const struct mtf_record *r, bool is_json)
 {
-	static const char *const names[] = {
-		"width",   "none",	    "baseOffset", "delta",
-		"default", "sectionOffset", "stride",	  "sectionStride",
-	};
 	const struct mtf_value *const v = r->values;
 	const struct schema_record *const of =
 		schema_record(r->section, v[1].number);
 	const char *const field = of->fields[v[2].number].name;
+	const unsigned property = (unsigned)v[3].number;
+	const char *const name =
+		property == 0 ? "width" : dtd_interpretation_name(property);
 
 	out_printf(o,
 		   is_json ? "\"of\":\"%s\",\"field\":\"%s\",\"position\":%u,"
 			     "\"property\":\"%s\",\"arguments\":["
 			   : " of=%s field=%s position=%u property=%s "
 			     "arguments=[",
-		   of->name, field, (unsigned)v[2].number, names[v[3].number]);
+		   of->name, field, (unsigned)v[2].number, name);
 	for (size_t i = 4; i < r->value_count; i++) {
 		if (i != 4)
 			out_str(o, is_json ? "," : " ");
