@@ -413,11 +413,11 @@ driver_main(int argc, char **argv)
 		return 2;
 	fd = (int)strtol(argv[1], NULL, 10);
 	if (fstat(fd, &status) != 0)
-		return DRIVER_NO_MEMORY;
+		return DRIVER_UNSHARED;
 	run = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE,
 		   MAP_SHARED, fd, 0);
 	if (run == MAP_FAILED)
-		return DRIVER_NO_MEMORY;
+		return DRIVER_UNSHARED;
 	driver_pid = getpid();
 	run_trace((int)strtol(argv[0], NULL, 10));
 	if (getpid() == driver_pid)

@@ -29,7 +29,7 @@
  * Exit status of a driver that cannot map the shared memory, because the
  * allocator has closed the descriptor.
  */
-#define DRIVER_NO_MEMORY 98
+#define DRIVER_UNSHARED 98
 
 enum driver_touch {
 	TOUCH_NONE,

@@ -84,7 +84,7 @@ describe_end(const struct driver_run *run, int status, char *fault)
 		snprintf(fault, DRIVE_FAULT_NBYTES, "%s %d (%s)%s", text, n,
 			 strsignal(n),
 			 n == SIGKILL ? ", perhaps for lack of memory" : "");
-	else if (n == DRIVER_NO_MEMORY)
+	else if (n == DRIVER_UNSHARED)
 		snprintf(fault, DRIVE_FAULT_NBYTES,
 			 "the library closes descriptors of the replay before "
 			 "main()");
