@@ -177,7 +177,7 @@ read_first(struct hatf_reader *reader)
 static bool
 is_named(const struct format *named)
 {
-	return named != NULL && (named->by_name || named->recognise == NULL);
+	return named != NULL && (named->by_name || named->recognize == NULL);
 }
 
 /*
@@ -185,7 +185,7 @@ is_named(const struct format *named)
  * not show the format, use the format that the caller named.
  */
 static enum hatf_status
-recognise(struct hatf_reader *reader)
+recognize(struct hatf_reader *reader)
 {
 	struct source *const s = &reader->source;
 	const size_t nbytes =
@@ -201,7 +201,7 @@ recognise(struct hatf_reader *reader)
 	s->is_named = is_named(reader->format);
 	not_a_trace = s->is_named
 			      ? NULL
-			      : not_traces_recognise(s->window.next, nbytes);
+			      : not_traces_recognize(s->window.next, nbytes);
 	if (not_a_trace != NULL)
 		return source_stop(s, HATF_NOT_READ, not_a_trace);
 	/*
@@ -209,7 +209,7 @@ recognise(struct hatf_reader *reader)
 	 * file may be a trace, and the error must then name the damage.
 	 */
 	if (!s->is_named)
-		reader->format = format_recognise(s->window.next, nbytes);
+		reader->format = format_recognize(s->window.next, nbytes);
 	reader->opened = true;
 	status = reader->format->source->open(s);
 	reader->watches = (s->flags & HATF_READER_DISORDER) != 0 &&
@@ -294,7 +294,7 @@ begin(struct hatf_reader *reader, int fd, const struct hatf_reader_options *o)
 	if (status != HATF_OK)
 		return source_stop(s, status, NULL);
 	find_source(o->format, &reader->format);
-	return recognise(reader);
+	return recognize(reader);
 }
 
 enum hatf_status

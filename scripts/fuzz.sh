@@ -5,7 +5,7 @@
 #
 # usage: scripts/fuzz.sh libfuzzer|afl [TARGET...]    fuzz one after the other
 #        scripts/fuzz.sh coverage [TARGET...]  lines of hatf/ that inputs reach
-#        scripts/fuzz.sh minimise [TARGET...]  replace the committed corpus
+#        scripts/fuzz.sh minimize [TARGET...]  replace the committed corpus
 #
 # A target is the NAME of a tests/fuzz/fuzz_NAME.c; the default is all of them.
 # FUZZ_SECONDS limits each target (default 60).  A run starts with the inputs in
@@ -122,9 +122,9 @@ coverage()
 		hatf
 }
 
-# minimise TARGET: make the corpus the smallest inputs that together reach all
+# minimize TARGET: make the corpus the smallest inputs that together reach all
 # that the inputs reach now.
-minimise()
+minimize()
 {
 	local name=$1 corpus=tests/fuzz/corpus/$1 new
 
@@ -142,7 +142,7 @@ minimise()
 }
 
 case $mode in
-libfuzzer | minimise)
+libfuzzer | minimize)
 	scripts/setup.sh test
 	san=fuzzer-no-link,address,undefined
 	bin=build/clang-${san//,/-}/tests/fuzz
@@ -170,7 +170,7 @@ status=0
 for name in "${targets[@]}"; do
 	echo "== $mode $name"
 	case $mode in
-	minimise) minimise "$name" ;;
+	minimize) minimize "$name" ;;
 	*)
 		if "fuzz_$mode" "$name"; then
 			echo "no finding"

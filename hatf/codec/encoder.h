@@ -13,7 +13,7 @@
  * The encoder runs inside traced programs, in a thread without libc state of
  * its own.  So neither this file nor any other file of this room allocates,
  * locks, uses stdio or locale, makes a system call or touches errno.  An
- * encoder has one owner, who serialises all calls.
+ * encoder has one owner, who serializes all calls.
  *
  * Invariants: [buf, buf + used) is a legal HATF stream that depends on no
  * earlier byte.  Only the "bytes=" of the block comment is missing until

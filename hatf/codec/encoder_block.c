@@ -68,7 +68,7 @@ encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
 {
 	uint8_t *next = memory;
 
-	/* Do not zero 'place', because place_init() initialises it. */
+	/* Do not zero 'place', because place_init() initializes it. */
 	memset(e, 0, offsetof(struct encoder, place));
 	memset((uint8_t *)e + offsetof(struct encoder, restart), 0,
 	       sizeof(*e) - offsetof(struct encoder, restart));

@@ -71,14 +71,14 @@ enum {
 
 /*
  * For each field, the rules of its trellis.  They do not change once
- * initialised.
+ * initialized.
  */
 struct field_states {
 	/* 'delta' contains the rules for time, thread and heap. */
 	struct trellis_rules size, address, delta, attributes;
 };
 
-/* Initialise the rules. */
+/* Initialize the rules. */
 void field_states_init(struct field_states *s);
 
 /*

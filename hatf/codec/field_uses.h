@@ -9,7 +9,7 @@
  * is one use.
  *
  * These functions may run where encoder.h runs.  A 'struct field_uses' has one
- * owner, who serialises all calls.
+ * owner, who serializes all calls.
  */
 #ifndef HATF_FIELD_USES_H
 #define HATF_FIELD_USES_H

@@ -7,7 +7,7 @@
  * interpretation needs.  Readers and writers keep this state between two
  * records.  Encoder and decoder share this code, so they cannot differ.  The
  * code allocates nothing and may be used wherever encoder.h may.  A layout has
- * one owner, who serialises all calls.
+ * one owner, who serializes all calls.
  *
  * All five interpretations are kept in one form, so that encoding and decoding
  * a field need no branch on its interpretation (arithmetic is modulo 2^64):

@@ -11,7 +11,7 @@
  * 'struct place_planner'.
  *
  * These functions may run where encoder.h runs.  A 'struct place' has one
- * owner, who serialises all calls.
+ * owner, who serializes all calls.
  */
 #ifndef HATF_PLACE_H
 #define HATF_PLACE_H
@@ -93,7 +93,7 @@ struct place {
 };
 
 /*
- * Initialise '*p', without a base.  Only one encoder may use a 'struct place'.
+ * Initialize '*p', without a base.  Only one encoder may use a 'struct place'.
  */
 void place_init(struct place *p);
 

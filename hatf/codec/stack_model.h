@@ -10,7 +10,7 @@
  *
  * Writer and reader use the same code, so their predictions are equal.  The
  * model allocates nothing and may be used wherever encoder.h may.  A model has
- * one owner, who serialises all calls.
+ * one owner, who serializes all calls.
  */
 #ifndef HATF_STACK_MODEL_H
 #define HATF_STACK_MODEL_H

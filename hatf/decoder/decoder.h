@@ -5,7 +5,7 @@
  * A decoder has the state that a reader keeps between two records: the layout
  * of the fields and the counts.  A decoder does not deal with files, input
  * windows or our own comments, and allocates nothing.  A decoder has one owner,
- * who serialises all calls.
+ * who serializes all calls.
  *
  * Invariant: a record is decoded as a whole or not at all.  If the bytes end
  * inside a record, the state is that before the record.  When the caller has

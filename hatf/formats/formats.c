@@ -26,7 +26,7 @@ static const struct format formats[] = {
 		   "have one width",
 	  .suffix = ".bin",
 	  .keeps = KEEPS_ALL,
-	  .recognise = binary_recognise,
+	  .recognize = binary_recognize,
 	  .source = &binary_source,
 	  .sink = &binary_sink },
 	{ .name = "split",
@@ -36,7 +36,7 @@ static const struct format formats[] = {
 	  .keeps = KEEPS_ALL,
 	  .compresses = true,
 	  .compresses_parts = true,
-	  .recognise = split_recognise,
+	  .recognize = split_recognize,
 	  .source = &split_source,
 	  .sink = &split_sink },
 	{ .name = "splitaddr",
@@ -46,7 +46,7 @@ static const struct format formats[] = {
 	  .keeps = KEEPS_ALL,
 	  .compresses = true,
 	  .compresses_parts = true,
-	  .recognise = splitaddr_recognise,
+	  .recognize = splitaddr_recognize,
 	  .source = &splitaddr_source,
 	  .sink = &splitaddr_sink },
 	{ .name = "metatf-splitaddr",
@@ -55,7 +55,7 @@ static const struct format formats[] = {
 	  .keeps = KEEPS_ALL,
 	  .compresses = true,
 	  .compresses_parts = true,
-	  .recognise = metatf_splitaddr_recognise,
+	  .recognize = metatf_splitaddr_recognize,
 	  .source = &metatf_source,
 	  .sink = &metatf_splitaddr_sink },
 	{ .name = "metatf-split",
@@ -64,7 +64,7 @@ static const struct format formats[] = {
 	  .keeps = KEEPS_ALL,
 	  .compresses = true,
 	  .compresses_parts = true,
-	  .recognise = metatf_split_recognise,
+	  .recognize = metatf_split_recognize,
 	  .source = &metatf_source,
 	  .sink = &metatf_split_sink },
 	{ .name = "metatf",
@@ -74,21 +74,21 @@ static const struct format formats[] = {
 	  .keeps = KEEPS_ALL,
 	  .compresses = true,
 	  .compresses_parts = true,
-	  .recognise = metatf_recognise,
+	  .recognize = metatf_recognize,
 	  .source = &metatf_source,
 	  .sink = &metatf_sink },
 	{ .name = "ascii",
 	  .about = "one record per line, as numbers, for awk",
 	  .suffix = ".ascii",
 	  .keeps = KEEPS_ALL,
-	  .recognise = ascii_recognise,
+	  .recognize = ascii_recognize,
 	  .source = &ascii_source,
 	  .sink = &ascii_sink },
 	{ .name = "csv",
 	  .about = "one record per row, with a header row, for spreadsheets",
 	  .suffix = ".csv",
 	  .keeps = KEEPS_ALL,
-	  .recognise = csv_recognise,
+	  .recognize = csv_recognize,
 	  .source = &csv_source,
 	  .sink = &csv_sink },
 	{ .name = "json",
@@ -96,14 +96,14 @@ static const struct format formats[] = {
 	  .suffix = ".json",
 	  .other_suffixes = json_suffixes,
 	  .keeps = KEEPS_ALL,
-	  .recognise = json_recognise,
+	  .recognize = json_recognize,
 	  .source = &json_source,
 	  .sink = &json_sink },
 	{ .name = "xml",
 	  .about = "XML 1.0, valid according to hatf.dtd",
 	  .suffix = ".xml",
 	  .keeps = KEEPS_ALL,
-	  .recognise = xml_recognise,
+	  .recognize = xml_recognize,
 	  .source = &xml_source,
 	  .sink = &xml_sink },
 	{ .name = "hummingbird",
@@ -114,7 +114,7 @@ static const struct format formats[] = {
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS,
 	  .foreign = true,
 	  .disorderly = true,
-	  .recognise = hummingbird_recognise,
+	  .recognize = hummingbird_recognize,
 	  .source = &hummingbird_source,
 	  .sink = &hummingbird_sink },
 	{ .name = "mtrace",
@@ -127,7 +127,7 @@ static const struct format formats[] = {
 		   HATF_KEEPS_SITE,
 	  .foreign = true,
 	  .disorderly = true,
-	  .recognise = mtrace_recognise,
+	  .recognize = mtrace_recognize,
 	  .source = &mtrace_source,
 	  .sink = &mtrace_sink },
 	{ .name = "android",
@@ -140,7 +140,7 @@ static const struct format formats[] = {
 		   HATF_KEEPS_THREAD | HATF_KEEPS_TIME,
 	  .foreign = true,
 	  .disorderly = true,
-	  .recognise = android_recognise,
+	  .recognize = android_recognize,
 	  .source = &android_source,
 	  .sink = &android_sink },
 	{ .name = "folded",
@@ -177,7 +177,7 @@ static const struct format formats[] = {
 		   HATF_KEEPS_STACKS | HATF_KEEPS_SYMBOLS,
 	  .foreign = true,
 	  .disorderly = true,
-	  .recognise = heaptrack_recognise,
+	  .recognize = heaptrack_recognize,
 	  .source = &heaptrack_source,
 	  .sink = &heaptrack_sink },
 	{ .name = "memtrace",
@@ -188,7 +188,7 @@ static const struct format formats[] = {
 	  .keeps = HATF_KEEPS_TIME | HATF_KEEPS_SITE | HATF_KEEPS_STACKS |
 		   HATF_KEEPS_SYMBOLS,
 	  .foreign = true,
-	  .recognise = memtrace_recognise,
+	  .recognize = memtrace_recognize,
 	  .source = &memtrace_source,
 	  .sink = &memtrace_sink },
 	{ .name = "gperftools",
@@ -198,7 +198,7 @@ static const struct format formats[] = {
 	  .keeps = HATF_KEEPS_REALLOC | HATF_KEEPS_THREAD | HATF_KEEPS_TIME,
 	  .foreign = true,
 	  .disorderly = true,
-	  .recognise = gperftools_recognise,
+	  .recognize = gperftools_recognize,
 	  .source = &gperftools_source },
 	{ .name = "mtrc",
 	  .about = "tracing file of mpatrol (up to version 1.5) for its "
@@ -209,7 +209,7 @@ static const struct format formats[] = {
 		   HATF_KEEPS_THREAD | HATF_KEEPS_SITE | HATF_KEEPS_SYMBOLS,
 	  .foreign = true,
 	  .disorderly = true,
-	  .recognise = mtrc_recognise,
+	  .recognize = mtrc_recognize,
 	  .source = &mtrc_source,
 	  .sink = &mtrc_sink },
 	{ .name = "mptrace",
@@ -219,12 +219,12 @@ static const struct format formats[] = {
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS |
 		   HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC,
 	  .foreign = true,
-	  .recognise = mptrace_recognise,
+	  .recognize = mptrace_recognize,
 	  .source = &mptrace_source,
 	  .sink = &mptrace_sink },
 	/*
 	 * This row must be the last, because a stream that no other format
-	 * recognises is either HATF or not a trace.
+	 * recognizes is either HATF or not a trace.
 	 */
 	{ .name = "hatf",
 	  .about = "HATF 1.0 (Chilimbi, Jones, Zorn, ISMM 2000), in blocks of "
@@ -233,7 +233,7 @@ static const struct format formats[] = {
 	  .keeps = KEEPS_ALL,
 	  .compresses = true,
 	  .owns_framing = true,
-	  .recognise = NULL,
+	  .recognize = NULL,
 	  .source = &hatf_source,
 	  .sink = &hatf_sink },
 };
@@ -259,11 +259,11 @@ static bool
 may_be(const struct format *f, const uint8_t *bytes, size_t nbytes)
 {
 	return f->source != NULL && !f->by_name &&
-	       (f->recognise == NULL || f->recognise(bytes, nbytes));
+	       (f->recognize == NULL || f->recognize(bytes, nbytes));
 }
 
 const struct format *
-format_recognise(const uint8_t *bytes, size_t nbytes)
+format_recognize(const uint8_t *bytes, size_t nbytes)
 {
 	size_t i = 0;
 

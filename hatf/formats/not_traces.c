@@ -84,7 +84,7 @@ is_pprof(const uint8_t *bytes, size_t nbytes)
 }
 
 const char *
-not_traces_recognise(const uint8_t *bytes, size_t nbytes)
+not_traces_recognize(const uint8_t *bytes, size_t nbytes)
 {
 	if (nbytes > FORMAT_PREFIX_NBYTES)
 		nbytes = FORMAT_PREFIX_NBYTES;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * not_traces.h - recognise files that a user may mistake for traces
+ * not_traces.h - recognize files that a user may mistake for traces
  *
  * Such a file belongs to a system whose traces hatf can read, or has a format
  * that hatf can only write.  The error message can then name the kind of file
@@ -17,6 +17,6 @@
  * says what hatf does with it; NULL if the kind is unknown.  Look at no more
  * than FORMAT_PREFIX_NBYTES bytes.  The string is static.
  */
-const char *not_traces_recognise(const uint8_t *bytes, size_t nbytes);
+const char *not_traces_recognize(const uint8_t *bytes, size_t nbytes);
 
 #endif /* HATF_NOT_TRACES_H */

@@ -72,7 +72,7 @@ is_skipped(const uint8_t *bytes, size_t nbytes)
 }
 
 enum frame_kind
-frame_kind_recognise(const uint8_t *bytes, size_t nbytes)
+frame_kind_recognize(const uint8_t *bytes, size_t nbytes)
 {
 	if (is_skipped(bytes, nbytes) ||
 	    (nbytes >= 4 && get_be32(bytes) == ZSTD_MAGIC))

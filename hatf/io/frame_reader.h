@@ -32,7 +32,7 @@ enum frame_kind {
 };
 
 /*
- * The first bytes of a frame, enough to recognise its kind or, if it is
+ * The first bytes of a frame, enough to recognize its kind or, if it is
  * skippable, its length.
  */
 #define FRAME_PREFIX_NBYTES 8
@@ -42,7 +42,7 @@ enum frame_kind {
  * does.  'bytes' should have FRAME_PREFIX_NBYTES bytes, if the file has as
  * many.  A skippable frame counts as FRAME_ZSTD.
  */
-enum frame_kind frame_kind_recognise(const uint8_t *bytes, size_t nbytes);
+enum frame_kind frame_kind_recognize(const uint8_t *bytes, size_t nbytes);
 
 /*
  * Return the length of the skippable frame that starts with these bytes, or 0

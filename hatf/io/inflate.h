@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 /*
- * How many bytes of a member are needed to recognise our form and read its
+ * How many bytes of a member are needed to recognize our form and read its
  * length.
  */
 #define INFLATE_HEADER_NBYTES 20

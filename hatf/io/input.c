@@ -114,15 +114,15 @@ fill(struct input *in, size_t nbytes)
 }
 
 /*
- * Recognise the kind of frames.  Skippable frames may come first.  They are the
+ * Recognize the kind of frames.  Skippable frames may come first.  They are the
  * same in both formats, so step over them, as far as the buffer reaches.
  */
 static enum frame_kind
-recognise_frames(struct input *in)
+recognize_frames(struct input *in)
 {
 	uint64_t off = 0, nbytes;
 	size_t used = fill(in, FRAME_PREFIX_NBYTES);
-	enum frame_kind kind = frame_kind_recognise(in->buf, used);
+	enum frame_kind kind = frame_kind_recognize(in->buf, used);
 
 	while ((nbytes = frame_skip_nbytes(in->buf + off, used - off)) != 0) {
 		off += nbytes;
@@ -131,9 +131,9 @@ recognise_frames(struct input *in)
 		used = fill(in, off + FRAME_PREFIX_NBYTES);
 		if (used <= off)
 			break;
-		kind = frame_kind_recognise(in->buf + off, used - off);
+		kind = frame_kind_recognize(in->buf + off, used - off);
 	}
-	return kind != FRAME_NONE ? kind : frame_kind_recognise(in->buf, used);
+	return kind != FRAME_NONE ? kind : frame_kind_recognize(in->buf, used);
 }
 
 /*
@@ -163,7 +163,7 @@ input_init(struct input *in, int fd, unsigned jobs)
 		return in->status = HATF_NO_MEMORY;
 	in->is_regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 	in->next = in->end = in->buf;
-	in->kind = recognise_frames(in);
+	in->kind = recognize_frames(in);
 	used = (size_t)(in->end - in->buf);
 	in->compressed =
 		in->kind != FRAME_NONE ||

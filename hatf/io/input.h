@@ -77,7 +77,7 @@ struct input {
 };
 
 /*
- * Start to read from 'fd', which the caller keeps, and recognise the
+ * Start to read from 'fd', which the caller keeps, and recognize the
  * compression.  'jobs' is the number of threads that may decompress ahead.
  * Errors: HATF_NO_MEMORY, HATF_IO, HATF_NO_LIBRARY.  Call input_fini() even
  * after an error.

@@ -152,7 +152,7 @@ struct image {
 	 */
 	uint64_t pid_start;
 	/*
-	 * Device and inode of the ring file, by which a reader recognises a
+	 * Device and inode of the ring file, by which a reader recognizes a
 	 * copy.
 	 */
 	uint64_t file_dev, file_ino;
@@ -165,7 +165,7 @@ struct image {
 _Static_assert(sizeof(struct image) <= IMAGE_HEADER_NBYTES,
 	       "the image must fit into the header of the file");
 
-/* Initialise the header of a file; '*image' must be zeroed. */
+/* Initialize the header of a file; '*image' must be zeroed. */
 void image_init(struct image *image, const uint64_t boot_id[2], uint64_t pid);
 
 /*
@@ -177,7 +177,7 @@ void image_init(struct image *image, const uint64_t boot_id[2], uint64_t pid);
 uint64_t image_hash(uint64_t hash, const void *bytes, size_t nbytes);
 
 /*
- * Initialise a new ring in the file; its 'life' is 0.  'memory' is the mapping
+ * Initialize a new ring in the file; its 'life' is 0.  'memory' is the mapping
  * of the file from 'offset' (bytes) on.  The ring has room for 'words_max'
  * words, of which the first 'capacity' have memory.
  */

@@ -40,7 +40,7 @@ narrate_init(struct narrator *n, void *memory, bool has_stacks)
 
 	/*
 	 * Zero only the members after the encoder, because encoder_init()
-	 * initialises the encoder.
+	 * initializes the encoder.
 	 */
 	memset((uint8_t *)n + offsetof(struct narrator, timeline), 0,
 	       sizeof(*n) - offsetof(struct narrator, timeline));

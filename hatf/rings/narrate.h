@@ -9,7 +9,7 @@
  * recovery of the rings of a killed process.  FORMAT.md, "Comments of this
  * project", specifies the comments.
  *
- * A narrator has one owner, who serialises all calls.  Other threads read only
+ * A narrator has one owner, who serializes all calls.  Other threads read only
  * 'fork'.  Nothing here allocates, locks or makes a system call.
  */
 #ifndef NARRATE_H

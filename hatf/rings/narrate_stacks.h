@@ -44,7 +44,7 @@ struct narrate_stacks {
 
 /*
  * Let the narrator write the stacks of its events.  The narrator must have been
- * initialised with room for stacks (narrate_init()).  '*s' stays the caller's;
+ * initialized with room for stacks (narrate_init()).  '*s' stays the caller's;
  * members that the caller does not set must be 0.
  */
 void narrate_use_stacks(struct narrator *n, struct narrate_stacks *s);

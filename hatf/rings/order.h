@@ -6,7 +6,7 @@
  * events can have happened", and proves that the rules give such an order.
  *
  *  1. free() publishes before the real call; malloc() publishes after the real
- *     call, before it returns.  So the allocator's own synchronisation lies
+ *     call, before it returns.  So the allocator's own synchronization lies
  *     between an event "free X" and a later "alloc X" of another thread, and
  *     "free X" has the smaller stamp.  An event without a stamp has the stamp
  *     of the event before it in its ring.

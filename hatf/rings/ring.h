@@ -135,7 +135,7 @@ ring_nbytes(uint64_t capacity)
 }
 
 /*
- * Initialise a ring in 'memory': ring_nbytes(capacity) bytes, zeroed,
+ * Initialize a ring in 'memory': ring_nbytes(capacity) bytes, zeroed,
  * page-aligned, owned by the caller.  'capacity' is a power of two, in words.
  */
 static inline struct ring *

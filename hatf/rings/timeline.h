@@ -14,7 +14,7 @@
  * point.  So a narrator has one of each.
  *
  * No function here allocates, locks or makes a system call.  A timeline has one
- * owner, who serialises all calls.
+ * owner, who serializes all calls.
  */
 #ifndef TIMELINE_H
 #define TIMELINE_H

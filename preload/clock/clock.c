@@ -199,7 +199,7 @@ bool
 clock_go_stamped(void)
 {
 	/*
-	 * The exchange is also a release: a thread that synchronises with this
+	 * The exchange is also a release: a thread that synchronizes with this
 	 * one afterwards, by its own start or by the allocator's lock, sees
 	 * this store and the next.  seq_cst keeps the two stores in order for
 	 * clock_wake().

@@ -19,7 +19,7 @@
  *   anything else   the current tick, itself a stamp; for its owner only
  *
  * Why stamps and ticks give the right order: let event A of one thread precede
- * event B of another (as defined in order.h: through the synchronisation of the
+ * event B of another (as defined in order.h: through the synchronization of the
  * allocator or of the program).
  *
  *   A by the owner, B by another thread: a tick is older than the moment of its

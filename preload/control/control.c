@@ -84,7 +84,7 @@ control_init(bool wanted, char *const environment[], clients_obey *obey)
 		munmap(c.status_page, STATUS_FILE_NBYTES);
 	memset(&c, 0, sizeof(c));
 	/*
-	 * relaxed: this thread has synchronised with the thread that set the
+	 * relaxed: this thread has synchronized with the thread that set the
 	 * flag.
 	 */
 	c.wanted = wanted &&

@@ -28,7 +28,7 @@
 #include "preload/control/clients.h"
 
 /*
- * Call this before the writer thread begins: initialise the state, and drop the
+ * Call this before the writer thread begins: initialize the state, and drop the
  * state of a parent process.  If 'wanted' is false, no socket will be made.
  * 'environment' is the environment of the process.
  */

@@ -251,7 +251,7 @@ static void
 look_late(void)
 {
 	/*
-	 * relaxed: this thread has synchronised with each load that it knows
+	 * relaxed: this thread has synchronized with each load that it knows
 	 * of.
 	 */
 	if (atomic_load_explicit(&is_told, memory_order_relaxed) ||

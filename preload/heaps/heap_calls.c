@@ -28,7 +28,7 @@ heap_calls_of(const void *p)
 {
 	/*
 	 * relaxed: this load reads only the pointer to the function.  A thread
-	 * that has a block of a heap has synchronised with the thread that made
+	 * that has a block of a heap has synchronized with the thread that made
 	 * the heap.
 	 */
 	heap_calls_of_fn *const of =

@@ -27,7 +27,7 @@ extern _Atomic bool heap_table_used __attribute__((visibility("hidden")));
 
 /*
  * Has a heap ever been added?  relaxed: a thread that has a block of a heap has
- * synchronised with the thread that made the heap.
+ * synchronized with the thread that made the heap.
  */
 static inline bool
 heap_table_is_used(void)

@@ -441,7 +441,7 @@ patch(struct jemalloc *j, const char *const *markers)
 void
 jemalloc_patch(void)
 {
-	/* Functions by which a copy of jemalloc is recognised. */
+	/* Functions by which a copy of jemalloc is recognized. */
 	static const char *const markers[] = { "mallctlnametomib", "nallocx",
 					       NULL };
 	static const char *const prefixed_markers[] = { "je_mallctlnametomib",

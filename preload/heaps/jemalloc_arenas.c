@@ -118,7 +118,7 @@ add(struct arenas *a, unsigned arena)
 	if (arena >= ARENAS_MAX)
 		return;
 	/*
-	 * relaxed: a thread that has a block of an arena has synchronised with
+	 * relaxed: a thread that has a block of an arena has synchronized with
 	 * the thread that made the arena.
 	 */
 	if (!atomic_load_explicit(&a->are_made, memory_order_relaxed)) {

@@ -19,7 +19,7 @@
  * Does the process have one of the run-times with which it is not traced?  The
  * first call searches, on the initial thread; later calls return the same
  * answer.  This calls no function of libc, since a run-time that is not
- * initialised may have intercepted the function.  Any thread may call this.
+ * initialized may have intercepted the function.  Any thread may call this.
  */
 bool sanitizer_is_here(void);
 

@@ -26,7 +26,7 @@ struct signals_held {
 	uint64_t mask; /* the thread's mask before signals_hold() */
 };
 
-/* Block all signals in the calling thread, and initialise '*held'. */
+/* Block all signals in the calling thread, and initialize '*held'. */
 void signals_hold(struct signals_held *held);
 
 /*

@@ -26,7 +26,7 @@
  * reverse order.  The recorder's handlers are registered first, before the
  * program can register its own, so they run last, after all destructors.  (Do
  * not pass a handle of the recorder's library, because libc would then run the
- * handlers when it finalises the library, before other handlers.)
+ * handlers when it finalizes the library, before other handlers.)
  */
 void
 start_register_handlers(void)

@@ -35,12 +35,12 @@
  * malloc() checks the flag after the real call.  If recording begins during
  * that call, malloc() therefore records.  free() checks the flag before the
  * real call.  relaxed suffices: a thread that gets a block from another thread,
- * directly or through the allocator, has synchronised with that thread.  The
+ * directly or through the allocator, has synchronized with that thread.  The
  * first thread therefore cannot read an older value of the flag than the other
  * thread read.  So a trace that has the allocation of a block also has its
  * free, and a trace that has a free also has the next allocation at the same
  * address.  When recording stops, some events may still be published.  The
- * writer recognises these events by their stamps; see halt() in
+ * writer recognizes these events by their stamps; see halt() in
  * writer_orders.c.
  */
 static inline __attribute__((always_inline)) bool

@@ -43,7 +43,7 @@ record_is_ordered(const struct thread *t, const struct record_block *block)
 {
 	/*
 	 * relaxed: if this thread has learnt of an event after a clock_bump(),
-	 * it has synchronised with that event's thread, and reads the new
+	 * it has synchronized with that event's thread, and reads the new
 	 * epoch.
 	 */
 	return owners_table != NULL && block->nbytes <= OWNERS_BLOCK_NBYTES &&

@@ -210,7 +210,7 @@ uint32_t
 stack_table_count(void)
 {
 	/*
-	 * relaxed: the caller has synchronised with the thread that took the
+	 * relaxed: the caller has synchronized with the thread that took the
 	 * number, since it read the number from a ring.
 	 */
 	const uint32_t count =

@@ -42,7 +42,7 @@ is_hidden(const Elf64_Sym *s)
 }
 
 /*
- * Do not use strcmp(), which a sanitizer that is not initialised yet may
+ * Do not use strcmp(), which a sanitizer that is not initialized yet may
  * intercept.
  */
 static bool

@@ -79,7 +79,7 @@ struct segment {
 };
 
 /*
- * Initialise '*s', which is zeroed; no file is open.  'is_late' means that the
+ * Initialize '*s', which is zeroed; no file is open.  'is_late' means that the
  * process has been running without being traced.
  */
 void segment_init(struct segment *s, struct trace *t,

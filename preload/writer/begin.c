@@ -135,7 +135,7 @@ begin_reserve(const struct header_parent *its_parent, bool is_first,
 			      !environment_own()->drop))
 		return fail();
 	/*
-	 * Initialise the output now, because a relative name starts from the
+	 * Initialize the output now, because a relative name starts from the
 	 * working directory that the program has at its start.
 	 */
 	output_init(&output, environment_own()->out,

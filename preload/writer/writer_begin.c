@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_begin.c - map and initialise the writer's memory
+ * writer_begin.c - map and initialize the writer's memory
  *
  * The thread that begins the process's trace calls these functions, through
  * begin.c.

@@ -29,7 +29,7 @@ writer_note_file(void)
 {
 	/*
 	 * relaxed: only one thread at a time does the writer's work and writes
-	 * 'file_idx', and it has synchronised with the thread that did so
+	 * 'file_idx', and it has synchronized with the thread that did so
 	 * before.
 	 */
 	const uint32_t next =

@@ -222,7 +222,7 @@ build_shared()
 # heap.
 operators()
 {
-	# With optimisation, the compiler may omit a new and its delete.
+	# With optimization, the compiler may omit a new and its delete.
 	${CXX:-c++} -O0 -o operators "${@:2}" \
 		"$CAPTURE/shared/heapnew.cc" -Wl,--no-as-needed "$1" ||
 		fail 'cannot build operators'

@@ -104,7 +104,7 @@ check_status 'elsewhere' 0
 check_one_line 'elsewhere' 'hatf record: early/y.*, no events lost*'
 grep -Eq 'NOT COMPLETE|no trace' err && fail "elsewhere: $(cat err)"
 # The trace of a process that still runs is not complete, and not cut off by a
-# signal either.  'hatf record' recognises the trace by its header, so the
+# signal either.  'hatf record' recognizes the trace by its header, so the
 # command ends when the file has one.
 HATFTRACE_RINGS=none HATFTRACE_BEGIN=now run "$HATF" record \
 	-o 'early/f.%p.hatf.gz' -p 'all:sleep' -- sh -c \

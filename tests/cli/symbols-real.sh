@@ -3,7 +3,7 @@
 #
 # symbols-real.sh - names and lines of larger programs are eu-addr2line's
 #
-# Programs in C, C++ and Rust, of gcc, clang and rustc, some of them optimised
+# Programs in C, C++ and Rust, of gcc, clang and rustc, some of them optimized
 # at link time.  Where the two differ, addr2line of binutils decides:
 # eu-addr2line knows no place in programs without .debug_aranges (clang, rustc).
 #

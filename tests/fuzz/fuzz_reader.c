@@ -325,7 +325,7 @@ check_inflated(const uint8_t *data, size_t nbytes, const struct outcome *got,
 	 * read.
 	 */
 	if (n == sizeof(inflated) || (n > 1 && get_be16(inflated) == 0x1f8b) ||
-	    frame_kind_recognise(inflated, n) != FRAME_NONE)
+	    frame_kind_recognize(inflated, n) != FRAME_NONE)
 		return;
 	fd = make_plain(inflated, n);
 	read_file(fd, 0, BATCH_MAX, 0, 0, other);
@@ -416,7 +416,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 	else if (is_gzip(data, nbytes) && hash % 4 == 2)
 		check_jobs(fd, &plain, &other);
 	else if (hash % 4 < 2 &&
-		 frame_kind_recognise(data, nbytes) == FRAME_NONE)
+		 frame_kind_recognize(data, nbytes) == FRAME_NONE)
 		check_compressed(data, nbytes, seed, &plain, &other);
 	else if (is_plain_hatf && !plain.stats.ours && hash % 8 == 7)
 		check_shifted(data, nbytes, seed, &plain, &other);

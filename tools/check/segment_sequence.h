@@ -19,7 +19,7 @@ enum sequence_result {
 	SEQUENCE_DIFFERS,
 };
 
-/* Summary of one trace.  Zero-initialise. */
+/* Summary of one trace.  Zero-initialize. */
 struct sequence {
 	bool is_segment;
 	bool is_exact; /* the carried blocks are exactly those that were live */

@@ -23,7 +23,7 @@ static const struct command commands[] = {
 	  command_ctl },
 	{ "top", "hatf top", "watch the heap of a running process",
 	  command_top },
-	{ "report", "hatf report", "summarise a program's use of its heap",
+	{ "report", "hatf report", "summarize a program's use of its heap",
 	  command_report },
 	{ "leaks", "hatf leaks",
 	  "show the blocks live at the end, by call site", command_leaks },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report.c - hatf report: summarise how a program used its heap, on one screen
+ * report.c - hatf report: summarize how a program used its heap, on one screen
  */
 #include "tools/commands/commands.h"
 #include "tools/report/page_file.h"

@@ -39,7 +39,7 @@ struct verdict_side {
 	size_t count;
 };
 
-/* Summarise 'values', and reorder them. */
+/* Summarize 'values', and reorder them. */
 struct verdict_side verdict_side_make(uint64_t *values, size_t count);
 
 /*

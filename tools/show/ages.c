@@ -79,7 +79,7 @@ age_of(const struct census *c, const struct birth *birth)
  * oldest first.
  */
 static struct ages
-summarise(const struct census *c, const struct birth *first,
+summarize(const struct census *c, const struct birth *first,
 	  const struct birth *end)
 {
 	const size_t count = (size_t)(end - first);
@@ -119,7 +119,7 @@ ages_find(const struct groups *g, const struct hatf_events *events)
 		for (end = i; end < c.count && c.births[end].group == group;)
 			end++;
 		ages[group] =
-			summarise(g->census, c.births + i, c.births + end);
+			summarize(g->census, c.births + i, c.births + end);
 	}
 	free(c.births);
 	return ages;

@@ -48,7 +48,7 @@ struct calls {
 };
 
 /*
- * Initialise a 'struct calls', or free its memory.  A sink whose 'ctx' is a
+ * Initialize a 'struct calls', or free its memory.  A sink whose 'ctx' is a
  * larger struct calls these functions itself.
  */
 void calls_init(struct calls *calls);

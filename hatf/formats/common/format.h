@@ -3,7 +3,7 @@
  * format.h - the interface between reader, writer and trace formats
  *
  * hatf_reader and hatf_writer do what is the same for all formats.  The reader
- * opens the file, decompresses it, recognises the format by the first bytes,
+ * opens the file, decompresses it, recognizes the format by the first bytes,
  * and checks the records against what our comments say.  The writer removes
  * what the options omit, checks the records, and makes the header and trailer
  * comments.  Each format has a source and a sink:
@@ -231,8 +231,8 @@ void sink_trailer(const struct sink *s, struct text *t);
 /* ------------------------------------------------------------------ table */
 
 /*
- * format_recognise() passes at most this many of the first bytes to
- * recognise(), which is enough for an XML declaration, a comment and a document
+ * format_recognize() passes at most this many of the first bytes to
+ * recognize(), which is enough for an XML declaration, a comment and a document
  * type.
  */
 #define FORMAT_PREFIX_NBYTES 512
@@ -278,10 +278,10 @@ struct format {
 	bool owns_framing;
 	/*
 	 * Do these first bytes of the uncompressed file begin a trace in this
-	 * format?  If 'recognise' is NULL, the format is 'by_name', or it is
-	 * the format that is assumed if no other recognises the bytes.
+	 * format?  If 'recognize' is NULL, the format is 'by_name', or it is
+	 * the format that is assumed if no other recognizes the bytes.
 	 */
-	bool (*recognise)(const uint8_t *bytes, size_t nbytes);
+	bool (*recognize)(const uint8_t *bytes, size_t nbytes);
 	/* NULL: the format can only be written */
 	const struct source_ops *source;
 	const struct sink_ops *sink; /* NULL: the format can only be read */
@@ -300,7 +300,7 @@ const struct format *format_find(const char *name);
 const struct format *format_at(unsigned idx);
 
 /* Return the format of a trace that begins with these bytes. */
-const struct format *format_recognise(const uint8_t *bytes, size_t nbytes);
+const struct format *format_recognize(const uint8_t *bytes, size_t nbytes);
 
 /*
  * The sources and sinks of the formats.  They are defined in the rooms ours,
@@ -308,59 +308,59 @@ const struct format *format_recognise(const uint8_t *bytes, size_t nbytes);
  */
 extern const struct source_ops hatf_source;
 extern const struct sink_ops hatf_sink;
-bool binary_recognise(const uint8_t *bytes, size_t nbytes);
+bool binary_recognize(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops binary_source;
 extern const struct sink_ops binary_sink;
-bool split_recognise(const uint8_t *bytes, size_t nbytes);
+bool split_recognize(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops split_source;
 extern const struct sink_ops split_sink;
-bool splitaddr_recognise(const uint8_t *bytes, size_t nbytes);
+bool splitaddr_recognize(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops splitaddr_source;
 extern const struct sink_ops splitaddr_sink;
 extern const struct source_ops ascii_source;
 extern const struct sink_ops ascii_sink;
-bool ascii_recognise(const uint8_t *bytes, size_t nbytes);
+bool ascii_recognize(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops csv_source;
 extern const struct sink_ops csv_sink;
-bool csv_recognise(const uint8_t *bytes, size_t nbytes);
+bool csv_recognize(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops xml_source;
 extern const struct sink_ops xml_sink;
-bool xml_recognise(const uint8_t *bytes, size_t nbytes);
+bool xml_recognize(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops json_source;
 extern const struct sink_ops json_sink;
-bool json_recognise(const uint8_t *bytes, size_t nbytes);
+bool json_recognize(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops hummingbird_source;
 extern const struct sink_ops hummingbird_sink;
-bool hummingbird_recognise(const uint8_t *bytes, size_t nbytes);
+bool hummingbird_recognize(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops mtrace_source;
 extern const struct sink_ops mtrace_sink;
-bool mtrace_recognise(const uint8_t *bytes, size_t nbytes);
+bool mtrace_recognize(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops android_source;
 extern const struct sink_ops android_sink;
-bool android_recognise(const uint8_t *bytes, size_t nbytes);
+bool android_recognize(const uint8_t *bytes, size_t nbytes);
 extern const struct sink_ops folded_sink;
 extern const struct sink_ops dhat_sink;
 extern const struct sink_ops pprof_sink;
 extern const struct source_ops heaptrack_source;
 extern const struct sink_ops heaptrack_sink;
-bool heaptrack_recognise(const uint8_t *bytes, size_t nbytes);
+bool heaptrack_recognize(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops memtrace_source;
 extern const struct sink_ops memtrace_sink;
-bool memtrace_recognise(const uint8_t *bytes, size_t nbytes);
+bool memtrace_recognize(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops gperftools_source;
-bool gperftools_recognise(const uint8_t *bytes, size_t nbytes);
+bool gperftools_recognize(const uint8_t *bytes, size_t nbytes);
 
-bool metatf_recognise(const uint8_t *bytes, size_t nbytes);
-bool metatf_splitaddr_recognise(const uint8_t *bytes, size_t nbytes);
-bool metatf_split_recognise(const uint8_t *bytes, size_t nbytes);
+bool metatf_recognize(const uint8_t *bytes, size_t nbytes);
+bool metatf_splitaddr_recognize(const uint8_t *bytes, size_t nbytes);
+bool metatf_split_recognize(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops metatf_source;
 extern const struct sink_ops metatf_sink;
 extern const struct sink_ops metatf_splitaddr_sink;
 extern const struct sink_ops metatf_split_sink;
-bool mtrc_recognise(const uint8_t *bytes, size_t nbytes);
+bool mtrc_recognize(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops mtrc_source;
 extern const struct sink_ops mtrc_sink;
-bool mptrace_recognise(const uint8_t *bytes, size_t nbytes);
+bool mptrace_recognize(const uint8_t *bytes, size_t nbytes);
 extern const struct source_ops mptrace_source;
 extern const struct sink_ops mptrace_sink;
 

@@ -284,7 +284,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 }
 
 bool
-android_recognise(const uint8_t *bytes, size_t nbytes)
+android_recognize(const uint8_t *bytes, size_t nbytes)
 {
 	const uint8_t *const end = bytes + nbytes;
 	const uint8_t *p = bytes;

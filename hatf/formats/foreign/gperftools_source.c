@@ -634,7 +634,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 /* -------------------------------------------------------- opening, closing */
 
 bool
-gperftools_recognise(const uint8_t *bytes, size_t nbytes)
+gperftools_recognize(const uint8_t *bytes, size_t nbytes)
 {
 	return nbytes >= MAGIC_NBYTES && get_le32(bytes) == MAGIC;
 }

@@ -211,7 +211,7 @@ is_call(const uint8_t *p, const uint8_t *end)
 }
 
 bool
-hummingbird_recognise(const uint8_t *bytes, size_t nbytes)
+hummingbird_recognize(const uint8_t *bytes, size_t nbytes)
 {
 	const uint8_t *const end = bytes + nbytes;
 	const uint8_t *p = bytes;

@@ -30,7 +30,7 @@ struct mptrace {
 };
 
 bool
-mptrace_recognise(const uint8_t *bytes, size_t nbytes)
+mptrace_recognize(const uint8_t *bytes, size_t nbytes)
 {
 	static const char first[] = "## Tracename:";
 

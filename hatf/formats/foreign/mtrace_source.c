@@ -391,7 +391,7 @@ has_operation(const uint8_t *line, size_t nbytes)
 }
 
 bool
-mtrace_recognise(const uint8_t *bytes, size_t nbytes)
+mtrace_recognize(const uint8_t *bytes, size_t nbytes)
 {
 	static const char start[] = "= Start", caller[] = "@ ";
 	const uint8_t *const newline = memchr(bytes, '\n', nbytes);

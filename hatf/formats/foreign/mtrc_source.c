@@ -612,7 +612,7 @@ close_source(struct source *s)
 }
 
 bool
-mtrc_recognise(const uint8_t *bytes, size_t nbytes)
+mtrc_recognize(const uint8_t *bytes, size_t nbytes)
 {
 	return nbytes >= MTRC_MAGIC_NBYTES &&
 	       memcmp(bytes, MTRC_MAGIC, MTRC_MAGIC_NBYTES) == 0;

@@ -90,7 +90,7 @@ enum heaptrack_header {
 bool heaptrack_may_grow(struct source *s);
 
 /*
- * Add a row and return it, not initialised.  Return NULL if the source has
+ * Add a row and return it, not initialized.  Return NULL if the source has
  * stopped: HATF_LIMIT or HATF_NO_MEMORY.
  */
 void *heaptrack_add_row(struct source *s, struct rows *r, size_t row_nbytes);

@@ -614,7 +614,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
  * number?
  */
 bool
-heaptrack_recognise(const uint8_t *bytes, size_t nbytes)
+heaptrack_recognize(const uint8_t *bytes, size_t nbytes)
 {
 	const uint8_t *const end = memchr(bytes, '\n', nbytes);
 	struct heaptrack_fields f = { bytes + 2, end };

@@ -95,7 +95,7 @@ struct memtrace_block {
 };
 
 /*
- * Initialise an encoder.  The caller must first set 'out', 'stacks',
+ * Initialize an encoder.  The caller must first set 'out', 'stacks',
  * 'has_codes', 'version' (2 or 3) and 'pid', and zero the rest.  'out' and
  * 'stacks' stay the caller's.  Call memtrace_packets_fini() whatever the
  * result.

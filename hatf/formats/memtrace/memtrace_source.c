@@ -517,7 +517,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 /* -------------------------------------------------------- opening, closing */
 
 bool
-memtrace_recognise(const uint8_t *bytes, size_t nbytes)
+memtrace_recognize(const uint8_t *bytes, size_t nbytes)
 {
 	return nbytes >= 4 && get_le32(bytes) == MEMTRACE_MAGIC;
 }

@@ -83,7 +83,7 @@ struct memtrace_stacks {
 };
 
 /*
- * Initialise a decoder.  'source' must outlive 'm'.  Errors: HATF_NO_MEMORY.
+ * Initialize a decoder.  'source' must outlive 'm'.  Errors: HATF_NO_MEMORY.
  * Call memtrace_stacks_fini() whatever the result.
  */
 enum hatf_status memtrace_stacks_init(struct memtrace_stacks *m,

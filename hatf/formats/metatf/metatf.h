@@ -4,7 +4,7 @@
  *
  * A record of a schema corresponds to a HATF record if it has one of these
  * names: alloc, free, realloc, reallocNoAlloc, ..., destroyThread; comment or
- * remark.  Its fields are recognised by name, too: size, address, time, thread,
+ * remark.  Its fields are recognized by name, too: size, address, time, thread,
  * heap; the first address of a realloc is the old one.  The first field of
  * bytes holds the attributes.
  */

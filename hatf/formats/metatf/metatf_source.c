@@ -30,7 +30,7 @@ struct metatf_source {
 };
 
 bool
-metatf_recognise(const uint8_t *bytes, size_t nbytes)
+metatf_recognize(const uint8_t *bytes, size_t nbytes)
 {
 	return nbytes >= 4 && memcmp(bytes, "\177MTF", 4) == 0;
 }
@@ -44,19 +44,19 @@ names_dtd(const uint8_t *bytes, size_t nbytes, const struct metatf_dtd *dtd)
 	const size_t name_at =
 		16 + 3 * (nbytes >= 5 && bytes[4] == MTF_32_BIT ? 4u : 8u);
 
-	return metatf_recognise(bytes, nbytes) &&
+	return metatf_recognize(bytes, nbytes) &&
 	       nbytes >= name_at + name_nbytes && bytes[6] == name_nbytes &&
 	       memcmp(bytes + name_at, dtd->name, name_nbytes) == 0;
 }
 
 bool
-metatf_splitaddr_recognise(const uint8_t *bytes, size_t nbytes)
+metatf_splitaddr_recognize(const uint8_t *bytes, size_t nbytes)
 {
 	return names_dtd(bytes, nbytes, &metatf_splitaddr_dtd);
 }
 
 bool
-metatf_split_recognise(const uint8_t *bytes, size_t nbytes)
+metatf_split_recognize(const uint8_t *bytes, size_t nbytes)
 {
 	return names_dtd(bytes, nbytes, &metatf_split_dtd);
 }

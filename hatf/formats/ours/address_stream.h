@@ -91,7 +91,7 @@ struct address_stream_writer {
 };
 
 /*
- * Initialise a writer.  Errors: HATF_NO_MEMORY.  Call
+ * Initialize a writer.  Errors: HATF_NO_MEMORY.  Call
  * address_stream_writer_fini() whatever the result.
  */
 enum hatf_status address_stream_writer_init(struct address_stream_writer *l);

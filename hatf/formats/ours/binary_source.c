@@ -274,7 +274,7 @@ close_source(struct source *s)
 }
 
 bool
-binary_recognise(const uint8_t *bytes, size_t nbytes)
+binary_recognize(const uint8_t *bytes, size_t nbytes)
 {
 	return nbytes >= BINARY_MAGIC_NBYTES &&
 	       memcmp(bytes, BINARY_MAGIC, BINARY_MAGIC_NBYTES) == 0;

@@ -63,7 +63,7 @@ cut(struct split *p, enum hatf_status status, const char *field, size_t n)
 }
 
 /*
- * Initialise the records with their tags.  '*has_comment_ret' says whether one
+ * Initialize the records with their tags.  '*has_comment_ret' says whether one
  * of them is a comment.
  */
 static size_t
@@ -306,7 +306,7 @@ close_source(struct source *s)
 }
 
 bool
-split_recognise(const uint8_t *bytes, size_t nbytes)
+split_recognize(const uint8_t *bytes, size_t nbytes)
 {
 	return nbytes >= GROUP_MAGIC_NBYTES &&
 	       memcmp(bytes, SPLIT_MAGIC, GROUP_MAGIC_NBYTES) == 0;

@@ -15,7 +15,7 @@
 
 struct splitaddr {
 	struct group group;
-	struct decoder decoder; /* is initialised for each group */
+	struct decoder decoder; /* is initialized for each group */
 	/* the part of the HATF piece that is not decoded yet */
 	const uint8_t *next, *end;
 	struct address_stream addresses;
@@ -205,7 +205,7 @@ close_source(struct source *s)
 }
 
 bool
-splitaddr_recognise(const uint8_t *bytes, size_t nbytes)
+splitaddr_recognize(const uint8_t *bytes, size_t nbytes)
 {
 	return nbytes >= GROUP_MAGIC_NBYTES &&
 	       memcmp(bytes, SPLITADDR_MAGIC, GROUP_MAGIC_NBYTES) == 0;

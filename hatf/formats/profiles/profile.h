@@ -125,7 +125,7 @@ struct profile {
 };
 
 /*
- * Initialise a profile.  The header of 's' shows whether the trace is a trace
+ * Initialize a profile.  The header of 's' shows whether the trace is a trace
  * of samples.  If 'has_times' is false, the unit of time is one call.  If
  * 'keeps_site' is true, a realloc keeps the site of its block.  Errors:
  * HATF_NO_MEMORY.  Call profile_fini() whatever the result.

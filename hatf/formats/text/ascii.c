@@ -34,7 +34,7 @@ struct ascii {
 /* ---------------------------------------------------------------- reading */
 
 bool
-ascii_recognise(const uint8_t *bytes, size_t nbytes)
+ascii_recognize(const uint8_t *bytes, size_t nbytes)
 {
 	/*
 	 * A line begins with a tag in decimal digits and a blank.  This cannot

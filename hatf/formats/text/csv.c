@@ -24,7 +24,7 @@ struct csv {
 /* ---------------------------------------------------------------- reading */
 
 bool
-csv_recognise(const uint8_t *bytes, size_t nbytes)
+csv_recognize(const uint8_t *bytes, size_t nbytes)
 {
 	const size_t quoted = nbytes > 0 && bytes[0] == '"';
 

@@ -23,7 +23,7 @@ static const char hex_key[] = "hex";
 /* ---------------------------------------------------------------- reading */
 
 bool
-json_recognise(const uint8_t *bytes, size_t nbytes)
+json_recognize(const uint8_t *bytes, size_t nbytes)
 {
 	return nbytes > 0 && bytes[0] == '{';
 }

@@ -611,7 +611,7 @@ skip_prolog(const uint8_t *p, const uint8_t *end)
  * parser decides later.
  */
 bool
-xml_recognise(const uint8_t *bytes, size_t nbytes)
+xml_recognize(const uint8_t *bytes, size_t nbytes)
 {
 	const uint8_t *const end = bytes + nbytes;
 	const uint8_t *p = bytes;

@@ -3,7 +3,7 @@
 # make_c.awk - write a C translation unit with -v functions=N functions
 #
 # Structures, switches, loops, floating point and calls among the functions
-# give the optimiser the same kinds of work as real sources.
+# give the optimizer the same kinds of work as real sources.
 
 function rnd(n)
 {

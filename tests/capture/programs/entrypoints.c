@@ -5,7 +5,7 @@
  * Prints lines "value ..." with what the calls returned, which must be the same
  * with and without the recorder, and "event ..." (notes.h), which the trace
  * must have.  With the argument 'no-pvalloc' it omits pvalloc().  The calls go
- * through volatile pointers: otherwise the compiler would recognise malloc()
+ * through volatile pointers: otherwise the compiler would recognize malloc()
  * and remove pairs of calls.
  */
 #include <dlfcn.h>

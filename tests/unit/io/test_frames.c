@@ -166,7 +166,7 @@ START_TEST(truncation_gives_all_blocks_before_it)
 		size_t ends[10], got;
 
 		makers[m](&h, 10, ends);
-		/* Shorter files are not recognised as compressed. */
+		/* Shorter files are not recognized as compressed. */
 		for (size_t cut = 6; cut < h.used; cut++) {
 			size_t whole = 0;
 
@@ -360,9 +360,9 @@ START_TEST(no_trace_is_taken_for_a_frame)
 	/* reallocAlloc whose size is lz4's magic, with the lowest addresses. */
 	const uint8_t trace[] = { 0x04, 0x22, 0x4d, 0x18, 0x40, 0, 0, 0, 0 };
 
-	ck_assert_int_eq(frame_kind_recognise(trace, sizeof(trace)),
+	ck_assert_int_eq(frame_kind_recognize(trace, sizeof(trace)),
 			 FRAME_NONE);
-	ck_assert_int_eq(frame_kind_recognise(trace, 3), FRAME_NONE);
+	ck_assert_int_eq(frame_kind_recognize(trace, 3), FRAME_NONE);
 }
 END_TEST
 

@@ -131,7 +131,7 @@ check_cuts(const char *format, const char *name, const uint8_t *bytes,
 			      hatf_status_text(err.status));
 		/* Offsets count uncompressed bytes. */
 		ck_assert_msg(err.offset <= cut ||
-				      frame_kind_recognise(bytes, cut) !=
+				      frame_kind_recognize(bytes, cut) !=
 					      FRAME_NONE,
 			      "%s, cut at %zu: offset %zu", name, cut,
 			      (size_t)err.offset);

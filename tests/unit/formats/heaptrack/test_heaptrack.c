@@ -452,7 +452,7 @@ START_TEST(the_frames_of_an_address_are_bounded)
 }
 END_TEST
 
-START_TEST(other_first_lines_are_not_recognised)
+START_TEST(other_first_lines_are_not_recognized)
 {
 	static const char *const texts[] = { "v\n",	    "v x\n",
 					     "v 10400 x\n", "v 10400 3 x\n",
@@ -550,7 +550,7 @@ main(void)
 		newer_versions_are_refused,
 		malformed_lines_of_interpreted_files_are_reported,
 		the_frames_of_an_address_are_bounded,
-		other_first_lines_are_not_recognised,
+		other_first_lines_are_not_recognized,
 		recognition_reads_a_bounded_prefix,
 		a_cut_at_any_byte_is_reported,
 	};
