@@ -19,8 +19,8 @@
 #define OWNER_ONLY (S_IRUSR | S_IWUSR)
 
 /*
- * Truncate a file that existed before, and make it accessible only to its
- * owner.
+ * Truncate a regular file that existed before, and make it accessible only to
+ * its owner.  Refuse a file of another user.
  */
 static bool
 take_over(int fd)

@@ -44,8 +44,7 @@ is_inherited(const struct block *block)
 }
 
 /*
- * Copy what the live set knows of a block to the event 'out' that concerns the
- * block.
+ * Copy what the live set knows of a block to 'out', an event of the block.
  */
 static void
 describe_object(struct hatf_events *ev, struct hatf_event *out,

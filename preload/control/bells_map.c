@@ -23,7 +23,10 @@ struct path {
 	char text[192];
 };
 
-/* Build the path.  Return false if it is too long. */
+/*
+ * Build the path of a file of bells, or of the file that becomes it if
+ * 'is_making' is set.  Return false if the path is too long.
+ */
 static bool
 build_path(struct path *path, const char *directory, bool is_making)
 {

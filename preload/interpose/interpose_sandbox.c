@@ -69,7 +69,10 @@ avoid_harm(unsigned harm, bool all_threads)
 
 	memory_end_names();
 	say_expect_filter(false);
-	/* Make the writer thread now, since that may be impossible later. */
+	/*
+	 * confinement_set() makes the writer thread now, since that may be
+	 * impossible later.
+	 */
 	confinement_set((harm & SANDBOX_CREDENTIALS) != 0);
 	if ((harm & ~(unsigned)SANDBOX_WRITER_REFUSED) != 0)
 		end_with_programs();

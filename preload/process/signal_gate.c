@@ -185,9 +185,9 @@ is_syscall(uintptr_t pc, uintptr_t page)
 }
 
 /*
- * Has the signal interrupted a system call that was waiting?  The kernel goes
- * back to the call's instruction, or returns EINTR, or makes a write return
- * less than its third argument.
+ * Has the signal interrupted a system call that was waiting?  If so, the
+ * kernel has set the program counter back to the call's instruction, or the
+ * call returns EINTR, or, for a write, less than its third argument.
  */
 static bool
 was_waiting(const void *context)

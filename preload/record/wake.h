@@ -43,8 +43,8 @@ struct wake_calls {
 	 */
 	bool (*make)(void);
 	/*
-	 * End the writer's sleep.  Return false if the caller must wake the
-	 * futex.
+	 * If the writer sleeps in ppoll(), end its sleep by a signal, and
+	 * return true.  Otherwise return false: the caller must wake the futex.
 	 */
 	bool (*interrupt)(void);
 	/* The writer was killed: make recovery mark the trace incomplete. */

@@ -24,7 +24,7 @@
 /* The writer's descriptors of /proc/self and its stat file; -1: none. */
 static int folder = -1, stat_file = -1;
 /*
- * Does a filter of system calls kill the process if it reads /proc?  If so, do
+ * Would a filter of system calls kill the process for reading /proc?  If so, do
  * not read /proc.  The child of a fork inherits the filter, so it keeps this
  * flag.
  */

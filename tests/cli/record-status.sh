@@ -145,7 +145,7 @@ END
 "${CC:-cc}" -I"$CLI/../../preload" -o pause pause.c || fail 'cannot build pause'
 for steps in 'on stop:; its recording was stopped before its end' \
 	'on stop start:; its recording was stopped for a while' \
-	'off start:; an order started its recording late'; do
+	'off start:; its recording began late'; do
 	words=${steps%%:*}
 	# shellcheck disable=SC2086 # words
 	run "$HATF" record -s "${words%% *}" -o 'early/p.%p.hatf.gz' -- \

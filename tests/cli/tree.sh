@@ -66,7 +66,7 @@ tree all t <<'END'
       `- 12 started over 2 untraced, abort, 40 events (t/d): as x
 10 exit, 50 events (t/e): other
 `- 13 started, exit, 60 events (t/f): child
-14 fork about event 3 of 77, whose trace is missing, no trailer, at least 0 events (t/g): lost
+14 fork about event 3 of process 77, whose trace is missing, no trailer, at least 0 events (t/g): lost
 15 exit, 115 events, segments from 2 on (t/z2): long
 END
 check_status all 0
@@ -148,7 +148,7 @@ tree 'dormant' d <<'END'
 10 exit, 1 events (d/a): a
 |- 11 fork, exit, 2 events (d/b)
 `- 12 started over 1 untraced, exit, 3 events (d/c): c
-13 fork of 8, whose trace is missing, exit, 4 events (d/d): d
+13 fork of process 8, whose trace is missing, exit, 4 events (d/d): d
 END
 
 # Forks of a trace in segments.  Some segments are missing, or have other names.
@@ -194,10 +194,10 @@ tree segments s <<'END'
 |- 17 fork at event 8, exit, 1 events (s/g)
 |- 18 fork at event 511, exit, 1 events (s/h)
 `- 19 fork, exit, 1 events (s/i)
-20 fork at event 1 in segment 12 of 9, whose trace is missing, exit, 1 events (s/j): p
-21 fork in segment 12 of 9, whose trace is missing, exit, 1 events (s/k): p
-22 fork of 9, whose trace is missing, exit, 1 events (s/l): p
-23 fork at event 2 of 9, whose trace is missing, exit, 1 events (s/m): p
+20 fork at event 1 in segment 12 of process 9, whose trace is missing, exit, 1 events (s/j): p
+21 fork in segment 12 of process 9, whose trace is missing, exit, 1 events (s/k): p
+22 fork of process 9, whose trace is missing, exit, 1 events (s/l): p
+23 fork at event 2 of process 9, whose trace is missing, exit, 1 events (s/m): p
 END
 run "$HATF" tree --json s
 check "segments: events" "$(sed -n 's/.*"parent_event":\([^,]*\),.*/\1/p' out |

@@ -47,7 +47,10 @@ struct overlaps_suspect {
 struct overlaps {
 	struct hatf_events *events;
 	bool judges;
-	/* the carried blocks are exactly those that were live */
+	/*
+	 * The carried blocks are exactly those that were live when the segment
+	 * began.
+	 */
 	bool is_exact;
 	bool has_covered; /* a block has covered an exempt one */
 	bool has_threads; /* there is more than one thread */

@@ -22,7 +22,11 @@ enum sequence_result {
 /* Summary of one trace.  Zero-initialize. */
 struct sequence {
 	bool is_segment;
-	bool is_exact; /* the carried blocks are exactly those that were live */
+	/*
+	 * The carried blocks are exactly those that were live when the segment
+	 * began.
+	 */
+	bool is_exact;
 	bool is_whole; /* all carried blocks were read */
 	uint64_t pid, start_ns, number;
 	uint64_t event_count, events_before;

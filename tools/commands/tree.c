@@ -209,7 +209,9 @@ print_origin(struct out *o, const struct tree_node *node)
 	case TREE_ORPHAN:
 		print_fork(o, node);
 		if (node->origin == TREE_ORPHAN)
-			out_printf(o, " of %" PRIu64 ", whose trace is missing",
+			out_printf(o,
+				   " of process %" PRIu64
+				   ", whose trace is missing",
 				   t->parent_pid);
 		break;
 	case TREE_EXEC:

@@ -106,8 +106,8 @@ frees_of(const uint64_t *w, bool pairs)
 }
 
 /*
- * Expand the macro 'm' for each combination of six calls.  Its argument is the
- * two octal digits of the combination.
+ * Expand the macro 'm' for each of the 64 results of frees_of() for a group.
+ * The argument of 'm' is the two octal digits of the result.
  */
 #define EACH_8(m, n) \
 	m(n##0) m(n##1) m(n##2) m(n##3) m(n##4) m(n##5) m(n##6) m(n##7)

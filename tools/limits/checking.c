@@ -30,7 +30,8 @@ checking_defaults(void)
 /* A check in progress. */
 struct run {
 	const struct checking *checking;
-	struct gather_options gathering; /* with the wrappers of the limits */
+	/* the caller's options, and the 'wrapper' lines of the limits */
+	struct gather_options gathering;
 	struct judgement judgement;
 	struct baseline *baseline; /* NULL: no baseline is read */
 	struct figures last;	   /* of the run that was read last */

@@ -69,7 +69,8 @@ static const struct {
 	{ is_mended, "completed after an abrupt end", false },
 	{ is_running, "still being written: the processes are running", true },
 	{ is_paused,
-	  "recorded only in part: an order started or stopped recording",
+	  "recorded only in part: 'hatf ctl' or the program started or "
+	  "stopped recording",
 	  false },
 	{ has_vanished, "before an exec of a program that left no trace",
 	  false },
@@ -202,7 +203,7 @@ describe_pause(const struct collection *c)
 	}
 	if (has_stopped)
 		return "; its recording was stopped for a while";
-	return is_late ? "; an order started its recording late" : "";
+	return is_late ? "; its recording began late" : "";
 }
 
 static const char *

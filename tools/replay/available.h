@@ -14,7 +14,7 @@
 
 struct available {
 	uint64_t nbytes;    /* UINT64_MAX: unknown */
-	bool is_of_a_group; /* the limit of a control group is the lowest */
+	bool is_of_a_group; /* 'nbytes' is what a control group's limit leaves */
 };
 
 /* Look it up.  'root' is "", or a folder to read instead of "/". */

@@ -111,8 +111,8 @@ column_json(const struct replay_column *column, const char *name,
 		json_object_set_new(object, replay_measure_words[m],
 				    spread_json(column, m, repeat));
 	/*
-	 * For the null allocator, add the time that is subtracted from the time
-	 * of each allocator.
+	 * Only the null allocator has the key "busiest", the time that 'hatf
+	 * replay' subtracts from the wall time of each allocator.
 	 */
 	if (column->allocator == NULL)
 		json_object_set_new(

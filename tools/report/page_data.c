@@ -326,7 +326,7 @@ write_health(const struct data *d, struct out *o)
 	put_fact(o, &first, "bad", c->wrapped_sums,
 		 "Blocks whose size made a sum overflow (the sum is wrong)");
 	put_fact(o, &first, "note", d->sights->marks_left_out,
-		 "Marks of the program that are not shown");
+		 "Marks of the program that the page does not show");
 	if (heritage != NULL)
 		put_line(o, &first, "note", heritage);
 	out_str(o, "]");

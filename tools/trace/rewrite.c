@@ -107,7 +107,7 @@ rewrite_header(const struct hatf_record *first, unsigned drop)
 		return NULL;
 	/*
 	 * Attributes mark the carried blocks.  Without attributes, carried
-	 * blocks look like ordinary events, so the header must not count them.
+	 * blocks look like ordinary events, so remove their counts.
 	 */
 	if ((drop & HATF_DROP_ATTRIBUTES) != 0) {
 		drop_line(header, "carried=");
@@ -291,9 +291,11 @@ report_sampling(const struct run *run)
 	const double rate = hatf_reader_sample_rate(run->reader);
 
 	if (rate < 1)
-		message_print("%s: a sampled trace, of about %s words%s",
-			      message_path(run->r->in), figure_part(rate).text,
-			      fate_of_samples(&run->format));
+		message_print(
+			"%s: a sampled trace, with the blocks of about %s "
+			"allocated words%s",
+			message_path(run->r->in), figure_part(rate).text,
+			fate_of_samples(&run->format));
 }
 
 /*

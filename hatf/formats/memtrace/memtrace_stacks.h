@@ -33,7 +33,10 @@ struct memtrace_cursor {
 	const uint8_t *next, *end;
 };
 
-/* A move-to-front table: numbers of 'names', the last used one first. */
+/*
+ * A move-to-front table of names, the last used one first.  A name is the
+ * number of a string in the table 'names' of 'struct memtrace_stacks'.
+ */
 struct memtrace_names {
 	uint32_t count;
 	uint32_t names[MEMTRACE_TABLE_COUNT];

@@ -43,7 +43,7 @@ struct folded {
 
 /*
  * Add the text of an entry to 'texts'.  Replace separators and control
- * characters in the text.
+ * characters in the text.  Store the text's number in '*number_ret'.
  */
 static enum hatf_status
 text_of(struct folded *f, uint64_t idx, uint32_t *number_ret)
