@@ -292,8 +292,8 @@ print_property_1_0(struct printer *p, const struct dtd_property *property)
 }
 
 /*
- * Print a property; the output is in 1.2.  'first' begins the list of
- * properties of its scope.
+ * Print a property in dialect 1.2.  'first' is the first property of the same
+ * scope.
  */
 static void
 print_property_1_2(struct printer *p, const struct dtd_property *property,

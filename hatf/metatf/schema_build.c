@@ -315,7 +315,7 @@ expand_name(struct draft *d, const struct dtd_field *f,
 	field = draft_add_field(d, f->name, f->place);
 	if (field == NULL)
 		return false;
-	/* Dialect 1.2 has no widths, so give its numbers 8 bytes. */
+	/* A DTD of dialect 1.2 need not give a width; the default is 8. */
 	if (b->dtd->dialect == DTD_1_2 && width == NULL)
 		field->width = 8;
 	interpretation = follow(b, scope, interpretation);

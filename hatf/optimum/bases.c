@@ -175,7 +175,9 @@ make_kind(struct bases *b, uint32_t old, unsigned fits, size_t index)
 }
 
 /*
- * Append a range that starts at 'start'; its costs before the value were 'old'.
+ * Append a range of bases that starts at 'start'.  Its costs before this use
+ * are those with the index 'old' in 'costs'.  'fits' says which widths fit this
+ * use.
  */
 static inline void
 append(struct bases *b, uint64_t start, uint32_t old, unsigned fits)

@@ -312,10 +312,10 @@ use(struct field_paths *p, struct open_episodes *c, size_t i)
 #define SNAPSHOT_RANGES 16
 
 /*
- * A snapshot of everything on which the next costs depend, besides the next
- * use.  While a value repeats, the costs soon stop changing, because all other
- * ways to store the value have become more expensive than starting a new
- * episode.
+ * A snapshot of everything on which the next costs depend, apart from the value
+ * of the next use.  While a value repeats, the costs soon stop changing: an
+ * episode that stores nothing for the value costs nothing more, and each one
+ * that stores bytes for it soon costs more than a new episode.
  */
 struct snapshot {
 	struct open_episodes open;

@@ -82,8 +82,8 @@ struct narrator {
 	 */
 	bool is_stamped;
 	/*
-	 * The ticks of the next events end at this time or earlier, in ns since
-	 * the start.  Set by the caller.
+	 * All ticks but the present one ended at this time or earlier, in ns
+	 * since the start.  Set by the caller.
 	 */
 	uint64_t ticks_end_ns;
 	/* Stamp of the last event that had the time of a tick. */

@@ -35,7 +35,7 @@ struct narrate_stacks {
 	uint64_t nodes[NARRATE_STACKS_WORDS(STACK_IMAGE_NODES_MAX)];
 	uint64_t frames[NARRATE_STACKS_WORDS(STACK_IMAGE_NODES_MAX)];
 	uint64_t objects[NARRATE_STACKS_WORDS(STACK_IMAGE_OBJECTS_MAX)];
-	/* Used by recovery: the last object, while its text is incomplete. */
+	/* Used by recovery: the newest object, until its text is complete. */
 	struct stack_image_object unnamed;
 	uint32_t text_nbytes;
 	char text[sizeof(struct stack_image_object)];

@@ -6,7 +6,8 @@
  * producer whose ring is full sleeps on a futex.  The consumer wakes the
  * producer once the events are in the file.
  *
- * record_make_room() in record_steps.c decides what happens when a ring is full.
+ * record_make_room() in record_steps.c decides what happens when a ring is
+ * full.
  */
 #ifndef RING_WAIT_H
 #define RING_WAIT_H

@@ -41,10 +41,10 @@ struct ringfile *rf;
 /* The file --------------------------------------------------------------- */
 
 /*
- * Does the file system guarantee disk space for a page that was reserved?  A
- * file system with copy-on-write guarantees it only if copy-on-write can be
- * turned off for the file.  A network file system may make the program wait for
- * a server.
+ * Can the program write to a mapping of the file without failing and without
+ * waiting?  It can on these local file systems, which keep the disk space that
+ * was reserved; on btrfs, turn off copy-on-write for the file first.  A network
+ * file system could make the program wait for a server.
  */
 static bool
 is_safe(int fd)

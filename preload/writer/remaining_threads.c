@@ -14,7 +14,7 @@
 #include "preload/sys/procstat.h"
 #include "preload/sys/sys.h"
 
-/* Numbers of fields in the line of /proc/PID/stat, see proc(5). */
+/* Positions of fields in /proc/PID/stat, from 1; see proc(5). */
 #define STAT_NUM_THREADS 20
 #define STAT_EXIT_CODE	 52
 

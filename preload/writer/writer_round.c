@@ -262,8 +262,8 @@ drain(uint64_t until, bool force)
 }
 
 /*
- * Store the present time as the time by which all ticks before the present tick
- * have ended.
+ * Store the present time, by which all ticks before the last clock_renew() have
+ * ended.
  */
 static void
 note_ticks_end(void)

@@ -19,7 +19,7 @@ wrong()
 wrong 'hatf check: give a limit, or a baseline by --baseline*' tree
 wrong 'hatf check: a TRACE is missing*' --max-peak 1
 wrong 'hatf check: --update needs --baseline*' --max-peak 1 --update tree
-wrong 'hatf check: --fail-on needs a --baseline*' --max-peak 1 --fail-on any \
+wrong 'hatf check: --fail-on needs --baseline*' --max-peak 1 --fail-on any \
 	tree
 for limit in '' peak 'peak x' 'peak -1' 'size 1' 'site peak 1' 'site * peak' \
 	'tree x peak 1' 'peak 1 2' 'site "a peak 1' 'site * single 1' \

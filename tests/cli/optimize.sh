@@ -69,6 +69,11 @@ if cmp -s small.hatf.gz copy.hatf.gz; then
 		'cannot be made smaller: copy.hatf.gz *'
 	check 'copy: mode' "$(stat -c %a copy.hatf.gz)" 600
 fi
+for level in 0 13 99999999999; do
+	run "$HATF" optimize --level $level small.hatf.gz copy.hatf.gz
+	check_status "level $level" 2
+	check_one_line "level $level" 'hatf optimize: --level must be 1 to 12*'
+done
 for level in 1 6 12; do
 	for in in small.hatf.gz all.hatf optimum.hatf; do
 		out=again-$level.${in#*.}

@@ -67,7 +67,7 @@ for text in x sizes:round= sizes:round=0 sizes:round=1x sizes:round=-1 \
 	run "$HATF" replay -w "$text" two.ascii
 	check_status "--what-if '$text'" 2
 	check_one_line "--what-if '$text'" \
-		'hatf replay: --what-if: unknown change *'
+		'hatf replay: --what-if: invalid change *'
 done
 # A pipe can be read only once, and standard input keeps its position.
 replay="'$HATF' replay --json -r 1 -a glibc -w merge:threads"

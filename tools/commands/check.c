@@ -191,9 +191,11 @@ settle(struct checking *k)
 			&page, "give a limit, or a baseline by --baseline");
 	if (k->update && k->baseline == NULL)
 		return opt_complain(&page, "--update needs --baseline");
-	if (k->condition.count != 0 && (k->baseline == NULL || k->update))
-		return opt_complain(&page, "--fail-on needs a --baseline to "
-					   "compare with");
+	if (k->condition.count != 0 && k->baseline == NULL)
+		return opt_complain(&page, "--fail-on needs --baseline");
+	if (k->condition.count != 0 && k->update)
+		return opt_complain(&page, "--update compares nothing: remove "
+					   "--fail-on");
 	if (k->condition.count == 0 &&
 	    !condition_parse(&k->condition, "--fail-on", "any"))
 		return EXIT_BAD_INPUT;

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -71,7 +70,11 @@ take_option(unsigned idx, const char *value, void *ctx)
 	case OPT_LEVEL:
 		if (!opt_parse_u64("--level", value, &n))
 			return false;
-		r->options.level = n < INT_MAX ? (int)n : INT_MAX;
+		if (n < 1 || n > 12) {
+			opt_complain(&page, "--level must be 1 to 12");
+			return false;
+		}
+		r->options.level = (int)n;
 		return true;
 	case OPT_PLACEMENT:
 		return opt_parse_placement(value, &r->options.placement);

@@ -396,8 +396,8 @@ contradiction(struct ask *ask)
 
 	if (runs->is_checked &&
 	    (ask->json || ask->view.markdown || measures || changes))
-		return "--check measures nothing: remove options that need "
-		       "figures";
+		return "--check measures nothing: remove --json, --markdown, "
+		       "--html, --what-if, and options that measure";
 	if (runs_allocators(ask))
 		return NULL;
 	if (runs->is_checked || measures || ask->allocators.count != 0 ||

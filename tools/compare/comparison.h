@@ -64,8 +64,8 @@ void comparison_init(struct comparison *c, enum group_by by, unsigned old_count,
 void comparison_fini(struct comparison *c);
 
 /*
- * Add the next trace; add the old traces first.  Return false if there is no
- * memory.
+ * Add a trace.  The caller adds all old traces before the new ones.  Return
+ * false if there is no memory.
  */
 bool comparison_add(struct comparison *c, const struct gathering *g);
 

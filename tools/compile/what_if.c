@@ -79,8 +79,8 @@ what_if_parse(struct what_if_plan *plan, const char *text)
 	const size_t used = strlen(plan->text);
 
 	if (!take_change(plan, text)) {
-		message_print("--what-if: unknown change '%s' (want "
-			      "sizes:round=64, drop:site=GLOB, "
+		message_print("--what-if: invalid change '%s' (want "
+			      "sizes:round=N, drop:site=GLOB, "
 			      "pool:site=GLOB, merge:threads)",
 			      text);
 		return false;

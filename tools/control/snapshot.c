@@ -266,7 +266,7 @@ read_events(struct hatf_events *stage, uint64_t carried, uint64_t event_count)
 }
 
 /*
- * Does 'status' mean that all events were read that the trace has so far?  A
+ * Does 'status' mean that every event now in the trace has been read?  A
  * trace that the recorder is still writing may be truncated or lack a trailer.
  */
 static bool

@@ -16,8 +16,9 @@
 /* How completely a trace knows the blocks that were live when it began. */
 enum snapshot_live {
 	SNAPSHOT_EXACT,
-	SNAPSHOT_UNCERTAIN, /* events were lost before the trace began */
-	SNAPSHOT_UNKNOWN,   /* blocks from before the trace are missing */
+	/* Events were lost before or in the source: blocks may be wrong. */
+	SNAPSHOT_UNCERTAIN,
+	SNAPSHOT_UNKNOWN, /* blocks from before the trace are missing */
 };
 
 struct snapshot {

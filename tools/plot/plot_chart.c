@@ -33,7 +33,10 @@ struct colours {
 	uint32_t layers[PLOT_TOP_MAX + 1];
 };
 
-/* The palette of Okabe and Ito, which colour-blind people can tell apart. */
+/*
+ * The colours of Okabe and Ito without black, which colour-blind people can
+ * tell apart, and three more for the last layers.
+ */
 #define LAYER_COLOURS                                                         \
 	0x0072b2, 0xe69f00, 0x009e73, 0xcc79a7, 0x56b4e9, 0xd55e00, 0xf0e442, \
 		0x7a6fd0, 0x99703c, 0x7fc8b0

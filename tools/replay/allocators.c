@@ -93,7 +93,7 @@ find_known(size_t idx, char path[PATH_MAX])
 	return false;
 }
 
-/* Report that an allocator does not exist. */
+/* Report that an allocator cannot be found.  Return false. */
 static bool
 refuse(const char *name, int length)
 {

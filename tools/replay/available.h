@@ -13,8 +13,9 @@
 #include <stdint.h>
 
 struct available {
-	uint64_t nbytes;    /* UINT64_MAX: unknown */
-	bool is_of_a_group; /* 'nbytes' is what a control group's limit leaves */
+	uint64_t nbytes; /* UINT64_MAX: unknown */
+	/* 'nbytes' is what the limit of a control group leaves */
+	bool is_of_a_group;
 };
 
 /* Look it up.  'root' is "", or a folder to read instead of "/". */

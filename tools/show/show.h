@@ -64,7 +64,10 @@ json_t *show_json_amount(const struct amount *a);
 json_t *show_json_account(const struct census *c, const struct account *a);
 json_t *show_json_age(const struct census *c, const struct age *age);
 
-/* Return time units in nanoseconds as JSON; null if the trace has no times. */
+/*
+ * Convert 'units' of the trace's time to nanoseconds, as a JSON number.  If the
+ * trace has no times, return JSON's null.
+ */
 json_t *show_json_ns(const struct census *c, uint64_t units);
 
 /*

@@ -51,7 +51,7 @@ struct site_options {
 bool site_options_take(struct site_options *options, unsigned option,
 		       const char *value);
 
-/* What a command knows about the stacks of the trace that it reads. */
+/* The stacks of the trace that a command reads, and the blocks it chooses. */
 struct site_choice {
 	struct hatf_stacks *stacks;
 	struct stack_view *view;

@@ -18,11 +18,8 @@ struct stack_totals {
 	uint64_t named_frames;	 /* frames that have a function */
 	uint64_t located_frames; /* frames that have a file */
 	uint64_t sites;		 /* number of sites of allocations */
-	/*
-	 * allocations: alloc records that are not a part of a realloc, and
-	 * reallocs
-	 */
-	uint64_t allocations, without_stack;
+	uint64_t allocations;	 /* reallocs, and allocs outside a realloc */
+	uint64_t without_stack;	 /* of these allocations */
 	/* maximum and sum of the frames of allocations' stacks */
 	uint64_t depth_max, depth_sum;
 };
