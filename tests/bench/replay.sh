@@ -129,8 +129,8 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' \
 "$CC" -O2 -o "$OUT/pairs" "$BENCH/parts/pairs.c" || die pairs.c
 pairs one 1 "$calls" 1000
 pairs many 1 "$calls" 400000
-# Short runs: each needs both processors for itself.
-pairs two 2 $(((calls + 1) / 2)) 1000
+# A processor that was idle needs some milliseconds to become fast.
+pairs two 2 $((calls * 3)) 1000
 pairs long 1 "$((calls * 10))" 1000
 say 'record python3'
 PYTHONMALLOC=malloc "$HATF" record --follow none -G -o "$OUT/real.hatf.gz" \

@@ -3,6 +3,7 @@
 #include "tools/driver/lanes.h"
 
 #include "tools/driver/lane_fast.h"
+#include "tools/driver/lane_spread.h"
 
 #include <errno.h>
 #include <string.h>
@@ -280,6 +281,8 @@ create_thread(struct lane *creator, uint32_t stream, uint32_t life)
 	pthread_attr_destroy(&attr);
 	if (error != 0)
 		all->fail("the system cannot start another thread");
+	if (life == 0)
+		lane_spread_move(lane->thread, stream);
 	turn_pass(&lane->created);
 }
 
@@ -421,6 +424,7 @@ lanes_run(struct lanes *all, uint64_t parked_count)
 {
 	struct lane *const first = &all->lanes[0];
 
+	lane_spread_init();
 	lane_place_state(first->place, LANE_CALLS, 0);
 	next_chunk(first);
 	lane_times_begin(&first->times);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* lane_spread.c - see lane_spread.h */
+#include "tools/driver/lane_spread.h"
+
+#include <sched.h>
+
+static cpu_set_t allowed;
+static unsigned allowed_count;
+static unsigned first; /* the processor of the first thread */
+
+void
+lane_spread_init(void)
+{
+	const int processor = sched_getcpu();
+
+	/* If the system has more processors than a cpu_set_t, do nothing. */
+	if (processor < 0 ||
+	    sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+		return;
+	allowed_count = (unsigned)CPU_COUNT(&allowed);
+	first = (unsigned)processor;
+}
+
+/* Return the allowed processor with the position 'idx' after 'first'. */
+static unsigned
+find_processor(uint32_t idx)
+{
+	unsigned processor = first;
+
+	while (idx > 0) {
+		processor = (processor + 1) % CPU_SETSIZE;
+		if (CPU_ISSET(processor, &allowed))
+			idx--;
+	}
+	return processor;
+}
+
+void
+lane_spread_move(pthread_t thread, uint32_t idx)
+{
+	cpu_set_t one;
+
+	if (idx >= allowed_count)
+		return;
+	CPU_ZERO(&one);
+	CPU_SET(find_processor(idx), &one);
+	/*
+	 * The first call moves the thread at once.  Unlike an attribute of
+	 * pthread_create(), these calls allocate no memory.  Ignore failures:
+	 * the thread then stays where it is.  If the thread has ended already,
+	 * its ID is 0, and both calls move this thread instead, which does no
+	 * harm.
+	 */
+	if (pthread_setaffinity_np(thread, sizeof(one), &one) == 0)
+		pthread_setaffinity_np(thread, sizeof(allowed), &allowed);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lane_spread.h - begin each thread on a processor of its own
+ *
+ * The kernel may begin a thread on the processor of its creator, although
+ * another processor is idle.  The thread then waits there for some milliseconds,
+ * as long as short replays take.  So the first threads of a replay begin on
+ * different processors.  After that the kernel may move them as usual.
+ */
+#ifndef LANE_SPREAD_H
+#define LANE_SPREAD_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+/*
+ * Note the processors that this thread, the first one, may use, and the one on
+ * which it runs.  Call this once, before other threads exist.
+ */
+void lane_spread_init(void);
+
+/*
+ * Move a new thread to the processor with the position 'idx' after that of the
+ * first thread.  Do nothing if there are not so many processors.
+ */
+void lane_spread_move(pthread_t thread, uint32_t idx);
+
+#endif /* LANE_SPREAD_H */
