@@ -17,7 +17,7 @@ usage()
 	cat <<'END'
 usage: tests/bench/replay.sh [--calls MILLIONS] [--rounds N] [--realtime]
 
-Defaults: --calls 10 --rounds 5, which takes about 5 minutes on an idle machine.
+Defaults: --calls 10 --rounds 5, which takes about 15 minutes on an idle machine.
 --calls 1 --rounds 1 takes about 1 minute and says whether everything works.
 With --realtime, which needs root, the driver's own cost is measured with
 SCHED_FIFO, so that other load of the machine does not show.

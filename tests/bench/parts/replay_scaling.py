@@ -13,10 +13,10 @@
 #   which share nothing.  They show what the machine itself allows.
 #
 # Processors of a virtual machine can differ, so one thread means the slower
-# processor.  A figure of a round is that of the fastest run, since other
-# programs only slow runs down.  A run of two threads takes as long as the
-# slower thread, so a run of two processes, too, is as fast as the slower one.
-# Each round has all runs, and gives ratios.
+# processor.  A round has several turns of all this, and a figure of a round is
+# that of the fastest run, since other programs only slow runs down, and may do
+# so for seconds.  A run of two threads takes as long as the slower thread, so a
+# run of two processes, too, is as fast as the slower one.  A round gives ratios.
 #
 # Prints three lines: the median and the range of the rounds for two threads,
 # for two processes, and for two threads as a ratio to two processes.
@@ -27,7 +27,8 @@ import subprocess
 import sys
 
 hatf, trace, rounds, realtime = sys.argv[1:]
-RUNS = 16
+TURNS = 4
+RUNS = 4  # of each kind in a turn
 processors = sorted(os.sched_getaffinity(0))[:2]
 if len(processors) < 2:
     sys.exit('replay_scaling.py: this needs two processors')
@@ -52,13 +53,20 @@ def times(process):
     return json.loads(out)['driver']['wall']['measured']
 
 
-def measure():
-    """Return the ratios of a round."""
-    one = max(min(times(start(p, '--threads', '1'))) for p in processors)
+def turn():
+    """Return the times of one thread on each processor, of two, and of both."""
+    ones = [min(times(start(p, '--threads', '1'))) for p in processors]
     two = min(times(start(None)))
     both = [start(p, '--threads', '1') for p in processors]
     # Each of the processes makes all calls, so both make twice as many.
     processes = min(map(max, *[times(p) for p in both])) / 2
+    return *ones, two, processes
+
+
+def measure():
+    """Return the ratios of a round."""
+    *ones, two, processes = map(min, zip(*[turn() for _ in range(TURNS)]))
+    one = max(ones)
     return one / two, one / processes, processes / two
 
 
