@@ -16,7 +16,8 @@
  * file.  HATF 1.0 itself is specified in appendix A of Chilimbi, Jones, Zorn:
  * "Designing a Trace Format for Heap Allocation Events", ISMM 2000.
  *
- * A complete program: print how many bytes a program asked for.
+ * A complete program: print the sum of the sizes in all alloc records of a
+ * trace.
  *
  *	#include <hatf.h>
  *	#include <stdio.h>
@@ -37,26 +38,29 @@
  * Failure: a function that can fail returns 'enum hatf_status'; HATF_OK is its
  * value 0.  The function's comment lists the other statuses.  A function with a
  * parameter 'struct hatf_error *err' stores the place and the reason of a
- * failure in '*err', unless 'err' is NULL.  A function that returns bool or a
- * pointer answers a question: false or NULL is an answer, and not a failure.
+ * failure in '*err', unless 'err' is NULL.  For a function that returns bool or
+ * a pointer, its comment says what false or NULL means.
  *
  * Threads: one thread at a time may use an object; several threads may use
- * different objects at once.  Functions without an object may be called by any
- * thread.  The library has no state that objects share, never prints, and
- * never exits or aborts because of its input.
+ * different objects at once.  An event stage and its reader count as one
+ * object.  Functions without an object may be called by any thread.  Objects
+ * share only what the library has found out about the system, such as which
+ * compression library is the fastest.  The library never prints, and never
+ * exits or aborts because of its input.
  *
- * Ownership: what a function stores through a '..._ret' pointer to a pointer
- * belongs to the caller, who frees it with the '_close' function of its type.
- * The '_close' functions accept NULL.  The library owns the strings that it
- * returns.  The comment of each function says how long its strings stay valid;
- * "static" means for ever.
+ * Ownership: an object that a function stores through a '..._ret' parameter,
+ * such as 'reader_ret', belongs to the caller, who frees it with the '_close'
+ * function of its type.  The '_close' functions accept NULL.  The library owns
+ * the strings that it returns, except that hatf_error_text() returns the
+ * caller's buffer.  The comment of each function says how long its strings stay
+ * valid; "static" means for ever.
  *
  * Growth: later versions of the library add members to structs in two ways.
  * Neither changes what a compiled program sees.
  *
  *   - Where the first member is 'struct_nbytes', the caller sets it to the
- *     sizeof of the struct.  In options, the caller sets each other member to 0
- *     or to a value:
+ *     sizeof of the struct.  In options, the caller sets each other member to
+ *     0, which selects the default, or to a value:
  *
  *	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
  *
@@ -65,12 +69,14 @@
  *     that it has no room for are left out.  A caller that was compiled with a
  *     newer version has a larger struct.  The library sets results that it
  *     does not know to 0.  Options that it does not know must be 0; otherwise
- *     the call fails with HATF_BAD_OPTION and 'field' is "struct_nbytes".
+ *     the call fails with HATF_BAD_OPTION, and 'field' of '*err' is
+ *     "struct_nbytes".
  *   - Where a struct has 'reserved' members, these are 0 in results, and must
  *     be 0 in what the caller fills in.
  *
- * 'struct hatf_record' has neither, because HATF 1.0 fixes the fields of a
- * record, and attributes contain everything else.
+ * The other structs never get more members.  One of them is 'struct
+ * hatf_record', because HATF 1.0 fixes the fields of a record, and attributes
+ * contain everything else.
  */
 #ifndef HATF_H
 #define HATF_H

@@ -3,9 +3,10 @@
  * hatf_content.h - part of hatf.h: errors, records, attributes, stacks
  *
  * Readers return records and writers take records.  Each 'struct hatf_record'
- * is one record of a trace.  It does not show how the file encodes the record:
- * widths, interpretations, blocks and compression.  hatf.h describes what all
- * functions have in common: failure, threads, ownership, growth.
+ * is one record of a trace.  Its members 'size' to 'heap' have the same values
+ * however the file encodes the record: with any widths, interpretations and
+ * compression. hatf.h describes what all functions have in common: failure,
+ * threads, ownership, growth.
  */
 #ifndef HATF_PUBLIC_CONTENT_H
 #define HATF_PUBLIC_CONTENT_H
@@ -37,40 +38,56 @@ enum hatf_status {
 	HATF_BAD_TAG = 3, /* the tag byte of a record is above 11 */
 	/*
 	 * a metadata record has an op, field, width or interpretation that does
-	 * not exist, or a width or interpretation that the field must not have
+	 * not exist, or a width, interpretation or default that the field must
+	 * not have
 	 */
 	HATF_BAD_METADATA = 4,
 	HATF_BAD_COMPRESSION = 5, /* the compressed data is damaged */
 	HATF_NOT_HATF = 6,	  /* the file is in no known format, or empty */
 	/*
-	 * all records are complete, but the trace lacks the "HATF end" comment
-	 * (trailer), so the end of the trace may be missing
+	 * all records are complete, but the trace has a header ("HATF 1.0"
+	 * comment) and lacks the trailer ("HATF end" comment), so the end of
+	 * the trace may be missing
 	 */
 	HATF_NO_TRAILER = 7,
 	HATF_IO = 8, /* a system call failed: see sys_errno */
 	HATF_NO_MEMORY = 9,
-	HATF_BAD_RECORD = 10, /* writer: HATF cannot express the record */
-	HATF_LIMIT = 11,      /* a limit of FORMAT "Limits" was exceeded */
-	/* a comment that this project defines ("HATF ...") is malformed */
+	HATF_BAD_RECORD = 10, /* hatf_writer_write() cannot write this record */
+	/* a limit that FORMAT, FORMATS or RINGS sets was exceeded */
+	HATF_LIMIT = 11,
+	/*
+	 * a comment that this project defines ("HATF ...") is malformed, or
+	 * contradicts the trace
+	 */
 	HATF_BAD_COMMENT = 12,
 	/*
 	 * in a format other than HATF, the part that 'field' of struct
 	 * hatf_error names is malformed
 	 */
 	HATF_BAD_FIELD = 13,
-	HATF_BAD_RINGS = 14,   /* the file is not a ring file, or is damaged */
-	HATF_IN_USE = 15,      /* the process that writes the file is alive */
+	HATF_BAD_RINGS = 14, /* the file is not a ring file, or is damaged */
+	/*
+	 * the process that writes the ring file is alive, or another recovery
+	 * uses the file
+	 */
+	HATF_IN_USE = 15,
 	HATF_OTHER_RINGS = 16, /* the ring file belongs to another trace */
-	/* the ring file was written before the last boot of the system */
+	/*
+	 * the ring file was written before the last boot of the system, or on
+	 * another machine
+	 */
 	HATF_OTHER_BOOT = 17,
-	/* this build lacks the library that decompresses the trace */
+	/* this build lacks the library for the compression of the trace */
 	HATF_NO_LIBRARY = 18,
 	/*
 	 * the kind of file is known, but the library cannot read it: 'field'
 	 * names the kind
 	 */
 	HATF_NOT_READ = 19,
-	/* an option has an impossible value: 'field' names the option */
+	/*
+	 * an option has an impossible value: 'field' names the option; or a
+	 * call came too late (hatf_events.h)
+	 */
 	HATF_BAD_OPTION = 20,
 };
 
@@ -92,8 +109,8 @@ struct hatf_error {
 	/* Line in a text format, from 1; 0: the format has no lines. */
 	uint64_t line;
 	/*
-	 * the invalid part, as FORMAT.md or FORMATS.md names it; static, or
-	 * NULL
+	 * the invalid part, as FORMAT.md, FORMATS.md or RINGS.md names it; for
+	 * some statuses, what the comment of the status says; static, or NULL
 	 */
 	const char *field;
 	/*
@@ -109,9 +126,9 @@ struct hatf_error {
 HATF_API const char *hatf_status_text(enum hatf_status status);
 
 /*
- * Describe 'err' in 'buf', NUL-terminated, truncated to 'nbytes' bytes: for
- * example "offset 0x1a40, record 812: size: the trace is truncated".
- * Return 'buf'.
+ * Describe 'err' in 'buf', in at most 'nbytes' bytes including the NUL: for
+ * example "offset 0x1a40, record 812: size: the trace is truncated".  Return
+ * 'buf'.
  */
 HATF_API char *hatf_error_text(const struct hatf_error *err, char *buf,
 			       size_t nbytes);
@@ -218,7 +235,7 @@ struct hatf_record {
 enum hatf_attr {
 	/* the block is from calloc() or a similar call, and all 0 */
 	HATF_ATTR_ZEROED = 0x01,
-	/* The block was live when the trace began. */
+	/* the block, thread or heap existed when the trace began */
 	HATF_ATTR_CARRIED = 0x02,
 	/* alignment in bytes that the program asked for */
 	HATF_ATTR_ALIGNMENT = 0x41,
@@ -229,8 +246,10 @@ enum hatf_attr {
 	HATF_ATTR_START = 0x44,
 	/* alloc, free, realloc: id of the call's stack */
 	HATF_ATTR_STACK = 0x45,
-	HATF_ATTR_SAMPLES = 0x46, /* alloc: how often it was sampled */
-	HATF_ATTR_NAME = 0x81,	  /* createThread: name of the thread */
+	/* alloc: how often the block was sampled, if more than once */
+	HATF_ATTR_SAMPLES = 0x46,
+	/* createThread, createHeap: name of the thread or heap */
+	HATF_ATTR_NAME = 0x81,
 };
 
 /*
@@ -256,7 +275,8 @@ HATF_API bool hatf_attr_next(const uint8_t **next, const uint8_t *end,
 
 /*
  * Append an item to 'buf' of 'cap' bytes, of which '*used' are in use.  Return
- * false and change nothing if the item does not fit.
+ * false and change nothing if the item does not fit, or if its key has the
+ * reserved top bits.
  */
 HATF_API bool hatf_attr_put(uint8_t *buf, size_t cap, size_t *used,
 			    const struct hatf_attr_item *item);
@@ -267,8 +287,8 @@ HATF_API bool hatf_attr_put(uint8_t *buf, size_t cap, size_t *used,
  * Stacks say where calls came from (FORMAT "Stacks").  A stack is a frame and
  * the stack of its caller, so stacks with the same outer frames share the
  * memory for them.  A source location alone is a stack of one frame.  Frames
- * and stacks have ids from 1; id 0 means none.  Comments define them, and the
- * attribute STACK of a record refers to them.
+ * and stacks have ids from 1; id 0 means none.  Comments define frames and
+ * stacks; the attribute STACK of a record is the id of a stack.
  *
  * A 'struct hatf_stacks' serves a writer or a reader.  For a writer, a frame or
  * stack gets its id when it is first added.  For a reader, the ids are those of
@@ -282,8 +302,8 @@ HATF_API bool hatf_attr_put(uint8_t *buf, size_t cap, size_t *used,
 
 /*
  * A place in the code.  A member is NULL or 0 if it is unknown.  If a frame in
- * a trace names no object, a reader takes the object that was mapped at the
- * frame's address, according to comments of kind 'object'.
+ * a trace names no object, 'object' is the one that was mapped at the frame's
+ * address when the frame was defined, according to comments of kind 'object'.
  */
 struct hatf_frame {
 	/* names as in the source; NUL-terminated */
@@ -361,11 +381,13 @@ HATF_API size_t hatf_stacks_next(struct hatf_stacks *stacks, char *buf,
 /*
  * For reading: remember the definition that a record contains.  Only comments
  * that define a frame, a stack or an object have an effect.  Errors:
- * HATF_BAD_COMMENT (a number is missing or malformed, an id is 0 or defined
- * already, a parent or frame is not defined), HATF_LIMIT, HATF_NO_MEMORY.  In
- * case of an error, the record is ignored; 'field' of the error is the invalid
- * key or NULL, and 'offset' is the offset of the record.  The caller may
- * continue, for example when it reads only a part of a trace.
+ * HATF_BAD_COMMENT (in the definition of a frame or stack, a number is missing
+ * or malformed, the id is 0 or has another definition, or a parent or frame is
+ * not defined), HATF_LIMIT, HATF_NO_MEMORY.  A malformed definition of an
+ * object is ignored.  In case of an error, the record is ignored; 'field' of
+ * the error is the invalid key or NULL, and 'offset' is the offset of the
+ * record.  The caller may continue, for example when it reads only a part of a
+ * trace.
  */
 HATF_API enum hatf_status hatf_stacks_note(struct hatf_stacks *stacks,
 					   const struct hatf_record *rec,

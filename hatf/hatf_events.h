@@ -19,7 +19,8 @@ extern "C" {
 /* ---------------------------------------------------------------- events */
 
 /*
- * A logical event: one action of the program, which may take several records.
+ * A logical event: one action of the program, which may take several records;
+ * or a comment.
  */
 enum hatf_event_kind {
 	/*
@@ -110,8 +111,9 @@ struct hatf_event {
 	/* number of the event that allocated the object */
 	uint64_t birth_event;
 	/*
-	 * After hatf_events_number_blocks(): numbers of the blocks at 'address'
-	 * and 'old_address'; 0: the event made no block; the block is not known
+	 * After hatf_events_number_blocks(): 'block' is the number of the block
+	 * at 'address', or 0 if the event made no block.  'old_block' is the
+	 * number of the block at 'old_address', or 0 if that block is not known
 	 */
 	uint32_t block, old_block;
 };
@@ -120,8 +122,9 @@ struct hatf_events;
 
 /*
  * Make an event stage over 'reader', which stays the caller's and must be
- * closed after the stage.  Its memory is O(live objects).  The caller must not
- * read from 'reader' directly.  Errors: HATF_NO_MEMORY.
+ * closed after the stage.  Its memory grows with the largest number of live
+ * objects, and with the numbers of threads and heaps.  The caller must not read
+ * from 'reader' directly.  Errors: HATF_NO_MEMORY.
  */
 HATF_API enum hatf_status hatf_events_open(struct hatf_reader *reader,
 					   struct hatf_events **events_ret);
@@ -156,14 +159,16 @@ enum hatf_heritage {
 	HATF_HERITAGE_EXACT = 1,
 	HATF_HERITAGE_UNKNOWN = 2, /* hatf_events_inherit() was not called */
 	/*
-	 * the trace does not say at which event of the parent the fork was
-	 * (FORMAT "Header")
+	 * the trace does not say exactly which blocks were inherited: it does
+	 * not say at which event of the parent the fork was, it began late, or
+	 * its carried blocks are not exact (FORMAT "Header")
 	 */
 	HATF_HERITAGE_INEXACT = 3,
-	HATF_HERITAGE_MISSING = 4, /* the trace of an ancestor was not found */
+	/* the trace of an ancestor, or an earlier segment, was not found */
+	HATF_HERITAGE_MISSING = 4,
 	/*
-	 * the trace of an ancestor is damaged, ends before the fork, or lacks
-	 * events
+	 * the trace of an ancestor, or an earlier segment, is damaged, ends
+	 * before the fork, or lacks events or blocks
 	 */
 	HATF_HERITAGE_DAMAGED = 5,
 };
@@ -175,9 +180,10 @@ HATF_API const char *hatf_heritage_text(enum hatf_heritage heritage);
  * Treat the blocks that a forked child inherited from its parent as live from
  * the start of the trace.  To find these blocks, read the parent's trace up to
  * the fork; if the parent is itself a forked child, first read the
- * grandparent's trace, and so on.  Call this before reading the first event.
- * Afterwards, a free of an address where no block is live is a violation, as in
- * any other trace.
+ * grandparent's trace, and so on.  If the child's trace is a later segment,
+ * take the inherited blocks that are left at the end of the segment before it.
+ * Call this before reading the first event.  Afterwards, a free of an address
+ * where no block is live is a violation, as in any other trace.
  *
  * The function looks for a parent's trace in the folder of 'path', which is the
  * path of the child's trace.  If 'path' is NULL or "-", it looks in the working
@@ -186,9 +192,10 @@ HATF_API const char *hatf_heritage_text(enum hatf_heritage heritage);
  * are opened as by hatf_file_open_found(), and at most HATF_ANCESTORS_MAX of
  * them.
  *
- * Store the result in '*heritage_ret'.  If it is not HATF_HERITAGE_EXACT, the
- * first free of each unknown address counts as a free of an inherited block, as
- * without this call.  Memory is O(live objects).  Errors: HATF_NO_MEMORY.
+ * Store the result in '*heritage_ret'.  If it is neither HATF_HERITAGE_EXACT
+ * nor HATF_HERITAGE_NONE, the first free or realloc of each unknown address
+ * counts as one of an inherited block, as without this call.  Memory is O(live
+ * objects).  Errors: HATF_NO_MEMORY.
  */
 #define HATF_ANCESTORS_MAX 64
 HATF_API enum hatf_status hatf_events_inherit(struct hatf_events *events,
@@ -239,9 +246,10 @@ struct hatf_event_columns {
 /*
  * Read up to 'max' events into the rows from 'first' of all columns, and store
  * in '*n_ret' how many.  Comments get no row.  With HATF_OK, there is at least
- * one event.  Results and errors are those of hatf_events_read(); also
- * HATF_BAD_OPTION ("struct_nbytes", "reserved").  An invalid definition of a
- * stack is ignored.  Do not mix this call with hatf_events_read() on one stage.
+ * one event, unless 'max' is 0.  Results and errors are those of
+ * hatf_events_read(); also HATF_BAD_OPTION ("struct_nbytes", "reserved").  An
+ * invalid definition of a stack is ignored.  Do not mix this call with
+ * hatf_events_read() on one stage.
  */
 HATF_API enum hatf_status
 hatf_events_read_columns(struct hatf_events *events,
@@ -305,10 +313,11 @@ hatf_events_visit_live(const struct hatf_events *events,
 		       void *ctx);
 
 /*
- * From here on, also keep the live objects in the order of their addresses, for
- * the two functions below.  The order takes half a byte for each page of 4096
- * addresses with objects, if such pages are adjacent.  Errors: HATF_NO_MEMORY;
- * HATF_BAD_OPTION after hatf_events_number_blocks().
+ * From now on, also keep the live objects in the order of their addresses, for
+ * hatf_events_live_before() and hatf_events_live_after().  The order takes half
+ * a byte for each page of 4096 addresses with objects, if such pages are
+ * adjacent.  Errors: HATF_NO_MEMORY; HATF_BAD_OPTION after
+ * hatf_events_number_blocks().
  */
 HATF_API enum hatf_status hatf_events_keep_order(struct hatf_events *events);
 
@@ -362,14 +371,15 @@ struct hatf_rings {
  * trace.  It also looks at the path that the trace names, if this path is
  * absolute and the file there has the same owner as the trace.  For root, it
  * looks only in the folder of the trace, because the author of the trace may
- * have chosen the path.  Files are opened as by hatf_file_open_found().  Return
- * false if there is no ring file, or if its path does not fit.
+ * have chosen the path.  Ring files are opened as by hatf_file_open_found().
+ * Return false if there is no ring file, or if its path does not fit.
  */
 HATF_API bool hatf_rings_find(const char *trace, char *path, size_t nbytes);
 
 /*
- * Store the contents of the header of the ring file at 'rings'; on errors set
- * all members to 0.  Errors: HATF_BAD_RINGS, HATF_IO, HATF_NO_MEMORY.
+ * Store the contents of the header of the ring file at 'rings'.  On errors, set
+ * 'pid' to 0 and 'trace' to "".  Errors: HATF_BAD_RINGS, HATF_IO,
+ * HATF_NO_MEMORY.
  */
 HATF_API enum hatf_status hatf_rings_get(const char *rings,
 					 struct hatf_rings *rings_ret,
@@ -422,9 +432,9 @@ struct hatf_recovery {
  * keep its complete blocks and count all events after them as lost.  'trace' is
  * the path of the trace.  If 'trace' is NULL, the call looks for the trace in
  * the folder of the ring file: first for the file that the ring file names,
- * then for the file whose name matches the name of the ring file.  Last, the
- * call looks at the path at which the process created the trace.  If the call
- * is interrupted, it can be repeated.
+ * then for the file whose name matches the name of the ring file.  Last, unless
+ * the ring file is a copy, the call looks at the path at which the process
+ * created the trace.  If the call is interrupted, it can be repeated.
  *
  * The directories of 'rings' and 'trace' may be symbolic links; files are
  * opened as by hatf_file_open_found().  The call writes and removes only files

@@ -89,7 +89,8 @@ HATF_API bool hatf_format_find(const char *name,
 /*
  * Choose a format for writing by a file name.  Return the name of the format to
  * which the suffix of 'path' belongs, such as "hatf" for ".hatf" or ".hatf.gz"
- * (static), or NULL if there is none.  Set '*compression_ret' to "gzip", "zstd"
+ * (static).  Return NULL if no format with this suffix can be written with the
+ * compression that the name states.  Set '*compression_ret' to "gzip", "zstd"
  * or "lz4" (static) if the name ends in ".gz", ".zst" or ".lz4", even if the
  * rest of the name belongs to no format.  Otherwise, set it to "gzip" if the
  * format compresses parts of the file, else to NULL.
@@ -165,9 +166,10 @@ struct hatf_reader_options {
 	 * by the content.  If 'by_name' of a format is set, its name must be
 	 * given here.  With "hatf", every legal stream is read, even if its
 	 * first records do not look like a trace or look like another format.
-	 * An illegal record is an error only when it is read.  All other
-	 * formats are detected by content, whatever name is given here; so
-	 * hatf_reader_format() may return another name.
+	 * An illegal record is an error only when it is read.  If the name is
+	 * that of any other format without 'by_name', the format is
+	 * nevertheless detected by the content, so hatf_reader_format() may
+	 * return another name.
 	 */
 	const char *format;
 	/* descriptor to read from if 'path' is NULL; 0: standard input */
@@ -206,11 +208,12 @@ hatf_reader_open(const char *path, const struct hatf_reader_options *options,
 
 /*
  * Read up to 'max' records into 'records' and store in '*n_ret' how many.  With
- * HATF_OK, there is at least one record.  At the end of the stream the result
- * is HATF_END without a record.  It is HATF_NO_TRAILER instead if the trace is
- * one of ours (its first record is a "HATF 1.0" comment) and does not end with
- * a trailer.  Records before an error are returned before the error.  An error
- * is sticky: each later call returns it again.
+ * HATF_OK, there is at least one record, unless 'max' is 0.  At the end of the
+ * stream the result is HATF_END without a record.  It is HATF_NO_TRAILER
+ * instead if the trace is one of ours (its first record is a "HATF 1.0"
+ * comment) and does not end with a trailer.  Records before an error are
+ * returned before the error.  An error is sticky: each later call returns it
+ * again.
  *
  * Errors: HATF_NO_TRAILER, HATF_TRUNCATED, HATF_BAD_TAG, HATF_BAD_METADATA,
  * HATF_BAD_COMPRESSION, HATF_BAD_COMMENT, HATF_BAD_FIELD, HATF_LIMIT, HATF_IO,
@@ -224,20 +227,21 @@ HATF_API enum hatf_status hatf_reader_read(struct hatf_reader *reader,
 HATF_API const char *hatf_reader_format(const struct hatf_reader *reader);
 
 /*
- * Return the error of the last call that returned neither HATF_OK nor HATF_END.
- * Its status is HATF_OK if there was no such call.  Valid until the reader is
- * closed.
+ * After hatf_reader_read() has returned neither HATF_OK nor HATF_END, return
+ * the place and the reason.  After HATF_END, return a struct with the status
+ * HATF_OK.  Valid until the reader is closed.
  */
 HATF_API const struct hatf_error *
 hatf_reader_error(const struct hatf_reader *reader);
 
 /*
- * Return the value of 'key' in the header comment ("HATF 1.0") or in the
- * trailer ("HATF end"); NULL if there is no such key.  The values of the
- * trailer are known after the reader has read the trailer.  A value is
- * NUL-terminated and unescaped.  FORMAT "Header" and "Trailer" list the keys.
- * A value of the header is valid until the reader is closed, a value of the
- * trailer until the next read.
+ * hatf_reader_header() returns the value of 'key' in the header comment ("HATF
+ * 1.0") or, for a trace of another system, in hatf_reader_header_lines().
+ * hatf_reader_trailer() returns the value of 'key' in the trailer ("HATF end"),
+ * once the reader has read the trailer.  Both return NULL if there is no such
+ * key.  A value is NUL-terminated and unescaped.  FORMAT "Header" and "Trailer"
+ * list the keys.  A value of the header is valid until the reader is closed, a
+ * value of the trailer until the next read.
  */
 HATF_API const char *hatf_reader_header(const struct hatf_reader *reader,
 					const char *key);
@@ -277,9 +281,10 @@ struct hatf_reader_stats {
 	/*
 	 * With HATF_READER_DISORDER: the number of allocs of an address where a
 	 * block is live, plus the number of frees and reallocs of an address
-	 * where none is.  For the first such record: a phrase that describes
-	 * the violation (static; NULL: there is no such record), its number,
-	 * from 0, and its offset in the uncompressed stream.
+	 * where none is; 0 if the recording began later than the process.  For
+	 * the first such record: a phrase that describes the violation (static;
+	 * NULL: there is no such record), its number, from 0, and its offset in
+	 * the uncompressed stream.
 	 */
 	uint64_t disorder_count;
 	const char *disorder;
@@ -288,9 +293,10 @@ struct hatf_reader_stats {
 	bool ours;    /* the first record is a "HATF 1.0" comment */
 	bool foreign; /* the format belongs to another system */
 	/*
-	 * The last comment is a trailer that says that the trace is complete.
-	 * For a trace that does not begin with our header, this only means that
-	 * the reader reached the end without an error.
+	 * The last record read is a trailer that says that the trace is
+	 * complete, and no "HATF lost" comment came before it.  For a trace
+	 * that does not begin with our header, this only means that the reader
+	 * reached the end without an error.
 	 */
 	bool complete;
 	uint8_t reserved[4]; /* always 0 */
@@ -310,10 +316,11 @@ struct hatf_writer;
  * placement number 'idx', from 0 (static), or NULL if there is none.  The first
  * is "online", which the recorder uses.  Then come the techniques of the
  * paper's section 3.3, and "optimum", which gives the fewest bytes that HATF
- * 1.0 can have.  The last is "smallest", which compresses each block with a few
- * of these placements and keeps the smallest result; without compression it
- * equals "optimum".  All placements but "online" buffer 32768 records, and take
- * up to 64 MiB of memory and some microseconds per record.
+ * 1.0 can have before compression.  The last is "smallest", which compresses
+ * each block with a few of these placements and keeps the smallest result;
+ * without compression it equals "optimum".  All placements but "online" buffer
+ * 32768 records, and take up to 64 MiB of memory and some microseconds per
+ * record.
  */
 HATF_API const char *hatf_writer_placement(unsigned idx);
 
@@ -340,12 +347,15 @@ struct hatf_writer_options {
 	size_t struct_nbytes;
 	const char *format; /* name as in struct hatf_format; NULL: "hatf" */
 	/*
-	 * "gzip" (NULL means the same), "zstd" or "lz4".  Only for formats
-	 * other than "hatf", "split" and "splitaddr", and only if 'plain' is
-	 * false
+	 * "gzip" (NULL means the same), "zstd" or "lz4"; ignored if 'plain' is
+	 * set.  The formats "hatf", "split", "splitaddr" and those of Meta-TF
+	 * compress by themselves, and accept only "gzip"
 	 */
 	const char *compression;
-	/* HATF only: a name from hatf_writer_placement(); NULL: "online" */
+	/*
+	 * for "hatf"; other formats ignore it: a name from
+	 * hatf_writer_placement(); NULL: "online"
+	 */
 	const char *placement;
 	/*
 	 * additional lines "key=value\n" for the header comment, with escaped
@@ -356,12 +366,17 @@ struct hatf_writer_options {
 	/*
 	 * Level of compression; 0: the default.  "hatf": 1 (fast, as in the
 	 * recorder) to 12 (small), default 10; 4 to 9 are zlib's levels.  Other
-	 * formats: a level of the compression library, 1 to 9, default 6
+	 * formats: a level of the compression library, 1 to 9; the default is 6
+	 * for gzip, and the library's own for zstd and lz4
 	 */
 	int level;
 	unsigned drop; /* HATF_DROP_ bits: what to omit */
 	bool plain;    /* do not compress */
-	bool bare;     /* write the records alone: no header, blocks, trailer */
+	/*
+	 * write the records alone: no header, blocks, trailer; formats of other
+	 * systems ignore this
+	 */
+	bool bare;
 	/* the trace is incomplete, see hatf_writer_set_incomplete() */
 	bool incomplete;
 	/*
@@ -379,9 +394,9 @@ struct hatf_writer_options {
  *
  * Store a writer, which the caller closes.  Errors: HATF_IO; HATF_NO_MEMORY;
  * HATF_LIMIT ("header": too long); HATF_BAD_OPTION ("struct_nbytes"; "drop": an
- * unknown bit; "level", "placement", "compression": not for this format;
- * "format": there is no such format, or it can only be read); HATF_NO_LIBRARY
- * (for the compression).
+ * unknown bit; "level", "compression": not for this format; "placement": there
+ * is no such placement; "format": there is no such format, or it can only be
+ * read); HATF_NO_LIBRARY (for the compression).
  */
 HATF_API enum hatf_status
 hatf_writer_open(const char *path, const struct hatf_writer_options *options,
@@ -391,12 +406,15 @@ hatf_writer_open(const char *path, const struct hatf_writer_options *options,
  * Append 'n' records; they are copied.  HATF_COMMENT is allowed, HATF_METADATA
  * is not, because the writer places metadata itself.  Unless 'bare' is set, the
  * comments "HATF block", "HATF sum", "HATF end" and "HATF 1.0" are dropped,
- * since the writer makes its own.  The writer copies from the last "HATF end"
- * how the program ended, and what the recording cost.
+ * since the writer makes its own.  It copies from the last "HATF end" how the
+ * program ended, and what the recording cost.  "HATF stacks" comments are
+ * always dropped, because a reader has added their stacks to the attributes of
+ * the records.
  *
- * Errors, all sticky: HATF_IO; HATF_NO_MEMORY; HATF_LIMIT; HATF_BAD_RECORD (no
- * such tag; too many attributes; a "HATF lost" comment without a count, unless
- * 'bare' is set). hatf_writer_error() returns the place.
+ * Errors, all sticky: HATF_IO; HATF_NO_MEMORY; HATF_LIMIT; HATF_BAD_RECORD (the
+ * tag is unknown or HATF_METADATA; more than 65535 attribute bytes; a "HATF
+ * lost" comment without a count, unless 'bare' is set or the format belongs to
+ * another system). hatf_writer_error() returns the place.
  */
 HATF_API enum hatf_status hatf_writer_write(struct hatf_writer *writer,
 					    const struct hatf_record *records,
@@ -433,10 +451,10 @@ HATF_API const struct hatf_error *
 hatf_writer_error(const struct hatf_writer *writer);
 
 /*
- * Write the rest and a trailer, close the file and free the writer, even after
- * an error.  Return the status of the whole trace: HATF_OK, or the first error
- * of hatf_writer_write() or of this call.  'writer' may be NULL; the result is
- * then HATF_OK.
+ * Write the rest and a trailer, unless there was an error.  Close the file if
+ * the writer opened it, and free the writer, even after an error.  Return the
+ * status of the whole trace: HATF_OK, or the first error of hatf_writer_write()
+ * or of this call.  'writer' may be NULL; the result is then HATF_OK.
  */
 HATF_API enum hatf_status hatf_writer_close(struct hatf_writer *writer,
 					    struct hatf_error *err);
