@@ -23,14 +23,16 @@ static const char *const status_text[] = {
 	[HATF_LIMIT] = "a limit of this library is exceeded",
 	[HATF_BAD_FIELD] = "malformed",
 	[HATF_BAD_RINGS] = "not a ring file, or a damaged one",
-	[HATF_IN_USE] = "the process is still running and writing its trace",
+	[HATF_IN_USE] = "the process is still running, or another recovery "
+			"uses its ring file",
 	[HATF_OTHER_RINGS] = "the ring file belongs to another trace",
 	[HATF_OTHER_BOOT] =
 		"the ring file is from an earlier boot or another machine",
 	[HATF_NO_LIBRARY] = "this build lacks the library for this compression",
 	[HATF_NOT_READ] = "hatf does not read this kind of file",
 	[HATF_BAD_OPTION] = "the value of this option is invalid",
-	[HATF_BAD_COMMENT] = "a block or trailer comment contradicts the trace",
+	[HATF_BAD_COMMENT] =
+		"a HATF comment is malformed or contradicts the trace",
 };
 
 static const char *const tag_name[HATF_TAG_COUNT] = {
@@ -66,10 +68,14 @@ static const char *const heritage_text[] = {
 	[HATF_HERITAGE_EXACT] =
 		"the inherited blocks are known from the parent's trace",
 	[HATF_HERITAGE_UNKNOWN] = "the parent's trace has not been read",
-	[HATF_HERITAGE_INEXACT] = "the trace lacks the exact time of the fork",
-	[HATF_HERITAGE_MISSING] = "the parent's trace was not found",
+	[HATF_HERITAGE_INEXACT] =
+		"the trace does not say exactly which blocks were inherited",
+	[HATF_HERITAGE_MISSING] =
+		"the trace of an ancestor, or an earlier segment, "
+		"was not found",
 	[HATF_HERITAGE_DAMAGED] =
-		"the parent's trace lacks events before the fork",
+		"the trace of an ancestor is damaged or lacks events "
+		"before the fork",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -131,8 +137,8 @@ print_trace_error(const struct hatf_error *err, char *buf, size_t nbytes)
 	if (err->line != 0)
 		snprintf(line, sizeof(line), "line %" PRIu64 ", ", err->line);
 	/*
-	 * If the compressed data is damaged, report the offset of the damage in
-	 * the compressed file.
+	 * If the compressed data is damaged, also report how much of the
+	 * compressed file was read, because the damage is there.
 	 */
 	if (err->compression != NULL && (err->status == HATF_TRUNCATED ||
 					 err->status == HATF_BAD_COMPRESSION))
@@ -158,7 +164,8 @@ hatf_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
 			 err->field == NULL ? "" : ": ",
 			 hatf_status_text(err->status));
 	else if (err->status == HATF_NOT_HATF && err->field == NULL)
-		snprintf(buf, nbytes, "not a trace: the file is empty");
+		snprintf(buf, nbytes,
+			 "not a trace: the file is empty or has no records");
 	else if (err->status == HATF_NOT_READ && err->field != NULL)
 		snprintf(buf, nbytes, "%s", err->field);
 	else

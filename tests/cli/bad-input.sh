@@ -37,7 +37,7 @@ bad()
 	done
 }
 
-bad empty 'not a trace: the file is empty'
+bad empty 'not a trace: the file is empty or has no records'
 bad random "not a format that hatf knows; see 'hatf formats'"
 bad text "not a format that hatf knows; see 'hatf formats'"
 bad program "not a format that hatf knows; see 'hatf formats'"
@@ -75,6 +75,7 @@ check_one_line 'closed stdin' 'hatf info: standard input: *'
 run "$HATF" info -
 check_status 'empty stdin' 1
 check_one_line 'empty stdin' \
-	'hatf info: standard input: not a trace: the file is empty'
+	'hatf info: standard input: not a trace:' \
+	'the file is empty or has no records'
 
 finish

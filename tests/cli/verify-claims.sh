@@ -350,7 +350,7 @@ for bytes in 1000 9999999999 $((length - 1)); do
 	check_status "bytes=$bytes" 1
 	check_one_line "bytes=$bytes" \
 		'hatf verify: x.hatf: offset 0x*, record 6: bytes:' \
-		'a block or trailer comment contradicts the trace'
+		'a HATF comment is malformed or contradicts the trace'
 done
 
 # ------------------------------------------------------------------ strange

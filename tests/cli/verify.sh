@@ -102,7 +102,7 @@ check_status inherited 0
 check inherited "$(cat out)" 'child.hatf: ok, 2 events,' \
 	'2 on blocks inherited from the parent process' \
 	"(which blocks were inherited is unknown:" \
-	"the parent's trace was not found)"
+	"the trace of an ancestor, or an earlier segment, was not found)"
 free 0x1000 0 0 2 >>twice.hatf
 trailer twice.hatf 3 4
 run "$HATF" verify twice.hatf

@@ -31,8 +31,9 @@ refuse(const void *bytes, size_t nbytes)
 	ck_assert_int_eq(reader_of_fd(fd, 0, &reader, &err), HATF_NOT_HATF);
 	ck_assert_int_eq(err.status, HATF_NOT_HATF);
 	ck_assert_ptr_null(reader);
-	what = err.field == NULL ? "not a trace: the file is empty"
-				 : "not a format that hatf knows";
+	what = err.field == NULL
+		       ? "not a trace: the file is empty or has no records"
+		       : "not a format that hatf knows";
 	ck_assert_ptr_nonnull(
 		strstr(hatf_error_text(&err, text, sizeof(text)), what));
 	close(fd);
