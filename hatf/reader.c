@@ -131,8 +131,8 @@ hatf_reader_read(struct hatf_reader *reader, struct hatf_record *records,
 /*
  * Read the first record, because it may be the header, which must be known when
  * the reader is open.  A text without records, or with a wrong first line, is
- * not a trace.  All other failures are reported by the first
- * hatf_reader_read().
+ * not a trace, except that a trace of another system may have no records.  All
+ * other failures are reported by the first hatf_reader_read().
  */
 static enum hatf_status
 read_first(struct hatf_reader *reader)
@@ -172,7 +172,7 @@ read_first(struct hatf_reader *reader)
 /*
  * Should the reader use the format that the caller named, whatever the content
  * is?  It should if the content cannot show the format, because the format has
- * no recognisable content, or because it is HATF, which has no magic number.
+ * no recognizable content, or because it is HATF, which has no magic number.
  */
 static bool
 is_named(const struct format *named)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Return the size that the caller has set in its struct; 0 if no version of the
- * struct has this size.
+ * Return the size that the caller has set in its struct; 0 if this size is
+ * impossible for any struct.
  */
 static size_t
 size_of(const void *given)
