@@ -35,7 +35,7 @@ void text_init(struct text *t, char *buf, size_t cap);
 void text_bytes(struct text *t, const char *s, size_t nbytes);
 void text_str(struct text *t, const char *s);
 void text_u64(struct text *t, uint64_t n);
-/* appends hexadecimal digits after "0x" */
+/* Append "0x" and the hexadecimal digits of 'n'. */
 void text_hex(struct text *t, uint64_t n);
 
 /*

@@ -6,18 +6,21 @@
  * metadata that a planner (place.h) puts between them, and the comments that
  * frame a block.  The recorder and hatf_writer share it.
  *
- * Except in fast mode, the encoder keeps records in its span until the span is
- * full, or until encoder_flush() or encoder_end() writes them.  'used' does not
- * include the records of the span.
+ * The encoder keeps records in its span until the span is full, or until
+ * encoder_flush(), encoder_end_column() or encoder_end() writes them.  In fast
+ * mode, a record that fits the layout is written at once if the span is empty.
+ * 'used' does not include the records of the span.
  *
  * The encoder runs inside traced programs, in a thread without libc state of
  * its own.  So neither this file nor any other file of this room allocates,
  * locks, uses stdio or locale, makes a system call or touches errno.  An
  * encoder has one owner, who serializes all calls.
  *
- * Invariants: [buf, buf + used) is a legal HATF stream that depends on no
- * earlier byte.  Only the "bytes=" of the block comment is missing until
- * encoder_end().  The buffer has room for the records of the span.
+ * Invariants: [buf, buf + used) is a legal HATF stream.  It depends on no
+ * earlier byte if the caller begins a block after each encoder_reset().  Until
+ * encoder_end(), it lacks the comment with the column of stacks, the number
+ * after "bytes=" in the block comment, and the checksum.  The buffer has room
+ * for the records of the span.
  */
 #ifndef HATF_ENCODER_H
 #define HATF_ENCODER_H
@@ -47,8 +50,10 @@
 struct encoder {
 	uint8_t *buf; /* the caller's memory for one block */
 	size_t cap, used;
-	/* Offsets in 'buf' of the block, and of the digits after "bytes=" in
-	 * the block's comment; 'length_off' is 0 if there is no block. */
+	/*
+	 * Offsets in 'buf' of the block, and of the digits after "bytes=" in
+	 * the block's comment; 'length_off' is 0 if there is no block comment.
+	 */
 	size_t block_off, length_off;
 	struct layout layout; /* the layout after the first 'used' bytes */
 	struct place_planner planner;
@@ -84,7 +89,10 @@ struct encoder {
 	/* bytes of all earlier blocks, which are no longer in the buffer */
 	uint64_t stream_nbytes;
 	uint64_t block_count; /* number of blocks begun so far */
-	/* written records by tag, including metadata */
+	/*
+	 * number of records by tag, including metadata and the records of the
+	 * span
+	 */
 	uint64_t record_count[HATF_TAG_COUNT];
 	/* 'record_count' at the start of this block. */
 	uint64_t count_before[HATF_TAG_COUNT];
@@ -144,8 +152,8 @@ void encoder_begin_bare(struct encoder *e);
 
 /*
  * Append a record with the metadata that it needs; copy its attributes.  Return
- * false and write nothing if there is no room, or if HATF cannot express the
- * record (tag above 10, attributes of more than 65535 bytes).
+ * false and do not append the record if there is no room, if its tag is above
+ * 10, or if it has more than 65535 bytes of attributes.
  */
 bool encoder_put(struct encoder *e, const struct hatf_record *rec);
 
@@ -228,9 +236,10 @@ struct encoder_run {
 
 /*
  * Begin a run of plain records of this thread and time.  Return false if the
- * encoder is not in fast mode, the span is not empty, or the layout does not
- * fit the thread and time.  If a column is active, the caller adds the stacks
- * of the records to it.
+ * encoder is not in fast mode, the span is not empty, there is no room, or the
+ * layout does not suit a run of these records: for example, the thread or the
+ * time does not fit it, or it stores addresses as differences.  If a column is
+ * active, the caller adds the stacks of the records to it.
  */
 bool encoder_begin_run(struct encoder *e, uint64_t thread, uint64_t time,
 		       struct encoder_run *run_ret);
@@ -281,8 +290,9 @@ encoder_span_left(const struct encoder *e)
 void encoder_set_fast(struct encoder *e, bool is_fast);
 
 /*
- * Should the caller end the block now, so that a block has about 'block_nbytes'
- * bytes?
+ * Should the caller end the block now?  It should if the block has
+ * 'block_nbytes' bytes, if the column of stacks is nearly full, or if the
+ * planner ends blocks ('is_span_block') and the span is full.
  */
 bool encoder_is_full(const struct encoder *e, size_t block_nbytes);
 
@@ -290,10 +300,10 @@ bool encoder_is_full(const struct encoder *e, size_t block_nbytes);
 void encoder_flush(struct encoder *e);
 
 /*
- * Write the records of the span.  If they have a column of stacks, write its
- * comment before the records whose stacks it contains.  Return the number of
- * comments added: 0 or 1.  The caller needs this number only to know the length
- * of the block before its trailer.
+ * Write the records of the span.  If a column of stacks is active, end it and
+ * insert its comment before the records whose stacks it contains.  Return the
+ * number of comments added: 0 or 1.  The caller needs this number only to know
+ * the length of the block before its trailer.
  */
 unsigned encoder_end_column(struct encoder *e);
 

@@ -38,11 +38,12 @@ enum {
  * Each use of a field by a record has a class:
  *
  *   size                 bytes it needs: 0, 1, 2, 3 for 1, 2, 4, 8; plus
- *                        FIELD_CLASS_CHANGED
+ *                        FIELD_CLASS_CHANGED if it differs from the last size
  *   time, thread, heap   bytes that the difference from the last value needs:
  *                        0, 1, 2, 3, 4 for 0, 1, 2, 4, 8
  *   address              5 * the class of the difference + the class of the
- *                        offset; plus TRELLIS_TIED
+ *                        offset; plus TRELLIS_TIED for the second address of
+ *                        a realloc
  *   attributes           0, 1, 2, 3, 4 for exactly 0, 1, 2, 4, 8 bytes;
  *                        FIELD_CLASS_SHORT or _LONG for other lengths
  */

@@ -170,8 +170,9 @@ field_uses_rebase(struct field_uses *u, uint64_t base)
 struct pass {
 	uint64_t base, address, size;
 	/*
-	 * OR of all addresses and of all sizes; above UINT32_MAX if one of them
-	 * does not fit 32 bits.
+	 * 'any_address' is the OR of all differences and offsets of addresses,
+	 * each plus 2^31; 'any_size' is the OR of all sizes.  They are above
+	 * UINT32_MAX if one of the numbers does not fit 32 bits.
 	 */
 	uint64_t any_address, any_size;
 	size_t use;

@@ -43,8 +43,8 @@ struct field_uses {
 	_Alignas(16) uint8_t size_class[TRELLIS_USES];
 	/*
 	 * These values are ORed together over all records of the span.  For
-	 * time, thread and heap: the bits that differ from the value before the
-	 * span.  For the attributes: their lengths.
+	 * time, thread and heap: the bits that differ from
+	 * field_uses_previous().  For the attributes: their lengths.
 	 */
 	uint64_t time, thread, heap;
 	uint32_t attributes;
@@ -66,8 +66,8 @@ uint64_t field_uses_value(const struct hatf_record *rec, unsigned field);
 
 /*
  * Return the value with which the first use of a field is compared.  This is
- * the field's value before the span; on a restart, it is the first value of the
- * span.
+ * 'origin' of the field in the layout, that is, under delta the previous value,
+ * under default the default.  On a restart, it is the first value of the span.
  */
 uint64_t field_uses_previous(const struct field_uses *u, unsigned field);
 

@@ -22,7 +22,7 @@ hatf_record_is_realloc(const struct hatf_record *rec)
 
 /*
  * Does the record describe a block that was live when the trace began?  The
- * caller makes sure that no event precedes the record (FORMAT "Attributes").
+ * caller makes sure that no event precedes the record (FORMAT "Segments").
  */
 static inline bool
 hatf_record_is_carried(const struct hatf_record *rec)

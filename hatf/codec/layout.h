@@ -18,12 +18,15 @@
  *   fits    value - origin + sign <= mask
  *   use     'follows' (delta, stride): the next origin is value + step
  *
- *   interpretation   origin             sign, mask       step
- *   none             0                  0, all ones      0
- *   default          the default        0, 0             0
- *   baseOffset       the base           half, all ones   0
- *   delta            previous           half, all ones   0
- *   stride           previous + stride  0, 0             stride
+ *   interpretation   origin             sign       mask   step
+ *   none             0                  0          ones   0
+ *   default          the default        0          0      0
+ *   baseOffset       the base           top bit    ones   0
+ *   delta            previous           top bit    ones   0
+ *   stride           previous + stride  0          0      stride
+ *
+ * 'ones' are 8 * 'nbytes' bits that are all set; 'top bit' is the highest of
+ * them.
  *
  * The attributes field is a byte string, not a number; of its state only
  * 'width' and 'interpretation' have a meaning (FORMAT "Attributes").
@@ -66,7 +69,7 @@ struct layout {
 	struct layout_field field[HATF_FIELD_COUNT];
 };
 
-/* Set the standard default configuration of HATF 1.0. */
+/* Set the standard state (FORMAT "Standard state"). */
 void layout_init(struct layout *layout);
 
 /*

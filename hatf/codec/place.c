@@ -5,10 +5,11 @@
  * The costs of the fields do not depend on each other.  So each field has a
  * trellis of its own (trellis.h) over a few useful states (field_states.h), and
  * takes the cheapest path through the span.  The address has one base, which
- * may change between two spans.  If time, thread, heap or attributes do not
- * change in a span, nothing needs to be decided for them.
+ * may change between two spans.  Time, thread and heap need no plan in a span
+ * where they do not change and are already stored in 0 bytes.  The same holds
+ * for the attributes in a span where no record has attributes.
  *
- * Each span starts from the actual state after the last one.  So the plan is
+ * Each span starts from the actual state after the span before.  So the plan is
  * optimal within a span, but ignores the records after its end.
  */
 #include "hatf/codec/place.h"
@@ -121,8 +122,9 @@ least_cost(const struct trellis_costs *c)
 }
 
 /*
- * Every few spans, plan the addresses of this span a second time with a
- * candidate as base.  If the candidate costs clearly less, make it the base.
+ * In the first spans and in a quarter of the later ones, plan the addresses of
+ * the span a second time with a candidate as base.  If the candidate costs
+ * clearly less, make it the base for the next spans.
  */
 static void
 try_candidate(struct place *p)
@@ -199,7 +201,10 @@ emit_interpretation(struct field_plan *f, size_t record,
 	f->now.width = interpretation == HATF_DEFAULT ? 0 : f->now.last_width;
 }
 
-/* Is there room for another change?  If not, end the span before 'record'. */
+/*
+ * Is there room for the metadata that one call of enter() emits, at most three
+ * records?  If not, end the span before 'record'.
+ */
 static bool
 has_room(struct field_plan *f, size_t record)
 {
@@ -325,7 +330,8 @@ emit_defaults(struct field_plan *f, const uint8_t *classes, size_t use,
 
 /*
  * Convert the turns of the cheapest path into changes.  'turns' begins with the
- * last turn.
+ * last turn.  'is_foreign': the trellis does not have the field's state before
+ * the span, so the first change must enter the first state of the path.
  */
 static void
 emit_turns(struct field_plan *f, const struct trellis_job *job, size_t n,
@@ -412,9 +418,9 @@ plan_size_and_address(struct place *p, size_t cut)
 }
 
 /*
- * Plan time, thread, heap or attributes.  'varies' is false if all uses have
- * the same value as the last use before the span.  For the attributes, 'varies'
- * is false if no record has attributes.
+ * Plan time, thread, heap or attributes.  'varies' is false if the value of all
+ * uses is that of field_uses_previous().  For the attributes, 'varies' is false
+ * if no record has attributes.
  */
 static size_t
 plan_field(struct place *p, unsigned field, bool varies, size_t cut)

@@ -5,10 +5,10 @@
  * A planner gets a span of records and the layout before the span.  It decides
  * which metadata to write between the records, so that each record fits the
  * layout at its place.  Until the planner has decided, the encoder keeps the
- * records in its span.  place_span() is the default planner, and also the
- * planner of the recorder.  It considers one span at a time, and takes constant
- * time per record.  A caller of the encoder can supply another planner, see
- * 'struct place_planner'.
+ * records in its span. place_span() is the default planner, and the planner of
+ * the recorder except in fast mode (place_fast()).  It considers one span at a
+ * time, and takes constant time per record.  A caller of the encoder can supply
+ * another planner, see 'struct place_planner'.
  *
  * These functions may run where encoder.h runs.  A 'struct place' has one
  * owner, who serializes all calls.

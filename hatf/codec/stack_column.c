@@ -39,10 +39,10 @@ stack_column_begin(struct stack_column *c)
 }
 
 /*
- * Return the stack of a record, or 0 if the column cannot take it.  The stack
- * must be the last item of the attributes.  Its number must be the shortest
- * ULEB128, so that a reader that appends the item from the column restores the
- * same bytes.
+ * Return the stack of a record, and store the length of the item STACK.  Return
+ * 0 if the record has no stack that the column can take.  The stack must be the
+ * last item of the attributes.  Its number must be the shortest ULEB128, so
+ * that a reader that appends the item from the column restores the same bytes.
  */
 static uint32_t
 last_stack(const struct hatf_record *rec, uint32_t *nbytes_ret)

@@ -8,8 +8,8 @@
  * records (FORMAT "Columns of stacks").  A stack then takes less than a byte
  * for each allocation.
  *
- * A column belongs to one encoder, under the rules of encoder.h.  All of it is
- * 0 before the first use.
+ * A column belongs to one encoder, under the rules of encoder.h.  The caller
+ * sets all of it to 0 before the first use.
  */
 #ifndef HATF_STACK_COLUMN_H
 #define HATF_STACK_COLUMN_H
@@ -41,7 +41,7 @@ enum stack_code {
 
 struct stack_column {
 	bool is_active; /* the column has begun and has not ended */
-	bool has_frees; /* the next column will have entries for frees */
+	bool has_frees; /* the next column will have values for frees */
 	size_t used;	/* length of 'text' in bytes */
 	/* records since the last stored entry, all predicted by the model */
 	uint32_t run;
@@ -77,7 +77,7 @@ void stack_column_put_entry(struct stack_column *c, uint32_t id);
 
 /*
  * Store the stack 'id' of the next record; the record belongs to 'thread' and
- * has an entry.
+ * has a value in the column.
  */
 static inline void
 stack_column_add_stack(struct stack_column *c, uint64_t thread, uint32_t id)
@@ -101,7 +101,7 @@ stack_column_is_nearly_full(const struct stack_column *c)
 
 /*
  * Can the caller add the stacks of the next few hundred allocs and frees by
- * stack_column_add_stack()?  In this case only the allocs have entries.
+ * stack_column_add_stack()?  In this case only the allocs have values.
  */
 static inline bool
 stack_column_takes_allocs(const struct stack_column *c)

@@ -20,8 +20,8 @@
 #include <string.h>
 
 /*
- * Threads whose numbers are equal modulo STACK_MODEL_THREADS share the entry
- * with their last stacks.
+ * Threads whose numbers are equal modulo STACK_MODEL_THREADS share a row of
+ * 'last'.
  */
 #define STACK_MODEL_THREADS 16
 
@@ -36,12 +36,12 @@ struct stack_model {
 	 */
 	uint32_t after_three[1 << STACK_MODEL_AFTER_THREE_BITS];
 	uint32_t after_one[1 << STACK_MODEL_AFTER_ONE_BITS];
-	/* The last three stacks of each thread, the latest one first. */
+	/* For each thread, its last three stacks, the latest one first. */
 	uint32_t last[STACK_MODEL_THREADS][3];
 	/* the last id that was stored as a difference (STACK_LITERAL) */
 	uint32_t literal;
 	struct pairing pairing;
-	bool has_frees; /* frees have entries, too */
+	bool has_frees; /* frees have values in the column, too */
 };
 
 /*
@@ -61,8 +61,8 @@ stack_model_init(struct stack_model *m, bool has_frees)
 }
 
 /*
- * Does the column have an entry for 'rec', the next record?  The tag of 'rec'
- * is 0 to 10.
+ * Does the column have a value (FORMAT "Columns of stacks") for 'rec', the next
+ * record?  The tag of 'rec' is 0 to 10.
  */
 static inline bool
 stack_model_has_entry(struct stack_model *m, const struct hatf_record *rec)

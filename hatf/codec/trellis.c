@@ -20,8 +20,8 @@
 #endif
 
 /*
- * States of the two groups alternate, so the partner of a state is in the
- * neighbouring lane.
+ * States of the two groups alternate, so the partner of a state (the same
+ * number in the other group) is in the neighbouring lane.
  */
 #ifdef __x86_64__
 

@@ -95,7 +95,8 @@ void trellis_run_two(const struct trellis_job *a, const struct trellis_job *b,
 
 /*
  * Store the turns of the cheapest path, the last one first, and return their
- * number, at most 'n'.  '*first_ret' is the state in which the path starts.
+ * number, at most 'n'.  '*first_ret' is the state of the path before the first
+ * use.
  */
 size_t trellis_trace(const struct trellis_job *job, size_t n,
 		     struct trellis_turn *turns, unsigned *first_ret);

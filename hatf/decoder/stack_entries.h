@@ -23,7 +23,7 @@
 #define STACK_ENTRIES_ITEM_NBYTES 6
 
 struct stack_entries {
-	bool is_active; /* the column has entries left */
+	bool is_active; /* the column may have values left */
 	/* positions in 'text': of the next entry, and of the end */
 	size_t next, end;
 	/* how many of the next records have stacks that the model predicts */
@@ -38,8 +38,8 @@ struct stack_entries {
 bool stack_entries_is_column(const struct hatf_record *comment);
 
 /*
- * Begin a column, whose entries are the stacks of the records after the
- * comment.  Return false if the column is malformed; 'is_active' is then false.
+ * Begin a column, whose values are the stacks of the records after the comment.
+ * Return false if the column is malformed; 'is_active' is then false.
  */
 bool stack_entries_begin(struct stack_entries *s,
 			 const struct hatf_record *comment);
