@@ -4,8 +4,9 @@
  *
  * Each heap has a set of live blocks of its own, for two reasons.  A block of a
  * pool may have the same address as the block of heap 0 that contains the pool.
- * And if a heap is destroyed, all of its blocks are freed.  Memory is O(live
- * blocks + heaps that exist).  Used by one thread at a time.
+ * And if a heap is destroyed, all of its blocks are freed.  Memory is O(peak
+ * number of live blocks + heaps that ever existed).  Used by one thread at a
+ * time.
  *
  * With heaps_number_blocks(), the sets number their blocks.
  *

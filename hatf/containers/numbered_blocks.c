@@ -17,7 +17,10 @@
 /* The shift of a new page, and the largest one. */
 #define SHIFT_MAX 6
 
-/* The array of a page is not doubled if it has more entries for each block. */
+/*
+ * The array of a page is not doubled if it has more than this many entries for
+ * each block.
+ */
 #define ENTRIES_MAX 6u
 
 /* The size of a huge page, and the minimum size of rows that use such pages. */

@@ -239,8 +239,9 @@ numbered_blocks_prefetch_row(const struct numbered_blocks *blocks, size_t i)
 	const uint32_t *const number = blocks->ahead[i % NUMBERED_AHEAD].number;
 
 	/*
-	 * The number may have become another one.  If the page's array was
-	 * freed, it is still the memory of the slab.
+	 * The entry may have changed since the first step, but a prefetch does
+	 * no harm at any address.  If the page's array was freed, its memory
+	 * still belongs to the slab.
 	 */
 	if (number != NULL)
 		__builtin_prefetch(&blocks->rows[*number], 1);

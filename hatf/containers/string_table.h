@@ -4,7 +4,8 @@
  *
  * The table keeps one copy of each string, followed by a NUL, at an address
  * that never changes.  Numbers start at 1.  Memory is O(distinct strings);
- * there are at most 'count_max' of them, with 'nbytes_max' bytes in all.
+ * there are at most 'count_max' of them, with 'nbytes_max' bytes in all, NULs
+ * included.
  *
  * The hash is seeded with random numbers, so nobody can write a trace whose
  * strings collide.  Used by one thread at a time.

@@ -179,8 +179,8 @@ decode_numbers(struct layout_field *f, const uint8_t *p,
 	case HATF_CREATE_HEAP:
 	case HATF_DESTROY_HEAP:
 		/*
-		 * In these records, the heap comes before the thread, as in the
-		 * diagrams of the HATF specification.
+		 * In these records, the heap comes before the thread (FORMAT
+		 * "Records").
 		 */
 		rec->heap = number(&f[HATF_FIELD_HEAP], &next);
 		break;

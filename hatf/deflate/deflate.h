@@ -34,9 +34,10 @@
 #define DEFLATE_LEVEL_STORED (-1)
 
 /*
- * Search for the fast library, isa-l.  If there is one, use it from now on,
- * otherwise zlib.  The first call maps memory and changes errno; later calls do
- * nothing.  Other threads may compress at the same time.
+ * Search for the fast library, isa-l.  If there is one, use it for levels 1 to
+ * 3 from now on; otherwise go on using zlib.  The first call maps memory and
+ * changes errno; later calls do nothing.  Other threads may compress at the
+ * same time.
  */
 void deflate_load(void);
 
@@ -56,7 +57,10 @@ size_t deflate_bound(size_t nbytes);
 size_t deflate_member(int level, void *work, const uint8_t *in,
 		      size_t in_nbytes, uint8_t *out, size_t out_cap);
 
-/* Return the name of the library in use, "isa-l" or "zlib" (static). */
+/*
+ * Return the name of the library that compresses levels 1 to 3 now, "isa-l" or
+ * "zlib" (static).
+ */
 const char *deflate_name(void);
 
 #endif /* HATF_DEFLATE_H */

@@ -2,9 +2,10 @@
 /*
  * deflate_backend.h - the functions of a compression library for deflate.c
  *
- * There is one struct per library.  deflate_load() chooses one for
- * deflate_member(); the tests use both with deflate_member_by().  The rules of
- * deflate.h apply to all functions.
+ * The recorder may use 'deflate_zlib' and 'deflate_isal'; deflate_load()
+ * chooses one of them for deflate_member().  The rules of deflate.h apply to
+ * these two. hatf/io has two backends of its own for deflate_member_by(), which
+ * allocate memory.
  */
 #ifndef HATF_DEFLATE_BACKEND_H
 #define HATF_DEFLATE_BACKEND_H
@@ -17,8 +18,9 @@ struct deflate_backend {
 	const char *name;
 	size_t (*work_nbytes)(int level);
 	/*
-	 * Compress 'in' as one raw deflate stream.  Return its length, or 0 if
-	 * it does not fit 'out_cap' bytes.
+	 * Compress 'in' as one raw deflate stream.  Return its length, or 0 on
+	 * failure, for example if it does not fit 'out_cap' bytes.  The caller
+	 * then stores the data uncompressed.
 	 */
 	size_t (*compress)(int level, void *work, const uint8_t *in,
 			   size_t in_nbytes, uint8_t *out, size_t out_cap);

@@ -390,7 +390,10 @@ check_id(struct hatf_events *ev, struct hatf_event *out, enum ids_result result,
 		no_memory(ev);
 }
 
-/* Check that the thread of the event exists, another than the last one. */
+/*
+ * Check that the thread of the event exists, and remember it for the next call
+ * of use_thread().
+ */
 static __attribute__((noinline)) void
 use_other_thread(struct hatf_events *ev, struct hatf_event *out)
 {

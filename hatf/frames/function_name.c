@@ -5,7 +5,10 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* Compare at most this many bytes of a name with a pattern. */
+/*
+ * A name of this many bytes or more, without the rest of the text, matches no
+ * pattern.
+ */
 #define NAME_NBYTES 8192
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -7,9 +7,9 @@
  * any of these, and the reader may be root.  So these functions check a file
  * before they open it.  The file must be regular.  It must not be in a pseudo
  * file system of the kernel, where merely reading can block or change
- * something.  A symbolic link in the last component is followed only if the
- * user gave the name.  No open() here blocks, triggers an automount or reaches
- * a device.
+ * something.  Only checked_file_open_link() follows a symbolic link in the last
+ * component.  No open() here waits for another process or reaches a device.
+ * checked_file_open_untrusted() also triggers no automount on the way.
  *
  * A name may refer to another file at any time.  So a checked file is
  * identified by its descriptor and the descriptor of its folder.
@@ -41,8 +41,9 @@ struct checked_file {
 
 /*
  * Open the file at 'path'; 'access' is O_RDONLY or O_RDWR.  The user gave the
- * path to the folder, so symbolic links to that folder are followed.  Close the
- * file with checked_file_close().
+ * path to the folder, so symbolic links to that folder are followed, but a file
+ * that is itself a symbolic link is refused.  Close the file with
+ * checked_file_close().
  */
 bool checked_file_open(struct checked_file *f, const char *path, int access);
 

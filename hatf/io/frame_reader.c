@@ -22,7 +22,7 @@
 #include <lz4frame.h>
 #endif
 
-/* The magic numbers; a file has them in little-endian order. */
+/* The first four bytes of a frame, as they follow one another in the file. */
 #define ZSTD_MAGIC 0x28b52ffdu
 #define LZ4_MAGIC  0x04224d18u
 
@@ -53,9 +53,10 @@ struct frame_reader {
 
 /*
  * No HATF stream begins like a frame of zstd.  But a HATF stream may begin with
- * a reallocAlloc whose size equals lz4's magic number.  Then the next bytes
- * tell them apart: the old address of a reallocAlloc is 0, and a frame of lz4
- * has its flags and its block size there.
+ * a reallocAlloc (tag 4) whose tag and size have the bytes of lz4's magic
+ * number.  Then byte 5 tells them apart: in a reallocAlloc it belongs to the
+ * old address, which is 0; in a frame of lz4 it has the block size, which is
+ * not 0.
  */
 static bool
 is_lz4(const uint8_t *bytes, size_t nbytes)

@@ -23,8 +23,8 @@
 
 struct inflate_ahead {
 	/*
-	 * protects all variables below, and 'done' and 'good' of each gzip
-	 * member in the queue
+	 * protects 'taken', 'back' and 'stopping', and 'done' and 'good' of
+	 * each gzip member in the queue
 	 */
 	pthread_mutex_t lock;
 	/* signals that 'back' or 'stopping' has changed */

@@ -4,8 +4,8 @@
  *
  * This is a queue of complete members.  The threads decompress the members in
  * the queue; members leave the queue in the order in which they entered it.
- * The threads access only the members.  The owner's thread reads the file and
- * makes all calls below.
+ * The threads access only the queue and its members.  The owner's thread reads
+ * the file and makes all calls below.
  *
  * The queue has 2 * jobs + 2 members.  Each has INFLATE_AHEAD_MEMBER_NBYTES of
  * memory for its input, and as much for its data.  Memory that the members do
@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 /*
- * Maximum length of a member, and of its data, that the queue takes.  Our
- * writers never exceed it.
+ * Maximum length of a member, and of its data, that the queue takes.  The
+ * recorder never exceeds it; zlib's streams read longer members.
  */
 #define INFLATE_AHEAD_MEMBER_NBYTES ((size_t)512 * 1024)
 

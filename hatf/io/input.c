@@ -137,8 +137,8 @@ recognize_frames(struct input *in)
 }
 
 /*
- * Open zlib's stream, which reads members that cannot be decompressed as a
- * whole; false if there is no memory.
+ * Prepare both ways to read gzip members: as a whole, and by zlib's stream;
+ * false if there is no memory.
  */
 static bool
 init_compressed(struct input *in)

@@ -78,10 +78,10 @@ outfile_advance(struct outfile *o, size_t nbytes)
 	o->used += nbytes;
 }
 
-/* Write any number of bytes. */
+/* Append any number of bytes. */
 void outfile_bytes(struct outfile *o, const void *bytes, size_t nbytes);
 
-/* Return how many bytes were written so far, before compression. */
+/* Return how many bytes were appended so far, before compression. */
 static inline uint64_t
 outfile_offset(const struct outfile *o)
 {

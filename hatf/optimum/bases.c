@@ -228,7 +228,10 @@ bases_use(struct bases *b, uint64_t value)
 
 	find_regions(value, start);
 	fits = fits_at(r[0].start, start);
-	/* Find the region whose start is the smallest number. */
+	/*
+	 * Find the region whose start is the smallest number, because the
+	 * starts wrap around at 2^64.
+	 */
 	for (unsigned i = 1; i < REGION_COUNT; i++)
 		if (start[i] < start[i - 1])
 			region = i;

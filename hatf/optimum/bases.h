@@ -31,8 +31,8 @@ struct bases_range {
 };
 
 /*
- * A hash slot: the index of costs with this hash.  It is valid if 'turn' is the
- * present turn.
+ * A hash slot: the index of costs with this hash.  It is valid if 'turn' equals
+ * 'turn' of 'struct bases'.
  */
 struct bases_slot {
 	uint64_t turn;
@@ -52,8 +52,9 @@ struct bases {
 	struct bases_slot slots[BASES_SLOT_COUNT];
 	uint64_t turn;
 	/*
-	 * For each last width the least costs of all ranges, and the range that
-	 * has them.
+	 * 'best' has, for each last width, the least cost of all ranges, and
+	 * 'best_index' the range that has this cost.  'never' and 'never_index'
+	 * are the same for the state of width 0 if no width was ever nonzero.
 	 */
 	cost4 best, best_index;
 	int32_t never, never_index;

@@ -9,7 +9,8 @@
  * metadata and data, after which the field is in this state.  Neighbouring
  * states share a vector, so that all are updated at once.
  *
- * Costs stay below COST_INFINITE, and sums of a few infinite costs below 2^31.
+ * Costs of states that can be reached stay below COST_INFINITE, and sums of a
+ * few infinite costs below 2^31.
  */
 #ifndef HATF_COSTS_H
 #define HATF_COSTS_H

@@ -91,8 +91,8 @@ void field_paths_add(struct field_paths *p, uint64_t value, uint32_t record,
 
 /*
  * Find the least costs of 'field' before each use and after the last one.
- * place.h explains 'state' and 'restart'. path_metadata_place() finds the
- * metadata that has these costs.
+ * 'state' is the field in the layout before the span; place.h explains
+ * 'restart'. path_metadata_place() finds the metadata that has these costs.
  */
 void field_paths_find_costs(struct field_paths *p, unsigned field,
 			    const struct layout_field *state, bool restart,
@@ -112,8 +112,8 @@ struct costs field_paths_begin(const struct field_paths *p, size_t i,
 			       unsigned interpretation);
 
 /*
- * Is the width always 0?  It is always 0 under default and stride, because
- * their values are computed.
+ * Is the width always 0 under this interpretation?  It is under default and
+ * stride, because their values are computed.
  */
 static inline bool
 field_paths_is_computed(unsigned interpretation)

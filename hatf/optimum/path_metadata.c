@@ -20,8 +20,8 @@ is_under_way(const struct field_paths *p, const struct episode *e)
 }
 
 /*
- * Return how many states can store the value of use 'i'.  Under delta, assume
- * that use 'i' is not the first of its episode.
+ * Return the index in 'costs_of_use' for the value of use 'i'.  Under delta,
+ * assume that use 'i' is not the first of its episode.
  */
 static unsigned
 fits(const struct field_paths *p, const struct episode *e, size_t i)
@@ -90,7 +90,7 @@ add_use(const struct field_paths *p, const struct episode *e,
 
 /*
  * Can the episode begin at use 'i', if this use and the later ones of the
- * episode cost 'sum'?
+ * episode cost 'sum', by lane?  If so, set its start and its lane.
  */
 static bool
 begins(const struct field_paths *p, struct episode *e, size_t i,

@@ -5,13 +5,14 @@
  * A technique defines for each field which interpretations it may have, and
  * which widths under each. optimum.h finds the best metadata within these
  * bounds.  So a technique that allows everything that another technique allows
- * never gives a larger trace.
+ * never gives a longer stream (before compression).
  *
  *   literal          as naive, but addresses are plain numbers, 8 bytes where
  *                    necessary
- *   naive            one width for all of the block, wider only where a value
- *                    does not fit: 4 bytes for size and address, the latter
- *                    also as an offset to the base that is near most addresses
+ *   naive            size and address: 4 bytes, or 8 where a value does not
+ *                    fit; address also as an offset from the base that is near
+ *                    most addresses; other fields: one state for the whole
+ *                    block
  *   small-size       size: narrower where that pays
  *   same-size        size: default for runs of equal sizes
  *   combined-size    small-size and same-size
