@@ -272,7 +272,7 @@ struct hatf_reader_stats {
 	uint64_t hatf_nbytes;
 	/* number of records of each tag, including metadata */
 	uint64_t record_count[HATF_TAG_COUNT];
-	/* Number of "HATF block" comments. */
+	/* Number of "HATF block" comments; 0 in formats other than HATF. */
 	uint64_t block_count;
 	/* Number of lost events that the "HATF lost" comments report. */
 	uint64_t lost_count;

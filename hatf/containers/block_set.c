@@ -2,9 +2,9 @@
 /*
  * block_set.c - see block_set.h
  *
- * Both kinds of table use open addressing and linear probing.  A run is a
- * sequence of used slots.  A removal moves later entries of the run back, as in
- * u64_map.c.
+ * The table of pages and the table of the blocks in a page use open addressing
+ * and linear probing.  A run is a sequence of used slots.  A removal moves
+ * later entries of the run back, as in u64_map.c.
  */
 #include "hatf/containers/block_slot.h"
 
@@ -299,7 +299,10 @@ make_room(struct block_set *blocks)
 	return resize_pages(blocks, blocks->page_shift + 1);
 }
 
-/* Return the slab class that page 'number' is expected to need, or 0. */
+/*
+ * Return the smallest slab class with room for the blocks of page 'number'; 0
+ * if there is no such page, or if its slots have four words.
+ */
 static unsigned
 needed_class(const struct block_set *blocks, uint64_t number)
 {

@@ -49,8 +49,7 @@ fixed_width(const struct layout *layout, unsigned field)
 }
 
 /*
- * Return 1 if decode_plain_run() cannot decode the field in its present state,
- * else 0.
+ * Return 1 if the field, in its present state, belongs to d->unusual, else 0.
  */
 static unsigned
 is_unusual(const struct layout_field *f, unsigned field)

@@ -49,9 +49,16 @@ struct decoder {
 	 */
 	decoder_lengths fixed_nbytes;
 	uint32_t extra_nbytes;
-	/* bits '1 << field': fields that decode_plain_run() cannot decode */
+	/*
+	 * bits '1 << field': fields in a state that only decode_run() can
+	 * decode, except that decode_plain_run() with 'has_time' can decode any
+	 * time
+	 */
 	unsigned unusual;
-	/* values of the fields that are not in 'unusual' */
+	/*
+	 * a record with the time, thread and heap that records have as long as
+	 * these fields are not in 'unusual'
+	 */
 	struct hatf_record blank;
 	/* offset of the next record in the stream, in bytes */
 	uint64_t offset;

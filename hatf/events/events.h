@@ -59,7 +59,7 @@ struct hatf_events {
 	bool no_memory;
 	/* 'thread' was found to exist, so the check can be skipped */
 	bool thread_known;
-	uint64_t thread; /* thread of the last record */
+	uint64_t thread; /* the thread that was last found to exist */
 	uint64_t time;	 /* time of the last record */
 	uint64_t record; /* number of the next record */
 	uint64_t object_count;

@@ -9,7 +9,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Functions that allocate, by the names that programs call. */
+/* Functions of the malloc family, by the names that programs call. */
 static const char *const allocating[] = {
 	"malloc",
 	"calloc",

@@ -22,8 +22,8 @@ const char *hidden_frames_find_library(const char *object);
 bool hidden_frames_is_allocator(const struct hatf_frame *frame);
 
 /*
- * Does the frame belong to operator new, to the standard containers of C++ and
- * their allocators, or to Rust's alloc and core?
+ * Does the frame belong to the standard library of C++, which includes operator
+ * new and operator delete, or of Rust?
  */
 bool hidden_frames_is_std(const struct hatf_frame *frame);
 

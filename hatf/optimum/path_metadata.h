@@ -3,9 +3,10 @@
  * path_metadata.h - find the metadata that leads to a field's least costs
  *
  * This is the backward pass of field_paths.h.  The costs alone determine where
- * an episode began.  To find this place, add the costs of the episode's uses,
- * going backwards, until the sum explains the cost in a gap.  So the forward
- * pass keeps only the costs in the gaps.
+ * an episode began.  To find this place, go backwards and add the costs of the
+ * episode's uses, until this sum and the cost of starting the episode there
+ * equal the cost after the episode.  So the forward pass keeps only the costs
+ * in the gaps.
  */
 #ifndef HATF_PATH_METADATA_H
 #define HATF_PATH_METADATA_H
