@@ -242,7 +242,7 @@ enum hatf_attr {
 	/* createThread: number of the thread that created the new thread */
 	HATF_ATTR_PARENT = 0x42,
 	HATF_ATTR_TID = 0x43, /* createThread: the kernel's id of the thread */
-	/* createThread: address of its start function */
+	/* createThread: address of the thread's start function */
 	HATF_ATTR_START = 0x44,
 	/* alloc, free, realloc: id of the call's stack */
 	HATF_ATTR_STACK = 0x45,
@@ -318,9 +318,9 @@ struct hatf_frame {
 	 */
 	uint64_t address;
 	/*
-	 * The return address minus the load bias of the object, which is the
-	 * address in the object's file; 0 if unknown.  hatf_stacks_add_frame()
-	 * ignores the offset.
+	 * Address in the object's file: the return address minus the load bias
+	 * of the object; 0 if unknown. hatf_stacks_add_frame() ignores the
+	 * offset.
 	 */
 	uint64_t offset;
 	uint64_t reserved; /* always 0 */
@@ -334,7 +334,7 @@ struct hatf_stack {
 /* Bits for frames that are not the program's own code. */
 enum {
 	HATF_FRAME_ALLOCATOR = 1, /* code of an allocator or of the recorder */
-	/* a standard container, Rust's alloc and core, operator new, ... */
+	/* code of the standard library of C++ or Rust, such as operator new */
 	HATF_FRAME_STD = 2,
 	HATF_FRAME_NEW = 4, /* operator new or operator new[] */
 };

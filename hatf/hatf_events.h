@@ -70,7 +70,10 @@ HATF_API const char *hatf_violation_text(enum hatf_violation violation);
 
 struct hatf_event {
 	enum hatf_event_kind kind;
-	/* the first violation that was found in the event */
+	/*
+	 * the first violation that was found in the event, or in the records
+	 * that the realloc before it announced
+	 */
 	enum hatf_violation violation;
 	uint8_t tag; /* tag of the event's first record */
 	/*
@@ -97,7 +100,7 @@ struct hatf_event {
 	uint64_t time, thread, heap;
 	/* address of the new block; 0: the event made no block */
 	uint64_t address;
-	/* size of the new block: bytes that the program asked for */
+	/* bytes that an alloc or realloc asked for, even if the call failed */
 	uint64_t size;
 	/* Address of the block that was freed or reallocated. */
 	uint64_t old_address;
@@ -358,7 +361,10 @@ struct hatf_rings {
 	/* the caller sets it to the sizeof the struct, see hatf.h */
 	size_t struct_nbytes;
 	uint64_t pid; /* id of the process that made the ring file */
-	/* path at which the process created its trace; "": unknown */
+	/*
+	 * path at which the process created its trace, or the current segment
+	 * of it; "": unknown
+	 */
 	char trace[4096];
 	/* A live process or a recovery uses the file. */
 	bool in_use;
@@ -407,7 +413,10 @@ struct hatf_recovery {
 	/* the caller sets it to the sizeof the struct, see hatf.h */
 	size_t struct_nbytes;
 	uint64_t pid; /* id of the process; 0: unknown */
-	/* number of logical events that the trace now has */
+	/*
+	 * number of logical events that the trace now has, or would have
+	 * without HATF_RECOVER_DRY_RUN
+	 */
 	uint64_t event_count;
 	/* How many of these events came from the rings. */
 	uint64_t recovered;

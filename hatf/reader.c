@@ -221,7 +221,7 @@ recognize(struct hatf_reader *reader)
 
 /*
  * Find the format that the caller names; NULL if 'name' is NULL.  Return false
- * if there is no format of that name.
+ * if there is no format of that name, or if the library cannot read it.
  */
 static bool
 find_source(const char *name, const struct format **format_ret)

@@ -9,8 +9,8 @@
 enum hatf_status reader_open_fd(int fd, struct hatf_reader **reader_ret);
 
 /*
- * Return the descriptor from which 'reader' reads; it belongs to the reader or
- * to its caller.
+ * Return the descriptor from which 'reader' reads.  The caller must not close
+ * it.
  */
 int reader_fd(const struct hatf_reader *reader);
 

@@ -137,7 +137,8 @@ is_definition(const struct hatf_record *rec)
 }
 
 /*
- * Return the name of the part of the record that HATF cannot express, or NULL.
+ * Return the name of the part of the record that makes the writer refuse it, or
+ * NULL.
  */
 static const char *
 fault(const struct hatf_writer *w, const struct hatf_record *rec)
@@ -151,7 +152,7 @@ fault(const struct hatf_writer *w, const struct hatf_record *rec)
 		       : NULL;
 }
 
-/* Do the options omit the whole record? */
+/* Does the writer omit the whole record? */
 static bool
 is_left_out(const struct hatf_writer_options *o, const struct hatf_record *rec)
 {

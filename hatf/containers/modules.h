@@ -30,7 +30,8 @@ struct module {
 	uint64_t start, end; /* addresses in memory */
 	/* load bias: address in memory minus address in the file */
 	uint64_t base;
-	uint64_t offset; /* offset of 'start' in the file, in bytes */
+	/* offset of 'start' in the file, in bytes; 0 if unknown */
+	uint64_t offset;
 	const char *object;
 	const char *build_id; /* NULL: unknown */
 };

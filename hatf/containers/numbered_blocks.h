@@ -75,7 +75,10 @@ struct numbered_row {
 
 struct numbered_page {
 	uint64_t number; /* keys of the page, without the place */
-	/* first block of each chain, by place >> shift; 0: no block */
+	/*
+	 * number of the first block of each chain, by place >> shift; 0: no
+	 * block
+	 */
 	uint32_t *numbers;
 	uint16_t count; /* number of blocks; 0: the entry has no page */
 	uint8_t shift;
@@ -161,7 +164,7 @@ numbered_blocks_set(struct numbered_blocks *blocks, const struct block *block)
 /* The position of a walk through the blocks.  Zero it before the walk. */
 struct numbered_walk {
 	size_t page, entry;
-	uint32_t next; /* in the chain of the last entry; 0: none */
+	uint32_t next; /* next block in the chain of the last entry; 0: none */
 };
 
 /*

@@ -80,9 +80,9 @@ size_t u64_map_count(const struct u64_map *map);
 struct u64_map_entry *u64_map_find(struct u64_map *map, uint64_t key);
 
 /*
- * Return the entry of 'key'.  If there is none, add one whose words are 0, and
- * set '*added_ret' to true.  Return NULL, with the map unchanged, if there is
- * no memory.
+ * Return the entry of 'key'.  If there is none, add one whose words are 0.
+ * '*added_ret' is true if the entry was added.  Return NULL, with the map
+ * unchanged, if there is no memory.
  */
 struct u64_map_entry *u64_map_put(struct u64_map *map, uint64_t key,
 				  bool *added_ret);

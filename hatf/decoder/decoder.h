@@ -45,7 +45,7 @@ struct decoder {
 	 * The next two members are derived from 'layout'.  'fixed_nbytes' has,
 	 * by tag, the length of a record before its variable part.
 	 * 'extra_nbytes' is, for tags 0 to 9, the length of the variable part,
-	 * or one of the LENGTH_ codes of decoder_runs.h.
+	 * or one of the DECODER_LENGTH_ codes of decoder_runs.h.
 	 */
 	decoder_lengths fixed_nbytes;
 	uint32_t extra_nbytes;

@@ -17,14 +17,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Levels of compression: 1 is the fastest, 3 gives the fewest bytes.  Levels 2
- * and 3 save only 1 to 3 % of the bytes that a recorder writes
- * (tests/bench/codec.sh), so 1 is the default. */
+/*
+ * Levels of compression in the recorder: 1 is the fastest, 3 gives the fewest
+ * bytes.  Levels 2 and 3 save only 1 to 3 % of the bytes that a recorder writes
+ * (tests/bench/codec.sh), so 1 is the default.
+ */
 #define DEFLATE_LEVEL_MIN 1
 #define DEFLATE_LEVEL_MAX 3
 /*
- * The highest level for rewriting a trace.  Levels 4 to 9 always use zlib, with
- * zlib's level of the same number.
+ * The highest level of deflate_member(), for rewriting a trace.  Levels 4 to 9
+ * always use zlib, with zlib's level of the same number.
  */
 #define DEFLATE_LEVEL_ZLIB_MAX 9
 #define DEFLATE_LEVEL_DEFAULT  1
