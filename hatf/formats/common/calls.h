@@ -4,11 +4,11 @@
  *
  * Sinks use this for formats without heaps: such a format describes one process
  * with one heap.  If a record destroys a heap, calls_write() passes on a free
- * of each block of that heap.  It omits a block of another heap if a block of
- * heap 0 is live at the same address, because the other heap took this memory
- * from heap 0, and the memory is already counted.  Blocks that no record of the
- * trace allocated may be freed and resized.  Memory is O(live blocks + heaps).
- * Only one thread may use a 'struct calls'.
+ * of each block of that heap.  It omits a block of any heap other than heap 0
+ * if a block of heap 0 is live at the same address, because the heap took this
+ * memory from heap 0, and the memory is already counted.  Blocks that no record
+ * of the trace allocated may be freed and resized.  Memory is O(live blocks +
+ * heaps).  Only one thread may use a 'struct calls'.
  */
 #ifndef HATF_CALLS_H
 #define HATF_CALLS_H
@@ -48,8 +48,8 @@ struct calls {
 };
 
 /*
- * Initialize a 'struct calls', or free its memory.  A sink whose 'ctx' is a
- * larger struct calls these functions itself.
+ * Initialize a 'struct calls', or free its memory.  If a 'struct calls' is only
+ * a part of a sink's 'ctx', the sink must call these functions itself.
  */
 void calls_init(struct calls *calls);
 void calls_fini(struct calls *calls);
@@ -62,8 +62,9 @@ enum hatf_status calls_open(struct sink *s);
 void calls_close(struct sink *s);
 
 /*
- * Pass each call that the records describe to 'put'; pass each creation and end
- * of a thread as LEDGER_NONE.  Return what sink_ops.write must return.  Errors:
+ * Pass each call that the records describe to 'put', except free(NULL) and the
+ * calls of omitted blocks; pass each creation and end of a thread as
+ * LEDGER_NONE.  Return what sink_ops.write must return.  Errors:
  * HATF_NO_MEMORY.
  */
 enum hatf_status calls_write(struct calls *calls, struct sink *s,

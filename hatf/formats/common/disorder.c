@@ -4,9 +4,9 @@
  *
  * Allocs and frees change the live set, including those that a realloc
  * announces (FORMAT "Realloc").  The realloc record itself is only checked
- * against the live set, with one exception: if it resizes a block in place that
- * is not live, the block is added.  If a realloc is a violation, the free that
- * it announces is not counted as another one.
+ * against the live set, with one exception: if a realloc keeps the address of a
+ * block that is not live, the block is added.  If a realloc is a violation, the
+ * free that it announces is not counted as another one.
  */
 #include "hatf/formats/common/disorder.h"
 

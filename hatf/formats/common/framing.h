@@ -5,12 +5,14 @@
  * A trace by this project begins with a header comment.  Each trace block
  * begins with a comment that states its position.  The last record is a trailer
  * comment with the totals (FORMAT "Comments of this project").  These comments
- * show whether a piece is missing: the reader compares every number with what
- * it has read.  A block comment or a trailer that contradicts the records is an
- * error.
+ * show whether a piece is missing: the reader compares their positions, and
+ * their numbers of records, events and bytes, with what it has read.  A block
+ * comment or a trailer that contradicts the records is an error.
  *
- * Comments of a trace without a header are ignored.  In another format than
- * HATF, numbers of bytes are ignored, too.  Only one thread may use a 'struct
+ * Comments of a trace without a header are ignored.  Exception: in HATF, a
+ * trailer with its correct position is an error, because it shows that the
+ * header was removed or changed.  In other formats than HATF, block comments
+ * and numbers of bytes are ignored.  Only one thread may use a 'struct
  * framing'.  Zero it before use.
  */
 #ifndef HATF_FRAMING_H
@@ -23,7 +25,8 @@
 struct framing {
 	bool ours; /* the trace is ours: its first record is a header */
 	/*
-	 * The trailer says that the trace is complete, and no event was lost.
+	 * The trailer says that the trace is complete, and no event was lost;
+	 * or the trace is not ours, and its end was reached.
 	 */
 	bool complete;
 	struct comment_lines header;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * textio.h - shared by the line-based formats: ascii, csv and json
+ * textio.h - read and write lines, numbers and escapes, for formats with text
  *
  * Reading: take one line at a time from the window and parse it in place.
  * Decoded bytes overwrite the hexadecimal digits or escapes in the window, and
@@ -162,7 +162,7 @@ uint32_t textio_code_point(const uint8_t *s, size_t length);
 
 /*
  * Does a terminal act on this character instead of showing it?  These are the
- * control characters of both ranges, and the separators and marks that end
+ * control characters (C0, DEL and C1), and the separators and marks that end
  * lines or change the direction of writing.
  */
 bool textio_is_terminal_control(uint32_t code);

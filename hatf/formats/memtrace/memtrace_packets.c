@@ -231,7 +231,10 @@ put_place(struct memtrace_packet *p, const struct hatf_frame *f)
 	put_string(p, f->function);
 }
 
-/* Does the frame have a name, a file, an object or a line, not only a code? */
+/*
+ * Does the frame have more than a code: a function, a file, an object or a
+ * line?  A frame without a code is always a place.
+ */
 static bool
 is_place(const struct memtrace_packets *w, const struct hatf_frame *f)
 {
@@ -333,7 +336,8 @@ address_of(const struct memtrace_packets *w, uint64_t frame)
 
 /*
  * Return how many of the first frames share one code: those that have the same
- * address, up to a frame that repeats (a recursive call).
+ * address, up to a frame that repeats (a recursive call).  Store this address
+ * in '*address_ret'; 0 if the trace has no codes.
  */
 static size_t
 count_places(const struct memtrace_packets *w, const uint64_t *frames,

@@ -37,7 +37,7 @@ struct packet {
 	 * CACHE_NOWHERE.
 	 */
 	uint64_t bucket, after, code;
-	/* the first and the next id of the objects that the packet allocates */
+	/* ids of the first and the next object that the packet allocates */
 	uint64_t first_id, next_id;
 	/* the id after the last object that the packet allocates */
 	uint64_t last_id;
@@ -233,8 +233,8 @@ add_samples(struct memtrace *m, struct hatf_record *rec, uint64_t count)
 struct alloc {
 	uint64_t words, sample_count, area;
 	/*
-	 * The number of codes shared with the last backtrace; the number of all
-	 * codes.
+	 * The number of codes shared with the last backtrace; the number of
+	 * codes in the event, without those that the cache predicts.
 	 */
 	uint64_t common, code_count;
 };

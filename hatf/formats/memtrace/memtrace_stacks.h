@@ -129,8 +129,9 @@ bool memtrace_cache_matches(const struct memtrace_domain *d, uint64_t bucket,
 			    uint64_t after, uint64_t code);
 
 /*
- * Decode a backtrace of 'count' codes.  Its first 'common' codes are those of
- * the domain's last stack.  The backtrace becomes the last stack.  Errors:
+ * Decode a backtrace.  It has the first 'common' codes of the domain's last
+ * stack, then 'count' codes of the event, each followed by the codes that the
+ * cache predicts.  The backtrace becomes the last stack.  Errors:
  * HATF_BAD_FIELD, also for a code without a location; HATF_LIMIT;
  * HATF_NO_MEMORY.
  */

@@ -19,8 +19,8 @@
 #define PART_NBYTES	 ((size_t)1 << 16)
 
 /*
- * The first and the last tag for event records.  Tags of these sections have
- * one byte.
+ * The first and the last tag for event records.  The tags of section "heap"
+ * have one byte.
  */
 #define FIRST_TAG 32
 #define LAST_TAG  255
@@ -145,7 +145,7 @@ event_dtds_note(struct event_dtds *d, const char *comment, size_t nbytes)
 		k = add(d, name, size, &ok);
 	/*
 	 * A segment repeats the parts of earlier segments, so take only the
-	 * part that begins where the text ends.
+	 * part that begins where the text so far ends.
 	 */
 	if (k != NULL && length >= 0 && offset == k->have &&
 	    (size_t)length <= k->size - k->have) {

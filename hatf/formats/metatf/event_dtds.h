@@ -21,8 +21,8 @@
 struct event_dtds;
 
 /*
- * Begin with the text of a DTD that has a section "heap"; the text must outlive
- * the object.  Return NULL if there is no memory.
+ * Begin with the text of a DTD that has a section "heap", the base.  The text
+ * must outlive the object.  Return NULL if there is no memory.
  */
 struct event_dtds *event_dtds_open(const char *text);
 void event_dtds_close(struct event_dtds *d);
@@ -35,10 +35,11 @@ bool event_dtds_note(struct event_dtds *d, const char *comment, size_t nbytes);
 
 /*
  * If the whole DTD of the event DTD.RECORD has arrived, extend the base by it
- * and return the text, which is valid until the next call.  Do this only once
- * for each DTD of the program.  Return NULL in all other cases, or if there is
- * no memory.  A caller that uses the text calls event_dtds_accept(), which
- * keeps the text valid until the caller accepts another one.
+ * and by the accepted DTDs.  Return the text, which is valid until the next
+ * call.  Do this only once for each DTD of the program.  Return NULL in all
+ * other cases, if the program's DTD is invalid, or if there is no memory.  A
+ * caller that uses the text calls event_dtds_accept(), which keeps the text
+ * valid until the caller accepts another one.
  */
 const char *event_dtds_extend(struct event_dtds *d, const char *event_name);
 void event_dtds_accept(struct event_dtds *d);

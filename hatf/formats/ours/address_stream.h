@@ -55,8 +55,9 @@ struct address_stream {
 };
 
 /*
- * Begin to read a piece, which must remain valid.  Return NULL if the piece is
- * valid.  Otherwise return the name that FORMATS.md gives to the invalid part
+ * Begin to read a piece, whose bytes must stay in memory until all addresses
+ * are read.  Return NULL if the piece is valid, or if the group has no such
+ * piece.  Otherwise return the name that FORMATS.md gives to the invalid part
  * (static), or "" if memory runs out.  Zero '*a' before the first call.  Call
  * address_stream_fini() in the end.
  */

@@ -35,8 +35,8 @@ extern const uint16_t column_offsets[COLUMN_LENGTH];
 /*
  * The bits that may be set in a column, by tag of the record (0 to 10): all
  * bits, the low 16 bits for a length, or none if the record has no such field.
- * The size of a comment, the length of its text, is the only value in a column
- * that is not a field of HATF.
+ * A comment record of HATF has no size; here, its size is the length of its
+ * text.
  */
 extern const uint64_t column_mask[HATF_COMMENT + 1][COLUMN_COUNT];
 
@@ -140,9 +140,9 @@ column_fits(uint64_t lowest, uint64_t highest, uint64_t base)
 
 /*
  * Return a base for addresses between 'lowest' and 'highest'.  Return 'base' if
- * it suits these addresses; else another base that suits them.  If no base
- * suits all of them, return 'base', or, if 'base' is 0, a base for the lowest
- * addresses.
+ * it suits these addresses; else a round number below 'lowest' if that suits
+ * them.  If neither suits all of them, return 'base', or, if 'base' is 0, the
+ * round number, which suits the lowest addresses.
  */
 uint64_t column_choose_base(uint64_t lowest, uint64_t highest, uint64_t base);
 

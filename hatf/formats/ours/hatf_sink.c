@@ -4,12 +4,12 @@
  *
  * The current trace block is in a buffer.  When the buffer has BLOCK_NBYTES,
  * the sink ends the trace block, compresses it as one gzip member and writes
- * it.  A bare trace has no block comments and no trailer.  The sink does not
- * repeat its metadata after a write, so each write is just the next part of the
- * stream.
+ * it.  A bare trace has no block comments and no trailer.  With the encoder's
+ * default planner, the sink does not repeat the metadata of a bare trace after
+ * a write, so each write is just the next part of the stream.
  *
- * A planner that considers a whole trace block at once decides where trace
- * blocks end, because each call of the planner plans one trace block, also in a
+ * Any other planner considers a whole trace block at once.  It decides where
+ * trace blocks end, and each trace block has all of its metadata, also in a
  * bare trace.
  */
 #include "hatf/formats/common/format.h"

@@ -423,8 +423,8 @@ probe(struct source *s, struct decoder *trial)
 		if (input_window_more(w))
 			continue;
 		/*
-		 * A file without compression that ends in its first record is
-		 * not a trace.
+		 * A file that ends in its first record is not a trace, unless
+		 * its compressed data is damaged or truncated.
 		 */
 		if (n == 0 && w->input.status == HATF_END)
 			return decoder_cut_field(trial, next,

@@ -92,7 +92,8 @@ take_tags(struct split *p, struct hatf_record *rec, size_t n,
 
 /*
  * Set one field of the records from its column.  'width' is a compile-time
- * constant.
+ * constant.  Return the index of the first record whose value is invalid; 'n'
+ * if there is none.
  */
 static inline __attribute__((always_inline)) size_t
 take_numbers(const uint8_t *from, unsigned width, uint64_t base,

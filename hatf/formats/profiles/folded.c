@@ -8,8 +8,8 @@
  *
  * flamegraph.pl, inferno and speedscope read these files.  A line has frames,
  * outermost first, with semicolons between them, and a number after the last
- * blank.  The number is the sum of bytes allocated in the whole trace.  Unlike
- * live bytes, it is never negative and does not depend on a point in time.
+ * blank.  The number is the sum of the bytes that the stack allocated in the
+ * whole trace.  Unlike live bytes, it does not depend on a point in time.
  */
 #include "hatf/containers/rows.h"
 #include "hatf/containers/string_table.h"

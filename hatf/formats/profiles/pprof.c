@@ -400,6 +400,7 @@ is_program(const struct pprof *p, const char *object)
 
 /*
  * Add the mappings of all frames; if 'all' is false, only those of the program.
+ * Return false if memory runs out.
  */
 static bool
 find_mappings(struct pprof *p, bool all)
@@ -439,8 +440,7 @@ put_names(struct pprof *p, uint32_t mapping)
 			    (names & NAMES_LINE) != 0);
 	/*
 	 * If the trace has line numbers, say that it also has the inlined
-	 * functions, because the tool that found the former has found the
-	 * latter, too.
+	 * functions, because a tool that finds line numbers finds both.
 	 */
 	protobuf_put_number(&p->inner, PB_MAPPING_HAS_INLINE_FRAMES,
 			    (names & NAMES_LINE) != 0);

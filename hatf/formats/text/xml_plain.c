@@ -8,8 +8,8 @@
 #include "hatf/formats/text/xml_plain.h"
 
 /*
- * The longest number whose text needs the slow path, because it has character
- * references or CDATA.
+ * Maximum length, in bytes, of the text that take_slow_number() parses: a
+ * number with character references, CDATA or blanks.
  */
 #define SLOW_NBYTES 64
 

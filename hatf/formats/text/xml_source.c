@@ -421,8 +421,8 @@ feed(struct source *s, size_t nbytes)
 }
 
 /*
- * Return how many bytes to pass to expat: up to the end tag of a record, or to
- * the end of the root's start tag.
+ * Return how many bytes to pass to expat: up to the end of a record or, before
+ * the root's start tag has been read, up to a '>'; at most PIECE_NBYTES.
  */
 static size_t
 piece_nbytes(struct xml *x, const struct input_window *w)
