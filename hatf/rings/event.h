@@ -35,8 +35,9 @@
  *  └────────────┴──────────┴────────┴──────┘
  *
  * 'words' is the length of the whole event.  An event without a stamp has the
- * stamp of the last EVENT_TICK before it in the same ring.  EVENT_STACK is one
- * word without a stamp; the bits 63 to 32 have the number of the stack.
+ * stamp of the event before it in the same ring, which may be an EVENT_TICK.
+ * EVENT_STACK is one word without a stamp; the bits 63 to 32 have the number of
+ * the stack.
  *
  * All functions here are pure, so any thread may call them, inside malloc()
  * too.
@@ -278,9 +279,9 @@ struct event {
 	enum event_type type;
 	unsigned flags;
 	unsigned words; /* length in words of the encoded event */
-	/* the event has no stamp of its own, but that of a tick */
+	/* the event has no stamp of its own, or its stamp is that of a tick */
 	bool by_tick;
-	/* 'by_tick', and that tick has EVENT_FLAG_BRIEF */
+	/* 'stamp' is that of a tick which has EVENT_FLAG_BRIEF */
 	bool by_brief_tick;
 	uint64_t stamp;
 	uint64_t operand[4];

@@ -219,9 +219,10 @@ void narrate_lost(struct narrator *n, const struct order_producer *producer,
 		  uint64_t count, uint64_t from, uint64_t to);
 
 /*
- * Should the caller end the block before the next event?  Return false between
- * the pieces of a text, because if the block ended there and the process were
- * then killed, recovery would have only some of the pieces.
+ * Should the caller end the block before the next event?  Between the pieces of
+ * a text, the block may be longer by NARRATE_PIECES_NBYTES, because if the
+ * block ended there and the process were then killed, recovery would have only
+ * some of the pieces.
  */
 bool narrate_is_full(const struct narrator *n);
 

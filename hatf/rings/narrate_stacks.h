@@ -3,11 +3,11 @@
  * narrate_stacks.h - the call stacks of events as comments (FORMAT "Stacks")
  *
  * A definition is a comment that says what a stack's number means.  The
- * recorder has a table of stacks.  The recorder defines a stack before the
- * first record of a segment that refers to it, and again where a producer put
- * the definition into a ring (EVENT_STACK_NODE).  Recovery has no such table,
- * so it defines stacks only where the producers put the definitions.  So the
- * trace may define a stack twice, which FORMAT allows.
+ * recorder has a table of stacks.  The recorder defines a stack once in each
+ * segment: before the first record that refers to it, or where a producer put
+ * the definition into a ring (EVENT_STACK_NODE), if that comes first.  Recovery
+ * has no such table, so it writes every definition that it finds in the rings.
+ * The trace may then define a stack twice, which FORMAT allows.
  *
  * As in narrate.h, a struct has one owner, and no function allocates, locks or
  * makes a system call.
@@ -52,7 +52,7 @@ void narrate_use_stacks(struct narrator *n, struct narrate_stacks *s);
 /*
  * Define the stack 'id', its callers and their frames, except those that the
  * segment has defined.  The comments go into the open block, so the caller may
- * have to end the block first (narrate_is_full()).
+ * have to end the block first (narrate_is_full()).  In recovery, do nothing.
  */
 void narrate_define_stack(struct narrator *n, uint32_t id);
 

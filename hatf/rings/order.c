@@ -333,8 +333,8 @@ pass_realloc_early(struct order *o, struct order_producer *s, bool done,
 
 /*
  * Is the stamp of the next event of 's' exact?  It is if the event has its own
- * stamp or is a tick.  Otherwise the event can have happened at any time from
- * the stamp to the next change of the epoch.
+ * stamp or the stamp of a tick.  Otherwise the event can have happened at any
+ * time from the stamp to the next change of the epoch.
  */
 static bool
 has_own_stamp(const struct order_producer *s)

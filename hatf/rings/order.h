@@ -2,8 +2,8 @@
 /*
  * order.h - merge the events of all rings into one causal sequence
  *
- * Producers and consumer share four rules.  ORDER.md defines "an order in which
- * events can have happened", and proves that the rules give such an order.
+ * Producers and consumer share four rules.  ORDER.md defines which sequences
+ * are right, and proves that the rules give a right sequence.
  *
  *  1. free() publishes before the real call; malloc() publishes after the real
  *     call, before it returns.  So the allocator's own synchronization lies
@@ -14,20 +14,20 @@
  *     after it.  The allocator may free the old block, and hand it out again,
  *     at any point between the two.
  *  3. The caller picks a time T, makes all producers stamp their next events
- *     (clock_bump()), and only then reads the heads.  The events with a stamp
- *     <= T are passed on (to the sink) in the order of their stamps.  If an
- *     event with such a stamp is not yet published, it is an allocation whose
- *     block no other thread has seen or a free that has not happened, so
- *     passing it on in the next round is also a correct order.
+ *     (clock_bump()), and only then calls order_round(), which reads the heads.
+ *     The events with a stamp <= T are passed on (to the sink) in the order of
+ *     their stamps.  If an event with such a stamp is not yet published, it is
+ *     an allocation whose block no other thread has seen or a free that has not
+ *     happened, so passing it on in the next round is also right.
  *  4. No event passes the begin event of a realloc whose end event is not
  *     published.
  *
- * The records of a realloc must come after the free (by any thread) of its new
- * block and before the next allocation (by any thread) in its old block.  So a
- * realloc is passed on at the stamp of its end, or just before the first
- * allocation in its old block, whichever is earlier.  If that allocation has no
- * stamp of its own, the free of the new block may still be missing.  Then the
- * realloc is passed on as a free, and later an alloc.
+ * The records of a realloc must come after the free (by any thread) that gave
+ * back the memory of its new block, and before the next allocation (by any
+ * thread) in its old block.  So a realloc is passed on at the stamp of its end,
+ * or just before the first allocation in its old block, whichever is earlier.
+ * If that allocation has no stamp of its own, that free may still be missing.
+ * Then the realloc is passed on as a free, and later an alloc.
  *
  * The rules hold for the blocks of all heaps, since all heaps share the address
  * space.
@@ -110,7 +110,7 @@ struct order_producer {
 typedef void order_sink(void *context, const struct order_producer *s,
 			const struct event *ev);
 
-/* Does an event without a stamp of its own have 'stamp' of a brief tick? */
+/* Is 'stamp' that of the last tick of the producer, and is this tick brief? */
 static inline bool
 order_is_brief(const struct order_producer *s, uint64_t stamp)
 {

@@ -9,9 +9,8 @@
  * malloc().  The functions of preload/record/ring_wait.h let a producer wait
  * for room, and let the consumer wake it.
  *
- * 'head' and 'tail' count words since the ring was made or given to another
- * thread; they are 64-bit numbers and never wrap.  A slot index is
- * 'count & mask'.
+ * 'head' and 'tail' count words since the ring's life began (image.h); they are
+ * 64-bit numbers and never wrap.  A slot index is 'count & mask'.
  *
  *          tail             (drained)            head        tail + capacity
  *   ────────┼───────────────────┼──────────────────┼───────────────┼────
