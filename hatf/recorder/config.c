@@ -374,7 +374,8 @@ static const struct variable {
 	const char *want;
 } variables[CONFIG_VARIABLE_COUNT] = {
 	{ "HATFTRACE_OUT", set_out, "%e.%p.hatf.gz",
-	  "a path with %p, %e, %h, %n, %s or %%" },
+	  "a path in which % stands only in %p, %e, %h, %n, %% or, after the "
+	  "last /, %s" },
 	{ "HATFTRACE_CLOCK", set_clock, "auto", "auto, off, coarse, us or ns" },
 	{ "HATFTRACE_COMPRESS", set_compress, "gzip",
 	  "gzip, gzip:1 to gzip:3, or none" },
@@ -394,7 +395,8 @@ static const struct variable {
 	{ "HATFTRACE_CONTROL", set_control, "on", "on or off" },
 	{ "HATFTRACE_NOTES", set_notes, "none", "none or an absolute path" },
 	{ "HATFTRACE_STACKS", set_stacks, "off",
-	  "off, caller, on or 1 to 256 frames; optionally, :frees after it" },
+	  "off; or caller, on or 1 to 256 frames, optionally with :frees after "
+	  "it" },
 	{ "HATFTRACE_VERBOSE", set_verbose, "0", "0 or 1" },
 };
 

@@ -19,8 +19,8 @@
 
 /*
  * Remove the file that the process had created beside the trace as its next
- * segment, if the file is empty or has the same start as the trace.  Keep any
- * other file of that name.
+ * segment, if the file is empty, or if its header has the process id and the
+ * start time of the trace.  Keep any other file of that name.
  */
 static void
 remove_announced(const struct recovery *r)
