@@ -181,7 +181,7 @@ set_bytes(struct field_state *f, const struct schema_field *field,
 	if (property != 0)
 		return "the field holds bytes: its interpretation must be none";
 	if (args[0] > SCHEMA_MAX_WIDTH)
-		return "the width is too large";
+		return "the width exceeds 1 MiB";
 	f->width_from = SCHEMA_NO_FIELD;
 	f->bytes_width = (uint32_t)args[0];
 	return NULL;

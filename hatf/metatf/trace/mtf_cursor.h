@@ -26,7 +26,7 @@ struct cursor {
 	struct byte_source *source;
 	bool is_open, has_own;
 	bool is_busy; /* the reader is reading an element of this section */
-	/* For a column: how many elements the last stride skips. */
+	/* For a column: how many elements to skip before the next number. */
 	uint64_t skipped_count;
 	bool is_held; /* the stride is 0, so use the same element again */
 	uint64_t held;

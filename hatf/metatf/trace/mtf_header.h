@@ -7,11 +7,11 @@
  *	     4	1	class: 1, numbers of 4 bytes; 2, of 8 bytes
  *	     5	1	byte order: 1 little-endian, 2 big-endian
  *	     6	1	length of the DTD's name
- *	     7	1	0; or 1, each section is a gzip stream of its own
+ *	     7	1	1: each section is a gzip stream of its own; else 0
  *	     8	8	zeros
  *	    16	n	number of sections
  *		n	start of the records
- *		n	number of data records; all ones: the trace has no end
+ *		n	number of data records; all ones: an incomplete trace
  *		...	the DTD's name
  *		3n	for each section its number, start and size
  *

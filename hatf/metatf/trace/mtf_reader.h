@@ -7,8 +7,8 @@
  * with these records, and does not return the records of the column.
  *
  * Memory is two buffers for each section that is read at the same time, and
- * what the largest record needs, at most MTF_MAX_RECORD_NBYTES.  Used by one
- * thread at a time.
+ * room for the values and bytes of the largest record (MTF_MAX_VALUES,
+ * MTF_MAX_RECORD_NBYTES).  Used by one thread at a time.
  */
 #ifndef HATF_MTF_READER_H
 #define HATF_MTF_READER_H
@@ -40,9 +40,9 @@ struct mtf_record {
 	const struct schema_record *type;
 	/*
 	 * A value for each field in the order of type->steps; repeated fields
-	 * occur as often as their count says.  Of a metadata record: the tag,
-	 * record, field, property and its arguments.  Valid until the next
-	 * record is read.
+	 * occur as often as their count says.  Of a metadata record: its tag,
+	 * the tag of the record that it changes, the field, the property and
+	 * the arguments of the property.  Valid until the next record is read.
 	 */
 	const struct mtf_value *values;
 	size_t value_count;
@@ -80,8 +80,8 @@ void mtf_reader_close(struct mtf_reader *r);
 void mtf_reader_limit(struct mtf_reader *r, uint64_t nbytes);
 
 /*
- * Read the next record.  Return false at the end, or on an error; then
- * mtf_reader_error() is not NULL.
+ * Read the next record.  Return false at the end, where mtf_reader_error() is
+ * NULL, or on an error.
  */
 bool mtf_reader_next(struct mtf_reader *r, struct mtf_record *record);
 

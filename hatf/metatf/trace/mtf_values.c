@@ -419,7 +419,8 @@ next_element(struct mtf_reader *r, struct cursor *c, uint64_t *number_ret)
 		else if (ok && r->type->role == ROLE_COMMENT)
 			ok = skip_comment(r, c);
 		else if (ok && r->type != data)
-			ok = FAIL(r, "a section record inside a section");
+			ok = FAIL(r,
+				  "unexpected record in a section of numbers");
 		ok = ok && reader_count(r, 1 + r->byte_count - byte_count);
 		r->value_count = value_count;
 		r->byte_count = byte_count;

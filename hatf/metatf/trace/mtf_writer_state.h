@@ -19,7 +19,7 @@
 struct part {
 	struct section_state state;
 	struct byte_sink sink;
-	/* Of a column: how many elements the last stride skipped. */
+	/* Of a column: how many elements a reader skips before the next one. */
 	uint64_t skipped_count;
 	bool is_open;
 };
