@@ -334,7 +334,7 @@ parse_record(struct parser *p, const char *name, struct dtd_place place)
 	return record;
 }
 
-/* Parse the fields of a group, after its opening mark. */
+/* Parse a group, from its opening mark to its closing mark. */
 static bool
 parse_group(struct parser *p, struct dtd_field *group)
 {
@@ -377,7 +377,7 @@ parse_named_field(struct parser *p, struct dtd_field *f, bool is_simple)
 	return true;
 }
 
-/* Parse a simple field: a name or a group. */
+/* Parse a field.  If 'is_simple' is true, accept only a name or a group. */
 static struct dtd_field *
 parse_field(struct parser *p, bool is_simple)
 {

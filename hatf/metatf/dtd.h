@@ -10,7 +10,7 @@
  *   1.1  the talk that presented the paper: the grammar of 1.0, but the tags
  *	  1, 2 and 3 are free;
  *   1.2  the DTD of mpatrol's mptrace: fields have a type (int or string) and
- *	  no width, and fields of a record stand in braces.
+ *	  need no width, and the fields of a record stand in braces.
  *
  * This is the syntax alone.  schema.h resolves names and checks what a DTD
  * means.

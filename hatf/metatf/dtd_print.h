@@ -12,9 +12,9 @@
  * and written again, the result is the same.
  *
  * 1.0 reserves the tags 1 to 3.  If a DTD of another dialect uses them, all its
- * tags become larger by 3.  1.2 has no widths and one kind of string.  For 1.2,
- * dtd_print() omits the widths, and turns a record of a length and as many
- * bytes into a string.  In the other direction, an int gets 8 bytes, and a
+ * tags become larger by 3.  1.2 needs no widths and has one kind of string.
+ * For 1.2, dtd_print() omits the widths, and turns a record of a length and as
+ * many bytes into a string.  In the other direction, an int gets 8 bytes, and a
  * string becomes a record of a length of two bytes and the bytes.
  *
  * Return false and set '*err' if the dialect cannot express the DTD, or if

@@ -55,7 +55,9 @@ follow(struct build *b, const struct scope *scope, const struct dtd_property *p)
 			return NULL;
 		}
 	}
-	build_fail(b, p->place, "property '%.60s.%.60s' refers to itself",
+	build_fail(b, p->place,
+		   "property '%.60s.%.60s' refers to itself, or to a chain of "
+		   "more than 32 properties",
 		   p->field, p->name);
 	return NULL;
 }

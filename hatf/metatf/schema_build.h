@@ -35,7 +35,8 @@ bool build_fail(struct build *b, struct dtd_place place, const char *format,
 bool build_no_memory(struct build *b);
 
 /*
- * Does a record have a tag?  A record without a tag is part of other records.
+ * Does a record have a tag?  A record without a tag can only be a part of other
+ * records, or the only record of a section.
  */
 bool build_has_tag(const struct build *b, const struct dtd_record *record);
 

@@ -140,7 +140,8 @@ hostile 'too long' 'print("/*" + "x" * 5000000 + "*/")' \
 	'this DTD is longer than 4194304 bytes'
 hostile 'a circle of widths' 'print("""a.width = b.width; b.width = a.width;
 a.interpretation = none; r : (tag, a) { tag.value = 4; }""")' \
-	"property 'a.width' refers to itself"
+	"property 'a.width' refers to itself, or to a chain of more than 32\
+ properties"
 hostile 'many properties' 'for i in range(100000): print(f"a{i}.width=1;")
 print("r : (tag, b) { tag.value=4; }")' "field 'b' of record 'r' has no *"
 
