@@ -271,7 +271,7 @@ print_full_property(struct printer *p, const struct dtd_property *property)
 	print_comment_after(p, property->trailing);
 }
 
-/* Print a property of a DTD in any dialect; the output is in 1.0 or 1.1. */
+/* Print a property of a DTD of any dialect as dialects 1.0 and 1.1 have it. */
 static void
 print_property_1_0(struct printer *p, const struct dtd_property *property)
 {

@@ -16,7 +16,7 @@
  * then go on while the writer thread waits for a processor.
  */
 #define INITIAL_RING_WORDS ((4ull << 20) / sizeof(uint64_t))
-#define RING_NBYTES_MIN	   (4ull << 10) /* room for a few dozen events */
+#define RING_NBYTES_MIN	   (4ull << 10) /* room for at least 85 events */
 #define RING_NBYTES_MAX	   (1ull << 30)
 
 /* In a shorter segment the header would be most of the file. */
@@ -365,7 +365,7 @@ set_notes(struct config *c, const char *value)
 
 /*
  * The table of all variables.  'want' says which values are right.  In
- * messages, it comes after "wrong value '...', want".
+ * messages, it comes after "want".
  */
 static const struct variable {
 	const char *name;

@@ -50,9 +50,9 @@ read_header(struct saved_rings *set, int fd, struct hatf_error *err)
 }
 
 /*
- * Is the file 'fd' the ring file of the trace 'trace_fd'?  Compare the first
- * bytes of the trace, or its name.  If the ring file names no trace, return
- * 'otherwise'.
+ * Is the file 'fd' the ring file of the trace 'trace_fd'?  It is if the ring
+ * file names a trace with the same file name or with the same first bytes.  If
+ * the ring file names no trace, return 'otherwise'.
  */
 static bool
 is_ring_file_of(int fd, const char *trace, int trace_fd, bool otherwise)

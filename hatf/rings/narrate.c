@@ -270,7 +270,7 @@ note_tick(struct narrator *n, uint64_t stamp, bool is_brief)
 	if (__builtin_expect(stamp == n->tick_stamp && !n->is_stamped, 1))
 		return;
 	n->tick_stamp = stamp;
-	/* Only traces in microseconds have ticks and need clock comments. */
+	/* Only traces in microseconds have clock comments. */
 	if (n->unit_ns != 1000)
 		return;
 	step = step_of_tick(n, stamp, is_brief);

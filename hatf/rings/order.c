@@ -578,7 +578,7 @@ find_run(const struct order_producer *s)
 
 /*
  * Pass a run of one-word events to the run sink.  All of these events have the
- * tick of the event before the run, so no event of another producer can come
+ * stamp of the event before the run, so no event of another producer can come
  * between them.
  */
 static void

@@ -28,7 +28,8 @@ end_block(struct ledger *ledger, struct heap *heap, uint64_t address,
 }
 
 /*
- * Add a block.  If 'entry' is a realloc, the block keeps its object and birth.
+ * Add a block.  If 'entry' is a realloc of a known block, the block keeps its
+ * object and birth.
  */
 static bool
 begin_block(struct ledger *ledger, struct heap *heap,

@@ -23,8 +23,8 @@
 #define SAMPLE_MAX UINT32_MAX
 
 /*
- * Limit of the length of a number in a header, in bytes; no valid number is
- * longer.
+ * Room for the text of a number in a header, in bytes, with its NUL.  A longer
+ * text is ignored.
  */
 #define NUMBER_MAX 64
 
@@ -94,7 +94,7 @@ sampling_blocks(const struct sampling *sampling, uint64_t nbytes,
 	return (sample_count << PART_BITS) / (words + 1);
 }
 
-/* Round to an integer; INT64_MAX if the result is larger. */
+/* Round to an integer, at most INT64_MAX. */
 static uint64_t
 to_u64(double x)
 {

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* How many bytes are converted to hexadecimal digits at a time. */
+/* How many bytes are converted to hexadecimal digits or escaped at a time. */
 #define HEX_NBYTES 4096
 
 static const char digits[] = "0123456789abcdef";
@@ -279,9 +279,10 @@ tag_of(struct textio_cell cell)
 		const char *const name = hatf_tag_name(tag);
 
 		/*
-		 * Most names differ in the first letter, so compare this letter
-		 * first.  If the cell is empty, '*cell.start' is the byte after
-		 * the cell.  It is not a letter, so no name matches.
+		 * Most names differ from the cell in the first letter, so
+		 * compare this letter first.  If the cell is empty,
+		 * '*cell.start' is the byte after the cell.  It is not a
+		 * letter, so no name matches.
 		 */
 		if ((uint8_t)*name == *cell.start && strlen(name) == nbytes &&
 		    memcmp(name, cell.start, nbytes) == 0)

@@ -18,7 +18,7 @@
 
 #include <stdlib.h>
 
-/* Limit of the bytes of two attributes, each a key and a number. */
+/* Room for an attribute, in bytes: more than a key and a number take. */
 #define ATTRIBUTES_NBYTES 24
 
 enum operation {

@@ -35,7 +35,7 @@
 
 /*
  * Each name field begins with a byte.  This byte is 0 if there is no name.
- * Otherwise it is the index of the name in the name table, from 1.
+ * Otherwise its low 7 bits are the index of the name in the name table, from 1.
  */
 #define MTRC_NAME_NEW	0x80 /* set if the name itself follows */
 #define MTRC_NAME_COUNT 128  /* number of different indices */

@@ -5,7 +5,7 @@
  * The index of a block is the number of its allocation; a realloc keeps the
  * index.  If mpatrol wrote the trace, comments give the indices that were
  * skipped.  The sink assigns names to entries of the name table as mpatrol
- * does, so it reproduces a file that mpatrol wrote byte for byte.
+ * does, so it reproduces, byte for byte, a file that mpatrol wrote.
  */
 #include "hatf/formats/foreign/mtrc.h"
 

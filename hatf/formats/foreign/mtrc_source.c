@@ -495,7 +495,7 @@ has_record(struct source *s)
 		return true;
 	/*
 	 * A complete file has a trailer.  If the file ends without one, the
-	 * program was killed before mpatrol wrote it.
+	 * program was probably killed before mpatrol wrote the trailer.
 	 */
 	if (w->input.status == HATF_END)
 		source_stop(s, HATF_NO_TRAILER, NULL);

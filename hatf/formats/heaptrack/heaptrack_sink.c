@@ -6,7 +6,7 @@
  * heaptrack_print and heaptrack_gui read these files; heaptrack_source.c
  * explains their lines.  The sink defines every string, return address, stack
  * and kind of block once, before the first line that refers to it.  It defines
- * only stacks that a block has.
+ * only the stacks of blocks, and the parents of these stacks.
  *
  * One return address may have several frames, if the compiler inlined
  * functions.  Adjacent frames of a stack with the same address and object are

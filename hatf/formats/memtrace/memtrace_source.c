@@ -84,7 +84,7 @@ take_header(struct memtrace_cursor *c, struct packet *p)
 	uint64_t ignored;
 
 	p->domain = 0;
-	/* The header gives the length of the packet's content in bits. */
+	/* The header gives the length of the whole packet in bits. */
 	if (!memtrace_take(c, 4, &ignored) ||
 	    !memtrace_take(c, 4, &p->nbytes) ||
 	    !memtrace_take(c, 8, &p->begin) || !memtrace_take(c, 8, &p->end) ||

@@ -309,8 +309,8 @@ memtrace_take_location(struct memtrace_stacks *m, struct memtrace_domain *d,
 		return HATF_NO_MEMORY;
 	if (!added) {
 		/*
-		 * Another domain has defined this code before, so the two
-		 * definitions must be equal.
+		 * This code was defined before, perhaps by another domain, so
+		 * the two definitions must be equal.
 		 */
 		const bool is_same = is_same_location(m, block, first);
 

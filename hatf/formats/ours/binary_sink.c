@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 /*
- * How many rows a section has.  One number that needs 8 bytes doubles the
- * length of its section, so sections must be small.  But they must be large
+ * Maximum number of rows of a section.  One number that needs 8 bytes doubles
+ * the length of its section, so sections must be small.  But they must be large
  * enough that their headers matter little.
  */
 #define SECTION_ROWS 4096

@@ -153,7 +153,10 @@ take_row(struct source *s, struct hatf_record *rec, size_t *want_ret)
 	return true;
 }
 
-/* Decode rows of the section.  The window must have at least one whole row. */
+/*
+ * Decode rows of the section.  The window must have at least one whole row.
+ * '*want_ret' is how many bytes the window must have for the next call.
+ */
 static size_t
 take(struct source *s, struct hatf_record *records, size_t max,
      size_t *want_ret)

@@ -47,7 +47,7 @@ struct hatf {
 	/* the placement is "smallest" (TECHNIQUE_SMALLEST) */
 	bool smallest;
 	/*
-	 * tries several placements; NULL: 'planner' alone places the metadata
+	 * tries several placements; NULL: one planner places the metadata
 	 */
 	struct trial *trial;
 };

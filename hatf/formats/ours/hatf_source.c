@@ -386,9 +386,9 @@ probe_further(struct source *s, struct decoder *trial, const uint8_t *next,
 
 /*
  * Decode the first records on trial.  Return NULL if they are HATF.  Also
- * return NULL if they are truncated, because read_records() reports this later.
- * Else return the name of the invalid field.  Afterwards, 'trial' has the
- * position at which decoding ended.
+ * return NULL if the trace is truncated after its first record, because
+ * read_records() reports this later.  Else return the name of the invalid
+ * field.  Afterwards, 'trial' has the position at which decoding ended.
  */
 static const char *
 probe(struct source *s, struct decoder *trial)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /*
- * How many records a group has.  Each stream of a group is compressed
+ * Maximum number of records of a group.  Each stream of a group is compressed
  * separately, so the group must be large enough that this costs little.  One
  * address of 8 bytes makes all addresses of its group 8 bytes wide, so the
  * group must not be larger than necessary.

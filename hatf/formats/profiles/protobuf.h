@@ -30,7 +30,7 @@ struct protobuf {
 	bool failed;
 };
 
-/* Append a number without a field number, as packed fields have it. */
+/* Append a number without a field number, as in a packed field. */
 void protobuf_put_varint(struct protobuf *m, uint64_t n);
 
 /*

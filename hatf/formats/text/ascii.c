@@ -80,7 +80,7 @@ names_columns(struct textio_cell line)
 		line.start[FIRST_NBYTES] == '\t');
 }
 
-/* Parse the names of columns in the first line. */
+/* Parse the names of columns in a line that begins as 'first_line'. */
 static const char *
 parse_first(struct ascii *a, struct textio_cell line)
 {

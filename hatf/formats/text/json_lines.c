@@ -15,8 +15,8 @@
 static const char hex_key[] = "hex";
 
 /*
- * The largest number that JavaScript and jq represent exactly; larger numbers
- * are written as strings.
+ * JavaScript and jq represent all integers up to this one exactly; larger
+ * numbers are written as strings.
  */
 #define EXACT_MAX ((uint64_t)1 << 53)
 
