@@ -59,7 +59,8 @@ static const struct format formats[] = {
 	  .source = &metatf_source,
 	  .sink = &metatf_splitaddr_sink },
 	{ .name = "metatf-split",
-	  .about = "Meta-TF with sections of sizes, addresses, times, threads",
+	  .about = "Meta-TF with sizes, addresses, times and threads in "
+		   "sections of their own",
 	  .suffix = ".split.mtf",
 	  .keeps = KEEPS_ALL,
 	  .compresses = true,
@@ -227,8 +228,8 @@ static const struct format formats[] = {
 	 * recognizes is either HATF or not a trace.
 	 */
 	{ .name = "hatf",
-	  .about = "HATF 1.0 (Chilimbi, Jones, Zorn, ISMM 2000), in blocks of "
-		   "gzip",
+	  .about = "HATF 1.0 (Chilimbi, Jones, Zorn, ISMM 2000), in gzip "
+		   "blocks",
 	  .suffix = ".hatf",
 	  .keeps = KEEPS_ALL,
 	  .compresses = true,

@@ -404,11 +404,12 @@ check_section_field(struct build *b, struct schema *schema,
 		other->is_column = true;
 	if (f->interpretation == DTD_SECTION_STRIDE &&
 	    (other == s || !schema_has_elements(other)))
-		return build_fail(b, f->place,
-				  "field '%.60s' takes its values from section "
-				  "'%.60s', which must have exactly one record "
-				  "with one number",
-				  f->name, other->name);
+		return build_fail(
+			b, f->place,
+			"field '%.60s' takes its values from section "
+			"'%.60s', which must be another section, with "
+			"exactly one record with one number",
+			f->name, other->name);
 	return true;
 }
 

@@ -281,7 +281,8 @@ expand_text(struct draft *d, const struct dtd_field *f,
 	if (p->value.text != NULL && p->value.text[0] != '\0')
 		return build_fail(
 			d->b, p->value.place,
-			"the default of bytes must be the empty string");
+			"the default of a string must be \"\", the empty "
+			"string");
 	if (p->value.text != NULL)
 		field->interpretation = DTD_DEFAULT;
 	field = draft_add_field(d, "data", f->place);

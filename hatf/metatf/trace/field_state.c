@@ -199,11 +199,11 @@ check_section(const struct section_state *s, const struct schema *schema,
 	if (property != DTD_SECTION_OFFSET && property != DTD_SECTION_STRIDE)
 		return NULL;
 	if (other == NULL)
-		return "no section has this number";
+		return "the field refers to a section that is not defined";
 	if (property == DTD_SECTION_STRIDE &&
 	    (other == s->section || !schema_has_elements(other)))
-		return "the section must have exactly one record with one "
-		       "number";
+		return "the field must take its numbers from another section, "
+		       "with exactly one record with one number";
 	return NULL;
 }
 
@@ -216,7 +216,7 @@ section_state_set(struct section_state *s, const struct schema *schema,
 	const char *why;
 
 	if (field >= record->field_count || record->fields[field].is_tag)
-		return "the record has no such field";
+		return "the record has no such field, or the field is its tag";
 	if (property > DTD_SECTION_STRIDE)
 		return "no property has this number";
 	f = &s->fields[record->first_field + field];

@@ -98,7 +98,7 @@ mtf_writer_set(struct mtf_writer *w, const struct schema_section *section,
 	if (p == NULL)
 		return false;
 	if (metadata == NULL || field > UINT8_MAX)
-		return FAIL(w, "%.60s: no metadata record can name field %u",
+		return FAIL(w, "%.60s: metadata cannot change field %u",
 			    record->name, field);
 	why = section_state_set(&p->state, w->schema, record, field, property,
 				args);
@@ -533,7 +533,8 @@ mtf_writer_extend(struct mtf_writer *w, const struct schema *schema,
 		return false;
 	if (schema->section_count != w->schema->section_count ||
 	    schema->tag_width != w->schema->tag_width)
-		return FAIL(w, "the new schema has other sections");
+		return FAIL(w, "the new schema has other sections, or tags of "
+			       "another width");
 	for (uint32_t i = 0; i < schema->section_count; i++)
 		if (w->parts[i].is_open &&
 		    !section_state_extend(&w->parts[i].state,
