@@ -116,7 +116,7 @@ struct schema_record {
 	 */
 	uint32_t first_field;
 	struct dtd_place place;
-	const char *comment; /* comment of the DTD, or NULL */
+	const char *comment; /* comment before it in the DTD, or NULL */
 };
 
 struct schema_section {

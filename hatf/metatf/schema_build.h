@@ -20,7 +20,7 @@ struct build {
 	uint32_t all_field_count;
 	/* for each property, by its ordinal: does a field use it? */
 	bool *is_used;
-	/* The histories of this section. */
+	/* The histories of the section that is being made. */
 	uint32_t *histories; /* index + 1 of each property; 0: none */
 	uint32_t history_count;
 	/* for each record, by its ordinal: is it a part of other records? */

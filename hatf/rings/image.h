@@ -67,11 +67,8 @@
  */
 #define IMAGE_WORDS_MIN 512u
 #define IMAGE_WORDS_MAX (1ull << 27)
-#define IMAGE_RINGS_MAX 65536u /* rings in use at a time, one per thread */
-/*
- * The first block of a trace has at most this length: four times a recorder's
- * buffer.
- */
+#define IMAGE_RINGS_MAX 65536u /* rings in use at a time */
+/* Maximum length of the first block of a trace. */
 #define IMAGE_HEAD_NBYTES_MAX (4u << 20)
 
 #define IMAGE_COMMIT_ENDED   1u /* the last block of the trace has a trailer */

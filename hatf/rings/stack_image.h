@@ -51,8 +51,8 @@ struct stack_image_object {
 	/* memory of the object; if 'end' is 0, the entry is unused */
 	uint64_t begin, end;
 	/*
-	 * An address of the object in memory minus the same address in its
-	 * file.
+	 * What to subtract from an address in memory to get the address in the
+	 * object's file.
 	 */
 	uint64_t base;
 	uint32_t build_id_nbytes;

@@ -35,7 +35,7 @@ enum memtrace_event {
 	MEMTRACE_ALLOC = 2,
 	MEMTRACE_PROMOTE = 3,
 	MEMTRACE_COLLECT = 4,
-	/* 101 to 116: an allocation of 1 to 16 words. */
+	/* Plus a number from 1 to 16: an allocation of so many words. */
 	MEMTRACE_SHORT_ALLOC = 100,
 };
 #define MEMTRACE_SHORT_MAX 16
@@ -56,7 +56,7 @@ enum memtrace_area {
  */
 #define MEMTRACE_TABLE_COUNT 31
 
-/* The first byte of a number that takes more bytes. */
+/* The first byte of a number that takes more than one byte. */
 enum {
 	MEMTRACE_VINT16 = 253,
 	MEMTRACE_VINT32 = 254,

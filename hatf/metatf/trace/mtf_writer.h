@@ -71,7 +71,7 @@ bool mtf_writer_comment(struct mtf_writer *w,
 bool mtf_writer_extend(struct mtf_writer *w, const struct schema *schema,
 		       const char *dtd_text, size_t dtd_nbytes);
 
-/* Return how a field of a section is stored at present. */
+/* Return how a field is stored at present; NULL if the writer has failed. */
 struct field_state;
 const struct field_state *mtf_writer_state(struct mtf_writer *w,
 					   const struct schema_section *section,
