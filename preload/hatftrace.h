@@ -3,11 +3,12 @@
  * hatftrace.h - functions by which a program starts and stops its recorder, and
  * puts marks, events and pools into the trace
  *
- * For C and C++.  No library must be linked: the functions that do the work are
- * weak symbols, which libhatftrace.so defines when it is preloaded.  Without
- * the recorder, each call below compares a pointer with NULL and does nothing,
- * so released programs may contain the calls.  Any thread may call these
- * functions, but a signal handler must not.  They keep errno.
+ * For C and C++.  A program needs no library to link with: the functions that
+ * do the work are weak symbols, which libhatftrace.so defines when it is
+ * preloaded.  Without the recorder, each call below compares a pointer with
+ * NULL and does nothing, so released programs may contain the calls.  Any
+ * thread may call these functions, but a signal handler must not.  They keep
+ * errno.
  */
 #ifndef HATFTRACE_H
 #define HATFTRACE_H
@@ -136,7 +137,7 @@ hatftrace_event(const char *name, const char *format, ...)
  * --events' generates functions that put such records into the trace by calling
  * hatftrace_client_fields().  That function returns the same values as
  * hatftrace_event().  It also returns -1 if the fields take more than 880
- * bytes.
+ * bytes, or if the DTD is too long.
  */
 struct hatftrace_dtd {
 	const char *name;

@@ -49,8 +49,8 @@
 
 #define CLOCK_IDLE 0ull
 /*
- * Value of thread.tick for a thread that has published no tick.  'clock_tick'
- * never has this value.
+ * Value of thread.tick if the ring has no tick that later events may use.
+ * 'clock_tick' never has this value.
  */
 #define CLOCK_NO_TICK UINT64_MAX
 #define CLOCK_STAMPED (1ull << 63)

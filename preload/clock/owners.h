@@ -92,8 +92,8 @@ owners_have(uint32_t self, uintptr_t address, size_t nbytes)
 
 	/*
 	 * relaxed: when a thread gets memory from another thread, the two have
-	 * synchronized.  The first thread then cannot read an older owner than
-	 * the other thread read or wrote.
+	 * synchronized.  The thread that gets the memory then cannot read an
+	 * older owner than the other thread read or wrote.
 	 */
 	if (__builtin_expect(atomic_load_explicit(owners_entry(address),
 						  memory_order_relaxed) != self,

@@ -25,7 +25,7 @@ struct tick_grant {
 	 */
 	const void *candidate;
 	uint64_t since_ns;   /* when 'candidate' was set; CLOCK_MONOTONIC */
-	uint64_t granted_ns; /* 0: no thread has been granted the tick */
+	uint64_t granted_ns; /* 0: no thread has the tick */
 	uint64_t patience_ns;
 };
 

@@ -21,8 +21,8 @@
  */
 #define SHARE 4u
 /*
- * Wait at most this long for the writer's answer.  On a busy machine the writer
- * may be delayed.
+ * Wait at most ASK_NS for the writer's answer, since the writer may be delayed
+ * on a busy machine.  Wake the writer again every LOOK_NS.
  */
 #define ASK_NS	(2 * NS_PER_SEC)
 #define LOOK_NS (NS_PER_SEC / 50)
@@ -37,7 +37,10 @@ enum {
 	FIELD_COUNT
 };
 
-/* Bytes that may still be mapped. */
+/*
+ * Bytes that count for RLIMIT_AS ('all') and for RLIMIT_DATA ('data'): those in
+ * use, or those that may still be mapped.
+ */
 struct headroom {
 	uint64_t all, data;
 };
@@ -45,8 +48,8 @@ struct headroom {
 /* was there a limit when the limits were last read? */
 static _Atomic bool is_limited;
 /*
- * What is left of 'all' since the writer's last answer.  Each thread subtracts
- * what it takes.
+ * How many bytes may still be mapped under RLIMIT_AS: the writer's last answer,
+ * from which each thread subtracts what it takes.
  */
 static _Atomic uint64_t left;
 /*
@@ -92,8 +95,8 @@ subtract(uint64_t a, uint64_t b)
 
 /*
  * Return the bytes that the recorder may still take of a limit: a share of the
- * bytes that the program does not use.  'use' bytes are in use, of which 'ours'
- * are the recorder's.
+ * bytes that the program does not use, less the recorder's own bytes.  'use'
+ * bytes are in use, of which 'ours' are the recorder's.
  */
 static uint64_t
 limit_share(uint64_t limit, uint64_t use, uint64_t ours)
@@ -174,8 +177,8 @@ memory_limit_answer(void)
 	const uint32_t n = atomic_load_explicit(&asked, memory_order_acquire);
 
 	/*
-	 * relaxed, both words: while a thread waits for an answer, only the
-	 * writer writes them.
+	 * relaxed, both words: only the writer stores to 'answered', and the
+	 * release below publishes 'left'.
 	 */
 	if (n == atomic_load_explicit(&answered, memory_order_relaxed))
 		return;
@@ -185,7 +188,10 @@ memory_limit_answer(void)
 	sys_futex_wake(&answered);
 }
 
-/* Wait until question 'n' is answered. */
+/*
+ * Wait until question 'n' is answered.  Return false if there is no answer in
+ * time.
+ */
 static bool
 await_answer(uint32_t n)
 {

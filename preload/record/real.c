@@ -438,8 +438,8 @@ real_find_operator(const char *symbol, bool *direct_ret)
 	p = elf_lookup_function(symbol, (void *)(uintptr_t)real.malloc,
 				direct_ret);
 	if (p == NULL) {
-		say("no C++ library defines %s, which %s", symbol,
-		    "the program calls");
+		say("no loaded library defines %s, which %s", symbol,
+		    "the program calls; aborting the program");
 		real.abort();
 	}
 	return p;

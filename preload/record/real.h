@@ -138,10 +138,10 @@ void *real_realloc_early(void *p, size_t size);
 /*
  * Find the next definition of a C++ operator.  A caller does so when it first
  * needs the operator, since the library that defines the operator may be loaded
- * late.  Set '*direct_ret' if the definition belongs to the allocator itself,
- * and not to a C++ library that calls malloc() and free().  This never returns
- * NULL.  If no library defines the operator, abort the process with a message,
- * as the loader would have done without the recorder.
+ * late.  Set '*direct_ret' to whether the definition belongs to the allocator
+ * itself, and not to a C++ library that calls malloc() and free().  This never
+ * returns NULL.  If no library defines the operator, abort the process with a
+ * message, as the loader would have done without the recorder.
  */
 void *real_find_operator(const char *symbol, bool *direct_ret);
 

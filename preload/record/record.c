@@ -180,7 +180,7 @@ is_idle(void)
 
 /*
  * Record the begin of a realloc of malloc's block 'old' as one word.  Return
- * false if the begin needs a stamp, or more words.
+ * false if the begin needs a stamp or more words, or if there is no room.
  */
 static bool
 put_short_begin(struct thread *t, const struct record_block *old)

@@ -36,11 +36,11 @@
  * that call, malloc() therefore records.  free() checks the flag before the
  * real call.  relaxed suffices: a thread that gets a block from another thread,
  * directly or through the allocator, has synchronized with that thread.  The
- * first thread therefore cannot read an older value of the flag than the other
- * thread read.  So a trace that has the allocation of a block also has its
- * free, and a trace that has a free also has the next allocation at the same
- * address.  When recording stops, some events may still be published.  The
- * writer recognizes these events by their stamps; see halt() in
+ * thread that gets the block therefore cannot read an older value of the flag
+ * than the other thread read.  So a trace that has the allocation of a block
+ * also has its free, and a trace that has a free also has the next allocation
+ * at the same address.  When recording stops, some events may still be
+ * published.  The writer recognizes these events by their stamps; see halt() in
  * writer_orders.c.
  */
 static inline __attribute__((always_inline)) bool
@@ -88,8 +88,8 @@ size_t record_stacks_nbytes(void);
 /*
  * The slow path, for every event in every state: attach the thread, wake the
  * writer, put a new tick into the ring, wait for room.  Return false if the
- * event is not in the ring: nothing is traced, or the event was dropped and
- * counted.  Keeps errno.
+ * event is not in the ring: events of this thread are not recorded now, or the
+ * event was dropped and counted.  Keeps errno.
  */
 bool record_event(enum event_type type, unsigned flags, uint64_t op0,
 		  uint64_t op1, uint64_t op2);
@@ -157,7 +157,8 @@ void record_confirm_order(const struct thread *t);
 
 /*
  * Does the calling thread's ring have room for 'words' words, even if the
- * writer takes nothing out of it?
+ * writer takes nothing out of it?  The answer is no for a ring in the file,
+ * which only the writer can extend.
  */
 bool record_has_room(uint64_t words);
 

@@ -4,8 +4,9 @@
  *
  * An EVENT_STACK word in a ring names the stack of the events that follow it.
  * The word precedes the first of several events with the same stack; the other
- * events cost no further words.  Before the first word that names a stack, a
- * ring has the definition of that stack.
+ * events cost no further words.  All rings share the definitions: the first
+ * thread that names a stack in a segment of the trace puts the stack's
+ * definition into its own ring before the word.
  */
 
 #include "preload/record/record_steps.h"
@@ -246,8 +247,9 @@ leave(struct thread *t, uint64_t head)
 }
 
 /*
- * Put an event into the closed ring: one word, or two words with a stamp.
- * Return false if the event needs another form, or if there is no room.
+ * Put an event into the closed ring: one word, or two words with a stamp.  Then
+ * open the ring.  Return false, with the ring still closed, if the event needs
+ * another form, or if there is no room.
  */
 static inline __attribute__((always_inline)) bool
 put_short(struct thread *t, uint64_t word, enum event_kind kind,

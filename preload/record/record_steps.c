@@ -19,8 +19,8 @@ bool record_has_stacks;
 #define WAIT_NS 2000000ull
 
 /*
- * A signal handler can interrupt a recording and begin another one.  At most
- * this many recordings of a thread can be unfinished at a time.
+ * A signal handler can interrupt a recording and begin another one.  A thread
+ * can have at most this many such nested recordings.
  */
 #define DEPTH_MAX 16u
 
@@ -155,9 +155,9 @@ record_await_room(struct thread *t, unsigned words)
 }
 
 /*
- * Read the clock.  If the writer sleeps, wake it.  If another thread owns the
- * tick, revoke the tick.  Return the tick if 't' may use it, else
- * CLOCK_STAMPED.
+ * Read 'clock_tick'.  If the writer sleeps and is needed now, wake it.  If
+ * another thread owns the tick, revoke the tick.  Return the tick if 't' may
+ * use it, else CLOCK_STAMPED.
  */
 static uint64_t
 read_tick(const struct thread *t)
@@ -269,8 +269,8 @@ may_drop(enum event_type type)
 }
 
 /*
- * Return the memory that an event concerns.  A fork concerns memory of unknown
- * size, since the child gets a copy of every block.
+ * Return what is known about the memory that an event concerns.  A fork
+ * concerns memory of unknown size, since the child gets a copy of every block.
  */
 static struct record_block
 block_of(enum event_type type, const uint64_t *operand)
@@ -356,12 +356,12 @@ record_put_block(struct thread *t, enum event_type type, unsigned flags,
 
 	const uint64_t stamp = record_stamp(t, block);
 
-	/* Later events may not have the time of a tick before this event. */
+	/* No later event may use a tick from before this event. */
 	t->tick = CLOCK_NO_TICK;
 	/*
-	 * If the clock has left stamped mode meanwhile, call read_tick().  It
-	 * does the same as record_confirm_order(), since the event has no
-	 * consequences yet.
+	 * If the clock has left stamped mode meanwhile, force it back, or
+	 * confirm that 't' owns the tick, as record_confirm_order() does.  This
+	 * is in time, since the event has no consequences yet.
 	 */
 	if (clock_tick_after(stamp) != CLOCK_STAMPED)
 		read_tick(t);

@@ -68,8 +68,8 @@ uint64_t record_put_text(struct thread *t, enum event_type type, unsigned flags,
 
 /*
  * Sleep until the ring has room for 'words' more words.  Return false if the
- * writer has ended, or if there is no writer and this process cannot make one.
- * In the second case, count the event as lost.
+ * writer has ended, or if there is no writer, this process cannot make one, and
+ * the ring cannot grow.  In the second case, count the event as lost.
  */
 bool record_await_room(struct thread *t, unsigned words);
 
@@ -81,9 +81,9 @@ bool record_await_room(struct thread *t, unsigned words);
 bool record_make_room(struct thread *t, enum event_type type, unsigned words);
 
 /*
- * If an event of this type has a call stack, capture the stack.  Put first the
- * definitions that the ring of 't' lacks, and then the number of the stack into
- * the ring, which is closed.  Do nothing unless stacks are recorded.  Return
+ * If an event of this type has a call stack, capture the stack.  First put the
+ * definitions that no ring has yet, and then the number of the stack, into the
+ * ring of 't', which is closed.  Do nothing unless stacks are recorded.  Return
  * false if the number could not be put.  Then the event must be dropped,
  * because it would get the stack of the event before it.
  */

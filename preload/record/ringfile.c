@@ -381,8 +381,8 @@ static void
 tell_loss(const struct config *config, const char *why)
 {
 	if (config->verbose || config->rings_asked)
-		say("%s: %s; if the process is killed, its last events are "
-		    "lost",
+		say("no ring file %s: %s; if the process is killed, its last "
+		    "events are lost",
 		    rf->path, why);
 }
 

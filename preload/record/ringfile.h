@@ -12,11 +12,12 @@
  * thread accesses the page.  Rings therefore begin small, and the writer
  * extends them ahead of the producer.
  *
- * Only the writer thread, which has its own descriptor table, opens and extends
- * the file.  It keeps spare rings for new threads.  A thread that finds no
- * spare ring waits for a moment, and then gets a ring in anonymous memory.  The
- * only difference is that a kill loses the events of such a ring.  If the file
- * cannot be made, all rings are in anonymous memory.
+ * While there is a writer thread, only this thread, which has its own
+ * descriptor table, opens and extends the file.  It keeps spare rings for new
+ * threads.  A thread that finds no spare ring waits for a moment, and then gets
+ * a ring in anonymous memory.  The only difference is that a kill loses the
+ * events of such a ring.  If the file cannot be made, all rings are in
+ * anonymous memory.
  *
  * The state is wiped in the child of a fork, which makes its own file.
  */
@@ -47,7 +48,7 @@ bool ringfile_init(const struct config *config);
  * initial thread.  If 'will_adopt' is set, make no ring; the header then says
  * that one ring is not in the file, until ringfile_adopt().  If HATFTRACE_RINGS
  * is "none", make no file.  If the file cannot be made, continue without it,
- * and report this if HATFTRACE_RINGS or HATFTRACE_VERBOSE is set.
+ * and report this if HATFTRACE_RINGS is set or HATFTRACE_VERBOSE is 1.
  */
 void ringfile_open(const struct config *config, const char *trace_path,
 		   bool will_adopt);
@@ -91,7 +92,7 @@ int ringfile_reopen_folder(void);
 void ringfile_come_back(int fd, int dir_fd);
 
 /*
- * Return the path of the file, or NULL if there is no file.  The result is
+ * Return the path of the file, or NULL if no file was made.  The result is
  * valid until the file is removed.
  */
 const char *ringfile_path(void);

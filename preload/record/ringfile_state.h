@@ -17,7 +17,7 @@
 
 #define SPARES_MAX 16u
 
-/* After a failed reservation, try again no earlier than this. */
+/* How long to wait after a failed reservation before another try. */
 #define RETRY_NS NS_PER_SEC
 
 struct ringfile {
@@ -40,7 +40,7 @@ struct ringfile {
 	_Atomic(struct ring *) initial, spare[SPARES_MAX];
 	_Atomic uint32_t ahead;	 /* spares to keep, or AHEAD_NEVER */
 	_Atomic uint32_t wanted; /* producers that wait for a spare */
-	_Atomic uint32_t made;	 /* futex word: changes when spares were made */
+	_Atomic uint32_t made;	 /* futex word: changes after each attempt */
 };
 
 /* NULL until ringfile_init().  The target is wiped in the child of a fork. */

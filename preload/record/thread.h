@@ -18,8 +18,8 @@
  *
  * A thread that is ENDING still records, because frees that come after all
  * destructors need a ring.  Once the kernel no longer knows the thread, nothing
- * is added to its ring.  A thread that wants to ask the kernel first moves the
- * state to PROBED; only one thread can do so:
+ * is added to its ring.  A thread that asks the kernel whether an ENDING thread
+ * still exists first moves the state to PROBED; only one thread can do so:
  *
  *   - A new thread that finds the old one gone takes over the ring with its
  *     events, and records after them (EVENT_HANDOVER).  The new thread then
@@ -186,7 +186,10 @@ void thread_mark_ending(void);
  */
 void thread_end_handovers(void);
 
-/* Writer: all events of 't' are in the file, so let a new thread claim 't'. */
+/*
+ * Let a new thread claim 't'.  The writer calls this when all events of 't' are
+ * in the file.  A thread that has claimed 't' but gets no ring calls this, too.
+ */
 void thread_recycle(struct thread *t);
 
 /*

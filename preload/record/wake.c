@@ -204,6 +204,6 @@ wake_count_unattached(void)
 	atomic_fetch_add_explicit(&wake->unattached, 1, memory_order_relaxed);
 	if (!atomic_exchange_explicit(&wake->is_loss_reported, true,
 				      memory_order_relaxed))
-		say("no memory for a thread's buffer; its events are lost, but "
-		    "counted");
+		say("no buffer for a thread (no memory, or too many threads or "
+		    "signal handlers); its events are lost, but counted");
 }

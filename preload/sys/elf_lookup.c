@@ -67,8 +67,8 @@ enum {
 };
 
 /*
- * Test the Bloom filter.  Return false if the object has no symbol with this
- * hash, which is the common case, since few objects contain a given name.
+ * Test the Bloom filter.  If the result is false, the object has no symbol with
+ * this hash.  This is the common case, since few objects contain a given name.
  */
 static bool
 may_have(const uint32_t *table, uint32_t hash)
@@ -120,9 +120,10 @@ find_symbol(const struct dynamic *t, const char *name, uint32_t hash)
 #define REMEMBERED_MAX 16u
 
 /*
- * Return the tables of an object, or NULL.  They are cached until another
- * object is loaded or unloaded.  The caller runs inside dl_iterate_phdr(3),
- * whose lock admits one thread at a time.
+ * Return the tables of an object, or NULL if it lacks symbols or DT_GNU_HASH.
+ * Cache them: an entry is valid until an object is loaded or unloaded.  The
+ * caller runs inside dl_iterate_phdr(3), whose lock admits one thread at a
+ * time.
  */
 static const struct dynamic *
 tables_of(const struct dl_phdr_info *info)
@@ -334,7 +335,10 @@ struct own {
 	uint64_t beginnings[64];
 };
 
-/* Return the bit for this name, from its first three bytes. */
+/*
+ * Return the number of the bit for this name, computed from its first three
+ * bytes.
+ */
 static unsigned
 beginning(const char *name)
 {

@@ -5,8 +5,9 @@
  * dlsym() takes the loader's lock, which another thread may hold for as long as
  * a constructor runs.  dlsym() may also allocate, and change what dlerror()
  * returns.  These functions find the loaded objects by dl_iterate_phdr(3), and
- * search the symbol tables themselves.  The lock of dl_iterate_phdr(3) is held
- * only while the list of objects changes or is read.
+ * search the symbol tables themselves.  They find no name in an object that
+ * lacks DT_GNU_HASH.  The lock of dl_iterate_phdr(3) is held only while the
+ * list of objects changes or is read.
  */
 #ifndef ELF_LOOKUP_H
 #define ELF_LOOKUP_H
@@ -66,7 +67,8 @@ void *elf_lookup_own(const char *name);
 bool elf_lookup_defines(const struct dynamic *dynamic, const char *name);
 
 /*
- * Return the loader's name of the object that contains 'address', or NULL.
+ * Return the loader's name of the object that contains 'address', or NULL if no
+ * object does.  The program's own name is "".
  */
 const char *elf_lookup_object(const void *address);
 

@@ -36,13 +36,17 @@ int file_open_folder(const char *path);
  */
 void file_unlink(int folder, const char *path, const struct file_id *id);
 
-/* Return the identity of the file that is open as 'fd'. */
+/*
+ * Return the identity of the file that is open as 'fd', or zeros if fstat(2)
+ * fails.
+ */
 struct file_id file_id_of(int fd);
 
 /*
  * Open the file at 'path' again, with the flags of open(2).  The file must be
- * the regular file 'id', and not a symbolic link.  Return -1 with errno if the
- * file is missing or if 'path' names another file.  Any thread may call this.
+ * the regular file 'id', and not a symbolic link.  Return -1 with errno on
+ * failure; errno is ESTALE if 'path' names another file.  Any thread may call
+ * this.
  */
 int file_reopen(const char *path, const struct file_id *id, int flags);
 

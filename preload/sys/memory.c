@@ -36,7 +36,7 @@ memory_end_names(void)
 	atomic_store_explicit(&is_unnamed, true, memory_order_relaxed);
 }
 
-/* relaxed, all four accesses: no other data depends on these sums. */
+/* relaxed, all accesses of 'mapped': no other data depends on these sums. */
 uint64_t
 memory_mapped(enum memory_kind kind)
 {

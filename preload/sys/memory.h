@@ -3,7 +3,9 @@
  * memory.h - the recorder's own memory
  *
  * The recorder maps its memory and never takes any from the traced heap.  Where
- * the kernel supports names, /proc/PID/maps shows it as "[anon:hatftrace]".
+ * the kernel supports names, /proc/PID/maps shows private memory as
+ * "[anon:hatftrace]" and shared memory as "[anon_shmem:hatftrace]", until
+ * memory_end_names().
  *
  * The functions that return a pointer return NULL on failure.  The memory reads
  * as zero, and only touched pages use physical memory.  It is page-aligned, or
@@ -79,7 +81,10 @@ void *memory_map_ring(size_t nbytes);
 /* Map private memory at 'p'.  Return false if something is mapped there. */
 bool memory_map_at(void *p, size_t nbytes);
 
-/* Return the pages to the kernel; they read as zero afterwards. */
+/*
+ * Return pages of a shared mapping to the kernel.  They read as zero
+ * afterwards, if the file system of the mapped file can make holes.
+ */
 void memory_drop(void *p, size_t nbytes);
 
 #endif /* MEMORY_H */

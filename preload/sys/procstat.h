@@ -24,7 +24,10 @@ const char *procstat_read(int folder, const char *path, char *buf);
 /* Like procstat_read(), but read the open file 'fd' from its beginning. */
 const char *procstat_read_open(int fd, char *buf);
 
-/* Return the number in field 'n' of the line, 'n' >= 3; 0 if it is missing. */
+/*
+ * Return the number in field 'n' of the line, 'n' >= 3; 0 if it is missing.
+ * 'state' is the result of procstat_read().
+ */
 uint64_t procstat_field(const char *state, int n);
 
 #endif /* PROCSTAT_H */

@@ -5,11 +5,11 @@
  * A program, or another preloaded library, may export a clock_gettime() that
  * fakes the time, an lstat() that fakes owners, an mmap() that counts or a
  * syscall() that records.  By the loader's rules, our calls would reach these
- * functions too, from inside malloc() and from the writer thread, where nothing
- * of libc works.  Therefore this file contains our own, hidden definitions of
- * the thin wrappers of libc that we use.  Calls by name in all our files bind
- * to them. scripts/check-symbols.sh lists the functions that we still take from
- * libc.
+ * functions too, from inside malloc(), and from the writer thread, of which
+ * libc knows nothing.  Therefore this file contains our own, hidden definitions
+ * of the thin wrappers of libc that we use.  Calls by name in all our files
+ * bind to them. scripts/check-symbols.sh lists the functions that we still take
+ * from libc.
  */
 
 #include "preload/sys/raw_syscall.h"
@@ -123,7 +123,7 @@ sched_yield(void)
 		raw_syscall_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0));
 }
 
-/* The clock, which is read without a system call --------------- */
+/* The clock, read without a system call if the vDSO allows it --- */
 
 #if defined(__x86_64__)
 #define VDSO_CLOCK "__vdso_clock_gettime"
@@ -140,7 +140,10 @@ clock_by_call(clockid_t id, struct timespec *ts_ret)
 				     0, 0);
 }
 
-/* Base of the vDSO and its tables; addresses in them are relative to it. */
+/*
+ * Base of the vDSO, and its tables; addresses in the tables are relative to the
+ * base.
+ */
 struct vdso {
 	uintptr_t base;
 	const Elf64_Sym *symbols;

@@ -68,8 +68,9 @@ is_sandboxed(void)
 }
 
 /*
- * Open the program's standard error.  This thread, the writer, has its own
- * descriptor table.
+ * Open the program's standard error, which is not descriptor 2 of this thread:
+ * this thread is the writer, which has its own descriptor table, or the program
+ * has closed descriptor 2.
  */
 static int
 borrow_stderr(void)
@@ -115,7 +116,7 @@ note_stderr(void)
 
 /*
  * Does 'fd' refer to a file of the program's data?  If a program has closed
- * standard error, the next file that it opens gets that number, and may be a
+ * standard error, a file that it opens later may get that number, and may be a
  * database.  A regular file that was not standard error at the start counts as
  * data, unless all writes append to it.
  */
@@ -152,7 +153,8 @@ is_full(int fd)
 
 /*
  * Write to 'fd', or drop the line if the write could harm the program.  If the
- * write raises SIGPIPE or SIGXFSZ, remove the pending signal.
+ * write raises SIGPIPE or SIGXFSZ, remove the pending signal.  Return false
+ * with errno if the write fails.
  */
 static bool
 try_write(int fd, const char *line, size_t nbytes)
@@ -194,8 +196,8 @@ put(const char *line, size_t nbytes)
 }
 
 /*
- * The first line that the writer could not write, because the writer may not
- * open files.  A thread of the program, which need not open a file, writes this
+ * The first line that the writer could not write, because it could not open
+ * standard error.  A thread of the program, which need not open it, writes this
  * line.
  */
 MEMORY_LARGE static char unsaid[LINE_MAX_NBYTES];

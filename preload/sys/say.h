@@ -3,9 +3,9 @@
  * say.h - one line to the user
  *
  * say() builds the line in a small buffer, without stdio, locale or heap, and
- * writes it with one system call.  The writer thread has a descriptor table of
- * its own, and yet its lines go to the file that is the program's standard
- * error at the time of the call.
+ * writes it with one write(2).  The writer thread has a descriptor table of its
+ * own, and yet its lines go to the file that is the program's standard error at
+ * the time of the call.
  */
 #ifndef SAY_H
 #define SAY_H
@@ -15,7 +15,8 @@
 /*
  * Write "hatftrace: ", the text and a line end to standard error.  'format' may
  * contain %s, %u (uint64_t) and %%.  Control characters, on which a terminal
- * could act, become '?'.
+ * could act, become '?'.  The line is dropped if writing it could block the
+ * program or damage its data.
  */
 void say(const char *format, ...);
 
@@ -28,9 +29,9 @@ void say(const char *format, ...);
 void say_expect_filter(bool kills);
 
 /*
- * Write the line that the writer could not write for lack of a descriptor.  If
- * there is no such line, make no system call.  A thread of the program calls
- * this after waiting for the writer.
+ * Write the first line that the writer could not write because it could not
+ * open standard error.  If there is no such line, make no system call.  A
+ * thread of the program calls this after waiting for the writer.
  */
 void say_rest(void);
 

@@ -52,6 +52,7 @@ sys_futex_wake(_Atomic uint32_t *word)
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
+/* Sleep for 'ns' nanoseconds, less than a second. */
 static inline void
 sys_sleep(uint64_t ns)
 {
