@@ -47,9 +47,9 @@ static struct {
 	int rules;    /* Landlock rules, see control_allow() */
 	uint64_t served_ns;
 	/*
-	 * 'is_making' is set while the writer makes the socket.  'is_unlinked'
-	 * is set when a thread of the program removes the socket; the writer
-	 * must then make no other socket.
+	 * 'is_making' is set while a thread makes the socket or the status
+	 * file.  'is_unlinked' is set when a thread of the program removes the
+	 * socket; the writer must then make no other socket.
 	 */
 	_Atomic bool is_making, is_unlinked;
 	/* The path of the status file, or "". */
@@ -567,7 +567,7 @@ control_close(void)
 {
 	/*
 	 * relaxed: no thread waits for this store.  Either the process
-	 * continues after an exec that failed, or its writer ends.
+	 * continues, for example after an exec that failed, or its writer ends.
 	 */
 	atomic_store_explicit(&c.is_unlinked, false, memory_order_relaxed);
 	close_socket();

@@ -118,8 +118,8 @@ note(const struct pass *pass, const struct patch_slot *slot, const void *target,
 	missed_calls_note(
 		slot->info->dlpi_name,
 		is_followed
-			? " called the allocator, bypassing the recorder, "
-			  "before the recorder detected this object"
+			? " may have called the allocator, bypassing the "
+			  "recorder, before the recorder detected it"
 			: " calls another allocator, bypassing the recorder");
 }
 

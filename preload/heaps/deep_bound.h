@@ -17,7 +17,8 @@
  * Patch the objects that were loaded since the last call.  The loader must have
  * relocated them.  'in_time' means that none of their code has run.  If their
  * code may have run, or if an object uses another allocator than the rest of
- * the program, report by missed_calls_note() that calls were missed.
+ * the program, report by missed_calls_note() that calls were, or may have been,
+ * missed.
  */
 void deep_bound_patch(bool in_time);
 

@@ -91,7 +91,7 @@ struct heap_calls_change {
 	void *old, *p;
 	size_t old_size, size;
 	bool is_dormant;
-	bool frees; /* the call frees the old block if it fails */
+	bool frees; /* the call frees the old block if it returns NULL */
 };
 
 /* Begin a realloc of 'old', which may be NULL, to 'size' bytes. */

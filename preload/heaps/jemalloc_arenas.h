@@ -19,8 +19,8 @@
 #include "preload/heaps/heap_calls.h"
 
 /*
- * All numbers of arenas are below this; jemalloc gives larger numbers a special
- * meaning.
+ * All numbers of arenas are below this.  For jemalloc, this number and those
+ * above it have special meanings.
  */
 #define ARENAS_MAX 4096u
 
@@ -49,7 +49,7 @@ struct arenas {
 	mallctlbymib_fn *mallctlbymib;
 	const char *handles; /* ARENAS_MAX bytes: one address per arena */
 	heap_calls_of_fn *of_plain; /* passed to heap_calls_begin() */
-	_Atomic int state;	    /* are the following members set? */
+	_Atomic int state; /* are 'mib', 'mib_count' and 'own_count' set? */
 	size_t mib[ARENAS_NAME_COUNT][3];
 	size_t mib_count[ARENAS_NAME_COUNT]; /* 0: jemalloc lacks the name */
 	unsigned own_count; /* number of jemalloc's own arenas */

@@ -110,8 +110,8 @@ end_realloc(struct thread *t, void *old, void *p, size_t size)
 }
 
 /*
- * Slow path: the ring is closed, or the events need a stamp or additional
- * words.
+ * Slow path: the ring is closed or has no room, or the events need a stamp or
+ * additional words.
  */
 static __attribute__((noinline)) void *
 realloc_slow(void *old, size_t size)

@@ -60,7 +60,7 @@ hatftrace_client_is_recording(void)
 
 	/*
 	 * A program may ask this before each event, so the usual cases make no
-	 * system call.  Only a process without an attached thread, such as a
+	 * system call.  Only a thread that is not attached, such as that of a
 	 * new child of a fork, needs process_scope(), which makes a system
 	 * call.
 	 */
@@ -84,7 +84,10 @@ hatftrace_client_mark(const char *text)
 		record_text(EVENT_MARK, 0, text, strnlen(text, 256));
 }
 
-/* Make the text of an event: its name, a zero byte, and 'nbytes' of text. */
+/*
+ * Make the text of an event: its name, a zero byte, and 'nbytes' of text.  If
+ * 'dtd', the name of a DTD, is not NULL, it and a dot precede the event's name.
+ */
 static void
 name_event(struct text *event, const char *dtd, const char *name,
 	   const char *text, size_t nbytes)

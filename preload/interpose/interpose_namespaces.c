@@ -75,11 +75,14 @@ call_setns(int fd, int types)
 }
 
 /*
- * Prepare the writer thread for a call with these types of namespaces.  End the
- * writer thread if the call needs a process with one thread, or if the writer
- * would keep a namespace that the program leaves.  (If the program has other
- * threads, leave the writer alone.)  Return true if the writer has ended.  In
- * this case the caller must call writer_return().
+ * Prepare the writer thread for a call with these types of namespaces.  For a
+ * PID or mount namespace, make the writer if there is none, unless the call
+ * needs a process with one thread.  End the writer if the call needs a process
+ * with one thread, or if the writer would keep a namespace that the program
+ * leaves.  (If the program has other threads, leave the writer alone.)  Return
+ * true if the writer has ended.  In this case the caller must call
+ * writer_return().  If the writer must end but could not restart, end the
+ * trace.
  */
 static bool
 prepare_writer(int types)
@@ -92,9 +95,9 @@ prepare_writer(int types)
 	if (writer_depart(true))
 		return true;
 	end_for_sandbox((types & NEEDS_ONE_THREAD) != 0
-				? "a user namespace needs a single-threaded "
-				  "process, and the writer thread could not "
-				  "restart"
+				? "the program makes a call for which it must "
+				  "have one thread, and the writer thread "
+				  "could not restart after the call"
 				: "the program enters another namespace, and "
 				  "the writer thread could not enter it");
 	return false;

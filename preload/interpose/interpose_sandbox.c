@@ -60,7 +60,8 @@ would_accept_filter(long number, uint64_t first, uint64_t second)
 
 /*
  * Stop each activity of the recorder for which a new filter would kill the
- * process.  'harm' is a set of SANDBOX_ bits.
+ * process.  'harm' is a set of SANDBOX_ bits.  'all_threads' means that the
+ * filter will apply to all threads of the process.
  */
 static void
 avoid_harm(unsigned harm, bool all_threads)

@@ -66,7 +66,7 @@ end_thread(void *unused)
 }
 
 /*
- * Return the size of the stack of a new thread, with the thread's control
+ * Return the size of the stack of a new thread, including the thread's control
  * block.  Return 0 if the size is unknown or no call stacks are recorded.
  */
 static size_t

@@ -33,7 +33,8 @@ struct thread *attach_nested(struct thread *t);
 
 /*
  * The process will have a second thread.  Start the trace if it has not
- * started, and stamp each event from now on.  Return whether events are
+ * started.  From now on, order events by stamps and page owners
+ * (clock_go_stamped(), record_begin_owners()).  Return whether events are
  * recorded.  Keeps errno.
  */
 bool attach_expect_thread(void);

@@ -37,7 +37,10 @@ void confinement_after_chroot(void);
 void confinement_before_filter(const void *filter);
 void confinement_after_landlock(int ruleset);
 
-/* Does the writer have filters that the calling thread lacks? */
+/*
+ * Has the writer of this process installed a filter by itself, as
+ * confinement_before_filter() asks it to?
+ */
 bool confinement_has_own_filter(void);
 
 #endif /* CONFINEMENT_H */

@@ -39,7 +39,8 @@
 
 /*
  * The signals that the gate keeps, SIGPIPE and SIGXFSZ among them.  If the
- * process itself causes one of these two, the gate lets it act.
+ * process itself causes one of these two after the trace is finished, the gate
+ * lets it act.
  */
 #define GATED (~(FIXED | FAULTS | FROM_TERMINAL))
 

@@ -10,9 +10,10 @@
  *
  * The calling thread blocks all signals.  It cannot block signals in other
  * threads.  If there are other threads, the signals get a handler that keeps
- * them (signal_gate.h).  Exceptions are the signals that a thread raises in
- * itself (SIGSEGV, SIGPIPE and the like), the two signals that libc uses
- * itself, and the signals whose default action is to do nothing.
+ * them (signal_gate.h).  Exceptions are the signals of faults (SIGSEGV, SIGABRT
+ * and the like), SIGKILL and SIGSTOP, SIGTTIN and SIGTTOU, the two signals that
+ * libc uses itself, the signals that the program ignores, and those without a
+ * handler whose default action is to do nothing.
  *
  * The ending thread makes all these changes, by raw system calls.
  */
@@ -37,7 +38,7 @@ void signals_hold(struct signals_held *held);
 void signals_hold_others(void);
 
 /*
- * Call this if the process continues.  Restore everything.  The kernel then
+ * Call this if the process continues.  Restore the mask, so that the kernel
  * delivers pending signals.
  */
 void signals_release(const struct signals_held *held);
@@ -48,7 +49,9 @@ void signals_release(const struct signals_held *held);
  * SIGPIPE.  Restore the mask.  From now on the gate (signal_gate.h) decides
  * when signals act.  'is_short' means that the process was short.  In this
  * case, close the gate for common signals only.  All other signals that have
- * arrived since signals_hold() then stay blocked.
+ * arrived since signals_hold() then stay blocked.  Under a filter of system
+ * calls, open the gate instead, and keep all signals blocked except those that
+ * the flush may raise.
  */
 void signals_release_late(const struct signals_held *held, bool is_short);
 

@@ -2,9 +2,10 @@
 /*
  * capture.h - find the number of the calling thread's call stack
  *
- * Walk the stack (walk.h) and look up its number.  The number is in the frames
- * of the last stack, in the thread's memo (stack_memo.h), or in the tree of all
- * stacks (stack_table.h).
+ * If the thread's cache of paths has the stack (path_cache.h), its number is
+ * known.  Otherwise walk the stack (walk.h) and look up its number.  The number
+ * is in the frames of the last stack, in the thread's memo (stack_memo.h), or
+ * in the tree of all stacks (stack_table.h).
  */
 #ifndef CAPTURE_H
 #define CAPTURE_H
@@ -17,7 +18,7 @@
  * Prepare to capture stacks of at most 'depth' frames, 1 to WALK_DEPTH_MAX.  If
  * 'depth' is 1, capture the caller only.  Call this once for a process, and
  * again in the child of a fork, before the first capture.  Return false if
- * there is no memory, or if the machine is not supported.
+ * there is no memory, or if the recorder's own code cannot be found in memory.
  */
 bool capture_init(uint32_t depth);
 

@@ -41,7 +41,7 @@
 struct path {
 	/* address of the first word; the offsets count from here */
 	uintptr_t slot;
-	/* if 'takes_bp': the frame pointer at the start of the walk */
+	/* if 'takes_bp': the frame pointer in the first visible frame */
 	uintptr_t bp;
 	uint32_t node;	/* the number of the stack; 0: none */
 	uint32_t epoch; /* stack_table_epoch() when 'node' was found */

@@ -25,8 +25,8 @@ struct tables {
 	uint32_t frame_next[STACK_IMAGE_NODES_MAX];
 	uint64_t frame[STACK_IMAGE_NODES_MAX];
 	/*
-	 * For each stack and each object, the generation in which a ring has
-	 * the definition of the stack or object.
+	 * For each stack and each object, the last generation in which some
+	 * ring got the definition of the stack or object.
 	 */
 	_Atomic uint32_t defined[STACK_IMAGE_NODES_MAX];
 	_Atomic uint32_t defined_object[STACK_IMAGE_OBJECTS_MAX];

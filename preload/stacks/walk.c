@@ -296,7 +296,7 @@ difference(const struct walk_place *place)
  * a frame has changed, the slots of frames further out may be unmapped.  But
  * the slots ascend, so all slots below 'memory->high' can be read.  Therefore
  * compare four frames at once there, with loads that do not depend on each
- * other.  Return the innermost changed frame, or -1.
+ * other.  Return the index of the innermost changed frame, or -1.
  */
 static inline int64_t
 find_change_by_places(const struct walk *walk, int64_t idx,
@@ -332,10 +332,10 @@ follow_bp(struct walk *walk, int64_t idx, int64_t end, uintptr_t bp)
 
 /*
  * Compare the frames outside the frame 'idx', where the frame pointer is 'bp',
- * with memory.  Return the innermost frame that has changed or whose place may
- * have changed, or -1.  If a function uses the frame pointer register for data,
- * the value may have changed although it determines the place of no frame.  In
- * that case, only store the new value.
+ * with memory.  Return the index of the innermost frame that has changed or
+ * whose place may have changed, or -1.  If a function uses the frame pointer
+ * register for data, the value may have changed although it determines the
+ * place of no frame.  In that case, only store the new value.
  */
 static int64_t
 find_change(struct walk *walk, int64_t idx, uintptr_t bp,

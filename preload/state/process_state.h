@@ -65,7 +65,9 @@ enum process_cause {
 	PROCESS_WRITER_OVER,
 	/* end.c: an exit handler has finished the trace */
 	PROCESS_EXITED,
-	/* end.c: the program installs a filter that stops the recorder */
+	/*
+	 * end.c: the program makes a change under which the recorder cannot run
+	 */
 	PROCESS_SANDBOXED,
 	/*
 	 * end.c: the program installs a filter under which no child can begin a
@@ -96,7 +98,9 @@ enum process_action {
 enum process_fact {
 	/* the children of this process are not traced */
 	PROCESS_IS_CHILDLESS = 1u << 0,
-	/* a filter has ended the trace of this process */
+	/*
+	 * such a change (PROCESS_SANDBOXED) has ended the trace of this process
+	 */
 	PROCESS_IS_SANDBOXED = 1u << 1,
 	/* this process has a filter of system calls */
 	PROCESS_IS_CONFINED = 1u << 2,

@@ -44,7 +44,7 @@ struct load_policy {
 	/* When the last block ended; 0: no block has ended. */
 	uint64_t block_ns;
 	uint64_t preemptions_read_ns; /* when 'preemptions' was read */
-	uint64_t look_ns;	      /* read them again after this time */
+	uint64_t look_ns; /* how long after that to read 'preemptions' again */
 	/* Preemptions of all threads of the process, as last read. */
 	uint64_t preemptions;
 };
@@ -87,7 +87,7 @@ void load_policy_look(struct load_policy *p, uint64_t now_ns);
 
 /*
  * Should the encoder place metadata without a search?  The answer changes only
- * in the two functions above.
+ * in load_policy_end_block() and load_policy_look().
  */
 static inline bool
 load_policy_is_fast(const struct load_policy *p)

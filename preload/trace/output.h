@@ -2,10 +2,11 @@
 /*
  * output.h - the files of a trace: names and descriptors
  *
- * A trace consists of segments, each in its own file.  output_init() runs on a
- * thread of the program, the other functions on the writer thread.  The writer
- * has its own descriptor table, so the program cannot close the descriptors of
- * the files.
+ * A trace consists of segments, each in its own file.  The functions run on the
+ * writer thread, or on the thread of the program that does its work
+ * (writer_brief.c).  output_init(), output_copy() and output_has_pid() may run
+ * on any thread of the program.  The writer has its own descriptor table, so
+ * the program cannot close the descriptors of the files.
  */
 #ifndef OUTPUT_H
 #define OUTPUT_H
@@ -63,10 +64,11 @@ bool output_has_pid(const char *template);
 void output_copy(struct output *to, const struct output *from);
 
 /*
- * Create the file of a segment.  If the name is taken, append ".1", ".2" and so
- * on.  The file has mode 0600 and is closed on exec.  Return 0 or an errno
- * value; after an error 'path' has the name that failed.  This does not close a
- * descriptor that was open before.
+ * Create the file of a segment.  If the name is taken, increase the running
+ * number, which is in the place of %n or, if the template has no %n, in a
+ * suffix ".1", ".2" and so on.  The file has mode 0600 and is closed on exec.
+ * Return 0 or an errno value; after an error 'path' has the name that failed.
+ * This does not close a descriptor that was open before.
  */
 int output_open(struct output *o, uint64_t segment);
 

@@ -102,7 +102,7 @@ add_numbers(const struct segment *s, struct text *t)
 
 /*
  * Add the header lines about this segment.  If the trace has only one segment,
- * add none.
+ * and this segment is not late, add none.
  */
 static void
 add_lines(const struct segment *s, struct text *t)

@@ -2,11 +2,12 @@
 /*
  * segment.h - the trace as a sequence of files, each complete in itself
  *
- * Only the writer thread calls these functions, between events.  A segment
- * begins with a header and, if live blocks are tracked (live_blocks.h), with
- * those blocks (FORMAT.md, "Segments").  It ends with its own trailer.  'struct
- * segment' has the segment numbers, the sums of earlier segments, and the list
- * of files that retention may remove.
+ * The writer thread, or the thread of the program that does its work, calls
+ * these functions, between events.  The thread that starts the trace may call
+ * segment_init().  A segment begins with a header and, if live blocks are
+ * tracked (live_blocks.h), with those blocks (FORMAT.md, "Segments").  It ends
+ * with its own trailer.  'struct segment' has the segment numbers, the sums of
+ * earlier segments, and the list of files that retention may remove.
  */
 #ifndef SEGMENT_H
 #define SEGMENT_H

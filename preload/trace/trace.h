@@ -66,8 +66,10 @@ bool trace_begin(struct trace *t, const char *header, size_t header_nbytes);
 struct clock_reading trace_read_clock(struct trace *t);
 
 /*
- * Write into the trace that from now on each event has its own stamp or, if
- * 'stamped' is false, a tick.
+ * Call this when the clock is in stamped mode or, if 'stamped' is false, has
+ * ticks.  With HATFTRACE_CLOCK=coarse, set the grain of the times accordingly.
+ * With 'auto', in stamped mode and without page owners (owners.h), write into
+ * the trace that each event has its own stamp.
  */
 void trace_set_clock(struct trace *t, bool stamped);
 

@@ -128,8 +128,8 @@ begin_reserve(const struct header_parent *its_parent, bool is_first,
 	judge_stacks(is_first);
 	if (!record_init_stacks(environment_own()->stack_depth,
 				environment_own()->stack_frees))
-		say("HATFTRACE_STACKS: no memory for call stacks; recording "
-		    "without them");
+		say("HATFTRACE_STACKS: no memory for the tables of call "
+		    "stacks; recording without stacks");
 	if (!thread_pool_init(environment_own()->initial_ring_words,
 			      environment_own()->ring_words,
 			      !environment_own()->drop))

@@ -8,9 +8,10 @@
  *
  * A thread of the program makes the writer thread when it is needed: when the
  * initial thread's ring is nearly full, after some time of recording, before a
- * second thread or a fork, or at the end of the process.  Until then events
- * wait in the ring, and there is no file.  With HATFTRACE_BEGIN=now the first
- * event makes the thread.
+ * second thread or a fork, before the program changes its privileges, limits or
+ * mounts, or at the end of the process.  Until then events wait in the ring,
+ * and there is no file.  With HATFTRACE_BEGIN=now the first event makes the
+ * thread.
  *
  * After some time without events the thread leaves; a thread of the program
  * makes another when it is needed.  Meanwhile events wait in the rings, which

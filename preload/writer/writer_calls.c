@@ -94,8 +94,8 @@ writer_make_early(void)
 }
 
 /*
- * Wait at most this long for the writer's answer.  The writer answers sooner
- * unless it waits for a disk.
+ * Wait at most this long for the answer to WRITER_DEPART_ASKED.  The writer
+ * answers sooner unless it waits for a disk.
  */
 #define LOOK_MAX_NS NS_PER_SEC
 

@@ -222,13 +222,13 @@ take_run(void *narrator, const struct order_producer *producer,
 	return narrate_run(narrator, producer, run);
 }
 
-/* Does any producer wait for room, or is any ring half full? */
+/* Does any producer wait for room, or is any ring more than half full? */
 static bool
 is_room_wanted(void)
 {
 	for (uint32_t i = 0; i < writer->thread_count; i++) {
 		const struct ring *const r = writer->producers[i]->ring;
-		/* relaxed, both: only this thread writes them. */
+		/* relaxed: only this thread writes the tail. */
 		const uint64_t used =
 			ring_head(r) -
 			atomic_load_explicit(&r->tail, memory_order_relaxed);
