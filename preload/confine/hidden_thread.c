@@ -25,8 +25,8 @@
 
 #define STACK_NBYTES (512u << 10)
 /*
- * Size of the unmapped guard below the stack.  This is at least one page,
- * whatever the system's page size.
+ * Size of the guard below the stack, memory that no access is allowed to.  This
+ * is at least one page, whatever the system's page size.
  */
 #define GUARD_NBYTES (64u << 10)
 

@@ -40,7 +40,7 @@ static struct {
 	clients_obey *obey;
 	struct client clients[CLIENTS_MAX]; /* the oldest is the first */
 	unsigned count;
-	bool has_failed; /* the last client could not be accepted */
+	bool has_failed; /* the last attempt to accept a client failed */
 } c;
 
 void

@@ -106,7 +106,11 @@ static struct patch patches[] = {
 static _Atomic uint64_t seen_changes;
 static _Atomic int looking_pid; /* process that examines new objects; 0: none */
 
-/* Are calls of dlsym() patched?  Constant once the process has started. */
+/*
+ * Does the program's malloc() call the recorder's?  If it does, patch the
+ * objects that are bound past the recorder (deep_bound.h).  Constant once the
+ * process has started.
+ */
 static bool is_followed;
 
 /*

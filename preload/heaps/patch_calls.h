@@ -64,7 +64,7 @@ bool patch_is_sealed(uintptr_t start, size_t nbytes, uintptr_t address,
 struct patch {
 	const char *name;
 	void *ours;
-	void *real; /* set by patch_calls() */
+	void *real; /* set by patch_calls(), or before patch_known() */
 	bool is_optional;
 };
 

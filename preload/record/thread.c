@@ -81,7 +81,10 @@ __thread struct thread *thread_self __attribute__((tls_model("initial-exec"))) =
  */
 #define FIRST_RING_WORDS 32768u
 
-/* Recycling a ring returns the pages beyond these words to the kernel. */
+/*
+ * If more words of a ring than this were used, recycling the ring returns pages
+ * to the kernel (ringfile_shrink()).
+ */
 #define RING_KEEP_WORDS 8192
 
 static bool

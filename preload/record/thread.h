@@ -66,7 +66,7 @@ struct thread {
 	 */
 	_Alignas(RING_CACHE_LINE) uint64_t limit; /* in words */
 	uint64_t head;				  /* words written */
-	uint64_t tick; /* last tick that was put into the ring */
+	uint64_t tick; /* last tick in the ring, or CLOCK_NO_TICK */
 	uint64_t mask; /* mask of the ring; this copy saves a cache line */
 	struct ring *ring;
 	uint64_t epoch; /* clock_epoch, read before the last stamp; 0: none */

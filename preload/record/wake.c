@@ -97,7 +97,7 @@ give_up_if_killed(enum wake_presence expected)
 	 */
 	if (!process_is_own())
 		return;
-	say("the writer thread was killed; not tracing");
+	say("the writer thread was killed; nothing is recorded from now on");
 	/* This makes recovery mark the trace as incomplete. */
 	calls->note_killed();
 	give_up();

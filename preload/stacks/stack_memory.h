@@ -41,7 +41,10 @@ struct stack_memory {
  */
 void stack_memory_begin_thread(size_t nbytes);
 
-/* A walk goes at most this many bytes from the stack pointer. */
+/*
+ * On a stack whose end is unknown, a walk goes at most this many bytes from the
+ * stack pointer.
+ */
 #define STACK_MEMORY_REACH ((uintptr_t)1 << 30)
 
 /*

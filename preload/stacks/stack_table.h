@@ -11,7 +11,7 @@
  * stack, 12 for a frame, and at most 2 MiB for hash tables.  When
  * STACK_TABLE_MAX is reached, new stacks get no number.  Their events are
  * recorded with the number of the innermost caller that has one
- * (stack_table_full() counts these stacks).
+ * (stack_table_full() counts how often this happens).
  *
  * The child of a fork begins with empty tables.  Any thread and any handler may
  * call these functions; none allocates, locks or makes a system call.
@@ -60,7 +60,7 @@ const struct stack_image_node *stack_table_node(uint32_t id);
 /* Return the next number, which is the count of used numbers including 0. */
 uint32_t stack_table_count(void);
 
-/* Return how many stacks got no number because the table was full. */
+/* Return how often a new stack got no number because the table was full. */
 uint64_t stack_table_full(void);
 
 /*

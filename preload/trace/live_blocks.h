@@ -52,8 +52,8 @@ struct live_blocks {
 	uint32_t *stacks;
 	uint64_t slot_count; /* a power of two */
 	/*
-	 * slots in use, by blocks or by marks of destroyed heaps; sum of the
-	 * sizes of the blocks
+	 * 'used': number of slots with a block or with the mark of a destroyed
+	 * heap. 'nbytes': sum of the sizes of the blocks.
 	 */
 	uint64_t used, nbytes;
 	uint64_t seed;

@@ -479,8 +479,8 @@ int
 output_open_root(const struct output *o)
 {
 	/*
-	 * Static, since it is too large for a stack.  Only the writer thread
-	 * uses it.
+	 * Static, since it is too large for a stack.  Only the thread that does
+	 * the writer's work uses it.
 	 */
 	MEMORY_LARGE static char root[sizeof(o->path)];
 	const char *end = o->path + strlen(o->cwd);
@@ -561,8 +561,8 @@ output_remove(const struct output *o, uint64_t segment, uint64_t number,
 	      const struct file_id *id)
 {
 	/*
-	 * Static, since it is too large for a stack.  Only the writer thread
-	 * uses it.
+	 * Static, since it is too large for a stack.  Only the thread that does
+	 * the writer's work uses it.
 	 */
 	MEMORY_LARGE static char path[sizeof(o->path)];
 

@@ -109,7 +109,10 @@ bool segment_end(struct segment *s, struct narrate_trailer *end);
 /* Like segment_end(), after an error; see trace_finish_failed(). */
 bool segment_end_failed(struct segment *s, const struct narrate_trailer *end);
 
-/* Like segment_end_failed(), later; see trace_finish_late(). */
+/*
+ * Like segment_end_failed(), to try once more to write a trailer that did not
+ * fit; see trace_finish_late().
+ */
 bool segment_end_late(struct segment *s, const struct narrate_trailer *end);
 
 /*

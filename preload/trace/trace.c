@@ -242,7 +242,7 @@ trace_commit(struct trace *t)
 	return true;
 }
 
-/* If stacks have got no number since the last report, report how many. */
+/* If stacks have got no number since the last report, report how often. */
 static void
 report_full_table(struct trace *t)
 {
@@ -251,8 +251,8 @@ report_full_table(struct trace *t)
 	if (count == t->full_count)
 		return;
 	t->full_count = count;
-	say("%s: no room for new call stacks: the events of %u stacks have the "
-	    "stack of a caller instead",
+	say("%s: the table of call stacks is full: %u times, a new stack was "
+	    "replaced by the stack of a caller",
 	    t->output.path, count);
 }
 

@@ -37,8 +37,9 @@
 #include "preload/trace/trace.h"
 #include "preload/writer/writer.h"
 
+/* How long a tick lasts (clock.h). */
 #define TICK_NS 1000000ull
-/* The same while threads share processors (load_policy.h). */
+/* How long it lasts while threads share processors (load_policy.h). */
 #define TICK_CONTENDED_NS 3500000ull
 /* A block is written when it is this old, full or not. */
 #define BLOCK_AGE_NS 500000000ull
@@ -78,7 +79,10 @@ struct writer {
 	 */
 	uint64_t unattached_reported;
 	bool is_ended; /* the current block has the trailer */
-	/* An order to stop has ended the trace, so discard later events. */
+	/*
+	 * An order to stop, or a failed write, has ended the trace, so discard
+	 * later events.
+	 */
 	bool is_stopped;
 	uint32_t fork_count;	/* forks under way */
 	uint64_t fork_since_ns; /* when the last fork began */
