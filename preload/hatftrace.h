@@ -50,8 +50,8 @@ void hatftrace_client_heap_realloc(uint64_t heap, const void *old,
  * returns 0 on success.  Each returns -1 if there is no recorder, if there is
  * nothing to do because the recorder has already started or stopped, or on
  * failure.  Every event of the calling thread between start and stop is
- * recorded.  Other threads may notice the start or the stop slightly earlier or
- * later.
+ * recorded, unless HATFTRACE_FULL is "drop" and the ring is full.  Other
+ * threads may notice the start or the stop slightly earlier or later.
  */
 static inline int
 hatftrace_start(void)

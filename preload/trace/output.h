@@ -48,12 +48,12 @@ struct output {
 
 /*
  * Prepare to write to the files that 'template' names: %p pid, %e executable,
- * %h host, %n the first running number from 0 that is free, %s the number of
- * the segment with four digits or more, %% a '%'.  The caller owns 'template',
- * which must outlive '*o'.  The caller sets 'names' before the first file is
- * opened.  If the template has no %s, ".sNNNN" is inserted before ".hatf", else
- * before ".gz", else at the end.  In this case, the name of the first segment
- * has ".sNNNN" only if 'numbers_all' is set.
+ * %h host, %n a running number, from 0, with which the name is free, %s the
+ * number of the segment with four digits or more, %% a '%'.  The caller owns
+ * 'template', which must outlive '*o'.  The caller sets 'names' before the
+ * first file is opened.  If the template has no %s, ".sNNNN" is inserted before
+ * ".hatf", else before ".gz", else at the end.  In this case, the name of the
+ * first segment has ".sNNNN" only if 'numbers_all' is set.
  */
 void output_init(struct output *o, const char *template, bool numbers_all);
 
