@@ -249,7 +249,7 @@ check_status noise 1
 mkdir empty
 run "$HATF" tree empty
 check_status empty 1
-check_one_line empty 'hatf tree: empty: contains no trace'
+check_one_line empty 'hatf tree: empty: contains no trace (*'
 run "$HATF" tree
 check_status usage 2
 finish

@@ -3,9 +3,9 @@
  * ages.h - the ages of the blocks that are live at the end
  *
  * The age of a block is the number of events, or of time units, from the alloc
- * of its object to the last event.  A realloc does not begin a new age.  For
- * inherited and carried blocks, only a lower bound of the age is known: the
- * time since the start of the trace.
+ * of its object to the last event.  A realloc does not begin a new age.  The
+ * age of an inherited or carried block is only a lower bound, because the block
+ * is older than the trace.
  */
 #ifndef AGES_H
 #define AGES_H

@@ -344,7 +344,7 @@ show_json_health(const struct gathering *g)
 			 json_heritage(seen.heritage));
 }
 
-/* Return true if any frame has a function's name. */
+/* Return true if any frame has a function's name, or if there are no frames. */
 static bool
 has_functions(const struct hatf_stacks *stacks)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show.h - parts of the output of report, leaks and stat
+ * show.h - parts of the output that several commands share
  *
- * Colours are used if standard output is a terminal, unless NO_COLOR is set or
- * TERM is "dumb".  On a terminal, the middle of a name is omitted if its line
- * would not fit; elsewhere names are complete.
+ * Colours are used if standard output is a terminal, unless NO_COLOR is set to
+ * a text that is not empty, or TERM is unset or "dumb".  On a terminal, the
+ * middle of a name is omitted if its line would not fit; elsewhere names are
+ * complete.
  */
 #ifndef SHOW_H
 #define SHOW_H
@@ -31,8 +32,8 @@ bool show_cut(const char *name, size_t fits, size_t *head_ret,
 	      size_t *tail_ret);
 
 /*
- * Write a name, whose escapes are already in it.  'used' is the number of
- * columns before the name in its line.
+ * Write a name that is escaped already.  'used' is the number of columns before
+ * the name in its line.
  */
 void show_name(struct out *o, const char *name, unsigned used);
 
@@ -47,8 +48,8 @@ void show_bars(struct out *o, const uint64_t *values, size_t count,
 struct figure show_part(uint64_t part, uint64_t whole);
 
 /*
- * Format a moment of the trace as a time since its first event, or as a number
- * of events.
+ * Format a moment of the trace as the time since the first event or, if the
+ * trace has no times, as a number of events.
  */
 struct figure show_moment(const struct census *c, const struct moment *m);
 
@@ -78,7 +79,10 @@ json_t *show_json_ns(const struct census *c, uint64_t units);
 void show_health(struct out *o, const struct gathering *g);
 json_t *show_json_health(const struct gathering *g);
 
-/* Return advice on how to get call sites; NULL if the trace has them. */
+/*
+ * Return advice on how to get call stacks or names of functions; NULL if the
+ * trace has both.
+ */
 const char *show_advice(const struct gathering *g);
 
 #endif /* SHOW_H */

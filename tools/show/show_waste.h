@@ -2,9 +2,9 @@
 /*
  * show_waste.h - show the waste of blocks in other allocators
  *
- * An allocator rounds up the size of a block; the bytes that this adds are the
- * waste of the block.  The census sums up the waste after a call of
- * census_count_waste().
+ * An allocator rounds up the size of a block, and glibc adds a header; the
+ * bytes that this adds are the waste of the block.  The census sums up the
+ * waste after a call of census_count_waste().
  */
 #ifndef SHOW_WASTE_H
 #define SHOW_WASTE_H

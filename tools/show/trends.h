@@ -2,10 +2,10 @@
 /*
  * trends.h - the live bytes of each group through a trace
  *
- * The trace is divided into TREND_COUNT equal parts of its time, or of its
- * events if it has no times.  A trend is the live bytes of a group at the end
- * of each part.  The ends of parts are accurate to 1/64 of the trace
- * (history.h); the last one is exact.
+ * The trace, or the part of it that --from and --to select, is divided into
+ * TREND_COUNT equal parts of its time, or of its events if it has no times.  A
+ * trend is the live bytes of a group at the end of each part.  The ends of
+ * parts are accurate to 1/64 of the trace (history.h); the last one is exact.
  */
 #ifndef TRENDS_H
 #define TRENDS_H
@@ -22,7 +22,7 @@ struct trend {
 	 * the parts, and rose in one of the last three parts.
 	 */
 	bool grows;
-	unsigned since; /* number of parts before the first rise */
+	unsigned since; /* index of the last part before the first rise */
 };
 
 /*

@@ -2,14 +2,15 @@
 /*
  * block_filter.h - choose the blocks of some sites, threads or modules
  *
- * The stack of a block's allocation decides whether the block is chosen.  All
- * later records of a chosen block are chosen, too: its free, and the reallocs
- * that resize or move it, even if they have other stacks.  In this way the
- * chosen records are a consistent trace.  Records of threads and heaps, and
- * comments, are always chosen.
+ * The stack and the thread of a block's allocation decide whether the block is
+ * chosen.  All later records of a chosen block are chosen, too: its free, and
+ * the reallocs that resize or move it, even if they have other stacks.  In this
+ * way the chosen records are a consistent trace.  Records of threads and heaps,
+ * and comments, are always chosen, except a comment "HATF event" of a thread
+ * that does not match.
  *
- * Memory: 32 bytes for each live block that was chosen.  Only one thread may
- * use a filter.
+ * Memory: 32 to 64 bytes for each chosen block that is live.  Only one thread
+ * may use a filter.
  */
 #ifndef BLOCK_FILTER_H
 #define BLOCK_FILTER_H
@@ -35,8 +36,8 @@ struct block_filter_patterns {
  * A site matches by its function (the whole text, the name, or the name without
  * template arguments), by its "file:line" or by its "module+0xoffset".  A
  * module matches by its path.  A pattern matches a path if it matches the whole
- * path or the path without its folders.  A thread matches by its number or its
- * present name.
+ * path or the path without its folders.  A thread matches by its number, or by
+ * the name that it has when it allocates the block.
  */
 struct block_filter_options {
 	struct block_filter_patterns site, not_site, module, thread;
@@ -67,7 +68,10 @@ bool block_filter_keeps(struct block_filter *filter,
 /* Did memory run out?  Then the filter's answers are wrong. */
 bool block_filter_has_failed(const struct block_filter *filter);
 
-/* Are there patterns of sites or modules, but no allocation with a stack? */
+/*
+ * Are there patterns of sites or modules, and allocations, but no allocation
+ * with a stack?
+ */
 bool block_filter_lacks_stacks(const struct block_filter *filter);
 
 #endif /* BLOCK_FILTER_H */

@@ -38,7 +38,10 @@ struct id_rows {
 	uint32_t count;
 };
 
-/* Find an id in the hash table. */
+/*
+ * Return the row of an id in the hash table, which is not empty, or
+ * ID_ROWS_NONE.
+ */
 uint32_t id_rows_find_slow(const struct id_rows *ids, uint64_t id);
 
 /* Return the row of an id, or ID_ROWS_NONE. */
@@ -52,7 +55,7 @@ id_rows_find(const struct id_rows *ids, uint64_t id)
 
 /*
  * Give the next row to an id that has none.  Return the row, or ID_ROWS_NONE if
- * there is no memory.
+ * there is no memory or no free row.
  */
 uint32_t id_rows_add(struct id_rows *ids, uint64_t id);
 

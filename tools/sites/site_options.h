@@ -75,16 +75,17 @@ bool site_choice_keeps(struct site_choice *choice,
 		       const struct hatf_record *rec);
 
 /*
- * Let '*rec' refer to the stack without hidden frames.  The new attributes are
- * in 'buf', which has 'cap' bytes.  If they do not fit, '*rec' is not changed.
+ * Let '*rec' refer to its stack without the hidden innermost frames.  The new
+ * attributes are in 'buf', which has 'cap' bytes.  If they do not fit, '*rec'
+ * is not changed.
  */
 void site_choice_show(struct site_choice *choice, struct hatf_record *rec,
 		      uint8_t *buf, size_t cap);
 
 /*
- * After the last record of the trace 'path': report if the options had no
- * effect because the trace has no stacks, or if memory ran out.  Return false
- * if memory ran out.
+ * After the last record of the trace 'path': print a message if no site is
+ * known because the trace has no stacks, or if memory ran out.  Return false if
+ * memory ran out.
  */
 bool site_choice_report(const struct site_choice *choice, const char *path);
 

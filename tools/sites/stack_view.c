@@ -366,7 +366,7 @@ append_u64(char *buf, size_t used, const char *before, uint64_t n, bool is_hex)
 	return append(buf, used, text);
 }
 
-/* Append "file:line", "file", or nothing. */
+/* Append "file:line", or "file" if the line is unknown. */
 static size_t
 append_place(char *buf, size_t used, const struct hatf_frame *frame)
 {

@@ -64,7 +64,8 @@ void stack_view_close(struct stack_view *view);
 
 /*
  * Return the stack without its hidden innermost frames.  If all frames are
- * hidden, return the stack itself.  Return 0 if the stack is not defined.
+ * hidden, return the stack itself.  Return 0 if the stack is not defined, or if
+ * there is no memory for what is known about it.
  */
 uint64_t stack_view_top(struct stack_view *view, uint64_t stack);
 
@@ -87,9 +88,10 @@ struct hatf_frame stack_view_site_frame(const struct stack_view *view,
 					uint32_t site);
 
 /*
- * Write what is known about a frame: "function (file:line)", "module+0xoffset",
- * "0xaddress" or "[unknown]".  Bytes that a terminal should not see are
- * escaped.  'buf' has STACK_VIEW_TEXT_NBYTES.  Return 'buf'.
+ * Write what is known about a frame, such as "function (file:line)",
+ * "file:line", "module+0xoffset", "0xaddress" or "[unknown]".  Bytes that a
+ * terminal should not see are escaped.  'buf' has STACK_VIEW_TEXT_NBYTES.
+ * Return 'buf'.
  */
 char *stack_view_frame_text(const struct hatf_frame *frame, char *buf);
 

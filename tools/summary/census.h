@@ -3,7 +3,8 @@
  * census.h - count the allocations of a trace by stack, thread, size and heap
  *
  * One pass over the events of a trace.  Memory is O(live blocks + stacks +
- * threads + heaps); it does not grow with the length of the trace.
+ * threads + heaps + crossings, which are pairs of threads); it does not grow
+ * with the length of the trace.
  *
  * What is counted:
  *
@@ -91,7 +92,7 @@ struct crossing {
 
 /* A moment of the trace. */
 struct moment {
-	uint64_t event; /* number of events before this moment */
+	uint64_t event; /* number of calls before this moment */
 	uint64_t time;
 };
 
@@ -126,9 +127,11 @@ struct census {
 	/* bytes at the peak or, with 'peak_is_count', blocks */
 	uint64_t peak_level;
 	uint64_t peak_live_count; /* largest number of live blocks so far */
-	struct amount start;	  /* live bytes when the window began */
+	/* blocks and bytes that were live when the window began */
+	struct amount start;
 	uint64_t epoch;
-	uint64_t event_count; /* events of the whole trace so far */
+	/* calls of the whole trace so far (trace_window_counts()) */
+	uint64_t event_count;
 
 	/* row of each stack minus STACK_FIRST, by the stack's id */
 	struct id_rows stack_rows;
@@ -174,7 +177,10 @@ struct census {
 	 * Live blocks that were dropped when their address was allocated again.
 	 */
 	struct amount replaced;
-	/* blocks that were live when their heap was destroyed */
+	/*
+	 * no reason for doubt: blocks that were live when their heap was
+	 * destroyed
+	 */
 	struct amount with_heap;
 	uint64_t undefined_stacks; /* calls whose stack is not defined */
 	/* Malformed definitions of frames and stacks. */

@@ -2,9 +2,9 @@
 /*
  * census_rows.h - the rows of a census: stacks, threads, lanes and heaps
  *
- * Only the files of the census use these functions.  Each function returns the
- * row of an id, and adds a row if the id is new.  If there is no memory, the
- * function sets 'no_memory' of the census and returns row 0.
+ * Only the files of the census use these functions.  A function that returns
+ * the row of an id adds the row if the id is new.  If there is no memory, such
+ * a function sets 'no_memory' of the census and returns row 0.
  */
 #ifndef CENSUS_ROWS_H
 #define CENSUS_ROWS_H

@@ -30,7 +30,7 @@ struct gathering {
 	struct site_names *names;
 	/*
 	 * The reason why the trace is damaged or incomplete; NULL if it is
-	 * complete.
+	 * complete, or if reading stopped at the end of the window.
 	 */
 	const char *fault;
 	char fault_text[512];

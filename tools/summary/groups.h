@@ -29,9 +29,12 @@ enum group_by {
 struct group {
 	char *name; /* escaped */
 	struct account sum;
-	/* id of the stack, thread or heap, or the size class */
+	/*
+	 * id of the first stack, or of the thread or heap, or the size class; 0
+	 * for a pair of a thread and a size class
+	 */
 	uint64_t number;
-	uint32_t stack_count;
+	uint32_t stack_count; /* number of its stacks, lanes or heaps */
 };
 
 struct groups {
@@ -84,8 +87,9 @@ struct amount groups_amount(const struct census *c, const struct account *a,
 /*
  * Return the rows of the groups, those with the largest values of 'key' first,
  * and set '*n_ret' to their number.  Rows with equal values are in the order of
- * their names.  Unless 'all' is set, omit groups in which the value is 0.  The
- * caller frees the array.  Return NULL if there is no memory.
+ * their names.  Unless 'all' is set, omit groups in which the amount that 'key'
+ * selects has no blocks.  The caller frees the array.  Return NULL if there is
+ * no memory.
  */
 uint32_t *groups_sort(const struct groups *g, enum group_key key, bool all,
 		      uint32_t *n_ret);

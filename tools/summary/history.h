@@ -6,9 +6,9 @@
  *
  *   - spans: of the whole heap, at most SPANS_MAX of equal width;
  *   - points: the live bytes of each stack at the ends of wider spans, of which
- *     there are at most POINTS_MAX.  A point lists only the stacks that have
- *     changed since the previous point.  Points may list lanes (census.h)
- *     instead of stacks.
+ *     there are at most POINTS_MAX, or FINE_POINTS_MAX if 'is_fine' is set.  A
+ *     point lists only the stacks that have changed since the previous point.
+ *     Points may list lanes (census.h) instead of stacks.
  *
  * The length of the trace is known only at its end.  So the widths begin at 1.
  * Whenever there are too many spans or points, the history doubles their width
@@ -124,7 +124,10 @@ history_now(struct history *t)
 void history_end(struct history *t, const struct account_list *stacks,
 		 const struct amount *live);
 
-/* Forget all spans and points, and mark all stacks as changed. */
+/*
+ * Forget all spans and points, and mark all stacks that have live blocks as
+ * changed.
+ */
 void history_restart(struct history *t, const struct account_list *stacks);
 
 void history_free(struct history *t);

@@ -31,7 +31,7 @@ struct site_names *site_names_open(const struct hatf_stacks *stacks,
 void site_names_close(struct site_names *names);
 
 /*
- * Return the stack without the innermost frames that belong to the allocator.
+ * Return the stack without its hidden innermost frames, like stack_view_top().
  */
 uint64_t site_names_top(struct site_names *names, uint64_t stack);
 

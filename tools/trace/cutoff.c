@@ -21,8 +21,8 @@ cutoff_find_rings(const char *path, enum hatf_status status,
 	    !hatf_rings_find(path, rings, sizeof(rings)))
 		return false;
 	/*
-	 * Ignore a failure.  It means that the ring file is damaged, which
-	 * 'hatf recover' reports.
+	 * Ignore a failure.  It means that the ring file is damaged or cannot
+	 * be read, which 'hatf recover' reports.
 	 */
 	hatf_rings_get(rings, ret, &err);
 	return true;
@@ -73,8 +73,7 @@ cutoff_describe(const char *path, const struct hatf_error *err, char *buf,
 	message_error_text(err, buf, nbytes);
 	used = strlen(buf);
 	if (found)
-		snprintf(buf + used, nbytes - used,
-			 " ('hatf recover' can complete it)");
+		snprintf(buf + used, nbytes - used, "; see 'hatf recover'");
 }
 
 void

@@ -35,8 +35,9 @@ keep(struct excerpt *x, const struct hatf_record *rec)
 }
 
 /*
- * Copy at most 'max' records.  Do not report a read error, because an earlier
- * pass, which counted the records, has reported the same error.
+ * Copy at most 'max' records.  Return false if out of memory.  Do not report a
+ * read error, because an earlier pass, which counted the records, has reported
+ * the same error.
  */
 static bool
 fill(struct excerpt *x, struct hatf_reader *reader, uint64_t max)

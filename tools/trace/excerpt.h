@@ -2,9 +2,9 @@
 /*
  * excerpt.h - the first records of a trace, in memory
  *
- * A record has 32 bytes: the tag, the sizes and the addresses, as in the traces
- * of the paper.  A benchmark that uses an excerpt reads no file, and the size
- * of the excerpt is bounded.
+ * A record has 32 bytes: the tag, the size and the two addresses, which are the
+ * fields of the paper's traces.  A benchmark of an excerpt reads no file while
+ * it measures, and the size of the excerpt is bounded.
  */
 #ifndef EXCERPT_H
 #define EXCERPT_H

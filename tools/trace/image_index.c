@@ -88,8 +88,8 @@ image_index_fini(struct image_index *x)
 }
 
 /*
- * Return how many nodes are of an earlier process than 'key', or are of the
- * process of 'key' and began no later.
+ * Return how many nodes sort before the process of 'key', or are of this
+ * process and began no later than 'key'.
  */
 static size_t
 count_until(const struct image_index *x, const struct tree_trace *key)

@@ -37,8 +37,8 @@ unsigned kept_fields_dropped(const struct kept_fields *k,
 			     const struct hatf_format *format, unsigned drop);
 
 /*
- * Print a message if fields were dropped from 'path' ('dropped' is not 0), or
- * if 'format' keeps only sums.
+ * Print a message about the output 'path' if it lacks fields of the source
+ * ('dropped' is not 0), or if 'format' keeps only sums.
  */
 void kept_fields_report(const char *path, const struct hatf_format *format,
 			unsigned dropped);

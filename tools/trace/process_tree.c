@@ -118,7 +118,10 @@ append(struct tree *f, const struct tree_trace *t)
 	return true;
 }
 
-/* Add an open trace if our recorder wrote it and it is not a snapshot. */
+/*
+ * Add an open trace if it has a HATF header and is not a snapshot.  Set
+ * '*ours_ret' to whether it has the header.
+ */
 static bool
 add_open(struct tree *f, const struct hatf_reader *reader, const char *path,
 	 bool is_found, bool *ours_ret)
@@ -175,7 +178,8 @@ report(const char *path)
 
 /*
  * Add the file if it is a trace.  Skip other files, which a directory may
- * contain.
+ * contain; but if the tree is strict, a file that is named like a trace must be
+ * one.
  */
 static bool
 add_found(struct tree *f, const char *path)
@@ -208,8 +212,10 @@ add_named(struct tree *f, const char *path)
 	is_fine = add_open(f, reader, path, false, &ours);
 	hatf_reader_close(reader);
 	if (is_fine && !ours)
-		message_print("%s: the header of this trace names no process",
-			      path);
+		message_print(
+			"%s: the trace has no HATF header, so its process is "
+			"unknown",
+			path);
 	return is_fine && ours;
 }
 
@@ -247,7 +253,9 @@ tree_add(struct tree *f, const char *path)
 	is_fine = add_directory(f, path, dir);
 	closedir(dir);
 	if (is_fine && f->trace_count == before)
-		message_print("%s: contains no trace", path);
+		message_print("%s: contains no trace (snapshots and traces "
+			      "without a HATF header do not count)",
+			      path);
 	return is_fine && f->trace_count != before;
 }
 
@@ -259,7 +267,7 @@ compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* Compare two traces by process, and within a process by image. */
+/* Compare two traces by process: its host, id and start. */
 static int
 compare_process(const struct tree_trace *a, const struct tree_trace *b)
 {
@@ -270,6 +278,7 @@ compare_process(const struct tree_trace *a, const struct tree_trace *b)
 	return order != 0 ? order : compare_u64(a->pid_start, b->pid_start);
 }
 
+/* Compare two traces by process, and within a process by image. */
 static int
 compare_image(const struct tree_trace *a, const struct tree_trace *b)
 {
@@ -295,7 +304,7 @@ compare_trace(const void *x, const void *y)
 
 /*
  * Are two traces of the same image?  If headers name no process, as in
- * anonymized traces, take the traces as being of different images.
+ * anonymized traces, take each file as an image of its own.
  */
 static bool
 is_same_image(const struct tree_trace *a, const struct tree_trace *b)
@@ -306,7 +315,7 @@ is_same_image(const struct tree_trace *a, const struct tree_trace *b)
 
 /*
  * If several traces are of the same segment, keep only the first.  Sorting has
- * put a complete copy before a truncated one.
+ * put a copy with a trailer before one without.
  */
 static void
 drop_duplicates(struct tree *f)
@@ -350,8 +359,8 @@ make_nodes(struct tree *f)
 /* -------------------------------------------------------------------- links */
 
 /*
- * Return the latest image of the process of 'key' that began before 't'; NULL
- * if there is none.
+ * Return the latest image of the process of 'key' that began no later than 't'
+ * and is not the image of 't'; NULL if there is none.
  */
 static struct tree_node *
 find_in_process(const struct tree *f, const struct tree_trace *t,
@@ -359,7 +368,10 @@ find_in_process(const struct tree *f, const struct tree_trace *t,
 {
 	size_t low = 0, high = f->node_count;
 
-	/* Count the nodes up to the last one that began no later than 't'. */
+	/*
+	 * Count the nodes that sort before the process of 'key', or are of this
+	 * process and began no later than 't'.
+	 */
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 		const struct tree_trace *const n = f->nodes[middle].traces;
@@ -398,9 +410,9 @@ find_file(const struct tree_node *node, const char *path)
 
 /*
  * Return the image of process 'pid', on the host of 't', that existed when 't'
- * began.  It is the latest image that began before 't'.  'pid_start' is the
- * start of the process, 0 if unknown.  If 'file' is not NULL, prefer the image
- * that has the trace of this name.
+ * began.  It is the latest image that began no later than 't' and is not the
+ * image of 't'.  'pid_start' is the start of the process, 0 if unknown.  If
+ * 'file' is not NULL, prefer the image that has the trace of this name.
  */
 static struct tree_node *
 find_image(const struct tree *f, const struct tree_trace *t, uint64_t pid,
@@ -423,7 +435,7 @@ find_image(const struct tree *f, const struct tree_trace *t, uint64_t pid,
 	return found != NULL ? found : image_index_by_time(f->index, t, pid);
 }
 
-/* Return the previous image of the same process. */
+/* Return the previous image of the same process; NULL if there is none. */
 static struct tree_node *
 image_before(const struct tree *f, const struct tree_node *node)
 {
@@ -687,7 +699,10 @@ tree_find_fork(const struct tree_node *node)
 		fork.event += forked->events_before;
 	else
 		fork.in_segment = is_numbered && fork.segment != 0;
-	/* If the number is 0 and not exact, nobody counted the events. */
+	/*
+	 * If 'event' is 0 and not exact, the recorder did not count the events
+	 * of the parent.
+	 */
 	fork.is_known = t->is_exact || fork.event != 0;
 	/*
 	 * If the parent has several segments, it is unknown to which of them

@@ -74,9 +74,9 @@ struct tree {
 	/* finds images while tree_build() runs; else NULL */
 	const struct image_index *index;
 	/*
-	 * The caller may set this after tree_init().  Then tree_add() fails for
-	 * a file in a directory whose name ends in ".hatf" or ".hatf.gz", but
-	 * which is not a trace.
+	 * The caller may set this after tree_init().  Then tree_add() of a
+	 * directory fails if a regular file in it is named *.hatf or *.hatf.gz
+	 * but is not a trace.
 	 */
 	bool is_strict;
 };
@@ -86,9 +86,10 @@ void tree_init(struct tree *f);
 void tree_fini(struct tree *f);
 
 /*
- * Add the trace at 'path' or, if 'path' is a directory, the traces in it; other
- * files in a directory are ignored.  If the file does not exist, if there is no
- * trace, or if out of memory, print an error message and return false.
+ * Add the trace at 'path' or, if 'path' is a directory, the traces in it.
+ * Ignore snapshots, and other files in a directory.  If the file does not
+ * exist, if there is no trace, or if out of memory, print an error message and
+ * return false.
  */
 bool tree_add(struct tree *f, const char *path);
 

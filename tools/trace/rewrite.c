@@ -33,14 +33,17 @@ struct run {
 	struct progress progress;
 	uint64_t record_count;
 	bool bare; /* the output has no header and no trailer */
-	bool cut;  /* the source is truncated, and this was reported */
+	bool cut;  /* the source is incomplete, and this was reported */
 	struct hatf_format format; /* format of the output */
 	/* fields of the source; collected only if the output drops some */
 	struct kept_fields keeping;
 	struct hatf_record records[BATCH];
 };
 
-/* Return the name to show for an output path: "-" is standard output. */
+/*
+ * Return the name of the output for messages.  Without an output path, the
+ * output will replace the input.
+ */
 static const char *
 out_name(const struct rewrite *r)
 {

@@ -19,8 +19,8 @@ struct rewrite {
 	/* 'reading.format' is the required format of 'in'; NULL: any. */
 	struct hatf_reader_options reading;
 	/*
-	 * rewrite_trace() sets the members 'header', 'bare' and 'incomplete',
-	 * from the source.
+	 * rewrite_trace() sets the members 'header' and 'bare', from the
+	 * source.
 	 */
 	struct hatf_writer_options options;
 	/*
@@ -65,8 +65,9 @@ int rewrite_trace(struct rewrite *r);
 /*
  * Return the lines of the header comment 'first', for the writer option
  * 'header'; "" if 'first' is another record.  Leave out the lines that become
- * false if the fields 'drop' (HATF_DROP_ bits) are removed.  The caller frees
- * the string.  NULL if out of memory.
+ * false if the fields 'drop' (HATF_DROP_ bits) are removed; if heaps are
+ * removed, add "heaps=dropped".  The caller frees the string.  NULL if out of
+ * memory.
  */
 char *rewrite_header(const struct hatf_record *first, unsigned drop);
 

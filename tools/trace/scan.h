@@ -20,7 +20,7 @@ struct scan {
 	struct hatf_events *events;
 	struct progress progress;
 	enum hatf_status status; /* status of the last read */
-	unsigned next_count;	 /* calls of scan_next(), modulo SCAN_BATCH */
+	unsigned next_count;	 /* number of calls of scan_next() */
 	enum hatf_heritage heritage;
 	struct hatf_event batch[SCAN_BATCH];
 };
@@ -41,19 +41,21 @@ bool scan_open_numbered(struct scan *s, const char *path,
 
 /*
  * Open a file that was named by a directory or another file, not by the user
- * (HATF_READER_FOUND).  Return NULL if the file is not a trace.
+ * (HATF_READER_FOUND).  Return NULL if the file cannot be opened or is not a
+ * trace.
  */
 struct hatf_reader *scan_found(const char *path);
 
 /*
  * If the caller asked for the inherited blocks of a forked child, and they are
- * unknown, return the reason, a static string.  Otherwise return NULL.
+ * not known exactly, return the reason, a static string.  Otherwise return
+ * NULL.
  */
 const char *scan_unknown_heritage(const struct scan *s);
 
 /*
- * Read the next batch.  Return the number of events in 'batch'. 0 means the
- * end; then scan_fault() tells whether the trace is complete.
+ * Read the next batch.  Return the number of events in 'batch'. 0 means the end
+ * or an error; then scan_fault() tells which.
  */
 size_t scan_read(struct scan *s);
 
@@ -63,12 +65,15 @@ size_t scan_read(struct scan *s);
  */
 const struct hatf_event *scan_next(struct scan *s);
 
-/* How a fault begins if the trailer says that the recorder missed calls. */
+/*
+ * How the text of scan_fault() begins if calls bypassed the recorder, and no
+ * event was lost otherwise.
+ */
 #define SCAN_MISSED "calls bypassed the recorder: "
 
 /*
  * After the last scan_read(): return NULL if the trace was read to its end and
- * is complete.  Otherwise write the reason to 'buf' and return the reason.
+ * is complete.  Otherwise return the reason: a static text, or a text in 'buf'.
  */
 const char *scan_fault(const struct scan *s, char *buf, size_t nbytes);
 
@@ -82,7 +87,7 @@ void scan_close(struct scan *s);
 
 /*
  * Return the nanoseconds of a time unit, from the word for the unit in the
- * header; 0 if the times have no unit.
+ * header: "ns" or "us".  Return 0 if it is another word or NULL.
  */
 uint64_t scan_unit_ns(const char *unit);
 

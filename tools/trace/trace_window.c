@@ -79,8 +79,8 @@ trace_window_settle(struct trace_window *w, const struct scan *s)
 		scan_unit_ns(hatf_reader_header(s->reader, "unit"));
 
 	if (unit == 0 && (w->from.is_time || w->to.is_time)) {
-		message_print("%s: the trace has no times: give numbers of "
-			      "events",
+		message_print("%s: the trace states no unit of time: give "
+			      "numbers of events",
 			      message_path(s->path));
 		return false;
 	}

@@ -34,8 +34,9 @@ bool trace_window_take(struct trace_window *window, bool is_from,
 		       const char *value);
 
 /*
- * Convert bounds in nanoseconds into the time units of the trace.  If the trace
- * has no such units, print a message and return false.
+ * Convert bounds in nanoseconds into the time units of the trace.  If a bound
+ * is a time, but the trace states no unit of time, print a message and return
+ * false.
  */
 bool trace_window_settle(struct trace_window *window, const struct scan *s);
 

@@ -3,11 +3,11 @@
  * trailer.c - see trailer.h
  *
  * The trailer is the last record.  In an uncompressed trace it is the comment
- * that, by its length, ends at the end of the file.  In a trace compressed by
- * gzip, each block is a gzip member with its length in the member's header
- * (FORMAT "Compression"); the last member is the one that ends at the end of
- * the file.  A small trace that another program compressed is read from its
- * start.
+ * that, by its length, ends at the end of the file.  In a trace that hatftrace
+ * compressed, each block is a gzip member with its length in the member's
+ * header (FORMAT "Compression"); the last member is the one that ends at the
+ * end of the file.  A small trace that another program compressed is read from
+ * its start.
  *
  * Try at most one place, because a hostile file may be full of bytes that look
  * like members or trailers, and to try all of them would take hours.

@@ -34,7 +34,7 @@ bool trailer_read(const char *path, bool is_found, struct trailer *ret);
 
 /*
  * Find a line that begins with "KEY=" and parse its decimal value.  Return
- * false if there is none.
+ * false if there is no such line, or if its value is not a number.
  */
 bool trailer_find_number(const char *text, size_t nbytes, const char *key,
 			 uint64_t *n_ret);

@@ -20,10 +20,11 @@
 #define ESCAPE_MAX_NBYTES 16
 
 /*
- * Take one character from the 'nbytes' (at least 1) bytes at 's' and write it
- * to 'out', escaped if necessary.  With 'quoted' the output is valid between
- * double quotes: '"' and '\' get a backslash, a newline becomes \n.  Return the
- * number of bytes taken from 's'; '*out_nbytes_ret' is the number written.
+ * Take one character, or one invalid byte, from the 'nbytes' (at least 1) bytes
+ * at 's' and write it to 'out', escaped if necessary.  With 'quoted' the output
+ * is valid between double quotes: '"' and '\' get a backslash, a newline
+ * becomes \n.  Return the number of bytes taken from 's'; '*out_nbytes_ret' is
+ * the number written.
  */
 size_t escape_next(const uint8_t *s, size_t nbytes, bool quoted,
 		   char out[ESCAPE_MAX_NBYTES], size_t *out_nbytes_ret);

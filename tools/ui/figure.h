@@ -17,7 +17,7 @@ struct figure figure_count(uint64_t n);
 /* "812 B", "1.3 KiB", "20.0 MiB" */
 struct figure figure_nbytes(uint64_t nbytes);
 
-/* "12 ns", "1.234 ms", "12.3 s", "2 h 03 min" */
+/* "12 ns", "1.234 ms", "12.345 s", "2 h 03 min" */
 struct figure figure_ns(uint64_t ns);
 
 /* "1 in 2.5", "1 in 1 000" for 0 < part <= 1 */

@@ -200,7 +200,7 @@ opt_parse_u64(const char *option, const char *text, uint64_t *n_ret)
 	if (errno == 0 && *end == '\0')
 		return true;
 bad:
-	message_print("%s: not a number: '%s' (want 0, 1, 2, ...)", option,
+	message_print("%s: not a number from 0 to 2^64 - 1: '%s'", option,
 		      text);
 	return false;
 }
@@ -277,8 +277,10 @@ opt_parse_nbytes(const char *option, const char *text, uint64_t *nbytes_ret)
 	*nbytes_ret = n << shift;
 	return true;
 bad:
-	message_print("%s: not a byte count: '%s' (want 4096, 64K, 2M, 1G)",
-		      option, text);
+	message_print(
+		"%s: not a byte count below 2^64: '%s' (want 4096, 64K, 2M, "
+		"1G)",
+		option, text);
 	return false;
 }
 

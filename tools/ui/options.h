@@ -29,7 +29,7 @@ struct opt_page {
 	const char *usage;
 	const char *about; /* what the command does; lines end in '\n' */
 	const char *notes; /* shown after the options; lines end in '\n' */
-	/* the arguments after the first operand belong to another command */
+	/* options end at the first operand, which begins another command */
 	bool stop_at_operand;
 	const struct opt *opts; /* ends in a NULL name; --help is added */
 };
@@ -51,7 +51,7 @@ int opt_parse(const struct opt_page *page, int argc, char **argv,
 /*
  * Report wrong usage in one line on standard error.  Return 2.
  *
- * The opt_parse_*() functions below report a wrong value in the same way and
+ * The opt_parse_*() functions below print a message about a wrong value and
  * return false.
  */
 int opt_complain(const struct opt_page *page, const char *format, ...)

@@ -29,7 +29,10 @@ struct out *out_stdout(void);
 
 void out_flush(struct out *o);
 
-/* Slow path of out_bytes(), for the case that the buffer is full. */
+/*
+ * Slow path of out_bytes(), for bytes that do not fit into the rest of the
+ * buffer.
+ */
 void out_bytes_slow(struct out *o, const char *s, size_t nbytes);
 
 /* Inline, so that the compiler stores a constant string with a few moves. */

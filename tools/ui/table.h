@@ -76,8 +76,8 @@ struct table_row *table_add(struct table *g, enum table_source source,
 			    const char *name);
 
 /*
- * Append a row with the averages of all rows of 'source'.  Return the row as
- * table_add() does.
+ * Append a row with the averages of all rows of 'source' that are not averages.
+ * Return the row as table_add() does.
  */
 struct table_row *table_add_average(struct table *g, enum table_source source,
 				    const char *name);
