@@ -126,7 +126,7 @@ header_denies(const struct claims *c, const char *key, uint64_t n)
 	return text != NULL && strtoull(text, NULL, 10) != n;
 }
 
-/* Is the trace one of several segments, or did recording start late? */
+/* Is the trace a segment after the first one, or did recording start late? */
 static bool
 is_a_part(const struct claims *c)
 {
@@ -199,8 +199,8 @@ judge(const struct claims *c, unsigned n, bool *is_last_ret)
 		return header_denies(c, "carried", seen.carried_count) ||
 				       header_denies(c, "carried_bytes",
 						     seen.carried_nbytes)
-			       ? "the header states a wrong number of live "
-				 "blocks"
+			       ? "the header states a wrong number or size of "
+				 "live blocks"
 			       : NULL;
 	case 1:
 		return c->has_block && !block_fits(c, UINT64_MAX)

@@ -15,7 +15,7 @@
 struct claims {
 	const struct hatf_reader *reader;
 	const struct hatf_events *events;
-	/* Our recorder wrote the trace, so its claims can be checked. */
+	/* The trace has a HATF header, so its comments are claims. */
 	bool judges;
 	/*
 	 * The last event that is not a comment, with its time.  Its attributes

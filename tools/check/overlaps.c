@@ -113,7 +113,10 @@ static void
 suspect(struct overlaps *o, const struct hatf_live *older,
 	const struct hatf_event *newer)
 {
-	/* Ignore overlaps of carried blocks, whose order is unknown. */
+	/*
+	 * With several threads, ignore overlaps of carried blocks, whose order
+	 * is unknown.
+	 */
 	if (newer->kind == HATF_EVENT_ALLOC && newer->carried && o->has_threads)
 		return;
 	if (!o->has_threads || o->suspect_count == OVERLAPS_SUSPECTS_MAX) {

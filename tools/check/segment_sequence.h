@@ -14,7 +14,11 @@
 #include "hatf/hatf.h"
 
 enum sequence_result {
-	SEQUENCE_NONE, /* the previous trace is not the previous segment */
+	/*
+	 * not comparable: the previous trace is not the previous segment, or
+	 * the carried blocks are not exact or not all read
+	 */
+	SEQUENCE_NONE,
 	SEQUENCE_FITS,
 	SEQUENCE_DIFFERS,
 };
@@ -31,6 +35,7 @@ struct sequence {
 	uint64_t pid, start_ns, number;
 	uint64_t event_count, events_before;
 	uint64_t carried_count; /* as the header states */
+	/* sums of hashes: of the carried blocks, and of those live at the end */
 	uint64_t carried_print, live_print;
 };
 

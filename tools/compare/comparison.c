@@ -239,7 +239,7 @@ comparison_add(struct comparison *c, const struct gathering *g)
 
 /* ----------------------------------------------------------------- segments */
 
-/* Return the segment that has the highest peak of the whole trace. */
+/* Return the index of the segment in which the program has its highest peak. */
 static unsigned
 find_peak(const struct comparison *c)
 {

@@ -2,9 +2,9 @@
 /*
  * comparison.h - the figures of several traces side by side
  *
- * A row is a call site, a thread, a size class or a module, under a name that
- * different builds share; a column is a trace.  Memory is O(rows * traces).
- * One thread uses a comparison.
+ * A row is a group of the census, such as a call site, a module or a thread,
+ * under a name that different builds share; a column is a trace.  Memory is
+ * O(rows * traces).  One thread uses a comparison.
  */
 #ifndef COMPARISON_H
 #define COMPARISON_H
@@ -46,7 +46,7 @@ struct comparison {
 	size_t slot_count;
 	struct seeded_hash hash;
 	bool has_stacks;   /* some trace has call stacks */
-	bool lacks_stacks; /* some trace has allocations without stacks */
+	bool lacks_stacks; /* some trace has allocations, but no call stacks */
 	/*
 	 * The caller may set this after comparison_init().  Then threads with
 	 * the same name share a row, because the numbers of threads may vary
@@ -99,15 +99,15 @@ bool comparison_add_segments(struct comparison *c,
 void comparison_name_site(const struct gathering *g, uint64_t stack, char *buf,
 			  size_t nbytes);
 
-/* Judge all rows, after the last trace.  False if there is no memory. */
+/* Judge all rows, after the last trace.  Return false if no trace was added. */
 bool comparison_judge(struct comparison *c,
 		      const struct verdict_options *options);
 
 /*
  * Return the numbers of the rows that changed, ordered by weight or, with 'key'
  * below MEASURE_COUNT, by the growth of this measure, largest first.  With
- * 'all', unchanged rows follow.  The caller frees the array.  Return NULL if
- * there is no memory.
+ * 'all', unchanged rows follow.  Set '*n_ret' to the number of rows.  The
+ * caller frees the array.  Return NULL if there is no memory.
  */
 uint32_t *comparison_sort(const struct comparison *c, enum measure key,
 			  bool all, uint32_t *n_ret);

@@ -46,7 +46,10 @@ struct condition {
 bool condition_parse(struct condition *condition, const char *option,
 		     const char *text);
 
-/* Called for each term that holds; 'row' may be the row of the total. */
+/*
+ * Called for a term and a row for which the term holds, because 'measure' grew.
+ * 'row' may be the total.
+ */
 typedef void condition_found(void *ctx, const struct condition_term *term,
 			     const struct comparison_row *row,
 			     enum measure measure);

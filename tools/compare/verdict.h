@@ -10,8 +10,7 @@
  *     value of the whole program,
  *   - exceeds 'spread_factor' times the larger of the two spreads, or twice as
  *     much if one side has a single run, and
- *   - if a side has several runs, all new values lie on the same side of all
- *     old values.
+ *   - has all new values above all old values, or all of them below.
  *
  * Pure functions; any thread may call them.
  */
@@ -43,8 +42,8 @@ struct verdict_side {
 struct verdict_side verdict_side_make(uint64_t *values, size_t count);
 
 /*
- * Judge one measure of one row.  'total' is the value of the whole program, the
- * larger one of both sides.
+ * Judge one measure of one row.  'total' is the largest value of the whole
+ * program in any run.
  */
 enum verdict verdict_judge(const struct verdict_side *old_side,
 			   const struct verdict_side *new_side, uint64_t total,

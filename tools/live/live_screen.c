@@ -205,7 +205,7 @@ find_window(const struct live_page *p)
 	return w;
 }
 
-/* Print a line, cut to the window.  Each character takes one column. */
+/* Print a line, cut to as many bytes as the window has columns. */
 static void
 put_line(FILE *f, const struct window *w, const char *text)
 {

@@ -58,8 +58,9 @@ void live_screen_begin(bool plain);
 bool live_screen_print(const struct live_page *page);
 
 /*
- * Wait 'ms' milliseconds or for a key.  Return the key, or 0 if there was none.
- * Without a terminal, just wait.
+ * Wait 'ms' milliseconds or for a key.  Return the key, or 0 if there was none,
+ * or if a signal arrived, as when the window is resized.  Without a terminal,
+ * just wait.
  */
 int live_screen_wait(unsigned ms);
 

@@ -270,7 +270,7 @@ compare_live(const void *a, const void *b, void *ctx)
 
 /*
  * Find names for the stacks that have none yet, in descending order of their
- * live bytes.
+ * live bytes, for at most 'budget_ms'.  Return false if there is no memory.
  */
 static bool
 name_stacks(struct live_sites *s, const struct live_trace *t,
@@ -312,8 +312,8 @@ add(struct live_site *site, const struct account *a)
 }
 
 /*
- * Update the rows if rows are threads.  In a trace without stacks, update the
- * rows of all pairs of a thread and a size class.
+ * Update the rows of all threads or, if rows are sites but the trace has no
+ * stacks, of all pairs of a thread and a size class.
  */
 static bool
 add_lanes(struct live_sites *s, const struct census *c)

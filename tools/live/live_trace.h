@@ -22,8 +22,8 @@ enum live_end {
 	LIVE_GOES_ON,
 	LIVE_COMPLETE, /* the trace has its trailer */
 	/*
-	 * the process ended without a trailer, or live_trace_close() stopped
-	 * reading
+	 * the file ended without a trailer: the process ended abruptly, or
+	 * reading stopped while it still wrote
 	 */
 	LIVE_CUT,
 	LIVE_DAMAGED, /* see live_trace_fault() */
@@ -42,7 +42,7 @@ struct live_trace *live_trace_open(const struct followed_file *file);
 void live_trace_close(struct live_trace *t);
 
 /*
- * Wait until the trace has ended, 'event_count' events are counted, or
+ * Wait until the trace has ended, 'event_count' calls are counted, or
  * 'timeout_ms' have passed.  Return false after the timeout.
  */
 bool live_trace_wait(struct live_trace *t, uint64_t event_count,

@@ -2,9 +2,9 @@
 /*
  * encoding.h - the encodings that the tables compare
  *
- * An encoding is a format and, for HATF, a placement of metadata.  All tables
- * except the last one show traces with the same content as the paper's traces:
- * only tags, sizes and addresses of allocs, frees and reallocs.
+ * An encoding is a format and, for HATF, a placement of metadata.  Tables 4 to
+ * 8 show traces with the same content as the paper's traces: only tags, sizes
+ * and addresses of allocs, frees and reallocs.
  */
 #ifndef ENCODING_H
 #define ENCODING_H
@@ -12,8 +12,8 @@
 #include "tools/trace/spool.h"
 
 /*
- * The first ENCODING_TIMED_COUNT are the columns of tables 4 to 6, in the
- * paper's order.
+ * The first ENCODING_TIMED_COUNT are those of tables 5 and 6: the paper's
+ * columns in its order, then two of ours.
  */
 enum encoding {
 	ENCODING_BINARY,
@@ -40,7 +40,7 @@ enum encoding {
 #define ENCODING_COUNT	     (ENCODING_BEST_SPLIT + 1)
 #define ENCODING_TIMED_COUNT (ENCODING_OPTIMUM + 1)
 
-/* The default level of gzip, used for every encoding. */
+/* The level of ENCODING_COMPRESSED, which is gzip's default. */
 #define ENCODING_LEVEL 6
 
 /* How to write an encoding. */

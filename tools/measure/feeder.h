@@ -38,7 +38,8 @@ bool feeder_open(struct feeder *f, const struct spool *trace, enum encoding e,
 /*
  * Close the reader and join the thread.  'status' is the result of the reader's
  * last read.  Return HATF_OK if the trace was written and read to its end.
- * Otherwise return the first error, with its details in f->err.
+ * Otherwise return the error of the writer thread or, without one, that of the
+ * reader, with its details in f->err.
  */
 enum hatf_status feeder_close(struct feeder *f, enum hatf_status status);
 

@@ -17,9 +17,9 @@
 #include "tools/measure/encoding.h"
 
 /*
- * Set 'nbytes_ret' to the bytes of both streams, plain and compressed at
- * ENCODING_LEVEL, for the whole trace with the paper's content.  Return
- * HATF_OK, or an error with its details in '*err'.  Thread-safe; prints
+ * Set 'nbytes_ret' to the bytes of both streams together, [0] plain and [1]
+ * compressed at ENCODING_LEVEL, for the whole trace with the paper's content.
+ * Return HATF_OK, or an error with its details in '*err'.  Thread-safe; prints
  * nothing.
  */
 enum hatf_status splitting_measure(const struct spool *trace,

@@ -2,8 +2,8 @@
 /*
  * table3.h - the figures of a trace for table 3 of the paper
  *
- * As in the paper, the figures count records.  A realloc record announces an
- * alloc record and a free record; these count as an alloc and a free.
+ * As in the paper, the figures count records.  A realloc record may announce an
+ * alloc record, a free record, or both; these count as an alloc and a free.
  */
 #ifndef TABLE3_H
 #define TABLE3_H

@@ -2,11 +2,12 @@
 /*
  * anonymizer.h - remove from a trace what identifies its owner
  *
- * An anonymized trace contains only numbers, words from fixed lists, and
- * pseudonyms in place of all names.  Everything else is omitted: paths,
- * arguments, host, process ids, the date, build ids, and comments of unknown
- * kinds.  Calls, sizes, addresses, threads, heaps, times since the start and
- * call stacks stay, so all figures stay the same.
+ * An anonymized trace contains only numbers, words from fixed lists, the names
+ * of well-known allocation functions and libraries, and pseudonyms in place of
+ * all other names.  Everything else is omitted: paths, arguments, host, process
+ * ids, the date, build ids, and comments of unknown kinds.  Calls, sizes,
+ * addresses, threads, heaps, times since the start and call stacks stay, so all
+ * figures stay the same.
  *
  * Functions that 'hatf stat' hides in its sites stay hidden: allocation
  * functions keep their names, and those of standard libraries get pseudonyms

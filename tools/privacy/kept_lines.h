@@ -4,8 +4,8 @@
  *
  * For each kind of comment in FORMAT.md (section "Comments of this project"), a
  * table lists the keys that may stay and the type of their values: numbers,
- * words of a list, or names, which get pseudonyms.  All other lines are
- * omitted.
+ * words of a list, names, which get pseudonyms, or values that a fixed one
+ * replaces.  All other lines are omitted.
  */
 #ifndef KEPT_LINES_H
 #define KEPT_LINES_H
@@ -28,14 +28,18 @@ enum kept_result {
 };
 
 /*
- * Write to 'out' the lines that a comment of this kind may keep.  'out' has
- * KEPT_LINES_NBYTES.  Set '*used_ret' to the number of bytes written.
+ * Append to 'out' the lines that a comment of this kind may keep.  'out' has
+ * KEPT_LINES_NBYTES, of which '*used_ret' are in use; add the bytes of the
+ * lines to '*used_ret'.
  */
 enum kept_result kept_lines_of(const char *kind, const char *lines,
 			       size_t nbytes, struct pseudonyms *names,
 			       char *out, size_t *used_ret);
 
-/* Like kept_lines_of(), for a whole comment, whose first line is its kind. */
+/*
+ * Like kept_lines_of(), for a whole comment, whose first line is its kind.
+ * 'out' begins empty; '*used_ret' is set to all bytes written.
+ */
 enum kept_result kept_lines_of_comment(const struct hatf_record *comment,
 				       struct pseudonyms *names, char *out,
 				       size_t *used_ret);

@@ -87,6 +87,7 @@ compare(const void *a, const void *b)
 
 /*
  * Return the entry of a name.  If the name is new, add an entry with number 0.
+ * Return NULL if there is no memory.
  */
 static struct pseudonym *
 find(struct pseudonyms *p, enum name_kind kind, const char *name, size_t nbytes)
@@ -181,7 +182,8 @@ load_line(struct pseudonyms *p, const char *path, unsigned number,
 	name = take_pseudonym(line, &kind, &n);
 	if (name == NULL) {
 		message_print(
-			"%s:%u: want a pseudonym and a name: 'function_1 main'",
+			"%s:%u: not a pseudonym and a name (want, for example, "
+			"'function_1 main')",
 			path, number);
 		return false;
 	}

@@ -9,8 +9,8 @@
 /*
  * Search the symbols of the ELF file open as 'fd' for a defined entry point of
  * an allocator ("malloc", "je_malloc") and return its name.  Calls of such an
- * entry point from inside the program bypass a preloaded library.  Static; NULL
- * if there is none or if the file has no symbols.
+ * entry point from inside the program bypass a preloaded library.  The string
+ * is static.  NULL if there is none or if the file has no symbols.
  */
 const char *allocator_inside(int fd);
 

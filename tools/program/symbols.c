@@ -16,7 +16,8 @@ struct image {
 };
 
 /*
- * Return the section's bytes; NULL if the file is truncated before their end.
+ * Return the section's bytes; NULL if it has none in the file, or if the file
+ * is truncated before their end.
  */
 static const void *
 section_bytes(const struct image *image, const ElfW(Shdr) * section)
@@ -28,7 +29,10 @@ section_bytes(const struct image *image, const ElfW(Shdr) * section)
 	return image->bytes + section->sh_offset;
 }
 
-/* Visit the symbols of one symbol table.  'names' is its string table. */
+/*
+ * Visit the symbols of one symbol table.  'names' is its string table.  Return
+ * whether 'fn' stopped the visit.
+ */
 static bool
 visit_table(const struct image *image, const ElfW(Shdr) * table,
 	    const ElfW(Shdr) * names, symbols_fn *fn, void *context)

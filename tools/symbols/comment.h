@@ -35,6 +35,10 @@ struct comment {
 	char text[HATF_DEFINITION_MAX];
 };
 
+/*
+ * Begin a comment of a kind ("HATF frame\n"), or append a line "key=value".  A
+ * line that does not fit is left out.
+ */
 void comment_begin(struct comment *c, const char *kind);
 void comment_put(struct comment *c, const char *key, const char *value);
 void comment_put_number(struct comment *c, const char *key, uint64_t n);

@@ -37,8 +37,8 @@ open_regular(const char *path)
 }
 
 /*
- * Return the path of 'name' in the folder of 'file', or NULL if there is no
- * memory.
+ * Return the path of 'name' in the folder of 'file' or, if 'folder' is not "",
+ * in this subfolder of it.  NULL if there is no memory.
  */
 static char *
 beside(const char *file, const char *folder, const char *name)
@@ -93,7 +93,10 @@ belongs(int fd, Dwfl_Module *module, GElf_Word crc)
 	return is_same;
 }
 
-/* Search the program's folder for the file that its debug link names. */
+/*
+ * Search the program's folder, and its subfolder .debug, for the file that the
+ * program's debug link names.  Return its descriptor, or -1.
+ */
 static int
 find_beside(Dwfl_Module *module, const char *file, const char *link,
 	    GElf_Word crc, char **path_ret)

@@ -253,7 +253,7 @@ look_up(struct expand *e, const struct hatf_record *rec, uint64_t address,
 
 	/*
 	 * Skip a frame without an address in a known object.  Also skip a frame
-	 * that has names, from an earlier run or from the program that wrote
+	 * that has a file, from an earlier run or from the program that wrote
 	 * the trace.
 	 */
 	if (address == 0 || piece == NULL ||

@@ -21,10 +21,10 @@ struct expand;
 
 /* Counts for the report. */
 struct expand_counts {
-	uint64_t frames;  /* frames with an address that had no file */
+	uint64_t frames;  /* frames in known objects that had no file */
 	uint64_t named;	  /* frames that now have a function */
 	uint64_t located; /* frames that now have a file */
-	uint64_t inlined; /* frames added for functions that were inlined */
+	uint64_t inlined; /* frames added for callers of inlined functions */
 };
 
 /*

@@ -64,8 +64,8 @@ size_t symbol_lookup_find(
 	struct symbol_lookup_name names_ret[SYMBOL_LOOKUP_NAMES_MAX]);
 
 /*
- * Print a line for each object whose file or debug information is missing.
- * Return the number of these objects.
+ * Print a line for each opened object whose file cannot be read, is of another
+ * build, or has no debug information.  Return the number of these objects.
  */
 unsigned symbol_lookup_report(const struct symbol_lookup *lookup);
 

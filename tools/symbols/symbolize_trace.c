@@ -185,8 +185,9 @@ write_and_replace(const char *path, const char *new_path, int fd,
 	 * the damaged part.
 	 */
 	if (r.is_written && exit_status != EXIT_FINE)
-		message_print("%s: not changed; use -o to write the part that "
-			      "can be read",
+		message_print("%s: not changed, because it is damaged or "
+			      "incomplete; use -o to write the part that "
+			      "can be read to another file",
 			      message_path(path));
 	if (exit_status == EXIT_FINE && !take_place(path, new_path, fd))
 		exit_status = EXIT_BAD_INPUT;

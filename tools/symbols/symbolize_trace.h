@@ -21,9 +21,9 @@ int symbolize_trace(const char *path, const char *out,
 
 /*
  * Add names to a regular file in place.  The file keeps its owner and its mode.
- * If this function fails, if the trace is damaged or incomplete, or if a signal
- * ends this process, the file stays unchanged and no other file is left.
- * Return the exit status.
+ * If this function fails, if the trace is damaged or incomplete, or if SIGHUP,
+ * SIGINT or SIGTERM ends this process, the file stays unchanged and no other
+ * file is left.  Return the exit status.
  */
 int symbolize_trace_in_place(const char *path, struct symbol_lookup *lookup,
 			     struct expand_counts *counts_ret);
