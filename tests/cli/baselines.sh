@@ -83,7 +83,7 @@ for wrapper in xmalloc 'x*'; do
 	run "$HATF" check --wrapper "$wrapper" --baseline w.base leak.hatf
 	check_status "other wrapper $wrapper" 1
 	check_one_line "other wrapper $wrapper" \
-		'hatf check: w.base: made with other wrappers: omit --wrapper,*'
+		'hatf check: w.base: made with other wrappers: give the same ones by --wrapper*'
 done
 run "$HATF" check --baseline plain.base --update old.?.hatf
 grep -q wrappers plain.base && fail "wrappers in $(cat plain.base)"
@@ -142,7 +142,7 @@ cp plain.base before
 run "$HATF" check --baseline plain.base --update test
 check_status 'a baseline of two programs' 1
 check_one_line 'a baseline of two programs' \
-	'hatf check: plain.base: traces of several programs (*, *, ...), but *'
+	'hatf check: plain.base: a baseline is for one program, but the traces are of several (*, *, ...): *'
 cmp -s plain.base before || fail 'the baseline was written'
 run "$HATF" check --baseline name.base --update other.hatf
 check_status 'a name with special characters' 0
@@ -192,11 +192,11 @@ bad()
 	check_one_line "baseline with $3" "hatf check: bad.base: $1"
 }
 bad "'program' is not a name" '"app"' 7
-bad "'wrappers' is not a list of globs" '\["xmalloc", "xc\*"\]' '"x"'
-bad "'wrappers' is not a list of globs" '"xc\*"' 7
-bad "'wrappers' is not a list of globs" '"xc\*"' '""'
+bad "'wrappers' is not a list of at most 64 globs" '\["xmalloc", "xc\*"\]' '"x"'
+bad "'wrappers' is not a list of at most 64 globs" '"xc\*"' 7
+bad "'wrappers' is not a list of at most 64 globs" '"xc\*"' '""'
 many=$(seq -f '"f%g"' -s ', ' 65)
-bad "'wrappers' is not a list of globs" '"xc\*"' "$many"
+bad "'wrappers' is not a list of at most 64 globs" '"xc\*"' "$many"
 bad "'raw_stacks' is neither true nor false" '"wrappers"' \
 	'"raw_stacks": 1, "wrappers"'
 echo 'peak 1M' >heap.limits

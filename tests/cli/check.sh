@@ -162,9 +162,9 @@ check_status "anonymized traces: $(cat out)" 3
 # The process with the largest share of what the tree has.
 judge 3 --limit 'tree live-at-end 4K' --limit 'tree temporary-ratio 1%'
 cat >want <<'END'
-exceeded  tree live-at-end 4K                  by the sum of 2
+exceeded  tree live-at-end 4K                  by the sum of 2 processes
             live at the end of all processes: 7.8 KiB, limit 4.0 KiB; most of it by keep (program.c:9) in program (tree/PID.hatf)
-exceeded  tree temporary-ratio 1%              by the sum of 2
+exceeded  tree temporary-ratio 1%              by the sum of 2 processes
             share of temporary allocations of all processes: 86.21 %, limit 1 %; most of it by churn (program.c:15) in program (tree/PID.hatf)
 2 limits, 2 exceeded; 2 processes
 END
@@ -677,10 +677,10 @@ bad()
 }
 bad ': not a baseline*' '{}'
 bad ':1: *' '{'
-bad ': a baseline of another version' '{"hatf_baseline": 2}'
+bad ': made by another version of hatf: write the baseline again by --update' '{"hatf_baseline": 2}'
 head='{"hatf_baseline": 1, "by": "site"'
-bad ': the number of runs is wrong' "$head, \"runs\": 0}"
-bad ': the number of runs is wrong' "$head, \"runs\": 99999999999}"
+bad ": 'runs' is missing, below 1 or too large" "$head, \"runs\": 0}"
+bad ": 'runs' is missing, below 1 or too large" "$head, \"runs\": 99999999999}"
 bad ": 'total' or 'rows' is missing" "$head, \"runs\": 1}"
 head+=', "runs": 2, "total": {}, "rows": {"a": {"peak":'
 for value in '"x"' '[1]' '-1' '1.5' 'null' '[1,2,3]'; do

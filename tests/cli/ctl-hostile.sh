@@ -142,7 +142,7 @@ test_terminal()
 	plain 'a key'
 	head -c 100000 /dev/zero >answer
 	ctl "$pid" status
-	refused 'zeros' "*$pid: bad answer"
+	refused 'zeros' "*$pid: its recorder sent an invalid answer"
 	yes 'a=b' | head -c 1000000 | sed '1s/.*/ok/' >answer
 	ctl --json "$pid" status
 	plain 'a long answer'

@@ -35,7 +35,10 @@ struct sequence {
 	uint64_t pid, start_ns, number;
 	uint64_t event_count, events_before;
 	uint64_t carried_count; /* as the header states */
-	/* sums of hashes: of the carried blocks, and of those live at the end */
+	/*
+	 * sums of hashes: of the carried blocks, and of those that are live at
+	 * the end
+	 */
 	uint64_t carried_print, live_print;
 };
 

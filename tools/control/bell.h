@@ -18,8 +18,9 @@
 #include <sys/types.h>
 
 /*
- * Open the file of bells in the directory 'place_fd'.  Return -1 if the file
- * does not have the owner or the layout that a process of 'owner' requires.
+ * Open the file of bells in the directory 'place_fd'.  Return -1 if it cannot
+ * be opened, or does not have the owner or the layout that a process of 'owner'
+ * requires.
  */
 int bell_open(int place_fd, uid_t owner);
 
@@ -29,7 +30,7 @@ int bell_open(int place_fd, uid_t owner);
  */
 struct bells_process bell_find_process(pid_t pid, long number);
 
-/* Write an order for 'p' into its slot. */
+/* Write an order for 'p' into its slot.  Return false on failure. */
 bool bell_ring(int fd, const struct bells_process *p, enum bell_call call);
 
 /*

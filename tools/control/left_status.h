@@ -16,7 +16,8 @@
 
 /*
  * Open the status file 'name' in the directory 'place_fd'.  Return -1 if the
- * file is not a regular file of 'owner'.
+ * file cannot be opened, or is not a regular file of 'owner' that has one name
+ * and a status.
  */
 int left_status_open(int place_fd, const char *name, uid_t owner);
 
@@ -30,7 +31,8 @@ bool left_status_is_abandoned(int fd);
 bool left_status_is_mapped(int fd, pid_t pid);
 
 /*
- * Return the last order that the process carried out before it wrote the file.
+ * Return the last order that the process carried out before it wrote the file;
+ * 0 if this cannot be read.
  */
 uint64_t left_status_seen(int fd);
 

@@ -9,8 +9,8 @@
 typedef bool maps_test(const char *line, const void *context);
 
 /*
- * Does 'test' accept any line of /proc/PID/maps?  False with errno EACCES if
- * this process may not read that file.
+ * Does 'test' accept any line of /proc/PID/maps?  If not, errno is 0, or it
+ * says why the file cannot be opened: EACCES if this process may not read it.
  */
 bool maps_find(pid_t pid, maps_test *test, const void *context);
 

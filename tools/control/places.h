@@ -28,7 +28,7 @@ struct places {
 };
 
 /*
- * Add the directories in which a process may have its socket: those in
+ * Find the directories in which a process may have its socket: those in
  * 'runtime', the value of XDG_RUNTIME_DIR in its environment (NULL: unknown),
  * our own directories, and those of user 'uid'.  If we are root, add those of
  * all users, because the process may have had another user id when it created

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Return the id of 'pid' in its own PID namespace. */
+/* Return the id of 'pid' in its own PID namespace; 'pid' itself if unknown. */
 long process_info_number(pid_t pid);
 
 /* Return the user id of 'pid'; our own if there is no such process. */

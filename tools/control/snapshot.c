@@ -95,8 +95,8 @@ is_dropped(const char *line)
 }
 
 /*
- * Remove the first line, which says that this is a header, and all lines that
- * is_dropped() names.
+ * Remove the first line, which says that this is a header, and all lines for
+ * which is_dropped() is true.
  */
 static void
 drop_lines(char *lines)

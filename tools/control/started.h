@@ -16,7 +16,8 @@ bool started_ns(uint64_t pid, uint64_t *ns_ret);
 bool started_alive_ns(uint64_t pid, uint64_t *ns_ret);
 
 /*
- * Is the process 'pid' that started at 'start_ns' (0: unknown) still running?
+ * Is the process 'pid' that started at 'start_ns' still running?  Return false
+ * if 'start_ns' is 0, which stands for an unknown start.
  */
 bool started_is_alive(uint64_t pid, uint64_t start_ns);
 

@@ -21,7 +21,8 @@
  * process has no writer thread and no socket at the moment, its next allocation
  * starts both, and the process carries out 'call'.  BELL_NO: the process does
  * not take orders by the file of bells, or the order cannot be written.
- * BELL_UNKNOWN: we may not see whether the process takes orders that way.
+ * BELL_UNKNOWN: the order was written, but we may not see whether the process
+ * takes orders that way.
  */
 enum bell_listening threadless_ring(pid_t pid, enum bell_call call);
 

@@ -434,7 +434,8 @@ is_done(const struct talk *t, const char *order)
 		return true;
 	reason = tracer_value(t->r, "reason");
 	message_print("%ld: %s", (long)t->r->pid,
-		      reason != NULL ? reason : "bad answer");
+		      reason != NULL ? reason
+				     : "its recorder sent an invalid answer");
 	return false;
 }
 

@@ -39,8 +39,8 @@ struct tracer_answer {
 };
 
 /*
- * Called for each process that carried out the order.  Return false to report a
- * failure.
+ * Called for each process that carried out the order.  Return false to make
+ * tracer_send() return false.
  */
 typedef bool tracer_answer_fn(const struct tracer_answer *r, void *context);
 
@@ -48,7 +48,8 @@ typedef bool tracer_answer_fn(const struct tracer_answer *r, void *context);
  * Send 'order' to the recorders of 'count' processes in parallel and wait for
  * all answers.  Wait up to one second for the socket of a process that has just
  * started, and up to three seconds for the next allocation of a process whose
- * writer thread is not running; "status" waits for neither.
+ * writer thread is not running.  "status" does not wait if the status can be
+ * found without the help of the process.
  *
  * Then call 'fn' for each process that carried out the order, in the order of
  * 'pids', and print an error message for each other process.  Processes

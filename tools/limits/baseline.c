@@ -49,12 +49,16 @@ check_head(struct baseline *b)
 	if (!json_is_integer(version))
 		return refuse(b->path, "not a baseline of 'hatf check'", NULL);
 	if (json_integer_value(version) != VERSION)
-		return refuse(b->path, "a baseline of another version", NULL);
+		return refuse(b->path,
+			      "made by another version of hatf: write the "
+			      "baseline again by --update",
+			      NULL);
 	if (by == NULL || (strcmp(by, "site") != 0 && strcmp(by, "lane") != 0))
 		return refuse(b->path, "'by' is neither 'site' nor 'lane'",
 			      NULL);
 	if (runs < 1 || runs >= COMPARISON_TRACES_MAX)
-		return refuse(b->path, "the number of runs is wrong", NULL);
+		return refuse(b->path,
+			      "'runs' is missing, below 1 or too large", NULL);
 	if (!json_is_object(json_object_get(b->root, "total")) ||
 	    !json_is_object(json_object_get(b->root, "rows")))
 		return refuse(b->path, "'total' or 'rows' is missing", NULL);
@@ -81,7 +85,8 @@ check_options(const struct baseline *b)
 	for (size_t i = 0; i < count; i++)
 		ok &= json_string_length(json_array_get(wrappers, i)) > 0;
 	if (!ok || count > STACK_VIEW_WRAPPERS_MAX)
-		return refuse(b->path, "'wrappers' is not a list of globs",
+		return refuse(b->path,
+			      "'wrappers' is not a list of at most 64 globs",
 			      NULL);
 	return true;
 }
@@ -200,8 +205,9 @@ baseline_fit_view(const struct baseline *b, struct stack_view_options *view)
 		if (has_equal_wrappers(view, wrappers))
 			return true;
 		return refuse(b->path,
-			      "made with other wrappers: omit --wrapper, or "
-			      "write the baseline again by --update",
+			      "made with other wrappers: give the same ones by "
+			      "--wrapper and --limits, or none, or write the "
+			      "baseline again by --update",
 			      NULL);
 	}
 	for (size_t i = 0; i < json_array_size(wrappers); i++)

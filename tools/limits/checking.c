@@ -107,9 +107,10 @@ choose_runs(struct run *run, const struct processes *processes)
 	if (run->baseline != NULL)
 		run->program = baseline_program(run->baseline);
 	if (run->program == NULL) {
-		message_print("%s: traces of several programs (%s, %s, ...), "
-			      "but a baseline is for one program",
-			      path, name, other);
+		message_print(
+			"%s: a baseline is for one program, but the traces are "
+			"of several (%s, %s, ...): name those of one",
+			path, name, other);
 		return false;
 	}
 	if (count_runs(run, processes) != 0)
@@ -119,7 +120,10 @@ choose_runs(struct run *run, const struct processes *processes)
 	return false;
 }
 
-/* Open the baseline, and put its runs into the comparison. */
+/*
+ * If there is a baseline, begin the comparison.  Unless the baseline will be
+ * written anew, open it, and put its runs into the comparison.
+ */
 static bool
 begin_comparison(struct run *run, const struct processes *processes)
 {
@@ -140,8 +144,8 @@ begin_comparison(struct run *run, const struct processes *processes)
 		return false;
 	count = count_runs(run, processes);
 	if (count >= COMPARISON_TRACES_MAX - old_count) {
-		message_print("%s: too many processes: a baseline is for runs "
-			      "of one program",
+		message_print("%s: too many runs: at most 255, with those of "
+			      "the baseline",
 			      message_path(k->baseline));
 		return false;
 	}

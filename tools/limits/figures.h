@@ -25,8 +25,8 @@ struct figures {
 	const struct process *process;
 	/* The rows of each scope; none for a scope that no limit needs. */
 	struct comparison rows[LIMIT_SCOPE_COUNT];
-	uint64_t single; /* size of the largest allocation */
-	uint64_t single_stack;
+	uint64_t single;	/* size of the largest allocation */
+	uint64_t single_stack;	/* id of its stack; 0: none */
 	bool lacks_stacks;	/* a trace has allocations and no call stack */
 	struct gathering *last; /* census of the last segment */
 	/* Why a trace is incomplete; NULL: all are complete. */

@@ -223,7 +223,7 @@ keep(struct rule *r, const struct finding *found)
 	return true;
 }
 
-/* Compare a value with a limit. */
+/* Compare a value with a limit.  Return false if there is no memory. */
 static bool
 judge(const struct judgement *j, struct rule *r, const struct limit *limit,
       const struct figures *f, const char *row, uint64_t value)

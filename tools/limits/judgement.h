@@ -22,9 +22,14 @@
 
 /* A value that exceeds a limit or, if none does, the value closest to it. */
 struct finding {
-	char *process; /* name of the process, escaped; NULL: the tree */
-	char *trace;   /* last file of the process, escaped; NULL: the tree */
-	char *row;     /* name of the row, escaped; NULL: the whole process */
+	/*
+	 * name of the process, escaped; for the tree, of the one with the
+	 * largest share; NULL: none
+	 */
+	char *process;
+	char *trace; /* last file of that process, escaped; NULL: none */
+	/* name of the row, escaped; NULL: the whole process, or the tree */
+	char *row;
 	struct figures_place place;
 	uint64_t value;
 	char *message; /* the finding in a sentence */
@@ -91,8 +96,9 @@ bool judgement_add_conditions(struct judgement *j,
 			      const struct figures *figures);
 
 /*
- * Compare the sums with the limits of the tree, after the last process.  Return
- * false if there is no memory.
+ * After the last process, compare the sums with the limits of the tree and, if
+ * 'fails_unused' is set, report limits that match nothing.  Return false if
+ * there is no memory.
  */
 bool judgement_end(struct judgement *j);
 

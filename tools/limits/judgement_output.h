@@ -21,15 +21,16 @@ void judgement_print_markdown(FILE *f, const struct judgement *j);
 
 /*
  * Print a workflow command for each finding, "::error file=F,line=N::TEXT",
- * which GitHub shows beside the source.  The place is the site if it is known,
- * else the limit or the baseline.
+ * which GitHub shows beside the source.  The place is that of
+ * judgement_find_spot().
  */
 void judgement_print_annotations(FILE *f, const struct judgement *j);
 
 /*
  * Print XML in JUnit's format, which CI systems read.  The XML contains a test
  * case for each rule; the case is marked as skipped if nothing matches the
- * rule.  One more test case fails if a trace is incomplete.
+ * rule, unless this exceeds the rule ('fails_unused').  One more test case has
+ * an error if a trace is incomplete.
  */
 void judgement_print_junit(FILE *f, const struct judgement *j);
 
@@ -40,21 +41,23 @@ void judgement_print_junit(FILE *f, const struct judgement *j);
 bool judgement_print_json(FILE *f, const struct judgement *j);
 
 /*
- * Print SARIF 2.1.0 (OASIS): a rule for each limit, named without its amount,
- * and a result for each finding.  GitHub wants a location in each result, so a
- * finding without a spot has a trace as its location.  Paths below the current
- * directory are relative to it.  Return false if there is no memory.
+ * Print SARIF 2.1.0 (OASIS): a rule for each limit and each condition, and a
+ * result for each finding.  Limits that differ only in their amounts are one
+ * rule.  GitHub wants a location in each result, so a finding without a spot
+ * has a trace as its location.  Paths below the current directory are relative
+ * to it.  Return false if there is no memory.
  */
 bool judgement_print_sarif(FILE *f, const struct judgement *j);
 
 /*
  * The place to show for a finding: its site if that is a file in the current
- * directory or below, else its limit or baseline.
+ * directory or below, else its limit in a file or its baseline, else the file
+ * of the site.
  */
 struct judgement_spot {
 	/*
-	 * If the place is a site, this path is relative to the current
-	 * directory.
+	 * If the place is a file in the current directory or below, this path
+	 * is relative to the directory.
 	 */
 	char file[4096];
 	uint64_t line; /* 0: unknown */

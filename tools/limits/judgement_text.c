@@ -55,7 +55,7 @@ print_excess(FILE *f, const struct judgement *j, const struct rule *r)
 	else if (r->findings[0].row != NULL)
 		fprintf(f, " by %s row%s", count.text, plural(n));
 	else if (r->is_tree)
-		fprintf(f, " by the sum of %s",
+		fprintf(f, " by the sum of %s processes",
 			figure_count(j->process_count).text);
 	else
 		fprintf(f, " by %s process%s", count.text, n == 1 ? "" : "es");
@@ -173,7 +173,10 @@ judgement_print_markdown(FILE *f, const struct judgement *j)
 
 /* -------------------------------------------------------------- annotations */
 
-/* Escape text as GitHub's workflow commands require. */
+/*
+ * Escape '%' and the characters 'special', as GitHub's workflow commands
+ * require.
+ */
 static void
 print_escaped(FILE *f, const char *text, const char *special)
 {

@@ -72,8 +72,8 @@ find_word(const char *const *words, const char *word)
 /* ------------------------------------------------------------------ amounts */
 
 /*
- * Parse "12.5%" into millionths.  strtod() would accept signs, hexadecimal
- * numbers and "nan".
+ * Parse "12.5%" into millionths.  Check the characters first, because strtod()
+ * accepts signs, hexadecimal numbers and "nan".
  */
 static bool
 parse_part(const char *text, uint64_t *n_ret)
@@ -91,7 +91,7 @@ parse_part(const char *text, uint64_t *n_ret)
 	return true;
 }
 
-/* Parse a number of allocations: 1000, 20K (20 000) or 1M. */
+/* Parse a number of allocations: 1000, 20K (20 000), 1M or 1G. */
 static bool
 parse_count(const char *text, uint64_t *n_ret)
 {
@@ -121,7 +121,8 @@ parse_amount(const char *origin, enum limit_measure measure, const char *text,
 	case LIMIT_TEMPORARY:
 		if (parse_part(text, n_ret))
 			return true;
-		message_print("%s: not a percentage such as 12.5%%: '%s'",
+		message_print("%s: not a percentage up to 100%%, such as "
+			      "12.5%%: '%s'",
 			      origin, text);
 		return false;
 	case LIMIT_ALLOCS:
@@ -344,8 +345,8 @@ take_wrapper(struct limits *limits, const char *origin, const char *text,
 	*is_wrong_ret = true;
 	if (!take_word(&text, glob, &is_open) || glob[0] == '\0' ||
 	    take_word(&text, extra, &is_open) || is_open) {
-		message_print("%s: want 'wrapper GLOB', such as "
-			      "'wrapper xmalloc'",
+		message_print("%s: not a wrapper (want 'wrapper GLOB', such as "
+			      "'wrapper xmalloc')",
 			      origin);
 		return false;
 	}

@@ -54,8 +54,9 @@ processes_operand_type(const char *path)
 }
 
 /*
- * Does the header of a file name its process?  Return false for a snapshot, and
- * for a pipe, whose header can be read only once.
+ * Does the file have a HATF header, where the recorder names the process?
+ * Return false for a snapshot, and for a pipe, whose header can be read only
+ * once.
  */
 static bool
 names_process(const char *path)

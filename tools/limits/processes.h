@@ -9,9 +9,15 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* One image of a process.  The strings belong to the list. */
+/*
+ * One image of a process.  The operands and the tree of the list own the
+ * strings.
+ */
 struct process {
-	const char *name;   /* base name of the executable, or of the file */
+	/*
+	 * base name of the executable; if it is unknown, the path of the trace
+	 */
+	const char *name;
 	bool is_named;	    /* 'name' is that of the executable */
 	const char **paths; /* traces: several if the trace was rotated */
 	size_t path_count;
@@ -32,9 +38,9 @@ mode_t processes_operand_type(const char *path);
 
 /*
  * Find the processes of files and directories.  Segments of one process make
- * one entry.  A file whose header names no process counts as a process of its
- * own.  Fail if a file in a directory is named like a trace but is not one.  On
- * failure print a message and return false.
+ * one entry.  A file without a HATF header, and a snapshot, counts as a process
+ * of its own.  Fail if a file in a directory is named like a trace but is not
+ * one.  On failure print a message and return false.
  */
 bool processes_find(struct processes *p, char **operands, size_t n);
 

@@ -26,8 +26,8 @@ struct run_list {
 };
 
 /*
- * Append the runs of files and directories.  Only the headers of the files are
- * read.  On failure print a message and return false.
+ * Append the runs of files and directories.  Only the headers and trailers of
+ * the files are read.  On failure print a message and return false.
  */
 bool run_list_find(struct run_list *runs, char **operands, size_t n);
 

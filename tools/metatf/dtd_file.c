@@ -95,7 +95,8 @@ take_embedded(struct dtd_file *d, int fd, const char *name)
 		message_print("%s: %s", name,
 			      err.has_failed
 				      ? err.text
-				      : "the trace does not contain its DTD");
+				      : "the trace does not contain its DTD: "
+					"name the DTD's file instead");
 	return d->text != NULL;
 }
 

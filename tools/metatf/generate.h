@@ -24,8 +24,9 @@ struct generation {
 
 /*
  * Turn the name of a DTD's file into an identifier: "dtd/my-app.dtd" becomes
- * "my_app".  If the name begins with a digit, or is that of a C header or a
- * Python module, put "trace_" before it.  '*name' has room for 'nbytes'.
+ * "my_app".  If the name does not begin with a letter, is a keyword of Python,
+ * or is the name of a C header or Python module, put "trace_" before it.
+ * '*name' has room for 'nbytes'.
  */
 void generate_name(const char *path, char *name, size_t nbytes);
 

@@ -3,9 +3,9 @@
  * generate_c.c - see generate.h
  *
  * The code is a template with three parts that depend on the DTD: tables of
- * sections, records and fields, which metadata records need; for each record a
- * function that reads its fields one after the other and a function that writes
- * them; and the structs.
+ * sections, records and fields, which metadata records need; for each record, a
+ * function that writes its fields one after the other and, if no table suffices
+ * (c_record_is_simple()), one that reads them; and the structs.
  */
 #include "tools/metatf/generate.h"
 
@@ -67,7 +67,8 @@ generate_name(const char *path, char *name, size_t nbytes)
 							 : strlen(base);
 
 	/*
-	 * An identifier cannot begin with a digit, so put "trace_" before it.
+	 * An identifier cannot begin with a digit, so put "trace_" before a
+	 * name that does not begin with a letter.
 	 */
 	snprintf(name, nbytes, "%s%.*s", is_letter(base[0]) ? "" : "trace_",
 		 (int)(length < 100 ? length : 100), base);

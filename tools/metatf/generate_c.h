@@ -86,9 +86,9 @@ void c_record_struct(FILE *f, const struct c_records *all,
 		     const struct c_record *r, void **structs);
 
 /*
- * Does a record have no repeated fields and no values to check?  The generated
- * code reads such a record by a table with the places of its fields, not by a
- * function.
+ * Does a record have a field besides its tag, but no repeated fields and no
+ * values to check?  The generated code reads such a record by a table with the
+ * places of its fields, not by a function.
  */
 bool c_record_is_simple(const struct schema_record *r);
 void c_record_offsets(FILE *f, const struct c_records *all,

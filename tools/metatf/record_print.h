@@ -12,7 +12,8 @@ void record_print_text(struct out *o, const struct mtf_record *r);
 /*
  * Print a line such as
  * {"record":"alloc","section":"heap","fields":{"size":32,...}}.  Bytes are a
- * string if they are UTF-8 text, else {"hex":"00ff"}.
+ * string if they are UTF-8 text without control characters, else
+ * {"hex":"00ff"}.
  */
 void record_print_json(struct out *o, const struct mtf_record *r);
 

@@ -27,7 +27,10 @@ complain(const char *path, const struct mtf_error *err)
 			      (unsigned long long)err->record, err->text);
 }
 
-/* Open the DTD that the trace contains.  Set '*has_ret' if it contains one. */
+/*
+ * Open the DTD that the trace contains.  Set '*has_ret' to whether it contains
+ * one, or this cannot be read.
+ */
 static bool
 open_embedded(struct trace_file *t, bool *has_ret)
 {
