@@ -141,7 +141,7 @@ cp original.hatf.gz t.hatf.gz
 run "$HATF" symbolize t.hatf.gz
 check_status 'no program' 0
 id=$(readelf -n away | sed -n 's/.*Build ID: //p')
-grep -q "program: the file cannot be read (build id $id)" err ||
+grep -q "program: the file cannot be read (build id in the trace: $id)" err ||
 	fail "no word of the missing program: $(cat err)"
 
 # A second run that finds more files gives new ids to the frames it adds, also
@@ -170,14 +170,14 @@ echo 'int main() { return 0; }' >other.cc
 g++ -O2 -g -o program other.cc
 cp original.hatf.gz t.hatf.gz
 run "$HATF" symbolize t.hatf.gz
-grep -q "program: the file is of another build (build id $id)" err ||
+grep -q "program: the file is of another build (build id in the trace: $id)" err ||
 	fail "no word of the other program: $(cat err)"
 
 # The same holds for a program without a build id.
 g++ -O2 -g -Wl,--build-id=none -o program other.cc
 cp original.hatf.gz t.hatf.gz
 run "$HATF" symbolize t.hatf.gz
-grep -q "program: the file is of another build (build id $id)" err ||
+grep -q "program: the file is of another build (build id in the trace: $id)" err ||
 	fail "no word of the program without a build id: $(cat err)"
 
 # A stripped program: functions by a separate debug file, found by build id.
@@ -205,7 +205,7 @@ done
 g++ -O2 -g -o .debug/link.debug other.cc
 cp original.hatf.gz t2.hatf.gz
 run "$HATF" symbolize t2.hatf.gz
-grep -q "program: no debug information (build id $id)" err ||
+grep -q "program: no debug information (build id in the trace: $id)" err ||
 	fail "the debug file of another program was used: $(cat err)"
 for place in . .debug; do
 	rm -f link.debug .debug/link.debug

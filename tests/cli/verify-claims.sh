@@ -342,7 +342,7 @@ done
 for at in 4 10; do
 	block_at $at $((length + (at > 9)))
 	refused "a block at $at" x.hatf \
-		'the block does not begin at the time that it states'
+		'the block of records does not begin at the time that it states'
 done
 for bytes in 1000 9999999999 $((length - 1)); do
 	block_at 7 "$bytes"

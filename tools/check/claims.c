@@ -94,7 +94,8 @@ claims_note(struct claims *c, const struct hatf_event *e,
 		return NULL;
 	if (c->has_block && !block_fits(c, e->time)) {
 		*at_ret = &c->block;
-		fault = "the block does not begin at the time that it states";
+		fault = "the block of records does not begin at the time that "
+			"it states";
 	}
 	c->has_block = c->has_trailer = false;
 	c->last_time = e->time;
@@ -204,8 +205,8 @@ judge(const struct claims *c, unsigned n, bool *is_last_ret)
 			       : NULL;
 	case 1:
 		return c->has_block && !block_fits(c, UINT64_MAX)
-			       ? "the block does not begin at the time that it "
-				 "states"
+			       ? "the block of records does not begin at the "
+				 "time that it states"
 			       : NULL;
 	case 2:
 		return !threads_fit(c, &seen, read.lost_count)

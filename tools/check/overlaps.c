@@ -88,7 +88,10 @@ note_thread(struct overlaps *o, const struct hatf_event *e)
 	return true;
 }
 
-/* Has any thread but that of 'newer' had its last record before 'newer'? */
+/*
+ * Is there a thread, other than that of 'newer', whose last record is before
+ * 'newer'?
+ */
 static bool
 has_silent_thread(const struct overlaps *o, const struct hatf_event *newer)
 {

@@ -21,7 +21,7 @@ void judgement_print_markdown(FILE *f, const struct judgement *j);
 
 /*
  * Print a workflow command for each finding, "::error file=F,line=N::TEXT",
- * which GitHub shows beside the source.  The place is that of
+ * which GitHub shows beside the source.  The place comes from
  * judgement_find_spot().
  */
 void judgement_print_annotations(FILE *f, const struct judgement *j);

@@ -19,7 +19,7 @@
 /* A row of the table. */
 struct live_site {
 	char *name;		 /* escaped */
-	struct amount live;	 /* live at present */
+	struct amount live;	 /* live at the last update */
 	struct amount allocated; /* allocated since the trace began */
 	/* live at the update that added this site */
 	struct amount first;

@@ -263,7 +263,7 @@ live_trace_measure(const char *path, int fd, struct live_figures *ret)
 {
 	/*
 	 * With 'pid' 0 the follower does not wait, and reading stops at the
-	 * present end of the file.
+	 * current end of the file.
 	 */
 	const struct followed_file file = { .path = path, .fd = fd };
 	struct live_trace *const t = live_trace_open(&file);

@@ -48,14 +48,17 @@ void live_trace_close(struct live_trace *t);
 bool live_trace_wait(struct live_trace *t, uint64_t event_count,
 		     unsigned timeout_ms);
 
-/* Live blocks at the present end of a file, and the peak of live bytes. */
+/*
+ * Live blocks at the current end of a file, and the peak of live bytes up to
+ * there.
+ */
 struct live_figures {
 	struct amount live;
 	uint64_t peak_nbytes;
 };
 
 /*
- * Read a file up to its present end, and close the descriptor.  On failure
+ * Read a file up to its current end, and close the descriptor.  On failure
  * print a message and return false.
  */
 bool live_trace_measure(const char *path, int fd, struct live_figures *ret);

@@ -63,7 +63,10 @@ static const char *const taken_words[] = {
 	"while",    "xor",
 };
 
-/* Can a name be that of a macro: only capitals, or reserved to compilers? */
+/*
+ * Could this be the name of a macro?  Yes, if it has no small letters, or is
+ * reserved for compilers.
+ */
 static bool
 looks_like_macro(const char *name)
 {
@@ -302,7 +305,7 @@ c_record_offsets(FILE *f, const struct c_records *all, const struct c_record *r,
 
 /* --------------------------------------------------------- reading, writing */
 
-/* Note the expression of a field, which others may refer to. */
+/* Store the C expression of a field, because later fields may refer to it. */
 static void
 note_expression(struct emitter *e, uint32_t idx, const char *expression)
 {

@@ -109,7 +109,8 @@ site_choice_report(const struct site_choice *c, const char *path)
 		return false;
 	}
 	if (block_filter_lacks_stacks(c->filter))
-		message_print("%s: no call stacks, so no site is known",
-			      message_path(path));
+		message_print(
+			"%s: the trace has no call stacks, so no site is known",
+			message_path(path));
 	return true;
 }

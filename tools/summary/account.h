@@ -80,7 +80,7 @@ account_touch(struct account *t, uint64_t epoch)
 
 /*
  * Return the live bytes at the last peak of the whole trace.  'epoch' must be
- * the trace's present epoch, which began at that peak.
+ * the trace's current epoch, which began at that peak.
  */
 static inline struct amount
 account_at_peak(const struct account *t, uint64_t epoch)

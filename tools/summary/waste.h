@@ -47,7 +47,7 @@ void waste_end(struct waste *w, uint64_t epoch, uint64_t size);
 void waste_restart(struct waste *w);
 
 /*
- * Return the live bytes at the last peak.  'epoch' must be the trace's present
+ * Return the live bytes at the last peak.  'epoch' must be the trace's current
  * epoch, which began at that peak.
  */
 uint64_t waste_at_peak(const struct waste *w, enum size_table table,

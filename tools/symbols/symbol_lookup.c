@@ -580,8 +580,8 @@ symbol_lookup_report(const struct symbol_lookup *l)
 		if (missing == NULL)
 			continue;
 		count++;
-		message_print("%s: %s (build id %s)", message_path(o->path),
-			      missing,
+		message_print("%s: %s (build id in the trace: %s)",
+			      message_path(o->path), missing,
 			      o->build_id[0] != '\0' ? o->build_id : "unknown");
 	}
 	return count;

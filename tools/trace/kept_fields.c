@@ -220,7 +220,8 @@ kept_fields_report(const char *path, const struct hatf_format *format,
 		message_print(
 			"%s: format %s keeps sums for each call stack, not "
 			"single events%s%s",
-			path, format->name, used == 0 ? "" : ", nor: ", list);
+			path, format->name,
+			used == 0 ? "" : "; it also drops: ", list);
 	else if (used != 0)
 		message_print("%s: format %s does not keep: %s", path,
 			      format->name, list);

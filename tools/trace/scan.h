@@ -60,8 +60,8 @@ const char *scan_unknown_heritage(const struct scan *s);
 size_t scan_read(struct scan *s);
 
 /*
- * Like scan_read(), but read a single event.  The live blocks that 'events'
- * knows are then those right after this event.  Return NULL at the end.
+ * Like scan_read(), but read a single event.  After this call, 'events' knows
+ * the blocks that are live right after this event.  Return NULL at the end.
  */
 const struct hatf_event *scan_next(struct scan *s);
 
