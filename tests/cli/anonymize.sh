@@ -172,7 +172,7 @@ printf 'function_1 main\nfile_x y\n' >names
 run "$HATF" convert --anonymize --names names other.hatf four.hatf
 check_status 'a wrong file of names' 1
 check_one_line 'a wrong file of names' \
-	"hatf convert: names:2: not a pseudonym and a name (want, for example, 'function_1 main')"
+	"hatf convert: names:2: not a pseudonym and a name (*'function_1 main')"
 [ -e four.hatf ] && fail 'a wrong file of names has an output'
 run "$HATF" convert --names names other.hatf four.hatf
 check_status '--names alone' 2

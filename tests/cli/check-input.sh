@@ -32,7 +32,7 @@ wrong "hatf check: wrong.limits:2: not a measure: 'live' *" \
 	--limits wrong.limits tree
 for line in wrapper 'wrapper ""' 'wrapper a b' 'wrapper "a'; do
 	printf 'peak 1M\n%s\n' "$line" >wrong.limits
-	wrong "hatf check: wrong.limits:2: not a wrapper (want 'wrapper GLOB'*" \
+	wrong "hatf check: wrong.limits:2: not a wrapper (want *'*" \
 		--limits wrong.limits tree
 done
 for ((n = 0; n < 65; n++)); do

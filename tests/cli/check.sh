@@ -677,7 +677,7 @@ bad()
 }
 bad ': not a baseline*' '{}'
 bad ':1: *' '{'
-bad ': made by another version of hatf: write the baseline again by --update' '{"hatf_baseline": 2}'
+bad ': made by another version of hatf: *--update' '{"hatf_baseline": 2}'
 head='{"hatf_baseline": 1, "by": "site"'
 bad ": 'runs' is missing, below 1 or too large" "$head, \"runs\": 0}"
 bad ": 'runs' is missing, below 1 or too large" "$head, \"runs\": 99999999999}"

@@ -276,7 +276,8 @@ refused "--to: unknown value 'nothing' (want *" 2 --to nothing all.hatf out
 refused "--drop: unknown value 'size' *" 2 --drop time,size all.hatf x.csv
 refused "--drop: unknown value '' *" 2 --drop time, all.hatf x.csv
 refused "--placement: unknown value 'magic' *" 2 -m magic all.hatf x.hatf
-refused "--jobs: not a number from 0 to 2^64 - 1: '-1'" 2 --jobs -1 all.hatf x.hatf
+refused "--jobs: not a number from 0 to 2^64 - 1: '-1'" 2 \
+	--jobs -1 all.hatf x.hatf
 refused "--jobs: too many: '65' *" 2 --jobs 65 all.hatf x.hatf
 refused '--tags does not apply to format csv *' 2 --tags sequence all.hatf x.csv
 refused '--gzip and --plain exclude each other*' 2 \

@@ -41,7 +41,8 @@ grep -q '^  live before the first measured call: 38.1 MiB in 2 000$' out ||
 	fail "$(cat out)"
 run "$HATF" replay -r 1 -a glibc --from 1s large.ascii
 check_status 'no times' 1
-check_one_line 'no times' 'hatf replay: large.ascii: the trace states no unit of time*'
+check_one_line 'no times' \
+	'hatf replay: large.ascii: the trace states no unit of time*'
 run "$HATF" replay -a glibc --from 1x large.ascii
 check_status 'not a bound' 2
 # Without a call, there is nothing to rank.

@@ -302,9 +302,11 @@ carried()
 carried 1 24
 passes carried x.hatf
 carried 7 24
-refused '7 for 1' x.hatf 'the header states a wrong number or size of live blocks'
+refused '7 for 1' x.hatf \
+	'the header states a wrong number or size of live blocks'
 carried 1 25
-refused '25 for 24' x.hatf 'the header states a wrong number or size of live blocks'
+refused '25 for 24' x.hatf \
+	'the header states a wrong number or size of live blocks'
 # Without the marks of carried blocks, the header does not count them.
 carried 1 24
 "$HATF" convert --drop attributes x.hatf dropped.hatf || fail 'drop attributes'

@@ -9,8 +9,8 @@
  * and comments, are always chosen, except a comment "HATF event" of a thread
  * that does not match.
  *
- * Memory: 32 to 64 bytes for each chosen block that is live.  Only one thread
- * may use a filter.
+ * Memory: 32 to 64 bytes for each chosen block, at the time when most of them
+ * are live.  Only one thread may use a filter.
  */
 #ifndef BLOCK_FILTER_H
 #define BLOCK_FILTER_H
