@@ -142,7 +142,7 @@ cp plain.base before
 run "$HATF" check --baseline plain.base --update test
 check_status 'a baseline of two programs' 1
 check_one_line 'a baseline of two programs' \
-	'hatf check: plain.base: a baseline is for one program, * (*, *, ...): *'
+	'hatf check: plain.base: a baseline is for one program, *(*, *, ...): *'
 cmp -s plain.base before || fail 'the baseline was written'
 run "$HATF" check --baseline name.base --update other.hatf
 check_status 'a name with special characters' 0
