@@ -173,7 +173,7 @@ fi
 unset -f meanwhile
 check "killed: written_by" "$("$HATF" verify --json alive/t.hatf.gz 2>err |
 	grep -c '"written_by": *null')" 1
-grep -q 'recover. can complete it' err || fail "killed: $(cat err)"
+grep -q "'hatf recover'" err || fail "killed: $(cat err)"
 "$HATF" verify alive/t.hatf.gz.rings >out 2>err
 text="not a trace, but a ring file, of process $victim (see 'hatf recover')"
 grep -q "alive/t.hatf.gz.rings: $text" err ||
