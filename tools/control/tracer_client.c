@@ -339,7 +339,10 @@ wait_for_any(struct round *round)
 	for (size_t i = 0; i < round->count; i++) {
 		const struct talk *const t = &round->talks[i];
 
-		/* poll() ignores the -1 of finished exchanges. */
+		/*
+		 * poll() ignores -1, the descriptor of an exchange without a
+		 * connection.
+		 */
 		round->fds[i] =
 			(struct pollfd){ .fd = t->fd, .events = POLLIN };
 		if (!t->is_over && t->fd < 0 && until_ms > now + RETRY_MS)

@@ -20,7 +20,10 @@
  */
 #define FINDINGS_MAX 100
 
-/* A value that exceeds a limit or, if none does, the value closest to it. */
+/*
+ * A value that exceeds a limit or, if none does, the value closest to the
+ * limit.
+ */
 struct finding {
 	/*
 	 * name of the process, escaped; for the tree, of the one with the

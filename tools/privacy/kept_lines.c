@@ -135,7 +135,7 @@ static const struct rule mark_note[] = {
 
 /*
  * This list does not contain the values that a traced program adds to its own
- * event, so these values are omitted.
+ * events, so these values are omitted.
  */
 static const struct rule event_note[] = {
 	NUMBER("thread"),

@@ -31,7 +31,7 @@ struct ages {
 /*
  * Return the ages of each group's live blocks, in an array indexed by the row
  * of the group.  The caller frees the array.  Return NULL if there is no
- * memory.  Takes 32 bytes for each live block.
+ * memory.  Takes 32 to 64 bytes for each live block.
  */
 struct ages *ages_find(const struct groups *g,
 		       const struct hatf_events *events);

@@ -22,8 +22,8 @@
 #define DEPTH_MAX 256
 
 /*
- * Maximum number of siblings of an entry to follow.  In damaged data, the
- * siblings may form a circle.
+ * Maximum number of entries that one search visits.  In damaged data, siblings
+ * may form a circle.
  */
 #define ENTRIES_MAX ((uint32_t)1 << 24)
 

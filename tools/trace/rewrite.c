@@ -322,7 +322,9 @@ report_disorder(const struct run *run)
 		stats.disorder_offset, stats.disorder);
 }
 
-/* Warn if the source's format rounds sizes and the output's format does not. */
+/*
+ * Warn if the source's format rounds sizes, and the output has another format.
+ */
 static void
 report_rounding(const struct run *run)
 {

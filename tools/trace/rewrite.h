@@ -47,8 +47,8 @@ struct rewrite {
 	void *context;
 	bool is_filtered; /* 'write' omits the records of some blocks */
 	/*
-	 * Results of rewrite_trace(): whether 'out' was written completely, and
-	 * statistics of the source.
+	 * Results of rewrite_trace(): whether the output was written to its
+	 * end, and statistics of the source.
 	 */
 	bool is_written;
 	struct hatf_reader_stats read;

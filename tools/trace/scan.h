@@ -66,8 +66,8 @@ size_t scan_read(struct scan *s);
 const struct hatf_event *scan_next(struct scan *s);
 
 /*
- * How the text of scan_fault() begins if calls bypassed the recorder, and no
- * event was lost otherwise.
+ * How the text of scan_fault() begins if the trailer says that calls bypassed
+ * the recorder, and that no event was lost.
  */
 #define SCAN_MISSED "calls bypassed the recorder: "
 
