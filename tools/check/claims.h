@@ -15,7 +15,10 @@
 struct claims {
 	const struct hatf_reader *reader;
 	const struct hatf_events *events;
-	/* The trace has a HATF header, so its comments are claims. */
+	/*
+	 * The trace begins with a HATF header, so its comments have the meaning
+	 * that FORMAT defines.
+	 */
 	bool judges;
 	/*
 	 * The last event that is not a comment, with its time.  Its attributes

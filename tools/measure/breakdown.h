@@ -17,7 +17,8 @@ struct breakdown {
 	uint64_t tag_nbytes;
 	uint64_t comment_nbytes; /* including header, blocks and trailer */
 	uint64_t total_nbytes;	 /* length of the HATF stream */
-	uint64_t file_nbytes;	 /* compressed length, at the default level */
+	/* compressed length, at the library's default level */
+	uint64_t file_nbytes;
 };
 
 /*

@@ -48,7 +48,7 @@ enum encoding_flags {
 	ENCODING_COMPRESSED = 1, /* compressed, at ENCODING_LEVEL */
 	/* all fields and records, not only the paper's */
 	ENCODING_WHOLE = 2,
-	ENCODING_FAST = 4, /* compressed at the library's own level */
+	ENCODING_FAST = 4, /* compressed at the library's default level */
 	ENCODING_BARE = 8, /* without header, blocks and trailer */
 };
 

@@ -240,7 +240,10 @@ type_of(const struct c_records *all, const struct schema_section *s,
 
 /* ------------------------------------------------------------------- header */
 
-/* Does an earlier section have the same name if case is ignored? */
+/*
+ * Does an earlier section have the same name, or is the name "global", if case
+ * is ignored?
+ */
 static bool
 has_twin(const struct schema *schema, uint32_t idx)
 {

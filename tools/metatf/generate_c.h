@@ -60,7 +60,7 @@ void c_put_dtd(FILE *f, const struct generation *g);
 
 /*
  * Return the C name of a member: 'name' itself or, if that is a word of C or
- * C++, another name, in 'buf'.
+ * C++ or could be a macro, another name, in 'buf'.
  */
 const char *c_member(const char *name, char buf[C_NAME_NBYTES]);
 

@@ -93,8 +93,9 @@ is_taken_word(const char *name)
 }
 
 /*
- * A keyword gets an underscore.  So does a keyword with underscores after it,
- * because otherwise the members 'int' and 'int_' would have the same name.
+ * A name that a member cannot have gets an underscore.  So does such a name
+ * with underscores after it, because otherwise the members 'int' and 'int_'
+ * would have the same name.
  */
 const char *
 c_member(const char *name, char buf[C_NAME_NBYTES])

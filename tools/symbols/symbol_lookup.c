@@ -45,7 +45,10 @@ struct symbol_lookup {
 	int object_count, object_cap;
 	char *debug_path;
 	Dwfl_Callbacks callbacks;
-	/* Demangled names, valid as long as this struct. */
+	/*
+	 * Demangled names, joined names and whole paths, valid as long as this
+	 * struct.
+	 */
 	char **names;
 	size_t name_count, name_cap;
 };

@@ -339,7 +339,7 @@ report_rounding(const struct run *run)
 			      message_path(run->r->in), f.name);
 }
 
-/* Print the warnings about the output. */
+/* Print the warnings about the source. */
 static void
 report_source(struct run *run, bool complete)
 {
