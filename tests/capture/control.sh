@@ -162,7 +162,7 @@ keep = [bytearray(1000 + i) for i in range(500)]
 for i in range(60):
     keep.append(bytearray(600 + i))
     time.sleep(0.05)'
-	refused 'a snapshot without a table' 'set HATFTRACE_ROTATE' \
+	refused 'a snapshot without a table' 'with HATFTRACE_ROTATE' \
 		ctl --rotate "$pid" snapshot -o none.hatf.gz
 	check 'no rotation' "$(value "$pid" segment)" 0
 	check 'no table' "$(value "$pid" keeps_live)" 0

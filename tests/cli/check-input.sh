@@ -16,7 +16,7 @@ wrong()
 	check_status "check $*" 2
 	check_one_line "check $*" "$want"
 }
-wrong 'hatf check: give a limit, or a baseline by --baseline*' tree
+wrong 'hatf check: there is nothing to check: give a limit, or *' tree
 wrong 'hatf check: a TRACE is missing*' --max-peak 1
 wrong 'hatf check: --update needs --baseline*' --max-peak 1 --update tree
 wrong 'hatf check: --fail-on needs --baseline*' --max-peak 1 --fail-on any \

@@ -318,18 +318,20 @@ test_all()
 			;;
 		esac
 		cat out err >both
-		grep -q "$pid: will be stopped; it runs $python$" both ||
+		text="$pid: recording will stop; the process runs $python"
+		grep -q "$text\$" both ||
 			fail "answer '$i': names nothing: $(cat both)"
 		case $i in
 		n | '')
 			check_status "answer '$i'" 1
 			check "answer '$i': orders" "$(grep -c stop "$log")" \
 				"$orders"
-			grep -q 'nothing was stopped' both || fail "$(cat both)"
+			grep -q 'no recording was stopped' both ||
+				fail "$(cat both)"
 			continue
 			;;
-		y) grep -q 'Stop them?' both || fail 'no question' ;;
-		*) grep -q 'Stop them?' both && fail "$i: a question" ;;
+		y) grep -q 'Stop recording them?' both || fail 'no question' ;;
+		*) grep -q 'Stop recording' both && fail "$i: a question" ;;
 		esac
 		check_status "answer '$i'" 0
 		check "answer '$i': orders" "$(grep -c stop "$log")" \

@@ -94,6 +94,6 @@ check_status 'hatf.zst' 2
 run "$HATF" convert --to hatf perl.hatf x.zst
 check_status 'hatf: zst' 2
 check_one_line 'hatf: zst' \
-	'hatf convert: format hatf cannot be compressed by zstd *'
+	'hatf convert: format hatf cannot be compressed by zstd, only by gzip *'
 
 finish

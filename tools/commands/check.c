@@ -182,13 +182,17 @@ take_option(unsigned idx, const char *value, void *ctx)
 	}
 }
 
-/* If the options are inconsistent, report this and return the exit status. */
+/*
+ * If the options are inconsistent, report this and return the exit status.
+ * Otherwise set the default of --fail-on and return EXIT_FINE.
+ */
 static int
 settle(struct checking *k)
 {
 	if (k->limits.count == 0 && k->baseline == NULL)
 		return opt_complain(
-			&page, "give a limit, or a baseline by --baseline");
+			&page, "there is nothing to check: give a limit, or a "
+			       "baseline by --baseline");
 	if (k->update && k->baseline == NULL)
 		return opt_complain(&page, "--update needs --baseline");
 	if (k->condition.count != 0 && k->baseline == NULL)

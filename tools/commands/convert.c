@@ -71,8 +71,8 @@ static const struct opt_page page = {
 	"[OPTIONS] IN OUT",
 	"Write the trace IN as OUT: in another format, compressed or not,\n"
 	"or without some of its fields.  'hatf formats' lists the formats.\n"
-	"The input format is detected; a few need --from.  '-' is standard\n"
-	"input or output.\n",
+	"The format of IN is detected; a few formats need --from.  '-' is\n"
+	"standard input or output.\n",
 	"A line reports what OUT's format cannot store.  Another line\n"
 	"reports how many calls in IN are in an impossible order, as in\n"
 	"logs of several threads.  If IN is incomplete, OUT is marked as "
@@ -231,12 +231,15 @@ check_options(const struct convert *c)
 	if (!o->plain && o->compression != NULL &&
 	    strcmp(o->compression, "gzip") != 0 && packs_itself(o->format))
 		return opt_complain(&page,
-				    "format %s cannot be compressed by %s",
+				    "format %s cannot be compressed by %s, "
+				    "only by gzip",
 				    o->format, o->compression);
 	if (!c->has_level)
 		return EXIT_FINE;
 	if (o->plain)
-		return opt_complain(&page, "--level: OUT is not compressed");
+		return opt_complain(&page,
+				    "--level: OUT is not compressed (see "
+				    "--gzip and --plain)");
 	if (o->level < 1 || o->level > level_max)
 		return opt_complain(&page,
 				    "--level must be 1 to %d for format %s",

@@ -42,7 +42,7 @@ static const struct opt options[] = {
 	{ "rotate", 'r', NULL,
 	  "snapshot: first begin the next file of the trace, and\n"
 	  "read only its beginning; needs HATFTRACE_ROTATE" },
-	{ "yes", 'y', NULL, "do not ask before stopping all processes" },
+	{ "yes", 'y', NULL, "stop with --all: do not ask first" },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -171,8 +171,8 @@ complain_of_trace(const struct tracer_answer *r, const char *trace, int e)
 /*
  * Read from the header how completely the trace lists the blocks that were live
  * at its start.  Set '*live_ret' to the header's word for this, or to NULL if
- * this process cannot access the file.  If the file is not a trace, print an
- * error message and return false.
+ * there is no trace or if hatf cannot open it.  If the file is not a regular
+ * file or belongs to another user, print an error message and return false.
  */
 static bool
 find_live(const struct tracer_answer *r, const char **live_ret)
@@ -220,7 +220,7 @@ print_pending(struct out *o, const struct tracer_answer *r)
 	out_str(o, ", which takes effect at the next allocation");
 }
 
-/* Print 'prefix' and the value of 'key', if there is one. */
+/* If 'key' has a value, print the value between 'prefix' and 'suffix'. */
 static void
 print_value(struct out *o, const struct tracer_answer *r, const char *prefix,
 	    const char *key, const char *suffix)
@@ -235,8 +235,8 @@ print_value(struct out *o, const struct tracer_answer *r, const char *prefix,
 }
 
 /*
- * Print "4242: recording, cat, 1 234 events, no events lost, 4 threads, 17 s:
- * TRACE".  'live' is the word in the header of the trace, or NULL.
+ * Print "4242: recording, cat, 1 234 events, 34 000 bytes, no events lost, 4
+ * threads, 17 s: TRACE".  'live' is the word that find_live() stores, or NULL.
  */
 static void
 print_line(const struct tracer_answer *r, const char *live,
@@ -267,7 +267,8 @@ print_line(const struct tracer_answer *r, const char *live,
 	print_value(o, r, recording ? ": " : ", last trace ", "trace", "");
 	if (live != NULL && strcmp(live, "unknown") == 0)
 		out_str(o, ", without the blocks live at its start "
-			   "(set HATFTRACE_ROTATE to include them)");
+			   "(start the process with HATFTRACE_ROTATE to "
+			   "include them)");
 	out_str(o, "\n");
 	out_flush(o);
 }
@@ -413,13 +414,13 @@ add_rotating(const struct tracer_answer *r, void *context)
 	struct answered *const a = context;
 
 	if (!is_recording(r)) {
-		message_print("%ld: not recording", (long)r->pid);
+		message_print("%ld: has no trace to rotate", (long)r->pid);
 		return false;
 	}
 	if (number(r, "keeps_live") == 0) {
-		message_print("%ld: cannot rotate with the live blocks: set "
-			      "HATFTRACE_ROTATE for the process, or leave out "
-			      "--rotate",
+		message_print("%ld: the next file would lack the live blocks: "
+			      "start the process with HATFTRACE_ROTATE, or "
+			      "leave out --rotate",
 			      (long)r->pid);
 		return false;
 	}
@@ -475,7 +476,7 @@ act(struct ask *ask, const pid_t *pids, size_t count)
 static bool
 is_agreed(const struct ask *ask)
 {
-	static const char question[] = "Stop them? [y/N] ";
+	static const char question[] = "Stop recording them? [y/N] ";
 	char answer[16] = "";
 
 	if (ask->yes || !isatty(STDIN_FILENO))
@@ -484,11 +485,14 @@ is_agreed(const struct ask *ask)
 	    fgets(answer, sizeof(answer), stdin) != NULL &&
 	    (answer[0] == 'y' || answer[0] == 'Y'))
 		return true;
-	message_print("nothing was stopped");
+	message_print("no recording was stopped");
 	return false;
 }
 
-/* Print which executable a process to stop runs, as the kernel reports it. */
+/*
+ * Print that the recording of a process will stop, and which executable the
+ * process runs, as the kernel reports it.
+ */
 static void
 name_victim(pid_t pid)
 {
@@ -498,11 +502,11 @@ name_victim(pid_t pid)
 	snprintf(link, sizeof(link), "/proc/%ld/exe", (long)pid);
 	n = readlink(link, exe, sizeof(exe) - 1);
 	exe[n < 0 ? 0 : n] = '\0';
-	message_print("%ld: will be stopped; it runs %s", (long)pid,
-		      n < 0 ? "an unknown program" : exe);
+	message_print("%ld: recording will stop; the process runs %s",
+		      (long)pid, n < 0 ? "an unknown program" : exe);
 }
 
-/* The processes to stop. */
+/* The processes whose recording to stop. */
 struct victims {
 	pid_t pids[PIDS_MAX];
 	size_t count, named_count;
@@ -510,7 +514,7 @@ struct victims {
 
 /*
  * Handle the answer to "status": unless the process is dormant, add it to the
- * processes to stop.
+ * processes whose recording to stop.
  */
 static bool
 add_victim(const struct tracer_answer *r, void *context)
@@ -533,7 +537,7 @@ add_victim(const struct tracer_answer *r, void *context)
 }
 
 /*
- * Skip processes that record nothing, list the others, and stop them after
+ * Skip dormant processes, list the others, and stop recording them after
  * confirmation.
  */
 static bool

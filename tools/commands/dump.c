@@ -53,7 +53,7 @@ static const struct opt_page page = {
 	"\n"
 	"  NUMBER NAME KEY=VALUE...\n"
 	"\n"
-	"NUMBER counts all records except metadata, including comments that\n"
+	"NUMBER counts all records but metadata; comments count even if they\n"
 	"are not shown.  Events that the program itself logged are shown as\n"
 	"'NUMBER event ...'; --meta shows other comments, too.  The same\n"
 	"record has different numbers in different formats; to compare "
@@ -151,8 +151,9 @@ print_attribute(struct out *o, const struct hatf_attr_item *item)
 }
 
 /*
- * Print known attributes by name.  Print those of other producers, and
- * malformed ones, as bytes.
+ * Print each attribute as NAME=VALUE, with the name "key0xNN" for a key that
+ * attribute_name() does not know.  Print malformed attributes, and those of
+ * other producers, as bytes.
  */
 static void
 print_attributes(const struct dump *d, const struct hatf_record *r)
@@ -217,7 +218,8 @@ is_needless_escape(const uint8_t *s, size_t nbytes, char *c_ret)
 }
 
 /*
- * Print an event that the program logged: all lines of the comment in one line.
+ * Print an event that the program logged: all lines of the comment except the
+ * first, in one line.
  */
 static void
 print_program_event(struct out *o, const struct hatf_record *r)
@@ -385,7 +387,7 @@ print_record(struct dump *d, const struct hatf_record *r)
 /*
  * Print the selected records of a batch.  If there is a writer, move them to
  * the front of the batch and write them instead.  Return false after the last
- * selected record, or if writing fails.
+ * record that --count allows, or if writing fails.
  */
 static bool
 dump_batch(struct dump *d, struct hatf_record *records, size_t n)

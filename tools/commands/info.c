@@ -315,7 +315,10 @@ print_origin(struct out *o, const struct info *info)
 	out_str(o, "\n");
 }
 
-/* Print "segment 3, after 123 456 events". */
+/*
+ * Print which segment or snapshot the trace is, as in "segment 3, after 123 456
+ * events", and what was live at its start.
+ */
 static void
 print_segment(struct out *o, const struct info *info)
 {
@@ -350,7 +353,7 @@ print_segment(struct out *o, const struct info *info)
 		out_str(o, "not known\n");
 }
 
-/* Print "sampled about 1 in 50 words: the trace has only blocks with ...". */
+/* Print "sampled  about 1 in 50 allocated words; the trace has only ...". */
 static void
 print_sampling(struct out *o, const struct info *info)
 {
@@ -363,7 +366,7 @@ print_sampling(struct out *o, const struct info *info)
 		   figure_part(sample_rate(info)).text);
 }
 
-/* Print "names none in a raw file; heaptrack_interpret adds them". */
+/* Print "names  none in a raw file; heaptrack_interpret adds them". */
 static void
 print_advice(struct out *o, const struct info *info)
 {

@@ -538,7 +538,7 @@ command_leaks(int argc, char **argv)
 	     i++) {
 		const int status = leaks_file(argv[i], &ask, i == first);
 
-		/* EXIT_BAD_INPUT takes precedence over a failed limit. */
+		/* EXIT_BAD_INPUT takes precedence over EXIT_EXCEEDED. */
 		if (status != EXIT_FINE && exit_status != EXIT_BAD_INPUT)
 			exit_status = status;
 	}

@@ -80,6 +80,7 @@ print_help(void)
 		   "hatf-COMMAND(1).\n"
 		   "Exit status: 0 if all is well, 1 for bad input, 2 for "
 		   "wrong usage.\n"
+		   "record: the exit status of the command that it runs.\n"
 		   "check, diff, leaks and replay: 3 if a limit is exceeded.\n"
 		   "check, diff and replay: 4 if a trace is incomplete.\n");
 	return out_finish(o, EXIT_FINE);

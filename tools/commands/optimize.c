@@ -29,7 +29,8 @@ enum {
 };
 
 static const struct opt options[] = {
-	{ "jobs", 'w', "N", "decompress IN with N threads" },
+	{ "jobs", 'w', "N",
+	  "decompress the input with N more threads (default 0)" },
 	{ "level", 'l', "N", "compress with level N, 1 (fast) to 12 (small)" },
 	{ "placement", 'm', "NAME",
 	  "how to place the metadata (default smallest)" },
@@ -50,7 +51,8 @@ static const struct opt_page page = {
 	"base-offset-2, best-base-offset, stride, or best.\n"
 	"'-' is standard input or output; if OUT is '-', nothing is\n"
 	"printed.\n",
-	"If OUT would be larger than IN, OUT is a copy of IN.\n"
+	"With --placement smallest, OUT is a copy of IN if IN is a complete\n"
+	"HATF file, compressed or not as OUT is, and OUT would be larger.\n"
 	"If IN is incomplete, OUT is marked as incomplete.\n"
 	"Exit status: 0 if all is well, 1 if the trace is bad or\n"
 	"incomplete, 2 for wrong usage.\n",
@@ -100,7 +102,7 @@ print_nbytes(const char *what, uint64_t before, uint64_t after)
 
 /*
  * Read all of OUT to get its statistics, which contain its size.  Return false
- * if OUT is not a regular file or cannot be opened.
+ * if OUT is "-", is not a regular file or cannot be opened.
  */
 static bool
 measure(const struct rewrite *r, struct hatf_reader_stats *stats_ret)
@@ -224,7 +226,7 @@ command_optimize(int argc, char **argv)
 	exit_status = rewrite_trace(&r);
 	if (!r.is_written || !measure(&r, &written))
 		return exit_status;
-	/* Keep a placement that the user named, whatever the size. */
+	/* If the user chose another placement, keep OUT, whatever its size. */
 	if (strcmp(r.options.placement, "smallest") == 0 &&
 	    is_input_better(&r, &written)) {
 		if (!copy_input(&r))

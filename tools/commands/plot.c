@@ -54,7 +54,7 @@ static const struct opt options[] = {
 	{ "height", 'H', "N",
 	  "pixels, 240 to 8192, with layers at least 360\n"
 	  "(default: 440, and more with layers)" },
-	{ "light", 'l', NULL, "dark on white (default)" },
+	{ "light", 'l', NULL, "draw dark colours on white (default)" },
 	{ "dark", 'd', NULL, "draw light colours on black" },
 	{ "raw-stacks", 'R', NULL,
 	  "show all frames: a site may then be in an allocator\n"

@@ -484,7 +484,10 @@ check_traces(const struct job *job, const struct collection *c)
 	return exit_status;
 }
 
-/* Report all traces.  False if a trace is missing or incomplete. */
+/*
+ * Report all traces.  Return false if a trace is incomplete, or if the command
+ * should have left a trace but did not.
+ */
 static bool
 report(struct job *job, const struct launch *l)
 {

@@ -238,8 +238,10 @@ judge_trace(const char *trace)
 		out_str(out_stdout(), "\n");
 		out_flush(out_stdout());
 	} else {
-		message_print("%s: its ring file was not found (see --rings)",
-			      trace);
+		message_print(
+			"%s: cannot be read to its end, and its ring file "
+			"was not found (see --rings)",
+			trace);
 	}
 	hatf_reader_close(reader);
 	return status == HATF_END ? EXIT_FINE : EXIT_BAD_INPUT;
@@ -297,8 +299,8 @@ is_recorded(const char *path)
 
 /*
  * Handle a file in a directory, after all ring files there: report a trace that
- * has neither a trailer nor a ring file.  A trace with a ring file has been
- * handled, successfully or not.
+ * has neither a trailer nor a ring file.  A trace with a ring file in the same
+ * directory has been handled, successfully or not.
  */
 static int
 judge_file(const struct recover *c, const char *path)

@@ -66,8 +66,8 @@ static const struct opt options[] = {
 	  "simulate first-fit, best-fit or segregated:TABLE, and\n"
 	  "print the size of the heap; no allocator runs" },
 	{ "emit-c", 'e', "PROGRAM",
-	  "write a C program that makes up to 100 000 of these\n"
-	  "calls; no allocator runs" },
+	  "write a C program that makes these calls, if they are\n"
+	  "at most 100 000; no allocator runs" },
 	{ "latency", 'l', NULL,
 	  "run each allocator once more, and print percentiles of\nthe "
 	  "duration of its calls" },
@@ -96,8 +96,9 @@ static const struct opt options[] = {
 static const struct opt_page page = {
 	"hatf replay",
 	"[OPTIONS] FILE",
-	"Make the calls of a trace again, on as many threads and in the same\n"
-	"order, with several allocators, and compare their time and memory.\n"
+	"Make the calls of a trace again with several allocators, and compare\n"
+	"their time and memory.  There are as many threads as in the trace,\n"
+	"and each makes its calls in the order of the trace.\n"
 	"The cost of the replay itself is measured and subtracted.\n",
 	"Exit status: 0 if all is well, 1 if the trace cannot be replayed or\n"
 	"an allocator fails, 2 for wrong usage, 3 if a limit of --fail-if is\n"
@@ -385,7 +386,10 @@ runs_allocators(const struct ask *ask)
 	return ask->models.count == 0 && ask->emit == NULL;
 }
 
-/* Return why the options are inconsistent, or NULL. */
+/*
+ * Return why the options are inconsistent, or NULL.  With --model and --emit-c,
+ * set the options for compiling.
+ */
 static const char *
 contradiction(struct ask *ask)
 {
@@ -397,13 +401,14 @@ contradiction(struct ask *ask)
 	if (runs->is_checked &&
 	    (ask->json || ask->view.markdown || measures || changes))
 		return "--check measures nothing: remove --json, --markdown, "
-		       "--html, --what-if, and options that measure";
+		       "--html, --what-if, --latency, --own and --usable";
 	if (runs_allocators(ask))
 		return NULL;
 	if (runs->is_checked || measures || ask->allocators.count != 0 ||
 	    ask->limit_count != 0)
-		return "--model and --emit-c run no allocator: remove the "
-		       "options for allocators";
+		return "--model and --emit-c run no allocator: remove "
+		       "--allocator, --check, --fail-if, --html, --latency, "
+		       "--own and --usable";
 	if (ask->models.count != 0 && ask->emit != NULL)
 		return "--model and --emit-c exclude each other";
 	/* Use one thread, so that a model gets all calls in trace order. */

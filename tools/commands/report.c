@@ -193,7 +193,7 @@ print_history(struct out *o, const struct census *c)
 	out_str(o, "\n");
 }
 
-/* Print ", 2.1 s old, 32 B to 1.0 KiB". */
+/* Print "age 2.1 s to 3.0 s, sizes 32 B to 1.0 KiB". */
 static void
 print_ages(struct out *o, const struct census *c, const struct ages *ages)
 {

@@ -64,8 +64,8 @@ static const struct opt_page page = {
 	"Print what was allocated, freed, live, temporary and moved, by call\n"
 	"site, thread, size and so on.  Sites, functions, files and modules "
 	"need\n"
-	"a trace with call stacks, which 'hatf record' takes.  If there are\n"
-	"none, each pair of a thread and a size class stands for a site.\n"
+	"a trace with call stacks, which 'hatf record' takes.  Without call\n"
+	"stacks, each pair of a thread and a size class stands for a site.\n"
 	"FILE is in any format of 'hatf convert'; '-' is standard input.\n",
 	"Exit status: 0 if every trace is complete, 1 if a trace is\n"
 	"incomplete or cannot be read, 2 for wrong usage.\n",
@@ -367,8 +367,8 @@ show_rate(const struct census *c, struct figure (*show)(uint64_t n), uint64_t n,
 }
 
 /*
- * Print a line for the part of the run that begins at 'begin' and lasts
- * 'units'.
+ * Print a line for the part of the run that begins at 'begin'.  'units' is how
+ * long this part lasts inside the window.
  */
 static void
 print_span(struct out *o, const struct census *c, uint64_t begin,
@@ -402,7 +402,10 @@ clip_part(const struct census *c, uint64_t begin, uint64_t stop)
 	return stop > begin ? stop - begin : 0;
 }
 
-/* Sum the spans up to 'stop' and set '*next' to the first span after them. */
+/*
+ * Sum the spans from '*next' up to 'stop', and set '*next' to the first span
+ * after them.  Return false if there are none.
+ */
 static bool
 sum_spans(const struct history *h, size_t *next, uint64_t stop,
 	  struct span *sum_ret)

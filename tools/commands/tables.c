@@ -180,8 +180,8 @@ is_ours(int fd)
 
 /*
  * May the figures be written to 't->csv_path'?  If not, print an error message
- * and return false.  If the user forgot the name before '*.hatf.gz', the path
- * is a trace, which must not be overwritten.
+ * and return false.  In "--csv *.hatf.gz", the user forgot the name of the CSV
+ * file, so the path is a trace, which must not be overwritten.
  */
 static bool
 may_write_csv(const struct tables *t, char **paths, size_t count)
@@ -215,7 +215,8 @@ may_write_csv(const struct tables *t, char **paths, size_t count)
 	if (!is_fine)
 		opt_complain(
 			&page,
-			"--csv: '%s' exists and is not a CSV file of tables",
+			"--csv: '%s' exists and is not a CSV file that 'hatf "
+			"tables' can replace",
 			path);
 	return is_fine;
 }
@@ -247,7 +248,7 @@ write_csv(const struct report *r, const char *path)
 	return is_fine;
 }
 
-/* Print the tables. */
+/* Print the tables and write the file of --csv. */
 static void
 print_report(struct tables *t)
 {

@@ -23,7 +23,7 @@
 /* On a terminal, how long to look up names of functions before each page. */
 #define NAMING_MS 200
 
-/* On a terminal, how long to wait until flushed events are in the census. */
+/* On a terminal, wait at most this long until the census has flushed events. */
 #define CATCH_UP_MS 300
 
 /* Interval at which to check whether a process has begun its trace. */
@@ -494,7 +494,7 @@ watch(struct watch *w, struct ask *ask)
 	return exit_status;
 }
 
-/* Set the title: "4242 python3, app.hatf.gz". */
+/* Set the title: "python3 4242, app.hatf.gz". */
 static void
 make_title(struct watch *w)
 {

@@ -42,7 +42,8 @@ static const struct opt_page page = {
 	"[OPTIONS] DIR|FILE...",
 	"Show the processes of the traces in DIR, or of FILE, as trees:\n"
 	"which process forked, executed or started which, how each ended,\n"
-	"and how many events it has.  Only headers and trailers are read.\n",
+	"and how many events it has.  Without --peak, hatf reads only headers\n"
+	"and trailers.\n",
 	"Exit status: 0 if all is well, 1 if something cannot be read, 2\n"
 	"for wrong usage.\n",
 	false,
@@ -60,7 +61,10 @@ enum end_kind {
 	END_ABRUPT,  /* the process could not write a trailer */
 };
 
-/* Does the process exist?  False if another process has its id now. */
+/*
+ * Does the process exist on this machine?  Return false if another process has
+ * its id now.
+ */
 static bool
 is_running(const struct tree_trace *t)
 {
@@ -91,7 +95,10 @@ has_gap(const struct tree_node *node)
 	       node->trace_count;
 }
 
-/* Return the sum over all segments, including deleted ones before the first. */
+/*
+ * Return the number of events in all segments, including deleted ones before
+ * the first.  If the last segment has no trailer, count none of its events.
+ */
 static uint64_t
 event_count(const struct tree_node *node)
 {
