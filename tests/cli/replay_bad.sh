@@ -62,7 +62,7 @@ bad loop "$stands"
 bad deadlock "$stands"
 bad loop 'no progress for 1 s: thread 7 hangs in its call*malloc(301)' --check
 bad free 'no progress for 1 s: thread * hangs in its call *, in free(p)'
-bad start 'no progress for 1 s, before all calls'
+bad start 'no progress for 1 s, before the first call'
 end='no progress for 1 s: thread 7 does not end after call 1 116, its last one'
 bad 'thread end' "$end"
 bad stop "no progress for 1 s: signal $(kill -l STOP) (*) has stopped *"
@@ -73,7 +73,7 @@ bad exit 'the replay exited with status 0 before its last call'
 bad close 'the allocator has closed a descriptor of the replay'
 bad 'close at the start' \
 	'the library closes descriptors of the replay before main()'
-bad fork 'the allocator started a process, which still runs'
+bad fork 'the allocator started a process that outlived the run (now killed)'
 bad null 'every allocation failed'
 bad same 'a block was changed: the allocator gave its memory to another block'
 bad overlap 'a block was changed: *'

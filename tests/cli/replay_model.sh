@@ -40,7 +40,7 @@ for text in '' fit segregated segregated: segregated:glibc 'segregated:16,' \
 	segregated:16,16 segregated:-1 segregated:99999999 segregated:1x; do
 	run "$HATF" replay -M "$text" fits.ascii
 	check_status "--model '$text'" 2
-	check_one_line "--model '$text'" 'hatf replay: --model: unknown model*'
+	check_one_line "--model '$text'" 'hatf replay: --model: invalid model*'
 done
 for option in --check --latency --usable '-a glibc' '--html x' \
 	'-f wall>1s -a glibc'; do

@@ -24,8 +24,9 @@
  * 			trace, each by its thread or, if that has ended, by the
  * 			initial thread.  WORD_BEGIN follows
  * 	createThread	the creator starts a thread; the initial thread does so
- * 			if the creator is unknown.  Before that, it waits for
- * 			the end of the thread whose stream the new one gets
+ * 			if the creator is unknown.  Before that, the creator
+ * 			waits for the end of the last thread of the stream that
+ * 			the new thread gets
  * 	destroyThread	the thread ends, but the initial thread goes on without
  * 			calls
  *
@@ -44,7 +45,7 @@
 struct compile_options {
 	/* Make all calls in one thread, in the order of the trace. */
 	bool one_thread;
-	/* Allow more than REPLAY_STARTS_MAX threads, one after another. */
+	/* Allow more than REPLAY_STARTS_MAX threads in total. */
 	bool many_threads;
 	/*
 	 * Keep the times of the calls, by WORD_PAUSE.  Refuse a trace without
@@ -60,7 +61,8 @@ struct compiled {
 	/* Why the trace is incomplete; NULL: it is complete. */
 	const char *fault;
 	char fault_text[512];
-	uint64_t calls; /* calls of the replay */
+	/* calls of the replay, without those that create the 'built' blocks */
+	uint64_t calls;
 	uint64_t mallocs, callocs, memaligns, reallocs, frees;
 	uint64_t handovers; /* calls that wait for a call of another thread */
 	uint64_t thread_count, peak_threads;
@@ -70,19 +72,21 @@ struct compiled {
 	 * bytes, and the bytes that a run with TOUCH_FIRST may write to.
 	 */
 	uint64_t peak_count, peak_nbytes, peak_first_nbytes;
-	uint64_t end_count, end_nbytes;
+	uint64_t end_count, end_nbytes; /* live at the end of the replay */
 	/*
-	 * Does a window begin after the start of the trace?  Then the replay
-	 * allocates the blocks that are live at its start, 'built_count' blocks
-	 * of 'built_nbytes', before the measures begin.
+	 * Is the start of a window given?  Then the replay allocates the blocks
+	 * that are live at this start before the measures begin: 'built_count'
+	 * blocks of 'built_nbytes' in all.
 	 */
 	bool has_window;
 	uint64_t built_count, built_nbytes;
 	struct what_if_counts changes;
 	/*
-	 * Counts of omitted events: failed calls, calls with unknown blocks,
-	 * and calls for pools and other heaps.  'replaced' counts the blocks
-	 * that the replay frees because the trace reuses their addresses.
+	 * Counts of events that are not replayed as they are: failed calls,
+	 * frees and reallocs of unknown blocks, and calls for pools and other
+	 * heaps.  Such a realloc becomes malloc; the others are omitted.
+	 * 'replaced' counts the blocks that the replay frees because the trace
+	 * reuses their addresses.
 	 */
 	uint64_t failed, unknown, pooled, replaced;
 };

@@ -93,7 +93,10 @@ compiler_find_thread(struct compiler *c, uint64_t id, uint32_t *stream_ret)
 	return true;
 }
 
-/* Find the stream of the thread that created the thread of 'e'. */
+/*
+ * Find the stream of the thread that created the thread of 'e'; 0, the stream
+ * of the initial thread, if the creator is unknown.
+ */
 static bool
 find_creator(struct compiler *c, const struct hatf_event *e,
 	     uint32_t *stream_ret)

@@ -2,8 +2,8 @@
 /*
  * compiler.h - from an event to the words of the calls that it stands for
  *
- * This is the lower half of compile.c.  compile.h says what becomes of each
- * event.
+ * compile.c reads the trace and calls these functions for each event.
+ * compile.h says what becomes of each event.
  *
  * On failure, functions set 'limit' or errno and return false.
  */
@@ -29,10 +29,7 @@ struct compiler {
 	uint64_t live_count, live_nbytes, live_first_nbytes;
 	/* the window of the options, after trace_window_settle() */
 	struct trace_window window;
-	/*
-	 * Does the trace have a start time?  Has the window begun, has it
-	 * ended?
-	 */
+	/* Is 'start_time' set?  Has the window begun, and has it ended? */
 	bool has_start, has_begun, has_ended;
 	uint64_t call_count;	/* calls of the trace so far */
 	uint64_t start_time;	/* start time of the trace */
@@ -55,7 +52,10 @@ struct call {
 	uint64_t size, alignment, old_size;
 };
 
-/* Find the stream of a thread, which may not have begun yet. */
+/*
+ * Find the stream of a thread.  If the thread has not begun yet, begin it, as
+ * if the initial thread created it.
+ */
 bool compiler_find_thread(struct compiler *c, uint64_t id,
 			  uint32_t *stream_ret);
 

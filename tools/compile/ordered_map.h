@@ -33,7 +33,7 @@ bool ordered_map_has(struct ordered_map *map, uint64_t key);
 
 /*
  * Append an item.  If the map contains an item with the same key, remove that
- * item first.
+ * item first.  Return false if there is no memory.
  */
 bool ordered_map_put(struct ordered_map *map, const struct ordered_item *item);
 

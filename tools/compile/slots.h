@@ -10,8 +10,8 @@
  * takes SLOTS_FRESH new ones, whose addresses fill a cache line.
  *
  * So the number of slots is at most the peak number of live blocks plus
- * SLOTS_QUEUED plus SLOTS_KEPT + SLOTS_FRESH for each thread.  Each slot takes
- * 24 bytes here.
+ * SLOTS_QUEUED, plus (SLOTS_KEPT + SLOTS_FRESH) for each thread.  Each slot
+ * takes 24 bytes here.
  *
  * Used by one thread at a time.
  */
@@ -56,7 +56,7 @@ void slots_fini(struct slots *s);
 
 /*
  * Let a stream use slots.  'stream' is the number of an earlier stream, or the
- * next number.
+ * next number.  Return false if there is no memory.
  */
 bool slots_add_stream(struct slots *s, uint32_t stream);
 

@@ -184,7 +184,7 @@ report_unused(const struct block_filter *filter, const char *change,
 {
 	if (filter != NULL && calls == 0)
 		message_print("%s: no block was allocated at a site that "
-			      "%s:site names",
+			      "%s",
 			      message_path(path), change);
 }
 
@@ -197,8 +197,11 @@ what_if_report(const struct what_if *w, const char *path)
 			      message_path(path));
 		return;
 	}
-	report_unused(w->drop, "drop", w->counts.dropped_calls, path);
-	report_unused(w->pool, "pool", w->counts.pooled_calls, path);
+	report_unused(w->drop, "drop:site names", w->counts.dropped_calls,
+		      path);
+	report_unused(w->pool,
+		      "pool:site names, or only blocks of more than 16 KiB",
+		      w->counts.pooled_calls, path);
 }
 
 bool
@@ -249,7 +252,7 @@ count_free(struct what_if *w, uint64_t size, int change)
 }
 
 /*
- * Put the event's block into the pool.  If the pool needs a new chunk for the
+ * Take the event's block from the pool.  If the pool needs a new chunk for the
  * block, change the event to the allocation of the chunk and return true.
  * Otherwise return false, to remove the event.
  */
@@ -279,7 +282,7 @@ pool_alloc(struct what_if *w, struct hatf_event *e)
 /* ------------------------------------------------------------------- events */
 
 /*
- * Leave a new block unchanged, drop it, or put it into the pool.  Return false
+ * Leave a new block unchanged, drop it, or take it from the pool.  Return false
  * to remove the event.
  */
 static bool

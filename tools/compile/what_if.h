@@ -9,11 +9,11 @@
  * - pool:site=GLOB: take the blocks of these call sites from a pool;
  * - merge:threads: make all calls on one thread.
  *
- * The pool rounds sizes up to 16 bytes.  A new block is a freed block of that
- * size or, if there is none, the next bytes of the newest chunk or, if they do
- * not suffice, the start of a new chunk of POOL_CHUNK_NBYTES.  The thread that
- * needs a chunk allocates it by malloc().  Chunks are never freed.  Blocks of
- * more than POOL_BLOCK_MAX bytes are not pooled.
+ * The pool rounds sizes up to multiples of 16 bytes.  A new block is a freed
+ * block of that size or, if there is none, the next bytes of the newest chunk
+ * or, if they do not suffice, the start of a new chunk of POOL_CHUNK_NBYTES.
+ * The thread that needs a chunk allocates it by malloc().  Chunks are never
+ * freed.  Blocks of more than POOL_BLOCK_MAX bytes are not pooled.
  *
  * Memory is O(live blocks of these sites) and 24 bytes for each size.
  */
@@ -48,7 +48,7 @@ struct what_if {
 	struct u64_map blocks; /* address -> size in the pool, or DROPPED */
 	/* Size -> number of free blocks in the pool. */
 	struct u64_map free_counts;
-	uint64_t chunk_used;
+	uint64_t chunk_used; /* bytes used of the newest chunk */
 	struct what_if_counts counts;
 	bool no_memory;
 };
@@ -68,13 +68,14 @@ void what_if_close(struct what_if *w);
 
 /*
  * Change an event.  Call this for each event of the trace, in order.  Return
- * false if the event is removed.
+ * false if the event is removed.  Set 'no_memory' if there is no memory.
  */
 bool what_if_change(struct what_if *w, struct hatf_event *e);
 
 /*
  * After the last event, print a message if the plan names sites, but the trace
- * at 'path' contains no block of these sites.
+ * at 'path' has no call stacks or no block of these sites that the plan can
+ * change.
  */
 void what_if_report(const struct what_if *w, const char *path);
 

@@ -23,8 +23,8 @@ struct word_stream {
 	uint64_t offset;  /* offset of that chunk in the file */
 	uint32_t *chunks; /* numbers of all its chunks */
 	uint32_t chunk_count, chunk_cap;
-	uint32_t lives;
-	bool is_live;
+	uint32_t lives; /* threads created to run it; 0 for stream 0 */
+	bool is_live;	/* its last thread has not ended */
 };
 
 struct word_file {

@@ -56,7 +56,7 @@ map_zeros(uint64_t nbytes)
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 	if (map == MAP_FAILED)
-		fail_call("no memory for the driver");
+		fail_call("no memory for the replay itself");
 	return map;
 }
 
@@ -76,7 +76,7 @@ map_table(uint64_t nbytes)
 	map = mmap(NULL, nbytes + HUGE_NBYTES, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (map == MAP_FAILED)
-		fail_call("no memory for the driver");
+		fail_call("no memory for the replay itself");
 	begin = map + (-(uintptr_t)map & (HUGE_NBYTES - 1));
 	/* Ignore a failure, because some systems have no huge pages. */
 	madvise(begin, nbytes, MADV_HUGEPAGE);

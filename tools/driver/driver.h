@@ -3,13 +3,14 @@
  * driver.h - the process that makes the calls of a compiled trace
  *
  * 'hatf replay' executes itself again for each run, with the allocator in
- * LD_PRELOAD.  The arguments are DRIVER_WORD and two descriptors: that of the
- * file of replay_words.h, and that of a 'struct driver_run' in shared memory.
- * The same program is caller and driver, so both always agree on these
- * structures, and no second file must be installed or found.
+ * LD_PRELOAD unless it is libc's.  The arguments are DRIVER_WORD and two
+ * descriptors: that of the file of replay_words.h, and that of a 'struct
+ * driver_run' in shared memory.  The same program is caller and driver, so both
+ * always agree on these structures, and no second file must be installed or
+ * found.
  *
- * The driver's own memory is a chunk for each thread and the slots.  It is
- * mapped, not allocated, and resident before the first call.
+ * The driver's own memory is mainly a chunk for each stream and the slots.  It
+ * is mapped, not allocated, and resident before the first call.
  */
 #ifndef DRIVER_H
 #define DRIVER_H
@@ -26,8 +27,8 @@
 #define DRIVER_WORD "--drive"
 
 /*
- * Exit status of a driver that cannot map the shared memory, because the
- * allocator has closed the descriptor.
+ * Exit status of a driver that cannot map the shared memory, most likely
+ * because the allocator has closed the descriptor.
  */
 #define DRIVER_UNSHARED 98
 

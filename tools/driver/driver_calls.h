@@ -22,9 +22,10 @@ struct driver_calls {
 };
 
 /*
- * Find the functions of the process.  All must belong to one library, because
- * an allocator cannot free blocks of another one.  Write that library's path to
- * 'library', of 'cap' bytes.  Return NULL, or what is wrong; static.
+ * Find the functions of the process.  All of them, except 'usable_size', must
+ * belong to one library, because an allocator cannot free blocks of another
+ * one.  Write that library's path to 'library', of 'cap' bytes.  Return NULL,
+ * or a static text that says what is wrong.
  */
 const char *driver_calls_find(struct driver_calls *calls, char *library,
 			      size_t cap);
@@ -35,6 +36,7 @@ const char *driver_calls_find(struct driver_calls *calls, char *library,
  */
 bool driver_calls_own(const char *name, void *to);
 
+/* Use the null allocator. */
 void driver_calls_null(struct driver_calls *calls);
 
 #endif /* DRIVER_CALLS_H */

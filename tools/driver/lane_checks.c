@@ -87,7 +87,7 @@ lane_check_before(struct lane_checks *checks, lane_random *random,
 	if (state == SLOT_BUSY)
 		return "two calls use a block at once";
 	if (is_old && state == SLOT_FREE)
-		return "a block is freed before it was allocated";
+		return "a block is freed or resized before it was allocated";
 	if (!is_old && state == SLOT_LIVE)
 		return "a block is allocated while it is live";
 	if (is_old && block != NULL && checks->has_memory &&
@@ -128,7 +128,8 @@ lane_check_after(struct lane_checks *checks, lane_random *random,
 	if (!checks->checks_alignment)
 		alignment = 0;
 	if (checks->has_memory && !is_aligned(block, size, alignment))
-		return "a block is not aligned as the call demands";
+		return "a block is not aligned as the call demands, or not to "
+		       "8 bytes";
 	if (block != NULL && checks->has_memory) {
 		if (kind == WORD_CALLOC && !has_marks(block, 0, count))
 			return "a block of calloc is not zero";

@@ -3,11 +3,11 @@
  * lane_checks.h - check the order of the calls while a trace is replayed
  *
  * Each slot has a state: free, live, or in a call.  If a call finds its slot in
- * a wrong state, the replay has made a mistake: it frees a block before it
- * allocated the block, or two threads use the same slot.  The checks fill the
- * first page of each block with the number of its slot, so they also find an
- * allocator that gives memory to two blocks at once, whose calloc does not
- * clear a block, or whose realloc loses the contents of a block.
+ * a wrong state, the replay has made a mistake: it frees or resizes a block
+ * before it allocated the block, or two threads use the same slot.  The checks
+ * fill the first page of each block with the number of its slot, so they also
+ * find an allocator that gives memory to two blocks at once, whose calloc does
+ * not clear a block, or whose realloc loses the contents of a block.
  *
  * At random places the threads pause, so that calls that the replay does not
  * order actually happen in another order than in the trace.

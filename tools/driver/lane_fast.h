@@ -16,7 +16,10 @@
 /* lane_fast_run() may read this many words beyond the first slow one. */
 #define LANE_FAST_AHEAD 30
 
-/* Make the calls of all words from 'next' on, and return the first slow one. */
+/*
+ * Make the calls of all words from 'next' on, up to the first word with
+ * WORD_SLOW.  Return the address of this word.
+ */
 const uint64_t *lane_fast_run(struct lane *lane, const uint64_t *next);
 
 #endif /* LANE_FAST_H */

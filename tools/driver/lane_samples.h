@@ -3,9 +3,9 @@
  * lane_samples.h - samples of resident memory and live bytes during a replay
  *
  * After each 'step' calls, counted over all threads, the thread that made the
- * last one of them stores a sample.  Every run of a compiled trace has the same
- * number of samples, so the samples of two allocators can be compared one by
- * one.
+ * last one of them stores a sample.  All runs of a compiled trace in which no
+ * realloc fails have the same number of samples, so the samples of two
+ * allocators can be compared one by one.
  */
 #ifndef LANE_SAMPLES_H
 #define LANE_SAMPLES_H

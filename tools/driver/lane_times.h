@@ -3,8 +3,8 @@
  * lane_times.h - the time that a thread spends in calls, and in waits
  *
  * A thread is busy from its first word to its last one, except while it waits
- * for another thread or for a time.  Only a thread that really has to wait
- * reads the clock.
+ * for another thread or for a time.  Between these two words, a thread reads
+ * the clock only if it really has to wait.
  */
 #ifndef LANE_TIMES_H
 #define LANE_TIMES_H

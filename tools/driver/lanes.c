@@ -98,7 +98,7 @@ touch(const struct lanes *all, const struct lane *lane, void *block,
 		bytes[(end - 1) & all->touch_mask] = 1;
 }
 
-/* Store the block that a call has returned. */
+/* Store the block that a call has returned, and write to the block. */
 static inline void
 keep(const struct lanes *all, struct lane *lane, unsigned kind, uint32_t slot,
      void *block, uint64_t from, uint64_t size)
@@ -330,7 +330,8 @@ begin_window(struct lanes *all, struct lane *lane, uint32_t count)
 }
 
 /*
- * Carry out a word that is not a call.  Return false if the thread has ended.
+ * Carry out a word that is not a call.  Return false for the thread's last
+ * word.
  */
 static bool
 control(struct lane *lane, uint64_t word)
@@ -358,7 +359,10 @@ control(struct lane *lane, uint64_t word)
 	}
 }
 
-/* Run a lane until its thread ends.  Return the last word. */
+/*
+ * Run a lane until its thread ends or has no more words.  Return the last word:
+ * WORD_EXIT or WORD_END, with WORD_CONTROL.
+ */
 static uint64_t
 run_lane(struct lane *lane)
 {

@@ -60,7 +60,8 @@ struct lanes {
 	struct lane_sizes *sizes;     /* NULL: do not sum up usable sizes */
 	struct lane_samples *samples; /* NULL: take no samples */
 	uint64_t begin_ns;
-	turn_number parked; /* threads that have no more words */
+	/* threads that have no more words, but do not end */
+	turn_number parked;
 	/*
 	 * For WORD_BEGIN: how many threads have arrived.  The last one of them
 	 * sets 'opened' to 1.
@@ -74,7 +75,8 @@ struct lanes {
 
 /*
  * Run lane 0 on this thread and wait until all others have done their last
- * call.  Threads that do not end in the trace still exist afterwards.
+ * call.  The threads that do not end in the trace, 'parked_count' besides this
+ * one, still exist afterwards.
  */
 void lanes_run(struct lanes *all, uint64_t parked_count);
 

@@ -22,7 +22,7 @@ extern const char *const latency_point_words[LATENCY_POINTS];
 
 #define LATENCY_BUCKETS 1280
 
-/* Histograms of one thread, in ticks. */
+/* Histograms of one lane (lanes.h), in ticks. */
 struct latency_counts {
 	uint64_t counts[LATENCY_KINDS][LATENCY_BUCKETS];
 };

@@ -76,7 +76,7 @@ jemalloc_number(mallctl_call ctl, const char *name)
 	return ctl(name, &n, &nbytes, NULL, 0) == 0 ? n : OWN_STATS_UNKNOWN;
 }
 
-/* Count the arenas that threads use. */
+/* Count the arenas that are initialized. */
 static uint64_t
 jemalloc_arenas(mallctl_call ctl)
 {

@@ -2,15 +2,16 @@
 /*
  * replay_words.h - the file of a compiled trace, which drives an allocator
  *
- * The file consists of chunks.  Each thread has a stream of words, which lies
- * in chunks of its own; the last word of a full chunk is WORD_NEXT.  After the
- * streams come the index (a 'struct replay_stream' for each) and the numbers of
- * all streams' chunks.  The first chunk has the header:
+ * The file consists of chunks.  A stream of words is for one thread, or for
+ * several threads one after another.  It lies in chunks of its own; the last
+ * word of a full chunk is WORD_NEXT.  After the streams come the index (a
+ * 'struct replay_stream' for each stream) and the numbers of all streams'
+ * chunks.  The first chunk has the header:
  *
  *	| header | chunk of 0 | chunk of 1 | ... | index | numbers |
  *
- * Most words are pairs, of two calls that are frees, or mallocs of 1 to 2047
- * bytes:
+ * A pair is a word with two calls, each a free or a malloc of 1 to 2047 bytes.
+ * If the slots fit in pairs, most words are pairs:
  *
  *	bits 0-1	WORD_FREES: bit 0 if the first call is a free, bit 1 if
  *			the second one is
@@ -26,10 +27,12 @@
  *	bit 4		WORD_HANDS: the slot's next call is another thread's
  *	bit 5		WORD_WAITS: the slot's last call was another thread's
  *	bit 6		WORD_LONE
- *	bit 7		WORD_SLOW: not set for a free, or a malloc of 1 byte to
- *			a page, with neither WORD_HANDS nor WORD_WAITS
+ *	bit 7		WORD_SLOW: not set if the call is a free, or a malloc of
+ *			1 byte to a page, and if the word has neither WORD_HANDS
+ *			nor WORD_WAITS
  *	bits 8-31	size in bytes; WORD_BIG_SIZE: the next word is the size
- *	bits 32-59	slot of the block, or number of the thread's stream
+ *	bits 32-59	slot of the block; for WORD_CREATE, number of the new
+ *			thread's stream; for WORD_BEGIN, number of streams
  *	bit 60		WORD_OLD: a realloc of a block of a page or more
  *	bits 8-63	of WORD_PAUSE: the time
  *
@@ -38,9 +41,10 @@
  * size of WORD_OLD; and the turn that WORD_WAITS waits for.  All these words
  * are in one chunk.
  *
- * A call in a pair takes half the time to read, and reading is a good part of
- * the driver's own cost.  The two calls of a pair are at fixed places, so the
- * reader needs no branch that depends on the width of a call.
+ * A call in a pair takes half the time to read that a lone word takes, and
+ * reading is a good part of the driver's own cost.  The two calls of a pair are
+ * at fixed places, so the reader needs no branch that depends on the width of a
+ * call.
  *
  * Slots: a block's address is in a slot while the block lives.  The number of
  * slots is about that of the live blocks at the peak (see slots.h).  A slot has
@@ -49,9 +53,9 @@
  * one waits for that turn before its own call.
  *
  * No deadlock is possible, because each call waits only for calls that come
- * before it in the trace: the earlier ones in its stream and the last one of
- * its slot, and WORD_CREATE for the end of the stream's last life.  Of all
- * calls that are not done yet, the first in the trace waits for none.
+ * before it in the trace: the earlier ones in its stream and the previous one
+ * of its slot, and WORD_CREATE for the end of the stream's previous life.  Of
+ * all calls that are not done yet, the first in the trace waits for none.
  * WORD_BEGIN occurs once in each stream that exists when the window begins, and
  * no word before WORD_BEGIN waits for another thread.
  */
@@ -73,7 +77,8 @@ enum word_kind {
 	WORD_NEXT,
 	WORD_CREATE, /* start the next life of a stream */
 	WORD_EXIT,   /* the thread ends */
-	WORD_PAUSE,  /* wait until this time, in ns from the start */
+	/* wait until this time, in ns since the measures began */
+	WORD_PAUSE,
 	/* the window begins; wait until this many streams have arrived */
 	WORD_BEGIN,
 	WORD_THREAD, /* a life begins; the next word is the thread's ID */
@@ -197,13 +202,15 @@ struct replay_header {
 	uint64_t index_chunk; /* number of the chunk where the index begins */
 	/* length of the list of chunk numbers of all streams */
 	uint64_t number_count;
-	uint64_t parked_count; /* threads that live when the trace ends */
+	/* threads that live when the trace ends, without the initial one */
+	uint64_t parked_count;
 };
 
 struct replay_stream {
 	/* Range in the list of chunk numbers. */
 	uint32_t chunk_first, chunk_count;
-	uint32_t lives;	  /* number of threads that run it, one after another */
+	/* threads created to run it, one after another; 0 for stream 0 */
+	uint32_t lives;
 	uint32_t is_live; /* its last thread lives when the trace ends */
 };
 

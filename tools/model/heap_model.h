@@ -3,19 +3,20 @@
  * heap_model.h - simulate textbook allocators
  *
  * First fit and best fit: a heap that begins at 0 and grows at its end.  A
- * block takes its size rounded up to 16 bytes.  First fit places the block at
- * the start of the first hole in which it fits, best fit at the start of the
- * smallest such hole.  If the block fits into no hole, both place it at the end
- * of the heap.  Both join adjacent holes, and a hole at the end shortens the
- * heap.  A realloc leaves the block in its place if the rounded size does not
- * grow, or if the hole or the end of the heap after it has room.
+ * block takes its size rounded up to a multiple of 16 bytes.  First fit places
+ * the block at the start of the first hole in which it fits, best fit at the
+ * start of the smallest such hole.  If the block fits into no hole, both place
+ * it at the end of the heap.  Both join adjacent holes, and a hole at the end
+ * shortens the heap.  A realloc leaves the block in its place if the rounded
+ * size does not grow, or if the hole or the end of the heap after it has room.
  *
  * Segregated: the size of a block is rounded up to a size from a table.  Blocks
  * of one size are cut from chunks of MODEL_CHUNK_NBYTES, which only that size
- * uses, and which are never freed.  A block that is larger than the table's
- * sizes, or than half a chunk, takes whole pages, which the free of the block
- * gives back.  A realloc to the same rounded size leaves the block in its
- * place; any other realloc is a new block and a free.
+ * uses, and which are never freed.  If the size exceeds all sizes of the table,
+ * or if the rounded size exceeds half a chunk, the block takes whole pages of
+ * 4096 bytes instead, which the free of the block gives back.  A realloc to the
+ * same rounded size leaves the block in its place; any other realloc is a new
+ * block and a free.
  *
  * In all models, blocks have no headers, and alignments above 16 bytes are
  * ignored.

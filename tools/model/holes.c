@@ -83,7 +83,7 @@ join(struct holes *h, uint32_t a, uint32_t b)
 	return b;
 }
 
-/* Remove the node of a hole and append it to 'spare'.  Return the tree. */
+/* Move the node of a hole from a tree to 'spare'.  Return the new tree. */
 static uint32_t
 cut(struct holes *h, uint32_t tree, struct hole hole)
 {

@@ -90,9 +90,10 @@ model_parse(struct model *model, const char *text)
 	if (strncmp(text, segregated, sizeof(segregated) - 1) == 0 &&
 	    parse_table(model, text + sizeof(segregated) - 1))
 		return true;
-	message_print("--model: unknown model '%s' (want first-fit, best-fit "
+	message_print("--model: invalid model '%s' (want first-fit, best-fit "
 		      "or segregated:TABLE; TABLE is jemalloc, tcmalloc, "
-		      "mimalloc, powers, or sizes such as 16,32,64)",
+		      "mimalloc, powers, or ascending sizes up to 65536 such "
+		      "as 16,32,64)",
 		      text);
 	return false;
 }

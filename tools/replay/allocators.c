@@ -63,7 +63,10 @@ find_in_list(const char *dirs, const char *library, char path[PATH_MAX])
 	return false;
 }
 
-/* Look in the directories of the dynamic loader, and in that of libc. */
+/*
+ * Look in the directories of LD_LIBRARY_PATH, in that of libc, and in some
+ * where libraries usually are.
+ */
 static bool
 find_library(const char *library, char path[PATH_MAX])
 {
@@ -104,7 +107,7 @@ refuse(const char *name, int length)
 		used += (size_t)snprintf(list + used, sizeof(list) - used,
 					 ", %s", known[i].name);
 	message_print("--allocator: unknown allocator '%.*s' (known: %s, or "
-		      "the path of a library)",
+		      "the path of a library that can be read)",
 		      length, name, list);
 	return false;
 }

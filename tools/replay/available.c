@@ -160,7 +160,9 @@ path_below(const char *path, const char *shown)
 {
 	const size_t n = strcmp(shown, "/") == 0 ? 0 : strlen(shown);
 
-	/* The group is outside this process's namespace. */
+	/*
+	 * "/.." means that the group is outside this process's namespace.
+	 */
 	if (strstr(path, "/..") != NULL || strncmp(path, shown, n) != 0)
 		return NULL;
 	if (path[n] != '/' && path[n] != '\0')

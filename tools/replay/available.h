@@ -3,8 +3,8 @@
  * available.h - the memory that this process can still get
  *
  * That is the memory which the system has available, or what the limit of a
- * control group leaves, if this is less.  Every control group counts that this
- * process is in: its own one and the ancestors of that, of both versions.
+ * control group leaves, if this is less.  All control groups of this process
+ * count, of versions 1 and 2: its own group and the ancestors of that group.
  */
 #ifndef AVAILABLE_H
 #define AVAILABLE_H
@@ -18,7 +18,7 @@ struct available {
 	bool is_of_a_group;
 };
 
-/* Look it up.  'root' is "", or a folder to read instead of "/". */
+/* Return this memory.  'root' is "", or a folder to read instead of "/". */
 struct available available_memory(const char *root);
 
 #endif /* AVAILABLE_H */

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Set the variables of an allocator. */
+/* Set LD_PRELOAD and the variables of an allocator. */
 static void
 set_environment(const struct allocator *a)
 {
@@ -154,7 +154,8 @@ run_driver(const struct allocator *a, struct watch *watch, int run_fd,
 			 DRIVE_FAULT_NBYTES - 64, a->library);
 	else if (!is_alone)
 		snprintf(fault, DRIVE_FAULT_NBYTES,
-			 "the allocator started a process, which still runs");
+			 "the allocator started a process that outlived the "
+			 "run (now killed)");
 	return fault[0] == '\0';
 }
 

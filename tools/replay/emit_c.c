@@ -175,8 +175,8 @@ print_call(const struct emitter *e, const struct word_item *item)
 }
 
 /*
- * Print the statements of a word, except WORD_EXIT and WORD_END, for which
- * print_stream() calls end_life().
+ * Print the statements of a word, if the word needs any.  For WORD_EXIT and
+ * WORD_END, print_stream() calls end_life() instead.
  */
 static void
 print_word(const struct emitter *e, const struct word_item *item)

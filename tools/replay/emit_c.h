@@ -2,7 +2,7 @@
 /*
  * emit_c.h - a compiled trace as a C program
  *
- * A function for each thread makes the calls of the trace, one statement each.
+ * The functions of each thread make its calls, one statement for each call.
  * The threads wait for one another as the driver's threads do (replay_words.h).
  */
 #ifndef EMIT_C_H

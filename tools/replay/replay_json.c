@@ -17,7 +17,7 @@ spread_json(const struct replay_column *column, unsigned m, unsigned repeat)
 			 "measured", runs);
 }
 
-/* Return the latencies of each kind of call that the trace has, in ns. */
+/* Return the latencies of each kind of call, in ns. */
 static json_t *
 latencies_json(const struct replay_column *column)
 {

@@ -2,11 +2,11 @@
 /*
  * replay_limit.h - the limits of 'hatf replay --fail-if'
  *
- * - EXPR = TERM { "," TERM }: one of the terms holds; - TERM = [NAME "."]
- * MEASURE ">" BOUND: an allocator exceeds the bound; - BOUND = NUMBER "*" NAME:
- * a multiple of another allocator's value; - BOUND = NUMBER [UNIT]: an amount;
- * a time other than 0 needs a unit; - UNIT = "K" | "M" | "G" | "ns" | "us" |
- * "ms" | "s".
+ * - EXPR = TERM { "," TERM }: one of the terms holds;
+ * - TERM = [NAME "."] MEASURE ">" BOUND: an allocator exceeds the bound;
+ * - BOUND = NUMBER "*" NAME: a multiple of another allocator's value;
+ * - BOUND = NUMBER [UNIT]: an amount; a time other than 0 needs a unit;
+ * - UNIT = "K" | "M" | "G" | "ns" | "us" | "ms" | "s".
  *
  * NAME is an allocator as the user wrote it, MEASURE one of
  * replay_measure_words.  Without NAME, the limit applies to every allocator
@@ -49,7 +49,10 @@ struct replay_limits {
 bool limits_parse(struct replay_limits *limits, const char *text,
 		  const struct allocators *allocators);
 
-/* Print a message for each term that holds.  Return whether there is one. */
+/*
+ * Print a message for each term and each allocator that exceeds its bound.
+ * Return whether there is one.
+ */
 bool limits_exceeded(const struct replay_limits *limits,
 		     const struct replay_runs *runs);
 

@@ -365,7 +365,7 @@ print_verdict(struct out *o, const struct replay_view *view)
 	else
 		out_printf(o,
 			   " (medians of %u runs; = is equal within the "
-			   "spread)\n",
+			   "spread or 1 %%)\n",
 			   runs->repeat);
 }
 

@@ -40,7 +40,7 @@ less(uint64_t n, uint64_t base)
 static const char *
 label_of(const struct allocator *a)
 {
-	return a != NULL ? a->label : "null allocator";
+	return a != NULL ? a->label : "null allocator (measures the replay)";
 }
 
 /* ------------------------------------------------------------------ one run */

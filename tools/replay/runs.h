@@ -34,7 +34,8 @@ enum replay_measure {
 	REPLAY_WAIT,
 	REPLAY_MEASURES,
 	/*
-	 * REPLAY_BUSY of the busiest thread alone, for the driver's own cost.
+	 * REPLAY_BUSY of the busiest lane (lanes.h) alone, for the driver's own
+	 * cost.
 	 */
 	REPLAY_BUSIEST = REPLAY_MEASURES,
 	REPLAY_FIGURES,
@@ -113,8 +114,8 @@ struct replay_runs {
 /*
  * Make all runs that the members above request; with 'is_checked', leave out
  * the null allocator.  Print a message for each allocator that fails, and leave
- * out its other runs.  Return false if no allocator is left.  In both cases
- * free the result by runs_close().
+ * out its other runs.  Return false if no allocator is left, if the null
+ * allocator fails, or if there is no memory.  Call runs_close() even then.
  */
 bool runs_make(struct replay_runs *runs, const struct compiled *compiled,
 	       const struct allocators *allocators);

@@ -229,8 +229,9 @@ standstill_look(struct standstill *s, uint64_t ms, uint64_t limit_ms,
 	    (phase != DRIVER_RUNS && s->phase_ms < limit_ms))
 		return false;
 	if (phase != DRIVER_RUNS) {
-		snprintf(text, cap, "no progress for %g s, %s all calls",
-			 seconds, phase == DRIVER_STARTS ? "before" : "after");
+		snprintf(text, cap, "no progress for %g s, %s call", seconds,
+			 phase == DRIVER_STARTS ? "before the first"
+						: "after the last");
 		return true;
 	}
 	for (uint32_t i = 0; i < count; i++)

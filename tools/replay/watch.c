@@ -16,7 +16,7 @@
 
 /*
  * Return the time until the next look: an eighth of the limit, or LOOK_MS if
- * that is less.
+ * this is less or if there is no limit.
  */
 static uint64_t
 look_ms(const struct watch *w)
@@ -118,7 +118,7 @@ doze(const struct watch *w)
 	ms = (int64_t)(end.tv_sec - begin.tv_sec) * 1000 +
 	     (end.tv_nsec - begin.tv_nsec) / 1000000;
 	/*
-	 * If the wait took much longer than that, this process itself was
+	 * If the wait took much longer than 'most_ms', this process itself was
 	 * stopped, so do not count all of the time.
 	 */
 	return (uint64_t)(ms < 2 * most_ms ? ms : 2 * most_ms);
@@ -167,7 +167,7 @@ stands_still(struct watch *w, struct standstill *still, uint64_t ms, char *text,
 {
 	const char state = state_of(w->pid);
 
-	/* A debugger knows what it does. */
+	/* A debugger may stop the driver for as long as its user wants. */
 	if (state == 't')
 		return false;
 	if (state == 'T')
