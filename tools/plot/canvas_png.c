@@ -82,7 +82,7 @@ load(void)
 	}
 	if (!ok)
 		message_print("PNG needs the library cairo (Debian: "
-			      "libcairo2), which is not installed; SVG "
+			      "libcairo2), which cannot be loaded; SVG "
 			      "needs no library");
 	return ok;
 }

@@ -39,7 +39,10 @@ struct canvas_style {
 };
 
 struct canvas_text {
-	double x, y; /* start of the baseline */
+	/*
+	 * the point of the baseline that 'anchor' names: start, middle or end
+	 */
+	double x, y;
 	double size;
 	enum canvas_anchor anchor;
 	uint32_t colour;
@@ -54,8 +57,9 @@ struct canvas_text {
 };
 
 /*
- * A line of steps: from xs[i] to xs[i + 1] the line is at the level ys[i].  A
- * filled area extends from the line to the level 'base'.
+ * A line of 'count' steps: from xs[i] to xs[i + 1] the line is at the level
+ * ys[i].  'xs' has count + 1 elements.  A filled area extends from the line to
+ * the level 'base'.
  */
 struct canvas_steps {
 	const double *xs, *ys;
@@ -66,8 +70,8 @@ struct canvas_steps {
 struct canvas;
 
 /*
- * Open a canvas.  'title' and 'about' describe the picture for users who cannot
- * see it. On failure print a message and return NULL.
+ * Open a canvas.  In an SVG file, 'title' and 'about' describe the picture for
+ * users who cannot see it.  On failure print a message and return NULL.
  */
 struct canvas *canvas_open(enum canvas_format format, unsigned width,
 			   unsigned height, const char *title,

@@ -25,7 +25,8 @@ distance(const struct census *c, const struct moment *m)
 }
 
 /*
- * Find the ends of the axis.  The axis ends one time unit after the last event.
+ * Find the ends of the axis.  An axis of time ends one time unit after the last
+ * event.
  */
 static void
 find_axis(struct plot_data *d)
@@ -169,7 +170,7 @@ walk_end(struct walk *w)
 	free(w->now);
 }
 
-/* Apply the changes of all points that end in or before 'bin'. */
+/* Apply the changes of all points that begin before the end of 'bin'. */
 static void
 walk_to(struct walk *w, const struct plot_bin *bin)
 {
@@ -243,7 +244,8 @@ is_before(const struct plot_data *d, const double *areas, uint32_t a,
 
 /*
  * Put the groups with the largest areas into 'best', the largest first, and
- * return their number.  Set '*seen_ret' to the number of groups with an area.
+ * return their number, at most 'top'.  Set '*seen_ret' to the number of groups
+ * that have an area or are live at the peak.
  */
 static unsigned
 find_best(const struct plot_data *d, const double *areas, unsigned top,

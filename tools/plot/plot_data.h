@@ -22,7 +22,10 @@
  */
 #define PLOT_BINS_MAX 1024
 
-/* Maximum number of layers, not counting the layer "all others". */
+/*
+ * Maximum number of groups that get a layer.  One more layer shows all other
+ * groups or, if there is only one, this group.
+ */
 #define PLOT_TOP_MAX 9
 
 struct plot_bin {

@@ -197,8 +197,8 @@ drop_between(char *buf, char open, char close)
 }
 
 /*
- * Replace the middle of a name by dots, and keep more of its end than of its
- * start.
+ * Replace the middle of a name by dots, and keep about as much of its end as of
+ * its start.
  */
 static void
 cut_middle(char *buf, double size, double width)

@@ -16,9 +16,9 @@
 double text_width(const char *text, double size);
 
 /*
- * Shorten a name until it fits into 'width': first drop folders, then template
- * arguments, then parameters, then the middle.  Characters that XML or cairo
- * rejects become U+FFFD.  'buf' has PLOT_NAME_NBYTES.  Return 'buf'.
+ * Drop the folders from a name.  Until the name fits into 'width', also drop
+ * template arguments, then parameters, then the middle.  Characters that XML or
+ * cairo rejects become U+FFFD.  'buf' has PLOT_NAME_NBYTES.  Return 'buf'.
  */
 char *text_shorten(const char *name, double size, double width, char *buf);
 
