@@ -16,14 +16,15 @@
 struct page_file;
 
 /*
- * Create 'path' with mode 0600, or write to standard output if it is "-".  On
- * failure print a message and return NULL.
+ * Open 'path', and create it with mode 0600 if it does not exist.  "-" is
+ * standard output.  On failure print a message and return NULL.
  */
 struct page_file *page_file_begin(const char *path);
 
 /*
  * Read a trace and add it.  Return the exit status.  If the trace cannot be
- * read, print a message and omit it.
+ * read, print a message and omit the trace.  If it is incomplete, print a
+ * message and add what it contains.
  */
 int page_file_add(struct page_file *f, const char *trace,
 		  const struct gather_options *options);

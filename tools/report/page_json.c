@@ -23,7 +23,7 @@ page_put_text(struct out *o, const char *text)
 	char *const valid = escape_utf8(text);
 
 	out_str(o, "\"");
-	/* If there is no memory, write an empty name. */
+	/* If there is no memory, write an empty string. */
 	for (const char *p = valid; p != NULL && *p != '\0'; p++)
 		put_char(o, (unsigned char)*p);
 	out_str(o, "\"");

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * A gap of more than this many rows without live blocks ends a region of the
- * map.
+ * A gap of more than this many rows that never had a live block ends a region
+ * of the map.
  */
 #define GAP_ROWS 4
 
@@ -265,8 +265,8 @@ choose_shift(const struct place *places, uint32_t count)
 }
 
 /*
- * Write a row of the map: for each column, a digit that tells how full the row
- * is.
+ * Write a row of the map: for each column, a digit of base 36 that tells how
+ * full the row is.
  */
 static void
 write_row(const struct page_map *m, struct out *o, const struct place *places,

@@ -2,10 +2,10 @@
 /*
  * page_sites.h - the sites that a page shows, with their live bytes over time
  *
- * A page shows the most important call paths.  For each function that
- * allocates, the other call paths share the path "(other paths)".  If there are
- * too many shared paths, the rest share the path "(small sites)".  In this way,
- * all sums stay exact.
+ * A page shows the most important call paths.  Other call paths that have the
+ * same caller near main() and the same site share a path, with the frame
+ * "(other paths)" between the two.  If there are too many shared paths, the
+ * rest share the path "(small sites)".  In this way, all sums stay exact.
  */
 #ifndef PAGE_SITES_H
 #define PAGE_SITES_H

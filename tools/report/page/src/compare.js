@@ -75,7 +75,7 @@ function totals(traces) {
         cells(traces.map(value), figure)))));
 }
 
-/* Map from the name of a site to its values in each trace. */
+/* The sites whose values differ between traces, the largest change first. */
 function sitesByName(traces) {
   const rows = new Map();
   traces.forEach((trace, i) => {

@@ -101,7 +101,7 @@ function matcher(text) {
   return (label) => label.toLowerCase().includes(part);
 }
 
-/* Mark the frames that match; return the sum of the outermost ones. */
+/* Mark the frames that match; show the sum of the outermost ones. */
 function search() {
   matches = null;
   found.textContent = '';

@@ -2,7 +2,7 @@
  * stacked.js - the live bytes of the largest sites or modules, stacked
  *
  * uPlot fills each curve down to 0.  To stack the curves, each is replaced by
- * the sum of itself and all later ones, and the largest sum is drawn first.
+ * the sum of itself and all earlier ones, and the largest sum is drawn first.
  */
 
 const SHOWN = 8;

@@ -1,7 +1,8 @@
 /*
  * theme.js - light and dark, and the colours that canvases need
  *
- * style.css defines all colours, as properties; canvases read the properties.
+ * style.css defines the colours, as properties; canvases read the properties.
+ * Only flame.js and matrix.js have colours of their own.
  */
 import { scaleLog, scaleLinear } from 'd3-scale';
 import { el } from './dom.js';
@@ -55,7 +56,9 @@ export function axisStyle() {
   };
 }
 
-/* A scale of colours for numbers from 1 (or 'low') to 'high'. */
+/*
+ * A scale of colours for numbers from 'low' to 'high'; logarithmic by default.
+ */
 export function heat(low, high, linear) {
   const scale = linear ? scaleLinear() : scaleLog();
   const top = high > low ? high : low * 2 || 1;

@@ -207,7 +207,7 @@ function followFinger(over) {
   over.addEventListener('pointercancel', end);
 }
 
-/* Draw the selected moments behind the curves. */
+/* Draw the range from A to B behind the curves. */
 function drawMoments(u) {
   const { a, b } = state.moments;
   const { ctx, bbox } = u;

@@ -2,7 +2,7 @@
  * tree.js - call trees from sites
  *
  * A tree has one measure, one unit and one grouping.  It leaves out sites whose
- * value is 0.
+ * value is 0 or less.
  */
 
 export const GROUPS = {
