@@ -27,7 +27,7 @@ struct collected_trace {
 	uint64_t pid;
 	uint64_t from[COLLECT_ANCESTORS_MAX]; /* parents and ancestors */
 	unsigned from_count;
-	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	uint64_t start_ns; /* start of the trace, by CLOCK_MONOTONIC */
 	/* start of the process, see started.h; 0: unknown */
 	uint64_t pid_start_ns;
 	/* nanoseconds per time unit of the trace, see scan_unit_ns() */
@@ -65,8 +65,9 @@ struct collection {
 };
 
 /*
- * Find the traces that the command 'l' wrote by the absolute template 'text'.
- * Return false if out of memory.  The caller frees 'c' with collect_free().
+ * Find the traces by the absolute template 'text' whose processes are not older
+ * than the command 'l'.  Return false if out of memory.  The caller frees 'c'
+ * with collect_free().
  */
 bool collect(struct collection *c, const char *text, const struct launch *l);
 

@@ -124,13 +124,13 @@ launch_run(char *const *argv, struct launch *ret)
 
 	memset(ret, 0, sizeof(*ret));
 	if (pipe2(fds, O_CLOEXEC) != 0) {
-		message_print("pipe: %s", strerror(errno));
+		message_print("cannot create a pipe: %s", strerror(errno));
 		return false;
 	}
 	signals_take(&signals);
 	ret->pid = fork();
 	if (ret->pid < 0) {
-		message_print("fork: %s", strerror(errno));
+		message_print("cannot create a process: %s", strerror(errno));
 		signals_give_back(&signals);
 		close(fds[0]);
 		close(fds[1]);

@@ -2,9 +2,10 @@
 /*
  * launch.h - run a command as a transparent parent
  *
- * Signals that are sent to this process are forwarded to the command.  After
- * the command, this process ends in the same way: with the same exit status or
- * by the same signal.
+ * If another process sends SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 or SIGUSR2
+ * to this process, the command gets the signal.  After the command, this
+ * process ends in the same way: with the same exit status or by the same
+ * signal.
  */
 #ifndef LAUNCH_H
 #define LAUNCH_H
@@ -29,7 +30,7 @@ struct launch {
  */
 bool launch_run(char *const *argv, struct launch *ret);
 
-/* Did the command succeed? */
+/* Did the command end with exit status 0? */
 bool launch_succeeded(const struct launch *l);
 
 /*

@@ -47,7 +47,10 @@ struct notebook {
 	 * traces that a running process may still write.
 	 */
 	struct notebook_begins known;
-	/* 'lost' includes a trace of the command's own process */
+	/*
+	 * a trace of the command's own process is lost, even if 'lost' does not
+	 * list it
+	 */
 	bool own_is_lost;
 };
 

@@ -26,7 +26,7 @@ print_name(FILE *f, const char *name)
 		fputs(name, f);
 }
 
-/* Print ", 60 % of it by SITE" for the largest site. */
+/* Print "; 60 % by SITE" for the largest site, and end the line. */
 static void
 print_largest(FILE *f, const struct groups *sites, enum group_key key)
 {

@@ -21,9 +21,10 @@ struct stack_view_options; /* tools/sites/stack_view.h */
 
 /*
  * Print the report of the last trace of the command's own process to standard
- * error.  'view' chooses the frames that may be sites.  If the report cannot be
- * made, print the reason.  Print nothing if there is no such trace, or if the
- * trace is incomplete.
+ * error.  'view' chooses the frames that may be sites.  If the trace cannot be
+ * read, print the reason.  For a segment, or for a larger trace than
+ * SHORT_REPORT_NBYTES_MAX, print only the command that shows more.  Print
+ * nothing if there is no such trace, or if the trace is incomplete.
  */
 void short_report_print(const struct collection *c,
 			const struct stack_view_options *view);

@@ -232,7 +232,10 @@ describe_size(const struct collected_trace *trace, size_t segments,
 		       (double)s->file_nbytes / (double)s->event_count);
 }
 
-/* Print the final line.  False if the trace is incomplete. */
+/*
+ * Print the line about the command's last trace.  Return false if the trace is
+ * incomplete.
+ */
 static bool
 print_summary(const struct collection *c)
 {
@@ -259,7 +262,7 @@ print_summary(const struct collection *c)
 }
 
 /*
- * Check a trace that the final line does not describe.  If the trace is
+ * Check a trace that print_summary() does not describe.  If the trace is
  * incomplete, print why and return false.
  */
 static bool
