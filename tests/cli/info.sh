@@ -129,7 +129,7 @@ check_one_line 'full disk' \
 trailer stacks.hatf 1 5
 run "$HATF" info stacks.hatf
 check_status 'stacks' 0
-check 'stacks' "$(grep -c '^  call stacks       1 of 2 frames, ' out)" 1
+check 'stacks' "$(grep -c '^  call stacks       1 with 2 frames, ' out)" 1
 "$HATF" info --json stacks.hatf | grep -q '"frames":2,"stacks":1,' ||
 	fail 'stacks: JSON'
 

@@ -171,8 +171,8 @@ complain_of_trace(const struct tracer_answer *r, const char *trace, int e)
 /*
  * Read from the header how completely the trace lists the blocks that were live
  * at its start.  Set '*live_ret' to the header's word for this, or to NULL if
- * there is no trace or if hatf cannot open it.  If the file is not a regular
- * file or belongs to another user, print an error message and return false.
+ * there is no trace or if hatf cannot open it.  If the file cannot be a trace
+ * or belongs to another user, print an error message and return false.
  */
 static bool
 find_live(const struct tracer_answer *r, const char **live_ret)

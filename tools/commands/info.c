@@ -410,11 +410,11 @@ static void
 print_stacks(struct out *o, const struct stack_totals *t)
 {
 	label(o, "call stacks");
-	out_printf(o, "%s of ", figure_count(t->stacks).text);
+	out_printf(o, "%s with ", figure_count(t->stacks).text);
 	out_printf(o, "%s frames, ", figure_count(t->frames).text);
 	out_printf(o, "%.0f %% with a function, ",
 		   percent(t->named_frames, t->frames));
-	out_printf(o, "%.0f %% with a line\n",
+	out_printf(o, "%.0f %% with a source file\n",
 		   percent(t->located_frames, t->frames));
 	label(o, "sites");
 	out_printf(o, "%s, stacks of %.1f frames on average, at most %s\n",

@@ -74,7 +74,8 @@ print_counts(const char *path, const struct expand_counts *counts)
 	out_printf(o, "%s: %s frames looked up, ", message_path(path),
 		   figure_count(counts->frames).text);
 	out_printf(o, "%s with a function, ", figure_count(counts->named).text);
-	out_printf(o, "%s with a line, ", figure_count(counts->located).text);
+	out_printf(o, "%s with a source file, ",
+		   figure_count(counts->located).text);
 	out_printf(o, "%s inlined functions added\n",
 		   figure_count(counts->inlined).text);
 }

@@ -75,7 +75,7 @@ replay_print_heading(struct out *o, const struct replay_view *view)
 	out_str(o, ", ");
 	print_count(o, c->handovers, "hand-over");
 	out_str(o, " between threads\n");
-	out_printf(o, "  peak %s in ", figure_nbytes(c->peak_nbytes).text);
+	out_printf(o, "  peak %s and ", figure_nbytes(c->peak_nbytes).text);
 	print_count(o, c->peak_count, "block");
 	out_printf(o, ", at the end %s in %s\n",
 		   figure_nbytes(c->end_nbytes).text,

@@ -30,7 +30,10 @@ compare_shares(const void *a, const void *b)
 	return x->row < y->row ? -1 : 1;
 }
 
-/* Give a row of its own to each of the threads that allocated most. */
+/*
+ * Give each thread a row of its own.  If there are too many threads, do so only
+ * for those that allocated most; all others share the last row.
+ */
 static bool
 choose_threads(struct page_threads *t)
 {
