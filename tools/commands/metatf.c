@@ -168,8 +168,9 @@ dump(const struct ask *ask, const char *path)
 typedef void generator(FILE *f, const struct generation *g);
 
 /*
- * May a generated file replace the one at 'path'?  Return false if somebody
- * wrote that file by hand, such as a program that is named like the DTD.
+ * May a generated file replace the one at 'path'?  Return false if 'hatf metatf
+ * gen' did not write that file, which may be a program that is named like the
+ * DTD.
  */
 static bool
 may_replace(const char *path)

@@ -162,8 +162,8 @@ take_buffer(const char *value)
 
 /*
  * Refuse a value that begins with a capital letter.  The first traced process
- * makes this letter a capital, which shows its descendants that they are not
- * the first process (preload/config/follow.h).
+ * makes the first letter of the variable a capital, which shows the descendants
+ * of the process that they are not the first one (preload/config/follow.h).
  */
 static bool
 take_follow(const char *value)

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-/* Deeper nodes are drawn at this depth. */
+/* For deeper nodes, print the depth instead of the branches. */
 #define DRAWN_DEPTH_MAX 30
 
 /* Longer commands are truncated to this many bytes. */

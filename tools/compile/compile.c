@@ -170,7 +170,8 @@ put_changed(struct compiler *c, const struct hatf_event *e)
 }
 
 /*
- * Process an event.  If the window ends before this event, note that instead.
+ * Process an event.  If the window ends before this event, only set
+ * 'has_ended'.
  */
 static bool
 take_event(struct compiler *c, const struct hatf_event *e)

@@ -125,8 +125,8 @@ word_file_put_half(struct word_file *f, uint32_t stream, uint64_t word,
 	uint64_t *const last = s->words + s->used - 1;
 
 	/*
-	 * Pair this call with the last one, unless word_file_hand_over() has
-	 * made the last call slow meanwhile.
+	 * Make a pair of this call and the previous one, unless
+	 * word_file_hand_over() has made the previous one slow meanwhile.
 	 */
 	if (s->has_half && (*last & WORD_SLOW) == 0) {
 		*last = word_pair(*last, word);

@@ -7,8 +7,9 @@
  * 	tcmalloc  MallocExtension_GetNumericProperty()
  * 	mimalloc  mi_process_info()
  *
- * A function is called only if the library that defines malloc defines it. Read
- * the statistics after all measures, since some of these functions allocate.
+ * A function is called only if the library that defines malloc defines it.
+ * Read the statistics after all measures, since some of these functions
+ * allocate.
  */
 #ifndef OWN_STATS_H
 #define OWN_STATS_H

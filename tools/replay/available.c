@@ -37,7 +37,7 @@ static const struct group_files version_2 = {
 /* Where the files of the control groups are. */
 struct group_place {
 	char folder[PATH_MAX]; /* of the innermost group */
-	size_t mount_length;   /* the part of it that is the mount point */
+	size_t mount_length;   /* 'folder' begins with the mount point */
 };
 
 /* -------------------------------------------------------------------- files */
@@ -170,7 +170,10 @@ path_below(const char *path, const char *shown)
 	return strcmp(path + n, "/") == 0 ? "" : path + n;
 }
 
-/* Is it the mount of these groups?  'text' is its type, source and options. */
+/*
+ * Does a mount show these groups?  'text' is the type, the source and the
+ * options of the mount.
+ */
 static bool
 is_mount(const struct group_files *files, const char *text)
 {

@@ -98,7 +98,7 @@ describe_end(const struct driver_run *run, int status, char *fault)
 /*
  * Did 'malloc' come from the library of 'a'?  Compare the paths, because a
  * loader that cannot preload a library prints a message, but starts the program
- * without it.
+ * without the library.
  */
 static bool
 was_preloaded(const struct allocator *a, const struct driver_run *run)

@@ -271,7 +271,10 @@ run_round(struct replay_runs *runs, run_kind *kind, unsigned idx)
 	return runs->failed_count < runs->count;
 }
 
-/* Run the check, the timed runs, and the other runs that the user asked for. */
+/*
+ * Check the libraries, make the measured runs, and make the other runs that the
+ * user asked for.
+ */
 static bool
 run_all(struct replay_runs *runs, const struct compiled *compiled)
 {
@@ -294,7 +297,7 @@ run_all(struct replay_runs *runs, const struct compiled *compiled)
 
 /*
  * Approximate number of pauses in each run of a checked replay.  More pauses
- * would make it slow.
+ * would make the replay slow.
  */
 #define PAUSES 2000
 
