@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# replay_threads.sh - the first threads of a replay begin on different processors
+# replay_threads.sh - a replay's first threads begin on different processors
 #
 # The library that stands for an allocator notes the processors to which threads
 # are moved.
@@ -61,8 +61,8 @@ threads=$((processors + 2))
 	for ((i = 1; i <= threads; i++)); do
 		echo "8 $i 0 1 4200"
 	done
-	# No thread ends before all have begun.  The second thread of a stream is
-	# not moved.
+	# No thread ends before all have begun.  The second thread of a stream
+	# is not moved.
 	for ((i = 1; i <= threads; i++)); do
 		echo "0 10 $((i + 1))000 0 0 1"
 		echo "1 $((i + 1))000 $i 0 1"

@@ -16,7 +16,8 @@
 # processor.  A round has several turns of all this, and a figure of a round is
 # that of the fastest run, since other programs only slow runs down, and may do
 # so for seconds.  A run of two threads takes as long as the slower thread, so a
-# run of two processes, too, is as fast as the slower one.  A round gives ratios.
+# run of two processes, too, is as fast as the slower one.  Each round gives
+# ratios.
 #
 # Prints three lines: the median and the range of the rounds for two threads,
 # for two processes, and for two threads as a ratio to two processes.
