@@ -16,6 +16,7 @@
  * then go on while the writer thread waits for a processor.
  */
 #define INITIAL_RING_WORDS ((4ull << 20) / sizeof(uint64_t))
+#define ALL_RING_WORDS	   ((8ull << 20) / sizeof(uint64_t))
 #define RING_NBYTES_MIN	   (4ull << 10) /* room for at least 85 events */
 #define RING_NBYTES_MAX	   (1ull << 30)
 
@@ -157,6 +158,7 @@ set_buffer(struct config *c, const char *value)
 	while (c->ring_words * 2 * sizeof(uint64_t) <= n)
 		c->ring_words *= 2;
 	c->initial_ring_words = c->ring_words;
+	c->all_ring_words = UINT64_MAX;
 	return true;
 }
 
@@ -450,8 +452,10 @@ config_set_all(struct config *c,
 				value != NULL ? value : variables[i].fallback))
 			return i;
 	}
-	if (values[config_find_variable("HATFTRACE_BUFFER")] == NULL)
+	if (values[config_find_variable("HATFTRACE_BUFFER")] == NULL) {
 		c->initial_ring_words = INITIAL_RING_WORDS;
+		c->all_ring_words = ALL_RING_WORDS;
+	}
 	bound_segments(c);
 	c->rings_asked =
 		values[config_find_variable("HATFTRACE_RINGS")] != NULL;

@@ -59,6 +59,11 @@ struct config {
 	uint64_t ring_words; /* capacity of a ring in words, a power of two */
 	/* The capacity of the ring of the initial thread. */
 	uint64_t initial_ring_words;
+	/*
+	 * No ring grows if all rings would then have more words than this.
+	 * UINT64_MAX if the user has set the capacity of a ring.
+	 */
+	uint64_t all_ring_words;
 	/* maximum number of frames in a call stack; 0: record no stacks */
 	uint32_t stack_depth;
 	bool stack_frees; /* record call stacks of frees, too */

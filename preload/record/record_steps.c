@@ -138,7 +138,7 @@ record_await_room(struct thread *t, unsigned words)
 		 */
 		if (!wake_has_writer() && !process_is_own()) {
 			if (is_extensible(t->ring)) {
-				ringfile_extend(t->ring);
+				ringfile_extend(t->ring, UINT64_MAX);
 				continue;
 			}
 			count_lost(t);

@@ -588,7 +588,7 @@ reserve_words(const struct ring *r, uint64_t from, uint64_t to)
 }
 
 void
-ringfile_extend(struct ring *r)
+ringfile_extend(struct ring *r, uint64_t room_words)
 {
 	const uint64_t words = ring_mask(r) + 1;
 	uint64_t more = words < RINGFILE_USUAL_WORDS ? words * 4 : words * 2;
@@ -597,7 +597,9 @@ ringfile_extend(struct ring *r)
 		return;
 	if (more > r->words_max)
 		more = r->words_max;
-	if (reserve_words(r, words, more))
+	while (more - words > room_words && more > words)
+		more /= 2;
+	if (more > words && reserve_words(r, words, more))
 		ring_wait_grow(r, more);
 }
 

@@ -174,8 +174,7 @@ serve_rings(void)
 	memory_limit_answer();
 	thread_pool_extend();
 	writer_collect_threads();
-	for (uint32_t i = 0; i < writer->thread_count; i++)
-		ringfile_extend(writer->producers[i]->ring);
+	writer_extend_rings();
 }
 
 /* If a thread reports that an exec has failed, continue the trace. */

@@ -336,11 +336,10 @@ writer_round(void)
 		writer->covered_stamp = r.stamp;
 	grant_tick(r.ns);
 	writer_note_unattached();
-	for (uint32_t i = 0; i < writer->thread_count; i++) {
-		ringfile_extend(writer->producers[i]->ring);
+	writer_extend_rings();
+	for (uint32_t i = 0; i < writer->thread_count; i++)
 		writer_tend_thread(writer->threads[i], writer->covered_stamp,
 				   r.ns, false);
-	}
 	if ((is_room_wanted() || writer->gone_count > GONE_MAX ||
 	     r.ns - writer->trace.narrator.block_since_ns > BLOCK_AGE_NS) &&
 	    !writer_commit_and_recycle())

@@ -282,6 +282,12 @@ bool writer_serve_departure(void);
 /* List the threads whose rings are in use, with the order_producer of each. */
 void writer_collect_threads(void);
 
+/*
+ * Make the rings larger whose producers wait for room, as far as
+ * 'all_ring_words' allows.
+ */
+void writer_extend_rings(void);
+
 /* Recycle a thread that has ended and whose last event is in the file. */
 void writer_recycle(struct thread *t);
 

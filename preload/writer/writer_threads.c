@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "preload/config/environment.h"
 #include "preload/record/ring_wait.h"
+#include "preload/record/ringfile.h"
 #include "preload/sys/sys.h"
 #include "preload/writer/writer_state.h"
 
@@ -44,6 +46,29 @@ writer_collect_threads(void)
 
 		if (thread_is_in_use(t))
 			add_thread(t);
+	}
+}
+
+/* Return the number of words by which rings may grow. */
+static uint64_t
+growth_left(void)
+{
+	const uint64_t limit = environment_own()->all_ring_words;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < writer->thread_count; i++)
+		sum += ring_mask(writer->producers[i]->ring) + 1;
+	return sum < limit ? limit - sum : 0;
+}
+
+void
+writer_extend_rings(void)
+{
+	for (uint32_t i = 0; i < writer->thread_count; i++) {
+		struct ring *const r = writer->producers[i]->ring;
+
+		if (ring_wait_is_pending(r))
+			ringfile_extend(r, growth_left());
 	}
 }
 

@@ -77,7 +77,7 @@ HATFTRACE_RINGS=$PWD/nowhere \
 	trace nowhere.gz "$PYTHON" -c "$look" . >out 2>err
 text='no such file or directory; if the process is killed, its last events'
 check "no directory: stderr" "$(cat err)" \
-	"hatftrace: $PWD/nowhere/nowhere.gz.rings: $text are lost"
+	"hatftrace: no ring file $PWD/nowhere/nowhere.gz.rings: $text are lost"
 clean nowhere.gz
 (
 	ulimit -f 80
@@ -265,4 +265,52 @@ grep -qx "row/t.s0000.hatf.gz: $text to t.s00[0-9]*.hatf.gz" out ||
 "$HATF" recover row >out 2>&1 || fail "row: all: $(cat out)"
 clean row/*.gz
 check "row: ring files" "$(find row -name '*.rings')" ''
+# However many threads wait for room, their buffers together stay small.
+cat >crowd.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+
+static void *
+run(void *argument)
+{
+	void *blocks[256] = { 0 };
+	unsigned random = 1;
+
+	for (int i = 0; i < 200000; i++) {
+		const unsigned k = (random = random * 1103515245 + 12345) >> 24;
+
+		free(blocks[k]);
+		blocks[k] = malloc(16 + (random >> 16) % 200);
+	}
+	for (int k = 0; k < 256; k++)
+		free(blocks[k]);
+	return argument;
+}
+
+int
+main(void)
+{
+	pthread_t threads[64];
+
+	for (int i = 0; i < 64; i++)
+		pthread_create(&threads[i], NULL, run, NULL);
+	for (int i = 0; i < 64; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+END
+"${CC:-cc}" -O2 -pthread -o crowd crowd.c || fail 'cannot build crowd.c'
+
+# peak_kb COMMAND...: print its peak of resident memory.
+peak_kb()
+{
+	"$PYTHON" -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
+}
+
+peak=$(peak_kb env HATFTRACE_OUT=crowd.gz LD_PRELOAD="$SO" ./crowd)
+check_le '64 threads: added memory (kB)' "$((peak - $(peak_kb ./crowd)))" \
+	"$((24 * 1024))"
+clean crowd.gz
 finish
