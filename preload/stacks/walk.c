@@ -593,7 +593,7 @@ try_walk(struct walk *walk, const struct walk_context *context, uint32_t top,
 		} else {
 			n++;
 		}
-		if (base + n >= (base == 0 ? walk->depth : WALK_FRAMES_MAX)) {
+		if (base + n >= (base == 0 ? walk->depth : 2 * walk->depth)) {
 			if (base != 0 || walk->count != 0)
 				return false;
 			walk->end = WALK_CUT;

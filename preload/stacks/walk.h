@@ -24,8 +24,8 @@
 #include "preload/stacks/walk_exit.h"
 
 /*
- * The maximum depth, and the maximum number of frames that are kept, which is
- * twice the maximum depth.  If a stack has more frames, it is walked again, and
+ * The maximum depth, and room for the frames that are kept, which are at most
+ * twice the depth.  If a stack has more frames, it is walked again, and
  * only its innermost 'depth' frames are kept.  A deep recursion therefore loses
  * many outer frames at once, instead of one with each call.
  */

@@ -108,7 +108,7 @@ def is_right(frames, want, depth):
         # Joined to an older stack, one may have more than 'depth'.
         got = frames[:-1]
         common = min(len(got), len(want))
-        return depth <= len(got) <= 512 and got[:common] == want[:common]
+        return depth <= len(got) <= 2 * depth and got[:common] == want[:common]
     return frames[:len(want)] == want and len(frames) >= len(want)
 
 
