@@ -190,9 +190,10 @@ void clock_init(bool stamped);
 bool clock_go_stamped(void);
 
 /*
- * A thread that gets memory from the caller after this call, or learns of an
- * event from the caller, stamps its own next event.  That stamp is larger than
- * all stamps taken before the call.  This is a full barrier.
+ * Increase the epoch; this is the bump of ORDER.md.  If another thread later
+ * gets memory that the caller has freed, or learns of an event of the caller,
+ * it also sees the new epoch, and stamps its next event.  That stamp is larger
+ * than all earlier stamps of the caller.  This is a full barrier.
  */
 void clock_bump(void);
 

@@ -29,7 +29,7 @@ enum wake_presence {
 struct wake {
 	_Atomic uint32_t presence; /* enum wake_presence; a futex word */
 	_Atomic uint32_t word;	   /* futex word: changed to wake the writer */
-	/* Time of the first event since the last writer left; 0: none. */
+	/* When wake_is_wanted() first found no writer; 0: not yet. */
 	_Atomic uint64_t away_since_ns;
 	/* number of lost events of threads without a ring */
 	_Atomic uint64_t unattached;

@@ -25,9 +25,9 @@
 
 /*
  * The maximum depth, and room for the frames that are kept, which are at most
- * twice the depth.  If a stack has more frames, it is walked again, and
- * only its innermost 'depth' frames are kept.  A deep recursion therefore loses
- * many outer frames at once, instead of one with each call.
+ * twice the depth.  If a stack has more frames, it is walked again, and only
+ * its innermost 'depth' frames are kept.  A deep recursion therefore loses many
+ * outer frames at once, instead of one with each call.
  */
 #define WALK_DEPTH_MAX	256u
 #define WALK_FRAMES_MAX (2 * WALK_DEPTH_MAX)

@@ -241,8 +241,9 @@ apply(struct live_blocks *c, const struct live_block_change *change)
 }
 
 /*
- * Grow the table if it is more than 3/4 full, shrink it if it is less than 1/8
- * full.  Return false if there is no memory.
+ * If the table is 3/4 full, drop the blocks of destroyed heaps, and grow it if
+ * that does not help.  Shrink the table if it is less than 1/8 full.  Return
+ * false if there is no memory.
  */
 static bool
 fit(struct live_blocks *c)

@@ -174,7 +174,7 @@ check "resized: most" "$(figure resized.hatf peak_live_bytes)" 1100
 check "resized: end" "$(figure resized.hatf end_live_objects)" 1
 check "resized: left" "$(figure resized.hatf inherited_live_bytes)" 400
 run "$HATF" info resized.hatf
-grep -q '^  live at the start *4 objects, 1000 B of the parent' out ||
+grep -q '^  live at the start *4 objects, 1000 B inherited from the' out ||
 	fail "info: start: $(cat out)"
 grep -q '^  live at the end *1 objects, 400 B, of these inherited' out ||
 	fail "info: end: $(cat out)"

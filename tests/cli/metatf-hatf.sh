@@ -204,7 +204,7 @@ check_one_line 'dump of nothing' \
 run "$HATF" metatf dump sort.mptrace
 check_status 'dump of a text trace' 1
 check_one_line 'dump of a text trace' \
-	"hatf metatf: sort.mptrace: a text trace of Meta-TF 1.2: *"
+	"hatf metatf: sort.mptrace: this command cannot read text traces of *"
 "$HATF" convert sort.mptrace sort.mtf &&
 	"$HATF" metatf dump sort.mtf >sort.dump || fail 'mptrace to Meta-TF'
 check 'records of a text trace' "$(grep -c '^alloc ' sort.dump)" \

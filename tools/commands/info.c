@@ -466,7 +466,7 @@ print_live(struct out *o, const struct info *info)
 		label(o, "live at the start");
 		print_objects(o, seen->start_live_count,
 			      seen->start_live_nbytes);
-		out_str(o, " of the parent\n");
+		out_str(o, " inherited from the parent\n");
 	} else if (seen->heritage != HATF_HERITAGE_NONE) {
 		label(o, "live at the start");
 		out_printf(o, "unknown: %s\n",

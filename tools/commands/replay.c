@@ -59,9 +59,9 @@ static const struct opt options[] = {
 	  "what is live at this point, and measure later calls" },
 	{ "to", 0, "WHEN", "stop before an event or at a time" },
 	{ "what-if", 'w', "CHANGE",
-	  "also replay a changed trace, and compare the two:\n"
-	  "sizes:round=N, drop:site=GLOB, pool:site=GLOB or\n"
-	  "merge:threads; several changes are combined" },
+	  "also replay the trace with a change, and compare;\n"
+	  "CHANGE is sizes:round=N, drop:site=GLOB,\n"
+	  "pool:site=GLOB or merge:threads; several are combined" },
 	{ "model", 'M', "MODEL",
 	  "simulate first-fit, best-fit or segregated:TABLE, and\n"
 	  "print the size of the heap; no allocator runs" },

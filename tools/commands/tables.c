@@ -27,8 +27,8 @@ enum {
 static const struct opt options[] = {
 	{ "format", 'f', "FORMAT", "text (the default), markdown or csv" },
 	{ "runs", 'r', "N",
-	  "repeat each measurement of time N times and print\n"
-	  "medians (default 3); 0: no times" },
+	  "make each measurement of time N times and print the\n"
+	  "median (default 3); 0: do not measure time" },
 	{ "records", 'n', "N",
 	  "measure times with the first N records of a trace\n"
 	  "(default 1000000)" },

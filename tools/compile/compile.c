@@ -170,8 +170,8 @@ put_changed(struct compiler *c, const struct hatf_event *e)
 }
 
 /*
- * Process an event.  If the window ends before this event, only set
- * 'has_ended'.
+ * Process an event.  If the window ends before this event, set 'has_ended'
+ * instead.
  */
 static bool
 take_event(struct compiler *c, const struct hatf_event *e)

@@ -49,8 +49,8 @@ uint64_t figures_measure(const struct measured *m, enum limit_measure measure);
 
 /*
  * Find the place with the largest amount of a measure, in the whole process or,
- * with the name of a row, in that row.  Of a rotated trace, only the place of
- * what is live at the end is known.  The caller frees the strings by
+ * with the name of a row, in that row.  For a rotated trace, the place is known
+ * only for LIMIT_LIVE.  The caller frees the strings by
  * figures_place_free(); all are NULL if nothing is known.
  */
 struct figures_place figures_find_place(const struct figures *f,

@@ -150,9 +150,10 @@ trace_file_open(struct trace_file *t, const char *path, const char *dtd_path)
 	}
 	if (!mtf_read_header(t->fd, &t->header, &err)) {
 		if (is_text(t->fd))
-			message_print("%s: a text trace of Meta-TF 1.2: 'hatf "
-				      "dump' reads it",
-				      t->path);
+			message_print(
+				"%s: this command cannot read text traces "
+				"of Meta-TF 1.2: use 'hatf dump'",
+				t->path);
 		else
 			complain(t->path, &err);
 		return false;

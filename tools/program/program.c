@@ -146,7 +146,7 @@ judge_privileges(int fd)
 	    ((st.st_mode & S_ISGID) != 0 && st.st_gid != getgid()))
 		return "set-user-ID or set-group-ID";
 	if (getuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0)
-		return "a program whose file has capabilities";
+		return "a program with file capabilities";
 	return NULL;
 }
 

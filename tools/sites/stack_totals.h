@@ -2,8 +2,9 @@
 /*
  * stack_totals.h - how much a trace records about the origin of its allocations
  *
- * A counter takes about 24 bytes for each stack of an allocation and of its
- * callers, in addition to a stack_view.  Only one thread may use a counter.
+ * A counter takes about 24 bytes for each call stack of an allocation, and for
+ * each parent of such a stack, in addition to the memory of a stack_view.  Only
+ * one thread may use a counter.
  */
 #ifndef STACK_TOTALS_H
 #define STACK_TOTALS_H

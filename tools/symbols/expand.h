@@ -21,7 +21,8 @@ struct expand;
 
 /* Counts for the report. */
 struct expand_counts {
-	uint64_t frames;  /* frames in known objects that had no file */
+	/* frames in known objects that were without a file before */
+	uint64_t frames;
 	uint64_t named;	  /* frames that now have a function */
 	uint64_t located; /* frames that now have a file */
 	uint64_t inlined; /* frames added for callers of inlined functions */

@@ -341,8 +341,8 @@ on_entity(void *ctx, const char *name, int is_parameter, const char *value,
 }
 
 /*
- * An attribute may have a default value, which its element does not show, so
- * only expat can parse such a document.
+ * If an attribute has a default value, an element may omit the attribute.  Only
+ * expat then knows the value.
  */
 static void XMLCALL
 on_attribute(void *ctx, const char *element, const char *name, const char *type,

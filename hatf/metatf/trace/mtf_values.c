@@ -399,7 +399,10 @@ skip_comment(struct mtf_reader *r, struct cursor *c)
 	       append_bytes(r, c, nbytes);
 }
 
-/* Read the next number of a column; skip its comments and metadata. */
+/*
+ * Read the next number of a column.  Skip the comments before it, and apply the
+ * metadata.
+ */
 static bool
 next_element(struct mtf_reader *r, struct cursor *c, uint64_t *number_ret)
 {
