@@ -54,9 +54,9 @@ numbered_blocks_fini(struct numbered_blocks *blocks)
 /* ------------------------------------------------------------------- rows */
 
 /*
- * Return an array of 'nbytes' bytes, a power of two, with a copy of the old
- * one, which is freed; NULL if there is no memory.  Successive events use rows
- * far apart, so large pages avoid most TLB misses.
+ * Copy the old array into a new one of 'nbytes' bytes, a power of two.  Free
+ * the old array.  Return the new one, or NULL if there is no memory.
+ * Successive events use rows far apart, so large pages avoid most TLB misses.
  */
 static void *
 grow_array(void *old, size_t old_nbytes, size_t nbytes)
@@ -110,7 +110,10 @@ find_free_row(struct numbered_blocks *blocks)
 	const uint32_t count = blocks->free_count;
 
 	if (count != 0) {
-		/* Later blocks will take the rows before this one. */
+		/*
+		 * 'free_rows' is a stack.  Prefetch a row that is
+		 * FREE_AHEAD below its top, since a later block takes it.
+		 */
 		if (count > FREE_AHEAD)
 			__builtin_prefetch(
 				&blocks->rows[blocks->free_rows[count - 1 -

@@ -23,7 +23,10 @@ static const uint8_t codes[CODE_COUNT] = {
 struct use {
 	uint32_t nbytes;
 	uint32_t record;
-	/* for each state at this use, the state at the use before */
+	/*
+	 * For each state at this use, the state at the previous use on the
+	 * cheapest path.
+	 */
 	uint8_t from[CODE_COUNT];
 	uint8_t state; /* the state that was chosen for this use */
 };

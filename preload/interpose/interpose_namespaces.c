@@ -36,7 +36,7 @@
 #include "preload/writer/remaining_threads.h"
 #include "preload/writer/writer.h"
 
-/* NS_GET_NSTYPE of ioctl_ns(2): returns the CLONE_NEW... of a descriptor. */
+/* NS_GET_NSTYPE of ioctl_ns(2): the CLONE_NEW... type of a namespace. */
 #define GET_NAMESPACE_TYPE 0xb703ul
 
 /*

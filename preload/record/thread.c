@@ -75,9 +75,9 @@ __thread struct thread *thread_self __attribute__((tls_model("initial-exec"))) =
 	&thread_unattached;
 
 /*
- * The initial capacity of a ring that is not in the ring file: room for some
- * thousand events.  Only used pages take memory.  The ring grows if its
- * producer waits for room.
+ * The initial capacity of a ring that is not in the ring file: room for 16 000
+ * mallocs and frees or more.  Only used pages take memory.  The ring grows if
+ * its producer waits for room.
  */
 #define FIRST_RING_WORDS 32768u
 

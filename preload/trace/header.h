@@ -50,9 +50,10 @@ struct header_text {
 void header_note_arguments(char *const argv[]);
 
 /*
- * Find the object whose malloc() ours calls.  Call this before the process
- * forks, because this function takes a lock of the loader, which another thread
- * may hold during a fork.
+ * Find the program or library that defines the allocator's malloc(), which the
+ * recorder's malloc() calls.  Call this before the process forks, because this
+ * function takes a lock of the loader, which another thread may hold during a
+ * fork.
  */
 void header_note_allocator(void);
 

@@ -57,8 +57,8 @@ write_trace(void *argument)
 	if (!b->is_done)
 		return 0;
 	/*
-	 * Count the writer's processor time from here on.  What this thread has
-	 * used before is the program's.
+	 * Count the writer's processor time from here on.  The time that this
+	 * thread used before belongs to the program.
 	 */
 	writer->segment.cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	writer->trace.is_brief = true;

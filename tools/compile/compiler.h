@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compiler.h - from an event to the words of the calls that it stands for
+ * compiler.h - translate an event to words of replay_words.h, which replay it
  *
  * compile.c reads the trace and calls these functions for each event.
  * compile.h says what becomes of each event.

@@ -385,8 +385,9 @@ put_field_info(FILE *f, const struct schema_field *field)
 }
 
 /*
- * Write the table by which the generated code reads a simple record.  Other
- * records have code of their own.
+ * Write the last two members of a record's entry.  For a simple record, these
+ * are the table of offsets by which the generated code reads the record, and
+ * the size of its struct.  Other records have code of their own.
  */
 static void
 put_struct_info(FILE *f, const struct c_records *all,

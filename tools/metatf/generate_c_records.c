@@ -15,7 +15,7 @@ struct emitter {
 	unsigned indent;
 	unsigned loop_count;
 	bool is_put;
-	void **structs; /* the names of structs that are taken */
+	void **structs; /* a tsearch() tree of the structs' names in use */
 	/* The C expression of each field so far. */
 	char (*of_field)[C_PATH_NBYTES];
 };

@@ -137,7 +137,7 @@ page_map_remove(struct page_map *m, uint64_t address, uint64_t nbytes)
 
 	/*
 	 * page_map_add() enlarges the chunks until a block fits into
-	 * PAGE_MAP_CHUNKS of them.  Therefore a larger block is not in the map.
+	 * PAGE_MAP_CHUNKS of them.  A larger block was therefore not added.
 	 */
 	if (left >> chunk_shift(m) > PAGE_MAP_CHUNKS)
 		return;

@@ -249,8 +249,8 @@ add_call(struct android *a, struct hatf_record *line)
 }
 
 /*
- * Put the unit of time into the header.  Whether the trace has times is known
- * from the first call.
+ * Put the unit of time into the header.  The first call shows whether the trace
+ * has times.
  */
 static bool
 put_unit(struct source *s)
