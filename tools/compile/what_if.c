@@ -193,7 +193,8 @@ what_if_report(const struct what_if *w, const char *path)
 {
 	if ((w->drop != NULL && block_filter_lacks_stacks(w->drop)) ||
 	    (w->pool != NULL && block_filter_lacks_stacks(w->pool))) {
-		message_print("%s: no call stacks, so no site is known",
+		message_print("%s: the trace has no call stacks, so no site is "
+			      "known",
 			      message_path(path));
 		return;
 	}
