@@ -34,7 +34,8 @@ check 'a window' "$(jq -c '[.begin_bytes, .end_bytes]' out)" '[128,64]'
 
 run "$HATF" replay -r 1 -a glibc -w drop:site=x two.ascii
 check_status 'no stacks' 0
-check_one_line 'no stacks' '*two.ascii: the trace has no call stacks, so no site is known'
+check_one_line 'no stacks' \
+	'*two.ascii: the trace has no call stacks, so no site is known'
 grep -qx '  nothing: --what-if changes no call of the trace' out ||
 	fail "no stacks: $(cat out)"
 ! grep -q ': time .*; peak RSS ' out || fail "no stacks: $(cat out)"

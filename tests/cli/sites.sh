@@ -211,8 +211,8 @@ done
 "$HATF" record -G -o none.hatf.gz ./program 2>/dev/null
 run "$HATF" dump -s keep_one none.hatf.gz
 check_status 'no stacks' 0
-check 'no stacks: line' "$(cat err)" \
-	'hatf dump: none.hatf.gz: the trace has no call stacks, so no site is known'
+text='the trace has no call stacks, so no site is known'
+check 'no stacks: line' "$(cat err)" "hatf dump: none.hatf.gz: $text"
 grep -qE ' (alloc|free|realloc[A-Za-z]*) ' out && fail 'no stacks: events'
 
 # Names are escaped, and a stack that is too deep for a screen is cut.
