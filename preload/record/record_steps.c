@@ -295,9 +295,7 @@ block_of(enum event_type type, const uint64_t *operand)
 	}
 }
 
-/* Room for a tick and a report of loss, which precede an event. */
-#define PRELUDE_WORDS (2 + 4)
-#define ROOM_WORDS    (PRELUDE_WORDS + EVENT_WORDS_MAX)
+#define ROOM_WORDS (RECORD_PRELUDE_WORDS + EVENT_WORDS_MAX)
 
 bool
 record_make_room(struct thread *t, enum event_type type, unsigned words)
@@ -391,7 +389,7 @@ record_put_text(struct thread *t, enum event_type type, unsigned flags,
 	uint64_t head, stamp = tick;
 
 	if (!record_make_room(t, type,
-			      PRELUDE_WORDS + pieces * EVENT_WORDS_MAX))
+			      RECORD_PRELUDE_WORDS + pieces * EVENT_WORDS_MAX))
 		return t->head;
 	head = put_prelude(t, tick, stamped);
 	if (stamped) {

@@ -35,6 +35,9 @@ record_enter_fast(void)
 /* Publish the words of the ring before 'head', and open the ring. */
 void record_leave(struct thread *t, uint64_t head);
 
+/* Room for a tick and a report of loss, which may precede an event. */
+#define RECORD_PRELUDE_WORDS (2u + 4u)
+
 /*
  * Put an event into the ring of 't', which is closed.  Return the new head, or
  * the old one if the event was dropped.

@@ -19,6 +19,7 @@
 #include "preload/config/ancestry.h"
 #include "preload/config/environment.h"
 #include "preload/record/memory_limit.h"
+#include "preload/record/record_steps.h"
 #include "preload/record/ring_wait.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/say.h"
@@ -29,8 +30,13 @@
 /* The initial capacity of a ring in the file; a power of two. */
 #define FIRST_WORDS 8192u
 
-/* Upper bound of the words that an event and the tick before it take. */
-#define UNPUBLISHED_WORDS 64u
+/*
+ * Upper bound of the words that a recording puts into a ring before it
+ * publishes them: the prelude, and each piece of the longest text.
+ */
+#define UNPUBLISHED_WORDS       \
+	(RECORD_PRELUDE_WORDS + \
+	 EVENT_TEXT_NBYTES / EVENT_PIECE_NBYTES * EVENT_WORDS_MAX)
 
 #ifndef XFS_SUPER_MAGIC
 #define XFS_SUPER_MAGIC 0x58465342
