@@ -164,6 +164,8 @@ check_header(const struct header *h, unsigned first_stream,
 {
 	if (h->stream < first_stream || h->stream >= stream_count)
 		return "stream";
+	if (h->form == 0)
+		return "form";
 	if (h->packing > PACKING_GZIP)
 		return "packing";
 	if (h->nbytes > GROUP_PIECE_MAX)

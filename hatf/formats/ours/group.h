@@ -34,8 +34,8 @@
 #define GROUP_SLACK_NBYTES 64
 
 /*
- * A piece of a stream.  If 'nbytes' and 'form' are 0, the group has no piece of
- * this stream.
+ * A piece of a stream.  If 'form' is 0, the group has no piece of this stream,
+ * and 'nbytes' is 0.
  */
 struct piece {
 	unsigned form; /* its meaning depends on the format */

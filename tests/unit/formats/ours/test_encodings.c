@@ -529,6 +529,7 @@ START_TEST(what_is_illegal_in_a_group_is_refused)
 		{ 36, 11, HATF_BAD_TAG },
 		{ 36, 8, HATF_END },
 		{ 40, 0, HATF_BAD_FIELD }, /* a stream twice */
+		{ 41, 0, HATF_BAD_FIELD }, /* no such form */
 		{ 41, 8, HATF_BAD_FIELD }, /* longer than its piece */
 		{ 52, 1, HATF_BAD_FIELD }, /* threads have no base */
 		{ 60, 1, HATF_END },
@@ -568,6 +569,7 @@ START_TEST(what_is_illegal_in_splitaddr_is_refused)
 	/* Two frees whose addresses take no bytes. */
 	static const char frees[] = "\x0b\x01\x01\x00\x01\x01";
 	static const char far[] = "\x01\x00\x00\x10\x10\x01\x00\x00\x00\x00";
+	static const char comments[] = "\x0a\x00\x00\x0a\x00\x00";
 	static const char two[] = "\0\0\0\2ABCDEFGHIJKLMNOP\0\1";
 
 	record_count = 2;
@@ -583,8 +585,11 @@ START_TEST(what_is_illegal_in_splitaddr_is_refused)
 	ck_assert_int_eq(
 		read_splitaddr(frees, 6, 5, "\0\0\0\2ABCDEFGH\0\1", 14),
 		HATF_END);
+	/* Other unknown forms; in the last case no record uses an address. */
 	ck_assert_int_eq(read_splitaddr(frees, 6, 4, two, 22), HATF_BAD_FIELD);
 	ck_assert_int_eq(read_splitaddr(frees, 6, 9, two, 22), HATF_BAD_FIELD);
+	ck_assert_int_eq(read_splitaddr(comments, 6, 0, two, 22),
+			 HATF_BAD_FIELD);
 	/* A missing table; a number beyond the table. */
 	ck_assert_int_eq(read_splitaddr(frees, 6, 1, two, 3), HATF_BAD_FIELD);
 	ck_assert_int_eq(read_splitaddr(frees, 6, 1, two, 19), HATF_BAD_FIELD);
