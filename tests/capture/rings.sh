@@ -150,6 +150,7 @@ meanwhile()
 			fail "alive: $command succeeds"
 		check "alive: $command" "$(head -n 1 err)" \
 			"hatf $command: $text"
+		rm -f alive/$command.hatf # 'hatf recover' would report it
 	done
 	"$HATF" dump $file >out 2>err && fail 'alive: dump succeeds'
 	check 'alive: dump' "$(cat err)" "hatf dump: $text"
@@ -210,7 +211,7 @@ die plain HATFTRACE_COMPRESS=none
 # replace them by zeros.
 short()
 {
-	local name="$1, $2 $3" file=short/t.hatf.gz text
+	local name="$1, $2 $3" file=short/t.hatf.gz text arg
 	rm -rf short && cp -r "$1" short
 	truncate -s "-$3" $file
 	[ "$2" = cut ] || truncate -s "+$3" $file
@@ -231,9 +232,15 @@ short()
 	cp $file once && cp kept $file.rings
 	"$HATF" recover short >out 2>&1 && fail "$name: succeeds again"
 	check "$name: again" "$(cat out)" \
-		"$file: has its trailer, nothing to recover"
+		"$file: has its trailer, nothing to recover, not complete"
 	cmp once $file || fail "$name: changed"
 	[ ! -e $file.rings ] || fail "$name: ring file again"
+	# The status is the same without the ring file.
+	for arg in $file short; do
+		"$HATF" recover $arg >out 2>&1 && fail "$name: $arg: succeeds"
+		check "$name: $arg" "$(cat out)" \
+			"$file: has its trailer, nothing to recover, not complete"
+	done
 }
 for dir in aside plain; do
 	cp -r $dir "whole-$dir"
@@ -258,7 +265,7 @@ cmp short.gz short-head/t.hatf.gz || fail "no block: changed"
 # The ring file has the name of the first segment, and belongs to the last.
 die row HATFTRACE_ROTATE=64K HATFTRACE_COMPRESS=none
 "$HATF" recover row/t.s0000.hatf.gz >out 2>&1 || fail "row: $(cat out)"
-text='has its trailer, nothing to recover; row/t.s0000.hatf.gz.rings belongs'
+text='was complete; row/t.s0000.hatf.gz.rings belongs'
 grep -qx "row/t.s0000.hatf.gz: $text to t.s00[0-9]*.hatf.gz" out ||
 	fail "row: first: $(cat out)"
 # The last of these files may be empty, because it was only just created.

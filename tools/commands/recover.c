@@ -48,9 +48,18 @@ static const struct opt_page page = {
 	options
 };
 
+/* The identity of a trace, whatever its path. */
+struct file_id {
+	dev_t dev;
+	ino_t ino;
+};
+
 struct recover {
 	unsigned flags; /* flags for hatf_recover() */
 	const char *rings;
+	/* the incomplete traces that were already reported */
+	struct file_id *reported;
+	size_t reported_count;
 };
 
 static bool
@@ -69,12 +78,50 @@ is_directory(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* Remember that a line about this incomplete trace was printed. */
+static void
+note_reported(struct recover *c, const char *trace)
+{
+	struct file_id *const more =
+		reallocarray(c->reported, c->reported_count + 1, sizeof(*more));
+	struct stat st;
+
+	if (more == NULL)
+		return;
+	c->reported = more;
+	if (stat(trace, &st) == 0)
+		more[c->reported_count++] =
+			(struct file_id){ st.st_dev, st.st_ino };
+}
+
+static bool
+was_reported(const struct recover *c, const char *trace)
+{
+	struct stat st;
+
+	if (stat(trace, &st) != 0)
+		return false;
+	for (size_t i = 0; i < c->reported_count; i++)
+		if (c->reported[i].dev == st.st_dev &&
+		    c->reported[i].ino == st.st_ino)
+			return true;
+	return false;
+}
+
 static bool
 is_there(const char *path)
 {
 	struct stat st;
 
 	return lstat(path, &st) == 0;
+}
+
+/* The end of the line about a trace that has its trailer. */
+static const char *
+text_of_ended(bool complete)
+{
+	return complete ? ": was complete"
+			: ": has its trailer, nothing to recover, not complete";
 }
 
 static void
@@ -90,9 +137,8 @@ report(const struct recover *c, const char *rings,
 	}
 	out_text(o, found->trace);
 	if (found->had_trailer) {
-		out_str(o, found->complete
-				   ? ": was complete\n"
-				   : ": has its trailer, nothing to recover\n");
+		out_str(o, text_of_ended(found->complete));
+		out_str(o, "\n");
 		return;
 	}
 	out_printf(o, ": %" PRIu64 " events %s, %" PRIu64 " in all",
@@ -167,7 +213,7 @@ complain(const char *rings, const char *trace,
 }
 
 static int
-recover_from(const struct recover *c, const char *rings, const char *trace)
+recover_from(struct recover *c, const char *rings, const char *trace)
 {
 	struct hatf_recovery found = { .struct_nbytes = sizeof(found) };
 	struct hatf_error err;
@@ -182,8 +228,10 @@ recover_from(const struct recover *c, const char *rings, const char *trace)
 	 * the same file.
 	 */
 	out_flush(out_stdout());
-	return found.complete || found.trace[0] == '\0' ? EXIT_FINE
-							: EXIT_BAD_INPUT;
+	if (found.complete || found.trace[0] == '\0')
+		return EXIT_FINE;
+	note_reported(c, found.trace);
+	return EXIT_BAD_INPUT;
 }
 
 /*
@@ -212,12 +260,13 @@ tell_owner(const char *trace)
 }
 
 /*
- * Handle a trace without a ring file.  Report an error, unless the trace has
- * its trailer and thus needs no ring file.
+ * Report a trace without a ring file.  If the trace has its trailer, no ring
+ * file is missing.  Return EXIT_FINE if the trace is complete.
  */
 static int
 judge_trace(const char *trace)
 {
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
 	struct hatf_reader *reader;
 	struct hatf_record records[64];
 	struct hatf_error err;
@@ -231,9 +280,10 @@ judge_trace(const char *trace)
 	}
 	while ((status = hatf_reader_read(reader, records, 64, &n)) == HATF_OK)
 		;
+	hatf_reader_get_stats(reader, &stats);
 	if (status == HATF_END) {
 		out_text(out_stdout(), trace);
-		out_str(out_stdout(), ": has its trailer, nothing to recover");
+		out_str(out_stdout(), text_of_ended(stats.complete));
 		tell_owner(trace);
 		out_str(out_stdout(), "\n");
 		out_flush(out_stdout());
@@ -244,7 +294,8 @@ judge_trace(const char *trace)
 			trace);
 	}
 	hatf_reader_close(reader);
-	return status == HATF_END ? EXIT_FINE : EXIT_BAD_INPUT;
+	return status == HATF_END && stats.complete ? EXIT_FINE
+						    : EXIT_BAD_INPUT;
 }
 
 /* Find the ring file of 'trace' in 'dir', the directory of --rings. */
@@ -269,7 +320,7 @@ find_rings(const struct recover *c, const char *trace, char *path,
 }
 
 static int
-recover_file(const struct recover *c, const char *file)
+recover_file(struct recover *c, const char *file)
 {
 	char path[PATH_MAX];
 
@@ -299,17 +350,29 @@ is_recorded(const char *path)
 
 /*
  * Handle a file in a directory, after all ring files there: report a trace that
- * has neither a trailer nor a ring file.  A trace with a ring file in the same
- * directory has been handled, successfully or not.
+ * has neither a trailer nor a ring file, and one whose trailer says that it is
+ * not complete.  A trace with a ring file in the same directory has been
+ * handled, successfully or not.
  */
 static int
-judge_file(const struct recover *c, const char *path)
+judge_file(struct recover *c, const char *path)
 {
 	struct trailer tail;
 	char rings[PATH_MAX];
 
-	if (!is_recorded(path) || trailer_read(path, true, &tail))
+	if (!is_recorded(path))
 		return EXIT_FINE;
+	if (trailer_read(path, true, &tail)) {
+		if (tail.complete)
+			return EXIT_FINE;
+		if (!was_reported(c, path)) {
+			out_text(out_stdout(), path);
+			out_str(out_stdout(), text_of_ended(false));
+			out_str(out_stdout(), "\n");
+			out_flush(out_stdout());
+		}
+		return EXIT_BAD_INPUT;
+	}
 	if (find_rings(c, path, rings, sizeof(rings))) {
 		const char *const slash = strrchr(path, '/');
 		const size_t n = (size_t)(slash - path);
@@ -342,16 +405,16 @@ is_other_file(const struct dirent *entry)
 }
 
 static int
-recover_ring_file(const struct recover *c, const char *path)
+recover_ring_file(struct recover *c, const char *path)
 {
 	return recover_from(c, path, NULL);
 }
 
 /* Handle each entry of 'dir' that 'select' accepts. */
 static int
-for_each(const struct recover *c, const char *dir,
+for_each(struct recover *c, const char *dir,
 	 int (*select)(const struct dirent *entry),
-	 int (*handle)(const struct recover *c, const char *path))
+	 int (*handle)(struct recover *c, const char *path))
 {
 	struct dirent **entries;
 	const int n = scandir(dir, &entries, select, alphasort);
@@ -380,7 +443,7 @@ for_each(const struct recover *c, const char *dir,
 }
 
 static int
-recover_directory(const struct recover *c, const char *dir)
+recover_directory(struct recover *c, const char *dir)
 {
 	int exit_status = for_each(c, dir, is_ring_file, recover_ring_file);
 
@@ -422,5 +485,6 @@ command_recover(int argc, char **argv)
 		if (status != EXIT_FINE)
 			exit_status = EXIT_BAD_INPUT;
 	}
+	free(c.reported);
 	return out_finish(out_stdout(), exit_status);
 }
