@@ -75,4 +75,27 @@ for command in info verify; do
 done
 "$HATF" recover alone.gz >out 2>&1 || fail "alone: recover: $(cat out)"
 whole alone.gz 1501 abrupt
+
+# The trace of a killed process has all its events, or all but one.
+mkfifo go
+for more in 0 1; do
+	HATFTRACE_BEGIN=now trace "$TMP/saved$more.gz" "$PYTHON" -S -E -c '
+import os, sys
+me, fd = os.getpid(), os.open("go", os.O_RDONLY)
+buffers, kill, read = [bytearray(1)], os.kill, os.readv
+print(me, flush=True)
+read(fd, buffers)
+if sys.argv[1] == "1": kept = b"0" * 10000
+kill(me, 9)' $more >pid &
+	exec 8>go
+	until [ -s pid ]; do sleep 0.02; done
+	"$HATF" ctl "$(cat pid)" flush >out 2>&1 || fail "saved: $(cat out)"
+	echo >&8
+	exec 8>&-
+	wait 2>/dev/null
+	"$HATF" verify saved$more.gz >out 2>err && fail 'saved: verify is fine'
+	[ $more = 0 ] && text='only its trailer' || text='its last event'
+	check "saved $more" "$(cat err)" "hatf verify: saved$more.gz: \
+lacks $text ('hatf recover' can complete it)"
+done
 finish

@@ -48,6 +48,22 @@ count_missing(const char *path, uint64_t *count_ret)
 	return true;
 }
 
+static void
+describe_missing(uint64_t count, char *buf, size_t nbytes)
+{
+	char what[64];
+
+	if (count == 0)
+		snprintf(what, sizeof(what), "only its trailer");
+	else if (count == 1)
+		snprintf(what, sizeof(what), "its last event");
+	else
+		snprintf(what, sizeof(what), "its last %" PRIu64 " events",
+			 count);
+	snprintf(buf, nbytes, "lacks %s ('hatf recover' can complete it)",
+		 what);
+}
+
 void
 cutoff_describe(const char *path, const struct hatf_error *err, char *buf,
 		size_t nbytes)
@@ -64,10 +80,7 @@ cutoff_describe(const char *path, const struct hatf_error *err, char *buf,
 		return;
 	}
 	if (found && count_missing(path, &missing)) {
-		snprintf(buf, nbytes,
-			 "lacks its last %" PRIu64
-			 " events ('hatf recover' can complete it)",
-			 missing);
+		describe_missing(missing, buf, nbytes);
 		return;
 	}
 	message_error_text(err, buf, nbytes);
