@@ -107,6 +107,26 @@ done
 "$HATF" convert -p -t hatf app.hatf - | "$HATF" report --json - >piped
 check 'a pipe' "$(jq -c .total piped)" "$(jq -c .total out)"
 
+# How many lines of each list: some by default, and all with --top 0.
+{
+	header unit=us
+	layout
+	for i in {0..11}; do
+		alloc 10 $((0x1000 + 16 * i)) "$i" 0 "$i"
+	done
+} >many.hatf
+trailer many.hatf 12 24
+for options in :3 "--top=2:2" "--top=0:12" "--json:10" "--json --top=0:12"; do
+	want=${options##*:}
+	# shellcheck disable=SC2086 # several options
+	run "$HATF" report ${options%:*} many.hatf
+	case $options in
+	*json*) got=$(jq '.threads | length' out) ;;
+	*) got=$(sed -n '/^Threads/,/^Trace/p' out | grep -c ' thread ') ;;
+	esac
+	check "lines with '${options%:*}'" "$got" "$want"
+done
+
 # Sums of bytes that no number can hold are called wrong.
 {
 	echo '10 HATF ascii'

@@ -31,7 +31,8 @@ enum {
 static const struct opt options[] = {
 	{ "json", 'j', NULL, "print a line with a JSON object for each file" },
 	{ "top", 'n', "N",
-	  "print N lines of each list (default 3; 10 with --json)" },
+	  "print N lines of each list (default 3, 10 with --json;\n"
+	  "0: all)" },
 	{ "raw-stacks", 'R', NULL,
 	  "show all frames: a site may then be in an allocator\n"
 	  "or in the standard library of C++ or Rust" },
@@ -66,10 +67,20 @@ static const struct opt_page page = {
 /* The options. */
 struct ask {
 	bool json;
-	uint64_t top;	  /* number of sites; 0: the default */
+	bool has_top;
+	uint64_t top;	  /* number of lines of each list; 0: all */
 	const char *html; /* NULL: no page */
 	struct gather_options gathering;
 };
+
+/* Return how many lines of a list to print, by default 'usual'. */
+static uint64_t
+list_max(const struct ask *ask, uint64_t usual)
+{
+	if (!ask->has_top)
+		return usual;
+	return ask->top != 0 ? ask->top : UINT64_MAX;
+}
 
 /* A list of sites. */
 struct section {
@@ -271,7 +282,7 @@ print_threads(struct out *o, const struct report *r, uint64_t top)
 static bool
 print_text(struct out *o, const struct report *r, const struct ask *ask)
 {
-	const uint64_t top = ask->top != 0 ? ask->top : 3;
+	const uint64_t top = list_max(ask, 3);
 	const char *const advice = show_advice(r->g);
 	bool ok = true;
 
@@ -369,7 +380,7 @@ static bool
 print_json(struct out *o, const struct report *r, const struct ask *ask)
 {
 	const struct census *const c = r->g->census;
-	const uint64_t top = ask->top != 0 ? ask->top : 10;
+	const uint64_t top = list_max(ask, 10);
 	const uint64_t width = (uint64_t)1 << c->history.span_shift;
 	json_t *const object = json_object();
 	const struct {
@@ -459,6 +470,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 
 	switch (idx) {
 	case OPT_TOP:
+		ask->has_top = true;
 		return opt_parse_u64("--top", value, &ask->top);
 	case OPT_RAW_STACKS:
 		ask->gathering.view.is_raw = true;
