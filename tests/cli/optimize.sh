@@ -20,6 +20,29 @@
 trailer all.hatf 42 44 complete=1 end=abort lost=0
 "$HATF" dump all.hatf | cut -d ' ' -f 2- >want
 
+# A truncated stream without a header is copied twice, and the second copy has a
+# header and a trailer.  Here a limit lets only the first copy succeed.
+bare()
+{
+	layout
+	for i in {1..40}; do
+		alloc 24 $((0x1000 + 32 * i)) 0 0 "$i"
+	done
+	comment "$(printf "%0$1d" 0)"
+	u 1 0
+}
+bare 1000 >bare.hatf
+run "$HATF" optimize --placement online bare.hatf copy.hatf
+bare $((1000 + 2048 - $(stat -c %s copy.hatf) + 10)) >bare.hatf
+run "$HATF" optimize --placement online bare.hatf copy.hatf
+check 'second copy: size' "$(stat -c %s copy.hatf)" $((2048 + 10))
+run bash -c 'trap "" XFSZ; ulimit -f 2; exec "$@"' bash \
+	"$HATF" optimize --placement online bare.hatf second.hatf
+check_status 'second copy' 1
+check 'second copy' "$(tail -n 1 err)" \
+	'hatf optimize: second.hatf: File too large'
+check 'second copy: figures' "$(cat out)" ''
+
 nbytes()
 {
 	"$HATF" info --json "$1" | grep -o '"hatf_bytes":[0-9]*' | cut -d : -f 2

@@ -446,6 +446,7 @@ rewrite_once(struct run *run, struct rewrite *r)
 
 	run->r = r;
 	run->record_count = 0;
+	r->is_written = false;
 	if (hatf_reader_open(r->in, &r->reading, &run->reader, &err) !=
 	    HATF_OK) {
 		message_error(r->in, &err);
