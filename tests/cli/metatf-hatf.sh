@@ -199,6 +199,19 @@ check_status 'dump of nothing' 1
 check_one_line 'dump of nothing' \
 	'hatf metatf: standard input: not a Meta-TF trace'
 
+# A trace that its writer did not finish has all its records, and status 1.
+"$PYTHON" - <<'END'
+trace = bytearray(open("paper.mtf", "rb").read())
+n = 4 * trace[4]
+trace[16 + 2 * n:16 + 3 * n] = b"\xff" * n  # the number of records
+open("unfinished.mtf", "wb").write(trace)
+END
+run "$HATF" metatf dump unfinished.mtf
+check_status 'dump of an unfinished trace' 1
+check_one_line 'dump of an unfinished trace' \
+	'hatf metatf: unfinished.mtf: the trace is incomplete: *'
+cmp want out || fail 'dump of an unfinished trace: other records'
+
 # A text trace of mptrace is another format, and becomes Meta-TF like any.
 "$HATF" convert sort.hatf.gz sort.mptrace 2>/dev/null || fail 'mptrace'
 run "$HATF" metatf dump sort.mptrace

@@ -148,7 +148,7 @@ start = 16 + 24 + 24
 for name, tag, count in ('most', 4, 1000000), ('nested', 5, 300000):
     with open(name + '.mtf', 'wb') as file:
         file.write(b'\177MTF' + bytes([2, 1, 0, 0]) + bytes(8))
-        file.write(struct.pack('<3Q', 1, start, 2 ** 64 - 1))
+        file.write(struct.pack('<3Q', 1, start, 1))
         file.write(struct.pack('<3Q', 1, start + 2, 5))
         file.write(bytes([2, 1, tag]) + struct.pack('<I', count))
 END

@@ -157,10 +157,12 @@ dump(const struct ask *ask, const char *path)
 	}
 	if (ok)
 		ok = !trace_file_complain(&t);
-	if (ok && t.header.record_count == MTF_UNFINISHED)
+	if (ok && t.header.record_count == MTF_UNFINISHED) {
 		message_print("%s: the trace is incomplete: its writer did not "
 			      "finish it",
 			      t.path);
+		ok = false;
+	}
 	trace_file_close(&t);
 	return out_finish(o, ok ? EXIT_FINE : EXIT_BAD_INPUT);
 }
