@@ -38,7 +38,6 @@ struct page_map {
 	unsigned column_shift; /* log2 of the column width */
 	struct page_column columns[PAGE_MAP_COLUMNS];
 	uint32_t column_count; /* columns that have ended */
-	uint64_t now;	       /* number of the current column */
 	/* Time at which the current column ends; 0: there is no column yet. */
 	uint64_t now_end;
 	bool no_memory;
