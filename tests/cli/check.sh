@@ -159,6 +159,11 @@ check_status "anonymized traces: $(cat out)" 0
 run "$HATF" check --limit 'tree live-at-end 7999' public/[0-9]*
 check_status "anonymized traces: $(cat out)" 3
 
+# The sum of one process.
+run "$HATF" check --limit 'tree allocated 1' sed.hatf
+check_status 'one process' 3
+grep -q ' by the sum of 1 process$' out || fail "one process: $(cat out)"
+
 # The process with the largest share of what the tree has.
 judge 3 --limit 'tree live-at-end 4K' --limit 'tree temporary-ratio 1%'
 cat >want <<'END'

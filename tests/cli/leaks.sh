@@ -54,7 +54,7 @@ EOF
 # Whole stacks.
 run "$HATF" leaks --stacks --top 2 app.hatf
 check 'stacks' "$(grep -cE '^ {26}(grow|main|once)' out)" 4
-check 'more' "$(tail -n 1 out)" "and 1 more sites ('--top 0' prints all)"
+check 'more' "$(tail -n 1 out)" "and 1 more site ('--top 0' prints all)"
 
 # ---------------------------------------------------------------- suppressions
 # suppressed WANT LINE...: with these lines, WANT bytes are not suppressed.

@@ -283,8 +283,9 @@ print_text(struct out *o, const struct leaks *l)
 		if (!print_site(o, l, l->order[i]))
 			return false;
 	if (shown < l->count)
-		out_printf(o, "and %s more sites ('--top 0' prints all)\n",
-			   figure_count(l->count - shown).text);
+		out_printf(o, "and %s more site%s ('--top 0' prints all)\n",
+			   figure_count(l->count - shown).text,
+			   l->count - shown == 1 ? "" : "s");
 	print_suppressed(o, l);
 	if (advice != NULL)
 		out_printf(o, "note: %s\n", advice);

@@ -55,8 +55,9 @@ print_excess(FILE *f, const struct judgement *j, const struct rule *r)
 	else if (r->findings[0].row != NULL)
 		fprintf(f, " by %s row%s", count.text, plural(n));
 	else if (r->is_tree)
-		fprintf(f, " by the sum of %s processes",
-			figure_count(j->process_count).text);
+		fprintf(f, " by the sum of %s process%s",
+			figure_count(j->process_count).text,
+			j->process_count == 1 ? "" : "es");
 	else
 		fprintf(f, " by %s process%s", count.text, n == 1 ? "" : "es");
 }
