@@ -205,7 +205,14 @@ hatf recover: lone/v.hatf.gz: $text"
 
 # Committed bytes of the trace are missing, or replaced by zeros: recovery keeps
 # what comes before them and loses everything after them.
+# Flush first, because a kill while the writer writes a block would leave bytes
+# that are not committed, and whose loss does no harm.
+meanwhile()
+{
+	"$HATF" ctl "$victim" flush >out 2>&1 || fail "plain: $(cat out)"
+}
 die plain HATFTRACE_COMPRESS=none
+unset -f meanwhile
 
 # short DIR WHAT NBYTES: remove NBYTES from the end of a trace in DIR, or
 # replace them by zeros.
