@@ -244,7 +244,7 @@ short()
 	[ ! -e $file.rings ] || fail "$name: ring file again"
 	# The status is the same without the ring file.
 	for arg in $file short; do
-		"$HATF" recover $arg >out 2>&1 && fail "$name: $arg: succeeds"
+		"$HATF" recover "$arg" >out 2>&1 && fail "$name: $arg: succeeds"
 		check "$name: $arg" "$(cat out)" \
 			"$file: has its trailer, nothing to recover, not complete"
 	done
