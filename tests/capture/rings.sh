@@ -243,10 +243,10 @@ short()
 	cmp once $file || fail "$name: changed"
 	[ ! -e $file.rings ] || fail "$name: ring file again"
 	# The status is the same without the ring file.
+	text='has its trailer, nothing to recover, not complete'
 	for arg in $file short; do
 		"$HATF" recover "$arg" >out 2>&1 && fail "$name: $arg: succeeds"
-		check "$name: $arg" "$(cat out)" \
-			"$file: has its trailer, nothing to recover, not complete"
+		check "$name: $arg" "$(cat out)" "$file: $text"
 	done
 }
 for dir in aside plain; do

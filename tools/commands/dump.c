@@ -56,10 +56,8 @@ static const struct opt_page page = {
 	"NUMBER counts all records but metadata, also comments that are not\n"
 	"shown.  --meta shows metadata and all comments.  Without --meta, the\n"
 	"only comments shown are events that the program itself logged, as\n"
-	"'NUMBER event ...'.  The same record has different numbers in "
-	"different formats; to compare "
-	"traces,\n"
-	"use csv or json.\n"
+	"'NUMBER event ...'.  The same record has different numbers in\n"
+	"different formats; to compare traces, use csv or json.\n"
 	"FILE is in any format of 'hatf convert', compressed or not; '-' is\n"
 	"standard input.\n",
 	"Exit status: 0 if all is well, 1 if the trace is bad or\n"
