@@ -3,8 +3,8 @@
  * ring_spares.c - spare rings, which the writer makes before threads need them
  *
  * A new thread takes a spare ring (ringfile_take()), and waits for a moment if
- * there is none.  The writer makes more (ringfile_make_spares()).  See
- * ringfile.h.
+ * there is none.  The writer makes more (ringfile_make_spares()).  A thread may
+ * also take over the ring of one that has ended.  See ringfile.h.
  */
 
 #include <stddef.h>
@@ -24,6 +24,22 @@
 #define TAKE_NS (2 * NS_PER_SEC)
 
 /* Producers --------------------------------------------------------------- */
+
+bool
+ringfile_may_reuse(struct ring *r)
+{
+	if (r->offset == 0 || r->generation == rf->generation)
+		return true;
+	memory_unmap(r, ring_nbytes(r->words_max), MEMORY_SHARED);
+	return false;
+}
+
+bool
+ringfile_may_hand_over(const struct ring *r)
+{
+	return r->offset != 0 ? r->generation == rf->generation
+			      : rf->image == NULL || rf->is_removed;
+}
 
 static struct ring *
 take_spare(bool is_initial)

@@ -540,22 +540,6 @@ ringfile_remove(void)
 
 /* Producers --------------------------------------------------------------- */
 
-bool
-ringfile_may_reuse(struct ring *r)
-{
-	if (r->offset == 0 || r->generation == rf->generation)
-		return true;
-	memory_unmap(r, ring_nbytes(r->words_max), MEMORY_SHARED);
-	return false;
-}
-
-bool
-ringfile_may_hand_over(const struct ring *r)
-{
-	return r->offset != 0 ? r->generation == rf->generation
-			      : rf->image == NULL || rf->is_removed;
-}
-
 void
 ringfile_count_hidden(void)
 {

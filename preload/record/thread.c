@@ -75,16 +75,12 @@ __thread struct thread *thread_self __attribute__((tls_model("initial-exec"))) =
 	&thread_unattached;
 
 /*
- * The initial capacity of a ring that is not in the ring file: room for 16 000
- * mallocs and frees or more.  Only used pages take memory.  The ring grows if
- * its producer waits for room.
+ * The initial capacity of a ring that is not in the ring file.  Only used pages
+ * take memory.  The ring grows if its producer waits for room.
  */
 #define FIRST_RING_WORDS 32768u
 
-/*
- * If more words of a ring than this were used, recycling the ring returns pages
- * to the kernel (ringfile_shrink()).
- */
+/* Recycling a ring drops the memory of its words above this number. */
 #define RING_KEEP_WORDS 8192
 
 static bool
