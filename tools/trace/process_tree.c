@@ -398,8 +398,8 @@ base_name(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
-static const struct tree_trace *
-find_file(const struct tree_node *node, const char *path)
+const struct tree_trace *
+tree_find_file(const struct tree_node *node, const char *path)
 {
 	for (size_t i = 0; i < node->trace_count; i++)
 		if (strcmp(base_name(node->traces[i].path), base_name(path)) ==
@@ -638,78 +638,4 @@ tree_next(const struct tree *f, const struct tree_node *node)
 	while (node != NULL && node->next == NULL)
 		node = node->parent;
 	return node != NULL ? node->next : NULL;
-}
-
-/* -------------------------------------------------------------------- forks */
-
-/* Parse the number in ".sNNNN", the default suffix of a segment's name. */
-static bool
-number_in_name(const char *name, uint64_t *n_ret)
-{
-	bool found = false;
-
-	for (const char *p = strstr(name, ".s"); p != NULL;
-	     p = strstr(p, ".s")) {
-		const char *const digits = p + 2;
-
-		p = digits;
-		const uint64_t n = take_number(&p);
-
-		if (p - digits >= 4 && (*p == '\0' || *p == '.')) {
-			*n_ret = n;
-			found = true;
-		}
-	}
-	return found;
-}
-
-/*
- * Return the segment of the parent's trace in which the node was forked, or
- * NULL if the tree lacks that segment.
- */
-static const struct tree_trace *
-find_forked(const struct tree_node *node, bool is_numbered, uint64_t segment)
-{
-	const struct tree_node *const parent = node->parent;
-	const struct tree_trace *const found =
-		parent != NULL ? find_file(parent, node->traces->parent_trace)
-			       : NULL;
-
-	if (parent == NULL || found != NULL)
-		return found;
-	/* The file may have been renamed, so search by number. */
-	for (size_t i = 0; is_numbered && i < parent->trace_count; i++)
-		if (parent->traces[i].segment == segment)
-			return &parent->traces[i];
-	return NULL;
-}
-
-struct tree_fork
-tree_find_fork(const struct tree_node *node)
-{
-	const struct tree_trace *const t = node->traces;
-	const struct tree_node *const parent = node->parent;
-	struct tree_fork fork = { .event = t->parent_event };
-	const bool is_numbered =
-		number_in_name(base_name(t->parent_trace), &fork.segment);
-	const struct tree_trace *const forked =
-		find_forked(node, is_numbered, fork.segment);
-
-	if (forked != NULL)
-		fork.event += forked->events_before;
-	else
-		fork.in_segment = is_numbered && fork.segment != 0;
-	/*
-	 * If 'event' is 0 and not exact, the recorder did not count the events
-	 * of the parent.
-	 */
-	fork.is_known = t->is_exact || fork.event != 0;
-	/*
-	 * If the parent has several segments, it is unknown to which of them
-	 * the number of events refers.
-	 */
-	if (forked == NULL && !is_numbered && parent != NULL &&
-	    tree_last_trace(parent)->segment != 0)
-		fork.is_known = false;
-	return fork;
 }

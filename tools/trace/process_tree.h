@@ -107,6 +107,13 @@ bool tree_build(struct tree *f);
 struct tree_node *tree_next(const struct tree *f, const struct tree_node *node);
 
 /*
+ * Return the node's trace whose file has the same name as 'path', apart from
+ * the folders; NULL if there is none.
+ */
+const struct tree_trace *tree_find_file(const struct tree_node *node,
+					const char *path);
+
+/*
  * Find where a node was forked, if its header names a parent.  The parent's
  * trace need not be in the tree.
  */
