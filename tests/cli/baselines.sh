@@ -204,4 +204,40 @@ run "$HATF" check --baseline heap.limits leak.hatf
 check_status 'limits as a baseline' 1
 check_one_line 'limits as a baseline' \
 	"hatf check: heap.limits:1: not a baseline of 'hatf check': *"
+
+# ----------------------------------------------------------- a damaged baseline
+# refused WANT TEXT: a baseline of this text is refused.
+refused()
+{
+	printf '%s' "$2" >bad.base
+	run "$HATF" check --baseline bad.base old.1.hatf
+	check_status "baseline $2" 1
+	check_one_line "baseline $2" "hatf check: bad.base$1"
+}
+refused ': not a baseline*' '{}'
+refused ':1: *' '{'
+refused ': made by another version of hatf: *--update' '{"hatf_baseline": 2}'
+head='{"hatf_baseline": 1, "by": "site"'
+for runs in 0 99999999999; do
+	refused ": 'runs' is missing, below 1 or too large" \
+		"$head, \"runs\": $runs}"
+done
+refused ": 'total' or 'rows' is missing" "$head, \"runs\": 1}"
+head+=', "runs": 2, "total": {}, "rows": {"a": {"peak":'
+for value in '"x"' '[1]' '-1' '1.5' 'null' '[1,2,3]'; do
+	refused ': neither one number nor *: a' "$head $value}}}"
+done
+head='{"hatf_baseline": 1, "by": "site", "runs": 1'
+refused ': not an object with measures: total' \
+	"$head, \"total\": {\"peek\": 1}, \"rows\": {}}"
+refused ': not an object with measures: a' \
+	"$head, \"total\": {}, \"rows\": {\"a\": 3}}"
+size=$(stat -c %s w.base)
+for ((n = 0; n < size; n++)); do
+	head -c "$n" w.base >cut.base
+	run "$HATF" check --baseline cut.base old.1.hatf
+	# Without the last newline the file is whole.
+	[ "$status" -eq "$((n < size - 1))" ] ||
+		fail "a baseline of $n bytes: status $status"
+done
 finish

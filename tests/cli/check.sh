@@ -670,38 +670,4 @@ run "$HATF" check --max-peak 1G --junit one --sarif one copy.hatf
 check_status 'two outputs' 1
 run "$HATF" check --max-peak 1G --junit /dev/null --sarif - copy.hatf
 check_status "two outputs that are no files: $(cat err)" 0
-
-# ----------------------------------------------------------- a wrong baseline
-# bad WANT TEXT: a baseline of this text is refused.
-bad()
-{
-	printf '%s' "$2" >bad.base
-	run "$HATF" check --baseline bad.base tree
-	check_status "baseline $2" 1
-	check_one_line "baseline $2" "hatf check: bad.base$1"
-}
-bad ': not a baseline*' '{}'
-bad ':1: *' '{'
-bad ': made by another version of hatf: *--update' '{"hatf_baseline": 2}'
-head='{"hatf_baseline": 1, "by": "site"'
-bad ": 'runs' is missing, below 1 or too large" "$head, \"runs\": 0}"
-bad ": 'runs' is missing, below 1 or too large" "$head, \"runs\": 99999999999}"
-bad ": 'total' or 'rows' is missing" "$head, \"runs\": 1}"
-head+=', "runs": 2, "total": {}, "rows": {"a": {"peak":'
-for value in '"x"' '[1]' '-1' '1.5' 'null' '[1,2,3]'; do
-	bad ': neither one number nor *: a' "$head $value}}}"
-done
-head='{"hatf_baseline": 1, "by": "site", "runs": 1'
-bad ': not an object with measures: total' \
-	"$head, \"total\": {\"peek\": 1}, \"rows\": {}}"
-bad ': not an object with measures: a' \
-	"$head, \"total\": {}, \"rows\": {\"a\": 3}}"
-size=$(stat -c %s heap.base)
-for ((n = 0; n < size; n++)); do
-	head -c "$n" heap.base >cut.base
-	run "$HATF" check --baseline cut.base old.1.hatf
-	# Without the last newline the file is whole.
-	[ "$status" -eq "$((n < size - 1))" ] ||
-		fail "a baseline of $n bytes: status $status"
-done
 finish
