@@ -23,8 +23,8 @@ static const char *const status_text[] = {
 	[HATF_LIMIT] = "a limit of this library is exceeded",
 	[HATF_BAD_FIELD] = "malformed",
 	[HATF_BAD_RINGS] = "not a ring file, or a damaged one",
-	[HATF_IN_USE] = "the process is still running, or another recovery "
-			"uses its ring file",
+	[HATF_IN_USE] =
+		"the process still runs, or a recovery uses its ring file",
 	[HATF_OTHER_RINGS] = "the ring file belongs to another trace",
 	[HATF_OTHER_BOOT] =
 		"the ring file is from an earlier boot or another machine",
