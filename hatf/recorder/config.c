@@ -16,7 +16,7 @@
  * then go on while the writer thread waits for a processor.
  */
 #define INITIAL_RING_WORDS ((4ull << 20) / sizeof(uint64_t))
-#define ALL_RING_WORDS	   ((8ull << 20) / sizeof(uint64_t))
+#define ALL_RING_WORDS	   ((16ull << 20) / sizeof(uint64_t))
 #define RING_NBYTES_MIN	   (4ull << 10) /* room for at least 85 events */
 #define RING_NBYTES_MAX	   (1ull << 30)
 

@@ -60,7 +60,8 @@ struct config {
 	/* The capacity of the ring of the initial thread. */
 	uint64_t initial_ring_words;
 	/*
-	 * No ring grows if all rings would then have more words than this.
+	 * No ring grows if all rings would then have more words than this, or
+	 * if the ring would have more than its share of half as many words.
 	 * UINT64_MAX if the user has set the capacity of a ring.
 	 */
 	uint64_t all_ring_words;

@@ -577,20 +577,22 @@ reserve_words(const struct ring *r, uint64_t from, uint64_t to)
 	return false;
 }
 
-void
+uint64_t
 ringfile_extend(struct ring *r, uint64_t room_words)
 {
 	const uint64_t words = ring_mask(r) + 1;
 	uint64_t more = words < RINGFILE_USUAL_WORDS ? words * 4 : words * 2;
 
 	if (!ring_wait_is_pending(r) || words == r->words_max)
-		return;
+		return 0;
 	if (more > r->words_max)
 		more = r->words_max;
 	while (more - words > room_words && more > words)
 		more /= 2;
-	if (more > words && reserve_words(r, words, more))
-		ring_wait_grow(r, more);
+	if (more == words || !reserve_words(r, words, more))
+		return 0;
+	ring_wait_grow(r, more);
+	return more - words;
 }
 
 void

@@ -135,10 +135,10 @@ void ringfile_make_spares(void);
 
 /*
  * Make the ring larger, but by at most 'room_words', if its producer waits for
- * room.  The writer calls this.  If there is no writer, and 'r' is in memory
- * only, the producer of 'r' calls this.
+ * room.  Return the number of added words.  The writer calls this.  If there is
+ * no writer, and 'r' is in memory only, the producer of 'r' calls this.
  */
-void ringfile_extend(struct ring *r, uint64_t room_words);
+uint64_t ringfile_extend(struct ring *r, uint64_t room_words);
 
 /*
  * Writer: release the memory of an unused ring above 'keep_words', or all of

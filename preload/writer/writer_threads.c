@@ -49,11 +49,10 @@ writer_collect_threads(void)
 	}
 }
 
-/* Return the number of words by which rings may grow. */
+/* Return the number of words by which all rings together may grow. */
 static uint64_t
-growth_left(void)
+growth_left(uint64_t limit)
 {
-	const uint64_t limit = environment_own()->all_ring_words;
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < writer->thread_count; i++)
@@ -61,14 +60,39 @@ growth_left(void)
 	return sum < limit ? limit - sum : 0;
 }
 
+/*
+ * Make a ring larger, up to 'share' words.  Return the number of added words.
+ */
+static uint64_t
+extend_ring(struct ring *r, uint64_t share, uint64_t left)
+{
+	const uint64_t words = ring_mask(r) + 1;
+	const uint64_t room = words < share ? share - words : 0;
+
+	return ringfile_extend(r, room < left ? room : left);
+}
+
 void
 writer_extend_rings(void)
 {
+	const uint64_t limit = environment_own()->all_ring_words;
+	uint64_t left = 0;
+	bool is_counted = false;
+
 	for (uint32_t i = 0; i < writer->thread_count; i++) {
 		struct ring *const r = writer->producers[i]->ring;
 
-		if (ring_wait_is_pending(r))
-			ringfile_extend(r, growth_left());
+		if (!ring_wait_is_pending(r))
+			continue;
+		/* Count only if a ring may grow, since there may be many. */
+		if (!is_counted)
+			left = limit == UINT64_MAX ? limit : growth_left(limit);
+		is_counted = true;
+		left -= extend_ring(r,
+				    limit == UINT64_MAX
+					    ? limit
+					    : limit / 2 / writer->thread_count,
+				    left);
 	}
 }
 
