@@ -21,10 +21,14 @@ lane_spread_init(void)
 	first = (unsigned)processor;
 }
 
-/* Return the allowed processor with the position 'idx' after 'first'. */
+/*
+ * Return the allowed processor with the position 'idx' after 'first'.  If this
+ * thread has moved there, return 'first', which has become free.
+ */
 static unsigned
 find_processor(uint32_t idx)
 {
+	const unsigned here = (unsigned)sched_getcpu();
 	unsigned processor = first;
 
 	while (idx > 0) {
@@ -32,7 +36,7 @@ find_processor(uint32_t idx)
 		if (CPU_ISSET(processor, &allowed))
 			idx--;
 	}
-	return processor;
+	return processor != here ? processor : first;
 }
 
 void
@@ -47,9 +51,7 @@ lane_spread_move(pthread_t thread, uint32_t idx)
 	/*
 	 * The first call moves the thread at once.  Unlike an attribute of
 	 * pthread_create(), these calls allocate no memory.  Ignore failures:
-	 * the thread then stays where it is.  If the thread has ended already,
-	 * its ID is 0, and both calls move this thread instead, which does no
-	 * harm.
+	 * the thread then stays where it is.
 	 */
 	if (pthread_setaffinity_np(thread, sizeof(one), &one) == 0)
 		pthread_setaffinity_np(thread, sizeof(allowed), &allowed);

@@ -22,7 +22,9 @@ void lane_spread_init(void);
 
 /*
  * Move a new thread to the processor with the position 'idx' after that of the
- * first thread.  Do nothing if there are not so many processors.
+ * first thread.  Do nothing if there are not so many processors.  Until this
+ * function returns, the thread must not create threads, because they would
+ * never leave the processor.
  */
 void lane_spread_move(pthread_t thread, uint32_t idx);
 

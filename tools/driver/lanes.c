@@ -406,8 +406,11 @@ run_thread(void *context)
 	uint64_t last;
 
 	lane_place_state(lane->place, LANE_CALLS, 0);
-	if (lane->number == 0)
+	if (lane->number == 0) {
+		/* Wait for the end of lane_spread_move(). */
+		turn_wait(&lane->created, 1);
 		next_chunk(lane);
+	}
 	lane_times_begin(&lane->times);
 	last = run_lane(lane);
 	lane_times_end(&lane->times);
