@@ -40,7 +40,7 @@ cp "$rings" live/other.rings
 before=$(stat -c %s "$name")
 for copy in copies/*.rings live/other.rings "$rings"; do
 	recovers 1 "$copy"
-	grep -q 'still running' said || fail "$copy: $(cat said)"
+	grep -q 'the process still runs' said || fail "$copy: $(cat said)"
 done
 recovers 1 -f --rings "$(echo copies/*.rings)" "$name"
 check_ge "alive: bytes" "$(stat -c %s "$name")" "$before"

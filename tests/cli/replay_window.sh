@@ -33,7 +33,8 @@ check_status 'large' 0
 check 'faults in the window' "$(jq '.allocators[0].faults.median < 100' out)" \
 	true
 check 'timed calls' "$(jq '.allocators[0].latency_ns.malloc.calls' out)" 1
-check 'resident memory' "$(jq '.allocators[0].end_rss.median > 40000000' out)" \
+# The kernel counts pages in batches, so the figure is up to 1 MB too small.
+check 'resident memory' "$(jq '.allocators[0].end_rss.median > 39000000' out)" \
 	true
 
 run "$HATF" replay -r 1 -a glibc --from 2000 large.ascii
