@@ -86,13 +86,9 @@ writer_extend_rings(void)
 			continue;
 		/* Count only if a ring may grow, since there may be many. */
 		if (!is_counted)
-			left = limit == UINT64_MAX ? limit : growth_left(limit);
+			left = growth_left(limit);
 		is_counted = true;
-		left -= extend_ring(r,
-				    limit == UINT64_MAX
-					    ? limit
-					    : limit / 2 / writer->thread_count,
-				    left);
+		left -= extend_ring(r, limit / 2 / writer->thread_count, left);
 	}
 }
 
