@@ -98,4 +98,12 @@ kill(me, 9)' $more >pid &
 	check "saved $more" "$(cat err)" "hatf verify: saved$more.gz: \
 lacks $text ('hatf recover' can complete it)"
 done
+
+# A folder has the copy of a truncated trace, which no recovery can complete.
+mkdir copies
+trace whole.hatf "$PYTHON" -S -E -c pass
+head -c $(($(stat -c %s whole.hatf) - 200)) whole.hatf >truncated.hatf
+"$HATF" convert truncated.hatf copies/copy.hatf 2>/dev/null
+"$HATF" recover copies >out 2>&1 || fail "a copy: $(cat out)"
+check 'a copy: lines' "$(cat out)" ''
 finish
