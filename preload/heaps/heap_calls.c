@@ -325,7 +325,11 @@ heap_calls_has(const char *name)
 void
 heap_calls_patch_again(void)
 {
-	/* relaxed: a thread that has made a heap reads its own store. */
+	/*
+	 * relaxed: the loader's lock orders this load and the loader's list of
+	 * objects.  If heap_calls_begin() does not find a new object there, the
+	 * thread that loads the object sees the store of heap_calls_begin().
+	 */
 	if (atomic_load_explicit(&of_plain, memory_order_relaxed) != NULL)
 		patch_known(of_c, C_COUNT);
 }

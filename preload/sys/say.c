@@ -19,7 +19,7 @@
 
 #define LINE_MAX_NBYTES 1024
 
-/* Upper bound of a printed value; longer ones are truncated. */
+/* Maximum length of a printed string in bytes; the rest is cut off. */
 #define VALUE_MAX_NBYTES 400
 
 static void
@@ -116,9 +116,9 @@ note_stderr(void)
 
 /*
  * Does 'fd' refer to a file of the program's data?  If a program has closed
- * standard error, a file that it opens later may get that number, and may be a
- * database.  A regular file that was not standard error at the start counts as
- * data, unless all writes append to it.
+ * standard error, a file that it opens later, such as a database, may get
+ * descriptor 2.  A regular file that was not standard error at the start counts
+ * as data, unless it is known that all writes append to it.
  */
 static bool
 is_data(int fd)
@@ -196,18 +196,25 @@ put(const char *line, size_t nbytes)
 }
 
 /*
- * The first line that the writer could not write, because it could not open
- * standard error.  A thread of the program, which need not open it, writes this
- * line.
+ * The first line that a thread could not write because it could not open
+ * standard error.  A thread of the program whose descriptor 2 is open writes
+ * the line later.
  */
 MEMORY_LARGE static char unsaid[LINE_MAX_NBYTES];
+
+/* Length of the line; 0: there is none; UNSAID_CLAIMED: it is being copied. */
 static _Atomic uint32_t unsaid_nbytes;
+#define UNSAID_CLAIMED UINT32_MAX
 
 static void
 leave(const char *line, size_t nbytes)
 {
-	/* relaxed: only the writer changes 'unsaid_nbytes' from 0. */
-	if (atomic_load_explicit(&unsaid_nbytes, memory_order_relaxed) != 0)
+	uint32_t none = 0;
+
+	/* relaxed: this function does not read the line in 'unsaid'. */
+	if (!atomic_compare_exchange_strong_explicit(
+		    &unsaid_nbytes, &none, UNSAID_CLAIMED, memory_order_relaxed,
+		    memory_order_relaxed))
 		return;
 	memcpy(unsaid, line, nbytes);
 	/* release: pairs with the acquire in say_rest(). */
@@ -227,7 +234,7 @@ say_rest(void)
 	static _Atomic bool is_said;
 
 	/* relaxed: the exchange alone decides which thread writes the line. */
-	if (nbytes == 0 ||
+	if (nbytes == 0 || nbytes == UNSAID_CLAIMED ||
 	    atomic_exchange_explicit(&is_said, true, memory_order_relaxed))
 		return;
 

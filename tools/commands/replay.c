@@ -387,7 +387,7 @@ runs_allocators(const struct ask *ask)
 }
 
 /*
- * Return why the options are inconsistent, or NULL.  With --model and --emit-c,
+ * Return why the options are inconsistent, or NULL.  With --model or --emit-c,
  * set the options for compiling.
  */
 static const char *
@@ -428,7 +428,7 @@ command_replay(int argc, char **argv)
 	};
 	struct compiled compiled;
 	const char *fault;
-	int exit_status, first;
+	int exit_status = EXIT_FINE, first;
 
 	if (argc > 1 && strcmp(argv[1], DRIVER_WORD) == 0)
 		return driver_main(argc - 2, argv + 2);

@@ -27,24 +27,33 @@ count_record(struct table3 *c, const struct hatf_record *rec)
 	}
 }
 
-/* Count the records.  Ignore errors: follow_events() will report them. */
-static void
+/*
+ * Count the records.  Ignore errors in the trace: follow_events() has reported
+ * them.  On any other error, print a message and return false.
+ */
+static bool
 count_records(struct table3 *c, const struct spool *trace)
 {
 	struct hatf_record *const records = calloc(BATCH, sizeof(*records));
 	struct hatf_reader *reader;
+	struct hatf_error err;
 	size_t n;
 
-	if (records == NULL ||
-	    spool_reader(trace, 0, &reader, NULL) != HATF_OK) {
+	if (records == NULL) {
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+		return false;
+	}
+	if (spool_reader(trace, 0, &reader, &err) != HATF_OK) {
+		message_error(trace->path, &err);
 		free(records);
-		return;
+		return false;
 	}
 	while (hatf_reader_read(reader, records, BATCH, &n) == HATF_OK)
 		for (size_t i = 0; i < n; i++)
 			count_record(c, &records[i]);
 	hatf_reader_close(reader);
 	free(records);
+	return true;
 }
 
 /*
@@ -93,7 +102,7 @@ table3_take(struct table3 *c, const struct spool *trace)
 	} else {
 		is_whole = follow_events(c, s);
 		scan_close(s);
-		count_records(c, trace);
+		is_whole = count_records(c, trace) && is_whole;
 	}
 	free(s);
 	return is_whole;

@@ -53,6 +53,9 @@ byte_sink_init(struct byte_sink *s, bool is_compressed, int level)
 		return true;
 	if (s->fd >= 0)
 		errno = ENOMEM;
+	/* byte_sink_fini() closes the file only if there is a buffer. */
+	if (s->buf == NULL && s->fd >= 0)
+		close(s->fd);
 	byte_sink_fini(s);
 	return false;
 }
