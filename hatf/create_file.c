@@ -3,9 +3,10 @@
  * create_file.c - create a file for data from a trace; open a file that a
  * directory or another file names
  *
- * A trace contains command lines, file names and addresses, so only its owner
- * may read a file with such data.  The new file does not get the mode of the
- * input, because a pipe has no mode, and users can share the new file by chmod.
+ * A trace contains command lines, file names and addresses, so a file with such
+ * data must be readable only by the owner of the file.  The new file does not
+ * get the mode of the input, because a pipe has no mode, and users can share
+ * the new file by chmod.
  */
 #include "hatf/create_file.h"
 #include "hatf/hatf.h"

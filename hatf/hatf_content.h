@@ -266,9 +266,9 @@ struct hatf_attr_item {
 
 /*
  * Return the next item of attribute bytes.  At first, '*next' must point to the
- * first attribute byte; 'end' is one past the last.  Return false if there is
- * no further item: at the end, where '*next' is 'end', or before malformed
- * bytes, to which '*next' then points.
+ * first attribute byte; 'end' is one past the last attribute byte.  Return
+ * false if there is no further item; '*next' is then 'end', or points to
+ * malformed bytes.
  */
 HATF_API bool hatf_attr_next(const uint8_t **next, const uint8_t *end,
 			     struct hatf_attr_item *item_ret);

@@ -72,7 +72,7 @@ struct hatf_event {
 	enum hatf_event_kind kind;
 	/*
 	 * the first violation that was found in the event, or in the records
-	 * that the realloc before it announced
+	 * that the realloc before this event announced
 	 */
 	enum hatf_violation violation;
 	uint8_t tag; /* tag of the event's first record */
@@ -125,9 +125,9 @@ struct hatf_events;
 
 /*
  * Make an event stage over 'reader', which stays the caller's and must be
- * closed after the stage.  Its memory grows with the largest number of live
- * objects, and with the numbers of threads and heaps.  The caller must not read
- * from 'reader' directly.  Errors: HATF_NO_MEMORY.
+ * closed after the stage.  The memory of the stage grows with the largest
+ * number of live objects, and with the numbers of threads and heaps.  The
+ * caller must not read from 'reader' directly.  Errors: HATF_NO_MEMORY.
  */
 HATF_API enum hatf_status hatf_events_open(struct hatf_reader *reader,
 					   struct hatf_events **events_ret);
@@ -140,10 +140,11 @@ HATF_API enum hatf_status hatf_events_open(struct hatf_reader *reader,
  * The blocks of a heap have numbers from 1.  No two live blocks of a heap have
  * the same number, and no number exceeds the largest number of blocks that were
  * live in the heap at the same time.  A realloc keeps the number.  A number can
- * be used again after an event that ends its block: a free, a realloc, the end
- * of the heap; or, where the trace contradicts itself or lacks a free, an event
- * whose 'block' is the number.  The old block that a realloc of tag
- * HATF_REALLOC_ALLOC keeps gets another number, without an event.
+ * be used again after an event that ends its block: a free, a realloc that
+ * frees the block, or the end of the heap.  If the trace contradicts itself or
+ * lacks a free, any event can use a number again: its 'block' is the number.
+ * The old block that a realloc of tag HATF_REALLOC_ALLOC keeps gets another
+ * number, without an event.
  *
  * The stage then needs about twice the memory for each block, and handles
  * events faster.  Call this before hatf_events_inherit() and before reading the
@@ -197,8 +198,8 @@ HATF_API const char *hatf_heritage_text(enum hatf_heritage heritage);
  *
  * Store the result in '*heritage_ret'.  If it is neither HATF_HERITAGE_EXACT
  * nor HATF_HERITAGE_NONE, the first free or realloc of each unknown address
- * counts as one of an inherited block, as without this call.  Memory is O(live
- * objects).  Errors: HATF_NO_MEMORY.
+ * counts as a free or realloc of an inherited block, as without this call.
+ * Memory is O(live objects).  Errors: HATF_NO_MEMORY.
  */
 #define HATF_ANCESTORS_MAX 64
 HATF_API enum hatf_status hatf_events_inherit(struct hatf_events *events,
@@ -277,8 +278,9 @@ struct hatf_events_stats {
 	/* number of frees and reallocs of inherited blocks */
 	uint64_t inherited_count;
 	/*
-	 * After hatf_events_inherit(): the blocks that were live at the fork,
-	 * and how many of these are still live.
+	 * After hatf_events_inherit(): number and bytes of the blocks that were
+	 * live at the fork ('start_live_'), and of those blocks that are still
+	 * live ('inherited_live_').
 	 */
 	uint64_t start_live_count, start_live_nbytes;
 	uint64_t inherited_live_count, inherited_live_nbytes;
@@ -317,9 +319,9 @@ hatf_events_visit_live(const struct hatf_events *events,
 
 /*
  * From now on, also keep the live objects in the order of their addresses, for
- * hatf_events_live_before() and hatf_events_live_after().  The order takes half
- * a byte for each page of 4096 addresses with objects, if such pages are
- * adjacent.  Errors: HATF_NO_MEMORY; HATF_BAD_OPTION after
+ * hatf_events_live_before() and hatf_events_live_after().  If the pages (of
+ * 4096 addresses) with objects are adjacent, the order takes half a byte for
+ * each of these pages.  Errors: HATF_NO_MEMORY; HATF_BAD_OPTION after
  * hatf_events_number_blocks().
  */
 HATF_API enum hatf_status hatf_events_keep_order(struct hatf_events *events);

@@ -281,10 +281,10 @@ struct hatf_reader_stats {
 	/*
 	 * With HATF_READER_DISORDER: the number of allocs of an address where a
 	 * block is live, plus the number of frees and reallocs of an address
-	 * where none is; 0 if the recording began later than the process.  For
-	 * the first such record: a phrase that describes the violation (static;
-	 * NULL: there is no such record), its number, from 0, and its offset in
-	 * the uncompressed stream.
+	 * where no block is live; 0 if the recording began later than the
+	 * process.  For the first such record: a phrase that describes the
+	 * violation (static; NULL: there is no such record), its number, from
+	 * 0, and its offset in the uncompressed stream.
 	 */
 	uint64_t disorder_count;
 	const char *disorder;

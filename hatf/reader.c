@@ -130,9 +130,9 @@ hatf_reader_read(struct hatf_reader *reader, struct hatf_record *records,
 
 /*
  * Read the first record, because it may be the header, which must be known when
- * the reader is open.  A text without records, or with a wrong first line, is
- * not a trace, except that a trace of another system may have no records.  All
- * other failures are reported by the first hatf_reader_read().
+ * the reader is open.  A text without records is not a trace, unless it is a
+ * trace of another system.  A text with a wrong first line is not a trace.  The
+ * first hatf_reader_read() reports all other failures.
  */
 static enum hatf_status
 read_first(struct hatf_reader *reader)

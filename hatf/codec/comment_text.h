@@ -29,8 +29,9 @@ struct text {
 void text_init(struct text *t, char *buf, size_t cap);
 
 /*
- * Append bytes, a string without its NUL, or a number.  If the addition does
- * not fit, append nothing.
+ * text_bytes() appends bytes, text_str() appends a string without its NUL, and
+ * text_u64() appends a decimal number.  If the addition does not fit, they
+ * append nothing.
  */
 void text_bytes(struct text *t, const char *s, size_t nbytes);
 void text_str(struct text *t, const char *s);

@@ -99,11 +99,12 @@ struct encoder {
 };
 
 /*
- * encoder_memory_nbytes() returns how much memory, in bytes, the encoder needs
- * beside the buffer for the span of a planner.  encoder_room_nbytes() returns
- * how many bytes the buffer must have beyond the length at which the caller
- * ends a block: these bytes have room for the records of the span and one more.
- * If 'planner' is NULL, both functions assume the default, place_span().
+ * encoder_memory_nbytes() returns how many bytes of memory the encoder needs
+ * for the span of a planner, in addition to the buffer.  encoder_room_nbytes()
+ * returns how many bytes the buffer must have beyond the length at which the
+ * caller ends a block: these bytes have room for the records of the span and
+ * one more record.  If 'planner' is NULL, both functions assume the default,
+ * place_span().
  */
 size_t encoder_memory_nbytes(const struct place_planner *planner);
 size_t encoder_room_nbytes(const struct place_planner *planner);
@@ -238,8 +239,8 @@ struct encoder_run {
  * Begin a run of plain records of this thread and time.  Return false if the
  * encoder is not in fast mode, the span is not empty, there is no room, or the
  * layout does not suit a run of these records: for example, the thread or the
- * time does not fit it, or it stores addresses as differences.  If a column is
- * active, the caller adds the stacks of the records to it.
+ * time does not fit the layout, or the layout stores addresses as differences.
+ * If a column is active, the caller adds the stacks of the records to it.
  */
 bool encoder_begin_run(struct encoder *e, uint64_t thread, uint64_t time,
 		       struct encoder_run *run_ret);
@@ -290,9 +291,10 @@ encoder_span_left(const struct encoder *e)
 void encoder_set_fast(struct encoder *e, bool is_fast);
 
 /*
- * Should the caller end the block now?  It should if the block has
- * 'block_nbytes' bytes, if the column of stacks is nearly full, or if the
- * planner ends blocks ('is_span_block') and the span is full.
+ * Should the caller end the block now?  Yes if the block has 'block_nbytes'
+ * bytes, or if the column of stacks is nearly full.  If the planner ends blocks
+ * ('is_span_block'), also if the span is full, or if more than half of 'texts'
+ * is in use.
  */
 bool encoder_is_full(const struct encoder *e, size_t block_nbytes);
 
@@ -302,8 +304,8 @@ void encoder_flush(struct encoder *e);
 /*
  * Write the records of the span.  If a column of stacks is active, end it and
  * insert its comment before the records whose stacks it contains.  Return the
- * number of comments added: 0 or 1.  The caller needs this number only to know
- * the length of the block before its trailer.
+ * number of comments added: 0 or 1.  Call this function before composing a
+ * trailer, because the trailer states how many records and bytes precede it.
  */
 unsigned encoder_end_column(struct encoder *e);
 

@@ -114,9 +114,9 @@ encoder_comment(struct encoder *e, const char *text, size_t nbytes)
 	if (nbytes > UINT16_MAX)
 		return false;
 	/*
-	 * Outside a block, write the comment directly, because such a comment
-	 * needs no metadata before it, and the buffer may have less room than
-	 * the longest record takes.
+	 * If the span is empty and no metadata is due, write the comment
+	 * directly, because the buffer may have less room than the longest
+	 * record takes.
 	 */
 	if (e->pending != 0 || e->restart)
 		return encoder_put(e, &rec);

@@ -55,7 +55,7 @@ enum {
 	FIELD_CLASS_CHANGED = 4,
 	FIELD_CLASS_UNUSED =
 		TRELLIS_TIED | 31, /* the record has no such field */
-	/* the attributes have another length up to 255 */
+	/* attributes of at most 255 bytes, but not 0, 1, 2, 4 or 8 */
 	FIELD_CLASS_SHORT = 5,
 	FIELD_CLASS_LONG = 6,
 };

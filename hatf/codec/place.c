@@ -29,7 +29,7 @@
 /*
  * The metadata at the beginning of a block gives each field a last width that
  * is not 0.  If the width of a field is 0 at the beginning of a block, its last
- * width is this one.
+ * width is the one in this table.
  */
 static const uint8_t default_last_width[HATF_FIELD_COUNT] = {
 	[HATF_FIELD_ADDRESS] = 4,
@@ -250,9 +250,9 @@ enter(struct field_plan *f, size_t record, unsigned state, uint64_t value,
 /* --------------------------------------------------------- one field's plan */
 
 /*
- * Return the present state of the field, or FIELD_STATE_OTHER if it is not a
- * state of the trellis.  Under 'baseOffset', the trellis has states only for
- * the base 'p->base'.
+ * Return the present state of the field.  Return FIELD_STATE_OTHER if the span
+ * begins a block, or if the trellis does not have the state.  Under
+ * 'baseOffset', the trellis has states only for the base 'p->base'.
  */
 static unsigned
 present_state(const struct field_plan *f)
@@ -330,8 +330,9 @@ emit_defaults(struct field_plan *f, const uint8_t *classes, size_t use,
 
 /*
  * Convert the turns of the cheapest path into changes.  'turns' begins with the
- * last turn.  'is_foreign': the trellis does not have the field's state before
- * the span, so the first change must enter the first state of the path.
+ * last turn.  'is_foreign': the field's state before the span is
+ * FIELD_STATE_OTHER, so the first change must enter the first state of the
+ * path.
  */
 static void
 emit_turns(struct field_plan *f, const struct trellis_job *job, size_t n,
@@ -383,8 +384,8 @@ begin_field(struct place *p, unsigned field, size_t cut)
 }
 
 /*
- * Plan size and address together, because both take little longer than one of
- * them.
+ * Plan size and address together, because planning both takes little longer
+ * than planning one.
  */
 static size_t
 plan_size_and_address(struct place *p, size_t cut)
@@ -601,7 +602,7 @@ plan_fast(struct place *p, unsigned field)
 			return;
 		/*
 		 * The offsets may fit 32 bits if they count from another base,
-		 * so try one.
+		 * so try a candidate as base.
 		 */
 		if (field != HATF_FIELD_ADDRESS || i != 0)
 			continue;

@@ -21,8 +21,8 @@ stack_column_begin(struct stack_column *c)
 {
 	/*
 	 * Make 'stored_before' at least as large as the numbers of all earlier
-	 * columns, also of a column that was never ended because its block was
-	 * cancelled.
+	 * columns.  This includes a column that was never ended because its
+	 * block was cancelled.
 	 */
 	c->stored_before += c->stored_count;
 	if (c->stored_before > UINT32_MAX / 2) {

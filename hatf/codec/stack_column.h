@@ -100,8 +100,8 @@ stack_column_is_nearly_full(const struct stack_column *c)
 }
 
 /*
- * Can the caller add the stacks of the next few hundred allocs and frees by
- * stack_column_add_stack()?  In this case only the allocs have values.
+ * Can the caller pass the stacks of the next few hundred allocs to
+ * stack_column_add_stack()?  If so, frees have no values in the column.
  */
 static inline bool
 stack_column_takes_allocs(const struct stack_column *c)

@@ -3,10 +3,10 @@
  * stack_model.h - predict the call stack of the next record
  *
  * A column of stacks (FORMAT "Columns of stacks") stores only the stacks that
- * this model does not predict.  A program that has called from stacks A, B and
- * C often calls from the same D again.  So the model predicts from the last
- * three stacks of the thread.  If it has never seen these three in this order,
- * it predicts from the last one alone.
+ * this model does not predict.  If stack D once followed stacks A, B and C, it
+ * often follows them again.  So the model predicts from the last three stacks
+ * of the thread.  If it has never seen these three in this order, it predicts
+ * from the last stack alone.
  *
  * Writer and reader use the same code, so their predictions are equal.  The
  * model allocates nothing and may be used wherever encoder.h may.  A model has
@@ -31,8 +31,9 @@
 /* Ids of stacks in a column are from 1 to UINT32_MAX; 0 is "no stack". */
 struct stack_model {
 	/*
-	 * The index is a hash of three stacks, or of one.  The value is the
-	 * stack that came next after them last time.
+	 * The index is a hash of the last three stacks ('after_three') or of
+	 * the last stack ('after_one').  The value is the stack that followed
+	 * them most recently.
 	 */
 	uint32_t after_three[1 << STACK_MODEL_AFTER_THREE_BITS];
 	uint32_t after_one[1 << STACK_MODEL_AFTER_ONE_BITS];

@@ -63,7 +63,7 @@ take_later(const struct block_page *page, unsigned i, unsigned last,
  * Find the last block before a place, which may be the end of the page.  A
  * block before the place has a home that is not after the home of the place.
  * Such a block is either in a slot before the home of the place, or in the run
- * of used slots that starts there.  The run may wrap around.
+ * of used slots that starts at this home.  The run may wrap around.
  */
 static struct found
 find_before(const struct block_page *page, unsigned place)

@@ -230,7 +230,7 @@ heaps_clear(struct heaps *heaps, uint64_t id)
 		remove_heap(heaps, heap);
 }
 
-/* Update the peaks.  The sum of sizes may wrap, as all numbers of HATF. */
+/* Update the peaks.  The sum of sizes may wrap, like all numbers of HATF. */
 static void
 note_peak(struct heaps *heaps)
 {

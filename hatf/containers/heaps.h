@@ -25,7 +25,7 @@ struct heap {
 	uint64_t id;
 	union {
 		struct block_set live;
-		/* if 'numbers_blocks' of the heaps is set */
+		/* used if 'numbers_blocks' of the heaps is set */
 		struct numbered_blocks numbered;
 	};
 	uint64_t nbytes; /* sum of the sizes of the heap's live blocks */
@@ -97,9 +97,9 @@ void heaps_clear(struct heaps *heaps, uint64_t id);
 
 /*
  * Add a block, or replace the block at 'address'.  '*replaced_ret' is true if a
- * block was replaced; it is copied to '*lost_ret' unless that is NULL.  If the
- * heaps number their blocks, set block->number.  Return false if there is no
- * memory.
+ * block was replaced.  Copy a replaced block to '*lost_ret', unless 'lost_ret'
+ * is NULL.  If the heaps number their blocks, set block->number.  Return false
+ * if there is no memory.
  */
 bool heaps_put(struct heaps *heaps, struct heap *heap, uint64_t address,
 	       struct block *block, bool *replaced_ret, struct block *lost_ret);

@@ -14,7 +14,7 @@
 #define PAGES_MIN_SHIFT 4
 #define ROWS_MIN	16
 
-/* The shift of a new page, and the largest one. */
+/* The largest 'shift' of a page.  A new page has this 'shift'. */
 #define SHIFT_MAX 6
 
 /*
@@ -68,7 +68,7 @@ grow_array(void *old, size_t old_nbytes, size_t nbytes)
 	if (array == NULL)
 		return NULL;
 	if (is_large)
-		madvise(array, nbytes, MADV_HUGEPAGE); /* a hint */
+		madvise(array, nbytes, MADV_HUGEPAGE); /* may fail */
 	if (old_nbytes != 0)
 		memcpy(array, old, old_nbytes);
 	free(old);
@@ -268,7 +268,7 @@ get_numbers(struct slab *slab, struct numbered_page *page, unsigned shift)
 
 /*
  * Give a page an array with this shift.  If there is no memory, keep the old
- * one: chains get longer, or memory is not freed.
+ * array; chains then get longer, or memory is not freed.
  */
 static void
 change_shift(struct numbered_blocks *blocks, struct numbered_page *page,
@@ -462,8 +462,9 @@ numbered_blocks_put(struct numbered_blocks *blocks, uint64_t address,
 }
 
 /*
- * After a block was removed: if its page is empty, remove the page.  If its
- * array is much too long, shorten it to four entries a block.
+ * Call this after removing a block from 'page'.  If the page is empty, remove
+ * the page.  If its array has 16 entries for each block, shorten the array to
+ * four entries for each block.
  */
 static inline void
 shrink(struct numbered_blocks *blocks, struct numbered_page *page)

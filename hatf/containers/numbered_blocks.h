@@ -45,8 +45,8 @@
 
 /*
  * Return the key of an address: the number of its page, and its place in it.
- * The low four bits of the address become the highest of the key, so addresses
- * that differ only there are in different pages.
+ * The low four bits of the address become the highest bits of the key, so
+ * addresses that differ only in these bits are in different pages.
  */
 static inline uint64_t
 numbered_key(uint64_t address)
@@ -74,7 +74,7 @@ struct numbered_row {
 #define NUMBERED_HAS_NEXT    ((uint64_t)1 << 63)
 
 struct numbered_page {
-	uint64_t number; /* keys of the page, without the place */
+	uint64_t number; /* the keys of the page's blocks, without the place */
 	/*
 	 * number of the first block of each chain, by place >> shift; 0: no
 	 * block
@@ -101,15 +101,16 @@ struct numbered_blocks {
 	unsigned page_shift; /* log2 of the number of slots in 'pages' */
 	size_t page_count;
 	/*
-	 * Where the next search for a page begins.  Any value is allowed; the
-	 * slot of the page saves the hash.
+	 * The slot where the next search for a page looks first.  Any value is
+	 * allowed.  If the page is in this slot, the search computes no hash.
 	 */
 	size_t hint;
 	size_t count; /* number of live blocks */
 	/* rows 1 to 'row_count'; row 0 is not used; aligned to cache lines */
 	struct numbered_row *rows;
 	uint32_t row_count, row_cap;
-	uint32_t *next; /* the next block in the chain of a row that has one */
+	/* for each row with NUMBERED_HAS_NEXT, the next block of its chain */
+	uint32_t *next;
 	/* numbers of free rows, the last one freed at the end */
 	uint32_t *free_rows;
 	uint32_t free_count;

@@ -200,8 +200,9 @@ hatf_stacks_add_frame(struct hatf_stacks *s, const struct hatf_frame *frame,
 	enum hatf_status status = put_content(s, frame, &number);
 
 	/*
-	 * A new frame gets the number of its content as its id, because each
-	 * new content has the next number.
+	 * Each new content gets the next number.  So a number above the count
+	 * of frames is that of a new content: add a frame with this number as
+	 * its id.
 	 */
 	if (status == HATF_OK && number > s->frame_ids.count)
 		status = add_frame(s, number, number);

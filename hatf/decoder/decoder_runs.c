@@ -81,8 +81,7 @@ lane_take(struct lane *l, const uint8_t *p, uint64_t there)
 }
 
 /*
- * The records of a run that announce others: their indices, in order.  If there
- * are none, each record of the run is one event.
+ * The indices, in order, of the reallocs of a run that announce other records.
  */
 struct announcers {
 	size_t count;
@@ -90,8 +89,8 @@ struct announcers {
 };
 
 /*
- * Count record number 'n' of a run, a realloc; store 'n' if it announces
- * others.
+ * Count record number 'n' of a run, a realloc.  Store 'n' if the realloc
+ * announces other records.
  */
 static inline void
 note_realloc(struct decoder *d, unsigned tag, size_t n, struct announcers *a)
@@ -342,8 +341,8 @@ count_carried(const struct decoder *d, const struct hatf_record *records,
 }
 
 /*
- * Count the logical events of a run: all records except those that a realloc
- * announced.
+ * Count the logical events of a run: all records except carried records and
+ * the records that a realloc announced.
  */
 static inline void
 count_run(struct decoder *d, const struct hatf_record *records, size_t n,

@@ -88,7 +88,7 @@ events_take_heaps(struct hatf_events *events, struct heaps *heaps_ret,
 	}
 	*heaps_ret = events->heaps;
 	heaps_init(&events->heaps, false);
-	events->left_over_heap = NULL; /* it belongs to the caller now */
+	events->left_over_heap = NULL; /* the caller owns this heap now */
 }
 
 void

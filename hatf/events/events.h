@@ -49,7 +49,7 @@ struct hatf_events {
 	 * before use
 	 */
 	bool strict;
-	bool inherits; /* blocks may be live that the trace does not mention */
+	bool inherits; /* live blocks may be missing in the trace */
 	/*
 	 * the trace states all blocks that were live when it began (carried
 	 * blocks)

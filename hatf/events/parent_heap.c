@@ -407,7 +407,7 @@ replay_parent(struct ancestor *a, const struct birth *birth,
 {
 	enum hatf_status status = hatf_events_open(a->reader, &a->events);
 
-	/* The child takes over the parent's heaps. */
+	/* The child takes over these heaps, so they must number blocks, too. */
 	if (status == HATF_OK && child->heaps.numbers_blocks)
 		status = hatf_events_number_blocks(a->events);
 	if (status == HATF_OK)

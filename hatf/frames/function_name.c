@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * A name of this many bytes or more, without the rest of the text, matches no
- * pattern.
+ * Size in bytes of the buffer for a name and its NUL.  A name that does not fit
+ * matches no pattern.
  */
 #define NAME_NBYTES 8192
 

@@ -117,8 +117,8 @@ is_std_name(const char *name)
 }
 
 /*
- * Is the type named by a path, such as "app::Set" or "&mut app::Set<u8>"?
- * Paths in the arguments of the type, between '<' and '>', do not count.
+ * Does the name of the type contain "::", as in "app::Set" or "&mut
+ * app::Set<u8>"?  Ignore the arguments of the type, between '<' and '>'.
  */
 static bool
 has_path(const char *type, const char *end)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hidden_frames.h - find the frames that do not show who allocates
+ * hidden_frames.h - find the frames that are not the program's own code
  *
  * The functions are pure: any thread may call them.
  */

@@ -111,8 +111,8 @@ open_again(int dir_fd, const char *name, int access, const struct stat *st)
 }
 
 /*
- * Look up, check and open a file.  'follow' is 0 to follow a link in the last
- * component, else O_NOFOLLOW.
+ * Look up, check and open a file.  'follow' is 0 (follow a link in the last
+ * component) or O_NOFOLLOW (refuse such a link).
  */
 static int
 open_checked(int dir_fd, const char *name, int access, int follow, uid_t owner)

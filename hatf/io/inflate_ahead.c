@@ -8,9 +8,9 @@
  *	| done, or being | waiting for a   | room
  *	| inflated       | thread          |
  *
- * The counts only grow.  The index of a member is its count modulo the number
- * of members.  Decompressing a member takes a tenth of a millisecond, so there
- * is little contention for the lock.
+ * The counts 'front', 'taken' and 'back' only grow.  The index of a member is
+ * its count modulo the number of members.  Decompressing a member takes a tenth
+ * of a millisecond, so there is little contention for the lock.
  */
 #include "hatf/io/inflate_ahead.h"
 
@@ -159,8 +159,8 @@ inflate_ahead_close(struct inflate_ahead *a)
 }
 
 /*
- * Only the owner's thread changes 'front' and 'back', so it may read them
- * without the lock.
+ * Only the owner's thread changes 'front' and 'back', so this thread may read
+ * them without the lock.
  */
 
 bool

@@ -20,7 +20,7 @@
 
 /*
  * Maximum length of a member, and of its data, that the queue takes.  The
- * recorder never exceeds it; zlib's streams read longer members.
+ * recorder writes no longer members; zlib's streams read longer members.
  */
 #define INFLATE_AHEAD_MEMBER_NBYTES ((size_t)512 * 1024)
 

@@ -79,8 +79,8 @@ read_some(struct input *in, uint8_t *to, size_t nbytes)
 }
 
 /*
- * Read into 'to' and count the bytes.  At the end of the file return 0 and set
- * 'status'.
+ * Read into 'to' and count the bytes.  At the end of the file, or if read()
+ * fails, return 0 and set 'status'.
  */
 static size_t
 read_file(struct input *in, uint8_t *to, size_t nbytes)
@@ -421,7 +421,7 @@ begin_member(struct input *in)
 	/*
 	 * If the next byte does not begin a member, zeros or other data follow
 	 * the last member.  Check for this case before calling zlib, which
-	 * would need two bytes to notice it.
+	 * would need two bytes to notice this case.
 	 */
 	if (*in->next != GZIP_ID1) {
 		in->status = HATF_BAD_COMPRESSION;

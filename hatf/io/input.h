@@ -5,7 +5,7 @@
  * An input reads a file, pipe or terminal that contains a trace, and returns
  * the bytes of the trace.  The trace may be compressed as gzip members or as
  * frames of zstd or lz4.  The first bytes show the compression, because no
- * plain trace begins with 1f 8b like gzip, or like the frames of
+ * plain trace begins like a gzip member (1f 8b) or like a frame of
  * frame_reader.h.
  *
  * Members that contain their length (FORMAT "Compression") are decompressed as
@@ -36,7 +36,7 @@ struct inflate_ahead;
 struct inflate;
 
 struct input {
-	int fd; /* descriptor to read from; the caller's */
+	int fd; /* descriptor to read from, owned by the caller */
 	bool compressed;
 	bool in_member; /* zlib has read a part of a gzip member */
 	bool file_ended;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A property or a record in its scope. */
+/* A property or a record, and the scope that defines it. */
 struct entry {
 	const void *definer;
 	const char *field; /* field of a property; "" for a record */

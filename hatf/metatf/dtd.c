@@ -492,8 +492,8 @@ parse_section(struct parser *p, struct dtd_place place, const char *comment)
 }
 
 /*
- * Does a section begin at the current token?  In dialect 1.1, that of the talk,
- * the word may also be "Section".
+ * Does a section begin at the current token?  In dialect 1.1, the dialect of
+ * the talk, the word may also be "Section".
  */
 static bool
 begins_section(const struct parser *p)

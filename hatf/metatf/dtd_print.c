@@ -372,7 +372,7 @@ put_braces(struct printer *p, const struct dtd_record *r)
 	put(p, "}");
 }
 
-/* Does this record consist of a length and as many bytes? */
+/* Does this record consist of a length, and bytes of this length? */
 static bool
 is_text(const struct dtd_record *r)
 {

@@ -76,7 +76,7 @@ is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Return the byte 'ahead' bytes after the next one, or NUL after the end. */
+/* Return the byte 'ahead' bytes after 'x->next', or NUL after the end. */
 static char
 peek(const struct lexer *x, size_t ahead)
 {

@@ -39,7 +39,7 @@ struct lexer {
 	const char *next, *end;
 	struct dtd_place place;
 	struct token token; /* the current token */
-	/* Line on which the previous token ended, and where it ended. */
+	/* the line on which the previous token ended, and the next byte */
 	unsigned last_line;
 	const char *last_end;
 	struct comment_span trailing; /* comments on line 'last_line' */
@@ -56,9 +56,9 @@ bool lexer_step(struct lexer *x);
 
 /*
  * lexer_take_comment() returns a copy of the comments before the current token;
- * lexer_take_trailing() returns only those on the line where the previous token
- * ended.  Return NULL if there are no such comments, or if an earlier call has
- * taken them.
+ * lexer_take_trailing() returns only the comments on the line where the
+ * previous token ended.  Return NULL if there are no such comments, or if an
+ * earlier call has taken them.
  */
 const char *lexer_take_trailing(struct lexer *x);
 const char *lexer_take_comment(struct lexer *x);

@@ -11,9 +11,9 @@
 #include <string.h>
 
 /*
- * The definitions that appendix B gives every DTD.  Of a metadata record, only
- * the tag is defined here, because the code of readers and writers knows the
- * other fields.
+ * The definitions that appendix B gives every DTD.  The metadata record has
+ * only its tag here, because the code of readers and writers knows its other
+ * fields.
  */
 static const char predefined_text[] =
 	"vfield : (length, data) {"
@@ -161,7 +161,7 @@ set_tag_width(struct build *b)
 /*
  * In dialect 1.0 the predefined records have the tags 1, 2 and 3.  In the other
  * dialects, a DTD may use these tags for its own records, and the predefined
- * records have the last three tags.
+ * records have the three highest tags.
  */
 static uint64_t
 predefined_tag(const struct build *b, unsigned nth)
@@ -287,8 +287,8 @@ is_plain(const struct build *b, const struct dtd_defs *defs)
 }
 
 /*
- * Can a record take bytes?  If the width of a field of bytes is the value of
- * another field, that value may always be 0.
+ * Can a record take bytes?  A field of bytes takes none if another field gives
+ * its width, and the value of the other field is always 0.
  */
 static bool
 takes_bytes(const struct schema_record *r)

@@ -85,8 +85,9 @@ struct schema_step {
 	enum schema_step_kind kind;
 	/*
 	 * Unique among its siblings: the second field "address" is
-	 * "address_2".  An array of one field has the name of this field; an
-	 * array of several, the name of the count and "_items".
+	 * "address_2".  An array of a field or record has the name of this
+	 * field or record.  An array of a group has the name of the count and
+	 * "_items".
 	 */
 	const char *name;
 	uint32_t field; /* STEP_FIELD: the field; STEP_REPEAT: the count */
@@ -120,7 +121,7 @@ struct schema_record {
 };
 
 struct schema_section {
-	const char *name; /* "" of the global section */
+	const char *name; /* "" for the global section */
 	uint8_t number;
 	/*
 	 * First the section's own records, then those of the global section,

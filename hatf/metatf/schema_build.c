@@ -261,7 +261,7 @@ expand_tag(struct draft *d, struct dtd_place place, const struct scope *scope,
 	return true;
 }
 
-/* Add a string of dialect 1.2: a length of two bytes, and as many bytes. */
+/* Add a string of dialect 1.2: a length of two bytes, and its bytes. */
 static bool
 expand_text(struct draft *d, const struct dtd_field *f,
 	    const struct dtd_property *p)

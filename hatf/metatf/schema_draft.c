@@ -86,7 +86,7 @@ grow_fields(struct draft *d)
 	return true;
 }
 
-/* Does the repetition 'outer' contain 'inner', or are they the same? */
+/* Is 'outer' the repetition 'inner', or a repetition that contains 'inner'? */
 static bool
 is_around(const struct draft *d, uint32_t outer, uint32_t inner)
 {

@@ -23,7 +23,7 @@ struct draft {
 	struct schema_step *steps;
 	struct step_origin *origins; /* for each step: its origin */
 	uint32_t step_count, step_capacity;
-	/* The present place of the walk through the fields. */
+	/* The place that the walk through the fields has reached. */
 	/* the innermost repetition, or DRAFT_NO_REPEAT */
 	uint32_t repeat;
 	uint32_t first_sibling; /* the first step of the present nesting */

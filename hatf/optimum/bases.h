@@ -3,14 +3,14 @@
  * bases.h - the states of a field under baseOffset, for every base at once
  *
  * There are 2^64 bases, but whole ranges of them have the same costs (costs.h).
- * A value divides the bases into ranges by the number of bytes (1, 2, 4 or 8)
- * that its offset from the base needs.  A change to the best state costs one
- * metadata record, so the costs of no base exceed those of the best state by
- * more than that record.  If no recent value favoured a range, the costs of the
- * range soon equal those of its neighbours.  So it is exact to keep one 'struct
- * costs' per range.  Usually there are about ten ranges.  There may be a
- * thousand if many small regions were once equally useful.  Then there are only
- * few different costs, which the ranges share.
+ * A value divides the bases into ranges by the number of bytes (0, 1, 2, 4 or
+ * 8) that its offset from the base needs.  A change to the best state costs one
+ * metadata record, so the costs of a base exceed those of the best state by at
+ * most the length of this record.  If no recent value favoured a range, the
+ * costs of the range soon equal those of its neighbours.  So it is exact to
+ * keep one 'struct costs' per range.  Usually there are about ten ranges.
+ * There may be a thousand if many small regions were once equally useful.  Then
+ * there are only few different costs, which the ranges share.
  *
  * Used by one thread at a time.
  */

@@ -146,9 +146,8 @@ costs_switch(struct costs c, const struct costs *forbidden)
 }
 
 /*
- * The cost of storing a number, by how many widths can store it.  The index is
- * 0 if only 8 bytes can, up to 3 if every nonzero width can, and 4 if width 0
- * can, too.
+ * The costs of storing a number, for each state.  The index is how many of the
+ * widths 4, 2, 1 and 0 can store the number.
  */
 extern const struct costs costs_of_use[5];
 

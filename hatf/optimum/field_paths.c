@@ -6,11 +6,13 @@
  * from use to use with the costs of all episodes that may be in progress:
  *
  *   none        stores the values themselves
- *   delta       stores the differences; the first value costs nothing, as it is
- *               the 'initialValue'
- *   default     continues while the value stays the same; the first use sets it
- *   stride      the first two uses set value and stride; from the third on
- *               ('regular') it continues while the difference stays the same
+ *   delta       stores the differences; the first value is the 'initialValue',
+ *               so it costs nothing
+ *   default     the first use sets the value; the episode continues while the
+ *               value stays the same
+ *   stride      the first two uses set value and stride; from the third use on
+ *               ('regular'), the episode continues while the difference stays
+ *               the same
  *   baseOffset  for every base: bases.h
  */
 #include "hatf/optimum/field_paths.h"
@@ -314,8 +316,8 @@ use(struct field_paths *p, struct open_episodes *c, size_t i)
 /*
  * A snapshot of everything on which the next costs depend, apart from the value
  * of the next use.  While a value repeats, the costs soon stop changing: an
- * episode that stores nothing for the value costs nothing more, and each one
- * that stores bytes for it soon costs more than a new episode.
+ * episode that stores nothing for the value costs nothing more, and an episode
+ * that stores bytes for the value soon costs more than a new episode.
  */
 struct snapshot {
 	struct open_episodes open;

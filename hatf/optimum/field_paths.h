@@ -5,8 +5,8 @@
  * A use of the field is a value and its record.  Between two uses is a gap,
  * where metadata may stand, except before the second address of a realloc.  The
  * result is exact: no other legal metadata within the technique takes fewer
- * bytes.  Fields are independent, so the cheapest for each is the cheapest for
- * all.
+ * bytes.  The fields are independent, so the cheapest metadata for each field
+ * is also the cheapest metadata for all fields together.
  *
  * The problem is a shortest path.  An *episode* is a sequence of uses under one
  * "set fieldInterpretation" record.  Of all that came before, only the last
@@ -25,8 +25,8 @@
 #include "hatf/optimum/rules.h"
 
 /*
- * Indices of last widths: 0 to 3 for 1, 2, 4 and 8 bytes; this one if there was
- * no nonzero width.
+ * Indices of last widths: 0 to 3 for 1, 2, 4 and 8 bytes, FIELD_PATHS_NEVER if
+ * there was no nonzero width.
  */
 #define FIELD_PATHS_NEVER 4
 

@@ -5,14 +5,14 @@
  * The method is dynamic programming over the states of each field, with the
  * true cost of each metadata record.  Within a technique (technique.h) the
  * result is exact, to the byte.  So a technique never gives a longer stream
- * than one that allows less, and "optimum" is never longer than any HATF 1.0
- * stream with the same records in the same blocks.  (After compression, either
- * may be larger.)
+ * than a technique that allows less, and "optimum" never gives a longer stream
+ * than any HATF 1.0 stream with the same records in the same blocks.  (After
+ * compression, either stream may be larger.)
  *
- * Use it for rewriting a trace, not for recording, because it allocates memory,
- * and takes about a microsecond per record.  Memory is about 4 KiB of address
- * space for each record of a span; a real trace touches a tenth of that.  Used
- * by one thread at a time.
+ * Use a planner for rewriting a trace, not for recording, because it allocates
+ * memory, and takes about a microsecond per record.  Memory is about 4 KiB of
+ * address space for each record of a span; a real trace touches a tenth of
+ * that.  Used by one thread at a time.
  */
 #ifndef HATF_OPTIMUM_H
 #define HATF_OPTIMUM_H

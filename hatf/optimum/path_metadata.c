@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * Was the field under the interpretation of this episode already before the
+ * Did the field already have the interpretation of this episode before the
  * span?
  */
 static bool
@@ -38,12 +38,12 @@ fits(const struct field_paths *p, const struct episode *e, size_t i)
 }
 
 /*
- * Move the costs in 'rest' back over the gap before use 'i'.  At first
- * rest[lane] is the cost of use 'i' and of the later uses of its episode if the
- * field has this lane at use 'i'.  Afterwards it is the cost of the same uses,
- * and of metadata before use 'i', if the field has this lane at the use before.
- * Metadata may lead from there to a cheaper lane; store the lane at use 'i' in
- * p->choices[i].
+ * Move the costs in 'rest' back over the gap before use 'i'.  At first,
+ * rest[lane] is the cost of use 'i' and of the later uses of its episode, if
+ * the field has the state 'lane' at use 'i'.  Afterwards, rest[lane] is the
+ * cost if the field has the state 'lane' at use i - 1.  It then includes the
+ * cost of metadata before use 'i' that leads to a cheaper state.  Store the
+ * lane of the state at use 'i' in p->choices[i][lane].
  */
 static void
 step_back(struct field_paths *p, size_t i, int32_t *rest)
@@ -89,8 +89,10 @@ add_use(const struct field_paths *p, const struct episode *e,
 }
 
 /*
- * Can the episode begin at use 'i', if this use and the later ones of the
- * episode cost 'sum', by lane?  If so, set its start and its lane.
+ * Can the episode begin at use 'i'?  sum[lane] is the cost of use 'i' and of
+ * the later uses of the episode, if the field has the state 'lane' at use 'i'.
+ * 'total' is the total cost after the episode.  If the episode can begin there,
+ * set its start and its lane.
  */
 static bool
 begins(const struct field_paths *p, struct episode *e, size_t i,
@@ -334,7 +336,7 @@ put_episode(struct output *o, const struct episode *e)
 	}
 }
 
-/* Place the metadata of a field that no record of the span has. */
+/* Place the metadata of a field that has no use in the span. */
 static size_t
 put_none(const struct field_paths *p, struct place_change *changes)
 {

@@ -13,7 +13,7 @@
  *                    fit; address also as an offset from the base that is near
  *                    most addresses; other fields: one state for the whole
  *                    block
- *   small-size       size: narrower where that pays
+ *   small-size       size: narrower where this saves bytes
  *   same-size        size: default for runs of equal sizes
  *   combined-size    small-size and same-size
  *   base-offset-1    address: also 1-byte offsets, and other bases
@@ -23,8 +23,9 @@
  *   best             all of the above
  *   optimum          every field: everything that HATF 1.0 has
  *
- * All up to "best" are the techniques of the paper's section 3.3, each at its
- * best.  A field that a technique does not mention is placed as by "naive".
+ * The techniques from "literal" to "best" are those of the paper's section 3.3,
+ * each with the best metadata that it allows.  For a field that a technique
+ * does not mention, the rules of "naive" hold.
  */
 #ifndef HATF_TECHNIQUE_H
 #define HATF_TECHNIQUE_H

@@ -90,9 +90,9 @@ overhead(unsigned state, uint32_t nbytes)
 /*
  * Compute the cost from OUTSIDE to each state.  At the beginning of a block,
  * the metadata sets "none" and then the width.  If the width is 0, the metadata
- * sets another width before it, as the last width.  Inside a block, the field
- * may already be under "none".  If it is under "default", the metadata sets
- * "none", which restores the last width.
+ * first sets another width, which becomes the last width.  Inside a block, the
+ * field may already be under "none".  If it is under "default", the metadata
+ * sets "none", which restores the last width.
  */
 static void
 entry_costs(const struct layout_field *f, bool restart, int32_t *cost)
@@ -144,7 +144,7 @@ step(struct use *use, int32_t *cost, const int32_t *entry, int32_t outside,
 	}
 }
 
-/* Allow the cheapest state that suits every use; if 'any', allow all states. */
+/* If 'any', allow all states; else only the cheapest that suits every use. */
 static void
 allow(const struct widths *w, bool any, bool *allowed)
 {

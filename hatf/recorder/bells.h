@@ -21,8 +21,8 @@
  *	bits 31-2   a number that each order increases
  *	bits 1-0    enum bell_call
  *
- * A process id and a namespace identify one live process.  The start tells that
- * process from an earlier one with the same process id.
+ * A process id and a namespace identify one live process.  The start
+ * distinguishes this process from an earlier process with the same process id.
  */
 #ifndef BELLS_H
 #define BELLS_H

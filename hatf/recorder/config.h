@@ -60,8 +60,8 @@ struct config {
 	/* The capacity of the ring of the initial thread. */
 	uint64_t initial_ring_words;
 	/*
-	 * No ring grows if all rings would then have more words than this, or
-	 * if the ring would have more than its share of half as many words.
+	 * All rings together grow to at most this many words, and each ring to
+	 * at most half of this number divided by the number of rings.
 	 * UINT64_MAX if the user has set the capacity of a ring.
 	 */
 	uint64_t all_ring_words;

@@ -35,9 +35,9 @@ globs_are_legal(const char *globs)
 
 /*
  * Does all of 'name' match the glob of 'n' bytes?  After a mismatch, extend
- * only the match of the last star, by one byte.  Earlier stars have their
- * shortest matches; longer ones could not lead to a match of the rest.  So a
- * name of m bytes takes at most n * m steps.
+ * only the match of the last star, by one byte.  Earlier stars keep their
+ * shortest matches, because longer matches would only leave less of the name
+ * for the rest of the glob.  So a name of m bytes takes at most n * m steps.
  */
 static bool
 matches(const char *glob, size_t n, const char *name)

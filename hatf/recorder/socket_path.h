@@ -12,8 +12,8 @@
  * The folder contains these files.  PID is the process's number in its own PID
  * namespace:
  *
- * 	PID.sock    the socket of a process with a writer thread; PID.soc- for
- * 	            the moment in which the process makes it
+ * 	PID.sock    the socket of a process with a writer thread
+ * 	PID.soc-    the name of this socket while the process makes it
  * 	PID.status  the status of a process whose writer thread has left
  * 	            (status_file.h)
  * 	bells-1     orders to processes without a writer thread (bells.h)

@@ -4,7 +4,7 @@
  *
  * Recovery needs this if a file is shorter than it was, because the power
  * failed or a copy is truncated.  What follows the last complete block is
- * useless; everything before can be read.  The file is untrusted, so these
+ * useless; everything before it can be read.  The file is untrusted, so these
  * functions check every number in it.  One thread at a time may use a file
  * descriptor.
  */

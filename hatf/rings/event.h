@@ -138,10 +138,7 @@ enum event_type {
 #define EVENT_FLAG_MORE	  8u
 #define EVENT_FLAG_FORKED 4u  /* set in EVENT_FORK: fork() has returned */
 #define EVENT_FLAG_FIELDS 16u /* set in EVENT_CLIENT: the text holds fields */
-/*
- * set in EVENT_TICK: the tick ended in at most two milliseconds, although its
- * thread may have no later event
- */
+/* set in EVENT_TICK: events use the tick for at most two milliseconds */
 #define EVENT_FLAG_BRIEF 32u
 
 /*

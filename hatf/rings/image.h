@@ -19,7 +19,7 @@
  * Commit n
  *
  *   1. overwrites the older of the two slots of each ring that the writer
- *      thread knows;
+ *      thread knows and whose state has changed;
  *   2. writes slot n & 1 of the image;
  *   3. sets image.seq to n;
  *   4. only then releases the room in the rings.

@@ -91,8 +91,8 @@ narrate_read_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns)
 /*
  * Return the time of a stamp, in ns since the start.  A stamp can be older than
  * the last two readings, if an open realloc delayed the event or if the thread
- * of the event did not run for a while.  Such an event was published after the
- * readings, so the time of the older reading is not later than the event.
+ * of the event did not run for a while.  Convert such a stamp by the longer
+ * timeline, but return at most the time of the older of these two readings.
  */
 static uint64_t
 ns_of(const struct narrator *n, uint64_t stamp)
@@ -107,9 +107,9 @@ ns_of(const struct narrator *n, uint64_t stamp)
 }
 
 /*
- * Several stamps in a row can have the same time in the trace.  Count the
- * stamps, from the one with the time 'ns' on, that certainly have the same
- * time.
+ * Several stamps in a row can have the same time in the trace.  Return how many
+ * stamps certainly have the time of the stamp that was converted to 'ns'.
+ * Count this stamp and later stamps.
  */
 static uint64_t
 count_same(const struct narrator *n, uint64_t ns)
@@ -258,8 +258,8 @@ step_of_tick(const struct narrator *n, uint64_t stamp, bool is_brief)
 
 /*
  * Prepare for an event that gets the time of the tick 'stamp'.  Put a clock
- * comment if the last one says that events have their own times, or if the step
- * that it gives is too small or much too large.
+ * comment if the last clock comment says that events have their own times, or
+ * if the step in the last clock comment is too small or much too large.
  */
 static void
 note_tick(struct narrator *n, uint64_t stamp, bool is_brief)
@@ -293,7 +293,7 @@ begin_event(struct narrator *n, const struct event *ev)
 		note_tick(n, ev->stamp, ev->by_brief_tick);
 }
 
-/* Append the attribute of a call stack, and define it; 0: do nothing. */
+/* Append the attribute of a call stack, and define the stack; 0: no stack. */
 static void
 put_stack_attribute(struct narrator *n, uint32_t stack, uint8_t *attributes,
 		    size_t cap, size_t *used)
@@ -548,7 +548,7 @@ narrate_carried_heap(struct narrator *n, uint64_t heap, const uint64_t *name)
 	put_heap_record(n, HATF_CREATE_HEAP, 0, heap, name, true);
 }
 
-/* Put the records of a heap's event: those of malloc, with the heap's id. */
+/* Put the records of an event of a heap; each record has the heap's id. */
 static void
 put_heap_event(struct narrator *n, const struct order_producer *producer,
 	       const struct event *ev)

@@ -66,8 +66,8 @@ open_reallocs_remove(struct open_reallocs *o, struct order_producer *s)
 		link = &(*link)->realloc_child[branch(s, depth)];
 	}
 	/*
-	 * Fill the place at '*link' with the higher child, whose own place is
-	 * the next one to fill.
+	 * Move the higher child up to the place at '*link'.  Then fill the
+	 * place that this child has left, and so on.
 	 */
 	for (;;) {
 		const unsigned side = higher(child);
@@ -113,9 +113,10 @@ open_reallocs_find(struct open_reallocs *o, uint64_t first, uint64_t last)
 			continue;
 		}
 		/*
-		 * All old addresses on the left are lower than that address,
-		 * and so at most 'last'.  So the left child is a result if its
-		 * old block does not end before 'first'.
+		 * All old addresses on the left are lower than the lowest one
+		 * that the right child can have, and so at most 'last'.  So the
+		 * left child is a result if its old block does not end before
+		 * 'first'.
 		 */
 		if (left != NULL && left->realloc_last >= first)
 			return left;

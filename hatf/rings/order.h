@@ -26,8 +26,9 @@
  * back the memory of its new block, and before the next allocation (by any
  * thread) in its old block.  So a realloc is passed on at the stamp of its end,
  * or just before the first allocation in its old block, whichever is earlier.
- * If that allocation has no stamp of its own, that free may still be missing.
- * Then the realloc is passed on as a free, and later an alloc.
+ * If the allocation in the old block has no stamp of its own, the free that
+ * gave back the memory of the new block may still be missing.  Then the realloc
+ * is passed on as a free, and later an alloc.
  *
  * The rules hold for the blocks of all heaps, since all heaps share the address
  * space.
@@ -83,8 +84,9 @@ struct order_producer {
 	 */
 	uint64_t realloc_old, realloc_heap;
 	unsigned realloc_code;
-	/* Members for open_reallocs.c.  The last byte of the old block: */
+	/* for open_reallocs.c: the address of the last byte of the old block */
 	uint64_t realloc_last;
+	/* for open_reallocs.c: the children in the tree */
 	struct order_producer *realloc_child[2];
 	/*
 	 * For pass_open_reallocs(): the next realloc in its chain, which
@@ -142,12 +144,14 @@ typedef size_t order_run_sink(void *context,
 
 struct order {
 	/*
-	 * heap of producers, at most 'queue_max'; the smallest stamp is first
+	 * binary heap of producers, at most 'queue_max'; the producer with the
+	 * smallest stamp is first
 	 */
 	struct order_producer **queue;
 	uint32_t queue_max, queue_count;
 	uint32_t open_count; /* number of producers with an open realloc */
-	struct open_reallocs open; /* those whose 'realloc_listed' is set */
+	/* the producers whose 'realloc_listed' is set */
+	struct open_reallocs open;
 	order_sink *sink;
 	/* set by the caller; NULL: every event goes to 'sink' */
 	order_run_sink *run_sink;
@@ -155,8 +159,8 @@ struct order {
 	/*
 	 * order_round() reports at most this many more reallocs that were in
 	 * progress at a fork.  order_init() sets UINT64_MAX.  The caller can
-	 * lower the limit, because F forks and R open reallocs have F times R
-	 * reports, which even a small ring file can claim.
+	 * lower the limit, because even a small ring file can claim F forks and
+	 * R open reallocs, which would need F times R reports.
 	 */
 	uint64_t fork_reports_left;
 	/* for pass_fork(): the producer whose fork has returned */
@@ -181,10 +185,10 @@ void order_init(struct order *o, struct order_producer **queue,
 /*
  * Do one round over 'n' producers: read their heads, and pass on the events
  * that rules 3 and 4 allow.  'until' is the time T, as a stamp.  With 'force',
- * an open realloc, whose end event is not published, does not stop the other
- * producers.  If another thread gets the old block in the meantime,
- * order_round() first passes on a free of the old block, and at the end of the
- * realloc an alloc.
+ * an open realloc whose end event is not published does not stop the other
+ * producers.  If another thread gets the old block before the end of the
+ * realloc, order_round() first passes on a free of the old block, and at the
+ * end of the realloc an alloc.
  */
 void order_round(struct order *o, struct order_producer *const *producers,
 		 uint32_t n, uint64_t until, bool force);

@@ -70,7 +70,7 @@ struct ring_commit {
 /* the trace has the destroyThread record of the ring's thread */
 #define RING_COMMIT_GONE  16u
 #define RING_COMMIT_TICK  32u /* 'stamp' is the stamp of a tick */
-#define RING_COMMIT_BRIEF 64u /* ... which has EVENT_FLAG_BRIEF */
+#define RING_COMMIT_BRIEF 64u /* 'stamp' is the stamp of a brief tick */
 /* lowest bit of the realloc's size code */
 #define RING_COMMIT_CODE_SHIFT 16
 

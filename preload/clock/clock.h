@@ -15,7 +15,7 @@
  *
  *   CLOCK_IDLE      the writer sleeps; wake it (clock_wake())
  *   CLOCK_STAMPED   stamp each event, and read the word again after the stamp
- *   CLOCK_PENDING   the same; the writer is about to grant the tick
+ *   CLOCK_PENDING   as CLOCK_STAMPED; the writer is about to grant the tick
  *   anything else   the current tick, itself a stamp; for its owner only
  *
  * Why stamps and ticks give the right order: let event A of one thread precede

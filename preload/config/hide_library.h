@@ -16,11 +16,11 @@ bool hide_library_may_change(const char *string);
 
 /*
  * Remove the recorder from LD_PRELOAD in 'environment', an array as in
- * environ(7), in place, if hide_library_may_change() allows to change the
+ * environ(7), in place, if hide_library_may_change() allows a change of the
  * string.  The recorder is then in no program that the process executes with
- * this environment, or with another one that has the same strings.  Another
- * thread may read the environment at the same time.  Allocates nothing, makes
- * no system call.
+ * this environment, or with another environment that has the same strings.
+ * Another thread may read the environment at the same time.  This function
+ * allocates nothing and makes no system call.
  */
 void hide_library(char *const environment[]);
 

@@ -188,9 +188,9 @@ close_others(void)
 		const unsigned kept = next_kept(from);
 
 		/*
-		 * If close_range() fails, close the descriptors one by one.  It
-		 * fails before Linux 5.9, and under a filter of system calls
-		 * that does not list it.
+		 * If close_range() fails, close the descriptors one by one.
+		 * close_range() fails on Linux before 5.9, and under a filter
+		 * of system calls that does not allow close_range().
 		 */
 		if (kept > from &&
 		    syscall(SYS_close_range, from,

@@ -119,7 +119,10 @@ landlock_drop_rights(void)
 	landlock_enforce(create_ruleset(&a));
 }
 
-/* The rights that the rules control, which are those that the kernel knows. */
+/*
+ * The rights that the rules control: those of FS_SOMEWHERE that the kernel
+ * knows.
+ */
 static uint64_t handled;
 
 int

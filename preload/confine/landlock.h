@@ -6,13 +6,14 @@
  * apply to all code that the thread executes.  Suppose that the program gives
  * up privileges by a call that the recorder cannot see, and that an intruder
  * then injects code into the process.  If the writer executes this code, the
- * rules apply to this code, too.  The rules do not affect other threads, as a
- * filter on system calls would (privileges.h).  Only the writer thread calls
- * these functions.
+ * rules apply to this code, too.  The rules do not affect other threads.  (A
+ * filter on the writer's system calls could prevent other threads from adding
+ * filters, see privileges.h.)  Only the writer thread calls these functions.
  *
  * A kernel with an old version of Landlock enforces fewer rules, and a kernel
- * without Landlock none.  Under a filter on system calls, these functions make
- * no rules either, because the filter might kill the process for the attempt.
+ * without Landlock enforces none.  Under a filter on system calls, these
+ * functions make no rules either, because the filter might kill the process for
+ * the attempt.
  */
 #ifndef LANDLOCK_H
 #define LANDLOCK_H
@@ -21,7 +22,7 @@
  * Give up the rights that the writer never needs.  Call this first.  From then
  * on the thread cannot execute programs, make devices, pipes and symbolic
  * links, remove folders, use TCP, send signals to other processes, or connect
- * to the abstract sockets of others.
+ * to the abstract sockets of other processes.
  */
 void landlock_drop_rights(void);
 

@@ -187,7 +187,7 @@ const void *const PRIVILEGES_MINIMAL_FILTER = &minimal_filter;
 #define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define DENY  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
 /*
- * Kill the thread.  If it is the last one, the process dies by SIGSYS (see
+ * Kill the thread.  If it is the last thread, the process dies by SIGSYS (see
  * end_by_signal() in hidden_thread.c).
  */
 #define END BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_THREAD)
@@ -328,19 +328,18 @@ privileges_may_change_user(void)
 
 /*
  * Drop the bounding set and the special rights of root.  Both matter only to
- * programs that a thread executes, and the writer executes none.  Since the
- * writer drops both here, it need not follow when the program drops them.
- * These calls fail if the thread lacks the capability for them.  Under a
- * filter, make no such call, since the filter might kill the process for it.
+ * programs that a thread executes, and the writer executes none.  The writer
+ * drops both here, so it has nothing to do when the program drops them later.
+ * The calls below fail if the thread lacks the capability for them.  Under a
+ * filter, make no such call, since the filter might kill the process for the
+ * call.
  */
 static void
 limit_inheritance(void)
 {
 	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0)
 		return;
-	/*
-	 * Stop at 64, since a filter may make the call succeed for any number.
-	 */
+	/* Stop at 64, since the kernel has at most 64 capabilities. */
 	for (unsigned long n = 0;
 	     n < 64 && prctl(PR_CAPBSET_DROP, n, 0, 0, 0) == 0; n++)
 		;
@@ -358,8 +357,8 @@ privileges_limit(void)
 	/* Clear the inheritable set, which also clears the ambient set. */
 	set_capabilities(get_permitted() & KEPT, false);
 	/*
-	 * If this thread executed a setuid program in spite of all, that
-	 * program would now gain no rights.
+	 * From now on, even a setuid program that this thread executed would
+	 * gain no rights.
 	 */
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }

@@ -25,8 +25,9 @@
  * one thread has a filter that the calling thread lacks.  Some programs install
  * filters for all threads by calls that the recorder cannot see: Java programs
  * (Elasticsearch) look up syscall(3) in libc itself, and Go programs (Beats) do
- * not use libc.  If the writer had a filter of its own, these programs would
- * continue without theirs.
+ * not use libc.  If the writer had a filter of its own, the kernel would refuse
+ * the filters of these programs, and the programs would continue without their
+ * filters.
  */
 #ifndef PRIVILEGES_H
 #define PRIVILEGES_H
@@ -108,8 +109,8 @@ void privileges_lower(struct privileges_saved *before_ret);
 void privileges_restore(const struct privileges_saved *before);
 
 /*
- * The writer thread asks: does it have CAP_SETUID?  If it does, the program may
- * still change to another user.
+ * The writer thread calls this: does the writer have CAP_SETUID?  If the writer
+ * has it, the program may still change to another user.
  */
 bool privileges_may_change_user(void);
 

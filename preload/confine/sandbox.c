@@ -415,8 +415,9 @@ sandbox_harm(const void *program)
 		return 0;
 	/*
 	 * Copy the filter to mapped memory, since a large filter does not fit
-	 * on a small stack.  A filter that forbids this mmap() counts as
-	 * harmful, because the call is in program_calls.
+	 * on a small stack.  This mmap() kills the process only under an
+	 * earlier filter that was found harmful, because the call is in
+	 * program_calls.
 	 */
 	filter = mmap(NULL, p.len * sizeof(*filter), RW,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);

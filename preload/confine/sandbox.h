@@ -54,8 +54,8 @@ enum sandbox_harm {
  * Return the harm that a filter would do: values of enum sandbox_harm, or-ed.
  * 'program' is the address of the struct sock_fprog that the program passes to
  * the kernel, and may be invalid.  Return 0 for a filter without harm, and for
- * one that the kernel will refuse.  If there is no memory to try the filter,
- * return SANDBOX_PROGRAM | SANDBOX_START.
+ * a filter with an invalid address or length, which the kernel will refuse.  If
+ * there is no memory to try the filter, return SANDBOX_PROGRAM | SANDBOX_START.
  */
 unsigned sandbox_harm(const void *program);
 

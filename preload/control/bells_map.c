@@ -24,8 +24,9 @@ struct path {
 };
 
 /*
- * Build the path of a file of bells, or of the file that becomes it if
- * 'is_making' is set.  Return false if the path is too long.
+ * Build the path of the file of bells.  If 'is_making' is set, build the
+ * temporary path under which make() fills the file.  Return false if the path
+ * is too long.
  */
 static bool
 build_path(struct path *path, const char *directory, bool is_making)
@@ -57,8 +58,9 @@ is_fit(int fd, uint32_t uid)
 }
 
 /*
- * Return a descriptor of a fit file, or -1.  Set '*is_unfit_ret' if an unfit
- * file has that name.
+ * Open the file, and return its descriptor if is_fit() accepts the file.
+ * Otherwise return -1.  Set '*is_unfit_ret' to whether a file has this name,
+ * but is not accepted.
  */
 static int
 open_fit(const struct path *path, uint32_t uid, bool *is_unfit_ret)
@@ -78,9 +80,9 @@ open_fit(const struct path *path, uint32_t uid, bool *is_unfit_ret)
 
 /*
  * Give the file its size, and reserve its pages.  tmpfs allocates a page at the
- * first read, so on a full tmpfs SIGBUS would end the program.  Other file
- * systems may not support fallocate(), but can read a hole without a page, so
- * there the size suffices.
+ * first read, so on a full tmpfs SIGBUS would end the program.  A file system
+ * that does not support fallocate() can read a hole without a page.  On such a
+ * file system, setting the size suffices.
  */
 static bool
 fill(int fd)
@@ -98,7 +100,7 @@ fill(int fd)
 
 /*
  * Make the file under a temporary name, so that no process finds an unfinished
- * one.  If several processes make it at the same time, the first rename wins.
+ * file.  If several processes make it at the same time, the first rename wins.
  */
 static void
 make(const struct path *path, const char *directory)
@@ -134,7 +136,10 @@ open_or_make(const char *directory, uint32_t uid)
 	fd = open_fit(&path, uid, &is_unfit);
 	if (fd >= 0)
 		return fd;
-	/* Only hatftrace uses the directory, so remove an unfit file. */
+	/*
+	 * Only hatftrace uses the directory, so remove a file that is_fit()
+	 * does not accept.
+	 */
 	if (is_unfit)
 		syscall(SYS_unlinkat, AT_FDCWD, path.text, 0);
 	make(&path, directory);

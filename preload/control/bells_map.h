@@ -23,7 +23,7 @@ struct bells_page {
 	bool is_mapped;
 };
 
-/* Does the page have the slot of process 'number' of that user? */
+/* Does the page have the slot of process 'number' of user 'uid'? */
 bool bells_are_mapped(const struct bells_page *page, uint32_t uid,
 		      uint64_t number);
 
@@ -31,7 +31,7 @@ bool bells_are_mapped(const struct bells_page *page, uint32_t uid,
  * Map the page that contains the slot of process 'number', at the address of
  * the page that was mapped last.  The file is in 'directory', which belongs to
  * user 'uid' alone.  Make the file if there is none.  The mapping is read-only.
- * Return false, with nothing changed, if the page could not be mapped.
+ * If the page cannot be mapped, leave '*page' unchanged and return false.
  */
 bool bells_map(struct bells_page *page, const char *directory, uint32_t uid,
 	       uint64_t number);

@@ -18,8 +18,8 @@
 #define ORDER_NS 200000000ull
 
 /*
- * A client that has been connected for this long must make room for another
- * one.
+ * If all connections are in use, a client that has been connected for this long
+ * must make room for a new client.
  */
 #define STAY_NS 5000000ull
 
@@ -173,7 +173,7 @@ add_client(int fd, uint64_t now_ns)
 	serve_client(c.count - 1, now_ns);
 }
 
-/* Is there room for another client, or can the oldest one make room? */
+/* Is there room for another client, or can the oldest client make room? */
 static bool
 have_room(uint64_t now_ns)
 {
@@ -181,7 +181,10 @@ have_room(uint64_t now_ns)
 	       now_ns - c.clients[0].since_ns > STAY_NS;
 }
 
-/* Accept a client.  Return false if none is waiting, or if this fails. */
+/*
+ * Accept a client.  Return false if no client is waiting, or if accept4(2)
+ * fails.
+ */
 static bool
 accept_client(int listener, uint32_t uid, uint64_t now_ns)
 {

@@ -4,9 +4,10 @@
  *
  * Each connection carries one order, a line of text, and one answer.  A client
  * that sends nothing must keep neither the writer nor another client waiting.
- * So no call blocks, and there are few connections at once, each for a limited
- * time.  If all of them are in use and another client waits, the oldest one
- * that had time to send its order makes room.
+ * Therefore no call blocks, and each of the CLIENTS_MAX connections lasts for a
+ * limited time.  If all connections are in use and another client waits, close
+ * the oldest connection, provided that its client has had time to send an
+ * order.
  *
  * Only the writer thread uses this.
  */
@@ -23,7 +24,7 @@
 
 /*
  * Carry out 'order', a word without its line end, and add lines of key=value to
- * 'answer'.  Return NULL, or the reason for which it failed.
+ * 'answer'.  Return NULL, or the reason for which the order failed.
  */
 typedef const char *clients_obey(const char *order, struct text *answer);
 
@@ -32,7 +33,7 @@ void clients_init(clients_obey *obey);
 
 /*
  * Read what clients have sent, answer complete orders, and accept a limited
- * number of new clients at 'listener'.  Only processes of the user 'uid' and
+ * number of new clients at 'listener'.  Only processes of user 'uid' and of
  * root get an answer.
  */
 void clients_serve(int listener, uint32_t uid, uint64_t now_ns);
@@ -43,13 +44,13 @@ unsigned clients_count(void);
 /*
  * Fill 'fds' with the descriptors that become readable when clients_serve() has
  * work: the connections and, if another client can be accepted, 'listener'.
- * Return how many these are.
+ * Return the number of these descriptors.
  */
 unsigned clients_descriptors(int listener, int fds[CLIENTS_MAX]);
 
 /*
- * Return how long the writer may sleep without clients_serve(); UINT64_MAX: as
- * long as no descriptor becomes readable.
+ * Return how long the writer may sleep without clients_serve(); UINT64_MAX:
+ * until a descriptor becomes readable.
  */
 uint64_t clients_patience_ns(void);
 

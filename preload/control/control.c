@@ -36,7 +36,7 @@ _Static_assert(CLIENTS_MAX <= WRITER_SLEEP_FDS,
 	       "the writer must be able to watch all clients");
 
 static struct {
-	_Atomic bool wanted; /* written by the writer thread */
+	_Atomic bool wanted; /* after control_init(), only the writer sets it */
 	bool tried;	     /* has the writer tried to make the socket? */
 	clients_obey *obey;
 	char runtime[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
@@ -62,11 +62,13 @@ static struct {
 } c;
 
 /*
- * The page is not wiped, because the child of a fork has its parent's mapping.
+ * Not wiped in the child of a fork, because the child has its parent's mapping.
  */
 static struct bells_page bells;
 
-/* The flag is not wiped, because it also applies to children. */
+/*
+ * Not wiped in the child of a fork, because the flag applies to the child, too.
+ */
 static _Atomic bool is_forbidden;
 
 void
@@ -288,8 +290,8 @@ write_status(int fd)
 
 	/*
 	 * The mapping keeps the lock when the descriptor is closed.  A lock
-	 * shows that the process exists.  Unlike a process id, it means the
-	 * same in all PID namespaces.
+	 * shows that the process exists.  Unlike a process id, the lock means
+	 * the same in all PID namespaces.
 	 */
 	syscall(SYS_flock, fd, LOCK_EX | LOCK_NB);
 	if (syscall(SYS_pwrite64, fd, &file, used, 0) != (long)used)
@@ -462,9 +464,9 @@ static bool
 listen_for_bell(bool is_leaving)
 {
 	/*
-	 * seq_cst: see make_socket().  Take no orders by the bell if the
-	 * process has two users, since the other user could truncate the file,
-	 * and SIGBUS would end the program.
+	 * seq_cst: see make_socket().  Take no orders by the bell if the real,
+	 * effective and saved user ids differ.  Otherwise another user could
+	 * truncate the file, and SIGBUS would end the program.
 	 */
 	if (atomic_load_explicit(&c.is_unlinked, memory_order_seq_cst) ||
 	    !is_one_user() || !have_bells())
@@ -530,7 +532,7 @@ control_is_busy(void)
 	return clients_count() != 0;
 }
 
-/* The longest time that the writer may take to make a socket. */
+/* How long control_unlink() waits at most while a socket is being made. */
 #define MAKING_NS 100000000ull
 
 void
@@ -566,8 +568,9 @@ void
 control_close(void)
 {
 	/*
-	 * relaxed: no thread waits for this store.  Either the process
-	 * continues, for example after an exec that failed, or its writer ends.
+	 * Let control_serve() make a socket again if the process continues, for
+	 * example after an exec that failed.  relaxed: no thread waits for this
+	 * store.
 	 */
 	atomic_store_explicit(&c.is_unlinked, false, memory_order_relaxed);
 	close_socket();

@@ -4,7 +4,7 @@
  * bells
  *
  * A Unix stream socket, PID.sock in one of the user's directories (control.c),
- * takes one order a connection.  An order is a line of text.  The answer is
+ * takes one order per connection.  An order is a line of text.  The answer is
  * "ok" or "error", and lines of key=value.  Only the same user and root get an
  * answer.  The socket belongs to the writer thread, whose descriptors the
  * program does not have.
@@ -36,7 +36,7 @@ void control_init(bool wanted, char *const environment[], clients_obey *obey);
 
 /*
  * The writer thread calls this when it begins: note its thread id, and open the
- * signalfd.
+ * signalfd if the process takes orders.
  */
 void control_begin(void);
 

@@ -25,7 +25,7 @@ static struct {
 	int signals;  /* the signalfd; -1: none */
 	/* 1 while the writer is in ppoll() or about to call it. */
 	_Atomic uint32_t is_polling;
-} s; /* writer_sleep_init() sets the descriptor */
+} s; /* 'signals' is valid after writer_sleep_init() */
 
 /*
  * Not wiped in the child of a fork, since the flag applies to the child, too.

@@ -5,11 +5,11 @@
  * The loader does not record which objects were loaded with RTLD_DEEPBIND.  If
  * the loader has already bound a slot, the slot's value shows whether its calls
  * reach us.  If the loader binds the slot only at the first call, the value
- * does not show this yet.  But suppose that libc is the only other object that
- * defines a function of that name.  Then storing our function in the slot is
- * right in both cases: the call reaches libc's function, or ours, which calls
- * libc's.  If our function calls another allocator than that object's, leave
- * the slot as it is.
+ * does not show this yet.  But if exactly one other object, such as libc,
+ * defines a function of that name, store our function in the slot: the loader
+ * would choose that object's function or ours, and ours calls that object's.
+ * If our function calls the allocator of a different object, leave the slot as
+ * it is.
  */
 
 #include "preload/heaps/deep_bound.h"
@@ -61,7 +61,9 @@ static uint64_t done_subs;
 static bool
 is_allocation(const char *name, const void *target)
 {
-	/* The recorder exports no other names of C++ than the operators'. */
+	/*
+	 * The only C++ names that the recorder exports are those of operators.
+	 */
 	return heap_calls_has(name) || (strncmp(name, "_Z", 2) == 0 &&
 					elf_lookup_beside(target, "malloc"));
 }
@@ -105,8 +107,8 @@ is_in_program(const void *address)
 
 /*
  * Report by missed_calls_note() that calls of 'target' through the slot bypass
- * the recorder.  If 'is_followed' is set, only calls before now bypassed the
- * recorder.
+ * the recorder.  If 'is_followed' is set, only calls before now may have
+ * bypassed the recorder.
  */
 static void
 note(const struct pass *pass, const struct patch_slot *slot, const void *target,
@@ -138,9 +140,9 @@ follow_unbound(struct pass *pass, const struct patch_slot *slot, void *ours)
 		return;
 	all = find_all(pass, slot->name, ours);
 	/*
-	 * If the only definition belongs to another allocator than ours, leave
-	 * the slot to the loader, which knows whether the object is bound past
-	 * us.
+	 * If the only other definition is not in the allocator that our
+	 * functions call, leave the slot unbound.  Only the loader knows
+	 * whether the object's calls bypass us.
 	 */
 	if (all.count == 1 && leads_to(slot->name, all.first))
 		patch_write(slot, ours);

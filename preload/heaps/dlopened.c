@@ -107,9 +107,9 @@ static _Atomic uint64_t seen_changes;
 static _Atomic int looking_pid; /* process that examines new objects; 0: none */
 
 /*
- * Does the program's malloc() call the recorder's?  If it does, patch the
- * objects that are bound past the recorder (deep_bound.h).  Constant once the
- * process has started.
+ * Does the program's malloc() call the recorder's?  If so, patch the objects
+ * whose calls bypass the recorder (deep_bound.h).  Constant once the process
+ * has started.
  */
 static bool is_followed;
 
@@ -204,7 +204,8 @@ look_at_changes(bool in_time)
 	const uint64_t changes = count_changes();
 
 	/*
-	 * relaxed: threads write 'seen_changes' only while they hold the lock.
+	 * relaxed: threads write 'seen_changes' only while they hold our lock
+	 * or the loader's.
 	 */
 	if (atomic_load_explicit(&seen_changes, memory_order_relaxed) ==
 	    changes)
@@ -280,11 +281,11 @@ typedef int catch_fn(void *exception, void (*operate)(void *), void *argument);
 static catch_fn *real_catch;
 
 /*
- * Replacement of _dl_catch_exception().  glibc's loader runs through this
- * function each step of dlopen() that may fail, and the constructors of the new
- * objects.  The loader calls the function by a slot, which other objects can
- * change.  For the constructors, which cannot fail, 'exception' is NULL.  At
- * that moment the new objects are already relocated.  The caller holds the
+ * Replacement of _dl_catch_exception().  glibc's loader calls this function to
+ * run each step of dlopen() that may fail, and to run the constructors of the
+ * new objects.  The loader calls the function by a slot, which other objects
+ * can change.  For the constructors, which cannot fail, 'exception' is NULL.
+ * At that moment the new objects are already relocated.  The caller holds the
  * loader's lock.
  */
 static int
@@ -339,9 +340,9 @@ visit_loader(struct dl_phdr_info *info, size_t nbytes, void *unused)
 
 /*
  * Return our replacement of the function 'name', or NULL.  For RTLD_NEXT the
- * result depends on the caller, so return NULL.  For RTLD_DEFAULT the result
- * depends on the caller if objects are loaded locally, since our own search may
- * not find what the caller would find.  Return NULL in that case, too.
+ * result depends on the caller, so return NULL.  For RTLD_DEFAULT, our own
+ * search does not find a function that only the caller can see, in an object
+ * that was loaded with RTLD_LOCAL.  Return NULL in that case, too.
  */
 void *
 dlopened_find(void *handle, const char *name)

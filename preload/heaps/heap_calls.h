@@ -3,8 +3,8 @@
  * heap_calls.h - record the calls of an allocator that has several heaps
  *
  * The wrappers of such an allocator's functions call this module, which finds
- * the heap of each block in heap_table.h.  A heap that is NULL means malloc's
- * heap, number 0.
+ * the heap of each block in heap_table.h.  NULL instead of a heap means
+ * malloc's heap, number 0.
  *
  * Such an allocator may also provide malloc() and the other functions of C.
  * Then malloc() may allocate from any of its heaps, and free() and operator
@@ -48,8 +48,8 @@ bool heap_calls_has(const char *name);
 void heap_calls_patch_again(void);
 
 /*
- * Return the heap of 'p', or NULL for malloc's heap.  To find the heap, call
- * the function that was given to heap_calls_begin().
+ * Return the heap of 'p', or NULL for malloc's heap.  The function that was
+ * given to heap_calls_begin() finds the heap.
  */
 struct pool *heap_calls_of(const void *p);
 

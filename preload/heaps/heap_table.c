@@ -26,7 +26,7 @@ struct node {
 };
 
 struct block {
-	struct node node; /* by address */
+	struct node node; /* in the table of blocks */
 	size_t size;
 	struct pool *pool;
 	/* neighbours in the list of the heap's blocks */

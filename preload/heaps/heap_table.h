@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_table.h - the heaps of an allocator that has several, and the heap of
- * each of their blocks
+ * heap_table.h - the heaps of an allocator that has several heaps, and the heap
+ * of each block
  *
  * The program frees a block without naming its heap, but the trace must name
  * the heap.  The allocator identifies a heap by a handle, which is the address
@@ -85,7 +85,7 @@ bool heap_table_knows(const void *p);
 
 /*
  * Move the heap's blocks from the table to a list, and return the list; NULL if
- * the heap has no blocks.  This is for a call of the allocator that ends the
+ * the heap has no blocks.  Use this for a call of the allocator that ends the
  * heap or frees all its blocks.  The recorder must record such a call before
  * the real call, but the allocator may refuse the real call.
  */
@@ -98,8 +98,8 @@ heap_table_next(const struct heap_table_block *at, const void **p_ret,
 		size_t *size_ret);
 
 /*
- * Free the list.  heap_table_forget() drops the blocks of the list;
- * heap_table_show() puts them back into the table.
+ * Call one of these after heap_table_hide().  heap_table_forget() frees the
+ * blocks of the list.  heap_table_show() puts the blocks back into the table.
  */
 void heap_table_forget(struct pool *pool, struct heap_table_block *hidden);
 void heap_table_show(struct pool *pool, struct heap_table_block *hidden);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interpose_mimalloc.c - the functions that mimalloc has beyond C's
+ * interpose_mimalloc.c - the functions that mimalloc has beyond those of C
  *
  * Each function records the same events as its counterpart in interpose.c.  A
  * block from a heap of mi_heap_new() is recorded in that heap.  The free of
@@ -431,8 +431,8 @@ begin_pools(void)
 }
 
 /*
- * Delete the heap with this handle.  If it has blocks, it stays in the trace
- * until its last block is freed.  Otherwise it ends now.
+ * Delete the heap with this handle.  If the heap has blocks, it stays in the
+ * trace until its last block is freed.  If the heap has no blocks, it ends now.
  */
 static void
 delete_pool(const void *handle)

@@ -18,8 +18,8 @@ void jemalloc_patch(void);
 bool jemalloc_has(const char *name);
 
 /*
- * Return our replacement of jemalloc's function 'name', which is at 'real', or
- * NULL.
+ * If the function 'name' at the address 'real' is jemalloc's, return our
+ * replacement.  Otherwise return NULL.
  */
 void *jemalloc_stand_in(const char *name, void *real);
 

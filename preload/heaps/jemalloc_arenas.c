@@ -163,7 +163,7 @@ meet(struct arenas *a, unsigned arena)
 /*
  * Return the arena of 'p', or ARENAS_MAX if jemalloc cannot tell.  Versions
  * without "arenas.lookup" only tell the calling thread's arena, so return that
- * one.
+ * arena.
  */
 static unsigned
 look_up(const struct arenas *a, const void *p)

@@ -88,9 +88,9 @@ void arenas_end(struct arenas *a, const struct arenas_act *act,
 
 /*
  * Return the heap of the block 'p', which a function of jemalloc has just
- * returned, or NULL for malloc's heap.  'flags' is the argument of that
- * function with this name, or 0 if the function has none.  'p' is NULL if the
- * call failed.
+ * returned, or NULL for malloc's heap.  'flags' is that function's argument
+ * 'flags', or 0 if the function has no such argument.  'p' is NULL if the call
+ * failed.
  */
 struct pool *arenas_of(struct arenas *a, const void *p, int flags);
 

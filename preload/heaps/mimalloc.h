@@ -18,8 +18,8 @@ void mimalloc_patch(void);
 bool mimalloc_has(const char *name);
 
 /*
- * Return our replacement of mimalloc's function 'name', which is at 'real', or
- * NULL.
+ * If the function 'name' at the address 'real' is mimalloc's, return our
+ * replacement.  Otherwise return NULL.
  */
 void *mimalloc_stand_in(const char *name, void *real);
 

@@ -80,7 +80,10 @@ struct patch {
  */
 bool patch_calls(struct patch *patches, size_t n, const char *const *markers);
 
-/* Like patch_calls(), if the caller has set 'real' in each patch. */
+/*
+ * Make all loaded objects call our functions, as patch_calls() does.  The
+ * caller has set 'real' in each patch.
+ */
 void patch_known(struct patch *patches, size_t n);
 
 /* Return the patch with this name, or NULL. */

@@ -2,11 +2,11 @@
 /*
  * interpose.c - the allocation functions of C
  *
- * Each function calls the real one and records an event.  order.h relies on the
+ * Each function calls the real one and records an event. order.h relies on the
  * order of the call and the event.  The function records a free before the real
  * call, because after that call another thread may get the block.  It records
- * an allocation after the real call and before it returns, because after the
- * return another thread may free the block.  realloc does both, so it has a
+ * an allocation after the real call and before its own return, because after
+ * the return another thread may free the block. realloc does both, so it has a
  * begin event and an end event.  Values, errno, alignment and size are those of
  * the real function.
  */

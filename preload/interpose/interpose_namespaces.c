@@ -128,11 +128,11 @@ has_other_pids(void)
 
 /*
  * Make the call with the argument 'given', which asks for these 'types' of
- * namespaces.  The types may include both a PID namespace and one for which the
- * writer must end.  The writer must not exist while the process enters the
- * latter, but cannot be made after the PID namespace has changed.  In this case
- * make two calls, with the PID namespace in the second, and make the writer
- * between them.
+ * namespaces.  The types may include both a PID namespace and a namespace for
+ * which the writer must end.  The writer must not exist while the process
+ * enters the other namespace, but cannot be made after the PID namespace has
+ * changed.  In this case make two calls, with the PID namespace in the second
+ * call, and make the writer between the two calls.
  */
 static int
 enter(enter_call *call, int fd, int given, int types)

@@ -133,7 +133,7 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 /*
  * Return the thread with this pthread_t; NULL if no thread with this pthread_t
  * has had an event.  A thread that has ended may still be in the pool with the
- * same pthread_t, so return the latest one.
+ * same pthread_t, so return the thread that began last.
  */
 static const struct thread *
 find_thread(pthread_t thread)

@@ -20,8 +20,8 @@
  * Attach the calling thread, which must not be attached yet.  If the process's
  * trace has not started, start it first.  'parent' and 'start' are the parent's
  * number and the start routine, for the createThread record; both are 0 if
- * unknown.  Return NULL if nothing is traced, or if there is no memory.  Keeps
- * errno.
+ * unknown.  Return NULL if events are not recorded now, or if there is no
+ * memory.  Keeps errno.
  */
 struct thread *attach_thread(uint64_t parent, uint64_t start);
 

@@ -38,8 +38,8 @@ void confinement_before_filter(const void *filter);
 void confinement_after_landlock(int ruleset);
 
 /*
- * Has the writer of this process installed a filter by itself, as
- * confinement_before_filter() asks it to?
+ * Has confinement_before_filter() made the writer of this process install a
+ * filter?
  */
 bool confinement_has_own_filter(void);
 

@@ -63,9 +63,8 @@ void end_with_children(void);
 void end_with_programs(void);
 
 /*
- * From now on, child processes take no orders of 'hatf ctl'.  If 'now' is set,
- * this process takes none either, and the call returns when the process's
- * socket is gone.
+ * From now on, this process and its children take no orders of 'hatf ctl'.  If
+ * 'now' is set, return only when the writer has closed the process's socket.
  */
 void end_control(bool now);
 

@@ -127,9 +127,10 @@ fork_after(bool is_child)
 }
 
 /*
- * Runs before fork(3).  This thread cannot hold the locks below already,
- * because a thread holds them only in an allocation, and a signal handler that
- * interrupts an allocation must not call fork(3).
+ * Runs before fork(3).  This thread cannot hold the locks of fork_locks.c
+ * already, because a thread holds them only in a call such as malloc() or
+ * dlopen().  A signal handler that interrupts such a call must not call
+ * fork(3).
  */
 static void
 prepare_fork(void)

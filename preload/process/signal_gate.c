@@ -226,7 +226,7 @@ gate(int signal, siginfo_t *info, void *context)
 	struct signal_action action;
 
 	/*
-	 * If this flag is missing, the program has removed the gate and
+	 * If SA_SIGINFO is missing, the program has removed the gate and
 	 * restored it by signal(2).  'info' is then invalid.
 	 */
 	if (signal_action_change(signal, NULL, &action) != 0 ||

@@ -44,7 +44,10 @@
  */
 #define GATED (~(FIXED | FAULTS | FROM_TERMINAL))
 
-/* Not wiped in a child, since the child inherits the filter. */
+/*
+ * Set before a filter that kills the process for rt_sigaction(2) is installed.
+ * Not wiped in the child of a fork, since the child inherits the filter.
+ */
 static _Atomic bool are_actions_left;
 
 void

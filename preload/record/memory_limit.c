@@ -48,8 +48,8 @@ struct headroom {
 /* was there a limit when the limits were last read? */
 static _Atomic bool is_limited;
 /*
- * How many bytes may still be mapped under RLIMIT_AS: the writer's last answer,
- * from which each thread subtracts what it takes.
+ * How many bytes the recorder may still map under RLIMIT_AS: the writer's last
+ * answer, from which each thread subtracts what it takes.
  */
 static _Atomic uint64_t left;
 /*

@@ -3,11 +3,11 @@
  * real.h - the functions that the recorder's functions replace and call
  *
  * 'real' holds, for each function, the next definition after the recorder's in
- * the search order.  This is libc's, or that of an allocator which the program
- * is linked with or preloads.  At first, the pointer of each allocation
- * function points to a function that resolves all of them.  Callers therefore
- * need no check.  While libc looks up the names, its own allocations come from
- * a small static array, the early arena.
+ * the search order.  This definition is libc's, or that of an allocator which
+ * the program is linked with or preloads.  At first, the pointer of each
+ * allocation function points to a function that resolves all of them.  Callers
+ * therefore need no check.  While libc looks up the names, its own allocations
+ * come from a small static array, the early arena.
  */
 #ifndef REAL_H
 #define REAL_H
@@ -136,12 +136,12 @@ real_is_early(const void *p)
 void *real_realloc_early(void *p, size_t size);
 
 /*
- * Find the next definition of a C++ operator.  A caller does so when it first
- * needs the operator, since the library that defines the operator may be loaded
- * late.  Set '*direct_ret' to whether the definition belongs to the allocator
- * itself, and not to a C++ library that calls malloc() and free().  This never
- * returns NULL.  If no library defines the operator, abort the process with a
- * message, as the loader would have done without the recorder.
+ * Find the next definition of a C++ operator.  Call this only when the program
+ * first calls the operator, since the library that defines the operator may be
+ * loaded late.  Set '*direct_ret' to whether the definition belongs to the
+ * allocator itself, and not to a C++ library that calls malloc() and free().
+ * This never returns NULL.  If no library defines the operator, abort the
+ * process with a message, as the loader would have done without the recorder.
  */
 void *real_find_operator(const char *symbol, bool *direct_ret);
 

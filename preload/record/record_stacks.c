@@ -181,8 +181,9 @@ put_stack(struct thread *t, uint32_t id, uint32_t generation)
 
 /*
  * Put a word into the ring which says that the next events have the stack 'id'.
- * If this stack cannot be defined, the word says that they have none.  Return
- * false if there is no room for the word, and the event must be dropped.
+ * If this stack cannot be defined, the word says that the next events have no
+ * stack.  Return false if there is no room for the word.  The caller must then
+ * drop the event.
  */
 static __attribute__((noinline)) bool
 announce(struct thread *t, enum event_type type, uint32_t id,

@@ -51,13 +51,15 @@ uint64_t record_put_block(struct thread *t, enum event_type type,
 			  const struct record_block *block);
 
 /*
- * The clock is idle.  If there is no writer, no event needs it yet, and order
- * needs no stamps, return true: the last tick in the ring is brief and valid
- * now, so an event that follows needs no stamp.  If necessary, put such a tick
- * into the ring first, which takes RECORD_TICK_WORDS.
+ * Call this while the clock is idle.  Return true if the last tick in the ring
+ * is brief and valid now, so that an event that follows needs no stamp.  If the
+ * last tick is not valid, put a new brief tick into the ring, which takes
+ * RECORD_TICK_WORDS, and return true.  But if only stamps can order the events,
+ * or if a new tick needs the writer (wake_is_wanted()), put no tick and return
+ * false.
  */
 bool record_have_brief_tick(struct thread *t);
-/* The same, but return false instead of putting a tick. */
+/* Like record_have_brief_tick(), but never put a tick. */
 bool record_has_brief_tick(const struct thread *t);
 #define RECORD_TICK_WORDS 2u
 

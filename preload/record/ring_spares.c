@@ -3,8 +3,9 @@
  * ring_spares.c - spare rings, which the writer makes before threads need them
  *
  * A new thread takes a spare ring (ringfile_take()), and waits for a moment if
- * there is none.  The writer makes more (ringfile_make_spares()).  A thread may
- * also take over the ring of one that has ended.  See ringfile.h.
+ * there is none.  The writer makes more spare rings (ringfile_make_spares()).
+ * A new thread may also take over the ring of a thread that has ended.  See
+ * ringfile.h.
  */
 
 #include <stddef.h>

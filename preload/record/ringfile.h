@@ -12,11 +12,11 @@
  * thread accesses the page.  Rings therefore begin small, and the writer
  * extends them ahead of the producer.
  *
- * While there is a writer thread, only this thread, which has its own
- * descriptor table, opens and extends the file.  It keeps spare rings for new
- * threads.  A thread that finds no spare ring waits for a moment, and then gets
- * a ring in anonymous memory.  The only difference is that a kill loses the
- * events of such a ring.  If the file cannot be made, all rings are in
+ * While there is a writer thread, only the writer opens and extends the file,
+ * because the writer has its own descriptor table.  It keeps spare rings for
+ * new threads.  A thread that finds no spare ring waits for a moment, and then
+ * gets a ring in anonymous memory.  The only difference is that a kill loses
+ * the events of such a ring.  If the file cannot be made, all rings are in
  * anonymous memory.
  *
  * The state is wiped in the child of a fork, which makes its own file.

@@ -2,7 +2,7 @@
 /*
  * ringfile_state.h - the state shared by ringfile.c and ring_spares.c
  *
- * ring_spares.c calls ringfile.c, never the other way.
+ * ring_spares.c calls ringfile.c, but ringfile.c never calls ring_spares.c.
  */
 #ifndef RINGFILE_STATE_H
 #define RINGFILE_STATE_H
@@ -25,7 +25,10 @@ struct ringfile {
 	int fd, dir_fd;
 	struct file_id id;
 	uint64_t end; /* offset in the file after the last ring */
-	/* The largest capacity of the initial thread's ring, and of others. */
+	/*
+	 * The largest capacity of the initial thread's ring, and of other
+	 * rings.
+	 */
 	uint64_t initial_words, words;
 	bool reserve_all; /* producers never wait, so rings cannot grow later */
 	bool is_removed;
@@ -43,7 +46,7 @@ struct ringfile {
 	_Atomic uint32_t made;	 /* futex word: changes after each attempt */
 };
 
-/* NULL until ringfile_init().  The target is wiped in the child of a fork. */
+/* NULL until ringfile_init().  The struct is wiped in the child of a fork. */
 extern struct ringfile *rf;
 
 /*

@@ -80,7 +80,7 @@ __thread struct thread *thread_self __attribute__((tls_model("initial-exec"))) =
  */
 #define FIRST_RING_WORDS 32768u
 
-/* Recycling a ring drops the memory of its words above this number. */
+/* Recycling a ring of the file drops its memory above this many words. */
 #define RING_KEEP_WORDS 8192
 
 static bool
@@ -296,7 +296,7 @@ set_owner(struct thread *t, uint64_t id, struct kernel_id self)
 	t->deleting = NULL;
 	t->epoch = 0;
 	t->owner = owners_new_number();
-	/* relaxed, both: thread_has_ended() reads both again when PROBED. */
+	/* relaxed: thread_has_ended() reads both again once 't' is PROBED. */
 	atomic_store_explicit(&t->tid, self.tid, memory_order_relaxed);
 	atomic_store_explicit(&t->pid, self.pid, memory_order_relaxed);
 	t->pthread = (uint64_t)pthread_self();

@@ -118,8 +118,8 @@ struct thread {
 };
 
 /*
- * The calling thread's struct; never NULL.  It uses initial-exec TLS, which is
- * scarce, so it is only one pointer.
+ * The calling thread's struct; never NULL.  Initial-exec TLS is scarce, so it
+ * holds only this pointer, and not the struct.
  */
 extern __thread struct thread *thread_self
 	__attribute__((tls_model("initial-exec")));

@@ -15,7 +15,7 @@
 #include "preload/sys/sys.h"
 
 /*
- * A thread that waits for the writer reads the presence again after this time.
+ * A thread that waits for the writer reads 'presence' again after this time.
  */
 #define LOOK_NS 10000000ull
 
@@ -77,8 +77,8 @@ give_up(void)
 
 /*
  * Give up if the writer thread was killed.  A filter that the program has
- * installed by its own system call instruction can kill this one thread.  A
- * writer that leaves changes the presence before its thread ends.
+ * installed by its own system call instruction can kill the writer thread and
+ * no other.  A writer that leaves changes the presence before its thread ends.
  */
 static void
 give_up_if_killed(enum wake_presence expected)
@@ -178,7 +178,7 @@ wake_writer_if_here(void)
 	 */
 	atomic_fetch_add_explicit(&wake->word, 1, memory_order_seq_cst);
 	/*
-	 * seq_cst: a writer that leaves first changes the presence, and then
+	 * seq_cst: before a writer leaves, it changes the presence, and then
 	 * reads the word.
 	 */
 	if (atomic_load_explicit(&wake->presence, memory_order_seq_cst) !=

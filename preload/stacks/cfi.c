@@ -133,7 +133,8 @@ cursor_at(const struct cfi_section *section, uintptr_t address)
 /*
  * Search the sorted table of .eh_frame_hdr (LSB 5.0, section 10.6.2) for the
  * last function that begins at or before 'pc'.  Return the address of its FDE,
- * or 0.  Linkers write the table with offsets of four bytes from its start.
+ * or 0.  Linkers write the table with offsets of four bytes, which count from
+ * the start of .eh_frame_hdr.
  */
 static uintptr_t
 find_fde(const struct cfi_section *section, uintptr_t pc)
@@ -285,7 +286,7 @@ set_rule(struct machine *m, uint64_t reg, enum cfi_how how, int64_t offset)
 	struct cfi_rule *rule;
 
 	if (reg >= CFI_REGISTERS)
-		return; /* not tracked, such as a vector register */
+		return; /* an untracked register, such as a vector register */
 	rule = &m->row->caller[reg];
 	rule->how = (uint8_t)how;
 	rule->offset = (int32_t)offset;

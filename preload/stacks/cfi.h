@@ -49,8 +49,9 @@ struct cfi_rule {
 /* One row of the table: how to unwind from one instruction. */
 struct cfi_row {
 	/*
-	 * The canonical frame address: the value of a register plus an offset
-	 * (CFI_OFFSET with 'cfa_register'), or of an expression.
+	 * The canonical frame address: either the value of a register plus an
+	 * offset (CFI_OFFSET with 'cfa_register'), or the value of an
+	 * expression.
 	 */
 	struct cfi_rule cfa;
 	uint8_t cfa_register;

@@ -7,8 +7,8 @@
  * stacks of the old object (stack_table_retire()).
  *
  * Any thread and any handler may call these functions.  Adding a new object
- * takes a spin lock of this file, with all signals blocked, and reads
- * /proc/self/exe.
+ * takes a spin lock of this file, with all signals blocked.  Adding the program
+ * itself also reads /proc/self/exe.
  */
 #ifndef OBJECT_TABLE_H
 #define OBJECT_TABLE_H

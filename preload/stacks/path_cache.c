@@ -85,8 +85,8 @@ make_path(struct path_cache *cache, const struct walk *walk,
 	struct draft draft;
 
 	/*
-	 * If the pool is full, empty the cache.  Stacks that are in use will
-	 * soon be added again.
+	 * If the pool has too little room for the longest path, empty the
+	 * cache.  Stacks that are in use will soon be added again.
 	 */
 	if (cache->used + PATH_NBYTES_MAX / 8 + 1 > PATH_POOL_WORDS) {
 		memset(cache->entries, 0, sizeof(cache->entries));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * path_cache.h - the stacks that a thread was on lately, to compare as a whole
+ * path_cache.h - the recent call stacks of a thread, each compared as a whole
  *
  * A program comes to the same call path again and again, with its frames at the
  * same addresses.  A path lists all words that a walk has read, innermost

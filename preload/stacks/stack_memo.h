@@ -12,7 +12,8 @@
  * same number; among a million stacks, the probability of this is below 1 in 10
  * million.
  *
- * Only its own thread uses a memo.  In the child of a fork, the memo is empty.
+ * Each thread uses only its own memo.  In the child of a fork, the memo is
+ * empty.
  */
 #ifndef STACK_MEMO_H
 #define STACK_MEMO_H

@@ -57,7 +57,7 @@ void stack_memory_begin_thread(size_t nbytes);
 #define STACK_MEMORY_PAGE 4096u
 
 extern uintptr_t stack_memory_initial_end
-	__attribute__((visibility("hidden"))); /* 0: not known */
+	__attribute__((visibility("hidden"))); /* 0: the end is unknown */
 extern __thread uintptr_t stack_memory_thread_low
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 

@@ -12,7 +12,7 @@
 
 /* The tables are wiped in the child of a fork, and are empty there. */
 struct tables {
-	/* How many numbers are in use, not counting 0, which is no number. */
+	/* How many numbers are in use, not counting 0, which means "none". */
 	_Atomic uint32_t node_count, frame_count;
 	_Atomic uint64_t full_count;
 	struct stack_table_turn turn;
@@ -122,8 +122,9 @@ number_frame(uint64_t frame)
 	id = 1 + atomic_fetch_add_explicit(&tables->frame_count, 1,
 					   memory_order_relaxed);
 	/*
-	 * The numbers of frames rarely run out, because there are at most as
-	 * many frames as nodes, except for frames that have two numbers.
+	 * There are at most as many frames as nodes, but a frame may have two
+	 * numbers.  So the numbers of frames rarely run out before the numbers
+	 * of nodes.
 	 */
 	if (id >= STACK_IMAGE_NODES_MAX)
 		return 0;
@@ -191,8 +192,8 @@ stack_table_insert(uint32_t id)
 		tables->node_next[id] = first;
 		/*
 		 * release: a thread that finds the stack sees its content.
-		 * acquire: this thread sees the content of stacks that others
-		 * have inserted.
+		 * acquire: this thread sees the content of stacks that other
+		 * threads have inserted.
 		 */
 	} while (!atomic_compare_exchange_weak_explicit(bucket, &first, id,
 							memory_order_release,

@@ -100,8 +100,9 @@ stack_table_epoch(void)
  * For recovery, the rings together must have the definitions of the stacks and
  * objects to which their events refer: each definition is in one of the rings.
  * A definition is valid for one generation, which is a segment of the trace;
- * each segment defines everything again.  'id' is the number of a stack, or of
- * an object.
+ * each segment defines everything again.  stack_table_generation() returns the
+ * current generation.  In the functions below, 'id' is the number of a stack or
+ * of an object.
  */
 static inline uint32_t
 stack_table_generation(void)

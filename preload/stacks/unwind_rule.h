@@ -12,9 +12,10 @@
  *  │ below CFA, /8│                 │      │      │                          │
  *  └──────────────┴─────────────────┴──────┴──────┴──────────────────────────┘
  *
- * The table is direct-mapped.  Its index and the tag are the halves of a number
- * that is a one-to-one function of the 47 bits of an address in user space, so
- * an entry is never mistaken for the entry of another address.  An entry is
+ * The table is direct-mapped.  A one-to-one function turns the 47 bits of an
+ * address in user space into a number of 47 bits.  The upper 14 bits of this
+ * number are the index in the table, and the lower 33 bits are the tag, so an
+ * entry is never mistaken for the entry of another address.  An entry is
  * read and written as one word, so threads need no lock; at worst a thread
  * overwrites an entry that another thread has just written.
  */

@@ -291,9 +291,9 @@ difference(const struct walk_place *place)
 }
 
 /*
- * Compare the frames outside the frame 'idx' with memory, if none of these
- * frames needs care (see walk.h).  Frame pointers then need no comparison.  If
- * a frame has changed, the slots of frames further out may be unmapped.  But
+ * Compare the frames outside the frame 'idx' with memory.  None of these frames
+ * may need care (see walk.h), so frame pointers need no comparison.  If a frame
+ * has changed, the slots of frames further out may be unmapped.  But
  * the slots ascend, so all slots below 'memory->high' can be read.  Therefore
  * compare four frames at once there, with loads that do not depend on each
  * other.  Return the index of the innermost changed frame, or -1.
@@ -420,7 +420,7 @@ slot_entry(struct walk *walk, uintptr_t slot)
 }
 
 /*
- * Store the frames of this walk, inside the 'base' outer frames that are
+ * Store the frames of this walk after the 'base' outermost frames, which are
  * unchanged.
  */
 static void
@@ -539,8 +539,8 @@ note_exit(struct walk *walk, uintptr_t sp, const struct hidden *hidden)
 
 /*
  * Walk the stack.  Compare it with the frames of the last stack, of which the
- * outermost 'top' frames are valid.  Return false if there are more frames than
- * fit.
+ * outermost 'top' frames are valid.  If there are more frames than fit, return
+ * false; but if there is no last stack, keep the innermost frames that fit.
  */
 static bool
 try_walk(struct walk *walk, const struct walk_context *context, uint32_t top,

@@ -90,8 +90,8 @@ struct walk {
 	/* The last stack: its frames, outermost first. */
 	uint32_t count;
 	/*
-	 * The outermost 'same_count' frames are the same as in the stack
-	 * before.  In these frames, 'node' still has the value that the caller
+	 * The outermost 'same_count' frames are the same as in the previous
+	 * stack.  In these frames, 'node' still has the value that the caller
 	 * stored there.
 	 */
 	uint32_t same_count;

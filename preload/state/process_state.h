@@ -99,14 +99,15 @@ enum process_fact {
 	/* the children of this process are not traced */
 	PROCESS_IS_CHILDLESS = 1u << 0,
 	/*
-	 * such a change (PROCESS_SANDBOXED) has ended the trace of this process
+	 * the program has made a change under which the recorder cannot run
+	 * (PROCESS_SANDBOXED)
 	 */
 	PROCESS_IS_SANDBOXED = 1u << 1,
 	/* this process has a filter of system calls */
 	PROCESS_IS_CONFINED = 1u << 2,
 	/* this is a child whose trace has not begun */
 	PROCESS_IS_FRESH = 1u << 3,
-	PROCESS_IS_OFF = 1u << 4, /* this process is not traced at all */
+	PROCESS_IS_OFF = 1u << 4, /* from now on nothing is recorded here */
 	/* this process or an ancestor was untraced */
 	PROCESS_WAS_UNTRACED = 1u << 5,
 	/* The reason why no trace can begin was reported. */
@@ -160,8 +161,8 @@ bool process_has(enum process_fact fact);
 bool process_is_tracing(void);
 
 /*
- * Is it certain that this process stays untraced?  This function makes no
- * system call.
+ * Is it certain that nothing is recorded in this process from now on?  This
+ * function makes no system call.
  */
 bool process_is_closed(void);
 

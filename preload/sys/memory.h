@@ -74,7 +74,7 @@ void memory_begin_child(void);
  * Map memory for a ring without a file.  The mapping is shared, although no
  * other process uses it, because RLIMIT_DATA does not count shared mappings,
  * and because 'hatf ctl' finds the ring in /proc/PID/maps by this property
- * (tools/control/quiet.c).  The child of a fork does not have it.
+ * (tools/control/quiet.c).  The child of a fork does not have the mapping.
  */
 void *memory_map_ring(size_t nbytes);
 

@@ -65,9 +65,10 @@ void header_build(const struct config *config,
 		  const struct header_parent *parent, uint64_t start_ns);
 
 /*
- * Writer thread: add the ancestors of the process and, if there is a ring file,
- * its name.  Call this once.  Reading the ancestors takes longer than building
- * all other lines, so call this only when a file is about to be written.
+ * Only the thread that does the writer's work calls this.  Add the ancestors of
+ * the process and, if there is a ring file, its name.  Further calls do nothing
+ * until header_build() is called again.  Reading the ancestors takes longer
+ * than building all other lines, so header_build() does not do this.
  */
 void header_complete(void);
 

@@ -241,9 +241,10 @@ apply(struct live_blocks *c, const struct live_block_change *change)
 }
 
 /*
- * If the table is 3/4 full, drop the blocks of destroyed heaps, and grow it if
- * that does not help.  Shrink the table if it is less than 1/8 full.  Return
- * false if there is no memory.
+ * If the table is 3/4 full, drop the blocks of destroyed heaps.  If it is then
+ * still half full, grow it.  If there is no memory for this, call
+ * live_blocks_fini() and return false.  Shrink the table if it is less than 1/8
+ * full.
  */
 static bool
 fit(struct live_blocks *c)

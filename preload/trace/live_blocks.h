@@ -64,8 +64,8 @@ struct live_blocks {
 };
 
 /*
- * Map an empty table, with the stacks of blocks or without.  Return false if
- * there is no memory.
+ * Map an empty table.  If 'has_stacks' is set, the table also keeps the call
+ * stack of each block.  Return false if there is no memory.
  */
 bool live_blocks_init(struct live_blocks *c, bool has_stacks);
 

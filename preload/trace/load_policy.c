@@ -26,14 +26,17 @@
 /*
  * Preemptions per second of the process's threads.  The threads count as
  * sharing processors once there are more than CONTENDED_MIN, and until there
- * are fewer than CONTENDED_END.  A thread that shares a processor with another
- * one has more than a hundred preemptions per second, since its time slice is
- * about 3 ms.  The system's own activity causes a few dozen.
+ * are at most CONTENDED_END.  A thread that shares a processor with another
+ * thread has more than a hundred preemptions per second, since its time slice
+ * is about 3 ms.  The system's own activity causes a few dozen.
  */
 #define CONTENDED_MIN 200u
 #define CONTENDED_END 50u
 #define LOOK_NS	      (NS_PER_SEC / 10)
-/* The first look comes sooner, since many processes live for a short time. */
+/*
+ * The second look follows the first one after this shorter time, since many
+ * processes live for a short time.
+ */
 #define LOOK_FIRST_NS (NS_PER_SEC / 50)
 
 void

@@ -35,16 +35,16 @@ struct load_policy {
 	uint64_t compress_ns, compressed_nbytes, saved_nbytes;
 	uint64_t write_ns, written_nbytes;
 	/*
-	 * The first two are valid while 'is_pressed': the time since the load
-	 * was last judged, and the work in that time, including the compression
-	 * that was not done.  The third is the writer's sleep during this
-	 * block.
+	 * The first two are valid while 'is_pressed' is set: the time since the
+	 * load was last judged, and the writer's work in that time.  This work
+	 * includes the time that compression would have taken.  The third is
+	 * the writer's sleep during this block.
 	 */
 	uint64_t wall_ns, work_ns, slept_ns;
 	/* When the last block ended; 0: no block has ended. */
 	uint64_t block_ns;
 	uint64_t preemptions_read_ns; /* when 'preemptions' was read */
-	uint64_t look_ns; /* how long after that to read 'preemptions' again */
+	uint64_t look_ns; /* time between two readings of 'preemptions' */
 	/* Preemptions of all threads of the process, as last read. */
 	uint64_t preemptions;
 };

@@ -74,8 +74,8 @@ int output_open(struct output *o, uint64_t segment);
 
 /*
  * Return a text to append to the message about the first output_open() or
- * output_write() that failed.  The text advises to begin the trace earlier.  If
- * that would not help, it is "".
+ * output_write() that failed.  The text advises the user to begin the trace
+ * earlier.  The text is "" if an earlier beginning would not help.
  */
 const char *output_advice(const struct output *o, int error, bool begin_now);
 
@@ -124,7 +124,7 @@ bool output_is_removed(const struct output *o);
 /* Close the file. */
 void output_close(struct output *o);
 
-/* Remove and close a file that has no content yet. */
+/* Remove the open file, and close it. */
 void output_discard(struct output *o);
 
 /* Return the file's name without its directory; it points into 'path'. */

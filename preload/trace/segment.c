@@ -101,8 +101,8 @@ add_numbers(const struct segment *s, struct text *t)
 }
 
 /*
- * Add the header lines about this segment.  If the trace has only one segment,
- * and this segment is not late, add none.
+ * Add the header lines about this segment.  Without HATFTRACE_ROTATE, add none
+ * to the first segment, unless the segment is late.
  */
 static void
 add_lines(const struct segment *s, struct text *t)
@@ -132,7 +132,10 @@ make_room(struct segment *s)
 	return trace_commit(s->trace);
 }
 
-/* Write the threads that the trace has begun and not ended. */
+/*
+ * Write the threads whose creation, but not whose end, is in the trace.  Also
+ * write the names of threads.
+ */
 static void
 put_threads(struct segment *s)
 {
@@ -273,7 +276,10 @@ put_blocks(struct segment *s)
 	return true;
 }
 
-/* Write the header, threads, heaps and live blocks into the open file. */
+/*
+ * Write the header into the open file.  Also write the threads, heaps, DTDs and
+ * live blocks, unless this is the first segment and is not late.
+ */
 static bool
 begin(struct segment *s)
 {
@@ -339,7 +345,10 @@ static void
 retain(struct segment *s, uint64_t nbytes)
 {
 	const struct config *const c = s->config;
-	/* Assume that the next file will be as large as this one. */
+	/*
+	 * Assume that the next file will be as large as this one, and not
+	 * smaller than 'rotate_nbytes'.
+	 */
 	const uint64_t next =
 		nbytes > c->rotate_nbytes ? nbytes : c->rotate_nbytes;
 

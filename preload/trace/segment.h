@@ -94,8 +94,9 @@ void segment_init(struct segment *s, struct trace *t,
 bool segment_begin_first(struct segment *s);
 
 /*
- * Create the file of the next segment, with its header, threads, heaps and live
- * blocks.  On failure print one line and return false, with no file open.
+ * Create the file of the next segment, with its header, threads, heaps, DTDs
+ * and live blocks.  On failure print one line and return false, with no file
+ * open.
  */
 bool segment_open(struct segment *s);
 

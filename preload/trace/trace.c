@@ -242,7 +242,10 @@ trace_commit(struct trace *t)
 	return true;
 }
 
-/* If stacks have got no number since the last report, report how often. */
+/*
+ * If new stacks have got no number since the last report, report how often this
+ * has happened so far.
+ */
 static void
 report_full_table(struct trace *t)
 {

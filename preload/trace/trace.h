@@ -32,7 +32,7 @@ struct trace {
 	enum config_clock clock;
 	int error; /* errno of the failure that ended the trace, or 0 */
 	bool is_end_reported; /* the user was told that the trace has ended */
-	uint64_t missing;     /* events that the error lost */
+	uint64_t missing;     /* number of events lost because of 'error' */
 	/* Result of stack_table_full() that was last reported. */
 	uint64_t full_count;
 	/*
@@ -66,10 +66,10 @@ bool trace_begin(struct trace *t, const char *header, size_t header_nbytes);
 struct clock_reading trace_read_clock(struct trace *t);
 
 /*
- * Call this when the clock is in stamped mode or, if 'stamped' is false, has
- * ticks.  With HATFTRACE_CLOCK=coarse, set the grain of the times accordingly.
- * With 'auto', in stamped mode and without page owners (owners.h), write into
- * the trace that each event has its own stamp.
+ * Adapt the trace to the clock's mode.  'stamped' is true in stamped mode, and
+ * false if the clock has ticks.  With HATFTRACE_CLOCK=coarse, set the grain of
+ * the times accordingly.  With 'auto', in stamped mode and without page owners
+ * (owners.h), write into the trace that each event has its own stamp.
  */
 void trace_set_clock(struct trace *t, bool stamped);
 

@@ -189,13 +189,13 @@ resume(void)
 	 * end.  After this call, the next control_serve() makes a new socket.
 	 */
 	control_close();
-	/* relaxed: only this thread reads 'is_ending', in start_recording(). */
+	/* relaxed: only the writer thread reads 'is_ending'. */
 	atomic_store_explicit(&writer->is_ending, false, memory_order_relaxed);
 	writer_collect_threads();
 	/*
 	 * The ring file was removed before the exec, which could have
-	 * succeeded.  The kernel does not link a file again that has no name
-	 * left.  Therefore make a new file and move the ring into it.  This is
+	 * succeeded.  If a file has no name left, the kernel gives it no new
+	 * name.  Therefore make a new file and move the ring into it.  This is
 	 * possible only if there is a single ring, that of the thread that
 	 * waits in writer_resume().  Other producers cannot be stopped, and
 	 * would lose the words that they store between the copy and the new
@@ -288,7 +288,7 @@ sleep_dormant(uint32_t wake)
 
 /*
  * Call this when the writer thread ends.  Wake all threads that wait for the
- * writer.  Return its exit status.
+ * writer.  Return the exit status of the writer thread.
  */
 static int
 leave_for_good(void)

@@ -166,8 +166,8 @@ void writer_end_late(void);
 
 /*
  * A thread of the program, whose privileges have just become '*p': make the
- * writer adopt them.  Return false if the writer could not.  In this case the
- * caller must end the trace.
+ * writer adopt them.  Return false if the writer could not adopt them.  In this
+ * case the caller must end the trace.
  */
 bool writer_follow(const struct privileges *p);
 

@@ -45,8 +45,8 @@ make_writer(void)
 	if (!begin_prepare())
 		return false;
 	/*
-	 * The descriptor of the trace's file, if writer_finish_brief() has
-	 * written it; else -1.
+	 * The descriptor of the trace's file, if writer_finish_brief() has left
+	 * the file open; else -1.
 	 */
 	const int fd = o->fd;
 

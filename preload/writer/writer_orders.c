@@ -120,9 +120,9 @@ start_recording(void)
 	writer_note_file();
 	/*
 	 * A thread that is made later changes the clock to stamped mode before
-	 * its first event (attach_thread()).  Its parent may record events with
-	 * ticks before that.  They precede any event of the new thread, so the
-	 * order is right.
+	 * its first event (attach_thread()).  Before this change, the thread
+	 * that makes it may record events with ticks.  These events precede any
+	 * event of the new thread, so the order is right.
 	 */
 	if (remaining_threads_several(true))
 		clock_go_stamped();

@@ -13,7 +13,7 @@
 
 /*
  * This array is not wiped in the child of a fork, since the child's header
- * needs the parent's file.  A fork may happen during a rotation; therefore one
+ * names the parent's file.  A fork may happen during a rotation; therefore one
  * slot has the current segment, and the writer fills the other one before it
  * changes 'file_idx'.
  */

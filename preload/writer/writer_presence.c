@@ -42,7 +42,7 @@
 /* -------------------------------------------------------- the thread begins */
 
 /*
- * Count the rings that are in memory only.  Recovery needs the number, since a
+ * Count the rings that stay in memory only.  Recovery needs the number, since a
  * kill loses the events in these rings.
  */
 static void
@@ -149,8 +149,8 @@ continue_elsewhere(int error)
 }
 
 /*
- * The trace is open, but its files are not.  Open the files again, or take over
- * the descriptors 'held'.  Return false if the trace cannot continue.
+ * The trace has not ended, but its files are closed.  Open the files again, or
+ * take over the descriptors 'held'.  Return false if the trace cannot continue.
  */
 static bool
 have_files(const int *held)

@@ -2,8 +2,8 @@
 /*
  * writer_reach.c - restrict the writer to the files that it needs
  *
- * By Landlock, the writer thread limits itself to the folders of the trace, of
- * the ring file and of the control files, and to /proc.  Landlock's rules
+ * The writer thread uses Landlock to limit itself to the folders of the trace,
+ * of the ring file and of the control files, and to /proc.  Landlock's rules
  * cannot name a folder that does not exist yet.  The writer therefore makes the
  * rules once the trace has its first file.
  */

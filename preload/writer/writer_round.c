@@ -351,9 +351,9 @@ void
 writer_prepare_end(struct narrate_trailer *end, uint64_t until)
 {
 	/*
-	 * Drain twice.  The first drain takes time.  The second one is short,
-	 * so few events are later than the reading of the clocks that precedes
-	 * it.
+	 * Drain twice.  The first drain may take long.  The second drain begins
+	 * with a new reading of the clocks and is short, so few events are
+	 * later than this reading.
 	 */
 	for (unsigned i = 0; i < 2; i++) {
 		const uint64_t stamp = writer_read_clock().stamp;

@@ -39,7 +39,7 @@
 
 /* How long a tick lasts (clock.h). */
 #define TICK_NS 1000000ull
-/* How long it lasts while threads share processors (load_policy.h). */
+/* How long a tick lasts while threads share processors (load_policy.h). */
 #define TICK_CONTENDED_NS 3500000ull
 /* A block is written when it is this old, full or not. */
 #define BLOCK_AGE_NS 500000000ull
@@ -102,7 +102,7 @@ struct writer {
 	uint64_t quiet_since_ns;
 	/* Figures of the last trace that ended. */
 	uint64_t last_events, last_lost;
-	/* errno of the error that ended that trace; 0: an order ended it */
+	/* errno of the error that ended the last trace; 0: an order did */
 	int last_error;
 	/*
 	 * The trailer did not fit on a full disk, so writer_end_late() must try
@@ -113,7 +113,7 @@ struct writer {
 	uint64_t start_ns; /* approximate start time of the process */
 	/* Status of the process, as of wait(2), if only the writer is left. */
 	int exit_status;
-	/* The realloc that blocked the last round, as in 'order'. */
+	/* The producer whose open realloc blocked the last round; or NULL. */
 	const struct order_producer *blocked;
 	uint64_t blocked_pos, blocked_since_ns;
 	/* End of the writer's pause after a trailer; 0: no pause. */
@@ -134,7 +134,7 @@ struct writer {
 	/* Ring that a new writer must move into the ring file; or NULL. */
 	struct ring *adopt;
 	_Atomic uint32_t client_order; /* enum writer_order; 0: none */
-	_Atomic bool client_done;      /* was that order successful? */
+	_Atomic bool client_done;      /* was the last order successful? */
 	_Atomic uint32_t resume;       /* 1: writer_resume() waits */
 	_Atomic uint32_t request;      /* enum writer_end + 1; 0: none */
 	_Atomic bool is_ending;	       /* writer_end_dormant() was called */
@@ -283,8 +283,8 @@ bool writer_serve_departure(void);
 void writer_collect_threads(void);
 
 /*
- * Make the rings larger whose producers wait for room, as far as
- * 'all_ring_words' allows.
+ * Enlarge each ring whose producer waits for room, as far as 'all_ring_words'
+ * allows.
  */
 void writer_extend_rings(void);
 

@@ -84,7 +84,10 @@ writer_extend_rings(void)
 
 		if (!ring_wait_is_pending(r))
 			continue;
-		/* Count only if a ring may grow, since there may be many. */
+		/*
+		 * Add up the sizes of all rings only if a ring may grow, since
+		 * there may be many rings.
+		 */
 		if (!is_counted)
 			left = growth_left(limit);
 		is_counted = true;

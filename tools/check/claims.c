@@ -164,8 +164,9 @@ threads_fit(const struct claims *c, const struct hatf_events_stats *seen,
 	/*
 	 * A thread gets its number before its first record.  If the trace lacks
 	 * that record, the trailer counts more threads than the events show.
-	 * Accept a larger number only if such a record may be missing.  The
-	 * second thread may be about to begin when the process ends.
+	 * Accept a larger number only if such a record may be missing.  This is
+	 * also possible if the trailer counts 2 threads: the second thread may
+	 * have been about to begin when the process ended.
 	 */
 	return told > known && (known > 1 || told == 2 || is_a_part(c) ||
 				has_gone_on(c) || lost_count != 0);

@@ -32,7 +32,7 @@
  * about to move the older block.
  */
 struct overlaps_suspect {
-	uint64_t heap, start; /* of the older block */
+	uint64_t heap, start; /* heap and address of the older block */
 	/* the older block was freed, or its heap destroyed */
 	bool is_gone;
 	/* freed by 'thread'; the free may be the last record of that thread */
@@ -73,7 +73,7 @@ bool overlaps_begin(struct overlaps *o, const struct hatf_reader *reader,
 		    struct hatf_events *events);
 void overlaps_end(struct overlaps *o);
 
-/* Process 'e', the event read last.  False if out of memory. */
+/* Process 'e', the event read last.  Return false if out of memory. */
 bool overlaps_note(struct overlaps *o, const struct hatf_event *e);
 
 /* Report the remaining suspects after the last event. */

@@ -34,7 +34,7 @@ struct sequence {
 	bool is_whole; /* all carried blocks were read */
 	uint64_t pid, start_ns, number;
 	uint64_t event_count, events_before;
-	uint64_t carried_count; /* as the header states */
+	uint64_t carried_count; /* number that the header states */
 	/*
 	 * sums of hashes: of the carried blocks, and of those that are live at
 	 * the end

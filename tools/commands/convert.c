@@ -250,8 +250,9 @@ check_options(const struct convert *c)
 /* ------------------------------------------------------------------ records */
 
 /*
- * Open the choice of blocks and frames.  If rewrite_trace() copies a second
- * time, close the first choice and open a new one.
+ * Open the struct site_choice, which selects blocks and frames.  If
+ * rewrite_trace() copies the trace a second time, close the struct, and open it
+ * again.
  */
 static bool
 begin_choice(void *context)

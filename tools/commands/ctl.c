@@ -406,7 +406,7 @@ add_answered(const struct tracer_answer *r, void *context)
 
 /*
  * Add a process whose next file will begin with the live blocks.  Refuse to
- * rotate the trace of another one: its snapshot would lack blocks.
+ * rotate the trace of any other process: its snapshot would lack blocks.
  */
 static bool
 add_rotating(const struct tracer_answer *r, void *context)

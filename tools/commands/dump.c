@@ -497,7 +497,10 @@ close_writer(struct dump *d, int exit_status)
 
 	if (hatf_writer_close(d->writer, &err) == HATF_OK)
 		return exit_status;
-	/* Ignore EPIPE, because the reader of a pipe may close it early. */
+	/*
+	 * Print no message for EPIPE, because the reader of a pipe may close it
+	 * early.
+	 */
 	if (err.status != HATF_IO || err.sys_errno != EPIPE)
 		message_error("standard output", &err);
 	return EXIT_BAD_INPUT;

@@ -181,7 +181,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 	}
 }
 
-/* Take the format from the name of the output. */
+/* Without --format, take the format from the name of the output. */
 static bool
 settle_format(struct ask *ask)
 {

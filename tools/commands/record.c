@@ -387,7 +387,7 @@ is_dormant(void)
 	return start != NULL && strcmp(start, "off") == 0;
 }
 
-/* Record call stacks, unless the user has set an option for them. */
+/* Record call stacks if possible, unless HATFTRACE_STACKS is set. */
 static bool
 choose_stacks(void)
 {

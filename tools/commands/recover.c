@@ -186,7 +186,7 @@ complain(const char *rings, const char *trace,
 	case HATF_OTHER_RINGS:
 		/*
 		 * If 'field' is set, the trace is shorter than the ring file
-		 * states, or differs from it.
+		 * states, or its content differs from the ring file.
 		 */
 		if (err->field != NULL)
 			message_print("%s: cannot be completed, because its "
@@ -350,9 +350,9 @@ is_recorded(const char *path)
 
 /*
  * Handle a file in a directory, after all ring files there: report a trace that
- * has neither a trailer nor a ring file, and one whose trailer says that it is
- * not complete.  A trace with a ring file in the same directory has been
- * handled, successfully or not.
+ * has neither a trailer nor a ring file, and a trace whose trailer says that
+ * the trace is not complete.  A trace with a ring file in the same directory
+ * has been handled, successfully or not.
  */
 static int
 judge_file(struct recover *c, const char *path)
@@ -363,7 +363,10 @@ judge_file(struct recover *c, const char *path)
 	if (!is_recorded(path))
 		return EXIT_FINE;
 	if (trailer_read(path, true, &tail)) {
-		/* 'hatf convert' writes this end into a copy. */
+		/*
+		 * 'hatf convert' writes "source incomplete" into its copy of an
+		 * incomplete trace.
+		 */
 		if (tail.complete || strcmp(tail.end, "source incomplete") == 0)
 			return EXIT_FINE;
 		if (!was_reported(c, path)) {
@@ -379,8 +382,8 @@ judge_file(struct recover *c, const char *path)
 		const size_t n = (size_t)(slash - path);
 
 		/*
-		 * The ring files in this directory were handled before, but one
-		 * in another directory was not.
+		 * The ring files in this directory were handled before, but a
+		 * ring file in another directory was not.
 		 */
 		if (strncmp(rings, path, n + 1) == 0 &&
 		    strchr(rings + n + 1, '/') == NULL)

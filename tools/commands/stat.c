@@ -313,9 +313,9 @@ print_lifetimes(struct out *o, const struct census *c)
 
 /*
  * Return an array with an object for each pair of a size class and a lifetime
- * class.  The object has two amounts of freed blocks of the size class: those
- * whose lifetime in events is in the lifetime class, and those whose lifetime
- * in time is in that class.
+ * class.  The object has two amounts of freed blocks of the size class: the
+ * blocks whose lifetime, counted in events, is in the lifetime class, and the
+ * blocks whose lifetime, in units of time, is in that class.
  */
 static json_t *
 json_lifetimes(const struct census *c)

@@ -23,7 +23,7 @@
 /* On a terminal, how long to look up names of functions before each page. */
 #define NAMING_MS 200
 
-/* On a terminal, wait at most this long until the census has flushed events. */
+/* On a terminal, wait at most this long until flushed events are counted. */
 #define CATCH_UP_MS 300
 
 /* Interval at which to check whether a process has begun its trace. */

@@ -56,7 +56,7 @@ struct ask {
 
 /* How the process of a node ended. */
 enum end_kind {
-	END_STATED,  /* the trailer states how */
+	END_STATED,  /* the trailer states how the process ended */
 	END_RUNNING, /* the process is still running */
 	END_ABRUPT,  /* the process could not write a trailer */
 };
@@ -129,8 +129,8 @@ is_complete(const struct tree_node *node)
 }
 
 /*
- * Find the peak of live bytes by reading all segments.  False if a segment
- * cannot be read.
+ * Find the peak of live bytes by reading all segments.  Return false if a
+ * segment cannot be read.
  */
 static bool
 find_peak(const struct tree_node *node, uint64_t *nbytes_ret)
@@ -302,7 +302,7 @@ print_text(struct out *o, const struct tree_node *node, const struct ask *ask)
 	if (node->traces->pid != 0)
 		out_printf(o, "%" PRIu64 " ", node->traces->pid);
 	else
-		out_str(o, "? "); /* the header does not say */
+		out_str(o, "? "); /* no process id in the header */
 	print_origin(o, node);
 	print_end(o, node);
 	print_counts(o, node);

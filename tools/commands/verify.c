@@ -57,7 +57,7 @@ struct verify {
 	uint64_t max_shown;
 	struct hatf_reader_options reading;
 	bool json;
-	struct sequence last; /* last segment seen: the next must continue it */
+	struct sequence last; /* summary of the file that was read before */
 	bool no_parent;
 };
 
@@ -135,8 +135,8 @@ show_json(struct finding *f, const struct hatf_event *e, const char *text,
 }
 
 /*
- * Report that an event violates the rule 'text'.  'address' and 'stack' are 0
- * if there is none.
+ * Report that an event violates the rule 'text'.  'address' is 0 if no address
+ * is at fault, and 'stack' is 0 if no stack is at fault.
  */
 static void
 violate(const struct verify *v, struct finding *f, const struct hatf_event *e,

@@ -167,7 +167,7 @@ add_sites(struct comparison *c, const struct gathering *g)
 	return true;
 }
 
-/* Add each thread to the row of its name, or of its number if it has none. */
+/* Add each thread to the row of its name or, without a name, of its number. */
 static bool
 add_threads(struct comparison *c, const struct census *census,
 	    const struct groups *groups)

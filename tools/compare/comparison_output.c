@@ -174,7 +174,7 @@ comparison_print_text(struct out *o, const struct comparison *c,
 
 /* ----------------------------------------------------------------- Markdown */
 
-/* Write text as code, so that Markdown shows it unchanged, even in a table. */
+/* Write text as code in a Markdown table.  Replace each '`' by "'". */
 static void
 out_code(struct out *o, const char *text)
 {

@@ -55,7 +55,7 @@ note_event(struct compiler *c, const struct hatf_event *e)
 		return true;
 	if (!note_thread(c, e))
 		return false;
-	/* Leave the block of a failed realloc, which is still live. */
+	/* Do not remove the old block of a failed realloc: it is still live. */
 	if (e->kind == HATF_EVENT_FREE || e->tag == HATF_REALLOC_FREE ||
 	    (e->kind == HATF_EVENT_REALLOC && e->address != 0))
 		ordered_map_remove(&c->early_blocks, e->old_address);

@@ -5,8 +5,9 @@
  * The calls for each event:
  *
  * 	alloc		malloc, calloc or memalign with the recorded alignment
- * 	realloc		realloc.  One of an unknown or inherited block becomes
- * 			malloc; one that freed its block becomes free
+ * 	realloc		realloc.  A realloc of an unknown or inherited block
+ * 			becomes malloc; a realloc that freed its block becomes
+ * 			free
  * 	free		free
  * 	failed calls	left out
  * 	free of an unknown or inherited block
@@ -21,8 +22,8 @@
  * 	live at the end	stay allocated
  * 	live when a window begins
  * 			allocated before the measures begin, in the order of the
- * 			trace, each by its thread or, if that has ended, by the
- * 			initial thread.  WORD_BEGIN follows
+ * 			trace, each by its thread or, if this thread has ended,
+ * 			by the initial thread.  WORD_BEGIN follows
  * 	createThread	the creator starts a thread; the initial thread does so
  * 			if the creator is unknown.  Before that, the creator
  * 			waits for the end of the last thread of the stream that
@@ -84,9 +85,9 @@ struct compiled {
 	/*
 	 * Counts of events that are not replayed as they are: failed calls,
 	 * frees and reallocs of unknown blocks, and calls for pools and other
-	 * heaps.  Such a realloc becomes malloc; the others are omitted.
-	 * 'replaced' counts the blocks that the replay frees because the trace
-	 * reuses their addresses.
+	 * heaps.  A realloc of an unknown block becomes malloc; all other such
+	 * events are omitted.  'replaced' counts the blocks that the replay
+	 * frees because the trace reuses their addresses.
 	 */
 	uint64_t failed, unknown, pooled, replaced;
 };

@@ -150,8 +150,8 @@ on_destroy(struct compiler *c, const struct hatf_event *e)
 	c->live_threads--;
 	slots_release(&c->slots, stream);
 	/*
-	 * Stream 0 does not end, because its thread is the initial one, which
-	 * creates others.
+	 * Stream 0 does not end, because its thread is the initial thread,
+	 * which creates other threads.
 	 */
 	if (stream == 0)
 		return true;

@@ -132,5 +132,5 @@ slots_release(struct slots *s, uint32_t stream)
 		k->count--;
 		enqueue(s, slot);
 	}
-	/* Leave the slots from 'fresh' on to the next thread of this stream. */
+	/* The next thread of this stream gets the slots from 'fresh' on. */
 }

@@ -29,10 +29,10 @@
 #define SLOTS_NONE UINT32_MAX
 
 struct slot {
-	uint64_t offset; /* offset of its last call; 0: no call used it yet */
-	uint32_t stream, turn; /* stream and turn of its last call */
+	uint64_t offset; /* offset of the slot's last call; 0: no call yet */
+	uint32_t stream, turn; /* stream and turn of the slot's last call */
 	uint32_t next;	       /* next in a list of free slots */
-	/* Pages of its block that reallocs have copied, up to UINT32_MAX. */
+	/* Pages of the slot's block that reallocs copied, up to UINT32_MAX. */
 	uint32_t copied;
 };
 

@@ -17,14 +17,14 @@
 #include <stddef.h>
 
 struct word_stream {
-	uint64_t *words;  /* its last chunk, mapped */
-	size_t used;	  /* number of words used in the chunk */
+	uint64_t *words;  /* the stream's last chunk, mapped */
+	size_t used;	  /* number of words used in the last chunk */
 	bool has_half;	  /* the last word can become a pair */
-	uint64_t offset;  /* offset of that chunk in the file */
-	uint32_t *chunks; /* numbers of all its chunks */
+	uint64_t offset;  /* offset of the last chunk in the file */
+	uint32_t *chunks; /* numbers of all chunks of the stream */
 	uint32_t chunk_count, chunk_cap;
-	uint32_t lives; /* threads created to run it; 0 for stream 0 */
-	bool is_live;	/* its last thread has not ended */
+	uint32_t lives; /* threads created to run the stream; stream 0: 0 */
+	bool is_live;	/* the stream's last thread has not ended */
 };
 
 struct word_file {

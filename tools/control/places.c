@@ -82,7 +82,8 @@ add_users(struct places *p, const char *directory, const char *prefix)
 
 /*
  * Add the directory of sockets in 'runtime', a value of XDG_RUNTIME_DIR or
- * NULL.  It counts if our own user or 'uid' owns it.
+ * NULL, for our own user and for 'uid'.  places_open() opens the directory only
+ * if the user for whom it was added owns it.
  */
 static void
 add_runtime(struct places *p, const char *runtime, uid_t uid)

@@ -26,7 +26,7 @@ struct snapshot {
 	int from_fd;	  /* the source trace, open for reading; borrowed */
 	/*
 	 * How many events to read, after the blocks that were live at the start
-	 * of the source.  The source may have fewer.
+	 * of the source.  The source may have fewer events.
 	 */
 	uint64_t event_count;
 	/*

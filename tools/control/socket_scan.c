@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 /*
- * Maximum number of directory entries to examine.  It is needed because an
- * attacker can create any number of links to a socket.
+ * Maximum number of directory entries to examine.  The bound is needed because
+ * an attacker can create any number of links to a socket.
  */
 #define NAMES_MAX 65536
 
@@ -94,7 +94,8 @@ sweep_half_made(const struct place *place, int place_fd, const char *name)
 /*
  * Remove 'name' if it is a dead socket, whose process has ended and at which no
  * process listens.  Check both, because a process in another PID namespace may
- * seem to have ended (its number means nothing in our namespace), but listens.
+ * seem to have ended although it listens: its number means nothing in our
+ * namespace.
  */
 static void
 sweep(const struct place *place, int place_fd, const char *name)

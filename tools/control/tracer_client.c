@@ -135,7 +135,7 @@ struct talk {
 	uint64_t young_ms; /* time until which to wait for the socket */
 	bool is_over;
 	bool has_failed; /* the failure was reported */
-	/* we connected again after the writer thread had ended */
+	/* an earlier connection was closed without an answer */
 	bool has_retried;
 	/* we looked for a status that needs no help of the process */
 	bool has_looked;
@@ -219,8 +219,8 @@ take_back(const struct tracer_answer *r, const char *order)
 
 /*
  * Try to carry out 'order' without the process: use the status file that it
- * left, or inspect a process that has no file yet.  Return true if 'order' is
- * done, with its result in '*done_ret'.
+ * left, or inspect a process that has no file yet.  Return true if the process
+ * is not needed, and store whether the order was carried out in '*done_ret'.
  */
 static bool
 do_without(struct tracer_answer *r, const char *order, bool *done_ret)

@@ -61,10 +61,10 @@ map_zeros(uint64_t nbytes)
 }
 
 /*
- * Map 'nbytes' zero bytes, resident from the start.  Use huge pages, unless the
- * bytes fill less than half of one.  Calls use the slots of a large live set in
- * any order, so the page tables of small pages would not fit in the processor's
- * caches.
+ * Map 'nbytes' zero bytes, resident from the start.  Use huge pages if the
+ * bytes fill at least half a huge page.  Calls use the slots of a large live
+ * set in any order, so the page tables of small pages would not fit in the
+ * processor's caches.
  */
 static void *
 map_table(uint64_t nbytes)
@@ -345,9 +345,9 @@ store_measures(const struct lanes *all)
 		run->asked_nbytes = all->sizes->peak_asked;
 		run->usable_nbytes = all->sizes->peak_usable;
 		/*
-		 * With several threads, the sums are not exact.  Raise the
-		 * usable bytes if they are fewer than the bytes asked for,
-		 * which is impossible.
+		 * With several threads, the sums are not exact.  A block never
+		 * has fewer usable bytes than the bytes asked for, so raise the
+		 * sum of the usable bytes if it is too small.
 		 */
 		if (run->usable_nbytes < run->asked_nbytes)
 			run->usable_nbytes = run->asked_nbytes;

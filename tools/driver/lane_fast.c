@@ -7,8 +7,8 @@
 
 /*
  * What each call needs.  Functions take this struct by value, because a local
- * copy stays in registers, while each call would have to be followed by new
- * reads through a pointer.
+ * copy stays in registers.  With a pointer, the compiler would have to read the
+ * members again after each call.
  */
 struct fast {
 	struct lane *lane;

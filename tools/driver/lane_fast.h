@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lane_fast.h - the loop for the words without WORD_SLOW, which most are
+ * lane_fast.h - the loop for words without WORD_SLOW
  *
- * The driver's own cost is mostly that of reading words, and of mispredicted
- * branches: a processor cannot foresee whether the next call of a trace is a
- * malloc or a free.  So there is one jump for six calls, to code that makes
- * just these six.  The loop finds the address of that code six calls before the
- * jump.
+ * Most words are without WORD_SLOW.  The driver's own cost is mostly that of
+ * reading words, and of mispredicted branches: a processor cannot foresee
+ * whether the next call of a trace is a malloc or a free.  So there is one jump
+ * for six calls, to code that makes just these six.  The loop finds the address
+ * of that code six calls before the jump.
  */
 #ifndef LANE_FAST_H
 #define LANE_FAST_H

@@ -22,7 +22,7 @@ struct lane_sample {
 };
 
 struct lane_samples {
-	struct lane_sample *samples; /* LANE_SAMPLES_MAX of them */
+	struct lane_sample *samples; /* array of LANE_SAMPLES_MAX samples */
 	uint64_t step;
 	uint64_t page_nbytes;
 	int fd;		 /* descriptor of /proc/self/statm */

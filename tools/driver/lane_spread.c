@@ -13,7 +13,7 @@ lane_spread_init(void)
 {
 	const int processor = sched_getcpu();
 
-	/* If the system has more processors than a cpu_set_t, do nothing. */
+	/* Do nothing if the processors do not fit in a cpu_set_t. */
 	if (processor < 0 ||
 	    sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
 		return;

@@ -109,7 +109,7 @@ keep(const struct lanes *all, struct lane *lane, unsigned kind, uint32_t slot,
 		return;
 	}
 	lane->failed++;
-	/* A realloc that fails leaves the old block, so its address stays. */
+	/* After a failed realloc, the old block is live: keep its address. */
 	if (kind != WORD_REALLOC)
 		all->blocks[slot] = NULL;
 }
@@ -182,8 +182,8 @@ observe_after(const struct lanes *all, struct lane *lane, unsigned kind,
 	      uint32_t slot, void *block, uint64_t size, uint64_t alignment)
 {
 	/*
-	 * A realloc that failed has left the old block.  Its size is not known
-	 * here, so pass 0, with which check_after() checks no bytes.
+	 * After a failed realloc, the old block is still live.  Its size is not
+	 * known here, so pass 0, with which check_after() checks no bytes.
 	 */
 	if (all->checks != NULL)
 		check_after(all, lane, kind, slot, block != NULL ? size : 0,

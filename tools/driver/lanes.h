@@ -75,8 +75,8 @@ struct lanes {
 
 /*
  * Run lane 0 on this thread and wait until all others have done their last
- * call.  The threads that do not end in the trace, 'parked_count' besides this
- * one, still exist afterwards.
+ * call.  This thread, and 'parked_count' other threads that do not end in the
+ * trace, still exist afterwards.
  */
 void lanes_run(struct lanes *all, uint64_t parked_count);
 

@@ -21,8 +21,8 @@
 
 struct own_stats {
 	/*
-	 * Name of the function that returned the statistics; NULL: there is
-	 * none.
+	 * Interface that returned the statistics, such as "mallctl"; NULL:
+	 * there is none.
 	 */
 	const char *source;
 	uint64_t used_nbytes; /* bytes in blocks, after rounding */

@@ -209,9 +209,9 @@ struct replay_header {
 struct replay_stream {
 	/* Range in the list of chunk numbers. */
 	uint32_t chunk_first, chunk_count;
-	/* threads created to run it, one after another; 0 for stream 0 */
+	/* threads created to run the stream, one after another; stream 0: 0 */
 	uint32_t lives;
-	uint32_t is_live; /* its last thread lives when the trace ends */
+	uint32_t is_live; /* the stream's last thread outlives the trace */
 };
 
 #endif /* REPLAY_WORDS_H */

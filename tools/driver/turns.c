@@ -11,8 +11,8 @@
 #define SLEEPER ((uint32_t)1 << 31)
 
 /*
- * How often a waiter checks the number before it sleeps.  The checks take a few
- * microseconds.
+ * How many times a waiter checks the number before it sleeps.  All checks
+ * together take a few microseconds.
  */
 #define SPIN_COUNT 100
 

@@ -43,13 +43,14 @@ unsigned baseline_runs(const struct baseline *b);
  */
 bool baseline_has_sites(const struct baseline *b);
 
-/* Return the name of the program whose runs these are, or NULL. */
+/* Return the name of the program of the runs; NULL if it is unknown. */
 const char *baseline_program(const struct baseline *b);
 
 /*
  * The names of sites depend on the view of the stacks.  Give 'view' the
- * wrappers and 'is_raw' of the baseline.  If the user chose others, print a
- * message and return false.  The baseline keeps ownership of the wrappers.
+ * wrappers and 'is_raw' of the baseline.  If the user chose other wrappers, or
+ * if the user set 'is_raw' but the baseline is without it, print a message and
+ * return false.  The baseline keeps ownership of the wrappers.
  */
 bool baseline_fit_view(const struct baseline *b,
 		       struct stack_view_options *view);

@@ -34,7 +34,7 @@ struct run {
 	struct gather_options gathering;
 	struct judgement judgement;
 	struct baseline *baseline; /* NULL: no baseline is read */
-	struct figures last;	   /* of the run that was read last */
+	struct figures last;	   /* figures of the run that was read last */
 	struct comparison comparison;
 	/* Name of the processes that are runs of the baseline; NULL: all. */
 	const char *program;
@@ -109,7 +109,7 @@ choose_runs(struct run *run, const struct processes *processes)
 	if (run->program == NULL) {
 		message_print(
 			"%s: a baseline is for one program, but the traces are "
-			"of several (%s, %s, ...): name those of one",
+			"of several (%s, %s, ...): name the traces of one",
 			path, name, other);
 		return false;
 	}
@@ -296,7 +296,7 @@ print_all(const struct run *run, FILE *f)
 {
 	const struct checking *const k = run->checking;
 	const struct judgement *const j = &run->judgement;
-	/* The user asked only for writing the baseline. */
+	/* Did the user ask only for a new baseline, and not for a check? */
 	const bool is_update = k->update && j->rule_count == 0;
 
 	if (k->update && k->form == CHECKING_TEXT &&

@@ -163,8 +163,8 @@ name_finding(struct finding *found, const struct limit *limit,
 }
 
 /*
- * Describe a finding of a process.  If 'f' is NULL, it is a finding of the
- * tree, and names the process with the largest share.  If there is no memory,
+ * Describe a finding of a process or, if 'f' is NULL, of the tree.  A finding
+ * of the tree names the process with the largest share.  If there is no memory,
  * the message is NULL.
  */
 static struct finding

@@ -26,8 +26,8 @@
  */
 struct finding {
 	/*
-	 * name of the process, escaped; for the tree, of the one with the
-	 * largest share; NULL: none
+	 * name of the process, escaped; for the tree, name of the process with
+	 * the largest share; NULL: none
 	 */
 	char *process;
 	char *trace; /* last file of that process, escaped; NULL: none */

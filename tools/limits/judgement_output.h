@@ -28,9 +28,9 @@ void judgement_print_annotations(FILE *f, const struct judgement *j);
 
 /*
  * Print XML in JUnit's format, which CI systems read.  The XML contains a test
- * case for each rule; the case is marked as skipped if nothing matches the
- * rule, unless this exceeds the rule ('fails_unused').  One more test case has
- * an error if a trace is incomplete.
+ * case for each rule.  If nothing matches a rule, its case is marked as skipped
+ * or, with 'fails_unused', as failed.  One more test case has an error if a
+ * trace is incomplete.
  */
 void judgement_print_junit(FILE *f, const struct judgement *j);
 
@@ -44,20 +44,21 @@ bool judgement_print_json(FILE *f, const struct judgement *j);
  * Print SARIF 2.1.0 (OASIS): a rule for each limit and each condition, and a
  * result for each finding.  Limits that differ only in their amounts are one
  * rule.  GitHub wants a location in each result, so a finding without a spot
- * has a trace as its location.  Paths below the current directory are relative
- * to it.  Return false if there is no memory.
+ * has a trace as its location.  Paths of source files below the current
+ * directory are relative to this directory.  Return false if there is no
+ * memory.
  */
 bool judgement_print_sarif(FILE *f, const struct judgement *j);
 
 /*
- * The place to show for a finding: its site if that is a file in the current
- * directory or below, else its limit in a file or its baseline, else the file
- * of the site.
+ * The place to show for a finding: the source line of its site, if the source
+ * file is in the current directory or below.  Otherwise the line of the limit
+ * in a file of limits, else the file of the baseline, else the source file.
  */
 struct judgement_spot {
 	/*
-	 * If the place is a file in the current directory or below, this path
-	 * is relative to the directory.
+	 * The path of a source file in the current directory or below is
+	 * relative to this directory.
 	 */
 	char file[4096];
 	uint64_t line; /* 0: unknown */

@@ -17,8 +17,8 @@ no_memory(void)
 }
 
 /*
- * Append a process with room for 'count' paths.  On failure print a message and
- * return NULL.
+ * Append a process with room for 'path_count' paths.  On failure print a
+ * message and return NULL.
  */
 static struct process *
 append(struct processes *p, const char *name, size_t path_count)

@@ -18,7 +18,7 @@ struct process {
 	 * base name of the executable; if it is unknown, the path of the trace
 	 */
 	const char *name;
-	bool is_named;	    /* 'name' is that of the executable */
+	bool is_named;	    /* 'name' is the name of the executable */
 	const char **paths; /* traces: several if the trace was rotated */
 	size_t path_count;
 };

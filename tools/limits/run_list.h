@@ -16,7 +16,7 @@
 struct run_traces {
 	char **paths; /* segments in their order, or one file */
 	size_t path_count;
-	bool is_rotated; /* the files are segments */
+	bool is_rotated; /* the files are all segments of one process */
 };
 
 /* A list of runs; starts as all zeros. */

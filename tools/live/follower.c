@@ -55,8 +55,8 @@ put(struct follower *f, size_t nbytes)
 
 /*
  * Copy the bytes that the file contains now and that were not copied yet.
- * Return false if copying must end, because of an error or because the reader
- * has closed the pipe.
+ * Return false if copying must end, because of an error, because the file was
+ * truncated, or because the reader has closed the pipe.
  */
 static bool
 copy_some(struct follower *f)

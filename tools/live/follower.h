@@ -39,7 +39,7 @@ int follower_fd(const struct follower *f);
 void follower_progress(const struct follower *f, uint64_t *copied_ret,
 		       uint64_t *nbytes_ret);
 
-/* Did the file become shorter than it was before? */
+/* Did the file become shorter than the number of bytes copied from it? */
 bool follower_is_truncated(const struct follower *f);
 
 /*

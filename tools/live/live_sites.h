@@ -23,8 +23,8 @@ struct live_site {
 	struct amount allocated; /* allocated since the trace began */
 	/* live at the update that added this site */
 	struct amount first;
-	struct amount before; /* allocated at the update before the last one */
-	struct amount last;   /* allocated at the last update */
+	struct amount before; /* 'allocated' before the last update */
+	struct amount last;   /* 'allocated' after the last update */
 };
 
 struct live_sites;

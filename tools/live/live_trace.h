@@ -23,13 +23,13 @@ enum live_end {
 	LIVE_COMPLETE, /* the trace has its trailer */
 	/*
 	 * the file ended without a trailer: the process ended abruptly, or
-	 * reading stopped while it still wrote
+	 * reading stopped while the process still wrote
 	 */
 	LIVE_CUT,
 	LIVE_DAMAGED, /* see live_trace_fault() */
 };
 
-/* A part of a program or library that is mapped into the process's memory. */
+/* A program or library that is mapped into the process's memory. */
 struct live_object {
 	char *path, *build_id;
 };

@@ -45,8 +45,8 @@ add_record(struct breakdown *b, struct stored *stored,
  * A stream may store the stacks of records in a comment.  The reader adds each
  * stack to the attributes of its record, so add_record() counts the stack a
  * second time.  In the stream, the records counted so far end at 'offset'.
- * Subtract the bytes counted beyond 'offset', at most the attributes of the
- * last record.
+ * Subtract the bytes counted beyond 'offset', unless they are more than
+ * 'attributes_nbytes', the attributes of the last record.
  */
 static void
 settle(struct breakdown *b, uint64_t attributes_nbytes, uint64_t offset)
@@ -60,8 +60,9 @@ settle(struct breakdown *b, uint64_t attributes_nbytes, uint64_t offset)
 }
 
 /*
- * Count all records of the reader.  Return the status at their end, and in
- * '*last_nbytes_ret' the bytes of the last record's attributes.
+ * Count all records of the reader.  Return the status of the last read, or
+ * HATF_NO_MEMORY.  Set '*last_nbytes_ret' to the bytes of the last record's
+ * attributes.
  */
 static enum hatf_status
 take_apart(struct breakdown *b, struct hatf_reader *reader,

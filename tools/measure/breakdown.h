@@ -22,7 +22,7 @@ struct breakdown {
 };
 
 /*
- * Convert the whole trace to encoding 'e', which must be a HATF one, and count
+ * Convert the whole trace to encoding 'e', which must be one of HATF, and count
  * its bytes.  Return HATF_OK, or the error of the conversion with its details
  * in '*err'.  Thread-safe; prints nothing.
  */

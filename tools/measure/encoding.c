@@ -82,8 +82,9 @@ encoding_open(enum encoding e, unsigned flags, int fd,
 }
 
 /*
- * Release the memory of the bytes written to 'fd'.  '*nbytes' is the length of
- * the file at the last release.
+ * If 'fd' has grown by at least DISCARD_NBYTES since the last release, release
+ * the memory of all bytes written so far.  '*nbytes' is the length of the file
+ * at the last release.
  */
 static void
 discard_written(int fd, uint64_t *nbytes)

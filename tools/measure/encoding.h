@@ -12,8 +12,8 @@
 #include "tools/trace/spool.h"
 
 /*
- * The first ENCODING_TIMED_COUNT are those of tables 5 and 6: the paper's
- * columns in its order, then two of ours.
+ * The first ENCODING_TIMED_COUNT encodings are those of tables 5 and 6: the
+ * columns of the paper in its order, then HATF (online) and HATF (optimum).
  */
 enum encoding {
 	ENCODING_BINARY,

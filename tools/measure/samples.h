@@ -17,10 +17,10 @@ void samples_add(struct samples *s, double value);
 /* Return the median; NAN if there are no values.  Reorders the values. */
 double samples_median(struct samples *s);
 
-/*
- * Return wall time and CPU time of this process, in nanoseconds.  Thread-safe.
- */
+/* Return the wall time of a monotonic clock in nanoseconds.  Thread-safe. */
 double samples_clock(void);
+
+/* Return the CPU time of this process in nanoseconds.  Thread-safe. */
 double samples_cpu_clock(void);
 
 #endif /* SAMPLES_H */

@@ -162,9 +162,9 @@ run_tasks(void *arg)
 
 	for (;;) {
 		/*
-		 * Relaxed order suffices, because the increment returns each
-		 * index once, and pthread_create() made the tasks visible to
-		 * the threads.
+		 * Relaxed order suffices, because atomic_fetch_add_explicit()
+		 * returns each index only once, and pthread_create() made the
+		 * tasks visible to the threads.
 		 */
 		const size_t i = atomic_fetch_add_explicit(
 			&p->next, 1, memory_order_relaxed);

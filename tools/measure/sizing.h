@@ -8,7 +8,7 @@
 /* Number of placements for which whole traces are broken down by field. */
 #define SIZING_BREAKDOWNS 3
 
-/* In place of a length that could not be measured. */
+/* Stands for a length that could not be measured. */
 #define SIZING_UNKNOWN UINT64_MAX
 
 struct sizing {
@@ -17,7 +17,10 @@ struct sizing {
 	 * compressed.
 	 */
 	uint64_t nbytes[ENCODING_COUNT][2];
-	/* The whole trace with all fields and records. */
+	/*
+	 * The bytes of each field, for the whole trace with all fields and
+	 * records.
+	 */
 	struct breakdown breakdowns[SIZING_BREAKDOWNS];
 };
 

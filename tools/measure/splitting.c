@@ -14,7 +14,7 @@
 /* Size of the buffers before and after compression, in bytes. */
 #define PIECE_NBYTES 65536
 
-/* Value of deflateInit2() for gzip. */
+/* Value for deflateInit2(): write a gzip file. */
 #define GZIP_WINDOW_BITS (16 + MAX_WBITS)
 #define MEMORY_LEVEL	 8
 

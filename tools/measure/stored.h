@@ -2,8 +2,8 @@
 /*
  * stored.h - how many bytes each field takes in a record of a HATF stream
  *
- * Tracks the metadata of a stream (FORMAT "Metadata"), so that a tool that
- * reads records can compute their encoded size.
+ * This module tracks the metadata of a stream (FORMAT "Metadata"), so that a
+ * tool that reads records can compute their encoded size.
  */
 #ifndef STORED_H
 #define STORED_H

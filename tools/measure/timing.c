@@ -185,7 +185,9 @@ timing_take(struct timing *timing, const struct excerpt *x, unsigned runs,
 	    const char *path)
 {
 	struct bench *const b = calloc(1, sizeof(*b));
-	/* Without records, each time is 0 / 0, which is NAN. */
+	/*
+	 * If there are no records, there are no samples, so each time is NAN.
+	 */
 	const double count = (double)x->count;
 	bool is_fine;
 

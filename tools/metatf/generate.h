@@ -36,7 +36,10 @@ void generate_python(FILE *f, const struct generation *g);
 /* Write functions in C that put records into the trace of a traced program. */
 void generate_events(FILE *f, const struct generation *g);
 
-/* Write a reader and a writer in C: the header, and the code. */
+/*
+ * Write a reader and a writer in C: generate_c_header() writes their header,
+ * generate_c_code() their code.
+ */
 void generate_c_header(FILE *f, const struct generation *g);
 void generate_c_code(FILE *f, const struct generation *g);
 

@@ -2,10 +2,12 @@
 /*
  * generate_c.c - see generate.h
  *
- * The code is a template with three parts that depend on the DTD: tables of
- * sections, records and fields, which metadata records need; for each record, a
- * function that writes its fields one after the other and, if no table suffices
- * (c_record_is_simple()), one that reads them; and the structs.
+ * The generated code is a template and three parts that depend on the DTD.  The
+ * first part is tables of sections, records and fields, which metadata records
+ * need.  For each record, the second part has a function that writes the fields
+ * of the record one after the other.  If the record is not simple
+ * (c_record_is_simple()), the second part also has a function that reads the
+ * fields.  The third part is the structs.
  */
 #include "tools/metatf/generate.h"
 
@@ -224,9 +226,9 @@ count_before(const struct c_records *all, const struct schema_section *s)
 }
 
 /*
- * Return the number by which the generated code names the type of a section's
- * record, from 1.  The records of a section are its own ones, then the global
- * ones, as in the list.
+ * Return the number of a record's type in the generated code: the index of the
+ * record in the list, plus 1.  The list begins with the global records, but
+ * s->records ends with them.
  */
 static size_t
 type_of(const struct c_records *all, const struct schema_section *s,
@@ -241,8 +243,8 @@ type_of(const struct c_records *all, const struct schema_section *s,
 /* ------------------------------------------------------------------- header */
 
 /*
- * Does an earlier section have the same name, or is the name "global", if case
- * is ignored?
+ * Is the name of a section "global", or the name of an earlier section?  Ignore
+ * case.
  */
 static bool
 has_twin(const struct schema *schema, uint32_t idx)
@@ -387,7 +389,8 @@ put_field_info(FILE *f, const struct schema_field *field)
 /*
  * Write the last two members of a record's entry.  For a simple record, these
  * are the table of offsets by which the generated code reads the record, and
- * the size of its struct.  Other records have code of their own.
+ * the size of its struct.  For any other record, a function reads the record,
+ * and the two members are NULL and 0.
  */
 static void
 put_struct_info(FILE *f, const struct c_records *all,
@@ -449,8 +452,7 @@ put_sections(FILE *f, const struct schema *schema)
 }
 
 /*
- * C11 obliges compilers to accept string literals of this many bytes, but not
- * of more.
+ * Every compiler for C11 must accept string literals of up to this many bytes.
  */
 #define STRING_MAX 4095
 
@@ -530,7 +532,10 @@ put_tables(FILE *f, const struct c_records *all, const struct generation *g)
 	fprintf(f, ";\n");
 }
 
-/* Write the code that reads the record of a tag. */
+/*
+ * Write the function read_data(), which reads a record by the record's table of
+ * offsets or by the function for its type.
+ */
 static void
 put_dispatch(FILE *f, const struct c_records *all)
 {

@@ -2,8 +2,7 @@
 /*
  * generate_c.h - the records of a schema as C sees them
  *
- * This header is what generate_c.c, generate_c_records.c and generate_events.c
- * share.
+ * generate_c.c, generate_c_records.c and generate_events.c share this header.
  */
 #ifndef GENERATE_C_H
 #define GENERATE_C_H
@@ -41,8 +40,9 @@ struct c_records {
 };
 
 /*
- * List the data records.  Return false if there is no memory.  The caller frees
- * all->list.  'upper' must live as long as '*all'.
+ * Set '*all' to the list of the data records, and 'upper' to the name of the
+ * format in capitals.  Return false if there is no memory.  The caller frees
+ * all->list.  '*all' points to 'upper'.
  */
 bool c_records_open(struct c_records *all, const struct generation *g,
 		    char upper[C_NAME_NBYTES]);
@@ -51,7 +51,10 @@ bool c_records_open(struct c_records *all, const struct generation *g,
 void c_put_banner(FILE *f, const char *name, const char *suffix,
 		  const char *purpose);
 
-/* Write a template with the names in place of @N@ and @U@. */
+/*
+ * Write a template.  Replace @N@ in the text by all->prefix, and @U@ by
+ * all->upper_prefix.
+ */
 void c_put_template(FILE *f, const struct c_records *all, const char *text,
 		    size_t nbytes);
 
@@ -59,8 +62,9 @@ void c_put_template(FILE *f, const struct c_records *all, const char *text,
 void c_put_dtd(FILE *f, const struct generation *g);
 
 /*
- * Return the C name of a member: 'name' itself or, if that is a word of C or
- * C++ or could be a macro, another name, in 'buf'.
+ * Return the C name of a member.  This is 'name' itself, unless 'name' is a
+ * word of C, C++ or their headers, or could be a macro.  In that case, it is
+ * 'name' with an underscore after it, in 'buf'.
  */
 const char *c_member(const char *name, char buf[C_NAME_NBYTES]);
 
@@ -73,14 +77,14 @@ void c_join(char to[C_PATH_NBYTES], const char *a, const char *b,
 
 /*
  * Take the name of a struct.  Return false if another struct has the name.
- * 'structs' is a tree of tsearch() with copies of the names, which the caller
- * frees.  Without memory the name counts as free.
+ * Otherwise return true, even if there is no memory.  'structs' is a tree of
+ * tsearch() with copies of the names, which the caller frees.
  */
 bool c_take_struct_name(void **structs, const char *name);
 
 /*
- * Write the struct of a record.  The structs inside it get names that are not
- * in 'structs', and are added there; see c_take_struct_name().
+ * Write the struct of a record.  Give each struct inside it a name that is not
+ * in 'structs', and add this name to 'structs'; see c_take_struct_name().
  */
 void c_record_struct(FILE *f, const struct c_records *all,
 		     const struct c_record *r, void **structs);
@@ -94,7 +98,10 @@ bool c_record_is_simple(const struct schema_record *r);
 void c_record_offsets(FILE *f, const struct c_records *all,
 		      const struct c_record *r, size_t type);
 
-/* Write the functions that read and write a record's fields. */
+/*
+ * c_record_read() writes the function that reads a record's fields.
+ * c_record_put() writes the function that writes them.
+ */
 void c_record_read(FILE *f, const struct c_records *all,
 		   const struct c_record *r);
 void c_record_put(FILE *f, const struct c_records *all,

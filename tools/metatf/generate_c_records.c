@@ -16,7 +16,7 @@ struct emitter {
 	unsigned loop_count;
 	bool is_put;
 	void **structs; /* a tsearch() tree of the structs' names in use */
-	/* The C expression of each field so far. */
+	/* The C expression of each field before this position. */
 	char (*of_field)[C_PATH_NBYTES];
 };
 
@@ -64,8 +64,9 @@ static const char *const taken_words[] = {
 };
 
 /*
- * Could this be the name of a macro?  Yes, if it has no small letters, or is
- * reserved for compilers.
+ * Could this be the name of a macro?  A macro has a name that is reserved for
+ * compilers, or a name of at least two characters without small letters.
+ * Underscores at the end do not count as characters.
  */
 static bool
 looks_like_macro(const char *name)
@@ -93,8 +94,8 @@ is_taken_word(const char *name)
 }
 
 /*
- * A name that a member cannot have gets an underscore.  So does such a name
- * with underscores after it, because otherwise the members 'int' and 'int_'
+ * Append an underscore to a name that a member cannot have, such as 'int'.
+ * Also append one to 'int_', because otherwise the members 'int' and 'int_'
  * would have the same name.
  */
 const char *
@@ -394,9 +395,9 @@ static void emit_steps(struct emitter *e, const char *prefix, uint32_t first,
 		       uint32_t end);
 
 /*
- * Return how many values the struct of an item contains.  The generated code
- * limits the number of values, and so memory, even if the values take no bytes
- * in the trace.
+ * Return how many values one element of an array contains.  An array inside the
+ * element counts as one value.  The generated code limits the number of values,
+ * and so memory, even if the values take no bytes in the trace.
  */
 static unsigned
 values_of_item(const struct schema_record *r, uint32_t first, uint32_t end)

@@ -2,8 +2,8 @@
 /*
  * generate_events.c - see generate.h
  *
- * The functions write the fields as record_print_text() does, because that text
- * is what people see in the trace.
+ * The generated functions write the fields in the same text form as
+ * record_print_text(), because people read this text in the trace.
  */
 #include "tools/metatf/generate.h"
 
@@ -14,13 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the code of a record is being written. */
+/* The present position in the code of a record. */
 struct stub {
 	FILE *f;
 	const struct c_records *all;
 	const struct schema_record *record;
 	unsigned indent, loop_count;
-	char (*of_field)[C_PATH_NBYTES]; /* the C expressions */
+	char (*of_field)[C_PATH_NBYTES]; /* C expression of each field */
 };
 
 static void

@@ -2,8 +2,9 @@
 /*
  * generate_python.c - see generate.h
  *
- * In Python, a table is as fast as code, so the generator writes a table and
- * appends a reader that interprets it.
+ * In Python, a reader that interprets a table is as fast as generated code.
+ * The generator therefore writes a table, and appends a reader that is the same
+ * for every DTD.
  */
 #include "tools/metatf/generate.h"
 #include "tools/metatf/templates.h"

@@ -3,7 +3,7 @@
 #ifndef TEMPLATES_H
 #define TEMPLATES_H
 
-/* Each ends with a NUL. */
+/* Each template ends with a NUL. */
 extern const char template_reader_py[];
 extern const char template_head_h[];
 extern const char template_tail_h[];

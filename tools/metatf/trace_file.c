@@ -28,8 +28,8 @@ complain(const char *path, const struct mtf_error *err)
 }
 
 /*
- * Open the DTD that the trace contains.  Set '*has_ret' to whether it contains
- * one, or this cannot be read.
+ * Open the DTD that the trace contains.  Set '*has_ret' to false if the trace
+ * contains no DTD, and otherwise to true, even on an error.
  */
 static bool
 open_embedded(struct trace_file *t, bool *has_ret)
@@ -86,8 +86,8 @@ open_named(struct trace_file *t)
 }
 
 /*
- * Does the file begin like the text traces of mptrace?  They are a format of
- * their own (FORMATS.md, "mptrace").
+ * Does the file begin like a text trace of mptrace?  Such traces are a separate
+ * format (FORMATS.md, "mptrace").
  */
 static bool
 is_text(int fd)
@@ -116,8 +116,9 @@ copy_stream(int from, FILE *to)
 }
 
 /*
- * Open the file or, for standard input, a copy of it, because the reader reads
- * the sections of a trace at the same time.  Return -1 after setting errno.
+ * Open the file or, for standard input, a temporary copy.  The reader needs a
+ * seekable file, because it reads several sections of the trace at the same
+ * time.  Return -1 after setting errno.
  */
 static int
 open_seekable(const char *path)

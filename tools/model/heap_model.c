@@ -53,7 +53,7 @@ count_taken(struct heap_model *m, uint64_t old, uint64_t taken)
 		m->peak_nbytes = m->heap_nbytes;
 }
 
-/* Fail because the heap would exceed LIMIT. */
+/* Fail because a block or the heap would be too large. */
 static bool
 refuse(void)
 {
@@ -146,7 +146,8 @@ resize_in_place(struct heap_model *m, struct model_block *b, uint64_t taken,
 /* --------------------------------------------------------------- segregated */
 
 /*
- * Return the smallest size class that holds 'size' bytes; 0 if there is none.
+ * Return the smallest size class that holds 'size' bytes.  Return 0 if there is
+ * none, or if the class exceeds half a chunk.
  */
 static uint64_t
 class_of(const struct model *model, uint64_t size)
@@ -173,7 +174,9 @@ is_class(const struct heap_model *m, uint64_t taken)
 	return class_of(m->model, taken) == taken;
 }
 
-/* Take a free block of a class, or cut blocks from a new chunk. */
+/*
+ * Take a free block of a class.  If there is none, cut blocks from a new chunk.
+ */
 static bool
 take_of_class(struct heap_model *m, uint64_t class)
 {

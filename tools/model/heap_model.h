@@ -6,9 +6,10 @@
  * block takes its size rounded up to a multiple of 16 bytes.  First fit places
  * the block at the start of the first hole in which it fits, best fit at the
  * start of the smallest such hole.  If the block fits into no hole, both place
- * it at the end of the heap.  Both join adjacent holes, and a hole at the end
- * shortens the heap.  A realloc leaves the block in its place if the rounded
- * size does not grow, or if the hole or the end of the heap after it has room.
+ * it at the end of the heap.  Both join adjacent holes, and shorten the heap
+ * instead of keeping a hole at its end.  A realloc leaves the block in its
+ * place if the rounded size does not grow, if the block is at the end of the
+ * heap, or if the hole after the block has room.
  *
  * Segregated: the size of a block is rounded up to a size from a table.  Blocks
  * of one size are cut from chunks of MODEL_CHUNK_NBYTES, which only that size
@@ -66,14 +67,18 @@ bool heap_model_open(struct heap_model *m, const struct model *model,
 void heap_model_close(struct heap_model *m);
 
 /*
- * Make, resize and free the block in a slot.  Return false if there is no
- * memory, or if the heap would exceed 2^63 bytes.
+ * These functions allocate, resize and free the block in a slot.  Return false
+ * if there is no memory, if the heap would exceed 2^63 bytes, or if 'size'
+ * exceeds 2^62 bytes.
  */
 bool heap_model_alloc(struct heap_model *m, uint32_t slot, uint64_t size);
 bool heap_model_resize(struct heap_model *m, uint32_t slot, uint64_t size);
 bool heap_model_free(struct heap_model *m, uint32_t slot);
 
-/* Reset the peaks, because a window begins. */
+/*
+ * Call this when a window begins: set the peaks to the present values, and
+ * 'moved_count' to 0.
+ */
 void heap_model_restart(struct heap_model *m);
 
 #endif /* HEAP_MODEL_H */

@@ -2,8 +2,9 @@
 /*
  * holes.h - the free parts of a simulated heap
  *
- * A hole is found by its start, by its end, or by its size, each in O(log n).
- * Two holes are never adjacent, because heap_model.c joins such holes.
+ * Hash maps find a hole by its start or its end.  A treap finds a hole by its
+ * size, in O(log n).  Two holes are never adjacent, because heap_model.c joins
+ * such holes.
  *
  * A treap keeps the holes in order.  A treap is a search tree that is a binary
  * heap, too: each node has a random priority, which is above those of its
@@ -26,9 +27,9 @@ struct hole_node {
 };
 
 struct holes {
-	bool is_by_size; /* nodes are ordered by (size, start), else by start */
+	bool is_by_size; /* order of the nodes: (size, start), else start */
 	struct hole_node *nodes;
-	/* number of used 'nodes', including those in 'spare' */
+	/* number of 'nodes' that were ever used; number of allocated 'nodes' */
 	uint32_t count, cap;
 	uint32_t root, spare;
 	uint64_t seed;
@@ -46,8 +47,8 @@ bool holes_add(struct holes *h, struct hole hole);
 void holes_remove(struct holes *h, struct hole hole);
 
 /*
- * Return the hole that begins, or ends, at an address; a hole of size 0 if
- * there is none.
+ * holes_at() returns the hole that begins at 'start', holes_before() the hole
+ * that ends at 'end'.  If there is none, return a hole of size 0.
  */
 struct hole holes_at(struct holes *h, uint64_t start);
 struct hole holes_before(struct holes *h, uint64_t end);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * paper.h - the paper's figures, to print beside ours
+ * paper.h - the paper's figures, to print beside the measured figures
  *
- * Tables 3 to 8 of Chilimbi, Jones, Zorn: "Designing a Trace Format for Heap
- * Allocation Events", ISMM 2000, as printed.  Each row is a program; the last
- * row is the paper's own average, except in table 3, which has none.  Each pair
- * is bytes per data record (uncompressed, compressed), or the time per record
- * (to read it, to write it).
+ * The arrays have the printed figures of tables 3 to 8 of Chilimbi, Jones,
+ * Zorn: "Designing a Trace Format for Heap Allocation Events", ISMM 2000.  Each
+ * row is a program; the last row is the paper's own average, except in table 3,
+ * which has no average.  Each pair is bytes per data record (uncompressed,
+ * compressed), or times per record (to read the record, to write it).
  */
 #ifndef PAPER_H
 #define PAPER_H

@@ -12,7 +12,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The column for ASCII read by Perl, which is not in enum encoding. */
+/* The column ASCII/Perl, which is not in enum encoding. */
 #define PERL ENCODING_COUNT
 
 static const char *const sizes[] = { "uncompressed", "compressed", NULL };
@@ -20,7 +20,9 @@ static const char *const times[] = { "read", "write", NULL };
 static const char bytes_unit[] = "bytes/data record";
 static const char time_unit[] = "ns/data record";
 
-/* Averages over all traces, by encoding, from which table 11 makes ratios. */
+/*
+ * Averages over all traces, for each encoding.  Table 11 has ratios of these.
+ */
 struct averages {
 	double nbytes[ENCODING_COUNT + 1][2];
 	double plain_ns[ENCODING_COUNT + 1][2];
@@ -42,7 +44,8 @@ struct page {
 };
 
 /*
- * Print and free a table.  Return false if memory ran out while it was filled.
+ * Print a table and free it.  If memory ran out while the table was filled,
+ * print nothing and return false.
  */
 static bool
 finish(struct table *g, const struct page *page)

@@ -22,7 +22,7 @@ struct report {
 	struct measured *traces;
 	size_t count;
 	unsigned runs;
-	uint64_t timed_max; /* upper bound of the records timed per trace */
+	uint64_t timed_max; /* time at most this many records of a trace */
 };
 
 /* Print all tables.  If memory runs out, print an error and return false. */

@@ -57,8 +57,8 @@ struct png {
 };
 
 /*
- * Copy the address, because ISO C has no cast from a data pointer to a function
- * pointer.
+ * Find a function of the library.  Copy its address by memcpy(), because ISO C
+ * has no cast from a data pointer to a function pointer.
  */
 static bool
 find(void *library, const char *name, void *function_ret)

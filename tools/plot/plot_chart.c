@@ -34,8 +34,8 @@ struct colours {
 };
 
 /*
- * The colours of Okabe and Ito without black, which colour-blind people can
- * tell apart, and three more for the last layers.
+ * Colours that colour-blind people can tell apart: those of Okabe and Ito,
+ * except black.  The last three colours are others, for the last layers.
  */
 #define LAYER_COLOURS                                                         \
 	0x0072b2, 0xe69f00, 0x009e73, 0xcc79a7, 0x56b4e9, 0xd55e00, 0xf0e442, \
@@ -328,8 +328,8 @@ draw_steps(const struct chart *c, const char *id, uint32_t colour,
 }
 
 /*
- * Draw two areas, up to the least and up to the most live bytes of each bin.
- * The lower one is darker.
+ * Draw two areas, one up to the least and one up to the most live bytes or
+ * blocks of each bin.  The colour is stronger where the areas overlap.
  */
 static void
 draw_total(const struct chart *c)

@@ -17,8 +17,8 @@
 #include "tools/summary/groups.h"
 
 /*
- * Maximum number of bins of a picture without layers.  Few pictures have more
- * columns of pixels.
+ * Approximate maximum number of bins of a picture without layers.  Few pictures
+ * have more columns of pixels.
  */
 #define PLOT_BINS_MAX 1024
 

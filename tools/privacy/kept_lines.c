@@ -202,8 +202,9 @@ static const struct rule stack_note[] = {
 };
 
 /*
- * The kinds of comments that have lines to keep.  A kind without rules only
- * frames the trace.
+ * The rules for each kind of comment.  A kind with NULL instead of rules only
+ * frames the trace, as "HATF block" does: every writer makes these comments by
+ * itself.
  */
 static const struct {
 	const char *kind;

@@ -3,9 +3,9 @@
  * kept_lines.h - comment lines that identify nobody
  *
  * For each kind of comment in FORMAT.md (section "Comments of this project"), a
- * table lists the keys that may stay and the type of their values: numbers,
- * words of a list, names, which get pseudonyms, or values that a fixed one
- * replaces.  All other lines are omitted.
+ * table lists the keys that may stay and the type of their values: a number, a
+ * word of a list, a name, which a pseudonym replaces, or any value, which a
+ * fixed value replaces.  All other lines are omitted.
  */
 #ifndef KEPT_LINES_H
 #define KEPT_LINES_H

@@ -143,8 +143,8 @@ pseudonyms_get(struct pseudonyms *p, enum name_kind kind, const char *name,
 /* -------------------------------------------------------------------- files */
 
 /*
- * Parse a pseudonym and a blank, "function_12 ".  Return the text after the
- * blank, or NULL.
+ * Parse a pseudonym and a blank, such as "function_12 ".  Return the text after
+ * the blank, or NULL if the line does not begin in this way.
  */
 static const char *
 take_pseudonym(const char *line, enum name_kind *kind_ret, uint64_t *number_ret)
@@ -287,8 +287,8 @@ are_numbers_unique(const struct pseudonyms *p, const char *path)
 }
 
 /*
- * Can the file be created?  Find out before the trace is written, which would
- * be useless to its owner without the names.
+ * Can the file be created?  Find out before the trace is written, because
+ * without the names the trace would be useless to its owner.
  */
 static bool
 can_create(const char *path)

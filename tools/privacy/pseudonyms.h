@@ -34,7 +34,8 @@ enum name_kind {
 };
 
 /*
- * Size of the longest pseudonym, "function_18446744073709551615", with its NUL.
+ * Upper bound of the size of a pseudonym, such as
+ * "function_18446744073709551615", with its NUL.
  */
 #define PSEUDONYM_NBYTES 40
 

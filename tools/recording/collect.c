@@ -38,8 +38,8 @@ add_origin(struct collected_trace *trace, uint64_t pid)
 
 /*
  * Add to 'ret' the parents and the ancestors ("PID@START PID@START") that the
- * header names, untraced ones included.  If the parent of this process has
- * ended, only the ancestors lead to the command.
+ * header names, untraced ones included.  If the parent of the traced process
+ * has ended, only the ancestors lead to the command.
  */
 static void
 read_origins(const struct hatf_reader *reader, struct collected_trace *ret)
@@ -276,7 +276,7 @@ static const struct hatf_reader_options found_options = {
 	.flags = HATF_READER_FOUND,
 };
 
-/* Get the figures of a trace without a trailer by reading all of the trace. */
+/* Get the figures of a trace by reading all of the trace. */
 static bool
 summary_by_reading(const struct collected_trace *found,
 		   struct collect_summary *ret)

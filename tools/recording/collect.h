@@ -46,15 +46,16 @@ struct collected_trace {
 	bool has_stopped; /* the trailer says that an order ended the trace */
 	bool is_mended;	  /* we wrote the trailer, see mend.h */
 	bool is_running;  /* the process is still running, see mend.h */
-	/* the program that the process then executed left no trace */
+	/* at its end, the process executed a program that left no trace */
 	bool has_vanished;
 };
 
 /*
  * The traces.  Those of the command's own process come first, in the order of
  * their start.  Those of all other processes follow, in the order of their
- * paths.  descendants_find() divides the latter into two parts, each in the
- * order of the paths: first traces of descendants, then unrelated traces.
+ * paths.  descendants_find() divides the traces of other processes into two
+ * parts, each in the order of the paths: first traces of descendants, then
+ * unrelated traces.
  */
 struct collection {
 	struct collected_trace *traces;
@@ -88,8 +89,9 @@ struct collect_summary {
 };
 
 /*
- * Get the figures from the trailer or, if there is none, by reading the trace.
- * If the trace cannot be read at all, print an error message and return false.
+ * Get the figures from the trailer.  If there is no trailer, or if the trailer
+ * does not say why the trace is incomplete, read the trace.  If the trace
+ * cannot be read at all, print an error message and return false.
  */
 bool collect_summary(const struct collected_trace *trace,
 		     struct collect_summary *ret);

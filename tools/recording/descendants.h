@@ -2,9 +2,9 @@
 /*
  * descendants.h - find the traces of a command's descendants
  *
- * The command's children write the traces, so any number of traces may claim
- * any parents.  The work is O(n log n) in the number of traces.  Not
- * thread-safe.
+ * Headers are untrusted: any number of traces may name the same process as an
+ * ancestor.  Therefore the work is only O(n log n) in the number of traces.
+ * Not thread-safe.
  */
 #ifndef DESCENDANTS_H
 #define DESCENDANTS_H
@@ -14,8 +14,8 @@
 #include <stdbool.h>
 
 /*
- * Move the traces of the command's descendants to the front of those of other
- * processes, in the same order as before, and count them.
+ * Among the traces of other processes, move those of the command's descendants
+ * to the front, in the same order as before, and count them.
  *
  * A trace belongs to a descendant if a note names the trace.  It also belongs
  * to a descendant if its header names, as the process itself or as an ancestor,

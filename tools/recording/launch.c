@@ -81,8 +81,8 @@ wait_and_forward(pid_t pid, const struct signals *s)
 		int status;
 
 		/*
-		 * Check before waiting, because the child may have ended before
-		 * SIGCHLD was blocked.
+		 * Ask whether the child has ended, because SIGCHLD may also
+		 * mean that the child was stopped.
 		 */
 		if (waitpid(pid, &status, WNOHANG) == pid)
 			return status;
@@ -91,7 +91,7 @@ wait_and_forward(pid_t pid, const struct signals *s)
 		/*
 		 * The terminal sends signals to the whole foreground group,
 		 * including the command.  Forward only signals that a process
-		 * sent to us alone.
+		 * sent.
 		 */
 		if (info.si_signo != SIGCHLD && info.si_code <= 0)
 			kill(pid, info.si_signo);
@@ -99,11 +99,10 @@ wait_and_forward(pid_t pid, const struct signals *s)
 }
 
 /*
- * Store when the command started.  Do not call a function that reads a clock,
- * because a library such as faketime changes the result, but not the times that
- * the recorder gets from the kernel.  Take the modification time of the new
- * pipe instead.  The caller compares this time with those of trace files, and
- * such a library changes the times of all files alike.
+ * Store when the command started.  The caller compares this time with the times
+ * of trace files.  A library such as faketime may change the time that a clock
+ * function returns, but it changes the times of all files alike.  Therefore
+ * store the modification time of the new pipe, not the time of a clock.
  */
 static void
 note_start(struct launch *l, int pipe_fd)

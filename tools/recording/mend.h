@@ -14,8 +14,8 @@
 /*
  * Handle each trace without a trailer.  If its process has ended, complete the
  * trace from the ring file; if its process is still running, mark the trace as
- * running.  Then store in 'c' which traces have a trailer and what it says.
- * Remove ring files that their processes could not remove after giving up
+ * running.  Then store in 'c' which traces have a trailer and what the trailers
+ * say.  Remove ring files that their processes could not remove after giving up
  * privileges.  'l' says how the command ended.
  */
 void mend_traces(struct collection *c, const struct launch *l);

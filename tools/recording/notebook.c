@@ -155,7 +155,7 @@ find_begin(const struct notebook_begins *all, const struct notebook_begin *b)
 					 compare_begins);
 }
 
-/* Is there a note of a later trace by the process of 'b'? */
+/* Does the list have a later trace of the process of 'b'? */
 static bool
 has_later(const struct notebook_begins *all, const struct notebook_begin *b)
 {
@@ -222,8 +222,8 @@ find_inner(struct reading *r)
 
 /*
  * Is the process that began the trace 'b' still running?  Compare start times,
- * too, because another process may have this id by now, or because the id may
- * be that of the process in another PID namespace.
+ * too, because another process may have the same id: one that started later, or
+ * one in another PID namespace.
  */
 static bool
 is_alive(struct reading *r, const struct notebook_begin *b)
@@ -327,9 +327,8 @@ open_notes(const struct notebook *n)
 }
 
 /*
- * Did the process of 't' execute a program that left neither a trace nor a
- * note?  Return false while the process is running, because it may still write
- * a note.
+ * Did the process of 't' execute a program that left no trace?  Return false
+ * while the process is running, because the program may still begin a trace.
  */
 static bool
 has_vanished(const struct notebook *n, const struct collected_trace *t)

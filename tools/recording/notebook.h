@@ -3,9 +3,9 @@
  * notebook.h - collect the notes of traced processes
  *
  * Each process of the tree writes a note (hatf/recorder/notes.h) when it begins
- * a trace, or when it cannot be traced.  If there is a note of a trace but no
- * such trace, then the trace was in memory only, and its process ended
- * abruptly.  Not thread-safe.
+ * a trace, or when it cannot be traced.  If a note names a trace that does not
+ * exist, then the trace was in memory only, and its process ended abruptly.
+ * Not thread-safe.
  */
 #ifndef NOTEBOOK_H
 #define NOTEBOOK_H
@@ -63,9 +63,10 @@ void notebook_begin(struct notebook *n, const char *out);
 
 /*
  * Read the notes after the command has ended.  A trace is lost if it has a
- * note, but is not in 'c', and its process has ended.  List the lost traces,
- * but not one of the command's own process if that process has no other trace.
- * Mark the traces in 'c' that have a note as descendants of the command.
+ * note, but is not in 'c', and its process has ended.  List the lost traces;
+ * list those of the command's own process only if 'c' has a trace of this
+ * process.  Mark the traces in 'c' that have a note as descendants of the
+ * command.
  */
 void notebook_read(struct notebook *n, struct collection *c,
 		   const struct launch *l);

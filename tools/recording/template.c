@@ -94,8 +94,8 @@ fixed_directory(const char *text, char *dir)
 }
 
 /*
- * Write a page to 'fd', to see whether the file system has room, and close it.
- * Return 0 or an errno value.
+ * Write a page to 'fd', to see whether the file system has room, and close
+ * 'fd'.  Return 0 or an errno value.
  */
 static int
 try_file(int fd)

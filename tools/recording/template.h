@@ -31,9 +31,9 @@ char *template_absolute(const char *text);
 
 /*
  * Check that files can be created in the directory of the absolute template
- * 'text', by creating a test file that leaves nothing behind.  Only the part of
- * the path before the first conversion is checked.  On failure print an error
- * message and return false.
+ * 'text', by creating a test file and removing it.  Only the part of the path
+ * before the first conversion is checked.  On failure print an error message
+ * and return false.
  */
 bool template_directory_writable(const char *text);
 

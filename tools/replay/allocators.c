@@ -64,8 +64,8 @@ find_in_list(const char *dirs, const char *library, char path[PATH_MAX])
 }
 
 /*
- * Look in the directories of LD_LIBRARY_PATH, in that of libc, and in some
- * where libraries usually are.
+ * Look in the directories of LD_LIBRARY_PATH, in the directory of libc, and in
+ * some directories where libraries usually are.
  */
 static bool
 find_library(const char *library, char path[PATH_MAX])

@@ -26,7 +26,8 @@ struct allocators {
  *
  *	(NAME | PATH) [":" VAR "=" VALUE {" " VAR "=" VALUE}]
  *
- * Return false and print a message if there is no such allocator or too many.
+ * On failure, print a message and return false: if 'text' is wrong, if there is
+ * no such allocator, or if there are too many allocators.
  */
 bool allocators_add(struct allocators *all, const char *text);
 

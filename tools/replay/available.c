@@ -36,7 +36,7 @@ static const struct group_files version_2 = {
 
 /* Where the files of the control groups are. */
 struct group_place {
-	char folder[PATH_MAX]; /* of the innermost group */
+	char folder[PATH_MAX]; /* folder of the innermost group */
 	size_t mount_length;   /* 'folder' begins with the mount point */
 };
 
@@ -54,8 +54,8 @@ open_file(const char *root, const char *folder, const char *name)
 }
 
 /*
- * Return the number after 'key', with which its line begins.  Return UINT64_MAX
- * if there is none, as in "max".
+ * Return the number after 'key' in the first line that begins with 'key'.
+ * Return UINT64_MAX if there is no number, as in "max".
  */
 static uint64_t
 read_number(const char *root, const char *folder, const char *name,
@@ -152,8 +152,8 @@ unescape(char *text)
 }
 
 /*
- * A mount shows the groups below 'shown'.  Return the path of a group from
- * there, or NULL if the mount does not show the group.
+ * Return the path of a group relative to 'shown', the group at the root of a
+ * mount.  Return NULL if the mount does not show the group.
  */
 static const char *
 path_below(const char *path, const char *shown)
@@ -171,8 +171,8 @@ path_below(const char *path, const char *shown)
 }
 
 /*
- * Does a mount show these groups?  'text' is the type, the source and the
- * options of the mount.
+ * Is it a mount of the groups that have these files?  'text' is the type, the
+ * source and the options of the mount.
  */
 static bool
 is_mount(const struct group_files *files, const char *text)
@@ -186,8 +186,9 @@ is_mount(const struct group_files *files, const char *text)
 }
 
 /*
- * If a line of mountinfo is a mount of these groups, store the place of the
- * group 'path'.  Return whether the mount shows this group.
+ * If a line of mountinfo is a mount of the groups that have these files, store
+ * where the files of the group 'path' are.  Return whether the mount shows this
+ * group.
  */
 static bool
 try_mount(const struct group_files *files, const char *line, const char *path,
@@ -215,7 +216,10 @@ try_mount(const struct group_files *files, const char *line, const char *path,
 	return below != NULL;
 }
 
-/* Find the files of a group.  Return false if its kind is not mounted. */
+/*
+ * Find the folder of a group.  Return false if no mount has groups with these
+ * files.
+ */
 static bool
 find_place(const struct group_files *files, const char *root, const char *path,
 	   struct group_place *place)

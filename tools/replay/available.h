@@ -2,8 +2,8 @@
 /*
  * available.h - the memory that this process can still get
  *
- * That is the memory which the system has available, or what the limit of a
- * control group leaves, if this is less.  All control groups of this process
+ * This is the memory that the system has available or, if less, the memory that
+ * the limit of a control group leaves.  All control groups of this process
  * count, of versions 1 and 2: its own group and the ancestors of that group.
  */
 #ifndef AVAILABLE_H
@@ -18,7 +18,10 @@ struct available {
 	bool is_of_a_group;
 };
 
-/* Return this memory.  'root' is "", or a folder to read instead of "/". */
+/*
+ * Return the memory that this process can still get.  'root' is "", or a folder
+ * to read instead of "/".
+ */
 struct available available_memory(const char *root);
 
 #endif /* AVAILABLE_H */

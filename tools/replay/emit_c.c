@@ -87,7 +87,10 @@ is_threaded(const struct emitter *e)
 	return e->compiled->file.stream_count > 1;
 }
 
-/* Print text inside a comment; make sure that it does not end the comment. */
+/*
+ * Print text inside a comment.  Replace each character that is not printable,
+ * or that could end the comment, by '_'.
+ */
 static void
 print_comment(FILE *f, const char *text)
 {
@@ -122,8 +125,8 @@ print_prologue(struct emitter *e, const char *trace)
 		fprintf(e->file, "static atomic_uint turn[%" PRIu64 "];\n",
 			c->slot_count + 1);
 	/*
-	 * No thread creates the initial one, so created[0] can serve to wait
-	 * for the start of a window.
+	 * No thread creates the initial thread, so created[0] is not needed for
+	 * this.  Use it to wait for the start of a window.
 	 */
 	if (is_threaded(e))
 		fprintf(e->file,

@@ -154,8 +154,8 @@ take_term(const char **p, struct replay_limit *term,
 }
 
 /*
- * Append a name to a list, after ", " if the list is not empty.  If there is no
- * room, cut the name off.
+ * Append a name to a list, after ", " if the list is not empty.  If there is
+ * not enough room, truncate the name.
  */
 static void
 add_name(char *list, size_t list_nbytes, const char *name)

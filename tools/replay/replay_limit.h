@@ -50,8 +50,8 @@ bool limits_parse(struct replay_limits *limits, const char *text,
 		  const struct allocators *allocators);
 
 /*
- * Print a message for each term and each allocator that exceeds its bound.
- * Return whether there is one.
+ * For each term, print a message for each allocator that exceeds the bound.
+ * Return true if there is such an allocator.
  */
 bool limits_exceeded(const struct replay_limits *limits,
 		     const struct replay_runs *runs);

@@ -22,7 +22,7 @@ put_json(FILE *f, const char *json)
 			fputc(*p, f);
 }
 
-/* Write the page to allocated memory; return NULL if there is not enough. */
+/* Write the page to allocated memory.  Return NULL if there is no memory. */
 static char *
 make_page(const char *json, size_t *nbytes_ret)
 {

@@ -253,8 +253,8 @@ typedef void run_kind(struct replay_column *column,
 		      const struct replay_runs *runs, unsigned idx);
 
 /*
- * Run the null allocator, and then each one that has not failed yet.  Return
- * false if the null allocator fails, or if all others have failed.
+ * Run the null allocator, and then each allocator that has not failed yet.
+ * Return false if the null allocator fails, or if all others have failed.
  */
 static bool
 run_round(struct replay_runs *runs, run_kind *kind, unsigned idx)

@@ -146,7 +146,7 @@ static void
 look_at(struct standstill_lane *lane, const struct lane_place *place,
 	uint64_t ms)
 {
-	/* relaxed, because this process only looks for changes. */
+	/* Relaxed loads suffice: this process only looks for changes. */
 	const struct standstill_lane now = {
 		.next = atomic_load_explicit(&place->next,
 					     memory_order_relaxed),
@@ -218,7 +218,7 @@ standstill_look(struct standstill *s, uint64_t ms, uint64_t limit_ms,
 {
 	const uint32_t count = s->compiled->file.stream_count;
 	const double seconds = (double)limit_ms / 1000;
-	/* relaxed, because this process only looks for changes. */
+	/* A relaxed load suffices: this process only looks for changes. */
 	const uint32_t phase =
 		atomic_load_explicit(&s->run->phase, memory_order_relaxed);
 	uint32_t stuck;

@@ -15,8 +15,8 @@
 #define LOOK_MS 250
 
 /*
- * Return the time until the next look: an eighth of the limit, or LOOK_MS if
- * this is less or if there is no limit.
+ * Return the time until the next look: about an eighth of the limit, but at
+ * most LOOK_MS.  If there is no limit, return LOOK_MS.
  */
 static uint64_t
 look_ms(const struct watch *w)
@@ -60,7 +60,7 @@ kill_driver(const struct watch *w)
 	kill(w->pid, SIGKILL);
 }
 
-/* Stop or end the driver, as a signal demands, and then this process. */
+/* Stop or end the driver, and then this process, as the signal demands. */
 static void
 pass_signal(const struct watch *w, int signal_number)
 {
@@ -141,13 +141,13 @@ has_ended(struct watch *w, int *status_ret)
 }
 
 /*
- * The driver is stopped for 'ms' more.  If that is too long, write to 'text'
- * which signal has stopped it, and return true.
+ * The driver has been stopped for another 'ms'.  If it has been stopped for too
+ * long, write to 'text' which signal has stopped it, and return true.
  */
 static bool
 is_stopped_for_long(struct watch *w, uint64_t ms, char *text, size_t cap)
 {
-	/* In its next turn, has_ended() learns the signal. */
+	/* The next call of has_ended() finds out which signal it was. */
 	if (w->stop_signal == 0)
 		return false;
 	w->stopped_ms += ms;

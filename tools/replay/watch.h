@@ -2,12 +2,11 @@
 /*
  * watch.h - wait for the driver, and end one that makes no progress
  *
- * A thread makes no progress if it stays in one call for 'limit_ms'.  The
- * driver makes none if all of its threads wait for one another so long, if a
- * signal has stopped it so long, or if it takes so long before the first call
- * or after the last one.  Waits and pauses that a thread will leave do not
- * count, nor does time in which a debugger has stopped the driver, or in which
- * this process is stopped, too.
+ * The driver makes no progress if, for 'limit_ms', a thread stays in one call,
+ * all threads wait for one another, a signal has stopped the driver, or the
+ * driver is before its first call or after its last one.  Waits and pauses that
+ * a thread will leave do not count.  Time in which a debugger has stopped the
+ * driver, or in which this process is stopped, too, does not count either.
  *
  * SIGINT, SIGTERM and SIGHUP end the driver and the processes that its
  * allocator has started, and then this process.  SIGTSTP stops all of them.

@@ -24,7 +24,7 @@
 struct page_file {
 	const char *path;
 	unsigned trace_count;
-	int fd;	     /* of the file, or -1 for standard output */
+	int fd;	     /* descriptor of the file; -1: standard output */
 	bool is_new; /* the file did not exist before */
 	struct out out;
 };

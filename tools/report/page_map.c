@@ -23,8 +23,8 @@ chunk_shift(const struct page_map *m)
 /* ----------------------------------------------------------------- chunks */
 
 /*
- * Add up the live bytes of the chunks that were merged, in one column.
- * 'row_of' maps old rows to new rows, of which there are 'count'.
+ * In one column, add up the live bytes of the chunks that were merged.
+ * 'row_of' maps old rows to new rows; 'count' is the number of new rows.
  */
 static bool
 merge_live(struct page_column *c, const uint32_t *row_of, uint32_t count)
@@ -292,7 +292,7 @@ write_row(const struct page_map *m, struct out *o, const struct place *places,
 			digit = 1;
 		if (digit > 35)
 			digit = 35; /* more than full, because blocks overlap */
-		/* Repeat the digit for columns without events. */
+		/* For columns without events, repeat the previous digit. */
 		for (; number < m->columns[c].number; number++)
 			out_bytes(o, &digits[last], 1);
 		out_bytes(o, &digits[digit], 1);

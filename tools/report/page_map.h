@@ -4,7 +4,8 @@
  *
  * The address space is divided into chunks of equal size, and time into columns
  * of equal width.  Both begin small.  When there are too many chunks, their
- * size is doubled and neighbours are merged; the same holds for columns.  A
+ * size is doubled and neighbours are merged.  When there are too many columns,
+ * their width is doubled, and the later one of two neighbours is kept.  A
  * column stores the live bytes of each chunk at the column's end.
  *
  * Memory is bounded.  Only one thread at a time may use a map.

@@ -158,7 +158,10 @@ see_event(struct page_sights *s, const struct census *c,
 	}
 }
 
-/* Return the time of a mark, which is in the comment's text. */
+/*
+ * Return the position of a mark on the axis.  If the trace has times, the text
+ * of the comment states the time of the mark.
+ */
 static uint64_t
 time_of_comment(const struct page_sights *s, const struct census *c,
 		const struct hatf_event *e)

@@ -176,9 +176,9 @@ add_stack(struct page_sites *s, struct site_names *names,
 }
 
 /*
- * In a stack, find the innermost frame that has a node.  From there, go
- * outwards until at most SMALL_DEPTH frames are left to main(), and return that
- * node.  Return 0 if no frame has a node.
+ * In a stack, find the innermost frame that has a node.  From this node, go
+ * outwards until at most SMALL_DEPTH frames are left to main(), and return the
+ * node reached.  Return 0 if no frame has a node.
  */
 static uint32_t
 caller_of(const struct page_tree *tree, uint64_t id)

@@ -22,7 +22,7 @@ struct page_rows {
 	uint32_t count, cap;
 };
 
-/* Only page_tree.c uses the members. */
+/* Only page_tree.c changes the members. */
 struct page_tree {
 	const struct hatf_stacks *stacks; /* owned by the caller */
 	struct site_names *names;	  /* owned by the caller */
@@ -52,8 +52,8 @@ void page_tree_free(struct page_tree *t);
 uint32_t page_tree_text(struct page_tree *t, const char *text);
 
 /*
- * Return the row of a frame of the trace, or of a new frame that has only a
- * name.
+ * Return the row of a frame of the trace.  page_tree_name() returns the row of
+ * a new frame that has only a name.
  */
 uint32_t page_tree_frame(struct page_tree *t, uint64_t frame_id);
 uint32_t page_tree_name(struct page_tree *t, const char *name);

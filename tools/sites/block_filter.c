@@ -378,8 +378,8 @@ keeps_realloc(struct block_filter *f, const struct hatf_record *rec)
 	default:
 		/*
 		 * The realloc resized the block in place, or failed.  A realloc
-		 * of NULL that failed is like a malloc() that failed, so its
-		 * stack decides.
+		 * of NULL that failed is like a malloc() that failed: its
+		 * thread and its stack decide whether it is chosen.
 		 */
 		f->is_realloc_kept =
 			rec->old_address == 0

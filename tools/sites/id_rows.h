@@ -4,7 +4,7 @@
  *
  * Ids of stacks, threads and heaps are mostly small and dense; such ids are
  * looked up in an array.  An id that is much larger than the number of ids goes
- * into a hash table.  The table's hash is seeded for each process, because an
+ * into a hash table.  Each table has a random hash function, because an
  * attacker may choose the ids of a trace.
  *
  * Memory is O(number of ids).  Only one thread at a time may use a table.

@@ -73,8 +73,8 @@ pair_set_remove(struct pair_set *set, struct pair pair)
 		return false;
 	hole = i = seek(set, pair);
 	/*
-	 * Move back each later pair that a search would no longer find because
-	 * of the hole.
+	 * If a search would now stop at the hole before it finds a later pair,
+	 * move this pair into the hole.  The pair leaves a new hole.
 	 */
 	for (;;) {
 		i = (i + 1) & mask;

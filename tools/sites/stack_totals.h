@@ -20,7 +20,7 @@ struct stack_totals {
 	uint64_t located_frames; /* frames that have a file */
 	uint64_t sites;		 /* number of sites of allocations */
 	uint64_t allocations;	 /* reallocs, and allocs outside a realloc */
-	uint64_t without_stack;	 /* of these allocations */
+	uint64_t without_stack;	 /* allocations that have no stack */
 	/* maximum and sum of the frames of allocations' stacks */
 	uint64_t depth_max, depth_sum;
 };

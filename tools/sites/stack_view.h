@@ -79,9 +79,9 @@ uint32_t stack_view_site(struct stack_view *view, uint64_t stack);
 uint32_t stack_view_site_count(const struct stack_view *view);
 
 /*
- * Return the name of a site, a text like those of stack_view_frame_text().  The
- * second function returns a frame with this name.  The name and the frame are
- * valid until the view is closed.
+ * Return the name of a site, a text like those of stack_view_frame_text().
+ * stack_view_site_frame() returns a frame with this name.  The name and the
+ * frame are valid until the view is closed.
  */
 const char *stack_view_site_name(const struct stack_view *view, uint32_t site);
 struct hatf_frame stack_view_site_frame(const struct stack_view *view,

@@ -304,8 +304,8 @@ take_event(struct census *s, const struct hatf_event *e)
 #define PREFETCH_AHEAD 16
 
 /*
- * Prefetch the row that the event will need.  Without the attribute, gcc takes
- * this for a function without effects and omits its calls.
+ * Prefetch the row that the event will need.  Without the attribute, gcc
+ * assumes that this function has no effects, and omits its calls.
  */
 static inline __attribute__((always_inline)) void
 prefetch(const struct census *s, const struct hatf_event *e)
@@ -317,7 +317,7 @@ prefetch(const struct census *s, const struct hatf_event *e)
 		__builtin_prefetch(&live->rows[number], 1);
 }
 
-/* Set the account of the only heap, see 'by_heap'. */
+/* If there is only one heap, set its account (see 'by_heap'). */
 static void
 settle_heap(struct census *s)
 {
@@ -367,8 +367,8 @@ note_class(void *ctx, const struct hatf_live *live)
 
 /*
  * Make the rows of the inherited blocks' size classes.  The order in which the
- * stage returns the blocks differs from process to process; the order of the
- * rows must not.
+ * event stage returns the blocks differs from process to process; the order of
+ * the rows must not.
  */
 static void
 add_inherited_lanes(struct census *s, const struct hatf_events *events)

@@ -12,7 +12,8 @@
  *     census counts it for the stack and the thread of the call.
  *   - A free or a successful realloc frees a block.  The census counts this for
  *     the stack and the thread that allocated the block.  So a realloc counts
- *     as both, even if it resizes the block in place.
+ *     twice, as an allocation and as a free, even if it resizes the block in
+ *     place.
  *   - Failed calls are counted separately.
  *   - A block is temporary if the next call of the thread that allocated the
  *     block frees the block.  A call is an alloc, a realloc or a free that did
@@ -153,8 +154,8 @@ struct census {
 	struct live_rows *live; /* live blocks of each heap, by its row */
 	uint32_t heap_cap;
 	/*
-	 * While there is only one heap, census_add() updates its account at the
-	 * end of each call, as a copy of 'total'.
+	 * While there is only one heap, its account is a copy of 'total'.
+	 * census_add() makes this copy before it returns.
 	 */
 	struct account_list by_heap;
 

@@ -9,7 +9,7 @@
 /* The accounts of a block. */
 struct owners {
 	struct account *total, *stack, *lane;
-	struct account *heap; /* NULL: the only heap, see 'by_heap' */
+	struct account *heap; /* NULL: there is one heap, see 'by_heap' */
 };
 
 static inline struct owners
@@ -133,7 +133,10 @@ struct ending {
 	/* the block's lifetime, in events and in time units */
 	uint64_t events, time;
 	bool is_temporary;
-	/* false for a realloc, which does not end the lifetime of the object */
+	/*
+	 * false if the lifetime is unknown, or if a realloc continues the
+	 * lifetime of the object
+	 */
 	bool has_lifetime;
 };
 

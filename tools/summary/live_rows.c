@@ -23,8 +23,8 @@ live_rows_reach(struct live_rows *t, uint32_t number)
 		t->cap = cap;
 	}
 	/*
-	 * Clear only the rows up to this one: the system gives the rest no
-	 * memory until it is used.
+	 * Clear only the rows up to 'number': the system gives the later rows
+	 * no memory until they are used.
 	 */
 	if (number >= t->count) {
 		memset(t->rows + t->count, 0,

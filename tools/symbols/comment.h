@@ -36,8 +36,8 @@ struct comment {
 };
 
 /*
- * Begin a comment of a kind ("HATF frame\n"), or append a line "key=value".  A
- * line that does not fit is left out.
+ * Begin a comment of a kind ("HATF frame\n").  The functions comment_put...()
+ * append a line "key=value"; they leave out a line that does not fit.
  */
 void comment_begin(struct comment *c, const char *kind);
 void comment_put(struct comment *c, const char *key, const char *value);

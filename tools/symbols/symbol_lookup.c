@@ -32,7 +32,7 @@ enum state {
 struct object {
 	char *path, *build_id;
 	enum state state;
-	/* the debug information of the object includes files and lines */
+	/* the object has debug information that is safe to use */
 	bool has_debug;
 	Dwfl *dwfl;
 	Dwfl_Module *module;
@@ -253,8 +253,8 @@ declaration_of(Dwarf_Die *die)
 }
 
 /*
- * Return the name of a C++ scope (a class, a namespace, ...); NULL if it has
- * none.
+ * Return the name of a C++ scope: a namespace, a class or a function.  Return
+ * NULL for any other scope, or if a function has no name.
  */
 static const char *
 scope_name(Dwarf_Die *die)
@@ -320,8 +320,9 @@ join_scopes(struct symbol_lookup *l, Dwarf_Die *scopes, int count)
 
 /*
  * Return the name of a function that has no linkage name, such as a static
- * function of C++. If it is in a class or namespace, return its name from the
- * symbol table or, without one, the joined names of its scopes.
+ * function of C++.  If the function is in a class or namespace, return its name
+ * from the symbol table or, if the table does not have it, the joined names of
+ * its scopes.
  */
 static const char *
 scoped_name(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
@@ -379,9 +380,10 @@ number_of(Dwarf_Die *die, unsigned name)
 }
 
 /*
- * Return the path of a source file.  The compiler may have got a relative one,
- * such as "../src/parse.c"; then put its working directory in front.  Do not
- * change names such as "<stdin>", and paths of builds that hide the directory.
+ * Return the path of a source file.  If the compiler got a relative path, such
+ * as "../src/parse.c", put the compiler's working directory in front of it.  Do
+ * not change a name such as "<stdin>".  Do not change any path if the build
+ * hides the working directory.
  */
 static const char *
 whole_path(struct symbol_lookup *l, const char *directory, const char *file)

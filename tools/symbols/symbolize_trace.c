@@ -107,8 +107,8 @@ remove_new_file(int number)
 		unlink(path);
 	/*
 	 * Reset the handler only now, because the same signal may reach two
-	 * threads.  The second one must not end the process before the first
-	 * one has removed the file.
+	 * threads.  The second thread must not end the process before the first
+	 * thread has removed the file.
 	 */
 	signal(number, SIG_DFL);
 	raise(number);

@@ -4,7 +4,7 @@
  *
  * Only the header and the trailer of each trace are read.  A node is one image
  * of a process: the time from its start, or from an exec, to the next exec or
- * to its end.  It has all segments of the trace of that time.  Headers are
+ * to its end.  A node has all segments of the trace of this image.  Headers are
  * untrusted: whatever they say, a node has at most one parent and there are no
  * cycles.  Not thread-safe.
  */

@@ -171,9 +171,11 @@ open_writer(struct run *run, size_t n)
 		header = run->r->edit_header(run->r->context, run->reader,
 					     header);
 	/*
-	 * If a source in HATF does not state whether it is complete, the output
-	 * must not state this either, unless the source is known to be
-	 * truncated.  Foreign formats have their own marks of completeness.
+	 * A source in HATF that has no header of ours does not state whether it
+	 * is complete.  Write no header and no trailer in this case, so that
+	 * the output does not state this either.  But if the source is known to
+	 * be truncated, write both: the trailer then says that the trace is
+	 * incomplete.  Foreign formats have their own marks of completeness.
 	 */
 	run->bare = !stats.ours && !stats.foreign && !run->cut;
 	o->bare = run->bare;

@@ -54,7 +54,7 @@ out_str(struct out *o, const char *s)
 }
 
 void out_u64(struct out *o, uint64_t n);
-/* write "0x" and the number in hexadecimal */
+/* Write "0x" and the number in hexadecimal. */
 void out_hex(struct out *o, uint64_t n);
 void out_printf(struct out *o, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

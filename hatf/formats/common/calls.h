@@ -48,15 +48,16 @@ struct calls {
 };
 
 /*
- * Initialize a 'struct calls', or free its memory.  If a 'struct calls' is only
- * a part of a sink's 'ctx', the sink must call these functions itself.
+ * calls_init() initializes a 'struct calls', and calls_fini() frees its memory.
+ * If a 'struct calls' is only a part of a sink's 'ctx', the sink must call
+ * these two functions itself.
  */
 void calls_init(struct calls *calls);
 void calls_fini(struct calls *calls);
 
 /*
- * Use these as sink_ops.open and .close if s->ctx is a 'struct calls'.  Errors:
- * HATF_NO_MEMORY.
+ * Use calls_open() and calls_close() as sink_ops.open and .close if s->ctx is a
+ * 'struct calls'.  Errors: HATF_NO_MEMORY.
  */
 enum hatf_status calls_open(struct sink *s);
 void calls_close(struct sink *s);

@@ -254,7 +254,7 @@ framing_note(struct framing *framing, const struct hatf_record *comment,
 	else if (is_kind(&note, HEADER))
 		/*
 		 * Reject a second header, because only the first comment may be
-		 * one.
+		 * a header.
 		 */
 		field = HEADER;
 	else if (is_kind(&note, "HATF end")) {

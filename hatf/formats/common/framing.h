@@ -69,8 +69,8 @@ bool framing_is_ours(const uint8_t *bytes, size_t nbytes);
 
 /*
  * framing_is_block() returns whether the comment begins a trace block.
- * framing_is_sum() asks: does the comment end a trace block, with its checksum
- * (FORMAT "Sums")?
+ * framing_is_sum() returns whether the comment ends a trace block and contains
+ * the checksum of the block (FORMAT "Sums").
  */
 bool framing_is_block(const struct hatf_record *comment);
 bool framing_is_sum(const struct hatf_record *comment);

@@ -47,9 +47,10 @@ uint64_t sampling_blocks(const struct sampling *sampling, uint64_t nbytes,
 			 uint64_t sample_count);
 
 /*
- * sampling_scale_nbytes() estimates how many bytes the program allocated, from
- * the number of samples. sampling_scale_blocks() estimates how many blocks,
- * from the sum of sampling_blocks().  The rate must be above 0.
+ * sampling_scale_nbytes() estimates from the number of samples how many bytes
+ * the program allocated.  sampling_scale_blocks() estimates from the sum of
+ * sampling_blocks() how many blocks the program allocated.  The rate must be
+ * above 0.
  */
 uint64_t sampling_scale_nbytes(const struct sampling *sampling,
 			       uint64_t sample_count);

@@ -25,8 +25,9 @@ const char *const textio_column_names[TEXTIO_COLUMN_COUNT] = {
 };
 
 /*
- * Return the only column whose name may have this length and first letter; -1
- * if there is none.  The caller must still compare the whole name.
+ * Return the only column that can have this name, judged by the length and the
+ * first letters of the name; -1 if there is none.  The caller must still
+ * compare the whole name.
  */
 static int
 guess_column(const uint8_t *name, size_t nbytes)
@@ -518,7 +519,7 @@ opens_formula(uint32_t code, uint8_t before)
 	case '+':
 	case '-':
 	case '@':
-	case 0xff1d: /* these are the full-width forms of the same characters */
+	case 0xff1d: /* the full-width forms of '=', '+', '-' and '@' */
 	case 0xff0b:
 	case 0xff0d:
 	case 0xff20:

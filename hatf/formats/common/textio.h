@@ -67,8 +67,9 @@ typedef const char *textio_parse(struct source *s, struct textio_cell line,
 				 struct hatf_record *rec, bool *is_record_ret);
 
 /*
- * Use these as source_ops.open and .close: allocate 'nbytes' zeroed bytes for
- * s->ctx, and free them.  Errors: HATF_NO_MEMORY.
+ * Call textio_open() in source_ops.open: it allocates 'nbytes' zeroed bytes for
+ * s->ctx.  Use textio_close(), which frees these bytes, as source_ops.close.
+ * Errors: HATF_NO_MEMORY.
  */
 enum hatf_status textio_open(struct source *s, size_t nbytes);
 void textio_close(struct source *s);

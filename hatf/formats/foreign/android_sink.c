@@ -134,8 +134,8 @@ put_realloc(uint8_t *p, struct android *a, const struct call *call)
 
 /*
  * Does the sink write the call as "realloc"?  It does so for a realloc of NULL
- * and for a realloc to 0 bytes, too.  It writes a realloc whose old or new
- * block it omits as an allocation or a free.
+ * and for a realloc to 0 bytes, too.  If it omits the old or the new block of a
+ * realloc, it writes the realloc as an allocation or a free.
  */
 static bool
 is_realloc(const struct call *call)

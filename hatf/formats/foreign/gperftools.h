@@ -84,7 +84,8 @@ bool gperftools_take_number(const uint8_t **next, const uint8_t *end,
 
 /*
  * gperftools_type_of() returns the type that the first number of an event
- * contains, gperftools_argument_of() the argument in the bits above the type.
+ * contains.  gperftools_argument_of() returns the argument, which is in the
+ * bits above the type.
  */
 enum gperftools_type gperftools_type_of(uint64_t first);
 uint64_t gperftools_argument_of(uint64_t first);

@@ -182,7 +182,7 @@ unblock_all(struct source *s, struct gperftools_thread *t)
 		t = t->next_blocked;
 }
 
-/* Mark 'token' as allocated, and make the threads that it blocks runnable. */
+/* Mark 'token' as allocated, and make the threads that wait for it runnable. */
 static void
 add_token(struct source *s, uint64_t token)
 {

@@ -10,7 +10,7 @@
  * matches a Free with its Allocate.  The source therefore accepts any word as a
  * tag (a name for the block), ignores letter case, and skips blank lines and
  * comment lines.  The sink writes a realloc as a Free and then an Allocate.  If
- * it wrote the Allocate first, and the block stays in place, two live blocks
+ * it wrote the Allocate first, and the block stayed in place, two live blocks
  * would have the same tag, the address.
  */
 #include "hatf/formats/common/calls.h"
@@ -115,7 +115,7 @@ number_tag(struct hummingbird *h, struct hatf_record *rec)
 
 	if (rec->tag == HATF_FREE) {
 		block = u64_map_find(&h->tags, rec->address);
-		/* A block that is older than the trace gets a new number. */
+		/* If no live block has the tag, use a new number. */
 		rec->address = block != NULL ? block->value : ++h->alloc_count;
 		if (block != NULL)
 			u64_map_remove(&h->tags, block);
@@ -276,8 +276,8 @@ put_call(struct sink *s, const struct call *call)
 	if (call->kind == LEDGER_FAILED)
 		loss_count(s, SINK_LOSS_FAILED);
 	/*
-	 * A block that is older than the trace has no number.  If tags are
-	 * numbers, omit the free of such a block.
+	 * A block that no record allocated has no number.  If tags are numbers,
+	 * omit the free of such a block.
 	 */
 	if (frees && !(s->options.sequence_tags && call->old_number == 0)) {
 		p = textio_put_bytes(p, "Free ", 5);

@@ -529,9 +529,11 @@ struct header {
 };
 
 /*
- * Decode the header.  Its first word is 1, which shows the word size and byte
- * order.  No version has the number 0.  If 'long' is shorter than 'size_t', the
- * first record begins in the middle of the second word.
+ * Decode the header: a word with the number 1, which shows the word size and
+ * byte order, and the version, a 'long'.  The version is never 0, so a 1 of 32
+ * bits with the version after it cannot look like a 1 of 64 bits.  If 'long' is
+ * shorter than a word, the version fills only half of the second word, and the
+ * first record begins after this half.
  */
 static bool
 get_header(const uint8_t *p, struct header *header_ret)

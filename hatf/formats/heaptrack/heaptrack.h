@@ -109,17 +109,18 @@ bool heaptrack_add_name(struct source *s, const struct heaptrack_fields *string,
 const char *heaptrack_name(const struct heaptrack *h, uint32_t number);
 
 /*
- * heaptrack_add_frame() adds a frame and stores its id. heaptrack_add_stack()
- * adds a stack of a frame and the stack '*stack', and sets '*stack' to the new
- * stack's id.
+ * heaptrack_add_frame() adds a frame and stores its id.  heaptrack_add_stack()
+ * adds a stack with the frame 'frame' and the parent '*stack', and stores the
+ * id of the new stack in '*stack'.
  */
 bool heaptrack_add_frame(struct source *s, const struct hatf_frame *frame,
 			 uint64_t *id_ret);
 bool heaptrack_add_stack(struct source *s, uint64_t frame, uint64_t *stack);
 
 /*
- * Set '*stack_ret' to the stack id of trace number 'trace', which is 0 for
- * trace 0.  If there is no such trace, return false; the source does not stop.
+ * Set '*stack_ret' to the stack id of trace number 'trace'.  Trace 0 has the
+ * stack id 0.  If there is no such trace, return false; the source does not
+ * stop.
  */
 bool heaptrack_find_stack(const struct heaptrack *h, uint64_t trace,
 			  uint64_t *stack_ret);

@@ -24,9 +24,10 @@ struct heaptrack_fields {
 bool heaptrack_take_number(struct heaptrack_fields *f, uint64_t *n_ret);
 
 /*
- * Parse a string.  If 'has_length', its length precedes it; else it is one word
- * or, with 'rest', the rest of the line.  'string_ret' points into the line.
- * Return false if the string is truncated or contains a NUL.
+ * Parse a string.  If 'has_length' is set, the length of the string precedes
+ * the string.  Otherwise, the string is one word or, if 'rest' is set, the rest
+ * of the line.  'string_ret' points into the line.  Return false if the string
+ * is malformed or truncated, or contains a NUL.
  */
 bool heaptrack_take_string(struct heaptrack_fields *f, bool has_length,
 			   bool rest, struct heaptrack_fields *string_ret);

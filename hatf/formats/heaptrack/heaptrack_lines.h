@@ -3,15 +3,15 @@
  * heaptrack_lines.h - write the lines of an interpreted file of heaptrack
  *
  * A line is a letter, and hexadecimal numbers that each follow a blank (FORMATS
- * "heaptrack").  The functions write to s->out, which the writer checks for
- * errors.
+ * "heaptrack").  The functions with a parameter 's' write to s->out and do not
+ * check for errors, because writer.c does.
  */
 #ifndef HATF_HEAPTRACK_LINES_H
 #define HATF_HEAPTRACK_LINES_H
 
 #include "hatf/formats/common/format.h"
 
-/* Length of the longest number and the blank before it. */
+/* Length in bytes of the longest number and the blank before it. */
 #define HEAPTRACK_NUMBER_NBYTES 17
 
 /* Write a number; return the position after it. */
@@ -36,7 +36,7 @@ void heaptrack_put_line(struct sink *s, char letter, const uint64_t *numbers,
 			size_t count);
 void heaptrack_put_number_line(struct sink *s, char letter, uint64_t n);
 
-/* Write text; replace line breaks by '?'. */
+/* Write text; replace each newline by '?'. */
 void heaptrack_put_text(struct sink *s, const char *text, size_t nbytes);
 
 #endif /* HATF_HEAPTRACK_LINES_H */

@@ -4,7 +4,7 @@
  */
 #include "hatf/formats/heaptrack/heaptrack.h"
 
-/* Return the bytes that the tables take, without h->stacks. */
+/* Return how many bytes the tables take.  Do not count h->stacks. */
 static uint64_t
 tables_nbytes(const struct heaptrack *h)
 {

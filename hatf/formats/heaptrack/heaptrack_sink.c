@@ -33,7 +33,7 @@ static const char version_line[] = "v 10400 3\n";
 /* Maximum number of kinds of blocks. */
 #define KIND_MAX ((uint32_t)1 << 28)
 
-/* Maximum number of frames in one 'i'; compilers do not inline deeper. */
+/* Maximum number of frames in an 'i' line; compilers do not inline deeper. */
 #define INLINED_MAX 64
 
 /* The longest suppression, in bytes, with its NUL. */
@@ -59,10 +59,7 @@ struct kind {
 };
 _Static_assert(sizeof(struct kind) == 16, "padding");
 
-/*
- * A stack that must be written, and how many of its innermost frames are one
- * 'i'.
- */
+/* A stack to write, and how many of its innermost frames form one 'i' line. */
 struct step {
 	uint64_t stack, parent;
 	uint32_t frame_count;
@@ -169,9 +166,9 @@ put_place_strings(struct sink *s, uint64_t id, uint64_t *numbers,
 }
 
 /*
- * Write the 'i' of a return address with 'count' frames, innermost first.  The
- * first loop writes all new strings, because no other line may interrupt the
- * 'i' line.
+ * Write the 'i' line of a return address with 'count' frames, innermost first.
+ * The first loop writes all new strings, because no other line may interrupt
+ * the 'i' line.
  */
 static bool
 put_ip(struct sink *s, const uint64_t *frames, uint32_t count)
@@ -240,9 +237,9 @@ gather_frames(const struct heaptrack *h, const struct step *step,
 }
 
 /*
- * Count the innermost frames of a stack that are one 'i'.  Stop at a frame that
- * repeats, because each call of a recursive function has an 'i' of its own,
- * even if the call is inlined.
+ * Count the innermost frames of a stack that form one 'i' line.  Stop at a
+ * frame that repeats, because each call of a recursive function has its own 'i'
+ * line, even if the call is inlined.
  */
 static struct step
 find_step(const struct heaptrack *h, uint64_t id)
@@ -361,9 +358,9 @@ put_named_step(struct sink *s, const char *name, uint64_t parent,
 }
 
 /*
- * Store the number of a stack whose innermost frame stands for a thread, or for
- * a size class with the thread as its caller.  'size_class' is SIZE_CLASS_COUNT
- * for the thread alone.
+ * Store the number of the stack that stands for a missing stack.  Its outer
+ * frame names the thread, its inner frame the size class.  If 'size_class' is
+ * SIZE_CLASS_COUNT, the stack has only the frame of the thread.
  */
 static bool
 put_stand_in(struct sink *s, uint64_t thread, unsigned size_class,

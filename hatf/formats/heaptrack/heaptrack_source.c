@@ -212,7 +212,9 @@ on_trace(struct source *s, struct heaptrack_fields f)
 static const char *
 on_version(struct source *s, struct heaptrack_fields f)
 {
-	/* Release 1.2.0 wrote format 1 without a format version. */
+	/*
+	 * Release 1.2.0 wrote files of format 1, which state no format version.
+	 */
 	const uint64_t release_1_2_0 = 0x10200;
 	struct heaptrack *const h = s->ctx;
 	uint64_t program;
@@ -536,8 +538,8 @@ static const struct line_kind line_kinds[] = {
 
 /*
  * Note that the file has a line that belongs to files of kind 'file_kind'.
- * Return false if earlier lines belong only to the other kind.  A file whose
- * kind is not yet known counts as raw.
+ * Return false if the file now has lines of both kinds.  A file whose kind is
+ * not yet known counts as raw.
  */
 static bool
 note_file_kind(struct heaptrack *h, enum file_kind file_kind)

@@ -13,7 +13,7 @@
 #define MEMTRACE_MAGIC	     0xc1fc1fc1u
 #define MEMTRACE_VERSION_MAX 3
 
-/* The key of the HATF header that lets the sink reproduce the original file. */
+/* The key of the HATF header for the version of the original Memtrace file. */
 #define MEMTRACE_KEY_VERSION "memtrace_version"
 
 /*
@@ -35,7 +35,7 @@ enum memtrace_event {
 	MEMTRACE_ALLOC = 2,
 	MEMTRACE_PROMOTE = 3,
 	MEMTRACE_COLLECT = 4,
-	/* Plus a number from 1 to 16: an allocation of so many words. */
+	/* MEMTRACE_SHORT_ALLOC + n: an allocation of n words (1 to 16) */
 	MEMTRACE_SHORT_ALLOC = 100,
 };
 #define MEMTRACE_SHORT_MAX 16

@@ -47,8 +47,8 @@
 /*
  * A domain reserves object ids in chunks of 10000, unless the program sets
  * another size.  The ids of a packet must be in one chunk.  The encoder does
- * not know where chunks begin, so it limits a packet to fewer allocations than
- * a chunk has.
+ * not know where chunks begin.  It therefore keeps packets short: a packet has
+ * at most this many allocations.
  */
 #define DOMAIN_ALLOCS_MAX 32
 

@@ -27,9 +27,9 @@
 #define MEMTRACE_PACKET_MAX 32768
 
 /*
- * Maximum number of frames of a stack.  More would not fit a packet, even if
- * the cache had all of them.  Like Memtrace, the encoder omits the innermost
- * frames beyond this number.
+ * Maximum number of frames of a stack.  More frames would not fit a packet,
+ * even if the cache had all their codes.  Like Memtrace, the encoder omits the
+ * innermost frames beyond this number.
  */
 #define MEMTRACE_CODES_MAX 16384
 

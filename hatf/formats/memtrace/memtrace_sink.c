@@ -106,8 +106,7 @@ put_alloc(struct sink *s, const struct hatf_record *rec,
 	struct memtrace *const m = s->ctx;
 	const uint64_t word_nbytes = m->sampling.word_nbytes;
 	/*
-	 * Limit the size, because readers refuse a size that has more than 2^63
-	 * bytes.
+	 * Limit the size, because readers refuse a size of 2^63 bytes or more.
 	 */
 	const uint64_t words =
 		clamp(rec->size / word_nbytes + (rec->size % word_nbytes != 0),

@@ -33,8 +33,8 @@ struct packet {
 	uint64_t begin, end;
 	uint64_t version, pid, domain;
 	/*
-	 * A sample of the cache to compare with; there is none if 'bucket' is
-	 * CACHE_NOWHERE.
+	 * A sample of the writer's cache, which must match the cache of the
+	 * decoder.  If 'bucket' is CACHE_NOWHERE, there is no sample.
 	 */
 	uint64_t bucket, after, code;
 	/* ids of the first and the next object that the packet allocates */
@@ -289,8 +289,8 @@ on_alloc(struct source *s, struct memtrace_cursor *c, unsigned event)
 
 /*
  * Decode an object id, which is given as a distance from the newest object.
- * When a domain ends, a collection may name an id after the newest; a promotion
- * may not.
+ * When a domain ends, a collection may name an id above the newest id of the
+ * domain.  A promotion must not name such an id.
  */
 static bool
 take_object(struct source *s, struct memtrace_cursor *c, bool is_promoted,
@@ -480,8 +480,8 @@ next_packet(struct source *s)
 }
 
 /*
- * End the packet.  Refuse it if its allocations are fewer than its header
- * states.
+ * End the packet.  Refuse the packet if the number of its allocations is not
+ * the one that its header states.
  */
 static void
 finish_packet(struct source *s)

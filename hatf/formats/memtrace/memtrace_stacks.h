@@ -60,7 +60,7 @@ struct memtrace_domain {
 	uint64_t codes[MEMTRACE_BUCKET_COUNT];
 	uint16_t after[MEMTRACE_BUCKET_COUNT];
 	struct rows levels; /* rows of struct memtrace_level */
-	/* How far the domain's packets have been read. */
+	/* true: the decoder has begun a packet of this domain */
 	bool has_begun;
 	/* the id after those of all objects allocated so far */
 	uint64_t next_id;

@@ -14,7 +14,7 @@
 #define MOST_DTDS	 32
 #define MOST_DTD_NBYTES	 ((uint64_t)1 << 16)
 #define MOST_TEXT_NBYTES ((size_t)1 << 20)
-#define MOST_FIELDS	 255 /* a metadata record counts fields in a byte */
+#define MOST_FIELDS	 255 /* metadata stores a field's position in a byte */
 #define NAME_NBYTES	 65
 #define PART_NBYTES	 ((size_t)1 << 16)
 
@@ -29,7 +29,7 @@
 struct known_dtd {
 	char name[NAME_NBYTES];
 	char *text;
-	size_t size, have; /* its bytes, and how many have arrived */
+	size_t size, have; /* size in bytes; bytes that have arrived */
 	bool is_used;	   /* event_dtds_extend() has tried this DTD */
 };
 
@@ -40,7 +40,7 @@ struct event_dtds {
 	char *records;	  /* records of the accepted DTDs */
 	unsigned next_tag;
 	char *text; /* the accepted text */
-	/* What event_dtds_extend() has returned. */
+	/* The latest result of event_dtds_extend(), not yet accepted. */
 	char *offered_records, *offered_text;
 	unsigned offered_tag;
 	char part[PART_NBYTES];
@@ -100,8 +100,8 @@ is_identifier(const char *s)
 }
 
 /*
- * Return a new DTD; NULL if there are too many, if the DTD is too large, or if
- * there is no memory ('*ok' is then false).
+ * Return a new DTD.  Return NULL if there are too many DTDs, or if the DTD is
+ * too large.  If there is no memory, return NULL and set '*ok' to false.
  */
 static struct known_dtd *
 add(struct event_dtds *d, const char name[NAME_NBYTES], uint64_t size, bool *ok)
@@ -298,7 +298,7 @@ print_records(FILE *f, const struct schema *s, const char *dtd, unsigned *tag)
 	}
 }
 
-/* Make the records of all accepted DTDs and of one more, as text. */
+/* Store in d->offered_records the records of all accepted DTDs and of 'k'. */
 static bool
 offer_records(struct event_dtds *d, const struct known_dtd *k,
 	      const struct schema *s)
@@ -328,7 +328,9 @@ end_of_heap(const char *base)
 	return end != NULL ? (size_t)(end + 1 - base) : strlen(base);
 }
 
-/* Put the offered records into the base. */
+/*
+ * Set d->offered_text to the base with the offered records in section "heap".
+ */
 static bool
 offer_text(struct event_dtds *d)
 {

@@ -34,12 +34,12 @@ void event_dtds_close(struct event_dtds *d);
 bool event_dtds_note(struct event_dtds *d, const char *comment, size_t nbytes);
 
 /*
- * If the whole DTD of the event DTD.RECORD has arrived, extend the base by it
- * and by the accepted DTDs.  Return the text, which is valid until the next
- * call.  Do this only once for each DTD of the program.  Return NULL in all
- * other cases, if the program's DTD is invalid, or if there is no memory.  A
- * caller that uses the text calls event_dtds_accept(), which keeps the text
- * valid until the caller accepts another one.
+ * If the whole DTD of the event DTD.RECORD has arrived, return the text of the
+ * base, extended by this DTD and by the accepted DTDs.  The text is valid until
+ * the next call.  Return NULL if the DTD has not completely arrived, if an
+ * earlier call has already tried this DTD, if the DTD is invalid, or if there
+ * is no memory.  A caller that uses the text calls event_dtds_accept(), which
+ * keeps the text valid until the caller accepts another text.
  */
 const char *event_dtds_extend(struct event_dtds *d, const char *event_name);
 void event_dtds_accept(struct event_dtds *d);

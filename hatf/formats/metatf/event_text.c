@@ -300,7 +300,7 @@ hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Take a byte of a string.  Return false if it is malformed. */
+/* Take a byte of a string.  Return false if its escape is malformed. */
 static bool
 parse_byte(struct parser *p, char *c_ret)
 {

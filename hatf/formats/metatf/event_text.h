@@ -37,7 +37,7 @@ enum event_shape {
 	EVENT_SHAPE_FIELDS,
 };
 
-/* Tell by its name and its fields whether a record holds an event. */
+/* Return how a record holds an event, judged by its name and its fields. */
 enum event_shape event_text_shape(const struct schema_record *r);
 
 /*

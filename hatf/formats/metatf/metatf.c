@@ -116,8 +116,8 @@ metatf_map_record(const struct schema_record *r)
 		    !(seen & 1u << METATF_OLD_ADDRESS))
 			role = METATF_OLD_ADDRESS;
 		/*
-		 * Ignore a second field with this role, because HATF has only
-		 * one.
+		 * Ignore a second field with this role, because a HATF record
+		 * has only one such field.
 		 */
 		if (seen & 1u << role)
 			continue;

@@ -19,8 +19,8 @@
 #define CHANGE_NBYTES 24
 
 /*
- * How many low bits of a base are always 0, so that a column uses few different
- * bases.
+ * A base is a multiple of 2^BASE_BITS plus half the range of the stored
+ * numbers, so that a column uses few different bases.
  */
 #define BASE_BITS 24
 

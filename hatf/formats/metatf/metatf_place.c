@@ -21,7 +21,7 @@
 struct row {
 	const struct schema_record *record;
 	uint32_t first_value, value_count;
-	uint32_t single_count; /* values that are not repeated */
+	uint32_t single_count; /* values before the first repeated field */
 };
 
 /* Properties of a field's values in a batch. */
@@ -45,14 +45,14 @@ struct metatf_place {
 	struct row rows[BATCH_RECORDS];
 	struct mtf_value values[BATCH_VALUES];
 	uint8_t bytes[BATCH_NBYTES];
-	uint64_t *previous; /* the previous value of each history */
-	/* The previous value of each history before the batch. */
+	uint64_t *previous; /* previous values, by 'history' (schema.h) */
+	/* The contents of 'previous' before the batch. */
 	uint64_t *before;
-	struct field_figures *figures; /* by field of the section */
+	struct field_figures *figures; /* one for each field of the section */
 	const struct schema *schema;
 	/*
-	 * By section of the schema; NULL: the section has no numbers, or
-	 * metadata cannot change their form.
+	 * One for each section of the schema.  NULL: the section has no
+	 * numbers, or metadata cannot change the form of its numbers.
 	 */
 	struct metatf_column **columns;
 	uint64_t numbers[COLUMN_MOST];

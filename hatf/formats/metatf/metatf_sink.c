@@ -26,7 +26,8 @@ struct metatf_sink {
 	struct schema *schema;
 	struct mtf_writer *writer;
 	struct metatf_place *place;
-	const struct schema_record *records[HATF_COMMENT + 1]; /* by tag */
+	/* the record of the schema for each HATF tag */
+	const struct schema_record *records[HATF_COMMENT + 1];
 	struct metatf_map maps[HATF_COMMENT + 1];
 	struct event_dtds *dtds;
 	/* An event of the program. */
@@ -223,8 +224,8 @@ event_record(const struct metatf_sink *m)
 
 /*
  * Write a comment as an event record, if it is an event and a reader would make
- * the same comment of that record.  '*is_written_ret' tells whether the comment
- * became a record.  Return false on failure.
+ * the same comment from this record.  '*is_written_ret' tells whether the
+ * comment became a record.  Return false on failure.
  */
 static bool
 write_event(struct metatf_sink *m, const struct hatf_record *rec,

@@ -26,7 +26,7 @@ struct metatf_source {
 	struct schema *schema;
 	/* By section: an array with an element for each record. */
 	struct metatf_map **maps;
-	char comment[UINT16_MAX]; /* an event of the program */
+	char comment[UINT16_MAX]; /* an event of the program, as text */
 };
 
 bool
@@ -322,8 +322,8 @@ take_event(struct source *s, const struct mtf_record *r)
 }
 
 /*
- * Add a record, unless it does not correspond to a HATF record.  Return false
- * after source_stop(), or if memory runs out.
+ * If a record of the trace corresponds to a HATF record, add the HATF record.
+ * Return false after source_stop(), or if memory runs out.
  */
 static bool
 take_record(struct source *s, const struct mtf_record *r)

@@ -47,7 +47,7 @@ address_stream_width(uint32_t table_count)
 struct address_stream {
 	enum address_stream_form form;
 	unsigned width; /* bytes per number */
-	/* Number of addresses in the piece; index of the next one. */
+	/* Number of addresses in the piece; index of the next address. */
 	size_t count, next;
 	const uint8_t *stored; /* the stored numbers, which follow the table */
 	uint64_t *table;

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 
 /*
- * log2 of the number of slots, which is at least twice the number of addresses.
+ * log2 of the number of slots.  There are at least twice as many slots as
+ * addresses.
  */
 #define SLOT_SHIFT 19
 #define SLOT_COUNT ((size_t)1 << SLOT_SHIFT)

@@ -3,7 +3,7 @@
  * binary_sink.c - write records as Simple Binary
  *
  * The header of a section states the width of its numbers and the base of its
- * addresses, so the sink collects SECTION_ROWS records before it writes a
+ * addresses, so the sink collects up to SECTION_ROWS records before it writes a
  * section.
  */
 #include "hatf/formats/ours/binary.h"

@@ -3,10 +3,10 @@
  * binary_source.c - read records from Simple Binary
  *
  * The source decodes the rows in place in the window.  The fast path,
- * take_rows(), decodes rows without attributes.  The compiler makes one copy of
- * this function for each width with the paper's four columns, and one for all
- * other sections.  take_rows() stops before a row that has attributes or is
- * invalid; take_row() decodes such a row.
+ * take_rows(), decodes allocs, frees and reallocs without attributes.  The
+ * compiler makes one copy of this function for each width with the paper's four
+ * columns, and one for all other sections.  take_rows() stops before any other
+ * row, valid or not; take_row() decodes this row.
  */
 #include "hatf/formats/ours/binary.h"
 

@@ -139,10 +139,10 @@ column_fits(uint64_t lowest, uint64_t highest, uint64_t base)
 }
 
 /*
- * Return a base for addresses between 'lowest' and 'highest'.  Return 'base' if
- * it suits these addresses; else a round number below 'lowest' if that suits
- * them.  If neither suits all of them, return 'base', or, if 'base' is 0, the
- * round number, which suits the lowest addresses.
+ * Return a base for addresses between 'lowest' and 'highest'.  If 'base' suits
+ * these addresses, return 'base'.  Otherwise, take the highest multiple of 2^28
+ * below 'lowest'.  Return this multiple if it suits the addresses, or if 'base'
+ * is 0.  In all other cases, return 'base'.
  */
 uint64_t column_choose_base(uint64_t lowest, uint64_t highest, uint64_t base);
 

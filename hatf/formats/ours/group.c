@@ -119,8 +119,8 @@ read_packed(struct source *s, struct group *g, struct piece *piece,
 	    const struct header *h)
 {
 	/*
-	 * 'inflate' reads this many bytes in any case, so a smaller member is
-	 * invalid.
+	 * The functions of inflate.h read the header and the trailer of a
+	 * member without checking its length, so refuse a shorter member.
 	 */
 	const size_t header_nbytes = INFLATE_HEADER_NBYTES + 8;
 

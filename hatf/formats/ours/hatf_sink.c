@@ -85,8 +85,8 @@ flush(struct sink *s)
 		outfile_bytes(&s->out, h->member, nbytes);
 	}
 	/*
-	 * Write the trace block to the file now, without waiting for the next
-	 * one.
+	 * Write the trace block to the file now; do not wait for the next trace
+	 * block.
 	 */
 	outfile_drain(&s->out);
 	encoder_reset(e);

@@ -41,13 +41,14 @@ _Static_assert(INPUT_WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
 	       "the longest record must fit into the window");
 
 /*
- * A trace without our header is accepted as HATF if this many records can be
- * decoded, or all that the file has.  One byte value in 21 is a tag, so other
- * files sometimes pass with one record, but practically never with this many.
+ * Accept a trace without our header as HATF if its first PROBE_COUNT records
+ * can be decoded, or all its records if the trace has fewer.  One byte value in
+ * 21 is a tag, so other files sometimes pass with one record, but practically
+ * never with this many.
  */
 #define PROBE_COUNT 8
 
-/* A comment begins with the tag (1 byte) and the length of its text (2). */
+/* A comment begins with its tag (1 byte) and its length (2 bytes). */
 #define COMMENT_HEAD_NBYTES (1 + 2)
 
 /*
@@ -305,7 +306,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 
 /* ------------------------------------------------------------------ opening */
 
-/* Do most of the records concern no block? */
+/* Are most of the records allocs, frees or reallocs without an address? */
 static bool
 lacks_blocks(const struct hatf_record *records, size_t n)
 {
@@ -423,8 +424,9 @@ probe(struct source *s, struct decoder *trial)
 		if (input_window_more(w))
 			continue;
 		/*
-		 * A file that ends in its first record is not a trace, unless
-		 * its compressed data is damaged or truncated.
+		 * Refuse a file that ends inside its first record.  But if the
+		 * compressed data is damaged or truncated, accept the file,
+		 * because read_records() reports the damage.
 		 */
 		if (n == 0 && w->input.status == HATF_END)
 			return decoder_cut_field(trial, next,

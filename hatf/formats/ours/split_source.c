@@ -5,7 +5,7 @@
  * The source makes records in batches, field by field.  For each stream of the
  * group, a loop runs over the records of the batch, which stay in the
  * first-level cache.  A loop stops at the first record for which its stream is
- * invalid; the loops after it end before this record.
+ * invalid; the later loops end before this record.
  */
 #include "hatf/formats/ours/split.h"
 

@@ -27,7 +27,8 @@ static const uint8_t use_count[HATF_TAG_COUNT] = { 1, 1, 2, 2, 2, 2 };
 /*
  * Return how many records come before the first bad one.  A record is bad if it
  * has an address that is not 0, or if the stream lacks addresses for it.  Set
- * '*uses_ret' to the number of addresses that the records before it need.
+ * '*uses_ret' to the number of addresses that the records before the bad one
+ * need.
  */
 static size_t
 count_good(const struct splitaddr *p, const struct hatf_record *rec, size_t n,
@@ -114,8 +115,8 @@ fail(struct source *s, const char *field)
 }
 
 /*
- * Do the records use all addresses of the group, and is their number the one
- * that the group states?  If not, the group is invalid.
+ * Do the records use all addresses of the group, and does the group have as
+ * many records as its header states?  If not, the group is invalid.
  */
 static bool
 end_group(struct source *s)

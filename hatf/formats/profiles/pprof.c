@@ -76,8 +76,8 @@ enum names {
 #define INLINED_MAX 64
 
 /*
- * The string table needs no limit of its own, because the limits of the trace
- * suffice.
+ * The string table needs no limit of its own, because the limits on the names
+ * of a trace also limit this table.
  */
 #define STRING_MAX	  UINT32_MAX
 #define STRING_NBYTES_MAX UINT64_MAX
@@ -125,7 +125,8 @@ write_outer(struct sink *s)
 
 /*
  * Return the number of the table's entry with these bytes, from 1; add the
- * entry if it is new.  If this fails, set p->status and return 0.
+ * entry if it is new.  If the entry cannot be added, set p->status and return
+ * 0.
  */
 static uint64_t
 number_of(struct pprof *p, struct string_table *names, const void *bytes,
@@ -422,7 +423,7 @@ find_mappings(struct pprof *p, bool all)
 
 /*
  * Write which kinds of names a mapping has.  If any of its frames has no name,
- * write that the mapping has none, so that pprof looks up all names itself.
+ * write that the mapping has no names, so that pprof looks up all names itself.
  */
 static void
 put_names(struct pprof *p, uint32_t mapping)
@@ -439,8 +440,9 @@ put_names(struct pprof *p, uint32_t mapping)
 	protobuf_put_number(&p->inner, PB_MAPPING_HAS_LINE_NUMBERS,
 			    (names & NAMES_LINE) != 0);
 	/*
-	 * If the trace has line numbers, say that it also has the inlined
-	 * functions, because a tool that finds line numbers finds both.
+	 * If the mapping has line numbers, write that it also has inlined
+	 * functions, because a tool that finds line numbers also finds inlined
+	 * functions.
 	 */
 	protobuf_put_number(&p->inner, PB_MAPPING_HAS_INLINE_FRAMES,
 			    (names & NAMES_LINE) != 0);

@@ -2,13 +2,14 @@
 /*
  * profile.c - see profile.h
  *
- * While a program grows, almost every allocation is a new peak, and only at the
- * end of the trace is it known which peak was the last.  Saving the counts of
- * all sites at each peak would be too slow.  So a new peak only increments a
- * counter, and a site saves its counts on its first change after a peak.
+ * While a program grows, almost every allocation is a new peak.  The profile
+ * learns only at the end of the trace which peak was the last.  Saving the
+ * counts of all sites at each peak would be too slow.  So a new peak only
+ * increments a counter, and a site saves its counts on its first change after a
+ * peak.
  *
  * A sum of lifetimes is the sum of the times of frees minus the sum of the
- * times of allocations, so it needs no visit to each block.
+ * times of allocations, so the profile does not have to visit each block.
  */
 #include "hatf/formats/profiles/profile.h"
 
@@ -20,8 +21,8 @@
 #include <stdlib.h>
 
 /*
- * Are the addresses of frames relative to the object that contains the frame?
- * This is so in logs of glibc's mtrace().
+ * Are the addresses of frames relative to the objects that contain the frames?
+ * In logs of glibc's mtrace(), the addresses are relative.
  */
 static bool
 has_own_addresses(const char *lines)
@@ -184,7 +185,7 @@ find_site(struct profile *p, const struct hatf_record *rec)
  */
 struct share {
 	uint64_t site; /* index of the site in 'sites' */
-	/* 1; in a trace of samples, parts of a block as in sampling.h */
+	/* 1; in a trace of samples, the result of sampling_blocks() */
 	uint64_t count;
 	/* bytes; in a trace of samples, the number of samples */
 	uint64_t amount;
@@ -305,7 +306,7 @@ count_alloc(struct profile *p, const struct share *share)
 
 /*
  * Count a new block at the site of the record.  Exception: after a realloc, if
- * reallocs keep the site, count it at the site of the old block.
+ * reallocs keep the site, count the new block at the site of the old block.
  */
 static bool
 begin_block(struct profile *p, const struct hatf_record *rec,
@@ -434,8 +435,8 @@ scale_sum(const struct profile *p, struct profile_sum *sum)
 }
 
 /*
- * Estimate a site's totals from its samples.  Assume that blocks that were not
- * sampled lived as long as the others.
+ * Estimate a site's totals from its samples.  Assume that the blocks that were
+ * not sampled lived as long as the sampled blocks.
  */
 static void
 scale_site(const struct profile *p, struct profile_site *site)

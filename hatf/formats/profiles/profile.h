@@ -26,8 +26,8 @@
 #include "hatf/formats/common/size_class.h"
 
 /*
- * How many recently used sites are tried before the hash table; they fit the
- * cache of the processor.
+ * Number of slots for recently used sites.  A look-up tries one slot before the
+ * hash table.  All slots together fit the cache of the processor.
  */
 #define PROFILE_RECENT_COUNT 512
 
@@ -120,7 +120,10 @@ struct profile {
 	 * number in 'shares'.  In other traces, it is an index in 'sites'.
 	 */
 	struct string_table shares;
-	/* frames in all stacks returned; at most PROFILE_FRAMES_MAX */
+	/*
+	 * frames in all stacks that profile_stack() has returned; at most
+	 * PROFILE_FRAMES_MAX
+	 */
 	uint64_t frame_count;
 };
 

@@ -145,8 +145,8 @@ take_section(struct xml_plain *p, struct text_room *room)
 }
 
 /*
- * Read text up to the next tag.  Refuse every '>', since XML forbids it after
- * "]]".
+ * Read text up to the next tag.  XML forbids '>' after "]]"; refuse every '>',
+ * which is simpler.
  */
 static bool
 take_text(struct xml_plain *p, struct text_room *room)

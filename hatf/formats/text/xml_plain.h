@@ -5,9 +5,9 @@
  * Almost every document consists of plain records.  A plain record is an
  * element with its fields, in any order and layout.  It may have blanks and
  * comments between the fields, and character references and CDATA sections in
- * their text.  Everything else, valid or not, is left to a full XML parser:
- * processing instructions, bytes outside ASCII (whose encoding is declared
- * elsewhere), malformed or incomplete elements.
+ * the text of the fields.  Everything else, valid or not, is left to a full XML
+ * parser: processing instructions, bytes outside ASCII (whose encoding is
+ * declared elsewhere), malformed or incomplete elements.
  *
  * Use the fast path only where the content of the root element can be, and only
  * if the document declares no default values of attributes.  Only one thread
@@ -34,8 +34,8 @@ void xml_plain_skip(struct xml_plain *p);
 /*
  * Parse a record's element, which must begin at 'next'.  Memory to which 'rec'
  * points is in the batch.  Return false if the element is not plain or not
- * complete, or if memory runs out, which marks the batch; 'p' and 'rec' are
- * then invalid.
+ * complete, or if memory runs out (the batch then records the failure).  If the
+ * result is false, 'p' and 'rec' are invalid.
  */
 bool xml_plain_take(struct xml_plain *p, struct batch *b,
 		    struct hatf_record *rec);

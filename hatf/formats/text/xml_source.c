@@ -4,15 +4,15 @@
  *
  * expat parses any XML, in one or two microseconds per record.  Most records
  * are so plain that xml_plain.c can parse them.  The source first tries
- * xml_plain.c wherever the content of the root element can be.  This is after
+ * xml_plain.c at each place where the content of the root element can be: after
  * the end tag of a record or the start tag of the root, if expat has not
  * received any bytes after this tag.  A plain record is a complete element, so
- * expat can continue after it without having seen it.
+ * expat need not see the record and can continue after the record.
  *
  * Everything else goes to expat, up to the end of a record, since the next
- * record may be plain again.  If the source finds no end of a record, it passes
- * twice as many bytes each time, so that expat scans the start of a long token
- * only a few times.
+ * record may be plain again.  If the source finds no end of a record, the
+ * source passes at least twice as many bytes each time, so that expat scans the
+ * start of a long token only a few times.
  *
  * The memory of expat is bounded, whatever the file contains: the source
  * refuses a file that declares entities, has other elements than ours, or has a
@@ -25,7 +25,8 @@
 
 /*
  * Maximum number of bytes that expat gets at a time.  There is a limit, because
- * the batch must keep the surplus of the records in these bytes.
+ * these bytes may have more records than the caller asks for, and the batch
+ * must keep the surplus.
  */
 #define PIECE_NBYTES ((size_t)16 * 1024)
 
@@ -54,7 +55,7 @@ struct xml {
 	struct batch batch;
 	struct source *source;
 	XML_Parser expat;
-	uint64_t skipped; /* number of bytes that expat does not see */
+	uint64_t skipped; /* number of bytes that expat has not seen */
 	uint64_t skipped_lines;
 	uint64_t fed; /* number of bytes that expat has seen */
 	/*
@@ -66,7 +67,7 @@ struct xml {
 	bool may_be_plain;
 	/* attributes have default values, which only expat knows */
 	bool has_defaults;
-	size_t stride_nbytes; /* expat gets at least this many bytes */
+	size_t stride_nbytes; /* minimum length of expat's next piece */
 	/*
 	 * 0: outside the root element, 1: in the root element, 2: in a record,
 	 * 3: in a field
@@ -571,7 +572,7 @@ close_source(struct source *s)
 	free(x);
 }
 
-/* Do the bytes begin with the text, or are they a prefix of it? */
+/* Do the bytes begin with the text, or are they a prefix of the text? */
 static bool
 begins(const uint8_t *p, size_t nbytes, const char *text)
 {

@@ -61,8 +61,8 @@ void section_state_fini(struct section_state *s);
 /*
  * Continue with another version of the section, which has more own records
  * after the old ones.  The old fields keep their state.  Return false if there
- * is no memory, or if the versions differ in any other way; the state is then
- * unchanged.
+ * is no memory, or if the old records have other tags or fields; the state is
+ * then unchanged.
  */
 bool section_state_extend(struct section_state *s,
 			  const struct schema_section *section);

@@ -50,7 +50,7 @@ enter_section(struct mtf_reader *r, unsigned number)
 	return true;
 }
 
-/* Leave the section that has ended, and go on behind it in the file. */
+/* Leave the section that has ended, and continue in the file after it. */
 static bool
 leave_section(struct mtf_reader *r)
 {
@@ -124,8 +124,9 @@ finish(struct mtf_reader *r)
 }
 
 /*
- * Refuse a plain section whose records take no bytes and no numbers of another
- * section any more, because such a section would never end.
+ * Refuse a plain section with more than MTF_MAX_EMPTY records in a row that
+ * take neither bytes nor numbers of another section, because such a section
+ * might never end.
  */
 static bool
 check_progress(struct mtf_reader *r, const struct cursor *c)

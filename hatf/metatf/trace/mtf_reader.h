@@ -40,7 +40,7 @@ struct mtf_record {
 	const struct schema_record *type;
 	/*
 	 * A value for each field in the order of type->steps; repeated fields
-	 * occur as often as their count says.  Of a metadata record: its tag,
+	 * occur as often as their count says.  For a metadata record: its tag,
 	 * the tag of the record that it changes, the field, the property and
 	 * the arguments of the property.  Valid until the next record is read.
 	 */

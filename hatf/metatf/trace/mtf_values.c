@@ -29,9 +29,10 @@ read_number(struct mtf_reader *r, struct cursor *c, const struct field_state *f,
 
 /*
  * Many values need not take bytes of the file: values of default, delta or
- * repeated fields, and values in a compressed section.  So a small file could
- * keep a reader busy for days.  The first ITEMS_FREE records, values and bytes
- * are always allowed; beyond them, ITEMS_RATIO for each byte of the file.
+ * repeated fields, and values in a compressed section.  Without a limit, a
+ * small file could keep a reader busy for days.  A file may have ITEMS_FREE
+ * records, values and bytes together, or ITEMS_RATIO for each byte of the file,
+ * whichever is more.
  */
 #define ITEMS_FREE  ((uint64_t)1 << 28)
 #define ITEMS_RATIO 20000

@@ -30,8 +30,7 @@ struct mtf_writer;
 
 /*
  * Begin a trace in 'fd', which the caller keeps.  The schema and the strings
- * must outlive the writer.  Return NULL and set errno if there is no memory or
- * no temporary file.
+ * must outlive the writer.  Return NULL and set errno if there is no memory.
  */
 struct mtf_writer *mtf_writer_open(int fd, const struct schema *schema,
 				   const struct mtf_writer_options *options);
@@ -65,8 +64,8 @@ bool mtf_writer_comment(struct mtf_writer *w,
  * Continue with another schema.  It has the same sections, which may have more
  * own records after the old ones.  'dtd_text' replaces the text of the options.
  * The new schema and text must outlive the writer; the caller may free the old
- * ones.  Return false if there is no memory, or if the schemas differ in any
- * other way; the writer has then failed.
+ * ones.  Return false if there is no memory, or if sections, tags or fields of
+ * the old schema have changed; the writer has then failed.
  */
 bool mtf_writer_extend(struct mtf_writer *w, const struct schema *schema,
 		       const char *dtd_text, size_t dtd_nbytes);
